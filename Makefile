@@ -1,0 +1,226 @@
+# slipway: one Makefile, no recursion. `make help` lists the targets.
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+
+VERSION  := 0.1.0
+BUILD    ?= build
+PREFIX   ?= /usr/local
+DESTDIR  ?=
+
+CC       := gcc
+CC_amd64 := x86_64-linux-gnu-gcc
+CC_arm64 := aarch64-linux-gnu-gcc
+AR       := ar
+
+STD      := -std=c17 -D_GNU_SOURCE
+WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wmissing-prototypes \
+            -Wstrict-prototypes -Wvla -Wformat=2 -Werror
+HARDEN   := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE
+OPT      ?= -O2 -g
+# Debug information names files relative to the tree, so that any working directory gives one binary.
+REPRO    := -ffile-prefix-map=$(CURDIR)=.
+CFLAGS   := $(STD) $(WARN) $(HARDEN) $(OPT) $(REPRO) -I. -include base/banned.h -DSLIPWAY_VERSION='"$(VERSION)"' $(EXTRA_CFLAGS)
+LDFLAGS  := -pie -Wl,-z,relro,-z,now $(EXTRA_LDFLAGS)
+# The two encoders are linked statically: the bits of a layer then belong to the binary.
+LIBS     := -larchive -lcurl -lssl -lcrypto -lcjson -lyaml -lz -Wl,-Bstatic -lzstd -ldeflate -Wl,-Bdynamic -lpthread
+
+BASE_SRC    := $(wildcard base/*.c)
+BUILDER_SRC := $(wildcard builder/spec/*.c builder/oci/*.c builder/layer/*.c builder/registry/*.c \
+                 builder/aws/*.c builder/check/*.c)
+CLI_SRC     := $(wildcard builder/cli/*.c)
+TRAINER_SRC := $(wildcard trainer/*.c)
+# What the trainer uses of base/: nothing that needs a foreign library.
+TRAINER_BASE_SRC := base/err.c base/mem.c base/strbuf.c base/jsonw.c base/slurp.c
+HEADERS     := $(wildcard base/*.h builder/*/*.h trainer/*.h tests/*.h)
+
+LIB_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(BASE_SRC) $(BUILDER_SRC))
+CLI_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(CLI_SRC))
+CLI_LIB_OBJ := $(filter-out $(BUILD)/obj/builder/cli/main.o,$(CLI_OBJ))
+UNIT     := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
+
+.PHONY: all
+all: $(BUILD)/slipway $(BUILD)/amd64/slipway-trainer $(BUILD)/arm64/slipway-trainer
+
+$(BUILD)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/libslipway.a: $(LIB_OBJ)
+	@rm -f $@
+	$(AR) rcsD $@ $^
+
+$(BUILD)/slipway: $(CLI_OBJ) $(BUILD)/libslipway.a
+	$(CC) $(CFLAGS) $(LDFLAGS) $(CLI_OBJ) $(BUILD)/libslipway.a $(LIBS) -o $@
+
+$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libslipway.a $(CLI_LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -Wno-missing-prototypes -MMD -MP $(LDFLAGS) $< $(CLI_LIB_OBJ) $(BUILD)/libslipway.a $(LIBS) -o $@
+
+define trainer_rule
+$(BUILD)/$(1)/slipway-trainer: $(TRAINER_SRC) $(TRAINER_BASE_SRC) $(HEADERS)
+	@mkdir -p $$(@D)
+	$(CC_$(1)) $(CFLAGS) $(LDFLAGS) $(TRAINER_SRC) $(TRAINER_BASE_SRC) -ldl -lm -o $$@
+endef
+$(foreach arch,amd64 arm64,$(eval $(call trainer_rule,$(arch))))
+
+-include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/unit/*.d)
+
+# ---- what a person calls -------------------------------------------------------------------------
+
+.PHONY: help
+help:
+	@sed -n 's/^## //p' Makefile
+
+## make all      build the tool and the trainer for both architectures
+## make demo     install what is needed, build everything, assemble the image, check it
+## make test     install what is needed, build, run every test
+## make check    the quick tests: unit only
+## make lint     clang-tidy, cppcheck, include direction, size limits, format
+## make asan     unit tests and fuzz smoke runs under AddressSanitizer and UBSan
+## make valgrind unit tests under valgrind
+## make cover    line coverage of base/ and builder/ (floor 85 %)
+## make fuzz     fuzzers, T=seconds each (default 30)
+## make bench    speed and memory beside umoci, buildah, zstd and pigz, into docs/bench/
+## make docs     man pages, docs/SPEC.md, completion scripts
+## make format   clang-format the tree
+## make install  into DESTDIR/PREFIX
+## make clean    remove build folders
+
+.PHONY: demo
+demo: deps
+	$(MAKE) all
+	$(BUILD)/slipway build -f slipway.yaml -o $(BUILD)/image
+	$(BUILD)/slipway verify oci:$(BUILD)/image
+	tests/demo-run $(BUILD)/image
+
+.PHONY: test
+test: deps test-deps
+	$(MAKE) all units fuzzers
+	tests/run
+
+.PHONY: check
+check: units
+	tests/run unit
+
+.PHONY: units
+units: $(UNIT)
+
+# ---- packages ------------------------------------------------------------------------------------
+
+DEPS := gcc make libc6-dev pkg-config ca-certificates libarchive-dev libssl-dev libcurl4-openssl-dev \
+        libcjson-dev libyaml-dev zlib1g-dev libzstd-dev libdeflate-dev gcc-x86-64-linux-gnu \
+        gcc-aarch64-linux-gnu libc6-dev-arm64-cross libc6-dev-amd64-cross
+TEST_DEPS := bats python3 openssl curl jq skopeo umoci docker-registry podman crun uidmap apache2-utils \
+        qemu-user-static binutils attr libcap2-bin clang libclang-rt-14-dev libarchive-tools groff-base
+LINT_DEPS := clang-tidy clang-format cppcheck shellcheck python3
+BENCH_DEPS := umoci buildah skopeo docker-registry pigz zstd python3
+
+.PHONY: deps test-deps lint-deps bench-deps
+deps:
+	@tests/install-deps $(DEPS)
+test-deps:
+	@tests/install-deps $(TEST_DEPS)
+lint-deps:
+	@tests/install-deps $(LINT_DEPS)
+bench-deps:
+	@tests/install-deps $(BENCH_DEPS)
+
+# ---- quality -------------------------------------------------------------------------------------
+
+.PHONY: lint
+lint: lint-deps layers headers sizes
+	clang-format --dry-run -Werror $(BASE_SRC) $(BUILDER_SRC) $(CLI_SRC) $(TRAINER_SRC) $(HEADERS)
+	tests/lint/tidy $(BUILD) $(BASE_SRC) $(BUILDER_SRC) $(CLI_SRC) $(TRAINER_SRC)
+	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
+	  --error-exitcode=1 --suppress=missingIncludeSystem -I. $(BASE_SRC) $(BUILDER_SRC) $(CLI_SRC) $(TRAINER_SRC)
+	shellcheck $$(grep -lE '^#!.*(bash|/sh)' -r tests .ci --include='*' -I)
+
+.PHONY: layers headers sizes
+layers:
+	tests/lint/layers
+sizes:
+	tests/lint/sizes
+headers:
+	@for h in $(filter-out base/banned.h,$(wildcard base/*.h builder/*/*.h trainer/*.h)); do \
+	  echo "#include \"$$h\"" | $(CC) $(CFLAGS) -x c -fsyntax-only - || exit 1; done
+
+.PHONY: format
+format:
+	clang-format -i $(BASE_SRC) $(BUILDER_SRC) $(CLI_SRC) $(TRAINER_SRC) $(filter-out base/banned.h,$(HEADERS))
+
+ASAN := -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=all
+
+.PHONY: asan
+asan: test-deps
+	$(MAKE) BUILD=build-asan OPT='-O1 -g -U_FORTIFY_SOURCE' EXTRA_CFLAGS='$(ASAN)' EXTRA_LDFLAGS='$(ASAN)' units
+	BUILD=build-asan tests/run unit
+
+.PHONY: valgrind
+valgrind: units
+	WRAPPER='valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite' tests/run unit
+
+.PHONY: cover
+cover: test-deps
+	@tests/install-deps gcovr
+	$(MAKE) BUILD=build-cover OPT='-O0 -g' EXTRA_CFLAGS='--coverage -U_FORTIFY_SOURCE' EXTRA_LDFLAGS='--coverage' \
+	  build-cover/slipway units all
+	BUILD=build-cover tests/run || true
+	gcovr --root . --object-directory build-cover/obj --filter 'base/' --filter 'builder/' \
+	  --exclude 'builder/cli/main.c' --print-summary --fail-under-line 85
+
+# ---- fuzzers (clang, libFuzzer) ------------------------------------------------------------------
+
+T ?= 30
+FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZERS  := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
+FUZZ_FLAGS := $(STD) -O1 -g -I. -include base/banned.h -DSLIPWAY_VERSION='"$(VERSION)"' \
+              -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/obj/%.o,$(BASE_SRC) $(BUILDER_SRC))
+
+.PHONY: fuzzers fuzz
+fuzzers: $(FUZZERS)
+
+$(BUILD)/fuzz/obj/%.o: %.c
+	@mkdir -p $(@D)
+	clang $(FUZZ_FLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/fuzz/libslipway.a: $(FUZZ_OBJ)
+	@rm -f $@
+	$(AR) rcsD $@ $^
+
+$(BUILD)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(BUILD)/fuzz/libslipway.a
+	clang $(FUZZ_FLAGS) -fsanitize=fuzzer $< $(BUILD)/fuzz/libslipway.a $(LIBS) -o $@
+
+fuzz: test-deps fuzzers
+	tests/fuzz/run $(BUILD) $(T)
+
+# ---- measurements, documents, installation -------------------------------------------------------
+
+.PHONY: bench
+bench: bench-deps $(BUILD)/slipway
+	tests/bench/bench $(BUILD)/slipway docs/bench
+
+COMMANDS := build push inspect verify diff schema doctor completion version help
+
+.PHONY: docs
+docs: $(BUILD)/slipway
+	@mkdir -p docs/man docs/completion
+	$(BUILD)/slipway help --man > docs/man/slipway.1
+	for c in $(COMMANDS); do $(BUILD)/slipway help --man $$c > docs/man/slipway-$$c.1; done
+	$(BUILD)/slipway schema --format markdown > docs/SPEC.md
+	$(BUILD)/slipway schema > docs/slipway.schema.json
+	for s in bash zsh fish; do $(BUILD)/slipway completion $$s > docs/completion/slipway.$$s; done
+
+.PHONY: install
+install: $(BUILD)/slipway
+	install -D -m 0755 $(BUILD)/slipway $(DESTDIR)$(PREFIX)/bin/slipway
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 0644 docs/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	install -D -m 0644 docs/completion/slipway.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/slipway
+	install -D -m 0644 docs/completion/slipway.zsh $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_slipway
+	install -D -m 0644 docs/completion/slipway.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/slipway.fish
+
+.PHONY: clean
+clean:
+	rm -rf build build-asan build-cover

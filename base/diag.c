@@ -1,0 +1,196 @@
+#include "base/diag.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+void diags_done(struct diags *d)
+{
+	arena_done(&d->arena);
+	free(d->at);
+	free(d->sources);
+	*d = (struct diags){0};
+}
+
+void diags_add_source(struct diags *d, const char *file, const char *text, size_t len)
+{
+	d->sources = mem_vec_grow(d->sources, d->n_sources, &d->cap_sources, sizeof(*d->sources));
+	d->sources[d->n_sources++] = (struct diag_source){arena_strdup(&d->arena, file),
+	                                                  arena_strndup(&d->arena, text, len), len};
+}
+
+static char *format(struct arena *a, const char *fmt, va_list args)
+{
+	va_list again;
+
+	va_copy(again, args);
+	int len = vsnprintf(NULL, 0, fmt, again);
+
+	va_end(again);
+	char *text = arena_alloc(a, (size_t)(len > 0 ? len : 0) + 1);
+
+	vsnprintf(text, (size_t)(len > 0 ? len : 0) + 1, fmt, args);
+	for (char *c = text; *c != '\0'; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+	return text;
+}
+
+struct diag *diags_add(struct diags *d, enum diag_severity severity, struct srcpos at, const char *fmt, ...)
+{
+	va_list args;
+
+	d->at = mem_vec_grow(d->at, d->n, &d->cap, sizeof(*d->at));
+	struct diag *diag = &d->at[d->n++];
+
+	va_start(args, fmt);
+	*diag = (struct diag){.severity = severity, .at = at, .message = format(&d->arena, fmt, args)};
+	va_end(args);
+	diag->at.file = arena_strdup(&d->arena, at.file);
+	d->n_errors += severity == DIAG_ERROR;
+	return diag;
+}
+
+void diag_hint(struct diags *d, struct diag *diag, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	diag->hint = format(&d->arena, fmt, args);
+	va_end(args);
+}
+
+void diag_rule(struct diags *d, struct diag *diag, const char *rule)
+{
+	diag->rule = arena_strdup(&d->arena, rule);
+}
+
+static int compare_pos(const struct srcpos *a, const struct srcpos *b)
+{
+	int files = strcmp(a->file != NULL ? a->file : "", b->file != NULL ? b->file : "");
+
+	if (files != 0)
+		return files;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	return a->column == b->column ? 0 : a->column < b->column ? -1 : 1;
+}
+
+/* Insertion sort: stable, and the lists are short and nearly sorted. */
+void diags_sort(struct diags *d)
+{
+	for (size_t i = 1; i < d->n; i++) {
+		struct diag moving = d->at[i];
+		size_t k = i;
+
+		for (; k > 0 && compare_pos(&d->at[k - 1].at, &moving.at) > 0; k--)
+			d->at[k] = d->at[k - 1];
+		d->at[k] = moving;
+	}
+}
+
+static const struct {
+	const char *name, *colour;
+} severities[] = {
+	[DIAG_ERROR] = {"error", "\033[1;31m"},
+	[DIAG_WARNING] = {"warning", "\033[1;35m"},
+	[DIAG_NOTE] = {"note", "\033[1;36m"},
+};
+
+static const struct diag_source *find_source(const struct diags *d, const char *file)
+{
+	for (size_t i = 0; i < d->n_sources; i++)
+		if (strcmp(d->sources[i].file, file) == 0)
+			return &d->sources[i];
+	return NULL;
+}
+
+/* The given line of a text; false when it has fewer. */
+static bool find_line(const struct diag_source *s, unsigned line, const char **ret_start, size_t *ret_len)
+{
+	const char *at = s->text, *end = s->text + s->len;
+
+	for (unsigned n = 1; n < line; n++) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+
+		if (newline == NULL)
+			return false;
+		at = newline + 1;
+	}
+	const char *newline = memchr(at, '\n', (size_t)(end - at));
+
+	*ret_start = at;
+	*ret_len = (size_t)((newline != NULL ? newline : end) - at);
+	if (*ret_len > 0 && at[*ret_len - 1] == '\r')
+		(*ret_len)--;
+	return true;
+}
+
+/* The source line and ^~~~ below it; tabs are copied so that the columns agree. */
+static void quote_line(const struct diags *d, const struct diag *diag, bool colour, struct strbuf *sb)
+{
+	const struct diag_source *source = find_source(d, diag->at.file);
+	const char *line;
+	size_t len;
+
+	if (source == NULL || !find_line(source, diag->at.line, &line, &len))
+		return;
+	strbuf_adds(sb, "    ");
+	for (size_t i = 0; i < len; i++)
+		strbuf_addc(sb, (unsigned char)line[i] < 0x20 && line[i] != '\t' ? '?' : line[i]);
+	strbuf_adds(sb, "\n    ");
+	size_t column = diag->at.column > 0 ? diag->at.column - 1 : 0;
+
+	for (size_t i = 0; i < column; i++)
+		if (i >= len || ((unsigned char)line[i] & 0xc0) != 0x80)
+			strbuf_addc(sb, i < len && line[i] == '\t' ? '\t' : ' ');
+	if (colour)
+		strbuf_adds(sb, "\033[1;32m");
+	strbuf_addc(sb, '^');
+	for (size_t i = column + 1; i < column + diag->at.span && i < len; i++)
+		if (((unsigned char)line[i] & 0xc0) != 0x80)
+			strbuf_addc(sb, '~');
+	strbuf_adds(sb, colour ? "\033[0m\n" : "\n");
+}
+
+static void diag_text(const struct diags *d, const struct diag *diag, bool colour, struct strbuf *sb)
+{
+	if (diag->at.file != NULL)
+		strbuf_addf(sb, "%s:%u:%u: ", diag->at.file, diag->at.line, diag->at.column);
+	strbuf_addf(sb, "%s%s:%s ", colour ? severities[diag->severity].colour : "",
+	            severities[diag->severity].name, colour ? "\033[0m" : "");
+	strbuf_adds(sb, diag->message);
+	if (diag->rule != NULL)
+		strbuf_addf(sb, " [%s]", diag->rule);
+	strbuf_addc(sb, '\n');
+	if (diag->at.file != NULL)
+		quote_line(d, diag, colour, sb);
+	if (diag->hint != NULL)
+		strbuf_addf(sb, "  hint: %s\n", diag->hint);
+}
+
+void diags_text(const struct diags *d, bool colour, struct strbuf *sb)
+{
+	for (size_t i = 0; i < d->n; i++)
+		diag_text(d, &d->at[i], colour, sb);
+}
+
+void diags_json(const struct diags *d, cJSON *array)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		const struct diag *diag = &d->at[i];
+		cJSON *obj = cJSON_CreateObject();
+
+		json_add_string(obj, "severity", severities[diag->severity].name);
+		if (diag->at.file != NULL) {
+			json_add_string(obj, "file", diag->at.file);
+			json_add_int(obj, "line", diag->at.line);
+			json_add_int(obj, "column", diag->at.column);
+		}
+		json_add_string(obj, "rule", diag->rule);
+		json_add_string(obj, "message", diag->message);
+		json_add_string(obj, "hint", diag->hint);
+		json_push(array, obj);
+	}
+}

@@ -1,0 +1,67 @@
+/*
+ * Many problems at once, each with a position: what parsers and checks fill instead of stopping at
+ * the first. Formatting is pure; only the CLI prints.
+ *
+ *   slipway.yaml:12:15: error: image.user: 'root:' is not user or user:group
+ *       user: root:
+ *             ^~~~~
+ *     hint: write a name or number, as in 65532:65532
+ */
+#ifndef SLIPWAY_BASE_DIAG_H
+#define SLIPWAY_BASE_DIAG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "base/json.h"
+#include "base/srcpos.h"
+#include "base/strbuf.h"
+
+enum diag_severity { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE };
+
+struct diag {
+	enum diag_severity severity;
+	struct srcpos at;    /* at.file NULL = no position */
+	const char *rule;    /* name of the check rule, NULL if none */
+	const char *message; /* never NULL */
+	const char *hint;    /* NULL if none */
+};
+
+struct diag_source {
+	const char *file;
+	const char *text;
+	size_t len;
+};
+
+struct diags {
+	struct arena arena; /* owns all texts */
+	struct diag *at;
+	size_t n, cap;
+	size_t n_errors;
+	struct diag_source *sources;
+	size_t n_sources, cap_sources;
+};
+
+void diags_done(struct diags *d);
+
+/* Remembers (copies) a text, so that its lines can be quoted. */
+void diags_add_source(struct diags *d, const char *file, const char *text, size_t len);
+
+/* Adds one problem; the texts are copied; control bytes are replaced. Returns it, for diag_hint. */
+struct diag *diags_add(struct diags *d, enum diag_severity severity, struct srcpos at,
+                       const char *fmt, ...) PRINTF_LIKE(4, 5);
+
+/* Sets the hint / the rule name of a problem. */
+void diag_hint(struct diags *d, struct diag *diag, const char *fmt, ...) PRINTF_LIKE(3, 4);
+void diag_rule(struct diags *d, struct diag *diag, const char *rule);
+
+/* Sorts by file, line, column; stable. */
+void diags_sort(struct diags *d);
+
+/* Appends all problems as text (colour with ANSI codes when asked), or to a JSON array. */
+void diags_text(const struct diags *d, bool colour, struct strbuf *sb);
+void diags_json(const struct diags *d, cJSON *array);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * "Please stop": a flag set by SIGINT/SIGTERM handlers and polled by long loops, so that temporary
+ * files are removed and locks released on the way out. The only process-wide state in the tree.
+ */
+#ifndef SLIPWAY_BASE_INTERRUPT_H
+#define SLIPWAY_BASE_INTERRUPT_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+/* Installs handlers for SIGINT, SIGTERM and SIGHUP, and ignores SIGPIPE. A second SIGINT kills. */
+void interrupt_install(void);
+
+bool interrupt_requested(void);
+
+/* 0, or -1 with ERR_INTERRUPTED when a stop was requested. */
+int interrupt_check(struct err *err) MUST_USE;
+
+#endif

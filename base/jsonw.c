@@ -1,0 +1,182 @@
+#include "base/jsonw.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/err.h"
+
+void jsonw_init(struct jsonw *w, struct strbuf *sb, bool pretty)
+{
+	*w = (struct jsonw){.sb = sb, .pretty = pretty};
+}
+
+static void new_line(struct jsonw *w)
+{
+	if (!w->pretty)
+		return;
+	strbuf_addc(w->sb, '\n');
+	for (int i = 0; i < w->depth; i++)
+		strbuf_adds(w->sb, "  ");
+}
+
+/* What stands before any value: a comma where one is due, nothing after a key. */
+static void before_value(struct jsonw *w)
+{
+	if (w->depth == 0)
+		return;
+	if (w->in_object[w->depth - 1]) {
+		if (!w->after_key)
+			BUG("JSON value without a key");
+		w->after_key = false;
+		return;
+	}
+	if (w->some[w->depth - 1])
+		strbuf_addc(w->sb, ',');
+	w->some[w->depth - 1] = true;
+	new_line(w);
+}
+
+static void begin(struct jsonw *w, bool object)
+{
+	before_value(w);
+	if (w->depth == JSONW_DEPTH_MAX)
+		BUG("JSON deeper than %d", JSONW_DEPTH_MAX);
+	strbuf_addc(w->sb, object ? '{' : '[');
+	w->in_object[w->depth] = object;
+	w->some[w->depth] = false;
+	w->depth++;
+}
+
+static void end(struct jsonw *w, bool object)
+{
+	if (w->depth == 0 || w->in_object[w->depth - 1] != object || w->after_key)
+		BUG("JSON end without its begin");
+	w->depth--;
+	if (w->some[w->depth])
+		new_line(w);
+	strbuf_addc(w->sb, object ? '}' : ']');
+	if (w->depth == 0 && w->pretty)
+		strbuf_addc(w->sb, '\n');
+}
+
+void jsonw_begin_object(struct jsonw *w)
+{
+	begin(w, true);
+}
+
+void jsonw_end_object(struct jsonw *w)
+{
+	end(w, true);
+}
+
+void jsonw_begin_array(struct jsonw *w)
+{
+	begin(w, false);
+}
+
+void jsonw_end_array(struct jsonw *w)
+{
+	end(w, false);
+}
+
+void jsonw_key(struct jsonw *w, const char *key)
+{
+	if (w->depth == 0 || !w->in_object[w->depth - 1] || w->after_key)
+		BUG("JSON key '%s' outside an object", key);
+	if (w->some[w->depth - 1])
+		strbuf_addc(w->sb, ',');
+	w->some[w->depth - 1] = true;
+	new_line(w);
+	jsonw_quote(w->sb, key);
+	strbuf_adds(w->sb, w->pretty ? ": " : ":");
+	w->after_key = true;
+}
+
+/* Bytes of the UTF-8 sequence at s, 0 when it is malformed. */
+static size_t sequence(const unsigned char *s)
+{
+	size_t n = s[0] >= 0xf0 && s[0] <= 0xf4 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc2 ? 2 : 0;
+
+	if (s[0] > 0xf4)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
+	    (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+static void quote_byte(struct strbuf *sb, unsigned char c)
+{
+	static const char *const escapes[256] = {
+		['"'] = "\\\"", ['\\'] = "\\\\", ['\b'] = "\\b", ['\f'] = "\\f",
+		['\n'] = "\\n", ['\r'] = "\\r",  ['\t'] = "\\t",
+	};
+
+	if (escapes[c] != NULL)
+		strbuf_adds(sb, escapes[c]);
+	else if (c < 0x20 || c == 0x7f)
+		strbuf_addf(sb, "\\u%04x", c);
+	else
+		strbuf_addc(sb, (char)c);
+}
+
+void jsonw_quote(struct strbuf *sb, const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	strbuf_addc(sb, '"');
+	while (*s != '\0') {
+		size_t n = *s < 0x80 ? 1 : sequence(s);
+
+		if (n > 1) {
+			strbuf_add(sb, s, n);
+		} else if (n == 1) {
+			quote_byte(sb, *s);
+		} else {
+			strbuf_addc(sb, '?');
+			n = 1;
+		}
+		s += n;
+	}
+	strbuf_addc(sb, '"');
+}
+
+void jsonw_string(struct jsonw *w, const char *value)
+{
+	if (value == NULL) {
+		jsonw_null(w);
+		return;
+	}
+	before_value(w);
+	jsonw_quote(w->sb, value);
+}
+
+void jsonw_int(struct jsonw *w, int64_t value)
+{
+	before_value(w);
+	strbuf_addf(w->sb, "%lld", (long long)value);
+}
+
+void jsonw_double(struct jsonw *w, double value)
+{
+	before_value(w);
+	if (isfinite(value))
+		strbuf_addf(w->sb, "%.17g", value);
+	else
+		strbuf_adds(w->sb, "null");
+}
+
+void jsonw_bool(struct jsonw *w, bool value)
+{
+	before_value(w);
+	strbuf_adds(w->sb, value ? "true" : "false");
+}
+
+void jsonw_null(struct jsonw *w)
+{
+	before_value(w);
+	strbuf_adds(w->sb, "null");
+}

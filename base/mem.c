@@ -1,0 +1,64 @@
+#include "base/mem.h"
+
+#include <string.h>
+
+#include "base/err.h"
+
+/* The one policy for an exhausted machine: a line and the end. */
+static void *must(void *ptr, size_t size)
+{
+	if (ptr == NULL) {
+		fprintf(stderr, "slipway: out of memory (%zu bytes)\n", size);
+		abort();
+	}
+	return ptr;
+}
+
+static size_t product(size_t n, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes))
+		BUG("allocation of %zu x %zu bytes", n, size);
+	return bytes != 0 ? bytes : 1;
+}
+
+void *mem_zalloc(size_t size)
+{
+	return mem_calloc(1, size);
+}
+
+void *mem_calloc(size_t n, size_t size)
+{
+	size_t bytes = product(n, size);
+
+	return must(calloc(1, bytes), bytes);
+}
+
+void *mem_realloc(void *ptr, size_t n, size_t size)
+{
+	size_t bytes = product(n, size);
+
+	return must(realloc(ptr, bytes), bytes);
+}
+
+char *mem_strdup(const char *text)
+{
+	return mem_strndup(text, strlen(text));
+}
+
+char *mem_strndup(const char *text, size_t len)
+{
+	char *copy = mem_calloc(len + 1, 1);
+
+	memcpy(copy, text, len);
+	return copy;
+}
+
+void *mem_vec_grow(void *at, size_t n, size_t *cap, size_t size)
+{
+	if (n < *cap)
+		return at;
+	*cap = *cap < 8 ? 8 : *cap * 2;
+	return mem_realloc(at, *cap, size);
+}

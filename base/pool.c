@@ -1,0 +1,105 @@
+#include "base/pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "base/interrupt.h"
+#include "base/mem.h"
+
+struct pool {
+	size_t n, next;
+	bool failed;
+	pool_job job;
+	void *ctx;
+	struct err err; /* of the first failure */
+	pthread_mutex_t lock;
+};
+
+/* The next job's number; false when there is none or somebody failed. */
+static bool take(struct pool *p, size_t *ret_i)
+{
+	pthread_mutex_lock(&p->lock);
+	bool some = !p->failed && p->next < p->n;
+
+	if (some)
+		*ret_i = p->next++;
+	pthread_mutex_unlock(&p->lock);
+	return some;
+}
+
+static void fail(struct pool *p, const struct err *err)
+{
+	pthread_mutex_lock(&p->lock);
+	if (!p->failed)
+		p->err = *err;
+	p->failed = true;
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void *work(void *arg)
+{
+	struct pool *p = arg;
+	size_t i;
+
+	while (take(p, &i)) {
+		struct err err = {0};
+
+		if (interrupt_check(&err) != 0 || p->job(p->ctx, i, &err) != 0)
+			fail(p, &err);
+	}
+	return NULL;
+}
+
+int pool_run(size_t n, unsigned n_threads, pool_job job, void *ctx, struct err *err)
+{
+	struct pool pool = {.n = n, .job = job, .ctx = ctx};
+	size_t n_workers = n_threads < n ? n_threads : n;
+	size_t started = 0;
+	AUTO_FREE pthread_t *workers = mem_calloc(n_workers, sizeof(*workers));
+
+	pthread_mutex_init(&pool.lock, NULL);
+	/* The caller works too, so one thread fewer is needed and none is no failure. */
+	while (started + 1 < n_workers && pthread_create(&workers[started], NULL, work, &pool) == 0)
+		started++;
+	work(&pool);
+	for (size_t i = 0; i < started; i++)
+		pthread_join(workers[i], NULL);
+	pthread_mutex_destroy(&pool.lock);
+	if (pool.failed) {
+		*err = pool.err;
+		return -1;
+	}
+	return 0;
+}
+
+/* cgroup v2's quota in whole CPUs, 0 when there is none. */
+static unsigned cgroup_cpus(void)
+{
+	FILE *file = fopen("/sys/fs/cgroup/cpu.max", "re");
+	char line[64] = "";
+	char *end;
+
+	if (file == NULL)
+		return 0;
+	char *got = fgets(line, sizeof(line), file);
+
+	fclose(file);
+	if (got == NULL)
+		return 0;
+	unsigned long quota = strtoul(line, &end, 10);
+	unsigned long period = strtoul(end, NULL, 10);
+
+	if (end == line || quota == 0 || period == 0)
+		return 0;
+	return (unsigned)((quota + period - 1) / period);
+}
+
+unsigned pool_cpus(void)
+{
+	cpu_set_t set;
+	unsigned n = 1, quota = cgroup_cpus();
+
+	if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0)
+		n = (unsigned)CPU_COUNT(&set);
+	return quota != 0 && quota < n ? quota : n;
+}

@@ -1,0 +1,175 @@
+#include "base/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/interrupt.h"
+
+extern char **environ;
+
+/* The parent's ends of a child's three streams, and its process. */
+struct child {
+	int in, out, err_text; /* -1 when closed */
+	pid_t pid;
+	const char *input;
+	size_t left;
+};
+
+void proc_result_done(struct proc_result *r)
+{
+	strbuf_done(&r->out);
+	strbuf_done(&r->err_text);
+}
+
+static void child_done(struct child *c)
+{
+	attr_close_fd(&c->in);
+	attr_close_fd(&c->out);
+	attr_close_fd(&c->err_text);
+}
+
+static int open_pipes(int pipes[3][2], struct err *err)
+{
+	for (int i = 0; i < 3; i++)
+		if (pipe2(pipes[i], O_CLOEXEC) != 0)
+			return err_set(err, ERR_IO, "create a pipe");
+	return 0;
+}
+
+static int spawn(const char *const argv[], int pipes[3][2], pid_t *ret_pid)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t none;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, pipes[0][0], 0);
+	posix_spawn_file_actions_adddup2(&actions, pipes[1][1], 1);
+	posix_spawn_file_actions_adddup2(&actions, pipes[2][1], 2);
+	posix_spawnattr_init(&attributes);
+	sigemptyset(&none);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	sigaddset(&none, SIGPIPE);
+	posix_spawnattr_setsigdefault(&attributes, &none);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	int result = posix_spawnp(ret_pid, argv[0], &actions, &attributes, (char *const *)argv, environ);
+
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&actions);
+	return result;
+}
+
+static int start(const char *const argv[], struct child *c, struct err *err)
+{
+	int pipes[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
+	int result = open_pipes(pipes, err) == 0 ? spawn(argv, pipes, &c->pid) : -1;
+
+	attr_close_fd(&pipes[0][0]);
+	attr_close_fd(&pipes[1][1]);
+	attr_close_fd(&pipes[2][1]);
+	c->in = pipes[0][1];
+	c->out = pipes[1][0];
+	c->err_text = pipes[2][0];
+	if (result == -1)
+		return -1;
+	if (result == ENOENT)
+		return err_set(err, ERR_NOT_FOUND, "program '%s' is not installed", argv[0]);
+	errno = result;
+	if (result != 0)
+		return err_set(err, ERR_IO, "start '%s'", argv[0]);
+	fcntl(c->in, F_SETFL, O_NONBLOCK);
+	return 0;
+}
+
+/* Reads once into sb; closes the stream at its end. A full sb drops bytes and marks itself. */
+static void drain(int *fd, struct strbuf *sb)
+{
+	char buf[8192];
+	ssize_t n = read(*fd, buf, sizeof(buf));
+
+	if (n > 0)
+		strbuf_add(sb, buf, (size_t)n);
+	else if (n == 0 || errno != EINTR)
+		attr_close_fd(fd);
+}
+
+static void feed(struct child *c)
+{
+	ssize_t n = c->left > 0 ? write(c->in, c->input, c->left) : 0;
+
+	if (n > 0) {
+		c->input += n;
+		c->left -= (size_t)n;
+	}
+	if (c->left == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		attr_close_fd(&c->in);
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* Moves bytes until the child closed its outputs. */
+static int converse(struct child *c, const char *name, int timeout_ms, struct proc_result *r,
+                    struct err *err)
+{
+	int64_t deadline = now_ms() + timeout_ms;
+
+	while (c->out >= 0 || c->err_text >= 0) {
+		struct pollfd fds[] = {{c->out, POLLIN, 0}, {c->err_text, POLLIN, 0}, {c->in, POLLOUT, 0}};
+
+		if (poll(fds, ARRAY_LEN(fds), 100) < 0 && errno != EINTR)
+			return err_set(err, ERR_IO, "wait for '%s'", name);
+		if (interrupt_check(err) != 0)
+			return -1;
+		if (timeout_ms > 0 && now_ms() > deadline)
+			return err_set(err, ERR_NETWORK, "'%s' did not finish in %d s", name, timeout_ms / 1000);
+		if (c->out >= 0 && fds[0].revents != 0)
+			drain(&c->out, &r->out);
+		if (c->err_text >= 0 && fds[1].revents != 0)
+			drain(&c->err_text, &r->err_text);
+		if (c->in >= 0 && fds[2].revents != 0)
+			feed(c);
+		if (r->out.overflow)
+			return err_set(err, ERR_LIMIT, "'%s' printed more than %zu bytes", name, r->out.max);
+	}
+	return 0;
+}
+
+static int reap(const struct child *c)
+{
+	int status = 0;
+
+	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int proc_run(const char *const argv[], const char *input, int timeout_ms, struct proc_result *r,
+             struct err *err)
+{
+	struct child c = {.in = -1, .out = -1, .err_text = -1, .input = input,
+	                  .left = input != NULL ? strlen(input) : 0};
+
+	if (start(argv, &c, err) != 0) {
+		child_done(&c);
+		return -1;
+	}
+	int result = converse(&c, argv[0], timeout_ms, r, err);
+
+	if (result != 0)
+		kill(c.pid, SIGKILL);
+	child_done(&c);
+	r->exit_status = reap(&c);
+	return result;
+}

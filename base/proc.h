@@ -1,0 +1,26 @@
+/*
+ * Runs a child program: argv is never passed through a shell, stdin is given, stdout is captured
+ * with a cap, stderr is captured with a cap for messages. Environment is inherited.
+ */
+#ifndef SLIPWAY_BASE_PROC_H
+#define SLIPWAY_BASE_PROC_H
+
+#include "base/err.h"
+#include "base/strbuf.h"
+
+struct proc_result {
+	int exit_status;   /* 0..255; 128 + signal when killed */
+	struct strbuf out; /* caller sets max; stdout */
+	struct strbuf err_text; /* caller sets max; stderr */
+};
+void proc_result_done(struct proc_result *r);
+
+/*
+ * Runs argv (NULL-terminated, argv[0] looked up in PATH), feeding `input` (may be NULL).
+ * ERR_NOT_FOUND when the program is absent, ERR_LIMIT when stdout exceeds its max, ERR_IO otherwise,
+ * ERR_NETWORK when timeout_ms (> 0) passes (the child is killed). A non-zero exit is not an error.
+ */
+int proc_run(const char *const argv[], const char *input, int timeout_ms, struct proc_result *r,
+             struct err *err) MUST_USE;
+
+#endif

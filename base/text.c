@@ -1,0 +1,219 @@
+#include "base/text.h"
+
+#include <string.h>
+
+/* Length of the UTF-8 sequence at s (Unicode table 3-7), 0 when it is malformed. */
+static size_t utf8_length(const unsigned char *s, size_t left)
+{
+	static const struct {
+		unsigned char from, to, second_from, second_to;
+		unsigned char len;
+	} rows[] = {
+		{0x00, 0x7f, 0, 0, 1},          {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+		{0xe1, 0xec, 0x80, 0xbf, 3},    {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+		{0xf0, 0xf0, 0x90, 0xbf, 4},    {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (s[0] < rows[i].from || s[0] > rows[i].to)
+			continue;
+		if (rows[i].len == 1)
+			return 1;
+		if (left < rows[i].len || s[1] < rows[i].second_from || s[1] > rows[i].second_to)
+			return 0;
+		for (size_t k = 2; k < rows[i].len; k++)
+			if ((s[k] & 0xc0) != 0x80)
+				return 0;
+		return rows[i].len;
+	}
+	return 0;
+}
+
+bool text_is_utf8(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len;) {
+		size_t n = utf8_length((const unsigned char *)text + i, len - i);
+
+		if (n == 0)
+			return false;
+		i += n;
+	}
+	return true;
+}
+
+bool text_has_prefix(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+bool text_has_suffix(const char *text, const char *suffix)
+{
+	size_t len = strlen(text), n = strlen(suffix);
+
+	return len >= n && memcmp(text + len - n, suffix, n) == 0;
+}
+
+enum { DISTANCE_MAX = 64 };
+
+unsigned text_distance(const char *a, const char *b, unsigned limit)
+{
+	size_t n = strlen(a), m = strlen(b);
+	unsigned row[DISTANCE_MAX + 1];
+
+	if (n > DISTANCE_MAX || m > DISTANCE_MAX)
+		return limit + 1;
+	for (size_t j = 0; j <= m; j++)
+		row[j] = (unsigned)j;
+	for (size_t i = 1; i <= n; i++) {
+		unsigned diagonal = row[0];
+
+		row[0] = (unsigned)i;
+		for (size_t j = 1; j <= m; j++) {
+			unsigned change = diagonal + (a[i - 1] != b[j - 1]);
+			unsigned best = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+
+			diagonal = row[j];
+			row[j] = change < best ? change : best;
+		}
+	}
+	return row[m] > limit ? limit + 1 : row[m];
+}
+
+const char *text_nearest(const char *word, const char *const *candidates, size_t n)
+{
+	unsigned limit = (unsigned)(strlen(word) / 3 + 1), best = limit + 1;
+	const char *nearest = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		unsigned d = text_distance(word, candidates[i], limit);
+
+		if (d < best && d < strlen(candidates[i])) {
+			best = d;
+			nearest = candidates[i];
+		}
+	}
+	return nearest;
+}
+
+/* "[a-z]" at *p against c; moves *p behind the ']'. A class without ']' matches '[' itself. */
+static bool match_class(const char **p, char c)
+{
+	const char *s = *p + 1;
+	bool negate = *s == '!' || *s == '^', hit = false;
+
+	s += negate;
+	for (bool first = true; *s != '\0' && (*s != ']' || first); first = false) {
+		char from = *s, to = from;
+
+		if (s[1] == '-' && s[2] != ']' && s[2] != '\0') {
+			to = s[2];
+			s += 2;
+		}
+		hit = hit || (from <= c && c <= to);
+		s++;
+	}
+	if (*s != ']') {
+		(*p)++;
+		return c == '[';
+	}
+	*p = s + 1;
+	return c != '/' && hit != negate;
+}
+
+/*
+ * Linear-time matching with one remembered star of each kind: on a mismatch the latest `*` takes one
+ * more byte (never a '/'), else the latest `**` takes one more segment's worth.
+ */
+static bool glob_path(const char *p, const char *s)
+{
+	const char *star = NULL, *star_s = NULL, *deep = NULL, *deep_s = NULL;
+
+	for (;;) {
+		if (p[0] == '*' && p[1] == '*') {
+			p += p[2] == '/' ? 3 : 2;
+			deep = p;
+			deep_s = s;
+			star = NULL;
+			continue;
+		}
+		if (*p == '*') {
+			star = ++p;
+			star_s = s;
+			continue;
+		}
+		if (*p == '\0' && *s == '\0')
+			return true;
+		if (*s != '\0') {
+			const char *next = p + 1;
+			bool hit = *p == *s || (*p == '?' && *s != '/');
+
+			if (*p == '[') {
+				next = p;
+				hit = match_class(&next, *s);
+			}
+			if (hit && *p != '\0') {
+				p = next;
+				s++;
+				continue;
+			}
+		}
+		if (star != NULL && *star_s != '\0' && *star_s != '/') {
+			p = star;
+			s = ++star_s;
+		} else if (deep != NULL && *deep_s != '\0') {
+			while (*deep_s != '\0' && *deep_s != '/' && *deep != '\0')
+				deep_s++;
+			deep_s += *deep_s != '\0';
+			p = deep;
+			s = deep_s;
+			star = NULL;
+		} else {
+			return false;
+		}
+	}
+}
+
+bool text_glob(const char *pattern, const char *path)
+{
+	if (strchr(pattern, '/') == NULL) {
+		const char *slash = strrchr(path, '/');
+
+		return glob_path(pattern, slash != NULL ? slash + 1 : path);
+	}
+	return glob_path(pattern, path);
+}
+
+char *text_bytes(int64_t bytes, char out[TEXT_BYTES_MAX])
+{
+	static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
+	double value = (double)bytes;
+	size_t unit = 0;
+
+	if (bytes < 1000 && bytes > -1000) {
+		snprintf(out, TEXT_BYTES_MAX, "%d B", (int)bytes);
+		return out;
+	}
+	for (value /= 1000; (value >= 999.95 || value <= -999.95) && unit < 5; value /= 1000)
+		unit++;
+	snprintf(out, TEXT_BYTES_MAX, "%.1f %s", value, units[unit]);
+	return out;
+}
+
+bool text_int64(const char *text, size_t len, int64_t *ret_value)
+{
+	int64_t value = 0;
+	size_t i = len > 0 && text[0] == '-';
+
+	if (i == len)
+		return false;
+	for (; i < len; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return false;
+		int digit = text[0] == '-' ? -(text[i] - '0') : text[i] - '0';
+
+		if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, digit, &value))
+			return false;
+	}
+	*ret_value = value;
+	return true;
+}

@@ -1,0 +1,36 @@
+/*
+ * Small pure text helpers. No allocation, no locale.
+ */
+#ifndef SLIPWAY_BASE_TEXT_H
+#define SLIPWAY_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* True when the len bytes are valid UTF-8 (no surrogates, no overlong forms). */
+bool text_is_utf8(const char *text, size_t len);
+
+bool text_has_prefix(const char *text, const char *prefix);
+bool text_has_suffix(const char *text, const char *suffix);
+
+/* Levenshtein distance of two short strings, capped at `limit` + 1. */
+unsigned text_distance(const char *a, const char *b, unsigned limit);
+
+/* The candidate nearest to `word`, NULL when none is near (distance over a third of its length). */
+const char *text_nearest(const char *word, const char *const *candidates, size_t n);
+
+/*
+ * Path globs: `*` and `?` within a segment, `[...]` classes, `**` across segments (zero or more).
+ * A pattern without '/' matches the last segment of any path (as in .gitignore).
+ */
+bool text_glob(const char *pattern, const char *path);
+
+/* "12.3 MB" (decimal units, as registries show them) into out; returns out. */
+enum { TEXT_BYTES_MAX = 24 };
+char *text_bytes(int64_t bytes, char out[TEXT_BYTES_MAX]);
+
+/* Whole decimal number of exactly len bytes into *ret; false on anything else or overflow. */
+bool text_int64(const char *text, size_t len, int64_t *ret_value);
+
+#endif

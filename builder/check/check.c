@@ -1,0 +1,331 @@
+#include "builder/check/check.h"
+
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "base/pool.h"
+#include "builder/check/rules.h"
+#include "builder/oci/mediatype.h"
+
+/* Scans in flight at once: each may hold a decompression window and a spool. */
+enum { SCAN_THREADS_MAX = 4 };
+
+/* --- reading documents -------------------------------------------------------------------------
+ */
+
+/* Faults of the image become reports of the digest rule; *ret_good says whether the bytes are
+ * there. */
+static int read_document(struct check_image *image, const struct descriptor *desc, size_t max_bytes,
+			 struct strbuf *sb, bool *ret_good, struct err *err)
+{
+	struct err failure = {0};
+	char text[DIGEST_TEXT_MAX];
+
+	*ret_good = store_read(image->run->store, desc, max_bytes, sb, &failure) == 0;
+	image->run->n_blobs++;
+	if (*ret_good)
+		return 0;
+	if (failure.code != ERR_DIGEST && failure.code != ERR_NOT_FOUND &&
+	    failure.code != ERR_LIMIT && failure.code != ERR_FORMAT) {
+		*err = failure;
+		return err_wrap(err, "read %s", digest_text(&desc->digest, text));
+	}
+	rule_report(image, RULE_DIGEST, NO_PLACE, "%s: %s", digest_text(&desc->digest, text),
+		    failure.msg);
+	return 0;
+}
+
+static void read_environment(struct check_image *image, const char *bytes, size_t len)
+{
+	AUTO(json) cJSON *doc = NULL;
+	struct arena *a = image->run->arena;
+	struct err err = {0};
+	const cJSON *config, *env, *item;
+
+	/* The bytes were parsed before, so this does not fail. */
+	if (json_parse("configuration", bytes, len, &doc, &err) != 0)
+		return;
+	config = json_get(doc, "config");
+	image->workdir = arena_strdup(a, json_string(config, "WorkingDir"));
+	env = json_get(config, "Env");
+	image->env.at =
+	    arena_calloc(a, (size_t)cJSON_GetArraySize(env) + 1, sizeof(*image->env.at));
+	cJSON_ArrayForEach (item, env)
+		if (cJSON_IsString(item))
+			image->env.at[image->env.n++] = arena_strdup(a, item->valuestring);
+}
+
+static int read_config(struct check_image *image, struct err *err)
+{
+	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(CONFIG_BYTES_MAX);
+	struct err failure = {0};
+	bool good;
+
+	if (read_document(image, &image->manifest.config, CONFIG_BYTES_MAX, &sb, &good, err) != 0)
+		return -1;
+	if (!good)
+		return 0;
+	if (config_parse(strbuf_str(&sb), sb.len, image->run->arena, &image->config, &failure) !=
+	    0) {
+		rule_report(image, RULE_MEDIA_TYPE, NO_PLACE, "the configuration is malformed: %s",
+			    failure.msg);
+		return 0;
+	}
+	image->has_config = true;
+	read_environment(image, strbuf_str(&sb), sb.len);
+	return 0;
+}
+
+/* Reads manifest and configuration; *ret_good = false when there is nothing to go on with. */
+static int read_image(struct check_image *image, bool *ret_good, struct err *err)
+{
+	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(MANIFEST_BYTES_MAX);
+	struct err failure = {0};
+
+	platform_text(&image->desc.platform, image->platform_name);
+	if (image->desc.platform.os[0] == '\0')
+		snprintf(image->platform_name, sizeof(image->platform_name), "image");
+	if (read_document(image, &image->desc, MANIFEST_BYTES_MAX, &sb, ret_good, err) != 0)
+		return -1;
+	if (!*ret_good)
+		return 0;
+	if (manifest_parse(strbuf_str(&sb), sb.len, image->desc.media_type, image->run->arena,
+			   &image->manifest, &failure) != 0) {
+		rule_report(image, RULE_MEDIA_TYPE, NO_PLACE, "the manifest is malformed: %s",
+			    failure.msg);
+		*ret_good = false;
+		return 0;
+	}
+	if (read_config(image, err) != 0)
+		return -1;
+	image->platform = image->desc.platform;
+	if (image->platform.os[0] == '\0' && image->has_config) {
+		image->platform = image->config.platform;
+		platform_text(&image->platform, image->platform_name);
+	}
+	image->arch = platform_arch_find(image->platform.architecture);
+	return 0;
+}
+
+/* --- which images ------------------------------------------------------------------------------
+ */
+
+struct images {
+	struct check_image *at;
+	size_t n;
+};
+
+static void push_image(struct check_run *run, struct images *images, const struct descriptor *desc)
+{
+	struct check_image *image = &images->at[images->n++];
+
+	*image = (struct check_image){.run = run, .desc = *desc};
+}
+
+/* Attestations and other artefacts stand in an index as "unknown/unknown" or without a platform. */
+static bool is_image(const struct descriptor *desc)
+{
+	return media_is_manifest(desc->media_type) && strcmp(desc->platform.os, "unknown") != 0;
+}
+
+static int list_images(struct check_run *run, const struct descriptor *root, struct images *images,
+		       struct err *err)
+{
+	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(MANIFEST_BYTES_MAX);
+	const struct platform *only = run->opts->only;
+	struct index index;
+
+	if (media_is_manifest(root->media_type)) {
+		images->at = arena_calloc(run->arena, 1, sizeof(*images->at));
+		push_image(run, images, root);
+		return 0;
+	}
+	if (!media_is_index(root->media_type))
+		return err_set(err, ERR_FORMAT, "'%s' is neither an image index nor a manifest",
+			       root->media_type);
+	if (store_read(run->store, root, MANIFEST_BYTES_MAX, &sb, err) != 0 ||
+	    index_parse(strbuf_str(&sb), sb.len, root->media_type, run->arena, &index, err) != 0)
+		return err_wrap(err, "image index");
+	run->n_blobs++;
+	images->at = arena_calloc(run->arena, index.n_manifests + 1, sizeof(*images->at));
+	if (only != NULL) {
+		const struct descriptor *chosen = index_choose(&index, only);
+		char text[PLATFORM_TEXT_MAX];
+
+		if (chosen == NULL)
+			return err_set(err, ERR_NOT_FOUND, "the image has no manifest for %s",
+				       platform_text(only, text));
+		push_image(run, images, chosen);
+		return 0;
+	}
+	for (size_t i = 0; i < index.n_manifests; i++)
+		if (is_image(&index.manifests[i]))
+			push_image(run, images, &index.manifests[i]);
+	return 0;
+}
+
+/* --- layers ------------------------------------------------------------------------------------
+ */
+
+static struct layer_scan *scan_for(struct check_run *run, const struct check_image *image,
+				   const struct descriptor *desc)
+{
+	struct layer_scan *scan;
+
+	for (size_t i = 0; i < run->n_scans; i++)
+		if (digest_equal(&run->scans[i]->desc->digest, &desc->digest) &&
+		    run->scans[i]->desc->size == desc->size &&
+		    strcmp(run->scans[i]->desc->media_type, desc->media_type) == 0)
+			return run->scans[i];
+	scan = arena_alloc(run->arena, sizeof(*scan));
+	*scan = (struct layer_scan){.desc = desc, .arch = image->arch};
+	run->scans[run->n_scans++] = scan;
+	return scan;
+}
+
+static int scan_job(void *ctx, size_t i, struct err *err)
+{
+	struct check_run *run = ctx;
+	unsigned flags = run->off[RULE_SECRET] ? SCAN_ELF : SCAN_ELF | SCAN_SECRETS;
+
+	return layer_scan_run(run->store, flags, run->opts->progress, run->scans[i], err);
+}
+
+static int scan_layers(struct check_run *run, struct images *images, struct err *err)
+{
+	unsigned threads = run->opts->threads != 0 ? run->opts->threads : pool_cpus();
+	size_t n = 0;
+
+	for (size_t i = 0; i < images->n; i++)
+		n += images->at[i].manifest.n_layers;
+	run->scans = arena_calloc(run->arena, n + 1, sizeof(struct layer_scan *));
+	for (size_t i = 0; i < images->n; i++) {
+		struct check_image *image = &images->at[i];
+
+		image->layers = arena_calloc(run->arena, image->manifest.n_layers + 1,
+					     sizeof(struct layer_scan *));
+		for (size_t k = 0; k < image->manifest.n_layers; k++)
+			if (media_is_layer(image->manifest.layers[k].media_type))
+				image->layers[k] = scan_for(run, image, &image->manifest.layers[k]);
+	}
+	run->n_blobs += run->n_scans;
+	return pool_run(run->n_scans, threads < SCAN_THREADS_MAX ? threads : SCAN_THREADS_MAX,
+			scan_job, run, err);
+}
+
+static int apply_layers(struct check_image *image, struct err *err)
+{
+	view_init(&image->view, image->run->arena, rule_view_event, image);
+	for (size_t i = 0; i < image->manifest.n_layers; i++) {
+		struct layer_scan *scan = image->layers[i];
+
+		if (scan == NULL)
+			continue;
+		if (scan->failure.code != ERR_NONE && !scan->reported)
+			rule_report(image, RULE_DIGEST, (struct rule_place){i, NULL}, "%s",
+				    scan->failure.msg);
+		if (view_apply(&image->view, scan, i, err) != 0)
+			return err_wrap(err, "%s", image->platform_name);
+	}
+	return 0;
+}
+
+/* --- the whole ---------------------------------------------------------------------------------
+ */
+
+static void measure(const struct check_image *image, struct check_platform_size *size)
+{
+	*size = (struct check_platform_size){.platform = image->platform,
+					     .n_layers = image->manifest.n_layers};
+	for (size_t i = 0; i < image->manifest.n_layers; i++)
+		if (__builtin_add_overflow(size->compressed_bytes, image->manifest.layers[i].size,
+					   &size->compressed_bytes))
+			size->compressed_bytes = INT64_MAX;
+	for (const struct view_node *n = view_next(image->view.root); n != NULL; n = view_next(n)) {
+		size->n_files++;
+		/* A hard link's bytes are counted at the member that has them. */
+		if (view_is_file(n) && n->content == n->member &&
+		    __builtin_add_overflow(size->content_bytes, n->content->size,
+					   &size->content_bytes))
+			size->content_bytes = INT64_MAX;
+	}
+}
+
+static int check_one(struct check_image *image, struct check_platform_size *size, struct err *err)
+{
+	int rc = apply_layers(image, err);
+
+	for (size_t i = 0; rc == 0 && i < RULES; i++) {
+		rc = interrupt_check(err);
+		if (rc == 0 && rules[i].check != NULL)
+			rules[i].check(image);
+	}
+	if (rc == 0) {
+		rule_report_left_out(image);
+		measure(image, size);
+		/* What concerns a shared layer alone has been told now. */
+		for (size_t i = 0; i < image->manifest.n_layers; i++)
+			if (image->layers[i] != NULL)
+				image->layers[i]->reported = true;
+	}
+	view_done(&image->view);
+	return rc;
+}
+
+static int run_checks(struct check_run *run, const struct descriptor *root,
+		      struct check_report *report, struct err *err)
+{
+	struct images all = {0}, good = {0};
+
+	if (list_images(run, root, &all, err) != 0)
+		return -1;
+	good.at = arena_calloc(run->arena, all.n + 1, sizeof(*good.at));
+	for (size_t i = 0; i < all.n; i++) {
+		bool is_good = false;
+
+		if (read_image(&all.at[i], &is_good, err) != 0)
+			return -1;
+		if (is_good)
+			good.at[good.n++] = all.at[i];
+	}
+	if (scan_layers(run, &good, err) != 0)
+		return -1;
+	report->platforms = arena_calloc(run->arena, good.n + 1, sizeof(*report->platforms));
+	report->n_platforms = good.n;
+	for (size_t i = 0; i < good.n; i++)
+		if (check_one(&good.at[i], &report->platforms[i], err) != 0)
+			return -1;
+	report->n_blobs = run->n_blobs;
+	return 0;
+}
+
+static void turn_off(struct check_run *run)
+{
+	for (size_t i = 0; i < run->opts->off.n; i++)
+		for (size_t id = 0; id < RULES; id++)
+			if (strcmp(rules[id].name, run->opts->off.at[i]) == 0)
+				run->off[id] = true;
+}
+
+int check_image(struct store *store, const struct descriptor *root, const struct check_opts *opts,
+		struct arena *a, struct check_report *ret_report, struct diags *d, struct err *err)
+{
+	struct check_run run = {.store = store, .opts = opts, .arena = a, .diags = d};
+	struct check_report report = {0};
+	size_t before = d->n_errors, n;
+	int rc;
+
+	turn_off(&run);
+	rc = run_checks(&run, root, &report, err);
+	for (size_t i = 0; i < run.n_scans; i++)
+		layer_scan_done(run.scans[i]);
+	if (rc != 0)
+		return err_wrap(err, "check");
+	*ret_report = report;
+	n = d->n_errors - before + run.n_hidden_errors;
+	if (n == 0)
+		return 0;
+	err_set(err, ERR_CHECK, "the image check found %zu problem%s", n, n == 1 ? "" : "s");
+	return err_hint(
+	    err, "a rule that does not apply is turned off by its name, under image.check.off");
+}

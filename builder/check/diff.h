@@ -1,0 +1,27 @@
+/*
+ * What differs between two images: manifests and configuration members, then the files of the final
+ * file system of each platform (added, removed, changed content/mode/owner/link/xattrs), and which layer
+ * brings each. Digest-equal layers are not read. Pure of printing.
+ */
+#ifndef SLIPWAY_CHECK_DIFF_H
+#define SLIPWAY_CHECK_DIFF_H
+
+#include "base/json.h"
+#include "builder/oci/store.h"
+
+struct diff_side {
+	struct store *store;
+	const struct descriptor *root; /* index or manifest */
+	const char *name;              /* as the user wrote it */
+};
+
+/*
+ * *ret_doc (caller owns) = {"equal": bool, "platforms": [{"platform", "config": [{"member","a","b"}],
+ * "files": [{"path","change": "added|removed|changed","what": ["content","mode",...],
+ * "a": {...}, "b": {...}}], ...}], "annotations": [...]}. diff_text appends the readable form.
+ */
+int diff_images(const struct diff_side *a, const struct diff_side *b, cJSON **ret_doc, struct err *err)
+	MUST_USE;
+void diff_text(const cJSON *doc, struct strbuf *sb);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * What the spec says about the image check (`image.check`). Plain data in the spec's arena.
+ */
+#ifndef SLIPWAY_CHECK_MODEL_H
+#define SLIPWAY_CHECK_MODEL_H
+
+#include <stdint.h>
+
+#include "base/fields.h"
+#include "base/srcpos.h"
+#include "base/strlist.h"
+
+struct check_spec {
+	struct srcpos at;
+	struct strlist off;       /* names of rules that are turned off */
+	struct strlist provided;  /* sonames (or globs) that the node brings, besides the layers' own lists */
+	int64_t size_budget;      /* most compressed bytes of one platform's layers; 0 = no budget */
+};
+
+extern const struct field_table check_spec_fields;
+
+/* The names of all rules, in the order of docs/CHECK.md. */
+extern const char *const check_rule_names[];
+extern const size_t check_rule_count;
+
+#endif

@@ -1,0 +1,246 @@
+#include "builder/check/scan.h"
+
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "base/text.h"
+#include "builder/check/secret.h"
+#include "builder/check/spool.h"
+#include "builder/layer/elf_search.h"
+
+enum { TEXT_BYTES_KEPT = 64 << 10, READ_BYTES = 128 << 10 };
+
+/* The tools of one pass, reused from member to member. */
+struct scanner {
+	unsigned flags;
+	struct layer_scan *scan;
+	struct layer_reader *reader;
+	struct secret_scanner secrets;
+	struct spool spool;
+	struct hasher hasher;
+	unsigned char *buf;
+};
+
+/* What is done with the content of the member at work. */
+struct content {
+	bool is_elf, keep_text;
+	struct strbuf text;
+	int64_t bytes;
+};
+
+static bool is_loader_config(const char *path)
+{
+	return strcmp(path, "etc/ld.so.conf") == 0 || text_has_prefix(path, "etc/ld.so.conf.d/") ||
+	       (text_has_prefix(path, "etc/ld-musl-") && text_has_suffix(path, ".path"));
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+/* A dynamic loader keeps the list of its default folders among its texts. */
+static void read_loader_dirs(struct scanner *s, struct scan_member *m)
+{
+	const void *bytes = spool_bytes(&s->spool);
+
+	if (bytes == NULL || s->scan->arch == NULL ||
+	    !elf_search_is_loader(NULL, base_name(m->path)))
+		return;
+	m->loader_dirs =
+	    elf_search_builtin(bytes, (size_t)s->spool.size, s->scan->arch, &s->scan->arena);
+}
+
+static void parse_elf(struct scanner *s, struct scan_member *m)
+{
+	struct elf_info *info = arena_alloc(&s->scan->arena, sizeof(*info));
+	struct err err = {0};
+
+	if (elf_parse(spool_read_at, &s->spool, s->spool.size, &s->scan->arena, info, &err) != 0) {
+		m->elf_error = arena_strdup(&s->scan->arena, err.msg);
+		return;
+	}
+	m->elf = info;
+	read_loader_dirs(s, m);
+}
+
+static void note_secrets(struct scanner *s, struct scan_member *m)
+{
+	secret_end(&s->secrets);
+	for (int kind = 0; kind < SECRET_KINDS; kind++) {
+		struct scan_secret secret = {m, secret_text((enum secret_kind)kind),
+					     s->secrets.offset[kind]};
+
+		/* Crypto libraries carry key pairs for their power-on self-tests (FIPS 140). */
+		if (kind == SECRET_PRIVATE_KEY && m->elf != NULL && !m->elf->executable)
+			continue;
+		if (s->secrets.found[kind])
+			vec_push(&s->scan->secrets, secret);
+	}
+}
+
+static int take_chunk(struct scanner *s, struct content *c, size_t n, struct err *err)
+{
+	if (c->bytes == 0)
+		c->is_elf = (s->flags & SCAN_ELF) != 0 && elf_is_elf(s->buf, n);
+	c->bytes += (int64_t)n;
+	if ((s->flags & SCAN_SECRETS) != 0)
+		secret_feed(&s->secrets, s->buf, n);
+	if ((s->flags & SCAN_DIGESTS) != 0)
+		hasher_update(&s->hasher, s->buf, n);
+	if (c->keep_text)
+		strbuf_add(&c->text, s->buf, n);
+	return c->is_elf ? spool_write(&s->spool, s->buf, n, err) : 0;
+}
+
+static int read_chunks(struct scanner *s, struct content *c, struct err *err)
+{
+	size_t n = 1;
+
+	while (n > 0) {
+		if (layer_reader_read(s->reader, s->buf, READ_BYTES, &n, err) != 0)
+			return -1;
+		if (n > 0 && take_chunk(s, c, n, err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_content(struct scanner *s, struct scan_member *m, struct err *err)
+{
+	struct content c = {.text = STRBUF_INIT(TEXT_BYTES_KEPT)};
+	int rc;
+
+	c.keep_text = (s->flags & SCAN_ELF) != 0 && is_loader_config(m->path);
+	spool_reset(&s->spool);
+	if ((s->flags & SCAN_SECRETS) != 0)
+		secret_begin(&s->secrets, m->path);
+	if ((s->flags & SCAN_DIGESTS) != 0)
+		hasher_init(&s->hasher);
+	rc = read_chunks(s, &c, err);
+	if ((s->flags & SCAN_DIGESTS) != 0)
+		m->content = hasher_final(&s->hasher);
+	if (rc == 0 && c.is_elf)
+		parse_elf(s, m);
+	if (rc == 0 && c.keep_text)
+		m->text = arena_strdup(&s->scan->arena, strbuf_str(&c.text));
+	if (rc == 0 && (s->flags & SCAN_SECRETS) != 0)
+		note_secrets(s, m);
+	strbuf_done(&c.text);
+	return rc;
+}
+
+static void copy_xattrs(struct scan_member *m, const struct member *from)
+{
+	struct hasher h;
+
+	if (from->n_xattrs == 0)
+		return;
+	hasher_init(&h);
+	for (size_t i = 0; i < from->n_xattrs; i++) {
+		const struct entry_xattr *x = &from->xattrs[i];
+		uint64_t len = x->len;
+
+		m->capability |= strcmp(x->name, "security.capability") == 0;
+		hasher_update(&h, x->name, strlen(x->name) + 1);
+		hasher_update(&h, &len, sizeof(len));
+		hasher_update(&h, x->value, x->len);
+	}
+	m->xattrs = hasher_final(&h);
+	hasher_done(&h);
+}
+
+static struct scan_member *copy_member(struct layer_scan *scan, const struct member *from)
+{
+	struct scan_member *m = arena_alloc(&scan->arena, sizeof(*m));
+
+	*m = (struct scan_member){
+	    .path = arena_strdup(&scan->arena, from->path),
+	    .type = from->type,
+	    .mode = from->mode,
+	    .uid = from->uid,
+	    .gid = from->gid,
+	    .mtime = from->mtime,
+	    .size = from->size,
+	    .link = arena_strdup(&scan->arena, from->link),
+	};
+	copy_xattrs(m, from);
+	return m;
+}
+
+static int read_members(struct scanner *s, struct err *err)
+{
+	struct member member;
+	bool more = true;
+
+	while (true) {
+		struct scan_member *m;
+
+		if (interrupt_check(err) != 0 ||
+		    layer_reader_next(s->reader, &member, &more, err) != 0)
+			return -1;
+		if (!more)
+			break;
+		m = copy_member(s->scan, &member);
+		vec_push(&s->scan->members, m);
+		if (m->type == MEMBER_FILE && s->flags != 0 && read_content(s, m, err) != 0)
+			return err_wrap(err, "'%s'", m->path);
+	}
+	return layer_reader_finish(s->reader, &s->scan->diff_id, &s->scan->raw_size, err);
+}
+
+/* Reading a blob that is wrong is the image's fault, everything else is the machine's. */
+static bool is_image_fault(const struct err *err)
+{
+	return err->code == ERR_DIGEST || err->code == ERR_FORMAT || err->code == ERR_LIMIT ||
+	       err->code == ERR_NOT_FOUND || err->code == ERR_UNSUPPORTED;
+}
+
+static int scan_blob(struct store *store, struct scanner *s, struct err *err)
+{
+	struct source *blob = NULL;
+
+	if (store_open(store, s->scan->desc, &blob, err) != 0 ||
+	    layer_reader_open(blob, s->scan->desc->media_type, &s->reader, err) != 0)
+		return -1;
+	return read_members(s, err);
+}
+
+int layer_scan_run(struct store *store, unsigned flags, struct progress *progress,
+		   struct layer_scan *scan, struct err *err)
+{
+	struct scanner s = {.flags = flags, .scan = scan, .spool = SPOOL_INIT};
+	struct err failure = {0};
+	char label[DIGEST_TEXT_MAX + 8];
+	char hex[DIGEST_HEX_MAX];
+	unsigned task;
+	int rc;
+
+	snprintf(label, sizeof(label), "check %.12s", digest_hex(&scan->desc->digest, hex));
+	task = progress_start(progress, label, scan->desc->size);
+	secret_init(&s.secrets);
+	s.buf = mem_calloc(1, READ_BYTES);
+	rc = scan_blob(store, &s, &failure);
+	layer_reader_close(s.reader);
+	secret_done(&s.secrets);
+	spool_done(&s.spool);
+	hasher_done(&s.hasher);
+	free(s.buf);
+	progress_advance(progress, task, scan->desc->size);
+	progress_finish(progress, task, rc == 0 ? "done" : "failed");
+	if (rc != 0 && !is_image_fault(&failure)) {
+		*err = failure;
+		return err_wrap(err, "read layer %s", label + 6);
+	}
+	scan->failure = failure;
+	return 0;
+}
+
+void layer_scan_done(struct layer_scan *scan)
+{
+	vec_done(&scan->members);
+	vec_done(&scan->secrets);
+	arena_done(&scan->arena);
+}

@@ -1,0 +1,77 @@
+/*
+ * The final file system of an image: its layers' members applied in order, as container runtimes do
+ * (image-spec, layer.md, "Applying Changesets" and "Whiteouts"). Holds no content. Paths are looked
+ * up with symbolic links followed inside the image. Problems that show only while layers are
+ * applied are told to a callback. Ownership: nodes live in the arena, members in their scans, which
+ * outlive the view.
+ */
+#ifndef SLIPWAY_CHECK_VIEW_H
+#define SLIPWAY_CHECK_VIEW_H
+
+#include "builder/check/scan.h"
+
+enum { VIEW_NODES_MAX = 10000000 };
+
+struct view_node {
+	const char *name;         /* last segment of the path */
+	struct view_node *parent; /* NULL for the root */
+	struct view_node *first_child, *next_sibling, *prev_sibling;
+	const struct scan_member *member; /* its metadata; NULL for a folder nobody named */
+	const struct scan_member
+	    *content; /* file: the member with the bytes (another one for hard links) */
+	size_t layer; /* which layer brought it, from 0 */
+	uint64_t hash;
+	bool alive;
+	unsigned marks; /* for the rules: what was reported or reached */
+};
+
+enum view_event {
+	VIEW_DUPLICATE,        /* the same path twice in one layer */
+	VIEW_SHADOWED_LINK,    /* a folder replaces a link to a folder: what lay behind the link is
+				  gone */
+	VIEW_BAD_WHITEOUT,     /* ".wh." without a name, or a whiteout with a reserved name */
+	VIEW_USELESS_WHITEOUT, /* hides nothing */
+	VIEW_BAD_HARDLINK      /* names a file that is not there */
+};
+
+/* Told while layers are applied; `detail` may be NULL. */
+typedef void view_report(void *ctx, enum view_event event, size_t layer,
+			 const struct scan_member *m, const char *detail);
+
+struct view {
+	struct arena *arena;
+	struct view_node *root;
+	struct view_node **table; /* hash table over (parent, name); owned */
+	size_t n_table, n_nodes;
+	view_report *report; /* may be NULL */
+	void *ctx;
+};
+
+void view_init(struct view *v, struct arena *a, view_report *report, void *ctx);
+void view_done(struct view *v);
+
+/* Applies one layer above those before it. ERR_LIMIT beyond VIEW_NODES_MAX. */
+int view_apply(struct view *v, const struct layer_scan *scan, size_t layer,
+	       struct err *err) MUST_USE;
+
+/*
+ * The node at a path (with or without leading '/'), NULL when there is none. Links on the way are
+ * followed inside the image, the last one only if `follow`. At most 40 links.
+ */
+struct view_node *view_find(const struct view *v, const char *path, bool follow);
+
+/* The same from a folder on. */
+struct view_node *view_find_at(const struct view *v, struct view_node *dir, const char *path,
+			       bool follow);
+
+bool view_is_dir(const struct view_node *n);
+bool view_is_file(const struct view_node *n); /* a regular file, also by hard link */
+
+/* The path of a node with leading '/', in the arena. */
+char *view_path(const struct view *v, const struct view_node *n);
+
+/* The next node in a walk over all living ones, parents first; start with the root, ends with NULL.
+ */
+struct view_node *view_next(const struct view_node *n);
+
+#endif

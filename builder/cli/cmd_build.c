@@ -1,0 +1,358 @@
+/*
+ * slipway build: spec -> plan -> image in a layout -> check -> results.
+ */
+#include <string.h>
+
+#include "base/pool.h"
+#include "base/text.h"
+#include "builder/cli/command.h"
+#include "builder/cli/image_build.h"
+#include "builder/cli/image_check.h"
+#include "builder/cli/image_push.h"
+#include "builder/oci/archive.h"
+
+static const char *const format_choices[] = {"oci", "oci-archive", "docker-archive", NULL};
+
+static const struct option options[] = {
+	TEXT_OPTION("file", 'f', file, "FILE", "The spec", .fallback = "slipway.yaml",
+	            .complete = COMPLETE_FILE),
+	LIST_OPTION("set", 0, sets, "PATH=VALUE", "Override one value of the spec, as in image.tags=[v2]"),
+	TEXT_OPTION("dest", 'o', dest, "DIR", "Where the image goes: an OCI layout folder, or a file for archives",
+	            .fallback = "build/image", .complete = COMPLETE_DIR),
+	TEXT_OPTION("format", 0, format, "oci|oci-archive|docker-archive", "Form of the image",
+	            .fallback = "oci", .complete = COMPLETE_CHOICES, .choices = format_choices),
+	LIST_OPTION("platform", 0, platforms, "OS/ARCH", "Build only this platform of the spec"),
+	FLAG_OPTION("no-check", 0, no_check, "Skip the image check"),
+	FLAG_OPTION("no-cache", 0, no_cache, "Neither read nor write the build cache"),
+	FLAG_OPTION("sparse", 0, skip_base,
+	            "Leave base layers out of the layout; push mounts or copies them; implies --no-check"),
+	FLAG_OPTION("locked", 0, locked, "Take base digests from slipway.lock only, and never write it"),
+	FLAG_OPTION("dry-run", 0, dry_run, "Print the plan and stop"),
+	FLAG_OPTION("push", 0, push, "Push the image to the spec's repository afterwards"),
+	NUMBER_OPTION("jobs", 'j', jobs, "N", "Threads for compression and connections (default: all CPUs)"),
+	TEXT_OPTION("digest-file", 0, digest_file, "FILE", "Write the index digest to this file",
+	            .complete = COMPLETE_FILE),
+	TEXT_OPTION("metadata-file", 0, metadata_file, "FILE", "Write digests, sizes and layers as JSON",
+	            .complete = COMPLETE_FILE),
+	REMOTE_OPTIONS,
+};
+
+/* One build on its way. */
+struct run {
+	struct cli *cli;
+	struct spec *spec;
+	struct plan *plan;
+	struct layout *layout;
+	struct layer_cache *cache;
+	struct remote remote;
+	struct lock lock;
+	struct build_result result;
+	struct check_report report;
+	struct push_result pushed;
+	bool checked, check_cached;
+	char dir[PATH_MAX]; /* the layout's folder */
+	bool scratch_dir;   /* it is ours to remove */
+};
+
+static int make_plan(struct run *run, struct err *err)
+{
+	const struct options *o = &run->cli->options;
+	struct arena *a = &run->cli->arena;
+	struct platform *only = arena_calloc(a, o->platforms.n, sizeof(*only));
+
+	if (spec_from_options(run->cli, &run->spec, err) != 0)
+		return -1;
+	for (size_t i = 0; i < o->platforms.n; i++)
+		if (platform_parse(o->platforms.at[i], &only[i], err) != 0) {
+			err->code = ERR_USAGE;
+			return err_wrap(err, "--platform %s", o->platforms.at[i]);
+		}
+	return plan_make(run->spec, o->platforms.n > 0 ? only : NULL, o->platforms.n, a, &run->plan,
+	                 &run->cli->diags, err);
+}
+
+static int print_plan(const struct run *run)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+
+	if (cli_json(run->cli)) {
+		AUTO(json) cJSON *doc = plan_json(run->plan);
+
+		cli_print_json(run->cli, doc);
+		return 0;
+	}
+	plan_text(run->plan, &text);
+	fputs(strbuf_str(&text), run->cli->out);
+	return 0;
+}
+
+/* SOURCE_DATE_EPOCH (reproducible-builds.org): seconds since 1970, 0 when unset. */
+static int read_epoch(int64_t *ret_epoch, struct err *err)
+{
+	const char *text = getenv("SOURCE_DATE_EPOCH");
+
+	*ret_epoch = 0;
+	if (text == NULL || text[0] == '\0')
+		return 0;
+	if (!text_int64(text, strlen(text), ret_epoch) || *ret_epoch < 0 || *ret_epoch > 253402300799)
+		return err_set(err, ERR_USAGE, "SOURCE_DATE_EPOCH '%s' is not a number of seconds", text);
+	return 0;
+}
+
+/* An archive is made from a layout that nobody sees: a folder beside it. */
+static int choose_dir(struct run *run, struct err *err)
+{
+	const struct options *o = &run->cli->options;
+	int n = snprintf(run->dir, sizeof(run->dir), "%s", o->dest);
+
+	if (strcmp(o->format, "oci") != 0) {
+		n = snprintf(run->dir, sizeof(run->dir), "%s.layout-XXXXXX", o->dest);
+		run->scratch_dir = true;
+	}
+	if (n < 0 || (size_t)n >= sizeof(run->dir))
+		return err_set(err, ERR_USAGE, "the path '%.40s...' is too long", o->dest);
+	if (run->scratch_dir && mkdtemp(run->dir) == NULL) {
+		run->scratch_dir = false;
+		return err_set(err, ERR_IO, "create a folder beside '%s'", o->dest);
+	}
+	return 0;
+}
+
+static int open_stores(struct run *run, struct err *err)
+{
+	char dir[PATH_MAX];
+
+	if (choose_dir(run, err) != 0 || layout_open(run->dir, LAYOUT_WRITE, &run->layout, err) != 0)
+		return -1;
+	if (!run->cli->options.no_cache &&
+	    (fs_cache_dir(dir, err) != 0 || cache_open(dir, &run->cache, err) != 0)) {
+		err_wrap(err, "build cache");
+		return err_hint(err, "set XDG_CACHE_HOME to a writable folder, or pass --no-cache");
+	}
+	return remote_open(run->cli, &run->remote, err);
+}
+
+static int build(struct run *run, struct err *err)
+{
+	const struct options *o = &run->cli->options;
+	struct build_opts opts = {
+		.plan = run->plan,
+		.layout = run->layout,
+		.cache = run->cache,
+		.remote = &run->remote,
+		.lock = &run->lock,
+		.locked = o->locked,
+		.sparse = o->skip_base,
+		.threads = (unsigned)o->jobs,
+		.progress = run->cli->progress,
+	};
+
+	if (read_epoch(&opts.epoch, err) != 0)
+		return -1;
+	if (lock_load(lock_path(run->spec->file, &run->cli->arena), &run->cli->arena, &run->lock, err) != 0 ||
+	    image_build(&opts, &run->cli->arena, &run->result, &run->cli->diags, err) != 0)
+		return -1;
+	return o->locked ? 0 : lock_save(&run->lock, err);
+}
+
+static int check(struct run *run, struct err *err)
+{
+	struct store *store;
+	int result;
+
+	if (run->cli->options.no_check || run->cli->options.skip_base)
+		return 0;
+	store = layout_store(run->layout);
+	result = image_check_cached(run->cli, store, &run->result.index, run->plan, run->cache, &run->report,
+	                            &run->check_cached, err);
+	store_close(store);
+	run->checked = result == 0;
+	return result;
+}
+
+/* The image gets its name only now: what was refused never replaces what was good. */
+static int publish(struct run *run, struct err *err)
+{
+	const struct strlist *tags = &run->spec->image.tags;
+	struct layout_gc_result gc;
+
+	if (tags->n == 0 && layout_set_tag(run->layout, "latest", &run->result.index, err) != 0)
+		return -1;
+	for (size_t i = 0; i < tags->n; i++)
+		if (layout_set_tag(run->layout, tags->at[i], &run->result.index, err) != 0)
+			return -1;
+	return layout_gc(run->layout, &gc, err);
+}
+
+static int write_archive(struct run *run, struct err *err)
+{
+	const struct options *o = &run->cli->options;
+	const struct spec_image *image = &run->spec->image;
+	const char *tag = image->tags.n > 0 ? image->tags.at[0] : "latest";
+	bool docker = strcmp(o->format, "docker-archive") == 0;
+	struct archive_opts opts = {.root = &run->result.index, .tag = tag};
+	int result;
+
+	if (!run->scratch_dir)
+		return 0;
+	if (docker) {
+		const char *name = image->repository != NULL ? image->repository : run->spec->name;
+
+		opts.tag = arena_printf(&run->cli->arena, "%s:%s", name, tag);
+	}
+	opts.from = layout_store(run->layout);
+	result = docker ? archive_write_docker(o->dest, &opts, err) : archive_write_oci(o->dest, &opts, err);
+	store_close(opts.from);
+	if (result != 0 && err->code == ERR_USAGE)
+		err_hint(err, "choose one platform, as in --platform linux/amd64");
+	return result;
+}
+
+static int push(struct run *run, struct err *err)
+{
+	if (!run->cli->options.push)
+		return 0;
+	return image_push_spec(run->cli, &run->remote, run->layout, &run->result.index, run->spec,
+	                       &run->pushed, err);
+}
+
+static void layer_json(const struct built_layer *layer, cJSON *array)
+{
+	cJSON *obj = cJSON_CreateObject();
+	char text[DIGEST_TEXT_MAX];
+
+	json_add_string(obj, "name", layer->name);
+	json_add_string(obj, "digest", digest_text(&layer->result.digest, text));
+	json_add_string(obj, "diff_id", digest_text(&layer->result.diff_id, text));
+	json_add_int(obj, "size", layer->result.size);
+	json_add_int(obj, "raw_size", layer->result.raw_size);
+	json_add_bool(obj, "cached", layer->result.cached);
+	json_add_bool(obj, "shared", layer->shared);
+	json_push(array, obj);
+}
+
+static cJSON *metadata(const struct run *run)
+{
+	cJSON *doc = cJSON_CreateObject();
+	char text[DIGEST_TEXT_MAX], platform[PLATFORM_TEXT_MAX];
+
+	json_add_string(doc, "name", run->spec->name);
+	json_add_string(doc, "digest", digest_text(&run->result.index.digest, text));
+	json_add_string(doc, "media_type", run->result.index.media_type);
+	json_add_int(doc, "size", run->result.index.size);
+	json_add_string(doc, "layout", run->scratch_dir ? run->cli->options.dest : run->dir);
+	json_add_bool(doc, "checked", run->checked);
+	cJSON *images = json_add_array(doc, "images");
+
+	for (size_t i = 0; i < run->result.n_images; i++) {
+		const struct built_image *image = &run->result.images[i];
+		cJSON *obj = cJSON_CreateObject();
+
+		json_add_string(obj, "platform", platform_text(&image->platform, platform));
+		json_add_string(obj, "digest", digest_text(&image->manifest.digest, text));
+		json_add_int(obj, "compressed_size", image->size);
+		cJSON *layers = json_add_array(obj, "layers");
+
+		for (size_t k = 0; k < image->n_layers; k++)
+			layer_json(&image->layers[k], layers);
+		json_push(images, obj);
+	}
+	if (run->cli->options.push)
+		push_result_json(&run->pushed, json_add_object(doc, "push"));
+	return doc;
+}
+
+static void print_images(const struct run *run)
+{
+	char size[TEXT_BYTES_MAX], text[DIGEST_TEXT_MAX], platform[PLATFORM_TEXT_MAX];
+	FILE *out = run->cli->out;
+
+	for (size_t i = 0; i < run->result.n_images; i++) {
+		const struct built_image *image = &run->result.images[i];
+
+		fprintf(out, "%s  %s  %s compressed\n", platform_text(&image->platform, platform),
+		        digest_text(&image->manifest.digest, text), text_bytes(image->size, size));
+		for (size_t k = 0; k < image->n_layers; k++) {
+			const struct built_layer *layer = &image->layers[k];
+
+			fprintf(out, "  %-16s %s  %9s%s%s\n", layer->name,
+			        digest_text(&layer->result.digest, text), text_bytes(layer->result.size, size),
+			        layer->shared ? "  shared" : "", layer->result.cached ? "  cached" : "");
+		}
+	}
+	if (run->checked)
+		fprintf(out, "image check passed%s\n", run->check_cached ? " (remembered)" : "");
+}
+
+static int report(struct run *run, struct err *err)
+{
+	const struct options *o = &run->cli->options;
+	AUTO(json) cJSON *doc = metadata(run);
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+	char digest[DIGEST_TEXT_MAX];
+
+	digest_text(&run->result.index.digest, digest);
+	json_print_pretty(doc, &text);
+	if (o->metadata_file != NULL && fs_write_file(o->metadata_file, text.ptr, text.len, 0644, err) != 0)
+		return err_wrap(err, "write '%s'", o->metadata_file);
+	if (o->digest_file != NULL) {
+		strbuf_reset(&text);
+		strbuf_addf(&text, "%s\n", digest);
+		if (fs_write_file(o->digest_file, text.ptr, text.len, 0644, err) != 0)
+			return err_wrap(err, "write '%s'", o->digest_file);
+	}
+	if (cli_json(run->cli)) {
+		cli_print_json(run->cli, doc);
+		return 0;
+	}
+	print_images(run);
+	fprintf(run->cli->out, "%s\n", digest);
+	return 0;
+}
+
+static int run_all(struct run *run, struct err *err)
+{
+	if (make_plan(run, err) != 0)
+		return -1;
+	if (run->cli->options.dry_run)
+		return print_plan(run);
+	if (open_stores(run, err) != 0 || build(run, err) != 0 || check(run, err) != 0 ||
+	    publish(run, err) != 0 || write_archive(run, err) != 0 || push(run, err) != 0)
+		return -1;
+	return report(run, err);
+}
+
+static int cmd_build_run(struct cli *cli, struct err *err)
+{
+	struct run run = {.cli = cli};
+	int result = run_all(&run, err);
+	struct err ignored = {0};
+
+	if (run.cache != NULL && result == 0 &&
+	    cache_prune(run.cache, image_cache_limit(), &ignored) != 0)
+		progress_note(cli->progress, "build cache: %s", ignored.msg);
+	layout_close(run.layout);
+	cache_close(run.cache);
+	remote_done(&run.remote);
+	if (run.scratch_dir && fs_remove_tree(run.dir, &ignored) != 0)
+		progress_note(cli->progress, "%s", ignored.msg);
+	return result;
+}
+
+const struct command cmd_build = {
+	.name = "build",
+	.summary = "Build the spec's image for every platform into an OCI layout",
+	.synopsis = "",
+	.details = "Packs the layers, writes configuration, manifests and the multi-arch index, runs the image\n"
+	           "check, and prints the index digest as the last line. The same content gives the same\n"
+	           "digest on every machine. Layers that did not change come from the build cache in\n"
+	           "$XDG_CACHE_HOME/slipway (at most $SLIPWAY_CACHE_MAX bytes, default 10 GiB).\n"
+	           "SOURCE_DATE_EPOCH sets the newest time stamp inside the image (default 0).\n",
+	.examples = "slipway build\tBuild ./slipway.yaml into build/image\n"
+	            "slipway build --set image.tags=[v2] --push\tBuild, check and push as v2\n"
+	            "slipway build --platform linux/amd64 --format docker-archive -o image.tar\tFor docker load\n",
+	.options = options,
+	.n_options = ARRAY_LEN(options),
+	.max_args = 0,
+	.run = cmd_build_run,
+};

@@ -1,0 +1,64 @@
+/*
+ * slipway diff: which files differ between two images, not only which digests.
+ */
+#include "builder/check/diff.h"
+#include "builder/cli/command.h"
+#include "builder/cli/image_ref.h"
+
+static const struct option options[] = {
+	FLAG_OPTION("exit-code", 0, check, "Exit 1 when the images differ"),
+	REMOTE_OPTIONS,
+};
+
+static int open_side(struct cli *cli, const struct remote *remote, const char *text, struct image *image,
+                     struct descriptor *root, struct err *err)
+{
+	if (image_open(remote, text, &cli->arena, image, err) != 0 ||
+	    image_root(image, &cli->arena, root, err) != 0)
+		return err_wrap(err, "image '%s'", text);
+	return 0;
+}
+
+static int cmd_diff_run(struct cli *cli, struct err *err)
+{
+	AUTO(remote) struct remote remote = {0};
+	AUTO(image) struct image a = {0};
+	AUTO(image) struct image b = {0};
+	AUTO(json) cJSON *doc = NULL;
+	struct descriptor root_a, root_b;
+
+	if (remote_open(cli, &remote, err) != 0 ||
+	    open_side(cli, &remote, cli->args.at[0], &a, &root_a, err) != 0 ||
+	    open_side(cli, &remote, cli->args.at[1], &b, &root_b, err) != 0)
+		return -1;
+	const struct diff_side side_a = {a.store, &root_a, cli->args.at[0]};
+	const struct diff_side side_b = {b.store, &root_b, cli->args.at[1]};
+
+	if (diff_images(&side_a, &side_b, &doc, err) != 0)
+		return err_wrap(err, "diff");
+	if (cli_json(cli)) {
+		cli_print_json(cli, doc);
+	} else {
+		AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+
+		diff_text(doc, &text);
+		fputs(strbuf_str(&text), cli->out);
+	}
+	if (cli->options.check && !cJSON_IsTrue(json_get(doc, "equal")))
+		return err_set(err, ERR_CONFLICT, "the images differ");
+	return 0;
+}
+
+const struct command cmd_diff = {
+	.name = "diff",
+	.summary = "Show which files and settings differ between two images",
+	.synopsis = "A B",
+	.details = "A and B are references as for inspect. Layers that both share are not read. Exits 0 whether\n"
+	           "or not they differ, unless --exit-code is given.\n",
+	.examples = "slipway diff oci:build/image registry.example.com/team/app:v1\tNew build against release\n",
+	.options = options,
+	.n_options = ARRAY_LEN(options),
+	.min_args = 2,
+	.max_args = 2,
+	.run = cmd_diff_run,
+};

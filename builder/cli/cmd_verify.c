@@ -1,0 +1,135 @@
+/*
+ * slipway verify: the image check on any image, with nothing remembered.
+ */
+#include <string.h>
+
+#include "base/text.h"
+#include "builder/check/check.h"
+#include "builder/cli/command.h"
+#include "builder/cli/image_ref.h"
+
+static const struct option options[] = {
+	LIST_OPTION("off", 0, off, "RULE", "Turn a rule off by its name"),
+	LIST_OPTION("provided", 0, provided, "SONAME", "A shared library that the node brings"),
+	TEXT_OPTION("platform", 0, platform_one, "OS/ARCH", "Check only this platform"),
+	NUMBER_OPTION("jobs", 'j', jobs, "N", "Threads (default: all CPUs)"),
+	REMOTE_OPTIONS,
+};
+
+static int check_off_names(const struct strlist *off, struct err *err)
+{
+	for (size_t i = 0; i < off->n; i++) {
+		bool known = false;
+
+		for (size_t k = 0; k < check_rule_count && !known; k++)
+			known = strcmp(check_rule_names[k], off->at[i]) == 0;
+		if (!known) {
+			const char *near = text_nearest(off->at[i], check_rule_names, check_rule_count);
+
+			err_set(err, ERR_USAGE, "no rule is called '%s'", off->at[i]);
+			if (near != NULL)
+				err_hint(err, "did you mean '%s'?", near);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static cJSON *report_json(const struct descriptor *root, const struct check_report *report)
+{
+	cJSON *doc = cJSON_CreateObject();
+	char digest[DIGEST_TEXT_MAX], platform[PLATFORM_TEXT_MAX];
+
+	json_add_string(doc, "digest", digest_text(&root->digest, digest));
+	json_add_int(doc, "blobs", (int64_t)report->n_blobs);
+	cJSON *platforms = json_add_array(doc, "platforms");
+
+	for (size_t i = 0; i < report->n_platforms; i++) {
+		const struct check_platform_size *p = &report->platforms[i];
+		cJSON *obj = cJSON_CreateObject();
+
+		json_add_string(obj, "platform", platform_text(&p->platform, platform));
+		json_add_int(obj, "layers", (int64_t)p->n_layers);
+		json_add_int(obj, "compressed_size", p->compressed_bytes);
+		json_add_int(obj, "content_size", p->content_bytes);
+		json_add_int(obj, "files", (int64_t)p->n_files);
+		json_push(platforms, obj);
+	}
+	return doc;
+}
+
+static void print_report(struct cli *cli, const struct descriptor *root, const struct check_report *report)
+{
+	char compressed[TEXT_BYTES_MAX], content[TEXT_BYTES_MAX], text[DIGEST_TEXT_MAX];
+
+	for (size_t i = 0; i < report->n_platforms; i++) {
+		const struct check_platform_size *p = &report->platforms[i];
+		char platform[PLATFORM_TEXT_MAX];
+
+		fprintf(cli->out, "%s: %zu layers, %s compressed, %s in %zu files\n",
+		        platform_text(&p->platform, platform), p->n_layers,
+		        text_bytes(p->compressed_bytes, compressed), text_bytes(p->content_bytes, content),
+		        p->n_files);
+	}
+	fprintf(cli->out, "%zu blobs verified, image check passed\n%s\n", report->n_blobs,
+	        digest_text(&root->digest, text));
+}
+
+static int verify(struct cli *cli, const struct image *image, struct err *err)
+{
+	const struct options *o = &cli->options;
+	struct platform only;
+	struct check_opts opts = {.off = o->off, .provided = o->provided, .threads = (unsigned)o->jobs,
+	                          .progress = cli->progress};
+	struct check_report report = {0};
+	struct descriptor root;
+
+	if (o->platform_one != NULL) {
+		if (platform_parse(o->platform_one, &only, err) != 0)
+			return err_wrap(err, "--platform");
+		opts.only = &only;
+	}
+	if (image_root(image, &cli->arena, &root, err) != 0 ||
+	    check_image(image->store, &root, &opts, &cli->arena, &report, &cli->diags, err) != 0)
+		return -1;
+	if (!cli_json(cli)) {
+		print_report(cli, &root, &report);
+		return 0;
+	}
+	AUTO(json) cJSON *doc = report_json(&root, &report);
+
+	if (cli->diags.n > 0)
+		diags_json(&cli->diags, json_add_array(doc, "problems"));
+	cli_print_json(cli, doc);
+	return 0;
+}
+
+static int cmd_verify_run(struct cli *cli, struct err *err)
+{
+	AUTO(remote) struct remote remote = {0};
+	AUTO(image) struct image image = {0};
+
+	if (check_off_names(&cli->options.off, err) != 0 || remote_open(cli, &remote, err) != 0)
+		return -1;
+	if (image_open(&remote, cli->args.at[0], &cli->arena, &image, err) != 0 ||
+	    verify(cli, &image, err) != 0)
+		return err_wrap(err, "verify '%s'", cli->args.at[0]);
+	return 0;
+}
+
+const struct command cmd_verify = {
+	.name = "verify",
+	.summary = "Check every byte of an image and refuse what breaks on a node",
+	.synopsis = "REF",
+	.details = "Reads the whole image: digests, sizes, diff IDs and history, the architecture of every ELF\n"
+	           "file, shared libraries that cannot be resolved, symbol versions newer than the image's\n"
+	           "glibc, missing interpreters, secrets, setuid files, world-writable paths, duplicate paths.\n"
+	           "docs/CHECK.md explains each rule.\n",
+	.examples = "slipway verify oci:build/image\tThe image that was just built\n"
+	            "slipway verify --off setuid docker.io/library/debian:12\tA foreign image\n",
+	.options = options,
+	.n_options = ARRAY_LEN(options),
+	.min_args = 1,
+	.max_args = 1,
+	.run = cmd_verify_run,
+};

@@ -1,0 +1,74 @@
+/*
+ * From a plan to an image in a layout: base images, layers, configurations, manifests, index. Joins the
+ * rooms layer, oci and registry; does not parse options and does not print.
+ */
+#ifndef SLIPWAY_CLI_IMAGE_BUILD_H
+#define SLIPWAY_CLI_IMAGE_BUILD_H
+
+#include "base/progress.h"
+#include "builder/cli/image_ref.h"
+#include "builder/layer/cache.h"
+#include "builder/layer/layer.h"
+#include "builder/oci/layout.h"
+#include "builder/spec/lock.h"
+#include "builder/spec/spec.h"
+
+struct build_opts {
+	const struct plan *plan;
+	struct layout *layout;
+	struct layer_cache *cache;     /* NULL = none */
+	const struct remote *remote;   /* how registries are reached, for base images */
+	struct lock *lock;             /* base digests; filled in, or obeyed when `locked` */
+	bool locked;
+	bool sparse;                   /* leave base layers out of the layout */
+	int64_t epoch;                 /* SOURCE_DATE_EPOCH, seconds */
+	unsigned threads;              /* compressors; 0 = all CPUs */
+	struct progress *progress;
+};
+
+/* What one layer blob of the result is. */
+struct built_layer {
+	const char *name;
+	struct layer_result result;
+	bool shared; /* the same blob serves every platform */
+};
+
+struct built_image {
+	struct platform platform;
+	struct descriptor manifest;
+	struct built_layer *layers; /* ours, without the base's */
+	size_t n_layers;
+	int64_t size; /* compressed bytes of all layers, the base's included */
+};
+
+struct build_result {
+	struct descriptor index;
+	struct built_image *images;
+	size_t n_images;
+};
+
+/*
+ * Builds every platform of the plan and puts the index into the layout (no tag is set).
+ * Problems of the user's making go to diags, then ERR_SPEC.
+ */
+int image_build(const struct build_opts *opts, struct arena *a, struct build_result *ret_result,
+                struct diags *d, struct err *err) MUST_USE;
+
+/* The base of one platform, resolved. */
+struct base_image {
+	bool scratch;
+	const char *name;          /* canonical reference, for the annotation */
+	struct descriptor manifest; /* of this platform */
+	struct manifest parsed;
+	cJSON *config;             /* owned */
+};
+
+/*
+ * Resolves ref for a platform: lock or tag, index, manifest and configuration, all verified; unless
+ * `sparse`, its layers are brought into the layout (from the cache, else downloaded).
+ */
+int base_image_load(const struct build_opts *opts, const struct plan_image *image, struct arena *a,
+                    struct base_image *ret_base, struct err *err) MUST_USE;
+void base_image_done(struct base_image *base);
+
+#endif

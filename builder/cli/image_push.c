@@ -1,0 +1,83 @@
+#include "builder/cli/image_push.h"
+
+#include <string.h>
+
+#include "builder/oci/manifest.h"
+
+/* The base's repository, as the image's own annotation names it; NULL when there is none to ask. */
+static int open_base(struct cli *cli, const struct remote *remote, struct layout *layout,
+                     const struct descriptor *root, struct registry **ret_base, struct err *err)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
+	struct store *store = layout_store(layout);
+	struct descriptor manifest = *root;
+	struct manifest parsed = {0};
+	struct index index = {0};
+	struct ref ref;
+	int result = store_read(store, root, MANIFEST_BYTES_MAX, &text, err);
+
+	*ret_base = NULL;
+	if (result == 0 && media_is_index(root->media_type)) {
+		result = index_parse(text.ptr, text.len, root->media_type, &cli->arena, &index, err);
+		if (result == 0 && index.n_manifests > 0) {
+			manifest = index.manifests[0];
+			result = store_read(store, &manifest, MANIFEST_BYTES_MAX, &text, err);
+		}
+	}
+	store_close(store);
+	if (result == 0)
+		result = manifest_parse(text.ptr, text.len, manifest.media_type, &cli->arena, &parsed, err);
+	if (result != 0)
+		return -1;
+	const char *name = strmap_get(&parsed.annotations, ANNOTATION_BASE_NAME);
+
+	if (name == NULL || ref_parse(name, &cli->arena, &ref, err) != 0 || ref.kind != REF_REGISTRY)
+		return 0;
+	return remote_registry(remote, &ref, ret_base, err);
+}
+
+int image_push(struct cli *cli, const struct remote *remote, struct layout *layout,
+               const struct descriptor *root, const struct ref *to, const struct strlist *tags,
+               struct push_result *ret_result, struct err *err)
+{
+	struct registry *registry = NULL, *base = NULL;
+	int result = remote_registry(remote, to, &registry, err);
+
+	if (result == 0)
+		result = open_base(cli, remote, layout, root, &base, err);
+	if (result == 0) {
+		const struct push_opts opts = {.layout = layout, .root = root, .tags = *tags, .base = base,
+		                               .jobs = remote->jobs, .progress = cli->progress};
+
+		result = push_image(registry, &opts, ret_result, err);
+	}
+	registry_close(base);
+	registry_close(registry);
+	if (result != 0)
+		return err_wrap(err, "push to '%s/%s'", to->host, to->repository);
+	return 0;
+}
+
+int image_push_spec(struct cli *cli, const struct remote *remote, struct layout *layout,
+                    const struct descriptor *root, const struct spec *spec,
+                    struct push_result *ret_result, struct err *err)
+{
+	struct ref to;
+
+	if (spec->image.repository == NULL) {
+		err_set(err, ERR_SPEC, "%s has no image.repository to push to", spec->file);
+		return err_hint(err, "add it, or name the target: slipway push DIR HOST/NAME:TAG");
+	}
+	if (ref_parse(spec->image.repository, &cli->arena, &to, err) != 0)
+		return err_wrap(err, "image.repository");
+	return image_push(cli, remote, layout, root, &to, &spec->image.tags, ret_result, err);
+}
+
+void push_result_json(const struct push_result *result, cJSON *obj)
+{
+	json_add_int(obj, "blobs_uploaded", (int64_t)result->n_uploaded);
+	json_add_int(obj, "blobs_mounted", (int64_t)result->n_mounted);
+	json_add_int(obj, "blobs_existed", (int64_t)result->n_existed);
+	json_add_int(obj, "bytes_uploaded", result->bytes_uploaded);
+	json_add_int(obj, "manifests_put", (int64_t)result->n_manifests_put);
+}

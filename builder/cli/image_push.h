@@ -1,0 +1,24 @@
+/*
+ * Pushing for `slipway push` and `slipway build --push`.
+ */
+#ifndef SLIPWAY_CLI_IMAGE_PUSH_H
+#define SLIPWAY_CLI_IMAGE_PUSH_H
+
+#include "builder/cli/image_ref.h"
+#include "builder/registry/push.h"
+#include "builder/spec/spec.h"
+
+/* Pushes root from the layout to the spec's repository under the spec's tags. ERR_USAGE without repository. */
+int image_push_spec(struct cli *cli, const struct remote *remote, struct layout *layout,
+                    const struct descriptor *root, const struct spec *spec,
+                    struct push_result *ret_result, struct err *err) MUST_USE;
+
+/* Pushes root from the layout to one repository under `tags`. */
+int image_push(struct cli *cli, const struct remote *remote, struct layout *layout,
+               const struct descriptor *root, const struct ref *to, const struct strlist *tags,
+               struct push_result *ret_result, struct err *err) MUST_USE;
+
+/* Adds the counts to a JSON object. */
+void push_result_json(const struct push_result *result, cJSON *obj);
+
+#endif

@@ -1,0 +1,149 @@
+/*
+ * slipway: finds the command, parses its options, runs it, and says on standard error what went wrong.
+ * The only main() of the tool.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/interrupt.h"
+#include "base/text.h"
+#include "builder/cli/command.h"
+#include "builder/cli/progress_view.h"
+
+static int usage_error(const char *name)
+{
+	const char *names[32];
+	size_t n = 0;
+
+	for (; commands[n] != NULL && n < ARRAY_LEN(names); n++)
+		names[n] = commands[n]->name;
+
+	const char *near = text_nearest(name, names, n);
+
+	fprintf(stderr, "slipway: error: unknown command '%s'\n", name);
+	if (near != NULL)
+		fprintf(stderr, "  hint: did you mean `slipway %s`?\n", near);
+	else
+		fprintf(stderr, "  hint: `slipway help` lists the commands\n");
+	return EXIT_USAGE;
+}
+
+static void print_diags(const struct cli *cli, bool colour)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+
+	if (cli->diags.n == 0)
+		return;
+	diags_text(&cli->diags, colour, &text);
+	fputs(strbuf_str(&text), stderr);
+}
+
+static void print_error(const struct err *err, bool colour)
+{
+	const char *on = colour ? "\033[1;31m" : "", *off = colour ? "\033[0m" : "";
+
+	if (err->at.file != NULL)
+		fprintf(stderr, "%s:%u:%u: ", err->at.file, err->at.line, err->at.column);
+	else
+		fprintf(stderr, "slipway: ");
+	fprintf(stderr, "%serror:%s %s\n", on, off, err->msg);
+	if (err->hint[0] != '\0')
+		fprintf(stderr, "  hint: %s\n", err->hint);
+}
+
+/* A JSON caller gets failures on standard output too, unless the command printed its own document. */
+static void print_error_json(struct cli *cli, const struct err *err)
+{
+	AUTO(json) cJSON *doc = cJSON_CreateObject();
+	cJSON *error = json_add_object(doc, "error");
+
+	json_add_string(error, "code", err_code_name(err->code));
+	json_add_string(error, "message", err->msg);
+	if (err->hint[0] != '\0')
+		json_add_string(error, "hint", err->hint);
+	if (err->http_status != 0)
+		json_add_int(error, "http_status", err->http_status);
+	if (cli->diags.n > 0)
+		diags_json(&cli->diags, json_add_array(doc, "problems"));
+	cli_print_json(cli, doc);
+}
+
+static enum exit_status finish(struct cli *cli, int result, struct err *err)
+{
+	bool colour = progress_colour(stderr);
+
+	print_diags(cli, colour);
+	if (result == 0 && (fflush(cli->out) != 0 || ferror(cli->out)))
+		result = err_set(err, ERR_IO, "write standard output");
+	if (result == 0)
+		return EXIT_OK;
+	print_error(err, colour);
+	if (cli_json(cli) && !cli->json_printed)
+		print_error_json(cli, err);
+	fflush(cli->out);
+	return cli_exit_status(err);
+}
+
+static int parse_arguments(struct cli *cli, int argc, char **argv, struct err *err)
+{
+	const struct option_table tables[] = {{cli->command->options, cli->command->n_options},
+	                                      {common_options, n_common_options}};
+
+	if (options_parse(tables, ARRAY_LEN(tables), argc, argv, &cli->arena, &cli->options, &cli->args, err) != 0)
+		return -1;
+	if (cli->options.help)
+		return 0;
+	if (cli->args.n < cli->command->min_args || cli->args.n > cli->command->max_args) {
+		err_set(err, ERR_USAGE, "%s arguments",
+		        cli->args.n < cli->command->min_args ? "missing" : "too many");
+		return err_hint(err, "usage: slipway %s [OPTIONS] %s", cli->command->name,
+		                cli->command->synopsis);
+	}
+	return 0;
+}
+
+static enum exit_status run_command(const struct command *command, int argc, char **argv)
+{
+	struct cli cli = {.command = command, .out = stdout};
+	struct err err = {0};
+	int result = parse_arguments(&cli, argc, argv, &err);
+
+	if (result == 0 && cli.options.help) {
+		AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+
+		help_command(command, &text);
+		fputs(strbuf_str(&text), cli.out);
+	} else if (result == 0) {
+		struct progress_view *view = progress_view_new(cli.options.progress, stderr);
+
+		cli.progress = progress_view_progress(view);
+		result = command->run(&cli, &err);
+		progress_view_free(view);
+	}
+
+	enum exit_status status = finish(&cli, result, &err);
+
+	diags_done(&cli.diags);
+	arena_done(&cli.arena);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	interrupt_install();
+	if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+		AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+
+		help_program(&text);
+		fputs(strbuf_str(&text), argc < 2 ? stderr : stdout);
+		return argc < 2 ? EXIT_USAGE : EXIT_OK;
+	}
+	if (strcmp(argv[1], "--version") == 0)
+		return (int)run_command(&cmd_version, 0, argv);
+
+	const struct command *command = command_find(argv[1]);
+
+	if (command == NULL)
+		return usage_error(argv[1]);
+	return (int)run_command(command, argc - 2, argv + 2);
+}

@@ -1,0 +1,50 @@
+/*
+ * Reading a layer blob back: decompression and tar, member by member, for the image check, diff and
+ * base images. Never extracts to disk. Caps: path 4096 bytes, 8 million members, declared sizes only.
+ */
+#ifndef SLIPWAY_LAYER_READER_H
+#define SLIPWAY_LAYER_READER_H
+
+#include "base/arena.h"
+#include "base/stream.h"
+#include "builder/layer/tree.h"
+
+enum member_type {
+	MEMBER_FILE, MEMBER_DIR, MEMBER_SYMLINK, MEMBER_HARDLINK, MEMBER_CHAR, MEMBER_BLOCK, MEMBER_FIFO,
+	MEMBER_OTHER
+};
+
+struct member {
+	const char *path;  /* as stored, without leading "./" and "/" and trailing '/'; valid until the next call */
+	enum member_type type;
+	uint32_t mode, uid, gid;
+	int64_t mtime, size;
+	const char *link;  /* symlink target, or hard-link path normalised like `path`; NULL otherwise */
+	size_t n_xattrs;
+	const struct entry_xattr *xattrs; /* sorted by name */
+};
+
+struct layer_reader; /* opaque */
+
+/* Takes over `blob` (the compressed bytes, usually verified by the store). */
+int layer_reader_open(struct source *blob, const char *media_type, struct layer_reader **ret_reader,
+                      struct err *err) MUST_USE;
+
+/* The next member; *ret_more = false at the end. Unread content of the last one is skipped. */
+int layer_reader_next(struct layer_reader *r, struct member *ret_member, bool *ret_more, struct err *err)
+	MUST_USE;
+
+/* Reads content of the current regular file; *ret_n = 0 at its end. */
+int layer_reader_read(struct layer_reader *r, void *buf, size_t cap, size_t *ret_n, struct err *err)
+	MUST_USE;
+
+/*
+ * Reads the blob to its very end (so that its digest is verified) and gives the digest of the
+ * uncompressed tar, the diff ID. Call once, after the last member.
+ */
+int layer_reader_finish(struct layer_reader *r, struct digest *ret_diff_id, int64_t *ret_raw_size,
+                        struct err *err) MUST_USE;
+
+void layer_reader_close(struct layer_reader *r); /* accepts NULL */
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * Where user names and secrets for a registry come from: an interface, so that Amazon ECR's own
+ * credentials can stand beside docker's configuration. Secrets are wiped when released and appear in no
+ * message, argument vector or environment.
+ */
+#ifndef SLIPWAY_REGISTRY_CREDENTIALS_H
+#define SLIPWAY_REGISTRY_CREDENTIALS_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+struct credential {
+	char *username;       /* NULL = anonymous */
+	char *secret;         /* password */
+	char *identity_token; /* OAuth2 refresh token instead of a password, NULL if none */
+	char *registry_token; /* bearer token to use as it is, NULL if none */
+};
+void credential_done(struct credential *c); /* wipes and frees */
+
+struct credential_provider {
+	/*
+	 * Looks host ("localhost:5000", "docker.io") up. 0 with everything NULL = nothing known (anonymous).
+	 * `renew` is true after the server refused what an earlier call gave.
+	 */
+	int (*get)(struct credential_provider *p, const char *host, bool renew, struct credential *ret,
+	           struct err *err);
+	void (*close)(struct credential_provider *p); /* NULL = nothing to release */
+};
+
+/*
+ * docker's configuration: $REGISTRY_AUTH_FILE, $DOCKER_CONFIG/config.json, ~/.docker/config.json,
+ * $XDG_RUNTIME_DIR/containers/auth.json; credHelpers[host] > credsStore > auths[host].
+ * A missing file is anonymous; a broken one is ERR_FORMAT naming the file.
+ */
+int credentials_docker(struct credential_provider **ret_provider, struct err *err) MUST_USE;
+
+/* A fixed user name and password (copied), for `--username`. */
+struct credential_provider *credentials_fixed(const char *username, const char *secret);
+
+#endif

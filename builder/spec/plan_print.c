@@ -1,0 +1,91 @@
+/*
+ * A plan for people (`slipway build --dry-run`) and for programs.
+ */
+#include "builder/spec/spec.h"
+
+static void layer_text(const struct layer_spec *layer, struct strbuf *sb)
+{
+	strbuf_addf(sb, "  layer %s\n", layer->name);
+	for (size_t i = 0; i < layer->n_files; i++) {
+		const struct layer_files *f = &layer->files[i];
+
+		if (f->from != NULL)
+			strbuf_addf(sb, "    files    %s -> %s\n", f->from, f->to);
+		else if (f->symlink != NULL)
+			strbuf_addf(sb, "    symlink  %s -> %s\n", f->to, f->symlink);
+		else
+			strbuf_addf(sb, "    folder   %s\n", f->directory);
+	}
+	for (size_t i = 0; i < layer->n_tars; i++)
+		strbuf_addf(sb, "    tar      %s -> %s\n", layer->tars[i].from, layer->tars[i].to);
+	for (size_t i = 0; i < layer->n_debs; i++)
+		strbuf_addf(sb, "    deb      %s\n", layer->debs[i].path);
+	for (size_t i = 0; i < layer->n_closure; i++)
+		strbuf_addf(sb, "    closure  %s\n", layer->closure[i].path);
+	if (layer->split > 0)
+		strbuf_addf(sb, "    split into parts of about %lld bytes\n", (long long)layer->split);
+}
+
+void plan_text(const struct plan *plan, struct strbuf *sb)
+{
+	char platform[PLATFORM_TEXT_MAX];
+
+	for (size_t i = 0; i < plan->n_images; i++) {
+		const struct plan_image *image = &plan->images[i];
+
+		strbuf_addf(sb, "image %s from %s\n", platform_text(&image->platform, platform), image->base);
+		for (size_t k = 0; k < image->n_layers; k++)
+			layer_text(&image->layers[k], sb);
+	}
+	strbuf_addf(sb, "index of %zu platform%s, layers %s\n", plan->n_images, plan->n_images == 1 ? "" : "s",
+	            compression_name(plan->spec->image.compression));
+}
+
+static void layer_json(const struct layer_spec *layer, cJSON *array)
+{
+	cJSON *obj = cJSON_CreateObject();
+
+	json_add_string(obj, "name", layer->name);
+	cJSON *files = json_add_array(obj, "files"), *tars = json_add_array(obj, "tar");
+	cJSON *debs = json_add_array(obj, "deb"), *closure = json_add_array(obj, "closure");
+
+	for (size_t i = 0; i < layer->n_files; i++) {
+		cJSON *item = cJSON_CreateObject();
+
+		json_add_string(item, "from", layer->files[i].from);
+		json_add_string(item, "symlink", layer->files[i].symlink);
+		json_add_string(item, "directory", layer->files[i].directory);
+		json_add_string(item, "to", layer->files[i].to);
+		json_push(files, item);
+	}
+	for (size_t i = 0; i < layer->n_tars; i++)
+		json_push_string(tars, layer->tars[i].from);
+	for (size_t i = 0; i < layer->n_debs; i++)
+		json_push_string(debs, layer->debs[i].path);
+	for (size_t i = 0; i < layer->n_closure; i++)
+		json_push_string(closure, layer->closure[i].path);
+	json_push(array, obj);
+}
+
+cJSON *plan_json(const struct plan *plan)
+{
+	cJSON *doc = cJSON_CreateObject();
+	char platform[PLATFORM_TEXT_MAX];
+
+	json_add_string(doc, "name", plan->spec->name);
+	json_add_string(doc, "compression", compression_name(plan->spec->image.compression));
+	cJSON *images = json_add_array(doc, "images");
+
+	for (size_t i = 0; i < plan->n_images; i++) {
+		cJSON *image = cJSON_CreateObject();
+
+		json_add_string(image, "platform", platform_text(&plan->images[i].platform, platform));
+		json_add_string(image, "base", plan->images[i].base);
+		cJSON *layers = json_add_array(image, "layers");
+
+		for (size_t k = 0; k < plan->images[i].n_layers; k++)
+			layer_json(&plan->images[i].layers[k], layers);
+		json_push(images, image);
+	}
+	return doc;
+}

@@ -1,0 +1,101 @@
+/*
+ * The typed model of slipway.yaml. spec_load reads, substitutes ${env:NAME}, decodes by field tables
+ * and cross-checks; it reports every problem at once in diags. ${arch}, ${os} and ${platform} stay in
+ * the strings until plan_make expands them for one platform.
+ * All memory lives in the caller's arena. Does no work on images and does not print.
+ */
+#ifndef SLIPWAY_SPEC_SPEC_H
+#define SLIPWAY_SPEC_SPEC_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/fields.h"
+#include "base/strlist.h"
+#include "base/strmap.h"
+#include "builder/check/model.h"
+#include "builder/layer/model.h"
+#include "builder/oci/mediatype.h"
+#include "builder/oci/platform.h"
+
+/* The base of one platform; platform.os empty = for every platform. */
+struct spec_base {
+	struct srcpos at;
+	struct platform platform;
+	const char *ref; /* "scratch", a registry reference, oci:PATH */
+};
+
+struct spec_image {
+	struct srcpos at;
+	const char *repository; /* without tag; NULL if absent */
+	struct srcpos repository_at;
+	struct strlist tags;
+	struct platform *platforms; /* at least one */
+	size_t n_platforms;
+	enum compression compression;
+	int64_t level; /* 0 = the codec's default */
+	struct spec_base *bases;
+	size_t n_bases; /* 0 = scratch */
+	struct layer_spec *layers;
+	size_t n_layers;
+	struct strlist entrypoint, cmd;
+	bool has_entrypoint, has_cmd;
+	struct strmap env, labels, annotations; /* annotations: on index and manifests */
+	const char *user, *workdir, *stop_signal, *author;
+	struct strlist ports, volumes;
+	struct check_spec check;
+};
+
+struct spec {
+	const char *file; /* as named by the user */
+	const char *dir;  /* relative paths in the spec start here */
+	const char *api_version;
+	const char *name;
+	struct spec_image image;
+};
+
+struct spec_set {
+	const char *assignment; /* "image.tags=[v2]" */
+};
+
+/*
+ * Loads path with overrides applied. Returns 0 only without errors in diags; otherwise -1 and
+ * ERR_SPEC with a one-line summary in err ("3 problems in slipway.yaml"), or ERR_IO / ERR_NOT_FOUND.
+ */
+int spec_load(const char *path, const struct spec_set *sets, size_t n_sets, struct arena *a,
+              struct spec **ret_spec, struct diags *d, struct err *err) MUST_USE;
+
+/* The top-level field table: the schema, docs/SPEC.md and the decoder come from it. */
+extern const struct field_table spec_fields;
+
+/* One platform's image with every variable expanded. */
+struct plan_image {
+	struct platform platform;
+	const char *base; /* "scratch" or a reference */
+	struct srcpos base_at;
+	struct layer_spec *layers; /* those meant for this platform, in order */
+	size_t n_layers;
+	struct strlist entrypoint, cmd;
+	struct strmap env, labels, annotations;
+	const char *user, *workdir, *stop_signal, *author;
+	struct strlist ports, volumes;
+};
+
+struct plan {
+	const struct spec *spec;
+	struct plan_image *images; /* one per platform, in the spec's order */
+	size_t n_images;
+};
+
+/* Expands the spec for the given platforms (NULL = all of the spec's). Pure. */
+int plan_make(const struct spec *spec, const struct platform *only, size_t n_only, struct arena *a,
+              struct plan **ret_plan, struct diags *d, struct err *err) MUST_USE;
+
+/* Appends the plan as readable text (`slipway build --dry-run`) or JSON. */
+void plan_text(const struct plan *plan, struct strbuf *sb);
+cJSON *plan_json(const struct plan *plan);
+
+/* JSON Schema (draft 2020-12) and Markdown reference from the field tables. */
+cJSON *schema_json(void);
+void schema_markdown(struct strbuf *sb);
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * What the spec's own files share; nobody else includes it.
+ */
+#ifndef SLIPWAY_SPEC_SPEC_INTERNAL_H
+#define SLIPWAY_SPEC_SPEC_INTERNAL_H
+
+#include "builder/spec/spec.h"
+
+/* Reads a platform that can be built; false after a problem at node. */
+bool spec_platform(struct fields_context *c, const struct yaml_node *node, const char *text,
+                   struct platform *ret_platform);
+
+/* What no single key of `image` shows. */
+void spec_check_image(struct fields_context *c, const struct yaml_node *node, void *object);
+
+/* Replaces ${env:NAME} and ${env:NAME:-default}; reports unknown variables. ${arch}, ${os} and ${platform}
+ * stay for variables_expand. "$${" stays too, and becomes "${" there. */
+const char *variables_load(struct fields_context *c, const struct yaml_node *node);
+
+/* Text with every variable of the platform replaced; NULL stays NULL. */
+const char *variables_expand(const char *text, const struct platform *platform, struct arena *a);
+
+#endif

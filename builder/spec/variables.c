@@ -1,0 +1,140 @@
+/*
+ * ${...} in texts of the spec.
+ */
+#include <string.h>
+
+#include "base/text.h"
+#include "builder/spec/spec_internal.h"
+
+static const char *const platform_variables[] = {"arch", "os", "platform"};
+
+static bool is_platform_variable(const char *name, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_LEN(platform_variables); i++)
+		if (strlen(platform_variables[i]) == len && memcmp(platform_variables[i], name, len) == 0)
+			return true;
+	return false;
+}
+
+/* A position inside a plain scalar: its own, moved to the variable. */
+static struct yaml_node at_offset(const struct yaml_node *node, size_t offset, size_t len)
+{
+	struct yaml_node moved = *node;
+
+	if (!node->quoted) {
+		moved.at.column += (unsigned)offset;
+		moved.at.span = (unsigned)len;
+	}
+	return moved;
+}
+
+/* ${env:NAME} or ${env:NAME:-default} */
+static bool add_environment(struct fields_context *c, const struct yaml_node *where, const char *name,
+                            size_t len, struct strbuf *sb)
+{
+	const char *fallback = memmem(name, len, ":-", 2);
+	size_t name_len = fallback != NULL ? (size_t)(fallback - name) : len;
+	const char *variable = arena_strndup(c->arena, name, name_len);
+	const char *value = getenv(variable);
+
+	if (value != NULL && value[0] != '\0') {
+		strbuf_adds(sb, value);
+		return true;
+	}
+	if (fallback != NULL) {
+		strbuf_add(sb, fallback + 2, len - name_len - 2);
+		return true;
+	}
+	struct diag *d = fields_problem(c, where, "environment variable %s is not set", variable);
+
+	diag_hint(c->diags, d, "set it, or give a default: ${env:%s:-value}", variable);
+	return false;
+}
+
+static void unknown_variable(struct fields_context *c, const struct yaml_node *where, const char *name,
+                             size_t len)
+{
+	struct diag *d = fields_problem(c, where, "unknown variable ${%.*s}", (int)len, name);
+	const char *near = text_nearest(arena_strndup(c->arena, name, len), platform_variables,
+	                                ARRAY_LEN(platform_variables));
+
+	if (near != NULL)
+		diag_hint(c->diags, d, "did you mean ${%s}?", near);
+	else
+		diag_hint(c->diags, d, "known are ${arch}, ${os}, ${platform} and ${env:NAME}; write $${ for a plain ${");
+}
+
+/* Handles the variable at text[i]; returns how many bytes it had. */
+static size_t load_variable(struct fields_context *c, const struct yaml_node *node, size_t i, struct strbuf *sb)
+{
+	const char *text = node->text + i;
+	const char *end = strchr(text, '}');
+	size_t len = end != NULL ? (size_t)(end - text) + 1 : strlen(text);
+	struct yaml_node where = at_offset(node, i, len);
+
+	if (end == NULL) {
+		fields_problem(c, &where, "'${' without '}'");
+	} else if (strncmp(text, "${env:", 6) == 0) {
+		add_environment(c, &where, text + 6, len - 7, sb);
+	} else if (is_platform_variable(text + 2, len - 3)) {
+		strbuf_add(sb, text, len);
+	} else {
+		unknown_variable(c, &where, text + 2, len - 3);
+	}
+	return len;
+}
+
+const char *variables_load(struct fields_context *c, const struct yaml_node *node)
+{
+	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(YAML_BYTES_MAX);
+	const char *text = node->text;
+
+	if (strstr(text, "${") == NULL)
+		return text;
+	for (size_t i = 0; text[i] != '\0';) {
+		if (strncmp(text + i, "$${", 3) == 0) {
+			strbuf_add(&sb, text + i, 3);
+			i += 3;
+		} else if (strncmp(text + i, "${", 2) == 0) {
+			i += load_variable(c, node, i, &sb);
+		} else {
+			strbuf_addc(&sb, text[i++]);
+		}
+	}
+	return arena_strdup(c->arena, strbuf_str(&sb));
+}
+
+static const char *value_of(const char *name, size_t len, const struct platform *p,
+                            char platform[PLATFORM_TEXT_MAX])
+{
+	if (len == 4)
+		return p->architecture;
+	if (len == 2)
+		return p->os;
+	(void)name;
+	return platform_text(p, platform);
+}
+
+const char *variables_expand(const char *text, const struct platform *platform, struct arena *a)
+{
+	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(YAML_BYTES_MAX);
+	char buf[PLATFORM_TEXT_MAX];
+
+	if (text == NULL || strstr(text, "${") == NULL)
+		return text;
+	for (size_t i = 0; text[i] != '\0';) {
+		const char *end = strncmp(text + i, "${", 2) == 0 ? strchr(text + i, '}') : NULL;
+		size_t len = end != NULL ? (size_t)(end - text) - i - 2 : 0;
+
+		if (strncmp(text + i, "$${", 3) == 0) {
+			strbuf_adds(&sb, "${");
+			i += 3;
+		} else if (end != NULL && is_platform_variable(text + i + 2, len)) {
+			strbuf_adds(&sb, value_of(text + i + 2, len, platform, buf));
+			i += len + 3;
+		} else {
+			strbuf_addc(&sb, text[i++]);
+		}
+	}
+	return arena_strdup(a, strbuf_str(&sb));
+}

@@ -1,0 +1,727 @@
+/*
+ * A good image of made-up ELF files, and one fault a rule. Every rule is seen to fire, to be silent
+ * on the good image, and to be turned off by its name.
+ */
+#include "tests/harness.h"
+
+#include "base/fs.h"
+#include "base/text.h"
+#include "builder/check/check.h"
+#include "builder/check/rules.h"
+#include "builder/check/secret.h"
+#include "tests/elf_make.h"
+#include "tests/image_make.h"
+
+#define LIB    "usr/lib/aarch64-linux-gnu/"
+#define LOADER "/lib/ld-linux-aarch64.so.1"
+
+static const char loader_dirs[] =
+    "\0/lib/aarch64-linux-gnu/\0/usr/lib/aarch64-linux-gnu/\0/lib/\0/usr/lib/\0";
+static const char fake_secret[] = "AKIA"
+				  "ABCDEFGHIJKLMNOP wJalrXUtnFEMIaK7MDENGabPxRfiCYzzzzzKEYaa\n";
+
+static void put_elf(struct image_make *m, size_t layer, const char *path, struct elf_make elf)
+{
+	unsigned char bytes[ELF_MAKE_MAX];
+
+	if (elf.machine == 0)
+		elf.machine = EM_AARCH64;
+	tar_file(&m->layers[layer].tar, path, 0755, bytes, elf_make(&elf, bytes));
+	if (m->n_layers <= layer)
+		m->n_layers = layer + 1;
+}
+
+/* Layer 1: C library and loader; layer 2: the program. */
+static void good_image(struct image_make *m)
+{
+	*m = (struct image_make){.architecture = "arm64",
+				 .config = "\"Entrypoint\":[\"/usr/bin/p\"]"};
+	m->layers[0].name = "runtime";
+	m->layers[1].name = "program";
+	put_elf(m, 0, "lib/ld-linux-aarch64.so.1",
+		(struct elf_make){.soname = "ld-linux-aarch64.so.1",
+				  .extra = loader_dirs,
+				  .extra_len = sizeof(loader_dirs)});
+	put_elf(m, 0, LIB "libc.so.6",
+		(struct elf_make){.soname = "libc.so.6",
+				  .interpreter = LOADER,
+				  .needed = {"ld-linux-aarch64.so.1"},
+				  .defines = {"GLIBC_2.17", "GLIBC_2.36"}});
+	put_elf(m, 1, "usr/bin/p",
+		(struct elf_make){.interpreter = LOADER,
+				  .needed = {"libc.so.6"},
+				  .need_library = "libc.so.6",
+				  .need_version = "GLIBC_2.36"});
+	tar_dir(&m->layers[1].tar, "tmp", 01777);
+}
+
+struct outcome {
+	struct arena arena;
+	struct diags diags;
+	struct check_report report;
+	struct err err;
+	int rc;
+};
+
+static void outcome_done(struct outcome *o)
+{
+	diags_done(&o->diags);
+	arena_done(&o->arena);
+}
+
+static void check(struct image_make *m, const struct check_opts *opts, struct outcome *o)
+{
+	char dir[4096];
+	struct err err = {0};
+	struct layout *layout = NULL;
+	struct descriptor desc;
+	struct store *store;
+
+	test_tmpdir(dir);
+	CHECK_OK(layout_open(dir, LAYOUT_WRITE, &layout, &err), &err);
+	desc = image_make(m, layout, &o->arena);
+	desc = image_index(&desc, 1, layout);
+	store = layout_store(layout);
+	o->rc = check_image(store, &desc, opts, &o->arena, &o->report, &o->diags, &o->err);
+	store_close(store);
+	layout_close(layout);
+	CHECK_OK(fs_remove_tree(dir, &err), &err);
+}
+
+static unsigned count(const struct outcome *o, const char *rule)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < o->diags.n; i++)
+		n += o->diags.at[i].rule != NULL && strcmp(o->diags.at[i].rule, rule) == 0;
+	return n;
+}
+
+static bool says(const struct outcome *o, const char *text)
+{
+	for (size_t i = 0; i < o->diags.n; i++)
+		if (strstr(o->diags.at[i].message, text) != NULL)
+			return true;
+	return false;
+}
+
+static void show(const struct outcome *o)
+{
+	for (size_t i = 0; i < o->diags.n; i++)
+		printf("# %s: %s\n", o->diags.at[i].rule, o->diags.at[i].message);
+	if (o->rc != 0)
+		printf("# %s\n", o->err.msg);
+}
+
+/* --- one fault a rule --------------------------------------------------------------------------
+ */
+
+static void bad_digest(struct image_make *m)
+{
+	m->layers[1].corrupt = true;
+}
+static void bad_media(struct image_make *m)
+{
+	m->layers[1].media_type = "application/x-cpio";
+}
+static void bad_config_media(struct image_make *m)
+{
+	m->config_media_type = "application/json";
+}
+static void bad_diff_id(struct image_make *m)
+{
+	m->layers[1].wrong_diff_id = true;
+}
+static void bad_history(struct image_make *m)
+{
+	m->extra_history = 1;
+}
+static void bad_platform(struct image_make *m)
+{
+	m->config_architecture = "amd64";
+}
+
+static void bad_layer_count(struct image_make *m)
+{
+	for (; m->n_layers < 128; m->n_layers++)
+		tar_text(&m->layers[m->n_layers].tar, "etc/same", "x");
+}
+
+static void bad_duplicate(struct image_make *m)
+{
+	tar_text(&m->layers[1].tar, "etc/x", "1");
+	tar_text(&m->layers[1].tar, "etc/x", "2");
+}
+
+static void bad_whiteout(struct image_make *m)
+{
+	tar_text(&m->layers[1].tar, "etc/.wh.", "");
+}
+
+static void bad_hard_link(struct image_make *m)
+{
+	tar_hardlink(&m->layers[1].tar, "etc/x", "etc/absent");
+}
+
+static void bad_shadow(struct image_make *m)
+{
+	tar_symlink(&m->layers[0].tar, "sbin", "usr/bin");
+	tar_dir(&m->layers[0].tar, "usr/bin", 0755);
+	tar_dir(&m->layers[1].tar, "sbin", 0755);
+}
+
+static void bad_secret(struct image_make *m)
+{
+	tar_text(&m->layers[0].tar, "etc/creds", fake_secret);
+}
+
+static void hidden_secret(struct image_make *m)
+{
+	tar_text(&m->layers[0].tar, "root/.netrc", "machine x login y password z\n");
+	tar_text(&m->layers[1].tar, "root/.wh..netrc", "");
+}
+
+static void bad_setuid(struct image_make *m)
+{
+	tar_file(&m->layers[1].tar, "bin/su", 04755, "x", 1);
+}
+static void bad_writable(struct image_make *m)
+{
+	tar_dir(&m->layers[1].tar, "srv", 0777);
+}
+static void bad_writable_file(struct image_make *m)
+{
+	tar_file(&m->layers[1].tar, "f", 0666, "x", 1);
+}
+static void bad_entrypoint(struct image_make *m)
+{
+	m->config = "\"Entrypoint\":[\"/usr/bin/q\"]";
+}
+
+static void bad_entrypoint_mode(struct image_make *m)
+{
+	tar_text(&m->layers[1].tar, "usr/bin/script", "#!/bin/sh\n");
+	m->config = "\"Cmd\":[\"/usr/bin/script\"]";
+}
+
+static void bad_machine(struct image_make *m)
+{
+	put_elf(m, 1, "usr/bin/foreign", (struct elf_make){.machine = EM_X86_64});
+}
+
+static void bad_interpreter(struct image_make *m)
+{
+	put_elf(m, 1, "usr/bin/q", (struct elf_make){.interpreter = "/lib/ld-absent.so.1"});
+}
+
+static void bad_needed(struct image_make *m)
+{
+	put_elf(m, 1, "usr/bin/q",
+		(struct elf_make){.interpreter = LOADER, .needed = {"libabsent.so.1"}});
+}
+
+static void bad_needed_deep(struct image_make *m)
+{
+	put_elf(m, 0, LIB "liba.so.1",
+		(struct elf_make){.soname = "liba.so.1", .needed = {"libabsent.so.1"}});
+	put_elf(m, 1, "usr/bin/q",
+		(struct elf_make){.interpreter = LOADER, .needed = {"liba.so.1"}});
+}
+
+static void bad_glibc(struct image_make *m)
+{
+	put_elf(m, 1, "usr/bin/q",
+		(struct elf_make){.interpreter = LOADER,
+				  .needed = {"libc.so.6"},
+				  .need_library = "libc.so.6",
+				  .need_version = "GLIBC_2.38"});
+}
+
+static const struct fault {
+	const char *rule;
+	void (*make)(struct image_make *m);
+	bool warning;
+	const char *message;
+} faults[] = {
+    {"digest", bad_digest, false, "layer 2 'program'"},
+    {"media-type", bad_media, false, "application/x-cpio"},
+    {"media-type", bad_config_media, false, "application/json"},
+    {"layer-count", bad_layer_count, false, "128 layers"},
+    {"diff-id", bad_diff_id, false, "layer 2 'program': the configuration says diff ID"},
+    {"history", bad_history, false, "the history has 3 entries"},
+    {"platform", bad_platform, false, "is for linux/amd64"},
+    {"duplicate-path", bad_duplicate, false, "layer 2 'program': /etc/x: is in this layer more"},
+    {"whiteout", bad_whiteout, false, "/etc/.wh.: is a malformed whiteout"},
+    {"hard-link", bad_hard_link, false, "/etc/x: is a hard link to 'etc/absent'"},
+    {"shadowed-symlink", bad_shadow, false, "/sbin: is a folder here"},
+    {"secret", bad_secret, false, "layer 1 'runtime': /etc/creds: holds an AWS secret access key"},
+    {"secret", hidden_secret, false, "/root/.netrc: holds a .netrc file"},
+    {"setuid", bad_setuid, true, "/bin/su: is setuid (mode 4755"},
+    {"world-writable", bad_writable, true, "/srv: folder is writable"},
+    {"world-writable", bad_writable_file, true, "/f: file is writable"},
+    {"entrypoint", bad_entrypoint, false, "'/usr/bin/q', is not in the image"},
+    {"entrypoint", bad_entrypoint_mode, false,
+     "/usr/bin/script: the program to start is not executable"},
+    {"elf-machine", bad_machine, false,
+     "/usr/bin/foreign: is for x86-64 (64 bit), the platform needs AArch64"},
+    {"elf-interpreter", bad_interpreter, false,
+     "/usr/bin/q: its interpreter '/lib/ld-absent.so.1'"},
+    {"elf-needed", bad_needed, false, "/usr/bin/q: needs 'libabsent.so.1'"},
+    {"elf-needed", bad_needed_deep, false,
+     "liba.so.1: needs 'libabsent.so.1', which the loader does not find when it is loaded for "
+     "/usr/bin/q"},
+    {"glibc-version", bad_glibc, false, "/usr/bin/q: needs version GLIBC_2.38 of libc.so.6"},
+};
+
+static void passes_a_good_image(void)
+{
+	struct image_make m;
+	struct check_opts opts = {.size_budget = 10 << 20};
+	struct outcome o = {0};
+
+	good_image(&m);
+	check(&m, &opts, &o);
+	CHECK_INT(o.rc, 0);
+	CHECK_INT(o.diags.n, 0);
+	show(&o);
+	CHECK_INT(o.report.n_platforms, 1);
+	CHECK_INT(o.report.n_blobs, 5);
+	if (o.report.n_platforms == 1) {
+		CHECK_INT(o.report.platforms[0].n_layers, 2);
+		CHECK_INT(o.report.platforms[0].n_files, 9);
+		CHECK_INT(o.report.platforms[0].content_bytes, 3 * ELF_MAKE_MAX);
+	}
+	outcome_done(&o);
+}
+
+static void every_fault_is_refused(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(faults); i++) {
+		struct image_make m;
+		struct check_opts opts = {0};
+		struct outcome o = {0};
+		unsigned n;
+
+		good_image(&m);
+		faults[i].make(&m);
+		check(&m, &opts, &o);
+		n = count(&o, faults[i].rule);
+		if (n == 0 || !says(&o, faults[i].message) || !says(&o, "linux/arm64: ")) {
+			test_fail(__FILE__, __LINE__, faults[i].rule);
+			printf("# wanted: %s\n", faults[i].message);
+			show(&o);
+		}
+		if (faults[i].warning)
+			CHECK_INT(o.rc, 0);
+		else
+			CHECK(o.rc == -1 && o.err.code == ERR_CHECK);
+		outcome_done(&o);
+	}
+}
+
+static void every_rule_can_be_turned_off(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(faults); i++) {
+		struct image_make m;
+		const char *name = faults[i].rule;
+		struct check_opts opts = {.off = {&name, 1}};
+		struct outcome o = {0};
+
+		good_image(&m);
+		faults[i].make(&m);
+		check(&m, &opts, &o);
+		CHECK_INT(count(&o, name), 0);
+		outcome_done(&o);
+	}
+}
+
+static void every_rule_has_a_fault(void)
+{
+	for (size_t id = 0; id < RULES; id++) {
+		bool found = id == RULE_SIZE_BUDGET;
+
+		for (size_t i = 0; i < ARRAY_LEN(faults); i++)
+			found |= strcmp(faults[i].rule, rules[id].name) == 0;
+		if (!found)
+			test_fail(__FILE__, __LINE__, rules[id].name);
+		CHECK(rules[id].summary != NULL && rules[id].name != NULL);
+	}
+}
+
+/* The spec's field table knows the same names, so that `off:` can be checked without reading an
+ * image. */
+static void names_agree_with_the_spec(void)
+{
+	CHECK_INT(check_rule_count, RULES);
+	for (size_t id = 0; id < RULES; id++) {
+		bool found = false;
+
+		for (size_t i = 0; i < check_rule_count; i++)
+			found |= strcmp(check_rule_names[i], rules[id].name) == 0;
+		if (!found)
+			test_fail(__FILE__, __LINE__, rules[id].name);
+	}
+}
+
+static void keeps_to_the_budget(void)
+{
+	struct image_make m;
+	const char *off = "size-budget";
+	struct check_opts opts = {.size_budget = 1000},
+			  lax = {.size_budget = 1000, .off = {&off, 1}};
+	struct outcome o = {0}, p = {0};
+
+	good_image(&m);
+	check(&m, &opts, &o);
+	CHECK(o.rc == -1 && count(&o, "size-budget") == 1);
+	good_image(&m);
+	check(&m, &lax, &p);
+	CHECK_INT(p.rc, 0);
+	outcome_done(&o);
+	outcome_done(&p);
+}
+
+static void believes_the_provided(void)
+{
+	struct image_make m;
+	const char *provided = "libabsent.so*";
+	struct check_opts opts = {.provided = {&provided, 1}};
+	struct outcome o = {0};
+
+	good_image(&m);
+	bad_needed(&m);
+	check(&m, &opts, &o);
+	CHECK_INT(o.rc, 0);
+	CHECK_INT(o.diags.n, 0);
+	outcome_done(&o);
+}
+
+static void looks_where_the_loader_looks(void)
+{
+	struct image_make m;
+	struct check_opts opts = {0};
+	struct outcome o = {0};
+
+	good_image(&m);
+	m.config = "\"Entrypoint\":[\"/usr/bin/p\"],\"Env\":[\"LD_LIBRARY_PATH=/env/lib\"]";
+	put_elf(&m, 1, "opt/app/lib/libo.so.1", (struct elf_make){.soname = "libo.so.1"});
+	put_elf(&m, 1, "env/lib/libe.so.1", (struct elf_make){.soname = "libe.so.1"});
+	put_elf(&m, 1, "opt/conf/libc1.so.1", (struct elf_make){.soname = "libc1.so.1"});
+	put_elf(&m, 1, "usr/lib/r/libr.so.1.0", (struct elf_make){.soname = "libr.so.1"});
+	tar_symlink(&m.layers[1].tar, "usr/lib/r/libr.so.1", "libr.so.1.0");
+	tar_symlink(&m.layers[1].tar, "opt/link", "/usr/lib/r");
+	tar_text(&m.layers[1].tar, "etc/ld.so.conf", "include /etc/ld.so.conf.d/*.conf\n");
+	tar_text(&m.layers[1].tar, "etc/ld.so.conf.d/a.conf", "/opt/conf\n");
+	tar_text(&m.layers[1].tar, "etc/ld.so.cache", "x");
+	put_elf(&m, 1, "opt/app/bin/q",
+		(struct elf_make){
+		    .interpreter = LOADER,
+		    .runpath = "$ORIGIN/../lib:/opt/link",
+		    .needed = {"libo.so.1", "libe.so.1", "libc1.so.1", "libr.so.1", "libc.so.6"}});
+	check(&m, &opts, &o);
+	CHECK_INT(o.rc, 0);
+	CHECK_INT(o.diags.n, 0);
+	show(&o);
+	outcome_done(&o);
+}
+
+/* /usr/lib64 is searched by other systems' loaders, but this image's is Debian's. */
+static void knows_the_images_own_loader(void)
+{
+	struct image_make m;
+	struct check_opts opts = {0};
+	struct outcome o = {0};
+
+	good_image(&m);
+	put_elf(&m, 1, "usr/lib64/libx.so.1", (struct elf_make){.soname = "libx.so.1"});
+	put_elf(&m, 1, "usr/bin/q",
+		(struct elf_make){.interpreter = LOADER, .needed = {"libx.so.1"}});
+	check(&m, &opts, &o);
+	CHECK(o.rc == -1 && count(&o, "elf-needed") == 1);
+	outcome_done(&o);
+}
+
+static void only_warns_of_plugins(void)
+{
+	struct image_make m;
+	struct check_opts opts = {0};
+	struct outcome o = {0};
+
+	good_image(&m);
+	put_elf(&m, 1, "usr/lib/plugin.so", (struct elf_make){.needed = {"libhost.so.1"}});
+	check(&m, &opts, &o);
+	CHECK_INT(o.rc, 0);
+	CHECK_INT(count(&o, "elf-needed"), 1);
+	outcome_done(&o);
+}
+
+static void applies_whiteouts(void)
+{
+	struct image_make m;
+	struct check_opts opts = {0};
+	struct outcome o = {0};
+
+	good_image(&m);
+	bad_machine(&m); /* in layer 2, hidden by layer 3 */
+	tar_file(&m.layers[1].tar, "srv/a", 0666, "x", 1);
+	tar_text(&m.layers[2].tar, "usr/bin/.wh.foreign", "");
+	tar_text(&m.layers[2].tar, "srv/new", "kept");
+	tar_text(&m.layers[2].tar, "srv/.wh..wh..opq", "");
+	m.n_layers = 3;
+	check(&m, &opts, &o);
+	CHECK_INT(o.rc, 0);
+	CHECK_INT(o.diags.n, 0);
+	show(&o);
+	outcome_done(&o);
+}
+
+static void follows_links_between_layers(void)
+{
+	struct image_make m;
+	struct check_opts opts = {0};
+	struct outcome o = {0};
+
+	good_image(&m);
+	m.config = "\"Entrypoint\":[\"q\"]";
+	tar_symlink(&m.layers[0].tar, "bin", "usr/bin");
+	/* lands in usr/bin through the link, without replacing it */
+	put_elf(&m, 1, "bin/q", (struct elf_make){.interpreter = LOADER, .needed = {"libc.so.6"}});
+	check(&m, &opts, &o);
+	CHECK_INT(o.rc, 0);
+	CHECK_INT(o.diags.n, 0);
+	show(&o);
+	outcome_done(&o);
+}
+
+static void stops_repeating_itself(void)
+{
+	struct image_make m;
+	struct check_opts opts = {0};
+	struct outcome o = {0};
+
+	good_image(&m);
+	for (int i = 0; i < 50; i++) {
+		char path[32];
+
+		snprintf(path, sizeof(path), "bin/s%d", i);
+		tar_file(&m.layers[1].tar, path, 04755, "x", 1);
+	}
+	check(&m, &opts, &o);
+	CHECK_INT(count(&o, "setuid"), RULE_REPORTS_MAX + 1);
+	CHECK(says(&o, "30 more of setuid"));
+	outcome_done(&o);
+}
+
+static void survives_cut_layers(void)
+{
+	for (size_t cut = 100; cut < 9000; cut += 777) {
+		struct image_make m;
+		struct check_opts opts = {0};
+		struct outcome o = {0};
+
+		good_image(&m);
+		m.layers[1].tar.len = cut;
+		check(&m, &opts, &o);
+		CHECK(o.rc == 0 || o.err.code == ERR_CHECK);
+		outcome_done(&o);
+	}
+}
+
+/* --- secrets -----------------------------------------------------------------------------------
+ */
+
+#define PEM_BODY "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n"
+
+static const struct {
+	const char *path, *text;
+	enum secret_kind kind; /* SECRET_KINDS = nothing */
+} secrets[] = {
+    {"a",
+     "AKIA"
+     "ABCDEFGHIJKLMNOP:wJalrXUtnFEMIaK7MDENGabPxRfiCYzzzzzKEYaa",
+     SECRET_AWS},
+    {"a", "aws_secret_access_key = wJalrXUtnFEMIaK7MDENGabPxRfiCYzzzzzKEYaa\n", SECRET_AWS},
+    {"a", "{\"SecretAccessKey\": \"wJalrXUtnFEMIaK7MDENGabPxRfiCYzzzzzKEYaa\"}", SECRET_AWS},
+    {"a", "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIaK7MDENGabPxRfiCYzzzzzKEYaa", SECRET_AWS},
+    {"a",
+     "AKIA"
+     "ABCDEFGHIJKLMNOP alone",
+     SECRET_KINDS},
+    {"a",
+     "AKIA"
+     "IOSFODNN7EXAMPLE wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+     SECRET_KINDS},
+    {"a",
+     "AKIA"
+     "ABCDEFGHIJKLMNOP da39a3ee5e6b4b0d3255bfef95601890afd80709",
+     SECRET_KINDS},
+    {"a", "aws_secret_access_key = <your key>", SECRET_KINDS},
+    {"a", "-----BEGIN PRIVATE KEY-----\n" PEM_BODY, SECRET_PRIVATE_KEY},
+    {"a",
+     "-----BEGIN RSA PRIVATE KEY-----\r\nProc-Type: 4,ENCRYPTED\r\nDEK-Info: "
+     "AES-128-CBC,00\r\n\r\n" PEM_BODY,
+     SECRET_PRIVATE_KEY},
+    {"a",
+     "{\"k\":\"-----BEGIN PRIVATE "
+     "KEY-----\\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\\n",
+     SECRET_PRIVATE_KEY},
+    {"a", "-----BEGIN OPENSSH PRIVATE KEY-----\n" PEM_BODY, SECRET_PRIVATE_KEY},
+    {"a", "-----BEGIN PRIVATE KEY-----", SECRET_KINDS},
+    {"a", "-----BEGIN PRIVATE KEY-----\n", SECRET_KINDS},
+    {"a", "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----\n", SECRET_KINDS},
+    {"a", "-----BEGIN CERTIFICATE-----\n" PEM_BODY, SECRET_KINDS},
+    {"a", "-----BEGIN PUBLIC KEY-----\n" PEM_BODY, SECRET_KINDS},
+    {"a",
+     "ghp_"
+     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJ",
+     SECRET_GITHUB},
+    {"a",
+     "ghp_"
+     "short",
+     SECRET_KINDS},
+    {"a",
+     "xghp_"
+     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJ",
+     SECRET_KINDS},
+    {"root/.netrc", "machine h login u password p\n", SECRET_NETRC},
+    {"root/.netrc", "machine h login u\n", SECRET_KINDS},
+    {"root/netrc.txt", "machine h login u password p\n", SECRET_KINDS},
+    {"root/.pgpass", "h:5432:db:user:word\n", SECRET_PGPASS},
+    {"root/.pgpass", "# h:5432:db:user:word\n", SECRET_KINDS},
+    {"root/.docker/config.json", "{\"auths\":{\"r\":{\"auth\":\"dTpw\"}}}", SECRET_DOCKER},
+    {"root/.docker/config.json", "{\"auths\":{\"r\":{}},\"credsStore\":\"x\"}", SECRET_KINDS},
+    {"root/.docker/config.json", "{\"auths\":{\"r\":{\"identitytoken\":\"t\"}}}", SECRET_DOCKER},
+};
+
+static enum secret_kind scan_text(struct secret_scanner *s, const char *path, const char *text,
+				  size_t len, size_t step)
+{
+	secret_begin(s, path);
+	for (size_t i = 0; i < len; i += step)
+		secret_feed(s, text + i, len - i < step ? len - i : step);
+	secret_end(s);
+	for (int k = 0; k < SECRET_KINDS; k++)
+		if (s->found[k])
+			return (enum secret_kind)k;
+	return SECRET_KINDS;
+}
+
+static void tells_secrets_from_look_alikes(void)
+{
+	struct secret_scanner s;
+
+	secret_init(&s);
+	for (size_t i = 0; i < ARRAY_LEN(secrets); i++) {
+		const char *text = secrets[i].text;
+		size_t len = strlen(text);
+
+		if (scan_text(&s, secrets[i].path, text, len, len) != secrets[i].kind ||
+		    scan_text(&s, secrets[i].path, text, len, 1) != secrets[i].kind)
+			test_fail(__FILE__, __LINE__, text);
+	}
+	secret_done(&s);
+}
+
+/* A secret anywhere around the border of two chunks is found at its place. */
+static void sees_across_chunks(void)
+{
+	enum { LEN = SECRET_CHUNK + 4096 };
+	const char *text = "ghp_"
+			   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJ";
+	AUTO_FREE char *buf = malloc(LEN);
+	struct secret_scanner s;
+
+	secret_init(&s);
+	for (size_t at = SECRET_CHUNK - 1200; at < SECRET_CHUNK + 1200; at += 13) {
+		memset(buf, ' ', LEN);
+		memcpy(buf + at, text, strlen(text));
+		CHECK_INT(scan_text(&s, "f", buf, LEN, LEN), SECRET_GITHUB);
+		CHECK_INT(s.offset[SECRET_GITHUB], at);
+	}
+	secret_done(&s);
+}
+
+static void never_shows_the_secret(void)
+{
+	struct image_make m;
+	struct check_opts opts = {0};
+	struct outcome o = {0};
+
+	good_image(&m);
+	bad_secret(&m);
+	check(&m, &opts, &o);
+	CHECK(says(&o, "at byte 0"));
+	CHECK(!says(&o, "AKIA") && !says(&o, "wJal"));
+	outcome_done(&o);
+}
+
+/* --- several platforms -------------------------------------------------------------------------
+ */
+
+static void tells_platforms_apart(void)
+{
+	struct arena a = {0};
+	struct diags d = {0};
+	struct image_make m;
+	struct check_opts opts = {0};
+	struct check_report report;
+	struct err err = {0};
+	struct layout *layout = NULL;
+	struct descriptor descs[2], index;
+	struct platform amd64 = {"linux", "amd64", ""};
+	struct store *store;
+	char dir[4096];
+
+	test_tmpdir(dir);
+	CHECK_OK(layout_open(dir, LAYOUT_WRITE, &layout, &err), &err);
+	good_image(&m);
+	descs[0] = image_make(&m, layout, &a);
+	good_image(&m); /* arm64's files as amd64's image */
+	m.architecture = "amd64";
+	descs[1] = image_make(&m, layout, &a);
+	index = image_index(descs, 2, layout);
+	store = layout_store(layout);
+	CHECK(check_image(store, &index, &opts, &a, &report, &d, &err) == -1);
+	for (size_t i = 0; i < d.n; i++)
+		CHECK(text_has_prefix(d.at[i].message, "linux/amd64: "));
+	CHECK(d.n_errors >= 3);
+	opts.only = &descs[0].platform;
+	diags_done(&d);
+	CHECK_OK(check_image(store, &index, &opts, &a, &report, &d, &err), &err);
+	CHECK_INT(report.n_platforms, 1);
+	opts.only = &amd64;
+	err = (struct err){0};
+	CHECK(check_image(store, &index, &opts, &a, &report, &d, &err) == -1 &&
+	      err.code == ERR_CHECK);
+	store_close(store);
+	layout_close(layout);
+	diags_done(&d);
+	arena_done(&a);
+	CHECK_OK(fs_remove_tree(dir, &err), &err);
+}
+
+int main(void)
+{
+	TEST("check: a good image passes in silence", passes_a_good_image);
+	TEST("check: every fault is refused by its rule, with platform, layer and file",
+	     every_fault_is_refused);
+	TEST("check: every rule can be turned off by name", every_rule_can_be_turned_off);
+	TEST("check: every rule has a fault here", every_rule_has_a_fault);
+	TEST("check: the spec knows the same rule names", names_agree_with_the_spec);
+	TEST("check: layers beyond the size budget are refused", keeps_to_the_budget);
+	TEST("check: provided libraries need not be there", believes_the_provided);
+	TEST("check: libraries are found by RUNPATH, environment, ld.so.conf and links",
+	     looks_where_the_loader_looks);
+	TEST("check: a folder that this image's loader does not search does not count",
+	     knows_the_images_own_loader);
+	TEST("check: a plug-in's missing library is a warning", only_warns_of_plugins);
+	TEST("check: what whiteouts hide is not in the file system", applies_whiteouts);
+	TEST("check: files land through links of lower layers", follows_links_between_layers);
+	TEST("check: many problems of one rule are counted", stops_repeating_itself);
+	TEST("check: a layer cut anywhere is refused or read", survives_cut_layers);
+	TEST("secret: secrets are told from look-alikes", tells_secrets_from_look_alikes);
+	TEST("secret: chunk borders do not matter", sees_across_chunks);
+	TEST("secret: no message shows one", never_shows_the_secret);
+	TEST("check: problems name their platform", tells_platforms_apart);
+	return test_done();
+}
