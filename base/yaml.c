@@ -6,24 +6,106 @@
 
 #include "base/text.h"
 
+/*
+ * In flow collections a plain scalar may not hold braces, but [build/${arch}/app] is what people write. The
+ * braces of ${...} are therefore handed to libyaml as two private-use characters, and come back in scalars.
+ */
+#define BRACE_OPEN  "\xee\x80\x80" /* U+E000 */
+#define BRACE_CLOSE "\xee\x80\x81" /* U+E001 */
+enum { BRACE_BYTES = 3 };
+
 struct loader {
 	yaml_parser_t parser;
 	const char *file;
+	const char *text;     /* as given, for columns in bytes */
+	size_t *lines;        /* offset of each line */
+	size_t n_lines;
 	struct arena *arena;
 	struct diags *diags;
 	size_t n_nodes;
 };
 
+static void index_lines(struct loader *l, size_t len)
+{
+	size_t n = 1;
+
+	for (size_t i = 0; i < len; i++)
+		n += l->text[i] == '\n';
+	l->lines = arena_calloc(l->arena, n, sizeof(*l->lines));
+	for (size_t i = 0; i < len; i++)
+		if (l->text[i] == '\n')
+			l->lines[++l->n_lines] = i + 1;
+	l->n_lines++;
+}
+
+/* libyaml counts characters; editors and compilers count bytes. */
+static unsigned byte_column(const struct loader *l, const yaml_mark_t *mark)
+{
+	if (mark->line >= l->n_lines)
+		return (unsigned)mark->column + 1;
+	const char *start = l->text + l->lines[mark->line], *at = start;
+
+	for (size_t i = 0; i < mark->column && *at != '\0' && *at != '\n'; i++) {
+		at++;
+		while (((unsigned char)*at & 0xc0) == 0x80)
+			at++;
+	}
+	return (unsigned)(at - start) + 1;
+}
+
 static struct srcpos mark_pos(const struct loader *l, const yaml_mark_t *from, const yaml_mark_t *to)
 {
 	struct srcpos at = {.file = l->file,
 	                    .line = (unsigned)from->line + 1,
-	                    .column = (unsigned)from->column + 1,
+	                    .column = byte_column(l, from),
 	                    .span = 1};
 
 	if (to != NULL && to->line == from->line && to->column > from->column)
-		at.span = (unsigned)(to->column - from->column);
+		at.span = byte_column(l, to) - at.column;
 	return at;
+}
+
+/* "${" NAME "}" with nothing in NAME that could end a scalar or a line: its length, else 0. */
+static size_t variable_length(const char *text)
+{
+	size_t len = 2;
+
+	if (text[0] != '$' || text[1] != '{')
+		return 0;
+	len += strcspn(text + 2, "{}[],\"' \t\r\n#");
+	return text[len] == '}' ? len + 1 : 0;
+}
+
+static void hide_braces(const char *text, size_t len, struct strbuf *sb)
+{
+	for (size_t i = 0; i < len;) {
+		size_t n = variable_length(text + i);
+
+		if (n == 0) {
+			strbuf_addc(sb, text[i++]);
+			continue;
+		}
+		strbuf_adds(sb, "$" BRACE_OPEN);
+		strbuf_add(sb, text + i + 2, n - 3);
+		strbuf_adds(sb, BRACE_CLOSE);
+		i += n;
+	}
+}
+
+/* The scalar with its braces back, in the arena. */
+static const char *show_braces(struct loader *l, const char *text, size_t len)
+{
+	char *out = arena_alloc(l->arena, len + 1);
+	size_t n = 0;
+
+	for (size_t i = 0; i < len;) {
+		bool open = len - i >= BRACE_BYTES && memcmp(text + i, BRACE_OPEN, BRACE_BYTES) == 0;
+		bool close = len - i >= BRACE_BYTES && memcmp(text + i, BRACE_CLOSE, BRACE_BYTES) == 0;
+
+		out[n++] = open ? '{' : close ? '}' : text[i];
+		i += open || close ? BRACE_BYTES : 1;
+	}
+	return out;
 }
 
 static int problem(const struct loader *l, const yaml_mark_t *from, const yaml_mark_t *to, const char *text)
@@ -61,7 +143,7 @@ static int load_scalar(struct loader *l, const yaml_event_t *event, struct yaml_
 
 	if (memchr(text, '\0', len) != NULL)
 		return problem(l, &event->start_mark, &event->end_mark, "a NUL character in a text");
-	node->text = arena_strndup(l->arena, text, len);
+	node->text = show_braces(l, text, len);
 	node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
 	return 0;
 }
@@ -231,6 +313,7 @@ int yaml_parse(const char *file, const char *text, size_t len, struct arena *a,
                struct yaml_node **ret_root, struct diags *d, struct err *err)
 {
 	struct loader l = {.file = arena_strdup(a, file), .arena = a, .diags = d};
+	AUTO(strbuf) struct strbuf hidden = STRBUF_INIT(2 * YAML_BYTES_MAX);
 	struct yaml_node *root = NULL;
 
 	if (len > YAML_BYTES_MAX)
@@ -241,9 +324,12 @@ int yaml_parse(const char *file, const char *text, size_t len, struct arena *a,
 		diags_add(d, DIAG_ERROR, (struct srcpos){l.file, 1, 1, 1}, "the file is not UTF-8");
 		return err_set(err, ERR_SPEC, "'%s' is not UTF-8", file);
 	}
+	l.text = arena_strndup(a, text != NULL ? text : "", len);
+	index_lines(&l, len);
+	hide_braces(l.text, len, &hidden);
 	if (!yaml_parser_initialize(&l.parser))
 		BUG("out of memory");
-	yaml_parser_set_input_string(&l.parser, (const unsigned char *)(text != NULL ? text : ""), len);
+	yaml_parser_set_input_string(&l.parser, (const unsigned char *)strbuf_str(&hidden), hidden.len);
 	yaml_parser_set_encoding(&l.parser, YAML_UTF8_ENCODING);
 
 	int status = load_document(&l, &root);

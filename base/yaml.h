@@ -1,6 +1,7 @@
 /*
  * Strict YAML (libyaml inside) as a tree of nodes, each with its position. One document; no anchors,
  * aliases, tags or merge keys (a spec is data, not a program); keys are plain text and unique.
+ * `${name}` may stand unquoted everywhere, in flow collections too, where plain YAML would want quotes.
  * Nodes live in the caller's arena and are immutable but for yaml_set. Does not interpret scalars: the
  * field tables do.
  */

@@ -33,9 +33,11 @@ struct image_make {
 	const char *config_media_type;
 };
 
+/* width - 1 octal digits; the NUL behind them is there. */
 static inline void tar_octal(char *field, size_t width, uint64_t value)
 {
-	snprintf(field, width, "%0*llo", (int)width - 1, (unsigned long long)value);
+	for (size_t i = width - 1; i > 0; i--, value /= 8)
+		field[i - 1] = (char)('0' + value % 8);
 }
 
 static inline void tar_member(struct strbuf *sb, const char *path, char type, unsigned mode,

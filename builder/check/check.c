@@ -50,9 +50,10 @@ static void read_environment(struct check_image *image, const char *bytes, size_
 	env = json_get(config, "Env");
 	image->env.at =
 	    arena_calloc(a, (size_t)cJSON_GetArraySize(env) + 1, sizeof(*image->env.at));
-	cJSON_ArrayForEach (item, env)
+	cJSON_ArrayForEach (item, env) {
 		if (cJSON_IsString(item))
 			image->env.at[image->env.n++] = arena_strdup(a, item->valuestring);
+	}
 }
 
 static int read_config(struct check_image *image, struct err *err)

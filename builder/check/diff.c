@@ -58,7 +58,7 @@ static int read_index(const struct diff_side *side, struct arena *arena, struct 
 static int read_side(const struct diff_side *side, struct arena *arena, struct diff_images *list,
 		     struct err *err)
 {
-	struct index index;
+	struct index index = {0};
 
 	if (media_is_manifest(side->root->media_type)) {
 		list->at = arena_calloc(arena, 1, sizeof(*list->at));

@@ -95,7 +95,7 @@ static void list_nodes(struct comparison *c, struct side *s)
 	if (pairs.n > 0)
 		qsort(pairs.at, pairs.n, sizeof(*pairs.at), by_path);
 	s->n = pairs.n;
-	s->nodes = arena_calloc(c->arena, pairs.n + 1, sizeof(*s->nodes));
+	s->nodes = arena_calloc(c->arena, pairs.n + 1, sizeof(struct view_node *));
 	s->paths = arena_calloc(c->arena, pairs.n + 1, sizeof(*s->paths));
 	for (size_t i = 0; i < pairs.n; i++) {
 		s->nodes[i] = pairs.at[i].node;

@@ -98,8 +98,9 @@ static void put_platform(struct strbuf *sb, const cJSON *doc, const cJSON *platf
 		put_number(sb, item, "layer");
 		strbuf_addf(sb, ": %s -> %s\n", text_of(item, "a"), text_of(item, "b"));
 	}
-	cJSON_ArrayForEach (item, files)
+	cJSON_ArrayForEach (item, files) {
 		put_file(sb, item);
+	}
 	if (cJSON_GetArraySize(files) == 0)
 		strbuf_adds(sb, "  no file differs\n");
 }
@@ -113,9 +114,11 @@ void diff_text(const cJSON *doc, struct strbuf *sb)
 		return;
 	}
 	strbuf_addf(sb, "--- %s\n+++ %s\n", text_of(doc, "a"), text_of(doc, "b"));
-	cJSON_ArrayForEach (item, json_get(doc, "annotations"))
+	cJSON_ArrayForEach (item, json_get(doc, "annotations")) {
 		strbuf_addf(sb, "%s: annotation %s: %s -> %s\n", text_of(item, "where"),
 			    text_of(item, "key"), text_of(item, "a"), text_of(item, "b"));
-	cJSON_ArrayForEach (item, json_get(doc, "platforms"))
+	}
+	cJSON_ArrayForEach (item, json_get(doc, "platforms")) {
 		put_platform(sb, doc, item);
+	}
 }

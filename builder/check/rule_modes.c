@@ -6,11 +6,12 @@ enum { SETUID = 04000, SETGID = 02000, STICKY = 01000, OTHERS_WRITE = 0002 };
 void rule_check_setuid(struct check_image *image)
 {
 	for (struct view_node *n = image->view.root; n != NULL; n = view_next(n)) {
-		uint32_t mode = n->member != NULL ? n->member->mode : 0;
+		uint32_t mode;
 		struct diag *diag;
 
-		if (!view_is_file(n))
+		if (n->member == NULL || !view_is_file(n))
 			continue;
+		mode = n->member->mode;
 		if ((mode & (SETUID | SETGID)) != 0)
 			diag = rule_report(image, RULE_SETUID, rule_place_of(image, n),
 					   "is %s (mode %04o, owner %u:%u)",

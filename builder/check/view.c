@@ -36,7 +36,7 @@ static void grow(struct view *v)
 	size_t n_old = v->n_table;
 
 	v->n_table = n_old == 0 ? 1024 : n_old * 2;
-	v->table = mem_calloc(v->n_table, sizeof(*v->table));
+	v->table = mem_calloc(v->n_table, sizeof(struct view_node *));
 	for (size_t i = 0; i < n_old; i++)
 		if (old[i] != NULL)
 			*slot_of(v, old[i]->parent, old[i]->name, strlen(old[i]->name),
@@ -86,12 +86,10 @@ static struct view_node *make_child(struct view *v, struct view_node *dir, const
 		n->alive = true;
 		n->layer = layer;
 		n->member = n->content = NULL;
-		n->first_child = NULL;
-		n->prev_sibling = NULL;
-		n->next_sibling = dir->first_child;
-		if (n->next_sibling != NULL)
-			n->next_sibling->prev_sibling = n;
-		dir->first_child = n;
+		n->first_child = n->last_child = n->next_sibling = NULL;
+		n->prev_sibling = dir->last_child;
+		*(n->prev_sibling != NULL ? &n->prev_sibling->next_sibling : &dir->first_child) = n;
+		dir->last_child = n;
 	}
 	return n;
 }
@@ -111,17 +109,15 @@ static void kill_below(struct view_node *top)
 			n = n->parent;
 		n = n != top ? n->next_sibling : NULL;
 	}
-	top->first_child = NULL;
+	top->first_child = top->last_child = NULL;
 }
 
 static void kill_node(struct view_node *n)
 {
-	if (n->prev_sibling != NULL)
-		n->prev_sibling->next_sibling = n->next_sibling;
-	else
-		n->parent->first_child = n->next_sibling;
-	if (n->next_sibling != NULL)
-		n->next_sibling->prev_sibling = n->prev_sibling;
+	*(n->prev_sibling != NULL ? &n->prev_sibling->next_sibling : &n->parent->first_child) =
+	    n->next_sibling;
+	*(n->next_sibling != NULL ? &n->next_sibling->prev_sibling : &n->parent->last_child) =
+	    n->prev_sibling;
 	kill_below(n);
 	n->alive = false;
 }
@@ -145,32 +141,38 @@ static const char *link_target(const struct view_node *n)
  */
 
 static struct view_node *find_from(const struct view *v, struct view_node *at, const char *path,
+				   bool follow, unsigned *links);
+
+/* One segment from the folder `at` on; a link is followed when `follow`. */
+static struct view_node *find_step(const struct view *v, struct view_node *at, const char *name,
+				   size_t len, bool follow, unsigned *links)
+{
+	struct view_node *next;
+	const char *target;
+
+	if (len == 0 || (len == 1 && name[0] == '.'))
+		return at;
+	if (len == 2 && name[0] == '.' && name[1] == '.')
+		return at->parent != NULL ? at->parent : at;
+	next = child(v, at, name, len);
+	target = next != NULL ? link_target(next) : NULL;
+	if (target == NULL || !follow)
+		return next;
+	if (++*links > LINKS_MAX)
+		return NULL;
+	return find_from(v, at, target, true, links);
+}
+
+static struct view_node *find_from(const struct view *v, struct view_node *at, const char *path,
 				   bool follow, unsigned *links)
 {
 	if (path[0] == '/')
 		at = v->root;
 	while (*path != '\0' && at != NULL) {
 		size_t len = strcspn(path, "/");
-		const char *rest = path + len + strspn(path + len, "/"), *target;
-		struct view_node *next;
+		const char *rest = path + len + strspn(path + len, "/");
 
-		if (len == 0 || (len == 1 && path[0] == '.')) {
-			path = rest;
-			continue;
-		}
-		if (len == 2 && path[0] == '.' && path[1] == '.') {
-			at = at->parent != NULL ? at->parent : at;
-			path = rest;
-			continue;
-		}
-		next = child(v, at, path, len);
-		target = next != NULL ? link_target(next) : NULL;
-		if (target != NULL && (*rest != '\0' || follow)) {
-			if (++*links > LINKS_MAX)
-				return NULL;
-			next = find_from(v, at, target, true, links);
-		}
-		at = next;
+		at = find_step(v, at, path, len, follow || *rest != '\0', links);
 		path = rest;
 	}
 	return at;

@@ -13,13 +13,13 @@
 enum { VIEW_NODES_MAX = 10000000 };
 
 struct view_node {
-	const char *name;         /* last segment of the path */
-	struct view_node *parent; /* NULL for the root */
-	struct view_node *first_child, *next_sibling, *prev_sibling;
-	const struct scan_member *member; /* its metadata; NULL for a folder nobody named */
-	const struct scan_member
-	    *content; /* file: the member with the bytes (another one for hard links) */
-	size_t layer; /* which layer brought it, from 0 */
+	const char *name;                           /* last segment of the path */
+	struct view_node *parent;                   /* NULL for the root */
+	struct view_node *first_child, *last_child; /* in the order they came */
+	struct view_node *next_sibling, *prev_sibling;
+	const struct scan_member *member;  /* its metadata; NULL for a folder nobody named */
+	const struct scan_member *content; /* the member with the bytes: another for hard links */
+	size_t layer;                      /* which layer brought it, from 0 */
 	uint64_t hash;
 	bool alive;
 	unsigned marks; /* for the rules: what was reported or reached */
@@ -27,8 +27,7 @@ struct view_node {
 
 enum view_event {
 	VIEW_DUPLICATE,        /* the same path twice in one layer */
-	VIEW_SHADOWED_LINK,    /* a folder replaces a link to a folder: what lay behind the link is
-				  gone */
+	VIEW_SHADOWED_LINK,    /* a folder replaces a link to a folder: what lay behind is gone */
 	VIEW_BAD_WHITEOUT,     /* ".wh." without a name, or a whiteout with a reserved name */
 	VIEW_USELESS_WHITEOUT, /* hides nothing */
 	VIEW_BAD_HARDLINK      /* names a file that is not there */

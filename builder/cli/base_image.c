@@ -5,6 +5,7 @@
 
 #include "base/pool.h"
 #include "builder/cli/image_build.h"
+#include "builder/oci/config.h"
 
 static int root_of_base(const struct build_opts *opts, const struct image *image, const char *name,
                         struct arena *a, struct descriptor *ret_root, struct err *err)

@@ -8,6 +8,7 @@
 #include "builder/cli/image_ref.h"
 #include "builder/oci/config.h"
 #include "builder/oci/manifest.h"
+#include "builder/oci/mediatype.h"
 
 static const struct option options[] = {
 	FLAG_OPTION("raw", 0, raw, "Print the root manifest's exact bytes"),

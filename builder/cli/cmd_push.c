@@ -96,11 +96,11 @@ static int print_result(struct cli *cli, const struct descriptor *root, const st
                         const struct push_result *pushed, struct err *err)
 {
 	char digest[DIGEST_TEXT_MAX], size[TEXT_BYTES_MAX];
-	AUTO_FREE char *line = NULL;
 	AUTO(json) cJSON *doc = cJSON_CreateObject();
 
 	digest_text(&root->digest, digest);
-	line = mem_strdup(arena_printf(&cli->arena, "%s\n", digest));
+	const char *line = arena_printf(&cli->arena, "%s\n", digest);
+
 	if (cli->options.digest_file != NULL &&
 	    fs_write_file(cli->options.digest_file, line, strlen(line), 0644, err) != 0)
 		return err_wrap(err, "write '%s'", cli->options.digest_file);

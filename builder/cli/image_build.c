@@ -337,8 +337,7 @@ static void workshop_done(struct workshop *b)
 {
 	for (size_t i = 0; i < b->n_layers * b->n_images; i++)
 		tree_done(&b->stages[i].tree);
-	for (size_t i = 0; i < b->n_layers; i++)
-		tree_done(&b->shared[i].tree);
+	/* Shared trees borrow what the stages' trees own. */
 }
 
 int image_build(const struct build_opts *opts, struct arena *a, struct build_result *ret_result,

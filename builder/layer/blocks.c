@@ -7,8 +7,8 @@
 #include "builder/layer/compress.h"
 
 enum {
-	QUEUE_BLOCKS = 3,        /* one being filled, one being written, one waiting */
-	MEMORY_MAX = 64 << 20,   /* of blocks in all */
+	QUEUE_BLOCKS = 3,      /* one being filled, one being written, one waiting */
+	MEMORY_MAX = 64 << 20, /* of blocks in all */
 	HASH_BYTES = 1 << 20
 };
 
@@ -134,7 +134,8 @@ static void *compressor_main(void *arg)
 	while ((block = take_filled(b)) != NULL) {
 		unsigned char *raw = block->bytes;
 
-		if (codec_block(codec, raw, block->raw_len, spare, &block->len, &block->crc, &err) != 0) {
+		if (codec_block(codec, raw, block->raw_len, spare, &block->len, &block->crc,
+				&err) != 0) {
 			give_failure(b, &err);
 			break;
 		}
@@ -313,7 +314,8 @@ static unsigned threads_within(size_t block_size, unsigned wanted)
 
 int blocks_start(struct blocks *b, const struct blocks_opts *opts, struct err *err)
 {
-	*b = (struct blocks){.out = {.room = blocks_room, .advance = blocks_advance}, .opts = *opts};
+	*b =
+	    (struct blocks){.out = {.room = blocks_room, .advance = blocks_advance}, .opts = *opts};
 	b->block_size = codec_block_size(opts->compression);
 	b->n_threads = threads_within(b->block_size, opts->threads);
 	b->n_blocks = b->n_threads + QUEUE_BLOCKS;

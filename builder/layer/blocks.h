@@ -1,14 +1,15 @@
 /*
  * The block pipeline: one producer fills fixed-size blocks in place, N threads compress them, one
- * thread writes them in order. Memory is bounded by the number of blocks, whatever the length of the
- * stream; the bytes do not depend on the number of threads. Knows nothing of tar or trees.
+ * thread writes them in order. Memory is bounded by the number of blocks, whatever the length of
+ * the stream; the bytes do not depend on the number of threads. Knows nothing of tar or trees.
  *
  *   AUTO(blocks) struct blocks b;
- *   blocks_start(&b, &(struct blocks_opts){.compression = c, .level = l, .threads = 4, .out = sink});
- *   blocks_room(&b.out, &ptr, &n, err), blocks_advance(&b.out, n, err) ...
- *   blocks_finish(&b, err)
+ *   blocks_start(&b, &(struct blocks_opts){.compression = c, .level = l, .threads = 4, .out =
+ * sink}); blocks_room(&b.out, &ptr, &n, err), blocks_advance(&b.out, n, err) ... blocks_finish(&b,
+ * err)
  *
- * Thread rule: one thread calls these functions; `out` is written by another one until finish or done.
+ * Thread rule: one thread calls these functions; `out` is written by another one until finish or
+ * done.
  */
 #ifndef SLIPWAY_LAYER_BLOCKS_H
 #define SLIPWAY_LAYER_BLOCKS_H
@@ -62,13 +63,13 @@ struct blocks {
 	struct block *ring;            /* block number i is in ring[i % n_blocks] */
 	struct hasher raw;             /* of what the producer wrote; unused without compression */
 	int64_t raw_size;
-	bool filling;                  /* block number n_filled is being filled */
+	bool filling; /* block number n_filled is being filled */
 	pthread_t *compressor, writer;
-	pthread_mutex_t lock;          /* guards everything below */
+	pthread_mutex_t lock; /* guards everything below */
 	pthread_cond_t freed, filled, ready;
 	uint64_t n_filled, n_taken, n_written;
 	bool end, failed;
-	struct err err;                /* the first failure */
+	struct err err; /* the first failure */
 };
 
 /* Starts the threads. Always followed by blocks_done, even when it fails (ERR_IO: no thread). */
@@ -77,7 +78,8 @@ int blocks_start(struct blocks *b, const struct blocks_opts *opts, struct err *e
 /* Passes the last block on and waits until everything is written; the first error of any thread. */
 int blocks_finish(struct blocks *b, struct err *err) MUST_USE;
 
-/* Digest of the uncompressed bytes, after finish, once. Zero with COMPRESSION_NONE: it is the blob's. */
+/* Digest of the uncompressed bytes, after finish, once. Zero with COMPRESSION_NONE: it is the
+ * blob's. */
 struct digest blocks_raw_digest(struct blocks *b);
 
 /* Stops threads that still run, and frees. For AUTO(blocks). */

@@ -2,9 +2,9 @@
  * See cache.h. On disk, below the cache's folder:
  *   records/KIND/HEX   one small text file each; KIND is stat, shape, blob or verdict
  *   blobs/HEX          hard links of what layouts hold
- * A record is "slipway-cache 1 KIND HEX VALUE\n" and a second line with the SHA-256 of the first, so
- * that a cut, mixed up or damaged file is simply no record. Records are written by rename and without
- * fsync. Sections: files, records, layers, blobs.
+ * A record is "slipway-cache 1 KIND HEX VALUE\n" and a second line with the SHA-256 of the first,
+ * so that a cut, mixed up or damaged file is simply no record. Records are written by rename and
+ * without fsync. Sections: files, records, layers, blobs.
  */
 #include "builder/layer/cache.h"
 
@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "builder/layer/cache_dir.h"
 
-enum { RECORD_MAX = 1024 };
+enum { RECORD_MAX = 1024, RECORD_FILE_MAX = 2048 };
 
 struct layer_cache {
 	char *dir;
@@ -83,7 +83,7 @@ static void touch(const char *path)
 /* ---- records ---- */
 
 static int record_path(const struct layer_cache *c, const char *kind, const struct digest *key,
-                       char out[PATH_MAX])
+		       char out[PATH_MAX])
 {
 	char hex[DIGEST_HEX_MAX], name[DIGEST_HEX_MAX + 16];
 
@@ -101,9 +101,9 @@ static int record_head(char *out, size_t cap, const char *kind, const struct dig
 
 /* The value of a record, in `value`; false when there is none, or what is there is damaged. */
 static bool record_get(const struct layer_cache *c, const char *kind, const struct digest *key,
-                       char value[RECORD_MAX])
+		       char value[RECORD_MAX])
 {
-	AUTO(strbuf) struct strbuf text = STRBUF_INIT(2 * RECORD_MAX);
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(RECORD_FILE_MAX);
 	char path[PATH_MAX], head[RECORD_MAX], check[DIGEST_HEX_MAX];
 	struct digest digest;
 	struct err ignored = {0};
@@ -111,7 +111,7 @@ static bool record_get(const struct layer_cache *c, const char *kind, const stru
 	size_t head_len, len;
 
 	if (record_path(c, kind, key, path) != 0 ||
-	    fs_read_file(path, 2 * RECORD_MAX, &text, &ignored) != 0)
+	    fs_read_file(path, RECORD_FILE_MAX, &text, &ignored) != 0)
 		return false;
 	head_len = (size_t)record_head(head, sizeof(head), kind, key);
 	line_end = strchr(strbuf_str(&text), '\n');
@@ -150,9 +150,9 @@ static void record_write(const char *path, const struct strbuf *text)
 }
 
 static void record_put(const struct layer_cache *c, const char *kind, const struct digest *key,
-                       const char *value)
+		       const char *value)
 {
-	AUTO(strbuf) struct strbuf text = STRBUF_INIT(2 * RECORD_MAX);
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(RECORD_FILE_MAX);
 	char path[PATH_MAX], head[RECORD_MAX], hex[DIGEST_HEX_MAX];
 	struct digest digest;
 
@@ -167,15 +167,18 @@ static void record_put(const struct layer_cache *c, const char *kind, const stru
 
 /* ---- layers ---- */
 
-bool cache_find_stat(struct layer_cache *c, const struct digest *stat_key, struct digest *ret_diff_id)
+bool cache_find_stat(struct layer_cache *c, const struct digest *stat_key,
+		     struct digest *ret_diff_id)
 {
 	char value[RECORD_MAX];
 	struct err ignored = {0};
 
-	return record_get(c, "stat", stat_key, value) && digest_parse(value, ret_diff_id, &ignored) == 0;
+	return record_get(c, "stat", stat_key, value) &&
+	       digest_parse(value, ret_diff_id, &ignored) == 0;
 }
 
-void cache_put_stat(struct layer_cache *c, const struct digest *stat_key, const struct digest *diff_id)
+void cache_put_stat(struct layer_cache *c, const struct digest *stat_key,
+		    const struct digest *diff_id)
 {
 	char text[DIGEST_TEXT_MAX];
 
@@ -235,7 +238,7 @@ static bool parse_blob(const char *value, struct cache_blob *ret_blob)
 }
 
 bool cache_find_blob(struct layer_cache *c, const struct digest *diff_id, const char *format,
-                     struct layout *layout, struct cache_blob *ret_blob)
+		     struct layout *layout, struct cache_blob *ret_blob)
 {
 	struct digest key = blob_key(diff_id, format);
 	struct cache_blob blob = {.diff_id = *diff_id};
@@ -249,14 +252,14 @@ bool cache_find_blob(struct layer_cache *c, const struct digest *diff_id, const 
 }
 
 void cache_put_blob(struct layer_cache *c, const char *format, struct layout *layout,
-                    const struct cache_blob *blob)
+		    const struct cache_blob *blob)
 {
 	struct digest key = blob_key(&blob->diff_id, format);
 	char value[RECORD_MAX], digest[DIGEST_TEXT_MAX];
 
 	cache_store(c, &blob->digest, layout);
-	snprintf(value, sizeof(value), "%s %" PRId64 " %" PRId64, digest_text(&blob->digest, digest),
-	         blob->size, blob->raw_size);
+	snprintf(value, sizeof(value), "%s %" PRId64 " %" PRId64,
+		 digest_text(&blob->digest, digest), blob->size, blob->raw_size);
 	record_put(c, "blob", &key, value);
 }
 
@@ -270,7 +273,7 @@ static int blob_path(const struct layer_cache *c, const struct digest *digest, c
 }
 
 bool cache_fetch(struct layer_cache *c, const struct digest *digest, int64_t size,
-                 struct layout *layout)
+		 struct layout *layout)
 {
 	char path[PATH_MAX];
 	struct err ignored = {0};
@@ -294,7 +297,8 @@ void cache_store(struct layer_cache *c, const struct digest *digest, struct layo
 	struct stat have, blob;
 	struct err ignored = {0};
 
-	if (blob_path(c, digest, path) != 0 || layout_blob_path(layout, digest, from, &ignored) != 0)
+	if (blob_path(c, digest, path) != 0 ||
+	    layout_blob_path(layout, digest, from, &ignored) != 0)
 		return;
 	/* One of another size is damaged: it makes way. */
 	if (lstat(path, &have) == 0 && lstat(from, &blob) == 0 && have.st_size != blob.st_size)

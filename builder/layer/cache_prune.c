@@ -1,6 +1,6 @@
 /*
- * Keeping the cache small: blobs by last use until they fit, records and left-over temporary files by
- * age. Another process may use the cache meanwhile: a blob that goes away under it is a miss.
+ * Keeping the cache small: blobs by last use until they fit, records and left-over temporary files
+ * by age. Another process may use the cache meanwhile: a blob that goes away under it is a miss.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -132,7 +132,8 @@ int cache_prune(struct layer_cache *c, int64_t max_bytes, struct err *err)
 		return -1;
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
 		if (cache_path(path, cache_dir(c), CACHE_RECORDS, folders[i]) != 0)
-			return err_set(err, ERR_LIMIT, "cache '%s': the path is too long", cache_dir(c));
+			return err_set(err, ERR_LIMIT, "cache '%s': the path is too long",
+				       cache_dir(c));
 		if (prune_records(path, time(NULL), err) != 0)
 			return -1;
 	}

@@ -154,8 +154,12 @@ static const char *debian_package(const char *soname, struct arena *a)
 		return NULL;
 	name = arena_printf(a, "%.*s%s%s", (int)(so - soname), soname,
 			    so[-1] >= '0' && so[-1] <= '9' ? "-" : "", so + 4);
-	for (char *p = name; *p != '\0'; p++)
-		*p = *p == '_' ? '-' : *p >= 'A' && *p <= 'Z' ? (char)(*p + 32) : *p;
+	for (char *p = name; *p != '\0'; p++) {
+		if (*p == '_')
+			*p = '-';
+		else if (*p >= 'A' && *p <= 'Z')
+			*p |= 0x20;
+	}
 	return name;
 }
 

@@ -3,9 +3,9 @@
  * streams marks its last block as final; here that mark is cleared and the stream is brought to a
  * byte border by an empty stored block, so that another stream can simply follow.
  *
- * The end of each block is only known by reading its codes; that is done without producing a byte of
- * output. Distances are not resolved, so a stream that a decoder would refuse for what it copies is
- * passed on as it is. Hostile streams give ERR_FORMAT. Pure functions on memory.
+ * The end of each block is only known by reading its codes; that is done without producing a byte
+ * of output. Distances are not resolved, so a stream that a decoder would refuse for what it copies
+ * is passed on as it is. Hostile streams give ERR_FORMAT. Pure functions on memory.
  */
 #ifndef SLIPWAY_LAYER_DEFLATE_JOIN_H
 #define SLIPWAY_LAYER_DEFLATE_JOIN_H
@@ -16,7 +16,8 @@
 
 enum { DEFLATE_JOIN_SLACK = 16 /* bytes of room needed behind a stream */ };
 
-/* One complete stream bytes[0..len) in a buffer of `cap` >= len + DEFLATE_JOIN_SLACK bytes; borrowed. */
+/* One complete stream bytes[0..len) in a buffer of `cap` >= len + DEFLATE_JOIN_SLACK bytes;
+ * borrowed. */
 struct deflate_stream {
 	unsigned char *bytes;
 	size_t len, cap;

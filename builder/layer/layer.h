@@ -1,8 +1,8 @@
 /*
- * One tree becomes one blob: tree -> deterministic tar -> [sha256: diff ID] -> fixed blocks compressed
- * on N threads -> ordered join -> [sha256: digest] -> layout, in one pass and bounded memory.
- * The bits depend on the entries, the format version, the codec and its level only: never on threads,
- * machine, umask, time zone or the order of folders.
+ * One tree becomes one blob: tree -> deterministic tar -> [sha256: diff ID] -> fixed blocks
+ * compressed on N threads -> ordered join -> [sha256: digest] -> layout, in one pass and bounded
+ * memory. The bits depend on the entries, the format version, the codec and its level only: never
+ * on threads, machine, umask, time zone or the order of folders.
  */
 #ifndef SLIPWAY_LAYER_LAYER_H
 #define SLIPWAY_LAYER_LAYER_H
@@ -37,29 +37,32 @@ struct layer_result {
 };
 
 /* Packs a finished tree. ERR_CONFLICT when a source file changes while it is read. */
-int layer_write(const struct tree *t, const struct layer_opts *opts, struct layer_result *ret_result,
-                struct err *err) MUST_USE;
+int layer_write(const struct tree *t, const struct layer_opts *opts,
+		struct layer_result *ret_result, struct err *err) MUST_USE;
 
-/* The text of the format annotation: version, codec, encoder version, level: "1 zstd-1.5.4 level 3". */
+/* The text of the format annotation: version, codec, encoder version, level: "1 zstd-1.5.4 level
+ * 3". */
 char *layer_format_text(enum compression compression, int level, struct arena *a);
 
 /*
- * Splits a finished tree into parts of about `target` bytes of content by a stable rule: whole files, the
- * part chosen by the hash of the path's folder, never by size order, so that one changed file changes one
- * part; hard links stay with their file. Parts share the arena and the spool of t, which outlives them:
- * no tree_done for a part. Each part holds the parents of what is in it, as they are in t. *ret_parts is
- * in the arena; empty parts are left out.
+ * Splits a finished tree into parts of about `target` bytes of content by a stable rule: whole
+ * files, the part chosen by the hash of the path's folder, never by size order, so that one changed
+ * file changes one part; hard links stay with their file. Parts share the arena and the spool of t,
+ * which outlives them: no tree_done for a part. Each part holds the parents of what is in it, as
+ * they are in t. *ret_parts is in the arena; empty parts are left out.
  */
 int tree_split(const struct tree *t, int64_t target, struct tree **ret_parts, size_t *ret_n,
-               struct err *err) MUST_USE;
+	       struct err *err) MUST_USE;
 
 /*
- * Takes out of the n trees (one per platform, n >= 2) the regular files that are equal in all of them:
- * same path, metadata and content, in folders of equal metadata. They land in *ret_shared with their
- * folders; *ret_shared is empty (n == 0) when nothing is equal. Files of hard-link groups, and everything
- * else, stay where they were; implied folders left empty go. *ret_shared lives in the arena and spool of
- * trees[0], which outlives it: no tree_done for it. ERR_IO when a file cannot be compared.
+ * Takes out of the n trees (one per platform, n >= 2) the regular files that are equal in all of
+ * them: same path, metadata and content, in folders of equal metadata. They land in *ret_shared
+ * with their folders; *ret_shared is empty (n == 0) when nothing is equal. Files of hard-link
+ * groups, and everything else, stay where they were; implied folders left empty go. *ret_shared
+ * lives in the arena and spool of trees[0], which outlives it: no tree_done for it. ERR_IO when a
+ * file cannot be compared.
  */
-int tree_share(struct tree *const *trees, size_t n, struct tree *ret_shared, struct err *err) MUST_USE;
+int tree_share(struct tree *const *trees, size_t n, struct tree *ret_shared,
+	       struct err *err) MUST_USE;
 
 #endif

@@ -11,9 +11,9 @@ enum { COMPARE_BYTES = 128 << 10 };
 struct share {
 	struct tree *const *trees;
 	size_t n;
-	size_t *at;        /* cursor in each tree */
-	bool **linked;     /* per tree and entry: some hard link names it */
-	bool **taken;      /* per tree and entry: it goes */
+	size_t *at;    /* cursor in each tree */
+	bool **linked; /* per tree and entry: some hard link names it */
+	bool **taken;  /* per tree and entry: it goes */
 	unsigned char *buf[2];
 	struct tree out;
 };
@@ -61,7 +61,8 @@ static void share_init(struct share *s, struct tree *const *trees, size_t n)
 		s->linked[i] = mem_calloc(t->n, sizeof(bool));
 		s->taken[i] = mem_calloc(t->n, sizeof(bool));
 		for (size_t k = 0; k < t->n; k++) {
-			size_t file = t->at[k].type == ENTRY_HARDLINK ? find(t, t->at[k].link) : t->n;
+			size_t file =
+			    t->at[k].type == ENTRY_HARDLINK ? find(t, t->at[k].link) : t->n;
 
 			if (file < t->n)
 				s->linked[i][file] = true;
@@ -121,12 +122,13 @@ static int read_full(struct source *src, unsigned char *buf, size_t *ret_n, stru
 }
 
 static int compare_sources(struct share *s, struct source *a, struct source *b, bool *ret_same,
-                           struct err *err)
+			   struct err *err)
 {
 	size_t n_a, n_b;
 
 	do {
-		if (read_full(a, s->buf[0], &n_a, err) != 0 || read_full(b, s->buf[1], &n_b, err) != 0)
+		if (read_full(a, s->buf[0], &n_a, err) != 0 ||
+		    read_full(b, s->buf[1], &n_b, err) != 0)
 			return -1;
 		*ret_same = n_a == n_b && memcmp(s->buf[0], s->buf[1], n_a) == 0;
 	} while (*ret_same && n_a > 0);
@@ -135,7 +137,7 @@ static int compare_sources(struct share *s, struct source *a, struct source *b, 
 
 /* Compares the bytes of entry `a` of trees[0] and `b` of trees[i]. */
 static int same_bytes(struct share *s, size_t i, const struct entry *a, const struct entry *b,
-                      bool *ret_same, struct err *err)
+		      bool *ret_same, struct err *err)
 {
 	struct source *x, *y;
 	int rc;
@@ -169,7 +171,8 @@ static int all_equal(struct share *s, bool *ret_same, struct err *err)
 	return 0;
 }
 
-/* Every folder above `path` has the same metadata in all trees, so that the layers' order is nothing. */
+/* Every folder above `path` has the same metadata in all trees, so that the layers' order is
+ * nothing. */
 static bool same_folders(const struct share *s, const char *path, struct arena *a)
 {
 	for (const char *slash = strchr(path, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {

@@ -1,174 +1,313 @@
 /*
- * `deb:` items: an ar archive of debian-binary, control.tar.* and data.tar.* (deb(5)). The inner archives
- * are read through the outer reader, so nothing is unpacked twice.
+ * One .deb (deb(5)): an ar archive of "debian-binary", "control.tar.*" and "data.tar.*". Maintainer
+ * scripts are not run, and paths stay as the package has them.
  */
-#include <archive_entry.h>
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/fs.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "builder/layer/source_archive.h"
+#include "builder/layer/decompress.h"
+#include "builder/layer/source_members.h"
+#include "builder/layer/tar_read.h"
 
-enum { DEB_CONTROL_MAX = 1 << 20, DEB_BLOCK = 64 << 10 };
+/* ar(5), the common format. */
+enum { AR_MAGIC = 8, AR_HEADER = 60, AR_NAME = 16, AR_SIZE_AT = 48, AR_SIZE = 10, AR_END_AT = 58 };
+enum { AR_MEMBERS_MAX = 64, FIELD_MAX = 256, VERSION_BYTES = 64 };
 
 struct deb {
-	struct archive *outer;
+	struct tree *tree;
 	const struct layer_path *item;
-	char block[DEB_BLOCK];
+	const struct platform *platform;
+	struct diags *diags;
+	int fd;
 };
 
-static la_ssize_t read_inner(struct archive *inner, void *data, const void **ret_block)
-{
-	struct deb *deb = data;
-	la_ssize_t n = archive_read_data(deb->outer, deb->block, sizeof(deb->block));
+/* ---- the ar archive ---- */
 
+struct part {
+	char name[AR_NAME + 1];
+	int64_t offset, len;
+};
+
+static int malformed(const char *what, struct err *err)
+{
+	err_set(err, ERR_FORMAT, "not a Debian package: %s", what);
+	return err_hint(err, "The file is damaged, incomplete, or no .deb: fetch it again.");
+}
+
+static int read_at(int fd, void *buf, size_t len, int64_t offset, size_t *ret_n, struct err *err)
+{
+	ssize_t n;
+
+	do
+		n = pread(fd, buf, len, offset);
+	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		archive_set_error(inner, EIO, "%s", archive_error_string(deb->outer));
-	*ret_block = deb->block;
-	return n;
+		return err_set(err, ERR_IO, "read");
+	*ret_n = (size_t)n;
+	return 0;
 }
 
-static struct archive *open_inner(struct deb *deb, struct diags *d)
+/* The part whose header is at `offset`; *ret_more = false at the end of the file. */
+static int read_part(int fd, int64_t offset, struct part *p, bool *ret_more, struct err *err)
 {
-	struct archive *inner = archive_tar_reader();
+	char h[AR_HEADER];
+	size_t n, len = AR_NAME, digits = AR_SIZE;
 
-	if (archive_read_open(inner, deb, NULL, read_inner, NULL) == ARCHIVE_OK)
-		return inner;
-	diags_add(d, DIAG_ERROR, deb->item->at, "'%s': %s", deb->item->path, archive_error_string(inner));
-	archive_read_free(inner);
-	return NULL;
+	if (read_at(fd, h, sizeof(h), offset, &n, err) != 0)
+		return -1;
+	*ret_more = n > 0;
+	if (n == 0)
+		return 0;
+	if (n < sizeof(h) || memcmp(h + AR_END_AT, "`\n", 2) != 0)
+		return malformed("an ar header is damaged", err);
+	while (len > 0 && (h[len - 1] == ' ' || h[len - 1] == '/'))
+		len--;
+	memcpy(p->name, h, len);
+	p->name[len] = '\0';
+	while (digits > 0 && h[AR_SIZE_AT + digits - 1] == ' ')
+		digits--;
+	if (!text_int64(h + AR_SIZE_AT, digits, &p->len) || p->len < 0)
+		return malformed("an ar member has no size", err);
+	p->offset = offset + AR_HEADER;
+	return 0;
 }
 
-/* The value of a control field into out; false when it is absent. */
-static bool control_field(const char *control, const char *name, char *out, size_t cap)
+/* The bytes of one part. */
+struct part_source {
+	struct source source;
+	int fd;
+	struct part part;
+};
+
+static int part_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
 {
-	size_t len = strlen(name);
+	struct part_source *p = (struct part_source *)s;
+	size_t want = (int64_t)cap < p->part.len ? cap : (size_t)p->part.len, n = 0;
 
-	for (const char *line = control; *line != '\0';) {
-		size_t end = strcspn(line, "\n");
+	if (want > 0 && read_at(p->fd, buf, want, p->part.offset, &n, err) != 0)
+		return -1;
+	if (n == 0 && want > 0)
+		return malformed("it is cut short", err);
+	p->part.offset += (int64_t)n;
+	p->part.len -= (int64_t)n;
+	*ret_n = n;
+	return 0;
+}
 
-		if (strncasecmp(line, name, len) == 0 && line[len] == ':') {
-			const char *value = line + len + 1;
+static void part_close(struct source *s)
+{
+	free(s);
+}
+
+static int open_part(const struct deb *deb, const struct part *part, struct source **ret_tar,
+                     struct err *err)
+{
+	struct part_source *p = mem_zalloc(sizeof(*p));
+
+	*p = (struct part_source){{part_read, part_close}, deb->fd, *part};
+	return source_unpack(&p->source, ret_tar, err);
+}
+
+/* ---- control ---- */
+
+/* Debian's names of architectures, where they are not Go's. */
+static const struct {
+	const char *debian, *go;
+} architectures[] = {
+	{"i386", "386"},         {"armhf", "arm"},        {"armel", "arm"},
+	{"ppc64el", "ppc64le"},  {"mips64el", "mips64le"}, {"mipsel", "mipsle"},
+};
+
+static const char *go_architecture(const char *debian)
+{
+	for (size_t i = 0; i < ARRAY_LEN(architectures); i++)
+		if (strcmp(debian, architectures[i].debian) == 0)
+			return architectures[i].go;
+	return debian;
+}
+
+/* The value of a field of the first paragraph (deb822(5)); "" when it is absent. */
+static void control_field(const char *text, const char *key, char out[FIELD_MAX])
+{
+	size_t key_len = strlen(key);
+
+	out[0] = '\0';
+	while (*text != '\0' && *text != '\n') {
+		size_t len = strcspn(text, "\n");
+
+		if (len > key_len && strncasecmp(text, key, key_len) == 0 && text[key_len] == ':') {
+			const char *value = text + key_len + 1, *end = text + len;
 
 			value += strspn(value, " \t");
-			snprintf(out, cap, "%.*s", (int)((size_t)(line + end - value)), value);
-			return true;
+			while (end > value && (end[-1] == ' ' || end[-1] == '\r' || end[-1] == '\t'))
+				end--;
+			size_t n = (size_t)(end - value);
+
+			n = n < FIELD_MAX - 1 ? n : FIELD_MAX - 1;
+			memcpy(out, value, n);
+			out[n] = '\0';
+			return;
 		}
-		line += end + (line[end] == '\n');
+		text += len + (text[len] == '\n');
 	}
-	return false;
 }
 
-static int check_architecture(const struct deb *deb, const char *control, const struct platform *platform,
-                              struct diags *d)
+static int judge_control(const struct deb *deb, const char *text, struct err *err)
 {
-	char arch[64] = "", package[128] = "?";
+	char name[FIELD_MAX], version[FIELD_MAX], architecture[FIELD_MAX];
 
-	control_field(control, "Package", package, sizeof(package));
-	if (!control_field(control, "Architecture", arch, sizeof(arch))) {
-		diags_add(d, DIAG_ERROR, deb->item->at, "'%s': its control file names no architecture",
-		          deb->item->path);
+	control_field(text, "Package", name);
+	control_field(text, "Version", version);
+	control_field(text, "Architecture", architecture);
+	if (name[0] == '\0' || version[0] == '\0' || architecture[0] == '\0')
+		return malformed("its control file lacks Package, Version or Architecture", err);
+	if (strcmp(architecture, "all") == 0 ||
+	    strcmp(go_architecture(architecture), deb->platform->architecture) == 0)
 		return 0;
-	}
-	/* Debian calls 32-bit x86 i386 and hard-float Arm armhf; platform_normalise knows both. */
-	struct platform p = {.os = "linux"};
+	struct diag *diag = diags_add(deb->diags, DIAG_ERROR, deb->item->at,
+	                              "layer '%s': '%s': package %s %s is for %s, not for %s",
+	                              deb->tree->label, deb->item->path, name, version, architecture,
+	                              deb->platform->architecture);
 
-	snprintf(p.architecture, sizeof(p.architecture), "%.31s", arch);
-	platform_normalise(&p);
-	if (strcmp(arch, "all") == 0 || strcmp(p.architecture, platform->architecture) == 0)
-		return 0;
-	struct diag *diag = diags_add(d, DIAG_ERROR, deb->item->at, "'%s': package %s is for %s, not %s",
-	                              deb->item->path, package, arch, platform->architecture);
-
-	diag_hint(d, diag, "name each platform's package with ${arch} in the path");
+	diag_hint(deb->diags, diag, "use ${arch} in the path, or limit the layer with 'platforms'");
 	return 0;
 }
 
-/* Reads ./control out of control.tar. */
-static int read_control(struct deb *deb, const struct platform *platform, struct diags *d)
+struct content_source {
+	struct source source;
+	struct tar_reader *tar;
+};
+
+static int content_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
 {
-	struct archive *inner = open_inner(deb, d);
-	struct archive_entry *member;
-	bool found = false;
+	return tar_reader_read(((struct content_source *)s)->tar, buf, cap, ret_n, err);
+}
 
-	while (inner != NULL && !found && archive_read_next_header(inner, &member) == ARCHIVE_OK) {
-		const char *name = archive_member_name(member);
+static int find_control(const struct deb *deb, struct tar_reader *tar, struct err *err)
+{
+	struct content_source content = {{content_read, NULL}, tar};
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(CONTROL_BYTES_MAX);
+	struct member m;
+	bool more;
 
-		found = name != NULL && (strcmp(name, "./control") == 0 || strcmp(name, "control") == 0);
-	}
-	if (found) {
-		AUTO_FREE char *text = mem_zalloc(DEB_CONTROL_MAX + 1);
+	do {
+		if (tar_reader_next(tar, &m, &more, err) != 0)
+			return -1;
+		if (!more)
+			return malformed("it has no control file", err);
+	} while (m.type != MEMBER_FILE || strcmp(m.path, "control") != 0);
+	if (stream_read_all(&content.source, &text, err) != 0)
+		return -1;
+	return judge_control(deb, strbuf_str(&text), err);
+}
 
-		if (archive_read_data(inner, text, DEB_CONTROL_MAX) >= 0)
-			check_architecture(deb, text, platform, d);
-	} else if (inner != NULL) {
-		diags_add(d, DIAG_ERROR, deb->item->at, "'%s' has no control file", deb->item->path);
-	}
-	if (inner != NULL)
-		archive_read_free(inner);
+static int read_control(const struct deb *deb, const struct part *part, struct err *err)
+{
+	struct source *in;
+
+	if (open_part(deb, part, &in, err) != 0)
+		return -1;
+	struct tar_reader *tar = tar_reader_new(in);
+	int rc = find_control(deb, tar, err);
+
+	tar_reader_free(tar);
+	source_close(in);
+	return rc;
+}
+
+/* ---- data ---- */
+
+static int read_data(const struct deb *deb, const struct part *part, struct err *err)
+{
+	static const struct strlist none = {NULL, 0};
+	const struct members_rules rules = {
+		.name = arena_strdup(deb->tree->arena, deb->item->path),
+		.to = "",
+		.select = {.include = &none, .exclude = &none},
+		.xattrs = &none,
+		.at = deb->item->at,
+	};
+	struct source *in;
+
+	if (open_part(deb, part, &in, err) != 0)
+		return -1;
+	int rc = members_add(deb->tree, in, &rules, deb->diags, err);
+
+	source_close(in);
+	return rc;
+}
+
+static int check_version(const struct deb *deb, const struct part *part, struct err *err)
+{
+	char text[VERSION_BYTES] = {0};
+	size_t n;
+
+	if (read_at(deb->fd, text, sizeof(text) - 1, part->offset, &n, err) != 0)
+		return -1;
+	if (strcmp(part->name, "debian-binary") != 0)
+		return malformed("its first part is not debian-binary", err);
+	if (!text_has_prefix(text, "2."))
+		return err_set(err, ERR_UNSUPPORTED, "package format %.*s, not 2.x", (int)strcspn(text, "\n"),
+		               text);
 	return 0;
 }
 
-static int read_data(struct deb *deb, struct tree *t, struct diags *d, struct err *err)
+/* deb(5): the version first, then control, then data; parts whose names start with '_' are ignored. */
+static int read_parts(const struct deb *deb, struct err *err)
 {
-	const struct layer_tar item = {.at = deb->item->at, .from = deb->item->path, .to = "/"};
-	const struct archive_import in = {t, &item, d};
-	struct archive *inner = open_inner(deb, d);
-	int status = inner != NULL ? archive_import(&in, inner, err) : 0;
+	int64_t offset = AR_MAGIC;
+	bool control = false;
 
-	if (inner != NULL)
-		archive_read_free(inner);
-	return status;
-}
+	for (size_t i = 0; i < AR_MEMBERS_MAX; i++) {
+		struct part part;
+		bool more;
 
-static int read_members(struct deb *deb, struct tree *t, const struct platform *platform, struct diags *d,
-                        struct err *err)
-{
-	struct archive_entry *member;
-	bool control = false, data = false;
-	int status;
-
-	while ((status = archive_read_next_header(deb->outer, &member)) == ARCHIVE_OK) {
-		const char *name = archive_member_name(member);
-
-		if (name != NULL && text_has_prefix(name, "control.tar")) {
+		if (read_part(deb->fd, offset, &part, &more, err) != 0)
+			return -1;
+		if (!more)
+			break;
+		if (i == 0 && check_version(deb, &part, err) != 0)
+			return -1;
+		if (text_has_prefix(part.name, "data.tar"))
+			return control ? read_data(deb, &part, err) : malformed("it has no control.tar", err);
+		if (text_has_prefix(part.name, "control.tar")) {
 			control = true;
-			read_control(deb, platform, d);
-		} else if (name != NULL && text_has_prefix(name, "data.tar")) {
-			data = true;
-			if (read_data(deb, t, d, err) != 0)
+			if (read_control(deb, &part, err) != 0)
 				return -1;
 		}
+		if (part.len > INT64_MAX - part.offset - 1)
+			return malformed("an ar member is too large", err);
+		offset = part.offset + part.len + part.len % 2;
 	}
-	if (status != ARCHIVE_EOF)
-		diags_add(d, DIAG_ERROR, deb->item->at, "'%s': %s", deb->item->path,
-		          archive_error_string(deb->outer));
-	else if (!control || !data)
-		diags_add(d, DIAG_ERROR, deb->item->at, "'%s' is not a Debian package: it has no %s", deb->item->path,
-		          control ? "data.tar" : "control.tar");
-	return 0;
+	return malformed("it has no data.tar", err);
+}
+
+static int read_deb(const struct deb *deb, struct err *err)
+{
+	char magic[AR_MAGIC];
+	size_t n;
+
+	if (read_at(deb->fd, magic, sizeof(magic), 0, &n, err) != 0)
+		return -1;
+	if (n != sizeof(magic) || memcmp(magic, "!<arch>\n", sizeof(magic)) != 0)
+		return malformed("it is no ar archive", err);
+	return read_parts(deb, err);
 }
 
 int source_deb_add(struct tree *t, const struct layer_path *item, const struct platform *platform,
                    struct diags *d, struct err *err)
 {
-	AUTO_FREE struct deb *deb = mem_zalloc(sizeof(*deb));
-	int status = 0;
+	struct deb deb = {.tree = t, .item = item, .platform = platform, .diags = d};
 
-	deb->item = item;
-	deb->outer = archive_read_new();
-	if (deb->outer == NULL)
-		BUG("out of memory");
-	archive_read_support_format_ar(deb->outer);
-	if (!fs_exists(item->path))
-		diags_add(d, DIAG_ERROR, item->at, "'%s' does not exist", item->path);
-	else if (archive_read_open_filename(deb->outer, item->path, DEB_BLOCK) != ARCHIVE_OK)
-		diags_add(d, DIAG_ERROR, item->at, "'%s': %s", item->path, archive_error_string(deb->outer));
-	else
-		status = read_members(deb, t, platform, d, err);
-	archive_read_free(deb->outer);
-	return status;
+	if (archive_open(t, item->path, item->at, d, &deb.fd) != 0)
+		return 0;
+	int rc = read_deb(&deb, err);
+
+	close(deb.fd);
+	if (rc != 0 && archive_problem(t, item->path, item->at, d, err))
+		return 0;
+	return rc == 0 ? 0 : err_wrap(err, "layer '%s': '%s'", t->label, item->path);
 }

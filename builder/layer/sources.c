@@ -1,3 +1,4 @@
+/* See sources.h. */
 #include "builder/layer/sources.h"
 
 int source_layer(struct tree *t, const struct layer_spec *layer, const struct platform *platform,

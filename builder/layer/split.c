@@ -1,8 +1,8 @@
 /*
- * Splitting a tree into layers (docs/FORMAT.md, "Splitting"). There are 2^k parts, the least power of
- * two with `target` bytes or less in an average part; a file's part is the first k bits of the SHA-256
- * of its folder's path. So a file's part depends on nothing but its path and k, and when k grows by
- * one each part falls into two.
+ * Splitting a tree into layers (docs/FORMAT.md, "Splitting"). There are 2^k parts, the least power
+ * of two with `target` bytes or less in an average part; a file's part is the first k bits of the
+ * SHA-256 of its folder's path. So a file's part depends on nothing but its path and k, and when k
+ * grows by one each part falls into two.
  */
 #include "base/mem.h"
 #include "builder/layer/layer.h"
@@ -13,7 +13,7 @@ struct split {
 	const struct tree *t;
 	unsigned bits;     /* k */
 	unsigned char *of; /* part of each entry */
-	bool *wanted;      /* per entry, for one part at a time: an entry of it, or a parent of one */
+	bool *wanted; /* per entry, for one part at a time: an entry of it, or a parent of one */
 };
 
 static void split_done(struct split *s)
@@ -90,7 +90,7 @@ static int assign(struct split *s, struct err *err)
 		file = find(t, t->at[i].link, strlen(t->at[i].link));
 		if (file == t->n)
 			return err_set(err, ERR_FORMAT, "hard link '%s': '%s' is not in the layer",
-			               t->at[i].path, t->at[i].link);
+				       t->at[i].path, t->at[i].link);
 		s->of[i] = s->of[file];
 	}
 	return 0;
@@ -141,7 +141,7 @@ static struct tree take_part(const struct split *s, size_t n, unsigned part)
 }
 
 int tree_split(const struct tree *t, int64_t target, struct tree **ret_parts, size_t *ret_n,
-               struct err *err)
+	       struct err *err)
 {
 	AUTO(split) struct split s = {.t = t};
 	struct tree *parts;

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "builder/layer/elf_search.h"
 
-enum { LINKS_MAX = 40, CONF_BYTES_MAX = 64 << 10, CONF_FILES_MAX = 64 };
+enum { LINKS_MAX = 40, CONF_BYTES_MAX = 64 << 10, CONF_FILES_MAX = 64, TODO_MAX = 4 * PATH_MAX };
 
 const char *sysroot_host_path(const struct sysroot *s, const char *path, struct arena *a)
 {
@@ -35,7 +35,7 @@ static void drop_last(struct strbuf *done)
 /* Puts a link's target before the rest of the path. */
 static int take_link(struct walk *w, const char *target, const char *rest, struct err *err)
 {
-	AUTO(strbuf) struct strbuf todo = STRBUF_INIT(4 * PATH_MAX);
+	AUTO(strbuf) struct strbuf todo = STRBUF_INIT(TODO_MAX);
 
 	if (++w->links > LINKS_MAX)
 		return err_set(err, ERR_FORMAT, "more than %d symbolic links", LINKS_MAX);
@@ -85,7 +85,7 @@ static int walk_step(const struct sysroot *s, struct walk *w, const char *segmen
 int sysroot_resolve(const struct sysroot *s, const char *path, struct arena *a,
 		    const char **ret_path, struct err *err)
 {
-	struct walk w = {.done = STRBUF_INIT(PATH_MAX), .todo = STRBUF_INIT(4 * PATH_MAX)};
+	struct walk w = {.done = STRBUF_INIT(PATH_MAX), .todo = STRBUF_INIT(TODO_MAX)};
 	int rc = 0;
 
 	strbuf_adds(&w.todo, path);

@@ -16,9 +16,10 @@ struct ustar {
 _Static_assert(sizeof(struct ustar) == TAR_BLOCK, "a ustar header is one record");
 
 enum {
-	ID_MAX = 07777777,         /* seven octal digits */
-	RECORD_DIGITS_MAX = 20,    /* decimal digits of a record's length, generously */
-	PAX_NAME_MAX = 80,         /* bytes of the entry's name kept in its pax header's name */
+	ID_MAX = 07777777,      /* seven octal digits */
+	RECORD_DIGITS_MAX = 20, /* decimal digits of a record's length, generously */
+	PAX_NAME_MAX = 80,      /* bytes of the entry's name kept in its pax header's name */
+	RECORDS_CAP = 2 * TAR_PAX_BYTES_MAX,
 	PAX_MODE = 0644
 };
 #define OCTAL11_MAX INT64_C(077777777777) /* eleven octal digits: 8 GiB - 1 */
@@ -62,8 +63,11 @@ static bool is_ascii(const char *text)
 /* The name as a reader without pax shall see it: cut, bytes beyond ASCII replaced. */
 static void put_fallback(char *field, size_t width, const char *text, size_t len)
 {
-	for (size_t i = 0; i < len && i < width; i++)
-		field[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
+	for (size_t i = 0; i < len && i < width; i++) {
+		field[i] = text[i];
+		if ((unsigned char)text[i] >= 0x80)
+			field[i] = '?';
+	}
 }
 
 /*
@@ -128,9 +132,10 @@ static int add_xattrs(struct strbuf *sb, const struct entry *e, struct err *err)
 		AUTO(strbuf) struct strbuf key = STRBUF_INIT(TAR_PAX_BYTES_MAX);
 
 		if (strchr(x->name, '=') != NULL)
-			return err_set(err, ERR_FORMAT,
-			               "'%s': extended attribute '%s': a tar cannot hold a name with '='",
-			               e->path, x->name);
+			return err_set(
+			    err, ERR_FORMAT,
+			    "'%s': extended attribute '%s': a tar cannot hold a name with '='",
+			    e->path, x->name);
 		strbuf_adds(&key, "SCHILY.xattr.");
 		strbuf_adds(&key, x->name);
 		add_record(sb, strbuf_str(&key), x->value, x->len);
@@ -146,10 +151,10 @@ struct names {
 
 /* All records of an entry, in byte order of their keys. */
 static int add_records(struct strbuf *sb, const struct entry *e, const struct names *names,
-                       struct err *err)
+		       struct err *err)
 {
 	bool utf8 = (!names->pax_path || text_is_utf8(names->path, names->path_len)) &&
-	            (!names->pax_link || text_is_utf8(e->link, strlen(e->link)));
+		    (!names->pax_link || text_is_utf8(e->link, strlen(e->link)));
 
 	if (add_xattrs(sb, e, err) != 0)
 		return -1;
@@ -165,8 +170,9 @@ static int add_records(struct strbuf *sb, const struct entry *e, const struct na
 		add_number(sb, "size", e->size, OCTAL11_MAX);
 	add_number(sb, "uid", e->uid, ID_MAX);
 	if (sb->len > TAR_PAX_BYTES_MAX || sb->overflow)
-		return err_set(err, ERR_LIMIT, "'%s': names and extended attributes exceed %d bytes",
-		               e->path, TAR_PAX_BYTES_MAX);
+		return err_set(err, ERR_LIMIT,
+			       "'%s': names and extended attributes exceed %d bytes", e->path,
+			       TAR_PAX_BYTES_MAX);
 	return 0;
 }
 
@@ -240,7 +246,7 @@ static void put_names(struct ustar *h, const struct entry *e, struct names *name
 int tar_header(const struct entry *e, struct strbuf *sb, struct err *err)
 {
 	AUTO(strbuf) struct strbuf path = {0};
-	AUTO(strbuf) struct strbuf records = STRBUF_INIT(2 * TAR_PAX_BYTES_MAX);
+	AUTO(strbuf) struct strbuf records = STRBUF_INIT(RECORDS_CAP);
 	struct ustar h = {.type = type_flag(e->type)};
 	struct names names = {0};
 

@@ -1,7 +1,7 @@
 /*
- * Tar headers, the deterministic way: ustar (POSIX.1-2017, pax, "ustar Interchange Format") where the
- * entry fits, a pax extended header before it where it does not. Knows nothing of files or blocks.
- * The rules are part of the declared bit format (docs/FORMAT.md): a change raises
+ * Tar headers, the deterministic way: ustar (POSIX.1-2017, pax, "ustar Interchange Format") where
+ * the entry fits, a pax extended header before it where it does not. Knows nothing of files or
+ * blocks. The rules are part of the declared bit format (docs/FORMAT.md): a change raises
  * LAYER_FORMAT_VERSION.
  */
 #ifndef SLIPWAY_LAYER_TAR_H

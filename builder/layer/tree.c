@@ -74,7 +74,7 @@ static int clean_path(struct tree *t, const char *path, struct srcpos at, const 
 		return bad_path(err, at, path, "is longer than 4096 bytes");
 	for (const char *s = path; *s != '\0';) {
 		size_t n = strcspn(s, "/");
-		bool keep;
+		bool keep = false;
 
 		if (check_segment(path, s, n, at, &keep, err) != 0)
 			return -1;
@@ -186,6 +186,22 @@ static int spool_write(struct tree *t, const unsigned char *bytes, size_t len, i
 	return 0;
 }
 
+static bool is_zero(const unsigned char *bytes, size_t len)
+{
+	return len == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, len - 1) == 0);
+}
+
+/* Zeros become holes, so that the holes of a sparse file take no room on disk. */
+static int spool_chunk(struct tree *t, const unsigned char *bytes, size_t len, int64_t offset,
+                       struct err *err)
+{
+	if (!is_zero(bytes, len))
+		return spool_write(t, bytes, len, offset, err);
+	if (len > 0 && ftruncate(t->spool_fd, offset + (int64_t)len) != 0)
+		return err_set(err, ERR_IO, "extend a temporary file for archive contents");
+	return 0;
+}
+
 int tree_spool(struct tree *t, struct source *src, int64_t size, int64_t *ret_offset,
                struct err *err)
 {
@@ -201,7 +217,7 @@ int tree_spool(struct tree *t, struct source *src, int64_t size, int64_t *ret_of
 			return -1;
 		if ((int64_t)n > size - done)
 			return err_set(err, ERR_FORMAT, "content is longer than %lld bytes", (long long)size);
-		if (spool_write(t, buf, n, t->spool_size + done, err) != 0)
+		if (spool_chunk(t, buf, n, t->spool_size + done, err) != 0)
 			return -1;
 		done += (int64_t)n;
 	}

@@ -67,7 +67,7 @@ int xattr_add(struct entry *e, struct arena *a, const char *name, const void *va
 
 	if (name[0] == '\0' || strlen(name) > XATTR_NAME_BYTES || strchr(name, '=') != NULL)
 		return err_set(err, ERR_FORMAT, "extended attribute '%.64s' has no usable name", name);
-	if (len > XATTR_VALUE_BYTES || e->n_xattrs >= XATTR_LIST_MAX)
+	if (len > XATTR_VALUE_BYTES || e->n_xattrs >= XATTR_COUNT_MAX)
 		return err_set(err, ERR_FORMAT, "extended attribute '%s' is beyond the kernel's limits", name);
 	unsigned char *copy = arena_memdup(a, value, len);
 

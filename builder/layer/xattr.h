@@ -15,8 +15,8 @@
 #include "base/strlist.h"
 #include "builder/layer/tree.h"
 
-/* XATTR_NAME_MAX and XATTR_SIZE_MAX of the kernel, and how many of one file are looked at. */
-enum { XATTR_NAME_BYTES = 255, XATTR_VALUE_BYTES = 64 << 10, XATTR_LIST_MAX = 1024 };
+/* The kernel's limits, and how many of one file are looked at. */
+enum { XATTR_NAME_BYTES = 255, XATTR_VALUE_BYTES = 64 << 10, XATTR_COUNT_MAX = 1024 };
 
 /* True when one of the globs (or plain names) matches. */
 bool xattr_wanted(const struct strlist *globs, const char *name);

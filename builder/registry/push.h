@@ -6,6 +6,7 @@
 #ifndef SLIPWAY_REGISTRY_PUSH_H
 #define SLIPWAY_REGISTRY_PUSH_H
 
+#include "base/strlist.h"
 #include "builder/registry/registry.h"
 
 struct push_opts {

@@ -33,6 +33,9 @@ int registry_open(const struct ref *ref, const struct registry_opts *opts, struc
                   struct err *err) MUST_USE;
 void registry_close(struct registry *r); /* accepts NULL */
 
+/* The host as references name it; borrowed. */
+const char *registry_host(const struct registry *r);
+
 /* A store that reads this repository (tags and digests, blobs verified); borrows r. */
 struct store *registry_store(struct registry *r);
 

@@ -1,6 +1,7 @@
 /*
- * deflate_join on any bytes: no harm, and what it accepts means the same as before. zlib is the judge:
- * a stream that inflates must, once joined, inflate to the same bytes with an empty block behind it.
+ * deflate_join on any bytes: no harm, and what it accepts means the same as before. zlib is the
+ * judge: a stream that inflates must, once joined, inflate to the same bytes with an empty block
+ * behind it.
  */
 #include <stdint.h>
 #include <zlib.h>
@@ -16,9 +17,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static long inflate_all(const uint8_t *data, size_t size, uint8_t *out)
 {
 	z_stream z = {.next_in = (uint8_t *)(uintptr_t)data,
-	              .avail_in = (unsigned)size,
-	              .next_out = out,
-	              .avail_out = OUTPUT_MAX};
+		      .avail_in = (unsigned)size,
+		      .next_out = out,
+		      .avail_out = OUTPUT_MAX};
 	int rc;
 
 	if (inflateInit2(&z, -15) != Z_OK)
@@ -32,7 +33,8 @@ static long inflate_all(const uint8_t *data, size_t size, uint8_t *out)
 static void check_two(const uint8_t *data, size_t size, const struct deflate_stream *alone, int rc)
 {
 	uint8_t *copy = mem_calloc(1, size + DEFLATE_JOIN_SLACK), fixed[32] = {3, 0};
-	struct deflate_stream s = {copy, size, size + DEFLATE_JOIN_SLACK}, f = {fixed, 2, sizeof(fixed)};
+	struct deflate_stream s = {copy, size, size + DEFLATE_JOIN_SLACK},
+			      f = {fixed, 2, sizeof(fixed)};
 	struct err err = {0};
 
 	if (size > 0)

@@ -103,7 +103,7 @@ static struct cache_blob put_blob(const struct room *r, const char *text, size_t
 	snprintf(bytes, sizeof(bytes), "%s", text);
 	CHECK_OK(layout_put(r->layout, "x", bytes, n, &d, &err), &err);
 	return (struct cache_blob){
-		.diff_id = named(text), .digest = d.digest, .size = d.size, .raw_size = 12345};
+	    .diff_id = named(text), .digest = d.digest, .size = d.size, .raw_size = 12345};
 }
 
 static void blobs_reach_a_fresh_layout(void)
@@ -166,7 +166,8 @@ static void prune_keeps_what_was_used_last(void)
 
 		blobs[i] = put_blob(&r, names[i], 1000);
 		cache_store(r.cache, &blobs[i].digest, r.layout);
-		snprintf(path, sizeof(path), "%s/blobs/%s", r.cache_dir, digest_hex(&blobs[i].digest, hex));
+		snprintf(path, sizeof(path), "%s/blobs/%s", r.cache_dir,
+			 digest_hex(&blobs[i].digest, hex));
 		CHECK_INT(utimes(path, old), 0);
 	}
 	CHECK(cache_fetch(r.cache, &blobs[0].digest, 1000, r.layout)); /* a use */
@@ -220,12 +221,16 @@ static void make_source(const struct room *r, const char *text, long age, struct
 	CHECK_INT(utimes(r->source, times), 0);
 	CHECK_INT(stat(r->source, &st), 0);
 	*e = (struct entry){
-		.path = "f", .mode = 0644, .size = st.st_size, .content = CONTENT_PATH,
-		.source = r->source,
-		.stamp = {.dev = st.st_dev, .ino = st.st_ino,
-		          .mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
-		          /* as if the change were as old as the content */
-		          .ctime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000}};
+	    .path = "f",
+	    .mode = 0644,
+	    .size = st.st_size,
+	    .content = CONTENT_PATH,
+	    .source = r->source,
+	    .stamp = {.dev = st.st_dev,
+		      .ino = st.st_ino,
+		      .mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
+		      /* as if the change were as old as the content */
+		      .ctime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000}};
 }
 
 static struct layer_result pack(const struct room *r, struct entry *e, struct err *err)
@@ -233,7 +238,7 @@ static struct layer_result pack(const struct room *r, struct entry *e, struct er
 	AUTO(arena) struct arena a = {0};
 	struct tree t = {.arena = &a, .at = e, .n = 1, .cap = 1, .spool_fd = -1, .label = "test"};
 	struct layer_opts opts = {
-		.compression = COMPRESSION_ZSTD, .layout = r->layout, .cache = r->cache, .threads = 1};
+	    .compression = COMPRESSION_ZSTD, .layout = r->layout, .cache = r->cache, .threads = 1};
 	struct layer_result result = {0};
 
 	if (layer_write(&t, &opts, &result, err) == 0)

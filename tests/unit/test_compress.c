@@ -37,13 +37,15 @@ static void fill(unsigned char *out, size_t n, enum kind kind, uint64_t seed)
 		else if (k == RANDOM)
 			out[i] = (unsigned char)(r >> 32);
 		else
-			out[i] = (unsigned char)"etaoin shrdlu\nint return 0;{}"[(r >> 32) % 11 * ((r >> 40) % 3)];
+			out[i] = (unsigned char)"etaoin shrdlu\nint return 0;{}"[(r >> 32) % 11 *
+										 ((r >> 40) % 3)];
 	}
 }
 
 /* Passes bytes through the pipeline; the digest of the raw bytes in *ret_raw. */
-static void run_blocks(enum compression codec, int level, unsigned threads, const unsigned char *bytes,
-                     size_t n, struct strbuf *sb, struct digest *ret_raw)
+static void run_blocks(enum compression codec, int level, unsigned threads,
+		       const unsigned char *bytes, size_t n, struct strbuf *sb,
+		       struct digest *ret_raw)
 {
 	struct strbuf_sink sink;
 	AUTO(blocks) struct blocks b = {0};
@@ -72,8 +74,10 @@ static bool unzstd(const struct strbuf *sb, unsigned char *out, size_t n)
 /* One member, to the last byte, by zlib and by libdeflate. */
 static bool ungzip(const struct strbuf *sb, unsigned char *out, size_t n)
 {
-	z_stream z = {.next_in = (unsigned char *)sb->ptr, .avail_in = (unsigned)sb->len,
-	              .next_out = out, .avail_out = (unsigned)n};
+	z_stream z = {.next_in = (unsigned char *)sb->ptr,
+		      .avail_in = (unsigned)sb->len,
+		      .next_out = out,
+		      .avail_out = (unsigned)n};
 	struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
 	size_t used = 0, got = 0;
 	bool ok;
@@ -81,8 +85,10 @@ static bool ungzip(const struct strbuf *sb, unsigned char *out, size_t n)
 	ok = inflateInit2(&z, 15 + 16) == Z_OK && inflate(&z, Z_FINISH) == Z_STREAM_END &&
 	     z.avail_in == 0 && z.total_out == n;
 	inflateEnd(&z);
-	ok = ok && libdeflate_gzip_decompress_ex(d, sb->ptr, sb->len, out, n, &used, &got) ==
-	                   LIBDEFLATE_SUCCESS && used == sb->len && got == n;
+	ok = ok &&
+	     libdeflate_gzip_decompress_ex(d, sb->ptr, sb->len, out, n, &used, &got) ==
+		 LIBDEFLATE_SUCCESS &&
+	     used == sb->len && got == n;
 	libdeflate_free_decompressor(d);
 	return ok;
 }
@@ -120,7 +126,8 @@ static void round_trips(void)
 {
 	for (size_t c = 0; c < ARRAY_LEN(codecs); c++) {
 		size_t block = codec_block_size(codecs[c]);
-		const size_t sizes[] = {0, 1, 2, 255, 65535, 65536, block - 1, block, block + 1, 3 * block};
+		const size_t sizes[] = {0,     1,         2,     255,       65535,
+					65536, block - 1, block, block + 1, 3 * block};
 
 		for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
 			for (int kind = sizes[i] > block ? MIXED : ZEROS; kind < N_KINDS; kind++)
@@ -207,8 +214,11 @@ static void a_failing_writer_stops_the_producer(void)
 	struct err err = {0};
 	int rc = 0;
 
-	CHECK_OK(blocks_start(&b, &(struct blocks_opts){.compression = COMPRESSION_NONE, .threads = 2,
-	                                               .out = &sink}, &err), &err);
+	CHECK_OK(blocks_start(&b,
+			      &(struct blocks_opts){
+				  .compression = COMPRESSION_NONE, .threads = 2, .out = &sink},
+			      &err),
+		 &err);
 	for (int i = 0; i < 100 && rc == 0; i++)
 		rc = tar_out_write(&b.out, piece, sizeof(piece), &err);
 	CHECK(rc != 0);
@@ -225,8 +235,13 @@ static void a_stopped_producer_leaves_no_thread(void)
 	for (int i = 0; i < 20; i++) {
 		AUTO(blocks) struct blocks b = {0};
 
-		CHECK_OK(blocks_start(&b, &(struct blocks_opts){.compression = COMPRESSION_ZSTD, .level = 3,
-		                                               .threads = 3, .out = &sink.sink}, &err), &err);
+		CHECK_OK(blocks_start(&b,
+				      &(struct blocks_opts){.compression = COMPRESSION_ZSTD,
+							    .level = 3,
+							    .threads = 3,
+							    .out = &sink.sink},
+				      &err),
+			 &err);
 		CHECK_OK(tar_out_write(&b.out, "half", 4, &err), &err);
 	}
 }
@@ -235,13 +250,13 @@ static void a_stopped_producer_leaves_no_thread(void)
 
 /* Reads a raw stream back with zlib: `want` `times` times. */
 static void check_inflates(const struct strbuf *sb, const unsigned char *want, size_t n_want,
-                           size_t times)
+			   size_t times)
 {
 	AUTO_FREE unsigned char *back = mem_calloc(times, n_want + 1);
 	z_stream z = {.next_in = (unsigned char *)sb->ptr,
-	              .avail_in = (unsigned)sb->len,
-	              .next_out = back,
-	              .avail_out = (unsigned)(times * (n_want + 1))};
+		      .avail_in = (unsigned)sb->len,
+		      .next_out = back,
+		      .avail_out = (unsigned)(times * (n_want + 1))};
 
 	CHECK_INT(inflateInit2(&z, -15), Z_OK);
 	CHECK_INT(inflate(&z, Z_FINISH), Z_STREAM_END);
@@ -253,7 +268,8 @@ static void check_inflates(const struct strbuf *sb, const unsigned char *want, s
 }
 
 /* Joins a raw stream of n bytes with itself, alone and two at once with an empty one. */
-static void check_join(const unsigned char *stream, size_t n, const unsigned char *want, size_t n_want)
+static void check_join(const unsigned char *stream, size_t n, const unsigned char *want,
+		       size_t n_want)
 {
 	static const unsigned char empty[] = {3, 0};
 	size_t cap = n + DEFLATE_JOIN_SLACK;
@@ -267,12 +283,14 @@ static void check_join(const unsigned char *stream, size_t n, const unsigned cha
 	memcpy(two, stream, n);
 	CHECK_OK(deflate_join(&a, &err), &err);
 	CHECK(a.len >= n && a.len <= n + 5);
-	CHECK_OK(n % 2 == 0 ? deflate_join_two(&b, &c, &err) : deflate_join_two(&c, &b, &err), &err);
+	CHECK_OK(n % 2 == 0 ? deflate_join_two(&b, &c, &err) : deflate_join_two(&c, &b, &err),
+		 &err);
 	strbuf_add(&all, a.bytes, a.len);
 	strbuf_add(&all, c.bytes, c.len);
 	strbuf_add(&all, b.bytes, b.len);
 	CHECK_OK(deflate_join_two(&(struct deflate_stream){memcpy(one, stream, n), n, cap},
-	                          &(struct deflate_stream){memcpy(two, stream, n), n, cap}, &err), &err);
+				  &(struct deflate_stream){memcpy(two, stream, n), n, cap}, &err),
+		 &err);
 	strbuf_add(&all, one, a.len);
 	strbuf_add(&all, two, a.len);
 	strbuf_add(&all, empty, sizeof(empty));
@@ -282,8 +300,9 @@ static void check_join(const unsigned char *stream, size_t n, const unsigned cha
 /* zlib makes stored, fixed and dynamic blocks of all kinds on demand. */
 static void joins_what_zlib_makes(void)
 {
-	static const int strategies[] = {Z_DEFAULT_STRATEGY, Z_HUFFMAN_ONLY, Z_RLE, Z_FIXED, Z_FILTERED};
-	static const size_t sizes[] = {0, 1, 3, 100, 5000, 70000, 300000};
+	static const int strategies[] = {Z_DEFAULT_STRATEGY, Z_HUFFMAN_ONLY, Z_RLE, Z_FIXED,
+					 Z_FILTERED};
+	static const size_t sizes[] = {0, 1, 3, 100, 5000, 70000, 150000};
 	AUTO_FREE unsigned char *bytes = mem_calloc(1, 300000), *out = mem_calloc(1, 400000);
 
 	for (size_t i = 0; i < ARRAY_LEN(sizes) * N_KINDS * ARRAY_LEN(strategies) * 4; i++) {
@@ -293,7 +312,8 @@ static void joins_what_zlib_makes(void)
 
 		fill(bytes, n, (enum kind)(i / 7 % N_KINDS), i);
 		CHECK_INT(deflateInit2(&z, levels[i / 140], Z_DEFLATED, -15, 1 + (int)(i % 9),
-		                       strategies[i / 28 % ARRAY_LEN(strategies)]), Z_OK);
+				       strategies[i / 28 % ARRAY_LEN(strategies)]),
+			  Z_OK);
 		z.next_in = bytes;
 		z.avail_in = (unsigned)n;
 		z.next_out = out;
@@ -314,7 +334,9 @@ static void joins_what_libdeflate_makes(void)
 		for (size_t n = 0; n < 300000; n = n * 5 + 1)
 			for (int kind = 0; kind < N_KINDS; kind++) {
 				fill(bytes, n, (enum kind)kind, n);
-				check_join(out, libdeflate_deflate_compress(c, bytes, n, out, 400000), bytes, n);
+				check_join(out,
+					   libdeflate_deflate_compress(c, bytes, n, out, 400000),
+					   bytes, n);
 			}
 		libdeflate_free_compressor(c);
 	}
@@ -327,20 +349,22 @@ static void refuses_malformed_streams(void)
 		size_t n;
 		const char *bytes;
 	} cases[] = {
-		{"nothing", 0, ""},
-		{"block type 3", 1, "\x07"},
-		{"stored length without complement", 6, "\x01\x01\x00\x01\x00x"},
-		{"stored block cut", 6, "\x01\x05\x00\xfa\xffx"},
-		{"fixed block without end", 2, "\x4b\x04"},
-		{"bytes behind the end", 3, "\x03\x00\x00"},
-		{"no final block", 5, "\x00\x00\x00\xff\xff"},
-		{"more codes than exist", 18, "\x05\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"},
+	    {"nothing", 0, ""},
+	    {"block type 3", 1, "\x07"},
+	    {"stored length without complement", 6, "\x01\x01\x00\x01\x00x"},
+	    {"stored block cut", 6, "\x01\x05\x00\xfa\xffx"},
+	    {"fixed block without end", 2, "\x4b\x04"},
+	    {"bytes behind the end", 3, "\x03\x00\x00"},
+	    {"no final block", 5, "\x00\x00\x00\xff\xff"},
+	    {"more codes than exist", 18,
+	     "\x05\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		unsigned char buf[64] = {0};
 		unsigned char good[64] = {3, 0};
-		struct deflate_stream s = {buf, cases[i].n, sizeof(buf)}, ok = {good, 2, sizeof(good)};
+		struct deflate_stream s = {buf, cases[i].n, sizeof(buf)},
+				      ok = {good, 2, sizeof(good)};
 		struct err err = {0};
 
 		memcpy(buf, cases[i].bytes, cases[i].n);
@@ -371,7 +395,8 @@ static void survives_damage(void)
 
 		memcpy(bad, out, n);
 		for (int k = 0; k < i % 4; k++)
-			bad[next_random(&state) % n] ^= (unsigned char)(1U << next_random(&state) % 8);
+			bad[next_random(&state) % n] ^=
+			    (unsigned char)(1U << next_random(&state) % 8);
 		if (deflate_join(&s, &err) == 0)
 			CHECK(s.len <= cut + 5);
 	}

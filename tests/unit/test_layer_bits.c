@@ -16,7 +16,8 @@ enum { TEXT_BYTES = 9 << 20, NOISE_BYTES = 3 << 20, SMALL_BYTES = 70000, EPOCH =
 /* Linear congruential, so that the same bytes come out everywhere and for ever. */
 static char *made_up(struct arena *a, size_t n, bool noise)
 {
-	static const char *const words[] = {"layer ", "digest ", "the ", "of ", "\n", "blob ", "0x7f, ", "a"};
+	static const char *const words[] = {"layer ", "digest ", "the ",   "of ",
+					    "\n",     "blob ",   "0x7f, ", "a"};
 	char *out = arena_alloc(a, n + 16);
 	uint64_t state = 42;
 
@@ -45,7 +46,7 @@ static void add(struct tree *t, struct entry e)
 static void fill_tree(struct tree *t, struct arena *a)
 {
 	static struct entry_xattr capability = {"security.capability",
-	                                        "\1\0\0\2\0\4\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 20};
+						"\1\0\0\2\0\4\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 20};
 	char *text = made_up(a, TEXT_BYTES, false), *noise = made_up(a, NOISE_BYTES, true);
 	char *deep = arena_alloc(a, 301);
 	struct diags d = {0};
@@ -56,18 +57,29 @@ static void fill_tree(struct tree *t, struct arena *a)
 	deep[299] = 'f';
 	tree_init(t, a, "pinned", EPOCH);
 	add(t, (struct entry){.path = "bin", .type = ENTRY_DIR, .mode = 0755});
-	add(t, (struct entry){.path = "bin/ping", .mode = 04755, .bytes = text, .size = SMALL_BYTES,
-	                      .xattrs = &capability, .n_xattrs = 1});
-	add(t, (struct entry){.path = "bin/ping6", .type = ENTRY_HARDLINK, .mode = 04755, .link = "bin/ping"});
-	add(t, (struct entry){.path = "bin/sh", .type = ENTRY_SYMLINK, .mode = 0777, .link = "dash"});
+	add(t, (struct entry){.path = "bin/ping",
+			      .mode = 04755,
+			      .bytes = text,
+			      .size = SMALL_BYTES,
+			      .xattrs = &capability,
+			      .n_xattrs = 1});
+	add(t, (struct entry){
+		   .path = "bin/ping6", .type = ENTRY_HARDLINK, .mode = 04755, .link = "bin/ping"});
+	add(t,
+	    (struct entry){.path = "bin/sh", .type = ENTRY_SYMLINK, .mode = 0777, .link = "dash"});
 	add(t, (struct entry){.path = "caf\xc3\xa9", .mode = 0644, .bytes = "x", .size = 1});
 	for (size_t i = 29; i < 299; i += 30)
-		add(t, (struct entry){.path = arena_strndup(a, deep, i), .type = ENTRY_DIR, .mode = 0755});
+		add(t, (struct entry){
+			   .path = arena_strndup(a, deep, i), .type = ENTRY_DIR, .mode = 0755});
 	add(t, (struct entry){.path = deep, .mode = 0600, .bytes = "deep", .size = 4});
 	add(t, (struct entry){.path = "empty", .mode = 0644, .mtime = EPOCH});
 	add(t, (struct entry){.path = "noise", .mode = 0644, .bytes = noise, .size = NOISE_BYTES});
-	add(t, (struct entry){.path = "text", .mode = 0640, .uid = 65532, .gid = 3000000, .bytes = text,
-	                      .size = TEXT_BYTES});
+	add(t, (struct entry){.path = "text",
+			      .mode = 0640,
+			      .uid = 65532,
+			      .gid = 3000000,
+			      .bytes = text,
+			      .size = TEXT_BYTES});
 	add(t, (struct entry){.path = "tmp", .type = ENTRY_DIR, .mode = 01777});
 	CHECK_OK(tree_finish(t, &d, &err), &err);
 	CHECK_INT(d.n_errors, 0);
@@ -82,27 +94,27 @@ struct pinned {
 };
 
 #define DIFF_ID "sha256:9c37c705616c7226a9fda7da5dbd276e32dd865c59d662c1ae4568c0cff17bcb"
-#define GZIP_1 "sha256:342a59f32e659e86d804674033bc264fca14424588090720ec24e696493d0545"
-#define GZIP_6 "sha256:6057268c7d6275799441a7d770d721492377f0d9d642459f53579d1893809cec"
-#define ZSTD_3 "sha256:87847672d6a21bb405a7fd91d5bd1bc3ea667d5504d834f82107aada8ed3e493"
-#define ZSTD_9 "sha256:3b0eaf996703500b5490564fcab079b84601b0bec4dbdbf8bc9c9cc9097d7657"
+#define GZIP_1  "sha256:342a59f32e659e86d804674033bc264fca14424588090720ec24e696493d0545"
+#define GZIP_6  "sha256:6057268c7d6275799441a7d770d721492377f0d9d642459f53579d1893809cec"
+#define ZSTD_3  "sha256:87847672d6a21bb405a7fd91d5bd1bc3ea667d5504d834f82107aada8ed3e493"
+#define ZSTD_9  "sha256:3b0eaf996703500b5490564fcab079b84601b0bec4dbdbf8bc9c9cc9097d7657"
 
 static const struct pinned pins[] = {
-	{COMPRESSION_NONE, 0, 2, "1 tar", DIFF_ID, DIFF_ID},
-	{COMPRESSION_GZIP, 0, 1, "1 libdeflate-1.14 level 1", DIFF_ID, GZIP_1},
-	{COMPRESSION_GZIP, 0, 3, "1 libdeflate-1.14 level 1", DIFF_ID, GZIP_1},
-	{COMPRESSION_GZIP, 6, 2, "1 libdeflate-1.14 level 6", DIFF_ID, GZIP_6},
-	{COMPRESSION_ZSTD, 0, 1, "1 zstd-1.5.4 level 3", DIFF_ID, ZSTD_3},
-	{COMPRESSION_ZSTD, 0, 3, "1 zstd-1.5.4 level 3", DIFF_ID, ZSTD_3},
-	{COMPRESSION_ZSTD, 9, 2, "1 zstd-1.5.4 level 9", DIFF_ID, ZSTD_9},
+    {COMPRESSION_NONE, 0, 2, "1 tar", DIFF_ID, DIFF_ID},
+    {COMPRESSION_GZIP, 0, 1, "1 libdeflate-1.14 level 1", DIFF_ID, GZIP_1},
+    {COMPRESSION_GZIP, 0, 3, "1 libdeflate-1.14 level 1", DIFF_ID, GZIP_1},
+    {COMPRESSION_GZIP, 6, 2, "1 libdeflate-1.14 level 6", DIFF_ID, GZIP_6},
+    {COMPRESSION_ZSTD, 0, 1, "1 zstd-1.5.4 level 3", DIFF_ID, ZSTD_3},
+    {COMPRESSION_ZSTD, 0, 3, "1 zstd-1.5.4 level 3", DIFF_ID, ZSTD_3},
+    {COMPRESSION_ZSTD, 9, 2, "1 zstd-1.5.4 level 9", DIFF_ID, ZSTD_9},
 };
 
 static void check_pin(const struct tree *t, struct layout *layout, const struct pinned *pin)
 {
 	struct layer_opts opts = {.compression = pin->compression,
-	                          .level = pin->level,
-	                          .threads = pin->threads,
-	                          .layout = layout};
+				  .level = pin->level,
+				  .threads = pin->threads,
+				  .layout = layout};
 	char text[DIGEST_TEXT_MAX];
 	struct layer_result r;
 	struct err err = {0};

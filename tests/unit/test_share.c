@@ -96,11 +96,11 @@ static void metadata_counts(void)
 		const char *what;
 		struct entry e;
 	} cases[] = {
-		{"mode", {.path = "f", .mode = 0755, .bytes = "x"}},
-		{"owner", {.path = "f", .mode = 0644, .bytes = "x", .uid = 1}},
-		{"group", {.path = "f", .mode = 0644, .bytes = "x", .gid = 1}},
-		{"time", {.path = "f", .mode = 0644, .bytes = "x", .mtime = 1}},
-		{"xattr", {.path = "f", .mode = 0644, .bytes = "x", .xattrs = &cap, .n_xattrs = 1}},
+	    {"mode", {.path = "f", .mode = 0755, .bytes = "x"}},
+	    {"owner", {.path = "f", .mode = 0644, .bytes = "x", .uid = 1}},
+	    {"group", {.path = "f", .mode = 0644, .bytes = "x", .gid = 1}},
+	    {"time", {.path = "f", .mode = 0644, .bytes = "x", .mtime = 1}},
+	    {"xattr", {.path = "f", .mode = 0644, .bytes = "x", .xattrs = &cap, .n_xattrs = 1}},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -200,8 +200,11 @@ static void bytes_on_disk_decide(void)
 	tree_init(&y, &a, "y", 0);
 	for (size_t i = 0; i < 4; i++) {
 		const char *path = arena_printf(&a, "%s/%zu", dir, i);
-		struct entry e = {.path = i < 2 ? "same" : "other", .mode = 0644, .size = 4,
-		                  .content = CONTENT_PATH, .source = path};
+		struct entry e = {.path = i < 2 ? "same" : "other",
+				  .mode = 0644,
+				  .size = 4,
+				  .content = CONTENT_PATH,
+				  .source = path};
 
 		CHECK_OK(fs_write_file(path, i == 3 ? "TEXT" : "text", 4, 0644, &err), &err);
 		add(both[i % 2], e);

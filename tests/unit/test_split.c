@@ -13,7 +13,8 @@ static void add(struct tree *t, struct entry e)
 	CHECK_OK(tree_add(t, &e, &err), &err);
 }
 
-/* FOLDERS folders of FILES files, plus a hard link from another folder and a sticky empty folder. */
+/* FOLDERS folders of FILES files, plus a hard link from another folder and a sticky empty folder.
+ */
 static void make_tree(struct tree *t, struct arena *a, int64_t first_size)
 {
 	static char bytes[FILE_BYTES * FOLDERS];
@@ -24,10 +25,11 @@ static void make_tree(struct tree *t, struct arena *a, int64_t first_size)
 	for (unsigned f = 0; f < FOLDERS; f++)
 		for (unsigned i = 0; i < FILES; i++)
 			add(t, (struct entry){.path = arena_printf(a, "opt/d%02u/f%u", f, i),
-			                      .mode = 0644,
-			                      .size = f + i == 0 ? first_size : FILE_BYTES,
-			                      .bytes = bytes});
-	add(t, (struct entry){.path = "zlink", .type = ENTRY_HARDLINK, .mode = 0644, .link = "opt/d07/f2"});
+					      .mode = 0644,
+					      .size = f + i == 0 ? first_size : FILE_BYTES,
+					      .bytes = bytes});
+	add(t, (struct entry){
+		   .path = "zlink", .type = ENTRY_HARDLINK, .mode = 0644, .link = "opt/d07/f2"});
 	add(t, (struct entry){.path = "opt", .type = ENTRY_DIR, .mode = 0711});
 	add(t, (struct entry){.path = "var/tmp", .type = ENTRY_DIR, .mode = 01777});
 	CHECK_OK(tree_finish(t, &d, &err), &err);
@@ -96,7 +98,8 @@ static void parts_are_whole_trees(void)
 
 			CHECK(i == 0 || strcmp(parts[p].at[i - 1].path, e->path) < 0);
 			if (slash != NULL)
-				CHECK(find(&parts[p], arena_strndup(&a, e->path, (size_t)(slash - e->path))));
+				CHECK(find(&parts[p],
+					   arena_strndup(&a, e->path, (size_t)(slash - e->path))));
 			if (e->type == ENTRY_HARDLINK)
 				CHECK(find(&parts[p], e->link) != NULL);
 			if (strcmp(e->path, "opt") == 0)
@@ -155,7 +158,8 @@ static void more_parts_split_parts(void)
 
 		for (size_t i = 0; i < y[p].n; i++)
 			for (size_t q = 0; q < n; q++)
-				if (y[p].at[i].type == ENTRY_FILE && find(&x[q], y[p].at[i].path) != NULL) {
+				if (y[p].at[i].type == ENTRY_FILE &&
+				    find(&x[q], y[p].at[i].path) != NULL) {
 					CHECK(home == n || home == q);
 					home = q;
 				}
@@ -188,7 +192,8 @@ int main(void)
 {
 	TEST("split: a small tree is one part", one_part_when_small);
 	TEST("split: every entry is in exactly one part", every_entry_is_in_one_part);
-	TEST("split: parts are sorted and hold their parents and link targets", parts_are_whole_trees);
+	TEST("split: parts are sorted and hold their parents and link targets",
+	     parts_are_whole_trees);
 	TEST("split: one changed file changes one part", one_change_moves_one_part);
 	TEST("split: twice the parts halve each part", more_parts_split_parts);
 	TEST("split: the part is the first bits of the folder's hash", the_rule_is_pinned);

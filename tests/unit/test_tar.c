@@ -34,14 +34,29 @@ static void golden_bytes(void)
 		size_t at, len;
 		const char *bytes;
 	} fields[] = {
-		{0, 10, "usr/bin/x\0"}, {100, 8, "0004755\0"},     {108, 8, "0000001\0"},
-		{116, 8, "0000002\0"},  {124, 12, "00000000013\0"}, {136, 12, "00000000144\0"},
-		{148, 8, "010775\0 "},  {156, 1, "0"},              {157, 1, "\0"},
-		{257, 8, "ustar\00000"}, {265, 1, "\0"},            {297, 1, "\0"},
-		{329, 8, "0000000\0"},  {337, 8, "0000000\0"},      {345, 1, "\0"},
+	    {0, 10, "usr/bin/x\0"},
+	    {100, 8, "0004755\0"},
+	    {108, 8, "0000001\0"},
+	    {116, 8, "0000002\0"},
+	    {124, 12, "00000000013\0"},
+	    {136, 12, "00000000144\0"},
+	    {148, 8, "010775\0 "},
+	    {156, 1, "0"},
+	    {157, 1, "\0"},
+	    {257, 8, "ustar\00000"},
+	    {265, 1, "\0"},
+	    {297, 1, "\0"},
+	    {329, 8, "0000000\0"},
+	    {337, 8, "0000000\0"},
+	    {345, 1, "\0"},
 	};
-	struct entry e = {.path = "usr/bin/x", .type = ENTRY_FILE, .mode = 04755, .uid = 1,
-	                  .gid = 2, .size = 11, .mtime = 100};
+	struct entry e = {.path = "usr/bin/x",
+			  .type = ENTRY_FILE,
+			  .mode = 04755,
+			  .uid = 1,
+			  .gid = 2,
+			  .size = 11,
+			  .mtime = 100};
 	AUTO(strbuf) struct strbuf sb = {0};
 	struct err err = {0};
 
@@ -50,7 +65,7 @@ static void golden_bytes(void)
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
 		if (memcmp(sb.ptr + fields[i].at, fields[i].bytes, fields[i].len) != 0)
 			printf("# field at %zu: '%.12s'\n", fields[i].at, sb.ptr + fields[i].at),
-				test_fail(__FILE__, __LINE__, "header field differs");
+			    test_fail(__FILE__, __LINE__, "header field differs");
 }
 
 static void folders_end_in_a_slash(void)
@@ -81,13 +96,15 @@ static void names_read_back(void)
 		size_t len, segment;
 		bool pax;
 	} cases[] = {{99, 30, false},  {100, 30, false}, {101, 30, false}, {150, 99, false},
-	             {255, 51, false}, {256, 51, false}, {257, 51, true},  {150, 149, true},
-	             {300, 30, true},  {4000, 100, true}};
+		     {255, 51, false}, {256, 51, false}, {257, 51, true},  {150, 149, true},
+		     {300, 30, true},  {4000, 100, true}};
 	char path[5000];
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct entry e = {.path = long_path(cases[i].len, cases[i].segment, path),
-		                  .type = ENTRY_FILE, .mode = 0644, .size = 700};
+				  .type = ENTRY_FILE,
+				  .mode = 0644,
+				  .size = 700};
 		AUTO(strbuf) struct strbuf sb = {0};
 		struct archive_entry *got;
 		struct archive *a;
@@ -123,7 +140,8 @@ static void long_and_strange_links(void)
 
 static void hard_links(void)
 {
-	struct entry e = {.path = "b", .type = ENTRY_HARDLINK, .mode = 0644, .link = "a", .size = 0};
+	struct entry e = {
+	    .path = "b", .type = ENTRY_HARDLINK, .mode = 0644, .link = "a", .size = 0};
 	AUTO(strbuf) struct strbuf sb = {0};
 	struct archive_entry *got;
 	struct archive *a;
@@ -137,8 +155,13 @@ static void hard_links(void)
 
 static void big_numbers(void)
 {
-	struct entry e = {.path = "big", .type = ENTRY_FILE, .mode = 0600, .uid = 2097152,
-	                  .gid = 4294967294U, .size = INT64_C(8589934592), .mtime = -5};
+	struct entry e = {.path = "big",
+			  .type = ENTRY_FILE,
+			  .mode = 0600,
+			  .uid = 2097152,
+			  .gid = 4294967294U,
+			  .size = INT64_C(8589934592),
+			  .mtime = -5};
 	AUTO(strbuf) struct strbuf sb = {0};
 	struct archive_entry *got;
 	struct archive *a;
@@ -154,8 +177,12 @@ static void big_numbers(void)
 
 static void largest_plain_numbers(void)
 {
-	struct entry e = {.path = "big", .type = ENTRY_FILE, .uid = 2097151, .gid = 2097151,
-	                  .size = INT64_C(8589934591), .mtime = INT64_C(8589934591)};
+	struct entry e = {.path = "big",
+			  .type = ENTRY_FILE,
+			  .uid = 2097151,
+			  .gid = 2097151,
+			  .size = INT64_C(8589934591),
+			  .mtime = INT64_C(8589934591)};
 	AUTO(strbuf) struct strbuf sb = {0};
 	struct err err = {0};
 
@@ -168,7 +195,7 @@ static void xattrs(void)
 {
 	static const char capability[20] = {1, 0, 0, 2, 0, 4, 0, 0, 0, 0, 0, 0};
 	struct entry_xattr list[] = {{"security.capability", capability, sizeof(capability)},
-	                             {"user.note", "a\nb=c", 5}};
+				     {"user.note", "a\nb=c", 5}};
 	struct entry e = {.path = "bin/ping", .type = ENTRY_FILE, .xattrs = list, .n_xattrs = 2};
 	AUTO(strbuf) struct strbuf sb = {0};
 	struct archive_entry *got;
@@ -196,7 +223,8 @@ static void record_length_counts_itself(void)
 	/* "LEN linkpath=...\n" around the lengths where LEN gets a digit more. */
 	for (size_t len = 80; len < 1100; len++) {
 		char target[1200];
-		struct entry e = {.path = "l", .type = ENTRY_SYMLINK, .link = long_path(len, 50, target)};
+		struct entry e = {
+		    .path = "l", .type = ENTRY_SYMLINK, .link = long_path(len, 50, target)};
 		AUTO(strbuf) struct strbuf sb = {0};
 		struct err err = {0};
 		char *end;

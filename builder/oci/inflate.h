@@ -1,8 +1,8 @@
 /*
  * Decompression as a source: gzip (any number of members), zstd (any number of frames) or none.
  */
-#ifndef SLIPWAY_LAYER_INFLATE_H
-#define SLIPWAY_LAYER_INFLATE_H
+#ifndef SLIPWAY_OCI_INFLATE_H
+#define SLIPWAY_OCI_INFLATE_H
 
 #include "base/stream.h"
 #include "builder/oci/mediatype.h"

@@ -1,4 +1,4 @@
-#include "builder/layer/inflate.h"
+#include "builder/oci/inflate.h"
 
 #include <zlib.h>
 #include <zstd.h>

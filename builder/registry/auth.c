@@ -1,0 +1,358 @@
+#include "builder/registry/auth.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/url.h"
+#include "builder/registry/challenge.h"
+#include "builder/registry/errors.h"
+
+enum { TOKEN_REPLY_MAX = 64 << 10, TOKEN_LIFE_DEFAULT_S = 60, TOKENS_MAX = 64 };
+
+struct token {
+	char *scopes;
+	char *header;     /* "Bearer ..." */
+	int64_t renew_ms; /* after this moment a new one is fetched */
+};
+
+struct auth {
+	struct auth_opts opts;
+	char *host, *origin;
+	pthread_mutex_t lock; /* held while a token is fetched, so that one fetch serves all who wait */
+	struct arena arena;   /* of the challenge */
+	struct challenge challenge;
+	bool renew;           /* the credentials were refused: ask the provider for new ones */
+	char *basic;          /* "Basic ..." */
+	struct token tokens[TOKENS_MAX];
+	size_t n_tokens;
+};
+
+struct auth *auth_new(const struct auth_opts *opts)
+{
+	struct auth *a = mem_zalloc(sizeof(*a));
+
+	a->opts = *opts;
+	a->host = mem_strdup(opts->host);
+	a->origin = mem_strdup(opts->origin);
+	pthread_mutex_init(&a->lock, NULL);
+	return a;
+}
+
+void auth_release(char *value)
+{
+	if (value != NULL)
+		OPENSSL_cleanse(value, strlen(value));
+	free(value);
+}
+
+static void forget_tokens(struct auth *a)
+{
+	for (size_t i = 0; i < a->n_tokens; i++) {
+		free(a->tokens[i].scopes);
+		auth_release(a->tokens[i].header);
+	}
+	a->n_tokens = 0;
+}
+
+void auth_free(struct auth *a)
+{
+	if (a == NULL)
+		return;
+	forget_tokens(a);
+	auth_release(a->basic);
+	arena_done(&a->arena);
+	pthread_mutex_destroy(&a->lock);
+	free(a->host);
+	free(a->origin);
+	free(a);
+}
+
+static char *basic_header(const struct credential *c)
+{
+	AUTO(strbuf) struct strbuf plain = STRBUF_INIT(64 << 10);
+	char *header;
+
+	strbuf_addf(&plain, "%s:%s", c->username, c->secret != NULL ? c->secret : "");
+	header = mem_zalloc(6 + (plain.len + 2) / 3 * 4 + 1);
+	memcpy(header, "Basic ", 6);
+	EVP_EncodeBlock((unsigned char *)header + 6, (const unsigned char *)plain.ptr, (int)plain.len);
+	OPENSSL_cleanse(plain.ptr, plain.len);
+	return header;
+}
+
+static int get_credential(struct auth *a, struct credential *c, struct err *err)
+{
+	*c = (struct credential){0};
+	if (a->opts.credentials == NULL)
+		return 0;
+	int status = a->opts.credentials->get(a->opts.credentials, a->host, a->renew, c, err);
+
+	a->renew = false;
+	return status;
+}
+
+/*
+ * The token server gets the user's secret, so it must be https, and it must not be an address inside the
+ * user's network that a hostile registry points at, unless it is the registry's own host.
+ */
+static int check_realm(const struct auth *a, struct arena *arena, struct err *err)
+{
+	struct url realm, own;
+
+	if (url_parse(a->challenge.realm, arena, &realm, err) != 0 || url_parse(a->origin, arena, &own, err) != 0)
+		return err_wrap(err, "token server");
+	if (strcmp(realm.host, own.host) == 0 && (strcmp(realm.scheme, "https") == 0 || a->opts.insecure))
+		return 0;
+	if (strcmp(realm.scheme, "https") != 0 && !a->opts.insecure)
+		return err_set(err, ERR_DENIED, "the registry names a token server without TLS: %s", a->challenge.realm);
+	if (url_host_is_private(realm.host))
+		return err_set(err, ERR_DENIED, "the registry names a token server at a private address: %s",
+		               a->challenge.realm);
+	return 0;
+}
+
+/* One `scope` parameter each. */
+static void add_scopes(struct strbuf *sb, const char *scopes)
+{
+	while (*scopes != '\0') {
+		size_t len = strcspn(scopes, " ");
+		AUTO_FREE char *one = mem_strndup(scopes, len);
+
+		strbuf_adds(sb, "&scope=");
+		url_encode(sb, one);
+		scopes += len + strspn(scopes + len, " ");
+	}
+}
+
+static void get_url(const struct auth *a, const char *scopes, struct strbuf *sb)
+{
+	strbuf_adds(sb, a->challenge.realm);
+	strbuf_adds(sb, strchr(a->challenge.realm, '?') != NULL ? "&" : "?");
+	strbuf_adds(sb, "client_id=slipway");
+	if (a->challenge.service != NULL) {
+		strbuf_adds(sb, "&service=");
+		url_encode(sb, a->challenge.service);
+	}
+	add_scopes(sb, scopes);
+}
+
+static int ask_get(struct auth *a, const char *scopes, const struct credential *c, struct http_response *r,
+                   struct err *err)
+{
+	AUTO(strbuf) struct strbuf url = STRBUF_INIT(HTTP_URL_MAX);
+	char *basic = c->username != NULL ? basic_header(c) : NULL;
+	const struct http_header header = {"Authorization", basic};
+
+	get_url(a, scopes, &url);
+	const struct http_request request = {.method = "GET", .url = strbuf_str(&url), .headers = &header,
+	                                     .n_headers = basic != NULL, .response_max = TOKEN_REPLY_MAX};
+	int status = http_perform(a->opts.transport, &request, r, err);
+
+	auth_release(basic);
+	return status;
+}
+
+/* An identity token is an OAuth2 refresh token: POST form. */
+static int ask_post(struct auth *a, const char *scopes, const struct credential *c, struct http_response *r,
+                    struct err *err)
+{
+	AUTO(strbuf) struct strbuf form = STRBUF_INIT(64 << 10);
+	const struct http_header header = {"Content-Type", "application/x-www-form-urlencoded"};
+
+	strbuf_adds(&form, "grant_type=refresh_token&client_id=slipway&service=");
+	url_encode(&form, a->challenge.service != NULL ? a->challenge.service : "");
+	strbuf_adds(&form, "&scope=");
+	url_encode(&form, scopes);
+	strbuf_adds(&form, "&refresh_token=");
+	url_encode(&form, c->identity_token);
+	const struct http_request request = {
+		.method = "POST", .url = a->challenge.realm, .headers = &header, .n_headers = 1,
+		.body = {.kind = HTTP_BODY_MEMORY, .bytes = form.ptr, .size = (int64_t)form.len},
+		.response_max = TOKEN_REPLY_MAX};
+	int status = http_perform(a->opts.transport, &request, r, err);
+
+	OPENSSL_cleanse(form.ptr, form.len);
+	return status;
+}
+
+static int ask_server(struct auth *a, const char *scopes, const struct credential *c, struct http_response *r,
+                      struct err *err)
+{
+	if (c->identity_token != NULL) {
+		if (ask_post(a, scopes, c, r, err) != 0)
+			return -1;
+		/* Some token servers do not know the POST form. */
+		if (r->status != 404 && r->status != 405)
+			return 0;
+		http_response_done(r);
+	}
+	return ask_get(a, scopes, c, r, err);
+}
+
+static int read_token(struct auth *a, const char *scopes, const struct http_response *r, struct err *err)
+{
+	AUTO(json) cJSON *doc = NULL;
+	struct err ignored = {0};
+	int64_t life = TOKEN_LIFE_DEFAULT_S;
+
+	if (r->body.len == 0 || json_parse("token", r->body.ptr, r->body.len, &doc, &ignored) != 0)
+		return err_set(err, ERR_FORMAT, "the token server's reply is not JSON");
+	const char *token = json_string(doc, "token");
+
+	if (token == NULL)
+		token = json_string(doc, "access_token");
+	if (token == NULL || token[0] == '\0')
+		return err_set(err, ERR_FORMAT, "the token server's reply has no token");
+	for (const char *c = token; *c != '\0'; c++)
+		if ((unsigned char)*c <= ' ' || *c == 0x7f)
+			return err_set(err, ERR_FORMAT, "the token server's token has a control byte");
+	if (json_size(doc, "expires_in", &life, &ignored) != 0 || life < TOKEN_LIFE_DEFAULT_S)
+		life = TOKEN_LIFE_DEFAULT_S;
+	if (a->n_tokens == TOKENS_MAX)
+		forget_tokens(a);
+	struct token *t = &a->tokens[a->n_tokens++];
+
+	t->scopes = mem_strdup(scopes);
+	t->header = mem_zalloc(strlen(token) + 8);
+	snprintf(t->header, strlen(token) + 8, "Bearer %s", token);
+	t->renew_ms = a->opts.clock->now_ms(a->opts.clock) + (life < 86400 ? life : 86400) * 750;
+	return 0;
+}
+
+static int fetch_token(struct auth *a, const char *scopes, struct err *err)
+{
+	AUTO(credential) struct credential c = {0};
+	AUTO(http_response) struct http_response r = {0};
+	AUTO(arena) struct arena arena = {0};
+
+	if (check_realm(a, &arena, err) != 0 || get_credential(a, &c, err) != 0)
+		return -1;
+	if (c.registry_token != NULL) {
+		struct token *t = &a->tokens[a->n_tokens++];
+
+		*t = (struct token){.scopes = mem_strdup(scopes), .renew_ms = INT64_MAX};
+		t->header = mem_zalloc(strlen(c.registry_token) + 8);
+		snprintf(t->header, strlen(c.registry_token) + 8, "Bearer %s", c.registry_token);
+		return 0;
+	}
+	if (ask_server(a, scopes, &c, &r, err) != 0)
+		return err_wrap(err, "token server");
+	if (r.status != 200) {
+		registry_error(&r, err);
+		return err_wrap(err, "token server%s", c.username == NULL && c.identity_token == NULL ?
+		                " (no credentials found)" : "");
+	}
+	return read_token(a, scopes, &r, err);
+}
+
+static struct token *find_token(struct auth *a, const char *scopes)
+{
+	int64_t now = a->opts.clock->now_ms(a->opts.clock);
+
+	for (size_t i = 0; i < a->n_tokens; i++)
+		if (strcmp(a->tokens[i].scopes, scopes) == 0) {
+			if (a->tokens[i].renew_ms > now)
+				return &a->tokens[i];
+			free(a->tokens[i].scopes);
+			auth_release(a->tokens[i].header);
+			a->tokens[i] = a->tokens[--a->n_tokens];
+			return NULL;
+		}
+	return NULL;
+}
+
+static int bearer(struct auth *a, const char *scopes, char **ret_value, struct err *err)
+{
+	struct token *t = find_token(a, scopes);
+
+	if (t == NULL && fetch_token(a, scopes, err) != 0)
+		return -1;
+	if (t == NULL)
+		t = &a->tokens[a->n_tokens - 1];
+	*ret_value = mem_strdup(t->header);
+	return 0;
+}
+
+static int basic(struct auth *a, char **ret_value, struct err *err)
+{
+	AUTO(credential) struct credential c = {0};
+
+	if (a->basic == NULL) {
+		if (get_credential(a, &c, err) != 0)
+			return -1;
+		if (c.username == NULL) {
+			err_set(err, ERR_DENIED, "no credentials for '%s' were found", a->host);
+			return err_hint(err, "log in: `docker login %s`, or --username with --password-stdin", a->host);
+		}
+		a->basic = basic_header(&c);
+	}
+	*ret_value = mem_strdup(a->basic);
+	return 0;
+}
+
+int auth_header(struct auth *a, const char *scopes, char **ret_value, struct err *err)
+{
+	int status = 0;
+
+	*ret_value = NULL;
+	pthread_mutex_lock(&a->lock);
+	if (a->challenge.scheme == CHALLENGE_BEARER)
+		status = bearer(a, scopes, ret_value, err);
+	else if (a->challenge.scheme == CHALLENGE_BASIC)
+		status = basic(a, ret_value, err);
+	pthread_mutex_unlock(&a->lock);
+	return status;
+}
+
+/* Forgets what was refused, unless another thread replaced it meanwhile. */
+static void forget(struct auth *a, const char *used)
+{
+	if (a->basic != NULL && strcmp(a->basic, used) == 0) {
+		auth_release(a->basic);
+		a->basic = NULL;
+		a->renew = true;
+	}
+	for (size_t i = 0; i < a->n_tokens; i++)
+		if (strcmp(a->tokens[i].header, used) == 0) {
+			free(a->tokens[i].scopes);
+			auth_release(a->tokens[i].header);
+			a->tokens[i--] = a->tokens[--a->n_tokens];
+		}
+}
+
+static int learn(struct auth *a, const char *text, struct err *err)
+{
+	struct arena arena = {0};
+	struct challenge c;
+
+	if (challenge_parse(text, &arena, &c, err) != 0) {
+		arena_done(&arena);
+		return -1;
+	}
+	if (c.scheme != CHALLENGE_NONE) {
+		arena_done(&a->arena);
+		a->arena = arena;
+		a->challenge = c;
+	} else {
+		arena_done(&arena);
+	}
+	return 0;
+}
+
+int auth_challenged(struct auth *a, const char *challenge, const char *used, bool *ret_retry, struct err *err)
+{
+	int status = 0;
+
+	pthread_mutex_lock(&a->lock);
+	if (used != NULL)
+		forget(a, used);
+	if (challenge != NULL)
+		status = learn(a, challenge, err);
+	*ret_retry = a->challenge.scheme != CHALLENGE_NONE;
+	pthread_mutex_unlock(&a->lock);
+	return status;
+}

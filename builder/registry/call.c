@@ -1,0 +1,226 @@
+#include "builder/registry/call.h"
+
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "base/mem.h"
+#include "base/url.h"
+#include "builder/registry/errors.h"
+#include "builder/registry/retry.h"
+
+enum { REDIRECTS_MAX = 5, AUTH_TRIES = 2 };
+
+const char *call_scopes(const struct registry *r, const char *actions, const char *mount_from, struct arena *a)
+{
+	if (mount_from == NULL)
+		return arena_printf(a, "repository:%s:%s", r->repository, actions);
+	return arena_printf(a, "repository:%s:%s repository:%s:pull", r->repository, actions, mount_from);
+}
+
+/* xorshift64*: jitter needs no more. */
+static double next_random(struct registry *r)
+{
+	pthread_mutex_lock(&r->lock);
+	r->random ^= r->random >> 12;
+	r->random ^= r->random << 25;
+	r->random ^= r->random >> 27;
+	double value = (double)((r->random * 0x2545f4914f6cdd1dull) >> 11) / 9007199254740992.0;
+
+	pthread_mutex_unlock(&r->lock);
+	return value;
+}
+
+static bool take_budget(struct registry *r)
+{
+	pthread_mutex_lock(&r->lock);
+	bool some = r->budget > 0;
+
+	r->budget -= some;
+	pthread_mutex_unlock(&r->lock);
+	return some;
+}
+
+int call_wait(struct registry *r, unsigned attempt, const char *retry_after, const struct err *why,
+              struct err *err)
+{
+	int64_t now = r->opts.clock->now_ms(r->opts.clock);
+	int64_t delay = retry_delay_ms(attempt, retry_after, now, next_random(r));
+
+	if (interrupt_check(err) != 0)
+		return -1;
+	if (attempt > r->opts.retries || !take_budget(r)) {
+		*err = *why;
+		return err_wrap(err, "gave up after %u tries", attempt);
+	}
+	progress_note(r->opts.progress, "%s: %s; trying again in %.1f s", r->host, why->msg, (double)delay / 1000);
+	r->opts.clock->sleep_ms(r->opts.clock, delay);
+	return interrupt_check(err);
+}
+
+static void show_warning(struct registry *r, const struct http_response *resp)
+{
+	const char *warning = http_header_get(&resp->headers, "Warning");
+
+	if (warning == NULL)
+		return;
+	pthread_mutex_lock(&r->lock);
+	bool first = !r->warned;
+
+	r->warned = true;
+	pthread_mutex_unlock(&r->lock);
+	if (first)
+		progress_note(r->opts.progress, "warning from %s: %s", r->host, warning);
+}
+
+/* A reply whose body the caller pulls; that of a refusal is read here, for its words. */
+static int open_body(struct registry *r, const struct http_request *request, struct source **ret_body,
+                     struct http_response *resp, struct err *err)
+{
+	struct source *body = NULL;
+	struct err ignored = {0};
+
+	if (http_open(r->opts.transport, request, resp, &body, err) != 0)
+		return -1;
+	if (resp->status >= 200 && resp->status < 300) {
+		*ret_body = body;
+		return 0;
+	}
+	resp->body.max = HTTP_BODY_BYTES_DEFAULT;
+	/* An error page that is cut still says what it says. */
+	if (stream_read_all(body, &resp->body, &ignored) != 0)
+		resp->body.overflow = false;
+	source_close(body);
+	return 0;
+}
+
+/* One exchange with credentials where they belong: at the registry's own origin and nowhere else. */
+static int exchange(struct registry *r, const struct call *c, const char *url, char **ret_used,
+                    struct http_response *resp, struct err *err)
+{
+	AUTO(arena) struct arena a = {0};
+	struct http_header headers[ARRAY_LEN(c->headers) + 1];
+	struct url to, own;
+	size_t n = c->n_headers;
+
+	*ret_used = NULL;
+	memcpy(headers, c->headers, sizeof(c->headers));
+	if (url_parse(url, &a, &to, err) != 0 || url_parse(r->origin, &a, &own, err) != 0)
+		return -1;
+	if (url_same_origin(&to, &own)) {
+		if (auth_header(r->auth, c->scopes, ret_used, err) != 0)
+			return -1;
+		if (*ret_used != NULL)
+			headers[n++] = (struct http_header){"Authorization", *ret_used};
+	} else if (strcmp(to.scheme, "https") != 0 && !r->opts.insecure) {
+		return err_set(err, ERR_DENIED, "the registry redirects to %s without TLS", to.host);
+	} else if (url_host_is_private(to.host) && strcmp(to.host, own.host) != 0 && !url_host_is_private(own.host)) {
+		return err_set(err, ERR_DENIED, "the registry redirects to the private address %s", to.host);
+	}
+	const struct http_request request = {
+		.method = c->method, .url = url, .headers = headers, .n_headers = n, .body = c->body,
+		.large = c->large, .response_max = c->response_max,
+		.on_sent = c->on_sent, .on_sent_ctx = c->ctx,
+	};
+
+	if (c->body_source != NULL)
+		return open_body(r, &request, c->body_source, resp, err);
+	return http_perform(r->opts.transport, &request, resp, err);
+}
+
+static bool is_redirect(const struct call *c, const struct http_response *resp)
+{
+	bool same_method = resp->status == 307 || resp->status == 308;
+	bool get = strcmp(c->method, "GET") == 0 || strcmp(c->method, "HEAD") == 0;
+
+	return !c->stay && (same_method || (get && (resp->status == 301 || resp->status == 302 || resp->status == 303)));
+}
+
+/* Follows redirects by hand: libraries that do it themselves have leaked credentials to other hosts. */
+static int follow(struct registry *r, const struct call *c, char **ret_used, struct http_response *resp,
+                  struct err *err)
+{
+	AUTO(arena) struct arena a = {0};
+	const char *url = c->url;
+
+	for (int hops = 0;; hops++) {
+		if (exchange(r, c, url, ret_used, resp, err) != 0)
+			return -1;
+		if (!is_redirect(c, resp))
+			return 0;
+		const char *location = http_header_get(&resp->headers, "Location");
+
+		if (location == NULL || hops == REDIRECTS_MAX)
+			return err_set(err, ERR_SERVER, location == NULL ? "a redirect without Location" : "too many redirects");
+		if (url_resolve(url, location, &a, &url, err) != 0)
+			return err_wrap(err, "redirect");
+		auth_release(*ret_used);
+		*ret_used = NULL;
+		http_response_done(resp);
+	}
+}
+
+/* 403 from a Basic registry whose token ran out (ECR says "expired" instead of asking again). */
+static bool is_expired(const struct http_response *resp)
+{
+	return resp->status == 403 && resp->body.len > 0 && strstr(resp->body.ptr, "expired") != NULL;
+}
+
+static int answer_challenge(struct registry *r, const struct http_response *resp, const char *used,
+                            bool *ret_retry, struct err *err)
+{
+	AUTO(strbuf) struct strbuf all = STRBUF_INIT(64 << 10);
+	size_t pos = 0;
+	const char *value;
+
+	while ((value = http_header_next(&resp->headers, "WWW-Authenticate", &pos)) != NULL)
+		strbuf_addf(&all, "%s%s", all.len > 0 ? ", " : "", value);
+	return auth_challenged(r->auth, all.len > 0 ? strbuf_str(&all) : NULL, used, ret_retry, err);
+}
+
+/* One try: credentials are met, at most twice. */
+static int try_once(struct registry *r, const struct call *c, struct http_response *resp, struct err *err)
+{
+	for (int tries = 0;; tries++) {
+		char *used = NULL;
+		bool retry = false;
+		int status = follow(r, c, &used, resp, err);
+
+		if (status == 0 && tries < AUTH_TRIES && (resp->status == 401 || is_expired(resp)))
+			status = answer_challenge(r, resp, used, &retry, err);
+		auth_release(used);
+		if (status != 0 || !retry)
+			return status;
+		http_response_done(resp);
+	}
+}
+
+int call_send(struct registry *r, const struct call *c, struct http_response *resp, struct err *err)
+{
+	for (unsigned attempt = 1;; attempt++) {
+		struct err why = {0};
+		char after[64] = "";
+		int status = try_once(r, c, resp, &why);
+
+		if (status == 0 && !retry_status(resp->status)) {
+			show_warning(r, resp);
+			return 0;
+		}
+		if (status != 0 && why.code != ERR_NETWORK) {
+			*err = why;
+			return -1;
+		}
+		if (status == 0) {
+			const char *value = http_header_get(&resp->headers, "Retry-After");
+
+			registry_error(resp, &why);
+			snprintf(after, sizeof(after), "%s", value != NULL ? value : "");
+		}
+		if (c->once) {
+			*err = why;
+			return -1;
+		}
+		if (call_wait(r, attempt, after[0] != '\0' ? after : NULL, &why, err) != 0)
+			return -1;
+		http_response_done(resp);
+	}
+}

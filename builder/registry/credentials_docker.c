@@ -1,0 +1,220 @@
+/*
+ * docker's configuration file and its credential helpers (docker-credential-helpers protocol: host on
+ * standard input, {"ServerURL","Username","Secret"} on standard output; user "<token>" means an identity
+ * token).
+ */
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/proc.h"
+#include "base/text.h"
+#include "builder/registry/credentials.h"
+
+enum { DOCKER_CONFIG_MAX = 1 << 20, HELPER_OUTPUT_MAX = 64 << 10, HELPER_TIMEOUT_MS = 30000 };
+
+/* Docker Hub's key in configuration files. */
+static const char hub_key[] = "https://index.docker.io/v1/";
+
+struct docker {
+	struct credential_provider provider;
+	cJSON *config; /* NULL = no file */
+	char path[PATH_MAX];
+};
+
+static char *copy(const char *text)
+{
+	return text != NULL && text[0] != '\0' ? mem_strdup(text) : NULL;
+}
+
+/* "auth": base64 of user:password. */
+static int decode_auth(const struct docker *d, const char *text, struct credential *c, struct err *err)
+{
+	size_t len = strlen(text);
+	AUTO_FREE unsigned char *plain = mem_zalloc(len + 4);
+	int n = len % 4 == 0 && len > 0 ? EVP_DecodeBlock(plain, (const unsigned char *)text, (int)len) : -1;
+	char *colon = n > 0 ? strchr((char *)plain, ':') : NULL;
+
+	if (colon != NULL) {
+		*colon = '\0';
+		c->username = copy((char *)plain);
+		c->secret = copy(colon + 1);
+	}
+	OPENSSL_cleanse(plain, len);
+	if (colon == NULL)
+		return err_set(err, ERR_FORMAT, "'%s': an `auth` entry is not base64 of user:password", d->path);
+	return 0;
+}
+
+static int from_entry(const struct docker *d, const cJSON *entry, struct credential *c, struct err *err)
+{
+	const char *auth = json_string(entry, "auth");
+
+	c->identity_token = copy(json_string(entry, "identitytoken"));
+	c->registry_token = copy(json_string(entry, "registrytoken"));
+	if (auth != NULL && auth[0] != '\0')
+		return decode_auth(d, auth, c, err);
+	c->username = copy(json_string(entry, "username"));
+	c->secret = copy(json_string(entry, "password"));
+	return 0;
+}
+
+/* "https://host/v1/" and "host" are the same key. */
+static bool same_host(const char *key, const char *host)
+{
+	const char *start = strstr(key, "://") != NULL ? strstr(key, "://") + 3 : key;
+	size_t len = strcspn(start, "/");
+
+	return strlen(host) == len && strncmp(start, host, len) == 0;
+}
+
+static const cJSON *find_entry(const struct docker *d, const char *host)
+{
+	const cJSON *auths = json_get(d->config, "auths"), *entry = NULL;
+	bool hub = strcmp(host, "docker.io") == 0;
+
+	if (json_get(auths, hub ? hub_key : host) != NULL)
+		return json_get(auths, hub ? hub_key : host);
+	cJSON_ArrayForEach(entry, auths)
+	{
+		if (same_host(entry->string, host) || (hub && same_host(entry->string, "index.docker.io")))
+			return entry;
+	}
+	return NULL;
+}
+
+static int read_helper(const char *program, const struct proc_result *r, struct credential *c, struct err *err)
+{
+	AUTO(json) cJSON *doc = NULL;
+	struct err ignored = {0};
+
+	if (r->out.len == 0 || json_parse(program, r->out.ptr, r->out.len, &doc, &ignored) != 0)
+		return err_set(err, ERR_FORMAT, "credential helper '%s' did not print a JSON document", program);
+	const char *username = json_string(doc, "Username"), *secret = json_string(doc, "Secret");
+
+	if (username != NULL && strcmp(username, "<token>") == 0) {
+		c->identity_token = copy(secret);
+	} else {
+		c->username = copy(username);
+		c->secret = copy(secret);
+	}
+	cJSON *value = (cJSON *)json_get(doc, "Secret");
+
+	if (cJSON_IsString(value))
+		OPENSSL_cleanse(value->valuestring, strlen(value->valuestring));
+	return 0;
+}
+
+static int ask_helper(const char *name, const char *host, struct credential *c, struct err *err)
+{
+	struct proc_result r = {.out.max = HELPER_OUTPUT_MAX, .err_text.max = HELPER_OUTPUT_MAX};
+	char program[256];
+	const char *const argv[] = {program, "get", NULL};
+	int status;
+
+	if (strchr(name, '/') != NULL || strlen(name) > 200)
+		return err_set(err, ERR_FORMAT, "'%.60s' is not the name of a credential helper", name);
+	snprintf(program, sizeof(program), "docker-credential-%s", name);
+	status = proc_run(argv, strcmp(host, "docker.io") == 0 ? hub_key : host, HELPER_TIMEOUT_MS, &r, err);
+	if (status == 0 && r.exit_status != 0) {
+		/* The protocol's words for "I have none", which is not a failure. */
+		if (strstr(strbuf_str(&r.out), "credentials not found") == NULL &&
+		    strstr(strbuf_str(&r.err_text), "credentials not found") == NULL)
+			status = err_set(err, ERR_DENIED, "credential helper '%s' failed with status %d", program,
+			                 r.exit_status);
+	} else if (status == 0) {
+		status = read_helper(program, &r, c, err);
+	}
+	if (r.out.ptr != NULL)
+		OPENSSL_cleanse(r.out.ptr, r.out.len);
+	proc_result_done(&r);
+	return status;
+}
+
+static int docker_get(struct credential_provider *p, const char *host, bool renew UNUSED,
+                      struct credential *ret, struct err *err)
+{
+	const struct docker *d = (const struct docker *)p;
+	struct credential c = {0};
+	const char *helper = json_string(json_get(d->config, "credHelpers"), host);
+	const char *store = json_string(d->config, "credsStore");
+	int status = 0;
+
+	if (d->config == NULL) {
+		*ret = c;
+		return 0;
+	}
+	if (helper != NULL)
+		status = ask_helper(helper, host, &c, err);
+	else if (store != NULL && store[0] != '\0')
+		status = ask_helper(store, host, &c, err);
+	const cJSON *entry = find_entry(d, host);
+
+	if (status == 0 && c.secret == NULL && c.identity_token == NULL && helper == NULL && entry != NULL)
+		status = from_entry(d, entry, &c, err);
+	if (status != 0) {
+		credential_done(&c);
+		return err_wrap(err, "credentials for '%s'", host);
+	}
+	*ret = c;
+	return 0;
+}
+
+static void docker_close(struct credential_provider *p)
+{
+	struct docker *d = (struct docker *)p;
+
+	cJSON_Delete(d->config);
+	free(d);
+}
+
+/* The first configuration file that exists; empty when there is none. */
+static void find_config(char out[PATH_MAX])
+{
+	static const struct {
+		const char *variable, *below;
+	} places[] = {{"REGISTRY_AUTH_FILE", ""},
+	              {"DOCKER_CONFIG", "/config.json"},
+	              {"HOME", "/.docker/config.json"},
+	              {"XDG_RUNTIME_DIR", "/containers/auth.json"}};
+
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		const char *start = getenv(places[i].variable);
+
+		if (start == NULL || start[0] == '\0')
+			continue;
+		snprintf(out, PATH_MAX, "%s%s", start, places[i].below);
+		if (fs_exists(out))
+			return;
+		/* A DOCKER_CONFIG that is set replaces the one in the home folder. */
+		if (strcmp(places[i].variable, "DOCKER_CONFIG") == 0)
+			i++;
+	}
+	out[0] = '\0';
+}
+
+int credentials_docker(struct credential_provider **ret_provider, struct err *err)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(DOCKER_CONFIG_MAX);
+	struct docker *d = mem_zalloc(sizeof(*d));
+	int status = 0;
+
+	d->provider = (struct credential_provider){docker_get, docker_close};
+	find_config(d->path);
+	if (d->path[0] != '\0') {
+		status = fs_read_file(d->path, DOCKER_CONFIG_MAX, &text, err);
+		if (status == 0)
+			status = json_parse(d->path, text.ptr, text.len, &d->config, err);
+		if (text.ptr != NULL)
+			OPENSSL_cleanse(text.ptr, text.len);
+	}
+	if (status != 0) {
+		docker_close(&d->provider);
+		return err_hint(err, "repair the file, or name another with DOCKER_CONFIG");
+	}
+	*ret_provider = &d->provider;
+	return 0;
+}

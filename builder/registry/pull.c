@@ -1,0 +1,174 @@
+/*
+ * The repository as a store. Blobs are pulled at the reader's pace; a connection that breaks is taken up
+ * again with a Range request where the server can, and the digest of the whole is verified at the end.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "builder/oci/mediatype.h"
+#include "builder/registry/call.h"
+#include "builder/registry/errors.h"
+
+enum { PULL_SKIP = 64 << 10 };
+
+struct registry_store {
+	struct store store;
+	struct registry *registry;
+};
+
+struct pull {
+	struct source source;
+	struct registry *r;
+	struct source *inner; /* NULL while there is no connection */
+	char *url, *scopes, *accept;
+	int64_t have, size;
+	unsigned attempts;
+};
+
+/* Reads and forgets what a server that knows no ranges sends again. */
+static int skip(struct pull *p, int64_t bytes, struct err *err)
+{
+	char buf[PULL_SKIP];
+
+	while (bytes > 0) {
+		size_t n, want = bytes < PULL_SKIP ? (size_t)bytes : PULL_SKIP;
+
+		if (source_read(p->inner, buf, want, &n, err) != 0)
+			return -1;
+		if (n == 0)
+			return err_set(err, ERR_NETWORK, "the connection ended too early");
+		bytes -= (int64_t)n;
+	}
+	return 0;
+}
+
+/* RFC 9110 section 14.4: the range that was asked for, or the reply is not what it seems. */
+static int check_range(const struct pull *p, const struct http_response *resp, struct err *err)
+{
+	const char *value = http_header_get(&resp->headers, "Content-Range");
+	char want[64];
+
+	snprintf(want, sizeof(want), "bytes %lld-", (long long)p->have);
+	if (value == NULL || strncmp(value, want, strlen(want)) != 0)
+		return err_set(err, ERR_SERVER, "the registry answered another range than was asked for");
+	return 0;
+}
+
+static int connect_pull(struct pull *p, struct err *err)
+{
+	AUTO(http_response) struct http_response resp = {0};
+	char range[64];
+	struct call get = {.method = "GET", .url = p->url, .scopes = p->scopes, .large = true,
+	                   .body_source = &p->inner};
+
+	if (p->accept != NULL)
+		get.headers[get.n_headers++] = (struct http_header){"Accept", p->accept};
+	if (p->have > 0) {
+		snprintf(range, sizeof(range), "bytes=%lld-", (long long)p->have);
+		get.headers[get.n_headers++] = (struct http_header){"Range", range};
+	}
+	if (call_send(p->r, &get, &resp, err) != 0)
+		return -1;
+	if (resp.status == 200)
+		return skip(p, p->have, err);
+	if (resp.status == 206 && p->have > 0)
+		return check_range(p, &resp, err);
+	return registry_error(&resp, err);
+}
+
+static void disconnect(struct pull *p)
+{
+	source_close(p->inner);
+	p->inner = NULL;
+}
+
+static int pull_once(struct pull *p, void *buf, size_t cap, size_t *ret_n, struct err *err)
+{
+	if (p->inner == NULL && connect_pull(p, err) != 0)
+		return -1;
+	if (source_read(p->inner, buf, cap, ret_n, err) != 0)
+		return -1;
+	if (*ret_n == 0 && p->have < p->size)
+		return err_set(err, ERR_NETWORK, "the connection ended after %lld of %lld bytes", (long long)p->have,
+		               (long long)p->size);
+	p->have += (int64_t)*ret_n;
+	return 0;
+}
+
+static int pull_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
+{
+	struct pull *p = (struct pull *)s;
+
+	for (;;) {
+		struct err why = {0};
+
+		if (pull_once(p, buf, cap, ret_n, &why) == 0)
+			return 0;
+		disconnect(p);
+		if (why.code != ERR_NETWORK) {
+			*err = why;
+			return -1;
+		}
+		if (call_wait(p->r, ++p->attempts, NULL, &why, err) != 0)
+			return -1;
+	}
+}
+
+static void pull_close(struct source *s)
+{
+	struct pull *p = (struct pull *)s;
+
+	disconnect(p);
+	free(p->url);
+	free(p->scopes);
+	free(p->accept);
+	free(p);
+}
+
+static bool is_document(const struct descriptor *d)
+{
+	return media_is_index(d->media_type) || media_is_manifest(d->media_type);
+}
+
+static int open_any(struct store *s, const struct descriptor *desc, struct source **ret_source, struct err *err)
+{
+	struct registry *r = ((struct registry_store *)s)->registry;
+	AUTO(arena) struct arena a = {0};
+	struct pull *p = mem_zalloc(sizeof(*p));
+	char text[DIGEST_TEXT_MAX];
+
+	digest_text(&desc->digest, text);
+	p->source = (struct source){pull_read, pull_close};
+	p->r = r;
+	p->size = desc->size;
+	p->scopes = mem_strdup(call_scopes(r, "pull", NULL, &a));
+	p->url = mem_strdup(arena_printf(&a, "%s/%s/%s", r->base, is_document(desc) ? "manifests" : "blobs", text));
+	p->accept = is_document(desc) ? mem_strdup(MEDIA_ACCEPT_MANIFESTS) : NULL;
+	if (connect_pull(p, err) != 0) {
+		pull_close(&p->source);
+		return err_wrap(err, "pull %s from '%s/%s'", text, r->host, r->repository);
+	}
+	*ret_source = source_verified(&p->source, &desc->digest, desc->size);
+	return 0;
+}
+
+static int resolve(struct store *s, const char *tag, struct arena *a, struct descriptor *ret_desc,
+                   struct err *err)
+{
+	return registry_head_manifest(((struct registry_store *)s)->registry, tag != NULL ? tag : "latest", a,
+	                              ret_desc, err);
+}
+
+static void close_store(struct store *s)
+{
+	free(s);
+}
+
+struct store *registry_store(struct registry *r)
+{
+	struct registry_store *s = mem_zalloc(sizeof(*s));
+
+	s->store = (struct store){resolve, open_any, close_store};
+	s->registry = r;
+	return &s->store;
+}

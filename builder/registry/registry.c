@@ -1,0 +1,197 @@
+/*
+ * Opening a repository, and manifests.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "builder/registry/call.h"
+#include "builder/oci/mediatype.h"
+#include "builder/registry/errors.h"
+#include "builder/registry/retry.h"
+
+enum { REGISTRY_BUDGET = 100, REGISTRY_JOBS = 4 };
+
+int registry_open(const struct ref *ref, const struct registry_opts *opts, struct registry **ret_registry,
+                  struct err *err)
+{
+	struct registry *r;
+	char origin[512];
+
+	if (ref->kind != REF_REGISTRY)
+		return err_set(err, ERR_USAGE, "not a registry reference");
+	r = mem_zalloc(sizeof(*r));
+	r->opts = *opts;
+	if (r->opts.clock == NULL)
+		r->opts.clock = clock_system();
+	if (r->opts.retries == 0)
+		r->opts.retries = RETRY_DEFAULT;
+	if (r->opts.jobs == 0)
+		r->opts.jobs = REGISTRY_JOBS;
+	r->host = mem_strdup(ref->host);
+	r->repository = mem_strdup(ref->repository);
+	snprintf(origin, sizeof(origin), "%s://%s", opts->insecure ? "http" : "https", ref_api_host(ref->host));
+	r->origin = mem_strdup(origin);
+	r->base = mem_zalloc(strlen(origin) + strlen(ref->repository) + 8);
+	snprintf(r->base, strlen(origin) + strlen(ref->repository) + 8, "%s/v2/%s", origin, ref->repository);
+	r->budget = REGISTRY_BUDGET;
+	r->random = (uint64_t)r->opts.clock->now_ms(r->opts.clock) * 2 + 1;
+	pthread_mutex_init(&r->lock, NULL);
+	r->auth = auth_new(&(struct auth_opts){.host = r->host, .origin = r->origin, .insecure = opts->insecure,
+	                                       .transport = opts->transport, .credentials = opts->credentials,
+	                                       .clock = r->opts.clock});
+	*ret_registry = r;
+	return 0;
+}
+
+void registry_close(struct registry *r)
+{
+	if (r == NULL)
+		return;
+	auth_free(r->auth);
+	pthread_mutex_destroy(&r->lock);
+	free(r->host);
+	free(r->repository);
+	free(r->origin);
+	free(r->base);
+	free(r);
+}
+
+const char *registry_host(const struct registry *r)
+{
+	return r->host;
+}
+
+/* A HEAD's answer has no body: the same as GET says why. */
+static int explain_head(struct registry *r, const struct call *head, const struct http_response *resp,
+                        struct err *err)
+{
+	AUTO(http_response) struct http_response again = {0};
+	struct call get = *head;
+
+	get.method = "GET";
+	get.response_max = 64 << 10;
+	if (call_send(r, &get, &again, err) != 0)
+		return -1;
+	return registry_error(again.status >= 400 ? &again : resp, err);
+}
+
+static int descriptor_of(const struct http_response *resp, const char *reference, struct arena *a,
+                         struct descriptor *ret_desc, bool *ret_complete, struct err *err)
+{
+	const char *digest = http_header_get(&resp->headers, "Docker-Content-Digest");
+	const char *type = http_header_get(&resp->headers, "Content-Type");
+	struct descriptor d = {.size = http_content_length(&resp->headers)};
+
+	/* Not every registry sends the digest on HEAD (ECR did not): a digest reference says it itself. */
+	if (digest == NULL && strncmp(reference, "sha256:", 7) == 0)
+		digest = reference;
+	*ret_complete = digest != NULL && type != NULL && d.size >= 0;
+	if (!*ret_complete)
+		return 0;
+	if (digest_parse(digest, &d.digest, err) != 0)
+		return err_wrap(err, "Docker-Content-Digest");
+	d.media_type = arena_strndup(a, type, strcspn(type, "; "));
+	*ret_desc = d;
+	return 0;
+}
+
+/* The whole document, when its headers alone do not describe it. */
+static int describe_by_get(struct registry *r, const struct call *head, struct arena *a,
+                           struct descriptor *ret_desc, struct err *err)
+{
+	AUTO(http_response) struct http_response resp = {0};
+	struct call get = *head;
+
+	get.method = "GET";
+	get.response_max = MANIFEST_BYTES_MAX;
+	if (call_send(r, &get, &resp, err) != 0)
+		return -1;
+	if (resp.status != 200)
+		return registry_error(&resp, err);
+	const char *type = http_header_get(&resp.headers, "Content-Type");
+
+	if (type == NULL)
+		type = MEDIA_MANIFEST;
+	*ret_desc = (struct descriptor){
+		.media_type = arena_strndup(a, type, strcspn(type, "; ")),
+		.digest = digest_of(resp.body.ptr, resp.body.len),
+		.size = (int64_t)resp.body.len};
+	return 0;
+}
+
+int registry_head_manifest(struct registry *r, const char *reference, struct arena *a,
+                           struct descriptor *ret_desc, struct err *err)
+{
+	AUTO(http_response) struct http_response resp = {0};
+	const struct call head = {.method = "HEAD", .url = arena_printf(a, "%s/manifests/%s", r->base, reference),
+	                          .scopes = call_scopes(r, "pull", NULL, a),
+	                          .headers = {{"Accept", MEDIA_ACCEPT_MANIFESTS}}, .n_headers = 1};
+	bool complete;
+
+	if (call_send(r, &head, &resp, err) != 0)
+		return -1;
+	if (resp.status != 200) {
+		if (resp.status == 404 ? registry_error(&resp, err) : explain_head(r, &head, &resp, err))
+			return err_wrap(err, "manifest '%s' of '%s/%s'", reference, r->host, r->repository);
+	}
+	if (descriptor_of(&resp, reference, a, ret_desc, &complete, err) != 0)
+		return -1;
+	return complete ? 0 : describe_by_get(r, &head, a, ret_desc, err);
+}
+
+static int check_put(const struct http_response *resp, const struct descriptor *desc, struct err *err)
+{
+	const char *digest = http_header_get(&resp->headers, "Docker-Content-Digest");
+	struct digest d;
+
+	if (resp->status < 200 || resp->status > 299)
+		return registry_error(resp, err);
+	if (digest == NULL)
+		return 0;
+	if (digest_parse(digest, &d, err) != 0)
+		return err_wrap(err, "Docker-Content-Digest");
+	if (!digest_equal(&d, &desc->digest))
+		return err_set(err, ERR_SERVER, "the registry stored another digest: %s", digest);
+	return 0;
+}
+
+/* The registry may not see yet what it has just been given (eventual consistency): a few tries more. */
+static int put_with_patience(struct registry *r, const struct call *put, const struct descriptor *desc,
+                             struct err *err)
+{
+	for (unsigned attempt = 1;; attempt++) {
+		AUTO(http_response) struct http_response resp = {0};
+
+		if (call_send(r, put, &resp, err) != 0)
+			return -1;
+		if (!registry_error_has(&resp, "MANIFEST_BLOB_UNKNOWN") || attempt > 3)
+			return check_put(&resp, desc, err);
+		struct err why = {0};
+
+		registry_error(&resp, &why);
+		if (call_wait(r, attempt, NULL, &why, err) != 0)
+			return -1;
+	}
+}
+
+int registry_put_manifest(struct registry *r, const char *reference, const struct descriptor *desc,
+                          const void *bytes, bool *ret_existed, struct err *err)
+{
+	AUTO(arena) struct arena a = {0};
+	struct descriptor there;
+	struct err ignored = {0};
+	const struct call put = {
+		.method = "PUT", .url = arena_printf(&a, "%s/manifests/%s", r->base, reference),
+		.scopes = call_scopes(r, "pull,push", NULL, &a),
+		.headers = {{"Content-Type", desc->media_type}}, .n_headers = 1,
+		.body = {.kind = HTTP_BODY_MEMORY, .bytes = bytes, .size = desc->size}};
+
+	/* A HEAD that fails tells nothing (some registries refuse it): the PUT will. */
+	*ret_existed = registry_head_manifest(r, reference, &a, &there, &ignored) == 0 &&
+	               digest_equal(&there.digest, &desc->digest);
+	if (*ret_existed)
+		return 0;
+	if (put_with_patience(r, &put, desc, err) != 0)
+		return err_wrap(err, "put manifest '%s'", reference);
+	return 0;
+}
