@@ -37,16 +37,39 @@ static char *format(struct arena *a, const char *fmt, va_list args)
 	return text;
 }
 
+static bool same_pos(const struct srcpos *a, const struct srcpos *b)
+{
+	if (a->file == NULL || b->file == NULL)
+		return a->file == b->file;
+	return strcmp(a->file, b->file) == 0 && a->line == b->line && a->column == b->column;
+}
+
+/* The same problem, found once more (for another platform, say), is one problem. */
+static struct diag *find_same(struct diags *d, enum diag_severity severity, const struct srcpos *at,
+                              const char *message)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (d->at[i].severity == severity && same_pos(&d->at[i].at, at) &&
+		    strcmp(d->at[i].message, message) == 0)
+			return &d->at[i];
+	return NULL;
+}
+
 struct diag *diags_add(struct diags *d, enum diag_severity severity, struct srcpos at, const char *fmt, ...)
 {
 	va_list args;
 
-	d->at = mem_vec_grow(d->at, d->n, &d->cap, sizeof(*d->at));
-	struct diag *diag = &d->at[d->n++];
-
 	va_start(args, fmt);
-	*diag = (struct diag){.severity = severity, .at = at, .message = format(&d->arena, fmt, args)};
+	const char *message = format(&d->arena, fmt, args);
+
 	va_end(args);
+	struct diag *diag = find_same(d, severity, &at, message);
+
+	if (diag != NULL)
+		return diag;
+	d->at = mem_vec_grow(d->at, d->n, &d->cap, sizeof(*d->at));
+	diag = &d->at[d->n++];
+	*diag = (struct diag){.severity = severity, .at = at, .message = message};
 	diag->at.file = arena_strdup(&d->arena, at.file);
 	d->n_errors += severity == DIAG_ERROR;
 	return diag;

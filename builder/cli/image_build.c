@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "builder/layer/keys.h"
 #include "builder/layer/sources.h"
 #include "builder/oci/config.h"
 
@@ -59,27 +60,65 @@ static int fill_layer(struct workshop *b, size_t layer, struct err *err)
 	return 0;
 }
 
+/*
+ * True when all trees make the same tar: they are packed once, whatever `share` says. Asked at a far moment,
+ * so that only files without identity make the answer no.
+ */
+static int all_equal(struct tree *const *trees, size_t n, bool *ret_equal, struct err *err)
+{
+	struct digest first, key;
+	bool usable;
+
+	*ret_equal = false;
+	for (size_t i = 0; i < n; i++) {
+		if (keys_stat(trees[i], INT64_MAX, &key, &usable, err) != 0)
+			return -1;
+		if (i == 0)
+			first = key;
+		if (!usable || !digest_equal(&first, &key))
+			return 0;
+	}
+	*ret_equal = true;
+	return 0;
+}
+
+/* The first platform's tree serves them all. */
+static void pack_once(struct workshop *b, size_t layer)
+{
+	struct stage *first = stage_at(b, layer, 0);
+
+	b->shared[layer].tree = first->tree;
+	for (size_t i = 0; i < b->n_images; i++)
+		stage_at(b, layer, i)->spec = NULL;
+}
+
 /* Moves what is equal on all platforms to the shared column. */
 static int share_layer(struct workshop *b, size_t layer, struct err *err)
 {
+	bool equal;
+
 	struct tree **trees = arena_calloc(b->arena, b->n_images, sizeof(struct tree *));
 	struct stage *shared = &b->shared[layer];
 
-	tree_init(&shared->tree, b->arena, b->opts->plan->spec->image.layers[layer].name, b->opts->epoch);
-	for (size_t i = 0; i < b->n_images; i++) {
-		struct stage *s = stage_at(b, layer, i);
+	const char *name = b->opts->plan->spec->image.layers[layer].name;
 
-		if (s->spec == NULL || !s->spec->share)
+	tree_init(&shared->tree, b->arena, name, b->opts->epoch);
+	for (size_t i = 0; i < b->n_images; i++) {
+		trees[i] = &stage_at(b, layer, i)->tree;
+		if (stage_at(b, layer, i)->spec == NULL)
 			return 0;
-		trees[i] = &s->tree;
-		shared->spec = s->spec;
 	}
-	if (b->n_images < 2) {
-		shared->spec = NULL;
+	if (b->n_images < 2 || b->diags->n_errors > 0)
 		return 0;
-	}
-	if (tree_share(trees, b->n_images, &shared->tree, err) != 0)
-		return err_wrap(err, "layer '%s': find files common to all platforms", shared->tree.label);
+	shared->spec = stage_at(b, layer, 0)->spec;
+	if (all_equal(trees, b->n_images, &equal, err) != 0)
+		return err_wrap(err, "layer '%s'", name);
+	if (equal)
+		pack_once(b, layer);
+	else if (shared->spec->share && tree_share(trees, b->n_images, &shared->tree, err) != 0)
+		return err_wrap(err, "layer '%s': find files common to all platforms", name);
+	if (!equal)
+		shared->tree.label = arena_printf(b->arena, "%s.shared", name);
 	return 0;
 }
 

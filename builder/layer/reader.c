@@ -45,11 +45,12 @@ static int raw_read(struct source *s, void *buf, size_t cap, size_t *ret_n, stru
 		return -1;
 	size_t n = r->left < cap ? r->left : cap;
 
-	if (n > 0)
-		memcpy(buf, r->at, n);
+	*ret_n = n;
+	if (n == 0)
+		return 0;
+	memcpy(buf, r->at, n);
 	r->at += n;
 	r->left -= n;
-	*ret_n = n;
 	return 0;
 }
 

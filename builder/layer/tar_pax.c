@@ -245,9 +245,9 @@ static void sort_xattrs(struct tar_pax *p)
 /* "LENGTH KEY=VALUE\n", where LENGTH counts the whole record (POSIX, pax Extended Header). */
 int tar_pax_parse(struct tar_pax *p, struct err *err)
 {
-	char *at = p->records.ptr, *end = p->records.ptr + p->records.len;
+	char *at = p->records.ptr, *end = p->records.len > 0 ? at + p->records.len : at;
 
-	while (at != NULL && at < end) {
+	while (at < end) {
 		char *space = memchr(at, ' ', (size_t)(end - at));
 		int64_t len;
 

@@ -1,6 +1,7 @@
 /*
  * Single-file images: an OCI layout as one tar (oci-archive) and what `docker load` reads
- * (docker-archive: manifest.json, config, uncompressed or gzip layers). Written deterministically.
+ * (docker-archive: manifest.json, configuration, uncompressed layers). Equal images give equal
+ * bytes. Does not resolve references and prints nothing. Memory does not grow with the image.
  */
 #ifndef SLIPWAY_OCI_ARCHIVE_H
 #define SLIPWAY_OCI_ARCHIVE_H
@@ -10,15 +11,27 @@
 struct archive_opts {
 	struct store *from;            /* where the image is read */
 	const struct descriptor *root; /* index or manifest to write */
-	const char *tag;               /* name inside the archive: TAG, or NAME:TAG for docker; may be NULL */
-	const struct platform *platform; /* docker-archive holds one platform: which; NULL = the only one */
+	const char *tag; /* name inside the archive: TAG, or NAME[:TAG] for docker; may be NULL */
+	const struct platform
+	    *platform; /* docker-archive holds one platform: which; NULL = the only one */
 };
 
-/* Writes the archive to path atomically. ERR_USAGE when docker-archive needs a platform. */
+/*
+ * Writes the archive to path atomically; every blob is verified on the way. archive_write_docker
+ * decodes each layer twice (a tar header needs the size first) and compares it with its diff ID.
+ * Errors: ERR_USAGE when docker-archive needs a platform, ERR_NOT_FOUND when it is absent or a blob
+ * is missing, ERR_DIGEST, ERR_UNSUPPORTED for a layer type that Docker cannot load, ERR_IO.
+ */
 int archive_write_oci(const char *path, const struct archive_opts *opts, struct err *err) MUST_USE;
-int archive_write_docker(const char *path, const struct archive_opts *opts, struct err *err) MUST_USE;
+int archive_write_docker(const char *path, const struct archive_opts *opts,
+			 struct err *err) MUST_USE;
 
-/* Opens an oci-archive (tar of a layout, any libarchive compression) as a store. */
+/*
+ * Opens an oci-archive (tar of a layout, plain or gzip, bzip2, xz, zstd) as a store; the caller
+ * closes it, after the sources opened from it. A plain archive is read in place; a compressed one
+ * is unpacked into an unnamed file below $TMPDIR. Members that are no part of a layout are ignored.
+ * Errors: ERR_NOT_FOUND, ERR_FORMAT (no tar, cut short, no layout), ERR_LIMIT.
+ */
 int archive_open_oci(const char *path, struct store **ret_store, struct err *err) MUST_USE;
 
 #endif

@@ -1,165 +1,321 @@
 /*
- * Reading an oci-archive: its members go into a temporary layout, which then is the store. Only what a
- * layout has is taken; anything else in the tar is passed over.
+ * Reading an oci-archive: the places of its members are noted in one pass. A compressed archive is
+ * unpacked into one unnamed temporary file, a plain one is read where it lies.
  */
 #include <archive.h>
 #include <archive_entry.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fs.h"
+#include "base/interrupt.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "builder/oci/archive.h"
-#include "builder/oci/layout.h"
+#include "builder/oci/layout_internal.h"
 
-enum { READ_BLOCK = 256 << 10 };
+enum { ARCHIVE_BLOBS_MAX = 1 << 18, ARCHIVE_VERSION_MAX = 4096 };
+
+/* What a compressed archive may unpack to: images beyond it exist only as attacks on the disk. */
+#define ARCHIVE_UNPACKED_MAX ((int64_t)256 << 30)
+
+struct member {
+	struct digest digest;
+	int64_t offset, size;
+};
 
 struct archive_store {
 	struct store store;
-	struct layout *layout;
-	struct store *inner;
-	char dir[PATH_MAX];
+	char *path;
+	int fd;                     /* the archive, or what it was unpacked to */
+	VEC(struct member) members; /* sorted by digest once the archive is read */
+	struct strbuf index;        /* index.json */
+	bool has_version;
 };
 
-struct archive_source {
-	struct source source;
-	struct archive *archive;
-};
-
-static int read_member(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
+static int by_digest(const void *a, const void *b)
 {
-	struct archive *archive = ((struct archive_source *)s)->archive;
-	la_ssize_t n = archive_read_data(archive, buf, cap);
+	return memcmp(((const struct member *)a)->digest.bytes,
+		      ((const struct member *)b)->digest.bytes, DIGEST_BYTES);
+}
 
+static int resolve(struct store *s, const char *tag, struct arena *a, struct descriptor *ret_desc,
+		   struct err *err)
+{
+	const struct archive_store *as = (struct archive_store *)s;
+	struct index index;
+
+	if (index_parse(as->index.ptr, as->index.len, NULL, a, &index, err) != 0)
+		return err_wrap(err, "'%s': index.json", as->path);
+	return layout_find(&index, as->path, tag, ret_desc, err);
+}
+
+/* Reads a range of a descriptor that other threads read too. */
+struct range_source {
+	struct source source;
+	int fd; /* borrowed from the store */
+	int64_t at, left;
+};
+
+static int range_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
+{
+	struct range_source *r = (struct range_source *)s;
+	size_t want = (uint64_t)r->left < cap ? (size_t)r->left : cap;
+	ssize_t n;
+
+	do
+		n = pread(r->fd, buf, want, r->at);
+	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		return err_set(err, ERR_FORMAT, "%s", archive_error_string(archive));
+		return err_set(err, ERR_IO, "read");
+	r->at += n;
+	r->left -= n;
 	*ret_n = (size_t)n;
 	return 0;
 }
 
-/* "./blobs/sha256/HEX" gives its digest; false for any other name. */
-static bool blob_name(const char *name, struct digest *ret_digest)
+static void range_close(struct source *s)
 {
-	char text[DIGEST_TEXT_MAX];
-	struct err ignored = {0};
-
-	if (!text_has_prefix(name, "blobs/sha256/") || strlen(name) != 13 + 2 * DIGEST_BYTES)
-		return false;
-	snprintf(text, sizeof(text), "sha256:%s", name + 13);
-	return digest_parse(text, ret_digest, &ignored) == 0;
-}
-
-static int take_blob(struct archive_store *s, struct source *member, const struct digest *want, struct err *err)
-{
-	__attribute__((cleanup(layout_blob_done))) struct layout_blob blob = {0};
-	struct digest digest;
-	int64_t size;
-
-	if (layout_blob_begin(s->layout, &blob, err) != 0 ||
-	    stream_copy(member, &blob.hashed.sink, &size, err) != 0)
-		return -1;
-	return layout_blob_commit(&blob, want, &digest, &size, err);
-}
-
-static int take_index(struct archive_store *s, struct source *member, struct err *err)
-{
-	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
-	char path[PATH_MAX];
-
-	if (stream_read_all(member, &text, err) != 0 || fs_join(path, s->dir, "index.json", err) != 0)
-		return -1;
-	return fs_write_file(path, text.ptr, text.len, 0644, err);
-}
-
-static int take_members(struct archive_store *s, struct archive *archive, struct err *err)
-{
-	struct archive_source source = {{read_member, NULL}, archive};
-	struct archive_entry *entry;
-	bool indexed = false;
-	int status;
-
-	while ((status = archive_read_next_header(archive, &entry)) == ARCHIVE_OK || status == ARCHIVE_WARN) {
-		const char *name = archive_entry_pathname(entry);
-		struct digest digest;
-		int taken = 0;
-
-		if (name == NULL || archive_entry_filetype(entry) != AE_IFREG)
-			continue;
-		name += strncmp(name, "./", 2) == 0 ? 2 : 0;
-		if (blob_name(name, &digest))
-			taken = take_blob(s, &source.source, &digest, err);
-		else if (strcmp(name, "index.json") == 0)
-			taken = take_index(s, &source.source, err);
-		indexed = indexed || strcmp(name, "index.json") == 0;
-		if (taken != 0)
-			return err_wrap(err, "member '%s'", name);
-	}
-	if (status != ARCHIVE_EOF)
-		return err_set(err, ERR_FORMAT, "%s", archive_error_string(archive));
-	return indexed ? 0 : err_set(err, ERR_FORMAT, "it has no index.json: not an OCI archive");
-}
-
-static int resolve(struct store *s, const char *tag, struct arena *a, struct descriptor *ret_desc,
-                   struct err *err)
-{
-	return store_resolve(((struct archive_store *)s)->inner, tag, a, ret_desc, err);
-}
-
-static int open_blob(struct store *s, const struct descriptor *desc, struct source **ret_source,
-                     struct err *err)
-{
-	return store_open(((struct archive_store *)s)->inner, desc, ret_source, err);
-}
-
-static void close_store(struct store *store)
-{
-	struct archive_store *s = (struct archive_store *)store;
-	struct err ignored = {0};
-
-	store_close(s->inner);
-	layout_close(s->layout);
-	/* A temporary folder that cannot be removed is the system's cleaner's business. */
-	if (s->dir[0] != '\0' && fs_remove_tree(s->dir, &ignored) != 0)
-		s->dir[0] = '\0';
 	free(s);
 }
 
-static int unpack(struct archive_store *s, const char *path, struct err *err)
+static int open_blob(struct store *s, const struct descriptor *desc, struct source **ret_source,
+		     struct err *err)
 {
-	const char *tmp = getenv("TMPDIR");
-	struct archive *archive = archive_read_new();
+	const struct archive_store *as = (struct archive_store *)s;
+	const struct member key = {.digest = desc->digest}, *found = NULL;
+	char text[DIGEST_TEXT_MAX];
+
+	if (as->members.n > 0)
+		found = bsearch(&key, as->members.at, as->members.n, sizeof(key), by_digest);
+	if (found == NULL)
+		return err_set(err, ERR_NOT_FOUND, "'%s' has no blob %s", as->path,
+			       digest_text(&desc->digest, text));
+	struct range_source *r = mem_zalloc(sizeof(*r));
+
+	*r = (struct range_source){{range_read, range_close}, as->fd, found->offset, found->size};
+	*ret_source = source_verified(&r->source, &desc->digest, desc->size);
+	return 0;
+}
+
+static void close_store(struct store *s)
+{
+	struct archive_store *as = (struct archive_store *)s;
+
+	attr_close_fd(&as->fd);
+	vec_done(&as->members);
+	strbuf_done(&as->index);
+	free(as->path);
+	free(as);
+}
+
+/* One pass over the members. */
+struct scan {
+	struct archive_store *as;
+	struct archive *tar;
+	int64_t
+	    file_size; /* of a plain archive, which is read where it lies; -1 = unpack to as->fd */
+	int64_t unpacked;
+};
+
+static int tar_failed(const struct scan *scan, struct err *err)
+{
+	const char *why = archive_error_string(scan->tar);
+
+	return err_set(err, ERR_FORMAT, "'%s' is not a readable tar file: %s", scan->as->path,
+		       why != NULL ? why : "unknown");
+}
+
+/* Copies the current member's data to the sink. */
+static int copy_member(const struct scan *scan, struct sink *sink, struct err *err)
+{
+	AUTO_FREE unsigned char *buf = mem_realloc(NULL, 256 << 10, 1);
+	la_ssize_t n;
+
+	while ((n = archive_read_data(scan->tar, buf, 256 << 10)) > 0)
+		if (interrupt_check(err) != 0 || sink_write(sink, buf, (size_t)n, err) != 0)
+			return -1;
+	return n == 0 ? 0 : tar_failed(scan, err);
+}
+
+static int read_small(const struct scan *scan, const char *name, struct strbuf *sb, struct err *err)
+{
+	struct strbuf_sink sink;
+
+	if (sb->len > 0)
+		return err_set(err, ERR_FORMAT, "'%s' has two members '%s'", scan->as->path, name);
+	strbuf_sink_init(&sink, sb);
+	return copy_member(scan, &sink.sink, err) != 0 ? err_wrap(err, "member '%s'", name) : 0;
+}
+
+static int note_blob(struct scan *scan, const struct digest *d, int64_t size, struct err *err)
+{
+	struct member member = {.digest = *d, .size = size};
+	struct fd_sink sink;
+
+	if (scan->as->members.n == ARCHIVE_BLOBS_MAX)
+		return err_set(err, ERR_LIMIT, "'%s' has more than %d blobs", scan->as->path,
+			       ARCHIVE_BLOBS_MAX);
+	if (scan->file_size >= 0) {
+		member.offset = archive_filter_bytes(scan->tar, 0);
+		if (member.offset < 0 || size > scan->file_size - member.offset)
+			return err_set(err, ERR_FORMAT, "'%s' is cut short", scan->as->path);
+	} else {
+		member.offset = scan->unpacked;
+		if (size > ARCHIVE_UNPACKED_MAX - scan->unpacked)
+			return err_set(err, ERR_LIMIT, "'%s' unpacks to more than %lld bytes",
+				       scan->as->path, (long long)ARCHIVE_UNPACKED_MAX);
+		scan->unpacked += size;
+		fd_sink_init(&sink, scan->as->fd);
+		if (copy_member(scan, &sink.sink, err) != 0)
+			return err_wrap(err, "unpack '%s'", scan->as->path);
+	}
+	vec_push(&scan->as->members, member);
+	return 0;
+}
+
+static int check_version(const struct strbuf *text, struct archive_store *as, struct err *err)
+{
+	AUTO(json) cJSON *doc = NULL;
+
+	if (json_parse("oci-layout", text->ptr, text->len, &doc, err) != 0)
+		return -1;
+	const char *version = json_string(doc, "imageLayoutVersion");
+
+	if (version == NULL || !text_has_prefix(version, "1."))
+		return err_set(err, ERR_UNSUPPORTED, "image layout version is not 1.x");
+	as->has_version = true;
+	return 0;
+}
+
+/* What is not part of a layout is left alone: `docker save` adds files of its own. */
+static int read_member(struct scan *scan, struct archive_entry *entry, struct err *err)
+{
+	const char *name = archive_entry_pathname(entry);
+	bool regular = archive_entry_filetype(entry) == AE_IFREG &&
+		       archive_entry_hardlink(entry) == NULL &&
+		       archive_entry_sparse_count(entry) == 0 && archive_entry_size_is_set(entry) &&
+		       archive_entry_size(entry) >= 0;
+	char text[DIGEST_TEXT_MAX];
+	struct digest d;
+	struct err ignored = {0};
+
+	if (name != NULL && text_has_prefix(name, "./"))
+		name += 2;
+	if (name == NULL || !regular)
+		return 0;
+	if (strcmp(name, "index.json") == 0)
+		return read_small(scan, name, &scan->as->index, err);
+	if (strcmp(name, "oci-layout") == 0) {
+		AUTO(strbuf) struct strbuf version = STRBUF_INIT(ARCHIVE_VERSION_MAX);
+
+		return read_small(scan, name, &version, err) != 0
+			   ? -1
+			   : check_version(&version, scan->as, err);
+	}
+	if (!text_has_prefix(name, "blobs/sha256/") || strlen(name) != 13 + 2 * DIGEST_BYTES)
+		return 0;
+	snprintf(text, sizeof(text), "sha256:%.64s", name + 13);
+	return digest_parse(text, &d, &ignored) == 0
+		   ? note_blob(scan, &d, archive_entry_size(entry), err)
+		   : 0;
+}
+
+/* An unnamed file where temporary files go; it disappears with its descriptor, also after a kill.
+ */
+static int open_unnamed(int *ret_fd, struct err *err)
+{
+	AUTO(fs_temp) struct fs_temp temp = FS_TEMP_INIT;
+	const char *dir = getenv("TMPDIR");
+
+	if (fs_temp_open(&temp, dir != NULL && dir[0] == '/' ? dir : "/tmp", err) != 0)
+		return -1;
+	*ret_fd = temp.fd;
+	temp.fd = -1;
+	return 0;
+}
+
+static int read_members(struct scan *scan, struct err *err)
+{
+	struct archive_entry *entry;
 	int status;
 
-	snprintf(s->dir, sizeof(s->dir), "%s/slipway-archive-XXXXXX", tmp != NULL ? tmp : "/tmp");
-	if (mkdtemp(s->dir) == NULL) {
-		s->dir[0] = '\0';
-		archive_read_free(archive);
-		return err_set(err, ERR_IO, "create a temporary folder");
+	while ((status = archive_read_next_header(scan->tar, &entry)) == ARCHIVE_OK ||
+	       status == ARCHIVE_WARN) {
+		/* The filter is known after the first header only. */
+		if (archive_filter_code(scan->tar, 0) != ARCHIVE_FILTER_NONE)
+			scan->file_size = -1;
+		if (scan->file_size < 0 && scan->as->fd < 0 &&
+		    open_unnamed(&scan->as->fd, err) != 0)
+			return -1;
+		if (interrupt_check(err) != 0 || read_member(scan, entry, err) != 0)
+			return -1;
 	}
-	archive_read_support_filter_all(archive);
-	archive_read_support_format_tar(archive);
-	status = layout_open(s->dir, LAYOUT_WRITE, &s->layout, err);
-	if (status == 0 && archive_read_open_filename(archive, path, READ_BLOCK) != ARCHIVE_OK)
-		status = err_set(err, ERR_FORMAT, "%s", archive_error_string(archive));
-	if (status == 0)
-		status = take_members(s, archive, err);
-	archive_read_free(archive);
-	return status;
+	return status == ARCHIVE_EOF ? 0 : tar_failed(scan, err);
+}
+
+/* Only decoders inside libarchive: others would start programs. */
+static int start_reading(struct scan *scan, int fd, struct err *err)
+{
+	scan->tar = archive_read_new();
+	if (scan->tar == NULL)
+		BUG("out of memory");
+	if (archive_read_support_format_tar(scan->tar) != ARCHIVE_OK ||
+	    archive_read_support_filter_gzip(scan->tar) != ARCHIVE_OK ||
+	    archive_read_support_filter_bzip2(scan->tar) != ARCHIVE_OK ||
+	    archive_read_support_filter_xz(scan->tar) != ARCHIVE_OK ||
+	    archive_read_support_filter_zstd(scan->tar) != ARCHIVE_OK ||
+	    archive_read_open_fd(scan->tar, fd, 64 << 10) != ARCHIVE_OK)
+		return tar_failed(scan, err);
+	return 0;
+}
+
+static int scan_file(struct archive_store *as, struct err *err)
+{
+	AUTO_CLOSE int fd = open(as->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct scan scan = {.as = as};
+	struct stat st;
+
+	if (fd < 0)
+		return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "open '%s'",
+			       as->path);
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return err_set(err, ERR_FORMAT, "'%s' is not a regular file", as->path);
+	scan.file_size = st.st_size;
+	int result = start_reading(&scan, fd, err);
+
+	if (result == 0)
+		result = read_members(&scan, err);
+	archive_read_free(scan.tar);
+	if (result == 0 && as->fd < 0) {
+		as->fd = fd;
+		fd = -1;
+	}
+	return result;
 }
 
 int archive_open_oci(const char *path, struct store **ret_store, struct err *err)
 {
-	struct archive_store *s;
+	struct archive_store *as = mem_zalloc(sizeof(*as));
 
-	if (!fs_exists(path))
-		return err_set(err, ERR_NOT_FOUND, "'%s' does not exist", path);
-	s = mem_zalloc(sizeof(*s));
-	s->store = (struct store){resolve, open_blob, close_store};
-	if (unpack(s, path, err) != 0) {
-		close_store(&s->store);
-		return err_wrap(err, "OCI archive '%s'", path);
+	as->store = (struct store){resolve, open_blob, close_store};
+	as->path = mem_strdup(path);
+	as->fd = -1;
+	as->index.max = MANIFEST_BYTES_MAX;
+	int result = scan_file(as, err);
+
+	if (result == 0 && (!as->has_version || as->index.len == 0))
+		result =
+		    err_set(err, ERR_FORMAT,
+			    "'%s' is not an OCI archive: it has no oci-layout or index.json", path);
+	if (result != 0) {
+		close_store(&as->store);
+		return -1;
 	}
-	s->inner = layout_store(s->layout);
-	*ret_store = &s->store;
+	if (as->members.n > 0)
+		qsort(as->members.at, as->members.n, sizeof(*as->members.at), by_digest);
+	*ret_store = &as->store;
 	return 0;
 }

@@ -4,8 +4,8 @@
 
 /* ---- reading ---- */
 
-static int parse_strings(const cJSON *array, const char *name, struct arena *a, struct strlist *ret_list,
-                         struct err *err)
+static int parse_strings(const cJSON *array, const char *name, struct arena *a,
+			 struct strlist *ret_list, struct err *err)
 {
 	const cJSON *item = NULL;
 	struct strlist list = {0};
@@ -15,23 +15,25 @@ static int parse_strings(const cJSON *array, const char *name, struct arena *a, 
 	if (!cJSON_IsArray(array))
 		return err_set(err, ERR_FORMAT, "%s is not an array", name);
 	list.at = arena_calloc(a, (size_t)cJSON_GetArraySize(array), sizeof(*list.at));
-	cJSON_ArrayForEach(item, array)
-	{
+	cJSON_ArrayForEach (item, array) {
 		if (!cJSON_IsString(item))
-			return err_set(err, ERR_FORMAT, "%s has an entry that is not a string", name);
+			return err_set(err, ERR_FORMAT, "%s has an entry that is not a string",
+				       name);
 		list.at[list.n++] = arena_strdup(a, item->valuestring);
 	}
 	*ret_list = list;
 	return 0;
 }
 
-static int parse_diff_ids(const cJSON *doc, struct arena *a, struct image_config *c, struct err *err)
+static int parse_diff_ids(const cJSON *doc, struct arena *a, struct image_config *c,
+			  struct err *err)
 {
 	struct strlist texts = {0};
 
 	if (json_get(json_get(doc, "rootfs"), "diff_ids") == NULL)
 		return err_set(err, ERR_FORMAT, "rootfs.diff_ids is missing");
-	if (parse_strings(json_get(json_get(doc, "rootfs"), "diff_ids"), "rootfs.diff_ids", a, &texts, err) != 0)
+	if (parse_strings(json_get(json_get(doc, "rootfs"), "diff_ids"), "rootfs.diff_ids", a,
+			  &texts, err) != 0)
 		return -1;
 	c->diff_ids = arena_calloc(a, texts.n, sizeof(*c->diff_ids));
 	for (size_t i = 0; i < texts.n; i++)
@@ -41,7 +43,8 @@ static int parse_diff_ids(const cJSON *doc, struct arena *a, struct image_config
 	return 0;
 }
 
-static int parse_history(const cJSON *array, struct arena *a, struct image_config *c, struct err *err)
+static int parse_history(const cJSON *array, struct arena *a, struct image_config *c,
+			 struct err *err)
 {
 	const cJSON *item = NULL;
 
@@ -51,8 +54,7 @@ static int parse_history(const cJSON *array, struct arena *a, struct image_confi
 		return err_set(err, ERR_FORMAT, "history is not an array");
 	c->has_history = true;
 	c->history = arena_calloc(a, (size_t)cJSON_GetArraySize(array), sizeof(*c->history));
-	cJSON_ArrayForEach(item, array)
-	{
+	cJSON_ArrayForEach (item, array) {
 		struct history *h = &c->history[c->n_history++];
 
 		h->created = arena_strdup(a, json_string(item, "created"));
@@ -65,7 +67,7 @@ static int parse_history(const cJSON *array, struct arena *a, struct image_confi
 }
 
 static int parse_part(const cJSON *doc, const char *key, bool required, char out[PLATFORM_PART_MAX],
-                      struct err *err)
+		      struct err *err)
 {
 	const char *text = json_string(doc, key);
 
@@ -88,21 +90,22 @@ static int parse_platform(const cJSON *doc, struct platform *p, struct err *err)
 }
 
 int config_parse(const char *bytes, size_t len, struct arena *a, struct image_config *ret_config,
-                 struct err *err)
+		 struct err *err)
 {
 	AUTO(json) cJSON *doc = NULL;
 	struct image_config c = {0};
 
 	if (len > CONFIG_BYTES_MAX)
 		return err_set(err, ERR_LIMIT, "image configuration of %zu bytes, at most %d", len,
-		               CONFIG_BYTES_MAX);
+			       CONFIG_BYTES_MAX);
 	if (json_parse("image configuration", bytes, len, &doc, err) != 0)
 		return -1;
 	const cJSON *run = json_get(doc, "config");
 
 	if (parse_platform(doc, &c.platform, err) != 0 || parse_diff_ids(doc, a, &c, err) != 0 ||
 	    parse_history(json_get(doc, "history"), a, &c, err) != 0 ||
-	    parse_strings(json_get(run, "Entrypoint"), "config.Entrypoint", a, &c.entrypoint, err) != 0 ||
+	    parse_strings(json_get(run, "Entrypoint"), "config.Entrypoint", a, &c.entrypoint,
+			  err) != 0 ||
 	    parse_strings(json_get(run, "Cmd"), "config.Cmd", a, &c.cmd, err) != 0)
 		return err_wrap(err, "image configuration");
 	c.user = arena_strdup(a, json_string(run, "User"));
@@ -157,8 +160,7 @@ static cJSON *find_env(cJSON *array, const char *name)
 	size_t len = strlen(name);
 	cJSON *item = NULL;
 
-	cJSON_ArrayForEach(item, array)
-	{
+	cJSON_ArrayForEach (item, array) {
 		if (cJSON_IsString(item) && strncmp(item->valuestring, name, len) == 0 &&
 		    item->valuestring[len] == '=')
 			return item;
@@ -182,7 +184,8 @@ static void put_env(cJSON *run, const struct strmap *env)
 
 		strbuf_addf(&text, "%s=%s", env->at[i].key, env->at[i].value);
 		if (old != NULL)
-			cJSON_ReplaceItemViaPointer(array, old, cJSON_CreateString(strbuf_str(&text)));
+			cJSON_ReplaceItemViaPointer(array, old,
+						    cJSON_CreateString(strbuf_str(&text)));
 		else
 			json_push_string(array, strbuf_str(&text));
 	}
@@ -239,22 +242,24 @@ static void push_history(cJSON *array, const struct history *h)
 }
 
 /*
- * A base may lack history (or part of it) although it has layers; registries and scanners then count
- * wrongly, so entries are made up for its layers before ours follow.
+ * A base may lack history (or part of it) although it has layers; registries and scanners then
+ * count wrongly, so entries are made up for its layers before ours follow.
  */
 static void complete_history(cJSON *history, size_t n_base_layers)
 {
 	const cJSON *item = NULL;
 	size_t n = 0;
 
-	cJSON_ArrayForEach(item, history) n += !cJSON_IsTrue(json_get(item, "empty_layer"));
+	cJSON_ArrayForEach (item, history)
+		n += !cJSON_IsTrue(json_get(item, "empty_layer"));
 	for (; n < n_base_layers; n++)
 		push_history(history, &(struct history){.created_by = "base image"});
 }
 
 static void put_layers(cJSON *doc, const struct config_layer *layers, size_t n)
 {
-	cJSON *rootfs = (cJSON *)json_get(doc, "rootfs"), *history = (cJSON *)json_get(doc, "history");
+	cJSON *rootfs = (cJSON *)json_get(doc, "rootfs"),
+	      *history = (cJSON *)json_get(doc, "history");
 
 	if (!cJSON_IsObject(rootfs)) {
 		rootfs = cJSON_CreateObject();
@@ -292,13 +297,14 @@ static int check_base(const cJSON *base, const struct platform *want, struct err
 	if (parse_platform(base, &have, err) != 0)
 		return err_wrap(err, "the base's configuration");
 	if (platform_match(want, &have) == 0)
-		return err_set(err, ERR_FORMAT, "the base is for %s, the image for %s", platform_text(&have, a),
-		               platform_text(want, b));
+		return err_set(err, ERR_FORMAT, "the base is for %s, the image for %s",
+			       platform_text(&have, a), platform_text(want, b));
 	return 0;
 }
 
-int config_make(const cJSON *base, const struct config_settings *s, const struct config_layer *layers,
-                size_t n_layers, struct strbuf *sb, struct err *err)
+int config_make(const cJSON *base, const struct config_settings *s,
+		const struct config_layer *layers, size_t n_layers, struct strbuf *sb,
+		struct err *err)
 {
 	AUTO(json) cJSON *doc = NULL;
 
@@ -315,6 +321,7 @@ int config_make(const cJSON *base, const struct config_settings *s, const struct
 	put_layers(doc, layers, n_layers);
 	json_print(doc, sb);
 	if (sb->overflow)
-		return err_set(err, ERR_LIMIT, "image configuration larger than %zu bytes", sb->max);
+		return err_set(err, ERR_LIMIT, "image configuration larger than %zu bytes",
+			       sb->max);
 	return 0;
 }

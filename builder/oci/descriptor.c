@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+/* Each set is a search through those before it: a cap keeps hostile documents cheap. */
+enum { ANNOTATIONS_MAX = 1024 };
+
 /* RFC 6838 names are ASCII; anything else in a media type is an attack or an accident. */
 static bool media_type_valid(const char *text)
 {
@@ -16,7 +19,8 @@ static bool media_type_valid(const char *text)
 }
 
 /* A platform member that is absent is empty; one that is too long does not fit and is refused. */
-static int platform_part(const cJSON *obj, const char *key, char out[PLATFORM_PART_MAX], struct err *err)
+static int platform_part(const cJSON *obj, const char *key, char out[PLATFORM_PART_MAX],
+			 struct err *err)
 {
 	const char *text = json_string(obj, key);
 
@@ -38,7 +42,8 @@ static int parse_platform(const cJSON *obj, struct platform *p, struct err *err)
 	    platform_part(obj, "architecture", p->architecture, err) != 0 ||
 	    platform_part(obj, "variant", p->variant, err) != 0)
 		return -1;
-	if (p->os[0] == '\0' || p->architecture[0] == '\0')
+	/* Some writers give both members empty where there is no platform. */
+	if ((p->os[0] == '\0') != (p->architecture[0] == '\0'))
 		return err_set(err, ERR_FORMAT, "platform without os or architecture");
 	platform_normalise(p);
 	return 0;
@@ -52,19 +57,23 @@ static int parse_annotations(const cJSON *obj, struct arena *a, struct strmap *m
 		return 0;
 	if (!cJSON_IsObject(obj))
 		return err_set(err, ERR_FORMAT, "annotations is not an object");
-	cJSON_ArrayForEach(item, obj)
-	{
+	cJSON_ArrayForEach (item, obj) {
 		if (!cJSON_IsString(item))
-			return err_set(err, ERR_FORMAT, "annotation '%.80s' is not a string", item->string);
+			return err_set(err, ERR_FORMAT, "annotation '%.80s' is not a string",
+				       item->string);
+		if (map->n == ANNOTATIONS_MAX)
+			return err_set(err, ERR_LIMIT, "more than %d annotations", ANNOTATIONS_MAX);
 		strmap_set(map, a, item->string, item->valuestring);
 	}
 	return 0;
 }
 
-int descriptor_parse(const cJSON *obj, struct arena *a, struct descriptor *ret_desc, struct err *err)
+int descriptor_parse(const cJSON *obj, struct arena *a, struct descriptor *ret_desc,
+		     struct err *err)
 {
 	struct descriptor d = {0};
-	const char *media_type = json_string(obj, "mediaType"), *digest = json_string(obj, "digest");
+	const char *media_type = json_string(obj, "mediaType"),
+		   *digest = json_string(obj, "digest");
 
 	if (!cJSON_IsObject(obj))
 		return err_set(err, ERR_FORMAT, "descriptor is not an object");
@@ -72,7 +81,8 @@ int descriptor_parse(const cJSON *obj, struct arena *a, struct descriptor *ret_d
 		return err_set(err, ERR_FORMAT, "descriptor without a valid mediaType");
 	if (digest == NULL)
 		return err_set(err, ERR_FORMAT, "descriptor without digest");
-	if (digest_parse(digest, &d.digest, err) != 0 || json_size(obj, "size", &d.size, err) != 0 ||
+	if (digest_parse(digest, &d.digest, err) != 0 ||
+	    json_size(obj, "size", &d.size, err) != 0 ||
 	    parse_platform(json_get(obj, "platform"), &d.platform, err) != 0 ||
 	    parse_annotations(json_get(obj, "annotations"), a, &d.annotations, err) != 0)
 		return err_wrap(err, "descriptor");

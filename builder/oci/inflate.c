@@ -11,9 +11,9 @@ struct inflate {
 	struct source source;
 	struct source *inner;
 	unsigned char input[INFLATE_INPUT];
-	size_t have, used;  /* bytes of input, and how many of them are consumed */
-	bool end;           /* inner has no more */
-	bool inside;        /* in the middle of a member or frame */
+	size_t have, used; /* bytes of input, and how many of them are consumed */
+	bool end;          /* inner has no more */
+	bool inside;       /* in the middle of a member or frame */
 	z_stream zlib;
 	ZSTD_DCtx *zstd;
 };
@@ -53,7 +53,7 @@ static int step_gzip(struct inflate *f, void *buf, size_t cap, size_t *ret_n, st
 	f->inside = true;
 	if (status != Z_OK && status != Z_BUF_ERROR)
 		return err_set(err, ERR_FORMAT, "gzip data is damaged: %s",
-		               f->zlib.msg != NULL ? f->zlib.msg : "unknown");
+			       f->zlib.msg != NULL ? f->zlib.msg : "unknown");
 	return 0;
 }
 
@@ -66,7 +66,8 @@ static int step_zstd(struct inflate *f, void *buf, size_t cap, size_t *ret_n, st
 	f->used = in.pos;
 	*ret_n = out.pos;
 	if (ZSTD_isError(status))
-		return err_set(err, ERR_FORMAT, "zstd data is damaged: %s", ZSTD_getErrorName(status));
+		return err_set(err, ERR_FORMAT, "zstd data is damaged: %s",
+			       ZSTD_getErrorName(status));
 	f->inside = status != 0;
 	return 0;
 }
@@ -82,7 +83,7 @@ static int read_decoded(struct inflate *f, void *buf, size_t cap, size_t *ret_n,
 		}
 		bool starved = f->end && f->used == f->have;
 		int status = f->zstd != NULL ? step_zstd(f, buf, cap, ret_n, err)
-		                             : step_gzip(f, buf, cap, ret_n, err);
+					     : step_gzip(f, buf, cap, ret_n, err);
 
 		if (status != 0 || *ret_n > 0)
 			return status;
@@ -116,7 +117,8 @@ struct source *inflate_source(struct source *inner, enum compression compression
 {
 	struct inflate *f = mem_zalloc(sizeof(*f));
 
-	f->source = (struct source){compression == COMPRESSION_NONE ? plain_read : inflate_read, inflate_close};
+	f->source = (struct source){compression == COMPRESSION_NONE ? plain_read : inflate_read,
+				    inflate_close};
 	f->inner = inner;
 	if (compression == COMPRESSION_ZSTD) {
 		f->zstd = ZSTD_createDCtx();

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "builder/oci/layout_internal.h"
 
-static const char layout_file[] = "{\"imageLayoutVersion\":\"1.0.0\"}";
+static const char layout_file[] = LAYOUT_VERSION_JSON;
 
 enum { LAYOUT_FILE_MAX = 4096, SYNC_STEP = 16 << 20 };
 
@@ -27,7 +27,10 @@ static int check_version(const char *path, struct err *err)
 		return -1;
 	if (fs_read_file(file, LAYOUT_FILE_MAX, &text, err) != 0) {
 		if (err->code == ERR_NOT_FOUND)
-			err_set(err, ERR_NOT_FOUND, "'%s' is not an OCI image layout: it has no oci-layout file", path);
+			err_set(err, ERR_NOT_FOUND, "'%s' %s", path,
+				fs_exists(path)
+				    ? "is not an OCI image layout: it has no oci-layout file"
+				    : "does not exist");
 		return -1;
 	}
 	if (json_parse(file, text.ptr, text.len, &doc, err) != 0)
@@ -35,27 +38,31 @@ static int check_version(const char *path, struct err *err)
 	const char *version = json_string(doc, "imageLayoutVersion");
 
 	if (version == NULL || strncmp(version, "1.", 2) != 0)
-		return err_set(err, ERR_UNSUPPORTED, "'%s': image layout version '%.20s' is not 1.x", path,
-		               version != NULL ? version : "");
+		return err_set(err, ERR_UNSUPPORTED,
+			       "'%s': image layout version '%.20s' is not 1.x", path,
+			       version != NULL ? version : "");
 	return 0;
 }
 
 /* Makes the skeleton under the index lock: two processes may start on the same empty folder. */
 static int create(const char *path, struct err *err)
 {
-	static const char empty[] = "{\"schemaVersion\":2,\"mediaType\":\"" MEDIA_INDEX "\",\"manifests\":[]}";
+	static const char empty[] =
+	    "{\"schemaVersion\":2,\"mediaType\":\"" MEDIA_INDEX "\",\"manifests\":[]}";
 	char file[PATH_MAX];
 	AUTO_CLOSE int lock = -1;
 
 	if (fs_join(file, path, "blobs/sha256", err) != 0 || fs_mkdirs(file, err) != 0 ||
 	    fs_join(file, path, LAYOUT_INDEX_LOCK, err) != 0 ||
-	    fs_lock(file, FS_LOCK_EXCLUSIVE, &lock, err) != 0 || fs_join(file, path, "index.json", err) != 0)
+	    fs_lock(file, FS_LOCK_EXCLUSIVE, &lock, err) != 0 ||
+	    fs_join(file, path, "index.json", err) != 0)
 		return -1;
 	if (!fs_exists(file) && fs_write_file(file, empty, strlen(empty), 0644, err) != 0)
 		return -1;
 	if (fs_join(file, path, "oci-layout", err) != 0)
 		return -1;
-	return fs_exists(file) ? 0 : fs_write_file(file, layout_file, strlen(layout_file), 0644, err);
+	return fs_exists(file) ? 0
+			       : fs_write_file(file, layout_file, strlen(layout_file), 0644, err);
 }
 
 int layout_open(const char *path, unsigned flags, struct layout **ret_layout, struct err *err)
@@ -100,7 +107,8 @@ const char *layout_path(const struct layout *l)
 
 /* ---- blobs ---- */
 
-int layout_blob_path(const struct layout *l, const struct digest *d, char out[PATH_MAX], struct err *err)
+int layout_blob_path(const struct layout *l, const struct digest *d, char out[PATH_MAX],
+		     struct err *err)
 {
 	char hex[DIGEST_HEX_MAX], name[16 + DIGEST_HEX_MAX];
 
@@ -114,30 +122,37 @@ bool layout_has(const struct layout *l, const struct digest *d, int64_t size)
 	struct stat st;
 	struct err ignored = {0};
 
-	return layout_blob_path(l, d, path, &ignored) == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-	       (size < 0 || st.st_size == size);
+	return layout_blob_path(l, d, path, &ignored) == 0 && stat(path, &st) == 0 &&
+	       S_ISREG(st.st_mode) && (size < 0 || st.st_size == size);
 }
 
 int layout_open_fd(const struct layout *l, const struct digest *d, int *ret_fd, struct err *err)
 {
 	char path[PATH_MAX], text[DIGEST_TEXT_MAX];
+	struct stat st;
 
 	if (layout_blob_path(l, d, path, err) != 0)
 		return -1;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* A pipe in a hostile layout must not block us. */
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0 && errno == ENOENT)
-		return err_set(err, ERR_NOT_FOUND, "'%s' has no blob %s", l->path, digest_text(d, text));
+		return err_set(err, ERR_NOT_FOUND, "'%s' has no blob %s", l->path,
+			       digest_text(d, text));
 	if (fd < 0)
 		return err_set(err, ERR_IO, "open '%s'", path);
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return err_set(err, ERR_FORMAT, "'%s' is not a regular file", path);
 	*ret_fd = fd;
+	fd = -1;
 	return 0;
 }
 
 /* Starts writing back what is complete, so that the fsync at the end finds little to do. */
 static int write_blob(struct sink *s, const void *bytes, size_t len, struct err *err)
 {
-	struct layout_blob *b = (struct layout_blob *)((char *)s - offsetof(struct layout_blob, file));
+	struct layout_blob *b =
+	    (struct layout_blob *)((char *)s - offsetof(struct layout_blob, file));
 	int64_t before = b->hashed.bytes - (int64_t)len;
 
 	if (fs_write_all(b->temp.fd, bytes, len, err) != 0)
@@ -164,15 +179,15 @@ int layout_blob_begin(struct layout *l, struct layout_blob *blob, struct err *er
 	return 0;
 }
 
-int layout_blob_commit(struct layout_blob *blob, const struct digest *want, struct digest *ret_digest,
-                       int64_t *ret_size, struct err *err)
+int layout_blob_commit(struct layout_blob *blob, const struct digest *want,
+		       struct digest *ret_digest, int64_t *ret_size, struct err *err)
 {
 	struct digest d = digest_sink_final(&blob->hashed);
 	char path[PATH_MAX], a[DIGEST_TEXT_MAX], b[DIGEST_TEXT_MAX];
 
 	if (want != NULL && !digest_equal(&d, want))
-		return err_set(err, ERR_DIGEST, "the content of %s has digest %s", digest_text(want, a),
-		               digest_text(&d, b));
+		return err_set(err, ERR_DIGEST, "the content of %s has digest %s",
+			       digest_text(want, a), digest_text(&d, b));
 	if (layout_blob_path(blob->layout, &d, path, err) != 0)
 		return -1;
 	if (!layout_has(blob->layout, &d, blob->hashed.bytes) &&
@@ -190,12 +205,13 @@ void layout_blob_done(struct layout_blob *blob)
 }
 
 int layout_put(struct layout *l, const char *media_type, const void *bytes, size_t len,
-               struct descriptor *ret_desc, struct err *err)
+	       struct descriptor *ret_desc, struct err *err)
 {
 	__attribute__((cleanup(layout_blob_done))) struct layout_blob blob = {0};
 	struct descriptor d = {.media_type = media_type};
 
-	if (layout_blob_begin(l, &blob, err) != 0 || sink_write(&blob.hashed.sink, bytes, len, err) != 0 ||
+	if (layout_blob_begin(l, &blob, err) != 0 ||
+	    sink_write(&blob.hashed.sink, bytes, len, err) != 0 ||
 	    layout_blob_commit(&blob, NULL, &d.digest, &d.size, err) != 0)
 		return -1;
 	*ret_desc = d;
@@ -211,6 +227,8 @@ int layout_adopt(struct layout *l, const char *path, const struct digest *d, str
 		return -1;
 	if (stat(path, &st) != 0)
 		return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "'%s'", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, ERR_FORMAT, "'%s' is not a regular file", path);
 	/* A shorter file of that name is what a full disk once left: it must go. */
 	if (fs_exists(blob) && !layout_has(l, d, st.st_size) && unlink(blob) != 0)
 		return err_set(err, ERR_IO, "replace '%s'", blob);
@@ -224,51 +242,19 @@ struct layout_store {
 	struct layout *layout;
 };
 
-static const char *tag_of(const struct descriptor *d)
-{
-	return strmap_get(&d->annotations, ANNOTATION_REF_NAME);
-}
-
-/* An image by name; without a name the only one, or the one called latest. */
-static const struct descriptor *find_tag(const struct index *index, const char *tag)
-{
-	for (size_t i = 0; i < index->n_manifests; i++) {
-		const char *name = tag_of(&index->manifests[i]);
-
-		if (name != NULL && strcmp(name, tag != NULL ? tag : "latest") == 0)
-			return &index->manifests[i];
-	}
-	if (tag != NULL || index->n_manifests == 0)
-		return NULL;
-	for (size_t i = 1; i < index->n_manifests; i++)
-		if (!digest_equal(&index->manifests[i].digest, &index->manifests[0].digest))
-			return NULL;
-	return &index->manifests[0];
-}
-
 static int resolve(struct store *s, const char *tag, struct arena *a, struct descriptor *ret_desc,
-                   struct err *err)
+		   struct err *err)
 {
 	const struct layout *l = ((struct layout_store *)s)->layout;
 	struct index index;
 
 	if (layout_index(l, a, &index, err) != 0)
 		return -1;
-	const struct descriptor *found = find_tag(&index, tag);
-
-	if (found == NULL && tag != NULL)
-		return err_set(err, ERR_NOT_FOUND, "'%s' has no image named '%s'", l->path, tag);
-	if (found == NULL) {
-		err_set(err, ERR_NOT_FOUND, "'%s' has %zu images and none is called latest", l->path,
-		        index.n_manifests);
-		return err_hint(err, "name one, as in oci:%s:TAG", l->path);
-	}
-	*ret_desc = *found;
-	return 0;
+	return layout_find(&index, l->path, tag, ret_desc, err);
 }
 
 static int open_blob(struct store *s, const struct descriptor *desc, struct source **ret_source,
-                     struct err *err)
+		     struct err *err)
 {
 	int fd;
 

@@ -1,10 +1,12 @@
 /*
- * The OCI image layout on disk (image-spec, image-layout.md): oci-layout, index.json, blobs/sha256/.
- * Blobs are written by temp file + fsync + rename, index.json last; a kill at any instant leaves the
- * old image or the new one. Several processes may write one layout: blobs are content-addressed,
- * index.json is changed under an exclusive lock, writers hold a shared lock so that garbage collection
- * (which needs the exclusive one) never removes a blob that is about to be referenced.
- * Thread rule: blob functions may be called from several threads.
+ * The OCI image layout on disk (image-spec, image-layout.md): oci-layout, index.json,
+ * blobs/sha256/. Blobs are written by temp file + fsync + rename, index.json last; a kill at any
+ * instant leaves the old image or the new one. Several processes may write one layout: blobs are
+ * content-addressed, index.json is changed under an exclusive lock (.slipway-index.lock), writers
+ * hold a shared lock
+ * (.slipway-writers.lock) so that garbage collection (which needs the exclusive one) never removes
+ * a blob that is about to be referenced. Reading needs no lock and writes nothing. Thread rule:
+ * blob functions may be called from several threads.
  */
 #ifndef SLIPWAY_OCI_LAYOUT_H
 #define SLIPWAY_OCI_LAYOUT_H
@@ -22,7 +24,8 @@ enum layout_flags {
 	LAYOUT_WRITE = 1 << 0 /* created when absent; holds the shared writers' lock until closed */
 };
 
-int layout_open(const char *path, unsigned flags, struct layout **ret_layout, struct err *err) MUST_USE;
+int layout_open(const char *path, unsigned flags, struct layout **ret_layout,
+		struct err *err) MUST_USE;
 void layout_close(struct layout *l);   /* accepts NULL */
 void layout_closep(struct layout **l); /* __attribute__((cleanup)) form: AUTO_LAYOUT */
 #define AUTO_LAYOUT __attribute__((cleanup(layout_closep)))
@@ -34,22 +37,22 @@ struct store *layout_store(struct layout *l);
 
 /* blobs/sha256/HEX below the layout's path. */
 int layout_blob_path(const struct layout *l, const struct digest *d, char out[PATH_MAX],
-                     struct err *err) MUST_USE;
+		     struct err *err) MUST_USE;
 
 /* True when the blob's file exists with exactly this size (content is not read; size -1 = any). */
 bool layout_has(const struct layout *l, const struct digest *d, int64_t size);
 
 /* Opens the blob's file for reading; the caller closes. ERR_NOT_FOUND names the digest. */
-int layout_open_fd(const struct layout *l, const struct digest *d, int *ret_fd, struct err *err)
-	MUST_USE;
+int layout_open_fd(const struct layout *l, const struct digest *d, int *ret_fd,
+		   struct err *err) MUST_USE;
 
 /* Stores bytes; fills digest, size and media_type (borrowed) of *ret_desc. */
 int layout_put(struct layout *l, const char *media_type, const void *bytes, size_t len,
-               struct descriptor *ret_desc, struct err *err) MUST_USE;
+	       struct descriptor *ret_desc, struct err *err) MUST_USE;
 
 /*
- * A blob written piece by piece: begin, write to its sink, commit. The digest is computed on the way;
- * `want` (may be NULL) is what it must be. done() without commit leaves nothing.
+ * A blob written piece by piece: begin, write to its sink, commit. The digest is computed on the
+ * way; `want` (may be NULL) is what it must be. done() without commit leaves nothing.
  */
 struct layout_blob {
 	struct digest_sink hashed; /* write here: &blob.hashed.sink */
@@ -58,24 +61,32 @@ struct layout_blob {
 	struct layout *layout;
 };
 int layout_blob_begin(struct layout *l, struct layout_blob *blob, struct err *err) MUST_USE;
-int layout_blob_commit(struct layout_blob *blob, const struct digest *want, struct digest *ret_digest,
-                       int64_t *ret_size, struct err *err) MUST_USE;
+int layout_blob_commit(struct layout_blob *blob, const struct digest *want,
+		       struct digest *ret_digest, int64_t *ret_size, struct err *err) MUST_USE;
 void layout_blob_done(struct layout_blob *blob);
 
 /* Adds an existing file as blob d (hard link or copy); its content is trusted to match. */
-int layout_adopt(struct layout *l, const char *path, const struct digest *d, struct err *err) MUST_USE;
+int layout_adopt(struct layout *l, const char *path, const struct digest *d,
+		 struct err *err) MUST_USE;
 
 /* The parsed index.json. */
-int layout_index(const struct layout *l, struct arena *a, struct index *ret_index, struct err *err)
-	MUST_USE;
-
-/* The entries of a tag: sets index.json's entry for `tag` (NULL = an entry without name) to desc, atomically. */
-int layout_set_tag(struct layout *l, const char *tag, const struct descriptor *desc, struct err *err)
-	MUST_USE;
+int layout_index(const struct layout *l, struct arena *a, struct index *ret_index,
+		 struct err *err) MUST_USE;
 
 /*
- * Removes blobs that no index.json entry reaches, and stale temporary files. Does nothing (and says so
- * in *ret_skipped) while another process writes. Call it on a layout opened with LAYOUT_WRITE.
+ * Sets index.json's entry for `tag` (NULL = the first entry without name) to desc, atomically,
+ * under the index lock. Other entries and members we do not know stay as they are. ERR_LIMIT beyond
+ * 4 MiB.
+ */
+int layout_set_tag(struct layout *l, const char *tag, const struct descriptor *desc,
+		   struct err *err) MUST_USE;
+
+/*
+ * Removes blobs that no index.json entry reaches, and temporary files older than an hour; unknown
+ * files stay. Does nothing and sets `skipped` while another process writes, or when the layout is
+ * nested so deeply (8 documents) that reachability is not certain. Call it on a layout opened with
+ * LAYOUT_WRITE, when this process has tagged all it wrote: trying for the lock may let another
+ * process collect in between.
  */
 struct layout_gc_result {
 	size_t n_removed;

@@ -1,6 +1,10 @@
 /*
- * Garbage collection: mark everything index.json reaches, then sweep blobs/sha256. Documents that are
- * missing or broken reach nothing; they are kept themselves as long as something names them.
+ * Garbage collection: mark everything index.json reaches, then sweep blobs/sha256.
+ *
+ * Marking reads any JSON document for what looks like a descriptor instead of parsing manifests: a
+ * document we would refuse (a foreign digest algorithm, a new media type) must not cost its blobs.
+ * Documents that are missing, too large or no JSON reach nothing, and are kept while something
+ * names them.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -11,63 +15,147 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "builder/oci/layout_internal.h"
 
 enum {
-	GC_DEPTH_MAX = 8,          /* nested indexes */
-	GC_MARKS_MAX = 1 << 20,    /* a hostile layout must not take all memory */
-	GC_TEMP_AGE_S = 60 * 60    /* a temporary file this old has no owner */
+	GC_DEPTH_MAX = 8,       /* nested documents */
+	GC_MARKS_MAX = 1 << 20, /* a hostile layout must not take all memory */
+	GC_TEMP_AGE_S = 60 * 60 /* a temporary file this old has no owner */
 };
 
+struct mark {
+	struct digest digest;
+	bool used;     /* the slot holds a digest */
+	bool expanded; /* what it names is marked too */
+};
+
+/* An open-addressed set; the capacity is a power of two and at most half full. */
 struct marks {
-	struct layout *layout;
-	struct store *store;
-	VEC(struct digest) seen;
+	const struct layout *layout;
+	struct mark *slots;
+	size_t n, cap;
+	bool incomplete; /* a cap was hit: something reachable may be unmarked */
 };
 
-static bool marked(const struct marks *m, const struct digest *d)
+/* The slot of a digest, or the free one where it belongs. Digests are uniform: no hashing needed.
+ */
+static struct mark *slot_of(const struct marks *m, const struct digest *d)
 {
-	for (size_t i = 0; i < m->seen.n; i++)
-		if (digest_equal(&m->seen.at[i], d))
-			return true;
-	return false;
+	uint64_t hash;
+
+	memcpy(&hash, d->bytes, sizeof(hash));
+	for (size_t i = hash & (m->cap - 1);; i = (i + 1) & (m->cap - 1))
+		if (!m->slots[i].used || digest_equal(&m->slots[i].digest, d))
+			return &m->slots[i];
 }
 
-static void mark_document(struct marks *m, const struct descriptor *desc, int depth);
-
-static void mark_list(struct marks *m, const struct descriptor *list, size_t n, int depth)
+static void grow(struct marks *m)
 {
-	for (size_t i = 0; i < n; i++)
-		mark_document(m, &list[i], depth + 1);
+	struct marks larger = *m;
+
+	larger.cap = m->cap == 0 ? 256 : 2 * m->cap;
+	larger.slots = mem_calloc(larger.cap, sizeof(*larger.slots));
+	for (size_t i = 0; i < m->cap; i++)
+		if (m->slots[i].used)
+			*slot_of(&larger, &m->slots[i].digest) = m->slots[i];
+	free(m->slots);
+	*m = larger;
 }
 
-/* Marks a descriptor and, when it is a manifest or an index we can read, what it names. */
-static void mark_document(struct marks *m, const struct descriptor *desc, int depth)
+/* Marks d; NULL when there are too many. The slot is good until the next call. */
+static struct mark *add_mark(struct marks *m, const struct digest *d)
+{
+	if (2 * (m->n + 1) > m->cap)
+		grow(m);
+	struct mark *slot = slot_of(m, d);
+
+	if (!slot->used && m->n >= GC_MARKS_MAX)
+		return NULL;
+	m->n += !slot->used;
+	slot->used = true;
+	slot->digest = *d;
+	return slot;
+}
+
+/* Layers and configurations name no blobs; everything else that says it is JSON might. */
+static bool may_name_blobs(const char *media_type)
+{
+	if (media_type == NULL)
+		return true;
+	return strcmp(media_to_oci(media_type), MEDIA_CONFIG) != 0 &&
+	       (text_has_suffix(media_type, "+json") || media_is_index(media_type) ||
+		media_is_manifest(media_type));
+}
+
+static int mark_node(struct marks *m, const cJSON *node, int depth, struct err *err);
+
+static int mark_document(struct marks *m, const struct digest *d, int depth, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
-	AUTO(arena) struct arena a = {0};
-	struct manifest manifest;
-	struct index index;
-	struct err ignored = {0};
+	AUTO(json) cJSON *doc = NULL;
+	struct err why = {0};
+	char path[PATH_MAX];
 
-	if (depth > GC_DEPTH_MAX || m->seen.n >= GC_MARKS_MAX || marked(m, &desc->digest))
-		return;
-	vec_push(&m->seen, desc->digest);
-	if (!media_is_index(desc->media_type) && !media_is_manifest(desc->media_type))
-		return;
-	if (store_read(m->store, desc, MANIFEST_BYTES_MAX, &text, &ignored) != 0)
-		return;
-	if (media_is_index(desc->media_type)) {
-		if (index_parse(text.ptr, text.len, desc->media_type, &a, &index, &ignored) == 0)
-			mark_list(m, index.manifests, index.n_manifests, depth);
-		return;
+	if (!layout_has(m->layout, d, -1))
+		return 0;
+	if (layout_blob_path(m->layout, d, path, err) != 0)
+		return -1;
+	if (fs_read_file(path, MANIFEST_BYTES_MAX, &text, &why) != 0) {
+		if (why.code != ERR_IO)
+			return 0;
+		/* What cannot be read today may name blobs tomorrow. */
+		*err = why;
+		return -1;
 	}
-	if (manifest_parse(text.ptr, text.len, desc->media_type, &a, &manifest, &ignored) != 0)
-		return;
-	mark_document(m, &manifest.config, depth + 1);
-	mark_list(m, manifest.layers, manifest.n_layers, depth);
+	if (json_parse("blob", text.ptr, text.len, &doc, &why) != 0)
+		return 0;
+	return mark_node(m, doc, depth, err);
 }
 
+static int mark_descriptor(struct marks *m, const cJSON *node, int depth, struct err *err)
+{
+	const char *text = json_string(node, "digest");
+	struct digest d;
+	struct err ignored = {0};
+
+	if (text == NULL || digest_parse(text, &d, &ignored) != 0)
+		return 0;
+	struct mark *mark = add_mark(m, &d);
+
+	if (mark == NULL || depth > GC_DEPTH_MAX) {
+		m->incomplete = true;
+		return 0;
+	}
+	/* The same blob may be named as a layer first and as a manifest later. */
+	if (mark->expanded || !may_name_blobs(json_string(node, "mediaType")))
+		return 0;
+	mark->expanded = true;
+	return mark_document(m, &d, depth + 1, err);
+}
+
+/* Marks every descriptor in a document; the parser has bounded how deep it is nested. */
+static int mark_node(struct marks *m, const cJSON *node, int depth, struct err *err)
+{
+	const cJSON *child = NULL;
+
+	if (cJSON_IsObject(node) && mark_descriptor(m, node, depth, err) != 0)
+		return -1;
+	cJSON_ArrayForEach (child, node) {
+		if (mark_node(m, child, depth, err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Exactly what fs_temp_open makes: ".tmp-" and six characters. */
+static bool is_stale_temp(const char *name, const struct stat *st)
+{
+	return text_has_prefix(name, ".tmp-") && strlen(name) == 11 &&
+	       time(NULL) - st->st_mtime > GC_TEMP_AGE_S;
+}
+
+/* m is NULL in a folder that holds no blobs. */
 static bool is_garbage(const struct marks *m, const char *name, const struct stat *st)
 {
 	char text[DIGEST_TEXT_MAX];
@@ -76,22 +164,19 @@ static bool is_garbage(const struct marks *m, const char *name, const struct sta
 
 	if (!S_ISREG(st->st_mode))
 		return false;
-	if (strncmp(name, ".tmp-", 5) == 0)
-		return time(NULL) - st->st_mtime > GC_TEMP_AGE_S;
-	if (strlen(name) != 2 * DIGEST_BYTES)
+	if (is_stale_temp(name, st))
+		return true;
+	if (m == NULL || strlen(name) != 2 * DIGEST_BYTES)
 		return false;
-	snprintf(text, sizeof(text), "sha256:%s", name);
-	return digest_parse(text, &d, &ignored) == 0 && !marked(m, &d);
+	snprintf(text, sizeof(text), "sha256:%.64s", name);
+	return digest_parse(text, &d, &ignored) == 0 && (m->cap == 0 || !slot_of(m, &d)->used);
 }
 
-static int sweep(const struct marks *m, struct layout_gc_result *result, struct err *err)
+static int sweep(const char *path, const struct marks *m, struct layout_gc_result *result,
+		 struct err *err)
 {
-	char path[PATH_MAX];
 	struct dirent *entry;
 	int status = 0;
-
-	if (fs_join(path, m->layout->path, "blobs/sha256", err) != 0)
-		return -1;
 	DIR *dir = opendir(path);
 
 	if (dir == NULL)
@@ -102,10 +187,12 @@ static int sweep(const struct marks *m, struct layout_gc_result *result, struct 
 		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
 		    !is_garbage(m, entry->d_name, &st))
 			continue;
-		if (unlinkat(dirfd(dir), entry->d_name, 0) != 0 && errno != ENOENT)
+		if (unlinkat(dirfd(dir), entry->d_name, 0) == 0) {
+			result->n_removed++;
+			result->bytes_removed += st.st_size;
+		} else if (errno != ENOENT) {
 			status = err_set(err, ERR_IO, "remove '%s/%s'", path, entry->d_name);
-		result->n_removed++;
-		result->bytes_removed += st.st_size;
+		}
 	}
 	closedir(dir);
 	return status;
@@ -113,19 +200,22 @@ static int sweep(const struct marks *m, struct layout_gc_result *result, struct 
 
 static int mark_and_sweep(struct layout *l, struct layout_gc_result *result, struct err *err)
 {
-	AUTO(arena) struct arena a = {0};
+	AUTO(json) cJSON *doc = NULL;
 	struct marks m = {.layout = l};
-	struct index index;
+	char blobs[PATH_MAX];
 
-	if (layout_index(l, &a, &index, err) != 0)
+	if (fs_join(blobs, l->path, "blobs/sha256", err) != 0 || layout_document(l, &doc, err) != 0)
 		return -1;
-	m.store = layout_store(l);
-	mark_list(&m, index.manifests, index.n_manifests, 0);
-	/* A walk that hit a cap has not seen everything: removing on its word would lose data. */
-	int status = m.seen.n >= GC_MARKS_MAX ? 0 : sweep(&m, result, err);
+	int status = mark_node(&m, doc, 0, err);
 
-	store_close(m.store);
-	vec_done(&m.seen);
+	/* A walk that hit a cap has not seen everything: removing on its word would lose data. */
+	if (status == 0 && m.incomplete)
+		result->skipped = true;
+	else if (status == 0)
+		status = sweep(blobs, &m, result, err);
+	if (status == 0)
+		status = sweep(l->path, NULL, result, err);
+	free(m.slots);
 	return status;
 }
 
@@ -133,8 +223,11 @@ int layout_gc(struct layout *l, struct layout_gc_result *ret_result, struct err 
 {
 	struct layout_gc_result result = {0};
 
+	if (!l->writable)
+		BUG("layout '%s' was opened for reading", l->path);
 	/* Converting our shared lock: fails at once while any other writer holds its own. */
 	if (flock(l->lock_fd, LOCK_EX | LOCK_NB) != 0) {
+		/* The attempt may have dropped the shared lock (flock(2)): take it again. */
 		if (flock(l->lock_fd, LOCK_SH) != 0)
 			return err_set(err, ERR_IO, "lock '%s'", l->path);
 		*ret_result = (struct layout_gc_result){.skipped = true};

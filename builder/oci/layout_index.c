@@ -5,15 +5,23 @@
 
 #include "builder/oci/layout_internal.h"
 
-static int read_document(const struct layout *l, cJSON **ret_doc, struct err *err)
+static int read_text(const struct layout *l, char file[PATH_MAX], struct strbuf *text,
+		     struct err *err)
+{
+	return fs_join(file, l->path, "index.json", err) != 0 ||
+		       fs_read_file(file, MANIFEST_BYTES_MAX, text, err) != 0
+		   ? -1
+		   : 0;
+}
+
+int layout_document(const struct layout *l, cJSON **ret_doc, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
 	char file[PATH_MAX];
 
-	if (fs_join(file, l->path, "index.json", err) != 0 ||
-	    fs_read_file(file, MANIFEST_BYTES_MAX, &text, err) != 0)
-		return -1;
-	return json_parse(file, text.ptr, text.len, ret_doc, err);
+	return read_text(l, file, &text, err) != 0
+		   ? -1
+		   : json_parse(file, text.ptr, text.len, ret_doc, err);
 }
 
 int layout_index(const struct layout *l, struct arena *a, struct index *ret_index, struct err *err)
@@ -21,12 +29,56 @@ int layout_index(const struct layout *l, struct arena *a, struct index *ret_inde
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
 	char file[PATH_MAX];
 
-	if (fs_join(file, l->path, "index.json", err) != 0 ||
-	    fs_read_file(file, MANIFEST_BYTES_MAX, &text, err) != 0)
+	if (read_text(l, file, &text, err) != 0)
 		return -1;
 	if (index_parse(text.ptr, text.len, NULL, a, ret_index, err) != 0)
 		return err_wrap(err, "'%s'", file);
 	return 0;
+}
+
+static const char *name_of(const struct descriptor *d)
+{
+	return strmap_get(&d->annotations, ANNOTATION_REF_NAME);
+}
+
+/* An image by name; without a name the one called latest, or the only one. */
+static const struct descriptor *find(const struct index *index, const char *tag)
+{
+	for (size_t i = 0; i < index->n_manifests; i++) {
+		const char *name = name_of(&index->manifests[i]);
+
+		if (name != NULL && strcmp(name, tag != NULL ? tag : "latest") == 0)
+			return &index->manifests[i];
+	}
+	if (tag != NULL || index->n_manifests == 0)
+		return NULL;
+	for (size_t i = 1; i < index->n_manifests; i++)
+		if (!digest_equal(&index->manifests[i].digest, &index->manifests[0].digest))
+			return NULL;
+	return &index->manifests[0];
+}
+
+int layout_find(const struct index *index, const char *path, const char *tag,
+		struct descriptor *ret_desc, struct err *err)
+{
+	const struct descriptor *found = find(index, tag);
+
+	if (found != NULL) {
+		*ret_desc = *found;
+		return 0;
+	}
+	if (tag != NULL) {
+		err_set(err, ERR_NOT_FOUND, "'%s' has no image named '%s'", path, tag);
+		return name_of(index->n_manifests > 0 ? &index->manifests[0]
+						      : &(struct descriptor){0}) != NULL
+			   ? err_hint(err, "it has '%s'", name_of(&index->manifests[0]))
+			   : -1;
+	}
+	if (index->n_manifests == 0)
+		return err_set(err, ERR_NOT_FOUND, "'%s' has no image", path);
+	err_set(err, ERR_NOT_FOUND, "'%s' has %zu images and none is called latest", path,
+		index->n_manifests);
+	return err_hint(err, "name one, as in %s:TAG", path);
 }
 
 static const char *tag_of(const cJSON *entry)
@@ -39,58 +91,78 @@ static bool same_tag(const char *a, const char *b)
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* Replaces the entry of this tag where it stands, or appends one; later duplicates go. */
+/* Replaces the entry of this tag where it stands, or appends one; later ones of that name go. */
 static void set_entry(cJSON *manifests, const char *tag, cJSON *entry)
 {
 	bool placed = false;
+	cJSON *next;
 
-	for (int i = 0; i < cJSON_GetArraySize(manifests);) {
-		if (!same_tag(tag_of(cJSON_GetArrayItem(manifests, i)), tag)) {
-			i++;
-		} else if (placed) {
-			cJSON_DeleteItemFromArray(manifests, i);
-		} else {
-			cJSON_ReplaceItemInArray(manifests, i++, entry);
-			placed = true;
-		}
+	for (cJSON *item = manifests->child; item != NULL; item = next) {
+		next = item->next;
+		if (!same_tag(tag_of(item), tag))
+			continue;
+		if (!placed)
+			cJSON_ReplaceItemViaPointer(manifests, item, entry);
+		else if (tag != NULL)
+			cJSON_Delete(cJSON_DetachItemViaPointer(manifests, item));
+		placed = true;
 	}
 	if (!placed)
 		json_push(manifests, entry);
 }
 
+/* The name is the caller's word alone: one that came with the descriptor goes. */
 static cJSON *new_entry(const struct descriptor *desc, const char *tag)
 {
-	cJSON *entry = descriptor_json(desc);
+	cJSON *entry = descriptor_json(desc),
+	      *annotations = (cJSON *)json_get(entry, "annotations");
 
-	if (tag == NULL)
-		return entry;
-	cJSON *annotations = (cJSON *)json_get(entry, "annotations");
-
-	if (annotations == NULL)
-		annotations = json_add_object(entry, "annotations");
 	cJSON_DeleteItemFromObjectCaseSensitive(annotations, ANNOTATION_REF_NAME);
-	json_add_string(annotations, ANNOTATION_REF_NAME, tag);
+	if (tag != NULL && annotations == NULL)
+		annotations = json_add_object(entry, "annotations");
+	if (tag != NULL)
+		json_add_string(annotations, ANNOTATION_REF_NAME, tag);
+	else if (annotations != NULL && annotations->child == NULL)
+		cJSON_DeleteItemFromObjectCaseSensitive(entry, "annotations");
 	return entry;
 }
 
-int layout_set_tag(struct layout *l, const char *tag, const struct descriptor *desc, struct err *err)
+/* The list of entries; null, which some writers leave, becomes an empty one. */
+static int manifests_of(cJSON *doc, cJSON **ret_manifests, struct err *err)
+{
+	cJSON *manifests = (cJSON *)json_get(doc, "manifests");
+
+	if (cJSON_IsNull(manifests)) {
+		cJSON_DeleteItemFromObjectCaseSensitive(doc, "manifests");
+		manifests = json_add_array(doc, "manifests");
+	}
+	if (!cJSON_IsArray(manifests))
+		return err_set(err, ERR_FORMAT, "index.json has no manifests array");
+	*ret_manifests = manifests;
+	return 0;
+}
+
+int layout_set_tag(struct layout *l, const char *tag, const struct descriptor *desc,
+		   struct err *err)
 {
 	AUTO(json) cJSON *doc = NULL;
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
 	AUTO_CLOSE int lock = -1;
+	cJSON *manifests = NULL;
 	char file[PATH_MAX];
 
+	if (!l->writable)
+		BUG("layout '%s' was opened for reading", l->path);
 	if (fs_join(file, l->path, LAYOUT_INDEX_LOCK, err) != 0 ||
-	    fs_lock(file, FS_LOCK_EXCLUSIVE, &lock, err) != 0 || read_document(l, &doc, err) != 0)
+	    fs_lock(file, FS_LOCK_EXCLUSIVE, &lock, err) != 0 || layout_document(l, &doc, err) != 0)
 		return err_wrap(err, "image layout '%s'", l->path);
-	cJSON *manifests = (cJSON *)json_get(doc, "manifests");
-
-	if (!cJSON_IsArray(manifests))
-		return err_set(err, ERR_FORMAT, "image layout '%s': index.json has no manifests array", l->path);
+	if (manifests_of(doc, &manifests, err) != 0)
+		return err_wrap(err, "image layout '%s'", l->path);
 	set_entry(manifests, tag, new_entry(desc, tag));
 	json_print(doc, &text);
 	if (text.overflow)
-		return err_set(err, ERR_LIMIT, "image layout '%s': index.json grows too large", l->path);
+		return err_set(err, ERR_LIMIT, "image layout '%s': index.json grows too large",
+			       l->path);
 	if (fs_join(file, l->path, "index.json", err) != 0 ||
 	    fs_write_file(file, text.ptr, text.len, 0644, err) != 0)
 		return err_wrap(err, "image layout '%s'", l->path);

@@ -10,12 +10,25 @@
 /* Held shared by everybody who writes blobs, exclusively by garbage collection. */
 #define LAYOUT_WRITERS_LOCK ".slipway-writers.lock"
 /* Held exclusively around every change of index.json. */
-#define LAYOUT_INDEX_LOCK ".slipway-index.lock"
+#define LAYOUT_INDEX_LOCK   ".slipway-index.lock"
+
+/* The content of the oci-layout file. */
+#define LAYOUT_VERSION_JSON "{\"imageLayoutVersion\":\"1.0.0\"}"
 
 struct layout {
 	char *path;
 	bool writable;
 	int lock_fd; /* the shared writers' lock, -1 when reading */
 };
+
+/* index.json as JSON; at most MANIFEST_BYTES_MAX bytes. */
+int layout_document(const struct layout *l, cJSON **ret_doc, struct err *err) MUST_USE;
+
+/*
+ * What a tag names (NULL = "latest" or the only image). ERR_NOT_FOUND; `path` is for the message.
+ * The result shares the index's memory.
+ */
+int layout_find(const struct index *index, const char *path, const char *tag,
+		struct descriptor *ret_desc, struct err *err) MUST_USE;
 
 #endif

@@ -10,8 +10,8 @@ static const struct {
 	const char *prefix;
 	enum ref_kind kind;
 } transports[] = {{"oci:", REF_LAYOUT},
-                  {"oci-archive:", REF_OCI_ARCHIVE},
-                  {"docker-archive:", REF_DOCKER_ARCHIVE}};
+		  {"oci-archive:", REF_OCI_ARCHIVE},
+		  {"docker-archive:", REF_DOCKER_ARCHIVE}};
 
 static bool lower_or_digit(char c)
 {
@@ -25,7 +25,8 @@ bool ref_tag_valid(const char *tag)
 	if (len == 0 || len > REF_TAG_MAX || tag[0] == '.' || tag[0] == '-')
 		return false;
 	for (size_t i = 0; i < len; i++)
-		if (!lower_or_digit(tag[i]) && !(tag[i] >= 'A' && tag[i] <= 'Z') && strchr("._-", tag[i]) == NULL)
+		if (!lower_or_digit(tag[i]) && !(tag[i] >= 'A' && tag[i] <= 'Z') &&
+		    strchr("._-", tag[i]) == NULL)
 			return false;
 	return true;
 }
@@ -89,14 +90,15 @@ static bool host_valid(const char *host)
 			    strchr(".-", host[i]) == NULL)
 				return false;
 	}
-	return port == NULL || (text_int64(port + 1, strlen(port + 1), &number) && number > 0 && number < 65536);
+	return port == NULL ||
+	       (text_int64(port + 1, strlen(port + 1), &number) && number > 0 && number < 65536);
 }
 
 /* The first segment is a host when it could not be part of a name of Docker Hub (Docker's rule). */
 static bool looks_like_host(const char *segment, size_t len)
 {
-	return memchr(segment, '.', len) != NULL || memchr(segment, ':', len) != NULL || segment[0] == '[' ||
-	       (len == 9 && memcmp(segment, "localhost", 9) == 0);
+	return memchr(segment, '.', len) != NULL || memchr(segment, ':', len) != NULL ||
+	       segment[0] == '[' || (len == 9 && memcmp(segment, "localhost", 9) == 0);
 }
 
 /* Cuts "@sha256:..." off the end of text. */
@@ -108,7 +110,9 @@ static int cut_digest(char *text, struct ref *r, struct err *err)
 		return 0;
 	*at = '\0';
 	r->has_digest = true;
-	return digest_parse(at + 1, &r->digest, err);
+	if (digest_parse(at + 1, &r->digest, err) == 0)
+		return 0;
+	return err_hint(err, "write @sha256: and 64 lower-case hex digits");
 }
 
 /* Cuts ":TAG" off, where the colon stands behind the last slash. */
@@ -122,7 +126,10 @@ static int cut_tag(char *text, struct ref *r, struct err *err)
 	r->tag = colon + 1;
 	if (ref_tag_valid(r->tag))
 		return 0;
-	err_set(err, ERR_FORMAT, "'%.140s' is not a tag", r->tag);
+	if (r->tag[0] == '\0')
+		err_set(err, ERR_FORMAT, "the tag is empty");
+	else
+		err_set(err, ERR_FORMAT, "'%.140s' is not a tag", r->tag);
 	return err_hint(err, "a tag has letters, digits, '_', '.' and '-', at most 128 of them");
 }
 
@@ -130,11 +137,17 @@ static int check_repository(const struct ref *r, struct err *err)
 {
 	if (ref_repository_valid(r->repository))
 		return 0;
+	if (r->repository[0] == '\0')
+		return err_set(err, ERR_FORMAT, "the repository name is empty");
+	if (strlen(r->repository) > REF_REPOSITORY_MAX)
+		return err_set(err, ERR_FORMAT, "the repository name is longer than %d bytes",
+			       REF_REPOSITORY_MAX);
 	err_set(err, ERR_FORMAT, "'%.260s' is not a repository name", r->repository);
 	for (const char *c = r->repository; *c != '\0'; c++)
 		if (*c >= 'A' && *c <= 'Z')
 			return err_hint(err, "repository names are lower case");
-	return err_hint(err, "write HOST/NAME[:TAG], with lower-case letters, digits, '.', '_', '-' and '/'");
+	return err_hint(
+	    err, "write HOST/NAME[:TAG], with lower-case letters, digits, '.', '_', '-' and '/'");
 }
 
 static int parse_registry(char *text, struct arena *a, struct ref *r, struct err *err)
@@ -188,7 +201,8 @@ int ref_parse(const char *text, struct arena *a, struct ref *ret_ref, struct err
 	size_t len = strlen(text);
 
 	if (len == 0 || len > REF_TEXT_MAX)
-		return err_set(err, ERR_FORMAT, "an image reference has 1 to %d bytes", REF_TEXT_MAX);
+		return err_set(err, ERR_FORMAT, "an image reference has 1 to %d bytes",
+			       REF_TEXT_MAX);
 	for (size_t i = 0; i < len; i++)
 		if ((unsigned char)text[i] < 0x20)
 			return err_set(err, ERR_FORMAT, "the image reference has a control byte");
@@ -200,7 +214,8 @@ int ref_parse(const char *text, struct arena *a, struct ref *ret_ref, struct err
 		}
 	char *copy = arena_strdup(a, text);
 
-	if ((r.kind == REF_REGISTRY ? parse_registry(copy, a, &r, err) : parse_path(copy, &r, err)) != 0)
+	if ((r.kind == REF_REGISTRY ? parse_registry(copy, a, &r, err)
+				    : parse_path(copy, &r, err)) != 0)
 		return err_wrap(err, "image reference '%.300s'", text);
 	*ret_ref = r;
 	return 0;
@@ -217,5 +232,6 @@ char *ref_text(const struct ref *r, struct arena *a)
 		digest[0] = '\0';
 	if (r->kind == REF_REGISTRY)
 		return arena_printf(a, "%s/%s%s%s%s", r->host, r->repository, colon, tag, digest);
-	return arena_printf(a, "%s%s%s%s%s", transports[r->kind - REF_LAYOUT].prefix, r->path, colon, tag, digest);
+	return arena_printf(a, "%s%s%s%s%s", transports[r->kind - REF_LAYOUT].prefix, r->path,
+			    colon, tag, digest);
 }

@@ -104,6 +104,7 @@ int spec_load(const char *path, const struct spec_set *sets, size_t n_sets, stru
 
 	if (load_tree(path, sets, n_sets, a, &root, d, err) != 0)
 		return -1;
+	spec->image.compression = COMPRESSION_ZSTD;
 	fields_decode(&c, &spec_fields, root, "", spec);
 	diags_sort(d);
 	if (d->n_errors > 0)

@@ -1,0 +1,130 @@
+#compdef slipway
+_slipway() {
+	if ((CURRENT == 2)); then
+		local -a names=(
+			'build:Build the spec'\''s image for every platform into an OCI layout'
+			'push:Push a built image to a registry'
+			'inspect:Show what an image in a registry, layout or archive holds'
+			'verify:Check every byte of an image and refuse what breaks on a node'
+			'diff:Show which files and settings differ between two images'
+			'schema:Print the JSON Schema of slipway.yaml'
+			'doctor:Show what this machine offers to builds and pushes'
+			'completion:Print a tab completion script'
+			'version:Show the version and the layer formats'
+			'help:Explain slipway or one of its commands'
+		)
+		_describe command names
+		return
+	fi
+	case ${words[2]} in
+	build) _arguments -s \
+		'--file=[The spec]:FILE:_files' \
+		'*--set=[Override one value of the spec, as in image.tags=\[v2\]]:PATH=VALUE:' \
+		'--dest=[Where the image goes\: an OCI layout folder, or a file for archives]:DIR:_files' \
+		'--format=[Form of the image]:oci|oci-archive|docker-archive:(oci oci-archive docker-archive )' \
+		'*--platform=[Build only this platform of the spec]:OS/ARCH:' \
+		'--no-check[Skip the image check]' \
+		'--no-cache[Neither read nor write the build cache]' \
+		'--sparse[Leave base layers out of the layout; push mounts or copies them; implies --no-check]' \
+		'--locked[Take base digests from slipway.lock only, and never write it]' \
+		'--dry-run[Print the plan and stop]' \
+		'--push[Push the image to the spec'\''s repository afterwards]' \
+		'--jobs=[Threads for compression and connections (default\: all CPUs)]:N:' \
+		'--digest-file=[Write the index digest to this file]:FILE:_files' \
+		'--metadata-file=[Write digests, sizes and layers as JSON]:FILE:_files' \
+		'--insecure[Speak plain http to the registries of this command]' \
+		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
+		'--username=[User name for the registry]:NAME:' \
+		'--password-stdin[Read the password from standard input]' \
+		'--retries=[Tries per request after the first (default 5)]:N:' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
+	push) _arguments -s \
+		'--file=[The spec that names repository and tags]:FILE:_files' \
+		'*--set=[Override one value of the spec]:PATH=VALUE:' \
+		'*--tag=[Push under this tag instead of the reference'\''s or the spec'\''s]:TAG:' \
+		'--jobs=[Blobs at a time (default 4)]:N:' \
+		'--digest-file=[Write the digest to this file]:FILE:_files' \
+		'--insecure[Speak plain http to the registries of this command]' \
+		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
+		'--username=[User name for the registry]:NAME:' \
+		'--password-stdin[Read the password from standard input]' \
+		'--retries=[Tries per request after the first (default 5)]:N:' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
+	inspect) _arguments -s \
+		'--raw[Print the root manifest'\''s exact bytes]' \
+		'--insecure[Speak plain http to the registries of this command]' \
+		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
+		'--username=[User name for the registry]:NAME:' \
+		'--password-stdin[Read the password from standard input]' \
+		'--retries=[Tries per request after the first (default 5)]:N:' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
+	verify) _arguments -s \
+		'*--off=[Turn a rule off by its name]:RULE:' \
+		'*--provided=[A shared library that the node brings]:SONAME:' \
+		'--platform=[Check only this platform]:OS/ARCH:' \
+		'--jobs=[Threads (default\: all CPUs)]:N:' \
+		'--insecure[Speak plain http to the registries of this command]' \
+		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
+		'--username=[User name for the registry]:NAME:' \
+		'--password-stdin[Read the password from standard input]' \
+		'--retries=[Tries per request after the first (default 5)]:N:' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
+	diff) _arguments -s \
+		'--exit-code[Exit 1 when the images differ]' \
+		'--insecure[Speak plain http to the registries of this command]' \
+		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
+		'--username=[User name for the registry]:NAME:' \
+		'--password-stdin[Read the password from standard input]' \
+		'--retries=[Tries per request after the first (default 5)]:N:' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
+	schema) _arguments -s \
+		'--format=[JSON Schema, or a reference in Markdown]:json|markdown:(json markdown )' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
+	doctor) _arguments -s \
+		'--registry=[Try to reach this repository with its credentials]:HOST/NAME:' \
+		'--insecure[Speak plain http to the registries of this command]' \
+		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
+		'--username=[User name for the registry]:NAME:' \
+		'--password-stdin[Read the password from standard input]' \
+		'--retries=[Tries per request after the first (default 5)]:N:' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
+	completion) _arguments -s \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:(bash zsh fish )';;
+	version) _arguments -s \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
+	help) _arguments -s \
+		'--man[Print a man page (troff) instead]' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
+	esac
+}
+compdef _slipway slipway

@@ -1,0 +1,112 @@
+#!/usr/bin/env bats
+# The image check refuses what breaks on a node, by the rule's name.
+
+load lib
+setup() {
+	common_setup
+	make_tree tree
+	make_spec slipway.yaml 'platforms: [linux/amd64]'
+}
+teardown() { common_teardown; }
+
+# refused RULE: the build exits 3 and names the rule.
+refused() {
+	run "$SLIPWAY" build --progress none -o image
+	[ "$status" -eq 3 ]
+	[[ $output == *"[$1]"* ]]
+	run "$SLIPWAY" build --progress none -o image --set "image.check.off=[$1]"
+	[[ $output != *"[$1]"* ]]
+}
+
+program() { printf 'int main(void){return 0;}\n' | "$1" -x c - -o "$2" "${@:3}"; }
+
+@test "check: a program of another architecture" {
+	need aarch64-linux-gnu-gcc
+	program aarch64-linux-gnu-gcc tree/bin/app -static
+	refused elf-machine
+}
+
+@test "check: a shared library that nothing brings" {
+	need gcc
+	program gcc tree/bin/app
+	refused elf-needed
+}
+
+@test "check: a missing interpreter" {
+	need gcc
+	program gcc tree/bin/app
+	refused elf-interpreter
+}
+
+@test "check: a glibc symbol newer than the image's libc" {
+	need gcc
+	program gcc tree/bin/app
+	# The program claims to need GLIBC_2.99: same length, so the file stays whole.
+	python3 - <<-'EOF'
+		data = open("tree/bin/app", "rb").read()
+		assert b"GLIBC_2.34" in data
+		open("tree/bin/app", "wb").write(data.replace(b"GLIBC_2.34", b"GLIBC_2.99"))
+	EOF
+	printf '    - name: runtime\n      closure: [tree/bin/app]\n' >>slipway.yaml
+	refused glibc-version
+}
+
+@test "check: a closure makes the same program pass" {
+	need gcc
+	program gcc tree/bin/app
+	printf '    - name: runtime\n      closure: [tree/bin/app]\n' >>slipway.yaml
+	"$SLIPWAY" build --progress none -o image | digest_line
+}
+
+@test "check: an AWS key, a private key, a .netrc and docker credentials" {
+	printf 'aws_access_key_id = AKIAIOSFODNN7EXAMPL2\naws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEX\n' >tree/share/credentials
+	refused secret
+	[[ $output != *wJalr* ]]
+	rm tree/share/credentials
+	openssl genrsa 2048 >tree/share/key.pem 2>/dev/null
+	refused secret
+	rm tree/share/key.pem
+	printf 'machine example.com login me password hunter2\n' >tree/share/.netrc
+	refused secret
+	rm tree/share/.netrc
+	mkdir tree/.docker
+	printf '{"auths":{"example.com":{"auth":"dXNlcjpzZWNyZXQ="}}}' >tree/.docker/config.json
+	refused secret
+}
+
+@test "check: a size budget" {
+	head -c 2000000 /dev/urandom >tree/share/big
+	sed -i 's/^  platforms/  check: {size_budget: 1MB}\n  platforms/' slipway.yaml
+	refused size-budget
+}
+
+@test "check: verify finds one flipped bit in any blob" {
+	"$SLIPWAY" build --progress none -o image >/dev/null
+	for blob in image/blobs/sha256/*; do
+		cp -r image damaged
+		chmod u+w "damaged/blobs/sha256/$(basename "$blob")"
+		python3 - "damaged/blobs/sha256/$(basename "$blob")" <<-'EOF'
+			import sys
+			data = bytearray(open(sys.argv[1], "rb").read())
+			data[len(data) // 2] ^= 1
+			open(sys.argv[1], "wb").write(data)
+		EOF
+		run "$SLIPWAY" verify --progress none oci:damaged
+		[ "$status" -ne 0 ]
+		rm -rf damaged
+	done
+}
+
+@test "check: diff names the files that differ" {
+	"$SLIPWAY" build --progress none -o one >/dev/null
+	echo more >>tree/share/deep/numbers
+	rm tree/share/deep/empty
+	"$SLIPWAY" build --progress none -o two >/dev/null
+	run "$SLIPWAY" diff oci:one oci:two
+	[ "$status" -eq 0 ]
+	[[ $output == *"opt/sample/share/deep/numbers"* ]]
+	[[ $output == *"opt/sample/share/deep/empty"* ]]
+	[[ $output != *"opt/sample/bin/run"* ]]
+	run "$SLIPWAY" diff --exit-code oci:one oci:two
+	[ "$status" -eq 1 ]
+}

@@ -1,0 +1,108 @@
+# What the end-to-end tests share. bats loads it with `load lib`.
+# shellcheck shell=bash
+
+ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+SLIPWAY=$ROOT/${BUILD:-build}/slipway
+
+common_setup() {
+	WORK=$(mktemp -d)
+	export XDG_CACHE_HOME=$WORK/cache HOME=$WORK/home DOCKER_CONFIG=$WORK/docker
+	unset SOURCE_DATE_EPOCH
+	mkdir -p "$HOME"
+	cd "$WORK" || return 1
+	PIDS=()
+}
+
+common_teardown() {
+	local pid
+	for pid in "${PIDS[@]}"; do kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null; done
+	cd / && chmod -R u+rwX "$WORK" && rm -rf "$WORK"
+}
+
+need() { command -v "$1" >/dev/null || skip "$1 is not installed"; }
+
+# wait_for FILE: until it has content, at most 10 s.
+wait_for() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		[[ -s $1 ]] && return 0
+		sleep 0.05
+	done
+	echo "nothing in $1 after 10 s" >&2
+	return 1
+}
+
+# make_tree DIR: a small tree with a link, a hard link, an executable and an empty file.
+make_tree() {
+	mkdir -p "$1/bin" "$1/share/deep"
+	printf '#!/bin/sh\necho hello\n' >"$1/bin/run"
+	chmod 0755 "$1/bin/run"
+	printf 'text\n' >"$1/share/a.txt"
+	ln "$1/share/a.txt" "$1/share/b.txt"
+	ln -s a.txt "$1/share/link"
+	: >"$1/share/deep/empty"
+	seq 1 20000 >"$1/share/deep/numbers"
+}
+
+# make_spec FILE [LINE...]: a spec that packs ./tree for both platforms; further lines go below image:.
+make_spec() {
+	local file=$1
+	shift
+	{
+		printf 'apiVersion: slipway/v1\nname: sample\nimage:\n  tags: [v1]\n'
+		(($# == 0)) || printf '  %s\n' "$@"
+		printf '  layers:\n    - name: data\n      files:\n        - {from: tree, to: /opt/sample}\n'
+	} >"$file"
+}
+
+digest_line() { tail -n 1 | grep -E '^sha256:[0-9a-f]{64}$'; }
+
+# start_faultreg [ARGS...]: sets REG (host:port), OTHER and REGLOG. FAULTS (JSON) is used when set.
+start_faultreg() {
+	REGLOG=$WORK/registry.log
+	: >"$REGLOG"
+	rm -f "$WORK/ready"
+	if [[ -n ${FAULTS:-} ]]; then
+		printf '%s' "$FAULTS" >"$WORK/faults.json"
+		set -- "$@" --faults "$WORK/faults.json"
+	fi
+	"$ROOT/tests/servers/faultreg" --ready "$WORK/ready" --log "$REGLOG" "$@" 3>&- &
+	PIDS+=($!)
+	wait_for "$WORK/ready"
+	read -r port OTHER <"$WORK/ready"
+	REG=127.0.0.1:$port
+}
+
+# start_registry [CONFIG LINE...]: Debian's docker-registry on a free port; sets REG and REGLOG.
+start_registry() {
+	need docker-registry
+	local port=$((20000 + RANDOM % 20000))
+	REGLOG=$WORK/docker-registry.log
+	{
+		printf 'version: 0.1\nlog: {level: info, accesslog: {disabled: false}}\n'
+		printf 'storage: {filesystem: {rootdirectory: %s/registry}}\n' "$WORK"
+		printf 'http:\n  addr: 127.0.0.1:%s\n' "$port"
+		printf '%s\n' "$@"
+	} >"$WORK/registry.yml"
+	docker-registry serve "$WORK/registry.yml" >"$REGLOG" 2>&1 3>&- &
+	PIDS+=($!)
+	REG=127.0.0.1:$port
+	local i
+	for ((i = 0; i < 100; i++)); do
+		(: >/dev/tcp/127.0.0.1/"$port") 2>/dev/null && return 0
+		sleep 0.1
+	done
+	cat "$REGLOG" >&2
+	return 1
+}
+
+# make_certificate: a CA and a certificate for 127.0.0.1 in ca.pem, cert.pem and key.pem.
+make_certificate() {
+	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/CN=test CA" -keyout ca.key -out ca.pem 2>/dev/null
+	openssl req -newkey rsa:2048 -nodes -subj "/CN=127.0.0.1" -keyout key.pem -out req.pem 2>/dev/null
+	printf 'subjectAltName=IP:127.0.0.1,DNS:localhost\n' >ext
+	openssl x509 -req -in req.pem -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile ext -out cert.pem 2>/dev/null
+}
+
+# uploads: how many blob uploads the fault registry took.
+uploads() { grep -c '"method": "PUT", "path": "/v2/[^"]*/blobs/uploads/' "$REGLOG" || true; }

@@ -1,0 +1,167 @@
+#!/usr/bin/env bats
+# Pushing to and pulling from real registries and our own faultless one.
+
+load lib
+setup() {
+	common_setup
+	make_tree tree
+	make_spec slipway.yaml
+}
+teardown() { common_teardown; }
+
+build() { "$SLIPWAY" build --progress none "$@"; }
+push() { "$SLIPWAY" push --progress none "$@"; }
+
+@test "push: docker-registry with TLS and htpasswd takes it, and nothing twice" {
+	need docker-registry
+	need htpasswd
+	make_certificate
+	htpasswd -Bbn user secret >htpasswd
+	start_registry "  tls: {certificate: $WORK/cert.pem, key: $WORK/key.pem}" \
+		"auth: {htpasswd: {realm: test, path: $WORK/htpasswd}}"
+	digest=$(build -o image | digest_line)
+	[ "$(printf secret | push --ca ca.pem -u user --password-stdin image "$REG/team/app:v1" | digest_line)" = "$digest" ]
+	before=$(grep -c 'http.request.method=PUT.*blobs/uploads' "$REGLOG")
+	[ "$before" -gt 0 ]
+	run bash -c 'printf secret | "$0" push --progress none --ca ca.pem -u user --password-stdin image "$1/team/app:v1"' "$SLIPWAY" "$REG"
+	[ "$status" -eq 0 ]
+	[[ $output == *"0 blobs uploaded"* ]]
+	[ "$(grep -c 'http.request.method=PUT.*blobs/uploads' "$REGLOG")" -eq "$before" ]
+	printf secret | "$SLIPWAY" verify --progress none --ca ca.pem -u user --password-stdin "$REG/team/app:v1"
+}
+
+@test "push: wrong credentials exit 4 and show no secret" {
+	need docker-registry
+	need htpasswd
+	make_certificate
+	htpasswd -Bbn user secret >htpasswd
+	start_registry "  tls: {certificate: $WORK/cert.pem, key: $WORK/key.pem}" \
+		"auth: {htpasswd: {realm: test, path: $WORK/htpasswd}}"
+	build -o image >/dev/null
+	run bash -c 'printf planted-secret | "$0" push --ca ca.pem -u user --password-stdin image "$1/app:v1"' "$SLIPWAY" "$REG"
+	[ "$status" -eq 4 ]
+	[[ $output != *planted-secret* ]]
+	[[ $output == *"hint:"* ]]
+	run push --ca ca.pem image "$REG/app:v1"
+	[ "$status" -eq 4 ]
+}
+
+@test "push: an untrusted certificate is refused, with the way out" {
+	need docker-registry
+	make_certificate
+	start_registry "  tls: {certificate: $WORK/cert.pem, key: $WORK/key.pem}"
+	build -o image >/dev/null
+	run push image "$REG/app:v1"
+	[ "$status" -ne 0 ]
+	[[ $output == *"--ca FILE"* ]]
+}
+
+@test "push: a token server is asked for the push scope first, with docker's credentials" {
+	start_faultreg --auth bearer --user bob:pass
+	mkdir docker
+	printf '{"auths":{"%s":{"auth":"%s"}}}' "$REG" "$(printf bob:pass | base64)" >docker/config.json
+	build -o image >/dev/null
+	push --insecure image "$REG/team/app:v1" | digest_line
+	grep '"path": "/token' "$REGLOG" | head -n 1 | grep -q 'scope=repository%3Ateam%2Fapp%3Apull%2Cpush'
+	[ "$(uploads)" -gt 0 ]
+	before=$(uploads)
+	push --insecure image "$REG/team/app:v1" | digest_line
+	[ "$(uploads)" -eq "$before" ]
+}
+
+@test "push: tokens that run out in the middle are renewed" {
+	start_faultreg --auth bearer --user bob:pass --token-life 1
+	mkdir docker
+	printf '{"auths":{"%s":{"auth":"%s"}}}' "$REG" "$(printf bob:pass | base64)" >docker/config.json
+	head -c 3000000 /dev/urandom >tree/share/deep/big
+	build -o image >/dev/null
+	push --insecure --jobs 1 image "$REG/team/app:v1" | digest_line
+}
+
+@test "push: a credential helper is asked, and its secret goes nowhere else" {
+	start_faultreg --auth basic --user helper:from-helper
+	mkdir docker bin
+	printf '{"credHelpers":{"%s":"test"}}' "$REG" >docker/config.json
+	printf '#!/bin/sh\nread -r host\necho "$host $1" >>%s/asked\nprintf %s\n' "$WORK" \
+		"'{\"ServerURL\":\"x\",\"Username\":\"helper\",\"Secret\":\"from-helper\"}'" >bin/docker-credential-test
+	chmod +x bin/docker-credential-test
+	build -o image >/dev/null
+	PATH=$PWD/bin:$PATH run push --insecure image "$REG/app:v1"
+	[ "$status" -eq 0 ]
+	[[ $output != *from-helper* ]]
+	grep -qx "$REG get" asked
+}
+
+@test "push: killed midway and run again, it sends only what is missing" {
+	head -c 4000000 /dev/urandom >tree/share/deep/big
+	printf '    - name: two\n      files:\n        - {from: slipway.yaml, to: /etc/two}\n' >>slipway.yaml
+	build -o image >/dev/null
+	start_faultreg
+	push --insecure --jobs 1 image "$REG/app:v1" >/dev/null &
+	pid=$!
+	for ((i = 0; i < 200; i++)); do
+		(($(uploads) >= 1)) && break
+		sleep 0.01
+	done
+	kill -9 $pid 2>/dev/null || true
+	wait $pid 2>/dev/null || true
+	push --insecure --jobs 1 image "$REG/app:v1" | digest_line
+	"$SLIPWAY" verify --insecure --progress none "$REG/app:v1"
+	# Every blob was taken exactly once.
+	[ -z "$(grep '"method": "PUT", "path": "/v2/app/blobs' "$REGLOG" | grep -o 'digest=[^"]*' | sort | uniq -d)" ]
+}
+
+@test "push: children come before the index, tags come last" {
+	start_faultreg
+	build -o image >/dev/null
+	push --insecure image "$REG/app:v1" >/dev/null
+	grep -o '"method": "PUT", "path": "[^"]*' "$REGLOG" | sed 's/.*"//; s/?.*//; s#uploads/.*#uploads#' >order
+	[ "$(tail -n 1 order)" = /v2/app/manifests/v1 ]
+	[ "$(grep -n blobs order | tail -n 1 | cut -d: -f1)" -lt "$(grep -n manifests order | head -n 1 | cut -d: -f1)" ]
+	[ "$(grep -c 'manifests/sha256' order)" -eq 3 ]
+}
+
+@test "push: layers of a base on the same registry are mounted, not sent" {
+	start_faultreg
+	build -o base >/dev/null
+	push --insecure base "$REG/base:v1" >/dev/null
+	make_spec app.yaml "base: $REG/base:v1"
+	sed -i 's#/opt/sample#/opt/app#' app.yaml
+	: >"$REGLOG"
+	"$SLIPWAY" build --progress none --insecure -f app.yaml -o app >/dev/null
+	run push --insecure app "$REG/app:v1"
+	[ "$status" -eq 0 ]
+	[[ $output == *"1 mounted"* ]]
+	grep -q 'uploads/?mount=sha256' "$REGLOG"
+}
+
+@test "push: a sparse build never downloads the base's layers" {
+	start_faultreg
+	build -o base >/dev/null
+	push --insecure base "$REG/base:v1" >/dev/null
+	make_spec app.yaml "base: $REG/base:v1"
+	sed -i 's#/opt/sample#/opt/app#' app.yaml
+	: >"$REGLOG"
+	"$SLIPWAY" build --progress none --insecure --no-cache --sparse -f app.yaml -o app >/dev/null
+	push --insecure app "$REG/app:v1" | digest_line
+	layer=$("$SLIPWAY" inspect --output json oci:base | python3 -c 'import json,sys; print(json.load(sys.stdin)["images"][0]["layers"][0]["digest"])')
+	run grep -c "\"method\": \"GET\".*blobs/$layer" "$REGLOG"
+	[ "$output" = 0 ]
+	"$SLIPWAY" verify --progress none --insecure "$REG/app:v1"
+}
+
+@test "push: a tag that moved does not move a locked build" {
+	start_faultreg
+	build -o base >/dev/null
+	push --insecure base "$REG/base:v1" >/dev/null
+	make_spec app.yaml "base: $REG/base:v1"
+	sed -i 's#/opt/sample#/opt/app#' app.yaml
+	first=$("$SLIPWAY" build --progress none --insecure -f app.yaml -o app | digest_line)
+	cp -a tree original
+	echo changed >>tree/share/a.txt
+	build -o base >/dev/null
+	push --insecure base "$REG/base:v1" >/dev/null
+	rm -r tree && mv original tree
+	[ "$("$SLIPWAY" build --progress none --insecure --locked -f app.yaml -o app | digest_line)" = "$first" ]
+	[ "$("$SLIPWAY" build --progress none --insecure -f app.yaml -o app | digest_line)" != "$first" ]
+}
