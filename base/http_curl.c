@@ -171,12 +171,16 @@ static size_t on_send(char *buf, size_t size, size_t n, void *data)
 	return len;
 }
 
-/* libcurl rewinds when a reused connection turns out dead before an answer came. */
+/*
+ * libcurl rewinds when a reused connection turns out dead before an answer came. A file's body is not sent
+ * twice behind the caller's back: some of it may have arrived, and an upload session that took bytes before
+ * is no place to start over (a registry answers 416).
+ */
 static int on_seek(void *data, curl_off_t offset, int origin)
 {
 	struct exchange *x = data;
 
-	if (origin != SEEK_SET)
+	if (origin != SEEK_SET || (x->request->body.kind == HTTP_BODY_FILE && x->sent > 0))
 		return CURL_SEEKFUNC_FAIL;
 	if (x->request->on_sent != NULL)
 		x->request->on_sent(x->request->on_sent_ctx, offset - x->sent);

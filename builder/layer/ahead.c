@@ -14,10 +14,10 @@ struct ahead {
 	size_t len[AHEAD_CHUNKS];
 	bool threaded;
 	pthread_t thread;
-	pthread_mutex_t lock;         /* guards everything below, and who owns which chunk */
+	pthread_mutex_t lock; /* guards everything below, and who owns which chunk */
 	pthread_cond_t filled, freed;
-	uint64_t n_filled, n_taken;   /* chunk number i is in buf[i % AHEAD_CHUNKS] */
-	bool lent;                    /* chunk n_taken is the caller's */
+	uint64_t n_filled, n_taken; /* chunk number i is in buf[i % AHEAD_CHUNKS] */
+	bool lent;                  /* chunk n_taken is the caller's */
 	bool end, stop;
 	struct err err;
 };
@@ -29,7 +29,8 @@ static int fill(struct ahead *a, size_t slot, struct err *err)
 
 	a->len[slot] = 0;
 	while (n > 0 && a->len[slot] < AHEAD_CHUNK) {
-		if (source_read(a->in, a->buf[slot] + a->len[slot], AHEAD_CHUNK - a->len[slot], &n, err) != 0)
+		if (source_read(a->in, a->buf[slot] + a->len[slot], AHEAD_CHUNK - a->len[slot], &n,
+				err) != 0)
 			return -1;
 		a->len[slot] += n;
 	}
@@ -78,7 +79,8 @@ struct ahead *ahead_new(struct source *in)
 	return a;
 }
 
-static int next_direct(struct ahead *a, const unsigned char **ret_bytes, size_t *ret_n, struct err *err)
+static int next_direct(struct ahead *a, const unsigned char **ret_bytes, size_t *ret_n,
+		       struct err *err)
 {
 	if (fill(a, 0, err) != 0)
 		return -1;

@@ -22,7 +22,8 @@ static bool matches(const char *pattern, const char *path, bool folder)
 	if (pattern[0] != '/')
 		return text_glob(pattern, path);
 	pattern++;
-	return (strchr(pattern, '/') != NULL || strchr(path, '/') == NULL) && text_glob(pattern, path);
+	return (strchr(pattern, '/') != NULL || strchr(path, '/') == NULL) &&
+	       text_glob(pattern, path);
 }
 
 static bool any_matches(const struct strlist *patterns, const char *path, bool folder)

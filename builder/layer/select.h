@@ -1,8 +1,8 @@
 /*
- * Which paths an item takes: its `include` and `exclude` globs (base/text.h, text_glob), as .gitignore
- * reads them: a pattern without '/' matches a name at any depth, a leading '/' ties it to the top, a
- * trailing '/' matches folders only. What lies in an excluded or included folder is excluded or included
- * with it. Pure.
+ * Which paths an item takes: its `include` and `exclude` globs (base/text.h, text_glob), as
+ * .gitignore reads them: a pattern without '/' matches a name at any depth, a leading '/' ties it
+ * to the top, a trailing '/' matches folders only. What lies in an excluded or included folder is
+ * excluded or included with it. Pure.
  */
 #ifndef SLIPWAY_LAYER_SELECT_H
 #define SLIPWAY_LAYER_SELECT_H

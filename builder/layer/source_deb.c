@@ -103,7 +103,7 @@ static void part_close(struct source *s)
 }
 
 static int open_part(const struct deb *deb, const struct part *part, struct source **ret_tar,
-                     struct err *err)
+		     struct err *err)
 {
 	struct part_source *p = mem_zalloc(sizeof(*p));
 
@@ -117,8 +117,8 @@ static int open_part(const struct deb *deb, const struct part *part, struct sour
 static const struct {
 	const char *debian, *go;
 } architectures[] = {
-	{"i386", "386"},         {"armhf", "arm"},        {"armel", "arm"},
-	{"ppc64el", "ppc64le"},  {"mips64el", "mips64le"}, {"mipsel", "mipsle"},
+    {"i386", "386"},        {"armhf", "arm"},         {"armel", "arm"},
+    {"ppc64el", "ppc64le"}, {"mips64el", "mips64le"}, {"mipsel", "mipsle"},
 };
 
 static const char *go_architecture(const char *debian)
@@ -142,7 +142,8 @@ static void control_field(const char *text, const char *key, char out[FIELD_MAX]
 			const char *value = text + key_len + 1, *end = text + len;
 
 			value += strspn(value, " \t");
-			while (end > value && (end[-1] == ' ' || end[-1] == '\r' || end[-1] == '\t'))
+			while (end > value &&
+			       (end[-1] == ' ' || end[-1] == '\r' || end[-1] == '\t'))
 				end--;
 			size_t n = (size_t)(end - value);
 
@@ -167,10 +168,10 @@ static int judge_control(const struct deb *deb, const char *text, struct err *er
 	if (strcmp(architecture, "all") == 0 ||
 	    strcmp(go_architecture(architecture), deb->platform->architecture) == 0)
 		return 0;
-	struct diag *diag = diags_add(deb->diags, DIAG_ERROR, deb->item->at,
-	                              "layer '%s': '%s': package %s %s is for %s, not for %s",
-	                              deb->tree->label, deb->item->path, name, version, architecture,
-	                              deb->platform->architecture);
+	struct diag *diag =
+	    diags_add(deb->diags, DIAG_ERROR, deb->item->at,
+		      "layer '%s': '%s': package %s %s is for %s, not for %s", deb->tree->label,
+		      deb->item->path, name, version, architecture, deb->platform->architecture);
 
 	diag_hint(deb->diags, diag, "use ${arch} in the path, or limit the layer with 'platforms'");
 	return 0;
@@ -224,11 +225,11 @@ static int read_data(const struct deb *deb, const struct part *part, struct err 
 {
 	static const struct strlist none = {NULL, 0};
 	const struct members_rules rules = {
-		.name = arena_strdup(deb->tree->arena, deb->item->path),
-		.to = "",
-		.select = {.include = &none, .exclude = &none},
-		.xattrs = &none,
-		.at = deb->item->at,
+	    .name = arena_strdup(deb->tree->arena, deb->item->path),
+	    .to = "",
+	    .select = {.include = &none, .exclude = &none},
+	    .xattrs = &none,
+	    .at = deb->item->at,
 	};
 	struct source *in;
 
@@ -250,12 +251,13 @@ static int check_version(const struct deb *deb, const struct part *part, struct 
 	if (strcmp(part->name, "debian-binary") != 0)
 		return malformed("its first part is not debian-binary", err);
 	if (!text_has_prefix(text, "2."))
-		return err_set(err, ERR_UNSUPPORTED, "package format %.*s, not 2.x", (int)strcspn(text, "\n"),
-		               text);
+		return err_set(err, ERR_UNSUPPORTED, "package format %.*s, not 2.x",
+			       (int)strcspn(text, "\n"), text);
 	return 0;
 }
 
-/* deb(5): the version first, then control, then data; parts whose names start with '_' are ignored. */
+/* deb(5): the version first, then control, then data; parts whose names start with '_' are ignored.
+ */
 static int read_parts(const struct deb *deb, struct err *err)
 {
 	int64_t offset = AR_MAGIC;
@@ -272,7 +274,8 @@ static int read_parts(const struct deb *deb, struct err *err)
 		if (i == 0 && check_version(deb, &part, err) != 0)
 			return -1;
 		if (text_has_prefix(part.name, "data.tar"))
-			return control ? read_data(deb, &part, err) : malformed("it has no control.tar", err);
+			return control ? read_data(deb, &part, err)
+				       : malformed("it has no control.tar", err);
 		if (text_has_prefix(part.name, "control.tar")) {
 			control = true;
 			if (read_control(deb, &part, err) != 0)
@@ -298,7 +301,7 @@ static int read_deb(const struct deb *deb, struct err *err)
 }
 
 int source_deb_add(struct tree *t, const struct layer_path *item, const struct platform *platform,
-                   struct diags *d, struct err *err)
+		   struct diags *d, struct err *err)
 {
 	struct deb deb = {.tree = t, .item = item, .platform = platform, .diags = d};
 

@@ -1,6 +1,6 @@
 /*
- * Globs in `from`: our own walk in byte order, because glob(3) sorts by locale. Like the rest of the
- * spec a `*` also matches names that start with a dot.
+ * Globs in `from`: our own walk in byte order, because glob(3) sorts by locale. Like the rest of
+ * the spec a `*` also matches names that start with a dot.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,8 @@ bool walk_is_glob(const char *path)
 	return strpbrk(path, "*?[") != NULL;
 }
 
-static int visit_folder(struct globbing *g, int fd, const char *source, unsigned depth, struct err *err);
+static int visit_folder(struct globbing *g, int fd, const char *source, unsigned depth,
+			struct err *err);
 
 /* A pattern without '/' would match at any depth; here it stands for one name. */
 static bool matches(const struct globbing *g, const char *path, unsigned depth)
@@ -36,7 +37,7 @@ static bool matches(const struct globbing *g, const char *path, unsigned depth)
 }
 
 static int visit(struct globbing *g, int fd, const char *source, const char *name, unsigned depth,
-                 struct err *err)
+		 struct err *err)
 {
 	struct walk *w = g->walk;
 	struct stat st;
@@ -44,12 +45,13 @@ static int visit(struct globbing *g, int fd, const char *source, const char *nam
 
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		return err_set(err, ERR_IO, "stat '%s'", source);
-	if (matches(g, source + strlen(w->base) + 1, depth) && (!g->folders || S_ISDIR(st.st_mode))) {
+	if (matches(g, source + strlen(w->base) + 1, depth) &&
+	    (!g->folders || S_ISDIR(st.st_mode))) {
 		struct walk_node n = {.dirfd = fd,
-		                      .name = name,
-		                      .source = source,
-		                      .image = walk_join(w, g->image, name),
-		                      .depth = depth};
+				      .name = name,
+				      .source = source,
+				      .image = walk_join(w, g->image, name),
+				      .depth = depth};
 
 		g->n_matches++;
 		return walk_visit(w, &n, &added, err);
@@ -59,14 +61,16 @@ static int visit(struct globbing *g, int fd, const char *source, const char *nam
 	int below = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (below < 0) {
-		walk_problem(w, NULL, "folder '%s' cannot be searched: %s", source, strerror(errno));
+		walk_problem(w, NULL, "folder '%s' cannot be searched: %s", source,
+			     strerror(errno));
 		return 0;
 	}
 	return visit_folder(g, below, source, depth, err);
 }
 
 /* Takes fd over. */
-static int visit_folder(struct globbing *g, int fd, const char *source, unsigned depth, struct err *err)
+static int visit_folder(struct globbing *g, int fd, const char *source, unsigned depth,
+			struct err *err)
 {
 	AUTO(walk_names) struct walk_names names = {0};
 	DIR *dir = fdopendir(fd);
@@ -122,8 +126,9 @@ int walk_glob(struct walk *w, const char *pattern, const char *image, struct err
 	int fd = open(base[0] == '\0' ? "/" : base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0) {
-		walk_problem(w, "paths in the spec are relative to its folder", "'%s': folder '%s' cannot be read: %s",
-		             pattern, base, strerror(errno));
+		walk_problem(w, "paths in the spec are relative to its folder",
+			     "'%s': folder '%s' cannot be read: %s", pattern, base,
+			     strerror(errno));
 		return 0;
 	}
 	if (walk_set_base(w, fd, base, err) != 0) {
@@ -133,6 +138,7 @@ int walk_glob(struct walk *w, const char *pattern, const char *image, struct err
 	if (visit_folder(&g, fd, base, 0, err) != 0)
 		return -1;
 	if (g.n_matches == 0 && !w->stopped)
-		walk_problem(w, "paths in the spec are relative to its folder", "nothing matches '%s'", pattern);
+		walk_problem(w, "paths in the spec are relative to its folder",
+			     "nothing matches '%s'", pattern);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * Folders of the building machine as entries. In order: problems, lists of names, inodes with several
- * names, entries, symbolic links that are followed, the walk.
+ * Folders of the building machine as entries. In order: problems, lists of names, inodes with
+ * several names, entries, symbolic links that are followed, the walk.
  */
 #include "builder/layer/source_walk.h"
 
@@ -17,10 +17,10 @@ enum { NS_PER_S = 1000000000, PROC_PATH_MAX = 64 + NAME_MAX };
 void walk_init(struct walk *w, struct tree *t, const struct layer_files *item, struct diags *d)
 {
 	*w = (struct walk){.tree = t,
-	                   .item = item,
-	                   .diags = d,
-	                   .select = {.include = &item->include, .exclude = &item->exclude},
-	                   .base = ""};
+			   .item = item,
+			   .diags = d,
+			   .select = {.include = &item->include, .exclude = &item->exclude},
+			   .base = ""};
 }
 
 void walk_done(struct walk *w)
@@ -42,13 +42,14 @@ void walk_problem(struct walk *w, const char *hint, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	struct diag *diag =
-		diags_add(w->diags, DIAG_ERROR, w->item->at, "layer '%s': %s", w->tree->label, text);
+	    diags_add(w->diags, DIAG_ERROR, w->item->at, "layer '%s': %s", w->tree->label, text);
 
 	if (hint != NULL)
 		diag_hint(w->diags, diag, "%s", hint);
 	if (++w->n_problems == WALK_PROBLEMS_MAX) {
-		diags_add(w->diags, DIAG_NOTE, w->item->at, "layer '%s': more problems of '%s' are not shown",
-		          w->tree->label, w->item->from);
+		diags_add(w->diags, DIAG_NOTE, w->item->at,
+			  "layer '%s': more problems of '%s' are not shown", w->tree->label,
+			  w->item->from);
 		w->stopped = true;
 	}
 }
@@ -60,13 +61,13 @@ static int refused(struct walk *w, const char *what, const char *source, struct 
 	case EACCES:
 	case EPERM:
 		walk_problem(w, "give the building user permission to read it, or exclude it",
-		             "%s '%s': permission denied", what, source);
+			     "%s '%s': permission denied", what, source);
 		return 0;
 	case ENOENT:
 	case ENOTDIR:
 	case ELOOP:
 		walk_problem(w, "build again when nothing writes to the source",
-		             "%s '%s' changed while the folder was read", what, source);
+			     "%s '%s' changed while the folder was read", what, source);
 		return 0;
 	default:
 		return err_set(err, ERR_IO, "read %s '%s'", what, source);
@@ -99,7 +100,8 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-int walk_list(struct walk *w, DIR *dir, const char *prefix, struct walk_names *names, struct err *err)
+int walk_list(struct walk *w, DIR *dir, const char *prefix, struct walk_names *names,
+	      struct err *err)
 {
 	/* "/" + name, also where the prefix is empty because the folder is the root. */
 	for (;;) {
@@ -113,8 +115,8 @@ int walk_list(struct walk *w, DIR *dir, const char *prefix, struct walk_names *n
 		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
 			continue;
 		if (++w->n_entries > WALK_ENTRIES_MAX) {
-			walk_problem(w, "name smaller folders", "'%s' has over %d files", w->item->from,
-			             WALK_ENTRIES_MAX);
+			walk_problem(w, "name smaller folders", "'%s' has over %d files",
+				     w->item->from, WALK_ENTRIES_MAX);
 			w->stopped = true;
 			break;
 		}
@@ -197,13 +199,13 @@ static struct entry new_entry(const struct walk *w, const struct walk_node *n, e
 	const struct stat *st = &n->st;
 
 	return (struct entry){
-		.path = n->image,
-		.type = type,
-		.uid = item->owner.uid > 0 ? (uint32_t)item->owner.uid : 0,
-		.gid = item->owner.gid > 0 ? (uint32_t)item->owner.gid : 0,
-		.mtime = st->st_mtim.tv_sec < w->tree->epoch ? st->st_mtim.tv_sec : w->tree->epoch,
-		.source = n->source,
-		.at = item->at,
+	    .path = n->image,
+	    .type = type,
+	    .uid = item->owner.uid > 0 ? (uint32_t)item->owner.uid : 0,
+	    .gid = item->owner.gid > 0 ? (uint32_t)item->owner.gid : 0,
+	    .mtime = st->st_mtim.tv_sec < w->tree->epoch ? st->st_mtim.tv_sec : w->tree->epoch,
+	    .source = n->source,
+	    .at = item->at,
 	};
 }
 
@@ -254,9 +256,9 @@ static int add_file(struct walk *w, const struct walk_node *n, struct err *err)
 	e.size = st->st_size;
 	e.content = st->st_size > 0 ? CONTENT_PATH : CONTENT_NONE;
 	e.stamp = (struct entry_stamp){.dev = (uint64_t)st->st_dev,
-	                               .ino = (uint64_t)st->st_ino,
-	                               .mtime_ns = nanoseconds(st->st_mtim),
-	                               .ctime_ns = nanoseconds(st->st_ctim)};
+				       .ino = (uint64_t)st->st_ino,
+				       .mtime_ns = nanoseconds(st->st_mtim),
+				       .ctime_ns = nanoseconds(st->st_ctim)};
 	if (read_xattrs(w, n, &e, err) != 0)
 		return -1;
 	return walk_add(w, &e, err);
@@ -299,8 +301,9 @@ static int add_leaf(struct walk *w, const struct walk_node *n, bool *ret_added, 
 	case S_IFSOCK:
 		return 0; /* means nothing without its process */
 	default:
-		walk_problem(w, "exclude it: an image layer built from files holds files, folders and links",
-		             "'%s' is a %s", n->source, S_ISFIFO(n->st.st_mode) ? "fifo" : "device node");
+		walk_problem(
+		    w, "exclude it: an image layer built from files holds files, folders and links",
+		    "'%s' is a %s", n->source, S_ISFIFO(n->st.st_mode) ? "fifo" : "device node");
 		return 0;
 	}
 }
@@ -336,15 +339,16 @@ static bool inside(const char *root, const char *path)
 
 static int visit_typed(struct walk *w, struct walk_node *n, bool *ret_added, struct err *err);
 
-/* The target is opened first, as a path only, and then asked where it lies: nothing can change between. */
+/* The target is opened first, as a path only, and then asked where it lies: nothing can change
+ * between. */
 static int visit_target(struct walk *w, struct walk_node *n, bool *ret_added, struct err *err)
 {
 	AUTO_CLOSE int fd = openat(n->dirfd, n->name, O_PATH | O_CLOEXEC);
 	char real[PATH_MAX];
 
 	if (fd < 0 && (errno == ENOENT || errno == ELOOP || errno == ENOTDIR)) {
-		walk_problem(w, "exclude it, or build without 'follow'", "the link '%s' leads nowhere",
-		             n->source);
+		walk_problem(w, "exclude it, or build without 'follow'",
+			     "the link '%s' leads nowhere", n->source);
 		return 0;
 	}
 	if (fd < 0)
@@ -354,8 +358,10 @@ static int visit_target(struct walk *w, struct walk_node *n, bool *ret_added, st
 	if (fstat(fd, &n->st) != 0)
 		return err_set(err, ERR_IO, "stat '%s'", n->source);
 	if (!n->top && !inside(w->root, real)) {
-		walk_problem(w, "exclude it, build without 'follow', or copy its target by an item of its own",
-		             "the link '%s' leaves the source: it leads to '%s'", n->source, real);
+		walk_problem(
+		    w,
+		    "exclude it, build without 'follow', or copy its target by an item of its own",
+		    "the link '%s' leaves the source: it leads to '%s'", n->source, real);
 		return 0;
 	}
 	n->real = arena_strdup(w->tree->arena, real);
@@ -377,20 +383,20 @@ static bool loops(const struct walk_node *n)
 	return false;
 }
 
-static int visit_children(struct walk *w, struct walk_node *n, DIR *dir, const struct walk_names *names,
-                          bool *ret_added, struct err *err)
+static int visit_children(struct walk *w, struct walk_node *n, DIR *dir,
+			  const struct walk_names *names, bool *ret_added, struct err *err)
 {
 	size_t skip = strlen(n->source) + 1;
 
 	for (size_t i = 0; i < names->n && !w->stopped; i++) {
 		struct walk_node child = {
-			.dirfd = dirfd(dir),
-			.name = names->at[i] + skip,
-			.source = names->at[i],
-			.image = walk_join(w, n->image, names->at[i] + skip),
-			.included = n->included,
-			.depth = n->depth + 1,
-			.parent = n,
+		    .dirfd = dirfd(dir),
+		    .name = names->at[i] + skip,
+		    .source = names->at[i],
+		    .image = walk_join(w, n->image, names->at[i] + skip),
+		    .included = n->included,
+		    .depth = n->depth + 1,
+		    .parent = n,
 		};
 
 		if (walk_visit(w, &child, ret_added, err) != 0)
@@ -399,7 +405,8 @@ static int visit_children(struct walk *w, struct walk_node *n, DIR *dir, const s
 	return 0;
 }
 
-static int visit_open(struct walk *w, struct walk_node *n, DIR *dir, bool *ret_added, struct err *err)
+static int visit_open(struct walk *w, struct walk_node *n, DIR *dir, bool *ret_added,
+		      struct err *err)
 {
 	AUTO(walk_names) struct walk_names names = {0};
 	bool below = false;
@@ -421,12 +428,12 @@ static int visit_folder(struct walk *w, struct walk_node *n, bool *ret_added, st
 		return -1;
 	if (n->depth > WALK_DEPTH_MAX || (w->item->follow && loops(n))) {
 		walk_problem(w, "exclude it", "folder '%s' %s", n->source,
-		             n->depth > WALK_DEPTH_MAX ? "lies over 200 folders deep"
-		                                       : "leads back to a folder above it");
+			     n->depth > WALK_DEPTH_MAX ? "lies over 200 folders deep"
+						       : "leads back to a folder above it");
 		return 0;
 	}
 	int fd = openat(n->dirfd, n->name,
-	                O_RDONLY | O_DIRECTORY | O_CLOEXEC | (n->top ? 0 : O_NOFOLLOW));
+			O_RDONLY | O_DIRECTORY | O_CLOEXEC | (n->top ? 0 : O_NOFOLLOW));
 
 	if (fd < 0)
 		return refused(w, "folder", n->source, err);

@@ -1,10 +1,10 @@
 /*
- * Inside of source_files_add, shared by its three files (source_files.c: items, source_walk.c: folders,
- * source_glob.c: patterns). Nobody else includes this.
+ * Inside of source_files_add, shared by its three files (source_files.c: items, source_walk.c:
+ * folders, source_glob.c: patterns). Nobody else includes this.
  *
- * A walk looks names up relative to open folders and never through a symbolic link it has not checked,
- * so that a source that changes meanwhile can at worst be reported, never lead outside. It costs one
- * fstatat per file and opens folders only.
+ * A walk looks names up relative to open folders and never through a symbolic link it has not
+ * checked, so that a source that changes meanwhile can at worst be reported, never lead outside. It
+ * costs one fstatat per file and opens folders only.
  */
 #ifndef SLIPWAY_LAYER_SOURCE_WALK_H
 #define SLIPWAY_LAYER_SOURCE_WALK_H
@@ -50,32 +50,34 @@ int walk_set_base(struct walk *w, int fd, const char *base, struct err *err) MUS
 
 /* One name met on the way. */
 struct walk_node {
-	int dirfd;          /* the folder it is looked up in */
+	int dirfd; /* the folder it is looked up in */
 	const char *name;
 	const char *source; /* path on disk */
 	const char *image;  /* path in the image */
-	bool top;           /* what `from` names itself: globs do not apply, its metadata is implied */
-	bool included;      /* a folder above was included */
+	bool top;      /* what `from` names itself: globs do not apply, its metadata is implied */
+	bool included; /* a folder above was included */
 	unsigned depth;
 	const struct walk_node *parent;
-	const char *real;   /* target of a followed link; NULL otherwise */
-	struct stat st;     /* filled by the walk */
+	const char *real; /* target of a followed link; NULL otherwise */
+	struct stat st;   /* filled by the walk */
 };
 
-/* Adds the file, link or folder with all below it; *ret_added becomes true when something was added. */
+/* Adds the file, link or folder with all below it; *ret_added becomes true when something was
+ * added. */
 int walk_visit(struct walk *w, struct walk_node *n, bool *ret_added, struct err *err) MUST_USE;
 
 /* Adds an entry; a path that cannot be shipped is a problem, not an error. */
 int walk_add(struct walk *w, const struct entry *e, struct err *err) MUST_USE;
 
-/* Paths of everything in an open folder, in byte order: prefix + "/" + name, in the tree's arena. */
+/* Paths of everything in an open folder, in byte order: prefix + "/" + name, in the tree's arena.
+ */
 struct walk_names {
 	const char **at;
 	size_t n, cap;
 };
 void walk_names_done(struct walk_names *names);
 int walk_list(struct walk *w, DIR *dir, const char *prefix, struct walk_names *names,
-              struct err *err) MUST_USE;
+	      struct err *err) MUST_USE;
 
 /* a + "/" + b in the tree's arena; only b when a is empty. */
 const char *walk_join(struct walk *w, const char *a, const char *b);

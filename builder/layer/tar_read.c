@@ -1,5 +1,6 @@
 /*
- * See tar_read.h. In order: reading bytes, extended headers, one header, maps of sparse files, content.
+ * See tar_read.h. In order: reading bytes, extended headers, one header, maps of sparse files,
+ * content.
  */
 #include "builder/layer/tar_read.h"
 
@@ -12,11 +13,12 @@
 
 enum { SCRATCH = 64 << 10, EXTENDED_HEADERS_MAX = 64 };
 
-/* ustar (POSIX.1-2017, pax, "ustar Interchange Format"), and GNU's old sparse header in its tail. */
+/* ustar (POSIX.1-2017, pax, "ustar Interchange Format"), and GNU's old sparse header in its tail.
+ */
 struct ustar {
 	unsigned char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8], type[1],
-		link[100], magic[6], version[2], uname[32], gname[32], major[8], minor[8], prefix[155],
-		pad[12];
+	    link[100], magic[6], version[2], uname[32], gname[32], major[8], minor[8], prefix[155],
+	    pad[12];
 };
 
 enum { GNU_MAP = 386, GNU_MAP_PIECES = 4, GNU_EXTENDED = 482, GNU_REAL_SIZE = 483 };
@@ -36,10 +38,10 @@ struct tar_reader {
 	uint64_t n_members;
 	bool ended, marked_end;
 	/* The current member's content: */
-	int64_t stored;    /* bytes of it still in the stream */
+	int64_t stored; /* bytes of it still in the stream */
 	size_t padding;
-	int64_t at, size;  /* position, and length with holes */
-	size_t piece;      /* index into pax.map, for a sparse file */
+	int64_t at, size; /* position, and length with holes */
+	size_t piece;     /* index into pax.map, for a sparse file */
 	bool sparse;
 	unsigned char scratch[SCRATCH];
 };
@@ -126,7 +128,8 @@ static bool is_zero(const unsigned char *block)
 static int check_sum(const struct tar_reader *r, struct err *err)
 {
 	const unsigned char *b = r->block.bytes;
-	const size_t from = offsetof(struct ustar, checksum), to = from + sizeof(r->block.h.checksum);
+	const size_t from = offsetof(struct ustar, checksum),
+		     to = from + sizeof(r->block.h.checksum);
 	int64_t sum = 0, signed_sum = 0, want;
 
 	for (size_t i = 0; i < TAR_BLOCK; i++) {
@@ -135,7 +138,8 @@ static int check_sum(const struct tar_reader *r, struct err *err)
 		sum += c;
 		signed_sum += (signed char)c;
 	}
-	if (tar_number(r->block.h.checksum, sizeof(r->block.h.checksum), "checksum", &want, err) == 0 &&
+	if (tar_number(r->block.h.checksum, sizeof(r->block.h.checksum), "checksum", &want, err) ==
+		0 &&
 	    (want == sum || want == signed_sum))
 		return 0;
 	err_set(err, ERR_FORMAT, "tar: a header's checksum is wrong");
@@ -246,7 +250,8 @@ static void trim(struct strbuf *sb)
 	const char *text = strbuf_str(sb);
 	size_t from = 0, to = sb->len;
 
-	while (text[from] == '/' || (text[from] == '.' && (text[from + 1] == '/' || from + 1 == to)))
+	while (text[from] == '/' ||
+	       (text[from] == '.' && (text[from + 1] == '/' || from + 1 == to)))
 		from++;
 	while (to > from && text[to - 1] == '/')
 		to--;
@@ -313,7 +318,7 @@ static int member_type(unsigned char type, bool slash, enum member_type *ret_typ
 	switch (type) {
 	case '0':
 	case '\0':
-	case '7': /* contiguous */
+	case '7':                                             /* contiguous */
 		*ret_type = slash ? MEMBER_DIR : MEMBER_FILE; /* v7 marks a folder by its '/' */
 		return 0;
 	case 'S':
@@ -362,7 +367,8 @@ static int set_owner(const struct tar_reader *r, struct member *m, struct err *e
 	m->uid = (uint32_t)uid;
 	m->gid = (uint32_t)gid;
 	m->mtime = r->pax.mtime;
-	return r->pax.has_mtime ? 0 : tar_number(h->mtime, sizeof(h->mtime), "mtime", &m->mtime, err);
+	return r->pax.has_mtime ? 0
+				: tar_number(h->mtime, sizeof(h->mtime), "mtime", &m->mtime, err);
 }
 
 /* ---- sparse files ---- */
@@ -387,7 +393,8 @@ static int gnu_map(struct tar_reader *r, struct err *err)
 	bool extended = r->block.bytes[GNU_EXTENDED] != 0;
 
 	r->pax.map.n = 0;
-	if (tar_number(r->block.bytes + GNU_REAL_SIZE, GNU_FIELD, "real size", &r->pax.real_size, err) != 0 ||
+	if (tar_number(r->block.bytes + GNU_REAL_SIZE, GNU_FIELD, "real size", &r->pax.real_size,
+		       err) != 0 ||
 	    gnu_pieces(r, r->block.bytes + GNU_MAP, GNU_MAP_PIECES, err) != 0)
 		return -1;
 	while (extended) {
@@ -396,7 +403,8 @@ static int gnu_map(struct tar_reader *r, struct err *err)
 			return -1;
 		extended = more[GNU_MORE_EXTENDED] != 0;
 		if (extended && more[0] == '\0')
-			return err_set(err, ERR_FORMAT, "tar: the map of a sparse file has an empty part");
+			return err_set(err, ERR_FORMAT,
+				       "tar: the map of a sparse file has an empty part");
 	}
 	return 0;
 }
@@ -459,7 +467,8 @@ static int set_sparse(struct tar_reader *r, bool gnu, struct err *err)
 	if (tar_map_check(&r->pax.map, r->pax.real_size, &stored, err) != 0)
 		return -1;
 	if (stored != r->stored)
-		return err_set(err, ERR_FORMAT, "tar: the map of a sparse file disagrees with its size");
+		return err_set(err, ERR_FORMAT,
+			       "tar: the map of a sparse file disagrees with its size");
 	r->size = r->pax.real_size;
 	r->sparse = true;
 	return 0;
@@ -512,7 +521,8 @@ static int take_member(struct tar_reader *r, struct member *ret_member, struct e
 	return 0;
 }
 
-int tar_reader_next(struct tar_reader *r, struct member *ret_member, bool *ret_more, struct err *err)
+int tar_reader_next(struct tar_reader *r, struct member *ret_member, bool *ret_more,
+		    struct err *err)
 {
 	bool more = false;
 

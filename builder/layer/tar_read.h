@@ -1,9 +1,10 @@
 /*
- * Reading a tar stream member by member: v7, ustar and pax (POSIX.1-2017, pax), GNU long names, sparse
- * files in GNU's old form and in pax forms 0.0, 0.1 and 1.0, with holes filled by zeros. Names are bytes:
- * no character set, no locale. Interprets as container runtimes do (Go's archive/tar): links, folders and
- * devices have no content, global pax headers say nothing of members. Hostile input is expected: every
- * number is checked, every header has a cap. Does not extract, does not judge paths.
+ * Reading a tar stream member by member: v7, ustar and pax (POSIX.1-2017, pax), GNU long names,
+ * sparse files in GNU's old form and in pax forms 0.0, 0.1 and 1.0, with holes filled by zeros.
+ * Names are bytes: no character set, no locale. Interprets as container runtimes do (Go's
+ * archive/tar): links, folders and devices have no content, global pax headers say nothing of
+ * members. Hostile input is expected: every number is checked, every header has a cap. Does not
+ * extract, does not judge paths.
  *
  *   struct tar_reader *r = tar_reader_new(source);
  *   while (tar_reader_next(r, &member, &more, err) == 0 && more)
@@ -27,15 +28,16 @@ MUST_USE struct tar_reader *tar_reader_new(struct source *in);
 void tar_reader_free(struct tar_reader *r); /* accepts NULL */
 
 /*
- * The next member; *ret_more = false behind the last one. Unread content is skipped. The size of a sparse
- * file is that with its holes. ERR_FORMAT when the stream is damaged or cut, ERR_LIMIT beyond a cap.
+ * The next member; *ret_more = false behind the last one. Unread content is skipped. The size of a
+ * sparse file is that with its holes. ERR_FORMAT when the stream is damaged or cut, ERR_LIMIT
+ * beyond a cap.
  */
-int tar_reader_next(struct tar_reader *r, struct member *ret_member, bool *ret_more, struct err *err)
-	MUST_USE;
+int tar_reader_next(struct tar_reader *r, struct member *ret_member, bool *ret_more,
+		    struct err *err) MUST_USE;
 
 /* Content of the current regular file; *ret_n = 0 at its end, at once for other types. */
-int tar_reader_read(struct tar_reader *r, void *buf, size_t cap, size_t *ret_n, struct err *err)
-	MUST_USE;
+int tar_reader_read(struct tar_reader *r, void *buf, size_t cap, size_t *ret_n,
+		    struct err *err) MUST_USE;
 
 /*
  * True once the end was marked by a zero record. A stream that ends between two members without one

@@ -12,7 +12,7 @@ teardown() { common_teardown; }
 
 # podman_run ARGS...: with what a small container host may lack turned off.
 podman_run() {
-	podman --runtime runc --cgroup-manager cgroupfs --root "$WORK/podman" --runroot "$WORK/podman-run" run --rm \
+	env -u DOCKER_CONFIG podman --runtime runc --cgroup-manager cgroupfs --storage-driver vfs --root "$WORK/podman" --runroot "$WORK/podman-run" run --rm \
 		--network none --ulimit nofile=1024:1024 --ulimit nproc=4096:4096 "$@"
 }
 
@@ -45,6 +45,7 @@ podman_run() {
 	[ "$EUID" -eq 0 ] || skip "containers need root here"
 	[ "$(uname -m)" = x86_64 ] || skip "not an amd64 machine"
 	run podman_run "oci:$WORK/image" probe
+	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ $output == *"architecture: amd64"* ]]
 }
@@ -58,6 +59,7 @@ podman_run() {
 	[ -e /proc/sys/fs/binfmt_misc/qemu-aarch64 ] || update-binfmts --enable qemu-aarch64 2>/dev/null ||
 		skip "qemu-aarch64 cannot be registered"
 	run podman_run --arch arm64 "oci:$WORK/image" probe
+	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ $output == *"architecture: arm64"* ]]
 }

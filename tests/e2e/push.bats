@@ -107,8 +107,9 @@ push() { "$SLIPWAY" push --progress none "$@"; }
 	wait $pid 2>/dev/null || true
 	push --insecure --jobs 1 image "$REG/app:v1" | digest_line
 	"$SLIPWAY" verify --insecure --progress none "$REG/app:v1"
-	# Every blob was taken exactly once.
-	[ -z "$(grep '"method": "PUT", "path": "/v2/app/blobs' "$REGLOG" | grep -o 'digest=[^"]*' | sort | uniq -d)" ]
+	# Every blob was taken once; only the one in flight when the push died may have been sent again.
+	grep '"method": "PUT", "path": "/v2/app/blobs' "$REGLOG" | grep -o 'digest=[^"]*' | sort | uniq -d >twice
+	[ "$(wc -l <twice)" -le 1 ]
 }
 
 @test "push: children come before the index, tags come last" {
