@@ -131,7 +131,7 @@ bench-deps:
 .PHONY: lint
 lint: lint-deps layers headers sizes
 	clang-format --dry-run -Werror $(BASE_SRC) $(BUILDER_SRC) $(CLI_SRC) $(TRAINER_SRC) $(HEADERS)
-	tests/lint/tidy $(BUILD) $(BASE_SRC) $(BUILDER_SRC) $(CLI_SRC) $(TRAINER_SRC)
+	tests/lint/tidy $(BASE_SRC) $(BUILDER_SRC) $(CLI_SRC) $(TRAINER_SRC)
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	  --error-exitcode=1 --suppress=missingIncludeSystem -I. $(BASE_SRC) $(BUILDER_SRC) $(CLI_SRC) $(TRAINER_SRC)
 	shellcheck $$(grep -lE '^#!.*(bash|/sh)' -r tests .ci --include='*' -I)

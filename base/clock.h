@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 struct clock {
-	int64_t (*now_ms)(struct clock *c);              /* wall clock, ms since 1970 UTC */
-	void (*sleep_ms)(struct clock *c, int64_t ms);   /* ends early when the process is interrupted */
+	int64_t (*now_ms)(struct clock *c); /* wall clock, ms since 1970 UTC */
+	void (*sleep_ms)(struct clock *c,
+	                 int64_t ms); /* ends early when the process is interrupted */
 };
 
 /* The system's clock; a constant object, never freed. */

@@ -55,7 +55,8 @@ static struct diag *find_same(struct diags *d, enum diag_severity severity, cons
 	return NULL;
 }
 
-struct diag *diags_add(struct diags *d, enum diag_severity severity, struct srcpos at, const char *fmt, ...)
+struct diag *diags_add(struct diags *d, enum diag_severity severity, struct srcpos at,
+                       const char *fmt, ...)
 {
 	va_list args;
 
@@ -130,7 +131,8 @@ static const struct diag_source *find_source(const struct diags *d, const char *
 }
 
 /* The given line of a text; false when it has fewer. */
-static bool find_line(const struct diag_source *s, unsigned line, const char **ret_start, size_t *ret_len)
+static bool find_line(const struct diag_source *s, unsigned line, const char **ret_start,
+                      size_t *ret_len)
 {
 	const char *at = s->text, *end = s->text + s->len;
 
@@ -151,7 +153,8 @@ static bool find_line(const struct diag_source *s, unsigned line, const char **r
 }
 
 /* The source line and ^~~~ below it; tabs are copied so that the columns agree. */
-static void quote_line(const struct diags *d, const struct diag *diag, bool colour, struct strbuf *sb)
+static void quote_line(const struct diags *d, const struct diag *diag, bool colour,
+                       struct strbuf *sb)
 {
 	const struct diag_source *source = find_source(d, diag->at.file);
 	const char *line;
@@ -177,7 +180,8 @@ static void quote_line(const struct diags *d, const struct diag *diag, bool colo
 	strbuf_adds(sb, colour ? "\033[0m\n" : "\n");
 }
 
-static void diag_text(const struct diags *d, const struct diag *diag, bool colour, struct strbuf *sb)
+static void diag_text(const struct diags *d, const struct diag *diag, bool colour,
+                      struct strbuf *sb)
 {
 	if (diag->at.file != NULL)
 		strbuf_addf(sb, "%s:%u:%u: ", diag->at.file, diag->at.line, diag->at.column);

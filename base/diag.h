@@ -49,8 +49,8 @@ void diags_done(struct diags *d);
 /* Remembers (copies) a text, so that its lines can be quoted. */
 void diags_add_source(struct diags *d, const char *file, const char *text, size_t len);
 
-/* Adds one problem, unless the same one is there already; texts are copied, control bytes replaced. Returns
- * it, for diag_hint; valid until the next call. */
+/* Adds one problem, unless the same one is there already; texts are copied, control bytes replaced.
+ * Returns it, for diag_hint; valid until the next call. */
 struct diag *diags_add(struct diags *d, enum diag_severity severity, struct srcpos at,
                        const char *fmt, ...) PRINTF_LIKE(4, 5);
 

@@ -28,7 +28,8 @@ int digest_parse(const char *text, struct digest *ret_digest, struct err *err)
 		int high = hex_value(hex[2 * i]), low = hex_value(hex[2 * i + 1]);
 
 		if (high < 0 || low < 0)
-			return err_set(err, ERR_FORMAT, "digest '%.80s' has a byte that is not lower-case hex",
+			return err_set(err, ERR_FORMAT,
+			               "digest '%.80s' has a byte that is not lower-case hex",
 			               text);
 		d.bytes[i] = (unsigned char)(high << 4 | low);
 	}

@@ -1,6 +1,7 @@
 /*
  * SHA-256 digests as OCI writes them: "sha256:" and 64 lower-case hex digits
- * (image-spec, descriptor.md, "Digests"). Other algorithms are refused: no registry of ours uses one.
+ * (image-spec, descriptor.md, "Digests"). Other algorithms are refused: no registry of ours uses
+ * one.
  */
 #ifndef SLIPWAY_BASE_DIGEST_H
 #define SLIPWAY_BASE_DIGEST_H

@@ -5,13 +5,20 @@
 #include <string.h>
 
 static const char *const names[] = {
-	[ERR_NONE] = "none",         [ERR_IO] = "io",
-	[ERR_USAGE] = "usage",       [ERR_SPEC] = "spec",
-	[ERR_CHECK] = "check",       [ERR_FORMAT] = "format",
-	[ERR_DIGEST] = "digest",     [ERR_LIMIT] = "limit",
-	[ERR_NOT_FOUND] = "not_found", [ERR_CONFLICT] = "conflict",
-	[ERR_DENIED] = "denied",     [ERR_NETWORK] = "network",
-	[ERR_SERVER] = "server",     [ERR_UNSUPPORTED] = "unsupported",
+	[ERR_NONE] = "none",
+	[ERR_IO] = "io",
+	[ERR_USAGE] = "usage",
+	[ERR_SPEC] = "spec",
+	[ERR_CHECK] = "check",
+	[ERR_FORMAT] = "format",
+	[ERR_DIGEST] = "digest",
+	[ERR_LIMIT] = "limit",
+	[ERR_NOT_FOUND] = "not_found",
+	[ERR_CONFLICT] = "conflict",
+	[ERR_DENIED] = "denied",
+	[ERR_NETWORK] = "network",
+	[ERR_SERVER] = "server",
+	[ERR_UNSUPPORTED] = "unsupported",
 	[ERR_INTERRUPTED] = "interrupted",
 };
 
@@ -28,7 +35,8 @@ static void plain(char *text)
 			*text = '?';
 }
 
-static void set_message(struct err *err, enum err_code code, int os_errno, const char *fmt, va_list args)
+static void set_message(struct err *err, enum err_code code, int os_errno, const char *fmt,
+                        va_list args)
 {
 	*err = (struct err){.code = code};
 	vsnprintf(err->msg, sizeof(err->msg), fmt, args);

@@ -10,7 +10,8 @@
 
 /* ---- scalars ---- */
 
-struct diag *fields_problem(struct fields_context *c, const struct yaml_node *node, const char *fmt, ...)
+struct diag *fields_problem(struct fields_context *c, const struct yaml_node *node, const char *fmt,
+                            ...)
 {
 	char text[1024];
 	va_list args;
@@ -40,7 +41,8 @@ const char *fields_text(struct fields_context *c, const struct yaml_node *node, 
 		return NULL;
 	}
 	if (yaml_is_bool_like(node)) {
-		struct diag *d = fields_problem(c, node, "%s: '%s' is a truth value, not a text", what, node->text);
+		struct diag *d = fields_problem(c, node, "%s: '%s' is a truth value, not a text",
+		                                what, node->text);
 
 		diag_hint(c->diags, d, "write \"%s\" in quotes", node->text);
 		return NULL;
@@ -63,8 +65,8 @@ static void checked(struct fields_context *c, const struct yaml_node *node, cons
 		diag_hint(c->diags, d, "%s", hint);
 }
 
-static void decode_string(struct fields_context *c, const struct field *f, const struct yaml_node *node,
-                          const char *path, void *member)
+static void decode_string(struct fields_context *c, const struct field *f,
+                          const struct yaml_node *node, const char *path, void *member)
 {
 	const char *text = fields_text(c, node, path);
 
@@ -74,19 +76,21 @@ static void decode_string(struct fields_context *c, const struct field *f, const
 	*(const char **)member = text;
 }
 
-static void decode_bool(struct fields_context *c, const struct yaml_node *node, const char *path, void *member)
+static void decode_bool(struct fields_context *c, const struct yaml_node *node, const char *path,
+                        void *member)
 {
 	if (node->kind == YAML_SCALAR && yaml_is_bool(node, member))
 		return;
 	struct diag *d = fields_problem(c, node, "%s: expected true or false", path);
 
 	if (node->kind == YAML_SCALAR && yaml_is_bool_like(node))
-		diag_hint(c->diags, d, "'%s' means different things to different readers; write true or false",
+		diag_hint(c->diags, d,
+		          "'%s' means different things to different readers; write true or false",
 		          node->text);
 }
 
-static void decode_int(struct fields_context *c, const struct field *f, const struct yaml_node *node,
-                       const char *path, int64_t *member)
+static void decode_int(struct fields_context *c, const struct field *f,
+                       const struct yaml_node *node, const char *path, int64_t *member)
 {
 	int64_t value;
 
@@ -96,8 +100,8 @@ static void decode_int(struct fields_context *c, const struct field *f, const st
 		return;
 	}
 	if ((f->min != 0 || f->max != 0) && (value < f->min || value > f->max)) {
-		fields_problem(c, node, "%s: %lld is not between %lld and %lld", path, (long long)value,
-		               (long long)f->min, (long long)f->max);
+		fields_problem(c, node, "%s: %lld is not between %lld and %lld", path,
+		               (long long)value, (long long)f->min, (long long)f->max);
 		return;
 	}
 	*member = value;
@@ -112,7 +116,8 @@ static void decode_mode(struct fields_context *c, const struct yaml_node *node, 
 	size_t len = strlen(digits);
 	int64_t mode = 0;
 
-	if (len == 0 || len > 5 || strspn(digits, "01234567") != len || (len == 5 && digits[0] != '0')) {
+	if (len == 0 || len > 5 || strspn(digits, "01234567") != len ||
+	    (len == 5 && digits[0] != '0')) {
 		struct diag *d = fields_problem(c, node, "%s: '%s' is not a file mode", path, text);
 
 		diag_hint(c->diags, d, "write octal permission bits, as in 0755");
@@ -128,11 +133,12 @@ bool fields_parse_size(const char *text, int64_t *ret_bytes)
 	static const struct {
 		const char *unit;
 		int64_t bytes;
-	} units[] = {{"", 1},          {"B", 1},           {"k", 1000},         {"K", 1000},
-	             {"kB", 1000},     {"KB", 1000},       {"M", 1000000},      {"MB", 1000000},
-	             {"G", 1000000000}, {"GB", 1000000000}, {"T", 1000000000000}, {"TB", 1000000000000},
-	             {"Ki", 1 << 10},  {"KiB", 1 << 10},   {"Mi", 1 << 20},     {"MiB", 1 << 20},
-	             {"Gi", 1 << 30},  {"GiB", 1 << 30},   {"Ti", 1LL << 40},   {"TiB", 1LL << 40}};
+	} units[] = {
+		{"", 1},           {"B", 1},           {"k", 1000},          {"K", 1000},
+		{"kB", 1000},      {"KB", 1000},       {"M", 1000000},       {"MB", 1000000},
+		{"G", 1000000000}, {"GB", 1000000000}, {"T", 1000000000000}, {"TB", 1000000000000},
+		{"Ki", 1 << 10},   {"KiB", 1 << 10},   {"Mi", 1 << 20},      {"MiB", 1 << 20},
+		{"Gi", 1 << 30},   {"GiB", 1 << 30},   {"Ti", 1LL << 40},    {"TiB", 1LL << 40}};
 	size_t len = strspn(text, "0123456789"), fraction = 0;
 	int64_t whole, tenths = 0;
 
@@ -151,7 +157,7 @@ bool fields_parse_size(const char *text, int64_t *ret_bytes)
 		if (strcmp(text + len, units[i].unit) != 0)
 			continue;
 		if (__builtin_mul_overflow(whole, units[i].bytes, &bytes) ||
-		    __builtin_add_overflow(bytes, tenths * (units[i].bytes / 10), &bytes))
+		    __builtin_add_overflow(bytes, tenths * units[i].bytes / 10, &bytes))
 			return false;
 		*ret_bytes = bytes;
 		return true;
@@ -159,14 +165,15 @@ bool fields_parse_size(const char *text, int64_t *ret_bytes)
 	return false;
 }
 
-static void decode_size(struct fields_context *c, const struct field *f, const struct yaml_node *node,
-                        const char *path, int64_t *member)
+static void decode_size(struct fields_context *c, const struct field *f,
+                        const struct yaml_node *node, const char *path, int64_t *member)
 {
 	int64_t bytes;
 
 	if (node->kind != YAML_SCALAR || !fields_parse_size(node->text, &bytes)) {
-		struct diag *d = fields_problem(c, node, "%s: '%s' is not a size", path,
-		                                node->kind == YAML_SCALAR ? node->text : kind_name(node));
+		struct diag *d =
+			fields_problem(c, node, "%s: '%s' is not a size", path,
+		                       node->kind == YAML_SCALAR ? node->text : kind_name(node));
 
 		diag_hint(c->diags, d, "write bytes with a unit, as in 512MiB or 15MB");
 		return;
@@ -180,11 +187,12 @@ static void decode_size(struct fields_context *c, const struct field *f, const s
 
 /* ---- collections ---- */
 
-static void decode_strings(struct fields_context *c, const struct field *f, const struct yaml_node *node,
-                           const char *path, struct strlist *member)
+static void decode_strings(struct fields_context *c, const struct field *f,
+                           const struct yaml_node *node, const char *path, struct strlist *member)
 {
 	if (node->kind != YAML_SEQUENCE) {
-		struct diag *d = fields_problem(c, node, "%s: expected a list, found %s", path, kind_name(node));
+		struct diag *d = fields_problem(c, node, "%s: expected a list, found %s", path,
+		                                kind_name(node));
 
 		if (node->kind == YAML_SCALAR)
 			diag_hint(c->diags, d, "write [%s]", node->text);
@@ -203,8 +211,8 @@ static void decode_strings(struct fields_context *c, const struct field *f, cons
 }
 
 /* Values of a map may be numbers; null-like and truth-like ones need quotes. */
-static void decode_map(struct fields_context *c, const struct field *f, const struct yaml_node *node,
-                       const char *path, struct strmap *member)
+static void decode_map(struct fields_context *c, const struct field *f,
+                       const struct yaml_node *node, const char *path, struct strmap *member)
 {
 	if (node->kind != YAML_MAPPING) {
 		fields_problem(c, node, "%s: expected a mapping, found %s", path, kind_name(node));
@@ -223,8 +231,8 @@ static void decode_map(struct fields_context *c, const struct field *f, const st
 	}
 }
 
-static void decode_objects(struct fields_context *c, const struct field *f, const struct yaml_node *node,
-                           const char *path, void *object)
+static void decode_objects(struct fields_context *c, const struct field *f,
+                           const struct yaml_node *node, const char *path, void *object)
 {
 	unsigned char *at;
 
@@ -234,16 +242,16 @@ static void decode_objects(struct fields_context *c, const struct field *f, cons
 	}
 	at = arena_calloc(c->arena, node->n_items, f->table->size);
 	for (size_t i = 0; i < node->n_items; i++)
-		fields_decode(c, f->table, node->items[i], arena_printf(c->arena, "%s[%zu]", path, i),
-		              at + i * f->table->size);
+		fields_decode(c, f->table, node->items[i],
+		              arena_printf(c->arena, "%s[%zu]", path, i), at + i * f->table->size);
 	memcpy((char *)object + f->offset, &at, sizeof(at));
 	*(size_t *)(void *)((char *)object + f->count_offset) = node->n_items;
 }
 
 /* ---- one object ---- */
 
-static void decode_field(struct fields_context *c, const struct field *f, const struct yaml_node *node,
-                         const char *path, void *object)
+static void decode_field(struct fields_context *c, const struct field *f,
+                         const struct yaml_node *node, const char *path, void *object)
 {
 	void *member = (char *)object + f->offset;
 
@@ -298,8 +306,9 @@ static void unknown_key(struct fields_context *c, const struct field_table *tabl
                         const struct yaml_node *key, const char *path)
 {
 	const char **names = arena_calloc(c->arena, table->n, sizeof(*names));
-	struct diag *d = path[0] != '\0' ? fields_problem(c, key, "%s: unknown key '%s'", path, key->text)
-	                                 : fields_problem(c, key, "unknown key '%s'", key->text);
+	struct diag *d = path[0] != '\0'
+	                         ? fields_problem(c, key, "%s: unknown key '%s'", path, key->text)
+	                         : fields_problem(c, key, "unknown key '%s'", key->text);
 
 	for (size_t i = 0; i < table->n; i++)
 		names[i] = table->fields[i].key;
@@ -322,8 +331,8 @@ static void check_required(struct fields_context *c, const struct field_table *t
 	for (size_t i = 0; i < table->n; i++)
 		if ((table->fields[i].flags & FIELD_REQUIRED) != 0 &&
 		    yaml_get(node, table->fields[i].key) == NULL)
-			fields_problem(c, node, "%s%s'%s' is missing", path, path[0] != '\0' ? ": " : "",
-			               table->fields[i].key);
+			fields_problem(c, node, "%s%s'%s' is missing", path,
+			               path[0] != '\0' ? ": " : "", table->fields[i].key);
 }
 
 void fields_defaults(const struct field_table *table, void *object)
@@ -332,7 +341,8 @@ void fields_defaults(const struct field_table *table, void *object)
 		const struct field *f = &table->fields[i];
 		void *member = (char *)object + f->offset;
 
-		if (f->kind == FIELD_KIND_INT || f->kind == FIELD_KIND_MODE || f->kind == FIELD_KIND_SIZE)
+		if (f->kind == FIELD_KIND_INT || f->kind == FIELD_KIND_MODE ||
+		    f->kind == FIELD_KIND_SIZE)
 			*(int64_t *)member = f->fallback;
 		else if (f->kind == FIELD_KIND_BOOL)
 			*(bool *)member = f->fallback != 0;
@@ -341,8 +351,8 @@ void fields_defaults(const struct field_table *table, void *object)
 	}
 }
 
-void fields_decode(struct fields_context *c, const struct field_table *table, const struct yaml_node *node,
-                   const char *path, void *object)
+void fields_decode(struct fields_context *c, const struct field_table *table,
+                   const struct yaml_node *node, const char *path, void *object)
 {
 	size_t before = c->diags->n_errors;
 
@@ -352,8 +362,8 @@ void fields_decode(struct fields_context *c, const struct field_table *table, co
 	if (node->kind == YAML_SCALAR && table->shorthand != NULL) {
 		decode_field(c, find_field(table, table->shorthand), node, path, object);
 	} else if (node->kind != YAML_MAPPING) {
-		fields_problem(c, node, "%s: expected a mapping, found %s", path[0] != '\0' ? path : table->name,
-		               kind_name(node));
+		fields_problem(c, node, "%s: expected a mapping, found %s",
+		               path[0] != '\0' ? path : table->name, kind_name(node));
 		return;
 	}
 	for (size_t i = 0; i < node->n_pairs; i++) {
@@ -364,8 +374,8 @@ void fields_decode(struct fields_context *c, const struct field_table *table, co
 			unknown_key(c, table, pair->key, path);
 		else
 			decode_field(c, f, pair->value,
-			             arena_printf(c->arena, "%s%s%s", path, path[0] != '\0' ? "." : "",
-			                          pair->key->text),
+			             arena_printf(c->arena, "%s%s%s", path,
+			                          path[0] != '\0' ? "." : "", pair->key->text),
 			             object);
 	}
 	if (node->kind == YAML_MAPPING)

@@ -1,15 +1,16 @@
 /*
- * Table-driven decoding of a YAML mapping into a struct. One row per key; the same rows give the decoder,
- * the JSON schema, docs/SPEC.md and the "did you mean" hints, so they cannot disagree.
+ * Table-driven decoding of a YAML mapping into a struct. One row per key; the same rows give the
+ * decoder, the JSON schema, docs/SPEC.md and the "did you mean" hints, so they cannot disagree.
  *
  *   static const struct field rows[] = {
  *           FIELD_STRING(struct person, name, "name", "Full name.", .flags = FIELD_REQUIRED),
  *           FIELD_INT(struct person, age, "age", "Age in years.", .min = 0, .max = 150),
  *   };
- *   const struct field_table person_fields = FIELD_TABLE(struct person, "person", rows, "A person.");
+ *   const struct field_table person_fields = FIELD_TABLE(struct person, "person", rows, "A
+ * person.");
  *
- * A row whose kind does not fit the member's type does not compile. Decoding reports every problem in diags
- * and goes on. Decoded strings live in the context's arena.
+ * A row whose kind does not fit the member's type does not compile. Decoding reports every problem
+ * in diags and goes on. Decoded strings live in the context's arena.
  */
 #ifndef SLIPWAY_BASE_FIELDS_H
 #define SLIPWAY_BASE_FIELDS_H
@@ -50,29 +51,31 @@ struct field {
 	enum field_kind kind;
 	unsigned flags;
 	size_t offset;       /* of the member */
-	size_t count_offset; /* OBJECTS: of its count; others: of a bool "is set" member, 0 = none */
+	size_t count_offset; /* OBJECTS: of its count; others: of a bool "is set" member, 0 = none
+	                      */
 	size_t pos_offset;   /* of a struct srcpos that gets the value's position, 0 = none */
 	int64_t min, max;    /* INT, SIZE; both 0 = unlimited */
 	int64_t fallback;    /* INT, MODE, SIZE, BOOL: value when absent */
-	const char *fallback_doc; /* how docs name the default, NULL = none */
+	const char *fallback_doc;        /* how docs name the default, NULL = none */
 	const struct field_table *table; /* OBJECT, OBJECTS */
-	field_check check;     /* STRING, every entry of STRINGS, every value of MAP */
-	field_check check_key; /* MAP */
+	field_check check;               /* STRING, every entry of STRINGS, every value of MAP */
+	field_check check_key;           /* MAP */
 	/* CUSTOM: decodes node into member, reporting problems through fields_problem. */
 	void (*decode)(struct fields_context *c, const struct yaml_node *node, void *member);
-	const char *schema; /* CUSTOM: the JSON schema of the value, as JSON text */
+	const char *schema;   /* CUSTOM: the JSON schema of the value, as JSON text */
 	const char *type_doc; /* CUSTOM: the type's name in docs */
 };
 
 struct field_table {
 	const char *name; /* of the object in docs */
 	const char *doc;
-	size_t size;      /* of the struct */
+	size_t size; /* of the struct */
 	const struct field *fields;
 	size_t n;
-	bool has_pos;          /* the struct has a struct srcpos for the whole mapping... */
-	size_t pos_offset;     /* ...here */
-	const char *shorthand; /* a scalar in place of the mapping sets this key; NULL = not allowed */
+	bool has_pos;      /* the struct has a struct srcpos for the whole mapping... */
+	size_t pos_offset; /* ...here */
+	const char
+		*shorthand; /* a scalar in place of the mapping sets this key; NULL = not allowed */
 	/* After decoding one object: what no single row can see. May be NULL. */
 	void (*check)(struct fields_context *c, const struct yaml_node *node, void *object);
 };
@@ -85,69 +88,93 @@ struct fields_context {
 };
 
 /*
- * Decodes node into *object (of table->size bytes), starting from the rows' defaults. `path` is the key
- * path for messages ("image.layers[0]", "" at the top). Problems are in c->diags.
+ * Decodes node into *object (of table->size bytes), starting from the rows' defaults. `path` is the
+ * key path for messages ("image.layers[0]", "" at the top). Problems are in c->diags.
  */
-void fields_decode(struct fields_context *c, const struct field_table *table, const struct yaml_node *node,
-                   const char *path, void *object);
+void fields_decode(struct fields_context *c, const struct field_table *table,
+                   const struct yaml_node *node, const char *path, void *object);
 
 /* Sets the rows' defaults only. */
 void fields_defaults(const struct field_table *table, void *object);
 
 /* Adds an error at node. */
-struct diag *fields_problem(struct fields_context *c, const struct yaml_node *node, const char *fmt, ...)
-	PRINTF_LIKE(3, 4);
+struct diag *fields_problem(struct fields_context *c, const struct yaml_node *node, const char *fmt,
+                            ...) PRINTF_LIKE(3, 4);
 
-/* A scalar as text (expanded), NULL after a problem: not a scalar, or a plain null or truth value. */
+/* A scalar as text (expanded), NULL after a problem: not a scalar, or a plain null or truth value.
+ */
 const char *fields_text(struct fields_context *c, const struct yaml_node *node, const char *what);
 
 /* "512", "64KiB", "15MB", "1.5GiB"; false when it is not a size or overflows. */
 bool fields_parse_size(const char *text, int64_t *ret_bytes);
 
-/* JSON Schema (draft 2020-12) of the table; caller owns. Markdown reference of it and all below it. */
+/* JSON Schema (draft 2020-12) of the table; caller owns. Markdown reference of it and all below it.
+ */
 cJSON *fields_schema(const struct field_table *table);
 void fields_markdown(const struct field_table *table, struct strbuf *sb);
 
 /* ---- row builders: the member's type is proved at compile time; after the key come the
  * doc text and any further designated initialisers ---- */
 
-#define FIELD_MEMBER(object, member, type) \
+#define FIELD_MEMBER(object, member, type)                                                         \
 	(offsetof(object, member) + 0 * sizeof(&((object *)0)->member == (type *)0))
 
-#define FIELD_STRING(object, member, key_, ...)                          \
-	{.key = (key_), .kind = FIELD_KIND_STRING,              \
-	 .offset = FIELD_MEMBER(object, member, const char *), .doc = __VA_ARGS__}
-#define FIELD_BOOL(object, member, key_, ...)                            \
-	{.key = (key_), .kind = FIELD_KIND_BOOL,                \
-	 .offset = FIELD_MEMBER(object, member, bool), .doc = __VA_ARGS__}
-#define FIELD_INT(object, member, key_, ...)                             \
-	{.key = (key_), .kind = FIELD_KIND_INT,                 \
-	 .offset = FIELD_MEMBER(object, member, int64_t), .doc = __VA_ARGS__}
-#define FIELD_MODE(object, member, key_, ...)                            \
-	{.key = (key_), .kind = FIELD_KIND_MODE,                \
-	 .offset = FIELD_MEMBER(object, member, int64_t), .doc = __VA_ARGS__}
-#define FIELD_SIZE(object, member, key_, ...)                            \
-	{.key = (key_), .kind = FIELD_KIND_SIZE,                \
-	 .offset = FIELD_MEMBER(object, member, int64_t), .doc = __VA_ARGS__}
-#define FIELD_STRINGS(object, member, key_, ...)                         \
-	{.key = (key_), .kind = FIELD_KIND_STRINGS,             \
-	 .offset = FIELD_MEMBER(object, member, struct strlist), .doc = __VA_ARGS__}
-#define FIELD_MAP(object, member, key_, ...)                             \
-	{.key = (key_), .kind = FIELD_KIND_MAP,                 \
-	 .offset = FIELD_MEMBER(object, member, struct strmap), .doc = __VA_ARGS__}
-#define FIELD_OBJECT(object, member, type, table_, key_, ...)            \
-	{.key = (key_), .kind = FIELD_KIND_OBJECT, .table = (table_), \
-	 .offset = FIELD_MEMBER(object, member, type), .doc = __VA_ARGS__}
-#define FIELD_OBJECTS(object, member, count, type, table_, key_, ...)    \
-	{.key = (key_), .kind = FIELD_KIND_OBJECTS, .table = (table_), \
-	 .offset = FIELD_MEMBER(object, member, type *),                       \
-	 .count_offset = FIELD_MEMBER(object, count, size_t), .doc = __VA_ARGS__}
-#define FIELD_CUSTOM(object, member, decode_, schema_, key_, ...)        \
-	{.key = (key_), .kind = FIELD_KIND_CUSTOM, .decode = (decode_), \
-	 .schema = (schema_), .offset = offsetof(object, member), .doc = __VA_ARGS__}
+#define FIELD_STRING(object, member, key_, ...)                                                    \
+	{                                                                                          \
+		.key = (key_), .kind = FIELD_KIND_STRING,                                          \
+		.offset = FIELD_MEMBER(object, member, const char *), .doc = __VA_ARGS__           \
+	}
+#define FIELD_BOOL(object, member, key_, ...)                                                      \
+	{                                                                                          \
+		.key = (key_), .kind = FIELD_KIND_BOOL,                                            \
+		.offset = FIELD_MEMBER(object, member, bool), .doc = __VA_ARGS__                   \
+	}
+#define FIELD_INT(object, member, key_, ...)                                                       \
+	{                                                                                          \
+		.key = (key_), .kind = FIELD_KIND_INT,                                             \
+		.offset = FIELD_MEMBER(object, member, int64_t), .doc = __VA_ARGS__                \
+	}
+#define FIELD_MODE(object, member, key_, ...)                                                      \
+	{                                                                                          \
+		.key = (key_), .kind = FIELD_KIND_MODE,                                            \
+		.offset = FIELD_MEMBER(object, member, int64_t), .doc = __VA_ARGS__                \
+	}
+#define FIELD_SIZE(object, member, key_, ...)                                                      \
+	{                                                                                          \
+		.key = (key_), .kind = FIELD_KIND_SIZE,                                            \
+		.offset = FIELD_MEMBER(object, member, int64_t), .doc = __VA_ARGS__                \
+	}
+#define FIELD_STRINGS(object, member, key_, ...)                                                   \
+	{                                                                                          \
+		.key = (key_), .kind = FIELD_KIND_STRINGS,                                         \
+		.offset = FIELD_MEMBER(object, member, struct strlist), .doc = __VA_ARGS__         \
+	}
+#define FIELD_MAP(object, member, key_, ...)                                                       \
+	{                                                                                          \
+		.key = (key_), .kind = FIELD_KIND_MAP,                                             \
+		.offset = FIELD_MEMBER(object, member, struct strmap), .doc = __VA_ARGS__          \
+	}
+#define FIELD_OBJECT(object, member, type, table_, key_, ...)                                      \
+	{                                                                                          \
+		.key = (key_), .kind = FIELD_KIND_OBJECT, .table = (table_),                       \
+		.offset = FIELD_MEMBER(object, member, type), .doc = __VA_ARGS__                   \
+	}
+#define FIELD_OBJECTS(object, member, count, type, table_, key_, ...)                              \
+	{                                                                                          \
+		.key = (key_), .kind = FIELD_KIND_OBJECTS, .table = (table_),                      \
+		.offset = FIELD_MEMBER(object, member, type *),                                    \
+		.count_offset = FIELD_MEMBER(object, count, size_t), .doc = __VA_ARGS__            \
+	}
+#define FIELD_CUSTOM(object, member, decode_, schema_, key_, ...)                                  \
+	{                                                                                          \
+		.key = (key_), .kind = FIELD_KIND_CUSTOM, .decode = (decode_),                     \
+		.schema = (schema_), .offset = offsetof(object, member), .doc = __VA_ARGS__        \
+	}
 
-#define FIELD_TABLE(object, name_, rows, ...)                                  \
-	{.name = (name_), .size = sizeof(object), .fields = (rows),            \
-	 .n = sizeof(rows) / sizeof((rows)[0]), .doc = __VA_ARGS__}
+#define FIELD_TABLE(object, name_, rows, ...)                                                      \
+	{                                                                                          \
+		.name = (name_), .size = sizeof(object), .fields = (rows),                         \
+		.n = sizeof(rows) / sizeof((rows)[0]), .doc = __VA_ARGS__                          \
+	}
 
 #endif

@@ -17,9 +17,10 @@
 /* Reads the whole file into sb (emptied first). ERR_LIMIT when larger than max_bytes. */
 int fs_read_file(const char *path, size_t max_bytes, struct strbuf *sb, struct err *err) MUST_USE;
 
-/* Replaces path by these bytes atomically (temp file beside it, fsync, rename, fsync of the folder). */
-int fs_write_file(const char *path, const void *bytes, size_t len, mode_t mode, struct err *err)
-	MUST_USE;
+/* Replaces path by these bytes atomically (temp file beside it, fsync, rename, fsync of the
+ * folder). */
+int fs_write_file(const char *path, const void *bytes, size_t len, mode_t mode,
+                  struct err *err) MUST_USE;
 
 /* Writes all bytes to fd, resuming after EINTR and short writes. */
 int fs_write_all(int fd, const void *bytes, size_t len, struct err *err) MUST_USE;
@@ -32,7 +33,10 @@ struct fs_temp {
 	int fd;              /* -1 when not open */
 	char path[PATH_MAX]; /* empty when there is nothing to remove */
 };
-#define FS_TEMP_INIT {.fd = -1}
+#define FS_TEMP_INIT                                                                               \
+	{                                                                                          \
+		.fd = -1                                                                           \
+	}
 
 /* Creates dir/.tmp-XXXXXX (O_CLOEXEC, mode 0600). */
 int fs_temp_open(struct fs_temp *t, const char *dir, struct err *err) MUST_USE;
@@ -51,7 +55,8 @@ enum fs_lock_mode { FS_LOCK_SHARED, FS_LOCK_EXCLUSIVE, FS_LOCK_TRY_EXCLUSIVE };
  */
 int fs_lock(const char *path, enum fs_lock_mode mode, int *ret_fd, struct err *err) MUST_USE;
 
-/* Makes dst the same file as src: hard link, else reflink/copy through a temp file. EEXIST is fine. */
+/* Makes dst the same file as src: hard link, else reflink/copy through a temp file. EEXIST is fine.
+ */
 int fs_link_or_copy(const char *src, const char *dst, struct err *err) MUST_USE;
 
 /* rm -r; never follows a symbolic link; a missing path is fine. */

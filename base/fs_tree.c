@@ -4,11 +4,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <linux/fs.h>
 
 #include "base/fs.h"
 
@@ -62,7 +62,8 @@ static int copy_file(const char *src, const char *dst, struct err *err)
 	const char *slash = strrchr(dst, '/');
 	struct stat st;
 
-	snprintf(dir, sizeof(dir), "%.*s", slash != NULL ? (int)(slash - dst) : 1, slash != NULL ? dst : ".");
+	snprintf(dir, sizeof(dir), "%.*s", slash != NULL ? (int)(slash - dst) : 1,
+	         slash != NULL ? dst : ".");
 	if (from < 0 || fstat(from, &st) != 0)
 		return err_set(err, ERR_IO, "open '%s'", src);
 	if (fs_temp_open(&temp, dir, err) != 0 || copy_bytes(from, temp.fd, err) != 0)

@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-int http_perform(struct http_transport *t, const struct http_request *req, struct http_response *resp,
-                 struct err *err)
+int http_perform(struct http_transport *t, const struct http_request *req,
+                 struct http_response *resp, struct err *err)
 {
 	return t->perform(t, req, resp, err);
 }
@@ -63,7 +63,8 @@ int http_header_add(struct http_headers *h, const char *name, size_t name_len, c
                     size_t value_len, struct err *err)
 {
 	if (h->n >= HTTP_HEADERS_MAX || name_len + value_len > HTTP_HEADER_BYTES_MAX - h->bytes)
-		return err_set(err, ERR_LIMIT, "the server sends more than %d headers or %d bytes of them",
+		return err_set(err, ERR_LIMIT,
+		               "the server sends more than %d headers or %d bytes of them",
 		               HTTP_HEADERS_MAX, HTTP_HEADER_BYTES_MAX);
 	struct http_header header = {mem_strndup(name, name_len), mem_strndup(value, value_len)};
 

@@ -1,15 +1,17 @@
 /*
- * HTTP as one exchange at a time: a request goes out, a status, headers and a body come back. The transport
- * is an interface, so that tests replay canned replies. It never follows a redirect, never retries, never
- * sends "Expect: 100-continue", adds no credentials and undoes no content encoding: all policy is the
- * caller's. Any status is a success here; errors are those of the connection.
+ * HTTP as one exchange at a time: a request goes out, a status, headers and a body come back. The
+ * transport is an interface, so that tests replay canned replies. It never follows a redirect,
+ * never retries, never sends "Expect: 100-continue", adds no credentials and undoes no content
+ * encoding: all policy is the caller's. Any status is a success here; errors are those of the
+ * connection.
  *
- * Errors: ERR_NETWORK (resolve, connect, TLS, cut, stalled: worth a retry), ERR_SERVER (certificate not
- * trusted: a retry will not help; the hint says what to do), ERR_LIMIT (caps), ERR_INTERRUPTED, ERR_FORMAT
- * (not HTTP), and whatever the caller's sink fails with. Messages hold no header and no query string.
+ * Errors: ERR_NETWORK (resolve, connect, TLS, cut, stalled: worth a retry), ERR_SERVER (certificate
+ * not trusted: a retry will not help; the hint says what to do), ERR_LIMIT (caps), ERR_INTERRUPTED,
+ * ERR_FORMAT (not HTTP), and whatever the caller's sink fails with. Messages hold no header and no
+ * query string.
  *
- * Thread rule: a transport may be used by several threads at once; a response and a body source belong to
- * one thread.
+ * Thread rule: a transport may be used by several threads at once; a response and a body source
+ * belong to one thread.
  *
  *   struct http_request req = {.method = "GET", .url = "https://example.com/v2/"};
  *   AUTO(http_response) struct http_response resp = {0};
@@ -49,17 +51,21 @@ struct http_body {
 	int64_t size;      /* bytes */
 };
 
-/* Everything is borrowed until the exchange is over (for http_open: until its source is closed). */
+/* Everything is borrowed until the call returns; a body of http_open until its source is closed. */
 struct http_request {
 	const char *method; /* "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE" */
 	const char *url;    /* absolute, http or https, no user name, no fragment */
 	const struct http_header *headers;
 	size_t n_headers;
 	struct http_body body;
-	bool large;          /* a big body either way: HTTP/1.1 on a connection of its own; else HTTP/2 may be */
-	size_t response_max; /* cap of the buffered body; 0 = HTTP_BODY_BYTES_DEFAULT; beyond it ERR_LIMIT */
-	struct sink *sink;   /* http_perform: takes the body of a 2xx reply instead of the buffer; may be NULL */
-	/* Called with how many body bytes more were sent (negative: sending starts over). May be NULL. */
+	bool large; /* a big body either way: HTTP/1.1 on a connection of its own; else HTTP/2 may
+	               be */
+	size_t response_max; /* cap of the buffered body; 0 = HTTP_BODY_BYTES_DEFAULT; beyond it
+	                        ERR_LIMIT */
+	struct sink *sink; /* http_perform: takes the body of a 2xx reply instead of the buffer; may
+	                      be NULL */
+	/* Called with how many body bytes more were sent (negative: sending starts over). May be
+	 * NULL. */
 	void (*on_sent)(void *ctx, int64_t bytes);
 	void *on_sent_ctx;
 };
@@ -79,18 +85,19 @@ struct http_response {
 };
 
 struct http_transport {
-	/* One whole exchange. *resp was zeroed or released; on failure its content is unspecified. */
-	int (*perform)(struct http_transport *t, const struct http_request *req, struct http_response *resp,
-	               struct err *err);
+	/* One whole exchange. *resp was zeroed or released; on failure its content is unspecified.
+	 */
+	int (*perform)(struct http_transport *t, const struct http_request *req,
+	               struct http_response *resp, struct err *err);
 	/* The same up to the headers; the body is pulled from *ret_body at the reader's pace. */
-	int (*open)(struct http_transport *t, const struct http_request *req, struct http_response *resp,
-	            struct source **ret_body, struct err *err);
+	int (*open)(struct http_transport *t, const struct http_request *req,
+	            struct http_response *resp, struct source **ret_body, struct err *err);
 	/* Releases the transport; all its sources are closed by then. */
 	void (*close)(struct http_transport *t);
 };
 
-int http_perform(struct http_transport *t, const struct http_request *req, struct http_response *resp,
-                 struct err *err) MUST_USE;
+int http_perform(struct http_transport *t, const struct http_request *req,
+                 struct http_response *resp, struct err *err) MUST_USE;
 int http_open(struct http_transport *t, const struct http_request *req, struct http_response *resp,
               struct source **ret_body, struct err *err) MUST_USE;
 void http_close(struct http_transport *t); /* accepts NULL */
@@ -100,8 +107,8 @@ void http_response_done(struct http_response *resp);
 /* The first header of that name (any case), NULL if absent; borrowed. */
 const char *http_header_get(const struct http_headers *h, const char *name);
 
-/* The value of the first such header at or behind *pos, moving *pos past it; NULL when there is no more.
- * `size_t pos = 0; while ((value = http_header_next(h, "warning", &pos)) != NULL)` */
+/* The value of the first such header at or behind *pos, moving *pos past it; NULL when there is no
+ * more. `size_t pos = 0; while ((value = http_header_next(h, "warning", &pos)) != NULL)` */
 const char *http_header_next(const struct http_headers *h, const char *name, size_t *pos);
 
 /* Appends a copy. ERR_LIMIT beyond the caps. For transports. */
@@ -114,7 +121,8 @@ int64_t http_content_length(const struct http_headers *h);
 /* ---- the real one: libcurl ---- */
 
 struct http_curl_opts {
-	const char *ca_file; /* PEM file trusted besides the system's; NULL = $SLIPWAY_CA_BUNDLE, $SSL_CERT_FILE */
+	const char *ca_file; /* PEM file trusted besides the system's; NULL = $SLIPWAY_CA_BUNDLE,
+	                        $SSL_CERT_FILE */
 	int connect_ms;      /* to connect and shake hands; 0 = 30 s */
 	int stall_ms;        /* with fewer than 1 KiB/s moved for so long: ERR_NETWORK; 0 = 60 s */
 	int reply_ms;        /* to wait for the reply once all is sent; 0 = 300 s */
@@ -122,10 +130,10 @@ struct http_curl_opts {
 
 /*
  * Connections are kept and reused; DNS answers and TLS sessions are shared. Proxies come from the
- * environment (https_proxy, no_proxy, ...). opts NULL = defaults. ERR_NOT_FOUND or ERR_IO when the CA file
- * cannot be read.
+ * environment (https_proxy, no_proxy, ...). opts NULL = defaults. ERR_NOT_FOUND or ERR_IO when the
+ * CA file cannot be read.
  */
-int http_curl_open(const struct http_curl_opts *opts, struct http_transport **ret_transport, struct err *err)
-	MUST_USE;
+int http_curl_open(const struct http_curl_opts *opts, struct http_transport **ret_transport,
+                   struct err *err) MUST_USE;
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * The transport over libcurl. Easy handles are kept in a pool: a handle holds its connections, so a thread
- * that takes one gets a warm connection.
- * Sections: the pool, callbacks, options, whole exchanges, pulled bodies.
+ * The transport over libcurl. Easy handles are kept in a pool: a handle holds its connections, so a
+ * thread that takes one gets a warm connection. Sections: the pool, callbacks, options, whole
+ * exchanges, pulled bodies.
  */
 #include <curl/curl.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 enum {
 	CONNECT_MS = 30000,
 	STALL_MS = 60000,
-	STALL_BYTES = 1024,    /* a second: slower than this for STALL_MS is a dead peer */
+	STALL_BYTES = 1024, /* a second: slower than this for STALL_MS is a dead peer */
 	UPLOAD_BUFFER = 1 << 20,
 	POLL_MS = 200,
 	PULL_BUFFER = 512 << 10 /* libcurl hands out at most 256 KiB at a time */
@@ -35,10 +35,10 @@ struct exchange {
 	struct http_response *response;
 	CURL *curl;
 	struct curl_slist *headers;
-	int64_t sent;         /* body bytes handed to libcurl */
-	bool headers_over;    /* the final reply's headers are complete */
+	int64_t sent;          /* body bytes handed to libcurl */
+	bool headers_over;     /* the final reply's headers are complete */
 	struct strbuf *pulled; /* set: body bytes go here, for a reader */
-	struct err err;       /* what a callback found; code ERR_NONE = nothing */
+	struct err err;        /* what a callback found; code ERR_NONE = nothing */
 	char curl_error[CURL_ERROR_SIZE];
 };
 
@@ -92,7 +92,8 @@ static int add_header(struct exchange *x, const char *line, size_t len)
 		from++;
 	while (end > from && strchr(" \t\r\n", line[end - 1]) != NULL)
 		end--;
-	return http_header_add(&x->response->headers, line, (size_t)(colon - line), line + from, end - from, &x->err);
+	return http_header_add(&x->response->headers, line, (size_t)(colon - line), line + from,
+	                       end - from, &x->err);
 }
 
 static size_t on_header(char *line, size_t size, size_t n, void *data)
@@ -158,7 +159,8 @@ static size_t on_send(char *buf, size_t size, size_t n, void *data)
 
 		if (got <= 0) {
 			err_set(&x->err, got < 0 ? ERR_IO : ERR_DIGEST,
-			        got < 0 ? "read what is to be sent" : "the file to send is shorter than it was");
+			        got < 0 ? "read what is to be sent"
+			                : "the file to send is shorter than it was");
 			return CURL_READFUNC_ABORT;
 		}
 		len = (size_t)got;
@@ -172,9 +174,9 @@ static size_t on_send(char *buf, size_t size, size_t n, void *data)
 }
 
 /*
- * libcurl rewinds when a reused connection turns out dead before an answer came. A file's body is not sent
- * twice behind the caller's back: some of it may have arrived, and an upload session that took bytes before
- * is no place to start over (a registry answers 416).
+ * libcurl rewinds when a reused connection turns out dead before an answer came. A file's body is
+ * not sent twice behind the caller's back: some of it may have arrived, and an upload session that
+ * took bytes before is no place to start over (a registry answers 416).
  */
 static int on_seek(void *data, curl_off_t offset, int origin)
 {
@@ -214,7 +216,8 @@ static void set_method(struct exchange *x)
 		/* UPLOAD with a known size gives Content-Length; the method's name is ours. */
 		curl_easy_setopt(x->curl, CURLOPT_UPLOAD, 1L);
 		curl_easy_setopt(x->curl, CURLOPT_CUSTOMREQUEST, method);
-		curl_easy_setopt(x->curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)x->request->body.size);
+		curl_easy_setopt(x->curl, CURLOPT_INFILESIZE_LARGE,
+		                 (curl_off_t)x->request->body.size);
 		curl_easy_setopt(x->curl, CURLOPT_READFUNCTION, on_send);
 		curl_easy_setopt(x->curl, CURLOPT_READDATA, x);
 		curl_easy_setopt(x->curl, CURLOPT_SEEKFUNCTION, on_seek);
@@ -278,12 +281,12 @@ static const struct {
 	{CURLE_UNSUPPORTED_PROTOCOL, ERR_FORMAT, NULL},
 	{CURLE_WEIRD_SERVER_REPLY, ERR_FORMAT, NULL},
 	{CURLE_PEER_FAILED_VERIFICATION, ERR_SERVER,
-	 "the server's certificate is not trusted; name its authority with --ca FILE"},
+         "the server's certificate is not trusted; name its authority with --ca FILE"},
 	{CURLE_SSL_CACERT_BADFILE, ERR_IO, "the file of trusted certificates cannot be used"},
 	{CURLE_SSL_CONNECT_ERROR, ERR_NETWORK,
-	 "does the server speak TLS on this port? --insecure allows plain http"},
+         "does the server speak TLS on this port? --insecure allows plain http"},
 	{CURLE_COULDNT_RESOLVE_HOST, ERR_NETWORK,
-	 "check the host's name and DNS, and HTTPS_PROXY if the network needs a proxy"},
+         "check the host's name and DNS, and HTTPS_PROXY if the network needs a proxy"},
 	{CURLE_COULDNT_RESOLVE_PROXY, ERR_NETWORK, "check HTTPS_PROXY"},
 	{CURLE_COULDNT_CONNECT, ERR_NETWORK, "is the server running, and is the port right?"},
 };
@@ -298,16 +301,18 @@ static int failure(const struct exchange *x, CURLcode code, struct err *err)
 	}
 	for (size_t i = 0; i < ARRAY_LEN(failures); i++)
 		if (failures[i].curl == code) {
-			err_set(err, failures[i].code == ERR_IO ? ERR_NOT_FOUND : failures[i].code, "%s", text);
-			return failures[i].hint != NULL ? err_hint(err, "%s", failures[i].hint) : -1;
+			err_set(err, failures[i].code == ERR_IO ? ERR_NOT_FOUND : failures[i].code,
+			        "%s", text);
+			return failures[i].hint != NULL ? err_hint(err, "%s", failures[i].hint)
+			                                : -1;
 		}
 	return err_set(err, ERR_NETWORK, "%s", text);
 }
 
 /* ---- whole exchanges ---- */
 
-static int perform(struct http_transport *t, const struct http_request *req, struct http_response *resp,
-                   struct err *err)
+static int perform(struct http_transport *t, const struct http_request *req,
+                   struct http_response *resp, struct err *err)
 {
 	struct http_curl *h = (struct http_curl *)t;
 	struct exchange x = {.request = req, .response = resp, .curl = take_handle(h)};
@@ -334,7 +339,7 @@ struct pull {
 	CURLM *multi;
 	struct strbuf buffer; /* bytes that libcurl gave and the reader has not taken */
 	size_t taken;
-	bool over;            /* the transfer ended */
+	bool over; /* the transfer ended */
 	CURLcode code;
 };
 
@@ -399,8 +404,8 @@ static int pull_read(struct source *s, void *buf, size_t cap, size_t *ret_n, str
 }
 
 /* The request and response of the caller end before the source does: it keeps its own. */
-static int open_body(struct http_transport *t, const struct http_request *req, struct http_response *resp,
-                     struct source **ret_body, struct err *err)
+static int open_body(struct http_transport *t, const struct http_request *req,
+                     struct http_response *resp, struct source **ret_body, struct err *err)
 {
 	struct http_curl *h = (struct http_curl *)t;
 	struct pull *p = mem_zalloc(sizeof(*p));
@@ -409,7 +414,8 @@ static int open_body(struct http_transport *t, const struct http_request *req, s
 	p->source = (struct source){pull_read, pull_close};
 	p->owner = h;
 	p->buffer.max = PULL_BUFFER;
-	p->x = (struct exchange){.request = req, .response = resp, .curl = take_handle(h), .pulled = &p->buffer};
+	p->x = (struct exchange){
+		.request = req, .response = resp, .curl = take_handle(h), .pulled = &p->buffer};
 	p->multi = curl_multi_init();
 	if (p->multi == NULL)
 		BUG("out of memory");
@@ -458,7 +464,8 @@ static const char *choose_ca(const struct http_curl_opts *opts)
 	return NULL;
 }
 
-int http_curl_open(const struct http_curl_opts *opts, struct http_transport **ret_transport, struct err *err)
+int http_curl_open(const struct http_curl_opts *opts, struct http_transport **ret_transport,
+                   struct err *err)
 {
 	static const struct http_curl_opts defaults;
 	struct http_curl *h;

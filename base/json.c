@@ -1,6 +1,6 @@
 /*
- * cJSON behind strict checks. cJSON accepts duplicate keys, bad UTF-8 and cuts strings at \u0000, so one
- * scan of the text comes first and one walk of the tree after.
+ * cJSON behind strict checks. cJSON accepts duplicate keys, bad UTF-8 and cuts strings at \u0000,
+ * so one scan of the text comes first and one walk of the tree after.
  */
 #include "base/json.h"
 
@@ -10,7 +10,8 @@
 #include "base/jsonw.h"
 #include "base/text.h"
 
-#define JSON_EXACT_MAX 9007199254740992.0 /* 2^53: whole numbers up to here are exact in a double */
+#define JSON_EXACT_MAX 9007199254740992.0 /* 2^53: whole numbers up to here are exact in a double  \
+	                                   */
 
 static void position(const char *text, size_t offset, unsigned *ret_line, unsigned *ret_column)
 {
@@ -25,7 +26,8 @@ static void position(const char *text, size_t offset, unsigned *ret_line, unsign
 	}
 }
 
-static int fail_at(const char *what, const char *text, size_t offset, const char *why, struct err *err)
+static int fail_at(const char *what, const char *text, size_t offset, const char *why,
+                   struct err *err)
 {
 	unsigned line, column;
 
@@ -57,6 +59,8 @@ static int scan(const char *what, const char *text, size_t len, struct err *err)
 				return fail_at(what, text, i, "nested too deeply", err);
 		} else if (!in_string && (c == '}' || c == ']')) {
 			depth--;
+		} else if ((unsigned char)c < 0x20 && strchr("\t\r\n", c) == NULL) {
+			return fail_at(what, text, i, "a control byte", err);
 		}
 	}
 	return 0;
@@ -75,11 +79,13 @@ static int check_keys(const char *what, const cJSON *obj, struct err *err)
 
 	if (keys == NULL)
 		return err_set(err, ERR_LIMIT, "%s: too many members", what);
-	cJSON_ArrayForEach(child, obj) keys[i++] = child->string;
+	cJSON_ArrayForEach (child, obj)
+		keys[i++] = child->string;
 	qsort(keys, n, sizeof(*keys), by_text);
 	for (i = 1; i < n; i++)
 		if (strcmp(keys[i - 1], keys[i]) == 0)
-			return err_set(err, ERR_FORMAT, "%s: key '%.80s' appears twice", what, keys[i]);
+			return err_set(err, ERR_FORMAT, "%s: key '%.80s' appears twice", what,
+			               keys[i]);
 	return 0;
 }
 
@@ -91,8 +97,7 @@ static int check_tree(const char *what, const cJSON *node, struct err *err)
 		return -1;
 	if (cJSON_IsNumber(node) && !isfinite(node->valuedouble))
 		return err_set(err, ERR_FORMAT, "%s: a number out of range", what);
-	cJSON_ArrayForEach(child, node)
-	{
+	cJSON_ArrayForEach (child, node) {
 		if (check_tree(what, child, err) != 0)
 			return -1;
 	}
@@ -115,7 +120,8 @@ int json_parse(const char *what, const char *text, size_t len, cJSON **ret_doc, 
 		return fail_at(what, text, end != NULL ? (size_t)(end - text) : 0, "not JSON", err);
 	for (; end < text + len; end++)
 		if (strchr(" \t\r\n", *end) == NULL)
-			return fail_at(what, text, (size_t)(end - text), "text after the document", err);
+			return fail_at(what, text, (size_t)(end - text), "text after the document",
+			               err);
 	if (check_tree(what, doc, err) != 0)
 		return -1;
 	*ret_doc = doc;
@@ -187,8 +193,7 @@ static void print_node(const cJSON *node, int depth, struct strbuf *sb)
 		strbuf_adds(sb, "null");
 	} else {
 		strbuf_addc(sb, object ? '{' : '[');
-		cJSON_ArrayForEach(child, node)
-		{
+		cJSON_ArrayForEach (child, node) {
 			if (child != node->child)
 				strbuf_addc(sb, ',');
 			new_line(sb, depth < 0 ? -1 : depth + 1);

@@ -16,12 +16,13 @@
 enum { JSON_DEPTH_MAX = 64 };
 
 /*
- * Parses exactly one JSON value of len bytes (trailing white space allowed). ERR_FORMAT with line and
- * column in the message for: syntax, invalid UTF-8, NUL bytes, duplicate keys, more than
- * JSON_DEPTH_MAX levels. `what` names the document in the message. Caller: cJSON_Delete or AUTO(json).
+ * Parses exactly one JSON value of len bytes (trailing white space allowed). ERR_FORMAT with line
+ * and column in the message for: syntax, invalid UTF-8, NUL bytes, duplicate keys, more than
+ * JSON_DEPTH_MAX levels. `what` names the document in the message. Caller: cJSON_Delete or
+ * AUTO(json).
  */
-int json_parse(const char *what, const char *text, size_t len, cJSON **ret_doc, struct err *err)
-	MUST_USE;
+int json_parse(const char *what, const char *text, size_t len, cJSON **ret_doc,
+               struct err *err) MUST_USE;
 
 /* For AUTO(json): `AUTO(json) cJSON *doc = NULL;` */
 void json_done(cJSON **doc);

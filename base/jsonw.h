@@ -1,6 +1,6 @@
 /*
- * A streaming JSON writer into a strbuf: begin, typed appends, end. A value without its key, or an end
- * without its begin, is a bug of ours and aborts. Needs no foreign library.
+ * A streaming JSON writer into a strbuf: begin, typed appends, end. A value without its key, or an
+ * end without its begin, is a bug of ours and aborts. Needs no foreign library.
  *
  *   struct jsonw w;
  *   jsonw_init(&w, &sb, true);
@@ -37,7 +37,8 @@ void jsonw_begin_array(struct jsonw *w);
 void jsonw_end_array(struct jsonw *w);
 
 void jsonw_key(struct jsonw *w, const char *key);
-void jsonw_string(struct jsonw *w, const char *value); /* NULL gives null; bytes that are not UTF-8 give '?' */
+void jsonw_string(struct jsonw *w,
+                  const char *value); /* NULL gives null; bytes that are not UTF-8 give '?' */
 void jsonw_int(struct jsonw *w, int64_t value);
 void jsonw_double(struct jsonw *w, double value); /* not finite gives null */
 void jsonw_bool(struct jsonw *w, bool value);

@@ -27,15 +27,16 @@ MUST_USE char *mem_strndup(const char *text, size_t len);
  * A growing array: `VEC(struct entry) list = {0};`, `vec_push(&list, item)`, `vec_done(&list)`.
  * Items are moved by memcpy; what they own is the caller's.
  */
-#define VEC(type)       \
-	struct {        \
-		type *at;   \
-		size_t n;   \
-		size_t cap; \
+#define VEC(type)                                                                                  \
+	struct {                                                                                   \
+		type *at;                                                                          \
+		size_t n;                                                                          \
+		size_t cap;                                                                        \
 	}
 
 #define vec_push(v, item)                                                                          \
-	((v)->at = mem_vec_grow((v)->at, (v)->n, &(v)->cap, sizeof(*(v)->at)), (v)->at[(v)->n++] = (item))
+	((v)->at = mem_vec_grow((v)->at, (v)->n, &(v)->cap, sizeof(*(v)->at)),                     \
+	 (v)->at[(v)->n++] = (item))
 
 #define vec_done(v) (free((v)->at), (v)->at = NULL, (v)->n = 0, (v)->cap = 0)
 

@@ -58,7 +58,8 @@ static int spawn(const char *const argv[], int pipes[3][2], pid_t *ret_pid)
 	sigaddset(&none, SIGPIPE);
 	posix_spawnattr_setsigdefault(&attributes, &none);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	int result = posix_spawnp(ret_pid, argv[0], &actions, &attributes, (char *const *)argv, environ);
+	int result =
+		posix_spawnp(ret_pid, argv[0], &actions, &attributes, (char *const *)argv, environ);
 
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
@@ -126,14 +127,16 @@ static int converse(struct child *c, const char *name, int timeout_ms, struct pr
 	int64_t deadline = now_ms() + timeout_ms;
 
 	while (c->out >= 0 || c->err_text >= 0) {
-		struct pollfd fds[] = {{c->out, POLLIN, 0}, {c->err_text, POLLIN, 0}, {c->in, POLLOUT, 0}};
+		struct pollfd fds[] = {
+			{c->out, POLLIN, 0}, {c->err_text, POLLIN, 0}, {c->in, POLLOUT, 0}};
 
 		if (poll(fds, ARRAY_LEN(fds), 100) < 0 && errno != EINTR)
 			return err_set(err, ERR_IO, "wait for '%s'", name);
 		if (interrupt_check(err) != 0)
 			return -1;
 		if (timeout_ms > 0 && now_ms() > deadline)
-			return err_set(err, ERR_NETWORK, "'%s' did not finish in %d s", name, timeout_ms / 1000);
+			return err_set(err, ERR_NETWORK, "'%s' did not finish in %d s", name,
+			               timeout_ms / 1000);
 		if (c->out >= 0 && fds[0].revents != 0)
 			drain(&c->out, &r->out);
 		if (c->err_text >= 0 && fds[1].revents != 0)
@@ -141,7 +144,8 @@ static int converse(struct child *c, const char *name, int timeout_ms, struct pr
 		if (c->in >= 0 && fds[2].revents != 0)
 			feed(c);
 		if (r->out.overflow)
-			return err_set(err, ERR_LIMIT, "'%s' printed more than %zu bytes", name, r->out.max);
+			return err_set(err, ERR_LIMIT, "'%s' printed more than %zu bytes", name,
+			               r->out.max);
 	}
 	return 0;
 }
@@ -158,7 +162,10 @@ static int reap(const struct child *c)
 int proc_run(const char *const argv[], const char *input, int timeout_ms, struct proc_result *r,
              struct err *err)
 {
-	struct child c = {.in = -1, .out = -1, .err_text = -1, .input = input,
+	struct child c = {.in = -1,
+	                  .out = -1,
+	                  .err_text = -1,
+	                  .input = input,
 	                  .left = input != NULL ? strlen(input) : 0};
 
 	if (start(argv, &c, err) != 0) {

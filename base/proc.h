@@ -9,16 +9,17 @@
 #include "base/strbuf.h"
 
 struct proc_result {
-	int exit_status;   /* 0..255; 128 + signal when killed */
-	struct strbuf out; /* caller sets max; stdout */
+	int exit_status;        /* 0..255; 128 + signal when killed */
+	struct strbuf out;      /* caller sets max; stdout */
 	struct strbuf err_text; /* caller sets max; stderr */
 };
 void proc_result_done(struct proc_result *r);
 
 /*
  * Runs argv (NULL-terminated, argv[0] looked up in PATH), feeding `input` (may be NULL).
- * ERR_NOT_FOUND when the program is absent, ERR_LIMIT when stdout exceeds its max, ERR_IO otherwise,
- * ERR_NETWORK when timeout_ms (> 0) passes (the child is killed). A non-zero exit is not an error.
+ * ERR_NOT_FOUND when the program is absent, ERR_LIMIT when stdout exceeds its max, ERR_IO
+ * otherwise, ERR_NETWORK when timeout_ms (> 0) passes (the child is killed). A non-zero exit is not
+ * an error.
  */
 int proc_run(const char *const argv[], const char *input, int timeout_ms, struct proc_result *r,
              struct err *err) MUST_USE;

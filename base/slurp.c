@@ -30,8 +30,8 @@ int slurp_file(const char *path, size_t max_bytes, struct strbuf *sb, struct err
 
 	strbuf_reset(sb);
 	if (fd < 0)
-		return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, errno == ENOENT ?
-		               "'%s' does not exist" : "open '%s'", path);
+		return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO,
+		               errno == ENOENT ? "'%s' does not exist" : "open '%s'", path);
 	if (sb->max < max_bytes)
 		sb->max = max_bytes;
 	if (read_fd(fd, max_bytes, sb, err) != 0)

@@ -6,10 +6,11 @@
 #define SLIPWAY_BASE_SRCPOS_H
 
 struct srcpos {
-	const char *file; /* borrowed, lives as long as the arena of the parse; NULL = no position */
-	unsigned line;    /* 1-based */
-	unsigned column;  /* 1-based, in bytes */
-	unsigned span;    /* bytes to underline, at least 1 when file is set */
+	const char
+		*file;   /* borrowed, lives as long as the arena of the parse; NULL = no position */
+	unsigned line;   /* 1-based */
+	unsigned column; /* 1-based, in bytes */
+	unsigned span;   /* bytes to underline, at least 1 when file is set */
 };
 
 #endif

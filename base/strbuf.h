@@ -22,7 +22,10 @@ struct strbuf {
 	bool overflow; /* bytes were dropped */
 };
 
-#define STRBUF_INIT(max_bytes) {.max = (max_bytes)}
+#define STRBUF_INIT(max_bytes)                                                                     \
+	{                                                                                          \
+		.max = (max_bytes)                                                                 \
+	}
 
 void strbuf_done(struct strbuf *sb);  /* frees, keeps max */
 void strbuf_reset(struct strbuf *sb); /* empties, keeps the memory */

@@ -191,8 +191,8 @@ static int verify_end(struct verified_source *v, struct err *err)
 		return 0;
 	digest_text(&v->want, want);
 	if (v->seen != v->size)
-		return err_set(err, ERR_DIGEST, "%s: %lld bytes instead of %lld", want, (long long)v->seen,
-		               (long long)v->size);
+		return err_set(err, ERR_DIGEST, "%s: %lld bytes instead of %lld", want,
+		               (long long)v->seen, (long long)v->size);
 	struct digest d = hasher_final(&v->hasher);
 
 	if (!digest_equal(&d, &v->want))
@@ -213,8 +213,8 @@ static int verified_read(struct source *s, void *buf, size_t cap, size_t *ret_n,
 		return verify_end(v, err);
 	v->seen += (int64_t)*ret_n;
 	if (v->seen > v->size)
-		return err_set(err, ERR_DIGEST, "%s: more than %lld bytes", digest_text(&v->want, want),
-		               (long long)v->size);
+		return err_set(err, ERR_DIGEST, "%s: more than %lld bytes",
+		               digest_text(&v->want, want), (long long)v->size);
 	hasher_update(&v->hasher, buf, *ret_n);
 	return 0;
 }

@@ -67,6 +67,7 @@ MUST_USE struct source *source_from_bytes(const void *bytes, size_t len);
  * A source that passes `inner` (taken over) on and fails with ERR_DIGEST at the end, or as soon as
  * there are too many bytes, unless exactly `size` bytes with `digest` were read.
  */
-MUST_USE struct source *source_verified(struct source *inner, const struct digest *digest, int64_t size);
+MUST_USE struct source *source_verified(struct source *inner, const struct digest *digest,
+                                        int64_t size);
 
 #endif

@@ -9,9 +9,11 @@ static size_t utf8_length(const unsigned char *s, size_t left)
 		unsigned char from, to, second_from, second_to;
 		unsigned char len;
 	} rows[] = {
-		{0x00, 0x7f, 0, 0, 1},          {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
-		{0xe1, 0xec, 0x80, 0xbf, 3},    {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-		{0xf0, 0xf0, 0x90, 0xbf, 4},    {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+		{0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2},
+		{0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
+		{0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+		{0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4},
+		{0xf4, 0xf4, 0x80, 0x8f, 4},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -121,8 +123,8 @@ static bool match_class(const char **p, char c)
 }
 
 /*
- * Linear-time matching with one remembered star of each kind: on a mismatch the latest `*` takes one
- * more byte (never a '/'), else the latest `**` takes one more segment's worth.
+ * Linear-time matching with one remembered star of each kind: on a mismatch the latest `*` takes
+ * one more byte (never a '/'), else the latest `**` takes one more segment's worth.
  */
 static bool glob_path(const char *p, const char *s)
 {
@@ -211,7 +213,8 @@ bool text_int64(const char *text, size_t len, int64_t *ret_value)
 			return false;
 		int digit = text[0] == '-' ? -(text[i] - '0') : text[i] - '0';
 
-		if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, digit, &value))
+		if (__builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, digit, &value))
 			return false;
 	}
 	*ret_value = value;

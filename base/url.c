@@ -46,8 +46,8 @@ static bool parse_authority(const char *text, size_t len, struct arena *a, struc
 	u->host = lower(a, text, (size_t)(host_end - text));
 	if (host_end == end)
 		return true;
-	if (*host_end != ':' || !text_int64(host_end + 1, (size_t)(end - host_end - 1), &port) || port < 1 ||
-	    port > 65535)
+	if (*host_end != ':' || !text_int64(host_end + 1, (size_t)(end - host_end - 1), &port) ||
+	    port < 1 || port > 65535)
 		return false;
 	u->port = (int)port;
 	return true;
@@ -87,7 +87,8 @@ static const char *origin(const struct url *u, struct arena *a)
 	return arena_printf(a, "%s://%s:%d", u->scheme, u->host, u->port);
 }
 
-int url_resolve(const char *base, const char *location, struct arena *a, const char **ret_url, struct err *err)
+int url_resolve(const char *base, const char *location, struct arena *a, const char **ret_url,
+                struct err *err)
 {
 	struct url b, check;
 	const char *result;
@@ -96,18 +97,21 @@ int url_resolve(const char *base, const char *location, struct arena *a, const c
 		return -1;
 	size_t path_len = strcspn(b.target, "?");
 
-	if (strstr(location, "://") != NULL && strcspn(location, ":/?#") == (size_t)(strstr(location, "://") - location)) {
+	if (strstr(location, "://") != NULL &&
+	    strcspn(location, ":/?#") == (size_t)(strstr(location, "://") - location)) {
 		result = arena_strdup(a, location);
 	} else if (strncmp(location, "//", 2) == 0) {
 		result = arena_printf(a, "%s:%s", b.scheme, location);
 	} else if (location[0] == '/') {
 		result = arena_printf(a, "%s%s", origin(&b, a), location);
 	} else if (location[0] == '?') {
-		result = arena_printf(a, "%s%.*s%s", origin(&b, a), (int)path_len, b.target, location);
+		result = arena_printf(a, "%s%.*s%s", origin(&b, a), (int)path_len, b.target,
+		                      location);
 	} else {
 		while (path_len > 0 && b.target[path_len - 1] != '/')
 			path_len--;
-		result = arena_printf(a, "%s%.*s%s", origin(&b, a), (int)path_len, b.target, location);
+		result = arena_printf(a, "%s%.*s%s", origin(&b, a), (int)path_len, b.target,
+		                      location);
 	}
 	if (url_parse(result, a, &check, err) != 0)
 		return -1;
@@ -117,7 +121,8 @@ int url_resolve(const char *base, const char *location, struct arena *a, const c
 
 bool url_same_origin(const struct url *a, const struct url *b)
 {
-	return strcmp(a->scheme, b->scheme) == 0 && strcmp(a->host, b->host) == 0 && a->port == b->port;
+	return strcmp(a->scheme, b->scheme) == 0 && strcmp(a->host, b->host) == 0 &&
+	       a->port == b->port;
 }
 
 static bool private_v4(uint32_t ip)
@@ -151,8 +156,8 @@ bool url_host_is_private(const char *host)
 	if (IN6_IS_ADDR_V4MAPPED(&v6))
 		return private_v4((uint32_t)v6.s6_addr[12] << 24 | (uint32_t)v6.s6_addr[13] << 16 |
 		                  (uint32_t)v6.s6_addr[14] << 8 | v6.s6_addr[15]);
-	return IN6_IS_ADDR_LOOPBACK(&v6) || IN6_IS_ADDR_UNSPECIFIED(&v6) || IN6_IS_ADDR_LINKLOCAL(&v6) ||
-	       (v6.s6_addr[0] & 0xfe) == 0xfc;
+	return IN6_IS_ADDR_LOOPBACK(&v6) || IN6_IS_ADDR_UNSPECIFIED(&v6) ||
+	       IN6_IS_ADDR_LINKLOCAL(&v6) || (v6.s6_addr[0] & 0xfe) == 0xfc;
 }
 
 void url_encode(struct strbuf *sb, const char *text)

@@ -7,8 +7,9 @@
 #include "base/text.h"
 
 /*
- * In flow collections a plain scalar may not hold braces, but [build/${arch}/app] is what people write. The
- * braces of ${...} are therefore handed to libyaml as two private-use characters, and come back in scalars.
+ * In flow collections a plain scalar may not hold braces, but [build/${arch}/app] is what people
+ * write. The braces of ${...} are therefore handed to libyaml as two private-use characters, and
+ * come back in scalars.
  */
 #define BRACE_OPEN  "\xee\x80\x80" /* U+E000 */
 #define BRACE_CLOSE "\xee\x80\x81" /* U+E001 */
@@ -17,8 +18,8 @@ enum { BRACE_BYTES = 3 };
 struct loader {
 	yaml_parser_t parser;
 	const char *file;
-	const char *text;     /* as given, for columns in bytes */
-	size_t *lines;        /* offset of each line */
+	const char *text; /* as given, for columns in bytes */
+	size_t *lines;    /* offset of each line */
 	size_t n_lines;
 	struct arena *arena;
 	struct diags *diags;
@@ -53,7 +54,8 @@ static unsigned byte_column(const struct loader *l, const yaml_mark_t *mark)
 	return (unsigned)(at - start) + 1;
 }
 
-static struct srcpos mark_pos(const struct loader *l, const yaml_mark_t *from, const yaml_mark_t *to)
+static struct srcpos mark_pos(const struct loader *l, const yaml_mark_t *from,
+                              const yaml_mark_t *to)
 {
 	struct srcpos at = {.file = l->file,
 	                    .line = (unsigned)from->line + 1,
@@ -99,8 +101,10 @@ static const char *show_braces(struct loader *l, const char *text, size_t len)
 	size_t n = 0;
 
 	for (size_t i = 0; i < len;) {
-		bool open = len - i >= BRACE_BYTES && memcmp(text + i, BRACE_OPEN, BRACE_BYTES) == 0;
-		bool close = len - i >= BRACE_BYTES && memcmp(text + i, BRACE_CLOSE, BRACE_BYTES) == 0;
+		bool open =
+			len - i >= BRACE_BYTES && memcmp(text + i, BRACE_OPEN, BRACE_BYTES) == 0;
+		bool close =
+			len - i >= BRACE_BYTES && memcmp(text + i, BRACE_CLOSE, BRACE_BYTES) == 0;
 
 		out[n++] = open ? '{' : close ? '}' : text[i];
 		i += open || close ? BRACE_BYTES : 1;
@@ -108,7 +112,8 @@ static const char *show_braces(struct loader *l, const char *text, size_t len)
 	return out;
 }
 
-static int problem(const struct loader *l, const yaml_mark_t *from, const yaml_mark_t *to, const char *text)
+static int problem(const struct loader *l, const yaml_mark_t *from, const yaml_mark_t *to,
+                   const char *text)
 {
 	diags_add(l->diags, DIAG_ERROR, mark_pos(l, from, to), "%s", text);
 	return -1;
@@ -134,7 +139,8 @@ static int next_event(struct loader *l, yaml_event_t *event)
 	return yaml_parser_parse(&l->parser, event) ? 0 : syntax_problem(l);
 }
 
-static int load_node(struct loader *l, const yaml_event_t *event, int depth, struct yaml_node **ret_node);
+static int load_node(struct loader *l, const yaml_event_t *event, int depth,
+                     struct yaml_node **ret_node);
 
 static int load_scalar(struct loader *l, const yaml_event_t *event, struct yaml_node *node)
 {
@@ -142,7 +148,8 @@ static int load_scalar(struct loader *l, const yaml_event_t *event, struct yaml_
 	size_t len = event->data.scalar.length;
 
 	if (memchr(text, '\0', len) != NULL)
-		return problem(l, &event->start_mark, &event->end_mark, "a NUL character in a text");
+		return problem(l, &event->start_mark, &event->end_mark,
+		               "a NUL character in a text");
 	node->text = show_braces(l, text, len);
 	node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
 	return 0;
@@ -184,13 +191,15 @@ static int load_children(struct loader *l, yaml_event_type_t end, int depth, str
 
 static int by_key(const void *a, const void *b)
 {
-	const struct yaml_node *x = *(struct yaml_node *const *)a, *y = *(struct yaml_node *const *)b;
+	const struct yaml_node *x = *(struct yaml_node *const *)a,
+			       *y = *(struct yaml_node *const *)b;
 	int order = strcmp(x->text, y->text);
 
 	if (order != 0)
 		return order;
-	return x->at.line != y->at.line ? (x->at.line < y->at.line ? -1 : 1)
-	                                : (x->at.column > y->at.column) - (x->at.column < y->at.column);
+	return x->at.line != y->at.line
+	               ? (x->at.line < y->at.line ? -1 : 1)
+	               : (x->at.column > y->at.column) - (x->at.column < y->at.column);
 }
 
 static int check_unique(struct loader *l, const struct yaml_node *node)
@@ -203,8 +212,9 @@ static int check_unique(struct loader *l, const struct yaml_node *node)
 	qsort(keys, node->n_pairs, sizeof(struct yaml_node *), by_key);
 	for (size_t i = 1; i < node->n_pairs; i++)
 		if (strcmp(keys[i]->text, keys[i - 1]->text) == 0) {
-			diags_add(l->diags, DIAG_ERROR, keys[i]->at, "key '%s' appears twice (first in line %u)",
-			          keys[i]->text, keys[i - 1]->at.line);
+			diags_add(l->diags, DIAG_ERROR, keys[i]->at,
+			          "key '%s' appears twice (first in line %u)", keys[i]->text,
+			          keys[i - 1]->at.line);
 			status = -1;
 		}
 	return status;
@@ -217,7 +227,8 @@ static int pair_up(struct loader *l, struct yaml_node *node)
 	for (size_t i = 0; i < node->n_pairs; i++) {
 		node->pairs[i] = (struct yaml_pair){node->items[2 * i], node->items[2 * i + 1]};
 		if (node->pairs[i].key->kind != YAML_SCALAR) {
-			diags_add(l->diags, DIAG_ERROR, node->pairs[i].key->at, "a key must be a plain text");
+			diags_add(l->diags, DIAG_ERROR, node->pairs[i].key->at,
+			          "a key must be a plain text");
 			return -1;
 		}
 	}
@@ -228,21 +239,24 @@ static int pair_up(struct loader *l, struct yaml_node *node)
 
 static int refuse_extras(const struct loader *l, const yaml_event_t *e)
 {
-	const yaml_char_t *anchor = e->type == YAML_SCALAR_EVENT           ? e->data.scalar.anchor
-	                            : e->type == YAML_SEQUENCE_START_EVENT ? e->data.sequence_start.anchor
-	                                                                   : e->data.mapping_start.anchor;
+	const yaml_char_t *anchor = e->type == YAML_SCALAR_EVENT ? e->data.scalar.anchor
+	                            : e->type == YAML_SEQUENCE_START_EVENT
+	                                    ? e->data.sequence_start.anchor
+	                                    : e->data.mapping_start.anchor;
 	const yaml_char_t *tag = e->type == YAML_SCALAR_EVENT           ? e->data.scalar.tag
 	                         : e->type == YAML_SEQUENCE_START_EVENT ? e->data.sequence_start.tag
 	                                                                : e->data.mapping_start.tag;
 
 	if (anchor != NULL)
-		return problem(l, &e->start_mark, NULL, "anchors (&name) are not supported in a spec");
+		return problem(l, &e->start_mark, NULL,
+		               "anchors (&name) are not supported in a spec");
 	if (tag != NULL)
 		return problem(l, &e->start_mark, NULL, "tags (!name) are not supported in a spec");
 	return 0;
 }
 
-static int load_node(struct loader *l, const yaml_event_t *event, int depth, struct yaml_node **ret_node)
+static int load_node(struct loader *l, const yaml_event_t *event, int depth,
+                     struct yaml_node **ret_node)
 {
 	struct yaml_node *node;
 	int status;
@@ -297,7 +311,8 @@ static int load_document(struct loader *l, struct yaml_node **ret_root)
 	yaml_event_t event;
 
 	if (expect(l, YAML_STREAM_START_EVENT, "not YAML") != 0 ||
-	    expect(l, YAML_DOCUMENT_START_EVENT, "the document is empty") != 0 || next_event(l, &event) != 0)
+	    expect(l, YAML_DOCUMENT_START_EVENT, "the document is empty") != 0 ||
+	    next_event(l, &event) != 0)
 		return -1;
 	int status = load_node(l, &event, 0, ret_root);
 
@@ -329,7 +344,8 @@ int yaml_parse(const char *file, const char *text, size_t len, struct arena *a,
 	hide_braces(l.text, len, &hidden);
 	if (!yaml_parser_initialize(&l.parser))
 		BUG("out of memory");
-	yaml_parser_set_input_string(&l.parser, (const unsigned char *)strbuf_str(&hidden), hidden.len);
+	yaml_parser_set_input_string(&l.parser, (const unsigned char *)strbuf_str(&hidden),
+	                             hidden.len);
 	yaml_parser_set_encoding(&l.parser, YAML_UTF8_ENCODING);
 
 	int status = load_document(&l, &root);
@@ -366,7 +382,8 @@ bool yaml_is_null(const struct yaml_node *scalar)
 
 bool yaml_is_bool(const struct yaml_node *scalar, bool *ret_value)
 {
-	if (scalar->quoted || (strcmp(scalar->text, "true") != 0 && strcmp(scalar->text, "false") != 0))
+	if (scalar->quoted ||
+	    (strcmp(scalar->text, "true") != 0 && strcmp(scalar->text, "false") != 0))
 		return false;
 	*ret_value = strcmp(scalar->text, "true") == 0;
 	return true;
@@ -374,7 +391,8 @@ bool yaml_is_bool(const struct yaml_node *scalar, bool *ret_value)
 
 bool yaml_is_bool_like(const struct yaml_node *scalar)
 {
-	static const char *const words[] = {"true", "false", "yes", "no", "on", "off", "y", "n", NULL};
+	static const char *const words[] = {"true", "false", "yes", "no", "on",
+	                                    "off",  "y",     "n",   NULL};
 
 	return !scalar->quoted && one_of(scalar->text, words);
 }

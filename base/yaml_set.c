@@ -28,7 +28,8 @@ static struct yaml_node *new_node(const struct setter *s, enum yaml_kind kind)
 }
 
 /* The slot of a key, made when it is absent. */
-static struct yaml_node **slot_of_key(const struct setter *s, struct yaml_node *mapping, const char *key)
+static struct yaml_node **slot_of_key(const struct setter *s, struct yaml_node *mapping,
+                                      const char *key)
 {
 	for (size_t i = 0; i < mapping->n_pairs; i++)
 		if (strcmp(mapping->pairs[i].key->text, key) == 0)

@@ -29,7 +29,7 @@ struct elf_make {
 	uint64_t flags_1;
 	bool is_static; /* no dynamic section */
 	const char
-	    *extra; /* a text placed in the file (a loader's list of folders), may hold NULs */
+		*extra; /* a text placed in the file (a loader's list of folders), may hold NULs */
 	size_t extra_len;
 };
 
@@ -44,7 +44,7 @@ static inline void elf_put(struct elf_out *o, size_t at, uint64_t value, size_t 
 {
 	for (size_t i = 0; i < width; i++)
 		o->bytes[at + (o->m->big_endian ? width - 1 - i : i)] =
-		    (unsigned char)(value >> (8 * i));
+			(unsigned char)(value >> (8 * i));
 }
 
 static inline void elf_word(struct elf_out *o, size_t *at, uint64_t value)
@@ -66,7 +66,7 @@ static inline size_t elf_string(struct elf_out *o, const char *text)
 }
 
 static inline void elf_phdr(struct elf_out *o, size_t *at, uint32_t type, uint64_t offset,
-			    uint64_t size)
+                            uint64_t size)
 {
 	elf_put(o, *at, type, 4);
 	if (o->m->is32) {

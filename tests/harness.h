@@ -36,10 +36,10 @@ static inline void test_fail(const char *file, int line, const char *what)
 	printf("# %s:%d: %s\n", file, line, what);
 }
 
-#define CHECK(cond)                                                 \
-	do {                                                        \
-		if (!(cond))                                        \
-			test_fail(__FILE__, __LINE__, "not true: " #cond); \
+#define CHECK(cond)                                                                                \
+	do {                                                                                       \
+		if (!(cond))                                                                       \
+			test_fail(__FILE__, __LINE__, "not true: " #cond);                         \
 	} while (0)
 
 static inline void test_check_str(const char *file, int line, const char *got, const char *want)
@@ -62,19 +62,19 @@ static inline void test_check_int(const char *file, int line, long long got, lon
 #define CHECK_INT(got, want) test_check_int(__FILE__, __LINE__, (long long)(got), (long long)(want))
 
 /* A call that must succeed: CHECK_OK(f(..., &err), &err). Prints the message when it does not. */
-#define CHECK_OK(call, errp)                                        \
-	do {                                                        \
-		if ((call) != 0) {                                  \
-			test_fail(__FILE__, __LINE__, "failed: " #call); \
-			printf("#   %s\n", (errp)->msg);            \
-		}                                                   \
+#define CHECK_OK(call, errp)                                                                       \
+	do {                                                                                       \
+		if ((call) != 0) {                                                                 \
+			test_fail(__FILE__, __LINE__, "failed: " #call);                           \
+			printf("#   %s\n", (errp)->msg);                                           \
+		}                                                                                  \
 	} while (0)
 
 /* Inside a test: report it as skipped, with the reason, and return. */
-#define SKIP(reason)                         \
-	do {                                 \
-		test_state.skip = (reason);  \
-		return;                      \
+#define SKIP(reason)                                                                               \
+	do {                                                                                       \
+		test_state.skip = (reason);                                                        \
+		return;                                                                            \
 	} while (0)
 
 static inline void test_run(const char *name, void (*fn)(void))

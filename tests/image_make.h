@@ -41,7 +41,7 @@ static inline void tar_octal(char *field, size_t width, uint64_t value)
 }
 
 static inline void tar_member(struct strbuf *sb, const char *path, char type, unsigned mode,
-			      const char *link, const void *bytes, size_t len)
+                              const char *link, const void *bytes, size_t len)
 {
 	char h[512] = {0};
 	unsigned sum = 0;
@@ -67,7 +67,7 @@ static inline void tar_member(struct strbuf *sb, const char *path, char type, un
 }
 
 static inline void tar_file(struct strbuf *sb, const char *path, unsigned mode, const void *bytes,
-			    size_t len)
+                            size_t len)
 {
 	tar_member(sb, path, '0', mode, NULL, bytes, len);
 }
@@ -93,7 +93,7 @@ static inline void tar_hardlink(struct strbuf *sb, const char *path, const char 
 }
 
 static inline struct descriptor image_put(struct layout *l, const char *media_type,
-					  const void *bytes, size_t len)
+                                          const void *bytes, size_t len)
 {
 	struct descriptor desc = {0};
 	struct err err = {0};
@@ -122,7 +122,7 @@ static inline void image_corrupt(struct layout *l, const struct digest *d)
 }
 
 static inline struct descriptor image_layer(struct layer_make *m, struct layout *l, struct arena *a,
-					    struct digest *ret_diff_id)
+                                            struct digest *ret_diff_id)
 {
 	static const char end[1024];
 	struct descriptor desc;
@@ -130,7 +130,7 @@ static inline struct descriptor image_layer(struct layer_make *m, struct layout 
 	strbuf_add(&m->tar, end, sizeof(end));
 	*ret_diff_id = digest_of(m->tar.ptr, m->tar.len);
 	desc = image_put(l, m->media_type != NULL ? m->media_type : MEDIA_LAYER, m->tar.ptr,
-			 m->tar.len);
+	                 m->tar.len);
 	if (m->name != NULL)
 		strmap_set(&desc.annotations, a, ANNOTATION_LAYER_NAME, m->name);
 	if (m->wrong_diff_id)
@@ -151,11 +151,11 @@ static inline struct descriptor image_make(struct image_make *m, struct layout *
 
 	manifest.layers = arena_calloc(a, m->n_layers + 1, sizeof(*manifest.layers));
 	strbuf_addf(
-	    &config,
-	    "{\"architecture\":\"%s\",\"os\":\"linux\",\"config\":{%s},\"rootfs\":{\"type\":"
-	    "\"layers\",\"diff_ids\":[",
-	    m->config_architecture != NULL ? m->config_architecture : m->architecture,
-	    m->config != NULL ? m->config : "");
+		&config,
+		"{\"architecture\":\"%s\",\"os\":\"linux\",\"config\":{%s},\"rootfs\":{\"type\":"
+		"\"layers\",\"diff_ids\":[",
+		m->config_architecture != NULL ? m->config_architecture : m->architecture,
+		m->config != NULL ? m->config : "");
 	for (size_t i = 0; i < m->n_layers; i++) {
 		struct digest diff_id;
 
@@ -167,23 +167,23 @@ static inline struct descriptor image_make(struct image_make *m, struct layout *
 		strbuf_addf(&config, "%s{\"created_by\":\"test\"}", i > 0 ? "," : "");
 	strbuf_adds(&config, "]}");
 	manifest.config =
-	    image_put(l, m->config_media_type != NULL ? m->config_media_type : MEDIA_CONFIG,
-		      config.ptr, config.len);
+		image_put(l, m->config_media_type != NULL ? m->config_media_type : MEDIA_CONFIG,
+	                  config.ptr, config.len);
 	manifest_print(&manifest, &bytes);
 	desc = image_put(l, MEDIA_MANIFEST, bytes.ptr, bytes.len);
 	snprintf(desc.platform.os, sizeof(desc.platform.os), "linux");
 	snprintf(desc.platform.architecture, sizeof(desc.platform.architecture), "%s",
-		 m->architecture);
+	         m->architecture);
 	return desc;
 }
 
 /* Stores an index over the manifests. */
 static inline struct descriptor image_index(struct descriptor *manifests, size_t n,
-					    struct layout *l)
+                                            struct layout *l)
 {
 	AUTO(strbuf) struct strbuf bytes = STRBUF_INIT(1 << 20);
 	const struct index index = {
-	    .media_type = MEDIA_INDEX, .manifests = manifests, .n_manifests = n};
+		.media_type = MEDIA_INDEX, .manifests = manifests, .n_manifests = n};
 
 	index_print(&index, &bytes);
 	return image_put(l, MEDIA_INDEX, bytes.ptr, bytes.len);

@@ -93,7 +93,8 @@ static inline void tar_make_file(struct strbuf *sb, const char *name, const char
 }
 
 /* Appends "LENGTH key=value\n" to records. */
-static inline void tar_make_record(struct strbuf *records, const char *key, const void *value, size_t len)
+static inline void tar_make_record(struct strbuf *records, const char *key, const void *value,
+                                   size_t len)
 {
 	size_t body = strlen(key) + len + 3, total = body + 1;
 	char digits[24];
@@ -111,7 +112,10 @@ static inline void tar_make_pax(struct strbuf *sb, const char *key, const void *
 	struct strbuf records = STRBUF_INIT(1 << 21);
 
 	tar_make_record(&records, key, value, len);
-	tar_make_add(sb, &(struct tar_make){.name = "pax", .type = 'x', .content = records.ptr, .len = records.len});
+	tar_make_add(sb, &(struct tar_make){.name = "pax",
+	                                    .type = 'x',
+	                                    .content = records.ptr,
+	                                    .len = records.len});
 	strbuf_done(&records);
 }
 

@@ -1,6 +1,6 @@
 /*
- * slipway-trainer: the payload of the image. Today it has one command, probe; the trainer itself is built
- * in this folder next (docs/ARCHITECTURE.md).
+ * slipway-trainer: the payload of the image. Today it has one command, probe; the trainer itself is
+ * built in this folder next (docs/ARCHITECTURE.md).
  */
 #include <string.h>
 
@@ -9,14 +9,15 @@
 
 enum trainer_exit { TRAINER_OK = 0, TRAINER_FAILED = 1, TRAINER_USAGE = 2 };
 
-static const char usage[] =
-	"Usage: slipway-trainer COMMAND [OPTIONS]\n"
-	"\n"
-	"Commands:\n"
-	"  probe [--output text|json]  Show what this node offers: CPU features, memory, NVIDIA GPUs,\n"
-	"                              Neuron devices, EFA interfaces, and which backend would run\n"
-	"  version                     Show the version\n"
-	"  help                        Show this text\n";
+static const char usage[] = "Usage: slipway-trainer COMMAND [OPTIONS]\n"
+			    "\n"
+			    "Commands:\n"
+			    "  probe [--output text|json]  Show what this node offers: CPU "
+                            "features, memory, NVIDIA GPUs,\n"
+			    "                              Neuron devices, EFA interfaces, and "
+                            "which backend would run\n"
+			    "  version                     Show the version\n"
+			    "  help                        Show this text\n";
 
 static int refuse(const char *what, const char *word)
 {
@@ -81,7 +82,8 @@ int main(int argc, char **argv)
 		return run_probe(argc - 2, argv + 2);
 	if (strcmp(argv[1], "version") == 0 || strcmp(argv[1], "--version") == 0)
 		return show("slipway-trainer " SLIPWAY_VERSION "\n");
-	if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+	if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
+	    strcmp(argv[1], "-h") == 0)
 		return show(usage);
 	return refuse("unknown command", argv[1]);
 }

@@ -22,10 +22,12 @@ static double gib(int64_t bytes)
 static void nvidia_text(const struct probe_nvidia *n, struct strbuf *sb)
 {
 	if (n->n_gpus == 0)
-		strbuf_addf(sb, "nvidia:       none%s%s\n", n->problem[0] != '\0' ? ": " : "", n->problem);
+		strbuf_addf(sb, "nvidia:       none%s%s\n", n->problem[0] != '\0' ? ": " : "",
+		            n->problem);
 	for (size_t i = 0; i < n->n_gpus; i++)
-		strbuf_addf(sb, "nvidia:       %s, %.1f GiB, compute capability %d.%d\n", n->gpus[i].name,
-		            gib(n->gpus[i].memory_bytes), n->gpus[i].compute_major, n->gpus[i].compute_minor);
+		strbuf_addf(sb, "nvidia:       %s, %.1f GiB, compute capability %d.%d\n",
+		            n->gpus[i].name, gib(n->gpus[i].memory_bytes), n->gpus[i].compute_major,
+		            n->gpus[i].compute_minor);
 	if (n->driver_version > 0)
 		strbuf_addf(sb, "driver:       CUDA %d.%d\n", n->driver_version / 1000,
 		            n->driver_version % 1000 / 10);
@@ -34,22 +36,23 @@ static void nvidia_text(const struct probe_nvidia *n, struct strbuf *sb)
 void probe_text(const struct probe *p, struct strbuf *sb)
 {
 	strbuf_addf(sb, "architecture: %s\n", p->cpu.architecture);
-	strbuf_addf(sb, "cpu:          %s, %u usable\n", p->cpu.model[0] != '\0' ? p->cpu.model : "unknown",
-	            p->cpu.cpus);
+	strbuf_addf(sb, "cpu:          %s, %u usable\n",
+	            p->cpu.model[0] != '\0' ? p->cpu.model : "unknown", p->cpu.cpus);
 	strbuf_adds(sb, "features:    ");
 	for (size_t i = 0; i < p->cpu.n_features; i++)
 		strbuf_addf(sb, " %s", p->cpu.features[i]);
 	strbuf_addf(sb, "\nmemory:       %.1f GiB, %.1f GiB available, %u NUMA node%s\n",
-	            gib(p->memory.total_bytes), gib(p->memory.available_bytes), p->memory.numa_nodes,
-	            p->memory.numa_nodes == 1 ? "" : "s");
+	            gib(p->memory.total_bytes), gib(p->memory.available_bytes),
+	            p->memory.numa_nodes, p->memory.numa_nodes == 1 ? "" : "s");
 	if (p->memory.limit_bytes >= 0)
 		strbuf_addf(sb, "memory limit: %.1f GiB\n", gib(p->memory.limit_bytes));
 	nvidia_text(&p->nvidia, sb);
 	if (p->neuron.n_devices == 0)
 		strbuf_adds(sb, "neuron:       none\n");
 	else if (p->neuron.cores >= 0)
-		strbuf_addf(sb, "neuron:       %zu devices, %lld cores, runtime %s\n", p->neuron.n_devices,
-		            (long long)p->neuron.cores, p->neuron.library ? "found" : "not found");
+		strbuf_addf(sb, "neuron:       %zu devices, %lld cores, runtime %s\n",
+		            p->neuron.n_devices, (long long)p->neuron.cores,
+		            p->neuron.library ? "found" : "not found");
 	else
 		strbuf_addf(sb, "neuron:       %zu devices, runtime %s\n", p->neuron.n_devices,
 		            p->neuron.library ? "found" : "not found");

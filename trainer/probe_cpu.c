@@ -13,10 +13,10 @@ enum { PROBE_FILE_MAX = 1 << 20 };
 #if defined(__x86_64__)
 static const char *const architecture = "amd64";
 
-#define ROW(name)                                        \
-	do {                                             \
-		if (__builtin_cpu_supports(name))        \
-			add_feature(cpu, name);          \
+#define ROW(name)                                                                                  \
+	do {                                                                                       \
+		if (__builtin_cpu_supports(name))                                                  \
+			add_feature(cpu, name);                                                    \
 	} while (0)
 #elif defined(__aarch64__)
 #include <asm/hwcap.h>
@@ -53,10 +53,10 @@ static void find_features(struct probe_cpu *cpu)
 		bool second; /* AT_HWCAP2 */
 		const char *name;
 	} rows[] = {
-		{HWCAP_ASIMD, false, "neon"},     {HWCAP_ASIMDHP, false, "fp16"},
+		{HWCAP_ASIMD, false, "neon"},      {HWCAP_ASIMDHP, false, "fp16"},
 		{HWCAP_ASIMDDP, false, "dotprod"}, {HWCAP_ATOMICS, false, "lse"},
-		{HWCAP_SVE, false, "sve"},        {HWCAP2_SVE2, true, "sve2"},
-		{HWCAP2_BF16, true, "bf16"},      {HWCAP2_I8MM, true, "i8mm"},
+		{HWCAP_SVE, false, "sve"},         {HWCAP2_SVE2, true, "sve2"},
+		{HWCAP2_BF16, true, "bf16"},       {HWCAP2_I8MM, true, "i8mm"},
 	};
 	unsigned long caps = getauxval(AT_HWCAP), caps2 = getauxval(AT_HWCAP2);
 

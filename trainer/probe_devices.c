@@ -1,6 +1,6 @@
 /*
- * Neuron devices (/dev/neuronN, /sys/class/neuron_device) and EFA interfaces (RDMA devices whose driver is
- * "efa").
+ * Neuron devices (/dev/neuronN, /sys/class/neuron_device) and EFA interfaces (RDMA devices whose
+ * driver is "efa").
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -21,7 +21,8 @@ static void add_cores(const char *root, unsigned device, struct probe_neuron *ne
 
 	if (neuron->cores < 0)
 		return;
-	snprintf(path, sizeof(path), "%s/sys/class/neuron_device/neuron%u/core_count", root, device);
+	snprintf(path, sizeof(path), "%s/sys/class/neuron_device/neuron%u/core_count", root,
+	         device);
 	if (slurp_file(path, 64, &text, &ignored) == 0 && text.len > 0)
 		neuron->cores += strtoll(strbuf_str(&text), NULL, 10);
 	else
@@ -76,7 +77,8 @@ void probe_efa(const char *root, struct probe_efa *efa)
 		return;
 	while ((entry = readdir(dir)) != NULL && efa->n < PROBE_DEVICES_MAX)
 		if (entry->d_name[0] != '.' && is_efa(root, entry->d_name))
-			snprintf(efa->names[efa->n++], sizeof(efa->names[0]), "%.31s", entry->d_name);
+			snprintf(efa->names[efa->n++], sizeof(efa->names[0]), "%.31s",
+			         entry->d_name);
 	closedir(dir);
 	qsort(efa->names, efa->n, sizeof(efa->names[0]), by_name);
 }

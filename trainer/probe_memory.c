@@ -58,5 +58,6 @@ void probe_memory(const char *root, struct probe_memory *memory)
 	}
 	memory->limit_bytes = number_in(root, "/sys/fs/cgroup/memory.max", -1);
 	memory->numa_nodes = count_nodes(root);
-	memory->hugepages_2m = number_in(root, "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", 0);
+	memory->hugepages_2m =
+		number_in(root, "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", 0);
 }

@@ -1,7 +1,7 @@
 /*
  * NVIDIA GPUs, asked of the driver's own library (CUDA Driver API: cuInit, cuDriverGetVersion,
- * cuDeviceGetCount, cuDeviceGet, cuDeviceGetName, cuDeviceTotalMem_v2, cuDeviceGetAttribute). The library
- * comes with the node's driver, so it is loaded at run time and never linked.
+ * cuDeviceGetCount, cuDeviceGet, cuDeviceGetName, cuDeviceTotalMem_v2, cuDeviceGetAttribute). The
+ * library comes with the node's driver, so it is loaded at run time and never linked.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -65,8 +65,8 @@ static void ask_driver(const struct cuda *cuda, struct probe_nvidia *nvidia)
 	if (status != CUDA_SUCCESS) {
 		/* 100 is "no device", which a node without GPUs may rightly answer. */
 		if (status != 100)
-			snprintf(nvidia->problem, sizeof(nvidia->problem), "cuInit failed with CUDA error %d",
-			         status);
+			snprintf(nvidia->problem, sizeof(nvidia->problem),
+			         "cuInit failed with CUDA error %d", status);
 		return;
 	}
 	if (cuda->device_count(&count) != CUDA_SUCCESS)
@@ -94,6 +94,7 @@ void probe_nvidia(const char *root, struct probe_nvidia *nvidia)
 	if (load_all(library, &cuda))
 		ask_driver(&cuda, nvidia);
 	else
-		snprintf(nvidia->problem, sizeof(nvidia->problem), "libcuda.so.1 lacks a function it must have");
+		snprintf(nvidia->problem, sizeof(nvidia->problem),
+		         "libcuda.so.1 lacks a function it must have");
 	/* Not closed: the driver's threads may still run in it. */
 }

@@ -16,7 +16,7 @@ enum { SCAN_THREADS_MAX = 4 };
 /* Faults of the image become reports of the digest rule; *ret_good says whether the bytes are
  * there. */
 static int read_document(struct check_image *image, const struct descriptor *desc, size_t max_bytes,
-			 struct strbuf *sb, bool *ret_good, struct err *err)
+                         struct strbuf *sb, bool *ret_good, struct err *err)
 {
 	struct err failure = {0};
 	char text[DIGEST_TEXT_MAX];
@@ -31,7 +31,7 @@ static int read_document(struct check_image *image, const struct descriptor *des
 		return err_wrap(err, "read %s", digest_text(&desc->digest, text));
 	}
 	rule_report(image, RULE_DIGEST, NO_PLACE, "%s: %s", digest_text(&desc->digest, text),
-		    failure.msg);
+	            failure.msg);
 	return 0;
 }
 
@@ -49,7 +49,7 @@ static void read_environment(struct check_image *image, const char *bytes, size_
 	image->workdir = arena_strdup(a, json_string(config, "WorkingDir"));
 	env = json_get(config, "Env");
 	image->env.at =
-	    arena_calloc(a, (size_t)cJSON_GetArraySize(env) + 1, sizeof(*image->env.at));
+		arena_calloc(a, (size_t)cJSON_GetArraySize(env) + 1, sizeof(*image->env.at));
 	cJSON_ArrayForEach (item, env) {
 		if (cJSON_IsString(item))
 			image->env.at[image->env.n++] = arena_strdup(a, item->valuestring);
@@ -69,7 +69,7 @@ static int read_config(struct check_image *image, struct err *err)
 	if (config_parse(strbuf_str(&sb), sb.len, image->run->arena, &image->config, &failure) !=
 	    0) {
 		rule_report(image, RULE_MEDIA_TYPE, NO_PLACE, "the configuration is malformed: %s",
-			    failure.msg);
+		            failure.msg);
 		return 0;
 	}
 	image->has_config = true;
@@ -91,9 +91,9 @@ static int read_image(struct check_image *image, bool *ret_good, struct err *err
 	if (!*ret_good)
 		return 0;
 	if (manifest_parse(strbuf_str(&sb), sb.len, image->desc.media_type, image->run->arena,
-			   &image->manifest, &failure) != 0) {
+	                   &image->manifest, &failure) != 0) {
 		rule_report(image, RULE_MEDIA_TYPE, NO_PLACE, "the manifest is malformed: %s",
-			    failure.msg);
+		            failure.msg);
 		*ret_good = false;
 		return 0;
 	}
@@ -130,7 +130,7 @@ static bool is_image(const struct descriptor *desc)
 }
 
 static int list_images(struct check_run *run, const struct descriptor *root, struct images *images,
-		       struct err *err)
+                       struct err *err)
 {
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(MANIFEST_BYTES_MAX);
 	const struct platform *only = run->opts->only;
@@ -143,7 +143,7 @@ static int list_images(struct check_run *run, const struct descriptor *root, str
 	}
 	if (!media_is_index(root->media_type))
 		return err_set(err, ERR_FORMAT, "'%s' is neither an image index nor a manifest",
-			       root->media_type);
+		               root->media_type);
 	if (store_read(run->store, root, MANIFEST_BYTES_MAX, &sb, err) != 0 ||
 	    index_parse(strbuf_str(&sb), sb.len, root->media_type, run->arena, &index, err) != 0)
 		return err_wrap(err, "image index");
@@ -155,7 +155,7 @@ static int list_images(struct check_run *run, const struct descriptor *root, str
 
 		if (chosen == NULL)
 			return err_set(err, ERR_NOT_FOUND, "the image has no manifest for %s",
-				       platform_text(only, text));
+			               platform_text(only, text));
 		push_image(run, images, chosen);
 		return 0;
 	}
@@ -169,7 +169,7 @@ static int list_images(struct check_run *run, const struct descriptor *root, str
  */
 
 static struct layer_scan *scan_for(struct check_run *run, const struct check_image *image,
-				   const struct descriptor *desc)
+                                   const struct descriptor *desc)
 {
 	struct layer_scan *scan;
 
@@ -204,14 +204,14 @@ static int scan_layers(struct check_run *run, struct images *images, struct err 
 		struct check_image *image = &images->at[i];
 
 		image->layers = arena_calloc(run->arena, image->manifest.n_layers + 1,
-					     sizeof(struct layer_scan *));
+		                             sizeof(struct layer_scan *));
 		for (size_t k = 0; k < image->manifest.n_layers; k++)
 			if (media_is_layer(image->manifest.layers[k].media_type))
 				image->layers[k] = scan_for(run, image, &image->manifest.layers[k]);
 	}
 	run->n_blobs += run->n_scans;
 	return pool_run(run->n_scans, threads < SCAN_THREADS_MAX ? threads : SCAN_THREADS_MAX,
-			scan_job, run, err);
+	                scan_job, run, err);
 }
 
 static int apply_layers(struct check_image *image, struct err *err)
@@ -224,7 +224,7 @@ static int apply_layers(struct check_image *image, struct err *err)
 			continue;
 		if (scan->failure.code != ERR_NONE && !scan->reported)
 			rule_report(image, RULE_DIGEST, (struct rule_place){i, NULL}, "%s",
-				    scan->failure.msg);
+			            scan->failure.msg);
 		if (view_apply(&image->view, scan, i, err) != 0)
 			return err_wrap(err, "%s", image->platform_name);
 	}
@@ -237,17 +237,17 @@ static int apply_layers(struct check_image *image, struct err *err)
 static void measure(const struct check_image *image, struct check_platform_size *size)
 {
 	*size = (struct check_platform_size){.platform = image->platform,
-					     .n_layers = image->manifest.n_layers};
+	                                     .n_layers = image->manifest.n_layers};
 	for (size_t i = 0; i < image->manifest.n_layers; i++)
 		if (__builtin_add_overflow(size->compressed_bytes, image->manifest.layers[i].size,
-					   &size->compressed_bytes))
+		                           &size->compressed_bytes))
 			size->compressed_bytes = INT64_MAX;
 	for (const struct view_node *n = view_next(image->view.root); n != NULL; n = view_next(n)) {
 		size->n_files++;
 		/* A hard link's bytes are counted at the member that has them. */
 		if (view_is_file(n) && n->content == n->member &&
 		    __builtin_add_overflow(size->content_bytes, n->content->size,
-					   &size->content_bytes))
+		                           &size->content_bytes))
 			size->content_bytes = INT64_MAX;
 	}
 }
@@ -274,7 +274,7 @@ static int check_one(struct check_image *image, struct check_platform_size *size
 }
 
 static int run_checks(struct check_run *run, const struct descriptor *root,
-		      struct check_report *report, struct err *err)
+                      struct check_report *report, struct err *err)
 {
 	struct images all = {0}, good = {0};
 
@@ -309,7 +309,7 @@ static void turn_off(struct check_run *run)
 }
 
 int check_image(struct store *store, const struct descriptor *root, const struct check_opts *opts,
-		struct arena *a, struct check_report *ret_report, struct diags *d, struct err *err)
+                struct arena *a, struct check_report *ret_report, struct diags *d, struct err *err)
 {
 	struct check_run run = {.store = store, .opts = opts, .arena = a, .diags = d};
 	struct check_report report = {0};
@@ -328,5 +328,5 @@ int check_image(struct store *store, const struct descriptor *root, const struct
 		return 0;
 	err_set(err, ERR_CHECK, "the image check found %zu problem%s", n, n == 1 ? "" : "s");
 	return err_hint(
-	    err, "a rule that does not apply is turned off by its name, under image.check.off");
+		err, "a rule that does not apply is turned off by its name, under image.check.off");
 }

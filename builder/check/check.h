@@ -1,9 +1,9 @@
 /*
  * The image check: reads an image back from any store and refuses what breaks on the node.
- * Each rule has a name (check_rule_names in model.h) and can be turned off by it; each problem names
- * the rule, the platform, the layer and the file. One pass over every layer, all rules at once; layers
- * that several platforms share are read once per platform's file system view but their digests once.
- * Pure of printing; reads only through the store.
+ * Each rule has a name (check_rule_names in model.h) and can be turned off by it; each problem
+ * names the rule, the platform, the layer and the file. One pass over every layer, all rules at
+ * once; layers that several platforms share are read once per platform's file system view but their
+ * digests once. Pure of printing; reads only through the store.
  */
 #ifndef SLIPWAY_CHECK_CHECK_H
 #define SLIPWAY_CHECK_CHECK_H
@@ -14,11 +14,11 @@
 #include "builder/oci/store.h"
 
 struct check_opts {
-	struct strlist off;       /* rules turned off by name */
-	struct strlist provided;  /* sonames (or globs) the node brings */
-	int64_t size_budget;      /* most compressed bytes per platform; 0 = none */
+	struct strlist off;          /* rules turned off by name */
+	struct strlist provided;     /* sonames (or globs) the node brings */
+	int64_t size_budget;         /* most compressed bytes per platform; 0 = none */
 	const struct platform *only; /* NULL = every platform of the index */
-	unsigned threads;         /* 0 = pool_cpus() */
+	unsigned threads;            /* 0 = pool_cpus() */
 	struct progress *progress;
 };
 
@@ -37,12 +37,13 @@ struct check_report {
 };
 
 /*
- * Checks the image `root` (index or manifest) of the store. 0 when no error was found (warnings may be in
- * diags); -1 with ERR_CHECK and a summary when the image is refused; other codes when it could not be read.
+ * Checks the image `root` (index or manifest) of the store. 0 when no error was found (warnings may
+ * be in diags); -1 with ERR_CHECK and a summary when the image is refused; other codes when it
+ * could not be read.
  */
 int check_image(struct store *store, const struct descriptor *root, const struct check_opts *opts,
-                struct arena *a, struct check_report *ret_report, struct diags *d, struct err *err)
-	MUST_USE;
+                struct arena *a, struct check_report *ret_report, struct diags *d,
+                struct err *err) MUST_USE;
 
 /* Raised when a rule changes; part of the key of remembered verdicts. */
 enum { CHECK_RULES_VERSION = 1 };

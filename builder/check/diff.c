@@ -20,7 +20,7 @@ static void images_done(struct diff_images *list)
 }
 
 static int read_image(struct diff_image *image, const struct diff_side *side,
-		      const struct descriptor *desc, struct arena *arena, struct err *err)
+                      const struct descriptor *desc, struct arena *arena, struct err *err)
 {
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(CONFIG_BYTES_MAX);
 	struct platform platform = desc->platform;
@@ -30,7 +30,7 @@ static int read_image(struct diff_image *image, const struct diff_side *side,
 	image->desc = *desc;
 	if (store_read(side->store, desc, MANIFEST_BYTES_MAX, &sb, err) != 0 ||
 	    manifest_parse(strbuf_str(&sb), sb.len, desc->media_type, arena, &image->manifest,
-			   err) != 0)
+	                   err) != 0)
 		return err_wrap(err, "manifest");
 	if (store_read(side->store, &image->manifest.config, CONFIG_BYTES_MAX, &sb, err) != 0 ||
 	    config_parse(strbuf_str(&sb), sb.len, arena, &config, err) != 0 ||
@@ -43,20 +43,20 @@ static int read_image(struct diff_image *image, const struct diff_side *side,
 }
 
 static int read_index(const struct diff_side *side, struct arena *arena, struct index *ret_index,
-		      struct err *err)
+                      struct err *err)
 {
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(MANIFEST_BYTES_MAX);
 
 	if (!media_is_index(side->root->media_type))
 		return err_set(err, ERR_FORMAT, "'%s' is neither an image index nor a manifest",
-			       side->root->media_type);
+		               side->root->media_type);
 	if (store_read(side->store, side->root, MANIFEST_BYTES_MAX, &sb, err) != 0)
 		return -1;
 	return index_parse(strbuf_str(&sb), sb.len, side->root->media_type, arena, ret_index, err);
 }
 
 static int read_side(const struct diff_side *side, struct arena *arena, struct diff_images *list,
-		     struct err *err)
+                     struct err *err)
 {
 	struct index index = {0};
 
@@ -85,7 +85,7 @@ static int read_side(const struct diff_side *side, struct arena *arena, struct d
  */
 
 static void diff_annotation(cJSON *out, const char *where, const char *key, const char *a,
-			    const char *b)
+                            const char *b)
 {
 	cJSON *item;
 
@@ -100,11 +100,11 @@ static void diff_annotation(cJSON *out, const char *where, const char *key, cons
 }
 
 static void diff_annotations(cJSON *out, const char *where, const struct strmap *a,
-			     const struct strmap *b)
+                             const struct strmap *b)
 {
 	for (size_t i = 0; i < a->n; i++)
 		diff_annotation(out, where, a->at[i].key, a->at[i].value,
-				strmap_get(b, a->at[i].key));
+		                strmap_get(b, a->at[i].key));
 	for (size_t i = 0; i < b->n; i++)
 		if (strmap_get(a, b->at[i].key) == NULL)
 			diff_annotation(out, where, b->at[i].key, NULL, b->at[i].value);
@@ -127,7 +127,7 @@ static void diff_member(cJSON *out, const char *member, const cJSON *a, const cJ
 
 /* Members of two objects, `config` one level deeper; rootfs follows from the layers. */
 static void diff_members(cJSON *out, const char *prefix, const cJSON *a, const cJSON *b,
-			 struct arena *arena)
+                         struct arena *arena)
 {
 	const cJSON *sides[2] = {a, b}, *item;
 
@@ -163,8 +163,8 @@ static void diff_layers(cJSON *out, const struct manifest *a, const struct manif
 		item = cJSON_CreateObject();
 		json_add_int(item, "layer", (int64_t)i + 1);
 		json_add_string(
-		    item, "name",
-		    strmap_get(&(x != NULL ? x : y)->annotations, ANNOTATION_LAYER_NAME));
+			item, "name",
+			strmap_get(&(x != NULL ? x : y)->annotations, ANNOTATION_LAYER_NAME));
 		json_add_string(item, "a", x != NULL ? digest_text(&x->digest, text) : NULL);
 		json_add_string(item, "b", y != NULL ? digest_text(&y->digest, text) : NULL);
 		json_push(out, item);
@@ -183,7 +183,7 @@ static const struct diff_image *find_platform(const struct diff_images *list, co
 }
 
 static void only_on(cJSON *platforms, const struct diff_images *have,
-		    const struct diff_images *other, const char *side)
+                    const struct diff_images *other, const char *side)
 {
 	for (size_t i = 0; i < have->n; i++) {
 		cJSON *item;
@@ -198,7 +198,7 @@ static void only_on(cJSON *platforms, const struct diff_images *have,
 }
 
 static int diff_platform(cJSON *doc, const struct diff_image *a, const struct diff_image *b,
-			 struct arena *arena, struct err *err)
+                         struct arena *arena, struct err *err)
 {
 	cJSON *item;
 
@@ -208,17 +208,17 @@ static int diff_platform(cJSON *doc, const struct diff_image *a, const struct di
 	json_add_string(item, "platform", a->platform);
 	json_push(cJSON_GetObjectItemCaseSensitive(doc, "platforms"), item);
 	diff_annotations(cJSON_GetObjectItemCaseSensitive(doc, "annotations"), a->platform,
-			 &a->manifest.annotations, &b->manifest.annotations);
+	                 &a->manifest.annotations, &b->manifest.annotations);
 	diff_members(json_add_array(item, "config"), "", a->config, b->config, arena);
 	diff_layers(json_add_array(item, "layers"), &a->manifest, &b->manifest);
 	return diff_files(a, b, arena, json_add_array(item, "files"), err);
 }
 
 static int diff_all(cJSON *doc, const struct diff_images *x, const struct diff_images *y,
-		    struct arena *arena, struct err *err)
+                    struct arena *arena, struct err *err)
 {
 	diff_annotations(cJSON_GetObjectItemCaseSensitive(doc, "annotations"), "index",
-			 &x->annotations, &y->annotations);
+	                 &x->annotations, &y->annotations);
 	for (size_t i = 0; i < x->n; i++) {
 		const struct diff_image *other = find_platform(y, x->at[i].platform);
 
@@ -231,7 +231,7 @@ static int diff_all(cJSON *doc, const struct diff_images *x, const struct diff_i
 }
 
 int diff_images(const struct diff_side *a, const struct diff_side *b, cJSON **ret_doc,
-		struct err *err)
+                struct err *err)
 {
 	AUTO(arena) struct arena arena = {0};
 	AUTO(json) cJSON *doc = cJSON_CreateObject();

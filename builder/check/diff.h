@@ -1,7 +1,7 @@
 /*
  * What differs between two images: manifests and configuration members, then the files of the final
- * file system of each platform (added, removed, changed content/mode/owner/link/xattrs), and which layer
- * brings each. Digest-equal layers are not read. Pure of printing.
+ * file system of each platform (added, removed, changed content/mode/owner/link/xattrs), and which
+ * layer brings each. Digest-equal layers are not read. Pure of printing.
  */
 #ifndef SLIPWAY_CHECK_DIFF_H
 #define SLIPWAY_CHECK_DIFF_H
@@ -16,12 +16,13 @@ struct diff_side {
 };
 
 /*
- * *ret_doc (caller owns) = {"equal": bool, "platforms": [{"platform", "config": [{"member","a","b"}],
- * "files": [{"path","change": "added|removed|changed","what": ["content","mode",...],
- * "a": {...}, "b": {...}}], ...}], "annotations": [...]}. diff_text appends the readable form.
+ * *ret_doc (caller owns) = {"equal": bool, "platforms": [{"platform", "config":
+ * [{"member","a","b"}], "files": [{"path","change": "added|removed|changed","what":
+ * ["content","mode",...], "a": {...}, "b": {...}}], ...}], "annotations": [...]}. diff_text appends
+ * the readable form.
  */
-int diff_images(const struct diff_side *a, const struct diff_side *b, cJSON **ret_doc, struct err *err)
-	MUST_USE;
+int diff_images(const struct diff_side *a, const struct diff_side *b, cJSON **ret_doc,
+                struct err *err) MUST_USE;
 void diff_text(const cJSON *doc, struct strbuf *sb);
 
 #endif

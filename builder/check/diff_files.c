@@ -37,7 +37,7 @@ static size_t common_bottom(const struct manifest *a, const struct manifest *b)
 }
 
 static int scan_layer(struct comparison *c, struct store *store, const struct descriptor *desc,
-		      struct layer_scan **ret_scan, struct err *err)
+                      struct layer_scan **ret_scan, struct err *err)
 {
 	struct layer_scan *scan;
 	char text[DIGEST_TEXT_MAX];
@@ -62,7 +62,7 @@ static int scan_layer(struct comparison *c, struct store *store, const struct de
 }
 
 static void count_event(void *ctx, enum view_event event, size_t layer, const struct scan_member *m,
-			const char *detail)
+                        const char *detail)
 {
 	struct comparison *c = ctx;
 
@@ -142,14 +142,14 @@ static bool same_paths(const struct side *a, const struct side *b)
 static const char *type_name(const struct view_node *n)
 {
 	static const char *const names[] = {
-	    [MEMBER_FILE] = "file",
-	    [MEMBER_DIR] = "folder",
-	    [MEMBER_SYMLINK] = "symlink",
-	    [MEMBER_HARDLINK] = "file",
-	    [MEMBER_CHAR] = "character device",
-	    [MEMBER_BLOCK] = "block device",
-	    [MEMBER_FIFO] = "fifo",
-	    [MEMBER_OTHER] = "other",
+		[MEMBER_FILE] = "file",
+		[MEMBER_DIR] = "folder",
+		[MEMBER_SYMLINK] = "symlink",
+		[MEMBER_HARDLINK] = "file",
+		[MEMBER_CHAR] = "character device",
+		[MEMBER_BLOCK] = "block device",
+		[MEMBER_FIFO] = "fifo",
+		[MEMBER_OTHER] = "other",
 	};
 
 	return view_is_dir(n) ? "folder" : names[n->content->type];
@@ -161,9 +161,9 @@ static void describe(cJSON *item, const char *key, const struct side *s, const s
 	cJSON *o = json_add_object(item, key);
 	char text[DIGEST_TEXT_MAX];
 	const char *layer = n->layer < s->image->manifest.n_layers
-				? strmap_get(&s->image->manifest.layers[n->layer].annotations,
-					     ANNOTATION_LAYER_NAME)
-				: NULL;
+	                            ? strmap_get(&s->image->manifest.layers[n->layer].annotations,
+	                                         ANNOTATION_LAYER_NAME)
+	                            : NULL;
 
 	json_add_string(o, "type", type_name(n));
 	if (m != NULL) {
@@ -208,7 +208,7 @@ static void differences(const struct view_node *a, const struct view_node *b, cJ
 }
 
 static void emit(struct comparison *c, const char *path, const struct view_node *a,
-		 const struct view_node *b)
+                 const struct view_node *b)
 {
 	cJSON *item = cJSON_CreateObject();
 
@@ -236,8 +236,8 @@ static void merge(struct comparison *c)
 
 	while (i < c->a.n || k < c->b.n) {
 		int order = i >= c->a.n   ? 1
-			    : k >= c->b.n ? -1
-					  : strcmp(c->a.paths[i], c->b.paths[k]);
+		            : k >= c->b.n ? -1
+		                          : strcmp(c->a.paths[i], c->b.paths[k]);
 
 		if (order < 0)
 			emit(c, c->a.paths[i], c->a.nodes[i], NULL);
@@ -259,7 +259,7 @@ static int load(struct comparison *c, size_t skip, struct err *err)
 }
 
 int diff_files(const struct diff_image *a, const struct diff_image *b, struct arena *arena,
-	       cJSON *files, struct err *err)
+               cJSON *files, struct err *err)
 {
 	struct comparison c = {.arena = arena, .a.image = a, .b.image = b, .files = files};
 	size_t skip = common_bottom(&a->manifest, &b->manifest);

@@ -20,6 +20,6 @@ struct diff_image {
 
 /* Appends the files that differ to the array; nothing when the layers are equal. */
 int diff_files(const struct diff_image *a, const struct diff_image *b, struct arena *arena,
-	       cJSON *files, struct err *err) MUST_USE;
+               cJSON *files, struct err *err) MUST_USE;
 
 #endif

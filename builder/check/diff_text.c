@@ -116,7 +116,7 @@ void diff_text(const cJSON *doc, struct strbuf *sb)
 	strbuf_addf(sb, "--- %s\n+++ %s\n", text_of(doc, "a"), text_of(doc, "b"));
 	cJSON_ArrayForEach (item, json_get(doc, "annotations")) {
 		strbuf_addf(sb, "%s: annotation %s: %s -> %s\n", text_of(item, "where"),
-			    text_of(item, "key"), text_of(item, "a"), text_of(item, "b"));
+		            text_of(item, "key"), text_of(item, "a"), text_of(item, "b"));
 	}
 	cJSON_ArrayForEach (item, json_get(doc, "platforms")) {
 		put_platform(sb, doc, item);

@@ -14,7 +14,7 @@ static void conf_file(struct linkage *l, const struct view_node *n, struct strli
 {
 	if (n != NULL && view_is_file(n) && n->content->text != NULL)
 		elf_search_conf(n->content->text, strlen(n->content->text), &l->conf, includes,
-				l->image->run->arena);
+		                l->image->run->arena);
 }
 
 /* An include line names files of one folder by a glob; nothing else is in use. */
@@ -24,7 +24,7 @@ static void conf_include(struct linkage *l, const char *pattern, struct strlist 
 	const char *absolute = pattern[0] == '/' ? pattern : arena_printf(a, "/etc/%s", pattern);
 	const char *slash = strrchr(absolute, '/');
 	const struct view_node *dir = view_find(
-	    &l->image->view, arena_strndup(a, absolute, (size_t)(slash - absolute)), true);
+		&l->image->view, arena_strndup(a, absolute, (size_t)(slash - absolute)), true);
 
 	for (const struct view_node *c = dir != NULL ? dir->first_child : NULL; c != NULL;
 	     c = c->next_sibling)
@@ -51,7 +51,7 @@ void linkage_init(struct linkage *l, struct check_image *image)
 			conf_include(l, includes.at[i], &includes);
 	}
 	l->library_path = elf_search_path(rule_env(image, "LD_LIBRARY_PATH"),
-					  &(struct elf_tokens){0}, image->run->arena);
+	                                  &(struct elf_tokens){0}, image->run->arena);
 }
 
 void linkage_done(struct linkage *l)
@@ -88,7 +88,7 @@ static struct view_node *try_file(struct linkage *l, const char *dir, const char
 }
 
 static struct view_node *try_dirs(struct linkage *l, const struct strlist *dirs, const char *name,
-				  const char **ret_dir)
+                                  const char **ret_dir)
 {
 	for (size_t i = 0; i < dirs->n; i++) {
 		struct view_node *n = try_file(l, dirs->at[i], name);
@@ -103,7 +103,7 @@ static struct view_node *try_dirs(struct linkage *l, const struct strlist *dirs,
 
 /* RPATH or RUNPATH of one object. */
 static struct view_node *try_path(struct linkage *l, const struct linked *owner, const char *text,
-				  const char *name, const char **ret_dir)
+                                  const char *name, const char **ret_dir)
 {
 	static const char *const libs[] = {NULL, "lib64", "lib"};
 	const struct platform_arch *arch = l->image->arch;
@@ -113,7 +113,7 @@ static struct view_node *try_path(struct linkage *l, const struct linked *owner,
 	/* What $LIB stands for is known to the loader alone: whichever folder exists. */
 	for (size_t i = 0; text != NULL && n == NULL && i < ARRAY_LEN(libs); i++) {
 		struct elf_tokens tokens = {
-		    .origin = owner->origin, .platform = arch->gnu_name, .lib = libs[i]};
+			.origin = owner->origin, .platform = arch->gnu_name, .lib = libs[i]};
 		struct strlist dirs;
 
 		if (i > 0 && strstr(text, "LIB") == NULL)
@@ -127,7 +127,7 @@ static struct view_node *try_path(struct linkage *l, const struct linked *owner,
 }
 
 static struct view_node *find_library(struct linkage *l, const struct linked *from,
-				      const char *name, const char **ret_dir)
+                                      const char *name, const char **ret_dir)
 {
 	const struct elf_info *elf = from->node->content->elf;
 	struct view_node *n = NULL;
@@ -148,7 +148,7 @@ static struct view_node *find_library(struct linkage *l, const struct linked *fr
 }
 
 static void push_linked(struct linkage *l, struct view_node *node, const char *name,
-			const char *origin, const struct linked *loader)
+                        const char *origin, const struct linked *loader)
 {
 	const struct linked o = {node, name, origin, loader};
 
@@ -156,7 +156,7 @@ static void push_linked(struct linkage *l, struct view_node *node, const char *n
 }
 
 static void load_needed(struct linkage *l, const struct linked *from, const char *needed,
-			linkage_missing *missing)
+                        linkage_missing *missing)
 {
 	const char *slash = strrchr(needed, '/'), *dir = "/";
 	struct view_node *n;
@@ -176,18 +176,18 @@ void linkage_load(struct linkage *l, struct view_node *root, linkage_missing *mi
 	struct check_image *image = l->image;
 	const struct elf_info *elf = root->content->elf;
 	const struct view_node *loader =
-	    elf->interpreter != NULL ? view_find(&image->view, elf->interpreter, true) : NULL;
+		elf->interpreter != NULL ? view_find(&image->view, elf->interpreter, true) : NULL;
 
 	l->objects.n = 0;
 	l->interpreter = elf->interpreter;
 	/* The folders that the image's own loader searches; those in use anywhere when it is not
 	 * known. */
 	l->builtin = loader != NULL && loader->content != NULL ? loader->content->loader_dirs
-							       : (struct strlist){0};
+	                                                       : (struct strlist){0};
 	if (l->builtin.n == 0)
 		l->builtin = elf_search_usual(image->arch, image->run->arena);
 	push_linked(l, root, view_path(&image->view, root), view_path(&image->view, root->parent),
-		    NULL);
+	            NULL);
 	for (size_t i = 0; i < l->objects.n && l->objects.n < OBJECTS_MAX; i++) {
 		const struct linked *from = l->objects.at[i];
 		const struct elf_info *e = from->node->content->elf;

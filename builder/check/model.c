@@ -5,10 +5,10 @@
 #include "base/text.h"
 
 const char *const check_rule_names[] = {
-	"digest",        "diff-id",        "history",        "media-type",     "layer-count",
-	"elf-machine",   "elf-needed",     "elf-interpreter", "glibc-version", "entrypoint",
-	"secret",        "setuid",         "world-writable", "duplicate-path", "whiteout",
-	"shadowed-symlink", "size-budget",    "platform",       "hard-link",
+	"digest",           "diff-id",     "history",         "media-type",     "layer-count",
+	"elf-machine",      "elf-needed",  "elf-interpreter", "glibc-version",  "entrypoint",
+	"secret",           "setuid",      "world-writable",  "duplicate-path", "whiteout",
+	"shadowed-symlink", "size-budget", "platform",        "hard-link",
 };
 const size_t check_rule_count = ARRAY_LEN(check_rule_names);
 
@@ -22,14 +22,15 @@ static const char *rule_check(const char *text, const char **ret_hint)
 }
 
 static const struct field rows[] = {
-	FIELD_STRINGS(struct check_spec, off, "off", "Names of rules that are turned off (docs/CHECK.md).",
-	              .check = rule_check),
+	FIELD_STRINGS(struct check_spec, off, "off",
+                      "Names of rules that are turned off (docs/CHECK.md).", .check = rule_check),
 	FIELD_STRINGS(struct check_spec, provided, "provided",
-	              "Shared libraries (sonames or globs) that the node brings, besides the layers' own lists."),
+                      "Shared libraries (sonames or globs) that the node brings, besides the "
+                      "layers' own lists."),
 	FIELD_SIZE(struct check_spec, size_budget, "size_budget",
-	           "Most compressed bytes of one platform's layers.", .fallback_doc = "no budget"),
+                   "Most compressed bytes of one platform's layers.", .fallback_doc = "no budget"),
 };
 
-const struct field_table check_spec_fields =
-	FIELD_TABLE(struct check_spec, "check", rows, "The image check: rules that are off, and its limits.",
-                    .has_pos = true, .pos_offset = offsetof(struct check_spec, at));
+const struct field_table check_spec_fields = FIELD_TABLE(
+	struct check_spec, "check", rows, "The image check: rules that are off, and its limits.",
+	.has_pos = true, .pos_offset = offsetof(struct check_spec, at));

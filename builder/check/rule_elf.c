@@ -30,8 +30,8 @@ void rule_check_machine(struct check_image *image)
 		place = rule_place_of(image, n);
 		if (m->elf_error != NULL && (n->member->mode & 0111) != 0) {
 			rule_report_as(image, RULE_ELF_MACHINE, DIAG_WARNING, place,
-				       arena_printf(image->run->arena, "is a broken ELF file: %s",
-						    m->elf_error));
+			               arena_printf(image->run->arena, "is a broken ELF file: %s",
+			                            m->elf_error));
 			continue;
 		}
 		/* Objects to be linked (also for the kernel's BPF) are data to the image. */
@@ -40,13 +40,13 @@ void rule_check_machine(struct check_image *image)
 		    is_firmware(place.path))
 			continue;
 		rule_hint(image,
-			  rule_report(image, RULE_ELF_MACHINE, place,
-				      "is for %s (%u bit), the platform needs %s (%u bit)",
-				      elf_machine_name(m->elf->machine, image->run->arena),
-				      m->elf->bits,
-				      elf_machine_name(image->arch->elf_machine, image->run->arena),
-				      image->arch->elf_bits),
-			  "use ${arch} in the path, so that each platform gets its own build");
+		          rule_report(image, RULE_ELF_MACHINE, place,
+		                      "is for %s (%u bit), the platform needs %s (%u bit)",
+		                      elf_machine_name(m->elf->machine, image->run->arena),
+		                      m->elf->bits,
+		                      elf_machine_name(image->arch->elf_machine, image->run->arena),
+		                      image->arch->elf_bits),
+		          "use ${arch} in the path, so that each platform gets its own build");
 	}
 }
 
@@ -61,19 +61,19 @@ static void check_interpreter(struct check_image *image, const struct view_node 
 		return;
 	if (found == NULL || !view_is_file(found))
 		rule_hint(image,
-			  rule_report(image, RULE_ELF_INTERPRETER, place,
-				      "its interpreter '%s' is not in the image: "
-				      "starting it fails with 'no such file or directory'",
-				      interpreter),
-			  "add the program to a `closure:`, or use a base image with a C library");
+		          rule_report(image, RULE_ELF_INTERPRETER, place,
+		                      "its interpreter '%s' is not in the image: "
+		                      "starting it fails with 'no such file or directory'",
+		                      interpreter),
+		          "add the program to a `closure:`, or use a base image with a C library");
 	else if (found->content->elf == NULL ||
-		 found->content->elf->machine != n->content->elf->machine)
+	         found->content->elf->machine != n->content->elf->machine)
 		rule_report(image, RULE_ELF_INTERPRETER, place,
-			    "its interpreter '%s' is not a loader for %s", interpreter,
-			    elf_machine_name(n->content->elf->machine, image->run->arena));
+		            "its interpreter '%s' is not a loader for %s", interpreter,
+		            elf_machine_name(n->content->elf->machine, image->run->arena));
 	else if ((found->member->mode & 0111) == 0)
 		rule_report(image, RULE_ELF_INTERPRETER, place,
-			    "its interpreter '%s' is not executable", interpreter);
+		            "its interpreter '%s' is not executable", interpreter);
 }
 
 void rule_check_interpreter(struct check_image *image)

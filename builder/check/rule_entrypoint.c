@@ -35,7 +35,7 @@ static struct view_node *find_program(struct check_image *image, const char *nam
 void rule_check_entrypoint(struct check_image *image)
 {
 	const struct strlist *args =
-	    image->config.entrypoint.n > 0 ? &image->config.entrypoint : &image->config.cmd;
+		image->config.entrypoint.n > 0 ? &image->config.entrypoint : &image->config.cmd;
 	struct view_node *n;
 
 	/* Without either, whoever runs the image names the program. */
@@ -44,20 +44,20 @@ void rule_check_entrypoint(struct check_image *image)
 	n = find_program(image, args->at[0]);
 	if (n == NULL) {
 		rule_hint(image,
-			  rule_report(image, RULE_ENTRYPOINT, NO_PLACE,
-				      "the program to start, '%s', is not in the "
-				      "image",
-				      args->at[0]),
-			  "add it by `files:`, or correct `entrypoint:`");
+		          rule_report(image, RULE_ENTRYPOINT, NO_PLACE,
+		                      "the program to start, '%s', is not in the "
+		                      "image",
+		                      args->at[0]),
+		          "add it by `files:`, or correct `entrypoint:`");
 		return;
 	}
 	if (!view_is_file(n))
 		rule_report(image, RULE_ENTRYPOINT, rule_place_of(image, n),
-			    "the program to start is not a file");
+		            "the program to start is not a file");
 	else if ((n->member->mode & 0111) == 0)
 		rule_hint(image,
-			  rule_report(image, RULE_ENTRYPOINT, rule_place_of(image, n),
-				      "the program to start is not executable (mode %04o)",
-				      n->member->mode & 07777),
-			  "set `mode: 0755`");
+		          rule_report(image, RULE_ENTRYPOINT, rule_place_of(image, n),
+		                      "the program to start is not executable (mode %04o)",
+		                      n->member->mode & 07777),
+		          "set `mode: 0755`");
 }

@@ -11,19 +11,19 @@ void rule_check_manifest(struct check_image *image)
 
 	if (strcmp(media_to_oci(m->config.media_type), MEDIA_CONFIG) != 0)
 		rule_report(image, RULE_MEDIA_TYPE, NO_PLACE,
-			    "configuration has the media type '%s', not '%s'", m->config.media_type,
-			    MEDIA_CONFIG);
+		            "configuration has the media type '%s', not '%s'", m->config.media_type,
+		            MEDIA_CONFIG);
 	for (size_t i = 0; i < m->n_layers; i++)
 		if (!media_is_layer(m->layers[i].media_type))
 			rule_report(image, RULE_MEDIA_TYPE, (struct rule_place){i, NULL},
-				    "'%s' is no layer that a runtime can unpack",
-				    m->layers[i].media_type);
+			            "'%s' is no layer that a runtime can unpack",
+			            m->layers[i].media_type);
 	if (m->n_layers > IMAGE_LAYERS_MAX)
 		rule_hint(image,
-			  rule_report(image, RULE_LAYER_COUNT, NO_PLACE,
-				      "%zu layers, a node can mount %d", m->n_layers,
-				      IMAGE_LAYERS_MAX),
-			  "join layers, or raise `split:`");
+		          rule_report(image, RULE_LAYER_COUNT, NO_PLACE,
+		                      "%zu layers, a node can mount %d", m->n_layers,
+		                      IMAGE_LAYERS_MAX),
+		          "join layers, or raise `split:`");
 }
 
 void rule_check_diff_ids(struct check_image *image)
@@ -34,8 +34,8 @@ void rule_check_diff_ids(struct check_image *image)
 		return;
 	if (c->n_diff_ids != image->manifest.n_layers) {
 		rule_report(image, RULE_DIFF_ID, NO_PLACE,
-			    "the configuration has %zu diff IDs for %zu layers", c->n_diff_ids,
-			    image->manifest.n_layers);
+		            "the configuration has %zu diff IDs for %zu layers", c->n_diff_ids,
+		            image->manifest.n_layers);
 		return;
 	}
 	for (size_t i = 0; i < c->n_diff_ids; i++) {
@@ -46,8 +46,8 @@ void rule_check_diff_ids(struct check_image *image)
 		    digest_equal(&scan->diff_id, &c->diff_ids[i]))
 			continue;
 		rule_report(image, RULE_DIFF_ID, (struct rule_place){i, NULL},
-			    "the configuration says diff ID %s, the layer unpacks to %s",
-			    digest_text(&c->diff_ids[i], want), digest_text(&scan->diff_id, have));
+		            "the configuration says diff ID %s, the layer unpacks to %s",
+		            digest_text(&c->diff_ids[i], want), digest_text(&scan->diff_id, have));
 	}
 }
 
@@ -58,8 +58,8 @@ void rule_check_history(struct check_image *image)
 	if (image->has_config && c->has_history &&
 	    c->n_nonempty_history != image->manifest.n_layers)
 		rule_report(image, RULE_HISTORY, NO_PLACE,
-			    "the history has %zu entries with a layer, the image %zu layers",
-			    c->n_nonempty_history, image->manifest.n_layers);
+		            "the history has %zu entries with a layer, the image %zu layers",
+		            c->n_nonempty_history, image->manifest.n_layers);
 }
 
 void rule_check_platform(struct check_image *image)
@@ -71,7 +71,7 @@ void rule_check_platform(struct check_image *image)
 	if (strcmp(image->desc.platform.os, image->config.platform.os) != 0 ||
 	    strcmp(image->desc.platform.architecture, image->config.platform.architecture) != 0)
 		rule_report(image, RULE_PLATFORM, NO_PLACE, "the configuration is for %s",
-			    platform_text(&image->config.platform, have));
+		            platform_text(&image->config.platform, have));
 }
 
 void rule_check_size(struct check_image *image)
@@ -84,7 +84,7 @@ void rule_check_size(struct check_image *image)
 			total = INT64_MAX;
 	if (budget > 0 && total > budget)
 		rule_report(image, RULE_SIZE_BUDGET, NO_PLACE,
-			    "the layers have %s (%lld bytes), the budget is %s (%lld bytes)",
-			    text_bytes(total, have), (long long)total, text_bytes(budget, most),
-			    (long long)budget);
+		            "the layers have %s (%lld bytes), the budget is %s (%lld bytes)",
+		            text_bytes(total, have), (long long)total, text_bytes(budget, most),
+		            (long long)budget);
 }

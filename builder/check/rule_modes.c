@@ -14,16 +14,16 @@ void rule_check_setuid(struct check_image *image)
 		mode = n->member->mode;
 		if ((mode & (SETUID | SETGID)) != 0)
 			diag = rule_report(image, RULE_SETUID, rule_place_of(image, n),
-					   "is %s (mode %04o, owner %u:%u)",
-					   (mode & SETUID) != 0 ? "setuid" : "setgid", mode & 07777,
-					   n->member->uid, n->member->gid);
+			                   "is %s (mode %04o, owner %u:%u)",
+			                   (mode & SETUID) != 0 ? "setuid" : "setgid", mode & 07777,
+			                   n->member->uid, n->member->gid);
 		else if (n->member->capability)
 			diag = rule_report(image, RULE_SETUID, rule_place_of(image, n),
-					   "has file capabilities");
+			                   "has file capabilities");
 		else
 			continue;
 		rule_hint(image, diag,
-			  "a job rarely needs it: set `mode:`, or turn the rule off if it does");
+		          "a job rarely needs it: set `mode:`, or turn the rule off if it does");
 	}
 }
 
@@ -39,7 +39,7 @@ void rule_check_writable(struct check_image *image)
 		if (dir && (m->mode & STICKY) != 0)
 			continue;
 		rule_report(image, RULE_WORLD_WRITABLE, rule_place_of(image, n),
-			    "%s is writable by everybody (mode %04o)", dir ? "folder" : "file",
-			    m->mode & 07777);
+		            "%s is writable by everybody (mode %04o)", dir ? "folder" : "file",
+		            m->mode & 07777);
 	}
 }

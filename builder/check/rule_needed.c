@@ -21,14 +21,14 @@ static void report_missing(struct linkage *l, const struct linked *from, const c
 	if ((from->node->marks & MARK_NEEDED_REPORTED) != 0)
 		return;
 	diag = rule_report_as(image, RULE_ELF_NEEDED, program ? DIAG_ERROR : DIAG_WARNING,
-			      rule_place_of(image, from->node),
-			      arena_printf(image->run->arena,
-					   "needs '%s', which the loader does not find%s%s", needed,
-					   from != root ? " when it is loaded for " : "",
-					   from != root ? root->name : ""));
-	rule_hint(
-	    image, diag,
-	    "add it by `closure:` or `files:`, or list it under provided when the node brings it");
+	                      rule_place_of(image, from->node),
+	                      arena_printf(image->run->arena,
+	                                   "needs '%s', which the loader does not find%s%s", needed,
+	                                   from != root ? " when it is loaded for " : "",
+	                                   from != root ? root->name : ""));
+	rule_hint(image, diag,
+	          "add it by `closure:` or `files:`, or list it under provided when the node "
+	          "brings it");
 }
 
 static bool defines(const struct elf_info *elf, const char *version)
@@ -66,7 +66,7 @@ static const char *lacking(const struct elf_info *have, const struct strlist *ve
 }
 
 static void check_versions(struct linkage *l, const struct linked *o,
-			   const struct elf_need_versions *need)
+                           const struct elf_need_versions *need)
 {
 	struct check_image *image = l->image;
 	const struct linked *provider = linkage_find(l, need->library);
@@ -84,10 +84,10 @@ static void check_versions(struct linkage *l, const struct linked *o,
 	best = text_has_prefix(version, "GLIBC_") ? newest(have) : NULL;
 	o->node->marks |= MARK_GLIBC_REPORTED;
 	diag = rule_report(image, RULE_GLIBC_VERSION, rule_place_of(image, o->node),
-			   "needs version %s of %s, but the image's %s does not define it%s%s%s",
-			   version, need->library, view_path(&image->view, provider->node),
-			   best != NULL ? " (the newest it has is " : "", best != NULL ? best : "",
-			   best != NULL ? ")" : "");
+	                   "needs version %s of %s, but the image's %s does not define it%s%s%s",
+	                   version, need->library, view_path(&image->view, provider->node),
+	                   best != NULL ? " (the newest it has is " : "", best != NULL ? best : "",
+	                   best != NULL ? ")" : "");
 	rule_hint(image, diag, "build against the library of the image, or use a newer base image");
 }
 

@@ -12,13 +12,13 @@ void rule_check_secrets(struct check_image *image)
 			const struct scan_secret *s = &scan->secrets.at[k];
 			struct diag *diag;
 
-			diag =
-			    rule_report(image, RULE_SECRET, (struct rule_place){i, s->member->path},
-					"holds %s (at byte %lld)", s->what, (long long)s->offset);
-			rule_hint(
-			    image, diag,
-			    "leave it out of the image and mount it when the job runs; if it was "
-			    "ever pushed, revoke it");
+			diag = rule_report(
+				image, RULE_SECRET, (struct rule_place){i, s->member->path},
+				"holds %s (at byte %lld)", s->what, (long long)s->offset);
+			rule_hint(image, diag,
+			          "leave it out of the image and mount it when the job runs; if it "
+			          "was "
+			          "ever pushed, revoke it");
 		}
 	}
 }

@@ -96,9 +96,9 @@ struct rule_place {
  * nothing was added. The severity is the rule's; rule_report_as says another.
  */
 struct diag *rule_report(struct check_image *image, enum rule_id id, struct rule_place place,
-			 const char *fmt, ...) PRINTF_LIKE(4, 5);
+                         const char *fmt, ...) PRINTF_LIKE(4, 5);
 struct diag *rule_report_as(struct check_image *image, enum rule_id id, enum diag_severity severity,
-			    struct rule_place place, const char *text);
+                            struct rule_place place, const char *text);
 
 /* Sets the hint of what rule_report returned; NULL is fine. */
 void rule_hint(struct check_image *image, struct diag *diag, const char *hint);
@@ -128,11 +128,11 @@ void rule_check_entrypoint(struct check_image *image); /* rule_entrypoint.c */
 void rule_check_machine(struct check_image *image);    /* rule_elf.c */
 void rule_check_interpreter(struct check_image *image);
 void rule_check_linkage(
-    struct check_image *image); /* rule_needed.c: elf-needed and glibc-version */
+	struct check_image *image); /* rule_needed.c: elf-needed and glibc-version */
 
 /* Told by the view while layers are applied (rule_paths.c). */
 void rule_view_event(void *ctx, enum view_event event, size_t layer, const struct scan_member *m,
-		     const char *detail);
+                     const char *detail);
 
 /* One program or library with all that its loader maps (linkage.c). */
 struct linked {

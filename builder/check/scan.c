@@ -50,7 +50,7 @@ static void read_loader_dirs(struct scanner *s, struct scan_member *m)
 	    !elf_search_is_loader(NULL, base_name(m->path)))
 		return;
 	m->loader_dirs =
-	    elf_search_builtin(bytes, (size_t)s->spool.size, s->scan->arch, &s->scan->arena);
+		elf_search_builtin(bytes, (size_t)s->spool.size, s->scan->arch, &s->scan->arena);
 }
 
 static void parse_elf(struct scanner *s, struct scan_member *m)
@@ -71,7 +71,7 @@ static void note_secrets(struct scanner *s, struct scan_member *m)
 	secret_end(&s->secrets);
 	for (int kind = 0; kind < SECRET_KINDS; kind++) {
 		struct scan_secret secret = {m, secret_text((enum secret_kind)kind),
-					     s->secrets.offset[kind]};
+		                             s->secrets.offset[kind]};
 
 		/* Crypto libraries carry key pairs for their power-on self-tests (FIPS 140). */
 		if (kind == SECRET_PRIVATE_KEY && m->elf != NULL && !m->elf->executable)
@@ -157,14 +157,14 @@ static struct scan_member *copy_member(struct layer_scan *scan, const struct mem
 	struct scan_member *m = arena_alloc(&scan->arena, sizeof(*m));
 
 	*m = (struct scan_member){
-	    .path = arena_strdup(&scan->arena, from->path),
-	    .type = from->type,
-	    .mode = from->mode,
-	    .uid = from->uid,
-	    .gid = from->gid,
-	    .mtime = from->mtime,
-	    .size = from->size,
-	    .link = arena_strdup(&scan->arena, from->link),
+		.path = arena_strdup(&scan->arena, from->path),
+		.type = from->type,
+		.mode = from->mode,
+		.uid = from->uid,
+		.gid = from->gid,
+		.mtime = from->mtime,
+		.size = from->size,
+		.link = arena_strdup(&scan->arena, from->link),
 	};
 	copy_xattrs(m, from);
 	return m;
@@ -209,7 +209,7 @@ static int scan_blob(struct store *store, struct scanner *s, struct err *err)
 }
 
 int layer_scan_run(struct store *store, unsigned flags, struct progress *progress,
-		   struct layer_scan *scan, struct err *err)
+                   struct layer_scan *scan, struct err *err)
 {
 	struct scanner s = {.flags = flags, .scan = scan, .spool = SPOOL_INIT};
 	struct err failure = {0};

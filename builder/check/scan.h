@@ -49,9 +49,9 @@ struct layer_scan {
 	VEC(struct scan_secret) secrets;
 	struct digest diff_id;
 	int64_t raw_size;
-	struct err
-	    failure;   /* code ERR_NONE, or why the layer is bad (digest, format, limit, missing) */
-	bool reported; /* its own problems have been told */
+	struct err failure; /* code ERR_NONE, or why the layer is bad (digest, format, limit,
+	                       missing) */
+	bool reported;      /* its own problems have been told */
 };
 
 /*
@@ -59,7 +59,7 @@ struct layer_scan {
  * the members found so far are kept. err: the store could not be read, or an interruption.
  */
 int layer_scan_run(struct store *store, unsigned flags, struct progress *progress,
-		   struct layer_scan *scan, struct err *err) MUST_USE;
+                   struct layer_scan *scan, struct err *err) MUST_USE;
 
 void layer_scan_done(struct layer_scan *scan);
 

@@ -46,7 +46,7 @@ static unsigned char block_has_anchor(const unsigned char *p)
 		unsigned char token = (p[i] == 'g') & (p[i + 1] == 'h') & (p[i + 3] == '_');
 		unsigned char pat = (p[i] == 'g') & (p[i + 1] == 'i') & (p[i + 6] == '_');
 		unsigned char key = ((p[i] | 0x20) == 'c') & ((p[i + 1] | 0x20) == 'c') &
-				    ((p[i + 5] == '_') | (p[i + 5] == 'K'));
+		                    ((p[i + 5] == '_') | (p[i + 5] == 'K'));
 
 		any |= (unsigned char)(pem | aws | token | pat | key);
 	}
@@ -65,7 +65,7 @@ static bool starts(const struct window *w, const unsigned char *p, const char *t
 
 /* Length of the run of characters of a class from p on, at most max + 1. */
 static size_t run(const struct window *w, const unsigned char *p, bool (*in_class)(unsigned char),
-		  size_t max)
+                  size_t max)
 {
 	size_t n = 0;
 
@@ -178,7 +178,7 @@ static bool is_aws_pair(const struct window *w, const unsigned char *p)
 static bool is_aws_assignment(const struct window *w, const unsigned char *p)
 {
 	static const char *const forms[] = {"secret_access_key", "SECRET_ACCESS_KEY",
-					    "SecretAccessKey", "secretAccessKey"};
+	                                    "SecretAccessKey", "secretAccessKey"};
 	const unsigned char *q = NULL;
 
 	for (size_t i = 0; i < ARRAY_LEN(forms) && q == NULL; i++) {
@@ -344,9 +344,9 @@ void secret_init(struct secret_scanner *s)
 {
 	/* 64 + 8 bytes beyond, so that the last block may be read whole. */
 	*s = (struct secret_scanner){
-	    .buf = mem_calloc(1, 3 * SECRET_LOOK + SECRET_CHUNK + BLOCK + 8),
-	    .text = STRBUF_INIT(SECRET_FILE_MAX),
-	    .named = SECRET_KINDS,
+		.buf = mem_calloc(1, 3 * SECRET_LOOK + SECRET_CHUNK + BLOCK + 8),
+		.text = STRBUF_INIT(SECRET_FILE_MAX),
+		.named = SECRET_KINDS,
 	};
 }
 
@@ -425,12 +425,12 @@ void secret_end(struct secret_scanner *s)
 const char *secret_text(enum secret_kind kind)
 {
 	static const char *const texts[SECRET_KINDS] = {
-	    [SECRET_AWS] = "an AWS secret access key",
-	    [SECRET_PRIVATE_KEY] = "a private key",
-	    [SECRET_GITHUB] = "a GitHub token",
-	    [SECRET_NETRC] = "a .netrc file with a password",
-	    [SECRET_PGPASS] = "a .pgpass file with a password",
-	    [SECRET_DOCKER] = "registry credentials of Docker or Podman",
+		[SECRET_AWS] = "an AWS secret access key",
+		[SECRET_PRIVATE_KEY] = "a private key",
+		[SECRET_GITHUB] = "a GitHub token",
+		[SECRET_NETRC] = "a .netrc file with a password",
+		[SECRET_PGPASS] = "a .pgpass file with a password",
+		[SECRET_DOCKER] = "registry credentials of Docker or Podman",
 	};
 
 	return texts[kind];

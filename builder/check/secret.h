@@ -27,7 +27,7 @@ enum secret_kind {
 
 struct secret_scanner {
 	unsigned char
-	    *buf;      /* SECRET_LOOK looked-at bytes before, then what is to be looked at; owned */
+		*buf;  /* SECRET_LOOK looked-at bytes before, then what is to be looked at; owned */
 	size_t len;    /* bytes in buf */
 	size_t done;   /* of these, already looked at */
 	int64_t start; /* file offset of buf[0] */

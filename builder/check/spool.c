@@ -40,7 +40,7 @@ static int open_temporary(struct spool *s, struct err *err)
 }
 
 static int write_at(struct spool *s, const void *bytes, size_t len, uint64_t offset,
-		    struct err *err)
+                    struct err *err)
 {
 	while (len > 0) {
 		ssize_t n = pwrite(s->fd, bytes, len, (off_t)offset);

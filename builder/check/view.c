@@ -19,13 +19,13 @@ static uint64_t hash_name(const struct view_node *parent, const char *name, size
 }
 
 static struct view_node **slot_of(const struct view *v, const struct view_node *parent,
-				  const char *name, size_t len, uint64_t hash)
+                                  const char *name, size_t len, uint64_t hash)
 {
 	for (size_t i = hash & (v->n_table - 1);; i = (i + 1) & (v->n_table - 1)) {
 		struct view_node *n = v->table[i];
 
 		if (n == NULL || (n->hash == hash && n->parent == parent &&
-				  strncmp(n->name, name, len) == 0 && n->name[len] == '\0'))
+		                  strncmp(n->name, name, len) == 0 && n->name[len] == '\0'))
 			return &v->table[i];
 	}
 }
@@ -40,7 +40,7 @@ static void grow(struct view *v)
 	for (size_t i = 0; i < n_old; i++)
 		if (old[i] != NULL)
 			*slot_of(v, old[i]->parent, old[i]->name, strlen(old[i]->name),
-				 old[i]->hash) = old[i];
+			         old[i]->hash) = old[i];
 	free(old);
 }
 
@@ -60,7 +60,7 @@ void view_done(struct view *v)
 }
 
 static struct view_node *child(const struct view *v, const struct view_node *dir, const char *name,
-			       size_t len)
+                               size_t len)
 {
 	struct view_node *n = *slot_of(v, dir, name, len, hash_name(dir, name, len));
 
@@ -69,7 +69,7 @@ static struct view_node *child(const struct view *v, const struct view_node *dir
 
 /* The child, made alive as an unnamed folder when it is not there. */
 static struct view_node *make_child(struct view *v, struct view_node *dir, const char *name,
-				    size_t len, size_t layer)
+                                    size_t len, size_t layer)
 {
 	uint64_t hash = hash_name(dir, name, len);
 	struct view_node **slot = slot_of(v, dir, name, len, hash), *n = *slot;
@@ -77,7 +77,7 @@ static struct view_node *make_child(struct view *v, struct view_node *dir, const
 	if (n == NULL) {
 		n = arena_alloc(v->arena, sizeof(*n));
 		*n = (struct view_node){
-		    .name = arena_strndup(v->arena, name, len), .parent = dir, .hash = hash};
+			.name = arena_strndup(v->arena, name, len), .parent = dir, .hash = hash};
 		*slot = n;
 		if (++v->n_nodes * 2 > v->n_table)
 			grow(v);
@@ -115,9 +115,9 @@ static void kill_below(struct view_node *top)
 static void kill_node(struct view_node *n)
 {
 	*(n->prev_sibling != NULL ? &n->prev_sibling->next_sibling : &n->parent->first_child) =
-	    n->next_sibling;
+		n->next_sibling;
 	*(n->next_sibling != NULL ? &n->next_sibling->prev_sibling : &n->parent->last_child) =
-	    n->prev_sibling;
+		n->prev_sibling;
 	kill_below(n);
 	n->alive = false;
 }
@@ -141,11 +141,11 @@ static const char *link_target(const struct view_node *n)
  */
 
 static struct view_node *find_from(const struct view *v, struct view_node *at, const char *path,
-				   bool follow, unsigned *links);
+                                   bool follow, unsigned *links);
 
 /* One segment from the folder `at` on; a link is followed when `follow`. */
 static struct view_node *find_step(const struct view *v, struct view_node *at, const char *name,
-				   size_t len, bool follow, unsigned *links)
+                                   size_t len, bool follow, unsigned *links)
 {
 	struct view_node *next;
 	const char *target;
@@ -164,7 +164,7 @@ static struct view_node *find_step(const struct view *v, struct view_node *at, c
 }
 
 static struct view_node *find_from(const struct view *v, struct view_node *at, const char *path,
-				   bool follow, unsigned *links)
+                                   bool follow, unsigned *links)
 {
 	if (path[0] == '/')
 		at = v->root;
@@ -179,7 +179,7 @@ static struct view_node *find_from(const struct view *v, struct view_node *at, c
 }
 
 struct view_node *view_find_at(const struct view *v, struct view_node *dir, const char *path,
-			       bool follow)
+                               bool follow)
 {
 	unsigned links = 0;
 
@@ -224,7 +224,7 @@ struct view_node *view_next(const struct view_node *n)
  */
 
 static void tell(struct view *v, enum view_event event, size_t layer, const struct scan_member *m,
-		 const char *detail)
+                 const char *detail)
 {
 	if (v->report != NULL)
 		v->report(v->ctx, event, layer, m, detail);
@@ -232,7 +232,7 @@ static void tell(struct view *v, enum view_event event, size_t layer, const stru
 
 /* The folder of a member, links on the way followed, missing folders made. */
 static struct view_node *parent_of(struct view *v, const char *path, size_t layer,
-				   const char **ret_base)
+                                   const char **ret_base)
 {
 	struct view_node *at = v->root;
 	unsigned depth = 0;
@@ -301,7 +301,7 @@ static bool is_whiteout(const char *path)
 }
 
 static void check_replaced(struct view *v, size_t layer, const struct scan_member *m,
-			   const struct view_node *n)
+                           const struct view_node *n)
 {
 	const char *target = link_target(n);
 	struct view_node *behind;
@@ -356,8 +356,8 @@ int view_apply(struct view *v, const struct layer_scan *scan, size_t layer, stru
 			apply_member(v, layer, scan->members.at[i]);
 		if (v->n_nodes > VIEW_NODES_MAX)
 			return err_set(err, ERR_LIMIT,
-				       "the file system has more than %d files and folders",
-				       VIEW_NODES_MAX);
+			               "the file system has more than %d files and folders",
+			               VIEW_NODES_MAX);
 	}
 	return 0;
 }

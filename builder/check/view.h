@@ -35,7 +35,7 @@ enum view_event {
 
 /* Told while layers are applied; `detail` may be NULL. */
 typedef void view_report(void *ctx, enum view_event event, size_t layer,
-			 const struct scan_member *m, const char *detail);
+                         const struct scan_member *m, const char *detail);
 
 struct view {
 	struct arena *arena;
@@ -51,7 +51,7 @@ void view_done(struct view *v);
 
 /* Applies one layer above those before it. ERR_LIMIT beyond VIEW_NODES_MAX. */
 int view_apply(struct view *v, const struct layer_scan *scan, size_t layer,
-	       struct err *err) MUST_USE;
+               struct err *err) MUST_USE;
 
 /*
  * The node at a path (with or without leading '/'), NULL when there is none. Links on the way are
@@ -61,7 +61,7 @@ struct view_node *view_find(const struct view *v, const char *path, bool follow)
 
 /* The same from a folder on. */
 struct view_node *view_find_at(const struct view *v, struct view_node *dir, const char *path,
-			       bool follow);
+                               bool follow);
 
 bool view_is_dir(const struct view_node *n);
 bool view_is_file(const struct view_node *n); /* a regular file, also by hard link */

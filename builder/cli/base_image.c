@@ -1,5 +1,6 @@
 /*
- * Base images: reference -> (lock) -> index -> manifest of the platform -> configuration and layers.
+ * Base images: reference -> (lock) -> index -> manifest of the platform -> configuration and
+ * layers.
  */
 #include <string.h>
 
@@ -15,7 +16,8 @@ static int root_of_base(const struct build_opts *opts, const struct image *image
 	if (!image->ref.has_digest && opts->locked) {
 		if (!lock_find(opts->lock, name, &pinned.ref.digest)) {
 			err_set(err, ERR_NOT_FOUND, "'%s' is not in '%s'", name, opts->lock->path);
-			return err_hint(err, "build once without --locked and commit the lock file");
+			return err_hint(err,
+			                "build once without --locked and commit the lock file");
 		}
 		pinned.ref.has_digest = true;
 	}
@@ -28,8 +30,8 @@ static int root_of_base(const struct build_opts *opts, const struct image *image
 
 /* Follows an index down to the platform's manifest; *ret_text holds the manifest's bytes. */
 static int manifest_of_platform(struct store *store, const struct descriptor *root,
-                                const struct platform *want, struct arena *a, struct base_image *base,
-                                struct err *err)
+                                const struct platform *want, struct arena *a,
+                                struct base_image *base, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
 	struct descriptor desc = *root;
@@ -121,8 +123,8 @@ static int load_from(const struct build_opts *opts, const struct image *image,
 		return 0;
 	struct fetch fetch = {opts, image->store, &base->parsed};
 
-	return pool_run(base->parsed.n_layers, opts->remote->jobs != 0 ? opts->remote->jobs : 4, fetch_layer,
-	                &fetch, err);
+	return pool_run(base->parsed.n_layers, opts->remote->jobs != 0 ? opts->remote->jobs : 4,
+	                fetch_layer, &fetch, err);
 }
 
 int base_image_load(const struct build_opts *opts, const struct plan_image *image, struct arena *a,

@@ -15,25 +15,30 @@ static const char *const format_choices[] = {"oci", "oci-archive", "docker-archi
 
 static const struct option options[] = {
 	TEXT_OPTION("file", 'f', file, "FILE", "The spec", .fallback = "slipway.yaml",
-	            .complete = COMPLETE_FILE),
-	LIST_OPTION("set", 0, sets, "PATH=VALUE", "Override one value of the spec, as in image.tags=[v2]"),
-	TEXT_OPTION("dest", 'o', dest, "DIR", "Where the image goes: an OCI layout folder, or a file for archives",
-	            .fallback = "build/image", .complete = COMPLETE_DIR),
+                    .complete = COMPLETE_FILE),
+	LIST_OPTION("set", 0, sets, "PATH=VALUE",
+                    "Override one value of the spec, as in image.tags=[v2]"),
+	TEXT_OPTION("dest", 'o', dest, "DIR",
+                    "Where the image goes: an OCI layout folder, or a file for archives",
+                    .fallback = "build/image", .complete = COMPLETE_DIR),
 	TEXT_OPTION("format", 0, format, "oci|oci-archive|docker-archive", "Form of the image",
-	            .fallback = "oci", .complete = COMPLETE_CHOICES, .choices = format_choices),
+                    .fallback = "oci", .complete = COMPLETE_CHOICES, .choices = format_choices),
 	LIST_OPTION("platform", 0, platforms, "OS/ARCH", "Build only this platform of the spec"),
 	FLAG_OPTION("no-check", 0, no_check, "Skip the image check"),
 	FLAG_OPTION("no-cache", 0, no_cache, "Neither read nor write the build cache"),
 	FLAG_OPTION("sparse", 0, skip_base,
-	            "Leave base layers out of the layout; push mounts or copies them; implies --no-check"),
-	FLAG_OPTION("locked", 0, locked, "Take base digests from slipway.lock only, and never write it"),
+                    "Leave base layers out of the layout; push mounts or copies them; implies "
+                    "--no-check"),
+	FLAG_OPTION("locked", 0, locked,
+                    "Take base digests from slipway.lock only, and never write it"),
 	FLAG_OPTION("dry-run", 0, dry_run, "Print the plan and stop"),
 	FLAG_OPTION("push", 0, push, "Push the image to the spec's repository afterwards"),
-	NUMBER_OPTION("jobs", 'j', jobs, "N", "Threads for compression and connections (default: all CPUs)"),
+	NUMBER_OPTION("jobs", 'j', jobs, "N",
+                      "Threads for compression and connections (default: all CPUs)"),
 	TEXT_OPTION("digest-file", 0, digest_file, "FILE", "Write the index digest to this file",
-	            .complete = COMPLETE_FILE),
-	TEXT_OPTION("metadata-file", 0, metadata_file, "FILE", "Write digests, sizes and layers as JSON",
-	            .complete = COMPLETE_FILE),
+                    .complete = COMPLETE_FILE),
+	TEXT_OPTION("metadata-file", 0, metadata_file, "FILE",
+                    "Write digests, sizes and layers as JSON", .complete = COMPLETE_FILE),
 	REMOTE_OPTIONS,
 };
 
@@ -94,8 +99,10 @@ static int read_epoch(int64_t *ret_epoch, struct err *err)
 	*ret_epoch = 0;
 	if (text == NULL || text[0] == '\0')
 		return 0;
-	if (!text_int64(text, strlen(text), ret_epoch) || *ret_epoch < 0 || *ret_epoch > 253402300799)
-		return err_set(err, ERR_USAGE, "SOURCE_DATE_EPOCH '%s' is not a number of seconds", text);
+	if (!text_int64(text, strlen(text), ret_epoch) || *ret_epoch < 0 ||
+	    *ret_epoch > 253402300799)
+		return err_set(err, ERR_USAGE, "SOURCE_DATE_EPOCH '%s' is not a number of seconds",
+		               text);
 	return 0;
 }
 
@@ -122,7 +129,8 @@ static int open_stores(struct run *run, struct err *err)
 {
 	char dir[PATH_MAX];
 
-	if (choose_dir(run, err) != 0 || layout_open(run->dir, LAYOUT_WRITE, &run->layout, err) != 0)
+	if (choose_dir(run, err) != 0 ||
+	    layout_open(run->dir, LAYOUT_WRITE, &run->layout, err) != 0)
 		return -1;
 	if (!run->cli->options.no_cache &&
 	    (fs_cache_dir(dir, err) != 0 || cache_open(dir, &run->cache, err) != 0)) {
@@ -149,7 +157,8 @@ static int build(struct run *run, struct err *err)
 
 	if (read_epoch(&opts.epoch, err) != 0)
 		return -1;
-	if (lock_load(lock_path(run->spec->file, &run->cli->arena), &run->cli->arena, &run->lock, err) != 0 ||
+	if (lock_load(lock_path(run->spec->file, &run->cli->arena), &run->cli->arena, &run->lock,
+	              err) != 0 ||
 	    image_build(&opts, &run->cli->arena, &run->result, &run->cli->diags, err) != 0)
 		return -1;
 	return o->locked ? 0 : lock_save(&run->lock, err);
@@ -163,8 +172,8 @@ static int check(struct run *run, struct err *err)
 	if (run->cli->options.no_check || run->cli->options.skip_base)
 		return 0;
 	store = layout_store(run->layout);
-	result = image_check_cached(run->cli, store, &run->result.index, run->plan, run->cache, &run->report,
-	                            &run->check_cached, err);
+	result = image_check_cached(run->cli, store, &run->result.index, run->plan, run->cache,
+	                            &run->report, &run->check_cached, err);
 	store_close(store);
 	run->checked = result == 0;
 	return result;
@@ -201,7 +210,8 @@ static int write_archive(struct run *run, struct err *err)
 		opts.tag = arena_printf(&run->cli->arena, "%s:%s", name, tag);
 	}
 	opts.from = layout_store(run->layout);
-	result = docker ? archive_write_docker(o->dest, &opts, err) : archive_write_oci(o->dest, &opts, err);
+	result = docker ? archive_write_docker(o->dest, &opts, err)
+	                : archive_write_oci(o->dest, &opts, err);
 	store_close(opts.from);
 	if (result != 0 && err->code == ERR_USAGE)
 		err_hint(err, "choose one platform, as in --platform linux/amd64");
@@ -276,8 +286,10 @@ static void print_images(const struct run *run)
 			const struct built_layer *layer = &image->layers[k];
 
 			fprintf(out, "  %-16s %s  %9s%s%s\n", layer->name,
-			        digest_text(&layer->result.digest, text), text_bytes(layer->result.size, size),
-			        layer->shared ? "  shared" : "", layer->result.cached ? "  cached" : "");
+			        digest_text(&layer->result.digest, text),
+			        text_bytes(layer->result.size, size),
+			        layer->shared ? "  shared" : "",
+			        layer->result.cached ? "  cached" : "");
 		}
 	}
 	if (run->checked)
@@ -293,7 +305,8 @@ static int report(struct run *run, struct err *err)
 
 	digest_text(&run->result.index.digest, digest);
 	json_print_pretty(doc, &text);
-	if (o->metadata_file != NULL && fs_write_file(o->metadata_file, text.ptr, text.len, 0644, err) != 0)
+	if (o->metadata_file != NULL &&
+	    fs_write_file(o->metadata_file, text.ptr, text.len, 0644, err) != 0)
 		return err_wrap(err, "write '%s'", o->metadata_file);
 	if (o->digest_file != NULL) {
 		strbuf_reset(&text);
@@ -343,14 +356,18 @@ const struct command cmd_build = {
 	.name = "build",
 	.summary = "Build the spec's image for every platform into an OCI layout",
 	.synopsis = "",
-	.details = "Packs the layers, writes configuration, manifests and the multi-arch index, runs the image\n"
-	           "check, and prints the index digest as the last line. The same content gives the same\n"
-	           "digest on every machine. Layers that did not change come from the build cache in\n"
-	           "$XDG_CACHE_HOME/slipway (at most $SLIPWAY_CACHE_MAX bytes, default 10 GiB).\n"
-	           "SOURCE_DATE_EPOCH sets the newest time stamp inside the image (default 0).\n",
+	.details =
+		"Packs the layers, writes configuration, manifests and the multi-arch index, runs "
+                "the image\n"
+		"check, and prints the index digest as the last line. The same content gives the "
+                "same\n"
+		"digest on every machine. Layers that did not change come from the build cache in\n"
+		"$XDG_CACHE_HOME/slipway (at most $SLIPWAY_CACHE_MAX bytes, default 10 GiB).\n"
+		"SOURCE_DATE_EPOCH sets the newest time stamp inside the image (default 0).\n",
 	.examples = "slipway build\tBuild ./slipway.yaml into build/image\n"
-	            "slipway build --set image.tags=[v2] --push\tBuild, check and push as v2\n"
-	            "slipway build --platform linux/amd64 --format docker-archive -o image.tar\tFor docker load\n",
+		    "slipway build --set image.tags=[v2] --push\tBuild, check and push as v2\n"
+		    "slipway build --platform linux/amd64 --format docker-archive -o "
+                    "image.tar\tFor docker load\n",
 	.options = options,
 	.n_options = ARRAY_LEN(options),
 	.max_args = 0,

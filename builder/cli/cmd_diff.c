@@ -10,8 +10,8 @@ static const struct option options[] = {
 	REMOTE_OPTIONS,
 };
 
-static int open_side(struct cli *cli, const struct remote *remote, const char *text, struct image *image,
-                     struct descriptor *root, struct err *err)
+static int open_side(struct cli *cli, const struct remote *remote, const char *text,
+                     struct image *image, struct descriptor *root, struct err *err)
 {
 	if (image_open(remote, text, &cli->arena, image, err) != 0 ||
 	    image_root(image, &cli->arena, root, err) != 0)
@@ -53,9 +53,11 @@ const struct command cmd_diff = {
 	.name = "diff",
 	.summary = "Show which files and settings differ between two images",
 	.synopsis = "A B",
-	.details = "A and B are references as for inspect. Layers that both share are not read. Exits 0 whether\n"
-	           "or not they differ, unless --exit-code is given.\n",
-	.examples = "slipway diff oci:build/image registry.example.com/team/app:v1\tNew build against release\n",
+	.details = "A and B are references as for inspect. Layers that both share are not read. "
+                   "Exits 0 whether\n"
+		   "or not they differ, unless --exit-code is given.\n",
+	.examples = "slipway diff oci:build/image registry.example.com/team/app:v1\tNew build "
+                    "against release\n",
 	.options = options,
 	.n_options = ARRAY_LEN(options),
 	.min_args = 2,

@@ -11,7 +11,8 @@
 #include "builder/oci/mediatype.h"
 
 static const struct option options[] = {
-	TEXT_OPTION("registry", 0, registry, "HOST/NAME", "Try to reach this repository with its credentials"),
+	TEXT_OPTION("registry", 0, registry, "HOST/NAME",
+                    "Try to reach this repository with its credentials"),
 	REMOTE_OPTIONS,
 };
 
@@ -55,7 +56,8 @@ static int reach(const struct doctor *d, const char *text, struct err *err)
 
 	if (strchr(text, '/') == NULL)
 		text = arena_printf(&d->cli->arena, "%s/slipway-doctor", text);
-	if (ref_parse(text, &d->cli->arena, &ref, err) != 0 || remote_open(d->cli, &remote, err) != 0 ||
+	if (ref_parse(text, &d->cli->arena, &ref, err) != 0 ||
+	    remote_open(d->cli, &remote, err) != 0 ||
 	    remote_registry(&remote, &ref, &registry, err) != 0)
 		return -1;
 	int status = registry_has_blob(registry, &probe, &exists, err);
@@ -79,7 +81,9 @@ static int cmd_doctor_run(struct cli *cli, struct err *err)
 	check_cache(&d);
 	if (registry != NULL) {
 		status = reach(&d, registry, err);
-		say(&d, "registry", arena_printf(&cli->arena, "%s: %s", registry, status == 0 ? "reachable" : err->msg));
+		say(&d, "registry",
+		    arena_printf(&cli->arena, "%s: %s", registry,
+		                 status == 0 ? "reachable" : err->msg));
 		if (status != 0)
 			json_add_string(doc, "error", err->msg);
 	}
@@ -92,7 +96,8 @@ const struct command cmd_doctor = {
 	.name = "doctor",
 	.summary = "Show what this machine offers to builds and pushes",
 	.synopsis = "",
-	.examples = "slipway doctor --registry registry.example.com/team/app\tCan I reach it and log in?\n",
+	.examples = "slipway doctor --registry registry.example.com/team/app\tCan I reach it and "
+                    "log in?\n",
 	.options = options,
 	.n_options = ARRAY_LEN(options),
 	.run = cmd_doctor_run,

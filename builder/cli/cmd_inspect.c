@@ -43,7 +43,8 @@ static void add_layers(cJSON *obj, const struct manifest *m)
 		json_add_string(layer, "digest", digest_text(&m->layers[i].digest, digest));
 		json_add_string(layer, "media_type", m->layers[i].media_type);
 		json_add_int(layer, "size", m->layers[i].size);
-		json_add_string(layer, "name", strmap_get(&m->layers[i].annotations, ANNOTATION_LAYER_NAME));
+		json_add_string(layer, "name",
+		                strmap_get(&m->layers[i].annotations, ANNOTATION_LAYER_NAME));
 		json_push(layers, layer);
 		total += m->layers[i].size;
 	}
@@ -63,7 +64,8 @@ static int add_config(struct inspect *in, const struct manifest *m, cJSON *obj, 
 	return 0;
 }
 
-static int add_manifest(struct inspect *in, const struct descriptor *desc, cJSON *obj, struct err *err)
+static int add_manifest(struct inspect *in, const struct descriptor *desc, cJSON *obj,
+                        struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
 	char digest[DIGEST_TEXT_MAX], platform[PLATFORM_TEXT_MAX];
@@ -114,14 +116,13 @@ static void print_image(const struct cli *cli, const cJSON *image)
 		bytes = 0;
 	fprintf(cli->out, "%s  %s  %s compressed\n", platform != NULL ? platform : "-",
 	        json_string(image, "digest"), text_bytes(bytes, size));
-	cJSON_ArrayForEach(layer, json_get(image, "layers"))
-	{
+	cJSON_ArrayForEach (layer, json_get(image, "layers")) {
 		const char *name = json_string(layer, "name");
 
 		if (json_size(layer, "size", &bytes, &ignored) != 0)
 			bytes = 0;
-		fprintf(cli->out, "  %s  %9s  %s\n", json_string(layer, "digest"), text_bytes(bytes, size),
-		        name != NULL ? name : "");
+		fprintf(cli->out, "  %s  %9s  %s\n", json_string(layer, "digest"),
+		        text_bytes(bytes, size), name != NULL ? name : "");
 	}
 }
 
@@ -129,8 +130,10 @@ static void print_text(const struct inspect *in)
 {
 	const cJSON *image = NULL;
 
-	fprintf(in->cli->out, "%s\n%s\n", json_string(in->doc, "digest"), json_string(in->doc, "media_type"));
-	cJSON_ArrayForEach(image, json_get(in->doc, "images")) print_image(in->cli, image);
+	fprintf(in->cli->out, "%s\n%s\n", json_string(in->doc, "digest"),
+	        json_string(in->doc, "media_type"));
+	cJSON_ArrayForEach (image, json_get(in->doc, "images"))
+		print_image(in->cli, image);
 }
 
 static int inspect_root(struct inspect *in, struct err *err)
@@ -185,10 +188,12 @@ const struct command cmd_inspect = {
 	.name = "inspect",
 	.summary = "Show what an image in a registry, layout or archive holds",
 	.synopsis = "REF",
-	.details = "REF is HOST/NAME[:TAG][@DIGEST], oci:DIR[:TAG] or oci-archive:FILE. Every document read is\n"
-	           "verified against its digest.\n",
-	.examples = "slipway inspect oci:build/image\tThe image that was just built\n"
-	            "slipway inspect --raw docker.io/library/debian:12\tThe registry's exact bytes\n",
+	.details = "REF is HOST/NAME[:TAG][@DIGEST], oci:DIR[:TAG] or oci-archive:FILE. Every "
+                   "document read is\n"
+		   "verified against its digest.\n",
+	.examples =
+		"slipway inspect oci:build/image\tThe image that was just built\n"
+		"slipway inspect --raw docker.io/library/debian:12\tThe registry's exact bytes\n",
 	.options = options,
 	.n_options = ARRAY_LEN(options),
 	.min_args = 1,

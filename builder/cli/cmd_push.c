@@ -10,12 +10,13 @@
 
 static const struct option options[] = {
 	TEXT_OPTION("file", 'f', file, "FILE", "The spec that names repository and tags",
-	            .fallback = "slipway.yaml", .complete = COMPLETE_FILE),
+                    .fallback = "slipway.yaml", .complete = COMPLETE_FILE),
 	LIST_OPTION("set", 0, sets, "PATH=VALUE", "Override one value of the spec"),
-	LIST_OPTION("tag", 't', tags, "TAG", "Push under this tag instead of the reference's or the spec's"),
+	LIST_OPTION("tag", 't', tags, "TAG",
+                    "Push under this tag instead of the reference's or the spec's"),
 	NUMBER_OPTION("jobs", 'j', jobs, "N", "Blobs at a time (default 4)"),
 	TEXT_OPTION("digest-file", 0, digest_file, "FILE", "Write the digest to this file",
-	            .complete = COMPLETE_FILE),
+                    .complete = COMPLETE_FILE),
 	REMOTE_OPTIONS,
 };
 
@@ -28,7 +29,8 @@ struct target {
 static int split_arguments(const struct cli *cli, const char **ret_source, const char **ret_ref)
 {
 	const struct strlist *args = &cli->args;
-	bool first_is_dir = args->n > 0 && (fs_exists(args->at[0]) || text_has_prefix(args->at[0], "oci:"));
+	bool first_is_dir =
+		args->n > 0 && (fs_exists(args->at[0]) || text_has_prefix(args->at[0], "oci:"));
 
 	*ret_source = first_is_dir ? args->at[0] : "build/image";
 	*ret_ref = args->n == 2 ? args->at[1] : args->n == 1 && !first_is_dir ? args->at[0] : NULL;
@@ -78,8 +80,8 @@ static int find_target(struct cli *cli, const char *ref, struct target *t, struc
 }
 
 /*
- * What to push: the reference's own tag or digest; without one, the image that the target's first tag names
- * in the layout; without that, the layout's only image.
+ * What to push: the reference's own tag or digest; without one, the image that the target's first
+ * tag names in the layout; without that, the layout's only image.
  */
 static int find_root(struct cli *cli, const struct image *source, const struct target *t,
                      struct descriptor *ret_root, struct err *err)
@@ -106,7 +108,8 @@ static int print_result(struct cli *cli, const struct descriptor *root, const st
 		return err_wrap(err, "write '%s'", cli->options.digest_file);
 	if (cli_json(cli)) {
 		json_add_string(doc, "digest", digest);
-		json_add_string(doc, "repository", arena_printf(&cli->arena, "%s/%s", t->to.host, t->to.repository));
+		json_add_string(doc, "repository",
+		                arena_printf(&cli->arena, "%s/%s", t->to.host, t->to.repository));
 		cJSON *tags = json_add_array(doc, "tags");
 
 		for (size_t i = 0; i < t->tags.n; i++)
@@ -115,8 +118,9 @@ static int print_result(struct cli *cli, const struct descriptor *root, const st
 		cli_print_json(cli, doc);
 		return 0;
 	}
-	fprintf(cli->out, "%zu blobs uploaded (%s), %zu mounted, %zu already there\n", pushed->n_uploaded,
-	        text_bytes(pushed->bytes_uploaded, size), pushed->n_mounted, pushed->n_existed);
+	fprintf(cli->out, "%zu blobs uploaded (%s), %zu mounted, %zu already there\n",
+	        pushed->n_uploaded, text_bytes(pushed->bytes_uploaded, size), pushed->n_mounted,
+	        pushed->n_existed);
 	for (size_t i = 0; i < t->tags.n; i++)
 		fprintf(cli->out, "%s/%s:%s\n", t->to.host, t->to.repository, t->tags.at[i]);
 	fprintf(cli->out, "%s\n", digest);
@@ -162,12 +166,16 @@ const struct command cmd_push = {
 	.name = "push",
 	.summary = "Push a built image to a registry",
 	.synopsis = "[DIR] [HOST/NAME[:TAG]]",
-	.details = "Without arguments the image in build/image goes to the spec's repository under its tags.\n"
-	           "Blobs that the registry has are not sent; layers of the base image are mounted from its\n"
-	           "repository where the registry can. Children go before the index, tags come last, so an\n"
-	           "interrupted push is never visible, and run again it sends only what is missing.\n",
+	.details =
+		"Without arguments the image in build/image goes to the spec's repository under "
+                "its tags.\n"
+		"Blobs that the registry has are not sent; layers of the base image are mounted "
+                "from its\n"
+		"repository where the registry can. Children go before the index, tags come last, "
+                "so an\n"
+		"interrupted push is never visible, and run again it sends only what is missing.\n",
 	.examples = "slipway push\tPush build/image as slipway.yaml says\n"
-	            "slipway push build/image registry.example.com/team/app:v1\tPush elsewhere\n",
+		    "slipway push build/image registry.example.com/team/app:v1\tPush elsewhere\n",
 	.options = options,
 	.n_options = ARRAY_LEN(options),
 	.max_args = 2,

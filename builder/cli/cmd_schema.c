@@ -10,7 +10,7 @@ static const char *const format_choices[] = {"json", "markdown", NULL};
 
 static const struct option options[] = {
 	TEXT_OPTION("format", 0, format, "json|markdown", "JSON Schema, or a reference in Markdown",
-	            .fallback = "json", .complete = COMPLETE_CHOICES, .choices = format_choices),
+                    .fallback = "json", .complete = COMPLETE_CHOICES, .choices = format_choices),
 };
 
 static int cmd_schema_run(struct cli *cli, struct err *err UNUSED)

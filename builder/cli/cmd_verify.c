@@ -24,7 +24,8 @@ static int check_off_names(const struct strlist *off, struct err *err)
 		for (size_t k = 0; k < check_rule_count && !known; k++)
 			known = strcmp(check_rule_names[k], off->at[i]) == 0;
 		if (!known) {
-			const char *near = text_nearest(off->at[i], check_rule_names, check_rule_count);
+			const char *near =
+				text_nearest(off->at[i], check_rule_names, check_rule_count);
 
 			err_set(err, ERR_USAGE, "no rule is called '%s'", off->at[i]);
 			if (near != NULL)
@@ -58,7 +59,8 @@ static cJSON *report_json(const struct descriptor *root, const struct check_repo
 	return doc;
 }
 
-static void print_report(struct cli *cli, const struct descriptor *root, const struct check_report *report)
+static void print_report(struct cli *cli, const struct descriptor *root,
+                         const struct check_report *report)
 {
 	char compressed[TEXT_BYTES_MAX], content[TEXT_BYTES_MAX], text[DIGEST_TEXT_MAX];
 
@@ -68,8 +70,8 @@ static void print_report(struct cli *cli, const struct descriptor *root, const s
 
 		fprintf(cli->out, "%s: %zu layers, %s compressed, %s in %zu files\n",
 		        platform_text(&p->platform, platform), p->n_layers,
-		        text_bytes(p->compressed_bytes, compressed), text_bytes(p->content_bytes, content),
-		        p->n_files);
+		        text_bytes(p->compressed_bytes, compressed),
+		        text_bytes(p->content_bytes, content), p->n_files);
 	}
 	fprintf(cli->out, "%zu blobs verified, image check passed\n%s\n", report->n_blobs,
 	        digest_text(&root->digest, text));
@@ -79,7 +81,9 @@ static int verify(struct cli *cli, const struct image *image, struct err *err)
 {
 	const struct options *o = &cli->options;
 	struct platform only;
-	struct check_opts opts = {.off = o->off, .provided = o->provided, .threads = (unsigned)o->jobs,
+	struct check_opts opts = {.off = o->off,
+	                          .provided = o->provided,
+	                          .threads = (unsigned)o->jobs,
 	                          .progress = cli->progress};
 	struct check_report report = {0};
 	struct descriptor root;
@@ -121,12 +125,15 @@ const struct command cmd_verify = {
 	.name = "verify",
 	.summary = "Check every byte of an image and refuse what breaks on a node",
 	.synopsis = "REF",
-	.details = "Reads the whole image: digests, sizes, diff IDs and history, the architecture of every ELF\n"
-	           "file, shared libraries that cannot be resolved, symbol versions newer than the image's\n"
-	           "glibc, missing interpreters, secrets, setuid files, world-writable paths, duplicate paths.\n"
-	           "docs/CHECK.md explains each rule.\n",
+	.details = "Reads the whole image: digests, sizes, diff IDs and history, the architecture "
+                   "of every ELF\n"
+		   "file, shared libraries that cannot be resolved, symbol versions newer than the "
+                   "image's\n"
+		   "glibc, missing interpreters, secrets, setuid files, world-writable paths, "
+                   "duplicate paths.\n"
+		   "docs/CHECK.md explains each rule.\n",
 	.examples = "slipway verify oci:build/image\tThe image that was just built\n"
-	            "slipway verify --off setuid docker.io/library/debian:12\tA foreign image\n",
+		    "slipway verify --off setuid docker.io/library/debian:12\tA foreign image\n",
 	.options = options,
 	.n_options = ARRAY_LEN(options),
 	.min_args = 1,

@@ -42,7 +42,7 @@ struct command {
 	const struct option *options;
 	size_t n_options;
 	size_t min_args, max_args;
-	bool hidden;          /* not listed in help */
+	bool hidden;                    /* not listed in help */
 	const char *const *arg_choices; /* completion of the first argument, NULL = files */
 	int (*run)(struct cli *cli, struct err *err);
 };

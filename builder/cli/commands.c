@@ -4,8 +4,8 @@
 #include "builder/cli/command.h"
 
 const struct command *const commands[] = {
-	&cmd_build,  &cmd_push,   &cmd_inspect,    &cmd_verify,  &cmd_diff, &cmd_schema,
-	&cmd_doctor, &cmd_completion, &cmd_version, &cmd_help, NULL,
+	&cmd_build,  &cmd_push,       &cmd_inspect, &cmd_verify, &cmd_diff, &cmd_schema,
+	&cmd_doctor, &cmd_completion, &cmd_version, &cmd_help,   NULL,
 };
 
 static const char *const output_choices[] = {"text", "json", NULL};
@@ -14,10 +14,10 @@ static const char *const progress_choices[] = {"auto", "tty", "plain", "json", "
 const struct option common_options[] = {
 	FLAG_OPTION("help", 'h', help, "Show this help and exit"),
 	TEXT_OPTION("output", 0, output, "text|json", "Form of the result on standard output",
-	            .fallback = "text", .complete = COMPLETE_CHOICES, .choices = output_choices),
+                    .fallback = "text", .complete = COMPLETE_CHOICES, .choices = output_choices),
 	TEXT_OPTION("progress", 0, progress, "auto|tty|plain|json|none",
-	            "How progress is shown on standard error", .fallback = "auto",
-	            .complete = COMPLETE_CHOICES, .choices = progress_choices),
+                    "How progress is shown on standard error", .fallback = "auto",
+                    .complete = COMPLETE_CHOICES, .choices = progress_choices),
 };
 const size_t n_common_options = ARRAY_LEN(common_options);
 

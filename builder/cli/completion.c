@@ -61,8 +61,11 @@ static void bash_script(struct strbuf *sb)
 	strbuf_adds(sb, "# bash completion for slipway: source <(slipway completion bash)\n");
 	for (size_t i = 0; commands[i] != NULL; i++)
 		bash_command(commands[i], sb);
-	strbuf_adds(sb, "_slipway() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-	                "\tCOMPREPLY=()\n\tif ((COMP_CWORD == 1)); then\n\t\tCOMPREPLY=($(compgen -W \"");
+	strbuf_adds(
+		sb,
+		"_slipway() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} "
+	        "prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+		"\tCOMPREPLY=()\n\tif ((COMP_CWORD == 1)); then\n\t\tCOMPREPLY=($(compgen -W \"");
 	for (size_t i = 0; commands[i] != NULL; i++)
 		strbuf_addf(sb, "%s ", commands[i]->name);
 	strbuf_adds(sb, "\" -- \"$cur\"))\n\t\treturn\n\tfi\n\tcase \"${COMP_WORDS[1]}\" in\n");
@@ -87,8 +90,8 @@ static void zsh_text(const char *text, struct strbuf *sb)
 static void zsh_options(const struct option *rows, size_t n, struct strbuf *sb)
 {
 	for (size_t i = 0; i < n; i++) {
-		strbuf_addf(sb, "\t\t'%s--%s%s[", rows[i].kind == OPTION_LIST ? "*" : "", rows[i].name,
-		            rows[i].kind == OPTION_FLAG ? "" : "=");
+		strbuf_addf(sb, "\t\t'%s--%s%s[", rows[i].kind == OPTION_LIST ? "*" : "",
+		            rows[i].name, rows[i].kind == OPTION_FLAG ? "" : "=");
 		zsh_text(rows[i].help, sb);
 		strbuf_addc(sb, ']');
 		if (rows[i].kind != OPTION_FLAG) {
@@ -110,13 +113,16 @@ static void zsh_options(const struct option *rows, size_t n, struct strbuf *sb)
 
 static void zsh_script(struct strbuf *sb)
 {
-	strbuf_adds(sb, "#compdef slipway\n_slipway() {\n\tif ((CURRENT == 2)); then\n\t\tlocal -a names=(\n");
+	strbuf_adds(sb, "#compdef slipway\n_slipway() {\n\tif ((CURRENT == 2)); then\n\t\tlocal -a "
+	                "names=(\n");
 	for (size_t i = 0; commands[i] != NULL; i++) {
 		strbuf_addf(sb, "\t\t\t'%s:", commands[i]->name);
 		zsh_text(commands[i]->summary, sb);
 		strbuf_adds(sb, "'\n");
 	}
-	strbuf_adds(sb, "\t\t)\n\t\t_describe command names\n\t\treturn\n\tfi\n\tcase ${words[2]} in\n");
+	strbuf_adds(
+		sb,
+		"\t\t)\n\t\t_describe command names\n\t\treturn\n\tfi\n\tcase ${words[2]} in\n");
 	for (size_t i = 0; commands[i] != NULL; i++) {
 		strbuf_addf(sb, "\t%s) _arguments -s \\\n", commands[i]->name);
 		zsh_options(commands[i]->options, commands[i]->n_options, sb);
@@ -143,11 +149,12 @@ static void fish_text(const char *text, struct strbuf *sb)
 	}
 }
 
-static void fish_options(const char *command, const struct option *rows, size_t n, struct strbuf *sb)
+static void fish_options(const char *command, const struct option *rows, size_t n,
+                         struct strbuf *sb)
 {
 	for (size_t i = 0; i < n; i++) {
-		strbuf_addf(sb, "complete -c slipway -n '__fish_seen_subcommand_from %s' -l %s", command,
-		            rows[i].name);
+		strbuf_addf(sb, "complete -c slipway -n '__fish_seen_subcommand_from %s' -l %s",
+		            command, rows[i].name);
 		if (rows[i].letter != 0)
 			strbuf_addf(sb, " -s %c", rows[i].letter);
 		if (rows[i].kind != OPTION_FLAG)
@@ -170,13 +177,16 @@ static void fish_script(struct strbuf *sb)
 	for (size_t i = 0; commands[i] != NULL; i++) {
 		const struct command *c = commands[i];
 
-		strbuf_addf(sb, "complete -c slipway -f -n '__fish_use_subcommand' -a %s -d '", c->name);
+		strbuf_addf(sb, "complete -c slipway -f -n '__fish_use_subcommand' -a %s -d '",
+		            c->name);
 		fish_text(c->summary, sb);
 		strbuf_adds(sb, "'\n");
 		fish_options(c->name, c->options, c->n_options, sb);
 		fish_options(c->name, common_options, n_common_options, sb);
 		for (size_t k = 0; c->arg_choices != NULL && c->arg_choices[k] != NULL; k++)
-			strbuf_addf(sb, "complete -c slipway -f -n '__fish_seen_subcommand_from %s' -a %s\n",
+			strbuf_addf(sb,
+			            "complete -c slipway -f -n '__fish_seen_subcommand_from %s' -a "
+			            "%s\n",
 			            c->name, c->arg_choices[k]);
 	}
 }

@@ -36,13 +36,15 @@ static void option_rows(const struct option *rows, size_t n, struct strbuf *sb)
 
 void help_program(struct strbuf *sb)
 {
-	strbuf_adds(sb, "slipway builds and pushes reproducible multi-arch images from one spec.\n\n"
-	                "Usage: slipway COMMAND [OPTIONS] [ARGUMENTS]\n\nCommands:\n");
+	strbuf_adds(sb,
+	            "slipway builds and pushes reproducible multi-arch images from one spec.\n\n"
+	            "Usage: slipway COMMAND [OPTIONS] [ARGUMENTS]\n\nCommands:\n");
 	for (size_t i = 0; commands[i] != NULL; i++)
 		if (!commands[i]->hidden)
 			strbuf_addf(sb, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
 	strbuf_adds(sb, "\n`slipway COMMAND --help` explains a command.\n"
-	                "Exit status: 0 ok, 1 failed, 2 usage, 3 spec invalid or check refused, 4 refused by "
+	                "Exit status: 0 ok, 1 failed, 2 usage, 3 spec invalid or check refused, 4 "
+	                "refused by "
 	                "the server, 5 network.\n");
 }
 
@@ -55,8 +57,8 @@ static void example_rows(const char *examples, struct strbuf *sb)
 
 		if (tab == NULL || end == NULL || tab > end)
 			BUG("example without tab or newline: %s", examples);
-		strbuf_addf(sb, "  # %.*s\n  %.*s\n", (int)(end - tab - 1), tab + 1, (int)(tab - examples),
-		            examples);
+		strbuf_addf(sb, "  # %.*s\n  %.*s\n", (int)(end - tab - 1), tab + 1,
+		            (int)(tab - examples), examples);
 		examples = end + 1;
 	}
 }
@@ -117,9 +119,11 @@ static void roff_options(const struct option *rows, size_t n, struct strbuf *sb)
 
 static void man_program(struct strbuf *sb)
 {
-	strbuf_adds(sb, ".TH SLIPWAY 1 \"\" \"slipway " SLIPWAY_VERSION "\" \"User Commands\"\n"
-	                ".SH NAME\nslipway \\- build and push reproducible multi\\-arch images from one spec\n"
-	                ".SH SYNOPSIS\n.B slipway\n.I COMMAND\n[OPTIONS] [ARGUMENTS]\n.SH COMMANDS\n");
+	strbuf_adds(sb,
+	            ".TH SLIPWAY 1 \"\" \"slipway " SLIPWAY_VERSION "\" \"User Commands\"\n"
+	            ".SH NAME\nslipway \\- build and push reproducible multi\\-arch images from "
+	            "one spec\n"
+	            ".SH SYNOPSIS\n.B slipway\n.I COMMAND\n[OPTIONS] [ARGUMENTS]\n.SH COMMANDS\n");
 	for (size_t i = 0; commands[i] != NULL; i++) {
 		if (commands[i]->hidden)
 			continue;
@@ -127,8 +131,10 @@ static void man_program(struct strbuf *sb)
 		roff_text(commands[i]->summary, sb);
 		strbuf_addc(sb, '\n');
 	}
-	strbuf_adds(sb, ".SH EXIT STATUS\n0 ok, 1 failed, 2 usage, 3 spec invalid or image check refused, "
-	                "4 refused by the server, 5 network trouble worth a retry.\n");
+	strbuf_adds(
+		sb,
+		".SH EXIT STATUS\n0 ok, 1 failed, 2 usage, 3 spec invalid or image check refused, "
+		"4 refused by the server, 5 network trouble worth a retry.\n");
 }
 
 void help_man(const struct command *c, struct strbuf *sb)
@@ -137,7 +143,9 @@ void help_man(const struct command *c, struct strbuf *sb)
 		man_program(sb);
 		return;
 	}
-	strbuf_addf(sb, ".TH SLIPWAY\\-%s 1 \"\" \"slipway " SLIPWAY_VERSION "\" \"User Commands\"\n", c->name);
+	strbuf_addf(sb,
+	            ".TH SLIPWAY\\-%s 1 \"\" \"slipway " SLIPWAY_VERSION "\" \"User Commands\"\n",
+	            c->name);
 	strbuf_addf(sb, ".SH NAME\nslipway\\-%s \\- ", c->name);
 	roff_text(c->summary, sb);
 	strbuf_addf(sb, "\n.SH SYNOPSIS\n.B slipway %s\n[OPTIONS] ", c->name);

@@ -18,14 +18,15 @@ struct stage {
 	size_t n_blobs;
 };
 
-/* All stages: row = layer of the spec (by name), column = platform; one shared column beside them. */
+/* All stages: row = layer of the spec (by name), column = platform; one shared column beside them.
+ */
 struct workshop {
 	const struct build_opts *opts;
 	struct arena *arena;
 	struct diags *diags;
 	size_t n_layers, n_images;
-	struct stage *stages;  /* (n_layers, n_images) row-major */
-	struct stage *shared;  /* (n_layers) */
+	struct stage *stages; /* (n_layers, n_images) row-major */
+	struct stage *shared; /* (n_layers) */
 };
 
 static struct stage *stage_at(const struct workshop *b, size_t layer, size_t image)
@@ -61,8 +62,8 @@ static int fill_layer(struct workshop *b, size_t layer, struct err *err)
 }
 
 /*
- * True when all trees make the same tar: they are packed once, whatever `share` says. Asked at a far moment,
- * so that only files without identity make the answer no.
+ * True when all trees make the same tar: they are packed once, whatever `share` says. Asked at a
+ * far moment, so that only files without identity make the answer no.
  */
 static int all_equal(struct tree *const *trees, size_t n, bool *ret_equal, struct err *err)
 {
@@ -124,7 +125,8 @@ static int share_layer(struct workshop *b, size_t layer, struct err *err)
 
 /* ---- packing ---- */
 
-static int pack_tree(struct workshop *b, const struct tree *t, struct stage *s, bool shared, struct err *err)
+static int pack_tree(struct workshop *b, const struct tree *t, struct stage *s, bool shared,
+                     struct err *err)
 {
 	const struct spec_image *image = &b->opts->plan->spec->image;
 	const struct layer_opts opts = {
@@ -206,7 +208,8 @@ static const char *epoch_text(const struct workshop *b)
 	return arena_strdup(b->arena, text);
 }
 
-static struct config_settings config_settings(const struct workshop *b, const struct plan_image *plan)
+static struct config_settings config_settings(const struct workshop *b,
+                                              const struct plan_image *plan)
 {
 	const struct spec_image *spec = &b->opts->plan->spec->image;
 
@@ -228,8 +231,9 @@ static struct config_settings config_settings(const struct workshop *b, const st
 	};
 }
 
-static int put_config(const struct workshop *b, const struct plan_image *plan, const struct base_image *base,
-                      const struct built_image *image, struct descriptor *ret_desc, struct err *err)
+static int put_config(const struct workshop *b, const struct plan_image *plan,
+                      const struct base_image *base, const struct built_image *image,
+                      struct descriptor *ret_desc, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(CONFIG_BYTES_MAX);
 	const struct config_settings settings = config_settings(b, plan);
@@ -261,8 +265,8 @@ static struct descriptor layer_descriptor(const struct workshop *b, const struct
 }
 
 /* Base layers as the base names them (in OCI's words), then ours. */
-static void list_layers(const struct workshop *b, const struct base_image *base, struct built_image *image,
-                        struct manifest *m)
+static void list_layers(const struct workshop *b, const struct base_image *base,
+                        struct built_image *image, struct manifest *m)
 {
 	size_t n_base = base->scratch ? 0 : base->parsed.n_layers;
 
@@ -284,7 +288,8 @@ static void annotate_manifest(const struct workshop *b, const struct plan_image 
 	char digest[DIGEST_TEXT_MAX];
 
 	for (size_t i = 0; i < plan->annotations.n; i++)
-		strmap_set(annotations, b->arena, plan->annotations.at[i].key, plan->annotations.at[i].value);
+		strmap_set(annotations, b->arena, plan->annotations.at[i].key,
+		           plan->annotations.at[i].value);
 	if (strmap_get(annotations, ANNOTATION_CREATED) == NULL)
 		strmap_set(annotations, b->arena, ANNOTATION_CREATED, epoch_text(b));
 	if (!base->scratch) {
@@ -295,18 +300,19 @@ static void annotate_manifest(const struct workshop *b, const struct plan_image 
 	strmap_sort(annotations);
 }
 
-static int put_manifest(const struct workshop *b, const struct plan_image *plan, const struct base_image *base,
-                        struct built_image *image, struct err *err)
+static int put_manifest(const struct workshop *b, const struct plan_image *plan,
+                        const struct base_image *base, struct built_image *image, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
 	struct manifest m = {.media_type = MEDIA_MANIFEST};
 
 	list_layers(b, base, image, &m);
 	if (m.n_layers == 0)
-		return err_set(err, ERR_SPEC, "the image has no layers: registries refuse such an image");
+		return err_set(err, ERR_SPEC,
+		               "the image has no layers: registries refuse such an image");
 	if (m.n_layers > IMAGE_LAYERS_MAX) {
-		err_set(err, ERR_SPEC, "%zu layers; container runtimes mount at most %d", m.n_layers,
-		        IMAGE_LAYERS_MAX);
+		err_set(err, ERR_SPEC, "%zu layers; container runtimes mount at most %d",
+		        m.n_layers, IMAGE_LAYERS_MAX);
 		return err_hint(err, "raise `split:` or join layers");
 	}
 	annotate_manifest(b, plan, base, &m.annotations);
@@ -314,11 +320,14 @@ static int put_manifest(const struct workshop *b, const struct plan_image *plan,
 		return -1;
 	manifest_print(&m, &text);
 	if (text.overflow)
-		return err_set(err, ERR_LIMIT, "the manifest is larger than %d bytes", MANIFEST_BYTES_MAX);
-	return layout_put(b->opts->layout, MEDIA_MANIFEST, text.ptr, text.len, &image->manifest, err);
+		return err_set(err, ERR_LIMIT, "the manifest is larger than %d bytes",
+		               MANIFEST_BYTES_MAX);
+	return layout_put(b->opts->layout, MEDIA_MANIFEST, text.ptr, text.len, &image->manifest,
+	                  err);
 }
 
-static int build_image(const struct workshop *b, size_t column, struct built_image *image, struct err *err)
+static int build_image(const struct workshop *b, size_t column, struct built_image *image,
+                       struct err *err)
 {
 	const struct plan_image *plan = &b->opts->plan->images[column];
 	AUTO(base_image) struct base_image base = {0};
@@ -355,8 +364,8 @@ static int fill_all(struct workshop *b, struct err *err)
 		if (fill_layer(b, layer, err) != 0 || share_layer(b, layer, err) != 0)
 			return -1;
 	if (b->diags->n_errors > 0)
-		return err_set(err, ERR_SPEC, "%zu problem%s with the layers' sources", b->diags->n_errors,
-		               b->diags->n_errors == 1 ? "" : "s");
+		return err_set(err, ERR_SPEC, "%zu problem%s with the layers' sources",
+		               b->diags->n_errors, b->diags->n_errors == 1 ? "" : "s");
 	return 0;
 }
 
@@ -382,9 +391,11 @@ static void workshop_done(struct workshop *b)
 int image_build(const struct build_opts *opts, struct arena *a, struct build_result *ret_result,
                 struct diags *d, struct err *err)
 {
-	struct workshop b = {.opts = opts, .arena = a, .diags = d,
-	                  .n_layers = opts->plan->spec->image.n_layers,
-	                  .n_images = opts->plan->n_images};
+	struct workshop b = {.opts = opts,
+	                     .arena = a,
+	                     .diags = d,
+	                     .n_layers = opts->plan->spec->image.n_layers,
+	                     .n_images = opts->plan->n_images};
 	struct build_result result = {0};
 
 	b.stages = arena_calloc(a, b.n_layers * b.n_images, sizeof(*b.stages));

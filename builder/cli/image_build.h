@@ -1,6 +1,6 @@
 /*
- * From a plan to an image in a layout: base images, layers, configurations, manifests, index. Joins the
- * rooms layer, oci and registry; does not parse options and does not print.
+ * From a plan to an image in a layout: base images, layers, configurations, manifests, index. Joins
+ * the rooms layer, oci and registry; does not parse options and does not print.
  */
 #ifndef SLIPWAY_CLI_IMAGE_BUILD_H
 #define SLIPWAY_CLI_IMAGE_BUILD_H
@@ -16,13 +16,13 @@
 struct build_opts {
 	const struct plan *plan;
 	struct layout *layout;
-	struct layer_cache *cache;     /* NULL = none */
-	const struct remote *remote;   /* how registries are reached, for base images */
-	struct lock *lock;             /* base digests; filled in, or obeyed when `locked` */
+	struct layer_cache *cache;   /* NULL = none */
+	const struct remote *remote; /* how registries are reached, for base images */
+	struct lock *lock;           /* base digests; filled in, or obeyed when `locked` */
 	bool locked;
-	bool sparse;                   /* leave base layers out of the layout */
-	int64_t epoch;                 /* SOURCE_DATE_EPOCH, seconds */
-	unsigned threads;              /* compressors; 0 = all CPUs */
+	bool sparse;      /* leave base layers out of the layout */
+	int64_t epoch;    /* SOURCE_DATE_EPOCH, seconds */
+	unsigned threads; /* compressors; 0 = all CPUs */
 	struct progress *progress;
 };
 
@@ -57,10 +57,10 @@ int image_build(const struct build_opts *opts, struct arena *a, struct build_res
 /* The base of one platform, resolved. */
 struct base_image {
 	bool scratch;
-	const char *name;          /* canonical reference, for the annotation */
+	const char *name;           /* canonical reference, for the annotation */
 	struct descriptor manifest; /* of this platform */
 	struct manifest parsed;
-	cJSON *config;             /* owned */
+	cJSON *config; /* owned */
 };
 
 /*

@@ -11,7 +11,8 @@ int spec_from_options(struct cli *cli, struct spec **ret_spec, struct err *err)
 
 	for (size_t i = 0; i < texts->n; i++)
 		sets[i].assignment = texts->at[i];
-	if (spec_load(cli->options.file, sets, texts->n, &cli->arena, ret_spec, &cli->diags, err) == 0)
+	if (spec_load(cli->options.file, sets, texts->n, &cli->arena, ret_spec, &cli->diags, err) ==
+	    0)
 		return 0;
 	if (err->code == ERR_NOT_FOUND)
 		err_hint(err, "name the spec with -f FILE; `slipway schema` describes its form");

@@ -1,5 +1,6 @@
 /*
- * Running the image check for a command: options from the spec, verdicts remembered in the build cache.
+ * Running the image check for a command: options from the spec, verdicts remembered in the build
+ * cache.
  */
 #ifndef SLIPWAY_CLI_IMAGE_CHECK_H
 #define SLIPWAY_CLI_IMAGE_CHECK_H
@@ -10,8 +11,8 @@
 #include "builder/spec/spec.h"
 
 /*
- * check_image with the plan's settings, skipped when this very image passed the very same check before.
- * *ret_cached says so; *ret_report is empty then.
+ * check_image with the plan's settings, skipped when this very image passed the very same check
+ * before. *ret_cached says so; *ret_report is empty then.
  */
 int image_check_cached(struct cli *cli, struct store *store, const struct descriptor *root,
                        const struct plan *plan, struct layer_cache *cache,

@@ -18,7 +18,8 @@ static int open_base(struct cli *cli, const struct remote *remote, struct layout
 
 	*ret_base = NULL;
 	if (result == 0 && media_is_index(root->media_type)) {
-		result = index_parse(text.ptr, text.len, root->media_type, &cli->arena, &index, err);
+		result =
+			index_parse(text.ptr, text.len, root->media_type, &cli->arena, &index, err);
 		if (result == 0 && index.n_manifests > 0) {
 			manifest = index.manifests[0];
 			result = store_read(store, &manifest, MANIFEST_BYTES_MAX, &text, err);
@@ -26,12 +27,14 @@ static int open_base(struct cli *cli, const struct remote *remote, struct layout
 	}
 	store_close(store);
 	if (result == 0)
-		result = manifest_parse(text.ptr, text.len, manifest.media_type, &cli->arena, &parsed, err);
+		result = manifest_parse(text.ptr, text.len, manifest.media_type, &cli->arena,
+		                        &parsed, err);
 	if (result != 0)
 		return -1;
 	const char *name = strmap_get(&parsed.annotations, ANNOTATION_BASE_NAME);
 
-	if (name == NULL || ref_parse(name, &cli->arena, &ref, err) != 0 || ref.kind != REF_REGISTRY)
+	if (name == NULL || ref_parse(name, &cli->arena, &ref, err) != 0 ||
+	    ref.kind != REF_REGISTRY)
 		return 0;
 	return remote_registry(remote, &ref, ret_base, err);
 }
@@ -46,8 +49,12 @@ int image_push(struct cli *cli, const struct remote *remote, struct layout *layo
 	if (result == 0)
 		result = open_base(cli, remote, layout, root, &base, err);
 	if (result == 0) {
-		const struct push_opts opts = {.layout = layout, .root = root, .tags = *tags, .base = base,
-		                               .jobs = remote->jobs, .progress = cli->progress};
+		const struct push_opts opts = {.layout = layout,
+		                               .root = root,
+		                               .tags = *tags,
+		                               .base = base,
+		                               .jobs = remote->jobs,
+		                               .progress = cli->progress};
 
 		result = push_image(registry, &opts, ret_result, err);
 	}

@@ -8,7 +8,8 @@
 #include "builder/registry/push.h"
 #include "builder/spec/spec.h"
 
-/* Pushes root from the layout to the spec's repository under the spec's tags. ERR_USAGE without repository. */
+/* Pushes root from the layout to the spec's repository under the spec's tags. ERR_USAGE without
+ * repository. */
 int image_push_spec(struct cli *cli, const struct remote *remote, struct layout *layout,
                     const struct descriptor *root, const struct spec *spec,
                     struct push_result *ret_result, struct err *err) MUST_USE;

@@ -25,7 +25,8 @@ static int read_password(struct strbuf *sb, struct err *err)
 	return 0;
 }
 
-static int choose_credentials(const struct cli *cli, struct credential_provider **ret_provider, struct err *err)
+static int choose_credentials(const struct cli *cli, struct credential_provider **ret_provider,
+                              struct err *err)
 {
 	AUTO(strbuf) struct strbuf password = STRBUF_INIT(PASSWORD_MAX);
 	const struct options *o = &cli->options;
@@ -46,7 +47,9 @@ static int choose_credentials(const struct cli *cli, struct credential_provider 
 int remote_open(const struct cli *cli, struct remote *ret_remote, struct err *err)
 {
 	const struct options *o = &cli->options;
-	struct remote r = {.progress = cli->progress, .insecure = o->insecure, .jobs = (unsigned)o->jobs,
+	struct remote r = {.progress = cli->progress,
+	                   .insecure = o->insecure,
+	                   .jobs = (unsigned)o->jobs,
 	                   .retries = (unsigned)o->retries};
 
 	if (choose_credentials(cli, &r.credentials, err) != 0)
@@ -70,9 +73,12 @@ void remote_done(struct remote *r)
 int remote_registry(const struct remote *r, const struct ref *ref, struct registry **ret_registry,
                     struct err *err)
 {
-	const struct registry_opts opts = {.transport = r->transport, .credentials = r->credentials,
-	                                   .progress = r->progress, .insecure = r->insecure,
-	                                   .retries = r->retries, .jobs = r->jobs};
+	const struct registry_opts opts = {.transport = r->transport,
+	                                   .credentials = r->credentials,
+	                                   .progress = r->progress,
+	                                   .insecure = r->insecure,
+	                                   .retries = r->retries,
+	                                   .jobs = r->jobs};
 
 	return registry_open(ref, &opts, ret_registry, err);
 }
@@ -85,8 +91,8 @@ void image_done(struct image *image)
 	*image = (struct image){0};
 }
 
-int image_open(const struct remote *remote, const char *text, struct arena *a, struct image *ret_image,
-               struct err *err)
+int image_open(const struct remote *remote, const char *text, struct arena *a,
+               struct image *ret_image, struct err *err)
 {
 	struct image image = {0};
 
@@ -134,7 +140,8 @@ static int root_by_digest(const struct image *image, struct arena *a, struct des
 	return err_set(err, ERR_NOT_FOUND, "no image has digest %s", text);
 }
 
-int image_root(const struct image *image, struct arena *a, struct descriptor *ret_root, struct err *err)
+int image_root(const struct image *image, struct arena *a, struct descriptor *ret_root,
+               struct err *err)
 {
 	if (image->ref.has_digest)
 		return root_by_digest(image, a, ret_root, err);

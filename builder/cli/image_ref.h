@@ -1,6 +1,6 @@
 /*
- * Opens whatever a reference on the command line or in the spec names: registry, layout or archive, as a
- * store with a root descriptor. Owns the connections behind it.
+ * Opens whatever a reference on the command line or in the spec names: registry, layout or archive,
+ * as a store with a root descriptor. Owns the connections behind it.
  */
 #ifndef SLIPWAY_CLI_IMAGE_REF_H
 #define SLIPWAY_CLI_IMAGE_REF_H
@@ -13,13 +13,16 @@
 #include "builder/registry/registry.h"
 
 /* The rows of commands that talk to registries. */
-#define REMOTE_OPTIONS                                                                                \
-	FLAG_OPTION("insecure", 0, insecure, "Speak plain http to the registries of this command"),   \
-	TEXT_OPTION("ca", 0, ca, "FILE", "Trust the certificates in this PEM file",                   \
-	            .complete = COMPLETE_FILE),                                                       \
-	TEXT_OPTION("username", 'u', username, "NAME", "User name for the registry"),                 \
-	FLAG_OPTION("password-stdin", 0, password_stdin, "Read the password from standard input"),    \
-	NUMBER_OPTION("retries", 0, retries, "N", "Tries per request after the first (default 5)")
+#define REMOTE_OPTIONS                                                                             \
+	FLAG_OPTION("insecure", 0, insecure,                                                       \
+	            "Speak plain http to the registries of this command"),                         \
+		TEXT_OPTION("ca", 0, ca, "FILE", "Trust the certificates in this PEM file",        \
+	                    .complete = COMPLETE_FILE),                                            \
+		TEXT_OPTION("username", 'u', username, "NAME", "User name for the registry"),      \
+		FLAG_OPTION("password-stdin", 0, password_stdin,                                   \
+	                    "Read the password from standard input"),                              \
+		NUMBER_OPTION("retries", 0, retries, "N",                                          \
+	                      "Tries per request after the first (default 5)")
 
 /* How registries are reached: made once per command from its options. */
 struct remote {
@@ -47,11 +50,11 @@ struct image {
 void image_done(struct image *image);
 
 /* Parses `text` and opens it; nothing is resolved yet. */
-int image_open(const struct remote *remote, const char *text, struct arena *a, struct image *ret_image,
-               struct err *err) MUST_USE;
+int image_open(const struct remote *remote, const char *text, struct arena *a,
+               struct image *ret_image, struct err *err) MUST_USE;
 
 /* The root descriptor: the reference's digest if it has one, else what its tag names. */
-int image_root(const struct image *image, struct arena *a, struct descriptor *ret_root, struct err *err)
-	MUST_USE;
+int image_root(const struct image *image, struct arena *a, struct descriptor *ret_root,
+               struct err *err) MUST_USE;
 
 #endif

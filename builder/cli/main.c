@@ -1,6 +1,6 @@
 /*
- * slipway: finds the command, parses its options, runs it, and says on standard error what went wrong.
- * The only main() of the tool.
+ * slipway: finds the command, parses its options, runs it, and says on standard error what went
+ * wrong. The only main() of the tool.
  */
 #include <string.h>
 #include <unistd.h>
@@ -51,7 +51,8 @@ static void print_error(const struct err *err, bool colour)
 		fprintf(stderr, "  hint: %s\n", err->hint);
 }
 
-/* A JSON caller gets failures on standard output too, unless the command printed its own document. */
+/* A JSON caller gets failures on standard output too, unless the command printed its own document.
+ */
 static void print_error_json(struct cli *cli, const struct err *err)
 {
 	AUTO(json) cJSON *doc = cJSON_CreateObject();
@@ -89,7 +90,8 @@ static int parse_arguments(struct cli *cli, int argc, char **argv, struct err *e
 	const struct option_table tables[] = {{cli->command->options, cli->command->n_options},
 	                                      {common_options, n_common_options}};
 
-	if (options_parse(tables, ARRAY_LEN(tables), argc, argv, &cli->arena, &cli->options, &cli->args, err) != 0)
+	if (options_parse(tables, ARRAY_LEN(tables), argc, argv, &cli->arena, &cli->options,
+	                  &cli->args, err) != 0)
 		return -1;
 	if (cli->options.help)
 		return 0;

@@ -15,8 +15,8 @@ struct parse {
 	struct strlist args;
 };
 
-const struct option *option_find(const struct option_table *tables, size_t n_tables, const char *name,
-                                 size_t len)
+const struct option *option_find(const struct option_table *tables, size_t n_tables,
+                                 const char *name, size_t len)
 {
 	for (size_t t = 0; t < n_tables; t++)
 		for (size_t i = 0; i < tables[t].n; i++) {
@@ -81,8 +81,8 @@ static int store_value(struct parse *p, const struct option *o, const char *valu
 		return 0;
 	case OPTION_NUMBER:
 		if (!text_int64(value, strlen(value), (int64_t *)member) || *(int64_t *)member < 0)
-			return err_set(err, ERR_USAGE, "option --%s: '%s' is not a whole number", o->name,
-			               value);
+			return err_set(err, ERR_USAGE, "option --%s: '%s' is not a whole number",
+			               o->name, value);
 		return 0;
 	case OPTION_LIST:
 		list_add(member, p->arena, value);
@@ -92,10 +92,12 @@ static int store_value(struct parse *p, const struct option *o, const char *valu
 }
 
 /* The value after an option that wants one. */
-static int next_value(struct parse *p, const struct option *o, const char **ret_value, struct err *err)
+static int next_value(struct parse *p, const struct option *o, const char **ret_value,
+                      struct err *err)
 {
 	if (p->next >= p->argc)
-		return err_set(err, ERR_USAGE, "option --%s needs a value: %s", o->name, o->metavar);
+		return err_set(err, ERR_USAGE, "option --%s needs a value: %s", o->name,
+		               o->metavar);
 	*ret_value = p->argv[p->next++];
 	return 0;
 }
@@ -172,7 +174,11 @@ int options_parse(const struct option_table *tables, size_t n_tables, int argc, 
                   struct err *err)
 {
 	struct options options = {0};
-	struct parse p = {.tables = tables, .n_tables = n_tables, .argv = argv, .argc = argc, .arena = a,
+	struct parse p = {.tables = tables,
+	                  .n_tables = n_tables,
+	                  .argv = argv,
+	                  .argc = argc,
+	                  .arena = a,
 	                  .options = &options};
 	bool only_args = false;
 

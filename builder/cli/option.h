@@ -1,7 +1,8 @@
 /*
  * Command-line options as tables: one row per option serves parsing, --help, completion and the man
  * pages, so they cannot drift apart.
- * Accepts --name VALUE, --name=VALUE, -x VALUE, -xVALUE, bundled flags (-qv) and "--" as in GNU programs.
+ * Accepts --name VALUE, --name=VALUE, -x VALUE, -xVALUE, bundled flags (-qv) and "--" as in GNU
+ * programs.
  */
 #ifndef SLIPWAY_CLI_OPTION_H
 #define SLIPWAY_CLI_OPTION_H
@@ -26,41 +27,52 @@ enum option_complete { COMPLETE_NONE, COMPLETE_FILE, COMPLETE_DIR, COMPLETE_CHOI
 
 /* Every value that any command takes; a command's table says which of them it reads. */
 struct options {
-	bool help, insecure, locked, no_cache, no_check, push, dry_run, push_by_digest, raw, password_stdin,
-		check, man, gc_off, skip_base;
-	const char *file, *output, *progress, *dest, *format, *digest_file, *metadata_file, *ca, *username,
-		*platform_one, *registry;
+	bool help, insecure, locked, no_cache, no_check, push, dry_run, push_by_digest, raw,
+		password_stdin, check, man, gc_off, skip_base;
+	const char *file, *output, *progress, *dest, *format, *digest_file, *metadata_file, *ca,
+		*username, *platform_one, *registry;
 	int64_t jobs, retries;
 	struct strlist sets, platforms, off, tags, provided;
 };
 
 struct option {
-	const char *name;    /* without "--" */
-	char letter;         /* 0 = none */
+	const char *name; /* without "--" */
+	char letter;      /* 0 = none */
 	enum option_kind kind;
-	size_t offset;       /* in struct options */
-	const char *metavar; /* NULL for flags */
-	const char *help;    /* one line, no full stop */
+	size_t offset;        /* in struct options */
+	const char *metavar;  /* NULL for flags */
+	const char *help;     /* one line, no full stop */
 	const char *fallback; /* value shown and used when absent, NULL = none */
 	enum option_complete complete;
-	const char *const *choices; /* NULL-terminated, for COMPLETE_CHOICES: anything else is refused */
+	const char *const
+		*choices; /* NULL-terminated, for COMPLETE_CHOICES: anything else is refused */
 };
 
 /* Row builders: a member of the wrong type does not compile. */
-#define OPTION_MEMBER(member, type) \
+#define OPTION_MEMBER(member, type)                                                                \
 	(offsetof(struct options, member) + 0 * sizeof(&((struct options *)0)->member == (type *)0))
-#define FLAG_OPTION(name_, letter_, member, help_)                                       \
-	{.name = (name_), .letter = (letter_), .kind = OPTION_FLAG,                      \
-	 .offset = OPTION_MEMBER(member, bool), .help = (help_)}
-#define TEXT_OPTION(name_, letter_, member, metavar_, ...)                               \
-	{.name = (name_), .letter = (letter_), .kind = OPTION_TEXT,                      \
-	 .offset = OPTION_MEMBER(member, const char *), .metavar = (metavar_), .help = __VA_ARGS__}
-#define NUMBER_OPTION(name_, letter_, member, metavar_, help_)                           \
-	{.name = (name_), .letter = (letter_), .kind = OPTION_NUMBER,                    \
-	 .offset = OPTION_MEMBER(member, int64_t), .metavar = (metavar_), .help = (help_)}
-#define LIST_OPTION(name_, letter_, member, metavar_, help_)                             \
-	{.name = (name_), .letter = (letter_), .kind = OPTION_LIST,                      \
-	 .offset = OPTION_MEMBER(member, struct strlist), .metavar = (metavar_), .help = (help_)}
+#define FLAG_OPTION(name_, letter_, member, help_)                                                 \
+	{                                                                                          \
+		.name = (name_), .letter = (letter_), .kind = OPTION_FLAG,                         \
+		.offset = OPTION_MEMBER(member, bool), .help = (help_)                             \
+	}
+#define TEXT_OPTION(name_, letter_, member, metavar_, ...)                                         \
+	{                                                                                          \
+		.name = (name_), .letter = (letter_), .kind = OPTION_TEXT,                         \
+		.offset = OPTION_MEMBER(member, const char *), .metavar = (metavar_),              \
+		.help = __VA_ARGS__                                                                \
+	}
+#define NUMBER_OPTION(name_, letter_, member, metavar_, help_)                                     \
+	{                                                                                          \
+		.name = (name_), .letter = (letter_), .kind = OPTION_NUMBER,                       \
+		.offset = OPTION_MEMBER(member, int64_t), .metavar = (metavar_), .help = (help_)   \
+	}
+#define LIST_OPTION(name_, letter_, member, metavar_, help_)                                       \
+	{                                                                                          \
+		.name = (name_), .letter = (letter_), .kind = OPTION_LIST,                         \
+		.offset = OPTION_MEMBER(member, struct strlist), .metavar = (metavar_),            \
+		.help = (help_)                                                                    \
+	}
 
 struct option_table {
 	const struct option *at;
@@ -69,15 +81,15 @@ struct option_table {
 
 /*
  * Parses argv[0..argc-1] (after the command's name) by the rows of the n_tables tables. Values are
- * borrowed from argv; lists and *ret_args live in the arena. ERR_USAGE names the option, with the nearest
- * known one as hint.
+ * borrowed from argv; lists and *ret_args live in the arena. ERR_USAGE names the option, with the
+ * nearest known one as hint.
  */
 int options_parse(const struct option_table *tables, size_t n_tables, int argc, char **argv,
                   struct arena *a, struct options *ret_options, struct strlist *ret_args,
                   struct err *err) MUST_USE;
 
 /* The row of a long name, or NULL. */
-const struct option *option_find(const struct option_table *tables, size_t n_tables, const char *name,
-                                 size_t len);
+const struct option *option_find(const struct option_table *tables, size_t n_tables,
+                                 const char *name, size_t len);
 
 #endif

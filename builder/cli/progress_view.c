@@ -129,7 +129,8 @@ static void say(struct progress_view *v, const char *text)
 	fflush(v->to);
 }
 
-static void say_json(struct progress_view *v, const char *event, const struct task *t, const char *text)
+static void say_json(struct progress_view *v, const char *event, const struct task *t,
+                     const char *text)
 {
 	AUTO(strbuf) struct strbuf line = STRBUF_INIT(64 << 10);
 	struct jsonw w;
@@ -162,8 +163,10 @@ static unsigned view_start(struct progress *p, const char *label, int64_t total)
 	struct progress_view *v = (struct progress_view *)p;
 
 	pthread_mutex_lock(&v->lock);
-	vec_push(&v->tasks, ((struct task){.label = mem_strdup(label), .total = total,
-	                                   .started_ms = now_ms(), .running = true}));
+	vec_push(&v->tasks, ((struct task){.label = mem_strdup(label),
+	                                   .total = total,
+	                                   .started_ms = now_ms(),
+	                                   .running = true}));
 	unsigned id = (unsigned)(v->tasks.n - 1);
 
 	if (v->mode == VIEW_JSON)

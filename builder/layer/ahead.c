@@ -30,7 +30,7 @@ static int fill(struct ahead *a, size_t slot, struct err *err)
 	a->len[slot] = 0;
 	while (n > 0 && a->len[slot] < AHEAD_CHUNK) {
 		if (source_read(a->in, a->buf[slot] + a->len[slot], AHEAD_CHUNK - a->len[slot], &n,
-				err) != 0)
+		                err) != 0)
 			return -1;
 		a->len[slot] += n;
 	}
@@ -80,7 +80,7 @@ struct ahead *ahead_new(struct source *in)
 }
 
 static int next_direct(struct ahead *a, const unsigned char **ret_bytes, size_t *ret_n,
-		       struct err *err)
+                       struct err *err)
 {
 	if (fill(a, 0, err) != 0)
 		return -1;

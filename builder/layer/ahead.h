@@ -17,7 +17,7 @@ MUST_USE struct ahead *ahead_new(struct source *in);
 /* The next chunk, valid until the next call; *ret_n = 0 at the end. The error is that of the
  * source. */
 int ahead_next(struct ahead *a, const unsigned char **ret_bytes, size_t *ret_n,
-	       struct err *err) MUST_USE;
+               struct err *err) MUST_USE;
 
 void ahead_close(struct ahead *a); /* accepts NULL; may be called before the end */
 

@@ -135,7 +135,7 @@ static void *compressor_main(void *arg)
 		unsigned char *raw = block->bytes;
 
 		if (codec_block(codec, raw, block->raw_len, spare, &block->len, &block->crc,
-				&err) != 0) {
+		                &err) != 0) {
 			give_failure(b, &err);
 			break;
 		}
@@ -314,8 +314,8 @@ static unsigned threads_within(size_t block_size, unsigned wanted)
 
 int blocks_start(struct blocks *b, const struct blocks_opts *opts, struct err *err)
 {
-	*b =
-	    (struct blocks){.out = {.room = blocks_room, .advance = blocks_advance}, .opts = *opts};
+	*b = (struct blocks){.out = {.room = blocks_room, .advance = blocks_advance},
+	                     .opts = *opts};
 	b->block_size = codec_block_size(opts->compression);
 	b->n_threads = threads_within(b->block_size, opts->threads);
 	b->n_blocks = b->n_threads + QUEUE_BLOCKS;

@@ -83,7 +83,7 @@ static void touch(const char *path)
 /* ---- records ---- */
 
 static int record_path(const struct layer_cache *c, const char *kind, const struct digest *key,
-		       char out[PATH_MAX])
+                       char out[PATH_MAX])
 {
 	char hex[DIGEST_HEX_MAX], name[DIGEST_HEX_MAX + 16];
 
@@ -101,7 +101,7 @@ static int record_head(char *out, size_t cap, const char *kind, const struct dig
 
 /* The value of a record, in `value`; false when there is none, or what is there is damaged. */
 static bool record_get(const struct layer_cache *c, const char *kind, const struct digest *key,
-		       char value[RECORD_MAX])
+                       char value[RECORD_MAX])
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(RECORD_FILE_MAX);
 	char path[PATH_MAX], head[RECORD_MAX], check[DIGEST_HEX_MAX];
@@ -150,7 +150,7 @@ static void record_write(const char *path, const struct strbuf *text)
 }
 
 static void record_put(const struct layer_cache *c, const char *kind, const struct digest *key,
-		       const char *value)
+                       const char *value)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(RECORD_FILE_MAX);
 	char path[PATH_MAX], head[RECORD_MAX], hex[DIGEST_HEX_MAX];
@@ -168,7 +168,7 @@ static void record_put(const struct layer_cache *c, const char *kind, const stru
 /* ---- layers ---- */
 
 bool cache_find_stat(struct layer_cache *c, const struct digest *stat_key,
-		     struct digest *ret_diff_id)
+                     struct digest *ret_diff_id)
 {
 	char value[RECORD_MAX];
 	struct err ignored = {0};
@@ -178,7 +178,7 @@ bool cache_find_stat(struct layer_cache *c, const struct digest *stat_key,
 }
 
 void cache_put_stat(struct layer_cache *c, const struct digest *stat_key,
-		    const struct digest *diff_id)
+                    const struct digest *diff_id)
 {
 	char text[DIGEST_TEXT_MAX];
 
@@ -238,7 +238,7 @@ static bool parse_blob(const char *value, struct cache_blob *ret_blob)
 }
 
 bool cache_find_blob(struct layer_cache *c, const struct digest *diff_id, const char *format,
-		     struct layout *layout, struct cache_blob *ret_blob)
+                     struct layout *layout, struct cache_blob *ret_blob)
 {
 	struct digest key = blob_key(diff_id, format);
 	struct cache_blob blob = {.diff_id = *diff_id};
@@ -252,14 +252,14 @@ bool cache_find_blob(struct layer_cache *c, const struct digest *diff_id, const 
 }
 
 void cache_put_blob(struct layer_cache *c, const char *format, struct layout *layout,
-		    const struct cache_blob *blob)
+                    const struct cache_blob *blob)
 {
 	struct digest key = blob_key(&blob->diff_id, format);
 	char value[RECORD_MAX], digest[DIGEST_TEXT_MAX];
 
 	cache_store(c, &blob->digest, layout);
 	snprintf(value, sizeof(value), "%s %" PRId64 " %" PRId64,
-		 digest_text(&blob->digest, digest), blob->size, blob->raw_size);
+	         digest_text(&blob->digest, digest), blob->size, blob->raw_size);
 	record_put(c, "blob", &key, value);
 }
 
@@ -273,7 +273,7 @@ static int blob_path(const struct layer_cache *c, const struct digest *digest, c
 }
 
 bool cache_fetch(struct layer_cache *c, const struct digest *digest, int64_t size,
-		 struct layout *layout)
+                 struct layout *layout)
 {
 	char path[PATH_MAX];
 	struct err ignored = {0};

@@ -35,9 +35,9 @@ struct cache_blob {
 
 /* True with *ret_diff_id when the stat key is known. */
 bool cache_find_stat(struct layer_cache *c, const struct digest *stat_key,
-		     struct digest *ret_diff_id);
+                     struct digest *ret_diff_id);
 void cache_put_stat(struct layer_cache *c, const struct digest *stat_key,
-		    const struct digest *diff_id);
+                    const struct digest *diff_id);
 
 /* True when a layer of this shape (paths and sizes) was packed before. */
 bool cache_find_shape(struct layer_cache *c, const struct digest *shape_key);
@@ -46,15 +46,15 @@ void cache_put_shape(struct layer_cache *c, const struct digest *shape_key);
 /* Finds a blob by diff ID and format text, and makes sure that `layout` holds it (linking it
  * there). */
 bool cache_find_blob(struct layer_cache *c, const struct digest *diff_id, const char *format,
-		     struct layout *layout, struct cache_blob *ret_blob);
+                     struct layout *layout, struct cache_blob *ret_blob);
 
 /* Remembers a blob that `layout` holds. Failure to remember is not an error. */
 void cache_put_blob(struct layer_cache *c, const char *format, struct layout *layout,
-		    const struct cache_blob *blob);
+                    const struct cache_blob *blob);
 
 /* A verified foreign blob (base layers): link between cache and layout by digest alone. */
 bool cache_fetch(struct layer_cache *c, const struct digest *digest, int64_t size,
-		 struct layout *layout);
+                 struct layout *layout);
 void cache_store(struct layer_cache *c, const struct digest *digest, struct layout *layout);
 
 /* Remembered verdicts of the image check, by an opaque key. */

@@ -133,7 +133,7 @@ int cache_prune(struct layer_cache *c, int64_t max_bytes, struct err *err)
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
 		if (cache_path(path, cache_dir(c), CACHE_RECORDS, folders[i]) != 0)
 			return err_set(err, ERR_LIMIT, "cache '%s': the path is too long",
-				       cache_dir(c));
+			               cache_dir(c));
 		if (prune_records(path, time(NULL), err) != 0)
 			return -1;
 	}

@@ -26,7 +26,7 @@ void closure_add_file(struct closure_run *run, const struct closure_file *file)
 
 /* The target of a link that stays in its folder, NULL for anything else. */
 static const char *sibling_link(struct closure_run *run, const struct closure_dir *dir,
-				const char *name)
+                                const char *name)
 {
 	struct err err = {0};
 	char target[PATH_MAX];
@@ -52,7 +52,7 @@ void closure_add_library(struct closure_run *run, const struct closure_dir *dir,
 
 	for (int i = 0; i < LINKS_MAX; i++) {
 		const char *image =
-		    elf_search_normalise(arena_printf(a, "%s/%s", dir->image, name), a) + 1;
+			elf_search_normalise(arena_printf(a, "%s/%s", dir->image, name), a) + 1;
 		const char *path = arena_printf(a, "%s/%s", dir->path, name);
 		const char *link = sibling_link(run, dir, name);
 		struct closure_file file = {.image = image, .link = link, .at = run->at};
@@ -120,7 +120,7 @@ static struct strlist hwcaps_levels(struct closure_run *run, const char *dir)
 
 /* The node's CPU decides which variant is loaded, so all are packed beside the baseline. */
 static void add_variants(struct closure_run *run, const struct closure_object *base,
-			 const struct closure_dir *dir)
+                         const struct closure_dir *dir)
 {
 	struct strlist levels = hwcaps_levels(run, dir->path);
 	struct arena *a = run->arena;
@@ -128,12 +128,13 @@ static void add_variants(struct closure_run *run, const struct closure_object *b
 	for (size_t i = 0; i < levels.n; i++) {
 		struct closure_object o = *base;
 		struct closure_dir sub = {
-		    arena_printf(a, "%s/glibc-hwcaps/%s", dir->path, levels.at[i]),
-		    arena_printf(a, "%s/glibc-hwcaps/%s", dir->image, levels.at[i]), dir->reason};
+			arena_printf(a, "%s/glibc-hwcaps/%s", dir->path, levels.at[i]),
+			arena_printf(a, "%s/glibc-hwcaps/%s", dir->image, levels.at[i]),
+			dir->reason};
 		const char *path;
 
 		if (!sysroot_is_file(&run->sysroot, arena_printf(a, "%s/%s", sub.path, base->name),
-				     a, &path) ||
+		                     a, &path) ||
 		    !closure_fits(run, sysroot_host_path(&run->sysroot, path, a), &o.elf))
 			continue;
 		o.label = path;
@@ -159,7 +160,7 @@ static bool searched_by_default(const struct closure_run *run, const struct clos
 
 /* A DT_NEEDED with a slash is a path and is not searched for. */
 static bool find_by_path(struct closure_run *run, const char *needed,
-			 struct closure_object *ret_object, struct closure_dir *ret_dir)
+                         struct closure_object *ret_object, struct closure_dir *ret_dir)
 {
 	const char *slash = strrchr(needed, '/'), *path;
 	struct closure_object o = {0};
@@ -177,7 +178,7 @@ static bool find_by_path(struct closure_run *run, const char *needed,
 }
 
 static void add_needed(struct closure_run *run, const struct closure_object *from,
-		       const char *needed)
+                       const char *needed)
 {
 	struct closure_object o = {0};
 	struct closure_dir dir;
@@ -189,7 +190,7 @@ static void add_needed(struct closure_run *run, const struct closure_object *fro
 	    (run->req->provided != NULL && elf_search_provided(run->req->provided, needed)))
 		return;
 	found = slash != NULL ? find_by_path(run, needed, &o, &dir)
-			      : closure_find(run, from, needed, &o, &dir, &wrong);
+	                      : closure_find(run, from, needed, &o, &dir, &wrong);
 	if (!found) {
 		closure_report_missing(run, from, needed, wrong);
 		o.label = needed; /* remembered, so that it is reported once a program */
@@ -218,17 +219,17 @@ static void add_needed(struct closure_run *run, const struct closure_object *fro
 /* Where the interpreter of that name is: at its path, below the cross root, or in a library folder.
  */
 static const char *find_interpreter(struct closure_run *run, const char *interpreter,
-				    struct elf_info *ret_elf)
+                                    struct elf_info *ret_elf)
 {
 	const struct sysroot *s = &run->sysroot;
 	const char *base = strrchr(interpreter, '/') + 1;
 
 	for (size_t i = 0; i < s->n_dirs + 2; i++) {
 		const char *path =
-		    i == 0 ? interpreter
-		    : i == 1
-			? arena_printf(run->arena, "/usr/%s%s", s->arch->multiarch, interpreter)
-			: arena_printf(run->arena, "%s/%s", s->dirs[i - 2].path, base);
+			i == 0   ? interpreter
+			: i == 1 ? arena_printf(run->arena, "/usr/%s%s", s->arch->multiarch,
+		                                interpreter)
+				 : arena_printf(run->arena, "%s/%s", s->dirs[i - 2].path, base);
 
 		if (!sysroot_is_file(s, path, run->arena, &path))
 			continue;
@@ -250,35 +251,35 @@ static void add_interpreter(struct closure_run *run, const struct closure_object
 
 	if (interpreter[0] != '/') {
 		diags_add(run->diags, DIAG_ERROR, run->at,
-			  "closure: program '%s' names the interpreter '%s', "
-			  "which is not an absolute path",
-			  program->name, interpreter);
+		          "closure: program '%s' names the interpreter '%s', "
+		          "which is not an absolute path",
+		          program->name, interpreter);
 		return;
 	}
 	file.source = find_interpreter(run, interpreter, &elf);
 	if (file.source == NULL) {
 		diag = diags_add(run->diags, DIAG_ERROR, run->at,
-				 "closure: the interpreter '%s' of '%s' was not "
-				 "found for %s",
-				 interpreter, program->name, run->req->platform->architecture);
+		                 "closure: the interpreter '%s' of '%s' was not "
+		                 "found for %s",
+		                 interpreter, program->name, run->req->platform->architecture);
 		diag_hint(run->diags, diag,
-			  "install libc6:%s, or the C library of the cross compiler "
-			  "(libc6-%s-cross), or name a sysroot",
-			  run->req->platform->architecture, run->req->platform->architecture);
+		          "install libc6:%s, or the C library of the cross compiler "
+		          "(libc6-%s-cross), or name a sysroot",
+		          run->req->platform->architecture, run->req->platform->architecture);
 		return;
 	}
 	file.image = elf_search_normalise(interpreter, run->arena) + 1;
 	closure_add_file(run, &file);
 	if (fs_read_file(file.source, LOADER_BYTES_MAX, &bytes, &err) == 0)
 		run->builtin = elf_search_builtin(strbuf_str(&bytes), bytes.len, run->sysroot.arch,
-						  run->arena);
+		                                  run->arena);
 }
 
 /* Folders of installed software: there $ORIGIN means the same in the image as here. */
 static bool is_installed(const char *path)
 {
 	static const char *const prefixes[] = {"/usr/",   "/opt/", "/lib/",
-					       "/lib64/", "/bin/", "/sbin/"};
+	                                       "/lib64/", "/bin/", "/sbin/"};
 
 	for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
 		if (text_has_prefix(path, prefixes[i]))
@@ -292,7 +293,7 @@ static char *folder_of(const char *path, struct arena *a)
 
 	return slash == NULL   ? arena_strdup(a, ".")
 	       : slash == path ? arena_strdup(a, "/")
-			       : arena_strndup(a, path, (size_t)(slash - path));
+	                       : arena_strndup(a, path, (size_t)(slash - path));
 }
 
 static bool place_program(struct closure_run *run, struct closure_object *o)
@@ -321,29 +322,29 @@ static bool read_program(struct closure_run *run, struct closure_object *o)
 
 	if (fd < 0 || !place_program(run, o)) {
 		diag = diags_add(run->diags, DIAG_ERROR, run->at, "closure: program '%s': %s",
-				 o->name, strerror(errno));
+		                 o->name, strerror(errno));
 		if (errno == ENOENT)
 			diag_hint(run->diags, diag, "build it for %s first",
-				  run->req->platform->architecture);
+			          run->req->platform->architecture);
 		return false;
 	}
 	if (elf_parse_fd(fd, run->arena, &o->elf, &err) != 0) {
 		diag = diags_add(run->diags, DIAG_ERROR, run->at, "closure: program '%s': %s",
-				 o->name, err.msg);
+		                 o->name, err.msg);
 		diag_hint(
-		    run->diags, diag,
-		    "a closure starts at native programs or shared libraries, not at scripts");
+			run->diags, diag,
+			"a closure starts at native programs or shared libraries, not at scripts");
 		return false;
 	}
 	if (o->elf.machine != arch->elf_machine || o->elf.bits != arch->elf_bits) {
 		diag = diags_add(run->diags, DIAG_ERROR, run->at,
-				 "closure: program '%s' is %s (%u bit), but %s needs "
-				 "%s (%u bit)",
-				 o->name, elf_machine_name(o->elf.machine, run->arena), o->elf.bits,
-				 run->req->platform->architecture,
-				 elf_machine_name(arch->elf_machine, run->arena), arch->elf_bits);
+		                 "closure: program '%s' is %s (%u bit), but %s needs "
+		                 "%s (%u bit)",
+		                 o->name, elf_machine_name(o->elf.machine, run->arena), o->elf.bits,
+		                 run->req->platform->architecture,
+		                 elf_machine_name(arch->elf_machine, run->arena), arch->elf_bits);
 		diag_hint(run->diags, diag,
-			  "use ${arch} in the path, so that each platform gets its own build");
+		          "use ${arch} in the path, so that each platform gets its own build");
 		return false;
 	}
 	return true;
@@ -361,7 +362,7 @@ static int add_program(struct closure_run *run, const struct layer_path *program
 	run->interpreter = o.elf.interpreter;
 	if (o.elf.interpreter == NULL && o.elf.needed.n == 0) {
 		diags_add(run->diags, DIAG_NOTE, run->at,
-			  "closure: program '%s' is static: nothing to pack", o.name);
+		          "closure: program '%s' is static: nothing to pack", o.name);
 		return 0;
 	}
 	if (o.elf.interpreter != NULL)
@@ -373,7 +374,7 @@ static int add_program(struct closure_run *run, const struct layer_path *program
 
 		if (run->objects.n > CLOSURE_OBJECTS_MAX)
 			return err_set(err, ERR_LIMIT, "closure of '%s' has more than %d files",
-				       o.name, CLOSURE_OBJECTS_MAX);
+			               o.name, CLOSURE_OBJECTS_MAX);
 		if (interrupt_check(err) != 0)
 			return -1;
 		for (size_t k = 0; k < from->elf.needed.n; k++)
@@ -385,11 +386,11 @@ static int add_program(struct closure_run *run, const struct layer_path *program
 static int by_image(const void *a, const void *b)
 {
 	return strcmp(((const struct closure_file *)a)->image,
-		      ((const struct closure_file *)b)->image);
+	              ((const struct closure_file *)b)->image);
 }
 
 int closure_compute(const struct closure_request *req, struct arena *a, struct closure *ret_closure,
-		    struct diags *d, struct err *err)
+                    struct diags *d, struct err *err)
 {
 	struct closure_run run = {.req = req, .arena = a, .diags = d};
 	const struct platform_arch *arch = platform_arch_find(req->platform->architecture);
@@ -397,7 +398,7 @@ int closure_compute(const struct closure_request *req, struct arena *a, struct c
 
 	if (arch == NULL)
 		return err_set(err, ERR_UNSUPPORTED, "closure: architecture '%s' is not known",
-			       req->platform->architecture);
+		               req->platform->architecture);
 	if (sysroot_init(&run.sysroot, req->sysroot, arch, a, err) != 0)
 		return err_wrap(err, "closure");
 	for (size_t i = 0; rc == 0 && i < req->n_programs; i++)
@@ -408,7 +409,7 @@ int closure_compute(const struct closure_request *req, struct arena *a, struct c
 		if (run.files.n > 0) {
 			qsort(run.files.at, run.files.n, sizeof(*run.files.at), by_image);
 			ret_closure->files =
-			    arena_memdup(a, run.files.at, run.files.n * sizeof(*run.files.at));
+				arena_memdup(a, run.files.at, run.files.n * sizeof(*run.files.at));
 		}
 	}
 	vec_done(&run.files);

@@ -50,6 +50,6 @@ struct closure {
  * an architecture without ELF facts.
  */
 int closure_compute(const struct closure_request *req, struct arena *a, struct closure *ret_closure,
-		    struct diags *d, struct err *err) MUST_USE;
+                    struct diags *d, struct err *err) MUST_USE;
 
 #endif

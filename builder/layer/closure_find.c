@@ -26,7 +26,7 @@ struct dir_list {
 };
 
 static void push_dir(struct dir_list *list, const char *path, const char *image,
-		     enum closure_reason reason)
+                     enum closure_reason reason)
 {
 	if (list->n < ELF_SEARCH_DIRS_MAX)
 		list->at[list->n++] = (struct closure_dir){path, image, reason};
@@ -34,12 +34,12 @@ static void push_dir(struct dir_list *list, const char *path, const char *image,
 
 /* One item of an RPATH or RUNPATH of `owner`. */
 static void push_item(struct closure_run *run, struct dir_list *list,
-		      const struct closure_object *owner, const char *item, size_t len)
+                      const struct closure_object *owner, const char *item, size_t len)
 {
 	struct arena *a = run->arena;
 	struct elf_tokens tokens = {.origin = owner->dir,
-				    .lib = run->sysroot.lib_token,
-				    .platform = run->sysroot.arch->gnu_name};
+	                            .lib = run->sysroot.lib_token,
+	                            .platform = run->sysroot.arch->gnu_name};
 	bool outside = owner->dir == NULL && elf_search_has_origin(arena_strndup(a, item, len));
 	const char *path, *image;
 
@@ -63,7 +63,7 @@ static void push_item(struct closure_run *run, struct dir_list *list,
 }
 
 static void push_path(struct closure_run *run, struct dir_list *list,
-		      const struct closure_object *owner, const char *text)
+                      const struct closure_object *owner, const char *text)
 {
 	while (text != NULL) {
 		size_t len = strcspn(text, ":");
@@ -76,7 +76,7 @@ static void push_path(struct closure_run *run, struct dir_list *list,
 /* ld.so(8): RPATH of the object and of its loaders, only without RUNPATH; RUNPATH; default folders.
  */
 size_t closure_search_dirs(struct closure_run *run, const struct closure_object *from,
-			   struct closure_dir **ret_dirs)
+                           struct closure_dir **ret_dirs)
 {
 	const struct sysroot *s = &run->sysroot;
 	struct dir_list list = {arena_calloc(run->arena, ELF_SEARCH_DIRS_MAX, sizeof(*list.at)), 0};
@@ -108,8 +108,8 @@ static const char *file_in(struct closure_run *run, const struct closure_dir *di
 }
 
 bool closure_find(struct closure_run *run, const struct closure_object *from, const char *needed,
-		  struct closure_object *ret_object, struct closure_dir *ret_dir,
-		  const char **ret_wrong)
+                  struct closure_object *ret_object, struct closure_dir *ret_dir,
+                  const char **ret_wrong)
 {
 	struct closure_dir *dirs;
 	size_t n = closure_search_dirs(run, from, &dirs);
@@ -118,7 +118,7 @@ bool closure_find(struct closure_run *run, const struct closure_object *from, co
 	for (size_t i = 0; i < n; i++) {
 		const char *host = file_in(run, &dirs[i], needed);
 		struct closure_object o = {
-		    .label = host, .dir = dirs[i].path, .image_dir = dirs[i].image};
+			.label = host, .dir = dirs[i].path, .image_dir = dirs[i].image};
 
 		if (host == NULL)
 			continue;
@@ -153,7 +153,7 @@ static const char *debian_package(const char *soname, struct arena *a)
 	if (so == NULL || so == soname)
 		return NULL;
 	name = arena_printf(a, "%.*s%s%s", (int)(so - soname), soname,
-			    so[-1] >= '0' && so[-1] <= '9' ? "-" : "", so + 4);
+	                    so[-1] >= '0' && so[-1] <= '9' ? "-" : "", so + 4);
 	for (char *p = name; *p != '\0'; p++) {
 		if (*p == '_')
 			*p = '-';
@@ -164,7 +164,7 @@ static const char *debian_package(const char *soname, struct arena *a)
 }
 
 void closure_report_missing(struct closure_run *run, const struct closure_object *from,
-			    const char *needed, const char *wrong)
+                            const char *needed, const char *wrong)
 {
 	AUTO(strbuf) struct strbuf chain = STRBUF_INIT(4096), places = STRBUF_INIT(4096);
 	const char *package = debian_package(needed, run->arena);
@@ -175,59 +175,60 @@ void closure_report_missing(struct closure_run *run, const struct closure_object
 	chain_text(from, &chain);
 	for (size_t i = 0; i < n; i++)
 		if (dirs[i].reason != CLOSURE_BY_CONF)
-			strbuf_addf(
-			    &places, "%s%s", places.len > 0 ? ", " : "",
-			    dirs[i].reason == CLOSURE_OUTSIDE
-				? dirs[i].path
-				: sysroot_host_path(&run->sysroot, dirs[i].path, run->arena));
-	diag = diags_add(
-	    run->diags, DIAG_ERROR, run->at, "closure: '%s', needed by %s, not found in %s%s%s%s",
-	    needed, strbuf_str(&chain), strbuf_str(&places), wrong != NULL ? "; '" : "",
-	    wrong != NULL ? wrong : "", wrong != NULL ? "' is for another architecture" : "");
+			strbuf_addf(&places, "%s%s", places.len > 0 ? ", " : "",
+			            dirs[i].reason == CLOSURE_OUTSIDE
+			                    ? dirs[i].path
+			                    : sysroot_host_path(&run->sysroot, dirs[i].path,
+			                                        run->arena));
+	diag = diags_add(run->diags, DIAG_ERROR, run->at,
+	                 "closure: '%s', needed by %s, not found in %s%s%s%s", needed,
+	                 strbuf_str(&chain), strbuf_str(&places), wrong != NULL ? "; '" : "",
+	                 wrong != NULL ? wrong : "",
+	                 wrong != NULL ? "' is for another architecture" : "");
 	if (package != NULL)
 		diag_hint(run->diags, diag,
-			  "install the package that has it (in Debian perhaps %s:%s), or list "
-			  "'%s' under provided when the node brings it",
-			  package, run->req->platform->architecture, needed);
+		          "install the package that has it (in Debian perhaps %s:%s), or list "
+		          "'%s' under provided when the node brings it",
+		          package, run->req->platform->architecture, needed);
 	else
 		diag_hint(run->diags, diag,
-			  "install it for %s, or list '%s' under provided when the node brings it",
-			  run->req->platform->architecture, needed);
+		          "install it for %s, or list '%s' under provided when the node brings it",
+		          run->req->platform->architecture, needed);
 }
 
 void closure_report_outside(struct closure_run *run, const struct closure_object *from,
-			    const char *needed, const struct closure_dir *dir)
+                            const char *needed, const struct closure_dir *dir)
 {
 	AUTO(strbuf) struct strbuf chain = STRBUF_INIT(4096);
 	struct diag *diag;
 
 	chain_text(from, &chain);
 	diag = diags_add(
-	    run->diags, DIAG_ERROR, run->at,
-	    "closure: '%s', needed by %s, is found relative to the program ($ORIGIN) in '%s': "
-	    "where the program lands in the image is not known here",
-	    needed, strbuf_str(&chain), dir->path);
+		run->diags, DIAG_ERROR, run->at,
+		"closure: '%s', needed by %s, is found relative to the program ($ORIGIN) in '%s': "
+		"where the program lands in the image is not known here",
+		needed, strbuf_str(&chain), dir->path);
 	diag_hint(run->diags, diag,
-		  "add it by `files:` at the same place relative to the program, and list '%s' "
-		  "under provided",
-		  needed);
+	          "add it by `files:` at the same place relative to the program, and list '%s' "
+	          "under provided",
+	          needed);
 }
 
 void closure_report_unsearched(struct closure_run *run, const struct closure_object *from,
-			       const char *needed, const struct closure_dir *dir)
+                               const char *needed, const struct closure_dir *dir)
 {
 	AUTO(strbuf) struct strbuf chain = STRBUF_INIT(4096);
 	struct diag *diag;
 
 	chain_text(from, &chain);
 	diag = diags_add(run->diags, DIAG_ERROR, run->at,
-			 "closure: '%s', needed by %s, is in '%s', which the image's loader '%s' "
-			 "does not search",
-			 needed, strbuf_str(&chain), dir->path,
-			 run->interpreter != NULL ? run->interpreter : "?");
+	                 "closure: '%s', needed by %s, is in '%s', which the image's loader '%s' "
+	                 "does not search",
+	                 needed, strbuf_str(&chain), dir->path,
+	                 run->interpreter != NULL ? run->interpreter : "?");
 	diag_hint(run->diags, diag,
-		  "link with -Wl,-rpath,%s, or add the library by `files:` to '%s/' and list it "
-		  "under provided",
-		  dir->image,
-		  run->builtin.n > 0 ? run->builtin.at[run->builtin.n > 1 ? 1 : 0] : "/usr/lib");
+	          "link with -Wl,-rpath,%s, or add the library by `files:` to '%s/' and list it "
+	          "under provided",
+	          dir->image,
+	          run->builtin.n > 0 ? run->builtin.at[run->builtin.n > 1 ? 1 : 0] : "/usr/lib");
 }

@@ -45,8 +45,8 @@ struct closure_run {
 	struct srcpos at;
 	VEC(struct closure_object *) objects; /* in the loader's order */
 	const char *interpreter;
-	struct strlist
-	    builtin; /* folders its loader searches by default, in the image; empty = not known */
+	struct strlist builtin; /* folders its loader searches by default, in the image; empty = not
+	                           known */
 };
 
 /* Whether the file (on this machine) is ELF for the platform; its facts in *ret_elf. */
@@ -54,15 +54,15 @@ bool closure_fits(struct closure_run *run, const char *host_path, struct elf_inf
 
 /* The folders searched for what `from` needs, in order; in the arena. */
 size_t closure_search_dirs(struct closure_run *run, const struct closure_object *from,
-			   struct closure_dir **ret_dirs);
+                           struct closure_dir **ret_dirs);
 
 /*
  * Looks for `needed` and fills *ret_object (without loader and name) and *ret_dir; false when it is
  * nowhere. *ret_wrong names a file of another machine that was passed over, NULL if none.
  */
 bool closure_find(struct closure_run *run, const struct closure_object *from, const char *needed,
-		  struct closure_object *ret_object, struct closure_dir *ret_dir,
-		  const char **ret_wrong);
+                  struct closure_object *ret_object, struct closure_dir *ret_dir,
+                  const char **ret_wrong);
 
 /* Adds the file `name` of a folder with the links that lead to it. */
 void closure_add_library(struct closure_run *run, const struct closure_dir *dir, const char *name);
@@ -72,10 +72,10 @@ void closure_add_file(struct closure_run *run, const struct closure_file *file);
 
 /* Problems, each with position and hint. */
 void closure_report_missing(struct closure_run *run, const struct closure_object *from,
-			    const char *needed, const char *wrong);
+                            const char *needed, const char *wrong);
 void closure_report_outside(struct closure_run *run, const struct closure_object *from,
-			    const char *needed, const struct closure_dir *dir);
+                            const char *needed, const struct closure_dir *dir);
 void closure_report_unsearched(struct closure_run *run, const struct closure_object *from,
-			       const char *needed, const struct closure_dir *dir);
+                               const char *needed, const struct closure_dir *dir);
 
 #endif

@@ -35,21 +35,21 @@ static int add_file(struct tree *t, const struct closure_file *f, struct err *er
 	e.content = st.st_size > 0 ? CONTENT_PATH : CONTENT_NONE;
 	e.source = arena_strdup(t->arena, f->source);
 	e.stamp = (struct entry_stamp){.dev = (uint64_t)st.st_dev,
-				       .ino = (uint64_t)st.st_ino,
-				       .mtime_ns = nanoseconds(st.st_mtim),
-				       .ctime_ns = nanoseconds(st.st_ctim)};
+	                               .ino = (uint64_t)st.st_ino,
+	                               .mtime_ns = nanoseconds(st.st_mtim),
+	                               .ctime_ns = nanoseconds(st.st_ctim)};
 	return tree_add(t, &e, err);
 }
 
 int source_closure_add(struct tree *t, const struct layer_spec *layer,
-		       const struct platform *platform, struct diags *d, struct err *err)
+                       const struct platform *platform, struct diags *d, struct err *err)
 {
 	const struct closure_request req = {
-	    .programs = layer->closure,
-	    .n_programs = layer->n_closure,
-	    .platform = platform,
-	    .provided = &layer->provided,
-	    .sysroot = layer->sysroot,
+		.programs = layer->closure,
+		.n_programs = layer->n_closure,
+		.platform = platform,
+		.provided = &layer->provided,
+		.sysroot = layer->sysroot,
 	};
 	struct closure closure;
 

@@ -24,7 +24,7 @@ enum {
 	STORED_MAX = 65535, /* bytes of a stored DEFLATE block */
 	STORED_HEAD = 5,
 	SAMPLE_PIECES =
-	    4, /* what decides whether a gzip block is stored: pieces of the block ... */
+		4, /* what decides whether a gzip block is stored: pieces of the block ... */
 	SAMPLE_PIECE = 16 << 10,
 	SAMPLE = SAMPLE_PIECES * SAMPLE_PIECE,
 	SAMPLE_FROM = 2 * SAMPLE, /* shorter blocks are never stored */
@@ -53,7 +53,7 @@ int codec_level(enum compression compression, int level, int *ret_level, struct 
 		level = compression == COMPRESSION_GZIP ? LAYER_LEVEL_GZIP : LAYER_LEVEL_ZSTD;
 	if (level < 1 || level > max)
 		return err_set(err, ERR_USAGE, "%s has no level %d: it has 1 to %d",
-			       compression_name(compression), level, max);
+		               compression_name(compression), level, max);
 	*ret_level = level;
 	return 0;
 }
@@ -155,10 +155,10 @@ static bool incompressible(struct codec *c, const unsigned char *bytes, size_t l
 
 /* Compresses one half; the stream is complete. */
 static void deflate_half(struct codec *c, const unsigned char *bytes, size_t len,
-			 struct deflate_stream *s)
+                         struct deflate_stream *s)
 {
 	s->len = libdeflate_deflate_compress(c->deflate, bytes, len, s->bytes,
-					     s->cap - DEFLATE_JOIN_SLACK);
+	                                     s->cap - DEFLATE_JOIN_SLACK);
 	if (s->len == 0)
 		BUG("libdeflate: %zu bytes do not fit", len);
 }
@@ -168,7 +168,7 @@ static void deflate_half(struct codec *c, const unsigned char *bytes, size_t len
  * second is made in the other half of `out` and then moved behind the first.
  */
 static int gzip_block(struct codec *c, const unsigned char *bytes, size_t len, unsigned char *out,
-		      size_t *ret_len, struct err *err)
+                      size_t *ret_len, struct err *err)
 {
 	size_t half = codec_bound(COMPRESSION_GZIP) / 2;
 	struct deflate_stream first = {.bytes = out, .cap = half};
@@ -205,7 +205,7 @@ size_t codec_head(enum compression compression, unsigned char out[CODEC_HEAD_MAX
 }
 
 size_t codec_tail(enum compression compression, uint32_t crc, uint64_t raw_size,
-		  unsigned char out[CODEC_TAIL_MAX])
+                  unsigned char out[CODEC_TAIL_MAX])
 {
 	if (compression != COMPRESSION_GZIP)
 		return 0;
@@ -244,7 +244,7 @@ static ZSTD_CCtx *zstd_new(int level)
 }
 
 static int zstd_block(struct codec *c, const void *bytes, size_t len, void *out, size_t *ret_len,
-		      struct err *err)
+                      struct err *err)
 {
 	size_t n = ZSTD_compress2(c->zstd, out, codec_bound(COMPRESSION_ZSTD), bytes, len);
 
@@ -294,7 +294,7 @@ void codec_free(struct codec *c)
 }
 
 int codec_block(struct codec *c, const void *bytes, size_t len, void *out, size_t *ret_len,
-		uint32_t *ret_crc, struct err *err)
+                uint32_t *ret_crc, struct err *err)
 {
 	uint32_t crc = 0;
 	size_t n = len;

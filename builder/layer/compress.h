@@ -42,12 +42,12 @@ const char *codec_encoder(enum compression compression);
  * gives the block's CRC-32 in *ret_crc (others 0).
  */
 int codec_block(struct codec *c, const void *bytes, size_t len, void *out, size_t *ret_len,
-		uint32_t *ret_crc, struct err *err) MUST_USE;
+                uint32_t *ret_crc, struct err *err) MUST_USE;
 
 /* What stands before the first and behind the last block; returns its length, maybe 0. */
 size_t codec_head(enum compression compression, unsigned char out[CODEC_HEAD_MAX]);
 size_t codec_tail(enum compression compression, uint32_t crc, uint64_t raw_size,
-		  unsigned char out[CODEC_TAIL_MAX]);
+                  unsigned char out[CODEC_TAIL_MAX]);
 
 /* CRC-32 of A and B joined, from that of each. */
 uint32_t codec_crc_join(uint32_t crc_a, uint32_t crc_b, size_t len_b);

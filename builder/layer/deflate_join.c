@@ -102,7 +102,7 @@ struct code {
  */
 struct tables {
 	uint16_t litlen_base[LITLEN_MAX],
-	    distance_base[DISTANCE_MAX]; /* looks of symbols, code length 0 */
+		distance_base[DISTANCE_MAX]; /* looks of symbols, code length 0 */
 	struct code litlen_code, distance_code;
 	uint16_t single[1 << LITLEN_BITS]; /* one symbol a look */
 	uint16_t litlen[1 << LITLEN_BITS]; /* up to three, where they fit */
@@ -117,8 +117,8 @@ static void base_init(struct tables *t)
 	t->litlen_base[END_OF_BLOCK] = LOOK_END;
 	for (unsigned i = END_OF_BLOCK + 1; i < LITLEN_MAX; i++)
 		t->litlen_base[i] = i < 265 || i == 285 ? 0
-				    : i > 285           ? LOOK_BAD
-							: (uint16_t)((i - 261) / 4);
+		                    : i > 285           ? LOOK_BAD
+		                                        : (uint16_t)((i - 261) / 4);
 	for (unsigned i = 0; i < DISTANCE_MAX; i++)
 		t->distance_base[i] = i < 4 ? 0 : i > 29 ? LOOK_BAD : (uint16_t)(i / 2 - 1);
 	memset(t->distance + (1 << DISTANCE_BITS), 0, sizeof(t->distance) / 2);
@@ -163,7 +163,7 @@ static uint16_t look_of(uint16_t base, unsigned len)
 
 /* Fills a table of 2^table_bits looks. */
 static void table_fill(const struct code *c, const uint16_t *base, uint16_t *table,
-		       unsigned table_bits)
+                       unsigned table_bits)
 {
 	unsigned size = 1U << table_bits;
 	unsigned code = 0, index = 0;
@@ -197,13 +197,13 @@ static void table_merge(const uint16_t *single, const uint16_t *from, uint16_t *
 		unsigned sum = (next & (LOOK_KIND | LOOK_LITERAL)) + both;
 
 		sum += (next & LOOK_BITS) - (next >> LOOK_CODE_SHIFT) + (both << LOOK_CODE_SHIFT);
-		to[i] =
-		    (uint16_t)((first & LOOK_LITERAL) != 0 && both <= LITLEN_BITS ? sum : first);
+		to[i] = (uint16_t)((first & LOOK_LITERAL) != 0 && both <= LITLEN_BITS ? sum
+		                                                                      : first);
 	}
 }
 
 static bool tables_init(struct tables *t, const uint8_t *lengths, unsigned n_litlen,
-			unsigned n_distance)
+                        unsigned n_distance)
 {
 	if (!code_init(&t->litlen_code, lengths, n_litlen) ||
 	    !code_init(&t->distance_code, lengths + n_litlen, n_distance))
@@ -244,7 +244,7 @@ static bool fixed_tables(struct tables *t)
 
 /* One item of the code lengths' run-length code (RFC 1951, 3.2.7); false when it is malformed. */
 static bool take_lengths(struct bits *b, const uint16_t *precode, uint8_t *lengths, unsigned *i,
-			 unsigned n)
+                         unsigned n)
 {
 	unsigned look, symbol, repeat = 1;
 	uint8_t value = 0;
@@ -277,9 +277,9 @@ static bool take_lengths(struct bits *b, const uint16_t *precode, uint8_t *lengt
 static bool take_precode(struct bits *b, unsigned n, uint16_t *ret_table)
 {
 	static const uint8_t order[PRECODE_MAX] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
-						   11, 4,  12, 3, 13, 2, 14, 1, 15};
+	                                           11, 4,  12, 3, 13, 2, 14, 1, 15};
 	static const uint16_t base[PRECODE_MAX] = {0,  1,  2,  3,  4,  5,  6,  7,  8, 9,
-						   10, 11, 12, 13, 14, 15, 16, 17, 18};
+	                                           10, 11, 12, 13, 14, 15, 16, 17, 18};
 	uint8_t lengths[PRECODE_MAX] = {0};
 	struct code code;
 
@@ -404,7 +404,7 @@ static inline bool skip_look(struct bits *b, const struct tables *t)
 		return false;
 	look = t->litlen[b->window & ((1U << LITLEN_BITS) - 1)];
 	far = t->distance[(b->window >> (look & LOOK_BITS) & ((1U << DISTANCE_BITS) - 1)) |
-			  (look & LOOK_LITERAL)];
+	                  (look & LOOK_LITERAL)];
 	if (((look | far) & LOOK_SPECIAL) != 0)
 		return false;
 	skip(b, look & LOOK_BITS);
@@ -418,8 +418,8 @@ static void slow_look(struct walk *w)
 	bool end = false;
 
 	w->bad = !refill(&w->b) ||
-		 !walk_special(&w->b, &w->tables,
-			       w->tables.litlen[w->b.window & ((1U << LITLEN_BITS) - 1)], &end);
+	         !walk_special(&w->b, &w->tables,
+	                       w->tables.litlen[w->b.window & ((1U << LITLEN_BITS) - 1)], &end);
 	if (end)
 		block_end(w);
 }

@@ -24,7 +24,7 @@ uint64_t elf_number(const struct elf_file *f, const unsigned char *p, size_t wid
 }
 
 int elf_bytes(struct elf_file *f, uint64_t offset, void *buf, size_t len, const char *what,
-	      struct err *err)
+              struct err *err)
 {
 	if (offset > f->size || len > f->size - offset)
 		return err_set(err, ERR_FORMAT, "ELF %s lies outside the file", what);
@@ -32,7 +32,7 @@ int elf_bytes(struct elf_file *f, uint64_t offset, void *buf, size_t len, const 
 }
 
 int elf_offset_of(const struct elf_file *f, uint64_t addr, uint64_t len, const char *what,
-		  uint64_t *ret_offset, struct err *err)
+                  uint64_t *ret_offset, struct err *err)
 {
 	for (size_t i = 0; i < f->n_loads; i++) {
 		const struct elf_segment *s = &f->loads[i];
@@ -47,7 +47,7 @@ int elf_offset_of(const struct elf_file *f, uint64_t addr, uint64_t len, const c
 }
 
 int elf_string_at(struct elf_file *f, uint64_t offset, uint64_t limit, const char *what,
-		  const char **ret_text, struct err *err)
+                  const char **ret_text, struct err *err)
 {
 	char text[ELF_STRING_MAX];
 	size_t len = 0;
@@ -71,7 +71,7 @@ int elf_string_at(struct elf_file *f, uint64_t offset, uint64_t limit, const cha
 }
 
 int elf_dynstr(struct elf_file *f, uint64_t index, const char *what, const char **ret_text,
-	       struct err *err)
+               struct err *err)
 {
 	if (index >= f->strtab_size)
 		return err_set(err, ERR_FORMAT, "ELF %s is outside the string table", what);
@@ -89,11 +89,14 @@ static struct phdr phdr_decode(const struct elf_file *f, const unsigned char *p)
 	size_t w = f->is64 ? 8 : 4;
 
 	h.offset = elf_number(
-	    f, p + (f->is64 ? offsetof(Elf64_Phdr, p_offset) : offsetof(Elf32_Phdr, p_offset)), w);
+		f, p + (f->is64 ? offsetof(Elf64_Phdr, p_offset) : offsetof(Elf32_Phdr, p_offset)),
+		w);
 	h.addr = elf_number(
-	    f, p + (f->is64 ? offsetof(Elf64_Phdr, p_vaddr) : offsetof(Elf32_Phdr, p_vaddr)), w);
+		f, p + (f->is64 ? offsetof(Elf64_Phdr, p_vaddr) : offsetof(Elf32_Phdr, p_vaddr)),
+		w);
 	h.filesz = elf_number(
-	    f, p + (f->is64 ? offsetof(Elf64_Phdr, p_filesz) : offsetof(Elf32_Phdr, p_filesz)), w);
+		f, p + (f->is64 ? offsetof(Elf64_Phdr, p_filesz) : offsetof(Elf32_Phdr, p_filesz)),
+		w);
 	return h;
 }
 
@@ -109,7 +112,7 @@ static int add_load(struct elf_file *f, const struct phdr *h, struct err *err)
 }
 
 static int read_phdrs(struct elf_file *f, const unsigned char *table, size_t n, size_t entsize,
-		      struct elf_info *info, struct phdr *ret_dynamic, struct err *err)
+                      struct elf_info *info, struct phdr *ret_dynamic, struct err *err)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct phdr h = phdr_decode(f, table + i * entsize);
@@ -118,7 +121,7 @@ static int read_phdrs(struct elf_file *f, const unsigned char *table, size_t n, 
 			return -1;
 		if (h.type == PT_INTERP && info->interpreter == NULL && h.filesz > 0 &&
 		    elf_string_at(f, h.offset, h.filesz, "interpreter name", &info->interpreter,
-				  err) != 0)
+		                  err) != 0)
 			return -1;
 		/* Files of debug information keep the header but no bytes (filesz 0). */
 		if (h.type == PT_DYNAMIC && h.filesz > 0 && ret_dynamic->filesz == 0)
@@ -128,17 +131,18 @@ static int read_phdrs(struct elf_file *f, const unsigned char *table, size_t n, 
 }
 
 static int read_program(struct elf_file *f, const unsigned char *ehdr, struct elf_info *info,
-			struct err *err)
+                        struct err *err)
 {
 	const size_t want = f->is64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
 	uint64_t phoff = f->is64 ? elf_number(f, ehdr + offsetof(Elf64_Ehdr, e_phoff), 8)
-				 : elf_number(f, ehdr + offsetof(Elf32_Ehdr, e_phoff), 4);
+	                         : elf_number(f, ehdr + offsetof(Elf32_Ehdr, e_phoff), 4);
 	size_t entsize = elf_number(f,
-				    ehdr + (f->is64 ? offsetof(Elf64_Ehdr, e_phentsize)
-						    : offsetof(Elf32_Ehdr, e_phentsize)),
-				    2);
+	                            ehdr + (f->is64 ? offsetof(Elf64_Ehdr, e_phentsize)
+	                                            : offsetof(Elf32_Ehdr, e_phentsize)),
+	                            2);
 	size_t n = elf_number(
-	    f, ehdr + (f->is64 ? offsetof(Elf64_Ehdr, e_phnum) : offsetof(Elf32_Ehdr, e_phnum)), 2);
+		f, ehdr + (f->is64 ? offsetof(Elf64_Ehdr, e_phnum) : offsetof(Elf32_Ehdr, e_phnum)),
+		2);
 	struct phdr dynamic = {0};
 	AUTO_FREE unsigned char *table = NULL;
 
@@ -146,10 +150,10 @@ static int read_program(struct elf_file *f, const unsigned char *ehdr, struct el
 		return 0;
 	if (entsize != want)
 		return err_set(err, ERR_FORMAT, "ELF program header size %zu, expected %zu",
-			       entsize, want);
+		               entsize, want);
 	if (n > ELF_PHDRS_MAX)
 		return err_set(err, ERR_FORMAT, "ELF has %zu program headers, at most %d are read",
-			       n, ELF_PHDRS_MAX);
+		               n, ELF_PHDRS_MAX);
 	if (phoff > f->size || n * entsize > f->size - phoff)
 		return err_set(err, ERR_FORMAT, "ELF program headers lie outside the file");
 	table = mem_calloc(n, entsize);
@@ -164,7 +168,7 @@ static int read_program(struct elf_file *f, const unsigned char *ehdr, struct el
 }
 
 int elf_parse(elf_read_at read_at, void *ctx, uint64_t size, struct arena *a,
-	      struct elf_info *ret_info, struct err *err)
+              struct elf_info *ret_info, struct err *err)
 {
 	struct elf_file f = {.read_at = read_at, .ctx = ctx, .size = size, .arena = a};
 	struct elf_info info = {0};
@@ -213,7 +217,7 @@ static int memory_read_at(void *ctx, uint64_t offset, void *buf, size_t len, str
 }
 
 int elf_parse_bytes(const void *bytes, size_t len, struct arena *a, struct elf_info *ret_info,
-		    struct err *err)
+                    struct err *err)
 {
 	struct memory m = {bytes, len};
 
@@ -256,14 +260,14 @@ const char *elf_machine_name(uint16_t machine, struct arena *a)
 		uint16_t machine;
 		const char *name;
 	} names[] = {
-	    {EM_X86_64, "x86-64"}, {EM_AARCH64, "AArch64"},
-	    {EM_386, "i386"},      {EM_ARM, "ARM"},
-	    {EM_RISCV, "RISC-V"},  {EM_PPC64, "PowerPC64"},
-	    {EM_PPC, "PowerPC"},   {EM_S390, "S/390"},
-	    {EM_MIPS, "MIPS"},     {EM_LOONGARCH, "LoongArch"},
-	    {EM_BPF, "BPF"},       {EM_CUDA, "CUDA"},
-	    {EM_IA_64, "Itanium"}, {EM_SPARCV9, "SPARC V9"},
-	    {EM_68K, "m68k"},      {EM_AMDGPU, "AMD GPU"},
+		{EM_X86_64, "x86-64"}, {EM_AARCH64, "AArch64"},
+		{EM_386, "i386"},      {EM_ARM, "ARM"},
+		{EM_RISCV, "RISC-V"},  {EM_PPC64, "PowerPC64"},
+		{EM_PPC, "PowerPC"},   {EM_S390, "S/390"},
+		{EM_MIPS, "MIPS"},     {EM_LOONGARCH, "LoongArch"},
+		{EM_BPF, "BPF"},       {EM_CUDA, "CUDA"},
+		{EM_IA_64, "Itanium"}, {EM_SPARCV9, "SPARC V9"},
+		{EM_68K, "m68k"},      {EM_AMDGPU, "AMD GPU"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)

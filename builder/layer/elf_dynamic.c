@@ -18,7 +18,7 @@ static int dynamic_entry(struct dynamic *d, uint64_t tag, uint64_t value, struct
 	case DT_NEEDED:
 		if (d->needed.n >= ELF_NEEDED_MAX)
 			return err_set(err, ERR_FORMAT, "ELF needs more than %d libraries",
-				       ELF_NEEDED_MAX);
+			               ELF_NEEDED_MAX);
 		vec_push(&d->needed, value);
 		break;
 	case DT_SONAME:
@@ -60,7 +60,7 @@ static int dynamic_entry(struct dynamic *d, uint64_t tag, uint64_t value, struct
 
 /* Reads entries up to DT_NULL or the end of the segment, 64 at a time. */
 static int read_entries(struct elf_file *f, uint64_t offset, uint64_t size, struct dynamic *d,
-			struct err *err)
+                        struct err *err)
 {
 	const size_t width = f->is64 ? 8 : 4, step = 2 * width;
 	uint64_t n = size / step;
@@ -68,7 +68,7 @@ static int read_entries(struct elf_file *f, uint64_t offset, uint64_t size, stru
 
 	if (n > ELF_DYNAMIC_MAX)
 		return err_set(err, ERR_FORMAT, "ELF dynamic section has more than %d entries",
-			       ELF_DYNAMIC_MAX);
+		               ELF_DYNAMIC_MAX);
 	while (n > 0) {
 		size_t k = n < 64 ? (size_t)n : 64;
 
@@ -80,7 +80,7 @@ static int read_entries(struct elf_file *f, uint64_t offset, uint64_t size, stru
 			if (tag == DT_NULL)
 				return 0;
 			if (dynamic_entry(d, tag, elf_number(f, chunk + i * step + width, width),
-					  err) != 0)
+			                  err) != 0)
 				return -1;
 		}
 		offset += k * step;
@@ -90,18 +90,18 @@ static int read_entries(struct elf_file *f, uint64_t offset, uint64_t size, stru
 }
 
 static int optional_string(struct elf_file *f, uint64_t index, const char *what,
-			   const char **ret_text, struct err *err)
+                           const char **ret_text, struct err *err)
 {
 	return index == UINT64_MAX ? 0 : elf_dynstr(f, index, what, ret_text, err);
 }
 
 static int resolve_strings(struct elf_file *f, struct dynamic *d, struct elf_info *info,
-			   struct err *err)
+                           struct err *err)
 {
 	if (!d->has_strtab || d->strsz == 0) {
 		if (d->needed.n > 0)
 			return err_set(err, ERR_FORMAT,
-				       "ELF needs libraries but has no string table");
+			               "ELF needs libraries but has no string table");
 		return 0;
 	}
 	if (elf_offset_of(f, d->strtab, d->strsz, "string table", &f->strtab, err) != 0)
@@ -110,7 +110,7 @@ static int resolve_strings(struct elf_file *f, struct dynamic *d, struct elf_inf
 	info->needed.at = arena_calloc(f->arena, d->needed.n, sizeof(*info->needed.at));
 	for (size_t i = 0; i < d->needed.n; i++) {
 		if (elf_dynstr(f, d->needed.at[i], "name of a needed library", &info->needed.at[i],
-			       err) != 0)
+		               err) != 0)
 			return -1;
 		info->needed.n++;
 	}
@@ -122,7 +122,7 @@ static int resolve_strings(struct elf_file *f, struct dynamic *d, struct elf_inf
 }
 
 int elf_read_dynamic(struct elf_file *f, uint64_t offset, uint64_t size, struct elf_info *info,
-		     struct err *err)
+                     struct err *err)
 {
 	struct dynamic d = {.soname = UINT64_MAX, .rpath = UINT64_MAX, .runpath = UINT64_MAX};
 	int rc = read_entries(f, offset, size, &d, err);

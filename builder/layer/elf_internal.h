@@ -44,27 +44,27 @@ uint64_t elf_number(const struct elf_file *f, const unsigned char *p, size_t wid
 
 /* Reads len bytes at offset; ERR_FORMAT naming `what` when they lie outside the file. */
 int elf_bytes(struct elf_file *f, uint64_t offset, void *buf, size_t len, const char *what,
-	      struct err *err) MUST_USE;
+              struct err *err) MUST_USE;
 
 /* The file offset of an address with at least `len` bytes behind it in its segment. */
 int elf_offset_of(const struct elf_file *f, uint64_t addr, uint64_t len, const char *what,
-		  uint64_t *ret_offset, struct err *err) MUST_USE;
+                  uint64_t *ret_offset, struct err *err) MUST_USE;
 
 /* The NUL-terminated string at file offset, at most `limit` bytes with the NUL; copied to the
  * arena. */
 int elf_string_at(struct elf_file *f, uint64_t offset, uint64_t limit, const char *what,
-		  const char **ret_text, struct err *err) MUST_USE;
+                  const char **ret_text, struct err *err) MUST_USE;
 
 /* The string at `index` of DT_STRTAB. */
 int elf_dynstr(struct elf_file *f, uint64_t index, const char *what, const char **ret_text,
-	       struct err *err) MUST_USE;
+               struct err *err) MUST_USE;
 
 /* Reads PT_DYNAMIC (offset and bytes in the file) into info. */
 int elf_read_dynamic(struct elf_file *f, uint64_t offset, uint64_t size, struct elf_info *info,
-		     struct err *err) MUST_USE;
+                     struct err *err) MUST_USE;
 
 /* Reads .gnu.version_r and .gnu.version_d into info. */
 int elf_read_versions(struct elf_file *f, const struct elf_version_tables *t, struct elf_info *info,
-		      struct err *err) MUST_USE;
+                      struct err *err) MUST_USE;
 
 #endif

@@ -64,12 +64,12 @@ bool elf_search_has_origin(const char *text)
 }
 
 const char *elf_search_expand(const char *text, size_t len, const struct elf_tokens *tokens,
-			      struct arena *a)
+                              struct arena *a)
 {
 	const struct {
 		const char *name, *value;
 	} table[] = {
-	    {"ORIGIN", tokens->origin}, {"LIB", tokens->lib}, {"PLATFORM", tokens->platform}};
+		{"ORIGIN", tokens->origin}, {"LIB", tokens->lib}, {"PLATFORM", tokens->platform}};
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(PATH_TEXT_MAX);
 	size_t i = 0;
 
@@ -131,7 +131,7 @@ struct strlist elf_search_usual(const struct platform_arch *arch, struct arena *
 }
 
 struct strlist elf_search_builtin(const void *bytes, size_t len, const struct platform_arch *arch,
-				  struct arena *a)
+                                  struct arena *a)
 {
 	static const char musl[] = "/lib:/usr/local/lib:/usr/lib";
 	struct strlist dirs = {0}, usual = elf_search_usual(arch, a);
@@ -145,7 +145,7 @@ struct strlist elf_search_builtin(const void *bytes, size_t len, const struct pl
 }
 
 void elf_search_conf(const char *text, size_t len, struct strlist *dirs, struct strlist *includes,
-		     struct arena *a)
+                     struct arena *a)
 {
 	const char *end = text + len;
 

@@ -31,7 +31,7 @@ struct strlist elf_search_path(const char *text, const struct elf_tokens *tokens
 
 /* One name or folder with its tokens replaced; NULL when $ORIGIN is used and not known. */
 const char *elf_search_expand(const char *text, size_t len, const struct elf_tokens *tokens,
-			      struct arena *a);
+                              struct arena *a);
 
 /* True when the text uses $ORIGIN or ${ORIGIN}. */
 bool elf_search_has_origin(const char *text);
@@ -42,7 +42,7 @@ bool elf_search_has_origin(const char *text);
  * recognised.
  */
 struct strlist elf_search_builtin(const void *bytes, size_t len, const struct platform_arch *arch,
-				  struct arena *a);
+                                  struct arena *a);
 
 /* What to assume when the loader cannot be read: Debian's folders, then those of other systems. */
 struct strlist elf_search_usual(const struct platform_arch *arch, struct arena *a);
@@ -52,7 +52,7 @@ struct strlist elf_search_usual(const struct platform_arch *arch, struct arena *
  * caller resolves them). Lines beyond ELF_SEARCH_DIRS_MAX are dropped.
  */
 void elf_search_conf(const char *text, size_t len, struct strlist *dirs, struct strlist *includes,
-		     struct arena *a);
+                     struct arena *a);
 
 /* Appends to a list in an arena; a name that is there already is not added again. */
 void elf_search_add(struct strlist *list, const char *name, struct arena *a);

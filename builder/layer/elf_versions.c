@@ -19,7 +19,7 @@ static int names_count(struct names *n, struct err *err)
 {
 	if (++n->total > ELF_VERSIONS_MAX)
 		return err_set(err, ERR_FORMAT, "ELF has more than %d symbol versions",
-			       ELF_VERSIONS_MAX);
+		               ELF_VERSIONS_MAX);
 	return 0;
 }
 
@@ -35,7 +35,7 @@ static struct strlist names_take(struct names *n, struct arena *a)
 
 /* The record at an address, which the loader reads from memory: so the address must be mapped. */
 static int record(struct elf_file *f, uint64_t addr, void *buf, size_t len, const char *what,
-		  struct err *err)
+                  struct err *err)
 {
 	uint64_t offset;
 
@@ -49,7 +49,7 @@ static int record(struct elf_file *f, uint64_t addr, void *buf, size_t len, cons
 
 /* The names one library must define; weak ones are not demanded by the loader. */
 static int need_names(struct elf_file *f, uint64_t addr, uint64_t n, struct names *names,
-		      struct err *err)
+                      struct err *err)
 {
 	unsigned char aux[sizeof(Elf64_Vernaux)];
 
@@ -60,7 +60,7 @@ static int need_names(struct elf_file *f, uint64_t addr, uint64_t n, struct name
 		if (names_count(names, err) != 0 ||
 		    record(f, addr, aux, sizeof(aux), "version need", err) != 0 ||
 		    elf_dynstr(f, FIELD(f, aux, Elf64_Vernaux, vna_name), "version name", &name,
-			       err) != 0)
+		               err) != 0)
 			return -1;
 		if ((FIELD(f, aux, Elf64_Vernaux, vna_flags) & VER_FLG_WEAK) == 0)
 			vec_push(&names->list, name);
@@ -73,13 +73,13 @@ static int need_names(struct elf_file *f, uint64_t addr, uint64_t n, struct name
 }
 
 static int read_needs(struct elf_file *f, uint64_t addr, uint64_t n, struct names *names,
-		      struct elf_info *info, struct err *err)
+                      struct elf_info *info, struct err *err)
 {
 	unsigned char rec[sizeof(Elf64_Verneed)];
 
 	if (n > ELF_NEEDED_MAX)
 		return err_set(err, ERR_FORMAT, "ELF version needs name more than %d libraries",
-			       ELF_NEEDED_MAX);
+		               ELF_NEEDED_MAX);
 	info->need = arena_calloc(f->arena, (size_t)n, sizeof(*info->need));
 	for (uint64_t i = 0; i < n; i++) {
 		struct elf_need_versions *need = &info->need[info->n_need];
@@ -87,9 +87,9 @@ static int read_needs(struct elf_file *f, uint64_t addr, uint64_t n, struct name
 
 		if (record(f, addr, rec, sizeof(rec), "version needs", err) != 0 ||
 		    elf_dynstr(f, FIELD(f, rec, Elf64_Verneed, vn_file), "library of version needs",
-			       &need->library, err) != 0 ||
+		               &need->library, err) != 0 ||
 		    need_names(f, addr + FIELD(f, rec, Elf64_Verneed, vn_aux),
-			       FIELD(f, rec, Elf64_Verneed, vn_cnt), names, err) != 0)
+		               FIELD(f, rec, Elf64_Verneed, vn_cnt), names, err) != 0)
 			return -1;
 		need->versions = names_take(names, f->arena);
 		info->n_need++;
@@ -102,7 +102,7 @@ static int read_needs(struct elf_file *f, uint64_t addr, uint64_t n, struct name
 }
 
 static int read_definitions(struct elf_file *f, uint64_t addr, uint64_t n, struct names *names,
-			    struct err *err)
+                            struct err *err)
 {
 	unsigned char rec[sizeof(Elf64_Verdef)], aux[sizeof(Elf64_Verdaux)];
 
@@ -117,9 +117,9 @@ static int read_definitions(struct elf_file *f, uint64_t addr, uint64_t n, struc
 		 * base definition is the file's own name, no version. */
 		if ((FIELD(f, rec, Elf64_Verdef, vd_flags) & VER_FLG_BASE) == 0) {
 			if (record(f, addr + FIELD(f, rec, Elf64_Verdef, vd_aux), aux, sizeof(aux),
-				   "version definition", err) != 0 ||
+			           "version definition", err) != 0 ||
 			    elf_dynstr(f, FIELD(f, aux, Elf64_Verdaux, vda_name), "version name",
-				       &name, err) != 0)
+			               &name, err) != 0)
 				return -1;
 			vec_push(&names->list, name);
 		}
@@ -132,7 +132,7 @@ static int read_definitions(struct elf_file *f, uint64_t addr, uint64_t n, struc
 }
 
 int elf_read_versions(struct elf_file *f, const struct elf_version_tables *t, struct elf_info *info,
-		      struct err *err)
+                      struct err *err)
 {
 	struct names names = {0};
 	int rc = 0;

@@ -73,7 +73,7 @@ static struct digest finish(struct writer *w)
 }
 
 static int put_spooled(struct writer *w, const struct tree *t, const struct entry *e,
-		       struct err *err)
+                       struct err *err)
 {
 	for (int64_t done = 0; done < e->size;) {
 		size_t want = e->size - done < CHUNK ? (size_t)(e->size - done) : CHUNK;
@@ -95,7 +95,7 @@ static bool racy(const struct entry_stamp *s, int64_t now_ns)
 }
 
 static int put_content(struct writer *w, const struct tree *t, const struct entry *e,
-		       int64_t now_ns, bool *usable, struct err *err)
+                       int64_t now_ns, bool *usable, struct err *err)
 {
 	if (e->type != ENTRY_FILE || e->content == CONTENT_NONE)
 		return 0;
@@ -131,7 +131,7 @@ static void put_header(struct writer *w, const struct entry *e)
 }
 
 int keys_stat(const struct tree *t, int64_t now_ns, struct digest *ret_key, bool *ret_usable,
-	      struct err *err)
+              struct err *err)
 {
 	struct writer w;
 	bool usable = true;

@@ -17,7 +17,7 @@
  * than two seconds before `now_ns`, which may change again within the clock's granularity.
  */
 int keys_stat(const struct tree *t, int64_t now_ns, struct digest *ret_key, bool *ret_usable,
-	      struct err *err) MUST_USE;
+              struct err *err) MUST_USE;
 
 /* The shape key: paths, types and sizes only. */
 struct digest keys_shape(const struct tree *t);

@@ -29,10 +29,10 @@ static void format_text(char out[FORMAT_MAX], enum compression compression, int 
 {
 	if (compression == COMPRESSION_NONE)
 		snprintf(out, FORMAT_MAX, "%d %s", LAYER_FORMAT_VERSION,
-			 codec_encoder(compression));
+		         codec_encoder(compression));
 	else
 		snprintf(out, FORMAT_MAX, "%d %s level %d", LAYER_FORMAT_VERSION,
-			 codec_encoder(compression), level);
+		         codec_encoder(compression), level);
 }
 
 char *layer_format_text(enum compression compression, int level, struct arena *a)
@@ -68,7 +68,7 @@ static int early_write(struct sink *s, const void *bytes, size_t len, struct err
 	e->written += (int64_t)len;
 	if (e->written - e->asked >= WRITEBACK) {
 		(void)sync_file_range(e->blob->file.fd, e->asked, e->written - e->asked,
-				      SYNC_FILE_RANGE_WRITE);
+		                      SYNC_FILE_RANGE_WRITE);
 		e->asked = e->written;
 	}
 	return 0;
@@ -77,14 +77,14 @@ static int early_write(struct sink *s, const void *bytes, size_t len, struct err
 /* ---- the passes ---- */
 
 static void take_blob(const struct job *j, const struct cache_blob *blob, bool cached,
-		      struct layer_result *ret)
+                      struct layer_result *ret)
 {
 	*ret = (struct layer_result){.diff_id = blob->diff_id,
-				     .digest = blob->digest,
-				     .media_type = media_layer(j->opts->compression),
-				     .size = blob->size,
-				     .raw_size = blob->raw_size,
-				     .cached = cached};
+	                             .digest = blob->digest,
+	                             .media_type = media_layer(j->opts->compression),
+	                             .size = blob->size,
+	                             .raw_size = blob->raw_size,
+	                             .cached = cached};
 }
 
 static void remember_stat(const struct job *j, const struct digest *diff_id)
@@ -104,7 +104,7 @@ static int start_job(struct job *j, struct err *err)
 		return 0;
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (keys_stat(j->tree, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec, &j->stat_key,
-		      &j->stat_usable, err) != 0)
+	              &j->stat_usable, err) != 0)
 		return -1;
 	j->has_stat = true;
 	j->shape_key = keys_shape(j->tree);
@@ -145,14 +145,14 @@ static int try_hash(struct job *j, bool *ret_hit, struct cache_blob *ret_blob, s
 
 /* Tar through the block pipeline into `out`. */
 static int pack_blocks(const struct job *j, struct sink *out, struct cache_blob *blob,
-		       struct err *err)
+                       struct err *err)
 {
 	AUTO(blocks) struct blocks b = {0};
 	struct blocks_opts opts = {.compression = j->opts->compression,
-				   .level = j->level,
-				   .threads =
-				       j->opts->threads != 0 ? j->opts->threads : pool_cpus(),
-				   .out = out};
+	                           .level = j->level,
+	                           .threads =
+	                                   j->opts->threads != 0 ? j->opts->threads : pool_cpus(),
+	                           .out = out};
 
 	if (blocks_start(&b, &opts, err) != 0 ||
 	    pack_tree(j->tree, &b.out, j->opts->progress, j->task, err) != 0 ||
@@ -206,7 +206,7 @@ static int run_job(struct job *j, struct layer_result *ret_result, struct err *e
 }
 
 int layer_write(const struct tree *t, const struct layer_opts *opts,
-		struct layer_result *ret_result, struct err *err)
+                struct layer_result *ret_result, struct err *err)
 {
 	const char *label = t->label != NULL ? t->label : "layer";
 	struct job j = {.tree = t, .opts = opts};

@@ -38,7 +38,7 @@ struct layer_result {
 
 /* Packs a finished tree. ERR_CONFLICT when a source file changes while it is read. */
 int layer_write(const struct tree *t, const struct layer_opts *opts,
-		struct layer_result *ret_result, struct err *err) MUST_USE;
+                struct layer_result *ret_result, struct err *err) MUST_USE;
 
 /* The text of the format annotation: version, codec, encoder version, level: "1 zstd-1.5.4 level
  * 3". */
@@ -52,7 +52,7 @@ char *layer_format_text(enum compression compression, int level, struct arena *a
  * they are in t. *ret_parts is in the arena; empty parts are left out.
  */
 int tree_split(const struct tree *t, int64_t target, struct tree **ret_parts, size_t *ret_n,
-	       struct err *err) MUST_USE;
+               struct err *err) MUST_USE;
 
 /*
  * Takes out of the n trees (one per platform, n >= 2) the regular files that are equal in all of
@@ -63,6 +63,6 @@ int tree_split(const struct tree *t, int64_t target, struct tree **ret_parts, si
  * file cannot be compared.
  */
 int tree_share(struct tree *const *trees, size_t n, struct tree *ret_shared,
-	       struct err *err) MUST_USE;
+               struct err *err) MUST_USE;
 
 #endif

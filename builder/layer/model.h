@@ -20,10 +20,9 @@ struct layer_owner {
 
 /*
  * One item of `files:`. Exactly one of from, symlink, directory is set.
- *   {from: PATH-OR-GLOB, to: /IMAGE/PATH[/], mode, dir_mode, owner, include, exclude, xattrs, follow}
- *   {symlink: TARGET, to: /IMAGE/PATH, owner}
- *   {directory: /IMAGE/PATH, mode, owner}
- * `from` names a file (then `to` is its path, or a folder when it ends in '/'), a folder (its content
+ *   {from: PATH-OR-GLOB, to: /IMAGE/PATH[/], mode, dir_mode, owner, include, exclude, xattrs,
+ * follow} {symlink: TARGET, to: /IMAGE/PATH, owner} {directory: /IMAGE/PATH, mode, owner} `from`
+ * names a file (then `to` is its path, or a folder when it ends in '/'), a folder (its content
  * lands below `to`) or a glob (every match lands below `to`).
  */
 struct layer_files {
@@ -34,16 +33,18 @@ struct layer_files {
 	struct layer_owner owner; /* default 0:0 */
 	struct strlist include;   /* globs relative to `from`; empty = everything */
 	struct strlist exclude;   /* globs relative to `from` */
-	struct strlist xattrs;    /* names or globs of extended attributes to keep, e.g. security.capability */
-	bool follow;              /* symbolic links become what they point to (inside the source only) */
+	struct strlist xattrs;    /* names or globs of extended attributes to keep, e.g.
+	                             security.capability */
+	bool follow; /* symbolic links become what they point to (inside the source only) */
 };
 
-/* One item of `tar:`: {from: PATH, to: /PREFIX, strip: N, include, exclude, xattrs} or just a path. */
+/* One item of `tar:`: {from: PATH, to: /PREFIX, strip: N, include, exclude, xattrs} or just a path.
+ */
 struct layer_tar {
 	struct srcpos at;
 	const char *from;
-	const char *to;     /* default "/" */
-	int64_t strip;      /* leading path segments removed from every member, default 0 */
+	const char *to; /* default "/" */
+	int64_t strip;  /* leading path segments removed from every member, default 0 */
 	struct strlist include, exclude, xattrs;
 };
 
@@ -55,20 +56,21 @@ struct layer_path {
 
 struct layer_spec {
 	struct srcpos at;
-	const char *name;          /* unique in the image; default "layer-N" */
+	const char *name; /* unique in the image; default "layer-N" */
 	struct layer_files *files;
 	size_t n_files;
 	struct layer_tar *tars;
 	size_t n_tars;
-	struct layer_path *debs;   /* `deb:` local .deb files */
+	struct layer_path *debs; /* `deb:` local .deb files */
 	size_t n_debs;
-	struct layer_path *closure; /* programs whose ELF dependency closure is packed (not themselves) */
+	struct layer_path
+		*closure; /* programs whose ELF dependency closure is packed (not themselves) */
 	size_t n_closure;
-	struct strlist provided;   /* sonames (or globs) that the node brings */
-	const char *sysroot;       /* where libraries are looked up; NULL = found by itself */
-	struct strlist platforms;  /* only for these platforms; empty = all */
-	int64_t split;             /* bytes of content a part aims at; 0 = one part */
-	bool share;                /* files equal on all platforms move to one shared layer; default true */
+	struct strlist provided;  /* sonames (or globs) that the node brings */
+	const char *sysroot;      /* where libraries are looked up; NULL = found by itself */
+	struct strlist platforms; /* only for these platforms; empty = all */
+	int64_t split;            /* bytes of content a part aims at; 0 = one part */
+	bool share; /* files equal on all platforms move to one shared layer; default true */
 };
 
 extern const struct field_table layer_spec_fields;

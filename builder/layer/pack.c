@@ -49,7 +49,7 @@ static int read_some(int fd, unsigned char *at, size_t cap, int64_t offset, size
 
 /* Exactly e->size bytes of fd from `offset` on. */
 static int copy_content(struct packing *p, const struct entry *e, int fd, int64_t offset,
-			struct err *err)
+                        struct err *err)
 {
 	int64_t done = 0;
 
@@ -106,7 +106,7 @@ static int copy_file(struct packing *p, const struct entry *e, struct err *err)
 
 	if (fd < 0)
 		return err_set(err, errno == ENOENT ? ERR_CONFLICT : ERR_IO, "open '%s': %s",
-			       e->source, errno == ENOENT ? "it is gone" : "cannot be read");
+		               e->source, errno == ENOENT ? "it is gone" : "cannot be read");
 	if (check_file(e, fd, err) != 0 || copy_content(p, e, fd, 0, err) != 0)
 		return -1;
 	return check_file(e, fd, err);
@@ -160,13 +160,13 @@ static int put_all(struct packing *p, struct err *err)
 }
 
 int pack_tree(const struct tree *t, struct tar_out *out, struct progress *progress, unsigned task,
-	      struct err *err)
+              struct err *err)
 {
 	struct packing p = {.tree = t,
-			    .out = out,
-			    .progress = progress,
-			    .task = task,
-			    .header = STRBUF_INIT(HEADER_MAX)};
+	                    .out = out,
+	                    .progress = progress,
+	                    .task = task,
+	                    .header = STRBUF_INIT(HEADER_MAX)};
 	int rc = put_all(&p, err);
 
 	strbuf_done(&p.header);

@@ -15,6 +15,6 @@
  * `progress` (may be NULL) task `task` advances by bytes of content.
  */
 int pack_tree(const struct tree *t, struct tar_out *out, struct progress *progress, unsigned task,
-	      struct err *err) MUST_USE;
+              struct err *err) MUST_USE;
 
 #endif

@@ -55,14 +55,14 @@ static int raw_read(struct source *s, void *buf, size_t cap, size_t *ret_n, stru
 }
 
 int layer_reader_open(struct source *blob, const char *media_type, struct layer_reader **ret_reader,
-		      struct err *err)
+                      struct err *err)
 {
 	enum compression compression;
 
 	if (!media_layer_compression(media_type, &compression)) {
 		source_close(blob);
 		return err_set(err, ERR_UNSUPPORTED, "media type '%s' is no layer of ours to read",
-			       media_type);
+		               media_type);
 	}
 	struct layer_reader *r = mem_zalloc(sizeof(*r));
 
@@ -75,7 +75,7 @@ int layer_reader_open(struct source *blob, const char *media_type, struct layer_
 }
 
 int layer_reader_next(struct layer_reader *r, struct member *ret_member, bool *ret_more,
-		      struct err *err)
+                      struct err *err)
 {
 	return tar_reader_next(r->tar, ret_member, ret_more, err);
 }
@@ -86,7 +86,7 @@ int layer_reader_read(struct layer_reader *r, void *buf, size_t cap, size_t *ret
 }
 
 int layer_reader_finish(struct layer_reader *r, struct digest *ret_diff_id, int64_t *ret_raw_size,
-			struct err *err)
+                        struct err *err)
 {
 	/* Anything behind the end of the archive counts too. */
 	do {

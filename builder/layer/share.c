@@ -62,7 +62,7 @@ static void share_init(struct share *s, struct tree *const *trees, size_t n)
 		s->taken[i] = mem_calloc(t->n, sizeof(bool));
 		for (size_t k = 0; k < t->n; k++) {
 			size_t file =
-			    t->at[k].type == ENTRY_HARDLINK ? find(t, t->at[k].link) : t->n;
+				t->at[k].type == ENTRY_HARDLINK ? find(t, t->at[k].link) : t->n;
 
 			if (file < t->n)
 				s->linked[i][file] = true;
@@ -122,7 +122,7 @@ static int read_full(struct source *src, unsigned char *buf, size_t *ret_n, stru
 }
 
 static int compare_sources(struct share *s, struct source *a, struct source *b, bool *ret_same,
-			   struct err *err)
+                           struct err *err)
 {
 	size_t n_a, n_b;
 
@@ -137,7 +137,7 @@ static int compare_sources(struct share *s, struct source *a, struct source *b, 
 
 /* Compares the bytes of entry `a` of trees[0] and `b` of trees[i]. */
 static int same_bytes(struct share *s, size_t i, const struct entry *a, const struct entry *b,
-		      bool *ret_same, struct err *err)
+                      bool *ret_same, struct err *err)
 {
 	struct source *x, *y;
 	int rc;

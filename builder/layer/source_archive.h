@@ -11,12 +11,15 @@
 
 struct archive_import {
 	struct tree *tree;
-	const struct layer_tar *item; /* to, strip, include, exclude, xattrs; from names it in messages */
+	const struct layer_tar
+		*item; /* to, strip, include, exclude, xattrs; from names it in messages */
 	struct diags *diags;
 };
 
-/* Adds every member of `archive` (positioned before its first header). A damaged archive is a problem. */
-int archive_import(const struct archive_import *in, struct archive *archive, struct err *err) MUST_USE;
+/* Adds every member of `archive` (positioned before its first header). A damaged archive is a
+ * problem. */
+int archive_import(const struct archive_import *in, struct archive *archive,
+                   struct err *err) MUST_USE;
 
 /* A reader with every format and filter of tar; the caller frees with archive_read_free. */
 struct archive *archive_tar_reader(void);

@@ -54,7 +54,7 @@ static int read_at(int fd, void *buf, size_t len, int64_t offset, size_t *ret_n,
 static int read_part(int fd, int64_t offset, struct part *p, bool *ret_more, struct err *err)
 {
 	char h[AR_HEADER];
-	size_t n, len = AR_NAME, digits = AR_SIZE;
+	size_t n = 0, len = AR_NAME, digits = AR_SIZE;
 
 	if (read_at(fd, h, sizeof(h), offset, &n, err) != 0)
 		return -1;
@@ -103,7 +103,7 @@ static void part_close(struct source *s)
 }
 
 static int open_part(const struct deb *deb, const struct part *part, struct source **ret_tar,
-		     struct err *err)
+                     struct err *err)
 {
 	struct part_source *p = mem_zalloc(sizeof(*p));
 
@@ -117,8 +117,8 @@ static int open_part(const struct deb *deb, const struct part *part, struct sour
 static const struct {
 	const char *debian, *go;
 } architectures[] = {
-    {"i386", "386"},        {"armhf", "arm"},         {"armel", "arm"},
-    {"ppc64el", "ppc64le"}, {"mips64el", "mips64le"}, {"mipsel", "mipsle"},
+	{"i386", "386"},        {"armhf", "arm"},         {"armel", "arm"},
+	{"ppc64el", "ppc64le"}, {"mips64el", "mips64le"}, {"mipsel", "mipsle"},
 };
 
 static const char *go_architecture(const char *debian)
@@ -168,10 +168,10 @@ static int judge_control(const struct deb *deb, const char *text, struct err *er
 	if (strcmp(architecture, "all") == 0 ||
 	    strcmp(go_architecture(architecture), deb->platform->architecture) == 0)
 		return 0;
-	struct diag *diag =
-	    diags_add(deb->diags, DIAG_ERROR, deb->item->at,
-		      "layer '%s': '%s': package %s %s is for %s, not for %s", deb->tree->label,
-		      deb->item->path, name, version, architecture, deb->platform->architecture);
+	struct diag *diag = diags_add(deb->diags, DIAG_ERROR, deb->item->at,
+	                              "layer '%s': '%s': package %s %s is for %s, not for %s",
+	                              deb->tree->label, deb->item->path, name, version,
+	                              architecture, deb->platform->architecture);
 
 	diag_hint(deb->diags, diag, "use ${arch} in the path, or limit the layer with 'platforms'");
 	return 0;
@@ -225,11 +225,11 @@ static int read_data(const struct deb *deb, const struct part *part, struct err 
 {
 	static const struct strlist none = {NULL, 0};
 	const struct members_rules rules = {
-	    .name = arena_strdup(deb->tree->arena, deb->item->path),
-	    .to = "",
-	    .select = {.include = &none, .exclude = &none},
-	    .xattrs = &none,
-	    .at = deb->item->at,
+		.name = arena_strdup(deb->tree->arena, deb->item->path),
+		.to = "",
+		.select = {.include = &none, .exclude = &none},
+		.xattrs = &none,
+		.at = deb->item->at,
 	};
 	struct source *in;
 
@@ -244,7 +244,7 @@ static int read_data(const struct deb *deb, const struct part *part, struct err 
 static int check_version(const struct deb *deb, const struct part *part, struct err *err)
 {
 	char text[VERSION_BYTES] = {0};
-	size_t n;
+	size_t n = 0;
 
 	if (read_at(deb->fd, text, sizeof(text) - 1, part->offset, &n, err) != 0)
 		return -1;
@@ -252,7 +252,7 @@ static int check_version(const struct deb *deb, const struct part *part, struct 
 		return malformed("its first part is not debian-binary", err);
 	if (!text_has_prefix(text, "2."))
 		return err_set(err, ERR_UNSUPPORTED, "package format %.*s, not 2.x",
-			       (int)strcspn(text, "\n"), text);
+		               (int)strcspn(text, "\n"), text);
 	return 0;
 }
 
@@ -264,8 +264,8 @@ static int read_parts(const struct deb *deb, struct err *err)
 	bool control = false;
 
 	for (size_t i = 0; i < AR_MEMBERS_MAX; i++) {
-		struct part part;
-		bool more;
+		struct part part = {0};
+		bool more = false;
 
 		if (read_part(deb->fd, offset, &part, &more, err) != 0)
 			return -1;
@@ -275,7 +275,7 @@ static int read_parts(const struct deb *deb, struct err *err)
 			return -1;
 		if (text_has_prefix(part.name, "data.tar"))
 			return control ? read_data(deb, &part, err)
-				       : malformed("it has no control.tar", err);
+			               : malformed("it has no control.tar", err);
 		if (text_has_prefix(part.name, "control.tar")) {
 			control = true;
 			if (read_control(deb, &part, err) != 0)
@@ -291,7 +291,7 @@ static int read_parts(const struct deb *deb, struct err *err)
 static int read_deb(const struct deb *deb, struct err *err)
 {
 	char magic[AR_MAGIC];
-	size_t n;
+	size_t n = 0;
 
 	if (read_at(deb->fd, magic, sizeof(magic), 0, &n, err) != 0)
 		return -1;
@@ -301,7 +301,7 @@ static int read_deb(const struct deb *deb, struct err *err)
 }
 
 int source_deb_add(struct tree *t, const struct layer_path *item, const struct platform *platform,
-		   struct diags *d, struct err *err)
+                   struct diags *d, struct err *err)
 {
 	struct deb deb = {.tree = t, .item = item, .platform = platform, .diags = d};
 

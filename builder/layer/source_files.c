@@ -11,12 +11,12 @@ static struct entry plain_entry(const struct walk *w, enum entry_type type, cons
 	const struct layer_owner *owner = &w->item->owner;
 
 	return (struct entry){
-	    .path = path,
-	    .type = type,
-	    .uid = owner->uid > 0 ? (uint32_t)owner->uid : 0,
-	    .gid = owner->gid > 0 ? (uint32_t)owner->gid : 0,
-	    .mtime = w->tree->epoch,
-	    .at = w->item->at,
+		.path = path,
+		.type = type,
+		.uid = owner->uid > 0 ? (uint32_t)owner->uid : 0,
+		.gid = owner->gid > 0 ? (uint32_t)owner->gid : 0,
+		.mtime = w->tree->epoch,
+		.at = w->item->at,
 	};
 }
 
@@ -34,7 +34,7 @@ static int add_symlink(struct walk *w, struct err *err)
 
 	if (text_has_suffix(w->item->to, "/")) {
 		walk_problem(w, "write the link's own path, without '/' at its end",
-			     "'%s' names a folder, not a symbolic link", w->item->to);
+		             "'%s' names a folder, not a symbolic link", w->item->to);
 		return 0;
 	}
 	e.mode = 0777;
@@ -71,8 +71,9 @@ static void report_missing(struct walk *w, const char *from)
 {
 	if (errno == ENOENT || errno == ENOTDIR)
 		walk_problem(
-		    w, "build it first, or correct the path: it is relative to the spec's folder",
-		    "'%s' does not exist", from);
+			w,
+			"build it first, or correct the path: it is relative to the spec's folder",
+			"'%s' does not exist", from);
 	else
 		walk_problem(w, NULL, "'%s' cannot be read: %s", from, strerror(errno));
 }
@@ -92,14 +93,14 @@ static int add_named(struct walk *w, const char *from, const char *to, struct er
 		n.image = walk_join(w, to, last_segment(n.source));
 	if (!S_ISDIR(st.st_mode) && n.image[0] == '\0') {
 		walk_problem(w, "write 'to' as /folder/ or as the file's whole path",
-			     "'%s' is a file: it cannot become '%s'", from, w->item->to);
+		             "'%s' is a file: it cannot become '%s'", from, w->item->to);
 		return 0;
 	}
 	if (walk_visit(w, &n, &added, err) != 0)
 		return -1;
 	if (!added && w->n_problems == 0 && w->item->include.n > 0)
 		walk_problem(w, "includes are relative to 'from'",
-			     "nothing in '%s' matches the includes", from);
+		             "nothing in '%s' matches the includes", from);
 	return 0;
 }
 
@@ -121,7 +122,7 @@ static int add_item(struct walk *w, struct err *err)
 }
 
 int source_files_add(struct tree *t, const struct layer_files *item, struct diags *d,
-		     struct err *err)
+                     struct err *err)
 {
 	AUTO(walk) struct walk w;
 

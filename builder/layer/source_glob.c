@@ -26,7 +26,7 @@ bool walk_is_glob(const char *path)
 }
 
 static int visit_folder(struct globbing *g, int fd, const char *source, unsigned depth,
-			struct err *err);
+                        struct err *err);
 
 /* A pattern without '/' would match at any depth; here it stands for one name. */
 static bool matches(const struct globbing *g, const char *path, unsigned depth)
@@ -37,7 +37,7 @@ static bool matches(const struct globbing *g, const char *path, unsigned depth)
 }
 
 static int visit(struct globbing *g, int fd, const char *source, const char *name, unsigned depth,
-		 struct err *err)
+                 struct err *err)
 {
 	struct walk *w = g->walk;
 	struct stat st;
@@ -48,10 +48,10 @@ static int visit(struct globbing *g, int fd, const char *source, const char *nam
 	if (matches(g, source + strlen(w->base) + 1, depth) &&
 	    (!g->folders || S_ISDIR(st.st_mode))) {
 		struct walk_node n = {.dirfd = fd,
-				      .name = name,
-				      .source = source,
-				      .image = walk_join(w, g->image, name),
-				      .depth = depth};
+		                      .name = name,
+		                      .source = source,
+		                      .image = walk_join(w, g->image, name),
+		                      .depth = depth};
 
 		g->n_matches++;
 		return walk_visit(w, &n, &added, err);
@@ -62,7 +62,7 @@ static int visit(struct globbing *g, int fd, const char *source, const char *nam
 
 	if (below < 0) {
 		walk_problem(w, NULL, "folder '%s' cannot be searched: %s", source,
-			     strerror(errno));
+		             strerror(errno));
 		return 0;
 	}
 	return visit_folder(g, below, source, depth, err);
@@ -70,7 +70,7 @@ static int visit(struct globbing *g, int fd, const char *source, const char *nam
 
 /* Takes fd over. */
 static int visit_folder(struct globbing *g, int fd, const char *source, unsigned depth,
-			struct err *err)
+                        struct err *err)
 {
 	AUTO(walk_names) struct walk_names names = {0};
 	DIR *dir = fdopendir(fd);
@@ -127,8 +127,8 @@ int walk_glob(struct walk *w, const char *pattern, const char *image, struct err
 
 	if (fd < 0) {
 		walk_problem(w, "paths in the spec are relative to its folder",
-			     "'%s': folder '%s' cannot be read: %s", pattern, base,
-			     strerror(errno));
+		             "'%s': folder '%s' cannot be read: %s", pattern, base,
+		             strerror(errno));
 		return 0;
 	}
 	if (walk_set_base(w, fd, base, err) != 0) {
@@ -139,6 +139,6 @@ int walk_glob(struct walk *w, const char *pattern, const char *image, struct err
 		return -1;
 	if (g.n_matches == 0 && !w->stopped)
 		walk_problem(w, "paths in the spec are relative to its folder",
-			     "nothing matches '%s'", pattern);
+		             "nothing matches '%s'", pattern);
 	return 0;
 }

@@ -34,12 +34,12 @@ struct members {
 /* ---- problems ---- */
 
 bool archive_problem(struct tree *t, const char *name, struct srcpos at, struct diags *d,
-		     struct err *err)
+                     struct err *err)
 {
 	if (err->code != ERR_FORMAT && err->code != ERR_LIMIT && err->code != ERR_UNSUPPORTED)
 		return false;
 	struct diag *diag =
-	    diags_add(d, DIAG_ERROR, at, "layer '%s': '%s': %s", t->label, name, err->msg);
+		diags_add(d, DIAG_ERROR, at, "layer '%s': '%s': %s", t->label, name, err->msg);
 
 	if (err->hint[0] != '\0')
 		diag_hint(d, diag, "%s", err->hint);
@@ -55,18 +55,18 @@ int archive_open(struct tree *t, const char *path, struct srcpos at, struct diag
 	if (fd < 0) {
 		int why = errno;
 		struct diag *diag =
-		    diags_add(d, DIAG_ERROR, at, "layer '%s': '%s' cannot be read: %s", t->label,
-			      path, strerror(why));
+			diags_add(d, DIAG_ERROR, at, "layer '%s': '%s' cannot be read: %s",
+		                  t->label, path, strerror(why));
 
 		if (why == ENOENT)
 			diag_hint(d, diag,
-				  "build or fetch it first, or correct the path: it is relative "
-				  "to the spec's folder");
+			          "build or fetch it first, or correct the path: it is relative "
+			          "to the spec's folder");
 		return -1;
 	}
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
 		diags_add(d, DIAG_ERROR, at, "layer '%s': '%s' is not a regular file", t->label,
-			  path);
+		          path);
 		close(fd);
 		return -1;
 	}
@@ -87,14 +87,14 @@ static void problem(struct members *m, const char *hint, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	struct diag *diag = diags_add(m->diags, DIAG_ERROR, m->rules->at, "layer '%s': '%s': %s",
-				      m->tree->label, m->rules->name, text);
+	                              m->tree->label, m->rules->name, text);
 
 	if (hint != NULL)
 		diag_hint(m->diags, diag, "%s", hint);
 	if (++m->n_problems == MEMBERS_PROBLEMS_MAX) {
 		diags_add(m->diags, DIAG_NOTE, m->rules->at,
-			  "layer '%s': more problems of '%s' are not shown", m->tree->label,
-			  m->rules->name);
+		          "layer '%s': more problems of '%s' are not shown", m->tree->label,
+		          m->rules->name);
 		m->stopped = true;
 	}
 }
@@ -127,7 +127,7 @@ static const char *image_path(struct members *m, const char *path)
 	if (*path == '\0')
 		return NULL;
 	return m->rules->to[0] == '\0' ? arena_strdup(a, path)
-				       : arena_printf(a, "%s/%s", m->rules->to, path);
+	                               : arena_printf(a, "%s/%s", m->rules->to, path);
 }
 
 /* ---- contents ---- */
@@ -156,7 +156,7 @@ static int spool(struct members *m, const struct member *from, struct entry *e, 
 }
 
 static int keep_xattrs(struct members *m, const struct member *from, struct entry *e,
-		       struct err *err)
+                       struct err *err)
 {
 	for (size_t i = 0; i < from->n_xattrs; i++) {
 		const struct entry_xattr *x = &from->xattrs[i];
@@ -197,14 +197,14 @@ static bool acceptable(struct members *m, const struct member *from)
 
 	if (leaves_root(from->path) || (from->type == MEMBER_HARDLINK && leaves_root(from->link))) {
 		problem(m, "such an archive would write outside of its folder; do not trust it",
-			"member '%s' %s", from->path,
-			leaves_root(from->path) ? "has a '..' segment"
-						: "is a hard link that leaves the archive");
+		        "member '%s' %s", from->path,
+		        leaves_root(from->path) ? "has a '..' segment"
+		                                : "is a hard link that leaves the archive");
 		return false;
 	}
 	if (kind != NULL) {
 		problem(m, "exclude it: a layer holds files, folders and links",
-			"member '%s' is %s", from->path, kind);
+		        "member '%s' is %s", from->path, kind);
 		return false;
 	}
 	return true;
@@ -221,13 +221,13 @@ static void push(struct members *m, const struct entry *e)
 static int take(struct members *m, const struct member *from, struct err *err)
 {
 	static const enum entry_type types[] = {
-	    [MEMBER_FILE] = ENTRY_FILE,
-	    [MEMBER_DIR] = ENTRY_DIR,
-	    [MEMBER_SYMLINK] = ENTRY_SYMLINK,
-	    [MEMBER_HARDLINK] = ENTRY_HARDLINK,
+		[MEMBER_FILE] = ENTRY_FILE,
+		[MEMBER_DIR] = ENTRY_DIR,
+		[MEMBER_SYMLINK] = ENTRY_SYMLINK,
+		[MEMBER_HARDLINK] = ENTRY_HARDLINK,
 	};
 	struct entry e = {
-	    .path = image_path(m, from->path), .source = m->rules->name, .at = m->rules->at};
+		.path = image_path(m, from->path), .source = m->rules->name, .at = m->rules->at};
 
 	if (e.path == NULL)
 		return 0;
@@ -242,8 +242,8 @@ static int take(struct members *m, const struct member *from, struct err *err)
 		e.link = image_path(m, from->link);
 		if (e.link == NULL) {
 			problem(m, "strip fewer segments, or exclude it",
-				"member '%s' is a hard link to '%s', which is stripped away",
-				from->path, from->link);
+			        "member '%s' is a hard link to '%s', which is stripped away",
+			        from->path, from->link);
 			return 0;
 		}
 	}
@@ -267,7 +267,7 @@ static int read_members(struct members *m, struct err *err)
 			break;
 		if (++m->n_seen > MEMBERS_MAX)
 			return err_set(err, ERR_LIMIT, "the archive has over %d members",
-				       MEMBERS_MAX);
+			               MEMBERS_MAX);
 		if (!select_path(&m->rules->select, from.path, from.type == MEMBER_DIR)) {
 			m->n_excluded++;
 			continue;
@@ -355,17 +355,17 @@ static void check_end(struct members *m)
 		problem(m, NULL, "the archive is empty");
 	} else if (!tar_reader_marked_end(m->tar)) {
 		diag = diags_add(m->diags, DIAG_WARNING, m->rules->at,
-				 "layer '%s': '%s' ends without an end mark", m->tree->label,
-				 m->rules->name);
+		                 "layer '%s': '%s' ends without an end mark", m->tree->label,
+		                 m->rules->name);
 		diag_hint(m->diags, diag, "the archive may be incomplete: make it again");
 	} else if (m->n_excluded > 0 && m->n_excluded == m->n_seen) {
 		problem(m, "globs are matched with members' paths before they are stripped",
-			"no member of the archive is included");
+		        "no member of the archive is included");
 	}
 }
 
 int members_add(struct tree *t, struct source *in, const struct members_rules *rules,
-		struct diags *d, struct err *err)
+                struct diags *d, struct err *err)
 {
 	struct members m = {.tree = t, .rules = rules, .diags = d, .tar = tar_reader_new(in)};
 	int rc = read_members(&m, err);

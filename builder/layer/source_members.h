@@ -26,14 +26,14 @@ struct members_rules {
  * a problem in d.
  */
 int members_add(struct tree *t, struct source *in, const struct members_rules *rules,
-		struct diags *d, struct err *err) MUST_USE;
+                struct diags *d, struct err *err) MUST_USE;
 
 /*
  * True for the errors that a damaged or hostile archive causes; then they are added to d as a
  * problem and *err is cleared.
  */
 bool archive_problem(struct tree *t, const char *name, struct srcpos at, struct diags *d,
-		     struct err *err);
+                     struct err *err);
 
 /* Opens an archive, a regular file. -1 in *ret_fd when it cannot be had, which is a problem in d.
  */

@@ -18,12 +18,12 @@ static const char *trim(struct arena *a, const char *to)
 int source_tar_add(struct tree *t, const struct layer_tar *item, struct diags *d, struct err *err)
 {
 	const struct members_rules rules = {
-	    .name = arena_strdup(t->arena, item->from),
-	    .to = trim(t->arena, item->to != NULL ? item->to : "/"),
-	    .strip = item->strip,
-	    .select = {.include = &item->include, .exclude = &item->exclude},
-	    .xattrs = &item->xattrs,
-	    .at = item->at,
+		.name = arena_strdup(t->arena, item->from),
+		.to = trim(t->arena, item->to != NULL ? item->to : "/"),
+		.strip = item->strip,
+		.select = {.include = &item->include, .exclude = &item->exclude},
+		.xattrs = &item->xattrs,
+		.at = item->at,
 	};
 	struct source *in;
 	int fd;

@@ -77,7 +77,7 @@ struct walk_names {
 };
 void walk_names_done(struct walk_names *names);
 int walk_list(struct walk *w, DIR *dir, const char *prefix, struct walk_names *names,
-	      struct err *err) MUST_USE;
+              struct err *err) MUST_USE;
 
 /* a + "/" + b in the tree's arena; only b when a is empty. */
 const char *walk_join(struct walk *w, const char *a, const char *b);

@@ -2,7 +2,7 @@
 #include "builder/layer/sources.h"
 
 int source_layer(struct tree *t, const struct layer_spec *layer, const struct platform *platform,
-		 struct diags *d, struct err *err)
+                 struct diags *d, struct err *err)
 {
 	for (size_t i = 0; i < layer->n_files; i++)
 		if (source_files_add(t, &layer->files[i], d, err) != 0)

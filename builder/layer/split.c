@@ -90,7 +90,7 @@ static int assign(struct split *s, struct err *err)
 		file = find(t, t->at[i].link, strlen(t->at[i].link));
 		if (file == t->n)
 			return err_set(err, ERR_FORMAT, "hard link '%s': '%s' is not in the layer",
-				       t->at[i].path, t->at[i].link);
+			               t->at[i].path, t->at[i].link);
 		s->of[i] = s->of[file];
 	}
 	return 0;
@@ -141,7 +141,7 @@ static struct tree take_part(const struct split *s, size_t n, unsigned part)
 }
 
 int tree_split(const struct tree *t, int64_t target, struct tree **ret_parts, size_t *ret_n,
-	       struct err *err)
+               struct err *err)
 {
 	AUTO(split) struct split s = {.t = t};
 	struct tree *parts;

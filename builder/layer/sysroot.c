@@ -52,7 +52,7 @@ static int take_link(struct walk *w, const char *target, const char *rest, struc
 
 /* One segment of the path; `rest` is what follows it. */
 static int walk_step(const struct sysroot *s, struct walk *w, const char *segment, const char *rest,
-		     struct err *err)
+                     struct err *err)
 {
 	char host[2 * PATH_MAX], target[PATH_MAX];
 	size_t before = w->done.len;
@@ -65,11 +65,11 @@ static int walk_step(const struct sysroot *s, struct walk *w, const char *segmen
 	if (w->done.len <= before)
 		n = -1;
 	else if (snprintf(host, sizeof(host), "%s%s", s->root, strbuf_str(&w->done)) >=
-		 (int)sizeof(host))
+	         (int)sizeof(host))
 		return err_set(err, ERR_LIMIT, "path is too long");
 	else if ((n = readlink(host, target, sizeof(target) - 1)) < 0 && errno != EINVAL)
 		return err_set(err, errno == ENOENT || errno == ENOTDIR ? ERR_NOT_FOUND : ERR_IO,
-			       "'%s'", host);
+		               "'%s'", host);
 	if (n >= 0) {
 		target[n] = '\0';
 		drop_last(&w->done);
@@ -83,7 +83,7 @@ static int walk_step(const struct sysroot *s, struct walk *w, const char *segmen
 }
 
 int sysroot_resolve(const struct sysroot *s, const char *path, struct arena *a,
-		    const char **ret_path, struct err *err)
+                    const char **ret_path, struct err *err)
 {
 	struct walk w = {.done = STRBUF_INIT(PATH_MAX), .todo = STRBUF_INIT(TODO_MAX)};
 	int rc = 0;
@@ -105,7 +105,7 @@ int sysroot_resolve(const struct sysroot *s, const char *path, struct arena *a,
 }
 
 bool sysroot_is_file(const struct sysroot *s, const char *path, struct arena *a,
-		     const char **ret_path)
+                     const char **ret_path)
 {
 	struct err err = {0};
 	const char *resolved;
@@ -120,7 +120,7 @@ bool sysroot_is_file(const struct sysroot *s, const char *path, struct arena *a,
 }
 
 static bool is_dir(const struct sysroot *s, const char *path, struct arena *a,
-		   const char **ret_path)
+                   const char **ret_path)
 {
 	struct err err = {0};
 	struct stat st;
@@ -167,14 +167,14 @@ static void add_default_dirs(struct sysroot *s, struct arena *a)
 	/* glibc's slibdir of each system: Debian's is the multiarch folder, others have lib64 on 64
 	 * bit. */
 	s->lib_token = found                     ? arena_printf(a, "lib/%s", multiarch)
-		       : s->arch->elf_bits == 64 ? "lib64"
-						 : "lib";
+	               : s->arch->elf_bits == 64 ? "lib64"
+	                                         : "lib";
 }
 
 /* The files of an include pattern, in glob's sorted order; links that leave a named root do not
  * count. */
 static void conf_include(const struct sysroot *s, const char *pattern, struct strlist *dirs,
-			 struct strlist *includes, struct arena *a)
+                         struct strlist *includes, struct arena *a)
 {
 	const char *absolute = pattern[0] == '/' ? pattern : arena_printf(a, "/etc/%s", pattern);
 	glob_t found = {0};
@@ -187,7 +187,7 @@ static void conf_include(const struct sysroot *s, const char *pattern, struct st
 
 			if (sysroot_is_file(s, found.gl_pathv[i] + strlen(s->root), a, &path) &&
 			    fs_read_file(sysroot_host_path(s, path, a), CONF_BYTES_MAX, &text,
-					 &err) == 0)
+			                 &err) == 0)
 				elf_search_conf(strbuf_str(&text), text.len, dirs, includes, a);
 		}
 	}
@@ -215,7 +215,7 @@ static void add_conf_dirs(struct sysroot *s, struct arena *a)
 }
 
 int sysroot_init(struct sysroot *s, const char *root, const struct platform_arch *arch,
-		 struct arena *a, struct err *err)
+                 struct arena *a, struct err *err)
 {
 	struct sysroot out = {.root = "", .arch = arch};
 	char resolved[PATH_MAX];
@@ -226,7 +226,7 @@ int sysroot_init(struct sysroot *s, const char *root, const struct platform_arch
 		    !S_ISDIR(st.st_mode)) {
 			err_set(err, ERR_NOT_FOUND, "sysroot '%s' is not a folder", root);
 			return err_hint(err, "name the folder that holds usr/lib of the platform, "
-					     "or leave sysroot out");
+			                     "or leave sysroot out");
 		}
 		out.named = strcmp(resolved, "/") != 0;
 		out.root = out.named ? arena_strdup(a, resolved) : "";

@@ -35,14 +35,14 @@ struct sysroot {
 
 /* root NULL or "/" = the machine itself. ERR_NOT_FOUND when a named root is no folder. */
 int sysroot_init(struct sysroot *s, const char *root, const struct platform_arch *arch,
-		 struct arena *a, struct err *err) MUST_USE;
+                 struct arena *a, struct err *err) MUST_USE;
 
 /*
  * Follows every symbolic link of `path` inside the root; *ret_path is free of links, in the
  * sysroot. ERR_NOT_FOUND when a part is missing, ERR_FORMAT for more than 40 links.
  */
 int sysroot_resolve(const struct sysroot *s, const char *path, struct arena *a,
-		    const char **ret_path, struct err *err) MUST_USE;
+                    const char **ret_path, struct err *err) MUST_USE;
 
 /* The host's name of a path that is free of links. */
 const char *sysroot_host_path(const struct sysroot *s, const char *path, struct arena *a);
@@ -59,6 +59,6 @@ const char *sysroot_image_dir(const struct sysroot *s, const char *path, struct 
 /* Whether the path, links followed, is a regular file; its resolved path in *ret_path (may be
  * NULL). */
 bool sysroot_is_file(const struct sysroot *s, const char *path, struct arena *a,
-		     const char **ret_path);
+                     const char **ret_path);
 
 #endif

@@ -133,9 +133,9 @@ static int add_xattrs(struct strbuf *sb, const struct entry *e, struct err *err)
 
 		if (strchr(x->name, '=') != NULL)
 			return err_set(
-			    err, ERR_FORMAT,
-			    "'%s': extended attribute '%s': a tar cannot hold a name with '='",
-			    e->path, x->name);
+				err, ERR_FORMAT,
+				"'%s': extended attribute '%s': a tar cannot hold a name with '='",
+				e->path, x->name);
 		strbuf_adds(&key, "SCHILY.xattr.");
 		strbuf_adds(&key, x->name);
 		add_record(sb, strbuf_str(&key), x->value, x->len);
@@ -151,10 +151,10 @@ struct names {
 
 /* All records of an entry, in byte order of their keys. */
 static int add_records(struct strbuf *sb, const struct entry *e, const struct names *names,
-		       struct err *err)
+                       struct err *err)
 {
 	bool utf8 = (!names->pax_path || text_is_utf8(names->path, names->path_len)) &&
-		    (!names->pax_link || text_is_utf8(e->link, strlen(e->link)));
+	            (!names->pax_link || text_is_utf8(e->link, strlen(e->link)));
 
 	if (add_xattrs(sb, e, err) != 0)
 		return -1;
@@ -171,8 +171,8 @@ static int add_records(struct strbuf *sb, const struct entry *e, const struct na
 	add_number(sb, "uid", e->uid, ID_MAX);
 	if (sb->len > TAR_PAX_BYTES_MAX || sb->overflow)
 		return err_set(err, ERR_LIMIT,
-			       "'%s': names and extended attributes exceed %d bytes", e->path,
-			       TAR_PAX_BYTES_MAX);
+		               "'%s': names and extended attributes exceed %d bytes", e->path,
+		               TAR_PAX_BYTES_MAX);
 	return 0;
 }
 

@@ -10,10 +10,10 @@ void tar_pax_reset(struct tar_pax *p)
 {
 	strbuf_reset(&p->records);
 	*p = (struct tar_pax){.records = p->records,
-			      .real_size = -1,
-			      .pending_offset = -1,
-			      .xattrs = {p->xattrs.at, 0, p->xattrs.cap},
-			      .map = {p->map.at, 0, p->map.cap}};
+	                      .real_size = -1,
+	                      .pending_offset = -1,
+	                      .xattrs = {p->xattrs.at, 0, p->xattrs.cap},
+	                      .map = {p->map.at, 0, p->map.cap}};
 }
 
 void tar_pax_done(struct tar_pax *p)
@@ -32,7 +32,7 @@ static int bad_number(const char *what, struct err *err)
 
 /* Two's complement, big-endian, after the marker bit (0x80 positive, 0xff negative). */
 static int base256(const unsigned char *field, size_t len, const char *what, int64_t *ret_value,
-		   struct err *err)
+                   struct err *err)
 {
 	bool negative = (field[0] & 0x40) != 0;
 	int64_t value = negative ? -1 : 0;
@@ -50,7 +50,7 @@ static int base256(const unsigned char *field, size_t len, const char *what, int
 }
 
 int tar_number(const unsigned char *field, size_t len, const char *what, int64_t *ret_value,
-	       struct err *err)
+               struct err *err)
 {
 	int64_t value = 0;
 	size_t i = 0;
@@ -99,7 +99,7 @@ int tar_map_add(struct tar_pieces *map, int64_t offset, int64_t len, struct err 
 
 	if (map->n >= TAR_SPARSE_MAX)
 		return err_set(err, ERR_LIMIT, "tar: a sparse file has over %d pieces",
-			       TAR_SPARSE_MAX);
+		               TAR_SPARSE_MAX);
 	if (offset < before || len < 0 || __builtin_add_overflow(offset, len, &end))
 		return err_set(err, ERR_FORMAT, "tar: the map of a sparse file is out of order");
 	vec_push(map, ((struct tar_piece){offset, len}));
@@ -107,7 +107,7 @@ int tar_map_add(struct tar_pieces *map, int64_t offset, int64_t len, struct err 
 }
 
 int tar_map_check(const struct tar_pieces *map, int64_t real_size, int64_t *ret_stored,
-		  struct err *err)
+                  struct err *err)
 {
 	int64_t stored = 0;
 
@@ -115,10 +115,11 @@ int tar_map_check(const struct tar_pieces *map, int64_t real_size, int64_t *ret_
 		return err_set(err, ERR_FORMAT, "tar: a sparse file has no size");
 	for (size_t i = 0; i < map->n; i++)
 		stored +=
-		    map->at[i].len; /* no overflow: pieces are in order and end below INT64_MAX */
+			map->at[i]
+				.len; /* no overflow: pieces are in order and end below INT64_MAX */
 	if (map->n > 0 && map->at[map->n - 1].offset + map->at[map->n - 1].len > real_size)
 		return err_set(err, ERR_FORMAT,
-			       "tar: the map of a sparse file is larger than the file");
+		               "tar: the map of a sparse file is larger than the file");
 	*ret_stored = stored;
 	return 0;
 }
@@ -170,12 +171,12 @@ static int sparse_record(struct tar_pax *p, const char *key, const char *value, 
 /* ---- records ---- */
 
 static int add_xattr(struct tar_pax *p, const char *name, const char *value, size_t len,
-		     struct err *err)
+                     struct err *err)
 {
 	if (name[0] == '\0' || strlen(name) > XATTR_NAME_BYTES || len > XATTR_VALUE_BYTES ||
 	    p->xattrs.n >= XATTR_COUNT_MAX)
 		return err_set(err, ERR_LIMIT,
-			       "tar: extended attributes beyond the kernel's limits");
+		               "tar: extended attributes beyond the kernel's limits");
 	vec_push(&p->xattrs, ((struct entry_xattr){.name = name, .value = value, .len = len}));
 	return 0;
 }
@@ -188,10 +189,10 @@ static int number_record(struct tar_pax *p, const char *key, const char *value, 
 		int64_t *number;
 		bool *has;
 	} rows[] = {
-	    {"size", &p->size, &p->has_size},
-	    {"uid", &p->uid, &p->has_uid},
-	    {"gid", &p->gid, &p->has_gid},
-	    {"mtime", &p->mtime, &p->has_mtime},
+		{"size", &p->size, &p->has_size},
+		{"uid", &p->uid, &p->has_uid},
+		{"gid", &p->gid, &p->has_gid},
+		{"mtime", &p->mtime, &p->has_mtime},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -201,13 +202,13 @@ static int number_record(struct tar_pax *p, const char *key, const char *value, 
 		if (value[0] == '\0')
 			return 0;
 		return rows[i].has == &p->has_mtime ? seconds(value, key, rows[i].number, err)
-						    : decimal(value, key, rows[i].number, err);
+		                                    : decimal(value, key, rows[i].number, err);
 	}
 	return 0; /* a record that says nothing of the bits */
 }
 
 static int take_record(struct tar_pax *p, const char *key, const char *value, size_t len,
-		       struct err *err)
+                       struct err *err)
 {
 	static const char attribute[] = "SCHILY.xattr.";
 

@@ -48,13 +48,13 @@ int tar_pax_parse(struct tar_pax *p, struct err *err) MUST_USE;
 
 /* A number of a header: octal, or base-256 when its first bit is set (GNU, star). */
 int tar_number(const unsigned char *field, size_t len, const char *what, int64_t *ret_value,
-	       struct err *err) MUST_USE;
+               struct err *err) MUST_USE;
 
 /* Adds a piece; it must lie behind the one before it. */
 int tar_map_add(struct tar_pieces *map, int64_t offset, int64_t len, struct err *err) MUST_USE;
 
 /* Checks a complete map against the size with holes; *ret_stored = the bytes it stores. */
 int tar_map_check(const struct tar_pieces *map, int64_t real_size, int64_t *ret_stored,
-		  struct err *err) MUST_USE;
+                  struct err *err) MUST_USE;
 
 #endif

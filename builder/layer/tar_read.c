@@ -17,8 +17,8 @@ enum { SCRATCH = 64 << 10, EXTENDED_HEADERS_MAX = 64 };
  */
 struct ustar {
 	unsigned char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8], type[1],
-	    link[100], magic[6], version[2], uname[32], gname[32], major[8], minor[8], prefix[155],
-	    pad[12];
+		link[100], magic[6], version[2], uname[32], gname[32], major[8], minor[8],
+		prefix[155], pad[12];
 };
 
 enum { GNU_MAP = 386, GNU_MAP_PIECES = 4, GNU_EXTENDED = 482, GNU_REAL_SIZE = 483 };
@@ -139,7 +139,7 @@ static int check_sum(const struct tar_reader *r, struct err *err)
 		signed_sum += (signed char)c;
 	}
 	if (tar_number(r->block.h.checksum, sizeof(r->block.h.checksum), "checksum", &want, err) ==
-		0 &&
+	            0 &&
 	    (want == sum || want == signed_sum))
 		return 0;
 	err_set(err, ERR_FORMAT, "tar: a header's checksum is wrong");
@@ -368,7 +368,7 @@ static int set_owner(const struct tar_reader *r, struct member *m, struct err *e
 	m->gid = (uint32_t)gid;
 	m->mtime = r->pax.mtime;
 	return r->pax.has_mtime ? 0
-				: tar_number(h->mtime, sizeof(h->mtime), "mtime", &m->mtime, err);
+	                        : tar_number(h->mtime, sizeof(h->mtime), "mtime", &m->mtime, err);
 }
 
 /* ---- sparse files ---- */
@@ -394,7 +394,7 @@ static int gnu_map(struct tar_reader *r, struct err *err)
 
 	r->pax.map.n = 0;
 	if (tar_number(r->block.bytes + GNU_REAL_SIZE, GNU_FIELD, "real size", &r->pax.real_size,
-		       err) != 0 ||
+	               err) != 0 ||
 	    gnu_pieces(r, r->block.bytes + GNU_MAP, GNU_MAP_PIECES, err) != 0)
 		return -1;
 	while (extended) {
@@ -404,7 +404,7 @@ static int gnu_map(struct tar_reader *r, struct err *err)
 		extended = more[GNU_MORE_EXTENDED] != 0;
 		if (extended && more[0] == '\0')
 			return err_set(err, ERR_FORMAT,
-				       "tar: the map of a sparse file has an empty part");
+			               "tar: the map of a sparse file has an empty part");
 	}
 	return 0;
 }
@@ -468,7 +468,7 @@ static int set_sparse(struct tar_reader *r, bool gnu, struct err *err)
 		return -1;
 	if (stored != r->stored)
 		return err_set(err, ERR_FORMAT,
-			       "tar: the map of a sparse file disagrees with its size");
+		               "tar: the map of a sparse file disagrees with its size");
 	r->size = r->pax.real_size;
 	r->sparse = true;
 	return 0;
@@ -522,7 +522,7 @@ static int take_member(struct tar_reader *r, struct member *ret_member, struct e
 }
 
 int tar_reader_next(struct tar_reader *r, struct member *ret_member, bool *ret_more,
-		    struct err *err)
+                    struct err *err)
 {
 	bool more = false;
 

@@ -33,11 +33,11 @@ void tar_reader_free(struct tar_reader *r); /* accepts NULL */
  * beyond a cap.
  */
 int tar_reader_next(struct tar_reader *r, struct member *ret_member, bool *ret_more,
-		    struct err *err) MUST_USE;
+                    struct err *err) MUST_USE;
 
 /* Content of the current regular file; *ret_n = 0 at its end, at once for other types. */
 int tar_reader_read(struct tar_reader *r, void *buf, size_t cap, size_t *ret_n,
-		    struct err *err) MUST_USE;
+                    struct err *err) MUST_USE;
 
 /*
  * True once the end was marked by a zero record. A stream that ends between two members without one

@@ -48,14 +48,14 @@ static int bad_path(struct err *err, struct srcpos at, const char *path, const c
 
 /* One segment of a path; *ret_keep is false for "" and ".". */
 static int check_segment(const char *path, const char *segment, size_t len, struct srcpos at,
-			 bool *ret_keep, struct err *err)
+                         bool *ret_keep, struct err *err)
 {
 	if (len == 2 && memcmp(segment, "..", 2) == 0)
 		return bad_path(err, at, path, "has a '..' segment");
 	if (len >= 4 && memcmp(segment, ".wh.", 4) == 0) {
 		bad_path(err, at, path, "has a segment that starts with '.wh.'");
 		return err_hint(err, "In a layer such a name deletes a lower file (image-spec, "
-				     "whiteouts), so it cannot be shipped; rename or exclude it.");
+		                     "whiteouts), so it cannot be shipped; rename or exclude it.");
 	}
 	if (len > NAME_MAX)
 		return bad_path(err, at, path, "has a segment longer than 255 bytes");
@@ -65,7 +65,7 @@ static int check_segment(const char *path, const char *segment, size_t len, stru
 
 /* The path without empty and '.' segments: the same pointer when it has none, else a copy. */
 static int clean_path(struct tree *t, const char *path, struct srcpos at, const char **ret_path,
-		      struct err *err)
+                      struct err *err)
 {
 	size_t len = strlen(path), used = 0;
 	char clean[PATH_BYTES_MAX + 1];
@@ -98,7 +98,7 @@ static int check_symlink(const struct entry *e, struct err *err)
 		return bad_path(err, e->at, e->path, "is a symbolic link without a target");
 	if (len >= PATH_BYTES_MAX)
 		return bad_path(err, e->at, e->path,
-				"is a symbolic link with a target over 4095 bytes");
+		                "is a symbolic link with a target over 4095 bytes");
 	return 0;
 }
 
@@ -169,7 +169,7 @@ static int open_spool(struct tree *t, struct err *err)
 }
 
 static int spool_write(struct tree *t, const unsigned char *bytes, size_t len, int64_t offset,
-		       struct err *err)
+                       struct err *err)
 {
 	while (len > 0) {
 		ssize_t n = pwrite(t->spool_fd, bytes, len, offset);
@@ -194,7 +194,7 @@ static bool is_zero(const unsigned char *bytes, size_t len)
 
 /* Zeros become holes, so that the holes of a sparse file take no room on disk. */
 static int spool_chunk(struct tree *t, const unsigned char *bytes, size_t len, int64_t offset,
-		       struct err *err)
+                       struct err *err)
 {
 	if (!is_zero(bytes, len))
 		return spool_write(t, bytes, len, offset, err);
@@ -204,7 +204,7 @@ static int spool_chunk(struct tree *t, const unsigned char *bytes, size_t len, i
 }
 
 int tree_spool(struct tree *t, struct source *src, int64_t size, int64_t *ret_offset,
-	       struct err *err)
+               struct err *err)
 {
 	AUTO_FREE unsigned char *buf = mem_zalloc(SPOOL_BUFFER);
 	int64_t done = 0, end;
@@ -218,14 +218,14 @@ int tree_spool(struct tree *t, struct source *src, int64_t size, int64_t *ret_of
 			return -1;
 		if ((int64_t)n > size - done)
 			return err_set(err, ERR_FORMAT, "content is longer than %lld bytes",
-				       (long long)size);
+			               (long long)size);
 		if (spool_chunk(t, buf, n, t->spool_size + done, err) != 0)
 			return -1;
 		done += (int64_t)n;
 	}
 	if (done != size)
 		return err_set(err, ERR_FORMAT, "content ends after %lld of %lld bytes",
-			       (long long)done, (long long)size);
+		               (long long)done, (long long)size);
 	*ret_offset = t->spool_size;
 	t->spool_size = end;
 	return 0;
@@ -285,11 +285,11 @@ static struct source *content_new(int fd, bool owned, const struct entry *e, int
 	struct content *c = mem_zalloc(sizeof(*c));
 
 	*c = (struct content){.source = {content_read, content_close},
-			      .fd = fd,
-			      .owned = owned,
-			      .offset = offset,
-			      .left = e->size,
-			      .name = e->source != NULL ? e->source : e->path};
+	                      .fd = fd,
+	                      .owned = owned,
+	                      .offset = offset,
+	                      .left = e->size,
+	                      .name = e->source != NULL ? e->source : e->path};
 	return &c->source;
 }
 
@@ -320,7 +320,7 @@ static int open_path(const struct entry *e, struct source **ret_source, struct e
 }
 
 int tree_open_content(const struct tree *t, const struct entry *e, struct source **ret_source,
-		      struct err *err)
+                      struct err *err)
 {
 	if (e->type != ENTRY_FILE)
 		BUG("'%s' is no regular file", e->path);

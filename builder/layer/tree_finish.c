@@ -99,11 +99,11 @@ static void imply_parents(struct tree *t)
 			if (find(&given, path, len) != n)
 				continue;
 			struct entry e = {.path = arena_strndup(t->arena, path, len),
-					  .type = ENTRY_DIR,
-					  .mode = 0755,
-					  .mtime = t->epoch,
-					  .implied = true,
-					  .at = t->at[i].at};
+			                  .type = ENTRY_DIR,
+			                  .mode = 0755,
+			                  .mtime = t->epoch,
+			                  .implied = true,
+			                  .at = t->at[i].at};
 
 			vec_push(t, e);
 			given.at = t->at;
@@ -177,10 +177,10 @@ static bool same_source(const struct entry *a, const struct entry *b)
 static const char *kind(const struct entry *e)
 {
 	static const char *const names[] = {
-	    [ENTRY_FILE] = "a file",
-	    [ENTRY_DIR] = "a folder",
-	    [ENTRY_SYMLINK] = "a symbolic link",
-	    [ENTRY_HARDLINK] = "a hard link",
+		[ENTRY_FILE] = "a file",
+		[ENTRY_DIR] = "a folder",
+		[ENTRY_SYMLINK] = "a symbolic link",
+		[ENTRY_HARDLINK] = "a hard link",
 	};
 
 	return names[e->type];
@@ -194,28 +194,30 @@ static const char *origin(const struct tree *t, const struct entry *e)
 	if (e->at.file == NULL)
 		return source[0] == '\0' ? "" : arena_printf(t->arena, " (%s)", source);
 	return arena_printf(t->arena, " (%s%s%s:%u:%u)", source, source[0] == '\0' ? "" : ", ",
-			    e->at.file, e->at.line, e->at.column);
+	                    e->at.file, e->at.line, e->at.column);
 }
 
 static void report_duplicate(const struct tree *t, const struct entry *first,
-			     const struct entry *second, struct diags *d)
+                             const struct entry *second, struct diags *d)
 {
 	struct diag *diag;
 
 	if (first->type == ENTRY_DIR && second->type == ENTRY_DIR) {
-		diag = diags_add(
-		    d, DIAG_ERROR, second->at,
-		    "layer '%s': folder '/%s' is asked for twice: %04o %u:%u%s and %04o %u:%u%s",
-		    t->label, first->path, first->mode, first->uid, first->gid, origin(t, first),
-		    second->mode, second->uid, second->gid, origin(t, second));
+		diag = diags_add(d, DIAG_ERROR, second->at,
+		                 "layer '%s': folder '/%s' is asked for twice: %04o %u:%u%s and "
+		                 "%04o %u:%u%s",
+		                 t->label, first->path, first->mode, first->uid, first->gid,
+		                 origin(t, first), second->mode, second->uid, second->gid,
+		                 origin(t, second));
 		diag_hint(d, diag, "give both the same mode, owner and extended attributes");
 		return;
 	}
-	diag = diags_add(
-	    d, DIAG_ERROR, second->at, "layer '%s': '/%s' comes from two sources: %s%s and %s%s",
-	    t->label, first->path, kind(first), origin(t, first), kind(second), origin(t, second));
+	diag = diags_add(d, DIAG_ERROR, second->at,
+	                 "layer '%s': '/%s' comes from two sources: %s%s and %s%s", t->label,
+	                 first->path, kind(first), origin(t, first), kind(second),
+	                 origin(t, second));
 	diag_hint(d, diag,
-		  "exclude it from one of them, or ship it in a later layer to replace it");
+	          "exclude it from one of them, or ship it in a later layer to replace it");
 }
 
 /* What remains of two entries of one path. */
@@ -245,15 +247,16 @@ static void merge_duplicates(struct tree *t, struct diags *d)
 /* ---- folders that are none ---- */
 
 static void report_parent(const struct tree *t, const struct entry *parent,
-			  const struct entry *child, struct diags *d)
+                          const struct entry *child, struct diags *d)
 {
-	struct diag *diag = diags_add(
-	    d, DIAG_ERROR, child->at, "layer '%s': '/%s'%s needs a folder where '/%s'%s is %s",
-	    t->label, child->path, origin(t, child), parent->path, origin(t, parent), kind(parent));
+	struct diag *diag = diags_add(d, DIAG_ERROR, child->at,
+	                              "layer '%s': '/%s'%s needs a folder where '/%s'%s is %s",
+	                              t->label, child->path, origin(t, child), parent->path,
+	                              origin(t, parent), kind(parent));
 
 	if (parent->type == ENTRY_SYMLINK)
 		diag_hint(d, diag, "write the path that the link '/%s' -> '%s' leads to",
-			  parent->path, parent->link);
+		          parent->path, parent->link);
 }
 
 /* Removes entries below something that is no folder; the first of each is reported. */
@@ -268,8 +271,9 @@ static void check_parents(struct tree *t, struct diags *d)
 		/* `find` may look at entries moved down only: parents sort before their children.
 		 */
 		struct tree kept = {.at = t->at, .n = n};
-		size_t parent =
-		    len == 0 || shares_parent(previous, e.path, len) ? n : find(&kept, e.path, len);
+		size_t parent = len == 0 || shares_parent(previous, e.path, len)
+		                        ? n
+		                        : find(&kept, e.path, len);
 
 		if (reported != NULL && shares_parent(e.path, reported, strlen(reported)))
 			continue;
@@ -300,9 +304,9 @@ static size_t link_root(const struct tree *t, size_t i)
 static void report_link(const struct tree *t, const struct entry *e, struct diags *d)
 {
 	struct diag *diag = diags_add(
-	    d, DIAG_ERROR, e->at,
-	    "layer '%s': hard link '/%s'%s points to '/%s', which is no file of the layer",
-	    t->label, e->path, origin(t, e), e->link);
+		d, DIAG_ERROR, e->at,
+		"layer '%s': hard link '/%s'%s points to '/%s', which is no file of the layer",
+		t->label, e->path, origin(t, e), e->link);
 
 	diag_hint(d, diag, "include the file that it points to, or exclude the link");
 }

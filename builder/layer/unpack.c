@@ -68,12 +68,12 @@ static void unpack_close(struct source *s)
 static bool set_up(struct archive *a)
 {
 	int (*const supports[])(struct archive *) = {
-	    archive_read_support_format_raw,  archive_read_support_format_empty,
-	    archive_read_support_filter_gzip, archive_read_support_filter_bzip2,
-	    archive_read_support_filter_xz,   archive_read_support_filter_lzma,
-	    archive_read_support_filter_lzip, archive_read_support_filter_lz4,
-	    archive_read_support_filter_zstd, archive_read_support_filter_compress,
-	    archive_read_support_filter_uu,
+		archive_read_support_format_raw,  archive_read_support_format_empty,
+		archive_read_support_filter_gzip, archive_read_support_filter_bzip2,
+		archive_read_support_filter_xz,   archive_read_support_filter_lzma,
+		archive_read_support_filter_lzip, archive_read_support_filter_lz4,
+		archive_read_support_filter_zstd, archive_read_support_filter_compress,
+		archive_read_support_filter_uu,
 	};
 
 	/* ARCHIVE_WARN means that a program does the work; Debian's library has all of these built

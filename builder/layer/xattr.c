@@ -27,7 +27,7 @@ static int normalise_capability(unsigned char *value, size_t *len, struct err *e
 
 	if (!(revision == 2 && *len == CAP_V2_BYTES) && !(revision == 3 && *len == CAP_V3_BYTES)) {
 		err_set(err, ERR_FORMAT,
-			"security.capability is no file capability of version 2 or 3");
+		        "security.capability is no file capability of version 2 or 3");
 		return err_hint(err, "Set it again with setcap, or do not keep it.");
 	}
 	if ((value[0] & ~CAP_EFFECTIVE) != 0 || value[1] != 0 || value[2] != 0)
@@ -62,17 +62,17 @@ static struct entry_xattr *make_room(struct entry *e, struct arena *a, size_t i)
 }
 
 int xattr_add(struct entry *e, struct arena *a, const char *name, const void *value, size_t len,
-	      struct err *err)
+              struct err *err)
 {
 	size_t i = place_of(e, name);
 	bool known = i < e->n_xattrs && strcmp(e->xattrs[i].name, name) == 0;
 
 	if (name[0] == '\0' || strlen(name) > XATTR_NAME_BYTES || strchr(name, '=') != NULL)
 		return err_set(err, ERR_FORMAT, "extended attribute '%.64s' has no usable name",
-			       name);
+		               name);
 	if (len > XATTR_VALUE_BYTES || e->n_xattrs >= XATTR_COUNT_MAX)
 		return err_set(err, ERR_FORMAT,
-			       "extended attribute '%s' is beyond the kernel's limits", name);
+		               "extended attribute '%s' is beyond the kernel's limits", name);
 	unsigned char *copy = arena_memdup(a, value, len);
 
 	if (strcmp(name, "security.capability") == 0 && normalise_capability(copy, &len, err) != 0)
@@ -84,7 +84,7 @@ int xattr_add(struct entry *e, struct arena *a, const char *name, const void *va
 }
 
 static int read_one(struct entry *e, struct arena *a, const char *path, const char *name,
-		    unsigned char *buf, struct err *err)
+                    unsigned char *buf, struct err *err)
 {
 	ssize_t len = lgetxattr(path, name, buf, XATTR_VALUE_BYTES);
 
@@ -96,7 +96,7 @@ static int read_one(struct entry *e, struct arena *a, const char *path, const ch
 }
 
 int xattr_read(struct entry *e, struct arena *a, const char *path, const struct strlist *globs,
-	       struct err *err)
+               struct err *err)
 {
 	char names[XATTR_VALUE_BYTES]; /* XATTR_LIST_MAX of the kernel is the same 64 KiB */
 	ssize_t len = llistxattr(path, names, sizeof(names));

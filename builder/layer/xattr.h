@@ -27,13 +27,13 @@ bool xattr_wanted(const struct strlist *globs, const char *name);
  * without a root id. ERR_FORMAT when it is malformed, or when the value is over the kernel's limit.
  */
 int xattr_add(struct entry *e, struct arena *a, const char *name, const void *value, size_t len,
-	      struct err *err) MUST_USE;
+              struct err *err) MUST_USE;
 
 /*
  * Reads the wanted attributes of the file `path` (a symbolic link itself, not its target) into e. A
  * file system without attributes has none. ERR_IO, or as xattr_add.
  */
 int xattr_read(struct entry *e, struct arena *a, const char *path, const struct strlist *globs,
-	       struct err *err) MUST_USE;
+               struct err *err) MUST_USE;
 
 #endif

@@ -13,7 +13,7 @@ struct archive_opts {
 	const struct descriptor *root; /* index or manifest to write */
 	const char *tag; /* name inside the archive: TAG, or NAME[:TAG] for docker; may be NULL */
 	const struct platform
-	    *platform; /* docker-archive holds one platform: which; NULL = the only one */
+		*platform; /* docker-archive holds one platform: which; NULL = the only one */
 };
 
 /*
@@ -24,7 +24,7 @@ struct archive_opts {
  */
 int archive_write_oci(const char *path, const struct archive_opts *opts, struct err *err) MUST_USE;
 int archive_write_docker(const char *path, const struct archive_opts *opts,
-			 struct err *err) MUST_USE;
+                         struct err *err) MUST_USE;
 
 /*
  * Opens an oci-archive (tar of a layout, plain or gzip, bzip2, xz, zstd) as a store; the caller

@@ -36,7 +36,7 @@ static bool is_image(const struct descriptor *d)
 }
 
 static int choose(const struct index *ix, const struct platform *want, struct descriptor *ret_desc,
-		  struct err *err)
+                  struct err *err)
 {
 	const struct descriptor *found = NULL;
 	char text[PLATFORM_TEXT_MAX];
@@ -45,15 +45,15 @@ static int choose(const struct index *ix, const struct platform *want, struct de
 		found = index_choose(ix, want);
 		if (found == NULL)
 			return err_set(err, ERR_NOT_FOUND, "the image has no platform %s",
-				       platform_text(want, text));
+			               platform_text(want, text));
 	}
 	for (size_t i = 0; want == NULL && i < ix->n_manifests; i++) {
 		if (!is_image(&ix->manifests[i]))
 			continue;
 		if (found != NULL)
 			return err_set(
-			    err, ERR_USAGE,
-			    "a docker-archive holds one platform and the image has several");
+				err, ERR_USAGE,
+				"a docker-archive holds one platform and the image has several");
 		found = &ix->manifests[i];
 	}
 	if (found == NULL)
@@ -91,14 +91,14 @@ static int load_image(struct docker_image *image, struct err *err)
 		return -1;
 	if (strcmp(media_to_oci(m->config.media_type), MEDIA_CONFIG) != 0)
 		return err_set(err, ERR_UNSUPPORTED, "'%.120s' is not a container image",
-			       m->config.media_type);
+		               m->config.media_type);
 	if (store_read(from, &m->config, CONFIG_BYTES_MAX, &image->config_bytes, err) != 0 ||
 	    config_parse(image->config_bytes.ptr, image->config_bytes.len, &image->arena,
-			 &image->config, err) != 0)
+	                 &image->config, err) != 0)
 		return -1;
 	if (image->config.n_diff_ids != m->n_layers)
 		return err_set(err, ERR_FORMAT, "%zu layers and %zu diff IDs", m->n_layers,
-			       image->config.n_diff_ids);
+		               image->config.n_diff_ids);
 	return 0;
 }
 
@@ -106,14 +106,14 @@ static int load_image(struct docker_image *image, struct err *err)
 
 /* Opens a layer's uncompressed bytes; the caller closes. */
 static int open_layer(struct store *from, const struct descriptor *layer,
-		      struct source **ret_source, struct err *err)
+                      struct source **ret_source, struct err *err)
 {
 	enum compression compression;
 	struct source *inner = NULL;
 
 	if (!media_layer_compression(layer->media_type, &compression))
 		return err_set(err, ERR_UNSUPPORTED, "Docker cannot load a layer of type '%.120s'",
-			       layer->media_type);
+		               layer->media_type);
 	if (store_open(from, layer, &inner, err) != 0)
 		return -1;
 	*ret_source = inflate_source(inner, compression);
@@ -122,7 +122,7 @@ static int open_layer(struct store *from, const struct descriptor *layer,
 
 /* Docker wants NAME:TAG; a name alone means latest. */
 static int repo_tag(const struct docker_image *image, struct arena *a, const char **ret_tag,
-		    struct err *err)
+                    struct err *err)
 {
 	const char *tag = image->opts->tag;
 	struct ref ref;
@@ -159,7 +159,7 @@ static int add_manifest(struct tarfile *t, struct docker_image *image, struct er
 
 	for (size_t i = 0; i < image->config.n_diff_ids; i++) {
 		snprintf(name, sizeof(name), "%s/layer.tar",
-			 digest_hex(&image->config.diff_ids[i], hex));
+		         digest_hex(&image->config.diff_ids[i], hex));
 		json_push_string(layers, name);
 	}
 	json_print(doc, &text);
@@ -194,7 +194,7 @@ static int measure(struct docker_image *image, size_t i, int64_t *ret_size, stru
 
 	if (!digest_equal(&got, want))
 		return err_set(err, ERR_DIGEST, "layer %zu unpacks to %s, its diff ID is %s", i,
-			       digest_text(&got, a), digest_text(want, b));
+		               digest_text(&got, a), digest_text(want, b));
 	return 0;
 }
 
@@ -221,7 +221,7 @@ static int add_layer(struct tarfile *t, struct docker_image *image, size_t i, st
 }
 
 static int write_image(struct tarfile *t, const char *path, struct docker_image *image,
-		       struct err *err)
+                       struct err *err)
 {
 	if (load_image(image, err) != 0 || tarfile_open(t, path, err) != 0 ||
 	    add_manifest(t, image, err) != 0 || add_config(t, image, err) != 0)

@@ -28,10 +28,10 @@ void tarfile_done(struct tarfile *t); /* for AUTO(tarfile) */
  * bytes. */
 int tarfile_add_folder(struct tarfile *t, const char *name, struct err *err) MUST_USE;
 int tarfile_add_bytes(struct tarfile *t, const char *name, const void *bytes, size_t len,
-		      struct err *err) MUST_USE;
+                      struct err *err) MUST_USE;
 
 /* Copies src (closed by the caller), which must have exactly `size` bytes. */
 int tarfile_add_source(struct tarfile *t, const char *name, struct source *src, int64_t size,
-		       struct err *err) MUST_USE;
+                       struct err *err) MUST_USE;
 
 #endif

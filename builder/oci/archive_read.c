@@ -38,11 +38,11 @@ struct archive_store {
 static int by_digest(const void *a, const void *b)
 {
 	return memcmp(((const struct member *)a)->digest.bytes,
-		      ((const struct member *)b)->digest.bytes, DIGEST_BYTES);
+	              ((const struct member *)b)->digest.bytes, DIGEST_BYTES);
 }
 
 static int resolve(struct store *s, const char *tag, struct arena *a, struct descriptor *ret_desc,
-		   struct err *err)
+                   struct err *err)
 {
 	const struct archive_store *as = (struct archive_store *)s;
 	struct index index;
@@ -82,7 +82,7 @@ static void range_close(struct source *s)
 }
 
 static int open_blob(struct store *s, const struct descriptor *desc, struct source **ret_source,
-		     struct err *err)
+                     struct err *err)
 {
 	const struct archive_store *as = (struct archive_store *)s;
 	const struct member key = {.digest = desc->digest}, *found = NULL;
@@ -92,7 +92,7 @@ static int open_blob(struct store *s, const struct descriptor *desc, struct sour
 		found = bsearch(&key, as->members.at, as->members.n, sizeof(key), by_digest);
 	if (found == NULL)
 		return err_set(err, ERR_NOT_FOUND, "'%s' has no blob %s", as->path,
-			       digest_text(&desc->digest, text));
+		               digest_text(&desc->digest, text));
 	struct range_source *r = mem_zalloc(sizeof(*r));
 
 	*r = (struct range_source){{range_read, range_close}, as->fd, found->offset, found->size};
@@ -115,8 +115,8 @@ static void close_store(struct store *s)
 struct scan {
 	struct archive_store *as;
 	struct archive *tar;
-	int64_t
-	    file_size; /* of a plain archive, which is read where it lies; -1 = unpack to as->fd */
+	int64_t file_size; /* of a plain archive, which is read where it lies; -1 = unpack to as->fd
+	                    */
 	int64_t unpacked;
 };
 
@@ -125,7 +125,7 @@ static int tar_failed(const struct scan *scan, struct err *err)
 	const char *why = archive_error_string(scan->tar);
 
 	return err_set(err, ERR_FORMAT, "'%s' is not a readable tar file: %s", scan->as->path,
-		       why != NULL ? why : "unknown");
+	               why != NULL ? why : "unknown");
 }
 
 /* Copies the current member's data to the sink. */
@@ -157,7 +157,7 @@ static int note_blob(struct scan *scan, const struct digest *d, int64_t size, st
 
 	if (scan->as->members.n == ARCHIVE_BLOBS_MAX)
 		return err_set(err, ERR_LIMIT, "'%s' has more than %d blobs", scan->as->path,
-			       ARCHIVE_BLOBS_MAX);
+		               ARCHIVE_BLOBS_MAX);
 	if (scan->file_size >= 0) {
 		member.offset = archive_filter_bytes(scan->tar, 0);
 		if (member.offset < 0 || size > scan->file_size - member.offset)
@@ -166,7 +166,7 @@ static int note_blob(struct scan *scan, const struct digest *d, int64_t size, st
 		member.offset = scan->unpacked;
 		if (size > ARCHIVE_UNPACKED_MAX - scan->unpacked)
 			return err_set(err, ERR_LIMIT, "'%s' unpacks to more than %lld bytes",
-				       scan->as->path, (long long)ARCHIVE_UNPACKED_MAX);
+			               scan->as->path, (long long)ARCHIVE_UNPACKED_MAX);
 		scan->unpacked += size;
 		fd_sink_init(&sink, scan->as->fd);
 		if (copy_member(scan, &sink.sink, err) != 0)
@@ -195,9 +195,9 @@ static int read_member(struct scan *scan, struct archive_entry *entry, struct er
 {
 	const char *name = archive_entry_pathname(entry);
 	bool regular = archive_entry_filetype(entry) == AE_IFREG &&
-		       archive_entry_hardlink(entry) == NULL &&
-		       archive_entry_sparse_count(entry) == 0 && archive_entry_size_is_set(entry) &&
-		       archive_entry_size(entry) >= 0;
+	               archive_entry_hardlink(entry) == NULL &&
+	               archive_entry_sparse_count(entry) == 0 && archive_entry_size_is_set(entry) &&
+	               archive_entry_size(entry) >= 0;
 	char text[DIGEST_TEXT_MAX];
 	struct digest d;
 	struct err ignored = {0};
@@ -212,15 +212,15 @@ static int read_member(struct scan *scan, struct archive_entry *entry, struct er
 		AUTO(strbuf) struct strbuf version = STRBUF_INIT(ARCHIVE_VERSION_MAX);
 
 		return read_small(scan, name, &version, err) != 0
-			   ? -1
-			   : check_version(&version, scan->as, err);
+		               ? -1
+		               : check_version(&version, scan->as, err);
 	}
 	if (!text_has_prefix(name, "blobs/sha256/") || strlen(name) != 13 + 2 * DIGEST_BYTES)
 		return 0;
 	snprintf(text, sizeof(text), "sha256:%.64s", name + 13);
 	return digest_parse(text, &d, &ignored) == 0
-		   ? note_blob(scan, &d, archive_entry_size(entry), err)
-		   : 0;
+	               ? note_blob(scan, &d, archive_entry_size(entry), err)
+	               : 0;
 }
 
 /* An unnamed file where temporary files go; it disappears with its descriptor, also after a kill.
@@ -280,7 +280,7 @@ static int scan_file(struct archive_store *as, struct err *err)
 
 	if (fd < 0)
 		return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "open '%s'",
-			       as->path);
+		               as->path);
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
 		return err_set(err, ERR_FORMAT, "'%s' is not a regular file", as->path);
 	scan.file_size = st.st_size;
@@ -307,9 +307,9 @@ int archive_open_oci(const char *path, struct store **ret_store, struct err *err
 	int result = scan_file(as, err);
 
 	if (result == 0 && (!as->has_version || as->index.len == 0))
-		result =
-		    err_set(err, ERR_FORMAT,
-			    "'%s' is not an OCI archive: it has no oci-layout or index.json", path);
+		result = err_set(err, ERR_FORMAT,
+		                 "'%s' is not an OCI archive: it has no oci-layout or index.json",
+		                 path);
 	if (result != 0) {
 		close_store(&as->store);
 		return -1;

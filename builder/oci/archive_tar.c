@@ -64,7 +64,7 @@ void tarfile_done(struct tarfile *t)
 }
 
 static int add_header(struct tarfile *t, const char *name, mode_t mode, int64_t size,
-		      struct err *err)
+                      struct err *err)
 {
 	struct archive_entry *entry = archive_entry_new();
 
@@ -88,7 +88,7 @@ int tarfile_add_folder(struct tarfile *t, const char *name, struct err *err)
 }
 
 int tarfile_add_bytes(struct tarfile *t, const char *name, const void *bytes, size_t len,
-		      struct err *err)
+                      struct err *err)
 {
 	struct source *src = source_from_bytes(bytes, len);
 	int result = tarfile_add_source(t, name, src, (int64_t)len, err);
@@ -98,7 +98,7 @@ int tarfile_add_bytes(struct tarfile *t, const char *name, const void *bytes, si
 }
 
 int tarfile_add_source(struct tarfile *t, const char *name, struct source *src, int64_t size,
-		       struct err *err)
+                       struct err *err)
 {
 	AUTO_FREE unsigned char *buf = mem_realloc(NULL, TARFILE_CHUNK, 1);
 	int64_t left = size;
@@ -120,6 +120,6 @@ int tarfile_add_source(struct tarfile *t, const char *name, struct source *src, 
 	}
 	if (left != 0)
 		return err_set(err, ERR_DIGEST, "'%s' does not have %lld bytes", name,
-			       (long long)size);
+		               (long long)size);
 	return 0;
 }

@@ -18,10 +18,10 @@ struct blob_list {
 };
 
 static int collect(struct blob_list *list, const struct descriptor *desc, int depth,
-		   struct err *err);
+                   struct err *err);
 
 static int collect_all(struct blob_list *list, const struct descriptor *descs, size_t n, int depth,
-		       struct err *err)
+                       struct err *err)
 {
 	for (size_t i = 0; i < n; i++)
 		if (collect(list, &descs[i], depth, err) != 0)
@@ -30,7 +30,7 @@ static int collect_all(struct blob_list *list, const struct descriptor *descs, s
 }
 
 static int collect_document(struct blob_list *list, const struct descriptor *desc, int depth,
-			    struct err *err)
+                            struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
 	struct manifest m;
@@ -40,9 +40,9 @@ static int collect_document(struct blob_list *list, const struct descriptor *des
 		return -1;
 	if (media_is_index(desc->media_type))
 		return index_parse(text.ptr, text.len, desc->media_type, &list->arena, &ix, err) !=
-			       0
-			   ? -1
-			   : collect_all(list, ix.manifests, ix.n_manifests, depth, err);
+		                       0
+		               ? -1
+		               : collect_all(list, ix.manifests, ix.n_manifests, depth, err);
 	if (manifest_parse(text.ptr, text.len, desc->media_type, &list->arena, &m, err) != 0 ||
 	    collect(list, &m.config, depth, err) != 0)
 		return -1;
@@ -50,11 +50,11 @@ static int collect_document(struct blob_list *list, const struct descriptor *des
 }
 
 static int collect(struct blob_list *list, const struct descriptor *desc, int depth,
-		   struct err *err)
+                   struct err *err)
 {
 	if (depth > ARCHIVE_DEPTH_MAX || list->blobs.n == ARCHIVE_IMAGE_BLOBS_MAX)
 		return err_set(err, ERR_LIMIT,
-			       "the image has too many or too deeply nested manifests");
+		               "the image has too many or too deeply nested manifests");
 	for (size_t i = 0; i < list->blobs.n; i++)
 		if (digest_equal(&list->blobs.at[i].digest, &desc->digest))
 			return 0;
@@ -85,7 +85,7 @@ static int add_index(struct tarfile *t, const struct archive_opts *opts, struct 
 }
 
 static int add_blob(struct tarfile *t, struct store *from, const struct descriptor *desc,
-		    struct err *err)
+                    struct err *err)
 {
 	struct source *src = NULL;
 	char name[128], hex[DIGEST_HEX_MAX];
@@ -100,7 +100,7 @@ static int add_blob(struct tarfile *t, struct store *from, const struct descript
 }
 
 static int write_layout(struct tarfile *t, const char *path, const struct archive_opts *opts,
-			const struct blob_list *list, struct err *err)
+                        const struct blob_list *list, struct err *err)
 {
 	static const char version[] = LAYOUT_VERSION_JSON;
 

@@ -5,7 +5,7 @@
 /* ---- reading ---- */
 
 static int parse_strings(const cJSON *array, const char *name, struct arena *a,
-			 struct strlist *ret_list, struct err *err)
+                         struct strlist *ret_list, struct err *err)
 {
 	const cJSON *item = NULL;
 	struct strlist list = {0};
@@ -18,7 +18,7 @@ static int parse_strings(const cJSON *array, const char *name, struct arena *a,
 	cJSON_ArrayForEach (item, array) {
 		if (!cJSON_IsString(item))
 			return err_set(err, ERR_FORMAT, "%s has an entry that is not a string",
-				       name);
+			               name);
 		list.at[list.n++] = arena_strdup(a, item->valuestring);
 	}
 	*ret_list = list;
@@ -26,14 +26,14 @@ static int parse_strings(const cJSON *array, const char *name, struct arena *a,
 }
 
 static int parse_diff_ids(const cJSON *doc, struct arena *a, struct image_config *c,
-			  struct err *err)
+                          struct err *err)
 {
 	struct strlist texts = {0};
 
 	if (json_get(json_get(doc, "rootfs"), "diff_ids") == NULL)
 		return err_set(err, ERR_FORMAT, "rootfs.diff_ids is missing");
 	if (parse_strings(json_get(json_get(doc, "rootfs"), "diff_ids"), "rootfs.diff_ids", a,
-			  &texts, err) != 0)
+	                  &texts, err) != 0)
 		return -1;
 	c->diff_ids = arena_calloc(a, texts.n, sizeof(*c->diff_ids));
 	for (size_t i = 0; i < texts.n; i++)
@@ -44,7 +44,7 @@ static int parse_diff_ids(const cJSON *doc, struct arena *a, struct image_config
 }
 
 static int parse_history(const cJSON *array, struct arena *a, struct image_config *c,
-			 struct err *err)
+                         struct err *err)
 {
 	const cJSON *item = NULL;
 
@@ -67,7 +67,7 @@ static int parse_history(const cJSON *array, struct arena *a, struct image_confi
 }
 
 static int parse_part(const cJSON *doc, const char *key, bool required, char out[PLATFORM_PART_MAX],
-		      struct err *err)
+                      struct err *err)
 {
 	const char *text = json_string(doc, key);
 
@@ -90,14 +90,14 @@ static int parse_platform(const cJSON *doc, struct platform *p, struct err *err)
 }
 
 int config_parse(const char *bytes, size_t len, struct arena *a, struct image_config *ret_config,
-		 struct err *err)
+                 struct err *err)
 {
 	AUTO(json) cJSON *doc = NULL;
 	struct image_config c = {0};
 
 	if (len > CONFIG_BYTES_MAX)
 		return err_set(err, ERR_LIMIT, "image configuration of %zu bytes, at most %d", len,
-			       CONFIG_BYTES_MAX);
+		               CONFIG_BYTES_MAX);
 	if (json_parse("image configuration", bytes, len, &doc, err) != 0)
 		return -1;
 	const cJSON *run = json_get(doc, "config");
@@ -105,7 +105,7 @@ int config_parse(const char *bytes, size_t len, struct arena *a, struct image_co
 	if (parse_platform(doc, &c.platform, err) != 0 || parse_diff_ids(doc, a, &c, err) != 0 ||
 	    parse_history(json_get(doc, "history"), a, &c, err) != 0 ||
 	    parse_strings(json_get(run, "Entrypoint"), "config.Entrypoint", a, &c.entrypoint,
-			  err) != 0 ||
+	                  err) != 0 ||
 	    parse_strings(json_get(run, "Cmd"), "config.Cmd", a, &c.cmd, err) != 0)
 		return err_wrap(err, "image configuration");
 	c.user = arena_strdup(a, json_string(run, "User"));
@@ -185,7 +185,7 @@ static void put_env(cJSON *run, const struct strmap *env)
 		strbuf_addf(&text, "%s=%s", env->at[i].key, env->at[i].value);
 		if (old != NULL)
 			cJSON_ReplaceItemViaPointer(array, old,
-						    cJSON_CreateString(strbuf_str(&text)));
+			                            cJSON_CreateString(strbuf_str(&text)));
 		else
 			json_push_string(array, strbuf_str(&text));
 	}
@@ -298,13 +298,13 @@ static int check_base(const cJSON *base, const struct platform *want, struct err
 		return err_wrap(err, "the base's configuration");
 	if (platform_match(want, &have) == 0)
 		return err_set(err, ERR_FORMAT, "the base is for %s, the image for %s",
-			       platform_text(&have, a), platform_text(want, b));
+		               platform_text(&have, a), platform_text(want, b));
 	return 0;
 }
 
 int config_make(const cJSON *base, const struct config_settings *s,
-		const struct config_layer *layers, size_t n_layers, struct strbuf *sb,
-		struct err *err)
+                const struct config_layer *layers, size_t n_layers, struct strbuf *sb,
+                struct err *err)
 {
 	AUTO(json) cJSON *doc = NULL;
 
@@ -322,6 +322,6 @@ int config_make(const cJSON *base, const struct config_settings *s,
 	json_print(doc, sb);
 	if (sb->overflow)
 		return err_set(err, ERR_LIMIT, "image configuration larger than %zu bytes",
-			       sb->max);
+		               sb->max);
 	return 0;
 }

@@ -25,8 +25,9 @@ struct config_settings {
 	const char *created; /* RFC 3339 */
 	const char *author;
 	bool has_entrypoint, has_cmd;
-	struct strlist entrypoint, cmd; /* an entrypoint that is set clears the base's cmd, as Docker does */
-	struct strmap env;              /* merged over the base's, by name */
+	struct strlist entrypoint,
+		cmd;       /* an entrypoint that is set clears the base's cmd, as Docker does */
+	struct strmap env; /* merged over the base's, by name */
 	const char *user, *workdir, *stop_signal;
 	struct strlist ports;   /* "8080/tcp" */
 	struct strlist volumes; /* "/data" */
@@ -56,8 +57,9 @@ struct image_config {
  * Makes configuration bytes: base (NULL = scratch) + settings + layers. ERR_FORMAT when the base is
  * malformed or its platform contradicts the settings'.
  */
-int config_make(const cJSON *base, const struct config_settings *s, const struct config_layer *layers,
-                size_t n_layers, struct strbuf *sb, struct err *err) MUST_USE;
+int config_make(const cJSON *base, const struct config_settings *s,
+                const struct config_layer *layers, size_t n_layers, struct strbuf *sb,
+                struct err *err) MUST_USE;
 
 /* Parses a configuration. ERR_FORMAT names the member; strings live in the arena. */
 int config_parse(const char *bytes, size_t len, struct arena *a, struct image_config *ret_config,

@@ -20,7 +20,7 @@ static bool media_type_valid(const char *text)
 
 /* A platform member that is absent is empty; one that is too long does not fit and is refused. */
 static int platform_part(const cJSON *obj, const char *key, char out[PLATFORM_PART_MAX],
-			 struct err *err)
+                         struct err *err)
 {
 	const char *text = json_string(obj, key);
 
@@ -60,7 +60,7 @@ static int parse_annotations(const cJSON *obj, struct arena *a, struct strmap *m
 	cJSON_ArrayForEach (item, obj) {
 		if (!cJSON_IsString(item))
 			return err_set(err, ERR_FORMAT, "annotation '%.80s' is not a string",
-				       item->string);
+			               item->string);
 		if (map->n == ANNOTATIONS_MAX)
 			return err_set(err, ERR_LIMIT, "more than %d annotations", ANNOTATIONS_MAX);
 		strmap_set(map, a, item->string, item->valuestring);
@@ -69,7 +69,7 @@ static int parse_annotations(const cJSON *obj, struct arena *a, struct strmap *m
 }
 
 int descriptor_parse(const cJSON *obj, struct arena *a, struct descriptor *ret_desc,
-		     struct err *err)
+                     struct err *err)
 {
 	struct descriptor d = {0};
 	const char *media_type = json_string(obj, "mediaType"),

@@ -1,6 +1,6 @@
 /*
- * Content descriptors (image-spec, descriptor.md): media type, digest, size, and what an index entry
- * adds. All strings live in the arena of whoever made the descriptor.
+ * Content descriptors (image-spec, descriptor.md): media type, digest, size, and what an index
+ * entry adds. All strings live in the arena of whoever made the descriptor.
  */
 #ifndef SLIPWAY_OCI_DESCRIPTOR_H
 #define SLIPWAY_OCI_DESCRIPTOR_H
@@ -24,21 +24,22 @@
 struct descriptor {
 	const char *media_type;
 	struct digest digest;
-	int64_t size; /* bytes, never negative */
+	int64_t size;             /* bytes, never negative */
 	struct platform platform; /* os empty = none given */
 	struct strmap annotations;
 	const char *artifact_type; /* NULL if none */
 };
 
 /* Reads a descriptor object. ERR_FORMAT names the member that is wrong. */
-int descriptor_parse(const cJSON *obj, struct arena *a, struct descriptor *ret_desc, struct err *err)
-	MUST_USE;
+int descriptor_parse(const cJSON *obj, struct arena *a, struct descriptor *ret_desc,
+                     struct err *err) MUST_USE;
 
 /* A new JSON object in the order mediaType, digest, size, platform, annotations; caller owns it. */
 cJSON *descriptor_json(const struct descriptor *d);
 
 /* The `annotations` member of any object, in and out; an absent or empty one is no member. */
-int annotations_parse(const cJSON *obj, struct arena *a, struct strmap *ret_map, struct err *err) MUST_USE;
+int annotations_parse(const cJSON *obj, struct arena *a, struct strmap *ret_map,
+                      struct err *err) MUST_USE;
 void annotations_json(const struct strmap *annotations, cJSON *obj);
 
 #endif

@@ -53,7 +53,7 @@ static int step_gzip(struct inflate *f, void *buf, size_t cap, size_t *ret_n, st
 	f->inside = true;
 	if (status != Z_OK && status != Z_BUF_ERROR)
 		return err_set(err, ERR_FORMAT, "gzip data is damaged: %s",
-			       f->zlib.msg != NULL ? f->zlib.msg : "unknown");
+		               f->zlib.msg != NULL ? f->zlib.msg : "unknown");
 	return 0;
 }
 
@@ -67,7 +67,7 @@ static int step_zstd(struct inflate *f, void *buf, size_t cap, size_t *ret_n, st
 	*ret_n = out.pos;
 	if (ZSTD_isError(status))
 		return err_set(err, ERR_FORMAT, "zstd data is damaged: %s",
-			       ZSTD_getErrorName(status));
+		               ZSTD_getErrorName(status));
 	f->inside = status != 0;
 	return 0;
 }
@@ -83,7 +83,7 @@ static int read_decoded(struct inflate *f, void *buf, size_t cap, size_t *ret_n,
 		}
 		bool starved = f->end && f->used == f->have;
 		int status = f->zstd != NULL ? step_zstd(f, buf, cap, ret_n, err)
-					     : step_gzip(f, buf, cap, ret_n, err);
+		                             : step_gzip(f, buf, cap, ret_n, err);
 
 		if (status != 0 || *ret_n > 0)
 			return status;
@@ -118,7 +118,7 @@ struct source *inflate_source(struct source *inner, enum compression compression
 	struct inflate *f = mem_zalloc(sizeof(*f));
 
 	f->source = (struct source){compression == COMPRESSION_NONE ? plain_read : inflate_read,
-				    inflate_close};
+	                            inflate_close};
 	f->inner = inner;
 	if (compression == COMPRESSION_ZSTD) {
 		f->zstd = ZSTD_createDCtx();

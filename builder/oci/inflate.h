@@ -8,8 +8,8 @@
 #include "builder/oci/mediatype.h"
 
 /*
- * Takes over `inner` (compressed bytes). Reads to the very end of it, so that a verifying inner source has
- * its say; ERR_FORMAT for damaged or truncated data.
+ * Takes over `inner` (compressed bytes). Reads to the very end of it, so that a verifying inner
+ * source has its say; ERR_FORMAT for damaged or truncated data.
  */
 MUST_USE struct source *inflate_source(struct source *inner, enum compression compression);
 

@@ -28,9 +28,9 @@ static int check_version(const char *path, struct err *err)
 	if (fs_read_file(file, LAYOUT_FILE_MAX, &text, err) != 0) {
 		if (err->code == ERR_NOT_FOUND)
 			err_set(err, ERR_NOT_FOUND, "'%s' %s", path,
-				fs_exists(path)
-				    ? "is not an OCI image layout: it has no oci-layout file"
-				    : "does not exist");
+			        fs_exists(path)
+			                ? "is not an OCI image layout: it has no oci-layout file"
+			                : "does not exist");
 		return -1;
 	}
 	if (json_parse(file, text.ptr, text.len, &doc, err) != 0)
@@ -39,8 +39,8 @@ static int check_version(const char *path, struct err *err)
 
 	if (version == NULL || strncmp(version, "1.", 2) != 0)
 		return err_set(err, ERR_UNSUPPORTED,
-			       "'%s': image layout version '%.20s' is not 1.x", path,
-			       version != NULL ? version : "");
+		               "'%s': image layout version '%.20s' is not 1.x", path,
+		               version != NULL ? version : "");
 	return 0;
 }
 
@@ -48,7 +48,7 @@ static int check_version(const char *path, struct err *err)
 static int create(const char *path, struct err *err)
 {
 	static const char empty[] =
-	    "{\"schemaVersion\":2,\"mediaType\":\"" MEDIA_INDEX "\",\"manifests\":[]}";
+		"{\"schemaVersion\":2,\"mediaType\":\"" MEDIA_INDEX "\",\"manifests\":[]}";
 	char file[PATH_MAX];
 	AUTO_CLOSE int lock = -1;
 
@@ -62,7 +62,7 @@ static int create(const char *path, struct err *err)
 	if (fs_join(file, path, "oci-layout", err) != 0)
 		return -1;
 	return fs_exists(file) ? 0
-			       : fs_write_file(file, layout_file, strlen(layout_file), 0644, err);
+	                       : fs_write_file(file, layout_file, strlen(layout_file), 0644, err);
 }
 
 int layout_open(const char *path, unsigned flags, struct layout **ret_layout, struct err *err)
@@ -108,7 +108,7 @@ const char *layout_path(const struct layout *l)
 /* ---- blobs ---- */
 
 int layout_blob_path(const struct layout *l, const struct digest *d, char out[PATH_MAX],
-		     struct err *err)
+                     struct err *err)
 {
 	char hex[DIGEST_HEX_MAX], name[16 + DIGEST_HEX_MAX];
 
@@ -138,7 +138,7 @@ int layout_open_fd(const struct layout *l, const struct digest *d, int *ret_fd, 
 
 	if (fd < 0 && errno == ENOENT)
 		return err_set(err, ERR_NOT_FOUND, "'%s' has no blob %s", l->path,
-			       digest_text(d, text));
+		               digest_text(d, text));
 	if (fd < 0)
 		return err_set(err, ERR_IO, "open '%s'", path);
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
@@ -152,7 +152,7 @@ int layout_open_fd(const struct layout *l, const struct digest *d, int *ret_fd, 
 static int write_blob(struct sink *s, const void *bytes, size_t len, struct err *err)
 {
 	struct layout_blob *b =
-	    (struct layout_blob *)((char *)s - offsetof(struct layout_blob, file));
+		(struct layout_blob *)((char *)s - offsetof(struct layout_blob, file));
 	int64_t before = b->hashed.bytes - (int64_t)len;
 
 	if (fs_write_all(b->temp.fd, bytes, len, err) != 0)
@@ -180,14 +180,14 @@ int layout_blob_begin(struct layout *l, struct layout_blob *blob, struct err *er
 }
 
 int layout_blob_commit(struct layout_blob *blob, const struct digest *want,
-		       struct digest *ret_digest, int64_t *ret_size, struct err *err)
+                       struct digest *ret_digest, int64_t *ret_size, struct err *err)
 {
 	struct digest d = digest_sink_final(&blob->hashed);
 	char path[PATH_MAX], a[DIGEST_TEXT_MAX], b[DIGEST_TEXT_MAX];
 
 	if (want != NULL && !digest_equal(&d, want))
 		return err_set(err, ERR_DIGEST, "the content of %s has digest %s",
-			       digest_text(want, a), digest_text(&d, b));
+		               digest_text(want, a), digest_text(&d, b));
 	if (layout_blob_path(blob->layout, &d, path, err) != 0)
 		return -1;
 	if (!layout_has(blob->layout, &d, blob->hashed.bytes) &&
@@ -205,7 +205,7 @@ void layout_blob_done(struct layout_blob *blob)
 }
 
 int layout_put(struct layout *l, const char *media_type, const void *bytes, size_t len,
-	       struct descriptor *ret_desc, struct err *err)
+               struct descriptor *ret_desc, struct err *err)
 {
 	__attribute__((cleanup(layout_blob_done))) struct layout_blob blob = {0};
 	struct descriptor d = {.media_type = media_type};
@@ -243,7 +243,7 @@ struct layout_store {
 };
 
 static int resolve(struct store *s, const char *tag, struct arena *a, struct descriptor *ret_desc,
-		   struct err *err)
+                   struct err *err)
 {
 	const struct layout *l = ((struct layout_store *)s)->layout;
 	struct index index;
@@ -254,7 +254,7 @@ static int resolve(struct store *s, const char *tag, struct arena *a, struct des
 }
 
 static int open_blob(struct store *s, const struct descriptor *desc, struct source **ret_source,
-		     struct err *err)
+                     struct err *err)
 {
 	int fd;
 

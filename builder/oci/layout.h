@@ -25,7 +25,7 @@ enum layout_flags {
 };
 
 int layout_open(const char *path, unsigned flags, struct layout **ret_layout,
-		struct err *err) MUST_USE;
+                struct err *err) MUST_USE;
 void layout_close(struct layout *l);   /* accepts NULL */
 void layout_closep(struct layout **l); /* __attribute__((cleanup)) form: AUTO_LAYOUT */
 #define AUTO_LAYOUT __attribute__((cleanup(layout_closep)))
@@ -37,18 +37,18 @@ struct store *layout_store(struct layout *l);
 
 /* blobs/sha256/HEX below the layout's path. */
 int layout_blob_path(const struct layout *l, const struct digest *d, char out[PATH_MAX],
-		     struct err *err) MUST_USE;
+                     struct err *err) MUST_USE;
 
 /* True when the blob's file exists with exactly this size (content is not read; size -1 = any). */
 bool layout_has(const struct layout *l, const struct digest *d, int64_t size);
 
 /* Opens the blob's file for reading; the caller closes. ERR_NOT_FOUND names the digest. */
 int layout_open_fd(const struct layout *l, const struct digest *d, int *ret_fd,
-		   struct err *err) MUST_USE;
+                   struct err *err) MUST_USE;
 
 /* Stores bytes; fills digest, size and media_type (borrowed) of *ret_desc. */
 int layout_put(struct layout *l, const char *media_type, const void *bytes, size_t len,
-	       struct descriptor *ret_desc, struct err *err) MUST_USE;
+               struct descriptor *ret_desc, struct err *err) MUST_USE;
 
 /*
  * A blob written piece by piece: begin, write to its sink, commit. The digest is computed on the
@@ -62,16 +62,16 @@ struct layout_blob {
 };
 int layout_blob_begin(struct layout *l, struct layout_blob *blob, struct err *err) MUST_USE;
 int layout_blob_commit(struct layout_blob *blob, const struct digest *want,
-		       struct digest *ret_digest, int64_t *ret_size, struct err *err) MUST_USE;
+                       struct digest *ret_digest, int64_t *ret_size, struct err *err) MUST_USE;
 void layout_blob_done(struct layout_blob *blob);
 
 /* Adds an existing file as blob d (hard link or copy); its content is trusted to match. */
 int layout_adopt(struct layout *l, const char *path, const struct digest *d,
-		 struct err *err) MUST_USE;
+                 struct err *err) MUST_USE;
 
 /* The parsed index.json. */
 int layout_index(const struct layout *l, struct arena *a, struct index *ret_index,
-		 struct err *err) MUST_USE;
+                 struct err *err) MUST_USE;
 
 /*
  * Sets index.json's entry for `tag` (NULL = the first entry without name) to desc, atomically,
@@ -79,7 +79,7 @@ int layout_index(const struct layout *l, struct arena *a, struct index *ret_inde
  * 4 MiB.
  */
 int layout_set_tag(struct layout *l, const char *tag, const struct descriptor *desc,
-		   struct err *err) MUST_USE;
+                   struct err *err) MUST_USE;
 
 /*
  * Removes blobs that no index.json entry reaches, and temporary files older than an hour; unknown

@@ -85,7 +85,7 @@ static bool may_name_blobs(const char *media_type)
 		return true;
 	return strcmp(media_to_oci(media_type), MEDIA_CONFIG) != 0 &&
 	       (text_has_suffix(media_type, "+json") || media_is_index(media_type) ||
-		media_is_manifest(media_type));
+	        media_is_manifest(media_type));
 }
 
 static int mark_node(struct marks *m, const cJSON *node, int depth, struct err *err);
@@ -173,7 +173,7 @@ static bool is_garbage(const struct marks *m, const char *name, const struct sta
 }
 
 static int sweep(const char *path, const struct marks *m, struct layout_gc_result *result,
-		 struct err *err)
+                 struct err *err)
 {
 	struct dirent *entry;
 	int status = 0;

@@ -6,12 +6,12 @@
 #include "builder/oci/layout_internal.h"
 
 static int read_text(const struct layout *l, char file[PATH_MAX], struct strbuf *text,
-		     struct err *err)
+                     struct err *err)
 {
 	return fs_join(file, l->path, "index.json", err) != 0 ||
-		       fs_read_file(file, MANIFEST_BYTES_MAX, text, err) != 0
-		   ? -1
-		   : 0;
+	                       fs_read_file(file, MANIFEST_BYTES_MAX, text, err) != 0
+	               ? -1
+	               : 0;
 }
 
 int layout_document(const struct layout *l, cJSON **ret_doc, struct err *err)
@@ -20,8 +20,8 @@ int layout_document(const struct layout *l, cJSON **ret_doc, struct err *err)
 	char file[PATH_MAX];
 
 	return read_text(l, file, &text, err) != 0
-		   ? -1
-		   : json_parse(file, text.ptr, text.len, ret_doc, err);
+	               ? -1
+	               : json_parse(file, text.ptr, text.len, ret_doc, err);
 }
 
 int layout_index(const struct layout *l, struct arena *a, struct index *ret_index, struct err *err)
@@ -59,7 +59,7 @@ static const struct descriptor *find(const struct index *index, const char *tag)
 }
 
 int layout_find(const struct index *index, const char *path, const char *tag,
-		struct descriptor *ret_desc, struct err *err)
+                struct descriptor *ret_desc, struct err *err)
 {
 	const struct descriptor *found = find(index, tag);
 
@@ -70,14 +70,14 @@ int layout_find(const struct index *index, const char *path, const char *tag,
 	if (tag != NULL) {
 		err_set(err, ERR_NOT_FOUND, "'%s' has no image named '%s'", path, tag);
 		return name_of(index->n_manifests > 0 ? &index->manifests[0]
-						      : &(struct descriptor){0}) != NULL
-			   ? err_hint(err, "it has '%s'", name_of(&index->manifests[0]))
-			   : -1;
+		                                      : &(struct descriptor){0}) != NULL
+		               ? err_hint(err, "it has '%s'", name_of(&index->manifests[0]))
+		               : -1;
 	}
 	if (index->n_manifests == 0)
 		return err_set(err, ERR_NOT_FOUND, "'%s' has no image", path);
 	err_set(err, ERR_NOT_FOUND, "'%s' has %zu images and none is called latest", path,
-		index->n_manifests);
+	        index->n_manifests);
 	return err_hint(err, "name one, as in %s:TAG", path);
 }
 
@@ -143,7 +143,7 @@ static int manifests_of(cJSON *doc, cJSON **ret_manifests, struct err *err)
 }
 
 int layout_set_tag(struct layout *l, const char *tag, const struct descriptor *desc,
-		   struct err *err)
+                   struct err *err)
 {
 	AUTO(json) cJSON *doc = NULL;
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
@@ -162,7 +162,7 @@ int layout_set_tag(struct layout *l, const char *tag, const struct descriptor *d
 	json_print(doc, &text);
 	if (text.overflow)
 		return err_set(err, ERR_LIMIT, "image layout '%s': index.json grows too large",
-			       l->path);
+		               l->path);
 	if (fs_join(file, l->path, "index.json", err) != 0 ||
 	    fs_write_file(file, text.ptr, text.len, 0644, err) != 0)
 		return err_wrap(err, "image layout '%s'", l->path);

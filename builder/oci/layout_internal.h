@@ -29,6 +29,6 @@ int layout_document(const struct layout *l, cJSON **ret_doc, struct err *err) MU
  * The result shares the index's memory.
  */
 int layout_find(const struct index *index, const char *path, const char *tag,
-		struct descriptor *ret_desc, struct err *err) MUST_USE;
+                struct descriptor *ret_desc, struct err *err) MUST_USE;
 
 #endif

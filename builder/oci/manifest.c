@@ -9,7 +9,7 @@
  * (distribution-spec, "Pulling manifests"). Old documents have none of their own.
  */
 static int check_type(const cJSON *doc, const char *outer, const char *fallback,
-		      const char **ret_type, struct err *err)
+                      const char **ret_type, struct err *err)
 {
 	const cJSON *version = json_get(doc, "schemaVersion");
 	const char *own = json_string(doc, "mediaType");
@@ -20,13 +20,13 @@ static int check_type(const cJSON *doc, const char *outer, const char *fallback,
 		return err_set(err, ERR_FORMAT, "schemaVersion is not 2");
 	if (own != NULL && outer != NULL && strcmp(own, outer) != 0)
 		return err_set(err, ERR_FORMAT,
-			       "mediaType is '%.120s' where '%.120s' was announced", own, outer);
+		               "mediaType is '%.120s' where '%.120s' was announced", own, outer);
 	*ret_type = own != NULL ? own : outer != NULL ? outer : fallback;
 	return 0;
 }
 
 static int parse_list(const cJSON *array, const char *name, struct arena *a,
-		      struct descriptor **ret_list, size_t *ret_n, struct err *err)
+                      struct descriptor **ret_list, size_t *ret_n, struct err *err)
 {
 	size_t n = cJSON_IsArray(array) ? (size_t)cJSON_GetArraySize(array) : 0, i = 0;
 	struct descriptor *list;
@@ -37,7 +37,7 @@ static int parse_list(const cJSON *array, const char *name, struct arena *a,
 		return err_set(err, ERR_FORMAT, "%s is missing or not an array", name);
 	if (n > MANIFEST_LAYERS_MAX)
 		return err_set(err, ERR_LIMIT, "%s has %zu entries, at most %d", name, n,
-			       MANIFEST_LAYERS_MAX);
+		               MANIFEST_LAYERS_MAX);
 	list = arena_calloc(a, n, sizeof(*list));
 	cJSON_ArrayForEach (item, array) {
 		if (descriptor_parse(item, a, &list[i], err) != 0)
@@ -50,7 +50,7 @@ static int parse_list(const cJSON *array, const char *name, struct arena *a,
 }
 
 static int parse_subject(const cJSON *doc, struct arena *a, struct descriptor **ret_subject,
-			 struct err *err)
+                         struct err *err)
 {
 	const cJSON *subject = json_get(doc, "subject");
 
@@ -63,16 +63,16 @@ static int parse_subject(const cJSON *doc, struct arena *a, struct descriptor **
 }
 
 static int parse_document(const char *what, const char *bytes, size_t len, cJSON **ret_doc,
-			  struct err *err)
+                          struct err *err)
 {
 	if (len > MANIFEST_BYTES_MAX)
 		return err_set(err, ERR_LIMIT, "%s of %zu bytes, at most %d", what, len,
-			       MANIFEST_BYTES_MAX);
+		               MANIFEST_BYTES_MAX);
 	return json_parse(what, bytes, len, ret_doc, err);
 }
 
 int manifest_parse(const char *bytes, size_t len, const char *media_type, struct arena *a,
-		   struct manifest *ret_manifest, struct err *err)
+                   struct manifest *ret_manifest, struct err *err)
 {
 	AUTO(json) cJSON *doc = NULL;
 	struct manifest m = {0};
@@ -97,7 +97,7 @@ int manifest_parse(const char *bytes, size_t len, const char *media_type, struct
 }
 
 int index_parse(const char *bytes, size_t len, const char *media_type, struct arena *a,
-		struct index *ret_index, struct err *err)
+                struct index *ret_index, struct err *err)
 {
 	AUTO(json) cJSON *doc = NULL;
 	struct index ix = {0};
@@ -110,7 +110,7 @@ int index_parse(const char *bytes, size_t len, const char *media_type, struct ar
 	if (!media_is_index(type))
 		return err_set(err, ERR_FORMAT, "'%.120s' is not an image index", type);
 	if (parse_list(json_get(doc, "manifests"), "manifests", a, &ix.manifests, &ix.n_manifests,
-		       err) != 0 ||
+	               err) != 0 ||
 	    annotations_parse(doc, a, &ix.annotations, err) != 0)
 		return err_wrap(err, "image index");
 	ix.media_type = arena_strdup(a, type);

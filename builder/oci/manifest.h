@@ -1,7 +1,7 @@
 /*
  * Image manifests and image indexes (image-spec, manifest.md and image-index.md) as typed values.
- * Parsing accepts the Docker twins; printing gives OCI, serialised once: those bytes are the manifest.
- * Strings live in the arena.
+ * Parsing accepts the Docker twins; printing gives OCI, serialised once: those bytes are the
+ * manifest. Strings live in the arena.
  */
 #ifndef SLIPWAY_OCI_MANIFEST_H
 #define SLIPWAY_OCI_MANIFEST_H
@@ -29,9 +29,9 @@ struct index {
 };
 
 /*
- * Parses bytes whose media type is `media_type` (from the descriptor or Content-Type; NULL = take the
- * document's own). ERR_FORMAT when schemaVersion is not 2, the document's mediaType differs, a member is
- * missing or malformed; ERR_LIMIT beyond MANIFEST_BYTES_MAX.
+ * Parses bytes whose media type is `media_type` (from the descriptor or Content-Type; NULL = take
+ * the document's own). ERR_FORMAT when schemaVersion is not 2, the document's mediaType differs, a
+ * member is missing or malformed; ERR_LIMIT beyond MANIFEST_BYTES_MAX.
  */
 int manifest_parse(const char *bytes, size_t len, const char *media_type, struct arena *a,
                    struct manifest *ret_manifest, struct err *err) MUST_USE;
@@ -42,7 +42,8 @@ int index_parse(const char *bytes, size_t len, const char *media_type, struct ar
 void manifest_print(const struct manifest *m, struct strbuf *sb);
 void index_print(const struct index *ix, struct strbuf *sb);
 
-/* The best entry for a platform (platform_match; first of equals), NULL if none. Attestation entries
+/* The best entry for a platform (platform_match; first of equals), NULL if none. Attestation
+ * entries
  * ("unknown/unknown") never match. */
 const struct descriptor *index_choose(const struct index *ix, const struct platform *want);
 

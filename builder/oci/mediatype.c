@@ -10,23 +10,23 @@ static const struct {
 	const char *media_type;
 	enum compression compression;
 } layers[] = {
-    {MEDIA_LAYER, COMPRESSION_NONE},
-    {MEDIA_LAYER_GZIP, COMPRESSION_GZIP},
-    {MEDIA_LAYER_ZSTD, COMPRESSION_ZSTD},
-    {MEDIA_DOCKER_LAYER, COMPRESSION_NONE},
-    {MEDIA_DOCKER_LAYER_GZIP, COMPRESSION_GZIP},
-    {MEDIA_DOCKER_LAYER_ZSTD, COMPRESSION_ZSTD},
+	{MEDIA_LAYER, COMPRESSION_NONE},
+	{MEDIA_LAYER_GZIP, COMPRESSION_GZIP},
+	{MEDIA_LAYER_ZSTD, COMPRESSION_ZSTD},
+	{MEDIA_DOCKER_LAYER, COMPRESSION_NONE},
+	{MEDIA_DOCKER_LAYER_GZIP, COMPRESSION_GZIP},
+	{MEDIA_DOCKER_LAYER_ZSTD, COMPRESSION_ZSTD},
 };
 
 static const struct {
 	const char *docker, *oci;
 } twins[] = {
-    {MEDIA_DOCKER_LIST, MEDIA_INDEX},
-    {MEDIA_DOCKER_MANIFEST, MEDIA_MANIFEST},
-    {MEDIA_DOCKER_CONFIG, MEDIA_CONFIG},
-    {MEDIA_DOCKER_LAYER, MEDIA_LAYER},
-    {MEDIA_DOCKER_LAYER_GZIP, MEDIA_LAYER_GZIP},
-    {MEDIA_DOCKER_LAYER_ZSTD, MEDIA_LAYER_ZSTD},
+	{MEDIA_DOCKER_LIST, MEDIA_INDEX},
+	{MEDIA_DOCKER_MANIFEST, MEDIA_MANIFEST},
+	{MEDIA_DOCKER_CONFIG, MEDIA_CONFIG},
+	{MEDIA_DOCKER_LAYER, MEDIA_LAYER},
+	{MEDIA_DOCKER_LAYER_GZIP, MEDIA_LAYER_GZIP},
+	{MEDIA_DOCKER_LAYER_ZSTD, MEDIA_LAYER_ZSTD},
 };
 
 bool media_is_index(const char *media_type)
@@ -72,8 +72,9 @@ const char *media_layer(enum compression compression)
 
 const char *compression_name(enum compression compression)
 {
-	static const char *const names[] = {
-	    [COMPRESSION_NONE] = "none", [COMPRESSION_GZIP] = "gzip", [COMPRESSION_ZSTD] = "zstd"};
+	static const char *const names[] = {[COMPRESSION_NONE] = "none",
+	                                    [COMPRESSION_GZIP] = "gzip",
+	                                    [COMPRESSION_ZSTD] = "zstd"};
 
 	return names[compression];
 }

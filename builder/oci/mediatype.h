@@ -22,7 +22,7 @@
 #define MEDIA_DOCKER_LAYER_ZSTD "application/vnd.docker.image.rootfs.diff.tar.zstd"
 
 /* What one GET of a manifest accepts, all four kinds in one header value. */
-#define MEDIA_ACCEPT_MANIFESTS \
+#define MEDIA_ACCEPT_MANIFESTS                                                                     \
 	MEDIA_INDEX ", " MEDIA_MANIFEST ", " MEDIA_DOCKER_LIST ", " MEDIA_DOCKER_MANIFEST
 
 enum compression { COMPRESSION_NONE, COMPRESSION_GZIP, COMPRESSION_ZSTD };
@@ -31,7 +31,8 @@ bool media_is_index(const char *media_type);    /* OCI index or Docker list */
 bool media_is_manifest(const char *media_type); /* OCI or Docker image manifest */
 bool media_is_layer(const char *media_type);    /* any of the six layer types above */
 
-/* The OCI twin of a Docker type (same bytes, other name); OCI and unknown types come back as given. */
+/* The OCI twin of a Docker type (same bytes, other name); OCI and unknown types come back as given.
+ */
 const char *media_to_oci(const char *media_type);
 
 /* How a layer is compressed; false when it is not a known layer type. */

@@ -5,23 +5,23 @@
 #include <sys/utsname.h>
 
 static const struct platform_arch arches[] = {
-    {"amd64", EM_X86_64, "x86_64-linux-gnu", "x86_64", 64},
-    {"arm64", EM_AARCH64, "aarch64-linux-gnu", "aarch64", 64},
-    {"386", EM_386, "i386-linux-gnu", "i686", 32},
-    {"arm", EM_ARM, "arm-linux-gnueabihf", "armv7l", 32},
-    {"ppc64le", EM_PPC64, "powerpc64le-linux-gnu", "ppc64le", 64},
-    {"s390x", EM_S390, "s390x-linux-gnu", "s390x", 64},
-    {"riscv64", EM_RISCV, "riscv64-linux-gnu", "riscv64", 64},
+	{"amd64", EM_X86_64, "x86_64-linux-gnu", "x86_64", 64},
+	{"arm64", EM_AARCH64, "aarch64-linux-gnu", "aarch64", 64},
+	{"386", EM_386, "i386-linux-gnu", "i686", 32},
+	{"arm", EM_ARM, "arm-linux-gnueabihf", "armv7l", 32},
+	{"ppc64le", EM_PPC64, "powerpc64le-linux-gnu", "ppc64le", 64},
+	{"s390x", EM_S390, "s390x-linux-gnu", "s390x", 64},
+	{"riscv64", EM_RISCV, "riscv64-linux-gnu", "riscv64", 64},
 };
 
 /* Names other worlds use for the same architecture (containerd, platforms/database.go). */
 static const struct {
 	const char *from, *to;
 } aliases[] = {{"x86_64", "amd64"},
-	       {"x86-64", "amd64"},
-	       {"aarch64", "arm64"},
-	       {"i386", "386"},
-	       {"armhf", "arm"}};
+               {"x86-64", "amd64"},
+               {"aarch64", "arm64"},
+               {"i386", "386"},
+               {"armhf", "arm"}};
 
 /* Variants that mean the baseline, which is written as none. */
 static const struct {
@@ -34,7 +34,7 @@ static bool part_valid(const char *text, size_t len)
 		return false;
 	for (size_t i = 0; i < len; i++)
 		if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-",
-			   text[i]) == NULL)
+		           text[i]) == NULL)
 			return false;
 	return true;
 }
@@ -69,7 +69,7 @@ int platform_parse(const char *text, struct platform *ret_platform, struct err *
 char *platform_text(const struct platform *p, char out[PLATFORM_TEXT_MAX])
 {
 	snprintf(out, PLATFORM_TEXT_MAX, "%s/%s%s%s", p->os, p->architecture,
-		 p->variant[0] != '\0' ? "/" : "", p->variant);
+	         p->variant[0] != '\0' ? "/" : "", p->variant);
 	return out;
 }
 

@@ -1,7 +1,7 @@
 /*
  * Platforms (image-spec, image-index.md "platform"): os/architecture[/variant], normalised the way
- * containerd does it: arm64 "v8"/"8" and amd64 "v1" have no variant, aarch64 = arm64, x86_64 = amd64.
- * Pure values, no allocation.
+ * containerd does it: arm64 "v8"/"8" and amd64 "v1" have no variant, aarch64 = arm64, x86_64 =
+ * amd64. Pure values, no allocation.
  */
 #ifndef SLIPWAY_OCI_PLATFORM_H
 #define SLIPWAY_OCI_PLATFORM_H
@@ -15,7 +15,7 @@
 enum { PLATFORM_PART_MAX = 32, PLATFORM_TEXT_MAX = 3 * PLATFORM_PART_MAX };
 
 struct platform {
-	char os[PLATFORM_PART_MAX];           /* "linux"; empty = the descriptor names no platform */
+	char os[PLATFORM_PART_MAX]; /* "linux"; empty = the descriptor names no platform */
 	char architecture[PLATFORM_PART_MAX]; /* Go's names: "amd64", "arm64" */
 	char variant[PLATFORM_PART_MAX];      /* empty = none */
 };
@@ -29,20 +29,22 @@ char *platform_text(const struct platform *p, char out[PLATFORM_TEXT_MAX]);
 void platform_normalise(struct platform *p);
 bool platform_equal(const struct platform *a, const struct platform *b);
 
-/* What an index entry of platform `have` is worth on a node of `want`: 0 = does not run, higher is better
- * (exact variant 2, no or lower variant 1). */
+/* What an index entry of platform `have` is worth on a node of `want`: 0 = does not run, higher is
+ * better (exact variant 2, no or lower variant 1). */
 int platform_match(const struct platform *want, const struct platform *have);
 
 /* The platform of the machine this runs on. */
 struct platform platform_host(void);
 
-/* ELF facts of an architecture we know: e_machine, Debian multiarch name, cross toolchain prefix. */
+/* ELF facts of an architecture we know: e_machine, Debian multiarch name, cross toolchain prefix.
+ */
 struct platform_arch {
 	const char *architecture; /* "amd64" */
 	uint16_t elf_machine;     /* EM_X86_64 */
-	const char *multiarch;    /* "x86_64-linux-gnu": Debian library folder and cross sysroot name */
-	const char *gnu_name;     /* "x86_64": uname -m */
-	unsigned elf_bits;        /* 32 or 64 */
+	const char
+		*multiarch;   /* "x86_64-linux-gnu": Debian library folder and cross sysroot name */
+	const char *gnu_name; /* "x86_64": uname -m */
+	unsigned elf_bits;    /* 32 or 64 */
 };
 
 /* The row for an architecture name, or NULL when it is not in the table. */

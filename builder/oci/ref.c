@@ -10,8 +10,8 @@ static const struct {
 	const char *prefix;
 	enum ref_kind kind;
 } transports[] = {{"oci:", REF_LAYOUT},
-		  {"oci-archive:", REF_OCI_ARCHIVE},
-		  {"docker-archive:", REF_DOCKER_ARCHIVE}};
+                  {"oci-archive:", REF_OCI_ARCHIVE},
+                  {"docker-archive:", REF_DOCKER_ARCHIVE}};
 
 static bool lower_or_digit(char c)
 {
@@ -83,7 +83,8 @@ static bool host_valid(const char *host)
 		port = end[1] == ':' ? end + 1 : NULL;
 	} else {
 		len = port != NULL ? (size_t)(port - host) : len;
-		if (len == 0 || len > 253 || host[0] == '-' || host[0] == '.')
+		if (len == 0 || len > 253 || host[0] == '-' || host[0] == '.' ||
+		    strstr(host, "..") != NULL)
 			return false;
 		for (size_t i = 0; i < len; i++)
 			if (!lower_or_digit(host[i]) && !(host[i] >= 'A' && host[i] <= 'Z') &&
@@ -141,13 +142,14 @@ static int check_repository(const struct ref *r, struct err *err)
 		return err_set(err, ERR_FORMAT, "the repository name is empty");
 	if (strlen(r->repository) > REF_REPOSITORY_MAX)
 		return err_set(err, ERR_FORMAT, "the repository name is longer than %d bytes",
-			       REF_REPOSITORY_MAX);
+		               REF_REPOSITORY_MAX);
 	err_set(err, ERR_FORMAT, "'%.260s' is not a repository name", r->repository);
 	for (const char *c = r->repository; *c != '\0'; c++)
 		if (*c >= 'A' && *c <= 'Z')
 			return err_hint(err, "repository names are lower case");
 	return err_hint(
-	    err, "write HOST/NAME[:TAG], with lower-case letters, digits, '.', '_', '-' and '/'");
+		err,
+		"write HOST/NAME[:TAG], with lower-case letters, digits, '.', '_', '-' and '/'");
 }
 
 static int parse_registry(char *text, struct arena *a, struct ref *r, struct err *err)
@@ -202,7 +204,7 @@ int ref_parse(const char *text, struct arena *a, struct ref *ret_ref, struct err
 
 	if (len == 0 || len > REF_TEXT_MAX)
 		return err_set(err, ERR_FORMAT, "an image reference has 1 to %d bytes",
-			       REF_TEXT_MAX);
+		               REF_TEXT_MAX);
 	for (size_t i = 0; i < len; i++)
 		if ((unsigned char)text[i] < 0x20)
 			return err_set(err, ERR_FORMAT, "the image reference has a control byte");
@@ -215,7 +217,7 @@ int ref_parse(const char *text, struct arena *a, struct ref *ret_ref, struct err
 	char *copy = arena_strdup(a, text);
 
 	if ((r.kind == REF_REGISTRY ? parse_registry(copy, a, &r, err)
-				    : parse_path(copy, &r, err)) != 0)
+	                            : parse_path(copy, &r, err)) != 0)
 		return err_wrap(err, "image reference '%.300s'", text);
 	*ret_ref = r;
 	return 0;
@@ -233,5 +235,5 @@ char *ref_text(const struct ref *r, struct arena *a)
 	if (r->kind == REF_REGISTRY)
 		return arena_printf(a, "%s/%s%s%s%s", r->host, r->repository, colon, tag, digest);
 	return arena_printf(a, "%s%s%s%s%s", transports[r->kind - REF_LAYOUT].prefix, r->path,
-			    colon, tag, digest);
+	                    colon, tag, digest);
 }

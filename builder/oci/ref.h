@@ -1,10 +1,9 @@
 /*
  * Image references as users write them (distribution-spec, "Pulling manifests"; Docker's defaults):
  *
- *   [HOST[:PORT]/]NAME[:TAG][@sha256:...]   a registry; no host = docker.io, one segment = library/NAME
- *   oci:PATH[:TAG][@sha256:...]             an OCI layout folder
- *   oci-archive:PATH[:TAG]                  the same as one tar file
- *   docker-archive:PATH[:NAME:TAG]          what `docker load` reads
+ *   [HOST[:PORT]/]NAME[:TAG][@sha256:...]   a registry; no host = docker.io, one segment =
+ * library/NAME oci:PATH[:TAG][@sha256:...]             an OCI layout folder oci-archive:PATH[:TAG]
+ * the same as one tar file docker-archive:PATH[:NAME:TAG]          what `docker load` reads
  *
  * Pure parsing; strings live in the arena.
  */
@@ -41,7 +40,8 @@ bool ref_tag_valid(const char *tag);
 /* True for the distribution-spec name grammar, at most 255 bytes. */
 bool ref_repository_valid(const char *repository);
 
-/* The host that speaks the API for a reference host: docker.io -> registry-1.docker.io, others as is. */
+/* The host that speaks the API for a reference host: docker.io -> registry-1.docker.io, others as
+ * is. */
 const char *ref_api_host(const char *host);
 
 #endif

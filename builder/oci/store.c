@@ -1,13 +1,13 @@
 #include "builder/oci/store.h"
 
 int store_resolve(struct store *s, const char *tag, struct arena *a, struct descriptor *ret_desc,
-		  struct err *err)
+                  struct err *err)
 {
 	return s->resolve(s, tag, a, ret_desc, err);
 }
 
 int store_open(struct store *s, const struct descriptor *desc, struct source **ret_source,
-	       struct err *err)
+               struct err *err)
 {
 	return s->open(s, desc, ret_source, err);
 }
@@ -25,7 +25,7 @@ void store_closep(struct store **s)
 }
 
 int store_read(struct store *s, const struct descriptor *desc, size_t max_bytes, struct strbuf *sb,
-	       struct err *err)
+               struct err *err)
 {
 	struct source *source = NULL;
 	char digest[DIGEST_TEXT_MAX];
@@ -34,8 +34,8 @@ int store_read(struct store *s, const struct descriptor *desc, size_t max_bytes,
 	strbuf_reset(sb);
 	if (desc->size < 0 || (uint64_t)desc->size > max_bytes)
 		return err_set(err, ERR_LIMIT, "%s has %lld bytes, at most %zu are read",
-			       digest_text(&desc->digest, digest), (long long)desc->size,
-			       max_bytes);
+		               digest_text(&desc->digest, digest), (long long)desc->size,
+		               max_bytes);
 	if (sb->max < max_bytes)
 		sb->max = max_bytes;
 	if (store_open(s, desc, &source, err) != 0)

@@ -10,10 +10,12 @@
 #include "builder/oci/descriptor.h"
 
 struct store {
-	/* Finds what a tag (NULL = the only or "latest" one) names, without reading more than needed. */
-	int (*resolve)(struct store *s, const char *tag, struct arena *a, struct descriptor *ret_desc,
-	               struct err *err);
-	/* Opens the bytes of desc; reading ends in ERR_DIGEST when they differ. Caller: source_close. */
+	/* Finds what a tag (NULL = the only or "latest" one) names, without reading more than
+	 * needed. */
+	int (*resolve)(struct store *s, const char *tag, struct arena *a,
+	               struct descriptor *ret_desc, struct err *err);
+	/* Opens the bytes of desc; reading ends in ERR_DIGEST when they differ. Caller:
+	 * source_close. */
 	int (*open)(struct store *s, const struct descriptor *desc, struct source **ret_source,
 	            struct err *err);
 	/* Releases the store and its memory. */
@@ -24,10 +26,11 @@ int store_resolve(struct store *s, const char *tag, struct arena *a, struct desc
                   struct err *err) MUST_USE;
 int store_open(struct store *s, const struct descriptor *desc, struct source **ret_source,
                struct err *err) MUST_USE;
-void store_close(struct store *s); /* accepts NULL */
+void store_close(struct store *s);   /* accepts NULL */
 void store_closep(struct store **s); /* for AUTO-style clean-up of a variable */
 
-/* Reads a whole verified document of at most max_bytes into sb (emptied first); ERR_LIMIT if larger. */
+/* Reads a whole verified document of at most max_bytes into sb (emptied first); ERR_LIMIT if
+ * larger. */
 int store_read(struct store *s, const struct descriptor *desc, size_t max_bytes, struct strbuf *sb,
                struct err *err) MUST_USE;
 

@@ -22,11 +22,12 @@ struct token {
 struct auth {
 	struct auth_opts opts;
 	char *host, *origin;
-	pthread_mutex_t lock; /* held while a token is fetched, so that one fetch serves all who wait */
-	struct arena arena;   /* of the challenge */
+	pthread_mutex_t
+		lock; /* held while a token is fetched, so that one fetch serves all who wait */
+	struct arena arena; /* of the challenge */
 	struct challenge challenge;
-	bool renew;           /* the credentials were refused: ask the provider for new ones */
-	char *basic;          /* "Basic ..." */
+	bool renew;  /* the credentials were refused: ask the provider for new ones */
+	char *basic; /* "Basic ..." */
 	struct token tokens[TOKENS_MAX];
 	size_t n_tokens;
 };
@@ -79,7 +80,8 @@ static char *basic_header(const struct credential *c)
 	strbuf_addf(&plain, "%s:%s", c->username, c->secret != NULL ? c->secret : "");
 	header = mem_zalloc(6 + (plain.len + 2) / 3 * 4 + 1);
 	memcpy(header, "Basic ", 6);
-	EVP_EncodeBlock((unsigned char *)header + 6, (const unsigned char *)plain.ptr, (int)plain.len);
+	EVP_EncodeBlock((unsigned char *)header + 6, (const unsigned char *)plain.ptr,
+	                (int)plain.len);
 	OPENSSL_cleanse(plain.ptr, plain.len);
 	return header;
 }
@@ -96,21 +98,26 @@ static int get_credential(struct auth *a, struct credential *c, struct err *err)
 }
 
 /*
- * The token server gets the user's secret, so it must be https, and it must not be an address inside the
- * user's network that a hostile registry points at, unless it is the registry's own host.
+ * The token server gets the user's secret, so it must be https, and it must not be an address
+ * inside the user's network that a hostile registry points at, unless it is the registry's own
+ * host.
  */
 static int check_realm(const struct auth *a, struct arena *arena, struct err *err)
 {
 	struct url realm, own;
 
-	if (url_parse(a->challenge.realm, arena, &realm, err) != 0 || url_parse(a->origin, arena, &own, err) != 0)
+	if (url_parse(a->challenge.realm, arena, &realm, err) != 0 ||
+	    url_parse(a->origin, arena, &own, err) != 0)
 		return err_wrap(err, "token server");
-	if (strcmp(realm.host, own.host) == 0 && (strcmp(realm.scheme, "https") == 0 || a->opts.insecure))
+	if (strcmp(realm.host, own.host) == 0 &&
+	    (strcmp(realm.scheme, "https") == 0 || a->opts.insecure))
 		return 0;
 	if (strcmp(realm.scheme, "https") != 0 && !a->opts.insecure)
-		return err_set(err, ERR_DENIED, "the registry names a token server without TLS: %s", a->challenge.realm);
+		return err_set(err, ERR_DENIED, "the registry names a token server without TLS: %s",
+		               a->challenge.realm);
 	if (url_host_is_private(realm.host))
-		return err_set(err, ERR_DENIED, "the registry names a token server at a private address: %s",
+		return err_set(err, ERR_DENIED,
+		               "the registry names a token server at a private address: %s",
 		               a->challenge.realm);
 	return 0;
 }
@@ -140,16 +147,19 @@ static void get_url(const struct auth *a, const char *scopes, struct strbuf *sb)
 	add_scopes(sb, scopes);
 }
 
-static int ask_get(struct auth *a, const char *scopes, const struct credential *c, struct http_response *r,
-                   struct err *err)
+static int ask_get(struct auth *a, const char *scopes, const struct credential *c,
+                   struct http_response *r, struct err *err)
 {
 	AUTO(strbuf) struct strbuf url = STRBUF_INIT(HTTP_URL_MAX);
 	char *basic = c->username != NULL ? basic_header(c) : NULL;
 	const struct http_header header = {"Authorization", basic};
 
 	get_url(a, scopes, &url);
-	const struct http_request request = {.method = "GET", .url = strbuf_str(&url), .headers = &header,
-	                                     .n_headers = basic != NULL, .response_max = TOKEN_REPLY_MAX};
+	const struct http_request request = {.method = "GET",
+	                                     .url = strbuf_str(&url),
+	                                     .headers = &header,
+	                                     .n_headers = basic != NULL,
+	                                     .response_max = TOKEN_REPLY_MAX};
 	int status = http_perform(a->opts.transport, &request, r, err);
 
 	auth_release(basic);
@@ -157,8 +167,8 @@ static int ask_get(struct auth *a, const char *scopes, const struct credential *
 }
 
 /* An identity token is an OAuth2 refresh token: POST form. */
-static int ask_post(struct auth *a, const char *scopes, const struct credential *c, struct http_response *r,
-                    struct err *err)
+static int ask_post(struct auth *a, const char *scopes, const struct credential *c,
+                    struct http_response *r, struct err *err)
 {
 	AUTO(strbuf) struct strbuf form = STRBUF_INIT(64 << 10);
 	const struct http_header header = {"Content-Type", "application/x-www-form-urlencoded"};
@@ -170,7 +180,10 @@ static int ask_post(struct auth *a, const char *scopes, const struct credential 
 	strbuf_adds(&form, "&refresh_token=");
 	url_encode(&form, c->identity_token);
 	const struct http_request request = {
-		.method = "POST", .url = a->challenge.realm, .headers = &header, .n_headers = 1,
+		.method = "POST",
+		.url = a->challenge.realm,
+		.headers = &header,
+		.n_headers = 1,
 		.body = {.kind = HTTP_BODY_MEMORY, .bytes = form.ptr, .size = (int64_t)form.len},
 		.response_max = TOKEN_REPLY_MAX};
 	int status = http_perform(a->opts.transport, &request, r, err);
@@ -179,8 +192,8 @@ static int ask_post(struct auth *a, const char *scopes, const struct credential 
 	return status;
 }
 
-static int ask_server(struct auth *a, const char *scopes, const struct credential *c, struct http_response *r,
-                      struct err *err)
+static int ask_server(struct auth *a, const char *scopes, const struct credential *c,
+                      struct http_response *r, struct err *err)
 {
 	if (c->identity_token != NULL) {
 		if (ask_post(a, scopes, c, r, err) != 0)
@@ -193,7 +206,8 @@ static int ask_server(struct auth *a, const char *scopes, const struct credentia
 	return ask_get(a, scopes, c, r, err);
 }
 
-static int read_token(struct auth *a, const char *scopes, const struct http_response *r, struct err *err)
+static int read_token(struct auth *a, const char *scopes, const struct http_response *r,
+                      struct err *err)
 {
 	AUTO(json) cJSON *doc = NULL;
 	struct err ignored = {0};
@@ -209,7 +223,8 @@ static int read_token(struct auth *a, const char *scopes, const struct http_resp
 		return err_set(err, ERR_FORMAT, "the token server's reply has no token");
 	for (const char *c = token; *c != '\0'; c++)
 		if ((unsigned char)*c <= ' ' || *c == 0x7f)
-			return err_set(err, ERR_FORMAT, "the token server's token has a control byte");
+			return err_set(err, ERR_FORMAT,
+			               "the token server's token has a control byte");
 	if (json_size(doc, "expires_in", &life, &ignored) != 0 || life < TOKEN_LIFE_DEFAULT_S)
 		life = TOKEN_LIFE_DEFAULT_S;
 	if (a->n_tokens == TOKENS_MAX)
@@ -243,8 +258,10 @@ static int fetch_token(struct auth *a, const char *scopes, struct err *err)
 		return err_wrap(err, "token server");
 	if (r.status != 200) {
 		registry_error(&r, err);
-		return err_wrap(err, "token server%s", c.username == NULL && c.identity_token == NULL ?
-		                " (no credentials found)" : "");
+		return err_wrap(err, "token server%s",
+		                c.username == NULL && c.identity_token == NULL
+		                        ? " (no credentials found)"
+		                        : "");
 	}
 	return read_token(a, scopes, &r, err);
 }
@@ -286,7 +303,10 @@ static int basic(struct auth *a, char **ret_value, struct err *err)
 			return -1;
 		if (c.username == NULL) {
 			err_set(err, ERR_DENIED, "no credentials for '%s' were found", a->host);
-			return err_hint(err, "log in: `docker login %s`, or --username with --password-stdin", a->host);
+			return err_hint(
+				err,
+				"log in: `docker login %s`, or --username with --password-stdin",
+				a->host);
 		}
 		a->basic = basic_header(&c);
 	}
@@ -343,7 +363,8 @@ static int learn(struct auth *a, const char *text, struct err *err)
 	return 0;
 }
 
-int auth_challenged(struct auth *a, const char *challenge, const char *used, bool *ret_retry, struct err *err)
+int auth_challenged(struct auth *a, const char *challenge, const char *used, bool *ret_retry,
+                    struct err *err)
 {
 	int status = 0;
 

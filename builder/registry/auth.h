@@ -1,7 +1,7 @@
 /*
- * Authorization for one repository: Basic, or Bearer tokens from the token server that the registry's
- * challenge names (Docker token specification). Tokens are kept per scope set until three quarters of
- * their life are over. Secrets are wiped on release. Thread-safe.
+ * Authorization for one repository: Basic, or Bearer tokens from the token server that the
+ * registry's challenge names (Docker token specification). Tokens are kept per scope set until
+ * three quarters of their life are over. Secrets are wiped on release. Thread-safe.
  */
 #ifndef SLIPWAY_REGISTRY_AUTH_H
 #define SLIPWAY_REGISTRY_AUTH_H
@@ -15,9 +15,9 @@
 struct auth; /* opaque */
 
 struct auth_opts {
-	const char *host;        /* as in references: key of the credentials */
-	const char *origin;      /* "https://host[:port]": where requests go */
-	bool insecure;           /* the token server may be plain http too */
+	const char *host;                        /* as in references: key of the credentials */
+	const char *origin;                      /* "https://host[:port]": where requests go */
+	bool insecure;                           /* the token server may be plain http too */
 	struct http_transport *transport;        /* borrowed */
 	struct credential_provider *credentials; /* borrowed, NULL = anonymous */
 	struct clock *clock;
@@ -27,15 +27,16 @@ struct auth *auth_new(const struct auth_opts *opts);
 void auth_free(struct auth *a); /* accepts NULL */
 
 /*
- * The Authorization header's value for these scopes (space separated, the most wanted first), or NULL as long
- * as the registry has not asked for any. Fetches a token when needed. The caller frees with auth_release.
+ * The Authorization header's value for these scopes (space separated, the most wanted first), or
+ * NULL as long as the registry has not asked for any. Fetches a token when needed. The caller frees
+ * with auth_release.
  */
 int auth_header(struct auth *a, const char *scopes, char **ret_value, struct err *err) MUST_USE;
 void auth_release(char *value); /* wipes and frees; accepts NULL */
 
 /*
- * Takes in a 401's WWW-Authenticate (NULL when it has none): learns the scheme, forgets the token that was
- * refused (`used`, may be NULL). *ret_retry says whether another try can go better.
+ * Takes in a 401's WWW-Authenticate (NULL when it has none): learns the scheme, forgets the token
+ * that was refused (`used`, may be NULL). *ret_retry says whether another try can go better.
  */
 int auth_challenged(struct auth *a, const char *challenge, const char *used, bool *ret_retry,
                     struct err *err) MUST_USE;

@@ -19,12 +19,13 @@ static const char *blob_url(const struct registry *r, const struct digest *d, st
 	return arena_printf(a, "%s/blobs/%s", r->base, digest_text(d, text));
 }
 
-static int head_blob(struct registry *r, const struct descriptor *desc, const char *actions, bool *ret_exists,
-                     struct err *err)
+static int head_blob(struct registry *r, const struct descriptor *desc, const char *actions,
+                     bool *ret_exists, struct err *err)
 {
 	AUTO(arena) struct arena a = {0};
 	AUTO(http_response) struct http_response resp = {0};
-	const struct call head = {.method = "HEAD", .url = blob_url(r, &desc->digest, &a),
+	const struct call head = {.method = "HEAD",
+	                          .url = blob_url(r, &desc->digest, &a),
 	                          .scopes = call_scopes(r, actions, NULL, &a)};
 
 	if (call_send(r, &head, &resp, err) != 0)
@@ -38,7 +39,8 @@ static int head_blob(struct registry *r, const struct descriptor *desc, const ch
 	return 0;
 }
 
-int registry_has_blob(struct registry *r, const struct descriptor *desc, bool *ret_exists, struct err *err)
+int registry_has_blob(struct registry *r, const struct descriptor *desc, bool *ret_exists,
+                      struct err *err)
 {
 	return head_blob(r, desc, "pull", ret_exists, err);
 }
@@ -69,8 +71,9 @@ struct upload {
 };
 
 /*
- * Opens an upload session, mounting instead when asked to (distribution-spec, "Mounting a blob from another
- * repository"): 201 = mounted, 202 = a session to use, anything else on a mount = ask again without.
+ * Opens an upload session, mounting instead when asked to (distribution-spec, "Mounting a blob from
+ * another repository"): 201 = mounted, 202 = a session to use, anything else on a mount = ask again
+ * without.
  */
 static int open_session(const struct upload *u, const char *mount_from, struct arena *a,
                         const char **ret_location, bool *ret_mounted, struct err *err)
@@ -84,13 +87,15 @@ static int open_session(const struct upload *u, const char *mount_from, struct a
 		strbuf_addf(&url, "?mount=%s&from=", digest_text(&u->desc->digest, digest));
 		url_encode(&url, mount_from);
 	}
-	const struct call post = {.method = "POST", .url = strbuf_str(&url),
+	const struct call post = {.method = "POST",
+	                          .url = strbuf_str(&url),
 	                          .scopes = call_scopes(u->r, "pull,push", mount_from, a)};
 
 	*ret_mounted = false;
 	if (call_send(u->r, &post, &resp, err) != 0)
 		return mount_from != NULL && err->code != ERR_INTERRUPTED
-		               ? open_session(u, NULL, a, ret_location, ret_mounted, err) : -1;
+		               ? open_session(u, NULL, a, ret_location, ret_mounted, err)
+		               : -1;
 	if (mount_from != NULL && resp.status == 201) {
 		*ret_mounted = true;
 		return 0;
@@ -101,23 +106,30 @@ static int open_session(const struct upload *u, const char *mount_from, struct a
 	const char *location = http_header_get(&resp.headers, "Location");
 
 	if (location == NULL)
-		return err_set(err, ERR_SERVER, "the registry opened an upload but named no Location");
+		return err_set(err, ERR_SERVER,
+		               "the registry opened an upload but named no Location");
 	return url_resolve(strbuf_str(&url), location, a, ret_location, err);
 }
 
 /* The whole blob in one PUT of known length: the one way that every registry takes. */
-static int put_blob(struct upload *u, const char *location, struct arena *a, bool *ret_again, struct err *err)
+static int put_blob(struct upload *u, const char *location, struct arena *a, bool *ret_again,
+                    struct err *err)
 {
 	AUTO(http_response) struct http_response resp = {0};
 	char digest[DIGEST_TEXT_MAX];
 	const struct call put = {
 		.method = "PUT",
-		.url = arena_printf(a, "%s%cdigest=%s", location, strchr(location, '?') != NULL ? '&' : '?',
-		                    digest_text(&u->desc->digest, digest)),
+		.url = arena_printf(a, "%s%cdigest=%s", location,
+	                            strchr(location, '?') != NULL ? '&' : '?',
+	                            digest_text(&u->desc->digest, digest)),
 		.scopes = call_scopes(u->r, "pull,push", NULL, a),
-		.headers = {{"Content-Type", "application/octet-stream"}}, .n_headers = 1,
+		.headers = {{"Content-Type", "application/octet-stream"}},
+		.n_headers = 1,
 		.body = {.kind = HTTP_BODY_FILE, .fd = u->fd, .size = u->desc->size},
-		.large = true, .once = true, .on_sent = on_sent, .ctx = &u->sending};
+		.large = true,
+		.once = true,
+		.on_sent = on_sent,
+		.ctx = &u->sending};
 
 	if (call_send(u->r, &put, &resp, err) != 0) {
 		*ret_again = err->code == ERR_NETWORK;
@@ -131,7 +143,8 @@ static int put_blob(struct upload *u, const char *location, struct arena *a, boo
 	return registry_error(&resp, err);
 }
 
-/* Sessions until the blob is there. Before each new one a HEAD asks whether the lost answer was a yes. */
+/* Sessions until the blob is there. Before each new one a HEAD asks whether the lost answer was a
+ * yes. */
 static int upload(struct upload *u, enum blob_outcome *ret_outcome, struct err *err)
 {
 	for (unsigned attempt = 1;; attempt++) {
@@ -145,13 +158,15 @@ static int upload(struct upload *u, enum blob_outcome *ret_outcome, struct err *
 			*ret_outcome = BLOB_UPLOADED;
 			return 0;
 		}
-		if (open_session(u, attempt == 1 ? u->mount_from : NULL, &a, &location, &mounted, err) != 0)
+		if (open_session(u, attempt == 1 ? u->mount_from : NULL, &a, &location, &mounted,
+		                 err) != 0)
 			return -1;
 		*ret_outcome = mounted ? BLOB_MOUNTED : BLOB_UPLOADED;
 		if (mounted)
 			return 0;
 		if (u->fd < 0)
-			return err_set(err, ERR_NOT_FOUND, "the blob is neither here nor in the registry");
+			return err_set(err, ERR_NOT_FOUND,
+			               "the blob is neither here nor in the registry");
 		if (put_blob(u, location, &a, &again, err) == 0)
 			return 0;
 		if (!again)
@@ -165,11 +180,14 @@ static int upload(struct upload *u, enum blob_outcome *ret_outcome, struct err *
 	}
 }
 
-int registry_put_blob(struct registry *r, const struct descriptor *desc, int fd, const char *mount_from,
-                      enum blob_outcome *ret_outcome, struct err *err)
+int registry_put_blob(struct registry *r, const struct descriptor *desc, int fd,
+                      const char *mount_from, enum blob_outcome *ret_outcome, struct err *err)
 {
 	static const char *const results[] = {"exists", "mounted", "uploaded"};
-	struct upload u = {.r = r, .desc = desc, .fd = fd, .mount_from = mount_from,
+	struct upload u = {.r = r,
+	                   .desc = desc,
+	                   .fd = fd,
+	                   .mount_from = mount_from,
 	                   .sending = {.progress = r->opts.progress}};
 	char hex[DIGEST_HEX_MAX], label[64];
 	bool exists = false;
@@ -182,7 +200,8 @@ int registry_put_blob(struct registry *r, const struct descriptor *desc, int fd,
 		*ret_outcome = BLOB_EXISTED;
 	else if (status == 0)
 		status = upload(&u, ret_outcome, err);
-	progress_finish(r->opts.progress, u.sending.task, status == 0 ? results[*ret_outcome] : "failed");
+	progress_finish(r->opts.progress, u.sending.task,
+	                status == 0 ? results[*ret_outcome] : "failed");
 	if (status != 0)
 		return err_wrap(err, "blob sha256:%.12s", hex);
 	return 0;

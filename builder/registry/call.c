@@ -10,11 +10,13 @@
 
 enum { REDIRECTS_MAX = 5, AUTH_TRIES = 2 };
 
-const char *call_scopes(const struct registry *r, const char *actions, const char *mount_from, struct arena *a)
+const char *call_scopes(const struct registry *r, const char *actions, const char *mount_from,
+                        struct arena *a)
 {
 	if (mount_from == NULL)
 		return arena_printf(a, "repository:%s:%s", r->repository, actions);
-	return arena_printf(a, "repository:%s:%s repository:%s:pull", r->repository, actions, mount_from);
+	return arena_printf(a, "repository:%s:%s repository:%s:pull", r->repository, actions,
+	                    mount_from);
 }
 
 /* xorshift64*: jitter needs no more. */
@@ -52,7 +54,8 @@ int call_wait(struct registry *r, unsigned attempt, const char *retry_after, con
 		*err = *why;
 		return err_wrap(err, "gave up after %u tries", attempt);
 	}
-	progress_note(r->opts.progress, "%s: %s; trying again in %.1f s", r->host, why->msg, (double)delay / 1000);
+	progress_note(r->opts.progress, "%s: %s; trying again in %.1f s", r->host, why->msg,
+	              (double)delay / 1000);
 	r->opts.clock->sleep_ms(r->opts.clock, delay);
 	return interrupt_check(err);
 }
@@ -73,8 +76,8 @@ static void show_warning(struct registry *r, const struct http_response *resp)
 }
 
 /* A reply whose body the caller pulls; that of a refusal is read here, for its words. */
-static int open_body(struct registry *r, const struct http_request *request, struct source **ret_body,
-                     struct http_response *resp, struct err *err)
+static int open_body(struct registry *r, const struct http_request *request,
+                     struct source **ret_body, struct http_response *resp, struct err *err)
 {
 	struct source *body = NULL;
 	struct err ignored = {0};
@@ -93,7 +96,8 @@ static int open_body(struct registry *r, const struct http_request *request, str
 	return 0;
 }
 
-/* One exchange with credentials where they belong: at the registry's own origin and nowhere else. */
+/* One exchange with credentials where they belong: at the registry's own origin and nowhere else.
+ */
 static int exchange(struct registry *r, const struct call *c, const char *url, char **ret_used,
                     struct http_response *resp, struct err *err)
 {
@@ -112,14 +116,23 @@ static int exchange(struct registry *r, const struct call *c, const char *url, c
 		if (*ret_used != NULL)
 			headers[n++] = (struct http_header){"Authorization", *ret_used};
 	} else if (strcmp(to.scheme, "https") != 0 && !r->opts.insecure) {
-		return err_set(err, ERR_DENIED, "the registry redirects to %s without TLS", to.host);
-	} else if (url_host_is_private(to.host) && strcmp(to.host, own.host) != 0 && !url_host_is_private(own.host)) {
-		return err_set(err, ERR_DENIED, "the registry redirects to the private address %s", to.host);
+		return err_set(err, ERR_DENIED, "the registry redirects to %s without TLS",
+		               to.host);
+	} else if (url_host_is_private(to.host) && strcmp(to.host, own.host) != 0 &&
+	           !url_host_is_private(own.host)) {
+		return err_set(err, ERR_DENIED, "the registry redirects to the private address %s",
+		               to.host);
 	}
 	const struct http_request request = {
-		.method = c->method, .url = url, .headers = headers, .n_headers = n, .body = c->body,
-		.large = c->large, .response_max = c->response_max,
-		.on_sent = c->on_sent, .on_sent_ctx = c->ctx,
+		.method = c->method,
+		.url = url,
+		.headers = headers,
+		.n_headers = n,
+		.body = c->body,
+		.large = c->large,
+		.response_max = c->response_max,
+		.on_sent = c->on_sent,
+		.on_sent_ctx = c->ctx,
 	};
 
 	if (c->body_source != NULL)
@@ -132,12 +145,14 @@ static bool is_redirect(const struct call *c, const struct http_response *resp)
 	bool same_method = resp->status == 307 || resp->status == 308;
 	bool get = strcmp(c->method, "GET") == 0 || strcmp(c->method, "HEAD") == 0;
 
-	return !c->stay && (same_method || (get && (resp->status == 301 || resp->status == 302 || resp->status == 303)));
+	return !c->stay && (same_method || (get && (resp->status == 301 || resp->status == 302 ||
+	                                            resp->status == 303)));
 }
 
-/* Follows redirects by hand: libraries that do it themselves have leaked credentials to other hosts. */
-static int follow(struct registry *r, const struct call *c, char **ret_used, struct http_response *resp,
-                  struct err *err)
+/* Follows redirects by hand: libraries that do it themselves have leaked credentials to other
+ * hosts. */
+static int follow(struct registry *r, const struct call *c, char **ret_used,
+                  struct http_response *resp, struct err *err)
 {
 	AUTO(arena) struct arena a = {0};
 	const char *url = c->url;
@@ -150,7 +165,9 @@ static int follow(struct registry *r, const struct call *c, char **ret_used, str
 		const char *location = http_header_get(&resp->headers, "Location");
 
 		if (location == NULL || hops == REDIRECTS_MAX)
-			return err_set(err, ERR_SERVER, location == NULL ? "a redirect without Location" : "too many redirects");
+			return err_set(err, ERR_SERVER,
+			               location == NULL ? "a redirect without Location"
+			                                : "too many redirects");
 		if (url_resolve(url, location, &a, &url, err) != 0)
 			return err_wrap(err, "redirect");
 		auth_release(*ret_used);
@@ -162,7 +179,8 @@ static int follow(struct registry *r, const struct call *c, char **ret_used, str
 /* 403 from a Basic registry whose token ran out (ECR says "expired" instead of asking again). */
 static bool is_expired(const struct http_response *resp)
 {
-	return resp->status == 403 && resp->body.len > 0 && strstr(resp->body.ptr, "expired") != NULL;
+	return resp->status == 403 && resp->body.len > 0 &&
+	       strstr(resp->body.ptr, "expired") != NULL;
 }
 
 static int answer_challenge(struct registry *r, const struct http_response *resp, const char *used,
@@ -174,11 +192,13 @@ static int answer_challenge(struct registry *r, const struct http_response *resp
 
 	while ((value = http_header_next(&resp->headers, "WWW-Authenticate", &pos)) != NULL)
 		strbuf_addf(&all, "%s%s", all.len > 0 ? ", " : "", value);
-	return auth_challenged(r->auth, all.len > 0 ? strbuf_str(&all) : NULL, used, ret_retry, err);
+	return auth_challenged(r->auth, all.len > 0 ? strbuf_str(&all) : NULL, used, ret_retry,
+	                       err);
 }
 
 /* One try: credentials are met, at most twice. */
-static int try_once(struct registry *r, const struct call *c, struct http_response *resp, struct err *err)
+static int try_once(struct registry *r, const struct call *c, struct http_response *resp,
+                    struct err *err)
 {
 	for (int tries = 0;; tries++) {
 		char *used = NULL;

@@ -1,6 +1,6 @@
 /*
- * One request to a registry with everything around it: authorization, redirects, retries. Private to this
- * folder.
+ * One request to a registry with everything around it: authorization, redirects, retries. Private
+ * to this folder.
  */
 #ifndef SLIPWAY_REGISTRY_CALL_H
 #define SLIPWAY_REGISTRY_CALL_H
@@ -13,43 +13,47 @@
 struct registry {
 	struct registry_opts opts;
 	char *host, *repository;
-	char *origin;       /* "https://host[:port]" */
-	char *base;         /* origin + "/v2/" + repository */
+	char *origin; /* "https://host[:port]" */
+	char *base;   /* origin + "/v2/" + repository */
 	struct auth *auth;
 	pthread_mutex_t lock;
-	unsigned budget;    /* retries left for this object */
-	bool warned;        /* a Warning header was shown */
-	uint64_t random;    /* state of the jitter */
+	unsigned budget; /* retries left for this object */
+	bool warned;     /* a Warning header was shown */
+	uint64_t random; /* state of the jitter */
 };
 
 struct call {
 	const char *method;
-	const char *url;          /* absolute */
+	const char *url; /* absolute */
 	const char *scopes;
 	struct http_header headers[4];
 	size_t n_headers;
 	struct http_body body;
 	size_t response_max;
-	struct source **body_source; /* set: a 2xx reply's body is pulled from *body_source by the caller */
-	bool once;                /* no retry here: the caller starts over in its own way */
+	struct source **
+		body_source; /* set: a 2xx reply's body is pulled from *body_source by the caller */
+	bool once;           /* no retry here: the caller starts over in its own way */
 	bool large;
-	bool stay;                /* do not follow redirects */
+	bool stay; /* do not follow redirects */
 	void (*on_sent)(void *ctx, int64_t bytes);
 	void *ctx;
 };
 
 /*
  * Sends until there is an answer worth having: 401 is met with (new) credentials, 307/308 and other
- * redirects are followed (without credentials to another origin), retryable failures are tried again with
- * back-off within the budget. Any other status is the caller's. ERR_NETWORK when tries are used up.
+ * redirects are followed (without credentials to another origin), retryable failures are tried
+ * again with back-off within the budget. Any other status is the caller's. ERR_NETWORK when tries
+ * are used up.
  */
-int call_send(struct registry *r, const struct call *c, struct http_response *resp, struct err *err) MUST_USE;
+int call_send(struct registry *r, const struct call *c, struct http_response *resp,
+              struct err *err) MUST_USE;
 
 /* Waits before retry number `attempt`; -1 with `err` left as it is when the budget is used up. */
 int call_wait(struct registry *r, unsigned attempt, const char *retry_after, const struct err *why,
               struct err *err) MUST_USE;
 
 /* "repository:NAME:pull,push" and, for mounts, "repository:FROM:pull", in the arena. */
-const char *call_scopes(const struct registry *r, const char *actions, const char *mount_from, struct arena *a);
+const char *call_scopes(const struct registry *r, const char *actions, const char *mount_from,
+                        struct arena *a);
 
 #endif

@@ -44,10 +44,14 @@ static void keep(struct challenge *c, const char *name, size_t len, const char *
 	const struct {
 		const char *name;
 		const char **slot;
-	} rows[] = {{"realm", &c->realm}, {"service", &c->service}, {"scope", &c->scope}, {"error", &c->error}};
+	} rows[] = {{"realm", &c->realm},
+	            {"service", &c->service},
+	            {"scope", &c->scope},
+	            {"error", &c->error}};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (strlen(rows[i].name) == len && strncasecmp(rows[i].name, name, len) == 0 && *rows[i].slot == NULL)
+		if (strlen(rows[i].name) == len && strncasecmp(rows[i].name, name, len) == 0 &&
+		    *rows[i].slot == NULL)
 			*rows[i].slot = value;
 }
 
@@ -77,7 +81,8 @@ static enum challenge_scheme scheme_of(const char *text, size_t len)
 	return CHALLENGE_NONE;
 }
 
-int challenge_parse(const char *value, struct arena *a, struct challenge *ret_challenge, struct err *err)
+int challenge_parse(const char *value, struct arena *a, struct challenge *ret_challenge,
+                    struct err *err)
 {
 	struct reader r = {value, a};
 
@@ -92,7 +97,8 @@ int challenge_parse(const char *value, struct arena *a, struct challenge *ret_ch
 		c.scheme = scheme_of(r.at, len);
 		r.at += len;
 		if (c.scheme == CHALLENGE_NONE) {
-			/* A foreign scheme's parameters, or its one opaque token ("Negotiate abc=="). */
+			/* A foreign scheme's parameters, or its one opaque token ("Negotiate
+			 * abc=="). */
 			struct challenge ignored = {0};
 
 			skip(&r, " \t");
@@ -105,7 +111,8 @@ int challenge_parse(const char *value, struct arena *a, struct challenge *ret_ch
 		}
 		read_parameters(&r, &c);
 		if (c.scheme == CHALLENGE_BEARER && c.realm == NULL)
-			return err_set(err, ERR_FORMAT, "the registry asks for a Bearer token but names no realm");
+			return err_set(err, ERR_FORMAT,
+			               "the registry asks for a Bearer token but names no realm");
 		*ret_challenge = c;
 		return 0;
 	}

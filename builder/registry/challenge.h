@@ -1,5 +1,6 @@
 /*
- * WWW-Authenticate (RFC 9110 section 11.6.1): which scheme a registry wants. Pure; strings in the arena.
+ * WWW-Authenticate (RFC 9110 section 11.6.1): which scheme a registry wants. Pure; strings in the
+ * arena.
  */
 #ifndef SLIPWAY_REGISTRY_CHALLENGE_H
 #define SLIPWAY_REGISTRY_CHALLENGE_H
@@ -18,11 +19,11 @@ struct challenge {
 };
 
 /*
- * Reads one header value, which may hold several challenges; the first Basic or Bearer is taken, others
- * (Negotiate, ...) are passed over. scheme CHALLENGE_NONE when there is none. ERR_FORMAT for a Bearer
- * without realm.
+ * Reads one header value, which may hold several challenges; the first Basic or Bearer is taken,
+ * others (Negotiate, ...) are passed over. scheme CHALLENGE_NONE when there is none. ERR_FORMAT for
+ * a Bearer without realm.
  */
-int challenge_parse(const char *value, struct arena *a, struct challenge *ret_challenge, struct err *err)
-	MUST_USE;
+int challenge_parse(const char *value, struct arena *a, struct challenge *ret_challenge,
+                    struct err *err) MUST_USE;
 
 #endif

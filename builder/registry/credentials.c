@@ -31,7 +31,8 @@ static int fixed_get(struct credential_provider *p, const char *host UNUSED, boo
 {
 	const struct credential *have = &((struct fixed *)p)->credential;
 
-	*ret = (struct credential){.username = mem_strdup(have->username), .secret = mem_strdup(have->secret)};
+	*ret = (struct credential){.username = mem_strdup(have->username),
+	                           .secret = mem_strdup(have->secret)};
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /*
  * Where user names and secrets for a registry come from: an interface, so that Amazon ECR's own
- * credentials can stand beside docker's configuration. Secrets are wiped when released and appear in no
- * message, argument vector or environment.
+ * credentials can stand beside docker's configuration. Secrets are wiped when released and appear
+ * in no message, argument vector or environment.
  */
 #ifndef SLIPWAY_REGISTRY_CREDENTIALS_H
 #define SLIPWAY_REGISTRY_CREDENTIALS_H
@@ -20,11 +20,11 @@ void credential_done(struct credential *c); /* wipes and frees */
 
 struct credential_provider {
 	/*
-	 * Looks host ("localhost:5000", "docker.io") up. 0 with everything NULL = nothing known (anonymous).
-	 * `renew` is true after the server refused what an earlier call gave.
+	 * Looks host ("localhost:5000", "docker.io") up. 0 with everything NULL = nothing known
+	 * (anonymous). `renew` is true after the server refused what an earlier call gave.
 	 */
-	int (*get)(struct credential_provider *p, const char *host, bool renew, struct credential *ret,
-	           struct err *err);
+	int (*get)(struct credential_provider *p, const char *host, bool renew,
+	           struct credential *ret, struct err *err);
 	void (*close)(struct credential_provider *p); /* NULL = nothing to release */
 };
 

@@ -1,7 +1,7 @@
 /*
- * docker's configuration file and its credential helpers (docker-credential-helpers protocol: host on
- * standard input, {"ServerURL","Username","Secret"} on standard output; user "<token>" means an identity
- * token).
+ * docker's configuration file and its credential helpers (docker-credential-helpers protocol: host
+ * on standard input, {"ServerURL","Username","Secret"} on standard output; user "<token>" means an
+ * identity token).
  */
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -31,11 +31,14 @@ static char *copy(const char *text)
 }
 
 /* "auth": base64 of user:password. */
-static int decode_auth(const struct docker *d, const char *text, struct credential *c, struct err *err)
+static int decode_auth(const struct docker *d, const char *text, struct credential *c,
+                       struct err *err)
 {
 	size_t len = strlen(text);
 	AUTO_FREE unsigned char *plain = mem_zalloc(len + 4);
-	int n = len % 4 == 0 && len > 0 ? EVP_DecodeBlock(plain, (const unsigned char *)text, (int)len) : -1;
+	int n = len % 4 == 0 && len > 0
+	                ? EVP_DecodeBlock(plain, (const unsigned char *)text, (int)len)
+	                : -1;
 	char *colon = n > 0 ? strchr((char *)plain, ':') : NULL;
 
 	if (colon != NULL) {
@@ -45,11 +48,13 @@ static int decode_auth(const struct docker *d, const char *text, struct credenti
 	}
 	OPENSSL_cleanse(plain, len);
 	if (colon == NULL)
-		return err_set(err, ERR_FORMAT, "'%s': an `auth` entry is not base64 of user:password", d->path);
+		return err_set(err, ERR_FORMAT,
+		               "'%s': an `auth` entry is not base64 of user:password", d->path);
 	return 0;
 }
 
-static int from_entry(const struct docker *d, const cJSON *entry, struct credential *c, struct err *err)
+static int from_entry(const struct docker *d, const cJSON *entry, struct credential *c,
+                      struct err *err)
 {
 	const char *auth = json_string(entry, "auth");
 
@@ -78,21 +83,23 @@ static const cJSON *find_entry(const struct docker *d, const char *host)
 
 	if (json_get(auths, hub ? hub_key : host) != NULL)
 		return json_get(auths, hub ? hub_key : host);
-	cJSON_ArrayForEach(entry, auths)
-	{
-		if (same_host(entry->string, host) || (hub && same_host(entry->string, "index.docker.io")))
+	cJSON_ArrayForEach (entry, auths) {
+		if (same_host(entry->string, host) ||
+		    (hub && same_host(entry->string, "index.docker.io")))
 			return entry;
 	}
 	return NULL;
 }
 
-static int read_helper(const char *program, const struct proc_result *r, struct credential *c, struct err *err)
+static int read_helper(const char *program, const struct proc_result *r, struct credential *c,
+                       struct err *err)
 {
 	AUTO(json) cJSON *doc = NULL;
 	struct err ignored = {0};
 
 	if (r->out.len == 0 || json_parse(program, r->out.ptr, r->out.len, &doc, &ignored) != 0)
-		return err_set(err, ERR_FORMAT, "credential helper '%s' did not print a JSON document", program);
+		return err_set(err, ERR_FORMAT,
+		               "credential helper '%s' did not print a JSON document", program);
 	const char *username = json_string(doc, "Username"), *secret = json_string(doc, "Secret");
 
 	if (username != NULL && strcmp(username, "<token>") == 0) {
@@ -116,14 +123,17 @@ static int ask_helper(const char *name, const char *host, struct credential *c, 
 	int status;
 
 	if (strchr(name, '/') != NULL || strlen(name) > 200)
-		return err_set(err, ERR_FORMAT, "'%.60s' is not the name of a credential helper", name);
+		return err_set(err, ERR_FORMAT, "'%.60s' is not the name of a credential helper",
+		               name);
 	snprintf(program, sizeof(program), "docker-credential-%s", name);
-	status = proc_run(argv, strcmp(host, "docker.io") == 0 ? hub_key : host, HELPER_TIMEOUT_MS, &r, err);
+	status = proc_run(argv, strcmp(host, "docker.io") == 0 ? hub_key : host, HELPER_TIMEOUT_MS,
+	                  &r, err);
 	if (status == 0 && r.exit_status != 0) {
 		/* The protocol's words for "I have none", which is not a failure. */
 		if (strstr(strbuf_str(&r.out), "credentials not found") == NULL &&
 		    strstr(strbuf_str(&r.err_text), "credentials not found") == NULL)
-			status = err_set(err, ERR_DENIED, "credential helper '%s' failed with status %d", program,
+			status = err_set(err, ERR_DENIED,
+			                 "credential helper '%s' failed with status %d", program,
 			                 r.exit_status);
 	} else if (status == 0) {
 		status = read_helper(program, &r, c, err);
@@ -153,7 +163,8 @@ static int docker_get(struct credential_provider *p, const char *host, bool rene
 		status = ask_helper(store, host, &c, err);
 	const cJSON *entry = find_entry(d, host);
 
-	if (status == 0 && c.secret == NULL && c.identity_token == NULL && helper == NULL && entry != NULL)
+	if (status == 0 && c.secret == NULL && c.identity_token == NULL && helper == NULL &&
+	    entry != NULL)
 		status = from_entry(d, entry, &c, err);
 	if (status != 0) {
 		credential_done(&c);

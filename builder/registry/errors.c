@@ -12,12 +12,15 @@ static const struct {
 	{"NAME_INVALID", "check the repository's name"},
 	{"UNAUTHORIZED", "log in: `docker login`, or --username with --password-stdin"},
 	{"DENIED", "these credentials may not do this; check the account's permissions"},
-	{"TAG_INVALID", "the tag exists and the repository does not let tags change; push under a new tag"},
+	{"TAG_INVALID",
+         "the tag exists and the repository does not let tags change; push under a new tag"},
 	{"MANIFEST_UNKNOWN", "check the tag or digest"},
 	{"MANIFEST_INVALID", "the registry does not accept this kind of manifest"},
 	{"TOOMANYREQUESTS", "the registry limits how often it may be asked; try later"},
-	{"DIGEST_INVALID", "the bytes sent do not match their digest: the local image is damaged, build it again"},
-	{"SIZE_INVALID", "the bytes sent do not match their size: the local image is damaged, build it again"},
+	{"DIGEST_INVALID",
+         "the bytes sent do not match their digest: the local image is damaged, build it again"},
+	{"SIZE_INVALID",
+         "the bytes sent do not match their size: the local image is damaged, build it again"},
 };
 
 static enum err_code code_of(int status)
@@ -47,7 +50,8 @@ static void default_hint(int status, struct err *err)
 	else if (status == 403)
 		err_hint(err, "these credentials may not do this; check the account's permissions");
 	else if (status == 413)
-		err_hint(err, "the registry, or a proxy before it, limits how large a request may be");
+		err_hint(err,
+		         "the registry, or a proxy before it, limits how large a request may be");
 }
 
 int registry_error(const struct http_response *response, struct err *err)
@@ -57,10 +61,12 @@ int registry_error(const struct http_response *response, struct err *err)
 	const char *code = json_string(first, "code"), *message = json_string(first, "message");
 
 	if (code != NULL)
-		err_set(err, code_of(response->status), "the registry answered %d %.64s%s%.400s", response->status,
-		        code, message != NULL && message[0] != '\0' ? ": " : "", message != NULL ? message : "");
+		err_set(err, code_of(response->status), "the registry answered %d %.64s%s%.400s",
+		        response->status, code, message != NULL && message[0] != '\0' ? ": " : "",
+		        message != NULL ? message : "");
 	else
-		err_set(err, code_of(response->status), "the registry answered %d", response->status);
+		err_set(err, code_of(response->status), "the registry answered %d",
+		        response->status);
 	err->http_status = response->status;
 	for (size_t i = 0; code != NULL && i < ARRAY_LEN(hints); i++)
 		if (strcmp(hints[i].code, code) == 0)
@@ -74,8 +80,7 @@ bool registry_error_has(const struct http_response *response, const char *code)
 	AUTO(json) cJSON *doc = parse_body(response);
 	const cJSON *item = NULL;
 
-	cJSON_ArrayForEach(item, json_get(doc, "errors"))
-	{
+	cJSON_ArrayForEach (item, json_get(doc, "errors")) {
 		const char *have = json_string(item, "code");
 
 		if (have != NULL && strcmp(have, code) == 0)

@@ -7,7 +7,8 @@
 
 #include "base/http.h"
 
-/* Always -1. 401 and 403 give ERR_DENIED, 404 ERR_NOT_FOUND, retryable ones ERR_NETWORK, others ERR_SERVER. */
+/* Always -1. 401 and 403 give ERR_DENIED, 404 ERR_NOT_FOUND, retryable ones ERR_NETWORK, others
+ * ERR_SERVER. */
 int registry_error(const struct http_response *response, struct err *err);
 
 /* True when the body's JSON has this error code ("MANIFEST_BLOB_UNKNOWN", ...). */

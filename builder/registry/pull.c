@@ -1,6 +1,7 @@
 /*
- * The repository as a store. Blobs are pulled at the reader's pace; a connection that breaks is taken up
- * again with a Range request where the server can, and the digest of the whole is verified at the end.
+ * The repository as a store. Blobs are pulled at the reader's pace; a connection that breaks is
+ * taken up again with a Range request where the server can, and the digest of the whole is verified
+ * at the end.
  */
 #include <string.h>
 
@@ -50,7 +51,8 @@ static int check_range(const struct pull *p, const struct http_response *resp, s
 
 	snprintf(want, sizeof(want), "bytes %lld-", (long long)p->have);
 	if (value == NULL || strncmp(value, want, strlen(want)) != 0)
-		return err_set(err, ERR_SERVER, "the registry answered another range than was asked for");
+		return err_set(err, ERR_SERVER,
+		               "the registry answered another range than was asked for");
 	return 0;
 }
 
@@ -58,7 +60,10 @@ static int connect_pull(struct pull *p, struct err *err)
 {
 	AUTO(http_response) struct http_response resp = {0};
 	char range[64];
-	struct call get = {.method = "GET", .url = p->url, .scopes = p->scopes, .large = true,
+	struct call get = {.method = "GET",
+	                   .url = p->url,
+	                   .scopes = p->scopes,
+	                   .large = true,
 	                   .body_source = &p->inner};
 
 	if (p->accept != NULL)
@@ -89,8 +94,8 @@ static int pull_once(struct pull *p, void *buf, size_t cap, size_t *ret_n, struc
 	if (source_read(p->inner, buf, cap, ret_n, err) != 0)
 		return -1;
 	if (*ret_n == 0 && p->have < p->size)
-		return err_set(err, ERR_NETWORK, "the connection ended after %lld of %lld bytes", (long long)p->have,
-		               (long long)p->size);
+		return err_set(err, ERR_NETWORK, "the connection ended after %lld of %lld bytes",
+		               (long long)p->have, (long long)p->size);
 	p->have += (int64_t)*ret_n;
 	return 0;
 }
@@ -130,7 +135,8 @@ static bool is_document(const struct descriptor *d)
 	return media_is_index(d->media_type) || media_is_manifest(d->media_type);
 }
 
-static int open_any(struct store *s, const struct descriptor *desc, struct source **ret_source, struct err *err)
+static int open_any(struct store *s, const struct descriptor *desc, struct source **ret_source,
+                    struct err *err)
 {
 	struct registry *r = ((struct registry_store *)s)->registry;
 	AUTO(arena) struct arena a = {0};
@@ -142,7 +148,8 @@ static int open_any(struct store *s, const struct descriptor *desc, struct sourc
 	p->r = r;
 	p->size = desc->size;
 	p->scopes = mem_strdup(call_scopes(r, "pull", NULL, &a));
-	p->url = mem_strdup(arena_printf(&a, "%s/%s/%s", r->base, is_document(desc) ? "manifests" : "blobs", text));
+	p->url = mem_strdup(arena_printf(&a, "%s/%s/%s", r->base,
+	                                 is_document(desc) ? "manifests" : "blobs", text));
 	p->accept = is_document(desc) ? mem_strdup(MEDIA_ACCEPT_MANIFESTS) : NULL;
 	if (connect_pull(p, err) != 0) {
 		pull_close(&p->source);
@@ -155,8 +162,8 @@ static int open_any(struct store *s, const struct descriptor *desc, struct sourc
 static int resolve(struct store *s, const char *tag, struct arena *a, struct descriptor *ret_desc,
                    struct err *err)
 {
-	return registry_head_manifest(((struct registry_store *)s)->registry, tag != NULL ? tag : "latest", a,
-	                              ret_desc, err);
+	return registry_head_manifest(((struct registry_store *)s)->registry,
+	                              tag != NULL ? tag : "latest", a, ret_desc, err);
 }
 
 static void close_store(struct store *s)

@@ -52,15 +52,16 @@ static const char *mount_source(struct push *p, const struct manifest *m)
 	struct ref ref;
 	struct err ignored = {0};
 
-	if (name == NULL || ref_parse(name, &p->arena, &ref, &ignored) != 0 || ref.kind != REF_REGISTRY)
+	if (name == NULL || ref_parse(name, &p->arena, &ref, &ignored) != 0 ||
+	    ref.kind != REF_REGISTRY)
 		return NULL;
 	return strcmp(ref.host, registry_host(p->registry)) == 0 ? ref.repository : NULL;
 }
 
 static int collect(struct push *p, const struct descriptor *desc, int depth, struct err *err);
 
-static int collect_manifest(struct push *p, const struct strbuf *text, const struct descriptor *desc,
-                            struct err *err)
+static int collect_manifest(struct push *p, const struct strbuf *text,
+                            const struct descriptor *desc, struct err *err)
 {
 	struct manifest m;
 
@@ -74,8 +75,8 @@ static int collect_manifest(struct push *p, const struct strbuf *text, const str
 	return 0;
 }
 
-static int collect_index(struct push *p, const struct strbuf *text, const struct descriptor *desc, int depth,
-                         struct err *err)
+static int collect_index(struct push *p, const struct strbuf *text, const struct descriptor *desc,
+                         int depth, struct err *err)
 {
 	struct index index;
 
@@ -111,7 +112,8 @@ static int collect(struct push *p, const struct descriptor *desc, int depth, str
 /* ---- sending ---- */
 
 /* A base layer that the layout lacks, out of the base's own registry into an unlinked file. */
-static int fetch_from_base(struct push *p, const struct descriptor *desc, int *ret_fd, struct err *err)
+static int fetch_from_base(struct push *p, const struct descriptor *desc, int *ret_fd,
+                           struct err *err)
 {
 	const char *dir = getenv("TMPDIR");
 	AUTO_CLOSE int fd = open(dir != NULL ? dir : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -134,7 +136,8 @@ static int fetch_from_base(struct push *p, const struct descriptor *desc, int *r
 }
 
 /* First without the bytes (HEAD, mount); only if that does not help they are fetched. */
-static int put_missing(struct push *p, const struct push_blob *b, enum blob_outcome *ret_outcome, struct err *err)
+static int put_missing(struct push *p, const struct push_blob *b, enum blob_outcome *ret_outcome,
+                       struct err *err)
 {
 	AUTO_CLOSE int fd = -1;
 
@@ -178,7 +181,8 @@ static int put_blob(void *ctx, size_t i, struct err *err)
 	return status;
 }
 
-static int put_document(struct push *p, const char *reference, const struct descriptor *desc, struct err *err)
+static int put_document(struct push *p, const char *reference, const struct descriptor *desc,
+                        struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
 	bool existed = false;
@@ -195,7 +199,8 @@ static int put_documents(struct push *p, struct err *err)
 	char digest[DIGEST_TEXT_MAX];
 
 	for (size_t i = 0; i < p->documents.n; i++)
-		if (put_document(p, digest_text(&p->documents.at[i].digest, digest), &p->documents.at[i], err) != 0)
+		if (put_document(p, digest_text(&p->documents.at[i].digest, digest),
+		                 &p->documents.at[i], err) != 0)
 			return -1;
 	for (size_t i = 0; i < p->opts->tags.n; i++)
 		if (put_document(p, p->opts->tags.at[i], p->opts->root, err) != 0)
@@ -206,7 +211,8 @@ static int put_documents(struct push *p, struct err *err)
 static int push_all(struct push *p, struct err *err)
 {
 	if (collect(p, p->opts->root, 0, err) != 0 ||
-	    pool_run(p->blobs.n, p->opts->jobs != 0 ? p->opts->jobs : PUSH_JOBS, put_blob, p, err) != 0)
+	    pool_run(p->blobs.n, p->opts->jobs != 0 ? p->opts->jobs : PUSH_JOBS, put_blob, p,
+	             err) != 0)
 		return -1;
 	return put_documents(p, err);
 }

@@ -1,7 +1,7 @@
 /*
- * Pushing an image from a layout: blobs of all platforms (each once, several at a time), then per-platform
- * manifests by digest, then the index by digest, then tags one by one: a push that dies never leaves a tag
- * on something incomplete, and run again it uploads only what is missing.
+ * Pushing an image from a layout: blobs of all platforms (each once, several at a time), then
+ * per-platform manifests by digest, then the index by digest, then tags one by one: a push that
+ * dies never leaves a tag on something incomplete, and run again it uploads only what is missing.
  */
 #ifndef SLIPWAY_REGISTRY_PUSH_H
 #define SLIPWAY_REGISTRY_PUSH_H
@@ -13,8 +13,8 @@ struct push_opts {
 	struct layout *layout;
 	const struct descriptor *root; /* index or manifest in the layout */
 	struct strlist tags;           /* may be empty: push by digest only */
-	struct registry *base;         /* where blobs that the layout lacks may be read, NULL = nowhere */
-	unsigned jobs;                 /* blobs at a time; 0 = 4 */
+	struct registry *base; /* where blobs that the layout lacks may be read, NULL = nowhere */
+	unsigned jobs;         /* blobs at a time; 0 = 4 */
 	struct progress *progress;
 };
 
@@ -25,8 +25,9 @@ struct push_result {
 };
 
 /*
- * Base layers: every layer of a manifest that carries ANNOTATION_BASE_NAME of the same registry is mounted
- * from that repository when the target lacks it; one that the layout lacks too is copied from opts->base.
+ * Base layers: every layer of a manifest that carries ANNOTATION_BASE_NAME of the same registry is
+ * mounted from that repository when the target lacks it; one that the layout lacks too is copied
+ * from opts->base.
  */
 int push_image(struct registry *r, const struct push_opts *opts, struct push_result *ret_result,
                struct err *err) MUST_USE;

@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "builder/registry/call.h"
 #include "builder/oci/mediatype.h"
+#include "builder/registry/call.h"
 #include "builder/registry/errors.h"
 #include "builder/registry/retry.h"
 
 enum { REGISTRY_BUDGET = 100, REGISTRY_JOBS = 4 };
 
-int registry_open(const struct ref *ref, const struct registry_opts *opts, struct registry **ret_registry,
-                  struct err *err)
+int registry_open(const struct ref *ref, const struct registry_opts *opts,
+                  struct registry **ret_registry, struct err *err)
 {
 	struct registry *r;
 	char origin[512];
@@ -29,15 +29,20 @@ int registry_open(const struct ref *ref, const struct registry_opts *opts, struc
 		r->opts.jobs = REGISTRY_JOBS;
 	r->host = mem_strdup(ref->host);
 	r->repository = mem_strdup(ref->repository);
-	snprintf(origin, sizeof(origin), "%s://%s", opts->insecure ? "http" : "https", ref_api_host(ref->host));
+	snprintf(origin, sizeof(origin), "%s://%s", opts->insecure ? "http" : "https",
+	         ref_api_host(ref->host));
 	r->origin = mem_strdup(origin);
 	r->base = mem_zalloc(strlen(origin) + strlen(ref->repository) + 8);
-	snprintf(r->base, strlen(origin) + strlen(ref->repository) + 8, "%s/v2/%s", origin, ref->repository);
+	snprintf(r->base, strlen(origin) + strlen(ref->repository) + 8, "%s/v2/%s", origin,
+	         ref->repository);
 	r->budget = REGISTRY_BUDGET;
 	r->random = (uint64_t)r->opts.clock->now_ms(r->opts.clock) * 2 + 1;
 	pthread_mutex_init(&r->lock, NULL);
-	r->auth = auth_new(&(struct auth_opts){.host = r->host, .origin = r->origin, .insecure = opts->insecure,
-	                                       .transport = opts->transport, .credentials = opts->credentials,
+	r->auth = auth_new(&(struct auth_opts){.host = r->host,
+	                                       .origin = r->origin,
+	                                       .insecure = opts->insecure,
+	                                       .transport = opts->transport,
+	                                       .credentials = opts->credentials,
 	                                       .clock = r->opts.clock});
 	*ret_registry = r;
 	return 0;
@@ -62,8 +67,8 @@ const char *registry_host(const struct registry *r)
 }
 
 /* A HEAD's answer has no body: the same as GET says why. */
-static int explain_head(struct registry *r, const struct call *head, const struct http_response *resp,
-                        struct err *err)
+static int explain_head(struct registry *r, const struct call *head,
+                        const struct http_response *resp, struct err *err)
 {
 	AUTO(http_response) struct http_response again = {0};
 	struct call get = *head;
@@ -82,7 +87,8 @@ static int descriptor_of(const struct http_response *resp, const char *reference
 	const char *type = http_header_get(&resp->headers, "Content-Type");
 	struct descriptor d = {.size = http_content_length(&resp->headers)};
 
-	/* Not every registry sends the digest on HEAD (ECR did not): a digest reference says it itself. */
+	/* Not every registry sends the digest on HEAD (ECR did not): a digest reference says it
+	 * itself. */
 	if (digest == NULL && strncmp(reference, "sha256:", 7) == 0)
 		digest = reference;
 	*ret_complete = digest != NULL && type != NULL && d.size >= 0;
@@ -112,10 +118,9 @@ static int describe_by_get(struct registry *r, const struct call *head, struct a
 
 	if (type == NULL)
 		type = MEDIA_MANIFEST;
-	*ret_desc = (struct descriptor){
-		.media_type = arena_strndup(a, type, strcspn(type, "; ")),
-		.digest = digest_of(resp.body.ptr, resp.body.len),
-		.size = (int64_t)resp.body.len};
+	*ret_desc = (struct descriptor){.media_type = arena_strndup(a, type, strcspn(type, "; ")),
+	                                .digest = digest_of(resp.body.ptr, resp.body.len),
+	                                .size = (int64_t)resp.body.len};
 	return 0;
 }
 
@@ -123,23 +128,28 @@ int registry_head_manifest(struct registry *r, const char *reference, struct are
                            struct descriptor *ret_desc, struct err *err)
 {
 	AUTO(http_response) struct http_response resp = {0};
-	const struct call head = {.method = "HEAD", .url = arena_printf(a, "%s/manifests/%s", r->base, reference),
+	const struct call head = {.method = "HEAD",
+	                          .url = arena_printf(a, "%s/manifests/%s", r->base, reference),
 	                          .scopes = call_scopes(r, "pull", NULL, a),
-	                          .headers = {{"Accept", MEDIA_ACCEPT_MANIFESTS}}, .n_headers = 1};
+	                          .headers = {{"Accept", MEDIA_ACCEPT_MANIFESTS}},
+	                          .n_headers = 1};
 	bool complete;
 
 	if (call_send(r, &head, &resp, err) != 0)
 		return -1;
 	if (resp.status != 200) {
-		if (resp.status == 404 ? registry_error(&resp, err) : explain_head(r, &head, &resp, err))
-			return err_wrap(err, "manifest '%s' of '%s/%s'", reference, r->host, r->repository);
+		if (resp.status == 404 ? registry_error(&resp, err)
+		                       : explain_head(r, &head, &resp, err))
+			return err_wrap(err, "manifest '%s' of '%s/%s'", reference, r->host,
+			                r->repository);
 	}
 	if (descriptor_of(&resp, reference, a, ret_desc, &complete, err) != 0)
 		return -1;
 	return complete ? 0 : describe_by_get(r, &head, a, ret_desc, err);
 }
 
-static int check_put(const struct http_response *resp, const struct descriptor *desc, struct err *err)
+static int check_put(const struct http_response *resp, const struct descriptor *desc,
+                     struct err *err)
 {
 	const char *digest = http_header_get(&resp->headers, "Docker-Content-Digest");
 	struct digest d;
@@ -155,9 +165,10 @@ static int check_put(const struct http_response *resp, const struct descriptor *
 	return 0;
 }
 
-/* The registry may not see yet what it has just been given (eventual consistency): a few tries more. */
-static int put_with_patience(struct registry *r, const struct call *put, const struct descriptor *desc,
-                             struct err *err)
+/* The registry may not see yet what it has just been given (eventual consistency): a few tries
+ * more. */
+static int put_with_patience(struct registry *r, const struct call *put,
+                             const struct descriptor *desc, struct err *err)
 {
 	for (unsigned attempt = 1;; attempt++) {
 		AUTO(http_response) struct http_response resp = {0};
@@ -181,9 +192,11 @@ int registry_put_manifest(struct registry *r, const char *reference, const struc
 	struct descriptor there;
 	struct err ignored = {0};
 	const struct call put = {
-		.method = "PUT", .url = arena_printf(&a, "%s/manifests/%s", r->base, reference),
+		.method = "PUT",
+		.url = arena_printf(&a, "%s/manifests/%s", r->base, reference),
 		.scopes = call_scopes(r, "pull,push", NULL, &a),
-		.headers = {{"Content-Type", desc->media_type}}, .n_headers = 1,
+		.headers = {{"Content-Type", desc->media_type}},
+		.n_headers = 1,
 		.body = {.kind = HTTP_BODY_MEMORY, .bytes = bytes, .size = desc->size}};
 
 	/* A HEAD that fails tells nothing (some registries refuse it): the PUT will. */

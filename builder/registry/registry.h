@@ -1,8 +1,8 @@
 /*
- * A client of one repository in one registry (distribution-spec 1.1.1): blobs and manifests, in and out.
- * Authentication, token refresh, redirects, retries and verification happen inside; callers see bytes or
- * an error that names the cause and the next step. Thread rule: all functions may be called from several
- * threads at once on one object.
+ * A client of one repository in one registry (distribution-spec 1.1.1): blobs and manifests, in and
+ * out. Authentication, token refresh, redirects, retries and verification happen inside; callers
+ * see bytes or an error that names the cause and the next step. Thread rule: all functions may be
+ * called from several threads at once on one object.
  */
 #ifndef SLIPWAY_REGISTRY_REGISTRY_H
 #define SLIPWAY_REGISTRY_REGISTRY_H
@@ -23,14 +23,14 @@ struct registry_opts {
 	struct credential_provider *credentials; /* borrowed; NULL = anonymous */
 	struct clock *clock;                     /* NULL = clock_system() */
 	struct progress *progress;               /* NULL = silent */
-	bool insecure;                           /* http allowed, where the user said so for this host */
-	unsigned retries;                        /* tries per request after the first; 0 = 5 */
-	unsigned jobs;                           /* blobs at a time; 0 = 4 */
+	bool insecure;    /* http allowed, where the user said so for this host */
+	unsigned retries; /* tries per request after the first; 0 = 5 */
+	unsigned jobs;    /* blobs at a time; 0 = 4 */
 };
 
 /* ref names host and repository; no request is made yet. */
-int registry_open(const struct ref *ref, const struct registry_opts *opts, struct registry **ret_registry,
-                  struct err *err) MUST_USE;
+int registry_open(const struct ref *ref, const struct registry_opts *opts,
+                  struct registry **ret_registry, struct err *err) MUST_USE;
 void registry_close(struct registry *r); /* accepts NULL */
 
 /* The host as references name it; borrowed. */
@@ -39,26 +39,29 @@ const char *registry_host(const struct registry *r);
 /* A store that reads this repository (tags and digests, blobs verified); borrows r. */
 struct store *registry_store(struct registry *r);
 
-/* HEAD: the descriptor (digest, size, media type) of a tag or digest text. ERR_NOT_FOUND if absent. */
+/* HEAD: the descriptor (digest, size, media type) of a tag or digest text. ERR_NOT_FOUND if absent.
+ */
 int registry_head_manifest(struct registry *r, const char *reference, struct arena *a,
                            struct descriptor *ret_desc, struct err *err) MUST_USE;
 
 /* HEAD: *ret_exists. A 404 is not an error. */
-int registry_has_blob(struct registry *r, const struct descriptor *desc, bool *ret_exists, struct err *err)
-	MUST_USE;
+int registry_has_blob(struct registry *r, const struct descriptor *desc, bool *ret_exists,
+                      struct err *err) MUST_USE;
 
 enum blob_outcome { BLOB_EXISTED, BLOB_MOUNTED, BLOB_UPLOADED };
 
 /*
- * Makes sure that the repository has the blob: HEAD, then mount from `mount_from` (a repository of the same
- * registry, NULL = none), then a monolithic upload of `fd`'s bytes (-1: the caller has none, and gets
- * ERR_NOT_FOUND when neither HEAD nor mount helped). A failed upload starts again in a new session.
+ * Makes sure that the repository has the blob: HEAD, then mount from `mount_from` (a repository of
+ * the same registry, NULL = none), then a monolithic upload of `fd`'s bytes (-1: the caller has
+ * none, and gets ERR_NOT_FOUND when neither HEAD nor mount helped). A failed upload starts again in
+ * a new session.
  */
-int registry_put_blob(struct registry *r, const struct descriptor *desc, int fd, const char *mount_from,
-                      enum blob_outcome *ret_outcome, struct err *err) MUST_USE;
+int registry_put_blob(struct registry *r, const struct descriptor *desc, int fd,
+                      const char *mount_from, enum blob_outcome *ret_outcome,
+                      struct err *err) MUST_USE;
 
-/* PUT of exact manifest bytes under a tag or digest text; checks Docker-Content-Digest. Skipped when a HEAD
- * shows the same digest there (*ret_existed). */
+/* PUT of exact manifest bytes under a tag or digest text; checks Docker-Content-Digest. Skipped
+ * when a HEAD shows the same digest there (*ret_existed). */
 int registry_put_manifest(struct registry *r, const char *reference, const struct descriptor *desc,
                           const void *bytes, bool *ret_existed, struct err *err) MUST_USE;
 

@@ -13,9 +13,9 @@ enum { RETRY_DEFAULT = 5, RETRY_BASE_MS = 500, RETRY_CAP_MS = 60000 };
 bool retry_status(int status);
 
 /*
- * Milliseconds to wait before try number `attempt` (1 = the first retry): exponential with full jitter
- * (random in 0..1), capped at RETRY_CAP_MS; a Retry-After value (seconds or HTTP-date, RFC 9110 section
- * 10.2.3; NULL = none) takes its place, capped too.
+ * Milliseconds to wait before try number `attempt` (1 = the first retry): exponential with full
+ * jitter (random in 0..1), capped at RETRY_CAP_MS; a Retry-After value (seconds or HTTP-date, RFC
+ * 9110 section 10.2.3; NULL = none) takes its place, capped too.
  */
 int64_t retry_delay_ms(unsigned attempt, const char *retry_after, int64_t now_ms, double random);
 

@@ -27,10 +27,9 @@ static int read_bases(struct lock *l, const cJSON *doc, struct arena *a, struct 
 	if (json_size(doc, "version", &version, err) != 0)
 		return -1;
 	if (version != LOCK_VERSION)
-		return err_set(err, ERR_UNSUPPORTED, "lock version %lld is not %d", (long long)version,
-		               LOCK_VERSION);
-	cJSON_ArrayForEach(base, json_get(doc, "bases"))
-	{
+		return err_set(err, ERR_UNSUPPORTED, "lock version %lld is not %d",
+		               (long long)version, LOCK_VERSION);
+	cJSON_ArrayForEach (base, json_get(doc, "bases")) {
 		struct digest digest;
 
 		if (!cJSON_IsString(base))
@@ -53,7 +52,8 @@ int lock_load(const char *path, struct arena *a, struct lock *ret_lock, struct e
 		return 0;
 	}
 	if (fs_read_file(path, LOCK_BYTES_MAX, &text, err) != 0 ||
-	    json_parse(path, text.ptr, text.len, &doc, err) != 0 || read_bases(&lock, doc, a, err) != 0) {
+	    json_parse(path, text.ptr, text.len, &doc, err) != 0 ||
+	    read_bases(&lock, doc, a, err) != 0) {
 		err_wrap(err, "lock file '%s'", path);
 		return err_hint(err, "delete it and build once without --locked to make a new one");
 	}

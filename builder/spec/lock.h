@@ -1,7 +1,7 @@
 /*
  * slipway.lock: which digest each base image's tag stood for when the image was last built. Written
- * beside the spec on every build, obeyed (and never written) with --locked, so that a tag cannot drift
- * in CI. A small JSON document:
+ * beside the spec on every build, obeyed (and never written) with --locked, so that a tag cannot
+ * drift in CI. A small JSON document:
  *
  *   {"version": 1, "bases": {"docker.io/library/debian:12": "sha256:..."}}
  *

@@ -1,6 +1,6 @@
 /*
- * The plan: the spec's strings with every variable expanded for one platform, and paths that start at the
- * spec's folder.
+ * The plan: the spec's strings with every variable expanded for one platform, and paths that start
+ * at the spec's folder.
  */
 #include <string.h>
 
@@ -46,7 +46,8 @@ static struct strmap expand_map(const struct planner *p, const struct strmap *ma
 	return out;
 }
 
-static struct layer_path *expand_paths(const struct planner *p, const struct layer_path *paths, size_t n)
+static struct layer_path *expand_paths(const struct planner *p, const struct layer_path *paths,
+                                       size_t n)
 {
 	struct layer_path *out = arena_memdup(p->arena, paths, n * sizeof(*paths));
 
@@ -57,7 +58,8 @@ static struct layer_path *expand_paths(const struct planner *p, const struct lay
 
 static struct layer_files *expand_files(const struct planner *p, const struct layer_spec *layer)
 {
-	struct layer_files *out = arena_memdup(p->arena, layer->files, layer->n_files * sizeof(*layer->files));
+	struct layer_files *out =
+		arena_memdup(p->arena, layer->files, layer->n_files * sizeof(*layer->files));
 
 	for (size_t i = 0; i < layer->n_files; i++) {
 		out[i].from = source_path(p, out[i].from);
@@ -72,7 +74,8 @@ static struct layer_files *expand_files(const struct planner *p, const struct la
 
 static struct layer_tar *expand_tars(const struct planner *p, const struct layer_spec *layer)
 {
-	struct layer_tar *out = arena_memdup(p->arena, layer->tars, layer->n_tars * sizeof(*layer->tars));
+	struct layer_tar *out =
+		arena_memdup(p->arena, layer->tars, layer->n_tars * sizeof(*layer->tars));
 
 	for (size_t i = 0; i < layer->n_tars; i++) {
 		out[i].from = source_path(p, out[i].from);
@@ -100,7 +103,8 @@ static bool meant_for(const struct layer_spec *layer, const struct platform *pla
 	struct err ignored = {0};
 
 	for (size_t i = 0; i < layer->platforms.n; i++)
-		if (platform_parse(layer->platforms.at[i], &p, &ignored) == 0 && platform_equal(&p, platform))
+		if (platform_parse(layer->platforms.at[i], &p, &ignored) == 0 &&
+		    platform_equal(&p, platform))
 			return true;
 	return layer->platforms.n == 0;
 }
@@ -115,9 +119,12 @@ static void choose_base(const struct planner *p, struct plan_image *image)
 		    platform_equal(&spec->bases[i].platform, p->platform)) {
 			image->base = expand(p, spec->bases[i].ref);
 			image->base_at = spec->bases[i].at;
-			/* An image folder named relative to the spec stays so from any working folder. */
-			if (strncmp(image->base, "oci:", 4) == 0 && image->base[4] != '/' && p->spec->dir[0] != '\0')
-				image->base = arena_printf(p->arena, "oci:%s/%s", p->spec->dir, image->base + 4);
+			/* An image folder named relative to the spec stays so from any working
+			 * folder. */
+			if (strncmp(image->base, "oci:", 4) == 0 && image->base[4] != '/' &&
+			    p->spec->dir[0] != '\0')
+				image->base = arena_printf(p->arena, "oci:%s/%s", p->spec->dir,
+				                           image->base + 4);
 		}
 }
 

@@ -23,7 +23,8 @@ static void layer_text(const struct layer_spec *layer, struct strbuf *sb)
 	for (size_t i = 0; i < layer->n_closure; i++)
 		strbuf_addf(sb, "    closure  %s\n", layer->closure[i].path);
 	if (layer->split > 0)
-		strbuf_addf(sb, "    split into parts of about %lld bytes\n", (long long)layer->split);
+		strbuf_addf(sb, "    split into parts of about %lld bytes\n",
+		            (long long)layer->split);
 }
 
 void plan_text(const struct plan *plan, struct strbuf *sb)
@@ -33,11 +34,13 @@ void plan_text(const struct plan *plan, struct strbuf *sb)
 	for (size_t i = 0; i < plan->n_images; i++) {
 		const struct plan_image *image = &plan->images[i];
 
-		strbuf_addf(sb, "image %s from %s\n", platform_text(&image->platform, platform), image->base);
+		strbuf_addf(sb, "image %s from %s\n", platform_text(&image->platform, platform),
+		            image->base);
 		for (size_t k = 0; k < image->n_layers; k++)
 			layer_text(&image->layers[k], sb);
 	}
-	strbuf_addf(sb, "index of %zu platform%s, layers %s\n", plan->n_images, plan->n_images == 1 ? "" : "s",
+	strbuf_addf(sb, "index of %zu platform%s, layers %s\n", plan->n_images,
+	            plan->n_images == 1 ? "" : "s",
 	            compression_name(plan->spec->image.compression));
 }
 
@@ -79,7 +82,8 @@ cJSON *plan_json(const struct plan *plan)
 	for (size_t i = 0; i < plan->n_images; i++) {
 		cJSON *image = cJSON_CreateObject();
 
-		json_add_string(image, "platform", platform_text(&plan->images[i].platform, platform));
+		json_add_string(image, "platform",
+		                platform_text(&plan->images[i].platform, platform));
 		json_add_string(image, "base", plan->images[i].base);
 		cJSON *layers = json_add_array(image, "layers");
 

@@ -30,7 +30,8 @@ static void check_platforms(struct fields_context *c, const struct spec_image *i
 			n += image->bases[k].platform.os[0] == '\0' ||
 			     platform_equal(&image->bases[k].platform, &image->platforms[i]);
 		if (image->n_bases > 0 && n == 0)
-			diags_add(c->diags, DIAG_ERROR, image->bases[0].at, "image.base names no base for %s",
+			diags_add(c->diags, DIAG_ERROR, image->bases[0].at,
+			          "image.base names no base for %s",
 			          platform_text(&image->platforms[i], text));
 	}
 	for (size_t i = 0; i < image->n_layers; i++)
@@ -44,9 +45,10 @@ static void check_platforms(struct fields_context *c, const struct spec_image *i
 				for (size_t j = 0; j < image->n_platforms; j++)
 					known = known || platform_equal(&p, &image->platforms[j]);
 			if (!known)
-				diags_add(c->diags, DIAG_ERROR, image->layers[i].at,
-				          "layer '%s' is for %s, which is not among image.platforms",
-				          image->layers[i].name, want);
+				diags_add(
+					c->diags, DIAG_ERROR, image->layers[i].at,
+					"layer '%s' is for %s, which is not among image.platforms",
+					image->layers[i].name, want);
 		}
 }
 
@@ -63,7 +65,8 @@ void spec_check_image(struct fields_context *c, const struct yaml_node *node, vo
 	for (size_t i = 0; i < image->n_bases; i++)
 		scratch = scratch && strcmp(image->bases[i].ref, "scratch") == 0;
 	if (scratch && image->n_layers == 0) {
-		struct diag *d = fields_problem(c, node, "image: no layers on a scratch base make an empty image");
+		struct diag *d = fields_problem(
+			c, node, "image: no layers on a scratch base make an empty image");
 
 		diag_hint(c->diags, d, "add image.layers or image.base");
 	}
@@ -108,7 +111,8 @@ int spec_load(const char *path, const struct spec_set *sets, size_t n_sets, stru
 	fields_decode(&c, &spec_fields, root, "", spec);
 	diags_sort(d);
 	if (d->n_errors > 0)
-		return err_set(err, ERR_SPEC, "%zu problem%s in %s", d->n_errors, d->n_errors == 1 ? "" : "s", path);
+		return err_set(err, ERR_SPEC, "%zu problem%s in %s", d->n_errors,
+		               d->n_errors == 1 ? "" : "s", path);
 	spec->file = arena_strdup(a, path);
 	spec->dir = folder_of(path, a);
 	*ret_spec = spec;

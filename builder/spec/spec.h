@@ -1,8 +1,8 @@
 /*
- * The typed model of slipway.yaml. spec_load reads, substitutes ${env:NAME}, decodes by field tables
- * and cross-checks; it reports every problem at once in diags. ${arch}, ${os} and ${platform} stay in
- * the strings until plan_make expands them for one platform.
- * All memory lives in the caller's arena. Does no work on images and does not print.
+ * The typed model of slipway.yaml. spec_load reads, substitutes ${env:NAME}, decodes by field
+ * tables and cross-checks; it reports every problem at once in diags. ${arch}, ${os} and
+ * ${platform} stay in the strings until plan_make expands them for one platform. All memory lives
+ * in the caller's arena. Does no work on images and does not print.
  */
 #ifndef SLIPWAY_SPEC_SPEC_H
 #define SLIPWAY_SPEC_SPEC_H
@@ -59,7 +59,8 @@ struct spec_set {
 
 /*
  * Loads path with overrides applied. Returns 0 only without errors in diags; otherwise -1 and
- * ERR_SPEC with a one-line summary in err ("3 problems in slipway.yaml"), or ERR_IO / ERR_NOT_FOUND.
+ * ERR_SPEC with a one-line summary in err ("3 problems in slipway.yaml"), or ERR_IO /
+ * ERR_NOT_FOUND.
  */
 int spec_load(const char *path, const struct spec_set *sets, size_t n_sets, struct arena *a,
               struct spec **ret_spec, struct diags *d, struct err *err) MUST_USE;

@@ -22,7 +22,8 @@ static const char *name_check(const char *text, const char **ret_hint)
 {
 	size_t len = strlen(text);
 
-	*ret_hint = "use lower-case letters, digits and '-', at most 63, starting and ending with a letter or digit";
+	*ret_hint = "use lower-case letters, digits and '-', at most 63, starting and ending with "
+	            "a letter or digit";
 	if (len == 0 || len > 63 || text[0] == '-' || text[len - 1] == '-' ||
 	    strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-") != len)
 		return "is not a valid name";
@@ -45,7 +46,8 @@ static const char *repository_check(const char *text, const char **ret_hint)
 
 static const char *tag_check(const char *text, const char **ret_hint)
 {
-	*ret_hint = "a tag has letters, digits, '_', '.' and '-', at most 128, and does not start with '.' or '-'";
+	*ret_hint = "a tag has letters, digits, '_', '.' and '-', at most 128, and does not start "
+	            "with '.' or '-'";
 	return ref_tag_valid(text) ? NULL : "is not a tag";
 }
 
@@ -81,7 +83,8 @@ static const char *port_check(const char *text, const char **ret_hint)
 	*ret_hint = "write a number from 1 to 65535 with an optional protocol, as in 8080/tcp";
 	if (!text_int64(text, len, &port) || port < 1 || port > 65535)
 		return "is not a port";
-	return text[len] == '\0' || strcmp(text + len, "/tcp") == 0 || strcmp(text + len, "/udp") == 0
+	return text[len] == '\0' || strcmp(text + len, "/tcp") == 0 ||
+	                       strcmp(text + len, "/udp") == 0
 	               ? NULL
 	               : "is not a port";
 }
@@ -89,7 +92,8 @@ static const char *port_check(const char *text, const char **ret_hint)
 static const char *env_name_check(const char *text, const char **ret_hint)
 {
 	*ret_hint = "letters, digits and '_', not starting with a digit";
-	if (text[0] == '\0' || (text[0] >= '0' && text[0] <= '9') || strspn(text, ALNUM "_") != strlen(text))
+	if (text[0] == '\0' || (text[0] >= '0' && text[0] <= '9') ||
+	    strspn(text, ALNUM "_") != strlen(text))
 		return "is not the name of an environment variable";
 	return NULL;
 }
@@ -107,7 +111,9 @@ static const char *signal_check(const char *text, const char **ret_hint)
 	*ret_hint = "write a name or number, as in SIGTERM or 15";
 	if (text_int64(text, strlen(text), &number))
 		return number >= 1 && number <= 64 ? NULL : "is not a signal";
-	return text_has_prefix(text, "SIG") && strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-") == strlen(text)
+	return text_has_prefix(text, "SIG") &&
+	                       strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-") ==
+	                               strlen(text)
 	               ? NULL
 	               : "is not a signal";
 }
@@ -116,10 +122,13 @@ static const char *signal_check(const char *text, const char **ret_hint)
 
 static void decode_platforms(struct fields_context *c, const struct yaml_node *node, void *member)
 {
-	struct spec_image *image = (struct spec_image *)(void *)((char *)member - offsetof(struct spec_image, platforms));
+	struct spec_image *image =
+		(struct spec_image *)(void *)((char *)member -
+	                                      offsetof(struct spec_image, platforms));
 
 	if (node->kind != YAML_SEQUENCE || node->n_items == 0) {
-		struct diag *d = fields_problem(c, node, "image.platforms: expected a list of platforms");
+		struct diag *d =
+			fields_problem(c, node, "image.platforms: expected a list of platforms");
 
 		diag_hint(c->diags, d, "write [linux/amd64, linux/arm64]");
 		return;
@@ -136,7 +145,8 @@ static void decode_platforms(struct fields_context *c, const struct yaml_node *n
 		for (size_t k = 0; k < i; k++)
 			if (platform_equal(&image->platforms[i], &image->platforms[k]))
 				fields_problem(c, node, "image.platforms: %s appears twice",
-				               platform_text(&image->platforms[i], (char[PLATFORM_TEXT_MAX]){0}));
+				               platform_text(&image->platforms[i],
+				                             (char[PLATFORM_TEXT_MAX]){0}));
 }
 
 bool spec_platform(struct fields_context *c, const struct yaml_node *node, const char *text,
@@ -150,11 +160,15 @@ bool spec_platform(struct fields_context *c, const struct yaml_node *node, const
 		diag_hint(c->diags, d, "%s", err.hint);
 		return false;
 	}
-	if (strcmp(ret_platform->os, "linux") != 0 || platform_arch_find(ret_platform->architecture) == NULL) {
-		struct diag *d = fields_problem(c, node, "'%s' is not a platform that can be built", text);
+	if (strcmp(ret_platform->os, "linux") != 0 ||
+	    platform_arch_find(ret_platform->architecture) == NULL) {
+		struct diag *d =
+			fields_problem(c, node, "'%s' is not a platform that can be built", text);
 
-		diag_hint(c->diags, d, "known are linux/amd64, linux/arm64, linux/arm, linux/386, linux/ppc64le, "
-		                       "linux/riscv64 and linux/s390x");
+		diag_hint(
+			c->diags, d,
+			"known are linux/amd64, linux/arm64, linux/arm, linux/386, linux/ppc64le, "
+			"linux/riscv64 and linux/s390x");
 		return false;
 	}
 	return true;
@@ -167,8 +181,12 @@ static void decode_compression(struct fields_context *c, const struct yaml_node 
 		const char *name;
 		enum compression compression;
 		int64_t max_level;
-	} codecs[] = {{"zstd", COMPRESSION_ZSTD, 19}, {"gzip", COMPRESSION_GZIP, 12}, {"none", COMPRESSION_NONE, 0}};
-	struct spec_image *image = (struct spec_image *)(void *)((char *)member - offsetof(struct spec_image, compression));
+	} codecs[] = {{"zstd", COMPRESSION_ZSTD, 19},
+	              {"gzip", COMPRESSION_GZIP, 12},
+	              {"none", COMPRESSION_NONE, 0}};
+	struct spec_image *image =
+		(struct spec_image *)(void *)((char *)member -
+	                                      offsetof(struct spec_image, compression));
 	const char *text = fields_text(c, node, "image.compression");
 	size_t len = text != NULL ? strcspn(text, ":") : 0;
 
@@ -177,9 +195,11 @@ static void decode_compression(struct fields_context *c, const struct yaml_node 
 
 		if (strlen(codecs[i].name) != len || strncmp(text, codecs[i].name, len) != 0)
 			continue;
-		if (text[len] == ':' && (!text_int64(text + len + 1, strlen(text + len + 1), &level) || level < 1 ||
-		                         level > codecs[i].max_level)) {
-			struct diag *d = fields_problem(c, node, "image.compression: no such level: '%s'", text);
+		if (text[len] == ':' &&
+		    (!text_int64(text + len + 1, strlen(text + len + 1), &level) || level < 1 ||
+		     level > codecs[i].max_level)) {
+			struct diag *d = fields_problem(
+				c, node, "image.compression: no such level: '%s'", text);
 
 			if (codecs[i].max_level > 0)
 				diag_hint(c->diags, d, "%s has levels 1 to %d", codecs[i].name,
@@ -191,9 +211,11 @@ static void decode_compression(struct fields_context *c, const struct yaml_node 
 		return;
 	}
 	if (text != NULL) {
-		struct diag *d = fields_problem(c, node, "image.compression: '%s' is not known", text);
+		struct diag *d =
+			fields_problem(c, node, "image.compression: '%s' is not known", text);
 
-		diag_hint(c->diags, d, "write zstd, gzip or none, with an optional level as in zstd:9");
+		diag_hint(c->diags, d,
+		          "write zstd, gzip or none, with an optional level as in zstd:9");
 	}
 }
 
@@ -209,13 +231,14 @@ static const char *base_check(const char *text, const char **ret_hint)
 	return ref_parse(text, &a, &ref, &err) == 0 ? NULL : "is not an image reference";
 }
 
-static void add_base(struct fields_context *c, struct spec_image *image, const struct yaml_node *platform,
-                     const struct yaml_node *value)
+static void add_base(struct fields_context *c, struct spec_image *image,
+                     const struct yaml_node *platform, const struct yaml_node *value)
 {
 	struct spec_base *base = &image->bases[image->n_bases];
 	const char *text = fields_text(c, value, "image.base"), *hint = NULL;
 
-	if (text == NULL || (platform != NULL && !spec_platform(c, platform, platform->text, &base->platform)))
+	if (text == NULL ||
+	    (platform != NULL && !spec_platform(c, platform, platform->text, &base->platform)))
 		return;
 	const char *why = base_check(text, &hint);
 
@@ -233,11 +256,14 @@ static void add_base(struct fields_context *c, struct spec_image *image, const s
 /* One reference for every platform, or a mapping from platform to reference. */
 static void decode_base(struct fields_context *c, const struct yaml_node *node, void *member)
 {
-	struct spec_image *image = (struct spec_image *)(void *)((char *)member - offsetof(struct spec_image, bases));
+	struct spec_image *image =
+		(struct spec_image *)(void *)((char *)member - offsetof(struct spec_image, bases));
 
 	image->bases = arena_calloc(c->arena, node->n_pairs + 1, sizeof(*image->bases));
 	if (node->kind == YAML_SEQUENCE)
-		fields_problem(c, node, "image.base: expected a reference or a mapping from platform to reference");
+		fields_problem(
+			c, node,
+			"image.base: expected a reference or a mapping from platform to reference");
 	else if (node->kind == YAML_SCALAR)
 		add_base(c, image, NULL, node);
 	for (size_t i = 0; i < node->n_pairs; i++)
@@ -248,52 +274,66 @@ static void decode_base(struct fields_context *c, const struct yaml_node *node, 
 
 static const struct field image_rows[] = {
 	FIELD_STRING(struct spec_image, repository, "repository",
-	             "Where the image is pushed: HOST/NAME, without tag.", .check = repository_check,
-	             .pos_offset = offsetof(struct spec_image, repository_at)),
+                     "Where the image is pushed: HOST/NAME, without tag.",
+                     .check = repository_check,
+                     .pos_offset = offsetof(struct spec_image, repository_at)),
 	FIELD_STRINGS(struct spec_image, tags, "tags", "Tags of the image.", .check = tag_check),
 	FIELD_CUSTOM(struct spec_image, platforms, decode_platforms,
-	             "{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":\"string\"}}", "platforms",
-	             "What to build for.", .fallback_doc = "[linux/amd64, linux/arm64]", .type_doc = "list of os/architecture"),
+                     "{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":\"string\"}}",
+                     "platforms", "What to build for.",
+                     .fallback_doc = "[linux/amd64, linux/arm64]",
+                     .type_doc = "list of os/architecture"),
 	FIELD_CUSTOM(struct spec_image, compression, decode_compression,
-	             "{\"type\":\"string\",\"pattern\":\"^(zstd(:([1-9]|1[0-9]))?|gzip(:([1-9]|1[0-2]))?|none)$\"}",
-	             "compression", "Codec of the layers, with an optional level.", .fallback_doc = "zstd",
-	             .type_doc = "zstd[:1-19], gzip[:1-12] or none"),
+                     "{\"type\":\"string\",\"pattern\":\"^(zstd(:([1-9]|1[0-9]))?|gzip(:([1-9]|1[0-"
+                     "2]))?|none)$\"}",
+                     "compression", "Codec of the layers, with an optional level.",
+                     .fallback_doc = "zstd", .type_doc = "zstd[:1-19], gzip[:1-12] or none"),
 	FIELD_CUSTOM(struct spec_image, bases, decode_base,
-	             "{\"oneOf\":[{\"type\":\"string\"},{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}}]}",
-	             "base", "What the image stands on: scratch, a registry reference by tag or digest, or oci:PATH; per "
-	                     "platform if a mapping.", .fallback_doc = "scratch", .type_doc = "reference, or platform to reference"),
-	FIELD_OBJECTS(struct spec_image, layers, n_layers, struct layer_spec, &layer_spec_fields, "layers",
-	              "The layers, bottom first."),
+                     "{\"oneOf\":[{\"type\":\"string\"},{\"type\":\"object\","
+                     "\"additionalProperties\":{\"type\":\"string\"}}]}",
+                     "base",
+                     "What the image stands on: scratch, a registry reference by tag or digest, or "
+                     "oci:PATH; per "
+                     "platform if a mapping.",
+                     .fallback_doc = "scratch", .type_doc = "reference, or platform to reference"),
+	FIELD_OBJECTS(struct spec_image, layers, n_layers, struct layer_spec, &layer_spec_fields,
+                      "layers", "The layers, bottom first."),
 	FIELD_STRINGS(struct spec_image, entrypoint, "entrypoint", "Program and leading arguments.",
-	              .count_offset = offsetof(struct spec_image, has_entrypoint)),
+                      .count_offset = offsetof(struct spec_image, has_entrypoint)),
 	FIELD_STRINGS(struct spec_image, cmd, "cmd", "Default arguments.",
-	              .count_offset = offsetof(struct spec_image, has_cmd)),
-	FIELD_MAP(struct spec_image, env, "env", "Environment variables.", .check_key = env_name_check),
-	FIELD_STRING(struct spec_image, user, "user", "User, with an optional group.", .check = user_check),
-	FIELD_STRING(struct spec_image, workdir, "workdir", "Working folder.", .check = absolute_check),
-	FIELD_STRINGS(struct spec_image, ports, "ports", "Ports the program listens on, as in 8080/tcp.",
-	              .check = port_check),
-	FIELD_STRINGS(struct spec_image, volumes, "volumes", "Folders meant as volumes.", .check = absolute_check),
-	FIELD_MAP(struct spec_image, labels, "labels", "Labels in the image configuration.", .check_key = key_check),
-	FIELD_MAP(struct spec_image, annotations, "annotations", "Annotations of the index and of every manifest.",
-	          .check_key = key_check),
-	FIELD_STRING(struct spec_image, stop_signal, "stop_signal", "Signal that asks the program to end.",
-	             .check = signal_check),
+                      .count_offset = offsetof(struct spec_image, has_cmd)),
+	FIELD_MAP(struct spec_image, env, "env", "Environment variables.",
+                  .check_key = env_name_check),
+	FIELD_STRING(struct spec_image, user, "user", "User, with an optional group.",
+                     .check = user_check),
+	FIELD_STRING(struct spec_image, workdir, "workdir", "Working folder.",
+                     .check = absolute_check),
+	FIELD_STRINGS(struct spec_image, ports, "ports",
+                      "Ports the program listens on, as in 8080/tcp.", .check = port_check),
+	FIELD_STRINGS(struct spec_image, volumes, "volumes", "Folders meant as volumes.",
+                      .check = absolute_check),
+	FIELD_MAP(struct spec_image, labels, "labels", "Labels in the image configuration.",
+                  .check_key = key_check),
+	FIELD_MAP(struct spec_image, annotations, "annotations",
+                  "Annotations of the index and of every manifest.", .check_key = key_check),
+	FIELD_STRING(struct spec_image, stop_signal, "stop_signal",
+                     "Signal that asks the program to end.", .check = signal_check),
 	FIELD_STRING(struct spec_image, author, "author", "Who made the image."),
-	FIELD_OBJECT(struct spec_image, check, struct check_spec, &check_spec_fields, "check", "The image check."),
+	FIELD_OBJECT(struct spec_image, check, struct check_spec, &check_spec_fields, "check",
+                     "The image check."),
 };
 
 static const struct field_table image_fields =
-	FIELD_TABLE(struct spec_image, "image", image_rows, "The container image.",
-                    .has_pos = true, .pos_offset = offsetof(struct spec_image, at), .check = spec_check_image);
+	FIELD_TABLE(struct spec_image, "image", image_rows, "The container image.", .has_pos = true,
+                    .pos_offset = offsetof(struct spec_image, at), .check = spec_check_image);
 
 static const struct field rows[] = {
 	FIELD_STRING(struct spec, api_version, "apiVersion", "Version of this form: slipway/v1.",
-	             .flags = FIELD_REQUIRED, .check = api_version_check),
+                     .flags = FIELD_REQUIRED, .check = api_version_check),
 	FIELD_STRING(struct spec, name, "name", "Name of the job; objects are named after it.",
-	             .flags = FIELD_REQUIRED, .check = name_check),
-	FIELD_OBJECT(struct spec, image, struct spec_image, &image_fields, "image", "The container image.",
-	             .flags = FIELD_REQUIRED),
+                     .flags = FIELD_REQUIRED, .check = name_check),
+	FIELD_OBJECT(struct spec, image, struct spec_image, &image_fields, "image",
+                     "The container image.", .flags = FIELD_REQUIRED),
 };
 
 const struct field_table spec_fields =

@@ -11,7 +11,8 @@ static const char *const platform_variables[] = {"arch", "os", "platform"};
 static bool is_platform_variable(const char *name, size_t len)
 {
 	for (size_t i = 0; i < ARRAY_LEN(platform_variables); i++)
-		if (strlen(platform_variables[i]) == len && memcmp(platform_variables[i], name, len) == 0)
+		if (strlen(platform_variables[i]) == len &&
+		    memcmp(platform_variables[i], name, len) == 0)
 			return true;
 	return false;
 }
@@ -29,8 +30,8 @@ static struct yaml_node at_offset(const struct yaml_node *node, size_t offset, s
 }
 
 /* ${env:NAME} or ${env:NAME:-default} */
-static bool add_environment(struct fields_context *c, const struct yaml_node *where, const char *name,
-                            size_t len, struct strbuf *sb)
+static bool add_environment(struct fields_context *c, const struct yaml_node *where,
+                            const char *name, size_t len, struct strbuf *sb)
 {
 	const char *fallback = memmem(name, len, ":-", 2);
 	size_t name_len = fallback != NULL ? (size_t)(fallback - name) : len;
@@ -51,8 +52,8 @@ static bool add_environment(struct fields_context *c, const struct yaml_node *wh
 	return false;
 }
 
-static void unknown_variable(struct fields_context *c, const struct yaml_node *where, const char *name,
-                             size_t len)
+static void unknown_variable(struct fields_context *c, const struct yaml_node *where,
+                             const char *name, size_t len)
 {
 	struct diag *d = fields_problem(c, where, "unknown variable ${%.*s}", (int)len, name);
 	const char *near = text_nearest(arena_strndup(c->arena, name, len), platform_variables,
@@ -61,11 +62,14 @@ static void unknown_variable(struct fields_context *c, const struct yaml_node *w
 	if (near != NULL)
 		diag_hint(c->diags, d, "did you mean ${%s}?", near);
 	else
-		diag_hint(c->diags, d, "known are ${arch}, ${os}, ${platform} and ${env:NAME}; write $${ for a plain ${");
+		diag_hint(c->diags, d,
+		          "known are ${arch}, ${os}, ${platform} and ${env:NAME}; write $${ for a "
+		          "plain ${");
 }
 
 /* Handles the variable at text[i]; returns how many bytes it had. */
-static size_t load_variable(struct fields_context *c, const struct yaml_node *node, size_t i, struct strbuf *sb)
+static size_t load_variable(struct fields_context *c, const struct yaml_node *node, size_t i,
+                            struct strbuf *sb)
 {
 	const char *text = node->text + i;
 	const char *end = strchr(text, '}');

@@ -5,7 +5,9 @@ ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 SLIPWAY=$ROOT/${BUILD:-build}/slipway
 
 common_setup() {
-	WORK=$(mktemp -d)
+	# Lower case only: podman makes an image name of an OCI layout's path.
+	WORK=${TMPDIR:-/tmp}/slipway-e2e-$$-$RANDOM$RANDOM
+	mkdir -m 0700 "$WORK" || return 1
 	export XDG_CACHE_HOME=$WORK/cache HOME=$WORK/home DOCKER_CONFIG=$WORK/docker
 	unset SOURCE_DATE_EPOCH
 	mkdir -p "$HOME"
