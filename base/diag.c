@@ -152,7 +152,29 @@ static bool find_line(const struct diag_source *s, unsigned line, const char **r
 	return true;
 }
 
-/* The source line and ^~~~ below it; tabs are copied so that the columns agree. */
+/* A byte that starts a character: continuation bytes take no column. */
+static bool starts_character(char c)
+{
+	return ((unsigned char)c & 0xc0) != 0x80;
+}
+
+/* ^~~~ under the span; tabs before it are copied so that the columns agree. */
+static void underline(const struct diag *diag, const char *line, size_t len, bool colour,
+                      struct strbuf *sb)
+{
+	size_t column = diag->at.column > 0 ? diag->at.column - 1 : 0;
+
+	for (size_t i = 0; i < column; i++)
+		if (i >= len || starts_character(line[i]))
+			strbuf_addc(sb, i < len && line[i] == '\t' ? '\t' : ' ');
+	strbuf_adds(sb, colour ? "\033[1;32m^" : "^");
+	for (size_t i = column + 1; i < column + diag->at.span && i < len; i++)
+		if (starts_character(line[i]))
+			strbuf_addc(sb, '~');
+	strbuf_adds(sb, colour ? "\033[0m\n" : "\n");
+}
+
+/* The source line and what is meant in it. */
 static void quote_line(const struct diags *d, const struct diag *diag, bool colour,
                        struct strbuf *sb)
 {
@@ -166,18 +188,7 @@ static void quote_line(const struct diags *d, const struct diag *diag, bool colo
 	for (size_t i = 0; i < len; i++)
 		strbuf_addc(sb, (unsigned char)line[i] < 0x20 && line[i] != '\t' ? '?' : line[i]);
 	strbuf_adds(sb, "\n    ");
-	size_t column = diag->at.column > 0 ? diag->at.column - 1 : 0;
-
-	for (size_t i = 0; i < column; i++)
-		if (i >= len || ((unsigned char)line[i] & 0xc0) != 0x80)
-			strbuf_addc(sb, i < len && line[i] == '\t' ? '\t' : ' ');
-	if (colour)
-		strbuf_adds(sb, "\033[1;32m");
-	strbuf_addc(sb, '^');
-	for (size_t i = column + 1; i < column + diag->at.span && i < len; i++)
-		if (((unsigned char)line[i] & 0xc0) != 0x80)
-			strbuf_addc(sb, '~');
-	strbuf_adds(sb, colour ? "\033[0m\n" : "\n");
+	underline(diag, line, len, colour, sb);
 }
 
 static void diag_text(const struct diags *d, const struct diag *diag, bool colour,

@@ -1,7 +1,8 @@
 /*
- * The transport over libcurl. Easy handles are kept in a pool: a handle holds its connections, so a
- * thread that takes one gets a warm connection. Sections: the pool, callbacks, options, whole
- * exchanges, pulled bodies.
+ * The transport over libcurl. Easy handles are kept in two pools: a handle holds its connections,
+ * so a thread that takes one gets a warm connection, and large bodies (HTTP/1.1) do not meet HTTP/2
+ * connections. DNS answers and TLS sessions are shared by all handles. Sections: the pool,
+ * callbacks, options, whole exchanges, pulled bodies.
  */
 #include <curl/curl.h>
 #include <errno.h>
@@ -15,6 +16,7 @@
 enum {
 	CONNECT_MS = 30000,
 	STALL_MS = 60000,
+	REPLY_MS = 300000,
 	STALL_BYTES = 1024, /* a second: slower than this for STALL_MS is a dead peer */
 	UPLOAD_BUFFER = 1 << 20,
 	POLL_MS = 200,
@@ -24,33 +26,66 @@ enum {
 struct http_curl {
 	struct http_transport transport;
 	char *ca_file;
-	long connect_ms, stall_s;
+	long connect_ms, stall_s, reply_s;
 	pthread_mutex_t lock;
-	VEC(CURL *) idle;
+	VEC(CURL *) idle[2]; /* [large] */
+	CURLSH *share;
+	pthread_mutex_t share_locks[CURL_LOCK_DATA_LAST];
 };
 
 /* One request on its way. */
 struct exchange {
-	const struct http_request *request;
+	const struct http_request
+		*request; /* the caller's: not to be used once http_open has returned */
 	struct http_response *response;
 	CURL *curl;
 	struct curl_slist *headers;
 	int64_t sent;          /* body bytes handed to libcurl */
 	bool headers_over;     /* the final reply's headers are complete */
 	struct strbuf *pulled; /* set: body bytes go here, for a reader */
+	long reply_s;          /* how long the reply may take once all is sent */
 	struct err err;        /* what a callback found; code ERR_NONE = nothing */
+	char origin[256]; /* "https://host:port", for messages: the rest may hold what nobody should
+	                     see */
 	char curl_error[CURL_ERROR_SIZE];
 };
 
 /* ---- the pool ---- */
 
-static CURL *take_handle(struct http_curl *h)
+static void share_lock(CURL *curl, curl_lock_data data, curl_lock_access access, void *ctx)
+{
+	(void)curl;
+	(void)access;
+	pthread_mutex_lock(&((struct http_curl *)ctx)->share_locks[data]);
+}
+
+static void share_unlock(CURL *curl, curl_lock_data data, void *ctx)
+{
+	(void)curl;
+	pthread_mutex_unlock(&((struct http_curl *)ctx)->share_locks[data]);
+}
+
+static void init_share(struct http_curl *h)
+{
+	h->share = curl_share_init();
+	if (h->share == NULL)
+		BUG("out of memory");
+	for (size_t i = 0; i < ARRAY_LEN(h->share_locks); i++)
+		pthread_mutex_init(&h->share_locks[i], NULL);
+	curl_share_setopt(h->share, CURLSHOPT_LOCKFUNC, share_lock);
+	curl_share_setopt(h->share, CURLSHOPT_UNLOCKFUNC, share_unlock);
+	curl_share_setopt(h->share, CURLSHOPT_USERDATA, h);
+	curl_share_setopt(h->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);
+	curl_share_setopt(h->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+}
+
+static CURL *take_handle(struct http_curl *h, bool large)
 {
 	CURL *curl = NULL;
 
 	pthread_mutex_lock(&h->lock);
-	if (h->idle.n > 0)
-		curl = h->idle.at[--h->idle.n];
+	if (h->idle[large].n > 0)
+		curl = h->idle[large].at[--h->idle[large].n];
 	pthread_mutex_unlock(&h->lock);
 	if (curl != NULL) {
 		curl_easy_reset(curl); /* options go, connections stay */
@@ -62,10 +97,10 @@ static CURL *take_handle(struct http_curl *h)
 	return curl;
 }
 
-static void return_handle(struct http_curl *h, CURL *curl)
+static void return_handle(struct http_curl *h, bool large, CURL *curl)
 {
 	pthread_mutex_lock(&h->lock);
-	vec_push(&h->idle, curl);
+	vec_push(&h->idle[large], curl);
 	pthread_mutex_unlock(&h->lock);
 }
 
@@ -168,6 +203,9 @@ static size_t on_send(char *buf, size_t size, size_t n, void *data)
 		memcpy(buf, (const char *)body->bytes + x->sent, len);
 	}
 	x->sent += (int64_t)len;
+	/* A registry that has the whole blob may take its time to store it. */
+	if (x->sent == body->size)
+		curl_easy_setopt(x->curl, CURLOPT_LOW_SPEED_TIME, x->reply_s);
 	if (x->request->on_sent != NULL)
 		x->request->on_sent(x->request->on_sent_ctx, (int64_t)len);
 	return len;
@@ -226,6 +264,25 @@ static void set_method(struct exchange *x)
 	}
 }
 
+/* A line break would let one header smuggle in others. */
+static int check_headers(const struct http_request *r, struct err *err)
+{
+	for (size_t i = 0; i < r->n_headers; i++)
+		if (strpbrk(r->headers[i].name, "\r\n: ") != NULL ||
+		    strpbrk(r->headers[i].value, "\r\n") != NULL)
+			return err_set(err, ERR_FORMAT, "a line break in header '%.60s'",
+			               r->headers[i].name);
+	return 0;
+}
+
+/* The lines may hold credentials. */
+static void free_headers(struct curl_slist *list)
+{
+	for (struct curl_slist *line = list; line != NULL; line = line->next)
+		explicit_bzero(line->data, strlen(line->data));
+	curl_slist_free_all(list);
+}
+
 static struct curl_slist *header_list(const struct http_request *r)
 {
 	/* Expect: 100-continue would cost a second with servers that do not answer it. */
@@ -236,6 +293,7 @@ static struct curl_slist *header_list(const struct http_request *r)
 
 		strbuf_addf(&line, "%s: %s", r->headers[i].name, r->headers[i].value);
 		list = curl_slist_append(list, strbuf_str(&line));
+		explicit_bzero(line.ptr, line.len);
 	}
 	return list;
 }
@@ -245,7 +303,15 @@ static void set_options(const struct http_curl *h, struct exchange *x)
 	CURL *curl = x->curl;
 	long version = x->request->large ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS;
 
+	size_t host = strstr(x->request->url, "://") != NULL
+	                      ? (size_t)(strstr(x->request->url, "://") - x->request->url) + 3
+	                      : 0;
+
+	snprintf(x->origin, sizeof(x->origin), "%.*s",
+	         (int)(host + strcspn(x->request->url + host, "/?#")), x->request->url);
+	x->reply_s = h->reply_s;
 	curl_easy_setopt(curl, CURLOPT_URL, x->request->url);
+	curl_easy_setopt(curl, CURLOPT_SHARE, h->share);
 	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
@@ -302,11 +368,23 @@ static int failure(const struct exchange *x, CURLcode code, struct err *err)
 	for (size_t i = 0; i < ARRAY_LEN(failures); i++)
 		if (failures[i].curl == code) {
 			err_set(err, failures[i].code == ERR_IO ? ERR_NOT_FOUND : failures[i].code,
-			        "%s", text);
+			        "%s: %s", x->origin, text);
 			return failures[i].hint != NULL ? err_hint(err, "%s", failures[i].hint)
 			                                : -1;
 		}
-	return err_set(err, ERR_NETWORK, "%s", text);
+	return err_set(err, ERR_NETWORK, "%s: %s", x->origin, text);
+}
+
+/* libcurl is content with headers that break off. */
+static int check_whole(const struct exchange *x, CURLcode code, struct err *err)
+{
+	if (code != CURLE_OK)
+		return failure(x, code, err);
+	if (!x->headers_over)
+		return err_set(err, ERR_NETWORK,
+		               "%s: the connection was closed before the reply was complete",
+		               x->origin);
+	return 0;
 }
 
 /* ---- whole exchanges ---- */
@@ -315,18 +393,21 @@ static int perform(struct http_transport *t, const struct http_request *req,
                    struct http_response *resp, struct err *err)
 {
 	struct http_curl *h = (struct http_curl *)t;
-	struct exchange x = {.request = req, .response = resp, .curl = take_handle(h)};
+	struct exchange x = {.request = req, .response = resp, .curl = NULL};
 	long status = 0;
 
+	if (check_headers(req, err) != 0)
+		return -1;
+	x.curl = take_handle(h, req->large);
 	set_options(h, &x);
 	CURLcode code = curl_easy_perform(x.curl);
 
 	curl_easy_getinfo(x.curl, CURLINFO_RESPONSE_CODE, &status);
 	resp->status = (int)status;
-	int result = code == CURLE_OK ? 0 : failure(&x, code, err);
+	int result = check_whole(&x, code, err);
 
-	curl_slist_free_all(x.headers);
-	return_handle(h, x.curl);
+	free_headers(x.headers);
+	return_handle(h, req->large, x.curl);
 	return result;
 }
 
@@ -335,6 +416,7 @@ static int perform(struct http_transport *t, const struct http_request *req,
 struct pull {
 	struct source source;
 	struct http_curl *owner;
+	bool large;
 	struct exchange x;
 	CURLM *multi;
 	struct strbuf buffer; /* bytes that libcurl gave and the reader has not taken */
@@ -349,8 +431,8 @@ static void pull_close(struct source *s)
 
 	curl_multi_remove_handle(p->multi, p->x.curl);
 	curl_multi_cleanup(p->multi);
-	curl_slist_free_all(p->x.headers);
-	return_handle(p->owner, p->x.curl);
+	free_headers(p->x.headers);
+	return_handle(p->owner, p->large, p->x.curl);
 	strbuf_done(&p->buffer);
 	free(p);
 }
@@ -408,14 +490,21 @@ static int open_body(struct http_transport *t, const struct http_request *req,
                      struct http_response *resp, struct source **ret_body, struct err *err)
 {
 	struct http_curl *h = (struct http_curl *)t;
-	struct pull *p = mem_zalloc(sizeof(*p));
+	struct pull *p;
 	long status = 0;
+
+	if (check_headers(req, err) != 0)
+		return -1;
+	p = mem_zalloc(sizeof(*p));
 
 	p->source = (struct source){pull_read, pull_close};
 	p->owner = h;
+	p->large = req->large;
 	p->buffer.max = PULL_BUFFER;
-	p->x = (struct exchange){
-		.request = req, .response = resp, .curl = take_handle(h), .pulled = &p->buffer};
+	p->x = (struct exchange){.request = req,
+	                         .response = resp,
+	                         .curl = take_handle(h, req->large),
+	                         .pulled = &p->buffer};
 	p->multi = curl_multi_init();
 	if (p->multi == NULL)
 		BUG("out of memory");
@@ -428,8 +517,7 @@ static int open_body(struct http_transport *t, const struct http_request *req,
 		}
 	curl_easy_getinfo(p->x.curl, CURLINFO_RESPONSE_CODE, &status);
 	resp->status = (int)status;
-	if (p->over && p->code != CURLE_OK) {
-		failure(&p->x, p->code, err);
+	if (p->over && check_whole(&p->x, p->code, err) != 0) {
 		pull_close(&p->source);
 		return -1;
 	}
@@ -441,9 +529,14 @@ static void close_transport(struct http_transport *t)
 {
 	struct http_curl *h = (struct http_curl *)t;
 
-	for (size_t i = 0; i < h->idle.n; i++)
-		curl_easy_cleanup(h->idle.at[i]);
-	vec_done(&h->idle);
+	for (size_t large = 0; large < ARRAY_LEN(h->idle); large++) {
+		for (size_t i = 0; i < h->idle[large].n; i++)
+			curl_easy_cleanup(h->idle[large].at[i]);
+		vec_done(&h->idle[large]);
+	}
+	curl_share_cleanup(h->share);
+	for (size_t i = 0; i < ARRAY_LEN(h->share_locks); i++)
+		pthread_mutex_destroy(&h->share_locks[i]);
 	pthread_mutex_destroy(&h->lock);
 	free(h->ca_file);
 	free(h);
@@ -464,6 +557,12 @@ static const char *choose_ca(const struct http_curl_opts *opts)
 	return NULL;
 }
 
+/* libcurl counts whole ones, and 0 would mean no limit. */
+static long seconds(int ms)
+{
+	return (ms + 999L) / 1000;
+}
+
 int http_curl_open(const struct http_curl_opts *opts, struct http_transport **ret_transport,
                    struct err *err)
 {
@@ -477,13 +576,17 @@ int http_curl_open(const struct http_curl_opts *opts, struct http_transport **re
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
 		return err_set(err, ERR_UNSUPPORTED, "libcurl cannot be initialised");
 	if (ca_file != NULL && access(ca_file, R_OK) != 0)
-		return err_set(err, ERR_IO, "certificate file '%s'", ca_file);
+		return errno == ENOENT ? err_set(err, ERR_NOT_FOUND,
+		                                 "certificate file '%s' does not exist", ca_file)
+		                       : err_set(err, ERR_IO, "certificate file '%s'", ca_file);
 	h = mem_zalloc(sizeof(*h));
 	h->transport = (struct http_transport){perform, open_body, close_transport};
 	h->ca_file = ca_file != NULL ? mem_strdup(ca_file) : NULL;
 	h->connect_ms = opts->connect_ms > 0 ? opts->connect_ms : CONNECT_MS;
-	h->stall_s = (opts->stall_ms > 0 ? opts->stall_ms : STALL_MS) / 1000;
+	h->stall_s = seconds(opts->stall_ms > 0 ? opts->stall_ms : STALL_MS);
+	h->reply_s = seconds(opts->reply_ms > 0 ? opts->reply_ms : REPLY_MS);
 	pthread_mutex_init(&h->lock, NULL);
+	init_share(h);
 	*ret_transport = &h->transport;
 	return 0;
 }

@@ -10,8 +10,9 @@
 #include "base/jsonw.h"
 #include "base/text.h"
 
-#define JSON_EXACT_MAX 9007199254740992.0 /* 2^53: whole numbers up to here are exact in a double  \
-	                                   */
+#define JSON_EXACT_MAX                                                                             \
+	9007199254740992.0 /* 2^53: whole numbers up to here are exact in a double                 \
+	                    */
 
 static void position(const char *text, size_t offset, unsigned *ret_line, unsigned *ret_column)
 {
@@ -35,35 +36,43 @@ static int fail_at(const char *what, const char *text, size_t offset, const char
 	return err_set(err, ERR_FORMAT, "%s: line %u, column %u: %s", what, line, column, why);
 }
 
+/* What is wrong with the string byte at text[i], or NULL. */
+static const char *string_problem(const char *text, size_t left)
+{
+	if (left >= 6 && memcmp(text, "\\u0000", 6) == 0)
+		return "a NUL character in a string";
+	return (unsigned char)text[0] < 0x20 ? "a control byte in a string" : NULL;
+}
+
+/* The index of the string's closing quote (or len) for the opening one at i. */
+static size_t skip_string(const char *text, size_t len, size_t i, const char **ret_problem)
+{
+	for (i++; i < len && text[i] != '"' && *ret_problem == NULL; i++) {
+		*ret_problem = string_problem(text + i, len - i);
+		if (*ret_problem == NULL && text[i] == '\\')
+			i++;
+	}
+	return i;
+}
+
 /* Depth, NUL bytes and the \u0000 escape, before the parser's recursion sees the text. */
 static int scan(const char *what, const char *text, size_t len, struct err *err)
 {
-	bool in_string = false;
+	const char *problem = memchr(text, '\0', len) != NULL ? "a NUL byte" : NULL;
+	size_t i = problem != NULL ? (size_t)((const char *)memchr(text, '\0', len) - text) : 0;
 	int depth = 0;
 
-	for (size_t i = 0; i < len; i++) {
-		char c = text[i];
-
-		if (c == '\0')
-			return fail_at(what, text, i, "a NUL byte", err);
-		if (in_string && c == '\\') {
-			if (len - i >= 6 && memcmp(text + i, "\\u0000", 6) == 0)
-				return fail_at(what, text, i, "a NUL character in a string", err);
-			i++;
-		} else if (c == '"') {
-			in_string = !in_string;
-		} else if (in_string && (unsigned char)c < 0x20) {
-			return fail_at(what, text, i, "a control byte in a string", err);
-		} else if (!in_string && (c == '{' || c == '[')) {
-			if (++depth > JSON_DEPTH_MAX)
-				return fail_at(what, text, i, "nested too deeply", err);
-		} else if (!in_string && (c == '}' || c == ']')) {
+	for (; i < len && problem == NULL; i++) {
+		if (text[i] == '"')
+			i = skip_string(text, len, i, &problem);
+		else if (text[i] == '{' || text[i] == '[')
+			depth++;
+		else if (text[i] == '}' || text[i] == ']')
 			depth--;
-		} else if ((unsigned char)c < 0x20 && strchr("\t\r\n", c) == NULL) {
-			return fail_at(what, text, i, "a control byte", err);
-		}
+		if (depth > JSON_DEPTH_MAX)
+			problem = "nested too deeply";
 	}
-	return 0;
+	return problem == NULL ? 0 : fail_at(what, text, i > 0 ? i - 1 : 0, problem, err);
 }
 
 static int by_text(const void *a, const void *b)
@@ -177,36 +186,42 @@ static void new_line(struct strbuf *sb, int depth)
 		strbuf_adds(sb, "  ");
 }
 
+static void print_node(const cJSON *node, int depth, struct strbuf *sb);
+
+static void print_children(const cJSON *node, bool object, int depth, struct strbuf *sb)
+{
+	const int below = depth < 0 ? -1 : depth + 1;
+	const cJSON *child = NULL;
+
+	strbuf_addc(sb, object ? '{' : '[');
+	cJSON_ArrayForEach (child, node) {
+		if (child != node->child)
+			strbuf_addc(sb, ',');
+		new_line(sb, below);
+		if (object) {
+			jsonw_quote(sb, child->string);
+			strbuf_adds(sb, depth < 0 ? ":" : ": ");
+		}
+		print_node(child, below, sb);
+	}
+	if (node->child != NULL)
+		new_line(sb, depth);
+	strbuf_addc(sb, object ? '}' : ']');
+}
+
 /* depth < 0: compact. */
 static void print_node(const cJSON *node, int depth, struct strbuf *sb)
 {
-	const bool object = cJSON_IsObject(node);
-	const cJSON *child = NULL;
-
-	if (cJSON_IsString(node)) {
+	if (cJSON_IsString(node))
 		jsonw_quote(sb, node->valuestring);
-	} else if (cJSON_IsNumber(node)) {
+	else if (cJSON_IsNumber(node))
 		print_number(node->valuedouble, sb);
-	} else if (cJSON_IsBool(node)) {
+	else if (cJSON_IsBool(node))
 		strbuf_adds(sb, cJSON_IsTrue(node) ? "true" : "false");
-	} else if (!object && !cJSON_IsArray(node)) {
+	else if (cJSON_IsObject(node) || cJSON_IsArray(node))
+		print_children(node, cJSON_IsObject(node), depth, sb);
+	else
 		strbuf_adds(sb, "null");
-	} else {
-		strbuf_addc(sb, object ? '{' : '[');
-		cJSON_ArrayForEach (child, node) {
-			if (child != node->child)
-				strbuf_addc(sb, ',');
-			new_line(sb, depth < 0 ? -1 : depth + 1);
-			if (object) {
-				jsonw_quote(sb, child->string);
-				strbuf_adds(sb, depth < 0 ? ":" : ": ");
-			}
-			print_node(child, depth < 0 ? -1 : depth + 1, sb);
-		}
-		if (node->child != NULL)
-			new_line(sb, depth);
-		strbuf_addc(sb, object ? '}' : ']');
-	}
 }
 
 void json_print(const cJSON *doc, struct strbuf *sb)

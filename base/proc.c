@@ -11,8 +11,6 @@
 
 #include "base/interrupt.h"
 
-extern char **environ;
-
 /* The parent's ends of a child's three streams, and its process. */
 struct child {
 	int in, out, err_text; /* -1 when closed */
@@ -120,6 +118,25 @@ static int64_t now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
+/* Moves what can be moved now; waits at most a tenth of a second. */
+static int pump(struct child *c, const char *name, struct proc_result *r, struct err *err)
+{
+	struct pollfd fds[] = {{c->out, POLLIN, 0}, {c->err_text, POLLIN, 0}, {c->in, POLLOUT, 0}};
+
+	if (poll(fds, ARRAY_LEN(fds), 100) < 0 && errno != EINTR)
+		return err_set(err, ERR_IO, "wait for '%s'", name);
+	if (c->out >= 0 && fds[0].revents != 0)
+		drain(&c->out, &r->out);
+	if (c->err_text >= 0 && fds[1].revents != 0)
+		drain(&c->err_text, &r->err_text);
+	if (c->in >= 0 && fds[2].revents != 0)
+		feed(c);
+	if (r->out.overflow)
+		return err_set(err, ERR_LIMIT, "'%s' printed more than %zu bytes", name,
+		               r->out.max);
+	return 0;
+}
+
 /* Moves bytes until the child closed its outputs. */
 static int converse(struct child *c, const char *name, int timeout_ms, struct proc_result *r,
                     struct err *err)
@@ -127,25 +144,11 @@ static int converse(struct child *c, const char *name, int timeout_ms, struct pr
 	int64_t deadline = now_ms() + timeout_ms;
 
 	while (c->out >= 0 || c->err_text >= 0) {
-		struct pollfd fds[] = {
-			{c->out, POLLIN, 0}, {c->err_text, POLLIN, 0}, {c->in, POLLOUT, 0}};
-
-		if (poll(fds, ARRAY_LEN(fds), 100) < 0 && errno != EINTR)
-			return err_set(err, ERR_IO, "wait for '%s'", name);
-		if (interrupt_check(err) != 0)
+		if (interrupt_check(err) != 0 || pump(c, name, r, err) != 0)
 			return -1;
 		if (timeout_ms > 0 && now_ms() > deadline)
 			return err_set(err, ERR_NETWORK, "'%s' did not finish in %d s", name,
 			               timeout_ms / 1000);
-		if (c->out >= 0 && fds[0].revents != 0)
-			drain(&c->out, &r->out);
-		if (c->err_text >= 0 && fds[1].revents != 0)
-			drain(&c->err_text, &r->err_text);
-		if (c->in >= 0 && fds[2].revents != 0)
-			feed(c);
-		if (r->out.overflow)
-			return err_set(err, ERR_LIMIT, "'%s' printed more than %zu bytes", name,
-			               r->out.max);
 	}
 	return 0;
 }

@@ -122,57 +122,80 @@ static bool match_class(const char **p, char c)
 	return c != '/' && hit != negate;
 }
 
-/*
- * Linear-time matching with one remembered star of each kind: on a mismatch the latest `*` takes
- * one more byte (never a '/'), else the latest `**` takes one more segment's worth.
- */
-static bool glob_path(const char *p, const char *s)
+/* A match on its way: where pattern and text stand, and where each kind of star may take more. */
+struct glob {
+	const char *p, *s;
+	const char *star, *star_s; /* behind the latest `*`, and how far it has eaten */
+	const char *deep, *deep_s; /* the same for the latest `**` */
+};
+
+/* Takes a star at the pattern's head; false when there is none. */
+static bool take_star(struct glob *g)
 {
-	const char *star = NULL, *star_s = NULL, *deep = NULL, *deep_s = NULL;
-
-	for (;;) {
-		if (p[0] == '*' && p[1] == '*') {
-			p += p[2] == '/' ? 3 : 2;
-			deep = p;
-			deep_s = s;
-			star = NULL;
-			continue;
-		}
-		if (*p == '*') {
-			star = ++p;
-			star_s = s;
-			continue;
-		}
-		if (*p == '\0' && *s == '\0')
-			return true;
-		if (*s != '\0') {
-			const char *next = p + 1;
-			bool hit = *p == *s || (*p == '?' && *s != '/');
-
-			if (*p == '[') {
-				next = p;
-				hit = match_class(&next, *s);
-			}
-			if (hit && *p != '\0') {
-				p = next;
-				s++;
-				continue;
-			}
-		}
-		if (star != NULL && *star_s != '\0' && *star_s != '/') {
-			p = star;
-			s = ++star_s;
-		} else if (deep != NULL && *deep_s != '\0') {
-			while (*deep_s != '\0' && *deep_s != '/' && *deep != '\0')
-				deep_s++;
-			deep_s += *deep_s != '\0';
-			p = deep;
-			s = deep_s;
-			star = NULL;
-		} else {
-			return false;
-		}
+	if (g->p[0] != '*')
+		return false;
+	if (g->p[1] == '*') {
+		g->p += g->p[2] == '/' ? 3 : 2;
+		g->deep = g->p;
+		g->deep_s = g->s;
+		g->star = NULL;
+	} else {
+		g->star = ++g->p;
+		g->star_s = g->s;
 	}
+	return true;
+}
+
+/* Takes one byte of the text that the pattern's head matches. */
+static bool take_byte(struct glob *g)
+{
+	const char *next = g->p + 1;
+	bool hit;
+
+	if (*g->s == '\0' || *g->p == '\0')
+		return false;
+	if (*g->p == '[') {
+		next = g->p;
+		hit = match_class(&next, *g->s);
+	} else {
+		hit = *g->p == *g->s || (*g->p == '?' && *g->s != '/');
+	}
+	if (hit) {
+		g->p = next;
+		g->s++;
+	}
+	return hit;
+}
+
+/* After a mismatch: the latest `*` eats one byte more (never a '/'), else the latest `**` one
+ * segment more. */
+static bool back_up(struct glob *g)
+{
+	if (g->star != NULL && *g->star_s != '\0' && *g->star_s != '/') {
+		g->p = g->star;
+		g->s = ++g->star_s;
+		return true;
+	}
+	if (g->deep == NULL || *g->deep_s == '\0')
+		return false;
+	while (*g->deep_s != '\0' && *g->deep_s != '/' && *g->deep != '\0')
+		g->deep_s++;
+	g->deep_s += *g->deep_s != '\0';
+	g->p = g->deep;
+	g->s = g->deep_s;
+	g->star = NULL;
+	return true;
+}
+
+/* With one remembered star of each kind the time is bounded by pattern times text. */
+static bool glob_path(const char *pattern, const char *path)
+{
+	struct glob g = {.p = pattern, .s = path};
+
+	while (*g.p != '\0' || *g.s != '\0')
+		if (!take_star(&g) && !take_byte(&g) && !back_up(&g))
+			return false;
+	return true;
 }
 
 bool text_glob(const char *pattern, const char *path)
@@ -195,8 +218,11 @@ char *text_bytes(int64_t bytes, char out[TEXT_BYTES_MAX])
 		snprintf(out, TEXT_BYTES_MAX, "%d B", (int)bytes);
 		return out;
 	}
-	for (value /= 1000; (value >= 999.95 || value <= -999.95) && unit < 5; value /= 1000)
+	value /= 1000;
+	while ((value >= 999.95 || value <= -999.95) && unit < 5) {
+		value /= 1000;
 		unit++;
+	}
 	snprintf(out, TEXT_BYTES_MAX, "%.1f %s", value, units[unit]);
 	return out;
 }

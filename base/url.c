@@ -90,7 +90,7 @@ static const char *origin(const struct url *u, struct arena *a)
 int url_resolve(const char *base, const char *location, struct arena *a, const char **ret_url,
                 struct err *err)
 {
-	struct url b, check;
+	struct url b = {0}, check;
 	const char *result;
 
 	if (url_parse(base, a, &b, err) != 0)

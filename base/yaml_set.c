@@ -70,31 +70,41 @@ static int step_index(const struct setter *s, struct yaml_node ***slot, const ch
 	return 0;
 }
 
-/* Walks "a.b[0].c"; a key may hold dots when written in quotes: labels."a.b". */
+/* "[3]" at *path; moves *path behind it. */
+static int walk_index(const struct setter *s, struct yaml_node ***slot, const char **path)
+{
+	size_t len = strcspn(*path, "]");
+
+	if ((*path)[len] != ']')
+		return refuse(s, "no ']' in", *path);
+	if (step_index(s, slot, arena_strndup(s->arena, *path + 1, len - 1)) != 0)
+		return -1;
+	*path += len + 1;
+	return 0;
+}
+
+/* A key at *path, in quotes when it holds dots: labels."a.b"; moves *path behind it. */
+static int walk_key(const struct setter *s, struct yaml_node ***slot, const char **path)
+{
+	bool quoted = **path == '"';
+	const char *key = *path + quoted;
+	size_t len = strcspn(key, quoted ? "\"" : ".[");
+
+	if (len == 0)
+		return refuse(s, "an empty key in", *path);
+	if (step_key(s, slot, arena_strndup(s->arena, key, len)) != 0)
+		return -1;
+	*path = key + len + (quoted && key[len] == '"');
+	return 0;
+}
+
+/* Walks "a.b[0].c". */
 static int walk(const struct setter *s, struct yaml_node ***slot, const char *path)
 {
 	while (*path != '\0') {
-		char end = *path == '"' ? '"' : '\0';
-		size_t len;
-
-		if (*path == '[') {
-			len = strcspn(path, "]");
-			if (path[len] != ']')
-				return refuse(s, "no ']' in", path);
-			if (step_index(s, slot, arena_strndup(s->arena, path + 1, len - 1)) != 0)
-				return -1;
-			path += len + 1;
-		} else {
-			path += end != '\0';
-			len = end != '\0' ? strcspn(path, "\"") : strcspn(path, ".[");
-			if (len == 0)
-				return refuse(s, "an empty key in", path);
-			if (step_key(s, slot, arena_strndup(s->arena, path, len)) != 0)
-				return -1;
-			path += len + (end != '\0' && path[len] == '"');
-		}
-		if (*path == '.')
-			path++;
+		if ((*path == '[' ? walk_index(s, slot, &path) : walk_key(s, slot, &path)) != 0)
+			return -1;
+		path += *path == '.';
 	}
 	return 0;
 }

@@ -13,9 +13,9 @@ static const char usage[] = "Usage: slipway-trainer COMMAND [OPTIONS]\n"
 			    "\n"
 			    "Commands:\n"
 			    "  probe [--output text|json]  Show what this node offers: CPU "
-                            "features, memory, NVIDIA GPUs,\n"
+			    "features, memory, NVIDIA GPUs,\n"
 			    "                              Neuron devices, EFA interfaces, and "
-                            "which backend would run\n"
+			    "which backend would run\n"
 			    "  version                     Show the version\n"
 			    "  help                        Show this text\n";
 

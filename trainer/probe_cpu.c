@@ -12,12 +12,6 @@ enum { PROBE_FILE_MAX = 1 << 20 };
 
 #if defined(__x86_64__)
 static const char *const architecture = "amd64";
-
-#define ROW(name)                                                                                  \
-	do {                                                                                       \
-		if (__builtin_cpu_supports(name))                                                  \
-			add_feature(cpu, name);                                                    \
-	} while (0)
 #elif defined(__aarch64__)
 #include <asm/hwcap.h>
 static const char *const architecture = "arm64";
@@ -35,15 +29,25 @@ static void add_feature(struct probe_cpu *cpu, const char *name)
 static void find_features(struct probe_cpu *cpu)
 {
 	__builtin_cpu_init();
-	ROW("sse4.2");
-	ROW("avx");
-	ROW("avx2");
-	ROW("fma");
-	ROW("avx512f");
-	ROW("avx512bw");
-	ROW("avx512vl");
-	ROW("avx512vnni");
-	ROW("avx512bf16");
+	/* The builtin wants literals, so the answers stand in the table. */
+	const struct {
+		const char *name;
+		int present;
+	} rows[] = {
+		{"sse4.2", __builtin_cpu_supports("sse4.2")},
+		{"avx", __builtin_cpu_supports("avx")},
+		{"avx2", __builtin_cpu_supports("avx2")},
+		{"fma", __builtin_cpu_supports("fma")},
+		{"avx512f", __builtin_cpu_supports("avx512f")},
+		{"avx512bw", __builtin_cpu_supports("avx512bw")},
+		{"avx512vl", __builtin_cpu_supports("avx512vl")},
+		{"avx512vnni", __builtin_cpu_supports("avx512vnni")},
+		{"avx512bf16", __builtin_cpu_supports("avx512bf16")},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (rows[i].present)
+			add_feature(cpu, rows[i].name);
 }
 #else
 static void find_features(struct probe_cpu *cpu)

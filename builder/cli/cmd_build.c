@@ -358,16 +358,16 @@ const struct command cmd_build = {
 	.synopsis = "",
 	.details =
 		"Packs the layers, writes configuration, manifests and the multi-arch index, runs "
-                "the image\n"
+		"the image\n"
 		"check, and prints the index digest as the last line. The same content gives the "
-                "same\n"
+		"same\n"
 		"digest on every machine. Layers that did not change come from the build cache in\n"
 		"$XDG_CACHE_HOME/slipway (at most $SLIPWAY_CACHE_MAX bytes, default 10 GiB).\n"
 		"SOURCE_DATE_EPOCH sets the newest time stamp inside the image (default 0).\n",
 	.examples = "slipway build\tBuild ./slipway.yaml into build/image\n"
 		    "slipway build --set image.tags=[v2] --push\tBuild, check and push as v2\n"
 		    "slipway build --platform linux/amd64 --format docker-archive -o "
-                    "image.tar\tFor docker load\n",
+		    "image.tar\tFor docker load\n",
 	.options = options,
 	.n_options = ARRAY_LEN(options),
 	.max_args = 0,

@@ -54,10 +54,10 @@ const struct command cmd_diff = {
 	.summary = "Show which files and settings differ between two images",
 	.synopsis = "A B",
 	.details = "A and B are references as for inspect. Layers that both share are not read. "
-                   "Exits 0 whether\n"
+		   "Exits 0 whether\n"
 		   "or not they differ, unless --exit-code is given.\n",
 	.examples = "slipway diff oci:build/image registry.example.com/team/app:v1\tNew build "
-                    "against release\n",
+		    "against release\n",
 	.options = options,
 	.n_options = ARRAY_LEN(options),
 	.min_args = 2,

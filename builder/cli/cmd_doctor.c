@@ -97,7 +97,7 @@ const struct command cmd_doctor = {
 	.summary = "Show what this machine offers to builds and pushes",
 	.synopsis = "",
 	.examples = "slipway doctor --registry registry.example.com/team/app\tCan I reach it and "
-                    "log in?\n",
+		    "log in?\n",
 	.options = options,
 	.n_options = ARRAY_LEN(options),
 	.run = cmd_doctor_run,

@@ -189,7 +189,7 @@ const struct command cmd_inspect = {
 	.summary = "Show what an image in a registry, layout or archive holds",
 	.synopsis = "REF",
 	.details = "REF is HOST/NAME[:TAG][@DIGEST], oci:DIR[:TAG] or oci-archive:FILE. Every "
-                   "document read is\n"
+		   "document read is\n"
 		   "verified against its digest.\n",
 	.examples =
 		"slipway inspect oci:build/image\tThe image that was just built\n"

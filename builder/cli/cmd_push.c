@@ -168,11 +168,11 @@ const struct command cmd_push = {
 	.synopsis = "[DIR] [HOST/NAME[:TAG]]",
 	.details =
 		"Without arguments the image in build/image goes to the spec's repository under "
-                "its tags.\n"
+		"its tags.\n"
 		"Blobs that the registry has are not sent; layers of the base image are mounted "
-                "from its\n"
+		"from its\n"
 		"repository where the registry can. Children go before the index, tags come last, "
-                "so an\n"
+		"so an\n"
 		"interrupted push is never visible, and run again it sends only what is missing.\n",
 	.examples = "slipway push\tPush build/image as slipway.yaml says\n"
 		    "slipway push build/image registry.example.com/team/app:v1\tPush elsewhere\n",

@@ -126,11 +126,11 @@ const struct command cmd_verify = {
 	.summary = "Check every byte of an image and refuse what breaks on a node",
 	.synopsis = "REF",
 	.details = "Reads the whole image: digests, sizes, diff IDs and history, the architecture "
-                   "of every ELF\n"
+		   "of every ELF\n"
 		   "file, shared libraries that cannot be resolved, symbol versions newer than the "
-                   "image's\n"
+		   "image's\n"
 		   "glibc, missing interpreters, secrets, setuid files, world-writable paths, "
-                   "duplicate paths.\n"
+		   "duplicate paths.\n"
 		   "docs/CHECK.md explains each rule.\n",
 	.examples = "slipway verify oci:build/image\tThe image that was just built\n"
 		    "slipway verify --off setuid docker.io/library/debian:12\tA foreign image\n",

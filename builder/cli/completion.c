@@ -64,7 +64,7 @@ static void bash_script(struct strbuf *sb)
 	strbuf_adds(
 		sb,
 		"_slipway() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} "
-	        "prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+		"prev=${COMP_WORDS[COMP_CWORD-1]}\n"
 		"\tCOMPREPLY=()\n\tif ((COMP_CWORD == 1)); then\n\t\tCOMPREPLY=($(compgen -W \"");
 	for (size_t i = 0; commands[i] != NULL; i++)
 		strbuf_addf(sb, "%s ", commands[i]->name);

@@ -65,6 +65,17 @@ static int check_choice(const struct option *o, const char *value, struct err *e
 	return -1;
 }
 
+static int store_number(const struct option *o, const char *value, int64_t *member, struct err *err)
+{
+	int64_t number;
+
+	if (value == NULL || !text_int64(value, strlen(value), &number) || number < 0)
+		return err_set(err, ERR_USAGE, "option --%s: '%s' is not a whole number", o->name,
+		               value != NULL ? value : "");
+	*member = number;
+	return 0;
+}
+
 /* Stores a value (NULL for flags) in the member that the row names. */
 static int store_value(struct parse *p, const struct option *o, const char *value, struct err *err)
 {
@@ -80,10 +91,7 @@ static int store_value(struct parse *p, const struct option *o, const char *valu
 		*(const char **)member = value;
 		return 0;
 	case OPTION_NUMBER:
-		if (!text_int64(value, strlen(value), (int64_t *)member) || *(int64_t *)member < 0)
-			return err_set(err, ERR_USAGE, "option --%s: '%s' is not a whole number",
-			               o->name, value);
-		return 0;
+		return store_number(o, value, member, err);
 	case OPTION_LIST:
 		list_add(member, p->arena, value);
 		return 0;

@@ -23,7 +23,7 @@ static const char *image_path_check(const char *text, const char **ret_hint)
 			return "has a '..' segment";
 		if (strncmp(s, ".wh.", 4) == 0) {
 			*ret_hint = "in a layer such a name means that a lower file is deleted "
-			            "(image-spec, whiteouts)";
+				    "(image-spec, whiteouts)";
 			return "has a segment that starts with '.wh.'";
 		}
 		s += len;
@@ -140,7 +140,8 @@ static void check_tar(struct fields_context *c, const struct yaml_node *node, vo
 
 static const struct field_table tar_fields = FIELD_TABLE(
 	struct layer_tar, "tar item", tar_rows, "One archive; a plain text is its path.",
-	.pos_offset = offsetof(struct layer_tar, at), .shorthand = "from", .check = check_tar);
+	.has_pos = true, .pos_offset = offsetof(struct layer_tar, at), .shorthand = "from",
+	.check = check_tar);
 
 /* ---- layers ---- */
 

@@ -76,7 +76,7 @@ int manifest_parse(const char *bytes, size_t len, const char *media_type, struct
 {
 	AUTO(json) cJSON *doc = NULL;
 	struct manifest m = {0};
-	const char *type;
+	const char *type = NULL;
 
 	if (parse_document("manifest", bytes, len, &doc, err) != 0)
 		return -1;
@@ -101,7 +101,7 @@ int index_parse(const char *bytes, size_t len, const char *media_type, struct ar
 {
 	AUTO(json) cJSON *doc = NULL;
 	struct index ix = {0};
-	const char *type;
+	const char *type = NULL;
 
 	if (parse_document("image index", bytes, len, &doc, err) != 0)
 		return -1;

@@ -67,32 +67,40 @@ const char *ref_api_host(const char *host)
 	return strcmp(host, "docker.io") == 0 ? "registry-1.docker.io" : host;
 }
 
-static bool host_valid(const char *host)
+static bool port_valid(const char *colon)
 {
-	const char *port = strrchr(host, ':');
-	size_t len = strlen(host);
 	int64_t number = 0;
 
-	if (host[0] == '[') {
-		const char *end = strchr(host, ']');
+	return colon == NULL ||
+	       (text_int64(colon + 1, strlen(colon + 1), &number) && number > 0 && number < 65536);
+}
 
-		if (end == NULL || end == host + 1 || (end[1] != '\0' && end[1] != ':'))
+/* "[2001:db8::1]" with an optional port. */
+static bool v6_host_valid(const char *host)
+{
+	const char *end = strchr(host, ']');
+
+	if (end == NULL || end == host + 1 || (end[1] != '\0' && end[1] != ':'))
+		return false;
+	if (strspn(host + 1, "0123456789abcdefABCDEF:.") != (size_t)(end - host - 1))
+		return false;
+	return port_valid(end[1] == ':' ? end + 1 : NULL);
+}
+
+static bool host_valid(const char *host)
+{
+	const char *port = strchr(host, ':');
+	size_t len = port != NULL ? (size_t)(port - host) : strlen(host);
+
+	if (host[0] == '[')
+		return v6_host_valid(host);
+	if (len == 0 || len > 253 || host[0] == '-' || host[0] == '.' || strstr(host, "..") != NULL)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!lower_or_digit(host[i]) && !(host[i] >= 'A' && host[i] <= 'Z') &&
+		    host[i] != '.' && host[i] != '-')
 			return false;
-		if (strspn(host + 1, "0123456789abcdefABCDEF:.") != (size_t)(end - host - 1))
-			return false;
-		port = end[1] == ':' ? end + 1 : NULL;
-	} else {
-		len = port != NULL ? (size_t)(port - host) : len;
-		if (len == 0 || len > 253 || host[0] == '-' || host[0] == '.' ||
-		    strstr(host, "..") != NULL)
-			return false;
-		for (size_t i = 0; i < len; i++)
-			if (!lower_or_digit(host[i]) && !(host[i] >= 'A' && host[i] <= 'Z') &&
-			    strchr(".-", host[i]) == NULL)
-				return false;
-	}
-	return port == NULL ||
-	       (text_int64(port + 1, strlen(port + 1), &number) && number > 0 && number < 65536);
+	return port_valid(port);
 }
 
 /* The first segment is a host when it could not be part of a name of Docker Hub (Docker's rule). */

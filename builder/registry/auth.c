@@ -78,9 +78,9 @@ static char *basic_header(const struct credential *c)
 	char *header;
 
 	strbuf_addf(&plain, "%s:%s", c->username, c->secret != NULL ? c->secret : "");
-	header = mem_zalloc(6 + (plain.len + 2) / 3 * 4 + 1);
-	memcpy(header, "Basic ", 6);
-	EVP_EncodeBlock((unsigned char *)header + 6, (const unsigned char *)plain.ptr,
+	header = mem_zalloc(sizeof("Basic ") + (plain.len + 2) / 3 * 4 + 1);
+	snprintf(header, sizeof("Basic "), "Basic ");
+	EVP_EncodeBlock((unsigned char *)header + strlen(header), (const unsigned char *)plain.ptr,
 	                (int)plain.len);
 	OPENSSL_cleanse(plain.ptr, plain.len);
 	return header;

@@ -143,14 +143,30 @@ static int put_blob(struct upload *u, const char *location, struct arena *a, boo
 	return registry_error(&resp, err);
 }
 
+/* One session: mounted, sent, or *ret_again when a new session may do better. */
+static int try_upload(struct upload *u, const char *mount_from, enum blob_outcome *ret_outcome,
+                      bool *ret_again, struct err *err)
+{
+	AUTO(arena) struct arena a = {0};
+	const char *location = "";
+	bool mounted = false;
+
+	if (open_session(u, mount_from, &a, &location, &mounted, err) != 0)
+		return -1;
+	*ret_outcome = mounted ? BLOB_MOUNTED : BLOB_UPLOADED;
+	if (mounted)
+		return 0;
+	if (u->fd < 0)
+		return err_set(err, ERR_NOT_FOUND, "the blob is neither here nor in the registry");
+	return put_blob(u, location, &a, ret_again, err);
+}
+
 /* Sessions until the blob is there. Before each new one a HEAD asks whether the lost answer was a
  * yes. */
 static int upload(struct upload *u, enum blob_outcome *ret_outcome, struct err *err)
 {
 	for (unsigned attempt = 1;; attempt++) {
-		AUTO(arena) struct arena a = {0};
-		const char *location = NULL;
-		bool mounted = false, again = false, exists = false;
+		bool again = false, exists = false;
 
 		if (attempt > 1 && registry_has_blob(u->r, u->desc, &exists, err) != 0)
 			return -1;
@@ -158,16 +174,8 @@ static int upload(struct upload *u, enum blob_outcome *ret_outcome, struct err *
 			*ret_outcome = BLOB_UPLOADED;
 			return 0;
 		}
-		if (open_session(u, attempt == 1 ? u->mount_from : NULL, &a, &location, &mounted,
-		                 err) != 0)
-			return -1;
-		*ret_outcome = mounted ? BLOB_MOUNTED : BLOB_UPLOADED;
-		if (mounted)
-			return 0;
-		if (u->fd < 0)
-			return err_set(err, ERR_NOT_FOUND,
-			               "the blob is neither here nor in the registry");
-		if (put_blob(u, location, &a, &again, err) == 0)
+		if (try_upload(u, attempt == 1 ? u->mount_from : NULL, ret_outcome, &again, err) ==
+		    0)
 			return 0;
 		if (!again)
 			return -1;

@@ -103,7 +103,7 @@ int spec_load(const char *path, const struct spec_set *sets, size_t n_sets, stru
 {
 	struct fields_context c = {.arena = a, .diags = d, .expand = variables_load};
 	struct spec *spec = arena_alloc(a, sizeof(*spec));
-	struct yaml_node *root;
+	struct yaml_node *root = NULL;
 
 	if (load_tree(path, sets, n_sets, a, &root, d, err) != 0)
 		return -1;

@@ -23,7 +23,7 @@ static const char *name_check(const char *text, const char **ret_hint)
 	size_t len = strlen(text);
 
 	*ret_hint = "use lower-case letters, digits and '-', at most 63, starting and ending with "
-	            "a letter or digit";
+		    "a letter or digit";
 	if (len == 0 || len > 63 || text[0] == '-' || text[len - 1] == '-' ||
 	    strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-") != len)
 		return "is not a valid name";
@@ -47,7 +47,7 @@ static const char *repository_check(const char *text, const char **ret_hint)
 static const char *tag_check(const char *text, const char **ret_hint)
 {
 	*ret_hint = "a tag has letters, digits, '_', '.' and '-', at most 128, and does not start "
-	            "with '.' or '-'";
+		    "with '.' or '-'";
 	return ref_tag_valid(text) ? NULL : "is not a tag";
 }
 

@@ -129,7 +129,7 @@ static void digest_vectors(void)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct digest d = digest_of(rows[i].text, strlen(rows[i].text)), parsed;
 		struct err err = {0};
-		struct hasher h;
+		struct hasher h = {0};
 
 		CHECK_STR(digest_hex(&d, hex), rows[i].hex);
 		CHECK_OK(digest_parse(digest_text(&d, text), &parsed, &err), &err);

@@ -1,0 +1,103 @@
+/* The JSON writer of the trainer. */
+#include "tests/harness.h"
+
+#include <math.h>
+
+#include "base/json.h"
+#include "base/jsonw.h"
+
+static void write_sample(struct jsonw *w)
+{
+	jsonw_begin_object(w);
+	jsonw_key(w, "n");
+	jsonw_int(w, -5);
+	jsonw_key(w, "list");
+	jsonw_begin_array(w);
+	jsonw_bool(w, true);
+	jsonw_null(w);
+	jsonw_string(w, "x");
+	jsonw_string(w, NULL);
+	jsonw_begin_array(w);
+	jsonw_end_array(w);
+	jsonw_end_array(w);
+	jsonw_key(w, "o");
+	jsonw_begin_object(w);
+	jsonw_end_object(w);
+	jsonw_end_object(w);
+}
+
+static void compact_and_pretty(void)
+{
+	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(1000);
+	struct jsonw w;
+
+	jsonw_init(&w, &sb, false);
+	write_sample(&w);
+	CHECK_STR(strbuf_str(&sb), "{\"n\":-5,\"list\":[true,null,\"x\",null,[]],\"o\":{}}");
+	strbuf_reset(&sb);
+	jsonw_init(&w, &sb, true);
+	write_sample(&w);
+	CHECK_STR(strbuf_str(&sb), "{\n  \"n\": -5,\n  \"list\": [\n    true,\n    null,\n    \"x\",\n    null,\n"
+	                           "    []\n  ],\n  \"o\": {}\n}\n");
+}
+
+static void quoting(void)
+{
+	static const struct {
+		const char *text, *want;
+	} rows[] = {
+	    {"", "\"\""},
+	    {"a\"b\\c/", "\"a\\\"b\\\\c/\""},
+	    {"\b\f\n\r\t", "\"\\b\\f\\n\\r\\t\""},
+	    {"\x01\x1f\x7f", "\"\\u0001\\u001f\\u007f\""},
+	    {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\""},
+	    {"\xff", "\"?\""},
+	    {"\xc3", "\"?\""},
+	    {"\xc3(", "\"?(\""},
+	    {"\xe2\x82", "\"??\""},
+	    {"\xed\xa0\x80", "\"???\""},
+	    {"\xc0\x80", "\"??\""},
+	    {"\xf4\x90\x80\x80", "\"????\""},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO(strbuf) struct strbuf sb = STRBUF_INIT(1000);
+		AUTO(json) cJSON *doc = NULL;
+		struct err err = {0};
+
+		jsonw_quote(&sb, rows[i].text);
+		CHECK_STR(strbuf_str(&sb), rows[i].want);
+		CHECK_OK(json_parse("doc", sb.ptr, sb.len, &doc, &err), &err);
+	}
+}
+
+static void numbers(void)
+{
+	static const double values[] = {0, 1.5, -2.25, 1e300, 0.1};
+	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(1000);
+	struct jsonw w;
+
+	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+		strbuf_reset(&sb);
+		jsonw_init(&w, &sb, false);
+		jsonw_double(&w, values[i]);
+		CHECK(!(strtod(strbuf_str(&sb), NULL) < values[i]) && !(strtod(strbuf_str(&sb), NULL) > values[i]));
+	}
+	strbuf_reset(&sb);
+	jsonw_init(&w, &sb, false);
+	jsonw_begin_array(&w);
+	jsonw_double(&w, (double)NAN);
+	jsonw_double(&w, (double)INFINITY);
+	jsonw_int(&w, INT64_MAX);
+	jsonw_int(&w, INT64_MIN);
+	jsonw_end_array(&w);
+	CHECK_STR(strbuf_str(&sb), "[null,null,9223372036854775807,-9223372036854775808]");
+}
+
+int main(void)
+{
+	TEST("jsonw: compact and indented", compact_and_pretty);
+	TEST("jsonw: quoting gives valid JSON whatever the bytes", quoting);
+	TEST("jsonw: numbers", numbers);
+	return test_done();
+}
