@@ -47,9 +47,11 @@ static const char *string_problem(const char *text, size_t left)
 /* The index of the string's closing quote (or len) for the opening one at i. */
 static size_t skip_string(const char *text, size_t len, size_t i, const char **ret_problem)
 {
-	for (i++; i < len && text[i] != '"' && *ret_problem == NULL; i++) {
+	for (i++; i < len && text[i] != '"'; i++) {
 		*ret_problem = string_problem(text + i, len - i);
-		if (*ret_problem == NULL && text[i] == '\\')
+		if (*ret_problem != NULL)
+			return i;
+		if (text[i] == '\\')
 			i++;
 	}
 	return i;
@@ -69,6 +71,8 @@ static int scan(const char *what, const char *text, size_t len, struct err *err)
 			depth++;
 		else if (text[i] == '}' || text[i] == ']')
 			depth--;
+		else if ((unsigned char)text[i] < 0x20 && strchr("\t\r\n", text[i]) == NULL)
+			problem = "a control byte";
 		if (depth > JSON_DEPTH_MAX)
 			problem = "nested too deeply";
 	}

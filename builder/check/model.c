@@ -17,7 +17,12 @@ static const char *rule_check(const char *text, const char **ret_hint)
 	for (size_t i = 0; i < check_rule_count; i++)
 		if (strcmp(check_rule_names[i], text) == 0)
 			return NULL;
-	*ret_hint = text_nearest(text, check_rule_names, check_rule_count);
+	static _Thread_local char hint[64]; /* copied by the caller at once */
+	const char *near = text_nearest(text, check_rule_names, check_rule_count);
+
+	snprintf(hint, sizeof(hint), near != NULL ? "did you mean '%s'?" : "docs/CHECK.md lists them%s",
+	         near != NULL ? near : "");
+	*ret_hint = hint;
 	return "is not the name of a check rule";
 }
 

@@ -256,7 +256,7 @@ static int resolve(struct store *s, const char *tag, struct arena *a, struct des
 static int open_blob(struct store *s, const struct descriptor *desc, struct source **ret_source,
                      struct err *err)
 {
-	int fd;
+	int fd = -1;
 
 	if (layout_open_fd(((struct layout_store *)s)->layout, &desc->digest, &fd, err) != 0)
 		return -1;

@@ -92,6 +92,7 @@ const char *variables_load(struct fields_context *c, const struct yaml_node *nod
 {
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(YAML_BYTES_MAX);
 	const char *text = node->text;
+	size_t before = c->diags->n_errors;
 
 	if (strstr(text, "${") == NULL)
 		return text;
@@ -105,7 +106,7 @@ const char *variables_load(struct fields_context *c, const struct yaml_node *nod
 			strbuf_addc(&sb, text[i++]);
 		}
 	}
-	return arena_strdup(c->arena, strbuf_str(&sb));
+	return c->diags->n_errors == before ? arena_strdup(c->arena, strbuf_str(&sb)) : NULL;
 }
 
 static const char *value_of(const char *name, size_t len, const struct platform *p,

@@ -91,7 +91,7 @@ static void refuses(void)
 		{"ghcr.io//a", "not a repository"},
 		{"a/b/", "not a repository"},
 		{"a___b", "not a repository"},
-		{"a..b/c", "repository"},
+		{"a..b/c", "host"},
 		{"-a", "not a repository"},
 		{"a@sha256:abc", "64"},
 		{"a@sha512:" HEX64, "sha256"},

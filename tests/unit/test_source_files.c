@@ -452,6 +452,9 @@ static void many_problems_are_cut_short(void)
 	add(&f, &it);
 	CHECK_INT(f.diags.n_errors, 20);
 	CHECK_INT(f.diags.n, 21);
+	/* In the order of names, not of the file system. */
+	CHECK(strstr(f.diags.at[0].message, "/000' is a fifo") != NULL);
+	CHECK(strstr(f.diags.at[19].message, "/019' is a fifo") != NULL);
 }
 
 static void names_are_bytes(void)
