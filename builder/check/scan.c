@@ -134,7 +134,7 @@ static int read_content(struct scanner *s, struct scan_member *m, struct err *er
 
 static void copy_xattrs(struct scan_member *m, const struct member *from)
 {
-	struct hasher h;
+	struct hasher h = {0};
 
 	if (from->n_xattrs == 0)
 		return;

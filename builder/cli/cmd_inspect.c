@@ -132,8 +132,9 @@ static void print_text(const struct inspect *in)
 
 	fprintf(in->cli->out, "%s\n%s\n", json_string(in->doc, "digest"),
 	        json_string(in->doc, "media_type"));
-	cJSON_ArrayForEach (image, json_get(in->doc, "images"))
+	cJSON_ArrayForEach (image, json_get(in->doc, "images")) {
 		print_image(in->cli, image);
+	}
 }
 
 static int inspect_root(struct inspect *in, struct err *err)

@@ -15,7 +15,7 @@ static int usage_error(const char *name)
 	const char *names[32];
 	size_t n = 0;
 
-	for (; commands[n] != NULL && n < ARRAY_LEN(names); n++)
+	for (; n < ARRAY_LEN(names) && commands[n] != NULL; n++)
 		names[n] = commands[n]->name;
 
 	const char *near = text_nearest(name, names, n);

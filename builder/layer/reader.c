@@ -6,7 +6,7 @@
 #include "base/interrupt.h"
 #include "base/mem.h"
 #include "builder/layer/ahead.h"
-#include "builder/layer/decompress.h"
+#include "builder/oci/decompress.h"
 #include "builder/layer/tar_read.h"
 
 #define RAW_BYTES_MAX (INT64_C(1) << 40)

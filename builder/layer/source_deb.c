@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "builder/layer/decompress.h"
+#include "builder/layer/unpack.h"
 #include "builder/layer/source_members.h"
 #include "builder/layer/tar_read.h"
 

@@ -1,7 +1,7 @@
 /* One item of `tar:`. */
 #include <string.h>
 
-#include "builder/layer/decompress.h"
+#include "builder/layer/unpack.h"
 #include "builder/layer/source_members.h"
 
 static const char *trim(struct arena *a, const char *to)

@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "base/mem.h"
-#include "builder/layer/decompress.h"
+#include "builder/layer/unpack.h"
 
 enum { UNPACK_BYTES = 128 << 10 };
 

@@ -12,7 +12,7 @@
 
 #include "builder/oci/archive_internal.h"
 #include "builder/oci/config.h"
-#include "builder/oci/inflate.h"
+#include "builder/oci/decompress.h"
 #include "builder/oci/manifest.h"
 #include "builder/oci/mediatype.h"
 #include "builder/oci/ref.h"
@@ -116,7 +116,7 @@ static int open_layer(struct store *from, const struct descriptor *layer,
 		               layer->media_type);
 	if (store_open(from, layer, &inner, err) != 0)
 		return -1;
-	*ret_source = inflate_source(inner, compression);
+	*ret_source = source_decompress(inner, compression);
 	return 0;
 }
 

@@ -23,8 +23,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fields_decode(&c, &spec_fields, root, "", &spec);
 		if (d.n_errors == 0 && plan_make(&spec, NULL, 0, &a, &plan, &d, &err) == 0)
 			plan_text(plan, &text);
-		if (yaml_set(root, arena_strndup(&a, (const char *)data, size), &a, &d, &err) == 0)
+		if (yaml_set(root, arena_strndup(&a, (const char *)data, size), &a, &d, &err) ==
+		    0) {
+			spec = (struct spec){.file = "f", .dir = "d"};
 			fields_decode(&c, &spec_fields, root, "", &spec);
+		}
 	}
 	diags_sort(&d);
 	diags_text(&d, false, &text);

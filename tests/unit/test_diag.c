@@ -3,8 +3,11 @@
 
 #include "base/diag.h"
 
-#define AT(line_, column_, span_) \
-	(struct srcpos) { "f.yaml", (line_), (column_), (span_) }
+#define AT(line_, column_, span_)                                                                  \
+	(struct srcpos)                                                                            \
+	{                                                                                          \
+		"f.yaml", (line_), (column_), (span_)                                              \
+	}
 
 /* The text of one error at a place of `source`. */
 static void shows(const char *source, struct srcpos at, const char *want)
@@ -20,7 +23,8 @@ static void shows(const char *source, struct srcpos at, const char *want)
 
 static void carets_stand_below_the_fault(void)
 {
-	shows("a: b\nkey: value\n", AT(2, 6, 5), "f.yaml:2:6: error: bad\n    key: value\n         ^~~~~\n");
+	shows("a: b\nkey: value\n", AT(2, 6, 5),
+	      "f.yaml:2:6: error: bad\n    key: value\n         ^~~~~\n");
 	shows("a: b", AT(1, 1, 1), "f.yaml:1:1: error: bad\n    a: b\n    ^\n");
 	shows("a: b\r\nc", AT(1, 4, 1), "f.yaml:1:4: error: bad\n    a: b\n       ^\n");
 	/* an underline ends with its line */
@@ -51,7 +55,8 @@ static void control_bytes_are_replaced(void)
 	diag = diags_add(&d, DIAG_ERROR, AT(1, 1, 1), "evil \033[2J\n%s", "\x7f\x01");
 	diag_hint(&d, diag, "x\ry");
 	diags_text(&d, false, &sb);
-	CHECK_STR(strbuf_str(&sb), "f.yaml:1:1: error: evil ?[2J???\n    a?[31mb\n    ^\n  hint: x?y\n");
+	CHECK_STR(strbuf_str(&sb),
+	          "f.yaml:1:1: error: evil ?[2J???\n    a?[31mb\n    ^\n  hint: x?y\n");
 }
 
 static void hints_rules_and_severities(void)
@@ -65,7 +70,8 @@ static void hints_rules_and_severities(void)
 	diag_rule(&d, diag, "secret");
 	diags_add(&d, DIAG_NOTE, AT(3, 1, 1), "unknown source");
 	diags_text(&d, false, &sb);
-	CHECK_STR(strbuf_str(&sb), "warning: no place [secret]\n  hint: do 7\nf.yaml:3:1: note: unknown source\n");
+	CHECK_STR(strbuf_str(&sb),
+	          "warning: no place [secret]\n  hint: do 7\nf.yaml:3:1: note: unknown source\n");
 	CHECK_INT(d.n_errors, 0);
 	CHECK_INT(d.n, 2);
 }
@@ -127,9 +133,10 @@ static void json_form(void)
 	diag_rule(&d, diag, "setuid");
 	diags_json(&d, array);
 	json_print(array, &sb);
-	CHECK_STR(strbuf_str(&sb),
-	          "[{\"severity\":\"error\",\"file\":\"f.yaml\",\"line\":2,\"column\":3,\"message\":\"bad\","
-	          "\"hint\":\"better\"},{\"severity\":\"warning\",\"rule\":\"setuid\",\"message\":\"odd\"}]");
+	CHECK_STR(strbuf_str(&sb), "[{\"severity\":\"error\",\"file\":\"f.yaml\",\"line\":2,"
+	                           "\"column\":3,\"message\":\"bad\","
+	                           "\"hint\":\"better\"},{\"severity\":\"warning\",\"rule\":"
+	                           "\"setuid\",\"message\":\"odd\"}]");
 }
 
 int main(void)

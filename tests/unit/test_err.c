@@ -83,7 +83,8 @@ static void positions(void)
 	struct err err = {0};
 
 	CHECK_INT(err_at(&err, ERR_SPEC, (struct srcpos){"f", 3, 4, 5}, "x"), -1);
-	CHECK(strcmp(err.at.file, "f") == 0 && err.at.line == 3 && err.at.column == 4 && err.at.span == 5);
+	CHECK(strcmp(err.at.file, "f") == 0 && err.at.line == 3 && err.at.column == 4 &&
+	      err.at.span == 5);
 	err_wrap(&err, "y");
 	CHECK_INT(err.at.line, 3);
 }
@@ -92,7 +93,8 @@ static void code_names_are_distinct(void)
 {
 	for (int i = ERR_NONE; i <= ERR_INTERRUPTED; i++)
 		for (int k = ERR_NONE; k < i; k++)
-			CHECK(strcmp(err_code_name((enum err_code)i), err_code_name((enum err_code)k)) != 0);
+			CHECK(strcmp(err_code_name((enum err_code)i),
+			             err_code_name((enum err_code)k)) != 0);
 	CHECK_STR(err_code_name(ERR_NOT_FOUND), "not_found");
 	CHECK_STR(err_code_name((enum err_code)99), "unknown");
 }

@@ -243,7 +243,8 @@ static void the_cache_folder(void)
 
 int main(void)
 {
-	TEST("fs: a write replaces the file and leaves no temporary one", writes_replace_and_leave_no_temp);
+	TEST("fs: a write replaces the file and leaves no temporary one",
+	     writes_replace_and_leave_no_temp);
 	TEST("fs: a failed write leaves nothing", failed_writes_leave_nothing);
 	TEST("fs: an abandoned temporary file disappears", an_abandoned_temp_disappears);
 	TEST("fs: reads are capped", reads_are_capped);

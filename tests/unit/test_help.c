@@ -4,7 +4,8 @@
 #include "base/proc.h"
 #include "builder/cli/command.h"
 
-static void names_all(const struct option *rows, size_t n, const char *text, const char *prefix, const char *where)
+static void names_all(const struct option *rows, size_t n, const char *text, const char *prefix,
+                      const char *where)
 {
 	for (size_t i = 0; i < n; i++) {
 		char want[128];
@@ -39,8 +40,9 @@ static void every_help_names_every_option(void)
 static void option_names_are_unique(void)
 {
 	for (size_t i = 0; commands[i] != NULL; i++) {
-		const struct option_table tables[] = {{commands[i]->options, commands[i]->n_options},
-		                                      {common_options, n_common_options}};
+		const struct option_table tables[] = {
+			{commands[i]->options, commands[i]->n_options},
+			{common_options, n_common_options}};
 		bool letters[256] = {0};
 
 		for (size_t t = 0; t < 2; t++)
@@ -75,10 +77,12 @@ static void man_pages(void)
 		help_man(commands[i], &sb);
 		for (size_t k = 0; k < commands[i]->n_options; k++) {
 			const char *dash = strchr(commands[i]->options[k].name, '-');
-			size_t len = dash != NULL ? (size_t)(dash - commands[i]->options[k].name) : 99;
+			size_t len =
+				dash != NULL ? (size_t)(dash - commands[i]->options[k].name) : 99;
 			char want[128];
 
-			snprintf(want, sizeof(want), "\\-\\-%.*s", (int)len, commands[i]->options[k].name);
+			snprintf(want, sizeof(want), "\\-\\-%.*s", (int)len,
+			         commands[i]->options[k].name);
 			CHECK(strstr(strbuf_str(&sb), want) != NULL);
 		}
 		CHECK(strstr(strbuf_str(&sb), ".SH OPTIONS\n") != NULL);
@@ -92,14 +96,17 @@ static void completion_scripts(void)
 
 	for (size_t i = 0; i < ARRAY_LEN(shells); i++) {
 		AUTO(strbuf) struct strbuf sb = STRBUF_INIT(1 << 20);
-		AUTO(proc_result) struct proc_result r = {.out = STRBUF_INIT(1 << 16), .err_text = STRBUF_INIT(1 << 16)};
+		AUTO(proc_result)
+		struct proc_result r = {.out = STRBUF_INIT(1 << 16),
+		                        .err_text = STRBUF_INIT(1 << 16)};
 		const char *const argv[] = {shells[i], "-n", NULL};
 
 		CHECK_OK(completion_script(shells[i], &sb, &err), &err);
 		for (size_t k = 0; commands[k] != NULL; k++)
 			names_all(commands[k]->options, commands[k]->n_options, strbuf_str(&sb),
 			          i == 2 ? "-l " : "--", shells[i]);
-		if (proc_run(argv, strbuf_str(&sb), 20000, &r, &err) != 0 && err.code == ERR_NOT_FOUND)
+		if (proc_run(argv, strbuf_str(&sb), 20000, &r, &err) != 0 &&
+		    err.code == ERR_NOT_FOUND)
 			continue; /* bash is always there; the other shells where installed */
 		CHECK_INT(r.exit_status, 0);
 		CHECK_STR(strbuf_str(&r.err_text), "");

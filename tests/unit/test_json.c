@@ -23,30 +23,32 @@ static void refuses_what_is_not_strict(void)
 	static const struct {
 		const char *text, *part;
 	} rows[] = {
-	    {"", "doc: empty"},
-	    {"{", "not JSON"},
-	    {"{\"a\":1,}", "not JSON"},
-	    {"[1,\n 2,\n x]", "line 3, column 2"},
-	    {"{'a':1}", "line 1, column "},
-	    {"[1 2]", "not JSON"},
-	    {"tru", "not JSON"},
-	    {"\"open", "not JSON"},
-	    {"\"\\x\"", "not JSON"},
-	    {"\"\\ud800\"", "not JSON"},
-	    {"{\"a\":1,\"b\":2,\"a\":3}", "key 'a' appears twice"},
-	    {"[{\"x\":{\"k\":1,\"\\u006b\":2}}]", "key 'k' appears twice"},
-	    {"{} {}", "line 1, column 4: text after the document"},
-	    {"1\n2", "line 2, column 1: text after the document"},
-	    {"[1]]", "text after the document"},
-	    {"\"a\x01\"", "column 3: a control byte"},
-	    {"\"a\nb\"", "a control byte"},
-	    {"{\x01\"a\":1}", "a control byte"},
-	    {"[1,\x0b" "2]", "a control byte"},
-	    {"\"\xff\"", "not UTF-8"},
-	    {"\"\xc0\xaf\"", "not UTF-8"},
-	    {"\"\xed\xa0\x80\"", "not UTF-8"},
-	    {"\"\\u0000\"", "a NUL character"},
-	    {"1e999", "out of range"},
+		{"", "doc: empty"},
+		{"{", "not JSON"},
+		{"{\"a\":1,}", "not JSON"},
+		{"[1,\n 2,\n x]", "line 3, column 2"},
+		{"{'a':1}", "line 1, column "},
+		{"[1 2]", "not JSON"},
+		{"tru", "not JSON"},
+		{"\"open", "not JSON"},
+		{"\"\\x\"", "not JSON"},
+		{"\"\\ud800\"", "not JSON"},
+		{"{\"a\":1,\"b\":2,\"a\":3}", "key 'a' appears twice"},
+		{"[{\"x\":{\"k\":1,\"\\u006b\":2}}]", "key 'k' appears twice"},
+		{"{} {}", "line 1, column 4: text after the document"},
+		{"1\n2", "line 2, column 1: text after the document"},
+		{"[1]]", "text after the document"},
+		{"\"a\x01\"", "column 3: a control byte"},
+		{"\"a\nb\"", "a control byte"},
+		{"{\x01\"a\":1}", "a control byte"},
+		{"[1,\x0b"
+	         "2]",
+	         "a control byte"},
+		{"\"\xff\"", "not UTF-8"},
+		{"\"\xc0\xaf\"", "not UTF-8"},
+		{"\"\xed\xa0\x80\"", "not UTF-8"},
+		{"\"\\u0000\"", "a NUL character"},
+		{"1e999", "out of range"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -103,8 +105,8 @@ static void round_trip(const char *text, const char *want)
 
 static void numbers_stay_whole(void)
 {
-	static const char *const same[] = {"0",   "-1",   "9007199254740992", "1000000000000000", "[0.5,-2.25]",
-	                                   "1234567890123"};
+	static const char *const same[] = {
+		"0", "-1", "9007199254740992", "1000000000000000", "[0.5,-2.25]", "1234567890123"};
 
 	for (size_t i = 0; i < ARRAY_LEN(same); i++)
 		round_trip(same[i], same[i]);
@@ -117,7 +119,8 @@ static void order_and_texts_survive(void)
 {
 	round_trip("{ \"z\" : 1, \"a\" : [ true, false, null ],\n \"m\": {} , \"B\":[]}\n",
 	           "{\"z\":1,\"a\":[true,false,null],\"m\":{},\"B\":[]}");
-	round_trip("\"\\u00e9\\t\\\"\\\\\\/\\u001f\\ud83d\\ude00\"", "\"\xc3\xa9\\t\\\"\\\\/\\u001f\xf0\x9f\x98\x80\"");
+	round_trip("\"\\u00e9\\t\\\"\\\\\\/\\u001f\\ud83d\\ude00\"",
+	           "\"\xc3\xa9\\t\\\"\\\\/\\u001f\xf0\x9f\x98\x80\"");
 	round_trip("{\"a\":1,\"A\":2}", "{\"a\":1,\"A\":2}");
 }
 
@@ -136,8 +139,9 @@ static void pretty_form(void)
 	json_add_bool(json_add_object(doc, "o"), "b", true);
 	json_add_object(doc, "e");
 	json_print_pretty(doc, &sb);
-	CHECK_STR(strbuf_str(&sb), "{\n  \"s\": \"x\",\n  \"n\": 5,\n  \"l\": [\n    \"y\",\n    null\n  ],\n"
-	                           "  \"o\": {\n    \"b\": true\n  },\n  \"e\": {}\n}\n");
+	CHECK_STR(strbuf_str(&sb),
+	          "{\n  \"s\": \"x\",\n  \"n\": 5,\n  \"l\": [\n    \"y\",\n    null\n  ],\n"
+	          "  \"o\": {\n    \"b\": true\n  },\n  \"e\": {}\n}\n");
 }
 
 static void sizes(void)
@@ -146,9 +150,18 @@ static void sizes(void)
 		const char *value;
 		int64_t want; /* -1 = refused */
 	} rows[] = {
-	    {"0", 0},     {"1", 1},         {"1e15", 1000000000000000}, {"9007199254740992", 9007199254740992},
-	    {"-1", -1},   {"1.5", -1},      {"9007199254740994", -1},   {"1e300", -1},
-	    {"\"1\"", -1}, {"null", -1},    {"true", -1},               {"[1]", -1},
+		{"0", 0},
+		{"1", 1},
+		{"1e15", 1000000000000000},
+		{"9007199254740992", 9007199254740992},
+		{"-1", -1},
+		{"1.5", -1},
+		{"9007199254740994", -1},
+		{"1e300", -1},
+		{"\"1\"", -1},
+		{"null", -1},
+		{"true", -1},
+		{"[1]", -1},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

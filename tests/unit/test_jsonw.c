@@ -37,8 +37,9 @@ static void compact_and_pretty(void)
 	strbuf_reset(&sb);
 	jsonw_init(&w, &sb, true);
 	write_sample(&w);
-	CHECK_STR(strbuf_str(&sb), "{\n  \"n\": -5,\n  \"list\": [\n    true,\n    null,\n    \"x\",\n    null,\n"
-	                           "    []\n  ],\n  \"o\": {}\n}\n");
+	CHECK_STR(strbuf_str(&sb),
+	          "{\n  \"n\": -5,\n  \"list\": [\n    true,\n    null,\n    \"x\",\n    null,\n"
+	          "    []\n  ],\n  \"o\": {}\n}\n");
 }
 
 static void quoting(void)
@@ -46,18 +47,19 @@ static void quoting(void)
 	static const struct {
 		const char *text, *want;
 	} rows[] = {
-	    {"", "\"\""},
-	    {"a\"b\\c/", "\"a\\\"b\\\\c/\""},
-	    {"\b\f\n\r\t", "\"\\b\\f\\n\\r\\t\""},
-	    {"\x01\x1f\x7f", "\"\\u0001\\u001f\\u007f\""},
-	    {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\""},
-	    {"\xff", "\"?\""},
-	    {"\xc3", "\"?\""},
-	    {"\xc3(", "\"?(\""},
-	    {"\xe2\x82", "\"??\""},
-	    {"\xed\xa0\x80", "\"???\""},
-	    {"\xc0\x80", "\"??\""},
-	    {"\xf4\x90\x80\x80", "\"????\""},
+		{"", "\"\""},
+		{"a\"b\\c/", "\"a\\\"b\\\\c/\""},
+		{"\b\f\n\r\t", "\"\\b\\f\\n\\r\\t\""},
+		{"\x01\x1f\x7f", "\"\\u0001\\u001f\\u007f\""},
+		{"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80",
+	         "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\""},
+		{"\xff", "\"?\""},
+		{"\xc3", "\"?\""},
+		{"\xc3(", "\"?(\""},
+		{"\xe2\x82", "\"??\""},
+		{"\xed\xa0\x80", "\"???\""},
+		{"\xc0\x80", "\"??\""},
+		{"\xf4\x90\x80\x80", "\"????\""},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -81,7 +83,8 @@ static void numbers(void)
 		strbuf_reset(&sb);
 		jsonw_init(&w, &sb, false);
 		jsonw_double(&w, values[i]);
-		CHECK(!(strtod(strbuf_str(&sb), NULL) < values[i]) && !(strtod(strbuf_str(&sb), NULL) > values[i]));
+		CHECK(!(strtod(strbuf_str(&sb), NULL) < values[i]) &&
+		      !(strtod(strbuf_str(&sb), NULL) > values[i]));
 	}
 	strbuf_reset(&sb);
 	jsonw_init(&w, &sb, false);

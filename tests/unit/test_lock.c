@@ -52,13 +52,14 @@ static void what_is_no_lock_file_is_refused(void)
 		const char *text;
 		enum err_code code;
 	} rows[] = {
-	    {"", ERR_FORMAT},
-	    {"[]", ERR_FORMAT},
-	    {"{\"bases\":{}}", ERR_FORMAT},
-	    {"{\"version\":2,\"bases\":{}}", ERR_UNSUPPORTED},
-	    {"{\"version\":1,\"bases\":{\"x\":1}}", ERR_FORMAT},
-	    {"{\"version\":1,\"bases\":{\"x\":\"sha256:zz\"}}", ERR_FORMAT},
-	    {"{\"version\":1,\"bases\":{\"x\":\"sha256:" A64 "\",\"x\":\"sha256:" A64 "\"}}", ERR_FORMAT},
+		{"", ERR_FORMAT},
+		{"[]", ERR_FORMAT},
+		{"{\"bases\":{}}", ERR_FORMAT},
+		{"{\"version\":2,\"bases\":{}}", ERR_UNSUPPORTED},
+		{"{\"version\":1,\"bases\":{\"x\":1}}", ERR_FORMAT},
+		{"{\"version\":1,\"bases\":{\"x\":\"sha256:zz\"}}", ERR_FORMAT},
+		{"{\"version\":1,\"bases\":{\"x\":\"sha256:" A64 "\",\"x\":\"sha256:" A64 "\"}}",
+	         ERR_FORMAT},
 	};
 	AUTO(arena) struct arena a = {0};
 	char dir[4096], path[4200];

@@ -8,7 +8,8 @@ static const struct option rows[] = {
 	FLAG_OPTION("quick", 'q', raw, "Quick"),
 	FLAG_OPTION("verify", 'v', check, "Verify"),
 	TEXT_OPTION("file", 'f', file, "FILE", "File", .fallback = "slipway.yaml"),
-	TEXT_OPTION("format", 0, format, "text|json", "Format", .complete = COMPLETE_CHOICES, .choices = formats),
+	TEXT_OPTION("format", 0, format, "text|json", "Format", .complete = COMPLETE_CHOICES,
+                    .choices = formats),
 	NUMBER_OPTION("jobs", 'j', jobs, "N", "Jobs"),
 	LIST_OPTION("set", 0, sets, "PATH=VALUE", "Set"),
 };
@@ -71,18 +72,22 @@ static void refused_forms(void)
 	static const struct {
 		const char *words[8], *message, *hint;
 	} cases[] = {
-	    {{"--fiel", "x"}, "unknown option --fiel", "did you mean --file?"},
-	    {{"--zzzzzzzz=1"}, "unknown option --zzzzzzzz", ""},
-	    {{"-x"}, "unknown option -x", ""},
-	    {{"-qx"}, "unknown option -x", ""},
-	    {{"--quick=1"}, "option --quick takes no value", ""},
-	    {{"--file"}, "option --file needs a value: FILE", ""},
-	    {{"-qf"}, "option --file needs a value: FILE", ""},
-	    {{"--jobs", "many"}, "option --jobs: 'many' is not a whole number", ""},
-	    {{"--jobs=-1"}, "option --jobs: '-1' is not a whole number", ""},
-	    {{"--jobs="}, "option --jobs: '' is not a whole number", ""},
-	    {{"--jobs=99999999999999999999"}, "option --jobs: '99999999999999999999' is not a whole number", ""},
-	    {{"--format=jsn"}, "option --format: 'jsn' is not one of text|json", "did you mean --format=json?"},
+		{{"--fiel", "x"}, "unknown option --fiel", "did you mean --file?"},
+		{{"--zzzzzzzz=1"}, "unknown option --zzzzzzzz", ""},
+		{{"-x"}, "unknown option -x", ""},
+		{{"-qx"}, "unknown option -x", ""},
+		{{"--quick=1"}, "option --quick takes no value", ""},
+		{{"--file"}, "option --file needs a value: FILE", ""},
+		{{"-qf"}, "option --file needs a value: FILE", ""},
+		{{"--jobs", "many"}, "option --jobs: 'many' is not a whole number", ""},
+		{{"--jobs=-1"}, "option --jobs: '-1' is not a whole number", ""},
+		{{"--jobs="}, "option --jobs: '' is not a whole number", ""},
+		{{"--jobs=99999999999999999999"},
+	         "option --jobs: '99999999999999999999' is not a whole number",
+	         ""},
+		{{"--format=jsn"},
+	         "option --format: 'jsn' is not one of text|json",
+	         "did you mean --format=json?"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

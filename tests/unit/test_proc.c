@@ -7,7 +7,10 @@
 
 #include "base/proc.h"
 
-#define RESULT(max_) {.out = STRBUF_INIT(max_), .err_text = STRBUF_INIT(max_)}
+#define RESULT(max_)                                                                               \
+	{                                                                                          \
+		.out = STRBUF_INIT(max_), .err_text = STRBUF_INIT(max_)                            \
+	}
 #define SH(text) ((const char *const[]){"sh", "-c", (text), NULL})
 
 static void streams_and_status(void)
@@ -51,8 +54,9 @@ static void arguments_reach_no_shell(void)
 	AUTO(proc_result) struct proc_result r = RESULT(1000);
 	struct err err = {0};
 
-	CHECK_OK(proc_run((const char *const[]){"printf", "%s|", "$HOME", "a b", "`x`;", NULL}, NULL, 0, &r,
-	                  &err), &err);
+	CHECK_OK(proc_run((const char *const[]){"printf", "%s|", "$HOME", "a b", "`x`;", NULL},
+	                  NULL, 0, &r, &err),
+	         &err);
 	CHECK_STR(strbuf_str(&r.out), "$HOME|a b|`x`;|");
 }
 
@@ -93,7 +97,8 @@ static void missing_programs(void)
 	AUTO(proc_result) struct proc_result r = RESULT(100);
 	struct err err = {0};
 
-	CHECK(proc_run((const char *const[]){"slipway-no-such-program", NULL}, NULL, 0, &r, &err) != 0);
+	CHECK(proc_run((const char *const[]){"slipway-no-such-program", NULL}, NULL, 0, &r, &err) !=
+	      0);
 	CHECK_INT(err.code, ERR_NOT_FOUND);
 	CHECK(strstr(err.msg, "slipway-no-such-program") != NULL);
 	CHECK(proc_run((const char *const[]){"/etc", NULL}, NULL, 0, &r, &err) != 0);
@@ -109,7 +114,8 @@ static void no_descriptor_leaks(void)
 		AUTO(proc_result) struct proc_result r = RESULT(100);
 
 		CHECK_OK(proc_run((const char *const[]){"true", NULL}, NULL, 0, &r, &err), &err);
-		CHECK(proc_run((const char *const[]){"slipway-none", NULL}, NULL, 0, &r, &err) != 0);
+		CHECK(proc_run((const char *const[]){"slipway-none", NULL}, NULL, 0, &r, &err) !=
+		      0);
 	}
 	after = open("/dev/null", O_RDONLY);
 	CHECK_INT(after, before + 1);

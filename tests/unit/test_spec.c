@@ -1,4 +1,5 @@
-/* slipway.yaml: golden texts of every complaint, defaults, --set, the plan. BLESS=1 rewrites the texts. */
+/* slipway.yaml: golden texts of every complaint, defaults, --set, the plan. BLESS=1 rewrites the
+ * texts. */
 #include "tests/harness.h"
 
 #include <glob.h>
@@ -88,7 +89,11 @@ static void defaults(void)
 	AUTO(load) struct load l;
 	char text[PLATFORM_TEXT_MAX];
 
-	CHECK_INT(load_text(&l, HEAD "  layers:\n    - {files: [{from: a, to: /a}]}\n    - tar: [x.tar]\n", NULL, 0), 0);
+	CHECK_INT(load_text(&l,
+	                    HEAD
+	                    "  layers:\n    - {files: [{from: a, to: /a}]}\n    - tar: [x.tar]\n",
+	                    NULL, 0),
+	          0);
 	if (l.spec == NULL)
 		return;
 	const struct spec_image *image = &l.spec->image;
@@ -98,7 +103,8 @@ static void defaults(void)
 	CHECK_STR(platform_text(&image->platforms[1], text), "linux/arm64");
 	CHECK_INT(image->compression, COMPRESSION_ZSTD);
 	CHECK_INT(image->level, 0);
-	CHECK(image->n_bases == 0 && image->repository == NULL && !image->has_entrypoint && !image->has_cmd);
+	CHECK(image->n_bases == 0 && image->repository == NULL && !image->has_entrypoint &&
+	      !image->has_cmd);
 	CHECK_STR(image->layers[1].name, "layer-2");
 	CHECK(image->layers[0].share && image->layers[0].split == 0);
 	CHECK_INT(image->layers[0].files[0].mode, -1);
@@ -110,12 +116,17 @@ static void defaults(void)
 
 static void overrides(void)
 {
-	static const struct spec_set sets[] = {{"image.tags=[v2]"}, {"image.compression=gzip:9"}, {"image.cmd=[]"},
-	                                       {"image.layers[0].split=64MiB"}, {"image.platforms=[linux/riscv64]"}};
+	static const struct spec_set sets[] = {{"image.tags=[v2]"},
+	                                       {"image.compression=gzip:9"},
+	                                       {"image.cmd=[]"},
+	                                       {"image.layers[0].split=64MiB"},
+	                                       {"image.platforms=[linux/riscv64]"}};
 	static const struct spec_set wrong[] = {{"image.tagz=[v2]"}};
 	AUTO(load) struct load l;
 
-	CHECK_INT(load_text(&l, HEAD "  tags: [v1]\n  layers: [{files: [{from: a, to: /a}]}]\n", sets, ARRAY_LEN(sets)), 0);
+	CHECK_INT(load_text(&l, HEAD "  tags: [v1]\n  layers: [{files: [{from: a, to: /a}]}]\n",
+	                    sets, ARRAY_LEN(sets)),
+	          0);
 	if (l.spec == NULL)
 		return;
 	CHECK_INT(l.spec->image.tags.n, 1);
@@ -127,18 +138,21 @@ static void overrides(void)
 	CHECK_INT(l.spec->image.n_platforms, 1);
 	load_done(&l);
 	CHECK_INT(load_text(&l, HEAD "  layers: [{files: [{from: a, to: /a}]}]\n", wrong, 1), -1);
-	CHECK(l.diags.n == 1 && l.diags.at[0].hint != NULL && strstr(l.diags.at[0].hint, "tags") != NULL);
+	CHECK(l.diags.n == 1 && l.diags.at[0].hint != NULL &&
+	      strstr(l.diags.at[0].hint, "tags") != NULL);
 }
 
 static void the_plan(void)
 {
 	static const char text[] =
-	    HEAD "  platforms: [linux/amd64, linux/arm64]\n"
-	         "  base: {linux/amd64: scratch, linux/arm64: oci:base}\n"
-	         "  env: {B: ${env:SLIPWAY_TEST_UNSET:-dflt}, A: \"${platform} $${arch}\", C: '${env:SLIPWAY_TEST_SET}'}\n"
-	         "  layers:\n"
-	         "    - {files: [{from: build/${arch}/app, to: '/opt/${os}-${arch}', exclude: ['${arch}.o']}]}\n"
-	         "    - {platforms: [linux/arm64], closure: [/abs/${arch}]}\n";
+		HEAD "  platforms: [linux/amd64, linux/arm64]\n"
+		     "  base: {linux/amd64: scratch, linux/arm64: oci:base}\n"
+		     "  env: {B: ${env:SLIPWAY_TEST_UNSET:-dflt}, A: \"${platform} $${arch}\", C: "
+	             "'${env:SLIPWAY_TEST_SET}'}\n"
+		     "  layers:\n"
+		     "    - {files: [{from: build/${arch}/app, to: '/opt/${os}-${arch}', exclude: "
+	             "['${arch}.o']}]}\n"
+		     "    - {platforms: [linux/arm64], closure: [/abs/${arch}]}\n";
 	AUTO(load) struct load l;
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(1 << 16);
 	struct plan *plan = NULL;

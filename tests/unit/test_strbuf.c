@@ -119,10 +119,10 @@ static void digest_vectors(void)
 	static const struct {
 		const char *text, *hex;
 	} rows[] = {
-	    {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
-	    {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
-	    {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
-	     "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+		{"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+		{"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+		{"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+	         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
 	};
 	char hex[DIGEST_HEX_MAX], text[DIGEST_TEXT_MAX];
 
@@ -147,9 +147,17 @@ static void digests_are_read_strictly(void)
 {
 #define HEX63 "a7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 	static const char *const bad[] = {
-	    "",          "sha256:", HEX63 "b",         "sha256:" HEX63,         "sha256:" HEX63 "bb",
-	    "sha512:" HEX63 "b",    "SHA256:" HEX63 "b", "sha256:" HEX63 "B", "sha256:" HEX63 "g",
-	    " sha256:" HEX63 "b",   "sha256:" HEX63 "b\n",
+		"",
+		"sha256:",
+		HEX63 "b",
+		"sha256:" HEX63,
+		"sha256:" HEX63 "bb",
+		"sha512:" HEX63 "b",
+		"SHA256:" HEX63 "b",
+		"sha256:" HEX63 "B",
+		"sha256:" HEX63 "g",
+		" sha256:" HEX63 "b",
+		"sha256:" HEX63 "b\n",
 	};
 	struct digest d;
 	struct err err = {0};
@@ -244,7 +252,8 @@ int main(void)
 	TEST("arena: allocations are zeroed, aligned and lasting", arenas);
 	TEST("strmap: insertion order, replacement, sorting", maps);
 	TEST("digest: known vectors", digest_vectors);
-	TEST("digest: anything but sha256 and lower-case hex is refused", digests_are_read_strictly);
+	TEST("digest: anything but sha256 and lower-case hex is refused",
+	     digests_are_read_strictly);
 	TEST("stream: too long, too short and wrong content is refused", sources_are_verified);
 	TEST("stream: bytes flow through a chain", bytes_flow_through_a_chain);
 	TEST("stream: descriptors as source and sink", descriptors_are_sources_and_sinks);

@@ -9,67 +9,67 @@ static void globs(void)
 		const char *pattern, *path;
 		bool want;
 	} rows[] = {
-	    {"a", "a", true},
-	    {"a", "b", false},
-	    {"", "", true},
-	    {"*", "abc", true},
-	    {"*", "", true},
-	    {"*.so", "libx.so", true},
-	    {"*.so", "usr/lib/libx.so", true}, /* no '/': the last segment */
-	    {"*.so", "libx.so.1", false},
-	    {"*.so*", "libx.so.1", true},
-	    {"lib*.so.?", "liba.so.1", true},
-	    {"lib*.so.?", "liba.so.12", false},
-	    {"a*b*c", "aXXbYYc", true},
-	    {"a*b*c", "aXXbYY", false},
-	    {"?", "/", false},
-	    {"a/*", "a/b", true},
-	    {"a/*", "a/b/c", false}, /* a star stays in its segment */
-	    {"a/*", "a", false},
-	    {"a/?/c", "a/b/c", true},
-	    {"a/?c", "a//c", false},
-	    {"*/b", "a/b", true},
-	    {"*/b", "x/a/b", false},
-	    /* ** */
-	    {"**", "a", true},
-	    {"**", "a/b/c", true},
-	    {"a/**", "a/b", true},
-	    {"a/**", "a/b/c", true},
-	    {"a/**", "b/a", false},
-	    {"**/c", "c", true},
-	    {"**/c", "a/b/c", true},
-	    {"**/c", "a/bc", false},
-	    {"a/**/c", "a/c", true},
-	    {"a/**/c", "a/b/c", true},
-	    {"a/**/c", "a/x/y/z/c", true},
-	    {"a/**/c", "a/x/yc", false},
-	    {"a/**/c", "ac", false},
-	    {"**/*.py", "x/y/z.py", true},
-	    {"**/*.py", "z.py", true},
-	    {"**/*.py", "x.py/y", false},
-	    {"**/test/**", "a/test/b", true},
-	    {"**/test/**", "a/tests/b", false},
-	    {"a/**/b/**/c", "a/1/b/2/3/c", true},
-	    {"a/**/b/**/c", "a/1/2/3/c", false},
-	    {"**/a/*/c", "a/a/b/c", true},
-	    {"**/a/*/c", "x/a/a/c", true},
-	    /* classes */
-	    {"[abc]", "b", true},
-	    {"[abc]", "d", false},
-	    {"[a-c]x", "bx", true},
-	    {"[!a-c]", "b", false},
-	    {"[!a-c]", "z", true},
-	    {"[^a]", "z", true},
-	    {"[]]", "]", true},
-	    {"[!]]", "]", false},
-	    {"[a-]", "-", true},
-	    {"[-a]", "-", true},
-	    {"a/[!x]b", "a//b", false}, /* a class never matches '/' */
-	    {"a[", "a[", true},         /* unclosed: itself */
-	    {"[ab", "[ab", true},
-	    {"v[0-9]*", "v12", true},
-	    {"v[0-9]", "v", false},
-	    {"[!a]", "", false},
+		{"a", "a", true},
+		{"a", "b", false},
+		{"", "", true},
+		{"*", "abc", true},
+		{"*", "", true},
+		{"*.so", "libx.so", true},
+		{"*.so", "usr/lib/libx.so", true}, /* no '/': the last segment */
+		{"*.so", "libx.so.1", false},
+		{"*.so*", "libx.so.1", true},
+		{"lib*.so.?", "liba.so.1", true},
+		{"lib*.so.?", "liba.so.12", false},
+		{"a*b*c", "aXXbYYc", true},
+		{"a*b*c", "aXXbYY", false},
+		{"?", "/", false},
+		{"a/*", "a/b", true},
+		{"a/*", "a/b/c", false}, /* a star stays in its segment */
+		{"a/*", "a", false},
+		{"a/?/c", "a/b/c", true},
+		{"a/?c", "a//c", false},
+		{"*/b", "a/b", true},
+		{"*/b", "x/a/b", false},
+		/* ** */
+		{"**", "a", true},
+		{"**", "a/b/c", true},
+		{"a/**", "a/b", true},
+		{"a/**", "a/b/c", true},
+		{"a/**", "b/a", false},
+		{"**/c", "c", true},
+		{"**/c", "a/b/c", true},
+		{"**/c", "a/bc", false},
+		{"a/**/c", "a/c", true},
+		{"a/**/c", "a/b/c", true},
+		{"a/**/c", "a/x/y/z/c", true},
+		{"a/**/c", "a/x/yc", false},
+		{"a/**/c", "ac", false},
+		{"**/*.py", "x/y/z.py", true},
+		{"**/*.py", "z.py", true},
+		{"**/*.py", "x.py/y", false},
+		{"**/test/**", "a/test/b", true},
+		{"**/test/**", "a/tests/b", false},
+		{"a/**/b/**/c", "a/1/b/2/3/c", true},
+		{"a/**/b/**/c", "a/1/2/3/c", false},
+		{"**/a/*/c", "a/a/b/c", true},
+		{"**/a/*/c", "x/a/a/c", true},
+		/* classes */
+		{"[abc]", "b", true},
+		{"[abc]", "d", false},
+		{"[a-c]x", "bx", true},
+		{"[!a-c]", "b", false},
+		{"[!a-c]", "z", true},
+		{"[^a]", "z", true},
+		{"[]]", "]", true},
+		{"[!]]", "]", false},
+		{"[a-]", "-", true},
+		{"[-a]", "-", true},
+		{"a/[!x]b", "a//b", false}, /* a class never matches '/' */
+		{"a[", "a[", true},         /* unclosed: itself */
+		{"[ab", "[ab", true},
+		{"v[0-9]*", "v12", true},
+		{"v[0-9]", "v", false},
+		{"[!a]", "", false},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
@@ -116,9 +116,18 @@ static void byte_counts(void)
 		int64_t bytes;
 		const char *want;
 	} rows[] = {
-	    {0, "0 B"},           {999, "999 B"},        {1000, "1.0 kB"},          {1500, "1.5 kB"},
-	    {999949, "999.9 kB"}, {999950, "1.0 MB"},    {12300000, "12.3 MB"},     {5000000000, "5.0 GB"},
-	    {-5, "-5 B"},         {-1500000, "-1.5 MB"}, {INT64_MAX, "9.2 EB"},     {INT64_MIN, "-9.2 EB"},
+		{0, "0 B"},
+		{999, "999 B"},
+		{1000, "1.0 kB"},
+		{1500, "1.5 kB"},
+		{999949, "999.9 kB"},
+		{999950, "1.0 MB"},
+		{12300000, "12.3 MB"},
+		{5000000000, "5.0 GB"},
+		{-5, "-5 B"},
+		{-1500000, "-1.5 MB"},
+		{INT64_MAX, "9.2 EB"},
+		{INT64_MIN, "-9.2 EB"},
 	};
 	char out[TEXT_BYTES_MAX];
 
@@ -133,22 +142,22 @@ static void whole_numbers(void)
 		bool ok;
 		int64_t want;
 	} rows[] = {
-	    {"0", true, 0},
-	    {"-0", true, 0},
-	    {"007", true, 7},
-	    {"9223372036854775807", true, INT64_MAX},
-	    {"-9223372036854775808", true, INT64_MIN},
-	    {"9223372036854775808", false, 0},
-	    {"-9223372036854775809", false, 0},
-	    {"99999999999999999999999", false, 0},
-	    {"", false, 0},
-	    {"-", false, 0},
-	    {"+1", false, 0},
-	    {" 1", false, 0},
-	    {"1 ", false, 0},
-	    {"1.0", false, 0},
-	    {"0x10", false, 0},
-	    {"--1", false, 0},
+		{"0", true, 0},
+		{"-0", true, 0},
+		{"007", true, 7},
+		{"9223372036854775807", true, INT64_MAX},
+		{"-9223372036854775808", true, INT64_MIN},
+		{"9223372036854775808", false, 0},
+		{"-9223372036854775809", false, 0},
+		{"99999999999999999999999", false, 0},
+		{"", false, 0},
+		{"-", false, 0},
+		{"+1", false, 0},
+		{" 1", false, 0},
+		{"1 ", false, 0},
+		{"1.0", false, 0},
+		{"0x10", false, 0},
+		{"--1", false, 0},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -168,26 +177,26 @@ static void utf8(void)
 		const char *text;
 		bool want;
 	} rows[] = {
-	    {"", true},
-	    {"plain", true},
-	    {"\xc3\xa9", true},
-	    {"\xe2\x82\xac", true},
-	    {"\xf0\x9f\x98\x80", true},
-	    {"\xf4\x8f\xbf\xbf", true},
-	    {"\xee\x80\x80", true},
-	    {"\x80", false},             /* lone continuation */
-	    {"\xc3", false},             /* cut */
-	    {"\xe2\x82", false},
-	    {"\xf0\x9f\x98", false},
-	    {"\xc0\x80", false},         /* overlong */
-	    {"\xc1\xbf", false},
-	    {"\xe0\x9f\xbf", false},
-	    {"\xf0\x8f\xbf\xbf", false},
-	    {"\xed\xa0\x80", false},     /* surrogate */
-	    {"\xf4\x90\x80\x80", false}, /* above U+10FFFF */
-	    {"\xf5\x80\x80\x80", false},
-	    {"\xff", false},
-	    {"a\xe2\x28\xa1", false},
+		{"", true},
+		{"plain", true},
+		{"\xc3\xa9", true},
+		{"\xe2\x82\xac", true},
+		{"\xf0\x9f\x98\x80", true},
+		{"\xf4\x8f\xbf\xbf", true},
+		{"\xee\x80\x80", true},
+		{"\x80", false}, /* lone continuation */
+		{"\xc3", false}, /* cut */
+		{"\xe2\x82", false},
+		{"\xf0\x9f\x98", false},
+		{"\xc0\x80", false}, /* overlong */
+		{"\xc1\xbf", false},
+		{"\xe0\x9f\xbf", false},
+		{"\xf0\x8f\xbf\xbf", false},
+		{"\xed\xa0\x80", false},     /* surrogate */
+		{"\xf4\x90\x80\x80", false}, /* above U+10FFFF */
+		{"\xf5\x80\x80\x80", false},
+		{"\xff", false},
+		{"a\xe2\x28\xa1", false},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)

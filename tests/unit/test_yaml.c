@@ -36,8 +36,9 @@ static void refused(const char *text, unsigned line, unsigned column, const char
 	if (strstr(d.diags.at[0].message, words) == NULL || d.diags.at[0].at.line != line ||
 	    d.diags.at[0].at.column != column) {
 		CHECK(!"the right problem");
-		printf("#   of:   %s\n#   got:  %u:%u: %s\n#   want: %u:%u: %s\n", text, d.diags.at[0].at.line,
-		       d.diags.at[0].at.column, d.diags.at[0].message, line, column, words);
+		printf("#   of:   %s\n#   got:  %u:%u: %s\n#   want: %u:%u: %s\n", text,
+		       d.diags.at[0].at.line, d.diags.at[0].at.column, d.diags.at[0].message, line,
+		       column, words);
 	}
 }
 
@@ -46,11 +47,13 @@ static void nodes_and_positions(void)
 	AUTO(doc) struct doc d;
 	const struct yaml_node *n;
 
-	CHECK_INT(parse(&d, "a: x\nb:\n  - one\n  - \"two\"\n\xc3\xa9\xe2\x82\xac: [v, {k: w}]\n"), 0);
+	CHECK_INT(parse(&d, "a: x\nb:\n  - one\n  - \"two\"\n\xc3\xa9\xe2\x82\xac: [v, {k: w}]\n"),
+	          0);
 	CHECK_INT(d.root->kind, YAML_MAPPING);
 	CHECK_INT(d.root->n_pairs, 3);
 	n = yaml_get(d.root, "b");
-	CHECK(n->kind == YAML_SEQUENCE && n->n_items == 2 && !n->items[0]->quoted && n->items[1]->quoted);
+	CHECK(n->kind == YAML_SEQUENCE && n->n_items == 2 && !n->items[0]->quoted &&
+	      n->items[1]->quoted);
 	CHECK_INT(n->items[1]->at.line, 4);
 	CHECK_INT(n->items[1]->at.column, 5);
 	CHECK_INT(n->items[1]->at.span, 5);
@@ -117,7 +120,9 @@ static void variables_in_flow_lists(void)
 	AUTO(doc) struct doc d;
 	const struct yaml_node *n;
 
-	CHECK_INT(parse(&d, "l: [build/${arch}/app, ${env:X:-y}, '${os}']\nm: {k: ${arch}}\np: a ${arch} {b}\n"), 0);
+	CHECK_INT(parse(&d, "l: [build/${arch}/app, ${env:X:-y}, '${os}']\nm: {k: ${arch}}\np: a "
+	                    "${arch} {b}\n"),
+	          0);
 	n = yaml_get(d.root, "l");
 	CHECK_STR(n->items[0]->text, "build/${arch}/app");
 	CHECK_STR(n->items[1]->text, "${env:X:-y}");
@@ -173,7 +178,8 @@ static void set_replaces_and_makes(void)
 	CHECK_STR(yaml_get(yaml_get(n, "layers")->items[0], "name")->text, "a");
 	CHECK_STR(yaml_get(yaml_get(n, "env"), "A")->text, "x=y");
 	CHECK_STR(yaml_get(yaml_get(n, "labels"), "a.b")->text, "v");
-	CHECK_STR(yaml_get(yaml_get(yaml_get(yaml_get(d.root, "new"), "deep"), "key"), "a")->text, "1");
+	CHECK_STR(yaml_get(yaml_get(yaml_get(yaml_get(d.root, "new"), "deep"), "key"), "a")->text,
+	          "1");
 }
 
 static void set_refuses(void)
@@ -182,10 +188,19 @@ static void set_refuses(void)
 		const char *assignment;
 		enum err_code code;
 	} rows[] = {
-	    {"novalue", ERR_USAGE},      {"=x", ERR_USAGE},        {"a.b=1", ERR_SPEC},  {"l[1]=1", ERR_SPEC},
-	    {"l[-1]=1", ERR_SPEC},       {"l[x]=1", ERR_SPEC},     {"l[0=1", ERR_SPEC},  {"l.k=1", ERR_SPEC},
-	    {"a..b=1", ERR_SPEC},        {"m[0]=1", ERR_SPEC},     {"m.k=[1", ERR_SPEC}, {"m.k=", ERR_SPEC},
-	    {"l[99999999999999999999]=1", ERR_SPEC},
+		{"novalue", ERR_USAGE},
+		{"=x", ERR_USAGE},
+		{"a.b=1", ERR_SPEC},
+		{"l[1]=1", ERR_SPEC},
+		{"l[-1]=1", ERR_SPEC},
+		{"l[x]=1", ERR_SPEC},
+		{"l[0=1", ERR_SPEC},
+		{"l.k=1", ERR_SPEC},
+		{"a..b=1", ERR_SPEC},
+		{"m[0]=1", ERR_SPEC},
+		{"m.k=[1", ERR_SPEC},
+		{"m.k=", ERR_SPEC},
+		{"l[99999999999999999999]=1", ERR_SPEC},
 	};
 	AUTO(doc) struct doc d;
 

@@ -1,5 +1,5 @@
 /* See decompress.h; source_unpack is in unpack.c. */
-#include "builder/layer/decompress.h"
+#include "builder/oci/decompress.h"
 
 #include <limits.h>
 #include <zlib.h>
