@@ -50,19 +50,43 @@ const char *fields_text(struct fields_context *c, const struct yaml_node *node, 
 	return c->expand != NULL ? c->expand(c, node) : node->text;
 }
 
+/* The text as it may look once its variables are known: each stands for one plain letter. */
+static void add_sample(const char *text, struct strbuf *sb)
+{
+	while (*text != '\0') {
+		const char *end = strncmp(text, "${", 2) == 0 ? strchr(text, '}') : NULL;
+
+		strbuf_addc(sb, end != NULL ? 'x' : *text);
+		text = end != NULL ? end + 1 : text + 1;
+	}
+}
+
 static void checked(struct fields_context *c, const struct yaml_node *node, const char *what,
                     field_check check, const char *text)
 {
-	const char *hint = NULL;
-	/* A text with variables is checked again once they are known. */
-	const char *why = check != NULL && strstr(text, "${") == NULL ? check(text, &hint) : NULL;
+	AUTO(strbuf) struct strbuf sample = STRBUF_INIT(YAML_BYTES_MAX);
+	const char *hint = NULL, *why = NULL;
 
+	if (check != NULL) {
+		add_sample(text, &sample);
+		why = check(strbuf_str(&sample), &hint);
+	}
 	if (why == NULL)
 		return;
 	struct diag *d = fields_problem(c, node, "%s: '%s' %s", what, text, why);
 
 	if (hint != NULL)
 		diag_hint(c->diags, d, "%s", hint);
+}
+
+/* A value that is the same on every platform, and so has no variables. */
+static void check_literal(struct fields_context *c, const struct field *f,
+                          const struct yaml_node *node, const char *what, const char *text)
+{
+	if ((f->flags & FIELD_LITERAL) != 0 && strstr(text, "${") != NULL)
+		fields_problem(c, node, "%s: variables of a platform have no meaning here", what);
+	else
+		checked(c, node, what, f->check, text);
 }
 
 static void decode_string(struct fields_context *c, const struct field *f,
@@ -72,7 +96,7 @@ static void decode_string(struct fields_context *c, const struct field *f,
 
 	if (text == NULL)
 		return;
-	checked(c, node, path, f->check, text);
+	check_literal(c, f, node, path, text);
 	*(const char **)member = text;
 }
 
@@ -205,7 +229,7 @@ static void decode_strings(struct fields_context *c, const struct field *f,
 
 		if (text == NULL)
 			continue;
-		checked(c, node->items[i], item_path, f->check, text);
+		check_literal(c, f, node->items[i], item_path, text);
 		member->at[member->n++] = text;
 	}
 }

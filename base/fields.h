@@ -37,7 +37,10 @@ enum field_kind {
 	FIELD_KIND_CUSTOM   /* decode() */
 };
 
-enum field_flags { FIELD_REQUIRED = 1 << 0 };
+enum field_flags {
+	FIELD_REQUIRED = 1 << 0,
+	FIELD_LITERAL = 1 << 1 /* the same on every platform: "${" is refused */
+};
 
 struct field;
 struct fields_context;
@@ -88,8 +91,8 @@ struct fields_context {
 };
 
 /*
- * Decodes node into *object (of table->size bytes), starting from the rows' defaults. `path` is the
- * key path for messages ("image.layers[0]", "" at the top). Problems are in c->diags.
+ * Decodes node into *object (zeroed, of table->size bytes), starting from the rows' defaults.
+ * `path` is the key path for messages ("image.layers[0]", "" at the top). Problems are in c->diags.
  */
 void fields_decode(struct fields_context *c, const struct field_table *table,
                    const struct yaml_node *node, const char *path, void *object);

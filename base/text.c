@@ -134,7 +134,7 @@ static bool take_star(struct glob *g)
 {
 	if (g->p[0] != '*')
 		return false;
-	if (g->p[1] == '*') {
+	if (g->p[1] == '*' && (g->p[2] == '/' || g->p[2] == '\0')) {
 		g->p += g->p[2] == '/' ? 3 : 2;
 		g->deep = g->p;
 		g->deep_s = g->s;

@@ -28,7 +28,11 @@ static bool clean(const char *text)
 
 static int bad(const char *text, struct err *err)
 {
-	return err_set(err, ERR_FORMAT, "'%.200s' is not an http URL", text);
+	/* What stands before an '@' or behind a '?' may be a secret. */
+	if (strchr(text, '@') != NULL)
+		return err_set(err, ERR_FORMAT, "a URL with a user name in it, or not an http URL");
+	return err_set(err, ERR_FORMAT, "'%.*s' is not an http URL",
+	               (int)(strcspn(text, "?#") < 200 ? strcspn(text, "?#") : 200), text);
 }
 
 /* "host", "host:port", "[v6]:port" */

@@ -20,7 +20,8 @@ static const char *rule_check(const char *text, const char **ret_hint)
 	static _Thread_local char hint[64]; /* copied by the caller at once */
 	const char *near = text_nearest(text, check_rule_names, check_rule_count);
 
-	snprintf(hint, sizeof(hint), near != NULL ? "did you mean '%s'?" : "docs/CHECK.md lists them%s",
+	snprintf(hint, sizeof(hint),
+	         near != NULL ? "did you mean '%s'?" : "docs/CHECK.md lists them%s",
 	         near != NULL ? near : "");
 	*ret_hint = hint;
 	return "is not the name of a check rule";

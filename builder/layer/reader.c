@@ -6,8 +6,8 @@
 #include "base/interrupt.h"
 #include "base/mem.h"
 #include "builder/layer/ahead.h"
-#include "builder/oci/decompress.h"
 #include "builder/layer/tar_read.h"
+#include "builder/oci/decompress.h"
 
 #define RAW_BYTES_MAX (INT64_C(1) << 40)
 

@@ -8,9 +8,9 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "builder/layer/unpack.h"
 #include "builder/layer/source_members.h"
 #include "builder/layer/tar_read.h"
+#include "builder/layer/unpack.h"
 
 /* ar(5), the common format. */
 enum { AR_MAGIC = 8, AR_HEADER = 60, AR_NAME = 16, AR_SIZE_AT = 48, AR_SIZE = 10, AR_END_AT = 58 };

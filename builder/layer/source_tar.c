@@ -1,8 +1,8 @@
 /* One item of `tar:`. */
 #include <string.h>
 
-#include "builder/layer/unpack.h"
 #include "builder/layer/source_members.h"
+#include "builder/layer/unpack.h"
 
 static const char *trim(struct arena *a, const char *to)
 {

@@ -1,6 +1,6 @@
 /*
- * Decompression of archives that users bring: whatever libarchive reads, found out from the bytes. Runs no
- * other program. Thread rule: a source belongs to one thread at a time.
+ * Decompression of archives that users bring: whatever libarchive reads, found out from the bytes.
+ * Runs no other program. Thread rule: a source belongs to one thread at a time.
  */
 #ifndef SLIPWAY_LAYER_UNPACK_H
 #define SLIPWAY_LAYER_UNPACK_H

@@ -11,7 +11,12 @@
 #include "builder/registry/challenge.h"
 #include "builder/registry/errors.h"
 
-enum { TOKEN_REPLY_MAX = 64 << 10, TOKEN_LIFE_DEFAULT_S = 60, TOKENS_MAX = 64 };
+enum {
+	TOKEN_REPLY_MAX = 64 << 10,
+	TOKEN_LIFE_DEFAULT_S = 60,
+	TOKENS_MAX = 64,
+	RENEW_EVERY_MS = 60000
+};
 
 struct token {
 	char *scopes;
@@ -26,8 +31,10 @@ struct auth {
 		lock; /* held while a token is fetched, so that one fetch serves all who wait */
 	struct arena arena; /* of the challenge */
 	struct challenge challenge;
-	bool renew;  /* the credentials were refused: ask the provider for new ones */
-	char *basic; /* "Basic ..." */
+	char *extra;        /* a scope that the registry asked for besides ours, NULL if none */
+	int64_t renewed_ms; /* when the provider was last asked for new credentials, 0 = never */
+	bool basic_good;    /* `basic` was accepted once */
+	char *basic;        /* "Basic ..." */
 	struct token tokens[TOKENS_MAX];
 	size_t n_tokens;
 };
@@ -65,6 +72,7 @@ void auth_free(struct auth *a)
 		return;
 	forget_tokens(a);
 	auth_release(a->basic);
+	free(a->extra);
 	arena_done(&a->arena);
 	pthread_mutex_destroy(&a->lock);
 	free(a->host);
@@ -86,15 +94,12 @@ static char *basic_header(const struct credential *c)
 	return header;
 }
 
-static int get_credential(struct auth *a, struct credential *c, struct err *err)
+static int get_credential(struct auth *a, bool renew, struct credential *c, struct err *err)
 {
 	*c = (struct credential){0};
 	if (a->opts.credentials == NULL)
 		return 0;
-	int status = a->opts.credentials->get(a->opts.credentials, a->host, a->renew, c, err);
-
-	a->renew = false;
-	return status;
+	return a->opts.credentials->get(a->opts.credentials, a->host, renew, c, err);
 }
 
 /*
@@ -109,16 +114,17 @@ static int check_realm(const struct auth *a, struct arena *arena, struct err *er
 	if (url_parse(a->challenge.realm, arena, &realm, err) != 0 ||
 	    url_parse(a->origin, arena, &own, err) != 0)
 		return err_wrap(err, "token server");
-	if (strcmp(realm.host, own.host) == 0 &&
-	    (strcmp(realm.scheme, "https") == 0 || a->opts.insecure))
-		return 0;
-	if (strcmp(realm.scheme, "https") != 0 && !a->opts.insecure)
-		return err_set(err, ERR_DENIED, "the registry names a token server without TLS: %s",
-		               a->challenge.realm);
-	if (url_host_is_private(realm.host))
+	bool same_host = strcmp(realm.host, own.host) == 0,
+	     tls = strcmp(realm.scheme, "https") == 0;
+
+	if (!same_host && (url_host_is_private(realm.host) || strcmp(realm.host, "localhost") == 0))
 		return err_set(err, ERR_DENIED,
 		               "the registry names a token server at a private address: %s",
-		               a->challenge.realm);
+		               realm.host);
+	/* --insecure speaks of the registry's host and of no other. */
+	if (!tls && !(same_host && a->opts.insecure))
+		return err_set(err, ERR_DENIED, "the registry names a token server without TLS: %s",
+		               realm.host);
 	return 0;
 }
 
@@ -227,14 +233,13 @@ static int read_token(struct auth *a, const char *scopes, const struct http_resp
 			               "the token server's token has a control byte");
 	if (json_size(doc, "expires_in", &life, &ignored) != 0 || life < TOKEN_LIFE_DEFAULT_S)
 		life = TOKEN_LIFE_DEFAULT_S;
-	if (a->n_tokens == TOKENS_MAX)
-		forget_tokens(a);
 	struct token *t = &a->tokens[a->n_tokens++];
 
 	t->scopes = mem_strdup(scopes);
 	t->header = mem_zalloc(strlen(token) + 8);
 	snprintf(t->header, strlen(token) + 8, "Bearer %s", token);
 	t->renew_ms = a->opts.clock->now_ms(a->opts.clock) + (life < 86400 ? life : 86400) * 750;
+	OPENSSL_cleanse((char *)token, strlen(token));
 	return 0;
 }
 
@@ -244,8 +249,10 @@ static int fetch_token(struct auth *a, const char *scopes, struct err *err)
 	AUTO(http_response) struct http_response r = {0};
 	AUTO(arena) struct arena arena = {0};
 
-	if (check_realm(a, &arena, err) != 0 || get_credential(a, &c, err) != 0)
+	if (check_realm(a, &arena, err) != 0 || get_credential(a, false, &c, err) != 0)
 		return -1;
+	if (a->n_tokens == TOKENS_MAX)
+		forget_tokens(a);
 	if (c.registry_token != NULL) {
 		struct token *t = &a->tokens[a->n_tokens++];
 
@@ -263,7 +270,11 @@ static int fetch_token(struct auth *a, const char *scopes, struct err *err)
 		                        ? " (no credentials found)"
 		                        : "");
 	}
-	return read_token(a, scopes, &r, err);
+	int status = read_token(a, scopes, &r, err);
+
+	if (r.body.ptr != NULL)
+		OPENSSL_cleanse(r.body.ptr, r.body.len);
+	return status;
 }
 
 static struct token *find_token(struct auth *a, const char *scopes)
@@ -282,8 +293,25 @@ static struct token *find_token(struct auth *a, const char *scopes)
 	return NULL;
 }
 
+/* True when the space separated list has this very scope. */
+static bool has_scope(const char *scopes, const char *scope)
+{
+	size_t len = strlen(scope);
+
+	for (const char *at = strstr(scopes, scope); at != NULL; at = strstr(at + 1, scope))
+		if ((at == scopes || at[-1] == ' ') && (at[len] == ' ' || at[len] == '\0'))
+			return true;
+	return false;
+}
+
 static int bearer(struct auth *a, const char *scopes, char **ret_value, struct err *err)
 {
+	AUTO(strbuf) struct strbuf all = STRBUF_INIT(HTTP_URL_MAX);
+
+	if (a->extra != NULL && !has_scope(scopes, a->extra)) {
+		strbuf_addf(&all, "%s %s", a->extra, scopes);
+		scopes = strbuf_str(&all);
+	}
 	struct token *t = find_token(a, scopes);
 
 	if (t == NULL && fetch_token(a, scopes, err) != 0)
@@ -299,7 +327,7 @@ static int basic(struct auth *a, char **ret_value, struct err *err)
 	AUTO(credential) struct credential c = {0};
 
 	if (a->basic == NULL) {
-		if (get_credential(a, &c, err) != 0)
+		if (get_credential(a, false, &c, err) != 0)
 			return -1;
 		if (c.username == NULL) {
 			err_set(err, ERR_DENIED, "no credentials for '%s' were found", a->host);
@@ -328,14 +356,9 @@ int auth_header(struct auth *a, const char *scopes, char **ret_value, struct err
 	return status;
 }
 
-/* Forgets what was refused, unless another thread replaced it meanwhile. */
+/* Forgets a token that was refused, unless another thread replaced it meanwhile. */
 static void forget(struct auth *a, const char *used)
 {
-	if (a->basic != NULL && strcmp(a->basic, used) == 0) {
-		auth_release(a->basic);
-		a->basic = NULL;
-		a->renew = true;
-	}
 	for (size_t i = 0; i < a->n_tokens; i++)
 		if (strcmp(a->tokens[i].header, used) == 0) {
 			free(a->tokens[i].scopes);
@@ -344,7 +367,36 @@ static void forget(struct auth *a, const char *used)
 		}
 }
 
-static int learn(struct auth *a, const char *text, struct err *err)
+/*
+ * A password was refused: the provider may have a newer one (ECR's last twelve hours). The same one
+ * again is worth another request (`again`) only if it has been good before and is asked for, and
+ * the provider is not asked for every refused request of a push.
+ */
+static int renew_basic(struct auth *a, const char *used, bool again, bool *ret_retry,
+                       struct err *err)
+{
+	AUTO(credential) struct credential c = {0};
+	int64_t now = a->opts.clock->now_ms(a->opts.clock);
+
+	*ret_retry = again || (a->basic != NULL && strcmp(a->basic, used) != 0);
+	if ((a->basic != NULL && strcmp(a->basic, used) != 0) ||
+	    (a->renewed_ms != 0 && now - a->renewed_ms < RENEW_EVERY_MS))
+		return 0;
+	a->renewed_ms = now;
+	if (get_credential(a, true, &c, err) != 0)
+		return -1;
+	char *basic = c.username != NULL ? basic_header(&c) : NULL;
+
+	bool other = basic != NULL && strcmp(basic, used) != 0;
+
+	auth_release(other ? a->basic : basic);
+	if (other)
+		a->basic = basic;
+	*ret_retry = other || again;
+	return 0;
+}
+
+static int learn(struct auth *a, const char *text, bool used_token, struct err *err)
 {
 	struct arena arena = {0};
 	struct challenge c;
@@ -353,27 +405,43 @@ static int learn(struct auth *a, const char *text, struct err *err)
 		arena_done(&arena);
 		return -1;
 	}
-	if (c.scheme != CHALLENGE_NONE) {
-		arena_done(&a->arena);
-		a->arena = arena;
-		a->challenge = c;
-	} else {
+	if (c.scheme == CHALLENGE_NONE) {
 		arena_done(&arena);
+		return 0;
 	}
+	/* A token of ours did not do: what the registry asks for goes first. */
+	if (used_token && c.scope != NULL && c.scope[0] != '\0') {
+		free(a->extra);
+		a->extra = mem_strdup(c.scope);
+	}
+	arena_done(&a->arena);
+	a->arena = arena;
+	a->challenge = c;
 	return 0;
+}
+
+void auth_accepted(struct auth *a, const char *used)
+{
+	pthread_mutex_lock(&a->lock);
+	if (a->basic != NULL && strcmp(a->basic, used) == 0)
+		a->basic_good = true;
+	pthread_mutex_unlock(&a->lock);
 }
 
 int auth_challenged(struct auth *a, const char *challenge, const char *used, bool *ret_retry,
                     struct err *err)
 {
+	bool basic = used != NULL && strncmp(used, "Basic ", 6) == 0;
 	int status = 0;
 
 	pthread_mutex_lock(&a->lock);
-	if (used != NULL)
+	if (used != NULL && !basic)
 		forget(a, used);
 	if (challenge != NULL)
-		status = learn(a, challenge, err);
+		status = learn(a, challenge, used != NULL && !basic, err);
 	*ret_retry = a->challenge.scheme != CHALLENGE_NONE;
+	if (status == 0 && basic && a->challenge.scheme == CHALLENGE_BASIC)
+		status = renew_basic(a, used, a->basic_good && challenge != NULL, ret_retry, err);
 	pthread_mutex_unlock(&a->lock);
 	return status;
 }

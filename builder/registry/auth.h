@@ -15,9 +15,9 @@
 struct auth; /* opaque */
 
 struct auth_opts {
-	const char *host;                        /* as in references: key of the credentials */
-	const char *origin;                      /* "https://host[:port]": where requests go */
-	bool insecure;                           /* the token server may be plain http too */
+	const char *host;   /* as in references: key of the credentials */
+	const char *origin; /* "https://host[:port]": where requests go */
+	bool insecure;      /* the registry's own host may be asked for tokens over plain http */
 	struct http_transport *transport;        /* borrowed */
 	struct credential_provider *credentials; /* borrowed, NULL = anonymous */
 	struct clock *clock;
@@ -35,10 +35,14 @@ int auth_header(struct auth *a, const char *scopes, char **ret_value, struct err
 void auth_release(char *value); /* wipes and frees; accepts NULL */
 
 /*
- * Takes in a 401's WWW-Authenticate (NULL when it has none): learns the scheme, forgets the token
- * that was refused (`used`, may be NULL). *ret_retry says whether another try can go better.
+ * Takes in a refusal's WWW-Authenticate (NULL when it has none): learns the scheme and the scope,
+ * forgets the token that was refused (`used`, may be NULL), asks the provider for a newer password.
+ * *ret_retry says whether another try can go better.
  */
 int auth_challenged(struct auth *a, const char *challenge, const char *used, bool *ret_retry,
                     struct err *err) MUST_USE;
+
+/* A request with this Authorization was not refused. */
+void auth_accepted(struct auth *a, const char *used);
 
 #endif

@@ -31,7 +31,7 @@ static int head_blob(struct registry *r, const struct descriptor *desc, const ch
 	if (call_send(r, &head, &resp, err) != 0)
 		return -1;
 	if (resp.status != 200 && resp.status != 404)
-		return registry_error(&resp, err);
+		return call_explain(r, &head, &resp, err);
 	int64_t length = http_content_length(&resp.headers);
 
 	/* A blob of another size under this digest is not this blob. */
@@ -47,18 +47,15 @@ int registry_has_blob(struct registry *r, const struct descriptor *desc, bool *r
 
 /* ---- out ---- */
 
-/* What has been counted as sent for one blob, so that a new session can take it back. */
 struct sending {
 	struct progress *progress;
 	unsigned task;
-	int64_t sent;
 };
 
 static void on_sent(void *ctx, int64_t bytes)
 {
-	struct sending *s = ctx;
+	const struct sending *s = ctx;
 
-	s->sent += bytes;
 	progress_advance(s->progress, s->task, bytes);
 }
 
@@ -93,13 +90,16 @@ static int open_session(const struct upload *u, const char *mount_from, struct a
 
 	*ret_mounted = false;
 	if (call_send(u->r, &post, &resp, err) != 0)
-		return mount_from != NULL && err->code != ERR_INTERRUPTED
+		return mount_from != NULL && u->fd >= 0 && err->code != ERR_INTERRUPTED
 		               ? open_session(u, NULL, a, ret_location, ret_mounted, err)
 		               : -1;
 	if (mount_from != NULL && resp.status == 201) {
 		*ret_mounted = true;
 		return 0;
 	}
+	/* Without bytes to send a session is of no use. */
+	if (resp.status != 202 && u->fd < 0)
+		return err_set(err, ERR_NOT_FOUND, "the registry has no such blob to mount");
 	if (resp.status != 202)
 		return mount_from != NULL ? open_session(u, NULL, a, ret_location, ret_mounted, err)
 		                          : registry_error(&resp, err);
@@ -108,11 +108,32 @@ static int open_session(const struct upload *u, const char *mount_from, struct a
 	if (location == NULL)
 		return err_set(err, ERR_SERVER,
 		               "the registry opened an upload but named no Location");
-	return url_resolve(strbuf_str(&url), location, a, ret_location, err);
+	return call_resolve(u->r, strbuf_str(&url), location, a, ret_location, err);
 }
 
+/* A session that nobody will use. Best effort: the registry drops it by itself one day. */
+static void cancel_session(struct upload *u, const char *location, struct arena *a)
+{
+	AUTO(http_response) struct http_response resp = {0};
+	struct err ignored = {0};
+	const struct call call = {.method = "DELETE",
+	                          .url = location,
+	                          .scopes = call_scopes(u->r, "pull,push", NULL, a),
+	                          .once = true,
+	                          .stay = true};
+
+	(void)!call_send(u->r, &call, &resp, &ignored);
+}
+
+/* What follows from a failed PUT. */
+struct verdict {
+	bool again;           /* a new session may do better */
+	bool confused;        /* the registry lost track of the session: worth one more, not five */
+	char retry_after[64]; /* empty if the registry named no time */
+};
+
 /* The whole blob in one PUT of known length: the one way that every registry takes. */
-static int put_blob(struct upload *u, const char *location, struct arena *a, bool *ret_again,
+static int put_blob(struct upload *u, const char *location, struct arena *a, struct verdict *v,
                     struct err *err)
 {
 	AUTO(http_response) struct http_response resp = {0};
@@ -132,58 +153,66 @@ static int put_blob(struct upload *u, const char *location, struct arena *a, boo
 		.ctx = &u->sending};
 
 	if (call_send(u->r, &put, &resp, err) != 0) {
-		*ret_again = err->code == ERR_NETWORK;
+		const char *after = err->http_status != 0
+		                            ? http_header_get(&resp.headers, "Retry-After")
+		                            : NULL;
+
+		v->again = err->code == ERR_NETWORK;
+		snprintf(v->retry_after, sizeof(v->retry_after), "%s", after != NULL ? after : "");
 		return -1;
 	}
 	if (resp.status == 201 || resp.status == 204 || resp.status == 200)
 		return 0;
-	/* The session is gone (or confused): a new one starts from the first byte. */
-	*ret_again = registry_error_has(&resp, "BLOB_UPLOAD_UNKNOWN") ||
-	             registry_error_has(&resp, "BLOB_UPLOAD_INVALID") || resp.status == 416;
+	v->confused = resp.status == 416 || registry_error_has(&resp, "BLOB_UPLOAD_INVALID");
+	v->again = v->confused || resp.status == 404;
 	return registry_error(&resp, err);
 }
 
-/* One session: mounted, sent, or *ret_again when a new session may do better. */
-static int try_upload(struct upload *u, const char *mount_from, enum blob_outcome *ret_outcome,
-                      bool *ret_again, struct err *err)
+/* Before each new session a HEAD asks whether the answer that was lost was a yes. */
+static int upload_once(struct upload *u, unsigned attempt, enum blob_outcome *ret_outcome,
+                       struct verdict *v, struct err *err)
 {
 	AUTO(arena) struct arena a = {0};
-	const char *location = "";
-	bool mounted = false;
+	const char *location = NULL;
+	bool mounted = false, exists = false;
 
-	if (open_session(u, mount_from, &a, &location, &mounted, err) != 0)
+	if (attempt > 1 && registry_has_blob(u->r, u->desc, &exists, err) != 0)
+		return -1;
+	if (!exists &&
+	    open_session(u, attempt == 1 ? u->mount_from : NULL, &a, &location, &mounted, err) != 0)
 		return -1;
 	*ret_outcome = mounted ? BLOB_MOUNTED : BLOB_UPLOADED;
-	if (mounted)
+	if (exists || mounted)
 		return 0;
-	if (u->fd < 0)
-		return err_set(err, ERR_NOT_FOUND, "the blob is neither here nor in the registry");
-	return put_blob(u, location, &a, ret_again, err);
+	if (u->fd >= 0)
+		return put_blob(u, location, &a, v, err);
+	cancel_session(u, location, &a);
+	return err_set(err, ERR_NOT_FOUND, "the registry has no such blob to mount");
 }
 
-/* Sessions until the blob is there. Before each new one a HEAD asks whether the lost answer was a
- * yes. */
+/*
+ * Sessions until the blob is there. A retry never goes on in an old one: registries answer 416 to a
+ * first byte that they have seen already.
+ */
 static int upload(struct upload *u, enum blob_outcome *ret_outcome, struct err *err)
 {
+	bool confused = false;
+
+	if (u->fd < 0 && u->mount_from == NULL)
+		return err_set(err, ERR_NOT_FOUND, "the blob is neither here nor in the registry");
 	for (unsigned attempt = 1;; attempt++) {
-		bool again = false, exists = false;
+		struct verdict v = {0};
+		struct err why = {0};
 
-		if (attempt > 1 && registry_has_blob(u->r, u->desc, &exists, err) != 0)
-			return -1;
-		if (exists) {
-			*ret_outcome = BLOB_UPLOADED;
+		if (upload_once(u, attempt, ret_outcome, &v, &why) == 0)
 			return 0;
+		if (!v.again || (v.confused && confused)) {
+			*err = why;
+			return -1;
 		}
-		if (try_upload(u, attempt == 1 ? u->mount_from : NULL, ret_outcome, &again, err) ==
-		    0)
-			return 0;
-		if (!again)
-			return -1;
-		struct err why = *err;
-
-		progress_advance(u->sending.progress, u->sending.task, -u->sending.sent);
-		u->sending.sent = 0;
-		if (call_wait(u->r, attempt, NULL, &why, err) != 0)
+		confused = v.confused;
+		if (call_wait(u->r, attempt, v.retry_after[0] != '\0' ? v.retry_after : NULL, &why,
+		              err) != 0)
 			return -1;
 	}
 }

@@ -60,19 +60,31 @@ int call_wait(struct registry *r, unsigned attempt, const char *retry_after, con
 	return interrupt_check(err);
 }
 
-static void show_warning(struct registry *r, const struct http_response *resp)
+static bool is_new_warning(struct registry *r, const char *text)
 {
-	const char *warning = http_header_get(&resp->headers, "Warning");
+	struct digest d = digest_of(text, strlen(text));
+	bool known = false;
 
-	if (warning == NULL)
-		return;
 	pthread_mutex_lock(&r->lock);
-	bool first = !r->warned;
-
-	r->warned = true;
+	for (size_t i = 0; i < r->n_warnings; i++)
+		known = known || digest_equal(&r->warnings[i], &d);
+	known = known || r->n_warnings == ARRAY_LEN(r->warnings);
+	if (!known)
+		r->warnings[r->n_warnings++] = d;
 	pthread_mutex_unlock(&r->lock);
-	if (first)
-		progress_note(r->opts.progress, "warning from %s: %s", r->host, warning);
+	return !known;
+}
+
+/* distribution-spec, "Warnings": each is shown once and nothing is done about it. */
+static void show_warnings(struct registry *r, const struct http_response *resp)
+{
+	const char *warning;
+	size_t pos = 0;
+
+	while ((warning = http_header_next(&resp->headers, "Warning", &pos)) != NULL)
+		if (is_new_warning(r, warning))
+			progress_note(r->opts.progress, "warning from %s: %.500s", r->host,
+			              warning);
 }
 
 /* A reply whose body the caller pulls; that of a refusal is read here, for its words. */
@@ -94,6 +106,37 @@ static int open_body(struct registry *r, const struct http_request *request,
 		resp->body.overflow = false;
 	source_close(body);
 	return 0;
+}
+
+/* How much of a body was told to the caller as sent: taken back when it turns out to be in vain. */
+struct sent {
+	const struct call *call;
+	int64_t bytes;
+};
+
+static void on_sent(void *ctx, int64_t bytes)
+{
+	struct sent *s = ctx;
+
+	s->bytes += bytes;
+	if (s->call->on_sent != NULL)
+		s->call->on_sent(s->call->ctx, bytes);
+}
+
+static int transmit(struct registry *r, const struct call *c, struct http_request *request,
+                    struct http_response *resp, struct err *err)
+{
+	struct sent sent = {.call = c};
+	int status;
+
+	if (c->body_source != NULL)
+		return open_body(r, request, c->body_source, resp, err);
+	request->on_sent = on_sent;
+	request->on_sent_ctx = &sent;
+	status = http_perform(r->opts.transport, request, resp, err);
+	if (sent.bytes != 0 && (status != 0 || resp->status > 299))
+		on_sent(&sent, -sent.bytes);
+	return status;
 }
 
 /* One exchange with credentials where they belong: at the registry's own origin and nowhere else.
@@ -118,26 +161,16 @@ static int exchange(struct registry *r, const struct call *c, const char *url, c
 	} else if (strcmp(to.scheme, "https") != 0 && !r->opts.insecure) {
 		return err_set(err, ERR_DENIED, "the registry redirects to %s without TLS",
 		               to.host);
-	} else if (url_host_is_private(to.host) && strcmp(to.host, own.host) != 0 &&
-	           !url_host_is_private(own.host)) {
-		return err_set(err, ERR_DENIED, "the registry redirects to the private address %s",
-		               to.host);
 	}
-	const struct http_request request = {
-		.method = c->method,
-		.url = url,
-		.headers = headers,
-		.n_headers = n,
-		.body = c->body,
-		.large = c->large,
-		.response_max = c->response_max,
-		.on_sent = c->on_sent,
-		.on_sent_ctx = c->ctx,
-	};
+	struct http_request request = {.method = c->method,
+	                               .url = url,
+	                               .headers = headers,
+	                               .n_headers = n,
+	                               .body = c->body,
+	                               .large = c->large,
+	                               .response_max = c->response_max};
 
-	if (c->body_source != NULL)
-		return open_body(r, &request, c->body_source, resp, err);
-	return http_perform(r->opts.transport, &request, resp, err);
+	return transmit(r, c, &request, resp, err);
 }
 
 static bool is_redirect(const struct call *c, const struct http_response *resp)
@@ -147,6 +180,36 @@ static bool is_redirect(const struct call *c, const struct http_response *resp)
 
 	return !c->stay && (same_method || (get && (resp->status == 301 || resp->status == 302 ||
 	                                            resp->status == 303)));
+}
+
+int call_resolve(const struct registry *r, const char *base, const char *location, struct arena *a,
+                 const char **ret_url, struct err *err)
+{
+	struct url to, own;
+
+	if (url_resolve(base, location, a, ret_url, err) != 0 ||
+	    url_parse(*ret_url, a, &to, err) != 0 || url_parse(r->origin, a, &own, err) != 0)
+		return -1;
+	/* A registry behind a proxy that ends TLS often thinks that it is spoken to over http. */
+	if (strcmp(own.scheme, "https") == 0 && strcmp(to.scheme, "http") == 0 &&
+	    strcmp(own.host, to.host) == 0 && (to.port == 80 || to.port == own.port))
+		*ret_url = arena_printf(a, "%s%s", r->origin, to.target);
+	return 0;
+}
+
+int call_explain(struct registry *r, const struct call *head, const struct http_response *resp,
+                 struct err *err)
+{
+	AUTO(http_response) struct http_response again = {0};
+	struct call get = *head;
+	struct err ignored = {0};
+
+	get.method = "GET";
+	get.once = true;
+	get.response_max = HTTP_BODY_BYTES_DEFAULT;
+	if (call_send(r, &get, &again, &ignored) == 0 && again.status == resp->status)
+		return registry_error(&again, err);
+	return registry_error(resp, err);
 }
 
 /* Follows redirects by hand: libraries that do it themselves have leaked credentials to other
@@ -168,7 +231,7 @@ static int follow(struct registry *r, const struct call *c, char **ret_used,
 			return err_set(err, ERR_SERVER,
 			               location == NULL ? "a redirect without Location"
 			                                : "too many redirects");
-		if (url_resolve(url, location, &a, &url, err) != 0)
+		if (call_resolve(r, url, location, &a, &url, err) != 0)
 			return err_wrap(err, "redirect");
 		auth_release(*ret_used);
 		*ret_used = NULL;
@@ -176,11 +239,14 @@ static int follow(struct registry *r, const struct call *c, char **ret_used,
 	}
 }
 
-/* 403 from a Basic registry whose token ran out (ECR says "expired" instead of asking again). */
-static bool is_expired(const struct http_response *resp)
+/* 401, or 403 where a password that ran out may be behind it (ECR says "expired" and does not ask
+ * again). */
+static bool is_refusal(const struct http_response *resp, const char *used)
 {
-	return resp->status == 403 && resp->body.len > 0 &&
-	       strstr(resp->body.ptr, "expired") != NULL;
+	if (resp->status != 403)
+		return resp->status == 401;
+	return used != NULL && (strncmp(used, "Basic ", 6) == 0 ||
+	                        strstr(strbuf_str(&resp->body), "expired") != NULL);
 }
 
 static int answer_challenge(struct registry *r, const struct http_response *resp, const char *used,
@@ -190,7 +256,8 @@ static int answer_challenge(struct registry *r, const struct http_response *resp
 	size_t pos = 0;
 	const char *value;
 
-	while ((value = http_header_next(&resp->headers, "WWW-Authenticate", &pos)) != NULL)
+	while (resp->status == 401 &&
+	       (value = http_header_next(&resp->headers, "WWW-Authenticate", &pos)) != NULL)
 		strbuf_addf(&all, "%s%s", all.len > 0 ? ", " : "", value);
 	return auth_challenged(r->auth, all.len > 0 ? strbuf_str(&all) : NULL, used, ret_retry,
 	                       err);
@@ -205,7 +272,9 @@ static int try_once(struct registry *r, const struct call *c, struct http_respon
 		bool retry = false;
 		int status = follow(r, c, &used, resp, err);
 
-		if (status == 0 && tries < AUTH_TRIES && (resp->status == 401 || is_expired(resp)))
+		if (status == 0 && used != NULL && resp->status < 400)
+			auth_accepted(r->auth, used);
+		if (status == 0 && tries < AUTH_TRIES && is_refusal(resp, used))
 			status = answer_challenge(r, resp, used, &retry, err);
 		auth_release(used);
 		if (status != 0 || !retry)
@@ -222,7 +291,7 @@ int call_send(struct registry *r, const struct call *c, struct http_response *re
 		int status = try_once(r, c, resp, &why);
 
 		if (status == 0 && !retry_status(resp->status)) {
-			show_warning(r, resp);
+			show_warnings(r, resp);
 			return 0;
 		}
 		if (status != 0 && why.code != ERR_NETWORK) {

@@ -17,8 +17,9 @@ struct registry {
 	char *base;   /* origin + "/v2/" + repository */
 	struct auth *auth;
 	pthread_mutex_t lock;
-	unsigned budget; /* retries left for this object */
-	bool warned;     /* a Warning header was shown */
+	unsigned budget;            /* retries left for this object */
+	struct digest warnings[16]; /* of the Warning headers that were shown */
+	size_t n_warnings;
 	uint64_t random; /* state of the jitter */
 };
 
@@ -32,10 +33,12 @@ struct call {
 	size_t response_max;
 	struct source **
 		body_source; /* set: a 2xx reply's body is pulled from *body_source by the caller */
-	bool once;           /* no retry here: the caller starts over in its own way */
+	bool once;           /* no retry here: the caller starts over in its own way; of a
+	                      * refusal worth a retry *resp then still has the headers */
 	bool large;
 	bool stay; /* do not follow redirects */
-	void (*on_sent)(void *ctx, int64_t bytes);
+	void (*on_sent)(void *ctx,
+	                int64_t bytes); /* may be NULL; what was sent in vain is taken back */
 	void *ctx;
 };
 
@@ -51,6 +54,14 @@ int call_send(struct registry *r, const struct call *c, struct http_response *re
 /* Waits before retry number `attempt`; -1 with `err` left as it is when the budget is used up. */
 int call_wait(struct registry *r, unsigned attempt, const char *retry_after, const struct err *why,
               struct err *err) MUST_USE;
+
+/* A Location against the URL that gave it; on the registry's own host http means https there. */
+int call_resolve(const struct registry *r, const char *base, const char *location, struct arena *a,
+                 const char **ret_url, struct err *err) MUST_USE;
+
+/* Always -1: the error of a HEAD whose answer `resp` has no body; the same as GET says why. */
+int call_explain(struct registry *r, const struct call *head, const struct http_response *resp,
+                 struct err *err);
 
 /* "repository:NAME:pull,push" and, for mounts, "repository:FROM:pull", in the arena. */
 const char *call_scopes(const struct registry *r, const char *actions, const char *mount_from,

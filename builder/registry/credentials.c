@@ -51,3 +51,49 @@ struct credential_provider *credentials_fixed(const char *username, const char *
 	f->credential.secret = mem_strdup(secret);
 	return &f->provider;
 }
+
+struct for_host {
+	struct credential_provider provider;
+	char *host;
+	struct credential_provider *own, *others;
+};
+
+static int for_host_get(struct credential_provider *p, const char *host, bool renew,
+                        struct credential *ret, struct err *err)
+{
+	const struct for_host *f = (const struct for_host *)p;
+	struct credential_provider *chosen = strcmp(host, f->host) == 0 ? f->own : f->others;
+
+	if (chosen != NULL)
+		return chosen->get(chosen, host, renew, ret, err);
+	*ret = (struct credential){0};
+	return 0;
+}
+
+static void close_one(struct credential_provider *p)
+{
+	if (p != NULL && p->close != NULL)
+		p->close(p);
+}
+
+static void for_host_close(struct credential_provider *p)
+{
+	struct for_host *f = (struct for_host *)p;
+
+	close_one(f->own);
+	close_one(f->others);
+	free(f->host);
+	free(f);
+}
+
+struct credential_provider *credentials_for_host(const char *host, struct credential_provider *own,
+                                                 struct credential_provider *others)
+{
+	struct for_host *f = mem_zalloc(sizeof(*f));
+
+	f->provider = (struct credential_provider){for_host_get, for_host_close};
+	f->host = mem_strdup(host);
+	f->own = own;
+	f->others = others;
+	return &f->provider;
+}

@@ -29,13 +29,24 @@ struct credential_provider {
 };
 
 /*
- * docker's configuration: $REGISTRY_AUTH_FILE, $DOCKER_CONFIG/config.json, ~/.docker/config.json,
- * $XDG_RUNTIME_DIR/containers/auth.json; credHelpers[host] > credsStore > auths[host].
- * A missing file is anonymous; a broken one is ERR_FORMAT naming the file.
+ * docker's configuration: $REGISTRY_AUTH_FILE, $DOCKER_CONFIG/config.json (else
+ * ~/.docker/config.json), $XDG_RUNTIME_DIR/containers/auth.json, the first that knows the host;
+ * credHelpers[host] > credsStore > auths[host]. A missing file is anonymous; a broken one is
+ * ERR_FORMAT naming the file.
  */
 int credentials_docker(struct credential_provider **ret_provider, struct err *err) MUST_USE;
 
-/* A fixed user name and password (copied), for `--username`. */
+/*
+ * A fixed user name and password (copied), for `--username`. They go to every host that is asked
+ * for: where a command speaks to more than one (a base image elsewhere), use credentials_for_host.
+ */
 struct credential_provider *credentials_fixed(const char *username, const char *secret);
+
+/*
+ * Passes requests for `host` (copied, as in references) to `own` and all others to `others` (NULL =
+ * anonymous). Takes over both.
+ */
+struct credential_provider *credentials_for_host(const char *host, struct credential_provider *own,
+                                                 struct credential_provider *others);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "base/fs.h"
@@ -14,15 +15,27 @@
 #include "base/text.h"
 #include "builder/registry/credentials.h"
 
-enum { DOCKER_CONFIG_MAX = 1 << 20, HELPER_OUTPUT_MAX = 64 << 10, HELPER_TIMEOUT_MS = 30000 };
+enum {
+	CONFIGS_MAX = 3,
+	DOCKER_CONFIG_MAX = 1 << 20,
+	HELPER_OUTPUT_MAX = 64 << 10,
+	HELPER_TIMEOUT_MS = 30000
+};
 
 /* Docker Hub's key in configuration files. */
 static const char hub_key[] = "https://index.docker.io/v1/";
 
+struct config {
+	cJSON *doc;
+	char path[PATH_MAX];
+};
+
+/* Several files may know hosts: the first that knows one wins. */
 struct docker {
 	struct credential_provider provider;
-	cJSON *config; /* NULL = no file */
-	char path[PATH_MAX];
+	pthread_mutex_t lock; /* of the documents: a renewal reads them again */
+	struct config configs[CONFIGS_MAX];
+	size_t n;
 };
 
 static char *copy(const char *text)
@@ -31,7 +44,7 @@ static char *copy(const char *text)
 }
 
 /* "auth": base64 of user:password. */
-static int decode_auth(const struct docker *d, const char *text, struct credential *c,
+static int decode_auth(const struct config *d, const char *text, struct credential *c,
                        struct err *err)
 {
 	size_t len = strlen(text);
@@ -53,7 +66,7 @@ static int decode_auth(const struct docker *d, const char *text, struct credenti
 	return 0;
 }
 
-static int from_entry(const struct docker *d, const cJSON *entry, struct credential *c,
+static int from_entry(const struct config *d, const cJSON *entry, struct credential *c,
                       struct err *err)
 {
 	const char *auth = json_string(entry, "auth");
@@ -76,9 +89,9 @@ static bool same_host(const char *key, const char *host)
 	return strlen(host) == len && strncmp(start, host, len) == 0;
 }
 
-static const cJSON *find_entry(const struct docker *d, const char *host)
+static const cJSON *find_entry(const struct config *d, const char *host)
 {
-	const cJSON *auths = json_get(d->config, "auths"), *entry = NULL;
+	const cJSON *auths = json_get(d->doc, "auths"), *entry = NULL;
 	bool hub = strcmp(host, "docker.io") == 0;
 
 	if (json_get(auths, hub ? hub_key : host) != NULL)
@@ -144,28 +157,108 @@ static int ask_helper(const char *name, const char *host, struct credential *c, 
 	return status;
 }
 
-static int docker_get(struct credential_provider *p, const char *host, bool renew UNUSED,
-                      struct credential *ret, struct err *err)
+static bool is_empty(const struct credential *c)
 {
-	const struct docker *d = (const struct docker *)p;
-	struct credential c = {0};
-	const char *helper = json_string(json_get(d->config, "credHelpers"), host);
-	const char *store = json_string(d->config, "credsStore");
-	int status = 0;
+	return c->secret == NULL && c->identity_token == NULL && c->registry_token == NULL;
+}
 
-	if (d->config == NULL) {
-		*ret = c;
-		return 0;
-	}
-	if (helper != NULL)
-		status = ask_helper(helper, host, &c, err);
-	else if (store != NULL && store[0] != '\0')
-		status = ask_helper(store, host, &c, err);
+/* credHelpers[host], else credsStore, else auths[host]. */
+static int look_up(const struct config *d, const char *host, struct credential *c, struct err *err)
+{
+	const char *helper = json_string(json_get(d->doc, "credHelpers"), host);
+	const char *store = json_string(d->doc, "credsStore");
 	const cJSON *entry = find_entry(d, host);
 
-	if (status == 0 && c.secret == NULL && c.identity_token == NULL && helper == NULL &&
-	    entry != NULL)
-		status = from_entry(d, entry, &c, err);
+	if (helper != NULL)
+		return ask_helper(helper, host, c, err);
+	if (store != NULL && store[0] != '\0' && ask_helper(store, host, c, err) != 0)
+		return -1;
+	return is_empty(c) && entry != NULL ? from_entry(d, entry, c, err) : 0;
+}
+
+/* The secrets that cJSON keeps. */
+static void wipe_document(const cJSON *item, int depth)
+{
+	for (; item != NULL && depth < JSON_DEPTH_MAX; item = item->next) {
+		if (cJSON_IsString(item))
+			OPENSSL_cleanse(item->valuestring, strlen(item->valuestring));
+		wipe_document(item->child, depth + 1);
+	}
+}
+
+static void forget_files(struct docker *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		wipe_document(d->configs[i].doc, 0);
+		cJSON_Delete(d->configs[i].doc);
+	}
+	d->n = 0;
+}
+
+static int read_file(struct docker *d, const char *path, struct err *err)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(DOCKER_CONFIG_MAX);
+	struct config *c = &d->configs[d->n];
+	int status;
+
+	if (d->n == CONFIGS_MAX || !fs_exists(path))
+		return 0;
+	c->doc = NULL;
+	snprintf(c->path, sizeof(c->path), "%s", path);
+	status = fs_read_file(path, DOCKER_CONFIG_MAX, &text, err);
+	if (status == 0)
+		status = json_parse(path, text.ptr, text.len, &c->doc, err);
+	if (text.ptr != NULL)
+		OPENSSL_cleanse(text.ptr, text.len);
+	if (status != 0)
+		return err_hint(err, "repair the file, or name another with DOCKER_CONFIG");
+	d->n++;
+	return 0;
+}
+
+/* $DOCKER_CONFIG, when set, stands for the folder in the home; $REGISTRY_AUTH_FILE comes before
+ * all. */
+static int read_files(struct docker *d, struct err *err)
+{
+	static const struct {
+		const char *variable, *below;
+	} places[] = {{"REGISTRY_AUTH_FILE", ""},
+	              {"DOCKER_CONFIG", "/config.json"},
+	              {"HOME", "/.docker/config.json"},
+	              {"XDG_RUNTIME_DIR", "/containers/auth.json"}};
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		const char *start = getenv(places[i].variable);
+
+		if (start == NULL || start[0] == '\0')
+			continue;
+		if (snprintf(path, sizeof(path), "%s%s", start, places[i].below) >=
+		    (int)sizeof(path))
+			return err_set(err, ERR_LIMIT, "$%s is too long", places[i].variable);
+		if (read_file(d, path, err) != 0)
+			return -1;
+		if (strcmp(places[i].variable, "DOCKER_CONFIG") == 0)
+			i++;
+	}
+	return 0;
+}
+
+static int docker_get(struct credential_provider *p, const char *host, bool renew,
+                      struct credential *ret, struct err *err)
+{
+	struct docker *d = (struct docker *)p;
+	struct credential c = {0};
+	int status = 0;
+
+	pthread_mutex_lock(&d->lock);
+	if (renew) {
+		forget_files(d);
+		status = read_files(d, err);
+	}
+	for (size_t i = 0; status == 0 && i < d->n && is_empty(&c); i++)
+		status = look_up(&d->configs[i], host, &c, err);
+	pthread_mutex_unlock(&d->lock);
 	if (status != 0) {
 		credential_done(&c);
 		return err_wrap(err, "credentials for '%s'", host);
@@ -178,53 +271,20 @@ static void docker_close(struct credential_provider *p)
 {
 	struct docker *d = (struct docker *)p;
 
-	cJSON_Delete(d->config);
+	forget_files(d);
+	pthread_mutex_destroy(&d->lock);
 	free(d);
-}
-
-/* The first configuration file that exists; empty when there is none. */
-static void find_config(char out[PATH_MAX])
-{
-	static const struct {
-		const char *variable, *below;
-	} places[] = {{"REGISTRY_AUTH_FILE", ""},
-	              {"DOCKER_CONFIG", "/config.json"},
-	              {"HOME", "/.docker/config.json"},
-	              {"XDG_RUNTIME_DIR", "/containers/auth.json"}};
-
-	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-		const char *start = getenv(places[i].variable);
-
-		if (start == NULL || start[0] == '\0')
-			continue;
-		snprintf(out, PATH_MAX, "%s%s", start, places[i].below);
-		if (fs_exists(out))
-			return;
-		/* A DOCKER_CONFIG that is set replaces the one in the home folder. */
-		if (strcmp(places[i].variable, "DOCKER_CONFIG") == 0)
-			i++;
-	}
-	out[0] = '\0';
 }
 
 int credentials_docker(struct credential_provider **ret_provider, struct err *err)
 {
-	AUTO(strbuf) struct strbuf text = STRBUF_INIT(DOCKER_CONFIG_MAX);
 	struct docker *d = mem_zalloc(sizeof(*d));
-	int status = 0;
 
 	d->provider = (struct credential_provider){docker_get, docker_close};
-	find_config(d->path);
-	if (d->path[0] != '\0') {
-		status = fs_read_file(d->path, DOCKER_CONFIG_MAX, &text, err);
-		if (status == 0)
-			status = json_parse(d->path, text.ptr, text.len, &d->config, err);
-		if (text.ptr != NULL)
-			OPENSSL_cleanse(text.ptr, text.len);
-	}
-	if (status != 0) {
+	pthread_mutex_init(&d->lock, NULL);
+	if (read_files(d, err) != 0) {
 		docker_close(&d->provider);
-		return err_hint(err, "repair the file, or name another with DOCKER_CONFIG");
+		return -1;
 	}
 	*ret_provider = &d->provider;
 	return 0;

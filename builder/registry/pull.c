@@ -23,7 +23,8 @@ struct pull {
 	struct source *inner; /* NULL while there is no connection */
 	char *url, *scopes, *accept;
 	int64_t have, size;
-	unsigned attempts;
+	int64_t had;       /* at the last failure */
+	unsigned attempts; /* since there was progress */
 };
 
 /* Reads and forgets what a server that knows no ranges sends again. */
@@ -74,6 +75,10 @@ static int connect_pull(struct pull *p, struct err *err)
 	}
 	if (call_send(p->r, &get, &resp, err) != 0)
 		return -1;
+	if (resp.status == 200 && http_content_length(&resp.headers) >= 0 &&
+	    http_content_length(&resp.headers) != p->size)
+		return err_set(err, ERR_DIGEST, "the registry announces %lld bytes instead of %lld",
+		               (long long)http_content_length(&resp.headers), (long long)p->size);
 	if (resp.status == 200)
 		return skip(p, p->have, err);
 	if (resp.status == 206 && p->have > 0)
@@ -114,6 +119,11 @@ static int pull_read(struct source *s, void *buf, size_t cap, size_t *ret_n, str
 			*err = why;
 			return -1;
 		}
+		/* A long blob over a poor line may take many connections: only those in vain count.
+		 */
+		if (p->have > p->had)
+			p->attempts = 0;
+		p->had = p->have;
 		if (call_wait(p->r, ++p->attempts, NULL, &why, err) != 0)
 			return -1;
 	}

@@ -208,10 +208,22 @@ static int put_documents(struct push *p, struct err *err)
 	return 0;
 }
 
+/* The biggest first: else it might start last and keep everybody waiting. */
+static int by_size(const void *a, const void *b)
+{
+	int64_t left = ((const struct push_blob *)a)->desc.size,
+		right = ((const struct push_blob *)b)->desc.size;
+
+	return (left < right) - (left > right);
+}
+
 static int push_all(struct push *p, struct err *err)
 {
-	if (collect(p, p->opts->root, 0, err) != 0 ||
-	    pool_run(p->blobs.n, p->opts->jobs != 0 ? p->opts->jobs : PUSH_JOBS, put_blob, p,
+	if (collect(p, p->opts->root, 0, err) != 0)
+		return -1;
+	if (p->blobs.n > 1)
+		qsort(p->blobs.at, p->blobs.n, sizeof(*p->blobs.at), by_size);
+	if (pool_run(p->blobs.n, p->opts->jobs != 0 ? p->opts->jobs : PUSH_JOBS, put_blob, p,
 	             err) != 0)
 		return -1;
 	return put_documents(p, err);

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "builder/oci/mediatype.h"
 #include "builder/registry/call.h"
@@ -66,20 +67,6 @@ const char *registry_host(const struct registry *r)
 	return r->host;
 }
 
-/* A HEAD's answer has no body: the same as GET says why. */
-static int explain_head(struct registry *r, const struct call *head,
-                        const struct http_response *resp, struct err *err)
-{
-	AUTO(http_response) struct http_response again = {0};
-	struct call get = *head;
-
-	get.method = "GET";
-	get.response_max = 64 << 10;
-	if (call_send(r, &get, &again, err) != 0)
-		return -1;
-	return registry_error(again.status >= 400 ? &again : resp, err);
-}
-
 static int descriptor_of(const struct http_response *resp, const char *reference, struct arena *a,
                          struct descriptor *ret_desc, bool *ret_complete, struct err *err)
 {
@@ -96,14 +83,28 @@ static int descriptor_of(const struct http_response *resp, const char *reference
 		return 0;
 	if (digest_parse(digest, &d.digest, err) != 0)
 		return err_wrap(err, "Docker-Content-Digest");
+	if (strncmp(reference, "sha256:", 7) == 0 && strcmp(reference, digest) != 0)
+		return err_set(err, ERR_DIGEST, "the registry answers with another manifest: %s",
+		               digest);
 	d.media_type = arena_strndup(a, type, strcspn(type, "; "));
 	*ret_desc = d;
 	return 0;
 }
 
+/* The document's own mediaType; NULL when it has none. */
+static const char *own_type(const struct strbuf *text, struct arena *a)
+{
+	AUTO(json) cJSON *doc = NULL;
+	struct err ignored = {0};
+
+	if (text->len == 0 || json_parse("manifest", text->ptr, text->len, &doc, &ignored) != 0)
+		return NULL;
+	return arena_strdup(a, json_string(doc, "mediaType"));
+}
+
 /* The whole document, when its headers alone do not describe it. */
-static int describe_by_get(struct registry *r, const struct call *head, struct arena *a,
-                           struct descriptor *ret_desc, struct err *err)
+static int describe_by_get(struct registry *r, const struct call *head, const char *reference,
+                           struct arena *a, struct descriptor *ret_desc, struct err *err)
 {
 	AUTO(http_response) struct http_response resp = {0};
 	struct call get = *head;
@@ -115,12 +116,21 @@ static int describe_by_get(struct registry *r, const struct call *head, struct a
 	if (resp.status != 200)
 		return registry_error(&resp, err);
 	const char *type = http_header_get(&resp.headers, "Content-Type");
+	char digest[DIGEST_TEXT_MAX];
 
 	if (type == NULL)
+		type = own_type(&resp.body, a);
+	if (type == NULL)
 		type = MEDIA_MANIFEST;
-	*ret_desc = (struct descriptor){.media_type = arena_strndup(a, type, strcspn(type, "; ")),
-	                                .digest = digest_of(resp.body.ptr, resp.body.len),
-	                                .size = (int64_t)resp.body.len};
+	struct descriptor d = {.media_type = arena_strndup(a, type, strcspn(type, "; ")),
+	                       .digest = digest_of(strbuf_str(&resp.body), resp.body.len),
+	                       .size = (int64_t)resp.body.len};
+
+	digest_text(&d.digest, digest);
+	if (strncmp(reference, "sha256:", 7) == 0 && strcmp(reference, digest) != 0)
+		return err_set(err, ERR_DIGEST, "the registry answers with another manifest: %s",
+		               digest);
+	*ret_desc = d;
 	return 0;
 }
 
@@ -139,13 +149,13 @@ int registry_head_manifest(struct registry *r, const char *reference, struct are
 		return -1;
 	if (resp.status != 200) {
 		if (resp.status == 404 ? registry_error(&resp, err)
-		                       : explain_head(r, &head, &resp, err))
+		                       : call_explain(r, &head, &resp, err))
 			return err_wrap(err, "manifest '%s' of '%s/%s'", reference, r->host,
 			                r->repository);
 	}
 	if (descriptor_of(&resp, reference, a, ret_desc, &complete, err) != 0)
 		return -1;
-	return complete ? 0 : describe_by_get(r, &head, a, ret_desc, err);
+	return complete ? 0 : describe_by_get(r, &head, reference, a, ret_desc, err);
 }
 
 static int check_put(const struct http_response *resp, const struct descriptor *desc,

@@ -17,15 +17,20 @@ bool retry_status(int status)
 	return false;
 }
 
-/* "Sun, 06 Nov 1994 08:49:37 GMT" in ms, -1 when it is no date. */
+/* Any of the three forms of RFC 9110 section 5.6.7 in ms, -1 when it is no date. */
 static int64_t http_date_ms(const char *text)
 {
-	struct tm tm = {0};
-	const char *end = strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &tm);
+	static const char *const forms[] = {"%a, %d %b %Y %H:%M:%S GMT",
+	                                    "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y"};
 
-	if (end == NULL || *end != '\0')
-		return -1;
-	return (int64_t)timegm(&tm) * 1000;
+	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+		struct tm tm = {0};
+		const char *end = strptime(text, forms[i], &tm);
+
+		if (end != NULL && *end == '\0')
+			return (int64_t)timegm(&tm) * 1000;
+	}
+	return -1;
 }
 
 static int64_t capped(int64_t ms)

@@ -80,6 +80,8 @@ static struct layer_tar *expand_tars(const struct planner *p, const struct layer
 	for (size_t i = 0; i < layer->n_tars; i++) {
 		out[i].from = source_path(p, out[i].from);
 		out[i].to = expand(p, out[i].to);
+		out[i].include = expand_list(p, &out[i].include);
+		out[i].exclude = expand_list(p, &out[i].exclude);
 	}
 	return out;
 }
@@ -146,7 +148,7 @@ static void plan_image(const struct planner *p, struct plan_image *image)
 	image->user = expand(p, spec->user);
 	image->workdir = expand(p, spec->workdir);
 	image->stop_signal = spec->stop_signal;
-	image->author = spec->author;
+	image->author = expand(p, spec->author);
 	image->ports = expand_list(p, &spec->ports);
 	image->volumes = expand_list(p, &spec->volumes);
 }

@@ -274,10 +274,11 @@ static void decode_base(struct fields_context *c, const struct yaml_node *node, 
 
 static const struct field image_rows[] = {
 	FIELD_STRING(struct spec_image, repository, "repository",
-                     "Where the image is pushed: HOST/NAME, without tag.",
+                     "Where the image is pushed: HOST/NAME, without tag.", .flags = FIELD_LITERAL,
                      .check = repository_check,
                      .pos_offset = offsetof(struct spec_image, repository_at)),
-	FIELD_STRINGS(struct spec_image, tags, "tags", "Tags of the image.", .check = tag_check),
+	FIELD_STRINGS(struct spec_image, tags, "tags", "Tags of the image.", .flags = FIELD_LITERAL,
+                      .check = tag_check),
 	FIELD_CUSTOM(struct spec_image, platforms, decode_platforms,
                      "{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":\"string\"}}",
                      "platforms", "What to build for.",
@@ -331,7 +332,7 @@ static const struct field rows[] = {
 	FIELD_STRING(struct spec, api_version, "apiVersion", "Version of this form: slipway/v1.",
                      .flags = FIELD_REQUIRED, .check = api_version_check),
 	FIELD_STRING(struct spec, name, "name", "Name of the job; objects are named after it.",
-                     .flags = FIELD_REQUIRED, .check = name_check),
+                     .flags = FIELD_REQUIRED | FIELD_LITERAL, .check = name_check),
 	FIELD_OBJECT(struct spec, image, struct spec_image, &image_fields, "image",
                      "The container image.", .flags = FIELD_REQUIRED),
 };
