@@ -108,11 +108,14 @@ units: $(UNIT)
 
 # ---- packages ------------------------------------------------------------------------------------
 
-DEPS := gcc make libc6-dev pkg-config ca-certificates libarchive-dev libssl-dev libcurl4-openssl-dev \
-        libcjson-dev libyaml-dev zlib1g-dev libzstd-dev libdeflate-dev gcc-x86-64-linux-gnu \
-        gcc-aarch64-linux-gnu libc6-dev-arm64-cross libc6-dev-amd64-cross
-TEST_DEPS := bats python3 openssl curl jq skopeo umoci docker-registry podman crun uidmap apache2-utils \
-        qemu-user-static binutils attr libcap2-bin clang libclang-rt-14-dev libarchive-tools groff-base
+# The compiler for the other architecture; the machine's own comes with gcc.
+CROSS_amd64 := gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+CROSS_arm64 := gcc-x86-64-linux-gnu libc6-dev-amd64-cross
+DEPS := gcc make libc6-dev ca-certificates libarchive-dev libssl-dev libcurl4-openssl-dev libcjson-dev \
+        libyaml-dev zlib1g-dev libzstd-dev libdeflate-dev qemu-user-static \
+        $(CROSS_$(shell dpkg --print-architecture))
+TEST_DEPS := bats python3 openssl skopeo umoci docker-registry podman runc uidmap apache2-utils binutils \
+        binfmt-support attr libcap2-bin clang libclang-rt-14-dev libarchive-tools zstd git
 LINT_DEPS := clang-tidy clang-format cppcheck shellcheck python3
 BENCH_DEPS := umoci buildah skopeo docker-registry pigz zstd python3
 

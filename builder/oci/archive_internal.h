@@ -14,6 +14,8 @@ struct tarfile {
 	const char *path; /* borrowed */
 	struct fs_temp temp;
 	struct archive *tar;
+	struct err why; /* what writing to the file said, if it failed */
+	bool given_up;  /* the file will go: libarchive's padding is refused */
 };
 #define TARFILE_INIT                                                                               \
 	{                                                                                          \

@@ -1,5 +1,6 @@
 #include <archive.h>
 #include <archive_entry.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -9,11 +10,27 @@
 
 enum { TARFILE_CHUNK = 256 << 10 };
 
-static int fail(struct tarfile *t, struct err *err)
+static int fail(const struct tarfile *t, struct err *err)
 {
 	const char *why = archive_error_string(t->tar);
 
-	return err_set(err, ERR_IO, "write '%s' (%s)", t->path, why != NULL ? why : "unknown");
+	if (t->why.code != ERR_NONE) {
+		*err = t->why;
+		return -1;
+	}
+	return err_set(err, ERR_FORMAT, "write '%s': %s", t->path, why != NULL ? why : "unknown");
+}
+
+/* Closing a half-written tar fills the member up with zeros: once given up, nothing is taken any more. */
+static la_ssize_t take(struct archive *tar, void *data, const void *bytes, size_t len)
+{
+	struct tarfile *t = data;
+
+	if (t->given_up || fs_write_all(t->temp.fd, bytes, len, &t->why) != 0) {
+		archive_set_error(tar, EIO, "%s", t->why.msg);
+		return -1;
+	}
+	return (la_ssize_t)len;
 }
 
 static void folder_of(const char *path, char out[PATH_MAX])
@@ -40,7 +57,8 @@ int tarfile_open(struct tarfile *t, const char *path, struct err *err)
 	/* Plain ustar; a pax record only where a layer is larger than ustar can say (8 GiB). */
 	if (archive_write_set_format_pax_restricted(t->tar) != ARCHIVE_OK ||
 	    archive_write_add_filter_none(t->tar) != ARCHIVE_OK ||
-	    archive_write_open_fd(t->tar, t->temp.fd) != ARCHIVE_OK)
+	    archive_write_set_bytes_in_last_block(t->tar, 1) != ARCHIVE_OK ||
+	    archive_write_open(t->tar, t, NULL, take, NULL) != ARCHIVE_OK)
 		return fail(t, err);
 	return 0;
 }
@@ -54,11 +72,8 @@ int tarfile_commit(struct tarfile *t, struct err *err)
 
 void tarfile_done(struct tarfile *t)
 {
-	if (t->tar != NULL) {
-		/* Without this, freeing a half-written archive would pad it to its end. */
-		archive_write_fail(t->tar);
-		archive_write_free(t->tar);
-	}
+	t->given_up = true;
+	archive_write_free(t->tar);
 	t->tar = NULL;
 	fs_temp_done(&t->temp);
 }

@@ -3,6 +3,10 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -303,6 +307,31 @@ static void refuses_what_is_no_layout(void)
 	room_done(&r);
 }
 
+/* The last member may be skipped without being read: its end must be looked for. */
+static void notices_a_cut_blob(void)
+{
+	struct room r;
+	AUTO_FREE char *text = calloc(1, 300001);
+	struct store *s = NULL;
+	struct err err = {0};
+
+	room_init(&r);
+	memset(text, 'x', 300000);
+	const struct member members[] = {VERSION, NO_IMAGE, {"blobs/sha256/" HEX_HELLO, text, 0}};
+	const char *path = make_tar(&r, members, 3);
+
+	CHECK_OK(archive_open_oci(path, &s, &err), &err);
+	store_close(s);
+	s = NULL;
+	CHECK(truncate(path, 5 * 512 + 299999) == 0);
+	CHECK(archive_open_oci(path, &s, &err) != 0);
+	CHECK_INT(err.code, ERR_FORMAT);
+	CHECK(truncate(path, 5 * 512 + 1000) == 0);
+	CHECK(archive_open_oci(path, &s, &err) != 0);
+	CHECK_INT(err.code, ERR_FORMAT);
+	room_done(&r);
+}
+
 static void verifies_members(void)
 {
 	const struct member members[] = {VERSION,
@@ -470,6 +499,36 @@ static void refuses_damage(void)
 	room_done(&r);
 }
 
+/* A file-size limit stands for a full disk; it is inherited, so a child takes it. */
+static void write_without_room(struct room *r)
+{
+	const struct archive_opts opts = {.from = r->store, .root = &r->index};
+	struct err err = {0};
+
+	signal(SIGXFSZ, SIG_IGN);
+	if (setrlimit(RLIMIT_FSIZE, &(struct rlimit){4096, 4096}) != 0)
+		_exit(1);
+	if (archive_write_oci(in_room(r, "o.tar"), &opts, &err) == 0 || err.code != ERR_IO)
+		_exit(2);
+	_exit(err.os_errno == EFBIG ? 0 : 3);
+}
+
+static void full_disk(void)
+{
+	struct room r;
+	int status = -1;
+
+	room_init(&r);
+	pid_t pid = fork();
+
+	if (pid == 0)
+		write_without_room(&r);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK_INT(WEXITSTATUS(status), 0);
+	CHECK(!fs_exists(in_room(&r, "o.tar")));
+	room_done(&r);
+}
+
 int main(void)
 {
 	TEST("archive: an oci-archive gives back every document and blob", oci_round_trip);
@@ -477,10 +536,12 @@ int main(void)
 	TEST("archive: gzip and zstd archives are read, cut ones refused", oci_compressed);
 	TEST("archive: an archive cut anywhere never gives wrong bytes", oci_cut_anywhere);
 	TEST("archive: a tar that is no layout is refused", refuses_what_is_no_layout);
+	TEST("archive: a blob that is cut short is noticed on opening", notices_a_cut_blob);
 	TEST("archive: members are verified and odd names passed over", verifies_members);
 	TEST("archive: a docker-archive has plain layers, each content once", docker_content);
 	TEST("archive: a docker-archive's name is checked and completed", docker_tags);
 	TEST("archive: a docker-archive holds one platform", docker_platforms);
 	TEST("archive: wrong diff IDs, damaged and missing blobs leave no file", refuses_damage);
+	TEST("archive: a full disk is an error and leaves no file", full_disk);
 	return test_done();
 }

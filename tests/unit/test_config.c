@@ -44,7 +44,7 @@ static void from_scratch(void)
 
 static const char base_text[] =
 	"{\"architecture\":\"amd64\",\"os\":\"linux\",\"os.version\":\"7\",\"config\":{\"Healthcheck\":{\"Test\":[\"x\"]},"
-	"\"Shell\":[\"/bin/sh\"],\"Env\":[\"PATH=/bin\",\"A=0\",\"AA=9\"],\"Cmd\":[\"sh\"],\"Labels\":{\"k\":\"1\"}},"
+	"\"Shell\":[\"/bin/sh\"],\"Env\":[\"PATH=/bin\",\"AA=9\",\"A=0\"],\"Cmd\":[\"sh\"],\"Labels\":{\"k\":\"1\"}},"
 	"\"rootfs\":{\"type\":\"layers\",\"diff_ids\":[\"sha256:" HEX64 "\",\"sha256:" HEX64 "\"]},"
 	"\"history\":[{\"created_by\":\"base\"},{\"created_by\":\"env\",\"empty_layer\":true}]}";
 
@@ -66,7 +66,7 @@ static void on_a_base(void)
 	CHECK(c.n_history == 5 && c.history[1].empty_layer);
 	CHECK_STR(c.n_history == 5 ? c.history[4].created_by : NULL, "two");
 	CHECK_INT(c.cmd.n, 1);
-	CHECK(strstr(strbuf_str(&out), "\"Env\":[\"PATH=/bin\",\"A=1\",\"AA=9\",\"B=2\"]") != NULL);
+	CHECK(strstr(strbuf_str(&out), "\"Env\":[\"PATH=/bin\",\"AA=9\",\"A=1\",\"B=2\"]") != NULL);
 	CHECK(strstr(strbuf_str(&out), "\"Healthcheck\":{\"Test\":[\"x\"]}") != NULL);
 	CHECK(strstr(strbuf_str(&out), "\"os.version\":\"7\"") != NULL);
 }

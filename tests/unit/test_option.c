@@ -33,6 +33,7 @@ static int parse(struct got *g, const char *const words[8])
 	char *argv[9] = {0};
 	int argc = 0;
 
+	got_done(g);
 	*g = (struct got){0};
 	for (; argc < 8 && words[argc] != NULL; argc++)
 		argv[argc] = (char *)(uintptr_t)words[argc];
@@ -43,7 +44,7 @@ static int parse(struct got *g, const char *const words[8])
 
 static void accepted_forms(void)
 {
-	AUTO(got) struct got g;
+	AUTO(got) struct got g = {0};
 
 	CHECK_INT(parse(&g, WORDS("--file", "a", "--jobs=4", "-qv", "x")), 0);
 	CHECK(g.o.raw && g.o.check && g.o.jobs == 4 && g.args.n == 1);
@@ -91,7 +92,7 @@ static void refused_forms(void)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		AUTO(got) struct got g;
+		AUTO(got) struct got g = {0};
 
 		CHECK(parse(&g, cases[i].words) != 0);
 		CHECK_INT(g.err.code, ERR_USAGE);

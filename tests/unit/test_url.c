@@ -1,0 +1,127 @@
+#include "base/url.h"
+#include "tests/harness.h"
+
+static void parses(void)
+{
+	static const struct {
+		const char *text, *scheme, *host, *target;
+		int port;
+	} rows[] = {
+		{"https://r.example", "https", "r.example", "/", 443},
+		{"HTTP://R.Example:5000/v2/?a=b#frag", "http", "r.example", "/v2/?a=b", 5000},
+		{"https://[::1]:5000/x", "https", "[::1]", "/x", 5000},
+		{"https://r.example?x=y", "https", "r.example", "/?x=y", 443},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO(arena) struct arena a = {0};
+		struct url u;
+		struct err err = {0};
+
+		CHECK_OK(url_parse(rows[i].text, &a, &u, &err), &err);
+		CHECK_STR(u.scheme, rows[i].scheme);
+		CHECK_STR(u.host, rows[i].host);
+		CHECK_STR(u.target, rows[i].target);
+		CHECK_INT(u.port, rows[i].port);
+	}
+}
+
+static void refuses(void)
+{
+	static const char *const rows[] = {
+		"", "r.example", "ftp://r.example/", "https://", "https:///x", "https://user:hush@r.example/",
+		"https://r.example:0/", "https://r.example:70000/", "https://r.example:x/", "https://[::1/",
+		"https://r.example/a b", "https://r.example/\r\nHost: x", "file:///etc/passwd", "https://:80/",
+		"gopher://x/?token=hush",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO(arena) struct arena a = {0};
+		struct url u;
+		struct err err = {0};
+
+		CHECK(url_parse(rows[i], &a, &u, &err) != 0);
+		CHECK_INT(err.code, ERR_FORMAT);
+		CHECK(strstr(err.msg, "hush") == NULL);
+	}
+}
+
+static void resolves(void)
+{
+	static const struct {
+		const char *location, *want;
+	} rows[] = {
+		{"/v2/y", "https://r.example:443/v2/y"},
+		{"https://o.example/z?s=1", "https://o.example/z?s=1"},
+		{"//o.example/z", "https://o.example/z"},
+		{"?state=1", "https://r.example:443/v2/a/uploads/?state=1"},
+		{"uuid?state=1", "https://r.example:443/v2/a/uploads/uuid?state=1"},
+		{"/redirect?to=http://o.example/", "https://r.example:443/redirect?to=http://o.example/"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO(arena) struct arena a = {0};
+		const char *url = NULL;
+		struct err err = {0};
+
+		CHECK_OK(url_resolve("https://r.example/v2/a/uploads/?mount=x", rows[i].location, &a, &url, &err),
+		         &err);
+		CHECK_STR(url, rows[i].want);
+	}
+}
+
+static void origins(void)
+{
+	static const struct {
+		const char *a, *b;
+		bool same;
+	} rows[] = {
+		{"https://r.example/x", "https://R.example:443/y", true},
+		{"https://r.example/", "http://r.example/", false},
+		{"https://r.example/", "https://r.example:444/", false},
+		{"https://r.example/", "https://r.example.evil/", false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO(arena) struct arena a = {0};
+		struct url x, y;
+		struct err err = {0};
+
+		CHECK_OK(url_parse(rows[i].a, &a, &x, &err), &err);
+		CHECK_OK(url_parse(rows[i].b, &a, &y, &err), &err);
+		CHECK_INT(url_same_origin(&x, &y), rows[i].same);
+	}
+}
+
+static void private_addresses(void)
+{
+	static const char *const yes[] = {"127.0.0.1", "10.1.2.3", "172.16.0.1", "172.31.9.9", "192.168.1.1",
+	                                  "169.254.169.254", "0.0.0.0", "[::1]", "[fe80::1]", "[fd00::1]",
+	                                  "[::ffff:127.0.0.1]"};
+	static const char *const no[] = {"8.8.8.8", "172.32.0.1", "r.example", "10.example", "[2001:db8::1]",
+	                                 "", "[", "[]", "[zz]"};
+
+	for (size_t i = 0; i < ARRAY_LEN(yes); i++)
+		CHECK(url_host_is_private(yes[i]));
+	for (size_t i = 0; i < ARRAY_LEN(no); i++)
+		CHECK(!url_host_is_private(no[i]));
+}
+
+static void encodes(void)
+{
+	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(0);
+
+	url_encode(&sb, "repository:a/b:pull,push ~-._\xc3\xa9&=");
+	CHECK_STR(strbuf_str(&sb), "repository%3Aa%2Fb%3Apull%2Cpush%20~-._%C3%A9%26%3D");
+}
+
+int main(void)
+{
+	TEST("url: scheme, host, port and target", parses);
+	TEST("url: what is no http URL is refused without showing secrets", refuses);
+	TEST("url: locations are resolved against the request", resolves);
+	TEST("url: an origin is scheme, host and port", origins);
+	TEST("url: literal private addresses are told", private_addresses);
+	TEST("url: everything but unreserved characters is encoded", encodes);
+	return test_done();
+}
