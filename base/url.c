@@ -94,7 +94,7 @@ static const char *origin(const struct url *u, struct arena *a)
 int url_resolve(const char *base, const char *location, struct arena *a, const char **ret_url,
                 struct err *err)
 {
-	struct url b = {0}, check;
+	struct url b = {.target = ""}, check;
 	const char *result;
 
 	if (url_parse(base, a, &b, err) != 0)

@@ -21,7 +21,8 @@ static int fail(const struct tarfile *t, struct err *err)
 	return err_set(err, ERR_FORMAT, "write '%s': %s", t->path, why != NULL ? why : "unknown");
 }
 
-/* Closing a half-written tar fills the member up with zeros: once given up, nothing is taken any more. */
+/* Closing a half-written tar fills the member up with zeros: once given up, nothing is taken any
+ * more. */
 static la_ssize_t take(struct archive *tar, void *data, const void *bytes, size_t len)
 {
 	struct tarfile *t = data;

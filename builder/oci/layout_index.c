@@ -127,8 +127,9 @@ static cJSON *new_entry(const struct descriptor *desc, const char *tag)
 	return entry;
 }
 
-/* The list of entries; null, which some writers leave, becomes an empty one. */
-static int manifests_of(cJSON *doc, cJSON **ret_manifests, struct err *err)
+/* The list of entries, NULL if there is none; null, which some writers leave, becomes an empty one.
+ */
+static cJSON *manifests_of(cJSON *doc)
 {
 	cJSON *manifests = (cJSON *)json_get(doc, "manifests");
 
@@ -136,10 +137,7 @@ static int manifests_of(cJSON *doc, cJSON **ret_manifests, struct err *err)
 		cJSON_DeleteItemFromObjectCaseSensitive(doc, "manifests");
 		manifests = json_add_array(doc, "manifests");
 	}
-	if (!cJSON_IsArray(manifests))
-		return err_set(err, ERR_FORMAT, "index.json has no manifests array");
-	*ret_manifests = manifests;
-	return 0;
+	return cJSON_IsArray(manifests) ? manifests : NULL;
 }
 
 int layout_set_tag(struct layout *l, const char *tag, const struct descriptor *desc,
@@ -148,7 +146,6 @@ int layout_set_tag(struct layout *l, const char *tag, const struct descriptor *d
 	AUTO(json) cJSON *doc = NULL;
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
 	AUTO_CLOSE int lock = -1;
-	cJSON *manifests = NULL;
 	char file[PATH_MAX];
 
 	if (!l->writable)
@@ -156,8 +153,11 @@ int layout_set_tag(struct layout *l, const char *tag, const struct descriptor *d
 	if (fs_join(file, l->path, LAYOUT_INDEX_LOCK, err) != 0 ||
 	    fs_lock(file, FS_LOCK_EXCLUSIVE, &lock, err) != 0 || layout_document(l, &doc, err) != 0)
 		return err_wrap(err, "image layout '%s'", l->path);
-	if (manifests_of(doc, &manifests, err) != 0)
-		return err_wrap(err, "image layout '%s'", l->path);
+	cJSON *manifests = manifests_of(doc);
+
+	if (manifests == NULL)
+		return err_set(err, ERR_FORMAT,
+		               "image layout '%s': index.json has no manifests array", l->path);
 	set_entry(manifests, tag, new_entry(desc, tag));
 	json_print(doc, &text);
 	if (text.overflow)

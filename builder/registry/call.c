@@ -123,17 +123,18 @@ static void on_sent(void *ctx, int64_t bytes)
 		s->call->on_sent(s->call->ctx, bytes);
 }
 
-static int transmit(struct registry *r, const struct call *c, struct http_request *request,
+static int transmit(struct registry *r, const struct call *c, const struct http_request *request,
                     struct http_response *resp, struct err *err)
 {
 	struct sent sent = {.call = c};
+	struct http_request counted = *request;
 	int status;
 
 	if (c->body_source != NULL)
 		return open_body(r, request, c->body_source, resp, err);
-	request->on_sent = on_sent;
-	request->on_sent_ctx = &sent;
-	status = http_perform(r->opts.transport, request, resp, err);
+	counted.on_sent = on_sent;
+	counted.on_sent_ctx = &sent;
+	status = http_perform(r->opts.transport, &counted, resp, err);
 	if (sent.bytes != 0 && (status != 0 || resp->status > 299))
 		on_sent(&sent, -sent.bytes);
 	return status;

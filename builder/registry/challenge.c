@@ -16,6 +16,16 @@ static void skip(struct reader *r, const char *chars)
 	r->at += strspn(r->at, chars);
 }
 
+/* How far the closing quote is, or the end of the text where there is none. */
+static size_t quoted_length(const char *at)
+{
+	size_t n = 0;
+
+	while (at[n] != '\0' && at[n] != '"')
+		n += at[n] == '\\' && at[n + 1] != '\0' ? 2 : 1;
+	return n;
+}
+
 /* "quoted \" string" at r->at, or a token. */
 static const char *read_value(struct reader *r)
 {
@@ -26,7 +36,7 @@ static const char *read_value(struct reader *r)
 		r->at += len;
 		return text;
 	}
-	char *out = arena_alloc(r->arena, strlen(r->at) + 1);
+	char *out = arena_alloc(r->arena, quoted_length(r->at + 1) + 1);
 	size_t n = 0;
 
 	for (r->at++; *r->at != '\0' && *r->at != '"'; r->at++) {

@@ -43,7 +43,8 @@ int64_t retry_delay_ms(unsigned attempt, const char *retry_after, int64_t now_ms
 	int64_t seconds, date, ceiling = RETRY_BASE_MS;
 
 	if (retry_after != NULL && text_int64(retry_after, strlen(retry_after), &seconds))
-		return capped(seconds > RETRY_CAP_MS ? RETRY_CAP_MS : seconds * 1000);
+		return seconds < 0 || seconds > RETRY_CAP_MS ? capped(seconds)
+		                                             : capped(seconds * 1000);
 	if (retry_after != NULL) {
 		date = http_date_ms(retry_after);
 		if (date >= 0)
