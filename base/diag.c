@@ -60,6 +60,12 @@ struct diag *diags_add(struct diags *d, enum diag_severity severity, struct srcp
 {
 	va_list args;
 
+	if (d->n >= DIAGS_MAX) {
+		d->n_errors += severity == DIAG_ERROR;
+		d->n_hidden++;
+		d->spare = (struct diag){.severity = severity, .message = ""};
+		return &d->spare;
+	}
 	va_start(args, fmt);
 	const char *message = format(&d->arena, fmt, args);
 
@@ -80,6 +86,8 @@ void diag_hint(struct diags *d, struct diag *diag, const char *fmt, ...)
 {
 	va_list args;
 
+	if (diag == &d->spare)
+		return;
 	va_start(args, fmt);
 	diag->hint = format(&d->arena, fmt, args);
 	va_end(args);
@@ -212,6 +220,8 @@ void diags_text(const struct diags *d, bool colour, struct strbuf *sb)
 {
 	for (size_t i = 0; i < d->n; i++)
 		diag_text(d, &d->at[i], colour, sb);
+	if (d->n_hidden > 0)
+		strbuf_addf(sb, "%zu more problems are not shown\n", d->n_hidden);
 }
 
 void diags_json(const struct diags *d, cJSON *array)

@@ -35,11 +35,16 @@ struct diag_source {
 	size_t len;
 };
 
+/* Kept of one list: nobody reads more, and hostile input has no end. */
+enum { DIAGS_MAX = 1000 };
+
 struct diags {
 	struct arena arena; /* owns all texts */
 	struct diag *at;
 	size_t n, cap;
-	size_t n_errors;
+	size_t n_errors;   /* hidden ones too */
+	size_t n_hidden;   /* beyond DIAGS_MAX: counted, not kept */
+	struct diag spare; /* what diags_add returns for a hidden one */
 	struct diag_source *sources;
 	size_t n_sources, cap_sources;
 };

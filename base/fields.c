@@ -27,7 +27,7 @@ static const char *kind_name(const struct yaml_node *node)
 	static const char *const names[] = {
 		[YAML_SCALAR] = "a text", [YAML_SEQUENCE] = "a list", [YAML_MAPPING] = "a mapping"};
 
-	return names[node->kind];
+	return node->kind == YAML_SCALAR && yaml_is_null(node) ? "nothing" : names[node->kind];
 }
 
 const char *fields_text(struct fields_context *c, const struct yaml_node *node, const char *what)
@@ -61,22 +61,27 @@ static void add_sample(const char *text, struct strbuf *sb)
 	}
 }
 
+static void run_check(struct fields_context *c, const struct yaml_node *node, const char *what,
+                      field_check check, const char *text)
+{
+	const char *hint = NULL, *why = check != NULL ? check(text, &hint) : NULL;
+
+	if (why == NULL)
+		return;
+	/* As written, not as expanded: the environment may hold a secret. */
+	struct diag *d = fields_problem(c, node, "%s: '%s' %s", what, node->text, why);
+
+	if (hint != NULL)
+		diag_hint(c->diags, d, "%s", hint);
+}
+
 static void checked(struct fields_context *c, const struct yaml_node *node, const char *what,
                     field_check check, const char *text)
 {
 	AUTO(strbuf) struct strbuf sample = STRBUF_INIT(YAML_BYTES_MAX);
-	const char *hint = NULL, *why = NULL;
 
-	if (check != NULL) {
-		add_sample(text, &sample);
-		why = check(strbuf_str(&sample), &hint);
-	}
-	if (why == NULL)
-		return;
-	struct diag *d = fields_problem(c, node, "%s: '%s' %s", what, text, why);
-
-	if (hint != NULL)
-		diag_hint(c->diags, d, "%s", hint);
+	add_sample(text, &sample);
+	run_check(c, node, what, check, strbuf_str(&sample));
 }
 
 /* A value that is the same on every platform, and so has no variables. */
@@ -218,7 +223,7 @@ static void decode_strings(struct fields_context *c, const struct field *f,
 		struct diag *d = fields_problem(c, node, "%s: expected a list, found %s", path,
 		                                kind_name(node));
 
-		if (node->kind == YAML_SCALAR)
+		if (node->kind == YAML_SCALAR && !yaml_is_null(node))
 			diag_hint(c->diags, d, "write [%s]", node->text);
 		return;
 	}
@@ -242,12 +247,17 @@ static void decode_map(struct fields_context *c, const struct field *f,
 		fields_problem(c, node, "%s: expected a mapping, found %s", path, kind_name(node));
 		return;
 	}
+	if (node->n_pairs > FIELDS_MAP_MAX) {
+		fields_problem(c, node, "%s: more than %d entries", path, FIELDS_MAP_MAX);
+		return;
+	}
 	for (size_t i = 0; i < node->n_pairs; i++) {
 		const struct yaml_pair *pair = &node->pairs[i];
 		const char *item_path = arena_printf(c->arena, "%s.%s", path, pair->key->text);
 		const char *text = fields_text(c, pair->value, item_path);
 
-		checked(c, pair->key, path, f->check_key, pair->key->text);
+		/* Keys have no variables. */
+		run_check(c, pair->key, path, f->check_key, pair->key->text);
 		if (text == NULL)
 			continue;
 		checked(c, pair->value, item_path, f->check, text);
@@ -262,6 +272,11 @@ static void decode_objects(struct fields_context *c, const struct field *f,
 
 	if (node->kind != YAML_SEQUENCE) {
 		fields_problem(c, node, "%s: expected a list, found %s", path, kind_name(node));
+		return;
+	}
+	if (f->max != 0 && node->n_items > (uint64_t)f->max) {
+		fields_problem(c, node, "%s: %zu entries, at most %lld are possible", path,
+		               node->n_items, (long long)f->max);
 		return;
 	}
 	at = arena_calloc(c->arena, node->n_items, f->table->size);
@@ -378,8 +393,6 @@ void fields_defaults(const struct field_table *table, void *object)
 void fields_decode(struct fields_context *c, const struct field_table *table,
                    const struct yaml_node *node, const char *path, void *object)
 {
-	size_t before = c->diags->n_errors;
-
 	fields_defaults(table, object);
 	if (table->has_pos)
 		*(struct srcpos *)(void *)((char *)object + table->pos_offset) = node->at;
@@ -404,6 +417,6 @@ void fields_decode(struct fields_context *c, const struct field_table *table,
 	}
 	if (node->kind == YAML_MAPPING)
 		check_required(c, table, node, path);
-	if (table->check != NULL && c->diags->n_errors == before)
+	if (table->check != NULL)
 		table->check(c, node, object);
 }

@@ -57,7 +57,7 @@ struct field {
 	size_t count_offset; /* OBJECTS: of its count; others: of a bool "is set" member, 0 = none
 	                      */
 	size_t pos_offset;   /* of a struct srcpos that gets the value's position, 0 = none */
-	int64_t min, max;    /* INT, SIZE; both 0 = unlimited */
+	int64_t min, max;    /* INT, SIZE; both 0 = unlimited. OBJECTS: max = most entries */
 	int64_t fallback;    /* INT, MODE, SIZE, BOOL: value when absent */
 	const char *fallback_doc;        /* how docs name the default, NULL = none */
 	const struct field_table *table; /* OBJECT, OBJECTS */
@@ -79,9 +79,12 @@ struct field_table {
 	size_t pos_offset; /* ...here */
 	const char
 		*shorthand; /* a scalar in place of the mapping sets this key; NULL = not allowed */
-	/* After decoding one object: what no single row can see. May be NULL. */
+	/* After decoding one object: what no single row can see. Runs after problems too, so that
+	 * all are told at once: it asks node what was written. May be NULL. */
 	void (*check)(struct fields_context *c, const struct yaml_node *node, void *object);
 };
+
+enum { FIELDS_MAP_MAX = 4096 /* entries of one MAP */ };
 
 struct fields_context {
 	struct arena *arena;
@@ -105,7 +108,7 @@ struct diag *fields_problem(struct fields_context *c, const struct yaml_node *no
                             ...) PRINTF_LIKE(3, 4);
 
 /* A scalar as text (expanded), NULL after a problem: not a scalar, or a plain null or truth value.
- */
+ * Messages show node->text instead: what the environment put in may be a secret. */
 const char *fields_text(struct fields_context *c, const struct yaml_node *node, const char *what);
 
 /* "512", "64KiB", "15MB", "1.5GiB"; false when it is not a size or overflows. */

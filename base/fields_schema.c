@@ -51,11 +51,13 @@ static cJSON *text(void)
 	return schema;
 }
 
-static cJSON *array_of(cJSON *items)
+static cJSON *array_of(cJSON *items, int64_t max)
 {
 	cJSON *schema = typed("array");
 
 	cJSON_AddItemToObject(schema, "items", items);
+	if (max != 0)
+		json_add_int(schema, "maxItems", max);
 	return schema;
 }
 
@@ -100,15 +102,15 @@ static cJSON *field_schema(const struct field *f)
 	case FIELD_KIND_MODE:
 		return pattern("^(0o?)?[0-7]{1,4}$", true);
 	case FIELD_KIND_SIZE:
-		return pattern("^[0-9]+(\\.[0-9])?([kKMGT]i?)?B?$", true);
+		return pattern("^[0-9]+(\\.[0-9])?(k|[KMGT]i?)?B?$", true);
 	case FIELD_KIND_STRINGS:
-		return array_of(text());
+		return array_of(text(), 0);
 	case FIELD_KIND_MAP:
 		return map_of(text());
 	case FIELD_KIND_OBJECT:
 		return object_schema(f->table);
 	case FIELD_KIND_OBJECTS:
-		return array_of(object_schema(f->table));
+		return array_of(object_schema(f->table), f->max);
 	case FIELD_KIND_CUSTOM:
 		return custom(f);
 	}

@@ -94,11 +94,13 @@ static const char *origin(const struct url *u, struct arena *a)
 int url_resolve(const char *base, const char *location, struct arena *a, const char **ret_url,
                 struct err *err)
 {
-	struct url b = {.target = ""}, check;
+	struct url b = {0}, check;
 	const char *result;
 
 	if (url_parse(base, a, &b, err) != 0)
 		return -1;
+	if (b.target == NULL)
+		BUG("a URL without target");
 	size_t path_len = strcspn(b.target, "?");
 
 	if (strstr(location, "://") != NULL &&

@@ -24,6 +24,9 @@ struct loader {
 	struct arena *arena;
 	struct diags *diags;
 	size_t n_nodes;
+	/* The last column that was counted: marks come in order, and a line may be long. */
+	size_t seen_line, seen_column, seen_byte;
+	bool failed; /* something was wrong that did not end the reading */
 };
 
 static void index_lines(struct loader *l, size_t len)
@@ -40,22 +43,26 @@ static void index_lines(struct loader *l, size_t len)
 }
 
 /* libyaml counts characters; editors and compilers count bytes. */
-static unsigned byte_column(const struct loader *l, const yaml_mark_t *mark)
+static unsigned byte_column(struct loader *l, const yaml_mark_t *mark)
 {
 	if (mark->line >= l->n_lines)
 		return (unsigned)mark->column + 1;
-	const char *start = l->text + l->lines[mark->line], *at = start;
+	bool on = mark->line == l->seen_line && mark->column >= l->seen_column;
+	const char *start = l->text + l->lines[mark->line], *at = start + (on ? l->seen_byte : 0);
+	size_t i = on ? l->seen_column : 0;
 
-	for (size_t i = 0; i < mark->column && *at != '\0' && *at != '\n'; i++) {
+	for (; i < mark->column && *at != '\0' && *at != '\n'; i++) {
 		at++;
 		while (((unsigned char)*at & 0xc0) == 0x80)
 			at++;
 	}
+	l->seen_line = mark->line;
+	l->seen_column = i;
+	l->seen_byte = (size_t)(at - start);
 	return (unsigned)(at - start) + 1;
 }
 
-static struct srcpos mark_pos(const struct loader *l, const yaml_mark_t *from,
-                              const yaml_mark_t *to)
+static struct srcpos mark_pos(struct loader *l, const yaml_mark_t *from, const yaml_mark_t *to)
 {
 	struct srcpos at = {.file = l->file,
 	                    .line = (unsigned)from->line + 1,
@@ -112,7 +119,7 @@ static const char *show_braces(struct loader *l, const char *text, size_t len)
 	return out;
 }
 
-static int problem(const struct loader *l, const yaml_mark_t *from, const yaml_mark_t *to,
+static int problem(struct loader *l, const yaml_mark_t *from, const yaml_mark_t *to,
                    const char *text)
 {
 	diags_add(l->diags, DIAG_ERROR, mark_pos(l, from, to), "%s", text);
@@ -120,7 +127,7 @@ static int problem(const struct loader *l, const yaml_mark_t *from, const yaml_m
 }
 
 /* libyaml's own words: "did not find expected key" and where. */
-static int syntax_problem(const struct loader *l)
+static int syntax_problem(struct loader *l)
 {
 	const yaml_parser_t *p = &l->parser;
 	struct srcpos at = mark_pos(l, &p->problem_mark, NULL);
@@ -202,10 +209,9 @@ static int by_key(const void *a, const void *b)
 	               : (x->at.column > y->at.column) - (x->at.column < y->at.column);
 }
 
-static int check_unique(struct loader *l, const struct yaml_node *node)
+static void check_unique(struct loader *l, const struct yaml_node *node)
 {
 	struct yaml_node **keys = arena_calloc(l->arena, node->n_pairs, sizeof(struct yaml_node *));
-	int status = 0;
 
 	for (size_t i = 0; i < node->n_pairs; i++)
 		keys[i] = node->pairs[i].key;
@@ -215,9 +221,8 @@ static int check_unique(struct loader *l, const struct yaml_node *node)
 			diags_add(l->diags, DIAG_ERROR, keys[i]->at,
 			          "key '%s' appears twice (first in line %u)", keys[i]->text,
 			          keys[i - 1]->at.line);
-			status = -1;
+			l->failed = true;
 		}
-	return status;
 }
 
 static int pair_up(struct loader *l, struct yaml_node *node)
@@ -234,10 +239,11 @@ static int pair_up(struct loader *l, struct yaml_node *node)
 	}
 	node->items = NULL;
 	node->n_items = 0;
-	return check_unique(l, node);
+	check_unique(l, node);
+	return 0;
 }
 
-static int refuse_extras(const struct loader *l, const yaml_event_t *e)
+static int refuse_extras(struct loader *l, const yaml_event_t *e)
 {
 	const yaml_char_t *anchor = e->type == YAML_SCALAR_EVENT ? e->data.scalar.anchor
 	                            : e->type == YAML_SEQUENCE_START_EVENT
@@ -351,7 +357,7 @@ int yaml_parse(const char *file, const char *text, size_t len, struct arena *a,
 	int status = load_document(&l, &root);
 
 	yaml_parser_delete(&l.parser);
-	if (status != 0)
+	if (status != 0 || l.failed)
 		return err_set(err, ERR_SPEC, "'%s' is not a valid document", file);
 	*ret_root = root;
 	return 0;

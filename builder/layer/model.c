@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "builder/oci/platform.h"
 
 /* ---- texts ---- */
 
@@ -15,10 +16,13 @@ static const char *image_path_check(const char *text, const char **ret_hint)
 		*ret_hint = "paths in the image start with '/'";
 		return "is not an absolute path";
 	}
-	for (const char *s = text; *s != '\0';) {
-		s += strspn(s, "/");
+	for (const char *s = text + 1; *s != '\0';) {
 		size_t len = strcspn(s, "/");
 
+		if (len == 0 || (len == 1 && s[0] == '.')) {
+			*ret_hint = "write it without '//' and '/./'";
+			return "is not a plain path";
+		}
 		if (len == 2 && strncmp(s, "..", 2) == 0)
 			return "has a '..' segment";
 		if (strncmp(s, ".wh.", 4) == 0) {
@@ -26,7 +30,7 @@ static const char *image_path_check(const char *text, const char **ret_hint)
 				    "(image-spec, whiteouts)";
 			return "has a segment that starts with '.wh.'";
 		}
-		s += len;
+		s += len + (s[len] == '/');
 	}
 	return NULL;
 }
@@ -88,20 +92,43 @@ static const struct field files_rows[] = {
                    .fallback_doc = "false"),
 };
 
-static void check_files(struct fields_context *c, const struct yaml_node *node, void *object)
+/* Every key of a kind of item that has no copied files must be one of these. */
+static void check_keys(struct fields_context *c, const struct yaml_node *node, const char *what,
+                       const char *const *known, size_t n)
 {
-	struct layer_files *item = object;
-	int kinds = (item->from != NULL) + (item->symlink != NULL) + (item->directory != NULL);
+	for (size_t i = 0; i < node->n_pairs; i++) {
+		const struct yaml_node *key = node->pairs[i].key;
+		bool fits = false;
 
-	if (kinds != 1) {
+		for (size_t k = 0; k < n; k++)
+			fits = fits || strcmp(key->text, known[k]) == 0;
+		for (size_t k = 0; !fits && k < ARRAY_LEN(files_rows); k++)
+			if (strcmp(key->text, files_rows[k].key) == 0)
+				fields_problem(c, key, "'%s' has no meaning for a %s", key->text,
+				               what);
+	}
+}
+
+static void check_files(struct fields_context *c, const struct yaml_node *node, void *object UNUSED)
+{
+	static const char *const of_symlink[] = {"symlink", "to", "owner"};
+	static const char *const of_directory[] = {"directory", "to", "mode", "owner"};
+	bool from = yaml_get(node, "from") != NULL, symlink = yaml_get(node, "symlink") != NULL;
+	bool directory = yaml_get(node, "directory") != NULL, to = yaml_get(node, "to") != NULL;
+
+	if (from + symlink + directory != 1) {
 		struct diag *d = fields_problem(
 			c, node, "a files item needs exactly one of from, symlink and directory");
 
 		diag_hint(c->diags, d, "write {from: build/app, to: /usr/bin/app}");
-	} else if (item->directory == NULL && item->to == NULL) {
+	} else if (!directory && !to) {
 		fields_problem(c, node, "'to' is missing: where in the image does it go?");
-	} else if (item->directory != NULL && item->to != NULL) {
+	} else if (directory && to) {
 		fields_problem(c, node, "'directory' is itself the path in the image; remove 'to'");
+	} else if (symlink) {
+		check_keys(c, node, "symbolic link", of_symlink, ARRAY_LEN(of_symlink));
+	} else if (directory) {
+		check_keys(c, node, "folder", of_directory, ARRAY_LEN(of_directory));
 	}
 }
 
@@ -128,12 +155,11 @@ static const struct field tar_rows[] = {
                       "Names or globs of extended attributes to keep."),
 };
 
-static void check_tar(struct fields_context *c, const struct yaml_node *node, void *object)
+static void check_tar(struct fields_context *c UNUSED, const struct yaml_node *node UNUSED,
+                      void *object)
 {
 	struct layer_tar *item = object;
 
-	if (node->kind == YAML_SCALAR && item->from == NULL)
-		fields_problem(c, node, "a tar item names an archive");
 	if (item->to == NULL)
 		item->to = "/";
 }
@@ -156,8 +182,11 @@ static const struct field_table path_fields =
 
 static const char *platform_check(const char *text, const char **ret_hint)
 {
+	struct platform platform;
+	struct err ignored = {0};
+
 	*ret_hint = "write os/architecture, as in linux/arm64";
-	return strchr(text, '/') != NULL ? NULL : "is not a platform";
+	return platform_parse(text, &platform, &ignored) == 0 ? NULL : "is not a platform";
 }
 
 static const char *name_check(const char *text, const char **ret_hint)
@@ -174,7 +203,7 @@ static const char *name_check(const char *text, const char **ret_hint)
 
 static const struct field layer_rows[] = {
 	FIELD_STRING(struct layer_spec, name, "name", "Name of the layer, unique in the image.",
-                     .check = name_check, .fallback_doc = "layer-N"),
+                     .flags = FIELD_LITERAL, .check = name_check, .fallback_doc = "layer-N"),
 	FIELD_OBJECTS(struct layer_spec, files, n_files, struct layer_files, &files_fields, "files",
                       "Files and folders of the building machine."),
 	FIELD_OBJECTS(struct layer_spec, tars, n_tars, struct layer_tar, &tar_fields, "tar",
@@ -201,17 +230,32 @@ static const struct field layer_rows[] = {
                    .fallback = 1, .fallback_doc = "true"),
 };
 
+/* Something stands below one of these keys, right or wrong. */
+static bool has_source(const struct yaml_node *node)
+{
+	static const char *const keys[] = {"files", "tar", "deb", "closure"};
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		const struct yaml_node *list = yaml_get(node, keys[i]);
+
+		if (list != NULL && (list->kind != YAML_SEQUENCE || list->n_items > 0))
+			return true;
+	}
+	return false;
+}
+
 static void check_layer(struct fields_context *c, const struct yaml_node *node, void *object)
 {
 	struct layer_spec *layer = object;
 
-	if (layer->n_files + layer->n_tars + layer->n_debs + layer->n_closure == 0) {
+	if (!has_source(node)) {
 		struct diag *d = fields_problem(c, node, "the layer has no content");
 
 		diag_hint(c->diags, d, "give it files, tar, deb or closure");
 	}
 	if (layer->split != 0 && layer->split < 1 << 20)
-		fields_problem(c, node, "split: parts under 1MiB are not worth a layer each");
+		fields_problem(c, yaml_get(node, "split"),
+		               "split: parts under 1MiB are not worth a layer each");
 }
 
 const struct field_table layer_spec_fields =

@@ -173,7 +173,7 @@ static int upload_once(struct upload *u, unsigned attempt, enum blob_outcome *re
                        struct verdict *v, struct err *err)
 {
 	AUTO(arena) struct arena a = {0};
-	const char *location = NULL;
+	const char *location = "";
 	bool mounted = false, exists = false;
 
 	if (attempt > 1 && registry_has_blob(u->r, u->desc, &exists, err) != 0)

@@ -5,58 +5,110 @@
 #include "base/fs.h"
 #include "builder/spec/spec_internal.h"
 
-static void name_layers(struct fields_context *c, struct spec_image *image)
+/* What was written of layer i; NULL where it is not a mapping. */
+static const struct yaml_node *layer_node(const struct yaml_node *node, size_t i, const char *key)
+{
+	const struct yaml_node *layers = yaml_get(node, "layers");
+	bool there = layers != NULL && i < layers->n_items;
+
+	return there && layers->items[i]->kind == YAML_MAPPING ? yaml_get(layers->items[i], key)
+	                                                       : NULL;
+}
+
+static void name_layers(struct fields_context *c, const struct yaml_node *node,
+                        struct spec_image *image)
 {
 	for (size_t i = 0; i < image->n_layers; i++)
 		if (image->layers[i].name == NULL)
 			image->layers[i].name = arena_printf(c->arena, "layer-%zu", i + 1);
 	for (size_t i = 0; i < image->n_layers; i++)
-		for (size_t k = 0; k < i; k++)
-			if (strcmp(image->layers[i].name, image->layers[k].name) == 0)
-				diags_add(c->diags, DIAG_ERROR, image->layers[i].at,
-				          "two layers are named '%s' (the first in line %u)",
-				          image->layers[i].name, image->layers[k].at.line);
+		for (size_t k = 0; k < i; k++) {
+			const struct yaml_node *name = layer_node(node, i, "name");
+
+			if (strcmp(image->layers[i].name, image->layers[k].name) != 0)
+				continue;
+			diags_add(c->diags, DIAG_ERROR,
+			          name != NULL ? name->at : image->layers[i].at,
+			          "two layers are named '%s' (the first in line %u)",
+			          name != NULL ? name->text : image->layers[i].name,
+			          image->layers[k].at.line);
+			break;
+		}
 }
 
-/* Every platform needs exactly one base, and a layer's platforms must be among the image's. */
-static void check_platforms(struct fields_context *c, const struct spec_image *image)
+static bool among(const struct spec_image *image, const struct platform *platform)
+{
+	for (size_t i = 0; i < image->n_platforms; i++)
+		if (platform_equal(&image->platforms[i], platform))
+			return true;
+	return false;
+}
+
+/* Every platform has exactly one base, and every base is of a platform. */
+static void check_bases(struct fields_context *c, const struct yaml_node *base,
+                        const struct spec_image *image)
 {
 	char text[PLATFORM_TEXT_MAX];
 
+	for (size_t i = 0; i < image->n_bases; i++) {
+		const struct yaml_node *key = base->pairs[i].key;
+
+		if (!among(image, &image->bases[i].platform))
+			fields_problem(c, key, "image.base: %s is not among image.platforms",
+			               key->text);
+		for (size_t k = 0; k < i; k++)
+			if (platform_equal(&image->bases[i].platform, &image->bases[k].platform))
+				fields_problem(c, key, "image.base: two bases for %s",
+				               platform_text(&image->bases[i].platform, text));
+	}
 	for (size_t i = 0; i < image->n_platforms; i++) {
-		size_t n = 0;
+		bool found = false;
 
 		for (size_t k = 0; k < image->n_bases; k++)
-			n += image->bases[k].platform.os[0] == '\0' ||
-			     platform_equal(&image->bases[k].platform, &image->platforms[i]);
-		if (image->n_bases > 0 && n == 0)
-			diags_add(c->diags, DIAG_ERROR, image->bases[0].at,
-			          "image.base names no base for %s",
-			          platform_text(&image->platforms[i], text));
+			found = found ||
+			        platform_equal(&image->bases[k].platform, &image->platforms[i]);
+		if (!found)
+			fields_problem(c, base, "image.base names no base for %s",
+			               platform_text(&image->platforms[i], text));
 	}
-	for (size_t i = 0; i < image->n_layers; i++)
-		for (size_t k = 0; k < image->layers[i].platforms.n; k++) {
-			const char *want = image->layers[i].platforms.at[k];
-			struct platform p;
-			struct err ignored = {0};
-			bool known = false;
+}
 
-			if (platform_parse(want, &p, &ignored) == 0)
-				for (size_t j = 0; j < image->n_platforms; j++)
-					known = known || platform_equal(&p, &image->platforms[j]);
-			if (!known)
-				diags_add(
-					c->diags, DIAG_ERROR, image->layers[i].at,
-					"layer '%s' is for %s, which is not among image.platforms",
-					image->layers[i].name, want);
+static void check_layer_platforms(struct fields_context *c, const struct yaml_node *node,
+                                  const struct spec_image *image)
+{
+	for (size_t i = 0; i < image->n_layers; i++) {
+		const struct strlist *want = &image->layers[i].platforms;
+		const struct yaml_node *list = layer_node(node, i, "platforms");
+
+		for (size_t k = 0; list != NULL && list->n_items == want->n && k < want->n; k++) {
+			struct platform platform;
+			struct err ignored = {0};
+
+			/* What is no platform at all was told already. */
+			if (platform_parse(want->at[k], &platform, &ignored) == 0 &&
+			    !among(image, &platform))
+				fields_problem(c, list->items[k],
+				               "layer '%s' is for %s, which is not among "
+				               "image.platforms",
+				               image->layers[i].name, list->items[k]->text);
 		}
+	}
+}
+
+/* The platforms that were written were all understood. */
+static bool platforms_sound(const struct yaml_node *platforms, const struct spec_image *image)
+{
+	return platforms == NULL || (platforms->kind == YAML_SEQUENCE && platforms->n_items > 0 &&
+	                             platforms->n_items == image->n_platforms);
 }
 
 void spec_check_image(struct fields_context *c, const struct yaml_node *node, void *object)
 {
 	static const struct platform defaults[] = {{"linux", "amd64", ""}, {"linux", "arm64", ""}};
 	struct spec_image *image = object;
-	bool scratch = true;
+	const struct yaml_node *base = yaml_get(node, "base"), *layers = yaml_get(node, "layers");
+	bool sound = platforms_sound(yaml_get(node, "platforms"), image);
+	bool scratch = base == NULL || image->n_bases > 0;
 
 	if (image->n_platforms == 0) {
 		image->platforms = arena_memdup(c->arena, defaults, sizeof(defaults));
@@ -64,14 +116,18 @@ void spec_check_image(struct fields_context *c, const struct yaml_node *node, vo
 	}
 	for (size_t i = 0; i < image->n_bases; i++)
 		scratch = scratch && strcmp(image->bases[i].ref, "scratch") == 0;
-	if (scratch && image->n_layers == 0) {
+	if (scratch &&
+	    (layers == NULL || (layers->kind == YAML_SEQUENCE && layers->n_items == 0))) {
 		struct diag *d = fields_problem(
 			c, node, "image: no layers on a scratch base make an empty image");
 
 		diag_hint(c->diags, d, "add image.layers or image.base");
 	}
-	name_layers(c, image);
-	check_platforms(c, image);
+	name_layers(c, node, image);
+	if (sound && base != NULL && base->kind == YAML_MAPPING && image->n_bases == base->n_pairs)
+		check_bases(c, base, image);
+	if (sound)
+		check_layer_platforms(c, node, image);
 }
 
 static const char *folder_of(const char *path, struct arena *a)
@@ -105,8 +161,10 @@ int spec_load(const char *path, const struct spec_set *sets, size_t n_sets, stru
 	struct spec *spec = arena_alloc(a, sizeof(*spec));
 	struct yaml_node *root = NULL;
 
-	if (load_tree(path, sets, n_sets, a, &root, d, err) != 0)
+	if (load_tree(path, sets, n_sets, a, &root, d, err) != 0) {
+		diags_sort(d);
 		return -1;
+	}
 	spec->image.compression = COMPRESSION_ZSTD;
 	fields_decode(&c, &spec_fields, root, "", spec);
 	diags_sort(d);

@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "builder/oci/manifest.h"
 #include "builder/oci/ref.h"
 #include "builder/spec/spec_internal.h"
+
+enum { PLATFORMS_MAX = 64 };
 
 #define ALNUM "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
@@ -101,7 +104,9 @@ static const char *env_name_check(const char *text, const char **ret_hint)
 static const char *key_check(const char *text, const char **ret_hint)
 {
 	*ret_hint = "use a reverse domain name, as in org.opencontainers.image.source";
-	return text[0] != '\0' && strlen(text) <= 255 ? NULL : "is not a valid key";
+	return text[0] != '\0' && strlen(text) <= 255 && strstr(text, "${") == NULL
+	               ? NULL
+	               : "is not a valid key";
 }
 
 static const char *signal_check(const char *text, const char **ret_hint)
@@ -133,6 +138,10 @@ static void decode_platforms(struct fields_context *c, const struct yaml_node *n
 		diag_hint(c->diags, d, "write [linux/amd64, linux/arm64]");
 		return;
 	}
+	if (node->n_items > PLATFORMS_MAX) {
+		fields_problem(c, node, "image.platforms: more than %d", PLATFORMS_MAX);
+		return;
+	}
 	image->platforms = arena_calloc(c->arena, node->n_items, sizeof(*image->platforms));
 	for (size_t i = 0; i < node->n_items; i++) {
 		const char *text = fields_text(c, node->items[i], "image.platforms");
@@ -155,15 +164,15 @@ bool spec_platform(struct fields_context *c, const struct yaml_node *node, const
 	struct err err = {0};
 
 	if (platform_parse(text, ret_platform, &err) != 0) {
-		struct diag *d = fields_problem(c, node, "%s", err.msg);
+		struct diag *d = fields_problem(c, node, "'%s' is not a platform", node->text);
 
 		diag_hint(c->diags, d, "%s", err.hint);
 		return false;
 	}
 	if (strcmp(ret_platform->os, "linux") != 0 ||
 	    platform_arch_find(ret_platform->architecture) == NULL) {
-		struct diag *d =
-			fields_problem(c, node, "'%s' is not a platform that can be built", text);
+		struct diag *d = fields_problem(c, node, "'%s' is not a platform that can be built",
+		                                node->text);
 
 		diag_hint(
 			c->diags, d,
@@ -199,7 +208,7 @@ static void decode_compression(struct fields_context *c, const struct yaml_node 
 		    (!text_int64(text + len + 1, strlen(text + len + 1), &level) || level < 1 ||
 		     level > codecs[i].max_level)) {
 			struct diag *d = fields_problem(
-				c, node, "image.compression: no such level: '%s'", text);
+				c, node, "image.compression: no such level: '%s'", node->text);
 
 			if (codecs[i].max_level > 0)
 				diag_hint(c->diags, d, "%s has levels 1 to %d", codecs[i].name,
@@ -212,7 +221,7 @@ static void decode_compression(struct fields_context *c, const struct yaml_node 
 	}
 	if (text != NULL) {
 		struct diag *d =
-			fields_problem(c, node, "image.compression: '%s' is not known", text);
+			fields_problem(c, node, "image.compression: '%s' is not known", node->text);
 
 		diag_hint(c->diags, d,
 		          "write zstd, gzip or none, with an optional level as in zstd:9");
@@ -226,7 +235,7 @@ static const char *base_check(const char *text, const char **ret_hint)
 	struct err err = {0};
 
 	*ret_hint = "write scratch, HOST/NAME:TAG, HOST/NAME@sha256:..., or oci:PATH";
-	if (strcmp(text, "scratch") == 0 || strstr(text, "${") != NULL)
+	if (strcmp(text, "scratch") == 0)
 		return NULL;
 	return ref_parse(text, &a, &ref, &err) == 0 ? NULL : "is not an image reference";
 }
@@ -240,10 +249,11 @@ static void add_base(struct fields_context *c, struct spec_image *image,
 	if (text == NULL ||
 	    (platform != NULL && !spec_platform(c, platform, platform->text, &base->platform)))
 		return;
-	const char *why = base_check(text, &hint);
+	static const struct platform sample = {"linux", "amd64", ""};
+	const char *why = base_check(variables_expand(text, &sample, c->arena), &hint);
 
 	if (why != NULL) {
-		struct diag *d = fields_problem(c, value, "image.base: '%s' %s", text, why);
+		struct diag *d = fields_problem(c, value, "image.base: '%s' %s", value->text, why);
 
 		diag_hint(c->diags, d, "%s", hint);
 		return;
@@ -259,6 +269,10 @@ static void decode_base(struct fields_context *c, const struct yaml_node *node, 
 	struct spec_image *image =
 		(struct spec_image *)(void *)((char *)member - offsetof(struct spec_image, bases));
 
+	if (node->n_pairs > PLATFORMS_MAX) {
+		fields_problem(c, node, "image.base: more than %d platforms", PLATFORMS_MAX);
+		return;
+	}
 	image->bases = arena_calloc(c->arena, node->n_pairs + 1, sizeof(*image->bases));
 	if (node->kind == YAML_SEQUENCE)
 		fields_problem(
@@ -298,7 +312,7 @@ static const struct field image_rows[] = {
                      "platform if a mapping.",
                      .fallback_doc = "scratch", .type_doc = "reference, or platform to reference"),
 	FIELD_OBJECTS(struct spec_image, layers, n_layers, struct layer_spec, &layer_spec_fields,
-                      "layers", "The layers, bottom first."),
+                      "layers", "The layers, bottom first.", .max = IMAGE_LAYERS_MAX),
 	FIELD_STRINGS(struct spec_image, entrypoint, "entrypoint", "Program and leading arguments.",
                       .count_offset = offsetof(struct spec_image, has_entrypoint)),
 	FIELD_STRINGS(struct spec_image, cmd, "cmd", "Default arguments.",

@@ -29,17 +29,38 @@ static struct yaml_node at_offset(const struct yaml_node *node, size_t offset, s
 	return moved;
 }
 
-/* ${env:NAME} or ${env:NAME:-default} */
+/* What the environment says is text: a "${" in it is no variable. */
+static void add_value(const char *value, struct strbuf *sb)
+{
+	for (; *value != '\0'; value++) {
+		if (value[0] == '$' && value[1] == '{')
+			strbuf_addc(sb, '$');
+		strbuf_addc(sb, *value);
+	}
+}
+
+/* ${env:NAME} or ${env:NAME:-default} (where NAME is unset or empty) */
 static bool add_environment(struct fields_context *c, const struct yaml_node *where,
                             const char *name, size_t len, struct strbuf *sb)
 {
+	static const char letters[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
 	const char *fallback = memmem(name, len, ":-", 2);
 	size_t name_len = fallback != NULL ? (size_t)(fallback - name) : len;
 	const char *variable = arena_strndup(c->arena, name, name_len);
 	const char *value = getenv(variable);
 
-	if (value != NULL && value[0] != '\0') {
-		strbuf_adds(sb, value);
+	if (name_len == 0 || strspn(variable, letters) != name_len) {
+		fields_problem(c, where, "'%s' is not the name of an environment variable",
+		               variable);
+		return false;
+	}
+	if (value != NULL && !text_is_utf8(value, strlen(value))) {
+		fields_problem(c, where, "environment variable %s is not UTF-8", variable);
+		return false;
+	}
+	if (value != NULL && (value[0] != '\0' || fallback == NULL)) {
+		add_value(value, sb);
 		return true;
 	}
 	if (fallback != NULL) {
