@@ -23,7 +23,7 @@ REPRO    := -ffile-prefix-map=$(CURDIR)=.
 CFLAGS   := $(STD) $(WARN) $(HARDEN) $(OPT) $(REPRO) -I. -include base/banned.h -DSLIPWAY_VERSION='"$(VERSION)"' $(EXTRA_CFLAGS)
 LDFLAGS  := -pie -Wl,-z,relro,-z,now $(EXTRA_LDFLAGS)
 # The two encoders are linked statically: the bits of a layer then belong to the binary.
-LIBS     := -larchive -lcurl -lssl -lcrypto -lcjson -lyaml -lz -Wl,-Bstatic -lzstd -ldeflate -Wl,-Bdynamic -lpthread
+LIBS     := -larchive -lcurl -lssl -lcrypto -lcjson -lyaml -lz -Wl,-Bstatic -lzstd -ldeflate -Wl,-Bdynamic -lpthread -lm
 
 BASE_SRC    := $(wildcard base/*.c)
 BUILDER_SRC := $(wildcard builder/spec/*.c builder/oci/*.c builder/layer/*.c builder/registry/*.c \
@@ -167,7 +167,7 @@ valgrind: units
 .PHONY: cover
 cover: test-deps
 	@tests/install-deps gcovr
-	$(MAKE) BUILD=build-cover OPT='-O0 -g' EXTRA_CFLAGS='--coverage -U_FORTIFY_SOURCE' EXTRA_LDFLAGS='--coverage' \
+	$(MAKE) BUILD=build-cover OPT='-O0 -g' EXTRA_CFLAGS='--coverage -U_FORTIFY_SOURCE -Wno-format-truncation' EXTRA_LDFLAGS='--coverage' \
 	  build-cover/slipway units all
 	BUILD=build-cover tests/run || true
 	gcovr --root . --object-directory build-cover/obj --filter 'base/' --filter 'builder/' \

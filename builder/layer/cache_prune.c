@@ -58,7 +58,7 @@ static int list(const char *path, struct listing *l, struct err *err)
 		    fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
 		    !S_ISREG(st.st_mode))
 			continue;
-		snprintf(item.name, sizeof(item.name), "%s", d->d_name);
+		snprintf(item.name, sizeof(item.name), "%.127s", d->d_name);
 		item.size = st.st_size;
 		item.used = st.st_mtim;
 		l->bytes += item.size;
