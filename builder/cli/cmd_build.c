@@ -137,7 +137,7 @@ static int open_stores(struct run *run, struct err *err)
 		err_wrap(err, "build cache");
 		return err_hint(err, "set XDG_CACHE_HOME to a writable folder, or pass --no-cache");
 	}
-	return remote_open(run->cli, &run->remote, err);
+	return remote_open(run->cli, run->spec->image.repository, &run->remote, err);
 }
 
 static int build(struct run *run, struct err *err)

@@ -19,6 +19,20 @@ static int open_side(struct cli *cli, const struct remote *remote, const char *t
 	return 0;
 }
 
+/* The first of the two that is in a registry; NULL when neither is. */
+static const char *registry_argument(struct cli *cli)
+{
+	for (size_t i = 0; i < cli->args.n; i++) {
+		struct ref ref;
+		struct err ignored = {0};
+
+		if (ref_parse(cli->args.at[i], &cli->arena, &ref, &ignored) == 0 &&
+		    ref.kind == REF_REGISTRY)
+			return cli->args.at[i];
+	}
+	return NULL;
+}
+
 static int cmd_diff_run(struct cli *cli, struct err *err)
 {
 	AUTO(remote) struct remote remote = {0};
@@ -27,7 +41,7 @@ static int cmd_diff_run(struct cli *cli, struct err *err)
 	AUTO(json) cJSON *doc = NULL;
 	struct descriptor root_a, root_b;
 
-	if (remote_open(cli, &remote, err) != 0 ||
+	if (remote_open(cli, registry_argument(cli), &remote, err) != 0 ||
 	    open_side(cli, &remote, cli->args.at[0], &a, &root_a, err) != 0 ||
 	    open_side(cli, &remote, cli->args.at[1], &b, &root_b, err) != 0)
 		return -1;

@@ -57,7 +57,7 @@ static int reach(const struct doctor *d, const char *text, struct err *err)
 	if (strchr(text, '/') == NULL)
 		text = arena_printf(&d->cli->arena, "%s/slipway-doctor", text);
 	if (ref_parse(text, &d->cli->arena, &ref, err) != 0 ||
-	    remote_open(d->cli, &remote, err) != 0 ||
+	    remote_open(d->cli, text, &remote, err) != 0 ||
 	    remote_registry(&remote, &ref, &registry, err) != 0)
 		return -1;
 	int status = registry_has_blob(registry, &probe, &exists, err);

@@ -175,7 +175,7 @@ static int cmd_inspect_run(struct cli *cli, struct err *err)
 	AUTO(remote) struct remote remote = {0};
 	AUTO(json) cJSON *doc = cJSON_CreateObject();
 	struct inspect in = {.cli = cli, .doc = doc};
-	int result = remote_open(cli, &remote, err);
+	int result = remote_open(cli, cli->args.at[0], &remote, err);
 
 	if (result == 0)
 		result = image_open(&remote, cli->args.at[0], &cli->arena, &in.image, err);

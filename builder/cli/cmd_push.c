@@ -157,7 +157,8 @@ static int cmd_push_run(struct cli *cli, struct err *err)
 
 	if (split_arguments(cli, &source, &ref) != 0)
 		return err_set(err, ERR_NOT_FOUND, "no image at '%s'", cli->args.at[0]);
-	if (find_target(cli, ref, &target, err) != 0 || remote_open(cli, &remote, err) != 0)
+	if (find_target(cli, ref, &target, err) != 0 ||
+	    remote_open(cli, ref_text(&target.to, &cli->arena), &remote, err) != 0)
 		return -1;
 	return push_from(cli, &remote, source, &target, err);
 }

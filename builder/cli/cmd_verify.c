@@ -113,7 +113,8 @@ static int cmd_verify_run(struct cli *cli, struct err *err)
 	AUTO(remote) struct remote remote = {0};
 	AUTO(image) struct image image = {0};
 
-	if (check_off_names(&cli->options.off, err) != 0 || remote_open(cli, &remote, err) != 0)
+	if (check_off_names(&cli->options.off, err) != 0 ||
+	    remote_open(cli, cli->args.at[0], &remote, err) != 0)
 		return -1;
 	if (image_open(&remote, cli->args.at[0], &cli->arena, &image, err) != 0 ||
 	    verify(cli, &image, err) != 0)

@@ -25,26 +25,64 @@ static int read_password(struct strbuf *sb, struct err *err)
 	return 0;
 }
 
-static int choose_credentials(const struct cli *cli, struct credential_provider **ret_provider,
-                              struct err *err)
+/* The registry that --username is meant for: the one the command's reference names. */
+static const char *login_host(const char *reference, struct arena *a)
+{
+	struct ref ref;
+	struct err ignored = {0};
+
+	if (reference == NULL || ref_parse(reference, a, &ref, &ignored) != 0 ||
+	    ref.kind != REF_REGISTRY)
+		return NULL;
+	return ref.host;
+}
+
+/* A password that was typed in goes to one host; every other one is docker's configuration's
+ * matter. */
+static int typed_credentials(const struct cli *cli, const char *host,
+                             struct credential_provider *docker,
+                             struct credential_provider **ret_provider, struct err *err)
 {
 	AUTO(strbuf) struct strbuf password = STRBUF_INIT(PASSWORD_MAX);
-	const struct options *o = &cli->options;
-
-	if (o->username == NULL && !o->password_stdin)
-		return credentials_docker(ret_provider, err);
-	if (o->username == NULL || !o->password_stdin)
-		return err_set(err, ERR_USAGE, "--username and --password-stdin go together");
 	int status = read_password(&password, err);
 
 	if (status == 0)
-		*ret_provider = credentials_fixed(o->username, strbuf_str(&password));
+		*ret_provider = credentials_for_host(
+			host, credentials_fixed(cli->options.username, strbuf_str(&password)),
+			docker);
 	if (password.ptr != NULL)
 		OPENSSL_cleanse(password.ptr, password.len);
 	return status;
 }
 
-int remote_open(const struct cli *cli, struct remote *ret_remote, struct err *err)
+static int choose_credentials(const struct cli *cli, const char *reference,
+                              struct credential_provider **ret_provider, struct err *err)
+{
+	const struct options *o = &cli->options;
+	struct arena a = {0};
+	struct credential_provider *docker = NULL;
+	const char *host = login_host(reference, &a);
+	int status = 0;
+
+	if ((o->username != NULL) != o->password_stdin)
+		status = err_set(err, ERR_USAGE, "--username and --password-stdin go together");
+	else if (o->username != NULL && host == NULL)
+		status = err_set(err, ERR_USAGE,
+		                 "--username: the command names no registry to log in to");
+	else if (credentials_docker(&docker, err) != 0)
+		status = -1;
+	else if (o->username == NULL)
+		*ret_provider = docker;
+	else if (typed_credentials(cli, host, docker, ret_provider, err) != 0) {
+		docker->close(docker);
+		status = -1;
+	}
+	arena_done(&a);
+	return status;
+}
+
+int remote_open(const struct cli *cli, const char *reference, struct remote *ret_remote,
+                struct err *err)
 {
 	const struct options *o = &cli->options;
 	struct remote r = {.progress = cli->progress,
@@ -52,7 +90,7 @@ int remote_open(const struct cli *cli, struct remote *ret_remote, struct err *er
 	                   .jobs = (unsigned)o->jobs,
 	                   .retries = (unsigned)o->retries};
 
-	if (choose_credentials(cli, &r.credentials, err) != 0)
+	if (choose_credentials(cli, reference, &r.credentials, err) != 0)
 		return -1;
 	if (http_curl_open(&(struct http_curl_opts){.ca_file = o->ca}, &r.transport, err) != 0) {
 		remote_done(&r);

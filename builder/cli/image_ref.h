@@ -33,8 +33,13 @@ struct remote {
 	unsigned jobs, retries;
 };
 
-/* --insecure, --ca, --username, --password-stdin, --retries, --jobs. */
-int remote_open(const struct cli *cli, struct remote *ret_remote, struct err *err) MUST_USE;
+/*
+ * --insecure, --ca, --username, --password-stdin, --retries, --jobs. The password given goes to the
+ * registry of `reference` (NULL = none) and nowhere else; other hosts get what docker's
+ * configuration has for them.
+ */
+int remote_open(const struct cli *cli, const char *reference, struct remote *ret_remote,
+                struct err *err) MUST_USE;
 void remote_done(struct remote *r);
 
 int remote_registry(const struct remote *r, const struct ref *ref, struct registry **ret_registry,

@@ -166,3 +166,18 @@ push() { "$SLIPWAY" push --progress none "$@"; }
 	[ "$("$SLIPWAY" build --progress none --insecure --locked -f app.yaml -o app | digest_line)" = "$first" ]
 	[ "$("$SLIPWAY" build --progress none --insecure -f app.yaml -o app | digest_line)" != "$first" ]
 }
+
+@test "push: a password typed in goes to the named registry only, not to the base's" {
+	start_faultreg
+	base=$REG
+	build -o base >/dev/null
+	push --insecure base "$REG/base:v1" >/dev/null
+	make_spec app.yaml "base: $base/base:v1" "repository: localhost:1/app"
+	sed -i 's#/opt/sample#/opt/app#' app.yaml
+	kill "${PIDS[-1]}"
+	FAULTS='[{"path":"/v2/base","times":99,"do":{"status":401,"headers":{"WWW-Authenticate":"Basic realm=x"}}}]' start_faultreg
+	sed -i "s#$base#$REG#" app.yaml
+	run bash -c 'printf planted | "$0" build --progress none --insecure -f app.yaml -o app -u user --password-stdin' "$SLIPWAY"
+	[ "$status" -eq 4 ]
+	! grep -q '"auth": "Basic"' "$REGLOG"
+}
