@@ -167,7 +167,7 @@ valgrind: units
 .PHONY: cover
 cover: test-deps
 	@tests/install-deps gcovr
-	$(MAKE) BUILD=build-cover OPT='-O0 -g' EXTRA_CFLAGS='--coverage -U_FORTIFY_SOURCE -Wno-format-truncation' EXTRA_LDFLAGS='--coverage' \
+	$(MAKE) BUILD=build-cover OPT='-O0 -g' EXTRA_CFLAGS='--coverage -fprofile-update=atomic -U_FORTIFY_SOURCE -Wno-format-truncation' EXTRA_LDFLAGS='--coverage' \
 	  build-cover/slipway units all
 	BUILD=build-cover tests/run || true
 	gcovr --root . --object-directory build-cover/obj --filter 'base/' --filter 'builder/' \

@@ -114,7 +114,7 @@ other_saw_credentials() { grep '"port": "other"' "$REGLOG" | grep -vq '"auth": "
 }
 
 @test "faults: a pull that is cut goes on where it stopped" {
-	FAULTS='[{"method":"GET","path":"blobs","times":4,"do":{"cut_response":1000}}]' start_faultreg
+	FAULTS='[{"method":"GET","path":"blobs","times":2,"do":{"cut_response":1000}}]' start_faultreg
 	push
 	run "$SLIPWAY" verify --progress plain --insecure "$REG/app:v1"
 	[ "$status" -eq 0 ]
