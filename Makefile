@@ -165,11 +165,11 @@ valgrind: units
 	WRAPPER='valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite' tests/run unit
 
 .PHONY: cover
-cover: test-deps
+cover: test-deps all
 	@tests/install-deps gcovr
 	$(MAKE) BUILD=build-cover OPT='-O0 -g' EXTRA_CFLAGS='--coverage -fprofile-update=atomic -U_FORTIFY_SOURCE -Wno-format-truncation' EXTRA_LDFLAGS='--coverage' \
-	  build-cover/slipway units all
-	BUILD=build-cover tests/run || true
+	  build-cover/slipway units
+	BUILD=build-cover tests/run unit e2e
 	gcovr --root . --object-directory build-cover/obj --filter 'base/' --filter 'builder/' \
 	  --exclude 'builder/cli/main.c' --print-summary --fail-under-line 85
 
