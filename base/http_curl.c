@@ -517,7 +517,8 @@ static int open_body(struct http_transport *t, const struct http_request *req,
 		}
 	curl_easy_getinfo(p->x.curl, CURLINFO_RESPONSE_CODE, &status);
 	resp->status = (int)status;
-	if (p->over && check_whole(&p->x, p->code, err) != 0) {
+	/* What came before a cut is the reader's: it goes on from there. */
+	if (p->over && !p->x.headers_over && check_whole(&p->x, p->code, err) != 0) {
 		pull_close(&p->source);
 		return -1;
 	}

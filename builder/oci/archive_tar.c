@@ -27,7 +27,10 @@ static la_ssize_t take(struct archive *tar, void *data, const void *bytes, size_
 {
 	struct tarfile *t = data;
 
-	if (t->given_up || fs_write_all(t->temp.fd, bytes, len, &t->why) != 0) {
+	/* An error here would make libarchive leak what it holds: what is given up is swallowed instead. */
+	if (t->given_up)
+		return (la_ssize_t)len;
+	if (fs_write_all(t->temp.fd, bytes, len, &t->why) != 0) {
 		archive_set_error(tar, EIO, "%s", t->why.msg);
 		return -1;
 	}
