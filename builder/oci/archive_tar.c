@@ -1,6 +1,5 @@
 #include <archive.h>
 #include <archive_entry.h>
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -21,19 +20,16 @@ static int fail(const struct tarfile *t, struct err *err)
 	return err_set(err, ERR_FORMAT, "write '%s': %s", t->path, why != NULL ? why : "unknown");
 }
 
-/* Closing a half-written tar fills the member up with zeros: once given up, nothing is taken any
- * more. */
-static la_ssize_t take(struct archive *tar, void *data, const void *bytes, size_t len)
+/*
+ * Takes every byte, even after a failure: told of one, libarchive would leak what it holds, and closing a
+ * half-written tar fills the member up with zeros, which nobody needs on disk. The failure stays in t->why.
+ */
+static la_ssize_t take(struct archive *tar UNUSED, void *data, const void *bytes, size_t len)
 {
 	struct tarfile *t = data;
 
-	/* An error here would make libarchive leak what it holds: what is given up is swallowed instead. */
-	if (t->given_up)
-		return (la_ssize_t)len;
-	if (fs_write_all(t->temp.fd, bytes, len, &t->why) != 0) {
-		archive_set_error(tar, EIO, "%s", t->why.msg);
-		return -1;
-	}
+	if (!t->given_up && fs_write_all(t->temp.fd, bytes, len, &t->why) != 0)
+		t->given_up = true;
 	return (la_ssize_t)len;
 }
 
@@ -69,7 +65,7 @@ int tarfile_open(struct tarfile *t, const char *path, struct err *err)
 
 int tarfile_commit(struct tarfile *t, struct err *err)
 {
-	if (archive_write_close(t->tar) != ARCHIVE_OK)
+	if (archive_write_close(t->tar) != ARCHIVE_OK || t->given_up)
 		return fail(t, err);
 	return fs_temp_commit(&t->temp, t->path, 0644, err);
 }
@@ -98,7 +94,7 @@ static int add_header(struct tarfile *t, const char *name, mode_t mode, int64_t 
 	int status = archive_write_header(t->tar, entry);
 
 	archive_entry_free(entry);
-	return status == ARCHIVE_OK ? 0 : fail(t, err);
+	return status == ARCHIVE_OK && !t->given_up ? 0 : fail(t, err);
 }
 
 int tarfile_add_folder(struct tarfile *t, const char *name, struct err *err)
@@ -134,7 +130,7 @@ int tarfile_add_source(struct tarfile *t, const char *name, struct source *src, 
 		left -= (int64_t)n;
 		if (left < 0)
 			break;
-		if (archive_write_data(t->tar, buf, n) != (la_ssize_t)n)
+		if (archive_write_data(t->tar, buf, n) != (la_ssize_t)n || t->given_up)
 			return fail(t, err);
 	}
 	if (left != 0)
