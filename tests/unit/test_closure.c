@@ -44,13 +44,13 @@ static void put_link(const char *target, const char *path)
 	CHECK(symlink(target, under(path)) == 0);
 }
 
-/* /sr: a merged-usr Debian for arm64 with loader and C library; /work: where programs are built. */
+/* /sr: a merged-usr Debian for arm64 with loader and C library; /job: where programs are built. */
 static void begin(void)
 {
 	struct err err = {0};
 
 	test_tmpdir(top);
-	CHECK_OK(fs_mkdirs(under("/work"), &err), &err);
+	CHECK_OK(fs_mkdirs(under("/job"), &err), &err);
 	put("/sr" MULTIARCH "/ld-linux-aarch64.so.1",
 	    (struct elf_make){.soname = "ld-linux-aarch64.so.1",
 			      .extra = loader_dirs,
@@ -120,9 +120,9 @@ static void packs_what_is_needed(void)
 	    (struct elf_make){.soname = "liba.so.1", .needed = {"libb.so.2", "libc.so.6"}});
 	put_link("liba.so.1.2.3", "/sr" MULTIARCH "/liba.so.1");
 	put("/sr" MULTIARCH "/libb.so.2", (struct elf_make){.soname = "libb.so.2"});
-	put("/work/p",
+	put("/job/p",
 	    (struct elf_make){.interpreter = LOADER, .needed = {"liba.so.1", "libc.so.6"}});
-	compute(&r, under("/work/p"), NULL, under("/sr"));
+	compute(&r, under("/job/p"), NULL, under("/sr"));
 	CHECK_INT(r.diags.n, 0);
 	CHECK_INT(r.closure.n, 5);
 	f = find(&r, "lib/ld-linux-aarch64.so.1");
@@ -142,13 +142,13 @@ static void names_the_missing(void)
 
 	begin();
 	put("/sr" MULTIARCH "/liba.so.1", (struct elf_make){.needed = {"libfoo-2.0.so.3"}});
-	put("/work/p",
+	put("/job/p",
 	    (struct elf_make){.interpreter = LOADER, .needed = {"liba.so.1", "libc.so.6"}});
-	compute(&r, under("/work/p"), NULL, under("/sr"));
+	compute(&r, under("/job/p"), NULL, under("/sr"));
 	CHECK_INT(r.diags.n_errors, 1);
 	CHECK(says(&r, "spec.yaml:3:5: error"));
 	CHECK(says(&r, "'libfoo-2.0.so.3', needed by"));
-	CHECK(says(&r, "/work/p -> liba.so.1, not found in"));
+	CHECK(says(&r, "/job/p -> liba.so.1, not found in"));
 	CHECK(says(&r, "libfoo-2.0-3:arm64"));
 	result_done(&r);
 }
@@ -158,9 +158,9 @@ static void leaves_out_the_provided(void)
 	struct result r = {0};
 
 	begin();
-	put("/work/p",
+	put("/job/p",
 	    (struct elf_make){.interpreter = LOADER, .needed = {"libcuda.so.1", "libc.so.6"}});
-	compute(&r, under("/work/p"), "libcuda.so*", under("/sr"));
+	compute(&r, under("/job/p"), "libcuda.so*", under("/sr"));
 	CHECK_INT(r.diags.n, 0);
 	CHECK_INT(r.closure.n, 2);
 	result_done(&r);
@@ -174,9 +174,9 @@ static void passes_over_other_machines(void)
 	put("/sr" MULTIARCH "/libx.so.1", (struct elf_make){.machine = EM_X86_64});
 	put("/sr/usr/lib/libx.so.1", (struct elf_make){.soname = "libx.so.1"});
 	put("/sr" MULTIARCH "/liby.so.1", (struct elf_make){.machine = EM_X86_64});
-	put("/work/p",
+	put("/job/p",
 	    (struct elf_make){.interpreter = LOADER, .needed = {"libx.so.1", "liby.so.1"}});
-	compute(&r, under("/work/p"), NULL, under("/sr"));
+	compute(&r, under("/job/p"), NULL, under("/sr"));
 	CHECK(find(&r, "usr/lib/libx.so.1") != NULL);
 	CHECK(find(&r, "usr/lib/aarch64-linux-gnu/libx.so.1") == NULL);
 	CHECK_INT(r.diags.n_errors, 1);
@@ -189,8 +189,8 @@ static void refuses_a_foreign_program(void)
 	struct result r = {0};
 
 	begin();
-	put("/work/p", (struct elf_make){.machine = EM_X86_64, .interpreter = LOADER});
-	compute(&r, under("/work/p"), NULL, under("/sr"));
+	put("/job/p", (struct elf_make){.machine = EM_X86_64, .interpreter = LOADER});
+	compute(&r, under("/job/p"), NULL, under("/sr"));
 	CHECK_INT(r.diags.n_errors, 1);
 	CHECK(says(&r, "is x86-64 (64 bit), but arm64 needs AArch64"));
 	CHECK_INT(r.closure.n, 0);
@@ -203,14 +203,14 @@ static void refuses_what_is_no_program(void)
 	struct err err = {0};
 
 	begin();
-	CHECK_OK(fs_write_file(under("/work/p"), "#!/bin/sh\n", 10, 0755, &err), &err);
-	compute(&r, under("/work/p"), NULL, under("/sr"));
+	CHECK_OK(fs_write_file(under("/job/p"), "#!/bin/sh\n", 10, 0755, &err), &err);
+	compute(&r, under("/job/p"), NULL, under("/sr"));
 	CHECK_INT(r.diags.n_errors, 1);
 	CHECK(says(&r, "not an ELF file"));
 	result_done(&r);
 	r = (struct result){0};
 	begin();
-	compute(&r, under("/work/absent"), NULL, under("/sr"));
+	compute(&r, under("/job/absent"), NULL, under("/sr"));
 	CHECK_INT(r.diags.n_errors, 1);
 	CHECK(says(&r, "No such file"));
 	result_done(&r);
@@ -221,8 +221,8 @@ static void notes_a_static_program(void)
 	struct result r = {0};
 
 	begin();
-	put("/work/p", (struct elf_make){.type = ET_EXEC, .is_static = true});
-	compute(&r, under("/work/p"), NULL, under("/sr"));
+	put("/job/p", (struct elf_make){.type = ET_EXEC, .is_static = true});
+	compute(&r, under("/job/p"), NULL, under("/sr"));
 	CHECK_INT(r.closure.n, 0);
 	CHECK_INT(r.diags.n_errors, 0);
 	CHECK(says(&r, "is static"));
@@ -239,8 +239,8 @@ static void packs_hwcaps(void)
 	    (struct elf_make){.soname = "libx.so.1", .needed = {"libextra.so.1"}});
 	put_link("libx.so.1.5", "/sr" MULTIARCH "/glibc-hwcaps/v9/libx.so.1");
 	put("/sr" MULTIARCH "/libextra.so.1", (struct elf_make){.soname = "libextra.so.1"});
-	put("/work/p", (struct elf_make){.interpreter = LOADER, .needed = {"libx.so.1"}});
-	compute(&r, under("/work/p"), NULL, under("/sr"));
+	put("/job/p", (struct elf_make){.interpreter = LOADER, .needed = {"libx.so.1"}});
+	compute(&r, under("/job/p"), NULL, under("/sr"));
 	CHECK_INT(r.diags.n, 0);
 	CHECK(find(&r, "usr/lib/aarch64-linux-gnu/libx.so.1") != NULL);
 	CHECK(find(&r, "usr/lib/aarch64-linux-gnu/glibc-hwcaps/v9/libx.so.1") != NULL);
@@ -257,9 +257,9 @@ static void follows_rpath_and_runpath(void)
 	/* RPATH of the program reaches libraries of libraries, RUNPATH does not. */
 	put("/sr/opt/r/liba.so.1", (struct elf_make){.needed = {"libdeep.so.1"}});
 	put("/sr/opt/r/libdeep.so.1", (struct elf_make){.soname = "libdeep.so.1"});
-	put("/work/rpath",
+	put("/job/rpath",
 	    (struct elf_make){.interpreter = LOADER, .rpath = "/opt/r", .needed = {"liba.so.1"}});
-	compute(&r, under("/work/rpath"), NULL, under("/sr"));
+	compute(&r, under("/job/rpath"), NULL, under("/sr"));
 	CHECK_INT(r.diags.n, 0);
 	CHECK(find(&r, "opt/r/liba.so.1") != NULL && find(&r, "opt/r/libdeep.so.1") != NULL);
 	result_done(&r);
@@ -268,11 +268,11 @@ static void follows_rpath_and_runpath(void)
 	begin();
 	put("/sr/opt/r/liba.so.1", (struct elf_make){.needed = {"libdeep.so.1"}});
 	put("/sr/opt/r/libdeep.so.1", (struct elf_make){.soname = "libdeep.so.1"});
-	put("/work/p", (struct elf_make){.interpreter = LOADER,
+	put("/job/p", (struct elf_make){.interpreter = LOADER,
 					 .runpath = "/opt/r",
 					 .rpath = "/opt/r",
 					 .needed = {"liba.so.1"}});
-	compute(&r, under("/work/p"), NULL, under("/sr"));
+	compute(&r, under("/job/p"), NULL, under("/sr"));
 	CHECK_INT(r.diags.n_errors, 1);
 	CHECK(says(&r, "'libdeep.so.1', needed by"));
 	result_done(&r);
@@ -288,8 +288,8 @@ static void expands_origin_of_libraries(void)
 	put("/sr" MULTIARCH "/private/libp.so.1",
 	    (struct elf_make){.runpath = "${ORIGIN}", .needed = {"libq.so.1"}});
 	put("/sr" MULTIARCH "/private/libq.so.1", (struct elf_make){.soname = "libq.so.1"});
-	put("/work/p", (struct elf_make){.interpreter = LOADER, .needed = {"liba.so.1"}});
-	compute(&r, under("/work/p"), NULL, under("/sr"));
+	put("/job/p", (struct elf_make){.interpreter = LOADER, .needed = {"liba.so.1"}});
+	compute(&r, under("/job/p"), NULL, under("/sr"));
 	CHECK_INT(r.diags.n, 0);
 	CHECK(find(&r, "usr/lib/aarch64-linux-gnu/private/libp.so.1") != NULL);
 	CHECK(find(&r, "usr/lib/aarch64-linux-gnu/private/libq.so.1") != NULL);
@@ -301,11 +301,11 @@ static void refuses_origin_of_the_program(void)
 	struct result r = {0};
 
 	begin();
-	put("/work/lib/libmine.so.1", (struct elf_make){.soname = "libmine.so.1"});
-	put("/work/bin/p", (struct elf_make){.interpreter = LOADER,
+	put("/job/lib/libmine.so.1", (struct elf_make){.soname = "libmine.so.1"});
+	put("/job/bin/p", (struct elf_make){.interpreter = LOADER,
 					     .runpath = "$ORIGIN/../lib",
 					     .needed = {"libmine.so.1", "libc.so.6"}});
-	compute(&r, under("/work/bin/p"), NULL, under("/sr"));
+	compute(&r, under("/job/bin/p"), NULL, under("/sr"));
 	CHECK_INT(r.diags.n_errors, 1);
 	CHECK(says(&r, "relative to the program"));
 	CHECK(says(&r, "files:"));
@@ -338,9 +338,9 @@ static void tells_of_folders_not_searched(void)
 	put("/sr/opt/vendor/libv.so.1", (struct elf_make){.soname = "libv.so.1"});
 	CHECK_OK(fs_mkdirs(under("/sr/etc"), &err), &err);
 	CHECK_OK(fs_write_file(under("/sr/etc/ld.so.conf"), "/opt/vendor\n", 12, 0644, &err), &err);
-	put("/work/p",
+	put("/job/p",
 	    (struct elf_make){.interpreter = LOADER, .needed = {"libx.so.1", "libv.so.1"}});
-	compute(&r, under("/work/p"), NULL, under("/sr"));
+	compute(&r, under("/job/p"), NULL, under("/sr"));
 	CHECK_INT(r.diags.n_errors, 2);
 	CHECK(says(&r, "is in '/usr/lib64', which the image's loader"));
 	CHECK(says(&r, "is in '/opt/vendor', which the image's loader"));
@@ -353,9 +353,9 @@ static void reports_a_missing_interpreter(void)
 	struct result r = {0};
 
 	begin();
-	put("/work/p",
+	put("/job/p",
 	    (struct elf_make){.interpreter = "/lib/ld-other.so.9", .needed = {"libc.so.6"}});
-	compute(&r, under("/work/p"), NULL, under("/sr"));
+	compute(&r, under("/job/p"), NULL, under("/sr"));
 	CHECK_INT(r.diags.n_errors, 1);
 	CHECK(says(&r, "interpreter '/lib/ld-other.so.9'"));
 	result_done(&r);
@@ -371,8 +371,8 @@ static void flattens_links_that_leave_the_folder(void)
 	CHECK(mkdir(under("/sr/etc"), 0755) == 0);
 	put_link("/usr/lib/aarch64-linux-gnu/blas/libblas.so.3", "/sr/etc/blas");
 	put_link("/etc/blas", "/sr" MULTIARCH "/libblas.so.3");
-	put("/work/p", (struct elf_make){.interpreter = LOADER, .needed = {"libblas.so.3"}});
-	compute(&r, under("/work/p"), NULL, under("/sr"));
+	put("/job/p", (struct elf_make){.interpreter = LOADER, .needed = {"libblas.so.3"}});
+	compute(&r, under("/job/p"), NULL, under("/sr"));
 	f = find(&r, "usr/lib/aarch64-linux-gnu/libblas.so.3");
 	CHECK(f != NULL && f->link == NULL && text_has_suffix(f->source, "/blas/libblas.so.3"));
 	CHECK_INT(r.diags.n, 0);
@@ -388,8 +388,8 @@ static void survives_cycles(void)
 	    (struct elf_make){.soname = "liba.so.1", .needed = {"libb.so.1"}});
 	put("/sr" MULTIARCH "/libb.so.1",
 	    (struct elf_make){.soname = "libb.so.1", .needed = {"liba.so.1"}});
-	put("/work/p", (struct elf_make){.interpreter = LOADER, .needed = {"liba.so.1"}});
-	compute(&r, under("/work/p"), NULL, under("/sr"));
+	put("/job/p", (struct elf_make){.interpreter = LOADER, .needed = {"liba.so.1"}});
+	compute(&r, under("/job/p"), NULL, under("/sr"));
 	CHECK_INT(r.closure.n, 3);
 	CHECK_INT(r.diags.n, 0);
 	result_done(&r);
@@ -470,8 +470,8 @@ static void fills_a_tree(void)
 	bool loader = false;
 
 	begin();
-	put("/work/p", (struct elf_make){.interpreter = LOADER, .needed = {"libc.so.6"}});
-	path = (struct layer_path){.path = under("/work/p")};
+	put("/job/p", (struct elf_make){.interpreter = LOADER, .needed = {"libc.so.6"}});
+	path = (struct layer_path){.path = under("/job/p")};
 	layer.sysroot = under("/sr");
 	CHECK_OK(platform_parse("linux/arm64", &arm64, &err), &err);
 	tree_init(&t, &a, "runtime", 0);
