@@ -57,16 +57,58 @@ static size_t skip_string(const char *text, size_t len, size_t i, const char **r
 	return i;
 }
 
-/* Depth, NUL bytes and the \u0000 escape, before the parser's recursion sees the text. */
+static size_t skip_digits(const char *text, size_t len, size_t i)
+{
+	while (i < len && text[i] >= '0' && text[i] <= '9')
+		i++;
+	return i;
+}
+
+/*
+ * The index of the number's last byte (or of its fault). cJSON leaves numbers to strtod, which
+ * takes "01", "1." and "-.5"; RFC 8259, section 6 does not.
+ */
+static size_t skip_number(const char *text, size_t len, size_t i, const char **ret_problem)
+{
+	*ret_problem = "a malformed number";
+	i += text[i] == '-';
+	size_t end = skip_digits(text, len, i);
+
+	if (end == i || (text[i] == '0' && end > i + 1))
+		return i;
+	i = end;
+	if (i < len && text[i] == '.') {
+		end = skip_digits(text, len, ++i);
+		if (end == i)
+			return i;
+		i = end;
+	}
+	if (i < len && (text[i] == 'e' || text[i] == 'E')) {
+		i++;
+		i += i < len && (text[i] == '+' || text[i] == '-');
+		end = skip_digits(text, len, i);
+		if (end == i)
+			return i;
+		i = end;
+	}
+	*ret_problem = NULL;
+	return i - 1;
+}
+
+/* Depth, NUL, control bytes and numbers, before the parser's recursion sees the text. */
 static int scan(const char *what, const char *text, size_t len, struct err *err)
 {
-	const char *problem = memchr(text, '\0', len) != NULL ? "a NUL byte" : NULL;
-	size_t i = problem != NULL ? (size_t)((const char *)memchr(text, '\0', len) - text) : 0;
+	const char *nul = memchr(text, '\0', len), *problem = NULL;
+	size_t i = 0;
 	int depth = 0;
 
+	if (nul != NULL)
+		return fail_at(what, text, (size_t)(nul - text), "a NUL byte", err);
 	for (; i < len && problem == NULL; i++) {
 		if (text[i] == '"')
 			i = skip_string(text, len, i, &problem);
+		else if (text[i] == '-' || (text[i] >= '0' && text[i] <= '9'))
+			i = skip_number(text, len, i, &problem);
 		else if (text[i] == '{' || text[i] == '[')
 			depth++;
 		else if (text[i] == '}' || text[i] == ']')

@@ -1,7 +1,7 @@
 /*
  * JSON documents (cJSON inside): strict bounded parsing, typed access, one writer.
  * The writer keeps key order, prints whole numbers as integers (never 1e+15) and escapes only what
- * JSON demands, so the same tree always gives the same bytes.
+ * JSON demands (and DEL), so the same tree always gives the same bytes.
  */
 #ifndef SLIPWAY_BASE_JSON_H
 #define SLIPWAY_BASE_JSON_H

@@ -17,6 +17,9 @@ struct child {
 	pid_t pid;
 	const char *input;
 	size_t left;
+	const char *name; /* for messages */
+	int timeout_ms;
+	int64_t deadline; /* of now_ms(), when timeout_ms > 0 */
 };
 
 void proc_result_done(struct proc_result *r)
@@ -119,12 +122,12 @@ static int64_t now_ms(void)
 }
 
 /* Moves what can be moved now; waits at most a tenth of a second. */
-static int pump(struct child *c, const char *name, struct proc_result *r, struct err *err)
+static int pump(struct child *c, struct proc_result *r, struct err *err)
 {
 	struct pollfd fds[] = {{c->out, POLLIN, 0}, {c->err_text, POLLIN, 0}, {c->in, POLLOUT, 0}};
 
 	if (poll(fds, ARRAY_LEN(fds), 100) < 0 && errno != EINTR)
-		return err_set(err, ERR_IO, "wait for '%s'", name);
+		return err_set(err, ERR_IO, "wait for '%s'", c->name);
 	if (c->out >= 0 && fds[0].revents != 0)
 		drain(&c->out, &r->out);
 	if (c->err_text >= 0 && fds[1].revents != 0)
@@ -132,25 +135,48 @@ static int pump(struct child *c, const char *name, struct proc_result *r, struct
 	if (c->in >= 0 && fds[2].revents != 0)
 		feed(c);
 	if (r->out.overflow)
-		return err_set(err, ERR_LIMIT, "'%s' printed more than %zu bytes", name,
+		return err_set(err, ERR_LIMIT, "'%s' printed more than %zu bytes", c->name,
 		               r->out.max);
 	return 0;
 }
 
-/* Moves bytes until the child closed its outputs. */
-static int converse(struct child *c, const char *name, int timeout_ms, struct proc_result *r,
-                    struct err *err)
+/* 0 while the child may go on. */
+static int check_time(const struct child *c, struct err *err)
 {
-	int64_t deadline = now_ms() + timeout_ms;
-
-	while (c->out >= 0 || c->err_text >= 0) {
-		if (interrupt_check(err) != 0 || pump(c, name, r, err) != 0)
-			return -1;
-		if (timeout_ms > 0 && now_ms() > deadline)
-			return err_set(err, ERR_NETWORK, "'%s' did not finish in %d s", name,
-			               timeout_ms / 1000);
-	}
+	if (interrupt_check(err) != 0)
+		return -1;
+	if (c->timeout_ms > 0 && now_ms() > c->deadline)
+		return err_set(err, ERR_NETWORK, "'%s' did not finish in %d s", c->name,
+		               (c->timeout_ms + 999) / 1000);
 	return 0;
+}
+
+/* Moves bytes until the child closed its outputs. */
+static int converse(struct child *c, struct proc_result *r, struct err *err)
+{
+	while (c->out >= 0 || c->err_text >= 0)
+		if (pump(c, r, err) != 0 || check_time(c, err) != 0)
+			return -1;
+	return 0;
+}
+
+/* A child that closed its outputs may still run: its time counts on. Leaves it to reap. */
+static int await_end(struct child *c, struct err *err)
+{
+	attr_close_fd(&c->in);
+	for (int pause_ms = 1;; pause_ms = pause_ms < 50 ? 2 * pause_ms : pause_ms) {
+		siginfo_t info = {.si_pid = 0};
+
+		/* An error is reap's to meet; EINTR leaves si_pid 0. */
+		if (waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 &&
+		    errno != EINTR)
+			return 0;
+		if (info.si_pid != 0)
+			return 0;
+		if (check_time(c, err) != 0)
+			return -1;
+		poll(NULL, 0, pause_ms);
+	}
 }
 
 static int reap(const struct child *c)
@@ -169,14 +195,19 @@ int proc_run(const char *const argv[], const char *input, int timeout_ms, struct
 	                  .out = -1,
 	                  .err_text = -1,
 	                  .input = input,
-	                  .left = input != NULL ? strlen(input) : 0};
+	                  .left = input != NULL ? strlen(input) : 0,
+	                  .name = argv[0],
+	                  .timeout_ms = timeout_ms,
+	                  .deadline = now_ms() + timeout_ms};
 
 	if (start(argv, &c, err) != 0) {
 		child_done(&c);
 		return -1;
 	}
-	int result = converse(&c, argv[0], timeout_ms, r, err);
+	int result = converse(&c, r, err);
 
+	if (result == 0)
+		result = await_end(&c, err);
 	if (result != 0)
 		kill(c.pid, SIGKILL);
 	child_done(&c);

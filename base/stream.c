@@ -180,25 +180,24 @@ struct verified_source {
 	struct hasher hasher;
 	struct digest want;
 	int64_t size, seen;
-	bool over; /* the end was reached and found good */
+	struct digest got; /* set once ended: a hasher ends once, a reader may ask again */
+	bool ended;
 };
 
 static int verify_end(struct verified_source *v, struct err *err)
 {
 	char want[DIGEST_TEXT_MAX], got[DIGEST_TEXT_MAX];
 
-	if (v->over)
-		return 0;
 	digest_text(&v->want, want);
 	if (v->seen != v->size)
 		return err_set(err, ERR_DIGEST, "%s: %lld bytes instead of %lld", want,
 		               (long long)v->seen, (long long)v->size);
-	struct digest d = hasher_final(&v->hasher);
-
-	if (!digest_equal(&d, &v->want))
+	if (!v->ended)
+		v->got = hasher_final(&v->hasher);
+	v->ended = true;
+	if (!digest_equal(&v->got, &v->want))
 		return err_set(err, ERR_DIGEST, "%s: the content's digest is %s", want,
-		               digest_text(&d, got));
-	v->over = true;
+		               digest_text(&v->got, got));
 	return 0;
 }
 

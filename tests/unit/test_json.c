@@ -49,12 +49,27 @@ static void refuses_what_is_not_strict(void)
 		{"\"\xed\xa0\x80\"", "not UTF-8"},
 		{"\"\\u0000\"", "a NUL character"},
 		{"1e999", "out of range"},
+		{"01", "column 1: a malformed number"},
+		{"[-01]", "column 3: a malformed number"},
+		{"00", "a malformed number"},
+		{"[1.]", "column 4: a malformed number"},
+		{"1.", "column 3: a malformed number"},
+		{"-.5", "column 2: a malformed number"},
+		{"-", "column 2: a malformed number"},
+		{"1e", "column 3: a malformed number"},
+		{"[1e+]", "column 5: a malformed number"},
+		{"{\"a\":\n1.e3}", "line 2, column 3: a malformed number"},
+		{"+1", "not JSON"},
+		{".5", "not JSON"},
+		{"1-2", "text after the document"},
+		{"NaN", "not JSON"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		refused(rows[i].text, strlen(rows[i].text), rows[i].part);
-	refused("[1]\0", 4, "NUL byte");
-	refused("\"a\0b\"", 5, "NUL byte");
+	refused("[1]\0", 4, "column 4: a NUL byte");
+	refused("\0", 1, "column 1: a NUL byte");
+	refused("\"a\0b\"", 5, "column 3: a NUL byte");
 	refused(NULL, 0, "empty");
 }
 
@@ -111,6 +126,8 @@ static void numbers_stay_whole(void)
 	for (size_t i = 0; i < ARRAY_LEN(same); i++)
 		round_trip(same[i], same[i]);
 	round_trip("1e15", "1000000000000000");
+	round_trip("[-0,0.0,1E+2,20e-1,-0.5]", "[0,0,100,2,-0.5]");
+	round_trip("{\"01\":\"1. -.5\"}", "{\"01\":\"1. -.5\"}"); /* in texts anything goes */
 	round_trip("9.007199254740992e15", "9007199254740992");
 	round_trip("1e300", "1.0000000000000001e+300");
 }

@@ -2,6 +2,9 @@
 #include "tests/harness.h"
 
 #include <math.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "base/json.h"
 #include "base/jsonw.h"
@@ -97,10 +100,95 @@ static void numbers(void)
 	CHECK_STR(strbuf_str(&sb), "[null,null,9223372036854775807,-9223372036854775808]");
 }
 
+static void value_without_a_key(struct jsonw *w)
+{
+	jsonw_begin_object(w);
+	jsonw_int(w, 1);
+}
+
+static void key_in_an_array(struct jsonw *w)
+{
+	jsonw_begin_array(w);
+	jsonw_key(w, "k");
+}
+
+static void key_after_a_key(struct jsonw *w)
+{
+	jsonw_begin_object(w);
+	jsonw_key(w, "k");
+	jsonw_key(w, "l");
+}
+
+static void key_without_an_object(struct jsonw *w)
+{
+	jsonw_key(w, "k");
+}
+
+static void end_of_the_other_kind(struct jsonw *w)
+{
+	jsonw_begin_object(w);
+	jsonw_end_array(w);
+}
+
+static void end_after_a_key(struct jsonw *w)
+{
+	jsonw_begin_object(w);
+	jsonw_key(w, "k");
+	jsonw_end_object(w);
+}
+
+static void end_without_a_begin(struct jsonw *w)
+{
+	jsonw_end_array(w);
+}
+
+static void too_deep(struct jsonw *w)
+{
+	for (int i = 0; i <= JSONW_DEPTH_MAX; i++)
+		jsonw_begin_array(w);
+}
+
+/* Does it in a child of ours, quietly; true when that child aborted. */
+static bool aborts(void (*misuse)(struct jsonw *w))
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		const struct rlimit none = {0, 0};
+		AUTO(strbuf) struct strbuf sb = STRBUF_INIT(1000);
+		struct jsonw w;
+
+		if (setrlimit(RLIMIT_CORE, &none) != 0 || freopen("/dev/null", "w", stderr) == NULL)
+			_exit(2);
+		jsonw_init(&w, &sb, false);
+		misuse(&w);
+		_exit(0);
+	}
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+static void misuse_aborts(void)
+{
+	static void (*const rows[])(struct jsonw *w) = {
+		value_without_a_key,   key_in_an_array, key_after_a_key,     key_without_an_object,
+		end_of_the_other_kind, end_after_a_key, end_without_a_begin, too_deep,
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (!aborts(rows[i])) {
+			CHECK(!"aborts");
+			printf("#   row %zu\n", i);
+		}
+	CHECK(!aborts(write_sample));
+}
+
 int main(void)
 {
 	TEST("jsonw: compact and indented", compact_and_pretty);
 	TEST("jsonw: quoting gives valid JSON whatever the bytes", quoting);
 	TEST("jsonw: numbers", numbers);
+	TEST("jsonw: misuse aborts", misuse_aborts);
 	return test_done();
 }

@@ -83,6 +83,23 @@ static void time_runs_out(void)
 	CHECK_INT(r.exit_status, 128 + 9);
 }
 
+static void closed_outputs_stop_no_clock(void)
+{
+	AUTO(proc_result) struct proc_result r = RESULT(100);
+	struct err err = {0};
+	time_t start = time(NULL);
+
+	CHECK(proc_run(SH("exec >&- 2>&-; exec sleep 60"), NULL, 300, &r, &err) != 0);
+	CHECK_INT(err.code, ERR_NETWORK);
+	CHECK(time(NULL) - start < 30);
+	CHECK_INT(r.exit_status, 128 + 9);
+	err = (struct err){0};
+	CHECK_OK(proc_run(SH("exec >&- 2>&-; sleep 0.2; exit 3"), NULL, 20000, &r, &err), &err);
+	CHECK_INT(r.exit_status, 3);
+	CHECK_OK(proc_run(SH("exec >&- 2>&-; cat; exit 4"), "in", 20000, &r, &err), &err);
+	CHECK_INT(r.exit_status, 4);
+}
+
 static void a_signal_is_a_status(void)
 {
 	AUTO(proc_result) struct proc_result r = RESULT(100);
@@ -143,6 +160,7 @@ int main(void)
 	TEST("proc: arguments reach no shell", arguments_reach_no_shell);
 	TEST("proc: output is capped", output_is_capped);
 	TEST("proc: time runs out", time_runs_out);
+	TEST("proc: closed outputs do not stop the clock", closed_outputs_stop_no_clock);
 	TEST("proc: a signal is a status", a_signal_is_a_status);
 	TEST("proc: a missing program", missing_programs);
 	TEST("proc: no descriptor leaks", no_descriptor_leaks);

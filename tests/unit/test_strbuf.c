@@ -200,6 +200,23 @@ static void sources_are_verified(void)
 	CHECK_INT(err.code, ERR_DIGEST);
 }
 
+static void a_refusal_is_repeated(void)
+{
+	struct digest want = digest_of("content", 7);
+	struct source *s = source_verified(source_from_bytes("CONTENT", 7), &want, 7);
+	char buf[16], first[ERR_MSG_MAX];
+	struct err err = {0};
+	size_t n = 0;
+
+	CHECK_OK(source_read(s, buf, sizeof(buf), &n, &err), &err);
+	CHECK(source_read(s, buf, sizeof(buf), &n, &err) != 0);
+	memcpy(first, err.msg, sizeof(first));
+	CHECK(source_read(s, buf, sizeof(buf), &n, &err) != 0);
+	CHECK_INT(err.code, ERR_DIGEST);
+	CHECK_STR(err.msg, first);
+	source_close(s);
+}
+
 static void bytes_flow_through_a_chain(void)
 {
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(10);
@@ -255,6 +272,7 @@ int main(void)
 	TEST("digest: anything but sha256 and lower-case hex is refused",
 	     digests_are_read_strictly);
 	TEST("stream: too long, too short and wrong content is refused", sources_are_verified);
+	TEST("stream: a reader that asks again gets the same refusal", a_refusal_is_repeated);
 	TEST("stream: bytes flow through a chain", bytes_flow_through_a_chain);
 	TEST("stream: descriptors as source and sink", descriptors_are_sources_and_sinks);
 	return test_done();
