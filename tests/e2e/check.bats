@@ -51,6 +51,61 @@ program() { printf 'int main(void){return 0;}\n' | "$1" -x c - -o "$2" "${@:3}";
 	refused glibc-version
 }
 
+@test "check: the library that is missing is named with the program that needs it" {
+	need gcc
+	printf 'int gone(void){return 1;}\n' | gcc -x c - -shared -fPIC -Wl,-soname,libgone.so.7 -o libgone.so
+	printf 'int gone(void);int main(void){return gone();}\n' | gcc -x c - -o tree/bin/app -L. -lgone
+	# What the closure cannot find is an error already, unless the node brings it ...
+	printf '    - name: runtime\n      closure: [tree/bin/app]\n' >>slipway.yaml
+	run "$SLIPWAY" build --progress none -o image
+	[ "$status" -eq 3 ]
+	[[ $output == *libgone.so.7* ]]
+	# ... which is said by name.
+	printf '      provided: [libgone.so.7]\n' >>slipway.yaml
+	"$SLIPWAY" build --progress none -o image --set 'image.check.provided=[libgone.so.7]' | digest_line
+	# An image made elsewhere is held to the same: nobody brings the library there.
+	run "$SLIPWAY" verify --progress none oci:image
+	[ "$status" -eq 3 ]
+	[[ $output == *"[elf-needed]"* && $output == *libgone.so.7* && $output == *bin/app* ]]
+	"$SLIPWAY" verify --progress none --provided libgone.so.7 oci:image
+	"$SLIPWAY" verify --progress none --off elf-needed oci:image
+}
+
+@test "check: an image in a registry is held to the same rules" {
+	printf 'machine example.com login me password hunter2\n' >tree/share/.netrc
+	"$SLIPWAY" build --progress none --no-check -o image >/dev/null
+	start_faultreg
+	"$SLIPWAY" push --progress none --insecure image "$REG/app:v1" >/dev/null
+	run "$SLIPWAY" verify --progress none --insecure "$REG/app:v1"
+	[ "$status" -eq 3 ]
+	[[ $output == *"[secret]"*  && $output == *.netrc* && $output != *hunter2* ]]
+	run bash -c '"$0" verify --progress none --insecure --output json "$1/app:v1" 2>/dev/null' "$SLIPWAY" "$REG"
+	[ "$status" -eq 3 ]
+	json d <<<"$output" >/dev/null
+}
+
+@test "check: setuid files and world-writable paths are pointed out" {
+	make_spec slipway.yaml 'platforms: [linux/amd64]'
+	sed -i 's#to: /opt/sample}#to: /opt/sample, mode: 04777}#' slipway.yaml
+	run "$SLIPWAY" build --progress none -o image
+	[[ $output == *"[setuid]"* ]]
+	[[ $output == *"[world-writable]"* ]]
+}
+
+@test "check: an entry point that is not in the image" {
+	make_spec slipway.yaml 'platforms: [linux/amd64]' 'entrypoint: [/opt/sample/bin/nothing]'
+	refused entrypoint
+}
+
+@test "check: an unknown rule to turn off is an error" {
+	run "$SLIPWAY" build --progress none -o image --set 'image.check.off=[secrets]'
+	[ "$status" -eq 3 ]
+	[[ $output == *"did you mean 'secret'"* ]]
+	"$SLIPWAY" build --progress none -o image >/dev/null
+	run "$SLIPWAY" verify --progress none --off secrets oci:image
+	[ "$status" -eq 2 ] || [ "$status" -eq 3 ]
+}
+
 @test "check: a closure makes the same program pass" {
 	need gcc
 	program gcc tree/bin/app

@@ -39,6 +39,83 @@ teardown() { common_teardown; }
 	[ "$status" -eq 2 ]
 }
 
+@test "cli: zsh and fish completions are valid where those shells are" {
+	"$SLIPWAY" completion zsh >slipway.zsh
+	"$SLIPWAY" completion fish >slipway.fish
+	[ -s slipway.zsh ]
+	[ -s slipway.fish ]
+	for shell in zsh fish; do
+		command -v "$shell" >/dev/null || continue
+		"$shell" -n "slipway.$shell"
+	done
+}
+
+@test "cli: every command prints JSON when asked" {
+	make_tree tree
+	make_spec slipway.yaml
+	for command in "build -o one" "build -o one --dry-run" "inspect oci:one" "verify oci:one" "diff oci:one oci:one" \
+		version doctor; do
+		# shellcheck disable=SC2086 # a command line
+		"$SLIPWAY" $command --output json 2>/dev/null | json d >/dev/null
+	done
+}
+
+@test "cli: --progress json is one JSON document a line on standard error" {
+	make_tree tree
+	make_spec slipway.yaml
+	"$SLIPWAY" build -o one --progress json 2>progress >/dev/null
+	[ -s progress ]
+	while read -r line; do json d <<<"$line" >/dev/null; done <progress
+}
+
+@test "cli: results go to standard output, progress to standard error, and no colour into a file" {
+	make_tree tree
+	make_spec slipway.yaml
+	"$SLIPWAY" build -o one --progress plain >out 2>err
+	digest_line <out
+	[ -s err ]
+	! grep -q "$(printf '\033')" out err || false
+	"$SLIPWAY" build -o one --progress none >out 2>err
+	[ ! -s err ]
+}
+
+@test "cli: a terminal gets colour unless NO_COLOR is set" {
+	need script
+	sed 's/tags:/tagz:/' <(make_spec /dev/stdout) >slipway.yaml
+	run script -qec "$SLIPWAY build --progress none" /dev/null
+	[[ $output == *$'\e['* ]]
+	NO_COLOR=1 run script -qec "$SLIPWAY build --progress none" /dev/null
+	[[ $output == *tagz* ]]
+	[[ $output != *$'\e['* ]]
+}
+
+@test "cli: inspect --raw prints exactly the bytes that the digest names" {
+	make_tree tree
+	make_spec slipway.yaml
+	digest=$("$SLIPWAY" build --progress none -o one --digest-file file | digest_line)
+	[ "sha256:$("$SLIPWAY" inspect --raw oci:one | sha256sum | cut -d' ' -f1)" = "$digest" ]
+	[ "$(cat file)" = "$digest" ]
+}
+
+@test "cli: a spec with many mistakes shows all of them, each with its place and a caret" {
+	make_tree tree
+	make_spec slipway.yaml 'tagz: [x]' 'compression: lzma' 'platforms: [linux/z80000]' 'user: [1]'
+	run "$SLIPWAY" build --progress none
+	[ "$status" -eq 3 ]
+	for line in 5 6 7 8; do [[ $output == *"slipway.yaml:$line:"* ]]; done
+	[[ $output == *"^"* ]]
+}
+
+@test "cli: options that do not go together or have no sense exit 2" {
+	for arguments in "build --jobs x" "build --jobs -1" "build --format zip" "build -o" "inspect a b" "diff oci:x" \
+		"push a b c d" "completion" "--version=1" ""; do
+		# shellcheck disable=SC2086 # a command line
+		run "$SLIPWAY" $arguments
+		echo "$arguments: $status $output"
+		[ "$status" -eq 2 ]
+	done
+}
+
 @test "cli: the schema is JSON and knows image.layers" {
 	"$SLIPWAY" schema | python3 -c 'import json,sys; d=json.load(sys.stdin); d["properties"]["image"]["properties"]["layers"]'
 }

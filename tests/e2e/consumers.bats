@@ -20,6 +20,59 @@ podman_run() {
 	python3 "$ROOT/tests/servers/check-layout" image
 }
 
+@test "consumers: the independent reader accepts every codec, and refuses what was changed" {
+	make_tree tree
+	for codec in zstd gzip none; do
+		make_spec slipway.yaml "compression: $codec"
+		"$SLIPWAY" build --progress none -o "$codec" >/dev/null
+		python3 "$ROOT/tests/servers/check-layout" "$codec"
+	done
+	for blob in none/blobs/sha256/*; do
+		cp -r none damaged
+		chmod u+w "damaged/blobs/sha256/$(basename "$blob")"
+		printf x >>"damaged/blobs/sha256/$(basename "$blob")"
+		run python3 "$ROOT/tests/servers/check-layout" damaged
+		[ "$status" -ne 0 ]
+		rm -rf damaged
+	done
+}
+
+@test "consumers: skopeo and podman read the docker archive" {
+	need skopeo
+	(cd "$ROOT" && "$SLIPWAY" build --progress none --platform linux/amd64 --format docker-archive -o "$WORK/image.tar" >/dev/null)
+	skopeo copy -q docker-archive:image.tar oci:converted:v1
+	"$SLIPWAY" verify --progress none oci:converted:v1
+	need podman
+	[ "$EUID" -eq 0 ] || skip "containers need root here"
+	run podman --storage-driver vfs --root "$WORK/podman" --runroot "$WORK/podman-run" load -i image.tar
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output == *"Loaded image"*perceiver:v1* ]]
+}
+
+@test "consumers: skopeo takes zstd layers to a registry and back" {
+	need skopeo
+	make_tree tree
+	make_spec slipway.yaml
+	"$SLIPWAY" build --progress none -o zstd >/dev/null
+	start_registry
+	skopeo copy -q --all --preserve-digests --dest-tls-verify=false oci:zstd:v1 "docker://$REG/app:v1"
+	[ "$(root_of --insecure "$REG/app:v1")" = "$(root_of oci:zstd:v1)" ]
+	"$SLIPWAY" verify --progress none --insecure "$REG/app:v1"
+}
+
+@test "consumers: the arm64 program runs from its own root under qemu-user" {
+	need umoci
+	need qemu-aarch64-static
+	(cd "$ROOT" && "$SLIPWAY" build --progress none --platform linux/arm64 -o "$WORK/arm64" >/dev/null)
+	umoci unpack --rootless --image arm64:v1 bundle
+	# Its own loader and libraries and nothing of this machine's: -L is where qemu looks for both.
+	run qemu-aarch64-static -L "$WORK/bundle/rootfs" bundle/rootfs/usr/bin/slipway-trainer probe
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output == *"architecture: arm64"* ]]
+}
+
 @test "consumers: skopeo inspects it and copies it to a registry and back, bit for bit" {
 	need skopeo
 	skopeo inspect --raw oci:image:v1 | grep -q '"mediaType":"application/vnd.oci.image.index.v1+json"'

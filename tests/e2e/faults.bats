@@ -152,6 +152,131 @@ other_saw_credentials() { grep '"port": "other"' "$REGLOG" | grep -vq '"auth": "
 	[ "$status" -eq 1 ]
 }
 
+@test "faults: an answer that gets lost after the work was done is no failure" {
+	# The registry has the manifest, the client does not know: sent again, it is the same manifest.
+	FAULTS='[{"method":"PUT","path":"manifests","times":2,"do":{"drop":true}},
+	         {"method":"PUT","path":"uploads","do":{"drop":true}}]' start_faultreg
+	push
+	complete
+}
+
+@test "faults: every request of a push may lose its connection once" {
+	start_faultreg
+	push >/dev/null
+	total=$(wc -l <"$REGLOG")
+	kill "${PIDS[-1]}"
+	for ((n = 0; n < total; n++)); do
+		FAULTS="[{\"skip\":$n,\"do\":{\"drop\":true}}]" start_faultreg
+		push 2>/dev/null
+		complete
+		kill "${PIDS[-1]}"
+	done
+	[ "$total" -gt 5 ]
+}
+
+@test "faults: an upload session that is gone is begun again" {
+	FAULTS='[{"method":"PUT","path":"uploads","do":{"status":404,"body":"{\"errors\":[{\"code\":\"BLOB_UPLOAD_UNKNOWN\"}]}"}}]' start_faultreg
+	push
+	complete
+}
+
+@test "faults: a pull whose server knows no ranges begins again" {
+	FAULTS='[{"method":"GET","path":"blobs","times":2,"do":{"cut_response":1000}},
+	         {"method":"GET","path":"blobs","times":9,"do":{"no_range":true}}]' start_faultreg
+	push
+	complete
+}
+
+@test "faults: redirects in a circle end" {
+	FAULTS='[{"method":"GET","path":"blobs","times":999,"do":{"redirect":"self"}}]' start_faultreg
+	push
+	run timeout 20 "$SLIPWAY" verify --progress none --insecure --retries 1 "$REG/app:v1"
+	[ "$status" -ne 0 ]
+	[ "$status" -ne 124 ]
+	[[ $output == *"redirect"* ]]
+}
+
+@test "faults: a redirect to a file or to the machine's own metadata service is refused" {
+	printf 'planted\n' >private
+	for to in "file://$PWD/private" 'http://169.254.169.254/latest/meta-data/'; do
+		FAULTS="[{\"method\":\"GET\",\"path\":\"blobs\",\"times\":999,\"do\":{\"redirect\":\"$to\"}}]" start_faultreg
+		push
+		run timeout 20 "$SLIPWAY" verify --progress none --insecure --retries 0 "$REG/app:v1"
+		[ "$status" -ne 0 ]
+		[ "$status" -ne 124 ]
+		[[ $output != *planted* ]]
+		kill "${PIDS[-1]}"
+	done
+}
+
+@test "faults: a permission that is denied exits 4, a bad request exits 1, neither is tried again" {
+	for case in 403:DENIED:4 400:MANIFEST_INVALID:1; do
+		IFS=: read -r code name want <<<"$case"
+		FAULTS="[{\"method\":\"PUT\",\"path\":\"manifests\",\"times\":999,\"do\":{\"status\":$code,\"body\":\"{\\\"errors\\\":[{\\\"code\\\":\\\"$name\\\",\\\"message\\\":\\\"not you\\\"}]}\"}}]" start_faultreg
+		run push
+		[ "$status" -eq "$want" ]
+		[[ $output == *"not you"* ]]
+		[[ $output != *"trying again"* ]]
+		kill "${PIDS[-1]}"
+	done
+}
+
+@test "faults: what a server says reaches the terminal without its control bytes" {
+	FAULTS='[{"method":"POST","times":9,"do":{"status":403,"body":"{\"errors\":[{\"code\":\"DENIED\",\"message\":\"a\\u001b[31mb\\u0007\"}]}"}}]' start_faultreg
+	run push
+	[ "$status" -eq 4 ]
+	[[ $output == *DENIED* || $output == *denied* || $output == *403* ]]
+	[[ $output != *$'\e'* && $output != *$'\a'* ]]
+}
+
+@test "faults: a Warning header is shown" {
+	FAULTS='[{"times":99,"do":{"header":{"Warning":"299 - \"this registry closes soon\""}}}]' start_faultreg
+	run push
+	[ "$status" -eq 0 ]
+	[ "$(grep -c 'this registry closes soon' <<<"$output")" -eq 1 ]
+}
+
+@test "faults: an absurd Retry-After is not waited for" {
+	FAULTS='[{"method":"POST","do":{"status":429,"headers":{"Retry-After":"99999999999999999999"}}},
+	         {"method":"HEAD","do":{"status":503,"headers":{"Retry-After":"-5"}}},
+	         {"method":"PUT","do":{"status":503,"headers":{"Retry-After":"soon"}}}]' start_faultreg
+	run timeout 45 "$SLIPWAY" push --progress none --insecure --retries 1 image "$REG/app:v1"
+	[ "$status" -eq 0 ] || [ "$status" -eq 5 ]
+}
+
+@test "faults: a manifest that turns out to have 5 MiB is refused" {
+	FAULTS='[{"method":"GET","path":"manifests","times":9,"do":{"status":200,"headers":{"Content-Type":"application/vnd.oci.image.index.v1+json"},"body":"{}","fill":5242880}}]' start_faultreg
+	push >/dev/null
+	run "$SLIPWAY" inspect --insecure "$REG/app:v1"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ $output == *"announces 5242882 bytes instead of"* ]]
+}
+
+@test "faults: a manifest with another content than its digest is refused" {
+	start_faultreg
+	push >/dev/null
+	digest=$(root_of oci:image)
+	kill "${PIDS[-1]}"
+	FAULTS='[{"method":"GET","path":"manifests/sha256","times":99,"do":{"corrupt":true}}]' start_faultreg
+	push >/dev/null
+	run "$SLIPWAY" inspect --insecure "$REG/app@$digest"
+	[ "$status" -eq 1 ]
+	[[ $output == *"digest"* ]]
+}
+
+@test "faults: garbage from the token server is a clear error" {
+	for body in '' '<html>' '[]' '{\"token\":5}' '{\"token\":\"\"}'; do
+		FAULTS="[{\"path\":\"^/token\",\"times\":99,\"do\":{\"status\":200,\"body\":\"$body\"}}]" start_faultreg --auth bearer
+		login
+		run "$SLIPWAY" push --progress none --insecure --retries 1 image "$REG/app:v1"
+		[ "$status" -ne 0 ]
+		[ "$status" -lt 6 ]
+		[[ $output == *"error:"* && $output != *secret* ]]
+		kill "${PIDS[-1]}"
+	done
+}
+
 @test "faults: a token server on another host gets no credentials" {
 	FAULTS='[{"path":"/v2/app","times":99,"do":{"status":401,"headers":{"WWW-Authenticate":"Bearer realm=\"http://10.0.0.1/token\",service=\"x\""}}}]' start_faultreg
 	login

@@ -96,20 +96,59 @@ push() { "$SLIPWAY" push --progress none "$@"; }
 	head -c 4000000 /dev/urandom >tree/share/deep/big
 	printf '    - name: two\n      files:\n        - {from: slipway.yaml, to: /etc/two}\n' >>slipway.yaml
 	build -o image >/dev/null
-	start_faultreg
-	push --insecure --jobs 1 image "$REG/app:v1" >/dev/null &
+	# The second upload stalls, so that the kill always falls into the middle.
+	FAULTS='[{"method":"PUT","path":"uploads","skip":1,"do":{"delay":4}}]' start_faultreg
+	# The program itself, not a shell function: killing that would leave the program running.
+	"$SLIPWAY" push --progress none --insecure --jobs 1 image "$REG/app:v1" >/dev/null 2>&1 &
 	pid=$!
-	for ((i = 0; i < 200; i++)); do
-		(($(uploads) >= 1)) && break
-		sleep 0.01
+	for ((i = 0; i < 400; i++)); do
+		(($(uploads) >= 2)) && break
+		sleep 0.02
 	done
-	kill -9 $pid 2>/dev/null || true
+	kill -9 $pid
 	wait $pid 2>/dev/null || true
+	[ "$(uploads)" -eq 2 ]
+	[ "$(grep -c '"method": "PUT", "path": "/v2/app/manifests' "$REGLOG")" -eq 0 ] # nothing was visible yet
 	push --insecure --jobs 1 image "$REG/app:v1" | digest_line
 	"$SLIPWAY" verify --insecure --progress none "$REG/app:v1"
 	# Every blob was taken once; only the one in flight when the push died may have been sent again.
 	grep '"method": "PUT", "path": "/v2/app/blobs' "$REGLOG" | grep -o 'digest=[^"]*' | sort | uniq -d >twice
 	[ "$(wc -l <twice)" -le 1 ]
+}
+
+@test "push: an identity token is traded for access tokens, in the body only" {
+	start_faultreg --auth bearer --refresh-token planted-refresh
+	mkdir docker
+	printf '{"auths":{"%s":{"auth":"%s","identitytoken":"planted-refresh"}}}' "$REG" \
+		"$(printf '00000000-0000-0000-0000-000000000000:' | base64)" >docker/config.json
+	build -o image >/dev/null
+	run push --insecure image "$REG/team/app:v1"
+	[ "$status" -eq 0 ]
+	grep -q '"method": "POST", "path": "/token' "$REGLOG"
+	[[ $output != *planted-refresh* ]]
+	run grep planted-refresh "$REGLOG"
+	[ "$status" -eq 1 ]
+}
+
+@test "push: without arguments build/image goes to the spec's repository under its tags" {
+	start_faultreg
+	make_spec slipway.yaml "repository: $REG/team/app"
+	sed -i 's/tags: .*/tags: [v1, stable]/' slipway.yaml
+	digest=$(build | digest_line)
+	[ "$(push --insecure --digest-file pushed | digest_line)" = "$digest" ]
+	grep -q "$digest" pushed
+	for tag in v1 stable; do [ "$(root_of --insecure "$REG/team/app:$tag")" = "$digest" ]; done
+	[ "$(build --push --insecure | digest_line)" = "$digest" ]
+}
+
+@test "push: --output json counts what was sent" {
+	start_faultreg
+	build -o image >/dev/null
+	push --insecure --output json image "$REG/app:v1" >first.json
+	push --insecure --output json image "$REG/app:v1" >second.json
+	[ "$(json 'd["blobs_uploaded"]' <first.json)" -gt 0 ]
+	[ "$(json 'd["blobs_uploaded"], d["bytes_uploaded"]' <second.json)" = "(0, 0)" ]
+	[ "$(uploads)" = "$(json 'd["blobs_uploaded"]' <first.json)" ]
 }
 
 @test "push: children come before the index, tags come last" {
