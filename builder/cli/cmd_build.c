@@ -190,7 +190,14 @@ static int publish(struct run *run, struct err *err)
 	for (size_t i = 0; i < tags->n; i++)
 		if (layout_set_tag(run->layout, tags->at[i], &run->result.index, err) != 0)
 			return -1;
-	return layout_gc(run->layout, &gc, err);
+	if (layout_gc(run->layout, &gc, err) != 0)
+		return -1;
+	if (gc.in_use)
+		progress_note(
+			run->cli->progress,
+			"'%s' is in use elsewhere: what it no longer needs goes with a later build",
+			run->dir);
+	return 0;
 }
 
 static int write_archive(struct run *run, struct err *err)

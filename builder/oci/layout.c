@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
+#include "base/interrupt.h"
 #include "base/mem.h"
 #include "builder/oci/layout_internal.h"
 
@@ -23,7 +25,7 @@ static int check_version(const char *path, struct err *err)
 	AUTO(json) cJSON *doc = NULL;
 	char file[PATH_MAX];
 
-	if (fs_join(file, path, "oci-layout", err) != 0)
+	if (fs_join(file, path, LAYOUT_FILE, err) != 0)
 		return -1;
 	if (fs_read_file(file, LAYOUT_FILE_MAX, &text, err) != 0) {
 		if (err->code == ERR_NOT_FOUND)
@@ -59,10 +61,45 @@ static int create(const char *path, struct err *err)
 		return -1;
 	if (!fs_exists(file) && fs_write_file(file, empty, strlen(empty), 0644, err) != 0)
 		return -1;
-	if (fs_join(file, path, "oci-layout", err) != 0)
+	if (fs_join(file, path, LAYOUT_FILE, err) != 0)
 		return -1;
 	return fs_exists(file) ? 0
 	                       : fs_write_file(file, layout_file, strlen(layout_file), 0644, err);
+}
+
+int layout_lock_readers(const char *path, int operation, int *ret_fd, struct err *err)
+{
+	/* An exclusive lock on NFS needs a descriptor that may write; a reader's never does. */
+	int wanted = (operation & LOCK_EX) != 0 ? O_RDWR : O_RDONLY, result;
+	char file[PATH_MAX];
+
+	if (fs_join(file, path, LAYOUT_FILE, err) != 0)
+		return -1;
+	AUTO_CLOSE int fd = open(file, wanted | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0 && wanted == O_RDWR)
+		fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return err_set(err, ERR_IO, "open '%s'", file);
+	while ((result = flock(fd, operation)) != 0 && errno == EINTR)
+		if (interrupt_check(err) != 0)
+			return -1;
+	if (result != 0)
+		return err_set(err, ERR_IO, "lock '%s'", file);
+	*ret_fd = fd;
+	fd = -1;
+	return 0;
+}
+
+/* Where a reader can have no lock, no collector has one either, and none collects. */
+static int begin_reading(struct layout *l, struct err *err)
+{
+	struct err why = {0};
+
+	if (layout_lock_readers(l->path, LOCK_SH, &l->lock_fd, &why) == 0 || why.code == ERR_IO)
+		return 0;
+	*err = why;
+	return -1;
 }
 
 int layout_open(const char *path, unsigned flags, struct layout **ret_layout, struct err *err)
@@ -78,7 +115,7 @@ int layout_open(const char *path, unsigned flags, struct layout **ret_layout, st
 		    fs_lock(file, FS_LOCK_SHARED, &l->lock_fd, err) != 0)
 			return err_wrap(err, "image layout '%s'", path);
 	}
-	if (check_version(path, err) != 0)
+	if (check_version(path, err) != 0 || (!l->writable && begin_reading(l, err) != 0))
 		return -1;
 	*ret_layout = l;
 	l = NULL;

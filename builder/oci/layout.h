@@ -2,11 +2,12 @@
  * The OCI image layout on disk (image-spec, image-layout.md): oci-layout, index.json,
  * blobs/sha256/. Blobs are written by temp file + fsync + rename, index.json last; a kill at any
  * instant leaves the old image or the new one. Several processes may write one layout: blobs are
- * content-addressed, index.json is changed under an exclusive lock (.slipway-index.lock), writers
- * hold a shared lock
- * (.slipway-writers.lock) so that garbage collection (which needs the exclusive one) never removes
- * a blob that is about to be referenced. Reading needs no lock and writes nothing. Thread rule:
- * blob functions may be called from several threads.
+ * content-addressed, index.json is changed under an exclusive lock (.slipway-index.lock). Writers
+ * hold a shared lock on .slipway-writers.lock and readers one on the oci-layout file, which every
+ * layout has and which a reader can lock without the right to write. Garbage collection needs both
+ * exclusively and never waits for them, so it removes neither a blob that is about to be referenced
+ * nor one that somebody still reads, and no two processes can wait for each other. Reading writes
+ * nothing. Thread rule: blob functions may be called from several threads.
  */
 #ifndef SLIPWAY_OCI_LAYOUT_H
 #define SLIPWAY_OCI_LAYOUT_H
@@ -20,7 +21,7 @@
 struct layout; /* opaque */
 
 enum layout_flags {
-	LAYOUT_READ = 0,      /* must exist */
+	LAYOUT_READ = 0,      /* must exist; holds the shared readers' lock until closed */
 	LAYOUT_WRITE = 1 << 0 /* created when absent; holds the shared writers' lock until closed */
 };
 
@@ -83,15 +84,16 @@ int layout_set_tag(struct layout *l, const char *tag, const struct descriptor *d
 
 /*
  * Removes blobs that no index.json entry reaches, and temporary files older than an hour; unknown
- * files stay. Does nothing and sets `skipped` while another process writes, or when the layout is
- * nested so deeply (8 documents) that reachability is not certain. Call it on a layout opened with
- * LAYOUT_WRITE, when this process has tagged all it wrote: trying for the lock may let another
- * process collect in between.
+ * files stay. Does nothing and sets `skipped` while anybody else has the layout open (then `in_use`
+ * too), or when the layout is nested so deeply (8 documents) that reachability is not certain. Call
+ * it on a layout opened with LAYOUT_WRITE, when this process has tagged all it wrote: trying for
+ * the lock may let another process collect in between.
  */
 struct layout_gc_result {
 	size_t n_removed;
 	int64_t bytes_removed;
 	bool skipped;
+	bool in_use;
 };
 int layout_gc(struct layout *l, struct layout_gc_result *ret_result, struct err *err) MUST_USE;
 

@@ -222,19 +222,20 @@ static int mark_and_sweep(struct layout *l, struct layout_gc_result *result, str
 int layout_gc(struct layout *l, struct layout_gc_result *ret_result, struct err *err)
 {
 	struct layout_gc_result result = {0};
+	struct err in_use = {0};
+	AUTO_CLOSE int readers = -1;
+	int status = 0;
 
 	if (!l->writable)
 		BUG("layout '%s' was opened for reading", l->path);
 	/* Converting our shared lock: fails at once while any other writer holds its own. */
-	if (flock(l->lock_fd, LOCK_EX | LOCK_NB) != 0) {
-		/* The attempt may have dropped the shared lock (flock(2)): take it again. */
-		if (flock(l->lock_fd, LOCK_SH) != 0)
-			return err_set(err, ERR_IO, "lock '%s'", l->path);
-		*ret_result = (struct layout_gc_result){.skipped = true};
-		return 0;
-	}
-	int status = mark_and_sweep(l, &result, err);
-
+	if (flock(l->lock_fd, LOCK_EX | LOCK_NB) == 0 &&
+	    layout_lock_readers(l->path, LOCK_EX | LOCK_NB, &readers, &in_use) == 0)
+		status = mark_and_sweep(l, &result, err);
+	else
+		result = (struct layout_gc_result){.skipped = true, .in_use = true};
+	/* Also after a failed attempt: it may have dropped the shared lock (flock(2)). */
+	attr_close_fd(&readers);
 	if (flock(l->lock_fd, LOCK_SH) != 0)
 		return err_set(err, ERR_IO, "lock '%s'", l->path);
 	if (status != 0)

@@ -9,6 +9,8 @@
 
 /* Held shared by everybody who writes blobs, exclusively by garbage collection. */
 #define LAYOUT_WRITERS_LOCK ".slipway-writers.lock"
+/* Held shared by everybody who reads, exclusively by garbage collection: never made for a lock. */
+#define LAYOUT_FILE         "oci-layout"
 /* Held exclusively around every change of index.json. */
 #define LAYOUT_INDEX_LOCK   ".slipway-index.lock"
 
@@ -18,8 +20,14 @@
 struct layout {
 	char *path;
 	bool writable;
-	int lock_fd; /* the shared writers' lock, -1 when reading */
+	int lock_fd; /* the shared writers' or readers' lock; -1 where a reader can have none */
 };
+
+/*
+ * Takes the readers' lock; `operation` is flock(2)'s. It lives until *ret_fd is closed. ERR_IO when
+ * it cannot be had: somebody holds it (LOCK_NB), or the file system has no locks.
+ */
+int layout_lock_readers(const char *path, int operation, int *ret_fd, struct err *err) MUST_USE;
 
 /* index.json as JSON; at most MANIFEST_BYTES_MAX bytes. */
 int layout_document(const struct layout *l, cJSON **ret_doc, struct err *err) MUST_USE;

@@ -665,10 +665,54 @@ static void gc_is_skipped_beside_a_writer(void)
 	room_done(&r);
 }
 
+static void gc_is_skipped_beside_a_reader(void)
+{
+	struct room r;
+	struct layout *reader = NULL;
+	struct layout_gc_result gc = {0};
+	struct err err = {0};
+
+	room_init(&r);
+	struct descriptor d = put_image(&r, "one");
+
+	/* A foreign layout's oci-layout may be nobody's to write. */
+	CHECK(chmod(in_room(&r, "oci-layout"), 0444) == 0);
+	CHECK_OK(layout_open(r.path, LAYOUT_READ, &reader, &err), &err);
+	CHECK_OK(layout_gc(r.layout, &gc, &err), &err);
+	CHECK(gc.skipped && gc.in_use);
+	CHECK(layout_has(reader, &d.digest, -1));
+	layout_close(reader);
+	CHECK_OK(layout_gc(r.layout, &gc, &err), &err);
+	CHECK(!gc.skipped && gc.n_removed == 3);
+	room_done(&r);
+}
+
+/* After a collection, done or skipped, this process is a writer like before and nobody is shut out. */
+static void gc_gives_its_locks_back(void)
+{
+	struct room r;
+	struct layout *reader = NULL, *other = NULL;
+	struct layout_gc_result gc = {0};
+	struct err err = {0};
+
+	room_init(&r);
+	CHECK_OK(layout_gc(r.layout, &gc, &err), &err);
+	CHECK(!gc.skipped);
+	CHECK_OK(layout_open(r.path, LAYOUT_READ, &reader, &err), &err);
+	CHECK_OK(layout_gc(r.layout, &gc, &err), &err);
+	CHECK(gc.in_use);
+	layout_close(reader);
+	CHECK_OK(layout_open(r.path, LAYOUT_WRITE, &other, &err), &err);
+	CHECK_OK(layout_gc(other, &gc, &err), &err);
+	CHECK(gc.in_use); /* by r.layout, which writes still */
+	layout_close(other);
+	room_done(&r);
+}
+
 int main(void)
 {
 	TEST("layout: a new layout has its three parts and may be opened again", creates);
-	TEST("layout: reading takes no lock and writes nothing", reading_writes_nothing);
+	TEST("layout: reading makes no lock file and writes nothing", reading_writes_nothing);
 	TEST("layout: other folders and versions are refused by name", refuses_foreign_folders);
 	TEST("layout: a blob is stored read-only under its digest", stores_blobs);
 	TEST("layout: a blob with a wrong digest is refused and leaves nothing", refuses_wrong_digest);
@@ -688,5 +732,7 @@ int main(void)
 	TEST("layout: gc follows a blob that is named by two types", gc_follows_a_blob_of_two_types);
 	TEST("layout: gc removes nothing when indexes are nested too deeply", gc_gives_up_when_too_deep);
 	TEST("layout: gc is skipped while another writer holds the layout", gc_is_skipped_beside_a_writer);
+	TEST("layout: gc is skipped while a reader holds the layout", gc_is_skipped_beside_a_reader);
+	TEST("layout: gc gives its locks back", gc_gives_its_locks_back);
 	return test_done();
 }
