@@ -9,6 +9,7 @@
 #include "builder/cli/image_build.h"
 #include "builder/cli/image_check.h"
 #include "builder/cli/image_push.h"
+#include "builder/cli/result_file.h"
 #include "builder/oci/archive.h"
 
 static const char *const format_choices[] = {"oci", "oci-archive", "docker-archive", NULL};
@@ -313,13 +314,13 @@ static int report(struct run *run, struct err *err)
 	digest_text(&run->result.index.digest, digest);
 	json_print_pretty(doc, &text);
 	if (o->metadata_file != NULL &&
-	    fs_write_file(o->metadata_file, text.ptr, text.len, 0644, err) != 0)
-		return err_wrap(err, "write '%s'", o->metadata_file);
+	    result_file_write(o->metadata_file, text.ptr, text.len, err) != 0)
+		return -1;
 	if (o->digest_file != NULL) {
 		strbuf_reset(&text);
 		strbuf_addf(&text, "%s\n", digest);
-		if (fs_write_file(o->digest_file, text.ptr, text.len, 0644, err) != 0)
-			return err_wrap(err, "write '%s'", o->digest_file);
+		if (result_file_write(o->digest_file, text.ptr, text.len, err) != 0)
+			return -1;
 	}
 	if (cli_json(run->cli)) {
 		cli_print_json(run->cli, doc);

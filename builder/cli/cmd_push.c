@@ -7,6 +7,7 @@
 #include "builder/cli/command.h"
 #include "builder/cli/image_check.h"
 #include "builder/cli/image_push.h"
+#include "builder/cli/result_file.h"
 
 static const struct option options[] = {
 	TEXT_OPTION("file", 'f', file, "FILE", "The spec that names repository and tags",
@@ -104,8 +105,8 @@ static int print_result(struct cli *cli, const struct descriptor *root, const st
 	const char *line = arena_printf(&cli->arena, "%s\n", digest);
 
 	if (cli->options.digest_file != NULL &&
-	    fs_write_file(cli->options.digest_file, line, strlen(line), 0644, err) != 0)
-		return err_wrap(err, "write '%s'", cli->options.digest_file);
+	    result_file_write(cli->options.digest_file, line, strlen(line), err) != 0)
+		return -1;
 	if (cli_json(cli)) {
 		json_add_string(doc, "digest", digest);
 		json_add_string(doc, "repository",
