@@ -4,6 +4,7 @@
 
 #include "base/interrupt.h"
 #include "base/pool.h"
+#include "builder/check/images.h"
 #include "builder/check/rules.h"
 #include "builder/oci/mediatype.h"
 
@@ -108,60 +109,30 @@ static int read_image(struct check_image *image, bool *ret_good, struct err *err
 	return 0;
 }
 
-/* --- which images ------------------------------------------------------------------------------
- */
-
 struct images {
 	struct check_image *at;
 	size_t n;
 };
 
-static void push_image(struct check_run *run, struct images *images, const struct descriptor *desc)
-{
-	struct check_image *image = &images->at[images->n++];
-
-	*image = (struct check_image){.run = run, .desc = *desc};
-}
-
-/* Attestations and other artefacts stand in an index as "unknown/unknown" or without a platform. */
-static bool is_image(const struct descriptor *desc)
-{
-	return media_is_manifest(desc->media_type) && strcmp(desc->platform.os, "unknown") != 0;
-}
-
-static int list_images(struct check_run *run, const struct descriptor *root, struct images *images,
+/* Those that can be gone on with; the faults of the others are reported. */
+static int read_images(struct check_run *run, const struct descriptor *root, struct images *good,
                        struct err *err)
 {
-	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(MANIFEST_BYTES_MAX);
-	const struct platform *only = run->opts->only;
-	struct index index;
+	struct image_list all;
 
-	if (media_is_manifest(root->media_type)) {
-		images->at = arena_calloc(run->arena, 1, sizeof(*images->at));
-		push_image(run, images, root);
-		return 0;
-	}
-	if (!media_is_index(root->media_type))
-		return err_set(err, ERR_FORMAT, "'%s' is neither an image index nor a manifest",
-		               root->media_type);
-	if (store_read(run->store, root, MANIFEST_BYTES_MAX, &sb, err) != 0 ||
-	    index_parse(strbuf_str(&sb), sb.len, root->media_type, run->arena, &index, err) != 0)
-		return err_wrap(err, "image index");
-	run->n_blobs++;
-	images->at = arena_calloc(run->arena, index.n_manifests + 1, sizeof(*images->at));
-	if (only != NULL) {
-		const struct descriptor *chosen = index_choose(&index, only);
-		char text[PLATFORM_TEXT_MAX];
+	if (images_list(run->store, root, run->opts->only, run->arena, &all, err) != 0)
+		return -1;
+	run->n_blobs += all.n_indexes;
+	good->at = arena_calloc(run->arena, all.n, sizeof(*good->at));
+	for (size_t i = 0; i < all.n; i++) {
+		struct check_image *image = &good->at[good->n];
+		bool is_good = false;
 
-		if (chosen == NULL)
-			return err_set(err, ERR_NOT_FOUND, "the image has no manifest for %s",
-			               platform_text(only, text));
-		push_image(run, images, chosen);
-		return 0;
+		*image = (struct check_image){.run = run, .desc = all.at[i]};
+		if (read_image(image, &is_good, err) != 0)
+			return -1;
+		good->n += is_good;
 	}
-	for (size_t i = 0; i < index.n_manifests; i++)
-		if (is_image(&index.manifests[i]))
-			push_image(run, images, &index.manifests[i]);
 	return 0;
 }
 
@@ -276,19 +247,10 @@ static int check_one(struct check_image *image, struct check_platform_size *size
 static int run_checks(struct check_run *run, const struct descriptor *root,
                       struct check_report *report, struct err *err)
 {
-	struct images all = {0}, good = {0};
+	struct images good = {0};
 
-	if (list_images(run, root, &all, err) != 0)
+	if (read_images(run, root, &good, err) != 0)
 		return -1;
-	good.at = arena_calloc(run->arena, all.n + 1, sizeof(*good.at));
-	for (size_t i = 0; i < all.n; i++) {
-		bool is_good = false;
-
-		if (read_image(&all.at[i], &is_good, err) != 0)
-			return -1;
-		if (is_good)
-			good.at[good.n++] = all.at[i];
-	}
 	if (scan_layers(run, &good, err) != 0)
 		return -1;
 	report->platforms = arena_calloc(run->arena, good.n + 1, sizeof(*report->platforms));

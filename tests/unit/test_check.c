@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "base/text.h"
 #include "builder/check/check.h"
+#include "builder/check/images.h"
 #include "builder/check/rules.h"
 #include "builder/check/secret.h"
 #include "tests/elf_make.h"
@@ -700,6 +701,122 @@ static void tells_platforms_apart(void)
 	CHECK_OK(fs_remove_tree(dir, &err), &err);
 }
 
+/* Every image of an index in an index is read, however it is wrapped; faults do not hide there. */
+static void descends_into_indexes(void)
+{
+	struct arena a = {0};
+	struct diags d = {0};
+	struct image_make m;
+	struct check_opts opts = {0};
+	struct check_report report = {0};
+	struct err err = {0};
+	struct layout *layout = NULL;
+	struct descriptor descs[2], index, both[2];
+	struct platform arm64 = {"linux", "arm64", ""}, s390x = {"linux", "s390x", ""};
+	struct store *store;
+	char dir[4096];
+
+	test_tmpdir(dir);
+	CHECK_OK(layout_open(dir, LAYOUT_WRITE, &layout, &err), &err);
+	store = layout_store(layout);
+	good_image(&m);
+	descs[0] = image_make(&m, layout, &a);
+	index = image_index(descs, 1, layout);
+	/* The same index twice is one. */
+	both[0] = both[1] = index;
+	index = image_index(both, 2, layout);
+	CHECK_OK(check_image(store, &index, &opts, &a, &report, &d, &err), &err);
+	CHECK_INT(report.n_platforms, 1);
+	opts.only = &arm64;
+	CHECK_OK(check_image(store, &index, &opts, &a, &report, &d, &err), &err);
+	CHECK_INT(report.n_platforms, 1);
+	opts.only = &s390x;
+	CHECK(check_image(store, &index, &opts, &a, &report, &d, &err) == -1 &&
+	      err.code == ERR_NOT_FOUND);
+	opts.only = NULL;
+	good_image(&m);
+	tar_text(&m.layers[1].tar, "etc/key", fake_secret);
+	descs[1] = image_make(&m, layout, &a);
+	both[0] = index;
+	both[1] = image_index(&descs[1], 1, layout);
+	index = image_index(both, 2, layout);
+	err = (struct err){0};
+	CHECK(check_image(store, &index, &opts, &a, &report, &d, &err) == -1 &&
+	      err.code == ERR_CHECK);
+	CHECK_INT(d.n_errors, 1);
+	store_close(store);
+	layout_close(layout);
+	diags_done(&d);
+	arena_done(&a);
+	CHECK_OK(fs_remove_tree(dir, &err), &err);
+}
+
+/* The error code for `index`, whose images are not even good. */
+static enum err_code refusal(struct layout *layout, const struct descriptor *index)
+{
+	struct arena a = {0};
+	struct diags d = {0};
+	struct check_opts opts = {0};
+	struct check_report report = {0};
+	struct err err = {0};
+	struct store *store = layout_store(layout);
+	int rc = check_image(store, index, &opts, &a, &report, &d, &err);
+
+	store_close(store);
+	diags_done(&d);
+	arena_done(&a);
+	return rc == 0 ? ERR_NONE : err.code;
+}
+
+static void bounds_the_indexes(void)
+{
+	struct arena a = {0};
+	struct image_make m;
+	struct err err = {0};
+	struct layout *layout = NULL;
+	struct descriptor image, index, many[IMAGES_INDEXES_MAX];
+	char dir[4096];
+
+	test_tmpdir(dir);
+	CHECK_OK(layout_open(dir, LAYOUT_WRITE, &layout, &err), &err);
+	good_image(&m);
+	image = image_make(&m, layout, &a);
+	index = image_index(NULL, 0, layout);
+	CHECK_INT(refusal(layout, &index), ERR_CHECK);
+	index = image_index(&index, 1, layout);
+	CHECK_INT(refusal(layout, &index), ERR_CHECK);
+	/* Attestations alone are no image. */
+	struct descriptor unknown = image;
+
+	unknown.platform = (struct platform){"unknown", "unknown", ""};
+	index = image_index(&unknown, 1, layout);
+	CHECK_INT(refusal(layout, &index), ERR_CHECK);
+	index = image;
+	for (int i = 0; i < IMAGES_DEPTH_MAX; i++)
+		index = image_index(&index, 1, layout);
+	CHECK_INT(refusal(layout, &index), ERR_NONE);
+	index = image_index(&index, 1, layout);
+	CHECK_INT(refusal(layout, &index), ERR_LIMIT);
+	for (size_t i = 0; i < IMAGES_INDEXES_MAX; i++) {
+		snprintf(image.platform.variant, sizeof(image.platform.variant), "v%zu", i);
+		many[i] = image_index(&image, 1, layout);
+	}
+	index = image_index(many, IMAGES_INDEXES_MAX, layout);
+	CHECK_INT(refusal(layout, &index), ERR_LIMIT);
+	enum { HALF = IMAGES_ENTRIES_MAX / 2 };
+	struct descriptor *entries = arena_calloc(&a, HALF, sizeof(*entries));
+
+	for (size_t i = 0; i < HALF; i++)
+		entries[i] = many[0];
+	many[1] = image_index(entries, HALF, layout);
+	many[2] = image_index(entries, HALF - 1, layout);
+	index = image_index(many, 3, layout); /* 3 + HALF + HALF - 1 entries already */
+	CHECK_INT(refusal(layout, &index), ERR_LIMIT);
+	layout_close(layout);
+	arena_done(&a);
+	CHECK_OK(fs_remove_tree(dir, &err), &err);
+}
+
 int main(void)
 {
 	TEST("check: a good image passes in silence", passes_a_good_image);
@@ -723,5 +840,8 @@ int main(void)
 	TEST("secret: chunk borders do not matter", sees_across_chunks);
 	TEST("secret: no message shows one", never_shows_the_secret);
 	TEST("check: problems name their platform", tells_platforms_apart);
+	TEST("check: images in an index of an index are checked", descends_into_indexes);
+	TEST("check: an index without an image and indexes without end are refused",
+	     bounds_the_indexes);
 	return test_done();
 }

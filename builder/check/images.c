@@ -1,0 +1,111 @@
+#include "builder/check/images.h"
+
+#include <string.h>
+
+#include "builder/oci/mediatype.h"
+
+struct walk {
+	struct store *store;
+	struct arena *arena;
+	struct digest seen[IMAGES_INDEXES_MAX]; /* the indexes that were read */
+	size_t n_entries;
+	struct image_list list;
+};
+
+/* Attestations and other artefacts stand in an index as "unknown/unknown". */
+static bool is_image(const struct descriptor *desc)
+{
+	return media_is_manifest(desc->media_type) && strcmp(desc->platform.os, "unknown") != 0;
+}
+
+/* An index that many name is read once: else a few of them would stand for millions. */
+static bool was_seen(const struct walk *w, const struct digest *d)
+{
+	for (size_t i = 0; i < w->list.n_indexes; i++)
+		if (digest_equal(&w->seen[i], d))
+			return true;
+	return false;
+}
+
+static int read_index(struct walk *w, const struct descriptor *desc, struct index *ret_index,
+                      struct err *err)
+{
+	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(MANIFEST_BYTES_MAX);
+
+	if (store_read(w->store, desc, MANIFEST_BYTES_MAX, &sb, err) != 0 ||
+	    index_parse(strbuf_str(&sb), sb.len, desc->media_type, w->arena, ret_index, err) != 0)
+		return err_wrap(err, "image index");
+	return 0;
+}
+
+static int walk_index(struct walk *w, const struct descriptor *desc, int depth, struct err *err)
+{
+	struct index index;
+
+	if (was_seen(w, &desc->digest))
+		return 0;
+	if (depth > IMAGES_DEPTH_MAX)
+		return err_set(err, ERR_LIMIT, "image indexes are nested more than %d deep",
+		               IMAGES_DEPTH_MAX);
+	if (w->list.n_indexes == IMAGES_INDEXES_MAX)
+		return err_set(err, ERR_LIMIT, "the image has more than %d indexes",
+		               IMAGES_INDEXES_MAX);
+	if (read_index(w, desc, &index, err) != 0)
+		return -1;
+	w->seen[w->list.n_indexes++] = desc->digest;
+	if (index.n_manifests > IMAGES_ENTRIES_MAX - w->n_entries)
+		return err_set(err, ERR_LIMIT, "the image's indexes have more than %d entries",
+		               IMAGES_ENTRIES_MAX);
+	w->n_entries += index.n_manifests;
+	for (size_t i = 0; i < index.n_manifests; i++) {
+		const struct descriptor *entry = &index.manifests[i];
+
+		if (is_image(entry))
+			w->list.at[w->list.n++] = *entry;
+		else if (media_is_index(entry->media_type) &&
+		         walk_index(w, entry, depth + 1, err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int keep_only(struct image_list *list, const struct platform *only, struct err *err)
+{
+	const struct index all = {.manifests = list->at, .n_manifests = list->n};
+	const struct descriptor *chosen = index_choose(&all, only);
+	char text[PLATFORM_TEXT_MAX];
+
+	if (chosen == NULL)
+		return err_set(err, ERR_NOT_FOUND, "the image has no manifest for %s",
+		               platform_text(only, text));
+	list->at[0] = *chosen;
+	list->n = 1;
+	return 0;
+}
+
+int images_list(struct store *store, const struct descriptor *root, const struct platform *only,
+                struct arena *a, struct image_list *ret_list, struct err *err)
+{
+	struct walk w = {.store = store, .arena = a};
+
+	w.list.at = arena_calloc(a, IMAGES_ENTRIES_MAX, sizeof(*w.list.at));
+	if (media_is_manifest(root->media_type)) {
+		w.list.at[w.list.n++] = *root;
+		*ret_list = w.list;
+		return 0;
+	}
+	if (!media_is_index(root->media_type))
+		return err_set(err, ERR_FORMAT, "'%s' is neither an image index nor a manifest",
+		               root->media_type);
+	if (walk_index(&w, root, 1, err) != 0)
+		return -1;
+	if (w.list.n == 0) {
+		err_set(err, ERR_CHECK,
+		        "the image index names no image: there is nothing to check");
+		return err_hint(err, "build or push the image again");
+	}
+	if (only != NULL && keep_only(&w.list, only, err) != 0)
+		return -1;
+	*ret_list = w.list;
+	return 0;
+}
