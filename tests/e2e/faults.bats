@@ -86,7 +86,7 @@ other_saw_credentials() { grep '"port": "other"' "$REGLOG" | grep -vq '"auth": "
 	login
 	push
 	grep -q '"port": "other", "method": "PUT"' "$REGLOG"
-	! other_saw_credentials
+	run ! other_saw_credentials
 }
 
 @test "faults: a blob behind a redirect to another host is pulled without credentials" {
@@ -95,7 +95,7 @@ other_saw_credentials() { grep '"port": "other"' "$REGLOG" | grep -vq '"auth": "
 	push
 	complete
 	grep -q '"port": "other", "method": "GET"' "$REGLOG"
-	! other_saw_credentials
+	run ! other_saw_credentials
 }
 
 @test "faults: a mount that is refused falls back to an upload" {

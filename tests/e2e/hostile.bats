@@ -103,19 +103,17 @@ wrap() {
 }
 
 @test "hostile: an image does not pass the check by hiding in an index of an index" {
-	open_fault "verify passes an index that holds indexes, and an empty one, without having read an image"
 	printf 'machine example.com login me password hunter2\n' >tree/.netrc
 	for depth in 0 1 2 200; do
 		rm -rf image
 		"$SLIPWAY" build --progress none --no-check -o image >/dev/null
 		wrap "$depth"
 		refused "$SLIPWAY" verify --progress none oci:image
-		[ "$status" -eq 3 ] || [ "$depth" -gt 0 ]
+		[ "$status" -eq 3 ] || [ "$depth" -eq 200 ]
 	done
 }
 
 @test "hostile: an index without any image does not pass the check" {
-	open_fault "verify passes an index that holds indexes, and an empty one, without having read an image"
 	python3 - <<-'EOF'
 		import hashlib, json
 		kind = "application/vnd.oci.image.index.v1+json"
@@ -126,6 +124,7 @@ wrap() {
 		json.dump({"schemaVersion": 2, "manifests": [entry]}, open("image/index.json", "w"))
 	EOF
 	refused "$SLIPWAY" verify --progress none oci:image
+	[ "$status" -eq 3 ]
 }
 
 @test "hostile: a layer that expands without end is bounded in memory" {

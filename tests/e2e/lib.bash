@@ -1,6 +1,9 @@
 # What the end-to-end tests share. bats loads it with `load lib`.
 # shellcheck shell=bash
 
+# For `run !`: a plain `!` command fails no test, for set -e passes it over.
+bats_require_minimum_version 1.5.0
+
 ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 SLIPWAY=$ROOT/${BUILD:-build}/slipway
 
@@ -26,9 +29,6 @@ common_teardown() {
 }
 
 need() { command -v "$1" >/dev/null || skip "$1 is not installed"; }
-
-# open_fault TEXT: skips a test that shows a fault of the tool nobody has mended yet; OPEN_FAULTS=1 runs it.
-open_fault() { [[ -n ${OPEN_FAULTS:-} ]] || skip "open fault: $1"; }
 
 # wait_for FILE: until it has content, at most 10 s.
 wait_for() {

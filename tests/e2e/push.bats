@@ -12,11 +12,14 @@ teardown() { common_teardown; }
 build() { "$SLIPWAY" build --progress none "$@"; }
 push() { "$SLIPWAY" push --progress none "$@"; }
 
+# shellcheck disable=SC2094 # the program and the file only share a name
+make_htpasswd() { htpasswd -Bbn user secret >htpasswd; }
+
 @test "push: docker-registry with TLS and htpasswd takes it, and nothing twice" {
 	need docker-registry
 	need htpasswd
 	make_certificate
-	htpasswd -Bbn user secret >htpasswd
+	make_htpasswd
 	start_registry "  tls: {certificate: $WORK/cert.pem, key: $WORK/key.pem}" \
 		"auth: {htpasswd: {realm: test, path: $WORK/htpasswd}}"
 	digest=$(build -o image | digest_line)
@@ -34,7 +37,7 @@ push() { "$SLIPWAY" push --progress none "$@"; }
 	need docker-registry
 	need htpasswd
 	make_certificate
-	htpasswd -Bbn user secret >htpasswd
+	make_htpasswd
 	start_registry "  tls: {certificate: $WORK/cert.pem, key: $WORK/key.pem}" \
 		"auth: {htpasswd: {realm: test, path: $WORK/htpasswd}}"
 	build -o image >/dev/null
@@ -82,6 +85,7 @@ push() { "$SLIPWAY" push --progress none "$@"; }
 	start_faultreg --auth basic --user helper:from-helper
 	mkdir docker bin
 	printf '{"credHelpers":{"%s":"test"}}' "$REG" >docker/config.json
+	# shellcheck disable=SC2016 # the helper expands these
 	printf '#!/bin/sh\nread -r host\necho "$host $1" >>%s/asked\nprintf %s\n' "$WORK" \
 		"'{\"ServerURL\":\"x\",\"Username\":\"helper\",\"Secret\":\"from-helper\"}'" >bin/docker-credential-test
 	chmod +x bin/docker-credential-test
@@ -218,5 +222,5 @@ push() { "$SLIPWAY" push --progress none "$@"; }
 	sed -i "s#$base#$REG#" app.yaml
 	run bash -c 'printf planted | "$0" build --progress none --insecure -f app.yaml -o app -u user --password-stdin' "$SLIPWAY"
 	[ "$status" -eq 4 ]
-	! grep -q '"auth": "Basic"' "$REGLOG"
+	run ! grep -q '"auth": "Basic"' "$REGLOG"
 }
