@@ -40,7 +40,7 @@ static int read_index(struct walk *w, const struct descriptor *desc, struct inde
 
 static int walk_index(struct walk *w, const struct descriptor *desc, int depth, struct err *err)
 {
-	struct index index;
+	struct index index = {0};
 
 	if (was_seen(w, &desc->digest))
 		return 0;
