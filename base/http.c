@@ -6,16 +6,27 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+/* A line break would let one header smuggle in others. */
+static int check_headers(const struct http_request *r, struct err *err)
+{
+	for (size_t i = 0; i < r->n_headers; i++)
+		if (strpbrk(r->headers[i].name, "\r\n: ") != NULL ||
+		    strpbrk(r->headers[i].value, "\r\n") != NULL)
+			return err_set(err, ERR_FORMAT, "a line break in header '%.60s'",
+			               r->headers[i].name);
+	return 0;
+}
+
 int http_perform(struct http_transport *t, const struct http_request *req,
                  struct http_response *resp, struct err *err)
 {
-	return t->perform(t, req, resp, err);
+	return check_headers(req, err) == 0 ? t->perform(t, req, resp, err) : -1;
 }
 
 int http_open(struct http_transport *t, const struct http_request *req, struct http_response *resp,
               struct source **ret_body, struct err *err)
 {
-	return t->open(t, req, resp, ret_body, err);
+	return check_headers(req, err) == 0 ? t->open(t, req, resp, ret_body, err) : -1;
 }
 
 void http_close(struct http_transport *t)

