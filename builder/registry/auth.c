@@ -33,8 +33,10 @@ struct auth {
 	struct challenge challenge;
 	char *extra;        /* a scope that the registry asked for besides ours, NULL if none */
 	int64_t renewed_ms; /* when the provider was last asked for new credentials, 0 = never */
+	bool plain;         /* the host wants Basic and does not wait to be asked */
 	bool basic_good;    /* `basic` was accepted once */
 	char *basic;        /* "Basic ..." */
+	int64_t basic_renew_ms; /* after this moment a new one is asked for; 0 = never */
 	struct token tokens[TOKENS_MAX];
 	size_t n_tokens;
 };
@@ -46,6 +48,10 @@ struct auth *auth_new(const struct auth_opts *opts)
 	a->opts = *opts;
 	a->host = mem_strdup(opts->host);
 	a->origin = mem_strdup(opts->origin);
+	a->plain = opts->credentials != NULL && opts->credentials->is_plain != NULL &&
+	           opts->credentials->is_plain(opts->credentials, opts->host);
+	if (a->plain)
+		a->challenge.scheme = CHALLENGE_BASIC;
 	pthread_mutex_init(&a->lock, NULL);
 	return a;
 }
@@ -325,8 +331,10 @@ static int bearer(struct auth *a, const char *scopes, char **ret_value, struct e
 static int basic(struct auth *a, char **ret_value, struct err *err)
 {
 	AUTO(credential) struct credential c = {0};
+	bool old =
+		a->basic_renew_ms != 0 && a->opts.clock->now_ms(a->opts.clock) >= a->basic_renew_ms;
 
-	if (a->basic == NULL) {
+	if (a->basic == NULL || old) {
 		if (get_credential(a, false, &c, err) != 0)
 			return -1;
 		if (c.username == NULL) {
@@ -336,7 +344,9 @@ static int basic(struct auth *a, char **ret_value, struct err *err)
 				"log in: `docker login %s`, or --username with --password-stdin",
 				a->host);
 		}
+		auth_release(a->basic);
 		a->basic = basic_header(&c);
+		a->basic_renew_ms = c.renew_ms;
 	}
 	*ret_value = mem_strdup(a->basic);
 	return 0;
@@ -390,8 +400,10 @@ static int renew_basic(struct auth *a, const char *used, bool again, bool *ret_r
 	bool other = basic != NULL && strcmp(basic, used) != 0;
 
 	auth_release(other ? a->basic : basic);
-	if (other)
+	if (other) {
 		a->basic = basic;
+		a->basic_renew_ms = c.renew_ms;
+	}
 	*ret_retry = other || again;
 	return 0;
 }
@@ -418,6 +430,11 @@ static int learn(struct auth *a, const char *text, bool used_token, struct err *
 	a->arena = arena;
 	a->challenge = c;
 	return 0;
+}
+
+bool auth_is_plain(const struct auth *a)
+{
+	return a->plain;
 }
 
 void auth_accepted(struct auth *a, const char *used)

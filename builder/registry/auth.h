@@ -42,6 +42,9 @@ void auth_release(char *value); /* wipes and frees; accepts NULL */
 int auth_challenged(struct auth *a, const char *challenge, const char *used, bool *ret_retry,
                     struct err *err) MUST_USE;
 
+/* The host says with 400 too that a password is no longer good. */
+bool auth_is_plain(const struct auth *a);
+
 /* A request with this Authorization was not refused. */
 void auth_accepted(struct auth *a, const char *used);
 

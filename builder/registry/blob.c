@@ -26,7 +26,8 @@ static int head_blob(struct registry *r, const struct descriptor *desc, const ch
 	AUTO(http_response) struct http_response resp = {0};
 	const struct call head = {.method = "HEAD",
 	                          .url = blob_url(r, &desc->digest, &a),
-	                          .scopes = call_scopes(r, actions, NULL, &a)};
+	                          .scopes = call_scopes(r, actions, NULL, &a),
+	                          .step = REGISTRY_HEAD_BLOB};
 
 	if (call_send(r, &head, &resp, err) != 0)
 		return -1;
@@ -86,7 +87,8 @@ static int open_session(const struct upload *u, const char *mount_from, struct a
 	}
 	const struct call post = {.method = "POST",
 	                          .url = strbuf_str(&url),
-	                          .scopes = call_scopes(u->r, "pull,push", mount_from, a)};
+	                          .scopes = call_scopes(u->r, "pull,push", mount_from, a),
+	                          .step = REGISTRY_OPEN_UPLOAD};
 
 	*ret_mounted = false;
 	if (call_send(u->r, &post, &resp, err) != 0)
@@ -102,7 +104,7 @@ static int open_session(const struct upload *u, const char *mount_from, struct a
 		return err_set(err, ERR_NOT_FOUND, "the registry has no such blob to mount");
 	if (resp.status != 202)
 		return mount_from != NULL ? open_session(u, NULL, a, ret_location, ret_mounted, err)
-		                          : registry_error(&resp, err);
+		                          : call_refused(u->r, &post, &resp, err);
 	const char *location = http_header_get(&resp.headers, "Location");
 
 	if (location == NULL)
@@ -147,8 +149,10 @@ static int put_blob(struct upload *u, const char *location, struct arena *a, str
 		.headers = {{"Content-Type", "application/octet-stream"}},
 		.n_headers = 1,
 		.body = {.kind = HTTP_BODY_FILE, .fd = u->fd, .size = u->desc->size},
+		.step = REGISTRY_PUT_BLOB,
 		.large = true,
 		.once = true,
+		.no_replay = true,
 		.on_sent = on_sent,
 		.ctx = &u->sending};
 
@@ -165,7 +169,7 @@ static int put_blob(struct upload *u, const char *location, struct arena *a, str
 		return 0;
 	v->confused = resp.status == 416 || registry_error_has(&resp, "BLOB_UPLOAD_INVALID");
 	v->again = v->confused || resp.status == 404;
-	return registry_error(&resp, err);
+	return call_refused(u->r, &put, &resp, err);
 }
 
 /* Before each new session a HEAD asks whether the answer that was lost was a yes. */

@@ -48,6 +48,10 @@ int call_wait(struct registry *r, unsigned attempt, const char *retry_after, con
 	int64_t now = r->opts.clock->now_ms(r->opts.clock);
 	int64_t delay = retry_delay_ms(attempt, retry_after, now, next_random(r));
 
+	/* Of many who were told "too many requests" none may come back at once. */
+	if (why->http_status == 429 && retry_after == NULL)
+		delay += RETRY_THROTTLED_MS;
+
 	if (interrupt_check(err) != 0)
 		return -1;
 	if (attempt > r->opts.retries || !take_budget(r)) {
@@ -198,6 +202,15 @@ int call_resolve(const struct registry *r, const char *base, const char *locatio
 	return 0;
 }
 
+int call_refused(struct registry *r, const struct call *c, const struct http_response *resp,
+                 struct err *err)
+{
+	registry_error(resp, err);
+	if (r->opts.advisor != NULL)
+		(void)r->opts.advisor->explain(r->opts.advisor, r, c->step, 1, err);
+	return -1;
+}
+
 int call_explain(struct registry *r, const struct call *head, const struct http_response *resp,
                  struct err *err)
 {
@@ -209,8 +222,8 @@ int call_explain(struct registry *r, const struct call *head, const struct http_
 	get.once = true;
 	get.response_max = HTTP_BODY_BYTES_DEFAULT;
 	if (call_send(r, &get, &again, &ignored) == 0 && again.status == resp->status)
-		return registry_error(&again, err);
-	return registry_error(resp, err);
+		return call_refused(r, head, &again, err);
+	return call_refused(r, head, resp, err);
 }
 
 /* Follows redirects by hand: libraries that do it themselves have leaked credentials to other
@@ -242,8 +255,11 @@ static int follow(struct registry *r, const struct call *c, char **ret_used,
 
 /* 401, or 403 where a password that ran out may be behind it (ECR says "expired" and does not ask
  * again). */
-static bool is_refusal(const struct http_response *resp, const char *used)
+static bool is_refusal(const struct registry *r, const struct http_response *resp, const char *used)
 {
+	/* ECR: 400 for a token of another region, or one that it cannot read. */
+	if (resp->status == 400)
+		return used != NULL && auth_is_plain(r->auth) && registry_error_may_be_auth(resp);
 	if (resp->status != 403)
 		return resp->status == 401;
 	return used != NULL && (strncmp(used, "Basic ", 6) == 0 ||
@@ -275,11 +291,16 @@ static int try_once(struct registry *r, const struct call *c, struct http_respon
 
 		if (status == 0 && used != NULL && resp->status < 400)
 			auth_accepted(r->auth, used);
-		if (status == 0 && tries < AUTH_TRIES && is_refusal(resp, used))
+		if (status == 0 && tries < AUTH_TRIES && is_refusal(r, resp, used))
 			status = answer_challenge(r, resp, used, &retry, err);
+		bool anonymous = used == NULL;
+
 		auth_release(used);
 		if (status != 0 || !retry)
 			return status;
+		if (c->no_replay && !anonymous)
+			return err_set(err, ERR_NETWORK,
+			               "the registry wanted new credentials in the middle of it");
 		http_response_done(resp);
 	}
 }
@@ -305,7 +326,10 @@ int call_send(struct registry *r, const struct call *c, struct http_response *re
 			registry_error(resp, &why);
 			snprintf(after, sizeof(after), "%s", value != NULL ? value : "");
 		}
-		if (c->once) {
+		bool certain = r->opts.advisor != NULL && status != 0 &&
+		               r->opts.advisor->explain(r->opts.advisor, r, c->step, attempt, &why);
+
+		if (c->once || certain) {
 			*err = why;
 			return -1;
 		}

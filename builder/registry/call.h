@@ -27,6 +27,7 @@ struct call {
 	const char *method;
 	const char *url; /* absolute */
 	const char *scopes;
+	enum registry_step step;
 	struct http_header headers[4];
 	size_t n_headers;
 	struct http_body body;
@@ -35,6 +36,8 @@ struct call {
 		body_source; /* set: a 2xx reply's body is pulled from *body_source by the caller */
 	bool once;           /* no retry here: the caller starts over in its own way; of a
 	                      * refusal worth a retry *resp then still has the headers */
+	bool no_replay;      /* after a refusal for the credentials' sake they are renewed, but the
+	                      * request is not sent again: ERR_NETWORK, for the caller to start over */
 	bool large;
 	bool stay; /* do not follow redirects */
 	void (*on_sent)(void *ctx,
@@ -61,6 +64,10 @@ int call_resolve(const struct registry *r, const char *base, const char *locatio
 
 /* Always -1: the error of a HEAD whose answer `resp` has no body; the same as GET says why. */
 int call_explain(struct registry *r, const struct call *head, const struct http_response *resp,
+                 struct err *err);
+
+/* Always -1: what a reply that is not a success means, in the advisor's words if it has any. */
+int call_refused(struct registry *r, const struct call *c, const struct http_response *resp,
                  struct err *err);
 
 /* "repository:NAME:pull,push" and, for mounts, "repository:FROM:pull", in the arena. */

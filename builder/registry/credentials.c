@@ -46,7 +46,7 @@ struct credential_provider *credentials_fixed(const char *username, const char *
 {
 	struct fixed *f = mem_zalloc(sizeof(*f));
 
-	f->provider = (struct credential_provider){fixed_get, fixed_close};
+	f->provider = (struct credential_provider){.get = fixed_get, .close = fixed_close};
 	f->credential.username = mem_strdup(username);
 	f->credential.secret = mem_strdup(secret);
 	return &f->provider;
@@ -70,6 +70,14 @@ static int for_host_get(struct credential_provider *p, const char *host, bool re
 	return 0;
 }
 
+static bool for_host_is_plain(struct credential_provider *p, const char *host)
+{
+	const struct for_host *f = (const struct for_host *)p;
+	struct credential_provider *chosen = strcmp(host, f->host) == 0 ? f->own : f->others;
+
+	return chosen != NULL && chosen->is_plain != NULL && chosen->is_plain(chosen, host);
+}
+
 static void close_one(struct credential_provider *p)
 {
 	if (p != NULL && p->close != NULL)
@@ -91,7 +99,8 @@ struct credential_provider *credentials_for_host(const char *host, struct creden
 {
 	struct for_host *f = mem_zalloc(sizeof(*f));
 
-	f->provider = (struct credential_provider){for_host_get, for_host_close};
+	f->provider = (struct credential_provider){
+		.get = for_host_get, .close = for_host_close, .is_plain = for_host_is_plain};
 	f->host = mem_strdup(host);
 	f->own = own;
 	f->others = others;

@@ -7,6 +7,7 @@
 #define SLIPWAY_REGISTRY_CREDENTIALS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
@@ -15,6 +16,7 @@ struct credential {
 	char *secret;         /* password */
 	char *identity_token; /* OAuth2 refresh token instead of a password, NULL if none */
 	char *registry_token; /* bearer token to use as it is, NULL if none */
+	int64_t renew_ms;     /* after this moment (ms since 1970) ask again; 0 = good for ever */
 };
 void credential_done(struct credential *c); /* wipes and frees */
 
@@ -26,6 +28,12 @@ struct credential_provider {
 	int (*get)(struct credential_provider *p, const char *host, bool renew,
 	           struct credential *ret, struct err *err);
 	void (*close)(struct credential_provider *p); /* NULL = nothing to release */
+	/*
+	 * True when this host takes a name and password with the very first request, and says with
+	 * 400 as well as 401 and 403 that they are no longer good (ECR). NULL = false for every
+	 * host.
+	 */
+	bool (*is_plain)(struct credential_provider *p, const char *host);
 };
 
 /*

@@ -280,7 +280,7 @@ int credentials_docker(struct credential_provider **ret_provider, struct err *er
 {
 	struct docker *d = mem_zalloc(sizeof(*d));
 
-	d->provider = (struct credential_provider){docker_get, docker_close};
+	d->provider = (struct credential_provider){.get = docker_get, .close = docker_close};
 	pthread_mutex_init(&d->lock, NULL);
 	if (read_files(d, err) != 0) {
 		docker_close(&d->provider);

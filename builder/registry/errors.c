@@ -91,3 +91,18 @@ bool registry_error_has(const struct http_response *response, const char *code)
 	}
 	return false;
 }
+
+bool registry_error_may_be_auth(const struct http_response *response)
+{
+	AUTO(json) cJSON *doc = parse_body(response);
+	const cJSON *item = NULL;
+
+	cJSON_ArrayForEach (item, json_get(doc, "errors")) {
+		const char *code = json_string(item, "code");
+
+		if (code != NULL && strcmp(code, "UNAUTHORIZED") != 0 &&
+		    strcmp(code, "DENIED") != 0)
+			return false;
+	}
+	return true;
+}

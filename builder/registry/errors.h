@@ -11,6 +11,9 @@
  * ERR_SERVER. */
 int registry_error(const struct http_response *response, struct err *err);
 
+/* True unless the body's JSON names an error that has nothing to do with credentials. */
+bool registry_error_may_be_auth(const struct http_response *response);
+
 /* True when the body's JSON has this error code ("MANIFEST_BLOB_UNKNOWN", ...). */
 bool registry_error_has(const struct http_response *response, const char *code);
 

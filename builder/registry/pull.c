@@ -64,6 +64,7 @@ static int connect_pull(struct pull *p, struct err *err)
 	struct call get = {.method = "GET",
 	                   .url = p->url,
 	                   .scopes = p->scopes,
+	                   .step = p->accept != NULL ? REGISTRY_GET_MANIFEST : REGISTRY_GET_BLOB,
 	                   .large = true,
 	                   .body_source = &p->inner};
 
@@ -83,7 +84,7 @@ static int connect_pull(struct pull *p, struct err *err)
 		return skip(p, p->have, err);
 	if (resp.status == 206 && p->have > 0)
 		return check_range(p, &resp, err);
-	return registry_error(&resp, err);
+	return call_refused(p->r, &get, &resp, err);
 }
 
 static void disconnect(struct pull *p)

@@ -52,6 +52,8 @@ static const char *mount_source(struct push *p, const struct manifest *m)
 	struct ref ref;
 	struct err ignored = {0};
 
+	if (p->opts->limits != NULL && p->opts->limits->no_mount)
+		return NULL;
 	if (name == NULL || ref_parse(name, &p->arena, &ref, &ignored) != 0 ||
 	    ref.kind != REF_REGISTRY)
 		return NULL;
@@ -59,6 +61,39 @@ static const char *mount_source(struct push *p, const struct manifest *m)
 }
 
 static int collect(struct push *p, const struct descriptor *desc, int depth, struct err *err);
+
+static int check_document(const struct push *p, const struct descriptor *desc, struct err *err)
+{
+	const struct push_limits *l = p->opts->limits;
+	char digest[DIGEST_TEXT_MAX];
+
+	if (l != NULL && l->manifest_max > 0 && desc->size > l->manifest_max) {
+		err_set(err, ERR_LIMIT, "manifest %s has %lld bytes; %s takes %lld",
+		        digest_text(&desc->digest, digest), (long long)desc->size, l->registry,
+		        (long long)l->manifest_max);
+		return err_hint(err, "fewer layers or shorter annotations make it smaller");
+	}
+	return 0;
+}
+
+static int check_layer(const struct push *p, const struct descriptor *desc, struct err *err)
+{
+	const struct push_limits *l = p->opts->limits;
+	char digest[DIGEST_TEXT_MAX];
+
+	if (l != NULL && l->layer_max > 0 && desc->size > l->layer_max) {
+		err_set(err, ERR_LIMIT, "layer %s has %lld bytes; %s takes %lld",
+		        digest_text(&desc->digest, digest), (long long)desc->size, l->registry,
+		        (long long)l->layer_max);
+		return err_hint(err, "split it: image.layers[] may be as many as you like");
+	}
+	if (l != NULL && l->plain_types && strchr(desc->media_type, ';') != NULL)
+		return err_set(
+			err, ERR_UNSUPPORTED,
+			"layer %s has the media type '%.100s'; %s takes none with parameters",
+			digest_text(&desc->digest, digest), desc->media_type, l->registry);
+	return 0;
+}
 
 static int collect_manifest(struct push *p, const struct strbuf *text,
                             const struct descriptor *desc, struct err *err)
@@ -70,8 +105,11 @@ static int collect_manifest(struct push *p, const struct strbuf *text,
 	const char *from = mount_source(p, &m);
 
 	add_blob(p, &m.config, NULL);
-	for (size_t i = 0; i < m.n_layers; i++)
+	for (size_t i = 0; i < m.n_layers; i++) {
+		if (check_layer(p, &m.layers[i], err) != 0)
+			return -1;
 		add_blob(p, &m.layers[i], from);
+	}
 	return 0;
 }
 
@@ -99,6 +137,8 @@ static int collect(struct push *p, const struct descriptor *desc, int depth, str
 	for (size_t i = 0; i < p->documents.n; i++)
 		if (digest_equal(&p->documents.at[i].digest, &desc->digest))
 			return 0;
+	if (check_document(p, desc, err) != 0)
+		return -1;
 	if (store_read(p->store, desc, MANIFEST_BYTES_MAX, &text, err) != 0)
 		return err_wrap(err, "manifest %s", digest_text(&desc->digest, digest));
 	status = media_is_index(desc->media_type) ? collect_index(p, &text, desc, depth, err)

@@ -9,12 +9,22 @@
 #include "base/strlist.h"
 #include "builder/registry/registry.h"
 
+/* What a registry does not take, said before anything is sent. 0 = no limit. */
+struct push_limits {
+	const char *registry; /* whose limits, for messages */
+	int64_t layer_max;    /* bytes */
+	int64_t manifest_max; /* bytes */
+	bool plain_types;     /* media types with parameters are refused */
+	bool no_mount;        /* blobs are never mounted from another repository */
+};
+
 struct push_opts {
 	struct layout *layout;
 	const struct descriptor *root; /* index or manifest in the layout */
 	struct strlist tags;           /* may be empty: push by digest only */
 	struct registry *base; /* where blobs that the layout lacks may be read, NULL = nowhere */
-	unsigned jobs;         /* blobs at a time; 0 = 4 */
+	const struct push_limits *limits; /* NULL = none known */
+	unsigned jobs;                    /* blobs at a time; 0 = 4 */
 	struct progress *progress;
 };
 

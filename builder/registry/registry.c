@@ -67,6 +67,11 @@ const char *registry_host(const struct registry *r)
 	return r->host;
 }
 
+const char *registry_repository(const struct registry *r)
+{
+	return r->repository;
+}
+
 static int descriptor_of(const struct http_response *resp, const char *reference, struct arena *a,
                          struct descriptor *ret_desc, bool *ret_complete, struct err *err)
 {
@@ -110,11 +115,12 @@ static int describe_by_get(struct registry *r, const struct call *head, const ch
 	struct call get = *head;
 
 	get.method = "GET";
+	get.step = REGISTRY_GET_MANIFEST;
 	get.response_max = MANIFEST_BYTES_MAX;
 	if (call_send(r, &get, &resp, err) != 0)
 		return -1;
 	if (resp.status != 200)
-		return registry_error(&resp, err);
+		return call_refused(r, &get, &resp, err);
 	const char *type = http_header_get(&resp.headers, "Content-Type");
 	char digest[DIGEST_TEXT_MAX];
 
@@ -141,6 +147,7 @@ int registry_head_manifest(struct registry *r, const char *reference, struct are
 	const struct call head = {.method = "HEAD",
 	                          .url = arena_printf(a, "%s/manifests/%s", r->base, reference),
 	                          .scopes = call_scopes(r, "pull", NULL, a),
+	                          .step = REGISTRY_HEAD_MANIFEST,
 	                          .headers = {{"Accept", MEDIA_ACCEPT_MANIFESTS}},
 	                          .n_headers = 1};
 	bool complete;
@@ -148,7 +155,7 @@ int registry_head_manifest(struct registry *r, const char *reference, struct are
 	if (call_send(r, &head, &resp, err) != 0)
 		return -1;
 	if (resp.status != 200) {
-		if (resp.status == 404 ? registry_error(&resp, err)
+		if (resp.status == 404 ? call_refused(r, &head, &resp, err)
 		                       : call_explain(r, &head, &resp, err))
 			return err_wrap(err, "manifest '%s' of '%s/%s'", reference, r->host,
 			                r->repository);
@@ -158,14 +165,14 @@ int registry_head_manifest(struct registry *r, const char *reference, struct are
 	return complete ? 0 : describe_by_get(r, &head, reference, a, ret_desc, err);
 }
 
-static int check_put(const struct http_response *resp, const struct descriptor *desc,
-                     struct err *err)
+static int check_put(struct registry *r, const struct call *put, const struct http_response *resp,
+                     const struct descriptor *desc, struct err *err)
 {
 	const char *digest = http_header_get(&resp->headers, "Docker-Content-Digest");
 	struct digest d;
 
 	if (resp->status < 200 || resp->status > 299)
-		return registry_error(resp, err);
+		return call_refused(r, put, resp, err);
 	if (digest == NULL)
 		return 0;
 	if (digest_parse(digest, &d, err) != 0)
@@ -186,7 +193,7 @@ static int put_with_patience(struct registry *r, const struct call *put,
 		if (call_send(r, put, &resp, err) != 0)
 			return -1;
 		if (!registry_error_has(&resp, "MANIFEST_BLOB_UNKNOWN") || attempt > 3)
-			return check_put(&resp, desc, err);
+			return check_put(r, put, &resp, desc, err);
 		struct err why = {0};
 
 		registry_error(&resp, &why);
@@ -195,26 +202,37 @@ static int put_with_patience(struct registry *r, const struct call *put,
 	}
 }
 
-int registry_put_manifest(struct registry *r, const char *reference, const struct descriptor *desc,
-                          const void *bytes, bool *ret_existed, struct err *err)
+static bool has_manifest(struct registry *r, const char *reference, const struct descriptor *desc)
 {
 	AUTO(arena) struct arena a = {0};
 	struct descriptor there;
 	struct err ignored = {0};
+
+	return registry_head_manifest(r, reference, &a, &there, &ignored) == 0 &&
+	       digest_equal(&there.digest, &desc->digest);
+}
+
+int registry_put_manifest(struct registry *r, const char *reference, const struct descriptor *desc,
+                          const void *bytes, bool *ret_existed, struct err *err)
+{
+	AUTO(arena) struct arena a = {0};
 	const struct call put = {
 		.method = "PUT",
 		.url = arena_printf(&a, "%s/manifests/%s", r->base, reference),
 		.scopes = call_scopes(r, "pull,push", NULL, &a),
+		.step = REGISTRY_PUT_MANIFEST,
 		.headers = {{"Content-Type", desc->media_type}},
 		.n_headers = 1,
 		.body = {.kind = HTTP_BODY_MEMORY, .bytes = bytes, .size = desc->size}};
 
 	/* A HEAD that fails tells nothing (some registries refuse it): the PUT will. */
-	*ret_existed = registry_head_manifest(r, reference, &a, &there, &ignored) == 0 &&
-	               digest_equal(&there.digest, &desc->digest);
+	*ret_existed = has_manifest(r, reference, desc);
+	if (*ret_existed || put_with_patience(r, &put, desc, err) == 0)
+		return 0;
+	/* Somebody else may have pushed the same meanwhile: an immutable tag then refuses us, and
+	 * yet all is as it should be. */
+	*ret_existed = err->http_status == 400 && has_manifest(r, reference, desc);
 	if (*ret_existed)
 		return 0;
-	if (put_with_patience(r, &put, desc, err) != 0)
-		return err_wrap(err, "put manifest '%s'", reference);
-	return 0;
+	return err_wrap(err, "put manifest '%s'", reference);
 }

@@ -18,9 +18,36 @@
 
 struct registry; /* opaque */
 
+/* What was being done when it failed. */
+enum registry_step {
+	REGISTRY_STEP_NONE,
+	REGISTRY_HEAD_BLOB,
+	REGISTRY_GET_BLOB,
+	REGISTRY_OPEN_UPLOAD,
+	REGISTRY_PUT_BLOB,
+	REGISTRY_HEAD_MANIFEST,
+	REGISTRY_GET_MANIFEST,
+	REGISTRY_PUT_MANIFEST
+};
+
+/*
+ * Knows what a registry means by its failures, where its own words do not say it (ECR closes the
+ * connection when a repository is missing). Called from several threads at once.
+ */
+struct registry_advisor {
+	/*
+	 * *err says what happened at `step`, for the `attempt`th time (http_status 0: the
+	 * connection just ended). May put a better message and hint there; true: this is the cause,
+	 * and trying again is in vain.
+	 */
+	bool (*explain)(struct registry_advisor *a, const struct registry *r,
+	                enum registry_step step, unsigned attempt, struct err *err);
+};
+
 struct registry_opts {
 	struct http_transport *transport;        /* borrowed */
 	struct credential_provider *credentials; /* borrowed; NULL = anonymous */
+	struct registry_advisor *advisor;        /* borrowed; NULL = none */
 	struct clock *clock;                     /* NULL = clock_system() */
 	struct progress *progress;               /* NULL = silent */
 	bool insecure;    /* http allowed, where the user said so for this host */
@@ -35,6 +62,8 @@ void registry_close(struct registry *r); /* accepts NULL */
 
 /* The host as references name it; borrowed. */
 const char *registry_host(const struct registry *r);
+
+const char *registry_repository(const struct registry *r);
 
 /* A store that reads this repository (tags and digests, blobs verified); borrows r. */
 struct store *registry_store(struct registry *r);

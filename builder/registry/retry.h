@@ -12,6 +12,9 @@ enum { RETRY_DEFAULT = 5, RETRY_BASE_MS = 500, RETRY_CAP_MS = 60000 };
 /* Statuses that a later try may cure: 408, 429, 499, 500, 502, 503, 504, 522. */
 bool retry_status(int status);
 
+/* ms: a registry that counts per second has a new second after so long. */
+enum { RETRY_THROTTLED_MS = 1000 };
+
 /*
  * Milliseconds to wait before try number `attempt` (1 = the first retry): exponential with full
  * jitter (random in 0..1), capped at RETRY_CAP_MS; a Retry-After value (seconds or HTTP-date, RFC

@@ -434,6 +434,49 @@ static void damaged_base(void)
 	CHECK(!stored(&s, "r.example/team/app", &s.base_layer));
 }
 
+/* What the registry would not take is said before it is asked for anything. */
+static void limits(void)
+{
+	static const struct {
+		struct push_limits limits;
+		enum err_code code;
+		const char *says;
+	} table[] = {{{.registry = "ECR", .layer_max = 10}, ERR_LIMIT, "ECR takes 10"},
+	             {{.registry = "ECR", .manifest_max = 20}, ERR_LIMIT, "ECR takes 20"}};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct scene s;
+
+		scene_start(&s, NULL);
+		s.opts.limits = &table[i].limits;
+		CHECK(push(&s) != 0);
+		CHECK_INT(s.err.code, table[i].code);
+		CHECK(strstr(s.err.msg, table[i].says) != NULL);
+		CHECK_INT(s.memory.log.n, 0);
+		scene_done(&s);
+	}
+}
+
+static void types_with_parameters(void)
+{
+	static const struct push_limits plain = {.registry = "ECR", .plain_types = true};
+	struct scene s;
+
+	scene_start(&s, NULL);
+	struct descriptor layer = s.shared;
+	struct manifest m = {.media_type = MEDIA_MANIFEST, .config = s.config, .layers = &layer, .n_layers = 1};
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+
+	layer.media_type = "application/x;a=b";
+	manifest_print(&m, &text);
+	put(&s, MEDIA_MANIFEST, text.ptr, &s.root);
+	s.opts.limits = &plain;
+	CHECK(push(&s) != 0);
+	CHECK_INT(s.err.code, ERR_UNSUPPORTED);
+	CHECK_INT(s.memory.log.n, 0);
+	scene_done(&s);
+}
+
 int main(void)
 {
 	TEST("push: each blob once, then manifests, then the index, then tags", order);
@@ -443,5 +486,7 @@ int main(void)
 	TEST("push: a base on another registry is not mounted", foreign_base_is_not_mounted);
 	TEST("push: a layer that the layout lacks is copied from the base", copies_what_the_layout_lacks);
 	TEST("push: a corrupt base layer is not passed on", damaged_base);
+	TEST("push: what is larger than the registry takes is refused before anything is sent", limits);
+	TEST("push: media types with parameters are refused where the registry refuses them", types_with_parameters);
 	return test_done();
 }
