@@ -23,7 +23,7 @@ REPRO    := -ffile-prefix-map=$(CURDIR)=.
 CFLAGS   := $(STD) $(WARN) $(HARDEN) $(OPT) $(REPRO) -I. -include base/banned.h -DSLIPWAY_VERSION='"$(VERSION)"' $(EXTRA_CFLAGS)
 LDFLAGS  := -pie -Wl,-z,relro,-z,now $(EXTRA_LDFLAGS)
 # The two encoders are linked statically: the bits of a layer then belong to the binary.
-LIBS     := -larchive -lcurl -lssl -lcrypto -lcjson -lyaml -lz -Wl,-Bstatic -lzstd -ldeflate -Wl,-Bdynamic -lpthread -lm
+LIBS     := -larchive -lcurl -lssl -lcrypto -lcjson -lyaml -lexpat -lz -Wl,-Bstatic -lzstd -ldeflate -Wl,-Bdynamic -lpthread -lm
 
 BASE_SRC    := $(wildcard base/*.c)
 BUILDER_SRC := $(wildcard builder/spec/*.c builder/oci/*.c builder/layer/*.c builder/registry/*.c \
@@ -111,10 +111,10 @@ units: $(UNIT)
 # The compiler for the other architecture; the machine's own comes with gcc.
 CROSS_amd64 := gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 CROSS_arm64 := gcc-x86-64-linux-gnu libc6-dev-amd64-cross
-DEPS := gcc make libc6-dev ca-certificates libarchive-dev libssl-dev libcurl4-openssl-dev libcjson-dev \
+DEPS := gcc make libc6-dev ca-certificates libarchive-dev libssl-dev libcurl4-openssl-dev libcjson-dev libexpat1-dev \
         libyaml-dev zlib1g-dev libzstd-dev libdeflate-dev qemu-user-static \
         $(CROSS_$(shell dpkg --print-architecture))
-TEST_DEPS := bats python3 openssl skopeo umoci docker-registry podman runc uidmap apache2-utils binutils \
+TEST_DEPS := bats python3 openssl curl awscli iproute2 skopeo umoci docker-registry podman runc uidmap apache2-utils binutils \
         binfmt-support attr libcap2-bin clang libclang-rt-14-dev libarchive-tools zstd git
 LINT_DEPS := clang-tidy clang-format cppcheck shellcheck python3
 BENCH_DEPS := umoci buildah skopeo docker-registry pigz zstd python3
@@ -206,7 +206,7 @@ fuzz: test-deps fuzzers
 bench: bench-deps $(BUILD)/slipway
 	tests/bench/bench $(BUILD)/slipway docs/bench
 
-COMMANDS := build push inspect verify diff schema doctor completion version help
+COMMANDS := build push inspect verify diff scan iam schema doctor completion version help
 
 .PHONY: docs
 docs: $(BUILD)/slipway

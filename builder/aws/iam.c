@@ -1,0 +1,159 @@
+#include "builder/aws/iam.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+const char *const iam_purposes[] = {"push", "pull", "create", "scan", NULL};
+
+bool iam_purpose_parse(const char *text, enum iam_purpose *ret_purpose)
+{
+	for (unsigned i = 0; iam_purposes[i] != NULL; i++)
+		if (strcmp(iam_purposes[i], text) == 0) {
+			*ret_purpose = (enum iam_purpose)i;
+			return true;
+		}
+	return false;
+}
+
+static const char *const push_actions[] = {
+	"BatchCheckLayerAvailability", "BatchGetImage", "CompleteLayerUpload",
+	"InitiateLayerUpload",         "PutImage",      "UploadLayerPart"};
+static const char *const public_push_actions[] = {"BatchCheckLayerAvailability",
+                                                  "CompleteLayerUpload", "InitiateLayerUpload",
+                                                  "PutImage", "UploadLayerPart"};
+static const char *const pull_actions[] = {"BatchCheckLayerAvailability", "BatchGetImage",
+                                           "GetDownloadUrlForLayer"};
+static const char *const create_actions[] = {"CreateRepository", "DescribeRepositories"};
+static const char *const scan_actions[] = {"BatchGetImage", "DescribeImageScanFindings",
+                                           "StartImageScan"};
+static const char *const kms_actions[] = {"CreateGrant", "DescribeKey", "RetireGrant"};
+
+/* The actions of one service on one resource. */
+static cJSON *add_statement(cJSON *list, const char *sid, const char *resource)
+{
+	cJSON *statement = cJSON_CreateObject();
+
+	json_push(list, statement);
+	json_add_string(statement, "Sid", sid);
+	json_add_string(statement, "Effect", "Allow");
+	cJSON *actions = json_add_array(statement, "Action");
+
+	json_add_string(statement, "Resource", resource);
+	return actions;
+}
+
+static void add_actions(cJSON *actions, const char *service, const char *const names[], size_t n)
+{
+	AUTO(arena) struct arena a = {0};
+
+	for (size_t i = 0; i < n; i++)
+		json_push_string(actions, arena_printf(&a, "%s:%s", service, names[i]));
+}
+
+static const char *service_of(const struct iam_request *r)
+{
+	return r->host.is_public ? "ecr-public" : "ecr";
+}
+
+static const char *repository_arn(const struct iam_request *r, const char *name, struct arena *a)
+{
+	const char *partition = aws_partition_of(r->host.region)->id;
+	const char *slash = r->host.is_public ? strchr(name, '/') : NULL;
+
+	if (r->host.is_public)
+		return arena_printf(a, "arn:%s:ecr-public::*:repository/%s", partition,
+		                    slash != NULL ? slash + 1 : name);
+	return arena_printf(a, "arn:%s:ecr:%s:%s:repository/%s", partition, r->host.region,
+	                    r->host.account != NULL ? r->host.account : "*", name);
+}
+
+static void add_token(const struct iam_request *r, cJSON *list)
+{
+	static const char *const token[] = {"GetAuthorizationToken"};
+	static const char *const bearer[] = {"GetServiceBearerToken"};
+	cJSON *actions = add_statement(list, "Token", "*");
+
+	add_actions(actions, service_of(r), token, ARRAY_LEN(token));
+	if (r->host.is_public)
+		add_actions(actions, "sts", bearer, ARRAY_LEN(bearer));
+}
+
+static void add_push(const struct iam_request *r, cJSON *list, const char *arn)
+{
+	cJSON *actions = add_statement(list, "Push", arn);
+
+	if (r->host.is_public)
+		add_actions(actions, "ecr-public", public_push_actions,
+		            ARRAY_LEN(public_push_actions));
+	else
+		add_actions(actions, "ecr", push_actions, ARRAY_LEN(push_actions));
+}
+
+static void add_bases(const struct iam_request *r, cJSON *list, struct arena *a)
+{
+	for (size_t i = 0; i < r->bases.n; i++)
+		add_actions(add_statement(list, arena_printf(a, "PullBase%zu", i + 1),
+		                          repository_arn(r, r->bases.at[i], a)),
+		            service_of(r), pull_actions, ARRAY_LEN(pull_actions));
+}
+
+static void add_create(const struct iam_request *r, cJSON *list, const char *arn, struct arena *a)
+{
+	const struct ecr_settings *s = r->settings;
+	static const char *const tag[] = {"TagResource"}, *const lifecycle[] = {
+								  "PutLifecyclePolicy"};
+	cJSON *actions = add_statement(list, "Create", arn);
+
+	add_actions(actions, service_of(r), create_actions, ARRAY_LEN(create_actions));
+	if (s == NULL)
+		return;
+	if (s->tags.n > 0)
+		add_actions(actions, service_of(r), tag, ARRAY_LEN(tag));
+	if (s->expire_untagged_days > 0 || s->keep_images > 0)
+		add_actions(actions, service_of(r), lifecycle, ARRAY_LEN(lifecycle));
+	if (s->kms_key == NULL)
+		return;
+	const char *key =
+		text_has_prefix(s->kms_key, "arn:")
+			? s->kms_key
+			: arena_printf(a, "arn:%s:kms:%s:%s:key/*",
+	                               aws_partition_of(r->host.region)->id, r->host.region,
+	                               r->host.account != NULL ? r->host.account : "*");
+
+	add_actions(add_statement(list, "Key", key), "kms", kms_actions, ARRAY_LEN(kms_actions));
+}
+
+cJSON *iam_policy(const struct iam_request *r)
+{
+	AUTO(arena) struct arena a = {0};
+	cJSON *policy = cJSON_CreateObject();
+	const char *arn = repository_arn(r, r->repository, &a);
+
+	json_add_string(policy, "Version", "2012-10-17");
+	cJSON *list = json_add_array(policy, "Statement");
+
+	add_token(r, list);
+	switch (r->purpose) {
+	case IAM_CREATE:
+		add_create(r, list, arn, &a);
+		add_push(r, list, arn);
+		add_bases(r, list, &a);
+		break;
+	case IAM_PUSH:
+		add_push(r, list, arn);
+		add_bases(r, list, &a);
+		break;
+	case IAM_PULL:
+		add_actions(add_statement(list, "Pull", arn), service_of(r), pull_actions,
+		            ARRAY_LEN(pull_actions));
+		break;
+	case IAM_SCAN:
+		add_actions(add_statement(list, "Scan", arn), service_of(r), scan_actions,
+		            ARRAY_LEN(scan_actions));
+		break;
+	case IAM_PURPOSES:
+		break;
+	}
+	return policy;
+}

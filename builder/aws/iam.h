@@ -1,0 +1,31 @@
+/*
+ * The least IAM policies for what slipway does with a repository. Pure.
+ * Source: Amazon ECR user guide, "Required IAM permissions for pushing an image"; service
+ * authorization reference of ECR.
+ */
+#ifndef SLIPWAY_AWS_IAM_H
+#define SLIPWAY_AWS_IAM_H
+
+#include "builder/aws/ecr.h"
+
+enum iam_purpose { IAM_PUSH, IAM_PULL, IAM_CREATE, IAM_SCAN, IAM_PURPOSES };
+
+/* "push", "pull", "create", "scan"; NULL-terminated, for completion. */
+extern const char *const iam_purposes[];
+
+/* False when the text is none of them. */
+bool iam_purpose_parse(const char *text, enum iam_purpose *ret_purpose);
+
+struct iam_request {
+	enum iam_purpose purpose; /* IAM_CREATE allows what IAM_PUSH does, and more */
+	struct ecr_host host;
+	const char *repository;
+	const struct ecr_settings *settings; /* NULL = none: tags, key and lifecycle ask for more */
+	/* Repositories of the same registry that base images are pulled from. */
+	struct strlist bases;
+};
+
+/* The policy document; caller owns. */
+cJSON *iam_policy(const struct iam_request *r);
+
+#endif
