@@ -40,6 +40,7 @@ static const struct option options[] = {
                     .complete = COMPLETE_FILE),
 	TEXT_OPTION("metadata-file", 0, metadata_file, "FILE",
                     "Write digests, sizes and layers as JSON", .complete = COMPLETE_FILE),
+	CREATE_REPOSITORY_OPTION,
 	REMOTE_OPTIONS,
 };
 

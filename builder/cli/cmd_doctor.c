@@ -7,26 +7,14 @@
 #include "base/pool.h"
 #include "base/text.h"
 #include "builder/cli/command.h"
-#include "builder/cli/image_ref.h"
+#include "builder/cli/doctor_aws.h"
 #include "builder/oci/mediatype.h"
 
 static const struct option options[] = {
-	TEXT_OPTION("registry", 0, registry, "HOST/NAME",
-                    "Try to reach this repository with its credentials"),
+	TEXT_OPTION("registry", 0, registry, "HOST[/NAME]",
+                    "Try to reach this registry with its credentials"),
 	REMOTE_OPTIONS,
 };
-
-struct doctor {
-	struct cli *cli;
-	cJSON *doc;
-};
-
-static void say(const struct doctor *d, const char *key, const char *value)
-{
-	json_add_string(d->doc, key, value);
-	if (!cli_json(d->cli))
-		fprintf(d->cli->out, "%-16s %s\n", key, value);
-}
 
 static void check_cache(const struct doctor *d)
 {
@@ -35,58 +23,91 @@ static void check_cache(const struct doctor *d)
 	struct err err = {0};
 
 	if (fs_cache_dir(dir, &err) != 0 || fs_mkdirs(dir, &err) != 0) {
-		say(d, "cache", err.msg);
+		doctor_say(d, "cache", err.msg);
 		return;
 	}
 	if (access(dir, W_OK) != 0 || statvfs(dir, &st) != 0) {
-		say(d, "cache", arena_printf(&d->cli->arena, "%s is not writable", dir));
+		doctor_say(d, "cache", arena_printf(&d->cli->arena, "%s is not writable", dir));
 		return;
 	}
 	text_bytes((int64_t)st.f_bavail * (int64_t)st.f_frsize, free_bytes);
-	say(d, "cache", arena_printf(&d->cli->arena, "%s (%s free)", dir, free_bytes));
+	doctor_say(d, "cache", arena_printf(&d->cli->arena, "%s (%s free)", dir, free_bytes));
 }
 
-static int reach(const struct doctor *d, const char *text, struct err *err)
+/* A HEAD of a blob that need not be there: credentials, network and certificates are tried. */
+static int reach(const struct doctor *d, const struct remote *remote, const struct ref *ref,
+                 struct err *err)
 {
-	AUTO(remote) struct remote remote = {0};
-	struct registry *registry = NULL;
-	struct ref ref;
 	const struct descriptor probe = {.media_type = MEDIA_LAYER, .digest = digest_of("", 0)};
+	struct registry *registry = NULL;
 	bool exists;
 
-	if (strchr(text, '/') == NULL)
-		text = arena_printf(&d->cli->arena, "%s/slipway-doctor", text);
-	if (ref_parse(text, &d->cli->arena, &ref, err) != 0 ||
-	    remote_open(d->cli, text, &remote, err) != 0 ||
-	    remote_registry(&remote, &ref, &registry, err) != 0)
+	if (remote_registry(remote, ref, &registry, err) != 0)
 		return -1;
 	int status = registry_has_blob(registry, &probe, &exists, err);
 
 	registry_close(registry);
+	doctor_say(d, "registry",
+	           arena_printf(&d->cli->arena, "%s: %s", d->cli->options.registry,
+	                        status == 0 ? "reachable" : err->msg));
 	return status;
+}
+
+static int check_registry(const struct doctor *d, const struct remote *remote, const char *text,
+                          struct err *err)
+{
+	struct ecr_host host;
+	struct ref ref;
+	bool named = strchr(d->cli->options.registry, '/') != NULL;
+
+	if (ref_parse(text, &d->cli->arena, &ref, err) != 0)
+		return -1;
+	if (!ecr_registry_host(remote->aws->ecr, ref.host, &d->cli->arena, &host) ||
+	    d->cli->options.username != NULL)
+		return reach(d, remote, &ref, err);
+	if (doctor_ecr(d, remote, &host, err) != 0)
+		return -1;
+	/* Of a repository that nobody named nothing is known: only the token counts. */
+	struct err why = {0};
+
+	if (reach(d, remote, &ref, &why) == 0 || !named)
+		return 0;
+	*err = why;
+	return -1;
+}
+
+static int check_remote(const struct doctor *d, struct err *err)
+{
+	AUTO(remote) struct remote remote = {0};
+	const char *text = d->cli->options.registry;
+
+	if (text != NULL && strchr(text, '/') == NULL)
+		text = arena_printf(&d->cli->arena, "%s/slipway-doctor", text);
+	if (remote_open(d->cli, text, &remote, err) != 0)
+		return -1;
+	if (text != NULL)
+		return check_registry(d, &remote, text, err);
+	doctor_aws_local(d, &remote);
+	return 0;
 }
 
 static int cmd_doctor_run(struct cli *cli, struct err *err)
 {
 	AUTO(json) cJSON *doc = cJSON_CreateObject();
 	const struct doctor d = {cli, doc};
-	const char *registry = cli->options.registry;
 	struct platform host = platform_host();
 	char platform[PLATFORM_TEXT_MAX];
-	int status = 0;
 
-	say(&d, "version", SLIPWAY_VERSION);
-	say(&d, "platform", platform_text(&host, platform));
-	say(&d, "cpus", arena_printf(&cli->arena, "%u", pool_cpus()));
+	doctor_say(&d, "version", SLIPWAY_VERSION);
+	doctor_say(&d, "platform", platform_text(&host, platform));
+	doctor_say(&d, "cpus", arena_printf(&cli->arena, "%u", pool_cpus()));
 	check_cache(&d);
-	if (registry != NULL) {
-		status = reach(&d, registry, err);
-		say(&d, "registry",
-		    arena_printf(&cli->arena, "%s: %s", registry,
-		                 status == 0 ? "reachable" : err->msg));
-		if (status != 0)
-			json_add_string(doc, "error", err->msg);
-	}
+	int status = check_remote(&d, err);
+
+	if (status != 0)
+		json_add_string(doc, "error", err->msg);
+	if (status != 0 && err->hint[0] != '\0')
+		json_add_string(doc, "hint", err->hint);
 	if (cli_json(cli))
 		cli_print_json(cli, doc);
 	return status;
@@ -96,6 +117,16 @@ const struct command cmd_doctor = {
 	.name = "doctor",
 	.summary = "Show what this machine offers to builds and pushes",
 	.synopsis = "",
+	.details =
+		"With a registry of Amazon ECR: which provider gave the AWS credentials and what "
+		"the others\n"
+		"said, who that is, the region and endpoint, whether ECR gives a token, and how "
+		"far "
+		"this\n"
+		"machine's clock is from AWS's. Exit status 4 when it does not, 5 when the network "
+		"is "
+		"the\n"
+		"cause. No secret is shown.\n",
 	.examples = "slipway doctor --registry registry.example.com/team/app\tCan I reach it and "
 		    "log in?\n",
 	.options = options,

@@ -18,12 +18,8 @@ static const struct option options[] = {
 	NUMBER_OPTION("jobs", 'j', jobs, "N", "Blobs at a time (default 4)"),
 	TEXT_OPTION("digest-file", 0, digest_file, "FILE", "Write the digest to this file",
                     .complete = COMPLETE_FILE),
+	CREATE_REPOSITORY_OPTION,
 	REMOTE_OPTIONS,
-};
-
-struct target {
-	struct ref to;
-	struct strlist tags;
 };
 
 /* Arguments: nothing = the spec's; DIR; DIR REF; REF alone pushes build/image there. */
@@ -38,7 +34,8 @@ static int split_arguments(const struct cli *cli, const char **ret_source, const
 	return args->n == 2 && !first_is_dir ? -1 : 0;
 }
 
-static int target_from_ref(struct cli *cli, const char *text, struct target *t, struct err *err)
+static int target_from_ref(struct cli *cli, const char *text, struct image_target *t,
+                           struct err *err)
 {
 	if (ref_parse(text, &cli->arena, &t->to, err) != 0)
 		return -1;
@@ -52,7 +49,7 @@ static int target_from_ref(struct cli *cli, const char *text, struct target *t, 
 	return 0;
 }
 
-static int target_from_spec(struct cli *cli, struct target *t, struct err *err)
+static int target_from_spec(struct cli *cli, struct image_target *t, struct err *err)
 {
 	struct spec *spec;
 
@@ -63,12 +60,13 @@ static int target_from_spec(struct cli *cli, struct target *t, struct err *err)
 		return err_hint(err, "add it, or name the target: slipway push DIR HOST/NAME:TAG");
 	}
 	t->tags = spec->image.tags;
+	t->ecr = &spec->image.ecr;
 	if (ref_parse(spec->image.repository, &cli->arena, &t->to, err) != 0)
 		return err_wrap(err, "image.repository");
 	return 0;
 }
 
-static int find_target(struct cli *cli, const char *ref, struct target *t, struct err *err)
+static int find_target(struct cli *cli, const char *ref, struct image_target *t, struct err *err)
 {
 	if ((ref != NULL ? target_from_ref(cli, ref, t, err) : target_from_spec(cli, t, err)) != 0)
 		return -1;
@@ -84,7 +82,7 @@ static int find_target(struct cli *cli, const char *ref, struct target *t, struc
  * What to push: the reference's own tag or digest; without one, the image that the target's first
  * tag names in the layout; without that, the layout's only image.
  */
-static int find_root(struct cli *cli, const struct image *source, const struct target *t,
+static int find_root(struct cli *cli, const struct image *source, const struct image_target *t,
                      struct descriptor *ret_root, struct err *err)
 {
 	struct err first = {0};
@@ -95,8 +93,9 @@ static int find_root(struct cli *cli, const struct image *source, const struct t
 	return image_root(source, &cli->arena, ret_root, err);
 }
 
-static int print_result(struct cli *cli, const struct descriptor *root, const struct target *t,
-                        const struct push_result *pushed, struct err *err)
+static int print_result(struct cli *cli, const struct descriptor *root,
+                        const struct image_target *t, const struct push_result *pushed,
+                        struct err *err)
 {
 	char digest[DIGEST_TEXT_MAX], size[TEXT_BYTES_MAX];
 	AUTO(json) cJSON *doc = cJSON_CreateObject();
@@ -129,7 +128,7 @@ static int print_result(struct cli *cli, const struct descriptor *root, const st
 }
 
 static int push_from(struct cli *cli, const struct remote *remote, const char *source_text,
-                     const struct target *t, struct err *err)
+                     const struct image_target *t, struct err *err)
 {
 	AUTO(image) struct image source = {0};
 	struct descriptor root;
@@ -145,7 +144,7 @@ static int push_from(struct cli *cli, const struct remote *remote, const char *s
 	}
 	if (source.layout == NULL)
 		return err_set(err, ERR_USAGE, "'%s' is not an OCI layout", source_text);
-	if (image_push(cli, remote, source.layout, &root, &t->to, &t->tags, &pushed, err) != 0)
+	if (image_push(cli, remote, source.layout, &root, t, &pushed, err) != 0)
 		return -1;
 	return print_result(cli, &root, t, &pushed, err);
 }
@@ -153,7 +152,7 @@ static int push_from(struct cli *cli, const struct remote *remote, const char *s
 static int cmd_push_run(struct cli *cli, struct err *err)
 {
 	AUTO(remote) struct remote remote = {0};
-	struct target target = {0};
+	struct image_target target = {0};
 	const char *source, *ref;
 
 	if (split_arguments(cli, &source, &ref) != 0)
@@ -175,7 +174,9 @@ const struct command cmd_push = {
 		"from its\n"
 		"repository where the registry can. Children go before the index, tags come last, "
 		"so an\n"
-		"interrupted push is never visible, and run again it sends only what is missing.\n",
+		"interrupted push is never visible, and run again it sends only what is missing.\n"
+		"Amazon ECR is spoken to with AWS credentials, found as the AWS CLI finds them; no "
+		"login is needed.\n",
 	.examples = "slipway push\tPush build/image as slipway.yaml says\n"
 		    "slipway push build/image registry.example.com/team/app:v1\tPush elsewhere\n",
 	.options = options,

@@ -39,22 +39,45 @@ static int open_base(struct cli *cli, const struct remote *remote, struct layout
 	return remote_registry(remote, &ref, ret_base, err);
 }
 
+static int preflight(struct cli *cli, const struct remote *remote, const struct image_target *t,
+                     const struct descriptor *root, struct registry *registry, struct err *err)
+{
+	static const struct ecr_settings plain;
+	const struct ecr_preflight p = {
+		.registry = registry,
+		.settings = t->ecr != NULL && (t->ecr->create || cli->options.create_repository)
+	                            ? t->ecr
+	                    : cli->options.create_repository ? &plain
+	                                                     : NULL,
+		.tags = &t->tags,
+		.digest = &root->digest,
+		.needs_token = cli->options.username == NULL,
+		.progress = cli->progress};
+
+	return ecr_registry_preflight(remote->aws->ecr, &p, err);
+}
+
 int image_push(struct cli *cli, const struct remote *remote, struct layout *layout,
-               const struct descriptor *root, const struct ref *to, const struct strlist *tags,
+               const struct descriptor *root, const struct image_target *t,
                struct push_result *ret_result, struct err *err)
 {
+	const struct ref *to = &t->to;
 	struct registry *registry = NULL, *base = NULL;
 	int result = remote_registry(remote, to, &registry, err);
 
 	if (result == 0)
+		result = preflight(cli, remote, t, root, registry, err);
+	if (result == 0)
 		result = open_base(cli, remote, layout, root, &base, err);
 	if (result == 0) {
-		const struct push_opts opts = {.layout = layout,
-		                               .root = root,
-		                               .tags = *tags,
-		                               .base = base,
-		                               .jobs = remote->jobs,
-		                               .progress = cli->progress};
+		const struct push_opts opts = {
+			.layout = layout,
+			.root = root,
+			.tags = t->tags,
+			.limits = ecr_registry_limits(remote->aws->ecr, to->host),
+			.base = base,
+			.jobs = remote->jobs,
+			.progress = cli->progress};
 
 		result = push_image(registry, &opts, ret_result, err);
 	}
@@ -69,15 +92,15 @@ int image_push_spec(struct cli *cli, const struct remote *remote, struct layout 
                     const struct descriptor *root, const struct spec *spec,
                     struct push_result *ret_result, struct err *err)
 {
-	struct ref to;
+	struct image_target t = {.tags = spec->image.tags, .ecr = &spec->image.ecr};
 
 	if (spec->image.repository == NULL) {
 		err_set(err, ERR_SPEC, "%s has no image.repository to push to", spec->file);
 		return err_hint(err, "add it, or name the target: slipway push DIR HOST/NAME:TAG");
 	}
-	if (ref_parse(spec->image.repository, &cli->arena, &to, err) != 0)
+	if (ref_parse(spec->image.repository, &cli->arena, &t.to, err) != 0)
 		return err_wrap(err, "image.repository");
-	return image_push(cli, remote, layout, root, &to, &spec->image.tags, ret_result, err);
+	return image_push(cli, remote, layout, root, &t, ret_result, err);
 }
 
 void push_result_json(const struct push_result *result, cJSON *obj)

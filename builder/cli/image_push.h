@@ -8,15 +8,27 @@
 #include "builder/registry/push.h"
 #include "builder/spec/spec.h"
 
+/* `--create-repository`, for every command that pushes. */
+#define CREATE_REPOSITORY_OPTION                                                                   \
+	FLAG_OPTION("create-repository", 0, create_repository,                                     \
+	            "Create the repository in ECR if it does not exist")
+
+/* Where an image goes. */
+struct image_target {
+	struct ref to;
+	struct strlist tags;
+	const struct ecr_settings *ecr; /* of the spec, NULL = none: how ECR creates it */
+};
+
 /* Pushes root from the layout to the spec's repository under the spec's tags. ERR_USAGE without
  * repository. */
 int image_push_spec(struct cli *cli, const struct remote *remote, struct layout *layout,
                     const struct descriptor *root, const struct spec *spec,
                     struct push_result *ret_result, struct err *err) MUST_USE;
 
-/* Pushes root from the layout to one repository under `tags`. */
+/* Pushes root from the layout to one repository under the target's tags. */
 int image_push(struct cli *cli, const struct remote *remote, struct layout *layout,
-               const struct descriptor *root, const struct ref *to, const struct strlist *tags,
+               const struct descriptor *root, const struct image_target *t,
                struct push_result *ret_result, struct err *err) MUST_USE;
 
 /* Adds the counts to a JSON object. */

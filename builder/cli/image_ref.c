@@ -1,8 +1,14 @@
 #include "builder/cli/image_ref.h"
 
+#include <fcntl.h>
 #include <openssl/crypto.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <termios.h>
 
+#include "base/fs.h"
+#include "base/mem.h"
 #include "builder/oci/archive.h"
 
 enum { PASSWORD_MAX = 16 << 10 };
@@ -37,62 +43,121 @@ static const char *login_host(const char *reference, struct arena *a)
 	return ref.host;
 }
 
-/* A password that was typed in goes to one host; every other one is docker's configuration's
- * matter. */
-static int typed_credentials(const struct cli *cli, const char *host,
-                             struct credential_provider *docker,
-                             struct credential_provider **ret_provider, struct err *err)
+/* A password that was typed in goes to one host; every other one is left to `others`. */
+static int typed_credentials(const struct cli *cli, const char *host, struct remote *r,
+                             struct err *err)
 {
 	AUTO(strbuf) struct strbuf password = STRBUF_INIT(PASSWORD_MAX);
+
+	if (host == NULL)
+		return err_set(err, ERR_USAGE,
+		               "--username: the command names no registry to log in to");
 	int status = read_password(&password, err);
 
 	if (status == 0)
-		*ret_provider = credentials_for_host(
+		r->credentials = credentials_for_host(
 			host, credentials_fixed(cli->options.username, strbuf_str(&password)),
-			docker);
+			r->credentials);
 	if (password.ptr != NULL)
 		OPENSSL_cleanse(password.ptr, password.len);
 	return status;
 }
 
-static int choose_credentials(const struct cli *cli, const char *reference,
-                              struct credential_provider **ret_provider, struct err *err)
+/* One line from the terminal, not shown while it is typed. */
+static int prompt_terminal(const struct aws_outside *o UNUSED, const char *question,
+                           char **ret_answer, struct err *err)
 {
-	const struct options *o = &cli->options;
-	struct arena a = {0};
-	struct credential_provider *docker = NULL;
-	const char *host = login_host(reference, &a);
-	int status = 0;
+	AUTO_CLOSE int tty = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+	struct termios shown, hidden;
+	char line[256] = "";
 
-	if ((o->username != NULL) != o->password_stdin)
-		status = err_set(err, ERR_USAGE, "--username and --password-stdin go together");
-	else if (o->username != NULL && host == NULL)
-		status = err_set(err, ERR_USAGE,
-		                 "--username: the command names no registry to log in to");
-	else if (credentials_docker(&docker, err) != 0)
-		status = -1;
-	else if (o->username == NULL)
-		*ret_provider = docker;
-	else if (typed_credentials(cli, host, docker, ret_provider, err) != 0) {
-		docker->close(docker);
-		status = -1;
-	}
-	arena_done(&a);
+	if (tty < 0 || tcgetattr(tty, &shown) != 0)
+		return err_set(err, ERR_DENIED, "there is no terminal to ask at");
+	hidden = shown;
+	hidden.c_lflag &= ~(tcflag_t)ECHO;
+	if (fs_write_all(tty, question, strlen(question), err) != 0)
+		return -1;
+	(void)tcsetattr(tty, TCSAFLUSH, &hidden);
+	ssize_t n = read(tty, line, sizeof(line) - 1);
+
+	(void)tcsetattr(tty, TCSAFLUSH, &shown);
+	if (fs_write_all(tty, "\n", 1, err) != 0)
+		return -1;
+	line[n > 0 ? n : 0] = '\0';
+	line[strcspn(line, "\r\n")] = '\0';
+	*ret_answer = mem_strdup(line);
+	OPENSSL_cleanse(line, sizeof(line));
+	return 0;
+}
+
+/* The settings first: the profile may name the certificates that the transport trusts. */
+static int open_transport(const struct cli *cli, struct remote *r, struct err *err)
+{
+	const struct aws_settings_opts wanted = {.profile = cli->options.profile};
+	struct aws_settings settings = {0};
+	struct http_curl_opts http = {.ca_file = cli->options.ca,
+	                              .connect_to = cli->options.connect_to};
+
+	r->aws = mem_zalloc(sizeof(*r->aws));
+	r->aws->outside = aws_outside_real();
+	r->aws->outside.progress = cli->progress;
+	r->aws->outside.prompt = isatty(STDIN_FILENO) ? prompt_terminal : NULL;
+	bool usable = aws_settings_load(&r->aws->outside, &wanted, &settings, &r->aws->err) == 0;
+
+	if (http.ca_file == NULL && getenv("AWS_CA_BUNDLE") == NULL)
+		http.ca_file = settings.ca_bundle;
+	int status = http_curl_open(&http, &r->transport, err);
+
+	r->aws->outside.http = r->transport;
+	if (usable && status == 0)
+		r->aws->session = aws_session_new(&r->aws->outside, &settings);
+	aws_settings_done(&settings);
 	return status;
 }
 
-int remote_open(const struct cli *cli, const char *reference, struct remote *ret_remote,
-                struct err *err)
+/* Docker's configuration, before it ECR for its own hosts, before that what was typed in. */
+static int open_credentials(const struct cli *cli, const char *reference, struct remote *r,
+                            struct err *err)
+{
+	const struct options *o = &cli->options;
+	const char *host = login_host(reference, r->arena);
+	struct ecr_registry_opts opts = {.session = r->aws->session,
+	                                 .session_err = &r->aws->err,
+	                                 .alias_host = o->ecr_region != NULL ? host : NULL,
+	                                 .alias_region = o->ecr_region};
+
+	if ((o->username != NULL) != o->password_stdin)
+		return err_set(err, ERR_USAGE, "--username and --password-stdin go together");
+	if (o->ecr_region != NULL && !aws_region_valid(o->ecr_region))
+		return err_set(err, ERR_USAGE, "--ecr-region: '%s' is not an AWS region",
+		               o->ecr_region);
+	if (credentials_docker(&opts.others, err) != 0)
+		return -1;
+	r->aws->ecr = ecr_registry_new(&opts);
+	r->credentials = ecr_registry_credentials(r->aws->ecr);
+	return o->username != NULL ? typed_credentials(cli, host, r, err) : 0;
+}
+
+/* What a core file would show is gone when nobody may write one. */
+static void forbid_core_files(void)
+{
+	const struct rlimit none = {0, 0};
+
+	(void)setrlimit(RLIMIT_CORE, &none);
+	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+int remote_open(struct cli *cli, const char *reference, struct remote *ret_remote, struct err *err)
 {
 	const struct options *o = &cli->options;
 	struct remote r = {.progress = cli->progress,
+	                   .arena = &cli->arena,
 	                   .insecure = o->insecure,
 	                   .jobs = (unsigned)o->jobs,
 	                   .retries = (unsigned)o->retries};
 
-	if (choose_credentials(cli, reference, &r.credentials, err) != 0)
-		return -1;
-	if (http_curl_open(&(struct http_curl_opts){.ca_file = o->ca}, &r.transport, err) != 0) {
+	forbid_core_files();
+	if (open_transport(cli, &r, err) != 0 || open_credentials(cli, reference, &r, err) != 0) {
 		remote_done(&r);
 		return -1;
 	}
@@ -102,9 +167,14 @@ int remote_open(const struct cli *cli, const char *reference, struct remote *ret
 
 void remote_done(struct remote *r)
 {
-	http_close(r->transport);
 	if (r->credentials != NULL && r->credentials->close != NULL)
 		r->credentials->close(r->credentials);
+	if (r->aws != NULL) {
+		ecr_registry_free(r->aws->ecr);
+		aws_session_free(r->aws->session);
+	}
+	http_close(r->transport);
+	free(r->aws);
 	*r = (struct remote){0};
 }
 
@@ -113,6 +183,7 @@ int remote_registry(const struct remote *r, const struct ref *ref, struct regist
 {
 	const struct registry_opts opts = {.transport = r->transport,
 	                                   .credentials = r->credentials,
+	                                   .advisor = ecr_registry_advisor(r->aws->ecr),
 	                                   .progress = r->progress,
 	                                   .insecure = r->insecure,
 	                                   .retries = r->retries,

@@ -6,6 +6,7 @@
 #define SLIPWAY_CLI_IMAGE_REF_H
 
 #include "base/http.h"
+#include "builder/aws/ecr_registry.h"
 #include "builder/cli/command.h"
 #include "builder/oci/layout.h"
 #include "builder/oci/ref.h"
@@ -22,13 +23,30 @@
 		FLAG_OPTION("password-stdin", 0, password_stdin,                                   \
 	                    "Read the password from standard input"),                              \
 		NUMBER_OPTION("retries", 0, retries, "N",                                          \
-	                      "Tries per request after the first (default 5)")
+	                      "Tries per request after the first (default 5)"),                    \
+		TEXT_OPTION("profile", 0, profile, "NAME",                                         \
+	                    "The AWS profile for ECR, instead of AWS_PROFILE"),                    \
+		TEXT_OPTION("ecr-region", 0, ecr_region, "REGION",                                 \
+	                    "The registry is ECR in this region, under a name of its own"),        \
+		LIST_OPTION("connect-to", 0, connect_to, "HOST:PORT:TO:PORT",                      \
+	                    "Connect there instead, as curl does; names are checked as ever")
+
+/* AWS, as far as the command's registries need it. What is wrong with its configuration is told
+ * when something of ECR is asked for, and not before. */
+struct remote_aws {
+	struct aws_outside outside;
+	struct aws_session *session; /* NULL: see err */
+	struct ecr_registry *ecr;
+	struct err err;
+};
 
 /* How registries are reached: made once per command from its options. */
 struct remote {
 	struct http_transport *transport;
 	struct credential_provider *credentials;
+	struct remote_aws *aws;
 	struct progress *progress;
+	struct arena *arena; /* of the command */
 	bool insecure;
 	unsigned jobs, retries;
 };
@@ -38,7 +56,7 @@ struct remote {
  * registry of `reference` (NULL = none) and nowhere else; other hosts get what docker's
  * configuration has for them.
  */
-int remote_open(const struct cli *cli, const char *reference, struct remote *ret_remote,
+int remote_open(struct cli *cli, const char *reference, struct remote *ret_remote,
                 struct err *err) MUST_USE;
 void remote_done(struct remote *r);
 

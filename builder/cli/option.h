@@ -27,12 +27,13 @@ enum option_complete { COMPLETE_NONE, COMPLETE_FILE, COMPLETE_DIR, COMPLETE_CHOI
 
 /* Every value that any command takes; a command's table says which of them it reads. */
 struct options {
+	bool create_repository, start_scan;
 	bool help, insecure, locked, no_cache, no_check, push, dry_run, push_by_digest, raw,
 		password_stdin, check, man, gc_off, skip_base;
 	const char *file, *output, *progress, *dest, *format, *digest_file, *metadata_file, *ca,
-		*username, *platform_one, *registry;
-	int64_t jobs, retries;
-	struct strlist sets, platforms, off, tags, provided;
+		*username, *platform_one, *registry, *profile, *ecr_region, *severity;
+	int64_t jobs, retries, timeout;
+	struct strlist connect_to, sets, platforms, off, tags, provided;
 };
 
 struct option {

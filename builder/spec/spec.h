@@ -12,6 +12,7 @@
 #include "base/fields.h"
 #include "base/strlist.h"
 #include "base/strmap.h"
+#include "builder/aws/ecr.h"
 #include "builder/check/model.h"
 #include "builder/layer/model.h"
 #include "builder/oci/mediatype.h"
@@ -43,6 +44,7 @@ struct spec_image {
 	const char *user, *workdir, *stop_signal, *author;
 	struct strlist ports, volumes;
 	struct check_spec check;
+	struct ecr_settings ecr;
 };
 
 struct spec {

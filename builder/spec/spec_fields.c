@@ -336,6 +336,8 @@ static const struct field image_rows[] = {
 	FIELD_STRING(struct spec_image, author, "author", "Who made the image."),
 	FIELD_OBJECT(struct spec_image, check, struct check_spec, &check_spec_fields, "check",
                      "The image check."),
+	FIELD_OBJECT(struct spec_image, ecr, struct ecr_settings, &ecr_settings_fields, "ecr",
+                     "The repository in Amazon ECR, when slipway creates it."),
 };
 
 static const struct field_table image_fields =

@@ -7,6 +7,8 @@ _slipway() {
 			'inspect:Show what an image in a registry, layout or archive holds'
 			'verify:Check every byte of an image and refuse what breaks on a node'
 			'diff:Show which files and settings differ between two images'
+			'scan:Show what Amazon ECR'\''s scanner found in an image, and fail on what is severe'
+			'iam:Print the least IAM policy for a repository in Amazon ECR'
 			'schema:Print the JSON Schema of slipway.yaml'
 			'doctor:Show what this machine offers to builds and pushes'
 			'completion:Print a tab completion script'
@@ -32,11 +34,15 @@ _slipway() {
 		'--jobs=[Threads for compression and connections (default\: all CPUs)]:N:' \
 		'--digest-file=[Write the index digest to this file]:FILE:_files' \
 		'--metadata-file=[Write digests, sizes and layers as JSON]:FILE:_files' \
+		'--create-repository[Create the repository in ECR if it does not exist]' \
 		'--insecure[Speak plain http to the registries of this command]' \
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
 		'--retries=[Tries per request after the first (default 5)]:N:' \
+		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
+		'--ecr-region=[The registry is ECR in this region, under a name of its own]:REGION:' \
+		'*--connect-to=[Connect there instead, as curl does; names are checked as ever]:HOST\:PORT\:TO\:PORT:' \
 		'--help[Show this help and exit]' \
 		'--output=[Form of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
@@ -47,11 +53,15 @@ _slipway() {
 		'*--tag=[Push under this tag instead of the reference'\''s or the spec'\''s]:TAG:' \
 		'--jobs=[Blobs at a time (default 4)]:N:' \
 		'--digest-file=[Write the digest to this file]:FILE:_files' \
+		'--create-repository[Create the repository in ECR if it does not exist]' \
 		'--insecure[Speak plain http to the registries of this command]' \
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
 		'--retries=[Tries per request after the first (default 5)]:N:' \
+		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
+		'--ecr-region=[The registry is ECR in this region, under a name of its own]:REGION:' \
+		'*--connect-to=[Connect there instead, as curl does; names are checked as ever]:HOST\:PORT\:TO\:PORT:' \
 		'--help[Show this help and exit]' \
 		'--output=[Form of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
@@ -63,6 +73,9 @@ _slipway() {
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
 		'--retries=[Tries per request after the first (default 5)]:N:' \
+		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
+		'--ecr-region=[The registry is ECR in this region, under a name of its own]:REGION:' \
+		'*--connect-to=[Connect there instead, as curl does; names are checked as ever]:HOST\:PORT\:TO\:PORT:' \
 		'--help[Show this help and exit]' \
 		'--output=[Form of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
@@ -77,6 +90,9 @@ _slipway() {
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
 		'--retries=[Tries per request after the first (default 5)]:N:' \
+		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
+		'--ecr-region=[The registry is ECR in this region, under a name of its own]:REGION:' \
+		'*--connect-to=[Connect there instead, as curl does; names are checked as ever]:HOST\:PORT\:TO\:PORT:' \
 		'--help[Show this help and exit]' \
 		'--output=[Form of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
@@ -88,10 +104,37 @@ _slipway() {
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
 		'--retries=[Tries per request after the first (default 5)]:N:' \
+		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
+		'--ecr-region=[The registry is ECR in this region, under a name of its own]:REGION:' \
+		'*--connect-to=[Connect there instead, as curl does; names are checked as ever]:HOST\:PORT\:TO\:PORT:' \
 		'--help[Show this help and exit]' \
 		'--output=[Form of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
 		'*:argument:_files';;
+	scan) _arguments -s \
+		'--severity=[Fail when there is a finding of this severity or worse]:LEVEL:(critical high medium low informational undefined )' \
+		'--timeout=[How long to wait for the scan (default 600)]:SECONDS:' \
+		'--start[Start a scan instead of waiting for the one on push]' \
+		'--insecure[Speak plain http to the registries of this command]' \
+		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
+		'--username=[User name for the registry]:NAME:' \
+		'--password-stdin[Read the password from standard input]' \
+		'--retries=[Tries per request after the first (default 5)]:N:' \
+		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
+		'--ecr-region=[The registry is ECR in this region, under a name of its own]:REGION:' \
+		'*--connect-to=[Connect there instead, as curl does; names are checked as ever]:HOST\:PORT\:TO\:PORT:' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
+	iam) _arguments -s \
+		'--file=[The spec that names the repository]:FILE:_files' \
+		'*--set=[Override one value of the spec]:PATH=VALUE:' \
+		'--ecr-region=[The registry is ECR in this region, under a name of its own]:REGION:' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:(push pull create scan )';;
 	schema) _arguments -s \
 		'--format=[JSON Schema, or a reference in Markdown]:json|markdown:(json markdown )' \
 		'--help[Show this help and exit]' \
@@ -99,12 +142,15 @@ _slipway() {
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
 		'*:argument:_files';;
 	doctor) _arguments -s \
-		'--registry=[Try to reach this repository with its credentials]:HOST/NAME:' \
+		'--registry=[Try to reach this registry with its credentials]:HOST\[/NAME\]:' \
 		'--insecure[Speak plain http to the registries of this command]' \
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
 		'--retries=[Tries per request after the first (default 5)]:N:' \
+		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
+		'--ecr-region=[The registry is ECR in this region, under a name of its own]:REGION:' \
+		'*--connect-to=[Connect there instead, as curl does; names are checked as ever]:HOST\:PORT\:TO\:PORT:' \
 		'--help[Show this help and exit]' \
 		'--output=[Form of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \

@@ -134,3 +134,17 @@ make_certificate() {
 
 # uploads: how many blob uploads the fault registry took.
 uploads() { grep -c '"method": "PUT", "path": "/v2/[^"]*/blobs/uploads/' "$REGLOG" || true; }
+
+# start_fakeaws [ARGS...]: the fake AWS with the configuration config.json; sets HTTPS_PORT, PORT, URL and LOG.
+start_fakeaws() {
+	LOG=$WORK/fakeaws.log
+	"$ROOT/tests/servers/fakeaws" --ready "$WORK/fakeaws.ready" --log "$LOG" --config config.json "$@" 3>&- &
+	PIDS+=($!)
+	wait_for "$WORK/fakeaws.ready"
+	read -r HTTPS_PORT PORT <"$WORK/fakeaws.ready"
+	URL=http://127.0.0.1:$PORT
+}
+
+# What the fake AWS is configured with while it runs, and what it says of itself.
+config() { curl -sSf -d "$1" "$URL/__control/config" >/dev/null; }
+state() { curl -sSf "$URL/__control/state" | json "$1"; }

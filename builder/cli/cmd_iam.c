@@ -1,0 +1,105 @@
+/*
+ * slipway iam: the least IAM policy for the spec's repository.
+ */
+#include <string.h>
+
+#include "builder/aws/iam.h"
+#include "builder/cli/command.h"
+#include "builder/cli/image_check.h"
+#include "builder/cli/image_ref.h"
+
+static const struct option options[] = {
+	TEXT_OPTION("file", 'f', file, "FILE", "The spec that names the repository",
+                    .fallback = "slipway.yaml", .complete = COMPLETE_FILE),
+	LIST_OPTION("set", 0, sets, "PATH=VALUE", "Override one value of the spec"),
+	TEXT_OPTION("ecr-region", 0, ecr_region, "REGION",
+                    "The registry is ECR in this region, under a name of its own"),
+};
+
+/* Repositories of the same registry that the spec's base images come from. */
+static void find_bases(struct cli *cli, const struct spec *spec, const struct ref *to,
+                       struct strlist *bases)
+{
+	bases->at = arena_calloc(&cli->arena, spec->image.n_bases + 1, sizeof(*bases->at));
+	for (size_t i = 0; i < spec->image.n_bases; i++) {
+		struct ref base;
+		struct err ignored = {0};
+
+		if (ref_parse(spec->image.bases[i].ref, &cli->arena, &base, &ignored) == 0 &&
+		    base.kind == REF_REGISTRY && strcmp(base.host, to->host) == 0)
+			bases->at[bases->n++] = base.repository;
+	}
+}
+
+static int from_spec(struct cli *cli, struct iam_request *r, struct ref *to, struct err *err)
+{
+	struct spec *spec;
+
+	if (spec_from_options(cli, &spec, err) != 0)
+		return -1;
+	if (spec->image.repository == NULL) {
+		err_set(err, ERR_SPEC, "%s has no image.repository", spec->file);
+		return err_hint(err, "add it, or name the repository: slipway iam push HOST/NAME");
+	}
+	if (ref_parse(spec->image.repository, &cli->arena, to, err) != 0)
+		return err_wrap(err, "image.repository");
+	r->settings = &spec->image.ecr;
+	find_bases(cli, spec, to, &r->bases);
+	return 0;
+}
+
+static int find_host(struct cli *cli, const struct ref *to, struct iam_request *r, struct err *err)
+{
+	const char *region = cli->options.ecr_region;
+
+	if (region != NULL && !aws_region_valid(region))
+		return err_set(err, ERR_USAGE, "--ecr-region: '%s' is not an AWS region", region);
+	if (to->kind == REF_REGISTRY && region != NULL) {
+		r->host.region = region;
+	} else if (to->kind != REF_REGISTRY || !ecr_host_parse(to->host, &cli->arena, &r->host)) {
+		err_set(err, ERR_USAGE, "'%s' is not a registry of Amazon ECR",
+		        to->kind == REF_REGISTRY ? to->host : "a local image");
+		return err_hint(err, "name one like 123456789012.dkr.ecr.us-west-2.amazonaws.com/"
+		                     "NAME, or pass --ecr-region");
+	}
+	r->repository = to->repository;
+	return 0;
+}
+
+static int cmd_iam_run(struct cli *cli, struct err *err)
+{
+	struct iam_request r = {0};
+	struct ref to = {0};
+
+	if (!iam_purpose_parse(cli->args.at[0], &r.purpose)) {
+		err_set(err, ERR_USAGE, "'%s' is no purpose of a policy", cli->args.at[0]);
+		return err_hint(err, "write push, pull, create or scan");
+	}
+	if ((cli->args.n == 2 ? ref_parse(cli->args.at[1], &cli->arena, &to, err)
+	                      : from_spec(cli, &r, &to, err)) != 0 ||
+	    find_host(cli, &to, &r, err) != 0)
+		return -1;
+	AUTO(json) cJSON *policy = iam_policy(&r);
+
+	cli_print_json(cli, policy);
+	return 0;
+}
+
+const struct command cmd_iam = {
+	.name = "iam",
+	.summary = "Print the least IAM policy for a repository in Amazon ECR",
+	.synopsis = "push|pull|create|scan [HOST/NAME]",
+	.details = "Without HOST/NAME the policy is for the spec's repository; base images in the "
+		   "same registry\n"
+		   "may then be pulled too. `create` allows what `push` does, and to create the "
+		   "repository as\n"
+		   "image.ecr says.\n",
+	.examples = "slipway iam push\tWhat the CI job's role needs\n"
+		    "slipway iam create > policy.json\tThe same for a first push\n",
+	.options = options,
+	.n_options = ARRAY_LEN(options),
+	.min_args = 1,
+	.max_args = 2,
+	.arg_choices = iam_purposes,
+	.run = cmd_iam_run,
+};

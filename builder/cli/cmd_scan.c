@@ -1,0 +1,265 @@
+/*
+ * slipway scan: what ECR's scanner found in an image, as a gate for CI.
+ */
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "builder/cli/command.h"
+#include "builder/cli/image_ref.h"
+#include "builder/oci/mediatype.h"
+
+enum { POLL_MS = 5000, BEGIN_MS = 60000, TIMEOUT_S = 600, IMAGES_MAX = 64 };
+
+static const char *const severity_choices[] = {"critical",      "high",      "medium", "low",
+                                               "informational", "undefined", NULL};
+
+static const struct option options[] = {
+	TEXT_OPTION("severity", 0, severity, "LEVEL",
+                    "Fail when there is a finding of this severity or worse", .fallback = "high",
+                    .complete = COMPLETE_CHOICES, .choices = severity_choices),
+	NUMBER_OPTION("timeout", 0, timeout, "SECONDS",
+                      "How long to wait for the scan (default 600)"),
+	FLAG_OPTION("start", 0, start_scan, "Start a scan instead of waiting for the one on push"),
+	REMOTE_OPTIONS,
+};
+
+struct scan {
+	struct cli *cli;
+	struct remote *remote;
+	struct ecr_host host;
+	const char *repository;
+	enum ecr_severity threshold;
+	int64_t deadline_ms;
+	int64_t n_refused;
+	cJSON *doc, *images;
+};
+
+/* ---- waiting ---- */
+
+static int wait_a_little(const struct scan *s, const char *what, struct err *err)
+{
+	struct clock *clock = clock_system();
+
+	if (interrupt_check(err) != 0)
+		return -1;
+	if (clock->now_ms(clock) + POLL_MS > s->deadline_ms) {
+		err_set(err, ERR_NETWORK, "%s", what);
+		return err_hint(err, "try again later, or wait longer with --timeout");
+	}
+	clock->sleep_ms(clock, POLL_MS);
+	return interrupt_check(err);
+}
+
+static int never_begun(struct err *err)
+{
+	err_set(err, ERR_NOT_FOUND, "the image was not scanned");
+	return err_hint(err, "enable scan on push (image.ecr.scan_on_push), or start a scan: "
+	                     "slipway scan --start");
+}
+
+static int wait_for_scan(const struct scan *s, const char *digest, struct ecr_scan *ret,
+                         struct err *err)
+{
+	struct aws_session *session = s->remote->aws->session;
+	struct clock *clock = clock_system();
+	int64_t begin_by = clock->now_ms(clock) + BEGIN_MS;
+
+	if (s->cli->options.start_scan &&
+	    ecr_start_scan(session, &s->host, s->repository, digest, err) != 0)
+		return -1;
+	unsigned task = progress_start(s->cli->progress, "scan", -1);
+
+	for (;;) {
+		bool begun = false;
+		int status = ecr_scan_findings(session, &s->host, s->repository, digest,
+		                               &s->cli->arena, ret, &begun, err);
+
+		if (status == 0 && ret->status != ECR_SCAN_PENDING) {
+			progress_finish(s->cli->progress, task, ret->status_text);
+			return 0;
+		}
+		if (status == 0 && !begun && clock->now_ms(clock) > begin_by)
+			status = never_begun(err);
+		if (status == 0)
+			status = wait_a_little(
+				s, begun ? "the scan is not finished" : "the scan has not begun",
+				err);
+		if (status != 0) {
+			progress_finish(s->cli->progress, task, "failed");
+			return -1;
+		}
+	}
+}
+
+/* ---- telling ---- */
+
+static void add_json(struct scan *s, const char *digest, const char *platform,
+                     const struct ecr_scan *scan)
+{
+	cJSON *image = cJSON_CreateObject();
+
+	json_push(s->images, image);
+	json_add_string(image, "digest", digest);
+	json_add_string(image, "platform", platform);
+	json_add_string(image, "status", scan->status_text);
+	cJSON *counts = json_add_object(image, "counts");
+
+	for (unsigned i = ECR_SEVERITIES; i-- > 0;)
+		if (scan->counts[i] > 0)
+			json_add_int(counts, ecr_severity_name((enum ecr_severity)i),
+			             scan->counts[i]);
+	cJSON *findings = json_add_array(image, "findings");
+
+	for (size_t i = 0; i < scan->n_findings; i++) {
+		const struct ecr_finding *f = &scan->findings[i];
+		cJSON *item = cJSON_CreateObject();
+
+		json_push(findings, item);
+		json_add_string(item, "name", f->name);
+		json_add_string(item, "severity", ecr_severity_name(f->severity));
+		json_add_string(item, "package", f->package);
+		json_add_string(item, "version", f->version);
+		json_add_string(item, "uri", f->uri);
+	}
+}
+
+static void print_text(struct scan *s, const char *digest, const char *platform,
+                       const struct ecr_scan *scan)
+{
+	const char *between = "";
+
+	fprintf(s->cli->out, "%.19s %s: ", digest, platform);
+	for (unsigned i = ECR_SEVERITIES; i-- > 0;)
+		if (scan->counts[i] > 0) {
+			fprintf(s->cli->out, "%s%lld %s", between, (long long)scan->counts[i],
+			        ecr_severity_name((enum ecr_severity)i));
+			between = ", ";
+		}
+	fprintf(s->cli->out, "%s\n", between[0] == '\0' ? "no findings" : "");
+	for (size_t i = 0; i < scan->n_findings; i++) {
+		const struct ecr_finding *f = &scan->findings[i];
+
+		fprintf(s->cli->out, "  %-13s %-20s %s %s\n", ecr_severity_name(f->severity),
+		        f->name, f->package, f->version);
+	}
+}
+
+static int scan_image(struct scan *s, const struct descriptor *image, struct err *err)
+{
+	char digest[DIGEST_TEXT_MAX], platform[PLATFORM_TEXT_MAX] = "image";
+	struct ecr_scan scan;
+
+	digest_text(&image->digest, digest);
+	if (image->platform.os[0] != '\0')
+		platform_text(&image->platform, platform);
+	if (wait_for_scan(s, digest, &scan, err) != 0)
+		return err_wrap(err, "%.19s", digest);
+	if (scan.status != ECR_SCAN_DONE) {
+		err_set(err, scan.status == ECR_SCAN_UNSUPPORTED ? ERR_UNSUPPORTED : ERR_SERVER,
+		        "%.19s: the scan ended with %s%s%s", digest, scan.status_text,
+		        scan.description[0] != '\0' ? ": " : "", scan.description);
+		return -1;
+	}
+	for (unsigned i = s->threshold; i < ECR_SEVERITIES; i++)
+		s->n_refused += scan.counts[i];
+	add_json(s, digest, platform, &scan);
+	if (!cli_json(s->cli))
+		print_text(s, digest, platform, &scan);
+	return 0;
+}
+
+/* ---- which images ---- */
+
+/* ECR scans manifests; an index is as good as its images. */
+static int scan_root(struct scan *s, const struct image *image, const struct descriptor *root,
+                     struct err *err)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
+	struct index index;
+
+	if (!media_is_index(root->media_type))
+		return scan_image(s, root, err);
+	if (store_read(image->store, root, MANIFEST_BYTES_MAX, &text, err) != 0 ||
+	    index_parse(text.ptr, text.len, root->media_type, &s->cli->arena, &index, err) != 0)
+		return -1;
+	if (index.n_manifests > IMAGES_MAX)
+		return err_set(err, ERR_LIMIT, "the index has more than %d images",
+		               (int)IMAGES_MAX);
+	for (size_t i = 0; i < index.n_manifests; i++)
+		if (scan_image(s, &index.manifests[i], err) != 0)
+			return -1;
+	return 0;
+}
+
+static int judge(struct scan *s, struct err *err)
+{
+	if (s->n_refused == 0)
+		return 0;
+	err_set(err, ERR_CHECK, "%lld finding%s of severity %s or worse", (long long)s->n_refused,
+	        s->n_refused == 1 ? "" : "s", ecr_severity_name(s->threshold));
+	return err_hint(err, "update the packages, or raise --severity");
+}
+
+static int scan_ref(struct scan *s, struct err *err)
+{
+	AUTO(image) struct image image = {0};
+	struct descriptor root;
+	const char *text = s->cli->args.at[0];
+
+	if (image_open(s->remote, text, &s->cli->arena, &image, err) != 0)
+		return -1;
+	if (image.ref.kind != REF_REGISTRY ||
+	    !ecr_registry_host(s->remote->aws->ecr, image.ref.host, &s->cli->arena, &s->host) ||
+	    s->host.is_public) {
+		err_set(err, ERR_USAGE, "'%s' is not an image in a private registry of Amazon ECR",
+		        text);
+		return err_hint(err,
+		                "ECR alone keeps scan findings; for ECR under another name pass "
+		                "--ecr-region");
+	}
+	s->repository = image.ref.repository;
+	if (image_root(&image, &s->cli->arena, &root, err) != 0)
+		return -1;
+	return scan_root(s, &image, &root, err);
+}
+
+static int cmd_scan_run(struct cli *cli, struct err *err)
+{
+	AUTO(remote) struct remote remote = {0};
+	AUTO(json) cJSON *doc = cJSON_CreateObject();
+	struct clock *clock = clock_system();
+	int64_t timeout = cli->options.timeout > 0 ? cli->options.timeout : TIMEOUT_S;
+	struct scan s = {.cli = cli,
+	                 .remote = &remote,
+	                 .doc = doc,
+	                 .deadline_ms = clock->now_ms(clock) + timeout * 1000};
+
+	if (!ecr_severity_parse(cli->options.severity, &s.threshold))
+		return err_set(err, ERR_USAGE, "--severity: '%s'", cli->options.severity);
+	json_add_string(doc, "threshold", ecr_severity_name(s.threshold));
+	s.images = json_add_array(doc, "images");
+	if (remote_open(cli, cli->args.at[0], &remote, err) != 0 || scan_ref(&s, err) != 0)
+		return -1;
+	json_add_int(doc, "refused", s.n_refused);
+	if (cli_json(cli))
+		cli_print_json(cli, doc);
+	return judge(&s, err);
+}
+
+const struct command cmd_scan = {
+	.name = "scan",
+	.summary = "Show what Amazon ECR's scanner found in an image, and fail on what is severe",
+	.synopsis = "HOST/NAME[:TAG|@DIGEST]",
+	.details =
+		"Waits for the scan. Of an index each platform's image counts. Exit status 3 when "
+		"a finding\n"
+		"is of the severity given, or worse.\n",
+	.examples =
+		"slipway scan 123456789012.dkr.ecr.us-west-2.amazonaws.com/app:v1\tGate on HIGH\n"
+		"slipway scan --severity critical --output json REF\tGate on CRITICAL only\n",
+	.options = options,
+	.n_options = ARRAY_LEN(options),
+	.min_args = 1,
+	.max_args = 1,
+	.run = cmd_scan_run,
+};

@@ -1,0 +1,85 @@
+#!/usr/bin/env bats
+# The same pushes against moto, an ECR that nobody here wrote, with its signature and permission checks on;
+# the registry half is Debian's docker-registry with moto's password.
+
+load lib
+
+HOST=123456789012.dkr.ecr.us-east-1.amazonaws.com
+
+setup() {
+	command -v moto_server >/dev/null || skip "moto_server is not installed"
+	common_setup
+	need htpasswd
+	unset "${!AWS_@}"
+	export AWS_EC2_METADATA_DISABLED=true AWS_DEFAULT_REGION=us-east-1 AWS_PAGER=
+	moto_port=$((20000 + RANDOM % 20000))
+	moto_server -H 127.0.0.1 -p "$moto_port" >moto.log 2>&1 3>&- &
+	PIDS+=($!)
+	export AWS_ENDPOINT_URL=http://127.0.0.1:$moto_port
+	local i
+	for ((i = 0; i < 150; i++)); do
+		curl -sf -o /dev/null "$AWS_ENDPOINT_URL/moto-api/" && break
+		sleep 0.2
+	done
+	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=test -addext "subjectAltName=DNS:$HOST" \
+		-keyout key.pem -out cert.pem 2>/dev/null
+	htpasswd -Bbn AWS 123456789012-auth-token >htpasswd
+	start_registry "  tls: {certificate: $PWD/cert.pem, key: $PWD/key.pem}" \
+		"auth: {htpasswd: {realm: r, path: $PWD/htpasswd}}"
+	TO=(--ca cert.pem --connect-to "$HOST:443:$REG" --progress none)
+	make_tree tree
+	make_spec slipway.yaml
+	"$SLIPWAY" build --progress none -o image >build.out
+}
+teardown() { [[ -z ${PIDS:-} ]] || common_teardown; }
+
+# iam ACTION PARAMETER...: as root, before signatures are checked; prints the XML.
+iam() {
+	local args=() pair
+	for pair in "${@:2}"; do args+=(--data-urlencode "$pair"); done
+	curl -sSf -d "Action=$1" -d Version=2010-05-08 "${args[@]}" -H 'Authorization: AWS4-HMAC-SHA256 Credential=x/20260101/us-east-1/iam/aws4_request, SignedHeaders=host, Signature=0' \
+		"$AWS_ENDPOINT_URL/"
+}
+
+@test "moto: a repository is made and an image pushed, with signatures and permissions checked" {
+	iam CreateUser UserName=ci >/dev/null
+	# moto looks at actions only: every request is one to "*".
+	policy=$("$SLIPWAY" iam create "$HOST/team/app" | sed 's#"arn:[^"]*"#"*"#')
+	iam PutUserPolicy UserName=ci PolicyName=p "PolicyDocument=$policy" >/dev/null
+	iam CreateAccessKey UserName=ci >key.xml
+	AWS_ACCESS_KEY_ID=$(grep -o '<AccessKeyId>[^<]*' key.xml | cut -d'>' -f2)
+	AWS_SECRET_ACCESS_KEY=$(grep -o '<SecretAccessKey>[^<]*' key.xml | cut -d'>' -f2)
+	export AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY
+	[ -n "$AWS_SECRET_ACCESS_KEY" ]
+	curl -sSf -H 'Content-Type: text/plain' -d 0 "$AWS_ENDPOINT_URL/moto-api/reset-auth" >/dev/null
+	"$SLIPWAY" push image "$HOST/team/app:v1" --create-repository "${TO[@]}" >push.out
+	[ "$(tail -n 1 push.out)" = "$(tail -n 1 build.out)" ]
+	"$SLIPWAY" push image "$HOST/team/app:v1" --create-repository "${TO[@]}" | grep -q '^0 blobs uploaded'
+	"$SLIPWAY" doctor --registry "$HOST/team/app" --output json "${TO[@]}" >doctor.out
+	[ "$(json 'd["account"]' <doctor.out)" = 123456789012 ]
+	# What the policy does not allow, and what no key opens.
+	run ! "$SLIPWAY" scan "$HOST/team/app:v1" "${TO[@]}"
+	[[ $output == *AccessDenied* ]]
+	AWS_SECRET_ACCESS_KEY=wrong run ! "$SLIPWAY" push image "$HOST/team/app:v2" "${TO[@]}"
+	[[ $output == *SignatureDoesNotMatch* ]]
+}
+
+@test "moto: a role, and a web identity, are assumed" {
+	mkdir -p "$HOME/.aws"
+	printf 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln' >token
+	cat >"$HOME/.aws/config" <<-EOF
+		[profile role]
+		role_arn = arn:aws:iam::123456789012:role/x
+		source_profile = keys
+		[profile keys]
+		aws_access_key_id = AKIA
+		aws_secret_access_key = any
+		[profile web]
+		role_arn = arn:aws:iam::123456789012:role/x
+		web_identity_token_file = $PWD/token
+	EOF
+	for profile in role web; do
+		"$SLIPWAY" push image "$HOST/team/$profile:v1" --create-repository --profile "$profile" "${TO[@]}" >push.out
+		[ "$(tail -n 1 push.out)" = "$(tail -n 1 build.out)" ]
+	done
+}
