@@ -11,14 +11,18 @@
 
 enum k8s_format { K8S_YAML, K8S_JSON, K8S_LIST };
 
-/* One document as YAML in block style, two spaces, with the notes behind values (notes may be NULL).
- * Strings that a YAML 1.1 or 1.2 reader could take for something else are quoted; texts of several
- * lines are literal blocks. */
+/* One document as YAML in block style, two spaces, with the notes behind values (notes may be
+ * NULL). Strings that a YAML 1.1 or 1.2 reader could take for something else are quoted; texts of
+ * several lines are literal blocks. */
 void k8s_yaml(const cJSON *doc, const struct k8s_note *notes, size_t n_notes, struct strbuf *sb);
 
+/* One file's documents as text; K8S_LIST is as K8S_JSON. */
+void k8s_file_text(const struct k8s_output *out, const struct k8s_output_file *file,
+                   enum k8s_format format, bool foreign, struct strbuf *sb);
+
 /*
- * All objects as one text for `kubectl apply -f -`: YAML documents parted by "---", one JSON
- * document per line... or a v1 List. Documents that are not for kubectl are left out unless
+ * All objects as one text for `kubectl apply -f -`: YAML documents parted by "---", JSON
+ * documents one after another, or a v1 List. Documents that are not for kubectl are left out unless
  * `foreign`.
  */
 void k8s_stream(const struct k8s_output *out, enum k8s_format format, bool foreign,

@@ -25,15 +25,15 @@ struct k8s_note {
 };
 
 struct k8s_document {
-	cJSON *doc;           /* owned by the output */
-	bool foreign;         /* not for kubectl: eksctl, CloudFormation; kept out of streams and
-	                         kustomizations */
+	cJSON *doc;   /* owned by the output */
+	bool foreign; /* not for kubectl: eksctl, CloudFormation; kept out of streams and
+	                 kustomizations */
 };
 
 struct k8s_output_file {
-	const char *folder;   /* "10-karpenter" */
-	const char *name;     /* "trn1.yaml" */
-	const char *about;    /* leading comment, one or more lines; NULL = none */
+	const char *folder; /* "10-karpenter" */
+	const char *name;   /* "trn1.yaml" */
+	const char *about;  /* leading comment, one or more lines; NULL = none */
 	struct k8s_document *at;
 	size_t n, cap;
 };
@@ -52,9 +52,10 @@ void k8s_output_done(struct k8s_output *out); /* for AUTO(k8s_output) */
 
 /* A concern: one folder. Rows of k8s/render.c, in the order of applying. */
 struct k8s_renderer {
-	const char *number;   /* "10" */
-	const char *name;     /* "karpenter": folder "10-karpenter", --only karpenter, component label */
-	const char *summary;  /* one line for help and explain */
+	const char *number; /* "10" */
+	const char
+		*name; /* "karpenter": folder "10-karpenter", --only karpenter, component label */
+	const char *summary; /* one line for help and explain */
 	bool (*wanted)(const struct fleet *fleet);
 	void (*render)(const struct fleet *fleet, struct k8s_output *out);
 };
@@ -68,13 +69,15 @@ int k8s_render(const struct fleet *fleet, const struct strlist *only, struct k8s
 
 /* ---- for renderers ---- */
 
-/* The following objects go to this file of the renderer's folder; `about` is its leading comment. */
+/* The following objects go to this file of the renderer's folder; `about` is its leading comment.
+ */
 void k8s_file(struct k8s_output *out, const char *name, const char *about);
 
 /*
- * A new object with apiVersion, kind and metadata {name, namespace, labels, annotations}: the common
- * labels (app.kubernetes.io/name, instance, component, part-of, managed-by, and slipway/owner) and
- * cluster.labels / .annotations. namespace NULL = cluster-scoped. Returns the object.
+ * A new object with apiVersion, kind and metadata {name, namespace, labels, annotations}: the
+ * common labels (app.kubernetes.io/name, instance, component, part-of, managed-by, and
+ * slipway/owner) and cluster.labels / .annotations. namespace NULL = cluster-scoped. Returns the
+ * object.
  */
 cJSON *k8s_add(struct k8s_output *out, const char *api_version, const char *kind,
                const char *namespace, const char *name);
@@ -130,7 +133,8 @@ const char *k8s_do_not_disrupt(const struct fleet *fleet);
 /* requests of a DaemonSet container from the overhead table (model.h), limits.memory equal. */
 void k8s_overhead_resources(cJSON *container, const char *overhead);
 
-/* "runAsNonRoot: true, allowPrivilegeEscalation: false, drop ALL, read-only root" for a container. */
+/* "runAsNonRoot: true, allowPrivilegeEscalation: false, drop ALL, read-only root" for a container.
+ */
 void k8s_restricted(cJSON *container);
 
 #endif

@@ -21,22 +21,22 @@
 enum accelerator { ACCELERATOR_NVIDIA, ACCELERATOR_NEURON };
 
 struct instance {
-	const char *type;             /* "trn1.32xlarge" */
-	const char *family;           /* "trn1n": what stands before the dot */
-	const char *target;           /* the fleet target it belongs to: "trn1" for trn1n, "p4d" for p4de */
-	const char *arch;             /* "amd64", "arm64" */
+	const char *type;   /* "trn1.32xlarge" */
+	const char *family; /* "trn1n": what stands before the dot */
+	const char *target; /* the fleet target it belongs to: "trn1" for trn1n, "p4d" for p4de */
+	const char *arch;   /* "amd64", "arm64" */
 	int64_t vcpu, memory_mib;
 	enum accelerator accelerator;
-	const char *device;           /* as in Karpenter's labels: "trainium", "a100", "t4g" */
-	int64_t devices;              /* per node */
-	int64_t device_memory_mib;    /* of one device */
-	int64_t neuron_cores;         /* per node; 0 on GPUs */
-	int64_t efa;                  /* EFA interfaces, one per network card; 0 = none */
+	const char *device;        /* as in Karpenter's labels: "trainium", "a100", "t4g" */
+	int64_t devices;           /* per node */
+	int64_t device_memory_mib; /* of one device */
+	int64_t neuron_cores;      /* per node; 0 on GPUs */
+	int64_t efa;               /* EFA interfaces, one per network card; 0 = none */
 	int64_t network_mbps;
-	int64_t nvme_gb;              /* local instance store in all; 0 = none */
+	int64_t nvme_gb;                          /* local instance store in all; 0 = none */
 	int64_t cpu_milli, allocatable_mib, pods; /* what Karpenter expects to be allocatable */
-	bool rdma;                    /* GPUDirect or Neuron RDMA over EFA */
-	bool outlook;                 /* in the table for what comes next: no target is proved on it */
+	bool rdma;                                /* GPUDirect or Neuron RDMA over EFA */
+	bool outlook; /* in the table for what comes next: no target is proved on it */
 };
 
 extern const struct instance instances[];
@@ -52,10 +52,10 @@ const char *accelerator_resource(enum accelerator accelerator);
 
 /* What `slipway instances` shows; NULL or 0 = no filter. */
 struct instance_filter {
-	const char *target;  /* or a family */
+	const char *target; /* or a family */
 	const char *arch;
 	const char *device;
-	bool efa;            /* only types with EFA */
+	bool efa; /* only types with EFA */
 };
 bool instance_matches(const struct instance *i, const struct instance_filter *filter);
 
