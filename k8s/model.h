@@ -90,6 +90,9 @@ struct fleet {
 	const char *claim;             /* PVC's name; NULL without file system */
 	const char *mount;             /* where pods see it */
 
+	/* Own exporters: only where Container Insights does not bring its own. */
+	bool own_dcgm, own_neuron_monitor;
+
 	/* What there is somewhere in the fleet. */
 	bool has_nvidia, has_neuron, has_efa, has_arm64, has_amd64;
 };
@@ -105,14 +108,23 @@ extern const struct overhead overheads[];
 extern const size_t n_overheads;
 const struct overhead *overhead_find(const char *name); /* BUG() when unknown */
 
+struct fleet_names {
+	const char *name; /* the spec's; NULL if it has none */
+	struct srcpos name_at;
+	const char *file; /* path of the spec */
+};
+
 /*
- * Resolves and cross-checks. `name` and `file` are the spec's. Sections may be half decoded (their
- * problems are told already): what is missing is skipped. Returns false when problems were added.
- * *fleet is usable by renderers only when the spec as a whole had no problem.
+ * Resolves and cross-checks. Sections may be half decoded (their problems are told already): what
+ * is missing is skipped. Returns false when problems were added. *fleet is usable by renderers only
+ * when the spec as a whole had no problem.
  */
-bool fleet_resolve(const struct fleet_sections *sections, const char *name, const char *file,
+bool fleet_resolve(const struct fleet_sections *sections, const struct fleet_names *names,
                    const struct fleet_image *image, struct arena *a, struct diags *diags,
                    struct fleet *fleet);
+
+/* Its pods claim devices by DRA instead of asking for the resource. */
+bool fleet_target_uses_dra(const struct fleet *fleet, const struct fleet_target *target);
 
 /* The taint's toleration is the accelerator's resource key; true when the pool carries it. */
 bool fleet_target_tainted(const struct fleet_target *target);

@@ -18,6 +18,7 @@
 /* A list of texts each of which a check may complain about. */
 struct placed_list {
 	const char **at;
+	const char **written; /* before variables: what messages show */
 	struct srcpos *pos;
 	size_t n;
 };
@@ -34,6 +35,7 @@ struct cluster_section {
 	struct srcpos region_at;
 	const char *zone; /* where file system and pools are */
 	struct srcpos zone_at;
+	struct srcpos zones_at;
 	struct placed_list zones; /* the control plane's; default: zone and two neighbours */
 	const char *version;      /* "1.34" */
 	struct srcpos version_at;
@@ -59,13 +61,14 @@ enum { CAPACITY_SPOT = 1, CAPACITY_ON_DEMAND = 2, CAPACITY_RESERVED = 4 };
 
 struct volume_section {
 	int64_t size_gib; /* root volume, default 200 */
-	struct srcpos size_at;
+	struct srcpos size_gib_at;
 	int64_t iops, throughput; /* gp3: 3000..16000, 125..1000; 0 = AWS's default */
 	struct srcpos iops_at, throughput_at;
 	const char *kms_key; /* NULL = the account's default key; always encrypted */
 };
 
 struct reservation_section {
+	struct srcpos at;
 	struct strlist ids; /* cr-... */
 	struct strmap tags;
 	const char *owner; /* account */
@@ -83,7 +86,7 @@ struct ami_section {
 struct limits_section {
 	int64_t nodes, devices, cpu; /* 0 = default: what the job needs, see model.h */
 	int64_t memory_gib;
-	struct srcpos at, nodes_at, devices_at, cpu_at, memory_at;
+	struct srcpos at, nodes_at, devices_at, cpu_at, memory_gib_at;
 	bool set;
 };
 
@@ -101,7 +104,7 @@ struct target_section {
 	struct srcpos zone_at;
 	int64_t devices; /* per pod; 0 = all of the first instance */
 	struct srcpos devices_at;
-	int64_t efa; /* per pod; EFA_AUTO, 0 = off */
+	int64_t efa; /* per pod; EFA_AUTO, EFA_ALL, 0 = off */
 	struct srcpos efa_at;
 	bool has_efa;  /* efa was written */
 	int64_t nodes; /* pods of the job; 0 = job.nodes */
@@ -120,7 +123,7 @@ struct target_section {
 	struct strlist args; /* added after job.args on this target */
 };
 
-enum { EFA_AUTO = -1, FLEET_TARGETS = 7 };
+enum { EFA_AUTO = -1, EFA_ALL = -2, FLEET_TARGETS = 7 };
 
 struct fleet_section {
 	struct srcpos at;
@@ -147,7 +150,7 @@ struct fsx_section {
 	struct srcpos at;
 	bool set;
 	int64_t size_gib;
-	struct srcpos size_at;
+	struct srcpos size_gib_at;
 	const char *deployment; /* SCRATCH_1 | SCRATCH_2 | PERSISTENT_1 | PERSISTENT_2 */
 	struct srcpos deployment_at;
 	int64_t throughput; /* MB/s/TiB; 0 = none */
@@ -217,7 +220,8 @@ struct job_section {
 	struct srcpos scheduler_at;
 	const char *queue; /* Volcano queue, default "default" ... */
 	struct srcpos queue_at;
-	bool create_queue; /* render the queue too */
+	bool create_queue;     /* render the queue too, or take it as there */
+	bool has_create_queue; /* the spec says which */
 	const char *image; /* default: image.repository:image.tags[0] */
 	struct srcpos image_at;
 	const char *digest; /* sha256:... pins the image */
@@ -227,7 +231,7 @@ struct job_section {
 	int64_t retries;       /* restarts of the whole job, default 3 */
 	int64_t grace_seconds; /* SIGTERM to SIGKILL, default 120: the trainer's checkpoint */
 	int64_t shm_gib;       /* /dev/shm; 0 = a quarter of the pod's memory */
-	struct srcpos shm_at;
+	struct srcpos shm_gib_at;
 	int64_t ttl_seconds;         /* kept after the end, default 86400 */
 	int64_t deadline_seconds;    /* 0 = none */
 	const char *service_account; /* default: the spec's name */
@@ -235,7 +239,7 @@ struct job_section {
 	const char *role; /* IAM role's ARN for the job's service account; NULL = none */
 	const char *priority_class;
 	int64_t user, group;  /* default 65532 */
-	int64_t metrics_port; /* the trainer's Prometheus endpoint, default 9400; 0 = none */
+	int64_t metrics_port; /* the trainer's Prometheus endpoint, default 9090 */
 	struct srcpos metrics_port_at;
 	struct strmap labels, annotations; /* on pods */
 	struct srcpos labels_at, annotations_at;
