@@ -207,7 +207,7 @@ fuzz: test-deps fuzzers
 bench: bench-deps $(BUILD)/slipway
 	tests/bench/bench $(BUILD)/slipway docs/bench
 
-COMMANDS := build push inspect verify diff schema doctor completion version help
+COMMANDS := build push inspect verify diff schema render explain instances doctor completion version help
 
 .PHONY: docs
 docs: $(BUILD)/slipway

@@ -22,8 +22,7 @@ static void decode_capacity(struct fields_context *c, const struct yaml_node *no
 		return;
 	}
 	for (size_t i = 0; i < node->n_items; i++) {
-		int choice =
-			decode_choice(c, node->items[i], "capacity", names, ARRAY_LEN(names));
+		int choice = decode_choice(c, node->items[i], "capacity", names, ARRAY_LEN(names));
 
 		if (choice >= 0 && (*bits & 1U << choice) != 0)
 			fields_problem(c, node->items[i], "capacity: '%s' appears twice",
@@ -43,8 +42,8 @@ static void decode_efa(struct fields_context *c, const struct yaml_node *node, v
 		*efa = all ? EFA_ALL : 0;
 		return;
 	}
-	if (node->kind == YAML_SCALAR &&
-	    text_int64(node->text, strlen(node->text), efa) && *efa >= 0 && *efa <= 64)
+	if (node->kind == YAML_SCALAR && text_int64(node->text, strlen(node->text), efa) &&
+	    *efa >= 0 && *efa <= 64)
 		return;
 	*efa = EFA_AUTO;
 	diag_hint(c->diags, fields_problem(c, node, "efa: expected a count of interfaces"),
@@ -89,10 +88,9 @@ static const struct field ami_rows[] = {
              .check = check_ssm),
 };
 
-static const struct field_table ami_fields =
-	FIELD_TABLE(struct ami_section, "ami", ami_rows, "The nodes' machine image: one of these.",
-                    .has_pos = true, .pos_offset = offsetof(struct ami_section, at),
-                    .shorthand = "alias");
+static const struct field_table ami_fields = FIELD_TABLE(
+	struct ami_section, "ami", ami_rows, "The nodes' machine image: one of these.",
+	.has_pos = true, .pos_offset = offsetof(struct ami_section, at), .shorthand = "alias");
 
 static const struct field limits_rows[] = {
 	NUMBER_AT(struct limits_section, nodes, "nodes", "Most nodes.", .min = 1, .max = 10000),
@@ -123,9 +121,8 @@ static void check_target(struct fields_context *c, const struct yaml_node *node,
 		target->expire_after = "Never";
 	if (target->consolidate_after == NULL)
 		target->consolidate_after = "5m";
-	if (target->ami.set && (target->ami.alias != NULL) + (target->ami.id != NULL) +
-	                                       (target->ami.ssm != NULL) !=
-	                               1)
+	if (target->ami.set &&
+	    (target->ami.alias != NULL) + (target->ami.id != NULL) + (target->ami.ssm != NULL) != 1)
 		diag_hint(c->diags,
 		          diags_add(c->diags, DIAG_ERROR, target->ami.at,
 		                    "ami: one of alias, id and ssm is needed"),
@@ -173,8 +170,7 @@ static const struct field rows[] = {
              "Age at which nodes are replaced.", .check = check_duration_never,
              .fallback_doc = "Never"),
 	TEXT(struct target_section, consolidate_after, "consolidate_after",
-             "How long an empty node stays.", .check = check_duration_never,
-             .fallback_doc = "5m"),
+             "How long an empty node stays.", .check = check_duration_never, .fallback_doc = "5m"),
 	FIELD_BOOL(struct target_section, taint, "taint",
                    "Keep pods away that do not ask for the accelerator.", .fallback = 1,
                    .fallback_doc = "true"),

@@ -191,7 +191,7 @@ const char *check_role_name(const char *text, const char **ret_hint)
 	*ret_hint = "write the name of an IAM role, at most 64 letters, digits and '+=,.@_-', not "
 		    "its ARN";
 	return len > 0 && len <= 64 && all_of(text, ALNUM "+=,.@_-") ? NULL
-	                                                            : "is not the name of a role";
+	                                                             : "is not the name of a role";
 }
 
 /* arn:PARTITION:SERVICE:REGION:ACCOUNT:REST */
@@ -316,9 +316,12 @@ const char *check_ami_alias(const char *text, const char **ret_hint)
 
 const char *check_tag_key(const char *text, const char **ret_hint)
 {
-	static const char *const taken[] = {"aws:", "karpenter.sh/nodepool",
-	                                    "karpenter.sh/nodeclaim", "karpenter.k8s.aws/",
-	                                    "kubernetes.io/cluster/", "eks:"};
+	static const char *const taken[] = {"aws:",
+	                                    "karpenter.sh/nodepool",
+	                                    "karpenter.sh/nodeclaim",
+	                                    "karpenter.k8s.aws/",
+	                                    "kubernetes.io/cluster/",
+	                                    "eks:"};
 
 	*ret_hint = "AWS tags have at most 128 characters; those starting with aws:, eks:, "
 		    "kubernetes.io/cluster/ and karpenter's own are taken";
@@ -346,8 +349,7 @@ const char *check_s3(const char *text, const char **ret_hint)
 	size_t len = strcspn(bucket, "/");
 
 	if (len < 3 || len > 63 || strspn(bucket, LOWER DIGIT "-.") < len ||
-	    !lower_or_digit(bucket[0]) || !lower_or_digit(bucket[len - 1]) ||
-	    strlen(bucket) > 900)
+	    !lower_or_digit(bucket[0]) || !lower_or_digit(bucket[len - 1]) || strlen(bucket) > 900)
 		return "is not a place in S3";
 	return NULL;
 }
@@ -387,7 +389,7 @@ const char *check_duration_never(const char *text, const char **ret_hint)
 	return wrong;
 }
 
-const char *check_image(const char *text, const char **ret_hint)
+const char *check_image_ref(const char *text, const char **ret_hint)
 {
 	size_t len = strlen(text);
 

@@ -14,7 +14,7 @@ const char *check_dns_subdomain(const char *text, const char **ret_hint); /* RFC
 const char *check_cluster_name(const char *text, const char **ret_hint);  /* EKS, 100 */
 const char *check_label_key(const char *text, const char **ret_hint);
 const char *check_label_value(const char *text, const char **ret_hint);
-const char *check_node_label_key(const char *text, const char **ret_hint); /* Karpenter's rules */
+const char *check_node_label_key(const char *text, const char **ret_hint);   /* Karpenter's rules */
 const char *check_object_label_key(const char *text, const char **ret_hint); /* not ours */
 const char *check_annotation_value(const char *text, const char **ret_hint);
 const char *check_env_name(const char *text, const char **ret_hint);
@@ -39,7 +39,7 @@ const char *check_s3(const char *text, const char **ret_hint);
 const char *check_path(const char *text, const char **ret_hint);
 const char *check_duration(const char *text, const char **ret_hint);       /* "5m", "720h" */
 const char *check_duration_never(const char *text, const char **ret_hint); /* or "Never" */
-const char *check_image(const char *text, const char **ret_hint);
+const char *check_image_ref(const char *text, const char **ret_hint);
 const char *check_digest(const char *text, const char **ret_hint);
 const char *check_kubernetes_version(const char *text, const char **ret_hint);
 const char *check_karpenter(const char *text, const char **ret_hint);

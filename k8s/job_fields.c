@@ -17,7 +17,7 @@ static const struct field nettest_rows[] = {
 	FIELD_INT(struct nettest_section, nodes, "nodes", "Nodes of the test.", .min = 2,
                   .max = 1000, .fallback = 2, .fallback_doc = "2"),
 	TEXT(struct nettest_section, image, "image", "Image with nccl-tests and Open MPI.",
-             .check = check_image, .fallback_doc = "public.ecr.aws/hpc-cloud/nccl-tests:latest"),
+             .check = check_image_ref, .fallback_doc = "public.ecr.aws/hpc-cloud/nccl-tests:latest"),
 	FIELD_INT(struct nettest_section, floor_gbps, "floor",
                   "Bus bandwidth in GB/s that the largest size must reach.", .min = 1, .max = 1000,
                   .fallback_doc = "70 % of the instance's network"),
@@ -52,7 +52,7 @@ static const struct field rows[] = {
 	FIELD_BOOL(struct job_section, create_queue, "create_queue",
                    "Render the queue, or take it as there.",
                    .count_offset = offsetof(struct job_section, has_create_queue)),
-	TEXT_AT(struct job_section, image, "image", "Image of the job.", .check = check_image,
+	TEXT_AT(struct job_section, image, "image", "Image of the job.", .check = check_image_ref,
                 .fallback_doc = "image.repository with the first of image.tags"),
 	TEXT(struct job_section, digest, "digest", "Digest that pins the image.",
              .check = check_digest),
@@ -77,10 +77,10 @@ static const struct field rows[] = {
                 .fallback_doc = "the spec's name"),
 	TEXT(struct job_section, role, "role", "IAM role of the pods, by ARN.",
              .check = check_role_arn),
-	TEXT(struct job_section, priority_class, "priority_class",
-             "An existing PriorityClass.", .check = check_dns_subdomain),
-	FIELD_INT(struct job_section, user, "user", "User of the pods.", .min = 1, .max = 4294967294,
-                  .fallback = 65532, .fallback_doc = "65532"),
+	TEXT(struct job_section, priority_class, "priority_class", "An existing PriorityClass.",
+             .check = check_dns_subdomain),
+	FIELD_INT(struct job_section, user, "user", "User of the pods.", .min = 1,
+                  .max = 4294967294, .fallback = 65532, .fallback_doc = "65532"),
 	FIELD_INT(struct job_section, group, "group", "Group of the pods and of their volumes.",
                   .min = 1, .max = 4294967294, .fallback = 65532, .fallback_doc = "65532"),
 	NUMBER_AT(struct job_section, metrics_port, "metrics_port",
@@ -95,7 +95,6 @@ static const struct field rows[] = {
                      .count_offset = offsetof(struct job_section, network_test.set)),
 };
 
-const struct field_table job_fields =
-	FIELD_TABLE(struct job_section, "job", rows, "The training job, the same on every target.",
-                    .has_pos = true, .pos_offset = offsetof(struct job_section, at),
-                    .check = check_job);
+const struct field_table job_fields = FIELD_TABLE(
+	struct job_section, "job", rows, "The training job, the same on every target.",
+	.has_pos = true, .pos_offset = offsetof(struct job_section, at), .check = check_job);

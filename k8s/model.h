@@ -44,6 +44,7 @@ struct fleet_target {
 	const char *capacity[3]; /* Karpenter's values, n_capacity of them */
 	size_t n_capacity;
 	const char *ami_alias; /* "al2023@latest", or NULL: ami.id or ami.ssm */
+	bool brings_plugin;    /* the image (Bottlerocket) runs NVIDIA's plugin itself */
 
 	/* What one pod of the job asks for: requests equal limits. */
 	const char *resource; /* "aws.amazon.com/neuron", "nvidia.com/gpu" */
@@ -76,9 +77,8 @@ struct fleet {
 	struct fleet_target *targets; /* by falling weight, then name */
 	size_t n_targets;
 
-	const char *cluster_name, *namespace, *zone, *node_role, *discovery,
-		*account;     /* account may be
-	                         NULL */
+	const char *cluster_name, *namespace, *zone, *node_role, *discovery;
+	const char *account;  /* NULL when neither the spec nor an ECR repository tells it */
 	struct strlist zones; /* of the control plane, at least two */
 	int minor;            /* Kubernetes 1.MINOR */
 	const char *version;  /* "1.34" */

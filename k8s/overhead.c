@@ -1,7 +1,7 @@
 /*
  * What runs on every node beside the job. Figures of the EKS add-ons are those of their charts'
- * defaults (VPC CNI 50m and kube-proxy 100m of CPU without memory, CloudWatch's agent and Fluent Bit
- * as in its chart 6.4), with room where a chart asks for nothing.
+ * defaults (VPC CNI 50m and kube-proxy 100m of CPU without memory, CloudWatch's agent and Fluent
+ * Bit as in its chart 6.4), with room where a chart asks for nothing.
  */
 #include <string.h>
 
@@ -50,7 +50,8 @@ static bool with_dcgm(const struct fleet *fleet, const struct fleet_target *targ
 
 static bool with_neuron_monitor(const struct fleet *fleet, const struct fleet_target *target)
 {
-	return on_neuron(fleet, target) && (fleet->own_neuron_monitor || with_insights(fleet, target));
+	return on_neuron(fleet, target) &&
+	       (fleet->own_neuron_monitor || with_insights(fleet, target));
 }
 
 const struct overhead overheads[] = {

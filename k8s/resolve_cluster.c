@@ -11,8 +11,8 @@
  * compatibility table. */
 static const struct {
 	int kubernetes, karpenter;
-} compatible[] = {{27, 28},   {28, 31},   {29, 34},   {30, 37},   {31, 100},
-                  {32, 102},  {33, 105},  {34, 106},  {35, 109},  {36, 112}};
+} compatible[] = {{27, 28},  {28, 31},  {29, 34},  {30, 37},  {31, 100},
+                  {32, 102}, {33, 105}, {34, 106}, {35, 109}, {36, 112}};
 
 /* An API and the newest Karpenter that serves it. */
 static const struct {
@@ -67,15 +67,15 @@ static void check_versions(struct resolver *r)
 		    r->karpenter_minor < compatible[i].karpenter) {
 			int need = compatible[i].karpenter;
 
-			resolve_problem(r,
-			                r->sections->cluster.karpenter_at.file != NULL
-			                        ? r->sections->cluster.karpenter_at
-			                        : r->sections->cluster.at,
-			                "choose a newer Karpenter, or an older Kubernetes",
-			                "cluster.karpenter: Karpenter %s does not run on Kubernetes "
-			                "%s, which needs %d.%d or newer",
-			                fleet->karpenter_version, fleet->version, need / 100,
-			                need % 100);
+			resolve_problem(
+				r,
+				r->sections->cluster.karpenter_at.file != NULL
+					? r->sections->cluster.karpenter_at
+					: r->sections->cluster.at,
+				"choose a newer Karpenter, or an older Kubernetes",
+				"cluster.karpenter: Karpenter %s does not run on Kubernetes "
+				"%s, which needs %d.%d or newer",
+				fleet->karpenter_version, fleet->version, need / 100, need % 100);
 		}
 }
 
@@ -86,7 +86,8 @@ static void check_devices(struct resolver *r)
 	if (cluster->devices != DEVICES_DRA)
 		return;
 	if (r->fleet->minor > 0 && r->fleet->minor < 34)
-		resolve_problem(r, cluster->devices_at, "write version: \"1.34\" or devices: plugin",
+		resolve_problem(r, cluster->devices_at,
+		                "write version: \"1.34\" or devices: plugin",
 		                "cluster.devices: Kubernetes %s has no stable resource claims, "
 		                "which need 1.34",
 		                cluster->version);
@@ -167,10 +168,9 @@ void resolve_cluster(struct resolver *r)
 	fleet->cluster_name = cluster->name != NULL ? cluster->name : fleet->name;
 	fleet->namespace = cluster->namespace != NULL ? cluster->namespace : fleet->name;
 	fleet->discovery = cluster->discovery != NULL ? cluster->discovery : fleet->cluster_name;
-	fleet->node_role = cluster->role != NULL
-	                           ? cluster->role
-	                           : arena_printf(r->arena, "KarpenterNodeRole-%s",
-	                                          fleet->cluster_name);
+	fleet->node_role = cluster->role != NULL ? cluster->role
+	                                         : arena_printf(r->arena, "KarpenterNodeRole-%s",
+	                                                        fleet->cluster_name);
 	fleet->account = cluster->account != NULL ? cluster->account : ecr_account(r);
 	if (!cluster->set)
 		return;
@@ -183,7 +183,8 @@ void resolve_cluster(struct resolver *r)
 		                "cluster: the role's name, %s, has more than 64 characters",
 		                fleet->node_role);
 	if (cluster->tags.n > 40)
-		resolve_problem(r, cluster->tags_at, "AWS allows 50, and Karpenter and EKS add some",
+		resolve_problem(r, cluster->tags_at,
+		                "AWS allows 50, and Karpenter and EKS add some",
 		                "cluster.tags: %zu tags are more than 40", cluster->tags.n);
 	resolve_karpenter(r);
 	check_versions(r);

@@ -222,7 +222,7 @@ struct job_section {
 	struct srcpos queue_at;
 	bool create_queue;     /* render the queue too, or take it as there */
 	bool has_create_queue; /* the spec says which */
-	const char *image; /* default: image.repository:image.tags[0] */
+	const char *image;     /* default: image.repository:image.tags[0] */
 	struct srcpos image_at;
 	const char *digest; /* sha256:... pins the image */
 	struct strlist command, args;

@@ -17,7 +17,7 @@ static const struct field prepare_rows[] = {
 	TEXT(struct prepare_section, from, "from", "Where the data comes from, in S3.",
              .check = check_s3, .fallback_doc = "storage.fsx.import"),
 	TEXT(struct prepare_section, image, "image", "Image that fills the file system.",
-             .check = check_image, .fallback_doc = "the job's, with `slipway-trainer prepare`"),
+             .check = check_image_ref, .fallback_doc = "the job's, with `slipway-trainer prepare`"),
 	FIELD_STRINGS(struct prepare_section, command, "command", "Program and leading arguments.",
                       .flags = FIELD_LITERAL),
 	FIELD_STRINGS(struct prepare_section, args, "args", "Arguments.", .flags = FIELD_LITERAL),
@@ -36,6 +36,8 @@ static void check_fsx(struct fields_context *c, const struct yaml_node *node UNU
 	struct fsx_section *fsx = object;
 
 	check_placed(c, &fsx->security_groups, "storage.fsx.security_groups", check_security_group);
+	if (fsx->size_gib_at.file == NULL)
+		fsx->size_gib = 1200;
 	if (fsx->mount == NULL)
 		fsx->mount = "/data";
 	if (fsx->storage_type == NULL)
@@ -121,10 +123,9 @@ static const struct field fsx_rows[] = {
                      .count_offset = offsetof(struct fsx_section, prepare.set)),
 };
 
-static const struct field_table fsx_fields =
-	FIELD_TABLE(struct fsx_section, "fsx", fsx_rows, "An Amazon FSx for Lustre file system.",
-                    .has_pos = true, .pos_offset = offsetof(struct fsx_section, at),
-                    .check = check_fsx);
+static const struct field_table fsx_fields = FIELD_TABLE(
+	struct fsx_section, "fsx", fsx_rows, "An Amazon FSx for Lustre file system.",
+	.has_pos = true, .pos_offset = offsetof(struct fsx_section, at), .check = check_fsx);
 
 static const struct field rows[] = {
 	FIELD_OBJECT(struct storage_section, fsx, struct fsx_section, &fsx_fields, "fsx",

@@ -5,6 +5,7 @@
 
 const struct command *const commands[] = {
 	&cmd_build,  &cmd_push,       &cmd_inspect, &cmd_verify, &cmd_diff, &cmd_schema,
+	&cmd_render, &cmd_explain,    &cmd_instances,
 	&cmd_doctor, &cmd_completion, &cmd_version, &cmd_help,   NULL,
 };
 
