@@ -19,6 +19,8 @@ const struct k8s_renderer k8s_renderers[] = {
 	{"05", "namespace", "the namespace and the job's service account", with_cluster,
          render_namespace},
 	{"10", "karpenter", "one node pool per target", with_fleet, render_karpenter},
+	{"20", "devices", "device plugins, or their drivers for resource claims", with_fleet,
+         render_devices},
 };
 const size_t n_k8s_renderers = ARRAY_LEN(k8s_renderers);
 
