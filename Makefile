@@ -77,6 +77,7 @@ help:
 ## make demo     install what is needed, build everything, assemble the image, check it
 ## make test     install what is needed, build, run every test
 ## make check    the quick tests: unit only
+## make bless    renew the golden files of specs and manifests; look at the difference
 ## make lint     clang-tidy, cppcheck, include direction, size limits, format
 ## make asan     unit tests and fuzz smoke runs under AddressSanitizer and UBSan
 ## make valgrind unit tests under valgrind
@@ -103,6 +104,11 @@ test: deps test-deps
 .PHONY: check
 check: units
 	tests/run unit
+
+.PHONY: bless
+bless: $(BUILD)/unit/test_spec $(BUILD)/unit/test_fleet
+	BLESS=1 $(BUILD)/unit/test_spec
+	BLESS=1 $(BUILD)/unit/test_fleet
 
 .PHONY: units
 units: $(UNIT)

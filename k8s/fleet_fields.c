@@ -191,6 +191,13 @@ static const struct field_table target_fields =
                     .has_pos = true, .pos_offset = offsetof(struct target_section, at),
                     .shorthand = "weight", .check = check_target);
 
+static void check_fleet(struct fields_context *c, const struct yaml_node *node, void *object UNUSED)
+{
+	if (node->kind == YAML_MAPPING && node->n_pairs == 0)
+		diag_hint(c->diags, fields_problem(c, node, "fleet: no target"),
+		          "name at least one of trn1, p4d, g5 and g5g");
+}
+
 #define TARGET(i, key_, doc_)                                                                      \
 	FIELD_OBJECT(struct fleet_section, target[i], struct target_section, &target_fields, key_, \
 	             doc_, .count_offset = offsetof(struct fleet_section, has[i]))
@@ -206,7 +213,7 @@ static const struct field fleet_rows[] = {
 	TARGET(6, "g5g", "NVIDIA T4G beside an arm64 processor: g5g."),
 };
 
-const struct field_table fleet_fields =
-	FIELD_TABLE(struct fleet_section, "fleet", fleet_rows,
-                    "The machines the same job may run on; the highest weight comes first.",
-                    .has_pos = true, .pos_offset = offsetof(struct fleet_section, at));
+const struct field_table fleet_fields = FIELD_TABLE(
+	struct fleet_section, "fleet", fleet_rows,
+	"The machines the same job may run on; the highest weight comes first.", .has_pos = true,
+	.pos_offset = offsetof(struct fleet_section, at), .check = check_fleet);

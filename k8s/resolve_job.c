@@ -74,6 +74,10 @@ static void check_names(struct resolver *r)
 	};
 	const struct job_section *job = &r->sections->job;
 
+	if (r->fleet->name[0] >= '0' && r->fleet->name[0] <= '9')
+		resolve_problem(
+			r, or_at(r->name_at, job->at), "let it start with a letter",
+			"name: services are named after it, and may not start with a digit");
 	for (size_t i = 0; i < r->fleet->n_targets; i++) {
 		const struct fleet_target *t = &r->fleet->targets[i];
 		size_t len = strlen(t->job) + longest[job->scheduler] + digits(t->nodes);

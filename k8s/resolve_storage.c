@@ -131,10 +131,6 @@ static void check_s3_link(struct resolver *r, const struct fsx_section *fsx)
 {
 	const char *hint;
 
-	if (fsx->import != NULL && is(fsx->deployment, "PERSISTENT_2"))
-		resolve_problem(r, fsx->import_at,
-		                "choose SCRATCH_2 or PERSISTENT_1, or fill it by prepare",
-		                "storage.fsx.import: PERSISTENT_2 takes no import path");
 	if (fsx->export != NULL && fsx->import == NULL)
 		resolve_problem(r, fsx->export_at, "set import to the same bucket",
 		                "storage.fsx.export needs import");
@@ -199,8 +195,6 @@ static void check_static(struct resolver *r, const struct fsx_section *fsx)
 		{fsx->subnet_at.file != NULL, fsx->subnet_at, "subnet"},
 		{fsx->security_groups_at.file != NULL, fsx->security_groups_at, "security_groups"},
 		{fsx->throughput_at.file != NULL, fsx->throughput_at, "throughput"},
-		{fsx->import_at.file != NULL, fsx->import_at, "import"},
-		{fsx->export_at.file != NULL, fsx->export_at, "export"},
 		{fsx->backup_days_at.file != NULL, fsx->backup_days_at, "backup_days"},
 		{fsx->metadata_at.file != NULL, fsx->metadata_at, "metadata"},
 	};
@@ -210,6 +204,12 @@ static void check_static(struct resolver *r, const struct fsx_section *fsx)
 			resolve_problem(r, created[i].at, "leave it out",
 			                "storage.fsx.%s: the file system %s is there already",
 			                created[i].key, fsx->id);
+	if (fsx->import != NULL && (is(fsx->deployment, "SCRATCH_1") || is(fsx->version, "2.10")))
+		resolve_problem(r, fsx->import_at,
+		                "say what it is in deployment and version, or leave import out",
+		                "storage.fsx.import: %s with Lustre %s takes no association with "
+		                "S3 afterwards",
+		                fsx->deployment, fsx->version);
 	if (fsx->mount_name == NULL && !is(fsx->deployment, "SCRATCH_1"))
 		resolve_problem(r, fsx->id_at,
 		                "`aws fsx describe-file-systems` tells it as "
@@ -256,6 +256,7 @@ void resolve_storage(struct resolver *r)
 	r->fleet->claim = arena_printf(r->arena, "%s-data", r->fleet->name);
 	r->fleet->mount = fsx->mount;
 	check_zone_known(r, fsx);
+	check_s3_link(r, fsx);
 	if (fsx->id != NULL)
 		check_static(r, fsx);
 	if (fsx->id != NULL || !lists_sound(fsx))
@@ -264,7 +265,6 @@ void resolve_storage(struct resolver *r)
 	if (fsx->size_gib > 0)
 		check_size(r, fsx);
 	check_disks(r, fsx);
-	check_s3_link(r, fsx);
 	check_lustre(r, fsx);
 	check_network(r, fsx);
 }

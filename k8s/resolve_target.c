@@ -68,10 +68,6 @@ static bool resolve_instances(struct resolver *r, struct fleet_target *t)
 
 	if (t->section->instances_at.file == NULL)
 		add_family(t, list);
-	else if (wanted->n == 0)
-		resolve_problem(r, t->section->instances_at,
-		                "leave the key out to allow every size",
-		                "fleet.%s.instances: the list is empty", t->name);
 	for (size_t i = 0; i < wanted->n; i++)
 		add_instance(r, t, i, list);
 	t->instances = list;
@@ -343,13 +339,6 @@ void resolve_targets(struct resolver *r)
 	for (size_t i = 0; i < FLEET_TARGETS; i++)
 		if (fleet->has[i])
 			resolve_target(r, i);
-	bool any = false;
-
-	for (size_t i = 0; i < FLEET_TARGETS; i++)
-		any = any || fleet->has[i];
-	if (fleet->set && !any)
-		resolve_problem(r, fleet->at, "name at least one of trn1, p4d, g5 and g5g",
-		                "fleet: no target");
 	sort_targets(r->fleet);
 	check_weights(r);
 }
