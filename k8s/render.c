@@ -9,6 +9,11 @@ static bool with_cluster(const struct fleet *fleet)
 	return fleet->cluster->set;
 }
 
+static bool with_job(const struct fleet *fleet)
+{
+	return fleet->job->set && fleet->n_targets > 0;
+}
+
 static bool with_fleet(const struct fleet *fleet)
 {
 	return fleet->n_targets > 0;
@@ -21,6 +26,7 @@ const struct k8s_renderer k8s_renderers[] = {
 	{"10", "karpenter", "one node pool per target", with_fleet, render_karpenter},
 	{"20", "devices", "device plugins, or their drivers for resource claims", with_fleet,
          render_devices},
+	{"60", "jobs", "the job, once per target", with_job, render_jobs},
 };
 const size_t n_k8s_renderers = ARRAY_LEN(k8s_renderers);
 

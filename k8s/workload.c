@@ -189,6 +189,11 @@ void k8s_small_resources(cJSON *container, const char *cpu, const char *memory)
 	json_add_string(json_add_object(resources, "limits"), "memory", memory);
 }
 
+const char *k8s_system_arch(const struct fleet *fleet)
+{
+	return fleet->has_amd64 || !fleet->has_arm64 ? "amd64" : "arm64";
+}
+
 /* ---- rights ---- */
 
 /* "a,b" as an array of "a" and "b"; "" is one empty text: the core group. */

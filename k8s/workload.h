@@ -64,6 +64,10 @@ void k8s_privileged(cJSON *container);
 /* requests {cpu, memory} and limits {memory} of a part that runs on the system nodes. */
 void k8s_small_resources(cJSON *container, const char *cpu, const char *memory);
 
+/* Architecture of the system nodes, where operators, launchers and preparation run: amd64 unless
+ * the whole fleet is arm64, so that the job's image always has a platform for them. */
+const char *k8s_system_arch(const struct fleet *fleet);
+
 /* ---- rights ---- */
 
 /* Comma-separated lists; "" in groups is the core group. */
