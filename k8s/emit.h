@@ -31,8 +31,8 @@ void k8s_stream(const struct k8s_output *out, enum k8s_format format, bool forei
 /*
  * Writes dir/FOLDER/FILE and a kustomization.yaml per folder and one above them. Files that an
  * earlier run wrote and this one does not (listed in dir/.slipway-files) are removed; any other
- * file is left alone, and one that stands where a file of ours must go makes ERR_CONFLICT before
- * anything is written.
+ * file is left alone, as are those of concerns that a partial output did not render. A stranger's
+ * file where one of ours must go makes ERR_CONFLICT before anything is written.
  */
 int k8s_write_dir(const struct k8s_output *out, enum k8s_format format, const char *dir,
                   struct err *err) MUST_USE;

@@ -26,6 +26,7 @@ struct planned {
 struct plan_dir {
 	struct arena *arena;
 	const char *dir;
+	const struct k8s_output *out;
 	VEC(struct planned) files;
 	struct strbuf owned; /* of the run before; one path a line */
 };
@@ -108,7 +109,8 @@ static void plan_kustomizations(struct plan_dir *p, const struct k8s_output *out
 		              &resources);
 		strbuf_addf(&folders, "  - %s\n", folder);
 	}
-	kustomization(p, "kustomization.yaml", &folders);
+	if (!out->partial)
+		kustomization(p, "kustomization.yaml", &folders);
 }
 
 /* ---- what is there already ---- */
@@ -154,6 +156,21 @@ static bool planned(const struct plan_dir *p, const char *path, size_t len)
 	return false;
 }
 
+/* A line of the list that this run has nothing to say about: of a concern it did not render. */
+static bool elsewhere(const struct plan_dir *p, const char *path, size_t len)
+{
+	if (!p->out->partial)
+		return false;
+	for (size_t i = 0; i < p->out->n; i++) {
+		const char *folder = p->out->files[i].folder;
+		size_t n = strlen(folder);
+
+		if (n < len && strncmp(path, folder, n) == 0 && path[n] == '/')
+			return false;
+	}
+	return true;
+}
+
 /* Nothing that is not ours may stand where we write. */
 static int check_strangers(const struct plan_dir *p, struct err *err)
 {
@@ -191,21 +208,33 @@ static int write_file(const struct plan_dir *p, const char *name, const char *te
 	return fs_write_file(path, text, len, 0644, err);
 }
 
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 /* The list grows before the files do, so that a run cut short leaves nothing that looks foreign. */
 static int write_owned(const struct plan_dir *p, bool keep_old, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+	VEC(const char *) paths = {0};
 
-	strbuf_adds(&text, OWNED_HEAD);
 	for (size_t i = 0; i < p->files.n; i++)
-		strbuf_addf(&text, "%s\n", p->files.at[i].path);
-	for (const char *line = strbuf_str(&p->owned); keep_old && *line != '\0';) {
+		vec_push(&paths, p->files.at[i].path);
+	for (const char *line = strbuf_str(&p->owned); *line != '\0';) {
 		size_t n = strcspn(line, "\n");
 
-		if (sound_path(line, n) && !planned(p, line, n))
-			strbuf_addf(&text, "%.*s\n", (int)n, line);
+		if (sound_path(line, n) && !planned(p, line, n) &&
+		    (keep_old || elsewhere(p, line, n)))
+			vec_push(&paths, arena_strndup(p->arena, line, n));
 		line += n + (line[n] == '\n');
 	}
+	if (paths.n > 1)
+		qsort(paths.at, paths.n, sizeof(*paths.at), by_text);
+	strbuf_adds(&text, OWNED_HEAD);
+	for (size_t i = 0; i < paths.n; i++)
+		strbuf_addf(&text, "%s\n", paths.at[i]);
+	vec_done(&paths);
 	return write_file(p, OWNED_LIST, text.ptr, text.len, err);
 }
 
@@ -217,7 +246,7 @@ static int remove_old(const struct plan_dir *p, struct err *err)
 	for (const char *line = strbuf_str(&p->owned); *line != '\0';) {
 		size_t n = strcspn(line, "\n");
 
-		if (sound_path(line, n) && !planned(p, line, n)) {
+		if (sound_path(line, n) && !planned(p, line, n) && !elsewhere(p, line, n)) {
 			if (fs_join(path, p->dir, arena_strndup(p->arena, line, n), err) != 0)
 				return -1;
 			if (unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
@@ -238,7 +267,7 @@ int k8s_write_dir(const struct k8s_output *out, enum k8s_format format, const ch
 {
 	AUTO(arena) struct arena a = {0};
 	AUTO(plan_dir)
-	struct plan_dir p = {.arena = &a, .dir = dir, .owned = STRBUF_INIT(OWNED_MAX)};
+	struct plan_dir p = {.arena = &a, .dir = dir, .out = out, .owned = STRBUF_INIT(OWNED_MAX)};
 
 	plan_manifests(&p, out, format);
 	plan_kustomizations(&p, out, format);

@@ -46,6 +46,7 @@ struct k8s_output {
 	struct k8s_note *notes;
 	size_t n_notes, cap_notes;
 	const char *folder, *component; /* of the renderer at work */
+	bool partial;                   /* not every concern was asked for */
 };
 
 void k8s_output_done(struct k8s_output *out); /* for AUTO(k8s_output) */

@@ -14,6 +14,16 @@ static bool with_job(const struct fleet *fleet)
 	return fleet->job->set && fleet->n_targets > 0;
 }
 
+static bool with_volcano(const struct fleet *fleet)
+{
+	return with_job(fleet) && fleet->job->scheduler == SCHEDULER_VOLCANO;
+}
+
+static bool with_nettest(const struct fleet *fleet)
+{
+	return with_job(fleet) && fleet->job->network_test.set;
+}
+
 static bool with_fleet(const struct fleet *fleet)
 {
 	return fleet->n_targets > 0;
@@ -26,7 +36,10 @@ const struct k8s_renderer k8s_renderers[] = {
 	{"10", "karpenter", "one node pool per target", with_fleet, render_karpenter},
 	{"20", "devices", "device plugins, or their drivers for resource claims", with_fleet,
          render_devices},
+	{"50", "scheduler", "Volcano's configuration and the job's queue", with_volcano,
+         render_scheduler},
 	{"60", "jobs", "the job, once per target", with_job, render_jobs},
+	{"70", "nettest", "an NCCL all-reduce over EFA", with_nettest, render_nettest},
 };
 const size_t n_k8s_renderers = ARRAY_LEN(k8s_renderers);
 
@@ -68,6 +81,7 @@ int k8s_render(const struct fleet *fleet, const struct strlist *only, struct k8s
 	if (!all && check_names(only, err) != 0)
 		return -1;
 	out->fleet = fleet;
+	out->partial = !all;
 	for (size_t i = 0; i < n_k8s_renderers; i++) {
 		const struct k8s_renderer *r = &k8s_renderers[i];
 

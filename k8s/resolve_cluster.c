@@ -62,17 +62,22 @@ static void check_versions(struct resolver *r)
 {
 	const struct fleet *fleet = r->fleet;
 
+	struct srcpos at = r->sections->cluster.karpenter_at.file != NULL
+	                           ? r->sections->cluster.karpenter_at
+	                           : r->sections->cluster.at;
+
+	if (r->karpenter_minor >= 101 && fleet->minor > 0 && fleet->minor < 29)
+		resolve_problem(r, at, "choose a newer Kubernetes, or karpenter: v1beta1",
+		                "cluster.karpenter: Karpenter %s needs Kubernetes 1.29 or newer, "
+		                "not %s",
+		                fleet->karpenter_version, fleet->version);
 	for (size_t i = 0; i < ARRAY_LEN(compatible); i++)
 		if (compatible[i].kubernetes == fleet->minor && r->karpenter_minor > 0 &&
 		    r->karpenter_minor < compatible[i].karpenter) {
 			int need = compatible[i].karpenter;
 
 			resolve_problem(
-				r,
-				r->sections->cluster.karpenter_at.file != NULL
-					? r->sections->cluster.karpenter_at
-					: r->sections->cluster.at,
-				"choose a newer Karpenter, or an older Kubernetes",
+				r, at, "choose a newer Karpenter, or an older Kubernetes",
 				"cluster.karpenter: Karpenter %s does not run on Kubernetes "
 				"%s, which needs %d.%d or newer",
 				fleet->karpenter_version, fleet->version, need / 100, need % 100);

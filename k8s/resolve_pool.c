@@ -52,9 +52,6 @@ static void check_alias(struct resolver *r, const struct fleet_target *t, const 
 	const char *version = strchr(alias, '@') + 1;
 	struct srcpos at = t->section->ami.at;
 
-	if (t->accelerator == ACCELERATOR_NEURON && text_has_prefix(alias, "bottlerocket"))
-		resolve_problem(r, at, "write ami: al2023@latest, or give an ami.id",
-		                "fleet.%s.ami: Bottlerocket has no Neuron variant", t->name);
 	if (text_has_prefix(alias, "al2@") && r->fleet->minor >= 33)
 		resolve_problem(r, at, "write ami: al2023@latest",
 		                "fleet.%s.ami: there is no Amazon Linux 2 image for Kubernetes %s",
@@ -99,7 +96,7 @@ void resolve_ami(struct resolver *r, struct fleet_target *t)
 		resolve_problem(r, ami->at, "write its value in ami.id",
 		                "fleet.%s.ami: Karpenter %s does not read SSM parameters", t->name,
 		                r->fleet->karpenter_version);
-	if (t->section->placement_group != NULL && (older || r->karpenter_minor < 110) &&
+	if (t->section->placement_group != NULL && (older || r->karpenter_minor < 111) &&
 	    r->karpenter_minor > 0)
 		resolve_problem(r, t->section->placement_group_at,
 		                "leave it out, or write cluster.karpenter: v1",
