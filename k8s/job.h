@@ -52,6 +52,9 @@ void job_data(const struct fleet *fleet, cJSON *volumes, cJSON *mounts);
 /* requests equal to limits: devices, EFA, huge pages, CPU, memory of the target's pods. */
 void job_resources(const struct fleet *fleet, const struct fleet_target *target, cJSON *container);
 
+/* The resource claim that job_resources names, where devices come by claims. */
+void job_claim(const struct fleet_target *target, struct k8s_output *out, cJSON *pod_spec);
+
 /* What libfabric and the collectives need over EFA, and Neuron's runtime. */
 void job_network_env(const struct fleet_target *target, const char *master, cJSON *env);
 

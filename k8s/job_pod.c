@@ -31,7 +31,7 @@ void job_resources(const struct fleet *fleet, const struct fleet_target *target,
 		                "devices");
 }
 
-static void add_claim(const struct fleet_target *target, struct k8s_output *out, cJSON *pod)
+void job_claim(const struct fleet_target *target, struct k8s_output *out, cJSON *pod)
 {
 	cJSON *claim = k8s_push_object(json_add_array(pod, "resourceClaims"));
 
@@ -223,7 +223,7 @@ static void place(const struct fleet *fleet, const struct fleet_target *target,
 	if (target->gang_needs_scheduler)
 		json_add_string(pod, "schedulerName", NEURON_SCHEDULER);
 	if (fleet_target_uses_dra(fleet, target))
-		add_claim(target, out, pod);
+		job_claim(target, out, pod);
 }
 
 static void add_words(cJSON *container, const char *key, const struct strlist *first,

@@ -14,6 +14,11 @@ static bool with_job(const struct fleet *fleet)
 	return fleet->job->set && fleet->n_targets > 0;
 }
 
+static bool with_storage(const struct fleet *fleet)
+{
+	return fleet->storage->fsx.set;
+}
+
 static bool with_volcano(const struct fleet *fleet)
 {
 	return with_job(fleet) && fleet->job->scheduler == SCHEDULER_VOLCANO;
@@ -36,6 +41,8 @@ const struct k8s_renderer k8s_renderers[] = {
 	{"10", "karpenter", "one node pool per target", with_fleet, render_karpenter},
 	{"20", "devices", "device plugins, or their drivers for resource claims", with_fleet,
          render_devices},
+	{"30", "storage", "FSx for Lustre: driver, file system, claim, preparation", with_storage,
+         render_storage},
 	{"50", "scheduler", "Volcano's configuration and the job's queue", with_volcano,
          render_scheduler},
 	{"60", "jobs", "the job, once per target", with_job, render_jobs},

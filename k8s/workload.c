@@ -38,7 +38,8 @@ static void add_pod(struct k8s_output *out, const struct workload_opts *opts, st
 	json_add_string(w->pod, "priorityClassName", opts->priority);
 	json_add_string(json_add_object(w->pod, "nodeSelector"), "kubernetes.io/os", "linux");
 	w->container = k8s_push_object(json_add_array(w->pod, "containers"));
-	json_add_string(w->container, "name", opts->name);
+	json_add_string(w->container, "name",
+	                opts->container != NULL ? opts->container : opts->name);
 	json_add_string(w->container, "image", opts->image);
 	json_add_string(w->container, "imagePullPolicy", "IfNotPresent");
 }

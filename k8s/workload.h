@@ -22,7 +22,8 @@ struct workload {
 struct workload_opts {
 	const char *namespace, *name;
 	const char *account;  /* service account; NULL = default, and no token is mounted */
-	const char *image;    /* of the first container, which is called as the workload */
+	const char *container; /* name of the first container; NULL = the workload's */
+	const char *image;
 	const char *priority; /* NULL = none */
 	int64_t replicas;     /* of a Deployment */
 };
