@@ -94,8 +94,9 @@ static void explain_pod(const struct fleet *fleet, const struct fleet_target *t,
 	strbuf_addf(line, ", cpu: %lldm, memory: %lldMi", (long long)t->cpu_milli,
 	            (long long)t->memory_mib);
 	if (t->efa > 0)
-		strbuf_addf(line, ", vpc.amazonaws.com/efa: %lld, hugepages-2Mi: %lldMi",
-		            (long long)t->efa, (long long)t->hugepages_mib);
+		strbuf_addf(line, ", vpc.amazonaws.com/efa: %lld", (long long)t->efa);
+	if (t->hugepages_mib > 0)
+		strbuf_addf(line, ", hugepages-2Mi: %lldMi", (long long)t->hugepages_mib);
 	strbuf_addf(line, "; /dev/shm %lld MiB. CPU and memory are what DaemonSets%s leave%s.",
 	            (long long)t->shm_mib, t->shape->efa > 0 ? " and huge pages" : "",
 	            t->whole_node ? "" : " in the share of the devices");

@@ -153,6 +153,12 @@ static const struct field rows[] = {
 	CUSTOM_AT(struct target_section, efa, decode_efa, "{\"type\":[\"boolean\",\"integer\"]}",
                   "true, false or a number", "efa", "EFA interfaces per pod.",
                   .fallback_doc = "all, when the job has several nodes"),
+	FIELD_BOOL(struct target_section, hugepages, "hugepages",
+                   "Ask for huge pages beside EFA. Karpenter learns of them by a NodeOverlay, "
+                   "which is "
+                   "behind a feature gate.",
+                   .pos_offset = offsetof(struct target_section, hugepages_at),
+                   .fallback_doc = "false"),
 	NUMBER_AT(struct target_section, nodes, "nodes", "Nodes of the job on this target.",
                   .min = 1, .max = 1000, .fallback_doc = "job.nodes"),
 	FIELD_OBJECT(struct target_section, limits, struct limits_section, &limits_fields, "limits",

@@ -50,8 +50,9 @@ struct fleet_target {
 	const char *resource; /* "aws.amazon.com/neuron", "nvidia.com/gpu" */
 	int64_t devices;      /* whole node unless the spec says less */
 	bool whole_node;
-	int64_t efa;                   /* vpc.amazonaws.com/efa; 0 = none */
-	int64_t hugepages_mib;         /* hugepages-2Mi: 5120 with EFA, else 0 */
+	int64_t efa;           /* vpc.amazonaws.com/efa; 0 = none */
+	int64_t hugepages_mib; /* hugepages-2Mi; 0 unless the spec asks: see hugepages_node_mib */
+	int64_t hugepages_node_mib;    /* what Karpenter is told that a node has; 0 = nothing */
 	int64_t cpu_milli, memory_mib; /* what DaemonSets leave, in the devices' share */
 	int64_t shm_mib;               /* /dev/shm, part of memory_mib */
 	int64_t processes;             /* ranks per pod: GPUs or NeuronCores */

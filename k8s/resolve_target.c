@@ -140,8 +140,27 @@ static void resolve_efa(struct resolver *r, struct fleet_target *t)
 		resolve_problem(r, s->efa_at, NULL,
 		                "fleet.%s.efa: %lld interfaces are more than the %lld of %s",
 		                t->name, (long long)s->efa, (long long)least, poorest->type);
-	if (t->efa > 0)
-		t->hugepages_mib = HUGEPAGES_POD_MIB;
+}
+
+/* Karpenter counts no huge pages: a pod that asks for them gets a node only where an overlay says
+ * that instances have them. */
+static void resolve_hugepages(struct resolver *r, struct fleet_target *t)
+{
+	const struct target_section *s = t->section;
+
+	if (!s->hugepages)
+		return;
+	if (t->efa == 0)
+		resolve_problem(r, s->hugepages_at, "leave it out, or set efa",
+		                "fleet.%s.hugepages: they are for EFA, and its pods ask for none",
+		                t->name);
+	if (r->karpenter_minor > 0 && r->karpenter_minor < 107)
+		resolve_problem(r, s->hugepages_at, "it came with Karpenter 1.7; leave it out",
+		                "fleet.%s.hugepages: Karpenter %s has no NodeOverlay to learn of "
+		                "them",
+		                t->name, r->fleet->karpenter_version);
+	t->hugepages_mib = HUGEPAGES_POD_MIB;
+	t->hugepages_node_mib = HUGEPAGES_NODE_MIB;
 }
 
 /* What DaemonSets and huge pages leave of the node, in the share of the pod's devices; the least of
@@ -281,6 +300,7 @@ static void resolve_target(struct resolver *r, size_t i)
 		return;
 	resolve_devices(r, t);
 	resolve_efa(r, t);
+	resolve_hugepages(r, t);
 	resolve_room(r, t);
 	resolve_capacity(r, t);
 	resolve_taints(r, t);

@@ -112,6 +112,8 @@ struct target_section {
 	struct limits_section limits;
 	struct volume_section volume;
 	struct ami_section ami;
+	bool hugepages; /* ask for huge pages beside EFA */
+	struct srcpos hugepages_at;
 	const char *placement_group;
 	struct srcpos placement_group_at;
 	const char *expire_after;      /* "720h", "Never" (default) */

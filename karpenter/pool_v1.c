@@ -83,6 +83,25 @@ static void template(const struct fleet *fleet, const struct fleet_target *t, cJ
 	json_add_string(node, "expireAfter", t->section->expire_after);
 }
 
+/* Karpenter knows no huge pages of itself; the machine image sets them aside on types with EFA. */
+static void overlay(const struct fleet_target *t, struct k8s_output *out)
+{
+	cJSON *doc = k8s_add(out, "karpenter.sh/v1alpha1", "NodeOverlay", NULL, t->pool);
+	cJSON *spec = json_add_object(doc, "spec");
+	cJSON *requirement = k8s_push_object(json_add_array(spec, "requirements"));
+
+	json_add_string(requirement, "key", "node.kubernetes.io/instance-type");
+	json_add_string(requirement, "operator", "In");
+	cJSON *values = json_add_array(requirement, "values");
+
+	for (size_t i = 0; i < t->n_instances; i++)
+		if (t->instances[i]->efa > 0)
+			json_push_string(values, t->instances[i]->type);
+	k8s_addf(json_add_object(spec, "capacity"), "hugepages-2Mi", "%lldMi",
+	         (long long)t->hugepages_node_mib);
+	k8s_note(out, spec, "capacity", t->section->hugepages_at, pool_path(t, "hugepages", out));
+}
+
 void pool_v1(const struct fleet *fleet, const struct fleet_target *t, struct k8s_output *out)
 {
 	node_class(fleet, t, out);
@@ -98,4 +117,6 @@ void pool_v1(const struct fleet *fleet, const struct fleet_target *t, struct k8s
 	json_add_string(disruption, "consolidateAfter", t->section->consolidate_after);
 	json_add_string(k8s_push_object(json_add_array(disruption, "budgets")), "nodes", "10%");
 	pool_limits(json_add_object(spec, "limits"), t, true, out);
+	if (t->hugepages_node_mib > 0)
+		overlay(t, out);
 }
