@@ -19,6 +19,11 @@ static bool with_storage(const struct fleet *fleet)
 	return fleet->storage->fsx.set;
 }
 
+static bool with_monitoring(const struct fleet *fleet)
+{
+	return fleet->monitoring->set && fleet->n_targets > 0;
+}
+
 static bool with_volcano(const struct fleet *fleet)
 {
 	return with_job(fleet) && fleet->job->scheduler == SCHEDULER_VOLCANO;
@@ -36,6 +41,8 @@ static bool with_fleet(const struct fleet *fleet)
 
 /* In the order of applying: what a row needs stands above it. */
 const struct k8s_renderer k8s_renderers[] = {
+	{"00", "cluster", "the cluster for eksctl, Karpenter's roles and queue", with_cluster,
+         render_cluster},
 	{"05", "namespace", "the namespace and the job's service account", with_cluster,
          render_namespace},
 	{"10", "karpenter", "one node pool per target", with_fleet, render_karpenter},
@@ -43,6 +50,7 @@ const struct k8s_renderer k8s_renderers[] = {
          render_devices},
 	{"30", "storage", "FSx for Lustre: driver, file system, claim, preparation", with_storage,
          render_storage},
+	{"40", "monitoring", "exporters, agents and alarms", with_monitoring, render_monitoring},
 	{"50", "scheduler", "Volcano's configuration and the job's queue", with_volcano,
          render_scheduler},
 	{"60", "jobs", "the job, once per target", with_job, render_jobs},

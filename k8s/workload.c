@@ -106,6 +106,15 @@ void workload_host_path(struct workload *w, const char *volume, const char *path
 	k8s_mount(once(w->container, &w->mounts, "volumeMounts"), volume, path, false);
 }
 
+void workload_host_read(struct workload *w, const char *volume, const char *path, const char *mount)
+{
+	cJSON *entry = k8s_push_object(once(w->pod, &w->volumes, "volumes"));
+
+	json_add_string(entry, "name", volume);
+	json_add_string(json_add_object(entry, "hostPath"), "path", path);
+	k8s_mount(once(w->container, &w->mounts, "volumeMounts"), volume, mount, true);
+}
+
 void workload_config_map(struct workload *w, const char *volume, const char *config_map,
                          const char *mount)
 {

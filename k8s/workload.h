@@ -21,7 +21,7 @@ struct workload {
 
 struct workload_opts {
 	const char *namespace, *name;
-	const char *account;  /* service account; NULL = default, and no token is mounted */
+	const char *account;   /* service account; NULL = default, and no token is mounted */
 	const char *container; /* name of the first container; NULL = the workload's */
 	const char *image;
 	const char *priority; /* NULL = none */
@@ -41,6 +41,8 @@ void workload_env_field(struct workload *w, const char *name, const char *field_
 void workload_arg(struct workload *w, const char *arg);
 void workload_port(struct workload *w, const char *name, int64_t port);
 void workload_host_path(struct workload *w, const char *volume, const char *path, const char *type);
+void workload_host_read(struct workload *w, const char *volume, const char *path,
+                        const char *mount); /* read-only */
 void workload_config_map(struct workload *w, const char *volume, const char *config_map,
                          const char *mount);
 
