@@ -412,6 +412,19 @@ static void catalogue(void)
 	CHECK(strstr(strbuf_str(&text), "g5g") == NULL);
 }
 
+/* Seven targets of one form are told once, and a weight alone is a number. */
+static void schema_of_targets(void)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+	AUTO(json) cJSON *schema = fields_schema(&fleet_fields);
+	const cJSON *target = json_get(json_get(schema, "properties"), "g5g");
+
+	fields_markdown(&spec_fields, &text);
+	CHECK(strstr(strbuf_str(&text), "\n## fleet.<target>\n") != NULL);
+	CHECK(strstr(strbuf_str(&text), "## fleet.g5g") == NULL);
+	CHECK_STR(json_string(json_get(target, "oneOf")->child, "type"), "integer");
+}
+
 static void never_chosen(void)
 {
 	AUTO(fleet_run) struct fleet_run f = {0};
@@ -442,6 +455,7 @@ int main(void)
 	TEST("render: a stranger's file in the way is refused", folder_refuses_strangers);
 	TEST("render: the list of own files leads nowhere else", folder_list_leads_nowhere);
 	TEST("catalogue: rows are sound and found", catalogue);
+	TEST("fleet: the reference tells the form of a target once", schema_of_targets);
 	TEST("fleet: an instance that is never chosen is warned of", never_chosen);
 	return test_done();
 }
