@@ -195,3 +195,38 @@ void explain_fleet(const struct fleet *fleet, struct strbuf *sb)
 		explain_target(fleet, &fleet->targets[i], sb);
 	}
 }
+
+static void strings(cJSON *object, const char *key, const char *const *at, size_t n)
+{
+	cJSON *array = json_add_array(object, key);
+
+	for (size_t i = 0; i < n; i++)
+		json_push_string(array, at[i]);
+}
+
+void explain_json(const struct fleet *fleet, const struct fleet_target *t, cJSON *object)
+{
+	cJSON *types, *pod;
+
+	json_add_string(object, "target", t->name);
+	json_add_int(object, "weight", t->section->weight);
+	json_add_string(object, "pool", t->pool);
+	types = json_add_array(object, "instances");
+	for (size_t i = 0; i < t->n_instances; i++)
+		json_push_string(types, t->instances[i]->type);
+	json_add_string(object, "shape", t->shape->type);
+	json_add_string(object, "architecture", t->arch);
+	json_add_string(object, "zone", t->zone);
+	strings(object, "capacity", t->capacity, t->n_capacity);
+	json_add_int(object, "nodes", t->nodes);
+	json_add_int(object, "processes", t->processes);
+	pod = json_add_object(object, "pod");
+	json_add_string(pod, "resource", t->resource);
+	json_add_int(pod, "devices", t->devices);
+	json_add_bool(pod, "claims", fleet_target_uses_dra(fleet, t));
+	json_add_int(pod, "efa", t->efa);
+	json_add_int(pod, "hugepages_mib", t->hugepages_mib);
+	json_add_int(pod, "cpu_milli", t->cpu_milli);
+	json_add_int(pod, "memory_mib", t->memory_mib);
+	json_add_int(pod, "shm_mib", t->shm_mib);
+}

@@ -4,6 +4,7 @@
 #ifndef SLIPWAY_K8S_EXPLAIN_H
 #define SLIPWAY_K8S_EXPLAIN_H
 
+#include "base/json.h"
 #include "base/strbuf.h"
 #include "k8s/model.h"
 
@@ -13,5 +14,8 @@ const struct fleet_target *fleet_target_find(const struct fleet *fleet, const ch
 /* Appends the explanation of one target, or of the fleet: its order and what falls to what. */
 void explain_target(const struct fleet *fleet, const struct fleet_target *t, struct strbuf *sb);
 void explain_fleet(const struct fleet *fleet, struct strbuf *sb);
+
+/* The same facts for programs: one object per target. */
+void explain_json(const struct fleet *fleet, const struct fleet_target *t, cJSON *object);
 
 #endif

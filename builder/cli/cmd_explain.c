@@ -23,6 +23,22 @@ static int no_target(const struct fleet *fleet, const char *name, struct err *er
 	return err_hint(err, known.len > 0 ? "It has %s." : "It has none%s.", strbuf_str(&known));
 }
 
+/* The targets in the order they are tried; `only` NULL = all. */
+static void print_json(struct cli *cli, const struct fleet *fleet, const struct fleet_target *only)
+{
+	AUTO(json) cJSON *targets = cJSON_CreateArray();
+
+	for (size_t i = 0; i < fleet->n_targets; i++) {
+		if (only != NULL && only != &fleet->targets[i])
+			continue;
+		cJSON *object = cJSON_CreateObject();
+
+		explain_json(fleet, &fleet->targets[i], object);
+		json_push(targets, object);
+	}
+	cli_print_json(cli, targets);
+}
+
 static int cmd_explain_run(struct cli *cli, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
@@ -35,6 +51,10 @@ static int cmd_explain_run(struct cli *cli, struct err *err)
 
 	if (t == NULL && (name != NULL || spec->fleet.n_targets == 0))
 		return no_target(&spec->fleet, name != NULL ? name : "", err);
+	if (cli_json(cli)) {
+		print_json(cli, &spec->fleet, t);
+		return 0;
+	}
 	if (t != NULL)
 		explain_target(&spec->fleet, t, &text);
 	else
@@ -52,7 +72,8 @@ const struct command cmd_explain = {
 	.details = "Nodes, resources, taints, EFA, the job, and which target comes next when this "
 		   "one has no capacity. Without a target: all of them in order.\n",
 	.examples = "slipway explain\tThe whole fleet\n"
-		    "slipway explain p4d\tOne target\n",
+		    "slipway explain p4d\tOne target\n"
+		    "slipway explain --output json\tThe figures, for a program\n",
 	.options = options,
 	.n_options = ARRAY_LEN(options),
 	.max_args = 1,

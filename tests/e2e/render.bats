@@ -145,6 +145,13 @@ tree() { (cd "$1" && find . -type f | LC_ALL=C sort | xargs sha256sum); }
 	[[ $output == *"It has trn1, p4d, g5, g5g"* ]]
 }
 
+@test "explain: the figures as JSON, in the order of weight" {
+	"$SLIPWAY" explain --output json >targets.json
+	[ "$(json '[t["target"] for t in d]' <targets.json)" = "['trn1', 'p4d', 'g5', 'g5g']" ]
+	[ "$(json 'd[0]["pod"]["devices"]' <targets.json)" -eq 16 ]
+	[ "$("$SLIPWAY" explain g5g --output json | json 'len(d)')" -eq 1 ]
+}
+
 @test "instances: filters, as a table and as JSON" {
 	run "$SLIPWAY" instances --target g5g
 	[ "$status" -eq 0 ]
