@@ -7,7 +7,11 @@ static void comment(const char *text, struct strbuf *sb)
 	while (text != NULL && *text != '\0') {
 		size_t len = strcspn(text, "\n");
 
-		strbuf_addf(sb, "# %.*s\n", (int)len, text);
+		strbuf_adds(sb, "# ");
+		for (size_t i = 0; i < len; i++)
+			strbuf_addc(sb, (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?'
+			                                                                 : text[i]);
+		strbuf_addc(sb, '\n');
 		text += len + (text[len] == '\n');
 	}
 }

@@ -45,6 +45,25 @@ static bool is_plain(const char *text)
 	return (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '/';
 }
 
+/* What YAML does not take as it is, or takes for the end of a line: C1 controls, the separators of
+ * lines and paragraphs, the byte order mark. Returns its bytes, 0 = none, and its code point. */
+static size_t special(const unsigned char *p, unsigned *ret_code)
+{
+	if (p[0] == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f) {
+		*ret_code = p[1];
+		return 2;
+	}
+	if (p[0] == 0xe2 && p[1] == 0x80 && (p[2] == 0xa8 || p[2] == 0xa9)) {
+		*ret_code = 0x2000U + (p[2] & 0x3fU);
+		return 3;
+	}
+	if (p[0] == 0xef && ((p[1] == 0xbb && p[2] == 0xbf) || (p[1] == 0xbf && p[2] >= 0xbe))) {
+		*ret_code = p[1] == 0xbb ? 0xfeff : 0xffc0U + (p[2] & 0x3fU);
+		return 3;
+	}
+	return 0;
+}
+
 static void scalar_text(struct writer *w, const char *text)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -56,7 +75,14 @@ static void scalar_text(struct writer *w, const char *text)
 	strbuf_addc(w->sb, '"');
 	for (const char *p = text; *p != '\0'; p++) {
 		unsigned char c = (unsigned char)*p;
+		unsigned code;
+		size_t len = special((const unsigned char *)p, &code);
 
+		if (len > 0) {
+			strbuf_addf(w->sb, "\\u%04x", code);
+			p += len - 1;
+			continue;
+		}
 		if (c == '"' || c == '\\')
 			strbuf_addc(w->sb, '\\');
 		if (c == '\n')
@@ -79,7 +105,7 @@ static bool is_block(const char *text)
 	    text[0] == '\n' || text[len - 2] == '\n')
 		return false;
 	for (const char *p = text; *p != '\0'; p++)
-		if (((unsigned char)*p < 0x20 && *p != '\n') || *p == 0x7f ||
+		if (((unsigned char)*p < 0x20 && *p != '\n') || (unsigned char)*p >= 0x7f ||
 		    (*p == ' ' && p[1] == '\n'))
 			return false;
 	return true;
@@ -103,7 +129,11 @@ static void note(struct writer *w, const cJSON *item)
 {
 	for (size_t i = 0; i < w->n_notes; i++)
 		if (w->notes[i].item == item) {
-			strbuf_addf(w->sb, "  # %s", w->notes[i].text);
+			strbuf_adds(w->sb, "  # ");
+			/* A file may have any name: it must not end the comment. */
+			for (const char *p = w->notes[i].text; *p != '\0'; p++)
+				strbuf_addc(w->sb,
+				            (unsigned char)*p < 0x20 || *p == 0x7f ? '?' : *p);
 			return;
 		}
 }

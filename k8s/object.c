@@ -70,6 +70,13 @@ cJSON *k8s_add(struct k8s_output *out, const char *api_version, const char *kind
 	return doc;
 }
 
+const char *k8s_origin(struct k8s_output *out, struct srcpos pos, const char *path)
+{
+	if (strncmp(pos.file, "--set ", strlen("--set ")) == 0)
+		return pos.file;
+	return arena_printf(&out->arena, "%s:%u %s", out->fleet->file, pos.line, path);
+}
+
 void k8s_note(struct k8s_output *out, const cJSON *object, const char *key, struct srcpos pos,
               const char *path)
 {
@@ -78,9 +85,7 @@ void k8s_note(struct k8s_output *out, const cJSON *object, const char *key, stru
 
 	if (item == NULL || pos.file == NULL)
 		return;
-	note.text = pos.line > 0 ? arena_printf(&out->arena, "%s:%u %s", out->fleet->file, pos.line,
-	                                        path)
-	                         : path;
+	note.text = k8s_origin(out, pos, path);
 	out->notes = mem_vec_grow(out->notes, out->n_notes, &out->cap_notes, sizeof(*out->notes));
 	out->notes[out->n_notes++] = note;
 }

@@ -91,6 +91,10 @@ cJSON *k8s_add_foreign(struct k8s_output *out);
 void k8s_note(struct k8s_output *out, const cJSON *object, const char *key, struct srcpos pos,
               const char *path);
 
+/* Where a value comes from: "slipway.yaml:12 fleet.trn1", or "--set fleet.trn1" as it was given.
+ * pos has a file. */
+const char *k8s_origin(struct k8s_output *out, struct srcpos pos, const char *path);
+
 /* The common labels of a thing called `name`, added to `labels` (pod templates). */
 void k8s_labels(const struct k8s_output *out, cJSON *labels, const char *name);
 

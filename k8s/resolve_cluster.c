@@ -182,7 +182,13 @@ void resolve_cluster(struct resolver *r)
 	fleet->version = cluster->version;
 	if (sound(cluster->version, check_kubernetes_version))
 		parse_version(cluster->version, &major, &fleet->minor);
-	if (cluster->role == NULL && strlen(fleet->node_role) > 64)
+	if (strlen(fleet->name) > NAME_MAX_LEN)
+		resolve_problem(
+			r, r->name_at, "choose a shorter name",
+			"name: %zu characters, and the objects of a fleet, which add to it, "
+			"leave room for %d",
+			strlen(fleet->name), (int)NAME_MAX_LEN);
+	else if (cluster->role == NULL && strlen(fleet->node_role) > 64)
 		resolve_problem(r, cluster->name_at.file != NULL ? cluster->name_at : cluster->at,
 		                "name the role in cluster.role",
 		                "cluster: the role's name, %s, has more than 64 characters",

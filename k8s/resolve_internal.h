@@ -6,6 +6,10 @@
 
 #include "k8s/model.h"
 
+/* Of the spec's name, when there is a fleet: objects add to it, and names are labels too, of at
+ * most 63 characters. */
+enum { NAME_MAX_LEN = 40 };
+
 struct resolver {
 	const struct fleet_sections *sections;
 	const struct fleet_image *image;

@@ -78,7 +78,7 @@ static void check_names(struct resolver *r)
 		resolve_problem(
 			r, or_at(r->name_at, job->at), "let it start with a letter",
 			"name: services are named after it, and may not start with a digit");
-	for (size_t i = 0; i < r->fleet->n_targets; i++) {
+	for (size_t i = 0; strlen(r->fleet->name) <= NAME_MAX_LEN && i < r->fleet->n_targets; i++) {
 		const struct fleet_target *t = &r->fleet->targets[i];
 		size_t len = strlen(t->job) + longest[job->scheduler] + digits(t->nodes);
 

@@ -181,12 +181,13 @@ const char *pool_ami_family(const struct fleet_target *t)
 /* What the file says of its target, in words. */
 static const char *about(const struct fleet_target *t, struct k8s_output *out)
 {
-	return arena_printf(&out->arena,
-	                    "%s: %lld x %s on %s, weight %lld.\n"
-	                    "Made from fleet.%s (%s:%u).",
-	                    t->name, (long long)t->shape->devices, t->shape->device, t->shape->type,
-	                    (long long)t->section->weight, t->name, out->fleet->file,
-	                    t->section->at.line);
+	return arena_printf(
+		&out->arena,
+		"%s: %lld x %s on %s, weight %lld.\n"
+		"Made from %s.",
+		t->name, (long long)t->shape->devices, t->shape->device, t->shape->type,
+		(long long)t->section->weight,
+		k8s_origin(out, t->section->at, arena_printf(&out->arena, "fleet.%s", t->name)));
 }
 
 void render_karpenter(const struct fleet *fleet, struct k8s_output *out)

@@ -161,14 +161,60 @@ static bool reads_back(const struct k8s_output *out)
 
 static void yaml_hard_texts(void)
 {
-	static const char *const texts[] = {
-		"",        "yes",   "No",          "null",     "~",    "1",       "1.5",
-		"0x10",    "1e3",   "-",           "- a",      "a: b", "a #b",    "#a",
-		"a:",      "\"q\"", "'q'",         "a\\b",     "a\nb", "a\nb\n",  " a\nb\n",
-		"a \nb\n", "\n\n",  "a\n\n",       "{}",       "[a]",  "&a",      "*a",
-		"!a",      "|",     ">",           "%a",       "@a",   "`a`",     "2026-11-21",
-		"a\tb",    "\x7f",  "caf\xc3\xa9", "12:30:00", "=",    "<<",      "on",
-		"a,b",     "/x:y",  "-1",          "+1",       ".5",   "a\n b\n", "x\n\ny\n"};
+	static const char *const texts[] = {"",
+	                                    "yes",
+	                                    "No",
+	                                    "null",
+	                                    "~",
+	                                    "1",
+	                                    "1.5",
+	                                    "0x10",
+	                                    "1e3",
+	                                    "-",
+	                                    "- a",
+	                                    "a: b",
+	                                    "a #b",
+	                                    "#a",
+	                                    "a:",
+	                                    "\"q\"",
+	                                    "'q'",
+	                                    "a\\b",
+	                                    "a\nb",
+	                                    "a\nb\n",
+	                                    " a\nb\n",
+	                                    "a \nb\n",
+	                                    "\n\n",
+	                                    "a\n\n",
+	                                    "{}",
+	                                    "[a]",
+	                                    "&a",
+	                                    "*a",
+	                                    "!a",
+	                                    "|",
+	                                    ">",
+	                                    "%a",
+	                                    "@a",
+	                                    "`a`",
+	                                    "2026-11-21",
+	                                    "a\tb",
+	                                    "\x7f",
+	                                    "caf\xc3\xa9",
+	                                    "12:30:00",
+	                                    "=",
+	                                    "<<",
+	                                    "on",
+	                                    "a,b",
+	                                    "/x:y",
+	                                    "-1",
+	                                    "+1",
+	                                    ".5",
+	                                    "a\n b\n",
+	                                    "x\n\ny\n",
+	                                    "a\xc2\x85"
+	                                    "b",
+	                                    "\xe2\x80\xa8",
+	                                    "\xef\xbb\xbf",
+	                                    "\xc3\xa9\nb\n"};
 	AUTO(json) cJSON *doc = cJSON_CreateObject();
 	AUTO(arena) struct arena a = {0};
 	AUTO(diags) struct diags d = {0};
@@ -271,8 +317,7 @@ static void keep(const char *dir, uint64_t seed, const struct strbuf *spec,
 static void random_one(const char *path, uint64_t seed)
 {
 	AUTO(strbuf)
-	struct strbuf spec = STRBUF_INIT(0),
-		      first = STRBUF_INIT(0), second = STRBUF_INIT(0);
+	struct strbuf spec = STRBUF_INIT(0), first = STRBUF_INIT(0), second = STRBUF_INIT(0);
 	AUTO(fleet_run) struct fleet_run f = {0}, again = {0};
 	struct err err = {0};
 
