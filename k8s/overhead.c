@@ -13,11 +13,6 @@ static bool always(const struct fleet *fleet UNUSED, const struct fleet_target *
 	return true;
 }
 
-static bool with_pod_identity(const struct fleet *fleet, const struct fleet_target *target UNUSED)
-{
-	return fleet->cluster->access == ACCESS_POD_IDENTITY;
-}
-
 static bool on_nvidia(const struct fleet *fleet UNUSED, const struct fleet_target *target)
 {
 	return target->accelerator == ACCELERATOR_NVIDIA;
@@ -57,7 +52,7 @@ static bool with_neuron_monitor(const struct fleet *fleet, const struct fleet_ta
 const struct overhead overheads[] = {
 	{"aws-node", 50, 128, always},
 	{"kube-proxy", 100, 64, always},
-	{"eks-pod-identity-agent", 10, 32, with_pod_identity},
+	{"eks-pod-identity-agent", 10, 32, always},
 	{"nvidia-device-plugin", 50, 100, on_nvidia},
 	{"neuron-device-plugin", 50, 100, on_neuron},
 	{"aws-efa-k8s-device-plugin", 10, 20, on_efa},

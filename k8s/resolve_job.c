@@ -153,6 +153,10 @@ void resolve_job(struct resolver *r)
 	if (job->queue != NULL)
 		check_queue(r);
 	check_names(r);
+	if (job->scheduler == SCHEDULER_MPI && job->command.n == 0)
+		resolve_problem(r, or_at(job->scheduler_at, job->at),
+		                "set job.command: mpirun does not start an image's entrypoint",
+		                "job.scheduler: an MPIJob needs the program that mpirun starts");
 	for (size_t i = 0; i < fleet->n_targets; i++)
 		check_target(r, &fleet->targets[i]);
 	check_nettest(r);

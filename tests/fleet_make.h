@@ -126,8 +126,9 @@ static inline void random_job(struct dice *d, struct strbuf *sb)
 		", args: [\"a b\", \"it's\", \"say \\\"x\\\"\", \"yes\"]"};
 	unsigned scheduler = roll(d, ARRAY_LEN(schedulers));
 
-	strbuf_addf(sb, "job: {nodes: %u, scheduler: %s%s%s}\n", 1 + roll(d, 4),
+	strbuf_addf(sb, "job: {nodes: %u, scheduler: %s%s%s%s}\n", 1 + roll(d, 4),
 	            schedulers[scheduler], PICK(d, extra),
+	            scheduler == 3 ? ", command: [/usr/bin/slipway-trainer]" : "",
 	            scheduler == 0 && roll(d, 3) == 0 ? ", queue: research, create_queue: true"
 	                                              : "");
 }
