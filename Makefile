@@ -65,7 +65,8 @@ $(BUILD)/$(1)/slipway-trainer: $(TRAINER_SRC) $(TRAINER_BASE_SRC) $(HEADERS)
 endef
 $(foreach arch,amd64 arm64,$(eval $(call trainer_rule,$(arch))))
 
--include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/unit/*.d)
+-include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/unit/*.d \
+           $(BUILD)/fuzz/obj/*/*.d $(BUILD)/fuzz/obj/*/*/*.d)
 
 # ---- what a person calls -------------------------------------------------------------------------
 
@@ -222,6 +223,8 @@ docs: $(BUILD)/slipway
 	for c in $(COMMANDS); do $(BUILD)/slipway help --man $$c > docs/man/slipway-$$c.1; done
 	$(BUILD)/slipway schema --format markdown > docs/SPEC.md
 	$(BUILD)/slipway schema > docs/slipway.schema.json
+	@mkdir -p docs/fleet
+	$(BUILD)/slipway explain > docs/fleet/explain.txt
 	for s in bash zsh fish; do $(BUILD)/slipway completion $$s > docs/completion/slipway.$$s; done
 
 .PHONY: install

@@ -98,6 +98,49 @@ _slipway_schema() {
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
 }
+_slipway_render() {
+	case "$prev" in
+	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--set) COMPREPLY=(); return;;
+	--dest|-o) COMPREPLY=($(compgen -d -- "$cur")); return;;
+	--format) COMPREPLY=($(compgen -W "yaml json list " -- "$cur")); return;;
+	--only) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--file --set --dest --format --only --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+}
+_slipway_explain() {
+	case "$prev" in
+	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--set) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--file --set --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -W "trn1 trn2 p4d p5 g5 g6 g5g " -- "$cur"))
+	fi
+}
+_slipway_instances() {
+	case "$prev" in
+	--target) COMPREPLY=(); return;;
+	--arch) COMPREPLY=($(compgen -W "amd64 arm64 " -- "$cur")); return;;
+	--device) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--target --arch --device --efa --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+}
 _slipway_doctor() {
 	case "$prev" in
 	--registry) COMPREPLY=(); return;;
@@ -150,7 +193,7 @@ _slipway() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "build push inspect verify diff schema doctor completion version help " -- "$cur"))
+		COMPREPLY=($(compgen -W "build push inspect verify diff schema render explain instances doctor completion version help " -- "$cur"))
 		return
 	fi
 	case "${COMP_WORDS[1]}" in
@@ -160,6 +203,9 @@ _slipway() {
 	verify) _slipway_verify;;
 	diff) _slipway_diff;;
 	schema) _slipway_schema;;
+	render) _slipway_render;;
+	explain) _slipway_explain;;
+	instances) _slipway_instances;;
 	doctor) _slipway_doctor;;
 	completion) _slipway_completion;;
 	version) _slipway_version;;

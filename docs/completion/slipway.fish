@@ -74,6 +74,36 @@ complete -c slipway -n '__fish_seen_subcommand_from schema' -l format -r -f -a '
 complete -c slipway -n '__fish_seen_subcommand_from schema' -l help -s h -d 'Show this help and exit'
 complete -c slipway -n '__fish_seen_subcommand_from schema' -l output -r -f -a 'text json ' -d 'Form of the result on standard output'
 complete -c slipway -n '__fish_seen_subcommand_from schema' -l progress -r -f -a 'auto tty plain json none ' -d 'How progress is shown on standard error'
+complete -c slipway -f -n '__fish_use_subcommand' -a render -d 'Render the fleet\'s manifests'
+complete -c slipway -n '__fish_seen_subcommand_from render' -l file -s f -r -d 'The spec'
+complete -c slipway -n '__fish_seen_subcommand_from render' -l set -r -d 'Override one value of the spec, as in job.nodes=4'
+complete -c slipway -n '__fish_seen_subcommand_from render' -l dest -s o -r -d 'Write a folder per concern here, instead of everything on standard output'
+complete -c slipway -n '__fish_seen_subcommand_from render' -l format -r -f -a 'yaml json list ' -d 'Form of the manifests'
+complete -c slipway -n '__fish_seen_subcommand_from render' -l only -r -d 'Only this concern: cluster, namespace, karpenter, devices, storage, monitoring, scheduler, jobs or nettest'
+complete -c slipway -n '__fish_seen_subcommand_from render' -l help -s h -d 'Show this help and exit'
+complete -c slipway -n '__fish_seen_subcommand_from render' -l output -r -f -a 'text json ' -d 'Form of the result on standard output'
+complete -c slipway -n '__fish_seen_subcommand_from render' -l progress -r -f -a 'auto tty plain json none ' -d 'How progress is shown on standard error'
+complete -c slipway -f -n '__fish_use_subcommand' -a explain -d 'Tell in words what a target gets, and why'
+complete -c slipway -n '__fish_seen_subcommand_from explain' -l file -s f -r -d 'The spec'
+complete -c slipway -n '__fish_seen_subcommand_from explain' -l set -r -d 'Override one value of the spec'
+complete -c slipway -n '__fish_seen_subcommand_from explain' -l help -s h -d 'Show this help and exit'
+complete -c slipway -n '__fish_seen_subcommand_from explain' -l output -r -f -a 'text json ' -d 'Form of the result on standard output'
+complete -c slipway -n '__fish_seen_subcommand_from explain' -l progress -r -f -a 'auto tty plain json none ' -d 'How progress is shown on standard error'
+complete -c slipway -f -n '__fish_seen_subcommand_from explain' -a trn1
+complete -c slipway -f -n '__fish_seen_subcommand_from explain' -a trn2
+complete -c slipway -f -n '__fish_seen_subcommand_from explain' -a p4d
+complete -c slipway -f -n '__fish_seen_subcommand_from explain' -a p5
+complete -c slipway -f -n '__fish_seen_subcommand_from explain' -a g5
+complete -c slipway -f -n '__fish_seen_subcommand_from explain' -a g6
+complete -c slipway -f -n '__fish_seen_subcommand_from explain' -a g5g
+complete -c slipway -f -n '__fish_use_subcommand' -a instances -d 'List the instance types of the fleet\'s targets'
+complete -c slipway -n '__fish_seen_subcommand_from instances' -l target -r -d 'Only this target or family, as in trn1 or p4de'
+complete -c slipway -n '__fish_seen_subcommand_from instances' -l arch -r -f -a 'amd64 arm64 ' -d 'Only this architecture'
+complete -c slipway -n '__fish_seen_subcommand_from instances' -l device -r -d 'Only this accelerator, as in a100'
+complete -c slipway -n '__fish_seen_subcommand_from instances' -l efa -d 'Only types with EFA'
+complete -c slipway -n '__fish_seen_subcommand_from instances' -l help -s h -d 'Show this help and exit'
+complete -c slipway -n '__fish_seen_subcommand_from instances' -l output -r -f -a 'text json ' -d 'Form of the result on standard output'
+complete -c slipway -n '__fish_seen_subcommand_from instances' -l progress -r -f -a 'auto tty plain json none ' -d 'How progress is shown on standard error'
 complete -c slipway -f -n '__fish_use_subcommand' -a doctor -d 'Show what this machine offers to builds and pushes'
 complete -c slipway -n '__fish_seen_subcommand_from doctor' -l registry -r -d 'Try to reach this repository with its credentials'
 complete -c slipway -n '__fish_seen_subcommand_from doctor' -l insecure -d 'Speak plain http to the registries of this command'

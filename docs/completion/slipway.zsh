@@ -8,6 +8,9 @@ _slipway() {
 			'verify:Check every byte of an image and refuse what breaks on a node'
 			'diff:Show which files and settings differ between two images'
 			'schema:Print the JSON Schema of slipway.yaml'
+			'render:Render the fleet'\''s manifests'
+			'explain:Tell in words what a target gets, and why'
+			'instances:List the instance types of the fleet'\''s targets'
 			'doctor:Show what this machine offers to builds and pushes'
 			'completion:Print a tab completion script'
 			'version:Show the version and the layer formats'
@@ -94,6 +97,32 @@ _slipway() {
 		'*:argument:_files';;
 	schema) _arguments -s \
 		'--format=[JSON Schema, or a reference in Markdown]:json|markdown:(json markdown )' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
+	render) _arguments -s \
+		'--file=[The spec]:FILE:_files' \
+		'*--set=[Override one value of the spec, as in job.nodes=4]:PATH=VALUE:' \
+		'--dest=[Write a folder per concern here, instead of everything on standard output]:DIR:_files' \
+		'--format=[Form of the manifests]:yaml|json|list:(yaml json list )' \
+		'*--only=[Only this concern\: cluster, namespace, karpenter, devices, storage, monitoring, scheduler, jobs or nettest]:NAME:' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
+	explain) _arguments -s \
+		'--file=[The spec]:FILE:_files' \
+		'*--set=[Override one value of the spec]:PATH=VALUE:' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:(trn1 trn2 p4d p5 g5 g6 g5g )';;
+	instances) _arguments -s \
+		'--target=[Only this target or family, as in trn1 or p4de]:NAME:' \
+		'--arch=[Only this architecture]:amd64|arm64:(amd64 arm64 )' \
+		'--device=[Only this accelerator, as in a100]:NAME:' \
+		'--efa[Only types with EFA]' \
 		'--help[Show this help and exit]' \
 		'--output=[Form of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
