@@ -43,9 +43,12 @@ tree() { (cd "$1" && find . -type f | LC_ALL=C sort | xargs sha256sum); }
 	"$SLIPWAY" render -o out
 	[ -f out/kustomization.yaml ]
 	[ -f out/10-karpenter/trn1.yaml ]
-	for folder in $(sed -n 's/^  - //p' out/kustomization.yaml); do
-		[ -f "out/$folder/kustomization.yaml" ]
-		for file in $(sed -n 's/^  - //p' "out/$folder/kustomization.yaml"); do [ -f "out/$folder/$file" ]; done
+	mapfile -t folders < <(sed -n 's/^  - //p' out/kustomization.yaml)
+	[ "${#folders[@]}" -gt 5 ]
+	for folder in "${folders[@]}"; do
+		mapfile -t files < <(sed -n 's/^  - //p' "out/$folder/kustomization.yaml")
+		[ "${#files[@]}" -gt 0 ]
+		for file in "${files[@]}"; do [ -f "out/$folder/$file" ]; done
 	done
 	sed -n 's/^  - //p' out/kustomization.yaml | LC_ALL=C sort -c
 }
