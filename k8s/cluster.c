@@ -172,6 +172,15 @@ static void add_metadata(const struct fleet *fleet, struct k8s_output *out, cJSO
 	k8s_add_map(tags, &fleet->cluster->tags);
 }
 
+/* What Karpenter's chart must be told beside names. */
+static const char *extra_settings(const struct fleet *fleet)
+{
+	for (size_t i = 0; i < fleet->n_targets; i++)
+		if (fleet->targets[i].hugepages_mib > 0)
+			return ",settings.featureGates.nodeOverlay=true";
+	return "";
+}
+
 void render_cluster(const struct fleet *fleet, struct k8s_output *out)
 {
 	k8s_file(out, "cluster.yaml",
@@ -186,9 +195,9 @@ void render_cluster(const struct fleet *fleet, struct k8s_output *out)
 	                      "  helm upgrade --install karpenter "
 	                      "oci://public.ecr.aws/karpenter/karpenter \\\n"
 	                      "    --version %s --namespace " KARPENTER_NAMESPACE " \\\n"
-	                      "    --set settings.clusterName=%s,settings.interruptionQueue=%s",
+	                      "    --set settings.clusterName=%s,settings.interruptionQueue=%s%s",
 	                      fleet->cluster_name, fleet->karpenter_version, fleet->cluster_name,
-	                      fleet->cluster_name));
+	                      fleet->cluster_name, extra_settings(fleet)));
 	cJSON *config = k8s_add_foreign(out);
 
 	json_add_string(config, "apiVersion", "eksctl.io/v1alpha5");

@@ -69,6 +69,18 @@ static void add_node_role(const struct fleet *fleet, cJSON *resources)
 	json_add_string(entry, "Type", "EC2_LINUX");
 }
 
+/* The legacy API names an instance profile; newer ones make it of the role. */
+static void add_node_profile(const struct fleet *fleet, cJSON *resources)
+{
+	if (fleet->karpenter != KARPENTER_V1ALPHA5)
+		return;
+	cJSON *profile = add_resource(resources, "NodeProfile", "AWS::IAM::InstanceProfile");
+
+	k8s_addf(profile, "InstanceProfileName", "KarpenterNodeInstanceProfile-%s",
+	         fleet->cluster_name);
+	json_add_string(k8s_push_object(json_add_array(profile, "Roles")), "Ref", "NodeRole");
+}
+
 /* ---- what the controller may do ---- */
 
 enum condition { ALWAYS, MADE_WITH_TAG, TAGGED_AT_CREATION, HAS_TAG };
@@ -299,6 +311,7 @@ void render_karpenter_stack(const struct fleet *fleet, struct k8s_output *out)
 	cJSON *resources = json_add_object(template, "Resources");
 
 	add_node_role(fleet, resources);
+	add_node_profile(fleet, resources);
 	add_controller_role(fleet, resources);
 	add_queue(fleet, resources);
 	add_rules(resources);

@@ -26,7 +26,6 @@ static void add_mpirun(const struct fleet *fleet, const struct fleet_target *tar
 	const struct job_section *job = fleet->job;
 	const struct strlist words[] = {job->command, job->args, target->section->args};
 	cJSON *command = json_add_array(container, "command");
-	const cJSON *entry = NULL;
 	AUTO(strbuf) struct strbuf count = STRBUF_INIT(32);
 
 	json_push_string(command, "mpirun");
@@ -36,7 +35,7 @@ static void add_mpirun(const struct fleet *fleet, const struct fleet_target *tar
 	json_push_string(command, "--bind-to");
 	json_push_string(command, "none");
 	/* mpirun hands on only what it is told to. */
-	cJSON_ArrayForEach (entry, worker_env) {
+	for (const cJSON *entry = worker_env->child; entry != NULL; entry = entry->next) {
 		json_push_string(command, "-x");
 		json_push_string(command, json_string(entry, "name"));
 	}

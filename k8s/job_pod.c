@@ -87,6 +87,13 @@ static bool over_efa(const struct fleet_target *target)
 	return target->efa > 0;
 }
 
+/* Libfabric takes huge pages when the node has them; Karpenter does not know of them, so no pod
+ * asks unless the spec says so. */
+static bool without_huge_pages(const struct fleet_target *target)
+{
+	return over_efa(target) && target->hugepages_mib == 0;
+}
+
 static bool over_rdma(const struct fleet_target *target)
 {
 	return target->efa > 0 && target->shape->rdma;
@@ -111,6 +118,7 @@ static const struct network_env network_env[] = {
 	{"FI_PROVIDER", "efa", over_efa},
 	{"FI_EFA_FORK_SAFE", "1", over_efa},
 	{"FI_EFA_USE_DEVICE_RDMA", "1", over_rdma},
+	{"FI_EFA_USE_HUGE_PAGE", "0", without_huge_pages},
 	{"NCCL_SOCKET_IFNAME", "^docker,lo,veth", on_nvidia},
 	{"CCOM_SOCKET_IFNAME", "eth0", on_neuron_nodes},
 	{"NEURON_RT_RESET_CORES", "1", on_neuron},
@@ -156,16 +164,12 @@ static void add_ranks(const struct fleet_target *target, const struct job_pod_op
 static void add_pairs(cJSON *env, const struct strmap *pairs)
 {
 	for (size_t i = 0; i < pairs->n; i++) {
-		int at = 0;
-		const cJSON *entry = NULL;
+		cJSON *entry = env->child;
 
-		cJSON_ArrayForEach (entry, env) {
-			if (strcmp(json_string(entry, "name"), pairs->at[i].key) == 0)
-				break;
-			at++;
-		}
+		while (entry != NULL && strcmp(json_string(entry, "name"), pairs->at[i].key) != 0)
+			entry = entry->next;
 		if (entry != NULL)
-			cJSON_DeleteItemFromArray(env, at);
+			cJSON_Delete(cJSON_DetachItemViaPointer(env, entry));
 		k8s_env(env, pairs->at[i].key, pairs->at[i].value);
 	}
 }

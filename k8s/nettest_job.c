@@ -28,12 +28,11 @@ static void add_variable(cJSON *command, const char *name, const char *value, st
 static void add_variables(const struct fleet_target *target, cJSON *command, struct arena *a)
 {
 	AUTO(json) cJSON *env = cJSON_CreateArray();
-	const cJSON *entry = NULL;
 
 	job_network_env(target, NULL, env);
 	add_variable(command, "PATH", NULL, a);
 	add_variable(command, "LD_LIBRARY_PATH", NULL, a);
-	cJSON_ArrayForEach (entry, env)
+	for (const cJSON *entry = env->child; entry != NULL; entry = entry->next)
 		add_variable(command, json_string(entry, "name"), json_string(entry, "value"), a);
 	/* Without INFO the log does not say which transport it took. */
 	add_variable(command, "NCCL_DEBUG", "INFO", a);

@@ -140,9 +140,7 @@ void workload_liveness(struct workload *w, const char *path, const char *port)
 
 static bool tolerated(const cJSON *tolerations, const struct taint *taint)
 {
-	const cJSON *entry = NULL;
-
-	cJSON_ArrayForEach (entry, tolerations)
+	for (const cJSON *entry = tolerations->child; entry != NULL; entry = entry->next)
 		if (strcmp(json_string(entry, "key"), taint->key) == 0 &&
 		    strcmp(json_string(entry, "effect"), taint->effect) == 0)
 			return true;
