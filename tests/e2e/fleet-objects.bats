@@ -98,6 +98,22 @@ print(json.dumps({"items": items}))' >broken.json
 	[ "$status" -eq 0 ]
 }
 
+@test "objects: 500 random specs render, are valid and fit together" {
+	shared
+	[ -x "$ROOT/${BUILD:-build}/unit/test_fleet" ] || skip "unit tests are not built"
+	mkdir random lists
+	(cd "$ROOT" && SLIPWAY_RANDOM_DIR=$WORK/random "${BUILD:-build}/unit/test_fleet" >/dev/null)
+	for spec in random/*.yaml; do
+		"$SLIPWAY" render -f "$spec" --format list >"lists/$(basename "$spec" .yaml).json"
+	done
+	[ "$(find lists -name '*.json' | wc -l)" -eq 500 ]
+	"$SLIPWAY" instances --output json >instances
+	run "$ROOT/tests/k8s/consistent" --instances instances lists/*.json
+	echo "$output" | tail -n 5
+	[ "$status" -eq 0 ]
+	checked "$ROOT/tests/k8s/validate" lists/*.json
+}
+
 @test "objects: kubectl builds every folder's kustomization, with the same objects as the stream" {
 	need kubectl
 	for spec in "${SPECS[@]}"; do
