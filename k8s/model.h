@@ -127,7 +127,4 @@ bool fleet_resolve(const struct fleet_sections *sections, const struct fleet_nam
 /* Its pods claim devices by DRA instead of asking for the resource. */
 bool fleet_target_uses_dra(const struct fleet *fleet, const struct fleet_target *target);
 
-/* The taint's toleration is the accelerator's resource key; true when the pool carries it. */
-bool fleet_target_tainted(const struct fleet_target *target);
-
 #endif

@@ -120,10 +120,8 @@ void k8s_env_field(cJSON *env, const char *name, const char *field_path);
 /* A new object pushed to an array. */
 cJSON *k8s_push_object(cJSON *array);
 
-/* tolerations for every taint of the target's nodes, startup taints left out; of all targets of
- * one accelerator (for DaemonSets: `key Exists`). */
+/* tolerations for every taint of the target's nodes; its startup taints are none of a pod's. */
 void k8s_tolerate_target(cJSON *tolerations, const struct fleet_target *target);
-void k8s_tolerate_fleet(cJSON *tolerations, const struct fleet *fleet);
 
 /* nodeAffinity of a pod spec: nodes of those pools (by karpenter's pool label) for which `wanted`
  * says yes. Adds "affinity" to pod_spec. */

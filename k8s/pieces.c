@@ -18,11 +18,6 @@ const char *k8s_do_not_disrupt(const struct fleet *fleet)
 	                                              : "karpenter.sh/do-not-disrupt";
 }
 
-bool fleet_target_tainted(const struct fleet_target *target)
-{
-	return target->n_taints > 0;
-}
-
 static void tolerate(cJSON *tolerations, const char *key, const char *effect)
 {
 	cJSON *toleration = k8s_push_object(tolerations);
@@ -36,28 +31,6 @@ void k8s_tolerate_target(cJSON *tolerations, const struct fleet_target *target)
 {
 	for (size_t i = 0; i < target->n_taints; i++)
 		tolerate(tolerations, target->taints[i].key, target->taints[i].effect);
-}
-
-/* Some target before index i has this taint: one toleration per taint is enough. */
-static bool told(const struct fleet *fleet, size_t i, const struct taint *taint)
-{
-	for (size_t k = 0; k < i; k++)
-		for (size_t t = 0; t < fleet->targets[k].n_taints; t++)
-			if (strcmp(fleet->targets[k].taints[t].key, taint->key) == 0 &&
-			    strcmp(fleet->targets[k].taints[t].effect, taint->effect) == 0)
-				return true;
-	return false;
-}
-
-void k8s_tolerate_fleet(cJSON *tolerations, const struct fleet *fleet)
-{
-	for (size_t i = 0; i < fleet->n_targets; i++)
-		for (size_t t = 0; t < fleet->targets[i].n_taints; t++) {
-			const struct taint *taint = &fleet->targets[i].taints[t];
-
-			if (!told(fleet, i, taint))
-				tolerate(tolerations, taint->key, taint->effect);
-		}
 }
 
 void k8s_on_pools(cJSON *pod_spec, const struct fleet *fleet,
