@@ -61,6 +61,10 @@ static inline void random_target(struct dice *d, const char *name, unsigned weig
 	                                    ", volume: {size: 300Gi, iops: 4000}",
 	                                    ", labels: {team: vision}",
 	                                    ", nodes: 3",
+	                                    ", ami: {id: ami-0123456789abcdef0}",
+	                                    ", env: {MODE: fast}, args: [--fast]",
+	                                    ", limits: {nodes: 32, cpu: 9000}",
+	                                    ", annotations: {example.com/a: b}, zone: us-west-2d",
 	                                    ", efa: false"};
 	const struct instance *rows[64];
 	size_t n = 0;
