@@ -214,7 +214,7 @@ fuzz: test-deps fuzzers
 bench: bench-deps $(BUILD)/slipway
 	tests/bench/bench $(BUILD)/slipway docs/bench
 
-COMMANDS := build push inspect verify diff schema render explain instances doctor completion version help
+COMMANDS := build push inspect verify diff schema render explain instances diagram nettest doctor completion version help
 
 .PHONY: docs
 docs: $(BUILD)/slipway
@@ -225,6 +225,7 @@ docs: $(BUILD)/slipway
 	$(BUILD)/slipway schema > docs/slipway.schema.json
 	@mkdir -p docs/fleet
 	$(BUILD)/slipway explain > docs/fleet/explain.txt
+	$(BUILD)/slipway diagram -o docs/fleet/fleet.svg
 	for s in bash zsh fish; do $(BUILD)/slipway completion $$s > docs/completion/slipway.$$s; done
 
 .PHONY: install

@@ -29,12 +29,13 @@ enum option_complete { COMPLETE_NONE, COMPLETE_FILE, COMPLETE_DIR, COMPLETE_CHOI
 struct options {
 	bool help, insecure, locked, no_cache, no_check, push, dry_run, push_by_digest, raw,
 		password_stdin, check, man, gc_off, skip_base;
-	bool efa; /* fleet */
+	bool efa, allow_tcp; /* fleet */
 	const char *file, *output, *progress, *dest, *format, *digest_file, *metadata_file, *ca,
 		*username, *platform_one, *registry;
 	int64_t jobs, retries;
 	struct strlist sets, platforms, off, tags, provided;
-	const char *target, *arch, *device; /* fleet */
+	const char *target, *arch, *device, *instance; /* fleet */
+	int64_t floor;
 	struct strlist only;
 };
 
