@@ -6,6 +6,9 @@
 #include "k8s/fields.h"
 #include "k8s/grammar.h"
 
+/* Room for what most clusters run besides. */
+enum { RESERVE_CPU_MILLI = 250, RESERVE_MEMORY_MIB = 512 };
+
 static void decode_devices(struct fields_context *c, const struct yaml_node *node, void *member)
 {
 	static const char *const names[] = {"plugin", "dra"};
@@ -30,11 +33,28 @@ static void check_cluster(struct fields_context *c, const struct yaml_node *node
 	struct cluster_section *cluster = object;
 
 	check_placed(c, &cluster->zones, "cluster.zones", check_zone);
+	if (cluster->reserve.cpu_milli_at.file == NULL)
+		cluster->reserve.cpu_milli = RESERVE_CPU_MILLI;
+	if (cluster->reserve.memory_mib_at.file == NULL)
+		cluster->reserve.memory_mib = RESERVE_MEMORY_MIB;
 	if (cluster->version == NULL)
 		cluster->version = "1.34";
 	if (cluster->karpenter == NULL)
 		cluster->karpenter = "v1";
 }
+
+static const struct field reserve_rows[] = {
+	CUSTOM_AT(struct reserve_section, cpu_milli, decode_cpu,
+                  "{\"type\":[\"string\",\"integer\"]}", "CPUs", "cpu", "CPU, as in 500m.",
+                  .fallback_doc = "250m"),
+	CUSTOM_AT(struct reserve_section, memory_mib, decode_mib, "{\"type\":\"string\"}",
+                  "Mi or Gi", "memory", "Memory, as in 1Gi.", .fallback_doc = "512Mi"),
+};
+
+static const struct field_table reserve_fields = FIELD_TABLE(
+	struct reserve_section, "reserve", reserve_rows,
+	"Room on every node for DaemonSets that slipway does not render; what it renders "
+	"it counts itself.");
 
 static const struct field rows[] = {
 	TEXT_AT(struct cluster_section, name, "name", "Name of the EKS cluster.",
@@ -70,6 +90,8 @@ static const struct field rows[] = {
 	TEXT(struct cluster_section, discovery, "discovery",
              "Value of the tag karpenter.sh/discovery on subnets and security groups.",
              .check = check_tag_value, .fallback_doc = "the cluster's name"),
+	FIELD_OBJECT(struct cluster_section, reserve, struct reserve_section, &reserve_fields,
+                     "reserve", "Room on every node for DaemonSets that slipway does not render."),
 	MAP_AT(struct cluster_section, tags, "tags", "Tags of every AWS resource, at most 40.",
                .check_key = check_tag_key, .check = check_tag_value),
 	MAP_AT(struct cluster_section, labels, "labels", "Labels of every object.",

@@ -64,6 +64,9 @@ bool parse_version(const char *text, int *ret_major, int *ret_minor);
 
 /* member: struct placed_list. The grammar of the entries is checked by the section. */
 void decode_placed(struct fields_context *c, const struct yaml_node *node, void *member);
+/* member: int64_t: "500m" or "2" as milli-CPU; "512Mi" or "2Gi" as MiB. */
+void decode_cpu(struct fields_context *c, const struct yaml_node *node, void *member);
+void decode_mib(struct fields_context *c, const struct yaml_node *node, void *member);
 /* member: int64_t, GiB. */
 void decode_gib(struct fields_context *c, const struct yaml_node *node, void *member);
 /* Index of the text among the n names, or -1 after a problem. */

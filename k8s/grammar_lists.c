@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "base/text.h"
 #include "k8s/grammar.h"
 
 static bool among(const char *text, const char *const *names, size_t n)
@@ -132,6 +133,40 @@ void decode_gib(struct fields_context *c, const struct yaml_node *node, void *me
 		return;
 	diag_hint(c->diags, fields_problem(c, node, "'%s' is not a size", node->text),
 	          "write whole GiB or TiB, as in 1200Gi or 2Ti");
+}
+
+void decode_cpu(struct fields_context *c, const struct yaml_node *node, void *member)
+{
+	const char *text = fields_text(c, node, "CPU");
+	size_t len = text != NULL ? strspn(text, "0123456789") : 0;
+	int64_t value;
+
+	if (text == NULL)
+		return;
+	if (len <= 6 && text_int64(text, len, &value) &&
+	    (text[len] == '\0' || strcmp(text + len, "m") == 0)) {
+		*(int64_t *)member = text[len] == 'm' ? value : value * 1000;
+		return;
+	}
+	diag_hint(c->diags, fields_problem(c, node, "'%s' is not an amount of CPU", node->text),
+	          "write whole CPUs or thousandths, as in 2 or 500m");
+}
+
+void decode_mib(struct fields_context *c, const struct yaml_node *node, void *member)
+{
+	const char *text = fields_text(c, node, "memory");
+	size_t len = text != NULL ? strspn(text, "0123456789") : 0;
+	int64_t value;
+
+	if (text == NULL)
+		return;
+	if (len <= 9 && text_int64(text, len, &value) &&
+	    (strcmp(text + len, "Mi") == 0 || strcmp(text + len, "Gi") == 0)) {
+		*(int64_t *)member = text[len] == 'G' ? value * 1024 : value;
+		return;
+	}
+	diag_hint(c->diags, fields_problem(c, node, "'%s' is not an amount of memory", node->text),
+	          "write whole MiB or GiB, as in 512Mi or 2Gi");
 }
 
 int decode_choice(struct fields_context *c, const struct yaml_node *node, const char *what,

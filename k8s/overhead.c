@@ -75,7 +75,8 @@ const struct overhead *overhead_find(const char *name)
 void overhead_sum(const struct fleet *fleet, const struct fleet_target *target,
                   int64_t *ret_cpu_milli, int64_t *ret_memory_mib)
 {
-	int64_t cpu = 0, memory = 0;
+	const struct reserve_section *reserve = &fleet->cluster->reserve;
+	int64_t cpu = reserve->cpu_milli, memory = reserve->memory_mib;
 
 	for (size_t i = 0; i < n_overheads; i++)
 		if (overheads[i].wanted(fleet, target)) {

@@ -103,10 +103,11 @@ static void check_target(struct resolver *r, const struct fleet_target *t)
 		                "scheduler, which cannot stand beside Volcano's",
 		                t->name, (long long)t->devices, (long long)t->shape->devices);
 	if (t->cpu_milli < 500 || t->memory_mib < 1024)
-		resolve_problem(r, t->section->at, "list larger instances",
+		resolve_problem(r, t->section->at,
+		                "list larger instances, or keep less in cluster.reserve",
 		                "fleet.%s: DaemonSets leave a pod %lldm of CPU and %lld MiB on %s",
-		                t->name, (long long)t->cpu_milli, (long long)t->memory_mib,
-		                t->shape->type);
+		                t->name, (long long)(t->cpu_milli > 0 ? t->cpu_milli : 0),
+		                (long long)(t->memory_mib > 0 ? t->memory_mib : 0), t->shape->type);
 }
 
 static void check_nettest(struct resolver *r)

@@ -26,6 +26,12 @@ struct placed_list {
 enum device_mode { DEVICES_PLUGIN, DEVICES_DRA };
 enum pod_access { ACCESS_POD_IDENTITY, ACCESS_IRSA };
 
+/* Room on every node for DaemonSets that slipway does not render. */
+struct reserve_section {
+	int64_t cpu_milli, memory_mib;
+	struct srcpos cpu_milli_at, memory_mib_at;
+};
+
 struct cluster_section {
 	struct srcpos at;
 	bool set;
@@ -36,7 +42,7 @@ struct cluster_section {
 	const char *zone; /* where file system and pools are */
 	struct srcpos zone_at;
 	struct srcpos zones_at;
-	struct placed_list zones; /* the control plane's; default: zone and two neighbours */
+	struct placed_list zones; /* the control plane's; default: zone and a neighbour */
 	const char *version;      /* "1.34" */
 	struct srcpos version_at;
 	const char *karpenter; /* "v1", "v1beta1", "v1alpha5" or a version as "1.14" */
@@ -51,7 +57,8 @@ struct cluster_section {
 	struct srcpos account_at;
 	const char *role;      /* of nodes; default KarpenterNodeRole-CLUSTER */
 	const char *discovery; /* karpenter.sh/discovery tag; default: the cluster's name */
-	struct strmap tags;    /* on every AWS resource */
+	struct reserve_section reserve;
+	struct strmap tags; /* on every AWS resource */
 	struct srcpos tags_at;
 	struct strmap labels, annotations; /* on every object */
 	struct srcpos labels_at, annotations_at;

@@ -141,6 +141,35 @@ _slipway_instances() {
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
 }
+_slipway_diagram() {
+	case "$prev" in
+	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--set) COMPREPLY=(); return;;
+	--dest|-o) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--file --set --dest --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+}
+_slipway_nettest() {
+	case "$prev" in
+	--target) COMPREPLY=(); return;;
+	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--instance) COMPREPLY=(); return;;
+	--floor) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--target --file --instance --floor --allow-tcp --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -W "parse " -- "$cur"))
+	fi
+}
 _slipway_doctor() {
 	case "$prev" in
 	--registry) COMPREPLY=(); return;;
@@ -193,7 +222,7 @@ _slipway() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "build push inspect verify diff schema render explain instances doctor completion version help " -- "$cur"))
+		COMPREPLY=($(compgen -W "build push inspect verify diff schema render explain instances diagram nettest doctor completion version help " -- "$cur"))
 		return
 	fi
 	case "${COMP_WORDS[1]}" in
@@ -206,6 +235,8 @@ _slipway() {
 	render) _slipway_render;;
 	explain) _slipway_explain;;
 	instances) _slipway_instances;;
+	diagram) _slipway_diagram;;
+	nettest) _slipway_nettest;;
 	doctor) _slipway_doctor;;
 	completion) _slipway_completion;;
 	version) _slipway_version;;

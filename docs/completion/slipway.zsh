@@ -11,6 +11,8 @@ _slipway() {
 			'render:Render the fleet'\''s manifests'
 			'explain:Tell in words what a target gets, and why'
 			'instances:List the instance types of the fleet'\''s targets'
+			'diagram:Draw the fleet as SVG'
+			'nettest:Judge the log of an NCCL all-reduce over EFA'
 			'doctor:Show what this machine offers to builds and pushes'
 			'completion:Print a tab completion script'
 			'version:Show the version and the layer formats'
@@ -127,6 +129,24 @@ _slipway() {
 		'--output=[Form of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
 		'*:argument:_files';;
+	diagram) _arguments -s \
+		'--file=[The spec]:FILE:_files' \
+		'*--set=[Override one value of the spec, as in job.nodes=4]:PATH=VALUE:' \
+		'--dest=[Write the picture here, not to standard output]:FILE:_files' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
+	nettest) _arguments -s \
+		'--target=[Judge by the floor that the spec or the target'\''s instance gives]:NAME:' \
+		'--file=[The spec, for --target]:FILE:_files' \
+		'--instance=[Judge by this type'\''s network, as in p4d.24xlarge]:TYPE:' \
+		'--floor=[Bus bandwidth to be reached at the largest size]:GB/S:' \
+		'--allow-tcp[Let a run pass that did not use EFA]' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:(parse )';;
 	doctor) _arguments -s \
 		'--registry=[Try to reach this repository with its credentials]:HOST/NAME:' \
 		'--insecure[Speak plain http to the registries of this command]' \

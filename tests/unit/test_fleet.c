@@ -279,7 +279,9 @@ static bool pods_fit(const struct fleet *fleet)
 {
 	for (size_t i = 0; i < fleet->n_targets; i++) {
 		const struct fleet_target *t = &fleet->targets[i];
-		int64_t cpu = t->cpu_milli, memory = t->memory_mib + t->hugepages_mib;
+		const struct reserve_section *reserve = &fleet->cluster->reserve;
+		int64_t cpu = t->cpu_milli + reserve->cpu_milli;
+		int64_t memory = t->memory_mib + t->hugepages_mib + reserve->memory_mib;
 
 		for (size_t k = 0; k < n_overheads; k++)
 			if (overheads[k].wanted(fleet, t)) {
