@@ -181,23 +181,49 @@ static const char *extra_settings(const struct fleet *fleet)
 	return "";
 }
 
+/* Charts before 0.33 had other names for versions and settings. */
+static const char *chart_settings(const struct fleet *fleet, struct arena *a)
+{
+	const char *cluster = fleet->cluster_name;
+
+	if (fleet->karpenter == KARPENTER_V1ALPHA5)
+		return arena_printf(a,
+		                    "--version v%s --namespace " KARPENTER_NAMESPACE
+		                    " \\\n    --set "
+		                    "settings.aws.clusterName=%s,"
+		                    "settings.aws.interruptionQueueName=%s",
+		                    fleet->karpenter_version, cluster, cluster);
+	return arena_printf(a,
+	                    "--version %s --namespace " KARPENTER_NAMESPACE " \\\n    --set "
+	                    "settings.clusterName=%s,settings.interruptionQueue=%s%s",
+	                    fleet->karpenter_version, cluster, cluster, extra_settings(fleet));
+}
+
+static const char *about_cluster(const struct fleet *fleet, struct arena *a)
+{
+	const char *vpc =
+		arena_printf(a,
+	                     " \\\n    --parameter-overrides Vpc=$(aws eks describe-cluster "
+	                     "--name %s \\\n      --query "
+	                     "cluster.resourcesVpcConfig.vpcId --output text)",
+	                     fleet->cluster_name);
+
+	return arena_printf(a,
+	                    "The cluster:\n"
+	                    "  eksctl create cluster -f cluster.yaml\n"
+	                    "then what Karpenter needs:\n"
+	                    "  aws cloudformation deploy --template-file karpenter.yaml \\\n"
+	                    "    --stack-name Karpenter-%s --capabilities CAPABILITY_NAMED_IAM%s\n"
+	                    "then Karpenter itself:\n"
+	                    "  helm upgrade --install karpenter "
+	                    "oci://public.ecr.aws/karpenter/karpenter \\\n    %s",
+	                    fleet->cluster_name, cluster_wants_efa_group(fleet) ? vpc : "",
+	                    chart_settings(fleet, a));
+}
+
 void render_cluster(const struct fleet *fleet, struct k8s_output *out)
 {
-	k8s_file(out, "cluster.yaml",
-	         arena_printf(&out->arena,
-	                      "The cluster:\n"
-	                      "  eksctl create cluster -f cluster.yaml\n"
-	                      "then Karpenter's roles and queue:\n"
-	                      "  aws cloudformation deploy --template-file karpenter.yaml \\\n"
-	                      "    --stack-name Karpenter-%s --capabilities "
-	                      "CAPABILITY_NAMED_IAM\n"
-	                      "then Karpenter itself:\n"
-	                      "  helm upgrade --install karpenter "
-	                      "oci://public.ecr.aws/karpenter/karpenter \\\n"
-	                      "    --version %s --namespace " KARPENTER_NAMESPACE " \\\n"
-	                      "    --set settings.clusterName=%s,settings.interruptionQueue=%s%s",
-	                      fleet->cluster_name, fleet->karpenter_version, fleet->cluster_name,
-	                      fleet->cluster_name, extra_settings(fleet)));
+	k8s_file(out, "cluster.yaml", about_cluster(fleet, &out->arena));
 	cJSON *config = k8s_add_foreign(out);
 
 	json_add_string(config, "apiVersion", "eksctl.io/v1alpha5");

@@ -252,6 +252,43 @@ static void add_controller_role(const struct fleet *fleet, cJSON *resources)
 	add_sub(association, "RoleArn", "${ControllerRole.Arn}");
 }
 
+/* ---- the nodes' network ---- */
+
+bool cluster_wants_efa_group(const struct fleet *fleet)
+{
+	for (size_t i = 0; i < fleet->n_targets; i++)
+		if (fleet->targets[i].efa > 0)
+			return true;
+	return false;
+}
+
+/* EFA passes only what a group allows from and to itself: a rule for all addresses does not reach
+ * traffic that bypasses the kernel. Karpenter finds the group by its tag. */
+static void add_efa_group(const struct fleet *fleet, cJSON *resources)
+{
+	static const struct {
+		const char *name, *type, *peer;
+	} rules[] = {
+		{"EfaIn", "AWS::EC2::SecurityGroupIngress", "SourceSecurityGroupId"},
+		{"EfaOut", "AWS::EC2::SecurityGroupEgress", "DestinationSecurityGroupId"},
+	};
+	cJSON *group = add_resource(resources, "EfaGroup", "AWS::EC2::SecurityGroup");
+
+	k8s_addf(group, "GroupDescription", "EFA between the nodes of %s", fleet->cluster_name);
+	json_add_string(json_add_object(group, "VpcId"), "Ref", "Vpc");
+	cJSON *tag = k8s_push_object(json_add_array(group, "Tags"));
+
+	json_add_string(tag, "Key", "karpenter.sh/discovery");
+	json_add_string(tag, "Value", fleet->discovery);
+	for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+		cJSON *rule = add_resource(resources, rules[i].name, rules[i].type);
+
+		json_add_string(rule, "IpProtocol", "-1");
+		add_sub(rule, "GroupId", "${EfaGroup.GroupId}");
+		add_sub(rule, rules[i].peer, "${EfaGroup.GroupId}");
+	}
+}
+
 /* ---- interruptions ---- */
 
 static const struct {
@@ -300,14 +337,21 @@ static void add_rules(cJSON *resources)
 
 void render_karpenter_stack(const struct fleet *fleet, struct k8s_output *out)
 {
+	bool efa = cluster_wants_efa_group(fleet);
+
 	k8s_file(out, "karpenter.yaml",
-	         "Karpenter's node role, controller role and interruption queue, for "
-	         "CloudFormation.");
+	         efa ? "Karpenter's node role, controller role and interruption queue, and the\n"
+	               "security group that lets EFA pass, for CloudFormation."
+	             : "Karpenter's node role, controller role and interruption queue, for\n"
+	               "CloudFormation.");
 	cJSON *template = k8s_add_foreign(out);
 
 	json_add_string(template, "AWSTemplateFormatVersion", "2010-09-09");
 	k8s_addf(template, "Description", "What Karpenter needs for the cluster %s",
 	         fleet->cluster_name);
+	if (efa)
+		json_add_string(json_add_object(json_add_object(template, "Parameters"), "Vpc"),
+		                "Type", "AWS::EC2::VPC::Id");
 	cJSON *resources = json_add_object(template, "Resources");
 
 	add_node_role(fleet, resources);
@@ -315,4 +359,6 @@ void render_karpenter_stack(const struct fleet *fleet, struct k8s_output *out)
 	add_controller_role(fleet, resources);
 	add_queue(fleet, resources);
 	add_rules(resources);
+	if (efa)
+		add_efa_group(fleet, resources);
 }

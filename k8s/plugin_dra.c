@@ -1,7 +1,7 @@
 /*
  * Dynamic resource allocation for NVIDIA devices: the driver, the class of whole devices, and one
- * claim template per target. A template asks for the target's devices by what they are, best
- * first: a pool with A100s of 80 and of 40 GB gets a prioritized list.
+ * claim template per target. A template asks for the target's devices by what they are: a pool
+ * with A100s of 80 and of 40 GB gets a prioritized list, in the order of its instances.
  */
 #include "base/attr.h"
 #include "k8s/devices.h"
@@ -131,7 +131,7 @@ static void add_request(cJSON *request, int64_t count, int64_t memory_mib)
 
 enum { KINDS_MAX = 8 };
 
-/* Distinct device memories of the target's instances that have enough devices, largest first. */
+/* Distinct device memories of the target's instances that have enough devices, as listed. */
 static size_t kinds_of(const struct fleet_target *target, int64_t kinds[KINDS_MAX])
 {
 	size_t n = 0;
@@ -140,16 +140,10 @@ static size_t kinds_of(const struct fleet_target *target, int64_t kinds[KINDS_MA
 		int64_t memory = target->instances[i]->device_memory_mib;
 		size_t at = 0;
 
-		if (target->instances[i]->devices < target->devices)
-			continue;
-		while (at < n && kinds[at] > memory)
+		while (at < n && kinds[at] != memory)
 			at++;
-		if (n == KINDS_MAX || (at < n && kinds[at] == memory))
-			continue;
-		for (size_t k = n; k > at; k--)
-			kinds[k] = kinds[k - 1];
-		kinds[at] = memory;
-		n++;
+		if (at == n && n < KINDS_MAX && target->instances[i]->devices >= target->devices)
+			kinds[n++] = memory;
 	}
 	return n;
 }
