@@ -97,10 +97,10 @@ const struct command cmd_render = {
 	.synopsis = "",
 	.details =
 		"Turns the sections cluster, fleet, storage, job and monitoring into manifests: "
-                "node "
+		"node "
 		"pools, device plugins, storage, jobs, metrics. Without -o they go to standard "
 		"output, ready for `kubectl apply -f -`. What is not for kubectl (the cluster "
-                "itself "
+		"itself "
 		"for eksctl, alarms for CloudFormation) is written to the folder, or shown when it "
 		"is asked for with --only.\n\n"
 		"With -o, files of an earlier run are replaced or removed; a file that slipway did "

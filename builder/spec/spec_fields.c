@@ -363,5 +363,5 @@ static const struct field rows[] = {
 	SECTION(monitoring, "Metrics and alarms."),
 };
 
-const struct field_table spec_fields =
-	FIELD_TABLE(struct spec, "spec", rows, "What a native job is: its image, and the fleet it runs on.");
+const struct field_table spec_fields = FIELD_TABLE(
+	struct spec, "spec", rows, "What a native job is: its image, and the fleet it runs on.");
