@@ -27,10 +27,11 @@ static void add_mpirun(const struct fleet *fleet, const struct fleet_target *tar
 	const struct strlist words[] = {job->command, job->args, target->section->args};
 	cJSON *command = json_add_array(container, "command");
 	AUTO(strbuf) struct strbuf count = STRBUF_INIT(32);
+	int64_t ranks = target->nodes * target->processes;
 
 	json_push_string(command, "mpirun");
 	json_push_string(command, "-np");
-	strbuf_addf(&count, "%lld", (long long)(target->nodes * target->processes));
+	strbuf_addf(&count, "%lld", (long long)ranks);
 	json_push_string(command, strbuf_str(&count));
 	json_push_string(command, "--bind-to");
 	json_push_string(command, "none");

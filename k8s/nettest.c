@@ -99,6 +99,11 @@ static const char *find(const struct line *line, const char *what)
 	return NULL;
 }
 
+static bool one_of(char c, const char *set)
+{
+	return c != '\0' && strchr(set, c) != NULL;
+}
+
 /* ---- numbers ---- */
 
 enum { TOKENS_MAX = 14, NUMBER_MAX = 32 };
@@ -113,11 +118,8 @@ static size_t split(struct line line, struct line *tokens)
 
 		if (n == TOKENS_MAX)
 			return TOKENS_MAX + 1;
-		while (len < line.len && strchr(" \t\r", line.at[len]) == NULL)
+		while (len < line.len && !one_of(line.at[len], " \t\r"))
 			len++;
-		/* A NUL is found by strchr as the end of its list: no token holds one. */
-		if (len == 0)
-			return 0;
 		tokens[n++] = (struct line){line.at, len};
 		skip(&line, len);
 	}
@@ -132,7 +134,7 @@ static bool number(const struct line *token, double *ret)
 	if (token->len == 0 || token->len >= sizeof(text))
 		return false;
 	for (size_t i = 0; i < token->len; i++)
-		if (memchr("0123456789.+-eE", token->at[i], 15) == NULL)
+		if (!isdigit((unsigned char)token->at[i]) && !one_of(token->at[i], ".+-eE"))
 			return false;
 	memcpy(text, token->at, token->len);
 	text[token->len] = '\0';
@@ -146,7 +148,7 @@ static bool number(const struct line *token, double *ret)
 
 static bool whole(const struct line *token, int64_t *ret)
 {
-	return token->len < NUMBER_MAX && text_int64(token->at, token->len, ret);
+	return token->len < NUMBER_MAX && text_int64(token->at, token->len, ret) && *ret >= 0;
 }
 
 /* "float", "bfloat16", "sum": a word as the table's columns type and redop hold. */
@@ -244,7 +246,7 @@ static void parse_plugin(struct nettest *n, const struct line *line)
 	const char *end = line->at + line->len;
 
 	while (at + len < end && len < NETTEST_PLUGIN_MAX - 1 &&
-	       (isalnum((unsigned char)at[len]) || memchr(".-+_", at[len], 4) != NULL))
+	       (isalnum((unsigned char)at[len]) || one_of(at[len], ".-+_")))
 		len++;
 	memcpy(n->plugin, at, len);
 	n->plugin[len] = '\0';

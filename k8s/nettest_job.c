@@ -74,8 +74,8 @@ static void add_command(const struct fleet *fleet, const struct fleet_target *ta
 	                                   "-n",
 	                                   "100"};
 	cJSON *command = json_add_array(container, "command");
-	const char *ranks = arena_printf(&out->arena, "%lld",
-	                                 (long long)(section(fleet)->nodes * target->devices));
+	int64_t all = section(fleet)->nodes * target->devices;
+	const char *ranks = arena_printf(&out->arena, "%lld", (long long)all);
 	const char *per_node = arena_printf(&out->arena, "%lld", (long long)target->devices);
 	const char *const start[] = {"/opt/amazon/openmpi/bin/mpirun",
 	                             "--allow-run-as-root",
