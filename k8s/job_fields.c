@@ -44,7 +44,7 @@ static const struct field rows[] = {
 	NUMBER_AT(struct job_section, nodes, "nodes", "Pods of the job, each on a node of its own.",
                   .min = 1, .max = 1000, .fallback = 1, .fallback_doc = "1"),
 	CUSTOM_AT(struct job_section, scheduler, decode_scheduler,
-                  "{\"enum\":[\"volcano\",\"job\",\"jobset\",\"mpi\"]}",
+                  "{\"type\":\"string\",\"enum\":[\"volcano\",\"job\",\"jobset\",\"mpi\"]}",
                   "volcano, job, jobset or mpi", "scheduler",
                   "The kind of job: Volcano's, a plain indexed Job, a JobSet or an MPIJob.",
                   .fallback_doc = "volcano"),

@@ -34,7 +34,7 @@ static const struct field rows[] = {
                    "CloudWatch Container Insights with accelerator metrics.",
                    .pos_offset = offsetof(struct monitoring_section, container_insights_at)),
 	FIELD_CUSTOM(struct monitoring_section, insights, decode_insights,
-                     "{\"enum\":[\"addon\",\"manifests\"]}", "insights",
+                     "{\"type\":\"string\",\"enum\":[\"addon\",\"manifests\"]}", "insights",
                      "Container Insights by the managed add-on, or by rendered manifests.",
                      .type_doc = "addon or manifests", .fallback_doc = "addon"),
 	FIELD_BOOL(struct monitoring_section, gpu, "gpu",

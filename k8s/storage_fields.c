@@ -110,7 +110,7 @@ static const struct field fsx_rows[] = {
              "Retain, or Delete: the file system dies with its claim.", .check = check_reclaim,
              .fallback_doc = "Retain"),
 	FIELD_CUSTOM(struct fsx_section, driver, decode_driver,
-                     "{\"enum\":[\"manifests\",\"addon\",\"none\"]}", "driver",
+                     "{\"type\":\"string\",\"enum\":[\"manifests\",\"addon\",\"none\"]}", "driver",
                      "Where the CSI driver comes from: rendered manifests, the managed add-on, or "
                      "it is there already.",
                      .type_doc = "manifests, addon or none", .fallback_doc = "manifests"),
