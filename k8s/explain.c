@@ -59,12 +59,16 @@ static void explain_nodes(const struct fleet *fleet, const struct fleet_target *
 	if (fleet->storage->fsx.set)
 		strbuf_addf(line, " The zone is the file system's: Lustre has one.");
 	row(sb, "nodes", line);
-	strbuf_addf(line,
-	            "A pod is sized for %s: %lld vCPU, %lld GiB, %lld x %s with %.0f GiB each, %s, "
-	            "%lld GB of local disk.",
+	strbuf_addf(line, "A pod is sized for %s: %lld vCPU, %lld GiB, %lld x %s with %.0f GiB%s, ",
 	            i->type, (long long)i->vcpu, (long long)(i->memory_mib / 1024),
 	            (long long)i->devices, i->device, (double)i->device_memory_mib / 1024.0,
-	            i->efa > 0 ? "EFA" : "no EFA", (long long)i->nvme_gb);
+	            i->devices > 1 ? " each" : "");
+	if (i->efa > 0)
+		strbuf_addf(line, "%lld x EFA, ", (long long)i->efa);
+	if (i->nvme_gb > 0)
+		strbuf_addf(line, "%lld GB of local disk.", (long long)i->nvme_gb);
+	else
+		strbuf_adds(line, "no local disk.");
 	row(sb, "shape", line);
 	strbuf_addf(line, "%s, weight %lld: ", t->pool, (long long)t->section->weight);
 	strbuf_addf(line,
