@@ -137,6 +137,18 @@ tree() { (cd "$1" && find . -type f | LC_ALL=C sort | xargs sha256sum); }
 	[ "$best" -lt 50 ]
 }
 
+@test "render: no file's name can end a remark" {
+	cp slipway.yaml $'x\nkind: Evil'
+	run "$SLIPWAY" render -f $'x\nkind: Evil'
+	[ "$status" -eq 0 ]
+	[[ $output == *"x?kind: Evil"* ]]
+	! grep -q '^kind: Evil' <<<"$output"
+}
+
+@test "render: what --set changed is said to be from there" {
+	"$SLIPWAY" render --set fleet.g5.weight=55 | grep -q '  weight: 55  # --set fleet.g5.weight$'
+}
+
 @test "explain: tells what a target gets and what comes next" {
 	run "$SLIPWAY" explain p4d
 	[ "$status" -eq 0 ]
