@@ -142,7 +142,7 @@ tree() { (cd "$1" && find . -type f | LC_ALL=C sort | xargs sha256sum); }
 	run "$SLIPWAY" render -f $'x\nkind: Evil'
 	[ "$status" -eq 0 ]
 	[[ $output == *"x?kind: Evil"* ]]
-	! grep -q '^kind: Evil' <<<"$output"
+	[[ $output != *$'\nkind: Evil'* ]]
 }
 
 @test "render: what --set changed is said to be from there" {
