@@ -208,17 +208,18 @@ static const char *about_cluster(const struct fleet *fleet, struct arena *a)
 	                     "cluster.resourcesVpcConfig.vpcId --output text)",
 	                     fleet->cluster_name);
 
-	return arena_printf(a,
-	                    "The cluster:\n"
-	                    "  eksctl create cluster -f cluster.yaml\n"
-	                    "then what Karpenter needs:\n"
-	                    "  aws cloudformation deploy --template-file karpenter.yaml \\\n"
-	                    "    --stack-name Karpenter-%s --capabilities CAPABILITY_NAMED_IAM%s\n"
-	                    "then Karpenter itself:\n"
-	                    "  helm upgrade --install karpenter "
-	                    "oci://public.ecr.aws/karpenter/karpenter \\\n    %s",
-	                    fleet->cluster_name, cluster_wants_efa_group(fleet) ? vpc : "",
-	                    chart_settings(fleet, a));
+	return arena_printf(
+		a,
+		"The cluster:\n"
+		"  eksctl create cluster -f cluster.yaml\n"
+		"then what Karpenter needs:\n"
+		"  aws cloudformation deploy --template-file ../01-account/karpenter.yaml \\\n"
+		"    --stack-name Karpenter-%s --capabilities CAPABILITY_NAMED_IAM%s\n"
+		"then Karpenter itself:\n"
+		"  helm upgrade --install karpenter "
+		"oci://public.ecr.aws/karpenter/karpenter \\\n    %s",
+		fleet->cluster_name, cluster_wants_efa_group(fleet) ? vpc : "",
+		chart_settings(fleet, a));
 }
 
 void render_cluster(const struct fleet *fleet, struct k8s_output *out)
@@ -241,5 +242,4 @@ void render_cluster(const struct fleet *fleet, struct k8s_output *out)
 		add_agent_role(fleet, out, iam);
 	add_addons(fleet, out, config);
 	add_system_nodes(fleet, config);
-	render_karpenter_stack(fleet, out);
 }

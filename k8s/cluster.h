@@ -9,10 +9,7 @@
 #define KARPENTER_NAMESPACE "kube-system"
 #define KARPENTER_ACCOUNT   "karpenter"
 
-/* Node role, controller role, interruption queue, EFA's security group: CloudFormation. */
-void render_karpenter_stack(const struct fleet *fleet, struct k8s_output *out);
-
-/* The stack has a parameter Vpc, for the security group. */
+/* The stack of 01-account has a parameter Vpc, for EFA's security group. */
 bool cluster_wants_efa_group(const struct fleet *fleet);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * What Karpenter needs in the account: a role for the nodes that it makes, a role for its
- * controller, and a queue that tells it of interruptions. CloudFormation, for after the cluster:
- * access entry and pod identity name it.
- * The controller's rights are those that Karpenter's documentation lists (1.x), tied to this
- * cluster by tags where EC2 knows them.
+ * 01-account: what Karpenter needs in the account: a role for the nodes that it makes, a role for
+ * its controller, and a queue that tells it of interruptions. CloudFormation, for after the
+ * cluster: access entry and pod identity name it. The controller's rights are those that
+ * Karpenter's documentation lists (1.x), tied to this cluster by tags where EC2 knows them.
  */
 #include "base/attr.h"
 #include "k8s/cluster.h"
+#include "k8s/render.h"
 
 static void add_sub(cJSON *object, const char *key, const char *text)
 {
@@ -335,7 +335,7 @@ static void add_rules(cJSON *resources)
 	}
 }
 
-void render_karpenter_stack(const struct fleet *fleet, struct k8s_output *out)
+void render_account(const struct fleet *fleet, struct k8s_output *out)
 {
 	bool efa = cluster_wants_efa_group(fleet);
 

@@ -41,8 +41,9 @@ static bool with_fleet(const struct fleet *fleet)
 
 /* In the order of applying: what a row needs stands above it. */
 const struct k8s_renderer k8s_renderers[] = {
-	{"00", "cluster", "the cluster for eksctl, Karpenter's roles and queue", with_cluster,
-         render_cluster},
+	{"00", "cluster", "the cluster, for eksctl", with_cluster, render_cluster},
+	{"01", "account", "Karpenter's roles and queue, for CloudFormation", with_cluster,
+         render_account},
 	{"05", "namespace", "the namespace and the job's service account", with_cluster,
          render_namespace},
 	{"10", "karpenter", "one node pool per target", with_fleet, render_karpenter},
@@ -79,11 +80,12 @@ static int check_names(const struct strlist *only, struct err *err)
 		if (listed(&known, only->at[i]))
 			continue;
 		err_set(err, ERR_USAGE, "--only: nothing is called '%s'", only->at[i]);
-		return err_hint(err,
-		                "Known are cluster, namespace, karpenter, devices, storage, "
-		                "monitoring, scheduler, jobs and nettest%s%s%s.",
-		                near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
-		                near != NULL ? "'?" : "");
+		return err_hint(
+			err,
+			"Known are cluster, account, namespace, karpenter, devices, storage, "
+			"monitoring, scheduler, jobs and nettest%s%s%s.",
+			near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+			near != NULL ? "'?" : "");
 	}
 	return 0;
 }

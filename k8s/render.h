@@ -8,6 +8,7 @@
 #include "k8s/object.h"
 
 void render_cluster(const struct fleet *fleet, struct k8s_output *out);   /* eksctl ClusterConfig */
+void render_account(const struct fleet *fleet, struct k8s_output *out);   /* roles, queue */
 void render_namespace(const struct fleet *fleet, struct k8s_output *out); /* namespace, account */
 void render_karpenter(const struct fleet *fleet, struct k8s_output *out); /* karpenter/pools.c */
 void render_devices(const struct fleet *fleet, struct k8s_output *out);   /* device plugins, DRA */

@@ -47,6 +47,12 @@ void resolve_limits(struct resolver *r, struct fleet_target *t)
 	t->limit_memory_gib = l->memory_gib > 0 ? l->memory_gib : t->limit_nodes * memory;
 }
 
+/* Amazon Linux 2023 with drivers: for amd64 since Karpenter 1.0, for arm64 since 1.4. */
+static bool knows_al2023(const struct resolver *r, const struct fleet_target *t)
+{
+	return r->karpenter_minor >= (strcmp(t->arch, "amd64") == 0 ? 100 : 104);
+}
+
 static void check_alias(struct resolver *r, const struct fleet_target *t, const char *alias)
 {
 	const char *version = strchr(alias, '@') + 1;
@@ -61,22 +67,22 @@ static void check_alias(struct resolver *r, const struct fleet_target *t, const 
 		                "fleet.%s.ami: Amazon Linux 2 has no arm64 image with NVIDIA's "
 		                "driver",
 		                t->name);
-	if (r->fleet->karpenter != KARPENTER_V1 && text_has_prefix(alias, "al2023@"))
+	if (r->karpenter_minor > 0 && text_has_prefix(alias, "al2023@") && !knows_al2023(r, t))
 		resolve_problem(
-			r, at, "write al2@latest or bottlerocket@latest, or give an ami.id",
-			"fleet.%s.ami: Karpenter %s knows no Amazon Linux 2023 with drivers",
-			t->name, r->fleet->karpenter_version);
+			r, at, "write bottlerocket@latest, or give an ami.id",
+			"fleet.%s.ami: Karpenter %s knows no Amazon Linux 2023 with drivers "
+			"for %s",
+			t->name, r->fleet->karpenter_version, t->arch);
 	if (r->fleet->karpenter != KARPENTER_V1 && strcmp(version, "latest") != 0)
 		resolve_problem(r, at, "write @latest, or name the image in ami.id",
 		                "fleet.%s.ami: Karpenter %s cannot pin a version by alias", t->name,
 		                r->fleet->karpenter_version);
 }
 
-/* Before Karpenter 1.0, Amazon Linux 2023 had no variants with drivers; Amazon Linux 2 has them for
- * amd64, Bottlerocket for both. */
+/* Before, Amazon Linux 2 has drivers for amd64, and Bottlerocket for both. */
 static const char *default_alias(const struct resolver *r, const struct fleet_target *t)
 {
-	if (r->fleet->karpenter == KARPENTER_V1)
+	if (knows_al2023(r, t))
 		return "al2023@latest";
 	return strcmp(t->arch, "amd64") == 0 ? "al2@latest" : "bottlerocket@latest";
 }
@@ -92,7 +98,7 @@ void resolve_ami(struct resolver *r, struct fleet_target *t)
 	                   text_has_prefix(t->ami_alias, "bottlerocket");
 	if (ami->alias != NULL && check_ami_alias(ami->alias, &hint) == NULL)
 		check_alias(r, t, ami->alias);
-	if (ami->ssm != NULL && r->karpenter_minor > 0 && r->karpenter_minor < 101)
+	if (ami->ssm != NULL && r->karpenter_minor > 0 && r->karpenter_minor < 103)
 		resolve_problem(r, ami->at, "write its value in ami.id",
 		                "fleet.%s.ami: Karpenter %s does not read SSM parameters", t->name,
 		                r->fleet->karpenter_version);

@@ -20,7 +20,7 @@ static const struct option options[] = {
 	TEXT_OPTION("format", 0, format, "yaml|json|list", "Form of the manifests",
                     .fallback = "yaml", .complete = COMPLETE_CHOICES, .choices = format_choices),
 	LIST_OPTION("only", 0, only, "NAME",
-                    "Only this concern: cluster, namespace, karpenter, devices, storage, "
+                    "Only this concern: cluster, account, namespace, karpenter, devices, storage, "
                     "monitoring, scheduler, jobs or nettest"),
 };
 
@@ -57,12 +57,21 @@ static void tell(struct cli *cli, const struct k8s_output *out)
 		cli_print_json(cli, doc);
 }
 
-/* A concern that was asked for by name is shown whole, with what is not for kubectl. */
+static bool for_kubectl(const struct k8s_output *out)
+{
+	for (size_t i = 0; i < out->n; i++)
+		for (size_t k = 0; k < out->files[i].n; k++)
+			if (!out->files[i].at[k].foreign)
+				return true;
+	return false;
+}
+
+/* One reader takes the stream: kubectl, or where nothing is for it, whom the documents are for. */
 static void print(struct cli *cli, const struct k8s_output *out, enum k8s_format format)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 
-	k8s_stream(out, format, cli->options.only.n > 0, &text);
+	k8s_stream(out, format, !for_kubectl(out), &text);
 	fwrite(strbuf_str(&text), 1, text.len, cli->out);
 	cli->json_printed = format != K8S_YAML;
 }
@@ -100,9 +109,8 @@ const struct command cmd_render = {
 		"node "
 		"pools, device plugins, storage, jobs, metrics. Without -o they go to standard "
 		"output, ready for `kubectl apply -f -`. What is not for kubectl (the cluster "
-		"itself "
-		"for eksctl, alarms for CloudFormation) is written to the folder, or shown when it "
-		"is asked for with --only.\n\n"
+		"itself for eksctl, roles and alarms for CloudFormation) is written to the folder, "
+		"or shown when nothing else is asked for, as with --only cluster.\n\n"
 		"With -o, files of an earlier run are replaced or removed; a file that slipway did "
 		"not write is never touched.\n",
 	.examples = "slipway render | kubectl apply -f -\tApply the fleet\n"

@@ -51,13 +51,11 @@ print(json.dumps({"items": items}))' >broken.json
 @test "objects: the cluster is valid by eksctl's schema, templates by CloudFormation's" {
 	shared
 	for spec in "${SPECS[@]}"; do
-		name=$(basename "$spec" .yaml)
-		"$SLIPWAY" render -f "$spec" --format list --only cluster >"$name.json"
-		for concern in storage monitoring; do
-			"$SLIPWAY" render -f "$spec" --format list --only $concern >"$name-$concern.json"
-		done
+		"$SLIPWAY" render -f "$spec" --format json -o "out/$(basename "$spec")" >/dev/null
 	done
-	checked "$ROOT/tests/k8s/validate" --foreign ./*.json
+	files=(out/*/00-cluster/*.json out/*/01-account/*.json out/*/30-storage/s3-association.json out/*/40-monitoring/alarms.json)
+	[ -e "${files[0]}" ] && [ "${#files[@]}" -gt 40 ]
+	checked "$ROOT/tests/k8s/validate" --foreign "${files[@]}"
 }
 
 @test "objects: every object is valid by npm's models, unknown fields refused" {
@@ -96,6 +94,16 @@ print(json.dumps({"items": items}))' >broken.json
 	run "$ROOT/tests/k8s/consistent-test" instances all.json
 	echo "$output"
 	[ "$status" -eq 0 ]
+}
+
+@test "objects: a stream has one reader: kubectl, eksctl or CloudFormation" {
+	spec=$ROOT/tests/golden/fleet/fsx-association.yaml
+	[ "$("$SLIPWAY" render -f "$spec" --only cluster | grep -c '^kind: ')" -eq 1 ]
+	[ "$("$SLIPWAY" render -f "$spec" --only account | grep -c '^AWSTemplateFormatVersion: ')" -eq 1 ]
+	"$SLIPWAY" render -f "$spec" --only storage --only cluster >stream
+	grep -q '^kind: PersistentVolume$' stream
+	run grep -E '^AWSTemplateFormatVersion|eksctl.io' stream
+	[ "$status" -eq 1 ]
 }
 
 @test "objects: 500 random specs render, are valid and fit together" {
