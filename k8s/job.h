@@ -58,6 +58,10 @@ void job_claim(const struct fleet_target *target, struct k8s_output *out, cJSON 
 /* What libfabric and the collectives need over EFA, and Neuron's runtime. */
 void job_network_env(const struct fleet_target *target, const char *master, cJSON *env);
 
+/* A remark at `key`: which line of the spec set the number of nodes, the job's or the target's. */
+void job_note_nodes(const struct fleet *fleet, const struct fleet_target *target,
+                    struct k8s_output *out, const cJSON *object, const char *key);
+
 /* ---- kinds ---- */
 
 void render_volcano_job(const struct fleet *fleet, const struct fleet_target *target,

@@ -39,9 +39,7 @@ void job_indexed_spec(const struct fleet *fleet, const struct fleet_target *targ
 	json_add_string(spec, "completionMode", "Indexed");
 	json_add_int(spec, "completions", target->nodes);
 	json_add_int(spec, "parallelism", target->nodes);
-	k8s_note(out, spec, "parallelism",
-	         target->section->nodes > 0 ? target->section->nodes_at : job->nodes_at,
-	         "nodes of the job");
+	job_note_nodes(fleet, target, out, spec, "parallelism");
 	json_add_int(spec, "backoffLimit", opts->backoff);
 	if (job->deadline_seconds > 0)
 		json_add_int(spec, "activeDeadlineSeconds", job->deadline_seconds);

@@ -31,6 +31,35 @@ void job_resources(const struct fleet *fleet, const struct fleet_target *target,
 		                "devices");
 }
 
+/* "fleet.p4d.devices" */
+static const char *target_path(const struct fleet_target *target, const char *key, struct arena *a)
+{
+	return arena_printf(a, "fleet.%s.%s", target->name, key);
+}
+
+void job_note_nodes(const struct fleet *fleet, const struct fleet_target *target,
+                    struct k8s_output *out, const cJSON *object, const char *key)
+{
+	if (target->section->nodes > 0)
+		k8s_note(out, object, key, target->section->nodes_at,
+		         target_path(target, "nodes", &out->arena));
+	else
+		k8s_note(out, object, key, fleet->job->nodes_at, "job.nodes");
+}
+
+static void note_resources(const struct fleet_target *target, struct k8s_output *out,
+                           const cJSON *requests)
+{
+	const struct target_section *s = target->section;
+
+	k8s_note(out, requests, target->resource, s->devices_at,
+	         target_path(target, "devices", &out->arena));
+	k8s_note(out, requests, "vpc.amazonaws.com/efa", s->efa_at,
+	         target_path(target, "efa", &out->arena));
+	k8s_note(out, requests, "hugepages-2Mi", s->hugepages_at,
+	         target_path(target, "hugepages", &out->arena));
+}
+
 void job_claim(const struct fleet_target *target, struct k8s_output *out, cJSON *pod)
 {
 	cJSON *claim = k8s_push_object(json_add_array(pod, "resourceClaims"));
@@ -63,7 +92,8 @@ void job_data(const struct fleet *fleet, cJSON *volumes, cJSON *mounts)
 }
 
 /* Shared memory between the pod's processes: the runtime's 64 MiB are too few for collectives. */
-static void add_shared_memory(const struct fleet_target *target, cJSON *volumes, cJSON *mounts)
+static void add_shared_memory(const struct fleet *fleet, const struct fleet_target *target,
+                              struct k8s_output *out, cJSON *volumes, cJSON *mounts)
 {
 	cJSON *volume = k8s_push_object(volumes);
 
@@ -72,6 +102,7 @@ static void add_shared_memory(const struct fleet_target *target, cJSON *volumes,
 
 	json_add_string(memory, "medium", "Memory");
 	k8s_addf(memory, "sizeLimit", "%lldMi", (long long)target->shm_mib);
+	k8s_note(out, memory, "sizeLimit", fleet->job->shm_gib_at, "job.shm");
 	k8s_mount(mounts, "shm", "/dev/shm", false);
 }
 
@@ -261,11 +292,11 @@ static void add_container(const struct fleet *fleet, const struct fleet_target *
 
 		json_add_string(port, "name", "metrics");
 		json_add_int(port, "containerPort", job->metrics_port);
+		k8s_note(out, port, "containerPort", job->metrics_port_at, "job.metrics_port");
 		json_add_string(port, "protocol", "TCP");
 	}
 	job_resources(fleet, target, container);
-	k8s_note(out, json_get(json_get(container, "resources"), "requests"), target->resource,
-	         target->section->devices_at, "devices of the target");
+	note_resources(target, out, json_get(json_get(container, "resources"), "requests"));
 	k8s_restricted(container);
 }
 
@@ -279,6 +310,7 @@ void job_pod(const struct fleet *fleet, const struct fleet_target *target, struc
 	p.spec = json_add_object(template, "spec");
 	json_add_string(p.spec, "restartPolicy", "Never");
 	json_add_string(p.spec, "serviceAccountName", fleet->service_account);
+	k8s_note(out, p.spec, "serviceAccountName", job->service_account_at, "job.service_account");
 	json_add_bool(p.spec, "automountServiceAccountToken", false);
 	json_add_bool(p.spec, "enableServiceLinks", false);
 	json_add_int(p.spec, "terminationGracePeriodSeconds", job->grace_seconds);
@@ -295,7 +327,7 @@ void job_pod(const struct fleet *fleet, const struct fleet_target *target, struc
 	cJSON *mounts = json_add_array(p.container, "volumeMounts");
 	cJSON *volumes = json_add_array(p.spec, "volumes");
 
-	add_shared_memory(target, volumes, mounts);
+	add_shared_memory(fleet, target, out, volumes, mounts);
 	job_scratch(volumes, mounts);
 	job_data(fleet, volumes, mounts);
 	*ret = p;

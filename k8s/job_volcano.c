@@ -59,9 +59,7 @@ void render_volcano_job(const struct fleet *fleet, const struct fleet_target *ta
 	json_add_string(spec, "queue", fleet->queue);
 	k8s_note(out, spec, "queue", job->queue_at, "job.queue");
 	json_add_int(spec, "minAvailable", target->nodes);
-	k8s_note(out, spec, "minAvailable",
-	         target->section->nodes > 0 ? target->section->nodes_at : job->nodes_at,
-	         "nodes of the job");
+	job_note_nodes(fleet, target, out, spec, "minAvailable");
 	json_add_int(spec, "maxRetry", job->retries);
 	json_add_int(spec, "ttlSecondsAfterFinished", job->ttl_seconds);
 	json_add_string(spec, "priorityClassName", job->priority_class);

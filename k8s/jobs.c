@@ -17,13 +17,16 @@ static void (*const kinds[])(const struct fleet *fleet, const struct fleet_targe
 static const char *about(const struct fleet *fleet, const struct fleet_target *target, size_t place,
                          struct arena *a)
 {
-	return arena_printf(
-		a,
-		"The job on %s: %lld x %s with %lld x %s each.\n"
-		"Choice %zu of %zu by weight: `slipway deploy` takes the next one when\n"
-		"this one gets no capacity; kubectl would start them all.",
-		target->name, (long long)target->nodes, target->shape->type,
-		(long long)target->devices, target->resource, place + 1, fleet->n_targets);
+	const char *what = arena_printf(a, "The job on %s: %lld x %s with %lld x %s each.",
+	                                target->name, (long long)target->nodes, target->shape->type,
+	                                (long long)target->devices, target->resource);
+
+	if (fleet->n_targets == 1)
+		return what;
+	return arena_printf(a,
+	                    "%s\nChoice %zu of %zu by weight. Apply one: all of them at once "
+	                    "would all start.",
+	                    what, place + 1, fleet->n_targets);
 }
 
 void render_jobs(const struct fleet *fleet, struct k8s_output *out)

@@ -64,15 +64,43 @@ static void add_s3(const struct fsx_section *fsx, cJSON *parameters)
 	json_add_string(parameters, "autoImportPolicy", fsx->auto_import);
 }
 
+/* Which line of the spec made which parameter. */
+static void note_parameters(const struct fsx_section *fsx, struct k8s_output *out,
+                            const cJSON *parameters)
+{
+	const struct {
+		const char *key;
+		struct srcpos at;
+		const char *path;
+	} rows[] = {
+		{"subnetId", fsx->subnet_at, "storage.fsx.subnet"},
+		{"securityGroupIds", fsx->security_groups_at, "storage.fsx.security_groups"},
+		{"deploymentType", fsx->deployment_at, "storage.fsx.deployment"},
+		{"storageType", fsx->storage_type_at, "storage.fsx.storage_type"},
+		{"driveCacheType", fsx->drive_cache_at, "storage.fsx.drive_cache"},
+		{"perUnitStorageThroughput", fsx->throughput_at, "storage.fsx.throughput"},
+		{"fileSystemTypeVersion", fsx->version_at, "storage.fsx.version"},
+		{"metadataConfigurationMode", fsx->metadata_at, "storage.fsx.metadata"},
+		{"metadataIops", fsx->metadata_iops_at, "storage.fsx.metadata_iops"},
+		{"efaEnabled", fsx->efa_at, "storage.fsx.efa"},
+		{"automaticBackupRetentionDays", fsx->backup_days_at, "storage.fsx.backup_days"},
+		{"s3ImportPath", fsx->import_at, "storage.fsx.import"},
+		{"s3ExportPath", fsx->export_at, "storage.fsx.export"},
+		{"autoImportPolicy", fsx->auto_import_at, "storage.fsx.auto_import"},
+		{"extraTags", fsx->tags_at, "storage.fsx.tags"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		k8s_note(out, parameters, rows[i].key, rows[i].at, rows[i].path);
+}
+
 static void add_parameters(const struct fleet *fleet, struct k8s_output *out, cJSON *parameters)
 {
 	const struct fsx_section *fsx = &fleet->storage->fsx;
 
 	json_add_string(parameters, "subnetId", fsx->subnet);
-	k8s_note(out, parameters, "subnetId", fsx->subnet_at, "storage.fsx.subnet");
 	add_groups(parameters, &fsx->security_groups);
 	json_add_string(parameters, "deploymentType", fsx->deployment);
-	k8s_note(out, parameters, "deploymentType", fsx->deployment_at, "storage.fsx.deployment");
 	json_add_string(parameters, "storageType", fsx->storage_type);
 	json_add_string(parameters, "driveCacheType", fsx->drive_cache);
 	add_number(parameters, "perUnitStorageThroughput", fsx->throughput);
@@ -89,6 +117,7 @@ static void add_parameters(const struct fleet *fleet, struct k8s_output *out, cJ
 	}
 	add_s3(fsx, parameters);
 	add_tags(fleet, parameters);
+	note_parameters(fsx, out, parameters);
 }
 
 static void add_options(cJSON *object, const struct fsx_section *fsx)
