@@ -21,7 +21,7 @@ static const struct field nettest_rows[] = {
              .fallback_doc = "public.ecr.aws/hpc-cloud/nccl-tests:latest"),
 	FIELD_INT(struct nettest_section, floor_gbps, "floor",
                   "Bus bandwidth in GB/s that the largest size must reach.", .min = 1, .max = 1000,
-                  .fallback_doc = "70 % of the instance's network"),
+                  .fallback_doc = "60 % of the instance's network"),
 };
 
 static const struct field_table nettest_fields =
