@@ -13,6 +13,15 @@ static void add_sub(cJSON *object, const char *key, const char *text)
 	json_add_string(json_add_object(object, key), "Fn::Sub", text);
 }
 
+static void add_attribute(cJSON *object, const char *key, const char *resource,
+                          const char *attribute)
+{
+	cJSON *pair = json_add_array(json_add_object(object, key), "Fn::GetAtt");
+
+	json_push_string(pair, resource);
+	json_push_string(pair, attribute);
+}
+
 static cJSON *add_resource(cJSON *resources, const char *name, const char *type)
 {
 	cJSON *resource = json_add_object(resources, name);
@@ -65,7 +74,7 @@ static void add_node_role(const struct fleet *fleet, cJSON *resources)
 	cJSON *entry = add_resource(resources, "NodeAccess", "AWS::EKS::AccessEntry");
 
 	json_add_string(entry, "ClusterName", fleet->cluster_name);
-	add_sub(entry, "PrincipalArn", "${NodeRole.Arn}");
+	add_attribute(entry, "PrincipalArn", "NodeRole", "Arn");
 	json_add_string(entry, "Type", "EC2_LINUX");
 }
 
@@ -219,7 +228,7 @@ static void add_own(const struct fleet *fleet, cJSON *array)
 	AUTO(strbuf) struct strbuf arn = STRBUF_INIT(512);
 
 	json_add_string(pass, "Action", "iam:PassRole");
-	add_sub(pass, "Resource", "${NodeRole.Arn}");
+	add_attribute(pass, "Resource", "NodeRole", "Arn");
 	json_add_string(json_add_object(json_add_object(pass, "Condition"), "StringEquals"),
 	                "iam:PassedToService", "ec2.amazonaws.com");
 	cJSON *describe = add_statement(array, "Cluster");
@@ -249,7 +258,7 @@ static void add_controller_role(const struct fleet *fleet, cJSON *resources)
 	json_add_string(association, "ClusterName", fleet->cluster_name);
 	json_add_string(association, "Namespace", KARPENTER_NAMESPACE);
 	json_add_string(association, "ServiceAccount", KARPENTER_ACCOUNT);
-	add_sub(association, "RoleArn", "${ControllerRole.Arn}");
+	add_attribute(association, "RoleArn", "ControllerRole", "Arn");
 }
 
 /* ---- the nodes' network ---- */
@@ -284,8 +293,8 @@ static void add_efa_group(const struct fleet *fleet, cJSON *resources)
 		cJSON *rule = add_resource(resources, rules[i].name, rules[i].type);
 
 		json_add_string(rule, "IpProtocol", "-1");
-		add_sub(rule, "GroupId", "${EfaGroup.GroupId}");
-		add_sub(rule, rules[i].peer, "${EfaGroup.GroupId}");
+		add_attribute(rule, "GroupId", "EfaGroup", "GroupId");
+		add_attribute(rule, rules[i].peer, "EfaGroup", "GroupId");
 	}
 }
 
@@ -317,7 +326,7 @@ static void add_queue(const struct fleet *fleet, cJSON *resources)
 
 	json_add_string(principal, "Service", "events.amazonaws.com");
 	json_add_string(statement, "Action", "sqs:SendMessage");
-	add_sub(statement, "Resource", "${Queue.Arn}");
+	add_attribute(statement, "Resource", "Queue", "Arn");
 }
 
 static void add_rules(cJSON *resources)
@@ -331,7 +340,7 @@ static void add_rules(cJSON *resources)
 		cJSON *target = k8s_push_object(json_add_array(rule, "Targets"));
 
 		json_add_string(target, "Id", "KarpenterInterruptions");
-		add_sub(target, "Arn", "${Queue.Arn}");
+		add_attribute(target, "Arn", "Queue", "Arn");
 	}
 }
 
