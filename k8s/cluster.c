@@ -191,7 +191,10 @@ static const char *chart_settings(const struct fleet *fleet, struct arena *a)
 		                    "--version v%s --namespace " KARPENTER_NAMESPACE
 		                    " \\\n    --set "
 		                    "settings.aws.clusterName=%s,"
-		                    "settings.aws.interruptionQueueName=%s",
+		                    "settings.aws.interruptionQueueName=%s\n"
+		                    "This Karpenter is older than Pod Identity: give its service "
+		                    "account a role by IRSA,\nwith the policy of ControllerRole in "
+		                    "karpenter.yaml.",
 		                    fleet->karpenter_version, cluster, cluster);
 	return arena_printf(a,
 	                    "--version %s --namespace " KARPENTER_NAMESPACE " \\\n    --set "
