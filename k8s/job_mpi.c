@@ -59,6 +59,8 @@ static void add_launcher(const struct fleet *fleet, const struct fleet_target *t
 
 	json_add_string(pod, "serviceAccountName", fleet->service_account);
 	json_add_bool(pod, "automountServiceAccountToken", false);
+	/* mpirun hands SIGTERM on to the ranks and waits for them. */
+	json_add_int(pod, "terminationGracePeriodSeconds", fleet->job->grace_seconds);
 	json_add_string(json_add_object(pod, "nodeSelector"), "kubernetes.io/arch",
 	                k8s_system_arch(fleet));
 	job_security(fleet, pod);

@@ -21,6 +21,11 @@ static const char *about(const struct fleet *fleet, const struct fleet_target *t
 	                                target->name, (long long)target->nodes, target->shape->type,
 	                                (long long)target->devices, target->resource);
 
+	if (fleet->job->scheduler == SCHEDULER_MPI)
+		what = arena_printf(a,
+		                    "%s\nThe image must bring Open MPI, sshd and a user mpiuser "
+		                    "whose number is job.user.",
+		                    what);
 	if (fleet->n_targets == 1)
 		return what;
 	return arena_printf(a,
@@ -36,6 +41,7 @@ void render_jobs(const struct fleet *fleet, struct k8s_output *out)
 
 		k8s_file(out, arena_printf(&out->arena, "%s.yaml", target->name),
 		         about(fleet, target, i, &out->arena));
+		k8s_choice(out, target->name);
 		kinds[fleet->job->scheduler](fleet, target, out);
 	}
 }
