@@ -23,7 +23,7 @@ const char *prepare_name(const struct fleet *fleet, struct arena *a)
 }
 
 /* Only the root directory: what is below may be terabytes. */
-static void add_owner(const struct fleet *fleet, cJSON *containers, cJSON *volumes)
+static void add_owner(const struct fleet *fleet, cJSON *containers)
 {
 	cJSON *container = k8s_push_object(containers);
 	cJSON *command;
@@ -47,7 +47,7 @@ static void add_owner(const struct fleet *fleet, cJSON *containers, cJSON *volum
 		json_add_array(cJSON_GetObjectItemCaseSensitive(context, "capabilities"), "add"),
 		"CHOWN");
 	k8s_small_resources(container, "50m", "64Mi");
-	job_data(fleet, volumes, json_add_array(container, "volumeMounts"));
+	k8s_mount(json_add_array(container, "volumeMounts"), "data", fleet->mount, false);
 }
 
 /* From S3 by the AWS CLI, or by the trainer, or as the spec says. */
@@ -82,7 +82,6 @@ static const char *image_of(const struct fleet *fleet)
 static void add_preparation(const struct fleet *fleet, cJSON *pod, cJSON *volumes)
 {
 	cJSON *container = k8s_push_object(json_add_array(pod, "containers"));
-	AUTO(json) cJSON *ignored = cJSON_CreateArray();
 
 	json_add_string(container, "name", "prepare");
 	json_add_string(container, "image", image_of(fleet));
@@ -101,8 +100,7 @@ static void add_preparation(const struct fleet *fleet, cJSON *pod, cJSON *volume
 	cJSON *mounts = json_add_array(container, "volumeMounts");
 
 	job_scratch(volumes, mounts);
-	/* The volume is there already, for the container before. */
-	job_data(fleet, ignored, mounts);
+	job_data(fleet, volumes, mounts);
 }
 
 static const char *account_of(const struct fleet *fleet, struct k8s_output *out)
@@ -138,11 +136,16 @@ static void add_pod(const struct fleet *fleet, struct k8s_output *out, const cha
 	job_security(fleet, pod);
 	cJSON *volumes = cJSON_CreateArray();
 
-	if (section(fleet)->set) {
-		add_owner(fleet, json_add_array(pod, "initContainers"), volumes);
-		add_preparation(fleet, pod, volumes);
+	if (!section(fleet)->set) {
+		AUTO(json) cJSON *mounts = cJSON_CreateArray();
+
+		add_owner(fleet, json_add_array(pod, "containers"));
+		job_data(fleet, volumes, mounts);
 	} else {
-		add_owner(fleet, json_add_array(pod, "containers"), volumes);
+		/* Whose a file system is that was there before is not ours to change. */
+		if (fleet->storage->fsx.id == NULL)
+			add_owner(fleet, json_add_array(pod, "initContainers"));
+		add_preparation(fleet, pod, volumes);
 	}
 	cJSON_AddItemToObject(pod, "volumes", volumes);
 }
@@ -153,7 +156,7 @@ void render_prepare(const struct fleet *fleet, struct k8s_output *out)
 
 	k8s_file(out, section(fleet)->set ? "prepare.yaml" : "owner.yaml",
 	         section(fleet)->set
-	                 ? "Gives the file system to the job's user and fills it."
+	                 ? "Fills the file system; a new one is given to the job's user first."
 	                 : "Gives the new file system to the job's user: its root is root's.");
 	const char *account = account_of(fleet, out);
 	cJSON *spec =

@@ -201,6 +201,17 @@ static void new_file_system_gets_owner(void)
 	CHECK(holds(&f, find(&f, "ClusterConfig", ""), "aws-fsx-csi-driver"));
 }
 
+static void old_file_system_keeps_owner(void)
+{
+	AUTO(fleet_run) struct fleet_run f;
+
+	RENDER(&f, "fsx-static", "storage.fsx.prepare={from: \"s3://other-bucket/x\"}");
+	const cJSON *job = find(&f, "Job", "perceiver-prepare");
+
+	CHECK(holds(&f, job, "\"s3\",\"sync\""));
+	CHECK(!holds(&f, job, "chown"));
+}
+
 static void s3_is_linked_where_it_can(void)
 {
 	AUTO(fleet_run) struct fleet_run f;
@@ -281,6 +292,8 @@ int main(void)
 	     indexed_job_counts_whole_restarts);
 	TEST("jobs: the spec's environment replaces what is set by default", spec_env_wins_once);
 	TEST("storage: a new file system is given to the job's user", new_file_system_gets_owner);
+	TEST("storage: the owner of a file system that was there is left alone",
+	     old_file_system_keeps_owner);
 	TEST("storage: S3 is linked by the driver, or by CloudFormation where it cannot",
 	     s3_is_linked_where_it_can);
 	TEST("storage: data comes from S3 or by an image of the user", prepares_from_s3);
