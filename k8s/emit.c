@@ -39,7 +39,13 @@ void k8s_file_text(const struct k8s_output *out, const struct k8s_output_file *f
 	}
 }
 
-static void list(const struct k8s_output *out, bool foreign, struct strbuf *sb)
+static bool chosen(const struct k8s_output_file *file, struct k8s_scope scope)
+{
+	return file->choice == NULL || scope.choice == NULL ||
+	       strcmp(file->choice, scope.choice) == 0;
+}
+
+static void list(const struct k8s_output *out, struct k8s_scope scope, struct strbuf *sb)
 {
 	AUTO(json) cJSON *doc = cJSON_CreateObject();
 
@@ -49,18 +55,20 @@ static void list(const struct k8s_output *out, bool foreign, struct strbuf *sb)
 
 	for (size_t i = 0; i < out->n; i++)
 		for (size_t k = 0; k < out->files[i].n; k++)
-			if (foreign || !out->files[i].at[k].foreign)
+			if (chosen(&out->files[i], scope) &&
+			    (scope.foreign || !out->files[i].at[k].foreign))
 				cJSON_AddItemReferenceToArray(items, out->files[i].at[k].doc);
 	json_print_pretty(doc, sb);
 }
 
-void k8s_stream(const struct k8s_output *out, enum k8s_format format, bool foreign,
+void k8s_stream(const struct k8s_output *out, enum k8s_format format, struct k8s_scope scope,
                 struct strbuf *sb)
 {
 	if (format == K8S_LIST) {
-		list(out, foreign, sb);
+		list(out, scope, sb);
 		return;
 	}
 	for (size_t i = 0; i < out->n; i++)
-		k8s_file_text(out, &out->files[i], format, foreign, sb);
+		if (chosen(&out->files[i], scope))
+			k8s_file_text(out, &out->files[i], format, scope.foreign, sb);
 }

@@ -20,19 +20,23 @@ void k8s_yaml(const cJSON *doc, const struct k8s_note *notes, size_t n_notes, st
 void k8s_file_text(const struct k8s_output *out, const struct k8s_output_file *file,
                    enum k8s_format format, bool foreign, struct strbuf *sb);
 
-/*
- * All objects as one text for `kubectl apply -f -`: YAML documents parted by "---", JSON
- * documents one after another, or a v1 List. Documents that are not for kubectl are left out unless
- * `foreign`.
- */
-void k8s_stream(const struct k8s_output *out, enum k8s_format format, bool foreign,
+/* What of an output a stream holds. */
+struct k8s_scope {
+	bool foreign;       /* also what is not for kubectl */
+	const char *choice; /* of files that are a choice, only this target's; NULL = all */
+};
+
+/* All objects as one text for `kubectl apply -f -`: YAML documents parted by "---", JSON documents
+ * one after another, or a v1 List. */
+void k8s_stream(const struct k8s_output *out, enum k8s_format format, struct k8s_scope scope,
                 struct strbuf *sb);
 
 /*
- * Writes dir/FOLDER/FILE and a kustomization.yaml per folder and one above them. Files that an
- * earlier run wrote and this one does not (listed in dir/.slipway-files) are removed; any other
- * file is left alone, as are those of concerns that a partial output did not render. A stranger's
- * file where one of ours must go makes ERR_CONFLICT before anything is written.
+ * Writes dir/FOLDER/FILE and a kustomization.yaml per folder and one above them; of files that are
+ * a choice, kustomizations name those of the fleet's first target. Files that an earlier run wrote
+ * and this one does not (listed in dir/.slipway-files) are removed; any other file is left alone,
+ * as are those of concerns that a partial output did not render. A stranger's file where one of
+ * ours must go makes ERR_CONFLICT before anything is written.
  */
 int k8s_write_dir(const struct k8s_output *out, enum k8s_format format, const char *dir,
                   struct err *err) MUST_USE;

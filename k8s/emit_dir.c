@@ -56,8 +56,11 @@ static const char *file_name(const struct plan_dir *p, const char *name, enum k8
 	return arena_printf(p->arena, "%.*s.json", (int)(dot - name), name);
 }
 
-static bool applied(const struct k8s_output_file *file)
+/* Named in the folder's kustomization. */
+static bool applied(const struct k8s_output *out, const struct k8s_output_file *file)
 {
+	if (file->choice != NULL && strcmp(file->choice, out->fleet->targets[0].name) != 0)
+		return false;
 	for (size_t k = 0; k < file->n; k++)
 		if (!file->at[k].foreign)
 			return true;
@@ -100,7 +103,7 @@ static void plan_kustomizations(struct plan_dir *p, const struct k8s_output *out
 		AUTO(strbuf) struct strbuf resources = STRBUF_INIT(0);
 
 		for (; i < out->n && out->files[i].folder == folder; i++)
-			if (applied(&out->files[i]))
+			if (applied(out, &out->files[i]))
 				strbuf_addf(&resources, "  - %s\n",
 				            file_name(p, out->files[i].name, format));
 		if (resources.len == 0)

@@ -29,6 +29,11 @@ void k8s_file(struct k8s_output *out, const char *name, const char *about)
 	out->files[out->n++] = file;
 }
 
+void k8s_choice(struct k8s_output *out, const char *target)
+{
+	out->files[out->n - 1].choice = target;
+}
+
 static cJSON *add_document(struct k8s_output *out, bool foreign)
 {
 	struct k8s_document document = {.doc = cJSON_CreateObject(), .foreign = foreign};

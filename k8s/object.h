@@ -34,6 +34,8 @@ struct k8s_output_file {
 	const char *folder; /* "10-karpenter" */
 	const char *name;   /* "trn1.yaml" */
 	const char *about;  /* leading comment, one or more lines; NULL = none */
+	const char *
+		choice; /* of one target: it is applied when it is that one's turn; NULL = always */
 	struct k8s_document *at;
 	size_t n, cap;
 };
@@ -73,6 +75,10 @@ int k8s_render(const struct fleet *fleet, const struct strlist *only, struct k8s
 /* The following objects go to this file of the renderer's folder; `about` is its leading comment.
  */
 void k8s_file(struct k8s_output *out, const char *name, const char *about);
+
+/* The file just begun is of one target, and stands beside those of others as a choice: a stream and
+ * a kustomization hold one of them, for all of them at once would all start. */
+void k8s_choice(struct k8s_output *out, const char *target);
 
 /*
  * A new object with apiVersion, kind and metadata {name, namespace, labels, annotations}: the

@@ -6,6 +6,7 @@
 #include "builder/cli/command.h"
 #include "builder/cli/image_check.h"
 #include "k8s/emit.h"
+#include "k8s/explain.h"
 
 static const char *const format_choices[] = {"yaml", "json", "list", NULL};
 
@@ -19,6 +20,8 @@ static const struct option options[] = {
                     .complete = COMPLETE_DIR),
 	TEXT_OPTION("format", 0, format, "yaml|json|list", "Form of the manifests",
                     .fallback = "yaml", .complete = COMPLETE_CHOICES, .choices = format_choices),
+	TEXT_OPTION("job", 0, job, "TARGET|all",
+                    "Whose job goes to standard output: of the first target, of another, of all"),
 	LIST_OPTION("only", 0, only, "NAME",
                     "Only this concern: cluster, account, namespace, karpenter, devices, storage, "
                     "monitoring, scheduler, jobs or nettest"),
@@ -67,19 +70,41 @@ static bool for_kubectl(const struct k8s_output *out)
 }
 
 /* One reader takes the stream: kubectl, or where nothing is for it, whom the documents are for. */
-static void print(struct cli *cli, const struct k8s_output *out, enum k8s_format format)
+static void print(struct cli *cli, const struct k8s_output *out, enum k8s_format format,
+                  const char *choice)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+	struct k8s_scope scope = {.foreign = !for_kubectl(out), .choice = choice};
 
-	k8s_stream(out, format, !for_kubectl(out), &text);
+	k8s_stream(out, format, scope, &text);
 	fwrite(strbuf_str(&text), 1, text.len, cli->out);
 	cli->json_printed = format != K8S_YAML;
+}
+
+/* Whose job the stream holds: the first target's unless one is named; NULL = all of them. */
+static int choose(const struct cli *cli, const struct fleet *fleet, const char **ret_choice,
+                  struct err *err)
+{
+	const char *name = cli->options.job;
+
+	*ret_choice = NULL;
+	if (name == NULL && fleet->n_targets > 0)
+		*ret_choice = fleet->targets[0].name;
+	if (name == NULL || strcmp(name, "all") == 0)
+		return 0;
+	if (fleet_target_find(fleet, name) == NULL) {
+		err_set(err, ERR_USAGE, "--job: the fleet has no target '%s'", name);
+		return err_hint(err, "`slipway explain` tells the targets and their order.");
+	}
+	*ret_choice = name;
+	return 0;
 }
 
 static int cmd_render_run(struct cli *cli, struct err *err)
 {
 	AUTO(k8s_output) struct k8s_output out = {0};
 	enum k8s_format format = format_of(cli->options.format);
+	const char *choice;
 	struct spec *spec;
 
 	if (spec_from_options(cli, &spec, err) != 0)
@@ -88,10 +113,12 @@ static int cmd_render_run(struct cli *cli, struct err *err)
 		err_set(err, ERR_USAGE, "'%s' has no cluster to render for", spec->file);
 		return err_hint(err, "Add the sections cluster and fleet.");
 	}
+	if (choose(cli, &spec->fleet, &choice, err) != 0)
+		return -1;
 	if (k8s_render(&spec->fleet, &cli->options.only, &out, err) != 0)
 		return -1;
 	if (cli->options.dest == NULL) {
-		print(cli, &out, format);
+		print(cli, &out, format, choice);
 		return 0;
 	}
 	if (k8s_write_dir(&out, format, cli->options.dest, err) != 0)

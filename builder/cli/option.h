@@ -34,7 +34,7 @@ struct options {
 		*username, *platform_one, *registry;
 	int64_t jobs, retries;
 	struct strlist sets, platforms, off, tags, provided;
-	const char *target, *arch, *device, *instance; /* fleet */
+	const char *target, *arch, *device, *job, *instance; /* fleet */
 	int64_t floor;
 	struct strlist only;
 };

@@ -104,12 +104,13 @@ _slipway_render() {
 	--set) COMPREPLY=(); return;;
 	--dest|-o) COMPREPLY=($(compgen -d -- "$cur")); return;;
 	--format) COMPREPLY=($(compgen -W "yaml json list " -- "$cur")); return;;
+	--job) COMPREPLY=(); return;;
 	--only) COMPREPLY=(); return;;
 	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--file --set --dest --format --only --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--file --set --dest --format --job --only --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi

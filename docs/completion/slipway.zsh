@@ -108,6 +108,7 @@ _slipway() {
 		'*--set=[Override one value of the spec, as in job.nodes=4]:PATH=VALUE:' \
 		'--dest=[Write a folder per concern here, instead of everything on standard output]:DIR:_files' \
 		'--format=[Form of the manifests]:yaml|json|list:(yaml json list )' \
+		'--job=[Whose job goes to standard output\: of the first target, of another, of all]:TARGET|all:' \
 		'*--only=[Only this concern\: cluster, account, namespace, karpenter, devices, storage, monitoring, scheduler, jobs or nettest]:NAME:' \
 		'--help[Show this help and exit]' \
 		'--output=[Form of the result on standard output]:text|json:(text json )' \

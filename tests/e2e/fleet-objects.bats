@@ -11,7 +11,7 @@ lists() {
 	local spec name
 	for spec in "${SPECS[@]}"; do
 		name=$(basename "$spec" .yaml)
-		"$SLIPWAY" render -f "$spec" --format list >"$name.json"
+		"$SLIPWAY" render -f "$spec" --job all --format list >"$name.json"
 		sed -n 's/^ *platforms: *\[\(.*\)\].*/\1/p' "$spec" | tr -d ' ' >"$name.platforms"
 	done
 	"$SLIPWAY" instances --output json >instances
@@ -70,7 +70,7 @@ print(json.dumps({"items": items}))' >broken.json
 	command -v node >/dev/null || skip "node is not installed"
 	run "$ROOT/tests/k8s/install-npm"
 	[ "$status" -ne 77 ] || skip "$output"
-	"$SLIPWAY" render -f "$ROOT/tests/golden/fleet/all.yaml" --format list | sed 's/"updateStrategy"/"updateStrateg"/' >broken.json
+	"$SLIPWAY" render -f "$ROOT/tests/golden/fleet/all.yaml" --job all --format list | sed 's/"updateStrategy"/"updateStrateg"/' >broken.json
 	run "$ROOT/tests/k8s/validate-npm" broken.json
 	[ "$status" -ne 77 ] || skip "$output"
 	[ "$status" -eq 1 ]
@@ -112,7 +112,7 @@ print(json.dumps({"items": items}))' >broken.json
 	mkdir random lists
 	(cd "$ROOT" && SLIPWAY_RANDOM_DIR=$WORK/random "${BUILD:-build}/unit/test_fleet" >/dev/null)
 	for spec in random/*.yaml; do
-		"$SLIPWAY" render -f "$spec" --format list >"lists/$(basename "$spec" .yaml).json"
+		"$SLIPWAY" render -f "$spec" --job all --format list >"lists/$(basename "$spec" .yaml).json"
 	done
 	[ "$(find lists -name '*.json' | wc -l)" -eq 500 ]
 	"$SLIPWAY" instances --output json >instances

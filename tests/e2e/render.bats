@@ -137,6 +137,19 @@ tree() { (cd "$1" && find . -type f | LC_ALL=C sort | xargs sha256sum); }
 	[ "$best" -lt 50 ]
 }
 
+@test "render: of the jobs only the first target's is applied, or the one that is asked for" {
+	[ "$("$SLIPWAY" render | grep -c '^kind: Job$')" -eq 2 ] # the job, and the file system's preparation
+	"$SLIPWAY" render | grep -q '^  name: perceiver-trn1$'
+	"$SLIPWAY" render --only jobs | grep -q '^  name: perceiver-trn1$'
+	[ "$("$SLIPWAY" render --only jobs --job g5g | grep '^  name: ')" = "  name: perceiver-g5g" ]
+	[ "$("$SLIPWAY" render --only jobs --job all | grep -c '^kind: Job$')" -eq 4 ]
+	run "$SLIPWAY" render --job p5
+	[ "$status" -eq 2 ]
+	"$SLIPWAY" render -o out
+	[ "$(sed -n 's/^  - //p' out/60-jobs/kustomization.yaml)" = trn1.yaml ]
+	[ -f out/60-jobs/g5g.yaml ]
+}
+
 @test "render: no file's name can end a remark" {
 	cp slipway.yaml $'x\nkind: Evil'
 	run "$SLIPWAY" render -f $'x\nkind: Evil'

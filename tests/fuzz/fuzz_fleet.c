@@ -17,7 +17,7 @@ static void render(const struct fleet *fleet)
 
 	if (k8s_render(fleet, NULL, &out, &err) != 0)
 		__builtin_trap();
-	k8s_stream(&out, K8S_YAML, true, &text);
+	k8s_stream(&out, K8S_YAML, (struct k8s_scope){.foreign = true}, &text);
 	strbuf_reset(&text);
 	explain_fleet(fleet, &text);
 }

@@ -7,6 +7,8 @@
 
 #include "k8s/explain.h"
 
+static const struct k8s_scope everything = {.foreign = true};
+
 /* ---- goldens ---- */
 
 static void compare(const char *path, const struct strbuf *got)
@@ -76,7 +78,7 @@ static void rendered(const char *yaml)
 	if (f.diags.n > 0)
 		printf("# %s: %s\n", yaml, f.diags.at[0].message);
 	snprintf(expect, sizeof(expect), "%.*s.out", (int)(strlen(yaml) - 5), yaml);
-	k8s_stream(&f.out, K8S_YAML, true, &got);
+	k8s_stream(&f.out, K8S_YAML, everything, &got);
 	compare(expect, &got);
 }
 
@@ -91,7 +93,7 @@ static void repository_spec(void)
 	AUTO(strbuf) struct strbuf got = STRBUF_INIT(0), words = STRBUF_INIT(0);
 
 	CHECK_OK(fleet_run(&f, "slipway.yaml"), &f.err);
-	k8s_stream(&f.out, K8S_YAML, true, &got);
+	k8s_stream(&f.out, K8S_YAML, everything, &got);
 	compare("tests/golden/fleet/repository.out", &got);
 	if (f.spec != NULL)
 		explain_fleet(&f.spec->fleet, &words);
@@ -247,7 +249,7 @@ static void list_form(void)
 	size_t objects = 0;
 
 	CHECK_OK(fleet_run(&f, "tests/golden/fleet/all.yaml"), &f.err);
-	k8s_stream(&f.out, K8S_LIST, false, &text);
+	k8s_stream(&f.out, K8S_LIST, (struct k8s_scope){0}, &text);
 	CHECK_OK(json_parse("list", text.ptr, text.len, &doc, &f.err), &f.err);
 	CHECK_STR(json_string(doc, "kind"), "List");
 	for (size_t i = 0; i < f.out.n; i++)
@@ -331,8 +333,8 @@ static void random_one(const char *path, uint64_t seed)
 		CHECK(!"a valid spec is rendered");
 		return;
 	}
-	k8s_stream(&f.out, K8S_YAML, true, &first);
-	k8s_stream(&again.out, K8S_YAML, true, &second);
+	k8s_stream(&f.out, K8S_YAML, everything, &first);
+	k8s_stream(&again.out, K8S_YAML, everything, &second);
 	CHECK_STR(strbuf_str(&second), strbuf_str(&first));
 	if (!reads_back(&f.out) || !pods_fit(&f.spec->fleet)) {
 		printf("# seed %llu:\n%s", (unsigned long long)seed, spec.ptr);
