@@ -252,15 +252,26 @@ static void parse_plugin(struct nettest *n, const struct line *line)
 	n->plugin[len] = '\0';
 }
 
+/* "Using network AWS Libfabric" proves nothing: libfabric may have taken TCP beneath. */
+static bool tells_tcp(const struct line *line)
+{
+	return find(line, "using network socket") != NULL ||
+	       find(line, "selected provider is tcp") != NULL ||
+	       find(line, "selected provider is sockets") != NULL;
+}
+
+static bool tells_efa(const struct line *line)
+{
+	return find(line, "selected provider is efa") != NULL ||
+	       find(line, "using network efa") != NULL;
+}
+
 /* One rank on sockets is enough to spoil a run: it outweighs every line that says EFA. */
 static void parse_transport(struct nettest *n, const struct line *line)
 {
-	if (find(line, "using network socket") != NULL)
+	if (tells_tcp(line))
 		n->transport = NETTEST_SOCKET;
-	else if (n->transport == NETTEST_UNKNOWN &&
-	         (find(line, "selected provider is efa") != NULL ||
-	          find(line, "using network efa") != NULL ||
-	          find(line, "using network aws libfabric") != NULL))
+	else if (n->transport == NETTEST_UNKNOWN && tells_efa(line))
 		n->transport = NETTEST_EFA;
 	if (find(line, "/gdrdma") != NULL)
 		n->rdma = true;

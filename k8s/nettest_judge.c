@@ -60,7 +60,7 @@ static void because(struct reasons *r, const char *fmt, ...)
 static void judge_transport(const struct nettest *n, struct reasons *r)
 {
 	if (n->transport == NETTEST_SOCKET)
-		because(r, "NCCL fell back to TCP (\"Using network Socket\"): EFA was not used");
+		because(r, "NCCL fell back to TCP: EFA was not used");
 	else if (n->transport == NETTEST_UNKNOWN)
 		because(r, "no line proves EFA: run with NCCL_DEBUG=INFO and keep the whole log");
 }

@@ -78,7 +78,7 @@ static void strips_prefixes(void)
 		"via NET/AWS Libfabric/0/GDRDMA\r\n"
 		"[1,3]<stdout>:h:1:2 [3] NCCL INFO NET/OFI Initializing aws-ofi-nccl 1.14.0; x\n"
 		"[1,0]<stdout>:# Avg bus bandwidth    : 40.5\r\n"
-		"[1,2]<stdout>:h:1:2 [2] NCCL INFO USING NETWORK AWS Libfabric\n");
+		"[1,2]<stdout>:h:1:2 [2] NCCL INFO USING NETWORK EFA\n");
 
 	CHECK_INT(n->n_rows, 1);
 	CHECK(n->rdma);
@@ -93,6 +93,16 @@ static void one_socket_spoils(void)
 		read_log("x NCCL INFO Using network Socket\n" PROOF HEAD LARGE END);
 
 	CHECK_INT(n->transport, NETTEST_SOCKET);
+}
+
+static void libfabric_alone_is_no_proof(void)
+{
+	AUTO_FREE struct nettest *unknown = read_log("Using network AWS Libfabric\n" LARGE);
+	AUTO_FREE struct nettest *tcp = read_log("Using network AWS Libfabric\n"
+	                                         "NET/OFI Selected Provider is tcp\n" LARGE);
+
+	CHECK_INT(unknown->transport, NETTEST_UNKNOWN);
+	CHECK_INT(tcp->transport, NETTEST_SOCKET);
 }
 
 static void refuses(void)
@@ -212,6 +222,7 @@ int main(void)
 	TEST("nettest: the table of older versions has no root column", reads_old_table);
 	TEST("nettest: prefixes of mpirun and kubectl are stripped", strips_prefixes);
 	TEST("nettest: one rank on sockets outweighs proofs of EFA", one_socket_spoils);
+	TEST("nettest: libfabric may have taken TCP", libfabric_alone_is_no_proof);
 	TEST("nettest: a log without a table is refused", refuses);
 	TEST("nettest: odd bytes and endless lines are survived", survives_bytes);
 	TEST("nettest: more rows than fit are dropped and told", caps_rows);
