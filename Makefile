@@ -28,13 +28,14 @@ LIBS     := -larchive -lcurl -lssl -lcrypto -lcjson -lyaml -lexpat -lz -Wl,-Bsta
 BASE_SRC    := $(wildcard base/*.c)
 BUILDER_SRC := $(wildcard builder/spec/*.c builder/oci/*.c builder/layer/*.c builder/registry/*.c \
                  builder/aws/*.c builder/check/*.c)
+FLEET_SRC   := $(wildcard karpenter/*.c k8s/*.c)
 CLI_SRC     := $(wildcard builder/cli/*.c)
 TRAINER_SRC := $(wildcard trainer/*.c)
 # What the trainer uses of base/: nothing that needs a foreign library.
 TRAINER_BASE_SRC := base/err.c base/mem.c base/strbuf.c base/jsonw.c base/slurp.c
-HEADERS     := $(wildcard base/*.h builder/*/*.h trainer/*.h tests/*.h)
+HEADERS     := $(wildcard base/*.h builder/*/*.h karpenter/*.h k8s/*.h trainer/*.h tests/*.h)
 
-LIB_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(BASE_SRC) $(BUILDER_SRC))
+LIB_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC))
 CLI_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(CLI_SRC))
 CLI_LIB_OBJ := $(filter-out $(BUILD)/obj/builder/cli/main.o,$(CLI_OBJ))
 UNIT     := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
@@ -64,7 +65,8 @@ $(BUILD)/$(1)/slipway-trainer: $(TRAINER_SRC) $(TRAINER_BASE_SRC) $(HEADERS)
 endef
 $(foreach arch,amd64 arm64,$(eval $(call trainer_rule,$(arch))))
 
--include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/unit/*.d)
+-include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/unit/*.d \
+           $(BUILD)/fuzz/obj/*/*.d $(BUILD)/fuzz/obj/*/*/*.d)
 
 # ---- what a person calls -------------------------------------------------------------------------
 
@@ -76,10 +78,11 @@ help:
 ## make demo     install what is needed, build everything, assemble the image, check it
 ## make test     install what is needed, build, run every test
 ## make check    the quick tests: unit only
+## make bless    renew the golden files of specs and manifests; look at the difference
 ## make lint     clang-tidy, cppcheck, include direction, size limits, format
 ## make asan     unit tests and fuzz smoke runs under AddressSanitizer and UBSan
 ## make valgrind unit tests under valgrind
-## make cover    line coverage of base/ and builder/ (floor 85 %)
+## make cover    line coverage of base/, builder/, k8s/ and karpenter/ (floor 85 %)
 ## make fuzz     fuzzers, T=seconds each (default 30)
 ## make bench    speed and memory beside umoci, buildah, zstd and pigz, into docs/bench/
 ## make docs     man pages, docs/SPEC.md, completion scripts
@@ -102,6 +105,11 @@ test: deps test-deps
 .PHONY: check
 check: units
 	tests/run unit
+
+.PHONY: bless
+bless: $(BUILD)/unit/test_spec $(BUILD)/unit/test_fleet
+	BLESS=1 $(BUILD)/unit/test_spec
+	BLESS=1 $(BUILD)/unit/test_fleet
 
 .PHONY: units
 units: $(UNIT)
@@ -133,11 +141,11 @@ bench-deps:
 
 .PHONY: lint
 lint: lint-deps layers headers sizes
-	clang-format --dry-run -Werror $(BASE_SRC) $(BUILDER_SRC) $(CLI_SRC) $(TRAINER_SRC) \
+	clang-format --dry-run -Werror $(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC) $(CLI_SRC) $(TRAINER_SRC) \
 	  $(filter-out base/banned.h,$(HEADERS))
-	tests/lint/tidy $(BASE_SRC) $(BUILDER_SRC) $(CLI_SRC) $(TRAINER_SRC)
+	tests/lint/tidy $(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC) $(CLI_SRC) $(TRAINER_SRC)
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
-	  --error-exitcode=1 --suppress=missingIncludeSystem -I. $(BASE_SRC) $(BUILDER_SRC) $(CLI_SRC) $(TRAINER_SRC)
+	  --error-exitcode=1 --suppress=missingIncludeSystem -I. $(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC) $(CLI_SRC) $(TRAINER_SRC)
 	shellcheck $$(grep -lE '^#!.*(bash|/sh)' -r tests .ci --include='*' -I)
 
 .PHONY: layers headers sizes
@@ -146,12 +154,12 @@ layers:
 sizes:
 	tests/lint/sizes
 headers:
-	@for h in $(filter-out base/banned.h,$(wildcard base/*.h builder/*/*.h trainer/*.h)); do \
+	@for h in $(filter-out base/banned.h,$(wildcard base/*.h builder/*/*.h karpenter/*.h k8s/*.h trainer/*.h)); do \
 	  echo "#include \"$$h\"" | $(CC) $(CFLAGS) -x c -fsyntax-only - || exit 1; done
 
 .PHONY: format
 format:
-	clang-format -i $(BASE_SRC) $(BUILDER_SRC) $(CLI_SRC) $(TRAINER_SRC) $(filter-out base/banned.h,$(HEADERS))
+	clang-format -i $(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC) $(CLI_SRC) $(TRAINER_SRC) $(filter-out base/banned.h,$(HEADERS))
 
 # gcc 12 sees truncation that cannot be when the sanitizers have rewritten the code.
 ASAN := -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=all -Wno-format-truncation -Wno-maybe-uninitialized
@@ -171,7 +179,7 @@ cover: test-deps all
 	$(MAKE) BUILD=build-cover OPT='-O0 -g' EXTRA_CFLAGS='--coverage -fprofile-update=atomic -U_FORTIFY_SOURCE -Wno-format-truncation' EXTRA_LDFLAGS='--coverage' \
 	  build-cover/slipway units
 	BUILD=build-cover tests/run unit e2e
-	gcovr --root . --object-directory build-cover/obj --filter 'base/' --filter 'builder/' \
+	gcovr --root . --object-directory build-cover/obj --filter 'base/' --filter 'builder/' --filter 'k8s/' --filter 'karpenter/' \
 	  --exclude 'builder/cli/main.c' --print-summary --fail-under-line 85
 
 # ---- fuzzers (clang, libFuzzer) ------------------------------------------------------------------
@@ -181,7 +189,7 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZERS  := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
 FUZZ_FLAGS := $(STD) -O1 -g -I. -include base/banned.h -DSLIPWAY_VERSION='"$(VERSION)"' \
               -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/obj/%.o,$(BASE_SRC) $(BUILDER_SRC))
+FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/obj/%.o,$(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC))
 
 .PHONY: fuzzers fuzz
 fuzzers: $(FUZZERS)
@@ -206,7 +214,8 @@ fuzz: test-deps fuzzers
 bench: bench-deps $(BUILD)/slipway
 	tests/bench/bench $(BUILD)/slipway docs/bench
 
-COMMANDS := build push inspect verify diff scan iam schema doctor completion version help
+COMMANDS := build push inspect verify diff scan iam schema render explain instances diagram nettest doctor \
+            completion version help
 
 .PHONY: docs
 docs: $(BUILD)/slipway
@@ -215,6 +224,9 @@ docs: $(BUILD)/slipway
 	for c in $(COMMANDS); do $(BUILD)/slipway help --man $$c > docs/man/slipway-$$c.1; done
 	$(BUILD)/slipway schema --format markdown > docs/SPEC.md
 	$(BUILD)/slipway schema > docs/slipway.schema.json
+	@mkdir -p docs/fleet
+	$(BUILD)/slipway explain > docs/fleet/explain.txt
+	$(BUILD)/slipway diagram -o docs/fleet/fleet.svg
 	for s in bash zsh fish; do $(BUILD)/slipway completion $$s > docs/completion/slipway.$$s; done
 
 .PHONY: install

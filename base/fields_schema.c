@@ -78,6 +78,19 @@ static cJSON *custom(const struct field *f)
 	return schema;
 }
 
+static cJSON *field_schema(const struct field *f);
+
+/* What a scalar in place of the mapping may be. */
+static cJSON *shorthand_schema(const struct field_table *table)
+{
+	for (size_t i = 0; i < table->n; i++)
+		if (strcmp(table->fields[i].key, table->shorthand) == 0)
+			return table->fields[i].kind == FIELD_KIND_STRINGS
+			               ? typed("string")
+			               : field_schema(&table->fields[i]);
+	BUG("%s has no key '%s'", table->name, table->shorthand);
+}
+
 static cJSON *object_schema(const struct field_table *table)
 {
 	if (table->shorthand == NULL)
@@ -85,7 +98,7 @@ static cJSON *object_schema(const struct field_table *table)
 	cJSON *schema = cJSON_CreateObject();
 	cJSON *either = json_add_array(schema, "oneOf");
 
-	json_push(either, typed("string"));
+	json_push(either, shorthand_schema(table));
 	json_push(either, fields_schema(table));
 	return schema;
 }
@@ -187,17 +200,39 @@ static void section(const struct field_table *table, const char *path, struct st
 	}
 }
 
+/* How many rows before row i, and from it on, are of its table. */
+static size_t siblings(const struct field_table *table, size_t i, size_t *ret_before)
+{
+	size_t n = 0;
+
+	*ret_before = 0;
+	for (size_t k = 0; k < table->n; k++)
+		if (table->fields[k].table == table->fields[i].table &&
+		    table->fields[k].kind == table->fields[i].kind) {
+			n++;
+			*ret_before += k < i;
+		}
+	return n;
+}
+
+/* Rows of one form are told once, as <name of the form>. */
 static void sections(const struct field_table *table, const char *path, struct strbuf *sb)
 {
 	section(table, path, sb);
 	for (size_t i = 0; i < table->n; i++) {
 		const struct field *f = &table->fields[i];
 		AUTO(strbuf) struct strbuf below = STRBUF_INIT(1024);
+		size_t before;
 
 		if (f->table == NULL)
 			continue;
-		strbuf_addf(&below, "%s%s%s%s", path, path[0] != '\0' ? "." : "", f->key,
-		            f->kind == FIELD_KIND_OBJECTS ? "[]" : "");
+		bool one_of_many = siblings(table, i, &before) > 1;
+
+		if (before > 0)
+			continue;
+		strbuf_addf(&below, "%s%s%s%s%s%s", path, path[0] != '\0' ? "." : "",
+		            one_of_many ? "<" : "", one_of_many ? f->table->name : f->key,
+		            one_of_many ? ">" : "", f->kind == FIELD_KIND_OBJECTS ? "[]" : "");
 		sections(f->table, strbuf_str(&below), sb);
 	}
 }

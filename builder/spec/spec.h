@@ -17,6 +17,7 @@
 #include "builder/layer/model.h"
 #include "builder/oci/mediatype.h"
 #include "builder/oci/platform.h"
+#include "k8s/model.h"
 
 /* The base of one platform; platform.os empty = for every platform. */
 struct spec_base {
@@ -31,6 +32,7 @@ struct spec_image {
 	struct srcpos repository_at;
 	struct strlist tags;
 	struct platform *platforms; /* at least one */
+	struct srcpos platforms_at;
 	size_t n_platforms;
 	enum compression compression;
 	int64_t level; /* 0 = the codec's default */
@@ -52,7 +54,10 @@ struct spec {
 	const char *dir;  /* relative paths in the spec start here */
 	const char *api_version;
 	const char *name;
+	struct srcpos name_at;
 	struct spec_image image;
+	struct fleet_sections sections; /* cluster, fleet, storage, job, monitoring as written */
+	struct fleet fleet;             /* and resolved */
 };
 
 struct spec_set {

@@ -297,7 +297,8 @@ static const struct field image_rows[] = {
                      "{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":\"string\"}}",
                      "platforms", "What to build for.",
                      .fallback_doc = "[linux/amd64, linux/arm64]",
-                     .type_doc = "list of os/architecture"),
+                     .type_doc = "list of os/architecture",
+                     .pos_offset = offsetof(struct spec_image, platforms_at)),
 	FIELD_CUSTOM(struct spec_image, compression, decode_compression,
                      "{\"type\":\"string\",\"pattern\":\"^(zstd(:([1-9]|1[0-9]))?|gzip(:([1-9]|1[0-"
                      "2]))?|none)$\"}",
@@ -344,14 +345,25 @@ static const struct field_table image_fields =
 	FIELD_TABLE(struct spec_image, "image", image_rows, "The container image.", .has_pos = true,
                     .pos_offset = offsetof(struct spec_image, at), .check = spec_check_image);
 
+/* A section that the fleet's room decodes; absent, it is not rendered. */
+#define SECTION(section, doc_)                                                                     \
+	FIELD_OBJECT(struct spec, sections.section, struct section##_section, &section##_fields,   \
+	             #section, doc_, .count_offset = offsetof(struct spec, sections.section.set))
+
 static const struct field rows[] = {
 	FIELD_STRING(struct spec, api_version, "apiVersion", "Version of this form: slipway/v1.",
                      .flags = FIELD_REQUIRED, .check = api_version_check),
 	FIELD_STRING(struct spec, name, "name", "Name of the job; objects are named after it.",
-                     .flags = FIELD_REQUIRED | FIELD_LITERAL, .check = name_check),
+                     .flags = FIELD_REQUIRED | FIELD_LITERAL, .check = name_check,
+                     .pos_offset = offsetof(struct spec, name_at)),
 	FIELD_OBJECT(struct spec, image, struct spec_image, &image_fields, "image",
                      "The container image.", .flags = FIELD_REQUIRED),
+	SECTION(cluster, "The EKS cluster."),
+	SECTION(fleet, "The machines the same job may run on; the highest weight comes first."),
+	SECTION(storage, "Where data and checkpoints are."),
+	SECTION(job, "The training job, the same on every target."),
+	SECTION(monitoring, "Metrics and alarms."),
 };
 
-const struct field_table spec_fields =
-	FIELD_TABLE(struct spec, "spec", rows, "What a native job is: its image.");
+const struct field_table spec_fields = FIELD_TABLE(
+	struct spec, "spec", rows, "What a native job is: its image, and the fleet it runs on.");

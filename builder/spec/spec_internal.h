@@ -21,4 +21,7 @@ const char *variables_load(struct fields_context *c, const struct yaml_node *nod
 /* Text with every variable of the platform replaced; NULL stays NULL. */
 const char *variables_expand(const char *text, const struct platform *platform, struct arena *a);
 
+/* Resolves the fleet from the sections and the image; problems go to diags. */
+void spec_resolve_fleet(struct spec *spec, const char *file, struct arena *a, struct diags *d);
+
 #endif

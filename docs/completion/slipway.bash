@@ -146,6 +146,79 @@ _slipway_schema() {
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
 }
+_slipway_render() {
+	case "$prev" in
+	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--set) COMPREPLY=(); return;;
+	--dest|-o) COMPREPLY=($(compgen -d -- "$cur")); return;;
+	--format) COMPREPLY=($(compgen -W "yaml json list " -- "$cur")); return;;
+	--job) COMPREPLY=(); return;;
+	--only) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--file --set --dest --format --job --only --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+}
+_slipway_explain() {
+	case "$prev" in
+	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--set) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--file --set --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -W "trn1 trn2 p4d p5 g5 g6 g5g " -- "$cur"))
+	fi
+}
+_slipway_instances() {
+	case "$prev" in
+	--target) COMPREPLY=(); return;;
+	--arch) COMPREPLY=($(compgen -W "amd64 arm64 " -- "$cur")); return;;
+	--device) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--target --arch --device --efa --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+}
+_slipway_diagram() {
+	case "$prev" in
+	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--set) COMPREPLY=(); return;;
+	--dest|-o) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--file --set --dest --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+}
+_slipway_nettest() {
+	case "$prev" in
+	--target) COMPREPLY=(); return;;
+	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--instance) COMPREPLY=(); return;;
+	--floor) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--target --file --instance --floor --allow-tcp --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -W "parse " -- "$cur"))
+	fi
+}
 _slipway_doctor() {
 	case "$prev" in
 	--registry) COMPREPLY=(); return;;
@@ -201,7 +274,7 @@ _slipway() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "build push inspect verify diff scan iam schema doctor completion version help " -- "$cur"))
+		COMPREPLY=($(compgen -W "build push inspect verify diff scan iam schema render explain instances diagram nettest doctor completion version help " -- "$cur"))
 		return
 	fi
 	case "${COMP_WORDS[1]}" in
@@ -213,6 +286,11 @@ _slipway() {
 	scan) _slipway_scan;;
 	iam) _slipway_iam;;
 	schema) _slipway_schema;;
+	render) _slipway_render;;
+	explain) _slipway_explain;;
+	instances) _slipway_instances;;
+	diagram) _slipway_diagram;;
+	nettest) _slipway_nettest;;
 	doctor) _slipway_doctor;;
 	completion) _slipway_completion;;
 	version) _slipway_version;;

@@ -10,6 +10,11 @@ _slipway() {
 			'scan:Show what Amazon ECR'\''s scanner found in an image, and fail on what is severe'
 			'iam:Print the least IAM policy for a repository in Amazon ECR'
 			'schema:Print the JSON Schema of slipway.yaml'
+			'render:Render the fleet'\''s manifests'
+			'explain:Tell in words what a target gets, and why'
+			'instances:List the instance types of the fleet'\''s targets'
+			'diagram:Draw the fleet as SVG'
+			'nettest:Judge the log of an NCCL all-reduce over EFA'
 			'doctor:Show what this machine offers to builds and pushes'
 			'completion:Print a tab completion script'
 			'version:Show the version and the layer formats'
@@ -141,6 +146,51 @@ _slipway() {
 		'--output=[Form of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
 		'*:argument:_files';;
+	render) _arguments -s \
+		'--file=[The spec]:FILE:_files' \
+		'*--set=[Override one value of the spec, as in job.nodes=4]:PATH=VALUE:' \
+		'--dest=[Write a folder per concern here, instead of everything on standard output]:DIR:_files' \
+		'--format=[Form of the manifests]:yaml|json|list:(yaml json list )' \
+		'--job=[Whose job goes to standard output\: of the first target, of another, of all]:TARGET|all:' \
+		'*--only=[Only this concern\: cluster, account, namespace, karpenter, devices, storage, monitoring, scheduler, jobs or nettest]:NAME:' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
+	explain) _arguments -s \
+		'--file=[The spec]:FILE:_files' \
+		'*--set=[Override one value of the spec]:PATH=VALUE:' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:(trn1 trn2 p4d p5 g5 g6 g5g )';;
+	instances) _arguments -s \
+		'--target=[Only this target or family, as in trn1 or p4de]:NAME:' \
+		'--arch=[Only this architecture]:amd64|arm64:(amd64 arm64 )' \
+		'--device=[Only this accelerator, as in a100]:NAME:' \
+		'--efa[Only types with EFA]' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
+	diagram) _arguments -s \
+		'--file=[The spec]:FILE:_files' \
+		'*--set=[Override one value of the spec, as in job.nodes=4]:PATH=VALUE:' \
+		'--dest=[Write the picture here, not to standard output]:FILE:_files' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
+	nettest) _arguments -s \
+		'--target=[Judge by the floor that the spec or the target'\''s instance gives]:NAME:' \
+		'--file=[The spec, for --target]:FILE:_files' \
+		'--instance=[Judge by this type'\''s network, as in p4d.24xlarge]:TYPE:' \
+		'--floor=[Bus bandwidth to be reached at the largest size]:GB/S:' \
+		'--allow-tcp[Let a run pass that did not use EFA]' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:(parse )';;
 	doctor) _arguments -s \
 		'--registry=[Try to reach this registry with its credentials]:HOST\[/NAME\]:' \
 		'--insecure[Speak plain http to the registries of this command]' \

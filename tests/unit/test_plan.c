@@ -262,7 +262,9 @@ static void schema_accepts_the_example(void)
 {
 	static const char *const wrong[] = {
 		"{name: a, image: {}}",
+		"{apiVersion: slipway/v1, name: a, image: {}, clusters: {}}",
 		"{apiVersion: slipway/v1, name: a, image: {}, cluster: {}}",
+		"{apiVersion: slipway/v1, name: a, image: {}, fleet: {g5: []}}",
 		"{apiVersion: slipway/v1, name: a, image: []}",
 		"{apiVersion: slipway/v1, name: a, image: {tags: v1}}",
 		"{apiVersion: slipway/v1, name: a, image: {layers: [{file: []}]}}",

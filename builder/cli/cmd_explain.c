@@ -1,0 +1,82 @@
+/*
+ * slipway explain: what a target gets, and why.
+ */
+#include <string.h>
+
+#include "builder/cli/command.h"
+#include "builder/cli/image_check.h"
+#include "k8s/explain.h"
+
+static const struct option options[] = {
+	TEXT_OPTION("file", 'f', file, "FILE", "The spec", .fallback = "slipway.yaml",
+                    .complete = COMPLETE_FILE),
+	LIST_OPTION("set", 0, sets, "PATH=VALUE", "Override one value of the spec"),
+};
+
+static int no_target(const struct fleet *fleet, const char *name, struct err *err)
+{
+	AUTO(strbuf) struct strbuf known = STRBUF_INIT(256);
+
+	for (size_t i = 0; i < fleet->n_targets; i++)
+		strbuf_addf(&known, "%s%s", i > 0 ? ", " : "", fleet->targets[i].name);
+	err_set(err, ERR_USAGE, "the fleet has no target '%s'", name);
+	return err_hint(err, known.len > 0 ? "It has %s." : "It has none%s.", strbuf_str(&known));
+}
+
+/* The targets in the order they are tried; `only` NULL = all. */
+static void print_json(struct cli *cli, const struct fleet *fleet, const struct fleet_target *only)
+{
+	AUTO(json) cJSON *targets = cJSON_CreateArray();
+
+	for (size_t i = 0; i < fleet->n_targets; i++) {
+		if (only != NULL && only != &fleet->targets[i])
+			continue;
+		cJSON *object = cJSON_CreateObject();
+
+		explain_json(fleet, &fleet->targets[i], object);
+		json_push(targets, object);
+	}
+	cli_print_json(cli, targets);
+}
+
+static int cmd_explain_run(struct cli *cli, struct err *err)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+	struct spec *spec;
+
+	if (spec_from_options(cli, &spec, err) != 0)
+		return -1;
+	const char *name = cli->args.n > 0 ? cli->args.at[0] : NULL;
+	const struct fleet_target *t = name != NULL ? fleet_target_find(&spec->fleet, name) : NULL;
+
+	if (t == NULL && (name != NULL || spec->fleet.n_targets == 0))
+		return no_target(&spec->fleet, name != NULL ? name : "", err);
+	if (cli_json(cli)) {
+		print_json(cli, &spec->fleet, t);
+		return 0;
+	}
+	if (t != NULL)
+		explain_target(&spec->fleet, t, &text);
+	else
+		explain_fleet(&spec->fleet, &text);
+	fputs(strbuf_str(&text), cli->out);
+	return 0;
+}
+
+static const char *const target_choices[] = {"trn1", "trn2", "p4d", "p5", "g5", "g6", "g5g", NULL};
+
+const struct command cmd_explain = {
+	.name = "explain",
+	.summary = "Tell in words what a target gets, and why",
+	.synopsis = "[TARGET]",
+	.details = "Nodes, resources, taints, EFA, the job, and which target comes next when this "
+		   "one has no capacity. Without a target: all of them in order.\n",
+	.examples = "slipway explain\tThe whole fleet\n"
+		    "slipway explain p4d\tOne target\n"
+		    "slipway explain --output json\tThe figures, for a program\n",
+	.options = options,
+	.n_options = ARRAY_LEN(options),
+	.max_args = 1,
+	.arg_choices = target_choices,
+	.run = cmd_explain_run,
+};

@@ -1,0 +1,150 @@
+/*
+ * slipway render: the spec's fleet as manifests, on standard output or in a folder.
+ */
+#include <string.h>
+
+#include "builder/cli/command.h"
+#include "builder/cli/image_check.h"
+#include "k8s/emit.h"
+#include "k8s/explain.h"
+
+static const char *const format_choices[] = {"yaml", "json", "list", NULL};
+
+static const struct option options[] = {
+	TEXT_OPTION("file", 'f', file, "FILE", "The spec", .fallback = "slipway.yaml",
+                    .complete = COMPLETE_FILE),
+	LIST_OPTION("set", 0, sets, "PATH=VALUE",
+                    "Override one value of the spec, as in job.nodes=4"),
+	TEXT_OPTION("dest", 'o', dest, "DIR",
+                    "Write a folder per concern here, instead of everything on standard output",
+                    .complete = COMPLETE_DIR),
+	TEXT_OPTION("format", 0, format, "yaml|json|list", "Form of the manifests",
+                    .fallback = "yaml", .complete = COMPLETE_CHOICES, .choices = format_choices),
+	TEXT_OPTION("job", 0, job, "TARGET|all",
+                    "Whose job goes to standard output: of the first target, of another, of all"),
+	LIST_OPTION("only", 0, only, "NAME",
+                    "Only this concern: cluster, account, namespace, karpenter, devices, storage, "
+                    "monitoring, scheduler, jobs or nettest"),
+};
+
+static enum k8s_format format_of(const char *name)
+{
+	if (strcmp(name, "json") == 0)
+		return K8S_JSON;
+	return strcmp(name, "list") == 0 ? K8S_LIST : K8S_YAML;
+}
+
+/* What was written, folder by folder. */
+static void tell(struct cli *cli, const struct k8s_output *out)
+{
+	AUTO(json) cJSON *doc = cJSON_CreateObject();
+	cJSON *files = json_add_array(doc, "files");
+
+	json_add_string(doc, "directory", cli->options.dest);
+	for (size_t i = 0; i < out->n; i++) {
+		const struct k8s_output_file *file = &out->files[i];
+
+		if (!cli_json(cli)) {
+			fprintf(cli->out, "%s/%s/%s: %zu object%s\n", cli->options.dest,
+			        file->folder, file->name, file->n, file->n == 1 ? "" : "s");
+			continue;
+		}
+		cJSON *row = cJSON_CreateObject();
+
+		json_add_string(row, "folder", file->folder);
+		json_add_string(row, "name", file->name);
+		json_add_int(row, "objects", (int64_t)file->n);
+		json_push(files, row);
+	}
+	if (cli_json(cli))
+		cli_print_json(cli, doc);
+}
+
+static bool for_kubectl(const struct k8s_output *out)
+{
+	for (size_t i = 0; i < out->n; i++)
+		for (size_t k = 0; k < out->files[i].n; k++)
+			if (!out->files[i].at[k].foreign)
+				return true;
+	return false;
+}
+
+/* One reader takes the stream: kubectl, or where nothing is for it, whom the documents are for. */
+static void print(struct cli *cli, const struct k8s_output *out, enum k8s_format format,
+                  const char *choice)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+	struct k8s_scope scope = {.foreign = !for_kubectl(out), .choice = choice};
+
+	k8s_stream(out, format, scope, &text);
+	fwrite(strbuf_str(&text), 1, text.len, cli->out);
+	cli->json_printed = format != K8S_YAML;
+}
+
+/* Whose job the stream holds: the first target's unless one is named; NULL = all of them. */
+static int choose(const struct cli *cli, const struct fleet *fleet, const char **ret_choice,
+                  struct err *err)
+{
+	const char *name = cli->options.job;
+
+	*ret_choice = NULL;
+	if (name == NULL && fleet->n_targets > 0)
+		*ret_choice = fleet->targets[0].name;
+	if (name == NULL || strcmp(name, "all") == 0)
+		return 0;
+	if (fleet_target_find(fleet, name) == NULL) {
+		err_set(err, ERR_USAGE, "--job: the fleet has no target '%s'", name);
+		return err_hint(err, "`slipway explain` tells the targets and their order.");
+	}
+	*ret_choice = name;
+	return 0;
+}
+
+static int cmd_render_run(struct cli *cli, struct err *err)
+{
+	AUTO(k8s_output) struct k8s_output out = {0};
+	enum k8s_format format = format_of(cli->options.format);
+	const char *choice;
+	struct spec *spec;
+
+	if (spec_from_options(cli, &spec, err) != 0)
+		return -1;
+	if (!spec->sections.cluster.set) {
+		err_set(err, ERR_USAGE, "'%s' has no cluster to render for", spec->file);
+		return err_hint(err, "Add the sections cluster and fleet.");
+	}
+	if (choose(cli, &spec->fleet, &choice, err) != 0)
+		return -1;
+	if (k8s_render(&spec->fleet, &cli->options.only, &out, err) != 0)
+		return -1;
+	if (cli->options.dest == NULL) {
+		print(cli, &out, format, choice);
+		return 0;
+	}
+	if (k8s_write_dir(&out, format, cli->options.dest, err) != 0)
+		return err_wrap(err, "render");
+	tell(cli, &out);
+	return 0;
+}
+
+const struct command cmd_render = {
+	.name = "render",
+	.summary = "Render the fleet's manifests",
+	.synopsis = "",
+	.details =
+		"Turns the sections cluster, fleet, storage, job and monitoring into manifests: "
+		"node "
+		"pools, device plugins, storage, jobs, metrics. Without -o they go to standard "
+		"output, ready for `kubectl apply -f -`. What is not for kubectl (the cluster "
+		"itself for eksctl, roles and alarms for CloudFormation) is written to the folder, "
+		"or shown when nothing else is asked for, as with --only cluster.\n\n"
+		"With -o, files of an earlier run are replaced or removed; a file that slipway did "
+		"not write is never touched.\n",
+	.examples = "slipway render | kubectl apply -f -\tApply the fleet\n"
+		    "slipway render -o deploy\tWrite a folder per concern\n"
+		    "slipway render --only cluster | eksctl create cluster -f -\tMake the "
+		    "cluster\n",
+	.options = options,
+	.n_options = ARRAY_LEN(options),
+	.run = cmd_render_run,
+};

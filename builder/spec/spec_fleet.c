@@ -1,0 +1,23 @@
+/*
+ * Joins the image and the fleet: what the fleet's room has to know of the image.
+ */
+#include <string.h>
+
+#include "builder/spec/spec_internal.h"
+
+void spec_resolve_fleet(struct spec *spec, const char *file, struct arena *a, struct diags *d)
+{
+	const struct spec_image *image = &spec->image;
+	struct fleet_names names = {.name = spec->name, .name_at = spec->name_at, .file = file};
+	struct fleet_image facts = {.repository = image->repository,
+	                            .tag = image->tags.n > 0 ? image->tags.at[0] : NULL,
+	                            .at = image->platforms_at.file != NULL ? image->platforms_at
+	                                                                   : image->at};
+	const char **architectures =
+		arena_calloc(a, image->n_platforms + 1, sizeof(*architectures));
+
+	for (size_t i = 0; i < image->n_platforms; i++)
+		architectures[i] = image->platforms[i].architecture;
+	facts.architectures = (struct strlist){architectures, image->n_platforms};
+	fleet_resolve(&spec->sections, &names, &facts, a, d, &spec->fleet);
+}
