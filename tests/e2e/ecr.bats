@@ -65,9 +65,16 @@ image() {
 # push [ARGS...]: the image to team/app; output in push.out and push.err.
 push() { "$SLIPWAY" push image "$HOST/${REPO:-team/app}:${TAG:-v1}" "${TO[@]}" "$@" >push.out 2>push.err; }
 
+# demo: the image of `make demo`, where its programs are built; else the small one.
+demo() {
+	[ -x "$ROOT/build/amd64/slipway-trainer" ] && [ -x "$ROOT/build/arm64/slipway-trainer" ] || { image && return; }
+	"$SLIPWAY" build -f "$ROOT/slipway.yaml" --progress none -o image >build.out
+	DIGEST=$(tail -n 1 build.out)
+}
+
 # pushes: the push works, and the repository then has the image under the tag.
 pushes() {
-	image
+	[ -d image ] || demo
 	push "$@" || { cat push.err >&2 && return 1; }
 	[ "$(tail -n 1 push.out)" = "$DIGEST" ]
 	[ "$(state "d['repositories']['123456789012/us-east-1/${REPO:-team/app}']['tags']['${TAG:-v1}']")" = "$DIGEST" ]
@@ -300,6 +307,8 @@ golden() {
 	image
 	"$SLIPWAY" push image public.ecr.aws/team1/app:v1 "${TO[@]}" >push.out 2>push.err || { cat push.err >&2 && false; }
 	[ "$(tail -n 1 push.out)" = "$DIGEST" ]
+	run ! "$SLIPWAY" push image public.ecr.aws/team1/new:v1 "${TO[@]}"
+	"$SLIPWAY" push image public.ecr.aws/team1/new:v1 "${TO[@]}" --create-repository >push.out
 	unset AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY
 	"$SLIPWAY" inspect public.ecr.aws/team1/app:v1 "${TO[@]}" >inspect.out
 	grep -q "$DIGEST" inspect.out
@@ -369,6 +378,7 @@ golden() {
 
 @test "ecr: an immutable tag: the same image is fine, another is refused before a byte is sent" {
 	keys
+	image
 	REPO=team/fixed pushes
 	REPO=team/fixed push
 	echo more >>tree/share/a.txt
