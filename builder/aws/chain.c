@@ -75,6 +75,8 @@ int chain_walk(struct chain *c, struct aws_trace *trace, struct aws_credentials 
 			strbuf_addf(&reasons, "%s%s: %s", reasons.len > 0 ? "; " : "",
 			            providers[i].name, why_not);
 	}
+	if (trace != NULL)
+		trace->nothing = true;
 	return nothing_found(c, &reasons, err);
 }
 

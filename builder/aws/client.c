@@ -90,13 +90,18 @@ int64_t aws_client_now_ms(struct aws_client *c)
 	return local_ms(c) + correction(c);
 }
 
-int64_t aws_client_offset_s(struct aws_client *c)
+static int64_t measured(struct aws_client *c)
 {
 	pthread_mutex_lock(&c->lock);
 	int64_t offset = c->offset_ms;
 
 	pthread_mutex_unlock(&c->lock);
-	return offset / 1000;
+	return offset;
+}
+
+int64_t aws_client_offset_s(struct aws_client *c)
+{
+	return measured(c) / 1000;
 }
 
 /* A reply's Date against our clock; one out of a cache says nothing. */
@@ -238,25 +243,13 @@ static int exchange(struct aws_client *c, const struct aws_call *call,
 	return status;
 }
 
-/* A server, or what stands before it, may send back what it was sent. */
-static void mask(struct strbuf *body, const char *secret)
-{
-	size_t len = secret != NULL ? strlen(secret) : 0;
-	char *at = body->ptr;
-
-	while (len >= 8 && at != NULL && (at = strstr(at, secret)) != NULL) {
-		memset(at, '*', len);
-		at += len;
-	}
-}
-
-static void mask_all(struct strbuf *body, const struct aws_call *call)
+static void mask_all(struct http_response *resp, const struct aws_call *call)
 {
 	if (call->credentials != NULL) {
-		mask(body, call->credentials->secret_access_key);
-		mask(body, call->credentials->session_token);
+		aws_failure_mask(resp, call->credentials->secret_access_key);
+		aws_failure_mask(resp, call->credentials->session_token);
 	}
-	mask(body, call->secret);
+	aws_failure_mask(resp, call->secret);
 }
 
 /* ---- retries ---- */
@@ -329,15 +322,15 @@ static int try_once(struct aws_client *c, const struct aws_call *call,
 		return 0;
 	const char *after = http_header_get(&resp->headers, "x-amz-retry-after");
 
-	mask_all(&resp->body, call);
+	mask_all(resp, call);
 	aws_failure_parse(resp, a, &o->failure);
 	aws_failure_err(&o->failure, err);
 	snprintf(o->retry_after, sizeof(o->retry_after), "%s", after != NULL ? after : "");
 	o->retry = aws_failure_retry(&o->failure);
-	if (!aws_failure_is_skew(&o->failure) || !is_skewed(c->offset_ms - used))
+	if (!aws_failure_is_skew(&o->failure) || !is_skewed(measured(c) - used))
 		return -1;
 	o->skewed = correction(c) != used;
-	return skew_err(c->offset_ms, err);
+	return skew_err(measured(c), err);
 }
 
 int aws_client_send(struct aws_client *c, const struct aws_call *call, struct arena *a,

@@ -114,12 +114,8 @@ static int without_aws(struct ecr_registry *e, const struct ecr_host *h, const c
                        bool renew, struct credential *ret, struct err *err)
 {
 	struct err why = *err;
-	const struct aws_trace *trace = aws_session_trace(e->opts.session);
-	bool configured = trace->n == 0;
 
-	for (size_t i = 0; i < trace->n; i++)
-		configured = configured || trace->at[i].why_not == NULL;
-	if (configured || why.code != ERR_DENIED || strncmp(why.msg, "no AWS", 6) != 0)
+	if (!aws_session_trace(e->opts.session)->nothing)
 		return -1;
 	if (from_others(e, host, renew, ret, err) != 0)
 		return -1;

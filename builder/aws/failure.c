@@ -92,6 +92,17 @@ static const char *first_words(const char *body, struct arena *a)
 	return arena_strdup(a, strbuf_str(&sb));
 }
 
+void aws_failure_mask(struct http_response *resp, const char *secret)
+{
+	size_t len = secret != NULL ? strlen(secret) : 0;
+	char *at = resp->body.ptr;
+
+	while (len >= 8 && at != NULL && (at = strstr(at, secret)) != NULL) {
+		memset(at, '*', len);
+		at += len;
+	}
+}
+
 void aws_failure_parse(const struct http_response *resp, struct arena *a,
                        struct aws_failure *ret_failure)
 {

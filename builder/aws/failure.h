@@ -18,6 +18,10 @@ struct aws_failure {
 	const char *request_id; /* "" if none */
 };
 
+/* Puts '*' over every occurrence of a secret (NULL = none) that a server, or what stands before it,
+ * sent back. */
+void aws_failure_mask(struct http_response *resp, const char *secret);
+
 /* Never fails: whatever the body is, something is said about it. */
 void aws_failure_parse(const struct http_response *resp, struct arena *a,
                        struct aws_failure *ret_failure);

@@ -145,6 +145,7 @@ static int read_container(struct chain *c, const char *url, struct aws_credentia
 
 	if (status == 0)
 		status = ask_container(c, url, &token, &resp, err);
+	aws_failure_mask(&resp, token.ptr);
 	if (token.ptr != NULL)
 		OPENSSL_cleanse(token.ptr, token.len);
 	if (status == 0 && resp.status != 200) {

@@ -18,6 +18,7 @@ struct aws_trace {
 		const char *provider, *why_not; /* why_not NULL: this one gave the credentials */
 	} at[AWS_TRACE_MAX];
 	size_t n;
+	bool nothing; /* no provider is configured at all: nothing is broken either */
 };
 void aws_trace_done(struct aws_trace *t);
 

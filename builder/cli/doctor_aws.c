@@ -100,11 +100,13 @@ void doctor_aws_local(const struct doctor *d, const struct remote *remote)
 	AUTO(aws_credentials) struct aws_credentials credentials = {0};
 	struct err err = {0};
 
+	const struct aws_session *session = remote->aws->session;
+
 	if (say_credentials(d, remote, NULL, &credentials, &err) != 0 &&
-	    strncmp(err.msg, "no AWS", 6) != 0)
+	    (session == NULL || !aws_session_trace(session)->nothing))
 		doctor_say(d, "credentials.error", err.msg);
-	if (remote->aws->session != NULL)
-		doctor_say(d, "region", aws_session_settings(remote->aws->session)->region);
+	if (session != NULL)
+		doctor_say(d, "region", aws_session_settings(session)->region);
 }
 
 /* The principal by STS, which always answers; where it cannot be reached, what else is known. */

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# shellcheck disable=SC2030,SC2031 # each test has its own environment
 # Amazon ECR: credentials from every source, pushes against its real behaviour, and the words for what
 # goes wrong. Everything runs against tests/servers/fakeaws over TLS, under the real host names.
 
@@ -44,11 +45,12 @@ teardown() {
 }
 
 certificate() {
-	printf 'subjectAltName=DNS:*.us-east-1.amazonaws.com,DNS:%s,DNS:*.dkr.ecr.us-east-1.amazonaws.com,DNS:localhost' "$HOST" >names
-	printf ',DNS:api.ecr.us-east-1.amazonaws.com,DNS:api.ecr.eu-west-1.amazonaws.com,DNS:portal.sso.us-east-1.amazonaws.com' >>names
-	printf ',DNS:123456789012.dkr.ecr.eu-west-1.amazonaws.com,DNS:registry.example.com,DNS:public.ecr.aws' >>names
-	printf ',DNS:api.ecr-public.us-east-1.amazonaws.com' >>names
-	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=test -addext "$(cat names)" \
+	local names=(localhost "$HOST" '*.us-east-1.amazonaws.com' '*.dkr.ecr.us-east-1.amazonaws.com'
+		api.ecr.us-east-1.amazonaws.com api.ecr.eu-west-1.amazonaws.com portal.sso.us-east-1.amazonaws.com
+		123456789012.dkr.ecr.eu-west-1.amazonaws.com registry.example.com public.ecr.aws
+		api.ecr-public.us-east-1.amazonaws.com)
+	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=test \
+		-addext "subjectAltName=$(printf 'DNS:%s\n' "${names[@]}" | paste -sd,)" \
 		-keyout key.pem -out cert.pem 2>/dev/null
 }
 
@@ -65,10 +67,20 @@ image() {
 # push [ARGS...]: the image to team/app; output in push.out and push.err.
 push() { "$SLIPWAY" push image "$HOST/${REPO:-team/app}:${TAG:-v1}" "${TO[@]}" "$@" >push.out 2>push.err; }
 
+# demo: the image of `make demo`, where its programs are built; else the small one.
+demo() {
+	if [ ! -x "$ROOT/build/amd64/slipway-trainer" ] || [ ! -x "$ROOT/build/arm64/slipway-trainer" ]; then
+		image
+		return
+	fi
+	"$SLIPWAY" build -f "$ROOT/slipway.yaml" --progress none -o image >build.out
+	DIGEST=$(tail -n 1 build.out)
+}
+
 # pushes: the push works, and the repository then has the image under the tag.
 pushes() {
-	image
-	push "$@" || { cat push.err >&2 && return 1; }
+	[ -d image ] || demo
+	push || { cat push.err >&2 && return 1; }
 	[ "$(tail -n 1 push.out)" = "$DIGEST" ]
 	[ "$(state "d['repositories']['123456789012/us-east-1/${REPO:-team/app}']['tags']['${TAG:-v1}']")" = "$DIGEST" ]
 }
@@ -300,6 +312,8 @@ golden() {
 	image
 	"$SLIPWAY" push image public.ecr.aws/team1/app:v1 "${TO[@]}" >push.out 2>push.err || { cat push.err >&2 && false; }
 	[ "$(tail -n 1 push.out)" = "$DIGEST" ]
+	run ! "$SLIPWAY" push image public.ecr.aws/team1/new:v1 "${TO[@]}"
+	"$SLIPWAY" push image public.ecr.aws/team1/new:v1 "${TO[@]}" --create-repository >push.out
 	unset AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY
 	"$SLIPWAY" inspect public.ecr.aws/team1/app:v1 "${TO[@]}" >inspect.out
 	grep -q "$DIGEST" inspect.out
@@ -369,6 +383,7 @@ golden() {
 
 @test "ecr: an immutable tag: the same image is fine, another is refused before a byte is sent" {
 	keys
+	image
 	REPO=team/fixed pushes
 	REPO=team/fixed push
 	echo more >>tree/share/a.txt
