@@ -18,6 +18,10 @@ enum { MASTER_PORT = 29500, NEURON_ROOT_PORT = 63423 };
 
 #define JOB_CONTAINER "trainer"
 
+/* On pods that Prometheus can ask, whatever their target. */
+#define JOB_METRICS_LABEL "slipway/metrics"
+#define JOB_METRICS_VALUE "trainer"
+
 /* Annotation of the pod's index in an indexed Job. */
 #define INDEX_ANNOTATION "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 
