@@ -122,7 +122,7 @@ CROSS_arm64 := gcc-x86-64-linux-gnu libc6-dev-amd64-cross
 DEPS := gcc make libc6-dev ca-certificates libarchive-dev libssl-dev libcurl4-openssl-dev libcjson-dev \
         libyaml-dev zlib1g-dev libzstd-dev libdeflate-dev qemu-user-static \
         $(CROSS_$(shell dpkg --print-architecture))
-TEST_DEPS := bats python3 openssl skopeo umoci docker-registry podman runc uidmap apache2-utils binutils \
+TEST_DEPS := bats python3 python3-yaml openssl skopeo umoci docker-registry podman runc uidmap apache2-utils binutils \
         binfmt-support attr libcap2-bin clang libclang-rt-14-dev libarchive-tools zstd git
 LINT_DEPS := clang-tidy clang-format cppcheck shellcheck python3
 BENCH_DEPS := umoci buildah skopeo docker-registry pigz zstd python3
