@@ -16,6 +16,9 @@
 
 enum { MASTER_PORT = 29500, NEURON_ROOT_PORT = 63423 };
 
+/* Exit status of a wrong command line or configuration: trying again would not help. */
+enum { TRAINER_EXIT_USAGE = 2 };
+
 #define JOB_CONTAINER "trainer"
 
 /* On pods that Prometheus can ask, whatever their target. */
