@@ -122,7 +122,8 @@ CROSS_arm64 := gcc-x86-64-linux-gnu libc6-dev-amd64-cross
 DEPS := gcc make libc6-dev ca-certificates libarchive-dev libssl-dev libcurl4-openssl-dev libcjson-dev libexpat1-dev \
         libyaml-dev zlib1g-dev libzstd-dev libdeflate-dev qemu-user-static \
         $(CROSS_$(shell dpkg --print-architecture))
-TEST_DEPS := bats python3 openssl curl awscli iproute2 skopeo umoci docker-registry podman runc uidmap apache2-utils binutils \
+TEST_DEPS := bats python3 python3-yaml openssl curl awscli iproute2 skopeo umoci docker-registry podman runc uidmap \
+        apache2-utils binutils \
         binfmt-support attr libcap2-bin clang libclang-rt-14-dev libarchive-tools zstd git
 LINT_DEPS := clang-tidy clang-format cppcheck shellcheck python3
 BENCH_DEPS := umoci buildah skopeo docker-registry pigz zstd python3
@@ -130,8 +131,10 @@ BENCH_DEPS := umoci buildah skopeo docker-registry pigz zstd python3
 .PHONY: deps test-deps lint-deps bench-deps
 deps:
 	@tests/install-deps $(DEPS)
+# npm brings the Kubernetes models that manifests are held against; a machine may have it from elsewhere.
 test-deps:
 	@tests/install-deps $(TEST_DEPS)
+	@command -v npm >/dev/null || tests/install-deps npm
 lint-deps:
 	@tests/install-deps $(LINT_DEPS)
 bench-deps:

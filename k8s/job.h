@@ -16,7 +16,14 @@
 
 enum { MASTER_PORT = 29500, NEURON_ROOT_PORT = 63423 };
 
+/* Exit status of a wrong command line or configuration: trying again would not help. */
+enum { TRAINER_EXIT_USAGE = 2 };
+
 #define JOB_CONTAINER "trainer"
+
+/* On pods that Prometheus can ask, whatever their target. */
+#define JOB_METRICS_LABEL "slipway/metrics"
+#define JOB_METRICS_VALUE "trainer"
 
 /* Annotation of the pod's index in an indexed Job. */
 #define INDEX_ANNOTATION "metadata.annotations['batch.kubernetes.io/job-completion-index']"

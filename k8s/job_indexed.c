@@ -5,9 +5,6 @@
 #include "base/attr.h"
 #include "k8s/job.h"
 
-/* Exit status of a wrong command line or configuration: trying again would not help. */
-enum { TRAINER_EXIT_USAGE = 2 };
-
 static void add_failure_policy(cJSON *spec)
 {
 	cJSON *rules = json_add_array(json_add_object(spec, "podFailurePolicy"), "rules");

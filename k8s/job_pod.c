@@ -239,6 +239,8 @@ static void add_metadata(const struct fleet *fleet, const struct fleet_target *t
 
 	k8s_labels(out, labels, target->job);
 	json_add_string(labels, "slipway/target", target->name);
+	if (fleet->job->metrics_port > 0)
+		json_add_string(labels, JOB_METRICS_LABEL, JOB_METRICS_VALUE);
 	k8s_add_map(labels, &fleet->job->labels);
 	cJSON *annotations = json_add_object(metadata, "annotations");
 

@@ -65,7 +65,11 @@ void render_volcano_job(const struct fleet *fleet, const struct fleet_target *ta
 	json_add_string(spec, "priorityClassName", job->priority_class);
 	add_plugins(spec);
 	cJSON *policies = json_add_array(spec, "policies");
+	cJSON *hopeless = k8s_push_object(policies);
 
+	/* The first policy that fits is taken. */
+	json_add_int(hopeless, "exitCode", TRAINER_EXIT_USAGE);
+	json_add_string(hopeless, "action", "TerminateJob");
 	/* A lost spot node or a dead rank: the rest waits for it in vain. */
 	add_policy(policies, "PodEvicted", "RestartJob");
 	add_policy(policies, "PodFailed", "RestartJob");

@@ -183,6 +183,19 @@ static void check_network(struct resolver *r, const struct fsx_section *fsx)
 		                "storage.fsx: with irsa the driver needs a role");
 }
 
+/* The driver takes tags as one text and parts it: a ',' in a value ends its controller. */
+static void check_tags(struct resolver *r, const struct strmap *tags, struct srcpos at,
+                       const char *path)
+{
+	for (size_t i = 0; i < tags->n; i++)
+		if (strpbrk(tags->at[i].key, ",=") != NULL ||
+		    strpbrk(tags->at[i].value, ",=") != NULL)
+			resolve_problem(r, at, "write it without them",
+			                "%s.%s: the driver of the file system parts tags at ',' "
+			                "and '='",
+			                path, tags->at[i].key);
+}
+
 /* ---- a file system that is there ---- */
 
 static void check_static(struct resolver *r, const struct fsx_section *fsx)
@@ -267,4 +280,6 @@ void resolve_storage(struct resolver *r)
 	check_disks(r, fsx);
 	check_lustre(r, fsx);
 	check_network(r, fsx);
+	check_tags(r, &fsx->tags, fsx->tags_at, "storage.fsx.tags");
+	check_tags(r, &r->sections->cluster.tags, r->sections->cluster.tags_at, "cluster.tags");
 }

@@ -23,7 +23,7 @@ static const struct rbac_rule controller_rules[] = {
 	{"", "pods", "get,list,watch"},
 	{"", "nodes", "get,list,watch"},
 	{"", "events", "list,watch,create,update,patch"},
-	{"storage.k8s.io", "storageclasses,csinodes", "get,list,watch"},
+	{"storage.k8s.io", "storageclasses,csinodes,volumeattributesclasses", "get,list,watch"},
 	{"coordination.k8s.io", "leases", "get,list,watch,create,delete,update,patch"},
 };
 

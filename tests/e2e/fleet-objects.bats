@@ -88,7 +88,7 @@ print(json.dumps({"items": items}))' >broken.json
 	done
 }
 
-@test "objects: the reader finds each of thirty contradictions" {
+@test "objects: the reader finds each of forty contradictions" {
 	shared
 	lists
 	run "$ROOT/tests/k8s/consistent-test" instances all.json

@@ -82,6 +82,7 @@ static void volcano_scales_from_zero(void)
 	CHECK(holds(&f, job, "\"maxRetry\":4"));
 	CHECK(holds(&f, job, "--disable-network-policy=true"));
 	CHECK(holds(&f, job, "{\"event\":\"PodEvicted\",\"action\":\"RestartJob\"}"));
+	CHECK(holds(&f, job, "\"policies\":[{\"exitCode\":2,\"action\":\"TerminateJob\"},"));
 }
 
 static void nvidia_plugin_follows_pools(void)
