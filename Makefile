@@ -131,10 +131,11 @@ BENCH_DEPS := umoci buildah skopeo docker-registry pigz zstd python3
 .PHONY: deps test-deps lint-deps bench-deps
 deps:
 	@tests/install-deps $(DEPS)
-# npm brings the Kubernetes models that manifests are held against; a machine may have it from elsewhere.
+# npm brings the Kubernetes models that manifests are held against; it and kubectl may be there from elsewhere.
 test-deps:
 	@tests/install-deps $(TEST_DEPS)
 	@command -v npm >/dev/null || tests/install-deps npm
+	@command -v kubectl >/dev/null || tests/install-deps kubernetes-client
 lint-deps:
 	@tests/install-deps $(LINT_DEPS)
 bench-deps:

@@ -131,3 +131,20 @@ print(json.dumps({"items": items}))' >broken.json
 		[ "$(grep -c '^kind: ' built.yaml)" -eq "$("$SLIPWAY" render -f "$spec" | grep -c '^kind: ')" ]
 	done
 }
+
+@test "objects: kubectl reads and names each of them, without a cluster" {
+	need kubectl
+	# kubectl asks which kinds there are even for a client-side dry run: a stand-in tells it.
+	lists
+	for spec in "${SPECS[@]}"; do
+		name=$(basename "$spec" .yaml)
+		rm -f ready
+		"$ROOT/tests/servers/kubediscovery" --ready ready "$name.json" 3>&- &
+		PIDS+=($!)
+		wait_for ready
+		"$SLIPWAY" render -f "$spec" --job all |
+			kubectl --server "http://127.0.0.1:$(cat ready)" --cache-dir "$PWD/kube-$name" create --dry-run=client \
+				--validate=false -f - >named.txt
+		[ "$(grep -c '(dry run)' named.txt)" -eq "$(json 'len(d["items"])' <"$name.json")" ]
+	done
+}
