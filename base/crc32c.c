@@ -33,9 +33,9 @@ uint32_t crc32c(uint32_t crc, const void *bytes, size_t len)
 		uint32_t low = crc ^ ((uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
 		                      (uint32_t)p[3] << 24);
 
-		crc = tables[7][low & 255] ^ tables[6][low >> 8 & 255] ^ tables[5][low >> 16 & 255] ^
-		      tables[4][low >> 24] ^ tables[3][p[4]] ^ tables[2][p[5]] ^ tables[1][p[6]] ^
-		      tables[0][p[7]];
+		crc = tables[7][low & 255] ^ tables[6][low >> 8 & 255] ^
+		      tables[5][low >> 16 & 255] ^ tables[4][low >> 24] ^ tables[3][p[4]] ^
+		      tables[2][p[5]] ^ tables[1][p[6]] ^ tables[0][p[7]];
 	}
 	for (; len > 0; len--)
 		crc = (crc >> 8) ^ tables[0][(crc ^ *p++) & 255];

@@ -191,7 +191,8 @@ int store_commit(const char *folder, uint64_t step, const struct store_writer *w
 	struct err ignored = {0};
 
 	if (step > STORE_STEP_MAX)
-		return err_set(err, ERR_LIMIT, "step %llu is beyond the largest", (unsigned long long)step);
+		return err_set(err, ERR_LIMIT, "step %llu is beyond the largest",
+		               (unsigned long long)step);
 	if (step_path(temp, folder, temp_prefix, step, err) != 0 ||
 	    step_path(final, folder, "", step, err) != 0)
 		return -1;
@@ -200,7 +201,8 @@ int store_commit(const char *folder, uint64_t step, const struct store_writer *w
 		if (fs_remove_tree(temp, &ignored) != 0)
 			ignored.code = ERR_NONE;
 		err_wrap(err, "save checkpoint %llu in '%s'", (unsigned long long)step, folder);
-		return err_hint(err, "The checkpoints before it are whole; free some room and resume.");
+		return err_hint(err,
+		                "The checkpoints before it are whole; free some room and resume.");
 	}
 	if (write_latest(folder, final, err) != 0)
 		return -1;

@@ -2,11 +2,10 @@
  * A folder of checkpoints in which a crash at any instant leaves only whole ones:
  *
  *   OUT/lock                     held by the running trainer (flock)
- *   OUT/step-00000200/           a checkpoint: model.safetensors, config.json, optimizer.safetensors,
- *                                trainer_state.json, and manifest.json with the size and SHA-256 of
- *                                each, written last
- *   OUT/.tmp-step-00000300/      being written, or left by a crash (removed at the next start)
- *   OUT/latest                   the name of the newest one
+ *   OUT/step-00000200/           a checkpoint: model.safetensors, config.json,
+ * optimizer.safetensors, trainer_state.json, and manifest.json with the size and SHA-256 of each,
+ * written last OUT/.tmp-step-00000300/      being written, or left by a crash (removed at the next
+ * start) OUT/latest                   the name of the newest one
  *
  * A checkpoint is written under a temporary name, every file and the folder are synced, then it is
  * renamed and the parent synced. So a folder named step-N is whole, unless a disk damaged it later:
@@ -38,9 +37,9 @@ struct store_writer {
 };
 
 /*
- * Commits a checkpoint as `step` and then removes older ones beyond the newest `keep` (0: keeps all)
- * and those whose step is a multiple of keep_every (0: none is kept for that). A failure (a full
- * disk) leaves the older checkpoints as they were. An existing one of that step is replaced.
+ * Commits a checkpoint as `step` and then removes older ones beyond the newest `keep` (0: keeps
+ * all) and those whose step is a multiple of keep_every (0: none is kept for that). A failure (a
+ * full disk) leaves the older checkpoints as they were. An existing one of that step is replaced.
  */
 struct store_keep {
 	unsigned keep;

@@ -64,7 +64,8 @@ static int name_missing(struct comm *c, struct comm_request *r, bool *ret_done, 
 
 	while (seconds() < end) {
 		if (wait_until(c, r, 0.2, ret_done) != 0)
-			return err_set(err, ERR_NETWORK, "%s: an exchange failed on rank 0", c->e.name);
+			return err_set(err, ERR_NETWORK, "%s: an exchange failed on rank 0",
+			               c->e.name);
 		if (*ret_done)
 			return 0;
 		for (unsigned i = 1; i < c->e.size; i++)
@@ -93,7 +94,8 @@ static int give_up(struct comm *c, struct comm_request *r, bool *ret_done, struc
 		    *ret_done)
 			return 0;
 		c->e.host(c->e.state, 0, host, sizeof(host));
-		rc = err_set(err, ERR_NETWORK, "no answer for %u s from rank 0 (%s) or one it waits for",
+		rc = err_set(err, ERR_NETWORK,
+		             "no answer for %u s from rank 0 (%s) or one it waits for",
 		             c->timeout_s + 2 * NAMING_S, host);
 	}
 	if (rc != 0)
@@ -106,7 +108,8 @@ static int finish(struct comm *c, struct comm_request *r, struct err *err)
 	bool done;
 
 	if (wait_until(c, r, c->timeout_s, &done) != 0)
-		return err_set(err, ERR_NETWORK, "%s: an exchange failed on rank %u", c->e.name, c->e.rank);
+		return err_set(err, ERR_NETWORK, "%s: an exchange failed on rank %u", c->e.name,
+		               c->e.rank);
 	return done ? 0 : give_up(c, r, &done, err);
 }
 
@@ -187,7 +190,8 @@ static int begin_f32(void *ctx, float *values, size_t n, struct err *err)
 			return -1;
 		r = &c->pending[c->n_pending++];
 		*r = (struct comm_request){NULL};
-		if (began(c, c->e.all_reduce(c->e.state, values, piece, COMM_F32, COMM_SUM, r), err) != 0)
+		if (began(c, c->e.all_reduce(c->e.state, values, piece, COMM_F32, COMM_SUM, r),
+		          err) != 0)
 			return -1;
 		/* MPI moves only inside its calls. */
 		if (c->e.test(c->e.state, &c->pending[0], &done) != 0)
@@ -224,10 +228,11 @@ static int join(const struct comm_place *place, const struct comm_options *o, st
 		return err_wrap(err, "join %u ranks", place->n_ranks);
 	if (c->e.size == place->n_ranks)
 		return 0;
-	err_set(err, ERR_UNSUPPORTED, "%s started rank %u of %u, but %s sees %u",
-	        place->launcher, place->rank, place->n_ranks, c->e.name, c->e.size);
-	err_hint(err, "Start the ranks with mpirun (or srun --mpi=pmix) of the MPI in the image: in a "
-	              "Volcano or indexed Job, rank 0 runs mpirun over the workers' host names.");
+	err_set(err, ERR_UNSUPPORTED, "%s started rank %u of %u, but %s sees %u", place->launcher,
+	        place->rank, place->n_ranks, c->e.name, c->e.size);
+	err_hint(err,
+	         "Start the ranks with mpirun (or srun --mpi=pmix) of the MPI in the image: in a "
+	         "Volcano or indexed Job, rank 0 runs mpirun over the workers' host names.");
 	c->e.close(c->e.state);
 	return -1;
 }

@@ -1,9 +1,9 @@
 /*
- * MPI without its headers. The two families of libraries differ in what a handle is: a pointer to an
- * exported object in Open MPI, an int in MPICH (MPICH ABI Compatibility Initiative: also Intel MPI
- * and MVAPICH). Both travel in a pointer-sized argument, which the calling conventions of amd64 and
- * arm64 pass in a register of which the callee reads what it needs. The constants are facts of the
- * two published ABIs, stable since Open MPI 1.x and MPICH 3.1.
+ * MPI without its headers. The two families of libraries differ in what a handle is: a pointer to
+ * an exported object in Open MPI, an int in MPICH (MPICH ABI Compatibility Initiative: also Intel
+ * MPI and MVAPICH). Both travel in a pointer-sized argument, which the calling conventions of amd64
+ * and arm64 pass in a register of which the callee reads what it needs. The constants are facts of
+ * the two published ABIs, stable since Open MPI 1.x and MPICH 3.1.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -26,7 +26,8 @@ struct mpi_calls {
 	int (*set_errhandler)(mpi_handle comm, mpi_handle handler);
 	int (*iallreduce)(const void *in, void *out, int n, mpi_handle type, mpi_handle op,
 	                  mpi_handle comm, void *request);
-	int (*ibcast)(void *bytes, int n, mpi_handle type, int root, mpi_handle comm, void *request);
+	int (*ibcast)(void *bytes, int n, mpi_handle type, int root, mpi_handle comm,
+	              void *request);
 	int (*ibarrier)(mpi_handle comm, void *request);
 	int (*test)(void *request, int *flag, void *status);
 	int (*isend)(const void *bytes, int n, mpi_handle type, int dest, int tag, mpi_handle comm,
@@ -63,8 +64,8 @@ struct mpi {
 	mpi_handle world, types[3], ops[2], errors_return;
 	void *in_place, *status_ignore;
 	int rank, size;
-	char *hosts;           /* [size][HOST_MAX] */
-	bool *seen;            /* [size]: has told rank 0 that it waits */
+	char *hosts; /* [size][HOST_MAX] */
+	bool *seen;  /* [size]: has told rank 0 that it waits */
 	struct comm_request telling;
 };
 
@@ -151,8 +152,9 @@ static bool mpi_told(void *state, unsigned rank)
 	struct mpi *m = state;
 	int flag = 0;
 
-	if (!m->seen[rank] && m->call.iprobe((int)rank, TAG_WAITING, m->world, &flag,
-	                                     m->status_ignore) == 0 && flag != 0)
+	if (!m->seen[rank] &&
+	    m->call.iprobe((int)rank, TAG_WAITING, m->world, &flag, m->status_ignore) == 0 &&
+	    flag != 0)
 		m->seen[rank] = true;
 	return m->seen[rank];
 }
@@ -202,8 +204,9 @@ static void *load(const char *library, struct err *err)
 	if (lib == NULL) {
 		err_set(err, ERR_NOT_FOUND, "no MPI library could be loaded (%s)",
 		        library != NULL ? library : "libmpi.so.40, libmpich.so.12, libmpi.so");
-		err_hint(err, "Install Debian's libopenmpi3 or libmpich12 in the image, or name the "
-		              "library with --mpi_library.");
+		err_hint(err,
+		         "Install Debian's libopenmpi3 or libmpich12 in the image, or name the "
+		         "library with --mpi_library.");
 	}
 	return lib;
 }
@@ -214,7 +217,8 @@ static int bind_calls(struct mpi *m, void *lib, struct err *err)
 		void *symbol = dlsym(lib, symbols[i].name);
 
 		if (symbol == NULL)
-			return err_set(err, ERR_UNSUPPORTED, "the MPI library has no %s", symbols[i].name);
+			return err_set(err, ERR_UNSUPPORTED, "the MPI library has no %s",
+			               symbols[i].name);
 		memcpy((char *)&m->call + symbols[i].offset, &symbol, sizeof(symbol));
 	}
 	return 0;

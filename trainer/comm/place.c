@@ -26,8 +26,9 @@ static int number(const char *name, const char *text, unsigned *ret, struct err 
 	int64_t value;
 
 	if (!text_int64(text, strlen(text), &value) || value < 0 || value > 1 << 20)
-		return err_set(err, ERR_USAGE, "the environment's %s is '%.40s', not a rank or a count",
-		               name, text);
+		return err_set(err, ERR_USAGE,
+		               "the environment's %s is '%.40s', not a rank or a count", name,
+		               text);
 	*ret = (unsigned)value;
 	return 0;
 }
@@ -51,8 +52,9 @@ int comm_place(const char *(*look)(void *ctx, const char *name), void *ctx, stru
 		    (local != NULL && number(l->local_rank, local, &p.local_rank, err) != 0))
 			return -1;
 		if (p.rank >= p.n_ranks)
-			return err_set(err, ERR_USAGE, "%s says rank %u of %u: %s and %s contradict",
-			               l->name, p.rank, p.n_ranks, l->rank, l->size);
+			return err_set(err, ERR_USAGE,
+			               "%s says rank %u of %u: %s and %s contradict", l->name,
+			               p.rank, p.n_ranks, l->rank, l->size);
 	}
 	*ret = p;
 	return 0;

@@ -13,7 +13,7 @@ struct reader {
 	const char *what;
 	const struct flat_yaml_sink *sink;
 	unsigned line;
-	enum block block;  /* what the lines after `key:` have been so far */
+	enum block block; /* what the lines after `key:` have been so far */
 	struct strbuf key, value;
 	unsigned entries; /* of a mapping */
 };
@@ -80,8 +80,9 @@ static int add_scalar(struct reader *r, const char *p, size_t n, struct strbuf *
 	if (n > 0 && (*p == '"' || *p == '\''))
 		return add_quoted(r, p, n, out, err);
 	if (n > 0 && strchr("&*!|>%@`{}[],", *p) != NULL)
-		return refuse(r, "only plain scalars, lists and mappings of scalars are understood here",
-		              err);
+		return refuse(
+			r, "only plain scalars, lists and mappings of scalars are understood here",
+			err);
 	n = without_comment(p, n);
 	trim(&p, &n);
 	for (size_t i = 0; i + 1 < n; i++)
@@ -225,7 +226,8 @@ static int read_line(struct reader *r, const char *p, size_t n, struct err *err)
 int flat_yaml_read(const char *what, const char *text, size_t len,
                    const struct flat_yaml_sink *sink, struct err *err)
 {
-	struct reader r = {.what = what, .sink = sink, .key = {.max = 256}, .value = {.max = VALUE_MAX}};
+	struct reader r = {
+		.what = what, .sink = sink, .key = {.max = 256}, .value = {.max = VALUE_MAX}};
 	int rc = 0;
 
 	if (!text_is_utf8(text, len) || memchr(text, '\0', len) != NULL)

@@ -1,8 +1,8 @@
 /*
- * The YAML that Hugging Face's PerceiverConfig is dumped in (the seeds' config/main.yaml), without a
- * foreign library: one flat mapping whose values are scalars, lists of scalars or mappings of scalars
- * (docs/adr/0006). Everything else of YAML (anchors, tags, block scalars, deeper nesting, several
- * documents) is refused with its line, never guessed.
+ * The YAML that Hugging Face's PerceiverConfig is dumped in (the seeds' config/main.yaml), without
+ * a foreign library: one flat mapping whose values are scalars, lists of scalars or mappings of
+ * scalars (docs/adr/0006). Everything else of YAML (anchors, tags, block scalars, deeper nesting,
+ * several documents) is refused with its line, never guessed.
  */
 #ifndef SLIPWAY_TRAINER_CONFIG_FLAT_YAML_H
 #define SLIPWAY_TRAINER_CONFIG_FLAT_YAML_H
@@ -12,8 +12,8 @@
 #include "trainer/model/config.h"
 
 /*
- * Called once a key, in order. A list arrives as its items joined by ',', a mapping as its number of
- * entries. Returning -1 stops the reading with that error.
+ * Called once a key, in order. A list arrives as its items joined by ',', a mapping as its number
+ * of entries. Returning -1 stops the reading with that error.
  */
 struct flat_yaml_sink {
 	int (*value)(void *ctx, const char *key, const char *text, struct err *err);

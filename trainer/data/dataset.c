@@ -59,8 +59,9 @@ static int check_list(const struct dataset *d, const char *path, struct err *err
 		return err_set(err, ERR_SPEC, "'%s' lists no clip", path);
 	for (size_t i = 0; i < d->list.n; i++)
 		if (d->list.at[i].label >= d->n_labels)
-			return err_set(err, ERR_SPEC, "'%s': '%s' has label %u, the model knows %u labels",
-			               path, d->list.at[i].file, d->list.at[i].label, d->n_labels);
+			return err_set(err, ERR_SPEC,
+			               "'%s': '%s' has label %u, the model knows %u labels", path,
+			               d->list.at[i].file, d->list.at[i].label, d->n_labels);
 	return 0;
 }
 
@@ -73,8 +74,10 @@ static int open_list(struct dataset *d, struct err *err)
 		return -1;
 	if (fs_read_file(path, LIST_BYTES_MAX, &text, err) != 0) {
 		if (err->code == ERR_NOT_FOUND)
-			err_hint(err, "Make it from a folder of videos: slipway-trainer prepare "
-			              "--source VIDEOS --out '%s'.", d->folder);
+			err_hint(err,
+			         "Make it from a folder of videos: slipway-trainer prepare "
+			         "--source VIDEOS --out '%s'.",
+			         d->folder);
 		return -1;
 	}
 	if (dataset_list_parse(path, strbuf_str(&text), text.len, &d->list, err) != 0)
@@ -135,7 +138,8 @@ static void synthesise(const struct dataset *d, uint64_t i, const struct clip_ro
 	uint32_t label = philox_below(&rng, d->n_labels);
 	uint32_t fx = 65536 / s->width * (1 + label % 3), fy = 65536 / s->height * (label / 3 % 3);
 	uint32_t ft = 65536 / s->frames / 2 * (1 + label / 9 % 3);
-	uint32_t tone = s->samples > 0 ? 65536u * (220 + 20 * (label % 64)) / clip_sample_rate(s) : 0;
+	uint32_t tone =
+		s->samples > 0 ? 65536u * (220 + 20 * (label % 64)) / clip_sample_rate(s) : 0;
 	uint32_t shift = philox_u32(&rng);
 	float *out = room->image;
 
@@ -144,9 +148,11 @@ static void synthesise(const struct dataset *d, uint64_t i, const struct clip_ro
 			for (uint32_t y = 0; y < s->height; y++)
 				for (uint32_t x = 0; x < s->width; x++)
 					*out++ = (float)triangle(fx * x + fy * y + ft * t + shift +
-					                         c * 21845) * (1.0f / 65535.0f);
+					                         c * 21845) *
+					         (1.0f / 65535.0f);
 	for (uint32_t n = 0; n < s->samples; n++)
-		room->audio[n] = (float)triangle(tone * n + (shift >> 16)) * (1.0f / 65535.0f) - 0.5f;
+		room->audio[n] =
+			(float)triangle(tone * n + (shift >> 16)) * (1.0f / 65535.0f) - 0.5f;
 	*room->label = (int32_t)label;
 }
 
@@ -224,7 +230,8 @@ int dataset_clip(struct dataset *d, uint64_t i, const struct clip_room *room, st
 		return -1;
 	spread(&d->shape, &clip, room->image);
 	for (uint32_t n = 0; n < d->shape.samples; n++)
-		room->audio[n] = (float)(int16_t)le16_get(clip.audio + 2 * (size_t)n) * (1.0f / 32768.0f);
+		room->audio[n] =
+			(float)(int16_t)le16_get(clip.audio + 2 * (size_t)n) * (1.0f / 32768.0f);
 	*room->label = (int32_t)d->list.at[k].label;
 	return 0;
 }

@@ -51,7 +51,7 @@ void dataset_free(struct dataset *d);
 
 /* What dataset.json says, checked, for dataset_open and for fuzzers. */
 struct dataset_entry {
-	char *file; /* owned; relative, without ".." */
+	char *file;     /* owned; relative, without ".." */
 	uint64_t first; /* number of its first clip */
 	uint32_t n_clips, label;
 };

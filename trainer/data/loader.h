@@ -19,8 +19,8 @@ struct loader_options {
 	uint64_t seed;
 	struct clip_shape shape;
 	bool shuffle;
-	size_t batch;    /* clips per request */
-	uint64_t stride; /* samples from one request of this rank to its next: ranks * batch */
+	size_t batch;     /* clips per request */
+	uint64_t stride;  /* samples from one request of this rank to its next: ranks * batch */
 	unsigned threads; /* at least 1 */
 	unsigned ahead;   /* batches held ready, at least 1 */
 };

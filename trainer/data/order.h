@@ -1,6 +1,6 @@
 /*
- * The order of clips: sample number g of a run is clip order_clip(...) of the dataset. Every epoch is
- * another permutation, computed and not stored: a Feistel network over the next power of four,
+ * The order of clips: sample number g of a run is clip order_clip(...) of the dataset. Every epoch
+ * is another permutation, computed and not stored: a Feistel network over the next power of four,
  * walked until it lands inside (Black and Rogaway, "Ciphers with Arbitrary Finite Domains", 2002).
  * So any sample of any epoch is known at once, on any rank, after any restart.
  */

@@ -85,8 +85,8 @@ static int check_sizes(const struct shard *s, uint64_t stride, struct err *err)
 		return err_wrap(err, "shard '%s'", s->path);
 	if (le32_get(s->map + AT_FPS) != SHARD_FPS ||
 	    le32_get(s->map + AT_RATE) != clip_sample_rate(&s->shape))
-		return err_set(err, ERR_UNSUPPORTED, "shard '%s' is not of %d frames per second", s->path,
-		               SHARD_FPS);
+		return err_set(err, ERR_UNSUPPORTED, "shard '%s' is not of %d frames per second",
+		               s->path, SHARD_FPS);
 	if (s->n_clips > SHARD_CLIPS_MAX)
 		return err_set(err, ERR_LIMIT, "shard '%s' claims %llu clips", s->path,
 		               (unsigned long long)s->n_clips);
@@ -128,7 +128,8 @@ int shard_open(const char *path, struct shard *ret, struct err *err)
 	void *map;
 
 	if (fd < 0)
-		return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "open shard '%s'", path);
+		return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "open shard '%s'",
+		               path);
 	if (fstat(fd, &st) != 0)
 		return err_set(err, ERR_IO, "stat shard '%s'", path);
 	if (!S_ISREG(st.st_mode) || st.st_size < SHARD_HEADER_BYTES)
@@ -161,11 +162,11 @@ int shard_clip(const struct shard *s, uint64_t i, struct clip_view *ret, struct 
 	record = s->map + SHARD_HEADER_BYTES + (size_t)i * stride;
 	entry = s->map + SHARD_HEADER_BYTES + (size_t)s->n_clips * stride +
 	        (size_t)i * SHARD_INDEX_BYTES;
-	if (le32_get(entry) !=
-	    crc32c(0, record, video + (size_t)s->shape.samples * SAMPLE_BYTES)) {
+	if (le32_get(entry) != crc32c(0, record, video + (size_t)s->shape.samples * SAMPLE_BYTES)) {
 		err_set(err, ERR_DIGEST, "shard '%s': clip %llu is damaged", s->path,
 		        (unsigned long long)i);
-		return err_hint(err, "Remove the file and run prepare again: it decodes what is missing.");
+		return err_hint(
+			err, "Remove the file and run prepare again: it decodes what is missing.");
 	}
 	*ret = (struct clip_view){record, record + video, le64_get(entry + 8)};
 	return 0;

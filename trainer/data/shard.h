@@ -67,7 +67,8 @@ struct shard {
 	const char *path; /* borrowed, for messages */
 };
 
-/* Checks bytes as a whole shard; ERR_FORMAT, ERR_LIMIT. bytes stay the caller's. `name` is borrowed. */
+/* Checks bytes as a whole shard; ERR_FORMAT, ERR_LIMIT. bytes stay the caller's. `name` is
+ * borrowed. */
 int shard_parse(const char *name, const void *bytes, size_t len, struct shard *ret,
                 struct err *err) MUST_USE;
 
@@ -77,9 +78,9 @@ int shard_open(const char *path, struct shard *ret, struct err *err) MUST_USE;
 void shard_done(struct shard *s);
 
 struct clip_view {
-	const uint8_t *video; /* [T][H][W][3] */
+	const uint8_t *video;       /* [T][H][W][3] */
 	const unsigned char *audio; /* S little-endian int16 */
-	uint64_t start_us;    /* where in the source it begins */
+	uint64_t start_us;          /* where in the source it begins */
 };
 
 /* Clip i in place, after checking its checksum (ERR_DIGEST names file and clip). */
@@ -87,7 +88,8 @@ int shard_clip(const struct shard *s, uint64_t i, struct clip_view *ret, struct 
 
 /*
  * Writing: begin, add any number of clips, end. The file is whole only after shard_writer_end; the
- * caller writes under a temporary name and renames. Uses one buffered pass and no seeks but the last.
+ * caller writes under a temporary name and renames. Uses one buffered pass and no seeks but the
+ * last.
  */
 struct shard_writer {
 	int fd; /* owned by the caller */

@@ -1,7 +1,7 @@
 /*
  * TensorBoard event files: TFRecord frames (u64 length, masked CRC-32C of it, bytes, masked CRC-32C
- * of them) that hold protocol-buffer Event messages. Written by hand: two messages with five fields.
- * (tensorflow/core/util/event.proto and summary.proto give the field numbers.)
+ * of them) that hold protocol-buffer Event messages. Written by hand: two messages with five
+ * fields. (tensorflow/core/util/event.proto and summary.proto give the field numbers.)
  */
 #ifndef SLIPWAY_TRAINER_LOG_EVENTS_H
 #define SLIPWAY_TRAINER_LOG_EVENTS_H

@@ -1,7 +1,8 @@
 /*
- * Prometheus metrics on a port: a thread that answers GET /metrics with the last published text, one
- * connection at a time, with small limits and short time-outs, so that nobody on the network can
- * hold the training or its memory. Speaks just enough HTTP/1.0; every other request gets 404 or 400.
+ * Prometheus metrics on a port: a thread that answers GET /metrics with the last published text,
+ * one connection at a time, with small limits and short time-outs, so that nobody on the network
+ * can hold the training or its memory. Speaks just enough HTTP/1.0; every other request gets 404 or
+ * 400.
  */
 #ifndef SLIPWAY_TRAINER_LOG_EXPORTER_H
 #define SLIPWAY_TRAINER_LOG_EXPORTER_H

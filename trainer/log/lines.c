@@ -42,7 +42,10 @@ void log_float(double value, char out[LOG_FLOAT_MAX])
 	char *e;
 
 	if (!isfinite(value)) {
-		snprintf(out, LOG_FLOAT_MAX, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+		snprintf(out, LOG_FLOAT_MAX, "%s",
+		         isnan(value) ? "nan"
+		         : value < 0  ? "-inf"
+		                      : "inf");
 		return;
 	}
 	do

@@ -1,6 +1,6 @@
 /*
- * The lines that the PyTorch program printed, letter by letter, so that whatever reads its logs reads
- * ours; and one more line a step with what it did not tell. Pure: text into a buffer.
+ * The lines that the PyTorch program printed, letter by letter, so that whatever reads its logs
+ * reads ours; and one more line a step with what it did not tell. Pure: text into a buffer.
  */
 #ifndef SLIPWAY_TRAINER_LOG_LINES_H
 #define SLIPWAY_TRAINER_LOG_LINES_H
@@ -10,7 +10,8 @@
 
 #include "base/strbuf.h"
 
-/* As Python's str(datetime.now()): "2026-11-21 10:12:48.123456", local time, no fraction when zero. */
+/* As Python's str(datetime.now()): "2026-11-21 10:12:48.123456", local time, no fraction when zero.
+ */
 enum { LOG_TIME_MAX = 32 };
 void log_time(int64_t us_since_1970, char out[LOG_TIME_MAX]);
 
@@ -62,7 +63,7 @@ void log_throughputs(struct strbuf *sb, const char *which, double average, doubl
 struct log_step {
 	uint64_t step, epoch; /* optimizer steps done; epoch from 1 */
 	double lr, loss, loss_image, loss_audio, loss_label, grad_norm;
-	double clips_per_second; /* over all ranks, by finished steps */
+	double clips_per_second;         /* over all ranks, by finished steps */
 	double wait_share, reduce_share; /* of the wall time, 0..1 */
 	uint64_t rss_bytes;
 	bool skipped;

@@ -30,8 +30,8 @@ struct cutter {
 	struct shard_writer *out;
 	const struct decode_limits *limits;
 	const struct sound *sound;
-	uint8_t *video; /* [T][H][W][3] */
-	int16_t *audio; /* [S] */
+	uint8_t *video;  /* [T][H][W][3] */
+	int16_t *audio;  /* [S] */
 	uint32_t frames; /* of the clip begun */
 	uint64_t ticks;  /* frames at 25 per second given so far */
 	double start;    /* time of the first frame */
@@ -108,7 +108,8 @@ static SwrContext *make_resampler(const AVFrame *frame, unsigned rate)
 	else if (av_channel_layout_copy(&in, &frame->ch_layout) < 0)
 		return NULL;
 	if (swr_alloc_set_opts2(&swr, &mono, AV_SAMPLE_FMT_S16, (int)rate, &in,
-	                        (enum AVSampleFormat)frame->format, frame->sample_rate, 0, NULL) < 0 ||
+	                        (enum AVSampleFormat)frame->format, frame->sample_rate, 0,
+	                        NULL) < 0 ||
 	    swr_init(swr) < 0)
 		swr_free(&swr);
 	av_channel_layout_uninit(&in);
@@ -118,7 +119,8 @@ static SwrContext *make_resampler(const AVFrame *frame, unsigned rate)
 /* Whether the stream changed its format, for which the resampler was not made. */
 static bool same_format(const AVFrame *f, int rate, int format, int channels)
 {
-	return f->sample_rate == rate && f->format == format && f->ch_layout.nb_channels == channels;
+	return f->sample_rate == rate && f->format == format &&
+	       f->ch_layout.nb_channels == channels;
 }
 
 static int listen_all(struct media *m, struct sound *s, struct err *err)
@@ -170,12 +172,11 @@ static int show(struct picture *p, const struct clip_shape *shape, const AVFrame
 
 	if (f->width < 1 || f->height < 1)
 		return err_set(err, ERR_FORMAT, "a frame without size");
-	p->scaler = sws_getCachedContext(p->scaler, f->width, f->height,
-	                                 (enum AVPixelFormat)f->format, (int)shape->width,
-	                                 (int)shape->height, AV_PIX_FMT_RGB24,
-	                                 SWS_BILINEAR | SWS_ACCURATE_RND | SWS_BITEXACT |
-	                                         SWS_FULL_CHR_H_INT,
-	                                 NULL, NULL, NULL);
+	p->scaler = sws_getCachedContext(
+		p->scaler, f->width, f->height, (enum AVPixelFormat)f->format, (int)shape->width,
+		(int)shape->height, AV_PIX_FMT_RGB24,
+		SWS_BILINEAR | SWS_ACCURATE_RND | SWS_BITEXACT | SWS_FULL_CHR_H_INT, NULL, NULL,
+		NULL);
 	if (p->scaler == NULL)
 		return err_set(err, ERR_UNSUPPORTED, "pixels of a format that cannot be scaled");
 	if (sws_scale(p->scaler, (const uint8_t *const *)f->data, f->linesize, 0, f->height, rows,

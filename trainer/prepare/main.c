@@ -1,6 +1,6 @@
 /*
- * slipway-prepare: videos into a dataset folder. A program of its own, so that slipway-trainer links
- * no decoder; `slipway-trainer prepare` starts it.
+ * slipway-prepare: videos into a dataset folder. A program of its own, so that slipway-trainer
+ * links no decoder; `slipway-trainer prepare` starts it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,8 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE_ERROR = 2, JOBS_MAX = 256 };
 
 static const char usage[] =
 	"Usage: slipway-prepare --source VIDEOS --out FOLDER [OPTIONS]\n\n"
-	"VIDEOS is a folder of class folders with videos, or a CSV with the columns path and label.\n\n"
+	"VIDEOS is a folder of class folders with videos, or a CSV with the columns path and "
+        "label.\n\n"
 	"Options:\n"
 	"  --frames N     frames of a clip, 25 per second (16)\n"
 	"  --height N     pixels (224)\n"
@@ -69,8 +70,8 @@ static bool parse(int argc, char **argv, struct prepare_options *o, struct numbe
 		else if (strcmp(argv[i], "--out") == 0)
 			o->out = argv[i + 1];
 		else if (!set_number(n, argv[i], argv[i + 1])) {
-			fprintf(stderr, "slipway-prepare: error: '%s %s' is not understood\n", argv[i],
-			        argv[i + 1]);
+			fprintf(stderr, "slipway-prepare: error: '%s %s' is not understood\n",
+			        argv[i], argv[i + 1]);
 			return false;
 		}
 	}
@@ -90,8 +91,8 @@ static void tell(void *ctx, const struct video *v, const char *reason)
 
 static void fill(struct prepare_options *o, const struct numbers *n)
 {
-	o->shape = (struct clip_shape){(uint32_t)n->frames, (uint32_t)n->height,
-	                               (uint32_t)n->width, (uint32_t)n->samples};
+	o->shape = (struct clip_shape){(uint32_t)n->frames, (uint32_t)n->height, (uint32_t)n->width,
+	                               (uint32_t)n->samples};
 	if (n->samples < 0)
 		o->shape.samples = (uint32_t)n->frames * 1920;
 	o->limits = (struct decode_limits){(uint32_t)n->max_clips, (uint64_t)8192 * 8192};

@@ -22,7 +22,8 @@ static int open_file(const char *path, struct media *m, struct err *err)
 	av_dict_set(&options, "protocol_whitelist", "file", 0);
 	av_dict_set(&options, "format_whitelist",
 	            "avi,mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpeg,mpegts,mpegvideo,ogg,flv,asf,"
-	            "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,wav", 0);
+	            "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,wav",
+	            0);
 	rc = avformat_open_input(&m->file, path, NULL, &options);
 	av_dict_free(&options);
 	if (rc < 0)

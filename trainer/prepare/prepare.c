@@ -113,11 +113,13 @@ static char *describe_end(const struct child *c, int status, const char *message
 	if (c->late || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU))
 		snprintf(text, sizeof(text), "the decoder did not come to an end in time");
 	else if (WIFSIGNALED(status))
-		snprintf(text, sizeof(text), "the decoder crashed (%s)", strsignal(WTERMSIG(status)));
+		snprintf(text, sizeof(text), "the decoder crashed (%s)",
+		         strsignal(WTERMSIG(status)));
 	else if (message[0] == 'x')
 		return mem_strdup(message + 1);
 	else
-		snprintf(text, sizeof(text), "the decoder ended with status %d", WEXITSTATUS(status));
+		snprintf(text, sizeof(text), "the decoder ended with status %d",
+		         WEXITSTATUS(status));
 	return mem_strdup(text);
 }
 
@@ -226,7 +228,8 @@ static int decode_all(struct run *r, struct err *err)
 {
 	while (more_work(r) || r->running > 0) {
 		if (interrupt_check(err) != 0)
-			return err_hint(err, "Run the same command again: it goes on where it was.");
+			return err_hint(err,
+			                "Run the same command again: it goes on where it was.");
 		for (unsigned i = 0; i < r->o->jobs && more_work(r); i++)
 			if (r->children[i].pid == 0 && start_child(r, &r->children[i], err) != 0)
 				return -1;

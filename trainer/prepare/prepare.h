@@ -1,9 +1,9 @@
 /*
  * Makes a dataset folder (trainer/data/dataset.h) from videos. Every video is decoded in a child
- * process with limits on memory, time and file size, so that a hostile one costs itself only; what it
- * did is in dataset.json under "rejected". Shards are named by the SHA-256 of the video's bytes and
- * the clip's shape: what is there is not decoded again, and a run that was stopped goes on where it
- * was.
+ * process with limits on memory, time and file size, so that a hostile one costs itself only; what
+ * it did is in dataset.json under "rejected". Shards are named by the SHA-256 of the video's bytes
+ * and the clip's shape: what is there is not decoded again, and a run that was stopped goes on
+ * where it was.
  */
 #ifndef SLIPWAY_TRAINER_PREPARE_PREPARE_H
 #define SLIPWAY_TRAINER_PREPARE_PREPARE_H
@@ -16,7 +16,7 @@ struct prepare_options {
 	struct clip_shape shape;
 	struct decode_limits limits;
 	unsigned jobs;
-	unsigned timeout_s;   /* of a video, CPU time and (twice that) wall time */
+	unsigned timeout_s;    /* of a video, CPU time and (twice that) wall time */
 	uint64_t memory_bytes; /* of a child's address space */
 	/* told after each video; reason NULL: it is fine. May be NULL. */
 	void (*progress)(void *ctx, const struct video *v, const char *reason);

@@ -15,9 +15,8 @@ enum { CSV_BYTES_MAX = 256 << 20, CLASSES_MAX = 1 << 16 };
 
 static bool is_video(const char *name)
 {
-	static const char *const endings[] = {".avi", ".mp4",  ".mkv", ".webm", ".mov",
-	                                      ".mpg", ".mpeg", ".ogv", ".m4v",  ".3gp",
-	                                      ".flv", ".wmv"};
+	static const char *const endings[] = {".avi",  ".mp4", ".mkv", ".webm", ".mov", ".mpg",
+	                                      ".mpeg", ".ogv", ".m4v", ".3gp",  ".flv", ".wmv"};
 	const char *dot = strrchr(name, '.');
 
 	for (size_t i = 0; dot != NULL && i < ARRAY_LEN(endings); i++)
@@ -129,7 +128,8 @@ static int scan_folder(const char *source, struct videos *v, struct err *err)
 		struct class_walk walk = {v, (uint32_t)i};
 		struct visitor videos = {see_video, &walk};
 
-		if (fs_join(path, source, v->classes[i], err) != 0 || visit(path, &videos, err) != 0)
+		if (fs_join(path, source, v->classes[i], err) != 0 ||
+		    visit(path, &videos, err) != 0)
 			return -1;
 	}
 	return 0;
@@ -210,15 +210,17 @@ static int csv_rows(const char *source, const struct strbuf *text, struct rows *
 
 		line++;
 		if (line == 1 && csv_columns(p, cut, &path_at, &label_at) != 0)
-			return err_set(err, ERR_FORMAT,
-			               "'%s': the first line does not name the columns path and label",
-			               source);
+			return err_set(
+				err, ERR_FORMAT,
+				"'%s': the first line does not name the columns path and label",
+				source);
 		if (line > 1 && cut > 0) {
-			if (!csv_field(p, cut, path_at, &path) || !csv_field(p, cut, label_at, &label) ||
-			    path.len == 0 || label.len == 0 || path.overflow || label.overflow ||
+			if (!csv_field(p, cut, path_at, &path) ||
+			    !csv_field(p, cut, label_at, &label) || path.len == 0 ||
+			    label.len == 0 || path.overflow || label.overflow ||
 			    !text_is_utf8(label.ptr, label.len))
-				return err_set(err, ERR_FORMAT, "'%s': line %u has no path and label", source,
-				               line);
+				return err_set(err, ERR_FORMAT,
+				               "'%s': line %u has no path and label", source, line);
 			vec_push(ret, ((struct row){mem_strdup(path.ptr), mem_strdup(label.ptr)}));
 		}
 		p += n + (stop != NULL);
@@ -280,7 +282,8 @@ int videos_scan(const char *source, struct videos *ret, struct err *err)
 	rc = S_ISDIR(st.st_mode) ? scan_folder(source, &v, err) : scan_csv(source, &v, err);
 	if (rc == 0 && v.n == 0) {
 		rc = err_set(err, ERR_SPEC, "'%s' holds no video", source);
-		err_hint(err, "Expected SOURCE/CLASS/VIDEO.mp4, or a CSV with the columns path and label.");
+		err_hint(err, "Expected SOURCE/CLASS/VIDEO.mp4, or a CSV with the columns path and "
+		              "label.");
 	}
 	if (rc != 0) {
 		videos_done(&v);
