@@ -21,15 +21,17 @@ size_t op_position_channel(const struct op_tokens *g, size_t d, size_t column)
 	return g->ndim + g->ndim * g->bands + d * g->bands + column - 1 - g->bands;
 }
 
-float op_dropout_factor(const struct op_dropout *d, size_t b, uint64_t e)
+float op_dropout_factor(const struct op_dropout *d, size_t b, size_t row, size_t columns,
+                        size_t column)
 {
 	uint64_t sample = d->sample != NULL ? d->sample[b] : b;
+	uint64_t block = row * ((columns + 3) / 4) + column / 4;
 	uint32_t key[2] = {(uint32_t)d->seed, (uint32_t)(d->seed >> 32)}, out[4];
-	uint32_t counter[4] = {(uint32_t)(e / 4), (uint32_t)STREAM_DROPOUT << 16 | d->layer,
+	uint32_t counter[4] = {(uint32_t)block, (uint32_t)STREAM_DROPOUT << 16 | d->layer,
 	                       (uint32_t)sample, (uint32_t)(sample >> 32)};
 
 	philox_block(key, counter, out);
-	return (double)out[e % 4] >= d->p * 0x1p32 ? (float)(1 / (1 - d->p)) : 0;
+	return (double)out[column % 4] >= d->p * 0x1p32 ? (float)(1 / (1 - d->p)) : 0;
 }
 
 static size_t count_tokens(const struct op_cross *p)

@@ -4,16 +4,22 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "trainer/ops/fast.h"
+#include "trainer/ops/kernels.h"
 #include "trainer/ops/threads.h"
 
 bool ops_open(const struct ops_options *options, struct ops *ret)
 {
-	*ret = (struct ops){0};
-	if (options->reference) {
-		ret->table = &ops_reference;
+	*ret = (struct ops){.table = &ops_reference};
+	if (options->reference)
 		return true;
-	}
-	return false;
+	ret->kernels = kernels_find(options->isa);
+	if (ret->kernels == NULL)
+		return false;
+	ret->table = options->plain_cross ? &ops_fast_plain : &ops_fast;
+	ret->threads =
+		threads_new(options->n_threads > 0 ? options->n_threads : threads_usable_cpus());
+	return true;
 }
 
 void ops_done(struct ops *ops)
@@ -25,8 +31,7 @@ void ops_done(struct ops *ops)
 
 const char *ops_isa(const struct ops *ops)
 {
-	(void)ops;
-	return "reference";
+	return ops->kernels != NULL ? ops->kernels->name : "reference";
 }
 
 unsigned ops_threads(const struct ops *ops)

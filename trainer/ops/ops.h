@@ -50,8 +50,11 @@ struct op_gelu {
 	float *dx;
 };
 
-/* Dropout of attention probabilities: element e of (key, layer, sample) is kept when its Philox
- * word is at least p * 2^32, and then scaled by 1 / (1 - p). p == 0: none. */
+/*
+ * Dropout of attention probabilities. Row (head, query) and column (key) have a Philox word of
+ * their own: word column % 4 of block row * ceil(columns / 4) + column / 4, keyed by (seed, layer,
+ * sample). Kept, and scaled by 1 / (1 - p), when the word is at least p * 2^32. p == 0: none.
+ */
 struct op_dropout {
 	double p;
 	uint64_t seed;
@@ -170,7 +173,8 @@ void op_tokens_form(const struct op_cross *p, size_t b, float *out);
 /* Position channel of column `column` of dimension d. */
 size_t op_position_channel(const struct op_tokens *g, size_t d, size_t column);
 
-/* The keep factor of element e: 0 or 1 / (1 - p). */
-float op_dropout_factor(const struct op_dropout *d, size_t b, uint64_t e);
+/* The keep factor of one probability of clip b: 0 or 1 / (1 - p). */
+float op_dropout_factor(const struct op_dropout *d, size_t b, size_t row, size_t columns,
+                        size_t column);
 
 #endif

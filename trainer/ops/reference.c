@@ -198,7 +198,7 @@ static double keep(const struct op_attention *p, const struct head *t, size_t i,
 {
 	if (p->dropout.p == 0)
 		return 1;
-	return op_dropout_factor(&p->dropout, t->b, ((uint64_t)t->h * p->nq + i) * p->nk + j);
+	return op_dropout_factor(&p->dropout, t->b, t->h * p->nq + i, p->nk, j);
 }
 
 static void attention_forward(struct ops *ops, const struct op_attention *p)
