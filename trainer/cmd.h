@@ -18,8 +18,13 @@ enum trainer_exit {
 };
 
 int cmd_probe(int argc, char **argv);
+int cmd_train(int argc, char **argv);
+int cmd_eval(int argc, char **argv);
+int cmd_prepare(int argc, char **argv);
+int cmd_sample(int argc, char **argv);
 int cmd_selftest(int argc, char **argv);
 int cmd_step(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
 
 /* One option that a command takes: --name VALUE, --name=VALUE, or a bare --name when flag is set.
  */

@@ -13,6 +13,7 @@ static const struct {
 } commands[] = {
 	{"selftest", cmd_selftest, "Compare this machine's arithmetic with a golden folder"},
 	{"step", cmd_step, "Run a golden folder's steps and write the results as such a folder"},
+	{"bench", cmd_bench, "Measure steps per second of a configuration"},
 	{"probe", cmd_probe, "Show what this node offers: CPU, memory, GPUs, Neuron, EFA, backend"},
 };
 

@@ -132,6 +132,11 @@ static void keep_inputs(struct model *m, const struct batch *b)
 	}
 }
 
+void model_reserve(struct model *m, size_t n, size_t points)
+{
+	workspace_ensure(m, n, points);
+}
+
 void model_forward(struct model *m, const struct batch *b, struct logits *ret)
 {
 	m->n_points = points_of(b);

@@ -83,6 +83,7 @@ struct train {
 	const struct clip_source *source;
 	const struct reducer *reducer; /* NULL: one process */
 	const struct train_hooks *hooks;
+	struct threads *threads; /* of the model's ops; may be NULL */
 };
 
 /* Runs from *state until max_steps, stop_after or stop(); *state is advanced. A checkpoint is saved
