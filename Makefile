@@ -32,8 +32,12 @@ CLI_SRC     := $(wildcard builder/cli/*.c)
 # trainer/prepare decodes media with a foreign library and is a program of its own.
 TRAINER_SRC := $(filter-out trainer/prepare/%,$(wildcard trainer/*.c trainer/*/*.c))
 # What the trainer uses of base/: nothing that needs a foreign library.
-TRAINER_BASE_SRC := base/err.c base/mem.c base/strbuf.c base/jsonw.c base/jsonr.c base/slurp.c base/fs.c base/fs_tree.c base/text.c \
-                 $(wildcard base/sha256.c base/crc32c.c)
+TRAINER_BASE_SRC := base/err.c base/mem.c base/strbuf.c base/jsonw.c base/jsonr.c base/slurp.c base/fs.c base/fs_tree.c \
+                 base/text.c base/interrupt.c base/sha256.c base/crc32c.c
+HOST_ARCH := $(shell dpkg --print-architecture)
+# What decodes videos, linked with FFmpeg's libraries, for this machine.
+PREPARE_SRC  := $(wildcard trainer/prepare/*.c) trainer/data/shard.c base/pool.c $(TRAINER_BASE_SRC)
+PREPARE_LIBS := -lavformat -lavcodec -lswscale -lswresample -lavutil -lpthread -lm
 # Arithmetic wants the optimiser, and one rounding for a*b+c wherever the processor has it.
 TRAINER_FLAGS := -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math
 TRAINER_LIBS  := -ldl -lm -lpthread
@@ -45,7 +49,7 @@ CLI_LIB_OBJ := $(filter-out $(BUILD)/obj/builder/cli/main.o,$(CLI_OBJ))
 UNIT     := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
 
 .PHONY: all
-all: $(BUILD)/slipway $(BUILD)/amd64/slipway-trainer $(BUILD)/arm64/slipway-trainer
+all: $(BUILD)/slipway $(BUILD)/$(HOST_ARCH)/slipway-prepare $(BUILD)/amd64/slipway-trainer $(BUILD)/arm64/slipway-trainer
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
@@ -84,6 +88,10 @@ $(BUILD)/host/obj/%.o: %.c
 $(BUILD)/libtrainer.a: $(patsubst %.c,$(BUILD)/host/obj/%.o,$(filter-out trainer/main.c,$(TRAINER_SRC)) $(TRAINER_BASE_SRC))
 	@rm -f $@
 	$(AR) rcsD $@ $^
+
+$(BUILD)/$(HOST_ARCH)/slipway-prepare: $(patsubst %.c,$(BUILD)/host/obj/%.o,$(PREPARE_SRC))
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ $(PREPARE_LIBS) -o $@
 
 -include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/*/obj/*/*.d $(BUILD)/*/obj/*/*/*.d $(BUILD)/unit/*.d)
 
@@ -134,9 +142,11 @@ CROSS_amd64 := gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 CROSS_arm64 := gcc-x86-64-linux-gnu libc6-dev-amd64-cross
 DEPS := gcc make libc6-dev ca-certificates libarchive-dev libssl-dev libcurl4-openssl-dev libcjson-dev \
         libyaml-dev zlib1g-dev libzstd-dev libdeflate-dev qemu-user-static \
+        libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libswresample-dev \
         $(CROSS_$(shell dpkg --print-architecture))
 TEST_DEPS := bats python3 openssl skopeo umoci docker-registry podman runc uidmap apache2-utils binutils \
-        binfmt-support attr libcap2-bin clang libclang-rt-14-dev libarchive-tools zstd git
+        binfmt-support attr libcap2-bin clang libclang-rt-14-dev libarchive-tools zstd git \
+             openmpi-bin procps
 LINT_DEPS := clang-tidy clang-format cppcheck shellcheck python3
 BENCH_DEPS := umoci buildah skopeo docker-registry pigz zstd python3
 
@@ -202,7 +212,10 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZERS  := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
 FUZZ_FLAGS := $(STD) -O1 -g -I. -include base/banned.h -DSLIPWAY_VERSION='"$(VERSION)"' \
               -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/obj/%.o,$(BASE_SRC) $(BUILDER_SRC))
+# Of the trainer: what reads files that others wrote.
+FUZZ_TRAINER := trainer/data/shard.c trainer/data/dataset_list.c trainer/config/flat_yaml.c \
+                trainer/model/config.c trainer/model/tensors.c trainer/checkpoint/safetensors.c
+FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/obj/%.o,$(BASE_SRC) $(BUILDER_SRC) $(FUZZ_TRAINER))
 
 .PHONY: fuzzers fuzz
 fuzzers: $(FUZZERS)

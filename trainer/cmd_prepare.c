@@ -96,6 +96,6 @@ int cmd_prepare(int argc, char **argv)
 	err_set(&err, ERR_NOT_FOUND, "slipway-prepare is not here: %s", strerror(errno));
 	err_hint(&err,
 	         "It needs FFmpeg's libraries and is not in the training image: build it with "
-	         "`make build/slipway-prepare` and run it where the videos are.");
+	         "`make all` and run it where the videos are.");
 	return cmd_fail(&err);
 }

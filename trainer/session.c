@@ -277,15 +277,11 @@ static int save(void *ctx, struct model *m, const struct optimizer *o,
 	return last ? saver_wait(s->saver, err) : 0;
 }
 
-/* All ranks stop after the same step: one of them being asked is enough. */
+/* The loop lets all ranks stop after the same step. */
 static bool stop(void *ctx)
 {
-	struct session *s = ctx;
-	double asked = interrupt_requested();
-
-	if (comm_max(s->comm, &asked, 1, &s->stop_err) != 0)
-		return true;
-	return asked > 0;
+	(void)ctx;
+	return interrupt_requested();
 }
 
 static void print_beginning(struct session *s)
@@ -308,18 +304,16 @@ static int run_loop(struct session *s, enum train_end *ret_end, struct err *err)
 	struct train_hooks hooks = {s, on_step, save, stop};
 	/* The reporter counts every step and prints those that are due. */
 	struct train_options options = s->options;
-	struct train t = {
-		s->model, &s->optimizer, &options, &source, s->n_ranks > 1 ? &reducer : NULL,
-		&hooks};
-	int rc;
+	struct train t = {.model = s->model,
+	                  .optimizer = &s->optimizer,
+	                  .options = &options,
+	                  .source = &source,
+	                  .reducer = s->n_ranks > 1 ? &reducer : NULL,
+	                  .hooks = &hooks,
+	                  .threads = s->ops.threads};
 
 	options.log_steps = 1;
-	rc = train_run(&t, &s->state, ret_end, err);
-	if (rc == 0 && s->stop_err.code != ERR_NONE) {
-		*err = s->stop_err;
-		rc = -1;
-	}
-	return rc;
+	return train_run(&t, &s->state, ret_end, err);
 }
 
 static int check_throughput(struct session *s, struct err *err)
@@ -361,7 +355,11 @@ int session_train(struct session *s, enum train_end *ret_end, struct err *err)
 		return -1;
 	if (s->rank == 0)
 		print_beginning(s);
-	if (begin(s, err) != 0 || run_loop(s, ret_end, err) != 0)
+	if (begin(s, err) != 0)
+		return -1;
+	if (s->reporter != NULL)
+		reporter_begin(s->reporter, s->state.step);
+	if (run_loop(s, ret_end, err) != 0)
 		return -1;
 	if (s->reporter == NULL)
 		return 0;

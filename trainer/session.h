@@ -33,7 +33,6 @@ struct session {
 	struct saver *saver;
 	struct reporter *reporter;
 	char events_dir[PATH_MAX], output_dir[PATH_MAX];
-	struct err stop_err; /* of the agreement to stop */
 };
 
 /* Which clips. */

@@ -114,6 +114,11 @@ static void begin_epoch(struct reporter *r, uint64_t epoch)
 	print(r, &text);
 }
 
+void reporter_begin(struct reporter *r, uint64_t done)
+{
+	begin_epoch(r, done * r->o.step_clips / r->o.epoch_clips + 1);
+}
+
 /* Clips per second over the last steps. */
 static double throughput(const struct reporter *r)
 {
