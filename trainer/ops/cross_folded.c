@@ -36,8 +36,9 @@ void cross_folded_free(void *state)
 
 	if (f == NULL)
 		return;
-	float *arrays[] = {f->t,   f->q,    f->mean, f->rstd,     f->bias,       f->u,  f->z,
-	                   f->lse, f->wtot, f->dq,   f->pad_part, f->plain_part, f->xh, f->delta};
+	float *arrays[] = {f->t,  f->q,     f->mean, f->rstd, f->bias,     f->u,
+	                   f->z,  f->lse,   f->wtot, f->dq,   f->pad_part, f->plain_part,
+	                   f->xh, f->delta, f->kept, f->dkept};
 
 	for (size_t i = 0; i < ARRAY_LEN(arrays); i++)
 		free(arrays[i]);
@@ -70,6 +71,8 @@ static void ensure(struct ops *ops, const struct op_cross *p, struct folded *f)
 	f->lse = floats(b * lanes);
 	f->wtot = floats(b * OP_TOKEN_GROUPS * lanes);
 	f->delta = floats(b * lanes);
+	f->kept = floats(b * lanes);
+	f->dkept = floats(b * lanes);
 	f->dq = floats(p->nq * c);
 	f->pad_part = floats(f->blocks * OP_TOKEN_GROUPS * c);
 	f->plain_part = floats(f->blocks * b * PLAIN_MAX * c);
@@ -199,12 +202,28 @@ static void find_plain(const struct op_cross *p, size_t b)
 /* ---- forward -----------------------------------------------------------------------------------
  */
 
-/* z = gain * u + shift */
-static void scale_shift(const struct op_cross *p, const float *u, float *z)
+/* The place of row i of [batch, nq] among [batch, blocks, nr]. */
+static size_t lane_of(const struct op_cross *p, const struct folded *f, size_t i)
 {
-	for (size_t i = 0; i < p->batch * p->nq; i++)
+	return i / p->nq * f->blocks * f->kernels->nr + i % p->nq;
+}
+
+/* R of row i: exactly 1 without dropout. */
+static float kept_of(const struct op_cross *p, const struct folded *f, size_t i)
+{
+	return p->dropout.p == 0 ? 1 : f->kept[lane_of(p, f, i)];
+}
+
+/* z = gain * u + R shift */
+static void scale_shift(const struct op_cross *p, const struct folded *f)
+{
+	for (size_t i = 0; i < p->batch * p->nq; i++) {
+		float kept = kept_of(p, f, i);
+
 		for (size_t c = 0; c < p->channels; c++)
-			z[i * p->channels + c] = p->gain[c] * u[i * p->channels + c] + p->shift[c];
+			f->z[i * p->channels + c] =
+				p->gain[c] * f->u[i * p->channels + c] + kept * p->shift[c];
+	}
 }
 
 /* t = s q Wk, and q'' = gain * t in panels. */
@@ -253,7 +272,7 @@ void cross_folded_forward(struct ops *ops, const struct op_cross *p)
 	sweep.work_each = sweep_forward_work(p, f->kernels);
 	sweep.work = ops_scratch(ops, threads_count(ops->threads) * sweep.work_each);
 	threads_run(ops->threads, p->batch * f->blocks, sweep_forward, &sweep);
-	scale_shift(p, f->u, f->z);
+	scale_shift(p, f);
 	g = (struct gemm){.m = p->batch * p->nq,
 	                  .n = p->v,
 	                  .k = p->channels,
@@ -264,13 +283,33 @@ void cross_folded_forward(struct ops *ops, const struct op_cross *p)
 	                  .b_row = 1,
 	                  .b_col = p->channels,
 	                  .c = p->context,
-	                  .c_row = p->v,
-	                  .bias = p->bv};
+	                  .c_row = p->v};
 	gemm(ops, &g);
+	for (size_t i = 0; i < p->batch * p->nq; i++)
+		f->kernels->add_scaled(p->context + i * p->v, p->bv, kept_of(p, f, i), p->v);
 }
 
 /* ---- backward ----------------------------------------------------------------------------------
  */
+
+/* Row i of dz = dcontext Wv: becomes dU = gain * dz; d gain, d shift, delta, d R. */
+static void unfold_row(const struct op_cross *p, struct folded *f, size_t i)
+{
+	size_t c = p->channels, lane = lane_of(p, f, i);
+	float *dz = f->z + i * c, kept = kept_of(p, f, i), dkept = 0;
+	const float *u = f->u + i * c;
+
+	if (p->dropout.p != 0) /* without it R is constant */
+		dkept = f->kernels->dot(dz, p->shift, c) +
+		        f->kernels->dot(p->dcontext + i * p->v, p->bv, p->v);
+	for (size_t k = 0; k < c; k++) {
+		p->dgain[k] += dz[k] * u[k];
+		p->dshift[k] += kept * dz[k];
+		dz[k] *= p->gain[k];
+	}
+	f->dkept[lane] = dkept;
+	f->delta[lane] = f->kernels->dot(dz, u, c) + kept * dkept;
+}
 
 /* Value side: dWv, dbv; then z = dU = gain * (dcontext Wv), d gain, d shift, delta. */
 static void unfold_values(struct ops *ops, const struct op_cross *p)
@@ -301,23 +340,15 @@ static void unfold_values(struct ops *ops, const struct op_cross *p)
 	                  .c = f->z,
 	                  .c_row = c};
 
-	scale_shift(p, f->u, f->z);
+	scale_shift(p, f);
 	gemm(ops, &dwv);
 	for (size_t i = 0; i < rows; i++)
-		f->kernels->add(p->dbv, p->dcontext + i * p->v, p->v);
+		f->kernels->add_scaled(p->dbv, p->dcontext + i * p->v, kept_of(p, f, i), p->v);
 	gemm(ops, &dz);
 	memset(f->delta, 0, p->batch * f->blocks * nr * sizeof(float));
-	for (size_t i = 0; i < rows; i++) {
-		float *dz_row = f->z + i * c;
-		const float *u = f->u + i * c;
-
-		for (size_t k = 0; k < c; k++) {
-			p->dgain[k] += dz_row[k] * u[k];
-			p->dshift[k] += dz_row[k];
-			dz_row[k] *= p->gain[k];
-		}
-		f->delta[i / p->nq * f->blocks * nr + i % p->nq] = f->kernels->dot(dz_row, u, c);
-	}
+	memset(f->dkept, 0, p->batch * f->blocks * nr * sizeof(float));
+	for (size_t i = 0; i < rows; i++)
+		unfold_row(p, f, i);
 }
 
 /* Query and key side, from dq'': d gain, dq = s dT Wk^T, dWk += s q^T dT with dT = gain * dq''.

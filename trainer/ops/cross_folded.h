@@ -1,9 +1,12 @@
 /*
  * Inside of the folded, structured cross attention (trainer/README.md derives it): what its two
- * files share. With xh the normalised token before gain and shift, scores  = q'' xh^T q'' = gain *
- * (s q Wk) context = (gain * U + shift) Wv^T + bv      U = P xh so keys and values are never
- * formed; and xh is mostly tables: an image token's positions depend on t, y and x apart, its
- * padding is one constant, only its data channels are its own.
+ * files share. With xh the normalised token before gain and shift,
+ * - scores = q'' xh^T, where q'' = gain * (s q Wk);
+ * - context = (gain * U + R shift) Wv^T + R bv, where U = P xh and R = row sums of P.
+ *
+ * R is 1 without dropout. Keys and values are never formed; and xh is mostly tables: an image
+ * token's positions depend on t, y and x apart, its padding is one constant, only its data channels
+ * are its own.
  */
 #ifndef SLIPWAY_TRAINER_OPS_CROSS_FOLDED_H
 #define SLIPWAY_TRAINER_OPS_CROSS_FOLDED_H
@@ -35,6 +38,8 @@ struct folded {
 	float *u, *z;              /* [batch, nq, C]: U; gain U + shift, in backward dU */
 	float *lse;                /* [batch, blocks, nr] */
 	float *wtot;               /* [batch, groups, blocks, nr]: sum of P * rstd */
+	float *kept, *dkept;       /* [batch, blocks, nr]: sum of P after dropout (1 without), its
+	                              derivative */
 	float *delta;              /* [batch, blocks, nr]: dU . U */
 	float *dq;                 /* [nq, C]: d q'' */
 	float *pad_part;           /* [blocks, groups, C]: each block's share of d pad */

@@ -310,14 +310,14 @@ struct forward {
 	struct sums sums[OP_TOKEN_GROUPS];
 	float *all_sums; /* where they begin */
 	size_t all_rows;
-	float *rows, *row, *tile, *keep, *max, *peak, *denominator, *line, *u;
+	float *rows, *row, *tile, *keep, *max, *peak, *denominator, *kept, *line, *u;
 };
 
 size_t sweep_forward_work(const struct op_cross *p, const struct kernels *kernels)
 {
 	struct extent e = extent_of(p);
 
-	return (e.lines + 2 + e.columns + e.sums + 2 * TILE + 5 + PLAIN_MAX + p->channels + 1) *
+	return (e.lines + 2 + e.columns + e.sums + 2 * TILE + 6 + PLAIN_MAX + p->channels) *
 	       kernels->nr;
 }
 
@@ -361,7 +361,8 @@ static void forward_tile(void *ctx, const struct place *at)
 	tile.keep = keep_tile(f->w, at->b, at->block, f->w->f->first[at->group] + at->j, at->n,
 	                      f->keep);
 	memset(f->line, 0, nr * sizeof(float));
-	f->k->cross_weights(&tile, f->denominator, f->line, s->mean, s->line[2] + at->x * nr);
+	f->k->cross_weights(&tile, f->denominator, f->kept, f->line, s->mean,
+	                    s->line[2] + at->x * nr);
 	add(f->k, s->line[0] + at->t * nr, f->line);
 	add(f->k, s->line[1] + at->y * nr, f->line);
 	add(f->k, s->total, f->line);
@@ -422,6 +423,7 @@ static void forward_plain(struct forward *f, size_t b, size_t block, float *weig
 
 			f->denominator[i] += e * (float)t->count;
 			weights[v * nr + i] = e * kept[i];
+			f->kept[i] += weights[v * nr + i];
 		}
 	}
 }
@@ -445,6 +447,7 @@ static void forward_finish(struct forward *f, size_t b, size_t block, const floa
 	for (size_t i = 0; i < nr; i++) {
 		scale[i] = 1 / f->denominator[i];
 		state->lse[b * lanes + block * nr + i] = f->max[i] + logf(f->denominator[i]);
+		state->kept[b * lanes + block * nr + i] = f->kept[i] * scale[i];
 	}
 	for (size_t g = 0; g < OP_TOKEN_GROUPS; g++)
 		for (size_t i = 0; p->groups[g].ndim > 0 && i < nr; i++)
@@ -476,7 +479,8 @@ static struct forward forward_start(const struct sweep *w, size_t block, unsigne
 	f.u = take(&a, w->p->channels);
 	f.all_sums = a.at;
 	f.denominator = take(&a, 1);
-	f.all_rows = 1;
+	f.kept = take(&a, 1);
+	f.all_rows = 2;
 	for (size_t g = 0; g < OP_TOKEN_GROUPS; g++) {
 		if (w->p->groups[g].ndim == 0)
 			continue;
@@ -520,7 +524,7 @@ struct backward {
 	float *du, *dq;     /* panels: dU of the clip; dq'' summed over clips */
 	struct tables tables, dtables;
 	struct sums sums;
-	const float *lse, *delta;
+	const float *lse, *delta, *dkept;
 	float *rows, *row, *drow, *tile, *dtile, *keep, *line, *f1, *f2;
 };
 
@@ -553,8 +557,8 @@ static void backward_tile(void *ctx, const struct place *at)
 	                      f->keep);
 	dtile.s = f->dtile;
 	memset(f->line, 0, nr * sizeof(float));
-	f->k->cross_backward(&tile, &dtile, f->delta, f->line, s->mean, s->line[2] + at->x * nr,
-	                     f->f1, f->f2);
+	f->k->cross_backward(&tile, &dtile, f->delta, f->dkept, f->line, s->mean,
+	                     s->line[2] + at->x * nr, f->f1, f->f2);
 	add(f->k, s->line[0] + at->t * nr, f->line);
 	add(f->k, s->line[1] + at->y * nr, f->line);
 	add(f->k, s->total, f->line);
@@ -620,7 +624,8 @@ static void backward_plain(struct backward *f, const struct place *at)
 			float prob = expf(s[i] - f->lse[i]);
 
 			weight[i] = prob * kept[i];
-			ds[i] = prob * (kept[i] * ds[i] - (float)t->count * f->delta[i]);
+			ds[i] = prob *
+			        (kept[i] * (ds[i] + f->dkept[i]) - (float)t->count * f->delta[i]);
 		}
 		for (size_t k = 0; k < c; k++) {
 			f->k->add_scaled(f->dq + k * nr, ds, t->xh[k], nr);
@@ -690,6 +695,7 @@ void sweep_backward(void *ctx, size_t i, unsigned worker)
 		sum_channels(f.k, f.du, c, f.dtables.csum);
 		f.lse = state->lse + (at.b * state->blocks + i) * nr;
 		f.delta = state->delta + (at.b * state->blocks + i) * nr;
+		f.dkept = state->dkept + (at.b * state->blocks + i) * nr;
 		for (at.group = 0; at.group < OP_TOKEN_GROUPS; at.group++)
 			if (p->groups[at.group].ndim > 0)
 				backward_group(&f, &at, &a);

@@ -78,17 +78,19 @@ struct kernels {
 	 * given one where that is larger */
 	void (*cross_scores)(const struct cross_tile *t);
 	/* s (scores) becomes w = exp(s - max) [* keep] * rstd; sums go to sum (of exp(s - max)),
-	 * wsum (of w), wmean (of w * mean), and each w is added to column_sum[n][nr] */
-	void (*cross_weights)(const struct cross_tile *t, float *sum, float *wsum, float *wmean,
-	                      float *column_sum);
+	 * kept (of exp(s - max) * keep), wsum (of w), wmean (of w * mean), and each w is added to
+	 * column_sum[n][nr] */
+	void (*cross_weights)(const struct cross_tile *t, float *sum, float *kept, float *wsum,
+	                      float *wmean, float *column_sum);
 	/*
-	 * s holds scores, t->max the log-sum-exp; dp holds products with the data channels and
-	 * becomes e = dS * rstd; its sums as above; f1, f2: sums of rstd^2 (P dP + dS S), and times
-	 * mean. d describes dp's tile (its row, column, csum).
+	 * t->s and d->s hold products with the data channels, t->max the log-sum-exp; d describes
+	 * dP's tile (its row, column, csum). d->s becomes e = dS * rstd, where dS =
+	 * P (keep (dP + dkept) - delta); sums of e as above; f1, f2: sums of rstd^2 (P keep dP +
+	 * dS S), and of that times mean.
 	 */
 	void (*cross_backward)(const struct cross_tile *t, const struct cross_tile *d,
-	                       const float *delta, float *esum, float *emean, float *column_sum,
-	                       float *f1, float *f2);
+	                       const float *delta, const float *dkept, float *esum, float *emean,
+	                       float *column_sum, float *f1, float *f2);
 	/* keep factors of tokens [column, column + n) for nr rows from `row` on */
 	void (*cross_keep)(const struct op_dropout *d, uint64_t sample, uint32_t row,
 	                   uint32_t row_blocks, size_t column, size_t n, float *keep);

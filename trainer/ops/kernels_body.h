@@ -540,11 +540,12 @@ static void K(cross_scores)(const struct cross_tile *t)
 	}
 }
 
-static void K(cross_weights)(const struct cross_tile *t, float *sum, float *wsum, float *wmean,
-                             float *column_sum)
+static void K(cross_weights)(const struct cross_tile *t, float *sum, float *kept, float *wsum,
+                             float *wmean, float *column_sum)
 {
 	for (size_t v = 0; v < NRV; v++) {
-		vf max = load(t->max + v * VW), sums[3] = {all(0), all(0), all(0)};
+		vf max = load(t->max + v * VW);
+		vf sums[4] = {all(0), all(0), all(0), all(0)};
 
 		for (size_t j = 0; j < t->n; j++) {
 			float *at = t->s + j * NR + v * VW, *column = column_sum + j * NR + v * VW;
@@ -553,6 +554,7 @@ static void K(cross_weights)(const struct cross_tile *t, float *sum, float *wsum
 			sums[0] += w;
 			if (t->keep != NULL)
 				w *= load(t->keep + j * NR + v * VW);
+			sums[3] += w;
 			w *= t->rstd[j];
 			sums[1] += w;
 			sums[2] += w * t->mean[j];
@@ -560,35 +562,40 @@ static void K(cross_weights)(const struct cross_tile *t, float *sum, float *wsum
 			store(column, load(column) + w);
 		}
 		store(sum + v * VW, load(sum + v * VW) + sums[0]);
+		store(kept + v * VW, load(kept + v * VW) + sums[3]);
 		store(wsum + v * VW, load(wsum + v * VW) + sums[1]);
 		store(wmean + v * VW, load(wmean + v * VW) + sums[2]);
 	}
 }
 
 static void K(cross_backward)(const struct cross_tile *t, const struct cross_tile *d,
-                              const float *delta, float *esum, float *emean, float *column_sum,
-                              float *f1, float *f2)
+                              const float *delta, const float *dkept, float *esum, float *emean,
+                              float *column_sum, float *f1, float *f2)
 {
 	for (size_t v = 0; v < NRV; v++) {
 		size_t lane = v * VW;
 		vf row = load(t->row + lane), csum = load(t->csum + lane),
 		   lse = load(t->max + lane);
 		vf drow = load(d->row + lane), dcsum = load(d->csum + lane);
-		vf shift = load(delta + lane), sums[4] = {all(0), all(0), all(0), all(0)};
+		vf shift = load(delta + lane), dk = load(dkept + lane);
+		vf sums[4] = {all(0), all(0), all(0), all(0)};
 
 		for (size_t j = 0; j < t->n; j++) {
 			size_t at = j * NR + lane;
 			float mean = t->mean[j], rstd = t->rstd[j];
 			vf s = load(t->s + at) + row + load(t->column + at) - mean * csum;
 			vf dp = load(d->s + at) + drow + load(d->column + at) - mean * dcsum;
-			vf p, f, e;
+			vf p, f, e, pull;
 
 			s = s * rstd + t->bias[j];
 			dp *= rstd;
 			p = v_exp(s - lse);
-			if (t->keep != NULL)
+			pull = dp + dk;
+			if (t->keep != NULL) {
 				dp *= load(t->keep + at);
-			e = p * (dp - shift);
+				pull *= load(t->keep + at);
+			}
+			e = p * (pull - shift);
 			f = (p * dp + e * s) * (rstd * rstd);
 			e *= rstd;
 			sums[0] += e;
