@@ -11,6 +11,10 @@ static const struct {
 	int (*run)(int argc, char **argv);
 	const char *help;
 } commands[] = {
+	{"prepare", cmd_prepare, "Decode videos into the clips that train reads"},
+	{"train", cmd_train, "Train a model"},
+	{"eval", cmd_eval, "Compute a checkpoint's losses"},
+	{"sample", cmd_sample, "Write a clip and its reconstruction as pictures and sound"},
 	{"selftest", cmd_selftest, "Compare this machine's arithmetic with a golden folder"},
 	{"step", cmd_step, "Run a golden folder's steps and write the results as such a folder"},
 	{"bench", cmd_bench, "Measure steps per second of a configuration"},

@@ -5,7 +5,7 @@ setup() {
 	ROOT="$BATS_TEST_DIRNAME/../.."
 	BIN="$(cd "$ROOT" && realpath "${BUILD:-build}")/$(dpkg --print-architecture)"
 	TRAINER="$BIN/slipway-trainer"
-	cd "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || return 1
 	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 }
 
@@ -87,7 +87,7 @@ same_weights() {
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"save checkpoint"* ]]
 	[ "$(cat out/latest)" = "$before" ]
-	ls out | grep -q '^\.tmp' && return 1
+	for f in out/.tmp*; do [ ! -e "$f" ]; done
 	true
 }
 
@@ -160,15 +160,16 @@ same_weights() {
 	run "$TRAINER" prepare --source videos --out data --config_file_path tiny
 	[[ "$output" == *"0 decoded, 4 reused, 2 rejected"* ]]
 
-	"$TRAINER" train --config_file_path tiny --dataset kinetics --dataset_dir data --batch_size 8 \
-		--max_steps 200 --num_epochs 1000 --lr 5e-3 --logdir logs --output_dir out --log_steps 1 \
+	"$TRAINER" train --config_file_path tiny --dataset kinetics --dataset_dir data --batch_size 16 \
+		--max_steps 200 --num_epochs 1000 --lr 6e-3 --schedule cosine --warmup_steps 10 \
+		--weight_decay 0.01 --logdir logs --output_dir out --log_steps 1 \
 		--json_log log.json >log
 	python3 - <<-'PY'
 		import json
 		lines = [json.loads(l) for l in open("log.json")]
 		first, last = lines[0]["loss"], sum(l["loss"] for l in lines[-10:]) / 10
 		print("loss", first, "->", last)
-		raise SystemExit(0 if last < first / 3 or lines[-1]["loss_image"] < lines[0]["loss_image"] / 3 else 1)
+		raise SystemExit(0 if last < first / 3 else 1)
 	PY
 	"$TRAINER" sample --checkpoint "out/$(cat out/latest)" --dataset_dir data --clip 0 --out pictures
 	[ -s pictures/frames.png ]

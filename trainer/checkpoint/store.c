@@ -121,14 +121,30 @@ int store_lock(const char *folder, int *ret_fd, struct err *err)
 	return 0;
 }
 
-/* Puts temp in final's place; a checkpoint of the same step makes way. */
+/*
+ * Puts temp in final's place. A checkpoint of the same step changes places with it at one stroke
+ * and is removed under the temporary name; where the file system cannot do that, it is moved away
+ * first.
+ */
 static int place(const char *folder, const char *temp, const char *final, struct err *err)
 {
-	if (fs_exists(final) && fs_remove_tree(final, err) != 0)
-		return -1;
-	if (rename(temp, final) != 0)
+	char old[PATH_MAX] = "";
+	bool swapped = renameat2(AT_FDCWD, temp, AT_FDCWD, final, RENAME_EXCHANGE) == 0;
+
+	if (!swapped && errno != ENOENT) {
+		if (fs_join(old, folder, ".tmp-replaced", err) != 0 ||
+		    fs_remove_tree(old, err) != 0)
+			return -1;
+		if (rename(final, old) != 0 && errno != ENOENT)
+			return err_set(err, ERR_IO, "rename '%s'", final);
+	}
+	if (swapped)
+		snprintf(old, sizeof(old), "%s", temp);
+	else if (rename(temp, final) != 0)
 		return err_set(err, ERR_IO, "rename '%s' to '%s'", temp, final);
-	return sync_folder(folder, err);
+	if (sync_folder(folder, err) != 0)
+		return -1;
+	return old[0] != '\0' ? fs_remove_tree(old, err) : 0;
 }
 
 static int write_latest(const char *folder, const char *final, struct err *err)

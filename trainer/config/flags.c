@@ -331,7 +331,7 @@ int train_flags_options(const struct train_flags *f, struct train_options *ret, 
 	static const char *const optimizers[] = {"sgd", "adamw"};
 	static const char *const schedules[] = {"constant", "cosine"};
 	struct train_options o;
-	int preset, kind;
+	int preset = 0, kind = 0;
 
 	if (choose("preset", f->preset, presets, &preset, err) != 0)
 		return -1;
