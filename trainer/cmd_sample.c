@@ -76,7 +76,7 @@ static int sample(const struct sample_flags *f, struct model *m, struct err *err
 	AUTO_FREE float *image = mem_calloc(d->n_pixels * 3, sizeof(float));
 	AUTO_FREE float *audio = mem_calloc(d->audio_samples, sizeof(float));
 	struct reconstruction r;
-	int32_t label;
+	int32_t label = 0;
 	int rc;
 
 	if (checkpoint_load_weights(f->checkpoint, m, err) != 0 ||

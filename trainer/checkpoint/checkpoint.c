@@ -319,7 +319,7 @@ int checkpoint_load_weights(const char *path, struct model *m, struct err *err)
 int checkpoint_load(const char *checkpoint, uint64_t seed, struct model *m, struct optimizer *o,
                     struct train_state *ret_state, struct err *err)
 {
-	struct saved_state saved;
+	struct saved_state saved = {0};
 
 	if (read_state(checkpoint, &saved, err) != 0)
 		return -1;

@@ -141,13 +141,14 @@ int shard_open(const char *path, struct shard *ret, struct err *err)
 		munmap(map, (size_t)st.st_size);
 		return -1;
 	}
+	ret->mapped = map;
 	return 0;
 }
 
 void shard_done(struct shard *s)
 {
-	if (s->map != NULL)
-		munmap((void *)(uintptr_t)s->map, s->map_bytes);
+	if (s->mapped != NULL)
+		munmap(s->mapped, s->map_bytes);
 	*s = (struct shard){0};
 }
 

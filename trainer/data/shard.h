@@ -63,6 +63,7 @@ struct shard {
 	struct clip_shape shape;
 	uint64_t n_clips;
 	const unsigned char *map; /* the whole file */
+	void *mapped;             /* the same, when it is ours to unmap */
 	size_t map_bytes;
 	const char *path; /* borrowed, for messages */
 };

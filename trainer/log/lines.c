@@ -37,7 +37,7 @@ static void lay_out(const char *digits, int n, int exponent, char *out)
 
 void log_float(double value, char out[LOG_FLOAT_MAX])
 {
-	char text[40], digits[20];
+	char text[40], digits[20] = "";
 	int precision = 0, n = 0;
 	char *e;
 

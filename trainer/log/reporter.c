@@ -37,12 +37,13 @@ static uint64_t resident_bytes(void)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 	struct err ignored = {0};
-	unsigned long long total = 0, resident = 0;
+	const char *second;
 
-	if (slurp_file("/proc/self/statm", 4096, &text, &ignored) != 0 ||
-	    sscanf(strbuf_str(&text), "%llu %llu", &total, &resident) != 2)
+	if (slurp_file("/proc/self/statm", 4096, &text, &ignored) != 0)
 		return 0;
-	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+	/* In pages: the whole size, then the resident part. */
+	second = strchr(strbuf_str(&text), ' ');
+	return second != NULL ? strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
 int reporter_open(const struct reporter_options *o, struct reporter **ret, struct err *err)

@@ -88,7 +88,7 @@ static int sound_add(struct sound *s, SwrContext *swr, const AVFrame *frame, str
 	sound_reserve(s, (size_t)room);
 	out = (uint8_t *)(s->at + s->n);
 	got = swr_convert(swr, &out, room,
-	                  frame != NULL ? (const uint8_t **)(uintptr_t)frame->extended_data : NULL,
+	                  frame != NULL ? (const uint8_t **)frame->extended_data : NULL,
 	                  frame != NULL ? frame->nb_samples : 0);
 	if (got < 0)
 		return media_fail(err, "resample", got);

@@ -16,7 +16,7 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE_ERROR = 2, JOBS_MAX = 256 };
 static const char usage[] =
 	"Usage: slipway-prepare --source VIDEOS --out FOLDER [OPTIONS]\n\n"
 	"VIDEOS is a folder of class folders with videos, or a CSV with the columns path and "
-        "label.\n\n"
+	"label.\n\n"
 	"Options:\n"
 	"  --frames N     frames of a clip, 25 per second (16)\n"
 	"  --height N     pixels (224)\n"

@@ -289,7 +289,8 @@ int videos_scan(const char *source, struct videos *ret, struct err *err)
 		videos_done(&v);
 		return -1;
 	}
-	qsort(v.at, v.n, sizeof(*v.at), compare_videos);
+	if (v.at != NULL)
+		qsort(v.at, v.n, sizeof(*v.at), compare_videos);
 	*ret = v;
 	return 0;
 }
