@@ -335,7 +335,8 @@ void attention_fast_backward(struct ops *ops, const struct op_attention *p)
 	size_t each = 2 * p->nq * r.nk_pad, held = HELD / each;
 
 	held = held < 1 ? 1 : least(held, p->heads);
-	r.work_each = up(r.kernels->mr * p->nq > r.nk_pad ? r.kernels->mr * p->nq : r.nk_pad, 16);
+	r.work_each =
+		up(r.kernels->mr * p->nq > r.nk_pad ? r.kernels->mr * p->nq : r.nk_pad, 16) + 16;
 	lay_out(ops, &r, held);
 	for (r.b = 0; r.b < p->batch; r.b++) {
 		for (r.h0 = 0; r.h0 < p->heads; r.h0 += held) {

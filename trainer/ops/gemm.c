@@ -1,7 +1,5 @@
 #include "trainer/ops/gemm.h"
 
-#include <string.h>
-
 #include "trainer/ops/threads.h"
 
 enum {
@@ -49,8 +47,7 @@ void gemm_transposed(const struct kernels *kernels, const struct gemm_block *g, 
 		size_t from = g->m * i / pieces, rows = g->m * (i + 1) / pieces - from;
 		struct gemm_block piece = *g;
 
-		for (size_t k = 0; k < g->k; k++)
-			memcpy(work + k * rows, g->a + from + k * g->a_col, rows * sizeof(float));
+		kernels->pack_columns(g->k, rows, g->a + from, g->a_col, work);
 		piece.m = rows;
 		piece.a = work;
 		piece.a_row = 1;
@@ -112,7 +109,7 @@ void gemm(struct ops *ops, const struct gemm *g)
 	size_t depth = least(g->k, DEPTH);
 
 	cut(&j, threads);
-	j.work_each = j.kernels->mr * depth;
+	j.work_each = j.kernels->mr * depth + 16;
 	j.packed = ops_scratch(ops, gemm_packed(j.kernels, depth, g->n) + threads * j.work_each);
 	j.work = j.packed + gemm_packed(j.kernels, depth, g->n);
 	for (j.k0 = 0; j.k0 < g->k; j.k0 += j.depth) {

@@ -27,7 +27,7 @@ void gemm(struct ops *ops, const struct gemm *g);
 size_t gemm_packed(const struct kernels *kernels, size_t k, size_t n);
 
 /* Packs rows of a[m, k] given by columns (a_row == 1) into [m / mr][k][mr] and multiplies them. For
- * one thread; work: room for m * k values, at most KERNEL_BLOCK_ROWS rows. */
+ * one thread; work: room for mr * k + 16 values. */
 enum { KERNEL_BLOCK_ROWS = 56 };
 void gemm_transposed(const struct kernels *kernels, const struct gemm_block *g, float *work);
 

@@ -50,6 +50,9 @@ struct kernels {
 	/* one panel of b[k, n], n <= nr, strides given; missing columns become 0 */
 	void (*pack)(size_t k, size_t n, const float *b, size_t b_row, size_t b_col, float *panel);
 
+	/* out[k][n] = n columns of a matrix of k rows, a_col apart; writes up to 16 values more */
+	void (*pack_columns)(size_t k, size_t n, const float *a, size_t a_col, float *out);
+
 	/* row = exp(scale * row - max) / sum; returns log of the denominator */
 	float (*softmax)(float *row, size_t n, float scale);
 	/* row = exp(scale * row - lse) */

@@ -204,6 +204,12 @@ static void K(pack)(size_t k, size_t n, const float *b, size_t b_row, size_t b_c
 {
 	if (n < NR)
 		memset(panel, 0, k * NR * sizeof(float));
+	if (b_col == 1 && n == NR) {
+		for (size_t i = 0; i < k; i++)
+			for (size_t v = 0; v < NRV; v++)
+				store(panel + i * NR + v * VW, load(b + i * b_row + v * VW));
+		return;
+	}
 	if (b_col == 1) {
 		for (size_t i = 0; i < k; i++)
 			memcpy(panel + i * NR, b + i * b_row, n * sizeof(float));
@@ -217,6 +223,21 @@ static void K(pack)(size_t k, size_t n, const float *b, size_t b_row, size_t b_c
 			for (size_t i = k0; i < k1; i++)
 				panel[i * NR + j] = b[j * b_col + i * b_row];
 	}
+}
+
+/* Whole vectors are copied where the next row's values follow, which the next copy overwrites. */
+static void K(pack_columns)(size_t k, size_t n, const float *a, size_t a_col, float *out)
+{
+	size_t i = 0;
+
+	if (n > VW || a_col < VW) {
+		for (; i < k; i++)
+			memcpy(out + i * n, a + i * a_col, n * sizeof(float));
+		return;
+	}
+	for (; i + 1 < k; i++)
+		store(out + i * n, load(a + i * a_col));
+	memcpy(out + i * n, a + i * a_col, n * sizeof(float));
 }
 
 /* ---- rows of attention ---------------------------------------------------------------------- */
@@ -615,12 +636,13 @@ static void K(cross_backward)(const struct cross_tile *t, const struct cross_til
 #define KERNELS_TABLE(set_name)                                                                    \
 	{                                                                                          \
 		.name = set_name, .nr = NR, .mr = MR, .usable = usable, .gemm = K(gemm),           \
-		.pack = K(pack), .softmax = K(softmax), .probabilities = K(probabilities),         \
-		.dot = K(dot), .dscores = K(dscores), .dropout = K(dropout), .norm = K(norm),      \
-		.norm_dx = K(norm_dx), .norm_dparams = K(norm_dparams), .gelu = K(gelu),           \
-		.gelu_dx = K(gelu_dx), .add = K(add), .add_scaled = K(add_scaled),                 \
-		.cross_scores = K(cross_scores), .cross_weights = K(cross_weights),                \
-		.cross_backward = K(cross_backward), .cross_keep = K(cross_keep)                   \
+		.pack = K(pack), .pack_columns = K(pack_columns), .softmax = K(softmax),           \
+		.probabilities = K(probabilities), .dot = K(dot), .dscores = K(dscores),           \
+		.dropout = K(dropout), .norm = K(norm), .norm_dx = K(norm_dx),                     \
+		.norm_dparams = K(norm_dparams), .gelu = K(gelu), .gelu_dx = K(gelu_dx),           \
+		.add = K(add), .add_scaled = K(add_scaled), .cross_scores = K(cross_scores),       \
+		.cross_weights = K(cross_weights), .cross_backward = K(cross_backward),            \
+		.cross_keep = K(cross_keep)                                                        \
 	}
 
 #endif
