@@ -7,6 +7,7 @@
 #include "base/jsonw.h"
 #include "base/mem.h"
 #include "trainer/cmd.h"
+#include "trainer/cmd_bench.h"
 #include "trainer/model/cost.h"
 #include "trainer/ops/ops.h"
 #include "trainer/ops/philox.h"
@@ -16,7 +17,7 @@
 struct settings {
 	const char *config, *output, *isa, *path;
 	unsigned long long steps, warmup, batch, threads, latents, frames;
-	bool dropout;
+	bool dropout, shapes;
 };
 
 struct outcome {
@@ -24,6 +25,7 @@ struct outcome {
 	size_t n;
 	struct model_cost cost;
 	size_t parameters, workspace;
+	double peak; /* floating operations per second; 0 for the reference */
 	double loss;
 };
 
@@ -187,6 +189,7 @@ static void report_json(const struct settings *s, const struct outcome *r, const
 	add_number(&w, "clips_per_second", (double)s->batch / median);
 	add_number(&w, "best_steps_per_second", 1 / r->seconds[0]);
 	add_number(&w, "gflops", r->cost.executed / median / 1e9);
+	add_number(&w, "peak_gflops", r->peak / 1e9);
 	add_number(&w, "gflop_per_step", r->cost.executed / 1e9);
 	add_number(&w, "gflop_per_step_unfolded", r->cost.plain / 1e9);
 	add_int(&w, "peak_rss_bytes", (size_t)peak_rss());
@@ -208,11 +211,19 @@ static void report_text(const struct settings *s, const struct outcome *r, const
 
 	strbuf_addf(sb,
 	            "config %s, batch %llu, %s, %u threads: %.3f steps/s (median of %zu; best "
-	            "%.3f)\n%.1f GFLOP a step (%.0f if keys and values were formed), %.0f GFLOP/s; "
+	            "%.3f)\n%.1f GFLOP a step (%.0f if keys and values were formed), %.0f GFLOP/s "
+	            "of %.0f; "
 	            "peak memory %.0f MB\n",
 	            s->config, s->batch, ops_isa(ops), ops_threads(ops), 1 / median, r->n,
 	            1 / r->seconds[0], r->cost.executed / 1e9, r->cost.plain / 1e9,
-	            r->cost.executed / median / 1e9, (double)peak_rss() / 1e6);
+	            r->cost.executed / median / 1e9, r->peak / 1e9, (double)peak_rss() / 1e6);
+}
+
+static int print(const struct strbuf *sb, struct err *err)
+{
+	if (fputs(strbuf_str(sb), stdout) == EOF || fflush(stdout) != 0)
+		return err_set(err, ERR_IO, "write standard output");
+	return 0;
 }
 
 static int bench(const struct settings *s, struct err *err)
@@ -231,6 +242,12 @@ static int bench(const struct settings *s, struct err *err)
 	if (!ops_open(&options, &ops))
 		return err_set(err, ERR_USAGE, "this processor has no instruction set '%.60s'",
 		               s->isa != NULL ? s->isa : "");
+	if (s->shapes && ops.kernels != NULL) {
+		bench_shapes(&ops, &c, s->batch, 1025, strcmp(s->output, "json") == 0, &sb);
+		ops_done(&ops);
+		return print(&sb, err);
+	}
+	outcome.peak = ops.kernels != NULL ? bench_peak(&ops) : 0;
 	measure(s, &c, &ops, &outcome);
 	if (strcmp(s->output, "json") == 0)
 		report_json(s, &outcome, &ops, &sb);
@@ -238,9 +255,7 @@ static int bench(const struct settings *s, struct err *err)
 		report_text(s, &outcome, &ops, &sb);
 	ops_done(&ops);
 	free(outcome.seconds);
-	if (fputs(strbuf_str(&sb), stdout) == EOF || fflush(stdout) != 0)
-		return err_set(err, ERR_IO, "write standard output");
-	return 0;
+	return print(&sb, err);
 }
 
 int cmd_bench(int argc, char **argv)
@@ -259,6 +274,7 @@ int cmd_bench(int argc, char **argv)
 		{"latents", &latents, NULL, "another number of latents"},
 		{"frames", &frames, NULL, "another number of frames"},
 		{"dropout", NULL, &s.dropout, "with the config's attention dropout"},
+		{"shapes", NULL, &s.shapes, "time the matrix products one by one instead"},
 		{"output", &s.output, NULL, "text (default) or json"},
 	};
 	struct err err = {0};

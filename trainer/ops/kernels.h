@@ -97,6 +97,9 @@ struct kernels {
 	/* keep factors of tokens [column, column + n) for nr rows from `row` on */
 	void (*cross_keep)(const struct op_dropout *d, uint64_t sample, uint32_t row,
 	                   uint32_t row_blocks, size_t column, size_t n, float *keep);
+
+	/* n rounds of multiply-add in registers; returns their floating operations */
+	double (*peak)(size_t n);
 };
 
 /* NULL when this build or CPU has no such set; NULL name: the best one. */

@@ -81,9 +81,9 @@ FORCE vf v_exp(vf x)
 	p = p * r + 0.5f;
 	p = p * r + 1.0f;
 	p = p * r + 1.0f;
-	vi bits = (vi)p + ((vi)t << 23);
+	vu bits = (vu)p + ((vu)t << 23);
 
-	return (vf)(bits & ~(x < -87.0f));
+	return (vf)(bits & ~(vu)(x < -87.0f));
 }
 
 /* ---- matrix product ------------------------------------------------------------------------- */
@@ -633,6 +633,24 @@ static void K(cross_backward)(const struct cross_tile *t, const struct cross_til
 	}
 }
 
+/* As many independent chains as hide the latency, nothing but multiply-add. */
+static double K(peak)(size_t n)
+{
+	enum { CHAINS = 12 };
+	vf acc[CHAINS], x = all(0.999f), y = all(0.001f), sum = all(0);
+
+	for (int i = 0; i < CHAINS; i++)
+		acc[i] = all((float)i);
+	for (size_t k = 0; k < n; k++)
+#pragma GCC unroll 12
+		for (int i = 0; i < CHAINS; i++)
+			acc[i] = acc[i] * x + y;
+	for (int i = 0; i < CHAINS; i++)
+		sum += acc[i];
+	/* the sum is used, so that the loop is not dropped; it adds nothing */
+	return (double)n * CHAINS * VW * 2 + (lanes_sum(sum) > 1e30f ? 1 : 0);
+}
+
 #define KERNELS_TABLE(set_name)                                                                    \
 	{                                                                                          \
 		.name = set_name, .nr = NR, .mr = MR, .usable = usable, .gemm = K(gemm),           \
@@ -642,7 +660,7 @@ static void K(cross_backward)(const struct cross_tile *t, const struct cross_til
 		.norm_dparams = K(norm_dparams), .gelu = K(gelu), .gelu_dx = K(gelu_dx),           \
 		.add = K(add), .add_scaled = K(add_scaled), .cross_scores = K(cross_scores),       \
 		.cross_weights = K(cross_weights), .cross_backward = K(cross_backward),            \
-		.cross_keep = K(cross_keep)                                                        \
+		.cross_keep = K(cross_keep), .peak = K(peak)                                       \
 	}
 
 #endif
