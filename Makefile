@@ -30,10 +30,19 @@ BUILDER_SRC := $(wildcard builder/spec/*.c builder/oci/*.c builder/layer/*.c bui
                  builder/aws/*.c builder/check/*.c)
 FLEET_SRC   := $(wildcard karpenter/*.c k8s/*.c)
 CLI_SRC     := $(wildcard builder/cli/*.c)
-TRAINER_SRC := $(wildcard trainer/*.c)
+# trainer/prepare decodes media with a foreign library and is a program of its own.
+TRAINER_SRC := $(filter-out trainer/prepare/%,$(wildcard trainer/*.c trainer/*/*.c))
 # What the trainer uses of base/: nothing that needs a foreign library.
-TRAINER_BASE_SRC := base/err.c base/mem.c base/strbuf.c base/jsonw.c base/slurp.c
-HEADERS     := $(wildcard base/*.h builder/*/*.h karpenter/*.h k8s/*.h trainer/*.h tests/*.h)
+TRAINER_BASE_SRC := base/err.c base/mem.c base/strbuf.c base/jsonw.c base/jsonr.c base/slurp.c base/fs.c base/fs_tree.c \
+                 base/text.c base/interrupt.c base/sha256.c base/crc32c.c
+HOST_ARCH := $(shell dpkg --print-architecture)
+# What decodes videos, linked with FFmpeg's libraries, for this machine.
+PREPARE_SRC  := $(wildcard trainer/prepare/*.c) trainer/data/shard.c base/pool.c $(TRAINER_BASE_SRC)
+PREPARE_LIBS := -lavformat -lavcodec -lswscale -lswresample -lavutil -lpthread -lm
+# Arithmetic wants the optimiser, and one rounding for a*b+c wherever the processor has it.
+TRAINER_FLAGS := -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math
+TRAINER_LIBS  := -ldl -lm -lpthread
+HEADERS     := $(wildcard base/*.h builder/*/*.h karpenter/*.h k8s/*.h trainer/*.h trainer/*/*.h tests/*.h)
 
 LIB_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC))
 CLI_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(CLI_SRC))
@@ -41,7 +50,7 @@ CLI_LIB_OBJ := $(filter-out $(BUILD)/obj/builder/cli/main.o,$(CLI_OBJ))
 UNIT     := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
 
 .PHONY: all
-all: $(BUILD)/slipway $(BUILD)/amd64/slipway-trainer $(BUILD)/arm64/slipway-trainer
+all: $(BUILD)/slipway $(BUILD)/$(HOST_ARCH)/slipway-prepare $(BUILD)/amd64/slipway-trainer $(BUILD)/arm64/slipway-trainer
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
@@ -54,19 +63,39 @@ $(BUILD)/libslipway.a: $(LIB_OBJ)
 $(BUILD)/slipway: $(CLI_OBJ) $(BUILD)/libslipway.a
 	$(CC) $(CFLAGS) $(LDFLAGS) $(CLI_OBJ) $(BUILD)/libslipway.a $(LIBS) -o $@
 
+$(BUILD)/unit/test_trainer_%: tests/unit/test_trainer_%.c $(BUILD)/libtrainer.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -Wno-missing-prototypes -MMD -MP $(LDFLAGS) $< $(BUILD)/libtrainer.a $(TRAINER_LIBS) -o $@
+
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libslipway.a $(CLI_LIB_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -Wno-missing-prototypes -MMD -MP $(LDFLAGS) $< $(CLI_LIB_OBJ) $(BUILD)/libslipway.a $(LIBS) -o $@
 
+# The trainer, per architecture, and as a library for this machine's tests.
 define trainer_rule
-$(BUILD)/$(1)/slipway-trainer: $(TRAINER_SRC) $(TRAINER_BASE_SRC) $(HEADERS)
+$(BUILD)/$(1)/obj/%.o: %.c
 	@mkdir -p $$(@D)
-	$(CC_$(1)) $(CFLAGS) $(LDFLAGS) $(TRAINER_SRC) $(TRAINER_BASE_SRC) -ldl -lm -o $$@
+	$(CC_$(1)) $(CFLAGS) $(TRAINER_FLAGS) -MMD -MP -c $$< -o $$@
+
+$(BUILD)/$(1)/slipway-trainer: $(patsubst %.c,$(BUILD)/$(1)/obj/%.o,$(TRAINER_SRC) $(TRAINER_BASE_SRC))
+	$(CC_$(1)) $(CFLAGS) $(LDFLAGS) $$^ $(TRAINER_LIBS) -o $$@
 endef
 $(foreach arch,amd64 arm64,$(eval $(call trainer_rule,$(arch))))
 
--include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/unit/*.d \
-           $(BUILD)/fuzz/obj/*/*.d $(BUILD)/fuzz/obj/*/*/*.d)
+$(BUILD)/host/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(TRAINER_FLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/libtrainer.a: $(patsubst %.c,$(BUILD)/host/obj/%.o,$(filter-out trainer/main.c,$(TRAINER_SRC)) $(TRAINER_BASE_SRC))
+	@rm -f $@
+	$(AR) rcsD $@ $^
+
+$(BUILD)/$(HOST_ARCH)/slipway-prepare: $(patsubst %.c,$(BUILD)/host/obj/%.o,$(PREPARE_SRC))
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) $^ $(PREPARE_LIBS) -o $@
+
+-include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/*/obj/*/*.d $(BUILD)/*/obj/*/*/*.d \
+           $(BUILD)/unit/*.d)
 
 # ---- what a person calls -------------------------------------------------------------------------
 
@@ -121,10 +150,12 @@ CROSS_amd64 := gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 CROSS_arm64 := gcc-x86-64-linux-gnu libc6-dev-amd64-cross
 DEPS := gcc make libc6-dev ca-certificates libarchive-dev libssl-dev libcurl4-openssl-dev libcjson-dev libexpat1-dev \
         libyaml-dev zlib1g-dev libzstd-dev libdeflate-dev qemu-user-static \
+        libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libswresample-dev \
         $(CROSS_$(shell dpkg --print-architecture))
 TEST_DEPS := bats python3 python3-yaml openssl curl awscli iproute2 skopeo umoci docker-registry podman runc uidmap \
         apache2-utils binutils \
-        binfmt-support attr libcap2-bin clang libclang-rt-14-dev libarchive-tools zstd git
+        binfmt-support attr libcap2-bin clang libclang-rt-14-dev libarchive-tools zstd git \
+        openmpi-bin procps
 LINT_DEPS := clang-tidy clang-format cppcheck shellcheck python3
 BENCH_DEPS := umoci buildah skopeo docker-registry pigz zstd python3
 
@@ -158,7 +189,7 @@ layers:
 sizes:
 	tests/lint/sizes
 headers:
-	@for h in $(filter-out base/banned.h,$(wildcard base/*.h builder/*/*.h karpenter/*.h k8s/*.h trainer/*.h)); do \
+	@for h in $(filter-out base/banned.h,$(filter-out tests/%,$(HEADERS))); do \
 	  echo "#include \"$$h\"" | $(CC) $(CFLAGS) -x c -fsyntax-only - || exit 1; done
 
 .PHONY: format
@@ -193,7 +224,10 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZERS  := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
 FUZZ_FLAGS := $(STD) -O1 -g -I. -include base/banned.h -DSLIPWAY_VERSION='"$(VERSION)"' \
               -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/obj/%.o,$(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC))
+# Of the trainer: what reads files that others wrote.
+FUZZ_TRAINER := trainer/data/shard.c trainer/data/dataset_list.c trainer/config/flat_yaml.c \
+                trainer/model/config.c trainer/model/tensors.c trainer/checkpoint/safetensors.c
+FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/obj/%.o,$(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC) $(FUZZ_TRAINER))
 
 .PHONY: fuzzers fuzz
 fuzzers: $(FUZZERS)

@@ -1,89 +1,58 @@
 /*
- * slipway-trainer: the payload of the image. Today it has one command, probe; the trainer itself is
- * built in this folder next (docs/ARCHITECTURE.md).
+ * slipway-trainer: the payload of the image, a Perceiver IO multimodal autoencoder trainer.
  */
+#include <stdio.h>
 #include <string.h>
 
-#include "base/attr.h"
-#include "trainer/probe.h"
+#include "trainer/cmd.h"
 
-enum trainer_exit { TRAINER_OK = 0, TRAINER_FAILED = 1, TRAINER_USAGE = 2 };
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+} commands[] = {
+	{"prepare", cmd_prepare, "Decode videos into the clips that train reads"},
+	{"train", cmd_train, "Train a model"},
+	{"eval", cmd_eval, "Compute a checkpoint's losses"},
+	{"sample", cmd_sample, "Write a clip and its reconstruction as pictures and sound"},
+	{"selftest", cmd_selftest, "Compare this machine's arithmetic with a golden folder"},
+	{"step", cmd_step, "Run a golden folder's steps and write the results as such a folder"},
+	{"bench", cmd_bench, "Measure steps per second of a configuration"},
+	{"probe", cmd_probe, "Show what this node offers: CPU, memory, GPUs, Neuron, EFA, backend"},
+};
 
-static const char usage[] = "Usage: slipway-trainer COMMAND [OPTIONS]\n"
-			    "\n"
-			    "Commands:\n"
-			    "  probe [--output text|json]  Show what this node offers: CPU "
-			    "features, memory, NVIDIA GPUs,\n"
-			    "                              Neuron devices, EFA interfaces, and "
-			    "which backend would run\n"
-			    "  version                     Show the version\n"
-			    "  help                        Show this text\n";
-
-static int refuse(const char *what, const char *word)
+static int usage(FILE *out, int status)
 {
-	fprintf(stderr, "slipway-trainer: error: %s '%s'\n%s", what, word, usage);
-	return TRAINER_USAGE;
+	fputs("Usage: slipway-trainer COMMAND [OPTIONS]\n\nCommands:\n", out);
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+		fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
+	fputs("  version   Show the version\n  help      Show this text\n\n"
+	      "slipway-trainer COMMAND --help shows a command's options.\n",
+	      out);
+	return fflush(out) == 0 ? status : TRAINER_FAILED;
 }
 
-static int show(const char *text)
+static int version(void)
 {
-	if (fputs(text, stdout) == EOF || fflush(stdout) != 0) {
-		fprintf(stderr, "slipway-trainer: error: write standard output\n");
+	if (puts("slipway-trainer " SLIPWAY_VERSION) == EOF || fflush(stdout) != 0) {
+		fputs("slipway-trainer: error: write standard output\n", stderr);
 		return TRAINER_FAILED;
 	}
 	return TRAINER_OK;
 }
 
-/* --output json | --output=json | --json; false when a word is not understood. */
-static bool parse_output(int argc, char **argv, bool *ret_json, const char **ret_bad)
-{
-	for (int i = 0; i < argc; i++) {
-		const char *value = NULL;
-
-		if (strcmp(argv[i], "--output") == 0 && i + 1 < argc)
-			value = argv[++i];
-		else if (strncmp(argv[i], "--output=", 9) == 0)
-			value = argv[i] + 9;
-		if (value == NULL || (strcmp(value, "json") != 0 && strcmp(value, "text") != 0)) {
-			*ret_bad = argv[i];
-			return false;
-		}
-		*ret_json = strcmp(value, "json") == 0;
-	}
-	return true;
-}
-
-static int run_probe(int argc, char **argv)
-{
-	AUTO(strbuf) struct strbuf text = STRBUF_INIT(1 << 20);
-	struct probe probe;
-	bool json = false;
-	const char *bad = NULL;
-
-	if (argc > 0 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0))
-		return show(usage);
-	if (!parse_output(argc, argv, &json, &bad))
-		return refuse("probe does not understand", bad);
-	probe_node("", &probe);
-	if (json)
-		probe_json(&probe, &text);
-	else
-		probe_text(&probe, &text);
-	return show(strbuf_str(&text));
-}
-
 int main(int argc, char **argv)
 {
-	if (argc < 2) {
-		fputs(usage, stderr);
-		return TRAINER_USAGE;
-	}
-	if (strcmp(argv[1], "probe") == 0)
-		return run_probe(argc - 2, argv + 2);
-	if (strcmp(argv[1], "version") == 0 || strcmp(argv[1], "--version") == 0)
-		return show("slipway-trainer " SLIPWAY_VERSION "\n");
-	if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
-	    strcmp(argv[1], "-h") == 0)
-		return show(usage);
-	return refuse("unknown command", argv[1]);
+	const char *word = argc > 1 ? argv[1] : "";
+
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+		if (strcmp(word, commands[i].name) == 0)
+			return commands[i].run(argc - 2, argv + 2);
+	if (strcmp(word, "version") == 0 || strcmp(word, "--version") == 0)
+		return version();
+	if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+		return usage(stdout, TRAINER_OK);
+	if (word[0] != '\0')
+		fprintf(stderr, "slipway-trainer: error: unknown command '%s'\n", word);
+	return usage(stderr, TRAINER_USAGE);
 }

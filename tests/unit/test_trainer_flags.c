@@ -1,0 +1,179 @@
+/* Command line, main.yaml, places of ranks. */
+#include "base/fs.h"
+#include "tests/harness.h"
+#include "trainer/comm/comm.h"
+#include "trainer/config/flags.h"
+#include "trainer/config/flat_yaml.h"
+
+static int parse(int argc, const char **argv, struct train_flags *f, struct strbuf *remarks,
+                 struct err *err)
+{
+	bool help;
+
+	return train_flags_parse(argc, (char **)(uintptr_t)argv, NULL, f, remarks, &help, err);
+}
+
+static void seed_keys(void)
+{
+	const char *argv[] = {"--dataset", "kinetics",  "--lr=1e-5",         "--batch_size", "1",
+	                      "--do_eval", "--max-steps", "100",             "--image_dim=224",
+	                      "--drop_last"};
+	AUTO(strbuf) struct strbuf remarks = STRBUF_INIT(0), text = STRBUF_INIT(0);
+	struct log_flag flags[FLAGS_SEED_KEYS];
+	struct train_options o;
+	struct train_flags f;
+	struct err err = {0};
+
+	CHECK_OK(parse(ARRAY_LEN(argv), argv, &f, &remarks, &err), &err);
+	CHECK(f.lr == 1e-5 && f.max_steps == 100 && f.do_eval && f.batch_size == 1);
+	CHECK(strstr(strbuf_str(&remarks), "--image_dim is accepted and not used") != NULL);
+	CHECK(strstr(strbuf_str(&remarks), "--drop_last is accepted and not used") != NULL);
+	train_flags_namespace(&f, flags);
+	log_namespace(&text, flags, FLAGS_SEED_KEYS);
+	CHECK(strstr(strbuf_str(&text),
+	             "Namespace(dataset='kinetics', dataset_dir='/dataset', "
+	             "config_file_path='config/main.yaml', logdir='log_training', batch_size=1, "
+	             "num_epochs=2, num_workers=0, log_steps=20, max_steps=100, "
+	             "expected_average_throughput=0, image_dim=224, test_batch_size=8, lr=1e-05, "
+	             "momentum=0.9, target_accuracy=0.0, drop_last=True, metrics_debug=False, "
+	             "enable_pt_autocast=False, do_eval=True)") != NULL);
+	CHECK_OK(train_flags_options(&f, &o, &err), &err);
+	CHECK(o.optimizer.lr == 1e-5 && o.batch_size == 1 && o.optimizer.kind == OPTIMIZER_ADAMW);
+}
+
+static void bad_words(void)
+{
+	static const char *const bad[][2] = {{"--batch_size", "0"},   {"--batch_size", "x"},
+	                                     {"--lr", "nan"},         {"--lr", "1e-5x"},
+	                                     {"--bach_size", "1"},    {"--do_eval=1", "--resume"},
+	                                     {"word", "--resume"},    {"--resume", "--lr"}};
+
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		const char *argv[] = {bad[i][0], bad[i][1]};
+		AUTO(strbuf) struct strbuf remarks = STRBUF_INIT(0);
+		struct train_flags f;
+		struct err err = {0};
+
+		CHECK(parse(2, argv, &f, &remarks, &err) != 0);
+		CHECK_INT(err.code, ERR_USAGE);
+	}
+}
+
+static int collect(void *ctx, const char *key, const char *text, struct err *err)
+{
+	(void)err;
+	strbuf_addf(ctx, "%s=%s;", key, text);
+	return 0;
+}
+
+static int read_yaml(const char *text, struct strbuf *sb, struct err *err)
+{
+	struct flat_yaml_sink sink = {collect, sb};
+
+	return flat_yaml_read("main.yaml", text, strlen(text), &sink, err);
+}
+
+static void yaml_subset(void)
+{
+	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(0);
+	struct err err = {0};
+
+	CHECK_OK(read_yaml("---\n# a comment\nname: deep/mind  # why\narch:\n- One\n- Two\nd: 0.1\n"
+	                   "id2label:\n  0: abseiling\n  1: 'it''s'\nempty: null\nshape: [1, 16, 224]\n"
+	                   "none:\nquoted: \"a # b\"\nindented:\n  - 3\n  - 4\nobj: {}\r\nlast: x",
+	                   &sb, &err),
+	         &err);
+	CHECK_STR(strbuf_str(&sb), "name=deep/mind;arch=One,Two;d=0.1;id2label=2;empty=null;"
+	                           "shape=1,16,224;none=null;quoted=a # b;indented=3,4;obj=0;last=x;");
+}
+
+static void yaml_refusals(void)
+{
+	static const char *const bad[] = {"a: &x 1\n", "a: *x\n",      "a: !t 1\n",  "a: |\n  b\n",
+	                                  "\ta: 1\n",  "a\n",          "a: 'x\n",    "a: [1, 2\n",
+	                                  "a: 1\n b: 2\n", "a: b: c\n", "- 1\n",      "a: {b: 1}\n",
+	                                  "a:\n- 1\nb: 2\n---\nc: 3\n", "a: 'x' y\n", ": 1\n",
+	                                  "a:\n- 1\n  b: 2\n",          "a: \"\\x41\"\n", "a: \xff\n"};
+
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		AUTO(strbuf) struct strbuf sb = STRBUF_INIT(0);
+		struct err err = {0};
+
+		if (read_yaml(bad[i], &sb, &err) == 0)
+			printf("# accepted: %s\n", bad[i]);
+		CHECK(err.code != ERR_NONE);
+	}
+}
+
+struct environment {
+	const char *names[4], *values[4];
+};
+
+static const char *look(void *ctx, const char *name)
+{
+	const struct environment *e = ctx;
+
+	for (size_t i = 0; i < 4 && e->names[i] != NULL; i++)
+		if (strcmp(e->names[i], name) == 0)
+			return e->values[i];
+	return NULL;
+}
+
+static void launchers(void)
+{
+	static const struct {
+		struct environment e;
+		unsigned rank, n;
+		bool good;
+	} cases[] = {
+		{{{NULL}, {NULL}}, 0, 1, true},
+		{{{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"2", "4"}}, 2, 4, true},
+		{{{"PMI_RANK", "PMI_SIZE", "JOB_COMPLETION_INDEX"}, {"1", "2", "0"}}, 1, 2, true},
+		{{{"SLURM_PROCID", "SLURM_NTASKS"}, {"3", "8"}}, 3, 8, true},
+		{{{"RANK", "WORLD_SIZE"}, {"0", "64"}}, 0, 64, true},
+		{{{"VC_TASK_INDEX", "VC_WORKER_NUM"}, {"1", "2"}}, 1, 2, true},
+		{{{"RANK", "WORLD_SIZE"}, {"64", "64"}}, 0, 0, false},
+		{{{"RANK", "WORLD_SIZE"}, {"-1", "64"}}, 0, 0, false},
+		{{{"RANK", "WORLD_SIZE"}, {"", "64"}}, 0, 0, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct environment e = cases[i].e;
+		struct comm_place p = {0};
+		struct err err = {0};
+
+		CHECK_INT(comm_place(look, &e, &p, &err) == 0, cases[i].good);
+		CHECK_INT(p.rank, cases[i].rank);
+		CHECK_INT(p.n_ranks, cases[i].n);
+	}
+}
+
+static void single_process(void)
+{
+	struct comm_place place = {.n_ranks = 1};
+	struct comm_options o = {0};
+	double value = 3;
+	struct comm *c;
+	struct err err = {0};
+
+	CHECK_OK(comm_open(&place, &o, &c, &err), &err);
+	CHECK_OK(comm_sum(c, &value, 1, &err), &err);
+	CHECK(value == 3 && comm_size(c) == 1);
+	CHECK_OK(comm_close(c, &err), &err);
+	place.n_ranks = 2;
+	o.library = "/nonexistent/libmpi.so";
+	CHECK(comm_open(&place, &o, &c, &err) != 0);
+	CHECK_INT(err.code, ERR_NOT_FOUND);
+	CHECK(err.hint[0] != '\0');
+}
+
+int main(void)
+{
+	TEST("flags: the PyTorch program's keys, its Namespace, what is not used", seed_keys);
+	TEST("flags: bad words are refused", bad_words);
+	TEST("yaml: scalars, lists and mappings of a PerceiverConfig dump", yaml_subset);
+	TEST("yaml: everything else is refused", yaml_refusals);
+	TEST("ranks: each launcher's variables", launchers);
+	TEST("ranks: one process needs no MPI; several say which package has it", single_process);
+	return test_done();
+}

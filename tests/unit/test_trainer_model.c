@@ -1,0 +1,507 @@
+/* The whole network: goldens on every path, fast against reference, threads, batches, dropout. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tests/harness.h"
+#include "trainer/golden.h"
+#include "trainer/ops/ops.h"
+#include "trainer/ops/philox.h"
+
+enum { CONFIGS = 200 };
+
+static const char *golden_dir(void)
+{
+	static char path[4096];
+	const char *shared = getenv("SLIPWAY_SHARED");
+
+	snprintf(path, sizeof(path), "%s/data/perceiver-golden",
+	         shared != NULL ? shared : "../shared");
+	if (access(path, R_OK) != 0)
+		snprintf(path, sizeof(path), "/work/shared/data/perceiver-golden");
+	return access(path, R_OK) == 0 ? path : NULL;
+}
+
+static void check_golden(const struct ops_options *options)
+{
+	struct err err = {0};
+	struct golden g;
+	struct golden_report report;
+	struct ops ops;
+	struct model *m;
+
+	if (golden_dir() == NULL)
+		SKIP("no golden folder (SLIPWAY_SHARED)");
+	if (!ops_open(options, &ops))
+		SKIP("this processor has no such instruction set");
+	CHECK_OK(golden_open(golden_dir(), &g, &err), &err);
+	m = model_new(&g.config, &ops);
+	CHECK_OK(golden_compare(&g, m, ops.threads, &report, &err), &err);
+	for (size_t i = 0; i < report.n; i++)
+		if (report.checks[i].failed)
+			printf("# %s: %g > %g in %s\n", report.checks[i].kind,
+			       report.checks[i].error, report.checks[i].limit,
+			       report.checks[i].worst);
+	CHECK(!report.failed);
+	CHECK(report.checks[0].tensors > 0);
+	model_free(m);
+	golden_done(&g);
+	ops_done(&ops);
+}
+
+static void golden_reference(void)
+{
+	check_golden(&(struct ops_options){.reference = true});
+}
+
+static void golden_plain(void)
+{
+	check_golden(&(struct ops_options){.plain_cross = true});
+}
+
+static void golden_avx512(void)
+{
+	check_golden(&(struct ops_options){.isa = "avx512"});
+}
+
+static void golden_avx2(void)
+{
+	check_golden(&(struct ops_options){.isa = "avx2"});
+}
+
+static void golden_neon(void)
+{
+	check_golden(&(struct ops_options){.isa = "neon"});
+}
+
+static void golden_generic(void)
+{
+	check_golden(&(struct ops_options){.isa = "generic"});
+}
+
+/* ---- random configurations ---------------------------------------------------------------------
+ */
+
+static size_t pick(struct philox *r, size_t low, size_t high)
+{
+	return low + philox_below(r, (uint32_t)(high - low + 1));
+}
+
+static struct model_config random_config(struct philox *r)
+{
+	struct model_config c = model_config_tiny();
+	size_t heads = pick(r, 1, 3);
+
+	c.num_frames = pick(r, 1, 3);
+	c.spatial_downsample = pick(r, 1, 4);
+	c.image_height = c.spatial_downsample * pick(r, 1, 5);
+	c.image_width = c.spatial_downsample * pick(r, 1, 80 / c.spatial_downsample);
+	c.image_size = pick(r, 1, 20);
+	c.samples_per_patch = pick(r, 1, 20);
+	c.audio_samples_per_frame = c.samples_per_patch * pick(r, 1, 70);
+	c.num_labels = pick(r, 1, 30);
+	c.num_latents = pick(r, 1, 70);
+	c.d_latents = heads * pick(r, 1, 20);
+	c.num_blocks = pick(r, 1, 2);
+	c.num_self_attends_per_block = pick(r, 1, 2);
+	c.num_self_attention_heads = heads;
+	c.self_attention_widening_factor = pick(r, 1, 3);
+	c.cross_attention_widening_factor = pick(r, 1, 2);
+	c.cross_attention_shape = pick(r, 0, 2) == 0 ? SHAPE_Q : SHAPE_KV;
+	c.use_query_residual = pick(r, 0, 3) > 0;
+	c.hidden_act = pick(r, 0, 1) == 0 ? GELU_ERF : GELU_TANH;
+	c.attention_probs_dropout_prob = pick(r, 0, 2) == 0 ? 0.3 : 0;
+	c.audio_num_bands = pick(r, 1, 9);
+	c.image_num_bands = pick(r, 1, 5);
+	c.output_num_channels = pick(r, 1, 40);
+	c.label_query_channels = pick(r, 1, 40);
+	c.encoder_min_padding_size = pick(r, 1, 6);
+	c.decoder_min_padding_size = pick(r, 1, 6);
+	if (pick(r, 0, 5) == 0) { /* several heads: this one does not fold */
+		c.num_cross_attention_heads = 2;
+		c.cross_attention_shape = SHAPE_Q;
+		c.d_latents = 2 * heads * pick(r, 1, 10);
+	}
+	if (pick(r, 0, 5) == 0)
+		c.qk_channels =
+			c.num_self_attention_heads * c.num_cross_attention_heads * pick(r, 1, 9);
+	if (c.qk_channels != 0)
+		c.v_channels = c.d_latents;
+	return c;
+}
+
+/* A batch of random clips; targets are far from any output, so that no residual changes its sign.
+ */
+struct clip_memory {
+	float *image, *audio, *masks[3];
+	int32_t *ints;
+	struct batch b;
+};
+
+static float *random_floats(struct philox *r, size_t n, double low, double high)
+{
+	float *x = mem_calloc(n, sizeof(x[0]));
+
+	for (size_t i = 0; i < n; i++)
+		x[i] = (float)(low + (high - low) * philox_uniform(r)) *
+		       (philox_below(r, 2) != 0 ? 1.0f : -1.0f);
+	return x;
+}
+
+static float *random_mask(struct philox *r, size_t n)
+{
+	double p = pick(r, 0, 2) == 0 ? 0.4 : 0.05;
+	float *x = mem_calloc(n, sizeof(x[0]));
+
+	if (pick(r, 0, 1) == 0) {
+		free(x);
+		return NULL;
+	}
+	for (size_t i = 0; i < n; i++)
+		x[i] = philox_uniform(r) < p ? 1.0f : 0.0f;
+	return x;
+}
+
+static struct clip_memory random_clips(struct philox *r, const struct model_config *c)
+{
+	struct model_dims d = model_dims(c);
+	size_t n = pick(r, 1, 3), image = pick(r, 1, 20), audio = pick(r, 1, 20);
+	struct clip_memory m = {.image = random_floats(r, n * 3 * d.n_pixels, 2, 3),
+	                        .audio = random_floats(r, n * d.audio_samples, 2, 3),
+	                        .ints = mem_calloc(n + image + audio, sizeof(int32_t))};
+
+	m.masks[0] = random_mask(r, n * d.n_audio);
+	m.masks[1] = random_mask(r, n * d.n_image);
+	m.masks[2] = random_mask(r, n);
+	for (size_t i = 0; i < n; i++)
+		m.ints[i] = (int32_t)pick(r, 0, c->num_labels - 1);
+	for (size_t i = 0; i < image; i++)
+		m.ints[n + i] = (int32_t)pick(r, 0, d.n_pixels - 1);
+	for (size_t i = 0; i < audio; i++)
+		m.ints[n + image + i] = (int32_t)pick(r, 0, d.n_audio - 1);
+	m.b = (struct batch){.n = n,
+	                     .image = m.image,
+	                     .audio = m.audio,
+	                     .label = m.ints,
+	                     .mask_audio = m.masks[0],
+	                     .mask_image = m.masks[1],
+	                     .mask_label = m.masks[2],
+	                     .out_image = m.ints + n,
+	                     .out_audio = m.ints + n + image,
+	                     .n_out_image = image,
+	                     .n_out_audio = audio,
+	                     .decode_label = pick(r, 0, 4) > 0,
+	                     .dropout_seed = 77};
+	return m;
+}
+
+static void free_clips(struct clip_memory *m)
+{
+	free(m->image);
+	free(m->audio);
+	free(m->ints);
+	for (size_t i = 0; i < 3; i++)
+		free(m->masks[i]);
+}
+
+/* Parameters large enough that every path of the gradient is felt. */
+static void random_params(struct model *m, uint64_t seed)
+{
+	struct tensors *p = model_params(m);
+
+	model_init(m, seed);
+	for (size_t i = 0; i < p->n; i++) {
+		struct philox r = philox_start(seed, STREAM_INIT, 1000 + i);
+
+		for (size_t k = 0; k < p->at[i].n; k++)
+			p->at[i].data[k] = p->at[i].data[k] * 4 + (float)(0.05 * philox_normal(&r));
+	}
+}
+
+static struct model *run_once(const struct model_config *c, struct ops *ops, const struct batch *b,
+                              struct losses *losses)
+{
+	static const struct loss_weights weights = {0.5, 1, 0.3};
+	struct model *m = model_new(c, ops);
+	struct logits logits;
+
+	random_params(m, 5);
+	model_set_training(m, true);
+	model_forward(m, b, &logits);
+	model_loss(m, b, &weights, losses);
+	model_zero_grads(m);
+	model_backward(m, b, &weights, 1);
+	return m;
+}
+
+static bool close_tensors(const struct tensor *got, const struct tensor *want)
+{
+	double largest = 0;
+
+	for (size_t i = 0; i < want->n; i++)
+		largest = fmax(largest, fabs((double)want->data[i]));
+	for (size_t i = 0; i < want->n; i++) {
+		double error = fabs((double)got->data[i] - want->data[i]);
+
+		if (!(error <= 1e-5 + 2e-3 * largest)) {
+			printf("# %s[%zu]: %g, expected %g (largest %g)\n", want->name, i,
+			       (double)got->data[i], (double)want->data[i], largest);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool same_as_reference(const struct model_config *c, const struct batch *b, struct ops *fast,
+                              struct ops *reference)
+{
+	struct losses got, want;
+	struct model *f = run_once(c, fast, b, &got), *r = run_once(c, reference, b, &want);
+	bool ok = fabs(got.total - want.total) < 1e-5 * (1 + fabs(want.total));
+
+	if (!ok)
+		printf("# loss %g, expected %g (dropout %g, act %d, heads %zu)\n", got.total,
+		       want.total, c->attention_probs_dropout_prob, (int)c->hidden_act,
+		       c->num_cross_attention_heads);
+	for (size_t i = 0; ok && i < model_grads(r)->n; i++)
+		ok = close_tensors(&model_grads(f)->at[i], &model_grads(r)->at[i]);
+	model_free(f);
+	model_free(r);
+	return ok;
+}
+
+static void check_random(const char *isa, size_t n)
+{
+	struct ops fast, reference;
+
+	if (!ops_open(&(struct ops_options){.isa = isa, .n_threads = 2}, &fast))
+		SKIP("this processor has no such instruction set");
+	CHECK(ops_open(&(struct ops_options){.reference = true}, &reference));
+	for (size_t i = 0; i < n; i++) {
+		struct philox r = philox_start(2024, STREAM_SYNTHETIC, i);
+		struct model_config c = random_config(&r);
+		struct clip_memory m = random_clips(&r, &c);
+		struct err err = {0};
+		bool ok;
+
+		CHECK_OK(model_config_check(&c, &err), &err);
+		ok = same_as_reference(&c, &m.b, &fast, &reference);
+		if (!ok)
+			printf("# configuration %zu\n", i);
+		CHECK(ok);
+		free_clips(&m);
+	}
+	ops_done(&fast);
+	ops_done(&reference);
+}
+
+static void random_best(void)
+{
+	check_random(NULL, CONFIGS);
+}
+
+static void random_avx2(void)
+{
+	check_random("avx2", 40);
+}
+
+static void random_generic(void)
+{
+	check_random("generic", 40);
+}
+
+/* ---- the same bits -----------------------------------------------------------------------------
+ */
+
+static void threads_do_not_matter(void)
+{
+	struct model_config c = model_config_tiny();
+	struct philox r = philox_start(3, STREAM_SYNTHETIC, 0);
+	struct clip_memory clips;
+	struct model *m[3];
+	struct ops ops[3];
+	struct losses losses;
+
+	c.attention_probs_dropout_prob = 0.1;
+	clips = random_clips(&r, &c);
+	for (unsigned i = 0; i < 3; i++) {
+		CHECK(ops_open(&(struct ops_options){.n_threads = i == 2 ? 5 : i + 1}, &ops[i]));
+		m[i] = run_once(&c, &ops[i], &clips.b, &losses);
+	}
+	for (unsigned i = 1; i < 3; i++)
+		CHECK(memcmp(model_grads(m[0])->data, model_grads(m[i])->data,
+		             model_grads(m[0])->n_values * sizeof(float)) == 0);
+	for (unsigned i = 0; i < 3; i++) {
+		model_free(m[i]);
+		ops_done(&ops[i]);
+	}
+	free_clips(&clips);
+}
+
+/* Two micro-steps of one clip each add up to one step of two. */
+static void accumulation_equals_batch(void)
+{
+	static const struct loss_weights weights = {0.5, 1, 0.3};
+	struct model_config c = model_config_tiny();
+	struct model_dims d = model_dims(&c);
+	struct philox r = philox_start(9, STREAM_SYNTHETIC, 0);
+	struct clip_memory clips = random_clips(&r, &c);
+	struct ops ops;
+	struct losses losses;
+	struct logits logits;
+	struct model *whole, *parts;
+	struct batch b = clips.b;
+
+	while (b.n != 2) {
+		free_clips(&clips);
+		clips = random_clips(&r, &c);
+		b = clips.b;
+	}
+	b.mask_audio = b.mask_image = b.mask_label = NULL;
+	CHECK(ops_open(&(struct ops_options){.n_threads = 2}, &ops));
+	c.attention_probs_dropout_prob = 0;
+	whole = run_once(&c, &ops, &b, &losses);
+	parts = model_new(&c, &ops);
+	random_params(parts, 5);
+	model_zero_grads(parts);
+	for (size_t i = 0; i < 2; i++) {
+		struct batch one = b;
+
+		one.n = 1;
+		one.image += i * 3 * d.n_pixels;
+		one.audio += i * d.audio_samples;
+		one.label += i;
+		model_forward(parts, &one, &logits);
+		model_backward(parts, &one, &weights, 0.5);
+	}
+	for (size_t i = 0; i < model_grads(whole)->n; i++)
+		CHECK(close_tensors(&model_grads(parts)->at[i], &model_grads(whole)->at[i]));
+	model_free(whole);
+	model_free(parts);
+	ops_done(&ops);
+	free_clips(&clips);
+}
+
+static void full_has_the_published_size(void)
+{
+	struct model_config full = model_config_full(), mid = model_config_mid();
+	struct err err = {0};
+	struct ops ops;
+	struct model *m;
+
+	CHECK(ops_open(&(struct ops_options){.reference = true}, &ops));
+	CHECK_OK(model_config_check(&full, &err), &err);
+	CHECK_OK(model_config_check(&mid, &err), &err);
+	CHECK_INT(model_dims(&full).n_tokens, 52097);
+	CHECK_INT(model_dims(&full).channels, 704);
+	CHECK_INT(model_dims(&full).queries, 1026);
+	m = model_new(&full, &ops);
+	CHECK_INT(model_params(m)->n, 183);
+	CHECK_INT(model_params(m)->n_params, 19858855);
+	model_free(m);
+	m = model_new(&mid, &ops);
+	CHECK_INT(model_params(m)->n_params, 6327207);
+	model_free(m);
+	ops_done(&ops);
+}
+
+/* An untrained model says about 0, so its loss is the mean of what it should have said. */
+static void first_loss_is_the_data(void)
+{
+	static const struct loss_weights weights = {0.03, 1, 1e-4};
+	struct model_config c = model_config_tiny();
+	struct philox r = philox_start(4, STREAM_SYNTHETIC, 0);
+	struct clip_memory clips = random_clips(&r, &c);
+	struct ops ops;
+	struct losses losses;
+	struct logits logits;
+	struct model *m;
+
+	clips.b.decode_label = true;
+	CHECK(ops_open(&(struct ops_options){.n_threads = 1}, &ops));
+	m = model_new(&c, &ops);
+	model_init(m, 1);
+	model_forward(m, &clips.b, &logits);
+	model_loss(m, &clips.b, &weights, &losses);
+	CHECK(fabs(losses.image - 2.5) < 0.1);
+	CHECK(fabs(losses.audio - 2.5) < 0.1);
+	CHECK(fabs(losses.label - log(10)) < 0.05);
+	model_free(m);
+	ops_done(&ops);
+	free_clips(&clips);
+}
+
+static void decode_gives_the_same_points(void)
+{
+	struct model_config c = model_config_tiny();
+	struct philox r = philox_start(8, STREAM_SYNTHETIC, 0);
+	struct clip_memory clips = random_clips(&r, &c);
+	struct ops ops;
+	struct logits logits;
+	struct model *m;
+	size_t n = clips.b.n_out_image * 3;
+	float *first = mem_calloc(n, sizeof(float));
+	struct batch b = clips.b;
+
+	b.n = 1;
+	CHECK(ops_open(&(struct ops_options){.n_threads = 2}, &ops));
+	m = model_new(&c, &ops);
+	random_params(m, 5);
+	model_forward(m, &b, &logits);
+	memcpy(first, logits.image, n * sizeof(float));
+	b.n_out_audio = 0;
+	b.decode_label = false;
+	model_decode(m, &b, &logits);
+	for (size_t i = 0; i < n; i++)
+		CHECK(fabsf(first[i] - logits.image[i]) < 1e-5f);
+	free(first);
+	model_free(m);
+	ops_done(&ops);
+	free_clips(&clips);
+}
+
+static void nan_weight_gives_nan_loss(void)
+{
+	static const struct loss_weights weights = {0.03, 1, 1e-4};
+	struct model_config c = model_config_tiny();
+	struct philox r = philox_start(4, STREAM_SYNTHETIC, 0);
+	struct clip_memory clips = random_clips(&r, &c);
+	struct ops ops;
+	struct losses losses;
+	struct logits logits;
+	struct model *m;
+
+	CHECK(ops_open(&(struct ops_options){.n_threads = 1}, &ops));
+	m = model_new(&c, &ops);
+	model_init(m, 1);
+	tensors_find(model_params(m), "perceiver.encoder.cross_attention.attention.self.key.weight")
+		->data[0] = NAN;
+	model_forward(m, &clips.b, &logits);
+	model_loss(m, &clips.b, &weights, &losses);
+	CHECK(isnan(losses.total));
+	model_free(m);
+	ops_done(&ops);
+	free_clips(&clips);
+}
+
+int main(void)
+{
+	TEST("model: reference arithmetic gives the golden numbers", golden_reference);
+	TEST("model: fast arithmetic with formed keys gives the golden numbers", golden_plain);
+	TEST("model: avx512 gives the golden numbers", golden_avx512);
+	TEST("model: avx2 gives the golden numbers", golden_avx2);
+	TEST("model: neon gives the golden numbers", golden_neon);
+	TEST("model: generic vectors give the golden numbers", golden_generic);
+	TEST("model: fast equals reference on 200 random configurations", random_best);
+	TEST("model: avx2 equals reference on random configurations", random_avx2);
+	TEST("model: generic vectors equal reference on random configurations", random_generic);
+	TEST("model: gradients have the same bits with 1, 2 and 5 threads", threads_do_not_matter);
+	TEST("model: accumulated clips equal a batch", accumulation_equals_batch);
+	TEST("model: the full configuration has 183 tensors and 19,858,855 parameters",
+	     full_has_the_published_size);
+	TEST("model: an untrained model's loss is the mean of its targets", first_loss_is_the_data);
+	TEST("model: decoding points anew gives the same values", decode_gives_the_same_points);
+	TEST("model: a NaN weight is seen in the loss", nan_weight_gives_nan_loss);
+	return test_done();
+}

@@ -1,0 +1,393 @@
+/* Optimizers, schedules, draws, and the loop with a source, ranks and files that are only
+ * pretended. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tests/harness.h"
+#include "trainer/model/cost.h"
+#include "trainer/ops/ops.h"
+#include "trainer/ops/philox.h"
+#include "trainer/ops/threads.h"
+#include "trainer/train/draw.h"
+#include "trainer/train/loop.h"
+#include "trainer/train/schedule.h"
+
+static void schedules(void)
+{
+	struct schedule_options cosine = {.kind = SCHEDULE_COSINE,
+	                                  .warmup_steps = 10,
+	                                  .decay_from = 50,
+	                                  .total_steps = 100,
+	                                  .final_factor = 0.1};
+	struct schedule_options constant = {.kind = SCHEDULE_CONSTANT};
+
+	CHECK(schedule_lr(&constant, 2, 0) == 2 && schedule_lr(&constant, 2, 1000000) == 2);
+	CHECK(fabs(schedule_lr(&cosine, 1, 0) - 0.1) < 1e-12);
+	CHECK(fabs(schedule_lr(&cosine, 1, 9) - 1) < 1e-12);
+	CHECK(schedule_lr(&cosine, 1, 49) == 1);
+	CHECK(fabs(schedule_lr(&cosine, 1, 75) - 0.55) < 1e-12);
+	CHECK(fabs(schedule_lr(&cosine, 1, 100) - 0.1) < 1e-12);
+	CHECK(fabs(schedule_lr(&cosine, 1, 5000) - 0.1) < 1e-12);
+}
+
+static void clipping(void)
+{
+	CHECK(clip_scale(5, 0) == 1);
+	CHECK(clip_scale(5, 10) == 1);
+	CHECK(fabs(clip_scale(20, 10) - 0.5) < 1e-6);
+}
+
+/* Against the formulas, in double, for 3 steps; and the same bits with 1 and 3 threads. */
+static void optimizers(void)
+{
+	struct optimizer_options adamw = {.kind = OPTIMIZER_ADAMW,
+	                                  .lr = 0.01,
+	                                  .beta1 = 0.9,
+	                                  .beta2 = 0.99,
+	                                  .eps = 1e-8,
+	                                  .weight_decay = 0.1};
+	struct tensors p = {0}, q = {0}, g = {0};
+	struct optimizer o, o3;
+	struct threads *three = threads_new(3);
+	double x = 0.5, m = 0, v = 0;
+	enum { N = 100003 };
+
+	tensors_add(&p, "w", 1, (size_t[]){N});
+	tensors_alloc(&p);
+	tensors_like(&p, &q);
+	tensors_like(&p, &g);
+	for (size_t i = 0; i < N; i++)
+		p.data[i] = q.data[i] = 0.5f;
+	optimizer_init(&o, &adamw, &p);
+	optimizer_init(&o3, &adamw, &q);
+	for (int t = 1; t <= 3; t++) {
+		for (size_t i = 0; i < N; i++)
+			g.data[i] = 0.3f * (float)t;
+		optimizer_step(&o, &p, &g, 0.01, 0.5, NULL);
+		optimizer_step(&o3, &q, &g, 0.01, 0.5, three);
+		double grad = 0.15 * t;
+
+		m = 0.9 * m + 0.1 * grad;
+		v = 0.99 * v + 0.01 * grad * grad;
+		x = x * (1 - 0.001) -
+		    0.01 * (m / (1 - pow(0.9, t))) / (sqrt(v / (1 - pow(0.99, t))) + 1e-8);
+	}
+	CHECK(fabs(p.data[0] - x) < 1e-6 && fabs(p.data[N - 1] - x) < 1e-6);
+	CHECK(memcmp(p.data, q.data, p.n_values * sizeof(float)) == 0);
+	CHECK(fabs(grads_norm(&g, NULL) - 0.9 * sqrt(N)) < 1e-3);
+	CHECK(grads_norm(&g, NULL) == grads_norm(&g, three));
+	g.data[17] = NAN;
+	CHECK(isnan(grads_norm(&g, three)));
+	optimizer_done(&o);
+	optimizer_done(&o3);
+	tensors_done(&q);
+	tensors_done(&g);
+	tensors_done(&p);
+	threads_free(three);
+}
+
+static void draws(void)
+{
+	int32_t a[1000], b[1000];
+	float mask[2000];
+	double sum = 0;
+
+	draw_points(1, 5, 37, a, 1000);
+	draw_points(1, 5, 37, b, 1000);
+	CHECK(memcmp(a, b, sizeof(a)) == 0);
+	draw_points(1, 6, 37, b, 1000);
+	CHECK(memcmp(a, b, sizeof(a)) != 0);
+	for (size_t i = 0; i < 1000; i++)
+		CHECK(a[i] >= 0 && a[i] < 37);
+	draw_mask(1, 3, 0, 0.25, mask, 2000);
+	for (size_t i = 0; i < 2000; i++)
+		sum += (double)mask[i];
+	CHECK(fabs(sum / 2000 - 0.25) < 0.05);
+	draw_mask(1, 3, 0, 1, mask, 2000);
+	CHECK(mask[0] == 1 && mask[1999] == 1);
+}
+
+/* ---- the loop ----------------------------------------------------------------------------------
+ */
+
+struct world {
+	struct model_config config;
+	struct model_dims dims;
+	struct ops ops;
+	struct model *model;
+	struct optimizer optimizer;
+	float *image, *audio;
+	int32_t label[8];
+	unsigned steps, saves, stop_at;
+	uint64_t poison; /* the clip from which on everything is NaN */
+	double loss[64];
+	bool skipped[64], last_saved;
+};
+
+/* Clip i is drawn from its number, whoever asks for it. */
+static int give_clips(void *ctx, uint64_t first, size_t n, struct clips *ret, uint64_t *wait,
+                      struct err *err)
+{
+	struct world *w = ctx;
+	size_t pixels = 3 * w->dims.n_pixels;
+
+	(void)err;
+	*wait += 5;
+	for (size_t i = 0; i < n; i++) {
+		struct philox r = philox_start(6, STREAM_SYNTHETIC, first + i);
+
+		for (size_t k = 0; k < pixels; k++)
+			w->image[i * pixels + k] = (float)philox_uniform(&r);
+		for (size_t k = 0; k < w->dims.audio_samples; k++)
+			w->audio[i * w->dims.audio_samples + k] = (float)philox_uniform(&r);
+		if (w->poison > 0 && first + i >= w->poison)
+			w->image[i * pixels] = NAN;
+		w->label[i] = (int32_t)philox_below(&r, 10);
+	}
+	*ret = (struct clips){w->image, w->audio, w->label};
+	return 0;
+}
+
+static int on_step(void *ctx, const struct step_stats *s, struct err *err)
+{
+	struct world *w = ctx;
+
+	(void)err;
+	w->loss[w->steps] = s->losses.total;
+	w->skipped[w->steps++] = s->skipped;
+	return 0;
+}
+
+static int on_save(void *ctx, struct model *m, const struct optimizer *o,
+                   const struct train_state *state, bool last, struct err *err)
+{
+	struct world *w = ctx;
+
+	(void)m;
+	(void)o;
+	(void)state;
+	(void)err;
+	w->saves++;
+	w->last_saved = last;
+	return 0;
+}
+
+static bool on_stop(void *ctx)
+{
+	const struct world *w = ctx;
+
+	return w->stop_at > 0 && w->steps + 1 >= w->stop_at;
+}
+
+static void world_start(struct world *w, const struct train_options *o)
+{
+	*w = (struct world){.config = model_config_tiny()};
+	w->config.attention_probs_dropout_prob = 0.1;
+	w->dims = model_dims(&w->config);
+	CHECK(ops_open(&(struct ops_options){.n_threads = 1}, &w->ops));
+	w->model = model_new(&w->config, &w->ops);
+	model_init(w->model, o->seed);
+	optimizer_init(&w->optimizer, &o->optimizer, model_params(w->model));
+	w->image = mem_calloc(8 * 3 * w->dims.n_pixels, sizeof(float));
+	w->audio = mem_calloc(8 * w->dims.audio_samples, sizeof(float));
+}
+
+static void world_end(struct world *w)
+{
+	optimizer_done(&w->optimizer);
+	model_free(w->model);
+	ops_done(&w->ops);
+	free(w->image);
+	free(w->audio);
+}
+
+static struct train_options small_options(void)
+{
+	struct train_options o = train_options_paper();
+
+	o.batch_size = 2;
+	o.image_points = 16;
+	o.audio_points = 8;
+	o.max_steps = 6;
+	o.optimizer.lr = 1e-3;
+	o.schedule = (struct schedule_options){.kind = SCHEDULE_CONSTANT};
+	return o;
+}
+
+static int run(struct world *w, const struct train_options *o, struct train_state *state,
+               enum train_end *end, struct err *err)
+{
+	struct clip_source source = {give_clips, w, 100};
+	struct train_hooks hooks = {w, on_step, on_save, on_stop};
+	struct train t = {w->model, &w->optimizer, o, &source, NULL, &hooks, w->ops.threads};
+
+	return train_run(&t, state, end, err);
+}
+
+static bool same_params(struct world *a, struct world *b)
+{
+	return memcmp(model_params(a->model)->data, model_params(b->model)->data,
+	              model_params(a->model)->n_values * sizeof(float)) == 0;
+}
+
+/* Stopped after two steps and gone on with, a run ends with the bits of an unbroken one. */
+static void continues_exactly(void)
+{
+	struct train_options o = small_options();
+	struct world whole, parts;
+	struct train_state a = {0}, b = {0};
+	enum train_end end;
+	struct err err = {0};
+
+	world_start(&whole, &o);
+	world_start(&parts, &o);
+	CHECK_OK(run(&whole, &o, &a, &end, &err), &err);
+	CHECK(end == TRAIN_COMPLETE && whole.steps == 6 && whole.last_saved);
+	o.stop_after = 2;
+	CHECK_OK(run(&parts, &o, &b, &end, &err), &err);
+	CHECK(end == TRAIN_STOPPED && b.step == 2 && b.sample == 4);
+	CHECK(!same_params(&whole, &parts));
+	o.stop_after = 0;
+	CHECK_OK(run(&parts, &o, &b, &end, &err), &err);
+	CHECK(end == TRAIN_COMPLETE && b.step == 6);
+	CHECK(same_params(&whole, &parts));
+	world_end(&whole);
+	world_end(&parts);
+}
+
+/* Noise has a mean to be learnt; 60 steps of two micro-steps of two clips. */
+static void learns(void)
+{
+	struct train_options o = small_options();
+	struct world w;
+	struct train_state state = {0};
+	enum train_end end;
+	struct err err = {0};
+
+	o.max_steps = 60;
+	o.accumulate = 2;
+	o.checkpoint_steps = 25;
+	world_start(&w, &o);
+	CHECK_OK(run(&w, &o, &state, &end, &err), &err);
+	CHECK_INT(state.sample, 240);
+	CHECK_INT(w.saves, 3);
+	CHECK(w.loss[59] < 0.95 * w.loss[0]);
+	world_end(&w);
+}
+
+static void stops_when_asked(void)
+{
+	struct train_options o = small_options();
+	struct world w;
+	struct train_state state = {0};
+	enum train_end end;
+	struct err err = {0};
+
+	world_start(&w, &o);
+	w.stop_at = 3;
+	CHECK_OK(run(&w, &o, &state, &end, &err), &err);
+	CHECK(end == TRAIN_STOPPED && state.step == 3 && w.last_saved && w.saves == 1);
+	world_end(&w);
+}
+
+/* A NaN clip changes nothing but the count; too many in a row end the run. */
+static void survives_nan(void)
+{
+	struct train_options o = small_options();
+	struct world w;
+	struct train_state state = {0};
+	enum train_end end;
+	struct err err = {0};
+
+	o.max_bad_steps = 3;
+	world_start(&w, &o);
+	w.poison = 4;
+	CHECK(run(&w, &o, &state, &end, &err) != 0);
+	CHECK(err.code == ERR_LIMIT && err.hint[0] != '\0');
+	CHECK(!w.skipped[1] && w.skipped[2] && w.skipped[4] && w.steps == 5);
+	CHECK(isfinite(grads_norm(model_params(w.model), NULL)));
+	world_end(&w);
+}
+
+/* A reducer of two ranks whose other half saw the same clips: sums are doubled. */
+static int twice_f32(void *ctx, float *values, size_t n, struct err *err)
+{
+	(void)ctx;
+	(void)err;
+	for (size_t i = 0; i < n; i++)
+		values[i] *= 2;
+	return 0;
+}
+
+static int twice_f64(void *ctx, double *values, size_t n, struct err *err)
+{
+	(void)ctx;
+	(void)err;
+	for (size_t i = 0; i < n; i++)
+		values[i] *= 2;
+	return 0;
+}
+
+static int wait_all(void *ctx, struct err *err)
+{
+	(void)err;
+	++*(unsigned *)ctx;
+	return 0;
+}
+
+/* Sums that begin during backward reach every gradient exactly once. */
+static void overlapped_equals_plain_reduction(void)
+{
+	struct train_options o = small_options();
+	struct world w[2];
+	unsigned waits = 0;
+	struct reducer reducers[2] = {{0, 2, twice_f32, twice_f64, NULL, NULL, &waits},
+	                              {0, 2, twice_f32, twice_f64, twice_f32, wait_all, &waits}};
+	struct err err = {0};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct clip_source source = {give_clips, &w[i], 100};
+		struct train_hooks hooks = {&w[i], on_step, on_save, on_stop};
+		struct train_state state = {0};
+		enum train_end end;
+
+		world_start(&w[i], &o);
+		struct train t = {w[i].model,   &w[i].optimizer, &o,  &source,
+		                  &reducers[i], &hooks,          NULL};
+
+		CHECK_OK(train_run(&t, &state, &end, &err), &err);
+	}
+	CHECK_INT(waits, 6);
+	CHECK(same_params(&w[0], &w[1]));
+	world_end(&w[0]);
+	world_end(&w[1]);
+}
+
+static void cost_of_a_step(void)
+{
+	struct model_config c = model_config_full();
+	struct batch b = {.n = 1, .n_out_audio = 512, .n_out_image = 512, .decode_label = true};
+	struct model_cost cost = model_cost(&c, &b);
+
+	CHECK(fabs(cost.plain / 1e9 - 780) < 5);
+	CHECK(cost.executed / 1e9 < 170);
+}
+
+int main(void)
+{
+	TEST("schedule: warm-up, constant, cosine", schedules);
+	TEST("optimizer: clipping", clipping);
+	TEST("optimizer: AdamW follows its formulas, whatever the threads", optimizers);
+	TEST("draw: points and masks follow from seed and number alone", draws);
+	TEST("loop: a run that was stopped ends with the same bits", continues_exactly);
+	TEST("loop: the loss falls, checkpoints are due on time", learns);
+	TEST("loop: a request to stop saves and ends", stops_when_asked);
+	TEST("loop: gradients that are not finite are skipped, then the run gives up",
+	     survives_nan);
+	TEST("loop: a reduction during backward equals one after it",
+	     overlapped_equals_plain_reduction);
+	TEST("cost: 780 GFLOP as frameworks do it, under 170 here", cost_of_a_step);
+	return test_done();
+}

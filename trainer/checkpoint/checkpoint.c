@@ -1,0 +1,340 @@
+#include "trainer/checkpoint/checkpoint.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fs.h"
+#include "base/jsonr.h"
+#include "base/jsonw.h"
+#include "base/mem.h"
+#include "base/slurp.h"
+#include "trainer/checkpoint/safetensors.h"
+
+enum { STATE_BYTES_MAX = 1 << 16, CONFIG_BYTES_MAX = 1 << 20 };
+
+static const char prefix_m[] = "optim.exp_avg.", prefix_v[] = "optim.exp_avg_sq.",
+		  prefix_momentum[] = "optim.momentum_buffer.";
+
+struct saver {
+	char *folder;
+	struct store_keep keep;
+	uint64_t seed;
+	int lock;
+	/* the copy that is being written */
+	struct tensors params, m, v;
+	bool copied; /* the three have their tables */
+	struct optimizer_options options;
+	uint64_t updates;
+	struct train_state state;
+	char *config;
+	pthread_t thread;
+	bool running;
+	int rc;
+	struct err err;
+};
+
+/* ---- writing, in the thread ---- */
+
+static int write_tensors(const char *folder, const char *name, const struct tensors *set,
+                         const char *prefix, struct err *err)
+{
+	AUTO_FREE struct st_item *items = st_items(set, prefix);
+	char path[PATH_MAX];
+
+	if (fs_join(path, folder, name, err) != 0)
+		return -1;
+	return st_write(path, items, set->n, err);
+}
+
+static int write_optimizer(const struct saver *s, const char *folder, struct err *err)
+{
+	size_t n = s->params.n;
+	AUTO_FREE struct st_item *first = NULL;
+	AUTO_FREE struct st_item *second = NULL;
+	AUTO_FREE struct st_item *both = NULL;
+	char path[PATH_MAX];
+
+	if (s->options.kind == OPTIMIZER_SGD)
+		return write_tensors(folder, "optimizer.safetensors", &s->m, prefix_momentum, err);
+	first = st_items(&s->m, prefix_m);
+	second = st_items(&s->v, prefix_v);
+	both = mem_calloc(2 * n, sizeof(*both));
+	memcpy(both, first, n * sizeof(*both));
+	memcpy(both + n, second, n * sizeof(*both));
+	if (fs_join(path, folder, "optimizer.safetensors", err) != 0)
+		return -1;
+	return st_write(path, both, 2 * n, err);
+}
+
+static void add_u64(struct jsonw *w, const char *key, uint64_t value)
+{
+	char text[32];
+
+	/* A text: JSON's numbers hold 53 bits for many readers. */
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+	jsonw_key(w, key);
+	jsonw_string(w, text);
+}
+
+static int write_text(const char *folder, const char *name, const char *text, struct err *err)
+{
+	char path[PATH_MAX];
+
+	if (fs_join(path, folder, name, err) != 0)
+		return -1;
+	return fs_write_file(path, text, strlen(text), 0644, err);
+}
+
+static int write_state(const struct saver *s, const char *folder, struct err *err)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(STATE_BYTES_MAX);
+	uint64_t norm_bits;
+	struct jsonw w;
+
+	memcpy(&norm_bits, &s->state.norm_mean, sizeof(norm_bits));
+	jsonw_init(&w, &text, true);
+	jsonw_begin_object(&w);
+	jsonw_key(&w, "format");
+	jsonw_string(&w, "slipway-trainer-state/v1");
+	jsonw_key(&w, "optimizer");
+	jsonw_string(&w, s->options.kind == OPTIMIZER_SGD ? "sgd" : "adamw");
+	add_u64(&w, "step", s->state.step);
+	add_u64(&w, "sample", s->state.sample);
+	add_u64(&w, "bad_steps", s->state.bad_steps);
+	add_u64(&w, "norm_mean_bits", norm_bits);
+	add_u64(&w, "updates", s->updates);
+	add_u64(&w, "seed", s->seed);
+	jsonw_end_object(&w);
+	return write_text(folder, "trainer_state.json", strbuf_str(&text), err);
+}
+
+static int write_all(void *ctx, const char *folder, struct err *err)
+{
+	struct saver *s = ctx;
+
+	if (write_tensors(folder, "model.safetensors", &s->params, NULL, err) != 0 ||
+	    write_optimizer(s, folder, err) != 0 || write_state(s, folder, err) != 0)
+		return -1;
+	return write_text(folder, "config.json", s->config, err);
+}
+
+static void *write_checkpoint(void *arg)
+{
+	struct saver *s = arg;
+	struct store_writer w = {write_all, s};
+
+	s->rc = store_commit(s->folder, s->state.step, &w, &s->keep, &s->err);
+	return NULL;
+}
+
+/* ---- the caller's side ---- */
+
+int saver_open(const char *folder, const struct store_keep *keep, uint64_t seed, struct saver **ret,
+               struct err *err)
+{
+	struct saver *s;
+	int lock;
+
+	if (store_lock(folder, &lock, err) != 0)
+		return -1;
+	s = mem_zalloc(sizeof(*s));
+	s->folder = mem_strdup(folder);
+	s->keep = *keep;
+	s->seed = seed;
+	s->lock = lock;
+	*ret = s;
+	return 0;
+}
+
+static void copy(struct tensors *to, const struct tensors *from)
+{
+	if (from->data != NULL)
+		memcpy(to->data, from->data, from->n_values * sizeof(*from->data));
+}
+
+static void take_copy(struct saver *s, struct model *m, const struct optimizer *o,
+                      const struct train_state *state)
+{
+	AUTO(strbuf) struct strbuf config = STRBUF_INIT(CONFIG_BYTES_MAX);
+
+	if (!s->copied) {
+		tensors_like(model_params(m), &s->params);
+		tensors_like(model_params(m), &s->m);
+		if (o->options.kind == OPTIMIZER_ADAMW)
+			tensors_like(model_params(m), &s->v);
+		s->copied = true;
+	}
+	copy(&s->params, model_params(m));
+	copy(&s->m, &o->m);
+	if (o->options.kind == OPTIMIZER_ADAMW)
+		copy(&s->v, &o->v);
+	s->options = o->options;
+	s->updates = o->steps;
+	s->state = *state;
+	model_config_print(model_get_config(m), &config);
+	free(s->config);
+	s->config = strbuf_take(&config);
+}
+
+int saver_wait(struct saver *s, struct err *err)
+{
+	int rc;
+
+	if (s->running)
+		pthread_join(s->thread, NULL);
+	s->running = false;
+	rc = s->rc;
+	if (rc != 0)
+		*err = s->err;
+	s->rc = 0;
+	return rc;
+}
+
+int saver_save(struct saver *s, struct model *m, const struct optimizer *o,
+               const struct train_state *state, struct err *err)
+{
+	if (saver_wait(s, err) != 0)
+		return -1;
+	take_copy(s, m, o, state);
+	s->err = (struct err){0};
+	if (pthread_create(&s->thread, NULL, write_checkpoint, s) == 0)
+		s->running = true;
+	else
+		write_checkpoint(s);
+	return 0;
+}
+
+void saver_free(struct saver *s)
+{
+	struct err ignored = {0};
+
+	if (s == NULL)
+		return;
+	if (saver_wait(s, &ignored) != 0)
+		s->rc = 0;
+	tensors_done(&s->params);
+	tensors_done(&s->m);
+	tensors_done(&s->v);
+	close(s->lock);
+	free(s->config);
+	free(s->folder);
+	free(s);
+}
+
+/* ---- reading ---- */
+
+static int read_u64(const struct jsonr *doc, const char *key, uint64_t *ret, struct err *err)
+{
+	const struct jsonr_node *n = jsonr_get(doc, doc->nodes, key);
+	char *end = NULL;
+	unsigned long long value = 0;
+
+	if (n != NULL && n->type == JSONR_STRING && n->string[0] >= '0' && n->string[0] <= '9' &&
+	    strlen(n->string) <= 20)
+		value = strtoull(n->string, &end, 10);
+	if (end == NULL || *end != '\0')
+		return err_set(err, ERR_FORMAT, "'%s' is not a number", key);
+	*ret = value;
+	return 0;
+}
+
+struct saved_state {
+	struct train_state state;
+	uint64_t updates, seed;
+	enum optimizer_kind kind;
+};
+
+static int parse_state(const char *path, const struct strbuf *text, struct saved_state *ret,
+                       struct err *err)
+{
+	AUTO(jsonr) struct jsonr doc = {0};
+	const struct jsonr_node *kind;
+	uint64_t norm_bits;
+
+	if (jsonr_parse(path, strbuf_str(text), text->len, &doc, err) != 0)
+		return -1;
+	kind = jsonr_get(&doc, doc.nodes, "optimizer");
+	if (kind == NULL || kind->type != JSONR_STRING)
+		return err_set(err, ERR_FORMAT, "%s: 'optimizer' is missing", path);
+	ret->kind = strcmp(kind->string, "sgd") == 0 ? OPTIMIZER_SGD : OPTIMIZER_ADAMW;
+	if (read_u64(&doc, "step", &ret->state.step, err) != 0 ||
+	    read_u64(&doc, "sample", &ret->state.sample, err) != 0 ||
+	    read_u64(&doc, "bad_steps", &ret->state.bad_steps, err) != 0 ||
+	    read_u64(&doc, "norm_mean_bits", &norm_bits, err) != 0 ||
+	    read_u64(&doc, "updates", &ret->updates, err) != 0 ||
+	    read_u64(&doc, "seed", &ret->seed, err) != 0)
+		return err_wrap(err, "%s", path);
+	memcpy(&ret->state.norm_mean, &norm_bits, sizeof(norm_bits));
+	return 0;
+}
+
+static int read_state(const char *checkpoint, struct saved_state *ret, struct err *err)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+	char path[PATH_MAX];
+
+	if (fs_join(path, checkpoint, "trainer_state.json", err) != 0 ||
+	    slurp_file(path, STATE_BYTES_MAX, &text, err) != 0)
+		return -1;
+	return parse_state(path, &text, ret, err);
+}
+
+static int read_set(const char *path, const char *prefix, struct tensors *set, struct err *err)
+{
+	AUTO(st_file) struct st_file file = {0};
+
+	if (st_open(path, &file, err) != 0)
+		return -1;
+	return st_read_set(&file, prefix, set, err);
+}
+
+static int read_optimizer(const char *checkpoint, struct optimizer *o, struct err *err)
+{
+	char path[PATH_MAX];
+
+	if (fs_join(path, checkpoint, "optimizer.safetensors", err) != 0)
+		return -1;
+	if (o->options.kind == OPTIMIZER_SGD)
+		return read_set(path, prefix_momentum, &o->m, err);
+	if (read_set(path, prefix_m, &o->m, err) != 0)
+		return -1;
+	return read_set(path, prefix_v, &o->v, err);
+}
+
+int checkpoint_load_weights(const char *path, struct model *m, struct err *err)
+{
+	char file[PATH_MAX];
+	struct stat st;
+
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+		if (fs_join(file, path, "model.safetensors", err) != 0)
+			return -1;
+	} else {
+		snprintf(file, sizeof(file), "%s", path);
+	}
+	return read_set(file, "", model_params(m), err);
+}
+
+int checkpoint_load(const char *checkpoint, uint64_t seed, struct model *m, struct optimizer *o,
+                    struct train_state *ret_state, struct err *err)
+{
+	struct saved_state saved = {0};
+
+	if (read_state(checkpoint, &saved, err) != 0)
+		return -1;
+	if (saved.seed != seed) {
+		err_set(err, ERR_SPEC, "'%s' was made with --seed %llu, this run has %llu",
+		        checkpoint, (unsigned long long)saved.seed, (unsigned long long)seed);
+		return err_hint(err,
+		                "Give the same --seed, or take the weights alone: --init_from.");
+	}
+	if (saved.kind != o->options.kind)
+		return err_set(err, ERR_SPEC, "'%s' was made with another --optimizer", checkpoint);
+	if (checkpoint_load_weights(checkpoint, m, err) != 0 ||
+	    read_optimizer(checkpoint, o, err) != 0)
+		return -1;
+	o->steps = saved.updates;
+	*ret_state = saved.state;
+	return 0;
+}

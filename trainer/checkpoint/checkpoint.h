@@ -1,0 +1,45 @@
+/*
+ * What a checkpoint of a run holds, over trainer/checkpoint/store.h:
+ *   model.safetensors      the weights under Hugging Face's names; with config.json beside it,
+ *                          from_pretrained reads the folder
+ *   optimizer.safetensors  optim.exp_avg.*, optim.exp_avg_sq.*, or optim.momentum_buffer.*
+ *   trainer_state.json     step, sample cursor, random seed, optimizer updates: with counter-based
+ *                          random numbers this is all that a bit-identical continuation needs, and
+ *                          the number of ranks may change
+ *
+ * Writing goes on in a thread from a copy, so that a step waits for the copy only.
+ */
+#ifndef SLIPWAY_TRAINER_CHECKPOINT_CHECKPOINT_H
+#define SLIPWAY_TRAINER_CHECKPOINT_CHECKPOINT_H
+
+#include "trainer/checkpoint/store.h"
+#include "trainer/train/loop.h"
+#include "trainer/train/optimizer.h"
+
+struct saver; /* opaque */
+
+/* folder and everything else is copied. Takes the folder's lock (ERR_CONFLICT). */
+int saver_open(const char *folder, const struct store_keep *keep, uint64_t seed, struct saver **ret,
+               struct err *err) MUST_USE;
+
+/*
+ * Copies the run's state and begins to write it; first waits for the writing before. That one's
+ * failure is returned here.
+ */
+int saver_save(struct saver *s, struct model *m, const struct optimizer *o,
+               const struct train_state *state, struct err *err) MUST_USE;
+
+/* Waits until everything is on disk; the last failure. */
+int saver_wait(struct saver *s, struct err *err) MUST_USE;
+/* Waits, lets go of the lock, frees; NULL is fine. */
+void saver_free(struct saver *s);
+
+/* Reads a checkpoint (already verified) into a run whose model has its configuration. ERR_SPEC when
+ * the seed differs from the run's (the numbers drawn would not be the continuation's). */
+int checkpoint_load(const char *checkpoint, uint64_t seed, struct model *m, struct optimizer *o,
+                    struct train_state *ret_state, struct err *err) MUST_USE;
+
+/* Weights alone, from a checkpoint folder, a Hugging Face folder, or a safetensors file. */
+int checkpoint_load_weights(const char *path, struct model *m, struct err *err) MUST_USE;
+
+#endif

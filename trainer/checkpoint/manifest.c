@@ -1,0 +1,125 @@
+#include "trainer/checkpoint/manifest.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/jsonr.h"
+#include "base/jsonw.h"
+#include "base/sha256.h"
+#include "base/slurp.h"
+
+static const char manifest_name[] = "manifest.json", format_name[] = "slipway-checkpoint/v1";
+
+enum { MANIFEST_BYTES_MAX = 1 << 20 };
+
+/* Until here the bytes may be in the page cache only. */
+static int sync_file(const char *path, struct err *err)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || fsync(fd) != 0)
+		return err_set(err, ERR_IO, "sync '%s'", path);
+	return 0;
+}
+
+static int add_file(const char *folder, const char *name, struct jsonw *w, struct err *err)
+{
+	char path[PATH_MAX], hex[SHA256_HEX_MAX];
+	uint64_t size;
+
+	if (fs_join(path, folder, name, err) != 0 || sync_file(path, err) != 0 ||
+	    sha256_file(path, hex, &size, err) != 0)
+		return -1;
+	jsonw_key(w, name);
+	jsonw_begin_object(w);
+	jsonw_key(w, "size");
+	jsonw_int(w, (int64_t)size);
+	jsonw_key(w, "sha256");
+	jsonw_string(w, hex);
+	jsonw_end_object(w);
+	return 0;
+}
+
+static int add_files(const char *folder, struct jsonw *w, struct err *err)
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *e;
+	int rc = 0;
+
+	if (dir == NULL)
+		return err_set(err, ERR_IO, "open '%s'", folder);
+	while (rc == 0 && (e = readdir(dir)) != NULL)
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			rc = add_file(folder, e->d_name, w, err);
+	closedir(dir);
+	return rc;
+}
+
+int manifest_write(const char *folder, uint64_t step, struct err *err)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
+	char path[PATH_MAX];
+	struct jsonw w;
+
+	jsonw_init(&w, &text, true);
+	jsonw_begin_object(&w);
+	jsonw_key(&w, "format");
+	jsonw_string(&w, format_name);
+	jsonw_key(&w, "step");
+	jsonw_int(&w, (int64_t)step);
+	jsonw_key(&w, "files");
+	jsonw_begin_object(&w);
+	if (add_files(folder, &w, err) != 0)
+		return -1;
+	jsonw_end_object(&w);
+	jsonw_end_object(&w);
+	if (fs_join(path, folder, manifest_name, err) != 0)
+		return -1;
+	return fs_write_file(path, strbuf_str(&text), text.len, 0644, err);
+}
+
+static int verify_file(const char *folder, const struct jsonr *doc, const struct jsonr_node *file,
+                       struct err *err)
+{
+	const struct jsonr_node *sha = jsonr_get(doc, file, "sha256");
+	char path[PATH_MAX], hex[SHA256_HEX_MAX];
+	uint64_t want, size;
+
+	if (strchr(file->key, '/') != NULL || sha == NULL || sha->type != JSONR_STRING ||
+	    jsonr_get(doc, file, "size") == NULL ||
+	    !jsonr_whole(jsonr_get(doc, file, "size"), &want))
+		return err_set(err, ERR_FORMAT, "'%s' is not described well", file->key);
+	if (fs_join(path, folder, file->key, err) != 0 || sha256_file(path, hex, &size, err) != 0)
+		return -1;
+	if (size != want || strcmp(hex, sha->string) != 0)
+		return err_set(err, ERR_DIGEST, "'%s' is not what was written", path);
+	return 0;
+}
+
+int manifest_verify(const char *folder, struct err *err)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+	AUTO(jsonr) struct jsonr doc = {0};
+	const struct jsonr_node *files, *file, *format;
+	char path[PATH_MAX];
+
+	if (fs_join(path, folder, manifest_name, err) != 0 ||
+	    slurp_file(path, MANIFEST_BYTES_MAX, &text, err) != 0 ||
+	    jsonr_parse(path, strbuf_str(&text), text.len, &doc, err) != 0)
+		return -1;
+	format = jsonr_get(&doc, doc.nodes, "format");
+	files = jsonr_get(&doc, doc.nodes, "files");
+	if (format == NULL || format->type != JSONR_STRING ||
+	    strcmp(format->string, format_name) != 0 || files == NULL ||
+	    files->type != JSONR_OBJECT || files->n == 0)
+		return err_set(err, ERR_FORMAT, "'%s' is not a checkpoint's manifest", path);
+	file = jsonr_first(&doc, files);
+	for (size_t i = 0; i < files->n; i++, file = jsonr_next(&doc, file))
+		if (verify_file(folder, &doc, file, err) != 0)
+			return -1;
+	return 0;
+}

@@ -1,0 +1,61 @@
+/*
+ * A folder of checkpoints in which a crash at any instant leaves only whole ones:
+ *
+ *   OUT/lock                     held by the running trainer (flock)
+ *   OUT/step-00000200/           a checkpoint: model.safetensors, config.json,
+ * optimizer.safetensors, trainer_state.json, and manifest.json with the size and SHA-256 of each,
+ * written last OUT/.tmp-step-00000300/      being written, or left by a crash (removed at the next
+ * start) OUT/latest                   the name of the newest one
+ *
+ * A checkpoint is written under a temporary name, every file and the folder are synced, then it is
+ * renamed and the parent synced. So a folder named step-N is whole, unless a disk damaged it later:
+ * reading verifies the manifest and falls back to the one before.
+ *
+ * Knows nothing of what is in the files: the caller writes them. One writer a folder (store_lock);
+ * any number of readers.
+ */
+#ifndef SLIPWAY_TRAINER_CHECKPOINT_STORE_H
+#define SLIPWAY_TRAINER_CHECKPOINT_STORE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/strbuf.h"
+
+enum { STORE_STEP_MAX = 99999999 };
+
+/* Creates the folder and takes its lock; removes what crashed writers left. ERR_CONFLICT when
+ * another trainer works there. The lock lives until *ret_fd is closed. */
+int store_lock(const char *folder, int *ret_fd, struct err *err) MUST_USE;
+
+/* Writes the files of a checkpoint into `folder` (which exists and is empty). */
+struct store_writer {
+	int (*write)(void *ctx, const char *folder, struct err *err);
+	void *ctx;
+};
+
+/*
+ * Commits a checkpoint as `step` and then removes older ones beyond the newest `keep` (0: keeps
+ * all) and those whose step is a multiple of keep_every (0: none is kept for that). A failure (a
+ * full disk) leaves the older checkpoints as they were. An existing one of that step is replaced.
+ */
+struct store_keep {
+	unsigned keep;
+	uint64_t keep_every;
+};
+int store_commit(const char *folder, uint64_t step, const struct store_writer *w,
+                 const struct store_keep *keep, struct err *err) MUST_USE;
+
+/*
+ * The newest whole checkpoint into ret_path and *ret_step, verified. Damaged ones are passed over,
+ * with a line each in remarks. ERR_NOT_FOUND when there is none.
+ */
+int store_newest(const char *folder, char ret_path[PATH_MAX], uint64_t *ret_step,
+                 struct strbuf *remarks, struct err *err) MUST_USE;
+
+/* Checks every file of a checkpoint against its manifest. ERR_NOT_FOUND, ERR_FORMAT, ERR_DIGEST. */
+int store_verify(const char *checkpoint, struct err *err) MUST_USE;
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * What stands behind trainer/comm/comm.h: one table a transport. Every operation is begun, then
+ * tested until it is done, so that comm.c can bound the waiting and compute meanwhile.
+ */
+#ifndef SLIPWAY_TRAINER_COMM_ENGINE_H
+#define SLIPWAY_TRAINER_COMM_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+enum comm_type { COMM_F32, COMM_F64, COMM_BYTE };
+enum comm_op { COMM_SUM, COMM_MAX };
+
+/* An operation on its way; what an engine keeps of it. */
+struct comm_request {
+	void *handle;
+};
+
+struct comm_engine {
+	const char *name;
+	void *state; /* the engine's */
+	unsigned rank, size;
+	int (*all_reduce)(void *state, void *values, size_t n, enum comm_type type, enum comm_op op,
+	                  struct comm_request *ret);
+	int (*broadcast)(void *state, void *bytes, size_t n, struct comm_request *ret);
+	int (*barrier)(void *state, struct comm_request *ret);
+	/* Moves it forward; *ret_done tells whether it is complete. */
+	int (*test)(void *state, struct comm_request *r, bool *ret_done);
+	/* This rank tells rank 0 that it is alive and waiting; rank 0 asks whether `rank` has. */
+	int (*tell)(void *state);
+	bool (*told)(void *state, unsigned rank);
+	void (*host)(void *state, unsigned rank, char *out, size_t size); /* a rank's node */
+	void (*close)(void *state);
+	void (*abort)(void *state, int status);
+};
+
+/* MPI through a library loaded now. */
+int comm_mpi_open(const char *library, struct comm_engine *ret, struct err *err) MUST_USE;
+
+#endif

@@ -1,0 +1,237 @@
+#include "trainer/data/dataset.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "trainer/data/le.h"
+#include "trainer/ops/philox.h"
+
+enum { LIST_BYTES_MAX = 512 << 20, COLOURS = 3 };
+
+struct dataset {
+	struct clip_shape shape;
+	uint64_t n_clips;
+	uint32_t n_labels;
+	uint64_t seed; /* synthetic only */
+	char *folder;  /* NULL: synthetic */
+	struct dataset_list list;
+	struct shard *shards; /* map NULL until first used */
+	char **paths;
+	pthread_mutex_t lock; /* guards shards[] and paths[] until they are open */
+};
+
+static struct dataset *dataset_new(const struct clip_shape *shape, uint32_t n_labels)
+{
+	struct dataset *d = mem_zalloc(sizeof(*d));
+
+	d->shape = *shape;
+	d->n_labels = n_labels;
+	pthread_mutex_init(&d->lock, NULL);
+	return d;
+}
+
+struct dataset *dataset_synthetic(uint64_t seed, const struct clip_shape *shape, uint32_t n_labels,
+                                  uint64_t n_clips)
+{
+	struct dataset *d = dataset_new(shape, n_labels);
+
+	d->seed = seed;
+	d->n_clips = n_clips;
+	return d;
+}
+
+static int check_list(const struct dataset *d, const char *path, struct err *err)
+{
+	const struct clip_shape *have = &d->list.shape, *want = &d->shape;
+
+	if (memcmp(have, want, sizeof(*have)) != 0) {
+		err_set(err, ERR_SPEC,
+		        "'%s' holds clips of %u frames of %u x %u with %u samples, the model wants "
+		        "%u of %u x %u with %u",
+		        path, have->frames, have->width, have->height, have->samples, want->frames,
+		        want->width, want->height, want->samples);
+		return err_hint(err, "Run prepare again with the model's --config_file_path.");
+	}
+	if (d->list.n_clips == 0)
+		return err_set(err, ERR_SPEC, "'%s' lists no clip", path);
+	for (size_t i = 0; i < d->list.n; i++)
+		if (d->list.at[i].label >= d->n_labels)
+			return err_set(err, ERR_SPEC,
+			               "'%s': '%s' has label %u, the model knows %u labels", path,
+			               d->list.at[i].file, d->list.at[i].label, d->n_labels);
+	return 0;
+}
+
+static int open_list(struct dataset *d, struct err *err)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+	char path[PATH_MAX];
+
+	if (fs_join(path, d->folder, "dataset.json", err) != 0)
+		return -1;
+	if (fs_read_file(path, LIST_BYTES_MAX, &text, err) != 0) {
+		if (err->code == ERR_NOT_FOUND)
+			err_hint(err,
+			         "Make it from a folder of videos: slipway-trainer prepare "
+			         "--source VIDEOS --out '%s'.",
+			         d->folder);
+		return -1;
+	}
+	if (dataset_list_parse(path, strbuf_str(&text), text.len, &d->list, err) != 0)
+		return -1;
+	return check_list(d, path, err);
+}
+
+int dataset_open(const char *folder, const struct clip_shape *shape, uint32_t n_labels,
+                 struct dataset **ret, struct err *err)
+{
+	struct dataset *d = dataset_new(shape, n_labels);
+
+	d->folder = mem_strdup(folder);
+	if (open_list(d, err) != 0) {
+		dataset_free(d);
+		return -1;
+	}
+	d->n_clips = d->list.n_clips;
+	d->shards = mem_calloc(d->list.n, sizeof(*d->shards));
+	d->paths = mem_calloc(d->list.n, sizeof(*d->paths));
+	*ret = d;
+	return 0;
+}
+
+uint64_t dataset_n_clips(const struct dataset *d)
+{
+	return d->n_clips;
+}
+
+void dataset_free(struct dataset *d)
+{
+	if (d == NULL)
+		return;
+	for (size_t i = 0; i < d->list.n && d->shards != NULL; i++) {
+		shard_done(&d->shards[i]);
+		free(d->paths[i]);
+	}
+	free(d->shards);
+	free(d->paths);
+	dataset_list_done(&d->list);
+	free(d->folder);
+	pthread_mutex_destroy(&d->lock);
+	free(d);
+}
+
+/* A triangle wave over a 16-bit phase: 0 at 0, 65534 in the middle. */
+static uint32_t triangle(uint32_t phase)
+{
+	uint32_t p = phase & 0xffff;
+
+	return p < 0x8000 ? p * 2 : (0xffff - p) * 2;
+}
+
+static void synthesise(const struct dataset *d, uint64_t i, const struct clip_room *room)
+{
+	const struct clip_shape *s = &d->shape;
+	struct philox rng = philox_start(d->seed, STREAM_SYNTHETIC, i);
+	uint32_t label = philox_below(&rng, d->n_labels);
+	uint32_t fx = 65536 / s->width * (1 + label % 3), fy = 65536 / s->height * (label / 3 % 3);
+	uint32_t ft = 65536 / s->frames / 2 * (1 + label / 9 % 3);
+	uint32_t tone =
+		s->samples > 0 ? 65536u * (220 + 20 * (label % 64)) / clip_sample_rate(s) : 0;
+	uint32_t shift = philox_u32(&rng);
+	float *out = room->image;
+
+	for (uint32_t t = 0; t < s->frames; t++)
+		for (uint32_t c = 0; c < COLOURS; c++)
+			for (uint32_t y = 0; y < s->height; y++)
+				for (uint32_t x = 0; x < s->width; x++)
+					*out++ = (float)triangle(fx * x + fy * y + ft * t + shift +
+					                         c * 21845) *
+					         (1.0f / 65535.0f);
+	for (uint32_t n = 0; n < s->samples; n++)
+		room->audio[n] =
+			(float)triangle(tone * n + (shift >> 16)) * (1.0f / 65535.0f) - 0.5f;
+	*room->label = (int32_t)label;
+}
+
+/* The shard that holds clip i: the last whose first is not beyond it. */
+static size_t find_shard(const struct dataset_list *list, uint64_t i)
+{
+	size_t low = 0, high = list->n;
+
+	while (high - low > 1) {
+		size_t mid = low + (high - low) / 2;
+
+		if (list->at[mid].first <= i)
+			low = mid;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static int open_shard(struct dataset *d, size_t k, struct err *err)
+{
+	const struct dataset_entry *e = &d->list.at[k];
+	struct shard *s = &d->shards[k];
+	char path[PATH_MAX];
+
+	if (s->map != NULL)
+		return 0;
+	if (fs_join(path, d->folder, e->file, err) != 0)
+		return -1;
+	if (d->paths[k] == NULL)
+		d->paths[k] = mem_strdup(path);
+	if (shard_open(d->paths[k], s, err) != 0)
+		return -1;
+	if (s->n_clips == e->n_clips && memcmp(&s->shape, &d->shape, sizeof(s->shape)) == 0)
+		return 0;
+	shard_done(s);
+	err_set(err, ERR_FORMAT, "shard '%s' is not the one dataset.json describes", d->paths[k]);
+	return err_hint(err, "Remove it and run prepare again: it decodes what is missing.");
+}
+
+/* Rows of RGB bytes to planes of floats. */
+static void spread(const struct clip_shape *s, const struct clip_view *clip, float *image)
+{
+	size_t plane = (size_t)s->height * s->width;
+
+	for (uint32_t t = 0; t < s->frames; t++) {
+		const uint8_t *in = clip->video + (size_t)t * plane * COLOURS;
+		float *out = image + (size_t)t * plane * COLOURS;
+
+		for (size_t i = 0; i < plane; i++) {
+			out[i] = (float)in[3 * i] * (1.0f / 255.0f);
+			out[plane + i] = (float)in[3 * i + 1] * (1.0f / 255.0f);
+			out[2 * plane + i] = (float)in[3 * i + 2] * (1.0f / 255.0f);
+		}
+	}
+}
+
+int dataset_clip(struct dataset *d, uint64_t i, const struct clip_room *room, struct err *err)
+{
+	struct clip_view clip;
+	size_t k;
+	int rc;
+
+	if (i >= d->n_clips)
+		return err_set(err, ERR_NOT_FOUND, "there is no clip %llu", (unsigned long long)i);
+	if (d->folder == NULL) {
+		synthesise(d, i, room);
+		return 0;
+	}
+	k = find_shard(&d->list, i);
+	pthread_mutex_lock(&d->lock);
+	rc = open_shard(d, k, err);
+	pthread_mutex_unlock(&d->lock);
+	if (rc != 0 || shard_clip(&d->shards[k], i - d->list.at[k].first, &clip, err) != 0)
+		return -1;
+	spread(&d->shape, &clip, room->image);
+	for (uint32_t n = 0; n < d->shape.samples; n++)
+		room->audio[n] =
+			(float)(int16_t)le16_get(clip.audio + 2 * (size_t)n) * (1.0f / 32768.0f);
+	*room->label = (int32_t)d->list.at[k].label;
+	return 0;
+}

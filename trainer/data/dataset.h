@@ -1,0 +1,68 @@
+/*
+ * Where clips come from: `synthetic`, which computes them, or a folder that slipway-prepare wrote.
+ * A dataset is a numbered set of clips; the loader decides the order.
+ *
+ * The folder holds dataset.json and shards/ (trainer/data/shard.h):
+ *   {"format": "slipway-dataset/v1",
+ *    "clip": {"frames": 16, "height": 224, "width": 224, "samples": 30720},
+ *    "classes": ["abseiling", ...],
+ *    "shards": [{"file": "shards/ab/ab12...clips", "clips": 15, "label": 0, "source": "..."}, ...],
+ *    "rejected": [{"source": "...", "reason": "..."}]}
+ *
+ * Thread rule: after opening, a dataset is only read; dataset_clip may run in several threads.
+ */
+#ifndef SLIPWAY_TRAINER_DATA_DATASET_H
+#define SLIPWAY_TRAINER_DATA_DATASET_H
+
+#include <stdint.h>
+
+#include "base/strbuf.h"
+#include "trainer/data/shard.h"
+
+struct dataset; /* opaque */
+
+/* Where one clip goes. */
+struct clip_room {
+	float *image; /* [T][3][H][W] in [0, 1] */
+	float *audio; /* [samples] in [-1, 1] */
+	int32_t *label;
+};
+
+/*
+ * Endless in kind, n clips in number: moving gratings with tones, both fixed by the label and the
+ * clip's number, so that a model can learn them. The same seed gives the same clips anywhere.
+ */
+struct dataset *dataset_synthetic(uint64_t seed, const struct clip_shape *shape, uint32_t n_labels,
+                                  uint64_t n_clips);
+
+/*
+ * Opens a prepared folder; clips must have `shape` and labels be below n_labels. ERR_NOT_FOUND when
+ * there is no dataset.json (with the command that makes one), ERR_FORMAT, ERR_SPEC when the shape
+ * does not fit or no clip is in it. Shards are opened when first needed.
+ */
+int dataset_open(const char *folder, const struct clip_shape *shape, uint32_t n_labels,
+                 struct dataset **ret, struct err *err) MUST_USE;
+
+uint64_t dataset_n_clips(const struct dataset *d);
+/* Clip i, decoded into room. Errors name the shard. */
+int dataset_clip(struct dataset *d, uint64_t i, const struct clip_room *room,
+                 struct err *err) MUST_USE;
+void dataset_free(struct dataset *d);
+
+/* What dataset.json says, checked, for dataset_open and for fuzzers. */
+struct dataset_entry {
+	char *file;     /* owned; relative, without ".." */
+	uint64_t first; /* number of its first clip */
+	uint32_t n_clips, label;
+};
+struct dataset_list {
+	struct clip_shape shape;
+	struct dataset_entry *at;
+	size_t n, cap;
+	uint64_t n_clips;
+};
+int dataset_list_parse(const char *what, const char *text, size_t len, struct dataset_list *ret,
+                       struct err *err) MUST_USE;
+void dataset_list_done(struct dataset_list *list);
+
+#endif

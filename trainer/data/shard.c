@@ -1,0 +1,238 @@
+#include "trainer/data/shard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/crc32c.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "trainer/data/le.h"
+
+static const char magic[8] = "SLIPCLIP";
+
+enum {
+	AT_VERSION = 8,
+	AT_CRC = 12,
+	AT_FRAMES = 16,
+	AT_HEIGHT = 20,
+	AT_WIDTH = 24,
+	AT_SAMPLES = 28,
+	AT_FPS = 32,
+	AT_RATE = 36,
+	AT_CLIPS = 40,
+	AT_STRIDE = 48,
+	SHARD_VERSION = 1,
+	SAMPLE_BYTES = 2,
+	COLOURS = 3,
+	SHARD_FRAME_SAMPLES_MAX = 1 << 16
+};
+
+#define SHARD_RECORD_MAX ((uint64_t)1 << 32)
+
+static uint64_t video_bytes(const struct clip_shape *s)
+{
+	return (uint64_t)s->frames * s->height * s->width * COLOURS;
+}
+
+int clip_shape_check(const struct clip_shape *s, struct err *err)
+{
+	if (s->frames == 0 || s->frames > SHARD_FRAMES_MAX || s->height == 0 || s->width == 0 ||
+	    s->height > SHARD_SIDE_MAX || s->width > SHARD_SIDE_MAX)
+		return err_set(err, ERR_FORMAT, "clips of %u frames of %u x %u are out of range",
+		               s->frames, s->width, s->height);
+	if (s->samples > SHARD_RECORD_MAX / 4 || video_bytes(s) > SHARD_RECORD_MAX / 4)
+		return err_set(err, ERR_LIMIT, "a clip of over 1 GiB");
+	if (s->samples % s->frames != 0 || s->samples / s->frames > SHARD_FRAME_SAMPLES_MAX)
+		return err_set(err, ERR_FORMAT, "%u samples do not belong to %u frames", s->samples,
+		               s->frames);
+	return 0;
+}
+
+uint32_t clip_sample_rate(const struct clip_shape *s)
+{
+	return s->samples / s->frames * SHARD_FPS;
+}
+
+size_t clip_video_bytes(const struct clip_shape *s)
+{
+	return (size_t)video_bytes(s);
+}
+
+size_t clip_record_bytes(const struct clip_shape *s)
+{
+	uint64_t bytes = video_bytes(s) + (uint64_t)s->samples * SAMPLE_BYTES;
+
+	return (size_t)((bytes + SHARD_ALIGN - 1) / SHARD_ALIGN * SHARD_ALIGN);
+}
+
+static uint32_t header_crc(const unsigned char *header)
+{
+	unsigned char copy[SHARD_HEADER_BYTES];
+
+	memcpy(copy, header, sizeof(copy));
+	le32_put(copy + AT_CRC, 0);
+	return crc32c(0, copy, sizeof(copy));
+}
+
+static int check_sizes(const struct shard *s, uint64_t stride, struct err *err)
+{
+	uint64_t want;
+
+	if (clip_shape_check(&s->shape, err) != 0)
+		return err_wrap(err, "shard '%s'", s->path);
+	if (le32_get(s->map + AT_FPS) != SHARD_FPS ||
+	    le32_get(s->map + AT_RATE) != clip_sample_rate(&s->shape))
+		return err_set(err, ERR_UNSUPPORTED, "shard '%s' is not of %d frames per second",
+		               s->path, SHARD_FPS);
+	if (s->n_clips > SHARD_CLIPS_MAX)
+		return err_set(err, ERR_LIMIT, "shard '%s' claims %llu clips", s->path,
+		               (unsigned long long)s->n_clips);
+	if (stride != clip_record_bytes(&s->shape))
+		return err_set(err, ERR_FORMAT, "shard '%s': a record's size does not fit its clip",
+		               s->path);
+	want = SHARD_HEADER_BYTES + s->n_clips * (stride + SHARD_INDEX_BYTES);
+	if (want != s->map_bytes)
+		return err_set(err, ERR_FORMAT, "shard '%s' has %zu bytes, its header says %llu",
+		               s->path, s->map_bytes, (unsigned long long)want);
+	return 0;
+}
+
+int shard_parse(const char *name, const void *bytes, size_t len, struct shard *ret, struct err *err)
+{
+	const unsigned char *h = bytes;
+	struct shard s = {.map = h, .map_bytes = len, .path = name};
+
+	if (len < SHARD_HEADER_BYTES || memcmp(h, magic, sizeof(magic)) != 0)
+		return err_set(err, ERR_FORMAT, "'%s' is not a shard", name);
+	if (le32_get(h + AT_VERSION) != SHARD_VERSION)
+		return err_set(err, ERR_UNSUPPORTED, "shard '%s' has version %u, not %d", name,
+		               le32_get(h + AT_VERSION), SHARD_VERSION);
+	if (le32_get(h + AT_CRC) != header_crc(h))
+		return err_set(err, ERR_DIGEST, "shard '%s': the header's checksum is wrong", name);
+	s.shape = (struct clip_shape){le32_get(h + AT_FRAMES), le32_get(h + AT_HEIGHT),
+	                              le32_get(h + AT_WIDTH), le32_get(h + AT_SAMPLES)};
+	s.n_clips = le64_get(h + AT_CLIPS);
+	if (check_sizes(&s, le64_get(h + AT_STRIDE), err) != 0)
+		return -1;
+	*ret = s;
+	return 0;
+}
+
+int shard_open(const char *path, struct shard *ret, struct err *err)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	void *map;
+
+	if (fd < 0)
+		return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "open shard '%s'",
+		               path);
+	if (fstat(fd, &st) != 0)
+		return err_set(err, ERR_IO, "stat shard '%s'", path);
+	if (!S_ISREG(st.st_mode) || st.st_size < SHARD_HEADER_BYTES)
+		return err_set(err, ERR_FORMAT, "'%s' is not a shard", path);
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		return err_set(err, ERR_IO, "map shard '%s'", path);
+	if (shard_parse(path, map, (size_t)st.st_size, ret, err) != 0) {
+		munmap(map, (size_t)st.st_size);
+		return -1;
+	}
+	ret->mapped = map;
+	return 0;
+}
+
+void shard_done(struct shard *s)
+{
+	if (s->mapped != NULL)
+		munmap(s->mapped, s->map_bytes);
+	*s = (struct shard){0};
+}
+
+int shard_clip(const struct shard *s, uint64_t i, struct clip_view *ret, struct err *err)
+{
+	size_t stride = clip_record_bytes(&s->shape), video = clip_video_bytes(&s->shape);
+	const unsigned char *record, *entry;
+
+	if (i >= s->n_clips)
+		return err_set(err, ERR_NOT_FOUND, "shard '%s' has no clip %llu", s->path,
+		               (unsigned long long)i);
+	record = s->map + SHARD_HEADER_BYTES + (size_t)i * stride;
+	entry = s->map + SHARD_HEADER_BYTES + (size_t)s->n_clips * stride +
+	        (size_t)i * SHARD_INDEX_BYTES;
+	if (le32_get(entry) != crc32c(0, record, video + (size_t)s->shape.samples * SAMPLE_BYTES)) {
+		err_set(err, ERR_DIGEST, "shard '%s': clip %llu is damaged", s->path,
+		        (unsigned long long)i);
+		return err_hint(
+			err, "Remove the file and run prepare again: it decodes what is missing.");
+	}
+	*ret = (struct clip_view){record, record + video, le64_get(entry + 8)};
+	return 0;
+}
+
+int shard_writer_begin(struct shard_writer *w, int fd, const struct clip_shape *shape,
+                       struct err *err)
+{
+	static const unsigned char nothing[SHARD_HEADER_BYTES];
+
+	if (clip_shape_check(shape, err) != 0)
+		return -1;
+	*w = (struct shard_writer){.fd = fd, .shape = *shape};
+	return fs_write_all(fd, nothing, sizeof(nothing), err);
+}
+
+int shard_writer_add(struct shard_writer *w, const uint8_t *video, const int16_t *audio,
+                     uint64_t start_us, struct err *err)
+{
+	size_t stride = clip_record_bytes(&w->shape), n = clip_video_bytes(&w->shape);
+	size_t used = n + (size_t)w->shape.samples * SAMPLE_BYTES;
+	AUTO_FREE unsigned char *record = mem_zalloc(stride);
+	unsigned char *entry;
+
+	if (w->n_clips >= SHARD_CLIPS_MAX)
+		return err_set(err, ERR_LIMIT, "more than %d clips in one shard", SHARD_CLIPS_MAX);
+	memcpy(record, video, n);
+	for (size_t i = 0; i < w->shape.samples; i++)
+		le16_put(record + n + i * SAMPLE_BYTES, (uint16_t)audio[i]);
+	if (fs_write_all(w->fd, record, stride, err) != 0)
+		return -1;
+	w->index = mem_vec_grow(w->index, (size_t)w->n_clips, &w->index_cap, SHARD_INDEX_BYTES);
+	entry = w->index + (size_t)w->n_clips++ * SHARD_INDEX_BYTES;
+	le32_put(entry, crc32c(0, record, used));
+	le32_put(entry + 4, 0);
+	le64_put(entry + 8, start_us);
+	return 0;
+}
+
+int shard_writer_end(struct shard_writer *w, struct err *err)
+{
+	unsigned char h[SHARD_HEADER_BYTES] = {0};
+
+	if (w->n_clips > 0 &&
+	    fs_write_all(w->fd, w->index, (size_t)w->n_clips * SHARD_INDEX_BYTES, err) != 0)
+		return -1;
+	memcpy(h, magic, sizeof(magic));
+	le32_put(h + AT_VERSION, SHARD_VERSION);
+	le32_put(h + AT_FRAMES, w->shape.frames);
+	le32_put(h + AT_HEIGHT, w->shape.height);
+	le32_put(h + AT_WIDTH, w->shape.width);
+	le32_put(h + AT_SAMPLES, w->shape.samples);
+	le32_put(h + AT_FPS, SHARD_FPS);
+	le32_put(h + AT_RATE, clip_sample_rate(&w->shape));
+	le64_put(h + AT_CLIPS, w->n_clips);
+	le64_put(h + AT_STRIDE, clip_record_bytes(&w->shape));
+	le32_put(h + AT_CRC, crc32c(0, h, sizeof(h)));
+	if (lseek(w->fd, 0, SEEK_SET) != 0)
+		return err_set(err, ERR_IO, "rewind a shard");
+	return fs_write_all(w->fd, h, sizeof(h), err);
+}
+
+void shard_writer_done(struct shard_writer *w)
+{
+	free(w->index);
+	w->index = NULL;
+	w->index_cap = 0;
+}

@@ -1,0 +1,251 @@
+#include <string.h>
+
+#include "trainer/model/graph.h"
+
+/* Position features of one index of several dimensions: lines, sines dim-major, cosines dim-major.
+ */
+static void features(const float *const *rows, size_t ndim, size_t bands, float *out)
+{
+	for (size_t d = 0; d < ndim; d++) {
+		out[d] = rows[d][0];
+		memcpy(out + ndim + d * bands, rows[d] + 1, bands * sizeof(out[0]));
+		memcpy(out + ndim + ndim * bands + d * bands, rows[d] + 1 + bands,
+		       bands * sizeof(out[0]));
+	}
+}
+
+static float *audio_queries(const struct model *m, const struct batch *b, float *out)
+{
+	size_t bands = m->config.audio_num_bands, pad = params_query_pad(&m->config, AUDIO);
+
+	for (size_t i = 0; i < b->n_out_audio; i++, out += m->dims.queries) {
+		const float *row = m->dec_pos[0] + (size_t)b->out_audio[i] * (1 + 2 * bands);
+
+		features(&row, 1, bands, out);
+		memcpy(out + m->dims.audio_pos, value_of(m, m->ids.query_pad[AUDIO]),
+		       pad * sizeof(float));
+	}
+	return out;
+}
+
+static float *image_queries(const struct model *m, const struct batch *b, float *out)
+{
+	const struct model_config *c = &m->config;
+	size_t h = c->image_height, w = c->image_width, pad = params_query_pad(c, IMAGE);
+	size_t columns = 1 + 2 * c->image_num_bands;
+
+	for (size_t i = 0; i < b->n_out_image; i++, out += m->dims.queries) {
+		size_t index = (size_t)b->out_image[i];
+		const float *rows[3] = {m->dec_pos[1] + index / (h * w) * columns,
+		                        m->dec_pos[2] + index / w % h * columns,
+		                        m->dec_pos[3] + index % w * columns};
+
+		features(rows, 3, c->image_num_bands, out);
+		memcpy(out + m->dims.image_pos, value_of(m, m->ids.query_pad[IMAGE]),
+		       pad * sizeof(float));
+	}
+	return out;
+}
+
+static void build_queries(struct model *m, const struct batch *b)
+{
+	size_t n = m->config.label_query_channels, pad = params_query_pad(&m->config, LABEL);
+	float *out = image_queries(m, b, audio_queries(m, b, m->query));
+
+	if (!b->decode_label)
+		return;
+	memcpy(out, value_of(m, m->ids.label_query), n * sizeof(float));
+	memcpy(out + n, value_of(m, m->ids.query_pad[LABEL]), pad * sizeof(float));
+}
+
+/* The latents that the decoder reads. */
+static float *latents_of(const struct model *m)
+{
+	return m->dims.n_layers > 0 ? m->self[m->dims.n_layers - 1].y : m->cross.y;
+}
+
+static struct op_attention attention_of(const struct model *m, const struct batch *b)
+{
+	const struct layer_act *a = &m->dec;
+
+	return (struct op_attention){
+		.batch = b->n,
+		.heads = 1,
+		.nq = m->n_points,
+		.nk = m->config.num_latents,
+		.qk = m->dims.dec_qk,
+		.v = m->dims.dec_v,
+		.q = a->q,
+		.k = a->k,
+		.values = a->v,
+		.q_shared = true,
+		.dropout = {m->training ? m->config.attention_probs_dropout_prob : 0,
+	                    b->dropout_seed, (uint32_t)m->dims.n_layers + 1, b->dropout_sample},
+		.o = a->o,
+		.lse = a->lse,
+		.d_o = m->dec_grad.d_o,
+		.dq = m->dec_grad.dq,
+		.dk = m->dec_grad.dk,
+		.dvalues = m->dec_grad.dv};
+}
+
+/* The rows of one clip and modality in [B, points, width]. */
+struct span {
+	size_t first, n;
+};
+
+static struct span span_of(const struct model *m, const struct batch *b, size_t clip,
+                           enum modality k)
+{
+	size_t n[MODALITIES] = {b->n_out_audio, b->n_out_image, b->decode_label ? 1 : 0};
+	struct span s = {.first = clip * m->n_points, .n = n[k]};
+
+	for (enum modality before = 0; before < k; before++)
+		s.first += n[before];
+	return s;
+}
+
+static struct op_linear head_of(const struct model *m, const struct batch *b, size_t clip,
+                                enum modality k)
+{
+	struct span s = span_of(m, b, clip, k);
+	size_t width = m->config.output_num_channels;
+	struct op_linear head =
+		layer_linear(m, m->ids.head[k], s.n, m->final + s.first * width, NULL);
+
+	head.y = m->logits[k] + clip * s.n * head.out;
+	head.dy = m->dlogits[k] + clip * s.n * head.out;
+	head.dx = m->dfinal + s.first * width;
+	return head;
+}
+
+static void heads_forward(struct model *m, const struct batch *b)
+{
+	for (size_t clip = 0; clip < b->n; clip++) {
+		for (enum modality k = 0; k < MODALITIES; k++) {
+			struct op_linear head = head_of(m, b, clip, k);
+
+			if (head.rows > 0)
+				m->ops->table->linear_forward(m->ops, &head);
+		}
+	}
+}
+
+void decoder_forward(struct model *m, const struct batch *b)
+{
+	const struct op_table *ops = m->ops->table;
+	const struct layer_params *p = &m->ids.decoder;
+	struct layer_act *a = &m->dec;
+	size_t points = m->n_points, latents = b->n * m->config.num_latents, rows = b->n * points;
+	struct op_norm norm_q =
+		layer_norm(m, p->norm_q, points, m->query, a->norm_q, a->mean_q, a->rstd_q);
+	struct op_norm norm_kv = layer_norm(m, p->norm_kv, latents, latents_of(m), a->norm_kv,
+	                                    a->mean_kv, a->rstd_kv);
+	struct op_linear q = layer_linear(m, p->query, points, a->norm_q, a->q);
+	struct op_linear k = layer_linear(m, p->key, latents, a->norm_kv, a->k);
+	struct op_linear v = layer_linear(m, p->value, latents, a->norm_kv, a->v);
+	struct op_linear out = layer_linear(m, p->out, rows, a->o, a->attn_out);
+	struct op_linear final = layer_linear(m, m->ids.final, rows, a->y, m->final);
+	struct op_attention attention = attention_of(m, b);
+
+	build_queries(m, b);
+	ops->norm_forward(m->ops, &norm_q);
+	ops->norm_forward(m->ops, &norm_kv);
+	ops->linear_forward(m->ops, &q);
+	ops->linear_forward(m->ops, &k);
+	ops->linear_forward(m->ops, &v);
+	ops->attention_forward(m->ops, &attention);
+	ops->linear_forward(m->ops, &out);
+	layer_mlp_forward(m, p, a, rows);
+	ops->linear_forward(m->ops, &final);
+	heads_forward(m, b);
+}
+
+/* Sums the queries' derivatives into the padding and the label's query. */
+static void query_gradients(struct model *m, const struct batch *b)
+{
+	size_t width = m->dims.queries;
+
+	for (enum modality k = 0; k < MODALITIES; k++) {
+		struct span s = span_of(m, b, 0, k);
+		size_t pad = params_query_pad(&m->config, k);
+		float *dpad = grad_of(m, m->ids.query_pad[k]);
+
+		for (size_t r = s.first; r < s.first + s.n; r++)
+			for (size_t i = 0; i < pad; i++)
+				dpad[i] += m->dquery[(r + 1) * width - pad + i];
+		for (size_t i = 0; k == LABEL && s.n > 0 && i < width - pad; i++)
+			grad_of(m, m->ids.label_query)[i] += m->dquery[s.first * width + i];
+	}
+}
+
+static void heads_backward(struct model *m, const struct batch *b)
+{
+	for (size_t clip = 0; clip < b->n; clip++) {
+		for (enum modality k = 0; k < MODALITIES; k++) {
+			struct op_linear head = head_of(m, b, clip, k);
+
+			if (head.rows > 0)
+				m->ops->table->linear_backward(m->ops, &head);
+		}
+	}
+}
+
+/* From the attention's output projection back to queries and latents. */
+static void attention_backward(struct model *m, const struct batch *b)
+{
+	const struct op_table *ops = m->ops->table;
+	const struct layer_params *p = &m->ids.decoder;
+	struct layer_act *a = &m->dec;
+	struct layer_grad *g = &m->dec_grad;
+	size_t points = m->n_points, latents = b->n * m->config.num_latents;
+	struct op_norm norm_q =
+		layer_norm(m, p->norm_q, points, m->query, a->norm_q, a->mean_q, a->rstd_q);
+	struct op_norm norm_kv = layer_norm(m, p->norm_kv, latents, latents_of(m), a->norm_kv,
+	                                    a->mean_kv, a->rstd_kv);
+	struct op_linear q = layer_linear(m, p->query, points, a->norm_q, a->q);
+	struct op_linear k = layer_linear(m, p->key, latents, a->norm_kv, a->k);
+	struct op_linear v = layer_linear(m, p->value, latents, a->norm_kv, a->v);
+	struct op_attention attention = attention_of(m, b);
+
+	ops->attention_backward(m->ops, &attention);
+	q.dy = g->dq;
+	q.dx = g->dnorm;
+	ops->linear_backward(m->ops, &q);
+	norm_q.dy = g->dnorm;
+	norm_q.dx = m->dquery;
+	ops->norm_backward(m->ops, &norm_q);
+	query_gradients(m, b);
+	k.dy = g->dk;
+	v.dy = g->dv;
+	k.dx = v.dx = m->enc_grad.dnorm;
+	v.add_dx = true;
+	k.dbias = m->discard; /* exactly 0: softmax ignores it */
+	ops->linear_backward(m->ops, &k);
+	ops->linear_backward(m->ops, &v);
+	norm_kv.dy = m->enc_grad.dnorm;
+	norm_kv.dx = m->enc_grad.dy;
+	ops->norm_backward(m->ops, &norm_kv);
+}
+
+void decoder_backward(struct model *m, const struct batch *b)
+{
+	const struct op_table *ops = m->ops->table;
+	struct layer_act *a = &m->dec;
+	struct layer_grad *g = &m->dec_grad;
+	size_t rows = b->n * m->n_points;
+	struct op_linear out = layer_linear(m, m->ids.decoder.out, rows, a->o, a->attn_out);
+	struct op_linear final = layer_linear(m, m->ids.final, rows, a->y, m->final);
+
+	heads_backward(m, b);
+	final.dy = m->dfinal;
+	final.dx = g->dy;
+	ops->linear_backward(m->ops, &final);
+	layer_mlp_backward(m, &m->ids.decoder, a, g, rows);
+	out.dy = g->dy;
+	out.dx = g->d_o;
+	ops->linear_backward(m->ops, &out);
+	attention_backward(m, b);
+	if (m->hook.ready != NULL)
+		m->hook.ready(m->hook.ctx, m->ids.first_decoder, m->ids.end - m->ids.first_decoder);
+}

@@ -1,0 +1,181 @@
+#include <string.h>
+
+#include "trainer/model/graph.h"
+
+/* The tokens of this batch, as the cross attention takes them. */
+static void describe_tokens(struct model *m, const struct batch *b)
+{
+	const struct model_config *c = &m->config;
+	const struct model_dims *d = &m->dims;
+	struct op_tokens *groups = m->cross_op.groups;
+	const float *masks[MODALITIES] = {b->mask_audio, b->mask_image, b->mask_label};
+
+	groups[AUDIO] = (struct op_tokens){.n = d->n_audio,
+	                                   .n_data = d->audio_data,
+	                                   .ndim = 1,
+	                                   .dim = {d->n_audio},
+	                                   .bands = c->audio_num_bands,
+	                                   .data = b->audio,
+	                                   .position = {m->enc_pos[0]}};
+	groups[IMAGE] =
+		(struct op_tokens){.n = d->n_image,
+	                           .n_data = d->image_data,
+	                           .ndim = 3,
+	                           .dim = {c->num_frames, d->grid_h, d->grid_w},
+	                           .bands = c->image_num_bands,
+	                           .data = m->patches,
+	                           .position = {m->enc_pos[1], m->enc_pos[2], m->enc_pos[3]}};
+	groups[LABEL] = (struct op_tokens){.n = 1, .n_data = c->num_labels, .data = m->onehot};
+	for (enum modality k = 0; k < MODALITIES; k++) {
+		groups[k].mask = masks[k];
+		groups[k].n_pad = params_token_pad(c, k);
+		groups[k].pad = value_of(m, m->ids.pad[k]);
+		groups[k].mask_token = value_of(m, m->ids.mask[k]);
+	}
+}
+
+/* [T, 3, H, W] to patches [T, h, w, (dy, dx, colour)]. */
+static void patches(const struct model *m, const float *image, float *out)
+{
+	const struct model_config *c = &m->config;
+	size_t s = c->spatial_downsample, h = c->image_height, w = c->image_width;
+
+	for (size_t t = 0; t < c->num_frames; t++)
+		for (size_t y = 0; y < h; y++)
+			for (size_t k = 0; k < 3; k++) {
+				const float *row = image + ((t * 3 + k) * h + y) * w;
+				float *patch = out +
+				               (t * m->dims.grid_h + y / s) * m->dims.grid_w *
+				                       m->dims.image_data +
+				               y % s * s * 3 + k;
+
+				for (size_t x = 0; x < w; x++)
+					patch[x / s * m->dims.image_data + x % s * 3] = row[x];
+			}
+}
+
+static void prepare_inputs(struct model *m, const struct batch *b)
+{
+	size_t clip = 3 * m->dims.n_pixels, n_latent = m->params.at[m->ids.latents].n;
+
+	memset(m->onehot, 0, b->n * m->config.num_labels * sizeof(float));
+	for (size_t i = 0; i < b->n; i++) {
+		patches(m, b->image + i * clip, m->patches + i * clip);
+		m->onehot[i * m->config.num_labels + (size_t)b->label[i]] = 1;
+		memcpy(m->latents_b + i * n_latent, value_of(m, m->ids.latents),
+		       n_latent * sizeof(float));
+	}
+	describe_tokens(m, b);
+}
+
+static struct op_cross *cross_op(struct model *m, const struct batch *b)
+{
+	const struct layer_params *p = &m->ids.cross;
+	struct op_cross *op = &m->cross_op;
+	bool grads = m->grads.n > 0;
+
+	op->batch = b->n;
+	op->gain = value_of(m, p->norm_kv);
+	op->shift = value_of(m, p->norm_kv + 1);
+	op->q = m->cross.q;
+	op->wk = value_of(m, p->key);
+	op->bk = value_of(m, p->key + 1);
+	op->wv = value_of(m, p->value);
+	op->bv = value_of(m, p->value + 1);
+	op->dropout = (struct op_dropout){m->training ? m->config.attention_probs_dropout_prob : 0,
+	                                  b->dropout_seed, 0, b->dropout_sample};
+	op->context = m->cross.o;
+	op->dcontext = m->dcontext;
+	op->dgain = grads ? grad_of(m, p->norm_kv) : NULL;
+	op->dshift = grads ? grad_of(m, p->norm_kv + 1) : NULL;
+	op->dwk = grads ? grad_of(m, p->key) : NULL;
+	op->dbk = m->discard;
+	op->dwv = grads ? grad_of(m, p->value) : NULL;
+	op->dbv = grads ? grad_of(m, p->value + 1) : NULL;
+	op->dq = m->dlatent_q;
+	for (enum modality k = 0; grads && k < MODALITIES; k++) {
+		op->groups[k].dpad = grad_of(m, m->ids.pad[k]);
+		op->groups[k].dmask_token = grad_of(m, m->ids.mask[k]);
+	}
+	return op;
+}
+
+void encoder_forward(struct model *m, const struct batch *b)
+{
+	const struct op_table *ops = m->ops->table;
+	const struct layer_params *p = &m->ids.cross;
+	struct layer_act *a = &m->cross;
+	size_t latents = m->config.num_latents, rows = b->n * latents;
+	struct op_norm norm = layer_norm(m, p->norm_q, latents, value_of(m, m->ids.latents),
+	                                 a->norm_q, a->mean_q, a->rstd_q);
+	struct op_linear q = layer_linear(m, p->query, latents, a->norm_q, a->q);
+	struct op_linear out = layer_linear(m, p->out, rows, a->o, a->attn_out);
+
+	prepare_inputs(m, b);
+	ops->norm_forward(m->ops, &norm); /* the queries are the same for every clip */
+	ops->linear_forward(m->ops, &q);
+	ops->cross_forward(m->ops, cross_op(m, b));
+	out.residual = m->config.use_query_residual ? m->latents_b : NULL;
+	ops->linear_forward(m->ops, &out);
+	layer_mlp_forward(m, p, a, rows);
+	for (size_t i = 0; i < m->dims.n_layers; i++)
+		layer_self_forward(m, i, b);
+}
+
+static void latent_gradients(struct model *m, const struct batch *b)
+{
+	const struct op_table *ops = m->ops->table;
+	const struct layer_params *p = &m->ids.cross;
+	struct layer_act *a = &m->cross;
+	size_t latents = m->config.num_latents, n = m->params.at[m->ids.latents].n;
+	float *dlatents = grad_of(m, m->ids.latents);
+	struct op_norm norm = layer_norm(m, p->norm_q, latents, value_of(m, m->ids.latents),
+	                                 a->norm_q, a->mean_q, a->rstd_q);
+	struct op_linear q = layer_linear(m, p->query, latents, a->norm_q, a->q);
+
+	if (m->config.use_query_residual)
+		for (size_t i = 0; i < b->n; i++)
+			for (size_t k = 0; k < n; k++)
+				dlatents[k] += m->enc_grad.dy[i * n + k];
+	q.dy = m->dlatent_q;
+	q.dx = m->enc_grad.dnorm;
+	ops->linear_backward(m->ops, &q);
+	norm.dy = m->enc_grad.dnorm;
+	norm.dx = dlatents;
+	norm.add_dx = true;
+	ops->norm_backward(m->ops, &norm);
+}
+
+static void tell_ready(const struct model *m, size_t first, size_t end)
+{
+	if (m->hook.ready != NULL)
+		m->hook.ready(m->hook.ctx, first, end - first);
+}
+
+/* Where the parameters of self attention i of a block begin in the table. */
+static size_t first_of(const struct model *m, size_t i)
+{
+	return i < m->config.num_self_attends_per_block ? m->ids.self[i].norm_q
+	                                                : m->ids.first_decoder;
+}
+
+void encoder_backward(struct model *m, const struct batch *b)
+{
+	const struct layer_params *p = &m->ids.cross;
+	struct layer_act *a = &m->cross;
+	size_t rows = b->n * m->config.num_latents;
+	struct op_linear out = layer_linear(m, p->out, rows, a->o, a->attn_out);
+
+	for (size_t i = m->dims.n_layers; i-- > 0;) {
+		layer_self_backward(m, i, b);
+		if (i < m->config.num_self_attends_per_block)
+			tell_ready(m, first_of(m, i), first_of(m, i + 1));
+	}
+	layer_mlp_backward(m, p, a, &m->enc_grad, rows);
+	out.dy = m->enc_grad.dy;
+	out.dx = m->dcontext;
+	m->ops->table->linear_backward(m->ops, &out);
+	m->ops->table->cross_backward(m->ops, cross_op(m, b));
+	latent_gradients(m, b);
+	tell_ready(m, 0, m->ids.first_self);
+}

@@ -1,0 +1,98 @@
+/*
+ * The inside of struct model, shared by the files of this folder: the graph's activations and the
+ * pieces that model.c runs in order.
+ */
+#ifndef SLIPWAY_TRAINER_MODEL_GRAPH_H
+#define SLIPWAY_TRAINER_MODEL_GRAPH_H
+
+#include "base/mem.h"
+#include "trainer/model/model.h"
+#include "trainer/model/params.h"
+#include "trainer/ops/ops.h"
+
+/* Activations of one attention layer; rows = clips x queries. */
+struct layer_act {
+	float *x; /* input of a self attention; not owned */
+	float *norm_q, *mean_q, *rstd_q;
+	float *norm_kv, *mean_kv, *rstd_kv; /* cross only */
+	float *q, *k, *v, *o, *lse;
+	float *attn_out; /* after projection and residual */
+	float *norm, *mean, *rstd, *hidden, *gelu, *y;
+};
+
+/* Derivatives, shared by all layers of a stage. */
+struct layer_grad {
+	float *dy; /* of the layer's output, then of its input */
+	float *dhidden, *dnorm, *d_o, *dq, *dk, *dv;
+};
+
+struct model {
+	struct model_config config;
+	struct model_dims dims;
+	struct ops *ops;
+	struct params ids;
+	struct tensors params, grads;
+	bool training, keep;
+	struct grads_ready hook;
+
+	/* constants of the config */
+	float *enc_pos[4], *dec_pos[4]; /* position features: audio; image t, y, x */
+	/* capacity of the workspace, and its blocks */
+	size_t max_batch, max_points;
+	VEC(float *) blocks;
+	size_t workspace;
+	/* encoder */
+	struct op_cross cross_op;
+	float *patches, *onehot, *latents_b;
+	struct layer_act cross;
+	struct layer_act *self; /* dims.n_layers; owned */
+	struct layer_grad enc_grad;
+	float *dcontext, *dlatent_q;
+	/* decoder */
+	size_t n_points;
+	float *query;
+	struct layer_act dec;
+	struct layer_grad dec_grad;
+	float *final, *dfinal;
+	float *logits[MODALITIES], *dlogits[MODALITIES];
+	float *dquery, *discard; /* discard: where a derivative goes that is exactly 0 */
+	/* copies for model_activation */
+	float *kept_tokens, *kept_query;
+	size_t batch; /* clips of the last forward */
+};
+
+/* A parameter's values and derivative. */
+static inline float *value_of(const struct model *m, size_t id)
+{
+	return m->params.at[id].data;
+}
+static inline float *grad_of(const struct model *m, size_t id)
+{
+	return m->grads.at[id].data;
+}
+
+/* workspace.c: memory for `batch` clips and `points` decoded points per clip. */
+void workspace_ensure(struct model *m, size_t batch, size_t points);
+void workspace_free(struct model *m);
+
+/* layer.c: the parts that every attention layer has. */
+struct op_linear layer_linear(const struct model *m, size_t id, size_t rows, const float *x,
+                              float *y);
+struct op_norm layer_norm(const struct model *m, size_t id, size_t rows, const float *x, float *y,
+                          float *mean, float *rstd);
+/* y = attn_out + MLP(norm(attn_out)) */
+void layer_mlp_forward(struct model *m, const struct layer_params *p, struct layer_act *a,
+                       size_t rows);
+/* g->dy: from d(y) to d(attn_out) */
+void layer_mlp_backward(struct model *m, const struct layer_params *p, const struct layer_act *a,
+                        struct layer_grad *g, size_t rows);
+void layer_self_forward(struct model *m, size_t index, const struct batch *b);
+void layer_self_backward(struct model *m, size_t index, const struct batch *b);
+
+/* encoder.c, decoder.c */
+void encoder_forward(struct model *m, const struct batch *b);
+void encoder_backward(struct model *m, const struct batch *b);
+void decoder_forward(struct model *m, const struct batch *b);
+void decoder_backward(struct model *m, const struct batch *b);
+
+#endif

@@ -1,0 +1,67 @@
+#include "trainer/model/tensors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+size_t tensors_add(struct tensors *t, const char *name, int ndim, const size_t *shape)
+{
+	struct tensor one = {.ndim = ndim, .n = 1, .offset = t->n_values};
+
+	for (int i = 0; i < ndim; i++) {
+		one.shape[i] = shape[i];
+		if (__builtin_mul_overflow(one.n, shape[i], &one.n) || one.n > (size_t)1 << 40)
+			BUG("tensor %s is too large: the config was not checked", name);
+	}
+	t->names = mem_realloc(t->names, t->n + 1, sizeof(t->names[0]));
+	t->names[t->n] = mem_strdup(name);
+	one.name = t->names[t->n];
+	t->at = mem_vec_grow(t->at, t->n, &t->cap, sizeof(t->at[0]));
+	t->at[t->n] = one;
+	t->n_params += one.n;
+	t->n_values += (one.n + TENSOR_ALIGN - 1) / TENSOR_ALIGN * TENSOR_ALIGN;
+	return t->n++;
+}
+
+void tensors_alloc(struct tensors *t)
+{
+	void *data = NULL;
+	size_t bytes = t->n_values * sizeof(float);
+
+	if (posix_memalign(&data, 64, bytes > 0 ? bytes : 64) != 0)
+		BUG("out of memory for %zu bytes of tensors", bytes);
+	memset(data, 0, bytes);
+	t->data = data;
+	for (size_t i = 0; i < t->n; i++)
+		t->at[i].data = t->data + t->at[i].offset;
+}
+
+void tensors_like(const struct tensors *like, struct tensors *ret)
+{
+	*ret = *like;
+	ret->names = NULL;
+	ret->cap = like->n;
+	ret->at = mem_calloc(like->n, sizeof(like->at[0]));
+	memcpy(ret->at, like->at, like->n * sizeof(like->at[0]));
+	tensors_alloc(ret);
+}
+
+void tensors_done(struct tensors *t)
+{
+	for (size_t i = 0; t->names != NULL && i < t->n; i++)
+		free(t->names[i]);
+	free(t->names);
+	free(t->at);
+	free(t->data);
+	*t = (struct tensors){0};
+}
+
+struct tensor *tensors_find(const struct tensors *t, const char *name)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (strcmp(t->at[i].name, name) == 0)
+			return &t->at[i];
+	return NULL;
+}

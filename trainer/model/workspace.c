@@ -1,0 +1,160 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "trainer/model/graph.h"
+
+static float *take(struct model *m, size_t n)
+{
+	void *block = NULL;
+	size_t bytes = (n * sizeof(float) + 63) / 64 * 64 + 64;
+
+	if (posix_memalign(&block, 64, bytes) != 0)
+		BUG("out of memory for %zu bytes of activations", bytes);
+	/* not touched here: pages that a smaller batch leaves alone cost nothing */
+	vec_push(&m->blocks, block);
+	m->workspace += bytes;
+	return block;
+}
+
+struct shape {
+	size_t rows_q, rows_kv, rows; /* queries as projected; keys; outputs */
+	size_t q, kv, qk, v, heads, hidden;
+};
+
+static void take_layer(struct model *m, const struct shape *s, struct layer_act *a)
+{
+	a->norm_q = take(m, s->rows_q * s->q);
+	a->mean_q = take(m, s->rows_q);
+	a->rstd_q = take(m, s->rows_q);
+	a->q = take(m, s->rows_q * s->qk);
+	if (s->rows_kv > 0) {
+		a->k = take(m, s->rows_kv * s->qk);
+		a->v = take(m, s->rows_kv * s->v);
+	}
+	a->o = take(m, s->rows * s->v);
+	a->lse = take(m, s->rows * s->heads);
+	a->attn_out = take(m, s->rows * s->q);
+	a->norm = take(m, s->rows * s->q);
+	a->mean = take(m, s->rows);
+	a->rstd = take(m, s->rows);
+	a->hidden = take(m, s->rows * s->hidden);
+	a->gelu = take(m, s->rows * s->hidden);
+	a->y = take(m, s->rows * s->q);
+}
+
+static size_t max(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+static void take_encoder(struct model *m, size_t batch)
+{
+	const struct model_config *c = &m->config;
+	const struct model_dims *d = &m->dims;
+	size_t n = c->num_latents, rows = batch * n, w = c->d_latents;
+	struct shape cross = {.rows_q = n,
+	                      .rows = rows,
+	                      .q = w,
+	                      .qk = d->enc_qk,
+	                      .v = d->enc_v,
+	                      .heads = 1,
+	                      .hidden = w * c->cross_attention_widening_factor};
+	struct shape self = {.rows_q = rows,
+	                     .rows_kv = rows,
+	                     .rows = rows,
+	                     .q = w,
+	                     .qk = d->self_qk,
+	                     .v = d->self_v,
+	                     .heads = c->num_self_attention_heads,
+	                     .hidden = w * c->self_attention_widening_factor};
+
+	m->patches = take(m, batch * 3 * d->n_pixels);
+	m->onehot = take(m, batch * c->num_labels);
+	m->latents_b = take(m, rows * w);
+	take_layer(m, &cross, &m->cross);
+	for (size_t i = 0; i < d->n_layers; i++) {
+		take_layer(m, &self, &m->self[i]);
+		m->self[i].x = i == 0 ? m->cross.y : m->self[i - 1].y;
+	}
+	m->enc_grad = (struct layer_grad){.dy = take(m, rows * w),
+	                                  .dhidden = take(m, rows * max(cross.hidden, self.hidden)),
+	                                  .dnorm = take(m, rows * w),
+	                                  .d_o = take(m, rows * d->self_v),
+	                                  .dq = take(m, rows * d->self_qk),
+	                                  .dk = take(m, rows * max(d->self_qk, d->dec_qk)),
+	                                  .dv = take(m, rows * max(d->self_v, d->dec_v))};
+	m->dcontext = take(m, rows * d->enc_v);
+	m->dlatent_q = take(m, n * d->enc_qk);
+	m->cross_op = (struct op_cross){.batch = batch,
+	                                .heads = c->num_cross_attention_heads,
+	                                .nq = n,
+	                                .qk = d->enc_qk,
+	                                .v = d->enc_v,
+	                                .channels = d->channels};
+	m->cross_op.groups[AUDIO].n = d->n_audio;
+	m->cross_op.groups[IMAGE].n = d->n_image;
+	m->cross_op.groups[LABEL].n = 1;
+	m->cross_op.state = m->ops->table->cross_state_new(&m->cross_op);
+}
+
+static void take_decoder(struct model *m, size_t batch, size_t points)
+{
+	const struct model_config *c = &m->config;
+	const struct model_dims *d = &m->dims;
+	size_t rows = batch * points, latents = batch * c->num_latents, w = d->queries;
+	struct shape s = {.rows_q = points,
+	                  .rows_kv = latents,
+	                  .rows = rows,
+	                  .q = w,
+	                  .qk = d->dec_qk,
+	                  .v = d->dec_v,
+	                  .heads = 1,
+	                  .hidden = w};
+	size_t widths[MODALITIES] = {c->samples_per_patch, 3, c->num_labels};
+
+	m->query = take(m, points * w);
+	take_layer(m, &s, &m->dec);
+	m->dec.norm_kv = take(m, latents * c->d_latents);
+	m->dec.mean_kv = take(m, latents);
+	m->dec.rstd_kv = take(m, latents);
+	m->dec_grad = (struct layer_grad){.dy = take(m, rows * w),
+	                                  .dhidden = take(m, rows * w),
+	                                  .dnorm = take(m, rows * w),
+	                                  .d_o = take(m, rows * d->dec_v),
+	                                  .dq = take(m, points * d->dec_qk),
+	                                  .dk = m->enc_grad.dk,
+	                                  .dv = m->enc_grad.dv};
+	m->final = take(m, rows * c->output_num_channels);
+	m->dfinal = take(m, rows * c->output_num_channels);
+	m->dquery = take(m, points * w);
+	for (enum modality k = 0; k < MODALITIES; k++) {
+		m->logits[k] = take(m, (k == LABEL ? batch : rows) * widths[k]);
+		m->dlogits[k] = take(m, (k == LABEL ? batch : rows) * widths[k]);
+	}
+}
+
+void workspace_free(struct model *m)
+{
+	for (size_t i = 0; i < m->blocks.n; i++)
+		free(m->blocks.at[i]);
+	vec_done(&m->blocks);
+	if (m->cross_op.state != NULL)
+		m->ops->table->cross_state_free(m->cross_op.state);
+	m->cross_op.state = NULL;
+	m->workspace = 0;
+}
+
+void workspace_ensure(struct model *m, size_t batch, size_t points)
+{
+	size_t widest = max(max(m->dims.self_qk, m->dims.enc_qk), m->dims.dec_qk);
+
+	if (batch <= m->max_batch && points <= m->max_points)
+		return;
+	workspace_free(m);
+	m->max_batch = max(batch, m->max_batch);
+	m->max_points = max(points, m->max_points);
+	m->discard = take(m, widest);
+	memset(m->discard, 0, widest * sizeof(float));
+	take_encoder(m, m->max_batch);
+	take_decoder(m, m->max_batch, m->max_points);
+}

@@ -1,0 +1,349 @@
+/*
+ * Attention by blocks of queries. Keys and values of all heads are packed once; a task then owns a
+ * block of queries of one head: its scores stay in the cache from their product to their use. The
+ * backward pass recomputes the probabilities from the saved log-sum-exp instead of keeping them; it
+ * writes P and dS of a few heads at a time for the products that sum over queries.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "trainer/ops/fast.h"
+#include "trainer/ops/gemm.h"
+#include "trainer/ops/threads.h"
+
+enum {
+	QUERIES = KERNEL_BLOCK_ROWS, /* of a task */
+	KEYS = KERNEL_BLOCK_ROWS,    /* of a task of the second backward stage */
+	HELD = 12 << 20              /* values of P and dS held at once, about */
+};
+
+/* One call, one clip. */
+struct run {
+	const struct kernels *kernels;
+	const struct op_attention *p;
+	size_t b, h0, heads; /* heads [h0, h0 + heads) are worked on */
+	size_t nk_pad;       /* row of a score buffer: whole panels */
+	size_t q_blocks, k_blocks;
+	size_t ld_qk, ld_v; /* row strides of q, k and of values, o */
+	/* panels per head: keys by channel, values by key; backward: values by channel, keys by
+	 * key, queries and d_o by query */
+	float *keys_t, *values, *values_t, *keys, *queries, *d_o;
+	size_t keys_t_n, values_n, values_t_n, keys_n, queries_n, d_o_n;
+	float *work, *prob, *ds;
+	size_t work_each, nq_held;
+	float scale;
+};
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static size_t up(size_t n, size_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
+static struct run start(struct ops *ops, const struct op_attention *p)
+{
+	size_t nr = ops->kernels->nr;
+
+	return (struct run){.kernels = ops->kernels,
+	                    .p = p,
+	                    .heads = p->heads,
+	                    .nk_pad = up(p->nk, nr),
+	                    .q_blocks = (p->nq + QUERIES - 1) / QUERIES,
+	                    .k_blocks = (p->nk + KEYS - 1) / KEYS,
+	                    .ld_qk = p->heads * p->qk,
+	                    .ld_v = p->heads * p->v,
+	                    .keys_t_n = up(p->nk, nr) * p->qk,
+	                    .values_n = p->nk * up(p->v, nr),
+	                    .values_t_n = up(p->nk, nr) * p->v,
+	                    .keys_n = p->nk * up(p->qk, nr),
+	                    .queries_n = p->nq * up(p->qk, nr),
+	                    .d_o_n = p->nq * up(p->v, nr),
+	                    .scale = 1 / sqrtf((float)p->qk)};
+}
+
+/* Packs b[k, n] into panels. */
+static void pack_all(const struct kernels *kernels, size_t k, size_t n, const float *b,
+                     size_t b_row, size_t b_col, float *out)
+{
+	for (size_t i = 0; i < n; i += kernels->nr)
+		kernels->pack(k, least(kernels->nr, n - i), b + i * b_col, b_row, b_col,
+		              out + i * k);
+}
+
+static const float *q_of(const struct run *r, size_t h)
+{
+	const struct op_attention *p = r->p;
+
+	return p->q + (p->q_shared ? 0 : r->b * p->nq * r->ld_qk) + h * p->qk;
+}
+
+static const float *k_of(const struct run *r, size_t h)
+{
+	return r->p->k + r->b * r->p->nk * r->ld_qk + h * r->p->qk;
+}
+
+static const float *v_of(const struct run *r, size_t h)
+{
+	return r->p->values + r->b * r->p->nk * r->ld_v + h * r->p->v;
+}
+
+/* Where rows of o, or d_o, of a head begin. */
+static size_t o_at(const struct run *r, size_t h)
+{
+	return r->b * r->p->nq * r->ld_v + h * r->p->v;
+}
+
+static void pack_forward(void *ctx, size_t i, unsigned worker)
+{
+	const struct run *r = ctx;
+	const struct op_attention *p = r->p;
+	size_t h = i / 2;
+
+	(void)worker;
+	if (i % 2 == 0)
+		pack_all(r->kernels, p->qk, p->nk, k_of(r, h), 1, r->ld_qk,
+		         r->keys_t + h * r->keys_t_n);
+	else
+		pack_all(r->kernels, p->nk, p->v, v_of(r, h), r->ld_v, 1,
+		         r->values + h * r->values_n);
+}
+
+/* s[rows, nk_pad] = rows of x times packed columns */
+static void scores(const struct run *r, size_t rows, size_t k, const float *x, size_t x_row,
+                   const float *packed, float *s)
+{
+	struct gemm_block g = {.m = rows,
+	                       .n = r->nk_pad,
+	                       .k = k,
+	                       .a = x,
+	                       .a_row = x_row,
+	                       .a_col = 1,
+	                       .b = packed,
+	                       .b_panel = r->kernels->nr * k,
+	                       .c = s,
+	                       .c_row = r->nk_pad};
+
+	r->kernels->gemm(&g);
+}
+
+/* Dropout factors of query i of head h. */
+static void keep_row(const struct run *r, size_t h, size_t i, float *factor)
+{
+	const struct op_dropout *d = &r->p->dropout;
+	uint64_t row = (uint64_t)h * r->p->nq + i;
+	uint64_t sample = d->sample != NULL ? d->sample[r->b] : r->b;
+
+	r->kernels->dropout(d, sample, (uint32_t)(row * ((r->p->nk + 3) / 4)), r->p->nk, factor);
+}
+
+static void forward_block(void *ctx, size_t i, unsigned worker)
+{
+	const struct run *r = ctx;
+	const struct op_attention *p = r->p;
+	size_t h = i / r->q_blocks, q0 = i % r->q_blocks * QUERIES;
+	size_t rows = least(QUERIES, p->nq - q0);
+	float *s = r->work + worker * r->work_each, *factor = s + QUERIES * r->nk_pad;
+	struct gemm_block out = {.m = rows,
+	                         .n = p->v,
+	                         .k = p->nk,
+	                         .a = s,
+	                         .a_row = r->nk_pad,
+	                         .a_col = 1,
+	                         .b = r->values + h * r->values_n,
+	                         .b_panel = r->kernels->nr * p->nk,
+	                         .c = p->o + o_at(r, h) + q0 * r->ld_v,
+	                         .c_row = r->ld_v};
+
+	scores(r, rows, p->qk, q_of(r, h) + q0 * r->ld_qk, r->ld_qk, r->keys_t + h * r->keys_t_n,
+	       s);
+	for (size_t k = 0; k < rows; k++) {
+		float *row = s + k * r->nk_pad;
+
+		p->lse[(r->b * p->heads + h) * p->nq + q0 + k] =
+			r->kernels->softmax(row, p->nk, r->scale);
+		if (p->dropout.p == 0)
+			continue;
+		keep_row(r, h, q0 + k, factor);
+		for (size_t j = 0; j < p->nk; j++)
+			row[j] *= factor[j];
+	}
+	r->kernels->gemm(&out);
+}
+
+void attention_fast_forward(struct ops *ops, const struct op_attention *p)
+{
+	struct run r = start(ops, p);
+	unsigned threads = threads_count(ops->threads);
+	float *at;
+
+	r.work_each = up((QUERIES + 1) * r.nk_pad, 16);
+	at = ops_scratch(ops, p->heads * (r.keys_t_n + r.values_n) + threads * r.work_each);
+	r.keys_t = at;
+	r.values = at + p->heads * r.keys_t_n;
+	r.work = r.values + p->heads * r.values_n;
+	for (r.b = 0; r.b < p->batch; r.b++) {
+		threads_run(ops->threads, 2 * p->heads, pack_forward, &r);
+		threads_run(ops->threads, p->heads * r.q_blocks, forward_block, &r);
+	}
+}
+
+static void pack_backward(void *ctx, size_t i, unsigned worker)
+{
+	const struct run *r = ctx;
+	const struct op_attention *p = r->p;
+	size_t k = i / 5, h = r->h0 + k;
+
+	(void)worker;
+	switch (i % 5) {
+	case 0:
+		pack_all(r->kernels, p->qk, p->nk, k_of(r, h), 1, r->ld_qk,
+		         r->keys_t + k * r->keys_t_n);
+		break;
+	case 1:
+		pack_all(r->kernels, p->v, p->nk, v_of(r, h), 1, r->ld_v,
+		         r->values_t + k * r->values_t_n);
+		break;
+	case 2:
+		pack_all(r->kernels, p->nk, p->qk, k_of(r, h), r->ld_qk, 1,
+		         r->keys + k * r->keys_n);
+		break;
+	case 3:
+		pack_all(r->kernels, p->nq, p->qk, q_of(r, h), r->ld_qk, 1,
+		         r->queries + k * r->queries_n);
+		break;
+	default:
+		pack_all(r->kernels, p->nq, p->v, p->d_o + o_at(r, h), r->ld_v, 1,
+		         r->d_o + k * r->d_o_n);
+		break;
+	}
+}
+
+/* One query: prob from scores to P with dropout, ds from dP to dS * scale. */
+static void backward_row(const struct run *r, size_t h, size_t i, float *prob, float *ds,
+                         float *factor)
+{
+	const struct op_attention *p = r->p;
+	size_t o = o_at(r, h) + i * r->ld_v;
+	float lse = p->lse[(r->b * p->heads + h) * p->nq + i];
+	float delta = r->kernels->dot(p->d_o + o, p->o + o, p->v); /* = sum of P dP */
+
+	r->kernels->probabilities(prob, p->nk, r->scale, lse);
+	if (p->dropout.p != 0) {
+		keep_row(r, h, i, factor);
+		for (size_t j = 0; j < p->nk; j++)
+			ds[j] *= factor[j];
+	}
+	r->kernels->dscores(prob, ds, p->nk, delta, r->scale);
+	for (size_t j = 0; p->dropout.p != 0 && j < p->nk; j++)
+		prob[j] *= factor[j];
+}
+
+static void backward_queries(void *ctx, size_t i, unsigned worker)
+{
+	const struct run *r = ctx;
+	const struct op_attention *p = r->p;
+	size_t k = i / r->q_blocks, h = r->h0 + k, q0 = i % r->q_blocks * QUERIES;
+	size_t rows = least(QUERIES, p->nq - q0), at = (k * p->nq + q0) * r->nk_pad;
+	float *prob = r->prob + at, *ds = r->ds + at;
+	size_t q_row = p->q_shared ? 0 : r->b * p->nq;
+	struct gemm_block dq = {.m = rows,
+	                        .n = p->qk,
+	                        .k = p->nk,
+	                        .a = ds,
+	                        .a_row = r->nk_pad,
+	                        .a_col = 1,
+	                        .b = r->keys + k * r->keys_n,
+	                        .b_panel = r->kernels->nr * p->nk,
+	                        .c = p->dq + (q_row + q0) * r->ld_qk + h * p->qk,
+	                        .c_row = r->ld_qk,
+	                        .accumulate = p->q_shared && r->b > 0};
+
+	scores(r, rows, p->qk, q_of(r, h) + q0 * r->ld_qk, r->ld_qk, r->keys_t + k * r->keys_t_n,
+	       prob);
+	scores(r, rows, p->v, p->d_o + o_at(r, h) + q0 * r->ld_v, r->ld_v,
+	       r->values_t + k * r->values_t_n, ds);
+	for (size_t row = 0; row < rows; row++)
+		backward_row(r, h, q0 + row, prob + row * r->nk_pad, ds + row * r->nk_pad,
+		             r->work + worker * r->work_each);
+	r->kernels->gemm(&dq);
+}
+
+/* Keys [k0, k0 + KEYS) of a head: dk = dS^T q, dv = P^T d_o. */
+static void backward_keys(void *ctx, size_t i, unsigned worker)
+{
+	const struct run *r = ctx;
+	const struct op_attention *p = r->p;
+	size_t k = i / r->k_blocks, h = r->h0 + k, k0 = i % r->k_blocks * KEYS;
+	size_t at = k * p->nq * r->nk_pad + k0;
+	struct gemm_block dk = {.m = least(KEYS, p->nk - k0),
+	                        .n = p->qk,
+	                        .k = p->nq,
+	                        .a = r->ds + at,
+	                        .a_row = 1,
+	                        .a_col = r->nk_pad,
+	                        .b = r->queries + k * r->queries_n,
+	                        .b_panel = r->kernels->nr * p->nq,
+	                        .c = p->dk + (r->b * p->nk + k0) * r->ld_qk + h * p->qk,
+	                        .c_row = r->ld_qk};
+	struct gemm_block dv = dk;
+
+	dv.n = p->v;
+	dv.a = r->prob + at;
+	dv.b = r->d_o + k * r->d_o_n;
+	dv.c = p->dvalues + (r->b * p->nk + k0) * r->ld_v + h * p->v;
+	dv.c_row = r->ld_v;
+	gemm_transposed(r->kernels, &dk, r->work + worker * r->work_each);
+	gemm_transposed(r->kernels, &dv, r->work + worker * r->work_each);
+}
+
+/* Lays the backward pass's buffers out for `held` heads at a time. */
+static void lay_out(struct ops *ops, struct run *r, size_t held)
+{
+	const struct op_attention *p = r->p;
+	unsigned threads = threads_count(ops->threads);
+	size_t scores_n = held * p->nq * r->nk_pad;
+	struct {
+		float **to;
+		size_t n;
+	} rows[] = {{&r->keys_t, held * r->keys_t_n},
+	            {&r->values_t, held * r->values_t_n},
+	            {&r->keys, held * r->keys_n},
+	            {&r->queries, held * r->queries_n},
+	            {&r->d_o, held * r->d_o_n},
+	            {&r->prob, scores_n},
+	            {&r->ds, scores_n},
+	            {&r->work, threads * r->work_each}};
+	size_t total = 0;
+	float *at;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		total += up(rows[i].n, 16);
+	at = ops_scratch(ops, total);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		*rows[i].to = at;
+		at += up(rows[i].n, 16);
+	}
+}
+
+void attention_fast_backward(struct ops *ops, const struct op_attention *p)
+{
+	struct run r = start(ops, p);
+	size_t each = 2 * p->nq * r.nk_pad, held = HELD / each;
+
+	held = held < 1 ? 1 : least(held, p->heads);
+	r.work_each =
+		up(r.kernels->mr * p->nq > r.nk_pad ? r.kernels->mr * p->nq : r.nk_pad, 16) + 16;
+	lay_out(ops, &r, held);
+	for (r.b = 0; r.b < p->batch; r.b++) {
+		for (r.h0 = 0; r.h0 < p->heads; r.h0 += held) {
+			r.heads = least(held, p->heads - r.h0);
+			threads_run(ops->threads, 5 * r.heads, pack_backward, &r);
+			threads_run(ops->threads, r.heads * r.q_blocks, backward_queries, &r);
+			threads_run(ops->threads, r.heads * r.k_blocks, backward_keys, &r);
+		}
+	}
+}

@@ -1,0 +1,121 @@
+#include "trainer/ops/gemm.h"
+
+#include "trainer/ops/threads.h"
+
+enum {
+	DEPTH = 1024,     /* k of one pass: a panel of it stays in the second cache */
+	PANEL_GROUP = 512 /* columns of a task, at most */
+};
+
+size_t gemm_packed(const struct kernels *kernels, size_t k, size_t n)
+{
+	return (n + kernels->nr - 1) / kernels->nr * kernels->nr * k;
+}
+
+struct job {
+	const struct kernels *kernels;
+	const struct gemm *g;
+	size_t k0, depth;                 /* the pass */
+	size_t row_blocks, rows, columns; /* of a task */
+	float *packed, *work;
+	size_t work_each;
+};
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static void pack_panel(void *ctx, size_t i, unsigned worker)
+{
+	const struct job *j = ctx;
+	const struct gemm *g = j->g;
+	size_t nr = j->kernels->nr;
+
+	(void)worker;
+	j->kernels->pack(j->depth, least(nr, g->n - i * nr),
+	                 g->b + j->k0 * g->b_row + i * nr * g->b_col, g->b_row, g->b_col,
+	                 j->packed + i * nr * j->depth);
+}
+
+void gemm_transposed(const struct kernels *kernels, const struct gemm_block *g, float *work)
+{
+	size_t pieces = (g->m + kernels->mr - 1) / kernels->mr;
+
+	/* by the same pieces as the kernel cuts rows into, one product each */
+	for (size_t i = 0; i < pieces; i++) {
+		size_t from = g->m * i / pieces, rows = g->m * (i + 1) / pieces - from;
+		struct gemm_block piece = *g;
+
+		kernels->pack_columns(g->k, rows, g->a + from, g->a_col, work);
+		piece.m = rows;
+		piece.a = work;
+		piece.a_row = 1;
+		piece.a_col = rows;
+		piece.c = g->c + from * g->c_row;
+		piece.residual = g->residual != NULL ? g->residual + from * g->c_row : NULL;
+		kernels->gemm(&piece);
+	}
+}
+
+static void multiply_block(void *ctx, size_t i, unsigned worker)
+{
+	const struct job *j = ctx;
+	const struct gemm *g = j->g;
+	size_t row = i % j->row_blocks * j->rows, column = i / j->row_blocks * j->columns;
+	bool first = j->k0 == 0, last = j->k0 + j->depth == g->k;
+	struct gemm_block block = {.m = least(j->rows, g->m - row),
+	                           .n = least(j->columns, g->n - column),
+	                           .k = j->depth,
+	                           .a = g->a + row * g->a_row + j->k0 * g->a_col,
+	                           .a_row = g->a_row,
+	                           .a_col = g->a_col,
+	                           .b = j->packed + column * j->depth,
+	                           .b_panel = j->kernels->nr * j->depth,
+	                           .c = g->c + row * g->c_row + column,
+	                           .c_row = g->c_row,
+	                           .accumulate = g->accumulate || !first,
+	                           .bias = last && g->bias != NULL ? g->bias + column : NULL,
+	                           .residual = last && g->residual != NULL
+	                                               ? g->residual + row * g->c_row + column
+	                                               : NULL};
+
+	if (g->a_row == 1 && g->m > 1)
+		gemm_transposed(j->kernels, &block, j->work + worker * j->work_each);
+	else
+		j->kernels->gemm(&block);
+}
+
+/* Tasks of a size that keeps every thread busy to the end. */
+static void cut(struct job *j, unsigned threads)
+{
+	const struct gemm *g = j->g;
+	size_t nr = j->kernels->nr, mr = j->kernels->mr;
+
+	j->rows = KERNEL_BLOCK_ROWS / mr * mr;
+	j->columns = PANEL_GROUP;
+	while (j->columns > nr &&
+	       ((g->m + j->rows - 1) / j->rows) * ((g->n + j->columns - 1) / j->columns) <
+	               4 * (size_t)threads)
+		j->columns /= 2;
+	j->row_blocks = (g->m + j->rows - 1) / j->rows;
+}
+
+void gemm(struct ops *ops, const struct gemm *g)
+{
+	struct job j = {.kernels = ops->kernels, .g = g};
+	unsigned threads = threads_count(ops->threads);
+	size_t nr = j.kernels->nr, panels = (g->n + nr - 1) / nr;
+	size_t depth = least(g->k, DEPTH);
+
+	cut(&j, threads);
+	j.work_each = j.kernels->mr * depth + 16;
+	j.packed = ops_scratch(ops, gemm_packed(j.kernels, depth, g->n) + threads * j.work_each);
+	j.work = j.packed + gemm_packed(j.kernels, depth, g->n);
+	for (j.k0 = 0; j.k0 < g->k; j.k0 += j.depth) {
+		j.depth = least(DEPTH, g->k - j.k0);
+		threads_run(ops->threads, panels, pack_panel, &j);
+		threads_run(ops->threads, j.row_blocks * ((g->n + j.columns - 1) / j.columns),
+		            multiply_block, &j);
+	}
+}

@@ -1,0 +1,115 @@
+/*
+ * What differs by instruction set: one table per set, all made from kernels_body.h. Kernels are
+ * single-threaded, allocate nothing and know nothing of the model. The panel is their common
+ * layout: `nr` columns side by side, [depth][nr], so that a row of a panel is a few vectors.
+ */
+#ifndef SLIPWAY_TRAINER_OPS_KERNELS_H
+#define SLIPWAY_TRAINER_OPS_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trainer/ops/ops.h"
+
+enum { KERNEL_NR_MAX = 32, KERNEL_MR_MAX = 16 };
+
+/*
+ * c[m, n] (+)= a[m, k] b[k, n] with b in panels. n need not be whole panels; b's tail is padded.
+ * Then bias[n] and residual[m, n] are added where given.
+ */
+struct gemm_block {
+	size_t m, n, k;
+	const float *a;
+	size_t a_row, a_col; /* strides */
+	const float *b;      /* panels of [k][nr], b_panel values apart */
+	size_t b_panel;
+	float *c;
+	size_t c_row;
+	bool accumulate;
+	const float *bias, *residual; /* residual has c's stride */
+};
+
+/* A tile of the folded cross attention: n tokens x nr latents, see cross_folded.c. */
+struct cross_tile {
+	size_t n;
+	float *s;            /* [n][nr]: in: products with the data channels; out: see the kernel */
+	const float *row;    /* [nr]: what all tokens of the tile add */
+	const float *column; /* [n][nr]: what each adds */
+	const float *mean, *rstd, *bias; /* [n] of the tokens; bias is a masked token's -1e30 */
+	const float *csum;               /* [nr]: sum over channels of the query */
+	const float *keep;               /* [n][nr] dropout factors, or NULL */
+	float *max;                      /* [nr] */
+};
+
+struct kernels {
+	const char *name;
+	size_t nr, mr;
+	bool (*usable)(void);
+	void (*gemm)(const struct gemm_block *g);
+	/* one panel of b[k, n], n <= nr, strides given; missing columns become 0 */
+	void (*pack)(size_t k, size_t n, const float *b, size_t b_row, size_t b_col, float *panel);
+
+	/* out[k][n] = n columns of a matrix of k rows, a_col apart; writes up to 16 values more */
+	void (*pack_columns)(size_t k, size_t n, const float *a, size_t a_col, float *out);
+
+	/* row = exp(scale * row - max) / sum; returns log of the denominator */
+	float (*softmax)(float *row, size_t n, float scale);
+	/* row = exp(scale * row - lse) */
+	void (*probabilities)(float *row, size_t n, float scale, float lse);
+	float (*dot)(const float *a, const float *b, size_t n);
+	/* ds = scale * p * (ds - delta) */
+	void (*dscores)(const float *p, float *ds, size_t n, float delta, float scale);
+	/* factor[i] of columns [0, n) of one row of a dropout mask */
+	void (*dropout)(const struct op_dropout *d, uint64_t sample, uint32_t row_block, size_t n,
+	                float *factor);
+
+	/* one row each; dgain, dshift are added to */
+	void (*norm)(const float *x, const float *gain, const float *shift, size_t n, float *y,
+	             float *mean, float *rstd);
+	void (*norm_dx)(const float *x, const float *gain, const float *dy, size_t n, float mean,
+	                float rstd, bool add, float *dx);
+	void (*norm_dparams)(const float *x, const float *dy, size_t n, float mean, float rstd,
+	                     float *dgain, float *dshift);
+	void (*gelu)(const float *x, float *y, size_t n, enum gelu_form form);
+	void (*gelu_dx)(const float *x, const float *dy, float *dx, size_t n, enum gelu_form form);
+	/* a[i] += b[i]; a[i] += f * b[i] */
+	void (*add)(float *a, const float *b, size_t n);
+	void (*add_scaled)(float *a, const float *b, float f, size_t n);
+
+	/* s = rstd * (s + row + column - mean * csum) + bias; max = the tile's maximum, or the
+	 * given one where that is larger */
+	void (*cross_scores)(const struct cross_tile *t);
+	/* s (scores) becomes w = exp(s - max) [* keep] * rstd; sums go to sum (of exp(s - max)),
+	 * kept (of exp(s - max) * keep), wsum (of w), wmean (of w * mean), and each w is added to
+	 * column_sum[n][nr] */
+	void (*cross_weights)(const struct cross_tile *t, float *sum, float *kept, float *wsum,
+	                      float *wmean, float *column_sum);
+	/*
+	 * t->s and d->s hold products with the data channels, t->max the log-sum-exp; d describes
+	 * dP's tile (its row, column, csum). d->s becomes e = dS * rstd, where dS =
+	 * P (keep (dP + dkept) - delta); sums of e as above; f1, f2: sums of rstd^2 (P keep dP +
+	 * dS S), and of that times mean.
+	 */
+	void (*cross_backward)(const struct cross_tile *t, const struct cross_tile *d,
+	                       const float *delta, const float *dkept, float *esum, float *emean,
+	                       float *column_sum, float *f1, float *f2);
+	/* keep factors of tokens [column, column + n) for nr rows from `row` on */
+	void (*cross_keep)(const struct op_dropout *d, uint64_t sample, uint32_t row,
+	                   uint32_t row_blocks, size_t column, size_t n, float *keep);
+
+	/* n rounds of multiply-add in registers; returns their floating operations */
+	double (*peak)(size_t n);
+};
+
+/* NULL when this build or CPU has no such set; NULL name: the best one. */
+const struct kernels *kernels_find(const char *name);
+
+extern const struct kernels kernels_generic;
+#if defined(__x86_64__)
+extern const struct kernels kernels_avx2, kernels_avx512;
+#elif defined(__aarch64__)
+extern const struct kernels kernels_neon;
+#endif
+
+#endif

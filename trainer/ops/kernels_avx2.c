@@ -1,0 +1,22 @@
+/* AVX2 with FMA: Haswell and later, Zen and later. */
+#if defined(__x86_64__)
+#pragma GCC target("avx2,fma")
+
+#include <immintrin.h>
+
+#define VW            8
+#define NRV           2
+#define MR            6
+#define V_MAX(a, b)   ((vf)_mm256_max_ps((__m256)(a), (__m256)(b)))
+#define V_MUL32(a, b) ((vu64)_mm256_mul_epu32((__m256i)(a), (__m256i)(b)))
+#define K(name)       avx2_##name
+
+#include "trainer/ops/kernels_body.h"
+
+static bool usable(void)
+{
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+const struct kernels kernels_avx2 = KERNELS_TABLE("avx2");
+#endif

@@ -1,0 +1,24 @@
+/* AVX-512 F/BW/DQ/VL with FMA: Skylake-X and later, Zen 4 and later. */
+#if defined(__x86_64__)
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,prefer-vector-width=512")
+
+#include <immintrin.h>
+
+#define VW            16
+#define NRV           2
+#define MR            14
+#define V_MAX(a, b)   ((vf)_mm512_max_ps((__m512)(a), (__m512)(b)))
+#define V_MUL32(a, b) ((vu64)_mm512_mul_epu32((__m512i)(a), (__m512i)(b)))
+#define K(name)       avx512_##name
+
+#include "trainer/ops/kernels_body.h"
+
+static bool usable(void)
+{
+	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+	       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+	       __builtin_cpu_supports("fma");
+}
+
+const struct kernels kernels_avx512 = KERNELS_TABLE("avx512");
+#endif

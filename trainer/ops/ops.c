@@ -1,0 +1,54 @@
+#include "trainer/ops/ops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "trainer/ops/fast.h"
+#include "trainer/ops/kernels.h"
+#include "trainer/ops/threads.h"
+
+bool ops_open(const struct ops_options *options, struct ops *ret)
+{
+	*ret = (struct ops){.table = &ops_reference};
+	if (options->reference)
+		return true;
+	ret->kernels = kernels_find(options->isa);
+	if (ret->kernels == NULL)
+		return false;
+	ret->table = options->plain_cross ? &ops_fast_plain : &ops_fast;
+	ret->threads =
+		threads_new(options->n_threads > 0 ? options->n_threads : threads_usable_cpus());
+	return true;
+}
+
+void ops_done(struct ops *ops)
+{
+	threads_free(ops->threads);
+	free(ops->scratch);
+	*ops = (struct ops){0};
+}
+
+const char *ops_isa(const struct ops *ops)
+{
+	return ops->kernels != NULL ? ops->kernels->name : "reference";
+}
+
+unsigned ops_threads(const struct ops *ops)
+{
+	return threads_count(ops->threads);
+}
+
+float *ops_scratch(struct ops *ops, size_t n)
+{
+	void *block = NULL;
+
+	if (n <= ops->scratch_n)
+		return ops->scratch;
+	free(ops->scratch);
+	if (posix_memalign(&block, 64, (n * sizeof(float) + 63) / 64 * 64) != 0)
+		BUG("out of memory for %zu bytes of scratch", n * sizeof(float));
+	ops->scratch = block;
+	ops->scratch_n = n;
+	return ops->scratch;
+}

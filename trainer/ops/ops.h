@@ -1,0 +1,180 @@
+/*
+ * The op contract: what the model's graph is written over. One table of functions per
+ * implementation: the plain reference (readable loops, double accumulators: the oracle) and the
+ * fast one (own kernels by instruction set, threads). Both give the same numbers within rounding;
+ * each gives the same bits for the same input, whatever the number of threads.
+ *
+ * Conventions: all arrays are F32, row-major and dense unless a stride is named; weights are
+ * [out, in]. `d` before a name is the loss's derivative by it. Parameter derivatives are ADDED to
+ * their arrays, activation derivatives are set unless the field says otherwise; a NULL derivative
+ * is not wanted. Sizes are the caller's promise. Nothing here fails: memory is the only resource.
+ */
+#ifndef SLIPWAY_TRAINER_OPS_OPS_H
+#define SLIPWAY_TRAINER_OPS_OPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum gelu_form { GELU_ERF, GELU_TANH }; /* hidden_act "gelu", "gelu_new" */
+
+/* y[rows, out] = x[rows, in] w^T + bias (+ residual[rows, out]) */
+struct op_linear {
+	size_t rows, in, out;
+	const float *x, *w, *bias, *residual; /* residual may be NULL */
+	float *y;
+	/* backward */
+	const float *dy;
+	float *dx, *dw, *dbias;
+	bool add_dx; /* add to dx instead of setting it */
+};
+
+/* y = (x - mean) * rstd * gain + shift, over the last `width` values of each row; eps 1e-5 */
+struct op_norm {
+	size_t rows, width;
+	const float *x, *gain, *shift;
+	float *y, *mean, *rstd; /* mean, rstd: [rows], kept for backward */
+	/* backward */
+	const float *dy;
+	float *dx, *dgain, *dshift;
+	bool add_dx;
+};
+
+struct op_gelu {
+	size_t n;
+	enum gelu_form form;
+	const float *x;
+	float *y;
+	/* backward */
+	const float *dy;
+	float *dx;
+};
+
+/*
+ * Dropout of attention probabilities. Row (head, query) and column (key) have a Philox word of
+ * their own: word column % 4 of block row * ceil(columns / 4) + column / 4, keyed by (seed, layer,
+ * sample). Kept, and scaled by 1 / (1 - p), when the word is at least p * 2^32. p == 0: none.
+ */
+struct op_dropout {
+	double p;
+	uint64_t seed;
+	uint32_t layer;
+	const uint64_t *sample; /* [batch]; NULL: 0, 1, ... */
+};
+
+/* o = softmax(q k^T / sqrt(qk)) v per clip and head; head h owns columns [h*qk, (h+1)*qk) of q and
+ * k, and [h*v, ...) of values and o. */
+struct op_attention {
+	size_t batch, heads, nq, nk, qk, v; /* qk, v: per head */
+	const float *q;                     /* [batch, nq, heads*qk], or [nq, ...] when q_shared */
+	const float *k, *values;            /* [batch, nk, heads*(qk|v)] */
+	bool q_shared;                      /* all clips have the same queries */
+	struct op_dropout dropout;
+	float *o;   /* [batch, nq, heads*v] */
+	float *lse; /* [batch, heads, nq]: log of the softmax's denominator, kept for backward */
+	/* backward */
+	const float *d_o;
+	float *dq, *dk, *dvalues; /* dq is summed over the clips when q_shared */
+};
+
+/*
+ * The encoder's input, described rather than formed. A token is [data | positions | padding],
+ * `channels` wide, or wholly the modality's mask vector where mask is 1. Position channels of
+ * dimension d (of ndim) with K bands are column 0 -> channel d, columns 1..K (sines) -> ndim + d*K
+ * +
+ * .., columns K+1..2K (cosines) -> ndim + ndim*K + d*K + ..; the token's index is row-major over
+ * dim.
+ */
+struct op_tokens {
+	size_t n, n_data, n_pad;
+	size_t ndim, dim[3], bands;    /* ndim 0: no positions; else n = product of dim */
+	const float *data;             /* [batch, n, n_data] */
+	const float *mask;             /* [batch, n] or NULL */
+	const float *position[3];      /* [dim[d], 1 + 2*bands] */
+	const float *pad, *mask_token; /* [n_pad], [channels] */
+	float *dpad, *dmask_token;
+};
+
+enum { OP_TOKEN_GROUPS = 3 };
+
+/*
+ * The encoder's cross attention up to its output projection, the same queries for every clip:
+ * context = softmax(q (LN(x) wk^T + bk)^T / sqrt(qk per head)) (LN(x) wv^T + bv)
+ */
+struct op_cross {
+	size_t batch, heads, nq, qk, v, channels; /* qk, v: all heads together */
+	struct op_tokens groups[OP_TOKEN_GROUPS]; /* in the order of their tokens */
+	const float *gain, *shift;                /* of LN, [channels] */
+	const float *q;                           /* [nq, qk] */
+	const float *wk, *bk, *wv, *bv;           /* [qk, channels], [qk], [v, channels], [v] */
+	struct op_dropout dropout;
+	float *context; /* [batch, nq, v] */
+	void *state; /* the implementation's, from cross_state_new; forward fills, backward reads */
+	/* backward */
+	const float *dcontext;
+	float *dgain, *dshift, *dwk, *dbk, *dwv, *dbv;
+	float *dq; /* [nq, qk], summed over the clips */
+};
+
+struct ops;
+
+struct op_table {
+	const char *name;
+	void (*linear_forward)(struct ops *ops, const struct op_linear *p);
+	void (*linear_backward)(struct ops *ops, const struct op_linear *p);
+	void (*norm_forward)(struct ops *ops, const struct op_norm *p);
+	void (*norm_backward)(struct ops *ops, const struct op_norm *p);
+	void (*gelu_forward)(struct ops *ops, const struct op_gelu *p);
+	void (*gelu_backward)(struct ops *ops, const struct op_gelu *p);
+	void (*attention_forward)(struct ops *ops, const struct op_attention *p);
+	void (*attention_backward)(struct ops *ops, const struct op_attention *p);
+	void (*cross_forward)(struct ops *ops, const struct op_cross *p);
+	void (*cross_backward)(struct ops *ops, const struct op_cross *p);
+	void *(*cross_state_new)(const struct op_cross *p); /* shape fields of p are read only */
+	void (*cross_state_free)(void *state);
+};
+
+struct threads; /* trainer/ops/threads.h */
+struct kernels; /* trainer/ops/kernels.h */
+
+struct ops {
+	const struct op_table *table;
+	const struct kernels *kernels; /* NULL in the reference */
+	struct threads *threads;       /* NULL in the reference */
+	float *scratch;                /* grows, kept between calls */
+	size_t scratch_n;
+};
+
+/* What ops_open is asked for. */
+struct ops_options {
+	bool reference;
+	const char *isa;    /* "avx512", "avx2", "neon", "generic"; NULL: the best this CPU has */
+	unsigned n_threads; /* 0: one per usable CPU */
+	bool plain_cross; /* fast ops, but keys and values formed as in the reference: for tests */
+};
+
+/* false when the asked instruction set is unknown or this CPU does not have it. */
+bool ops_open(const struct ops_options *options, struct ops *ret);
+void ops_done(struct ops *ops);
+
+/* "reference", or the instruction set in use. */
+const char *ops_isa(const struct ops *ops);
+unsigned ops_threads(const struct ops *ops);
+
+/* At least n floats, 64-byte aligned, content undefined; valid until the next op runs. */
+float *ops_scratch(struct ops *ops, size_t n);
+
+/* The reference table; its functions may also be called one by one (tests). */
+extern const struct op_table ops_reference;
+
+/* Forms tokens [n_tokens, channels] of clip b as the definition says: the oracle of cross. */
+void op_tokens_form(const struct op_cross *p, size_t b, float *out);
+
+/* Position channel of column `column` of dimension d. */
+size_t op_position_channel(const struct op_tokens *g, size_t d, size_t column);
+
+/* The keep factor of one probability of clip b: 0 or 1 / (1 - p). */
+float op_dropout_factor(const struct op_dropout *d, size_t b, size_t row, size_t columns,
+                        size_t column);
+
+#endif

@@ -1,0 +1,319 @@
+#include "trainer/train/loop.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "trainer/train/draw.h"
+#include "trainer/train/schedule.h"
+
+enum { MASKS = 3, SPIKE_AFTER = 20 };
+
+/* What is summed over ranks besides the gradient. */
+enum {
+	SUM_TOTAL,
+	SUM_IMAGE,
+	SUM_AUDIO,
+	SUM_LABEL,
+	SUM_MSE_IMAGE,
+	SUM_MSE_AUDIO,
+	SUM_HITS,
+	SUM_STOP,
+	SUMS
+};
+
+struct run {
+	const struct train *t;
+	struct train_state *state;
+	struct batch batch;
+	int32_t *points;     /* image, then audio */
+	float *masks[MASKS]; /* audio, image, label; NULL when none is drawn */
+	uint64_t *samples;   /* global numbers of the batch's clips */
+	double sums[SUMS];
+	double wait_seconds, reduce_seconds;
+	int reduce_rc; /* of the reductions begun in backward */
+	struct err reduce_err;
+	unsigned n_ranks, rank;
+	uint64_t steps_here; /* of this process */
+};
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static struct run start(const struct train *t, struct train_state *state)
+{
+	const struct train_options *o = t->options;
+	const struct model_dims *d = model_get_dims(t->model);
+	double probability[MASKS] = {o->audio_mask_prob, o->image_mask_prob, o->label_mask_prob};
+	size_t tokens[MASKS] = {d->n_audio, d->n_image, 1};
+	struct run r = {.t = t, .state = state, .n_ranks = 1};
+
+	if (t->reducer != NULL && t->reducer->n_ranks > 0) {
+		r.n_ranks = t->reducer->n_ranks;
+		r.rank = t->reducer->rank;
+	}
+	r.points = mem_calloc(o->image_points + o->audio_points, sizeof(r.points[0]));
+	r.samples = mem_calloc(o->batch_size, sizeof(r.samples[0]));
+	for (size_t i = 0; i < MASKS; i++)
+		if (probability[i] > 0)
+			r.masks[i] = mem_calloc(o->batch_size * tokens[i], sizeof(float));
+	return r;
+}
+
+static void finish(struct run *r)
+{
+	free(r->points);
+	free(r->samples);
+	for (size_t i = 0; i < MASKS; i++)
+		free(r->masks[i]);
+}
+
+/* Points are the same on all ranks, masks and dropout belong to the sample: so R ranks of B clips
+ * see what one rank of R * B clips would. */
+static void draw(struct run *r, uint64_t first, uint64_t micro_step)
+{
+	const struct train_options *o = r->t->options;
+	const struct model_dims *d = model_get_dims(r->t->model);
+	double probability[MASKS] = {o->audio_mask_prob, o->image_mask_prob, o->label_mask_prob};
+	size_t tokens[MASKS] = {d->n_audio, d->n_image, 1};
+
+	draw_points(o->seed, 2 * micro_step, d->n_pixels, r->points, o->image_points);
+	draw_points(o->seed, 2 * micro_step + 1, d->n_audio, r->points + o->image_points,
+	            o->audio_points);
+	for (size_t b = 0; b < o->batch_size; b++) {
+		r->samples[b] = first + b;
+		for (unsigned k = 0; k < MASKS; k++)
+			if (r->masks[k] != NULL)
+				draw_mask(o->seed, first + b, k, probability[k],
+				          r->masks[k] + b * tokens[k], tokens[k]);
+	}
+}
+
+static int next_batch(struct run *r, size_t micro, struct err *err)
+{
+	const struct train_options *o = r->t->options;
+	uint64_t micro_step = r->state->step * o->accumulate + micro, wait = 0;
+	uint64_t first = r->state->sample + (micro * r->n_ranks + r->rank) * o->batch_size;
+	struct clips clips = {0};
+
+	if (r->t->source->next(r->t->source->ctx, first, o->batch_size, &clips, &wait, err) != 0)
+		return err_wrap(err, "read clips %llu and following", (unsigned long long)first);
+	r->wait_seconds += 1e-9 * (double)wait;
+	draw(r, first, micro_step);
+	r->batch = (struct batch){.n = o->batch_size,
+	                          .image = clips.image,
+	                          .audio = clips.audio,
+	                          .label = clips.label,
+	                          .mask_audio = r->masks[0],
+	                          .mask_image = r->masks[1],
+	                          .mask_label = r->masks[2],
+	                          .out_image = r->points,
+	                          .out_audio = r->points + o->image_points,
+	                          .n_out_image = o->image_points,
+	                          .n_out_audio = o->audio_points,
+	                          .decode_label = true,
+	                          .dropout_seed = o->seed,
+	                          .dropout_sample = r->samples};
+	return 0;
+}
+
+static void add_losses(struct run *r, const struct losses *l)
+{
+	double share = 1.0 / ((double)r->t->options->accumulate * r->n_ranks);
+
+	r->sums[SUM_TOTAL] += share * l->total;
+	r->sums[SUM_IMAGE] += share * l->image;
+	r->sums[SUM_AUDIO] += share * l->audio;
+	r->sums[SUM_LABEL] += share * l->label;
+	r->sums[SUM_MSE_IMAGE] += share * l->mse_image;
+	r->sums[SUM_MSE_AUDIO] += share * l->mse_audio;
+	r->sums[SUM_HITS] += (double)l->label_hits;
+}
+
+/* Tensors [first, first + n) are final: their sum over the ranks may begin. */
+static void grads_ready(void *ctx, size_t first, size_t n)
+{
+	struct run *r = ctx;
+	struct tensors *g = model_grads(r->t->model);
+	const struct tensor *last = &g->at[first + n - 1];
+	size_t end = last->offset + last->n;
+
+	if (r->reduce_rc == 0)
+		r->reduce_rc = r->t->reducer->begin_f32(r->t->reducer->ctx, g->at[first].data,
+		                                        end - g->at[first].offset, &r->reduce_err);
+}
+
+static bool overlaps(const struct run *r)
+{
+	return r->n_ranks > 1 && r->t->reducer->begin_f32 != NULL;
+}
+
+static int micro_step(struct run *r, size_t micro, struct err *err)
+{
+	const struct train_options *o = r->t->options;
+	struct model *m = r->t->model;
+	struct logits logits;
+	struct losses losses;
+	bool last = micro + 1 == o->accumulate;
+
+	if (next_batch(r, micro, err) != 0)
+		return -1;
+	model_forward(m, &r->batch, &logits);
+	model_loss(m, &r->batch, &o->weights, &losses);
+	add_losses(r, &losses);
+	if (last && overlaps(r))
+		model_on_grads_ready(m, (struct grads_ready){grads_ready, r});
+	model_backward(m, &r->batch, &o->weights, 1.0 / (double)o->accumulate);
+	model_on_grads_ready(m, (struct grads_ready){0});
+	return 0;
+}
+
+/* After this every rank has the same gradient sums and the same figures. */
+static int reduce(struct run *r, struct err *err)
+{
+	const struct reducer *q = r->t->reducer;
+	struct tensors *g = model_grads(r->t->model);
+	double begin = now();
+	int rc;
+
+	if (r->n_ranks == 1)
+		return 0;
+	if (r->reduce_rc != 0) {
+		*err = r->reduce_err;
+		return -1;
+	}
+	rc = overlaps(r) ? q->wait(q->ctx, err) : q->sum_f32(q->ctx, g->data, g->n_values, err);
+	if (rc == 0)
+		rc = q->sum_f64(q->ctx, r->sums, SUMS, err);
+	r->reduce_seconds += now() - begin;
+	return rc;
+}
+
+/* Whether this gradient is to be thrown away; keeps count. */
+static bool is_bad(struct run *r, double norm)
+{
+	struct train_state *s = r->state;
+	double factor = r->t->options->spike_factor;
+	bool bad = !isfinite(norm) || !isfinite(r->sums[SUM_TOTAL]);
+
+	if (factor > 0 && s->step >= SPIKE_AFTER && s->norm_mean > 0)
+		bad |= norm > factor * s->norm_mean;
+	s->bad_steps = bad ? s->bad_steps + 1 : 0;
+	if (!bad)
+		s->norm_mean = s->norm_mean > 0 ? 0.98 * s->norm_mean + 0.02 * norm : norm;
+	return bad;
+}
+
+static int one_step(struct run *r, struct step_stats *ret, struct err *err)
+{
+	const struct train *t = r->t;
+	const struct train_options *o = t->options;
+	double begin = now(), lr = schedule_lr(&o->schedule, o->optimizer.lr, r->state->step);
+	double share = 1.0 / r->n_ranks, norm;
+	uint64_t clips = (uint64_t)o->batch_size * o->accumulate * r->n_ranks;
+	uint64_t epoch_clips = t->source->epoch_clips;
+	bool skip;
+
+	memset(r->sums, 0, sizeof(r->sums));
+	r->wait_seconds = r->reduce_seconds = 0;
+	model_zero_grads(t->model);
+	for (size_t micro = 0; micro < o->accumulate; micro++)
+		if (micro_step(r, micro, err) != 0)
+			return -1;
+	r->sums[SUM_STOP] = t->hooks->stop != NULL && t->hooks->stop(t->hooks->ctx) ? 1 : 0;
+	if (reduce(r, err) != 0)
+		return err_wrap(err, "reduce the gradient of step %llu",
+		                (unsigned long long)r->state->step + 1);
+	norm = share * grads_norm(model_grads(t->model), t->threads);
+	skip = is_bad(r, norm);
+	if (!skip)
+		optimizer_step(t->optimizer, model_params(t->model), model_grads(t->model), lr,
+		               share * clip_scale(norm, o->optimizer.max_grad_norm), t->threads);
+	*ret = (struct step_stats){.step = ++r->state->step,
+	                           .epoch = epoch_clips > 0 ? r->state->sample / epoch_clips : 0,
+	                           .lr = lr,
+	                           .losses = {r->sums[SUM_TOTAL], r->sums[SUM_IMAGE],
+	                                      r->sums[SUM_AUDIO], r->sums[SUM_LABEL],
+	                                      r->sums[SUM_MSE_IMAGE], r->sums[SUM_MSE_AUDIO],
+	                                      (size_t)r->sums[SUM_HITS]},
+	                           .grad_norm = norm,
+	                           .skipped = skip,
+	                           .clips = clips,
+	                           .wait_seconds = r->wait_seconds,
+	                           .reduce_seconds = r->reduce_seconds};
+	r->state->sample += clips;
+	r->steps_here++;
+	ret->seconds = now() - begin;
+	return 0;
+}
+
+static int check_bad(const struct run *r, struct err *err)
+{
+	unsigned most = r->t->options->max_bad_steps;
+
+	if (most == 0 || r->state->bad_steps < most)
+		return 0;
+	err_set(err, ERR_LIMIT, "%llu steps in a row had a gradient that is not finite or a spike",
+	        (unsigned long long)r->state->bad_steps);
+	return err_hint(err, "lower the learning rate, or resume from an earlier checkpoint; the "
+	                     "last good parameters are kept");
+}
+
+static int save(const struct run *r, bool last, struct err *err)
+{
+	const struct train *t = r->t;
+
+	if (t->hooks->save == NULL)
+		return 0;
+	if (t->hooks->save(t->hooks->ctx, t->model, t->optimizer, r->state, last, err) != 0)
+		return err_wrap(err, "save step %llu", (unsigned long long)r->state->step);
+	return 0;
+}
+
+static int run_steps(struct run *r, enum train_end *ret_end, struct err *err)
+{
+	const struct train_options *o = r->t->options;
+
+	*ret_end = TRAIN_COMPLETE;
+	while (r->state->step < o->max_steps) {
+		struct step_stats stats;
+		uint64_t done;
+
+		if (one_step(r, &stats, err) != 0)
+			return -1;
+		done = r->state->step;
+		if (r->t->hooks->on_step != NULL &&
+		    r->t->hooks->on_step(r->t->hooks->ctx, &stats, err) != 0)
+			return -1;
+		if (check_bad(r, err) != 0)
+			return -1;
+		if (r->sums[SUM_STOP] > 0 ||
+		    (o->stop_after > 0 && r->steps_here >= o->stop_after)) {
+			*ret_end = done < o->max_steps ? TRAIN_STOPPED : TRAIN_COMPLETE;
+			break;
+		}
+		if (o->checkpoint_steps > 0 && done % o->checkpoint_steps == 0 &&
+		    done < o->max_steps && save(r, false, err) != 0)
+			return -1;
+	}
+	return save(r, true, err);
+}
+
+int train_run(const struct train *t, struct train_state *state, enum train_end *ret_end,
+              struct err *err)
+{
+	struct run r = start(t, state);
+	int rc;
+
+	model_set_training(t->model, true);
+	rc = run_steps(&r, ret_end, err);
+	finish(&r);
+	return rc;
+}

@@ -1,0 +1,94 @@
+/*
+ * The training loop. It owns neither data nor files nor sockets: it is given callbacks for each and
+ * a model, and drives them. Order of a step: for each micro-step next_batch, draw masks and points,
+ * forward, loss, backward; then reduce, clip, update; then on_step; then save when due.
+ *
+ * Every random draw is Philox keyed by (seed, stream, step, global sample), so a run continued from
+ * a checkpoint, or on another number of ranks, sees the same numbers.
+ */
+#ifndef SLIPWAY_TRAINER_TRAIN_LOOP_H
+#define SLIPWAY_TRAINER_TRAIN_LOOP_H
+
+#include "trainer/train/optimizer.h"
+
+/* Clips for one micro-step; memory is the source's, valid until its next call. */
+struct clips {
+	const float *image;   /* [B, T, 3, H, W] */
+	const float *audio;   /* [B, samples] */
+	const int32_t *label; /* [B] */
+};
+
+struct clip_source {
+	/*
+	 * Clips with the global numbers [first, first + n) of the run's sample sequence (the source
+	 * maps them to epoch, permutation and shard). A rank asks for its own ones. Adds to
+	 * *wait_ns the time that it had nothing ready.
+	 */
+	int (*next)(void *ctx, uint64_t first, size_t n, struct clips *ret, uint64_t *wait_ns,
+	            struct err *err);
+	void *ctx;
+	uint64_t epoch_clips; /* samples per epoch over all ranks; 0: endless */
+};
+
+/* Sum over ranks; a single process has none (NULL pointers). */
+struct reducer {
+	unsigned rank, n_ranks; /* n_ranks 0 counts as 1 */
+	/* sums values[n] over the ranks, in place; returns after all have it */
+	int (*sum_f32)(void *ctx, float *values, size_t n, struct err *err);
+	int (*sum_f64)(void *ctx, double *values, size_t n, struct err *err);
+	/* optional pair: begin a sum while backward goes on; wait for all begun */
+	int (*begin_f32)(void *ctx, float *values, size_t n, struct err *err);
+	int (*wait)(void *ctx, struct err *err);
+	void *ctx;
+};
+
+struct step_stats {
+	uint64_t step;  /* optimizer steps done, this one included: 1, 2, ... */
+	uint64_t epoch; /* from 0; 0 for an endless source */
+	double lr;
+	struct losses losses;  /* mean over micro-steps and ranks */
+	double grad_norm;      /* before clipping, after the reduction */
+	bool skipped;          /* not finite or a spike: no update */
+	size_t clips;          /* in this step, over all ranks */
+	double seconds;        /* wall time since the previous step's end */
+	double wait_seconds;   /* of it, waiting for clips */
+	double reduce_seconds; /* of it, waiting for the other ranks */
+};
+
+/* All that a resumed run needs besides parameters and optimizer state. */
+struct train_state {
+	uint64_t step;      /* optimizer steps done */
+	uint64_t sample;    /* global clips consumed */
+	uint64_t bad_steps; /* in a row */
+	double norm_mean;   /* running mean of the gradient norm, for the spike guard */
+};
+
+struct optimizer;
+
+struct train_hooks {
+	void *ctx;
+	int (*on_step)(void *ctx, const struct step_stats *s, struct err *err);
+	/* writes a checkpoint (rank 0) or joins in (others); may return before it is on disk */
+	int (*save)(void *ctx, struct model *m, const struct optimizer *o,
+	            const struct train_state *state, bool last, struct err *err);
+	bool (*stop)(void *ctx); /* asked between steps: SIGTERM seen? */
+};
+
+enum train_end { TRAIN_COMPLETE, TRAIN_STOPPED }; /* all steps done; stop() or stop_after */
+
+struct train {
+	struct model *model;
+	struct optimizer *optimizer;
+	const struct train_options *options;
+	const struct clip_source *source;
+	const struct reducer *reducer; /* NULL: one process */
+	const struct train_hooks *hooks;
+	struct threads *threads; /* of the model's ops; may be NULL */
+};
+
+/* Runs from *state until max_steps, stop_after or stop(); *state is advanced. A checkpoint is saved
+ * at the end (save(..., last = true)). */
+int train_run(const struct train *t, struct train_state *state, enum train_end *ret_end,
+              struct err *err) MUST_USE;
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * SGD with momentum and AdamW over a tensor set, and the global gradient norm. The gradient is
+ * scaled (clipping, averaging) while it is read. Same bits for any number of threads.
+ */
+#ifndef SLIPWAY_TRAINER_TRAIN_OPTIMIZER_H
+#define SLIPWAY_TRAINER_TRAIN_OPTIMIZER_H
+
+#include "trainer/train/options.h"
+
+struct threads;
+
+struct optimizer {
+	struct optimizer_options options;
+	struct tensors m, v; /* SGD: m is momentum_buffer, v empty; AdamW: exp_avg, exp_avg_sq */
+	uint64_t steps;      /* updates done, for bias correction */
+};
+
+/* State zeroed, for the parameters' table, whose names it borrows. */
+void optimizer_init(struct optimizer *o, const struct optimizer_options *options,
+                    const struct tensors *params);
+void optimizer_done(struct optimizer *o);
+
+/*
+ * SGD: v = momentum * v + g, p -= lr * v (weight decay added to g). AdamW: p *= 1 - lr * decay,
+ * then p -= lr * m_hat / (sqrt(v_hat) + eps). g is scale * grads.
+ */
+void optimizer_step(struct optimizer *o, struct tensors *params, const struct tensors *grads,
+                    double lr, double scale, struct threads *threads);
+
+/* The Euclidean norm of all values; infinite or NaN when one of them is. */
+double grads_norm(const struct tensors *grads, struct threads *threads);
+
+/* min(1, max_norm / (norm + 1e-6)), 1 when max_norm is 0. */
+double clip_scale(double norm, double max_norm);
+
+#endif
