@@ -89,6 +89,15 @@ const char *chain_setting(const struct chain *c, const char *variable, const cha
 	return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
+const char *chain_option(const struct chain *c, const char *variable, const char *key)
+{
+	const char *value = aws_env(c->outside, variable);
+
+	if (value == NULL)
+		value = aws_section_get(c->section, key);
+	return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
 const char *chain_path(const struct chain *c, const char *path)
 {
 	return aws_expand_path(c->outside, path, c->arena);

@@ -63,8 +63,12 @@ int provide_imds(struct chain *c, struct aws_credentials *ret, const char **ret_
 int chain_walk(struct chain *c, struct aws_trace *trace, struct aws_credentials *ret,
                struct err *err) MUST_USE;
 
-/* For providers: the profile's key, or a variable before it where the environment counts. */
+/* For providers: the profile's key, or a variable before it where the environment counts for
+ * credentials. */
 const char *chain_setting(const struct chain *c, const char *variable, const char *key);
+
+/* The same for what is no credential (addresses, time-outs): the variable always counts. */
+const char *chain_option(const struct chain *c, const char *variable, const char *key);
 
 /* "~/.aws/..." of the profile's files with HOME expanded, in the arena. */
 const char *chain_path(const struct chain *c, const char *path);

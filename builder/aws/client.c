@@ -151,6 +151,13 @@ int aws_client_endpoint(const struct aws_client *c, enum aws_service service, co
 	                                           .sts_global = s->sts_global,
 	                                           .custom = custom};
 
+	struct url url;
+
+	if (custom != NULL && url_parse(custom, a, &url, err) != 0) {
+		err_wrap(err, "the endpoint URL configured for %s", aws_service_id(service));
+		return err_hint(err, "AWS_ENDPOINT_URL and endpoint_url are written as "
+		                     "http://host:port or https://host");
+	}
 	return aws_endpoint_find(service, &params, a, ret_endpoint, err);
 }
 
@@ -249,7 +256,8 @@ static void mask_all(struct http_response *resp, const struct aws_call *call)
 		aws_failure_mask(resp, call->credentials->secret_access_key);
 		aws_failure_mask(resp, call->credentials->session_token);
 	}
-	aws_failure_mask(resp, call->secret);
+	for (size_t i = 0; i < ARRAY_LEN(call->secrets); i++)
+		aws_failure_mask(resp, call->secrets[i]);
 }
 
 /* ---- retries ---- */
@@ -288,7 +296,6 @@ static void give_tokens(struct aws_client *c, int tokens)
 static bool wait_for_next(struct aws_client *c, enum aws_retry_kind kind, unsigned attempt,
                           const char *retry_after)
 {
-	struct err ignored = {0};
 	double random;
 
 	if (kind == AWS_RETRY_NEVER || attempt >= c->settings->max_attempts ||
@@ -296,7 +303,7 @@ static bool wait_for_next(struct aws_client *c, enum aws_retry_kind kind, unsign
 		return false;
 	c->outside->clock->sleep_ms(c->outside->clock,
 	                            backoff_delay_ms(kind, attempt, retry_after, random));
-	return interrupt_check(&ignored) == 0;
+	return true;
 }
 
 /* What one try came to. */
@@ -360,6 +367,8 @@ int aws_client_send(struct aws_client *c, const struct aws_call *call, struct ar
 		if (wait_for_next(c, o.retry, attempt,
 		                  o.retry_after[0] != '\0' ? o.retry_after : NULL)) {
 			spent = backoff_cost(o.retry);
+			if (interrupt_check(err) != 0)
+				return -1;
 			continue;
 		}
 		*err = why;

@@ -173,19 +173,13 @@ static int read_token(const cJSON *doc, const struct ecr_host *host, int64_t now
 	return 0;
 }
 
-int ecr_get_token(struct aws_session *s, const struct ecr_host *host, bool renew,
-                  struct ecr_token *ret_token, struct err *err)
+int ecr_get_token(struct aws_session *s, const struct ecr_host *host, struct ecr_token *ret_token,
+                  struct err *err)
 {
 	AUTO(arena) struct arena a = {0};
 	AUTO(json) cJSON *doc = NULL;
 	struct ecr_token t = {0};
 
-	if (renew) {
-		AUTO(aws_credentials) struct aws_credentials fresh = {0};
-
-		if (aws_session_credentials(s, host->region, true, &fresh, err) != 0)
-			return -1;
-	}
 	if (ecr_call(s, host, "GetAuthorizationToken", cJSON_CreateObject(), &a, &doc, NULL, err) !=
 	    0)
 		return -1;
@@ -259,10 +253,10 @@ int ecr_describe_repository(struct aws_session *s, const struct ecr_host *host, 
 cJSON *ecr_create_request(const struct ecr_host *host, const char *name,
                           const struct ecr_settings *settings)
 {
-	/* A repository is created in one's own account only: no registryId. */
-	cJSON *request = cJSON_CreateObject();
+	/* With the account: ECR refuses when it is not the caller's own, instead of creating a
+	 * repository of that name where nobody wanted one. */
+	cJSON *request = ecr_request(host, name);
 
-	json_add_string(request, "repositoryName", api_name(host, name));
 	if (settings->tags.n > 0) {
 		cJSON *tags = json_add_array(request, "tags");
 
@@ -368,5 +362,8 @@ int ecr_create_repository(struct aws_session *s, const struct ecr_host *host, co
 		*ret_created = false;
 		return 0;
 	}
-	return put_lifecycle(s, host, name, settings, &a, err);
+	if (put_lifecycle(s, host, name, settings, &a, err) == 0)
+		return 0;
+	/* A second push will find the repository and leave it as it is. */
+	return err_wrap(err, "repository '%s' is created, but without its lifecycle policy", name);
 }

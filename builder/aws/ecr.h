@@ -23,9 +23,9 @@ struct ecr_token {
 };
 void ecr_token_done(struct ecr_token *t);
 
-/* GetAuthorizationToken. `renew` also asks the credential chain anew. */
-int ecr_get_token(struct aws_session *s, const struct ecr_host *host, bool renew,
-                  struct ecr_token *ret_token, struct err *err) MUST_USE;
+/* GetAuthorizationToken. */
+int ecr_get_token(struct aws_session *s, const struct ecr_host *host, struct ecr_token *ret_token,
+                  struct err *err) MUST_USE;
 
 /* ---- repositories ---- */
 

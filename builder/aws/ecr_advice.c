@@ -36,6 +36,14 @@ struct registry_advisor *ecr_registry_advisor(struct ecr_registry *e)
 
 /* ---- failures ---- */
 
+struct failure {
+	struct ecr_registry *owner;
+	const struct ecr_host *host;
+	const char *repository;
+	enum registry_step step;
+	struct arena *arena;
+};
+
 /* IAM actions behind each step (ECR user guide, "Required IAM permissions for pushing an image").
  */
 static const char *const actions[] = {
@@ -48,8 +56,13 @@ static const char *const actions[] = {
 	[REGISTRY_PUT_MANIFEST] = "ecr:PutImage",
 };
 
-static const char *action_of(enum registry_step step)
+static const char *action_of(const struct failure *f)
 {
+	const enum registry_step step = f->step;
+
+	/* ECR Public's have the same names in a service of its own. */
+	if (f->host->is_public)
+		return "ecr-public's actions for a push";
 	return step < ARRAY_LEN(actions) && actions[step] != NULL ? actions[step] : "ecr:*";
 }
 
@@ -60,20 +73,15 @@ static const char *principal(struct ecr_registry *e, const char *region, struct 
 	struct sts_identity identity;
 	struct err ignored = {0};
 
+	/* A password that was typed in, or docker's, is somebody else's. */
+	if (!e->bought)
+		return "whoever this password belongs to";
 	if (aws_session_credentials(e->opts.session, region, false, &c, &ignored) != 0 ||
 	    sts_get_caller_identity(aws_session_client(e->opts.session), region, &c, a, &identity,
 	                            &ignored) != 0)
 		return "this principal";
 	return identity.arn;
 }
-
-struct failure {
-	struct ecr_registry *owner;
-	const struct ecr_host *host;
-	const char *repository;
-	enum registry_step step;
-	struct arena *arena;
-};
 
 static int missing_repository(const struct failure *f, struct err *err)
 {
@@ -101,9 +109,10 @@ static int missing_action(const struct failure *f, const char *action, const cha
 
 /*
  * The connection ended where ECR should have opened an upload: it does so for a missing repository
- * and for a missing permission. True when the cause is certain.
+ * and for a missing permission. True when the cause is certain; a permission is guessed at last,
+ * for a bad network cuts connections too.
  */
-static bool explain_cut(const struct failure *f, unsigned attempt, struct err *err)
+static bool explain_cut(const struct failure *f, bool last, struct err *err)
 {
 	struct ecr_repository repository;
 	struct err why = {0};
@@ -114,16 +123,15 @@ static bool explain_cut(const struct failure *f, unsigned attempt, struct err *e
 		missing_repository(f, err);
 		return true;
 	}
-	/* A network that really is bad cuts other things too: once more, then. */
-	if (attempt < 2 || (status != 0 && why.code == ERR_NETWORK))
+	/* "Empty reply": closed without a word, not reset, slow or unreachable. */
+	if (!last || strstr(err->msg, "mpty reply") == NULL ||
+	    (status != 0 && why.code == ERR_NETWORK))
 		return false;
 	err_set(err, ERR_DENIED,
-	        "ECR closed the connection instead of opening an upload to '%s', which it does "
-	        "when "
-	        "the permission is missing%s",
-	        f->repository,
-	        status == 0 ? " (the repository exists)" : " or the repository does not exist");
-	missing_action(f, action_of(f->step), principal(f->owner, f->host->region, f->arena), err);
+	        "ECR closed the connection instead of opening an upload to '%s', time after time; "
+	        "most likely the permission is missing%s",
+	        f->repository, status == 0 ? "" : ", or the repository does not exist");
+	missing_action(f, action_of(f), principal(f->owner, f->host->region, f->arena), err);
 	return true;
 }
 
@@ -144,7 +152,7 @@ static void explain_denied(const struct failure *f, struct err *err)
 
 	if (strstr(err->msg, "expired") != NULL)
 		return;
-	missing_action(f, action != NULL ? action : action_of(f->step),
+	missing_action(f, action != NULL ? action : action_of(f),
 	               who != NULL ? who : principal(f->owner, f->host->region, f->arena), err);
 }
 
@@ -171,7 +179,7 @@ static void explain_status(const struct failure *f, struct err *err)
 }
 
 static bool explain(struct registry_advisor *advisor, const struct registry *r,
-                    enum registry_step step, unsigned attempt, struct err *err)
+                    enum registry_step step, bool last, struct err *err)
 {
 	AUTO(arena) struct arena a = {0};
 	struct ecr_host host;
@@ -187,7 +195,7 @@ static bool explain(struct registry_advisor *advisor, const struct registry *r,
 	if (err->http_status != 0)
 		explain_status(&f, err);
 	else if (step == REGISTRY_OPEN_UPLOAD && err->code == ERR_NETWORK)
-		return explain_cut(&f, attempt, err);
+		return explain_cut(&f, last, err);
 	return false;
 }
 

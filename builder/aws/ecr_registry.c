@@ -91,7 +91,7 @@ static int fresh_token(struct ecr_registry *e, const struct ecr_host *host, bool
 	*ret_kept = k;
 	if (k->token.password != NULL && !renew && now < k->renew_ms)
 		return 0;
-	if (ecr_get_token(e->opts.session, host, renew, &fresh, err) != 0)
+	if (ecr_get_token(e->opts.session, host, &fresh, err) != 0)
 		return -1;
 	ecr_token_done(&k->token);
 	k->token = fresh;
@@ -108,21 +108,67 @@ static int from_others(struct ecr_registry *e, const char *host, bool renew, str
 	return e->opts.others->get(e->opts.others, host, renew, ret, err);
 }
 
-/* No AWS credentials anywhere: perhaps `docker login` left a token; ECR Public can be read without.
- * A chain that is configured and broken is not passed over. */
-static int without_aws(struct ecr_registry *e, const struct ecr_host *h, const char *host,
-                       bool renew, struct credential *ret, struct err *err)
+/* The token for a host of ECR, or why there is none. */
+static int own_token(struct ecr_registry *e, const struct ecr_host *h, bool renew,
+                     struct credential *ret, struct err *err)
 {
-	struct err why = *err;
+	struct kept_token *k;
 
-	if (!aws_session_trace(e->opts.session)->nothing)
+	if (e->opts.session == NULL) {
+		*err = *e->opts.session_err;
 		return -1;
-	if (from_others(e, host, renew, ret, err) != 0)
-		return -1;
-	if (ret->username != NULL || ret->identity_token != NULL || h->is_public)
+	}
+	pthread_mutex_lock(&e->lock);
+	int status = fresh_token(e, h, renew, &k, err);
+
+	if (status == 0)
+		*ret = (struct credential){.username = mem_strdup(k->token.username),
+		                           .secret = mem_strdup(k->token.password),
+		                           .renew_ms = k->renew_ms};
+	e->bought = e->bought || status == 0;
+	pthread_mutex_unlock(&e->lock);
+	return status;
+}
+
+/* Where AWS credentials are not configured at all, `docker login` may have left a token. A chain
+ * that is configured and broken is not passed over. */
+static int strict_token(struct ecr_registry *e, const struct ecr_host *h, const char *host,
+                        bool renew, struct credential *ret, struct err *err)
+{
+	struct err why = {0};
+
+	*ret = (struct credential){0};
+	if (own_token(e, h, renew, ret, &why) == 0)
 		return 0;
+	if (e->opts.session != NULL && aws_session_has_nothing(e->opts.session)) {
+		if (from_others(e, host, renew, ret, err) != 0)
+			return -1;
+		if (ret->username != NULL || ret->identity_token != NULL)
+			return 0;
+	}
 	*err = why;
 	return -1;
+}
+
+/* What is in ECR Public anybody may read: whatever is wrong with our credentials, there is a way
+ * without. */
+static int read_public(struct ecr_registry *e, const char *host, bool renew, const struct err *why,
+                       struct credential *ret, struct err *err)
+{
+	pthread_mutex_lock(&e->lock);
+	bool note = !e->noted && why->code != ERR_INTERRUPTED &&
+	            (e->opts.session == NULL || !aws_session_has_nothing(e->opts.session));
+
+	e->noted = e->noted || note;
+	pthread_mutex_unlock(&e->lock);
+	if (why->code == ERR_INTERRUPTED) {
+		*err = *why;
+		return -1;
+	}
+	if (note)
+		progress_note(e->opts.progress, "%s is read without credentials: %s", host,
+		              why->msg);
+	return from_others(e, host, renew, ret, err);
 }
 
 int ecr_registry_get(struct ecr_registry *e, const char *host, bool renew, struct credential *ret,
@@ -130,26 +176,16 @@ int ecr_registry_get(struct ecr_registry *e, const char *host, bool renew, struc
 {
 	AUTO(arena) struct arena a = {0};
 	struct ecr_host h;
-	struct kept_token *k;
+	struct err why = {0};
 
 	if (!ecr_registry_host(e, host, &a, &h))
 		return from_others(e, host, renew, ret, err);
-	if (e->opts.session == NULL) {
-		*err = *e->opts.session_err;
-		return -1;
-	}
-	pthread_mutex_lock(&e->lock);
-	AUTO(aws_credentials) struct aws_credentials there = {0};
-	int status = aws_session_credentials(e->opts.session, h.region, false, &there, err);
-
-	if (status != 0)
-		status = without_aws(e, &h, host, renew, ret, err);
-	else if ((status = fresh_token(e, &h, renew, &k, err)) == 0)
-		*ret = (struct credential){.username = mem_strdup(k->token.username),
-		                           .secret = mem_strdup(k->token.password),
-		                           .renew_ms = k->renew_ms};
-	pthread_mutex_unlock(&e->lock);
-	return status;
+	if (strict_token(e, &h, host, renew, ret, &why) == 0)
+		return 0;
+	if (h.is_public)
+		return read_public(e, host, renew, &why, ret, err);
+	*err = why;
+	return -1;
 }
 
 /* ---- before a push ---- */
@@ -161,14 +197,25 @@ static const char *short_digest(const struct digest *d, char out[DIGEST_TEXT_MAX
 	return out;
 }
 
+/* Creates what is missing. Who may not look may still create, and who may do neither is left to the
+ * registry's own answer: the repository may be there. */
 static int make_repository(struct ecr_registry *e, const struct ecr_preflight *p,
                            const struct ecr_host *host, struct err *err)
 {
+	AUTO(arena) struct arena a = {0};
 	const char *name = registry_repository(p->registry);
+	struct ecr_repository there;
+	struct err look = {0}, make = {0};
 	bool created = false;
 
-	if (ecr_create_repository(e->opts.session, host, name, p->settings, &created, err) != 0)
+	if (ecr_describe_repository(e->opts.session, host, name, &a, &there, &look) == 0)
+		return 0;
+	if (ecr_create_repository(e->opts.session, host, name, p->settings, &created, &make) != 0) {
+		if (look.code == ERR_DENIED && make.code == ERR_DENIED && !created)
+			return 0;
+		*err = make;
 		return -1;
+	}
 	if (created)
 		progress_note(p->progress, "created repository '%s' in region %s", name,
 		              host->region);
@@ -216,7 +263,7 @@ int ecr_registry_preflight(struct ecr_registry *e, const struct ecr_preflight *p
 		return 0;
 	/* Without credentials nothing goes: better said now than of some blob. */
 	if (p->needs_token &&
-	    ecr_registry_get(e, registry_host(p->registry), false, &token, err) != 0)
+	    strict_token(e, &host, registry_host(p->registry), false, &token, err) != 0)
 		return -1;
 	if (e->opts.session == NULL)
 		return 0;

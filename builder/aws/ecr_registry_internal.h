@@ -32,6 +32,8 @@ struct ecr_registry {
 	struct ecr_advisor advisor;
 	pthread_mutex_t lock; /* of the tokens; held while one is fetched */
 	VEC(struct kept_token) tokens;
+	bool bought; /* a token of the session's own was got: its principal is who pushes */
+	bool noted;  /* that ECR Public is read without credentials */
 };
 
 /* Sets the two interfaces up. */

@@ -255,6 +255,22 @@ static const char *advice(const struct aws_failure *f, enum err_code *ret_code)
 	return NULL;
 }
 
+const char *aws_failure_purpose(const char *action)
+{
+	static const struct {
+		const char *part, *purpose;
+	} table[] = {{"Scan", "scan"},
+	             {":CreateRepository", "create"},
+	             {":PutLifecyclePolicy", "create"},
+	             {":TagResource", "create"},
+	             {":GetDownloadUrlForLayer", "pull"}};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++)
+		if (strstr(action, table[i].part) != NULL)
+			return table[i].purpose;
+	return "push";
+}
+
 static void denied_hint(const char *action, const char *principal, struct err *err)
 {
 	if (strncmp(action, "sts:", 4) == 0)
@@ -265,8 +281,9 @@ static void denied_hint(const char *action, const char *principal, struct err *e
 	else if (action[0] == '\0')
 		err_hint(err, "`slipway iam push` prints the policy that a push needs");
 	else
-		err_hint(err, "allow %.100s to %.300s; `slipway iam push` prints the whole policy",
-		         action, principal[0] != '\0' ? principal : "this principal");
+		err_hint(err, "allow %.100s to %.300s; `slipway iam %s` prints the whole policy",
+		         action, principal[0] != '\0' ? principal : "this principal",
+		         aws_failure_purpose(action));
 }
 
 int aws_failure_err(const struct aws_failure *f, struct err *err)

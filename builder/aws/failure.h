@@ -44,6 +44,9 @@ bool aws_failure_is_denied(const struct aws_failure *f, struct arena *a, const c
  * ERR_NETWORK, ERR_SERVER) and the next step. Always -1. */
 int aws_failure_err(const struct aws_failure *f, struct err *err);
 
+/* The `slipway iam` purpose whose policy has this action: "push", "pull", "create", "scan". */
+const char *aws_failure_purpose(const char *action);
+
 enum aws_retry_kind { AWS_RETRY_NEVER, AWS_RETRY_TRANSIENT, AWS_RETRY_THROTTLED };
 enum aws_retry_kind aws_failure_retry(const struct aws_failure *f);
 

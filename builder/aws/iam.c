@@ -16,15 +16,24 @@ bool iam_purpose_parse(const char *text, enum iam_purpose *ret_purpose)
 	return false;
 }
 
-static const char *const push_actions[] = {
-	"BatchCheckLayerAvailability", "BatchGetImage", "CompleteLayerUpload",
-	"InitiateLayerUpload",         "PutImage",      "UploadLayerPart"};
+/* DescribeRepositories tells before the first byte whether a tag can be moved, and why ECR closed a
+ * connection. */
+static const char *const push_actions[] = {"BatchCheckLayerAvailability",
+                                           "BatchGetImage",
+                                           "CompleteLayerUpload",
+                                           "DescribeRepositories",
+                                           "InitiateLayerUpload",
+                                           "PutImage",
+                                           "UploadLayerPart"};
 static const char *const public_push_actions[] = {"BatchCheckLayerAvailability",
-                                                  "CompleteLayerUpload", "InitiateLayerUpload",
-                                                  "PutImage", "UploadLayerPart"};
+                                                  "CompleteLayerUpload",
+                                                  "DescribeRepositories",
+                                                  "InitiateLayerUpload",
+                                                  "PutImage",
+                                                  "UploadLayerPart"};
 static const char *const pull_actions[] = {"BatchCheckLayerAvailability", "BatchGetImage",
                                            "GetDownloadUrlForLayer"};
-static const char *const create_actions[] = {"CreateRepository", "DescribeRepositories"};
+static const char *const create_actions[] = {"CreateRepository"};
 static const char *const scan_actions[] = {"BatchGetImage", "DescribeImageScanFindings",
                                            "StartImageScan"};
 static const char *const kms_actions[] = {"CreateGrant", "DescribeKey", "RetireGrant"};
@@ -90,38 +99,52 @@ static void add_push(const struct iam_request *r, cJSON *list, const char *arn)
 		add_actions(actions, "ecr", push_actions, ARRAY_LEN(push_actions));
 }
 
+/* What ECR Public has is public: a pull needs the token and nothing else. */
+static void add_pull(const struct iam_request *r, cJSON *list, const char *sid, const char *arn)
+{
+	if (!r->host.is_public)
+		add_actions(add_statement(list, sid, arn), "ecr", pull_actions,
+		            ARRAY_LEN(pull_actions));
+}
+
 static void add_bases(const struct iam_request *r, cJSON *list, struct arena *a)
 {
 	for (size_t i = 0; i < r->bases.n; i++)
-		add_actions(add_statement(list, arena_printf(a, "PullBase%zu", i + 1),
-		                          repository_arn(r, r->bases.at[i], a)),
-		            service_of(r), pull_actions, ARRAY_LEN(pull_actions));
+		add_pull(r, list, arena_printf(a, "PullBase%zu", i + 1),
+		         repository_arn(r, r->bases.at[i], a));
 }
 
-static void add_create(const struct iam_request *r, cJSON *list, const char *arn, struct arena *a)
+/* The settings' own wishes: tags, lifecycle, and a key that ECR may use. */
+static void add_settings(const struct iam_request *r, cJSON *actions, cJSON *list, struct arena *a)
 {
+	static const char *const tag[] = {"TagResource"};
+	static const char *const lifecycle[] = {"PutLifecyclePolicy"};
 	const struct ecr_settings *s = r->settings;
-	static const char *const tag[] = {"TagResource"}, *const lifecycle[] = {
-								  "PutLifecyclePolicy"};
-	cJSON *actions = add_statement(list, "Create", arn);
 
-	add_actions(actions, service_of(r), create_actions, ARRAY_LEN(create_actions));
-	if (s == NULL)
-		return;
 	if (s->tags.n > 0)
 		add_actions(actions, service_of(r), tag, ARRAY_LEN(tag));
-	if (s->expire_untagged_days > 0 || s->keep_images > 0)
-		add_actions(actions, service_of(r), lifecycle, ARRAY_LEN(lifecycle));
+	if (!r->host.is_public && (s->expire_untagged_days > 0 || s->keep_images > 0))
+		add_actions(actions, "ecr", lifecycle, ARRAY_LEN(lifecycle));
 	if (s->kms_key == NULL)
 		return;
+	/* IAM speaks of keys, not of their aliases. */
 	const char *key =
-		text_has_prefix(s->kms_key, "arn:")
+		strstr(s->kms_key, ":key/") != NULL
 			? s->kms_key
 			: arena_printf(a, "arn:%s:kms:%s:%s:key/*",
 	                               aws_partition_of(r->host.region)->id, r->host.region,
 	                               r->host.account != NULL ? r->host.account : "*");
 
 	add_actions(add_statement(list, "Key", key), "kms", kms_actions, ARRAY_LEN(kms_actions));
+}
+
+static void add_create(const struct iam_request *r, cJSON *list, const char *arn, struct arena *a)
+{
+	cJSON *actions = add_statement(list, "Create", arn);
+
+	add_actions(actions, service_of(r), create_actions, ARRAY_LEN(create_actions));
+	if (r->settings != NULL)
+		add_settings(r, actions, list, a);
 }
 
 cJSON *iam_policy(const struct iam_request *r)
@@ -145,8 +168,7 @@ cJSON *iam_policy(const struct iam_request *r)
 		add_bases(r, list, &a);
 		break;
 	case IAM_PULL:
-		add_actions(add_statement(list, "Pull", arn), service_of(r), pull_actions,
-		            ARRAY_LEN(pull_actions));
+		add_pull(r, list, "Pull", arn);
 		break;
 	case IAM_SCAN:
 		add_actions(add_statement(list, "Scan", arn), service_of(r), scan_actions,

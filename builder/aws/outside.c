@@ -1,5 +1,6 @@
 #include "builder/aws/outside.h"
 
+#include <pwd.h>
 #include <string.h>
 #include <strings.h>
 
@@ -30,9 +31,21 @@ static int real_run(const struct aws_outside *s UNUSED, const char *const argv[]
 	return proc_run(argv, NULL, timeout_ms, r, err);
 }
 
+/* As the AWS CLI: without HOME the user's entry in the password file. */
+static const char *real_home(const struct aws_outside *s UNUSED, struct arena *a)
+{
+	struct passwd entry, *found = NULL;
+	char buf[4096];
+
+	if (getpwuid_r(geteuid(), &entry, buf, sizeof(buf), &found) != 0 || found == NULL)
+		return NULL;
+	return arena_strdup(a, entry.pw_dir);
+}
+
 struct aws_outside aws_outside_real(void)
 {
 	return (struct aws_outside){.env = real_env,
+	                            .home = real_home,
 	                            .read_file = real_read,
 	                            .write_file = real_write,
 	                            .run = real_run,
@@ -74,10 +87,14 @@ static const char *variable(const struct aws_outside *s, const char *text, size_
 const char *aws_expand_path(const struct aws_outside *s, const char *path, struct arena *a)
 {
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(8192);
-	const char *home = aws_env(s, "HOME");
 
-	if (path[0] == '~' && (path[1] == '/' || path[1] == '\0') && home != NULL) {
-		strbuf_adds(&sb, home);
+	if (path[0] == '~' && (path[1] == '/' || path[1] == '\0')) {
+		const char *home = aws_env(s, "HOME");
+
+		if (home == NULL && s->home != NULL)
+			home = s->home(s, a);
+		/* A folder that is named "~" in a stranger's tree is nobody's home. */
+		strbuf_adds(&sb, home != NULL ? home : "/nonexistent");
 		path++;
 	}
 	while (*path != '\0') {

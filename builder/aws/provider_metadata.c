@@ -183,6 +183,8 @@ int provide_container(struct chain *c, struct aws_credentials *ret, const char *
 
 /* ---- EC2 instance metadata ---- */
 
+#define IMDS_FOLDER "meta-data/iam/security-credentials/"
+
 struct imds {
 	const char *base; /* "http://169.254.169.254" */
 	int timeout_ms, tries;
@@ -192,7 +194,7 @@ struct imds {
 static int64_t number(const struct chain *c, const char *variable, const char *key,
                       int64_t fallback, int64_t max)
 {
-	const char *text = chain_setting(c, variable, key);
+	const char *text = chain_option(c, variable, key);
 	int64_t value;
 
 	if (text == NULL || !text_int64(text, strlen(text), &value) || value < 1)
@@ -202,10 +204,10 @@ static int64_t number(const struct chain *c, const char *variable, const char *k
 
 static int imds_base(const struct chain *c, const char **ret_base, struct err *err)
 {
-	const char *endpoint = chain_setting(c, "AWS_EC2_METADATA_SERVICE_ENDPOINT",
-	                                     "ec2_metadata_service_endpoint");
-	const char *mode = chain_setting(c, "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE",
-	                                 "ec2_metadata_service_endpoint_mode");
+	const char *endpoint = chain_option(c, "AWS_EC2_METADATA_SERVICE_ENDPOINT",
+	                                    "ec2_metadata_service_endpoint");
+	const char *mode = chain_option(c, "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE",
+	                                "ec2_metadata_service_endpoint_mode");
 	AUTO(arena) struct arena a = {0};
 	struct url url;
 
@@ -251,43 +253,57 @@ static int ask_imds(struct chain *c, const struct imds *m, const char *method, c
 		*err = (struct err){0};
 		int status = http_perform(c->outside->http, &request, resp, err);
 
-		if ((status == 0 && resp->status < 500) || attempt >= m->tries)
+		if ((status == 0 && resp->status < 500) || attempt >= m->tries ||
+		    err->code == ERR_INTERRUPTED)
 			return status;
 	}
 }
 
-static const char *token_trouble(const struct chain *c, const struct http_response *resp)
+/* What a failed request comes to: an interrupt ends the walk, anything else is a reason to go on.
+ */
+static int imds_silent(struct chain *c, const struct err *why, const char **ret_why_not,
+                       struct err *err)
 {
-	return arena_printf(c->arena, "the metadata service answers the token request with %d",
-	                    resp->status);
+	if (why->code == ERR_INTERRUPTED) {
+		*err = *why;
+		return -1;
+	}
+	/* With a hop limit of 1 the reply never reaches a container. */
+	*ret_why_not = arena_printf(c->arena,
+	                            "%.300s (in a container on EC2 the instance's metadata hop "
+	                            "limit must be 2)",
+	                            why->msg);
+	return 0;
 }
 
-/* Version 2's token; version 1 where that is allowed. *ret_why_not stays NULL when it may go on. */
-static void get_token(struct chain *c, struct imds *m, const char **ret_why_not)
+static bool is_token(const struct http_response *resp, size_t max)
+{
+	return resp->status == 200 && resp->body.len > 0 && resp->body.len < max &&
+	       strpbrk(resp->body.ptr, "\r\n") == NULL && strlen(resp->body.ptr) == resp->body.len;
+}
+
+/* Version 2's token. Without one version 1 is asked, where that is allowed: *ret_why_not stays
+ * NULL. */
+static int get_token(struct chain *c, struct imds *m, const char **ret_why_not, struct err *err)
 {
 	AUTO(http_response) struct http_response resp = {0};
 	bool v1 = !aws_is_true(
-		chain_setting(c, "AWS_EC2_METADATA_V1_DISABLED", "ec2_metadata_v1_disabled"));
-	struct err err = {0};
-	int status = ask_imds(c, m, "PUT", "api/token", &resp, &err);
+		chain_option(c, "AWS_EC2_METADATA_V1_DISABLED", "ec2_metadata_v1_disabled"));
+	struct err why = {0};
+	int status = ask_imds(c, m, "PUT", "api/token", &resp, &why);
 	bool refused =
 		status == 0 && (resp.status == 403 || resp.status == 404 || resp.status == 405);
 
-	if (status == 0 && resp.status == 200 && resp.body.len > 0 &&
-	    resp.body.len < sizeof(m->token) && strpbrk(resp.body.ptr, "\r\n") == NULL &&
-	    strlen(resp.body.ptr) == resp.body.len) {
+	if (status == 0 && is_token(&resp, sizeof(m->token)))
 		snprintf(m->token, sizeof(m->token), "%s", resp.body.ptr);
-	} else if (status != 0) {
-		/* With a hop limit of 1 the reply never reaches a container. */
-		*ret_why_not =
-			arena_printf(c->arena,
-		                     "%s does not answer within %d s (in a container on EC2: "
-		                     "the instance's metadata hop limit must be 2)",
-		                     m->base, m->timeout_ms / 1000);
-	} else if (!refused || !v1) {
-		*ret_why_not = token_trouble(c, &resp);
-	}
+	else if (status == 0 && !(refused && v1))
+		*ret_why_not = arena_printf(
+			c->arena, "the metadata service answers the token request with %d",
+			resp.status);
 	wipe_body(&resp);
+	if (status != 0 && (why.code == ERR_INTERRUPTED || !v1))
+		return imds_silent(c, &why, ret_why_not, err);
+	return 0;
 }
 
 /* The role's name: one line of sane bytes, since it becomes part of a URL. */
@@ -303,25 +319,39 @@ static const char *role_name(const struct chain *c, const struct http_response *
 	return arena_strndup(c->arena, text, len);
 }
 
-static void get_keys(struct chain *c, struct imds *m, struct aws_credentials *ret,
-                     const char **ret_why_not)
+static int get_role(struct chain *c, struct imds *m, const char **ret_role,
+                    const char **ret_why_not, struct err *err)
 {
-	static const char folder[] = "meta-data/iam/security-credentials/";
 	AUTO(http_response) struct http_response resp = {0};
-	struct err err = {0};
-	const char *role = NULL;
+	struct err why = {0};
 
-	if (ask_imds(c, m, "GET", folder, &resp, &err) == 0)
-		role = role_name(c, &resp);
-	if (role == NULL) {
-		*ret_why_not = err.msg[0] != '\0' ? arena_strdup(c->arena, err.msg)
-		                                  : "the instance has no role";
-		return;
-	}
-	if (ask_imds(c, m, "GET", arena_printf(c->arena, "%s%s", folder, role), &resp, &err) != 0 ||
-	    read_keys(c, "the metadata service", &resp, ret, &err) != 0)
-		*ret_why_not = arena_printf(c->arena, "role '%s': %.200s", role, err.msg);
+	if (ask_imds(c, m, "GET", IMDS_FOLDER, &resp, &why) != 0)
+		return imds_silent(c, &why, ret_why_not, err);
+	*ret_role = role_name(c, &resp);
+	if (*ret_role == NULL)
+		*ret_why_not = resp.status == 200 || resp.status == 404
+		                       ? "the instance has no role"
+		                       : arena_printf(c->arena,
+		                                      "the metadata service answers %d when it is "
+		                                      "asked for the role",
+		                                      resp.status);
+	return 0;
+}
+
+static int get_keys(struct chain *c, struct imds *m, const char *role, struct aws_credentials *ret,
+                    const char **ret_why_not, struct err *err)
+{
+	AUTO(http_response) struct http_response resp = {0};
+	struct err why = {0};
+	int status = ask_imds(c, m, "GET", arena_printf(c->arena, "%s%s", IMDS_FOLDER, role), &resp,
+	                      &why);
+
+	if (status != 0)
+		return imds_silent(c, &why, ret_why_not, err);
+	if (read_keys(c, "the metadata service", &resp, ret, &why) != 0)
+		*ret_why_not = arena_printf(c->arena, "role '%s': %.200s", role, why.msg);
 	wipe_body(&resp);
+	return 0;
 }
 
 int provide_imds(struct chain *c, struct aws_credentials *ret, const char **ret_why_not,
@@ -341,11 +371,15 @@ int provide_imds(struct chain *c, struct aws_credentials *ret, const char **ret_
 	                           IMDS_TIMEOUT_S, TIMEOUT_S_MAX);
 	m.tries = (int)number(c, "AWS_METADATA_SERVICE_NUM_ATTEMPTS",
 	                      "metadata_service_num_attempts", 1, TRIES_MAX);
-	get_token(c, &m, &why_not);
-	if (why_not == NULL)
-		get_keys(c, &m, ret, &why_not);
+	const char *role = NULL;
+	int status = get_token(c, &m, &why_not, err);
+
+	if (status == 0 && why_not == NULL)
+		status = get_role(c, &m, &role, &why_not, err);
+	if (status == 0 && role != NULL)
+		status = get_keys(c, &m, role, ret, &why_not, err);
 	OPENSSL_cleanse(m.token, sizeof(m.token));
 	if (why_not != NULL)
 		*ret_why_not = why_not;
-	return 0;
+	return status;
 }

@@ -164,7 +164,8 @@ static int renew(struct chain *c, const struct sso *sso, cJSON *token, struct er
 	                              .headers = {{"Content-Type", "application/json"}},
 	                              .n_headers = 1,
 	                              .body = body.ptr,
-	                              .secret = json_string(token, "refreshToken")};
+	                              .secrets = {json_string(token, "refreshToken"),
+	                                          json_string(token, "clientSecret")}};
 	int status = aws_client_send(c->client, &call, c->arena, &resp, NULL, err);
 
 	OPENSSL_cleanse(body.ptr, body.len);
@@ -234,7 +235,7 @@ static int buy_keys(struct chain *c, const struct sso *sso, const char *token,
 	                              .target = portal_target(sso, c->arena),
 	                              .headers = {{"x-amz-sso_bearer_token", token}},
 	                              .n_headers = 1,
-	                              .secret = token};
+	                              .secrets = {token}};
 
 	if (aws_client_send(c->client, &call, c->arena, &resp, &failure, err) != 0)
 		return failure.status == 401 ? login_hint(c, err) : -1;

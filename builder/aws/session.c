@@ -5,7 +5,13 @@
 #include "base/mem.h"
 #include "builder/aws/chain.h"
 
-enum { ADVISORY_MS = 15 * 60000, MANDATORY_MS = 10 * 60000, ADVISORY_RETRY_MS = 60000 };
+enum {
+	ADVISORY_MS = 15 * 60000,
+	ADVISORY_PART = 4, /* of a life of an hour, both ways say the same */
+	MANDATORY_MS = 10 * 60000,
+	MANDATORY_PART = 6,
+	ADVISORY_RETRY_MS = 60000
+};
 
 struct aws_session {
 	const struct aws_outside *outside;
@@ -15,6 +21,7 @@ struct aws_session {
 	                         wait */
 	struct aws_credentials kept;
 	struct aws_trace trace;
+	int64_t since_ms; /* when the kept ones were got */
 	int64_t tried_ms; /* when a renewal ahead of time failed last */
 };
 
@@ -64,6 +71,15 @@ const struct aws_trace *aws_session_trace(const struct aws_session *s)
 	return &s->trace;
 }
 
+bool aws_session_has_nothing(struct aws_session *s)
+{
+	pthread_mutex_lock(&s->lock);
+	bool nothing = s->trace.nothing;
+
+	pthread_mutex_unlock(&s->lock);
+	return nothing;
+}
+
 static int walk(struct aws_session *s, const char *region, struct aws_credentials *ret,
                 struct err *err)
 {
@@ -81,17 +97,27 @@ static int walk(struct aws_session *s, const char *region, struct aws_credential
 	return chain_walk(&chain, &s->trace, ret, err);
 }
 
-static bool is_near(const struct aws_session *s, int64_t now, int64_t ahead)
+/* Of a session that was short from the start (duration_seconds) only the last part is its end. */
+static bool is_near(const struct aws_session *s, int64_t now, int64_t ahead, int64_t part)
 {
-	return s->kept.expires_ms != 0 && s->kept.expires_ms - now < ahead;
+	int64_t life = s->kept.expires_ms - s->since_ms;
+
+	return s->kept.expires_ms != 0 &&
+	       s->kept.expires_ms - now < (life / part < ahead ? life / part : ahead);
+}
+
+static bool is_ending(const struct aws_session *s, int64_t now)
+{
+	return is_near(s, now, MANDATORY_MS, MANDATORY_PART);
 }
 
 /* Whether the chain is to be asked: nothing kept, too old, or (ahead of time) getting old. */
 static bool is_due(const struct aws_session *s, int64_t now, bool renew)
 {
-	if (s->kept.access_key_id == NULL || renew || is_near(s, now, MANDATORY_MS))
+	if (s->kept.access_key_id == NULL || renew || is_ending(s, now))
 		return true;
-	return is_near(s, now, ADVISORY_MS) && now - s->tried_ms >= ADVISORY_RETRY_MS;
+	return is_near(s, now, ADVISORY_MS, ADVISORY_PART) &&
+	       now - s->tried_ms >= ADVISORY_RETRY_MS;
 }
 
 static int refresh(struct aws_session *s, const char *region, int64_t now, bool renew,
@@ -103,10 +129,11 @@ static int refresh(struct aws_session *s, const char *region, int64_t now, bool 
 	if (walk(s, region, &fresh, &why) == 0) {
 		aws_credentials_done(&s->kept);
 		s->kept = fresh;
+		s->since_ms = now;
 		return 0;
 	}
 	s->tried_ms = now;
-	if (s->kept.access_key_id == NULL || renew || is_near(s, now, MANDATORY_MS)) {
+	if (s->kept.access_key_id == NULL || renew || is_ending(s, now)) {
 		*err = why;
 		return -1;
 	}

@@ -47,6 +47,9 @@ int aws_session_send(struct aws_session *s, struct aws_call *call, struct arena 
                      struct http_response *resp, struct aws_failure *ret_failure,
                      struct err *err) MUST_USE;
 
+/* The last walk found no provider configured: nothing is broken either. */
+bool aws_session_has_nothing(struct aws_session *s);
+
 /* What the last walk along the chain came to; borrowed until the next. */
 const struct aws_trace *aws_session_trace(const struct aws_session *s);
 

@@ -28,7 +28,6 @@ static int read_one(const struct aws_outside *outside, struct aws_settings *s,
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 	struct err why = {0};
 
-	/* Without HOME the path keeps its ~, and there is no such file. */
 	if (outside->read_file(outside, path, AWS_FILE_BYTES_MAX, &text, &why) != 0) {
 		if (why.code == ERR_NOT_FOUND)
 			return 0;

@@ -51,7 +51,7 @@ static void flatten_json(const cJSON *item, const char *path, struct arena *a, s
 
 	if (cJSON_IsString(item))
 		strmap_set(map, a, path, item->valuestring);
-	else if (cJSON_IsNumber(item))
+	else if (cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble < 1e15)
 		strmap_set(map, a, path, arena_printf(a, "%lld", (long long)item->valuedouble));
 	if (!cJSON_IsObject(item) || depth > 8)
 		return;
@@ -104,7 +104,7 @@ static int call(struct aws_client *c, const struct question *q, struct arena *a,
 		.n_headers = 1,
 		.body = strbuf_str(q->form),
 		.credentials = q->credentials,
-		.secret = q->secret};
+		.secrets = {q->secret}};
 
 	if (aws_client_send(c, &request, a, &resp, NULL, err) != 0)
 		return -1;

@@ -79,6 +79,8 @@ static int cmd_iam_run(struct cli *cli, struct err *err)
 	                      : from_spec(cli, &r, &to, err)) != 0 ||
 	    find_host(cli, &to, &r, err) != 0)
 		return -1;
+	if (r.purpose == IAM_SCAN && r.host.is_public)
+		return err_set(err, ERR_USAGE, "ECR Public does not scan images");
 	AUTO(json) cJSON *policy = iam_policy(&r);
 
 	cli_print_json(cli, policy);

@@ -8,7 +8,13 @@
 #include "builder/cli/image_ref.h"
 #include "builder/oci/mediatype.h"
 
-enum { POLL_MS = 5000, BEGIN_MS = 60000, TIMEOUT_S = 600, IMAGES_MAX = 64 };
+enum {
+	POLL_MS = 5000,
+	BEGIN_MS = 60000,
+	TIMEOUT_S = 600,
+	TIMEOUT_S_MAX = 7 * 86400,
+	IMAGES_MAX = 64
+};
 
 static const char *const severity_choices[] = {"critical",      "high",      "medium", "low",
                                                "informational", "undefined", NULL};
@@ -31,6 +37,7 @@ struct scan {
 	enum ecr_severity threshold;
 	int64_t deadline_ms;
 	int64_t n_refused;
+	struct err failed; /* the first image that could not be judged */
 	cJSON *doc, *images;
 };
 
@@ -185,14 +192,29 @@ static int scan_root(struct scan *s, const struct image *image, const struct des
 	if (index.n_manifests > IMAGES_MAX)
 		return err_set(err, ERR_LIMIT, "the index has more than %d images",
 		               (int)IMAGES_MAX);
-	for (size_t i = 0; i < index.n_manifests; i++)
-		if (scan_image(s, &index.manifests[i], err) != 0)
+	for (size_t i = 0; i < index.n_manifests; i++) {
+		struct err why = {0};
+
+		/* Attestations stand among the images under no platform: there is nothing to scan.
+		 */
+		if (strcmp(index.manifests[i].platform.os, "unknown") == 0 ||
+		    scan_image(s, &index.manifests[i], &why) == 0)
+			continue;
+		if (why.code == ERR_INTERRUPTED || why.code == ERR_DENIED) {
+			*err = why;
 			return -1;
+		}
+		s->failed = s->failed.code == ERR_NONE ? why : s->failed;
+	}
 	return 0;
 }
 
 static int judge(struct scan *s, struct err *err)
 {
+	if (s->failed.code != ERR_NONE) {
+		*err = s->failed;
+		return -1;
+	}
 	if (s->n_refused == 0)
 		return 0;
 	err_set(err, ERR_CHECK, "%lld finding%s of severity %s or worse", (long long)s->n_refused,
@@ -229,6 +251,9 @@ static int cmd_scan_run(struct cli *cli, struct err *err)
 	AUTO(json) cJSON *doc = cJSON_CreateObject();
 	struct clock *clock = clock_system();
 	int64_t timeout = cli->options.timeout > 0 ? cli->options.timeout : TIMEOUT_S;
+
+	if (timeout > TIMEOUT_S_MAX)
+		timeout = TIMEOUT_S_MAX;
 	struct scan s = {.cli = cli,
 	                 .remote = &remote,
 	                 .doc = doc,
@@ -241,6 +266,8 @@ static int cmd_scan_run(struct cli *cli, struct err *err)
 	if (remote_open(cli, cli->args.at[0], &remote, err) != 0 || scan_ref(&s, err) != 0)
 		return -1;
 	json_add_int(doc, "refused", s.n_refused);
+	if (s.failed.code != ERR_NONE)
+		json_add_string(doc, "error", s.failed.msg);
 	if (cli_json(cli))
 		cli_print_json(cli, doc);
 	return judge(&s, err);

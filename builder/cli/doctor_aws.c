@@ -100,10 +100,10 @@ void doctor_aws_local(const struct doctor *d, const struct remote *remote)
 	AUTO(aws_credentials) struct aws_credentials credentials = {0};
 	struct err err = {0};
 
-	const struct aws_session *session = remote->aws->session;
+	struct aws_session *session = remote->aws->session;
 
 	if (say_credentials(d, remote, NULL, &credentials, &err) != 0 &&
-	    (session == NULL || !aws_session_trace(session)->nothing))
+	    (session == NULL || !aws_session_has_nothing(session)))
 		doctor_say(d, "credentials.error", err.msg);
 	if (session != NULL)
 		doctor_say(d, "region", aws_session_settings(session)->region);
@@ -132,7 +132,7 @@ static int say_token(const struct doctor *d, const struct remote *remote,
                      struct err *err)
 {
 	AUTO(ecr_token) struct ecr_token token = {0};
-	int status = ecr_get_token(remote->aws->session, host, false, &token, err);
+	int status = ecr_get_token(remote->aws->session, host, &token, err);
 
 	say_identity(d, remote, host, credentials, token.account);
 	return status;

@@ -90,8 +90,23 @@ static int prompt_terminal(const struct aws_outside *o UNUSED, const char *quest
 	return 0;
 }
 
+static bool is_ecr(const struct cli *cli, const char *reference, struct arena *a)
+{
+	const char *host = login_host(reference, a);
+	struct ecr_host h;
+
+	return cli->options.ecr_region != NULL || (host != NULL && ecr_host_parse(host, a, &h));
+}
+
+static bool has_ca_variable(void)
+{
+	return getenv("SLIPWAY_CA_BUNDLE") != NULL || getenv("AWS_CA_BUNDLE") != NULL ||
+	       getenv("SSL_CERT_FILE") != NULL;
+}
+
 /* The settings first: the profile may name the certificates that the transport trusts. */
-static int open_transport(const struct cli *cli, struct remote *r, struct err *err)
+static int open_transport(const struct cli *cli, const char *reference, struct remote *r,
+                          struct err *err)
 {
 	const struct aws_settings_opts wanted = {.profile = cli->options.profile};
 	struct aws_settings settings = {0};
@@ -104,7 +119,8 @@ static int open_transport(const struct cli *cli, struct remote *r, struct err *e
 	r->aws->outside.prompt = isatty(STDIN_FILENO) ? prompt_terminal : NULL;
 	bool usable = aws_settings_load(&r->aws->outside, &wanted, &settings, &r->aws->err) == 0;
 
-	if (http.ca_file == NULL && getenv("AWS_CA_BUNDLE") == NULL)
+	/* The profile's certificates are for AWS, and for a command that speaks to it. */
+	if (http.ca_file == NULL && is_ecr(cli, reference, r->arena) && !has_ca_variable())
 		http.ca_file = settings.ca_bundle;
 	int status = http_curl_open(&http, &r->transport, err);
 
@@ -123,6 +139,7 @@ static int open_credentials(const struct cli *cli, const char *reference, struct
 	const char *host = login_host(reference, r->arena);
 	struct ecr_registry_opts opts = {.session = r->aws->session,
 	                                 .session_err = &r->aws->err,
+	                                 .progress = cli->progress,
 	                                 .alias_host = o->ecr_region != NULL ? host : NULL,
 	                                 .alias_region = o->ecr_region};
 
@@ -157,7 +174,8 @@ int remote_open(struct cli *cli, const char *reference, struct remote *ret_remot
 	                   .retries = (unsigned)o->retries};
 
 	forbid_core_files();
-	if (open_transport(cli, &r, err) != 0 || open_credentials(cli, reference, &r, err) != 0) {
+	if (open_transport(cli, reference, &r, err) != 0 ||
+	    open_credentials(cli, reference, &r, err) != 0) {
 		remote_done(&r);
 		return -1;
 	}

@@ -207,7 +207,7 @@ int call_refused(struct registry *r, const struct call *c, const struct http_res
 {
 	registry_error(resp, err);
 	if (r->opts.advisor != NULL)
-		(void)r->opts.advisor->explain(r->opts.advisor, r, c->step, 1, err);
+		(void)r->opts.advisor->explain(r->opts.advisor, r, c->step, true, err);
 	return -1;
 }
 
@@ -276,8 +276,19 @@ static int answer_challenge(struct registry *r, const struct http_response *resp
 	while (resp->status == 401 &&
 	       (value = http_header_next(&resp->headers, "WWW-Authenticate", &pos)) != NULL)
 		strbuf_addf(&all, "%s%s", all.len > 0 ? ", " : "", value);
-	return auth_challenged(r->auth, all.len > 0 ? strbuf_str(&all) : NULL, used, ret_retry,
-	                       err);
+	struct err why = {0};
+
+	if (auth_challenged(r->auth, all.len > 0 ? strbuf_str(&all) : NULL, used, ret_retry,
+	                    &why) == 0)
+		return 0;
+	/* A new password was only worth trying: the refusal itself says more than why there is
+	 * none. */
+	if (resp->status != 401 && strstr(strbuf_str(&resp->body), "expired") == NULL) {
+		*ret_retry = false;
+		return 0;
+	}
+	*err = why;
+	return -1;
 }
 
 /* One try: credentials are met, at most twice. */
@@ -327,7 +338,8 @@ int call_send(struct registry *r, const struct call *c, struct http_response *re
 			snprintf(after, sizeof(after), "%s", value != NULL ? value : "");
 		}
 		bool certain = r->opts.advisor != NULL && status != 0 &&
-		               r->opts.advisor->explain(r->opts.advisor, r, c->step, attempt, &why);
+		               r->opts.advisor->explain(r->opts.advisor, r, c->step,
+		                                        attempt > r->opts.retries, &why);
 
 		if (c->once || certain) {
 			*err = why;

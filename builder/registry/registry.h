@@ -36,12 +36,12 @@ enum registry_step {
  */
 struct registry_advisor {
 	/*
-	 * *err says what happened at `step`, for the `attempt`th time (http_status 0: the
-	 * connection just ended). May put a better message and hint there; true: this is the cause,
+	 * *err says what happened at `step` (http_status 0: the connection just ended); `last`:
+	 * there is no try left. May put a better message and hint there; true: this is the cause,
 	 * and trying again is in vain.
 	 */
 	bool (*explain)(struct registry_advisor *a, const struct registry *r,
-	                enum registry_step step, unsigned attempt, struct err *err);
+	                enum registry_step step, bool last, struct err *err);
 };
 
 struct registry_opts {

@@ -377,7 +377,7 @@ golden() {
 	run ! push
 	golden missing-upload-action
 	config '{"upload_denied": "eof"}'
-	run ! push
+	run ! push --retries 2
 	golden missing-upload-action-eof
 }
 
@@ -443,6 +443,80 @@ golden() {
 	unset AWS_SECRET_ACCESS_KEY
 	run ! push
 	golden half-a-key
+}
+
+# ---- what a reviewer would try ----
+
+@test "ecr: a repository is never made in another account than the registry's" {
+	keys
+	image
+	run ! "$SLIPWAY" push image 999999999999.dkr.ecr.us-east-1.amazonaws.com/team/new:v1 --create-repository "${TO[@]}"
+	[ "$(state '[k for k in d["repositories"] if k.endswith("team/new")]')" = "[]" ]
+}
+
+@test "ecr: with the policy that iam prints an immutable tag is refused before a byte is sent" {
+	keys
+	image
+	REPO=team/fixed push
+	"$SLIPWAY" iam push "$HOST/team/fixed" >policy.json
+	config "{\"users\": {\"$LIMITED\": {\"allow\": null, \"policy\": $(cat policy.json)}}}"
+	keys "$LIMITED"
+	echo more >>tree/share/a.txt
+	"$SLIPWAY" build --progress none -o image >build.out
+	before=$(state 'd["upload_bytes"]')
+	REPO=team/fixed run ! push
+	grep -q 'cannot be moved' push.err
+	[ "$(state 'd["upload_bytes"]')" = "$before" ]
+}
+
+@test "ecr: create in the spec asks for nothing when the repository is there" {
+	image
+	"$SLIPWAY" iam push "$HOST/team/app" >policy.json
+	config "{\"users\": {\"$LIMITED\": {\"allow\": null, \"policy\": $(cat policy.json)}}}"
+	keys "$LIMITED"
+	push --create-repository || { cat push.err >&2 && false; }
+}
+
+@test "ecr: public images are read whatever is wrong with the credentials" {
+	keys
+	config '{"public_alias": "team1", "repositories": [{"name": "app", "region": "public"}]}'
+	image
+	"$SLIPWAY" push image public.ecr.aws/team1/app:v1 "${TO[@]}" >push.out
+	config "{\"users\": {\"$LIMITED\": {\"allow\": [\"ecr:*\"]}}}"
+	keys "$LIMITED"
+	"$SLIPWAY" inspect public.ecr.aws/team1/app:v1 "${TO[@]}" >inspect.out
+	AWS_PROFILE=nobody "$SLIPWAY" inspect public.ecr.aws/team1/app:v1 "${TO[@]}" >inspect.out
+	run ! "$SLIPWAY" push image public.ecr.aws/team1/app:v2 "${TO[@]}"
+	[[ $output == *ecr-public:GetAuthorizationToken* ]]
+}
+
+@test "ecr: without HOME no folder named ~ is anybody's home" {
+	mkdir -p '~/.aws'
+	printf '[default]\ncredential_process = touch %s/ran\n' "$WORK" >'~/.aws/config'
+	run env -u HOME "$SLIPWAY" doctor --registry "$HOST" "${TO[@]}"
+	[ ! -e ran ]
+}
+
+@test "ecr: --profile chooses credentials, not where the metadata service is" {
+	unset AWS_EC2_METADATA_DISABLED
+	printf '[profile plain]\nregion = us-east-1\n' >"$HOME/.aws/config"
+	AWS_EC2_METADATA_SERVICE_ENDPOINT=$URL "$SLIPWAY" doctor --profile plain --registry "$HOST" --output json "${TO[@]}" >doctor.out
+	[ "$(json 'd["credentials"]["provider"]' <doctor.out)" = imds ]
+}
+
+@test "ecr: a short session is asked for once" {
+	cat >"$HOME/.aws/config" <<-EOF
+		[profile short]
+		role_arn = $ROLE/first
+		external_id = x1
+		duration_seconds = 900
+		source_profile = keys
+		[profile keys]
+		aws_access_key_id = $KEY
+		aws_secret_access_key = $SECRET
+	EOF
+	AWS_PROFILE=short pushes
+	[ "$(state 'd["counters"]["sts:AssumeRole"]')" = 1 ]
 }
 
 # ---- hostile replies ----

@@ -60,13 +60,21 @@ struct aws_fake {
 	const struct aws_reply *replies;
 	size_t n, next;
 	int64_t now_ms, slept_ms;
-	char last_url[512], last_auth[1024], last_body[4096];
+	char first_url[512], last_url[512], last_auth[1024], last_body[4096];
 	unsigned n_writes;
 };
 
 static inline const char *aws_fake_env(const struct aws_outside *o, const char *name)
 {
 	return json_string(((struct aws_fake *)o->ctx)->env, name);
+}
+
+/* Files are named as the user would: "~/.aws/config". */
+static inline const char *aws_fake_home(const struct aws_outside *o, struct arena *a)
+{
+	(void)o;
+	(void)a;
+	return "~";
 }
 
 static inline int aws_fake_read(const struct aws_outside *o, const char *path, size_t max, struct strbuf *sb,
@@ -123,6 +131,8 @@ static inline int aws_fake_perform(struct http_transport *t, const struct http_r
 	struct err ignored = {0};
 
 	snprintf(f->last_url, sizeof(f->last_url), "%s", req->url);
+	if (f->first_url[0] == '\0')
+		snprintf(f->first_url, sizeof(f->first_url), "%s", req->url);
 	f->last_auth[0] = '\0';
 	for (size_t i = 0; i < req->n_headers; i++)
 		if (strcmp(req->headers[i].name, "Authorization") == 0)
@@ -167,6 +177,7 @@ static inline void aws_fake_init(struct aws_fake *f)
 	f->transport = (struct http_transport){.perform = aws_fake_perform};
 	f->clock = (struct clock){aws_fake_now, aws_fake_sleep};
 	f->outside = (struct aws_outside){.env = aws_fake_env,
+	                                  .home = aws_fake_home,
 	                                  .read_file = aws_fake_read,
 	                                  .write_file = aws_fake_write,
 	                                  .run = aws_fake_run,

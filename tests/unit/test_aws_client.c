@@ -282,7 +282,7 @@ static void create_request(void)
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 
 	json_print(request, &text);
-	CHECK_STR(text.ptr, "{\"repositoryName\":\"team/app\",\"tags\":[{\"Key\":\"team\",\"Value\":\"ml\"}],"
+	CHECK_STR(text.ptr, "{\"registryId\":\"123456789012\",\"repositoryName\":\"team/app\",\"tags\":[{\"Key\":\"team\",\"Value\":\"ml\"}],"
 	                    "\"imageTagMutability\":\"IMMUTABLE_WITH_EXCLUSION\",\"imageTagMutabilityExclusionFilters\":"
 	                    "[{\"filterType\":\"WILDCARD\",\"filter\":\"dev-*\"}],\"imageScanningConfiguration\":"
 	                    "{\"scanOnPush\":true},\"encryptionConfiguration\":{\"encryptionType\":\"KMS\",\"kmsKey\":"

@@ -339,7 +339,7 @@ static void imds_addresses(void)
 		struct aws_session *s = session_of(&f, &err);
 
 		CHECK(aws_session_credentials(s, "us-east-1", false, &c, &err) != 0);
-		CHECK_STR(f.last_url, want != NULL ? want : "");
+		CHECK_STR(f.first_url, want != NULL ? want : "");
 		if (!test_state.ok)
 			printf("# %s\n", json_string(one, "docs"));
 		aws_session_free(s);
@@ -355,7 +355,7 @@ static void imds_versions(void)
 		int token_status;
 		bool found;
 	} table[] = {{NULL, 404, true}, {NULL, 403, true}, {NULL, 405, true}, {"true", 404, false},
-	             {NULL, 400, false}, {NULL, 500, false}};
+	             {NULL, 400, false}, {NULL, 500, false}, {NULL, 0, true}, {"true", 0, false}};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		AUTO(aws_credentials) struct aws_credentials c = {0};
