@@ -340,43 +340,50 @@ static int try_once(struct aws_client *c, const struct aws_call *call,
 	return skew_err(measured(c), err);
 }
 
+/* Whether there is another try: at once with the right time, or after a while. */
+static bool may_go_on(struct aws_client *c, const struct outcome *o, unsigned attempt,
+                      bool *corrected, int *spent)
+{
+	if (o->skewed && !*corrected) {
+		*corrected = true;
+		return true;
+	}
+	*spent = backoff_cost(o->retry);
+	return wait_for_next(c, o->retry, attempt,
+	                     o->retry_after[0] != '\0' ? o->retry_after : NULL);
+}
+
 int aws_client_send(struct aws_client *c, const struct aws_call *call, struct arena *a,
                     struct http_response *resp, struct aws_failure *ret_failure, struct err *err)
 {
-	struct aws_endpoint endpoint;
+	struct aws_endpoint endpoint = {0};
+	struct outcome o = {.failure = {.code = "", .message = "", .request_id = ""}};
+	struct err why = {0};
+	unsigned attempt = 1;
 	bool corrected = false;
-	int spent = 0;
+	int spent = 1;
 
 	if (ret_failure != NULL)
-		*ret_failure = (struct aws_failure){.code = "", .message = "", .request_id = ""};
+		*ret_failure = o.failure;
 	if (aws_client_endpoint(c, call->service, call->region, call->fips, a, &endpoint, err) != 0)
 		return -1;
-	for (unsigned attempt = 1;; attempt++) {
-		struct outcome o;
-		struct err why = {0};
-
+	http_response_done(resp);
+	while (try_once(c, call, &endpoint, attempt, a, resp, &o, &why) != 0) {
+		if (!may_go_on(c, &o, attempt, &corrected, &spent)) {
+			*err = why;
+			if (ret_failure != NULL)
+				*ret_failure = o.failure;
+			if (attempt > 1 && o.retry != AWS_RETRY_NEVER)
+				err_wrap(err, "gave up after %u tries", attempt);
+			return err_wrap(err, "%s %s in %s", aws_service_id(call->service),
+			                call->operation, endpoint.signing_region);
+		}
+		if (interrupt_check(err) != 0)
+			return -1;
+		attempt++;
+		why = (struct err){0};
 		http_response_done(resp);
-		if (try_once(c, call, &endpoint, attempt, a, resp, &o, &why) == 0) {
-			give_tokens(c, spent > 0 ? spent : 1);
-			return 0;
-		}
-		if (o.skewed && !corrected) {
-			corrected = true;
-			continue;
-		}
-		if (wait_for_next(c, o.retry, attempt,
-		                  o.retry_after[0] != '\0' ? o.retry_after : NULL)) {
-			spent = backoff_cost(o.retry);
-			if (interrupt_check(err) != 0)
-				return -1;
-			continue;
-		}
-		*err = why;
-		if (ret_failure != NULL)
-			*ret_failure = o.failure;
-		if (attempt > 1 && o.retry != AWS_RETRY_NEVER)
-			err_wrap(err, "gave up after %u tries", attempt);
-		return err_wrap(err, "%s %s in %s", aws_service_id(call->service), call->operation,
-		                endpoint.signing_region);
 	}
+	give_tokens(c, spent);
+	return 0;
 }
