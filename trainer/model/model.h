@@ -56,7 +56,8 @@ void model_set_training(struct model *m, bool training);
  */
 void model_forward(struct model *m, const struct batch *b, struct logits *ret);
 
-/* Makes room for batches of up to n clips with `points` decoded points (the label is one of them). */
+/* Makes room for batches of up to n clips with `points` decoded points (the label is one of them).
+ */
 void model_reserve(struct model *m, size_t n, size_t points);
 
 /* Decodes other points of the clips of the last model_forward: at most as many as the largest batch
