@@ -113,6 +113,7 @@ help:
 ## make valgrind unit tests under valgrind
 ## make cover    line coverage of base/, builder/, k8s/ and karpenter/ (floor 85 %)
 ## make fuzz     fuzzers, T=seconds each (default 30)
+## make bench-trainer  speed and memory of the trainer, beside PyTorch when it is installed
 ## make bench    speed and memory beside umoci, buildah, zstd and pigz, into docs/bench/
 ## make docs     man pages, docs/SPEC.md, completion scripts
 ## make format   clang-format the tree
@@ -251,6 +252,10 @@ fuzz: test-deps fuzzers
 .PHONY: bench
 bench: bench-deps $(BUILD)/slipway
 	tests/bench/bench $(BUILD)/slipway docs/bench
+
+.PHONY: bench-trainer
+bench-trainer: $(BUILD)/$(HOST_ARCH)/slipway-trainer
+	tests/bench/trainer $< docs/bench
 
 COMMANDS := build push inspect verify diff scan iam schema render explain instances diagram nettest doctor \
             completion version help

@@ -230,7 +230,7 @@ static int read_member(struct reader *r, size_t parent, int depth)
 
 	skip_space(r);
 	if (r->doc->nodes[parent].type == JSONR_OBJECT) {
-		if (read_string(r, &key) != 0)
+		if (read_string(r, &key) != 0 || key == NULL)
 			return -1;
 		/* Quadratic, so only for objects of a size that people write; larger ones
 		 * (a safetensors header) are checked by their reader, sorted. */

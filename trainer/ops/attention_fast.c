@@ -22,7 +22,7 @@ struct run {
 	const struct kernels *kernels;
 	const struct op_attention *p;
 	size_t b, h0, heads; /* heads [h0, h0 + heads) are worked on */
-	size_t nk_pad;       /* row of a score buffer: whole panels */
+	size_t nk_pad, ld;   /* keys in whole panels; row stride of a score buffer */
 	size_t q_blocks, k_blocks;
 	size_t ld_qk, ld_v; /* row strides of q, k and of values, o */
 	/* panels per head: keys by channel, values by key; backward: values by channel, keys by
@@ -52,6 +52,7 @@ static struct run start(struct ops *ops, const struct op_attention *p)
 	                    .p = p,
 	                    .heads = p->heads,
 	                    .nk_pad = up(p->nk, nr),
+	                    .ld = gemm_stride(up(p->nk, nr)),
 	                    .q_blocks = (p->nq + QUERIES - 1) / QUERIES,
 	                    .k_blocks = (p->nk + KEYS - 1) / KEYS,
 	                    .ld_qk = p->heads * p->qk,
@@ -63,6 +64,15 @@ static struct run start(struct ops *ops, const struct op_attention *p)
 	                    .queries_n = p->nq * up(p->qk, nr),
 	                    .d_o_n = p->nq * up(p->v, nr),
 	                    .scale = 1 / sqrtf((float)p->qk)};
+}
+
+/* Room for a block of queries copied, or for a row of dropout factors after it. */
+static size_t row_work(const struct run *r)
+{
+	size_t widest = r->p->qk > r->p->v ? r->p->qk : r->p->v;
+	size_t copy = QUERIES * gemm_stride(widest);
+
+	return copy > r->ld ? copy : r->ld;
 }
 
 /* Packs b[k, n] into panels. */
@@ -112,9 +122,9 @@ static void pack_forward(void *ctx, size_t i, unsigned worker)
 		         r->values + h * r->values_n);
 }
 
-/* s[rows, nk_pad] = rows of x times packed columns */
+/* s[rows, nk_pad] = rows of x times packed columns; copy: room for the rows */
 static void scores(const struct run *r, size_t rows, size_t k, const float *x, size_t x_row,
-                   const float *packed, float *s)
+                   const float *packed, float *copy, float *s)
 {
 	struct gemm_block g = {.m = rows,
 	                       .n = r->nk_pad,
@@ -125,9 +135,9 @@ static void scores(const struct run *r, size_t rows, size_t k, const float *x, s
 	                       .b = packed,
 	                       .b_panel = r->kernels->nr * k,
 	                       .c = s,
-	                       .c_row = r->nk_pad};
+	                       .c_row = r->ld};
 
-	r->kernels->gemm(&g);
+	gemm_copied(r->kernels, &g, copy);
 }
 
 /* Dropout factors of query i of head h. */
@@ -146,12 +156,12 @@ static void forward_block(void *ctx, size_t i, unsigned worker)
 	const struct op_attention *p = r->p;
 	size_t h = i / r->q_blocks, q0 = i % r->q_blocks * QUERIES;
 	size_t rows = least(QUERIES, p->nq - q0);
-	float *s = r->work + worker * r->work_each, *factor = s + QUERIES * r->nk_pad;
+	float *s = r->work + worker * r->work_each, *factor = s + QUERIES * r->ld;
 	struct gemm_block out = {.m = rows,
 	                         .n = p->v,
 	                         .k = p->nk,
 	                         .a = s,
-	                         .a_row = r->nk_pad,
+	                         .a_row = r->ld,
 	                         .a_col = 1,
 	                         .b = r->values + h * r->values_n,
 	                         .b_panel = r->kernels->nr * p->nk,
@@ -159,9 +169,9 @@ static void forward_block(void *ctx, size_t i, unsigned worker)
 	                         .c_row = r->ld_v};
 
 	scores(r, rows, p->qk, q_of(r, h) + q0 * r->ld_qk, r->ld_qk, r->keys_t + h * r->keys_t_n,
-	       s);
+	       factor, s);
 	for (size_t k = 0; k < rows; k++) {
-		float *row = s + k * r->nk_pad;
+		float *row = s + k * r->ld;
 
 		p->lse[(r->b * p->heads + h) * p->nq + q0 + k] =
 			r->kernels->softmax(row, p->nk, r->scale);
@@ -180,7 +190,7 @@ void attention_fast_forward(struct ops *ops, const struct op_attention *p)
 	unsigned threads = threads_count(ops->threads);
 	float *at;
 
-	r.work_each = up((QUERIES + 1) * r.nk_pad, 16);
+	r.work_each = QUERIES * r.ld + row_work(&r);
 	at = ops_scratch(ops, p->heads * (r.keys_t_n + r.values_n) + threads * r.work_each);
 	r.keys_t = at;
 	r.values = at + p->heads * r.keys_t_n;
@@ -247,14 +257,15 @@ static void backward_queries(void *ctx, size_t i, unsigned worker)
 	const struct run *r = ctx;
 	const struct op_attention *p = r->p;
 	size_t k = i / r->q_blocks, h = r->h0 + k, q0 = i % r->q_blocks * QUERIES;
-	size_t rows = least(QUERIES, p->nq - q0), at = (k * p->nq + q0) * r->nk_pad;
+	size_t rows = least(QUERIES, p->nq - q0), at = (k * p->nq + q0) * r->ld;
 	float *prob = r->prob + at, *ds = r->ds + at;
+	float *work = r->work + worker * r->work_each;
 	size_t q_row = p->q_shared ? 0 : r->b * p->nq;
 	struct gemm_block dq = {.m = rows,
 	                        .n = p->qk,
 	                        .k = p->nk,
 	                        .a = ds,
-	                        .a_row = r->nk_pad,
+	                        .a_row = r->ld,
 	                        .a_col = 1,
 	                        .b = r->keys + k * r->keys_n,
 	                        .b_panel = r->kernels->nr * p->nk,
@@ -263,12 +274,11 @@ static void backward_queries(void *ctx, size_t i, unsigned worker)
 	                        .accumulate = p->q_shared && r->b > 0};
 
 	scores(r, rows, p->qk, q_of(r, h) + q0 * r->ld_qk, r->ld_qk, r->keys_t + k * r->keys_t_n,
-	       prob);
+	       work, prob);
 	scores(r, rows, p->v, p->d_o + o_at(r, h) + q0 * r->ld_v, r->ld_v,
-	       r->values_t + k * r->values_t_n, ds);
+	       r->values_t + k * r->values_t_n, work, ds);
 	for (size_t row = 0; row < rows; row++)
-		backward_row(r, h, q0 + row, prob + row * r->nk_pad, ds + row * r->nk_pad,
-		             r->work + worker * r->work_each);
+		backward_row(r, h, q0 + row, prob + row * r->ld, ds + row * r->ld, work);
 	r->kernels->gemm(&dq);
 }
 
@@ -278,13 +288,13 @@ static void backward_keys(void *ctx, size_t i, unsigned worker)
 	const struct run *r = ctx;
 	const struct op_attention *p = r->p;
 	size_t k = i / r->k_blocks, h = r->h0 + k, k0 = i % r->k_blocks * KEYS;
-	size_t at = k * p->nq * r->nk_pad + k0;
+	size_t at = k * p->nq * r->ld + k0;
 	struct gemm_block dk = {.m = least(KEYS, p->nk - k0),
 	                        .n = p->qk,
 	                        .k = p->nq,
 	                        .a = r->ds + at,
 	                        .a_row = 1,
-	                        .a_col = r->nk_pad,
+	                        .a_col = r->ld,
 	                        .b = r->queries + k * r->queries_n,
 	                        .b_panel = r->kernels->nr * p->nq,
 	                        .c = p->dk + (r->b * p->nk + k0) * r->ld_qk + h * p->qk,
@@ -305,7 +315,7 @@ static void lay_out(struct ops *ops, struct run *r, size_t held)
 {
 	const struct op_attention *p = r->p;
 	unsigned threads = threads_count(ops->threads);
-	size_t scores_n = held * p->nq * r->nk_pad;
+	size_t scores_n = held * p->nq * r->ld;
 	struct {
 		float **to;
 		size_t n;
@@ -332,11 +342,12 @@ static void lay_out(struct ops *ops, struct run *r, size_t held)
 void attention_fast_backward(struct ops *ops, const struct op_attention *p)
 {
 	struct run r = start(ops, p);
-	size_t each = 2 * p->nq * r.nk_pad, held = HELD / each;
+	size_t each = 2 * p->nq * r.ld, held = HELD / each;
 
 	held = held < 1 ? 1 : least(held, p->heads);
-	r.work_each =
-		up(r.kernels->mr * p->nq > r.nk_pad ? r.kernels->mr * p->nq : r.nk_pad, 16) + 16;
+	r.work_each = row_work(&r);
+	if (r.work_each < up(r.kernels->mr * p->nq, 16) + 16)
+		r.work_each = up(r.kernels->mr * p->nq, 16) + 16;
 	lay_out(ops, &r, held);
 	for (r.b = 0; r.b < p->batch; r.b++) {
 		for (r.h0 = 0; r.h0 < p->heads; r.h0 += held) {

@@ -57,7 +57,8 @@ struct sweep {
 	size_t work_each;
 };
 
-/* cross_sweep.c: values of scratch per worker; tasks over (clip, block) and over blocks. */
+/* cross_forward.c, cross_backward.c: values of scratch per worker; tasks over (clip, block) and
+ * over blocks. */
 size_t sweep_forward_work(const struct op_cross *p, const struct kernels *kernels);
 size_t sweep_backward_work(const struct op_cross *p, const struct kernels *kernels);
 void sweep_forward(void *ctx, size_t i, unsigned worker);

@@ -1,11 +1,11 @@
 #include "trainer/ops/gemm.h"
 
+#include <string.h>
+
 #include "trainer/ops/threads.h"
 
-enum {
-	DEPTH = 1024,     /* k of one pass: a panel of it stays in the second cache */
-	PANEL_GROUP = 512 /* columns of a task, at most */
-};
+/* k of one pass: a panel of it stays in the second cache. */
+enum { DEPTH = 1088 };
 
 size_t gemm_packed(const struct kernels *kernels, size_t k, size_t n)
 {
@@ -36,6 +36,22 @@ static void pack_panel(void *ctx, size_t i, unsigned worker)
 	j->kernels->pack(j->depth, least(nr, g->n - i * nr),
 	                 g->b + j->k0 * g->b_row + i * nr * g->b_col, g->b_row, g->b_col,
 	                 j->packed + i * nr * j->depth);
+}
+
+size_t gemm_stride(size_t n)
+{
+	return ((n + 15) / 16 | 1) * 16;
+}
+
+void gemm_copied(const struct kernels *kernels, const struct gemm_block *g, float *work)
+{
+	struct gemm_block block = *g;
+
+	block.a = work;
+	block.a_row = gemm_stride(g->k);
+	for (size_t i = 0; i < g->m; i++)
+		memcpy(work + i * block.a_row, g->a + i * g->a_row, g->k * sizeof(float));
+	kernels->gemm(&block);
 }
 
 void gemm_transposed(const struct kernels *kernels, const struct gemm_block *g, float *work)
@@ -83,22 +99,20 @@ static void multiply_block(void *ctx, size_t i, unsigned worker)
 	if (g->a_row == 1 && g->m > 1)
 		gemm_transposed(j->kernels, &block, j->work + worker * j->work_each);
 	else
-		j->kernels->gemm(&block);
+		gemm_copied(j->kernels, &block, j->work + worker * j->work_each);
 }
 
 /* Tasks of a size that keeps every thread busy to the end. */
 static void cut(struct job *j, unsigned threads)
 {
 	const struct gemm *g = j->g;
-	size_t nr = j->kernels->nr, mr = j->kernels->mr;
+	size_t nr = j->kernels->nr, mr = j->kernels->mr, groups = 1;
 
 	j->rows = KERNEL_BLOCK_ROWS / mr * mr;
-	j->columns = PANEL_GROUP;
-	while (j->columns > nr &&
-	       ((g->m + j->rows - 1) / j->rows) * ((g->n + j->columns - 1) / j->columns) <
-	               4 * (size_t)threads)
-		j->columns /= 2;
 	j->row_blocks = (g->m + j->rows - 1) / j->rows;
+	while (groups * nr < g->n && j->row_blocks * groups < 4 * (size_t)threads)
+		groups *= 2;
+	j->columns = ((g->n + groups - 1) / groups + nr - 1) / nr * nr;
 }
 
 void gemm(struct ops *ops, const struct gemm *g)
@@ -109,7 +123,7 @@ void gemm(struct ops *ops, const struct gemm *g)
 	size_t depth = least(g->k, DEPTH);
 
 	cut(&j, threads);
-	j.work_each = j.kernels->mr * depth + 16;
+	j.work_each = j.rows * gemm_stride(depth); /* also of mr * depth + 16 */
 	j.packed = ops_scratch(ops, gemm_packed(j.kernels, depth, g->n) + threads * j.work_each);
 	j.work = j.packed + gemm_packed(j.kernels, depth, g->n);
 	for (j.k0 = 0; j.k0 < g->k; j.k0 += j.depth) {

@@ -26,6 +26,16 @@ void gemm(struct ops *ops, const struct gemm *g);
 /* Values that the panels of a [k, n] matrix take. */
 size_t gemm_packed(const struct kernels *kernels, size_t k, size_t n);
 
+/*
+ * A row stride, at least n, of an odd number of cache lines: rows at a stride near a power of two
+ * all fall into the same few sets of the first cache and drive each other out, which costs half of
+ * the speed when the kernel walks down them.
+ */
+size_t gemm_stride(size_t n);
+
+/* The product with a's rows copied to such a stride; for one thread. work: m * gemm_stride(k). */
+void gemm_copied(const struct kernels *kernels, const struct gemm_block *g, float *work);
+
 /* Packs rows of a[m, k] given by columns (a_row == 1) into [m / mr][k][mr] and multiplies them. For
  * one thread; work: room for mr * k + 16 values. */
 enum { KERNEL_BLOCK_ROWS = 56 };

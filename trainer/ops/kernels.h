@@ -1,5 +1,5 @@
 /*
- * What differs by instruction set: one table per set, all made from kernels_body.h. Kernels are
+ * What differs by instruction set: one table per set, all made from kernels_body.inc. Kernels are
  * single-threaded, allocate nothing and know nothing of the model. The panel is their common
  * layout: `nr` columns side by side, [depth][nr], so that a row of a panel is a few vectors.
  */
@@ -40,6 +40,14 @@ struct cross_tile {
 	const float *csum;               /* [nr]: sum over channels of the query */
 	const float *keep;               /* [n][nr] dropout factors, or NULL */
 	float *max;                      /* [nr] */
+};
+
+/* What the backward pass of a tile reads besides, and where its sums go; all [nr]. */
+struct cross_gradient {
+	const float *delta, *dkept;
+	float *sum, *mean; /* of e; of e times the token's mean */
+	float *f1, *f2;
+	float *column_sum; /* [n][nr]: each token's e is added */
 };
 
 struct kernels {
@@ -92,8 +100,7 @@ struct kernels {
 	 * dS S), and of that times mean.
 	 */
 	void (*cross_backward)(const struct cross_tile *t, const struct cross_tile *d,
-	                       const float *delta, const float *dkept, float *esum, float *emean,
-	                       float *column_sum, float *f1, float *f2);
+	                       const struct cross_gradient *g);
 	/* keep factors of tokens [column, column + n) for nr rows from `row` on */
 	void (*cross_keep)(const struct op_dropout *d, uint64_t sample, uint32_t row,
 	                   uint32_t row_blocks, size_t column, size_t n, float *keep);

@@ -11,7 +11,7 @@
 #define V_MUL32(a, b) ((vu64)_mm256_mul_epu32((__m256i)(a), (__m256i)(b)))
 #define K(name)       avx2_##name
 
-#include "trainer/ops/kernels_body.h"
+#include "trainer/ops/kernels_body.inc"
 
 static bool usable(void)
 {

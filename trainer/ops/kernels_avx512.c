@@ -11,7 +11,7 @@
 #define V_MUL32(a, b) ((vu64)_mm512_mul_epu32((__m512i)(a), (__m512i)(b)))
 #define K(name)       avx512_##name
 
-#include "trainer/ops/kernels_body.h"
+#include "trainer/ops/kernels_body.inc"
 
 static bool usable(void)
 {

@@ -6,7 +6,7 @@
 #define V_MUL32(a, b) (((a)&0xffffffffu) * ((b)&0xffffffffu))
 #define K(name)       generic_##name
 
-#include "trainer/ops/kernels_body.h"
+#include "trainer/ops/kernels_body.inc"
 
 static bool usable(void)
 {

@@ -9,7 +9,7 @@
 #define V_MUL32(a, b) ((vu64)vmull_u32(vmovn_u64((uint64x2_t)(a)), vmovn_u64((uint64x2_t)(b))))
 #define K(name)       neon_##name
 
-#include "trainer/ops/kernels_body.h"
+#include "trainer/ops/kernels_body.inc"
 
 static bool usable(void)
 {

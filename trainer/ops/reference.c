@@ -191,6 +191,7 @@ static double probabilities(const struct op_attention *p, const struct head *t, 
 		sum += prob[j] = exp(prob[j] - max);
 	for (size_t j = 0; j < p->nk; j++)
 		prob[j] /= sum;
+	/* cppcheck-suppress invalidFunctionArg ; there is a key, so the sum is at least 1 */
 	return max + log(sum);
 }
 

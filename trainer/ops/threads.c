@@ -168,12 +168,16 @@ unsigned threads_count(const struct threads *t)
 static unsigned quota_cpus(void)
 {
 	FILE *f = fopen("/sys/fs/cgroup/cpu.max", "re");
+	char line[80] = "", *end = line;
 	double quota = 0, period = 0;
-	int got = f != NULL ? fscanf(f, "%lf %lf", &quota, &period) : 0;
 
+	if (f != NULL && fgets(line, sizeof(line), f) != NULL) {
+		quota = strtod(line, &end); /* "max" when there is no quota: 0 */
+		period = strtod(end, NULL);
+	}
 	if (f != NULL)
 		fclose(f);
-	return got == 2 && quota > 0 && period > 0 ? (unsigned)((quota + period - 1) / period) : 0;
+	return quota > 0 && period > 0 ? (unsigned)((quota + period - 1) / period) : 0;
 }
 
 unsigned threads_usable_cpus(void)

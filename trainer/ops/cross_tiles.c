@@ -1,0 +1,284 @@
+#include "trainer/ops/cross_tiles.h"
+
+#include <string.h>
+
+/* The grid of a modality's tokens: (t, y, x), leading dimensions 1 where there are fewer. */
+struct grid {
+	size_t dim[GRID_DIMS];
+	size_t missing; /* dimensions that have no table */
+};
+
+static struct grid grid_of(const struct op_tokens *g)
+{
+	struct grid grid = {{1, 1, 1}, GRID_DIMS - g->ndim};
+
+	for (size_t d = 0; d < g->ndim; d++)
+		grid.dim[grid.missing + d] = g->dim[d];
+	return grid;
+}
+
+float *tiles_take(struct arena *a, size_t rows)
+{
+	float *block = a->at;
+
+	a->at += rows * a->nr;
+	return block;
+}
+
+struct sums tiles_take_sums(struct arena *a, const struct op_tokens *g)
+{
+	struct grid grid = grid_of(g);
+	struct sums s = {.data = tiles_take(a, g->n_data), .rows = g->n_data + 2};
+
+	for (size_t d = 0; d < GRID_DIMS; d++) {
+		s.line[d] = tiles_take(a, grid.dim[d]);
+		s.rows += grid.dim[d];
+	}
+	s.total = tiles_take(a, 1);
+	s.mean = tiles_take(a, 1);
+	return s;
+}
+
+struct tables tiles_take_tables(struct arena *a, size_t lines)
+{
+	struct tables t;
+
+	t.pad = tiles_take(a, 1);
+	t.csum = tiles_take(a, 1);
+	t.line[0] = tiles_take(a, lines);
+	return t;
+}
+
+static size_t lines_of(const struct op_tokens *g)
+{
+	struct grid grid = grid_of(g);
+
+	return grid.dim[0] + grid.dim[1] + grid.dim[2];
+}
+
+struct extent tiles_extent(const struct op_cross *p)
+{
+	struct extent e = {0};
+
+	for (size_t i = 0; i < OP_TOKEN_GROUPS; i++) {
+		const struct op_tokens *g = &p->groups[i];
+		size_t columns = 1 + 2 * g->bands;
+
+		if (g->ndim == 0)
+			continue;
+		e.lines = lines_of(g) > e.lines ? lines_of(g) : e.lines;
+		e.columns = columns > e.columns ? columns : e.columns;
+		e.sums += g->n_data + lines_of(g) + 2;
+	}
+	return e;
+}
+
+void tiles_add(const struct kernels *k, float *to, const float *from)
+{
+	k->add(to, from, k->nr);
+}
+
+/* rows[columns][nr]: the panel's rows of the position channels of dimension d. */
+static void gather(const struct op_tokens *g, size_t d, const float *panel, size_t nr, float *rows)
+{
+	for (size_t c = 0; c < 1 + 2 * g->bands; c++)
+		memcpy(rows + c * nr, panel + (g->n_data + op_position_channel(g, d, c)) * nr,
+		       nr * sizeof(float));
+}
+
+void tiles_sum_channels(const struct kernels *k, const float *panel, size_t channels, float *csum)
+{
+	memset(csum, 0, k->nr * sizeof(float));
+	for (size_t c = 0; c < channels; c++)
+		tiles_add(k, csum, panel + c * k->nr);
+}
+
+void tiles_fill_tables(const struct kernels *k, const struct op_cross *p, const struct op_tokens *g,
+                       const float *panel, struct tables *t, float *rows)
+{
+	struct grid grid = grid_of(g);
+	size_t columns = 1 + 2 * g->bands;
+	struct gemm_block product = {.m = 1,
+	                             .n = k->nr,
+	                             .k = g->n_pad,
+	                             .a = g->pad,
+	                             .a_col = 1,
+	                             .b = panel + (p->channels - g->n_pad) * k->nr,
+	                             .c = t->pad,
+	                             .c_row = k->nr};
+
+	k->gemm(&product);
+	for (size_t d = 0; d < GRID_DIMS; d++) {
+		if (d > 0)
+			t->line[d] = t->line[d - 1] + grid.dim[d - 1] * k->nr;
+		if (d < grid.missing) {
+			memset(t->line[d], 0, grid.dim[d] * k->nr * sizeof(float));
+			continue;
+		}
+		gather(g, d - grid.missing, panel, k->nr, rows);
+		product = (struct gemm_block){.m = grid.dim[d],
+		                              .n = k->nr,
+		                              .k = columns,
+		                              .a = g->position[d - grid.missing],
+		                              .a_row = columns,
+		                              .a_col = 1,
+		                              .b = rows,
+		                              .c = t->line[d],
+		                              .c_row = k->nr};
+		k->gemm(&product);
+	}
+}
+
+void tiles_spread_sums(const struct kernels *k, const struct op_cross *p, const struct op_tokens *g,
+                       const struct sums *s, float *panel, float *rows)
+{
+	struct grid grid = grid_of(g);
+	size_t columns = 1 + 2 * g->bands, nr = k->nr;
+
+	k->add(panel, s->data, g->n_data * nr);
+	for (size_t d = grid.missing; d < GRID_DIMS; d++) {
+		struct gemm_block product = {.m = columns,
+		                             .n = nr,
+		                             .k = grid.dim[d],
+		                             .a = g->position[d - grid.missing],
+		                             .a_row = 1,
+		                             .a_col = columns,
+		                             .b = s->line[d],
+		                             .c = rows,
+		                             .c_row = nr};
+
+		k->gemm(&product);
+		for (size_t c = 0; c < columns; c++)
+			tiles_add(
+				k,
+				panel + (g->n_data + op_position_channel(g, d - grid.missing, c)) *
+						nr,
+				rows + c * nr);
+	}
+	for (size_t c = 0; c < g->n_pad; c++)
+		k->add_scaled(panel + (p->channels - g->n_pad + c) * nr, s->total, g->pad[c], nr);
+	for (size_t c = 0; c < p->channels; c++)
+		k->add_scaled(panel + c * nr, s->mean, -1, nr);
+}
+
+void tiles_data_products(const struct kernels *k, const struct op_tokens *g, const struct place *at,
+                         const float *panel, float *s)
+{
+	struct gemm_block product = {.m = at->n,
+	                             .n = k->nr,
+	                             .k = g->n_data,
+	                             .a = g->data + (at->b * g->n + at->j) * g->n_data,
+	                             .a_row = g->n_data,
+	                             .a_col = 1,
+	                             .b = panel,
+	                             .c = s,
+	                             .c_row = k->nr};
+
+	k->gemm(&product);
+}
+
+void tiles_data_sums(const struct kernels *k, const struct op_tokens *g, const struct place *at,
+                     const float *weights, float *data)
+{
+	struct gemm_block product = {.m = g->n_data,
+	                             .n = k->nr,
+	                             .k = at->n,
+	                             .a = g->data + (at->b * g->n + at->j) * g->n_data,
+	                             .a_row = 1,
+	                             .a_col = g->n_data,
+	                             .b = weights,
+	                             .c = data,
+	                             .c_row = k->nr,
+	                             .accumulate = true};
+
+	k->gemm(&product);
+}
+
+static uint64_t sample_of(const struct op_cross *p, size_t b)
+{
+	return p->dropout.sample != NULL ? p->dropout.sample[b] : b;
+}
+
+const float *tiles_keep(const struct sweep *w, size_t b, size_t block, size_t column, size_t n,
+                        float *keep)
+{
+	const struct kernels *k = w->f->kernels;
+
+	if (w->p->dropout.p == 0)
+		return NULL;
+	k->cross_keep(&w->p->dropout, sample_of(w->p, b), (uint32_t)(block * k->nr),
+	              (uint32_t)((w->f->n_tokens + 3) / 4), column, n, keep);
+	return keep;
+}
+
+struct cross_tile tiles_describe(const struct sweep *w, const struct place *at,
+                                 const struct tables *t, const float *row)
+{
+	size_t nr = w->f->kernels->nr;
+	size_t token = at->b * w->f->n_tokens + w->f->first[at->group] + at->j;
+
+	return (struct cross_tile){.n = at->n,
+	                           .row = row,
+	                           .column = t->line[2] + at->x * nr,
+	                           .mean = w->f->mean + token,
+	                           .rstd = w->f->rstd + token,
+	                           .bias = w->f->bias + token,
+	                           .csum = t->csum};
+}
+
+void tiles_row_constant(const struct kernels *k, const struct tables *t, const struct place *at,
+                        float *row)
+{
+	memcpy(row, t->pad, k->nr * sizeof(float));
+	tiles_add(k, row, t->line[0] + at->t * k->nr);
+	tiles_add(k, row, t->line[1] + at->y * k->nr);
+}
+
+void tiles_each(const struct op_tokens *g, struct place *at,
+                void (*visit)(void *ctx, const struct place *at), void *ctx)
+{
+	struct grid grid = grid_of(g);
+
+	at->j = 0;
+	for (at->t = 0; at->t < grid.dim[0]; at->t++) {
+		for (at->y = 0; at->y < grid.dim[1]; at->y++) {
+			for (at->x = 0; at->x < grid.dim[2]; at->x += at->n, at->j += at->n) {
+				size_t left = grid.dim[2] - at->x;
+
+				at->n = left < TILE ? left : TILE;
+				visit(ctx, at);
+			}
+		}
+	}
+}
+
+void tiles_plain_scores(const struct kernels *k, const struct op_cross *p,
+                        const struct plain_token *t, const float *panel, float *s)
+{
+	struct gemm_block product = {.m = 1,
+	                             .n = k->nr,
+	                             .k = p->channels,
+	                             .a = t->xh,
+	                             .a_col = 1,
+	                             .b = panel,
+	                             .c = s,
+	                             .c_row = k->nr};
+
+	k->gemm(&product);
+}
+
+void tiles_plain_keep(const struct sweep *w, size_t b, size_t block, const struct plain_token *t,
+                      float *one, float *sum)
+{
+	const struct op_tokens *g = &w->p->groups[t->group];
+	size_t nr = w->f->kernels->nr;
+
+	for (size_t i = 0; i < nr; i++)
+		sum[i] = w->p->dropout.p == 0 ? (float)t->count : 0;
+	for (size_t j = 0; w->p->dropout.p != 0 && j < g->n; j++) {
+		if (t->masked && g->mask[b * g->n + j] == 0)
+			continue;
+		tiles_keep(w, b, block, w->f->first[t->group] + j, 1, one);
+		tiles_add(w->f->kernels, sum, one);
+	}
+}
