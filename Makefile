@@ -104,7 +104,7 @@ help:
 	@sed -n 's/^## //p' Makefile
 
 ## make all      build the tool and the trainer for both architectures
-## make demo     install what is needed, build everything, assemble the image, check it
+## make demo     install what is needed, build everything, assemble the image, check it, render the fleet
 ## make test     install what is needed, build, run every test
 ## make check    the quick tests: unit only
 ## make bless    renew the golden files of specs and manifests; look at the difference
@@ -126,6 +126,7 @@ demo: deps
 	$(BUILD)/slipway build -f slipway.yaml -o $(BUILD)/image
 	$(BUILD)/slipway verify oci:$(BUILD)/image
 	tests/demo-run $(BUILD)/image
+	$(BUILD)/slipway render -f slipway.yaml -o $(BUILD)/manifests
 
 .PHONY: test
 test: deps test-deps
