@@ -27,7 +27,7 @@ LIBS     := -larchive -lcurl -lssl -lcrypto -lcjson -lyaml -lexpat -lz -Wl,-Bsta
 
 BASE_SRC    := $(wildcard base/*.c)
 BUILDER_SRC := $(wildcard builder/spec/*.c builder/oci/*.c builder/layer/*.c builder/registry/*.c \
-                 builder/aws/*.c builder/check/*.c)
+                 builder/aws/*.c builder/check/*.c builder/deploy/*.c)
 FLEET_SRC   := $(wildcard karpenter/*.c k8s/*.c)
 CLI_SRC     := $(wildcard builder/cli/*.c)
 TRAINER_SRC := $(wildcard trainer/*.c)
