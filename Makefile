@@ -76,6 +76,8 @@ help:
 
 ## make all      build the tool and the trainer for both architectures
 ## make demo     install what is needed, build everything, assemble the image, check it
+## make deploy   the fleet and one job into kubectl's cluster (DRY_RUN=client|server, JOB=TARGET, ARGS=...)
+## make undeploy show what would go; YES=1 deletes it, KEEP_DATA=1 leaves the file system
 ## make test     install what is needed, build, run every test
 ## make check    the quick tests: unit only
 ## make bless    renew the golden files of specs and manifests; look at the difference
@@ -96,6 +98,12 @@ demo: deps
 	$(BUILD)/slipway build -f slipway.yaml -o $(BUILD)/image
 	$(BUILD)/slipway verify oci:$(BUILD)/image
 	tests/demo-run $(BUILD)/image
+
+.PHONY: deploy undeploy
+deploy: $(BUILD)/slipway
+	$(BUILD)/slipway deploy $(if $(DRY_RUN),--dry-run=$(DRY_RUN)) $(if $(JOB),--job $(JOB)) $(ARGS)
+undeploy: $(BUILD)/slipway
+	$(BUILD)/slipway undeploy $(if $(YES),--yes) $(if $(KEEP_DATA),--keep-data) $(ARGS)
 
 .PHONY: test
 test: deps test-deps
@@ -214,7 +222,7 @@ fuzz: test-deps fuzzers
 bench: bench-deps $(BUILD)/slipway
 	tests/bench/bench $(BUILD)/slipway docs/bench
 
-COMMANDS := build push inspect verify diff scan iam schema render explain instances diagram nettest doctor \
+COMMANDS := build push inspect verify diff scan iam schema render explain instances diagram nettest deploy undeploy doctor \
             completion version help
 
 .PHONY: docs

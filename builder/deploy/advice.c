@@ -33,15 +33,12 @@ static const struct advice advices[] = {
 	{"ValidatingAdmissionPolicy", "denied request", ERR_SERVER,
          "A policy of the cluster refuses this object; change the spec, or ask who owns the "
          "policy."},
-	{"conflict with", "manager", ERR_CONFLICT,
-         "Somebody else set those fields. Let go of them there, or take them with "
-         "--force-conflicts."},
-	{"conflicts with", "manager", ERR_CONFLICT,
+	{"Apply failed with", "conflict", ERR_CONFLICT,
          "Somebody else set those fields. Let go of them there, or take them with "
          "--force-conflicts."},
 	{"field is immutable", NULL, ERR_CONFLICT,
-         "It cannot be changed while it exists. A job is made anew by --restart; storage only by "
-         "`slipway undeploy`."},
+         "It cannot be changed while it exists. Delete it with kubectl and run this again: a job "
+         "goes on from its checkpoint, but a claim takes its data with it."},
 	{"the object has been modified", NULL, ERR_CONFLICT, "Run this again."},
 	{"(AlreadyExists)", NULL, ERR_CONFLICT, ""},
 	{"already exists", NULL, ERR_CONFLICT, ""},
@@ -86,6 +83,8 @@ static const struct advice advices[] = {
 	{"ServiceUnavailable", NULL, ERR_NETWORK,
          "The API server is not ready; run this again later."},
 	{"InternalError", NULL, ERR_SERVER, "`kubectl get --raw /readyz?verbose` tells how it is."},
+	{"timed out waiting for the condition", NULL, ERR_NETWORK,
+         "It takes longer than expected; run the same command again."},
 	{"x509:", NULL, ERR_DENIED,
          "The cluster's certificate is not the one that kubeconfig "
          "expects: `aws eks update-kubeconfig` renews it."},
