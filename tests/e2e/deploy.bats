@@ -209,3 +209,10 @@ fault() { printf '[{"match": "%s", "stderr": "%s"%s}]' "$1" "$2" "${3:-}" >"$FAK
 	[[ $output == *"namespace perceiver: it holds objects of others"* ]]
 	[ "$(objects 'sorted(d)')" = "['namespaces||perceiver', 'pods|perceiver|guest']" ]
 }
+
+@test "deploy: the real kubectl understands the call and finds no cluster" {
+	need kubectl
+	KUBECTL=kubectl KUBECONFIG=$WORK/none run deploy
+	[ "$status" -eq 2 ]
+	[[ $output == *"aws eks update-kubeconfig"* ]]
+}

@@ -76,7 +76,7 @@ static const struct complaint complaints[] = {
 	{"Unable to connect to the server: dial tcp 10.0.0.1:443: i/o timeout\n", ERR_NETWORK,
          "VPN"},
 	{"The Job \"a\" is invalid: spec.template: field is immutable\n", ERR_CONFLICT,
-         "--restart"},
+         "checkpoint"},
 	{"something else went wrong\n", ERR_SERVER, ""},
 };
 
