@@ -127,15 +127,19 @@ static const struct fleet_target *present(const struct fleet *fleet, const cJSON
 	return NULL;
 }
 
+/* By weight; "" in a fleet without targets. */
+static const char *first_target(const struct fleet *fleet)
+{
+	return fleet->targets != NULL && fleet->n_targets > 0 ? fleet->targets[0].name : "";
+}
+
 static int choose_target(struct deploy *d, struct err *err)
 {
 	const struct fleet *fleet = &d->cluster.spec->fleet;
 	const struct fleet_target *there = present(fleet, d->owned);
 	const char *wanted = d->cli->options.job;
 
-	d->target = there != NULL          ? there->name
-	            : fleet->n_targets > 0 ? fleet->targets[0].name
-	                                   : "";
+	d->target = there != NULL ? there->name : first_target(fleet);
 	if (wanted == NULL)
 		return 0;
 	if (fleet_target_find(fleet, wanted) == NULL) {
@@ -250,7 +254,7 @@ static int look_around(struct deploy *d, struct err *err)
 
 	if (kubectl_versions(k, &versions, err) != 0)
 		return -1;
-	d->target = fleet->n_targets > 0 ? fleet->targets[0].name : "";
+	d->target = first_target(fleet);
 	stages_plan(&d->out, d->target, &d->stages);
 	if (stages_check_kinds(k, &d->stages, &d->resources, err) != 0 ||
 	    owned_list(k, d->resources, d->cluster.opts.owner, &d->owned, err) != 0)

@@ -110,14 +110,9 @@ static int delete_claim(struct kubectl *k, const cJSON *claim, const struct unde
 static int has_strangers(struct kubectl *k, const char *namespace, const char *owner, bool *ret,
                          struct err *err)
 {
-	const char *const args[] = {"get",
-	                            "pods,services,configmaps,persistentvolumeclaims,"
-	                            "deployments.apps,statefulsets.apps,jobs.batch",
-	                            "-n",
-	                            namespace,
-	                            "-o",
-	                            "json",
-	                            NULL};
+	static const char kinds[] = "pods,services,configmaps,persistentvolumeclaims,"
+				    "deployments.apps,statefulsets.apps,jobs.batch";
+	const char *const args[] = {"get", kinds, "-n", namespace, "-o", "json", NULL};
 	AUTO(json) cJSON *items = NULL;
 
 	*ret = false;
