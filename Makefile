@@ -27,7 +27,7 @@ LIBS     := -larchive -lcurl -lssl -lcrypto -lcjson -lyaml -lexpat -lz -Wl,-Bsta
 
 BASE_SRC    := $(wildcard base/*.c)
 BUILDER_SRC := $(wildcard builder/spec/*.c builder/oci/*.c builder/layer/*.c builder/registry/*.c \
-                 builder/aws/*.c builder/check/*.c)
+                 builder/aws/*.c builder/check/*.c builder/deploy/*.c)
 FLEET_SRC   := $(wildcard karpenter/*.c k8s/*.c)
 CLI_SRC     := $(wildcard builder/cli/*.c)
 # trainer/prepare decodes media with a foreign library and is a program of its own.
@@ -105,6 +105,8 @@ help:
 
 ## make all      build the tool and the trainer for both architectures
 ## make demo     install what is needed, build everything, assemble the image, check it, render the fleet
+## make deploy   the fleet and one job into kubectl's cluster (DRY_RUN=client|server, JOB=TARGET, ARGS=...)
+## make undeploy show what would go; YES=1 deletes it, KEEP_DATA=1 leaves the file system
 ## make test     install what is needed, build, run every test
 ## make check    the quick tests: unit only
 ## make bless    renew the golden files of specs and manifests; look at the difference
@@ -127,6 +129,12 @@ demo: deps
 	$(BUILD)/slipway verify oci:$(BUILD)/image
 	tests/demo-run $(BUILD)/image
 	$(BUILD)/slipway render -f slipway.yaml -o $(BUILD)/manifests
+
+.PHONY: deploy undeploy
+deploy: $(BUILD)/slipway
+	$(BUILD)/slipway deploy $(if $(DRY_RUN),--dry-run=$(DRY_RUN)) $(if $(JOB),--job $(JOB)) $(ARGS)
+undeploy: $(BUILD)/slipway
+	$(BUILD)/slipway undeploy $(if $(YES),--yes) $(if $(KEEP_DATA),--keep-data) $(ARGS)
 
 .PHONY: test
 test: deps test-deps
@@ -258,7 +266,7 @@ bench: bench-deps $(BUILD)/slipway
 bench-trainer: $(BUILD)/$(HOST_ARCH)/slipway-trainer
 	tests/bench/trainer $< docs/bench
 
-COMMANDS := build push inspect verify diff scan iam schema render explain instances diagram nettest doctor \
+COMMANDS := build push inspect verify diff scan iam schema render explain instances diagram nettest deploy undeploy doctor \
             completion version help
 
 .PHONY: docs

@@ -76,5 +76,6 @@ int completion_script(const char *shell, struct strbuf *sb, struct err *err) MUS
 extern const struct command cmd_build, cmd_push, cmd_inspect, cmd_verify, cmd_diff, cmd_scan,
 	cmd_iam, cmd_schema, cmd_doctor, cmd_completion, cmd_version, cmd_help;
 extern const struct command cmd_render, cmd_explain, cmd_instances, cmd_diagram, cmd_nettest;
+extern const struct command cmd_deploy, cmd_undeploy;
 
 #endif

@@ -219,6 +219,47 @@ _slipway_nettest() {
 		COMPREPLY=($(compgen -W "parse " -- "$cur"))
 	fi
 }
+_slipway_deploy() {
+	case "$prev" in
+	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--set) COMPREPLY=(); return;;
+	--context) COMPREPLY=(); return;;
+	--kubeconfig) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--timeout) COMPREPLY=(); return;;
+	--job) COMPREPLY=(); return;;
+	--image-digest) COMPREPLY=(); return;;
+	--dry-run) COMPREPLY=($(compgen -W "client server " -- "$cur")); return;;
+	--ca) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--username|-u) COMPREPLY=(); return;;
+	--retries) COMPREPLY=(); return;;
+	--profile) COMPREPLY=(); return;;
+	--ecr-region) COMPREPLY=(); return;;
+	--connect-to) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--file --set --context --kubeconfig --timeout --job --image-digest --dry-run --force-conflicts --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+}
+_slipway_undeploy() {
+	case "$prev" in
+	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--set) COMPREPLY=(); return;;
+	--context) COMPREPLY=(); return;;
+	--kubeconfig) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--timeout) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--file --set --context --kubeconfig --timeout --keep-data --yes --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+}
 _slipway_doctor() {
 	case "$prev" in
 	--registry) COMPREPLY=(); return;;
@@ -274,7 +315,7 @@ _slipway() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "build push inspect verify diff scan iam schema render explain instances diagram nettest doctor completion version help " -- "$cur"))
+		COMPREPLY=($(compgen -W "build push inspect verify diff scan iam schema render explain instances diagram nettest deploy undeploy doctor completion version help " -- "$cur"))
 		return
 	fi
 	case "${COMP_WORDS[1]}" in
@@ -291,6 +332,8 @@ _slipway() {
 	instances) _slipway_instances;;
 	diagram) _slipway_diagram;;
 	nettest) _slipway_nettest;;
+	deploy) _slipway_deploy;;
+	undeploy) _slipway_undeploy;;
 	doctor) _slipway_doctor;;
 	completion) _slipway_completion;;
 	version) _slipway_version;;

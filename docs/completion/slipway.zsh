@@ -15,6 +15,8 @@ _slipway() {
 			'instances:List the instance types of the fleet'\''s targets'
 			'diagram:Draw the fleet as SVG'
 			'nettest:Judge the log of an NCCL all-reduce over EFA'
+			'deploy:Bring the fleet and one job into a cluster'
+			'undeploy:Take the fleet out of a cluster, so that it costs nothing'
 			'doctor:Show what this machine offers to builds and pushes'
 			'completion:Print a tab completion script'
 			'version:Show the version and the layer formats'
@@ -191,6 +193,40 @@ _slipway() {
 		'--output=[Form of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
 		'*:argument:(parse )';;
+	deploy) _arguments -s \
+		'--file=[The spec]:FILE:_files' \
+		'*--set=[Override one value of the spec, as in job.nodes=4]:PATH=VALUE:' \
+		'--context=[kubectl'\''s context]:NAME:' \
+		'--kubeconfig=[kubectl'\''s configuration]:FILE:_files' \
+		'--timeout=[Longest wait for what was asked for (default 1800)]:SECONDS:' \
+		'--job=[Whose job runs\: by default the one that is there, else the first by weight]:TARGET:' \
+		'--image-digest=[The image'\''s digest, instead of asking the registry for its tag'\''s]:DIGEST:' \
+		'--dry-run=[Change nothing\: show the plan, or let the cluster check every object]:client|server:(client server )' \
+		'--force-conflicts[Take fields that another field manager has set]' \
+		'--insecure[Speak plain http to the registries of this command]' \
+		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
+		'--username=[User name for the registry]:NAME:' \
+		'--password-stdin[Read the password from standard input]' \
+		'--retries=[Tries per request after the first (default 5)]:N:' \
+		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
+		'--ecr-region=[The registry is ECR in this region, under a name of its own]:REGION:' \
+		'*--connect-to=[Connect there instead, as curl does; names are checked as ever]:HOST\:PORT\:TO\:PORT:' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
+	undeploy) _arguments -s \
+		'--file=[The spec]:FILE:_files' \
+		'*--set=[Override one value of the spec, as in job.nodes=4]:PATH=VALUE:' \
+		'--context=[kubectl'\''s context]:NAME:' \
+		'--kubeconfig=[kubectl'\''s configuration]:FILE:_files' \
+		'--timeout=[Longest wait for what was asked for (default 1800)]:SECONDS:' \
+		'--keep-data[Leave the file system, its claim and its driver]' \
+		'--yes[Delete; without it, what would go is shown]' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
 	doctor) _arguments -s \
 		'--registry=[Try to reach this registry with its credentials]:HOST\[/NAME\]:' \
 		'--insecure[Speak plain http to the registries of this command]' \

@@ -1,0 +1,354 @@
+/*
+ * slipway deploy: the spec's fleet into a cluster, stage by stage, the job last.
+ */
+#include <string.h>
+
+#include "base/text.h"
+#include "builder/cli/cluster.h"
+#include "builder/cli/image_ref.h"
+#include "k8s/explain.h"
+
+static const char *const dry_run_choices[] = {"client", "server", NULL};
+
+static const struct option options[] = {
+	CLUSTER_OPTIONS,
+	TEXT_OPTION("job", 0, job, "TARGET",
+                    "Whose job runs: by default the one that is there, else the first by weight"),
+	TEXT_OPTION("image-digest", 0, image_digest, "DIGEST",
+                    "The image's digest, instead of asking the registry for its tag's"),
+	TEXT_OPTION("dry-run", 0, dry_run_mode, "client|server",
+                    "Change nothing: show the plan, or let the cluster check every object",
+                    .complete = COMPLETE_CHOICES, .choices = dry_run_choices),
+	FLAG_OPTION("force-conflicts", 0, force_conflicts,
+                    "Take fields that another field manager has set"),
+	REMOTE_OPTIONS,
+};
+
+struct deploy {
+	struct cli *cli;
+	struct cluster cluster;
+	struct k8s_output out;
+	struct stage_list stages;
+	cJSON *resources, *owned;
+	const char *target; /* "" without a job */
+	struct apply_counts total;
+	size_t pruned;
+	cJSON *result;
+};
+
+static void deploy_done(struct deploy *d)
+{
+	stage_list_done(&d->stages);
+	k8s_output_done(&d->out);
+	cJSON_Delete(d->resources);
+	cJSON_Delete(d->owned);
+	cJSON_Delete(d->result);
+}
+
+static bool in_mode(const struct deploy *d, const char *mode)
+{
+	return d->cli->options.dry_run_mode != NULL &&
+	       strcmp(d->cli->options.dry_run_mode, mode) == 0;
+}
+
+/* ---- the image, by digest ---- */
+
+static void add_set(struct cli *cli, const char *assignment)
+{
+	struct strlist *sets = &cli->options.sets;
+	const char **at = arena_calloc(&cli->arena, sets->n + 1, sizeof(*at));
+
+	if (sets->n > 0)
+		memcpy(at, sets->at, sets->n * sizeof(*at));
+	at[sets->n] = assignment;
+	*sets = (struct strlist){at, sets->n + 1};
+}
+
+/* What the tag names now. */
+static int resolve_digest(struct cli *cli, const char *text, const char **ret, struct err *err)
+{
+	AUTO(remote) struct remote remote = {0};
+	AUTO(image) struct image image = {0};
+	struct descriptor root;
+	char digest[DIGEST_TEXT_MAX];
+
+	if (remote_open(cli, text, &remote, err) != 0 ||
+	    image_open(&remote, text, &cli->arena, &image, err) != 0 ||
+	    image_root(&image, &cli->arena, &root, err) != 0) {
+		err_wrap(err, "find the digest of '%s'", text);
+		return err_hint(err,
+		                "Push the image first (`slipway push`), or give its digest with "
+		                "--image-digest.");
+	}
+	*ret = arena_strdup(&cli->arena, digest_text(&root.digest, digest));
+	return 0;
+}
+
+/* Loads the spec; its job's image ends in a digest but for a dry run that asks nobody. */
+static int open_pinned(struct deploy *d, struct err *err)
+{
+	struct cli *cli = d->cli;
+	const char *digest = cli->options.image_digest;
+
+	if (digest != NULL)
+		add_set(cli, arena_printf(&cli->arena, "job.digest=%s", digest));
+	if (cluster_open(cli, &d->cluster, err) != 0)
+		return -1;
+	const struct fleet *fleet = &d->cluster.spec->fleet;
+
+	if (in_mode(d, "client") || !fleet->job->set || fleet->image == NULL ||
+	    strchr(fleet->image, '@') != NULL)
+		return 0;
+	if (resolve_digest(cli, fleet->image, &digest, err) != 0)
+		return -1;
+	add_set(cli, arena_printf(&cli->arena, "job.digest=%s", digest));
+	return cluster_open(cli, &d->cluster, err);
+}
+
+/* ---- whose job ---- */
+
+static bool is_job_of(const cJSON *object, const struct fleet_target *target)
+{
+	const char *component = object_label(object, "app.kubernetes.io/component");
+	const char *kind = json_string(object, "kind");
+
+	return component != NULL && strcmp(component, "jobs") == 0 &&
+	       strcmp(kind, "Service") != 0 && strcmp(object_name(object), target->job) == 0;
+}
+
+/* The target whose job is in the cluster, or NULL. */
+static const struct fleet_target *present(const struct fleet *fleet, const cJSON *owned)
+{
+	for (size_t i = 0; i < fleet->n_targets; i++)
+		for (const cJSON *item = owned != NULL ? owned->child : NULL; item != NULL;
+		     item = item->next)
+			if (is_job_of(item, &fleet->targets[i]))
+				return &fleet->targets[i];
+	return NULL;
+}
+
+/* By weight; "" in a fleet without targets. */
+static const char *first_target(const struct fleet *fleet)
+{
+	return fleet->targets != NULL && fleet->n_targets > 0 ? fleet->targets[0].name : "";
+}
+
+static int choose_target(struct deploy *d, struct err *err)
+{
+	const struct fleet *fleet = &d->cluster.spec->fleet;
+	const struct fleet_target *there = present(fleet, d->owned);
+	const char *wanted = d->cli->options.job;
+
+	d->target = there != NULL ? there->name : first_target(fleet);
+	if (wanted == NULL)
+		return 0;
+	if (fleet_target_find(fleet, wanted) == NULL) {
+		err_set(err, ERR_USAGE, "--job: the fleet has no target '%s'", wanted);
+		return err_hint(err, "`slipway explain` tells the targets and their order.");
+	}
+	if (there != NULL && strcmp(there->name, wanted) != 0) {
+		err_set(err, ERR_CONFLICT,
+		        "the job of '%s' is in the cluster; a job is never moved "
+		        "while it may run",
+		        there->name);
+		return err_hint(err,
+		                "`kubectl delete -n %s %s` ends it at its next checkpoint; then "
+		                "run this again.",
+		                fleet->namespace, there->job);
+	}
+	d->target = wanted;
+	return 0;
+}
+
+/* ---- what is said ---- */
+
+static void tell_stage(struct deploy *d, const struct stage *stage, const struct apply_counts *c)
+{
+	cJSON *row = cJSON_CreateObject();
+
+	json_add_string(row, "name", stage->name);
+	json_add_int(row, "created", (int64_t)c->created);
+	json_add_int(row, "changed", (int64_t)c->changed);
+	json_add_int(row, "unchanged", (int64_t)c->unchanged);
+	json_push(cJSON_GetObjectItemCaseSensitive(d->result, "stages"), row);
+	d->total.created += c->created;
+	d->total.changed += c->changed;
+	if (cli_json(d->cli))
+		return;
+	fprintf(d->cli->out, "%-11s %zu created, %zu changed, %zu unchanged%s\n", stage->name,
+	        c->created, c->changed, c->unchanged,
+	        c->left > 0 ? "; the namespace is somebody else's and is left" : "");
+	fflush(d->cli->out);
+}
+
+static void tell_plan(struct deploy *d)
+{
+	for (size_t i = 0; i < d->stages.n; i++) {
+		const struct stage *stage = &d->stages.at[i];
+
+		for (const cJSON *o = stage->items->child; o != NULL; o = o->next) {
+			cJSON *row = cJSON_CreateObject();
+
+			json_add_string(row, "stage", stage->name);
+			json_add_string(row, "kind", json_string(o, "kind"));
+			json_add_string(row, "name", object_name(o));
+			json_push(cJSON_GetObjectItemCaseSensitive(d->result, "stages"), row);
+			if (!cli_json(d->cli))
+				fprintf(d->cli->out, "%-11s %s %s\n", stage->name,
+				        json_string(o, "kind"), object_name(o));
+		}
+	}
+}
+
+/* ---- what has left the spec ---- */
+
+static bool planned(const struct deploy *d, const cJSON *object)
+{
+	for (size_t i = 0; i < d->stages.n; i++)
+		if (object_find(d->stages.at[i].items, object) != NULL)
+			return true;
+	return false;
+}
+
+/* Data and what the network test left are not deploy's to remove. */
+static bool prunable(const struct deploy *d, const cJSON *object)
+{
+	const char *component = object_label(object, "app.kubernetes.io/component");
+	enum leave_order leave = kind_of(object)->leave;
+
+	if (leave == LEAVE_CLAIM || leave == LEAVE_VOLUME || leave == LEAVE_NAMESPACE)
+		return false;
+	if (component == NULL || strcmp(component, "nettest") == 0)
+		return false;
+	return !planned(d, object);
+}
+
+static int prune(struct deploy *d, struct err *err)
+{
+	bool dry_run = d->cluster.opts.dry_run;
+	cJSON *list = json_add_array(d->result, "pruned");
+
+	for (const cJSON *o = d->owned->child; o != NULL; o = o->next) {
+		if (!prunable(d, o))
+			continue;
+		if (!dry_run &&
+		    object_delete(&d->cluster.kubectl.base, o, &d->cluster.opts, err) != 0)
+			return err_wrap(err, "prune");
+		d->pruned++;
+		json_push_string(list, object_name(o));
+		if (!cli_json(d->cli))
+			fprintf(d->cli->out, "%-11s %s %s has left the spec%s\n", "prune",
+			        json_string(o, "kind"), object_name(o),
+			        dry_run ? " and would go" : " and is gone");
+	}
+	return 0;
+}
+
+/* ---- the order of it all ---- */
+
+static int look_around(struct deploy *d, struct err *err)
+{
+	struct kubectl *k = &d->cluster.kubectl.base;
+	const struct fleet *fleet = &d->cluster.spec->fleet;
+	struct kubectl_versions versions;
+
+	if (kubectl_versions(k, &versions, err) != 0)
+		return -1;
+	d->target = first_target(fleet);
+	stages_plan(&d->out, d->target, &d->stages);
+	if (stages_check_kinds(k, &d->stages, &d->resources, err) != 0 ||
+	    owned_list(k, d->resources, d->cluster.opts.owner, &d->owned, err) != 0)
+		return -1;
+	stage_list_done(&d->stages);
+	return choose_target(d, err);
+}
+
+static int apply_all(struct deploy *d, struct err *err)
+{
+	struct kubectl *k = &d->cluster.kubectl.base;
+
+	for (size_t i = 0; i < d->stages.n; i++) {
+		const struct stage *stage = &d->stages.at[i];
+		struct apply_counts counts;
+
+		if (stage_apply(k, stage, &d->cluster.opts, &counts, err) != 0)
+			return -1;
+		tell_stage(d, stage, &counts);
+		if (!d->cluster.opts.dry_run && strcmp(stage->name, "jobs") != 0 &&
+		    stage_await(k, stage, &d->cluster.opts, err) != 0)
+			return err_wrap(err, "stage %s", stage->name);
+	}
+	return prune(d, err);
+}
+
+static void tell_end(struct deploy *d)
+{
+	bool same = d->total.created + d->total.changed + d->pruned == 0;
+
+	json_add_bool(d->result, "unchanged", same);
+	json_add_string(d->result, "target", d->target);
+	json_add_string(d->result, "image", d->cluster.spec->fleet.image);
+	if (cli_json(d->cli))
+		cli_print_json(d->cli, d->result);
+	else if (same)
+		fprintf(d->cli->out, "nothing to do: the cluster is as the spec says\n");
+	else if (d->target[0] != '\0')
+		fprintf(d->cli->out, "%s %s: %s\n", d->cluster.opts.dry_run ? "would run" : "job",
+		        d->target, d->cluster.spec->fleet.image);
+}
+
+static int run(struct deploy *d, struct err *err)
+{
+	d->result = cJSON_CreateObject();
+	json_add_array(d->result, "stages");
+	if (open_pinned(d, err) != 0 ||
+	    k8s_render(&d->cluster.spec->fleet, NULL, &d->out, err) != 0)
+		return -1;
+	d->cluster.opts.dry_run = in_mode(d, "server");
+	if (in_mode(d, "client")) {
+		if (choose_target(d, err) != 0)
+			return -1;
+		stages_plan(&d->out, d->target, &d->stages);
+		tell_plan(d);
+		if (cli_json(d->cli))
+			cli_print_json(d->cli, d->result);
+		return 0;
+	}
+	if (look_around(d, err) != 0)
+		return -1;
+	stages_plan(&d->out, d->target, &d->stages);
+	if (apply_all(d, err) != 0)
+		return -1;
+	tell_end(d);
+	return 0;
+}
+
+static int cmd_deploy_run(struct cli *cli, struct err *err)
+{
+	AUTO(deploy) struct deploy d = {.cli = cli};
+
+	if (run(&d, err) == 0)
+		return 0;
+	return err_wrap(err, "deploy");
+}
+
+const struct command cmd_deploy = {
+	.name = "deploy",
+	.summary = "Bring the fleet and one job into a cluster",
+	.synopsis = "",
+	.details =
+		"Applies what `slipway render` renders, through kubectl and with its access to the "
+		"cluster: namespace, node pools, device plugins, storage, monitoring, then the job "
+		"of one target, by digest. Each stage is awaited: pools Ready, plugins rolled out, "
+		"the claim bound. Missing operators and objects of other owners are told before "
+		"anything of a stage is sent.\n\n"
+		"It can be run again at any time: after a failure or Ctrl-C it goes on, and when "
+		"nothing has changed it says so. What has left the spec is deleted, by the owner's "
+		"label alone; volumes and claims never are.\n",
+	.examples = "slipway deploy\tApply the fleet and start the first target's job\n"
+		    "slipway deploy --dry-run=server\tLet the cluster check every object\n"
+		    "slipway deploy --job g5\tRun on another target\n",
+	.options = options,
+	.n_options = ARRAY_LEN(options),
+	.run = cmd_deploy_run,
+};

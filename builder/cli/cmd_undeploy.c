@@ -1,0 +1,114 @@
+/*
+ * slipway undeploy: the fleet out of the cluster, in the reverse order, and what still costs money.
+ */
+#include <string.h>
+
+#include "builder/cli/cluster.h"
+#include "builder/deploy/undeploy.h"
+
+static const struct option options[] = {
+	CLUSTER_OPTIONS,
+	FLAG_OPTION("keep-data", 0, keep_data, "Leave the file system, its claim and its driver"),
+	FLAG_OPTION("yes", 'y', yes, "Delete; without it, what would go is shown"),
+};
+
+static int find_owned(struct cluster *c, cJSON **ret, struct err *err)
+{
+	struct stage_list nothing = {0};
+	AUTO(json) cJSON *resources = NULL;
+	struct kubectl_versions versions;
+	struct kubectl *k = &c->kubectl.base;
+
+	if (kubectl_versions(k, &versions, err) != 0 ||
+	    stages_check_kinds(k, &nothing, &resources, err) != 0)
+		return -1;
+	return owned_list(k, resources, c->opts.owner, ret, err);
+}
+
+/* In the order of going; returns how many. */
+static size_t tell_going(struct cli *cli, const cJSON *owned, const struct undeploy_opts *opts,
+                         cJSON *list, bool print)
+{
+	size_t n = 0;
+
+	for (int rank = LEAVE_JOB; rank <= LEAVE_NAMESPACE; rank++)
+		for (const cJSON *o = owned->child; o != NULL; o = o->next) {
+			if ((int)kind_of(o)->leave != rank || !undeploy_takes(o, opts))
+				continue;
+			n++;
+			json_push_string(list, object_name(o));
+			if (print)
+				fprintf(cli->out, "%s %s\n", json_string(o, "kind"),
+				        object_name(o));
+		}
+	return n;
+}
+
+/* What undeploy never touches, and goes on costing. */
+static void tell_standing(const struct fleet *fleet, bool keep_data, struct strbuf *left)
+{
+	if (fleet->storage->fsx.set && fleet->storage->fsx.id != NULL)
+		strbuf_addf(left, "file system %s: it was there before the fleet\n",
+		            fleet->storage->fsx.id);
+	else if (fleet->storage->fsx.set && keep_data)
+		strbuf_addf(left, "the file system behind the claim %s: kept as asked\n",
+		            fleet->claim);
+	strbuf_addf(left, "the cluster %s itself: `eksctl delete cluster --name %s --region %s`\n",
+	            fleet->cluster_name, fleet->cluster_name, fleet->cluster->region);
+}
+
+static void tell_end(struct cli *cli, size_t n, const struct strbuf *left, cJSON *result)
+{
+	json_add_int(result, "deleted", (int64_t)n);
+	json_add_string(result, "still_there", strbuf_str(left));
+	if (cli_json(cli)) {
+		cli_print_json(cli, result);
+		return;
+	}
+	fprintf(cli->out, "%zu object%s deleted\nstill there, and may cost money:\n%s", n,
+	        n == 1 ? "" : "s", strbuf_str(left));
+}
+
+static int cmd_undeploy_run(struct cli *cli, struct err *err)
+{
+	AUTO(json) cJSON *owned = NULL;
+	AUTO(json) cJSON *result = cJSON_CreateObject();
+	AUTO(strbuf) struct strbuf left = STRBUF_INIT(16384);
+	cJSON *list = json_add_array(result, "objects");
+	struct cluster c;
+
+	if (cluster_open(cli, &c, err) != 0 || find_owned(&c, &owned, err) != 0)
+		return err_wrap(err, "undeploy");
+	struct undeploy_opts opts = {c.opts, k8s_pool_label(&c.spec->fleet),
+	                             cli->options.keep_data};
+	size_t n = tell_going(cli, owned, &opts, list, !cli_json(cli));
+
+	if (n > 0 && !cli->options.yes) {
+		err_set(err, ERR_USAGE, "%zu object%s of '%s' would go; nothing was deleted", n,
+		        n == 1 ? "" : "s", c.opts.owner);
+		return err_hint(err, "Say --yes to delete them%s.",
+		                opts.keep_data ? "" : "; --keep-data leaves the file system");
+	}
+	if (undeploy_run(&c.kubectl.base, owned, &opts, &left, err) != 0)
+		return err_wrap(err, "undeploy");
+	tell_standing(&c.spec->fleet, opts.keep_data, &left);
+	tell_end(cli, n, &left, result);
+	return 0;
+}
+
+const struct command cmd_undeploy = {
+	.name = "undeploy",
+	.summary = "Take the fleet out of a cluster, so that it costs nothing",
+	.synopsis = "",
+	.details =
+		"Deletes what carries the fleet's owner label, in the reverse order of deploy: the "
+		"job, the claim and its file system, the node pools, then plugins and names; waits "
+		"until nodes and volumes are really gone, and lists what is left and may cost "
+		"money. Objects of others are never touched; a namespace that holds some stays.\n\n"
+		"Without --yes it shows what would go, and exits with status 2.\n",
+	.examples = "slipway undeploy\tShow what would go\n"
+		    "slipway undeploy --yes --keep-data\tAll but the file system\n",
+	.options = options,
+	.n_options = ARRAY_LEN(options),
+	.run = cmd_undeploy_run,
+};

@@ -1,0 +1,225 @@
+/* kubectl's complaints as advice, retries, and the kinds that slipway renders. */
+#include "tests/harness.h"
+
+#include "builder/deploy/kinds.h"
+#include "builder/deploy/kubectl.h"
+
+/* A cluster that fails some times, then answers. */
+struct fake {
+	struct kubectl base;
+	const char *complaint, *answer;
+	int failures, calls;
+};
+
+static void no_sleep(struct clock *c UNUSED, int64_t ms UNUSED)
+{
+}
+
+static int fake_call(struct kubectl *base, const char *const *args UNUSED, const char *input UNUSED,
+                     struct kubectl_reply *reply, struct err *err UNUSED)
+{
+	struct fake *f = (struct fake *)base;
+	bool failed = f->calls++ < f->failures;
+
+	reply->status = failed ? 1 : 0;
+	reply->err_text = (struct strbuf)STRBUF_INIT(4096);
+	strbuf_adds(failed ? &reply->err_text : &reply->out, failed ? f->complaint : f->answer);
+	return 0;
+}
+
+static struct clock quick = {NULL, no_sleep};
+
+static struct fake fake(const char *complaint, int failures, const char *answer)
+{
+	return (struct fake){{fake_call, &quick, NULL, 4}, complaint, answer, failures, 0};
+}
+
+static const char *const get[] = {"get", "pods", NULL};
+
+struct complaint {
+	const char *text;
+	enum err_code code;
+	const char *hint; /* part of it */
+};
+
+static const struct complaint complaints[] = {
+	{"error: current-context is not set\n", ERR_USAGE, "--context"},
+	{"The connection to the server localhost:8080 was refused - did you specify the right host "
+         "or port?\n",
+         ERR_USAGE, "update-kubeconfig"},
+	{"error: You must be logged in to the server (Unauthorized)\n", ERR_DENIED, "access entry"},
+	{"Unable to connect to the server: getting credentials: exec: executable aws failed with "
+         "exit "
+         "code 255\n",
+         ERR_DENIED, "get-caller-identity"},
+	{"Error from server (Forbidden): nodepools.karpenter.sh \"a\" is forbidden: User \"u\" "
+         "cannot "
+         "patch resource \"nodepools\" in API group \"karpenter.sh\" at the cluster scope\n",
+         ERR_DENIED, "auth can-i"},
+	{"error: resource mapping not found for name: \"a\" namespace: \"\" from \"STDIN\": no "
+         "matches "
+         "for kind \"NodePool\" in version \"karpenter.sh/v1\"\nensure CRDs are installed first\n",
+         ERR_NOT_FOUND, "Karpenter is missing"},
+	{"no matches for kind \"Job\" in version \"batch.volcano.sh/v1alpha1\"\n", ERR_NOT_FOUND,
+         "Volcano is missing"},
+	{"Error from server (InternalError): Internal error occurred: failed calling webhook "
+         "\"validation.webhook.karpenter.sh\": no endpoints available\n",
+         ERR_SERVER, "admission webhook"},
+	{"Error from server: admission webhook \"policy.example.com\" denied the request: no\n",
+         ERR_SERVER, "policy"},
+	{"error: Apply failed with 1 conflict: conflict with \"kubectl-client-side-apply\" using "
+         "v1: "
+         ".spec.x\nPlease review the fields above--they currently have other managers.\n",
+         ERR_CONFLICT, "--force-conflicts"},
+	{"Error from server (TooManyRequests): the server has received too many requests\n",
+         ERR_NETWORK, "busy"},
+	{"Unable to connect to the server: dial tcp 10.0.0.1:443: i/o timeout\n", ERR_NETWORK,
+         "VPN"},
+	{"The Job \"a\" is invalid: spec.template: field is immutable\n", ERR_CONFLICT,
+         "checkpoint"},
+	{"something else went wrong\n", ERR_SERVER, ""},
+};
+
+static void every_complaint_is_understood(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(complaints); i++) {
+		struct err err = {0};
+
+		CHECK_INT(kubectl_advice(complaints[i].text, &err), -1);
+		CHECK_INT(err.code, complaints[i].code);
+		if (strstr(err.hint, complaints[i].hint) == NULL)
+			CHECK_STR(err.hint, complaints[i].hint);
+	}
+}
+
+static void a_conflict_names_the_manager(void)
+{
+	struct err err = {0};
+
+	kubectl_advice(complaints[9].text, &err);
+	CHECK(strstr(err.msg, "kubectl-client-side-apply") != NULL);
+}
+
+static void a_busy_server_is_asked_again(void)
+{
+	struct fake f = fake("Error from server (TooManyRequests): wait\n", 3, "{\"a\":1}");
+	AUTO(json) cJSON *doc = NULL;
+	struct err err = {0};
+
+	CHECK_INT(kubectl_json(&f.base, get, NULL, &doc, &err), 0);
+	CHECK_INT(f.calls, 4);
+	CHECK(json_get(doc, "a") != NULL);
+}
+
+static void a_server_that_stays_busy_is_given_up(void)
+{
+	struct fake f = fake("Error from server (TooManyRequests): wait\n", 99, "");
+	AUTO(json) cJSON *doc = NULL;
+	struct err err = {0};
+
+	CHECK_INT(kubectl_json(&f.base, get, NULL, &doc, &err), -1);
+	CHECK_INT(err.code, ERR_NETWORK);
+	CHECK_INT(f.calls, 5);
+}
+
+static void what_is_forbidden_is_asked_once(void)
+{
+	struct fake f = fake("Error from server (Forbidden): pods is forbidden\n", 99, "");
+	AUTO(json) cJSON *doc = NULL;
+	struct err err = {0};
+
+	CHECK_INT(kubectl_json(&f.base, get, NULL, &doc, &err), -1);
+	CHECK_INT(err.code, ERR_DENIED);
+	CHECK_INT(f.calls, 1);
+}
+
+static size_t listed(const char *answer)
+{
+	struct fake f = fake("", 0, answer);
+	AUTO(json) cJSON *items = NULL;
+	struct err err = {0};
+
+	CHECK_INT(kubectl_list(&f.base, get, NULL, &items, &err), 0);
+	return (size_t)cJSON_GetArraySize(items);
+}
+
+static void lists_are_lists_whatever_their_size(void)
+{
+	CHECK_INT(listed(""), 0);
+	CHECK_INT(listed("{\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\"}}"), 1);
+	CHECK_INT(listed("{\"kind\":\"List\",\"items\":[{},{}]}"), 2);
+	CHECK_INT(listed("{\"kind\":\"ConfigMap\",\"items\":[{},{}]}"), 1);
+}
+
+static int versions(const char *answer, struct err *err)
+{
+	struct fake f = fake("", 0, answer);
+	struct kubectl_versions v;
+
+	return kubectl_versions(&f.base, &v, err);
+}
+
+static void an_old_kubectl_is_refused(void)
+{
+	struct err err = {0};
+
+	CHECK_INT(versions("{\"clientVersion\":{\"minor\":\"32\"},\"serverVersion\":{\"minor\":"
+	                   "\"34+\"}}",
+	                   &err),
+	          0);
+	CHECK_INT(versions("{\"clientVersion\":{\"minor\":\"18\"},\"serverVersion\":{\"minor\":"
+	                   "\"34\"}}",
+	                   &err),
+	          -1);
+	CHECK_INT(err.code, ERR_UNSUPPORTED);
+	CHECK_INT(versions("{\"clientVersion\":{\"minor\":\"32\"}}", &err), -1);
+	CHECK_INT(err.code, ERR_NETWORK);
+	CHECK_INT(versions("{}", &err), -1);
+	CHECK_INT(err.code, ERR_FORMAT);
+}
+
+static void no_kubectl_is_told(void)
+{
+	struct kubectl_exec k;
+	AUTO(json) cJSON *doc = NULL;
+	struct err err = {0};
+
+	kubectl_exec_init(&k, &quick, NULL);
+	k.program = "no-such-kubectl";
+	CHECK_INT(kubectl_json(&k.base, get, NULL, &doc, &err), -1);
+	CHECK_INT(err.code, ERR_NOT_FOUND);
+	CHECK(strstr(err.hint, "Install kubectl") != NULL);
+}
+
+static void kinds_are_told_apart_by_group(void)
+{
+	cJSON *plain = cJSON_Parse("{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\"}");
+	cJSON *volcano =
+		cJSON_Parse("{\"apiVersion\":\"batch.volcano.sh/v1alpha1\",\"kind\":\"Job\"}");
+	cJSON *strange = cJSON_Parse("{\"apiVersion\":\"example.com/v1\",\"kind\":\"Job\"}");
+
+	CHECK_STR(kind_of(plain)->resource, "jobs.batch");
+	CHECK_STR(kind_of(volcano)->resource, "jobs.batch.volcano.sh");
+	CHECK(kind_of(strange) == NULL);
+	CHECK(!object_same(plain, volcano));
+	CHECK_STR(operator_of("karpenter.sh")->name, "Karpenter");
+	CHECK(operator_of("apps") == NULL);
+	CHECK(operator_of("") == NULL);
+	cJSON_Delete(plain);
+	cJSON_Delete(volcano);
+	cJSON_Delete(strange);
+}
+
+int main(void)
+{
+	TEST("kubectl: every complaint has a code and a next step", every_complaint_is_understood);
+	TEST("kubectl: a conflict names the other manager", a_conflict_names_the_manager);
+	TEST("kubectl: a busy server is asked again", a_busy_server_is_asked_again);
+	TEST("kubectl: a server that stays busy is given up", a_server_that_stays_busy_is_given_up);
+	TEST("kubectl: what is forbidden is asked once", what_is_forbidden_is_asked_once);
+	TEST("kubectl: lists are lists whatever their size", lists_are_lists_whatever_their_size);
+	TEST("kubectl: an old client and a silent server are told", an_old_kubectl_is_refused);
+	TEST("kubectl: a missing program is told", no_kubectl_is_told);
+	TEST("kinds: told apart by group", kinds_are_told_apart_by_group);
+	return test_done();
+}
