@@ -98,6 +98,13 @@ struct plan {
 int plan_make(const struct spec *spec, const struct platform *only, size_t n_only, struct arena *a,
               struct plan **ret_plan, struct diags *d, struct err *err) MUST_USE;
 
+/*
+ * A layer whose blobs depend on the files of all platforms (share, with content that differs between
+ * them), so that a machine which has one platform's files only cannot make it; NULL = none, and each
+ * platform may be built where it likes.
+ */
+const struct layer_spec *spec_layer_across_platforms(const struct spec *spec);
+
 /* Appends the plan as readable text (`slipway build --dry-run`) or JSON. */
 void plan_text(const struct plan *plan, struct strbuf *sb);
 cJSON *plan_json(const struct plan *plan);
