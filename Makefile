@@ -28,12 +28,12 @@ LIBS     := -larchive -lcurl -lssl -lcrypto -lcjson -lyaml -lexpat -lz -Wl,-Bsta
 BASE_SRC    := $(wildcard base/*.c)
 BUILDER_SRC := $(wildcard builder/spec/*.c builder/oci/*.c builder/layer/*.c builder/registry/*.c \
                  builder/aws/*.c builder/check/*.c)
-FLEET_SRC   := $(wildcard karpenter/*.c k8s/*.c)
+FLEET_SRC   := $(wildcard karpenter/*.c k8s/*.c pipeline/*.c)
 CLI_SRC     := $(wildcard builder/cli/*.c)
 TRAINER_SRC := $(wildcard trainer/*.c)
 # What the trainer uses of base/: nothing that needs a foreign library.
 TRAINER_BASE_SRC := base/err.c base/mem.c base/strbuf.c base/jsonw.c base/slurp.c
-HEADERS     := $(wildcard base/*.h builder/*/*.h karpenter/*.h k8s/*.h trainer/*.h tests/*.h)
+HEADERS     := $(wildcard base/*.h builder/*/*.h karpenter/*.h k8s/*.h pipeline/*.h trainer/*.h tests/*.h)
 
 LIB_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC))
 CLI_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(CLI_SRC))
@@ -154,7 +154,7 @@ layers:
 sizes:
 	tests/lint/sizes
 headers:
-	@for h in $(filter-out base/banned.h,$(wildcard base/*.h builder/*/*.h karpenter/*.h k8s/*.h trainer/*.h)); do \
+	@for h in $(filter-out base/banned.h,$(wildcard base/*.h builder/*/*.h karpenter/*.h k8s/*.h pipeline/*.h trainer/*.h)); do \
 	  echo "#include \"$$h\"" | $(CC) $(CFLAGS) -x c -fsyntax-only - || exit 1; done
 
 .PHONY: format
@@ -179,7 +179,7 @@ cover: test-deps all
 	$(MAKE) BUILD=build-cover OPT='-O0 -g' EXTRA_CFLAGS='--coverage -fprofile-update=atomic -U_FORTIFY_SOURCE -Wno-format-truncation' EXTRA_LDFLAGS='--coverage' \
 	  build-cover/slipway units
 	BUILD=build-cover tests/run unit e2e
-	gcovr --root . --object-directory build-cover/obj --filter 'base/' --filter 'builder/' --filter 'k8s/' --filter 'karpenter/' \
+	gcovr --root . --object-directory build-cover/obj --filter 'base/' --filter 'builder/' --filter 'k8s/' --filter 'karpenter/' --filter 'pipeline/' \
 	  --exclude 'builder/cli/main.c' --print-summary --fail-under-line 85
 
 # ---- fuzzers (clang, libFuzzer) ------------------------------------------------------------------

@@ -18,6 +18,7 @@
 #include "builder/oci/mediatype.h"
 #include "builder/oci/platform.h"
 #include "k8s/model.h"
+#include "pipeline/model.h"
 
 /* The base of one platform; platform.os empty = for every platform. */
 struct spec_base {
@@ -57,7 +58,8 @@ struct spec {
 	struct srcpos name_at;
 	struct spec_image image;
 	struct fleet_sections sections; /* cluster, fleet, storage, job, monitoring as written */
-	struct fleet fleet;             /* and resolved */
+	struct pipeline_section pipeline_section;
+	struct fleet fleet; /* and resolved; the pipeline in fleet.pipeline */
 };
 
 struct spec_set {
