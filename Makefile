@@ -214,7 +214,7 @@ fuzz: test-deps fuzzers
 bench: bench-deps $(BUILD)/slipway
 	tests/bench/bench $(BUILD)/slipway docs/bench
 
-COMMANDS := build push index inspect verify diff scan iam schema render explain instances diagram nettest doctor \
+COMMANDS := build push index inspect verify diff scan iam schema render explain instances diagram nettest pipeline doctor \
             completion version help
 
 .PHONY: docs

@@ -42,7 +42,8 @@ void pipeline_buildspec(const struct pipeline *p, const struct pipeline_step *st
 
 /* ---- one batch build ---- */
 
-/* A batch's builds share no artifacts: they meet in the project's cache bucket, below the commit. */
+/* A batch's builds share no artifacts: they meet in the project's cache bucket, below the commit.
+ */
 #define MEETING "s3://$SLIPWAY_BUCKET/batch/$CODEBUILD_RESOLVED_SOURCE_VERSION"
 
 static void add_batch_commands(const struct pipeline_step *step, cJSON *commands)

@@ -15,8 +15,8 @@ enum pipeline_kind { STEP_BUILD, STEP_INDEX, STEP_CHECK, STEP_DEPLOY };
 
 /*
  * One step: commands for a POSIX shell, one after another in the same shell, stopped by the first
- * that fails. It starts in a fresh checkout. Artifacts of earlier steps lie in folders of their own,
- * named by the variable CODEBUILD_SRC_DIR_<artifact>.
+ * that fails. It starts in a fresh checkout. Artifacts of earlier steps lie in folders of their
+ * own, named by the variable CODEBUILD_SRC_DIR_<artifact>.
  */
 struct pipeline_step {
 	enum pipeline_kind kind;
@@ -24,8 +24,8 @@ struct pipeline_step {
 	const char *resource;     /* "BuildAmd64": its name in the template */
 	const char *architecture; /* of its machine: "amd64" */
 	struct strlist commands;
-	const char *artifact; /* its output's name, "BuildAmd64"; NULL = none */
-	struct strlist files; /* in the artifact */
+	const char *artifact;  /* its output's name, "BuildAmd64"; NULL = none */
+	struct strlist files;  /* in the artifact */
 	struct strlist inputs; /* artifacts of earlier steps */
 };
 
@@ -43,7 +43,8 @@ struct pipeline_repository {
 
 /* What the rest of the spec tells. */
 struct pipeline_facts {
-	const char *name, *file; /* of the spec; file is relative to the source's root */
+	const char *name, *file; /* of the spec; file is a word for a shell, in the source's root */
+	const char *sets;        /* its overrides as further words of a shell's command */
 	struct srcpos name_at;
 	const char *image;            /* "HOST/NAME"; NULL = the spec has none */
 	struct strlist architectures; /* of image.platforms */
@@ -58,7 +59,7 @@ struct pipeline_facts {
 
 struct pipeline {
 	const struct pipeline_section *section;
-	const char *name, *file, *region, *image;
+	const char *name, *file, *sets, *region, *image;
 	const char *cluster; /* NULL = nothing is deployed */
 	struct pipeline_repository repository;
 	bool scan;

@@ -104,7 +104,8 @@ static const char *check_option(const char *text, const char **ret_hint)
 static const char *check_key_arn(const char *text, const char **ret_hint)
 {
 	*ret_hint = "arn:aws:kms:REGION:ACCOUNT:key/ID";
-	return !text_has_prefix(text, "arn:") || strstr(text, ":kms:") == NULL || !plain(text, ":/-")
+	return !text_has_prefix(text, "arn:") || strstr(text, ":kms:") == NULL ||
+	                       !plain(text, ":/-")
 	               ? "not a key's ARN"
 	               : NULL;
 }
@@ -115,8 +116,8 @@ static const struct field source_rows[] = {
                      .flags = FIELD_LITERAL | FIELD_REQUIRED, .check = check_connection),
 	FIELD_STRING(struct source_section, repository, "repository", "OWNER/NAME there.",
                      .flags = FIELD_LITERAL | FIELD_REQUIRED, .check = check_repository),
-	TEXT(struct source_section, branch, "branch", "Branch that is built.", .check = check_branch,
-             .fallback_doc = "main"),
+	TEXT(struct source_section, branch, "branch", "Branch that is built.",
+             .check = check_branch, .fallback_doc = "main"),
 };
 
 static const struct field_table source_fields =
@@ -140,7 +141,7 @@ static const struct field_table builder_fields =
 /* CloudWatch Logs takes only these. */
 static void check_pipeline(struct fields_context *c, const struct yaml_node *node, void *object)
 {
-	static const int64_t known[] = {1,   3,   5,   7,   14,  30,  60,  90,  120,
+	static const int64_t known[] = {1,   3,   5,   7,   14,  30,  60,   90,   120,
 	                                150, 180, 365, 400, 545, 731, 1096, 1827, 3653};
 	struct pipeline_section *p = object;
 	bool found = false;
@@ -148,9 +149,10 @@ static void check_pipeline(struct fields_context *c, const struct yaml_node *nod
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		found |= p->log_days == known[i];
 	if (!found && p->log_days > 0)
-		fields_problem(c, node,
-		               "pipeline.log_days: CloudWatch Logs keeps 1, 3, 5, 7, 14, 30, 60, 90, "
-		               "120, 150, 180, 365, 400, 545, 731, 1096, 1827 or 3653 days");
+		fields_problem(
+			c, node,
+			"pipeline.log_days: CloudWatch Logs keeps 1, 3, 5, 7, 14, 30, 60, 90, "
+			"120, 150, 180, 365, 400, 545, 731, 1096, 1827 or 3653 days");
 	if (p->source.branch == NULL)
 		p->source.branch = "main";
 	if (p->severity == NULL)
@@ -169,8 +171,8 @@ static const struct field rows[] = {
 	FIELD_STRINGS(struct pipeline_section, install, "install",
                       "Commands that put the toolchain and slipway on a fresh machine.",
                       .flags = FIELD_LITERAL),
-	FIELD_STRINGS(struct pipeline_section, test, "test", "Commands that test, on every builder.",
-                      .flags = FIELD_LITERAL),
+	FIELD_STRINGS(struct pipeline_section, test, "test",
+                      "Commands that test, on every builder.", .flags = FIELD_LITERAL),
 	FIELD_STRINGS(struct pipeline_section, build, "build",
                       "Commands that make what the layers pack; $SLIPWAY_ARCH is amd64 or arm64.",
                       .flags = FIELD_LITERAL),
@@ -203,9 +205,8 @@ static const struct field rows[] = {
 	TEXT(struct pipeline_section, topic, "topic",
              "SNS topic that is told of failures, approvals and ends, by ARN.",
              .check = check_topic_arn),
-	TEXT(struct pipeline_section, kms_key, "kms_key",
-             "Key of buckets and artifacts, by ARN.", .check = check_key_arn,
-             .fallback_doc = "S3's own keys"),
+	TEXT(struct pipeline_section, kms_key, "kms_key", "Key of buckets and artifacts, by ARN.",
+             .check = check_key_arn, .fallback_doc = "S3's own keys"),
 	FIELD_BOOL(struct pipeline_section, github, "github",
                    "Also write a GitHub Actions workflow that does the same."),
 	TEXT(struct pipeline_section, github_role, "github_role",

@@ -61,17 +61,19 @@ static void check_image(const struct pipeline_facts *f, struct diags *d)
 	struct diag *problem;
 
 	if (f->image == NULL)
-		diags_add(d, DIAG_ERROR, f->image_at, "a pipeline pushes: image.repository is missing");
+		diags_add(d, DIAG_ERROR, f->image_at,
+		          "a pipeline pushes: image.repository is missing");
 	for (size_t i = 0; i < f->architectures.n; i++)
 		if (!has_machine(f->architectures.at[i]))
-			diags_add(d, DIAG_ERROR, f->image_at, "no builder for %s: a pipeline builds amd64 and arm64",
-			            f->architectures.at[i]);
+			diags_add(d, DIAG_ERROR, f->image_at,
+			          "no builder for %s: a pipeline builds amd64 and arm64",
+			          f->architectures.at[i]);
 	if (f->shared_layer == NULL)
 		return;
 	problem = diags_add(d, DIAG_ERROR, f->shared_layer_at,
-	                      "layer '%s' shares files between platforms, and a pipeline builds each "
-	                      "on a machine of its own",
-	                      f->shared_layer);
+	                    "layer '%s' shares files between platforms, and a pipeline builds each "
+	                    "on a machine of its own",
+	                    f->shared_layer);
 	diag_hint(d, problem, "write `share: false` in it");
 }
 
@@ -79,7 +81,8 @@ static void check_places(const struct pipeline_section *s, const struct pipeline
                          const char *region, struct diags *d)
 {
 	if (region == NULL)
-		diags_add(d, DIAG_ERROR, s->at, "pipeline.region is missing: nothing else in the spec tells it");
+		diags_add(d, DIAG_ERROR, s->at,
+		          "pipeline.region is missing: nothing else in the spec tells it");
 	if (s->deploy && f->cluster == NULL)
 		diags_add(d, DIAG_ERROR, s->deploy_at, "there is no cluster to deploy to");
 	if (s->tags.n > 5)
@@ -95,9 +98,9 @@ struct pipeline *pipeline_resolve(const struct pipeline_section *section,
 {
 	struct pipeline *p = arena_calloc(a, 1, sizeof(*p));
 	size_t before = diags->n_errors;
-	const char *region = section->region != NULL       ? section->region
-	                     : facts->ecr_region != NULL   ? facts->ecr_region
-	                                                   : facts->cluster_region;
+	const char *region = section->region != NULL     ? section->region
+	                     : facts->ecr_region != NULL ? facts->ecr_region
+	                                                 : facts->cluster_region;
 
 	check_image(facts, diags);
 	check_places(section, facts, region, diags);
@@ -106,6 +109,7 @@ struct pipeline *pipeline_resolve(const struct pipeline_section *section,
 	*p = (struct pipeline){.section = section,
 	                       .name = facts->name,
 	                       .file = facts->file,
+	                       .sets = facts->sets,
 	                       .region = region,
 	                       .image = facts->image,
 	                       .cluster = section->deploy ? facts->cluster : NULL,

@@ -1,7 +1,7 @@
 /*
- * The section `pipeline` of slipway.yaml as it was written: what pipeline_fields decodes into. Texts
- * are NULL, numbers 0 where the spec says nothing and there is no default. All memory lives in the
- * spec's arena.
+ * The section `pipeline` of slipway.yaml as it was written: what pipeline_fields decodes into.
+ * Texts are NULL, numbers 0 where the spec says nothing and there is no default. All memory lives
+ * in the spec's arena.
  */
 #ifndef SLIPWAY_PIPELINE_SECTIONS_H
 #define SLIPWAY_PIPELINE_SECTIONS_H

@@ -79,9 +79,9 @@ static void add_build(struct pipeline *p, const char *architecture, struct arena
 	add_all(&step->commands, &p->section->build);
 	add(&step->commands,
 	    arena_printf(a,
-	                 "slipway build -f %s --platform linux/%s --push-by-digest --result-file "
+	                 "slipway build -f %s%s --platform linux/%s --push-by-digest --result-file "
 	                 "%s%s",
-	                 p->file, architecture, part, options_of(p, a)));
+	                 p->file, p->sets, architecture, part, options_of(p, a)));
 	step->artifact = step->resource;
 	add(&step->files, part);
 }
@@ -120,16 +120,14 @@ static void add_check(struct pipeline *p, struct arena *a)
 		tags = arena_printf(a, "%s --tag %s", tags, p->section->tags.at[i]);
 	add(&step->inputs, index->artifact);
 	add(&step->commands, arena_printf(a, "DIGEST=$(cat \"%s/digest\")", dir));
-	add(&step->commands, arena_printf(a, "slipway verify \"%s@$DIGEST\"%s", p->image,
-	                                  options));
+	add(&step->commands, arena_printf(a, "slipway verify \"%s@$DIGEST\"%s", p->image, options));
 	if (p->scan)
 		add(&step->commands, arena_printf(a, "slipway scan --severity %s \"%s@$DIGEST\"%s",
 		                                  p->section->severity, p->image, options));
-	add(&step->commands,
-	    arena_printf(a,
-	                 "slipway index create %s%s --tag \"$(printf %%.12s "
-	                 "\"$CODEBUILD_RESOLVED_SOURCE_VERSION\")\"%s%s",
-	                 p->image, parts, tags, options));
+	add(&step->commands, arena_printf(a,
+	                                  "slipway index create %s%s --tag \"$(printf %%.12s "
+	                                  "\"$CODEBUILD_RESOLVED_SOURCE_VERSION\")\"%s%s",
+	                                  p->image, parts, tags, options));
 	add(&step->commands, "printf '%s\\n' \"$DIGEST\" >digest");
 	step->artifact = step->resource;
 	add(&step->files, "digest");
@@ -146,7 +144,8 @@ static void add_deploy(struct pipeline *p, struct arena *a)
 	add(&step->commands, arena_printf(a, "aws eks update-kubeconfig --name %s --region %s",
 	                                  p->cluster, p->region));
 	add(&step->commands,
-	    arena_printf(a, "slipway deploy -f %s --set \"job.digest=$DIGEST\" --wait", p->file));
+	    arena_printf(a, "slipway deploy -f %s%s --set \"job.digest=$DIGEST\" --wait", p->file,
+	                 p->sets));
 }
 
 void pipeline_steps(struct pipeline *p, const struct pipeline_facts *facts, struct arena *a)

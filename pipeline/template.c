@@ -9,9 +9,8 @@
 
 static void add_encryption(const struct pipeline *p, cJSON *bucket)
 {
-	cJSON *rule = k8s_push_object(
-		json_add_array(json_add_object(bucket, "BucketEncryption"),
-	                       "ServerSideEncryptionConfiguration"));
+	cJSON *rule = k8s_push_object(json_add_array(json_add_object(bucket, "BucketEncryption"),
+	                                             "ServerSideEncryptionConfiguration"));
 	cJSON *by = json_add_object(rule, "ServerSideEncryptionByDefault");
 
 	json_add_string(by, "SSEAlgorithm", p->section->kms_key != NULL ? "aws:kms" : "AES256");
@@ -137,10 +136,9 @@ void template_repository(const struct pipeline *p, cJSON *resources)
 
 static void add_notifications(const struct pipeline *p, cJSON *resources)
 {
-	static const char *const events[] = {
-		"codepipeline-pipeline-pipeline-execution-failed",
-		"codepipeline-pipeline-pipeline-execution-succeeded",
-		"codepipeline-pipeline-manual-approval-needed"};
+	static const char *const events[] = {"codepipeline-pipeline-pipeline-execution-failed",
+	                                     "codepipeline-pipeline-pipeline-execution-succeeded",
+	                                     "codepipeline-pipeline-manual-approval-needed"};
 
 	if (p->section->topic == NULL)
 		return;

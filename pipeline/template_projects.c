@@ -25,7 +25,7 @@ static void add_registry(cJSON *statements, const char *policy, const char *pref
 
 	if (policy == NULL || json_parse("policy", policy, strlen(policy), &doc, &err) != 0)
 		return;
-	cJSON_ArrayForEach(statement, json_get(doc, "Statement")) {
+	cJSON_ArrayForEach (statement, json_get(doc, "Statement")) {
 		cJSON *copy = cJSON_Duplicate(statement, true);
 		char sid[64];
 

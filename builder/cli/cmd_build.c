@@ -35,9 +35,10 @@ static const struct option options[] = {
                     "Take base digests from slipway.lock only, and never write it"),
 	FLAG_OPTION("dry-run", 0, dry_run, "Print the plan and stop"),
 	FLAG_OPTION("push", 0, push, "Push the image to the spec's repository afterwards"),
-	FLAG_OPTION("push-by-digest", 0, push_by_digest,
-                    "Push the platforms' manifests afterwards, without index and tags: a part of an "
-                    "image that `slipway index create` completes"),
+	FLAG_OPTION(
+		"push-by-digest", 0, push_by_digest,
+		"Push the platforms' manifests afterwards, without index and tags: a part of an "
+		"image that `slipway index create` completes"),
 	TEXT_OPTION("result-file", 0, result_file, "FILE",
                     "With --push-by-digest: write what `slipway index create` reads",
                     .complete = COMPLETE_FILE),

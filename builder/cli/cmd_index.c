@@ -165,8 +165,7 @@ static void print_index(struct run *run, const char *digest)
 	FILE *out = run->cli->out;
 
 	for (size_t i = 0; i < run->index.n_manifests; i++)
-		fprintf(out, "%s  %s\n",
-		        platform_text(&run->index.manifests[i].platform, platform),
+		fprintf(out, "%s  %s\n", platform_text(&run->index.manifests[i].platform, platform),
 		        digest_text(&run->index.manifests[i].digest, child));
 	for (size_t i = 0; i < run->target.tags.n; i++)
 		fprintf(out, "%s/%s:%s\n", to->host, to->repository, run->target.tags.at[i]);
@@ -198,8 +197,8 @@ static int report(struct run *run, struct err *err)
 {
 	const char *file = run->cli->options.digest_file;
 	char digest[DIGEST_TEXT_MAX];
-	const char *line = arena_printf(&run->cli->arena, "%s\n",
-	                                digest_text(&run->root.digest, digest));
+	const char *line =
+		arena_printf(&run->cli->arena, "%s\n", digest_text(&run->root.digest, digest));
 
 	if (file != NULL && result_file_write(file, line, strlen(line), err) != 0)
 		return -1;

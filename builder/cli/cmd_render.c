@@ -110,7 +110,8 @@ static int cmd_render_run(struct cli *cli, struct err *err)
 	if (spec_from_options(cli, &spec, err) != 0)
 		return -1;
 	if (!spec->sections.cluster.set && spec->fleet.pipeline == NULL) {
-		err_set(err, ERR_USAGE, "'%s' has no cluster to render for, and no pipeline", spec->file);
+		err_set(err, ERR_USAGE, "'%s' has no cluster to render for, and no pipeline",
+		        spec->file);
 		return err_hint(err, "Add the sections cluster and fleet, or pipeline.");
 	}
 	if (choose(cli, &spec->fleet, &choice, err) != 0)

@@ -14,11 +14,13 @@ int image_part_possible(const struct spec *spec, const struct plan *plan, struct
 	}
 	if (layer == NULL || plan->n_images == spec->image.n_platforms)
 		return 0;
-	err_set(err, ERR_SPEC, "%s:%d: layer '%s' shares files between platforms, which takes all of "
-	                       "them on one machine",
+	err_set(err, ERR_SPEC,
+	        "%s:%d: layer '%s' shares files between platforms, which takes all of "
+	        "them on one machine",
 	        spec->file, layer->at.line, layer->name);
-	return err_hint(err, "write `share: false` in it: a layer that is wholly equal is still stored "
-	                     "once");
+	return err_hint(err,
+	                "write `share: false` in it: a layer that is wholly equal is still stored "
+	                "once");
 }
 
 int image_part_push(struct cli *cli, const struct remote *remote, struct layout *layout,

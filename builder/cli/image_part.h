@@ -10,8 +10,7 @@
 
 /* ERR_SPEC when the spec has no repository, or when the plan lacks platforms on which a layer's
  * blobs depend (spec_layer_across_platforms): the joined index would not be that of one machine. */
-int image_part_possible(const struct spec *spec, const struct plan *plan,
-                        struct err *err) MUST_USE;
+int image_part_possible(const struct spec *spec, const struct plan *plan, struct err *err) MUST_USE;
 
 /* Pushes every image of the result by digest; adds up the counts. */
 int image_part_push(struct cli *cli, const struct remote *remote, struct layout *layout,

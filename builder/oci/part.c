@@ -70,7 +70,7 @@ static int parse_manifests(const cJSON *doc, struct arena *a, struct image_part 
 	if (list == NULL)
 		return -1;
 	part->manifests = arena_calloc(a, part->n_manifests, sizeof(*part->manifests));
-	cJSON_ArrayForEach(item, list) {
+	cJSON_ArrayForEach (item, list) {
 		struct descriptor *d = &part->manifests[i++];
 
 		if (descriptor_parse(item, a, d, err) != 0)
@@ -92,7 +92,7 @@ static int parse_platforms(const cJSON *index, struct arena *a, struct image_par
 	if (list == NULL)
 		return -1;
 	part->platforms = arena_calloc(a, part->n_platforms, sizeof(*part->platforms));
-	cJSON_ArrayForEach(item, list) {
+	cJSON_ArrayForEach (item, list) {
 		if (!cJSON_IsString(item))
 			return err_set(err, ERR_FORMAT, "index.platforms[%zu] is not a text", i);
 		if (platform_parse(item->valuestring, &part->platforms[i], err) != 0)

@@ -19,8 +19,8 @@
 enum { PART_BYTES_MAX = 1 << 20, PART_PLATFORMS_MAX = 64 };
 
 struct image_part {
-	const char *file;       /* where it was read from, for messages; NULL when it is being made */
-	const char *repository; /* "host/name", without tag */
+	const char *file; /* where it was read from, for messages; NULL when it is being made */
+	const char *repository;       /* "host/name", without tag */
 	struct descriptor *manifests; /* of this machine, each with its platform */
 	size_t n_manifests;
 	struct platform *platforms; /* of the whole index, in its order */

@@ -101,9 +101,9 @@ int plan_make(const struct spec *spec, const struct platform *only, size_t n_onl
               struct plan **ret_plan, struct diags *d, struct err *err) MUST_USE;
 
 /*
- * A layer whose blobs depend on the files of all platforms (share, with content that differs between
- * them), so that a machine which has one platform's files only cannot make it; NULL = none, and each
- * platform may be built where it likes.
+ * A layer whose blobs depend on the files of all platforms (share, with content that differs
+ * between them), so that a machine which has one platform's files only cannot make it; NULL = none,
+ * and each platform may be built where it likes.
  */
 const struct layer_spec *spec_layer_across_platforms(const struct spec *spec);
 

@@ -79,15 +79,53 @@ static void fill_repository(const struct spec_image *image, struct arena *a,
 	r->scan_policy = print(iam_policy(&request), a);
 }
 
-void spec_resolve_pipeline(struct spec *spec, const char *file, struct arena *a, struct diags *d)
+/* A word for a shell: a quote in it ends the quoting, stands escaped, and begins it again. */
+static void quote(struct strbuf *text, const char *word)
+{
+	strbuf_addc(text, '\'');
+	for (; *word != '\0'; word++)
+		if (*word == '\'')
+			strbuf_adds(text, "'\\''");
+		else
+			strbuf_addc(text, *word);
+	strbuf_addc(text, '\'');
+}
+
+static const char *quote_file(const char *path, struct arena *a)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(POLICY_MAX);
+	const char *slash = strrchr(path, '/');
+	const char *name = slash != NULL ? slash + 1 : path;
+
+	if (name[strspn(name, plain)] == '\0')
+		return arena_strdup(a, name);
+	quote(&text, name);
+	return arena_strdup(a, strbuf_str(&text));
+}
+
+static const char *quote_sets(const struct spec_origin *from, struct arena *a)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(POLICY_MAX);
+
+	for (size_t i = 0; i < from->n_sets; i++) {
+		strbuf_adds(&text, " --set ");
+		quote(&text, from->sets[i].assignment);
+	}
+	return arena_strdup(a, strbuf_str(&text));
+}
+
+void spec_resolve_pipeline(struct spec *spec, const struct spec_origin *from, struct arena *a,
+                           struct diags *d)
 {
 	const struct cluster_section *cluster = &spec->sections.cluster;
 	const struct layer_spec *layer = spec_layer_across_platforms(spec);
-	const char *slash = strrchr(file, '/');
 	struct pipeline_facts facts = {
 		.name = spec->name,
 		.name_at = spec->name_at,
-		.file = arena_strdup(a, slash != NULL ? slash + 1 : file),
+		.file = quote_file(from->file, a),
+		.sets = quote_sets(from, a),
 		.image_at = spec->image.at,
 		.architectures = spec_architectures(spec, a),
 	};
