@@ -28,7 +28,7 @@ LIBS     := -larchive -lcurl -lssl -lcrypto -lcjson -lyaml -lexpat -lz -Wl,-Bsta
 BASE_SRC    := $(wildcard base/*.c)
 BUILDER_SRC := $(wildcard builder/spec/*.c builder/oci/*.c builder/layer/*.c builder/registry/*.c \
                  builder/aws/*.c builder/check/*.c builder/deploy/*.c)
-FLEET_SRC   := $(wildcard karpenter/*.c k8s/*.c)
+FLEET_SRC   := $(wildcard karpenter/*.c k8s/*.c pipeline/*.c)
 CLI_SRC     := $(wildcard builder/cli/*.c)
 # trainer/prepare decodes media with a foreign library and is a program of its own.
 TRAINER_SRC := $(filter-out trainer/prepare/%,$(wildcard trainer/*.c trainer/*/*.c))
@@ -42,7 +42,7 @@ PREPARE_LIBS := -lavformat -lavcodec -lswscale -lswresample -lavutil -lpthread -
 # Arithmetic wants the optimiser, and one rounding for a*b+c wherever the processor has it.
 TRAINER_FLAGS := -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math
 TRAINER_LIBS  := -ldl -lm -lpthread
-HEADERS     := $(wildcard base/*.h builder/*/*.h karpenter/*.h k8s/*.h trainer/*.h trainer/*/*.h tests/*.h)
+HEADERS     := $(wildcard base/*.h builder/*/*.h karpenter/*.h k8s/*.h pipeline/*.h trainer/*.h trainer/*/*.h tests/*.h)
 
 LIB_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC))
 CLI_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(CLI_SRC))
@@ -224,7 +224,7 @@ cover: test-deps all
 	$(MAKE) BUILD=build-cover OPT='-O0 -g' EXTRA_CFLAGS='--coverage -fprofile-update=atomic -U_FORTIFY_SOURCE -Wno-format-truncation' EXTRA_LDFLAGS='--coverage' \
 	  build-cover/slipway units
 	BUILD=build-cover tests/run unit e2e
-	gcovr --root . --object-directory build-cover/obj --filter 'base/' --filter 'builder/' --filter 'k8s/' --filter 'karpenter/' \
+	gcovr --root . --object-directory build-cover/obj --filter 'base/' --filter 'builder/' --filter 'k8s/' --filter 'karpenter/' --filter 'pipeline/' \
 	  --exclude 'builder/cli/main.c' --print-summary --fail-under-line 85
 
 # ---- fuzzers (clang, libFuzzer) ------------------------------------------------------------------
@@ -266,7 +266,7 @@ bench: bench-deps $(BUILD)/slipway
 bench-trainer: $(BUILD)/$(HOST_ARCH)/slipway-trainer
 	tests/bench/trainer $< docs/bench
 
-COMMANDS := build push inspect verify diff scan iam schema render explain instances diagram nettest deploy undeploy doctor \
+COMMANDS := build push inspect verify diff scan iam schema render explain instances diagram nettest deploy undeploy index pipeline doctor \
             completion version help
 
 .PHONY: docs

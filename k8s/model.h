@@ -68,6 +68,8 @@ struct fleet_target {
 	size_t n_startup_taints;
 };
 
+struct pipeline;
+
 struct fleet {
 	const char *name; /* the spec's */
 	const char *file; /* the spec's file, for comments; base name */
@@ -93,6 +95,8 @@ struct fleet {
 
 	/* Own exporters: only where Container Insights does not bring its own. */
 	bool own_dcgm, own_neuron_monitor;
+
+	const struct pipeline *pipeline; /* pipeline/model.h; NULL = none */
 
 	/* What there is somewhere in the fleet. */
 	bool has_nvidia, has_neuron, has_efa, has_arm64, has_amd64;

@@ -34,6 +34,11 @@ static bool with_nettest(const struct fleet *fleet)
 	return with_job(fleet) && fleet->job->network_test.set;
 }
 
+static bool with_pipeline(const struct fleet *fleet)
+{
+	return fleet->pipeline != NULL;
+}
+
 static bool with_fleet(const struct fleet *fleet)
 {
 	return fleet->n_targets > 0;
@@ -56,6 +61,7 @@ const struct k8s_renderer k8s_renderers[] = {
          render_scheduler},
 	{"60", "jobs", "the job, once per target", with_job, render_jobs},
 	{"70", "nettest", "an NCCL all-reduce over EFA", with_nettest, render_nettest},
+	{"80", "pipeline", "from a commit to a checked image", with_pipeline, render_pipeline},
 };
 const size_t n_k8s_renderers = ARRAY_LEN(k8s_renderers);
 
@@ -83,7 +89,7 @@ static int check_names(const struct strlist *only, struct err *err)
 		return err_hint(
 			err,
 			"Known are cluster, account, namespace, karpenter, devices, storage, "
-			"monitoring, scheduler, jobs and nettest%s%s%s.",
+			"monitoring, scheduler, jobs, nettest and pipeline%s%s%s.",
 			near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
 			near != NULL ? "'?" : "");
 	}

@@ -17,5 +17,6 @@ void render_monitoring(const struct fleet *fleet, struct k8s_output *out); /* me
 void render_scheduler(const struct fleet *fleet, struct k8s_output *out); /* queue, configuration */
 void render_jobs(const struct fleet *fleet, struct k8s_output *out);      /* one per target */
 void render_nettest(const struct fleet *fleet, struct k8s_output *out);   /* NCCL over EFA */
+void render_pipeline(const struct fleet *fleet, struct k8s_output *out);  /* pipeline/render.c */
 
 #endif

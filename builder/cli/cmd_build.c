@@ -8,6 +8,7 @@
 #include "builder/cli/command.h"
 #include "builder/cli/image_build.h"
 #include "builder/cli/image_check.h"
+#include "builder/cli/image_part.h"
 #include "builder/cli/image_push.h"
 #include "builder/cli/result_file.h"
 #include "builder/oci/archive.h"
@@ -34,6 +35,13 @@ static const struct option options[] = {
                     "Take base digests from slipway.lock only, and never write it"),
 	FLAG_OPTION("dry-run", 0, dry_run, "Print the plan and stop"),
 	FLAG_OPTION("push", 0, push, "Push the image to the spec's repository afterwards"),
+	FLAG_OPTION(
+		"push-by-digest", 0, push_by_digest,
+		"Push the platforms' manifests afterwards, without index and tags: a part of an "
+		"image that `slipway index create` completes"),
+	TEXT_OPTION("result-file", 0, result_file, "FILE",
+                    "With --push-by-digest: write what `slipway index create` reads",
+                    .complete = COMPLETE_FILE),
 	NUMBER_OPTION("jobs", 'j', jobs, "N",
                       "Threads for compression and connections (default: all CPUs)"),
 	TEXT_OPTION("digest-file", 0, digest_file, "FILE", "Write the index digest to this file",
@@ -76,6 +84,20 @@ static int make_plan(struct run *run, struct err *err)
 		}
 	return plan_make(run->spec, o->platforms.n > 0 ? only : NULL, o->platforms.n, a, &run->plan,
 	                 &run->cli->diags, err);
+}
+
+/* What --push-by-digest can do nothing with is said before anything is built. */
+static int check_part(const struct run *run, struct err *err)
+{
+	const struct options *o = &run->cli->options;
+
+	if (o->result_file != NULL && !o->push_by_digest)
+		return err_set(err, ERR_USAGE, "--result-file goes with --push-by-digest");
+	if (!o->push_by_digest)
+		return 0;
+	if (o->push)
+		return err_set(err, ERR_USAGE, "--push sets tags, and --push-by-digest sets none");
+	return image_part_possible(run->spec, run->plan, err);
 }
 
 static int print_plan(const struct run *run)
@@ -229,7 +251,12 @@ static int write_archive(struct run *run, struct err *err)
 
 static int push(struct run *run, struct err *err)
 {
-	if (!run->cli->options.push)
+	const struct options *o = &run->cli->options;
+
+	if (o->push_by_digest)
+		return image_part_push(run->cli, &run->remote, run->layout, &run->result, run->spec,
+		                       &run->pushed, err);
+	if (!o->push)
 		return 0;
 	return image_push_spec(run->cli, &run->remote, run->layout, &run->result.index, run->spec,
 	                       &run->pushed, err);
@@ -276,7 +303,7 @@ static cJSON *metadata(const struct run *run)
 			layer_json(&image->layers[k], layers);
 		json_push(images, obj);
 	}
-	if (run->cli->options.push)
+	if (run->cli->options.push || run->cli->options.push_by_digest)
 		push_result_json(&run->pushed, json_add_object(doc, "push"));
 	return doc;
 }
@@ -314,6 +341,8 @@ static int report(struct run *run, struct err *err)
 
 	digest_text(&run->result.index.digest, digest);
 	json_print_pretty(doc, &text);
+	if (o->result_file != NULL && image_part_write(run->cli, &run->result, run->spec, err) != 0)
+		return -1;
 	if (o->metadata_file != NULL &&
 	    result_file_write(o->metadata_file, text.ptr, text.len, err) != 0)
 		return -1;
@@ -334,7 +363,7 @@ static int report(struct run *run, struct err *err)
 
 static int run_all(struct run *run, struct err *err)
 {
-	if (make_plan(run, err) != 0)
+	if (make_plan(run, err) != 0 || check_part(run, err) != 0)
 		return -1;
 	if (run->cli->options.dry_run)
 		return print_plan(run);

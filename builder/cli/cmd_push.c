@@ -15,6 +15,7 @@ static const struct option options[] = {
 	LIST_OPTION("set", 0, sets, "PATH=VALUE", "Override one value of the spec"),
 	LIST_OPTION("tag", 't', tags, "TAG",
                     "Push under this tag instead of the reference's or the spec's"),
+	FLAG_OPTION("by-digest", 0, push_by_digest, "Set no tag: the image is reached by digest"),
 	NUMBER_OPTION("jobs", 'j', jobs, "N", "Blobs at a time (default 4)"),
 	TEXT_OPTION("digest-file", 0, digest_file, "FILE", "Write the digest to this file",
                     .complete = COMPLETE_FILE),
@@ -70,6 +71,8 @@ static int find_target(struct cli *cli, const char *ref, struct image_target *t,
 {
 	if ((ref != NULL ? target_from_ref(cli, ref, t, err) : target_from_spec(cli, t, err)) != 0)
 		return -1;
+	if (cli->options.tags.n > 0 && cli->options.push_by_digest)
+		return err_set(err, ERR_USAGE, "--tag sets a tag, and --by-digest sets none");
 	if (cli->options.tags.n > 0)
 		t->tags = cli->options.tags;
 	for (size_t i = 0; i < t->tags.n; i++)
@@ -144,9 +147,14 @@ static int push_from(struct cli *cli, const struct remote *remote, const char *s
 	}
 	if (source.layout == NULL)
 		return err_set(err, ERR_USAGE, "'%s' is not an OCI layout", source_text);
-	if (image_push(cli, remote, source.layout, &root, t, &pushed, err) != 0)
+	/* The tags have told what to push. */
+	struct image_target to = *t;
+
+	if (cli->options.push_by_digest)
+		to.tags = (struct strlist){0};
+	if (image_push(cli, remote, source.layout, &root, &to, &pushed, err) != 0)
 		return -1;
-	return print_result(cli, &root, t, &pushed, err);
+	return print_result(cli, &root, &to, &pushed, err);
 }
 
 static int cmd_push_run(struct cli *cli, struct err *err)

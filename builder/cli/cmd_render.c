@@ -24,7 +24,7 @@ static const struct option options[] = {
                     "Whose job goes to standard output: of the first target, of another, of all"),
 	LIST_OPTION("only", 0, only, "NAME",
                     "Only this concern: cluster, account, namespace, karpenter, devices, storage, "
-                    "monitoring, scheduler, jobs or nettest"),
+                    "monitoring, scheduler, jobs, nettest or pipeline"),
 };
 
 static enum k8s_format format_of(const char *name)
@@ -109,9 +109,10 @@ static int cmd_render_run(struct cli *cli, struct err *err)
 
 	if (spec_from_options(cli, &spec, err) != 0)
 		return -1;
-	if (!spec->sections.cluster.set) {
-		err_set(err, ERR_USAGE, "'%s' has no cluster to render for", spec->file);
-		return err_hint(err, "Add the sections cluster and fleet.");
+	if (!spec->sections.cluster.set && spec->fleet.pipeline == NULL) {
+		err_set(err, ERR_USAGE, "'%s' has no cluster to render for, and no pipeline",
+		        spec->file);
+		return err_hint(err, "Add the sections cluster and fleet, or pipeline.");
 	}
 	if (choose(cli, &spec->fleet, &choice, err) != 0)
 		return -1;

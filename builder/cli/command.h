@@ -73,9 +73,10 @@ void help_man(const struct command *c, struct strbuf *sb); /* c NULL: slipway(1)
 /* Appends a completion script; ERR_USAGE for a shell we do not know. */
 int completion_script(const char *shell, struct strbuf *sb, struct err *err) MUST_USE;
 
-extern const struct command cmd_build, cmd_push, cmd_inspect, cmd_verify, cmd_diff, cmd_scan,
-	cmd_iam, cmd_schema, cmd_doctor, cmd_completion, cmd_version, cmd_help;
-extern const struct command cmd_render, cmd_explain, cmd_instances, cmd_diagram, cmd_nettest;
+extern const struct command cmd_build, cmd_push, cmd_index, cmd_inspect, cmd_verify, cmd_diff,
+	cmd_scan, cmd_iam, cmd_schema, cmd_doctor, cmd_completion, cmd_version, cmd_help;
+extern const struct command cmd_render, cmd_explain, cmd_instances, cmd_diagram, cmd_nettest,
+	cmd_pipeline;
 extern const struct command cmd_deploy, cmd_undeploy;
 
 #endif

@@ -344,16 +344,30 @@ static int build_image(const struct workshop *b, size_t column, struct built_ima
 
 /* ---- the index ---- */
 
+/* With the variables of the spec's first platform, whichever are built here: the parts of an image
+ * then agree on its index. */
+static int annotate_index(const struct workshop *b, struct strmap *annotations, struct err *err)
+{
+	const struct base_image scratch = {.scratch = true};
+	struct plan *whole;
+
+	if (plan_make(b->opts->plan->spec, NULL, 0, b->arena, &whole, b->diags, err) != 0)
+		return -1;
+	annotate_manifest(b, &whole->images[0], &scratch, annotations);
+	return 0;
+}
+
 static int put_index(const struct workshop *b, struct build_result *result, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
-	const struct base_image scratch = {.scratch = true};
 	struct index index = {.media_type = MEDIA_INDEX, .n_manifests = result->n_images};
 
 	index.manifests = arena_calloc(b->arena, result->n_images, sizeof(*index.manifests));
 	for (size_t i = 0; i < result->n_images; i++)
 		index.manifests[i] = result->images[i].manifest;
-	annotate_manifest(b, &b->opts->plan->images[0], &scratch, &index.annotations);
+	if (annotate_index(b, &index.annotations, err) != 0)
+		return -1;
+	result->annotations = index.annotations;
 	index_print(&index, &text);
 	return layout_put(b->opts->layout, MEDIA_INDEX, text.ptr, text.len, &result->index, err);
 }

@@ -43,6 +43,7 @@ struct built_image {
 
 struct build_result {
 	struct descriptor index;
+	struct strmap annotations; /* of the index */
 	struct built_image *images;
 	size_t n_images;
 };

@@ -39,8 +39,8 @@ static int open_base(struct cli *cli, const struct remote *remote, struct layout
 	return remote_registry(remote, &ref, ret_base, err);
 }
 
-static int preflight(struct cli *cli, const struct remote *remote, const struct image_target *t,
-                     const struct descriptor *root, struct registry *registry, struct err *err)
+int image_push_preflight(struct cli *cli, const struct remote *remote, const struct image_target *t,
+                         const struct descriptor *root, struct registry *registry, struct err *err)
 {
 	static const struct ecr_settings plain;
 	const struct ecr_preflight p = {
@@ -66,7 +66,7 @@ int image_push(struct cli *cli, const struct remote *remote, struct layout *layo
 	int result = remote_registry(remote, to, &registry, err);
 
 	if (result == 0)
-		result = preflight(cli, remote, t, root, registry, err);
+		result = image_push_preflight(cli, remote, t, root, registry, err);
 	if (result == 0)
 		result = open_base(cli, remote, layout, root, &base, err);
 	if (result == 0) {

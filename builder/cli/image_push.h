@@ -31,6 +31,12 @@ int image_push(struct cli *cli, const struct remote *remote, struct layout *layo
                const struct descriptor *root, const struct image_target *t,
                struct push_result *ret_result, struct err *err) MUST_USE;
 
+/* What is to be asked of ECR before the first byte goes to `registry`, the target's: it may create
+ * the repository, or refuse to move a tag (ERR_CONFLICT). Nothing for other registries. */
+int image_push_preflight(struct cli *cli, const struct remote *remote, const struct image_target *t,
+                         const struct descriptor *root, struct registry *registry,
+                         struct err *err) MUST_USE;
+
 /* Adds the counts to a JSON object. */
 void push_result_json(const struct push_result *result, cJSON *obj);
 

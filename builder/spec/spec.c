@@ -168,6 +168,7 @@ int spec_load(const char *path, const struct spec_set *sets, size_t n_sets, stru
 	spec->image.compression = COMPRESSION_ZSTD;
 	fields_decode(&c, &spec_fields, root, "", spec);
 	spec_resolve_fleet(spec, path, a, d);
+	spec_resolve_pipeline(spec, &(struct spec_origin){path, sets, n_sets}, a, d);
 	diags_sort(d);
 	if (d->n_errors > 0)
 		return err_set(err, ERR_SPEC, "%zu problem%s in %s", d->n_errors,

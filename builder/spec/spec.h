@@ -18,6 +18,7 @@
 #include "builder/oci/mediatype.h"
 #include "builder/oci/platform.h"
 #include "k8s/model.h"
+#include "pipeline/model.h"
 
 /* The base of one platform; platform.os empty = for every platform. */
 struct spec_base {
@@ -57,7 +58,8 @@ struct spec {
 	struct srcpos name_at;
 	struct spec_image image;
 	struct fleet_sections sections; /* cluster, fleet, storage, job, monitoring as written */
-	struct fleet fleet;             /* and resolved */
+	struct pipeline_section pipeline_section;
+	struct fleet fleet; /* and resolved; the pipeline in fleet.pipeline */
 };
 
 struct spec_set {
@@ -97,6 +99,13 @@ struct plan {
 /* Expands the spec for the given platforms (NULL = all of the spec's). Pure. */
 int plan_make(const struct spec *spec, const struct platform *only, size_t n_only, struct arena *a,
               struct plan **ret_plan, struct diags *d, struct err *err) MUST_USE;
+
+/*
+ * A layer whose blobs depend on the files of all platforms (share, with content that differs
+ * between them), so that a machine which has one platform's files only cannot make it; NULL = none,
+ * and each platform may be built where it likes.
+ */
+const struct layer_spec *spec_layer_across_platforms(const struct spec *spec);
 
 /* Appends the plan as readable text (`slipway build --dry-run`) or JSON. */
 void plan_text(const struct plan *plan, struct strbuf *sb);

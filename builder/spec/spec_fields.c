@@ -363,6 +363,9 @@ static const struct field rows[] = {
 	SECTION(storage, "Where data and checkpoints are."),
 	SECTION(job, "The training job, the same on every target."),
 	SECTION(monitoring, "Metrics and alarms."),
+	FIELD_OBJECT(struct spec, pipeline_section, struct pipeline_section, &pipeline_fields,
+                     "pipeline", "From a commit to a checked image, and on to the cluster.",
+                     .count_offset = offsetof(struct spec, pipeline_section.set)),
 };
 
 const struct field_table spec_fields = FIELD_TABLE(

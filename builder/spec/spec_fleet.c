@@ -5,6 +5,17 @@
 
 #include "builder/spec/spec_internal.h"
 
+struct strlist spec_architectures(const struct spec *spec, struct arena *a)
+{
+	const struct spec_image *image = &spec->image;
+	const char **architectures =
+		arena_calloc(a, image->n_platforms + 1, sizeof(*architectures));
+
+	for (size_t i = 0; i < image->n_platforms; i++)
+		architectures[i] = image->platforms[i].architecture;
+	return (struct strlist){architectures, image->n_platforms};
+}
+
 void spec_resolve_fleet(struct spec *spec, const char *file, struct arena *a, struct diags *d)
 {
 	const struct spec_image *image = &spec->image;
@@ -13,11 +24,7 @@ void spec_resolve_fleet(struct spec *spec, const char *file, struct arena *a, st
 	                            .tag = image->tags.n > 0 ? image->tags.at[0] : NULL,
 	                            .at = image->platforms_at.file != NULL ? image->platforms_at
 	                                                                   : image->at};
-	const char **architectures =
-		arena_calloc(a, image->n_platforms + 1, sizeof(*architectures));
 
-	for (size_t i = 0; i < image->n_platforms; i++)
-		architectures[i] = image->platforms[i].architecture;
-	facts.architectures = (struct strlist){architectures, image->n_platforms};
+	facts.architectures = spec_architectures(spec, a);
 	fleet_resolve(&spec->sections, &names, &facts, a, d, &spec->fleet);
 }

@@ -24,4 +24,18 @@ const char *variables_expand(const char *text, const struct platform *platform, 
 /* Resolves the fleet from the sections and the image; problems go to diags. */
 void spec_resolve_fleet(struct spec *spec, const char *file, struct arena *a, struct diags *d);
 
+/* Where a spec is from: the steps of a pipeline load it the same way. */
+struct spec_origin {
+	const char *file;
+	const struct spec_set *sets;
+	size_t n_sets;
+};
+
+/* Resolves the pipeline, after the fleet; problems go to diags. */
+void spec_resolve_pipeline(struct spec *spec, const struct spec_origin *from, struct arena *a,
+                           struct diags *d);
+
+/* The architectures of image.platforms, in their order. */
+struct strlist spec_architectures(const struct spec *spec, struct arena *a);
+
 #endif

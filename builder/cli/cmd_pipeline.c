@@ -1,0 +1,345 @@
+/*
+ * slipway pipeline run --local: the pipeline's own commands, in order, on this machine.
+ */
+#include <errno.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/proc.h"
+#include "builder/cli/command.h"
+#include "builder/cli/image_check.h"
+
+static const char *const actions[] = {"run", NULL};
+
+static const struct option options[] = {
+	TEXT_OPTION("file", 'f', file, "FILE", "The spec", .fallback = "slipway.yaml",
+                    .complete = COMPLETE_FILE),
+	LIST_OPTION("set", 0, sets, "PATH=VALUE", "Override one value of the spec"),
+	FLAG_OPTION("local", 0, local, "Run the steps here, each in a fresh copy of the tree"),
+	FLAG_OPTION("install", 0, with_install, "Run the install commands too"),
+	FLAG_OPTION("deploy", 0, with_deploy, "Go on to deploy, as if it were approved"),
+	FLAG_OPTION("dry-run", 0, dry_run, "Print the commands and stop"),
+};
+
+enum { COMMIT_MAX = 64 };
+
+/* One run of all steps. */
+struct run {
+	struct cli *cli;
+	const struct spec *spec;
+	const struct pipeline *pipeline;
+	char dir[PATH_MAX];      /* scratch: copies of the tree, and artifacts */
+	char commit[COMMIT_MAX]; /* what CI calls the resolved version */
+	const char *here;        /* the folder of this program */
+};
+
+/*
+ * A fresh checkout: what git would have, with what is not committed yet; without git, everything.
+ * $1 is the tree, $2 the copy, which is there and empty.
+ */
+static const char copy_script[] =
+	"set -e; cd \"$1\"\n"
+	"if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then\n"
+	"	git ls-files -z --cached --others --exclude-standard |\n"
+	"	while IFS= read -r -d '' f; do\n"
+	"		if [ -e \"$f\" ] || [ -L \"$f\" ]; then printf '%s\\0' \"$f\"; fi\n"
+	"	done | tar -cf - --no-recursion --null -T - | tar -xf - -C \"$2\"\n"
+	"else\n"
+	"	tar -cf - --exclude=./.git . | tar -xf - -C \"$2\"\n"
+	"fi\n";
+
+/* $1 is the folder; each further argument one command, all in one shell, as CodeBuild runs them. */
+static const char step_script[] = "cd \"$1\" || exit; shift\n"
+				  "for slipway_command do\n"
+				  "	printf '+ %s\\n' \"$slipway_command\" >&2\n"
+				  "	eval \"$slipway_command\" || exit\n"
+				  "done\n";
+
+/* Runs argv with our streams, its results on standard error; *ret_status is its exit status. */
+static int spawn(const char *const argv[], int *ret_status, struct err *err)
+{
+	posix_spawn_file_actions_t streams;
+	int status = 0, result;
+	pid_t pid;
+
+	if (posix_spawn_file_actions_init(&streams) != 0 ||
+	    posix_spawn_file_actions_adddup2(&streams, STDERR_FILENO, STDOUT_FILENO) != 0)
+		return err_set(err, ERR_IO, "prepare to run '%s'", argv[0]);
+	result = posix_spawnp(&pid, argv[0], &streams, NULL, (char *const *)(uintptr_t)argv,
+	                      environ);
+	posix_spawn_file_actions_destroy(&streams);
+	if (result != 0) {
+		errno = result;
+		return err_set(err, ERR_IO, "run '%s'", argv[0]);
+	}
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return err_set(err, ERR_IO, "wait for '%s'", argv[0]);
+	*ret_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return 0;
+}
+
+/* ---- where the steps run ---- */
+
+/* The commit, or twelve zeros where there is none: it becomes a tag. */
+static int find_commit(struct run *run, struct err *err)
+{
+	const char *tree = run->spec->dir[0] != '\0' ? run->spec->dir : ".";
+	const char *const argv[] = {"git", "-C", tree, "rev-parse", "HEAD", NULL};
+	struct proc_result r = {.out = STRBUF_INIT(4096), .err_text = STRBUF_INIT(4096)};
+	int result = proc_run(argv, NULL, 0, &r, err);
+
+	snprintf(run->commit, sizeof(run->commit), "%012d", 0);
+	if (result == 0 && r.exit_status == 0 && r.out.len > 12 && r.out.len < COMMIT_MAX)
+		snprintf(run->commit, sizeof(run->commit), "%.*s", (int)r.out.len - 1,
+		         strbuf_str(&r.out));
+	proc_result_done(&r);
+	if (result != 0 && err->code != ERR_NOT_FOUND)
+		return -1;
+	*err = (struct err){0};
+	return 0;
+}
+
+/* The steps call `slipway`: this very program. */
+static int find_program(struct run *run, struct err *err)
+{
+	char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (n <= 0)
+		return err_set(err, ERR_IO, "find this program");
+	path[n] = '\0';
+	char *slash = strrchr(path, '/');
+
+	if (slash != NULL)
+		*slash = '\0';
+	run->here = arena_strdup(&run->cli->arena, path);
+	return 0;
+}
+
+static int set_variable(const char *name, const char *value, struct err *err)
+{
+	return setenv(name, value, 1) == 0 ? 0 : err_set(err, ERR_IO, "set the variable %s", name);
+}
+
+static int open_run(struct run *run, struct err *err)
+{
+	const char *tmp = getenv("TMPDIR"), *path = getenv("PATH");
+	int n = snprintf(run->dir, sizeof(run->dir), "%s/slipway-pipeline-XXXXXX",
+	                 tmp != NULL ? tmp : "/tmp");
+
+	if (n < 0 || (size_t)n >= sizeof(run->dir) || mkdtemp(run->dir) == NULL) {
+		run->dir[0] = '\0';
+		return err_set(err, ERR_IO, "create a scratch folder");
+	}
+	if (find_commit(run, err) != 0 || find_program(run, err) != 0)
+		return -1;
+	if (set_variable("CODEBUILD_RESOLVED_SOURCE_VERSION", run->commit, err) != 0)
+		return -1;
+	return set_variable("PATH",
+	                    arena_printf(&run->cli->arena, "%s:%s", run->here,
+	                                 path != NULL ? path : "/usr/bin:/bin"),
+	                    err);
+}
+
+/* ---- one step ---- */
+
+static const char *folder(const struct run *run, const char *kind, const char *name)
+{
+	return arena_printf(&run->cli->arena, "%s/%s-%s", run->dir, kind, name);
+}
+
+static int copy_tree(struct run *run, const char *to, struct err *err)
+{
+	const char *tree = run->spec->dir[0] != '\0' ? run->spec->dir : ".";
+	const char *const argv[] = {"bash", "-c", copy_script, "slipway", tree, to, NULL};
+	int status;
+
+	if (fs_mkdirs(to, err) != 0 || spawn(argv, &status, err) != 0)
+		return -1;
+	return status == 0 ? 0 : err_set(err, ERR_IO, "copy '%s'", tree);
+}
+
+/* Only what the buildspec names leaves the step. */
+static int keep_artifacts(struct run *run, const struct pipeline_step *step, const char *tree,
+                          struct err *err)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+
+	if (step->artifact == NULL)
+		return 0;
+	const char *dir = folder(run, "artifact", step->artifact);
+
+	if (fs_mkdirs(dir, err) != 0)
+		return -1;
+	for (size_t i = 0; i < step->files.n; i++) {
+		if (fs_join(from, tree, step->files.at[i], err) != 0 ||
+		    fs_join(to, dir, step->files.at[i], err) != 0)
+			return -1;
+		if (!fs_exists(from))
+			return err_set(err, ERR_NOT_FOUND, "it did not write '%s'",
+			               step->files.at[i]);
+		if (fs_link_or_copy(from, to, err) != 0)
+			return -1;
+	}
+	return set_variable(arena_printf(&run->cli->arena, "CODEBUILD_SRC_DIR_%s", step->artifact),
+	                    dir, err);
+}
+
+static int run_commands(struct run *run, const struct pipeline_step *step, const char *tree,
+                        struct err *err)
+{
+	const struct strlist *install = &run->pipeline->section->install;
+	size_t n = 0, skip = run->cli->options.with_install ? 0 : install->n;
+	const char **argv =
+		arena_calloc(&run->cli->arena, 6 + install->n + step->commands.n, sizeof(*argv));
+	int status;
+
+	argv[n++] = "bash";
+	argv[n++] = "-c";
+	argv[n++] = step_script;
+	argv[n++] = "slipway";
+	argv[n++] = tree;
+	for (size_t i = skip; i < install->n; i++)
+		argv[n++] = install->at[i];
+	for (size_t i = 0; i < step->commands.n; i++)
+		argv[n++] = step->commands.at[i];
+	if (spawn(argv, &status, err) != 0)
+		return -1;
+	if (status != 0)
+		return err_set(err, ERR_SERVER, "a command ended with exit status %d", status);
+	return 0;
+}
+
+static int run_step(struct run *run, const struct pipeline_step *step, struct err *err)
+{
+	const char *tree = folder(run, "tree", step->name);
+
+	progress_note(run->cli->progress, "step %s", step->name);
+	if (copy_tree(run, tree, err) != 0 || set_variable("CODEBUILD_SRC_DIR", tree, err) != 0 ||
+	    run_commands(run, step, tree, err) != 0 || keep_artifacts(run, step, tree, err) != 0)
+		return err_wrap(err, "step '%s'", step->name);
+	return fs_remove_tree(tree, err);
+}
+
+/* ---- all of them ---- */
+
+static bool wanted(const struct run *run, const struct pipeline_step *step)
+{
+	return step->kind != STEP_DEPLOY || run->cli->options.with_deploy;
+}
+
+static int report(struct run *run, struct err *err)
+{
+	AUTO(strbuf) struct strbuf digest = STRBUF_INIT(256);
+	char path[PATH_MAX];
+
+	if (fs_join(path, folder(run, "artifact", "Check"), "digest", err) != 0 ||
+	    fs_read_file(path, 256, &digest, err) != 0)
+		return -1;
+	if (cli_json(run->cli)) {
+		AUTO(json) cJSON *doc = cJSON_CreateObject();
+
+		json_add_string(doc, "digest",
+		                arena_printf(&run->cli->arena, "%.*s", (int)digest.len - 1,
+		                             strbuf_str(&digest)));
+		json_add_string(doc, "commit", run->commit);
+		cli_print_json(run->cli, doc);
+		return 0;
+	}
+	for (size_t i = 0; i < run->pipeline->n_steps; i++)
+		fprintf(run->cli->out, "%-12s %s\n", run->pipeline->steps[i].name,
+		        wanted(run, &run->pipeline->steps[i]) ? "passed"
+		                                              : "left out; --deploy runs it");
+	fputs(strbuf_str(&digest), run->cli->out);
+	return 0;
+}
+
+static int run_all(struct run *run, struct err *err)
+{
+	if (open_run(run, err) != 0)
+		return -1;
+	for (size_t i = 0; i < run->pipeline->n_steps; i++)
+		if (wanted(run, &run->pipeline->steps[i]) &&
+		    run_step(run, &run->pipeline->steps[i], err) != 0)
+			return -1;
+	return report(run, err);
+}
+
+static void print_commands(const struct run *run)
+{
+	const struct pipeline *p = run->pipeline;
+
+	for (size_t i = 0; i < p->n_steps; i++) {
+		fprintf(run->cli->out, "# %s\n", p->steps[i].name);
+		for (size_t k = 0; k < p->steps[i].commands.n; k++)
+			fprintf(run->cli->out, "%s\n", p->steps[i].commands.at[k]);
+	}
+}
+
+static int open_pipeline(struct run *run, struct err *err)
+{
+	struct spec *spec;
+
+	if (strcmp(run->cli->args.at[0], actions[0]) != 0)
+		return err_set(err, ERR_USAGE,
+		               "'pipeline %s' is no command; there is "
+		               "'pipeline run'",
+		               run->cli->args.at[0]);
+	if (!run->cli->options.local && !run->cli->options.dry_run) {
+		err_set(err, ERR_USAGE, "say --local: AWS runs a pipeline by itself");
+		return err_hint(err, "`slipway render --only pipeline` writes it");
+	}
+	if (spec_from_options(run->cli, &spec, err) != 0)
+		return -1;
+	run->spec = spec;
+	run->pipeline = spec->fleet.pipeline;
+	if (run->pipeline == NULL) {
+		err_set(err, ERR_USAGE, "'%s' has no pipeline", spec->file);
+		return err_hint(err, "Add the section pipeline.");
+	}
+	return 0;
+}
+
+static int cmd_pipeline_run(struct cli *cli, struct err *err)
+{
+	struct run run = {.cli = cli};
+	struct err ignored = {0};
+
+	if (open_pipeline(&run, err) != 0)
+		return -1;
+	if (cli->options.dry_run) {
+		print_commands(&run);
+		return 0;
+	}
+	int result = run_all(&run, err);
+
+	if (run.dir[0] != '\0' && fs_remove_tree(run.dir, &ignored) != 0)
+		progress_note(cli->progress, "%s", ignored.msg);
+	return result;
+}
+
+const struct command cmd_pipeline = {
+	.name = "pipeline",
+	.summary = "Try the pipeline's own commands on this machine, before AWS sees them",
+	.synopsis = "run",
+	.details =
+		"Runs the commands of every buildspec in order: each step in a fresh copy of the "
+		"tree (of\n"
+		"what git would check out, with what is not committed yet), with the artifacts "
+		"of the steps\n"
+		"before it and nothing else. The digest of what passed is the last line. Install "
+		"commands\n"
+		"and the deploy step are left out unless asked for.\n",
+	.examples = "slipway pipeline run --local\tWhat CI would do, here\n"
+		    "slipway pipeline run --dry-run\tOnly show the commands\n",
+	.options = options,
+	.n_options = ARRAY_LEN(options),
+	.min_args = 1,
+	.max_args = 1,
+	.arg_choices = actions,
+	.run = cmd_pipeline_run,
+};

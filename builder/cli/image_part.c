@@ -1,0 +1,67 @@
+#include "builder/cli/image_part.h"
+
+#include "builder/cli/image_push.h"
+#include "builder/cli/result_file.h"
+#include "builder/oci/part.h"
+
+int image_part_possible(const struct spec *spec, const struct plan *plan, struct err *err)
+{
+	const struct layer_spec *layer = spec_layer_across_platforms(spec);
+
+	if (spec->image.repository == NULL) {
+		err_set(err, ERR_SPEC, "%s has no image.repository to push to", spec->file);
+		return err_hint(err, "add it: a part is joined where it was pushed to");
+	}
+	if (layer == NULL || plan->n_images == spec->image.n_platforms)
+		return 0;
+	err_set(err, ERR_SPEC,
+	        "%s:%d: layer '%s' shares files between platforms, which takes all of "
+	        "them on one machine",
+	        spec->file, layer->at.line, layer->name);
+	return err_hint(err,
+	                "write `share: false` in it: a layer that is wholly equal is still stored "
+	                "once");
+}
+
+int image_part_push(struct cli *cli, const struct remote *remote, struct layout *layout,
+                    const struct build_result *built, const struct spec *spec,
+                    struct push_result *ret_result, struct err *err)
+{
+	struct image_target t = {.ecr = &spec->image.ecr};
+	struct push_result sum = {0};
+
+	if (ref_parse(spec->image.repository, &cli->arena, &t.to, err) != 0)
+		return err_wrap(err, "image.repository");
+	for (size_t i = 0; i < built->n_images; i++) {
+		struct push_result one;
+
+		if (image_push(cli, remote, layout, &built->images[i].manifest, &t, &one, err) != 0)
+			return -1;
+		sum.n_uploaded += one.n_uploaded;
+		sum.n_mounted += one.n_mounted;
+		sum.n_existed += one.n_existed;
+		sum.bytes_uploaded += one.bytes_uploaded;
+		sum.n_manifests_put += one.n_manifests_put;
+	}
+	*ret_result = sum;
+	return 0;
+}
+
+int image_part_write(struct cli *cli, const struct build_result *built, const struct spec *spec,
+                     struct err *err)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(PART_BYTES_MAX);
+	struct image_part part = {.repository = spec->image.repository,
+	                          .platforms = spec->image.platforms,
+	                          .n_platforms = spec->image.n_platforms,
+	                          .n_manifests = built->n_images,
+	                          .annotations = built->annotations};
+
+	part.manifests = arena_calloc(&cli->arena, built->n_images, sizeof(*part.manifests));
+	for (size_t i = 0; i < built->n_images; i++)
+		part.manifests[i] = built->images[i].manifest;
+	AUTO(json) cJSON *doc = image_part_json(&part);
+
+	json_print_pretty(doc, &text);
+	return result_file_write(cli->options.result_file, text.ptr, text.len, err);
+}

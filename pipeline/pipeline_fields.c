@@ -1,0 +1,219 @@
+/*
+ * The field table of `pipeline`.
+ */
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/text.h"
+#include "k8s/fields.h"
+#include "k8s/grammar.h"
+#include "pipeline/sections.h"
+
+/* What may stand in the words of an ARN, a repository or a label; no quote, no space, no '$'. */
+static bool plain(const char *text, const char *extra)
+{
+	for (; *text != '\0'; text++)
+		if (!(*text >= 'a' && *text <= 'z') && !(*text >= 'A' && *text <= 'Z') &&
+		    !(*text >= '0' && *text <= '9') && strchr(extra, *text) == NULL)
+			return false;
+	return true;
+}
+
+static const char *check_connection(const char *text, const char **ret_hint)
+{
+	*ret_hint = "arn:aws:codeconnections:us-west-2:123456789012:connection/ID";
+	if (!text_has_prefix(text, "arn:") || !plain(text, ":/-") || strlen(text) > 256 ||
+	    (strstr(text, ":codeconnections:") == NULL &&
+	     strstr(text, ":codestar-connections:") == NULL) ||
+	    strstr(text, ":connection/") == NULL)
+		return "not a connection's ARN";
+	return NULL;
+}
+
+static const char *check_repository(const char *text, const char **ret_hint)
+{
+	const char *slash = strchr(text, '/');
+
+	*ret_hint = "write OWNER/NAME";
+	if (slash == NULL || slash == text || slash[1] == '\0' || !plain(text, "/._-"))
+		return "not a repository";
+	return NULL;
+}
+
+static const char *check_branch(const char *text, const char **ret_hint)
+{
+	*ret_hint = "as in main";
+	return text[0] == '\0' || text[0] == '-' || !plain(text, "/._-") ? "not a branch" : NULL;
+}
+
+static const char *check_builder_image(const char *text, const char **ret_hint)
+{
+	*ret_hint = "as in aws/codebuild/amazonlinux-x86_64-standard:5.0";
+	return text[0] == '\0' || !plain(text, "/._-:@") ? "not an image" : NULL;
+}
+
+static const char *check_runner(const char *text, const char **ret_hint)
+{
+	*ret_hint = "as in ubuntu-24.04-arm";
+	return text[0] == '\0' || !plain(text, "._-") ? "not a runner's label" : NULL;
+}
+
+static const char *one_of(const char *text, const char *const *names, const char *complaint)
+{
+	for (size_t i = 0; names[i] != NULL; i++)
+		if (strcmp(text, names[i]) == 0)
+			return NULL;
+	return complaint;
+}
+
+/* CodeBuild user guide, "On-demand environment types". */
+static const char *check_compute(const char *text, const char **ret_hint)
+{
+	static const char *const names[] = {"BUILD_GENERAL1_SMALL",   "BUILD_GENERAL1_MEDIUM",
+	                                    "BUILD_GENERAL1_LARGE",   "BUILD_GENERAL1_XLARGE",
+	                                    "BUILD_GENERAL1_2XLARGE", NULL};
+
+	*ret_hint = "BUILD_GENERAL1_SMALL, _MEDIUM, _LARGE, _XLARGE or _2XLARGE";
+	return one_of(text, names, "not a compute type");
+}
+
+static const char *check_severity(const char *text, const char **ret_hint)
+{
+	static const char *const names[] = {"LOW", "MEDIUM", "HIGH", "CRITICAL", NULL};
+
+	*ret_hint = "LOW, MEDIUM, HIGH or CRITICAL";
+	return one_of(text, names, "not a severity");
+}
+
+static const char *check_tag(const char *text, const char **ret_hint)
+{
+	*ret_hint = NULL;
+	return text[0] == '\0' || text[0] == '.' || text[0] == '-' || strlen(text) > 128 ||
+	                       !plain(text, "._-")
+	               ? "not a tag"
+	               : NULL;
+}
+
+/* It goes to a shell as one word. */
+static const char *check_option(const char *text, const char **ret_hint)
+{
+	*ret_hint = "as in --ca=FILE";
+	return !text_has_prefix(text, "--") || !plain(text, "-=/._:,@") ? "not an option" : NULL;
+}
+
+static const char *check_key_arn(const char *text, const char **ret_hint)
+{
+	*ret_hint = "arn:aws:kms:REGION:ACCOUNT:key/ID";
+	return !text_has_prefix(text, "arn:") || strstr(text, ":kms:") == NULL ||
+	                       !plain(text, ":/-")
+	               ? "not a key's ARN"
+	               : NULL;
+}
+
+static const struct field source_rows[] = {
+	FIELD_STRING(struct source_section, connection, "connection",
+                     "ARN of the connection to the host of the source.",
+                     .flags = FIELD_LITERAL | FIELD_REQUIRED, .check = check_connection),
+	FIELD_STRING(struct source_section, repository, "repository", "OWNER/NAME there.",
+                     .flags = FIELD_LITERAL | FIELD_REQUIRED, .check = check_repository),
+	TEXT(struct source_section, branch, "branch", "Branch that is built.",
+             .check = check_branch, .fallback_doc = "main"),
+};
+
+static const struct field_table source_fields =
+	FIELD_TABLE(struct source_section, "source", source_rows, "Where the source comes from.",
+                    .has_pos = true, .pos_offset = offsetof(struct source_section, at));
+
+static const struct field builder_rows[] = {
+	TEXT(struct builder_section, image, "image", "CodeBuild's build image.",
+             .check = check_builder_image, .fallback_doc = "Amazon Linux 2023 of the architecture"),
+	TEXT(struct builder_section, compute, "compute", "CodeBuild's compute type.",
+             .check = check_compute, .fallback_doc = "BUILD_GENERAL1_SMALL"),
+	TEXT(struct builder_section, runner, "runner", "Label of GitHub's runner.",
+             .check = check_runner, .fallback_doc = "ubuntu-24.04, or ubuntu-24.04-arm"),
+};
+
+static const struct field_table builder_fields =
+	FIELD_TABLE(struct builder_section, "builder", builder_rows,
+                    "The machine that builds one architecture.", .has_pos = true,
+                    .pos_offset = offsetof(struct builder_section, at));
+
+/* CloudWatch Logs takes only these. */
+static void check_pipeline(struct fields_context *c, const struct yaml_node *node, void *object)
+{
+	static const int64_t known[] = {1,   3,   5,   7,   14,  30,  60,   90,   120,
+	                                150, 180, 365, 400, 545, 731, 1096, 1827, 3653};
+	struct pipeline_section *p = object;
+	bool found = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		found |= p->log_days == known[i];
+	if (!found && p->log_days > 0)
+		fields_problem(
+			c, node,
+			"pipeline.log_days: CloudWatch Logs keeps 1, 3, 5, 7, 14, 30, 60, 90, "
+			"120, 150, 180, 365, 400, 545, 731, 1096, 1827 or 3653 days");
+	if (p->source.branch == NULL)
+		p->source.branch = "main";
+	if (p->severity == NULL)
+		p->severity = "CRITICAL";
+}
+
+static const struct field rows[] = {
+	FIELD_OBJECT(struct pipeline_section, source, struct source_section, &source_fields,
+                     "source", "Where the source comes from.", .flags = FIELD_REQUIRED),
+	TEXT_AT(struct pipeline_section, region, "region", "AWS region of the pipeline.",
+                .check = check_region, .fallback_doc = "cluster.region, or the repository's"),
+	FIELD_OBJECT(struct pipeline_section, amd64, struct builder_section, &builder_fields,
+                     "amd64", "The x86 builder."),
+	FIELD_OBJECT(struct pipeline_section, arm64, struct builder_section, &builder_fields,
+                     "arm64", "The Graviton builder."),
+	FIELD_STRINGS(struct pipeline_section, install, "install",
+                      "Commands that put the toolchain and slipway on a fresh machine.",
+                      .flags = FIELD_LITERAL),
+	FIELD_STRINGS(struct pipeline_section, test, "test",
+                      "Commands that test, on every builder.", .flags = FIELD_LITERAL),
+	FIELD_STRINGS(struct pipeline_section, build, "build",
+                      "Commands that make what the layers pack; $SLIPWAY_ARCH is amd64 or arm64.",
+                      .flags = FIELD_LITERAL),
+	FIELD_STRINGS(struct pipeline_section, options, "options",
+                      "Options of slipway's commands that reach the registry, as --ca=FILE.",
+                      .flags = FIELD_LITERAL, .check = check_option),
+	FIELD_STRINGS(struct pipeline_section, tags, "tags",
+                      "Tags that move to every image that passed, beside the commit's own.",
+                      .flags = FIELD_LITERAL, .check = check_tag),
+	FIELD_BOOL(struct pipeline_section, repository, "repository",
+                   "The stack makes the ECR repository, with what image.ecr says.", .fallback = 1,
+                   .fallback_doc = "true"),
+	FIELD_BOOL(struct pipeline_section, scan, "scan", "Wait for ECR's scan and gate on it.",
+                   .fallback = 1, .fallback_doc = "true"),
+	TEXT(struct pipeline_section, severity, "severity", "Findings of this severity stop it.",
+             .check = check_severity, .fallback_doc = "CRITICAL"),
+	FIELD_BOOL(struct pipeline_section, deploy, "deploy",
+                   "Deploy what passed, by digest, to the cluster.",
+                   .pos_offset = offsetof(struct pipeline_section, deploy_at)),
+	FIELD_BOOL(struct pipeline_section, approval, "approval",
+                   "A person approves before it is deployed.", .fallback = 1,
+                   .fallback_doc = "true"),
+	FIELD_BOOL(struct pipeline_section, cache, "cache", "Keep slipway's build cache in S3.",
+                   .fallback = 1, .fallback_doc = "true"),
+	FIELD_INT(struct pipeline_section, log_days, "log_days", "Days that logs are kept.",
+                  .min = 1, .max = 3653, .fallback = 30, .fallback_doc = "30"),
+	FIELD_INT(struct pipeline_section, timeout_minutes, "timeout_minutes",
+                  "Minutes after which a step is stopped.", .min = 5, .max = 2160, .fallback = 60,
+                  .fallback_doc = "60"),
+	TEXT(struct pipeline_section, topic, "topic",
+             "SNS topic that is told of failures, approvals and ends, by ARN.",
+             .check = check_topic_arn),
+	TEXT(struct pipeline_section, kms_key, "kms_key", "Key of buckets and artifacts, by ARN.",
+             .check = check_key_arn, .fallback_doc = "S3's own keys"),
+	FIELD_BOOL(struct pipeline_section, github, "github",
+                   "Also write a GitHub Actions workflow that does the same."),
+	TEXT(struct pipeline_section, github_role, "github_role",
+             "Role that the workflow takes by OIDC, by ARN.", .check = check_role_arn),
+};
+
+const struct field_table pipeline_fields =
+	FIELD_TABLE(struct pipeline_section, "pipeline", rows,
+                    "From a commit to a checked image, and on to the cluster.", .has_pos = true,
+                    .pos_offset = offsetof(struct pipeline_section, at), .check = check_pipeline);

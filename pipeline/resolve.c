@@ -1,0 +1,120 @@
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/mem.h"
+#include "pipeline/steps.h"
+
+/* CodeBuild user guide, "Docker images provided by CodeBuild"; GitHub's hosted runners. */
+static const struct {
+	const char *architecture, *image, *runner;
+} machines[] = {
+	{"amd64", "aws/codebuild/amazonlinux-x86_64-standard:5.0", "ubuntu-24.04"},
+	{"arm64", "aws/codebuild/amazonlinux-aarch64-standard:3.0", "ubuntu-24.04-arm"},
+};
+
+static size_t machine_of(const char *architecture)
+{
+	for (size_t i = 0; i < ARRAY_LEN(machines); i++)
+		if (strcmp(machines[i].architecture, architecture) == 0)
+			return i;
+	BUG("no builder for this architecture");
+}
+
+static bool has_machine(const char *architecture)
+{
+	for (size_t i = 0; i < ARRAY_LEN(machines); i++)
+		if (strcmp(machines[i].architecture, architecture) == 0)
+			return true;
+	return false;
+}
+
+const struct builder_section *pipeline_builder(const struct pipeline *p, const char *architecture)
+{
+	return strcmp(architecture, "arm64") == 0 ? &p->section->arm64 : &p->section->amd64;
+}
+
+const char *pipeline_builder_image(const struct pipeline *p, const char *architecture)
+{
+	const char *image = pipeline_builder(p, architecture)->image;
+
+	return image != NULL ? image : machines[machine_of(architecture)].image;
+}
+
+const char *pipeline_builder_compute(const struct pipeline *p, const char *architecture)
+{
+	const char *compute = pipeline_builder(p, architecture)->compute;
+
+	return compute != NULL ? compute : "BUILD_GENERAL1_SMALL";
+}
+
+const char *pipeline_builder_runner(const struct pipeline *p, const char *architecture)
+{
+	const char *runner = pipeline_builder(p, architecture)->runner;
+
+	return runner != NULL ? runner : machines[machine_of(architecture)].runner;
+}
+
+/* ---- cross-checks ---- */
+
+static void check_image(const struct pipeline_facts *f, struct diags *d)
+{
+	struct diag *problem;
+
+	if (f->image == NULL)
+		diags_add(d, DIAG_ERROR, f->image_at,
+		          "a pipeline pushes: image.repository is missing");
+	for (size_t i = 0; i < f->architectures.n; i++)
+		if (!has_machine(f->architectures.at[i]))
+			diags_add(d, DIAG_ERROR, f->image_at,
+			          "no builder for %s: a pipeline builds amd64 and arm64",
+			          f->architectures.at[i]);
+	if (f->shared_layer == NULL)
+		return;
+	problem = diags_add(d, DIAG_ERROR, f->shared_layer_at,
+	                    "layer '%s' shares files between platforms, and a pipeline builds each "
+	                    "on a machine of its own",
+	                    f->shared_layer);
+	diag_hint(d, problem, "write `share: false` in it");
+}
+
+static void check_places(const struct pipeline_section *s, const struct pipeline_facts *f,
+                         const char *region, struct diags *d)
+{
+	if (region == NULL)
+		diags_add(d, DIAG_ERROR, s->at,
+		          "pipeline.region is missing: nothing else in the spec tells it");
+	if (s->deploy && f->cluster == NULL)
+		diags_add(d, DIAG_ERROR, s->deploy_at, "there is no cluster to deploy to");
+	if (s->tags.n > 5)
+		diags_add(d, DIAG_ERROR, s->at, "pipeline.tags: at most 5 tags may move");
+	if (s->github && f->repository.host != NULL && s->github_role == NULL)
+		diag_hint(d, diags_add(d, DIAG_ERROR, s->at, "pipeline.github_role is missing"),
+		          "the role that GitHub's workflow takes to push to ECR");
+}
+
+struct pipeline *pipeline_resolve(const struct pipeline_section *section,
+                                  const struct pipeline_facts *facts, struct arena *a,
+                                  struct diags *diags)
+{
+	struct pipeline *p = arena_calloc(a, 1, sizeof(*p));
+	size_t before = diags->n_errors;
+	const char *region = section->region != NULL     ? section->region
+	                     : facts->ecr_region != NULL ? facts->ecr_region
+	                                                 : facts->cluster_region;
+
+	check_image(facts, diags);
+	check_places(section, facts, region, diags);
+	if (diags->n_errors > before || facts->name == NULL)
+		return NULL;
+	*p = (struct pipeline){.section = section,
+	                       .name = facts->name,
+	                       .file = facts->file,
+	                       .sets = facts->sets,
+	                       .region = region,
+	                       .image = facts->image,
+	                       .cluster = section->deploy ? facts->cluster : NULL,
+	                       .repository = facts->repository,
+	                       .scan = section->scan && facts->repository.host != NULL};
+	pipeline_steps(p, facts, a);
+	return p;
+}
