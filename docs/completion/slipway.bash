@@ -6,6 +6,7 @@ _slipway_build() {
 	--dest|-o) COMPREPLY=($(compgen -d -- "$cur")); return;;
 	--format) COMPREPLY=($(compgen -W "oci oci-archive docker-archive " -- "$cur")); return;;
 	--platform) COMPREPLY=(); return;;
+	--result-file) COMPREPLY=($(compgen -f -- "$cur")); return;;
 	--jobs|-j) COMPREPLY=(); return;;
 	--digest-file) COMPREPLY=($(compgen -f -- "$cur")); return;;
 	--metadata-file) COMPREPLY=($(compgen -f -- "$cur")); return;;
@@ -19,7 +20,7 @@ _slipway_build() {
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--file --set --dest --format --platform --no-check --no-cache --sparse --locked --dry-run --push --jobs --digest-file --metadata-file --create-repository --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--file --set --dest --format --platform --no-check --no-cache --sparse --locked --dry-run --push --push-by-digest --result-file --jobs --digest-file --metadata-file --create-repository --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
@@ -41,9 +42,28 @@ _slipway_push() {
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--file --set --tag --jobs --digest-file --create-repository --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--file --set --tag --by-digest --jobs --digest-file --create-repository --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+}
+_slipway_index() {
+	case "$prev" in
+	--tag|-t) COMPREPLY=(); return;;
+	--digest-file) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--ca) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--username|-u) COMPREPLY=(); return;;
+	--retries) COMPREPLY=(); return;;
+	--profile) COMPREPLY=(); return;;
+	--ecr-region) COMPREPLY=(); return;;
+	--connect-to) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--tag --digest-file --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -W "create " -- "$cur"))
 	fi
 }
 _slipway_inspect() {
@@ -219,6 +239,19 @@ _slipway_nettest() {
 		COMPREPLY=($(compgen -W "parse " -- "$cur"))
 	fi
 }
+_slipway_pipeline() {
+	case "$prev" in
+	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--set) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--file --set --local --install --deploy --dry-run --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -W "run " -- "$cur"))
+	fi
+}
 _slipway_doctor() {
 	case "$prev" in
 	--registry) COMPREPLY=(); return;;
@@ -274,12 +307,13 @@ _slipway() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "build push inspect verify diff scan iam schema render explain instances diagram nettest doctor completion version help " -- "$cur"))
+		COMPREPLY=($(compgen -W "build push index inspect verify diff scan iam schema render explain instances diagram nettest pipeline doctor completion version help " -- "$cur"))
 		return
 	fi
 	case "${COMP_WORDS[1]}" in
 	build) _slipway_build;;
 	push) _slipway_push;;
+	index) _slipway_index;;
 	inspect) _slipway_inspect;;
 	verify) _slipway_verify;;
 	diff) _slipway_diff;;
@@ -291,6 +325,7 @@ _slipway() {
 	instances) _slipway_instances;;
 	diagram) _slipway_diagram;;
 	nettest) _slipway_nettest;;
+	pipeline) _slipway_pipeline;;
 	doctor) _slipway_doctor;;
 	completion) _slipway_completion;;
 	version) _slipway_version;;

@@ -4,6 +4,7 @@ _slipway() {
 		local -a names=(
 			'build:Build the spec'\''s image for every platform into an OCI layout'
 			'push:Push a built image to a registry'
+			'index:Join what several machines built into one multi-arch image'
 			'inspect:Show what an image in a registry, layout or archive holds'
 			'verify:Check every byte of an image and refuse what breaks on a node'
 			'diff:Show which files and settings differ between two images'
@@ -15,6 +16,7 @@ _slipway() {
 			'instances:List the instance types of the fleet'\''s targets'
 			'diagram:Draw the fleet as SVG'
 			'nettest:Judge the log of an NCCL all-reduce over EFA'
+			'pipeline:Try the pipeline'\''s own commands on this machine, before AWS sees them'
 			'doctor:Show what this machine offers to builds and pushes'
 			'completion:Print a tab completion script'
 			'version:Show the version and the layer formats'
@@ -36,6 +38,8 @@ _slipway() {
 		'--locked[Take base digests from slipway.lock only, and never write it]' \
 		'--dry-run[Print the plan and stop]' \
 		'--push[Push the image to the spec'\''s repository afterwards]' \
+		'--push-by-digest[Push the platforms'\'' manifests afterwards, without index and tags\: a part of an image that `slipway index create` completes]' \
+		'--result-file=[With --push-by-digest\: write what `slipway index create` reads]:FILE:_files' \
 		'--jobs=[Threads for compression and connections (default\: all CPUs)]:N:' \
 		'--digest-file=[Write the index digest to this file]:FILE:_files' \
 		'--metadata-file=[Write digests, sizes and layers as JSON]:FILE:_files' \
@@ -56,6 +60,7 @@ _slipway() {
 		'--file=[The spec that names repository and tags]:FILE:_files' \
 		'*--set=[Override one value of the spec]:PATH=VALUE:' \
 		'*--tag=[Push under this tag instead of the reference'\''s or the spec'\''s]:TAG:' \
+		'--by-digest[Set no tag\: the image is reached by digest]' \
 		'--jobs=[Blobs at a time (default 4)]:N:' \
 		'--digest-file=[Write the digest to this file]:FILE:_files' \
 		'--create-repository[Create the repository in ECR if it does not exist]' \
@@ -71,6 +76,21 @@ _slipway() {
 		'--output=[Form of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
 		'*:argument:_files';;
+	index) _arguments -s \
+		'*--tag=[Set this tag, beside the reference'\''s own]:TAG:' \
+		'--digest-file=[Write the index digest to this file]:FILE:_files' \
+		'--insecure[Speak plain http to the registries of this command]' \
+		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
+		'--username=[User name for the registry]:NAME:' \
+		'--password-stdin[Read the password from standard input]' \
+		'--retries=[Tries per request after the first (default 5)]:N:' \
+		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
+		'--ecr-region=[The registry is ECR in this region, under a name of its own]:REGION:' \
+		'*--connect-to=[Connect there instead, as curl does; names are checked as ever]:HOST\:PORT\:TO\:PORT:' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:(create )';;
 	inspect) _arguments -s \
 		'--raw[Print the root manifest'\''s exact bytes]' \
 		'--insecure[Speak plain http to the registries of this command]' \
@@ -152,7 +172,7 @@ _slipway() {
 		'--dest=[Write a folder per concern here, instead of everything on standard output]:DIR:_files' \
 		'--format=[Form of the manifests]:yaml|json|list:(yaml json list )' \
 		'--job=[Whose job goes to standard output\: of the first target, of another, of all]:TARGET|all:' \
-		'*--only=[Only this concern\: cluster, account, namespace, karpenter, devices, storage, monitoring, scheduler, jobs or nettest]:NAME:' \
+		'*--only=[Only this concern\: cluster, account, namespace, karpenter, devices, storage, monitoring, scheduler, jobs, nettest or pipeline]:NAME:' \
 		'--help[Show this help and exit]' \
 		'--output=[Form of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
@@ -191,6 +211,17 @@ _slipway() {
 		'--output=[Form of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
 		'*:argument:(parse )';;
+	pipeline) _arguments -s \
+		'--file=[The spec]:FILE:_files' \
+		'*--set=[Override one value of the spec]:PATH=VALUE:' \
+		'--local[Run the steps here, each in a fresh copy of the tree]' \
+		'--install[Run the install commands too]' \
+		'--deploy[Go on to deploy, as if it were approved]' \
+		'--dry-run[Print the commands and stop]' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:(run )';;
 	doctor) _arguments -s \
 		'--registry=[Try to reach this registry with its credentials]:HOST\[/NAME\]:' \
 		'--insecure[Speak plain http to the registries of this command]' \

@@ -119,7 +119,7 @@ tree() { (cd "$1" && find . -type f | LC_ALL=C sort | xargs sha256sum); }
 	printf 'apiVersion: slipway/v1\nname: a\nimage: {base: docker.io/library/debian:12}\n' >slipway.yaml
 	run "$SLIPWAY" render
 	[ "$status" -eq 2 ]
-	[[ $output == *"Add the sections cluster and fleet."* ]]
+	[[ $output == *"Add the sections cluster and fleet, or pipeline."* ]]
 }
 
 @test "render: takes under 50 ms" {
