@@ -163,7 +163,7 @@ lint: lint-deps layers headers sizes
 	tests/lint/tidy $(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC) $(CLI_SRC) $(TRAINER_SRC)
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	  --error-exitcode=1 --suppress=missingIncludeSystem -I. $(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC) $(CLI_SRC) $(TRAINER_SRC)
-	shellcheck $$(grep -lE '^#!.*(bash|/sh)' -r tests .ci --include='*' -I)
+	shellcheck $$(grep -lE '^#!.*(bash|/sh)' -r tests packaging .ci --include='*' -I)
 
 .PHONY: layers headers sizes
 layers:

@@ -19,7 +19,8 @@ static void add_role(const struct pipeline *p, cJSON *resources)
 	for (size_t i = 0; i < p->n_steps; i++)
 		template_arn(list, NULL, p->steps[i].resource);
 	actions = template_statement(statements, "Source", &list);
-	/* The service was renamed; which of the two names is asked for depends on the connection. */
+	/* The service was renamed; which of the two names is asked for depends on the connection.
+	 */
 	json_push_string(actions, "codeconnections:UseConnection");
 	json_push_string(actions, "codestar-connections:UseConnection");
 	json_push_string(list, p->section->source.connection);
