@@ -94,6 +94,21 @@ $(BUILD)/$(HOST_ARCH)/slipway-prepare: $(patsubst %.c,$(BUILD)/host/obj/%.o,$(PR
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ $(PREPARE_LIBS) -o $@
 
+# The tool for an architecture, against a sysroot of Debian's packages: what its image is made of.
+SYSROOT_PACKAGES := libc6-dev libarchive-dev libssl-dev libcurl4-openssl-dev libcjson-dev libexpat1-dev libyaml-dev \
+                    zlib1g-dev libzstd-dev libdeflate-dev
+define tool_rule
+$(BUILD)/sysroot-$(1)/.complete: builder/packaging/sysroot
+	builder/packaging/sysroot $(1) $(BUILD)/sysroot-$(1) $(SYSROOT_PACKAGES)
+
+$(BUILD)/$(1)/slipway: $(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC) $(CLI_SRC) $(HEADERS) $(BUILD)/sysroot-$(1)/.complete
+	@mkdir -p $$(@D)
+	$(MAKE) BUILD=$(BUILD)/tool-$(1) CC='$(CC_$(1)) --sysroot=$(CURDIR)/$(BUILD)/sysroot-$(1)' \
+	  REPRO='-ffile-prefix-map=$(CURDIR)=.' $(BUILD)/tool-$(1)/slipway
+	install -m 0755 $(BUILD)/tool-$(1)/slipway $$@
+endef
+$(foreach arch,amd64 arm64,$(eval $(call tool_rule,$(arch))))
+
 -include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/*/obj/*/*.d $(BUILD)/*/obj/*/*/*.d \
            $(BUILD)/unit/*.d)
 
@@ -120,6 +135,8 @@ help:
 ## make docs     man pages, docs/SPEC.md, completion scripts
 ## make format   clang-format the tree
 ## make install  into DESTDIR/PREFIX
+## make image    slipway's own image for both architectures, built with slipway, into build/slipway-image
+## make deb      a Debian package of the tool
 ## make clean    remove build folders
 
 .PHONY: demo
@@ -191,7 +208,7 @@ lint: lint-deps layers headers sizes
 	tests/lint/tidy $(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC) $(CLI_SRC) $(TRAINER_SRC)
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	  --error-exitcode=1 --suppress=missingIncludeSystem -I. $(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC) $(CLI_SRC) $(TRAINER_SRC)
-	shellcheck $$(grep -lE '^#!.*(bash|/sh)' -r tests .ci --include='*' -I)
+	shellcheck $$(grep -lE '^#!.*(bash|/sh)' -r tests packaging .ci --include='*' -I)
 
 .PHONY: layers headers sizes
 layers:
@@ -289,6 +306,26 @@ install: $(BUILD)/slipway
 	install -D -m 0644 docs/completion/slipway.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/slipway
 	install -D -m 0644 docs/completion/slipway.zsh $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_slipway
 	install -D -m 0644 docs/completion/slipway.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/slipway.fish
+
+.PHONY: image
+image: deps $(BUILD)/slipway $(BUILD)/amd64/slipway $(BUILD)/arm64/slipway
+	$(BUILD)/slipway build -f builder/packaging/image.yaml -o $(BUILD)/slipway-image
+
+# The same bytes wherever it is built: no time, no owner of the machine's.
+DEB_ARCH = $(shell dpkg --print-architecture)
+.PHONY: deb
+deb: $(BUILD)/slipway
+	rm -rf $(BUILD)/deb
+	$(MAKE) -o $(BUILD)/slipway install DESTDIR=$(BUILD)/deb PREFIX=/usr
+	strip --strip-unneeded $(BUILD)/deb/usr/bin/slipway
+	install -D -m 0644 LICENSE $(BUILD)/deb/usr/share/doc/slipway/copyright
+	find $(BUILD)/deb/usr/share/man -type f -exec gzip -9n {} +
+	install -d -m 0755 $(BUILD)/deb/DEBIAN
+	sed -e 's/@VERSION@/$(VERSION)/' -e 's/@ARCH@/$(DEB_ARCH)/' \
+	  -e "s/@SIZE@/$$(du -sk --apparent-size $(BUILD)/deb/usr | cut -f 1)/" builder/packaging/control >$(BUILD)/deb/DEBIAN/control
+	chmod -R u=rwX,go=rX $(BUILD)/deb
+	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-0} dpkg-deb --root-owner-group --build $(BUILD)/deb \
+	  $(BUILD)/slipway_$(VERSION)_$(DEB_ARCH).deb
 
 .PHONY: clean
 clean:

@@ -144,8 +144,7 @@ static void add_deploy(struct pipeline *p, struct arena *a)
 	add(&step->commands, arena_printf(a, "aws eks update-kubeconfig --name %s --region %s",
 	                                  p->cluster, p->region));
 	add(&step->commands,
-	    arena_printf(a, "slipway deploy -f %s%s --set \"job.digest=$DIGEST\" --wait", p->file,
-	                 p->sets));
+	    arena_printf(a, "slipway deploy -f %s%s --image-digest \"$DIGEST\"", p->file, p->sets));
 }
 
 void pipeline_steps(struct pipeline *p, const struct pipeline_facts *facts, struct arena *a)

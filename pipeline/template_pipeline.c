@@ -19,9 +19,10 @@ static void add_role(const struct pipeline *p, cJSON *resources)
 	for (size_t i = 0; i < p->n_steps; i++)
 		template_arn(list, NULL, p->steps[i].resource);
 	actions = template_statement(statements, "Source", &list);
-	json_push_string(actions, strstr(p->section->source.connection, ":codeconnections:") != NULL
-	                                  ? "codeconnections:UseConnection"
-	                                  : "codestar-connections:UseConnection");
+	/* The service was renamed; which of the two names is asked for depends on the connection.
+	 */
+	json_push_string(actions, "codeconnections:UseConnection");
+	json_push_string(actions, "codestar-connections:UseConnection");
 	json_push_string(list, p->section->source.connection);
 	if (p->section->kms_key == NULL)
 		return;

@@ -2,12 +2,14 @@
  * slipway pipeline run --local: the pipeline's own commands, in order, on this machine.
  */
 #include <errno.h>
+#include <signal.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/interrupt.h"
 #include "base/proc.h"
 #include "builder/cli/command.h"
 #include "builder/cli/image_check.h"
@@ -58,19 +60,36 @@ static const char step_script[] = "cd \"$1\" || exit; shift\n"
 				  "	eval \"$slipway_command\" || exit\n"
 				  "done\n";
 
+/* The child gets the signals of a program of its own: ours are ignored or only noted. */
+static int start(const char *const argv[], pid_t *ret_pid)
+{
+	posix_spawn_file_actions_t streams;
+	posix_spawnattr_t attributes;
+	sigset_t signals;
+
+	posix_spawn_file_actions_init(&streams);
+	posix_spawn_file_actions_adddup2(&streams, STDERR_FILENO, STDOUT_FILENO);
+	posix_spawnattr_init(&attributes);
+	sigemptyset(&signals);
+	posix_spawnattr_setsigmask(&attributes, &signals);
+	sigaddset(&signals, SIGPIPE);
+	posix_spawnattr_setsigdefault(&attributes, &signals);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	int result =
+		posix_spawnp(ret_pid, argv[0], &streams, &attributes, (char *const *)argv, environ);
+
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&streams);
+	return result;
+}
+
 /* Runs argv with our streams, its results on standard error; *ret_status is its exit status. */
 static int spawn(const char *const argv[], int *ret_status, struct err *err)
 {
-	posix_spawn_file_actions_t streams;
 	int status = 0, result;
 	pid_t pid;
 
-	if (posix_spawn_file_actions_init(&streams) != 0 ||
-	    posix_spawn_file_actions_adddup2(&streams, STDERR_FILENO, STDOUT_FILENO) != 0)
-		return err_set(err, ERR_IO, "prepare to run '%s'", argv[0]);
-	result = posix_spawnp(&pid, argv[0], &streams, NULL, (char *const *)(uintptr_t)argv,
-	                      environ);
-	posix_spawn_file_actions_destroy(&streams);
+	result = start(argv, &pid);
 	if (result != 0) {
 		errno = result;
 		return err_set(err, ERR_IO, "run '%s'", argv[0]);
@@ -79,7 +98,7 @@ static int spawn(const char *const argv[], int *ret_status, struct err *err)
 		if (errno != EINTR)
 			return err_set(err, ERR_IO, "wait for '%s'", argv[0]);
 	*ret_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-	return 0;
+	return interrupt_check(err);
 }
 
 /* ---- where the steps run ---- */
@@ -156,7 +175,7 @@ static int copy_tree(struct run *run, const char *to, struct err *err)
 {
 	const char *tree = run->spec->dir[0] != '\0' ? run->spec->dir : ".";
 	const char *const argv[] = {"bash", "-c", copy_script, "slipway", tree, to, NULL};
-	int status;
+	int status = -1;
 
 	if (fs_mkdirs(to, err) != 0 || spawn(argv, &status, err) != 0)
 		return -1;
@@ -196,7 +215,7 @@ static int run_commands(struct run *run, const struct pipeline_step *step, const
 	size_t n = 0, skip = run->cli->options.with_install ? 0 : install->n;
 	const char **argv =
 		arena_calloc(&run->cli->arena, 6 + install->n + step->commands.n, sizeof(*argv));
-	int status;
+	int status = -1;
 
 	argv[n++] = "bash";
 	argv[n++] = "-c";
@@ -299,7 +318,8 @@ static int open_pipeline(struct run *run, struct err *err)
 	run->pipeline = spec->fleet.pipeline;
 	if (run->pipeline == NULL) {
 		err_set(err, ERR_USAGE, "'%s' has no pipeline", spec->file);
-		return err_hint(err, "Add the section pipeline.");
+		err_hint(err, "Add the section pipeline.");
+		return -1;
 	}
 	return 0;
 }
@@ -309,7 +329,7 @@ static int cmd_pipeline_run(struct cli *cli, struct err *err)
 	struct run run = {.cli = cli};
 	struct err ignored = {0};
 
-	if (open_pipeline(&run, err) != 0)
+	if (open_pipeline(&run, err) != 0 || run.pipeline == NULL)
 		return -1;
 	if (cli->options.dry_run) {
 		print_commands(&run);

@@ -181,3 +181,20 @@ def refs(node):
 refs(resources)
 EOS
 }
+
+@test "pipeline: Ctrl-C stops the run and leaves nothing behind" {
+	start_registry
+	need git
+	local_spec
+	mkdir tmp
+	git init -q .
+	printf '%s\n' tmp log registry >.gitignore
+	# shellcheck disable=SC2016 # the step expands it
+	TMPDIR=$WORK/tmp setsid "$SLIPWAY" pipeline run --local --set 'pipeline.build=["echo go >'"$WORK"'/started; sleep 30"]' \
+		>log 2>&1 3>&- &
+	wait_for started
+	group=$(ps -o pgid= -p "$(pgrep -n -f "$WORK/started")" | tr -d ' ')
+	kill -INT -- "-$group"
+	wait $! && return 1
+	[ -z "$(ls tmp)" ]
+}
