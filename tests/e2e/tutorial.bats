@@ -45,7 +45,7 @@ marked() { awk '/^<!-- run -->$/ {m = 1} /^```sh$/ && m {on = 1; next} /^```$/ {
 	need dpkg-deb
 	[ -x "$ROOT/build/slipway" ] || skip "built elsewhere"
 	# In a copy, so that two runs never meet.
-	cp -a "$ROOT/Makefile" "$ROOT/packaging" "$ROOT/docs" "$ROOT/LICENSE" . && mkdir build && cp "$SLIPWAY" build/slipway
+	cp -a "$ROOT/Makefile" "$ROOT/docs" "$ROOT/LICENSE" . && mkdir builder build && cp -a "$ROOT/builder/packaging" builder/ && cp "$SLIPWAY" build/slipway
 	make -s -o build/slipway deb >/dev/null
 	deb=$(echo build/slipway_*.deb)
 	one=$(sha256sum <"$deb")
