@@ -310,6 +310,146 @@ EOS
 	done
 }
 
+# ---- from commit to cluster ----
+
+# fleet_spec: local_spec with a cluster to deploy to; kubectl and aws are stand-ins.
+fleet_spec() {
+	local_spec 'deploy: true' "$@"
+	sed -i 's/^  platforms:/  tags: [latest]\n&/' slipway.yaml
+	cat >>slipway.yaml <<-EOS
+		cluster: {name: sample, region: us-west-2, zone: us-west-2d}
+		fleet:
+		  g5g: {weight: 20}
+		job: {nodes: 1, command: [/opt/note]}
+	EOS
+	printf '%s\n' bin kube registry registry.yml docker-registry.log cache home s3 out calls log documents >.gitignore
+	mkdir -p bin kube s3
+	ln -s "$SLIPWAY" bin/slipway
+	# s3 cp between a bucket, which is the folder s3/, and here; and the cluster's access.
+	cat >bin/aws <<-EOS
+		#!/bin/bash
+		set -euo pipefail
+		echo "\$*" >>"$WORK/calls"
+		[[ \$1 != eks ]] || exit 0
+		[[ "\$1 \$2" == "s3 cp" ]]
+		shift 2
+		[[ \$1 != --recursive ]] || shift
+		from=\${1/#s3:\/\//$WORK/s3/} to=\${2/#s3:\/\//$WORK/s3/}
+		mkdir -p "\$(dirname "\$to")"
+		cp -r "\$from" "\$to"
+	EOS
+	chmod +x bin/aws
+	export KUBECTL=$ROOT/tests/servers/fakekubectl FAKEKUBE=$WORK/kube PATH=$WORK/bin:$PATH
+}
+
+@test "pipeline: a local run goes on to deploy the digest that passed, when it is asked to" {
+	start_registry
+	need git
+	fleet_spec
+	git init -q .
+	run --separate-stderr "$SLIPWAY" pipeline run --local
+	echo "$stderr"
+	[ "$status" -eq 0 ]
+	[[ $output == *"deploy       left out; --deploy runs it"* ]]
+	[ ! -e kube/objects.json ]
+	run --separate-stderr "$SLIPWAY" pipeline run --local --deploy
+	echo "$stderr"
+	[ "$status" -eq 0 ]
+	digest=${lines[-1]}
+	grep -qx 'eks update-kubeconfig --name sample --region us-west-2' calls
+	# The job that the cluster got names this digest and no tag.
+	run bash -c 'grep -oE "\"image\": \"[^\"]*team/app[^\"]*" kube/objects.json | grep -oE "@.*" | sort -u'
+	[ "$output" = "@$digest" ]
+}
+
+@test "pipeline: an image that fails the check is not deployed" {
+	start_registry
+	need git
+	fleet_spec
+	git init -q .
+	cp "$SLIPWAY" program # an x86 program in the arm64 image
+	sed -i 's|from: "out/${arch}/note"|from: program|; s|to: /opt/note|to: /opt/program|' slipway.yaml
+	run "$SLIPWAY" pipeline run --local --deploy
+	[ "$status" -eq 1 ]
+	[ ! -e kube/objects.json ]
+	[ ! -e calls ]
+}
+
+@test "pipeline: what is rendered does the same as the local run: as CodePipeline, as a batch, on GitHub" {
+	start_registry
+	need git
+	fleet_spec 'github: true' 'install: ["command -v slipway"]'
+	git init -q . && git add slipway.yaml .gitignore && git -c user.name=t -c user.email=t@t commit -qm one
+	commit=$(git rev-parse HEAD)
+	digest=$("$SLIPWAY" pipeline run --local 2>log | tail -n 1)
+	[[ $digest == sha256:* ]]
+	"$SLIPWAY" render --only pipeline --format json -o documents >/dev/null
+	git clone -q . tree
+	for kind in codepipeline batch github; do
+		rm -rf registry/docker/registry/v2/repositories kube/objects.json s3/*
+		# Each starts with an empty machine.
+		JOB_PATH=$PATH XDG_CACHE_HOME=$WORK/cache-$kind run "$ROOT/tests/pipeline/run-as" $kind documents/80-pipeline tree "$commit"
+		[ "$status" -ne 77 ] || skip "$output"
+		echo "$kind: $output"
+		[ "$status" -eq 0 ]
+		[ "${lines[-1]}" = "$digest" ]
+		for tag in latest "${commit:0:12}"; do
+			[[ $(root_of --insecure "$REG/team/app:$tag") == *"${digest:0:19}"* ]]
+		done
+		# A batch has no approval, so it ends before the cluster.
+		if [ $kind = batch ]; then [ ! -e kube/objects.json ]; else grep -qF "@$digest" kube/objects.json; fi
+	done
+}
+
+@test "pipeline: against ECR: two builders, one index, the scan's gate, with no more than the rendered roles allow" {
+	host=123456789012.dkr.ecr.us-west-2.amazonaws.com
+	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=test -keyout key.pem -out cert.pem 2>/dev/null \
+		-addext "subjectAltName=DNS:$host,DNS:api.ecr.us-west-2.amazonaws.com,DNS:localhost"
+	unset "${!AWS_@}"
+	export AWS_EC2_METADATA_DISABLED=true AWS_ACCESS_KEY_ID=AKIATESTUSER00000001 AWS_SECRET_ACCESS_KEY=planted/Secret
+	mkdir tree && cd tree
+	REG=$host
+	local_spec
+	sed -i '/options:/d' slipway.yaml
+	"$SLIPWAY" render --only pipeline --format json -o ../documents >/dev/null
+	# The registry's statements of a step's role, which name it by ARN.
+	python3 - ../documents/80-pipeline/pipeline.json >../config.json <<'EOS'
+import json, sys
+resources = json.load(open(sys.argv[1]))["Resources"]
+role = resources["CheckRole"]["Properties"]["Policies"][0]["PolicyDocument"]
+role["Statement"] = [s for s in role["Statement"] if s["Action"][0].startswith("ecr:")]
+assert len(role["Statement"]) == 4, role
+repository = resources["Repository"]["Properties"]
+print(json.dumps({
+    "users": {"AKIATESTUSER00000001": {"secret": "planted/Secret", "arn": "arn:aws:iam::123456789012:user/ci", "policy": role}},
+    "repositories": [{"name": repository["RepositoryName"], "region": "us-west-2",
+                      "imageTagMutability": repository["ImageTagMutability"],
+                      "imageTagMutabilityExclusionFilters": [{"filterType": "WILDCARD", "filter": f["ImageTagMutabilityExclusionFilterValue"]}
+                                                             for f in repository["ImageTagMutabilityExclusionFilters"]]}],
+    "scan": {"always": True, "statuses": ["PENDING", "COMPLETE"], "findings": {"HIGH": 1, "LOW": 3}}}))
+EOS
+	cd ..
+	start_fakeaws --cert cert.pem --key key.pem
+	options="pipeline.options=[--ca=$WORK/cert.pem,'--connect-to=:443:127.0.0.1:$HTTPS_PORT']"
+	# HIGH findings, and HIGH is what stops it: no tag.
+	run "$SLIPWAY" pipeline run --local -f tree/slipway.yaml --set "$options" --set pipeline.severity=HIGH
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ $output == *"2 findings of severity HIGH or worse"*"step 'check'"* ]]
+	repository='d["repositories"]["123456789012/us-west-2/team/app"]'
+	[ "$(state "$repository['tags']")" = '{}' ]
+	# CRITICAL ones would, and there are none.
+	run --separate-stderr "$SLIPWAY" pipeline run --local -f tree/slipway.yaml --set "$options"
+	echo "$stderr"
+	[ "$status" -eq 0 ]
+	digest=${lines[-1]}
+	[ "$(state "set($repository['tags'].values())")" = "{'$digest'}" ]
+	[ "$(state "sorted($repository['tags'])")" = "['000000000000', 'latest']" ]
+	# A second run finds the commit's tag where it belongs, though it may not move.
+	[ "$("$SLIPWAY" pipeline run --local -f tree/slipway.yaml --set "$options" 2>/dev/null | tail -n 1)" = "$digest" ]
+	run ! grep -rl planted "$WORK" --include='*.out' --include='*.log'
+}
+
 @test "pipeline: Ctrl-C stops the run and leaves nothing behind" {
 	start_registry
 	need git
