@@ -41,30 +41,3 @@ marked() { awk '/^<!-- run -->$/ {m = 1} /^```sh$/ && m {on = 1; next} /^```$/ {
 	done <lines
 }
 
-@test "package: the Debian package holds the tool, its manual and completions, the same bytes each time" {
-	need dpkg-deb
-	[ -x "$ROOT/build/slipway" ] || skip "built elsewhere"
-	# In a copy, so that two runs never meet.
-	cp -a "$ROOT/Makefile" "$ROOT/packaging" "$ROOT/docs" "$ROOT/LICENSE" . && mkdir build && cp "$SLIPWAY" build/slipway
-	make -s -o build/slipway deb >/dev/null
-	deb=$(echo build/slipway_*.deb)
-	one=$(sha256sum <"$deb")
-	(umask 077 && make -s -o build/slipway deb >/dev/null)
-	[ "$(sha256sum <"$deb")" = "$one" ]
-	dpkg-deb -c "$deb" >list
-	for path in ./usr/bin/slipway ./usr/share/man/man1/slipway.1.gz ./usr/share/doc/slipway/copyright \
-		./usr/share/bash-completion/completions/slipway; do
-		grep -q "root/root.* $path\$" list
-	done
-	# Everything that it needs at run time is among its dependencies.
-	dpkg-deb -f "$deb" Depends >depends
-	for library in $(readelf -d "$SLIPWAY" | sed -n 's/.*(NEEDED).*\[\(.*\)\.so.*/\1/p'); do
-		case $library in
-		libc | libm) grep -q 'libc6 ' depends ;;
-		libz) grep -q zlib1g depends ;;
-		libcrypto | libssl) grep -q libssl3 depends ;;
-		libyaml*) grep -q libyaml-0-2 depends ;;
-		*) grep -q "$library" depends ;;
-		esac
-	done
-}
