@@ -300,6 +300,7 @@ docs: $(BUILD)/slipway
 	@mkdir -p docs/fleet
 	$(BUILD)/slipway explain > docs/fleet/explain.txt
 	$(BUILD)/slipway diagram -o docs/fleet/fleet.svg
+	tests/lint/error-pages --write
 	for s in bash zsh fish; do $(BUILD)/slipway completion $$s > docs/completion/slipway.$$s; done
 
 .PHONY: install
