@@ -85,17 +85,18 @@ static void check_regions(const struct pipeline_section *s, const struct pipelin
 		return;
 	if (s->repository && f->ecr_region != NULL && strcmp(region, f->ecr_region) != 0)
 		diag_hint(d,
-		          diags_add(d, DIAG_ERROR, s->at,
+		          diags_add(d, DIAG_ERROR, s->region != NULL ? s->region_at : s->at,
 		                    "the pipeline runs in %s and cannot make the repository in %s",
 		                    region, f->ecr_region),
 		          "leave pipeline.region out, or make the repository elsewhere and write "
 		          "`repository: false`");
 	if (s->deploy && f->cluster_region != NULL && strcmp(region, f->cluster_region) != 0)
-		diag_hint(d,
-		          diags_add(d, DIAG_ERROR, s->deploy_at,
-		                    "the pipeline runs in %s and cannot be let into a cluster in %s",
-		                    region, f->cluster_region),
-		          "write `region: %s`, or deploy from there", f->cluster_region);
+		diag_hint(
+			d,
+			diags_add(d, DIAG_ERROR, s->deploy_at,
+		                  "the pipeline runs in %s and cannot be let into a cluster in %s",
+		                  region, f->cluster_region),
+			"write `region: %s`, or deploy from there", f->cluster_region);
 }
 
 static void check_places(const struct pipeline_section *s, const struct pipeline_facts *f,

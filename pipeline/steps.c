@@ -133,9 +133,9 @@ static void add_check(struct pipeline *p, struct arena *a)
 	add(&step->commands, arena_printf(a, "DIGEST=$(cat \"%s/digest\")", dir));
 	add(&step->commands, arena_printf(a, "slipway verify \"%s@$DIGEST\"%s", p->image, options));
 	if (p->scan)
-		add(&step->commands, arena_printf(a, "slipway scan --severity %s \"%s@$DIGEST\"%s",
-		                                  lower(p->section->severity, a), p->image,
-		                                  options));
+		add(&step->commands,
+		    arena_printf(a, "slipway scan --severity %s \"%s@$DIGEST\"%s",
+		                 lower(p->section->severity, a), p->image, options));
 	add(&step->commands, arena_printf(a,
 	                                  "slipway index create %s%s --tag \"$(printf %%.12s "
 	                                  "\"$CODEBUILD_RESOLVED_SOURCE_VERSION\")\"%s%s",
