@@ -21,9 +21,13 @@ OPT      ?= -O2 -g
 # Debug information names files relative to the tree, so that any working directory gives one binary.
 REPRO    := -ffile-prefix-map=$(CURDIR)=.
 CFLAGS   := $(STD) $(WARN) $(HARDEN) $(OPT) $(REPRO) -I. -include base/banned.h -DSLIPWAY_VERSION='"$(VERSION)"' $(EXTRA_CFLAGS)
-LDFLAGS  := -pie -Wl,-z,relro,-z,now $(EXTRA_LDFLAGS)
-# The two encoders are linked statically: the bits of a layer then belong to the binary.
-LIBS     := -larchive -lcurl -lssl -lcrypto -lcjson -lyaml -lexpat -lz -Wl,-Bstatic -lzstd -ldeflate -Wl,-Bdynamic -lpthread -lm
+LDFLAGS  := -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(EXTRA_LDFLAGS)
+# The encoders are linked statically: the bits of a layer then belong to the binary. So is libarchive, of which only
+# the tar format and the decompressors stay: as a shared library it wants an XML parser and Unicode's tables, 38 MB.
+# What updates should reach without a new slipway stays shared: TLS, HTTP, the decompressors of other people's files.
+LIBS     := -Wl,--gc-sections -Wl,-Bstatic -larchive -lyaml -lexpat -lz -lzstd -ldeflate -Wl,-Bdynamic \
+            -l:liblzma.so.5 -l:libbz2.so.1.0 -l:liblz4.so.1 -l:libnettle.so.8 -l:libacl.so.1 \
+            -lcurl -lcrypto -lcjson -lpthread -lm
 
 BASE_SRC    := $(wildcard base/*.c)
 BUILDER_SRC := $(wildcard builder/spec/*.c builder/oci/*.c builder/layer/*.c builder/registry/*.c \
@@ -208,7 +212,7 @@ lint: lint-deps layers headers sizes
 	tests/lint/tidy $(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC) $(CLI_SRC) $(TRAINER_SRC)
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	  --error-exitcode=1 --suppress=missingIncludeSystem -I. $(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC) $(CLI_SRC) $(TRAINER_SRC)
-	shellcheck $$(grep -lE '^#!.*(bash|/sh)' -r tests packaging .ci --include='*' -I)
+	shellcheck $$(grep -lE '^#!.*(bash|/sh)' -r tests builder/packaging .ci --include='*' -I)
 
 .PHONY: layers headers sizes
 layers:
@@ -296,6 +300,7 @@ docs: $(BUILD)/slipway
 	@mkdir -p docs/fleet
 	$(BUILD)/slipway explain > docs/fleet/explain.txt
 	$(BUILD)/slipway diagram -o docs/fleet/fleet.svg
+	tests/lint/error-pages --write
 	for s in bash zsh fish; do $(BUILD)/slipway completion $$s > docs/completion/slipway.$$s; done
 
 .PHONY: install

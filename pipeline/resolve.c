@@ -77,6 +77,28 @@ static void check_image(const struct pipeline_facts *f, struct diags *d)
 	diag_hint(d, problem, "write `share: false` in it");
 }
 
+/* A stack makes things in its own region only: the repository, the cluster's access entry. */
+static void check_regions(const struct pipeline_section *s, const struct pipeline_facts *f,
+                          const char *region, struct diags *d)
+{
+	if (region == NULL)
+		return;
+	if (s->repository && f->ecr_region != NULL && strcmp(region, f->ecr_region) != 0)
+		diag_hint(d,
+		          diags_add(d, DIAG_ERROR, s->region != NULL ? s->region_at : s->at,
+		                    "the pipeline runs in %s and cannot make the repository in %s",
+		                    region, f->ecr_region),
+		          "leave pipeline.region out, or make the repository elsewhere and write "
+		          "`repository: false`");
+	if (s->deploy && f->cluster_region != NULL && strcmp(region, f->cluster_region) != 0)
+		diag_hint(
+			d,
+			diags_add(d, DIAG_ERROR, s->deploy_at,
+		                  "the pipeline runs in %s and cannot be let into a cluster in %s",
+		                  region, f->cluster_region),
+			"write `region: %s`, or deploy from there", f->cluster_region);
+}
+
 static void check_places(const struct pipeline_section *s, const struct pipeline_facts *f,
                          const char *region, struct diags *d)
 {
@@ -85,6 +107,7 @@ static void check_places(const struct pipeline_section *s, const struct pipeline
 		          "pipeline.region is missing: nothing else in the spec tells it");
 	if (s->deploy && f->cluster == NULL)
 		diags_add(d, DIAG_ERROR, s->deploy_at, "there is no cluster to deploy to");
+	check_regions(s, f, region, d);
 	if (s->tags.n > 5)
 		diags_add(d, DIAG_ERROR, s->at, "pipeline.tags: at most 5 tags may move");
 	if (s->github && f->repository.host != NULL && s->github_role == NULL)

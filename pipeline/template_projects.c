@@ -16,8 +16,18 @@ static const char *suffixed(char *out, size_t size, const struct pipeline_step *
 
 /* ---- what a step may do ---- */
 
-/* The statements of a policy text of the registry's, under names of their own. */
-static void add_registry(cJSON *statements, const char *policy, const char *prefix)
+static bool has_statement(const cJSON *statements, const char *sid)
+{
+	const cJSON *statement;
+
+	cJSON_ArrayForEach (statement, statements)
+		if (strcmp(json_string(statement, "Sid"), sid) == 0)
+			return true;
+	return false;
+}
+
+/* The statements of a policy text of the registry's; what several of them ask for stands once. */
+static void add_registry(cJSON *statements, const char *policy)
 {
 	AUTO(json) cJSON *doc = NULL;
 	struct err err = {0};
@@ -25,14 +35,9 @@ static void add_registry(cJSON *statements, const char *policy, const char *pref
 
 	if (policy == NULL || json_parse("policy", policy, strlen(policy), &doc, &err) != 0)
 		return;
-	cJSON_ArrayForEach (statement, json_get(doc, "Statement")) {
-		cJSON *copy = cJSON_Duplicate(statement, true);
-		char sid[64];
-
-		snprintf(sid, sizeof(sid), "%s%s", prefix, json_string(statement, "Sid"));
-		cJSON_ReplaceItemInObjectCaseSensitive(copy, "Sid", cJSON_CreateString(sid));
-		json_push(statements, copy);
-	}
+	cJSON_ArrayForEach (statement, json_get(doc, "Statement"))
+		if (!has_statement(statements, json_string(statement, "Sid")))
+			json_push(statements, cJSON_Duplicate(statement, true));
 }
 
 static void add_logs(const struct pipeline_step *step, cJSON *statements)
@@ -88,11 +93,11 @@ static void add_role(const struct pipeline *p, const struct pipeline_step *step,
 	if (step->kind == STEP_BUILD && p->section->cache)
 		template_objects(statements, "Cache");
 	if (step->kind != STEP_DEPLOY) {
-		add_registry(statements, r->push_policy, "Push");
-		add_registry(statements, r->pull_policy, "Pull");
+		add_registry(statements, r->push_policy);
+		add_registry(statements, r->pull_policy);
 	}
 	if (step->kind == STEP_CHECK && p->scan)
-		add_registry(statements, r->scan_policy, "Scan");
+		add_registry(statements, r->scan_policy);
 	if (step->kind == STEP_DEPLOY)
 		add_cluster(p, statements);
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/strbuf.h"
 #include "base/text.h"
 
 /* One walk over argv. */
@@ -59,7 +60,12 @@ static int check_choice(const struct option *o, const char *value, struct err *e
 			return 0;
 	const char *near = text_nearest(value, o->choices, n);
 
-	err_set(err, ERR_USAGE, "option --%s: '%s' is not one of %s", o->name, value, o->metavar);
+	AUTO(strbuf) struct strbuf all = STRBUF_INIT(1024);
+
+	for (size_t i = 0; i < n; i++)
+		strbuf_addf(&all, "%s%s", i > 0 ? "|" : "", o->choices[i]);
+	err_set(err, ERR_USAGE, "option --%s: '%s' is not one of %s", o->name, value,
+	        strbuf_str(&all));
 	if (near != NULL)
 		err_hint(err, "did you mean --%s=%s?", o->name, near);
 	return -1;
