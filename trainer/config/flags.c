@@ -217,7 +217,8 @@ static int from_environment(struct train_flags *f, const char *(*look)(const cha
 		const char *variable, *flag;
 	} pairs[] = {{"DATASET_DIR", "dataset_dir"},
 	             {"MAX_STEPS", "max_steps"},
-	             {"BATCH_SIZE", "batch_size"}};
+	             {"BATCH_SIZE", "batch_size"},
+	             {"METRICS_PORT", "metrics_port"}};
 	const char *unused;
 
 	for (size_t i = 0; look != NULL && i < ARRAY_LEN(pairs); i++) {
