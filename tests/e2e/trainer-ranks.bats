@@ -65,6 +65,63 @@ mpich() {
 	done
 }
 
+# train_pods N OUTPUT: N ranks that nobody started together, as the pods of a job are.
+train_pods() {
+	local n=$1 out=$2 rank pids=()
+	for ((rank = n - 1; rank >= 0; rank--)); do
+		env "NODE_RANK=$rank" "NNODES=$n" MASTER_ADDR=localhost "MASTER_PORT=$PORT" "$TRAINER" train "${TINY[@]}" \
+			"${SAME[@]}" --batch_size $((8 / n)) --output_dir "$out" --join_timeout 30 >"log$rank" 2>&1 3>&- &
+		pids+=($!)
+	done
+	for rank in "${pids[@]}"; do wait "$rank"; done
+}
+
+free_port() { PORT=$(python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])'); }
+
+@test "ranks: pods meet at rank 0 without mpirun and train as 1 rank with the larger batch" {
+	mpich
+	free_port
+	train one "${SAME[@]}" --batch_size 8 >/dev/null
+	for n in 2 4; do
+		train_pods "$n" "pods$n"
+		grep "^$n ranks (MPICH)" log0
+		close_to one "pods$n"
+	done
+}
+
+@test "ranks: a pod that does not come is named; one too many and strangers are turned away" {
+	mpich
+	free_port
+	pod=(env MASTER_ADDR=localhost "MASTER_PORT=$PORT" NNODES=3 "$TRAINER" train "${TINY[@]}" --output_dir out --join_timeout 3)
+	NODE_RANK=0 "${pod[@]}" >log0 2>&1 3>&- &
+	first=$!
+	NODE_RANK=1 "${pod[@]}" >log1 2>&1 3>&- &
+	second=$!
+	for _ in $(seq 50); do
+		ss -Hltn "sport = :$PORT" | grep -q . && break
+		sleep 0.1
+	done
+	sleep 0.5
+	printf 'GET / HTTP/1.0\r\n\r\n' >"/dev/tcp/localhost/$PORT"
+	NODE_RANK=1 run "${pod[@]}"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"rank 0 at localhost says: rank 1 of 3 is not expected: there is one already"* ]]
+	ends_with 1 wait "$first"
+	grep "of 3 ranks, these did not come to port $PORT within 3 s: 2" log0
+	wait "$second" && false
+	NODE_RANK=2 run "${pod[@]}"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"rank 0 does not answer at localhost port $PORT for 3 s"* ]]
+}
+
+@test "ranks: with Open MPI alone, pods are told what they need" {
+	[ -e "/usr/lib/$(uname -m)-linux-gnu/libmpi.so.40" ] || skip "Open MPI is not installed"
+	[ ! -e "/usr/lib/$(uname -m)-linux-gnu/libmpich.so.12" ] || skip "MPICH is installed"
+	NNODES=2 NODE_RANK=0 run train out
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"started rank 0 of 2, but Open MPI sees 1"*"libmpich12"*"MASTER_ADDR"* ]]
+}
+
 @test "ranks: the number of ranks may change at a resume" {
 	command -v mpirun >/dev/null || skip "mpirun is not installed"
 	train one "${SAME[@]}" --batch_size 8 >/dev/null
