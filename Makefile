@@ -257,7 +257,8 @@ FUZZ_FLAGS := $(STD) -O1 -g -I. -include base/banned.h -DSLIPWAY_VERSION='"$(VER
               -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 # Of the trainer: what reads files that others wrote.
 FUZZ_TRAINER := trainer/data/shard.c trainer/data/dataset_list.c trainer/config/flat_yaml.c \
-                trainer/model/config.c trainer/model/tensors.c trainer/checkpoint/safetensors.c
+                trainer/model/config.c trainer/model/tensors.c trainer/checkpoint/safetensors.c \
+                trainer/comm/pmi_store.c
 FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/obj/%.o,$(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC) $(FUZZ_TRAINER))
 
 .PHONY: fuzzers fuzz

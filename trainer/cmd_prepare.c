@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "trainer/cmd.h"
 #include "trainer/config/model_file.h"
 
@@ -27,26 +28,25 @@ static void run_prepare(char **words)
 	execvp("slipway-prepare", words);
 }
 
+/* Copies: execv takes words that may be changed. They live until this process is another program. */
 struct words {
 	char *at[WORDS_MAX];
 	size_t n;
-	char numbers[4][NUMBER_MAX];
-	size_t n_numbers;
 };
 
 static void add_text(struct words *w, const char *name, const char *value)
 {
 	if (value == NULL)
 		return;
-	w->at[w->n++] = (char *)(uintptr_t)name;
-	w->at[w->n++] = (char *)(uintptr_t)value;
+	w->at[w->n++] = mem_strdup(name);
+	w->at[w->n++] = mem_strdup(value);
 }
 
 static void add_number(struct words *w, const char *name, uint32_t value)
 {
-	char *text = w->numbers[w->n_numbers++];
+	char text[NUMBER_MAX];
 
-	snprintf(text, NUMBER_MAX, "%u", value);
+	snprintf(text, sizeof(text), "%u", value);
 	add_text(w, name, text);
 }
 
@@ -66,7 +66,7 @@ int cmd_prepare(int argc, char **argv)
 		{"memory_mb", &memory, NULL, "memory for one video"},
 	};
 	AUTO(strbuf) struct strbuf remarks = STRBUF_INIT(1 << 20);
-	struct words w = {.at = {(char *)(uintptr_t) "slipway-prepare"}, .n = 1};
+	struct words w = {.at = {mem_strdup("slipway-prepare")}, .n = 1};
 	struct model_config config;
 	struct clip_shape shape;
 	struct err err = {0};

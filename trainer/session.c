@@ -28,7 +28,9 @@ static void remark(struct session *s, const char *lines)
 
 static int join_ranks(struct session *s, struct err *err)
 {
-	struct comm_options o = {s->flags->mpi_library, (unsigned)s->flags->rank_timeout};
+	struct comm_options o = {.library = s->flags->mpi_library,
+	                         .timeout_s = (unsigned)s->flags->rank_timeout,
+	                         .join_s = (unsigned)s->flags->join_timeout};
 	struct comm_place place;
 
 	if (comm_place(look_up, NULL, &place, err) != 0 ||

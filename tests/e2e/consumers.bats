@@ -117,6 +117,41 @@ podman_run() {
 	[[ $output == *"architecture: arm64"* ]]
 }
 
+# trained OUTPUT: the lines that the PyTorch program prints, of a run of three steps.
+trained() {
+	echo "$1"
+	grep -qx "Successfully built the dataset" <<<"$1"
+	grep -q "^Namespace(dataset='synthetic', .* max_steps=3, " <<<"$1"
+	grep -Eq '^Epoch 1 train begin [0-9]{4}-' <<<"$1"
+	grep -Eq '^\| Training Device=cpu:0 Epoch=1 Step=0 Learning_Rate=5e-05 Loss=0\.[0-9]{5} Throughput=[0-9.]+ Time=2' <<<"$1"
+	grep -Eq '^Average train throughput: [0-9]+\.[0-9]{4}$' <<<"$1"
+}
+
+@test "consumers: podman trains the full model in the amd64 image and prints the PyTorch program's lines" {
+	need podman
+	need runc
+	[ "$EUID" -eq 0 ] || skip "containers need root here"
+	[ "$(uname -m)" = x86_64 ] || skip "not an amd64 machine"
+	run podman_run -e BATCH_SIZE=1 "oci:$WORK/image" train --dataset synthetic --max-steps 3
+	[ "$status" -eq 0 ]
+	trained "$output"
+	[[ $output == *" 19858855 parameters"* ]]
+}
+
+@test "consumers: podman trains in the arm64 image under qemu-user and prints the same lines" {
+	need podman
+	need runc
+	[ "$EUID" -eq 0 ] || skip "containers need root here"
+	[ -e /proc/sys/fs/binfmt_misc/qemu-aarch64 ] || update-binfmts --enable qemu-aarch64 2>/dev/null ||
+		skip "qemu-aarch64 cannot be registered"
+	# The full model takes minutes a step when every instruction is emulated.
+	run podman_run --arch arm64 -e BATCH_SIZE=1 "oci:$WORK/image" train --dataset synthetic --max-steps 3 \
+		--config_file_path tiny
+	[ "$status" -eq 0 ]
+	trained "$output"
+	[[ $output == *", neon, "* ]]
+}
+
 @test "consumers: the demo image has under 15 MB compressed on each platform" {
 	"$SLIPWAY" inspect --output json oci:image:v1 | python3 -c '
 import json, sys

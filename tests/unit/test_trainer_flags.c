@@ -132,6 +132,18 @@ static void launchers(void)
 		{{{"SLURM_PROCID", "SLURM_NTASKS"}, {"3", "8"}}, 3, 8, true},
 		{{{"RANK", "WORLD_SIZE"}, {"0", "64"}}, 0, 64, true},
 		{{{"VC_TASK_INDEX", "VC_WORKER_NUM"}, {"1", "2"}}, 1, 2, true},
+		{{{"VC_TASK_INDEX", "NNODES"}, {"1", "2"}}, 1, 2, true},
+		{{{"VK_TASK_INDEX", "VC_WORKER_NUM"}, {"0", "2"}}, 0, 2, true},
+		{{{"NODE_RANK", "NNODES", "WORLD_SIZE"}, {"1", "2", "64"}}, 1, 2, true},
+		{{{"JOB_COMPLETION_INDEX", "JOB_COMPLETIONS"}, {"2", "3"}}, 2, 3, true},
+		{{{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "NODE_RANK", "NNODES"},
+	          {"5", "8", "0", "1"}},
+	         5,
+	         8,
+	         true},
+		{{{"NODE_RANK", "NNODES"}, {"2", "2"}}, 0, 0, false},
+		{{{"NODE_RANK", "NNODES", "MASTER_PORT"}, {"0", "2", "70000"}}, 0, 0, false},
+		{{{"NODE_RANK", "NNODES", "MASTER_PORT"}, {"0", "2", "-1"}}, 0, 0, false},
 		{{{"RANK", "WORLD_SIZE"}, {"64", "64"}}, 0, 0, false},
 		{{{"RANK", "WORLD_SIZE"}, {"-1", "64"}}, 0, 0, false},
 		{{{"RANK", "WORLD_SIZE"}, {"", "64"}}, 0, 0, false},
@@ -145,6 +157,34 @@ static void launchers(void)
 		CHECK_INT(comm_place(look, &e, &p, &err) == 0, cases[i].good);
 		CHECK_INT(p.rank, cases[i].rank);
 		CHECK_INT(p.n_ranks, cases[i].n);
+	}
+}
+
+static void meeting_point(void)
+{
+	static const struct {
+		struct environment e;
+		const char *master;
+		unsigned port;
+	} cases[] = {
+		{{{"NODE_RANK", "NNODES"}, {"1", "2"}}, "", 29500},
+		{{{"NODE_RANK", "NNODES", "MASTER_ADDR"}, {"1", "2", "a.b"}}, "a.b", 29500},
+		{{{"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}, {"1", "2", "::1", "7"}},
+	         "::1",
+	         7},
+		{{{"VC_TASK_INDEX", "VC_WORKER_NUM", "VC_WORKER_HOSTS"}, {"1", "2", "w0.j,w1.j"}},
+	         "w0.j",
+	         29500},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct environment e = cases[i].e;
+		struct comm_place p = {0};
+		struct err err = {0};
+
+		CHECK_OK(comm_place(look, &e, &p, &err), &err);
+		CHECK_STR(p.master, cases[i].master);
+		CHECK_INT(p.port, cases[i].port);
 	}
 }
 
@@ -174,6 +214,7 @@ int main(void)
 	TEST("yaml: scalars, lists and mappings of a PerceiverConfig dump", yaml_subset);
 	TEST("yaml: everything else is refused", yaml_refusals);
 	TEST("ranks: each launcher's variables", launchers);
+	TEST("ranks: where those meet that no mpirun started", meeting_point);
 	TEST("ranks: one process needs no MPI; several say which package has it", single_process);
 	return test_done();
 }

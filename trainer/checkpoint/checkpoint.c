@@ -1,5 +1,6 @@
 #include "trainer/checkpoint/checkpoint.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -302,6 +303,21 @@ static int read_optimizer(const char *checkpoint, struct optimizer *o, struct er
 	return read_set(path, prefix_v, &o->v, err);
 }
 
+/* One such value makes every loss NaN; better said before the first step. */
+static int check_finite(const char *file, const struct tensors *set, struct err *err)
+{
+	for (size_t i = 0; i < set->n; i++)
+		for (size_t k = 0; k < set->at[i].n; k++) {
+			if (isfinite(set->at[i].data[k]))
+				continue;
+			err_set(err, ERR_FORMAT, "'%s': value %zu of %s is not a finite number",
+			        file, k, set->at[i].name);
+			return err_hint(err, "Take an earlier checkpoint, whose weights are "
+			                     "numbers.");
+		}
+	return 0;
+}
+
 int checkpoint_load_weights(const char *path, struct model *m, struct err *err)
 {
 	char file[PATH_MAX];
@@ -313,7 +329,9 @@ int checkpoint_load_weights(const char *path, struct model *m, struct err *err)
 	} else {
 		snprintf(file, sizeof(file), "%s", path);
 	}
-	return read_set(file, "", model_params(m), err);
+	if (read_set(file, "", model_params(m), err) != 0)
+		return -1;
+	return check_finite(file, model_params(m), err);
 }
 
 int checkpoint_load(const char *checkpoint, uint64_t seed, struct model *m, struct optimizer *o,

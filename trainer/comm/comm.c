@@ -1,12 +1,21 @@
 #include "trainer/comm/comm.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "trainer/comm/engine.h"
+#include "trainer/comm/pmi.h"
 
-enum { TIMEOUT_S = 45, SPIN = 2000, SLEEP_NS = 50000, PENDING_MAX = 512, HOST_MAX = 256 };
+enum {
+	TIMEOUT_S = 45,
+	JOIN_S = 900,
+	SPIN = 2000,
+	SLEEP_NS = 50000,
+	PENDING_MAX = 512,
+	HOST_MAX = 256
+};
 
 /* Rank 0 waits this long for the others to say that they wait, too. */
 enum { NAMING_S = 8 };
@@ -17,6 +26,7 @@ enum { PIECE = 1 << 28 };
 struct comm {
 	struct comm_engine e; /* state NULL: one process */
 	unsigned timeout_s;
+	struct pmi *pmi; /* rank 0's, when no mpirun started the ranks */
 	struct comm_request pending[PENDING_MAX];
 	size_t n_pending;
 };
@@ -221,18 +231,28 @@ struct reducer comm_reducer(struct comm *c)
 
 /* ---- joining and leaving ---- */
 
+/* Whether MPICH's mpirun started us, or nobody who speaks MPI: then MPICH is what can be joined. */
+static bool wants_mpich(const struct comm_place *place)
+{
+	return !place->speaks_mpi || strcmp(place->launcher, "PMI") == 0;
+}
+
 static int join(const struct comm_place *place, const struct comm_options *o, struct comm *c,
                 struct err *err)
 {
-	if (comm_mpi_open(o->library, &c->e, err) != 0)
-		return err_wrap(err, "join %u ranks", place->n_ranks);
+	unsigned wait_s = o->join_s > 0 ? o->join_s : JOIN_S;
+
+	if (!place->speaks_mpi && place->master[0] != '\0' &&
+	    pmi_meet(place, wait_s, &c->pmi, err) != 0)
+		return -1;
+	if (comm_mpi_open(o->library, wants_mpich(place), &c->e, err) != 0)
+		return -1;
 	if (c->e.size == place->n_ranks)
 		return 0;
 	err_set(err, ERR_UNSUPPORTED, "%s started rank %u of %u, but %s sees %u", place->launcher,
 	        place->rank, place->n_ranks, c->e.name, c->e.size);
-	err_hint(err,
-	         "Start the ranks with mpirun (or srun --mpi=pmix) of the MPI in the image: in a "
-	         "Volcano or indexed Job, rank 0 runs mpirun over the workers' host names.");
+	err_hint(err, "Without mpirun, ranks need MPICH (Debian's libmpich12 in the image) and "
+	              "MASTER_ADDR; with mpirun or srun --mpi=pmix, that of the MPI in the image.");
 	c->e.close(c->e.state);
 	return -1;
 }
@@ -245,6 +265,8 @@ int comm_open(const struct comm_place *place, const struct comm_options *o, stru
 	c->timeout_s = o->timeout_s > 0 ? o->timeout_s : TIMEOUT_S;
 	c->e = (struct comm_engine){.name = "single process", .size = 1};
 	if (place->n_ranks > 1 && join(place, o, c, err) != 0) {
+		err_wrap(err, "join %u ranks", place->n_ranks);
+		pmi_quit(c->pmi);
 		free(c);
 		return -1;
 	}
@@ -260,6 +282,7 @@ int comm_close(struct comm *c, struct err *err)
 		return rc;
 	if (c->e.state != NULL)
 		c->e.close(c->e.state);
+	pmi_part(c->pmi);
 	free(c);
 	return 0;
 }

@@ -24,6 +24,8 @@ struct comm_place {
 	unsigned local_rank;    /* among the ranks of this node; 0 when not told */
 	const char *launcher;   /* "Open MPI", "Slurm", ...; NULL: none */
 	bool speaks_mpi;        /* processes it starts can meet in MPI_Init */
+	char master[256];       /* otherwise: rank 0's host, "" when not told, ... */
+	unsigned port;          /* ... and where it listens for the others */
 };
 
 /* Reads the variables of Open MPI, MPICH/PMI, Slurm, torchrun, Volcano and indexed Jobs. `look` is
@@ -36,12 +38,14 @@ struct comm; /* opaque */
 struct comm_options {
 	const char *library; /* of MPI; NULL: the known names are tried */
 	unsigned timeout_s;  /* 0: 45 seconds */
+	unsigned join_s;     /* for all ranks to come, without mpirun; 0: 900 seconds */
 };
 
 /*
- * Joins the other ranks. With one rank, *ret needs no engine. ERR_NOT_FOUND when MPI is wanted and
- * no library is there (the hint names the package), ERR_UNSUPPORTED when the launcher started
- * several processes that MPI cannot join.
+ * Joins the other ranks. With one rank, *ret needs no engine. Processes that no mpirun started meet
+ * at rank 0's host (pmi.h); this needs MPICH. ERR_NOT_FOUND when MPI is wanted and no library is
+ * there (the hint names the package), ERR_NETWORK when ranks do not come, ERR_UNSUPPORTED when the
+ * library does not see them all.
  */
 int comm_open(const struct comm_place *place, const struct comm_options *o, struct comm **ret,
               struct err *err) MUST_USE;

@@ -36,7 +36,9 @@ struct comm_engine {
 	void (*abort)(void *state, int status);
 };
 
-/* MPI through a library loaded now. */
-int comm_mpi_open(const char *library, struct comm_engine *ret, struct err *err) MUST_USE;
+/* MPI through a library loaded now: the one named, or the first there is of Open MPI's and MPICH's
+ * names, of which the launcher's own come first. */
+int comm_mpi_open(const char *library, bool mpich_first, struct comm_engine *ret,
+                  struct err *err) MUST_USE;
 
 #endif

@@ -190,17 +190,18 @@ static void mpi_abort(void *state, int status)
 	mpi_free(m);
 }
 
-static void *load(const char *library, struct err *err)
+static void *load(const char *library, bool mpich_first, struct err *err)
 {
-	static const char *const names[] = {"libmpi.so.40", "libmpich.so.12", "libmpi.so.12",
-	                                    "libmpi.so"};
+	static const char *const names[2][4] = {
+		{"libmpi.so.40", "libmpich.so.12", "libmpi.so.12", "libmpi.so"},
+		{"libmpich.so.12", "libmpi.so.12", "libmpi.so.40", "libmpi.so"}};
 	void *lib = NULL;
 
 	/* Open MPI's plugins look its symbols up globally. */
 	if (library != NULL)
 		lib = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
-	for (size_t i = 0; i < ARRAY_LEN(names) && library == NULL && lib == NULL; i++)
-		lib = dlopen(names[i], RTLD_NOW | RTLD_GLOBAL);
+	for (size_t i = 0; i < ARRAY_LEN(names[0]) && library == NULL && lib == NULL; i++)
+		lib = dlopen(names[mpich_first][i], RTLD_NOW | RTLD_GLOBAL);
 	if (lib == NULL) {
 		err_set(err, ERR_NOT_FOUND, "no MPI library could be loaded (%s)",
 		        library != NULL ? library : "libmpi.so.40, libmpich.so.12, libmpi.so");
@@ -252,9 +253,9 @@ static int start(struct mpi *m, struct err *err)
 	return 0;
 }
 
-int comm_mpi_open(const char *library, struct comm_engine *ret, struct err *err)
+int comm_mpi_open(const char *library, bool mpich_first, struct comm_engine *ret, struct err *err)
 {
-	void *lib = load(library, err);
+	void *lib = load(library, mpich_first, err);
 	struct mpi *m;
 	bool open_mpi;
 

@@ -6,6 +6,9 @@
 #include "base/text.h"
 #include "trainer/comm/comm.h"
 
+/* torch.distributed's. */
+enum { DEFAULT_PORT = 29500 };
+
 /* In order of precedence: what starts MPI processes inside a Job knows better than the Job. */
 static const struct launcher {
 	const char *name, *rank, *size, *local_rank;
@@ -18,6 +21,8 @@ static const struct launcher {
 	{"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", false},
 	{"Volcano", "VC_TASK_INDEX", "VC_WORKER_NUM", NULL, false},
 	{"Volcano", "VK_TASK_INDEX", "VC_WORKER_NUM", NULL, false},
+	{"Volcano", "VC_TASK_INDEX", "NNODES", NULL, false},
+	{"a Job's pods", "NODE_RANK", "NNODES", NULL, false},
 	{"an indexed Job", "JOB_COMPLETION_INDEX", "JOB_COMPLETIONS", NULL, false},
 };
 
@@ -30,6 +35,31 @@ static int number(const char *name, const char *text, unsigned *ret, struct err 
 		               "the environment's %s is '%.40s', not a rank or a count", name,
 		               text);
 	*ret = (unsigned)value;
+	return 0;
+}
+
+/* Where rank 0 is: MASTER_ADDR, or the first of Volcano's host names. */
+static int find_master(const char *(*look)(void *ctx, const char *name), void *ctx,
+                       struct comm_place *p, struct err *err)
+{
+	const char *host = look(ctx, "MASTER_ADDR"), *port = look(ctx, "MASTER_PORT");
+	size_t len;
+
+	if (host == NULL)
+		host = look(ctx, "VC_WORKER_HOSTS");
+	len = host != NULL ? strcspn(host, ",") : 0;
+	if (len >= sizeof(p->master))
+		return err_set(err, ERR_USAGE, "the environment's MASTER_ADDR is no host name");
+	memcpy(p->master, host != NULL ? host : "", len);
+	p->master[len] = '\0';
+	p->port = DEFAULT_PORT;
+	if (port == NULL)
+		return 0;
+	if (number("MASTER_PORT", port, &p->port, err) != 0)
+		return -1;
+	if (p->port < 1 || p->port > 65535)
+		return err_set(err, ERR_USAGE,
+		               "the environment's MASTER_PORT is '%.40s', not a port", port);
 	return 0;
 }
 
@@ -55,6 +85,8 @@ int comm_place(const char *(*look)(void *ctx, const char *name), void *ctx, stru
 			return err_set(err, ERR_USAGE,
 			               "%s says rank %u of %u: %s and %s contradict", l->name,
 			               p.rank, p.n_ranks, l->rank, l->size);
+		if (!l->speaks_mpi && find_master(look, ctx, &p, err) != 0)
+			return -1;
 	}
 	*ret = p;
 	return 0;

@@ -85,6 +85,8 @@ static const struct flag {
          "Prometheus metrics (0: none)"},
 	{"rank_timeout", FLAG_INT, AT(rank_timeout), 1, 86400, USED,
          "seconds to wait for another rank"},
+	{"join_timeout", FLAG_INT, AT(join_timeout), 1, 86400, USED,
+         "seconds for all ranks to start, where no mpirun starts them"},
 	{"mpi_library", FLAG_STRING, AT(mpi_library), 0, 0, USED,
          "instead of libmpi.so.40 and others"},
 #undef AT
@@ -112,6 +114,7 @@ static const struct train_flags defaults = {
 	.audio_points = -1,
 	.max_bad_steps = -1,
 	.rank_timeout = 45,
+	.join_timeout = 900,
 	.eval_steps = 100,
 	.weight_decay = -1,
 	.grad_clip = -1,
@@ -217,7 +220,8 @@ static int from_environment(struct train_flags *f, const char *(*look)(const cha
 		const char *variable, *flag;
 	} pairs[] = {{"DATASET_DIR", "dataset_dir"},
 	             {"MAX_STEPS", "max_steps"},
-	             {"BATCH_SIZE", "batch_size"}};
+	             {"BATCH_SIZE", "batch_size"},
+	             {"METRICS_PORT", "metrics_port"}};
 	const char *unused;
 
 	for (size_t i = 0; look != NULL && i < ARRAY_LEN(pairs); i++) {

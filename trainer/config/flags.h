@@ -26,6 +26,7 @@ struct train_flags {
 	bool resume, reference;
 	int64_t seed, accumulate, checkpoint_steps, keep, keep_every, stop_after, warmup_steps;
 	int64_t image_points, audio_points, max_bad_steps, threads, metrics_port, rank_timeout;
+	int64_t join_timeout;
 	int64_t eval_steps;
 	double weight_decay, grad_clip, label_mask_prob, attention_dropout, spike_factor;
 };
