@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "base/jsonw.h"
 #include "base/mem.h"
@@ -26,16 +25,9 @@ struct outcome {
 	struct model_cost cost;
 	size_t parameters, workspace;
 	double peak; /* floating operations per second; 0 for the reference */
+	struct bench_layers layers;
 	double loss;
 };
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int by_value(const void *a, const void *b)
 {
@@ -105,18 +97,34 @@ static void free_inputs(struct inputs *in)
 	free(in->ints);
 }
 
+/* Adds the time since *start to a row of the profile and starts anew. */
+static void lap(struct ops *ops, const char *op, double *start)
+{
+	double end = profile_now();
+
+	profile_add(ops->profile, "step", op, 0, end - *start);
+	*start = end;
+}
+
 static double one_step(struct model *m, struct optimizer *o, const struct batch *b, struct ops *ops)
 {
 	static const struct loss_weights weights = {0.03, 1, 1e-4};
 	struct logits logits;
 	struct losses losses;
+	double start, scale;
 
 	model_forward(m, b, &logits);
+	start = profile_now();
 	model_loss(m, b, &weights, &losses);
+	lap(ops, "loss", &start);
 	model_zero_grads(m);
+	lap(ops, "gradients to zero", &start);
 	model_backward(m, b, &weights, 1);
-	optimizer_step(o, model_params(m), model_grads(m), 1e-5,
-	               clip_scale(grads_norm(model_grads(m), ops->threads), 10), ops->threads);
+	start = profile_now();
+	scale = clip_scale(grads_norm(model_grads(m), ops->threads), 10);
+	lap(ops, "gradient norm, clipping", &start);
+	optimizer_step(o, model_params(m), model_grads(m), 1e-5, scale, ops->threads);
+	lap(ops, "optimizer", &start);
 	return losses.total;
 }
 
@@ -132,20 +140,28 @@ static void measure(const struct settings *s, const struct model_config *c, stru
 	struct inputs in = make_inputs(c, s->batch, strcmp(s->config, "full") != 0);
 	struct model *m = model_new(c, ops);
 	struct optimizer o;
+	struct profile profile;
 
 	model_init(m, 1);
 	model_set_training(m, true);
 	optimizer_init(&o, &adamw, model_params(m));
 	ret->n = s->steps;
 	ret->seconds = mem_calloc(s->steps, sizeof(ret->seconds[0]));
+	bench_layers_init(&ret->layers, s->steps);
+	profile_attach(&profile, ops);
 	for (size_t i = 0; i < s->warmup + s->steps; i++) {
-		double start = now();
+		double start = profile_now(), seconds;
 
+		profile_reset(&profile);
 		in.batch.dropout_seed = i;
 		ret->loss = one_step(m, &o, &in.batch, ops);
-		if (i >= s->warmup)
-			ret->seconds[i - s->warmup] = now() - start;
+		seconds = profile_now() - start;
+		if (i < s->warmup)
+			continue;
+		ret->seconds[i - s->warmup] = seconds;
+		bench_layers_take(&ret->layers, &profile, seconds);
 	}
+	profile_detach(&profile, ops);
 	qsort(ret->seconds, ret->n, sizeof(ret->seconds[0]), by_value);
 	ret->cost = model_cost(c, &in.batch);
 	ret->parameters = model_params(m)->n_params;
@@ -175,7 +191,7 @@ static void add_int(struct jsonw *w, const char *key, size_t value)
 	jsonw_int(w, (int64_t)value);
 }
 
-static void report_json(const struct settings *s, const struct outcome *r, const struct ops *ops,
+static void report_json(const struct settings *s, struct outcome *r, const struct ops *ops,
                         struct strbuf *sb)
 {
 	double median = r->seconds[r->n / 2];
@@ -201,10 +217,12 @@ static void report_json(const struct settings *s, const struct outcome *r, const
 	jsonw_key(&w, "isa");
 	jsonw_string(&w, ops_isa(ops));
 	add_int(&w, "threads", ops_threads(ops));
+	jsonw_key(&w, "layers");
+	bench_layers_json(&r->layers, r->peak, &w);
 	jsonw_end_object(&w);
 }
 
-static void report_text(const struct settings *s, const struct outcome *r, const struct ops *ops,
+static void report_text(const struct settings *s, struct outcome *r, const struct ops *ops,
                         struct strbuf *sb)
 {
 	double median = r->seconds[r->n / 2];
@@ -217,6 +235,7 @@ static void report_text(const struct settings *s, const struct outcome *r, const
 	            s->config, s->batch, ops_isa(ops), ops_threads(ops), 1 / median, r->n,
 	            1 / r->seconds[0], r->cost.executed / 1e9, r->cost.plain / 1e9,
 	            r->cost.executed / median / 1e9, r->peak / 1e9, (double)peak_rss() / 1e6);
+	bench_layers_text(&r->layers, r->peak, sb);
 }
 
 static int print(const struct strbuf *sb, struct err *err)
@@ -254,6 +273,7 @@ static int bench(const struct settings *s, struct err *err)
 	else
 		report_text(s, &outcome, &ops, &sb);
 	ops_done(&ops);
+	bench_layers_done(&outcome.layers);
 	free(outcome.seconds);
 	return print(&sb, err);
 }

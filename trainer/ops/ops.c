@@ -10,7 +10,7 @@
 
 bool ops_open(const struct ops_options *options, struct ops *ret)
 {
-	*ret = (struct ops){.table = &ops_reference};
+	*ret = (struct ops){.table = &ops_reference, .part = ""};
 	if (options->reference)
 		return true;
 	ret->kernels = kernels_find(options->isa);

@@ -136,6 +136,7 @@ struct op_table {
 
 struct threads; /* trainer/ops/threads.h */
 struct kernels; /* trainer/ops/kernels.h */
+struct profile; /* trainer/ops/profile.h */
 
 struct ops {
 	const struct op_table *table;
@@ -143,6 +144,8 @@ struct ops {
 	struct threads *threads;       /* NULL in the reference */
 	float *scratch;                /* grows, kept between calls */
 	size_t scratch_n;
+	const char *part;        /* of the network, named by the graph for the profile */
+	struct profile *profile; /* NULL: nothing is measured */
 };
 
 /* What ops_open is asked for. */
