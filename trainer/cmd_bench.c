@@ -14,7 +14,7 @@
 #include "trainer/train/optimizer.h"
 
 struct settings {
-	const char *config, *output, *isa, *path;
+	const char *config, *output, *isa, *path, *precision;
 	unsigned long long steps, warmup, batch, threads, latents, frames;
 	bool dropout, shapes;
 };
@@ -249,6 +249,9 @@ static int bench(const struct settings *s, struct err *err)
 {
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(1 << 20);
 	struct ops_options options = {.isa = s->isa,
+	                              .precision = strcmp(s->precision, "bf16") == 0
+	                                                   ? PRECISION_BF16
+	                                                   : PRECISION_F32,
 	                              .n_threads = (unsigned)s->threads,
 	                              .plain_cross = strcmp(s->path, "plain") == 0,
 	                              .reference = strcmp(s->path, "reference") == 0};
@@ -280,7 +283,7 @@ static int bench(const struct settings *s, struct err *err)
 
 int cmd_bench(int argc, char **argv)
 {
-	struct settings s = {.config = "full", .output = "text", .path = "fast"};
+	struct settings s = {.config = "full", .output = "text", .path = "fast", .precision = "f32"};
 	const char *steps = "10", *warmup = "2", *batch = "1", *threads = "0", *latents = "0",
 		   *frames = "0";
 	const struct cmd_option options[] = {
@@ -290,6 +293,7 @@ int cmd_bench(int argc, char **argv)
 		{"batch-size", &batch, NULL, "clips per step (default 1)"},
 		{"threads", &threads, NULL, "threads (default: one per usable CPU)"},
 		{"isa", &s.isa, NULL, "avx512, avx2, neon or generic (default: the best here)"},
+		{"precision", &s.precision, NULL, "f32 (default) or bf16"},
 		{"path", &s.path, NULL, "fast (default), plain or reference"},
 		{"latents", &latents, NULL, "another number of latents"},
 		{"frames", &frames, NULL, "another number of frames"},

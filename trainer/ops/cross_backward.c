@@ -191,7 +191,7 @@ void sweep_backward(void *ctx, size_t i, unsigned worker)
 	memset(state->pad_part + i * OP_TOKEN_GROUPS * c, 0, OP_TOKEN_GROUPS * c * sizeof(float));
 	tiles_sum_channels(f.k, f.panel, c, f.tables.csum);
 	for (at.b = 0; at.b < p->batch; at.b++) {
-		f.k->pack(c, valid, state->z + (at.b * p->nq + first) * c, 1, c, f.du);
+		f.k->f32.pack(c, valid, state->z + (at.b * p->nq + first) * c, 1, c, f.du);
 		tiles_sum_channels(f.k, f.du, c, f.dtables.csum);
 		f.lse = state->lse + (at.b * state->blocks + i) * nr;
 		f.delta = state->delta + (at.b * state->blocks + i) * nr;

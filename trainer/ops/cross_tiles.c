@@ -107,7 +107,7 @@ void tiles_fill_tables(const struct kernels *k, const struct op_cross *p, const 
 	                             .c = t->pad,
 	                             .c_row = k->nr};
 
-	k->gemm(&product);
+	k->f32.gemm(&product);
 	for (size_t d = 0; d < GRID_DIMS; d++) {
 		if (d > 0)
 			t->line[d] = t->line[d - 1] + grid.dim[d - 1] * k->nr;
@@ -125,7 +125,7 @@ void tiles_fill_tables(const struct kernels *k, const struct op_cross *p, const 
 		                              .b = rows,
 		                              .c = t->line[d],
 		                              .c_row = k->nr};
-		k->gemm(&product);
+		k->f32.gemm(&product);
 	}
 }
 
@@ -147,7 +147,7 @@ void tiles_spread_sums(const struct kernels *k, const struct op_cross *p, const 
 		                             .c = rows,
 		                             .c_row = nr};
 
-		k->gemm(&product);
+		k->f32.gemm(&product);
 		for (size_t c = 0; c < columns; c++)
 			tiles_add(
 				k,
@@ -174,7 +174,7 @@ void tiles_data_products(const struct kernels *k, const struct op_tokens *g, con
 	                             .c = s,
 	                             .c_row = k->nr};
 
-	k->gemm(&product);
+	k->f32.gemm(&product);
 }
 
 void tiles_data_sums(const struct kernels *k, const struct op_tokens *g, const struct place *at,
@@ -191,7 +191,7 @@ void tiles_data_sums(const struct kernels *k, const struct op_tokens *g, const s
 	                             .c_row = k->nr,
 	                             .accumulate = true};
 
-	k->gemm(&product);
+	k->f32.gemm(&product);
 }
 
 static uint64_t sample_of(const struct op_cross *p, size_t b)
@@ -264,7 +264,7 @@ void tiles_plain_scores(const struct kernels *k, const struct op_cross *p,
 	                             .c = s,
 	                             .c_row = k->nr};
 
-	k->gemm(&product);
+	k->f32.gemm(&product);
 }
 
 void tiles_plain_keep(const struct sweep *w, size_t b, size_t block, const struct plain_token *t,

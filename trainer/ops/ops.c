@@ -12,10 +12,12 @@ bool ops_open(const struct ops_options *options, struct ops *ret)
 {
 	*ret = (struct ops){.table = &ops_reference, .part = ""};
 	if (options->reference)
-		return true;
+		return options->precision == PRECISION_F32;
 	ret->kernels = kernels_find(options->isa);
 	if (ret->kernels == NULL)
 		return false;
+	ret->products = options->precision == PRECISION_BF16 ? &ret->kernels->bf16
+	                                                     : &ret->kernels->f32;
 	ret->table = options->plain_cross ? &ops_fast_plain : &ops_fast;
 	ret->threads =
 		threads_new(options->n_threads > 0 ? options->n_threads : threads_usable_cpus());
@@ -32,6 +34,13 @@ void ops_done(struct ops *ops)
 const char *ops_isa(const struct ops *ops)
 {
 	return ops->kernels != NULL ? ops->kernels->name : "reference";
+}
+
+const char *ops_precision(const struct ops *ops)
+{
+	if (ops->kernels == NULL || ops->products == &ops->kernels->f32)
+		return "f32";
+	return ops->kernels->native_bf16 ? "bf16" : "bf16 by f32 arithmetic";
 }
 
 unsigned ops_threads(const struct ops *ops)
