@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "trainer/ops/cross_tiles.h"
 #include "trainer/ops/fast.h"
 #include "trainer/ops/gemm.h"
 #include "trainer/ops/threads.h"
@@ -42,6 +43,11 @@ void cross_folded_free(void *state)
 
 	for (size_t i = 0; i < ARRAY_LEN(arrays); i++)
 		free(arrays[i]);
+	for (size_t g = 0; g < OP_TOKEN_GROUPS; g++) {
+		free(f->places[g].data.memory);
+		for (size_t d = 0; d < GRID_DIMS; d++)
+			free(f->places[g].position[d].memory);
+	}
 	free(f->plain);
 	free(f->n_plain);
 	free(f);
@@ -55,6 +61,7 @@ static void ensure(struct ops *ops, const struct op_cross *p, struct folded *f)
 	if (f->kernels != NULL)
 		return;
 	f->kernels = ops->kernels;
+	f->products = ops->products;
 	f->blocks = (p->nq + nr - 1) / nr;
 	lanes = f->blocks * nr;
 	for (size_t g = 0; g < OP_TOKEN_GROUPS; g++) {
@@ -265,8 +272,10 @@ void cross_folded_forward(struct ops *ops, const struct op_cross *p)
 	ensure(ops, p, f);
 	fold_queries(ops, p);
 	for (size_t group = 0; group < OP_TOKEN_GROUPS; group++)
-		if (p->groups[group].ndim > 0)
+		if (p->groups[group].ndim > 0) {
 			group_stats(ops, p, group);
+			tiles_place(f, p, group);
+		}
 	for (size_t b = 0; b < p->batch; b++)
 		find_plain(p, b);
 	sweep.work_each = sweep_forward_work(p, f->kernels);
