@@ -12,7 +12,7 @@
 #include "trainer/ops/threads.h"
 
 enum {
-	QUERIES = KERNEL_BLOCK_ROWS, /* of a task */
+	QUERIES = 28, /* of a task */
 	KEYS = KERNEL_BLOCK_ROWS,    /* of a task of the second backward stage */
 	HELD = 1 << 20 /* values of P and dS held at once, about */
 };
