@@ -214,6 +214,8 @@ static void report_json(const struct settings *s, struct outcome *r, const struc
 	add_int(&w, "batch_size", s->batch);
 	add_int(&w, "steps", r->n);
 	add_number(&w, "loss", r->loss);
+	jsonw_key(&w, "precision");
+	jsonw_string(&w, ops_precision(ops));
 	jsonw_key(&w, "isa");
 	jsonw_string(&w, ops_isa(ops));
 	add_int(&w, "threads", ops_threads(ops));
@@ -228,13 +230,14 @@ static void report_text(const struct settings *s, struct outcome *r, const struc
 	double median = r->seconds[r->n / 2];
 
 	strbuf_addf(sb,
-	            "config %s, batch %llu, %s, %u threads: %.3f steps/s (median of %zu; best "
+	            "config %s, batch %llu, %s, %s, %u threads: %.3f steps/s (median of %zu; best "
 	            "%.3f)\n%.1f GFLOP a step (%.0f if keys and values were formed), %.0f GFLOP/s "
 	            "of %.0f; "
 	            "peak memory %.0f MB\n",
-	            s->config, s->batch, ops_isa(ops), ops_threads(ops), 1 / median, r->n,
-	            1 / r->seconds[0], r->cost.executed / 1e9, r->cost.plain / 1e9,
-	            r->cost.executed / median / 1e9, r->peak / 1e9, (double)peak_rss() / 1e6);
+	            s->config, s->batch, ops_isa(ops), ops_precision(ops), ops_threads(ops),
+	            1 / median, r->n, 1 / r->seconds[0], r->cost.executed / 1e9,
+	            r->cost.plain / 1e9, r->cost.executed / median / 1e9, r->peak / 1e9,
+	            (double)peak_rss() / 1e6);
 	bench_layers_text(&r->layers, r->peak, sb);
 }
 
@@ -249,9 +252,6 @@ static int bench(const struct settings *s, struct err *err)
 {
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(1 << 20);
 	struct ops_options options = {.isa = s->isa,
-	                              .precision = strcmp(s->precision, "bf16") == 0
-	                                                   ? PRECISION_BF16
-	                                                   : PRECISION_F32,
 	                              .n_threads = (unsigned)s->threads,
 	                              .plain_cross = strcmp(s->path, "plain") == 0,
 	                              .reference = strcmp(s->path, "reference") == 0};
@@ -259,11 +259,10 @@ static int bench(const struct settings *s, struct err *err)
 	struct model_config c;
 	struct ops ops;
 
-	if (read_config(s, &c, err) != 0)
+	if (read_config(s, &c, err) != 0 ||
+	    cmd_precision(s->precision, &options.precision, err) != 0 ||
+	    cmd_open_ops(&options, &ops, err) != 0)
 		return -1;
-	if (!ops_open(&options, &ops))
-		return err_set(err, ERR_USAGE, "this processor has no instruction set '%.60s'",
-		               s->isa != NULL ? s->isa : "");
 	if (s->shapes && ops.kernels != NULL) {
 		bench_shapes(&ops, &c, s->batch, 1025, strcmp(s->output, "json") == 0, &sb);
 		ops_done(&ops);
@@ -283,7 +282,8 @@ static int bench(const struct settings *s, struct err *err)
 
 int cmd_bench(int argc, char **argv)
 {
-	struct settings s = {.config = "full", .output = "text", .path = "fast", .precision = "f32"};
+	struct settings s = {
+		.config = "full", .output = "text", .path = "fast", .precision = "f32"};
 	const char *steps = "10", *warmup = "2", *batch = "1", *threads = "0", *latents = "0",
 		   *frames = "0";
 	const struct cmd_option options[] = {
@@ -292,7 +292,7 @@ int cmd_bench(int argc, char **argv)
 		{"warmup", &warmup, NULL, "steps before them (default 2)"},
 		{"batch-size", &batch, NULL, "clips per step (default 1)"},
 		{"threads", &threads, NULL, "threads (default: one per usable CPU)"},
-		{"isa", &s.isa, NULL, "avx512, avx2, neon or generic (default: the best here)"},
+		{"isa", &s.isa, NULL, CMD_ISA_HELP},
 		{"precision", &s.precision, NULL, "f32 (default) or bf16"},
 		{"path", &s.path, NULL, "fast (default), plain or reference"},
 		{"latents", &latents, NULL, "another number of latents"},

@@ -8,8 +8,8 @@
 
 void bench_layers_init(struct bench_layers *l, size_t steps)
 {
-	*l = (struct bench_layers){
-		.steps = steps, .seconds = mem_calloc(PROFILE_ROWS * steps, sizeof(double))};
+	*l = (struct bench_layers){.steps = steps,
+	                           .seconds = mem_calloc(PROFILE_ROWS * steps, sizeof(double))};
 }
 
 void bench_layers_done(struct bench_layers *l)

@@ -87,12 +87,20 @@ static void add_layer(struct tensors *t, struct layer_params *p, const struct la
 static void add_encoder(const struct model_config *c, struct tensors *t, struct params *p)
 {
 	struct model_dims d = model_dims(c);
-	struct layer_shape cross = {c->d_latents, d.channels, d.enc_qk, d.enc_v,
+	struct layer_shape cross = {c->d_latents,
+	                            d.channels,
+	                            d.enc_qk,
+	                            d.enc_v,
 	                            c->cross_attention_widening_factor,
-	                            "cross attention", "cross attention MLP"};
-	struct layer_shape self = {c->d_latents, 0, d.self_qk, d.self_v,
+	                            "cross attention",
+	                            "cross attention MLP"};
+	struct layer_shape self = {c->d_latents,
+	                           0,
+	                           d.self_qk,
+	                           d.self_v,
 	                           c->self_attention_widening_factor,
-	                           "self attention", "self attention MLP"};
+	                           "self attention",
+	                           "self attention MLP"};
 
 	for (enum modality m = 0; m < MODALITIES; m++)
 		p->pad[m] = add(t, 1, params_token_pad(c, m),
@@ -115,8 +123,8 @@ static void add_encoder(const struct model_config *c, struct tensors *t, struct 
 static void add_decoder(const struct model_config *c, struct tensors *t, struct params *p)
 {
 	struct model_dims d = model_dims(c);
-	struct layer_shape cross = {d.queries, c->d_latents, d.dec_qk, d.dec_v, 1,
-	                            "decoder", "decoder MLP"};
+	struct layer_shape cross = {d.queries, c->d_latents, d.dec_qk,     d.dec_v,
+	                            1,         "decoder",    "decoder MLP"};
 	size_t head[MODALITIES] = {c->samples_per_patch, 3, c->num_labels};
 
 	p->first_decoder = t->n;

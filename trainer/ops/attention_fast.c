@@ -12,9 +12,9 @@
 #include "trainer/ops/threads.h"
 
 enum {
-	QUERIES = 28, /* of a task */
-	KEYS = KERNEL_BLOCK_ROWS,    /* of a task of the second backward stage */
-	HELD = 1 << 20 /* values of P and dS held at once, about */
+	QUERIES = 28,             /* of a task */
+	KEYS = KERNEL_BLOCK_ROWS, /* of a task of the second backward stage */
+	HELD = 1 << 20            /* values of P and dS held at once, about */
 };
 
 /* One call, one clip. */
@@ -127,11 +127,9 @@ static void pack_forward(void *ctx, size_t i, unsigned worker)
 
 	(void)worker;
 	if (i % 2 == 0)
-		pack_all(r, p->qk, p->nk, k_of(r, h), 1, r->ld_qk,
-		         r->keys_t + h * r->keys_t_n);
+		pack_all(r, p->qk, p->nk, k_of(r, h), 1, r->ld_qk, r->keys_t + h * r->keys_t_n);
 	else
-		pack_all(r, p->nk, p->v, v_of(r, h), r->ld_v, 1,
-		         r->values + h * r->values_n);
+		pack_all(r, p->nk, p->v, v_of(r, h), r->ld_v, 1, r->values + h * r->values_n);
 }
 
 /* s[rows, nk_pad] = rows of x times packed columns; copy: room for the rows */
@@ -223,24 +221,19 @@ static void pack_backward(void *ctx, size_t i, unsigned worker)
 	(void)worker;
 	switch (i % 5) {
 	case 0:
-		pack_all(r, p->qk, p->nk, k_of(r, h), 1, r->ld_qk,
-		         r->keys_t + k * r->keys_t_n);
+		pack_all(r, p->qk, p->nk, k_of(r, h), 1, r->ld_qk, r->keys_t + k * r->keys_t_n);
 		break;
 	case 1:
-		pack_all(r, p->v, p->nk, v_of(r, h), 1, r->ld_v,
-		         r->values_t + k * r->values_t_n);
+		pack_all(r, p->v, p->nk, v_of(r, h), 1, r->ld_v, r->values_t + k * r->values_t_n);
 		break;
 	case 2:
-		pack_all(r, p->nk, p->qk, k_of(r, h), r->ld_qk, 1,
-		         r->keys + k * r->keys_n);
+		pack_all(r, p->nk, p->qk, k_of(r, h), r->ld_qk, 1, r->keys + k * r->keys_n);
 		break;
 	case 3:
-		pack_all(r, p->nq, p->qk, q_of(r, h), r->ld_qk, 1,
-		         r->queries + k * r->queries_n);
+		pack_all(r, p->nq, p->qk, q_of(r, h), r->ld_qk, 1, r->queries + k * r->queries_n);
 		break;
 	default:
-		pack_all(r, p->nq, p->v, p->d_o + o_at(r, h), r->ld_v, 1,
-		         r->d_o + k * r->d_o_n);
+		pack_all(r, p->nq, p->v, p->d_o + o_at(r, h), r->ld_v, 1, r->d_o + k * r->d_o_n);
 		break;
 	}
 }

@@ -14,8 +14,8 @@
 struct backward {
 	const struct sweep *w;
 	const struct kernels *k;
-	const float *panel; /* q'' of this block */
-	float *du, *dq;     /* panels: dU of the clip; dq'' summed over clips */
+	const float *panel;        /* q'' of this block */
+	float *du, *dq;            /* panels: dU of the clip; dq'' summed over clips */
 	const float *data, *ddata; /* data channels of panel and du, in places */
 	struct tables tables, dtables;
 	struct sums sums;
@@ -27,7 +27,8 @@ size_t sweep_backward_work(const struct op_cross *p, const struct kernels *kerne
 {
 	struct extent e = tiles_extent(p);
 
-	return (2 * (e.lines + 2) + e.columns + 2 * e.data + e.sums + 3 * TILE + 5 + 2 * p->channels) *
+	return (2 * (e.lines + 2) + e.columns + 2 * e.data + e.sums + 3 * TILE + 5 +
+	        2 * p->channels) *
 	       kernels->nr;
 }
 

@@ -32,7 +32,8 @@ size_t sweep_forward_work(const struct op_cross *p, const struct kernels *kernel
 {
 	struct extent e = tiles_extent(p);
 
-	return (e.lines + 2 + e.columns + e.data + e.sums + 2 * TILE + 6 + PLAIN_MAX + p->channels) *
+	return (e.lines + 2 + e.columns + e.data + e.sums + 2 * TILE + 6 + PLAIN_MAX +
+	        p->channels) *
 	       kernels->nr;
 }
 

@@ -121,10 +121,8 @@ static void cut(struct job *j, unsigned threads)
 
 void gemm(struct ops *ops, const struct gemm *g)
 {
-	struct job j = {.products = ops->products,
-	                .g = g,
-	                .nr = ops->kernels->nr,
-	                .mr = ops->kernels->mr};
+	struct job j = {
+		.products = ops->products, .g = g, .nr = ops->kernels->nr, .mr = ops->kernels->mr};
 	unsigned threads = threads_count(ops->threads);
 	size_t panels = (g->n + j.nr - 1) / j.nr;
 	size_t depth = gemm_places(j.products, least(g->k, DEPTH)), packed = panels * j.nr * depth;

@@ -4,15 +4,14 @@
 
 #include <immintrin.h>
 
-#define VW            16
-#define NRV           2
-#define MR            14
-#define NATIVE_BF16   true
-#define V_MAX(a, b)   ((vf)_mm512_max_ps((__m512)(a), (__m512)(b)))
-#define V_MUL32(a, b) ((vu64)_mm512_mul_epu32((__m512i)(a), (__m512i)(b)))
-#define V_DOT2(acc, a, b)                                                                          \
-	((vf)_mm512_dpbf16_ps((__m512)(acc), (__m512bh)(a), (__m512bh)(b)))
-#define K(name) avx512_bf16_##name
+#define VW                16
+#define NRV               2
+#define MR                14
+#define NATIVE_BF16       true
+#define V_MAX(a, b)       ((vf)_mm512_max_ps((__m512)(a), (__m512)(b)))
+#define V_MUL32(a, b)     ((vu64)_mm512_mul_epu32((__m512i)(a), (__m512i)(b)))
+#define V_DOT2(acc, a, b) ((vf)_mm512_dpbf16_ps((__m512)(acc), (__m512bh)(a), (__m512bh)(b)))
+#define K(name)           avx512_bf16_##name
 
 #include "trainer/ops/kernels_body.inc"
 

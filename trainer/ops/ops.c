@@ -16,8 +16,8 @@ bool ops_open(const struct ops_options *options, struct ops *ret)
 	ret->kernels = kernels_find(options->isa);
 	if (ret->kernels == NULL)
 		return false;
-	ret->products = options->precision == PRECISION_BF16 ? &ret->kernels->bf16
-	                                                     : &ret->kernels->f32;
+	ret->products =
+		options->precision == PRECISION_BF16 ? &ret->kernels->bf16 : &ret->kernels->f32;
 	ret->table = options->plain_cross ? &ops_fast_plain : &ops_fast;
 	ret->threads =
 		threads_new(options->n_threads > 0 ? options->n_threads : threads_usable_cpus());
@@ -36,9 +36,14 @@ const char *ops_isa(const struct ops *ops)
 	return ops->kernels != NULL ? ops->kernels->name : "reference";
 }
 
+enum op_precision ops_rounds(const struct ops *ops)
+{
+	return ops->products != NULL && ops->products->per == 2 ? PRECISION_BF16 : PRECISION_F32;
+}
+
 const char *ops_precision(const struct ops *ops)
 {
-	if (ops->kernels == NULL || ops->products == &ops->kernels->f32)
+	if (ops_rounds(ops) == PRECISION_F32)
 		return "f32";
 	return ops->kernels->native_bf16 ? "bf16" : "bf16 by f32 arithmetic";
 }
