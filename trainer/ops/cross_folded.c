@@ -9,19 +9,11 @@
 #include "base/mem.h"
 #include "trainer/ops/cross_tiles.h"
 #include "trainer/ops/fast.h"
+#include "trainer/ops/floats.h"
 #include "trainer/ops/gemm.h"
 #include "trainer/ops/threads.h"
 
 enum { STATS_CHUNK = 1024 };
-
-static float *floats(size_t n)
-{
-	void *block = NULL;
-
-	if (posix_memalign(&block, 64, (n * sizeof(float) + 63) / 64 * 64 + 64) != 0)
-		BUG("out of memory for %zu values of the cross attention", n);
-	return block;
-}
 
 void *cross_folded_new(const struct op_cross *p)
 {
@@ -68,22 +60,22 @@ static void ensure(struct ops *ops, const struct op_cross *p, struct folded *f)
 		f->first[g] = f->n_tokens;
 		f->n_tokens += p->groups[g].n;
 	}
-	f->t = floats(p->nq * c);
-	f->q = floats(lanes * c);
-	f->mean = floats(b * f->n_tokens);
-	f->rstd = floats(b * f->n_tokens);
-	f->bias = floats(b * f->n_tokens);
-	f->u = floats(b * p->nq * c);
-	f->z = floats(b * p->nq * c);
-	f->lse = floats(b * lanes);
-	f->wtot = floats(b * OP_TOKEN_GROUPS * lanes);
-	f->delta = floats(b * lanes);
-	f->kept = floats(b * lanes);
-	f->dkept = floats(b * lanes);
-	f->dq = floats(p->nq * c);
-	f->pad_part = floats(f->blocks * OP_TOKEN_GROUPS * c);
-	f->plain_part = floats(f->blocks * b * PLAIN_MAX * c);
-	f->xh = floats(b * PLAIN_MAX * c);
+	f->t = floats_new(p->nq * c);
+	f->q = floats_new(lanes * c);
+	f->mean = floats_new(b * f->n_tokens);
+	f->rstd = floats_new(b * f->n_tokens);
+	f->bias = floats_new(b * f->n_tokens);
+	f->u = floats_new(b * p->nq * c);
+	f->z = floats_new(b * p->nq * c);
+	f->lse = floats_new(b * lanes);
+	f->wtot = floats_new(b * OP_TOKEN_GROUPS * lanes);
+	f->delta = floats_new(b * lanes);
+	f->kept = floats_new(b * lanes);
+	f->dkept = floats_new(b * lanes);
+	f->dq = floats_new(p->nq * c);
+	f->pad_part = floats_new(f->blocks * OP_TOKEN_GROUPS * c);
+	f->plain_part = floats_new(f->blocks * b * PLAIN_MAX * c);
+	f->xh = floats_new(b * PLAIN_MAX * c);
 	f->plain = mem_calloc(b, sizeof(f->plain[0]));
 	f->n_plain = mem_calloc(b, sizeof(f->n_plain[0]));
 }

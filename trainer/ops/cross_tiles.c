@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "trainer/ops/floats.h"
 #include "trainer/ops/gemm.h"
 
 /* The grid of a modality's tokens: (t, y, x), leading dimensions 1 where there are fewer. */
@@ -117,7 +117,7 @@ static void place_matrix(const struct product_kernels *products, struct places *
 	if (to->memory_n < rows * to->row + groups * deep * width) {
 		free(to->memory);
 		to->memory_n = rows * to->row + groups * deep * width;
-		to->memory = mem_calloc(to->memory_n + 16, sizeof(float)); /* pack_columns' more */
+		to->memory = floats_new(to->memory_n + 16); /* pack_columns' more */
 	}
 	columns = to->memory + rows * to->row;
 	for (size_t i = 0; i < rows; i++)

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "trainer/ops/fast.h"
+#include "trainer/ops/floats.h"
 #include "trainer/ops/kernels.h"
 #include "trainer/ops/threads.h"
 
@@ -55,14 +56,10 @@ unsigned ops_threads(const struct ops *ops)
 
 float *ops_scratch(struct ops *ops, size_t n)
 {
-	void *block = NULL;
-
 	if (n <= ops->scratch_n)
 		return ops->scratch;
 	free(ops->scratch);
-	if (posix_memalign(&block, 64, (n * sizeof(float) + 63) / 64 * 64) != 0)
-		BUG("out of memory for %zu bytes of scratch", n * sizeof(float));
-	ops->scratch = block;
+	ops->scratch = floats_new(n);
 	ops->scratch_n = n;
 	return ops->scratch;
 }
