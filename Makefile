@@ -134,6 +134,7 @@ help:
 ## make valgrind unit tests under valgrind
 ## make cover    line coverage of base/, builder/, k8s/ and karpenter/ (floor 85 %)
 ## make fuzz     fuzzers, T=seconds each (default 30)
+## make tsan-trainer  the trainer's tests and a short run under ThreadSanitizer
 ## make bench-trainer  speed and memory of the trainer, beside PyTorch when it is installed
 ## make bench    speed and memory beside umoci, buildah, zstd and pigz, into docs/bench/
 ## make docs     man pages, docs/SPEC.md, completion scripts
@@ -235,6 +236,20 @@ asan: test-deps
 	$(MAKE) BUILD=build-asan OPT='-O1 -g -U_FORTIFY_SOURCE' EXTRA_CFLAGS='$(ASAN)' EXTRA_LDFLAGS='$(ASAN)' units
 	BUILD=build-asan tests/run unit
 
+TSAN := -fsanitize=thread -fno-omit-frame-pointer -Wno-format-truncation -Wno-maybe-uninitialized
+TSAN_BUILD := build-tsan
+TSAN_TESTS := ops model train data store
+
+# The trainer's threads: its tests, and a short run with a reader and a background writer.
+.PHONY: tsan-trainer
+tsan-trainer:
+	$(MAKE) BUILD=$(TSAN_BUILD) OPT='-O1 -g -U_FORTIFY_SOURCE' EXTRA_CFLAGS='$(TSAN)' EXTRA_LDFLAGS='$(TSAN)' \
+	  $(TSAN_TESTS:%=$(TSAN_BUILD)/unit/test_trainer_%) $(TSAN_BUILD)/$(HOST_ARCH)/slipway-trainer
+	for t in $(TSAN_TESTS); do TSAN_OPTIONS=halt_on_error=1 $(TSAN_BUILD)/unit/test_trainer_$$t || exit 1; done
+	rm -rf $(TSAN_BUILD)/out && TSAN_OPTIONS=halt_on_error=1 $(TSAN_BUILD)/$(HOST_ARCH)/slipway-trainer train \
+	  --config_file_path tiny --threads 2 --num_workers 2 --max_steps 20 --checkpoint_steps 5 --precision bf16 \
+	  --output_dir $(TSAN_BUILD)/out --logdir $(TSAN_BUILD)/out/logs --metrics_port 0
+
 .PHONY: valgrind
 valgrind: units
 	WRAPPER='valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite' tests/run unit
@@ -257,8 +272,8 @@ FUZZ_FLAGS := $(STD) -O1 -g -I. -include base/banned.h -DSLIPWAY_VERSION='"$(VER
               -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 # Of the trainer: what reads files that others wrote.
 FUZZ_TRAINER := trainer/data/shard.c trainer/data/dataset_list.c trainer/config/flat_yaml.c \
-                trainer/model/config.c trainer/model/tensors.c trainer/checkpoint/safetensors.c \
-                trainer/comm/pmi_store.c
+                trainer/model/config.c trainer/model/tensors.c trainer/ops/floats.c \
+                trainer/checkpoint/safetensors.c trainer/comm/pmi_store.c
 FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/obj/%.o,$(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC) $(FUZZ_TRAINER))
 
 .PHONY: fuzzers fuzz
@@ -285,7 +300,7 @@ bench: bench-deps $(BUILD)/slipway
 	tests/bench/bench $(BUILD)/slipway docs/bench
 
 .PHONY: bench-trainer
-bench-trainer: $(BUILD)/$(HOST_ARCH)/slipway-trainer
+bench-trainer: $(BUILD)/$(HOST_ARCH)/slipway-trainer $(BUILD)/amd64/slipway-trainer $(BUILD)/arm64/slipway-trainer
 	tests/bench/trainer $< docs/bench
 
 COMMANDS := build push inspect verify diff scan iam schema render explain instances diagram nettest deploy undeploy index pipeline doctor \

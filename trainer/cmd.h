@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "trainer/ops/ops.h"
 
 enum trainer_exit {
 	TRAINER_OK = 0,
@@ -42,6 +43,15 @@ int cmd_parse(const char *command, const char *purpose, const struct cmd_option 
 /* Prints "slipway-trainer: error: ..." and the hint; returns TRAINER_FAILED, or TRAINER_USAGE for
  * ERR_USAGE. */
 int cmd_fail(const struct err *err);
+
+#define CMD_ISA_HELP                                                                               \
+	"avx512_bf16, avx512, avx2, neon_bf16, neon or generic (default: the best here)"
+
+/* ops_open, with an error that says what is missing and what to do. */
+int cmd_open_ops(const struct ops_options *options, struct ops *ret, struct err *err) MUST_USE;
+
+/* --precision: "f32" or "bf16"; ERR_USAGE for others. */
+int cmd_precision(const char *text, enum op_precision *ret, struct err *err) MUST_USE;
 
 /* A whole number from text into *ret; ERR_USAGE naming the option when it is none or above max. */
 int cmd_number(const char *option, const char *text, unsigned long long max,

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "base/jsonw.h"
 #include "base/mem.h"
@@ -15,7 +14,7 @@
 #include "trainer/train/optimizer.h"
 
 struct settings {
-	const char *config, *output, *isa, *path;
+	const char *config, *output, *isa, *path, *precision;
 	unsigned long long steps, warmup, batch, threads, latents, frames;
 	bool dropout, shapes;
 };
@@ -26,16 +25,9 @@ struct outcome {
 	struct model_cost cost;
 	size_t parameters, workspace;
 	double peak; /* floating operations per second; 0 for the reference */
+	struct bench_layers layers;
 	double loss;
 };
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int by_value(const void *a, const void *b)
 {
@@ -105,18 +97,34 @@ static void free_inputs(struct inputs *in)
 	free(in->ints);
 }
 
+/* Adds the time since *start to a row of the profile and starts anew. */
+static void lap(struct ops *ops, const char *op, double *start)
+{
+	double end = profile_now();
+
+	profile_add(ops->profile, "step", op, 0, end - *start);
+	*start = end;
+}
+
 static double one_step(struct model *m, struct optimizer *o, const struct batch *b, struct ops *ops)
 {
 	static const struct loss_weights weights = {0.03, 1, 1e-4};
 	struct logits logits;
 	struct losses losses;
+	double start, scale;
 
 	model_forward(m, b, &logits);
+	start = profile_now();
 	model_loss(m, b, &weights, &losses);
+	lap(ops, "loss", &start);
 	model_zero_grads(m);
+	lap(ops, "gradients to zero", &start);
 	model_backward(m, b, &weights, 1);
-	optimizer_step(o, model_params(m), model_grads(m), 1e-5,
-	               clip_scale(grads_norm(model_grads(m), ops->threads), 10), ops->threads);
+	start = profile_now();
+	scale = clip_scale(grads_norm(model_grads(m), ops->threads), 10);
+	lap(ops, "gradient norm, clipping", &start);
+	optimizer_step(o, model_params(m), model_grads(m), 1e-5, scale, ops->threads);
+	lap(ops, "optimizer", &start);
 	return losses.total;
 }
 
@@ -132,20 +140,28 @@ static void measure(const struct settings *s, const struct model_config *c, stru
 	struct inputs in = make_inputs(c, s->batch, strcmp(s->config, "full") != 0);
 	struct model *m = model_new(c, ops);
 	struct optimizer o;
+	struct profile profile;
 
 	model_init(m, 1);
 	model_set_training(m, true);
 	optimizer_init(&o, &adamw, model_params(m));
 	ret->n = s->steps;
 	ret->seconds = mem_calloc(s->steps, sizeof(ret->seconds[0]));
+	bench_layers_init(&ret->layers, s->steps);
+	profile_attach(&profile, ops);
 	for (size_t i = 0; i < s->warmup + s->steps; i++) {
-		double start = now();
+		double start = profile_now(), seconds;
 
+		profile_reset(&profile);
 		in.batch.dropout_seed = i;
 		ret->loss = one_step(m, &o, &in.batch, ops);
-		if (i >= s->warmup)
-			ret->seconds[i - s->warmup] = now() - start;
+		seconds = profile_now() - start;
+		if (i < s->warmup)
+			continue;
+		ret->seconds[i - s->warmup] = seconds;
+		bench_layers_take(&ret->layers, &profile, seconds);
 	}
+	profile_detach(&profile, ops);
 	qsort(ret->seconds, ret->n, sizeof(ret->seconds[0]), by_value);
 	ret->cost = model_cost(c, &in.batch);
 	ret->parameters = model_params(m)->n_params;
@@ -175,7 +191,7 @@ static void add_int(struct jsonw *w, const char *key, size_t value)
 	jsonw_int(w, (int64_t)value);
 }
 
-static void report_json(const struct settings *s, const struct outcome *r, const struct ops *ops,
+static void report_json(const struct settings *s, struct outcome *r, const struct ops *ops,
                         struct strbuf *sb)
 {
 	double median = r->seconds[r->n / 2];
@@ -198,25 +214,31 @@ static void report_json(const struct settings *s, const struct outcome *r, const
 	add_int(&w, "batch_size", s->batch);
 	add_int(&w, "steps", r->n);
 	add_number(&w, "loss", r->loss);
+	jsonw_key(&w, "precision");
+	jsonw_string(&w, ops_precision(ops));
 	jsonw_key(&w, "isa");
 	jsonw_string(&w, ops_isa(ops));
 	add_int(&w, "threads", ops_threads(ops));
+	jsonw_key(&w, "layers");
+	bench_layers_json(&r->layers, r->peak, &w);
 	jsonw_end_object(&w);
 }
 
-static void report_text(const struct settings *s, const struct outcome *r, const struct ops *ops,
+static void report_text(const struct settings *s, struct outcome *r, const struct ops *ops,
                         struct strbuf *sb)
 {
 	double median = r->seconds[r->n / 2];
 
 	strbuf_addf(sb,
-	            "config %s, batch %llu, %s, %u threads: %.3f steps/s (median of %zu; best "
+	            "config %s, batch %llu, %s, %s, %u threads: %.3f steps/s (median of %zu; best "
 	            "%.3f)\n%.1f GFLOP a step (%.0f if keys and values were formed), %.0f GFLOP/s "
 	            "of %.0f; "
 	            "peak memory %.0f MB\n",
-	            s->config, s->batch, ops_isa(ops), ops_threads(ops), 1 / median, r->n,
-	            1 / r->seconds[0], r->cost.executed / 1e9, r->cost.plain / 1e9,
-	            r->cost.executed / median / 1e9, r->peak / 1e9, (double)peak_rss() / 1e6);
+	            s->config, s->batch, ops_isa(ops), ops_precision(ops), ops_threads(ops),
+	            1 / median, r->n, 1 / r->seconds[0], r->cost.executed / 1e9,
+	            r->cost.plain / 1e9, r->cost.executed / median / 1e9, r->peak / 1e9,
+	            (double)peak_rss() / 1e6);
+	bench_layers_text(&r->layers, r->peak, sb);
 }
 
 static int print(const struct strbuf *sb, struct err *err)
@@ -237,11 +259,10 @@ static int bench(const struct settings *s, struct err *err)
 	struct model_config c;
 	struct ops ops;
 
-	if (read_config(s, &c, err) != 0)
+	if (read_config(s, &c, err) != 0 ||
+	    cmd_precision(s->precision, &options.precision, err) != 0 ||
+	    cmd_open_ops(&options, &ops, err) != 0)
 		return -1;
-	if (!ops_open(&options, &ops))
-		return err_set(err, ERR_USAGE, "this processor has no instruction set '%.60s'",
-		               s->isa != NULL ? s->isa : "");
 	if (s->shapes && ops.kernels != NULL) {
 		bench_shapes(&ops, &c, s->batch, 1025, strcmp(s->output, "json") == 0, &sb);
 		ops_done(&ops);
@@ -254,13 +275,15 @@ static int bench(const struct settings *s, struct err *err)
 	else
 		report_text(s, &outcome, &ops, &sb);
 	ops_done(&ops);
+	bench_layers_done(&outcome.layers);
 	free(outcome.seconds);
 	return print(&sb, err);
 }
 
 int cmd_bench(int argc, char **argv)
 {
-	struct settings s = {.config = "full", .output = "text", .path = "fast"};
+	struct settings s = {
+		.config = "full", .output = "text", .path = "fast", .precision = "f32"};
 	const char *steps = "10", *warmup = "2", *batch = "1", *threads = "0", *latents = "0",
 		   *frames = "0";
 	const struct cmd_option options[] = {
@@ -269,7 +292,8 @@ int cmd_bench(int argc, char **argv)
 		{"warmup", &warmup, NULL, "steps before them (default 2)"},
 		{"batch-size", &batch, NULL, "clips per step (default 1)"},
 		{"threads", &threads, NULL, "threads (default: one per usable CPU)"},
-		{"isa", &s.isa, NULL, "avx512, avx2, neon or generic (default: the best here)"},
+		{"isa", &s.isa, NULL, CMD_ISA_HELP},
+		{"precision", &s.precision, NULL, "f32 (default) or bf16"},
 		{"path", &s.path, NULL, "fast (default), plain or reference"},
 		{"latents", &latents, NULL, "another number of latents"},
 		{"frames", &frames, NULL, "another number of frames"},

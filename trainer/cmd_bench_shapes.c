@@ -89,7 +89,7 @@ static double time_shape(struct ops *ops, const struct shape *s)
 }
 
 struct peak {
-	const struct kernels *kernels;
+	const struct product_kernels *products;
 	double operations[1024];
 };
 
@@ -98,12 +98,12 @@ static void run_peak(void *ctx, size_t i, unsigned worker)
 	struct peak *p = ctx;
 
 	(void)worker;
-	p->operations[i] = p->kernels->peak(3000000);
+	p->operations[i] = p->products->peak(3000000);
 }
 
 double bench_peak(struct ops *ops)
 {
-	struct peak p = {.kernels = ops->kernels};
+	struct peak p = {.products = ops->products};
 	unsigned n = ops_threads(ops);
 	double best = 0;
 

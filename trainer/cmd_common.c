@@ -86,6 +86,28 @@ int cmd_fail(const struct err *err)
 	return err->code == ERR_USAGE ? TRAINER_USAGE : TRAINER_FAILED;
 }
 
+int cmd_open_ops(const struct ops_options *options, struct ops *ret, struct err *err)
+{
+	if (ops_open(options, ret))
+		return 0;
+	if (options->reference) {
+		err_set(err, ERR_USAGE, "the reference arithmetic has no bf16");
+		return err_hint(err, "Give --precision f32, or the fast path.");
+	}
+	err_set(err, ERR_USAGE, "this processor has no instruction set '%.60s'",
+	        options->isa != NULL ? options->isa : "");
+	return err_hint(err, "slipway-trainer probe says what it has.");
+}
+
+int cmd_precision(const char *text, enum op_precision *ret, struct err *err)
+{
+	if (strcmp(text, "f32") != 0 && strcmp(text, "bf16") != 0)
+		return err_set(err, ERR_USAGE, "--precision is '%.60s', expected f32 or bf16",
+		               text);
+	*ret = strcmp(text, "bf16") == 0 ? PRECISION_BF16 : PRECISION_F32;
+	return 0;
+}
+
 int cmd_number(const char *option, const char *text, unsigned long long max,
                unsigned long long *ret, struct err *err)
 {

@@ -13,7 +13,7 @@
 
 /* What both commands are told. */
 struct selection {
-	const char *golden, *out, *isa, *threads, *path;
+	const char *golden, *out, *isa, *threads, *path, *precision;
 };
 
 static int open_ops(const struct selection *s, struct ops *ret, struct err *err)
@@ -31,10 +31,9 @@ static int open_ops(const struct selection *s, struct ops *ret, struct err *err)
 	else if (strcmp(s->path, "fast") != 0)
 		return err_set(err, ERR_USAGE,
 		               "--path is '%.60s', expected fast, plain or reference", s->path);
-	if (!ops_open(&options, ret))
-		return err_set(err, ERR_USAGE, "this processor has no instruction set '%.60s'",
-		               s->isa != NULL ? s->isa : "");
-	return 0;
+	if (cmd_precision(s->precision, &options.precision, err) != 0)
+		return -1;
+	return cmd_open_ops(&options, ret, err);
 }
 
 static void print_report(const struct golden_report *r, const struct ops *ops)
@@ -45,8 +44,9 @@ static void print_report(const struct golden_report *r, const struct ops *ops)
 		printf("%-20s %12.3e %12.3e  %-4s  %s (%zu compared)\n", r->checks[i].kind,
 		       r->checks[i].error, r->checks[i].limit, r->checks[i].failed ? "FAIL" : "ok",
 		       r->checks[i].worst, r->checks[i].tensors);
-	printf("selftest: %s (%s, %u thread%s)\n", r->failed ? "failed" : "passed", ops_isa(ops),
-	       ops_threads(ops), ops_threads(ops) == 1 ? "" : "s");
+	printf("selftest: %s (%s, %s, %u thread%s)\n", r->failed ? "failed" : "passed",
+	       ops_isa(ops), ops_precision(ops), ops_threads(ops),
+	       ops_threads(ops) == 1 ? "" : "s");
 }
 
 static int selftest(const struct selection *s, struct err *err)
@@ -64,7 +64,7 @@ static int selftest(const struct selection *s, struct err *err)
 		return -1;
 	}
 	m = model_new(&g.config, &ops);
-	rc = golden_compare(&g, m, ops.threads, &report, err);
+	rc = golden_compare(&g, m, &ops, &report, err);
 	if (rc == 0) {
 		print_report(&report, &ops);
 		rc = report.failed ? 1 : 0;
@@ -169,13 +169,15 @@ static int step(const struct selection *s, struct err *err)
 static int run(const char *name, const char *purpose,
                int (*work)(const struct selection *s, struct err *err), int argc, char **argv)
 {
-	struct selection s = {.path = "fast"};
+	struct selection s = {.path = "fast", .precision = "f32"};
 	bool writes = strcmp(name, "step") == 0;
 	const struct cmd_option options[] = {
 		{"golden", &s.golden, NULL, "the golden folder"},
 		{"path", &s.path, NULL,
 	         "fast (default), plain (fast ops, keys and values formed) or reference"},
-		{"isa", &s.isa, NULL, "avx512, avx2, neon or generic (default: the best here)"},
+		{"isa", &s.isa, NULL, CMD_ISA_HELP},
+		{"precision", &s.precision, NULL,
+	         "f32 (default) or bf16, which has limits of its own"},
 		{"threads", &s.threads, NULL, "threads (default: one per usable CPU)"},
 		{"out", &s.out, NULL, "the folder to write"},
 	};

@@ -67,8 +67,9 @@ struct golden_report {
 	bool failed;
 };
 
-/* golden_run, compared with the folder's own files. ERR_* only when a file is missing or bad. */
-int golden_compare(const struct golden *g, struct model *m, struct threads *threads,
+/* golden_run, compared with the folder's own files, within the limits of the ops' precision. ERR_*
+ * only when a file is missing or bad. */
+int golden_compare(const struct golden *g, struct model *m, const struct ops *ops,
                    struct golden_report *ret, struct err *err) MUST_USE;
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "base/interrupt.h"
 #include "base/mem.h"
+#include "trainer/cmd.h"
 #include "trainer/config/model_file.h"
 
 /* The PyTorch program's SyntheticDataset has this many; a seed apart for those of an evaluation. */
@@ -46,6 +47,7 @@ static int make_model(struct session *s, struct err *err)
 	AUTO(strbuf) struct strbuf remarks = STRBUF_INIT(1 << 20);
 	struct ops_options o = {.reference = s->flags->reference,
 	                        .isa = s->flags->isa,
+	                        .precision = s->options.precision,
 	                        .n_threads = (unsigned)s->flags->threads};
 
 	if (model_file_load(s->flags->config_file_path, &s->config, &remarks, err) != 0)
@@ -55,9 +57,8 @@ static int make_model(struct session *s, struct err *err)
 		s->config.attention_probs_dropout_prob = s->flags->attention_dropout;
 	if (model_config_check(&s->config, err) != 0)
 		return -1;
-	if (!ops_open(&o, &s->ops))
-		return err_set(err, ERR_USAGE, "this processor has no instruction set '%.60s'",
-		               s->flags->isa != NULL ? s->flags->isa : "");
+	if (cmd_open_ops(&o, &s->ops, err) != 0)
+		return -1;
 	s->ops_open = true;
 	s->model = model_new(&s->config, &s->ops);
 	model_init(s->model, s->options.seed);
@@ -294,9 +295,9 @@ static void print_beginning(struct session *s)
 	train_flags_namespace(s->flags, flags);
 	log_namespace(&text, flags, FLAGS_SEED_KEYS);
 	fputs(strbuf_str(&text), s->out);
-	fprintf(s->remarks_out, "%u rank%s (%s), %u threads each, %s, %zu parameters\n", s->n_ranks,
-	        s->n_ranks == 1 ? "" : "s", comm_name(s->comm), ops_threads(&s->ops),
-	        ops_isa(&s->ops), model_params(s->model)->n_params);
+	fprintf(s->remarks_out, "%u rank%s (%s), %u threads each, %s, %s, %zu parameters\n",
+	        s->n_ranks, s->n_ranks == 1 ? "" : "s", comm_name(s->comm), ops_threads(&s->ops),
+	        ops_isa(&s->ops), ops_precision(&s->ops), model_params(s->model)->n_params);
 }
 
 static int run_loop(struct session *s, enum train_end *ret_end, struct err *err)

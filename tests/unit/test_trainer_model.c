@@ -6,8 +6,10 @@
 #include "base/mem.h"
 #include "tests/harness.h"
 #include "trainer/golden.h"
+#include "trainer/model/cost.h"
 #include "trainer/ops/ops.h"
 #include "trainer/ops/philox.h"
+#include "trainer/ops/profile.h"
 
 enum { CONFIGS = 200 };
 
@@ -37,7 +39,7 @@ static void check_golden(const struct ops_options *options)
 		SKIP("this processor has no such instruction set");
 	CHECK_OK(golden_open(golden_dir(), &g, &err), &err);
 	m = model_new(&g.config, &ops);
-	CHECK_OK(golden_compare(&g, m, ops.threads, &report, &err), &err);
+	CHECK_OK(golden_compare(&g, m, &ops, &report, &err), &err);
 	for (size_t i = 0; i < report.n; i++)
 		if (report.checks[i].failed)
 			printf("# %s: %g > %g in %s\n", report.checks[i].kind,
@@ -311,10 +313,25 @@ static void random_generic(void)
 	check_random("generic", 40);
 }
 
+static void golden_bf16(void)
+{
+	check_golden(&(struct ops_options){.precision = PRECISION_BF16});
+}
+
+static void golden_bf16_plain(void)
+{
+	check_golden(&(struct ops_options){.precision = PRECISION_BF16, .plain_cross = true});
+}
+
+static void golden_bf16_emulated(void)
+{
+	check_golden(&(struct ops_options){.precision = PRECISION_BF16, .isa = "generic"});
+}
+
 /* ---- the same bits -----------------------------------------------------------------------------
  */
 
-static void threads_do_not_matter(void)
+static void check_threads(enum op_precision precision)
 {
 	struct model_config c = model_config_tiny();
 	struct philox r = philox_start(3, STREAM_SYNTHETIC, 0);
@@ -326,7 +343,9 @@ static void threads_do_not_matter(void)
 	c.attention_probs_dropout_prob = 0.1;
 	clips = random_clips(&r, &c);
 	for (unsigned i = 0; i < 3; i++) {
-		CHECK(ops_open(&(struct ops_options){.n_threads = i == 2 ? 5 : i + 1}, &ops[i]));
+		CHECK(ops_open(&(struct ops_options){.n_threads = i == 2 ? 5 : i + 1,
+		                                     .precision = precision},
+		               &ops[i]));
 		m[i] = run_once(&c, &ops[i], &clips.b, &losses);
 	}
 	for (unsigned i = 1; i < 3; i++)
@@ -337,6 +356,12 @@ static void threads_do_not_matter(void)
 		ops_done(&ops[i]);
 	}
 	free_clips(&clips);
+}
+
+static void threads_do_not_matter(void)
+{
+	check_threads(PRECISION_F32);
+	check_threads(PRECISION_BF16);
 }
 
 /* Two micro-steps of one clip each add up to one step of two. */
@@ -461,7 +486,7 @@ static void decode_gives_the_same_points(void)
 	free_clips(&clips);
 }
 
-static void nan_weight_gives_nan_loss(void)
+static void check_nan_weight(const char *name, const struct ops_options *options)
 {
 	static const struct loss_weights weights = {0.03, 1, 1e-4};
 	struct model_config c = model_config_tiny();
@@ -472,15 +497,70 @@ static void nan_weight_gives_nan_loss(void)
 	struct logits logits;
 	struct model *m;
 
-	CHECK(ops_open(&(struct ops_options){.n_threads = 1}, &ops));
+	if (!ops_open(options, &ops))
+		return;
 	m = model_new(&c, &ops);
 	model_init(m, 1);
-	tensors_find(model_params(m), "perceiver.encoder.cross_attention.attention.self.key.weight")
-		->data[0] = NAN;
+	tensors_find(model_params(m), name)->data[0] = NAN;
 	model_forward(m, &clips.b, &logits);
 	model_loss(m, &clips.b, &weights, &losses);
 	CHECK(isnan(losses.total));
 	model_free(m);
+	ops_done(&ops);
+	free_clips(&clips);
+}
+
+/* Also where the rounding to bf16 could carry into the exponent and hide it. */
+static void nan_weight_gives_nan_loss(void)
+{
+	static const char *const names[] = {
+		"perceiver.encoder.cross_attention.attention.self.key.weight",
+		"perceiver.encoder.self_attends.0.mlp.dense1.weight",
+		"perceiver.decoder.decoder.final_layer.weight"};
+	static const char *const sets[] = {NULL, "avx2", "generic"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		for (size_t k = 0; k < 2 * ARRAY_LEN(sets); k++)
+			check_nan_weight(names[i], &(struct ops_options){
+							   .n_threads = 1,
+							   .isa = sets[k / 2],
+							   .precision = k % 2 == 1 ? PRECISION_BF16
+		                                                                   : PRECISION_F32});
+}
+
+/* ---- the profile -------------------------------------------------------------------------------
+ */
+
+/* What the rows add up to is what the cost's formulas say; and nothing is measured afterwards. */
+static void profile_explains_the_step(void)
+{
+	struct model_config c = model_config_mid();
+	struct philox r = philox_start(11, STREAM_SYNTHETIC, 0);
+	struct clip_memory clips = random_clips(&r, &c);
+	struct profile profile;
+	struct model_cost cost;
+	struct losses losses;
+	struct ops ops;
+	double flop = 0, seconds = 0;
+
+	CHECK(ops_open(&(struct ops_options){.n_threads = 2}, &ops));
+	clips.b.n = 1; /* the formulas count what clips share once for each */
+	cost = model_cost(&c, &clips.b);
+	profile_attach(&profile, &ops);
+	model_free(run_once(&c, &ops, &clips.b, &losses));
+	profile_detach(&profile, &ops);
+	for (size_t i = 0; i < profile.n; i++) {
+		flop += profile.rows[i].flop;
+		seconds += profile.rows[i].seconds;
+		CHECK(profile.rows[i].part[0] != '\0');
+	}
+	CHECK(profile.n > 20 && profile.n < PROFILE_ROWS && seconds > 0);
+	printf("# %.4f GFLOP in rows, %.4f by formulas\n", flop / 1e9, cost.executed / 1e9);
+	CHECK(fabs(flop / cost.executed - 1) < 0.02);
+	profile_reset(&profile);
+	model_free(run_once(&c, &ops, &clips.b, &losses));
+	for (size_t i = 0; i < profile.n; i++)
+		CHECK(profile.rows[i].flop == 0 && profile.rows[i].seconds == 0);
 	ops_done(&ops);
 	free_clips(&clips);
 }
@@ -493,6 +573,9 @@ int main(void)
 	TEST("model: avx2 gives the golden numbers", golden_avx2);
 	TEST("model: neon gives the golden numbers", golden_neon);
 	TEST("model: generic vectors give the golden numbers", golden_generic);
+	TEST("model: bf16 gives the golden numbers within its limits", golden_bf16);
+	TEST("model: bf16 with formed keys gives the golden numbers", golden_bf16_plain);
+	TEST("model: emulated bf16 gives the golden numbers", golden_bf16_emulated);
 	TEST("model: fast equals reference on 200 random configurations", random_best);
 	TEST("model: avx2 equals reference on random configurations", random_avx2);
 	TEST("model: generic vectors equal reference on random configurations", random_generic);
@@ -502,6 +585,7 @@ int main(void)
 	     full_has_the_published_size);
 	TEST("model: an untrained model's loss is the mean of its targets", first_loss_is_the_data);
 	TEST("model: decoding points anew gives the same values", decode_gives_the_same_points);
-	TEST("model: a NaN weight is seen in the loss", nan_weight_gives_nan_loss);
+	TEST("model: a NaN weight is seen in the loss, in bf16, too", nan_weight_gives_nan_loss);
+	TEST("profile: its rows add up to the step's cost", profile_explains_the_step);
 	return test_done();
 }

@@ -10,6 +10,9 @@
 #include "trainer/ops/ops.h"
 #include "trainer/ops/philox.h"
 
+/* All that there are; what this machine does not have is passed over. */
+static const char *const sets[] = {"avx512_bf16", "avx512", "avx2", "neon_bf16", "neon", "generic"};
+
 static float *random_values(uint64_t seed, size_t n)
 {
 	struct philox r = philox_start(seed, STREAM_SYNTHETIC, n);
@@ -95,7 +98,6 @@ static void check_differences(struct ops *ops, struct probe_op *p)
 
 static void check_fast(struct probe_op *p)
 {
-	static const char *const sets[] = {"avx512", "avx2", "neon", "generic"};
 	struct ops reference, fast;
 	float *want[INPUTS_MAX], *out = mem_calloc(p->n_out, sizeof(float));
 
@@ -130,7 +132,58 @@ static void check_fast(struct probe_op *p)
 	ops_done(&reference);
 }
 
-static void check_op(struct probe_op *p)
+/* |got - want| / |want|, as vectors */
+static double distance(const float *got, const float *want, size_t n)
+{
+	double difference = 0, size = 1e-30;
+
+	for (size_t i = 0; i < n; i++) {
+		difference += ((double)got[i] - want[i]) * ((double)got[i] - want[i]);
+		size += (double)want[i] * want[i];
+	}
+	return sqrt(difference / size);
+}
+
+/* The op in bf16 is near itself in float32, but not the same. */
+static void check_bf16(struct probe_op *p)
+{
+	for (size_t s = 0; s < ARRAY_LEN(sets); s++) {
+		struct ops ops[2];
+		float *out = mem_calloc(p->n_out, sizeof(float)), *want[INPUTS_MAX];
+
+		if (!ops_open(&(struct ops_options){.isa = sets[s], .n_threads = 2}, &ops[0])) {
+			free(out);
+			continue;
+		}
+		CHECK(ops_open(&(struct ops_options){.isa = sets[s],
+		                                     .n_threads = 2,
+		                                     .precision = PRECISION_BF16},
+		               &ops[1]));
+		for (size_t i = 0; i < p->n_inputs; i++)
+			memset(p->d[i], 0, p->n[i] * sizeof(float));
+		p->run(&ops[0], p, false);
+		memcpy(out, p->out, p->n_out * sizeof(float));
+		p->run(&ops[0], p, true);
+		for (size_t i = 0; i < p->n_inputs; i++) {
+			want[i] = mem_calloc(p->n[i], sizeof(float));
+			memcpy(want[i], p->d[i], p->n[i] * sizeof(float));
+			memset(p->d[i], 0, p->n[i] * sizeof(float));
+		}
+		p->run(&ops[1], p, false);
+		CHECK(distance(p->out, out, p->n_out) < 0.02);
+		CHECK(distance(p->out, out, p->n_out) > 0);
+		p->run(&ops[1], p, true);
+		for (size_t i = 0; i < p->n_inputs; i++) {
+			CHECK(distance(p->d[i], want[i], p->n[i]) < 0.05);
+			free(want[i]);
+		}
+		free(out);
+		ops_done(&ops[0]);
+		ops_done(&ops[1]);
+	}
+}
+
+static void check_op(struct probe_op *p, bool products)
 {
 	struct ops reference;
 
@@ -138,6 +191,8 @@ static void check_op(struct probe_op *p)
 	probe_start(p);
 	check_differences(&reference, p);
 	check_fast(p);
+	if (products)
+		check_bf16(p);
 	probe_end(p);
 	ops_done(&reference);
 }
@@ -174,7 +229,7 @@ static void linear_op(void)
 		                     .run = run_linear,
 		                     .op = &op};
 
-		check_op(&p);
+		check_op(&p, true);
 	}
 }
 
@@ -211,7 +266,7 @@ static void norm_op(void)
 		                     .run = run_norm,
 		                     .op = &op};
 
-		check_op(&p);
+		check_op(&p, false);
 	}
 }
 
@@ -240,7 +295,7 @@ static void gelu_op(void)
 		                     .run = run_gelu,
 		                     .op = &op};
 
-		check_op(&p);
+		check_op(&p, false);
 	}
 }
 
@@ -313,7 +368,7 @@ static void attention_op(void)
 		                     .run = run_attention,
 		                     .op = &op};
 
-		check_op(&p);
+		check_op(&p, true);
 		free(lse);
 	}
 }
@@ -423,7 +478,7 @@ static void check_cross(struct cross_case *c)
 		p.n[9 + g] = CHANNELS;
 	}
 	p.n_out = c->batch * c->nq * c->v;
-	check_op(&p);
+	check_op(&p, true);
 	for (size_t i = 0; i < 4; i++)
 		free(c->positions[i]);
 	for (size_t g = 0; g < 3; g++)
@@ -482,47 +537,102 @@ static void cross_large_scores(void)
 /* ---- smaller things ----------------------------------------------------------------------------
  */
 
+/* A float's nearest bf16, ties to even. */
+static float rounded(float x)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &x, sizeof(bits));
+	bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u;
+	memcpy(&x, &bits, sizeof(x));
+	return x;
+}
+
+/* c += a b, a or b or both transposed, against sums in double of the operands as rounded. */
+static void check_gemm(struct ops *ops, size_t m, size_t n, size_t k, unsigned turned)
+{
+	float *a = random_values(1, m * k), *b = random_values(2, k * n);
+	float *c = random_values(3, m * n), *was = random_values(3, m * n);
+	bool bf16 = ops_rounds(ops) == PRECISION_BF16;
+	struct gemm g = {.m = m,
+	                 .n = n,
+	                 .k = k,
+	                 .a = a,
+	                 .b = b,
+	                 .c = c,
+	                 .c_row = n,
+	                 .accumulate = true};
+
+	g.a_row = turned & 1 ? 1 : k;
+	g.a_col = turned & 1 ? m : 1;
+	g.b_row = turned & 2 ? 1 : n;
+	g.b_col = turned & 2 ? k : 1;
+	gemm(ops, &g);
+	for (size_t at = 0; at < m * n; at++) {
+		double sum = was[at];
+
+		for (size_t x = 0; x < k; x++) {
+			float left = a[at / n * g.a_row + x * g.a_col];
+			float right = b[x * g.b_row + at % n * g.b_col];
+
+			sum += bf16 ? (double)rounded(left) * rounded(right) : (double)left * right;
+		}
+		CHECK(fabs(sum - c[at]) < 1e-5 * sqrt((double)k));
+	}
+	free(a);
+	free(b);
+	free(c);
+	free(was);
+}
+
 static void gemm_deep_and_ragged(void)
 {
-	static const size_t shapes[][3] = {
-		{1, 1, 1}, {15, 33, 1030}, {57, 31, 17}, {113, 70, 2050}};
-	struct ops ops;
+	static const size_t shapes[][3] = {{1, 1, 1},     {15, 33, 1030}, {57, 31, 17},
+	                                   {113, 70, 2051}, {56, 64, 64},   {2, 3, 2179}};
 
-	CHECK(ops_open(&(struct ops_options){.n_threads = 2}, &ops));
-	for (size_t i = 0; i < ARRAY_LEN(shapes); i++) {
-		for (int turned = 0; turned < 4; turned++) {
-			size_t m = shapes[i][0], n = shapes[i][1], k = shapes[i][2];
-			float *a = random_values(1, m * k), *b = random_values(2, k * n);
-			float *c = random_values(3, m * n), *was = random_values(3, m * n);
-			struct gemm g = {.m = m,
-			                 .n = n,
-			                 .k = k,
-			                 .a = a,
-			                 .b = b,
-			                 .c = c,
-			                 .c_row = n,
-			                 .accumulate = true};
+	for (size_t s = 0; s < 2 * ARRAY_LEN(sets); s++) {
+		struct ops ops;
+		struct ops_options o = {.n_threads = 2,
+		                        .isa = sets[s / 2],
+		                        .precision = s % 2 == 1 ? PRECISION_BF16 : PRECISION_F32};
 
-			g.a_row = turned & 1 ? 1 : k;
-			g.a_col = turned & 1 ? m : 1;
-			g.b_row = turned & 2 ? 1 : n;
-			g.b_col = turned & 2 ? k : 1;
-			gemm(&ops, &g);
-			for (size_t at = 0; at < m * n; at++) {
-				double sum = was[at];
-
-				for (size_t x = 0; x < k; x++)
-					sum += (double)a[at / n * g.a_row + x * g.a_col] *
-					       b[x * g.b_row + at % n * g.b_col];
-				CHECK(fabs(sum - c[at]) < 1e-4 * sqrt((double)k));
-			}
-			free(a);
-			free(b);
-			free(c);
-			free(was);
-		}
+		if (!ops_open(&o, &ops))
+			continue;
+		for (size_t i = 0; i < ARRAY_LEN(shapes); i++)
+			for (unsigned turned = 0; turned < 4; turned++)
+				check_gemm(&ops, shapes[i][0], shapes[i][1], shapes[i][2], turned);
+		ops_done(&ops);
 	}
-	ops_done(&ops);
+}
+
+/* To nearest, ties to even; infinity stays, and NaN does not become infinite or 0. */
+static void bf16_rounding(void)
+{
+	static const struct {
+		uint32_t from, to;
+	} rows[] = {{0x3f800000, 0x3f80}, {0x3f808000, 0x3f80}, {0x3f808001, 0x3f81},
+	            {0x3f818000, 0x3f82}, {0x3f817fff, 0x3f81}, {0xbf818000, 0xbf82},
+	            {0x7f7fffff, 0x7f80}, {0x7f800000, 0x7f80}, {0xff800000, 0xff80},
+	            {0x80000000, 0x8000}, {0x7f800001, 0x7fc0}, {0x7fffffff, 0x7fff},
+	            {0xffffffff, 0xffff}};
+
+	for (size_t s = 0; s < ARRAY_LEN(sets); s++) {
+		const struct kernels *k = kernels_find(sets[s]);
+		float in[64] = {0}, out[32];
+		uint16_t got[64];
+
+		if (k == NULL)
+			continue;
+		for (size_t i = 0; i < 64; i++)
+			memcpy(&in[i], &rows[i % ARRAY_LEN(rows)].from, sizeof(in[i]));
+		k->bf16.pack_row(63, in, out);
+		memcpy(got, out, sizeof(got));
+		for (size_t i = 0; i < 63; i++)
+			CHECK_INT(got[i], rows[i % ARRAY_LEN(rows)].to);
+		CHECK_INT(got[63], 0);
+		k->bf16.pack_row(63, in, in); /* in place */
+		CHECK(memcmp(in, out, sizeof(out)) == 0);
+	}
 }
 
 /* Vectors published with the generator (Random123's kat_vectors, philox4x32 10). */
@@ -550,7 +660,6 @@ static void philox_known_answers(void)
 
 static void dropout_is_the_same_everywhere(void)
 {
-	static const char *const sets[] = {"avx512", "avx2", "neon", "generic"};
 	struct op_dropout d = {.p = 0.3, .seed = 0x123456789abcdef, .layer = 2};
 
 	for (size_t s = 0; s < ARRAY_LEN(sets); s++) {
@@ -590,6 +699,7 @@ int main(void)
 	TEST("ops: cross attention: differences, and every instruction set", cross_op);
 	TEST("ops: cross attention with large scores", cross_large_scores);
 	TEST("ops: products of ragged and deep matrices, all transpositions", gemm_deep_and_ragged);
+	TEST("ops: rounding to bf16, and what is not finite", bf16_rounding);
 	TEST("philox: the published vectors", philox_known_answers);
 	TEST("ops: dropout masks are the same on every path", dropout_is_the_same_everywhere);
 	TEST("ops: dropout keeps the mean", dropout_keeps_its_share);

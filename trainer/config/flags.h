@@ -21,7 +21,8 @@ struct train_flags {
 	double lr, momentum, target_accuracy;
 	bool drop_last, metrics_debug, enable_pt_autocast, do_eval;
 	/* ours; a number below zero or a NULL stands for "as the preset says" */
-	const char *preset, *output_dir, *init_from, *checkpoint, *optimizer, *schedule, *isa;
+	const char *preset, *output_dir, *init_from, *checkpoint, *optimizer, *schedule, *isa,
+		*precision;
 	const char *json_log, *mpi_library;
 	bool resume, reference;
 	int64_t seed, accumulate, checkpoint_steps, keep, keep_every, stop_after, warmup_steps;

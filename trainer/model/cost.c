@@ -24,12 +24,14 @@ static double attention(size_t nq, size_t nk, size_t qk, size_t v)
 	return product(nq, nk, qk) + product(nq, nk, v);
 }
 
-/* The folded, structured form: data channels only; one more product of scores in backward. */
+/* The folded, structured form: data channels, and the tables of positions; one more product of
+ * scores in backward. */
 static double folded(const struct model_config *c, const struct model_dims *d, size_t batch)
 {
+	size_t lines = c->num_frames + d->grid_h + d->grid_w;
 	double tokens = product(c->num_latents, d->n_image, d->image_data) +
-	                product(c->num_latents, d->n_audio, d->audio_data) +
-	                product(c->num_latents, d->n_audio, d->audio_pos);
+	                product(c->num_latents, lines, 1 + 2 * c->image_num_bands) +
+	                product(c->num_latents, d->n_audio, d->audio_data + d->audio_pos);
 	double small = product(c->num_latents, d->channels, d->enc_qk) +
 	               product(batch * c->num_latents, d->channels, d->enc_v);
 

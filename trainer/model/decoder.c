@@ -121,6 +121,7 @@ static struct op_linear head_of(const struct model *m, const struct batch *b, si
 
 static void heads_forward(struct model *m, const struct batch *b)
 {
+	m->ops->part = "heads";
 	for (size_t clip = 0; clip < b->n; clip++) {
 		for (enum modality k = 0; k < MODALITIES; k++) {
 			struct op_linear head = head_of(m, b, clip, k);
@@ -149,6 +150,7 @@ void decoder_forward(struct model *m, const struct batch *b)
 	struct op_attention attention = attention_of(m, b);
 
 	build_queries(m, b);
+	m->ops->part = p->part;
 	ops->norm_forward(m->ops, &norm_q);
 	ops->norm_forward(m->ops, &norm_kv);
 	ops->linear_forward(m->ops, &q);
@@ -157,6 +159,7 @@ void decoder_forward(struct model *m, const struct batch *b)
 	ops->attention_forward(m->ops, &attention);
 	ops->linear_forward(m->ops, &out);
 	layer_mlp_forward(m, p, a, rows);
+	m->ops->part = "final layer";
 	ops->linear_forward(m->ops, &final);
 	heads_forward(m, b);
 }
@@ -181,6 +184,7 @@ static void query_gradients(struct model *m, const struct batch *b)
 
 static void heads_backward(struct model *m, const struct batch *b)
 {
+	m->ops->part = "heads";
 	for (size_t clip = 0; clip < b->n; clip++) {
 		for (enum modality k = 0; k < MODALITIES; k++) {
 			struct op_linear head = head_of(m, b, clip, k);
@@ -238,10 +242,12 @@ void decoder_backward(struct model *m, const struct batch *b)
 	struct op_linear final = layer_linear(m, m->ids.final, rows, a->y, m->final);
 
 	heads_backward(m, b);
+	m->ops->part = "final layer";
 	final.dy = m->dfinal;
 	final.dx = g->dy;
 	ops->linear_backward(m->ops, &final);
 	layer_mlp_backward(m, &m->ids.decoder, a, g, rows);
+	m->ops->part = m->ids.decoder.part;
 	out.dy = g->dy;
 	out.dx = g->d_o;
 	ops->linear_backward(m->ops, &out);

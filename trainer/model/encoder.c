@@ -112,6 +112,7 @@ void encoder_forward(struct model *m, const struct batch *b)
 	struct op_linear out = layer_linear(m, p->out, rows, a->o, a->attn_out);
 
 	prepare_inputs(m, b);
+	m->ops->part = p->part;
 	ops->norm_forward(m->ops, &norm); /* the queries are the same for every clip */
 	ops->linear_forward(m->ops, &q);
 	ops->cross_forward(m->ops, cross_op(m, b));
@@ -172,6 +173,7 @@ void encoder_backward(struct model *m, const struct batch *b)
 			tell_ready(m, first_of(m, i), first_of(m, i + 1));
 	}
 	layer_mlp_backward(m, p, a, &m->enc_grad, rows);
+	m->ops->part = p->part;
 	out.dy = m->enc_grad.dy;
 	out.dx = m->dcontext;
 	m->ops->table->linear_backward(m->ops, &out);

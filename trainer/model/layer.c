@@ -42,6 +42,7 @@ void layer_mlp_forward(struct model *m, const struct layer_params *p, struct lay
 		.n = rows * dense1.out, .form = m->config.hidden_act, .x = a->hidden, .y = a->gelu};
 
 	dense2.residual = a->attn_out;
+	m->ops->part = p->mlp_part;
 	ops->norm_forward(m->ops, &norm);
 	ops->linear_forward(m->ops, &dense1);
 	ops->gelu_forward(m->ops, &gelu);
@@ -62,6 +63,7 @@ void layer_mlp_backward(struct model *m, const struct layer_params *p, const str
 	                       .dy = g->dhidden,
 	                       .dx = g->dhidden};
 
+	m->ops->part = p->mlp_part;
 	dense2.dy = g->dy;
 	dense2.dx = g->dhidden;
 	ops->linear_backward(m->ops, &dense2);
@@ -115,6 +117,7 @@ void layer_self_forward(struct model *m, size_t index, const struct batch *b)
 	struct op_attention attention = self_attention(m, index, b);
 
 	out.residual = a->x;
+	m->ops->part = p->part;
 	ops->norm_forward(m->ops, &norm);
 	ops->linear_forward(m->ops, &q);
 	ops->linear_forward(m->ops, &k);
@@ -139,6 +142,7 @@ void layer_self_backward(struct model *m, size_t index, const struct batch *b)
 	struct op_attention attention = self_attention(m, index, b);
 
 	layer_mlp_backward(m, p, a, g, rows);
+	m->ops->part = p->part;
 	out.dy = g->dy;
 	out.dx = g->d_o;
 	ops->linear_backward(m->ops, &out);

@@ -62,6 +62,7 @@ static size_t add_norm(struct tensors *t, size_t width, const char *prefix, cons
 
 struct layer_shape {
 	size_t q, kv, qk, v, widening; /* kv 0: self attention */
+	const char *part, *mlp_part;
 };
 
 static void add_layer(struct tensors *t, struct layer_params *p, const struct layer_shape *s,
@@ -69,6 +70,8 @@ static void add_layer(struct tensors *t, struct layer_params *p, const struct la
 {
 	size_t kv = s->kv != 0 ? s->kv : s->q;
 
+	p->part = s->part;
+	p->mlp_part = s->mlp_part;
 	p->norm_q = add_norm(t, s->q, prefix, "attention.self.layernorm1");
 	if (s->kv != 0)
 		p->norm_kv = add_norm(t, s->kv, prefix, "attention.self.layernorm2");
@@ -84,10 +87,20 @@ static void add_layer(struct tensors *t, struct layer_params *p, const struct la
 static void add_encoder(const struct model_config *c, struct tensors *t, struct params *p)
 {
 	struct model_dims d = model_dims(c);
-	struct layer_shape cross = {c->d_latents, d.channels, d.enc_qk, d.enc_v,
-	                            c->cross_attention_widening_factor};
-	struct layer_shape self = {c->d_latents, 0, d.self_qk, d.self_v,
-	                           c->self_attention_widening_factor};
+	struct layer_shape cross = {c->d_latents,
+	                            d.channels,
+	                            d.enc_qk,
+	                            d.enc_v,
+	                            c->cross_attention_widening_factor,
+	                            "cross attention",
+	                            "cross attention MLP"};
+	struct layer_shape self = {c->d_latents,
+	                           0,
+	                           d.self_qk,
+	                           d.self_v,
+	                           c->self_attention_widening_factor,
+	                           "self attention",
+	                           "self attention MLP"};
 
 	for (enum modality m = 0; m < MODALITIES; m++)
 		p->pad[m] = add(t, 1, params_token_pad(c, m),
@@ -110,7 +123,8 @@ static void add_encoder(const struct model_config *c, struct tensors *t, struct 
 static void add_decoder(const struct model_config *c, struct tensors *t, struct params *p)
 {
 	struct model_dims d = model_dims(c);
-	struct layer_shape cross = {d.queries, c->d_latents, d.dec_qk, d.dec_v, 1};
+	struct layer_shape cross = {d.queries, c->d_latents, d.dec_qk,     d.dec_v,
+	                            1,         "decoder",    "decoder MLP"};
 	size_t head[MODALITIES] = {c->samples_per_patch, 3, c->num_labels};
 
 	p->first_decoder = t->n;

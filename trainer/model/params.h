@@ -14,6 +14,7 @@ enum modality { AUDIO, IMAGE, LABEL, MODALITIES };
 struct layer_params {
 	size_t norm_q, norm_kv; /* self attention has no norm_kv */
 	size_t query, key, value, out, norm, dense1, dense2;
+	const char *part, *mlp_part; /* what a profile calls attention and MLP */
 };
 
 struct params {

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "trainer/ops/floats.h"
 
 size_t tensors_add(struct tensors *t, const char *name, int ndim, const size_t *shape)
 {
@@ -27,13 +28,8 @@ size_t tensors_add(struct tensors *t, const char *name, int ndim, const size_t *
 
 void tensors_alloc(struct tensors *t)
 {
-	void *data = NULL;
-	size_t bytes = t->n_values * sizeof(float);
-
-	if (posix_memalign(&data, 64, bytes > 0 ? bytes : 64) != 0)
-		BUG("out of memory for %zu bytes of tensors", bytes);
-	memset(data, 0, bytes);
-	t->data = data;
+	t->data = floats_new(t->n_values);
+	memset(t->data, 0, t->n_values * sizeof(float));
 	for (size_t i = 0; i < t->n; i++)
 		t->at[i].data = t->data + t->at[i].offset;
 }

@@ -2,17 +2,14 @@
 #include <string.h>
 
 #include "trainer/model/graph.h"
+#include "trainer/ops/floats.h"
 
 static float *take(struct model *m, size_t n)
 {
-	void *block = NULL;
-	size_t bytes = (n * sizeof(float) + 63) / 64 * 64 + 64;
+	float *block = floats_new(n);
 
-	if (posix_memalign(&block, 64, bytes) != 0)
-		BUG("out of memory for %zu bytes of activations", bytes);
-	/* not touched here: pages that a smaller batch leaves alone cost nothing */
 	vec_push(&m->blocks, block);
-	m->workspace += bytes;
+	m->workspace += n * sizeof(float);
 	return block;
 }
 

@@ -12,17 +12,19 @@
 #include "trainer/ops/threads.h"
 
 enum {
-	QUERIES = KERNEL_BLOCK_ROWS, /* of a task */
-	KEYS = KERNEL_BLOCK_ROWS,    /* of a task of the second backward stage */
-	HELD = 12 << 20              /* values of P and dS held at once, about */
+	QUERIES = 28,             /* of a task */
+	KEYS = KERNEL_BLOCK_ROWS, /* of a task of the second backward stage */
+	HELD = 1 << 20            /* values of P and dS held at once, about */
 };
 
 /* One call, one clip. */
 struct run {
 	const struct kernels *kernels;
+	const struct product_kernels *products;
 	const struct op_attention *p;
 	size_t b, h0, heads; /* heads [h0, h0 + heads) are worked on */
 	size_t nk_pad, ld;   /* keys in whole panels; row stride of a score buffer */
+	size_t qk_places, v_places, nq_places, nk_places;
 	size_t q_blocks, k_blocks;
 	size_t ld_qk, ld_v; /* row strides of q, k and of values, o */
 	/* panels per head: keys by channel, values by key; backward: values by channel, keys by
@@ -46,9 +48,13 @@ static size_t up(size_t n, size_t to)
 
 static struct run start(struct ops *ops, const struct op_attention *p)
 {
-	size_t nr = ops->kernels->nr;
+	const struct product_kernels *products = ops->products;
+	size_t nr = ops->kernels->nr, qk = gemm_places(products, p->qk);
+	size_t v = gemm_places(products, p->v), nq = gemm_places(products, p->nq);
+	size_t nk = gemm_places(products, p->nk);
 
 	return (struct run){.kernels = ops->kernels,
+	                    .products = products,
 	                    .p = p,
 	                    .heads = p->heads,
 	                    .nk_pad = up(p->nk, nr),
@@ -57,12 +63,16 @@ static struct run start(struct ops *ops, const struct op_attention *p)
 	                    .k_blocks = (p->nk + KEYS - 1) / KEYS,
 	                    .ld_qk = p->heads * p->qk,
 	                    .ld_v = p->heads * p->v,
-	                    .keys_t_n = up(p->nk, nr) * p->qk,
-	                    .values_n = p->nk * up(p->v, nr),
-	                    .values_t_n = up(p->nk, nr) * p->v,
-	                    .keys_n = p->nk * up(p->qk, nr),
-	                    .queries_n = p->nq * up(p->qk, nr),
-	                    .d_o_n = p->nq * up(p->v, nr),
+	                    .qk_places = qk,
+	                    .v_places = v,
+	                    .nq_places = nq,
+	                    .nk_places = nk,
+	                    .keys_t_n = up(p->nk, nr) * qk,
+	                    .values_n = nk * up(p->v, nr),
+	                    .values_t_n = up(p->nk, nr) * v,
+	                    .keys_n = nk * up(p->qk, nr),
+	                    .queries_n = nq * up(p->qk, nr),
+	                    .d_o_n = nq * up(p->v, nr),
 	                    .scale = 1 / sqrtf((float)p->qk)};
 }
 
@@ -76,12 +86,14 @@ static size_t row_work(const struct run *r)
 }
 
 /* Packs b[k, n] into panels. */
-static void pack_all(const struct kernels *kernels, size_t k, size_t n, const float *b,
-                     size_t b_row, size_t b_col, float *out)
+static void pack_all(const struct run *r, size_t k, size_t n, const float *b, size_t b_row,
+                     size_t b_col, float *out)
 {
-	for (size_t i = 0; i < n; i += kernels->nr)
-		kernels->pack(k, least(kernels->nr, n - i), b + i * b_col, b_row, b_col,
-		              out + i * k);
+	size_t nr = r->kernels->nr, places = gemm_places(r->products, k);
+
+	for (size_t i = 0; i < n; i += nr)
+		r->products->pack(k, least(nr, n - i), b + i * b_col, b_row, b_col,
+		                  out + i * places);
 }
 
 static const float *q_of(const struct run *r, size_t h)
@@ -115,11 +127,9 @@ static void pack_forward(void *ctx, size_t i, unsigned worker)
 
 	(void)worker;
 	if (i % 2 == 0)
-		pack_all(r->kernels, p->qk, p->nk, k_of(r, h), 1, r->ld_qk,
-		         r->keys_t + h * r->keys_t_n);
+		pack_all(r, p->qk, p->nk, k_of(r, h), 1, r->ld_qk, r->keys_t + h * r->keys_t_n);
 	else
-		pack_all(r->kernels, p->nk, p->v, v_of(r, h), r->ld_v, 1,
-		         r->values + h * r->values_n);
+		pack_all(r, p->nk, p->v, v_of(r, h), r->ld_v, 1, r->values + h * r->values_n);
 }
 
 /* s[rows, nk_pad] = rows of x times packed columns; copy: room for the rows */
@@ -133,11 +143,11 @@ static void scores(const struct run *r, size_t rows, size_t k, const float *x, s
 	                       .a_row = x_row,
 	                       .a_col = 1,
 	                       .b = packed,
-	                       .b_panel = r->kernels->nr * k,
+	                       .b_panel = r->kernels->nr * gemm_places(r->products, k),
 	                       .c = s,
 	                       .c_row = r->ld};
 
-	gemm_copied(r->kernels, &g, copy);
+	gemm_copied(r->products, &g, copy);
 }
 
 /* Dropout factors of query i of head h. */
@@ -159,12 +169,12 @@ static void forward_block(void *ctx, size_t i, unsigned worker)
 	float *s = r->work + worker * r->work_each, *factor = s + QUERIES * r->ld;
 	struct gemm_block out = {.m = rows,
 	                         .n = p->v,
-	                         .k = p->nk,
+	                         .k = r->nk_places,
 	                         .a = s,
 	                         .a_row = r->ld,
 	                         .a_col = 1,
 	                         .b = r->values + h * r->values_n,
-	                         .b_panel = r->kernels->nr * p->nk,
+	                         .b_panel = r->kernels->nr * r->nk_places,
 	                         .c = p->o + o_at(r, h) + q0 * r->ld_v,
 	                         .c_row = r->ld_v};
 
@@ -175,13 +185,14 @@ static void forward_block(void *ctx, size_t i, unsigned worker)
 
 		p->lse[(r->b * p->heads + h) * p->nq + q0 + k] =
 			r->kernels->softmax(row, p->nk, r->scale);
-		if (p->dropout.p == 0)
-			continue;
-		keep_row(r, h, q0 + k, factor);
-		for (size_t j = 0; j < p->nk; j++)
-			row[j] *= factor[j];
+		if (p->dropout.p != 0) {
+			keep_row(r, h, q0 + k, factor);
+			for (size_t j = 0; j < p->nk; j++)
+				row[j] *= factor[j];
+		}
+		r->products->pack_row(p->nk, row, row);
 	}
-	r->kernels->gemm(&out);
+	r->products->gemm(&out);
 }
 
 void attention_fast_forward(struct ops *ops, const struct op_attention *p)
@@ -210,24 +221,19 @@ static void pack_backward(void *ctx, size_t i, unsigned worker)
 	(void)worker;
 	switch (i % 5) {
 	case 0:
-		pack_all(r->kernels, p->qk, p->nk, k_of(r, h), 1, r->ld_qk,
-		         r->keys_t + k * r->keys_t_n);
+		pack_all(r, p->qk, p->nk, k_of(r, h), 1, r->ld_qk, r->keys_t + k * r->keys_t_n);
 		break;
 	case 1:
-		pack_all(r->kernels, p->v, p->nk, v_of(r, h), 1, r->ld_v,
-		         r->values_t + k * r->values_t_n);
+		pack_all(r, p->v, p->nk, v_of(r, h), 1, r->ld_v, r->values_t + k * r->values_t_n);
 		break;
 	case 2:
-		pack_all(r->kernels, p->nk, p->qk, k_of(r, h), r->ld_qk, 1,
-		         r->keys + k * r->keys_n);
+		pack_all(r, p->nk, p->qk, k_of(r, h), r->ld_qk, 1, r->keys + k * r->keys_n);
 		break;
 	case 3:
-		pack_all(r->kernels, p->nq, p->qk, q_of(r, h), r->ld_qk, 1,
-		         r->queries + k * r->queries_n);
+		pack_all(r, p->nq, p->qk, q_of(r, h), r->ld_qk, 1, r->queries + k * r->queries_n);
 		break;
 	default:
-		pack_all(r->kernels, p->nq, p->v, p->d_o + o_at(r, h), r->ld_v, 1,
-		         r->d_o + k * r->d_o_n);
+		pack_all(r, p->nq, p->v, p->d_o + o_at(r, h), r->ld_v, 1, r->d_o + k * r->d_o_n);
 		break;
 	}
 }
@@ -252,23 +258,38 @@ static void backward_row(const struct run *r, size_t h, size_t i, float *prob, f
 		prob[j] *= factor[j];
 }
 
+/* Puts rows of P and dS where backward_keys finds them, and dS's in places for dq. Floats already
+ * are in both. */
+static void hold(const struct run *r, size_t rows, size_t at, float *prob, float *ds)
+{
+	if (r->products->per == 1)
+		return;
+	r->products->pack_columns(rows, r->ld, prob, r->ld, r->prob + at);
+	r->products->pack_columns(rows, r->ld, ds, r->ld, r->ds + at);
+	for (size_t row = 0; row < rows; row++)
+		r->products->pack_row(r->p->nk, ds + row * r->ld, ds + row * r->ld);
+}
+
 static void backward_queries(void *ctx, size_t i, unsigned worker)
 {
 	const struct run *r = ctx;
 	const struct op_attention *p = r->p;
 	size_t k = i / r->q_blocks, h = r->h0 + k, q0 = i % r->q_blocks * QUERIES;
-	size_t rows = least(QUERIES, p->nq - q0), at = (k * p->nq + q0) * r->ld;
-	float *prob = r->prob + at, *ds = r->ds + at;
+	size_t rows = least(QUERIES, p->nq - q0);
+	size_t at = (k * r->nq_places + q0 / r->products->per) * r->ld;
 	float *work = r->work + worker * r->work_each;
+	bool floats = r->products->per == 1;
+	float *prob = floats ? r->prob + at : work + row_work(r);
+	float *ds = floats ? r->ds + at : prob + QUERIES * r->ld;
 	size_t q_row = p->q_shared ? 0 : r->b * p->nq;
 	struct gemm_block dq = {.m = rows,
 	                        .n = p->qk,
-	                        .k = p->nk,
+	                        .k = r->nk_places,
 	                        .a = ds,
 	                        .a_row = r->ld,
 	                        .a_col = 1,
 	                        .b = r->keys + k * r->keys_n,
-	                        .b_panel = r->kernels->nr * p->nk,
+	                        .b_panel = r->kernels->nr * r->nk_places,
 	                        .c = p->dq + (q_row + q0) * r->ld_qk + h * p->qk,
 	                        .c_row = r->ld_qk,
 	                        .accumulate = p->q_shared && r->b > 0};
@@ -279,7 +300,8 @@ static void backward_queries(void *ctx, size_t i, unsigned worker)
 	       r->values_t + k * r->values_t_n, work, ds);
 	for (size_t row = 0; row < rows; row++)
 		backward_row(r, h, q0 + row, prob + row * r->ld, ds + row * r->ld, work);
-	r->kernels->gemm(&dq);
+	hold(r, rows, at, prob, ds);
+	r->products->gemm(&dq);
 }
 
 /* Keys [k0, k0 + KEYS) of a head: dk = dS^T q, dv = P^T d_o. */
@@ -288,15 +310,17 @@ static void backward_keys(void *ctx, size_t i, unsigned worker)
 	const struct run *r = ctx;
 	const struct op_attention *p = r->p;
 	size_t k = i / r->k_blocks, h = r->h0 + k, k0 = i % r->k_blocks * KEYS;
-	size_t at = k * p->nq * r->ld + k0;
+	size_t at = k * r->nq_places * r->ld + k0;
+	/* the left matrices are in places already: their columns are only copied together */
+	struct product_kernels ready = *r->products;
 	struct gemm_block dk = {.m = least(KEYS, p->nk - k0),
 	                        .n = p->qk,
-	                        .k = p->nq,
+	                        .k = r->nq_places,
 	                        .a = r->ds + at,
 	                        .a_row = 1,
 	                        .a_col = r->ld,
 	                        .b = r->queries + k * r->queries_n,
-	                        .b_panel = r->kernels->nr * p->nq,
+	                        .b_panel = r->kernels->nr * r->nq_places,
 	                        .c = p->dk + (r->b * p->nk + k0) * r->ld_qk + h * p->qk,
 	                        .c_row = r->ld_qk};
 	struct gemm_block dv = dk;
@@ -306,16 +330,17 @@ static void backward_keys(void *ctx, size_t i, unsigned worker)
 	dv.b = r->d_o + k * r->d_o_n;
 	dv.c = p->dvalues + (r->b * p->nk + k0) * r->ld_v + h * p->v;
 	dv.c_row = r->ld_v;
-	gemm_transposed(r->kernels, &dk, r->work + worker * r->work_each);
-	gemm_transposed(r->kernels, &dv, r->work + worker * r->work_each);
+	ready.per = 1;
+	ready.pack_columns = r->kernels->f32.pack_columns;
+	gemm_transposed(r->kernels->mr, &ready, &dk, r->work + worker * r->work_each);
+	gemm_transposed(r->kernels->mr, &ready, &dv, r->work + worker * r->work_each);
 }
 
 /* Lays the backward pass's buffers out for `held` heads at a time. */
 static void lay_out(struct ops *ops, struct run *r, size_t held)
 {
-	const struct op_attention *p = r->p;
 	unsigned threads = threads_count(ops->threads);
-	size_t scores_n = held * p->nq * r->ld;
+	size_t scores_n = held * r->nq_places * r->ld;
 	struct {
 		float **to;
 		size_t n;
@@ -342,10 +367,10 @@ static void lay_out(struct ops *ops, struct run *r, size_t held)
 void attention_fast_backward(struct ops *ops, const struct op_attention *p)
 {
 	struct run r = start(ops, p);
-	size_t each = 2 * p->nq * r.ld, held = HELD / each;
+	size_t each = 2 * r.nq_places * r.ld, held = HELD / each;
 
 	held = held < 1 ? 1 : least(held, p->heads);
-	r.work_each = row_work(&r);
+	r.work_each = row_work(&r) + (r.products->per > 1 ? 2 * QUERIES * r.ld : 0);
 	if (r.work_each < up(r.kernels->mr * p->nq, 16) + 16)
 		r.work_each = up(r.kernels->mr * p->nq, 16) + 16;
 	lay_out(ops, &r, held);

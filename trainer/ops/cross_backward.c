@@ -14,26 +14,27 @@
 struct backward {
 	const struct sweep *w;
 	const struct kernels *k;
-	const float *panel; /* q'' of this block */
-	float *du, *dq;     /* panels: dU of the clip; dq'' summed over clips */
+	const float *panel;        /* q'' of this block */
+	float *du, *dq;            /* panels: dU of the clip; dq'' summed over clips */
+	const float *data, *ddata; /* data channels of panel and du, in places */
 	struct tables tables, dtables;
 	struct sums sums;
 	const float *lse, *delta, *dkept;
-	float *rows, *row, *drow, *tile, *dtile, *keep, *line, *f1, *f2;
+	float *copy, *dcopy, *rows, *row, *drow, *tile, *dtile, *keep, *line, *f1, *f2;
 };
 
 size_t sweep_backward_work(const struct op_cross *p, const struct kernels *kernels)
 {
 	struct extent e = tiles_extent(p);
 
-	return (2 * (e.lines + 2) + e.columns + e.sums + 3 * TILE + 5 + 2 * p->channels) *
+	return (2 * (e.lines + 2) + e.columns + 2 * e.data + e.sums + 3 * TILE + 5 +
+	        2 * p->channels) *
 	       kernels->nr;
 }
 
 static void backward_tile(void *ctx, const struct place *at)
 {
 	struct backward *f = ctx;
-	const struct op_tokens *g = &f->w->p->groups[at->group];
 	struct sums *s = &f->sums;
 	size_t nr = f->k->nr;
 	struct cross_tile tile = tiles_describe(f->w, at, &f->tables, f->row);
@@ -49,8 +50,8 @@ static void backward_tile(void *ctx, const struct place *at)
 
 	tiles_row_constant(f->k, &f->tables, at, f->row);
 	tiles_row_constant(f->k, &f->dtables, at, f->drow);
-	tiles_data_products(f->k, g, at, f->panel, f->tile);
-	tiles_data_products(f->k, g, at, f->du, f->dtile);
+	tiles_data_products(f->w, at, f->data, f->tile);
+	tiles_data_products(f->w, at, f->ddata, f->dtile);
 	memcpy(lse, f->lse, nr * sizeof(float));
 	tile.s = f->tile;
 	tile.max = lse;
@@ -62,7 +63,7 @@ static void backward_tile(void *ctx, const struct place *at)
 	tiles_add(f->k, s->line[0] + at->t * nr, f->line);
 	tiles_add(f->k, s->line[1] + at->y * nr, f->line);
 	tiles_add(f->k, s->total, f->line);
-	tiles_data_sums(f->k, g, at, f->dtile, s->data);
+	tiles_data_sums(f->w, at, f->dtile, s->data);
 }
 
 static float sum_lanes(const float *a, const float *b, size_t nr)
@@ -145,10 +146,12 @@ static void backward_group(struct backward *f, struct place *at, const struct ar
 	memset(a->at, 0, f->sums.rows * f->k->nr * sizeof(float));
 	memset(f->f1, 0, f->k->nr * sizeof(float));
 	memset(f->f2, 0, f->k->nr * sizeof(float));
-	tiles_fill_tables(f->k, p, g, f->panel, &f->tables, f->rows);
-	tiles_fill_tables(f->k, p, g, f->du, &f->dtables, f->rows);
+	f->data = tiles_data_panel(f->w, at->group, f->panel, f->copy);
+	f->ddata = tiles_data_panel(f->w, at->group, f->du, f->dcopy);
+	tiles_fill_tables(f->w, at->group, f->panel, &f->tables, f->rows);
+	tiles_fill_tables(f->w, at->group, f->du, &f->dtables, f->rows);
 	tiles_each(g, at, backward_tile, f);
-	tiles_spread_sums(f->k, p, g, &f->sums, f->dq, f->rows);
+	tiles_spread_sums(f->w, at->group, &f->sums, f->dq, f->rows);
 	pad_gradient(f, at);
 }
 
@@ -163,6 +166,8 @@ static struct backward backward_start(const struct sweep *w, size_t block, unsig
 	f.tables = tiles_take_tables(a, e.lines);
 	f.dtables = tiles_take_tables(a, e.lines);
 	f.rows = tiles_take(a, e.columns);
+	f.copy = tiles_take(a, e.data);
+	f.dcopy = tiles_take(a, e.data);
 	f.tile = tiles_take(a, TILE);
 	f.dtile = tiles_take(a, TILE);
 	f.keep = tiles_take(a, TILE);
@@ -191,7 +196,7 @@ void sweep_backward(void *ctx, size_t i, unsigned worker)
 	memset(state->pad_part + i * OP_TOKEN_GROUPS * c, 0, OP_TOKEN_GROUPS * c * sizeof(float));
 	tiles_sum_channels(f.k, f.panel, c, f.tables.csum);
 	for (at.b = 0; at.b < p->batch; at.b++) {
-		f.k->pack(c, valid, state->z + (at.b * p->nq + first) * c, 1, c, f.du);
+		f.k->f32.pack(c, valid, state->z + (at.b * p->nq + first) * c, 1, c, f.du);
 		tiles_sum_channels(f.k, f.du, c, f.dtables.csum);
 		f.lse = state->lse + (at.b * state->blocks + i) * nr;
 		f.delta = state->delta + (at.b * state->blocks + i) * nr;

@@ -7,20 +7,13 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "trainer/ops/cross_tiles.h"
 #include "trainer/ops/fast.h"
+#include "trainer/ops/floats.h"
 #include "trainer/ops/gemm.h"
 #include "trainer/ops/threads.h"
 
 enum { STATS_CHUNK = 1024 };
-
-static float *floats(size_t n)
-{
-	void *block = NULL;
-
-	if (posix_memalign(&block, 64, (n * sizeof(float) + 63) / 64 * 64 + 64) != 0)
-		BUG("out of memory for %zu values of the cross attention", n);
-	return block;
-}
 
 void *cross_folded_new(const struct op_cross *p)
 {
@@ -42,6 +35,11 @@ void cross_folded_free(void *state)
 
 	for (size_t i = 0; i < ARRAY_LEN(arrays); i++)
 		free(arrays[i]);
+	for (size_t g = 0; g < OP_TOKEN_GROUPS; g++) {
+		free(f->places[g].data.memory);
+		for (size_t d = 0; d < GRID_DIMS; d++)
+			free(f->places[g].position[d].memory);
+	}
 	free(f->plain);
 	free(f->n_plain);
 	free(f);
@@ -55,28 +53,29 @@ static void ensure(struct ops *ops, const struct op_cross *p, struct folded *f)
 	if (f->kernels != NULL)
 		return;
 	f->kernels = ops->kernels;
+	f->products = ops->products;
 	f->blocks = (p->nq + nr - 1) / nr;
 	lanes = f->blocks * nr;
 	for (size_t g = 0; g < OP_TOKEN_GROUPS; g++) {
 		f->first[g] = f->n_tokens;
 		f->n_tokens += p->groups[g].n;
 	}
-	f->t = floats(p->nq * c);
-	f->q = floats(lanes * c);
-	f->mean = floats(b * f->n_tokens);
-	f->rstd = floats(b * f->n_tokens);
-	f->bias = floats(b * f->n_tokens);
-	f->u = floats(b * p->nq * c);
-	f->z = floats(b * p->nq * c);
-	f->lse = floats(b * lanes);
-	f->wtot = floats(b * OP_TOKEN_GROUPS * lanes);
-	f->delta = floats(b * lanes);
-	f->kept = floats(b * lanes);
-	f->dkept = floats(b * lanes);
-	f->dq = floats(p->nq * c);
-	f->pad_part = floats(f->blocks * OP_TOKEN_GROUPS * c);
-	f->plain_part = floats(f->blocks * b * PLAIN_MAX * c);
-	f->xh = floats(b * PLAIN_MAX * c);
+	f->t = floats_new(p->nq * c);
+	f->q = floats_new(lanes * c);
+	f->mean = floats_new(b * f->n_tokens);
+	f->rstd = floats_new(b * f->n_tokens);
+	f->bias = floats_new(b * f->n_tokens);
+	f->u = floats_new(b * p->nq * c);
+	f->z = floats_new(b * p->nq * c);
+	f->lse = floats_new(b * lanes);
+	f->wtot = floats_new(b * OP_TOKEN_GROUPS * lanes);
+	f->delta = floats_new(b * lanes);
+	f->kept = floats_new(b * lanes);
+	f->dkept = floats_new(b * lanes);
+	f->dq = floats_new(p->nq * c);
+	f->pad_part = floats_new(f->blocks * OP_TOKEN_GROUPS * c);
+	f->plain_part = floats_new(f->blocks * b * PLAIN_MAX * c);
+	f->xh = floats_new(b * PLAIN_MAX * c);
 	f->plain = mem_calloc(b, sizeof(f->plain[0]));
 	f->n_plain = mem_calloc(b, sizeof(f->n_plain[0]));
 }
@@ -265,8 +264,10 @@ void cross_folded_forward(struct ops *ops, const struct op_cross *p)
 	ensure(ops, p, f);
 	fold_queries(ops, p);
 	for (size_t group = 0; group < OP_TOKEN_GROUPS; group++)
-		if (p->groups[group].ndim > 0)
+		if (p->groups[group].ndim > 0) {
 			group_stats(ops, p, group);
+			tiles_place(f, p, group);
+		}
 	for (size_t b = 0; b < p->batch; b++)
 		find_plain(p, b);
 	sweep.work_each = sweep_forward_work(p, f->kernels);

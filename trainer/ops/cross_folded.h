@@ -28,8 +28,28 @@ struct plain_token {
 	float *xh; /* [channels] */
 };
 
+/*
+ * The left matrices of the products over a modality's tokens, in places (struct product_kernels):
+ * the data channels and the position tables, each by its rows and by its columns. At float32 these
+ * are the op's own arrays, else copies that forward makes.
+ */
+struct places {
+	const float *rows, *columns; /* [n][row], [count][width] */
+	size_t row;                  /* places of a row */
+	size_t step;                 /* from one place of a column to its next */
+	float *memory;               /* of both, when they are copies */
+	size_t memory_n;
+};
+
+struct token_places {
+	struct places data; /* columns: every grid row begins a new place */
+	struct places position[GRID_DIMS];
+};
+
 struct folded {
 	const struct kernels *kernels;
+	const struct product_kernels *products;
+	struct token_places places[OP_TOKEN_GROUPS];
 	size_t batch_max, blocks; /* blocks of nr latents */
 	size_t n_tokens, first[OP_TOKEN_GROUPS];
 	float *t;                  /* [nq, C]: s q Wk */

@@ -20,18 +20,20 @@ struct forward {
 	const struct sweep *w;
 	const struct kernels *k;
 	const float *panel; /* q'' of this block */
+	const float *data;  /* its data channels, in places */
 	struct tables tables;
 	struct sums sums[OP_TOKEN_GROUPS];
 	float *all_sums; /* where they begin */
 	size_t all_rows;
-	float *rows, *row, *tile, *keep, *max, *peak, *denominator, *kept, *line, *u;
+	float *copy, *rows, *row, *tile, *keep, *max, *peak, *denominator, *kept, *line, *u;
 };
 
 size_t sweep_forward_work(const struct op_cross *p, const struct kernels *kernels)
 {
 	struct extent e = tiles_extent(p);
 
-	return (e.lines + 2 + e.columns + e.sums + 2 * TILE + 6 + PLAIN_MAX + p->channels) *
+	return (e.lines + 2 + e.columns + e.data + e.sums + 2 * TILE + 6 + PLAIN_MAX +
+	        p->channels) *
 	       kernels->nr;
 }
 
@@ -59,13 +61,12 @@ static void raise_max(struct forward *f)
 static void forward_tile(void *ctx, const struct place *at)
 {
 	struct forward *f = ctx;
-	const struct op_tokens *g = &f->w->p->groups[at->group];
 	struct sums *s = &f->sums[at->group];
 	size_t nr = f->k->nr;
 	struct cross_tile tile = tiles_describe(f->w, at, &f->tables, f->row);
 
 	tiles_row_constant(f->k, &f->tables, at, f->row);
-	tiles_data_products(f->k, g, at, f->panel, f->tile);
+	tiles_data_products(f->w, at, f->data, f->tile);
 	memcpy(f->peak, f->max, nr * sizeof(float));
 	tile.s = f->tile;
 	tile.max = f->peak;
@@ -80,7 +81,7 @@ static void forward_tile(void *ctx, const struct place *at)
 	tiles_add(f->k, s->line[0] + at->t * nr, f->line);
 	tiles_add(f->k, s->line[1] + at->y * nr, f->line);
 	tiles_add(f->k, s->total, f->line);
-	tiles_data_sums(f->k, g, at, f->tile, s->data);
+	tiles_data_sums(f->w, at, f->tile, s->data);
 }
 
 /* Adds the plain tokens to the denominator; their weights go to weights[PLAIN_MAX][nr]. */
@@ -120,7 +121,7 @@ static void forward_finish(struct forward *f, size_t b, size_t block, const floa
 	memset(f->u, 0, c * nr * sizeof(float));
 	for (size_t g = 0; g < OP_TOKEN_GROUPS; g++)
 		if (p->groups[g].ndim > 0)
-			tiles_spread_sums(f->k, p, &p->groups[g], &f->sums[g], f->u, f->rows);
+			tiles_spread_sums(f->w, g, &f->sums[g], f->u, f->rows);
 	for (size_t v = 0; v < state->n_plain[b]; v++)
 		for (size_t k = 0; k < c; k++)
 			f->k->add_scaled(f->u + k * nr, weights + v * nr, state->plain[b][v].xh[k],
@@ -151,6 +152,7 @@ static struct forward forward_start(const struct sweep *w, size_t block, unsigne
 
 	f.tables = tiles_take_tables(&a, e.lines);
 	f.rows = tiles_take(&a, e.columns);
+	f.copy = tiles_take(&a, e.data);
 	f.tile = tiles_take(&a, TILE);
 	f.keep = tiles_take(&a, TILE);
 	f.row = tiles_take(&a, 1);
@@ -188,7 +190,8 @@ void sweep_forward(void *ctx, size_t i, unsigned worker)
 
 		if (g->ndim == 0)
 			continue;
-		tiles_fill_tables(f.k, p, g, f.panel, &f.tables, f.rows);
+		f.data = tiles_data_panel(w, at.group, f.panel, f.copy);
+		tiles_fill_tables(w, at.group, f.panel, &f.tables, f.rows);
 		tiles_each(g, &at, forward_tile, &f);
 	}
 	forward_plain(&f, at.b, at.block, weights);

@@ -1,6 +1,10 @@
 #include "trainer/ops/cross_tiles.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "trainer/ops/floats.h"
+#include "trainer/ops/gemm.h"
 
 /* The grid of a modality's tokens: (t, y, x), leading dimensions 1 where there are fewer. */
 struct grid {
@@ -68,6 +72,7 @@ struct extent tiles_extent(const struct op_cross *p)
 			continue;
 		e.lines = lines_of(g) > e.lines ? lines_of(g) : e.lines;
 		e.columns = columns > e.columns ? columns : e.columns;
+		e.data = g->n_data > e.data ? g->n_data : e.data;
 		e.sums += g->n_data + lines_of(g) + 2;
 	}
 	return e;
@@ -93,9 +98,74 @@ void tiles_sum_channels(const struct kernels *k, const float *panel, size_t chan
 		tiles_add(k, csum, panel + c * k->nr);
 }
 
-void tiles_fill_tables(const struct kernels *k, const struct op_cross *p, const struct op_tokens *g,
-                       const float *panel, struct tables *t, float *rows)
+/* ---- left matrices in places -----------------------------------------------------------------
+ */
+
+/* x[groups of `depth` rows][width]: at float32 as it is; else packed, by rows, and by columns of
+ * each group. */
+static void place_matrix(const struct product_kernels *products, struct places *to, const float *x,
+                         size_t groups, size_t depth, size_t width)
 {
+	size_t deep = gemm_places(products, depth), rows = groups * depth;
+	float *columns;
+
+	to->row = gemm_places(products, width);
+	to->step = width;
+	to->rows = to->columns = x;
+	if (products->per == 1)
+		return;
+	if (to->memory_n < rows * to->row + groups * deep * width) {
+		free(to->memory);
+		to->memory_n = rows * to->row + groups * deep * width;
+		to->memory = floats_new(to->memory_n + 16); /* pack_columns' more */
+	}
+	columns = to->memory + rows * to->row;
+	for (size_t i = 0; i < rows; i++)
+		products->pack_row(width, x + i * width, to->memory + i * to->row);
+	for (size_t i = 0; i < groups; i++)
+		products->pack_columns(depth, width, x + i * depth * width, width,
+		                       columns + i * deep * width);
+	to->rows = to->memory;
+	to->columns = columns;
+}
+
+void tiles_place(struct folded *f, const struct op_cross *p, size_t group)
+{
+	const struct op_tokens *g = &p->groups[group];
+	struct token_places *to = &f->places[group];
+	size_t x = g->dim[g->ndim - 1];
+
+	place_matrix(f->products, &to->data, g->data, p->batch * g->n / x, x, g->n_data);
+	for (size_t d = 0; d < g->ndim; d++)
+		place_matrix(f->products, &to->position[d], g->position[d], 1, g->dim[d],
+		             1 + 2 * g->bands);
+}
+
+/* x[rows][nr], a right matrix, to places where it lies. */
+static void place_rows(const struct sweep *w, size_t rows, float *x)
+{
+	if (w->f->products->per > 1)
+		w->f->products->pack(rows, w->f->kernels->nr, x, w->f->kernels->nr, 1, x);
+}
+
+const float *tiles_data_panel(const struct sweep *w, size_t group, const float *panel, float *copy)
+{
+	size_t nr = w->f->kernels->nr;
+
+	if (w->f->products->per == 1)
+		return panel;
+	w->f->products->pack(w->p->groups[group].n_data, nr, panel, nr, 1, copy);
+	return copy;
+}
+
+/* ---- products --------------------------------------------------------------------------------
+ */
+
+void tiles_fill_tables(const struct sweep *w, size_t group, const float *panel, struct tables *t,
+                       float *rows)
+{
+	const struct op_tokens *g = &w->p->groups[group];
+	const struct kernels *k = w->f->kernels;
 	struct grid grid = grid_of(g);
 	size_t columns = 1 + 2 * g->bands;
 	struct gemm_block product = {.m = 1,
@@ -103,51 +173,59 @@ void tiles_fill_tables(const struct kernels *k, const struct op_cross *p, const 
 	                             .k = g->n_pad,
 	                             .a = g->pad,
 	                             .a_col = 1,
-	                             .b = panel + (p->channels - g->n_pad) * k->nr,
+	                             .b = panel + (w->p->channels - g->n_pad) * k->nr,
 	                             .c = t->pad,
 	                             .c_row = k->nr};
 
-	k->gemm(&product);
+	k->f32.gemm(&product);
 	for (size_t d = 0; d < GRID_DIMS; d++) {
+		const struct places *left;
+
 		if (d > 0)
 			t->line[d] = t->line[d - 1] + grid.dim[d - 1] * k->nr;
 		if (d < grid.missing) {
 			memset(t->line[d], 0, grid.dim[d] * k->nr * sizeof(float));
 			continue;
 		}
+		left = &w->f->places[group].position[d - grid.missing];
 		gather(g, d - grid.missing, panel, k->nr, rows);
+		place_rows(w, columns, rows);
 		product = (struct gemm_block){.m = grid.dim[d],
 		                              .n = k->nr,
-		                              .k = columns,
-		                              .a = g->position[d - grid.missing],
-		                              .a_row = columns,
+		                              .k = left->row,
+		                              .a = left->rows,
+		                              .a_row = left->row,
 		                              .a_col = 1,
 		                              .b = rows,
 		                              .c = t->line[d],
 		                              .c_row = k->nr};
-		k->gemm(&product);
+		w->f->products->gemm(&product);
 	}
 }
 
-void tiles_spread_sums(const struct kernels *k, const struct op_cross *p, const struct op_tokens *g,
-                       const struct sums *s, float *panel, float *rows)
+void tiles_spread_sums(const struct sweep *w, size_t group, const struct sums *s, float *panel,
+                       float *rows)
 {
+	const struct op_tokens *g = &w->p->groups[group];
+	const struct kernels *k = w->f->kernels;
 	struct grid grid = grid_of(g);
-	size_t columns = 1 + 2 * g->bands, nr = k->nr;
+	size_t columns = 1 + 2 * g->bands, nr = k->nr, channels = w->p->channels;
 
 	k->add(panel, s->data, g->n_data * nr);
 	for (size_t d = grid.missing; d < GRID_DIMS; d++) {
+		const struct places *left = &w->f->places[group].position[d - grid.missing];
 		struct gemm_block product = {.m = columns,
 		                             .n = nr,
-		                             .k = grid.dim[d],
-		                             .a = g->position[d - grid.missing],
+		                             .k = gemm_places(w->f->products, grid.dim[d]),
+		                             .a = left->columns,
 		                             .a_row = 1,
-		                             .a_col = columns,
+		                             .a_col = left->step,
 		                             .b = s->line[d],
 		                             .c = rows,
 		                             .c_row = nr};
 
-		k->gemm(&product);
+		place_rows(w, grid.dim[d], s->line[d]);
+		w->f->products->gemm(&product);
 		for (size_t c = 0; c < columns; c++)
 			tiles_add(
 				k,
@@ -156,42 +234,50 @@ void tiles_spread_sums(const struct kernels *k, const struct op_cross *p, const 
 				rows + c * nr);
 	}
 	for (size_t c = 0; c < g->n_pad; c++)
-		k->add_scaled(panel + (p->channels - g->n_pad + c) * nr, s->total, g->pad[c], nr);
-	for (size_t c = 0; c < p->channels; c++)
+		k->add_scaled(panel + (channels - g->n_pad + c) * nr, s->total, g->pad[c], nr);
+	for (size_t c = 0; c < channels; c++)
 		k->add_scaled(panel + c * nr, s->mean, -1, nr);
 }
 
-void tiles_data_products(const struct kernels *k, const struct op_tokens *g, const struct place *at,
-                         const float *panel, float *s)
+void tiles_data_products(const struct sweep *w, const struct place *at, const float *panel,
+                         float *s)
 {
+	const struct places *left = &w->f->places[at->group].data;
+	size_t nr = w->f->kernels->nr;
+	size_t token = at->b * w->p->groups[at->group].n + at->j;
 	struct gemm_block product = {.m = at->n,
-	                             .n = k->nr,
-	                             .k = g->n_data,
-	                             .a = g->data + (at->b * g->n + at->j) * g->n_data,
-	                             .a_row = g->n_data,
+	                             .n = nr,
+	                             .k = left->row,
+	                             .a = left->rows + token * left->row,
+	                             .a_row = left->row,
 	                             .a_col = 1,
 	                             .b = panel,
 	                             .c = s,
-	                             .c_row = k->nr};
+	                             .c_row = nr};
 
-	k->gemm(&product);
+	w->f->products->gemm(&product);
 }
 
-void tiles_data_sums(const struct kernels *k, const struct op_tokens *g, const struct place *at,
-                     const float *weights, float *data)
+void tiles_data_sums(const struct sweep *w, const struct place *at, float *weights, float *data)
 {
+	const struct op_tokens *g = &w->p->groups[at->group];
+	const struct places *left = &w->f->places[at->group].data;
+	size_t nr = w->f->kernels->nr, x = g->dim[g->ndim - 1];
+	size_t grid_row = (at->b * g->n + at->j - at->x) / x;
+	size_t from = grid_row * gemm_places(w->f->products, x) + at->x / w->f->products->per;
 	struct gemm_block product = {.m = g->n_data,
-	                             .n = k->nr,
-	                             .k = at->n,
-	                             .a = g->data + (at->b * g->n + at->j) * g->n_data,
+	                             .n = nr,
+	                             .k = gemm_places(w->f->products, at->n),
+	                             .a = left->columns + from * left->step,
 	                             .a_row = 1,
-	                             .a_col = g->n_data,
+	                             .a_col = left->step,
 	                             .b = weights,
 	                             .c = data,
-	                             .c_row = k->nr,
+	                             .c_row = nr,
 	                             .accumulate = true};
 
-	k->gemm(&product);
+	place_rows(w, at->n, weights);
+	w->f->products->gemm(&product);
 }
 
 static uint64_t sample_of(const struct op_cross *p, size_t b)
@@ -264,7 +350,7 @@ void tiles_plain_scores(const struct kernels *k, const struct op_cross *p,
 	                             .c = s,
 	                             .c_row = k->nr};
 
-	k->gemm(&product);
+	k->f32.gemm(&product);
 }
 
 void tiles_plain_keep(const struct sweep *w, size_t b, size_t block, const struct plain_token *t,

@@ -28,7 +28,7 @@ struct arena {
 
 /* Sizes of the largest modality. */
 struct extent {
-	size_t lines, columns, sums; /* sums: of all modalities together */
+	size_t lines, columns, data, sums; /* sums: of all modalities together */
 };
 
 /* One tile: tokens [j, j + n) of clip b in row (t, y). */
@@ -51,21 +51,27 @@ void tiles_add(const struct kernels *k, float *to, const float *from);
 /* csum = the sum of a panel's rows. */
 void tiles_sum_channels(const struct kernels *k, const float *panel, size_t channels, float *csum);
 
+/* Brings the left matrices of a modality into places, for all clips. */
+void tiles_place(struct folded *f, const struct op_cross *p, size_t group);
+
 /* Fills the tables of a modality for one panel; rows: room for a gathered dimension. */
-void tiles_fill_tables(const struct kernels *k, const struct op_cross *p, const struct op_tokens *g,
-                       const float *panel, struct tables *t, float *rows);
+void tiles_fill_tables(const struct sweep *w, size_t group, const float *panel, struct tables *t,
+                       float *rows);
 
-/* panel[channels] += sums over tokens of weight * xh: the reverse of the scores. rows as above. */
-void tiles_spread_sums(const struct kernels *k, const struct op_cross *p, const struct op_tokens *g,
-                       const struct sums *s, float *panel, float *rows);
+/* panel[channels] += sums over tokens of weight * xh: the reverse of the scores. rows as above; the
+ * sums of the lines are spoilt. */
+void tiles_spread_sums(const struct sweep *w, size_t group, const struct sums *s, float *panel,
+                       float *rows);
 
-/* Products of the tile's data channels with a panel. */
-void tiles_data_products(const struct kernels *k, const struct op_tokens *g, const struct place *at,
-                         const float *panel, float *s);
+/* The rows of data channels of a panel in places: the panel itself, or `copy`. */
+const float *tiles_data_panel(const struct sweep *w, size_t group, const float *panel, float *copy);
 
-/* data[n_data][nr] += the tile's data^T weights */
-void tiles_data_sums(const struct kernels *k, const struct op_tokens *g, const struct place *at,
-                     const float *weights, float *data);
+/* Products of the tile's data channels with what tiles_data_panel gave. */
+void tiles_data_products(const struct sweep *w, const struct place *at, const float *panel,
+                         float *s);
+
+/* data[n_data][nr] += the tile's data^T weights; the weights are spoilt */
+void tiles_data_sums(const struct sweep *w, const struct place *at, float *weights, float *data);
 
 /* Dropout factors of n tokens from the clip's token `column` on; NULL when there is no dropout. */
 const float *tiles_keep(const struct sweep *w, size_t b, size_t block, size_t column, size_t n,

@@ -4,17 +4,18 @@
 
 #include "trainer/ops/threads.h"
 
-/* k of one pass: a panel of it stays in the second cache. */
+/* Values of k of one pass: a panel of it stays in the second cache. Even, for pairs. */
 enum { DEPTH = 1088 };
 
-size_t gemm_packed(const struct kernels *kernels, size_t k, size_t n)
+size_t gemm_places(const struct product_kernels *products, size_t k)
 {
-	return (n + kernels->nr - 1) / kernels->nr * kernels->nr * k;
+	return (k + products->per - 1) / products->per;
 }
 
 struct job {
-	const struct kernels *kernels;
+	const struct product_kernels *products;
 	const struct gemm *g;
+	size_t nr, mr;
 	size_t k0, depth;                 /* the pass */
 	size_t row_blocks, rows, columns; /* of a task */
 	float *packed, *work;
@@ -30,12 +31,11 @@ static void pack_panel(void *ctx, size_t i, unsigned worker)
 {
 	const struct job *j = ctx;
 	const struct gemm *g = j->g;
-	size_t nr = j->kernels->nr;
 
 	(void)worker;
-	j->kernels->pack(j->depth, least(nr, g->n - i * nr),
-	                 g->b + j->k0 * g->b_row + i * nr * g->b_col, g->b_row, g->b_col,
-	                 j->packed + i * nr * j->depth);
+	j->products->pack(j->depth, least(j->nr, g->n - i * j->nr),
+	                  g->b + j->k0 * g->b_row + i * j->nr * g->b_col, g->b_row, g->b_col,
+	                  j->packed + i * j->nr * gemm_places(j->products, j->depth));
 }
 
 size_t gemm_stride(size_t n)
@@ -43,34 +43,37 @@ size_t gemm_stride(size_t n)
 	return ((n + 15) / 16 | 1) * 16;
 }
 
-void gemm_copied(const struct kernels *kernels, const struct gemm_block *g, float *work)
+void gemm_copied(const struct product_kernels *products, const struct gemm_block *g, float *work)
 {
 	struct gemm_block block = *g;
 
+	block.k = gemm_places(products, g->k);
 	block.a = work;
-	block.a_row = gemm_stride(g->k);
+	block.a_row = gemm_stride(block.k);
 	for (size_t i = 0; i < g->m; i++)
-		memcpy(work + i * block.a_row, g->a + i * g->a_row, g->k * sizeof(float));
-	kernels->gemm(&block);
+		products->pack_row(g->k, g->a + i * g->a_row, work + i * block.a_row);
+	products->gemm(&block);
 }
 
-void gemm_transposed(const struct kernels *kernels, const struct gemm_block *g, float *work)
+void gemm_transposed(size_t mr, const struct product_kernels *products, const struct gemm_block *g,
+                     float *work)
 {
-	size_t pieces = (g->m + kernels->mr - 1) / kernels->mr;
+	size_t pieces = (g->m + mr - 1) / mr;
 
 	/* by the same pieces as the kernel cuts rows into, one product each */
 	for (size_t i = 0; i < pieces; i++) {
 		size_t from = g->m * i / pieces, rows = g->m * (i + 1) / pieces - from;
 		struct gemm_block piece = *g;
 
-		kernels->pack_columns(g->k, rows, g->a + from, g->a_col, work);
+		products->pack_columns(g->k, rows, g->a + from, g->a_col, work);
 		piece.m = rows;
+		piece.k = gemm_places(products, g->k);
 		piece.a = work;
 		piece.a_row = 1;
 		piece.a_col = rows;
 		piece.c = g->c + from * g->c_row;
 		piece.residual = g->residual != NULL ? g->residual + from * g->c_row : NULL;
-		kernels->gemm(&piece);
+		products->gemm(&piece);
 	}
 }
 
@@ -79,6 +82,7 @@ static void multiply_block(void *ctx, size_t i, unsigned worker)
 	const struct job *j = ctx;
 	const struct gemm *g = j->g;
 	size_t row = i % j->row_blocks * j->rows, column = i / j->row_blocks * j->columns;
+	size_t places = gemm_places(j->products, j->depth);
 	bool first = j->k0 == 0, last = j->k0 + j->depth == g->k;
 	struct gemm_block block = {.m = least(j->rows, g->m - row),
 	                           .n = least(j->columns, g->n - column),
@@ -86,8 +90,8 @@ static void multiply_block(void *ctx, size_t i, unsigned worker)
 	                           .a = g->a + row * g->a_row + j->k0 * g->a_col,
 	                           .a_row = g->a_row,
 	                           .a_col = g->a_col,
-	                           .b = j->packed + column * j->depth,
-	                           .b_panel = j->kernels->nr * j->depth,
+	                           .b = j->packed + column * places,
+	                           .b_panel = j->nr * places,
 	                           .c = g->c + row * g->c_row + column,
 	                           .c_row = g->c_row,
 	                           .accumulate = g->accumulate || !first,
@@ -97,18 +101,18 @@ static void multiply_block(void *ctx, size_t i, unsigned worker)
 	                                               : NULL};
 
 	if (g->a_row == 1 && g->m > 1)
-		gemm_transposed(j->kernels, &block, j->work + worker * j->work_each);
+		gemm_transposed(j->mr, j->products, &block, j->work + worker * j->work_each);
 	else
-		gemm_copied(j->kernels, &block, j->work + worker * j->work_each);
+		gemm_copied(j->products, &block, j->work + worker * j->work_each);
 }
 
 /* Tasks of a size that keeps every thread busy to the end. */
 static void cut(struct job *j, unsigned threads)
 {
 	const struct gemm *g = j->g;
-	size_t nr = j->kernels->nr, mr = j->kernels->mr, groups = 1;
+	size_t nr = j->nr, groups = 1;
 
-	j->rows = KERNEL_BLOCK_ROWS / mr * mr;
+	j->rows = KERNEL_BLOCK_ROWS / j->mr * j->mr;
 	j->row_blocks = (g->m + j->rows - 1) / j->rows;
 	while (groups * nr < g->n && j->row_blocks * groups < 4 * (size_t)threads)
 		groups *= 2;
@@ -117,15 +121,16 @@ static void cut(struct job *j, unsigned threads)
 
 void gemm(struct ops *ops, const struct gemm *g)
 {
-	struct job j = {.kernels = ops->kernels, .g = g};
+	struct job j = {
+		.products = ops->products, .g = g, .nr = ops->kernels->nr, .mr = ops->kernels->mr};
 	unsigned threads = threads_count(ops->threads);
-	size_t nr = j.kernels->nr, panels = (g->n + nr - 1) / nr;
-	size_t depth = least(g->k, DEPTH);
+	size_t panels = (g->n + j.nr - 1) / j.nr;
+	size_t depth = gemm_places(j.products, least(g->k, DEPTH)), packed = panels * j.nr * depth;
 
 	cut(&j, threads);
 	j.work_each = j.rows * gemm_stride(depth); /* also of mr * depth + 16 */
-	j.packed = ops_scratch(ops, gemm_packed(j.kernels, depth, g->n) + threads * j.work_each);
-	j.work = j.packed + gemm_packed(j.kernels, depth, g->n);
+	j.packed = ops_scratch(ops, packed + threads * j.work_each);
+	j.work = j.packed + packed;
 	for (j.k0 = 0; j.k0 < g->k; j.k0 += j.depth) {
 		j.depth = least(DEPTH, g->k - j.k0);
 		threads_run(ops->threads, panels, pack_panel, &j);

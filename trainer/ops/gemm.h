@@ -20,11 +20,11 @@ struct gemm {
 	const float *bias, *residual; /* may be NULL; residual has c's stride */
 };
 
-/* Uses the ops' scratch. */
+/* At the ops' precision; uses their scratch. */
 void gemm(struct ops *ops, const struct gemm *g);
 
-/* Values that the panels of a [k, n] matrix take. */
-size_t gemm_packed(const struct kernels *kernels, size_t k, size_t n);
+/* Places (struct product_kernels) of k values. */
+size_t gemm_places(const struct product_kernels *products, size_t k);
 
 /*
  * A row stride, at least n, of an odd number of cache lines: rows at a stride near a power of two
@@ -33,12 +33,14 @@ size_t gemm_packed(const struct kernels *kernels, size_t k, size_t n);
  */
 size_t gemm_stride(size_t n);
 
-/* The product with a's rows copied to such a stride; for one thread. work: m * gemm_stride(k). */
-void gemm_copied(const struct kernels *kernels, const struct gemm_block *g, float *work);
+/* The product with rows of floats packed to such a stride; k counts values. For one thread. work: m
+ * * gemm_stride(k). */
+void gemm_copied(const struct product_kernels *products, const struct gemm_block *g, float *work);
 
-/* Packs rows of a[m, k] given by columns (a_row == 1) into [m / mr][k][mr] and multiplies them. For
- * one thread; work: room for mr * k + 16 values. */
+/* Packs rows of floats a[m, k] given by columns (a_row == 1) into [m / mr][k][mr] and multiplies
+ * them; k counts values. For one thread; work: room for mr * k + 16 values. */
 enum { KERNEL_BLOCK_ROWS = 56 };
-void gemm_transposed(const struct kernels *kernels, const struct gemm_block *g, float *work);
+void gemm_transposed(size_t mr, const struct product_kernels *products, const struct gemm_block *g,
+                     float *work);
 
 #endif

@@ -5,9 +5,11 @@
 /* Best first. */
 static const struct kernels *const sets[] = {
 #if defined(__x86_64__)
+	&kernels_avx512_bf16,
 	&kernels_avx512,
 	&kernels_avx2,
 #elif defined(__aarch64__)
+	&kernels_neon_bf16,
 	&kernels_neon,
 #endif
 	&kernels_generic,

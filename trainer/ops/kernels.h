@@ -16,7 +16,8 @@ enum { KERNEL_NR_MAX = 32, KERNEL_MR_MAX = 16 };
 
 /*
  * c[m, n] (+)= a[m, k] b[k, n] with b in panels. n need not be whole panels; b's tail is padded.
- * Then bias[n] and residual[m, n] are added where given.
+ * Then bias[n] and residual[m, n] are added where given. Of a and b, k and strides count places
+ * (struct product_kernels).
  */
 struct gemm_block {
 	size_t m, n, k;
@@ -50,16 +51,32 @@ struct cross_gradient {
 	float *column_sum; /* [n][nr]: each token's e is added */
 };
 
+/*
+ * Products at one precision. Operands lie in places of 4 bytes: a float, or two bf16 values that
+ * are neighbours in depth, the first in the low half. So panels, strides and scratch are the same
+ * for both, and only the depth halves. Sums are floats. The packing functions read floats, count
+ * them in k, and write (k + per - 1) / per places, filled up with 0; bf16 is rounded to nearest,
+ * ties to even, and NaN stays NaN.
+ */
+struct product_kernels {
+	size_t per; /* values of depth in a place */
+	void (*gemm)(const struct gemm_block *g);
+	/* one panel of b[k, n], n <= nr, strides given; missing columns become 0 */
+	void (*pack)(size_t k, size_t n, const float *b, size_t b_row, size_t b_col, float *panel);
+	/* one row of k values; out may be a */
+	void (*pack_row)(size_t k, const float *a, float *out);
+	/* out[k][n] = n columns of a matrix of k rows, a_col apart; writes up to 16 values more */
+	void (*pack_columns)(size_t k, size_t n, const float *a, size_t a_col, float *out);
+	/* n rounds of multiply-add in registers; returns their floating operations */
+	double (*peak)(size_t n);
+};
+
 struct kernels {
 	const char *name;
 	size_t nr, mr;
 	bool (*usable)(void);
-	void (*gemm)(const struct gemm_block *g);
-	/* one panel of b[k, n], n <= nr, strides given; missing columns become 0 */
-	void (*pack)(size_t k, size_t n, const float *b, size_t b_row, size_t b_col, float *panel);
-
-	/* out[k][n] = n columns of a matrix of k rows, a_col apart; writes up to 16 values more */
-	void (*pack_columns)(size_t k, size_t n, const float *a, size_t a_col, float *out);
+	struct product_kernels f32, bf16;
+	bool native_bf16; /* the set multiplies pairs of bf16; else it does so by floats */
 
 	/* row = exp(scale * row - max) / sum; returns log of the denominator */
 	float (*softmax)(float *row, size_t n, float scale);
@@ -104,9 +121,6 @@ struct kernels {
 	/* keep factors of tokens [column, column + n) for nr rows from `row` on */
 	void (*cross_keep)(const struct op_dropout *d, uint64_t sample, uint32_t row,
 	                   uint32_t row_blocks, size_t column, size_t n, float *keep);
-
-	/* n rounds of multiply-add in registers; returns their floating operations */
-	double (*peak)(size_t n);
 };
 
 /* NULL when this build or CPU has no such set; NULL name: the best one. */
@@ -114,9 +128,9 @@ const struct kernels *kernels_find(const char *name);
 
 extern const struct kernels kernels_generic;
 #if defined(__x86_64__)
-extern const struct kernels kernels_avx2, kernels_avx512;
+extern const struct kernels kernels_avx2, kernels_avx512, kernels_avx512_bf16;
 #elif defined(__aarch64__)
-extern const struct kernels kernels_neon;
+extern const struct kernels kernels_neon, kernels_neon_bf16;
 #endif
 
 #endif

@@ -7,6 +7,7 @@
 #define VW            8
 #define NRV           2
 #define MR            6
+#define NATIVE_BF16   false
 #define V_MAX(a, b)   ((vf)_mm256_max_ps((__m256)(a), (__m256)(b)))
 #define V_MUL32(a, b) ((vu64)_mm256_mul_epu32((__m256i)(a), (__m256i)(b)))
 #define K(name)       avx2_##name

@@ -7,6 +7,7 @@
 #define VW            16
 #define NRV           2
 #define MR            14
+#define NATIVE_BF16   false
 #define V_MAX(a, b)   ((vf)_mm512_max_ps((__m512)(a), (__m512)(b)))
 #define V_MUL32(a, b) ((vu64)_mm512_mul_epu32((__m512i)(a), (__m512i)(b)))
 #define K(name)       avx512_##name

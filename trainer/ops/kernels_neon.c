@@ -5,6 +5,7 @@
 #define VW            4
 #define NRV           4
 #define MR            6
+#define NATIVE_BF16   false
 #define V_MAX(a, b)   ((vf)vmaxq_f32((float32x4_t)(a), (float32x4_t)(b)))
 #define V_MUL32(a, b) ((vu64)vmull_u32(vmovn_u64((uint64x2_t)(a)), vmovn_u64((uint64x2_t)(b))))
 #define K(name)       neon_##name

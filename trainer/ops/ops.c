@@ -5,17 +5,20 @@
 
 #include "base/err.h"
 #include "trainer/ops/fast.h"
+#include "trainer/ops/floats.h"
 #include "trainer/ops/kernels.h"
 #include "trainer/ops/threads.h"
 
 bool ops_open(const struct ops_options *options, struct ops *ret)
 {
-	*ret = (struct ops){.table = &ops_reference};
+	*ret = (struct ops){.table = &ops_reference, .part = ""};
 	if (options->reference)
-		return true;
+		return options->precision == PRECISION_F32;
 	ret->kernels = kernels_find(options->isa);
 	if (ret->kernels == NULL)
 		return false;
+	ret->products =
+		options->precision == PRECISION_BF16 ? &ret->kernels->bf16 : &ret->kernels->f32;
 	ret->table = options->plain_cross ? &ops_fast_plain : &ops_fast;
 	ret->threads =
 		threads_new(options->n_threads > 0 ? options->n_threads : threads_usable_cpus());
@@ -34,6 +37,18 @@ const char *ops_isa(const struct ops *ops)
 	return ops->kernels != NULL ? ops->kernels->name : "reference";
 }
 
+enum op_precision ops_rounds(const struct ops *ops)
+{
+	return ops->products != NULL && ops->products->per == 2 ? PRECISION_BF16 : PRECISION_F32;
+}
+
+const char *ops_precision(const struct ops *ops)
+{
+	if (ops_rounds(ops) == PRECISION_F32)
+		return "f32";
+	return ops->kernels->native_bf16 ? "bf16" : "bf16 by f32 arithmetic";
+}
+
 unsigned ops_threads(const struct ops *ops)
 {
 	return threads_count(ops->threads);
@@ -41,14 +56,10 @@ unsigned ops_threads(const struct ops *ops)
 
 float *ops_scratch(struct ops *ops, size_t n)
 {
-	void *block = NULL;
-
 	if (n <= ops->scratch_n)
 		return ops->scratch;
 	free(ops->scratch);
-	if (posix_memalign(&block, 64, (n * sizeof(float) + 63) / 64 * 64) != 0)
-		BUG("out of memory for %zu bytes of scratch", n * sizeof(float));
-	ops->scratch = block;
+	ops->scratch = floats_new(n);
 	ops->scratch_n = n;
 	return ops->scratch;
 }

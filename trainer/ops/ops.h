@@ -134,32 +134,50 @@ struct op_table {
 	void (*cross_state_free)(void *state);
 };
 
-struct threads; /* trainer/ops/threads.h */
-struct kernels; /* trainer/ops/kernels.h */
+struct threads;         /* trainer/ops/threads.h */
+struct kernels;         /* trainer/ops/kernels.h */
+struct product_kernels; /* also there */
+struct profile;         /* trainer/ops/profile.h */
 
 struct ops {
 	const struct op_table *table;
-	const struct kernels *kernels; /* NULL in the reference */
-	struct threads *threads;       /* NULL in the reference */
-	float *scratch;                /* grows, kept between calls */
+	const struct kernels *kernels;          /* NULL in the reference */
+	const struct product_kernels *products; /* of these, at the precision asked for */
+	struct threads *threads;                /* NULL in the reference */
+	float *scratch;                         /* grows, kept between calls */
 	size_t scratch_n;
+	const char *part;        /* of the network, named by the graph for the profile */
+	struct profile *profile; /* NULL: nothing is measured */
 };
+
+/*
+ * What the operands of matrix products are rounded to. Sums, and all that is not a product, are
+ * float32 in both.
+ */
+enum op_precision { PRECISION_F32, PRECISION_BF16 };
 
 /* What ops_open is asked for. */
 struct ops_options {
-	bool reference;
+	bool reference; /* in float32 only */
+	enum op_precision precision;
 	const char *isa;    /* "avx512", "avx2", "neon", "generic"; NULL: the best this CPU has */
 	unsigned n_threads; /* 0: one per usable CPU */
 	bool plain_cross; /* fast ops, but keys and values formed as in the reference: for tests */
 };
 
-/* false when the asked instruction set is unknown or this CPU does not have it. */
+/* false when the asked instruction set is unknown or this CPU does not have it, and for the
+ * reference in bf16. */
 bool ops_open(const struct ops_options *options, struct ops *ret);
 void ops_done(struct ops *ops);
 
 /* "reference", or the instruction set in use. */
 const char *ops_isa(const struct ops *ops);
 unsigned ops_threads(const struct ops *ops);
+
+/* "f32"; "bf16"; or "bf16 by f32 arithmetic" where the set has no products of bf16: the same
+ * rounding, no gain in speed. */
+const char *ops_precision(const struct ops *ops);
+enum op_precision ops_rounds(const struct ops *ops);
 
 /* At least n floats, 64-byte aligned, content undefined; valid until the next op runs. */
 float *ops_scratch(struct ops *ops, size_t n);

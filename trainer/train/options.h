@@ -40,7 +40,8 @@ struct train_options {
 	uint64_t max_steps;  /* optimizer steps in all, counted from the run's very beginning */
 	uint64_t stop_after; /* end cleanly after this many steps of THIS process; 0: never */
 	uint64_t log_steps;  /* on_step every so many; the first always */
-	uint64_t checkpoint_steps; /* save every so many; 0: at the end only */
+	uint64_t checkpoint_steps;   /* save every so many; 0: at the end only */
+	enum op_precision precision; /* of matrix products */
 	double spike_factor; /* skip steps whose gradient norm exceeds this times its running mean;
 	                        0: off */
 	unsigned max_bad_steps; /* give up after so many NaN or skipped steps in a row */
