@@ -190,6 +190,12 @@ documents() {
 	echo "$output" | tail -n 20
 	[ "$status" -eq 0 ]
 	[ "$(grep -oE '[0-9]+ policies' <<<"$output" | cut -d' ' -f1)" -ge 130 ]
+	# The trust that the documents tell to give to GitHub's role.
+	awk '/^```json$/ {on = 1; next} /^```$/ {on = 0} on' "$ROOT/docs/PIPELINE.md" >trust.json
+	"$ROOT/tests/pipeline/check-policies" trust.json
+	sed 's/StringEquals/StringLike/; s/:ref:refs.*"$/:*"/' trust.json >loose.json
+	run "$ROOT/tests/pipeline/check-policies" loose.json
+	[ "$status" -eq 1 ]
 	sed 's/"Resource": "arn:[^"]*"/"Resource": "*"/' iam-push.json >planted.json
 	run "$ROOT/tests/pipeline/check-policies" planted.json
 	[ "$status" -eq 1 ]
