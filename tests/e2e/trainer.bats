@@ -166,3 +166,35 @@ load trainer
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"weights.safetensors"* ]]
 }
+
+@test "trainer: bf16 says how it computes, resumes to the same weights, and bench shows each part" {
+	train whole --precision bf16 >log 2>&1
+	grep -Eq '^1 rank .*, bf16( by f32 arithmetic)?, [0-9]+ parameters$' log
+	train parts --precision bf16 --stop_after 20 >/dev/null || [ $? -eq 75 ]
+	train parts --precision bf16 --resume >/dev/null
+	same_weights whole parts step-00000060
+	train exact >/dev/null
+	run cmp -s whole/step-00000060/model.safetensors exact/step-00000060/model.safetensors
+	[ "$status" -eq 1 ]
+
+	"$TRAINER" bench --config tiny --steps 3 --precision bf16 --output json >bench.json
+	python3 - <<-'PY'
+		import json
+		b = json.load(open("bench.json"))
+		assert b["precision"].startswith("bf16"), b["precision"]
+		parts = {(row["part"], row["op"]) for row in b["layers"]}
+		assert {("self attention", "attention backward"), ("cross attention", "attention forward"),
+		        ("decoder", "linear forward"), ("heads", "linear backward"), ("step", "loss"),
+		        ("step", "optimizer"), ("step", "gradient norm, clipping")} <= parts, parts
+		flop = sum(row["gflop"] for row in b["layers"])
+		assert abs(flop / b["gflop_per_step"] - 1) < 0.02, (flop, b["gflop_per_step"])
+		assert sum(row["milliseconds"] for row in b["layers"]) > 0
+	PY
+
+	run train out --precision fp8
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"--precision is 'fp8', expected f32 or bf16"* ]]
+	run "$TRAINER" train --config_file_path tiny --max_steps 1 --reference --precision bf16
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"the reference arithmetic has no bf16"* ]]
+}
