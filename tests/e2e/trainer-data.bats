@@ -54,12 +54,26 @@ kinetics() {
 		# Clips are read ahead while the step before computes.
 		assert waited < 0.1
 	PY
-	run "$TRAINER" sample --checkpoint "out/$(cat out/latest)" --dataset_dir data --clip 0 --out pictures
+	run "$TRAINER" sample --checkpoint "out/$(cat out/latest)" --dataset_dir data --clip 0 --out pictures --movie
 	[ "$status" -eq 0 ]
 	[ "$(head -c 4 pictures/frames.png | tail -c 3)" = PNG ]
 	[ "$(head -c 4 pictures/reconstruction.wav)" = RIFF ]
 	"$TRAINER" eval --config_file_path tiny --dataset kinetics --dataset_dir data \
 		--checkpoint "out/$(cat out/latest)" --eval_steps 2
+
+	# The film is a video like any other.
+	mkdir -p films/made
+	cp pictures/movie.mp4 films/made/
+	run "$TRAINER" prepare --source films --out again --config_file_path tiny
+	[[ "$output" == "1 videos of 1 classes: 1 clips; 1 decoded, 0 reused, 0 rejected" ]]
+	rm pictures/frame-*.png
+	run "$BIN/slipway-prepare" --movie pictures
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"pictures/frame-"* ]]
+	rm pictures/input.wav
+	run "$BIN/slipway-prepare" --movie pictures
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"pictures/input.wav"* ]]
 }
 
 @test "data: videos that are cut, lie, or are none cost themselves only" {
