@@ -53,6 +53,10 @@ int cmd_open_ops(const struct ops_options *options, struct ops *ret, struct err 
 /* --precision: "f32" or "bf16"; ERR_USAGE for others. */
 int cmd_precision(const char *text, enum op_precision *ret, struct err *err) MUST_USE;
 
+/* This process becomes slipway-prepare with these words (the last is NULL): the one beside this
+ * program, else the one that PATH finds. Returns only with ERR_NOT_FOUND. */
+void cmd_become_prepare(char **words, struct err *err);
+
 /* A whole number from text into *ret; ERR_USAGE naming the option when it is none or above max. */
 int cmd_number(const char *option, const char *text, unsigned long long max,
                unsigned long long *ret, struct err *err) MUST_USE;

@@ -1,3 +1,5 @@
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,4 +124,23 @@ int cmd_number(const char *option, const char *text, unsigned long long max,
 		               max);
 	*ret = value;
 	return 0;
+}
+
+/* Beside this program, else wherever PATH says. */
+void cmd_become_prepare(char **words, struct err *err)
+{
+	char path[PATH_MAX + sizeof("slipway-prepare")];
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+	char *slash;
+
+	if (n > 0) {
+		path[n] = '\0';
+		slash = strrchr(path, '/');
+		memcpy(slash + 1, "slipway-prepare", sizeof("slipway-prepare"));
+		execv(path, words);
+	}
+	execvp("slipway-prepare", words);
+	err_set(err, ERR_NOT_FOUND, "slipway-prepare is not here: %s", strerror(errno));
+	err_hint(err, "It needs FFmpeg's libraries and is not in the training image: build it with "
+	              "`make all` and run it where the videos are.");
 }

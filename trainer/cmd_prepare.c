@@ -1,10 +1,7 @@
 /*
  * `prepare` starts slipway-prepare, which links the decoders that this program does not.
  */
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "trainer/cmd.h"
@@ -12,23 +9,8 @@
 
 enum { WORDS_MAX = 32, NUMBER_MAX = 16 };
 
-/* Beside this program, else wherever PATH says. */
-static void run_prepare(char **words)
-{
-	char path[PATH_MAX + sizeof("slipway-prepare")];
-	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
-	char *slash;
-
-	if (n > 0) {
-		path[n] = '\0';
-		slash = strrchr(path, '/');
-		memcpy(slash + 1, "slipway-prepare", sizeof("slipway-prepare"));
-		execv(path, words);
-	}
-	execvp("slipway-prepare", words);
-}
-
-/* Copies: execv takes words that may be changed. They live until this process is another program. */
+/* Copies: execv takes words that may be changed. They live until this process is another program.
+ */
 struct words {
 	char *at[WORDS_MAX];
 	size_t n;
@@ -92,10 +74,6 @@ int cmd_prepare(int argc, char **argv)
 	add_text(&w, "--timeout", timeout);
 	add_text(&w, "--max_clips", max_clips);
 	add_text(&w, "--memory_mb", memory);
-	run_prepare(w.at);
-	err_set(&err, ERR_NOT_FOUND, "slipway-prepare is not here: %s", strerror(errno));
-	err_hint(&err,
-	         "It needs FFmpeg's libraries and is not in the training image: build it with "
-	         "`make all` and run it where the videos are.");
+	cmd_become_prepare(w.at, &err);
 	return cmd_fail(&err);
 }

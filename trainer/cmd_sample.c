@@ -1,6 +1,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fs.h"
@@ -14,6 +15,7 @@
 
 struct sample_flags {
 	const char *checkpoint, *config, *dataset_dir, *clip, *out, *threads;
+	bool movie;
 };
 
 /* The dataset's clip, or without a dataset a synthetic one, into image and audio. */
@@ -119,6 +121,20 @@ static int run(const struct sample_flags *f, struct err *err)
 	return rc;
 }
 
+/* FFmpeg's libraries are that program's. */
+static int make_movie(const struct sample_flags *f)
+{
+	char *words[] = {mem_strdup("slipway-prepare"), mem_strdup("--movie"), mem_strdup(f->out),
+	                 NULL};
+	struct err err = {0};
+
+	fflush(stdout);
+	cmd_become_prepare(words, &err);
+	for (size_t i = 0; words[i] != NULL; i++)
+		free(words[i]);
+	return cmd_fail(&err);
+}
+
 int cmd_sample(int argc, char **argv)
 {
 	struct sample_flags f = {.clip = "0"};
@@ -130,6 +146,7 @@ int cmd_sample(int argc, char **argv)
 	         "folder made by prepare (default: a synthetic clip)"},
 		{"clip", &f.clip, NULL, "number of the clip (0)"},
 		{"out", &f.out, NULL, "folder for PNG pictures and WAV sounds"},
+		{"movie", NULL, &f.movie, "and movie.mp4 of them, by slipway-prepare"},
 		{"threads", &f.threads, NULL, "for arithmetic (default: one per CPU)"},
 	};
 	struct err err = {0};
@@ -140,5 +157,7 @@ int cmd_sample(int argc, char **argv)
 
 	if (rc != 0)
 		return rc > 0 ? TRAINER_OK : TRAINER_USAGE;
-	return run(&f, &err) == 0 ? TRAINER_OK : cmd_fail(&err);
+	if (run(&f, &err) != 0)
+		return cmd_fail(&err);
+	return f.movie ? make_movie(&f) : TRAINER_OK;
 }

@@ -172,6 +172,11 @@ static size_t find_shard(const struct dataset_list *list, uint64_t i)
 	return low;
 }
 
+static int make_again(struct err *err)
+{
+	return err_hint(err, "Remove it and run prepare again: it decodes what is missing.");
+}
+
 static int open_shard(struct dataset *d, size_t k, struct err *err)
 {
 	const struct dataset_entry *e = &d->list.at[k];
@@ -185,12 +190,12 @@ static int open_shard(struct dataset *d, size_t k, struct err *err)
 	if (d->paths[k] == NULL)
 		d->paths[k] = mem_strdup(path);
 	if (shard_open(d->paths[k], s, err) != 0)
-		return -1;
+		return make_again(err);
 	if (s->n_clips == e->n_clips && memcmp(&s->shape, &d->shape, sizeof(s->shape)) == 0)
 		return 0;
 	shard_done(s);
 	err_set(err, ERR_FORMAT, "shard '%s' is not the one dataset.json describes", d->paths[k]);
-	return err_hint(err, "Remove it and run prepare again: it decodes what is missing.");
+	return make_again(err);
 }
 
 /* Rows of RGB bytes to planes of floats. */

@@ -9,14 +9,17 @@
 #include "base/interrupt.h"
 #include "base/pool.h"
 #include "base/text.h"
+#include "trainer/prepare/movie.h"
 #include "trainer/prepare/prepare.h"
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE_ERROR = 2, JOBS_MAX = 256 };
 
 static const char usage[] =
-	"Usage: slipway-prepare --source VIDEOS --out FOLDER [OPTIONS]\n\n"
+	"Usage: slipway-prepare --source VIDEOS --out FOLDER [OPTIONS]\n"
+	"       slipway-prepare --movie FOLDER\n\n"
 	"VIDEOS is a folder of class folders with videos, or a CSV with the columns path and "
-	"label.\n\n"
+	"label. The second form makes FOLDER/movie.mp4 of what `slipway-trainer sample` wrote "
+	"there.\n\n"
 	"Options:\n"
 	"  --frames N     frames of a clip, 25 per second (16)\n"
 	"  --height N     pixels (224)\n"
@@ -102,6 +105,14 @@ static void fill(struct prepare_options *o, const struct numbers *n)
 	o->progress = tell;
 }
 
+static int fail(const struct err *err)
+{
+	fprintf(stderr, "slipway-prepare: error: %s\n", err->msg);
+	if (err->hint[0] != '\0')
+		fprintf(stderr, "  %s\n", err->hint);
+	return EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
 	struct numbers n = {16, 224, 224, -1, 1000, pool_cpus(), 600, 4096};
@@ -113,16 +124,15 @@ int main(int argc, char **argv)
 		fputs(usage, stdout);
 		return EXIT_OK;
 	}
+	decode_quiet();
+	if (argc == 3 && strcmp(argv[1], "--movie") == 0)
+		return movie_write(argv[2], &err) == 0 ? EXIT_OK : fail(&err);
 	if (!parse(argc, argv, &o, &n))
 		return EXIT_USAGE_ERROR;
 	fill(&o, &n);
 	interrupt_install();
-	if (prepare_run(&o, &r, &err) != 0) {
-		fprintf(stderr, "slipway-prepare: error: %s\n", err.msg);
-		if (err.hint[0] != '\0')
-			fprintf(stderr, "  %s\n", err.hint);
-		return EXIT_FAILED;
-	}
+	if (prepare_run(&o, &r, &err) != 0)
+		return fail(&err);
 	printf("%zu videos of %zu classes: %llu clips; %zu decoded, %zu reused, %zu rejected\n",
 	       r.videos, r.classes, (unsigned long long)r.clips, r.decoded, r.reused, r.rejected);
 	if (r.ignored > 0)

@@ -3,7 +3,7 @@
 #include <libavutil/avutil.h>
 
 /* Packets in a row that may be broken before the file is given up. */
-enum { BAD_PACKETS_MAX = 1000 };
+enum { BAD_PACKETS_MAX = 1000, PICTURE_PIXELS_MAX = 1 << 28 };
 
 int media_fail(struct err *err, const char *what, int code)
 {
@@ -51,6 +51,17 @@ static int open_codec(struct media *m, const AVCodec *codec, uint64_t max_pixels
 	return rc < 0 ? media_fail(err, "open the decoder", rc) : 0;
 }
 
+static int open_decoder(struct media *m, const AVCodec *codec, uint64_t max_pixels, struct err *err)
+{
+	if (open_codec(m, codec, max_pixels, err) != 0)
+		return -1;
+	m->packet = av_packet_alloc();
+	m->frame = av_frame_alloc();
+	if (m->packet == NULL || m->frame == NULL)
+		return err_set(err, ERR_LIMIT, "no memory for frames");
+	return 0;
+}
+
 int media_open(const char *path, enum AVMediaType type, uint64_t max_pixels, struct media *ret,
                struct err *err)
 {
@@ -67,13 +78,22 @@ int media_open(const char *path, enum AVMediaType type, uint64_t max_pixels, str
 	for (unsigned i = 0; i < m->file->nb_streams; i++)
 		if ((int)i != m->stream)
 			m->file->streams[i]->discard = AVDISCARD_ALL;
-	if (open_codec(m, codec, max_pixels, err) != 0)
-		return -1;
-	m->packet = av_packet_alloc();
-	m->frame = av_frame_alloc();
-	if (m->packet == NULL || m->frame == NULL)
-		return err_set(err, ERR_LIMIT, "no memory for frames");
-	return 0;
+	return open_decoder(m, codec, max_pixels, err);
+}
+
+int media_open_pictures(const char *path, struct media *ret, struct err *err)
+{
+	const AVInputFormat *format = av_find_input_format("image2");
+	struct media *m = ret;
+	int rc;
+
+	*m = (struct media){0};
+	rc = avformat_open_input(&m->file, path, format, NULL);
+	if (rc < 0)
+		return media_fail(err, path, rc);
+	if (m->file->nb_streams != 1 || m->file->streams[0]->codecpar->codec_id != AV_CODEC_ID_PNG)
+		return err_set(err, ERR_FORMAT, "'%s' are not PNG pictures", path);
+	return open_decoder(m, avcodec_find_decoder(AV_CODEC_ID_PNG), PICTURE_PIXELS_MAX, err);
 }
 
 void media_done(struct media *m)

@@ -23,6 +23,8 @@ struct media {
 /* The best stream of this type. ERR_FORMAT; ERR_NOT_FOUND when the file has no such stream. */
 int media_open(const char *path, enum AVMediaType type, uint64_t max_pixels, struct media *ret,
                struct err *err) MUST_USE;
+/* Numbered PNG pictures as a stream; the path has %03d for the number. */
+int media_open_pictures(const char *path, struct media *ret, struct err *err) MUST_USE;
 void media_done(struct media *m);
 
 /* Decodes the next frame into m->frame; *ret_end at the stream's end. Broken packets are skipped.
