@@ -173,7 +173,7 @@ fault() { printf '[{"match": "%s", "stderr": "%s"%s}]' "$1" "$2" "${3:-}" >"$FAK
 	[[ $output == *"eksctl delete cluster --name perceiver"* ]]
 	[ "$(objects 'len(d)')" = 0 ]
 	order=$(calls | awk '$1 == "delete" {print $2} /^get nodes/ {print "awaited-nodes"}' | uniq | paste -sd' ')
-	[[ $order == *jobs.batch.volcano.sh*persistentvolumeclaims*nodepools.karpenter.sh*awaited-nodes*ec2nodeclasses*daemonsets.apps*namespaces ]]
+	[[ $order == *jobs.batch.volcano.sh*persistentvolumeclaims*nodepools.karpenter.sh*awaited-nodes*ec2nodeclasses*daemonsets.apps*namespaces* ]]
 }
 
 @test "undeploy: --keep-data leaves the claim, its driver and the namespace" {
