@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "builder/cli/cluster.h"
+#include "builder/cli/deploy_cluster.h"
 #include "builder/cli/deploy_job.h"
 #include "builder/cli/image_ref.h"
 #include "k8s/explain.h"
@@ -224,7 +225,7 @@ static int prune(struct deploy *d, struct err *err)
 	bool dry_run = d->cluster.opts.dry_run;
 	cJSON *list = json_add_array(d->result, "pruned");
 
-	for (const cJSON *o = d->owned->child; o != NULL; o = o->next) {
+	for (const cJSON *o = d->owned != NULL ? d->owned->child : NULL; o != NULL; o = o->next) {
 		if (!prunable(d, o))
 			continue;
 		if (!dry_run &&
@@ -250,6 +251,9 @@ static int look_around(struct deploy *d, struct err *err)
 
 	if (kubectl_versions(k, &versions, err) != 0)
 		return -1;
+	/* In a pod there is no right to look at more. */
+	if (d->cli->options.job_only)
+		return choose_target(d, err);
 	d->target = first_target(fleet);
 	stages_plan(&d->out, d->target, &d->stages);
 	if (stages_check_kinds(k, &d->stages, &d->resources, err) != 0 ||
@@ -262,8 +266,12 @@ static int look_around(struct deploy *d, struct err *err)
 /* From the first object that is not the namespace on, nobody else changes the fleet. */
 static int take_lease(struct deploy *d, struct err *err)
 {
+	struct deploy_cluster in = {d->cli, &d->cluster, &d->out, d->owned};
+
 	if (d->cluster.opts.dry_run || d->lease.held)
 		return 0;
+	if (d->cli->options.in_cluster)
+		return deploy_cluster_take_over(&in, &d->lease, err);
 	return lease_take(&d->lease, 0, err);
 }
 
@@ -301,6 +309,19 @@ static int place_job(struct deploy *d, const struct stage *stage, struct err *er
 	return 0;
 }
 
+/* The job is for the cluster's own deploy to place. */
+static int hand_over(struct deploy *d, struct err *err)
+{
+	static const struct stage stage = {.name = "in-cluster"};
+	struct deploy_cluster in = {d->cli, &d->cluster, &d->out, d->owned};
+	struct apply_counts counts;
+
+	if (deploy_cluster_start(&in, &d->lease, &counts, err) != 0)
+		return err_wrap(err, "stage %s", stage.name);
+	tell_stage(d, &stage, &counts);
+	return 0;
+}
+
 static int apply_all(struct deploy *d, struct err *err)
 {
 	const struct stage *job = NULL;
@@ -315,6 +336,8 @@ static int apply_all(struct deploy *d, struct err *err)
 	}
 	if (take_lease(d, err) != 0 || prune(d, err) != 0)
 		return -1;
+	if (d->cli->options.in_cluster)
+		return hand_over(d, err);
 	return job != NULL ? place_job(d, job, err) : 0;
 }
 
@@ -329,9 +352,25 @@ static void tell_end(struct deploy *d)
 		cli_print_json(d->cli, d->result);
 	else if (same)
 		fprintf(d->cli->out, "nothing to do: the cluster is as the spec says\n");
+	else if (d->cli->options.in_cluster)
+		fprintf(d->cli->out,
+		        "the cluster goes on by itself: `kubectl logs -n %s -f job/%s-deploy`\n",
+		        d->cluster.spec->fleet.namespace, d->cluster.spec->fleet.name);
 	else if (d->target[0] != '\0')
 		fprintf(d->cli->out, "%s %s: %s\n", d->cluster.opts.dry_run ? "would run" : "job",
 		        d->target, d->cluster.spec->fleet.image);
+}
+
+static void keep_job_stage(struct stage_list *list)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->n; i++)
+		if (is_job_stage(&list->at[i]))
+			list->at[kept++] = list->at[i];
+		else
+			cJSON_Delete(list->at[i].items);
+	list->n = kept;
 }
 
 static int run(struct deploy *d, struct err *err)
@@ -353,9 +392,12 @@ static int run(struct deploy *d, struct err *err)
 	}
 	lease_init(&d->lease, &d->cluster.kubectl.base, d->cluster.spec->fleet.namespace,
 	           d->cluster.spec->fleet.name);
-	if (look_around(d, err) != 0)
+	if ((d->cli->options.in_cluster && deploy_cluster_check(&d->cluster, err) != 0) ||
+	    look_around(d, err) != 0)
 		return -1;
 	stages_plan(&d->out, d->target, &d->stages);
+	if (d->cli->options.job_only)
+		keep_job_stage(&d->stages);
 	if (apply_all(d, err) != 0)
 		return -1;
 	tell_end(d);

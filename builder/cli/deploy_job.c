@@ -33,6 +33,11 @@ int deploy_job_check(const struct cli *cli, struct err *err)
 
 	if (o->wait && o->no_wait)
 		return err_set(err, ERR_USAGE, "--wait and --no-wait contradict each other");
+	if (o->in_cluster && (o->job_only || o->no_wait || o->dry_run_mode != NULL)) {
+		err_set(err, ERR_USAGE,
+		        "--in-cluster goes with none of --job-only, --no-wait and --dry-run");
+		return err_hint(err, "It never waits, and the Job in the cluster does to the end.");
+	}
 	if (o->keep_trying && o->no_wait) {
 		err_set(err, ERR_USAGE, "--keep-trying needs somebody who waits");
 		return err_hint(err, "Leave --no-wait out; `--in-cluster` frees this machine.");

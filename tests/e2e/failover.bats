@@ -6,7 +6,9 @@ load lib
 DIGEST=sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 setup() {
 	common_setup
-	cp "$ROOT/slipway.yaml" .
+	cp "$ROOT/slipway.yaml" whole.yaml
+	# Less to wait for: the four targets and their job are what this is about.
+	sed '/^storage:/,/^job:/{/^job:/!d}; /^monitoring:/,$d; s/  network_test:.*//' whole.yaml >slipway.yaml
 	export KUBECTL=$ROOT/tests/servers/fakekubectl FAKEKUBE=$WORK/kube
 	mkdir "$FAKEKUBE"
 }
@@ -49,6 +51,7 @@ refused() {
 }
 
 @test "calls: a first deploy" {
+	cp whole.yaml slipway.yaml
 	deploy
 	calls first
 }
@@ -196,7 +199,7 @@ refused() {
 	for kind in job jobset mpi; do
 		rm -f "$FAKEKUBE"/*.json
 		capacity trn1=none
-		run deploy --set "job.scheduler=$kind"
+		run deploy --set "job.scheduler=$kind" --set 'job.command=[trainer]'
 		[ "$status" -eq 0 ]
 		[ "$(attempts)" = "trn1:no-capacity p4d:running" ]
 		[ "$(objects '[k for k in d if k.endswith("|perceiver-trn1") and k.split("|")[1]]')" = "[]" ]
@@ -213,8 +216,8 @@ refused() {
 }
 
 @test "resume: killed after any call, the next run ends where an undisturbed one does" {
-	# A small fleet, for every call is tried; the failover is in the middle of it.
-	sed -i '/^storage:/,/^job:/{/^job:/!d}; /^monitoring:/,$d; /^  g5/d; s/  network_test:.*//; s/volcano/job/' slipway.yaml
+	# A smaller fleet yet, for every call is tried; the failover is in the middle of it.
+	sed -i '/^  g5/d; s/volcano/job/' slipway.yaml
 	capacity trn1=none
 	deploy
 	settled >wanted
@@ -317,7 +320,7 @@ refused() {
 
 @test "faults: the job is deleted under our feet" {
 	capacity trn1=silent
-	printf '[{"match": "get -f", "nth": 16, "set": {"jobs.batch.volcano.sh|perceiver|perceiver-trn1": null}}]' \
+	printf '[{"match": "get -f", "nth": 10, "set": {"jobs.batch.volcano.sh|perceiver|perceiver-trn1": null}}]' \
 		>"$FAKEKUBE/faults.json"
 	refused job-deleted 1
 	[ "$(attempts)" = "trn1:gone" ]
@@ -338,6 +341,62 @@ refused() {
 		print(json.dumps(d))
 	END
 	refused state-foreign 1
+}
+
+# What the Job in the cluster is told to run, a word a line.
+in_pod() { objects '"\n".join(d["jobs.batch|perceiver|perceiver-deploy"]["live"]["spec"]["template"]["spec"]["containers"][0]["args"])'; }
+
+@test "in-cluster: rights, spec and Job are applied, and what the Job runs does the rest" {
+	capacity trn1=none
+	IMAGE=example.com/deployer@$DIGEST
+	run "$SLIPWAY" deploy --image-digest "$DIGEST" --in-cluster --keep-trying --interval 0s \
+		--set "fleet.failover.image=$IMAGE" --set fleet.failover.after=0s
+	[ "$status" -eq 0 ]
+	[[ $output == *"the cluster goes on by itself"* ]]
+	[ "$(jobs_there)" = "[]" ]
+	objects 'd["configmaps|perceiver|perceiver-deploy"]["live"]["data"]["slipway.yaml"]' | diff -B - slipway.yaml
+	objects 'json.dumps([v["live"]["rules"] for k, v in sorted(d.items()) if "roles.rbac" in k.split("|")[0] and
+		k.endswith("-deploy")], indent=1)' | golden in-cluster.rules
+	# As the pod would: its spec is elsewhere, the rest is the same.
+	in_pod | grep -qFx -- --job-only
+	mkdir pod
+	objects 'd["configmaps|perceiver|perceiver-deploy"]["live"]["data"]["slipway.yaml"]' >pod/slipway.yaml
+	mapfile -t words < <(in_pod | sed "s|/etc/slipway|$WORK/pod|")
+	: >"$FAKEKUBE/calls"
+	run timeout 60 "$SLIPWAY" "${words[@]}" 3>&- &
+	pid=$!
+	for ((i = 0; i < 200; i++)); do
+		[ "$(attempts 2>/dev/null)" = "trn1:no-capacity p4d:running" ] && break
+		sleep 0.1
+	done
+	# It waits for the job's end.
+	printf '[{"match": "get -f", "set": {"jobs.batch.volcano.sh|perceiver|perceiver-p4d":
+		{"status": {"state": {"phase": "Completed"}}}}}]' >"$FAKEKUBE/faults.json"
+	wait "$pid"
+	[ "$(attempts)" = "trn1:no-capacity p4d:succeeded" ]
+	# Nothing that its rights do not allow.
+	run ! grep -E '^get (namespaces|.* -A)|^api-resources' "$FAKEKUBE/calls"
+	run "$SLIPWAY" undeploy --yes
+	[ "$status" -eq 0 ]
+	[ "$(objects '[k for k in d if "deploy" in k]')" = "[]" ]
+}
+
+@test "in-cluster: a second one takes the place of the first" {
+	capacity trn1=silent
+	IMAGE=example.com/deployer@$DIGEST
+	deploy --in-cluster --set "fleet.failover.image=$IMAGE"
+	run deploy --in-cluster --set "fleet.failover.image=$IMAGE" --keep-trying
+	[ "$status" -eq 0 ]
+	in_pod | grep -qFx -- --keep-trying
+	grep -q '^delete jobs.batch perceiver-deploy ' "$FAKEKUBE/calls"
+}
+
+@test "in-cluster: what a pod cannot do is refused" {
+	refused in-cluster-image 2 --in-cluster
+	refused in-cluster-tag 2 --in-cluster --set fleet.failover.image=example.com/deployer:v1
+	sed -i 's/args: \[train/args: ["${env:HOME}"/' slipway.yaml
+	refused in-cluster-env 1 --in-cluster --set "fleet.failover.image=example.com/deployer@$DIGEST"
+	[ ! -e "$FAKEKUBE/calls" ]
 }
 
 @test "options: what contradicts itself is refused" {
