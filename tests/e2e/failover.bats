@@ -320,7 +320,7 @@ refused() {
 
 @test "faults: the job is deleted under our feet" {
 	capacity trn1=silent
-	printf '[{"match": "get -f", "nth": 10, "set": {"jobs.batch.volcano.sh|perceiver|perceiver-trn1": null}}]' \
+	printf '[{"match": "get pods", "nth": 2, "set": {"jobs.batch.volcano.sh|perceiver|perceiver-trn1": null}}]' \
 		>"$FAKEKUBE/faults.json"
 	refused job-deleted 1
 	[ "$(attempts)" = "trn1:gone" ]
