@@ -19,6 +19,9 @@ static const char *const names[] = {
 	[ERR_NETWORK] = "network",
 	[ERR_SERVER] = "server",
 	[ERR_UNSUPPORTED] = "unsupported",
+	[ERR_CAPACITY] = "capacity",
+	[ERR_BUSY] = "busy",
+	[ERR_JOB] = "job",
 	[ERR_INTERRUPTED] = "interrupted",
 };
 

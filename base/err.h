@@ -33,6 +33,9 @@ enum err_code {
 	ERR_NETWORK,     /* connection, time-out, 429, 5xx: worth a retry */
 	ERR_SERVER,      /* the server refused for another reason; a retry will not help */
 	ERR_UNSUPPORTED, /* valid, but not supported */
+	ERR_CAPACITY,    /* there are no machines for it now */
+	ERR_BUSY,        /* somebody else is at the same work now */
+	ERR_JOB,         /* what was run in the user's name has failed */
 	ERR_INTERRUPTED  /* the user asked to stop */
 };
 

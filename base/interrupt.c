@@ -1,8 +1,10 @@
 #include "base/interrupt.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 
 static volatile sig_atomic_t requested;
+static atomic_bool on_hold;
 
 static void on_signal(int number)
 {
@@ -25,10 +27,15 @@ void interrupt_install(void)
 
 bool interrupt_requested(void)
 {
-	return requested != 0;
+	return requested != 0 && !on_hold;
 }
 
 int interrupt_check(struct err *err)
 {
-	return requested ? err_set(err, ERR_INTERRUPTED, "interrupted") : 0;
+	return interrupt_requested() ? err_set(err, ERR_INTERRUPTED, "interrupted") : 0;
+}
+
+void interrupt_hold(bool held)
+{
+	on_hold = held;
 }

@@ -197,9 +197,36 @@ static const struct field_table target_fields =
                     .has_pos = true, .pos_offset = offsetof(struct target_section, at),
                     .shorthand = "weight", .check = check_target);
 
+static const struct field failover_rows[] = {
+	FIELD_BOOL(struct failover_section, enabled, "enabled",
+                   "Move a job that has not begun to the next target when one has no capacity.",
+                   .fallback = 1, .fallback_doc = "true"),
+	TEXT(struct failover_section, after, "after",
+             "How long Karpenter or EC2 must have told of missing capacity: time for it to try "
+             "every instance type, zone and kind of capacity of the pool.",
+             .check = check_duration, .fallback_doc = "3m"),
+	TEXT(struct failover_section, unschedulable, "unschedulable",
+             "How long pods may have no node, and none on its way, whatever the reason.",
+             .check = check_duration, .fallback_doc = "10m"),
+	TEXT(struct failover_section, boot, "boot",
+             "How long a node may take to become ready, and a pod on it to start.",
+             .check = check_duration, .fallback_doc = "20m"),
+	TEXT(struct failover_section, backoff, "backoff",
+             "First pause of --keep-trying after all targets; it doubles up to 32 times this.",
+             .check = check_duration, .fallback_doc = "1m"),
+	TEXT_AT(struct failover_section, image, "image",
+                "Image with slipway and kubectl, by digest: what `slipway deploy --in-cluster` runs.",
+                .check = check_image_ref),
+};
+
+static const struct field_table failover_fields =
+	FIELD_TABLE(struct failover_section, "failover", failover_rows,
+                    "When `slipway deploy` gives a target up for the next one by weight.");
+
 static void check_fleet(struct fields_context *c, const struct yaml_node *node, void *object UNUSED)
 {
-	if (node->kind == YAML_MAPPING && node->n_pairs == 0)
+	if (node->kind == YAML_MAPPING &&
+	    node->n_pairs == (size_t)(yaml_get(node, "failover") != NULL))
 		diag_hint(c->diags, fields_problem(c, node, "fleet: no target"),
 		          "name at least one of trn1, p4d, g5 and g5g");
 }
@@ -217,6 +244,8 @@ static const struct field fleet_rows[] = {
 	TARGET(4, "g5", "NVIDIA A10G: g5."),
 	TARGET(5, "g6", "NVIDIA L4 and L40S: g6 and g6e (outlook)."),
 	TARGET(6, "g5g", "NVIDIA T4G beside an arm64 processor: g5g."),
+	FIELD_OBJECT(struct fleet_section, failover, struct failover_section, &failover_fields,
+                     "failover", "When `slipway deploy` gives a target up for the next one."),
 };
 
 const struct field_table fleet_fields = FIELD_TABLE(

@@ -68,6 +68,13 @@ struct fleet_target {
 	size_t n_startup_taints;
 };
 
+/* When deploy gives a target up for the next one; see failover_section. */
+struct fleet_failover {
+	bool enabled;
+	int64_t after_ms, unschedulable_ms, boot_ms, backoff_ms;
+	const char *image; /* NULL = none */
+};
+
 struct pipeline;
 
 struct fleet {
@@ -79,6 +86,7 @@ struct fleet {
 	const struct monitoring_section *monitoring;
 	struct fleet_target *targets; /* by falling weight, then name */
 	size_t n_targets;
+	struct fleet_failover failover;
 
 	const char *cluster_name, *namespace, *zone, *node_role, *discovery;
 	const char *account;  /* NULL when neither the spec nor an ECR repository tells it */

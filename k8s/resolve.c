@@ -89,6 +89,7 @@ bool fleet_resolve(const struct fleet_sections *sections, const struct fleet_nam
 	resolve_storage(&r);
 	resolve_targets(&r);
 	resolve_job(&r);
+	resolve_failover(&r);
 	sum_up(fleet);
 	return diags->n_errors == before;
 }

@@ -32,6 +32,7 @@ void resolve_ami(struct resolver *r, struct fleet_target *target);
 void resolve_storage(struct resolver *r);
 void resolve_job(struct resolver *r);
 void resolve_monitoring(struct resolver *r);
+void resolve_failover(struct resolver *r);
 
 /* What DaemonSets take of a node of the target. */
 void overhead_sum(const struct fleet *fleet, const struct fleet_target *target,

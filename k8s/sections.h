@@ -134,9 +134,21 @@ struct target_section {
 
 enum { EFA_AUTO = -1, EFA_ALL = -2, FLEET_TARGETS = 7 };
 
+/* When deploy gives a target up for the next one. */
+struct failover_section {
+	bool enabled;              /* default true */
+	const char *after;         /* "3m": lack of capacity was told for this long */
+	const char *unschedulable; /* "10m": pods had no node for this long */
+	const char *boot;          /* "20m": nodes that come are not ready, pods do not start */
+	const char *backoff;       /* "1m": first pause of --keep-trying */
+	const char *image;         /* slipway and kubectl, for deploy --in-cluster; NULL = none */
+	struct srcpos image_at;
+};
+
 struct fleet_section {
 	struct srcpos at;
 	bool set;
+	struct failover_section failover;
 	bool has[FLEET_TARGETS]; /* in the order of fleet_target_names */
 	struct target_section target[FLEET_TARGETS];
 };

@@ -30,6 +30,12 @@ enum exit_status cli_exit_status(const struct err *err)
 		return EXIT_DENIED;
 	case ERR_NETWORK:
 		return EXIT_NETWORK;
+	case ERR_CAPACITY:
+		return EXIT_CAPACITY;
+	case ERR_BUSY:
+		return EXIT_BUSY;
+	case ERR_JOB:
+		return EXIT_JOB;
 	case ERR_IO:
 	case ERR_FORMAT:
 	case ERR_DIGEST:

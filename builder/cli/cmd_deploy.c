@@ -5,6 +5,8 @@
 
 #include "base/text.h"
 #include "builder/cli/cluster.h"
+#include "builder/cli/deploy_cluster.h"
+#include "builder/cli/deploy_job.h"
 #include "builder/cli/image_ref.h"
 #include "k8s/explain.h"
 
@@ -21,12 +23,15 @@ static const struct option options[] = {
                     .complete = COMPLETE_CHOICES, .choices = dry_run_choices),
 	FLAG_OPTION("force-conflicts", 0, force_conflicts,
                     "Take fields that another field manager has set"),
+	JOB_OPTIONS,
 	REMOTE_OPTIONS,
 };
 
 struct deploy {
 	struct cli *cli;
 	struct cluster cluster;
+	struct lease lease; /* its base is how the cluster is spoken to */
+	struct placement placement;
 	struct k8s_output out;
 	struct stage_list stages;
 	cJSON *resources, *owned;
@@ -106,15 +111,6 @@ static int open_pinned(struct deploy *d, struct err *err)
 }
 
 /* ---- whose job ---- */
-
-static bool is_job_of(const cJSON *object, const struct fleet_target *target)
-{
-	const char *component = object_label(object, "app.kubernetes.io/component");
-	const char *kind = json_string(object, "kind");
-
-	return component != NULL && strcmp(component, "jobs") == 0 &&
-	       strcmp(kind, "Service") != 0 && strcmp(object_name(object), target->job) == 0;
-}
 
 /* The target whose job is in the cluster, or NULL. */
 static const struct fleet_target *present(const struct fleet *fleet, const cJSON *owned)
@@ -216,7 +212,8 @@ static bool prunable(const struct deploy *d, const cJSON *object)
 	const char *component = object_label(object, "app.kubernetes.io/component");
 	enum leave_order leave = kind_of(object)->leave;
 
-	if (leave == LEAVE_CLAIM || leave == LEAVE_VOLUME || leave == LEAVE_NAMESPACE)
+	if (leave == LEAVE_CLAIM || leave == LEAVE_VOLUME || leave == LEAVE_NAMESPACE ||
+	    is_deploys_own(object))
 		return false;
 	if (component == NULL || strcmp(component, "nettest") == 0)
 		return false;
@@ -228,11 +225,11 @@ static int prune(struct deploy *d, struct err *err)
 	bool dry_run = d->cluster.opts.dry_run;
 	cJSON *list = json_add_array(d->result, "pruned");
 
-	for (const cJSON *o = d->owned->child; o != NULL; o = o->next) {
+	for (const cJSON *o = d->owned != NULL ? d->owned->child : NULL; o != NULL; o = o->next) {
 		if (!prunable(d, o))
 			continue;
 		if (!dry_run &&
-		    object_delete(&d->cluster.kubectl.base, o, &d->cluster.opts, err) != 0)
+		    object_delete(&d->lease.base, o, &d->cluster.opts, err) != 0)
 			return err_wrap(err, "prune");
 		d->pruned++;
 		json_push_string(list, object_name(o));
@@ -248,12 +245,15 @@ static int prune(struct deploy *d, struct err *err)
 
 static int look_around(struct deploy *d, struct err *err)
 {
-	struct kubectl *k = &d->cluster.kubectl.base;
+	struct kubectl *k = &d->lease.base;
 	const struct fleet *fleet = &d->cluster.spec->fleet;
 	struct kubectl_versions versions;
 
 	if (kubectl_versions(k, &versions, err) != 0)
 		return -1;
+	/* In a pod there is no right to look at more. */
+	if (d->cli->options.job_only)
+		return choose_target(d, err);
 	d->target = first_target(fleet);
 	stages_plan(&d->out, d->target, &d->stages);
 	if (stages_check_kinds(k, &d->stages, &d->resources, err) != 0 ||
@@ -263,22 +263,82 @@ static int look_around(struct deploy *d, struct err *err)
 	return choose_target(d, err);
 }
 
+/* From the first object that is not the namespace on, nobody else changes the fleet. */
+static int take_lease(struct deploy *d, struct err *err)
+{
+	struct deploy_cluster in = {d->cli, &d->cluster, &d->out, d->owned};
+
+	if (d->cluster.opts.dry_run || d->lease.held)
+		return 0;
+	if (d->cli->options.in_cluster)
+		return deploy_cluster_take_over(&in, &d->lease, err);
+	return lease_take(&d->lease, 0, err);
+}
+
+static bool is_job_stage(const struct stage *stage)
+{
+	return strcmp(stage->name, "jobs") == 0;
+}
+
+static int apply_one(struct deploy *d, const struct stage *stage, struct err *err)
+{
+	struct kubectl *k = &d->lease.base;
+	struct apply_counts counts;
+
+	if (strcmp(stage->name, "namespace") != 0 && take_lease(d, err) != 0)
+		return -1;
+	if (stage_apply(k, stage, &d->cluster.opts, &counts, err) != 0)
+		return -1;
+	tell_stage(d, stage, &counts);
+	if (!d->cluster.opts.dry_run && !is_job_stage(stage) &&
+	    stage_await(k, stage, &d->cluster.opts, err) != 0)
+		return err_wrap(err, "stage %s", stage->name);
+	return 0;
+}
+
+static int place_job(struct deploy *d, const struct stage *stage, struct err *err)
+{
+	struct deploy_job job = {d->cli, &d->cluster, &d->out, d->result};
+	int rc = deploy_job_run(&job, &d->lease, &d->placement, err);
+
+	if (d->placement.state.target[0] != '\0')
+		d->target = d->placement.state.target;
+	if (rc != 0)
+		return err_wrap(err, "stage %s", stage->name);
+	tell_stage(d, stage, &d->placement.counts);
+	return 0;
+}
+
+/* The job is for the cluster's own deploy to place. */
+static int hand_over(struct deploy *d, struct err *err)
+{
+	static const struct stage stage = {.name = "in-cluster"};
+	struct deploy_cluster in = {d->cli, &d->cluster, &d->out, d->owned};
+	struct apply_counts counts;
+
+	if (deploy_cluster_start(&in, &d->lease, &counts, err) != 0)
+		return err_wrap(err, "stage %s", stage.name);
+	tell_stage(d, &stage, &counts);
+	return 0;
+}
+
 static int apply_all(struct deploy *d, struct err *err)
 {
-	struct kubectl *k = &d->cluster.kubectl.base;
+	const struct stage *job = NULL;
 
 	for (size_t i = 0; i < d->stages.n; i++) {
 		const struct stage *stage = &d->stages.at[i];
-		struct apply_counts counts;
 
-		if (stage_apply(k, stage, &d->cluster.opts, &counts, err) != 0)
+		if (is_job_stage(stage) && !d->cluster.opts.dry_run)
+			job = stage;
+		else if (apply_one(d, stage, err) != 0)
 			return -1;
-		tell_stage(d, stage, &counts);
-		if (!d->cluster.opts.dry_run && strcmp(stage->name, "jobs") != 0 &&
-		    stage_await(k, stage, &d->cluster.opts, err) != 0)
-			return err_wrap(err, "stage %s", stage->name);
 	}
-	return prune(d, err);
+	if (take_lease(d, err) != 0 || prune(d, err) != 0)
+		return -1;
+	if (d->cli->options.in_cluster)
+		return hand_over(d, err);
+	return job != NULL ? place_job(d, job, err) : 0;
 }
 
 static void tell_end(struct deploy *d)
@@ -292,16 +352,32 @@ static void tell_end(struct deploy *d)
 		cli_print_json(d->cli, d->result);
 	else if (same)
 		fprintf(d->cli->out, "nothing to do: the cluster is as the spec says\n");
+	else if (d->cli->options.in_cluster)
+		fprintf(d->cli->out,
+		        "the cluster goes on by itself: `kubectl logs -n %s -f job/%s-deploy`\n",
+		        d->cluster.spec->fleet.namespace, d->cluster.spec->fleet.name);
 	else if (d->target[0] != '\0')
 		fprintf(d->cli->out, "%s %s: %s\n", d->cluster.opts.dry_run ? "would run" : "job",
 		        d->target, d->cluster.spec->fleet.image);
+}
+
+static void keep_job_stage(struct stage_list *list)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->n; i++)
+		if (is_job_stage(&list->at[i]))
+			list->at[kept++] = list->at[i];
+		else
+			cJSON_Delete(list->at[i].items);
+	list->n = kept;
 }
 
 static int run(struct deploy *d, struct err *err)
 {
 	d->result = cJSON_CreateObject();
 	json_add_array(d->result, "stages");
-	if (open_pinned(d, err) != 0 ||
+	if (deploy_job_check(d->cli, err) != 0 || open_pinned(d, err) != 0 ||
 	    k8s_render(&d->cluster.spec->fleet, NULL, &d->out, err) != 0)
 		return -1;
 	d->cluster.opts.dry_run = in_mode(d, "server");
@@ -314,9 +390,14 @@ static int run(struct deploy *d, struct err *err)
 			cli_print_json(d->cli, d->result);
 		return 0;
 	}
-	if (look_around(d, err) != 0)
+	lease_init(&d->lease, &d->cluster.kubectl.base, d->cluster.spec->fleet.namespace,
+	           d->cluster.spec->fleet.name);
+	if ((d->cli->options.in_cluster && deploy_cluster_check(&d->cluster, err) != 0) ||
+	    look_around(d, err) != 0)
 		return -1;
 	stages_plan(&d->out, d->target, &d->stages);
+	if (d->cli->options.job_only)
+		keep_job_stage(&d->stages);
 	if (apply_all(d, err) != 0)
 		return -1;
 	tell_end(d);
@@ -326,10 +407,10 @@ static int run(struct deploy *d, struct err *err)
 static int cmd_deploy_run(struct cli *cli, struct err *err)
 {
 	AUTO(deploy) struct deploy d = {.cli = cli};
+	int rc = run(&d, err);
 
-	if (run(&d, err) == 0)
-		return 0;
-	return err_wrap(err, "deploy");
+	lease_release(&d.lease, false);
+	return rc == 0 ? 0 : err_wrap(err, "deploy");
 }
 
 const struct command cmd_deploy = {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "builder/cli/cluster.h"
+#include "builder/deploy/lease.h"
 #include "builder/deploy/undeploy.h"
 
 static const struct option options[] = {
@@ -11,6 +12,18 @@ static const struct option options[] = {
 	FLAG_OPTION("keep-data", 0, keep_data, "Leave the file system, its claim and its driver"),
 	FLAG_OPTION("yes", 'y', yes, "Delete; without it, what would go is shown"),
 };
+
+/* The lease itself is no part of what goes: it is held until all else is gone. */
+static void leave_lease_out(cJSON *owned)
+{
+	cJSON *next;
+
+	for (cJSON *o = owned->child; o != NULL; o = next) {
+		next = o->next;
+		if (strcmp(kind_of(o)->kind, "Lease") == 0 && is_deploys_own(o))
+			cJSON_Delete(cJSON_DetachItemViaPointer(owned, o));
+	}
+}
 
 static int find_owned(struct cluster *c, cJSON **ret, struct err *err)
 {
@@ -20,9 +33,42 @@ static int find_owned(struct cluster *c, cJSON **ret, struct err *err)
 	struct kubectl *k = &c->kubectl.base;
 
 	if (kubectl_versions(k, &versions, err) != 0 ||
-	    stages_check_kinds(k, &nothing, &resources, err) != 0)
+	    stages_check_kinds(k, &nothing, &resources, err) != 0 ||
+	    owned_list(k, resources, c->opts.owner, ret, err) != 0)
 		return -1;
-	return owned_list(k, resources, c->opts.owner, ret, err);
+	leave_lease_out(*ret);
+	return 0;
+}
+
+/* A deploy that runs in the cluster goes first: it would hold the lease, and start the job again.
+ */
+static int stop_controller(struct cluster *c, const cJSON *owned, bool *ret_stopped,
+                           struct err *err)
+{
+	*ret_stopped = false;
+	for (const cJSON *o = owned->child; o != NULL; o = o->next) {
+		if (kind_of(o)->leave != LEAVE_JOB || !is_deploys_own(o))
+			continue;
+		*ret_stopped = true;
+		if (object_delete(&c->kubectl.base, o, &c->opts, err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Without the namespace there is nothing to hold, and nobody else at work. */
+static int take_lease(struct cluster *c, struct lease *lease, const cJSON *owned, struct err *err)
+{
+	bool stopped;
+
+	if (stop_controller(c, owned, &stopped, err) != 0)
+		return -1;
+	if (lease_take(lease, stopped ? c->opts.deadline_ms : 0, err) == 0)
+		return 0;
+	if (err->code != ERR_NOT_FOUND)
+		return -1;
+	*err = (struct err){0};
+	return 0;
 }
 
 /* In the order of going; returns how many. */
@@ -69,6 +115,20 @@ static void tell_end(struct cli *cli, size_t n, const struct strbuf *left, cJSON
 	        n == 1 ? "" : "s", strbuf_str(left));
 }
 
+static int take_down(struct cluster *c, const cJSON *owned, const struct undeploy_opts *opts,
+                     struct strbuf *left, struct err *err)
+{
+	struct lease lease;
+	int rc;
+
+	lease_init(&lease, &c->kubectl.base, c->spec->fleet.namespace, c->spec->fleet.name);
+	if (take_lease(c, &lease, owned, err) != 0)
+		return -1;
+	rc = undeploy_run(&lease.base, owned, opts, left, err);
+	lease_release(&lease, rc == 0);
+	return rc;
+}
+
 static int cmd_undeploy_run(struct cli *cli, struct err *err)
 {
 	AUTO(json) cJSON *owned = NULL;
@@ -89,7 +149,7 @@ static int cmd_undeploy_run(struct cli *cli, struct err *err)
 		return err_hint(err, "Say --yes to delete them%s.",
 		                opts.keep_data ? "" : "; --keep-data leaves the file system");
 	}
-	if (undeploy_run(&c.kubectl.base, owned, &opts, &left, err) != 0)
+	if (take_down(&c, owned, &opts, &left, err) != 0)
 		return err_wrap(err, "undeploy");
 	tell_standing(&c.spec->fleet, opts.keep_data, &left);
 	tell_end(cli, n, &left, result);

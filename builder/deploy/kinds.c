@@ -128,6 +128,30 @@ const char *object_version(const cJSON *object)
 	return json_string(json_get(object, "metadata"), "resourceVersion");
 }
 
+void deploy_metadata(cJSON *object, const char *namespace, const char *fleet, const char *suffix)
+{
+	cJSON *metadata = json_add_object(object, "metadata"), *labels;
+	AUTO(strbuf) struct strbuf name = STRBUF_INIT(256);
+
+	strbuf_addf(&name, "%s%s", fleet, suffix);
+	json_add_string(metadata, "name", strbuf_str(&name));
+	json_add_string(metadata, "namespace", namespace);
+	labels = json_add_object(metadata, "labels");
+	json_add_string(labels, "app.kubernetes.io/name", strbuf_str(&name));
+	json_add_string(labels, "app.kubernetes.io/instance", fleet);
+	json_add_string(labels, "app.kubernetes.io/component", DEPLOY_COMPONENT);
+	json_add_string(labels, "app.kubernetes.io/part-of", fleet);
+	json_add_string(labels, "app.kubernetes.io/managed-by", "slipway");
+	json_add_string(labels, OWNER_LABEL, fleet);
+}
+
+bool is_deploys_own(const cJSON *object)
+{
+	const char *component = object_label(object, "app.kubernetes.io/component");
+
+	return component != NULL && strcmp(component, DEPLOY_COMPONENT) == 0;
+}
+
 static bool same_text(const char *a, const char *b)
 {
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;

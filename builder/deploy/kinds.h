@@ -52,6 +52,15 @@ const char *object_version(const cJSON *object); /* metadata.resourceVersion */
 
 #define OWNER_LABEL "slipway/owner"
 
+/* The component of what deploy keeps for itself: its state, its Lease, its Job in the cluster. */
+#define DEPLOY_COMPONENT "deploy"
+
+/* Adds metadata to such an object, which is called FLEET and the suffix. */
+void deploy_metadata(cJSON *object, const char *namespace, const char *fleet, const char *suffix);
+
+/* Is it one of them? */
+bool is_deploys_own(const cJSON *object);
+
 /* The same kind, group, namespace and name? Versions of a group are one. */
 bool object_same(const cJSON *a, const cJSON *b);
 

@@ -1,0 +1,29 @@
+/*
+ * deploy --in-cluster: what a Job in the cluster needs to go on alone, applied, and the Job started.
+ */
+#ifndef SLIPWAY_CLI_DEPLOY_CLUSTER_H
+#define SLIPWAY_CLI_DEPLOY_CLUSTER_H
+
+#include "builder/cli/cluster.h"
+#include "builder/deploy/lease.h"
+
+struct deploy_cluster {
+	struct cli *cli;
+	const struct cluster *cluster;
+	const struct k8s_output *out; /* with the jobs of all targets */
+	const cJSON *owned;
+};
+
+/* ERR_USAGE when the spec names no image for it, or one without digest; ERR_UNSUPPORTED when the
+ * spec reads the environment. Before anything is done. */
+int deploy_cluster_check(const struct cluster *cluster, struct err *err) MUST_USE;
+
+/* Ends the controller of an earlier deploy, which holds the lease, and takes that. */
+int deploy_cluster_take_over(const struct deploy_cluster *d, struct lease *lease,
+                             struct err *err) MUST_USE;
+
+/* Applies rights and spec, gives the lease back, starts the Job. */
+int deploy_cluster_start(const struct deploy_cluster *d, struct lease *lease,
+                         struct apply_counts *ret, struct err *err) MUST_USE;
+
+#endif

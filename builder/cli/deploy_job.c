@@ -1,0 +1,122 @@
+#include "builder/cli/deploy_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/timestamp.h"
+
+/* "500ms", "5s", "2m" */
+static bool parse_interval(const char *text, int64_t *ret_ms)
+{
+	static const struct {
+		const char *unit;
+		int64_t ms;
+	} units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}};
+	size_t digits = strspn(text, "0123456789");
+	int64_t value;
+
+	if (digits == 0 || digits > 6 || !text_int64(text, digits, &value))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(units); i++)
+		if (strcmp(text + digits, units[i].unit) == 0) {
+			*ret_ms = value * units[i].ms;
+			return true;
+		}
+	return false;
+}
+
+int deploy_job_check(const struct cli *cli, struct err *err)
+{
+	const struct options *o = &cli->options;
+	int64_t ms;
+
+	if (o->wait && o->no_wait)
+		return err_set(err, ERR_USAGE, "--wait and --no-wait contradict each other");
+	if (o->in_cluster && (o->job_only || o->no_wait || o->dry_run_mode != NULL)) {
+		err_set(err, ERR_USAGE,
+		        "--in-cluster goes with none of --job-only, --no-wait and --dry-run");
+		return err_hint(err, "It never waits, and the Job in the cluster does to the end.");
+	}
+	if (o->keep_trying && o->no_wait) {
+		err_set(err, ERR_USAGE, "--keep-trying needs somebody who waits");
+		return err_hint(err, "Leave --no-wait out; `--in-cluster` frees this machine.");
+	}
+	if (o->keep_trying && (o->no_failover || o->job != NULL)) {
+		err_set(err, ERR_USAGE, "--keep-trying is about all targets, not about one");
+		return err_hint(err, "Without it, one target is waited for until --timeout.");
+	}
+	if (!parse_interval(o->interval, &ms)) {
+		err_set(err, ERR_USAGE, "--interval: '%s' is not a duration", o->interval);
+		return err_hint(err, "Write 500ms, 5s or 2m.");
+	}
+	return 0;
+}
+
+static void tell(void *listener, const char *target, const char *text)
+{
+	struct cli *cli = listener;
+
+	if (cli_json(cli))
+		return;
+	fprintf(cli->out, "%-11s %s\n", target, text);
+	fflush(cli->out);
+}
+
+/* What was tried in this round, when it was more than the target in use. */
+static void print_attempts(struct cli *cli, const struct state *s)
+{
+	size_t first = s->n;
+	char text[TIMESTAMP_MAX];
+
+	while (first > 0 && s->attempts[first - 1].cycle == s->cycle)
+		first--;
+	if (cli_json(cli) || s->n - first < 2)
+		return;
+	fprintf(cli->out, "\n%-7s %-20s  %-8s  %-11s  %s\n", "TARGET", "STARTED", "LASTED", "OUTCOME",
+	        "CAUSE");
+	for (size_t i = first; i < s->n; i++) {
+		const struct attempt *a = &s->attempts[i];
+		long long lasted = a->ended_ms != 0 ? (a->ended_ms - a->started_ms) / 1000 : -1;
+
+		fprintf(cli->out, "%-7s %-20s  ", a->target,
+		        timestamp_extended(a->started_ms, text));
+		if (lasted >= 0)
+			fprintf(cli->out, "%6lld s  ", lasted);
+		else
+			fprintf(cli->out, "%8s  ", "-");
+		fprintf(cli->out, "%-11s  %s\n", attempt_outcome_names[a->outcome], a->cause);
+	}
+	fflush(cli->out);
+}
+
+int deploy_job_run(const struct deploy_job *d, struct lease *lease, struct placement *ret,
+                   struct err *err)
+{
+	const struct options *o = &d->cli->options;
+	const struct fleet *fleet = &d->cluster->spec->fleet;
+	struct placement_opts opts = {
+		.fleet = fleet,
+		.out = d->out,
+		.pinned = o->job,
+		.may_move = o->job == NULL && !o->no_failover && fleet->failover.enabled,
+		.keep_trying = o->keep_trying,
+		.until = o->wait      ? UNTIL_ENDED
+	                 : o->no_wait ? UNTIL_STARTED
+	                              : UNTIL_RUNNING,
+		.timed = o->timeout > 0,
+		.apply = d->cluster->opts,
+		.tell = tell,
+		.listener = d->cli,
+	};
+	int rc;
+
+	if (!parse_interval(o->interval, &opts.interval_ms))
+		BUG("--interval was not checked");
+	rc = placement_run(lease, &opts, ret, err);
+	cJSON_AddItemToObject(d->result, "state", state_json(&ret->state));
+	json_add_int(d->result, "moves", (int64_t)ret->moves);
+	if (ret->moves > 0 || rc != 0)
+		print_attempts(d->cli, &ret->state);
+	return rc;
+}

@@ -1,0 +1,486 @@
+/*
+ * When a target is given up: observations and the decisions they lead to; what objects of a cluster
+ * are taken for; the state's text; who may take a lease.
+ */
+#include "tests/fleet_make.h"
+
+#include "builder/deploy/capacity.h"
+#include "builder/deploy/lease.h"
+
+/* ---- the machine ---- */
+
+static const struct fleet_failover rules = {.enabled = true,
+                                            .after_ms = 180000,
+                                            .unschedulable_ms = 600000,
+                                            .boot_ms = 1200000,
+                                            .backoff_ms = 60000};
+
+enum { RAN = 1, UNPLACED = 2, COMING = 4, LACK = 8 };
+
+struct moment {
+	int minute;
+	enum job_phase phase;
+	unsigned seen;
+	enum decision wanted;
+};
+
+struct story {
+	const char *name;
+	bool pinned, ran_before;
+	struct moment at[8];
+	size_t n;
+};
+
+#define STORY(name_, ...)                                                                          \
+	{                                                                                          \
+		.name = (name_), .at = {__VA_ARGS__},                                              \
+		.n = sizeof((struct moment[]){__VA_ARGS__}) / sizeof(struct moment)                \
+	}
+
+static const struct story stories[] = {
+	STORY("pods run at once", {0, JOB_RUNNING, RAN, DECIDE_RUNS}),
+	STORY("lack of capacity must last", {0, JOB_WAITING, UNPLACED | LACK, DECIDE_WAIT},
+              {2, JOB_WAITING, UNPLACED | LACK, DECIDE_WAIT},
+              {3, JOB_WAITING, UNPLACED | LACK, DECIDE_MOVE}),
+	STORY("a machine that comes ends the lack", {0, JOB_WAITING, UNPLACED | LACK, DECIDE_WAIT},
+              {2, JOB_WAITING, UNPLACED | LACK | COMING, DECIDE_WAIT},
+              {4, JOB_WAITING, UNPLACED | LACK | COMING, DECIDE_WAIT},
+              {5, JOB_WAITING, UNPLACED | LACK, DECIDE_WAIT},
+              {8, JOB_WAITING, UNPLACED | LACK, DECIDE_MOVE}),
+	STORY("pods without a node for long are reason enough",
+              {0, JOB_WAITING, UNPLACED, DECIDE_WAIT}, {9, JOB_WAITING, UNPLACED, DECIDE_WAIT},
+              {10, JOB_WAITING, UNPLACED, DECIDE_MOVE}),
+	STORY("a machine that does not become a node", {0, JOB_WAITING, UNPLACED | COMING, DECIDE_WAIT},
+              {19, JOB_WAITING, UNPLACED | COMING, DECIDE_WAIT},
+              {20, JOB_WAITING, UNPLACED | COMING, DECIDE_MOVE}),
+	STORY("pods that have nodes and do not start are no matter of capacity",
+              {0, JOB_WAITING, 0, DECIDE_WAIT}, {19, JOB_WAITING, 0, DECIDE_WAIT},
+              {20, JOB_WAITING, 0, DECIDE_STUCK}),
+	STORY("a job of which a pod ran is never moved",
+              {0, JOB_WAITING, RAN | UNPLACED | LACK, DECIDE_WAIT},
+              {19, JOB_WAITING, UNPLACED | LACK, DECIDE_WAIT},
+              {20, JOB_WAITING, UNPLACED | LACK, DECIDE_STUCK}),
+	STORY("nor is one that lost all its pods", {0, JOB_RUNNING, RAN, DECIDE_RUNS},
+              {1, JOB_WAITING, UNPLACED | LACK, DECIDE_WAIT},
+              {15, JOB_WAITING, UNPLACED | LACK, DECIDE_WAIT}, {16, JOB_RUNNING, RAN, DECIDE_RUNS}),
+	STORY("it is deleted by somebody", {0, JOB_WAITING, UNPLACED, DECIDE_WAIT},
+              {1, JOB_ABSENT, 0, DECIDE_GONE}),
+	STORY("it ends well", {0, JOB_RUNNING, RAN, DECIDE_RUNS},
+              {9, JOB_SUCCEEDED, RAN, DECIDE_SUCCEEDED}),
+	STORY("it ends badly", {0, JOB_WAITING, RAN, DECIDE_WAIT}, {9, JOB_FAILED, 0, DECIDE_FAILED}),
+	{.name = "a target asked for by name is stayed with",
+         .pinned = true,
+         .at = {{0, JOB_WAITING, UNPLACED | LACK, DECIDE_WAIT},
+                {30, JOB_WAITING, UNPLACED | LACK, DECIDE_WAIT}},
+         .n = 2},
+	{.name = "a pod ran in an earlier run of slipway",
+         .ran_before = true,
+         .at = {{5, JOB_WAITING, UNPLACED | LACK, DECIDE_WAIT},
+                {15, JOB_WAITING, UNPLACED | LACK, DECIDE_WAIT}},
+         .n = 2},
+};
+
+static void play(const struct story *story)
+{
+	struct attempt attempt = {.started_ms = 1000,
+	                          .outcome = story->ran_before ? ATTEMPT_RUNNING : ATTEMPT_STARTING};
+	struct failover machine;
+
+	failover_begin(&machine, &rules, &attempt, !story->pinned);
+	for (size_t i = 0; i < story->n; i++) {
+		const struct moment *at = &story->at[i];
+		struct observation o = {.now_ms = 1000 + at->minute * 60000LL,
+		                        .phase = at->phase,
+		                        .ran = (at->seen & RAN) != 0,
+		                        .unplaced = (at->seen & UNPLACED) != 0,
+		                        .node_coming = (at->seen & COMING) != 0,
+		                        .lack = (at->seen & LACK) != 0,
+		                        .wanted = 2,
+		                        .why = "because"};
+		char cause[STATE_TEXT_MAX];
+		enum decision got = failover_step(&machine, &o, cause);
+
+		if (got != at->wanted)
+			printf("# story '%s', minute %d\n", story->name, at->minute);
+		CHECK_INT(got, at->wanted);
+		if (got == DECIDE_MOVE)
+			CHECK(strstr(cause, "because") != NULL);
+	}
+}
+
+static void decisions_follow_observations(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(stories); i++)
+		play(&stories[i]);
+}
+
+static void pauses_double_up_to_a_limit(void)
+{
+	static const int64_t minutes[] = {1, 1, 2, 4, 8, 16, 32, 32};
+
+	for (size_t i = 0; i < ARRAY_LEN(minutes); i++)
+		CHECK_INT(failover_pause(&rules, (int64_t)i), minutes[i] * 60000);
+	CHECK_INT(failover_pause(&rules, INT64_MAX), 32 * 60000);
+}
+
+static void targets_come_by_weight_once_in_a_cycle(void)
+{
+	struct fleet_run f;
+	struct state s = {0};
+
+	CHECK_INT(fleet_run(&f, "slipway.yaml"), 0);
+	const struct fleet *fleet = &f.spec->fleet;
+
+	for (size_t i = 0; i < fleet->n_targets; i++) {
+		CHECK_STR(failover_next(fleet, &s)->name, fleet->targets[i].name);
+		state_begin(&s, fleet->targets[i].name, "", 1);
+		CHECK(failover_next(fleet, &s) == &fleet->targets[i]);
+		state_settle(&s, ATTEMPT_NO_CAPACITY, "none", 2);
+	}
+	CHECK(failover_next(fleet, &s) == NULL);
+	s.cycle++;
+	CHECK_STR(failover_next(fleet, &s)->name, fleet->targets[0].name);
+	fleet_run_done(&f);
+}
+
+/* ---- what is seen ---- */
+
+#define JOB(status) \
+	"{\"kind\":\"Job\",\"metadata\":{\"name\":\"perceiver-g5\",\"creationTimestamp\":" \
+	"\"2026-01-01T00:10:00Z\"},\"status\":" status "}"
+#define POD(status, spec) "{\"spec\":{" spec "},\"status\":{" status "}}"
+#define PENDING POD("\"phase\":\"Pending\"", "")
+#define EVENT(kind, name, reason, message, source, time)                                           \
+	"{\"involvedObject\":{\"kind\":\"" kind "\",\"name\":\"" name "\"},\"reason\":\"" reason   \
+	"\",\"message\":\"" message "\",\"source\":{\"component\":\"" source                       \
+	"\"},\"lastTimestamp\":\"2026-01-01T00:" time ":00Z\"}"
+
+struct view {
+	const char *job, *pods, *claims, *events;
+	enum job_phase phase;
+	unsigned seen;
+	const char *why; /* part of it */
+};
+
+static const struct view views[] = {
+	{NULL, "", "", "", JOB_ABSENT, 0, ""},
+	{JOB("{}"), "", "", "", JOB_WAITING, UNPLACED, "no pods yet"},
+	{JOB("{}"), PENDING "," PENDING, "", "", JOB_WAITING, UNPLACED, ""},
+	{JOB("{}"), POD("\"phase\":\"Running\"", "") "," POD("\"phase\":\"Running\"", ""), "", "",
+         JOB_RUNNING, RAN, ""},
+	{JOB("{}"), POD("\"phase\":\"Running\"", "") "," PENDING, "", "", JOB_WAITING,
+         RAN | UNPLACED, ""},
+	{JOB("{\"failed\":1}"), PENDING "," PENDING, "", "", JOB_WAITING, RAN | UNPLACED, ""},
+	{JOB("{}"),
+         POD("\"phase\":\"Pending\",\"containerStatuses\":[{\"restartCount\":2}]",
+             "\"nodeName\":\"n\"") "," PENDING,
+         "", "", JOB_WAITING, RAN | UNPLACED, ""},
+	{JOB("{}"),
+         POD("\"phase\":\"Pending\",\"containerStatuses\":[{\"state\":{\"waiting\":{\"reason\":"
+             "\"ErrImagePull\",\"message\":\"no such\\nimage\"}}}]",
+             "\"nodeName\":\"n\"") "," POD("\"phase\":\"Pending\"", "\"nodeName\":\"m\""),
+         "", "", JOB_WAITING, 0, "ErrImagePull: no such image"},
+	{JOB("{\"conditions\":[{\"type\":\"Complete\",\"status\":\"True\"}]}"), "", "", "",
+         JOB_SUCCEEDED, UNPLACED, ""},
+	{JOB("{\"conditions\":[{\"type\":\"Failed\",\"status\":\"True\",\"reason\":\"R\","
+             "\"message\":\"limit\"}]}"),
+         "", "", "", JOB_FAILED, UNPLACED, "limit"},
+	{JOB("{\"state\":{\"phase\":\"Completed\"}}"), "", "", "", JOB_SUCCEEDED, UNPLACED, ""},
+	{JOB("{\"state\":{\"phase\":\"Aborted\",\"reason\":\"by hand\"}}"), "", "", "", JOB_FAILED,
+         UNPLACED, "by hand"},
+	{JOB("{}"), PENDING "," PENDING,
+         "{\"status\":{\"conditions\":[{\"type\":\"Launched\",\"status\":\"Unknown\",\"message\":"
+         "\"VcpuLimitExceeded: 8\"}]}}",
+         "", JOB_WAITING, UNPLACED | LACK, "VcpuLimitExceeded: 8"},
+	{JOB("{}"), PENDING "," PENDING,
+         "{\"status\":{\"conditions\":[{\"type\":\"Launched\",\"status\":\"True\"},{\"type\":"
+         "\"Registered\",\"status\":\"Unknown\",\"message\":\"Node not registered\"}]}}",
+         "", JOB_WAITING, UNPLACED | COMING, "Registered: Node not registered"},
+	{JOB("{}"), PENDING "," PENDING,
+         "{\"status\":{\"conditions\":[{\"type\":\"Launched\",\"status\":\"True\"},{\"type\":"
+         "\"Initialized\",\"status\":\"True\"}]}}",
+         "", JOB_WAITING, UNPLACED, ""},
+	{JOB("{}"), PENDING "," PENDING, "",
+         EVENT("NodeClaim", "perceiver-g5-abcde", "InsufficientCapacityError",
+               "creating, InsufficientInstanceCapacity: none", "karpenter", "11"),
+         JOB_WAITING, UNPLACED | LACK, "InsufficientInstanceCapacity: none"},
+	/* before the job began; another pool's; kube-scheduler's word */
+	{JOB("{}"), PENDING "," PENDING, "",
+         EVENT("NodeClaim", "perceiver-g5-abcde", "InsufficientCapacityError", "x", "karpenter",
+               "09"),
+         JOB_WAITING, UNPLACED, ""},
+	{JOB("{}"), PENDING "," PENDING, "",
+         EVENT("NodeClaim", "perceiver-g5-a-abcde", "InsufficientCapacityError", "x", "karpenter",
+               "11"),
+         JOB_WAITING, UNPLACED, ""},
+	{JOB("{}"), PENDING "," PENDING, "",
+         EVENT("Pod", "perceiver-g5-worker-0", "FailedScheduling", "0/9 nodes: Unsupported",
+               "default-scheduler", "11"),
+         JOB_WAITING, UNPLACED, ""},
+	{JOB("{}"), PENDING "," PENDING, "",
+         EVENT("Pod", "perceiver-g5-worker-0", "FailedScheduling", "Failed to schedule pod",
+               "karpenter", "11"),
+         JOB_WAITING, UNPLACED | LACK, "FailedScheduling: Failed to schedule pod"},
+	{JOB("{}"), PENDING "," PENDING, "",
+         EVENT("NodePool", "perceiver-g5", "NoCompatibleInstanceTypes", "filtered out",
+               "karpenter", "12"),
+         JOB_WAITING, UNPLACED | LACK, "NoCompatibleInstanceTypes: filtered out"},
+	/* hostile */
+	{JOB("7"), "7,[],{\"status\":[]}", "{\"status\":{\"conditions\":{}}},null", "null,{}",
+         JOB_WAITING, UNPLACED, ""},
+};
+
+static cJSON *array_of(const char *members)
+{
+	char text[2048];
+
+	snprintf(text, sizeof(text), "[%s]", members);
+	return cJSON_Parse(text);
+}
+
+static void look_at(const struct view *v)
+{
+	struct fleet_target target = {
+		.name = "g5", .job = "perceiver-g5", .pool = "perceiver-g5", .nodes = 2};
+	AUTO(json) cJSON *job = v->job != NULL ? cJSON_Parse(v->job) : NULL;
+	AUTO(json) cJSON *pods = array_of(v->pods), *claims = array_of(v->claims);
+	AUTO(json) cJSON *events = array_of(v->events);
+	struct sight sight = {job, pods, claims, events};
+	struct observation o;
+
+	CHECK(pods != NULL && claims != NULL && events != NULL && (job != NULL) == (v->job != NULL));
+	capacity_observe(&target, &sight, 5, &o);
+	CHECK_INT(o.phase, v->phase);
+	CHECK_INT((o.ran ? RAN : 0) | (o.unplaced ? UNPLACED : 0) | (o.node_coming ? COMING : 0) |
+	                  (o.lack ? LACK : 0),
+	          v->seen);
+	if (strstr(o.why, v->why) == NULL)
+		CHECK_STR(o.why, v->why);
+}
+
+static void objects_are_taken_for_what_they_are(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(views); i++) {
+		bool before = test_state.ok;
+
+		look_at(&views[i]);
+		if (before && !test_state.ok)
+			printf("# view %zu\n", i);
+	}
+}
+
+/* ---- the state ---- */
+
+static void state_survives_its_text(void)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+	struct state s = {0}, t;
+	struct err err = {0};
+
+	s.cycle = 2;
+	for (int i = 0; i < STATE_ATTEMPTS_MAX + 3; i++) {
+		state_begin(&s, i % 2 == 0 ? "trn1" : "g5", "because", i * 1000);
+		state_settle(&s, ATTEMPT_NO_CAPACITY, "Insufficient \"x\"", i * 1000 + 500000);
+	}
+	state_begin(&s, "p4d", "after g5: x", 1000000000);
+	CHECK_INT(s.n, STATE_ATTEMPTS_MAX);
+	AUTO(json) cJSON *doc = state_json(&s);
+
+	json_print(doc, &text);
+	CHECK_INT(state_parse(strbuf_str(&text), text.len, &t, &err), 0);
+	AUTO(json) cJSON *again = state_json(&t);
+
+	CHECK(cJSON_Compare(doc, again, true));
+	CHECK_STR(state_last(&t)->target, "p4d");
+	CHECK(state_has_tried(&t, "g5") && !state_has_tried(&t, "p4d"));
+}
+
+static void malformed_states_are_refused(void)
+{
+	static const char *const texts[] = {
+		"", "{}", "[]", "{\"version\":2,\"cycle\":0,\"attempts\":[]}",
+		"{\"version\":1,\"cycle\":0}", "{\"version\":1,\"cycle\":-1,\"attempts\":[]}",
+		"{\"version\":1,\"cycle\":0,\"attempts\":[{\"cycle\":0,\"outcome\":\"odd\"}]}",
+		"{\"version\":1,\"cycle\":0,\"attempts\":[7]}"};
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		struct err err = {0};
+		struct state s;
+
+		CHECK_INT(state_parse(texts[i], strlen(texts[i]), &s, &err), -1);
+	}
+}
+
+/* ---- the lease ---- */
+
+static bool is_free(const char *holder, const char *renewed, int seconds, int64_t now_ms)
+{
+	char text[512], identity[LEASE_IDENTITY_MAX];
+	int64_t until;
+
+	lease_identity(identity);
+	snprintf(text, sizeof(text),
+	         "{\"spec\":{\"holderIdentity\":\"%s\",\"renewTime\":\"%s\","
+	         "\"leaseDurationSeconds\":%d}}",
+	         holder, renewed, seconds);
+	AUTO(json) cJSON *object = cJSON_Parse(text);
+
+	return lease_is_free(object, identity, now_ms, &until);
+}
+
+static void leases_are_taken_when_nobody_holds_them(void)
+{
+	static const char renewed[] = "1970-01-01T00:01:00.000000Z";
+	char ours[LEASE_IDENTITY_MAX], dead[LEASE_IDENTITY_MAX + 32];
+
+	lease_identity(ours);
+	CHECK(is_free("", renewed, 300, 61000));
+	CHECK(is_free(ours, renewed, 300, 61000));
+	CHECK(!is_free("other/1/2/00000000", renewed, 300, 61000));
+	CHECK(!is_free("other/1/2/00000000", renewed, 300, 359999));
+	CHECK(is_free("other/1/2/00000000", renewed, 300, 360000));
+	CHECK(is_free("other", "", 300, 1));
+	/* Our own number with another start: a process that was, and is no more. */
+	snprintf(dead, sizeof(dead), "%.*s/%ld/1%s", (int)strcspn(ours, "/"), ours, (long)getpid(),
+	         strrchr(ours, '/'));
+	CHECK(is_free(dead, renewed, 300, 61000));
+	/* The like of another machine is not judged. */
+	dead[strlen(dead) - 1] = dead[strlen(dead) - 1] == '0' ? '1' : '0';
+	CHECK(!is_free(dead, renewed, 300, 61000));
+}
+
+/* A cluster with one Lease, and a clock that a test sets. */
+struct one_lease {
+	struct kubectl base;
+	struct clock clock;
+	int64_t now_ms;
+	int version;      /* 0: there is none */
+	char *holder;     /* of the object */
+	bool steal;       /* somebody replaces it right before we do */
+};
+
+static int64_t their_now(struct clock *c)
+{
+	return ((struct one_lease *)(void *)((char *)c - offsetof(struct one_lease, clock)))->now_ms;
+}
+
+static void their_sleep(struct clock *c, int64_t ms)
+{
+	((struct one_lease *)(void *)((char *)c - offsetof(struct one_lease, clock)))->now_ms += ms;
+}
+
+static void store(struct one_lease *l, const cJSON *sent)
+{
+	free(l->holder);
+	l->holder = strdup(json_string(json_get(sent, "spec"), "holderIdentity"));
+	l->version++;
+}
+
+static void complain(struct kubectl_reply *reply, const char *text)
+{
+	reply->status = 1;
+	reply->err_text = (struct strbuf)STRBUF_INIT(4096);
+	strbuf_adds(&reply->err_text, text);
+}
+
+static int lease_call(struct kubectl *base, const char *const *args, const char *input,
+                      struct kubectl_reply *reply, struct err *err UNUSED)
+{
+	struct one_lease *l = (struct one_lease *)base;
+	AUTO(json) cJSON *sent = input != NULL ? cJSON_Parse(input) : NULL;
+	char version[16];
+
+	snprintf(version, sizeof(version), "%d", l->version);
+	if (strcmp(args[0], "create") == 0 && l->version > 0) {
+		complain(reply, "Error from server (AlreadyExists): it already exists");
+		return 0;
+	}
+	if (strcmp(args[0], "replace") == 0 && l->steal) {
+		l->version++;
+		l->steal = false;
+		free(l->holder);
+		l->holder = strdup("thief/1/2/00000000");
+	}
+	snprintf(version, sizeof(version), "%d", l->version);
+	if (strcmp(args[0], "replace") == 0 && strcmp(object_version(sent), version) != 0) {
+		complain(reply, "Error from server (Conflict): the object has been modified");
+		return 0;
+	}
+	if (sent != NULL)
+		store(l, sent);
+	strbuf_addf(&reply->out,
+	            "{\"metadata\":{\"resourceVersion\":\"%d\"},\"spec\":{\"holderIdentity\":\"%s\","
+	            "\"leaseDurationSeconds\":300,\"renewTime\":\"1970-01-01T00:00:00Z\"}}",
+	            l->version, l->holder);
+	return 0;
+}
+
+static void one_lease(struct one_lease *l)
+{
+	*l = (struct one_lease){.clock = {their_now, their_sleep}, .now_ms = 1000};
+	l->base = (struct kubectl){lease_call, NULL, NULL, 0};
+	l->base.clock = &l->clock;
+}
+
+static void of_two_takers_one_wins(void)
+{
+	struct one_lease cluster;
+	struct lease a, b;
+	struct err err = {0};
+
+	one_lease(&cluster);
+	lease_init(&a, &cluster.base, "n", "f");
+	lease_init(&b, &cluster.base, "n", "f");
+	snprintf(b.identity, sizeof(b.identity), "other/1/2/00000000");
+	CHECK_INT(lease_take(&b, 0, &err), 0);
+	CHECK_INT(lease_take(&a, 0, &err), -1);
+	CHECK_INT(err.code, ERR_BUSY);
+	CHECK(strstr(err.msg, "other/1 is at work on 'f'") != NULL);
+	/* It expires; a third one is faster. */
+	cluster.now_ms = 400000;
+	cluster.steal = true;
+	err = (struct err){0};
+	CHECK_INT(lease_take(&a, 0, &err), 0);
+	CHECK_INT(a.transitions, 1);
+	lease_release(&a, false);
+	CHECK_STR(cluster.holder, "");
+	free(cluster.holder);
+}
+
+static void a_lease_is_renewed_by_the_way(void)
+{
+	static const char *const args[] = {"get", "pods", NULL};
+	struct one_lease cluster;
+	struct kubectl_reply reply;
+	struct lease a;
+	struct err err = {0};
+
+	one_lease(&cluster);
+	lease_init(&a, &cluster.base, "n", "f");
+	CHECK_INT(lease_take(&a, 0, &err), 0);
+	CHECK_INT(kubectl_run(&a.base, args, NULL, &reply, &err), 0);
+	kubectl_reply_done(&reply);
+	CHECK_INT(cluster.version, 1);
+	CHECK_INT(lease_sleep(&a, 130000, &err), 0);
+	CHECK_INT(cluster.version, 3);
+	cluster.steal = true;
+	CHECK_INT(lease_sleep(&a, 130000, &err), -1);
+	CHECK_INT(err.code, ERR_BUSY);
+	CHECK(!a.held);
+	free(cluster.holder);
+}
+
+int main(void)
+{
+	TEST("failover: decisions follow observations", decisions_follow_observations);
+	TEST("failover: pauses double up to a limit", pauses_double_up_to_a_limit);
+	TEST("failover: targets come by weight, once in a cycle",
+	     targets_come_by_weight_once_in_a_cycle);
+	TEST("capacity: objects are taken for what they are", objects_are_taken_for_what_they_are);
+	TEST("state: it survives its text, and holds the last attempts", state_survives_its_text);
+	TEST("state: malformed texts are refused", malformed_states_are_refused);
+	TEST("lease: it is taken when nobody holds it", leases_are_taken_when_nobody_holds_them);
+	TEST("lease: of two takers one wins", of_two_takers_one_wins);
+	TEST("lease: it is renewed by the way", a_lease_is_renewed_by_the_way);
+	return test_done();
+}
