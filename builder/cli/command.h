@@ -19,7 +19,11 @@ enum exit_status {
 	EXIT_USAGE = 2,
 	EXIT_REFUSED = 3, /* the spec is wrong, or the image check refused the image */
 	EXIT_DENIED = 4,  /* the server refused: credentials or permission */
-	EXIT_NETWORK = 5  /* network trouble, worth a retry */
+	EXIT_NETWORK = 5, /* network trouble, worth a retry */
+	/* What status found, when asking went well. */
+	EXIT_WAITING = 6,    /* something is deployed, the job does not run yet */
+	EXIT_JOB_FAILED = 7, /* the job failed */
+	EXIT_ABSENT = 8      /* nothing is deployed */
 };
 
 struct cli {
@@ -31,6 +35,7 @@ struct cli {
 	struct progress *progress; /* NULL = silent */
 	FILE *out;                 /* results */
 	bool json_printed;         /* a JSON document went to `out` */
+	enum exit_status verdict;  /* of a command that went well and found something to say */
 };
 
 struct command {
@@ -77,6 +82,6 @@ extern const struct command cmd_build, cmd_push, cmd_index, cmd_inspect, cmd_ver
 	cmd_scan, cmd_iam, cmd_schema, cmd_doctor, cmd_completion, cmd_version, cmd_help;
 extern const struct command cmd_render, cmd_explain, cmd_instances, cmd_diagram, cmd_nettest,
 	cmd_pipeline;
-extern const struct command cmd_deploy, cmd_undeploy;
+extern const struct command cmd_deploy, cmd_undeploy, cmd_status;
 
 #endif

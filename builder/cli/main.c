@@ -77,7 +77,7 @@ static enum exit_status finish(struct cli *cli, int result, struct err *err)
 	if (result == 0 && (fflush(cli->out) != 0 || ferror(cli->out)))
 		result = err_set(err, ERR_IO, "write standard output");
 	if (result == 0)
-		return EXIT_OK;
+		return cli->verdict;
 	print_error(err, colour);
 	if (cli_json(cli) && !cli->json_printed)
 		print_error_json(cli, err);
