@@ -283,7 +283,7 @@ bench: bench-deps $(BUILD)/slipway
 bench-trainer: $(BUILD)/$(HOST_ARCH)/slipway-trainer
 	tests/bench/trainer $< docs/bench
 
-COMMANDS := build push inspect verify diff scan iam schema render explain instances diagram nettest deploy undeploy status index pipeline doctor \
+COMMANDS := build push inspect verify diff scan iam schema render explain instances diagram nettest deploy undeploy status logs index pipeline doctor \
             completion version help
 
 .PHONY: docs

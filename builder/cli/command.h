@@ -82,6 +82,6 @@ extern const struct command cmd_build, cmd_push, cmd_index, cmd_inspect, cmd_ver
 	cmd_scan, cmd_iam, cmd_schema, cmd_doctor, cmd_completion, cmd_version, cmd_help;
 extern const struct command cmd_render, cmd_explain, cmd_instances, cmd_diagram, cmd_nettest,
 	cmd_pipeline;
-extern const struct command cmd_deploy, cmd_undeploy, cmd_status;
+extern const struct command cmd_deploy, cmd_undeploy, cmd_status, cmd_logs;
 
 #endif

@@ -33,9 +33,9 @@ struct options {
 	bool efa, allow_tcp;                   /* fleet */
 	bool force_conflicts, keep_data, yes;  /* cluster */
 	bool local, with_install, with_deploy; /* pipeline */
-	bool watch;                            /* status */
-	const char *prices;
-	int64_t interval;
+	bool watch, follow, previous;          /* status, logs */
+	const char *prices, *rank, *since;
+	int64_t interval, tail;
 	const char *context, *kubeconfig, *image_digest, *dry_run_mode;
 	const char *file, *output, *progress, *dest, *format, *digest_file, *metadata_file,
 		*result_file, *ca, *username, *platform_one, *registry, *profile, *ecr_region,

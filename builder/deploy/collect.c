@@ -56,8 +56,7 @@ static const char *phase_of(const cJSON *pod)
 	return phase != NULL ? phase : "";
 }
 
-/* Higher tells more. */
-static int telling(const cJSON *pod)
+int pod_telling(const cJSON *pod)
 {
 	static const char *const order[] = {"Pending", "Failed", "Succeeded", "Running"};
 
@@ -86,7 +85,7 @@ const cJSON *telling_pod(const cJSON *pods, const char *job)
 		if (!launches && pod_rank(pod, job) != 0)
 			continue;
 		if (best == NULL || launches > best_launches ||
-		    (launches == best_launches && telling(pod) >= telling(best))) {
+		    (launches == best_launches && pod_telling(pod) >= pod_telling(best))) {
 			best = pod;
 			best_launches = launches;
 		}

@@ -32,6 +32,9 @@ int job_pods(struct kubectl *k, const struct fleet *fleet, const struct fleet_ta
  * there is none. Pure. */
 const cJSON *telling_pod(const cJSON *pods, const char *job);
 
+/* How much a pod's log may tell: higher is better (Running, Succeeded, Failed, Pending). Pure. */
+int pod_telling(const cJSON *pod);
+
 /* The container that the job's program runs in: "trainer", or "launcher". Pure. */
 const char *pod_container(const cJSON *pod);
 
