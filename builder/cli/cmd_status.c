@@ -17,7 +17,7 @@ static const struct option options[] = {
 	PRICE_OPTION,
 	FLAG_OPTION("watch", 'w', watch,
                     "Go on until the job has ended; off a terminal: changes only"),
-	NUMBER_OPTION("interval", 0, interval, "SECONDS",
+	NUMBER_OPTION("interval", 0, look_every, "SECONDS",
                       "Time between looks with --watch (default 10)"),
 };
 
@@ -44,7 +44,7 @@ static enum exit_status verdict_of(const struct status *s)
 	case JOB_SUCCEEDED:
 		return EXIT_OK;
 	case JOB_FAILED:
-		return EXIT_JOB_FAILED;
+		return EXIT_JOB;
 	case JOB_PENDING:
 		return EXIT_WAITING;
 	case JOB_ABSENT:
@@ -153,7 +153,7 @@ static int look(struct watch *w, enum job_phase *ret_phase, struct err *err)
 
 static int64_t interval_ms(const struct options *o)
 {
-	int64_t seconds = o->interval > 0 ? o->interval : INTERVAL_SECONDS;
+	int64_t seconds = o->look_every > 0 ? o->look_every : INTERVAL_SECONDS;
 
 	return (seconds > 3600 ? 3600 : seconds) * 1000;
 }
@@ -208,9 +208,11 @@ const struct command cmd_status = {
 		"throughput, the age of the checkpoint as far as the log tells it, nodes, and the "
 		"cost per hour from --prices. What is not known is said to be unknown. Nothing in "
 		"the cluster is changed.\n\n"
-		"Exits 0 when the job runs or has succeeded, 6 when something is there and the job "
-		"does not run yet, 7 when the job failed, 8 when nothing is deployed; 1 to 5 as "
-		"every command does. With --watch it ends with the job, or at Ctrl-C.\n",
+		"Exits 0 when the job runs or has succeeded, 8 when it has failed, 9 when "
+                "something "
+		"is there and the job does not run yet, 10 when nothing is deployed; 1 to 5 as "
+                "every "
+		"command does. With --watch it ends with the job, or at Ctrl-C.\n",
 	.examples = "slipway status --prices prices.yaml\tOne look, with cost\n"
 		    "slipway status --watch --interval 30\tUntil the job has ended\n"
 		    "slipway status --output json\tFor a program\n",

@@ -20,10 +20,10 @@ enum exit_status {
 	EXIT_REFUSED = 3, /* the spec is wrong, or the image check refused the image */
 	EXIT_DENIED = 4,  /* the server refused: credentials or permission */
 	EXIT_NETWORK = 5, /* network trouble, worth a retry */
-	/* What status found, when asking went well. */
-	EXIT_WAITING = 6,    /* something is deployed, the job does not run yet */
-	EXIT_JOB_FAILED = 7, /* the job failed */
-	EXIT_ABSENT = 8      /* nothing is deployed */
+	EXIT_JOB = 8,     /* the job has failed */
+	EXIT_WAITING = 9, /* status: something is deployed, the job does not run yet */
+	EXIT_ABSENT = 10, /* status: nothing is deployed */
+	EXIT_UNKNOWN = 11 /* deploy --diff, where 1 means differences: what is 1 elsewhere */
 };
 
 struct cli {

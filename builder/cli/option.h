@@ -35,7 +35,7 @@ struct options {
 	bool local, with_install, with_deploy; /* pipeline */
 	bool watch, follow, previous;          /* status, logs */
 	const char *prices, *rank, *since;
-	int64_t interval, tail;
+	int64_t look_every, tail;
 	const char *context, *kubeconfig, *image_digest, *dry_run_mode;
 	const char *file, *output, *progress, *dest, *format, *digest_file, *metadata_file,
 		*result_file, *ca, *username, *platform_one, *registry, *profile, *ecr_region,

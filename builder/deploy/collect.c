@@ -4,6 +4,8 @@
 
 #include "base/attr.h"
 
+/* They come with the pools. */
+#define NODE_POOLS  "nodepools.karpenter.sh"
 #define NODE_CLAIMS "nodeclaims.karpenter.sh"
 
 void snapshot_done(struct snapshot *s)
@@ -134,7 +136,7 @@ static void read_log(struct kubectl *k, const struct fleet *fleet, const char *j
 static bool knows_claims(const cJSON *resources)
 {
 	for (const cJSON *item = resources->child; item != NULL; item = item->next)
-		if (strcmp(item->valuestring, NODE_CLAIMS) == 0)
+		if (strcmp(item->valuestring, NODE_POOLS) == 0)
 			return true;
 	return false;
 }

@@ -74,7 +74,7 @@ running() {
 
 @test "status: nothing is deployed, and the exit status says so" {
 	run status
-	[ "$status" -eq 8 ]
+	[ "$status" -eq 10 ]
 	[[ $output == *"jobs        absent"* ]]
 	[[ $output == *"none: no job is there"* ]]
 }
@@ -100,19 +100,19 @@ running() {
 	pod 0 Pending '"conditions": [{"type": "PodScheduled", "status": "False", "message": "0/3 nodes are available: 3 Insufficient aws.amazon.com/neuron."}]'
 	node perceiver-trn1-abcde trn1.32xlarge spot '{"conditions": [{"type": "Ready", "status": "Unknown", "message": "Node not registered"}]}' NodeClaim
 	run status
-	[ "$status" -eq 6 ]
+	[ "$status" -eq 9 ]
 	[[ $output == *"perceiver-trn1: pending"*"pods are not ready"* ]]
 	[[ $output == *"Insufficient aws.amazon.com/neuron"* ]]
 	[[ $output == *"claim perceiver-trn1-abcde, trn1.32xlarge, spot"*"not ready (Node not registered)"* ]]
 	[[ $output == *"step        unknown: pod perceiver-trn1-worker-0 has not started"* ]]
 }
 
-@test "status: a failed job is exit status 7, and what the pods say of it" {
+@test "status: a failed job is exit status 8, and what the pods say of it" {
 	deploy >/dev/null
 	job Failed
 	pod 0 Failed '"containerStatuses": [{"state": {"terminated": {"exitCode": 2, "reason": "Error"}}}]'
 	run status
-	[ "$status" -eq 7 ]
+	[ "$status" -eq 8 ]
 	[[ $output == *"perceiver-trn1-worker-0 Failed"*"Error, exit status 2"* ]]
 }
 
