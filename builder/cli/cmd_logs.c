@@ -230,7 +230,7 @@ const struct command cmd_logs = {
 		"command fails. Lines longer than 16 KiB are cut.\n\n"
 		"With --follow a pod that has not started is waited for; Ctrl-C ends it with "
 		"status 0. With --output json each line is an object: rank, pod, time, text, "
-                "cut.\n",
+		"cut.\n",
 	.examples = "slipway logs --tail 20\tThe last lines of each rank\n"
 		    "slipway logs --follow --rank 0\tOne rank, as it goes\n"
 		    "slipway logs --previous\tWhat was said before a restart\n",

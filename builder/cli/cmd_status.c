@@ -173,6 +173,7 @@ static int watch(struct watch *w, struct err *err)
 			/* Ctrl-C is how a person ends it. */
 			if (now.code == ERR_INTERRUPTED)
 				return 0;
+			w->cli->verdict = EXIT_OK;
 			*err = now;
 			return -1;
 		}
@@ -209,9 +210,9 @@ const struct command cmd_status = {
 		"cost per hour from --prices. What is not known is said to be unknown. Nothing in "
 		"the cluster is changed.\n\n"
 		"Exits 0 when the job runs or has succeeded, 8 when it has failed, 9 when "
-                "something "
+		"something "
 		"is there and the job does not run yet, 10 when nothing is deployed; 1 to 5 as "
-                "every "
+		"every "
 		"command does. With --watch it ends with the job, or at Ctrl-C.\n",
 	.examples = "slipway status --prices prices.yaml\tOne look, with cost\n"
 		    "slipway status --watch --interval 30\tUntil the job has ended\n"

@@ -82,7 +82,9 @@ static enum exit_status finish(struct cli *cli, int result, struct err *err)
 	if (cli_json(cli) && !cli->json_printed)
 		print_error_json(cli, err);
 	fflush(cli->out);
-	return cli_exit_status(err);
+	enum exit_status status = cli_exit_status(err);
+
+	return status == EXIT_FAILED && cli->verdict != EXIT_OK ? cli->verdict : status;
 }
 
 static int parse_arguments(struct cli *cli, int argc, char **argv, struct err *err)
