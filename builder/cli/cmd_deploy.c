@@ -177,12 +177,20 @@ static void tell_stage(struct deploy *d, const struct stage *stage, const struct
 	json_push(cJSON_GetObjectItemCaseSensitive(d->result, "stages"), row);
 	d->total.created += c->created;
 	d->total.changed += c->changed;
-	if (cli_json(d->cli) || d->cli->options.diff)
+	if (cli_json(d->cli) || d->cli->options.diff || d->cli->live)
 		return;
 	fprintf(d->cli->out, "%-11s %zu created, %zu changed, %zu unchanged%s\n", stage->name,
 	        c->created, c->changed, c->unchanged,
 	        c->left > 0 ? "; the namespace is somebody else's and is left" : "");
 	fflush(d->cli->out);
+}
+
+/* What is to come, where progress is a table. */
+static void tell_pending(struct deploy *d)
+{
+	for (size_t i = 0; i < d->stages.n; i++)
+		progress_stage(d->cli->progress, d->stages.at[i].name, "pending", "%d objects",
+		               cJSON_GetArraySize(d->stages.at[i].items));
 }
 
 static void tell_plan(struct deploy *d)
@@ -239,6 +247,7 @@ static int prune(struct deploy *d, struct err *err)
 		    object_delete(&d->cluster.kubectl.base, o, &d->cluster.opts, err) != 0)
 			return err_wrap(err, "prune");
 		d->pruned++;
+		progress_rest(d->cli->progress);
 		json_push_string(list, object_name(o));
 		if (!cli_json(d->cli))
 			fprintf(d->cli->out, "%-11s %s %s has left the spec%s\n", "prune",
@@ -292,6 +301,7 @@ static void tell_end(struct deploy *d)
 	json_add_bool(d->result, "unchanged", same);
 	json_add_string(d->result, "target", d->target);
 	json_add_string(d->result, "image", d->cluster.spec->fleet.image);
+	progress_rest(d->cli->progress);
 	if (cli_json(d->cli))
 		cli_print_json(d->cli, d->result);
 	else if (same)
@@ -324,6 +334,7 @@ static int run(struct deploy *d, struct err *err)
 	if (look_around(d, err) != 0)
 		return -1;
 	stages_plan(&d->out, d->target, &d->stages);
+	tell_pending(d);
 	if (apply_all(d, err) != 0)
 		return -1;
 	if (d->cli->options.diff)

@@ -61,6 +61,7 @@ static void tell_end(struct cli *cli, size_t n, const struct strbuf *left, cJSON
 {
 	json_add_int(result, "deleted", (int64_t)n);
 	json_add_string(result, "still_there", strbuf_str(left));
+	progress_rest(cli->progress);
 	if (cli_json(cli)) {
 		cli_print_json(cli, result);
 		return;

@@ -35,6 +35,7 @@ struct cli {
 	struct progress *progress; /* NULL = silent */
 	FILE *out;                 /* results */
 	bool json_printed;         /* a JSON document went to `out` */
+	bool live;                 /* progress is redrawn on the terminal that `out` is too */
 	enum exit_status verdict;  /* of a command that went well and found something to say */
 };
 

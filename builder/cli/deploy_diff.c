@@ -32,6 +32,7 @@ void deploy_diff_end(struct cli *cli, cJSON *result, size_t pruned)
 
 	cli->verdict = same ? EXIT_OK : EXIT_FAILED;
 	json_add_bool(result, "unchanged", same);
+	progress_rest(cli->progress);
 	if (cli_json(cli)) {
 		cli_print_json(cli, result);
 		return;

@@ -121,6 +121,7 @@ static enum exit_status run_command(const struct command *command, int argc, cha
 		struct progress_view *view = progress_view_new(cli.options.progress, stderr);
 
 		cli.progress = progress_view_progress(view);
+		cli.live = progress_view_live(view) && isatty(fileno(cli.out));
 		result = command->run(&cli, &err);
 		progress_view_free(view);
 	}

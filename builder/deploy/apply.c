@@ -153,8 +153,8 @@ static void observe(const struct apply_opts *opts, const struct stage *stage, co
 		opts->observe(opts->observe_ctx, stage, before, after);
 }
 
-int stage_apply(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
-                struct apply_counts *ret, struct err *err)
+static int apply_items(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
+                       struct apply_counts *ret, struct err *err)
 {
 	AUTO(strbuf) struct strbuf all = STRBUF_INIT(0), input = STRBUF_INIT(0);
 	AUTO(json) cJSON *before = NULL, *after = NULL, *sent = cJSON_CreateArray();
@@ -181,6 +181,20 @@ int stage_apply(struct kubectl *k, const struct stage *stage, const struct apply
 	observe(opts, stage, before, NULL);
 	ret->created = n - (size_t)cJSON_GetArraySize(before);
 	ret->unchanged = n - ret->created;
+	return 0;
+}
+
+int stage_apply(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
+                struct apply_counts *ret, struct err *err)
+{
+	progress_stage(k->progress, stage->name, "applying", "%d objects",
+	               cJSON_GetArraySize(stage->items));
+	if (apply_items(k, stage, opts, ret, err) != 0) {
+		progress_stage(k->progress, stage->name, "failed", "%s", "");
+		return -1;
+	}
+	progress_stage(k->progress, stage->name, "ready", "%zu created, %zu changed, %zu unchanged",
+	               ret->created, ret->changed, ret->unchanged);
 	return 0;
 }
 

@@ -279,3 +279,40 @@ two_logs() {
 	[ "$status" -eq 2 ]
 	[[ $output == *"Write it as 90s"* ]]
 }
+
+# on_terminal FILE COMMAND...: runs it on a terminal of its own; what that showed goes to FILE.
+on_terminal() {
+	need script
+	local file=$1
+	shift
+	timeout 60 script -qec "stty cols 100; $*" "$file" >/dev/null </dev/null || true
+}
+
+@test "table: deploy redraws its stages in place and leaves the table behind" {
+	on_terminal seen "$SLIPWAY deploy --image-digest $DIGEST"
+	grep -qF $'\033[1A\033[2K' seen
+	grep -q '^namespace    applying ' seen
+	grep -q '^jobs         pending ' seen
+	# The last frame is whole, and the result stands below it.
+	tail -n 12 seen | tr -d '\r' | sed 's/.*\x1b\[2K//' | sed -n '/^namespace/,/^job trn1/p' | sed -E 's/ [0-9]+:[0-9]{2} / TIME /' >last
+	diff "$GOLDEN/table-deploy" last
+}
+
+@test "table: a stage that does not become ready says what it waits for" {
+	echo NodePool >"$FAKEKUBE/stuck"
+	on_terminal seen "$SLIPWAY deploy --image-digest $DIGEST --timeout 8"
+	grep -q "^karpenter    waiting .*8 created, 0 changed, 0 unchanged; NodePool 'perceiver-trn1': not" seen
+	tail -n 12 seen | grep -q '^karpenter    failed '
+	# Rows are cut, so that none takes two lines.
+	[ "$(tr -d '\r' <seen | sed 's/\x1b\[[0-9]*[A-Z]//g' | grep '^karpenter' | wc -L)" -le 99 ]
+}
+
+@test "table: undeploy shows what is gone; off a terminal there is no table" {
+	deploy >/dev/null
+	on_terminal seen "$SLIPWAY undeploy --yes"
+	tail -n 12 seen | grep -q '^node classes gone '
+	tail -n 5 seen | grep -q '^31 objects deleted'
+	run deploy
+	[[ $output == *"namespace   2 created, 0 changed, 0 unchanged"* ]]
+	[[ $output != *$'\033'* ]]
+}
