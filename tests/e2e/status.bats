@@ -280,6 +280,13 @@ two_logs() {
 	[[ $output == *"Write it as 90s"* ]]
 }
 
+@test "prices: undeploy tells what the kept file system costs" {
+	running
+	run "$SLIPWAY" undeploy --yes --keep-data --prices prices.yaml
+	[ "$status" -eq 0 ]
+	[[ $output == *"the file system behind the claim perceiver-data: kept as asked, 0.24 USD an hour"* ]]
+}
+
 # on_terminal FILE COMMAND...: runs it on a terminal of its own; what that showed goes to FILE.
 on_terminal() {
 	need script
@@ -291,7 +298,7 @@ on_terminal() {
 @test "table: deploy redraws its stages in place and leaves the table behind" {
 	on_terminal seen "$SLIPWAY deploy --image-digest $DIGEST"
 	grep -qF $'\033[1A\033[2K' seen
-	grep -q '^namespace    applying ' seen
+	grep -q 'namespace    applying ' seen
 	grep -q '^jobs         pending ' seen
 	# The last frame is whole, and the result stands below it.
 	tail -n 12 seen | tr -d '\r' | sed 's/.*\x1b\[2K//' | sed -n '/^namespace/,/^job trn1/p' | sed -E 's/ [0-9]+:[0-9]{2} / TIME /' >last
