@@ -11,6 +11,8 @@
 
 #include "base/interrupt.h"
 
+enum { END_MS = 2000 }; /* what a child gets to end by itself */
+
 /* The parent's ends of a child's three streams, and its process. */
 struct child {
 	int in, out, err_text; /* -1 when closed */
@@ -213,4 +215,51 @@ int proc_run(const char *const argv[], const char *input, int timeout_ms, struct
 	child_done(&c);
 	r->exit_status = reap(&c);
 	return result;
+}
+
+int proc_start(const char *const argv[], struct proc_child *ret, struct err *err)
+{
+	struct child c = {.in = -1, .out = -1, .err_text = -1};
+
+	if (start(argv, &c, err) != 0) {
+		child_done(&c);
+		return -1;
+	}
+	attr_close_fd(&c.in);
+	fcntl(c.out, F_SETFL, O_NONBLOCK);
+	fcntl(c.err_text, F_SETFL, O_NONBLOCK);
+	*ret = (struct proc_child){c.pid, c.out, c.err_text};
+	return 0;
+}
+
+/* Waits for the end at most that long; the child is left to reap. */
+static bool ends_within(pid_t pid, int ms)
+{
+	for (int waited = 0;; waited += 10) {
+		siginfo_t info = {.si_pid = 0};
+
+		if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 &&
+		    errno != EINTR)
+			return true;
+		if (info.si_pid != 0)
+			return true;
+		if (waited >= ms)
+			return false;
+		poll(NULL, 0, 10);
+	}
+}
+
+int proc_end(struct proc_child *child, bool stop)
+{
+	struct child c = {
+		.in = -1, .out = child->out, .err_text = child->err_text, .pid = child->pid};
+
+	child_done(&c);
+	child->out = child->err_text = -1;
+	if (stop || !ends_within(c.pid, END_MS)) {
+		kill(c.pid, SIGTERM);
+		if (!ends_within(c.pid, END_MS))
+			kill(c.pid, SIGKILL);
+	}
+	return reap(&c);
 }

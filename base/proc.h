@@ -6,6 +6,9 @@
 #ifndef SLIPWAY_BASE_PROC_H
 #define SLIPWAY_BASE_PROC_H
 
+#include <stdbool.h>
+#include <sys/types.h>
+
 #include "base/err.h"
 #include "base/strbuf.h"
 
@@ -24,5 +27,19 @@ void proc_result_done(struct proc_result *r);
  */
 int proc_run(const char *const argv[], const char *input, int timeout_ms, struct proc_result *r,
              struct err *err) MUST_USE;
+
+/* A child that is read while it runs. Its stdin is empty; both ends are non-blocking. */
+struct proc_child {
+	pid_t pid;
+	int out, err_text; /* read ends; -1 = closed. The caller closes them, or proc_end does */
+};
+
+/* Starts argv as proc_run does; ERR_NOT_FOUND when the program is absent, ERR_IO otherwise. */
+int proc_start(const char *const argv[], struct proc_child *ret, struct err *err) MUST_USE;
+
+/* Closes the streams and waits for the child's end: it has closed its outputs, or (stop) is told to
+ * end; killed when it does not within seconds. Returns its exit status as in proc_result. Once per
+ * child. */
+int proc_end(struct proc_child *child, bool stop);
 
 #endif

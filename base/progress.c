@@ -1,6 +1,7 @@
 #include "base/progress.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 
 unsigned progress_start(struct progress *p, const char *label, int64_t total)
 {
@@ -19,18 +20,61 @@ void progress_finish(struct progress *p, unsigned id, const char *result)
 		p->finish(p, id, result);
 }
 
-void progress_note(struct progress *p, const char *fmt, ...)
+enum { TEXT_MAX = 1024 };
+
+/* Without control bytes: what servers say is shown on terminals. */
+static void format(char text[TEXT_MAX], const char *fmt, va_list args)
 {
-	char text[1024];
+	vsnprintf(text, TEXT_MAX, fmt, args);
+	for (char *c = text; *c != '\0'; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+}
+
+void progress_stage(struct progress *p, const char *name, const char *state, const char *fmt, ...)
+{
+	char text[TEXT_MAX];
+	va_list args;
+
+	if (p == NULL || p->stage == NULL)
+		return;
+	va_start(args, fmt);
+	format(text, fmt, args);
+	va_end(args);
+	p->stage(p, name, state, text);
+}
+
+void progress_rest(struct progress *p)
+{
+	if (p != NULL && p->rest != NULL)
+		p->rest(p);
+}
+
+void progress_await(struct progress *p, const char *fmt, ...)
+{
+	char text[TEXT_MAX];
 	va_list args;
 
 	if (p == NULL)
 		return;
 	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
+	format(text, fmt, args);
 	va_end(args);
-	for (char *c = text; *c != '\0'; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '?';
+	if (p->await != NULL)
+		p->await(p, text);
+	else
+		progress_note(p, "waiting for %s", text);
+}
+
+void progress_note(struct progress *p, const char *fmt, ...)
+{
+	char text[TEXT_MAX];
+	va_list args;
+
+	if (p == NULL)
+		return;
+	va_start(args, fmt);
+	format(text, fmt, args);
+	va_end(args);
 	p->note(p, text);
 }

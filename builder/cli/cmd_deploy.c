@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "builder/cli/cluster.h"
 #include "builder/cli/deploy_cluster.h"
+#include "builder/cli/deploy_diff.h"
 #include "builder/cli/deploy_job.h"
 #include "builder/cli/image_ref.h"
 #include "k8s/explain.h"
@@ -21,6 +22,9 @@ static const struct option options[] = {
 	TEXT_OPTION("dry-run", 0, dry_run_mode, "client|server",
                     "Change nothing: show the plan, or let the cluster check every object",
                     .complete = COMPLETE_CHOICES, .choices = dry_run_choices),
+	FLAG_OPTION("diff", 0, diff,
+                    "Change nothing: show field by field what would change; status 1 if anything "
+                    "would"),
 	FLAG_OPTION("force-conflicts", 0, force_conflicts,
                     "Take fields that another field manager has set"),
 	JOB_OPTIONS,
@@ -169,12 +173,20 @@ static void tell_stage(struct deploy *d, const struct stage *stage, const struct
 	json_push(cJSON_GetObjectItemCaseSensitive(d->result, "stages"), row);
 	d->total.created += c->created;
 	d->total.changed += c->changed;
-	if (cli_json(d->cli))
+	if (cli_json(d->cli) || d->cli->options.diff || d->cli->live)
 		return;
 	fprintf(d->cli->out, "%-11s %zu created, %zu changed, %zu unchanged%s\n", stage->name,
 	        c->created, c->changed, c->unchanged,
 	        c->left > 0 ? "; the namespace is somebody else's and is left" : "");
 	fflush(d->cli->out);
+}
+
+/* What is to come, where progress is a table. */
+static void tell_pending(struct deploy *d)
+{
+	for (size_t i = 0; i < d->stages.n; i++)
+		progress_stage(d->cli->progress, d->stages.at[i].name, "pending", "%d objects",
+		               cJSON_GetArraySize(d->stages.at[i].items));
 }
 
 static void tell_plan(struct deploy *d)
@@ -228,10 +240,10 @@ static int prune(struct deploy *d, struct err *err)
 	for (const cJSON *o = d->owned != NULL ? d->owned->child : NULL; o != NULL; o = o->next) {
 		if (!prunable(d, o))
 			continue;
-		if (!dry_run &&
-		    object_delete(&d->lease.base, o, &d->cluster.opts, err) != 0)
+		if (!dry_run && object_delete(&d->lease.base, o, &d->cluster.opts, err) != 0)
 			return err_wrap(err, "prune");
 		d->pruned++;
+		progress_rest(d->cli->progress);
 		json_push_string(list, object_name(o));
 		if (!cli_json(d->cli))
 			fprintf(d->cli->out, "%-11s %s %s has left the spec%s\n", "prune",
@@ -348,6 +360,7 @@ static void tell_end(struct deploy *d)
 	json_add_bool(d->result, "unchanged", same);
 	json_add_string(d->result, "target", d->target);
 	json_add_string(d->result, "image", d->cluster.spec->fleet.image);
+	progress_rest(d->cli->progress);
 	if (cli_json(d->cli))
 		cli_print_json(d->cli, d->result);
 	else if (same)
@@ -381,6 +394,9 @@ static int run(struct deploy *d, struct err *err)
 	    k8s_render(&d->cluster.spec->fleet, NULL, &d->out, err) != 0)
 		return -1;
 	d->cluster.opts.dry_run = in_mode(d, "server");
+	if (d->cli->options.diff &&
+	    deploy_diff_begin(d->cli, &d->cluster.opts, d->result, err) != 0)
+		return -1;
 	if (in_mode(d, "client")) {
 		if (choose_target(d, err) != 0)
 			return -1;
@@ -398,9 +414,13 @@ static int run(struct deploy *d, struct err *err)
 	stages_plan(&d->out, d->target, &d->stages);
 	if (d->cli->options.job_only)
 		keep_job_stage(&d->stages);
+	tell_pending(d);
 	if (apply_all(d, err) != 0)
 		return -1;
-	tell_end(d);
+	if (d->cli->options.diff)
+		deploy_diff_end(d->cli, d->result, d->pruned);
+	else
+		tell_end(d);
 	return 0;
 }
 
@@ -425,8 +445,13 @@ const struct command cmd_deploy = {
 		"anything of a stage is sent.\n\n"
 		"It can be run again at any time: after a failure or Ctrl-C it goes on, and when "
 		"nothing has changed it says so. What has left the spec is deleted, by the owner's "
-		"label alone; volumes and claims never are.\n",
-	.examples = "slipway deploy\tApply the fleet and start the first target's job\n"
+		"label alone; volumes and claims never are.\n\n"
+		"--diff changes nothing: the server says what would come of it (a dry run), and "
+		"fields that would change are shown with both values. It exits 0 when nothing "
+		"would change, 1 when something would, 2 to 5 as every command does, 11 at any "
+		"other failure.\n",
+	.examples = "slipway deploy --diff\tWhat would change\n"
+		    "slipway deploy\tApply the fleet and start the first target's job\n"
 		    "slipway deploy --dry-run=server\tLet the cluster check every object\n"
 		    "slipway deploy --job g5\tRun on another target\n",
 	.options = options,

@@ -4,11 +4,14 @@
 #include <string.h>
 
 #include "builder/cli/cluster.h"
+#include "builder/cli/price_option.h"
 #include "builder/deploy/lease.h"
+#include "builder/deploy/status.h"
 #include "builder/deploy/undeploy.h"
 
 static const struct option options[] = {
 	CLUSTER_OPTIONS,
+	PRICE_OPTION,
 	FLAG_OPTION("keep-data", 0, keep_data, "Leave the file system, its claim and its driver"),
 	FLAG_OPTION("yes", 'y', yes, "Delete; without it, what would go is shown"),
 };
@@ -90,15 +93,26 @@ static size_t tell_going(struct cli *cli, const cJSON *owned, const struct undep
 	return n;
 }
 
+/* ", 0.24 USD an hour": of the file system behind the fleet's claim, where prices tell it. */
+static void add_storage_price(const struct prices *prices, const cJSON *owned, struct strbuf *sb)
+{
+	char text[PRICE_TEXT_MAX];
+	int64_t micros;
+
+	if (prices != NULL && prices_storage(prices, claim_gib(owned), &micros))
+		strbuf_addf(sb, ", %s an hour", price_text(prices, micros, text));
+}
+
 /* What undeploy never touches, and goes on costing. */
-static void tell_standing(const struct fleet *fleet, bool keep_data, struct strbuf *left)
+static void tell_standing(const struct fleet *fleet, bool keep_data, const char *price,
+                          struct strbuf *left)
 {
 	if (fleet->storage->fsx.set && fleet->storage->fsx.id != NULL)
-		strbuf_addf(left, "file system %s: it was there before the fleet\n",
-		            fleet->storage->fsx.id);
+		strbuf_addf(left, "file system %s: it was there before the fleet%s\n",
+		            fleet->storage->fsx.id, price);
 	else if (fleet->storage->fsx.set && keep_data)
-		strbuf_addf(left, "the file system behind the claim %s: kept as asked\n",
-		            fleet->claim);
+		strbuf_addf(left, "the file system behind the claim %s: kept as asked%s\n",
+		            fleet->claim, price);
 	strbuf_addf(left, "the cluster %s itself: `eksctl delete cluster --name %s --region %s`\n",
 	            fleet->cluster_name, fleet->cluster_name, fleet->cluster->region);
 }
@@ -107,6 +121,7 @@ static void tell_end(struct cli *cli, size_t n, const struct strbuf *left, cJSON
 {
 	json_add_int(result, "deleted", (int64_t)n);
 	json_add_string(result, "still_there", strbuf_str(left));
+	progress_rest(cli->progress);
 	if (cli_json(cli)) {
 		cli_print_json(cli, result);
 		return;
@@ -133,11 +148,14 @@ static int cmd_undeploy_run(struct cli *cli, struct err *err)
 {
 	AUTO(json) cJSON *owned = NULL;
 	AUTO(json) cJSON *result = cJSON_CreateObject();
-	AUTO(strbuf) struct strbuf left = STRBUF_INIT(16384);
+	AUTO(strbuf) struct strbuf left = STRBUF_INIT(16384), price = STRBUF_INIT(256);
+	struct prices prices;
+	bool priced;
 	cJSON *list = json_add_array(result, "objects");
 	struct cluster c;
 
-	if (cluster_open(cli, &c, err) != 0 || find_owned(&c, &owned, err) != 0)
+	if (cluster_open(cli, &c, err) != 0 || price_option(cli, &prices, &priced, err) != 0 ||
+	    find_owned(&c, &owned, err) != 0)
 		return err_wrap(err, "undeploy");
 	struct undeploy_opts opts = {c.opts, k8s_pool_label(&c.spec->fleet),
 	                             cli->options.keep_data};
@@ -151,7 +169,8 @@ static int cmd_undeploy_run(struct cli *cli, struct err *err)
 	}
 	if (take_down(&c, owned, &opts, &left, err) != 0)
 		return err_wrap(err, "undeploy");
-	tell_standing(&c.spec->fleet, opts.keep_data, &left);
+	add_storage_price(priced ? &prices : NULL, owned, &price);
+	tell_standing(&c.spec->fleet, opts.keep_data, strbuf_str(&price), &left);
 	tell_end(cli, n, &left, result);
 	return 0;
 }

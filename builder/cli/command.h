@@ -17,12 +17,15 @@ enum exit_status {
 	EXIT_OK = 0,
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
-	EXIT_REFUSED = 3, /* the spec is wrong, or the image check refused the image */
-	EXIT_DENIED = 4,  /* the server refused: credentials or permission */
-	EXIT_NETWORK = 5, /* network trouble, worth a retry */
+	EXIT_REFUSED = 3,  /* the spec is wrong, or the image check refused the image */
+	EXIT_DENIED = 4,   /* the server refused: credentials or permission */
+	EXIT_NETWORK = 5,  /* network trouble, worth a retry */
 	EXIT_CAPACITY = 6, /* no target of the fleet has machines for the job */
 	EXIT_BUSY = 7,     /* another deploy or undeploy is at work on the fleet */
-	EXIT_JOB = 8       /* the job has failed */
+	EXIT_JOB = 8,      /* the job has failed */
+	EXIT_WAITING = 9,  /* status: something is deployed, the job does not run yet */
+	EXIT_ABSENT = 10,  /* status: nothing is deployed */
+	EXIT_UNKNOWN = 11  /* deploy --diff, where 1 means differences: what is 1 elsewhere */
 };
 
 struct cli {
@@ -34,6 +37,8 @@ struct cli {
 	struct progress *progress; /* NULL = silent */
 	FILE *out;                 /* results */
 	bool json_printed;         /* a JSON document went to `out` */
+	bool live;                 /* progress is redrawn on the terminal that `out` is too */
+	enum exit_status verdict;  /* of a command that went well and found something to say */
 };
 
 struct command {
@@ -80,6 +85,6 @@ extern const struct command cmd_build, cmd_push, cmd_index, cmd_inspect, cmd_ver
 	cmd_scan, cmd_iam, cmd_schema, cmd_doctor, cmd_completion, cmd_version, cmd_help;
 extern const struct command cmd_render, cmd_explain, cmd_instances, cmd_diagram, cmd_nettest,
 	cmd_pipeline;
-extern const struct command cmd_deploy, cmd_undeploy;
+extern const struct command cmd_deploy, cmd_undeploy, cmd_status, cmd_logs;
 
 #endif

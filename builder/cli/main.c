@@ -77,12 +77,14 @@ static enum exit_status finish(struct cli *cli, int result, struct err *err)
 	if (result == 0 && (fflush(cli->out) != 0 || ferror(cli->out)))
 		result = err_set(err, ERR_IO, "write standard output");
 	if (result == 0)
-		return EXIT_OK;
+		return cli->verdict;
 	print_error(err, colour);
 	if (cli_json(cli) && !cli->json_printed)
 		print_error_json(cli, err);
 	fflush(cli->out);
-	return cli_exit_status(err);
+	enum exit_status status = cli_exit_status(err);
+
+	return status == EXIT_FAILED && cli->verdict != EXIT_OK ? cli->verdict : status;
 }
 
 static int parse_arguments(struct cli *cli, int argc, char **argv, struct err *err)
@@ -119,6 +121,7 @@ static enum exit_status run_command(const struct command *command, int argc, cha
 		struct progress_view *view = progress_view_new(cli.options.progress, stderr);
 
 		cli.progress = progress_view_progress(view);
+		cli.live = progress_view_live(view) && isatty(fileno(cli.out));
 		result = command->run(&cli, &err);
 		progress_view_free(view);
 	}

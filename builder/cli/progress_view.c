@@ -10,14 +10,16 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "builder/cli/stage_table.h"
 
 enum view_mode { VIEW_TTY, VIEW_PLAIN, VIEW_JSON, VIEW_NONE };
 
 enum {
 	VIEW_REDRAW_MS = 100, /* at most ten frames a second */
-	VIEW_BARS_MAX = 12,   /* rows of the live display */
+	VIEW_ROWS_MAX = 12,   /* of the live display */
 	VIEW_BAR_WIDTH = 24,
-	VIEW_LABEL_WIDTH = 38
+	VIEW_LABEL_WIDTH = 38,
+	VIEW_TICK_MS = 1000 /* how often a table of stages is redrawn by itself */
 };
 
 struct task {
@@ -35,6 +37,11 @@ struct progress_view {
 	VEC(struct task) tasks;
 	unsigned rows_drawn;
 	int64_t drawn_ms;
+	struct stage_table stages;
+	bool resting; /* others print: nothing is drawn until there is news */
+	pthread_t ticker;
+	bool ticking, stop;
+	pthread_cond_t stopped;
 };
 
 static int64_t now_ms(void)
@@ -105,9 +112,11 @@ static void draw(struct progress_view *v, bool force)
 	AUTO(strbuf) struct strbuf frame = STRBUF_INIT(64 << 10);
 	unsigned width = columns(v->to), rows = 0;
 
-	if (v->mode != VIEW_TTY || (!force && now_ms() - v->drawn_ms < VIEW_REDRAW_MS))
+	if (v->mode != VIEW_TTY || v->resting ||
+	    (!force && now_ms() - v->drawn_ms < VIEW_REDRAW_MS))
 		return;
-	for (size_t i = 0; i < v->tasks.n && rows < VIEW_BARS_MAX; i++)
+	rows = stage_table_text(&v->stages, now_ms(), width - 1, &frame);
+	for (size_t i = 0; i < v->tasks.n && rows < VIEW_ROWS_MAX; i++)
 		if (v->tasks.at[i].running) {
 			add_bar(&frame, &v->tasks.at[i], width);
 			rows++;
@@ -124,6 +133,7 @@ static void say(struct progress_view *v, const char *text)
 {
 	if (v->mode == VIEW_TTY)
 		clear_rows(v);
+	v->resting = false;
 	fprintf(v->to, "%s\n", text);
 	draw(v, true);
 	fflush(v->to);
@@ -222,6 +232,64 @@ static void view_note(struct progress *p, const char *text)
 	pthread_mutex_unlock(&v->lock);
 }
 
+/* ---- stages ---- */
+
+/* Time passes in the table while kubectl is waited for. */
+static void *tick(void *arg)
+{
+	struct progress_view *v = arg;
+
+	pthread_mutex_lock(&v->lock);
+	while (!v->stop) {
+		struct timespec next;
+
+		clock_gettime(CLOCK_REALTIME, &next);
+		next.tv_sec += VIEW_TICK_MS / 1000;
+		pthread_cond_timedwait(&v->stopped, &v->lock, &next);
+		if (!v->stop)
+			draw(v, true);
+	}
+	pthread_mutex_unlock(&v->lock);
+	return NULL;
+}
+
+static void view_stage(struct progress *p, const char *name, const char *state, const char *detail)
+{
+	struct progress_view *v = (struct progress_view *)p;
+
+	pthread_mutex_lock(&v->lock);
+	stage_table_set(&v->stages, name, state, detail, now_ms());
+	v->resting = false;
+	if (!v->ticking)
+		v->ticking = pthread_create(&v->ticker, NULL, tick, v) == 0;
+	draw(v, true);
+	pthread_mutex_unlock(&v->lock);
+}
+
+static void view_await(struct progress *p, const char *text)
+{
+	struct progress_view *v = (struct progress_view *)p;
+
+	pthread_mutex_lock(&v->lock);
+	stage_table_await(&v->stages, text);
+	v->resting = false;
+	draw(v, true);
+	pthread_mutex_unlock(&v->lock);
+}
+
+static void view_rest(struct progress *p)
+{
+	struct progress_view *v = (struct progress_view *)p;
+
+	pthread_mutex_lock(&v->lock);
+	if (!v->resting)
+		draw(v, true);
+	v->rows_drawn = 0;
+	v->resting = true;
+	stage_table_forget(&v->stages);
+	pthread_mutex_unlock(&v->lock);
+}
+
 static enum view_mode choose_mode(const char *mode, FILE *to)
 {
 	if (strcmp(mode, "none") == 0)
@@ -239,10 +307,19 @@ struct progress_view *progress_view_new(const char *mode, FILE *to)
 {
 	struct progress_view *v = mem_zalloc(sizeof(*v));
 
-	v->progress = (struct progress){view_start, view_advance, view_finish, view_note};
+	v->progress = (struct progress){.start = view_start,
+	                                .advance = view_advance,
+	                                .finish = view_finish,
+	                                .note = view_note};
 	v->mode = choose_mode(mode, to);
+	if (v->mode == VIEW_TTY) {
+		v->progress.stage = view_stage;
+		v->progress.await = view_await;
+		v->progress.rest = view_rest;
+	}
 	v->to = to;
 	pthread_mutex_init(&v->lock, NULL);
+	pthread_cond_init(&v->stopped, NULL);
 	return v;
 }
 
@@ -251,11 +328,33 @@ struct progress *progress_view_progress(struct progress_view *view)
 	return view->mode == VIEW_NONE ? NULL : &view->progress;
 }
 
+bool progress_view_live(const struct progress_view *view)
+{
+	return view->mode == VIEW_TTY;
+}
+
+static void stop_ticking(struct progress_view *v)
+{
+	if (!v->ticking)
+		return;
+	pthread_mutex_lock(&v->lock);
+	v->stop = true;
+	pthread_cond_signal(&v->stopped);
+	pthread_mutex_unlock(&v->lock);
+	pthread_join(v->ticker, NULL);
+}
+
 void progress_view_free(struct progress_view *view)
 {
 	if (view == NULL)
 		return;
-	clear_rows(view);
+	stop_ticking(view);
+	/* Bars go, a table of stages stays. */
+	for (size_t i = 0; i < view->tasks.n; i++)
+		view->tasks.at[i].running = false;
+	draw(view, true);
+	stage_table_done(&view->stages);
+	pthread_cond_destroy(&view->stopped);
 	for (size_t i = 0; i < view->tasks.n; i++)
 		free(view->tasks.at[i].label);
 	vec_done(&view->tasks);

@@ -18,7 +18,11 @@ struct progress_view *progress_view_new(const char *mode, FILE *to);
 /* The interface that libraries report to; NULL for mode none. */
 struct progress *progress_view_progress(struct progress_view *view);
 
-/* Ends the display (bars of unfinished tasks are removed) and frees it; accepts NULL. */
+/* Is it redrawn in place? */
+bool progress_view_live(const struct progress_view *view);
+
+/* Ends the display (bars of unfinished tasks are removed, a table of stages stays) and frees it;
+ * accepts NULL. */
 void progress_view_free(struct progress_view *view);
 
 /* True when colours are wanted: a terminal, TERM is not dumb, NO_COLOR is unset or empty. */

@@ -146,8 +146,15 @@ static bool namespace_to_come(const struct apply_opts *opts, const struct err *e
 	       strstr(err->msg, "namespaces") != NULL;
 }
 
-int stage_apply(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
-                struct apply_counts *ret, struct err *err)
+static void observe(const struct apply_opts *opts, const struct stage *stage, const cJSON *before,
+                    const cJSON *after)
+{
+	if (opts->observe != NULL)
+		opts->observe(opts->observe_ctx, stage, before, after);
+}
+
+static int apply_items(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
+                       struct apply_counts *ret, struct err *err)
 {
 	AUTO(strbuf) struct strbuf all = STRBUF_INIT(0), input = STRBUF_INIT(0);
 	AUTO(json) cJSON *before = NULL, *after = NULL, *sent = cJSON_CreateArray();
@@ -165,13 +172,29 @@ int stage_apply(struct kubectl *k, const struct stage *stage, const struct apply
 	print_items(sent, &input);
 	if (send_items(k, strbuf_str(&input), opts, &after, err) == 0) {
 		count(sent, before, after, opts->dry_run, ret);
+		observe(opts, stage, before, after);
 		return 0;
 	}
 	if (!namespace_to_come(opts, err))
 		return opts->dry_run ? err_wrap(err, "stage %s", stage->name)
 		                     : tell_partial(k, stage, sent, before, err);
+	observe(opts, stage, before, NULL);
 	ret->created = n - (size_t)cJSON_GetArraySize(before);
 	ret->unchanged = n - ret->created;
+	return 0;
+}
+
+int stage_apply(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
+                struct apply_counts *ret, struct err *err)
+{
+	progress_stage(k->progress, stage->name, "applying", "%d objects",
+	               cJSON_GetArraySize(stage->items));
+	if (apply_items(k, stage, opts, ret, err) != 0) {
+		progress_stage(k->progress, stage->name, "failed", "%s", "");
+		return -1;
+	}
+	progress_stage(k->progress, stage->name, "ready", "%zu created, %zu changed, %zu unchanged",
+	               ret->created, ret->changed, ret->unchanged);
 	return 0;
 }
 

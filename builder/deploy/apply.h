@@ -32,6 +32,11 @@ struct apply_opts {
 	bool dry_run;         /* the server checks, nothing is kept */
 	bool force_conflicts; /* take fields from other managers */
 	int64_t deadline_ms;  /* of the clock; waiting ends here */
+	/* Told of each stage that was applied: its objects before and after (NULL: a dry run could
+	 * not say). NULL = nobody listens. */
+	void (*observe)(void *ctx, const struct stage *stage, const cJSON *before,
+	                const cJSON *after);
+	void *observe_ctx;
 };
 
 struct apply_counts {

@@ -32,13 +32,9 @@ static size_t add_globals(const struct kubectl_exec *k, const char **argv)
 	return n;
 }
 
-static int call_program(struct kubectl *base, const char *const *args, const char *input,
-                        struct kubectl_reply *reply, struct err *err)
+void kubectl_exec_argv(const struct kubectl_exec *k, const char *const *args,
+                       const char *argv[KUBECTL_ARGV_MAX])
 {
-	struct kubectl_exec *k = (struct kubectl_exec *)base;
-	const char *argv[KUBECTL_ARGS_MAX + 6];
-	struct proc_result r = {.out = STRBUF_INIT(KUBECTL_OUTPUT_MAX),
-	                        .err_text = STRBUF_INIT(KUBECTL_ERROR_MAX)};
 	size_t n = add_globals(k, argv);
 
 	for (size_t i = 0; args[i] != NULL; i++) {
@@ -47,16 +43,27 @@ static int call_program(struct kubectl *base, const char *const *args, const cha
 		argv[n++] = args[i];
 	}
 	argv[n] = NULL;
+}
+
+int kubectl_exec_missing(const struct kubectl_exec *k, struct err *err)
+{
+	err_set(err, ERR_NOT_FOUND, "there is no '%s' to reach the cluster with", k->program);
+	return err_hint(err, "Install kubectl 1.%d or newer, or name it in $KUBECTL.",
+	                KUBECTL_MINOR_MIN);
+}
+
+static int call_program(struct kubectl *base, const char *const *args, const char *input,
+                        struct kubectl_reply *reply, struct err *err)
+{
+	struct kubectl_exec *k = (struct kubectl_exec *)base;
+	const char *argv[KUBECTL_ARGV_MAX];
+	struct proc_result r = {.out = STRBUF_INIT(KUBECTL_OUTPUT_MAX),
+	                        .err_text = STRBUF_INIT(KUBECTL_ERROR_MAX)};
+
+	kubectl_exec_argv(k, args, argv);
 	if (proc_run(argv, input, k->timeout_ms, &r, err) != 0) {
 		proc_result_done(&r);
-		if (err->code == ERR_NOT_FOUND) {
-			err_set(err, ERR_NOT_FOUND, "there is no '%s' to reach the cluster with",
-			        k->program);
-			return err_hint(err,
-			                "Install kubectl 1.%d or newer, or name it in $KUBECTL.",
-			                KUBECTL_MINOR_MIN);
-		}
-		return -1;
+		return err->code == ERR_NOT_FOUND ? kubectl_exec_missing(k, err) : -1;
 	}
 	*reply = (struct kubectl_reply){r.exit_status, r.out, r.err_text};
 	return 0;

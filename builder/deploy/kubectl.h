@@ -39,6 +39,14 @@ struct kubectl_exec {
 };
 void kubectl_exec_init(struct kubectl_exec *k, struct clock *clock, struct progress *progress);
 
+/* The whole command line of a call, NULL-terminated: for what is read while it runs. */
+enum { KUBECTL_ARGV_MAX = KUBECTL_ARGS_MAX + 6 };
+void kubectl_exec_argv(const struct kubectl_exec *k, const char *const *args,
+                       const char *argv[KUBECTL_ARGV_MAX]);
+
+/* Sets *err: there is no such program. Returns -1. */
+int kubectl_exec_missing(const struct kubectl_exec *k, struct err *err);
+
 /*
  * One call with retries; any exit status but 0 becomes an error that says what to do about it
  * (kubectl_advice). The reply's output is the caller's; kubectl_reply_done.

@@ -318,8 +318,8 @@ static int look_once(struct run *r, enum decision *ret, bool *ret_more, char cau
 		return -1;
 	if (*ret == DECIDE_STUCK && !(to_the_end && r->machine.ran))
 		return tell_stuck(r, cause, err);
-	*ret_more = *ret == DECIDE_WAIT || *ret == DECIDE_STUCK ||
-	            (*ret == DECIDE_RUNS && to_the_end);
+	*ret_more =
+		*ret == DECIDE_WAIT || *ret == DECIDE_STUCK || (*ret == DECIDE_RUNS && to_the_end);
 	if (*ret_more && is_bounded(r) && o.now_ms >= r->opts->apply.deadline_ms)
 		return tell_late(r, cause, err);
 	return 0;
@@ -372,8 +372,9 @@ static int tell_exhausted(const struct run *r, struct err *err)
 {
 	size_t n = r->opts->fleet->n_targets;
 
-	err_set(err, ERR_CAPACITY, n == 1 ? "the fleet's one target has no capacity"
-	                                  : "none of the %zu targets has capacity",
+	err_set(err, ERR_CAPACITY,
+	        n == 1 ? "the fleet's one target has no capacity"
+	               : "none of the %zu targets has capacity",
 	        n);
 	return err_hint(err, "Run this again later, or with --keep-trying; more kinds of capacity, "
 	                     "instance types or targets in the spec help too.");

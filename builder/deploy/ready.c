@@ -168,8 +168,8 @@ static int look(struct kubectl *k, const char *input, cJSON **ret, struct err *e
 	return kubectl_list(k, get, input, ret, err);
 }
 
-int stage_await(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
-                struct err *err)
+static int await_items(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
+                       struct err *err)
 {
 	AUTO(strbuf)
 	struct strbuf input = STRBUF_INIT(0), why = STRBUF_INIT(1024), said = STRBUF_INIT(1024);
@@ -194,9 +194,20 @@ int stage_await(struct kubectl *k, const struct stage *stage, const struct apply
 			                     "--timeout waits longer.");
 		}
 		if (strcmp(strbuf_str(&why), strbuf_str(&said)) != 0)
-			progress_note(k->progress, "waiting for %s", strbuf_str(&why));
+			progress_await(k->progress, "%s", strbuf_str(&why));
 		strbuf_reset(&said);
 		strbuf_adds(&said, strbuf_str(&why));
 		k->clock->sleep_ms(k->clock, POLL_MS);
 	}
+}
+
+int stage_await(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
+                struct err *err)
+{
+	int rc;
+
+	progress_stage(k->progress, stage->name, "waiting", "%s", "");
+	rc = await_items(k, stage, opts, err);
+	progress_stage(k->progress, stage->name, rc == 0 ? "ready" : "failed", "%s", "");
+	return rc;
 }

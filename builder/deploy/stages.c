@@ -72,15 +72,17 @@ static int ask_resources(struct kubectl *k, cJSON **ret, struct err *err)
 {
 	static const char *const args[] = {"api-resources", "--verbs=list", "-o", "name", NULL};
 	struct kubectl_reply reply = {.out = STRBUF_INIT(KUBECTL_OUTPUT_MAX)};
+	cJSON *names;
 
 	if (k->call(k, args, NULL, &reply, err) != 0)
 		return -1;
-	*ret = names_of(strbuf_str(&reply.out));
-	if (cJSON_GetArraySize(*ret) > 0) {
+	names = names_of(strbuf_str(&reply.out));
+	if (cJSON_GetArraySize(names) > 0) {
 		kubectl_reply_done(&reply);
+		*ret = names;
 		return 0;
 	}
-	cJSON_Delete(*ret);
+	cJSON_Delete(names);
 	kubectl_advice(strbuf_str(&reply.err_text), err);
 	kubectl_reply_done(&reply);
 	return err_wrap(err, "ask the cluster what it knows");

@@ -38,7 +38,7 @@ static int await_none(struct kubectl *k, const char *const *args, const char *wh
 			return err_hint(err, "Run the same command again: it goes on from here.");
 		}
 		if (n != said)
-			progress_note(k->progress, "waiting for %d %s to go", n, what);
+			progress_await(k->progress, "%d %s to go", n, what);
 		said = n;
 		k->clock->sleep_ms(k->clock, POLL_MS);
 	}
@@ -143,6 +143,17 @@ static int delete_namespace(struct kubectl *k, const cJSON *namespace,
 	return 0;
 }
 
+/* A live table names what is being deleted; elsewhere it is a line each. */
+static void tell_deletion(struct kubectl *k, const cJSON *object)
+{
+	const char *kind = json_string(object, "kind");
+
+	if (k->progress != NULL && k->progress->await != NULL)
+		progress_await(k->progress, "%s %s", kind, object_name(object));
+	else
+		progress_note(k->progress, "delete %s %s", kind, object_name(object));
+}
+
 static int delete_one(struct kubectl *k, const cJSON *object, const struct undeploy_opts *opts,
                       struct strbuf *left, struct err *err)
 {
@@ -152,22 +163,58 @@ static int delete_one(struct kubectl *k, const cJSON *object, const struct undep
 	case LEAVE_NAMESPACE:
 		return delete_namespace(k, object, opts, left, err);
 	default:
-		progress_note(k->progress, "delete %s %s", json_string(object, "kind"),
-		              object_name(object));
+		tell_deletion(k, object);
 		return object_delete(k, object, &opts->apply, err);
 	}
+}
+
+/* What a rank is called where stages are shown. */
+static const char *const rank_names[] = {[LEAVE_JOB] = "job",
+                                         [LEAVE_CLAIM] = "claim",
+                                         [LEAVE_VOLUME] = "volume",
+                                         [LEAVE_POOL] = "pools",
+                                         [LEAVE_NODE_CLASS] = "node classes",
+                                         [LEAVE_PLUGIN] = "plugins",
+                                         [LEAVE_RBAC] = "rights",
+                                         [LEAVE_NAMESPACE] = "namespace"};
+
+static int count_rank(const cJSON *owned, int rank, const struct undeploy_opts *opts)
+{
+	int n = 0;
+
+	for (const cJSON *o = owned->child; o != NULL; o = o->next)
+		n += (int)kind_of(o)->leave == rank && undeploy_takes(o, opts);
+	return n;
+}
+
+static int delete_rank(struct kubectl *k, const cJSON *owned, int rank,
+                       const struct undeploy_opts *opts, struct strbuf *left, struct err *err)
+{
+	for (const cJSON *o = owned->child; o != NULL; o = o->next)
+		if ((int)kind_of(o)->leave == rank && undeploy_takes(o, opts) &&
+		    delete_one(k, o, opts, left, err) != 0)
+			return -1;
+	return rank == LEAVE_POOL ? await_nodes(k, owned, opts, err) : 0;
 }
 
 int undeploy_run(struct kubectl *k, const cJSON *owned, const struct undeploy_opts *opts,
                  struct strbuf *left, struct err *err)
 {
+	for (int rank = LEAVE_JOB; rank <= LEAVE_NAMESPACE; rank++)
+		if (count_rank(owned, rank, opts) > 0)
+			progress_stage(k->progress, rank_names[rank], "pending", "%d to delete",
+			               count_rank(owned, rank, opts));
 	for (int rank = LEAVE_JOB; rank <= LEAVE_NAMESPACE; rank++) {
-		for (const cJSON *o = owned->child; o != NULL; o = o->next)
-			if ((int)kind_of(o)->leave == rank && undeploy_takes(o, opts) &&
-			    delete_one(k, o, opts, left, err) != 0)
-				return -1;
-		if (rank == LEAVE_POOL && await_nodes(k, owned, opts, err) != 0)
+		int n = count_rank(owned, rank, opts);
+
+		if (n > 0)
+			progress_stage(k->progress, rank_names[rank], "deleting", "%s", "");
+		if (delete_rank(k, owned, rank, opts, left, err) != 0) {
+			progress_stage(k->progress, rank_names[rank], "failed", "%s", "");
 			return -1;
+		}
+		if (n > 0)
+			progress_stage(k->progress, rank_names[rank], "gone", "%d deleted", n);
 	}
 	return 0;
 }

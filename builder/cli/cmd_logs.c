@@ -1,0 +1,240 @@
+/*
+ * slipway logs: the ranks of the job in the cluster, merged by time.
+ */
+#include <string.h>
+
+#include "base/jsonw.h"
+#include "base/text.h"
+#include "base/timestamp.h"
+#include "builder/cli/cluster.h"
+#include "builder/deploy/collect.h"
+#include "builder/deploy/logs.h"
+
+static const struct option options[] = {
+	CLUSTER_OPTIONS,
+	TEXT_OPTION("rank", 0, rank, "N", "Only this rank's pod"),
+	FLAG_OPTION("follow", 'F', follow, "Go on while pods run"),
+	TEXT_OPTION("since", 0, since, "DURATION", "Only lines younger than, as in 90s, 10m or 2h"),
+	NUMBER_OPTION("tail", 0, tail, "LINES", "Only the last lines of each rank"),
+	FLAG_OPTION("previous", 'p', previous, "Of the containers that ran before a restart"),
+};
+
+/* ---- options ---- */
+
+static int parse_rank(const char *text, int64_t *ret, struct err *err)
+{
+	*ret = -1;
+	if (text == NULL || (text_int64(text, strlen(text), ret) && *ret >= 0 && *ret < 1000000))
+		return 0;
+	return err_set(err, ERR_USAGE, "--rank: '%s' is no rank", text);
+}
+
+/* What kubectl takes: whole numbers with a unit, one after another. */
+static int check_since(const char *text, struct err *err)
+{
+	const char *at = text;
+
+	if (text == NULL)
+		return 0;
+	while (*at != '\0') {
+		size_t digits = strspn(at, "0123456789");
+
+		if (digits == 0 || digits > 6 || at[digits] == '\0' ||
+		    strchr("hms", at[digits]) == NULL)
+			break;
+		at += digits + 1;
+	}
+	if (*at == '\0' && at != text && strlen(text) < 24)
+		return 0;
+	err_set(err, ERR_USAGE, "--since: '%s' is no duration", text);
+	return err_hint(err, "Write it as 90s, 10m, 2h or 1h30m.");
+}
+
+/* ---- lines ---- */
+
+struct printer {
+	struct cli *cli;
+	int width; /* of the widest rank */
+};
+
+static const char *rank_text(const struct log_source *s, char out[24])
+{
+	if (s->rank < 0)
+		snprintf(out, 24, "launcher");
+	else
+		snprintf(out, 24, "%lld", (long long)s->rank);
+	return out;
+}
+
+/* A log may hold anything: a terminal gets no control bytes of it but tabs. */
+static void print_text(struct printer *p, const struct log_source *s, const struct log_line *line)
+{
+	AUTO(strbuf) struct strbuf out = STRBUF_INIT(0);
+	char rank[24];
+
+	strbuf_addf(&out, "[%*s] ", p->width, rank_text(s, rank));
+	for (size_t i = 0; i < line->len; i++) {
+		unsigned char c = (unsigned char)line->text[i];
+
+		strbuf_addc(&out, (c < 0x20 && c != '\t') || c == 0x7f ? '?' : (char)c);
+	}
+	if (line->cut)
+		strbuf_adds(&out, " [cut]");
+	strbuf_addc(&out, '\n');
+	fputs(strbuf_str(&out), p->cli->out);
+}
+
+/* "2026-11-21T10:00:00.123456789Z" */
+static void add_time(struct jsonw *w, int64_t ns)
+{
+	char seconds[TIMESTAMP_MAX], text[TIMESTAMP_MAX + 16];
+	size_t len;
+
+	jsonw_key(w, "time");
+	if (ns <= 0) {
+		jsonw_null(w);
+		return;
+	}
+	len = strlen(timestamp_extended(ns / 1000000, seconds)) - 1;
+	snprintf(text, sizeof(text), "%.*s.%09lldZ", (int)len, seconds,
+	         (long long)(ns % 1000000000));
+	jsonw_string(w, text);
+}
+
+static void print_json(struct printer *p, const struct log_source *s, const struct log_line *line)
+{
+	AUTO(strbuf) struct strbuf out = STRBUF_INIT(0);
+	struct jsonw w;
+
+	jsonw_init(&w, &out, false);
+	jsonw_begin_object(&w);
+	jsonw_key(&w, "rank");
+	if (s->rank >= 0)
+		jsonw_int(&w, s->rank);
+	else
+		jsonw_null(&w);
+	jsonw_key(&w, "pod");
+	jsonw_string(&w, s->pod);
+	add_time(&w, line->ns);
+	jsonw_key(&w, "text");
+	jsonw_string(&w, line->text);
+	jsonw_key(&w, "cut");
+	jsonw_bool(&w, line->cut);
+	jsonw_end_object(&w);
+	fprintf(p->cli->out, "%s\n", strbuf_str(&out));
+	p->cli->json_printed = true;
+}
+
+static void print_line(void *ctx, const struct log_source *s, const struct log_line *line)
+{
+	struct printer *p = ctx;
+
+	if (cli_json(p->cli))
+		print_json(p, s, line);
+	else
+		print_text(p, s, line);
+	if (p->cli->options.follow)
+		fflush(p->cli->out);
+}
+
+static void tell_problem(void *ctx, const struct log_source *s, const char *text)
+{
+	struct printer *p = ctx;
+	char rank[24];
+
+	progress_note(p->cli->progress, "%s%s (%s): %s", s->rank < 0 ? "" : "rank ",
+	              rank_text(s, rank), s->pod, text);
+}
+
+/* ---- the command ---- */
+
+static int find_sources(struct cli *cli, struct cluster *c, cJSON **ret_pods,
+                        struct log_source **ret, size_t *ret_n, struct err *err)
+{
+	const struct fleet *fleet = &c->spec->fleet;
+	AUTO(snapshot) struct snapshot shot = {0};
+	int64_t rank;
+
+	if (parse_rank(cli->options.rank, &rank, err) != 0 ||
+	    snapshot_owned(&c->kubectl.base, fleet, &shot, err) != 0)
+		return -1;
+	const struct fleet_target *target = status_target(fleet, shot.owned);
+
+	if (target == NULL) {
+		err_set(err, ERR_NOT_FOUND, "no job of '%s' is in the cluster", fleet->name);
+		return err_hint(err,
+		                "`slipway deploy` starts it; `slipway status` shows the fleet.");
+	}
+	if (job_pods(&c->kubectl.base, fleet, target, ret_pods, err) != 0)
+		return -1;
+	*ret_n = log_sources(*ret_pods, target->job, rank, &cli->arena, ret);
+	if (*ret_n > 0)
+		return 0;
+	if (rank >= 0)
+		err_set(err, ERR_NOT_FOUND, "the job '%s' has no pod of rank %lld", target->job,
+		        (long long)rank);
+	else
+		err_set(err, ERR_NOT_FOUND, "the job '%s' has no pods", target->job);
+	return err_hint(err, "`slipway status` tells what it waits for.");
+}
+
+static int read_logs(struct cli *cli, struct cluster *c, const struct log_source *sources, size_t n,
+                     struct err *err)
+{
+	struct printer printer = {.cli = cli};
+	struct logs_opts opts = {
+		.namespace = c->spec->fleet.namespace,
+		.follow = cli->options.follow,
+		.previous = cli->options.previous,
+		.since = cli->options.since,
+		.tail = cli->options.tail > 0 ? cli->options.tail : -1,
+		.ctx = &printer,
+		.line = print_line,
+		.problem = tell_problem,
+	};
+
+	for (size_t i = 0; i < n; i++) {
+		char rank[24];
+		int width = (int)strlen(rank_text(&sources[i], rank));
+
+		printer.width = width > printer.width ? width : printer.width;
+	}
+	if (logs_run(&c->kubectl, sources, n, &opts, err) == 0)
+		return 0;
+	/* Ctrl-C is how a person ends --follow. */
+	return cli->options.follow && err->code == ERR_INTERRUPTED ? 0 : -1;
+}
+
+static int cmd_logs_run(struct cli *cli, struct err *err)
+{
+	AUTO(json) cJSON *pods = NULL;
+	struct log_source *sources;
+	struct cluster c;
+	size_t n;
+
+	if (check_since(cli->options.since, err) != 0 || cluster_open(cli, &c, err) != 0 ||
+	    find_sources(cli, &c, &pods, &sources, &n, err) != 0 ||
+	    read_logs(cli, &c, sources, n, err) != 0)
+		return err_wrap(err, "logs");
+	return 0;
+}
+
+const struct command cmd_logs = {
+	.name = "logs",
+	.summary = "Show the logs of the job's ranks, merged by time",
+	.synopsis = "",
+	.details =
+		"Reads every pod of the job in the cluster through kubectl and puts their lines in "
+		"the order of their time, each behind its rank. A rank whose log cannot be read is "
+		"named on standard error and the others are shown; when none can be read the "
+		"command fails. Lines longer than 16 KiB are cut.\n\n"
+		"With --follow a pod that has not started is waited for; Ctrl-C ends it with "
+		"status 0. With --output json each line is an object: rank, pod, time, text, "
+		"cut.\n",
+	.examples = "slipway logs --tail 20\tThe last lines of each rank\n"
+		    "slipway logs --follow --rank 0\tOne rank, as it goes\n"
+		    "slipway logs --previous\tWhat was said before a restart\n",
+	.options = options,
+	.n_options = ARRAY_LEN(options),
+	.run = cmd_logs_run,
+};
