@@ -2,17 +2,12 @@
 # What the trainer writes, read by programs that know nothing of it: checkpoints, TensorBoard files, metrics.
 
 load lib
+load trainer
 setup() {
 	common_setup
 	TRAINER="$(dirname "$SLIPWAY")/$(dpkg --print-architecture)/slipway-trainer"
 }
 teardown() { common_teardown; }
-
-# unpack PACKAGE...: Debian packages into ./x, without installing them.
-unpack() {
-	(mkdir -p debs x && cd debs && apt-get download "$@" >/dev/null 2>&1) || skip "the package mirror is not reachable"
-	for package in debs/*.deb; do dpkg-deb -x "$package" x; done
-}
 
 @test "formats: a full checkpoint has Hugging Face's 183 tensors; its own client and torch read them" {
 	"$TRAINER" train --config_file_path full --batch_size 1 --max_steps 1 --logdir logs --output_dir out >/dev/null
@@ -62,8 +57,8 @@ unpack() {
 @test "formats: promtool finds nothing wrong with the metrics" {
 	unpack prometheus
 	port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])')
-	"$TRAINER" train --config_file_path tiny --batch_size 1 --max_steps 1000000 --num_epochs 1000 --log_steps 5 \
-		--metrics_port "$port" --logdir logs --output_dir out >/dev/null 2>&1 3>&- &
+	METRICS_PORT=$port "$TRAINER" train --config_file_path tiny --batch_size 1 --max_steps 1000000 --num_epochs 1000 \
+		--log_steps 5 --logdir logs --output_dir out >/dev/null 2>&1 3>&- &
 	PIDS+=($!)
 	for _ in $(seq 100); do
 		curl -sf "http://127.0.0.1:$port/metrics" >metrics 2>/dev/null && grep -q steps_total metrics && break

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -168,29 +169,29 @@ static void *serve(void *arg)
 
 /* ---- rank 0: waiting for all to come ---- */
 
-static int listen_at(const struct comm_place *place, int *ret_fd, struct err *err)
+/* IPv6's any address takes IPv4 too; where there is no IPv6, IPv4's. */
+static int listen_any(unsigned port)
 {
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
-	struct addrinfo *list = NULL;
-	AUTO_CLOSE int fd = -1;
-	char port[16];
-	int on = 1;
+	struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)};
+	struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1, off = 0;
+	bool is_six = fd >= 0;
 
-	snprintf(port, sizeof(port), "%u", place->port);
-	if (getaddrinfo(NULL, port, &hints, &list) != 0 || list == NULL)
-		return err_set(err, ERR_NETWORK, "no address to listen at");
-	fd = socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (!is_six)
+		fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (fd < 0 || bind(fd, list->ai_addr, list->ai_addrlen) != 0 ||
-	    listen(fd, SOMAXCONN) != 0) {
-		err_set(err, ERR_IO, "listen at port %u for the other ranks", place->port);
-		freeaddrinfo(list);
-		return -1;
-	}
-	freeaddrinfo(list);
-	*ret_fd = fd;
-	fd = -1;
-	return 0;
+	if (is_six)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (fd >= 0 &&
+	    (is_six ? bind(fd, (struct sockaddr *)&six, sizeof(six))
+	            : bind(fd, (struct sockaddr *)&four, sizeof(four))) == 0 &&
+	    listen(fd, SOMAXCONN) == 0)
+		return fd;
+	on = errno;
+	if (fd >= 0)
+		close(fd);
+	errno = on;
+	return -1;
 }
 
 static void admit(struct pmi *p, int fd)
@@ -234,10 +235,10 @@ static int name_missing(const struct pmi *p, const struct comm_place *place, uns
 static int gather(struct pmi *p, const struct comm_place *place, unsigned wait_s, struct err *err)
 {
 	double end = seconds() + wait_s;
-	AUTO_CLOSE int listener = -1;
+	AUTO_CLOSE int listener = listen_any(place->port);
 
-	if (listen_at(place, &listener, err) != 0)
-		return -1;
+	if (listener < 0)
+		return err_set(err, ERR_IO, "listen at port %u for the other ranks", place->port);
 	while (p->n_open < p->n_ranks) {
 		struct pollfd polled = {.fd = listener, .events = POLLIN};
 		double left = end - seconds();
