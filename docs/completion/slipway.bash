@@ -230,6 +230,7 @@ _slipway_deploy() {
 	--job) COMPREPLY=(); return;;
 	--image-digest) COMPREPLY=(); return;;
 	--dry-run) COMPREPLY=($(compgen -W "client server " -- "$cur")); return;;
+	--interval) COMPREPLY=(); return;;
 	--ca) COMPREPLY=($(compgen -f -- "$cur")); return;;
 	--username|-u) COMPREPLY=(); return;;
 	--retries) COMPREPLY=(); return;;
@@ -240,7 +241,7 @@ _slipway_deploy() {
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--file --set --context --kubeconfig --timeout --job --image-digest --dry-run --force-conflicts --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--file --set --context --kubeconfig --timeout --job --image-digest --dry-run --force-conflicts --keep-trying --no-failover --wait --no-wait --in-cluster --job-only --interval --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi

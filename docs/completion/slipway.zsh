@@ -208,6 +208,13 @@ _slipway() {
 		'--image-digest=[The image'\''s digest, instead of asking the registry for its tag'\''s]:DIGEST:' \
 		'--dry-run=[Change nothing\: show the plan, or let the cluster check every object]:client|server:(client server )' \
 		'--force-conflicts[Take fields that another field manager has set]' \
+		'--keep-trying[When no target has capacity, pause and try all of them again, for ever]' \
+		'--no-failover[Stay with the first target, whatever its capacity]' \
+		'--wait[Wait until the job has ended; status 8 if it failed]' \
+		'--no-wait[Return when the job is started, not when its pods run]' \
+		'--in-cluster[Leave the job to a Job in the cluster that does all this; return at once]' \
+		'--job-only[The job alone\: pools, plugins and storage are there already]' \
+		'--interval=[Pause between two looks at the cluster, as in 30s]:DURATION:' \
 		'--insecure[Speak plain http to the registries of this command]' \
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
