@@ -215,7 +215,8 @@ static const struct field failover_rows[] = {
              "First pause of --keep-trying after all targets; it doubles up to 32 times this.",
              .check = check_duration, .fallback_doc = "1m"),
 	TEXT_AT(struct failover_section, image, "image",
-                "Image with slipway and kubectl, by digest: what `slipway deploy --in-cluster` runs.",
+                "Image with slipway and kubectl, by digest: what `slipway deploy --in-cluster` "
+                "runs.",
                 .check = check_image_ref),
 };
 

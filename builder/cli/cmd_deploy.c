@@ -228,8 +228,7 @@ static int prune(struct deploy *d, struct err *err)
 	for (const cJSON *o = d->owned != NULL ? d->owned->child : NULL; o != NULL; o = o->next) {
 		if (!prunable(d, o))
 			continue;
-		if (!dry_run &&
-		    object_delete(&d->lease.base, o, &d->cluster.opts, err) != 0)
+		if (!dry_run && object_delete(&d->lease.base, o, &d->cluster.opts, err) != 0)
 			return err_wrap(err, "prune");
 		d->pruned++;
 		json_push_string(list, object_name(o));

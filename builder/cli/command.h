@@ -17,9 +17,9 @@ enum exit_status {
 	EXIT_OK = 0,
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
-	EXIT_REFUSED = 3, /* the spec is wrong, or the image check refused the image */
-	EXIT_DENIED = 4,  /* the server refused: credentials or permission */
-	EXIT_NETWORK = 5, /* network trouble, worth a retry */
+	EXIT_REFUSED = 3,  /* the spec is wrong, or the image check refused the image */
+	EXIT_DENIED = 4,   /* the server refused: credentials or permission */
+	EXIT_NETWORK = 5,  /* network trouble, worth a retry */
 	EXIT_CAPACITY = 6, /* no target of the fleet has machines for the job */
 	EXIT_BUSY = 7,     /* another deploy or undeploy is at work on the fleet */
 	EXIT_JOB = 8       /* the job has failed */

@@ -21,14 +21,16 @@ int deploy_cluster_check(const struct cluster *cluster, struct err *err)
 	if (image == NULL || strstr(image, "@sha256:") == NULL) {
 		err_set(err, ERR_USAGE, "--in-cluster: fleet.failover.image %s",
 		        image == NULL ? "is not set" : "has no digest");
-		return err_hint(err, "It names an image with slipway and kubectl, as in "
-		                     "REPOSITORY@sha256:...; docs/DEPLOY.md tells how to make one.");
+		return err_hint(err,
+		                "It names an image with slipway and kubectl, as in "
+		                "REPOSITORY@sha256:...; docs/DEPLOY.md tells how to make one.");
 	}
 	if (read_spec(cluster, &text, err) != 0)
 		return -1;
 	if (strstr(strbuf_str(&text), "${env:") == NULL)
 		return 0;
-	err_set(err, ERR_UNSUPPORTED, "--in-cluster: '%s' reads the environment, which a pod has not",
+	err_set(err, ERR_UNSUPPORTED,
+	        "--in-cluster: '%s' reads the environment, which a pod has not",
 	        cluster->spec->file);
 	return err_hint(err, "Write the values in place of ${env:...}.");
 }

@@ -1,5 +1,6 @@
 /*
- * deploy --in-cluster: what a Job in the cluster needs to go on alone, applied, and the Job started.
+ * deploy --in-cluster: what a Job in the cluster needs to go on alone, applied, and the Job
+ * started.
  */
 #ifndef SLIPWAY_CLI_DEPLOY_CLUSTER_H
 #define SLIPWAY_CLI_DEPLOY_CLUSTER_H

@@ -73,8 +73,8 @@ static void print_attempts(struct cli *cli, const struct state *s)
 		first--;
 	if (cli_json(cli) || s->n - first < 2)
 		return;
-	fprintf(cli->out, "\n%-7s %-20s  %-8s  %-11s  %s\n", "TARGET", "STARTED", "LASTED", "OUTCOME",
-	        "CAUSE");
+	fprintf(cli->out, "\n%-7s %-20s  %-8s  %-11s  %s\n", "TARGET", "STARTED", "LASTED",
+	        "OUTCOME", "CAUSE");
 	for (size_t i = first; i < s->n; i++) {
 		const struct attempt *a = &s->attempts[i];
 		long long lasted = a->ended_ms != 0 ? (a->ended_ms - a->started_ms) / 1000 : -1;

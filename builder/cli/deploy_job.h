@@ -9,16 +9,18 @@
 
 #define JOB_OPTIONS                                                                                \
 	FLAG_OPTION("keep-trying", 0, keep_trying,                                                 \
-	            "When no target has capacity, pause and try all of them again, for ever"),         \
+	            "When no target has capacity, pause and try all of them again, for ever"),     \
 		FLAG_OPTION("no-failover", 0, no_failover,                                         \
-	                    "Stay with the first target, whatever its capacity"),                      \
-		FLAG_OPTION("wait", 0, wait, "Wait until the job has ended; status 8 if it failed"), \
+	                    "Stay with the first target, whatever its capacity"),                  \
+		FLAG_OPTION("wait", 0, wait,                                                       \
+	                    "Wait until the job has ended; status 8 if it failed"),                \
 		FLAG_OPTION("no-wait", 0, no_wait,                                                 \
-	                    "Return when the job is started, not when its pods run"),                  \
+	                    "Return when the job is started, not when its pods run"),              \
 		FLAG_OPTION("in-cluster", 0, in_cluster,                                           \
-	                    "Leave the job to a Job in the cluster that does all this; return at once"), \
+	                    "Leave the job to a Job in the cluster that does all this; return at " \
+	                    "once"),                                                               \
 		FLAG_OPTION("job-only", 0, job_only,                                               \
-	                    "The job alone: pools, plugins and storage are there already"),            \
+	                    "The job alone: pools, plugins and storage are there already"),        \
 		TEXT_OPTION("interval", 0, interval, "DURATION",                                   \
 	                    "Pause between two looks at the cluster, as in 30s", .fallback = "5s")
 

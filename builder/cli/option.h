@@ -30,10 +30,10 @@ struct options {
 	bool create_repository, start_scan;
 	bool help, insecure, locked, no_cache, no_check, push, dry_run, push_by_digest, raw,
 		password_stdin, check, man, gc_off, skip_base;
-	bool efa, allow_tcp;                   /* fleet */
-	bool force_conflicts, keep_data, yes;  /* cluster */
+	bool efa, allow_tcp;                                                /* fleet */
+	bool force_conflicts, keep_data, yes;                               /* cluster */
 	bool keep_trying, no_failover, wait, no_wait, in_cluster, job_only; /* deploy */
-	bool local, with_install, with_deploy; /* pipeline */
+	bool local, with_install, with_deploy;                              /* pipeline */
 	const char *context, *kubeconfig, *image_digest, *dry_run_mode, *interval;
 	const char *file, *output, *progress, *dest, *format, *digest_file, *metadata_file,
 		*result_file, *ca, *username, *platform_one, *registry, *profile, *ecr_region,

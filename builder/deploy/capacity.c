@@ -124,7 +124,8 @@ static void see_end(const cJSON *job, struct observation *o)
 
 		if (!by_phase && (type == NULL || !holds(job, type)))
 			continue;
-		const char *reason = json_string(at, "reason"), *message = json_string(at, "message");
+		const char *reason = json_string(at, "reason"),
+			   *message = json_string(at, "message");
 
 		o->phase = ends[i].means;
 		set_why(o, NULL, message != NULL && message[0] != '\0' ? message : reason);
@@ -135,9 +136,8 @@ static void see_end(const cJSON *job, struct observation *o)
 /* Pods may be gone whose job remembers them. */
 static bool remembers_pods(const cJSON *job)
 {
-	static const char *const counters[] = {"ready",      "running",    "succeeded",
-	                                       "failed",     "retryCount", "restarts",
-	                                       "terminating"};
+	static const char *const counters[] = {"ready",      "running",  "succeeded",  "failed",
+	                                       "retryCount", "restarts", "terminating"};
 
 	for (size_t i = 0; i < ARRAY_LEN(counters); i++)
 		if (number(json_get(job, "status"), counters[i]) > 0)
@@ -303,8 +303,7 @@ bool is_job_of(const cJSON *object, const struct fleet_target *target)
 void capacity_observe(const struct fleet_target *target, const struct sight *sight, int64_t now_ms,
                       struct observation *ret)
 {
-	struct observation o = {
-		.now_ms = now_ms, .phase = JOB_WAITING, .wanted = target->nodes};
+	struct observation o = {.now_ms = now_ms, .phase = JOB_WAITING, .wanted = target->nodes};
 	int64_t since;
 
 	*ret = o;

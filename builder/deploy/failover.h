@@ -36,12 +36,12 @@ struct observation {
 
 enum decision {
 	DECIDE_WAIT,
-	DECIDE_RUNS,      /* all pods run */
+	DECIDE_RUNS, /* all pods run */
 	DECIDE_SUCCEEDED,
 	DECIDE_FAILED,
-	DECIDE_GONE,      /* somebody deleted the job */
-	DECIDE_MOVE,      /* delete the job, take the next target */
-	DECIDE_STUCK      /* it does not start, and no other target would help */
+	DECIDE_GONE, /* somebody deleted the job */
+	DECIDE_MOVE, /* delete the job, take the next target */
+	DECIDE_STUCK /* it does not start, and no other target would help */
 };
 
 /* One attempt on one target. */

@@ -111,8 +111,8 @@ static void render_rights(const struct fleet *fleet, const struct k8s_output *jo
 static void add_failure_policy(cJSON *spec, const char *container)
 {
 	static const int final[] = {1, 2, 3, 6, 8};
-	cJSON *rule = k8s_push_object(
-		json_add_array(json_add_object(spec, "podFailurePolicy"), "rules"));
+	cJSON *rule =
+		k8s_push_object(json_add_array(json_add_object(spec, "podFailurePolicy"), "rules"));
 	cJSON *codes;
 
 	json_add_string(rule, "action", "FailJob");
@@ -180,7 +180,8 @@ static void render_job(const struct fleet *fleet, const struct controller_opts *
 }
 
 /* The objects from `first` on of the output's one file. */
-static struct stage take_from(const struct k8s_output *out, const char *name, size_t first, size_t n)
+static struct stage take_from(const struct k8s_output *out, const char *name, size_t first,
+                              size_t n)
 {
 	struct stage stage = {name, cJSON_CreateArray()};
 
@@ -195,8 +196,8 @@ void controller_render(const struct fleet *fleet, const struct controller_opts *
 	const char *name;
 	size_t n;
 
-	*out = (struct k8s_output){.fleet = fleet, .folder = "70-deploy",
-	                           .component = DEPLOY_COMPONENT};
+	*out = (struct k8s_output){
+		.fleet = fleet, .folder = "70-deploy", .component = DEPLOY_COMPONENT};
 	name = arena_printf(&out->arena, "%s" CONTROLLER_SUFFIX, fleet->name);
 	k8s_file(out, "deploy.yaml", "The deploy that runs in the cluster.");
 	render_rights(fleet, opts->jobs, out, name);

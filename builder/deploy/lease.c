@@ -226,8 +226,7 @@ static int take_over(struct lease *l, struct err *err)
 	if (!lease_is_free(object, l->identity, now_of(l), &until))
 		return tell_busy(l, object, until, err);
 	transitions = json_get(json_get(object, "spec"), "leaseTransitions");
-	l->transitions =
-		(cJSON_IsNumber(transitions) ? (int64_t)transitions->valuedouble : 0) + 1;
+	l->transitions = (cJSON_IsNumber(transitions) ? (int64_t)transitions->valuedouble : 0) + 1;
 	snprintf(l->version, sizeof(l->version), "%s",
 	         object_version(object) != NULL ? object_version(object) : "");
 	if (send_lease(l, "replace", l->identity, err) == 0)

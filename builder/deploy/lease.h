@@ -18,8 +18,8 @@
 #define LEASE_SUFFIX "-deploy"
 
 enum {
-	LEASE_SECONDS = 300,      /* longer than any one call of kubectl lasts */
-	LEASE_RENEW_MS = 60000,   /* due for renewal when it is this old */
+	LEASE_SECONDS = 300,    /* longer than any one call of kubectl lasts */
+	LEASE_RENEW_MS = 60000, /* due for renewal when it is this old */
 	LEASE_IDENTITY_MAX = 200,
 	LEASE_VERSION_MAX = 64
 };

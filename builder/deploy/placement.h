@@ -23,8 +23,8 @@ struct placement_opts {
 	bool may_move;                /* from a target without capacity to the next */
 	bool keep_trying;             /* all over again after all of them, with pauses */
 	enum placement_until until;
-	int64_t interval_ms;       /* between two looks */
-	bool timed;                /* apply.deadline_ms bounds the search as well */
+	int64_t interval_ms; /* between two looks */
+	bool timed;          /* apply.deadline_ms bounds the search as well */
 	struct apply_opts apply;
 	/* Told as it happens; may be NULL. */
 	void (*tell)(void *listener, const char *target, const char *text);

@@ -186,9 +186,9 @@ int state_read(struct kubectl *k, const char *namespace, const char *fleet, stru
 	AUTO(json) cJSON *object = NULL;
 
 	strbuf_addf(&name, "%s" STATE_SUFFIX, fleet);
-	const char *const args[] = {"get",     "configmaps",         strbuf_str(&name), "-n",
-	                            namespace, "--ignore-not-found", "-o",              "json",
-	                            NULL};
+	const char *const args[] = {"get", "configmaps", strbuf_str(&name),
+	                            "-n",  namespace,    "--ignore-not-found",
+	                            "-o",  "json",       NULL};
 
 	if (kubectl_json(k, args, NULL, &object, err) != 0)
 		return err_wrap(err, "read what was tried");

@@ -41,11 +41,9 @@ static int read_pods(struct kubectl *k, const struct watch_opts *opts, cJSON **r
 
 	strbuf_addf(&selector, "app.kubernetes.io/name=%s,app.kubernetes.io/instance=%s",
 	            opts->target->job, opts->fleet->name);
-	const char *const args[] = {"get", "pods",
-	                            "-n",  opts->fleet->namespace,
-	                            "-l",  strbuf_str(&selector),
-	                            "-o",  "json",
-	                            NULL};
+	const char *const args[] = {
+		"get", "pods", "-n", opts->fleet->namespace, "-l", strbuf_str(&selector),
+		"-o",  "json", NULL};
 
 	return kubectl_list(k, args, NULL, ret, err);
 }
@@ -61,19 +59,16 @@ static int read_claims(struct kubectl *k, const struct watch_opts *opts, cJSON *
 		return 0;
 	}
 	strbuf_addf(&selector, "%s=%s", k8s_pool_label(opts->fleet), opts->target->pool);
-	const char *const args[] = {"get", "nodeclaims.karpenter.sh",
-	                            "-l",  strbuf_str(&selector),
-	                            "-o",  "json",
-	                            NULL};
+	const char *const args[] = {
+		"get", "nodeclaims.karpenter.sh", "-l", strbuf_str(&selector), "-o", "json", NULL};
 
 	return list_if_allowed(k, args, ret, err);
 }
 
 static int add_events(struct kubectl *k, const char *namespace, cJSON *events, struct err *err)
 {
-	const char *const args[] = {
-		"get", "events", "-n", namespace, "--field-selector", "type=Warning", "-o", "json",
-		NULL};
+	const char *const args[] = {"get",          "events", "-n",   namespace, "--field-selector",
+	                            "type=Warning", "-o",     "json", NULL};
 	AUTO(json) cJSON *more = NULL;
 	cJSON *next;
 

@@ -24,7 +24,7 @@ teardown() {
 	common_teardown
 }
 
-deploy() { "$SLIPWAY" deploy --image-digest "$DIGEST" --interval 1s --timeout 120 "$@"; }
+deploy() { "$SLIPWAY" deploy --image-digest "$DIGEST" --interval 1s --timeout 120; }
 
 # ready KIND: what Karpenter would say of ours.
 ready() {

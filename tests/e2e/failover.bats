@@ -46,6 +46,7 @@ refused() {
 	local name=$1 wanted=$2
 	shift 2
 	run --separate-stderr deploy --progress none "$@"
+	# shellcheck disable=SC2154  # bats sets stderr
 	sed -E "s|$WORK|WORK|g; s/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]+Z/TIME/g" <<<"$stderr" | golden "$name.err"
 	[ "$status" -eq "$wanted" ]
 }
@@ -394,6 +395,7 @@ in_pod() { objects '"\n".join(d["jobs.batch|perceiver|perceiver-deploy"]["live"]
 @test "in-cluster: what a pod cannot do is refused" {
 	refused in-cluster-image 2 --in-cluster
 	refused in-cluster-tag 2 --in-cluster --set fleet.failover.image=example.com/deployer:v1
+	# shellcheck disable=SC2016  # the spec's variable, not ours
 	sed -i 's/args: \[train/args: ["${env:HOME}"/' slipway.yaml
 	refused in-cluster-env 1 --in-cluster --set "fleet.failover.image=example.com/deployer@$DIGEST"
 	[ ! -e "$FAKEKUBE/calls" ]
