@@ -403,13 +403,32 @@ static int run(struct deploy *d, struct err *err)
 	return 0;
 }
 
+/* A JSON caller learns what was tried, whatever the end. */
+static void tell_failure(const struct deploy *d, const struct err *err)
+{
+	cJSON *error;
+
+	if (!cli_json(d->cli) || json_get(d->result, "state") == NULL)
+		return;
+	error = json_add_object(d->result, "error");
+	json_add_string(error, "code", err_code_name(err->code));
+	json_add_string(error, "message", err->msg);
+	if (err->hint[0] != '\0')
+		json_add_string(error, "hint", err->hint);
+	cli_print_json(d->cli, d->result);
+}
+
 static int cmd_deploy_run(struct cli *cli, struct err *err)
 {
 	AUTO(deploy) struct deploy d = {.cli = cli};
 	int rc = run(&d, err);
 
 	lease_release(&d.lease, false);
-	return rc == 0 ? 0 : err_wrap(err, "deploy");
+	if (rc == 0)
+		return 0;
+	err_wrap(err, "deploy");
+	tell_failure(&d, err);
+	return -1;
 }
 
 const struct command cmd_deploy = {

@@ -106,8 +106,9 @@ refused() {
 	[[ $output == *"none of the 4 targets has capacity"* ]]
 	[ "$(grep -c 'no-capacity  *no capacity for 0s: ' <<<"$output")" -eq 4 ]
 	[ "$(jobs_there)" = "[]" ]
-	run deploy --output json
+	run --separate-stderr deploy --output json
 	[ "$status" -eq 6 ]
+	[ "$(json 'd["error"]["code"], d["moves"], d["state"]["attempts"][-1]["outcome"]' <<<"$output")" = "('capacity', 4, 'no-capacity')" ]
 }
 
 @test "failover: --keep-trying goes round until one has capacity" {
@@ -286,9 +287,7 @@ refused() {
 	# Somebody else takes the expired lease between our look and our taking it.
 	printf '[{"match": "replace", "set": {"leases.coordination.k8s.io|perceiver|perceiver-deploy":
 		{"spec": {"holderIdentity": "ci-8/43/1/00000000", "renewTime": "2990-01-01T00:00:00.000000Z"}}}}]' >"$FAKEKUBE/faults.json"
-	run deploy
-	[ "$status" -eq 7 ]
-	[[ $output == *"ci-8/43 is at work"* ]]
+	refused two-deploys 7
 }
 
 @test "faults: each is a message with the next step" {
