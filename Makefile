@@ -141,6 +141,7 @@ help:
 ## make format   clang-format the tree
 ## make install  into DESTDIR/PREFIX
 ## make image    slipway's own image for both architectures, built with slipway, into build/slipway-image
+## make deployer  that image with kubectl in it, for deploy --in-cluster (KUBECTL_DIR=DIR with ARCH/kubectl)
 ## make deb      a Debian package of the tool
 ## make clean    remove build folders
 
@@ -331,6 +332,11 @@ install: $(BUILD)/slipway
 .PHONY: image
 image: deps $(BUILD)/slipway $(BUILD)/amd64/slipway $(BUILD)/arm64/slipway
 	$(BUILD)/slipway build -f builder/packaging/image.yaml -o $(BUILD)/slipway-image
+
+.PHONY: deployer
+deployer: deps $(BUILD)/slipway $(BUILD)/amd64/slipway $(BUILD)/arm64/slipway
+	KUBECTL_DIR="$(abspath $(or $(KUBECTL_DIR),$(error name the folder with ARCH/kubectl: KUBECTL_DIR=DIR)))" \
+		$(BUILD)/slipway build -f builder/packaging/deployer.yaml -o $(BUILD)/deployer-image
 
 # The same bytes wherever it is built: no time, no owner of the machine's.
 DEB_ARCH = $(shell dpkg --print-architecture)

@@ -424,13 +424,32 @@ static int run(struct deploy *d, struct err *err)
 	return 0;
 }
 
+/* A JSON caller learns what was tried, whatever the end. */
+static void tell_failure(const struct deploy *d, const struct err *err)
+{
+	cJSON *error;
+
+	if (!cli_json(d->cli) || json_get(d->result, "state") == NULL)
+		return;
+	error = json_add_object(d->result, "error");
+	json_add_string(error, "code", err_code_name(err->code));
+	json_add_string(error, "message", err->msg);
+	if (err->hint[0] != '\0')
+		json_add_string(error, "hint", err->hint);
+	cli_print_json(d->cli, d->result);
+}
+
 static int cmd_deploy_run(struct cli *cli, struct err *err)
 {
 	AUTO(deploy) struct deploy d = {.cli = cli};
 	int rc = run(&d, err);
 
 	lease_release(&d.lease, false);
-	return rc == 0 ? 0 : err_wrap(err, "deploy");
+	if (rc == 0)
+		return 0;
+	err_wrap(err, "deploy");
+	tell_failure(&d, err);
+	return -1;
 }
 
 const struct command cmd_deploy = {
@@ -443,6 +462,12 @@ const struct command cmd_deploy = {
 		"of one target, by digest. Each stage is awaited: pools Ready, plugins rolled out, "
 		"the claim bound. Missing operators and objects of other owners are told before "
 		"anything of a stage is sent.\n\n"
+		"The job starts on the target of highest weight. When that has no capacity, told "
+		"by Karpenter or EC2 or by time, its job is deleted and the next target's "
+		"started; a job of which a pod has run is never moved. deploy returns when all "
+		"its pods run. What was tried is kept in the cluster, and one deploy works at a "
+		"time. Exit status 6: no target has capacity; 7: another deploy is at work; 8: "
+		"the job failed.\n\n"
 		"It can be run again at any time: after a failure or Ctrl-C it goes on, and when "
 		"nothing has changed it says so. What has left the spec is deleted, by the owner's "
 		"label alone; volumes and claims never are.\n\n"
@@ -453,7 +478,8 @@ const struct command cmd_deploy = {
 	.examples = "slipway deploy --diff\tWhat would change\n"
 		    "slipway deploy\tApply the fleet and start the first target's job\n"
 		    "slipway deploy --dry-run=server\tLet the cluster check every object\n"
-		    "slipway deploy --job g5\tRun on another target\n",
+		    "slipway deploy --job g5\tRun on another target\n"
+		    "slipway deploy --keep-trying --in-cluster\tLet the cluster find capacity\n",
 	.options = options,
 	.n_options = ARRAY_LEN(options),
 	.run = cmd_deploy_run,

@@ -1,23 +1,9 @@
-#include "builder/deploy/placement.h"
+#include "builder/deploy/placement_internal.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/attr.h"
-#include "k8s/explain.h"
-
-/* An attempt that ended longer ago says nothing about capacity now. */
-enum { STALE_MS = 3600 * 1000 };
-
-struct run {
-	struct lease *lease;
-	struct kubectl *k; /* the lease's */
-	const struct placement_opts *opts;
-	struct placement *ret;
-	struct stage stage;                /* of the target at work */
-	const struct fleet_target *target; /* at work */
-	struct failover machine;
-};
 
 void stage_done(struct stage *stage)
 {
@@ -40,84 +26,46 @@ struct stage target_stage(const struct k8s_output *out, const char *target)
 	return found;
 }
 
-static int64_t now_of(const struct run *r)
+int64_t placing_now(const struct placing *r)
 {
 	return r->k->clock->now_ms(r->k->clock);
 }
 
-static int keep(struct run *r, struct err *err)
+int placing_keep(struct placing *r, struct err *err)
 {
 	const struct fleet *fleet = r->opts->fleet;
 
 	return state_write(r->k, fleet->namespace, fleet->name, &r->ret->state, err);
 }
 
-static int settle(struct run *r, enum attempt_outcome outcome, const char *cause, struct err *err)
+static int settle(struct placing *r, enum attempt_outcome outcome, const char *cause,
+                  struct err *err)
 {
-	state_settle(&r->ret->state, outcome, cause, now_of(r));
-	return keep(r, err);
+	state_settle(&r->ret->state, outcome, cause, placing_now(r));
+	return placing_keep(r, err);
 }
 
-static void tell(const struct run *r, const char *text)
+static void tell(const struct placing *r, const char *text)
 {
 	if (r->opts->tell != NULL)
 		r->opts->tell(r->opts->listener, r->target->name, text);
 }
 
-/* ---- where to begin ---- */
+/* ---- from here to there ---- */
 
-/* The target whose job is in the cluster; NULL without one. */
-static int find_present(struct run *r, const struct fleet_target **ret, struct err *err)
+void placing_begin(struct placing *r, const struct fleet_target *target, const char *reason)
 {
-	static const char *const get[] = {"get", "-f",   "-", "--ignore-not-found",
-	                                  "-o",  "json", NULL};
-	const struct fleet *fleet = r->opts->fleet;
-	AUTO(json) cJSON *list = cJSON_CreateObject(), *live = NULL;
-	AUTO(strbuf) struct strbuf input = STRBUF_INIT(0);
-	cJSON *items;
-
-	json_add_string(list, "apiVersion", "v1");
-	json_add_string(list, "kind", "List");
-	items = json_add_array(list, "items");
-	for (size_t i = 0; i < fleet->n_targets; i++) {
-		struct stage stage = target_stage(r->opts->out, fleet->targets[i].name);
-
-		for (cJSON *o = stage.items != NULL ? stage.items->child : NULL; o != NULL;
-		     o = o->next)
-			if (is_job_of(o, &fleet->targets[i]))
-				cJSON_AddItemReferenceToArray(items, o);
-		stage_done(&stage);
-	}
-	json_print(list, &input);
-	if (kubectl_list(r->k, get, strbuf_str(&input), &live, err) != 0)
-		return -1;
-	*ret = NULL;
-	for (size_t i = 0; i < fleet->n_targets && *ret == NULL; i++)
-		for (const cJSON *o = live->child; o != NULL && *ret == NULL; o = o->next)
-			if (is_job_of(o, &fleet->targets[i]))
-				*ret = &fleet->targets[i];
-	return 0;
-}
-
-static bool is_of(const struct attempt *a, const struct fleet_target *target)
-{
-	return a != NULL && target != NULL && strcmp(a->target, target->name) == 0;
-}
-
-static void begin(struct run *r, const struct fleet_target *target, const char *reason)
-{
-	state_begin(&r->ret->state, target->name, reason, now_of(r));
+	state_begin(&r->ret->state, target->name, reason, placing_now(r));
 	r->target = target;
 }
 
-static void take_stage(struct run *r)
+void placing_take_stage(struct placing *r)
 {
 	stage_done(&r->stage);
 	r->stage = target_stage(r->opts->out, r->target->name);
 }
 
-/* Deletes the target's objects unless a pod of it has run by now. */
-static int leave(struct run *r, bool *ret_left, struct err *err)
+int placing_leave(struct placing *r, bool *ret_left, struct err *err)
 {
 	struct watch_opts watch = {r->opts->fleet, r->target, r->stage.items};
 	struct apply_opts apply = r->opts->apply;
@@ -137,111 +85,16 @@ static int leave(struct run *r, bool *ret_left, struct err *err)
 	return 0;
 }
 
-/* The job of `present` is there: which attempt is it? */
-static int go_on_with(struct run *r, const struct fleet_target *present, bool *ret_left,
-                      struct err *err)
-{
-	struct attempt *last = state_last(&r->ret->state);
-	bool ours = is_of(last, present);
-
-	*ret_left = false;
-	r->target = present;
-	take_stage(r);
-	if (ours && last->outcome == ATTEMPT_NO_CAPACITY && r->opts->may_move) {
-		/* A run was stopped between giving it up and deleting it. */
-		if (leave(r, ret_left, err) != 0)
-			return -1;
-		if (*ret_left)
-			return 0;
-	}
-	if (ours && (last->ended_ms == 0 || last->outcome == ATTEMPT_SUCCEEDED ||
-	             last->outcome == ATTEMPT_FAILED))
-		return 0;
-	begin(r, present, "its job is in the cluster");
-	return keep(r, err);
-}
-
-/* Is there anything to go on with, or does a new round begin? */
-static void close_past(struct run *r, const struct fleet_target *pinned)
-{
-	struct state *s = &r->ret->state;
-	struct attempt *last = state_last(s);
-	bool tried = last != NULL && last->outcome == ATTEMPT_NO_CAPACITY && pinned == NULL &&
-	             now_of(r) - last->ended_ms < STALE_MS;
-
-	if (last == NULL || tried)
-		return;
-	if (last->ended_ms == 0)
-		state_settle(s, ATTEMPT_GONE, "its job is no more", now_of(r));
-	s->cycle++;
-}
-
-static int begin_somewhere(struct run *r, const struct fleet_target *pinned, struct err *err)
-{
-	const struct fleet *fleet = r->opts->fleet;
-	struct state *s = &r->ret->state;
-	struct attempt *last = state_last(s);
-	const struct fleet_target *next = pinned;
-	char reason[STATE_TEXT_MAX] = "asked for by name";
-
-	if (last != NULL && last->ended_ms == 0 && last->outcome == ATTEMPT_STARTING) {
-		const struct fleet_target *begun = fleet_target_find(fleet, last->target);
-
-		/* A run was stopped before it sent the job. */
-		if (begun != NULL && (pinned == NULL || pinned == begun)) {
-			r->target = begun;
-			return 0;
-		}
-	}
-	close_past(r, pinned);
-	if (next == NULL) {
-		next = failover_next(fleet, s);
-		last = state_last(s);
-		if (next == NULL) {
-			s->cycle++;
-			next = &fleet->targets[0];
-		}
-		if (last != NULL && last->cycle == s->cycle)
-			snprintf(reason, sizeof(reason), "after %s: %.300s", last->target,
-			         last->cause);
-		else
-			snprintf(reason, sizeof(reason), "the highest weight");
-	}
-	begin(r, next, reason);
-	return keep(r, err);
-}
-
-static int choose(struct run *r, struct err *err)
-{
-	const struct fleet *fleet = r->opts->fleet;
-	const struct fleet_target *present, *pinned = NULL;
-	bool left = false;
-
-	if (r->opts->pinned != NULL)
-		pinned = fleet_target_find(fleet, r->opts->pinned);
-	if (state_read(r->k, fleet->namespace, fleet->name, &r->ret->state, err) != 0 ||
-	    find_present(r, &present, err) != 0)
-		return -1;
-	if (present != NULL && pinned != NULL && present != pinned)
-		return err_set(err, ERR_CONFLICT,
-		               "the job of '%s' is in the cluster; a job is never moved while it "
-		               "may run",
-		               present->name);
-	if (present != NULL && go_on_with(r, present, &left, err) != 0)
-		return -1;
-	if (present != NULL && !left)
-		return 0;
-	return begin_somewhere(r, pinned, err);
-}
-
 /* ---- one target ---- */
 
-static bool is_bounded(const struct run *r)
+static bool is_bounded(const struct placing *r)
 {
-	return r->opts->timed || (!r->opts->may_move && !r->machine.ran);
+	/* Who waits for the end, waits; who moves on, comes to an end. */
+	return r->opts->timed || (!r->opts->may_move && !r->machine.ran &&
+	                          r->opts->until != UNTIL_ENDED);
 }
 
-static int tell_late(const struct run *r, const char *cause, struct err *err)
+static int tell_late(const struct placing *r, const char *cause, struct err *err)
 {
 	bool lack = r->machine.lack_ms != 0;
 
@@ -251,7 +104,7 @@ static int tell_late(const struct run *r, const char *cause, struct err *err)
 	                     "--timeout waits longer.");
 }
 
-static int tell_stuck(const struct run *r, const char *cause, struct err *err)
+static int tell_stuck(const struct placing *r, const char *cause, struct err *err)
 {
 	err_set(err, r->machine.ran ? ERR_NETWORK : ERR_SERVER, "%s: %s", r->target->name, cause);
 	return err_hint(err,
@@ -263,7 +116,7 @@ static int tell_stuck(const struct run *r, const char *cause, struct err *err)
 	                r->opts->fleet->namespace, r->target->job);
 }
 
-static int tell_gone(struct run *r, struct err *err)
+static int tell_gone(struct placing *r, struct err *err)
 {
 	if (settle(r, ATTEMPT_GONE, "it was deleted", err) != 0)
 		return -1;
@@ -272,7 +125,7 @@ static int tell_gone(struct run *r, struct err *err)
 	return err_hint(err, "Run this again to start it anew: it goes on from its checkpoint.");
 }
 
-static int tell_failed(struct run *r, const char *cause, struct err *err)
+static int tell_failed(struct placing *r, const char *cause, struct err *err)
 {
 	if (state_last(&r->ret->state)->outcome != ATTEMPT_FAILED &&
 	    settle(r, ATTEMPT_FAILED, cause, err) != 0)
@@ -287,7 +140,7 @@ static int tell_failed(struct run *r, const char *cause, struct err *err)
 }
 
 /* What the state should say of a job that was seen running or ended well. */
-static int note_outcome(struct run *r, enum decision decision, struct err *err)
+static int note_outcome(struct placing *r, enum decision decision, struct err *err)
 {
 	enum attempt_outcome now = decision == DECIDE_SUCCEEDED ? ATTEMPT_SUCCEEDED
 	                           : r->machine.ran             ? ATTEMPT_RUNNING
@@ -299,8 +152,8 @@ static int note_outcome(struct run *r, enum decision decision, struct err *err)
 }
 
 /* Looks once and decides; *ret_more: look again after a while. */
-static int look_once(struct run *r, enum decision *ret, bool *ret_more, char cause[STATE_TEXT_MAX],
-                     struct err *err)
+static int look_once(struct placing *r, enum decision *ret, bool *ret_more,
+                     char cause[STATE_TEXT_MAX], struct err *err)
 {
 	struct watch_opts watch = {r->opts->fleet, r->target, r->stage.items};
 	bool to_the_end = r->opts->until == UNTIL_ENDED;
@@ -326,7 +179,8 @@ static int look_once(struct run *r, enum decision *ret, bool *ret_more, char cau
 }
 
 /* Until the target is given up, or the caller is content. */
-static int watch_target(struct run *r, bool *ret_move, char cause[STATE_TEXT_MAX], struct err *err)
+static int watch_target(struct placing *r, bool *ret_move, char cause[STATE_TEXT_MAX],
+                        struct err *err)
 {
 	char said[STATE_TEXT_MAX] = "";
 	enum decision decision;
@@ -353,11 +207,11 @@ static int watch_target(struct run *r, bool *ret_move, char cause[STATE_TEXT_MAX
 	return 0;
 }
 
-static int start_target(struct run *r, struct err *err)
+static int start_target(struct placing *r, struct err *err)
 {
 	struct apply_counts counts;
 
-	take_stage(r);
+	placing_take_stage(r);
 	if (stage_apply(r->k, &r->stage, &r->opts->apply, &counts, err) != 0)
 		return -1;
 	r->ret->counts.created += counts.created;
@@ -368,7 +222,7 @@ static int start_target(struct run *r, struct err *err)
 
 /* ---- from one to the next ---- */
 
-static int tell_exhausted(const struct run *r, struct err *err)
+static int tell_exhausted(const struct placing *r, struct err *err)
 {
 	size_t n = r->opts->fleet->n_targets;
 
@@ -381,7 +235,7 @@ static int tell_exhausted(const struct run *r, struct err *err)
 }
 
 /* All were tried: a pause, then the first again. */
-static int next_cycle(struct run *r, struct err *err)
+static int next_cycle(struct placing *r, struct err *err)
 {
 	struct state *s = &r->ret->state;
 	int64_t pause;
@@ -394,38 +248,38 @@ static int next_cycle(struct run *r, struct err *err)
 	snprintf(text, sizeof(text), "was the last one; all over again in %lld s",
 	         (long long)(pause / 1000));
 	tell(r, text);
-	if (keep(r, err) != 0)
+	if (placing_keep(r, err) != 0)
 		return -1;
-	if (r->opts->timed && now_of(r) + pause >= r->opts->apply.deadline_ms)
+	if (r->opts->timed && placing_now(r) + pause >= r->opts->apply.deadline_ms)
 		return tell_exhausted(r, err);
 	return lease_sleep(r->lease, pause, err);
 }
 
-static int give_up(struct run *r, const char *cause, struct err *err)
+static int give_up(struct placing *r, const char *cause, struct err *err)
 {
 	bool left;
 
 	if (settle(r, ATTEMPT_NO_CAPACITY, cause, err) != 0)
 		return -1;
 	tell(r, cause);
-	if (leave(r, &left, err) != 0)
+	if (placing_leave(r, &left, err) != 0)
 		return -1;
 	if (!left) {
-		begin(r, r->target, "its pods began after all");
-		return keep(r, err);
+		placing_begin(r, r->target, "its pods began after all");
+		return placing_keep(r, err);
 	}
 	r->ret->moves++;
 	if (failover_next(r->opts->fleet, &r->ret->state) == NULL && next_cycle(r, err) != 0)
 		return -1;
-	return begin_somewhere(r, NULL, err);
+	return placing_choose_new(r, NULL, err);
 }
 
-static int place(struct run *r, struct err *err)
+static int place(struct placing *r, struct err *err)
 {
 	char cause[STATE_TEXT_MAX] = "";
 	bool move;
 
-	if (choose(r, err) != 0)
+	if (placing_choose(r, err) != 0)
 		return -1;
 	for (;;) {
 		if (start_target(r, err) != 0)
@@ -444,7 +298,7 @@ static int place(struct run *r, struct err *err)
 int placement_run(struct lease *lease, const struct placement_opts *opts, struct placement *ret,
                   struct err *err)
 {
-	struct run r = {.lease = lease, .k = &lease->base, .opts = opts, .ret = ret};
+	struct placing r = {.lease = lease, .k = &lease->base, .opts = opts, .ret = ret};
 	int rc;
 
 	*ret = (struct placement){0};

@@ -50,7 +50,8 @@ static const struct story stories[] = {
 	STORY("pods without a node for long are reason enough",
               {0, JOB_WAITING, UNPLACED, DECIDE_WAIT}, {9, JOB_WAITING, UNPLACED, DECIDE_WAIT},
               {10, JOB_WAITING, UNPLACED, DECIDE_MOVE}),
-	STORY("a machine that does not become a node", {0, JOB_WAITING, UNPLACED | COMING, DECIDE_WAIT},
+	STORY("a machine that does not become a node",
+              {0, JOB_WAITING, UNPLACED | COMING, DECIDE_WAIT},
               {19, JOB_WAITING, UNPLACED | COMING, DECIDE_WAIT},
               {20, JOB_WAITING, UNPLACED | COMING, DECIDE_MOVE}),
 	STORY("pods that have nodes and do not start are no matter of capacity",
@@ -67,7 +68,8 @@ static const struct story stories[] = {
               {1, JOB_ABSENT, 0, DECIDE_GONE}),
 	STORY("it ends well", {0, JOB_RUNNING, RAN, DECIDE_RUNS},
               {9, JOB_SUCCEEDED, RAN, DECIDE_SUCCEEDED}),
-	STORY("it ends badly", {0, JOB_WAITING, RAN, DECIDE_WAIT}, {9, JOB_FAILED, 0, DECIDE_FAILED}),
+	STORY("it ends badly", {0, JOB_WAITING, RAN, DECIDE_WAIT},
+              {9, JOB_FAILED, 0, DECIDE_FAILED}),
 	{.name = "a target asked for by name is stayed with",
          .pinned = true,
          .at = {{0, JOB_WAITING, UNPLACED | LACK, DECIDE_WAIT},
@@ -83,7 +85,8 @@ static const struct story stories[] = {
 static void play(const struct story *story)
 {
 	struct attempt attempt = {.started_ms = 1000,
-	                          .outcome = story->ran_before ? ATTEMPT_RUNNING : ATTEMPT_STARTING};
+	                          .outcome =
+	                                  story->ran_before ? ATTEMPT_RUNNING : ATTEMPT_STARTING};
 	struct failover machine;
 
 	failover_begin(&machine, &rules, &attempt, !story->pinned);
@@ -145,11 +148,11 @@ static void targets_come_by_weight_once_in_a_cycle(void)
 
 /* ---- what is seen ---- */
 
-#define JOB(status) \
-	"{\"kind\":\"Job\",\"metadata\":{\"name\":\"perceiver-g5\",\"creationTimestamp\":" \
+#define JOB(status)                                                                                \
+	"{\"kind\":\"Job\",\"metadata\":{\"name\":\"perceiver-g5\",\"creationTimestamp\":"         \
 	"\"2026-01-01T00:10:00Z\"},\"status\":" status "}"
 #define POD(status, spec) "{\"spec\":{" spec "},\"status\":{" status "}}"
-#define PENDING POD("\"phase\":\"Pending\"", "")
+#define PENDING           POD("\"phase\":\"Pending\"", "")
 #define EVENT(kind, name, reason, message, source, time)                                           \
 	"{\"involvedObject\":{\"kind\":\"" kind "\",\"name\":\"" name "\"},\"reason\":\"" reason   \
 	"\",\"message\":\"" message "\",\"source\":{\"component\":\"" source                       \
@@ -222,8 +225,8 @@ static const struct view views[] = {
                "karpenter", "11"),
          JOB_WAITING, UNPLACED | LACK, "FailedScheduling: Failed to schedule pod"},
 	{JOB("{}"), PENDING "," PENDING, "",
-         EVENT("NodePool", "perceiver-g5", "NoCompatibleInstanceTypes", "filtered out",
-               "karpenter", "12"),
+         EVENT("NodePool", "perceiver-g5", "NoCompatibleInstanceTypes", "filtered out", "karpenter",
+               "12"),
          JOB_WAITING, UNPLACED | LACK, "NoCompatibleInstanceTypes: filtered out"},
 	/* hostile */
 	{JOB("7"), "7,[],{\"status\":[]}", "{\"status\":{\"conditions\":{}}},null", "null,{}",
@@ -248,7 +251,8 @@ static void look_at(const struct view *v)
 	struct sight sight = {job, pods, claims, events};
 	struct observation o;
 
-	CHECK(pods != NULL && claims != NULL && events != NULL && (job != NULL) == (v->job != NULL));
+	CHECK(pods != NULL && claims != NULL && events != NULL &&
+	      (job != NULL) == (v->job != NULL));
 	capacity_observe(&target, &sight, 5, &o);
 	CHECK_INT(o.phase, v->phase);
 	CHECK_INT((o.ran ? RAN : 0) | (o.unplaced ? UNPLACED : 0) | (o.node_coming ? COMING : 0) |
@@ -298,8 +302,12 @@ static void state_survives_its_text(void)
 static void malformed_states_are_refused(void)
 {
 	static const char *const texts[] = {
-		"", "{}", "[]", "{\"version\":2,\"cycle\":0,\"attempts\":[]}",
-		"{\"version\":1,\"cycle\":0}", "{\"version\":1,\"cycle\":-1,\"attempts\":[]}",
+		"",
+		"{}",
+		"[]",
+		"{\"version\":2,\"cycle\":0,\"attempts\":[]}",
+		"{\"version\":1,\"cycle\":0}",
+		"{\"version\":1,\"cycle\":-1,\"attempts\":[]}",
 		"{\"version\":1,\"cycle\":0,\"attempts\":[{\"cycle\":0,\"outcome\":\"odd\"}]}",
 		"{\"version\":1,\"cycle\":0,\"attempts\":[7]}"};
 
@@ -354,14 +362,15 @@ struct one_lease {
 	struct kubectl base;
 	struct clock clock;
 	int64_t now_ms;
-	int version;      /* 0: there is none */
-	char *holder;     /* of the object */
-	bool steal;       /* somebody replaces it right before we do */
+	int version;  /* 0: there is none */
+	char *holder; /* of the object */
+	bool steal;   /* somebody replaces it right before we do */
 };
 
 static int64_t their_now(struct clock *c)
 {
-	return ((struct one_lease *)(void *)((char *)c - offsetof(struct one_lease, clock)))->now_ms;
+	return ((struct one_lease *)(void *)((char *)c - offsetof(struct one_lease, clock)))
+	        ->now_ms;
 }
 
 static void their_sleep(struct clock *c, int64_t ms)
@@ -408,10 +417,11 @@ static int lease_call(struct kubectl *base, const char *const *args, const char 
 	}
 	if (sent != NULL)
 		store(l, sent);
-	strbuf_addf(&reply->out,
-	            "{\"metadata\":{\"resourceVersion\":\"%d\"},\"spec\":{\"holderIdentity\":\"%s\","
-	            "\"leaseDurationSeconds\":300,\"renewTime\":\"1970-01-01T00:00:00Z\"}}",
-	            l->version, l->holder);
+	strbuf_addf(
+		&reply->out,
+		"{\"metadata\":{\"resourceVersion\":\"%d\"},\"spec\":{\"holderIdentity\":\"%s\","
+		"\"leaseDurationSeconds\":300,\"renewTime\":\"1970-01-01T00:00:00Z\"}}",
+		l->version, l->holder);
 	return 0;
 }
 
