@@ -240,7 +240,7 @@ _slipway_deploy() {
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--file --set --context --kubeconfig --timeout --job --image-digest --dry-run --force-conflicts --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--file --set --context --kubeconfig --timeout --job --image-digest --dry-run --diff --force-conflicts --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
@@ -252,11 +252,49 @@ _slipway_undeploy() {
 	--context) COMPREPLY=(); return;;
 	--kubeconfig) COMPREPLY=($(compgen -f -- "$cur")); return;;
 	--timeout) COMPREPLY=(); return;;
+	--prices) COMPREPLY=($(compgen -f -- "$cur")); return;;
 	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--file --set --context --kubeconfig --timeout --keep-data --yes --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--file --set --context --kubeconfig --timeout --prices --keep-data --yes --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+}
+_slipway_status() {
+	case "$prev" in
+	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--set) COMPREPLY=(); return;;
+	--context) COMPREPLY=(); return;;
+	--kubeconfig) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--timeout) COMPREPLY=(); return;;
+	--prices) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--interval) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--file --set --context --kubeconfig --timeout --prices --watch --interval --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+}
+_slipway_logs() {
+	case "$prev" in
+	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--set) COMPREPLY=(); return;;
+	--context) COMPREPLY=(); return;;
+	--kubeconfig) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--timeout) COMPREPLY=(); return;;
+	--rank) COMPREPLY=(); return;;
+	--since) COMPREPLY=(); return;;
+	--tail) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--file --set --context --kubeconfig --timeout --rank --follow --since --tail --previous --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
@@ -348,7 +386,7 @@ _slipway() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "build push inspect verify diff scan iam schema render explain instances diagram nettest deploy undeploy index pipeline doctor completion version help " -- "$cur"))
+		COMPREPLY=($(compgen -W "build push inspect verify diff scan iam schema render explain instances diagram nettest deploy undeploy status logs index pipeline doctor completion version help " -- "$cur"))
 		return
 	fi
 	case "${COMP_WORDS[1]}" in
@@ -367,6 +405,8 @@ _slipway() {
 	nettest) _slipway_nettest;;
 	deploy) _slipway_deploy;;
 	undeploy) _slipway_undeploy;;
+	status) _slipway_status;;
+	logs) _slipway_logs;;
 	index) _slipway_index;;
 	pipeline) _slipway_pipeline;;
 	doctor) _slipway_doctor;;

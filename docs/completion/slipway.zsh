@@ -17,6 +17,8 @@ _slipway() {
 			'nettest:Judge the log of an NCCL all-reduce over EFA'
 			'deploy:Bring the fleet and one job into a cluster'
 			'undeploy:Take the fleet out of a cluster, so that it costs nothing'
+			'status:Show what the fleet in a cluster does, and what it costs'
+			'logs:Show the logs of the job'\''s ranks, merged by time'
 			'index:Join what several machines built into one multi-arch image'
 			'pipeline:Try the pipeline'\''s own commands on this machine, before AWS sees them'
 			'doctor:Show what this machine offers to builds and pushes'
@@ -207,6 +209,7 @@ _slipway() {
 		'--job=[Whose job runs\: by default the one that is there, else the first by weight]:TARGET:' \
 		'--image-digest=[The image'\''s digest, instead of asking the registry for its tag'\''s]:DIGEST:' \
 		'--dry-run=[Change nothing\: show the plan, or let the cluster check every object]:client|server:(client server )' \
+		'--diff[Change nothing\: show field by field what would change; status 1 if anything would]' \
 		'--force-conflicts[Take fields that another field manager has set]' \
 		'--insecure[Speak plain http to the registries of this command]' \
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
@@ -226,8 +229,37 @@ _slipway() {
 		'--context=[kubectl'\''s context]:NAME:' \
 		'--kubeconfig=[kubectl'\''s configuration]:FILE:_files' \
 		'--timeout=[Longest wait for what was asked for (default 1800)]:SECONDS:' \
+		'--prices=[Prices by instance type, in YAML or CSV\: what status calls cost]:FILE:_files' \
 		'--keep-data[Leave the file system, its claim and its driver]' \
 		'--yes[Delete; without it, what would go is shown]' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
+	status) _arguments -s \
+		'--file=[The spec]:FILE:_files' \
+		'*--set=[Override one value of the spec, as in job.nodes=4]:PATH=VALUE:' \
+		'--context=[kubectl'\''s context]:NAME:' \
+		'--kubeconfig=[kubectl'\''s configuration]:FILE:_files' \
+		'--timeout=[Longest wait for what was asked for (default 1800)]:SECONDS:' \
+		'--prices=[Prices by instance type, in YAML or CSV\: what status calls cost]:FILE:_files' \
+		'--watch[Go on until the job has ended; off a terminal\: changes only]' \
+		'--interval=[Time between looks with --watch (default 10)]:SECONDS:' \
+		'--help[Show this help and exit]' \
+		'--output=[Form of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
+	logs) _arguments -s \
+		'--file=[The spec]:FILE:_files' \
+		'*--set=[Override one value of the spec, as in job.nodes=4]:PATH=VALUE:' \
+		'--context=[kubectl'\''s context]:NAME:' \
+		'--kubeconfig=[kubectl'\''s configuration]:FILE:_files' \
+		'--timeout=[Longest wait for what was asked for (default 1800)]:SECONDS:' \
+		'--rank=[Only this rank'\''s pod]:N:' \
+		'--follow[Go on while pods run]' \
+		'--since=[Only lines younger than, as in 90s, 10m or 2h]:DURATION:' \
+		'--tail=[Only the last lines of each rank]:LINES:' \
+		'--previous[Of the containers that ran before a restart]' \
 		'--help[Show this help and exit]' \
 		'--output=[Form of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \

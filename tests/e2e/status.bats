@@ -13,7 +13,7 @@ setup() {
 }
 teardown() { common_teardown; }
 
-deploy() { "$SLIPWAY" deploy --image-digest "$DIGEST" "$@"; }
+deploy() { "$SLIPWAY" deploy --image-digest "$DIGEST"; }
 status() { "$SLIPWAY" status "$@"; }
 logs() { "$SLIPWAY" logs "$@"; }
 kubeset() { "$ROOT/tests/servers/kubeset"; }
