@@ -77,7 +77,7 @@ static int ask_resources(struct kubectl *k, cJSON **ret, struct err *err)
 	if (k->call(k, args, NULL, &reply, err) != 0)
 		return -1;
 	names = names_of(strbuf_str(&reply.out));
-	if (cJSON_GetArraySize(names) > 0) {
+	if (names != NULL && cJSON_GetArraySize(names) > 0) {
 		kubectl_reply_done(&reply);
 		*ret = names;
 		return 0;
