@@ -42,7 +42,7 @@ static bool known(const cJSON *resources, const char *resource)
 {
 	const cJSON *item;
 
-	for (item = resources->child; item != NULL; item = item->next)
+	for (item = resources != NULL ? resources->child : NULL; item != NULL; item = item->next)
 		if (strcmp(item->valuestring, resource) == 0)
 			return true;
 	return false;
