@@ -134,7 +134,11 @@ static void compare_lists(struct strbuf *path, const cJSON *was, const cJSON *is
 /* Recursion is bounded: json_parse refuses what is deeper than JSON_DEPTH_MAX. */
 static void compare(struct strbuf *path, const cJSON *was, const cJSON *is, cJSON *fields)
 {
-	if (was != NULL && is != NULL && cJSON_Compare(was, is, true))
+	if (was == NULL || is == NULL) {
+		add_field(fields, strbuf_str(path), was, is);
+		return;
+	}
+	if (cJSON_Compare(was, is, true))
 		return;
 	if (cJSON_IsObject(was) && cJSON_IsObject(is))
 		compare_objects(path, was, is, fields);

@@ -42,7 +42,7 @@ static bool known(const cJSON *resources, const char *resource)
 {
 	const cJSON *item;
 
-	for (item = resources->child; item != NULL; item = item->next)
+	for (item = resources != NULL ? resources->child : NULL; item != NULL; item = item->next)
 		if (strcmp(item->valuestring, resource) == 0)
 			return true;
 	return false;
@@ -77,7 +77,7 @@ static int ask_resources(struct kubectl *k, cJSON **ret, struct err *err)
 	if (k->call(k, args, NULL, &reply, err) != 0)
 		return -1;
 	names = names_of(strbuf_str(&reply.out));
-	if (cJSON_GetArraySize(names) > 0) {
+	if (names != NULL && cJSON_GetArraySize(names) > 0) {
 		kubectl_reply_done(&reply);
 		*ret = names;
 		return 0;
