@@ -308,4 +308,4 @@ install: $(BUILD)/slipway
 
 .PHONY: clean
 clean:
-	rm -rf build build-asan build-cover
+	rm -rf build build-asan build-cover $(TSAN_BUILD)
