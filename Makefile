@@ -356,4 +356,4 @@ deb: $(BUILD)/slipway
 
 .PHONY: clean
 clean:
-	rm -rf build build-asan build-cover
+	rm -rf build build-asan build-cover $(TSAN_BUILD)
