@@ -132,7 +132,7 @@ fault() { printf '[{"match": "%s", "stderr": "%s"%s}]' "$1" "$2" "${3:-}" >"$FAK
 
 @test "deploy: an object of another owner is refused before its stage is sent" {
 	deploy
-	sed -i 's/"slipway\/owner": "perceiver"/"slipway\/owner": "other"/' "$FAKEKUBE/objects.json"
+	sed -i 's/"slipway\/owner": "perceiver"/"slipway\/owner": "other"/g' "$FAKEKUBE/objects.json"
 	: >"$FAKEKUBE/calls"
 	run deploy
 	[ "$status" -eq 1 ]

@@ -332,7 +332,7 @@ refused() {
 @test "faults: a state that cannot be read, another owner's state" {
 	deploy
 	cp "$FAKEKUBE/objects.json" good.json
-	sed -i 's/\\"version\\": 1/\\"version\\": 9/' "$FAKEKUBE/objects.json"
+	sed -i 's/\\"version\\": 1/\\"version\\": 9/g' "$FAKEKUBE/objects.json"
 	refused state-newer 1
 	python3 - good.json >"$FAKEKUBE/objects.json" <<-'END'
 		import json, sys
