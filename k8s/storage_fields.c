@@ -17,7 +17,10 @@ static const struct field prepare_rows[] = {
 	TEXT(struct prepare_section, from, "from", "Where the data comes from, in S3.",
              .check = check_s3, .fallback_doc = "storage.fsx.import"),
 	TEXT(struct prepare_section, image, "image", "Image that fills the file system.",
-             .check = check_image_ref, .fallback_doc = "the job's, with `slipway-trainer prepare`"),
+             .check = check_image_ref,
+             .fallback_doc =
+                     "the job's, with `slipway-trainer prepare` into the mount's prepared/; "
+                     "slipway-prepare must be in it"),
 	FIELD_STRINGS(struct prepare_section, command, "command", "Program and leading arguments.",
                       .flags = FIELD_LITERAL),
 	FIELD_STRINGS(struct prepare_section, args, "args", "Arguments.", .flags = FIELD_LITERAL),

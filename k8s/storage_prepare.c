@@ -3,6 +3,9 @@
  * its root is given to the job's user (Lustre's is root's, and fsGroup does not change shared
  * volumes), and data is brought in where the spec says so.
  */
+#include <limits.h>
+#include <stdio.h>
+
 #include "base/attr.h"
 #include "k8s/job.h"
 #include "k8s/storage.h"
@@ -56,8 +59,10 @@ static void add_words(const struct fleet *fleet, cJSON *container)
 	const struct prepare_section *p = section(fleet);
 	bool copies = p->image == NULL && p->from != NULL;
 	const char *const copy[] = {"s3", "sync", "--no-progress", p->from, fleet->mount};
-	const char *const prepare[] = {"prepare", "--data", fleet->mount};
+	char shards[PATH_MAX];
+	const char *const prepare[] = {"prepare", "--source", fleet->mount, "--out", shards};
 
+	snprintf(shards, sizeof(shards), "%s/prepared", fleet->mount);
 	if (p->command.n > 0)
 		k8s_add_strings(container, "command", p->command.at, p->command.n);
 	if (p->args.n > 0)

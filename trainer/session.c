@@ -261,10 +261,22 @@ static int begin(struct session *s, struct err *err)
 	return comm_broadcast(s->comm, &s->state, sizeof(s->state), err);
 }
 
+/* `slipway status` tells the checkpoint's age by this line. */
+static void tell_saved(struct session *s)
+{
+	uint64_t step;
+
+	if (s->saver == NULL || !saver_saved(s->saver, &step))
+		return;
+	fprintf(s->out, "checkpoint step-%08llu saved\n", (unsigned long long)step);
+	fflush(s->out);
+}
+
 static int on_step(void *ctx, const struct step_stats *stats, struct err *err)
 {
 	struct session *s = ctx;
 
+	tell_saved(s);
 	return s->reporter != NULL ? reporter_step(s->reporter, stats, err) : 0;
 }
 
@@ -277,7 +289,12 @@ static int save(void *ctx, struct model *m, const struct optimizer *o,
 		return 0;
 	if (saver_save(s->saver, m, o, state, err) != 0)
 		return -1;
-	return last ? saver_wait(s->saver, err) : 0;
+	if (!last)
+		return 0;
+	if (saver_wait(s->saver, err) != 0)
+		return -1;
+	tell_saved(s);
+	return 0;
 }
 
 /* The loop lets all ranks stop after the same step. */

@@ -90,8 +90,8 @@ int placing_leave(struct placing *r, bool *ret_left, struct err *err)
 static bool is_bounded(const struct placing *r)
 {
 	/* Who waits for the end, waits; who moves on, comes to an end. */
-	return r->opts->timed || (!r->opts->may_move && !r->machine.ran &&
-	                          r->opts->until != UNTIL_ENDED);
+	return r->opts->timed ||
+	       (!r->opts->may_move && !r->machine.ran && r->opts->until != UNTIL_ENDED);
 }
 
 static int tell_late(const struct placing *r, const char *cause, struct err *err)

@@ -33,6 +33,8 @@ struct saver {
 	bool running;
 	int rc;
 	struct err err;
+	_Atomic uint64_t saved; /* the step on disk, plus 1; 0: none yet */
+	uint64_t told;          /* as saved, of what saver_saved has told */
 };
 
 /* ---- writing, in the thread ---- */
@@ -126,6 +128,8 @@ static void *write_checkpoint(void *arg)
 	struct store_writer w = {write_all, s};
 
 	s->rc = store_commit(s->folder, s->state.step, &w, &s->keep, &s->err);
+	if (s->rc == 0)
+		s->saved = s->state.step + 1;
 	return NULL;
 }
 
@@ -204,6 +208,17 @@ int saver_save(struct saver *s, struct model *m, const struct optimizer *o,
 	else
 		write_checkpoint(s);
 	return 0;
+}
+
+bool saver_saved(struct saver *s, uint64_t *ret_step)
+{
+	uint64_t saved = s->saved;
+
+	if (saved == s->told)
+		return false;
+	s->told = saved;
+	*ret_step = saved - 1;
+	return true;
 }
 
 void saver_free(struct saver *s)

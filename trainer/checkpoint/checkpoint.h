@@ -31,6 +31,9 @@ int saver_save(struct saver *s, struct model *m, const struct optimizer *o,
 
 /* Waits until everything is on disk; the last failure. */
 int saver_wait(struct saver *s, struct err *err) MUST_USE;
+/* Has a checkpoint come to be on disk since the last call? *ret_step: the newest one's. */
+bool saver_saved(struct saver *s, uint64_t *ret_step);
+
 /* Waits, lets go of the lock, frees; NULL is fine. */
 void saver_free(struct saver *s);
 
