@@ -149,7 +149,7 @@ trained() {
 		--config_file_path tiny
 	[ "$status" -eq 0 ]
 	trained "$output"
-	[[ $output == *", neon, "* ]]
+	[[ $output == *", neon"* ]]
 }
 
 @test "consumers: the demo image has under 15 MB compressed on each platform" {

@@ -39,7 +39,7 @@ fault() { printf '[{"match": "%s", "stderr": "%s"%s}]' "$1" "$2" "${3:-}" >"$FAK
 		pool["live"]["spec"]["weight"] = 7
 		pool["live"]["metadata"]["managedFields"] = [{"manager": "slipway"}]
 		pool["applied"]["spec"]["weight"] = 7
-		json.dump(d, open(sys.argv[1], "w"), indent=1)
+		json.dump(d, open(sys.argv[1], "w"))
 	END
 	cp "$FAKEKUBE/objects.json" before
 	sed -i '/^  g5g:/d' slipway.yaml

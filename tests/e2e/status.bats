@@ -83,14 +83,14 @@ running() {
 	running
 	run --separate-stderr status --prices prices.yaml
 	[ "$status" -eq 0 ]
-	diff "$GOLDEN/status-running" <(printf '%s\n' "$output")
+	diff "$GOLDEN/status-running" <(sed -E 's/20[0-9-]+T[0-9:]+Z/WHEN/' <<<"$output")
 }
 
 @test "status: JSON says the same, and null where nothing is known" {
 	running
 	run --separate-stderr status --prices prices.yaml --output json
 	[ "$status" -eq 0 ]
-	diff "$GOLDEN/status-running.json" <(sed -E 's/("(time|last_line)": "[^"]*)20[0-9-]+[T ][^"]*"/\1WHEN"/; s/("age_seconds": )[0-9]+/\1AGE/' <<<"$output")
+	diff "$GOLDEN/status-running.json" <(sed -E 's/("(time|last_line|since|started)": "[^"]*)20[0-9-]+[T ][^"]*"/\1WHEN"/; s/("age_seconds": )[0-9]+/\1AGE/' <<<"$output")
 	[ "$(status --output json | json 'd["cost"]["per_hour"], d["cost"]["currency"], d["nodes"][0]["price_per_hour"]')" = "(None, None, None)" ]
 }
 
@@ -119,7 +119,7 @@ running() {
 @test "status: why this target, from the recorded attempts" {
 	running
 	kubeset <<-'END'
-		[{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "perceiver-state", "namespace": "perceiver",
+		[{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "perceiver-deploy-state", "namespace": "perceiver",
 		  "labels": {"slipway/owner": "perceiver"}},
 		  "data": {"state.json": "{\"target\": \"trn1\", \"reason\": \"first with capacity\", \"since\": \"2026-11-21T10:00:00Z\", \"attempts\": [{\"target\": \"p4d\", \"started\": \"2026-11-21T09:00:00Z\", \"ended\": null, \"outcome\": \"no capacity\", \"cause\": \"InsufficientInstanceCapacity\"}, 7]}"}}]
 	END
@@ -319,7 +319,7 @@ on_terminal() {
 	deploy >/dev/null
 	on_terminal seen "$SLIPWAY undeploy --yes"
 	tail -n 12 seen | grep -q '^node classes gone '
-	tail -n 5 seen | grep -q '^31 objects deleted'
+	tail -n 5 seen | grep -q '^32 objects deleted'
 	run deploy
 	[[ $output == *"namespace   2 created, 0 changed, 0 unchanged"* ]]
 	[[ $output != *$'\033'* ]]
