@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,6 +271,10 @@ static int bench(const struct settings *s, struct err *err)
 	}
 	outcome.peak = ops.kernels != NULL ? bench_peak(&ops) : 0;
 	measure(s, &c, &ops, &outcome);
+	/* Again: at the start of a process both threads may share a core, or a neighbour may have
+	 * been busy. */
+	if (ops.kernels != NULL)
+		outcome.peak = fmax(outcome.peak, bench_peak(&ops));
 	if (strcmp(s->output, "json") == 0)
 		report_json(s, &outcome, &ops, &sb);
 	else

@@ -208,7 +208,7 @@ static int read_logs(struct cli *cli, struct cluster *c, const struct log_source
 static int cmd_logs_run(struct cli *cli, struct err *err)
 {
 	AUTO(json) cJSON *pods = NULL;
-	struct log_source *sources;
+	struct log_source *sources = NULL;
 	struct cluster c;
 	size_t n;
 

@@ -134,7 +134,8 @@ static void man_program(struct strbuf *sb)
 	strbuf_adds(
 		sb,
 		".SH EXIT STATUS\n0 ok, 1 failed, 2 usage, 3 spec invalid or image check refused, "
-		"4 refused by the server, 5 network trouble worth a retry,\n6 no capacity for the job, 7 another deploy at work, 8 the job failed; "
+		"4 refused by the server, 5 network trouble worth a retry,\n"
+		"6 no capacity for the job, 7 another deploy at work, 8 the job failed; "
 		"`status` and `deploy --diff` have more.\n");
 }
 

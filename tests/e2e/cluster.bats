@@ -24,7 +24,8 @@ teardown() {
 	common_teardown
 }
 
-deploy() { "$SLIPWAY" deploy --image-digest "$DIGEST" --interval 1s --timeout 120; }
+# shellcheck disable=SC2119,SC2120 # "run deploy ..." passes them
+deploy() { "$SLIPWAY" deploy --image-digest "$DIGEST" --interval 1s --timeout 120 "$@"; }
 
 # ready KIND: what Karpenter would say of ours.
 ready() {
@@ -35,7 +36,8 @@ ready() {
 	done
 }
 
-# Pools become Ready, plugins are rolled out, the job's pods run: without any node.
+# Pools become Ready, plugins are rolled out, the job's pods run: without any node. Targets that the
+# file "full" names get no pods: there is no capacity.
 controllers() {
 	local o i generation
 	while sleep 1; do
@@ -47,6 +49,7 @@ controllers() {
 				-p "{\"status\": {\"observedGeneration\": $generation, \"desiredNumberScheduled\": 0, \"currentNumberScheduled\": 0, \"numberMisscheduled\": 0, \"numberReady\": 0}}"
 		done
 		for o in $(kubectl get jobs -n "$FLEET" -l app.kubernetes.io/component=jobs -o jsonpath='{.items[*].metadata.name}'); do
+			grep -qsw -- "${o##*-}" "$WORK/full" && continue
 			for i in 0 1; do
 				kubectl get pod -n "$FLEET" "$o-$i" && continue
 				kubectl create -n "$FLEET" -f - <<-POD
@@ -79,12 +82,35 @@ controllers() {
 }
 
 @test "cluster: the second of two deploys is told who is at work" {
-	deploy
+	run deploy
+	[ "$status" -eq 0 ]
 	kubectl patch lease -n "$FLEET" "$FLEET-deploy" --type=merge -p "{\"spec\": {\"holderIdentity\": \"ci-7/42/1/00000000\",
 		\"leaseDurationSeconds\": 300, \"renewTime\": \"$(date -u +%Y-%m-%dT%H:%M:%S.000000Z)\"}}"
 	run deploy
 	[ "$status" -eq 7 ]
 	[[ $output == *"ci-7/42 is at work"* ]]
 	kubectl patch lease -n "$FLEET" "$FLEET-deploy" --type=merge -p '{"spec": {"renewTime": "2020-01-01T00:00:00.000000Z"}}'
-	deploy
+	run deploy
+	[ "$status" -eq 0 ]
+}
+
+@test "cluster: targets without capacity are given up for the next, and the state says why" {
+	echo trn1 p4d >full
+	run deploy --set fleet.failover.unschedulable=5s
+	[ "$status" -eq 0 ]
+	[[ $output == *"job g5: "* ]]
+	run ! kubectl get job -n "$FLEET" "$FLEET-trn1"
+	kubectl get configmap -n "$FLEET" "$FLEET-deploy-state" -o jsonpath='{.data.state\.json}' >state
+	[ "$(json '[(a["target"], a["outcome"]) for a in d["attempts"]]' <state)" = "[('trn1', 'no-capacity'), ('p4d', 'no-capacity'), ('g5', 'running')]" ]
+}
+
+@test "cluster: a deploy that is killed is gone on with" {
+	for seconds in 1 3 5 8; do
+		timeout --signal=KILL "$seconds" "$SLIPWAY" deploy --image-digest "$DIGEST" --interval 1s || true
+	done
+	run deploy
+	[ "$status" -eq 0 ]
+	[[ $output == *"job trn1: "* ]]
+	run deploy
+	[[ $output == *"nothing to do"* ]]
 }
