@@ -210,7 +210,7 @@ static int cmd_logs_run(struct cli *cli, struct err *err)
 	AUTO(json) cJSON *pods = NULL;
 	struct log_source *sources = NULL;
 	struct cluster c;
-	size_t n;
+	size_t n = 0;
 
 	if (check_since(cli->options.since, err) != 0 || cluster_open(cli, &c, err) != 0 ||
 	    find_sources(cli, &c, &pods, &sources, &n, err) != 0 ||

@@ -13,13 +13,18 @@ static void row_done(struct stage_row *row)
 	free(row->detail);
 }
 
+static void forget_awaited(struct stage_table *t)
+{
+	free(t->awaited);
+	t->awaited = NULL;
+}
+
 void stage_table_done(struct stage_table *t)
 {
 	for (size_t i = 0; i < t->n; i++)
 		row_done(&t->at[i]);
 	vec_done(t);
-	free(t->awaited);
-	t->awaited = NULL;
+	forget_awaited(t);
 }
 
 static bool is_over(const struct stage_row *row)
@@ -46,7 +51,7 @@ static struct stage_row *row_named(struct stage_table *t, const char *name)
 
 static void replace(char **text, const char *with)
 {
-	char *copy = with != NULL ? mem_strdup(with) : NULL;
+	char *copy = mem_strdup(with);
 
 	free(*text);
 	*text = copy;
@@ -65,7 +70,7 @@ void stage_table_set(struct stage_table *t, const char *name, const char *state,
 	row->ended_ms = is_over(row) ? now_ms : 0;
 	/* What a stage that failed waited for is what it failed for. */
 	if (strcmp(state, "failed") != 0)
-		replace(&t->awaited, NULL);
+		forget_awaited(t);
 }
 
 void stage_table_await(struct stage_table *t, const char *text)

@@ -132,7 +132,7 @@ static void keep_last(const char *line, struct trainlog *ret)
 {
 	size_t n = 0;
 
-	for (; line[n] != '\0' && n < TRAINLOG_LINE_MAX - 1; n++)
+	for (; n < TRAINLOG_LINE_MAX - 1 && line[n] != '\0'; n++)
 		ret->last[n] = (unsigned char)line[n] < 0x20 || line[n] == 0x7f ? '?' : line[n];
 	/* A cut leaves no half of a character. */
 	while (n > 0 && !text_is_utf8(ret->last, n))
