@@ -20,8 +20,6 @@ static const char *golden_dir(void)
 
 	snprintf(path, sizeof(path), "%s/data/perceiver-golden",
 	         shared != NULL ? shared : "../shared");
-	if (access(path, R_OK) != 0)
-		snprintf(path, sizeof(path), "/work/shared/data/perceiver-golden");
 	return access(path, R_OK) == 0 ? path : NULL;
 }
 
