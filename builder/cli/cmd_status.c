@@ -45,7 +45,7 @@ static enum exit_status verdict_of(const struct status *s)
 		return EXIT_OK;
 	case JOB_FAILED:
 		return EXIT_JOB;
-	case JOB_PENDING:
+	case JOB_WAITING:
 		return EXIT_WAITING;
 	case JOB_ABSENT:
 		break;

@@ -73,21 +73,6 @@ static bool is(const char *a, const char *b)
 	return a != NULL && strcmp(a, b) == 0;
 }
 
-static const cJSON *condition(const cJSON *object, const char *type)
-{
-	const cJSON *list = json_get(json_get(object, "status"), "conditions");
-
-	for (const cJSON *c = cJSON_IsArray(list) ? list->child : NULL; c != NULL; c = c->next)
-		if (is(json_string(c, "type"), type))
-			return c;
-	return NULL;
-}
-
-static bool holds(const cJSON *object, const char *type)
-{
-	return is(json_string(condition(object, type), "status"), "True");
-}
-
 static int64_t time_of(const cJSON *object, const char *key)
 {
 	const char *text = json_string(object, key);
@@ -103,34 +88,17 @@ static const cJSON *first(const cJSON *list)
 
 /* ---- the job ---- */
 
-static const struct {
-	const char *condition, *phase; /* Kubernetes', JobSet's and MPI's; Volcano's */
-	enum job_phase means;
-} ends[] = {
-	{"Complete", "Completed", JOB_SUCCEEDED}, {"Completed", NULL, JOB_SUCCEEDED},
-	{"Succeeded", NULL, JOB_SUCCEEDED},       {"Failed", "Failed", JOB_FAILED},
-	{NULL, "Terminated", JOB_FAILED},         {NULL, "Aborted", JOB_FAILED},
-};
-
 static void see_end(const cJSON *job, struct observation *o)
 {
-	const cJSON *state = json_get(json_get(job, "status"), "state");
-	const char *phase = json_string(state, "phase");
+	const cJSON *said;
+	enum job_phase phase = job_end(job, &said);
+	const char *message = json_string(said, "message");
 
-	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
-		const char *type = ends[i].condition;
-		bool by_phase = ends[i].phase != NULL && is(phase, ends[i].phase);
-		const cJSON *at = by_phase ? state : type != NULL ? condition(job, type) : NULL;
-
-		if (!by_phase && (type == NULL || !holds(job, type)))
-			continue;
-		const char *reason = json_string(at, "reason"),
-			   *message = json_string(at, "message");
-
-		o->phase = ends[i].means;
-		set_why(o, NULL, message != NULL && message[0] != '\0' ? message : reason);
+	if (phase == JOB_WAITING)
 		return;
-	}
+	o->phase = phase;
+	set_why(o, NULL,
+	        message != NULL && message[0] != '\0' ? message : json_string(said, "reason"));
 }
 
 /* Pods may be gone whose job remembers them. */
@@ -186,7 +154,7 @@ static void see_pods(const cJSON *pods, struct observation *o)
 
 	for (const cJSON *pod = first(pods); pod != NULL; pod = pod->next) {
 		const char *phase = json_string(json_get(pod, "status"), "phase");
-		const cJSON *scheduled = condition(pod, "PodScheduled");
+		const cJSON *scheduled = object_condition(pod, "PodScheduled");
 		bool placed = json_string(json_get(pod, "spec"), "nodeName") != NULL;
 
 		n++;
@@ -214,10 +182,10 @@ static void see_claim(const cJSON *claim, struct observation *o)
 	static const char *const steps[] = {"Launched", "Registered", "Initialized"};
 
 	if (json_get(json_get(claim, "metadata"), "deletionTimestamp") != NULL ||
-	    holds(claim, "Initialized"))
+	    object_holds(claim, "Initialized"))
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
-		const cJSON *step = condition(claim, steps[i]);
+		const cJSON *step = object_condition(claim, steps[i]);
 		const char *message = json_string(step, "message");
 		const char *reason = json_string(step, "reason"), *sign;
 
@@ -290,15 +258,6 @@ static void see_event(const cJSON *event, struct observation *o)
 }
 
 /* ---- all of it ---- */
-
-bool is_job_of(const cJSON *object, const struct fleet_target *target)
-{
-	const char *component = object_label(object, "app.kubernetes.io/component");
-	const char *kind = json_string(object, "kind");
-
-	return is(component, "jobs") && kind != NULL && strcmp(kind, "Service") != 0 &&
-	       strcmp(kind, "ResourceClaimTemplate") != 0 && is(object_name(object), target->job);
-}
 
 void capacity_observe(const struct fleet_target *target, const struct sight *sight, int64_t now_ms,
                       struct observation *ret)

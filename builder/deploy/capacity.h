@@ -22,9 +22,6 @@ const char *capacity_sign(const char *text, bool cloud);
 void capacity_observe(const struct fleet_target *target, const struct sight *sight, int64_t now_ms,
                       struct observation *ret);
 
-/* Is it the object that runs a target's pods: not its Service or claim template? */
-bool is_job_of(const cJSON *object, const struct fleet_target *target);
-
 struct watch_opts {
 	const struct fleet *fleet;
 	const struct fleet_target *target;

@@ -9,16 +9,8 @@
 #ifndef SLIPWAY_DEPLOY_FAILOVER_H
 #define SLIPWAY_DEPLOY_FAILOVER_H
 
+#include "builder/deploy/job.h"
 #include "builder/deploy/state.h"
-#include "k8s/model.h"
-
-enum job_phase {
-	JOB_ABSENT,
-	JOB_WAITING, /* not all of its pods run */
-	JOB_RUNNING, /* all do */
-	JOB_SUCCEEDED,
-	JOB_FAILED
-};
 
 enum { OBSERVED_MAX = STATE_TEXT_MAX - 80 }; /* causes add words of their own */
 

@@ -128,6 +128,26 @@ const char *object_version(const cJSON *object)
 	return json_string(json_get(object, "metadata"), "resourceVersion");
 }
 
+const cJSON *object_condition(const cJSON *object, const char *type)
+{
+	const cJSON *list = json_get(json_get(object, "status"), "conditions"), *item;
+
+	for (item = cJSON_IsArray(list) ? list->child : NULL; item != NULL; item = item->next) {
+		const char *name = json_string(item, "type");
+
+		if (name != NULL && strcmp(name, type) == 0)
+			return item;
+	}
+	return NULL;
+}
+
+bool object_holds(const cJSON *object, const char *type)
+{
+	const char *status = json_string(object_condition(object, type), "status");
+
+	return status != NULL && strcmp(status, "True") == 0;
+}
+
 void deploy_metadata(cJSON *object, const char *namespace, const char *fleet, const char *suffix)
 {
 	cJSON *metadata = json_add_object(object, "metadata"), *labels;

@@ -50,6 +50,10 @@ const char *object_namespace(const cJSON *object);
 const char *object_label(const cJSON *object, const char *key);
 const char *object_version(const cJSON *object); /* metadata.resourceVersion */
 
+/* The condition of that type in status.conditions, NULL if absent; is it there with status True? */
+const cJSON *object_condition(const cJSON *object, const char *type);
+bool object_holds(const cJSON *object, const char *type);
+
 #define OWNER_LABEL "slipway/owner"
 
 /* The component of what deploy keeps for itself: its state, its Lease, its Job in the cluster. */

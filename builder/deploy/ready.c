@@ -14,24 +14,6 @@ static int64_t number(const cJSON *object, const char *key)
 	return cJSON_IsNumber(item) ? (int64_t)item->valuedouble : 0;
 }
 
-/* A condition's status ("True", "False", "Unknown") and message; NULL when it is not there. */
-static const char *condition(const cJSON *live, const char *type, const char **ret_message)
-{
-	const cJSON *list = json_get(json_get(live, "status"), "conditions");
-	const cJSON *item;
-
-	*ret_message = NULL;
-	for (item = cJSON_IsArray(list) ? list->child : NULL; item != NULL; item = item->next) {
-		const char *name = json_string(item, "type");
-
-		if (name == NULL || strcmp(name, type) != 0)
-			continue;
-		*ret_message = json_string(item, "message");
-		return json_string(item, "status");
-	}
-	return NULL;
-}
-
 static enum readiness rolled_out(const cJSON *live, int64_t wanted, int64_t updated,
                                  int64_t available, char why[WHY_MAX])
 {
@@ -78,7 +60,8 @@ static enum readiness claim(const cJSON *live, char why[WHY_MAX])
 /* NodePool, EC2NodeClass: Ready is the sum of their conditions. */
 static enum readiness conditioned(const cJSON *live, char why[WHY_MAX])
 {
-	const char *message, *status = condition(live, "Ready", &message);
+	const cJSON *ready = object_condition(live, "Ready");
+	const char *message = json_string(ready, "message"), *status = json_string(ready, "status");
 
 	if (status != NULL && strcmp(status, "True") == 0)
 		return READY;
@@ -91,12 +74,11 @@ static enum readiness conditioned(const cJSON *live, char why[WHY_MAX])
 /* Jobs of the storage stage: they prepare the file system. */
 static enum readiness prepared(const cJSON *live, char why[WHY_MAX])
 {
-	const char *message, *status = condition(live, "Complete", &message);
+	const char *message = json_string(object_condition(live, "Failed"), "message");
 
-	if (status != NULL && strcmp(status, "True") == 0)
+	if (object_holds(live, "Complete"))
 		return READY;
-	status = condition(live, "Failed", &message);
-	if (status != NULL && strcmp(status, "True") == 0) {
+	if (object_holds(live, "Failed")) {
 		snprintf(why, WHY_MAX, "it failed: %s",
 		         message != NULL ? message : "no reason given");
 		return NEVER;

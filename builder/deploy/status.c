@@ -37,26 +37,6 @@ int64_t status_age(const cJSON *object, int64_t now_ms)
 	return (now_ms - ms) / 1000;
 }
 
-const cJSON *status_condition(const cJSON *object, const char *type)
-{
-	const cJSON *list = json_get(json_get(object, "status"), "conditions"), *item;
-
-	for (item = cJSON_IsArray(list) ? list->child : NULL; item != NULL; item = item->next) {
-		const char *name = json_string(item, "type");
-
-		if (name != NULL && strcmp(name, type) == 0)
-			return item;
-	}
-	return NULL;
-}
-
-bool status_is_true(const cJSON *condition)
-{
-	const char *status = json_string(condition, "status");
-
-	return status != NULL && strcmp(status, "True") == 0;
-}
-
 /* ---- stages ---- */
 
 static bool knows(const cJSON *resources, const cJSON *object)
@@ -124,7 +104,7 @@ static void read_job_stage(const struct status *s, struct status_stage *stage)
 
 	stage->state = states[s->phase];
 	stage->why = s->phase == JOB_ABSENT    ? "no job is there"
-	             : s->phase == JOB_PENDING ? "the job does not run yet"
+	             : s->phase == JOB_WAITING ? "the job does not run yet"
 	             : s->phase == JOB_FAILED  ? "the job failed"
 	                                       : "";
 }
@@ -186,7 +166,7 @@ static struct status_node read_node(const cJSON *o, const struct status *s, stru
 		.zone = node_label(o, "topology.kubernetes.io/zone", a),
 		.capacity = node_label(o, "karpenter.sh/capacity-type", a),
 		.age_s = status_age(o, s->now_ms),
-		.ready = status_is_true(status_condition(o, "Ready")),
+		.ready = object_holds(o, "Ready"),
 		.claim = is_claim(o),
 		.why = "",
 		.micros = -1,

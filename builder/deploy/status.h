@@ -7,6 +7,7 @@
 #define SLIPWAY_DEPLOY_STATUS_H
 
 #include "builder/deploy/apply.h"
+#include "builder/deploy/job.h"
 #include "builder/deploy/prices.h"
 #include "builder/deploy/trainlog.h"
 
@@ -32,8 +33,6 @@ struct status_stage {
 	size_t there, planned; /* objects */
 	const char *why;       /* "" when ready */
 };
-
-enum job_phase { JOB_ABSENT, JOB_PENDING, JOB_RUNNING, JOB_SUCCEEDED, JOB_FAILED };
 
 struct status_pod {
 	const char *name, *phase, *node; /* node NULL = none yet */
@@ -94,7 +93,6 @@ int64_t pod_rank(const cJSON *pod, const char *job);
 void status_read(const struct status_input *in, struct arena *a, struct status *ret);
 
 const char *stage_state_name(enum stage_state state); /* "waiting" */
-const char *job_phase_name(enum job_phase phase);     /* "running" */
 
 /* Appends what a person reads; a stable object for programs (docs/DEPLOY.md). The caller owns it.
  */

@@ -5,15 +5,7 @@
 
 #include "base/attr.h"
 #include "base/text.h"
-
-#define STATE_KEY "state.json"
-
-const char *job_phase_name(enum job_phase phase)
-{
-	static const char *const names[] = {"absent", "pending", "running", "succeeded", "failed"};
-
-	return names[phase];
-}
+#include "builder/deploy/state.h"
 
 /* ---- the recorded choice ---- */
 
@@ -63,24 +55,11 @@ void status_read_history(const struct status_input *in, struct arena *a, struct 
 
 /* ---- which job ---- */
 
-/* What runs pods, of all that goes with a job: not its Service, nor its claims' template. */
-static bool runs_pods(const cJSON *object)
-{
-	const struct kind_row *row = kind_of(object);
-
-	return row != NULL && row->leave == LEAVE_JOB && strstr(row->kind, "Job") != NULL;
-}
-
 static const cJSON *job_of(const struct fleet_target *target, const cJSON *owned)
 {
-	for (const cJSON *o = owned != NULL ? owned->child : NULL; o != NULL; o = o->next) {
-		const char *component = object_label(o, "app.kubernetes.io/component");
-		const char *name = object_name(o);
-
-		if (component != NULL && strcmp(component, "jobs") == 0 && runs_pods(o) &&
-		    name != NULL && strcmp(name, target->job) == 0)
+	for (const cJSON *o = owned != NULL ? owned->child : NULL; o != NULL; o = o->next)
+		if (is_job_of(o, target))
 			return o;
-	}
 	return NULL;
 }
 
@@ -105,64 +84,39 @@ const struct fleet_target *status_target(const struct fleet *fleet, const cJSON 
 
 /* ---- its phase ---- */
 
-/* Volcano's words for where a job is. */
+/* Volcano's words for a job on its way. */
 static enum job_phase volcano_phase(const char *word)
 {
 	static const struct {
 		const char *word;
 		enum job_phase phase;
-	} words[] = {{"Running", JOB_RUNNING},     {"Completing", JOB_RUNNING},
-	             {"Completed", JOB_SUCCEEDED}, {"Failed", JOB_FAILED},
-	             {"Aborted", JOB_FAILED},      {"Aborting", JOB_FAILED},
-	             {"Terminated", JOB_FAILED},   {"Terminating", JOB_FAILED}};
+	} words[] = {{"Running", JOB_RUNNING},
+	             {"Completing", JOB_RUNNING},
+	             {"Aborting", JOB_FAILED},
+	             {"Terminating", JOB_FAILED}};
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
 		if (strcmp(words[i].word, word) == 0)
 			return words[i].phase;
-	return JOB_PENDING;
-}
-
-/* Conditions that Jobs, JobSets and MPIJobs set when they end. */
-static enum job_phase ended_phase(const cJSON *job, const char **ret_why)
-{
-	static const struct {
-		const char *type;
-		enum job_phase phase;
-	} ends[] = {{"Failed", JOB_FAILED},
-	            {"Complete", JOB_SUCCEEDED},
-	            {"Completed", JOB_SUCCEEDED},
-	            {"Succeeded", JOB_SUCCEEDED}};
-
-	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
-		const cJSON *condition = status_condition(job, ends[i].type);
-
-		if (!status_is_true(condition))
-			continue;
-		*ret_why = json_string(condition, "message");
-		return ends[i].phase;
-	}
-	return JOB_PENDING;
+	return JOB_WAITING;
 }
 
 static enum job_phase phase_of(const cJSON *job, const struct status *s, const char **ret_why)
 {
-	const cJSON *state = json_get(json_get(job, "status"), "state");
+	const cJSON *state = json_get(json_get(job, "status"), "state"), *said;
 	const char *word = json_string(state, "phase");
-	enum job_phase phase;
+	enum job_phase phase = job_end(job, &said);
 
-	*ret_why = NULL;
-	if (word != NULL) {
-		*ret_why = json_string(state, "message");
+	*ret_why = json_string(word != NULL ? state : said, "message");
+	if (phase == JOB_WAITING && word != NULL)
 		return volcano_phase(word);
-	}
-	phase = ended_phase(job, ret_why);
-	if (phase != JOB_PENDING || s->n_pods == 0)
+	if (phase != JOB_WAITING || s->n_pods == 0)
 		return phase;
 	/* The others only count: it runs when all pods do. */
 	for (size_t i = 0; i < s->n_pods; i++)
 		if (strcmp(s->pods[i].phase, "Running") != 0 &&
 		    strcmp(s->pods[i].phase, "Succeeded") != 0)
-			return JOB_PENDING;
+			return JOB_WAITING;
 	return JOB_RUNNING;
 }
 
@@ -221,11 +175,11 @@ static const char *container_why(const cJSON *status, struct arena *a)
 static const char *pod_why(const cJSON *pod, struct arena *a)
 {
 	const cJSON *status = json_get(pod, "status");
-	const cJSON *scheduled = status_condition(pod, "PodScheduled");
+	const cJSON *scheduled = object_condition(pod, "PodScheduled");
 	const cJSON *list = json_get(status, "containerStatuses"), *item;
 	const char *message = json_string(status, "message");
 
-	if (scheduled != NULL && !status_is_true(scheduled) &&
+	if (scheduled != NULL && !object_holds(pod, "PodScheduled") &&
 	    json_string(scheduled, "message") != NULL)
 		return status_clean(a, json_string(scheduled, "message"));
 	for (item = cJSON_IsArray(list) ? list->child : NULL; item != NULL; item = item->next) {
@@ -262,7 +216,7 @@ static struct status_pod read_pod(const cJSON *pod, const char *job, struct aren
 		.node = status_clean(a, json_string(json_get(pod, "spec"), "nodeName")),
 		.rank = pod_rank(pod, job),
 		.restarts = restarts_of(pod),
-		.ready = status_is_true(status_condition(pod, "Ready")),
+		.ready = object_holds(pod, "Ready"),
 		.why = pod_why(pod, a),
 	};
 }

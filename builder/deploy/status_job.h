@@ -19,8 +19,4 @@ const char *status_clean(struct arena *a, const char *text);
 /* Seconds since creation, -1 when not told. */
 int64_t status_age(const cJSON *object, int64_t now_ms);
 
-/* A condition of status.conditions, or NULL; whether it says "True". */
-const cJSON *status_condition(const cJSON *object, const char *type);
-bool status_is_true(const cJSON *condition);
-
 #endif
