@@ -29,74 +29,80 @@ LIBS     := -Wl,--gc-sections -Wl,-Bstatic -larchive -lyaml -lexpat -lz -lzstd -
             -l:liblzma.so.5 -l:libbz2.so.1.0 -l:liblz4.so.1 -l:libnettle.so.8 -l:libacl.so.1 \
             -lcurl -lcrypto -lcjson -lpthread -lm
 
-BASE_SRC    := $(wildcard base/*.c)
-BUILDER_SRC := $(wildcard builder/spec/*.c builder/oci/*.c builder/layer/*.c builder/registry/*.c \
-                 builder/aws/*.c builder/check/*.c builder/deploy/*.c)
-FLEET_SRC   := $(wildcard karpenter/*.c k8s/*.c pipeline/*.c)
-CLI_SRC     := $(wildcard builder/cli/*.c)
-# trainer/prepare decodes media with a foreign library and is a program of its own.
-TRAINER_SRC := $(filter-out trainer/prepare/%,$(wildcard trainer/*.c trainer/*/*.c))
-# What the trainer uses of base/: nothing that needs a foreign library.
-TRAINER_BASE_SRC := base/err.c base/mem.c base/strbuf.c base/jsonw.c base/jsonr.c base/slurp.c base/fs.c base/fs_tree.c \
-                 base/text.c base/interrupt.c base/sha256.c base/crc32c.c
+# One list of files: compiling, lint, format, coverage and fuzzing all start from it. A folder with .c files is a room,
+# and a room is an archive; tests/lint/rooms says which rooms stand below which.
+HOUSE   := base builder k8s karpenter pipeline trainer
+SRC     := $(sort $(shell find $(HOUSE) -name '*.c'))
+HEADERS := $(sort $(shell find $(HOUSE) tests -name '*.h'))
+MAINS   := builder/cli/main.c trainer/main.c trainer/prepare/main.c
+ROOMS   := $(patsubst %/,%,$(sort $(dir $(SRC))))
 HOST_ARCH := $(shell dpkg --print-architecture)
-# What decodes videos, linked with FFmpeg's libraries, for this machine.
-PREPARE_SRC  := $(wildcard trainer/prepare/*.c) trainer/data/shard.c base/pool.c $(TRAINER_BASE_SRC)
-PREPARE_LIBS := -lavformat -lavcodec -lswscale -lswresample -lavutil -lpthread -lm
+
+# slipway is every room but the trainer's; the trainer takes base/, which needs no foreign library, and its own. What
+# decodes videos (trainer/prepare) is linked with FFmpeg's libraries, for this machine, and is a program of its own.
+TOOL_ROOMS    := $(filter-out trainer trainer/%,$(ROOMS))
+TRAINER_ROOMS := base $(filter-out trainer trainer/prepare,$(filter trainer trainer/%,$(ROOMS)))
+PREPARE_LIBS  := -lavformat -lavcodec -lswscale -lswresample -lavutil -lpthread -lm
 # Arithmetic wants the optimiser, and one rounding for a*b+c wherever the processor has it.
 TRAINER_FLAGS := -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math
 TRAINER_LIBS  := -ldl -lm -lpthread
-HEADERS     := $(wildcard base/*.h builder/*/*.h karpenter/*.h k8s/*.h pipeline/*.h trainer/*.h trainer/*/*.h tests/*.h)
 
-LIB_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC))
-CLI_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(CLI_SRC))
-CLI_LIB_OBJ := $(filter-out $(BUILD)/obj/builder/cli/main.o,$(CLI_OBJ))
-UNIT     := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
+# archives DIR,ROOMS: their files.  group ARCHIVES: as the linker wants them, in any order.
+archives = $(foreach room,$(2),$(1)/lib/$(subst /,-,$(room)).a)
+group    = -Wl,--start-group $(1) -Wl,--end-group
+# objects DIR,ROOM: of a room without its main().
+objects  = $(patsubst %.c,$(1)/obj/%.o,$(filter-out $(MAINS),$(wildcard $(2)/*.c)))
+
+TOOL_LIB    := $(call archives,$(BUILD),$(TOOL_ROOMS))
+TRAINER_LIB := $(call archives,$(BUILD)/host,$(TRAINER_ROOMS))
+UNIT        := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
 
 .PHONY: all
 all: $(BUILD)/slipway $(BUILD)/$(HOST_ARCH)/slipway-prepare $(BUILD)/amd64/slipway-trainer $(BUILD)/arm64/slipway-trainer
 
-$(BUILD)/obj/%.o: %.c
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
-
-$(BUILD)/libslipway.a: $(LIB_OBJ)
-	@rm -f $@
-	$(AR) rcsD $@ $^
-
-$(BUILD)/slipway: $(CLI_OBJ) $(BUILD)/libslipway.a
-	$(CC) $(CFLAGS) $(LDFLAGS) $(CLI_OBJ) $(BUILD)/libslipway.a $(LIBS) -o $@
-
-$(BUILD)/unit/test_trainer_%: tests/unit/test_trainer_%.c $(BUILD)/libtrainer.a
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -Wno-missing-prototypes -MMD -MP $(LDFLAGS) $< $(BUILD)/libtrainer.a $(TRAINER_LIBS) -o $@
-
-$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libslipway.a $(CLI_LIB_OBJ)
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -Wno-missing-prototypes -MMD -MP $(LDFLAGS) $< $(CLI_LIB_OBJ) $(BUILD)/libslipway.a $(LIBS) -o $@
-
-# The trainer, per architecture, and as a library for this machine's tests.
-define trainer_rule
-$(BUILD)/$(1)/obj/%.o: %.c
+# objects_rule DIR,CC,FLAGS: DIR/obj/*.o
+define objects_rule
+$(1)/obj/%.o: %.c
 	@mkdir -p $$(@D)
-	$(CC_$(1)) $(CFLAGS) $(TRAINER_FLAGS) -MMD -MP -c $$< -o $$@
+	$(2) $$(CFLAGS) $(3) -MMD -MP -c $$< -o $$@
+endef
 
-$(BUILD)/$(1)/slipway-trainer: $(patsubst %.c,$(BUILD)/$(1)/obj/%.o,$(TRAINER_SRC) $(TRAINER_BASE_SRC))
-	$(CC_$(1)) $(CFLAGS) $(LDFLAGS) $$^ $(TRAINER_LIBS) -o $$@
+# archive_rule DIR,ROOM: DIR/lib/ROOM.a
+define archive_rule
+$(call archives,$(1),$(2)): $(call objects,$(1),$(2))
+	@mkdir -p $$(@D) && rm -f $$@
+	$$(AR) rcsD $$@ $$^
+endef
+
+$(eval $(call objects_rule,$(BUILD),$(CC),))
+$(eval $(call objects_rule,$(BUILD)/host,$(CC),$(TRAINER_FLAGS)))
+$(foreach room,$(TOOL_ROOMS),$(eval $(call archive_rule,$(BUILD),$(room))))
+$(foreach room,$(TRAINER_ROOMS) trainer/prepare,$(eval $(call archive_rule,$(BUILD)/host,$(room))))
+
+$(BUILD)/slipway: $(BUILD)/obj/builder/cli/main.o $(TOOL_LIB)
+	$(CC) $(CFLAGS) $(LDFLAGS) $< $(call group,$(TOOL_LIB)) $(LIBS) -o $@
+
+$(BUILD)/$(HOST_ARCH)/slipway-prepare: $(BUILD)/host/obj/trainer/prepare/main.o $(call archives,$(BUILD)/host,trainer/prepare) $(TRAINER_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) $< $(call group,$(filter %.a,$^)) $(PREPARE_LIBS) -o $@
+
+# The trainer, per architecture.
+define trainer_rule
+$(call objects_rule,$(BUILD)/$(1),$(CC_$(1)),$(TRAINER_FLAGS))
+$(foreach room,$(TRAINER_ROOMS),$(call archive_rule,$(BUILD)/$(1),$(room))
+)
+$(BUILD)/$(1)/slipway-trainer: $(BUILD)/$(1)/obj/trainer/main.o $(call archives,$(BUILD)/$(1),$(TRAINER_ROOMS))
+	$(CC_$(1)) $$(CFLAGS) $$(LDFLAGS) $$< $$(call group,$$(filter %.a,$$^)) $$(TRAINER_LIBS) -o $$@
 endef
 $(foreach arch,amd64 arm64,$(eval $(call trainer_rule,$(arch))))
 
-$(BUILD)/host/obj/%.o: %.c
+$(BUILD)/unit/test_trainer_%: tests/unit/test_trainer_%.c $(TRAINER_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(TRAINER_FLAGS) -MMD -MP -c $< -o $@
+	$(CC) $(CFLAGS) -Wno-missing-prototypes -MMD -MP $(LDFLAGS) $< $(call group,$(TRAINER_LIB)) $(TRAINER_LIBS) -o $@
 
-$(BUILD)/libtrainer.a: $(patsubst %.c,$(BUILD)/host/obj/%.o,$(filter-out trainer/main.c,$(TRAINER_SRC)) $(TRAINER_BASE_SRC))
-	@rm -f $@
-	$(AR) rcsD $@ $^
-
-$(BUILD)/$(HOST_ARCH)/slipway-prepare: $(patsubst %.c,$(BUILD)/host/obj/%.o,$(PREPARE_SRC))
+$(BUILD)/unit/%: tests/unit/%.c $(TOOL_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ $(PREPARE_LIBS) -o $@
+	$(CC) $(CFLAGS) -Wno-missing-prototypes -MMD -MP $(LDFLAGS) $< $(call group,$(TOOL_LIB)) $(LIBS) -o $@
 
 # The tool for an architecture, against a sysroot of Debian's packages: what its image is made of.
 SYSROOT_PACKAGES := libc6-dev libarchive-dev libssl-dev libcurl4-openssl-dev libcjson-dev libexpat1-dev libyaml-dev \
@@ -105,7 +111,7 @@ define tool_rule
 $(BUILD)/sysroot-$(1)/.complete: builder/packaging/sysroot
 	builder/packaging/sysroot $(1) $(BUILD)/sysroot-$(1) $(SYSROOT_PACKAGES)
 
-$(BUILD)/$(1)/slipway: $(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC) $(CLI_SRC) $(HEADERS) $(BUILD)/sysroot-$(1)/.complete
+$(BUILD)/$(1)/slipway: $(filter-out trainer/%,$(SRC)) $(HEADERS) $(BUILD)/sysroot-$(1)/.complete
 	@mkdir -p $$(@D)
 	$(MAKE) BUILD=$(BUILD)/tool-$(1) CC='$(CC_$(1)) --sysroot=$(CURDIR)/$(BUILD)/sysroot-$(1)' \
 	  REPRO='-ffile-prefix-map=$(CURDIR)=.' $(BUILD)/tool-$(1)/slipway
@@ -113,8 +119,7 @@ $(BUILD)/$(1)/slipway: $(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC) $(CLI_SRC) $(HEAD
 endef
 $(foreach arch,amd64 arm64,$(eval $(call tool_rule,$(arch))))
 
--include $(wildcard $(BUILD)/obj/*/*.d $(BUILD)/obj/*/*/*.d $(BUILD)/*/obj/*/*.d $(BUILD)/*/obj/*/*/*.d \
-           $(BUILD)/unit/*.d)
+-include $(shell find $(BUILD) -name '*.d' -not -path '*/sysroot-*' 2>/dev/null)
 
 # ---- what a person calls -------------------------------------------------------------------------
 
@@ -208,26 +213,34 @@ bench-deps:
 # ---- quality -------------------------------------------------------------------------------------
 
 .PHONY: lint
-lint: lint-deps layers headers sizes
-	clang-format --dry-run -Werror $(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC) $(CLI_SRC) $(TRAINER_SRC) \
-	  $(filter-out base/banned.h,$(HEADERS))
-	tests/lint/tidy $(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC) $(CLI_SRC) $(TRAINER_SRC)
+lint: lint-deps layers headers sizes names
+	clang-format --dry-run -Werror $(SRC) $(FORMATTED)
+	tests/lint/tidy $(TIDY_SRC)
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
-	  --error-exitcode=1 --suppress=missingIncludeSystem -I. $(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC) $(CLI_SRC) $(TRAINER_SRC)
+	  --error-exitcode=1 --suppress=missingIncludeSystem -I. $(TIDY_SRC)
 	shellcheck $$(grep -lE '^#!.*(bash|/sh)' -r tests builder/packaging .ci --include='*' -I)
 
-.PHONY: layers headers sizes
-layers:
+FORMATTED := $(filter-out base/banned.h,$(HEADERS))
+TIDY_SRC  := $(filter-out trainer/prepare/%,$(SRC))
+
+.PHONY: layers headers sizes names list-files
+layers: $(TOOL_LIB) $(TRAINER_LIB) $(call archives,$(BUILD)/host,trainer/prepare)
 	tests/lint/layers
+	tests/lint/link $(BUILD)
 sizes:
 	tests/lint/sizes
+names:
+	tests/lint/names
 headers:
-	@for h in $(filter-out base/banned.h,$(filter-out tests/%,$(HEADERS))); do \
+	@for h in $(filter-out tests/%,$(FORMATTED)); do \
 	  echo "#include \"$$h\"" | $(CC) $(CFLAGS) -x c -fsyntax-only - || exit 1; done
+# Every source and header of ours, for scripts.
+list-files:
+	@printf '%s\n' $(SRC) $(filter-out tests/%,$(HEADERS))
 
 .PHONY: format
 format:
-	clang-format -i $(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC) $(CLI_SRC) $(TRAINER_SRC) $(filter-out base/banned.h,$(HEADERS))
+	clang-format -i $(SRC) $(FORMATTED)
 
 # gcc 12 sees truncation that cannot be when the sanitizers have rewritten the code.
 ASAN := -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=all -Wno-format-truncation -Wno-maybe-uninitialized
@@ -271,11 +284,7 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZERS  := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
 FUZZ_FLAGS := $(STD) -O1 -g -I. -include base/banned.h -DSLIPWAY_VERSION='"$(VERSION)"' \
               -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-# Of the trainer: what reads files that others wrote.
-FUZZ_TRAINER := trainer/data/shard.c trainer/data/dataset_list.c trainer/config/flat_yaml.c \
-                trainer/model/config.c trainer/model/tensors.c trainer/ops/floats.c \
-                trainer/checkpoint/safetensors.c trainer/comm/pmi_store.c
-FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/obj/%.o,$(BASE_SRC) $(BUILDER_SRC) $(FLEET_SRC) $(FUZZ_TRAINER))
+FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/obj/%.o,$(filter-out $(MAINS) trainer/prepare/%,$(SRC)))
 
 .PHONY: fuzzers fuzz
 fuzzers: $(FUZZERS)

@@ -216,29 +216,15 @@ static void diag_text(const struct diags *d, const struct diag *diag, bool colou
 		strbuf_addf(sb, "  hint: %s\n", diag->hint);
 }
 
+const char *diag_severity_name(enum diag_severity severity)
+{
+	return severities[severity].name;
+}
+
 void diags_text(const struct diags *d, bool colour, struct strbuf *sb)
 {
 	for (size_t i = 0; i < d->n; i++)
 		diag_text(d, &d->at[i], colour, sb);
 	if (d->n_hidden > 0)
 		strbuf_addf(sb, "%zu more problems are not shown\n", d->n_hidden);
-}
-
-void diags_json(const struct diags *d, cJSON *array)
-{
-	for (size_t i = 0; i < d->n; i++) {
-		const struct diag *diag = &d->at[i];
-		cJSON *obj = cJSON_CreateObject();
-
-		json_add_string(obj, "severity", severities[diag->severity].name);
-		if (diag->at.file != NULL) {
-			json_add_string(obj, "file", diag->at.file);
-			json_add_int(obj, "line", diag->at.line);
-			json_add_int(obj, "column", diag->at.column);
-		}
-		json_add_string(obj, "rule", diag->rule);
-		json_add_string(obj, "message", diag->message);
-		json_add_string(obj, "hint", diag->hint);
-		json_push(array, obj);
-	}
 }

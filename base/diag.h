@@ -15,7 +15,6 @@
 
 #include "base/arena.h"
 #include "base/attr.h"
-#include "base/json.h"
 #include "base/srcpos.h"
 #include "base/strbuf.h"
 
@@ -66,8 +65,11 @@ void diag_rule(struct diags *d, struct diag *diag, const char *rule);
 /* Sorts by file, line, column; stable. */
 void diags_sort(struct diags *d);
 
-/* Appends all problems as text (colour with ANSI codes when asked), or to a JSON array. */
+/* "error", "warning", "note" */
+const char *diag_severity_name(enum diag_severity severity);
+
+/* Appends all problems as text, with ANSI colours when asked; base/doc/diag_json.h has the form for
+ * programs. */
 void diags_text(const struct diags *d, bool colour, struct strbuf *sb);
-void diags_json(const struct diags *d, cJSON *array);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * A strict, bounded JSON reader without a foreign library, for slipway-trainer: one value of at
  * most the caller's size becomes an array of nodes that point into the text. Refuses invalid UTF-8,
- * NUL, duplicate keys, more than JSONR_DEPTH_MAX levels, trailing bytes. (base/json.h is the
+ * NUL, duplicate keys, more than JSONR_DEPTH_MAX levels, trailing bytes. (base/doc/json.h is the
  * builder's; it edits and needs cJSON.)
  *
  *   AUTO(jsonr) struct jsonr doc = {0};

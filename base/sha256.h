@@ -1,6 +1,6 @@
 /*
  * SHA-256 (FIPS 180-4) without a foreign library, for slipway-trainer, whose checkpoints carry the
- * digests of their files. The builder uses OpenSSL's through base/digest.h, which is several times
+ * digests of their files. The builder uses OpenSSL's through base/crypto/digest.h, which is several times
  * faster.
  */
 #ifndef SLIPWAY_BASE_SHA256_H

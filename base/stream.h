@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/digest.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 
@@ -36,17 +35,6 @@ int stream_copy(struct source *src, struct sink *dst, int64_t *ret_bytes, struct
 /* Reads src to its end into sb; ERR_LIMIT when sb's max is reached. */
 int stream_read_all(struct source *src, struct strbuf *sb, struct err *err) MUST_USE;
 
-/* A sink that hashes and counts, and passes the bytes on to `next` (NULL = nowhere). */
-struct digest_sink {
-	struct sink sink;
-	struct hasher hasher;
-	int64_t bytes;
-	struct sink *next;
-};
-void digest_sink_init(struct digest_sink *s, struct sink *next);
-struct digest digest_sink_final(struct digest_sink *s); /* once */
-void digest_sink_done(struct digest_sink *s);
-
 /* A sink to a file descriptor (borrowed) and one to a strbuf (borrowed; ERR_LIMIT beyond max). */
 struct fd_sink {
 	struct sink sink;
@@ -62,12 +50,5 @@ void strbuf_sink_init(struct strbuf_sink *s, struct strbuf *sb);
 /* Heap sources: over a file descriptor (taken over, closed at close) and over borrowed bytes. */
 MUST_USE struct source *source_from_fd(int fd);
 MUST_USE struct source *source_from_bytes(const void *bytes, size_t len);
-
-/*
- * A source that passes `inner` (taken over) on and fails with ERR_DIGEST at the end, or as soon as
- * there are too many bytes, unless exactly `size` bytes with `digest` were read.
- */
-MUST_USE struct source *source_verified(struct source *inner, const struct digest *digest,
-                                        int64_t size);
 
 #endif

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "k8s/emit.h"
+#include "k8s/object/emit.h"
 #include "pipeline/render.h"
 
 /* Where slipway keeps its build cache on CodeBuild's machines, whoever the user is. */

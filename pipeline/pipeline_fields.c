@@ -5,8 +5,8 @@
 
 #include "base/attr.h"
 #include "base/text.h"
-#include "k8s/fields.h"
-#include "k8s/grammar.h"
+#include "k8s/fleet/fields.h"
+#include "k8s/fleet/grammar.h"
 #include "pipeline/sections.h"
 
 /* What may stand in the words of an ARN, a repository or a label; no quote, no space, no '$'. */

@@ -1,8 +1,6 @@
-#include "k8s/render.h"
-
 #include "pipeline/render.h"
 
-void render_pipeline(const struct fleet *fleet, struct k8s_output *out)
+static void render_pipeline(const struct fleet *fleet, struct k8s_output *out)
 {
 	const struct pipeline *p = fleet->pipeline;
 
@@ -26,3 +24,16 @@ void render_pipeline(const struct fleet *fleet, struct k8s_output *out)
 	         "For .github/workflows. The role's trust policy names this repository.");
 	pipeline_workflow(p, k8s_add_foreign(out));
 }
+
+static bool with_pipeline(const struct fleet *fleet)
+{
+	return fleet->pipeline != NULL;
+}
+
+const struct k8s_renderer pipeline_renderer = {
+	.number = "80",
+	.name = "pipeline",
+	.summary = "from a commit to a checked image",
+	.wanted = with_pipeline,
+	.render = render_pipeline,
+};

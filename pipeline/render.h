@@ -1,12 +1,14 @@
 /*
  * The pipeline as documents: CloudFormation, buildspecs, a GitHub Actions workflow. Each reads the
- * model only and cannot fail; k8s/render.h's render_pipeline writes them all.
+ * model only and cannot fail; k8s/object/render.h's render_pipeline writes them all.
  */
 #ifndef SLIPWAY_PIPELINE_RENDER_H
 #define SLIPWAY_PIPELINE_RENDER_H
 
-#include "k8s/object.h"
+#include "k8s/object/render.h"
 #include "pipeline/model.h"
+
+extern const struct k8s_renderer pipeline_renderer;
 
 /* The stack: buckets, repository, roles, logs, projects, pipeline, notifications. */
 void pipeline_template(const struct pipeline *p, cJSON *doc);

@@ -6,7 +6,7 @@
 #ifndef SLIPWAY_PIPELINE_SECTIONS_H
 #define SLIPWAY_PIPELINE_SECTIONS_H
 
-#include "base/fields.h"
+#include "base/doc/fields.h"
 #include "base/srcpos.h"
 #include "base/strlist.h"
 

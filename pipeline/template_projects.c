@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "k8s/emit.h"
+#include "k8s/object/emit.h"
 #include "pipeline/render.h"
 
 static const char *suffixed(char *out, size_t size, const struct pipeline_step *step,

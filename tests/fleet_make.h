@@ -5,8 +5,9 @@
 #define SLIPWAY_TESTS_FLEET_MAKE_H
 
 #include "base/fs.h"
+#include "builder/cli/renderers.h"
 #include "builder/spec/spec.h"
-#include "k8s/emit.h"
+#include "k8s/object/emit.h"
 #include "tests/harness.h"
 
 struct fleet_run {
@@ -30,7 +31,7 @@ static inline int fleet_run(struct fleet_run *f, const char *path)
 	*f = (struct fleet_run){0};
 	if (spec_load(path, NULL, 0, &f->arena, &f->spec, &f->diags, &f->err) != 0)
 		return -1;
-	return k8s_render(&f->spec->fleet, NULL, &f->out, &f->err);
+	return k8s_render(&renderers, &f->spec->fleet, NULL, &f->out, &f->err);
 }
 
 /* ---- random specs ---- */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trainer/cmd.h"
+#include "trainer/cmd/cmd.h"
 
 static const struct {
 	const char *name;

@@ -2,8 +2,8 @@
  * AWS's "standard" retry mode with the figures of November 2026, as pure functions.
  * Source: AWS SDKs and Tools Reference Guide, "Retry behavior"; botocore 1.44.
  */
-#ifndef SLIPWAY_AWS_BACKOFF_H
-#define SLIPWAY_AWS_BACKOFF_H
+#ifndef SLIPWAY_BUILDER_AWS_BACKOFF_H
+#define SLIPWAY_BUILDER_AWS_BACKOFF_H
 
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
 #include <openssl/crypto.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/doc/json.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
 

@@ -3,10 +3,10 @@
  * that is configured decides; when it is configured and broken the chain stops and says so; when
  * none is configured, all say why not. Private to this folder: others use session.h.
  */
-#ifndef SLIPWAY_AWS_CHAIN_H
-#define SLIPWAY_AWS_CHAIN_H
+#ifndef SLIPWAY_BUILDER_AWS_CHAIN_H
+#define SLIPWAY_BUILDER_AWS_CHAIN_H
 
-#include "base/json.h"
+#include "base/doc/json.h"
 #include "builder/aws/client.h"
 #include "builder/aws/session.h"
 

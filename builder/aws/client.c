@@ -6,8 +6,8 @@
 
 #include "base/interrupt.h"
 #include "base/mem.h"
+#include "base/net/url.h"
 #include "base/timestamp.h"
-#include "base/url.h"
 #include "builder/aws/backoff.h"
 
 enum {

@@ -3,8 +3,8 @@
  * AWS's "standard" mode, and the failure in words. Knows nothing of where credentials come from.
  * Thread rule: one client may be used by several threads at once.
  */
-#ifndef SLIPWAY_AWS_CLIENT_H
-#define SLIPWAY_AWS_CLIENT_H
+#ifndef SLIPWAY_BUILDER_AWS_CLIENT_H
+#define SLIPWAY_BUILDER_AWS_CLIENT_H
 
 #include <pthread.h>
 

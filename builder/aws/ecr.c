@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/net/url.h"
 #include "base/text.h"
-#include "base/url.h"
 #include "builder/aws/ecr_internal.h"
 
 /* ---- calling ---- */

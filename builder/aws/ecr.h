@@ -3,11 +3,11 @@
  * repositories, scan findings. Each call goes to the region that the registry's host names.
  * Strings of results live in the caller's arena.
  */
-#ifndef SLIPWAY_AWS_ECR_H
-#define SLIPWAY_AWS_ECR_H
+#ifndef SLIPWAY_BUILDER_AWS_ECR_H
+#define SLIPWAY_BUILDER_AWS_ECR_H
 
-#include "base/fields.h"
-#include "base/json.h"
+#include "base/doc/fields.h"
+#include "base/doc/json.h"
 #include "base/strlist.h"
 #include "base/strmap.h"
 #include "builder/aws/endpoint.h"

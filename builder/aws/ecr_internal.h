@@ -1,8 +1,8 @@
 /*
  * The one way to call ECR. Private to this folder.
  */
-#ifndef SLIPWAY_AWS_ECR_INTERNAL_H
-#define SLIPWAY_AWS_ECR_INTERNAL_H
+#ifndef SLIPWAY_BUILDER_AWS_ECR_INTERNAL_H
+#define SLIPWAY_BUILDER_AWS_ECR_INTERNAL_H
 
 #include "builder/aws/ecr.h"
 

@@ -2,8 +2,8 @@
  * ECR seen from the registry client: its credentials, what its failures mean, and what is checked
  * before a push. One object per command; all hosts of ECR are served by it, each in its own region.
  */
-#ifndef SLIPWAY_AWS_ECR_REGISTRY_H
-#define SLIPWAY_AWS_ECR_REGISTRY_H
+#ifndef SLIPWAY_BUILDER_AWS_ECR_REGISTRY_H
+#define SLIPWAY_BUILDER_AWS_ECR_REGISTRY_H
 
 #include "builder/aws/ecr.h"
 #include "builder/registry/push.h"

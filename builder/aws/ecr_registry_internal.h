@@ -1,8 +1,8 @@
 /*
  * What the parts of ecr_registry share. Private to this folder.
  */
-#ifndef SLIPWAY_AWS_ECR_REGISTRY_INTERNAL_H
-#define SLIPWAY_AWS_ECR_REGISTRY_INTERNAL_H
+#ifndef SLIPWAY_BUILDER_AWS_ECR_REGISTRY_INTERNAL_H
+#define SLIPWAY_BUILDER_AWS_ECR_REGISTRY_INTERNAL_H
 
 #include <pthread.h>
 

@@ -4,8 +4,8 @@
  * Sources: the endpoint rule sets and partition data that AWS publishes with its SDKs (botocore,
  * 2026-08), the host pattern of amazon-ecr-credential-helper 0.12.
  */
-#ifndef SLIPWAY_AWS_ENDPOINT_H
-#define SLIPWAY_AWS_ENDPOINT_H
+#ifndef SLIPWAY_BUILDER_AWS_ENDPOINT_H
+#define SLIPWAY_BUILDER_AWS_ENDPOINT_H
 
 #include <stdbool.h>
 

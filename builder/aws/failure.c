@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/json.h"
+#include "base/doc/json.h"
 #include "base/text.h"
 #include "builder/aws/xml.h"
 

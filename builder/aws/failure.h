@@ -1,14 +1,14 @@
 /*
  * What an AWS service answers instead of a result: in JSON, in XML, or in a proxy's HTML. Pure.
  */
-#ifndef SLIPWAY_AWS_FAILURE_H
-#define SLIPWAY_AWS_FAILURE_H
+#ifndef SLIPWAY_BUILDER_AWS_FAILURE_H
+#define SLIPWAY_BUILDER_AWS_FAILURE_H
 
 #include <stdbool.h>
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/http.h"
+#include "base/net/http.h"
 
 /* Strings live in the arena; none is NULL. */
 struct aws_failure {

@@ -3,8 +3,8 @@
  * Source: Amazon ECR user guide, "Required IAM permissions for pushing an image"; service
  * authorization reference of ECR.
  */
-#ifndef SLIPWAY_AWS_IAM_H
-#define SLIPWAY_AWS_IAM_H
+#ifndef SLIPWAY_BUILDER_AWS_IAM_H
+#define SLIPWAY_BUILDER_AWS_IAM_H
 
 #include "builder/aws/ecr.h"
 

@@ -1,14 +1,14 @@
 /*
  * All that the AWS client touches of the outside, so that tests put something else there.
  */
-#ifndef SLIPWAY_AWS_OUTSIDE_H
-#define SLIPWAY_AWS_OUTSIDE_H
+#ifndef SLIPWAY_BUILDER_AWS_OUTSIDE_H
+#define SLIPWAY_BUILDER_AWS_OUTSIDE_H
 
 #include <stdbool.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/http.h"
+#include "base/net/http.h"
 #include "base/proc.h"
 #include "base/progress.h"
 

@@ -3,8 +3,8 @@
  * texts are passed in. Grammar: the cross-SDK profile test suite; where the AWS CLI is more lenient
  * (an indented comment), so are we.
  */
-#ifndef SLIPWAY_AWS_PROFILE_H
-#define SLIPWAY_AWS_PROFILE_H
+#ifndef SLIPWAY_BUILDER_AWS_PROFILE_H
+#define SLIPWAY_BUILDER_AWS_PROFILE_H
 
 #include <stdbool.h>
 

@@ -5,8 +5,8 @@
 #include <openssl/crypto.h>
 #include <string.h>
 
-#include "base/digest.h"
-#include "base/json.h"
+#include "base/crypto/digest.h"
+#include "base/doc/json.h"
 #include "builder/aws/chain.h"
 
 enum { LOGIN_BYTES_MAX = 64 << 10 };

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/json.h"
+#include "base/doc/json.h"
 #include "base/mem.h"
+#include "base/net/url.h"
 #include "base/text.h"
-#include "base/url.h"
 #include "builder/aws/chain.h"
 
 enum {

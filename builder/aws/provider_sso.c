@@ -6,10 +6,10 @@
 #include <openssl/evp.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/doc/json.h"
 #include "base/mem.h"
+#include "base/net/url.h"
 #include "base/timestamp.h"
-#include "base/url.h"
 #include "builder/aws/chain.h"
 
 enum { TOKEN_BYTES_MAX = 64 << 10, RENEW_AHEAD_MS = 15 * 60000 };

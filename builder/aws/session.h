@@ -3,8 +3,8 @@
  * expire. This is what the rest of the tool holds. Thread rule: all functions may be called from
  * several threads at once.
  */
-#ifndef SLIPWAY_AWS_SESSION_H
-#define SLIPWAY_AWS_SESSION_H
+#ifndef SLIPWAY_BUILDER_AWS_SESSION_H
+#define SLIPWAY_BUILDER_AWS_SESSION_H
 
 #include "base/strlist.h"
 #include "builder/aws/client.h"

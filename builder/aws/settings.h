@@ -2,8 +2,8 @@
  * What the environment, the configuration files and the command line together say about how AWS is
  * to be reached: profile, region, endpoints, retries. Precedence is that of the AWS CLI version 2.
  */
-#ifndef SLIPWAY_AWS_SETTINGS_H
-#define SLIPWAY_AWS_SETTINGS_H
+#ifndef SLIPWAY_BUILDER_AWS_SETTINGS_H
+#define SLIPWAY_BUILDER_AWS_SETTINGS_H
 
 #include "builder/aws/endpoint.h"
 #include "builder/aws/outside.h"

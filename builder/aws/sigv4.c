@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/digest.h"
+#include "base/crypto/digest.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
 

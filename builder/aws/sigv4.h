@@ -4,11 +4,11 @@
  * Source: "AWS Signature Version 4 for API requests" (AWS General Reference) and the signing test
  * suite of aws-c-auth.
  */
-#ifndef SLIPWAY_AWS_SIGV4_H
-#define SLIPWAY_AWS_SIGV4_H
+#ifndef SLIPWAY_BUILDER_AWS_SIGV4_H
+#define SLIPWAY_BUILDER_AWS_SIGV4_H
 
 #include "base/arena.h"
-#include "base/http.h"
+#include "base/net/http.h"
 
 struct sigv4_key {
 	const char *access_key_id;

@@ -3,10 +3,10 @@
 #include <openssl/crypto.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/doc/json.h"
 #include "base/mem.h"
+#include "base/net/url.h"
 #include "base/timestamp.h"
-#include "base/url.h"
 #include "builder/aws/xml.h"
 
 enum { FORM_MAX = 64 << 10 };

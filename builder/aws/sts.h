@@ -2,8 +2,8 @@
  * The three calls of the Security Token Service that slipway makes (query protocol, version
  * 2011-06-15). Temporary keys come back owned by the caller.
  */
-#ifndef SLIPWAY_AWS_STS_H
-#define SLIPWAY_AWS_STS_H
+#ifndef SLIPWAY_BUILDER_AWS_STS_H
+#define SLIPWAY_BUILDER_AWS_STS_H
 
 #include "builder/aws/client.h"
 

@@ -2,8 +2,8 @@
  * The XML that AWS's older services answer with, as a flat map from element path to text. Parsed by
  * expat; a document type, entities or processing tricks are refused.
  */
-#ifndef SLIPWAY_AWS_XML_H
-#define SLIPWAY_AWS_XML_H
+#ifndef SLIPWAY_BUILDER_AWS_XML_H
+#define SLIPWAY_BUILDER_AWS_XML_H
 
 #include "base/err.h"
 #include "base/strmap.h"

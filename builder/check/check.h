@@ -5,8 +5,8 @@
  * once; layers that several platforms share are read once per platform's file system view but their
  * digests once. Pure of printing; reads only through the store.
  */
-#ifndef SLIPWAY_CHECK_CHECK_H
-#define SLIPWAY_CHECK_CHECK_H
+#ifndef SLIPWAY_BUILDER_CHECK_CHECK_H
+#define SLIPWAY_BUILDER_CHECK_CHECK_H
 
 #include "base/diag.h"
 #include "base/progress.h"

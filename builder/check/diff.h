@@ -3,10 +3,10 @@
  * file system of each platform (added, removed, changed content/mode/owner/link/xattrs), and which
  * layer brings each. Digest-equal layers are not read. Pure of printing.
  */
-#ifndef SLIPWAY_CHECK_DIFF_H
-#define SLIPWAY_CHECK_DIFF_H
+#ifndef SLIPWAY_BUILDER_CHECK_DIFF_H
+#define SLIPWAY_BUILDER_CHECK_DIFF_H
 
-#include "base/json.h"
+#include "base/doc/json.h"
 #include "builder/oci/store.h"
 
 struct diff_side {

@@ -2,8 +2,8 @@
  * What the parts of diff share: documents (diff.c) and files (diff_files.c). Nobody else includes
  * this. Ownership: everything in the arena of diff_images; cJSON objects belong to the document.
  */
-#ifndef SLIPWAY_CHECK_DIFF_INTERNAL_H
-#define SLIPWAY_CHECK_DIFF_INTERNAL_H
+#ifndef SLIPWAY_BUILDER_CHECK_DIFF_INTERNAL_H
+#define SLIPWAY_BUILDER_CHECK_DIFF_INTERNAL_H
 
 #include "builder/check/diff.h"
 #include "builder/check/scan.h"

@@ -3,8 +3,8 @@
  * inside it. Reads indexes only, and refuses what names no image at all: nothing was checked then.
  * Bounded for indexes made to do harm: in depth, in number and in entries.
  */
-#ifndef SLIPWAY_CHECK_IMAGES_H
-#define SLIPWAY_CHECK_IMAGES_H
+#ifndef SLIPWAY_BUILDER_CHECK_IMAGES_H
+#define SLIPWAY_BUILDER_CHECK_IMAGES_H
 
 #include "builder/oci/manifest.h"
 #include "builder/oci/store.h"

@@ -1,12 +1,12 @@
 /*
- * The dynamic loader's walk (ld.so(8)) inside an image. What builder/layer/closure.c does on the
+ * The dynamic loader's walk (ld.so(8)) inside an image. What builder/layer/source/closure.c does on the
  * build machine, done again on what will really be on the node.
  */
 #include <string.h>
 
 #include "base/text.h"
 #include "builder/check/rules.h"
-#include "builder/layer/elf_search.h"
+#include "builder/layer/elf/elf_search.h"
 
 enum { CONF_FILES_MAX = 64, OBJECTS_MAX = 4096 };
 

@@ -1,12 +1,12 @@
 /*
  * What the spec says about the image check (`image.check`). Plain data in the spec's arena.
  */
-#ifndef SLIPWAY_CHECK_MODEL_H
-#define SLIPWAY_CHECK_MODEL_H
+#ifndef SLIPWAY_BUILDER_CHECK_MODEL_H
+#define SLIPWAY_BUILDER_CHECK_MODEL_H
 
 #include <stdint.h>
 
-#include "base/fields.h"
+#include "base/doc/fields.h"
 #include "base/srcpos.h"
 #include "base/strlist.h"
 

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "builder/layer/elf_search.h"
+#include "builder/layer/elf/elf_search.h"
 
 const struct rule rules[RULES] = {
 	[RULE_DIGEST] = {"digest", DIAG_ERROR, "every blob is there with its digest and size",

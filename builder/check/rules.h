@@ -3,8 +3,8 @@
  * rule, or one family, a file: rule_*.c. Nobody outside builder/check includes this. Ownership:
  * everything lives in the arena of check_image. Thread rule: rules run on one thread.
  */
-#ifndef SLIPWAY_CHECK_RULES_H
-#define SLIPWAY_CHECK_RULES_H
+#ifndef SLIPWAY_BUILDER_CHECK_RULES_H
+#define SLIPWAY_BUILDER_CHECK_RULES_H
 
 #include "builder/check/check.h"
 #include "builder/check/scan.h"

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "builder/check/secret.h"
 #include "builder/check/spool.h"
-#include "builder/layer/elf_search.h"
+#include "builder/layer/elf/elf_search.h"
 
 enum { TEXT_BYTES_KEPT = 64 << 10, READ_BYTES = 128 << 10 };
 

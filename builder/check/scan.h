@@ -4,13 +4,13 @@
  * are scanned once. Ownership: all strings live in the scan's own arena, so scans run on several
  * threads. Thread rule: one scan belongs to one thread while it runs, and is read-only afterwards.
  */
-#ifndef SLIPWAY_CHECK_SCAN_H
-#define SLIPWAY_CHECK_SCAN_H
+#ifndef SLIPWAY_BUILDER_CHECK_SCAN_H
+#define SLIPWAY_BUILDER_CHECK_SCAN_H
 
 #include "base/mem.h"
 #include "base/progress.h"
-#include "builder/layer/elf.h"
-#include "builder/layer/reader.h"
+#include "builder/layer/elf/elf.h"
+#include "builder/layer/tar/reader.h"
 #include "builder/oci/platform.h"
 #include "builder/oci/store.h"
 

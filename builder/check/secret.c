@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/json.h"
+#include "base/doc/json.h"
 #include "base/mem.h"
 #include "base/text.h"
 

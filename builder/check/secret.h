@@ -4,8 +4,8 @@
  * Made for layers of gigabytes: bytes are compared in blocks for a few anchors, and only the
  * surroundings of a hit are looked at. Thread rule: one scanner, one thread.
  */
-#ifndef SLIPWAY_CHECK_SECRET_H
-#define SLIPWAY_CHECK_SECRET_H
+#ifndef SLIPWAY_BUILDER_CHECK_SECRET_H
+#define SLIPWAY_BUILDER_CHECK_SECRET_H
 
 #include <stdbool.h>
 #include <stddef.h>

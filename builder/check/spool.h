@@ -2,8 +2,8 @@
  * Holds one file's bytes for random access: in memory while small, then in an unlinked temporary
  * file, so that a large library costs no memory. Reused from file to file. Thread rule: one thread.
  */
-#ifndef SLIPWAY_CHECK_SPOOL_H
-#define SLIPWAY_CHECK_SPOOL_H
+#ifndef SLIPWAY_BUILDER_CHECK_SPOOL_H
+#define SLIPWAY_BUILDER_CHECK_SPOOL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * applied are told to a callback. Ownership: nodes live in the arena, members in their scans, which
  * outlive the view.
  */
-#ifndef SLIPWAY_CHECK_VIEW_H
-#define SLIPWAY_CHECK_VIEW_H
+#ifndef SLIPWAY_BUILDER_CHECK_VIEW_H
+#define SLIPWAY_BUILDER_CHECK_VIEW_H
 
 #include "builder/check/scan.h"
 

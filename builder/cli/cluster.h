@@ -2,12 +2,12 @@
  * What the commands that speak to a cluster share: their options, the spec with its image pinned,
  * and kubectl.
  */
-#ifndef SLIPWAY_CLI_CLUSTER_H
-#define SLIPWAY_CLI_CLUSTER_H
+#ifndef SLIPWAY_BUILDER_CLI_CLUSTER_H
+#define SLIPWAY_BUILDER_CLI_CLUSTER_H
 
 #include "builder/cli/command.h"
-#include "builder/deploy/apply.h"
 #include "builder/spec/spec.h"
+#include "k8s/deploy/apply.h"
 
 #define CLUSTER_OPTIONS                                                                            \
 	TEXT_OPTION("file", 'f', file, "FILE", "The spec", .fallback = "slipway.yaml",             \

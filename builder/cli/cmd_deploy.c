@@ -9,7 +9,8 @@
 #include "builder/cli/deploy_diff.h"
 #include "builder/cli/deploy_job.h"
 #include "builder/cli/image_ref.h"
-#include "k8s/explain.h"
+#include "builder/cli/renderers.h"
+#include "k8s/view/explain.h"
 
 static const char *const dry_run_choices[] = {"client", "server", NULL};
 
@@ -391,7 +392,7 @@ static int run(struct deploy *d, struct err *err)
 	d->result = cJSON_CreateObject();
 	json_add_array(d->result, "stages");
 	if (deploy_job_check(d->cli, err) != 0 || open_pinned(d, err) != 0 ||
-	    k8s_render(&d->cluster.spec->fleet, NULL, &d->out, err) != 0)
+	    k8s_render(&renderers, &d->cluster.spec->fleet, NULL, &d->out, err) != 0)
 		return -1;
 	d->cluster.opts.dry_run = in_mode(d, "server");
 	if (d->cli->options.diff &&

@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "builder/cli/command.h"
 #include "builder/cli/image_check.h"
-#include "k8s/diagram.h"
+#include "k8s/view/diagram.h"
 
 static const struct option options[] = {
 	TEXT_OPTION("file", 'f', file, "FILE", "The spec", .fallback = "slipway.yaml",

@@ -5,7 +5,7 @@
 
 #include "builder/cli/command.h"
 #include "builder/cli/image_check.h"
-#include "k8s/explain.h"
+#include "k8s/view/explain.h"
 
 static const struct option options[] = {
 	TEXT_OPTION("file", 'f', file, "FILE", "The spec", .fallback = "slipway.yaml",

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "builder/cli/command.h"
-#include "karpenter/catalog.h"
+#include "karpenter/catalogue/catalogue.h"
 
 static const char *const arch_choices[] = {"amd64", "arm64", NULL};
 

@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "builder/cli/cluster.h"
-#include "builder/deploy/collect.h"
-#include "builder/deploy/logs.h"
+#include "k8s/deploy/collect.h"
+#include "k8s/deploy/logs.h"
 
 static const struct option options[] = {
 	CLUSTER_OPTIONS,

@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "builder/cli/command.h"
 #include "builder/cli/image_check.h"
-#include "k8s/explain.h"
-#include "k8s/nettest.h"
+#include "k8s/nettest/nettest.h"
+#include "k8s/view/explain.h"
 
 static const struct option options[] = {
 	TEXT_OPTION("target", 0, target, "NAME",

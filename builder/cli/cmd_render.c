@@ -5,8 +5,9 @@
 
 #include "builder/cli/command.h"
 #include "builder/cli/image_check.h"
-#include "k8s/emit.h"
-#include "k8s/explain.h"
+#include "builder/cli/renderers.h"
+#include "k8s/object/emit.h"
+#include "k8s/view/explain.h"
 
 static const char *const format_choices[] = {"yaml", "json", "list", NULL};
 
@@ -116,7 +117,7 @@ static int cmd_render_run(struct cli *cli, struct err *err)
 	}
 	if (choose(cli, &spec->fleet, &choice, err) != 0)
 		return -1;
-	if (k8s_render(&spec->fleet, &cli->options.only, &out, err) != 0)
+	if (k8s_render(&renderers, &spec->fleet, &cli->options.only, &out, err) != 0)
 		return -1;
 	if (cli->options.dest == NULL) {
 		print(cli, &out, format, choice);

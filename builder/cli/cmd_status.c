@@ -8,7 +8,8 @@
 #include "builder/cli/cluster.h"
 #include "builder/cli/price_option.h"
 #include "builder/cli/progress_view.h"
-#include "builder/deploy/collect.h"
+#include "builder/cli/renderers.h"
+#include "k8s/deploy/collect.h"
 
 enum { INTERVAL_SECONDS = 10 };
 
@@ -194,7 +195,7 @@ static int cmd_status_run(struct cli *cli, struct err *err)
 
 	if (cluster_open(cli, &w.cluster, err) != 0 ||
 	    price_option(cli, &w.prices, &w.priced, err) != 0 ||
-	    k8s_render(&w.cluster.spec->fleet, NULL, &w.out, err) != 0 ||
+	    k8s_render(&renderers, &w.cluster.spec->fleet, NULL, &w.out, err) != 0 ||
 	    (cli->options.watch ? watch(&w, err) : look(&w, &phase, err)) != 0)
 		return err_wrap(err, "status");
 	return 0;

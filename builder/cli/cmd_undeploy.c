@@ -5,9 +5,9 @@
 
 #include "builder/cli/cluster.h"
 #include "builder/cli/price_option.h"
-#include "builder/deploy/lease.h"
-#include "builder/deploy/status.h"
-#include "builder/deploy/undeploy.h"
+#include "k8s/deploy/lease.h"
+#include "k8s/deploy/status.h"
+#include "k8s/deploy/undeploy.h"
 
 static const struct option options[] = {
 	CLUSTER_OPTIONS,

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "base/doc/diag_json.h"
 #include "base/text.h"
 #include "builder/check/check.h"
 #include "builder/cli/command.h"

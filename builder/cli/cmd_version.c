@@ -2,7 +2,7 @@
  * slipway version: the tool's version, its bit format and the encoders inside it.
  */
 #include "builder/cli/command.h"
-#include "builder/layer/layer.h"
+#include "builder/layer/pack/layer.h"
 
 static int cmd_version_run(struct cli *cli, struct err *err UNUSED)
 {

@@ -2,13 +2,14 @@
  * The commands of slipway: a table row each, and what a running command is given.
  * Adding a command: write cmd_NAME.c with one `const struct command`, and list it in commands.c.
  */
-#ifndef SLIPWAY_CLI_COMMAND_H
-#define SLIPWAY_CLI_COMMAND_H
+#ifndef SLIPWAY_BUILDER_CLI_COMMAND_H
+#define SLIPWAY_BUILDER_CLI_COMMAND_H
 
 #include <stdio.h>
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "base/doc/json.h"
 #include "base/progress.h"
 #include "builder/cli/option.h"
 

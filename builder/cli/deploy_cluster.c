@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/slurp.h"
-#include "builder/deploy/incluster.h"
-#include "builder/deploy/placement.h"
+#include "k8s/deploy/incluster.h"
+#include "k8s/deploy/placement.h"
 
 enum { WORDS_MAX = 16, SPEC_MAX = 512 << 10 };
 

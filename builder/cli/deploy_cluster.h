@@ -2,11 +2,11 @@
  * deploy --in-cluster: what a Job in the cluster needs to go on alone, applied, and the Job
  * started.
  */
-#ifndef SLIPWAY_CLI_DEPLOY_CLUSTER_H
-#define SLIPWAY_CLI_DEPLOY_CLUSTER_H
+#ifndef SLIPWAY_BUILDER_CLI_DEPLOY_CLUSTER_H
+#define SLIPWAY_BUILDER_CLI_DEPLOY_CLUSTER_H
 
 #include "builder/cli/cluster.h"
-#include "builder/deploy/lease.h"
+#include "k8s/deploy/lease.h"
 
 struct deploy_cluster {
 	struct cli *cli;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "builder/deploy/diff.h"
+#include "k8s/deploy/diff.h"
 
 static void note_changes(void *ctx, const struct stage *stage, const cJSON *before,
                          const cJSON *after)

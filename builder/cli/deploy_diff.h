@@ -2,11 +2,11 @@
  * deploy --diff: a dry run that tells what would change, and by its exit status whether anything
  * would.
  */
-#ifndef SLIPWAY_CLI_DEPLOY_DIFF_H
-#define SLIPWAY_CLI_DEPLOY_DIFF_H
+#ifndef SLIPWAY_BUILDER_CLI_DEPLOY_DIFF_H
+#define SLIPWAY_BUILDER_CLI_DEPLOY_DIFF_H
 
 #include "builder/cli/command.h"
-#include "builder/deploy/apply.h"
+#include "k8s/deploy/apply.h"
 
 /* Makes a dry run of `opts` that notes changes in result["changes"]. ERR_USAGE with
  * --dry-run=client, which asks no cluster. From here on a failure is not status 1. */

@@ -1,11 +1,11 @@
 /*
  * The end of a deploy: the job finds its place, and a person is told how.
  */
-#ifndef SLIPWAY_CLI_DEPLOY_JOB_H
-#define SLIPWAY_CLI_DEPLOY_JOB_H
+#ifndef SLIPWAY_BUILDER_CLI_DEPLOY_JOB_H
+#define SLIPWAY_BUILDER_CLI_DEPLOY_JOB_H
 
 #include "builder/cli/cluster.h"
-#include "builder/deploy/placement.h"
+#include "k8s/deploy/placement.h"
 
 #define JOB_OPTIONS                                                                                \
 	FLAG_OPTION("keep-trying", 0, keep_trying,                                                 \

@@ -1,8 +1,8 @@
 /*
  * The part of `slipway doctor` that looks at AWS: who we are, where ECR is, whether it lets us in.
  */
-#ifndef SLIPWAY_CLI_DOCTOR_AWS_H
-#define SLIPWAY_CLI_DOCTOR_AWS_H
+#ifndef SLIPWAY_BUILDER_CLI_DOCTOR_AWS_H
+#define SLIPWAY_BUILDER_CLI_DOCTOR_AWS_H
 
 #include "builder/cli/image_ref.h"
 

@@ -6,8 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "builder/layer/keys.h"
-#include "builder/layer/sources.h"
+#include "builder/layer/pack/keys.h"
+#include "builder/layer/source/sources.h"
+#include "builder/layer/tree/parts.h"
 #include "builder/oci/config.h"
 
 /* One layer of the spec on one platform, on its way from sources to blobs. */

@@ -2,13 +2,13 @@
  * From a plan to an image in a layout: base images, layers, configurations, manifests, index. Joins
  * the rooms layer, oci and registry; does not parse options and does not print.
  */
-#ifndef SLIPWAY_CLI_IMAGE_BUILD_H
-#define SLIPWAY_CLI_IMAGE_BUILD_H
+#ifndef SLIPWAY_BUILDER_CLI_IMAGE_BUILD_H
+#define SLIPWAY_BUILDER_CLI_IMAGE_BUILD_H
 
 #include "base/progress.h"
 #include "builder/cli/image_ref.h"
-#include "builder/layer/cache.h"
-#include "builder/layer/layer.h"
+#include "builder/layer/pack/cache.h"
+#include "builder/layer/pack/layer.h"
 #include "builder/oci/layout.h"
 #include "builder/spec/lock.h"
 #include "builder/spec/spec.h"

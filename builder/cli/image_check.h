@@ -2,12 +2,12 @@
  * Running the image check for a command: options from the spec, verdicts remembered in the build
  * cache.
  */
-#ifndef SLIPWAY_CLI_IMAGE_CHECK_H
-#define SLIPWAY_CLI_IMAGE_CHECK_H
+#ifndef SLIPWAY_BUILDER_CLI_IMAGE_CHECK_H
+#define SLIPWAY_BUILDER_CLI_IMAGE_CHECK_H
 
 #include "builder/check/check.h"
 #include "builder/cli/command.h"
-#include "builder/layer/cache.h"
+#include "builder/layer/pack/cache.h"
 #include "builder/spec/spec.h"
 
 /*

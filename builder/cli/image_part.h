@@ -2,8 +2,8 @@
  * A part of an image for `slipway build --push-by-digest`: the manifests of the platforms built
  * here go to the spec's repository, and a file tells the machine that joins the parts.
  */
-#ifndef SLIPWAY_CLI_IMAGE_PART_H
-#define SLIPWAY_CLI_IMAGE_PART_H
+#ifndef SLIPWAY_BUILDER_CLI_IMAGE_PART_H
+#define SLIPWAY_BUILDER_CLI_IMAGE_PART_H
 
 #include "builder/cli/image_build.h"
 #include "builder/registry/push.h"

@@ -1,8 +1,8 @@
 /*
  * Pushing for `slipway push` and `slipway build --push`.
  */
-#ifndef SLIPWAY_CLI_IMAGE_PUSH_H
-#define SLIPWAY_CLI_IMAGE_PUSH_H
+#ifndef SLIPWAY_BUILDER_CLI_IMAGE_PUSH_H
+#define SLIPWAY_BUILDER_CLI_IMAGE_PUSH_H
 
 #include "builder/cli/image_ref.h"
 #include "builder/registry/push.h"

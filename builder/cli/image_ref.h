@@ -2,10 +2,10 @@
  * Opens whatever a reference on the command line or in the spec names: registry, layout or archive,
  * as a store with a root descriptor. Owns the connections behind it.
  */
-#ifndef SLIPWAY_CLI_IMAGE_REF_H
-#define SLIPWAY_CLI_IMAGE_REF_H
+#ifndef SLIPWAY_BUILDER_CLI_IMAGE_REF_H
+#define SLIPWAY_BUILDER_CLI_IMAGE_REF_H
 
-#include "base/http.h"
+#include "base/net/http.h"
 #include "builder/aws/ecr_registry.h"
 #include "builder/cli/command.h"
 #include "builder/oci/layout.h"

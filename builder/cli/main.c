@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/doc/diag_json.h"
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "builder/cli/command.h"

@@ -4,8 +4,8 @@
  * Accepts --name VALUE, --name=VALUE, -x VALUE, -xVALUE, bundled flags (-qv) and "--" as in GNU
  * programs.
  */
-#ifndef SLIPWAY_CLI_OPTION_H
-#define SLIPWAY_CLI_OPTION_H
+#ifndef SLIPWAY_BUILDER_CLI_OPTION_H
+#define SLIPWAY_BUILDER_CLI_OPTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,11 +1,11 @@
 /*
  * --prices FILE, for the commands that tell what things cost.
  */
-#ifndef SLIPWAY_CLI_PRICE_OPTION_H
-#define SLIPWAY_CLI_PRICE_OPTION_H
+#ifndef SLIPWAY_BUILDER_CLI_PRICE_OPTION_H
+#define SLIPWAY_BUILDER_CLI_PRICE_OPTION_H
 
 #include "builder/cli/command.h"
-#include "builder/deploy/prices.h"
+#include "k8s/deploy/prices.h"
 
 #define PRICE_OPTION                                                                               \
 	TEXT_OPTION("prices", 0, prices, "FILE",                                                   \

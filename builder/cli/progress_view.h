@@ -2,8 +2,8 @@
  * What a person or a CI log sees of long work: live bars with rates on a terminal, plain lines
  * elsewhere, JSON lines for programs, or nothing. Thread-safe.
  */
-#ifndef SLIPWAY_CLI_PROGRESS_VIEW_H
-#define SLIPWAY_CLI_PROGRESS_VIEW_H
+#ifndef SLIPWAY_BUILDER_CLI_PROGRESS_VIEW_H
+#define SLIPWAY_BUILDER_CLI_PROGRESS_VIEW_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * Files that a command writes its result to (--digest-file, --metadata-file). What a person names
  * there is not always a plain file: /dev/stdout, a named pipe, a link into another folder.
  */
-#ifndef SLIPWAY_CLI_RESULT_FILE_H
-#define SLIPWAY_CLI_RESULT_FILE_H
+#ifndef SLIPWAY_BUILDER_CLI_RESULT_FILE_H
+#define SLIPWAY_BUILDER_CLI_RESULT_FILE_H
 
 #include <stddef.h>
 

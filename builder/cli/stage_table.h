@@ -3,8 +3,8 @@
  * how long it took, what it holds, and under way what is awaited. Keeps and formats rows; drawing
  * them is progress_view's. Thread rule: the caller locks.
  */
-#ifndef SLIPWAY_CLI_STAGE_TABLE_H
-#define SLIPWAY_CLI_STAGE_TABLE_H
+#ifndef SLIPWAY_BUILDER_CLI_STAGE_TABLE_H
+#define SLIPWAY_BUILDER_CLI_STAGE_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>

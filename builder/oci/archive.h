@@ -3,8 +3,8 @@
  * (docker-archive: manifest.json, configuration, uncompressed layers). Equal images give equal
  * bytes. Does not resolve references and prints nothing. Memory does not grow with the image.
  */
-#ifndef SLIPWAY_OCI_ARCHIVE_H
-#define SLIPWAY_OCI_ARCHIVE_H
+#ifndef SLIPWAY_BUILDER_OCI_ARCHIVE_H
+#define SLIPWAY_BUILDER_OCI_ARCHIVE_H
 
 #include "builder/oci/store.h"
 

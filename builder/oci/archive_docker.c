@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "base/crypto/digest_stream.h"
 #include "builder/oci/archive_internal.h"
 #include "builder/oci/config.h"
 #include "builder/oci/decompress.h"

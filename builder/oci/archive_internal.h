@@ -1,8 +1,8 @@
 /*
  * Writing tar members the same way each time; for archive_write.c and archive_docker.c only.
  */
-#ifndef SLIPWAY_OCI_ARCHIVE_INTERNAL_H
-#define SLIPWAY_OCI_ARCHIVE_INTERNAL_H
+#ifndef SLIPWAY_BUILDER_OCI_ARCHIVE_INTERNAL_H
+#define SLIPWAY_BUILDER_OCI_ARCHIVE_INTERNAL_H
 
 #include "base/fs.h"
 #include "builder/oci/archive.h"

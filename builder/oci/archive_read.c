@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/crypto/digest_stream.h"
 #include "base/fs.h"
 #include "base/interrupt.h"
 #include "base/mem.h"

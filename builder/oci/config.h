@@ -2,10 +2,10 @@
  * The image configuration (image-spec, config.md). Built from nothing or on top of a base image's
  * configuration, whose unknown members (Healthcheck, Shell, StopTimeout, ...) are kept as they are.
  */
-#ifndef SLIPWAY_OCI_CONFIG_H
-#define SLIPWAY_OCI_CONFIG_H
+#ifndef SLIPWAY_BUILDER_OCI_CONFIG_H
+#define SLIPWAY_BUILDER_OCI_CONFIG_H
 
-#include "base/json.h"
+#include "base/doc/json.h"
 #include "base/strlist.h"
 #include "base/strmap.h"
 #include "builder/oci/descriptor.h"

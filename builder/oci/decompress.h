@@ -2,8 +2,8 @@
  * Decompression of layers as a source, by hand, because a diff ID is over the exact bytes.
  * Thread rule: a source belongs to one thread at a time.
  */
-#ifndef SLIPWAY_OCI_DECOMPRESS_H
-#define SLIPWAY_OCI_DECOMPRESS_H
+#ifndef SLIPWAY_BUILDER_OCI_DECOMPRESS_H
+#define SLIPWAY_BUILDER_OCI_DECOMPRESS_H
 
 #include "base/stream.h"
 #include "builder/oci/mediatype.h"

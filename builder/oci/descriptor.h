@@ -2,14 +2,14 @@
  * Content descriptors (image-spec, descriptor.md): media type, digest, size, and what an index
  * entry adds. All strings live in the arena of whoever made the descriptor.
  */
-#ifndef SLIPWAY_OCI_DESCRIPTOR_H
-#define SLIPWAY_OCI_DESCRIPTOR_H
+#ifndef SLIPWAY_BUILDER_OCI_DESCRIPTOR_H
+#define SLIPWAY_BUILDER_OCI_DESCRIPTOR_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/digest.h"
-#include "base/json.h"
+#include "base/crypto/digest.h"
+#include "base/doc/json.h"
 #include "base/strmap.h"
 #include "builder/oci/platform.h"
 

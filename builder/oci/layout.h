@@ -9,11 +9,12 @@
  * nor one that somebody still reads, and no two processes can wait for each other. Reading writes
  * nothing. Thread rule: blob functions may be called from several threads.
  */
-#ifndef SLIPWAY_OCI_LAYOUT_H
-#define SLIPWAY_OCI_LAYOUT_H
+#ifndef SLIPWAY_BUILDER_OCI_LAYOUT_H
+#define SLIPWAY_BUILDER_OCI_LAYOUT_H
 
 #include <stdbool.h>
 
+#include "base/crypto/digest_stream.h"
 #include "base/fs.h"
 #include "builder/oci/manifest.h"
 #include "builder/oci/store.h"

@@ -1,8 +1,8 @@
 /*
  * What the layout's own files share; nobody else includes it.
  */
-#ifndef SLIPWAY_OCI_LAYOUT_INTERNAL_H
-#define SLIPWAY_OCI_LAYOUT_INTERNAL_H
+#ifndef SLIPWAY_BUILDER_OCI_LAYOUT_INTERNAL_H
+#define SLIPWAY_BUILDER_OCI_LAYOUT_INTERNAL_H
 
 #include "builder/oci/layout.h"
 #include "builder/oci/mediatype.h"

@@ -3,8 +3,8 @@
  * Parsing accepts the Docker twins; printing gives OCI, serialised once: those bytes are the
  * manifest. Strings live in the arena.
  */
-#ifndef SLIPWAY_OCI_MANIFEST_H
-#define SLIPWAY_OCI_MANIFEST_H
+#ifndef SLIPWAY_BUILDER_OCI_MANIFEST_H
+#define SLIPWAY_BUILDER_OCI_MANIFEST_H
 
 #include "builder/oci/descriptor.h"
 

@@ -2,8 +2,8 @@
  * Media types (image-spec, media-types.md) and how a layer's bytes are compressed.
  * Docker's types are read and rewritten to OCI's; ours are always OCI's.
  */
-#ifndef SLIPWAY_OCI_MEDIATYPE_H
-#define SLIPWAY_OCI_MEDIATYPE_H
+#ifndef SLIPWAY_BUILDER_OCI_MEDIATYPE_H
+#define SLIPWAY_BUILDER_OCI_MEDIATYPE_H
 
 #include <stdbool.h>
 

@@ -10,8 +10,8 @@
  * annotations. So the joined index is, byte for byte, the one that a single machine would have
  * made, and parts of different specs or of different commits' specs do not join. Pure.
  */
-#ifndef SLIPWAY_OCI_PART_H
-#define SLIPWAY_OCI_PART_H
+#ifndef SLIPWAY_BUILDER_OCI_PART_H
+#define SLIPWAY_BUILDER_OCI_PART_H
 
 #include "base/strlist.h"
 #include "builder/oci/manifest.h"

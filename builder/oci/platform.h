@@ -3,8 +3,8 @@
  * containerd does it: arm64 "v8"/"8" and amd64 "v1" have no variant, aarch64 = arm64, x86_64 =
  * amd64. Pure values, no allocation.
  */
-#ifndef SLIPWAY_OCI_PLATFORM_H
-#define SLIPWAY_OCI_PLATFORM_H
+#ifndef SLIPWAY_BUILDER_OCI_PLATFORM_H
+#define SLIPWAY_BUILDER_OCI_PLATFORM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,13 +7,13 @@
  *
  * Pure parsing; strings live in the arena.
  */
-#ifndef SLIPWAY_OCI_REF_H
-#define SLIPWAY_OCI_REF_H
+#ifndef SLIPWAY_BUILDER_OCI_REF_H
+#define SLIPWAY_BUILDER_OCI_REF_H
 
 #include <stdbool.h>
 
 #include "base/arena.h"
-#include "base/digest.h"
+#include "base/crypto/digest.h"
 #include "base/err.h"
 
 enum ref_kind { REF_REGISTRY, REF_LAYOUT, REF_OCI_ARCHIVE, REF_DOCKER_ARCHIVE };

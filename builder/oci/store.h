@@ -3,8 +3,8 @@
  * interface, so that verify, inspect, diff and base images need not know which.
  * Every reader verifies digest and size. Thread rule: calls may come from several threads at once.
  */
-#ifndef SLIPWAY_OCI_STORE_H
-#define SLIPWAY_OCI_STORE_H
+#ifndef SLIPWAY_BUILDER_OCI_STORE_H
+#define SLIPWAY_BUILDER_OCI_STORE_H
 
 #include "base/stream.h"
 #include "builder/oci/descriptor.h"

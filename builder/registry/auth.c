@@ -5,9 +5,9 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/doc/json.h"
 #include "base/mem.h"
-#include "base/url.h"
+#include "base/net/url.h"
 #include "builder/registry/challenge.h"
 #include "builder/registry/errors.h"
 

@@ -3,13 +3,13 @@
  * registry's challenge names (Docker token specification). Tokens are kept per scope set until
  * three quarters of their life are over. Secrets are wiped on release. Thread-safe.
  */
-#ifndef SLIPWAY_REGISTRY_AUTH_H
-#define SLIPWAY_REGISTRY_AUTH_H
+#ifndef SLIPWAY_BUILDER_REGISTRY_AUTH_H
+#define SLIPWAY_BUILDER_REGISTRY_AUTH_H
 
 #include <stdbool.h>
 
 #include "base/clock.h"
-#include "base/http.h"
+#include "base/net/http.h"
 #include "builder/registry/credentials.h"
 
 struct auth; /* opaque */

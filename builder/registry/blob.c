@@ -8,7 +8,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
-#include "base/url.h"
+#include "base/net/url.h"
 #include "builder/registry/call.h"
 #include "builder/registry/errors.h"
 

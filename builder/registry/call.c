@@ -4,7 +4,7 @@
 
 #include "base/interrupt.h"
 #include "base/mem.h"
-#include "base/url.h"
+#include "base/net/url.h"
 #include "builder/registry/errors.h"
 #include "builder/registry/retry.h"
 

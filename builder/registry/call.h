@@ -2,8 +2,8 @@
  * One request to a registry with everything around it: authorization, redirects, retries. Private
  * to this folder.
  */
-#ifndef SLIPWAY_REGISTRY_CALL_H
-#define SLIPWAY_REGISTRY_CALL_H
+#ifndef SLIPWAY_BUILDER_REGISTRY_CALL_H
+#define SLIPWAY_BUILDER_REGISTRY_CALL_H
 
 #include <pthread.h>
 

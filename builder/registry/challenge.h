@@ -2,8 +2,8 @@
  * WWW-Authenticate (RFC 9110 section 11.6.1): which scheme a registry wants. Pure; strings in the
  * arena.
  */
-#ifndef SLIPWAY_REGISTRY_CHALLENGE_H
-#define SLIPWAY_REGISTRY_CHALLENGE_H
+#ifndef SLIPWAY_BUILDER_REGISTRY_CHALLENGE_H
+#define SLIPWAY_BUILDER_REGISTRY_CHALLENGE_H
 
 #include "base/arena.h"
 #include "base/err.h"

@@ -3,8 +3,8 @@
  * credentials can stand beside docker's configuration. Secrets are wiped when released and appear
  * in no message, argument vector or environment.
  */
-#ifndef SLIPWAY_REGISTRY_CREDENTIALS_H
-#define SLIPWAY_REGISTRY_CREDENTIALS_H
+#ifndef SLIPWAY_BUILDER_REGISTRY_CREDENTIALS_H
+#define SLIPWAY_BUILDER_REGISTRY_CREDENTIALS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,8 +8,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/doc/json.h"
 #include "base/fs.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/proc.h"
 #include "base/text.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/json.h"
+#include "base/doc/json.h"
 #include "builder/registry/retry.h"
 
 static const struct {

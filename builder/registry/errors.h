@@ -2,10 +2,10 @@
  * A registry's refusal as an err: code, the server's own words, the likely cause and the next step
  * (distribution-spec, "Error Codes").
  */
-#ifndef SLIPWAY_REGISTRY_ERRORS_H
-#define SLIPWAY_REGISTRY_ERRORS_H
+#ifndef SLIPWAY_BUILDER_REGISTRY_ERRORS_H
+#define SLIPWAY_BUILDER_REGISTRY_ERRORS_H
 
-#include "base/http.h"
+#include "base/net/http.h"
 
 /* Always -1. 401 and 403 give ERR_DENIED, 404 ERR_NOT_FOUND, retryable ones ERR_NETWORK, others
  * ERR_SERVER. */

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/crypto/digest_stream.h"
 #include "base/mem.h"
 #include "builder/oci/mediatype.h"
 #include "builder/registry/call.h"

@@ -3,8 +3,8 @@
  * per-platform manifests by digest, then the index by digest, then tags one by one: a push that
  * dies never leaves a tag on something incomplete, and run again it uploads only what is missing.
  */
-#ifndef SLIPWAY_REGISTRY_PUSH_H
-#define SLIPWAY_REGISTRY_PUSH_H
+#ifndef SLIPWAY_BUILDER_REGISTRY_PUSH_H
+#define SLIPWAY_BUILDER_REGISTRY_PUSH_H
 
 #include "base/strlist.h"
 #include "builder/registry/registry.h"

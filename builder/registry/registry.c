@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "base/json.h"
+#include "base/doc/json.h"
 #include "base/mem.h"
 #include "builder/oci/mediatype.h"
 #include "builder/registry/call.h"

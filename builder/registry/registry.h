@@ -4,11 +4,11 @@
  * see bytes or an error that names the cause and the next step. Thread rule: all functions may be
  * called from several threads at once on one object.
  */
-#ifndef SLIPWAY_REGISTRY_REGISTRY_H
-#define SLIPWAY_REGISTRY_REGISTRY_H
+#ifndef SLIPWAY_BUILDER_REGISTRY_REGISTRY_H
+#define SLIPWAY_BUILDER_REGISTRY_REGISTRY_H
 
 #include "base/clock.h"
-#include "base/http.h"
+#include "base/net/http.h"
 #include "base/progress.h"
 #include "builder/oci/layout.h"
 #include "builder/oci/manifest.h"

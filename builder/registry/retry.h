@@ -1,8 +1,8 @@
 /*
  * When to try again, and after how long: pure policy, random numbers and time passed in.
  */
-#ifndef SLIPWAY_REGISTRY_RETRY_H
-#define SLIPWAY_REGISTRY_RETRY_H
+#ifndef SLIPWAY_BUILDER_REGISTRY_RETRY_H
+#define SLIPWAY_BUILDER_REGISTRY_RETRY_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
+#include "base/doc/json.h"
 #include "base/fs.h"
-#include "base/json.h"
 #include "base/text.h"
 
 char *lock_path(const char *spec_file, struct arena *a)

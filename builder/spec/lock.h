@@ -7,13 +7,13 @@
  *
  * Memory lives in the caller's arena. Thread rule: one thread.
  */
-#ifndef SLIPWAY_SPEC_LOCK_H
-#define SLIPWAY_SPEC_LOCK_H
+#ifndef SLIPWAY_BUILDER_SPEC_LOCK_H
+#define SLIPWAY_BUILDER_SPEC_LOCK_H
 
 #include <stdbool.h>
 
 #include "base/arena.h"
-#include "base/digest.h"
+#include "base/crypto/digest.h"
 #include "base/err.h"
 #include "base/strmap.h"
 

@@ -4,20 +4,20 @@
  * ${platform} stay in the strings until plan_make expands them for one platform. All memory lives
  * in the caller's arena. Does no work on images and does not print.
  */
-#ifndef SLIPWAY_SPEC_SPEC_H
-#define SLIPWAY_SPEC_SPEC_H
+#ifndef SLIPWAY_BUILDER_SPEC_SPEC_H
+#define SLIPWAY_BUILDER_SPEC_SPEC_H
 
 #include "base/arena.h"
 #include "base/diag.h"
-#include "base/fields.h"
+#include "base/doc/fields.h"
 #include "base/strlist.h"
 #include "base/strmap.h"
 #include "builder/aws/ecr.h"
 #include "builder/check/model.h"
-#include "builder/layer/model.h"
+#include "builder/layer/source/model.h"
 #include "builder/oci/mediatype.h"
 #include "builder/oci/platform.h"
-#include "k8s/model.h"
+#include "k8s/fleet/model.h"
 #include "pipeline/model.h"
 
 /* The base of one platform; platform.os empty = for every platform. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "builder/spec/spec_internal.h"
+#include "k8s/resolve/resolve.h"
 
 struct strlist spec_architectures(const struct spec *spec, struct arena *a)
 {

@@ -1,8 +1,8 @@
 /*
  * What the spec's own files share; nobody else includes it.
  */
-#ifndef SLIPWAY_SPEC_SPEC_INTERNAL_H
-#define SLIPWAY_SPEC_SPEC_INTERNAL_H
+#ifndef SLIPWAY_BUILDER_SPEC_SPEC_INTERNAL_H
+#define SLIPWAY_BUILDER_SPEC_SPEC_INTERNAL_H
 
 #include "builder/spec/spec.h"
 

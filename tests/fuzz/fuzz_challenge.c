@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/url.h"
+#include "base/net/url.h"
 #include "builder/registry/challenge.h"
 #include "builder/registry/retry.h"
 

@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 #include "base/mem.h"
-#include "builder/layer/deflate_join.h"
+#include "builder/layer/pack/deflate_join.h"
 
 enum { INPUT_MAX = 1 << 16, OUTPUT_MAX = 1 << 18 };
 

@@ -1,6 +1,6 @@
 /* Any bytes as an ELF file, and as a loader's configuration: no crash, bounded work. */
-#include "builder/layer/elf.h"
-#include "builder/layer/elf_search.h"
+#include "builder/layer/elf/elf.h"
+#include "builder/layer/elf/elf_search.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

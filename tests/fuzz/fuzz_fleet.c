@@ -3,9 +3,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "builder/cli/renderers.h"
 #include "builder/spec/spec.h"
-#include "k8s/emit.h"
-#include "k8s/explain.h"
+#include "k8s/object/emit.h"
+#include "k8s/view/explain.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -15,7 +16,7 @@ static void render(const struct fleet *fleet)
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(64 << 20);
 	struct err err = {0};
 
-	if (k8s_render(fleet, NULL, &out, &err) != 0)
+	if (k8s_render(&renderers, fleet, NULL, &out, &err) != 0)
 		__builtin_trap();
 	k8s_stream(&out, K8S_YAML, (struct k8s_scope){.foreign = true}, &text);
 	strbuf_reset(&text);

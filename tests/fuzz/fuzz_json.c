@@ -1,7 +1,7 @@
 /* Any bytes as JSON: what is accepted prints to something that is accepted and prints the same. */
 #include <stdint.h>
 
-#include "base/json.h"
+#include "base/doc/json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/mem.h"
-#include "k8s/nettest.h"
+#include "k8s/nettest/nettest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 
 #include "base/fs.h"
-#include "builder/layer/reader.h"
-#include "builder/layer/sources.h"
+#include "builder/layer/tar/reader.h"
+#include "builder/layer/source/sources.h"
 #include "builder/oci/mediatype.h"
 
 enum { BYTES_MAX = 16 << 20, MEMBER_BYTES_MAX = 256 << 10 };

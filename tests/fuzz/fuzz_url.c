@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/url.h"
+#include "base/net/url.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

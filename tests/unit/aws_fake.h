@@ -5,8 +5,8 @@
 #ifndef SLIPWAY_TESTS_AWS_FAKE_H
 #define SLIPWAY_TESTS_AWS_FAKE_H
 
+#include "base/doc/json.h"
 #include "base/fs.h"
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/slurp.h"
 #include "builder/aws/outside.h"
@@ -17,7 +17,8 @@ static inline const char *vectors_dir(const char *name, char out[PATH_MAX])
 {
 	const char *shared = getenv("SLIPWAY_SHARED");
 
-	snprintf(out, PATH_MAX, "%.3000s/data/sigv4/%s", shared != NULL ? shared : "../shared", name);
+	snprintf(out, PATH_MAX, "%.3000s/data/sigv4/%s", shared != NULL ? shared : "../shared",
+	         name);
 	return fs_exists(out) ? out : NULL;
 }
 
@@ -77,8 +78,8 @@ static inline const char *aws_fake_home(const struct aws_outside *o, struct aren
 	return "~";
 }
 
-static inline int aws_fake_read(const struct aws_outside *o, const char *path, size_t max, struct strbuf *sb,
-                                struct err *err)
+static inline int aws_fake_read(const struct aws_outside *o, const char *path, size_t max,
+                                struct strbuf *sb, struct err *err)
 {
 	const struct aws_fake *f = o->ctx;
 	const char *text = json_string(f->files, path);
@@ -95,8 +96,8 @@ static inline int aws_fake_read(const struct aws_outside *o, const char *path, s
 	return slurp_file(real, max, sb, err);
 }
 
-static inline int aws_fake_write(const struct aws_outside *o, const char *path, const void *bytes, size_t len,
-                                 struct err *err)
+static inline int aws_fake_write(const struct aws_outside *o, const char *path, const void *bytes,
+                                 size_t len, struct err *err)
 {
 	(void)path;
 	(void)bytes;
@@ -106,8 +107,8 @@ static inline int aws_fake_write(const struct aws_outside *o, const char *path, 
 	return 0;
 }
 
-static inline int aws_fake_run(const struct aws_outside *o, const char *const argv[], int timeout_ms,
-                               struct proc_result *r, struct err *err)
+static inline int aws_fake_run(const struct aws_outside *o, const char *const argv[],
+                               int timeout_ms, struct proc_result *r, struct err *err)
 {
 	(void)o;
 	return proc_run(argv, NULL, timeout_ms, r, err);
@@ -155,7 +156,9 @@ static inline int aws_fake_perform(struct http_transport *t, const struct http_r
 	resp->body.max = 1 << 20;
 	strbuf_adds(&resp->body, r->body != NULL ? r->body : "");
 	if (r->date != NULL)
-		CHECK_OK(http_header_add(&resp->headers, "Date", 4, r->date, strlen(r->date), &ignored), &ignored);
+		CHECK_OK(http_header_add(&resp->headers, "Date", 4, r->date, strlen(r->date),
+		                         &ignored),
+		         &ignored);
 	return 0;
 }
 

@@ -15,12 +15,13 @@
 #define SLIPWAY_TESTS_FAKE_TRANSPORT_H
 
 #include "base/clock.h"
-#include "base/http.h"
 #include "base/mem.h"
+#include "base/net/http.h"
 #include "tests/harness.h"
 
 struct fake_step {
-	const char *request; /* "METHOD URL", a line per header, an empty line and the body if there is one */
+	const char *
+		request; /* "METHOD URL", a line per header, an empty line and the body if there is one */
 	int status;          /* 0 = the connection breaks */
 	const char *headers; /* "Name: value" lines */
 	const char *body;
@@ -50,7 +51,8 @@ static inline void fake_describe(const struct http_request *req, struct strbuf *
 	}
 	char *bytes = mem_zalloc((size_t)req->body.size);
 
-	CHECK_INT(pread(req->body.fd, bytes, (size_t)req->body.size, req->body.offset), req->body.size);
+	CHECK_INT(pread(req->body.fd, bytes, (size_t)req->body.size, req->body.offset),
+	          req->body.size);
 	strbuf_add(sb, bytes, (size_t)req->body.size);
 	free(bytes);
 }
@@ -62,7 +64,9 @@ static inline void fake_headers(const char *line, struct http_response *resp)
 	while (line != NULL && *line != '\0') {
 		size_t len = strcspn(line, "\n"), name = strcspn(line, ":");
 
-		CHECK_OK(http_header_add(&resp->headers, line, name, line + name + 2, len - name - 2, &err), &err);
+		CHECK_OK(http_header_add(&resp->headers, line, name, line + name + 2,
+		                         len - name - 2, &err),
+		         &err);
 		line += len + (line[len] == '\n');
 	}
 }

@@ -5,9 +5,9 @@
 #include <sys/time.h>
 
 #include "base/fs.h"
-#include "builder/layer/cache.h"
-#include "builder/layer/keys.h"
-#include "builder/layer/layer.h"
+#include "builder/layer/pack/cache.h"
+#include "builder/layer/pack/keys.h"
+#include "builder/layer/pack/layer.h"
 
 struct room {
 	char dir[4096], cache_dir[4200], layout_dir[4200], source[4200];

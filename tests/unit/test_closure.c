@@ -4,8 +4,8 @@
 
 #include "base/fs.h"
 #include "base/text.h"
-#include "builder/layer/closure.h"
-#include "builder/layer/sources.h"
+#include "builder/layer/source/closure.h"
+#include "builder/layer/source/sources.h"
 #include "tests/elf_make.h"
 
 #define MULTIARCH "/usr/lib/aarch64-linux-gnu"

@@ -7,9 +7,9 @@
 #include <zstd.h>
 
 #include "base/mem.h"
-#include "builder/layer/blocks.h"
-#include "builder/layer/compress.h"
-#include "builder/layer/deflate_join.h"
+#include "builder/layer/pack/blocks.h"
+#include "builder/layer/pack/compress.h"
+#include "builder/layer/pack/deflate_join.h"
 
 enum kind { ZEROS, RANDOM, TEXT, MIXED, N_KINDS };
 

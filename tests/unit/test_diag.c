@@ -1,4 +1,5 @@
 /* Diagnostics: text with carets, hints, order, JSON. */
+#include "base/doc/diag_json.h"
 #include "tests/harness.h"
 
 #include "base/diag.h"

@@ -1,8 +1,8 @@
 #include "tests/harness.h"
 
 #include "base/text.h"
-#include "builder/layer/elf.h"
-#include "builder/layer/elf_search.h"
+#include "builder/layer/elf/elf.h"
+#include "builder/layer/elf/elf_search.h"
 #include "tests/elf_make.h"
 
 #define CROSS_LIBC "/usr/aarch64-linux-gnu/lib/libc.so.6"

@@ -4,8 +4,8 @@
  */
 #include "tests/fleet_make.h"
 
-#include "builder/deploy/capacity.h"
-#include "builder/deploy/lease.h"
+#include "k8s/deploy/capacity.h"
+#include "k8s/deploy/lease.h"
 
 /* ---- the machine ---- */
 

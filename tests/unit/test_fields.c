@@ -1,7 +1,7 @@
 /* Field tables: decoding by kind, sizes, modes, complaints, schema, Markdown. */
 #include "tests/harness.h"
 
-#include "base/fields.h"
+#include "base/doc/fields.h"
 
 struct part {
 	struct srcpos at;

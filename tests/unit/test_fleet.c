@@ -1,11 +1,13 @@
 /* The fleet: every complaint by its text, every manifest by its bytes, and 500 random specs.
  * BLESS=1 rewrites the goldens; SLIPWAY_RANDOM_DIR=DIR keeps what the random specs render, for the
  * validators. */
+#include "builder/cli/renderers.h"
 #include "tests/fleet_make.h"
 
 #include <glob.h>
 
-#include "k8s/explain.h"
+#include "k8s/fleet/overhead.h"
+#include "k8s/view/explain.h"
 
 static const struct k8s_scope everything = {.foreign = true};
 
@@ -266,10 +268,10 @@ static void only_some(void)
 	const char *names[] = {"karpenter"}, *wrong[] = {"karpentr"};
 
 	CHECK_OK(fleet_run(&f, "tests/golden/fleet/all.yaml"), &f.err);
-	CHECK_OK(k8s_render(&f.spec->fleet, &(struct strlist){names, 1}, &some, &f.err), &f.err);
+	CHECK_OK(k8s_render(&renderers, &f.spec->fleet, &(struct strlist){names, 1}, &some, &f.err), &f.err);
 	CHECK_INT(some.n, 4);
 	CHECK_STR(some.files[0].folder, "10-karpenter");
-	CHECK(k8s_render(&f.spec->fleet, &(struct strlist){wrong, 1}, &some, &f.err) != 0);
+	CHECK(k8s_render(&renderers, &f.spec->fleet, &(struct strlist){wrong, 1}, &some, &f.err) != 0);
 	CHECK_INT(f.err.code, ERR_USAGE);
 	CHECK(strstr(f.err.hint, "did you mean 'karpenter'?") != NULL);
 }

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #include "base/fs.h"
-#include "base/http.h"
+#include "base/net/http.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/text.h"

@@ -1,7 +1,7 @@
 /* Strict JSON: what is refused and where, numbers, order, sizes. */
 #include "tests/harness.h"
 
-#include "base/json.h"
+#include "base/doc/json.h"
 
 /* Parses len bytes, which must fail, and checks the code and a part of the message. */
 static void refused(const char *text, size_t len, const char *part)

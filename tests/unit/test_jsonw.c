@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "base/json.h"
+#include "base/doc/json.h"
 #include "base/jsonw.h"
 
 static void write_sample(struct jsonw *w)

@@ -1,8 +1,8 @@
 /* The picture of a fleet: texts are escaped and cut, and the same fleet gives the same bytes. */
 #include "tests/fleet_make.h"
 
-#include "k8s/diagram.h"
-#include "k8s/svg.h"
+#include "k8s/view/diagram.h"
+#include "k8s/view/svg.h"
 
 static const struct svg_font font = {.size = 10, .colour = "#000"};
 

@@ -1,4 +1,5 @@
 /* What the renderers make of a spec: the traps that a manifest does not show. */
+#include "builder/cli/renderers.h"
 #include "tests/fleet_make.h"
 
 /* One fleet with overrides of its spec, rendered. */
@@ -15,7 +16,7 @@ static void render(struct fleet_run *f, const char *spec, const char *const *ass
 
 	CHECK_INT(failed, 0);
 	if (failed == 0)
-		CHECK_INT(k8s_render(&f->spec->fleet, NULL, &f->out, &f->err), 0);
+		CHECK_INT(k8s_render(&renderers, &f->spec->fleet, NULL, &f->out, &f->err), 0);
 	else
 		printf("# %s\n", f->err.msg);
 }

@@ -1,8 +1,8 @@
 /* kubectl's complaints as advice, retries, and the kinds that slipway renders. */
 #include "tests/harness.h"
 
-#include "builder/deploy/kinds.h"
-#include "builder/deploy/kubectl.h"
+#include "k8s/deploy/kinds.h"
+#include "k8s/deploy/kubectl.h"
 
 /* A cluster that fails some times, then answers. */
 struct fake {

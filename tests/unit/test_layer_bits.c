@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/fs.h"
-#include "builder/layer/layer.h"
+#include "builder/layer/pack/layer.h"
 
 enum { TEXT_BYTES = 9 << 20, NOISE_BYTES = 3 << 20, SMALL_BYTES = 70000, EPOCH = 1700000000 };
 

@@ -1,8 +1,8 @@
 /* Logs merged by time, whose logs they are, and what a dry run would change. */
 #include "tests/harness.h"
 
-#include "builder/deploy/diff.h"
-#include "builder/deploy/logs.h"
+#include "k8s/deploy/diff.h"
+#include "k8s/deploy/logs.h"
 
 static void feed(struct logmerge *m, size_t source, const char *text)
 {

@@ -2,7 +2,7 @@
 #include "tests/harness.h"
 
 #include "base/mem.h"
-#include "k8s/nettest.h"
+#include "k8s/nettest/nettest.h"
 
 #define HEAD                                                                                       \
 	"#       size         count      type   redop    root     time   algbw   busbw #wrong    " \

@@ -6,7 +6,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/proc.h"
-#include "builder/layer/reader.h"
+#include "builder/layer/tar/reader.h"
 #include "builder/oci/mediatype.h"
 #include "tests/harness.h"
 #include "tests/tar_make.h"

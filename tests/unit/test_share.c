@@ -1,10 +1,11 @@
 /* tree_share: what counts as equal on all platforms. */
+#include "builder/layer/tree/parts.h"
 #include "tests/harness.h"
 
 #include <fcntl.h>
 
 #include "base/fs.h"
-#include "builder/layer/layer.h"
+#include "builder/layer/pack/layer.h"
 
 static void add(struct tree *t, struct entry e)
 {

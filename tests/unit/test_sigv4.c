@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 
+#include "base/crypto/digest.h"
 #include "base/timestamp.h"
 #include "tests/unit/aws_fake.h"
 

@@ -7,8 +7,8 @@
 #include <sys/xattr.h>
 
 #include "base/fs.h"
-#include "builder/layer/sources.h"
-#include "builder/layer/xattr.h"
+#include "builder/layer/source/sources.h"
+#include "builder/layer/tree/xattr.h"
 #include "tests/harness.h"
 
 struct fixture {

@@ -6,7 +6,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
-#include "builder/layer/sources.h"
+#include "builder/layer/source/sources.h"
 #include "tests/harness.h"
 #include "tests/tar_make.h"
 

@@ -1,7 +1,8 @@
 /* tree_split: what goes where, and that it stays there. */
+#include "builder/layer/tree/parts.h"
 #include "tests/harness.h"
 
-#include "builder/layer/layer.h"
+#include "builder/layer/pack/layer.h"
 
 enum { FOLDERS = 40, FILES = 5, FILE_BYTES = 1000 };
 

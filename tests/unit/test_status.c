@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "builder/deploy/collect.h"
+#include "k8s/deploy/collect.h"
 
 /* ---- prices ---- */
 

@@ -1,11 +1,12 @@
 /* Buffers, arenas, maps, digests and streams. */
+#include "base/crypto/digest_stream.h"
 #include "tests/harness.h"
 
 #include <fcntl.h>
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/digest.h"
+#include "base/crypto/digest.h"
 #include "base/strbuf.h"
 #include "base/stream.h"
 #include "base/strmap.h"

@@ -1,7 +1,7 @@
 #include "tests/harness.h"
 
 #include "base/fs.h"
-#include "builder/layer/sysroot.h"
+#include "builder/layer/source/sysroot.h"
 
 static char top[4096];
 

@@ -4,7 +4,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 
-#include "builder/layer/tar.h"
+#include "builder/layer/tar/tar.h"
 
 /* The headers of e, its content (zeros) and the end of an archive. */
 static void make_archive(const struct entry *e, struct strbuf *sb)

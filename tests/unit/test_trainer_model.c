@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "tests/harness.h"
-#include "trainer/golden.h"
+#include "trainer/cmd/golden.h"
 #include "trainer/model/cost.h"
 #include "trainer/ops/ops.h"
 #include "trainer/ops/philox.h"

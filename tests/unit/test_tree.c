@@ -2,7 +2,7 @@
 #include <fcntl.h>
 
 #include "base/fs.h"
-#include "builder/layer/tree.h"
+#include "builder/layer/tree/tree.h"
 #include "tests/harness.h"
 
 struct fixture {

@@ -1,4 +1,4 @@
-#include "base/url.h"
+#include "base/net/url.h"
 #include "tests/harness.h"
 
 static void parses(void)

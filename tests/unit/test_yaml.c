@@ -2,7 +2,7 @@
 #include "tests/harness.h"
 
 #include "base/text.h"
-#include "base/yaml.h"
+#include "base/doc/yaml.h"
 
 struct doc {
 	struct arena arena;

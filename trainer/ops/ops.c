@@ -25,6 +25,19 @@ bool ops_open(const struct ops_options *options, struct ops *ret)
 	return true;
 }
 
+int ops_require(const struct ops_options *options, struct ops *ret, struct err *err)
+{
+	if (ops_open(options, ret))
+		return 0;
+	if (options->reference) {
+		err_set(err, ERR_USAGE, "the reference arithmetic has no bf16");
+		return err_hint(err, "Give --precision f32, or the fast path.");
+	}
+	err_set(err, ERR_USAGE, "this processor has no instruction set '%.60s'",
+	        options->isa != NULL ? options->isa : "");
+	return err_hint(err, "slipway-trainer probe says what it has.");
+}
+
 void ops_done(struct ops *ops)
 {
 	threads_free(ops->threads);

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
+
 enum gelu_form { GELU_ERF, GELU_TANH }; /* hidden_act "gelu", "gelu_new" */
 
 /* y[rows, out] = x[rows, in] w^T + bias (+ residual[rows, out]) */
@@ -168,6 +170,10 @@ struct ops_options {
 /* false when the asked instruction set is unknown or this CPU does not have it, and for the
  * reference in bf16. */
 bool ops_open(const struct ops_options *options, struct ops *ret);
+
+/* ops_open for a user's options: ERR_USAGE says what is missing and what to do. */
+int ops_require(const struct ops_options *options, struct ops *ret, struct err *err) MUST_USE;
+
 void ops_done(struct ops *ops);
 
 /* "reference", or the instruction set in use. */

@@ -1,0 +1,422 @@
+/*
+ * Decoding. Sections: scalars, collections, one object.
+ */
+#include "base/doc/fields.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* ---- scalars ---- */
+
+struct diag *fields_problem(struct fields_context *c, const struct yaml_node *node, const char *fmt,
+                            ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	return diags_add(c->diags, DIAG_ERROR, node->at, "%s", text);
+}
+
+static const char *kind_name(const struct yaml_node *node)
+{
+	static const char *const names[] = {
+		[YAML_SCALAR] = "a text", [YAML_SEQUENCE] = "a list", [YAML_MAPPING] = "a mapping"};
+
+	return node->kind == YAML_SCALAR && yaml_is_null(node) ? "nothing" : names[node->kind];
+}
+
+const char *fields_text(struct fields_context *c, const struct yaml_node *node, const char *what)
+{
+	if (node->kind != YAML_SCALAR) {
+		fields_problem(c, node, "%s: expected a text, found %s", what, kind_name(node));
+		return NULL;
+	}
+	if (yaml_is_null(node)) {
+		fields_problem(c, node, "%s: no value", what);
+		return NULL;
+	}
+	if (yaml_is_bool_like(node)) {
+		struct diag *d = fields_problem(c, node, "%s: '%s' is a truth value, not a text",
+		                                what, node->text);
+
+		diag_hint(c->diags, d, "write \"%s\" in quotes", node->text);
+		return NULL;
+	}
+	return c->expand != NULL ? c->expand(c, node) : node->text;
+}
+
+/* The text as it may look once its variables are known: each stands for one plain letter. */
+static void add_sample(const char *text, struct strbuf *sb)
+{
+	while (*text != '\0') {
+		const char *end = strncmp(text, "${", 2) == 0 ? strchr(text, '}') : NULL;
+
+		strbuf_addc(sb, end != NULL ? 'x' : *text);
+		text = end != NULL ? end + 1 : text + 1;
+	}
+}
+
+static void run_check(struct fields_context *c, const struct yaml_node *node, const char *what,
+                      field_check check, const char *text)
+{
+	const char *hint = NULL, *why = check != NULL ? check(text, &hint) : NULL;
+
+	if (why == NULL)
+		return;
+	/* As written, not as expanded: the environment may hold a secret. */
+	struct diag *d = fields_problem(c, node, "%s: '%s' %s", what, node->text, why);
+
+	if (hint != NULL)
+		diag_hint(c->diags, d, "%s", hint);
+}
+
+static void checked(struct fields_context *c, const struct yaml_node *node, const char *what,
+                    field_check check, const char *text)
+{
+	AUTO(strbuf) struct strbuf sample = STRBUF_INIT(YAML_BYTES_MAX);
+
+	add_sample(text, &sample);
+	run_check(c, node, what, check, strbuf_str(&sample));
+}
+
+/* A value that is the same on every platform, and so has no variables. */
+static void check_literal(struct fields_context *c, const struct field *f,
+                          const struct yaml_node *node, const char *what, const char *text)
+{
+	if ((f->flags & FIELD_LITERAL) != 0 && strstr(text, "${") != NULL)
+		fields_problem(c, node, "%s: variables of a platform have no meaning here", what);
+	else
+		checked(c, node, what, f->check, text);
+}
+
+static void decode_string(struct fields_context *c, const struct field *f,
+                          const struct yaml_node *node, const char *path, void *member)
+{
+	const char *text = fields_text(c, node, path);
+
+	if (text == NULL)
+		return;
+	check_literal(c, f, node, path, text);
+	*(const char **)member = text;
+}
+
+static void decode_bool(struct fields_context *c, const struct yaml_node *node, const char *path,
+                        void *member)
+{
+	if (node->kind == YAML_SCALAR && yaml_is_bool(node, member))
+		return;
+	struct diag *d = fields_problem(c, node, "%s: expected true or false", path);
+
+	if (node->kind == YAML_SCALAR && yaml_is_bool_like(node))
+		diag_hint(c->diags, d,
+		          "'%s' means different things to different readers; write true or false",
+		          node->text);
+}
+
+static void decode_int(struct fields_context *c, const struct field *f,
+                       const struct yaml_node *node, const char *path, int64_t *member)
+{
+	int64_t value;
+
+	if (node->kind != YAML_SCALAR || !text_int64(node->text, strlen(node->text), &value)) {
+		fields_problem(c, node, "%s: '%s' is not a whole number", path,
+		               node->kind == YAML_SCALAR ? node->text : kind_name(node));
+		return;
+	}
+	if ((f->min != 0 || f->max != 0) && (value < f->min || value > f->max)) {
+		fields_problem(c, node, "%s: %lld is not between %lld and %lld", path,
+		               (long long)value, (long long)f->min, (long long)f->max);
+		return;
+	}
+	*member = value;
+}
+
+/* 0755, 755, 0o755: up to four octal digits. */
+static void decode_mode(struct fields_context *c, const struct yaml_node *node, const char *path,
+                        int64_t *member)
+{
+	const char *text = node->kind == YAML_SCALAR ? node->text : "";
+	const char *digits = text_has_prefix(text, "0o") ? text + 2 : text;
+	size_t len = strlen(digits);
+	int64_t mode = 0;
+
+	if (len == 0 || len > 5 || strspn(digits, "01234567") != len ||
+	    (len == 5 && digits[0] != '0')) {
+		struct diag *d = fields_problem(c, node, "%s: '%s' is not a file mode", path, text);
+
+		diag_hint(c->diags, d, "write octal permission bits, as in 0755");
+		return;
+	}
+	for (size_t i = 0; i < len; i++)
+		mode = mode * 8 + (digits[i] - '0');
+	*member = mode;
+}
+
+bool fields_parse_size(const char *text, int64_t *ret_bytes)
+{
+	static const struct {
+		const char *unit;
+		int64_t bytes;
+	} units[] = {
+		{"", 1},           {"B", 1},           {"k", 1000},          {"K", 1000},
+		{"kB", 1000},      {"KB", 1000},       {"M", 1000000},       {"MB", 1000000},
+		{"G", 1000000000}, {"GB", 1000000000}, {"T", 1000000000000}, {"TB", 1000000000000},
+		{"Ki", 1 << 10},   {"KiB", 1 << 10},   {"Mi", 1 << 20},      {"MiB", 1 << 20},
+		{"Gi", 1 << 30},   {"GiB", 1 << 30},   {"Ti", 1LL << 40},    {"TiB", 1LL << 40}};
+	size_t len = strspn(text, "0123456789"), fraction = 0;
+	int64_t whole, tenths = 0;
+
+	if (!text_int64(text, len, &whole))
+		return false;
+	if (text[len] == '.') {
+		fraction = strspn(text + len + 1, "0123456789");
+		if (fraction != 1)
+			return false;
+		tenths = text[len + 1] - '0';
+		len += 2;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+		int64_t bytes;
+
+		if (strcmp(text + len, units[i].unit) != 0)
+			continue;
+		if (__builtin_mul_overflow(whole, units[i].bytes, &bytes) ||
+		    __builtin_add_overflow(bytes, tenths * units[i].bytes / 10, &bytes))
+			return false;
+		*ret_bytes = bytes;
+		return true;
+	}
+	return false;
+}
+
+static void decode_size(struct fields_context *c, const struct field *f,
+                        const struct yaml_node *node, const char *path, int64_t *member)
+{
+	int64_t bytes;
+
+	if (node->kind != YAML_SCALAR || !fields_parse_size(node->text, &bytes)) {
+		struct diag *d =
+			fields_problem(c, node, "%s: '%s' is not a size", path,
+		                       node->kind == YAML_SCALAR ? node->text : kind_name(node));
+
+		diag_hint(c->diags, d, "write bytes with a unit, as in 512MiB or 15MB");
+		return;
+	}
+	if ((f->min != 0 || f->max != 0) && (bytes < f->min || bytes > f->max)) {
+		fields_problem(c, node, "%s: %s is out of range", path, node->text);
+		return;
+	}
+	*member = bytes;
+}
+
+/* ---- collections ---- */
+
+static void decode_strings(struct fields_context *c, const struct field *f,
+                           const struct yaml_node *node, const char *path, struct strlist *member)
+{
+	if (node->kind != YAML_SEQUENCE) {
+		struct diag *d = fields_problem(c, node, "%s: expected a list, found %s", path,
+		                                kind_name(node));
+
+		if (node->kind == YAML_SCALAR && !yaml_is_null(node))
+			diag_hint(c->diags, d, "write [%s]", node->text);
+		return;
+	}
+	member->at = arena_calloc(c->arena, node->n_items, sizeof(*member->at));
+	for (size_t i = 0; i < node->n_items; i++) {
+		const char *item_path = arena_printf(c->arena, "%s[%zu]", path, i);
+		const char *text = fields_text(c, node->items[i], item_path);
+
+		if (text == NULL)
+			continue;
+		check_literal(c, f, node->items[i], item_path, text);
+		member->at[member->n++] = text;
+	}
+}
+
+/* Values of a map may be numbers; null-like and truth-like ones need quotes. */
+static void decode_map(struct fields_context *c, const struct field *f,
+                       const struct yaml_node *node, const char *path, struct strmap *member)
+{
+	if (node->kind != YAML_MAPPING) {
+		fields_problem(c, node, "%s: expected a mapping, found %s", path, kind_name(node));
+		return;
+	}
+	if (node->n_pairs > FIELDS_MAP_MAX) {
+		fields_problem(c, node, "%s: more than %d entries", path, FIELDS_MAP_MAX);
+		return;
+	}
+	for (size_t i = 0; i < node->n_pairs; i++) {
+		const struct yaml_pair *pair = &node->pairs[i];
+		const char *item_path = arena_printf(c->arena, "%s.%s", path, pair->key->text);
+		const char *text = fields_text(c, pair->value, item_path);
+
+		/* Keys have no variables. */
+		run_check(c, pair->key, path, f->check_key, pair->key->text);
+		if (text == NULL)
+			continue;
+		checked(c, pair->value, item_path, f->check, text);
+		strmap_set(member, c->arena, pair->key->text, text);
+	}
+}
+
+static void decode_objects(struct fields_context *c, const struct field *f,
+                           const struct yaml_node *node, const char *path, void *object)
+{
+	unsigned char *at;
+
+	if (node->kind != YAML_SEQUENCE) {
+		fields_problem(c, node, "%s: expected a list, found %s", path, kind_name(node));
+		return;
+	}
+	if (f->max != 0 && node->n_items > (uint64_t)f->max) {
+		fields_problem(c, node, "%s: %zu entries, at most %lld are possible", path,
+		               node->n_items, (long long)f->max);
+		return;
+	}
+	at = arena_calloc(c->arena, node->n_items, f->table->size);
+	for (size_t i = 0; i < node->n_items; i++)
+		fields_decode(c, f->table, node->items[i],
+		              arena_printf(c->arena, "%s[%zu]", path, i), at + i * f->table->size);
+	memcpy((char *)object + f->offset, &at, sizeof(at));
+	*(size_t *)(void *)((char *)object + f->count_offset) = node->n_items;
+}
+
+/* ---- one object ---- */
+
+static void decode_field(struct fields_context *c, const struct field *f,
+                         const struct yaml_node *node, const char *path, void *object)
+{
+	void *member = (char *)object + f->offset;
+
+	if (f->pos_offset != 0)
+		*(struct srcpos *)(void *)((char *)object + f->pos_offset) = node->at;
+	if (f->kind != FIELD_KIND_OBJECTS && f->count_offset != 0)
+		*((bool *)object + f->count_offset) = true;
+	switch (f->kind) {
+	case FIELD_KIND_STRING:
+		decode_string(c, f, node, path, member);
+		return;
+	case FIELD_KIND_BOOL:
+		decode_bool(c, node, path, member);
+		return;
+	case FIELD_KIND_INT:
+		decode_int(c, f, node, path, member);
+		return;
+	case FIELD_KIND_MODE:
+		decode_mode(c, node, path, member);
+		return;
+	case FIELD_KIND_SIZE:
+		decode_size(c, f, node, path, member);
+		return;
+	case FIELD_KIND_STRINGS:
+		decode_strings(c, f, node, path, member);
+		return;
+	case FIELD_KIND_MAP:
+		decode_map(c, f, node, path, member);
+		return;
+	case FIELD_KIND_OBJECT:
+		fields_decode(c, f->table, node, path, member);
+		return;
+	case FIELD_KIND_OBJECTS:
+		decode_objects(c, f, node, path, object);
+		return;
+	case FIELD_KIND_CUSTOM:
+		f->decode(c, node, member);
+		return;
+	}
+	BUG("field kind %d", (int)f->kind);
+}
+
+static const struct field *find_field(const struct field_table *table, const char *key)
+{
+	for (size_t i = 0; i < table->n; i++)
+		if (strcmp(table->fields[i].key, key) == 0)
+			return &table->fields[i];
+	return NULL;
+}
+
+static void unknown_key(struct fields_context *c, const struct field_table *table,
+                        const struct yaml_node *key, const char *path)
+{
+	const char **names = arena_calloc(c->arena, table->n, sizeof(*names));
+	struct diag *d = path[0] != '\0'
+	                         ? fields_problem(c, key, "%s: unknown key '%s'", path, key->text)
+	                         : fields_problem(c, key, "unknown key '%s'", key->text);
+
+	for (size_t i = 0; i < table->n; i++)
+		names[i] = table->fields[i].key;
+	const char *near = text_nearest(key->text, names, table->n);
+
+	if (near != NULL) {
+		diag_hint(c->diags, d, "did you mean '%s'?", near);
+		return;
+	}
+	AUTO(strbuf) struct strbuf list = STRBUF_INIT(1024);
+
+	for (size_t i = 0; i < table->n; i++)
+		strbuf_addf(&list, "%s%s", i > 0 ? ", " : "", names[i]);
+	diag_hint(c->diags, d, "known keys are %s", strbuf_str(&list));
+}
+
+static void check_required(struct fields_context *c, const struct field_table *table,
+                           const struct yaml_node *node, const char *path)
+{
+	for (size_t i = 0; i < table->n; i++)
+		if ((table->fields[i].flags & FIELD_REQUIRED) != 0 &&
+		    yaml_get(node, table->fields[i].key) == NULL)
+			fields_problem(c, node, "%s%s'%s' is missing", path,
+			               path[0] != '\0' ? ": " : "", table->fields[i].key);
+}
+
+void fields_defaults(const struct field_table *table, void *object)
+{
+	for (size_t i = 0; i < table->n; i++) {
+		const struct field *f = &table->fields[i];
+		void *member = (char *)object + f->offset;
+
+		if (f->kind == FIELD_KIND_INT || f->kind == FIELD_KIND_MODE ||
+		    f->kind == FIELD_KIND_SIZE)
+			*(int64_t *)member = f->fallback;
+		else if (f->kind == FIELD_KIND_BOOL)
+			*(bool *)member = f->fallback != 0;
+		else if (f->kind == FIELD_KIND_OBJECT)
+			fields_defaults(f->table, member);
+	}
+}
+
+void fields_decode(struct fields_context *c, const struct field_table *table,
+                   const struct yaml_node *node, const char *path, void *object)
+{
+	fields_defaults(table, object);
+	if (table->has_pos)
+		*(struct srcpos *)(void *)((char *)object + table->pos_offset) = node->at;
+	if (node->kind == YAML_SCALAR && table->shorthand != NULL) {
+		decode_field(c, find_field(table, table->shorthand), node, path, object);
+	} else if (node->kind != YAML_MAPPING) {
+		fields_problem(c, node, "%s: expected a mapping, found %s",
+		               path[0] != '\0' ? path : table->name, kind_name(node));
+		return;
+	}
+	for (size_t i = 0; i < node->n_pairs; i++) {
+		const struct yaml_pair *pair = &node->pairs[i];
+		const struct field *f = find_field(table, pair->key->text);
+
+		if (f == NULL)
+			unknown_key(c, table, pair->key, path);
+		else
+			decode_field(c, f, pair->value,
+			             arena_printf(c->arena, "%s%s%s", path,
+			                          path[0] != '\0' ? "." : "", pair->key->text),
+			             object);
+	}
+	if (node->kind == YAML_MAPPING)
+		check_required(c, table, node, path);
+	if (table->check != NULL)
+		table->check(c, node, object);
+}

@@ -1,0 +1,243 @@
+/*
+ * The other readers of the tables: JSON Schema (draft 2020-12) and Markdown.
+ */
+#include <string.h>
+
+#include "base/doc/fields.h"
+
+static cJSON *typed(const char *type)
+{
+	cJSON *schema = cJSON_CreateObject();
+
+	json_add_string(schema, "type", type);
+	return schema;
+}
+
+static cJSON *integer(const struct field *f)
+{
+	cJSON *schema = typed("integer");
+
+	if (f->min != 0 || f->max != 0) {
+		json_add_int(schema, "minimum", f->min);
+		json_add_int(schema, "maximum", f->max);
+	}
+	return schema;
+}
+
+static cJSON *pattern(const char *expression, bool number_too)
+{
+	cJSON *schema = cJSON_CreateObject();
+
+	if (number_too) {
+		cJSON *types = json_add_array(schema, "type");
+
+		json_push_string(types, "string");
+		json_push_string(types, "integer");
+	} else {
+		json_add_string(schema, "type", "string");
+	}
+	json_add_string(schema, "pattern", expression);
+	return schema;
+}
+
+/* Strings may be written as plain numbers, as in tags: [1.0]. */
+static cJSON *text(void)
+{
+	cJSON *schema = cJSON_CreateObject();
+	cJSON *types = json_add_array(schema, "type");
+
+	json_push_string(types, "string");
+	json_push_string(types, "number");
+	return schema;
+}
+
+static cJSON *array_of(cJSON *items, int64_t max)
+{
+	cJSON *schema = typed("array");
+
+	cJSON_AddItemToObject(schema, "items", items);
+	if (max != 0)
+		json_add_int(schema, "maxItems", max);
+	return schema;
+}
+
+static cJSON *map_of(cJSON *values)
+{
+	cJSON *schema = typed("object");
+
+	cJSON_AddItemToObject(schema, "additionalProperties", values);
+	return schema;
+}
+
+static cJSON *custom(const struct field *f)
+{
+	cJSON *schema = cJSON_Parse(f->schema);
+
+	if (schema == NULL)
+		BUG("schema of '%s' is not JSON", f->key);
+	return schema;
+}
+
+static cJSON *field_schema(const struct field *f);
+
+/* What a scalar in place of the mapping may be. */
+static cJSON *shorthand_schema(const struct field_table *table)
+{
+	for (size_t i = 0; i < table->n; i++)
+		if (strcmp(table->fields[i].key, table->shorthand) == 0)
+			return table->fields[i].kind == FIELD_KIND_STRINGS
+			               ? typed("string")
+			               : field_schema(&table->fields[i]);
+	BUG("%s has no key '%s'", table->name, table->shorthand);
+}
+
+static cJSON *object_schema(const struct field_table *table)
+{
+	if (table->shorthand == NULL)
+		return fields_schema(table);
+	cJSON *schema = cJSON_CreateObject();
+	cJSON *either = json_add_array(schema, "oneOf");
+
+	json_push(either, shorthand_schema(table));
+	json_push(either, fields_schema(table));
+	return schema;
+}
+
+static cJSON *field_schema(const struct field *f)
+{
+	switch (f->kind) {
+	case FIELD_KIND_STRING:
+		return text();
+	case FIELD_KIND_BOOL:
+		return typed("boolean");
+	case FIELD_KIND_INT:
+		return integer(f);
+	case FIELD_KIND_MODE:
+		return pattern("^(0o?)?[0-7]{1,4}$", true);
+	case FIELD_KIND_SIZE:
+		return pattern("^[0-9]+(\\.[0-9])?(k|[KMGT]i?)?B?$", true);
+	case FIELD_KIND_STRINGS:
+		return array_of(text(), 0);
+	case FIELD_KIND_MAP:
+		return map_of(text());
+	case FIELD_KIND_OBJECT:
+		return object_schema(f->table);
+	case FIELD_KIND_OBJECTS:
+		return array_of(object_schema(f->table), f->max);
+	case FIELD_KIND_CUSTOM:
+		return custom(f);
+	}
+	BUG("field kind %d", (int)f->kind);
+}
+
+cJSON *fields_schema(const struct field_table *table)
+{
+	cJSON *schema = typed("object"), *required = cJSON_CreateArray();
+
+	json_add_string(schema, "description", table->doc);
+	json_add_bool(schema, "additionalProperties", false);
+	cJSON *properties = json_add_object(schema, "properties");
+
+	for (size_t i = 0; i < table->n; i++) {
+		cJSON *property = field_schema(&table->fields[i]);
+
+		if (json_get(property, "description") != NULL)
+			cJSON_DeleteItemFromObjectCaseSensitive(property, "description");
+		json_add_string(property, "description", table->fields[i].doc);
+		cJSON_AddItemToObject(properties, table->fields[i].key, property);
+		if ((table->fields[i].flags & FIELD_REQUIRED) != 0)
+			json_push_string(required, table->fields[i].key);
+	}
+	if (cJSON_GetArraySize(required) > 0)
+		cJSON_AddItemToObject(schema, "required", required);
+	else
+		cJSON_Delete(required);
+	return schema;
+}
+
+static const char *type_name(const struct field *f)
+{
+	static const char *const names[] = {
+		[FIELD_KIND_STRING] = "text",
+		[FIELD_KIND_BOOL] = "true or false",
+		[FIELD_KIND_INT] = "number",
+		[FIELD_KIND_MODE] = "octal mode",
+		[FIELD_KIND_SIZE] = "size",
+		[FIELD_KIND_STRINGS] = "list of texts",
+		[FIELD_KIND_MAP] = "map of texts",
+		[FIELD_KIND_OBJECT] = "mapping",
+		[FIELD_KIND_OBJECTS] = "list of mappings",
+		[FIELD_KIND_CUSTOM] = "text",
+	};
+
+	return f->kind == FIELD_KIND_CUSTOM && f->type_doc != NULL ? f->type_doc : names[f->kind];
+}
+
+/* Markdown tables end a cell at '|'. */
+static void cell(struct strbuf *sb, const char *words)
+{
+	for (; *words != '\0'; words++)
+		strbuf_adds(sb, *words == '|' ? "\\|" : (const char[]){*words, '\0'});
+}
+
+static void section(const struct field_table *table, const char *path, struct strbuf *sb)
+{
+	strbuf_addf(sb, "\n## %s\n\n%s\n\n| Key | Type | Default | Meaning |\n|---|---|---|---|\n",
+	            path[0] != '\0' ? path : "The document", table->doc);
+	for (size_t i = 0; i < table->n; i++) {
+		const struct field *f = &table->fields[i];
+
+		strbuf_addf(sb, "| `%s` | ", f->key);
+		cell(sb, type_name(f));
+		strbuf_adds(sb, " | ");
+		if ((f->flags & FIELD_REQUIRED) != 0)
+			strbuf_adds(sb, "required");
+		else if (f->fallback_doc != NULL)
+			cell(sb, f->fallback_doc);
+		strbuf_adds(sb, " | ");
+		cell(sb, f->doc);
+		strbuf_adds(sb, " |\n");
+	}
+}
+
+/* How many rows before row i, and from it on, are of its table. */
+static size_t siblings(const struct field_table *table, size_t i, size_t *ret_before)
+{
+	size_t n = 0;
+
+	*ret_before = 0;
+	for (size_t k = 0; k < table->n; k++)
+		if (table->fields[k].table == table->fields[i].table &&
+		    table->fields[k].kind == table->fields[i].kind) {
+			n++;
+			*ret_before += k < i;
+		}
+	return n;
+}
+
+/* Rows of one form are told once, as <name of the form>. */
+static void sections(const struct field_table *table, const char *path, struct strbuf *sb)
+{
+	section(table, path, sb);
+	for (size_t i = 0; i < table->n; i++) {
+		const struct field *f = &table->fields[i];
+		AUTO(strbuf) struct strbuf below = STRBUF_INIT(1024);
+		size_t before;
+
+		if (f->table == NULL)
+			continue;
+		bool one_of_many = siblings(table, i, &before) > 1;
+
+		if (before > 0)
+			continue;
+		strbuf_addf(&below, "%s%s%s%s%s%s", path, path[0] != '\0' ? "." : "",
+		            one_of_many ? "<" : "", one_of_many ? f->table->name : f->key,
+		            one_of_many ? ">" : "", f->kind == FIELD_KIND_OBJECTS ? "[]" : "");
+		sections(f->table, strbuf_str(&below), sb);
+	}
+}
+
+void fields_markdown(const struct field_table *table, struct strbuf *sb)
+{
+	sections(table, "", sb);
+}

@@ -1,0 +1,404 @@
+#include "base/doc/yaml.h"
+
+#include <string.h>
+#include <strings.h>
+#include <yaml.h>
+
+#include "base/text.h"
+
+/*
+ * In flow collections a plain scalar may not hold braces, but [build/${arch}/app] is what people
+ * write. The braces of ${...} are therefore handed to libyaml as two private-use characters, and
+ * come back in scalars.
+ */
+#define BRACE_OPEN  "\xee\x80\x80" /* U+E000 */
+#define BRACE_CLOSE "\xee\x80\x81" /* U+E001 */
+enum { BRACE_BYTES = 3 };
+
+struct loader {
+	yaml_parser_t parser;
+	const char *file;
+	const char *text; /* as given, for columns in bytes */
+	size_t *lines;    /* offset of each line */
+	size_t n_lines;
+	struct arena *arena;
+	struct diags *diags;
+	size_t n_nodes;
+	/* The last column that was counted: marks come in order, and a line may be long. */
+	size_t seen_line, seen_column, seen_byte;
+	bool failed; /* something was wrong that did not end the reading */
+};
+
+static void index_lines(struct loader *l, size_t len)
+{
+	size_t n = 1;
+
+	for (size_t i = 0; i < len; i++)
+		n += l->text[i] == '\n';
+	l->lines = arena_calloc(l->arena, n, sizeof(*l->lines));
+	for (size_t i = 0; i < len; i++)
+		if (l->text[i] == '\n')
+			l->lines[++l->n_lines] = i + 1;
+	l->n_lines++;
+}
+
+/* libyaml counts characters; editors and compilers count bytes. */
+static unsigned byte_column(struct loader *l, const yaml_mark_t *mark)
+{
+	if (mark->line >= l->n_lines)
+		return (unsigned)mark->column + 1;
+	bool on = mark->line == l->seen_line && mark->column >= l->seen_column;
+	const char *start = l->text + l->lines[mark->line], *at = start + (on ? l->seen_byte : 0);
+	size_t i = on ? l->seen_column : 0;
+
+	for (; i < mark->column && *at != '\0' && *at != '\n'; i++) {
+		at++;
+		while (((unsigned char)*at & 0xc0) == 0x80)
+			at++;
+	}
+	l->seen_line = mark->line;
+	l->seen_column = i;
+	l->seen_byte = (size_t)(at - start);
+	return (unsigned)(at - start) + 1;
+}
+
+static struct srcpos mark_pos(struct loader *l, const yaml_mark_t *from, const yaml_mark_t *to)
+{
+	struct srcpos at = {.file = l->file,
+	                    .line = (unsigned)from->line + 1,
+	                    .column = byte_column(l, from),
+	                    .span = 1};
+
+	if (to != NULL && to->line == from->line && to->column > from->column)
+		at.span = byte_column(l, to) - at.column;
+	return at;
+}
+
+/* "${" NAME "}" with nothing in NAME that could end a scalar or a line: its length, else 0. */
+static size_t variable_length(const char *text)
+{
+	size_t len = 2;
+
+	if (text[0] != '$' || text[1] != '{')
+		return 0;
+	len += strcspn(text + 2, "{}[],\"' \t\r\n#");
+	return text[len] == '}' ? len + 1 : 0;
+}
+
+static void hide_braces(const char *text, size_t len, struct strbuf *sb)
+{
+	for (size_t i = 0; i < len;) {
+		size_t n = variable_length(text + i);
+
+		if (n == 0) {
+			strbuf_addc(sb, text[i++]);
+			continue;
+		}
+		strbuf_adds(sb, "$" BRACE_OPEN);
+		strbuf_add(sb, text + i + 2, n - 3);
+		strbuf_adds(sb, BRACE_CLOSE);
+		i += n;
+	}
+}
+
+/* The scalar with its braces back, in the arena. */
+static const char *show_braces(struct loader *l, const char *text, size_t len)
+{
+	char *out = arena_alloc(l->arena, len + 1);
+	size_t n = 0;
+
+	for (size_t i = 0; i < len;) {
+		bool open =
+			len - i >= BRACE_BYTES && memcmp(text + i, BRACE_OPEN, BRACE_BYTES) == 0;
+		bool close =
+			len - i >= BRACE_BYTES && memcmp(text + i, BRACE_CLOSE, BRACE_BYTES) == 0;
+
+		out[n++] = open ? '{' : close ? '}' : text[i];
+		i += open || close ? BRACE_BYTES : 1;
+	}
+	return out;
+}
+
+static int problem(struct loader *l, const yaml_mark_t *from, const yaml_mark_t *to,
+                   const char *text)
+{
+	diags_add(l->diags, DIAG_ERROR, mark_pos(l, from, to), "%s", text);
+	return -1;
+}
+
+/* libyaml's own words: "did not find expected key" and where. */
+static int syntax_problem(struct loader *l)
+{
+	const yaml_parser_t *p = &l->parser;
+	struct srcpos at = mark_pos(l, &p->problem_mark, NULL);
+
+	if (p->error == YAML_READER_ERROR) {
+		at.line = 1;
+		at.column = 1;
+	}
+	diags_add(l->diags, DIAG_ERROR, at, "%s%s%s", p->problem != NULL ? p->problem : "not YAML",
+	          p->context != NULL ? " " : "", p->context != NULL ? p->context : "");
+	return -1;
+}
+
+static int next_event(struct loader *l, yaml_event_t *event)
+{
+	return yaml_parser_parse(&l->parser, event) ? 0 : syntax_problem(l);
+}
+
+static int load_node(struct loader *l, const yaml_event_t *event, int depth,
+                     struct yaml_node **ret_node);
+
+static int load_scalar(struct loader *l, const yaml_event_t *event, struct yaml_node *node)
+{
+	const char *text = (const char *)event->data.scalar.value;
+	size_t len = event->data.scalar.length;
+
+	if (memchr(text, '\0', len) != NULL)
+		return problem(l, &event->start_mark, &event->end_mark,
+		               "a NUL character in a text");
+	node->text = show_braces(l, text, len);
+	node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+	return 0;
+}
+
+static void push_item(struct loader *l, struct yaml_node *node, struct yaml_node *item, size_t *cap)
+{
+	if (node->n_items == *cap) {
+		*cap = *cap < 8 ? 8 : *cap * 2;
+		struct yaml_node **items = arena_calloc(l->arena, *cap, sizeof(struct yaml_node *));
+
+		if (node->n_items > 0)
+			memcpy(items, node->items, node->n_items * sizeof(struct yaml_node *));
+		node->items = items;
+	}
+	node->items[node->n_items++] = item;
+}
+
+/* Reads events up to `end` as children; a mapping's children alternate key, value. */
+static int load_children(struct loader *l, yaml_event_type_t end, int depth, struct yaml_node *node)
+{
+	size_t cap = 0;
+
+	for (;;) {
+		yaml_event_t event;
+		struct yaml_node *child = NULL;
+
+		if (next_event(l, &event) != 0)
+			return -1;
+		bool over = event.type == end;
+		int status = over ? 0 : load_node(l, &event, depth + 1, &child);
+
+		yaml_event_delete(&event);
+		if (over || status != 0)
+			return status;
+		push_item(l, node, child, &cap);
+	}
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct yaml_node *x = *(struct yaml_node *const *)a,
+			       *y = *(struct yaml_node *const *)b;
+	int order = strcmp(x->text, y->text);
+
+	if (order != 0)
+		return order;
+	return x->at.line != y->at.line
+	               ? (x->at.line < y->at.line ? -1 : 1)
+	               : (x->at.column > y->at.column) - (x->at.column < y->at.column);
+}
+
+static void check_unique(struct loader *l, const struct yaml_node *node)
+{
+	struct yaml_node **keys = arena_calloc(l->arena, node->n_pairs, sizeof(struct yaml_node *));
+
+	for (size_t i = 0; i < node->n_pairs; i++)
+		keys[i] = node->pairs[i].key;
+	qsort(keys, node->n_pairs, sizeof(struct yaml_node *), by_key);
+	for (size_t i = 1; i < node->n_pairs; i++)
+		if (strcmp(keys[i]->text, keys[i - 1]->text) == 0) {
+			diags_add(l->diags, DIAG_ERROR, keys[i]->at,
+			          "key '%s' appears twice (first in line %u)", keys[i]->text,
+			          keys[i - 1]->at.line);
+			l->failed = true;
+		}
+}
+
+static int pair_up(struct loader *l, struct yaml_node *node)
+{
+	node->n_pairs = node->n_items / 2;
+	node->pairs = arena_calloc(l->arena, node->n_pairs, sizeof(*node->pairs));
+	for (size_t i = 0; i < node->n_pairs; i++) {
+		node->pairs[i] = (struct yaml_pair){node->items[2 * i], node->items[2 * i + 1]};
+		if (node->pairs[i].key->kind != YAML_SCALAR) {
+			diags_add(l->diags, DIAG_ERROR, node->pairs[i].key->at,
+			          "a key must be a plain text");
+			return -1;
+		}
+	}
+	node->items = NULL;
+	node->n_items = 0;
+	check_unique(l, node);
+	return 0;
+}
+
+static int refuse_extras(struct loader *l, const yaml_event_t *e)
+{
+	const yaml_char_t *anchor = e->type == YAML_SCALAR_EVENT ? e->data.scalar.anchor
+	                            : e->type == YAML_SEQUENCE_START_EVENT
+	                                    ? e->data.sequence_start.anchor
+	                                    : e->data.mapping_start.anchor;
+	const yaml_char_t *tag = e->type == YAML_SCALAR_EVENT           ? e->data.scalar.tag
+	                         : e->type == YAML_SEQUENCE_START_EVENT ? e->data.sequence_start.tag
+	                                                                : e->data.mapping_start.tag;
+
+	if (anchor != NULL)
+		return problem(l, &e->start_mark, NULL,
+		               "anchors (&name) are not supported in a spec");
+	if (tag != NULL)
+		return problem(l, &e->start_mark, NULL, "tags (!name) are not supported in a spec");
+	return 0;
+}
+
+static int load_node(struct loader *l, const yaml_event_t *event, int depth,
+                     struct yaml_node **ret_node)
+{
+	struct yaml_node *node;
+	int status;
+
+	if (event->type == YAML_ALIAS_EVENT)
+		return problem(l, &event->start_mark, &event->end_mark,
+		               "aliases (*name) are not supported in a spec");
+	if (refuse_extras(l, event) != 0)
+		return -1;
+	if (depth > YAML_DEPTH_MAX || ++l->n_nodes > YAML_NODES_MAX)
+		return problem(l, &event->start_mark, NULL, "nested too deeply, or too large");
+	node = arena_alloc(l->arena, sizeof(*node));
+	node->at = mark_pos(l, &event->start_mark, &event->end_mark);
+	switch (event->type) {
+	case YAML_SCALAR_EVENT:
+		node->kind = YAML_SCALAR;
+		status = load_scalar(l, event, node);
+		break;
+	case YAML_SEQUENCE_START_EVENT:
+		node->kind = YAML_SEQUENCE;
+		status = load_children(l, YAML_SEQUENCE_END_EVENT, depth, node);
+		break;
+	case YAML_MAPPING_START_EVENT:
+		node->kind = YAML_MAPPING;
+		status = load_children(l, YAML_MAPPING_END_EVENT, depth, node);
+		if (status == 0)
+			status = pair_up(l, node);
+		break;
+	default:
+		return problem(l, &event->start_mark, NULL, "unexpected end of the document");
+	}
+	if (status == 0)
+		*ret_node = node;
+	return status;
+}
+
+/* Takes the next event, which must be of this type. */
+static int expect(struct loader *l, yaml_event_type_t type, const char *otherwise)
+{
+	yaml_event_t event;
+
+	if (next_event(l, &event) != 0)
+		return -1;
+	int status = event.type == type ? 0 : problem(l, &event.start_mark, NULL, otherwise);
+
+	yaml_event_delete(&event);
+	return status;
+}
+
+static int load_document(struct loader *l, struct yaml_node **ret_root)
+{
+	yaml_event_t event;
+
+	if (expect(l, YAML_STREAM_START_EVENT, "not YAML") != 0 ||
+	    expect(l, YAML_DOCUMENT_START_EVENT, "the document is empty") != 0 ||
+	    next_event(l, &event) != 0)
+		return -1;
+	int status = load_node(l, &event, 0, ret_root);
+
+	yaml_event_delete(&event);
+	if (status != 0)
+		return -1;
+	if (expect(l, YAML_DOCUMENT_END_EVENT, "text after the document") != 0)
+		return -1;
+	return expect(l, YAML_STREAM_END_EVENT, "only one document is allowed");
+}
+
+int yaml_parse(const char *file, const char *text, size_t len, struct arena *a,
+               struct yaml_node **ret_root, struct diags *d, struct err *err)
+{
+	struct loader l = {.file = arena_strdup(a, file), .arena = a, .diags = d};
+	AUTO(strbuf) struct strbuf hidden = STRBUF_INIT(2 * YAML_BYTES_MAX);
+	struct yaml_node *root = NULL;
+
+	if (len > YAML_BYTES_MAX)
+		return err_set(err, ERR_LIMIT, "'%s' has %zu bytes, at most %d are read", file, len,
+		               YAML_BYTES_MAX);
+	diags_add_source(d, file, text != NULL ? text : "", len);
+	if (len > 0 && !text_is_utf8(text, len)) {
+		diags_add(d, DIAG_ERROR, (struct srcpos){l.file, 1, 1, 1}, "the file is not UTF-8");
+		return err_set(err, ERR_SPEC, "'%s' is not UTF-8", file);
+	}
+	l.text = arena_strndup(a, text != NULL ? text : "", len);
+	index_lines(&l, len);
+	hide_braces(l.text, len, &hidden);
+	if (!yaml_parser_initialize(&l.parser))
+		BUG("out of memory");
+	yaml_parser_set_input_string(&l.parser, (const unsigned char *)strbuf_str(&hidden),
+	                             hidden.len);
+	yaml_parser_set_encoding(&l.parser, YAML_UTF8_ENCODING);
+
+	int status = load_document(&l, &root);
+
+	yaml_parser_delete(&l.parser);
+	if (status != 0 || l.failed)
+		return err_set(err, ERR_SPEC, "'%s' is not a valid document", file);
+	*ret_root = root;
+	return 0;
+}
+
+struct yaml_node *yaml_get(const struct yaml_node *mapping, const char *key)
+{
+	for (size_t i = 0; i < mapping->n_pairs; i++)
+		if (strcmp(mapping->pairs[i].key->text, key) == 0)
+			return mapping->pairs[i].value;
+	return NULL;
+}
+
+static bool one_of(const char *text, const char *const *words)
+{
+	for (; *words != NULL; words++)
+		if (strcasecmp(text, *words) == 0)
+			return true;
+	return false;
+}
+
+bool yaml_is_null(const struct yaml_node *scalar)
+{
+	static const char *const words[] = {"null", "~", NULL};
+
+	return !scalar->quoted && (scalar->text[0] == '\0' || one_of(scalar->text, words));
+}
+
+bool yaml_is_bool(const struct yaml_node *scalar, bool *ret_value)
+{
+	if (scalar->quoted ||
+	    (strcmp(scalar->text, "true") != 0 && strcmp(scalar->text, "false") != 0))
+		return false;
+	*ret_value = strcmp(scalar->text, "true") == 0;
+	return true;
+}
+
+bool yaml_is_bool_like(const struct yaml_node *scalar)
+{
+	static const char *const words[] = {"true", "false", "yes", "no", "on",
+	                                    "off",  "y",     "n",   NULL};
+
+	return !scalar->quoted && one_of(scalar->text, words);
+}

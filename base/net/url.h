@@ -1,0 +1,38 @@
+/*
+ * The little of RFC 3986 that an HTTP client needs, as pure functions.
+ */
+#ifndef SLIPWAY_BASE_NET_URL_H
+#define SLIPWAY_BASE_NET_URL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/strbuf.h"
+
+struct url {
+	const char *scheme; /* "http" or "https", lower case */
+	const char *host;   /* lower case, without port, IPv6 in brackets */
+	int port;           /* explicit or the scheme's default */
+	const char *target; /* path and query, at least "/" */
+};
+
+/* Absolute http(s) URL without user info; ERR_FORMAT otherwise. A fragment is dropped. */
+int url_parse(const char *text, struct arena *a, struct url *ret_url, struct err *err) MUST_USE;
+
+/* `location` (absolute, "//host/...", absolute path, relative path or "?query") against a base URL.
+ */
+int url_resolve(const char *base, const char *location, struct arena *a, const char **ret_url,
+                struct err *err) MUST_USE;
+
+/* Same scheme, host and port: credentials may travel. */
+bool url_same_origin(const struct url *a, const struct url *b);
+
+/* A literal IP address that is loopback, private, link-local or unspecified (v4 or v6). */
+bool url_host_is_private(const char *host);
+
+/* Appends text with everything but unreserved characters percent-encoded. */
+void url_encode(struct strbuf *sb, const char *text);
+
+#endif

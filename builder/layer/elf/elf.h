@@ -1,0 +1,59 @@
+/*
+ * Reading ELF files (gABI, "Object Files" and "Dynamic Linking"; GNU symbol versioning): just what
+ * the dependency closure and the image check need. Works on any architecture from any machine, from
+ * a bounded read callback, so that it serves files on disk and members of a layer alike. Every
+ * offset and count is hostile until checked. Strings live in the arena.
+ */
+#ifndef SLIPWAY_BUILDER_LAYER_ELF_ELF_H
+#define SLIPWAY_BUILDER_LAYER_ELF_ELF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/strlist.h"
+
+/* Version names this file needs from one library: {"libc.so.6", {"GLIBC_2.17", "GLIBC_2.34"}}. */
+struct elf_need_versions {
+	const char *library;
+	struct strlist versions;
+};
+
+struct elf_info {
+	uint16_t machine;     /* e_machine: EM_X86_64, EM_AARCH64, ... */
+	unsigned bits;        /* 32 or 64 */
+	uint16_t type;        /* ET_EXEC, ET_DYN, ET_REL, ... */
+	bool dynamic;         /* has PT_DYNAMIC */
+	bool executable;      /* ET_EXEC, or ET_DYN with PT_INTERP or DF_1_PIE */
+	bool no_default_dirs; /* DF_1_NODEFLIB: the loader's default folders are not searched for it
+	                       */
+	const char *interpreter;        /* PT_INTERP, NULL if none */
+	const char *soname;             /* NULL if none */
+	struct strlist needed;          /* DT_NEEDED in order */
+	const char *rpath, *runpath;    /* raw text, NULL if none */
+	struct elf_need_versions *need; /* .gnu.version_r, without the weak ones */
+	size_t n_need;
+	struct strlist defined; /* version names this library defines (.gnu.version_d) */
+};
+
+/* Reads exactly len bytes at offset into buf; -1 when they are not there. */
+typedef int (*elf_read_at)(void *ctx, uint64_t offset, void *buf, size_t len, struct err *err);
+
+/* True when the first 4 bytes are the ELF magic. */
+bool elf_is_elf(const void *bytes, size_t len);
+
+/* ERR_FORMAT says which structure is broken. `size` is the file's length in bytes. */
+int elf_parse(elf_read_at read_at, void *ctx, uint64_t size, struct arena *a,
+              struct elf_info *ret_info, struct err *err) MUST_USE;
+
+/* The same over bytes in memory and over an open file. */
+int elf_parse_bytes(const void *bytes, size_t len, struct arena *a, struct elf_info *ret_info,
+                    struct err *err) MUST_USE;
+int elf_parse_fd(int fd, struct arena *a, struct elf_info *ret_info, struct err *err) MUST_USE;
+
+/* "x86-64", "AArch64", ... of an e_machine, or "machine 123" in the arena. */
+const char *elf_machine_name(uint16_t machine, struct arena *a);
+
+#endif

@@ -1,0 +1,264 @@
+/*
+ * The field tables of `image.layers[]`, and the rules that one table row cannot see.
+ */
+#include "builder/layer/source/model.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "builder/oci/platform.h"
+
+/* ---- texts ---- */
+
+static const char *image_path_check(const char *text, const char **ret_hint)
+{
+	if (text[0] != '/') {
+		*ret_hint = "paths in the image start with '/'";
+		return "is not an absolute path";
+	}
+	for (const char *s = text + 1; *s != '\0';) {
+		size_t len = strcspn(s, "/");
+
+		if (len == 0 || (len == 1 && s[0] == '.')) {
+			*ret_hint = "write it without '//' and '/./'";
+			return "is not a plain path";
+		}
+		if (len == 2 && strncmp(s, "..", 2) == 0)
+			return "has a '..' segment";
+		if (strncmp(s, ".wh.", 4) == 0) {
+			*ret_hint = "in a layer such a name means that a lower file is deleted "
+				    "(image-spec, whiteouts)";
+			return "has a segment that starts with '.wh.'";
+		}
+		s += len + (s[len] == '/');
+	}
+	return NULL;
+}
+
+static bool all_digits(const char *text, size_t len)
+{
+	return len > 0 && len <= 10 && strspn(text, "0123456789") >= len;
+}
+
+static void decode_owner(struct fields_context *c, const struct yaml_node *node, void *member)
+{
+	struct layer_owner *owner = member;
+	const char *text = node->kind == YAML_SCALAR ? node->text : "";
+	size_t len = strcspn(text, ":");
+	const char *group = text[len] == ':' ? text + len + 1 : NULL;
+
+	if (!all_digits(text, len) || (group != NULL && !all_digits(group, strlen(group))) ||
+	    !text_int64(text, len, &owner->uid) ||
+	    !text_int64(group != NULL ? group : text, group != NULL ? strlen(group) : len,
+	                &owner->gid) ||
+	    owner->uid > UINT32_MAX || owner->gid > UINT32_MAX) {
+		struct diag *d = fields_problem(
+			c, node, "owner: '%s' is not a numeric user and group", text);
+
+		diag_hint(c->diags, d, "write numbers, as in 0:0 or 65532:65532");
+	}
+}
+
+/* ---- files ---- */
+
+static const struct field files_rows[] = {
+	FIELD_STRING(struct layer_files, from, "from",
+                     "A file, a folder (its content is copied) or a glob on the building machine."),
+	FIELD_STRING(struct layer_files, to, "to",
+                     "Path in the image; a trailing '/' puts the source below it.",
+                     .check = image_path_check),
+	FIELD_STRING(struct layer_files, symlink, "symlink",
+                     "Target of a symbolic link that is made at `to`, instead of `from`."),
+	FIELD_STRING(struct layer_files, directory, "directory",
+                     "Path of an empty folder to make, instead of `from`.",
+                     .check = image_path_check),
+	FIELD_MODE(struct layer_files, mode, "mode",
+                   "Permission bits of files (or of `directory`).", .fallback = -1,
+                   .fallback_doc = "0755 if the source is executable, else 0644"),
+	FIELD_MODE(struct layer_files, dir_mode, "dir_mode", "Permission bits of copied folders.",
+                   .fallback = -1, .fallback_doc = "0755"),
+	FIELD_CUSTOM(struct layer_files, owner, decode_owner, "{\"type\":[\"string\",\"integer\"]}",
+                     "owner", "Numeric owner, as uid or uid:gid.", .fallback_doc = "0:0",
+                     .type_doc = "uid[:gid]"),
+	FIELD_STRINGS(struct layer_files, include, "include",
+                      "Globs relative to `from`; only what matches is packed.",
+                      .fallback_doc = "everything"),
+	FIELD_STRINGS(struct layer_files, exclude, "exclude",
+                      "Globs relative to `from`; what matches is left out."),
+	FIELD_STRINGS(struct layer_files, xattrs, "xattrs",
+                      "Names or globs of extended attributes to keep, as in security.capability."),
+	FIELD_BOOL(struct layer_files, follow, "follow",
+                   "Replace symbolic links by what they point to inside the source.",
+                   .fallback_doc = "false"),
+};
+
+/* Every key of a kind of item that has no copied files must be one of these. */
+static void check_keys(struct fields_context *c, const struct yaml_node *node, const char *what,
+                       const char *const *known, size_t n)
+{
+	for (size_t i = 0; i < node->n_pairs; i++) {
+		const struct yaml_node *key = node->pairs[i].key;
+		bool fits = false;
+
+		for (size_t k = 0; k < n; k++)
+			fits = fits || strcmp(key->text, known[k]) == 0;
+		for (size_t k = 0; !fits && k < ARRAY_LEN(files_rows); k++)
+			if (strcmp(key->text, files_rows[k].key) == 0)
+				fields_problem(c, key, "'%s' has no meaning for a %s", key->text,
+				               what);
+	}
+}
+
+static void check_files(struct fields_context *c, const struct yaml_node *node, void *object UNUSED)
+{
+	static const char *const of_symlink[] = {"symlink", "to", "owner"};
+	static const char *const of_directory[] = {"directory", "to", "mode", "owner"};
+	bool from = yaml_get(node, "from") != NULL, symlink = yaml_get(node, "symlink") != NULL;
+	bool directory = yaml_get(node, "directory") != NULL, to = yaml_get(node, "to") != NULL;
+
+	if (from + symlink + directory != 1) {
+		struct diag *d = fields_problem(
+			c, node, "a files item needs exactly one of from, symlink and directory");
+
+		diag_hint(c->diags, d, "write {from: build/app, to: /usr/bin/app}");
+	} else if (!directory && !to) {
+		fields_problem(c, node, "'to' is missing: where in the image does it go?");
+	} else if (directory && to) {
+		fields_problem(c, node, "'directory' is itself the path in the image; remove 'to'");
+	} else if (symlink) {
+		check_keys(c, node, "symbolic link", of_symlink, ARRAY_LEN(of_symlink));
+	} else if (directory) {
+		check_keys(c, node, "folder", of_directory, ARRAY_LEN(of_directory));
+	}
+}
+
+static const struct field_table files_fields =
+	FIELD_TABLE(struct layer_files, "files item", files_rows,
+                    "One file, folder, glob, link or empty folder.", .has_pos = true,
+                    .pos_offset = offsetof(struct layer_files, at), .check = check_files);
+
+/* ---- tar ---- */
+
+static const struct field tar_rows[] = {
+	FIELD_STRING(struct layer_tar, from, "from", "A tar archive in any compression.",
+                     .flags = FIELD_REQUIRED),
+	FIELD_STRING(struct layer_tar, to, "to",
+                     "Folder in the image below which its members land.", .check = image_path_check,
+                     .fallback_doc = "/"),
+	FIELD_INT(struct layer_tar, strip, "strip",
+                  "Leading path segments to remove from every member.", .min = 0, .max = 100,
+                  .fallback_doc = "0"),
+	FIELD_STRINGS(struct layer_tar, include, "include", "Globs of members to pack.",
+                      .fallback_doc = "everything"),
+	FIELD_STRINGS(struct layer_tar, exclude, "exclude", "Globs of members to leave out."),
+	FIELD_STRINGS(struct layer_tar, xattrs, "xattrs",
+                      "Names or globs of extended attributes to keep."),
+};
+
+static void check_tar(struct fields_context *c UNUSED, const struct yaml_node *node UNUSED,
+                      void *object)
+{
+	struct layer_tar *item = object;
+
+	if (item->to == NULL)
+		item->to = "/";
+}
+
+static const struct field_table tar_fields = FIELD_TABLE(
+	struct layer_tar, "tar item", tar_rows, "One archive; a plain text is its path.",
+	.has_pos = true, .pos_offset = offsetof(struct layer_tar, at), .shorthand = "from",
+	.check = check_tar);
+
+/* ---- layers ---- */
+
+static const struct field path_rows[] = {
+	FIELD_STRING(struct layer_path, path, "path", "Path on the building machine.",
+                     .flags = FIELD_REQUIRED),
+};
+
+static const struct field_table path_fields =
+	FIELD_TABLE(struct layer_path, "path", path_rows, "A path.", .has_pos = true,
+                    .pos_offset = offsetof(struct layer_path, at), .shorthand = "path");
+
+static const char *platform_check(const char *text, const char **ret_hint)
+{
+	struct platform platform;
+	struct err ignored = {0};
+
+	*ret_hint = "write os/architecture, as in linux/arm64";
+	return platform_parse(text, &platform, &ignored) == 0 ? NULL : "is not a platform";
+}
+
+static const char *name_check(const char *text, const char **ret_hint)
+{
+	size_t len = strlen(text);
+
+	*ret_hint = "use letters, digits, '.', '_' and '-'";
+	if (len == 0 || len > 63 ||
+	    strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") !=
+	            len)
+		return "is not a layer name";
+	return NULL;
+}
+
+static const struct field layer_rows[] = {
+	FIELD_STRING(struct layer_spec, name, "name", "Name of the layer, unique in the image.",
+                     .flags = FIELD_LITERAL, .check = name_check, .fallback_doc = "layer-N"),
+	FIELD_OBJECTS(struct layer_spec, files, n_files, struct layer_files, &files_fields, "files",
+                      "Files and folders of the building machine."),
+	FIELD_OBJECTS(struct layer_spec, tars, n_tars, struct layer_tar, &tar_fields, "tar",
+                      "Tar archives whose members are packed."),
+	FIELD_OBJECTS(struct layer_spec, debs, n_debs, struct layer_path, &path_fields, "deb",
+                      "Local Debian packages whose files are packed."),
+	FIELD_OBJECTS(struct layer_spec, closure, n_closure, struct layer_path, &path_fields,
+                      "closure",
+                      "Native programs whose loader and shared libraries are packed, not the "
+                      "programs themselves."),
+	FIELD_STRINGS(struct layer_spec, provided, "provided",
+                      "Shared libraries (sonames or globs) that the node brings and `closure` "
+                      "leaves out."),
+	FIELD_STRING(struct layer_spec, sysroot, "sysroot", "Where `closure` looks libraries up.",
+                     .fallback_doc = "the machine's own, or the cross toolchain's"),
+	FIELD_STRINGS(struct layer_spec, platforms, "platforms", "Only for these platforms.",
+                      .check = platform_check, .fallback_doc = "all"),
+	FIELD_SIZE(struct layer_spec, split, "split",
+                   "Cut the layer into parts of about this size by a stable rule, so that one "
+                   "changed file moves one part.",
+                   .fallback_doc = "one part"),
+	FIELD_BOOL(struct layer_spec, share, "share",
+                   "Move files that are equal on all platforms to a layer that all of them share.",
+                   .fallback = 1, .fallback_doc = "true"),
+};
+
+/* Something stands below one of these keys, right or wrong. */
+static bool has_source(const struct yaml_node *node)
+{
+	static const char *const keys[] = {"files", "tar", "deb", "closure"};
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		const struct yaml_node *list = yaml_get(node, keys[i]);
+
+		if (list != NULL && (list->kind != YAML_SEQUENCE || list->n_items > 0))
+			return true;
+	}
+	return false;
+}
+
+static void check_layer(struct fields_context *c, const struct yaml_node *node, void *object)
+{
+	struct layer_spec *layer = object;
+
+	if (!has_source(node)) {
+		struct diag *d = fields_problem(c, node, "the layer has no content");
+
+		diag_hint(c->diags, d, "give it files, tar, deb or closure");
+	}
+	if (layer->split != 0 && layer->split < 1 << 20)
+		fields_problem(c, yaml_get(node, "split"),
+		               "split: parts under 1MiB are not worth a layer each");
+}
+
+const struct field_table layer_spec_fields =
+	FIELD_TABLE(struct layer_spec, "layer", layer_rows,
+                    "One layer of the image, from the sources it names.", .has_pos = true,
+                    .pos_offset = offsetof(struct layer_spec, at), .check = check_layer);

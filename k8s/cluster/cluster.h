@@ -1,0 +1,19 @@
+/*
+ * The parts of 00-cluster: what must be there before kubectl has anything to apply to.
+ */
+#ifndef SLIPWAY_K8S_CLUSTER_CLUSTER_H
+#define SLIPWAY_K8S_CLUSTER_CLUSTER_H
+
+#include "k8s/object/render.h"
+
+extern const struct k8s_renderer cluster_renderer;
+extern const struct k8s_renderer account_renderer;
+extern const struct k8s_renderer namespace_renderer;
+
+#define KARPENTER_NAMESPACE "kube-system"
+#define KARPENTER_ACCOUNT   "karpenter"
+
+/* The stack of 01-account has a parameter Vpc, for EFA's security group. */
+bool cluster_wants_efa_group(const struct fleet *fleet);
+
+#endif

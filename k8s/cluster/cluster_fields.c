@@ -1,0 +1,106 @@
+/*
+ * The field table of `cluster`.
+ */
+#include <string.h>
+
+#include "k8s/fleet/fields.h"
+#include "k8s/fleet/grammar.h"
+
+/* Room for what most clusters run besides. */
+enum { RESERVE_CPU_MILLI = 250, RESERVE_MEMORY_MIB = 512 };
+
+static void decode_devices(struct fields_context *c, const struct yaml_node *node, void *member)
+{
+	static const char *const names[] = {"plugin", "dra"};
+	int choice = decode_choice(c, node, "cluster.devices", names, ARRAY_LEN(names));
+
+	if (choice >= 0)
+		*(enum device_mode *)member = (enum device_mode)choice;
+}
+
+static void decode_access(struct fields_context *c, const struct yaml_node *node, void *member)
+{
+	static const char *const names[] = {"pod-identity", "irsa"};
+	int choice = decode_choice(c, node, "cluster.access", names, ARRAY_LEN(names));
+
+	if (choice >= 0)
+		*(enum pod_access *)member = (enum pod_access)choice;
+}
+
+static void check_cluster(struct fields_context *c, const struct yaml_node *node UNUSED,
+                          void *object)
+{
+	struct cluster_section *cluster = object;
+
+	check_placed(c, &cluster->zones, "cluster.zones", check_zone);
+	if (cluster->reserve.cpu_milli_at.file == NULL)
+		cluster->reserve.cpu_milli = RESERVE_CPU_MILLI;
+	if (cluster->reserve.memory_mib_at.file == NULL)
+		cluster->reserve.memory_mib = RESERVE_MEMORY_MIB;
+	if (cluster->version == NULL)
+		cluster->version = "1.34";
+	if (cluster->karpenter == NULL)
+		cluster->karpenter = "v1";
+}
+
+static const struct field reserve_rows[] = {
+	CUSTOM_AT(struct reserve_section, cpu_milli, decode_cpu,
+                  "{\"type\":[\"string\",\"integer\"]}", "CPUs", "cpu", "CPU, as in 500m.",
+                  .fallback_doc = "250m"),
+	CUSTOM_AT(struct reserve_section, memory_mib, decode_mib, "{\"type\":\"string\"}",
+                  "Mi or Gi", "memory", "Memory, as in 1Gi.", .fallback_doc = "512Mi"),
+};
+
+static const struct field_table reserve_fields = FIELD_TABLE(
+	struct reserve_section, "reserve", reserve_rows,
+	"Room on every node for DaemonSets that slipway does not render; what it renders "
+	"it counts itself.");
+
+static const struct field rows[] = {
+	TEXT_AT(struct cluster_section, name, "name", "Name of the EKS cluster.",
+                .check = check_cluster_name, .fallback_doc = "the spec's name"),
+	REQUIRED_AT(struct cluster_section, region, "region", "AWS region, as in us-west-2.",
+                    .check = check_region),
+	TEXT_AT(struct cluster_section, zone, "zone",
+                "Availability zone of the pools and the file system: a Lustre file system has one.",
+                .check = check_zone),
+	CUSTOM_AT(struct cluster_section, zones, decode_placed, STRINGS_SCHEMA, "list of texts",
+                  "zones", "Availability zones of the control plane, at least two.",
+                  .fallback_doc = "zone and a neighbour"),
+	TEXT_AT(struct cluster_section, version, "version", "Kubernetes version of EKS.",
+                .check = check_kubernetes_version, .fallback_doc = "1.34"),
+	TEXT_AT(struct cluster_section, karpenter, "karpenter",
+                "Karpenter's API (v1, v1beta1 or v1alpha5) or the version that runs, as in 1.14.",
+                .check = check_karpenter, .fallback_doc = "v1"),
+	TEXT_AT(struct cluster_section, namespace, "namespace", "Namespace of jobs and claims.",
+                .check = check_dns_label, .fallback_doc = "the spec's name"),
+	CUSTOM_AT(struct cluster_section, devices, decode_devices,
+                  "{\"type\":\"string\",\"enum\":[\"plugin\",\"dra\"]}", "plugin or dra", "devices",
+                  "How pods get devices: by device plugins, or by dynamic resource allocation "
+                  "where version and target have it.",
+                  .fallback_doc = "plugin"),
+	CUSTOM_AT(struct cluster_section, access, decode_access,
+                  "{\"type\":\"string\",\"enum\":[\"pod-identity\",\"irsa\"]}",
+                  "pod-identity or irsa", "access",
+                  "How pods get AWS roles: EKS Pod Identity, or IAM roles for service accounts.",
+                  .fallback_doc = "pod-identity"),
+	TEXT_AT(struct cluster_section, account, "account", "AWS account, 12 digits.",
+                .check = check_account, .fallback_doc = "that of image.repository on ECR"),
+	TEXT(struct cluster_section, role, "role", "Name of the nodes' IAM role.",
+             .check = check_role_name, .fallback_doc = "KarpenterNodeRole-CLUSTER"),
+	TEXT(struct cluster_section, discovery, "discovery",
+             "Value of the tag karpenter.sh/discovery on subnets and security groups.",
+             .check = check_tag_value, .fallback_doc = "the cluster's name"),
+	FIELD_OBJECT(struct cluster_section, reserve, struct reserve_section, &reserve_fields,
+                     "reserve", "Room on every node for DaemonSets that slipway does not render."),
+	MAP_AT(struct cluster_section, tags, "tags", "Tags of every AWS resource, at most 40.",
+               .check_key = check_tag_key, .check = check_tag_value),
+	MAP_AT(struct cluster_section, labels, "labels", "Labels of every object.",
+               .check_key = check_object_label_key, .check = check_label_value),
+	MAP_AT(struct cluster_section, annotations, "annotations", "Annotations of every object.",
+               .check_key = check_label_key, .check = check_annotation_value),
+};
+
+const struct field_table cluster_fields =
+	FIELD_TABLE(struct cluster_section, "cluster", rows, "The EKS cluster.", .has_pos = true,
+                    .pos_offset = offsetof(struct cluster_section, at), .check = check_cluster);

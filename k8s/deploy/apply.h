@@ -1,0 +1,82 @@
+/*
+ * From a rendered fleet to a cluster, stage by stage: what is there already, what changes, what is
+ * awaited, what has left the spec. Server-side apply with the field manager "slipway", so that a
+ * second run changes nothing. Which job runs is the caller's choice; nothing here starts two.
+ */
+#ifndef SLIPWAY_K8S_DEPLOY_APPLY_H
+#define SLIPWAY_K8S_DEPLOY_APPLY_H
+
+#include "k8s/deploy/kinds.h"
+#include "k8s/deploy/kubectl.h"
+#include "k8s/object/render.h"
+
+enum { STAGES_MAX = 8 };
+
+/* The objects of one concern, in the order of the renderers. */
+struct stage {
+	const char *name; /* "namespace", "karpenter", "devices", ..., "jobs" */
+	cJSON *items;     /* an array of references into the output */
+};
+
+struct stage_list {
+	struct stage at[STAGES_MAX];
+	size_t n;
+};
+void stage_list_done(struct stage_list *list);
+
+/* Everything for kubectl but the network test; of the jobs, that of `target` alone. Pure. */
+void stages_plan(const struct k8s_output *out, const char *target, struct stage_list *ret);
+
+struct apply_opts {
+	const char *owner;    /* value of slipway/owner */
+	bool dry_run;         /* the server checks, nothing is kept */
+	bool force_conflicts; /* take fields from other managers */
+	int64_t deadline_ms;  /* of the clock; waiting ends here */
+	/* Told of each stage that was applied: its objects before and after (NULL: a dry run could
+	 * not say). NULL = nobody listens. */
+	void (*observe)(void *ctx, const struct stage *stage, const cJSON *before,
+	                const cJSON *after);
+	void *observe_ctx;
+};
+
+struct apply_counts {
+	size_t created, changed, unchanged, left; /* left: a namespace of somebody else */
+};
+
+/*
+ * Every API group of the stages must be known to the cluster; the operators that are missing are
+ * all told at once (ERR_NOT_FOUND). *ret_resources: what the cluster knows, for owned_list.
+ */
+int stages_check_kinds(struct kubectl *k, const struct stage_list *stages, cJSON **ret_resources,
+                       struct err *err) MUST_USE;
+
+/*
+ * Applies one stage. An object with another owner, or one that exists without an owner, is an
+ * ERR_CONFLICT before anything of the stage is sent; a namespace without an owner is used and left.
+ * When kubectl fails in the middle, the message says how many objects it had applied.
+ */
+int stage_apply(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
+                struct apply_counts *ret, struct err *err) MUST_USE;
+
+enum readiness { READY, NOT_YET, NEVER };
+
+/* Is a live object what its readers need: rolled out, bound, Ready, complete? `why` tells what is
+ * missing, or is "". Kinds that have no such state are ready. Pure. */
+enum { WHY_MAX = 400 };
+enum readiness object_readiness(const cJSON *live, char why[WHY_MAX]);
+
+/* Polls until all of the stage is ready. ERR_NETWORK at the deadline, ERR_SERVER when an object can
+ * never be; both say which object and why. */
+int stage_await(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
+                struct err *err) MUST_USE;
+
+/* All objects with the owner's label, of the kinds that the cluster knows (an array). Objects that
+ * a controller made of ours are not among them. */
+int owned_list(struct kubectl *k, const cJSON *resources, const char *owner, cJSON **ret_items,
+               struct err *err) MUST_USE;
+
+/* Deletes one object and waits until it is gone. Absent is as good. */
+int object_delete(struct kubectl *k, const cJSON *object, const struct apply_opts *opts,
+                  struct err *err) MUST_USE;
+
+#endif

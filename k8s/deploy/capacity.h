@@ -1,0 +1,35 @@
+/*
+ * What can be seen of a target's job in the cluster: the job itself, its pods, the node claims of
+ * its pool and the events of all of them, and in those the signs of missing capacity.
+ */
+#ifndef SLIPWAY_K8S_DEPLOY_CAPACITY_H
+#define SLIPWAY_K8S_DEPLOY_CAPACITY_H
+
+#include "k8s/deploy/apply.h"
+#include "k8s/deploy/failover.h"
+
+/* Arrays of live objects; NULL = not asked for. Events are those of type Warning. */
+struct sight {
+	const cJSON *job; /* NULL = there is none */
+	const cJSON *pods, *claims, *events;
+};
+
+/* A sign of missing capacity: the code or reason that a text names, NULL when it names none.
+ * `cloud`: the text is Karpenter's or EC2's, in which more words are signs. */
+const char *capacity_sign(const char *text, bool cloud);
+
+/* Makes an observation of what was read. Pure. */
+void capacity_observe(const struct fleet_target *target, const struct sight *sight, int64_t now_ms,
+                      struct observation *ret);
+
+struct watch_opts {
+	const struct fleet *fleet;
+	const struct fleet_target *target;
+	const cJSON *items; /* the target's objects of the jobs stage */
+};
+
+/* Reads the cluster and observes. Node claims and events that may not be read are done without. */
+int capacity_look(struct kubectl *k, const struct watch_opts *opts, struct observation *ret,
+                  struct err *err) MUST_USE;
+
+#endif

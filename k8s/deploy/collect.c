@@ -1,0 +1,191 @@
+#include "k8s/deploy/collect.h"
+
+#include <string.h>
+
+#include "base/attr.h"
+
+/* They come with the pools. */
+#define NODE_POOLS  "nodepools.karpenter.sh"
+#define NODE_CLAIMS "nodeclaims.karpenter.sh"
+
+void snapshot_done(struct snapshot *s)
+{
+	cJSON_Delete(s->resources);
+	cJSON_Delete(s->owned);
+	cJSON_Delete(s->nodes);
+	cJSON_Delete(s->pods);
+	strbuf_done(&s->log);
+	*s = (struct snapshot){0};
+}
+
+/* ---- pods ---- */
+
+static bool is_of_job(const cJSON *pod, const char *job)
+{
+	const char *name = object_label(pod, "app.kubernetes.io/name");
+	size_t len = strlen(job);
+
+	return name != NULL && strncmp(name, job, len) == 0 &&
+	       (name[len] == '\0' || strcmp(name + len, "-launcher") == 0);
+}
+
+int job_pods(struct kubectl *k, const struct fleet *fleet, const struct fleet_target *target,
+             cJSON **ret_pods, struct err *err)
+{
+	AUTO(strbuf) struct strbuf selector = STRBUF_INIT(1024);
+	cJSON *items, *next;
+
+	strbuf_addf(&selector, OWNER_LABEL "=%s,app.kubernetes.io/component=jobs", fleet->name);
+	const char *const args[] = {
+		"get", "pods", "-n", fleet->namespace, "-l", strbuf_str(&selector),
+		"-o",  "json", NULL};
+
+	if (kubectl_list(k, args, NULL, &items, err) != 0)
+		return err_wrap(err, "list the pods of '%s'", target->job);
+	for (cJSON *item = items->child; item != NULL; item = next) {
+		next = item->next;
+		if (!is_of_job(item, target->job) || object_name(item) == NULL)
+			cJSON_Delete(cJSON_DetachItemViaPointer(items, item));
+	}
+	*ret_pods = items;
+	return 0;
+}
+
+static const char *phase_of(const cJSON *pod)
+{
+	const char *phase = json_string(json_get(pod, "status"), "phase");
+
+	return phase != NULL ? phase : "";
+}
+
+int pod_telling(const cJSON *pod)
+{
+	static const char *const order[] = {"Pending", "Failed", "Succeeded", "Running"};
+
+	for (int i = 0; i < (int)ARRAY_LEN(order); i++)
+		if (strcmp(phase_of(pod), order[i]) == 0)
+			return i;
+	return 0;
+}
+
+const char *pod_container(const cJSON *pod)
+{
+	const cJSON *list = json_get(json_get(pod, "spec"), "containers");
+	const char *name = cJSON_IsArray(list) ? json_string(list->child, "name") : NULL;
+
+	return name != NULL && strcmp(name, "launcher") == 0 ? "launcher" : "trainer";
+}
+
+const cJSON *telling_pod(const cJSON *pods, const char *job)
+{
+	const cJSON *best = NULL;
+	bool best_launches = false;
+
+	for (const cJSON *pod = pods != NULL ? pods->child : NULL; pod != NULL; pod = pod->next) {
+		bool launches = strcmp(pod_container(pod), "launcher") == 0;
+
+		if (!launches && pod_rank(pod, job) != 0)
+			continue;
+		if (best == NULL || launches > best_launches ||
+		    (launches == best_launches && pod_telling(pod) >= pod_telling(best))) {
+			best = pod;
+			best_launches = launches;
+		}
+	}
+	return best;
+}
+
+/* ---- the log ---- */
+
+static void read_log(struct kubectl *k, const struct fleet *fleet, const char *job, struct arena *a,
+                     struct snapshot *ret)
+{
+	const cJSON *pod = telling_pod(ret->pods, job);
+	const char *name = pod != NULL ? object_name(pod) : NULL;
+	struct kubectl_reply reply;
+	struct err err = {0};
+
+	if (name == NULL) {
+		ret->log_problem = "there is no pod of rank 0";
+		return;
+	}
+	if (strcmp(phase_of(pod), "Pending") == 0) {
+		ret->log_problem = arena_printf(a, "pod %s has not started", name);
+		return;
+	}
+	const char *const args[] = {"logs",
+	                            "-n",
+	                            fleet->namespace,
+	                            name,
+	                            "-c",
+	                            pod_container(pod),
+	                            "--timestamps",
+	                            arena_printf(a, "--tail=%d", COLLECT_LOG_LINES),
+	                            NULL};
+
+	if (kubectl_run(k, args, NULL, &reply, &err) != 0) {
+		ret->log_problem = arena_strdup(a, err.msg);
+		return;
+	}
+	ret->log = reply.out;
+	strbuf_done(&reply.err_text);
+}
+
+/* ---- nodes ---- */
+
+static bool knows_claims(const cJSON *resources)
+{
+	for (const cJSON *item = resources->child; item != NULL; item = item->next)
+		if (strcmp(item->valuestring, NODE_POOLS) == 0)
+			return true;
+	return false;
+}
+
+static int read_nodes(struct kubectl *k, const struct fleet *fleet, struct snapshot *ret,
+                      struct err *err)
+{
+	AUTO(strbuf) struct strbuf selector = STRBUF_INIT(4096);
+
+	strbuf_addf(&selector, "%s in (", k8s_pool_label(fleet));
+	for (size_t i = 0; i < fleet->n_targets; i++)
+		strbuf_addf(&selector, "%s%s", i > 0 ? "," : "", fleet->targets[i].pool);
+	strbuf_addc(&selector, ')');
+	const char *const args[] = {
+		"get", knows_claims(ret->resources) ? "nodes," NODE_CLAIMS : "nodes",
+		"-l",  strbuf_str(&selector),
+		"-o",  "json",
+		NULL};
+
+	if (kubectl_list(k, args, NULL, &ret->nodes, err) != 0)
+		return err_wrap(err, "list the fleet's nodes");
+	return 0;
+}
+
+int snapshot_owned(struct kubectl *k, const struct fleet *fleet, struct snapshot *ret,
+                   struct err *err)
+{
+	struct stage_list nothing = {0};
+
+	if (stages_check_kinds(k, &nothing, &ret->resources, err) != 0)
+		return -1;
+	return owned_list(k, ret->resources, fleet->name, &ret->owned, err);
+}
+
+int snapshot_take(struct kubectl *k, const struct fleet *fleet, struct arena *a,
+                  struct snapshot *ret, struct err *err)
+{
+	const struct fleet_target *target;
+
+	*ret = (struct snapshot){0};
+	if (snapshot_owned(k, fleet, ret, err) != 0)
+		return -1;
+	if (fleet->n_targets > 0 && read_nodes(k, fleet, ret, err) != 0)
+		return -1;
+	target = status_target(fleet, ret->owned);
+	if (target == NULL)
+		return 0;
+	if (job_pods(k, fleet, target, &ret->pods, err) != 0)
+		return -1;
+	read_log(k, fleet, target->job, a, ret);
+	return 0;
+}

@@ -1,0 +1,22 @@
+/*
+ * What applying would change: objects as they are against objects as the server would have them
+ * (server-side dry run), field by field. What the server keeps for itself is left out. Pure.
+ */
+#ifndef SLIPWAY_K8S_DEPLOY_DIFF_H
+#define SLIPWAY_K8S_DEPLOY_DIFF_H
+
+#include "k8s/deploy/apply.h"
+
+/*
+ * Adds to the array `changes` one row per object of the stage that would change:
+ *   {"stage", "action": "create" | "change", "kind", "namespace", "name",
+ *    "fields": [{"path", "was", "is"}]}
+ * "was" or "is" is absent where the field is; an object that is made has no fields. `after` lacks
+ * objects that are not sent: they are no change.
+ */
+void diff_stage(const struct stage *stage, const cJSON *before, const cJSON *after, cJSON *changes);
+
+/* Appends the rows as text. */
+void diff_changes_text(const cJSON *changes, struct strbuf *sb);
+
+#endif

@@ -1,0 +1,132 @@
+#include "k8s/deploy/failover.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { BACKOFF_DOUBLINGS = 5, DURATION_MAX = 32 };
+
+/* "3m", "90s", "1h5m" into out. */
+static const char *duration(int64_t ms, char out[DURATION_MAX])
+{
+	long long s = ms / 1000;
+
+	if (s < 120)
+		snprintf(out, DURATION_MAX, "%llds", s);
+	else if (s < 7200)
+		snprintf(out, DURATION_MAX, "%lldm", s / 60);
+	else
+		snprintf(out, DURATION_MAX, "%lldh%lldm", s / 3600, s / 60 % 60);
+	return out;
+}
+
+void failover_begin(struct failover *f, const struct fleet_failover *rules,
+                    const struct attempt *attempt, bool may_move)
+{
+	*f = (struct failover){
+		.rules = rules,
+		.may_move = may_move,
+		.ran = attempt->outcome == ATTEMPT_RUNNING,
+		.started_ms = attempt->started_ms,
+	};
+}
+
+/* Notes when something was first seen, forgets it when it is no more; how long it has lasted. */
+static int64_t lasts(int64_t *since_ms, bool now, int64_t now_ms)
+{
+	if (!now)
+		*since_ms = 0;
+	else if (*since_ms == 0)
+		*since_ms = now_ms;
+	return now ? now_ms - *since_ms : -1;
+}
+
+static enum decision give_up(const struct failover *f, const struct observation *o,
+                             const char *what, int64_t ms, char cause[STATE_TEXT_MAX])
+{
+	char text[DURATION_MAX];
+
+	snprintf(cause, STATE_TEXT_MAX, "%s for %s%s%s", what, duration(ms, text),
+	         o->why[0] != '\0' ? ": " : "", o->why);
+	return f->may_move ? DECIDE_MOVE : DECIDE_WAIT;
+}
+
+/* A pod has run: it stays. Waiting for the others has an end, the job has not. */
+static enum decision began(struct failover *f, const struct observation *o,
+                           char cause[STATE_TEXT_MAX])
+{
+	int64_t partial = lasts(&f->partial_ms, true, o->now_ms);
+
+	snprintf(cause, STATE_TEXT_MAX, "%lld of %lld pods run%s%s", (long long)o->running,
+	         (long long)o->wanted, o->why[0] != '\0' ? ": " : "", o->why);
+	return partial >= f->rules->boot_ms ? DECIDE_STUCK : DECIDE_WAIT;
+}
+
+/* No pod has run: is there any hope here? */
+static enum decision place(struct failover *f, const struct observation *o,
+                           char cause[STATE_TEXT_MAX])
+{
+	const struct fleet_failover *rules = f->rules;
+	int64_t coming = lasts(&f->coming_ms, o->node_coming, o->now_ms);
+	/* A machine that comes is capacity that was found. */
+	int64_t lack = lasts(&f->lack_ms, o->lack && !o->node_coming, o->now_ms);
+	int64_t placed = lasts(&f->placed_ms, !o->unplaced, o->now_ms);
+	int64_t age = o->now_ms - f->started_ms;
+
+	if (coming >= 0 && coming >= rules->boot_ms)
+		return give_up(f, o, "nodes did not become ready", coming, cause);
+	if (lack >= 0 && o->unplaced && lack >= rules->after_ms)
+		return give_up(f, o, "no capacity", lack, cause);
+	if (o->unplaced && coming < 0 && age >= rules->unschedulable_ms)
+		return give_up(f, o, "pods had no node", age, cause);
+	if (placed >= 0 && placed >= rules->boot_ms) {
+		give_up(f, o, "pods have nodes and do not start", placed, cause);
+		return DECIDE_STUCK;
+	}
+	snprintf(cause, STATE_TEXT_MAX, "%s",
+	         o->why[0] != '\0' ? o->why
+	         : o->node_coming  ? "a node is coming"
+	         : o->unplaced     ? "pods have no node yet"
+	                           : "pods have nodes and start");
+	return DECIDE_WAIT;
+}
+
+enum decision failover_step(struct failover *f, const struct observation *o,
+                            char cause[STATE_TEXT_MAX])
+{
+	f->ran = f->ran || o->ran;
+	snprintf(cause, STATE_TEXT_MAX, "%s", o->why);
+	switch (o->phase) {
+	case JOB_ABSENT:
+		snprintf(cause, STATE_TEXT_MAX, "it was deleted");
+		return DECIDE_GONE;
+	case JOB_SUCCEEDED:
+		return DECIDE_SUCCEEDED;
+	case JOB_FAILED:
+		return DECIDE_FAILED;
+	case JOB_RUNNING:
+		f->partial_ms = 0;
+		snprintf(cause, STATE_TEXT_MAX, "%lld of %lld pods run", (long long)o->running,
+		         (long long)o->wanted);
+		return DECIDE_RUNS;
+	case JOB_WAITING:
+		break;
+	}
+	return f->ran ? began(f, o, cause) : place(f, o, cause);
+}
+
+const struct fleet_target *failover_next(const struct fleet *fleet, const struct state *s)
+{
+	for (size_t i = 0; i < fleet->n_targets; i++)
+		if (!state_has_tried(s, fleet->targets[i].name))
+			return &fleet->targets[i];
+	return NULL;
+}
+
+int64_t failover_pause(const struct fleet_failover *rules, int64_t cycle)
+{
+	int64_t doublings = cycle < 1                       ? 0
+	                    : cycle > BACKOFF_DOUBLINGS + 1 ? BACKOFF_DOUBLINGS
+	                                                    : cycle - 1;
+
+	return rules->backoff_ms << doublings;
+}

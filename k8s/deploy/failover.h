@@ -1,0 +1,62 @@
+/*
+ * When a target is given up for the next one: a state machine over what is seen of the job, its
+ * pods and its nodes. Pure: no clock, no cluster; k8s/deploy/capacity.h makes the observations,
+ * k8s/deploy/placement.h acts on the decisions.
+ *
+ * A job of which a pod has ever run is never moved, whatever happens to it: its scheduler restarts
+ * it where it is, from its checkpoint.
+ */
+#ifndef SLIPWAY_K8S_DEPLOY_FAILOVER_H
+#define SLIPWAY_K8S_DEPLOY_FAILOVER_H
+
+#include "k8s/deploy/job.h"
+#include "k8s/deploy/state.h"
+
+enum { OBSERVED_MAX = STATE_TEXT_MAX - 80 }; /* causes add words of their own */
+
+/* What was seen at one moment. */
+struct observation {
+	int64_t now_ms;
+	enum job_phase phase;
+	bool ran;         /* a pod runs or has run */
+	bool unplaced;    /* a pod, or the job as a whole, has no node */
+	bool node_coming; /* a machine was got and is not ready yet */
+	bool lack;        /* Karpenter or EC2 told of missing capacity since the job began */
+	int64_t running, wanted;
+	char why[OBSERVED_MAX]; /* the lack, else what is waited for or why the job failed */
+};
+
+enum decision {
+	DECIDE_WAIT,
+	DECIDE_RUNS, /* all pods run */
+	DECIDE_SUCCEEDED,
+	DECIDE_FAILED,
+	DECIDE_GONE, /* somebody deleted the job */
+	DECIDE_MOVE, /* delete the job, take the next target */
+	DECIDE_STUCK /* it does not start, and no other target would help */
+};
+
+/* One attempt on one target. */
+struct failover {
+	const struct fleet_failover *rules;
+	bool may_move; /* false: a target was asked for by name */
+	bool ran;      /* a pod has run, now or in an earlier run of slipway */
+	int64_t started_ms;
+	int64_t lack_ms, coming_ms, placed_ms, partial_ms; /* first seen; 0 = not now */
+};
+
+/* Watching begins, or goes on where another run was killed: started_ms and ran are of the state. */
+void failover_begin(struct failover *f, const struct fleet_failover *rules,
+                    const struct attempt *attempt, bool may_move);
+
+/* `cause` says why for all but DECIDE_WAIT; with that, what is waited for. */
+enum decision failover_step(struct failover *f, const struct observation *o,
+                            char cause[STATE_TEXT_MAX]);
+
+/* The next target by weight that the state's cycle has not tried; NULL when all were. */
+const struct fleet_target *failover_next(const struct fleet *fleet, const struct state *s);
+
+/* Pause before cycle 1, 2, ...: the rules' backoff, doubled each time up to 32 times it. */
+int64_t failover_pause(const struct fleet_failover *rules, int64_t cycle);
+
+#endif

@@ -1,0 +1,194 @@
+#include "k8s/deploy/kinds.h"
+
+#include <string.h>
+
+#include "base/attr.h"
+
+static const struct operator_row operators[] = {
+	{"Karpenter", " karpenter.sh karpenter.k8s.aws ",
+         "`helm upgrade --install karpenter oci://public.ecr.aws/karpenter/karpenter "
+         "--namespace kube-system --set settings.clusterName=CLUSTER`, or make the cluster with "
+         "`slipway render --only cluster | eksctl create cluster -f -`."},
+	{"Volcano", " batch.volcano.sh scheduling.volcano.sh ",
+         "`helm upgrade --install volcano volcano --repo https://volcano-sh.github.io/helm-charts "
+         "--namespace volcano-system --create-namespace`, or choose another job.scheduler."},
+	{"JobSet", " jobset.x-k8s.io ",
+         "`helm upgrade --install jobset oci://registry.k8s.io/jobset/charts/jobset --namespace "
+         "jobset-system --create-namespace`, or choose another job.scheduler."},
+	{"The MPI operator", " kubeflow.org ",
+         "`kubectl apply --server-side -f https://raw.githubusercontent.com/kubeflow/mpi-operator/"
+         "master/deploy/v2beta1/mpi-operator.yaml`, or choose another job.scheduler."},
+	{"Dynamic resource allocation", " resource.k8s.io ",
+         "it is part of Kubernetes 1.34 and newer: upgrade the cluster, or set cluster.devices: "
+         "plugin."},
+};
+
+const struct kind_row kind_rows[] = {
+	{"Job", "batch.volcano.sh", "jobs.batch.volcano.sh", LEAVE_JOB},
+	{"JobSet", "jobset.x-k8s.io", "jobsets.jobset.x-k8s.io", LEAVE_JOB},
+	{"MPIJob", "kubeflow.org", "mpijobs.kubeflow.org", LEAVE_JOB},
+	{"Job", "batch", "jobs.batch", LEAVE_JOB},
+	{"Service", "", "services", LEAVE_JOB},
+	{"ResourceClaimTemplate", "resource.k8s.io", "resourceclaimtemplates.resource.k8s.io",
+         LEAVE_JOB},
+	{"PersistentVolumeClaim", "", "persistentvolumeclaims", LEAVE_CLAIM},
+	{"PersistentVolume", "", "persistentvolumes", LEAVE_VOLUME},
+	{"NodePool", "karpenter.sh", "nodepools.karpenter.sh", LEAVE_POOL},
+	{"Provisioner", "karpenter.sh", "provisioners.karpenter.sh", LEAVE_POOL},
+	{"NodeOverlay", "karpenter.sh", "nodeoverlays.karpenter.sh", LEAVE_POOL},
+	{"EC2NodeClass", "karpenter.k8s.aws", "ec2nodeclasses.karpenter.k8s.aws", LEAVE_NODE_CLASS},
+	{"AWSNodeTemplate", "karpenter.k8s.aws", "awsnodetemplates.karpenter.k8s.aws",
+         LEAVE_NODE_CLASS},
+	{"DaemonSet", "apps", "daemonsets.apps", LEAVE_PLUGIN},
+	{"Deployment", "apps", "deployments.apps", LEAVE_PLUGIN},
+	{"StorageClass", "storage.k8s.io", "storageclasses.storage.k8s.io", LEAVE_PLUGIN},
+	{"CSIDriver", "storage.k8s.io", "csidrivers.storage.k8s.io", LEAVE_PLUGIN},
+	{"DeviceClass", "resource.k8s.io", "deviceclasses.resource.k8s.io", LEAVE_PLUGIN},
+	{"Queue", "scheduling.volcano.sh", "queues.scheduling.volcano.sh", LEAVE_PLUGIN},
+	{"ConfigMap", "", "configmaps", LEAVE_PLUGIN},
+	{"RoleBinding", "rbac.authorization.k8s.io", "rolebindings.rbac.authorization.k8s.io",
+         LEAVE_RBAC},
+	{"Role", "rbac.authorization.k8s.io", "roles.rbac.authorization.k8s.io", LEAVE_RBAC},
+	{"ClusterRoleBinding", "rbac.authorization.k8s.io",
+         "clusterrolebindings.rbac.authorization.k8s.io", LEAVE_RBAC},
+	{"ClusterRole", "rbac.authorization.k8s.io", "clusterroles.rbac.authorization.k8s.io",
+         LEAVE_RBAC},
+	{"ServiceAccount", "", "serviceaccounts", LEAVE_RBAC},
+	{"Lease", "coordination.k8s.io", "leases.coordination.k8s.io", LEAVE_RBAC},
+	{"Namespace", "", "namespaces", LEAVE_NAMESPACE},
+};
+const size_t n_kind_rows = ARRAY_LEN(kind_rows);
+
+static bool in_group(const char *api_version, const char *group)
+{
+	const char *slash = strchr(api_version, '/');
+	size_t len = slash != NULL ? (size_t)(slash - api_version) : 0;
+
+	return strlen(group) == len && strncmp(api_version, group, len) == 0;
+}
+
+const struct kind_row *kind_of(const cJSON *object)
+{
+	const char *version = json_string(object, "apiVersion");
+	const char *kind = json_string(object, "kind");
+
+	for (size_t i = 0; version != NULL && kind != NULL && i < n_kind_rows; i++)
+		if (strcmp(kind_rows[i].kind, kind) == 0 && in_group(version, kind_rows[i].group))
+			return &kind_rows[i];
+	return NULL;
+}
+
+const struct kind_row *kind_of_resource(const char *resource)
+{
+	for (size_t i = 0; i < n_kind_rows; i++)
+		if (strcmp(kind_rows[i].resource, resource) == 0)
+			return &kind_rows[i];
+	return NULL;
+}
+
+const struct operator_row *operator_of(const char *group)
+{
+	size_t len = strlen(group);
+
+	for (size_t i = 0; len > 0 && i < ARRAY_LEN(operators); i++) {
+		const char *at = strstr(operators[i].groups, group);
+
+		if (at != NULL && at[-1] == ' ' && at[len] == ' ')
+			return &operators[i];
+	}
+	return NULL;
+}
+
+const struct operator_row *operator_for_text(const char *text)
+{
+	for (size_t i = 0; i < n_kind_rows; i++)
+		if (kind_rows[i].group[0] != '\0' && operator_of(kind_rows[i].group) != NULL &&
+		    strstr(text, kind_rows[i].group) != NULL)
+			return operator_of(kind_rows[i].group);
+	return NULL;
+}
+
+const char *object_name(const cJSON *object)
+{
+	return json_string(json_get(object, "metadata"), "name");
+}
+
+const char *object_namespace(const cJSON *object)
+{
+	return json_string(json_get(object, "metadata"), "namespace");
+}
+
+const char *object_label(const cJSON *object, const char *key)
+{
+	return json_string(json_get(json_get(object, "metadata"), "labels"), key);
+}
+
+const char *object_version(const cJSON *object)
+{
+	return json_string(json_get(object, "metadata"), "resourceVersion");
+}
+
+const cJSON *object_condition(const cJSON *object, const char *type)
+{
+	const cJSON *list = json_get(json_get(object, "status"), "conditions"), *item;
+
+	for (item = cJSON_IsArray(list) ? list->child : NULL; item != NULL; item = item->next) {
+		const char *name = json_string(item, "type");
+
+		if (name != NULL && strcmp(name, type) == 0)
+			return item;
+	}
+	return NULL;
+}
+
+bool object_holds(const cJSON *object, const char *type)
+{
+	const char *status = json_string(object_condition(object, type), "status");
+
+	return status != NULL && strcmp(status, "True") == 0;
+}
+
+void deploy_metadata(cJSON *object, const char *namespace, const char *fleet, const char *suffix)
+{
+	cJSON *metadata = json_add_object(object, "metadata"), *labels;
+	AUTO(strbuf) struct strbuf name = STRBUF_INIT(256);
+
+	strbuf_addf(&name, "%s%s", fleet, suffix);
+	json_add_string(metadata, "name", strbuf_str(&name));
+	json_add_string(metadata, "namespace", namespace);
+	labels = json_add_object(metadata, "labels");
+	json_add_string(labels, "app.kubernetes.io/name", strbuf_str(&name));
+	json_add_string(labels, "app.kubernetes.io/instance", fleet);
+	json_add_string(labels, "app.kubernetes.io/component", DEPLOY_COMPONENT);
+	json_add_string(labels, "app.kubernetes.io/part-of", fleet);
+	json_add_string(labels, "app.kubernetes.io/managed-by", "slipway");
+	json_add_string(labels, OWNER_LABEL, fleet);
+}
+
+bool is_deploys_own(const cJSON *object)
+{
+	const char *component = object_label(object, "app.kubernetes.io/component");
+
+	return component != NULL && strcmp(component, DEPLOY_COMPONENT) == 0;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+bool object_same(const cJSON *a, const cJSON *b)
+{
+	return kind_of(a) == kind_of(b) && same_text(object_name(a), object_name(b)) &&
+	       same_text(object_namespace(a), object_namespace(b));
+}
+
+const cJSON *object_find(const cJSON *items, const cJSON *wanted)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach (item, items)
+		if (object_same(item, wanted))
+			return item;
+	return NULL;
+}

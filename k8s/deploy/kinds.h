@@ -1,0 +1,74 @@
+/*
+ * The kinds of objects that slipway renders: how kubectl calls them, which operator brings them,
+ * and in which order they go away. A constant table.
+ */
+#ifndef SLIPWAY_K8S_DEPLOY_KINDS_H
+#define SLIPWAY_K8S_DEPLOY_KINDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/doc/json.h"
+
+struct operator_row {
+	const char *name;    /* "Karpenter" */
+	const char *groups;  /* API groups it brings, with blanks around each */
+	const char *install; /* the command, without secrets */
+};
+
+/* When an object goes away; lower goes first. What is awaited stands in undeploy.c. */
+enum leave_order {
+	LEAVE_JOB,
+	LEAVE_CLAIM,
+	LEAVE_VOLUME,
+	LEAVE_POOL,
+	LEAVE_NODE_CLASS,
+	LEAVE_PLUGIN,
+	LEAVE_RBAC,
+	LEAVE_NAMESPACE
+};
+
+struct kind_row {
+	const char *kind, *group; /* "NodePool", "karpenter.sh"; core: "" */
+	const char *resource;     /* "nodepools.karpenter.sh" */
+	enum leave_order leave;
+};
+extern const struct kind_row kind_rows[];
+extern const size_t n_kind_rows;
+
+/* The row of an object's apiVersion and kind, NULL if slipway renders no such thing. */
+const struct kind_row *kind_of(const cJSON *object);
+const struct kind_row *kind_of_resource(const char *resource);
+
+/* The operator of an API group, or of the first group that a sentence names; NULL if none. */
+const struct operator_row *operator_of(const char *group);
+const struct operator_row *operator_for_text(const char *text);
+
+/* metadata.name, .namespace, a label, an annotation; NULL if absent. */
+const char *object_name(const cJSON *object);
+const char *object_namespace(const cJSON *object);
+const char *object_label(const cJSON *object, const char *key);
+const char *object_version(const cJSON *object); /* metadata.resourceVersion */
+
+/* The condition of that type in status.conditions, NULL if absent; is it there with status True? */
+const cJSON *object_condition(const cJSON *object, const char *type);
+bool object_holds(const cJSON *object, const char *type);
+
+#define OWNER_LABEL "slipway/owner"
+
+/* The component of what deploy keeps for itself: its state, its Lease, its Job in the cluster. */
+#define DEPLOY_COMPONENT "deploy"
+
+/* Adds metadata to such an object, which is called FLEET and the suffix. */
+void deploy_metadata(cJSON *object, const char *namespace, const char *fleet, const char *suffix);
+
+/* Is it one of them? */
+bool is_deploys_own(const cJSON *object);
+
+/* The same kind, group, namespace and name? Versions of a group are one. */
+bool object_same(const cJSON *a, const cJSON *b);
+
+/* The object of `items` that is `wanted`, or NULL. */
+const cJSON *object_find(const cJSON *items, const cJSON *wanted);
+
+#endif

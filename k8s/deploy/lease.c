@@ -1,0 +1,357 @@
+#include "k8s/deploy/lease.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/attr.h"
+#include "base/crc32c.h"
+#include "base/interrupt.h"
+#include "base/timestamp.h"
+#include "k8s/deploy/kinds.h"
+
+enum { TAKE_TRIES = 3, WAIT_MS = 2000, SLICE_MS = 20000 };
+
+/* ---- who we are ---- */
+
+/* Start time of a process in the kernel's ticks, its pid's second name; 0 when there is none. */
+static long long start_of(long pid)
+{
+	char path[64], text[1024];
+	unsigned long long start = 0;
+	FILE *f;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+	f = fopen(path, "re");
+	if (f == NULL)
+		return 0;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	/* The command's name stands in brackets and may hold anything; field 22 is 20 after it. */
+	char *p = strrchr(text, ')');
+
+	for (int i = 0; p != NULL && i < 20; i++) {
+		p = strchr(p, ' ');
+		p = p != NULL ? p + 1 : NULL;
+	}
+	if (p != NULL)
+		start = strtoull(p, NULL, 10);
+	return (long long)start;
+}
+
+/* This boot of this machine and this namespace of process numbers. */
+static unsigned place(void)
+{
+	char text[256] = "";
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	size_t n = f != NULL ? fread(text, 1, 64, f) : 0;
+	ssize_t more = readlink("/proc/self/ns/pid", text + n, sizeof(text) - n);
+
+	if (f != NULL)
+		fclose(f);
+	return crc32c(0, text, n + (more > 0 ? (size_t)more : 0));
+}
+
+void lease_identity(char out[LEASE_IDENTITY_MAX])
+{
+	char host[65] = "";
+	long pid = (long)getpid();
+
+	if (gethostname(host, sizeof(host) - 1) != 0 || host[0] == '\0')
+		snprintf(host, sizeof(host), "localhost");
+	for (char *p = host; *p != '\0'; p++)
+		if (*p == '/')
+			*p = '-';
+	snprintf(out, LEASE_IDENTITY_MAX, "%s/%ld/%lld/%08x", host, pid, start_of(pid), place());
+}
+
+bool lease_is_orphan(const char *identity)
+{
+	char ours[LEASE_IDENTITY_MAX];
+	const char *slash = strchr(identity, '/'), *next, *last = strrchr(identity, '/');
+	long pid;
+	long long start, now;
+	char *end;
+
+	lease_identity(ours);
+	if (slash == NULL || last == slash || strcmp(last, strrchr(ours, '/')) != 0 ||
+	    strncmp(identity, ours, (size_t)(slash - identity) + 1) != 0)
+		return false;
+	pid = strtol(slash + 1, &end, 10);
+	next = end;
+	if (pid <= 0 || *next != '/')
+		return false;
+	start = strtoll(next + 1, &end, 10);
+	if (start <= 0 || *end != '/')
+		return false;
+	/* A process that may not be looked at is not dead. */
+	now = start_of(pid);
+	return now != 0 ? now != start : kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
+/* ---- the object ---- */
+
+/* Kubernetes' MicroTime. */
+static void add_micro_time(cJSON *spec, const char *key, int64_t ms)
+{
+	char text[TIMESTAMP_MAX], micro[TIMESTAMP_MAX + 8];
+
+	timestamp_extended(ms, text);
+	snprintf(micro, sizeof(micro), "%.*s.%06dZ", (int)strcspn(text, "Z"), text,
+	         (int)(ms % 1000) * 1000);
+	json_add_string(spec, key, micro);
+}
+
+static void print_lease(const struct lease *l, const char *holder, struct strbuf *sb)
+{
+	AUTO(json) cJSON *object = cJSON_CreateObject();
+	cJSON *spec;
+
+	json_add_string(object, "apiVersion", "coordination.k8s.io/v1");
+	json_add_string(object, "kind", "Lease");
+	deploy_metadata(object, l->namespace, l->fleet, LEASE_SUFFIX);
+	if (l->version[0] != '\0')
+		json_add_string(cJSON_GetObjectItemCaseSensitive(object, "metadata"),
+		                "resourceVersion", l->version);
+	spec = json_add_object(object, "spec");
+	json_add_string(spec, "holderIdentity", holder);
+	json_add_int(spec, "leaseDurationSeconds", holder[0] != '\0' ? LEASE_SECONDS : 1);
+	add_micro_time(spec, "acquireTime", l->acquired_ms);
+	add_micro_time(spec, "renewTime", l->renewed_ms);
+	json_add_int(spec, "leaseTransitions", l->transitions);
+	json_print(object, sb);
+}
+
+static int64_t now_of(const struct lease *l)
+{
+	return l->inner->clock->now_ms(l->inner->clock);
+}
+
+/* create or replace, and what the server made of it. */
+static int send_lease(struct lease *l, const char *verb, const char *holder, struct err *err)
+{
+	const char *const args[] = {verb, "-f", "-", "-o", "json", NULL};
+	AUTO(strbuf) struct strbuf input = STRBUF_INIT(0);
+	AUTO(json) cJSON *answer = NULL;
+	const char *version;
+
+	l->renewed_ms = now_of(l);
+	print_lease(l, holder, &input);
+	if (kubectl_json(l->inner, args, strbuf_str(&input), &answer, err) != 0)
+		return -1;
+	version = object_version(answer);
+	if (version == NULL || strlen(version) >= sizeof(l->version))
+		return err_set(err, ERR_FORMAT, "kubectl %s does not tell the Lease's version",
+		               verb);
+	snprintf(l->version, sizeof(l->version), "%s", version);
+	l->held = holder[0] != '\0';
+	return 0;
+}
+
+static int read_lease(struct lease *l, cJSON **ret, struct err *err)
+{
+	AUTO(strbuf) struct strbuf name = STRBUF_INIT(256);
+
+	strbuf_addf(&name, "%s" LEASE_SUFFIX, l->fleet);
+	const char *const args[] = {"get",
+	                            "leases.coordination.k8s.io",
+	                            strbuf_str(&name),
+	                            "-n",
+	                            l->namespace,
+	                            "--ignore-not-found",
+	                            "-o",
+	                            "json",
+	                            NULL};
+
+	return kubectl_json(l->inner, args, NULL, ret, err);
+}
+
+/* ---- taking ---- */
+
+bool lease_is_free(const cJSON *object, const char *identity, int64_t now_ms, int64_t *ret_until_ms)
+{
+	const cJSON *spec = json_get(object, "spec");
+	const cJSON *seconds = json_get(spec, "leaseDurationSeconds");
+	const char *holder = json_string(spec, "holderIdentity");
+	const char *renewed = json_string(spec, "renewTime");
+	int64_t at;
+
+	*ret_until_ms = now_ms;
+	if (holder == NULL || holder[0] == '\0' || strcmp(holder, identity) == 0 ||
+	    lease_is_orphan(holder))
+		return true;
+	if (renewed == NULL || !timestamp_iso8601(renewed, &at) || !cJSON_IsNumber(seconds) ||
+	    seconds->valuedouble < 0 || seconds->valuedouble > 1e6)
+		return true;
+	*ret_until_ms = at + (int64_t)seconds->valuedouble * 1000;
+	return *ret_until_ms <= now_ms;
+}
+
+static int tell_busy(const struct lease *l, const cJSON *object, int64_t until_ms, struct err *err)
+{
+	const char *holder = json_string(json_get(object, "spec"), "holderIdentity");
+	char until[TIMESTAMP_MAX];
+	const char *slash;
+	size_t len;
+
+	holder = holder != NULL ? holder : "somebody";
+	slash = strchr(holder, '/');
+	/* Host and process; the rest is for machines. */
+	len = slash != NULL ? (size_t)(slash - holder) + 1 + strcspn(slash + 1, "/")
+	                    : strlen(holder);
+	err_set(err, ERR_BUSY, "%.*s is at work on '%s'; its lease lasts until %s, unless renewed",
+	        (int)len, holder, l->fleet, timestamp_extended(until_ms, until));
+	return err_hint(err,
+	                "Run this again when it has ended. If it is gone for good: `kubectl delete "
+	                "lease -n %s %s" LEASE_SUFFIX "`.",
+	                l->namespace, l->fleet);
+}
+
+/* It is there: 0 taken, 1 to be tried again (it was deleted meanwhile), -1. */
+static int take_over(struct lease *l, struct err *err)
+{
+	AUTO(json) cJSON *object = NULL;
+	const cJSON *transitions;
+	int64_t until;
+
+	if (read_lease(l, &object, err) != 0)
+		return -1;
+	if (object == NULL)
+		return 1;
+	if (!lease_is_free(object, l->identity, now_of(l), &until))
+		return tell_busy(l, object, until, err);
+	transitions = json_get(json_get(object, "spec"), "leaseTransitions");
+	l->transitions = (cJSON_IsNumber(transitions) ? (int64_t)transitions->valuedouble : 0) + 1;
+	snprintf(l->version, sizeof(l->version), "%s",
+	         object_version(object) != NULL ? object_version(object) : "");
+	if (send_lease(l, "replace", l->identity, err) == 0)
+		return 0;
+	if (err->code == ERR_CONFLICT || err->code == ERR_NOT_FOUND)
+		return 1; /* somebody was faster: see who */
+	return -1;
+}
+
+static int try_take(struct lease *l, struct err *err)
+{
+	for (int i = 0; i < TAKE_TRIES; i++) {
+		int rc;
+
+		l->version[0] = '\0';
+		l->transitions = 0;
+		l->acquired_ms = now_of(l);
+		if (send_lease(l, "create", l->identity, err) == 0)
+			return 0;
+		if (err->code != ERR_CONFLICT)
+			return -1;
+		rc = take_over(l, err);
+		if (rc <= 0)
+			return rc;
+	}
+	return err_set(err, ERR_BUSY, "others take the lease of '%s' again and again", l->fleet);
+}
+
+int lease_take(struct lease *l, int64_t wait_until_ms, struct err *err)
+{
+	for (bool said = false;;) {
+		if (try_take(l, err) == 0)
+			return 0;
+		if (err->code != ERR_BUSY || now_of(l) >= wait_until_ms)
+			return err_wrap(err, "one writer at a time");
+		if (!said)
+			progress_note(l->inner->progress, "waiting: %s", err->msg);
+		said = true;
+		l->inner->clock->sleep_ms(l->inner->clock, WAIT_MS);
+		if (interrupt_check(err) != 0)
+			return -1;
+	}
+}
+
+/* ---- keeping and giving up ---- */
+
+static int renew(struct lease *l, struct err *err)
+{
+	if (!l->held || now_of(l) - l->renewed_ms < LEASE_RENEW_MS ||
+	    send_lease(l, "replace", l->identity, err) == 0)
+		return 0;
+	if (err->code != ERR_CONFLICT && err->code != ERR_NOT_FOUND)
+		return err_wrap(err, "renew the lease");
+	l->held = false;
+	err_set(err, ERR_BUSY, "the lease of '%s' was taken or deleted by somebody else", l->fleet);
+	return err_hint(err, "Another deploy is at work now; this one has stopped.");
+}
+
+static int call_leased(struct kubectl *base, const char *const *args, const char *input,
+                       struct kubectl_reply *reply, struct err *err)
+{
+	struct lease *l = (struct lease *)base;
+
+	if (renew(l, err) != 0)
+		return -1;
+	return l->inner->call(l->inner, args, input, reply, err);
+}
+
+void lease_init(struct lease *l, struct kubectl *inner, const char *namespace, const char *fleet)
+{
+	*l = (struct lease){
+		.base = {call_leased, inner->clock, inner->progress, inner->retries},
+		.inner = inner,
+		.namespace = namespace,
+		.fleet = fleet,
+	};
+	lease_identity(l->identity);
+}
+
+int lease_sleep(struct lease *l, int64_t ms, struct err *err)
+{
+	struct clock *clock = l->inner->clock;
+	int64_t end = clock->now_ms(clock) + ms;
+
+	for (int64_t left = ms; left > 0; left = end - clock->now_ms(clock)) {
+		clock->sleep_ms(clock, left < SLICE_MS ? left : SLICE_MS);
+		if (interrupt_check(err) != 0 || renew(l, err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void forget_lease(struct lease *l)
+{
+	AUTO(strbuf) struct strbuf name = STRBUF_INIT(256);
+	struct kubectl_reply reply;
+	struct err ignored = {0};
+
+	strbuf_addf(&name, "%s" LEASE_SUFFIX, l->fleet);
+	const char *const args[] = {"delete",
+	                            "leases.coordination.k8s.io",
+	                            strbuf_str(&name),
+	                            "--ignore-not-found",
+	                            "-n",
+	                            l->namespace,
+	                            NULL};
+
+	if (kubectl_run(l->inner, args, NULL, &reply, &ignored) == 0)
+		kubectl_reply_done(&reply);
+}
+
+void lease_release(struct lease *l, bool forget)
+{
+	struct err ignored = {0};
+
+	if (!l->held)
+		return;
+	interrupt_hold(true);
+	/* A cluster that does not answer is not waited for: the lease expires. */
+	l->inner->retries = 0;
+	if (forget)
+		forget_lease(l);
+	else
+		(void)send_lease(l, "replace", "", &ignored);
+	l->inner->retries = l->base.retries;
+	l->held = false;
+	interrupt_hold(false);
+}

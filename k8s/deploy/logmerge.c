@@ -1,0 +1,163 @@
+#include "k8s/deploy/logmerge.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "k8s/deploy/trainlog.h"
+
+struct held {
+	char *text;
+	size_t len;
+	int64_t ns;
+	bool cut;
+};
+
+struct source {
+	VEC(struct held) lines;
+	size_t first, bytes; /* the oldest line that is held; bytes of all that are */
+	char *part;          /* a line whose newline has not come */
+	size_t part_len;
+	bool part_cut, ended;
+	int64_t ns; /* of the newest line */
+};
+
+struct logmerge {
+	struct source *at;
+	size_t n;
+	char *given; /* text of the line given last */
+};
+
+struct logmerge *logmerge_new(size_t n_sources)
+{
+	struct logmerge *m = mem_zalloc(sizeof(*m));
+
+	m->at = mem_calloc(n_sources, sizeof(*m->at));
+	m->n = n_sources;
+	return m;
+}
+
+void logmerge_free(struct logmerge *m)
+{
+	if (m == NULL)
+		return;
+	for (size_t i = 0; i < m->n; i++) {
+		struct source *s = &m->at[i];
+
+		for (size_t k = s->first; k < s->lines.n; k++)
+			free(s->lines.at[k].text);
+		vec_done(&s->lines);
+		free(s->part);
+	}
+	free(m->given);
+	free(m->at);
+	free(m);
+}
+
+bool logmerge_wants(const struct logmerge *m, size_t source)
+{
+	return !m->at[source].ended && m->at[source].bytes < LOG_AHEAD_MAX;
+}
+
+/* The part is a line: its time is taken off, and a return before its end. */
+static void complete(struct source *s)
+{
+	struct held line = {.ns = s->ns, .cut = s->part_cut};
+	size_t stamp = trainlog_timestamp(s->part, s->part_len, &line.ns);
+
+	line.len = s->part_len - stamp;
+	if (line.len > 0 && s->part[s->part_len - 1] == '\r')
+		line.len--;
+	line.text = mem_strndup(s->part + stamp, line.len);
+	s->ns = line.ns;
+	s->bytes += line.len + sizeof(line);
+	vec_push(&s->lines, line);
+	s->part_len = 0;
+	s->part_cut = false;
+}
+
+static void add_part(struct source *s, const char *bytes, size_t len)
+{
+	if (s->part == NULL)
+		s->part = mem_zalloc(LOG_LINE_MAX);
+	if (len > LOG_LINE_MAX - s->part_len) {
+		len = LOG_LINE_MAX - s->part_len;
+		s->part_cut = true;
+	}
+	memcpy(s->part + s->part_len, bytes, len);
+	s->part_len += len;
+}
+
+void logmerge_feed(struct logmerge *m, size_t source, const char *bytes, size_t len)
+{
+	struct source *s = &m->at[source];
+
+	while (len > 0) {
+		const char *newline = memchr(bytes, '\n', len);
+		size_t n = newline != NULL ? (size_t)(newline - bytes) : len;
+
+		add_part(s, bytes, n);
+		if (newline != NULL) {
+			complete(s);
+			n++;
+		}
+		bytes += n;
+		len -= n;
+	}
+}
+
+void logmerge_end(struct logmerge *m, size_t source)
+{
+	struct source *s = &m->at[source];
+
+	if (s->part_len > 0)
+		complete(s);
+	s->ended = true;
+}
+
+void logmerge_open(struct logmerge *m, size_t source)
+{
+	m->at[source].ended = false;
+}
+
+bool logmerge_holds(const struct logmerge *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (m->at[i].first < m->at[i].lines.n)
+			return true;
+	return false;
+}
+
+static struct held take(struct source *s)
+{
+	struct held line = s->lines.at[s->first++];
+
+	s->bytes -= line.len + sizeof(line);
+	if (s->first == s->lines.n)
+		s->first = s->lines.n = 0;
+	return line;
+}
+
+bool logmerge_next(struct logmerge *m, bool hurry, struct log_line *ret)
+{
+	struct source *oldest = NULL;
+
+	for (size_t i = 0; i < m->n; i++) {
+		struct source *s = &m->at[i];
+
+		if (s->first == s->lines.n) {
+			if (!s->ended && !hurry)
+				return false;
+			continue;
+		}
+		if (oldest == NULL || s->lines.at[s->first].ns < oldest->lines.at[oldest->first].ns)
+			oldest = s;
+	}
+	if (oldest == NULL)
+		return false;
+	struct held line = take(oldest);
+
+	free(m->given);
+	m->given = line.text;
+	*ret = (struct log_line){(size_t)(oldest - m->at), line.ns, line.text, line.len, line.cut};
+	return true;
+}

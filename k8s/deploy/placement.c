@@ -1,0 +1,308 @@
+#include "k8s/deploy/placement_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/attr.h"
+
+void stage_done(struct stage *stage)
+{
+	cJSON_Delete(stage->items);
+	*stage = (struct stage){0};
+}
+
+struct stage target_stage(const struct k8s_output *out, const char *target)
+{
+	struct stage_list list;
+	struct stage found = {0};
+
+	stages_plan(out, target, &list);
+	for (size_t i = 0; i < list.n; i++)
+		if (strcmp(list.at[i].name, "jobs") == 0) {
+			found = list.at[i];
+			list.at[i].items = NULL;
+		}
+	stage_list_done(&list);
+	return found;
+}
+
+int64_t placing_now(const struct placing *r)
+{
+	return r->k->clock->now_ms(r->k->clock);
+}
+
+int placing_keep(struct placing *r, struct err *err)
+{
+	const struct fleet *fleet = r->opts->fleet;
+
+	return state_write(r->k, fleet->namespace, fleet->name, &r->ret->state, err);
+}
+
+static int settle(struct placing *r, enum attempt_outcome outcome, const char *cause,
+                  struct err *err)
+{
+	state_settle(&r->ret->state, outcome, cause, placing_now(r));
+	return placing_keep(r, err);
+}
+
+static void tell(const struct placing *r, const char *text)
+{
+	if (r->opts->tell != NULL)
+		r->opts->tell(r->opts->listener, r->target->name, text);
+}
+
+/* ---- from here to there ---- */
+
+void placing_begin(struct placing *r, const struct fleet_target *target, const char *reason)
+{
+	state_begin(&r->ret->state, target->name, reason, placing_now(r));
+	r->target = target;
+}
+
+void placing_take_stage(struct placing *r)
+{
+	stage_done(&r->stage);
+	r->stage = target_stage(r->opts->out, r->target->name);
+}
+
+int placing_leave(struct placing *r, bool *ret_left, struct err *err)
+{
+	struct watch_opts watch = {r->opts->fleet, r->target, r->stage.items};
+	struct apply_opts apply = r->opts->apply;
+	struct observation o;
+
+	*ret_left = false;
+	if (capacity_look(r->k, &watch, &o, err) != 0)
+		return -1;
+	if (o.ran || (o.phase != JOB_WAITING && o.phase != JOB_ABSENT))
+		return 0;
+	/* What is begun here is ended, whatever time it is. */
+	apply.deadline_ms = INT64_MAX / 2;
+	for (const cJSON *item = r->stage.items->child; item != NULL; item = item->next)
+		if (object_delete(r->k, item, &apply, err) != 0)
+			return -1;
+	*ret_left = true;
+	return 0;
+}
+
+/* ---- one target ---- */
+
+static bool is_bounded(const struct placing *r)
+{
+	/* Who waits for the end, waits; who moves on, comes to an end. */
+	return r->opts->timed ||
+	       (!r->opts->may_move && !r->machine.ran && r->opts->until != UNTIL_ENDED);
+}
+
+static int tell_late(const struct placing *r, const char *cause, struct err *err)
+{
+	bool lack = r->machine.lack_ms != 0;
+
+	err_set(err, lack ? ERR_CAPACITY : ERR_NETWORK, "%s: not running in time: %s",
+	        r->target->name, cause);
+	return err_hint(err, "The job stays. Run the same command again: it goes on from here. "
+	                     "--timeout waits longer.");
+}
+
+static int tell_stuck(const struct placing *r, const char *cause, struct err *err)
+{
+	err_set(err, r->machine.ran ? ERR_NETWORK : ERR_SERVER, "%s: %s", r->target->name, cause);
+	return err_hint(err,
+	                r->machine.ran
+	                        ? "A job that has begun is never moved. `kubectl get pods -n %s -l "
+	                          "app.kubernetes.io/name=%s` shows its pods."
+	                        : "No other target would help. `kubectl describe pods -n %s -l "
+	                          "app.kubernetes.io/name=%s` tells more.",
+	                r->opts->fleet->namespace, r->target->job);
+}
+
+static int tell_gone(struct placing *r, struct err *err)
+{
+	if (settle(r, ATTEMPT_GONE, "it was deleted", err) != 0)
+		return -1;
+	err_set(err, ERR_CONFLICT, "%s: the job was deleted by somebody else while slipway waited",
+	        r->target->name);
+	return err_hint(err, "Run this again to start it anew: it goes on from its checkpoint.");
+}
+
+static int tell_failed(struct placing *r, const char *cause, struct err *err)
+{
+	if (state_last(&r->ret->state)->outcome != ATTEMPT_FAILED &&
+	    settle(r, ATTEMPT_FAILED, cause, err) != 0)
+		return -1;
+	err_set(err, ERR_JOB, "%s: the job has failed: %s", r->target->name,
+	        cause[0] != '\0' ? cause : "no reason given");
+	return err_hint(err,
+	                "See its pods' logs; `kubectl delete -n %s %s %s` makes room for another "
+	                "try.",
+	                r->opts->fleet->namespace, kind_of(r->stage.items->child)->resource,
+	                r->target->job);
+}
+
+/* What the state should say of a job that was seen running or ended well. */
+static int note_outcome(struct placing *r, enum decision decision, struct err *err)
+{
+	enum attempt_outcome now = decision == DECIDE_SUCCEEDED ? ATTEMPT_SUCCEEDED
+	                           : r->machine.ran             ? ATTEMPT_RUNNING
+	                                                        : ATTEMPT_STARTING;
+
+	if (state_last(&r->ret->state)->outcome == now)
+		return 0;
+	return settle(r, now, "", err);
+}
+
+/* Looks once and decides; *ret_more: look again after a while. */
+static int look_once(struct placing *r, enum decision *ret, bool *ret_more,
+                     char cause[STATE_TEXT_MAX], struct err *err)
+{
+	struct watch_opts watch = {r->opts->fleet, r->target, r->stage.items};
+	bool to_the_end = r->opts->until == UNTIL_ENDED;
+	struct observation o;
+
+	*ret_more = false;
+	if (capacity_look(r->k, &watch, &o, err) != 0)
+		return -1;
+	*ret = failover_step(&r->machine, &o, cause);
+	if (*ret == DECIDE_GONE)
+		return tell_gone(r, err);
+	if (*ret == DECIDE_FAILED)
+		return tell_failed(r, cause, err);
+	if (note_outcome(r, *ret, err) != 0)
+		return -1;
+	if (*ret == DECIDE_STUCK && !(to_the_end && r->machine.ran))
+		return tell_stuck(r, cause, err);
+	*ret_more =
+		*ret == DECIDE_WAIT || *ret == DECIDE_STUCK || (*ret == DECIDE_RUNS && to_the_end);
+	if (*ret_more && is_bounded(r) && o.now_ms >= r->opts->apply.deadline_ms)
+		return tell_late(r, cause, err);
+	return 0;
+}
+
+/* Until the target is given up, or the caller is content. */
+static int watch_target(struct placing *r, bool *ret_move, char cause[STATE_TEXT_MAX],
+                        struct err *err)
+{
+	char said[STATE_TEXT_MAX] = "";
+	enum decision decision;
+	bool more = true;
+
+	failover_begin(&r->machine, &r->opts->fleet->failover, state_last(&r->ret->state),
+	               r->opts->may_move);
+	*ret_move = false;
+	while (more) {
+		if (look_once(r, &decision, &more, cause, err) != 0)
+			return -1;
+		if (more && strcmp(said, cause) != 0) {
+			progress_note(r->k->progress, "%s: %s", r->target->name, cause);
+			snprintf(said, sizeof(said), "%s", cause);
+		}
+		if (more && lease_sleep(r->lease, r->opts->interval_ms, err) != 0)
+			return -1;
+	}
+	*ret_move = decision == DECIDE_MOVE;
+	if (!*ret_move && decision == DECIDE_SUCCEEDED)
+		tell(r, "has succeeded");
+	else if (!*ret_move)
+		tell(r, cause);
+	return 0;
+}
+
+static int start_target(struct placing *r, struct err *err)
+{
+	struct apply_counts counts;
+
+	placing_take_stage(r);
+	if (stage_apply(r->k, &r->stage, &r->opts->apply, &counts, err) != 0)
+		return -1;
+	r->ret->counts.created += counts.created;
+	r->ret->counts.changed += counts.changed;
+	r->ret->counts.unchanged += counts.unchanged;
+	return 0;
+}
+
+/* ---- from one to the next ---- */
+
+static int tell_exhausted(const struct placing *r, struct err *err)
+{
+	size_t n = r->opts->fleet->n_targets;
+
+	err_set(err, ERR_CAPACITY,
+	        n == 1 ? "the fleet's one target has no capacity"
+	               : "none of the %zu targets has capacity",
+	        n);
+	return err_hint(err, "Run this again later, or with --keep-trying; more kinds of capacity, "
+	                     "instance types or targets in the spec help too.");
+}
+
+/* All were tried: a pause, then the first again. */
+static int next_cycle(struct placing *r, struct err *err)
+{
+	struct state *s = &r->ret->state;
+	int64_t pause;
+	char text[96];
+
+	if (!r->opts->keep_trying)
+		return tell_exhausted(r, err);
+	s->cycle++;
+	pause = failover_pause(&r->opts->fleet->failover, s->cycle);
+	snprintf(text, sizeof(text), "was the last one; all over again in %lld s",
+	         (long long)(pause / 1000));
+	tell(r, text);
+	if (placing_keep(r, err) != 0)
+		return -1;
+	if (r->opts->timed && placing_now(r) + pause >= r->opts->apply.deadline_ms)
+		return tell_exhausted(r, err);
+	return lease_sleep(r->lease, pause, err);
+}
+
+static int give_up(struct placing *r, const char *cause, struct err *err)
+{
+	bool left;
+
+	if (settle(r, ATTEMPT_NO_CAPACITY, cause, err) != 0)
+		return -1;
+	tell(r, cause);
+	if (placing_leave(r, &left, err) != 0)
+		return -1;
+	if (!left) {
+		placing_begin(r, r->target, "its pods began after all");
+		return placing_keep(r, err);
+	}
+	r->ret->moves++;
+	if (failover_next(r->opts->fleet, &r->ret->state) == NULL && next_cycle(r, err) != 0)
+		return -1;
+	return placing_choose_new(r, NULL, err);
+}
+
+static int place(struct placing *r, struct err *err)
+{
+	char cause[STATE_TEXT_MAX] = "";
+	bool move;
+
+	if (placing_choose(r, err) != 0)
+		return -1;
+	for (;;) {
+		if (start_target(r, err) != 0)
+			return -1;
+		if (r->opts->until == UNTIL_STARTED)
+			return 0;
+		if (watch_target(r, &move, cause, err) != 0)
+			return -1;
+		if (!move)
+			return 0;
+		if (give_up(r, cause, err) != 0)
+			return -1;
+	}
+}
+
+int placement_run(struct lease *lease, const struct placement_opts *opts, struct placement *ret,
+                  struct err *err)
+{
+	struct placing r = {.lease = lease, .k = &lease->base, .opts = opts, .ret = ret};
+	int rc;
+
+	*ret = (struct placement){0};
+	rc = place(&r, err);
+	stage_done(&r.stage);
+	return rc;
+}

@@ -1,0 +1,53 @@
+/*
+ * Finding the job a place: starts the target whose turn it is, watches it, gives it up for the next
+ * where there is no capacity, and keeps what it tried in the cluster (k8s/deploy/state.h), so
+ * that another run goes on from wherever this one was stopped. The caller holds the Lease.
+ */
+#ifndef SLIPWAY_K8S_DEPLOY_PLACEMENT_H
+#define SLIPWAY_K8S_DEPLOY_PLACEMENT_H
+
+#include "k8s/deploy/capacity.h"
+#include "k8s/deploy/lease.h"
+
+/* When placement_run is content. */
+enum placement_until {
+	UNTIL_STARTED, /* the job is in the cluster */
+	UNTIL_RUNNING, /* all its pods run */
+	UNTIL_ENDED    /* it has succeeded */
+};
+
+struct placement_opts {
+	const struct fleet *fleet;
+	const struct k8s_output *out; /* rendered, with the jobs of all targets */
+	const char *pinned;           /* the target asked for by name; NULL = by weight */
+	bool may_move;                /* from a target without capacity to the next */
+	bool keep_trying;             /* all over again after all of them, with pauses */
+	enum placement_until until;
+	int64_t interval_ms; /* between two looks */
+	bool timed;          /* apply.deadline_ms bounds the search as well */
+	struct apply_opts apply;
+	/* Told as it happens; may be NULL. */
+	void (*tell)(void *listener, const char *target, const char *text);
+	void *listener;
+};
+
+struct placement {
+	struct state state;         /* as it was written last */
+	struct apply_counts counts; /* of all that was applied */
+	size_t moves;               /* targets given up */
+};
+
+/*
+ * ERR_CAPACITY: no target has any, or time is over and one lacks it; ERR_JOB: the job failed;
+ * ERR_CONFLICT: it was deleted by somebody else, or another target's is there; ERR_NETWORK: time is
+ * over; ERR_SERVER: its pods do not start, and no other target would help. *ret is set in any case.
+ */
+int placement_run(struct lease *lease, const struct placement_opts *opts, struct placement *ret,
+                  struct err *err) MUST_USE;
+
+/* The jobs stage of one target: references into the output; items NULL without a job. Free with
+ * stage_done. */
+struct stage target_stage(const struct k8s_output *out, const char *target);
+void stage_done(struct stage *stage);
+
+#endif

@@ -1,0 +1,145 @@
+/* Whose turn it is: what is in the cluster, what was tried, then weight. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "k8s/deploy/placement_internal.h"
+#include "k8s/view/explain.h"
+
+/* An attempt that ended longer ago says nothing about capacity now. */
+enum { STALE_MS = 3600 * 1000 };
+
+/* The target whose job is in the cluster; NULL without one. */
+static int find_present(struct placing *r, const struct fleet_target **ret, struct err *err)
+{
+	static const char *const get[] = {"get", "-f",   "-", "--ignore-not-found",
+	                                  "-o",  "json", NULL};
+	const struct fleet *fleet = r->opts->fleet;
+	AUTO(json) cJSON *list = cJSON_CreateObject(), *live = NULL;
+	AUTO(strbuf) struct strbuf input = STRBUF_INIT(0);
+	cJSON *items;
+
+	json_add_string(list, "apiVersion", "v1");
+	json_add_string(list, "kind", "List");
+	items = json_add_array(list, "items");
+	for (size_t i = 0; i < fleet->n_targets; i++) {
+		struct stage stage = target_stage(r->opts->out, fleet->targets[i].name);
+
+		for (cJSON *o = stage.items != NULL ? stage.items->child : NULL; o != NULL;
+		     o = o->next)
+			if (is_job_of(o, &fleet->targets[i]))
+				cJSON_AddItemReferenceToArray(items, o);
+		stage_done(&stage);
+	}
+	json_print(list, &input);
+	if (kubectl_list(r->k, get, strbuf_str(&input), &live, err) != 0)
+		return -1;
+	*ret = NULL;
+	for (size_t i = 0; i < fleet->n_targets && *ret == NULL; i++)
+		for (const cJSON *o = live->child; o != NULL && *ret == NULL; o = o->next)
+			if (is_job_of(o, &fleet->targets[i]))
+				*ret = &fleet->targets[i];
+	return 0;
+}
+
+static bool is_of(const struct attempt *a, const struct fleet_target *target)
+{
+	return a != NULL && target != NULL && strcmp(a->target, target->name) == 0;
+}
+
+/* The job of `present` is there: which attempt is it? */
+static int go_on_with(struct placing *r, const struct fleet_target *present, bool *ret_left,
+                      struct err *err)
+{
+	struct attempt *last = state_last(&r->ret->state);
+	bool ours = is_of(last, present);
+
+	*ret_left = false;
+	r->target = present;
+	placing_take_stage(r);
+	if (ours && last->outcome == ATTEMPT_NO_CAPACITY && r->opts->may_move) {
+		/* A run was stopped between giving it up and deleting it. */
+		if (placing_leave(r, ret_left, err) != 0)
+			return -1;
+		if (*ret_left)
+			return 0;
+	}
+	if (ours && (last->ended_ms == 0 || last->outcome == ATTEMPT_SUCCEEDED ||
+	             last->outcome == ATTEMPT_FAILED))
+		return 0;
+	placing_begin(r, present, "its job is in the cluster");
+	return placing_keep(r, err);
+}
+
+/* Is there anything to go on with, or does a new round begin? */
+static void close_past(struct placing *r, const struct fleet_target *pinned)
+{
+	struct state *s = &r->ret->state;
+	struct attempt *last = state_last(s);
+	bool tried = last != NULL && last->outcome == ATTEMPT_NO_CAPACITY && pinned == NULL &&
+	             placing_now(r) - last->ended_ms < STALE_MS;
+
+	if (last == NULL || tried)
+		return;
+	if (last->ended_ms == 0)
+		state_settle(s, ATTEMPT_GONE, "its job is no more", placing_now(r));
+	s->cycle++;
+}
+
+int placing_choose_new(struct placing *r, const struct fleet_target *pinned, struct err *err)
+{
+	const struct fleet *fleet = r->opts->fleet;
+	struct state *s = &r->ret->state;
+	struct attempt *last = state_last(s);
+	const struct fleet_target *next = pinned;
+	char reason[STATE_TEXT_MAX] = "asked for by name";
+
+	if (last != NULL && last->ended_ms == 0 && last->outcome == ATTEMPT_STARTING) {
+		const struct fleet_target *begun = fleet_target_find(fleet, last->target);
+
+		/* A run was stopped before it sent the job. */
+		if (begun != NULL && (pinned == NULL || pinned == begun)) {
+			r->target = begun;
+			return 0;
+		}
+	}
+	close_past(r, pinned);
+	if (next == NULL) {
+		next = failover_next(fleet, s);
+		last = state_last(s);
+		if (next == NULL) {
+			s->cycle++;
+			next = &fleet->targets[0];
+		}
+		if (last != NULL && last->cycle == s->cycle)
+			snprintf(reason, sizeof(reason), "after %s: %.300s", last->target,
+			         last->cause);
+		else
+			snprintf(reason, sizeof(reason), "the highest weight");
+	}
+	placing_begin(r, next, reason);
+	return placing_keep(r, err);
+}
+
+int placing_choose(struct placing *r, struct err *err)
+{
+	const struct fleet *fleet = r->opts->fleet;
+	const struct fleet_target *present, *pinned = NULL;
+	bool left = false;
+
+	if (r->opts->pinned != NULL)
+		pinned = fleet_target_find(fleet, r->opts->pinned);
+	if (state_read(r->k, fleet->namespace, fleet->name, &r->ret->state, err) != 0 ||
+	    find_present(r, &present, err) != 0)
+		return -1;
+	if (present != NULL && pinned != NULL && present != pinned)
+		return err_set(err, ERR_CONFLICT,
+		               "the job of '%s' is in the cluster; a job is never moved while it "
+		               "may run",
+		               present->name);
+	if (present != NULL && go_on_with(r, present, &left, err) != 0)
+		return -1;
+	if (present != NULL && !left)
+		return 0;
+	return placing_choose_new(r, pinned, err);
+}

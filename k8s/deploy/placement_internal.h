@@ -1,0 +1,41 @@
+/*
+ * What the parts of placement_run share; nobody else includes it.
+ */
+#ifndef SLIPWAY_K8S_DEPLOY_PLACEMENT_INTERNAL_H
+#define SLIPWAY_K8S_DEPLOY_PLACEMENT_INTERNAL_H
+
+#include "k8s/deploy/placement.h"
+
+struct placing {
+	struct lease *lease;
+	struct kubectl *k; /* the lease's */
+	const struct placement_opts *opts;
+	struct placement *ret;
+	struct stage stage;                /* of the target at work */
+	const struct fleet_target *target; /* at work */
+	struct failover machine;
+};
+
+int64_t placing_now(const struct placing *r);
+
+/* Writes the state. */
+int placing_keep(struct placing *r, struct err *err) MUST_USE;
+
+/* r->stage becomes that of r->target. */
+void placing_take_stage(struct placing *r);
+
+/* A new attempt on the target; not written yet. */
+void placing_begin(struct placing *r, const struct fleet_target *target, const char *reason);
+
+/* Deletes the target's objects unless a pod of it has run by now. */
+int placing_leave(struct placing *r, bool *ret_left, struct err *err) MUST_USE;
+
+/* Reads the state and the cluster: which target's turn is it? Sets r->target; the state is written
+ * when it changed. */
+int placing_choose(struct placing *r, struct err *err) MUST_USE;
+
+/* The same when no job is in the cluster; pinned NULL = by weight. */
+int placing_choose_new(struct placing *r, const struct fleet_target *pinned,
+                       struct err *err) MUST_USE;
+
+#endif

@@ -1,0 +1,195 @@
+/* When an object is what its readers need, and waiting until it is. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "k8s/deploy/apply.h"
+
+enum { POLL_MS = 5000 };
+
+static int64_t number(const cJSON *object, const char *key)
+{
+	const cJSON *item = json_get(object, key);
+
+	return cJSON_IsNumber(item) ? (int64_t)item->valuedouble : 0;
+}
+
+static enum readiness rolled_out(const cJSON *live, int64_t wanted, int64_t updated,
+                                 int64_t available, char why[WHY_MAX])
+{
+	const cJSON *status = json_get(live, "status");
+
+	if (number(status, "observedGeneration") <
+	    number(json_get(live, "metadata"), "generation")) {
+		snprintf(why, WHY_MAX, "its controller has not seen it yet");
+		return NOT_YET;
+	}
+	if (updated >= wanted && available >= wanted)
+		return READY;
+	snprintf(why, WHY_MAX, "%lld of %lld pods are up to date, %lld available",
+	         (long long)updated, (long long)wanted, (long long)available);
+	return NOT_YET;
+}
+
+static enum readiness daemonset(const cJSON *live, char why[WHY_MAX])
+{
+	const cJSON *s = json_get(live, "status");
+
+	return rolled_out(live, number(s, "desiredNumberScheduled"),
+	                  number(s, "updatedNumberScheduled"), number(s, "numberAvailable"), why);
+}
+
+static enum readiness deployment(const cJSON *live, char why[WHY_MAX])
+{
+	const cJSON *s = json_get(live, "status");
+
+	return rolled_out(live, number(json_get(live, "spec"), "replicas"),
+	                  number(s, "updatedReplicas"), number(s, "availableReplicas"), why);
+}
+
+static enum readiness claim(const cJSON *live, char why[WHY_MAX])
+{
+	const char *phase = json_string(json_get(live, "status"), "phase");
+
+	if (phase != NULL && strcmp(phase, "Bound") == 0)
+		return READY;
+	snprintf(why, WHY_MAX, "it is %s", phase != NULL ? phase : "not bound yet");
+	return phase != NULL && strcmp(phase, "Lost") == 0 ? NEVER : NOT_YET;
+}
+
+/* NodePool, EC2NodeClass: Ready is the sum of their conditions. */
+static enum readiness conditioned(const cJSON *live, char why[WHY_MAX])
+{
+	const cJSON *ready = object_condition(live, "Ready");
+	const char *message = json_string(ready, "message"), *status = json_string(ready, "status");
+
+	if (status != NULL && strcmp(status, "True") == 0)
+		return READY;
+	snprintf(why, WHY_MAX, "not Ready: %s",
+	         message != NULL && message[0] != '\0' ? message
+	                                               : "its controller has said nothing");
+	return NOT_YET;
+}
+
+/* Jobs of the storage stage: they prepare the file system. */
+static enum readiness prepared(const cJSON *live, char why[WHY_MAX])
+{
+	const char *message = json_string(object_condition(live, "Failed"), "message");
+
+	if (object_holds(live, "Complete"))
+		return READY;
+	if (object_holds(live, "Failed")) {
+		snprintf(why, WHY_MAX, "it failed: %s",
+		         message != NULL ? message : "no reason given");
+		return NEVER;
+	}
+	snprintf(why, WHY_MAX, "it has not ended");
+	return NOT_YET;
+}
+
+static const struct {
+	const char *resource;
+	enum readiness (*judge)(const cJSON *live, char why[WHY_MAX]);
+} judges[] = {
+	{"daemonsets.apps", daemonset},
+	{"deployments.apps", deployment},
+	{"persistentvolumeclaims", claim},
+	{"nodepools.karpenter.sh", conditioned},
+	{"ec2nodeclasses.karpenter.k8s.aws", conditioned},
+	{"jobs.batch", prepared},
+};
+
+enum readiness object_readiness(const cJSON *live, char why[WHY_MAX])
+{
+	const struct kind_row *row = kind_of(live);
+
+	why[0] = '\0';
+	for (size_t i = 0; row != NULL && i < ARRAY_LEN(judges); i++)
+		if (strcmp(judges[i].resource, row->resource) == 0)
+			return judges[i].judge(live, why);
+	return READY;
+}
+
+/* The first object that is not ready, or cannot be; READY when there is none. */
+static enum readiness stage_readiness(const struct stage *stage, const cJSON *live,
+                                      struct strbuf *ret_why)
+{
+	enum readiness worst = READY;
+
+	for (const cJSON *item = stage->items->child; item != NULL; item = item->next) {
+		const cJSON *there = object_find(live, item);
+		char why[WHY_MAX] = "it was deleted while slipway waited";
+		enum readiness now = there != NULL ? object_readiness(there, why) : NEVER;
+
+		if (now <= worst)
+			continue;
+		worst = now;
+		strbuf_reset(ret_why);
+		strbuf_addf(ret_why, "%s '%s': %s", json_string(item, "kind"), object_name(item),
+		            why);
+	}
+	return worst;
+}
+
+/* A stage as a List for kubectl's standard input. */
+static void print_list(const struct stage *stage, struct strbuf *sb)
+{
+	AUTO(json) cJSON *list = cJSON_CreateObject();
+
+	json_add_string(list, "apiVersion", "v1");
+	json_add_string(list, "kind", "List");
+	cJSON_AddItemReferenceToObject(list, "items", stage->items);
+	json_print(list, sb);
+}
+
+static int look(struct kubectl *k, const char *input, cJSON **ret, struct err *err)
+{
+	static const char *const get[] = {"get", "-f",   "-", "--ignore-not-found",
+	                                  "-o",  "json", NULL};
+
+	return kubectl_list(k, get, input, ret, err);
+}
+
+static int await_items(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
+                       struct err *err)
+{
+	AUTO(strbuf)
+	struct strbuf input = STRBUF_INIT(0), why = STRBUF_INIT(1024), said = STRBUF_INIT(1024);
+
+	print_list(stage, &input);
+	for (;;) {
+		AUTO(json) cJSON *live = NULL;
+
+		if (look(k, strbuf_str(&input), &live, err) != 0)
+			return -1;
+		switch (stage_readiness(stage, live, &why)) {
+		case READY:
+			return 0;
+		case NEVER:
+			return err_set(err, ERR_SERVER, "%s", strbuf_str(&why));
+		case NOT_YET:
+			break;
+		}
+		if (k->clock->now_ms(k->clock) >= opts->deadline_ms) {
+			err_set(err, ERR_NETWORK, "not ready in time: %s", strbuf_str(&why));
+			return err_hint(err, "Run the same command again: it goes on from here. "
+			                     "--timeout waits longer.");
+		}
+		if (strcmp(strbuf_str(&why), strbuf_str(&said)) != 0)
+			progress_await(k->progress, "%s", strbuf_str(&why));
+		strbuf_reset(&said);
+		strbuf_adds(&said, strbuf_str(&why));
+		k->clock->sleep_ms(k->clock, POLL_MS);
+	}
+}
+
+int stage_await(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
+                struct err *err)
+{
+	int rc;
+
+	progress_stage(k->progress, stage->name, "waiting", "%s", "");
+	rc = await_items(k, stage, opts, err);
+	progress_stage(k->progress, stage->name, rc == 0 ? "ready" : "failed", "%s", "");
+	return rc;
+}

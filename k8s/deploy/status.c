@@ -1,0 +1,271 @@
+/* From objects to a status: stages, pods, nodes and money. The job is status_job.c's. */
+#include "k8s/deploy/status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/text.h"
+#include "base/timestamp.h"
+#include "k8s/deploy/status_job.h"
+
+enum { TEXT_SHOWN_MAX = 300 };
+
+const char *status_clean(struct arena *a, const char *text)
+{
+	size_t len = text != NULL ? strnlen(text, TEXT_SHOWN_MAX) : 0;
+	char *copy;
+
+	if (text == NULL)
+		return NULL;
+	while (len > 0 && !text_is_utf8(text, len))
+		len--;
+	copy = arena_strndup(a, text, len);
+	for (char *c = copy; *c != '\0'; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = ' ';
+	return copy;
+}
+
+int64_t status_age(const cJSON *object, int64_t now_ms)
+{
+	const char *text = json_string(json_get(object, "metadata"), "creationTimestamp");
+	int64_t ms;
+
+	if (text == NULL || !timestamp_iso8601(text, &ms) || ms > now_ms)
+		return -1;
+	return (now_ms - ms) / 1000;
+}
+
+/* ---- stages ---- */
+
+static bool knows(const cJSON *resources, const cJSON *object)
+{
+	const struct kind_row *row = kind_of(object);
+	const cJSON *item;
+
+	for (item = resources != NULL ? resources->child : NULL; item != NULL; item = item->next)
+		if (row != NULL && cJSON_IsString(item) &&
+		    strcmp(item->valuestring, row->resource) == 0)
+			return true;
+	return resources == NULL;
+}
+
+/* A namespace that somebody else made, and the fleet uses. */
+static bool is_used_namespace(const cJSON *wanted, const cJSON *owned)
+{
+	const char *kind = json_string(wanted, "kind"), *name = object_name(wanted);
+	const cJSON *item;
+
+	if (kind == NULL || name == NULL || strcmp(kind, "Namespace") != 0)
+		return false;
+	for (item = owned != NULL ? owned->child : NULL; item != NULL; item = item->next) {
+		const char *namespace = object_namespace(item);
+
+		if (namespace != NULL && strcmp(namespace, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Is one object there, and what is it waiting for? */
+static void read_object(const struct status_input *in, const cJSON *wanted, struct arena *a,
+                        struct status_stage *s)
+{
+	const cJSON *live = in->owned != NULL ? object_find(in->owned, wanted) : NULL;
+	const char *kind = json_string(wanted, "kind"), *name = object_name(wanted);
+	char why[WHY_MAX];
+
+	s->planned++;
+	if (live == NULL && is_used_namespace(wanted, in->owned)) {
+		s->there++;
+		return;
+	}
+	if (live != NULL) {
+		s->there++;
+		if (object_readiness(live, why) == READY)
+			return;
+	} else if (knows(in->resources, wanted)) {
+		snprintf(why, sizeof(why), "it is not there");
+	} else {
+		snprintf(why, sizeof(why), "the cluster does not know such objects");
+	}
+	s->state = STAGE_WAITING;
+	if (s->why[0] == '\0')
+		s->why = status_clean(a, arena_printf(a, "%s '%s': %s", kind != NULL ? kind : "?",
+		                                      name != NULL ? name : "?", why));
+}
+
+/* The job's stage is as far as its job is. */
+static void read_job_stage(const struct status *s, struct status_stage *stage)
+{
+	static const enum stage_state states[] = {STAGE_ABSENT, STAGE_WAITING, STAGE_READY,
+	                                          STAGE_READY, STAGE_WAITING};
+
+	stage->state = states[s->phase];
+	stage->why = s->phase == JOB_ABSENT    ? "no job is there"
+	             : s->phase == JOB_WAITING ? "the job does not run yet"
+	             : s->phase == JOB_FAILED  ? "the job failed"
+	                                       : "";
+}
+
+static void read_stages(const struct status_input *in, struct arena *a, struct status *s)
+{
+	for (size_t i = 0; in->stages != NULL && i < in->stages->n; i++) {
+		const struct stage *stage = &in->stages->at[i];
+		struct status_stage *ret = &s->stages[s->n_stages++];
+
+		*ret = (struct status_stage){.name = stage->name, .state = STAGE_READY, .why = ""};
+		for (const cJSON *o = stage->items->child; o != NULL; o = o->next)
+			read_object(in, o, a, ret);
+		if (strcmp(stage->name, "jobs") == 0)
+			read_job_stage(s, ret);
+		else if (ret->there == 0 && ret->planned > 0)
+			*ret = (struct status_stage){stage->name, STAGE_ABSENT, 0, ret->planned,
+			                             "nothing of it is there"};
+	}
+}
+
+/* ---- nodes ---- */
+
+static const char *node_label(const cJSON *node, const char *key, struct arena *a)
+{
+	return status_clean(a, object_label(node, key));
+}
+
+/* Why a node or a claim is not ready: the first condition that says so. */
+static const char *not_ready(const cJSON *object, struct arena *a)
+{
+	const cJSON *list = json_get(json_get(object, "status"), "conditions"), *item;
+
+	for (item = cJSON_IsArray(list) ? list->child : NULL; item != NULL; item = item->next) {
+		const char *status = json_string(item, "status");
+		const char *message = json_string(item, "message");
+
+		if (status != NULL && strcmp(status, "True") != 0 && message != NULL &&
+		    message[0] != '\0' && json_string(item, "type") != NULL &&
+		    strcmp(json_string(item, "type"), "Ready") == 0)
+			return status_clean(a, message);
+	}
+	return "not Ready yet";
+}
+
+static bool is_claim(const cJSON *object)
+{
+	const char *kind = json_string(object, "kind");
+
+	return kind != NULL && strcmp(kind, "NodeClaim") == 0;
+}
+
+static struct status_node read_node(const cJSON *o, const struct status *s, struct arena *a)
+{
+	const char *name = object_name(o);
+	struct status_node n = {
+		.name = name != NULL ? status_clean(a, name) : "?",
+		.type = node_label(o, "node.kubernetes.io/instance-type", a),
+		.zone = node_label(o, "topology.kubernetes.io/zone", a),
+		.capacity = node_label(o, "karpenter.sh/capacity-type", a),
+		.age_s = status_age(o, s->now_ms),
+		.ready = object_holds(o, "Ready"),
+		.claim = is_claim(o),
+		.why = "",
+		.micros = -1,
+	};
+
+	if (!n.ready)
+		n.why = not_ready(o, a);
+	if (s->prices != NULL)
+		prices_instance(s->prices, n.type, n.capacity, &n.micros);
+	return n;
+}
+
+/* A claim whose node is there would be the same machine twice. */
+static bool has_node(const cJSON *claim)
+{
+	return json_string(json_get(claim, "status"), "nodeName") != NULL;
+}
+
+/* A claim costs nothing before EC2 has launched its instance. */
+static bool costs(const cJSON *o)
+{
+	return !is_claim(o) || json_string(json_get(o, "status"), "providerID") != NULL;
+}
+
+static void read_nodes(const struct status_input *in, struct arena *a, struct status *s)
+{
+	int max = in->nodes != NULL ? cJSON_GetArraySize(in->nodes) : 0;
+
+	s->nodes = arena_calloc(a, (size_t)max, sizeof(*s->nodes));
+	for (const cJSON *o = max > 0 ? in->nodes->child : NULL; o != NULL; o = o->next) {
+		if (is_claim(o) && has_node(o))
+			continue;
+		struct status_node n = read_node(o, s, a);
+
+		if (n.micros >= 0 && costs(o))
+			s->micros += n.micros;
+		else if (costs(o))
+			s->unknown++;
+		s->nodes[s->n_nodes++] = n;
+	}
+}
+
+/* ---- storage ---- */
+
+/* "1200Gi", "2Ti"; 0 when it is no such size. */
+static int64_t gib_of(const char *text)
+{
+	size_t digits = text != NULL ? strspn(text, "0123456789") : 0;
+	int64_t n;
+
+	if (digits == 0 || digits > 7 || !text_int64(text, digits, &n))
+		return 0;
+	if (strcmp(text + digits, "Gi") == 0)
+		return n;
+	return strcmp(text + digits, "Ti") == 0 ? n * 1024 : 0;
+}
+
+int64_t claim_gib(const cJSON *owned)
+{
+	const cJSON *o;
+
+	for (o = owned != NULL ? owned->child : NULL; o != NULL; o = o->next) {
+		const char *kind = json_string(o, "kind");
+		const cJSON *status = json_get(o, "status");
+		const cJSON *asked =
+			json_get(json_get(json_get(o, "spec"), "resources"), "requests");
+		int64_t gib;
+
+		if (kind == NULL || strcmp(kind, "PersistentVolumeClaim") != 0)
+			continue;
+		gib = gib_of(json_string(json_get(status, "capacity"), "storage"));
+		return gib > 0 ? gib : gib_of(json_string(asked, "storage"));
+	}
+	return 0;
+}
+
+static void read_storage(const struct status_input *in, struct status *s)
+{
+	s->storage_gib = claim_gib(in->owned);
+	s->storage_micros = -1;
+	if (s->storage_gib == 0)
+		return;
+	if (s->prices != NULL && prices_storage(s->prices, s->storage_gib, &s->storage_micros))
+		s->micros += s->storage_micros;
+	else
+		s->unknown++;
+}
+
+void status_read(const struct status_input *in, struct arena *a, struct status *ret)
+{
+	*ret = (struct status){.fleet = in->fleet,
+	                       .prices = in->prices,
+	                       .now_ms = in->now_ms,
+	                       .log_problem = status_clean(a, in->log_problem)};
+	status_read_job(in, a, ret);
+	status_read_history(in, a, ret);
+	read_stages(in, a, ret);
+	read_nodes(in, a, ret);
+	read_storage(in, ret);
+	trainlog_read(in->log != NULL ? in->log : "", in->log != NULL ? strlen(in->log) : 0,
+	              &ret->log);
+}

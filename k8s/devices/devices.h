@@ -1,0 +1,28 @@
+/*
+ * The parts of 20-devices: what makes accelerators and EFA interfaces something a pod can ask for.
+ * For k8s/devices/devices.c and plugin_*.c only.
+ */
+#ifndef SLIPWAY_K8S_DEVICES_DEVICES_H
+#define SLIPWAY_K8S_DEVICES_DEVICES_H
+
+#include "k8s/object/render.h"
+
+extern const struct k8s_renderer devices_renderer;
+
+#define DEVICES_NAMESPACE "kube-system"
+#define KUBELET_PLUGINS   "/var/lib/kubelet/device-plugins"
+
+/* What pods set as schedulerName when they take part of a node's Neuron devices. */
+#define NEURON_SCHEDULER "slipway-neuron"
+
+/* DRA's DeviceClass of whole NVIDIA devices, and the template that a target's pods claim by. */
+#define NVIDIA_DEVICE_CLASS "gpu.nvidia.com"
+const char *dra_template_name(const struct fleet_target *target, struct arena *a);
+
+void render_nvidia_plugin(const struct fleet *fleet, struct k8s_output *out);
+void render_neuron_plugin(const struct fleet *fleet, struct k8s_output *out);
+void render_neuron_scheduler(const struct fleet *fleet, struct k8s_output *out);
+void render_efa_plugin(const struct fleet *fleet, struct k8s_output *out);
+void render_nvidia_dra(const struct fleet *fleet, struct k8s_output *out);
+
+#endif

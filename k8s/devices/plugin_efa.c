@@ -1,0 +1,39 @@
+/*
+ * The EFA device plugin: the interfaces that bypass TCP between nodes. Its chart tolerates no
+ * taint of ours, which is the usual reason why a tainted node shows no EFA.
+ */
+#include "k8s/devices/devices.h"
+#include "k8s/object/eks_registry.h"
+#include "k8s/object/workload.h"
+
+/* Chart v0.5.30 of aws/eks-charts, read 2026-11-21. */
+static const char tag[] = "eks/aws-efa-k8s-device-plugin:v0.5.20";
+static const char name[] = "aws-efa-k8s-device-plugin";
+
+static bool wanted(const struct fleet_target *target)
+{
+	return target->efa > 0;
+}
+
+void render_efa_plugin(const struct fleet *fleet, struct k8s_output *out)
+{
+	const char *image = arena_printf(&out->arena, "%s/%s",
+	                                 eks_registry(fleet->cluster->region, &out->arena), tag);
+	struct workload_opts opts = {.namespace = DEVICES_NAMESPACE,
+	                             .name = name,
+	                             .image = image,
+	                             .priority = PRIORITY_NODE};
+	struct workload w;
+
+	k8s_file(out, "efa.yaml",
+	         "EFA device plugin: offers vpc.amazonaws.com/efa on pools whose pods ask for it.\n"
+	         "The nodes' security group must allow all traffic from and to itself.");
+	k8s_daemonset(out, &opts, &w);
+	json_add_bool(w.pod, "hostNetwork", true);
+	workload_on_pools(&w, fleet, wanted);
+	k8s_privileged(w.container);
+	k8s_overhead_resources(w.container, name);
+	workload_host_path(&w, "device-plugins", KUBELET_PLUGINS, NULL);
+	workload_host_path(&w, "infiniband", "/dev/infiniband", NULL);
+	workload_host_path(&w, "neuron", "/opt/aws/neuron", "DirectoryOrCreate");
+}

@@ -1,0 +1,47 @@
+/*
+ * AWS Neuron's device plugin and its rights.
+ */
+#include "base/attr.h"
+#include "k8s/devices/devices.h"
+#include "k8s/object/workload.h"
+
+/* The version that eksctl 0.230 ships, read 2026-11-21. */
+static const char image[] = "public.ecr.aws/neuron/neuron-device-plugin:2.23.30.0";
+static const char name[] = "neuron-device-plugin";
+
+static const struct rbac_rule rules[] = {
+	{"", "nodes", "get,list,watch"},
+	{"", "nodes/status", "patch,update"},
+	{"", "events", "create,patch"},
+	{"", "pods", "get,list,watch,patch,update"},
+};
+
+static bool wanted(const struct fleet_target *target)
+{
+	return target->accelerator == ACCELERATOR_NEURON;
+}
+
+void render_neuron_plugin(const struct fleet *fleet, struct k8s_output *out)
+{
+	struct workload_opts opts = {.namespace = DEVICES_NAMESPACE,
+	                             .name = name,
+	                             .account = name,
+	                             .image = image,
+	                             .priority = PRIORITY_NODE};
+	struct workload w;
+
+	k8s_file(out, "neuron.yaml",
+	         "Neuron device plugin: offers aws.amazon.com/neuron (devices) and\n"
+	         "aws.amazon.com/neuroncore (cores) on the Trainium pools.");
+	k8s_service_account(out, DEVICES_NAMESPACE, name);
+	k8s_cluster_role(out, name, rules, ARRAY_LEN(rules));
+	k8s_bind(out, name, name, DEVICES_NAMESPACE, name);
+	k8s_daemonset(out, &opts, &w);
+	workload_on_pools(&w, fleet, wanted);
+	workload_env(&w, "KUBECONFIG", "/etc/kubernetes/kubelet.conf");
+	workload_env_field(&w, "NODE_NAME", "spec.nodeName");
+	k8s_drop_all(w.container);
+	k8s_overhead_resources(w.container, name);
+	workload_host_path(&w, "device-plugins", KUBELET_PLUGINS, NULL);
+	workload_host_path(&w, "infa-map", "/run", NULL);
+}

@@ -1,0 +1,255 @@
+/*
+ * The field tables of `fleet`: one mapping per target, all of one form.
+ */
+#include <string.h>
+
+#include "base/text.h"
+#include "k8s/fleet/fields.h"
+#include "k8s/fleet/grammar.h"
+
+const char *const fleet_target_names[FLEET_TARGETS] = {"trn1", "trn2", "p4d", "p5",
+                                                       "g5",   "g6",   "g5g"};
+
+static void decode_capacity(struct fields_context *c, const struct yaml_node *node, void *member)
+{
+	static const char *const names[] = {"spot", "on-demand", "reserved"};
+	unsigned *bits = member;
+
+	if (node->kind != YAML_SEQUENCE || node->n_items == 0) {
+		diag_hint(c->diags, fields_problem(c, node, "capacity: expected a list"),
+		          "write one or more of spot, on-demand and reserved, as in [spot, "
+		          "on-demand]");
+		return;
+	}
+	for (size_t i = 0; i < node->n_items; i++) {
+		int choice = decode_choice(c, node->items[i], "capacity", names, ARRAY_LEN(names));
+
+		if (choice >= 0 && (*bits & 1U << choice) != 0)
+			fields_problem(c, node->items[i], "capacity: '%s' appears twice",
+			               names[choice]);
+		if (choice >= 0)
+			*bits |= 1U << choice;
+	}
+}
+
+/* A count of interfaces, or true / false for all and none. */
+static void decode_efa(struct fields_context *c, const struct yaml_node *node, void *member)
+{
+	int64_t *efa = member;
+	bool all;
+
+	if (node->kind == YAML_SCALAR && yaml_is_bool(node, &all)) {
+		*efa = all ? EFA_ALL : 0;
+		return;
+	}
+	if (node->kind == YAML_SCALAR && text_int64(node->text, strlen(node->text), efa) &&
+	    *efa >= 0 && *efa <= 64)
+		return;
+	*efa = EFA_AUTO;
+	diag_hint(c->diags, fields_problem(c, node, "efa: expected a count of interfaces"),
+	          "write true for all of the instance's, false for none, or a number");
+}
+
+static const struct field volume_rows[] = {
+	CUSTOM_AT(struct volume_section, size_gib, decode_gib, GIB_SCHEMA, "Gi", "size",
+                  "Size of the root volume.", .fallback_doc = "200Gi"),
+	NUMBER_AT(struct volume_section, iops, "iops", "IOPS of gp3.", .min = 3000, .max = 80000,
+                  .fallback_doc = "gp3's own"),
+	NUMBER_AT(struct volume_section, throughput, "throughput", "MiB/s of gp3.", .min = 125,
+                  .max = 2000, .fallback_doc = "gp3's own"),
+	TEXT(struct volume_section, kms_key, "kms_key", "KMS key that encrypts it, by ARN.",
+             .check = check_kms_key, .fallback_doc = "the account's"),
+};
+
+static const struct field_table volume_fields =
+	FIELD_TABLE(struct volume_section, "volume", volume_rows,
+                    "The nodes' root volume: gp3, always encrypted.", .shorthand = "size");
+
+static const struct field reservation_rows[] = {
+	FIELD_STRINGS(struct reservation_section, ids, "ids", "Capacity reservations, cr-....",
+                      .flags = FIELD_LITERAL, .check = check_reservation),
+	FIELD_MAP(struct reservation_section, tags, "tags", "Tags that reservations must have.",
+                  .flags = FIELD_LITERAL),
+	TEXT(struct reservation_section, owner, "owner", "Account that owns them.",
+             .check = check_account),
+};
+
+static const struct field_table reservation_fields =
+	FIELD_TABLE(struct reservation_section, "reservation", reservation_rows,
+                    "Which capacity reservations `reserved` means.", .has_pos = true,
+                    .pos_offset = offsetof(struct reservation_section, at));
+
+static const struct field ami_rows[] = {
+	TEXT(struct ami_section, alias, "alias",
+             "Family and version, as in al2023@v20261105; pin it in production.",
+             .check = check_ami_alias),
+	TEXT(struct ami_section, id, "id", "One AMI, ami-....", .check = check_ami),
+	TEXT(struct ami_section, ssm, "ssm", "SSM parameter that holds the AMI's id.",
+             .check = check_ssm),
+};
+
+static const struct field_table ami_fields = FIELD_TABLE(
+	struct ami_section, "ami", ami_rows, "The nodes' machine image: one of these.",
+	.has_pos = true, .pos_offset = offsetof(struct ami_section, at), .shorthand = "alias");
+
+static const struct field limits_rows[] = {
+	NUMBER_AT(struct limits_section, nodes, "nodes", "Most nodes.", .min = 1, .max = 10000),
+	NUMBER_AT(struct limits_section, devices, "devices", "Most accelerators.", .min = 1,
+                  .max = 1000000),
+	NUMBER_AT(struct limits_section, cpu, "cpu", "Most vCPUs.", .min = 1, .max = 10000000),
+	CUSTOM_AT(struct limits_section, memory_gib, decode_gib, GIB_SCHEMA, "Gi", "memory",
+                  "Most memory."),
+};
+
+static const struct field_table limits_fields =
+	FIELD_TABLE(struct limits_section, "limits", limits_rows,
+                    "What the pool may not exceed; by default what the job needs.", .has_pos = true,
+                    .pos_offset = offsetof(struct limits_section, at));
+
+static void check_target(struct fields_context *c, const struct yaml_node *node, void *object)
+{
+	struct target_section *target = object;
+
+	target->has_efa = node->kind == YAML_MAPPING && yaml_get(node, "efa") != NULL;
+	if (!target->has_efa)
+		target->efa = EFA_AUTO;
+	if (target->capacity == 0)
+		target->capacity = CAPACITY_ON_DEMAND;
+	if (target->volume.size_gib == 0)
+		target->volume.size_gib = 200;
+	if (target->expire_after == NULL)
+		target->expire_after = "Never";
+	if (target->consolidate_after == NULL)
+		target->consolidate_after = "5m";
+	if (target->ami.set &&
+	    (target->ami.alias != NULL) + (target->ami.id != NULL) + (target->ami.ssm != NULL) != 1)
+		diag_hint(c->diags,
+		          diags_add(c->diags, DIAG_ERROR, target->ami.at,
+		                    "ami: one of alias, id and ssm is needed"),
+		          "write ami: al2023@v20261105");
+}
+
+static const struct field rows[] = {
+	NUMBER_AT(struct target_section, weight, "weight",
+                  "Order among the targets: the highest comes first.", .min = 1, .max = 100,
+                  .fallback = 50, .fallback_doc = "50"),
+	TEXT(struct target_section, reason, "reason",
+             "Why it may have the weight of another target."),
+	CUSTOM_AT(struct target_section, instances, decode_placed, STRINGS_SCHEMA, "list of texts",
+                  "instances",
+                  "Instance types; a pod is sized for the first, and lands on any that holds it.",
+                  .fallback_doc = "every size"),
+	CUSTOM_AT(struct target_section, capacity, decode_capacity, STRINGS_SCHEMA,
+                  "list of spot, on-demand, reserved", "capacity", "Kinds of capacity.",
+                  .fallback_doc = "[on-demand]"),
+	FIELD_OBJECT(struct target_section, reservation, struct reservation_section,
+                     &reservation_fields, "reservation",
+                     "Which capacity reservations `reserved` means.",
+                     .count_offset = offsetof(struct target_section, reservation.set)),
+	TEXT_AT(struct target_section, zone, "zone", "Availability zone of the pool.",
+                .check = check_zone, .fallback_doc = "cluster.zone"),
+	NUMBER_AT(struct target_section, devices, "devices", "Accelerators per pod.", .min = 1,
+                  .max = 64, .fallback_doc = "all of the first instance"),
+	CUSTOM_AT(struct target_section, efa, decode_efa, "{\"type\":[\"boolean\",\"integer\"]}",
+                  "true, false or a number", "efa", "EFA interfaces per pod.",
+                  .fallback_doc = "all, when the job has several nodes"),
+	FIELD_BOOL(struct target_section, hugepages, "hugepages",
+                   "Ask for huge pages beside EFA. Karpenter learns of them by a NodeOverlay, "
+                   "which is "
+                   "behind a feature gate.",
+                   .pos_offset = offsetof(struct target_section, hugepages_at),
+                   .fallback_doc = "false"),
+	NUMBER_AT(struct target_section, nodes, "nodes", "Nodes of the job on this target.",
+                  .min = 1, .max = 1000, .fallback_doc = "job.nodes"),
+	FIELD_OBJECT(struct target_section, limits, struct limits_section, &limits_fields, "limits",
+                     "What the pool may not exceed.",
+                     .count_offset = offsetof(struct target_section, limits.set)),
+	FIELD_OBJECT(struct target_section, volume, struct volume_section, &volume_fields, "volume",
+                     "The nodes' root volume."),
+	FIELD_OBJECT(struct target_section, ami, struct ami_section, &ami_fields, "ami",
+                     "The nodes' machine image; by default al2023@latest, whose variant follows "
+                     "the accelerator.",
+                     .count_offset = offsetof(struct target_section, ami.set)),
+	TEXT_AT(struct target_section, placement_group, "placement_group",
+                "Name of an existing cluster placement group.", .check = check_cluster_name),
+	TEXT(struct target_section, expire_after, "expire_after",
+             "Age at which nodes are replaced.", .check = check_duration_never,
+             .fallback_doc = "Never"),
+	TEXT(struct target_section, consolidate_after, "consolidate_after",
+             "How long an empty node stays.", .check = check_duration_never, .fallback_doc = "5m"),
+	FIELD_BOOL(struct target_section, taint, "taint",
+                   "Keep pods away that do not ask for the accelerator.", .fallback = 1,
+                   .fallback_doc = "true"),
+	MAP_AT(struct target_section, labels, "labels", "Labels of the nodes.",
+               .check_key = check_node_label_key, .check = check_label_value),
+	MAP_AT(struct target_section, annotations, "annotations", "Annotations of the nodes.",
+               .check_key = check_label_key, .check = check_annotation_value),
+	FIELD_MAP(struct target_section, env, "env",
+                  "Environment variables of the job on this target.", .flags = FIELD_LITERAL,
+                  .check_key = check_env_name),
+	FIELD_STRINGS(struct target_section, args, "args",
+                      "Arguments after job.args on this target.", .flags = FIELD_LITERAL),
+};
+
+static const struct field_table target_fields =
+	FIELD_TABLE(struct target_section, "target", rows,
+                    "A kind of machine the job may run on. A number alone is its weight.",
+                    .has_pos = true, .pos_offset = offsetof(struct target_section, at),
+                    .shorthand = "weight", .check = check_target);
+
+static const struct field failover_rows[] = {
+	FIELD_BOOL(struct failover_section, enabled, "enabled",
+                   "Move a job that has not begun to the next target when one has no capacity.",
+                   .fallback = 1, .fallback_doc = "true"),
+	TEXT(struct failover_section, after, "after",
+             "How long Karpenter or EC2 must have told of missing capacity: time for it to try "
+             "every instance type, zone and kind of capacity of the pool.",
+             .check = check_duration, .fallback_doc = "3m"),
+	TEXT(struct failover_section, unschedulable, "unschedulable",
+             "How long pods may have no node, and none on its way, whatever the reason.",
+             .check = check_duration, .fallback_doc = "10m"),
+	TEXT(struct failover_section, boot, "boot",
+             "How long a node may take to become ready, and a pod on it to start.",
+             .check = check_duration, .fallback_doc = "20m"),
+	TEXT(struct failover_section, backoff, "backoff",
+             "First pause of --keep-trying after all targets; it doubles up to 32 times this.",
+             .check = check_duration, .fallback_doc = "1m"),
+	TEXT_AT(struct failover_section, image, "image",
+                "Image with slipway and kubectl, by digest: what `slipway deploy --in-cluster` "
+                "runs.",
+                .check = check_image_ref),
+};
+
+static const struct field_table failover_fields =
+	FIELD_TABLE(struct failover_section, "failover", failover_rows,
+                    "When `slipway deploy` gives a target up for the next one by weight.");
+
+static void check_fleet(struct fields_context *c, const struct yaml_node *node, void *object UNUSED)
+{
+	if (node->kind == YAML_MAPPING &&
+	    node->n_pairs == (size_t)(yaml_get(node, "failover") != NULL))
+		diag_hint(c->diags, fields_problem(c, node, "fleet: no target"),
+		          "name at least one of trn1, p4d, g5 and g5g");
+}
+
+#define TARGET(i, key_, doc_)                                                                      \
+	FIELD_OBJECT(struct fleet_section, target[i], struct target_section, &target_fields, key_, \
+	             doc_, .count_offset = offsetof(struct fleet_section, has[i]))
+
+/* In the order of fleet_target_names. */
+static const struct field fleet_rows[] = {
+	TARGET(0, "trn1", "AWS Trainium: trn1 and trn1n."),
+	TARGET(1, "trn2", "AWS Trainium2 (outlook)."),
+	TARGET(2, "p4d", "NVIDIA A100: p4d and p4de."),
+	TARGET(3, "p5", "NVIDIA H100 and H200: p5, p5e and p5en (outlook)."),
+	TARGET(4, "g5", "NVIDIA A10G: g5."),
+	TARGET(5, "g6", "NVIDIA L4 and L40S: g6 and g6e (outlook)."),
+	TARGET(6, "g5g", "NVIDIA T4G beside an arm64 processor: g5g."),
+	FIELD_OBJECT(struct fleet_section, failover, struct failover_section, &failover_fields,
+                     "failover", "When `slipway deploy` gives a target up for the next one."),
+};
+
+const struct field_table fleet_fields = FIELD_TABLE(
+	struct fleet_section, "fleet", fleet_rows,
+	"The machines the same job may run on; the highest weight comes first.", .has_pos = true,
+	.pos_offset = offsetof(struct fleet_section, at), .check = check_fleet);

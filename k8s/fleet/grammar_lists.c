@@ -1,0 +1,189 @@
+/*
+ * Closed lists of FSx, and the decoders that several sections share.
+ */
+#include <string.h>
+
+#include "base/text.h"
+#include "k8s/fleet/grammar.h"
+
+static bool among(const char *text, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(text, names[i]) == 0)
+			return true;
+	return false;
+}
+
+const char *check_deployment(const char *text, const char **ret_hint)
+{
+	static const char *const names[] = {"SCRATCH_1", "SCRATCH_2", "PERSISTENT_1",
+	                                    "PERSISTENT_2"};
+
+	*ret_hint = "write SCRATCH_1, SCRATCH_2, PERSISTENT_1 or PERSISTENT_2";
+	return among(text, names, ARRAY_LEN(names)) ? NULL : "is not a deployment type of FSx";
+}
+
+const char *check_storage_type(const char *text, const char **ret_hint)
+{
+	static const char *const names[] = {"SSD", "HDD"};
+
+	*ret_hint = "write SSD or HDD";
+	return among(text, names, ARRAY_LEN(names)) ? NULL : "is not a storage type of FSx";
+}
+
+const char *check_drive_cache(const char *text, const char **ret_hint)
+{
+	static const char *const names[] = {"NONE", "READ"};
+
+	*ret_hint = "write NONE or READ";
+	return among(text, names, ARRAY_LEN(names)) ? NULL : "is not a drive cache of FSx";
+}
+
+const char *check_compression(const char *text, const char **ret_hint)
+{
+	static const char *const names[] = {"NONE", "LZ4"};
+
+	*ret_hint = "write NONE or LZ4";
+	return among(text, names, ARRAY_LEN(names)) ? NULL : "is not a compression of FSx";
+}
+
+const char *check_auto_import(const char *text, const char **ret_hint)
+{
+	static const char *const names[] = {"NONE", "NEW", "NEW_CHANGED", "NEW_CHANGED_DELETED"};
+
+	*ret_hint = "write NONE, NEW, NEW_CHANGED or NEW_CHANGED_DELETED";
+	return among(text, names, ARRAY_LEN(names)) ? NULL : "is not an import policy of FSx";
+}
+
+const char *check_lustre_version(const char *text, const char **ret_hint)
+{
+	static const char *const names[] = {"2.10", "2.12", "2.15"};
+
+	*ret_hint = "write \"2.10\", \"2.12\" or \"2.15\"";
+	return among(text, names, ARRAY_LEN(names)) ? NULL : "is not a Lustre version of FSx";
+}
+
+const char *check_metadata(const char *text, const char **ret_hint)
+{
+	static const char *const names[] = {"AUTOMATIC", "USER_PROVISIONED"};
+
+	*ret_hint = "write AUTOMATIC or USER_PROVISIONED";
+	return among(text, names, ARRAY_LEN(names)) ? NULL : "is not a metadata mode of FSx";
+}
+
+const char *check_reclaim(const char *text, const char **ret_hint)
+{
+	static const char *const names[] = {"Retain", "Delete"};
+
+	*ret_hint = "write Retain or Delete";
+	return among(text, names, ARRAY_LEN(names)) ? NULL : "is not a reclaim policy";
+}
+
+enum { PLACED_MAX = 256 };
+
+void decode_placed(struct fields_context *c, const struct yaml_node *node, void *member)
+{
+	struct placed_list *list = member;
+
+	if (node->kind != YAML_SEQUENCE || node->n_items == 0) {
+		fields_problem(c, node, "expected a list of texts, and at least one");
+		return;
+	}
+	if (node->n_items > PLACED_MAX) {
+		fields_problem(c, node, "a list of more than %d", PLACED_MAX);
+		return;
+	}
+	list->at = arena_calloc(c->arena, node->n_items, sizeof(*list->at));
+	list->written = arena_calloc(c->arena, node->n_items, sizeof(*list->written));
+	list->pos = arena_calloc(c->arena, node->n_items, sizeof(*list->pos));
+	for (size_t i = 0; i < node->n_items; i++) {
+		const char *text = fields_text(c, node->items[i], "an entry");
+
+		if (text == NULL)
+			continue;
+		list->at[list->n] = text;
+		list->written[list->n] = node->items[i]->text;
+		list->pos[list->n++] = node->items[i]->at;
+	}
+}
+
+void check_placed(struct fields_context *c, const struct placed_list *list, const char *what,
+                  field_check check)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		const char *hint = NULL, *wrong = check(list->at[i], &hint);
+
+		if (wrong != NULL)
+			diag_hint(c->diags,
+			          diags_add(c->diags, DIAG_ERROR, list->pos[i], "%s: '%s' %s", what,
+			                    list->written[i], wrong),
+			          "%s", hint);
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(list->at[i], list->at[k]) == 0)
+				diags_add(c->diags, DIAG_ERROR, list->pos[i],
+				          "%s: '%s' appears twice", what, list->written[i]);
+	}
+}
+
+void decode_gib(struct fields_context *c, const struct yaml_node *node, void *member)
+{
+	const char *text = fields_text(c, node, "a size");
+
+	if (text == NULL || parse_gib(text, member))
+		return;
+	diag_hint(c->diags, fields_problem(c, node, "'%s' is not a size", node->text),
+	          "write whole GiB or TiB, as in 1200Gi or 2Ti");
+}
+
+void decode_cpu(struct fields_context *c, const struct yaml_node *node, void *member)
+{
+	const char *text = fields_text(c, node, "CPU");
+	size_t len = text != NULL ? strspn(text, "0123456789") : 0;
+	int64_t value;
+
+	if (text == NULL)
+		return;
+	if (len <= 6 && text_int64(text, len, &value) &&
+	    (text[len] == '\0' || strcmp(text + len, "m") == 0)) {
+		*(int64_t *)member = text[len] == 'm' ? value : value * 1000;
+		return;
+	}
+	diag_hint(c->diags, fields_problem(c, node, "'%s' is not an amount of CPU", node->text),
+	          "write whole CPUs or thousandths, as in 2 or 500m");
+}
+
+void decode_mib(struct fields_context *c, const struct yaml_node *node, void *member)
+{
+	const char *text = fields_text(c, node, "memory");
+	size_t len = text != NULL ? strspn(text, "0123456789") : 0;
+	int64_t value;
+
+	if (text == NULL)
+		return;
+	if (len <= 9 && text_int64(text, len, &value) &&
+	    (strcmp(text + len, "Mi") == 0 || strcmp(text + len, "Gi") == 0)) {
+		*(int64_t *)member = text[len] == 'G' ? value * 1024 : value;
+		return;
+	}
+	diag_hint(c->diags, fields_problem(c, node, "'%s' is not an amount of memory", node->text),
+	          "write whole MiB or GiB, as in 512Mi or 2Gi");
+}
+
+int decode_choice(struct fields_context *c, const struct yaml_node *node, const char *what,
+                  const char *const *names, size_t n)
+{
+	const char *text = fields_text(c, node, what);
+
+	if (text == NULL)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(text, names[i]) == 0)
+			return (int)i;
+	AUTO(strbuf) struct strbuf known = STRBUF_INIT(1024);
+
+	for (size_t i = 0; i < n; i++)
+		strbuf_addf(&known, "%s%s", i == 0 ? "" : i + 1 == n ? " or " : ", ", names[i]);
+	diag_hint(c->diags, fields_problem(c, node, "%s: '%s' is not known", what, node->text),
+	          "write %s", strbuf_str(&known));
+	return -1;
+}

@@ -1,0 +1,115 @@
+/*
+ * The resolved fleet: everything the renderers need, with every default filled in and every figure
+ * derived from the instance catalogue. fleet_resolve makes it from the sections and reports every
+ * contradiction with its position; renderers only read it and cannot fail.
+ *
+ * Plain values stand in the sections (fleet->cluster, ->storage, ->job, ->monitoring); what is
+ * derived stands here. All memory lives in the spec's arena; immutable after fleet_resolve.
+ */
+#ifndef SLIPWAY_K8S_FLEET_MODEL_H
+#define SLIPWAY_K8S_FLEET_MODEL_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "k8s/fleet/sections.h"
+#include "karpenter/catalogue/catalogue.h"
+
+enum karpenter_api { KARPENTER_V1, KARPENTER_V1BETA1, KARPENTER_V1ALPHA5 };
+
+struct taint {
+	const char *key, *value, *effect;
+};
+
+/* One target, resolved: one Karpenter pool, one job. */
+struct fleet_target {
+	const struct target_section *section;
+	const char *name; /* "trn1" */
+	enum accelerator accelerator;
+	const char *arch;                        /* "amd64" */
+	const struct instance *const *instances; /* the pool's, at least one, as listed */
+	size_t n_instances;
+	const struct instance *shape; /* the instance a pod is sized for: the first listed */
+
+	const char *pool; /* names of objects: NAME-TARGET */
+	const char *job;  /* NAME-TARGET too; the job's object */
+	const char *zone;
+	const char *capacity[3]; /* Karpenter's values, n_capacity of them */
+	size_t n_capacity;
+	const char *ami_alias; /* "al2023@latest", or NULL: ami.id or ami.ssm */
+	bool brings_plugin;    /* the image (Bottlerocket) runs NVIDIA's plugin itself */
+
+	/* What one pod of the job asks for: requests equal limits. */
+	const char *resource; /* "aws.amazon.com/neuron", "nvidia.com/gpu" */
+	int64_t devices;      /* whole node unless the spec says less */
+	bool whole_node;
+	int64_t efa;           /* vpc.amazonaws.com/efa; 0 = none */
+	int64_t hugepages_mib; /* hugepages-2Mi; 0 unless the spec asks: see hugepages_node_mib */
+	int64_t hugepages_node_mib;    /* what Karpenter is told that a node has; 0 = nothing */
+	int64_t cpu_milli, memory_mib; /* what DaemonSets leave, in the devices' share */
+	int64_t shm_mib;               /* /dev/shm, part of memory_mib */
+	int64_t processes;             /* ranks per pod: GPUs or NeuronCores */
+	int64_t nodes;                 /* pods of the job */
+	bool gang_needs_scheduler;     /* Neuron: part of a node, more than one device */
+
+	/* Limits of the pool. */
+	int64_t limit_nodes, limit_devices, limit_cpu, limit_memory_gib;
+
+	struct taint taints[2]; /* on nodes; pods tolerate each of them */
+	size_t n_taints;
+	struct taint startup_taints[2]; /* removed by the FSx driver */
+	size_t n_startup_taints;
+};
+
+/* When deploy gives a target up for the next one; see failover_section. */
+struct fleet_failover {
+	bool enabled;
+	int64_t after_ms, unschedulable_ms, boot_ms, backoff_ms;
+	const char *image; /* NULL = none */
+};
+
+struct pipeline;
+
+struct fleet {
+	const char *name; /* the spec's */
+	const char *file; /* the spec's file, for comments; base name */
+	const struct cluster_section *cluster;
+	const struct storage_section *storage; /* storage->fsx.set: there is a file system */
+	const struct job_section *job;         /* job->set */
+	const struct monitoring_section *monitoring;
+	struct fleet_target *targets; /* by falling weight, then name */
+	size_t n_targets;
+	struct fleet_failover failover;
+
+	const char *cluster_name, *namespace, *zone, *node_role, *discovery;
+	const char *account;  /* NULL when neither the spec nor an ECR repository tells it */
+	struct strlist zones; /* of the control plane, at least two */
+	int minor;            /* Kubernetes 1.MINOR */
+	const char *version;  /* "1.34" */
+	enum karpenter_api karpenter;
+	const char *karpenter_version; /* "1.14.1": what the cluster installs */
+	const char *image;             /* of the job: repository:tag[@digest] */
+	const char *queue;             /* Volcano queue */
+	const char *service_account;   /* of the job */
+	const char *claim;             /* PVC's name; NULL without file system */
+	const char *mount;             /* where pods see it */
+
+	/* Own exporters: only where Container Insights does not bring its own. */
+	bool own_dcgm, own_neuron_monitor;
+
+	const struct pipeline *pipeline; /* pipeline/model.h; NULL = none */
+
+	/* What there is somewhere in the fleet. */
+	bool has_nvidia, has_neuron, has_efa, has_arm64, has_amd64;
+};
+
+/* What the fleet has: which concerns there is something to render for. */
+bool fleet_has_cluster(const struct fleet *fleet);
+bool fleet_has_targets(const struct fleet *fleet);
+bool fleet_has_storage(const struct fleet *fleet);
+bool fleet_has_job(const struct fleet *fleet);        /* and targets to run it on */
+bool fleet_has_monitoring(const struct fleet *fleet); /* and targets to watch */
+
+/* Its pods claim devices by DRA instead of asking for the resource. */
+bool fleet_target_uses_dra(const struct fleet *fleet, const struct fleet_target *target);
+
+#endif

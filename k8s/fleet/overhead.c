@@ -1,0 +1,88 @@
+/*
+ * What runs on every node beside the job. Figures of the EKS add-ons are those of their charts'
+ * defaults (VPC CNI 50m and kube-proxy 100m of CPU without memory, CloudWatch's agent and Fluent
+ * Bit as in its chart 6.4), with room where a chart asks for nothing.
+ */
+#include <string.h>
+
+#include "base/attr.h"
+#include "k8s/fleet/overhead.h"
+
+static bool always(const struct fleet *fleet UNUSED, const struct fleet_target *target UNUSED)
+{
+	return true;
+}
+
+static bool on_nvidia(const struct fleet *fleet UNUSED, const struct fleet_target *target)
+{
+	return target->accelerator == ACCELERATOR_NVIDIA;
+}
+
+static bool on_neuron(const struct fleet *fleet UNUSED, const struct fleet_target *target)
+{
+	return target->accelerator == ACCELERATOR_NEURON;
+}
+
+static bool on_efa(const struct fleet *fleet UNUSED, const struct fleet_target *target)
+{
+	return target->shape->efa > 0;
+}
+
+static bool with_fsx(const struct fleet *fleet, const struct fleet_target *target UNUSED)
+{
+	return fleet->storage->fsx.set;
+}
+
+static bool with_insights(const struct fleet *fleet, const struct fleet_target *target UNUSED)
+{
+	return fleet->monitoring->container_insights;
+}
+
+static bool with_dcgm(const struct fleet *fleet, const struct fleet_target *target)
+{
+	return on_nvidia(fleet, target) && (fleet->own_dcgm || with_insights(fleet, target));
+}
+
+static bool with_neuron_monitor(const struct fleet *fleet, const struct fleet_target *target)
+{
+	return on_neuron(fleet, target) &&
+	       (fleet->own_neuron_monitor || with_insights(fleet, target));
+}
+
+const struct overhead overheads[] = {
+	{"aws-node", 50, 128, always},
+	{"kube-proxy", 100, 64, always},
+	{"eks-pod-identity-agent", 10, 32, always},
+	{"nvidia-device-plugin", 50, 100, on_nvidia},
+	{"neuron-device-plugin", 50, 100, on_neuron},
+	{"aws-efa-k8s-device-plugin", 10, 20, on_efa},
+	{"fsx-csi-node", 30, 120, with_fsx},
+	{"cloudwatch-agent", 250, 256, with_insights},
+	{"fluent-bit", 50, 64, with_insights},
+	{"dcgm-exporter", 250, 256, with_dcgm},
+	{"neuron-monitor", 250, 256, with_neuron_monitor},
+};
+const size_t n_overheads = ARRAY_LEN(overheads);
+
+const struct overhead *overhead_find(const char *name)
+{
+	for (size_t i = 0; i < n_overheads; i++)
+		if (strcmp(overheads[i].name, name) == 0)
+			return &overheads[i];
+	BUG("no DaemonSet is called '%s'", name);
+}
+
+void overhead_sum(const struct fleet *fleet, const struct fleet_target *target,
+                  int64_t *ret_cpu_milli, int64_t *ret_memory_mib)
+{
+	const struct reserve_section *reserve = &fleet->cluster->reserve;
+	int64_t cpu = reserve->cpu_milli, memory = reserve->memory_mib;
+
+	for (size_t i = 0; i < n_overheads; i++)
+		if (overheads[i].wanted(fleet, target)) {
+			cpu += overheads[i].cpu_milli;
+			memory += overheads[i].memory_mib;
+		}
+	*ret_cpu_milli = cpu;
+	*ret_memory_mib = memory;
+}

@@ -1,0 +1,303 @@
+/*
+ * The sections cluster, fleet, storage, job and monitoring of slipway.yaml as they were written:
+ * what the field tables (*_fields.c) decode into. Renderers read the resolved fleet of k8s/fleet/model.h,
+ * which points here for plain values. Texts are NULL, numbers 0 where the spec says nothing and
+ * there is no default. All memory lives in the spec's arena.
+ */
+#ifndef SLIPWAY_K8S_FLEET_SECTIONS_H
+#define SLIPWAY_K8S_FLEET_SECTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/doc/fields.h"
+#include "base/srcpos.h"
+#include "base/strlist.h"
+#include "base/strmap.h"
+
+/* A list of texts each of which a check may complain about. */
+struct placed_list {
+	const char **at;
+	const char **written; /* before variables: what messages show */
+	struct srcpos *pos;
+	size_t n;
+};
+
+enum device_mode { DEVICES_PLUGIN, DEVICES_DRA };
+enum pod_access { ACCESS_POD_IDENTITY, ACCESS_IRSA };
+
+/* Room on every node for DaemonSets that slipway does not render. */
+struct reserve_section {
+	int64_t cpu_milli, memory_mib;
+	struct srcpos cpu_milli_at, memory_mib_at;
+};
+
+struct cluster_section {
+	struct srcpos at;
+	bool set;
+	const char *name; /* default: the spec's name */
+	struct srcpos name_at;
+	const char *region;
+	struct srcpos region_at;
+	const char *zone; /* where file system and pools are */
+	struct srcpos zone_at;
+	struct srcpos zones_at;
+	struct placed_list zones; /* the control plane's; default: zone and a neighbour */
+	const char *version;      /* "1.34" */
+	struct srcpos version_at;
+	const char *karpenter; /* "v1", "v1beta1", "v1alpha5" or a version as "1.14" */
+	struct srcpos karpenter_at;
+	const char *namespace; /* of jobs and claims; default: the spec's name */
+	struct srcpos namespace_at;
+	enum device_mode devices;
+	struct srcpos devices_at;
+	enum pod_access access; /* how pods get AWS roles */
+	struct srcpos access_at;
+	const char *account; /* 12 digits; default: of an ECR image.repository */
+	struct srcpos account_at;
+	const char *role;      /* of nodes; default KarpenterNodeRole-CLUSTER */
+	const char *discovery; /* karpenter.sh/discovery tag; default: the cluster's name */
+	struct reserve_section reserve;
+	struct strmap tags; /* on every AWS resource */
+	struct srcpos tags_at;
+	struct strmap labels, annotations; /* on every object */
+	struct srcpos labels_at, annotations_at;
+};
+
+enum { CAPACITY_SPOT = 1, CAPACITY_ON_DEMAND = 2, CAPACITY_RESERVED = 4 };
+
+struct volume_section {
+	int64_t size_gib; /* root volume, default 200 */
+	struct srcpos size_gib_at;
+	int64_t iops, throughput; /* gp3: 3000..16000, 125..1000; 0 = AWS's default */
+	struct srcpos iops_at, throughput_at;
+	const char *kms_key; /* NULL = the account's default key; always encrypted */
+};
+
+struct reservation_section {
+	struct srcpos at;
+	struct strlist ids; /* cr-... */
+	struct strmap tags;
+	const char *owner; /* account */
+	bool set;
+};
+
+struct ami_section {
+	const char *alias; /* "al2023@v20261101", "bottlerocket@latest"; default al2023@latest */
+	const char *id;    /* ami-... */
+	const char *ssm;   /* an SSM parameter's name */
+	struct srcpos at;
+	bool set;
+};
+
+struct limits_section {
+	int64_t nodes, devices, cpu; /* 0 = default: what the job needs, see model.h */
+	int64_t memory_gib;
+	struct srcpos at, nodes_at, devices_at, cpu_at, memory_gib_at;
+	bool set;
+};
+
+struct target_section {
+	struct srcpos at;
+	int64_t weight; /* 1..100 */
+	struct srcpos weight_at;
+	const char *reason;           /* why two weights are equal; NULL = none */
+	struct placed_list instances; /* empty = every size of the family */
+	struct srcpos instances_at;
+	unsigned capacity; /* CAPACITY_* bits */
+	struct srcpos capacity_at;
+	struct reservation_section reservation;
+	const char *zone; /* default cluster.zone */
+	struct srcpos zone_at;
+	int64_t devices; /* per pod; 0 = all of the first instance */
+	struct srcpos devices_at;
+	int64_t efa; /* per pod; EFA_AUTO, EFA_ALL, 0 = off */
+	struct srcpos efa_at;
+	bool has_efa;  /* efa was written */
+	int64_t nodes; /* pods of the job; 0 = job.nodes */
+	struct srcpos nodes_at;
+	struct limits_section limits;
+	struct volume_section volume;
+	struct ami_section ami;
+	bool hugepages; /* ask for huge pages beside EFA */
+	struct srcpos hugepages_at;
+	const char *placement_group;
+	struct srcpos placement_group_at;
+	const char *expire_after;      /* "720h", "Never" (default) */
+	const char *consolidate_after; /* "5m" (default) */
+	bool taint; /* default true: only pods that ask for the accelerator land there */
+	struct strmap labels, annotations; /* on nodes */
+	struct srcpos labels_at, annotations_at;
+	struct strmap env;   /* added to the job's on this target */
+	struct strlist args; /* added after job.args on this target */
+};
+
+enum { EFA_AUTO = -1, EFA_ALL = -2, FLEET_TARGETS = 7 };
+
+/* When deploy gives a target up for the next one. */
+struct failover_section {
+	bool enabled;              /* default true */
+	const char *after;         /* "3m": lack of capacity was told for this long */
+	const char *unschedulable; /* "10m": pods had no node for this long */
+	const char *boot;          /* "20m": nodes that come are not ready, pods do not start */
+	const char *backoff;       /* "1m": first pause of --keep-trying */
+	const char *image;         /* slipway and kubectl, for deploy --in-cluster; NULL = none */
+	struct srcpos image_at;
+};
+
+struct fleet_section {
+	struct srcpos at;
+	bool set;
+	struct failover_section failover;
+	bool has[FLEET_TARGETS]; /* in the order of fleet_target_names */
+	struct target_section target[FLEET_TARGETS];
+};
+
+/* "trn1", "trn2", "p4d", "p5", "g5", "g6", "g5g" */
+extern const char *const fleet_target_names[FLEET_TARGETS];
+
+enum fsx_driver { FSX_DRIVER_MANIFESTS, FSX_DRIVER_ADDON, FSX_DRIVER_NONE };
+
+struct prepare_section {
+	bool set;
+	struct srcpos at;
+	const char *from;  /* s3://bucket/prefix; default: storage.fsx.import */
+	const char *image; /* default: the job's image runs `slipway-trainer prepare` */
+	struct strlist command, args;
+	const char *service_account_role; /* IAM role's ARN for reading S3 */
+};
+
+struct fsx_section {
+	struct srcpos at;
+	bool set;
+	int64_t size_gib;
+	struct srcpos size_gib_at;
+	const char *deployment; /* SCRATCH_1 | SCRATCH_2 | PERSISTENT_1 | PERSISTENT_2 */
+	struct srcpos deployment_at;
+	int64_t throughput; /* MB/s/TiB; 0 = none */
+	struct srcpos throughput_at;
+	const char *storage_type; /* SSD | HDD */
+	struct srcpos storage_type_at;
+	const char *drive_cache; /* NONE | READ, HDD only */
+	struct srcpos drive_cache_at;
+	const char *compression;     /* NONE | LZ4 (default) */
+	const char *import, *export; /* s3://... */
+	struct srcpos import_at, export_at;
+	const char *auto_import; /* NONE | NEW | NEW_CHANGED | NEW_CHANGED_DELETED */
+	struct srcpos auto_import_at;
+	const char *subnet; /* subnet-...; needed to create a file system */
+	struct placed_list security_groups;
+	struct srcpos subnet_at, security_groups_at;
+	const char *zone; /* of the subnet; default cluster.zone */
+	struct srcpos zone_at;
+	const char *kms_key;
+	int64_t backup_days;
+	struct srcpos backup_days_at;
+	const char *version; /* Lustre: 2.15 */
+	struct srcpos version_at;
+	const char *metadata; /* AUTOMATIC | USER_PROVISIONED */
+	struct srcpos metadata_at;
+	int64_t metadata_iops;
+	struct srcpos metadata_iops_at;
+	bool efa;
+	struct srcpos efa_at;
+	const char *id; /* fs-...: an existing file system (static volume) */
+	struct srcpos id_at;
+	const char *dns;        /* default ID.fsx.REGION.amazonaws.com */
+	const char *mount_name; /* Lustre mount name of the existing file system */
+	struct srcpos mount_name_at;
+	const char *mount;            /* path in pods: /data */
+	struct strlist mount_options; /* default [flock] */
+	const char *reclaim;          /* Retain (default) | Delete */
+	enum fsx_driver driver;
+	const char *driver_role; /* IAM role's ARN of the controller (irsa) */
+	struct strmap tags;
+	struct srcpos tags_at;
+	struct prepare_section prepare;
+};
+
+struct storage_section {
+	struct srcpos at;
+	bool set;
+	struct fsx_section fsx;
+};
+
+enum job_scheduler { SCHEDULER_VOLCANO, SCHEDULER_JOB, SCHEDULER_JOBSET, SCHEDULER_MPI };
+
+struct nettest_section {
+	bool set;
+	struct srcpos at;
+	int64_t nodes;      /* default 2 */
+	const char *image;  /* default public.ecr.aws/hpc-cloud/nccl-tests:latest */
+	int64_t floor_gbps; /* GB/s at the largest size; 0 = by instance */
+};
+
+struct job_section {
+	struct srcpos at;
+	bool set;
+	int64_t nodes; /* pods, default 1 */
+	struct srcpos nodes_at;
+	enum job_scheduler scheduler;
+	struct srcpos scheduler_at;
+	const char *queue; /* Volcano queue, default "default" ... */
+	struct srcpos queue_at;
+	bool create_queue;     /* render the queue too, or take it as there */
+	bool has_create_queue; /* the spec says which */
+	const char *image;     /* default: image.repository:image.tags[0] */
+	struct srcpos image_at;
+	const char *digest; /* sha256:... pins the image */
+	struct strlist command, args;
+	struct strmap env;
+	struct srcpos env_at;
+	int64_t retries;       /* restarts of the whole job, default 3 */
+	int64_t grace_seconds; /* SIGTERM to SIGKILL, default 120: the trainer's checkpoint */
+	int64_t shm_gib;       /* /dev/shm; 0 = a quarter of the pod's memory */
+	struct srcpos shm_gib_at;
+	int64_t ttl_seconds;         /* kept after the end, default 86400 */
+	int64_t deadline_seconds;    /* 0 = none */
+	const char *service_account; /* default: the spec's name */
+	struct srcpos service_account_at;
+	const char *role; /* IAM role's ARN for the job's service account; NULL = none */
+	const char *priority_class;
+	int64_t user, group;  /* default 65532 */
+	int64_t metrics_port; /* the trainer's Prometheus endpoint, default 9090 */
+	struct srcpos metrics_port_at;
+	struct strmap labels, annotations; /* on pods */
+	struct srcpos labels_at, annotations_at;
+	struct nettest_section network_test;
+};
+
+struct alarms_section {
+	bool set;
+	struct srcpos at;
+	const char *topic;    /* SNS topic's ARN */
+	int64_t idle_percent; /* utilisation below this is idle, default 5 */
+	int64_t idle_minutes; /* default 30 */
+};
+
+enum insights_mode { INSIGHTS_ADDON, INSIGHTS_MANIFESTS };
+
+struct monitoring_section {
+	struct srcpos at;
+	bool set;
+	bool container_insights;
+	struct srcpos container_insights_at;
+	enum insights_mode insights;
+	bool gpu, neuron; /* own DCGM exporter, own Neuron monitor */
+	struct srcpos gpu_at, neuron_at;
+	bool trainer; /* a Service with scrape annotations for the trainer's metrics */
+	struct alarms_section alarms;
+};
+
+struct fleet_sections {
+	struct cluster_section cluster;
+	struct fleet_section fleet;
+	struct storage_section storage;
+	struct job_section job;
+	struct monitoring_section monitoring;
+};
+
+extern const struct field_table cluster_fields, fleet_fields, storage_fields, job_fields,
+	monitoring_fields;
+
+#endif

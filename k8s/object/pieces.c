@@ -1,0 +1,74 @@
+/*
+ * Pieces that many objects share: tolerations, affinity to pools, requests, security contexts.
+ */
+#include <string.h>
+
+#include "base/attr.h"
+#include "k8s/fleet/overhead.h"
+#include "k8s/object/object.h"
+
+const char *k8s_pool_label(const struct fleet *fleet)
+{
+	return fleet->karpenter == KARPENTER_V1ALPHA5 ? "karpenter.sh/provisioner-name"
+	                                              : "karpenter.sh/nodepool";
+}
+
+const char *k8s_do_not_disrupt(const struct fleet *fleet)
+{
+	return fleet->karpenter == KARPENTER_V1ALPHA5 ? "karpenter.sh/do-not-evict"
+	                                              : "karpenter.sh/do-not-disrupt";
+}
+
+static void tolerate(cJSON *tolerations, const char *key, const char *effect)
+{
+	cJSON *toleration = k8s_push_object(tolerations);
+
+	json_add_string(toleration, "key", key);
+	json_add_string(toleration, "operator", "Exists");
+	json_add_string(toleration, "effect", effect);
+}
+
+void k8s_tolerate_target(cJSON *tolerations, const struct fleet_target *target)
+{
+	for (size_t i = 0; i < target->n_taints; i++)
+		tolerate(tolerations, target->taints[i].key, target->taints[i].effect);
+}
+
+void k8s_on_pools(cJSON *pod_spec, const struct fleet *fleet,
+                  bool (*wanted)(const struct fleet_target *target))
+{
+	cJSON *affinity = json_add_object(json_add_object(pod_spec, "affinity"), "nodeAffinity");
+	cJSON *required =
+		json_add_object(affinity, "requiredDuringSchedulingIgnoredDuringExecution");
+	cJSON *term = k8s_push_object(json_add_array(required, "nodeSelectorTerms"));
+	cJSON *expression = k8s_push_object(json_add_array(term, "matchExpressions"));
+
+	json_add_string(expression, "key", k8s_pool_label(fleet));
+	json_add_string(expression, "operator", "In");
+	cJSON *values = json_add_array(expression, "values");
+
+	for (size_t i = 0; i < fleet->n_targets; i++)
+		if (wanted(&fleet->targets[i]))
+			json_push_string(values, fleet->targets[i].pool);
+}
+
+void k8s_overhead_resources(cJSON *container, const char *overhead)
+{
+	const struct overhead *row = overhead_find(overhead);
+	cJSON *resources = json_add_object(container, "resources");
+	cJSON *requests = json_add_object(resources, "requests");
+
+	k8s_addf(requests, "cpu", "%lldm", (long long)row->cpu_milli);
+	k8s_addf(requests, "memory", "%lldMi", (long long)row->memory_mib);
+	k8s_addf(json_add_object(resources, "limits"), "memory", "%lldMi",
+	         (long long)row->memory_mib);
+}
+
+void k8s_restricted(cJSON *container)
+{
+	cJSON *context = json_add_object(container, "securityContext");
+
+	json_add_bool(context, "allowPrivilegeEscalation", false);
+	json_add_bool(context, "readOnlyRootFilesystem", true);
+	json_push_string(json_add_array(json_add_object(context, "capabilities"), "drop"), "ALL");
+}

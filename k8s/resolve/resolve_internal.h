@@ -1,0 +1,37 @@
+/*
+ * What the parts of fleet_resolve share; nobody else includes it.
+ */
+#ifndef SLIPWAY_K8S_RESOLVE_RESOLVE_INTERNAL_H
+#define SLIPWAY_K8S_RESOLVE_RESOLVE_INTERNAL_H
+
+#include "k8s/resolve/resolve.h"
+
+/* Of the spec's name, when there is a fleet: objects add to it, and names are labels too, of at
+ * most 63 characters. */
+enum { NAME_MAX_LEN = 40 };
+
+struct resolver {
+	const struct fleet_sections *sections;
+	const struct fleet_image *image;
+	struct srcpos name_at;
+	struct fleet *fleet;
+	int karpenter_minor; /* of the version that runs, with 1.x as 100 + x */
+	struct arena *arena;
+	struct diags *diags;
+};
+
+/* Adds an error with a hint (NULL = none) at pos. */
+void resolve_problem(struct resolver *r, struct srcpos pos, const char *hint, const char *fmt, ...)
+	PRINTF_LIKE(4, 5);
+
+void resolve_cluster(struct resolver *r);
+void resolve_targets(struct resolver *r); /* pools, and what a pod of each asks for */
+void resolve_pods(struct resolver *r, const struct fleet_target *target); /* job against target */
+void resolve_limits(struct resolver *r, struct fleet_target *target);
+void resolve_ami(struct resolver *r, struct fleet_target *target);
+void resolve_storage(struct resolver *r);
+void resolve_job(struct resolver *r);
+void resolve_monitoring(struct resolver *r);
+void resolve_failover(struct resolver *r);
+
+#endif

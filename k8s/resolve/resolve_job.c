@@ -1,0 +1,197 @@
+/*
+ * The job and the monitoring: names, image, queue, and what the targets allow.
+ */
+#include <string.h>
+
+#include "k8s/resolve/resolve_internal.h"
+
+static struct srcpos or_at(struct srcpos pos, struct srcpos otherwise)
+{
+	return pos.file != NULL ? pos : otherwise;
+}
+
+static void resolve_image(struct resolver *r)
+{
+	const struct job_section *job = &r->sections->job;
+	const char *image = job->image;
+
+	if (image == NULL && r->image->repository == NULL)
+		resolve_problem(r, job->at, "set image.repository, or job.image",
+		                "job: the image has no repository to be pulled from");
+	if (image == NULL && r->image->tag == NULL && job->digest == NULL)
+		resolve_problem(r, job->at, "set image.tags, job.digest or job.image",
+		                "job: the image has no tag to be pulled by");
+	if (image == NULL)
+		image = r->image->tag != NULL
+		                ? arena_printf(r->arena, "%s:%s",
+		                               r->image->repository != NULL ? r->image->repository
+		                                                            : "",
+		                               r->image->tag)
+		                : r->image->repository;
+	else if (strchr(image, '@') != NULL && job->digest != NULL)
+		resolve_problem(r, job->image_at, "leave one of them out",
+		                "job.image has a digest, and so has job.digest");
+	r->fleet->image = job->digest != NULL && image != NULL
+	                          ? arena_printf(r->arena, "%s@%s", image, job->digest)
+	                          : image;
+}
+
+static void check_queue(struct resolver *r)
+{
+	const struct job_section *job = &r->sections->job;
+
+	if (job->queue_at.file != NULL && job->scheduler != SCHEDULER_VOLCANO)
+		resolve_problem(r, job->queue_at, "write scheduler: volcano, or leave it out",
+		                "job.queue: only Volcano has queues");
+	else if (strcmp(job->queue, "default") != 0 && !job->has_create_queue)
+		resolve_problem(r, job->queue_at,
+		                "write create_queue: true to render it, false when the cluster has "
+		                "it",
+		                "job.queue: nothing makes the queue '%s'", job->queue);
+	if (job->create_queue && strcmp(job->queue, "default") == 0)
+		resolve_problem(r, or_at(job->queue_at, job->at), "name a queue of your own",
+		                "job.create_queue: Volcano brings the queue 'default' itself");
+}
+
+/* Digits of the highest index of n pods. */
+static size_t digits(int64_t n)
+{
+	size_t count = 1;
+
+	for (n--; n >= 10; n /= 10)
+		count++;
+	return count;
+}
+
+/* Pods are named after the job: JOB-worker-INDEX, JOB-workers-0-INDEX-xxxxx, ... */
+static void check_names(struct resolver *r)
+{
+	static const size_t longest[] = {
+		[SCHEDULER_VOLCANO] = sizeof("-worker-") - 1,
+		[SCHEDULER_JOB] = sizeof("-") - 1 + sizeof("-xxxxx") - 1,
+		[SCHEDULER_JOBSET] = sizeof("-workers-0-") - 1 + sizeof("-xxxxx") - 1,
+		[SCHEDULER_MPI] = sizeof("-launcher-xxxxx") - 1,
+	};
+	const struct job_section *job = &r->sections->job;
+
+	if (r->fleet->name[0] >= '0' && r->fleet->name[0] <= '9')
+		resolve_problem(
+			r, or_at(r->name_at, job->at), "let it start with a letter",
+			"name: services are named after it, and may not start with a digit");
+	for (size_t i = 0; strlen(r->fleet->name) <= NAME_MAX_LEN && i < r->fleet->n_targets; i++) {
+		const struct fleet_target *t = &r->fleet->targets[i];
+		size_t len = strlen(t->job) + longest[job->scheduler] + digits(t->nodes);
+
+		if (len > 63) {
+			resolve_problem(r, or_at(r->name_at, job->at), "choose a shorter name",
+			                "name: pods of %s would have names of %zu characters, at "
+			                "most 63 are allowed",
+			                t->job, len);
+			return;
+		}
+	}
+}
+
+static void check_target(struct resolver *r, const struct fleet_target *t)
+{
+	const struct job_section *job = &r->sections->job;
+
+	if (t->gang_needs_scheduler && job->scheduler == SCHEDULER_VOLCANO)
+		resolve_problem(r, or_at(t->section->devices_at, t->section->at),
+		                "take whole nodes, one device, or scheduler: job",
+		                "fleet.%s.devices: %lld of %lld Neuron devices need the Neuron "
+		                "scheduler, which cannot stand beside Volcano's",
+		                t->name, (long long)t->devices, (long long)t->shape->devices);
+	if (t->cpu_milli < 500 || t->memory_mib < 1024)
+		resolve_problem(r, t->section->at,
+		                "list larger instances, or keep less in cluster.reserve",
+		                "fleet.%s: DaemonSets leave a pod %lldm of CPU and %lld MiB on %s",
+		                t->name, (long long)(t->cpu_milli > 0 ? t->cpu_milli : 0),
+		                (long long)(t->memory_mib > 0 ? t->memory_mib : 0), t->shape->type);
+}
+
+static void check_nettest(struct resolver *r)
+{
+	const struct nettest_section *test = &r->sections->job.network_test;
+
+	if (!test->set)
+		return;
+	for (size_t i = 0; i < r->fleet->n_targets; i++) {
+		const struct fleet_target *t = &r->fleet->targets[i];
+
+		if (t->shape->efa > 0 && t->accelerator == ACCELERATOR_NVIDIA && t->whole_node)
+			return;
+	}
+	resolve_problem(r, test->at, "leave it out, or add p4d or a g5 of 8xlarge and more",
+	                "job.network_test: no target has NVIDIA devices and EFA");
+}
+
+static void check_dra(struct resolver *r)
+{
+	const struct cluster_section *cluster = &r->sections->cluster;
+
+	if (cluster->devices != DEVICES_DRA || r->fleet->n_targets == 0)
+		return;
+	for (size_t i = 0; i < r->fleet->n_targets; i++)
+		if (r->fleet->targets[i].accelerator == ACCELERATOR_NVIDIA)
+			return;
+	resolve_problem(r, cluster->devices_at, "write devices: plugin",
+	                "cluster.devices: no target of this fleet has a driver for resource "
+	                "claims: trn1 is not supported by Neuron's");
+}
+
+void resolve_job(struct resolver *r)
+{
+	const struct job_section *job = &r->sections->job;
+	struct fleet *fleet = r->fleet;
+
+	fleet->service_account = job->service_account != NULL ? job->service_account : fleet->name;
+	fleet->queue = job->queue;
+	check_dra(r);
+	if (!job->set)
+		return;
+	resolve_image(r);
+	if (job->queue != NULL)
+		check_queue(r);
+	check_names(r);
+	if (job->scheduler == SCHEDULER_MPI && job->command.n == 0)
+		resolve_problem(r, or_at(job->scheduler_at, job->at),
+		                "set job.command: mpirun does not start an image's entrypoint",
+		                "job.scheduler: an MPIJob needs the program that mpirun starts");
+	for (size_t i = 0; i < fleet->n_targets; i++)
+		check_target(r, &fleet->targets[i]);
+	check_nettest(r);
+}
+
+/* ---- monitoring ---- */
+
+static bool any_target(const struct resolver *r, enum accelerator accelerator)
+{
+	for (size_t i = 0; i < FLEET_TARGETS; i++) {
+		bool neuron = strncmp(fleet_target_names[i], "trn", 3) == 0;
+
+		if (r->sections->fleet.has[i] && neuron == (accelerator == ACCELERATOR_NEURON))
+			return true;
+	}
+	return false;
+}
+
+void resolve_monitoring(struct resolver *r)
+{
+	const struct monitoring_section *m = &r->sections->monitoring;
+
+	r->fleet->own_dcgm = m->gpu && !m->container_insights;
+	r->fleet->own_neuron_monitor = m->neuron && !m->container_insights;
+	if (!m->set || !r->sections->fleet.set)
+		return;
+	if (m->gpu && !any_target(r, ACCELERATOR_NVIDIA))
+		resolve_problem(r, m->gpu_at, "leave it out",
+		                "monitoring.gpu: no target has NVIDIA devices");
+	if (m->neuron && !any_target(r, ACCELERATOR_NEURON))
+		resolve_problem(r, m->neuron_at, "leave it out",
+		                "monitoring.neuron: no target has Neuron devices");
+	if (m->alarms.set && !m->container_insights)
+		resolve_problem(
+			r, m->alarms.at, "write container_insights: true",
+			"monitoring.alarms watch metrics of Container Insights, which is off");
+}

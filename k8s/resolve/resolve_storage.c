@@ -1,0 +1,285 @@
+/*
+ * FSx for Lustre: what the service and its CSI driver accept together.
+ */
+#include <string.h>
+
+#include "base/text.h"
+#include "k8s/fleet/grammar.h"
+#include "k8s/resolve/resolve_internal.h"
+
+static bool is(const char *text, const char *value)
+{
+	return text != NULL && strcmp(text, value) == 0;
+}
+
+static bool persistent(const struct fsx_section *fsx)
+{
+	return text_has_prefix(fsx->deployment, "PERSISTENT_");
+}
+
+static struct srcpos or_at(struct srcpos pos, struct srcpos otherwise)
+{
+	return pos.file != NULL ? pos : otherwise;
+}
+
+/* ---- throughput and size ---- */
+
+struct throughputs {
+	const char *deployment, *storage;
+	int64_t allowed[5]; /* ends with 0 */
+	const char *text;
+};
+
+static const struct throughputs throughputs[] = {
+	{"PERSISTENT_1", "SSD", {50, 100, 200, 0}, "50, 100 or 200"},
+	{"PERSISTENT_1", "HDD", {12, 40, 0}, "12 or 40"},
+	{"PERSISTENT_2", "SSD", {125, 250, 500, 1000, 0}, "125, 250, 500 or 1000"},
+};
+
+static bool allows(const struct throughputs *row, int64_t throughput)
+{
+	for (size_t i = 0; row->allowed[i] != 0; i++)
+		if (row->allowed[i] == throughput)
+			return true;
+	return false;
+}
+
+static void check_throughput(struct resolver *r, const struct fsx_section *fsx)
+{
+	struct srcpos at = or_at(fsx->throughput_at, or_at(fsx->deployment_at, fsx->at));
+
+	if (!persistent(fsx)) {
+		if (fsx->throughput > 0)
+			resolve_problem(r, at, "leave it out, or choose a persistent type",
+			                "storage.fsx.throughput: %s has a fixed throughput",
+			                fsx->deployment);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(throughputs); i++) {
+		const struct throughputs *row = &throughputs[i];
+
+		if (!is(fsx->deployment, row->deployment) || !is(fsx->storage_type, row->storage))
+			continue;
+		if (!allows(row, fsx->throughput))
+			resolve_problem(r, at,
+			                arena_printf(r->arena, "it has %s MB/s per TiB", row->text),
+			                fsx->throughput == 0
+			                        ? "storage.fsx: %s on %s needs a throughput"
+			                        : "storage.fsx.throughput: %s on %s does not have "
+			                          "this one",
+			                fsx->deployment, fsx->storage_type);
+	}
+}
+
+/* A size is the first steps, then multiples of `step`. */
+static bool size_fits(const struct fsx_section *fsx, int64_t *ret_step)
+{
+	int64_t size = fsx->size_gib;
+
+	if (is(fsx->storage_type, "HDD")) {
+		*ret_step = fsx->throughput == 40 ? 1800 : 6000;
+		return size > 0 && size % *ret_step == 0;
+	}
+	*ret_step = is(fsx->deployment, "SCRATCH_1") ? 3600 : 2400;
+	return size == 1200 || size == 2400 || (size > 0 && size % *ret_step == 0);
+}
+
+static void check_size(struct resolver *r, const struct fsx_section *fsx)
+{
+	int64_t step;
+
+	if (size_fits(fsx, &step))
+		return;
+	bool hdd = is(fsx->storage_type, "HDD");
+
+	resolve_problem(r, or_at(fsx->size_gib_at, fsx->at),
+	                hdd ? arena_printf(r->arena, "a multiple of %lldGi", (long long)step)
+	                    : arena_printf(r->arena, "1200Gi, 2400Gi, or a multiple of %lldGi",
+	                                   (long long)step),
+	                "storage.fsx.size: %s on %s does not come in %lldGi", fsx->deployment,
+	                fsx->storage_type, (long long)fsx->size_gib);
+}
+
+/* ---- the rest of a new file system ---- */
+
+static void check_disks(struct resolver *r, const struct fsx_section *fsx)
+{
+	bool hdd = is(fsx->storage_type, "HDD");
+
+	if (hdd && !is(fsx->deployment, "PERSISTENT_1"))
+		resolve_problem(r, fsx->storage_type_at, "write deployment: PERSISTENT_1, or SSD",
+		                "storage.fsx.storage_type: %s has no HDD", fsx->deployment);
+	if (hdd && fsx->drive_cache == NULL)
+		resolve_problem(r, fsx->storage_type_at, "write drive_cache: READ or NONE",
+		                "storage.fsx.drive_cache: HDD needs one");
+	if (!hdd && fsx->drive_cache != NULL)
+		resolve_problem(r, fsx->drive_cache_at, NULL,
+		                "storage.fsx.drive_cache: only HDD has one");
+	if (!persistent(fsx) && fsx->backup_days > 0)
+		resolve_problem(r, fsx->backup_days_at, "leave it out, or choose a persistent type",
+		                "storage.fsx.backup_days: %s has no backups", fsx->deployment);
+}
+
+static size_t bucket_len(const char *place)
+{
+	const char *bucket = place + strlen("s3://");
+
+	return strlen("s3://") + strcspn(bucket, "/");
+}
+
+static void check_s3_link(struct resolver *r, const struct fsx_section *fsx)
+{
+	const char *hint;
+
+	if (fsx->export != NULL && fsx->import == NULL)
+		resolve_problem(r, fsx->export_at, "set import to the same bucket",
+		                "storage.fsx.export needs import");
+	if (fsx->auto_import != NULL && fsx->import == NULL)
+		resolve_problem(r, fsx->auto_import_at, NULL,
+		                "storage.fsx.auto_import needs import");
+	if (fsx->export != NULL && fsx->import != NULL && check_s3(fsx->export, &hint) == NULL &&
+	    check_s3(fsx->import, &hint) == NULL &&
+	    (bucket_len(fsx->export) != bucket_len(fsx->import) ||
+	     strncmp(fsx->export, fsx->import, bucket_len(fsx->import)) != 0))
+		resolve_problem(r, fsx->export_at, NULL,
+		                "storage.fsx.export: not the bucket that import names");
+}
+
+static void check_lustre(struct resolver *r, const struct fsx_section *fsx)
+{
+	bool second = is(fsx->deployment, "PERSISTENT_2");
+
+	if (is(fsx->version, "2.10") && second)
+		resolve_problem(r, fsx->version_at, "write version: \"2.15\"",
+		                "storage.fsx.version: PERSISTENT_2 has no Lustre 2.10");
+	if (fsx->metadata != NULL && (!second || !is(fsx->version, "2.15")))
+		resolve_problem(r, fsx->metadata_at, NULL,
+		                "storage.fsx.metadata: only PERSISTENT_2 with Lustre 2.15 has it");
+	if (is(fsx->metadata, "USER_PROVISIONED") && fsx->metadata_iops == 0)
+		resolve_problem(r, fsx->metadata_at, "set metadata_iops, 1500 to 192000",
+		                "storage.fsx.metadata: USER_PROVISIONED needs metadata_iops");
+	if (fsx->metadata_iops > 0 && !is(fsx->metadata, "USER_PROVISIONED"))
+		resolve_problem(r, fsx->metadata_iops_at, "write metadata: USER_PROVISIONED",
+		                "storage.fsx.metadata_iops: only with USER_PROVISIONED");
+	if (fsx->efa && (!second || fsx->metadata == NULL))
+		resolve_problem(r, fsx->efa_at,
+		                "write deployment: PERSISTENT_2 and metadata: AUTOMATIC",
+		                "storage.fsx.efa: only PERSISTENT_2 with metadata has EFA");
+}
+
+static void check_network(struct resolver *r, const struct fsx_section *fsx)
+{
+	if (fsx->subnet == NULL)
+		resolve_problem(r, fsx->at, "set subnet, or id of a file system that is there",
+		                "storage.fsx: a new file system needs a subnet");
+	if (fsx->security_groups.n == 0 && fsx->security_groups_at.file == NULL)
+		resolve_problem(r, fsx->at,
+		                "set security_groups; TCP 988 and 1018-1023 must pass both ways "
+		                "between it and the nodes",
+		                "storage.fsx: a new file system needs a security group");
+	if (r->sections->cluster.access == ACCESS_IRSA && fsx->driver != FSX_DRIVER_NONE &&
+	    fsx->driver_role == NULL)
+		resolve_problem(r, fsx->at, "set driver_role, or cluster.access: pod-identity",
+		                "storage.fsx: with irsa the driver needs a role");
+}
+
+/* The driver takes tags as one text and parts it: a ',' in a value ends its controller. */
+static void check_tags(struct resolver *r, const struct strmap *tags, struct srcpos at,
+                       const char *path)
+{
+	for (size_t i = 0; i < tags->n; i++)
+		if (strpbrk(tags->at[i].key, ",=") != NULL ||
+		    strpbrk(tags->at[i].value, ",=") != NULL)
+			resolve_problem(r, at, "write it without them",
+			                "%s.%s: the driver of the file system parts tags at ',' "
+			                "and '='",
+			                path, tags->at[i].key);
+}
+
+/* ---- a file system that is there ---- */
+
+static void check_static(struct resolver *r, const struct fsx_section *fsx)
+{
+	const struct {
+		bool set;
+		struct srcpos at;
+		const char *key;
+	} created[] = {
+		{fsx->subnet_at.file != NULL, fsx->subnet_at, "subnet"},
+		{fsx->security_groups_at.file != NULL, fsx->security_groups_at, "security_groups"},
+		{fsx->throughput_at.file != NULL, fsx->throughput_at, "throughput"},
+		{fsx->backup_days_at.file != NULL, fsx->backup_days_at, "backup_days"},
+		{fsx->metadata_at.file != NULL, fsx->metadata_at, "metadata"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(created); i++)
+		if (created[i].set)
+			resolve_problem(r, created[i].at, "leave it out",
+			                "storage.fsx.%s: the file system %s is there already",
+			                created[i].key, fsx->id);
+	if (fsx->import != NULL && (is(fsx->deployment, "SCRATCH_1") || is(fsx->version, "2.10")))
+		resolve_problem(r, fsx->import_at,
+		                "say what it is in deployment and version, or leave import out",
+		                "storage.fsx.import: %s with Lustre %s takes no association with "
+		                "S3 afterwards",
+		                fsx->deployment, fsx->version);
+	if (fsx->mount_name == NULL && !is(fsx->deployment, "SCRATCH_1"))
+		resolve_problem(r, fsx->id_at,
+		                "`aws fsx describe-file-systems` tells it as "
+		                "LustreConfiguration.MountName",
+		                "storage.fsx: an existing file system needs its mount_name");
+}
+
+static void check_zone_known(struct resolver *r, const struct fsx_section *fsx)
+{
+	const struct cluster_section *cluster = &r->sections->cluster;
+	const char *hint;
+
+	if (fsx->zone == NULL && cluster->zone == NULL && cluster->set)
+		resolve_problem(r, fsx->at, "set storage.fsx.zone or cluster.zone",
+		                "storage.fsx: the file system's zone is not known, and the pools "
+		                "must be there");
+	if (fsx->zone != NULL && cluster->region != NULL && check_zone(fsx->zone, &hint) == NULL &&
+	    check_region(cluster->region, &hint) == NULL &&
+	    !text_has_prefix(fsx->zone, cluster->region))
+		resolve_problem(r, fsx->zone_at, NULL, "storage.fsx.zone: %s is not a zone of %s",
+		                fsx->zone, cluster->region);
+}
+
+/* The closed lists were told already when one of them is wrong. */
+static bool lists_sound(const struct fsx_section *fsx)
+{
+	const char *hint;
+
+	return check_deployment(fsx->deployment, &hint) == NULL &&
+	       check_storage_type(fsx->storage_type, &hint) == NULL &&
+	       check_lustre_version(fsx->version, &hint) == NULL &&
+	       (fsx->metadata == NULL || check_metadata(fsx->metadata, &hint) == NULL);
+}
+
+void resolve_storage(struct resolver *r)
+{
+	const struct fsx_section *fsx = &r->sections->storage.fsx;
+
+	if (r->sections->storage.set && !fsx->set)
+		resolve_problem(r, r->sections->storage.at, "write storage: {fsx: {...}}",
+		                "storage: nothing is named");
+	if (!fsx->set || fsx->deployment == NULL)
+		return;
+	r->fleet->claim = arena_printf(r->arena, "%s-data", r->fleet->name);
+	r->fleet->mount = fsx->mount;
+	check_zone_known(r, fsx);
+	check_s3_link(r, fsx);
+	if (fsx->id != NULL)
+		check_static(r, fsx);
+	if (fsx->id != NULL || !lists_sound(fsx))
+		return;
+	check_throughput(r, fsx);
+	if (fsx->size_gib > 0)
+		check_size(r, fsx);
+	check_disks(r, fsx);
+	check_lustre(r, fsx);
+	check_network(r, fsx);
+	check_tags(r, &fsx->tags, fsx->tags_at, "storage.fsx.tags");
+	check_tags(r, &r->sections->cluster.tags, r->sections->cluster.tags_at, "cluster.tags");
+}

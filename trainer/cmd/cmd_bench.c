@@ -1,0 +1,327 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/jsonw.h"
+#include "base/mem.h"
+#include "trainer/cmd/cmd.h"
+#include "trainer/cmd/cmd_bench.h"
+#include "trainer/model/cost.h"
+#include "trainer/ops/ops.h"
+#include "trainer/ops/philox.h"
+#include "trainer/train/draw.h"
+#include "trainer/train/optimizer.h"
+
+struct settings {
+	const char *config, *output, *isa, *path, *precision;
+	unsigned long long steps, warmup, batch, threads, latents, frames;
+	bool dropout, shapes;
+};
+
+struct outcome {
+	double *seconds; /* per step, sorted; owned */
+	size_t n;
+	struct model_cost cost;
+	size_t parameters, workspace;
+	double peak; /* floating operations per second; 0 for the reference */
+	struct bench_layers layers;
+	double loss;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int read_config(const struct settings *s, struct model_config *c, struct err *err)
+{
+	*c = model_config_full();
+	if (strcmp(s->config, "mid") == 0)
+		*c = model_config_mid();
+	else if (strcmp(s->config, "tiny") == 0)
+		*c = model_config_tiny();
+	else if (strcmp(s->config, "full") != 0 && model_config_load(c, s->config, NULL, err) != 0)
+		return -1;
+	c->num_latents = s->latents > 0 ? s->latents : c->num_latents;
+	c->num_frames = s->frames > 0 ? s->frames : c->num_frames;
+	if (!s->dropout)
+		c->attention_probs_dropout_prob = 0;
+	return model_config_check(c, err);
+}
+
+/* Random clips with the paper's number of output points; all memory in one block. */
+struct inputs {
+	float *floats, *mask;
+	int32_t *ints;
+	struct batch batch;
+};
+
+static struct inputs make_inputs(const struct model_config *c, size_t batch, bool mid)
+{
+	struct model_dims d = model_dims(c);
+	size_t clip = 3 * d.n_pixels + d.audio_samples;
+	size_t image = mid ? 256 : 512, audio = mid ? 64 : 512;
+	struct inputs in = {.floats = mem_calloc(batch * clip, sizeof(float)),
+	                    .mask = mem_calloc(batch, sizeof(float)),
+	                    .ints = mem_calloc(batch + image + audio, sizeof(int32_t))};
+	struct philox random = philox_start(1, STREAM_SYNTHETIC, 0);
+
+	for (size_t i = 0; i < batch * clip; i++)
+		in.floats[i] = (float)philox_uniform(&random);
+	for (size_t i = 0; i < batch; i++) {
+		in.mask[i] = 1;
+		in.ints[i] = (int32_t)philox_below(&random, (uint32_t)c->num_labels);
+	}
+	draw_points(1, 0, d.n_pixels, in.ints + batch, image);
+	draw_points(1, 1, d.n_audio, in.ints + batch + image, audio);
+	in.batch = (struct batch){.n = batch,
+	                          .image = in.floats,
+	                          .audio = in.floats + batch * 3 * d.n_pixels,
+	                          .label = in.ints,
+	                          .mask_label = in.mask,
+	                          .out_image = in.ints + batch,
+	                          .n_out_image = image,
+	                          .out_audio = in.ints + batch + image,
+	                          .n_out_audio = audio,
+	                          .decode_label = true};
+	return in;
+}
+
+static void free_inputs(struct inputs *in)
+{
+	free(in->floats);
+	free(in->mask);
+	free(in->ints);
+}
+
+/* Adds the time since *start to a row of the profile and starts anew. */
+static void lap(struct ops *ops, const char *op, double *start)
+{
+	double end = profile_now();
+
+	profile_add(ops->profile, "step", op, 0, end - *start);
+	*start = end;
+}
+
+static double one_step(struct model *m, struct optimizer *o, const struct batch *b, struct ops *ops)
+{
+	static const struct loss_weights weights = {0.03, 1, 1e-4};
+	struct logits logits;
+	struct losses losses;
+	double start, scale;
+
+	model_forward(m, b, &logits);
+	start = profile_now();
+	model_loss(m, b, &weights, &losses);
+	lap(ops, "loss", &start);
+	model_zero_grads(m);
+	lap(ops, "gradients to zero", &start);
+	model_backward(m, b, &weights, 1);
+	start = profile_now();
+	scale = clip_scale(grads_norm(model_grads(m), ops->threads), 10);
+	lap(ops, "gradient norm, clipping", &start);
+	optimizer_step(o, model_params(m), model_grads(m), 1e-5, scale, ops->threads);
+	lap(ops, "optimizer", &start);
+	return losses.total;
+}
+
+static void measure(const struct settings *s, const struct model_config *c, struct ops *ops,
+                    struct outcome *ret)
+{
+	static const struct optimizer_options adamw = {.kind = OPTIMIZER_ADAMW,
+	                                               .lr = 1e-5,
+	                                               .beta1 = 0.9,
+	                                               .beta2 = 0.999,
+	                                               .eps = 1e-8,
+	                                               .weight_decay = 0.1};
+	struct inputs in = make_inputs(c, s->batch, strcmp(s->config, "full") != 0);
+	struct model *m = model_new(c, ops);
+	struct optimizer o;
+	struct profile profile;
+
+	model_init(m, 1);
+	model_set_training(m, true);
+	optimizer_init(&o, &adamw, model_params(m));
+	ret->n = s->steps;
+	ret->seconds = mem_calloc(s->steps, sizeof(ret->seconds[0]));
+	bench_layers_init(&ret->layers, s->steps);
+	profile_attach(&profile, ops);
+	for (size_t i = 0; i < s->warmup + s->steps; i++) {
+		double start = profile_now(), seconds;
+
+		profile_reset(&profile);
+		in.batch.dropout_seed = i;
+		ret->loss = one_step(m, &o, &in.batch, ops);
+		seconds = profile_now() - start;
+		if (i < s->warmup)
+			continue;
+		ret->seconds[i - s->warmup] = seconds;
+		bench_layers_take(&ret->layers, &profile, seconds);
+	}
+	profile_detach(&profile, ops);
+	qsort(ret->seconds, ret->n, sizeof(ret->seconds[0]), by_value);
+	ret->cost = model_cost(c, &in.batch);
+	ret->parameters = model_params(m)->n_params;
+	ret->workspace = model_workspace_bytes(m);
+	optimizer_done(&o);
+	model_free(m);
+	free_inputs(&in);
+}
+
+static int64_t peak_rss(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (int64_t)usage.ru_maxrss * 1024;
+}
+
+static void add_number(struct jsonw *w, const char *key, double value)
+{
+	jsonw_key(w, key);
+	jsonw_double(w, value);
+}
+
+static void add_int(struct jsonw *w, const char *key, size_t value)
+{
+	jsonw_key(w, key);
+	jsonw_int(w, (int64_t)value);
+}
+
+static void report_json(const struct settings *s, struct outcome *r, const struct ops *ops,
+                        struct strbuf *sb)
+{
+	double median = r->seconds[r->n / 2];
+	struct jsonw w;
+
+	jsonw_init(&w, sb, true);
+	jsonw_begin_object(&w);
+	jsonw_key(&w, "config");
+	jsonw_string(&w, s->config);
+	add_number(&w, "steps_per_second", 1 / median);
+	add_number(&w, "clips_per_second", (double)s->batch / median);
+	add_number(&w, "best_steps_per_second", 1 / r->seconds[0]);
+	add_number(&w, "gflops", r->cost.executed / median / 1e9);
+	add_number(&w, "peak_gflops", r->peak / 1e9);
+	add_number(&w, "gflop_per_step", r->cost.executed / 1e9);
+	add_number(&w, "gflop_per_step_unfolded", r->cost.plain / 1e9);
+	add_int(&w, "peak_rss_bytes", (size_t)peak_rss());
+	add_int(&w, "workspace_bytes", r->workspace);
+	add_int(&w, "parameters", r->parameters);
+	add_int(&w, "batch_size", s->batch);
+	add_int(&w, "steps", r->n);
+	add_number(&w, "loss", r->loss);
+	jsonw_key(&w, "precision");
+	jsonw_string(&w, ops_precision(ops));
+	jsonw_key(&w, "isa");
+	jsonw_string(&w, ops_isa(ops));
+	add_int(&w, "threads", ops_threads(ops));
+	jsonw_key(&w, "layers");
+	bench_layers_json(&r->layers, r->peak, &w);
+	jsonw_end_object(&w);
+}
+
+static void report_text(const struct settings *s, struct outcome *r, const struct ops *ops,
+                        struct strbuf *sb)
+{
+	double median = r->seconds[r->n / 2];
+
+	strbuf_addf(sb,
+	            "config %s, batch %llu, %s, %s, %u threads: %.3f steps/s (median of %zu; best "
+	            "%.3f)\n%.1f GFLOP a step (%.0f if keys and values were formed), %.0f GFLOP/s "
+	            "of %.0f; "
+	            "peak memory %.0f MB\n",
+	            s->config, s->batch, ops_isa(ops), ops_precision(ops), ops_threads(ops),
+	            1 / median, r->n, 1 / r->seconds[0], r->cost.executed / 1e9,
+	            r->cost.plain / 1e9, r->cost.executed / median / 1e9, r->peak / 1e9,
+	            (double)peak_rss() / 1e6);
+	bench_layers_text(&r->layers, r->peak, sb);
+}
+
+static int print(const struct strbuf *sb, struct err *err)
+{
+	if (fputs(strbuf_str(sb), stdout) == EOF || fflush(stdout) != 0)
+		return err_set(err, ERR_IO, "write standard output");
+	return 0;
+}
+
+static int bench(const struct settings *s, struct err *err)
+{
+	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(1 << 20);
+	struct ops_options options = {.isa = s->isa,
+	                              .n_threads = (unsigned)s->threads,
+	                              .plain_cross = strcmp(s->path, "plain") == 0,
+	                              .reference = strcmp(s->path, "reference") == 0};
+	struct outcome outcome = {0};
+	struct model_config c;
+	struct ops ops;
+
+	if (read_config(s, &c, err) != 0 ||
+	    cmd_precision(s->precision, &options.precision, err) != 0 ||
+	    ops_require(&options, &ops, err) != 0)
+		return -1;
+	if (s->shapes && ops.kernels != NULL) {
+		bench_shapes(&ops, &c, s->batch, 1025, strcmp(s->output, "json") == 0, &sb);
+		ops_done(&ops);
+		return print(&sb, err);
+	}
+	outcome.peak = ops.kernels != NULL ? bench_peak(&ops) : 0;
+	measure(s, &c, &ops, &outcome);
+	/* Again: at the start of a process both threads may share a core, or a neighbour may have
+	 * been busy. */
+	if (ops.kernels != NULL)
+		outcome.peak = fmax(outcome.peak, bench_peak(&ops));
+	if (strcmp(s->output, "json") == 0)
+		report_json(s, &outcome, &ops, &sb);
+	else
+		report_text(s, &outcome, &ops, &sb);
+	ops_done(&ops);
+	bench_layers_done(&outcome.layers);
+	free(outcome.seconds);
+	return print(&sb, err);
+}
+
+int cmd_bench(int argc, char **argv)
+{
+	struct settings s = {
+		.config = "full", .output = "text", .path = "fast", .precision = "f32"};
+	const char *steps = "10", *warmup = "2", *batch = "1", *threads = "0", *latents = "0",
+		   *frames = "0";
+	const struct cmd_option options[] = {
+		{"config", &s.config, NULL, "full (default), mid, tiny, or a config.json"},
+		{"steps", &steps, NULL, "steps to measure (default 10)"},
+		{"warmup", &warmup, NULL, "steps before them (default 2)"},
+		{"batch-size", &batch, NULL, "clips per step (default 1)"},
+		{"threads", &threads, NULL, "threads (default: one per usable CPU)"},
+		{"isa", &s.isa, NULL, CMD_ISA_HELP},
+		{"precision", &s.precision, NULL, "f32 (default) or bf16"},
+		{"path", &s.path, NULL, "fast (default), plain or reference"},
+		{"latents", &latents, NULL, "another number of latents"},
+		{"frames", &frames, NULL, "another number of frames"},
+		{"dropout", NULL, &s.dropout, "with the config's attention dropout"},
+		{"shapes", NULL, &s.shapes, "time the matrix products one by one instead"},
+		{"output", &s.output, NULL, "text (default) or json"},
+	};
+	struct err err = {0};
+	int rc = cmd_parse("bench",
+	                   "Measures training steps (forward, backward, AdamW) on random "
+	                   "clips.",
+	                   options, ARRAY_LEN(options), argc, argv);
+
+	if (rc != 0)
+		return rc > 0 ? TRAINER_OK : TRAINER_USAGE;
+	if (cmd_number("steps", steps, 1000000, &s.steps, &err) != 0 ||
+	    cmd_number("warmup", warmup, 1000000, &s.warmup, &err) != 0 ||
+	    cmd_number("batch-size", batch, 1024, &s.batch, &err) != 0 ||
+	    cmd_number("threads", threads, 1024, &s.threads, &err) != 0 ||
+	    cmd_number("latents", latents, 65536, &s.latents, &err) != 0 ||
+	    cmd_number("frames", frames, 1024, &s.frames, &err) != 0)
+		return cmd_fail(&err);
+	s.steps = s.steps > 0 ? s.steps : 1;
+	s.batch = s.batch > 0 ? s.batch : 1;
+	return bench(&s, &err) == 0 ? TRAINER_OK : cmd_fail(&err);
+}

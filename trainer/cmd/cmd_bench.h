@@ -1,0 +1,37 @@
+/*
+ * The parts of the bench command.
+ */
+#ifndef SLIPWAY_TRAINER_CMD_CMD_BENCH_H
+#define SLIPWAY_TRAINER_CMD_CMD_BENCH_H
+
+#include "base/strbuf.h"
+#include "trainer/model/config.h"
+#include "trainer/ops/profile.h"
+
+struct jsonw;
+
+/* Per row of a profile: its products in a step, and the seconds of each step. */
+struct bench_layers {
+	struct profile_row rows[PROFILE_ROWS];
+	size_t n, steps, taken;
+	double *seconds; /* [PROFILE_ROWS][steps] */
+};
+
+void bench_layers_init(struct bench_layers *l, size_t steps);
+void bench_layers_done(struct bench_layers *l);
+
+/* Takes over one step's profile; what the rows do not explain of `seconds` becomes a row. */
+void bench_layers_take(struct bench_layers *l, const struct profile *p, double seconds);
+
+/* The rows with their medians, as a table or as the value of the JSON key `layers`. */
+void bench_layers_text(struct bench_layers *l, double peak, struct strbuf *sb);
+void bench_layers_json(struct bench_layers *l, double peak, struct jsonw *w);
+
+/* Floating operations per second of multiply-add in registers, all threads; fast ops only. */
+double bench_peak(struct ops *ops);
+
+/* The model's matrix products for `batch` clips and `points` decoded points, timed one by one. */
+void bench_shapes(struct ops *ops, const struct model_config *c, size_t batch, size_t points,
+                  bool json, struct strbuf *sb);
+
+#endif

@@ -1,0 +1,165 @@
+/* bench --shapes: the model's matrix products one by one, as a share of what multiply-add can do.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/jsonw.h"
+#include "base/mem.h"
+#include "trainer/cmd/cmd_bench.h"
+#include "trainer/ops/gemm.h"
+#include "trainer/ops/threads.h"
+
+enum form { NT, NN, TN }; /* y = x w^T; dx = dy w; dw = dy^T x */
+
+struct shape {
+	const char *name;
+	size_t m, n, k;
+	enum form form;
+};
+
+enum { SHAPES_MAX = 32 };
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A linear layer's three products. */
+static size_t add_linear(struct shape *s, const char *const names[3], size_t rows, size_t in,
+                         size_t out)
+{
+	s[0] = (struct shape){names[0], rows, out, in, NT};
+	s[1] = (struct shape){names[1], rows, in, out, NN};
+	s[2] = (struct shape){names[2], out, in, rows, TN};
+	return 3;
+}
+
+static size_t list_shapes(const struct model_config *c, size_t batch, size_t points,
+                          struct shape *s)
+{
+	static const char *const names[][3] = {
+		{"self attention and MLP", "  d input", "  d weight"},
+		{"folded queries and values", "  d input", "  d weight"},
+		{"decoder MLP", "  d input", "  d weight"},
+		{"decoder final layer", "  d input", "  d weight"}};
+	struct model_dims d = model_dims(c);
+	size_t n = 0, rows = batch * c->num_latents;
+
+	n += add_linear(s + n, names[0], rows, c->d_latents, c->d_latents);
+	n += add_linear(s + n, names[1], rows, d.channels, d.enc_v);
+	n += add_linear(s + n, names[2], batch * points, d.queries, d.queries);
+	n += add_linear(s + n, names[3], batch * points, d.queries, c->output_num_channels);
+	return n;
+}
+
+/* Best of several runs, in floating operations per second. */
+static double time_shape(struct ops *ops, const struct shape *s)
+{
+	size_t largest = s->m * s->k > s->k * s->n ? s->m * s->k : s->k * s->n;
+	float *a = mem_calloc(largest, sizeof(float)), *b = mem_calloc(largest, sizeof(float));
+	float *c = mem_calloc(s->m * s->n, sizeof(float));
+	struct gemm g = {.m = s->m,
+	                 .n = s->n,
+	                 .k = s->k,
+	                 .a = a,
+	                 .b = b,
+	                 .c = c,
+	                 .c_row = s->n,
+	                 .a_row = s->form == TN ? 1 : s->k,
+	                 .a_col = s->form == TN ? s->m : 1,
+	                 .b_row = s->form == NT ? 1 : s->n,
+	                 .b_col = s->form == NT ? s->k : 1};
+	double best = 1e9, until = now() + 0.3;
+
+	for (int i = 0; i < 3 || now() < until; i++) {
+		double start = now(), seconds;
+
+		gemm(ops, &g);
+		seconds = now() - start;
+		best = seconds < best ? seconds : best;
+	}
+	free(a);
+	free(b);
+	free(c);
+	return 2.0 * (double)s->m * (double)s->n * (double)s->k / best;
+}
+
+struct peak {
+	const struct product_kernels *products;
+	double operations[1024];
+};
+
+static void run_peak(void *ctx, size_t i, unsigned worker)
+{
+	struct peak *p = ctx;
+
+	(void)worker;
+	p->operations[i] = p->products->peak(3000000);
+}
+
+double bench_peak(struct ops *ops)
+{
+	struct peak p = {.products = ops->products};
+	unsigned n = ops_threads(ops);
+	double best = 0;
+
+	for (int i = 0; i < 5; i++) {
+		double start = now(), rate;
+
+		threads_run(ops->threads, n, run_peak, &p);
+		rate = p.operations[0] * n / (now() - start);
+		best = rate > best ? rate : best;
+	}
+	return best;
+}
+
+void bench_shapes(struct ops *ops, const struct model_config *c, size_t batch, size_t points,
+                  bool json, struct strbuf *sb)
+{
+	struct shape shapes[SHAPES_MAX];
+	size_t n = list_shapes(c, batch, points, shapes);
+	double peak = bench_peak(ops);
+	struct jsonw w;
+
+	if (json) {
+		jsonw_init(&w, sb, true);
+		jsonw_begin_array(&w);
+	} else {
+		strbuf_addf(sb, "multiply-add peak: %.0f GFLOP/s (%s, %u threads)\n", peak / 1e9,
+		            ops_isa(ops), ops_threads(ops));
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct shape *s = &shapes[i];
+		double rate = time_shape(ops, s);
+
+		if (!json) {
+			strbuf_addf(
+				sb,
+				"%-28s %5zu x %5zu x %5zu  %6.2f GFLOP %7.0f GFLOP/s %4.0f %%\n",
+				s->name, s->m, s->n, s->k,
+				2e-9 * (double)s->m * (double)s->n * (double)s->k, rate / 1e9,
+				100 * rate / peak);
+			continue;
+		}
+		jsonw_begin_object(&w);
+		jsonw_key(&w, "name");
+		jsonw_string(&w, s->name);
+		jsonw_key(&w, "m");
+		jsonw_int(&w, (int64_t)s->m);
+		jsonw_key(&w, "n");
+		jsonw_int(&w, (int64_t)s->n);
+		jsonw_key(&w, "k");
+		jsonw_int(&w, (int64_t)s->k);
+		jsonw_key(&w, "gflops");
+		jsonw_double(&w, rate / 1e9);
+		jsonw_key(&w, "share_of_peak");
+		jsonw_double(&w, rate / peak);
+		jsonw_end_object(&w);
+	}
+	if (json)
+		jsonw_end_array(&w);
+}

@@ -1,0 +1,213 @@
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/jsonw.h"
+#include "base/mem.h"
+#include "trainer/cmd/cmd.h"
+#include "trainer/cmd/golden.h"
+#include "trainer/ops/ops.h"
+
+/* What both commands are told. */
+struct selection {
+	const char *golden, *out, *isa, *threads, *path, *precision;
+};
+
+static int open_ops(const struct selection *s, struct ops *ret, struct err *err)
+{
+	struct ops_options options = {.isa = s->isa};
+	unsigned long long n = 0;
+
+	if (s->threads != NULL && cmd_number("threads", s->threads, 1024, &n, err) != 0)
+		return -1;
+	options.n_threads = (unsigned)n;
+	if (strcmp(s->path, "reference") == 0)
+		options.reference = true;
+	else if (strcmp(s->path, "plain") == 0)
+		options.plain_cross = true;
+	else if (strcmp(s->path, "fast") != 0)
+		return err_set(err, ERR_USAGE,
+		               "--path is '%.60s', expected fast, plain or reference", s->path);
+	if (cmd_precision(s->precision, &options.precision, err) != 0)
+		return -1;
+	return ops_require(&options, ret, err);
+}
+
+static void print_report(const struct golden_report *r, const struct ops *ops)
+{
+	printf("%-20s %12s %12s  %-4s  %s\n", "compared", "error", "limit", "",
+	       "nearest to its limit");
+	for (size_t i = 0; i < r->n; i++)
+		printf("%-20s %12.3e %12.3e  %-4s  %s (%zu compared)\n", r->checks[i].kind,
+		       r->checks[i].error, r->checks[i].limit, r->checks[i].failed ? "FAIL" : "ok",
+		       r->checks[i].worst, r->checks[i].tensors);
+	printf("selftest: %s (%s, %s, %u thread%s)\n", r->failed ? "failed" : "passed",
+	       ops_isa(ops), ops_precision(ops), ops_threads(ops),
+	       ops_threads(ops) == 1 ? "" : "s");
+}
+
+static int selftest(const struct selection *s, struct err *err)
+{
+	struct golden g;
+	struct ops ops;
+	struct golden_report report;
+	struct model *m;
+	int rc;
+
+	if (open_ops(s, &ops, err) != 0)
+		return -1;
+	if (golden_open(s->golden, &g, err) != 0) {
+		ops_done(&ops);
+		return -1;
+	}
+	m = model_new(&g.config, &ops);
+	rc = golden_compare(&g, m, &ops, &report, err);
+	if (rc == 0) {
+		print_report(&report, &ops);
+		rc = report.failed ? 1 : 0;
+	}
+	model_free(m);
+	golden_done(&g);
+	ops_done(&ops);
+	return rc;
+}
+
+static int write_file(void *ctx, const char *file, const struct st_item *items, size_t n,
+                      struct err *err)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s.safetensors", (const char *)ctx, file);
+	return st_write(path, items, n, err);
+}
+
+static void print_losses(const struct golden *g, const struct golden_result *r, struct strbuf *sb)
+{
+	struct jsonw w;
+
+	jsonw_init(&w, sb, true);
+	jsonw_begin_object(&w);
+	jsonw_key(&w, "runs");
+	jsonw_begin_object(&w);
+	for (size_t run = 0; run < GOLDEN_RUNS; run++) {
+		jsonw_key(&w, g->runs[run].name);
+		jsonw_begin_array(&w);
+		for (size_t s = 0; s < GOLDEN_STEPS; s++) {
+			const struct losses *l = &r->losses[run][s];
+			const struct {
+				const char *key;
+				double value;
+			} rows[] = {{"loss", l->total},
+			            {"image", l->image},
+			            {"audio", l->audio},
+			            {"label", l->label},
+			            {"grad_norm", r->norms[run][s]}};
+
+			jsonw_begin_object(&w);
+			for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+				jsonw_key(&w, rows[i].key);
+				jsonw_double(&w, rows[i].value);
+			}
+			jsonw_end_object(&w);
+		}
+		jsonw_end_array(&w);
+	}
+	jsonw_end_object(&w);
+	jsonw_end_object(&w);
+}
+
+static int write_expected(const struct golden *g, const struct golden_result *r, const char *dir,
+                          struct err *err)
+{
+	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(1 << 20);
+	char path[PATH_MAX + 32];
+	FILE *f;
+	bool ok;
+
+	print_losses(g, r, &sb);
+	snprintf(path, sizeof(path), "%s/expected.json", dir);
+	f = fopen(path, "we");
+	if (f == NULL)
+		return err_set(err, ERR_IO, "create '%s'", path);
+	ok = fwrite(sb.ptr, 1, sb.len, f) == sb.len;
+	ok = fclose(f) == 0 && ok;
+	return ok ? 0 : err_set(err, ERR_IO, "write '%s'", path);
+}
+
+static int step(const struct selection *s, struct err *err)
+{
+	struct golden g;
+	struct ops ops;
+	struct golden_result result = {0};
+	char dir[PATH_MAX];
+	struct golden_sink sink = {write_file, dir};
+	struct model *m;
+	int rc;
+
+	snprintf(dir, sizeof(dir), "%s", s->out);
+	if (mkdir(dir, 0777) != 0 && errno != EEXIST)
+		return err_set(err, ERR_IO, "create folder '%s'", dir);
+	if (open_ops(s, &ops, err) != 0)
+		return -1;
+	if (golden_open(s->golden, &g, err) != 0) {
+		ops_done(&ops);
+		return -1;
+	}
+	m = model_new(&g.config, &ops);
+	rc = golden_run(&g, m, ops.threads, &sink, &result, err);
+	if (rc == 0)
+		rc = write_expected(&g, &result, dir, err);
+	model_free(m);
+	golden_done(&g);
+	ops_done(&ops);
+	return rc;
+}
+
+static int run(const char *name, const char *purpose,
+               int (*work)(const struct selection *s, struct err *err), int argc, char **argv)
+{
+	struct selection s = {.path = "fast", .precision = "f32"};
+	bool writes = strcmp(name, "step") == 0;
+	const struct cmd_option options[] = {
+		{"golden", &s.golden, NULL, "the golden folder"},
+		{"path", &s.path, NULL,
+	         "fast (default), plain (fast ops, keys and values formed) or reference"},
+		{"isa", &s.isa, NULL, CMD_ISA_HELP},
+		{"precision", &s.precision, NULL,
+	         "f32 (default) or bf16, which has limits of its own"},
+		{"threads", &s.threads, NULL, "threads (default: one per usable CPU)"},
+		{"out", &s.out, NULL, "the folder to write"},
+	};
+	struct err err = {0};
+	int rc = cmd_parse(name, purpose, options, ARRAY_LEN(options) - !writes, argc, argv);
+
+	if (rc != 0)
+		return rc > 0 ? TRAINER_OK : TRAINER_USAGE;
+	if (s.golden == NULL || (writes && s.out == NULL)) {
+		fprintf(stderr, "slipway-trainer: error: %s needs --golden DIR%s\n", name,
+		        writes ? " and --out DIR" : "");
+		return TRAINER_USAGE;
+	}
+	rc = work(&s, &err);
+	return rc < 0 ? cmd_fail(&err) : rc;
+}
+
+int cmd_selftest(int argc, char **argv)
+{
+	return run("selftest",
+	           "Runs a golden folder's steps and prints the largest error of each kind against "
+	           "it;\nfails beyond the tolerances of float32 arithmetic.",
+	           selftest, argc, argv);
+}
+
+int cmd_step(int argc, char **argv)
+{
+	return run(
+		"step",
+		"Runs a golden folder's steps and writes activations, logits, gradients and "
+		"weights\nunder the folder's own file names, so that another program can compare.",
+		step, argc, argv);
+}

@@ -1,0 +1,408 @@
+#include "trainer/session/session.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/fs.h"
+#include "base/interrupt.h"
+#include "base/mem.h"
+#include "trainer/config/model_file.h"
+
+/* The PyTorch program's SyntheticDataset has this many; a seed apart for those of an evaluation. */
+enum { SYNTHETIC_CLIPS = 100000, EVAL_SEED = 1, AHEAD = 2 };
+
+static const char device[] = "cpu:0";
+
+static const char *look_up(void *ctx, const char *name)
+{
+	(void)ctx;
+	return getenv(name);
+}
+
+static void remark(struct session *s, const char *lines)
+{
+	if (s->rank == 0 && lines[0] != '\0')
+		fprintf(s->remarks_out, "%s", lines);
+}
+
+static int join_ranks(struct session *s, struct err *err)
+{
+	struct comm_options o = {.library = s->flags->mpi_library,
+	                         .timeout_s = (unsigned)s->flags->rank_timeout,
+	                         .join_s = (unsigned)s->flags->join_timeout};
+	struct comm_place place;
+
+	if (comm_place(look_up, NULL, &place, err) != 0 ||
+	    comm_open(&place, &o, &s->comm, err) != 0)
+		return -1;
+	s->rank = comm_rank(s->comm);
+	s->n_ranks = comm_size(s->comm);
+	return 0;
+}
+
+static int make_model(struct session *s, struct err *err)
+{
+	AUTO(strbuf) struct strbuf remarks = STRBUF_INIT(1 << 20);
+	struct ops_options o = {.reference = s->flags->reference,
+	                        .isa = s->flags->isa,
+	                        .precision = s->options.precision,
+	                        .n_threads = (unsigned)s->flags->threads};
+
+	if (model_file_load(s->flags->config_file_path, &s->config, &remarks, err) != 0)
+		return -1;
+	remark(s, strbuf_str(&remarks));
+	if (s->flags->attention_dropout >= 0)
+		s->config.attention_probs_dropout_prob = s->flags->attention_dropout;
+	if (model_config_check(&s->config, err) != 0)
+		return -1;
+	if (ops_require(&o, &s->ops, err) != 0)
+		return -1;
+	s->ops_open = true;
+	s->model = model_new(&s->config, &s->ops);
+	model_init(s->model, s->options.seed);
+	return 0;
+}
+
+/* A small model has fewer points than the presets decode. */
+static void fit_points(struct session *s)
+{
+	const struct model_dims *d = model_get_dims(s->model);
+
+	if (s->options.image_points > d->n_pixels)
+		s->options.image_points = d->n_pixels;
+	if (s->options.audio_points > d->n_audio)
+		s->options.audio_points = d->n_audio;
+}
+
+int session_open(struct session *s, const struct train_flags *flags, FILE *out, FILE *remarks_out,
+                 struct err *err)
+{
+	*s = (struct session){.flags = flags, .out = out, .remarks_out = remarks_out, .n_ranks = 1};
+	if (train_flags_options(flags, &s->options, err) != 0 || join_ranks(s, err) != 0 ||
+	    make_model(s, err) != 0)
+		return -1;
+	fit_points(s);
+	return 0;
+}
+
+/* ---- data ---- */
+
+/* The folder that has the dataset.json: `folder` itself, or its train/ or val/. */
+static int find_folder(const char *folder, enum session_data what, char ret[PATH_MAX],
+                       struct err *err)
+{
+	char json[PATH_MAX];
+
+	if (fs_join(ret, folder, what == SESSION_TRAIN ? "train" : "val", err) != 0 ||
+	    fs_join(json, ret, "dataset.json", err) != 0)
+		return -1;
+	if (!fs_exists(json))
+		snprintf(ret, PATH_MAX, "%s", folder);
+	return 0;
+}
+
+static int open_dataset(struct session *s, enum session_data what, struct err *err)
+{
+	const struct train_flags *f = s->flags;
+	struct clip_shape shape = model_clip_shape(&s->config);
+	uint32_t labels = (uint32_t)s->config.num_labels;
+	char folder[PATH_MAX];
+
+	if (strcmp(f->dataset, "synthetic") == 0) {
+		s->data =
+			dataset_synthetic(s->options.seed + (what == SESSION_EVAL ? EVAL_SEED : 0),
+		                          &shape, labels, SYNTHETIC_CLIPS);
+		return 0;
+	}
+	if (strcmp(f->dataset, "kinetics") != 0 && strcmp(f->dataset, "kinetics-small") != 0)
+		return err_set(
+			err, ERR_USAGE,
+			"--dataset is '%.60s', expected synthetic, kinetics or kinetics-small",
+			f->dataset);
+	if (find_folder(f->dataset_dir, what, folder, err) != 0)
+		return -1;
+	return dataset_open(folder, &shape, labels, &s->data, err);
+}
+
+static void close_data(struct session *s)
+{
+	loader_free(s->loader);
+	dataset_free(s->data);
+	s->loader = NULL;
+	s->data = NULL;
+}
+
+int session_open_data(struct session *s, enum session_data what, struct err *err)
+{
+	size_t batch =
+		what == SESSION_TRAIN ? s->options.batch_size : (size_t)s->flags->test_batch_size;
+	struct loader_options o = {
+		.seed = s->options.seed,
+		.shape = model_clip_shape(&s->config),
+		.shuffle = what == SESSION_TRAIN,
+		.batch = batch,
+		.stride = (uint64_t)batch * s->n_ranks,
+		.threads = s->flags->num_workers > 0 ? (unsigned)s->flags->num_workers : 1,
+		.ahead = AHEAD};
+
+	close_data(s);
+	if (open_dataset(s, what, err) != 0)
+		return -1;
+	s->loader = loader_new(s->data, &o);
+	return 0;
+}
+
+static struct clip_source source_of(struct session *s)
+{
+	return (struct clip_source){loader_next, s->loader, dataset_n_clips(s->data)};
+}
+
+/* ---- training ---- */
+
+static uint64_t step_clips(const struct session *s)
+{
+	return (uint64_t)s->options.batch_size * s->options.accumulate * s->n_ranks;
+}
+
+/* --num_epochs in steps. */
+static void bound_steps(struct session *s)
+{
+	uint64_t clips = (uint64_t)s->flags->num_epochs * dataset_n_clips(s->data);
+	uint64_t steps = (clips + step_clips(s) - 1) / step_clips(s);
+
+	if (steps < s->options.max_steps)
+		s->options.max_steps = steps;
+}
+
+static int name_folders(struct session *s, struct err *err)
+{
+	char lr[LOG_FLOAT_MAX], name[128];
+	time_t now = time(NULL);
+	struct tm tm;
+
+	localtime_r(&now, &tm);
+	log_float(s->flags->lr, lr);
+	/* Named as the PyTorch program names its own: %m%d%y_%H%M. */
+	snprintf(name, sizeof(name), "slipway_tblogs_%02d%02d%02d_%02d%02d_w%u_lr%s_bs%lld",
+	         tm.tm_mon + 1, tm.tm_mday, tm.tm_year % 100, tm.tm_hour, tm.tm_min, s->n_ranks, lr,
+	         (long long)s->flags->batch_size);
+	if (fs_join(s->events_dir, s->flags->logdir, name, err) != 0)
+		return -1;
+	if (s->flags->output_dir == NULL)
+		return fs_join(s->output_dir, s->flags->logdir, "checkpoints", err);
+	snprintf(s->output_dir, sizeof(s->output_dir), "%s", s->flags->output_dir);
+	return 0;
+}
+
+static int open_outputs(struct session *s, struct err *err)
+{
+	struct reporter_options o = {.out = s->out,
+	                             .device = device,
+	                             .log_steps = s->options.log_steps,
+	                             .step_clips = step_clips(s),
+	                             .epoch_clips = dataset_n_clips(s->data),
+	                             .json_path = s->flags->json_log,
+	                             .events_dir = s->events_dir,
+	                             .metrics_port = s->flags->metrics_port};
+	struct store_keep keep = {(unsigned)s->flags->keep, (uint64_t)s->flags->keep_every};
+
+	if (name_folders(s, err) != 0)
+		return -1;
+	if (s->rank != 0)
+		return 0;
+	if (saver_open(s->output_dir, &keep, s->options.seed, &s->saver, err) != 0)
+		return -1;
+	return reporter_open(&o, &s->reporter, err);
+}
+
+/* Rank 0's part of beginning: from a checkpoint, from given weights, or from nothing. */
+static int load(struct session *s, struct err *err)
+{
+	AUTO(strbuf) struct strbuf remarks = STRBUF_INIT(1 << 16);
+	struct err none = {0};
+	char path[PATH_MAX];
+	uint64_t step;
+
+	if (s->flags->resume) {
+		if (store_newest(s->output_dir, path, &step, &remarks, &none) == 0) {
+			remark(s, strbuf_str(&remarks));
+			fprintf(s->remarks_out, "resuming from %s\n", path);
+			return checkpoint_load(path, s->options.seed, s->model, &s->optimizer,
+			                       &s->state, err);
+		}
+		remark(s, strbuf_str(&remarks));
+		fprintf(s->remarks_out, "nothing to resume from: %s\n", none.msg);
+	}
+	if (s->flags->init_from != NULL)
+		return checkpoint_load_weights(s->flags->init_from, s->model, err);
+	return 0;
+}
+
+static int share_set(struct session *s, struct tensors *set, struct err *err)
+{
+	if (set->data == NULL)
+		return 0;
+	return comm_broadcast(s->comm, set->data, set->n_values * sizeof(*set->data), err);
+}
+
+/* Only rank 0 needs to see the checkpoints: the others get them from it. */
+static int begin(struct session *s, struct err *err)
+{
+	if (s->rank == 0 && load(s, err) != 0)
+		return -1;
+	if (s->n_ranks == 1 || (!s->flags->resume && s->flags->init_from == NULL))
+		return 0;
+	if (share_set(s, model_params(s->model), err) != 0 ||
+	    share_set(s, &s->optimizer.m, err) != 0 || share_set(s, &s->optimizer.v, err) != 0 ||
+	    comm_broadcast(s->comm, &s->optimizer.steps, sizeof(s->optimizer.steps), err) != 0)
+		return -1;
+	return comm_broadcast(s->comm, &s->state, sizeof(s->state), err);
+}
+
+/* `slipway status` tells the checkpoint's age by this line. */
+static void tell_saved(struct session *s)
+{
+	uint64_t step;
+
+	if (s->saver == NULL || !saver_saved(s->saver, &step))
+		return;
+	fprintf(s->out, "checkpoint step-%08llu saved\n", (unsigned long long)step);
+	fflush(s->out);
+}
+
+static int on_step(void *ctx, const struct step_stats *stats, struct err *err)
+{
+	struct session *s = ctx;
+
+	tell_saved(s);
+	return s->reporter != NULL ? reporter_step(s->reporter, stats, err) : 0;
+}
+
+static int save(void *ctx, struct model *m, const struct optimizer *o,
+                const struct train_state *state, bool last, struct err *err)
+{
+	struct session *s = ctx;
+
+	if (s->saver == NULL)
+		return 0;
+	if (saver_save(s->saver, m, o, state, err) != 0)
+		return -1;
+	if (!last)
+		return 0;
+	if (saver_wait(s->saver, err) != 0)
+		return -1;
+	tell_saved(s);
+	return 0;
+}
+
+/* The loop lets all ranks stop after the same step. */
+static bool stop(void *ctx)
+{
+	(void)ctx;
+	return interrupt_requested();
+}
+
+static void print_beginning(struct session *s)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+	struct log_flag flags[FLAGS_SEED_KEYS];
+
+	train_flags_namespace(s->flags, flags);
+	log_namespace(&text, flags, FLAGS_SEED_KEYS);
+	fputs(strbuf_str(&text), s->out);
+	fprintf(s->remarks_out, "%u rank%s (%s), %u threads each, %s, %s, %zu parameters\n",
+	        s->n_ranks, s->n_ranks == 1 ? "" : "s", comm_name(s->comm), ops_threads(&s->ops),
+	        ops_isa(&s->ops), ops_precision(&s->ops), model_params(s->model)->n_params);
+}
+
+static int run_loop(struct session *s, enum train_end *ret_end, struct err *err)
+{
+	struct clip_source source = source_of(s);
+	struct reducer reducer = comm_reducer(s->comm);
+	struct train_hooks hooks = {s, on_step, save, stop};
+	/* The reporter counts every step and prints those that are due. */
+	struct train_options options = s->options;
+	struct train t = {.model = s->model,
+	                  .optimizer = &s->optimizer,
+	                  .options = &options,
+	                  .source = &source,
+	                  .reducer = s->n_ranks > 1 ? &reducer : NULL,
+	                  .hooks = &hooks,
+	                  .threads = s->ops.threads};
+
+	options.log_steps = 1;
+	return train_run(&t, &s->state, ret_end, err);
+}
+
+static int check_throughput(struct session *s, struct err *err)
+{
+	double expected = (double)s->flags->expected_average_throughput;
+	double average = reporter_average(s->reporter);
+
+	if (expected <= 0 || average >= 0.95 * expected)
+		return 0;
+	return err_set(err, ERR_CHECK,
+	               "Average throughput :%.4f is below derived expected threshold: %.4f",
+	               average, 0.95 * expected);
+}
+
+static void print_dataset(struct session *s, bool opened)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+
+	if (s->rank != 0)
+		return;
+	if (opened)
+		log_dataset_built(&text);
+	else
+		log_preparing(&text, s->flags->dataset, s->flags->dataset_dir);
+	fputs(strbuf_str(&text), s->out);
+	fflush(s->out);
+}
+
+int session_train(struct session *s, enum train_end *ret_end, struct err *err)
+{
+	print_dataset(s, false);
+	if (session_open_data(s, SESSION_TRAIN, err) != 0)
+		return -1;
+	print_dataset(s, true);
+	bound_steps(s);
+	optimizer_init(&s->optimizer, &s->options.optimizer, model_params(s->model));
+	s->optimizer_ready = true;
+	if (open_outputs(s, err) != 0)
+		return -1;
+	if (s->rank == 0)
+		print_beginning(s);
+	if (begin(s, err) != 0)
+		return -1;
+	if (s->reporter != NULL)
+		reporter_begin(s->reporter, s->state.step);
+	if (run_loop(s, ret_end, err) != 0)
+		return -1;
+	if (s->reporter == NULL)
+		return 0;
+	reporter_end(s->reporter);
+	return *ret_end == TRAIN_COMPLETE ? check_throughput(s, err) : 0;
+}
+
+int session_close(struct session *s, bool failed, struct err *err)
+{
+	int rc = 0;
+
+	close_data(s);
+	reporter_free(s->reporter);
+	saver_free(s->saver);
+	if (s->optimizer_ready)
+		optimizer_done(&s->optimizer);
+	if (s->model != NULL)
+		model_free(s->model);
+	if (s->ops_open)
+		ops_done(&s->ops);
+	if (s->comm != NULL && failed)
+		comm_abort(s->comm, 1);
+	else if (s->comm != NULL)
+		rc = comm_close(s->comm, err);
+	s->comm = NULL;
+	return rc;
+}

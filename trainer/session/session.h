@@ -1,0 +1,58 @@
+/*
+ * A run put together: ranks, data, model, optimizer, checkpoints and reports, from the command
+ * line's flags. `train` and `eval` are a few lines over it. Prints lines for people to `out` (rank
+ * 0) and remarks to `remarks_out`; the commands print errors.
+ */
+#ifndef SLIPWAY_TRAINER_SESSION_SESSION_H
+#define SLIPWAY_TRAINER_SESSION_SESSION_H
+
+#include <stdio.h>
+
+#include "trainer/checkpoint/checkpoint.h"
+#include "trainer/comm/comm.h"
+#include "trainer/config/flags.h"
+#include "trainer/data/loader.h"
+#include "trainer/log/reporter.h"
+#include "trainer/ops/ops.h"
+
+struct session {
+	const struct train_flags *flags;
+	FILE *out, *remarks_out;
+	struct comm *comm;
+	unsigned rank, n_ranks;
+	struct model_config config;
+	struct ops ops;
+	bool ops_open;
+	struct model *model;
+	struct optimizer optimizer;
+	bool optimizer_ready;
+	struct train_options options;
+	struct train_state state;
+	struct dataset *data;
+	struct loader *loader;
+	struct saver *saver;
+	struct reporter *reporter;
+	char events_dir[PATH_MAX], output_dir[PATH_MAX];
+};
+
+/* Which clips. */
+enum session_data { SESSION_TRAIN, SESSION_EVAL };
+
+/* Joins the ranks, reads the configuration, makes the model. flags is borrowed. On failure *s is
+ * still to be closed. */
+int session_open(struct session *s, const struct train_flags *flags, FILE *out, FILE *remarks_out,
+                 struct err *err) MUST_USE;
+
+/* Opens the dataset and begins to read ahead; replaces the one before. */
+int session_open_data(struct session *s, enum session_data what, struct err *err) MUST_USE;
+
+/* Trains from the start, or from the newest checkpoint, to the end. */
+int session_train(struct session *s, enum train_end *ret_end, struct err *err) MUST_USE;
+
+/* Evaluates the model as it is, with the PyTorch program's lines. */
+int session_evaluate(struct session *s, uint64_t epoch, struct err *err) MUST_USE;
+
+/* failed: the other ranks are told to end, too. */
+int session_close(struct session *s, bool failed, struct err *err);
+
+#endif
