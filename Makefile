@@ -34,6 +34,8 @@ LIBS     := -Wl,--gc-sections -Wl,-Bstatic -larchive -lyaml -lexpat -lz -lzstd -
 HOUSE   := base builder k8s karpenter pipeline trainer
 SRC     := $(sort $(shell find $(HOUSE) -name '*.c'))
 HEADERS := $(sort $(shell find $(HOUSE) tests -name '*.h'))
+# Bodies that a .c file includes once for each of its variants.
+BODIES  := $(sort $(shell find $(HOUSE) -name '*.inc'))
 MAINS   := builder/cli/main.c trainer/main.c trainer/prepare/main.c
 ROOMS   := $(patsubst %/,%,$(sort $(dir $(SRC))))
 HOST_ARCH := $(shell dpkg --print-architecture)
@@ -214,7 +216,7 @@ bench-deps:
 
 .PHONY: lint
 lint: lint-deps layers headers sizes names
-	clang-format --dry-run -Werror $(SRC) $(FORMATTED)
+	clang-format --dry-run -Werror $(SRC) $(FORMATTED) $(BODIES)
 	tests/lint/tidy $(TIDY_SRC)
 	cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	  --error-exitcode=1 --suppress=missingIncludeSystem -I. $(TIDY_SRC)
@@ -236,11 +238,11 @@ headers:
 	  echo "#include \"$$h\"" | $(CC) $(CFLAGS) -x c -fsyntax-only - || exit 1; done
 # Every source and header of ours, for scripts.
 list-files:
-	@printf '%s\n' $(SRC) $(filter-out tests/%,$(HEADERS))
+	@printf '%s\n' $(SRC) $(filter-out tests/%,$(HEADERS)) $(BODIES)
 
 .PHONY: format
 format:
-	clang-format -i $(SRC) $(FORMATTED)
+	clang-format -i $(SRC) $(FORMATTED) $(BODIES)
 
 # gcc 12 sees truncation that cannot be when the sanitizers have rewritten the code.
 ASAN := -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=all -Wno-format-truncation -Wno-maybe-uninitialized

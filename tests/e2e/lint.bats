@@ -1,0 +1,102 @@
+#!/usr/bin/env bats
+# The lint scripts find what they are there to find: faults are planted in a scratch copy of the tree.
+
+load lib
+setup() { common_setup; }
+teardown() { common_teardown; }
+
+# scratch PATH...: the Makefile, tests/lint and these files and folders of the tree, in copy/.
+scratch() {
+	local path
+	mkdir -p copy
+	for path in Makefile tests/lint "$@"; do
+		mkdir -p "copy/$(dirname "$path")"
+		cp -r "$ROOT/$path" "copy/$(dirname "$path")/"
+	done
+	cd copy || return 1
+}
+
+# deepest: the folder furthest down that holds sources; a list of files by depth would miss it first.
+deepest() { make -s list-files | xargs -n 1 dirname | sort -u | awk -F/ 'NF > n {n = NF; at = $0} END {print at}'; }
+
+# body LINES: a function whose body has so many lines.
+body() {
+	echo "void planted(void)"
+	echo "{"
+	for ((i = 0; i < $1; i++)); do printf '\t;\n'; done
+	echo "}"
+}
+
+# reports TEXT: tests/lint/sizes fails and says so.
+reports() {
+	run tests/lint/sizes
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ $output == *"$1"* ]]
+}
+
+@test "lint: a function of 61 lines in the deepest folder is found, one of 60 is not" {
+	cd "$ROOT"
+	deepest=$(deepest)
+	[[ $deepest == */*/* ]]
+	cd "$WORK"
+	scratch "$deepest"
+	tests/lint/sizes
+	body 60 >"$deepest/planted.c"
+	tests/lint/sizes
+	body 61 >"$deepest/planted.c"
+	reports "$deepest/planted.c:2: function of 61 lines"
+	mkdir -p "$deepest/deeper/still"
+	mv "$deepest/planted.c" "$deepest/deeper/still/"
+	reports "$deepest/deeper/still/planted.c:2: function of 61 lines"
+}
+
+@test "lint: long lines and // comments are found in sources, headers and bodies of every room" {
+	scratch base/attr.h
+	tests/lint/sizes
+	for room in base builder/layer/pack k8s/job karpenter/pools pipeline trainer/ops; do
+		mkdir -p "$room"
+		for ending in c h inc; do
+			# A tab is eight columns: 8 + 92 fit, 8 + 93 do not.
+			printf '\t%092d\n' 0 >"$room/planted.$ending"
+			tests/lint/sizes
+			printf '\t%093d\n' 0 >"$room/planted.$ending"
+			reports "$room/planted.$ending:1: line of 101 columns, at most 100"
+			printf 'char *text; // comment "x"\n' >"$room/planted.$ending"
+			reports "$room/planted.$ending:1: use /* */ comments"
+			rm "$room/planted.$ending"
+		done
+	done
+}
+
+@test "lint: two slashes in a text or in a comment are no // comment" {
+	scratch base/attr.h
+	{
+		echo 'static const char *const url = "https://example.com", *const quote = "\"//";'
+		echo "static const char slashes = '/', quotes = '\"'; /* https://example.com */"
+		printf '/*\n * // drawn\n */\n'
+	} >base/planted.c
+	tests/lint/sizes
+	echo "int x; // after all" >>base/planted.c
+	reports "base/planted.c:6: use /* */ comments"
+}
+
+@test "lint: a file of 601 lines is found, and a list of no files is an error" {
+	scratch base/attr.h
+	yes ';' | head -n 600 >base/planted.h
+	tests/lint/sizes
+	echo ';' >>base/planted.h
+	reports "base/planted.h: 601 lines, at most 600"
+	rm -r base
+	run tests/lint/sizes
+	[ "$status" -eq 1 ]
+	[[ $output == *"names no file"* ]]
+}
+
+@test "lint: clang-tidy reads the headers of every room" {
+	cd "$ROOT"
+	filter=$(sed -n "s/^HeaderFilterRegex: '\(.*\)'$/\1/p" .clang-tidy)
+	[ -n "$filter" ]
+	run bash -c 'make -s list-files | grep -vE "$0"' "$filter"
+	[ "$output" = "" ]
+}
