@@ -144,7 +144,7 @@ help:
 ## make tsan-trainer  the trainer's tests and a short run under ThreadSanitizer
 ## make bench-trainer  speed and memory of the trainer, beside PyTorch when it is installed
 ## make bench    speed and memory beside umoci, buildah, zstd and pigz, into docs/bench/
-## make docs     man pages, docs/SPEC.md, completion scripts
+## make docs     every generated page under docs/: SPEC.md, the schema, man pages, completion, errors, the fleet
 ## make format   clang-format the tree
 ## make install  into DESTDIR/PREFIX
 ## make image    slipway's own image for both architectures, built with slipway, into build/slipway-image
@@ -315,21 +315,9 @@ bench: bench-deps $(BUILD)/slipway
 bench-trainer: $(BUILD)/$(HOST_ARCH)/slipway-trainer $(BUILD)/amd64/slipway-trainer $(BUILD)/arm64/slipway-trainer
 	tests/bench/trainer $< docs/bench
 
-COMMANDS := build push inspect verify diff scan iam schema render explain instances diagram nettest deploy undeploy status logs index pipeline doctor \
-            completion version help
-
 .PHONY: docs
 docs: $(BUILD)/slipway
-	@mkdir -p docs/man docs/completion
-	$(BUILD)/slipway help --man > docs/man/slipway.1
-	for c in $(COMMANDS); do $(BUILD)/slipway help --man $$c > docs/man/slipway-$$c.1; done
-	$(BUILD)/slipway schema --format markdown > docs/SPEC.md
-	$(BUILD)/slipway schema > docs/slipway.schema.json
-	@mkdir -p docs/fleet
-	$(BUILD)/slipway explain > docs/fleet/explain.txt
-	$(BUILD)/slipway diagram -o docs/fleet/fleet.svg
-	tests/lint/error-pages --write
-	for s in bash zsh fish; do $(BUILD)/slipway completion $$s > docs/completion/slipway.$$s; done
+	BUILD=$(BUILD) tests/lint/generated --write
 
 .PHONY: install
 install: $(BUILD)/slipway

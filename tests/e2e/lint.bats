@@ -27,9 +27,9 @@ body() {
 	echo "}"
 }
 
-# reports TEXT: tests/lint/sizes fails and says so.
+# reports TEXT [SCRIPT]: tests/lint/SCRIPT (default sizes) fails and says so.
 reports() {
-	run tests/lint/sizes
+	run "tests/lint/${2:-sizes}"
 	echo "$output"
 	[ "$status" -eq 1 ]
 	[[ $output == *"$1"* ]]
@@ -99,4 +99,56 @@ reports() {
 	[ -n "$filter" ]
 	run bash -c 'make -s list-files | grep -vE "$0"' "$filter"
 	[ "$output" = "" ]
+}
+
+@test "lint: a generated page that is changed, missing or left over is found, and written anew" {
+	export SLIPWAY
+	scratch docs tests/golden tests/unit tests/e2e slipway.yaml
+	tests/lint/generated
+	pages=(docs/SPEC.md docs/slipway.schema.json docs/man/slipway.1 docs/man/slipway-logs.1 docs/completion/slipway.bash
+		docs/completion/slipway.fish docs/fleet/explain.txt docs/fleet/fleet.svg docs/errors/spec.md)
+	sed -i '2i one line more' "${pages[@]}"
+	run tests/lint/generated
+	[ "$status" -eq 1 ]
+	for page in "${pages[@]}"; do [[ $output == *"$page: not what is made today"* ]]; done
+	rm "${pages[@]}"
+	run tests/lint/generated
+	[ "$status" -eq 1 ]
+	for page in "${pages[@]}"; do [[ $output == *"$page: missing"* ]]; done
+	# Of a command that is gone, of a shell that is not known.
+	touch docs/man/slipway-launch.1 docs/completion/slipway.tcsh
+	reports "docs/man/slipway-launch.1: nothing makes this page" generated
+	reports "docs/completion/slipway.tcsh: nothing makes this page" generated
+	tests/lint/generated --write
+	tests/lint/generated
+	diff -r docs "$ROOT/docs"
+}
+
+@test "lint: a command without a man page is found" {
+	scratch docs tests/golden tests/unit tests/e2e slipway.yaml
+	cat >slipway <<-EOS
+		#!/usr/bin/env bash
+		if [ "\$*" = help ]; then "$SLIPWAY" help | sed 's/^  diff .*/&\n  launch       Launch/'
+		else exec "$SLIPWAY" "\${@/launch/push}"; fi
+	EOS
+	chmod +x slipway
+	export SLIPWAY=$PWD/slipway
+	reports "docs/man/slipway-launch.1: missing" generated
+}
+
+@test "lint: a golden file that no test compares is found" {
+	export SLIPWAY
+	scratch docs tests/golden tests/unit tests/e2e slipway.yaml
+	planted=(spec/planted.expect fleet/planted.out fleet-errors/planted.yaml ecr/planted deploy/planted.calls deploy/planted.json)
+	touch "${planted[@]/#/tests/golden/}"
+	sed -i '/golden missing-repository$/d' tests/e2e/ecr.bats
+	# A line that only renews a file compares nothing.
+	sed -i '/^	diff .*e2e.digests/d' tests/e2e/build.bats
+	run tests/lint/generated
+	echo "$output"
+	[ "$status" -eq 1 ]
+	for name in "${planted[@]}" ecr/missing-repository e2e/digests; do
+		[[ $output == *"tests/golden/$name: no test compares it"* ]]
+	done
+	[ "$(grep -c 'no test compares it' <<<"$output")" -eq 8 ]
 }
