@@ -14,13 +14,15 @@ CC_arm64 := aarch64-linux-gnu-gcc
 AR       := ar
 
 STD      := -std=c17 -D_GNU_SOURCE
-WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wmissing-prototypes \
-            -Wstrict-prototypes -Wvla -Wformat=2 -Werror
+# Warnings are errors for us (WERROR=1: CI, make lint), not for who packages this with the next compiler.
+WERROR   ?=
+WARN      = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wmissing-prototypes \
+            -Wstrict-prototypes -Wvla -Wformat=2 $(if $(WERROR),-Werror)
 HARDEN   := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE
 OPT      ?= -O2 -g
 # Debug information names files relative to the tree, so that any working directory gives one binary.
 REPRO    := -ffile-prefix-map=$(CURDIR)=.
-CFLAGS   := $(STD) $(WARN) $(HARDEN) $(OPT) $(REPRO) -I. -include base/banned.h -DSLIPWAY_VERSION='"$(VERSION)"' $(EXTRA_CFLAGS)
+CFLAGS    = $(STD) $(WARN) $(HARDEN) $(OPT) $(REPRO) -I. -include base/banned.h -DSLIPWAY_VERSION='"$(VERSION)"' $(EXTRA_CFLAGS)
 LDFLAGS  := -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(EXTRA_LDFLAGS)
 # The encoders are linked statically: the bits of a layer then belong to the binary. So is libarchive, of which only
 # the tar format and the decompressors stay: as a shared library it wants an XML parser and Unicode's tables, 38 MB.
@@ -141,6 +143,7 @@ help:
 ## make valgrind unit tests under valgrind
 ## make cover    line coverage of base/, builder/, k8s/ and karpenter/ (floor 85 %)
 ## make fuzz     fuzzers, T=seconds each (default 30)
+## make test-sid  make all with the newest compilers, in a root of Debian unstable (SID_ROOT=DIR keeps it)
 ## make tsan-trainer  the trainer's tests and a short run under ThreadSanitizer
 ## make bench-trainer  speed and memory of the trainer, beside PyTorch when it is installed
 ## make bench    speed and memory beside umoci, buildah, zstd and pigz, into docs/bench/
@@ -199,7 +202,10 @@ TEST_DEPS := bats python3 python3-yaml openssl curl awscli iproute2 skopeo umoci
 LINT_DEPS := clang-tidy clang-format cppcheck shellcheck python3
 BENCH_DEPS := umoci buildah skopeo docker-registry pigz zstd python3
 
-.PHONY: deps test-deps lint-deps bench-deps
+.PHONY: deps test-deps lint-deps bench-deps list-deps
+# What building needs, for scripts that install it elsewhere.
+list-deps:
+	@echo $(DEPS)
 deps:
 	@tests/install-deps $(DEPS)
 # npm brings the Kubernetes models that manifests are held against; it and kubectl may be there from elsewhere.
@@ -215,6 +221,7 @@ bench-deps:
 # ---- quality -------------------------------------------------------------------------------------
 
 .PHONY: lint
+lint: WERROR = 1
 lint: lint-deps layers headers sizes names
 	clang-format --dry-run -Werror $(SRC) $(FORMATTED) $(BODIES)
 	tests/lint/tidy $(TIDY_SRC)
@@ -265,6 +272,12 @@ tsan-trainer:
 	rm -rf $(TSAN_BUILD)/out && TSAN_OPTIONS=halt_on_error=1 $(TSAN_BUILD)/$(HOST_ARCH)/slipway-trainer train \
 	  --config_file_path tiny --threads 2 --num_workers 2 --max_steps 20 --checkpoint_steps 5 --precision bf16 \
 	  --output_dir $(TSAN_BUILD)/out --logdir $(TSAN_BUILD)/out/logs --metrics_port 0
+
+# Today's compilers of Debian unstable, in a root of their own; needs root, and is not part of CI.
+.PHONY: test-sid
+test-sid:
+	@tests/install-deps debootstrap
+	tests/sid $(SID_ROOT)
 
 .PHONY: valgrind
 valgrind: units

@@ -297,7 +297,7 @@ struct fleet_sections {
 	struct monitoring_section monitoring;
 };
 
-extern const struct field_table cluster_fields, fleet_fields, storage_fields, job_fields,
-	monitoring_fields;
+/* The other sections' tables stand with their concerns: cluster, storage, job, monitoring. */
+extern const struct field_table fleet_fields;
 
 #endif

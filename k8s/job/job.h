@@ -16,6 +16,9 @@
 extern const struct k8s_renderer scheduler_renderer;
 extern const struct k8s_renderer jobs_renderer;
 
+/* The section `job` of slipway.yaml. */
+extern const struct field_table job_fields;
+
 enum { MASTER_PORT = 29500, NEURON_ROOT_PORT = 63423 };
 
 /* Exit status of a wrong command line or configuration: trying again would not help. */

@@ -8,6 +8,9 @@
 
 extern const struct k8s_renderer monitoring_renderer;
 
+/* The section `monitoring` of slipway.yaml. */
+extern const struct field_table monitoring_fields;
+
 #define INSIGHTS_NAMESPACE "amazon-cloudwatch"
 #define INSIGHTS_ACCOUNT   "cloudwatch-agent"
 #define INSIGHTS_POLICY    "CloudWatchAgentServerPolicy"

@@ -3,6 +3,7 @@
  */
 #include "k8s/fleet/fields.h"
 #include "k8s/fleet/grammar.h"
+#include "k8s/monitoring/monitoring.h"
 
 static void decode_insights(struct fields_context *c, const struct yaml_node *node, void *member)
 {

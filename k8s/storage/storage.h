@@ -8,6 +8,9 @@
 
 extern const struct k8s_renderer storage_renderer;
 
+/* The section `storage` of slipway.yaml. */
+extern const struct field_table storage_fields;
+
 #define FSX_DRIVER            "fsx.csi.aws.com"
 #define FSX_NAMESPACE         "kube-system"
 #define FSX_CONTROLLER        "fsx-csi-controller"
