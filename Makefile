@@ -141,7 +141,7 @@ help:
 ## make lint     clang-tidy, cppcheck, include direction, size limits, format
 ## make asan     unit tests and fuzz smoke runs under AddressSanitizer and UBSan
 ## make valgrind unit tests under valgrind
-## make cover    line coverage of base/, builder/, k8s/ and karpenter/ (floor 85 %)
+## make cover    line coverage of all but trainer/ (floor 85 %)
 ## make fuzz     fuzzers, T=seconds each (default 30)
 ## make test-sid  make all with the newest compilers, in a root of Debian unstable (SID_ROOT=DIR keeps it)
 ## make tsan-trainer  the trainer's tests and a short run under ThreadSanitizer
@@ -289,7 +289,7 @@ cover: test-deps all
 	$(MAKE) BUILD=build-cover OPT='-O0 -g' EXTRA_CFLAGS='--coverage -fprofile-update=atomic -U_FORTIFY_SOURCE -Wno-format-truncation' EXTRA_LDFLAGS='--coverage' \
 	  build-cover/slipway units
 	BUILD=build-cover tests/run unit e2e
-	gcovr --root . --object-directory build-cover/obj --filter 'base/' --filter 'builder/' --filter 'k8s/' --filter 'karpenter/' --filter 'pipeline/' \
+	gcovr --root . --object-directory build-cover/obj $(foreach top,$(filter-out trainer,$(HOUSE)),--filter '$(top)/') \
 	  --exclude 'builder/cli/main.c' --print-summary --fail-under-line 85
 
 # ---- fuzzers (clang, libFuzzer) ------------------------------------------------------------------

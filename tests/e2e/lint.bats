@@ -152,3 +152,51 @@ reports() {
 	done
 	[ "$(grep -c 'no test compares it' <<<"$output")" -eq 8 ]
 }
+
+@test "lint: every path in the documents leads to something, and every room has its row" {
+	cd "$ROOT"
+	tests/lint/docs-paths
+}
+
+@test "lint: a path, a target and a room that documents do not tell truly are found" {
+	scratch README.md CONTRIBUTING.md docs tests base builder k8s karpenter pipeline trainer
+	says() {
+		reports "$1" docs-paths
+		cp -r "$ROOT/$2" "$(dirname "$2")/"
+	}
+	tests/lint/docs-paths
+	echo 'The tables are in k8s/job/jobz.c and `k8s/{job,jab}/*.h`.' >>docs/ARCHITECTURE.md
+	reports "there is no k8s/jab/*.h" docs-paths
+	says "there is no k8s/job/jobz.c" docs/ARCHITECTURE.md
+	echo 'Read docs/adr, base/err.h, test_MODULE.c, `k8s/*/*_fields.c` and then jobz.c.' >>CONTRIBUTING.md
+	says "there is no jobz.c" CONTRIBUTING.md
+	[ "$(grep -c 'there is no' <<<"$output")" -eq 1 ]
+	echo '`make everything` does it.' >>README.md
+	says "the Makefile has no target everything" README.md
+	echo '/* See base/er.h. */' >>base/err.c
+	says "base/err.c:$(wc -l <base/err.c): there is no base/er.h" base/err.c
+	mkdir -p k8s/job/planted && echo 'int planted;' >k8s/job/planted/planted.c
+	reports "the room k8s/job/planted has no row" docs-paths
+	rm -r k8s/job/planted karpenter/pools
+	reports "a row for karpenter/pools, which is no folder" docs-paths
+}
+
+@test "lint: what CONTRIBUTING says is to be touched is what names the example" {
+	cd "$ROOT"
+	tests/lint/touch
+}
+
+@test "lint: a file more that names an example is found, and a row that lies" {
+	scratch CONTRIBUTING.md base builder k8s karpenter pipeline trainer .ci
+	printf '/* g6e.16xlarge */\n' >base/planted.c
+	run tests/lint/touch
+	[[ $output != *planted* ]]
+	printf 'const char *planted = "/* g6e.16xlarge";\n' >base/planted.c
+	reports "an instance: base/planted.c names g6e.16xlarge, and CONTRIBUTING.md does not say so" touch
+	reports "an instance: 2 files to touch, at most 1" touch
+	sed -i '/^| an instance/s,karpenter/catalogue/catalogue.c,base/planted.c` `base/err.c,' CONTRIBUTING.md
+	reports "an instance: karpenter/catalogue/catalogue.c names" touch
+	reports "an instance: CONTRIBUTING.md says base/err.c, which does not name" touch
+	sed -i '/^| a command/d' CONTRIBUTING.md
+	reports "no row for a command" touch
+}
