@@ -1,5 +1,5 @@
 /*
- * The parts of 40-monitoring. For k8s/monitoring*.c and k8s/cluster/cluster.c only.
+ * The parts of 40-monitoring.
  */
 #ifndef SLIPWAY_K8S_MONITORING_MONITORING_H
 #define SLIPWAY_K8S_MONITORING_MONITORING_H

@@ -1,5 +1,5 @@
 /*
- * The parts of 30-storage. For k8s/storage*.c and k8s/cluster/cluster.c only.
+ * The parts of 30-storage.
  */
 #ifndef SLIPWAY_K8S_STORAGE_STORAGE_H
 #define SLIPWAY_K8S_STORAGE_STORAGE_H

@@ -491,6 +491,6 @@ int main(void)
 	TEST("state: malformed texts are refused", malformed_states_are_refused);
 	TEST("lease: it is taken when nobody holds it", leases_are_taken_when_nobody_holds_them);
 	TEST("lease: of two takers one wins", of_two_takers_one_wins);
-	TEST("lease: it is renewed by the way", a_lease_is_renewed_by_the_way);
+	TEST("lease: it is renewed while its holder waits", a_lease_is_renewed_by_the_way);
 	return test_done();
 }
