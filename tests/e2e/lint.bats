@@ -200,3 +200,64 @@ reports() {
 	sed -i '/^| a command/d' CONTRIBUTING.md
 	reports "no row for a command" touch
 }
+
+@test "lint: the arrows between the rooms hold, and no tag is defined twice" {
+	cd "$ROOT"
+	tests/lint/layers
+	tests/lint/link "${BUILD:-build}"
+	tests/lint/names
+}
+
+@test "lint: an include upward, into no arrow, or of a room without one is found" {
+	scratch base builder k8s karpenter pipeline trainer
+	tests/lint/layers
+	deepest=$(deepest)
+	echo '#include "builder/cli/command.h"' >"$deepest/planted.c"
+	reports "$deepest/planted.c:1: $deepest may not include builder/cli/command.h" layers
+	rm "$deepest/planted.c"
+	echo '#include "builder/oci/ref.h"' >k8s/job/planted.c
+	reports "k8s/job/planted.c:1: k8s/job may not include builder/oci/ref.h" layers
+	mkdir k8s/planted && mv k8s/job/planted.c k8s/planted/
+	reports "k8s/planted is not in tests/lint/rooms" layers
+	rm -r k8s/planted
+	sed -i 's/^k8s\/view: base/& builder\/oci/' tests/lint/rooms
+	reports "k8s/view does not include anything of builder/oci" layers
+	sed -i 's/^base:/base: k8s\/view/' tests/lint/rooms
+	reports "a circle: " layers
+}
+
+@test "lint: what prints or exits below the command line is found" {
+	scratch base builder k8s karpenter pipeline trainer
+	printf 'void planted(void)\n{\n\tprintf("x");\n}\n' | tee k8s/view/planted.c >builder/cli/planted.c
+	reports "k8s/view/planted.c:3: only builder/cli" layers
+	[[ $output != *builder/cli/planted.c* ]]
+}
+
+@test "lint: a call upward does not link, whatever is included" {
+	scratch base builder k8s karpenter pipeline trainer
+	mkdir build && cp -r "$ROOT/${BUILD:-build}/lib" build/
+	tests/lint/link build karpenter/catalogue
+	# Nothing is included: the linker alone can see it.
+	echo 'void fleet_resolve(void); void planted(void); void planted(void) { fleet_resolve(); }' |
+		cc -fPIE -x c -c - -o planted.o
+	ar rcsD build/lib/karpenter-catalogue.a planted.o
+	run tests/lint/link build karpenter/catalogue
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ $output == *"karpenter/catalogue: "*"undefined reference to \`fleet_resolve'"* ]]
+	# The same for a library that the room does not name.
+	tests/lint/link build k8s/fleet
+	echo 'void ZSTD_compress(void); void planted(void); void planted(void) { ZSTD_compress(); }' | cc -fPIE -x c -c - -o planted.o
+	ar rcsD build/lib/k8s-fleet.a planted.o
+	run tests/lint/link build k8s/fleet
+	[ "$status" -eq 1 ]
+	[[ $output == *"k8s/fleet: "*"undefined reference to \`ZSTD_compress'"* ]]
+}
+
+@test "lint: a tag that is defined twice is found, in a function too" {
+	scratch base builder k8s karpenter pipeline trainer
+	tests/lint/names
+	printf 'void planted(void)\n{\n\tstruct arena {\n\t\tint x;\n\t};\n}\n' >trainer/ops/planted.c
+	reports "trainer/ops/planted.c:3: struct arena" names
+	[[ $output == *"base/arena.h:"*": struct arena"* ]]
+}
