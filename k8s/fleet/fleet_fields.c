@@ -145,7 +145,7 @@ static const struct field rows[] = {
 	FIELD_OBJECT(struct target_section, reservation, struct reservation_section,
                      &reservation_fields, "reservation",
                      "Which capacity reservations `reserved` means.",
-                     .count_offset = offsetof(struct target_section, reservation.set)),
+                     .set_offset = offsetof(struct target_section, reservation.set)),
 	TEXT_AT(struct target_section, zone, "zone", "Availability zone of the pool.",
                 .check = check_zone, .fallback_doc = "cluster.zone"),
 	NUMBER_AT(struct target_section, devices, "devices", "Accelerators per pod.", .min = 1,
@@ -163,13 +163,13 @@ static const struct field rows[] = {
                   .min = 1, .max = 1000, .fallback_doc = "job.nodes"),
 	FIELD_OBJECT(struct target_section, limits, struct limits_section, &limits_fields, "limits",
                      "What the pool may not exceed.",
-                     .count_offset = offsetof(struct target_section, limits.set)),
+                     .set_offset = offsetof(struct target_section, limits.set)),
 	FIELD_OBJECT(struct target_section, volume, struct volume_section, &volume_fields, "volume",
                      "The nodes' root volume."),
 	FIELD_OBJECT(struct target_section, ami, struct ami_section, &ami_fields, "ami",
                      "The nodes' machine image; by default al2023@latest, whose variant follows "
                      "the accelerator.",
-                     .count_offset = offsetof(struct target_section, ami.set)),
+                     .set_offset = offsetof(struct target_section, ami.set)),
 	TEXT_AT(struct target_section, placement_group, "placement_group",
                 "Name of an existing cluster placement group.", .check = check_cluster_name),
 	TEXT(struct target_section, expire_after, "expire_after",
@@ -234,7 +234,7 @@ static void check_fleet(struct fields_context *c, const struct yaml_node *node, 
 
 #define TARGET(i, key_, doc_)                                                                      \
 	FIELD_OBJECT(struct fleet_section, target[i], struct target_section, &target_fields, key_, \
-	             doc_, .count_offset = offsetof(struct fleet_section, has[i]))
+	             doc_, .set_offset = offsetof(struct fleet_section, has[i]))
 
 /* In the order of fleet_target_names. */
 static const struct field fleet_rows[] = {

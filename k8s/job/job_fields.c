@@ -52,7 +52,7 @@ static const struct field rows[] = {
                 .fallback_doc = "default"),
 	FIELD_BOOL(struct job_section, create_queue, "create_queue",
                    "Render the queue, or take it as there.",
-                   .count_offset = offsetof(struct job_section, has_create_queue)),
+                   .set_offset = offsetof(struct job_section, has_create_queue)),
 	TEXT_AT(struct job_section, image, "image", "Image of the job.", .check = check_image_ref,
                 .fallback_doc = "image.repository with the first of image.tags"),
 	TEXT(struct job_section, digest, "digest", "Digest that pins the image.",
@@ -93,7 +93,7 @@ static const struct field rows[] = {
                .check_key = check_label_key, .check = check_annotation_value),
 	FIELD_OBJECT(struct job_section, network_test, struct nettest_section, &nettest_fields,
                      "network_test", "An NCCL all-reduce over EFA before the training.",
-                     .count_offset = offsetof(struct job_section, network_test.set)),
+                     .set_offset = offsetof(struct job_section, network_test.set)),
 };
 
 const struct field_table job_fields = FIELD_TABLE(

@@ -48,7 +48,7 @@ static const struct field rows[] = {
                    .fallback_doc = "true"),
 	FIELD_OBJECT(struct monitoring_section, alarms, struct alarms_section, &alarms_fields,
                      "alarms", "CloudWatch alarms for idle accelerators.",
-                     .count_offset = offsetof(struct monitoring_section, alarms.set)),
+                     .set_offset = offsetof(struct monitoring_section, alarms.set)),
 };
 
 const struct field_table monitoring_fields =

@@ -123,7 +123,7 @@ static const struct field fsx_rows[] = {
                .check_key = check_tag_key, .check = check_tag_value),
 	FIELD_OBJECT(struct fsx_section, prepare, struct prepare_section, &prepare_fields,
                      "prepare", "A job that fills the file system before the training.",
-                     .count_offset = offsetof(struct fsx_section, prepare.set)),
+                     .set_offset = offsetof(struct fsx_section, prepare.set)),
 };
 
 static const struct field_table fsx_fields = FIELD_TABLE(
@@ -133,7 +133,7 @@ static const struct field_table fsx_fields = FIELD_TABLE(
 static const struct field rows[] = {
 	FIELD_OBJECT(struct storage_section, fsx, struct fsx_section, &fsx_fields, "fsx",
                      "An Amazon FSx for Lustre file system.",
-                     .count_offset = offsetof(struct storage_section, fsx.set)),
+                     .set_offset = offsetof(struct storage_section, fsx.set)),
 };
 
 const struct field_table storage_fields =
