@@ -7,6 +7,8 @@
  *   static const struct choices size_choices = CHOICES(sizes);
  *   static const struct choices planet_choices = CHOICES_OF(planets, name);
  *
+ *   static const struct choices sides = CHOICE_TEXTS("left", "right");
+ *
  * Arrays are borrowed and must outlive the list. Pure functions, any thread.
  */
 #ifndef SLIPWAY_BASE_DOC_CHOICES_H
@@ -24,7 +26,8 @@ struct choices {
 	size_t n;                 /* of rows, at least 1 */
 };
 
-/* An array of names; the other an array of rows with a `const char *` member. */
+/* An array of names; an array of rows with a `const char *` member; the texts themselves (outside
+ * functions only, where their array lasts). */
 #define CHOICES(names)                                                                             \
 	{                                                                                          \
 		.first = (names), .stride = sizeof(char *), .n = ARRAY_LEN(names)                  \
@@ -32,6 +35,11 @@ struct choices {
 #define CHOICES_OF(rows, member)                                                                   \
 	{                                                                                          \
 		.first = &(rows)[0].member, .stride = sizeof((rows)[0]), .n = ARRAY_LEN(rows)      \
+	}
+#define CHOICE_TEXTS(...)                                                                          \
+	{                                                                                          \
+		.first = (const char *const[]){__VA_ARGS__}, .stride = sizeof(char *),             \
+		.n = ARRAY_LEN(((const char *const[]){__VA_ARGS__}))                               \
 	}
 
 /* The text of row i, below n. */
