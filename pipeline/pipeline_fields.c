@@ -58,31 +58,22 @@ static const char *check_runner(const char *text, const char **ret_hint)
 	return text[0] == '\0' || !plain(text, "._-") ? "not a runner's label" : NULL;
 }
 
-static const char *one_of(const char *text, const char *const *names, const char *complaint)
-{
-	for (size_t i = 0; names[i] != NULL; i++)
-		if (strcmp(text, names[i]) == 0)
-			return NULL;
-	return complaint;
-}
-
 /* CodeBuild user guide, "On-demand environment types". */
+static const struct choices compute_types =
+	CHOICE_TEXTS("BUILD_GENERAL1_SMALL", "BUILD_GENERAL1_MEDIUM", "BUILD_GENERAL1_LARGE",
+                     "BUILD_GENERAL1_XLARGE", "BUILD_GENERAL1_2XLARGE");
+static const struct choices severities = CHOICE_TEXTS("LOW", "MEDIUM", "HIGH", "CRITICAL");
+
 static const char *check_compute(const char *text, const char **ret_hint)
 {
-	static const char *const names[] = {"BUILD_GENERAL1_SMALL",   "BUILD_GENERAL1_MEDIUM",
-	                                    "BUILD_GENERAL1_LARGE",   "BUILD_GENERAL1_XLARGE",
-	                                    "BUILD_GENERAL1_2XLARGE", NULL};
-
 	*ret_hint = "BUILD_GENERAL1_SMALL, _MEDIUM, _LARGE, _XLARGE or _2XLARGE";
-	return one_of(text, names, "not a compute type");
+	return choices_find(&compute_types, text) >= 0 ? NULL : "not a compute type";
 }
 
 static const char *check_severity(const char *text, const char **ret_hint)
 {
-	static const char *const names[] = {"LOW", "MEDIUM", "HIGH", "CRITICAL", NULL};
-
 	*ret_hint = "LOW, MEDIUM, HIGH or CRITICAL";
-	return one_of(text, names, "not a severity");
+	return choices_find(&severities, text) >= 0 ? NULL : "not a severity";
 }
 
 static const char *check_tag(const char *text, const char **ret_hint)
