@@ -23,8 +23,8 @@ struct placed_list {
 	size_t n;
 };
 
-enum device_mode { DEVICES_PLUGIN, DEVICES_DRA };
-enum pod_access { ACCESS_POD_IDENTITY, ACCESS_IRSA };
+enum device_mode { DEVICES_PLUGIN, DEVICES_DRA, DEVICE_MODES };
+enum pod_access { ACCESS_POD_IDENTITY, ACCESS_IRSA, POD_ACCESSES };
 
 /* Room on every node for DaemonSets that slipway does not render. */
 struct reserve_section {
@@ -156,7 +156,7 @@ struct fleet_section {
 /* "trn1", "trn2", "p4d", "p5", "g5", "g6", "g5g" */
 extern const char *const fleet_target_names[FLEET_TARGETS];
 
-enum fsx_driver { FSX_DRIVER_MANIFESTS, FSX_DRIVER_ADDON, FSX_DRIVER_NONE };
+enum fsx_driver { FSX_DRIVER_MANIFESTS, FSX_DRIVER_ADDON, FSX_DRIVER_NONE, FSX_DRIVERS };
 
 struct prepare_section {
 	bool set;
@@ -275,7 +275,7 @@ struct alarms_section {
 	int64_t idle_minutes; /* default 30 */
 };
 
-enum insights_mode { INSIGHTS_ADDON, INSIGHTS_MANIFESTS };
+enum insights_mode { INSIGHTS_ADDON, INSIGHTS_MANIFESTS, INSIGHTS_MODES };
 
 struct monitoring_section {
 	struct srcpos at;

@@ -251,10 +251,16 @@ static bool lists_sound(const struct fsx_section *fsx)
 {
 	const char *hint;
 
-	return check_deployment(fsx->deployment, &hint) == NULL &&
-	       check_storage_type(fsx->storage_type, &hint) == NULL &&
+	return choices_find(&fsx_deployments, fsx->deployment) >= 0 &&
+	       choices_find(&fsx_storage_types, fsx->storage_type) >= 0 &&
 	       check_lustre_version(fsx->version, &hint) == NULL &&
-	       (fsx->metadata == NULL || check_metadata(fsx->metadata, &hint) == NULL);
+	       (fsx->metadata == NULL || choices_find(&fsx_metadata_modes, fsx->metadata) >= 0);
+}
+
+/* What is not a mapping was reported, and has no size: neither a written one nor the default. */
+static bool was_read(const struct fsx_section *fsx)
+{
+	return fsx->size_gib_at.file != NULL || fsx->size_gib != 0;
 }
 
 void resolve_storage(struct resolver *r)
@@ -264,7 +270,7 @@ void resolve_storage(struct resolver *r)
 	if (r->sections->storage.set && !fsx->set)
 		resolve_problem(r, r->sections->storage.at, "write storage: {fsx: {...}}",
 		                "storage: nothing is named");
-	if (!fsx->set || fsx->deployment == NULL)
+	if (!fsx->set || !was_read(fsx))
 		return;
 	r->fleet->claim = arena_printf(r->arena, "%s-data", r->fleet->name);
 	r->fleet->mount = fsx->mount;
