@@ -117,17 +117,6 @@ static int open_pinned(struct deploy *d, struct err *err)
 
 /* ---- whose job ---- */
 
-/* The target whose job is in the cluster, or NULL. */
-static const struct fleet_target *present(const struct fleet *fleet, const cJSON *owned)
-{
-	for (size_t i = 0; i < fleet->n_targets; i++)
-		for (const cJSON *item = owned != NULL ? owned->child : NULL; item != NULL;
-		     item = item->next)
-			if (is_job_of(item, &fleet->targets[i]))
-				return &fleet->targets[i];
-	return NULL;
-}
-
 /* By weight; "" in a fleet without targets. */
 static const char *first_target(const struct fleet *fleet)
 {
@@ -137,7 +126,7 @@ static const char *first_target(const struct fleet *fleet)
 static int choose_target(struct deploy *d, struct err *err)
 {
 	const struct fleet *fleet = &d->cluster.spec->fleet;
-	const struct fleet_target *there = present(fleet, d->owned);
+	const struct fleet_target *there = job_find_target(d->owned, fleet);
 	const char *wanted = d->cli->options.job;
 
 	d->target = there != NULL ? there->name : first_target(fleet);

@@ -109,6 +109,7 @@ enum decision failover_step(struct failover *f, const struct observation *o,
 		         (long long)o->wanted);
 		return DECIDE_RUNS;
 	case JOB_WAITING:
+	case JOB_PHASES:
 		break;
 	}
 	return f->ran ? began(f, o, cause) : place(f, o, cause);

@@ -8,7 +8,7 @@
 #include "base/interrupt.h"
 #include "base/mem.h"
 #include "base/proc.h"
-#include "k8s/deploy/collect.h"
+#include "k8s/deploy/pod.h"
 
 enum {
 	POLL_MS = 100,
@@ -44,13 +44,13 @@ size_t log_sources(const cJSON *pods, const char *job, int64_t rank, struct aren
 	struct log_source *list = arena_calloc(a, (size_t)max + 1, sizeof(*list));
 
 	for (const cJSON *pod = max > 0 ? pods->child : NULL; pod != NULL; pod = pod->next) {
-		bool launcher = strcmp(pod_container(pod), "launcher") == 0;
+		bool launcher = pod_launches(pod);
 		int64_t this = launcher ? -1 : pod_rank(pod, job);
 		size_t at = place(list, n, this);
 
 		if (object_name(pod) == NULL || (this < 0 && !launcher) ||
 		    (rank >= 0 && this != rank) ||
-		    (at < n && pod_telling(pod) < pod_telling(chosen[at])))
+		    (at < n && pod_phase_rank(pod) < pod_phase_rank(chosen[at])))
 			continue;
 		chosen[at] = pod;
 		list[at] = (struct log_source){this, object_name(pod), pod_container(pod)};

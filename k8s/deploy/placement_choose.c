@@ -34,11 +34,7 @@ static int find_present(struct placing *r, const struct fleet_target **ret, stru
 	json_print(list, &input);
 	if (kubectl_list(r->k, get, strbuf_str(&input), &live, err) != 0)
 		return -1;
-	*ret = NULL;
-	for (size_t i = 0; i < fleet->n_targets && *ret == NULL; i++)
-		for (const cJSON *o = live->child; o != NULL && *ret == NULL; o = o->next)
-			if (is_job_of(o, &fleet->targets[i]))
-				*ret = &fleet->targets[i];
+	*ret = job_find_target(live, fleet);
 	return 0;
 }
 

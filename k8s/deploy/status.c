@@ -6,7 +6,6 @@
 
 #include "base/attr.h"
 #include "base/text.h"
-#include "base/timestamp.h"
 #include "k8s/deploy/status_job.h"
 
 enum { TEXT_SHOWN_MAX = 300 };
@@ -29,12 +28,9 @@ const char *status_clean(struct arena *a, const char *text)
 
 int64_t status_age(const cJSON *object, int64_t now_ms)
 {
-	const char *text = json_string(json_get(object, "metadata"), "creationTimestamp");
-	int64_t ms;
+	int64_t ms = object_time(json_get(object, "metadata"), "creationTimestamp");
 
-	if (text == NULL || !timestamp_iso8601(text, &ms) || ms > now_ms)
-		return -1;
-	return (now_ms - ms) / 1000;
+	return ms == 0 || ms > now_ms ? -1 : (now_ms - ms) / 1000;
 }
 
 /* ---- stages ---- */
@@ -44,7 +40,7 @@ static bool knows(const cJSON *resources, const cJSON *object)
 	const struct kind_row *row = kind_of(object);
 	const cJSON *item;
 
-	for (item = resources != NULL ? resources->child : NULL; item != NULL; item = item->next)
+	for (item = object_first(resources); item != NULL; item = item->next)
 		if (row != NULL && cJSON_IsString(item) &&
 		    strcmp(item->valuestring, row->resource) == 0)
 			return true;
@@ -54,12 +50,12 @@ static bool knows(const cJSON *resources, const cJSON *object)
 /* A namespace that somebody else made, and the fleet uses. */
 static bool is_used_namespace(const cJSON *wanted, const cJSON *owned)
 {
-	const char *kind = json_string(wanted, "kind"), *name = object_name(wanted);
+	const char *name = object_name(wanted);
 	const cJSON *item;
 
-	if (kind == NULL || name == NULL || strcmp(kind, "Namespace") != 0)
+	if (name == NULL || !object_is(wanted, "Namespace"))
 		return false;
-	for (item = owned != NULL ? owned->child : NULL; item != NULL; item = item->next) {
+	for (item = object_first(owned); item != NULL; item = item->next) {
 		const char *namespace = object_namespace(item);
 
 		if (namespace != NULL && strcmp(namespace, name) == 0)
@@ -133,28 +129,19 @@ static const char *node_label(const cJSON *node, const char *key, struct arena *
 	return status_clean(a, object_label(node, key));
 }
 
-/* Why a node or a claim is not ready: the first condition that says so. */
+/* Why a node or a claim is not ready: what its condition says. */
 static const char *not_ready(const cJSON *object, struct arena *a)
 {
-	const cJSON *list = json_get(json_get(object, "status"), "conditions"), *item;
+	const char *message = json_string(object_condition(object, "Ready"), "message");
 
-	for (item = cJSON_IsArray(list) ? list->child : NULL; item != NULL; item = item->next) {
-		const char *status = json_string(item, "status");
-		const char *message = json_string(item, "message");
-
-		if (status != NULL && strcmp(status, "True") != 0 && message != NULL &&
-		    message[0] != '\0' && json_string(item, "type") != NULL &&
-		    strcmp(json_string(item, "type"), "Ready") == 0)
-			return status_clean(a, message);
-	}
+	if (message != NULL && message[0] != '\0')
+		return status_clean(a, message);
 	return "not Ready yet";
 }
 
 static bool is_claim(const cJSON *object)
 {
-	const char *kind = json_string(object, "kind");
-
-	return kind != NULL && strcmp(kind, "NodeClaim") == 0;
+	return object_is(object, "NodeClaim");
 }
 
 static struct status_node read_node(const cJSON *o, const struct status *s, struct arena *a)
@@ -226,16 +213,13 @@ static int64_t gib_of(const char *text)
 
 int64_t claim_gib(const cJSON *owned)
 {
-	const cJSON *o;
-
-	for (o = owned != NULL ? owned->child : NULL; o != NULL; o = o->next) {
-		const char *kind = json_string(o, "kind");
+	for (const cJSON *o = object_first(owned); o != NULL; o = o->next) {
 		const cJSON *status = json_get(o, "status");
 		const cJSON *asked =
 			json_get(json_get(json_get(o, "spec"), "resources"), "requests");
 		int64_t gib;
 
-		if (kind == NULL || strcmp(kind, "PersistentVolumeClaim") != 0)
+		if (!object_is(o, "PersistentVolumeClaim"))
 			continue;
 		gib = gib_of(json_string(json_get(status, "capacity"), "storage"));
 		return gib > 0 ? gib : gib_of(json_string(asked, "storage"));

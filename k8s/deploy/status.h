@@ -85,10 +85,6 @@ struct status {
 /* The target whose job is in the cluster: the recorded one first, then by weight; or NULL. */
 const struct fleet_target *status_target(const struct fleet *fleet, const cJSON *owned);
 
-/* A pod's index in its job: the controller's word, else the number in its name; -1 for a launcher
- * and for what has none. */
-int64_t pod_rank(const cJSON *pod, const char *job);
-
 /* Strings live in the arena or in the input. */
 void status_read(const struct status_input *in, struct arena *a, struct status *ret);
 
