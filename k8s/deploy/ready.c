@@ -126,36 +126,16 @@ static enum readiness stage_readiness(const struct stage *stage, const cJSON *li
 	return worst;
 }
 
-/* A stage as a List for kubectl's standard input. */
-static void print_list(const struct stage *stage, struct strbuf *sb)
-{
-	AUTO(json) cJSON *list = cJSON_CreateObject();
-
-	json_add_string(list, "apiVersion", "v1");
-	json_add_string(list, "kind", "List");
-	cJSON_AddItemReferenceToObject(list, "items", stage->items);
-	json_print(list, sb);
-}
-
-static int look(struct kubectl *k, const char *input, cJSON **ret, struct err *err)
-{
-	static const char *const get[] = {"get", "-f",   "-", "--ignore-not-found",
-	                                  "-o",  "json", NULL};
-
-	return kubectl_list(k, get, input, ret, err);
-}
-
 static int await_items(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
                        struct err *err)
 {
 	AUTO(strbuf)
-	struct strbuf input = STRBUF_INIT(0), why = STRBUF_INIT(1024), said = STRBUF_INIT(1024);
+	struct strbuf why = STRBUF_INIT(1024), said = STRBUF_INIT(1024);
 
-	print_list(stage, &input);
 	for (;;) {
 		AUTO(json) cJSON *live = NULL;
 
-		if (look(k, strbuf_str(&input), &live, err) != 0)
+		if (kubectl_look(k, stage->items, &live, err) != 0)
 			return -1;
 		switch (stage_readiness(stage, live, &why)) {
 		case READY:

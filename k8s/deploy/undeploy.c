@@ -8,14 +8,13 @@ enum { POLL_MS = 5000 };
 
 bool undeploy_takes(const cJSON *object, const struct undeploy_opts *opts)
 {
-	const char *component = object_label(object, "app.kubernetes.io/component");
 	enum leave_order leave = kind_of(object)->leave;
 
 	if (!opts->keep_data || leave == LEAVE_JOB)
 		return true;
 	if (leave == LEAVE_CLAIM || leave == LEAVE_VOLUME || leave == LEAVE_NAMESPACE)
 		return false;
-	return component == NULL || strcmp(component, "storage") != 0;
+	return !object_in(object, "storage");
 }
 
 /* Polls until the query finds nothing. */
