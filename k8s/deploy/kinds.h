@@ -25,7 +25,8 @@ enum leave_order {
 	LEAVE_NODE_CLASS,
 	LEAVE_PLUGIN,
 	LEAVE_RBAC,
-	LEAVE_NAMESPACE
+	LEAVE_NAMESPACE,
+	LEAVE_ORDERS
 };
 
 struct kind_row {

@@ -18,7 +18,7 @@ struct stage target_stage(const struct k8s_output *out, const char *target)
 
 	stages_plan(out, target, &list);
 	for (size_t i = 0; i < list.n; i++)
-		if (strcmp(list.at[i].name, "jobs") == 0) {
+		if (stage_has_job(&list.at[i])) {
 			found = list.at[i];
 			list.at[i].items = NULL;
 		}

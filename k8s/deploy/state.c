@@ -14,6 +14,8 @@ const char *const attempt_outcome_names[] = {
 	[ATTEMPT_NO_CAPACITY] = "no-capacity", [ATTEMPT_SUCCEEDED] = "succeeded",
 	[ATTEMPT_FAILED] = "failed",           [ATTEMPT_GONE] = "gone",
 };
+_Static_assert(ARRAY_LEN(attempt_outcome_names) == ATTEMPT_OUTCOMES,
+               "attempt_outcome_names: one per enum attempt_outcome");
 
 struct attempt *state_last(struct state *s)
 {

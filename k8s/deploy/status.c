@@ -95,9 +95,13 @@ static void read_object(const struct status_input *in, const cJSON *wanted, stru
 /* The job's stage is as far as its job is. */
 static void read_job_stage(const struct status *s, struct status_stage *stage)
 {
-	static const enum stage_state states[] = {STAGE_ABSENT, STAGE_WAITING, STAGE_READY,
-	                                          STAGE_READY, STAGE_WAITING};
+	static const enum stage_state states[] = {
+		[JOB_ABSENT] = STAGE_ABSENT,  [JOB_WAITING] = STAGE_WAITING,
+		[JOB_RUNNING] = STAGE_READY,  [JOB_SUCCEEDED] = STAGE_READY,
+		[JOB_FAILED] = STAGE_WAITING,
+	};
 
+	_Static_assert(ARRAY_LEN(states) == JOB_PHASES, "states: one per enum job_phase");
 	stage->state = states[s->phase];
 	stage->why = s->phase == JOB_ABSENT    ? "no job is there"
 	             : s->phase == JOB_WAITING ? "the job does not run yet"
@@ -107,14 +111,17 @@ static void read_job_stage(const struct status *s, struct status_stage *stage)
 
 static void read_stages(const struct status_input *in, struct arena *a, struct status *s)
 {
-	for (size_t i = 0; in->stages != NULL && i < in->stages->n; i++) {
+	size_t n = in->stages != NULL ? in->stages->n : 0;
+
+	s->stages = arena_calloc(a, n, sizeof(*s->stages));
+	for (size_t i = 0; i < n; i++) {
 		const struct stage *stage = &in->stages->at[i];
 		struct status_stage *ret = &s->stages[s->n_stages++];
 
 		*ret = (struct status_stage){.name = stage->name, .state = STAGE_READY, .why = ""};
 		for (const cJSON *o = stage->items->child; o != NULL; o = o->next)
 			read_object(in, o, a, ret);
-		if (strcmp(stage->name, "jobs") == 0)
+		if (stage_has_job(stage))
 			read_job_stage(s, ret);
 		else if (ret->there == 0 && ret->planned > 0)
 			*ret = (struct status_stage){stage->name, STAGE_ABSENT, 0, ret->planned,

@@ -25,7 +25,7 @@ struct status_input {
 	int64_t now_ms;
 };
 
-enum stage_state { STAGE_ABSENT, STAGE_WAITING, STAGE_READY };
+enum stage_state { STAGE_ABSENT, STAGE_WAITING, STAGE_READY, STAGE_STATES };
 
 struct status_stage {
 	const char *name;
@@ -59,7 +59,7 @@ struct status {
 	const struct fleet *fleet;
 	const struct prices *prices;
 	int64_t now_ms;
-	struct status_stage stages[STAGES_MAX];
+	struct status_stage *stages;
 	size_t n_stages;
 	const char *target; /* whose job is there, NULL = none */
 	const char *reason; /* why this target, NULL = not told */
