@@ -92,14 +92,6 @@ static void read_log(struct kubectl *k, const struct fleet *fleet, const char *j
 
 /* ---- nodes ---- */
 
-static bool knows_claims(const cJSON *resources)
-{
-	for (const cJSON *item = resources->child; item != NULL; item = item->next)
-		if (strcmp(item->valuestring, NODE_POOLS) == 0)
-			return true;
-	return false;
-}
-
 static int read_nodes(struct kubectl *k, const struct fleet *fleet, struct snapshot *ret,
                       struct err *err)
 {
@@ -110,9 +102,12 @@ static int read_nodes(struct kubectl *k, const struct fleet *fleet, struct snaps
 		strbuf_addf(&selector, "%s%s", i > 0 ? "," : "", fleet->targets[i].pool);
 	strbuf_addc(&selector, ')');
 	const char *const args[] = {
-		"get", knows_claims(ret->resources) ? "nodes," NODE_CLAIMS : "nodes",
-		"-l",  strbuf_str(&selector),
-		"-o",  "json",
+		"get",
+		resource_is_known(ret->resources, NODE_POOLS) ? "nodes," NODE_CLAIMS : "nodes",
+		"-l",
+		strbuf_str(&selector),
+		"-o",
+		"json",
 		NULL};
 
 	if (kubectl_list(k, args, NULL, &ret->nodes, err) != 0)

@@ -86,6 +86,14 @@ const struct kind_row *kind_of_resource(const char *resource)
 	return NULL;
 }
 
+bool resource_is_known(const cJSON *resources, const char *resource)
+{
+	for (const cJSON *item = object_first(resources); item != NULL; item = item->next)
+		if (cJSON_IsString(item) && strcmp(item->valuestring, resource) == 0)
+			return true;
+	return false;
+}
+
 const struct operator_row *operator_of(const char *group)
 {
 	size_t len = strlen(group);

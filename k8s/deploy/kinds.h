@@ -41,6 +41,9 @@ extern const size_t n_kind_rows;
 const struct kind_row *kind_of(const cJSON *object);
 const struct kind_row *kind_of_resource(const char *resource);
 
+/* Is it among the resources that the cluster knows, as stages_check_kinds read them? */
+bool resource_is_known(const cJSON *resources, const char *resource);
+
 /* The operator of an API group, or of the first group that a sentence names; NULL if none. */
 const struct operator_row *operator_of(const char *group);
 const struct operator_row *operator_for_text(const char *text);

@@ -43,7 +43,7 @@ size_t log_sources(const cJSON *pods, const char *job, int64_t rank, struct aren
 	const cJSON **chosen = arena_calloc(a, (size_t)max + 1, sizeof(*chosen));
 	struct log_source *list = arena_calloc(a, (size_t)max + 1, sizeof(*list));
 
-	for (const cJSON *pod = max > 0 ? pods->child : NULL; pod != NULL; pod = pod->next) {
+	for (const cJSON *pod = object_first(pods); pod != NULL; pod = pod->next) {
 		bool launcher = pod_launches(pod);
 		int64_t this = launcher ? -1 : pod_rank(pod, job);
 		size_t at = index_of_rank(list, n, this);

@@ -43,14 +43,6 @@ void stages_plan(const struct k8s_output *out, const char *target, struct stage_
 	}
 }
 
-static bool known(const cJSON *resources, const char *resource)
-{
-	for (const cJSON *item = object_first(resources); item != NULL; item = item->next)
-		if (strcmp(item->valuestring, resource) == 0)
-			return true;
-	return false;
-}
-
 /* One name per line; an aggregated API that is down makes kubectl fail after it named the others.
  */
 static cJSON *names_of(const char *text)
@@ -123,7 +115,7 @@ int stages_check_kinds(struct kubectl *k, const struct stage_list *stages, cJSON
 			if (row == NULL)
 				BUG("k8s/deploy/kinds.c does not know %s",
 				    json_string(item, "kind"));
-			if (!known(resources, row->resource))
+			if (!resource_is_known(resources, row->resource))
 				tell_missing(item, row, &kinds, &hints);
 		}
 	}

@@ -38,13 +38,8 @@ int64_t status_age(const cJSON *object, int64_t now_ms)
 static bool knows(const cJSON *resources, const cJSON *object)
 {
 	const struct kind_row *row = kind_of(object);
-	const cJSON *item;
 
-	for (item = object_first(resources); item != NULL; item = item->next)
-		if (row != NULL && cJSON_IsString(item) &&
-		    strcmp(item->valuestring, row->resource) == 0)
-			return true;
-	return resources == NULL;
+	return resources == NULL || (row != NULL && resource_is_known(resources, row->resource));
 }
 
 /* A namespace that somebody else made, and the fleet uses. */
@@ -187,10 +182,8 @@ static bool costs(const cJSON *o)
 
 static void read_nodes(const struct status_input *in, struct arena *a, struct status *s)
 {
-	int max = in->nodes != NULL ? cJSON_GetArraySize(in->nodes) : 0;
-
-	s->nodes = arena_calloc(a, (size_t)max, sizeof(*s->nodes));
-	for (const cJSON *o = max > 0 ? in->nodes->child : NULL; o != NULL; o = o->next) {
+	s->nodes = arena_calloc(a, (size_t)cJSON_GetArraySize(in->nodes), sizeof(*s->nodes));
+	for (const cJSON *o = object_first(in->nodes); o != NULL; o = o->next) {
 		if (is_claim(o) && has_node(o))
 			continue;
 		struct status_node n = read_node(o, s, a);
