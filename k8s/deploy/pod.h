@@ -17,10 +17,10 @@ bool pod_ran(const cJSON *pod);
 const char *pod_node(const cJSON *pod);
 const char *pod_unplaced(const cJSON *pod);
 
-/* The first of status.containerStatuses, NULL if there is none; the others are its `next`. */
+/* The first of status.containerStatuses, NULL if there is none; others follow as its `next`. */
 const cJSON *pod_containers(const cJSON *pod);
 
-/* What one of them waits for (an image, a volume): false = for nothing. *ret_message may be NULL. */
+/* What one of them waits for (an image, a volume); false: nothing. *ret_message may be NULL. */
 bool container_waits(const cJSON *container, const char **ret_reason, const char **ret_message);
 
 /* Restarts of all its containers; counts that no kubelet makes are left out. */
