@@ -1,6 +1,6 @@
 #include "builder/cli/cluster.h"
 
-#include "builder/cli/image_check.h"
+#include "builder/cli/spec_option.h"
 
 enum { TIMEOUT_SECONDS = 1800 };
 

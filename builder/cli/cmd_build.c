@@ -6,12 +6,15 @@
 #include "base/pool.h"
 #include "base/text.h"
 #include "builder/cli/command.h"
-#include "builder/cli/image_build.h"
-#include "builder/cli/image_check.h"
-#include "builder/cli/image_part.h"
-#include "builder/cli/image_push.h"
+#include "builder/cli/remote_option.h"
 #include "builder/cli/result_file.h"
+#include "builder/cli/spec_option.h"
+#include "builder/image/build.h"
+#include "builder/image/check.h"
+#include "builder/image/part.h"
+#include "builder/image/push.h"
 #include "builder/oci/archive.h"
+#include "builder/oci/part.h"
 
 static const char *const format_choices[] = {"oci", "oci-archive", "docker-archive", NULL};
 
@@ -161,7 +164,7 @@ static int open_stores(struct run *run, struct err *err)
 		err_wrap(err, "build cache");
 		return err_hint(err, "set XDG_CACHE_HOME to a writable folder, or pass --no-cache");
 	}
-	return remote_open(run->cli, run->spec->image.repository, &run->remote, err);
+	return remote_from_options(run->cli, run->spec->image.repository, &run->remote, err);
 }
 
 static int build(struct run *run, struct err *err)
@@ -190,15 +193,20 @@ static int build(struct run *run, struct err *err)
 
 static int check(struct run *run, struct err *err)
 {
-	struct store *store;
+	struct cli *cli = run->cli;
+	struct image_check_opts opts = {.root = &run->result.index,
+	                                .plan = run->plan,
+	                                .cache = run->cache,
+	                                .threads = (unsigned)cli->options.jobs,
+	                                .progress = cli->progress};
 	int result;
 
-	if (run->cli->options.no_check || run->cli->options.skip_base)
+	if (cli->options.no_check || cli->options.skip_base)
 		return 0;
-	store = layout_store(run->layout);
-	result = image_check_cached(run->cli, store, &run->result.index, run->plan, run->cache,
-	                            &run->report, &run->check_cached, err);
-	store_close(store);
+	opts.store = layout_store(run->layout);
+	result = image_check_cached(&opts, &cli->arena, &run->report, &run->check_cached,
+	                            &cli->diags, err);
+	store_close(opts.store);
 	run->checked = result == 0;
 	return result;
 }
@@ -252,14 +260,18 @@ static int write_archive(struct run *run, struct err *err)
 static int push(struct run *run, struct err *err)
 {
 	const struct options *o = &run->cli->options;
+	struct image_target target;
 
-	if (o->push_by_digest)
-		return image_part_push(run->cli, &run->remote, run->layout, &run->result, run->spec,
-		                       &run->pushed, err);
-	if (!o->push)
+	if (!o->push && !o->push_by_digest)
 		return 0;
-	return image_push_spec(run->cli, &run->remote, run->layout, &run->result.index, run->spec,
-	                       &run->pushed, err);
+	if (image_target_of_spec(run->spec, &run->cli->arena, &target, err) != 0)
+		return -1;
+	target.create = o->create_repository;
+	if (o->push_by_digest)
+		return image_part_push(&run->remote, run->layout, &run->result, &target,
+		                       &run->pushed, err);
+	return image_push(&run->remote, run->layout, &run->result.index, &target, &run->pushed,
+	                  err);
 }
 
 static void layer_json(const struct built_layer *layer, cJSON *array)
@@ -332,6 +344,15 @@ static void print_images(const struct run *run)
 		fprintf(out, "image check passed%s\n", run->check_cached ? " (remembered)" : "");
 }
 
+/* What the machine that joins the parts is to know. */
+static int write_part(const struct run *run, const char *path, struct err *err)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(PART_BYTES_MAX);
+
+	image_part_print(&run->result, run->spec, &run->cli->arena, &text);
+	return result_file_write(path, text.ptr, text.len, err);
+}
+
 static int report(struct run *run, struct err *err)
 {
 	const struct options *o = &run->cli->options;
@@ -341,7 +362,7 @@ static int report(struct run *run, struct err *err)
 
 	digest_text(&run->result.index.digest, digest);
 	json_print_pretty(doc, &text);
-	if (o->result_file != NULL && image_part_write(run->cli, &run->result, run->spec, err) != 0)
+	if (o->result_file != NULL && write_part(run, o->result_file, err) != 0)
 		return -1;
 	if (o->metadata_file != NULL &&
 	    result_file_write(o->metadata_file, text.ptr, text.len, err) != 0)
@@ -359,6 +380,17 @@ static int report(struct run *run, struct err *err)
 	print_images(run);
 	fprintf(run->cli->out, "%s\n", digest);
 	return 0;
+}
+
+/* $SLIPWAY_CACHE_MAX in bytes. */
+static int64_t cache_limit(void)
+{
+	const char *text = getenv("SLIPWAY_CACHE_MAX");
+	int64_t bytes;
+
+	if (text != NULL && text_int64(text, strlen(text), &bytes) && bytes >= 0)
+		return bytes;
+	return (int64_t)10 << 30;
 }
 
 static int run_all(struct run *run, struct err *err)
@@ -380,7 +412,7 @@ static int cmd_build_run(struct cli *cli, struct err *err)
 	struct err ignored = {0};
 
 	if (run.cache != NULL && result == 0 &&
-	    cache_prune(run.cache, image_cache_limit(), &ignored) != 0)
+	    cache_prune(run.cache, cache_limit(), &ignored) != 0)
 		progress_note(cli->progress, "build cache: %s", ignored.msg);
 	layout_close(run.layout);
 	cache_close(run.cache);

@@ -8,8 +8,9 @@
 #include "builder/cli/deploy_cluster.h"
 #include "builder/cli/deploy_diff.h"
 #include "builder/cli/deploy_job.h"
-#include "builder/cli/image_ref.h"
+#include "builder/cli/remote_option.h"
 #include "builder/cli/renderers.h"
+#include "builder/image/image.h"
 #include "k8s/view/explain.h"
 
 static const char *const dry_run_choices[] = {"client", "server", NULL};
@@ -82,7 +83,7 @@ static int resolve_digest(struct cli *cli, const char *text, const char **ret, s
 	struct descriptor root;
 	char digest[DIGEST_TEXT_MAX];
 
-	if (remote_open(cli, text, &remote, err) != 0 ||
+	if (remote_from_options(cli, text, &remote, err) != 0 ||
 	    image_open(&remote, text, &cli->arena, &image, err) != 0 ||
 	    image_root(&image, &cli->arena, &root, err) != 0) {
 		err_wrap(err, "find the digest of '%s'", text);

@@ -3,7 +3,7 @@
  */
 #include "base/fs.h"
 #include "builder/cli/command.h"
-#include "builder/cli/image_check.h"
+#include "builder/cli/spec_option.h"
 #include "k8s/view/diagram.h"
 
 static const struct option options[] = {

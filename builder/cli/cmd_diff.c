@@ -3,7 +3,8 @@
  */
 #include "builder/check/diff.h"
 #include "builder/cli/command.h"
-#include "builder/cli/image_ref.h"
+#include "builder/cli/remote_option.h"
+#include "builder/image/image.h"
 
 static const struct option options[] = {
 	FLAG_OPTION("exit-code", 0, check, "Exit 1 when the images differ"),
@@ -41,7 +42,7 @@ static int cmd_diff_run(struct cli *cli, struct err *err)
 	AUTO(json) cJSON *doc = NULL;
 	struct descriptor root_a, root_b;
 
-	if (remote_open(cli, registry_argument(cli), &remote, err) != 0 ||
+	if (remote_from_options(cli, registry_argument(cli), &remote, err) != 0 ||
 	    open_side(cli, &remote, cli->args.at[0], &a, &root_a, err) != 0 ||
 	    open_side(cli, &remote, cli->args.at[1], &b, &root_b, err) != 0)
 		return -1;

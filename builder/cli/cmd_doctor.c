@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "builder/cli/command.h"
 #include "builder/cli/doctor_aws.h"
+#include "builder/cli/remote_option.h"
 #include "builder/oci/mediatype.h"
 
 static const struct option options[] = {
@@ -83,7 +84,7 @@ static int check_remote(const struct doctor *d, struct err *err)
 
 	if (text != NULL && strchr(text, '/') == NULL)
 		text = arena_printf(&d->cli->arena, "%s/slipway-doctor", text);
-	if (remote_open(d->cli, text, &remote, err) != 0)
+	if (remote_from_options(d->cli, text, &remote, err) != 0)
 		return -1;
 	if (text != NULL)
 		return check_registry(d, &remote, text, err);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "builder/cli/command.h"
-#include "builder/cli/image_check.h"
+#include "builder/cli/spec_option.h"
 #include "k8s/view/explain.h"
 
 static const struct option options[] = {

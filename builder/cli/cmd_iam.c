@@ -5,8 +5,8 @@
 
 #include "builder/aws/iam.h"
 #include "builder/cli/command.h"
-#include "builder/cli/image_check.h"
-#include "builder/cli/image_ref.h"
+#include "builder/cli/spec_option.h"
+#include "builder/image/image.h"
 
 static const struct option options[] = {
 	TEXT_OPTION("file", 'f', file, "FILE", "The spec that names the repository",

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "builder/cli/command.h"
-#include "builder/cli/image_push.h"
+#include "builder/cli/remote_option.h"
 #include "builder/cli/result_file.h"
+#include "builder/image/push.h"
 #include "builder/oci/config.h"
 #include "builder/oci/mediatype.h"
 #include "builder/oci/part.h"
@@ -214,11 +215,10 @@ static int create(struct run *run, struct err *err)
 	const struct ref *to = &run->target.to;
 
 	if (find_target(run, err) != 0 || join(run, err) != 0 ||
-	    remote_open(run->cli, ref_text(to, &run->cli->arena), &run->remote, err) != 0 ||
+	    remote_from_options(run->cli, ref_text(to, &run->cli->arena), &run->remote, err) != 0 ||
 	    remote_registry(&run->remote, to, &run->registry, err) != 0)
 		return -1;
-	if (image_push_preflight(run->cli, &run->remote, &run->target, &run->root, run->registry,
-	                         err) != 0 ||
+	if (image_push_preflight(&run->remote, &run->target, &run->root, run->registry, err) != 0 ||
 	    check_children(run, err) != 0 || put(run, err) != 0)
 		return err_wrap(err, "index in '%s/%s'", to->host, to->repository);
 	return report(run, err);

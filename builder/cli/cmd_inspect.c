@@ -5,7 +5,8 @@
 
 #include "base/text.h"
 #include "builder/cli/command.h"
-#include "builder/cli/image_ref.h"
+#include "builder/cli/remote_option.h"
+#include "builder/image/image.h"
 #include "builder/oci/config.h"
 #include "builder/oci/manifest.h"
 #include "builder/oci/mediatype.h"
@@ -175,7 +176,7 @@ static int cmd_inspect_run(struct cli *cli, struct err *err)
 	AUTO(remote) struct remote remote = {0};
 	AUTO(json) cJSON *doc = cJSON_CreateObject();
 	struct inspect in = {.cli = cli, .doc = doc};
-	int result = remote_open(cli, cli->args.at[0], &remote, err);
+	int result = remote_from_options(cli, cli->args.at[0], &remote, err);
 
 	if (result == 0)
 		result = image_open(&remote, cli->args.at[0], &cli->arena, &in.image, err);

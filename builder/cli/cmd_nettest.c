@@ -6,7 +6,7 @@
 #include "base/slurp.h"
 #include "base/text.h"
 #include "builder/cli/command.h"
-#include "builder/cli/image_check.h"
+#include "builder/cli/spec_option.h"
 #include "k8s/nettest/nettest.h"
 #include "k8s/view/explain.h"
 

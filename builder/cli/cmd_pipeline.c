@@ -12,7 +12,7 @@
 #include "base/interrupt.h"
 #include "base/proc.h"
 #include "builder/cli/command.h"
-#include "builder/cli/image_check.h"
+#include "builder/cli/spec_option.h"
 
 static const char *const actions[] = {"run", NULL};
 

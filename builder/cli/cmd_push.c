@@ -5,9 +5,10 @@
 
 #include "base/text.h"
 #include "builder/cli/command.h"
-#include "builder/cli/image_check.h"
-#include "builder/cli/image_push.h"
+#include "builder/cli/remote_option.h"
 #include "builder/cli/result_file.h"
+#include "builder/cli/spec_option.h"
+#include "builder/image/push.h"
 
 static const struct option options[] = {
 	TEXT_OPTION("file", 'f', file, "FILE", "The spec that names repository and tags",
@@ -56,15 +57,7 @@ static int target_from_spec(struct cli *cli, struct image_target *t, struct err 
 
 	if (spec_from_options(cli, &spec, err) != 0)
 		return -1;
-	if (spec->image.repository == NULL) {
-		err_set(err, ERR_SPEC, "%s has no image.repository to push to", spec->file);
-		return err_hint(err, "add it, or name the target: slipway push DIR HOST/NAME:TAG");
-	}
-	t->tags = spec->image.tags;
-	t->ecr = &spec->image.ecr;
-	if (ref_parse(spec->image.repository, &cli->arena, &t->to, err) != 0)
-		return err_wrap(err, "image.repository");
-	return 0;
+	return image_target_of_spec(spec, &cli->arena, t, err);
 }
 
 static int find_target(struct cli *cli, const char *ref, struct image_target *t, struct err *err)
@@ -150,9 +143,10 @@ static int push_from(struct cli *cli, const struct remote *remote, const char *s
 	/* The tags have told what to push. */
 	struct image_target to = *t;
 
+	to.create = cli->options.create_repository;
 	if (cli->options.push_by_digest)
 		to.tags = (struct strlist){0};
-	if (image_push(cli, remote, source.layout, &root, &to, &pushed, err) != 0)
+	if (image_push(remote, source.layout, &root, &to, &pushed, err) != 0)
 		return -1;
 	return print_result(cli, &root, &to, &pushed, err);
 }
@@ -166,7 +160,7 @@ static int cmd_push_run(struct cli *cli, struct err *err)
 	if (split_arguments(cli, &source, &ref) != 0)
 		return err_set(err, ERR_NOT_FOUND, "no image at '%s'", cli->args.at[0]);
 	if (find_target(cli, ref, &target, err) != 0 ||
-	    remote_open(cli, ref_text(&target.to, &cli->arena), &remote, err) != 0)
+	    remote_from_options(cli, ref_text(&target.to, &cli->arena), &remote, err) != 0)
 		return -1;
 	return push_from(cli, &remote, source, &target, err);
 }

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "builder/cli/command.h"
-#include "builder/cli/image_check.h"
 #include "builder/cli/renderers.h"
+#include "builder/cli/spec_option.h"
 #include "k8s/object/emit.h"
 #include "k8s/view/explain.h"
 

@@ -5,7 +5,8 @@
 
 #include "base/interrupt.h"
 #include "builder/cli/command.h"
-#include "builder/cli/image_ref.h"
+#include "builder/cli/remote_option.h"
+#include "builder/image/image.h"
 #include "builder/oci/mediatype.h"
 
 enum {
@@ -263,7 +264,7 @@ static int cmd_scan_run(struct cli *cli, struct err *err)
 		return err_set(err, ERR_USAGE, "--severity: '%s'", cli->options.severity);
 	json_add_string(doc, "threshold", ecr_severity_name(s.threshold));
 	s.images = json_add_array(doc, "images");
-	if (remote_open(cli, cli->args.at[0], &remote, err) != 0 || scan_ref(&s, err) != 0)
+	if (remote_from_options(cli, cli->args.at[0], &remote, err) != 0 || scan_ref(&s, err) != 0)
 		return -1;
 	json_add_int(doc, "refused", s.n_refused);
 	if (s.failed.code != ERR_NONE)

@@ -7,7 +7,8 @@
 #include "base/text.h"
 #include "builder/check/check.h"
 #include "builder/cli/command.h"
-#include "builder/cli/image_ref.h"
+#include "builder/cli/remote_option.h"
+#include "builder/image/image.h"
 
 static const struct option options[] = {
 	LIST_OPTION("off", 0, off, "RULE", "Turn a rule off by its name"),
@@ -115,7 +116,7 @@ static int cmd_verify_run(struct cli *cli, struct err *err)
 	AUTO(image) struct image image = {0};
 
 	if (check_off_names(&cli->options.off, err) != 0 ||
-	    remote_open(cli, cli->args.at[0], &remote, err) != 0)
+	    remote_from_options(cli, cli->args.at[0], &remote, err) != 0)
 		return -1;
 	if (image_open(&remote, cli->args.at[0], &cli->arena, &image, err) != 0 ||
 	    verify(cli, &image, err) != 0)

@@ -1,38 +1,39 @@
 /*
  * Sections: trees of all platforms, packing, one image's documents, the index.
  */
-#include "builder/cli/image_build.h"
+#include "builder/image/build.h"
 
 #include <string.h>
 #include <time.h>
 
+#include "builder/image/base.h"
 #include "builder/layer/pack/keys.h"
 #include "builder/layer/source/sources.h"
 #include "builder/layer/tree/parts.h"
 #include "builder/oci/config.h"
 
 /* One layer of the spec on one platform, on its way from sources to blobs. */
-struct stage {
+struct layer_slot {
 	const struct layer_spec *spec; /* NULL: this platform does not have the layer */
 	struct tree tree;
 	struct built_layer *blobs;
 	size_t n_blobs;
 };
 
-/* All stages: row = layer of the spec (by name), column = platform; one shared column beside them.
+/* All slots: row = layer of the spec (by name), column = platform; one shared column beside them.
  */
-struct workshop {
+struct image_builder {
 	const struct build_opts *opts;
 	struct arena *arena;
 	struct diags *diags;
 	size_t n_layers, n_images;
-	struct stage *stages; /* (n_layers, n_images) row-major */
-	struct stage *shared; /* (n_layers) */
+	struct layer_slot *slots;  /* (n_layers, n_images) row-major */
+	struct layer_slot *shared; /* (n_layers) */
 };
 
-static struct stage *stage_at(const struct workshop *b, size_t layer, size_t image)
+static struct layer_slot *slot_at(const struct image_builder *b, size_t layer, size_t image)
 {
-	return &b->stages[layer * b->n_images + image];
+	return &b->slots[layer * b->n_images + image];
 }
 
 /* ---- trees of all platforms ---- */
@@ -45,13 +46,13 @@ static const struct layer_spec *find_layer(const struct plan_image *image, const
 	return NULL;
 }
 
-static int fill_layer(struct workshop *b, size_t layer, struct err *err)
+static int fill_layer(struct image_builder *b, size_t layer, struct err *err)
 {
 	const char *name = b->opts->plan->spec->image.layers[layer].name;
 
 	for (size_t i = 0; i < b->n_images; i++) {
 		const struct plan_image *image = &b->opts->plan->images[i];
-		struct stage *s = stage_at(b, layer, i);
+		struct layer_slot *s = slot_at(b, layer, i);
 
 		s->spec = find_layer(image, name);
 		tree_init(&s->tree, b->arena, name, b->opts->epoch);
@@ -85,34 +86,34 @@ static int all_equal(struct tree *const *trees, size_t n, bool *ret_equal, struc
 }
 
 /* The first platform's tree serves them all. */
-static void pack_once(struct workshop *b, size_t layer)
+static void pack_once(struct image_builder *b, size_t layer)
 {
-	struct stage *first = stage_at(b, layer, 0);
+	struct layer_slot *first = slot_at(b, layer, 0);
 
 	b->shared[layer].tree = first->tree;
 	for (size_t i = 0; i < b->n_images; i++)
-		stage_at(b, layer, i)->spec = NULL;
+		slot_at(b, layer, i)->spec = NULL;
 }
 
 /* Moves what is equal on all platforms to the shared column. */
-static int share_layer(struct workshop *b, size_t layer, struct err *err)
+static int share_layer(struct image_builder *b, size_t layer, struct err *err)
 {
 	bool equal;
 
 	struct tree **trees = arena_calloc(b->arena, b->n_images, sizeof(struct tree *));
-	struct stage *shared = &b->shared[layer];
+	struct layer_slot *shared = &b->shared[layer];
 
 	const char *name = b->opts->plan->spec->image.layers[layer].name;
 
 	tree_init(&shared->tree, b->arena, name, b->opts->epoch);
 	for (size_t i = 0; i < b->n_images; i++) {
-		trees[i] = &stage_at(b, layer, i)->tree;
-		if (stage_at(b, layer, i)->spec == NULL)
+		trees[i] = &slot_at(b, layer, i)->tree;
+		if (slot_at(b, layer, i)->spec == NULL)
 			return 0;
 	}
 	if (b->n_images < 2 || b->diags->n_errors > 0)
 		return 0;
-	shared->spec = stage_at(b, layer, 0)->spec;
+	shared->spec = slot_at(b, layer, 0)->spec;
 	if (all_equal(trees, b->n_images, &equal, err) != 0)
 		return err_wrap(err, "layer '%s'", name);
 	if (equal)
@@ -126,8 +127,8 @@ static int share_layer(struct workshop *b, size_t layer, struct err *err)
 
 /* ---- packing ---- */
 
-static int pack_tree(struct workshop *b, const struct tree *t, struct stage *s, bool shared,
-                     struct err *err)
+static int pack_tree(struct image_builder *b, const struct tree *t, struct layer_slot *s,
+                     bool shared, struct err *err)
 {
 	const struct spec_image *image = &b->opts->plan->spec->image;
 	const struct layer_opts opts = {
@@ -148,7 +149,7 @@ static int pack_tree(struct workshop *b, const struct tree *t, struct stage *s, 
 	return 0;
 }
 
-static int pack_stage(struct workshop *b, struct stage *s, bool shared, struct err *err)
+static int pack_slot(struct image_builder *b, struct layer_slot *s, bool shared, struct err *err)
 {
 	struct tree *parts = &s->tree;
 	size_t n = 1;
@@ -164,13 +165,13 @@ static int pack_stage(struct workshop *b, struct stage *s, bool shared, struct e
 	return 0;
 }
 
-static int pack_all(struct workshop *b, struct err *err)
+static int pack_all(struct image_builder *b, struct err *err)
 {
 	for (size_t layer = 0; layer < b->n_layers; layer++) {
-		if (pack_stage(b, &b->shared[layer], true, err) != 0)
+		if (pack_slot(b, &b->shared[layer], true, err) != 0)
 			return -1;
 		for (size_t i = 0; i < b->n_images; i++)
-			if (pack_stage(b, stage_at(b, layer, i), false, err) != 0)
+			if (pack_slot(b, slot_at(b, layer, i), false, err) != 0)
 				return -1;
 	}
 	return 0;
@@ -178,27 +179,27 @@ static int pack_all(struct workshop *b, struct err *err)
 
 /* ---- one image's documents ---- */
 
-static void add_blobs(struct built_image *image, const struct stage *s)
+static void add_blobs(struct built_image *image, const struct layer_slot *s)
 {
 	for (size_t i = 0; i < s->n_blobs; i++)
 		image->layers[image->n_layers++] = s->blobs[i];
 }
 
 /* The layers of one platform, bottom first: of each spec layer the shared part, then its own. */
-static void collect_layers(const struct workshop *b, size_t column, struct built_image *image)
+static void collect_layers(const struct image_builder *b, size_t column, struct built_image *image)
 {
 	size_t n = 0;
 
 	for (size_t layer = 0; layer < b->n_layers; layer++)
-		n += b->shared[layer].n_blobs + stage_at(b, layer, column)->n_blobs;
+		n += b->shared[layer].n_blobs + slot_at(b, layer, column)->n_blobs;
 	image->layers = arena_calloc(b->arena, n, sizeof(*image->layers));
 	for (size_t layer = 0; layer < b->n_layers; layer++) {
 		add_blobs(image, &b->shared[layer]);
-		add_blobs(image, stage_at(b, layer, column));
+		add_blobs(image, slot_at(b, layer, column));
 	}
 }
 
-static const char *epoch_text(const struct workshop *b)
+static const char *epoch_text(const struct image_builder *b)
 {
 	time_t seconds = (time_t)b->opts->epoch;
 	struct tm tm;
@@ -209,7 +210,7 @@ static const char *epoch_text(const struct workshop *b)
 	return arena_strdup(b->arena, text);
 }
 
-static struct config_settings config_settings(const struct workshop *b,
+static struct config_settings config_settings(const struct image_builder *b,
                                               const struct plan_image *plan)
 {
 	const struct spec_image *spec = &b->opts->plan->spec->image;
@@ -232,7 +233,7 @@ static struct config_settings config_settings(const struct workshop *b,
 	};
 }
 
-static int put_config(const struct workshop *b, const struct plan_image *plan,
+static int put_config(const struct image_builder *b, const struct plan_image *plan,
                       const struct base_image *base, const struct built_image *image,
                       struct descriptor *ret_desc, struct err *err)
 {
@@ -251,7 +252,8 @@ static int put_config(const struct workshop *b, const struct plan_image *plan,
 	return layout_put(b->opts->layout, MEDIA_CONFIG, text.ptr, text.len, ret_desc, err);
 }
 
-static struct descriptor layer_descriptor(const struct workshop *b, const struct built_layer *layer)
+static struct descriptor layer_descriptor(const struct image_builder *b,
+                                          const struct built_layer *layer)
 {
 	const struct spec_image *spec = &b->opts->plan->spec->image;
 	struct descriptor d = {.media_type = layer->result.media_type,
@@ -266,7 +268,7 @@ static struct descriptor layer_descriptor(const struct workshop *b, const struct
 }
 
 /* Base layers as the base names them (in OCI's words), then ours. */
-static void list_layers(const struct workshop *b, const struct base_image *base,
+static void list_layers(const struct image_builder *b, const struct base_image *base,
                         struct built_image *image, struct manifest *m)
 {
 	size_t n_base = base->scratch ? 0 : base->parsed.n_layers;
@@ -283,7 +285,7 @@ static void list_layers(const struct workshop *b, const struct base_image *base,
 		image->size += m->layers[i].size;
 }
 
-static void annotate_manifest(const struct workshop *b, const struct plan_image *plan,
+static void annotate_manifest(const struct image_builder *b, const struct plan_image *plan,
                               const struct base_image *base, struct strmap *annotations)
 {
 	char digest[DIGEST_TEXT_MAX];
@@ -301,7 +303,7 @@ static void annotate_manifest(const struct workshop *b, const struct plan_image 
 	strmap_sort(annotations);
 }
 
-static int put_manifest(const struct workshop *b, const struct plan_image *plan,
+static int put_manifest(const struct image_builder *b, const struct plan_image *plan,
                         const struct base_image *base, struct built_image *image, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
@@ -327,7 +329,7 @@ static int put_manifest(const struct workshop *b, const struct plan_image *plan,
 	                  err);
 }
 
-static int build_image(const struct workshop *b, size_t column, struct built_image *image,
+static int build_image(const struct image_builder *b, size_t column, struct built_image *image,
                        struct err *err)
 {
 	const struct plan_image *plan = &b->opts->plan->images[column];
@@ -347,7 +349,8 @@ static int build_image(const struct workshop *b, size_t column, struct built_ima
 
 /* With the variables of the spec's first platform, whichever are built here: the parts of an image
  * then agree on its index. */
-static int annotate_index(const struct workshop *b, struct strmap *annotations, struct err *err)
+static int annotate_index(const struct image_builder *b, struct strmap *annotations,
+                          struct err *err)
 {
 	const struct base_image scratch = {.scratch = true};
 	struct plan *whole;
@@ -358,7 +361,7 @@ static int annotate_index(const struct workshop *b, struct strmap *annotations, 
 	return 0;
 }
 
-static int put_index(const struct workshop *b, struct build_result *result, struct err *err)
+static int put_index(const struct image_builder *b, struct build_result *result, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
 	struct index index = {.media_type = MEDIA_INDEX, .n_manifests = result->n_images};
@@ -373,7 +376,7 @@ static int put_index(const struct workshop *b, struct build_result *result, stru
 	return layout_put(b->opts->layout, MEDIA_INDEX, text.ptr, text.len, &result->index, err);
 }
 
-static int fill_all(struct workshop *b, struct err *err)
+static int fill_all(struct image_builder *b, struct err *err)
 {
 	for (size_t layer = 0; layer < b->n_layers; layer++)
 		if (fill_layer(b, layer, err) != 0 || share_layer(b, layer, err) != 0)
@@ -384,7 +387,7 @@ static int fill_all(struct workshop *b, struct err *err)
 	return 0;
 }
 
-static int build_all(struct workshop *b, struct build_result *result, struct err *err)
+static int build_all(struct image_builder *b, struct build_result *result, struct err *err)
 {
 	if (fill_all(b, err) != 0 || pack_all(b, err) != 0)
 		return -1;
@@ -396,33 +399,33 @@ static int build_all(struct workshop *b, struct build_result *result, struct err
 	return put_index(b, result, err);
 }
 
-static void workshop_done(struct workshop *b)
+static void image_builder_done(struct image_builder *b)
 {
 	for (size_t i = 0; i < b->n_layers * b->n_images; i++)
-		tree_done(&b->stages[i].tree);
-	/* Shared trees borrow what the stages' trees own. */
+		tree_done(&b->slots[i].tree);
+	/* Shared trees borrow what the slots' trees own. */
 }
 
 int image_build(const struct build_opts *opts, struct arena *a, struct build_result *ret_result,
                 struct diags *d, struct err *err)
 {
-	struct workshop b = {.opts = opts,
-	                     .arena = a,
-	                     .diags = d,
-	                     .n_layers = opts->plan->spec->image.n_layers,
-	                     .n_images = opts->plan->n_images};
+	struct image_builder b = {.opts = opts,
+	                          .arena = a,
+	                          .diags = d,
+	                          .n_layers = opts->plan->spec->image.n_layers,
+	                          .n_images = opts->plan->n_images};
 	struct build_result result = {0};
 
-	b.stages = arena_calloc(a, b.n_layers * b.n_images, sizeof(*b.stages));
+	b.slots = arena_calloc(a, b.n_layers * b.n_images, sizeof(*b.slots));
 	b.shared = arena_calloc(a, b.n_layers, sizeof(*b.shared));
 	for (size_t i = 0; i < b.n_layers * b.n_images; i++)
-		b.stages[i].tree.spool_fd = -1;
+		b.slots[i].tree.spool_fd = -1;
 	for (size_t i = 0; i < b.n_layers; i++)
 		b.shared[i].tree.spool_fd = -1;
 
 	int status = build_all(&b, &result, err);
 
-	workshop_done(&b);
+	image_builder_done(&b);
 	if (status != 0)
 		return -1;
 	*ret_result = result;
