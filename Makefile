@@ -313,8 +313,8 @@ bench: bench-deps $(BUILD)/slipway
 bench-trainer: $(BUILD)/$(HOST_ARCH)/slipway-trainer $(BUILD)/amd64/slipway-trainer $(BUILD)/arm64/slipway-trainer
 	tests/bench/trainer $< docs/bench
 
-COMMANDS := build push inspect verify diff scan iam schema render explain instances diagram nettest deploy undeploy status logs index pipeline doctor \
-            completion version help
+# As `slipway help` lists them.
+COMMANDS = $(shell $(BUILD)/slipway help | sed -n '/^Commands:/,/^$$/s/^  \([a-z]*\) .*/\1/p')
 
 .PHONY: docs
 docs: $(BUILD)/slipway

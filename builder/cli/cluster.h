@@ -5,19 +5,21 @@
 #ifndef SLIPWAY_BUILDER_CLI_CLUSTER_H
 #define SLIPWAY_BUILDER_CLI_CLUSTER_H
 
-#include "builder/cli/command.h"
-#include "builder/spec/spec.h"
+#include "builder/cli/spec_option.h"
 #include "k8s/deploy/apply.h"
 
-#define CLUSTER_OPTIONS                                                                            \
-	TEXT_OPTION("file", 'f', file, "FILE", "The spec", .fallback = "slipway.yaml",             \
-	            .complete = COMPLETE_FILE),                                                    \
-		LIST_OPTION("set", 0, sets, "PATH=VALUE",                                          \
-	                    "Override one value of the spec, as in job.nodes=4"),                  \
-		TEXT_OPTION("context", 0, context, "NAME", "kubectl's context"),                   \
-		TEXT_OPTION("kubeconfig", 0, kubeconfig, "FILE", "kubectl's configuration",        \
-	                    .complete = COMPLETE_FILE),                                            \
-		NUMBER_OPTION("timeout", 0, timeout, "SECONDS",                                    \
+struct cluster_options {
+	struct spec_options spec;
+	const char *context, *kubeconfig;
+	int64_t timeout;
+};
+#define CLUSTER_OPTIONS(object, member)                                                            \
+	SPEC_OPTIONS(object, member.spec, "The spec",                                              \
+	             "Override one value of the spec, as in job.nodes=4"),                         \
+		TEXT_OPTION(object, member.context, "context", 0, "NAME", "kubectl's context"),    \
+		TEXT_OPTION(object, member.kubeconfig, "kubeconfig", 0, "FILE",                    \
+	                    "kubectl's configuration", .complete = COMPLETE_FILE),                 \
+		NUMBER_OPTION(object, member.timeout, "timeout", 0, "SECONDS",                     \
 	                      "Longest wait for what was asked for (default 1800)")
 
 struct cluster {
@@ -26,7 +28,8 @@ struct cluster {
 	struct apply_opts opts;
 };
 
-/* The spec (ERR_USAGE without a cluster in it) and kubectl, by the command's options. */
-int cluster_open(struct cli *cli, struct cluster *ret, struct err *err) MUST_USE;
+/* The spec (ERR_USAGE without a cluster in it) and kubectl, as the options say. */
+int cluster_open(struct cli *cli, const struct cluster_options *o, struct cluster *ret,
+                 struct err *err) MUST_USE;
 
 #endif

@@ -18,46 +18,61 @@
 
 static const char *const format_choices[] = {"oci", "oci-archive", "docker-archive", NULL};
 
+struct build_options {
+	struct spec_options spec;
+	const char *dest, *format;
+	struct strlist platform;
+	bool no_check, no_cache, sparse, locked, dry_run, push, push_by_digest;
+	const char *result_file;
+	int64_t jobs;
+	const char *digest_file, *metadata_file;
+	bool create_repository;
+	struct remote_options remote;
+};
+
 static const struct option options[] = {
-	TEXT_OPTION("file", 'f', file, "FILE", "The spec", .fallback = "slipway.yaml",
-                    .complete = COMPLETE_FILE),
-	LIST_OPTION("set", 0, sets, "PATH=VALUE",
-                    "Override one value of the spec, as in image.tags=[v2]"),
-	TEXT_OPTION("dest", 'o', dest, "DIR",
+	SPEC_OPTIONS(struct build_options, spec, "The spec",
+                     "Override one value of the spec, as in image.tags=[v2]"),
+	TEXT_OPTION(struct build_options, dest, "dest", 'o', "DIR",
                     "Where the image goes: an OCI layout folder, or a file for archives",
                     .fallback = "build/image", .complete = COMPLETE_DIR),
-	TEXT_OPTION("format", 0, format, "oci|oci-archive|docker-archive", "Form of the image",
-                    .fallback = "oci", .complete = COMPLETE_CHOICES, .choices = format_choices),
-	LIST_OPTION("platform", 0, platforms, "OS/ARCH", "Build only this platform of the spec"),
-	FLAG_OPTION("no-check", 0, no_check, "Skip the image check"),
-	FLAG_OPTION("no-cache", 0, no_cache, "Neither read nor write the build cache"),
-	FLAG_OPTION("sparse", 0, skip_base,
+	TEXT_OPTION(struct build_options, format, "format", 0, "oci|oci-archive|docker-archive",
+                    "Form of the image", .fallback = "oci", .complete = COMPLETE_CHOICES,
+                    .choices = format_choices),
+	LIST_OPTION(struct build_options, platform, "platform", 0, "OS/ARCH",
+                    "Build only this platform of the spec"),
+	FLAG_OPTION(struct build_options, no_check, "no-check", 0, "Skip the image check"),
+	FLAG_OPTION(struct build_options, no_cache, "no-cache", 0,
+                    "Neither read nor write the build cache"),
+	FLAG_OPTION(struct build_options, sparse, "sparse", 0,
                     "Leave base layers out of the layout; push mounts or copies them; implies "
                     "--no-check"),
-	FLAG_OPTION("locked", 0, locked,
+	FLAG_OPTION(struct build_options, locked, "locked", 0,
                     "Take base digests from slipway.lock only, and never write it"),
-	FLAG_OPTION("dry-run", 0, dry_run, "Print the plan and stop"),
-	FLAG_OPTION("push", 0, push, "Push the image to the spec's repository afterwards"),
+	FLAG_OPTION(struct build_options, dry_run, "dry-run", 0, "Print the plan and stop"),
+	FLAG_OPTION(struct build_options, push, "push", 0,
+                    "Push the image to the spec's repository afterwards"),
 	FLAG_OPTION(
-		"push-by-digest", 0, push_by_digest,
+		struct build_options, push_by_digest, "push-by-digest", 0,
 		"Push the platforms' manifests afterwards, without index and tags: a part of an "
 		"image that `slipway index create` completes"),
-	TEXT_OPTION("result-file", 0, result_file, "FILE",
+	TEXT_OPTION(struct build_options, result_file, "result-file", 0, "FILE",
                     "With --push-by-digest: write what `slipway index create` reads",
                     .complete = COMPLETE_FILE),
-	NUMBER_OPTION("jobs", 'j', jobs, "N",
+	NUMBER_OPTION(struct build_options, jobs, "jobs", 'j', "N",
                       "Threads for compression and connections (default: all CPUs)"),
-	TEXT_OPTION("digest-file", 0, digest_file, "FILE", "Write the index digest to this file",
-                    .complete = COMPLETE_FILE),
-	TEXT_OPTION("metadata-file", 0, metadata_file, "FILE",
+	TEXT_OPTION(struct build_options, digest_file, "digest-file", 0, "FILE",
+                    "Write the index digest to this file", .complete = COMPLETE_FILE),
+	TEXT_OPTION(struct build_options, metadata_file, "metadata-file", 0, "FILE",
                     "Write digests, sizes and layers as JSON", .complete = COMPLETE_FILE),
-	CREATE_REPOSITORY_OPTION,
-	REMOTE_OPTIONS,
+	CREATE_REPOSITORY_OPTION(struct build_options, create_repository),
+	REMOTE_OPTIONS(struct build_options, remote),
 };
 
 /* One build on its way. */
-struct run {
+struct build_run {
 	struct cli *cli;
+	const struct build_options *options;
 	struct spec *spec;
 	struct plan *plan;
 	struct layout *layout;
@@ -72,27 +87,27 @@ struct run {
 	bool scratch_dir;   /* it is ours to remove */
 };
 
-static int make_plan(struct run *run, struct err *err)
+static int make_plan(struct build_run *run, struct err *err)
 {
-	const struct options *o = &run->cli->options;
+	const struct build_options *o = run->options;
 	struct arena *a = &run->cli->arena;
-	struct platform *only = arena_calloc(a, o->platforms.n, sizeof(*only));
+	struct platform *only = arena_calloc(a, o->platform.n, sizeof(*only));
 
-	if (spec_from_options(run->cli, &run->spec, err) != 0)
+	if (spec_from_options(run->cli, &o->spec, &run->spec, err) != 0)
 		return -1;
-	for (size_t i = 0; i < o->platforms.n; i++)
-		if (platform_parse(o->platforms.at[i], &only[i], err) != 0) {
+	for (size_t i = 0; i < o->platform.n; i++)
+		if (platform_parse(o->platform.at[i], &only[i], err) != 0) {
 			err->code = ERR_USAGE;
-			return err_wrap(err, "--platform %s", o->platforms.at[i]);
+			return err_wrap(err, "--platform %s", o->platform.at[i]);
 		}
-	return plan_make(run->spec, o->platforms.n > 0 ? only : NULL, o->platforms.n, a, &run->plan,
+	return plan_make(run->spec, o->platform.n > 0 ? only : NULL, o->platform.n, a, &run->plan,
 	                 &run->cli->diags, err);
 }
 
 /* What --push-by-digest can do nothing with is said before anything is built. */
-static int check_part(const struct run *run, struct err *err)
+static int check_part(const struct build_run *run, struct err *err)
 {
-	const struct options *o = &run->cli->options;
+	const struct build_options *o = run->options;
 
 	if (o->result_file != NULL && !o->push_by_digest)
 		return err_set(err, ERR_USAGE, "--result-file goes with --push-by-digest");
@@ -103,7 +118,7 @@ static int check_part(const struct run *run, struct err *err)
 	return image_part_possible(run->spec, run->plan, err);
 }
 
-static int print_plan(const struct run *run)
+static int print_plan(const struct build_run *run)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 
@@ -134,9 +149,9 @@ static int read_epoch(int64_t *ret_epoch, struct err *err)
 }
 
 /* An archive is made from a layout that nobody sees: a folder beside it. */
-static int choose_dir(struct run *run, struct err *err)
+static int choose_dir(struct build_run *run, struct err *err)
 {
-	const struct options *o = &run->cli->options;
+	const struct build_options *o = run->options;
 	int n = snprintf(run->dir, sizeof(run->dir), "%s", o->dest);
 
 	if (strcmp(o->format, "oci") != 0) {
@@ -152,24 +167,25 @@ static int choose_dir(struct run *run, struct err *err)
 	return 0;
 }
 
-static int open_stores(struct run *run, struct err *err)
+static int open_stores(struct build_run *run, struct err *err)
 {
 	char dir[PATH_MAX];
 
 	if (choose_dir(run, err) != 0 ||
 	    layout_open(run->dir, LAYOUT_WRITE, &run->layout, err) != 0)
 		return -1;
-	if (!run->cli->options.no_cache &&
+	if (!run->options->no_cache &&
 	    (fs_cache_dir(dir, err) != 0 || cache_open(dir, &run->cache, err) != 0)) {
 		err_wrap(err, "build cache");
 		return err_hint(err, "set XDG_CACHE_HOME to a writable folder, or pass --no-cache");
 	}
-	return remote_from_options(run->cli, run->spec->image.repository, &run->remote, err);
+	return remote_from_options(run->cli, &run->options->remote, run->options->jobs,
+	                           run->spec->image.repository, &run->remote, err);
 }
 
-static int build(struct run *run, struct err *err)
+static int build(struct build_run *run, struct err *err)
 {
-	const struct options *o = &run->cli->options;
+	const struct build_options *o = run->options;
 	struct build_opts opts = {
 		.plan = run->plan,
 		.layout = run->layout,
@@ -177,7 +193,7 @@ static int build(struct run *run, struct err *err)
 		.remote = &run->remote,
 		.lock = &run->lock,
 		.locked = o->locked,
-		.sparse = o->skip_base,
+		.sparse = o->sparse,
 		.threads = (unsigned)o->jobs,
 		.progress = run->cli->progress,
 	};
@@ -191,17 +207,17 @@ static int build(struct run *run, struct err *err)
 	return o->locked ? 0 : lock_save(&run->lock, err);
 }
 
-static int check(struct run *run, struct err *err)
+static int check(struct build_run *run, struct err *err)
 {
 	struct cli *cli = run->cli;
 	struct image_check_opts opts = {.root = &run->result.index,
 	                                .plan = run->plan,
 	                                .cache = run->cache,
-	                                .threads = (unsigned)cli->options.jobs,
+	                                .threads = (unsigned)run->options->jobs,
 	                                .progress = cli->progress};
 	int result;
 
-	if (cli->options.no_check || cli->options.skip_base)
+	if (run->options->no_check || run->options->sparse)
 		return 0;
 	opts.store = layout_store(run->layout);
 	result = image_check_cached(&opts, &cli->arena, &run->report, &run->check_cached,
@@ -212,7 +228,7 @@ static int check(struct run *run, struct err *err)
 }
 
 /* The image gets its name only now: what was refused never replaces what was good. */
-static int publish(struct run *run, struct err *err)
+static int publish(struct build_run *run, struct err *err)
 {
 	const struct strlist *tags = &run->spec->image.tags;
 	struct layout_gc_result gc;
@@ -232,9 +248,9 @@ static int publish(struct run *run, struct err *err)
 	return 0;
 }
 
-static int write_archive(struct run *run, struct err *err)
+static int write_archive(struct build_run *run, struct err *err)
 {
-	const struct options *o = &run->cli->options;
+	const struct build_options *o = run->options;
 	const struct spec_image *image = &run->spec->image;
 	const char *tag = image->tags.n > 0 ? image->tags.at[0] : "latest";
 	bool docker = strcmp(o->format, "docker-archive") == 0;
@@ -257,9 +273,9 @@ static int write_archive(struct run *run, struct err *err)
 	return result;
 }
 
-static int push(struct run *run, struct err *err)
+static int push(struct build_run *run, struct err *err)
 {
-	const struct options *o = &run->cli->options;
+	const struct build_options *o = run->options;
 	struct image_target target;
 
 	if (!o->push && !o->push_by_digest)
@@ -289,7 +305,7 @@ static void layer_json(const struct built_layer *layer, cJSON *array)
 	json_push(array, obj);
 }
 
-static cJSON *metadata(const struct run *run)
+static cJSON *metadata(const struct build_run *run)
 {
 	cJSON *doc = cJSON_CreateObject();
 	char text[DIGEST_TEXT_MAX], platform[PLATFORM_TEXT_MAX];
@@ -298,7 +314,7 @@ static cJSON *metadata(const struct run *run)
 	json_add_string(doc, "digest", digest_text(&run->result.index.digest, text));
 	json_add_string(doc, "media_type", run->result.index.media_type);
 	json_add_int(doc, "size", run->result.index.size);
-	json_add_string(doc, "layout", run->scratch_dir ? run->cli->options.dest : run->dir);
+	json_add_string(doc, "layout", run->scratch_dir ? run->options->dest : run->dir);
 	json_add_bool(doc, "checked", run->checked);
 	cJSON *images = json_add_array(doc, "images");
 
@@ -315,12 +331,12 @@ static cJSON *metadata(const struct run *run)
 			layer_json(&image->layers[k], layers);
 		json_push(images, obj);
 	}
-	if (run->cli->options.push || run->cli->options.push_by_digest)
+	if (run->options->push || run->options->push_by_digest)
 		push_result_json(&run->pushed, json_add_object(doc, "push"));
 	return doc;
 }
 
-static void print_images(const struct run *run)
+static void print_images(const struct build_run *run)
 {
 	char size[TEXT_BYTES_MAX], text[DIGEST_TEXT_MAX], platform[PLATFORM_TEXT_MAX];
 	FILE *out = run->cli->out;
@@ -345,7 +361,7 @@ static void print_images(const struct run *run)
 }
 
 /* What the machine that joins the parts is to know. */
-static int write_part(const struct run *run, const char *path, struct err *err)
+static int write_part(const struct build_run *run, const char *path, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(PART_BYTES_MAX);
 
@@ -353,9 +369,9 @@ static int write_part(const struct run *run, const char *path, struct err *err)
 	return result_file_write(path, text.ptr, text.len, err);
 }
 
-static int report(struct run *run, struct err *err)
+static int report(struct build_run *run, struct err *err)
 {
-	const struct options *o = &run->cli->options;
+	const struct build_options *o = run->options;
 	AUTO(json) cJSON *doc = metadata(run);
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 	char digest[DIGEST_TEXT_MAX];
@@ -393,11 +409,11 @@ static int64_t cache_limit(void)
 	return (int64_t)10 << 30;
 }
 
-static int run_all(struct run *run, struct err *err)
+static int run_all(struct build_run *run, struct err *err)
 {
 	if (make_plan(run, err) != 0 || check_part(run, err) != 0)
 		return -1;
-	if (run->cli->options.dry_run)
+	if (run->options->dry_run)
 		return print_plan(run);
 	if (open_stores(run, err) != 0 || build(run, err) != 0 || check(run, err) != 0 ||
 	    publish(run, err) != 0 || write_archive(run, err) != 0 || push(run, err) != 0)
@@ -407,7 +423,7 @@ static int run_all(struct run *run, struct err *err)
 
 static int cmd_build_run(struct cli *cli, struct err *err)
 {
-	struct run run = {.cli = cli};
+	struct build_run run = {.cli = cli, .options = cli->options};
 	int result = run_all(&run, err);
 	struct err ignored = {0};
 
@@ -438,8 +454,7 @@ const struct command cmd_build = {
 		    "slipway build --set image.tags=[v2] --push\tBuild, check and push as v2\n"
 		    "slipway build --platform linux/amd64 --format docker-archive -o "
 		    "image.tar\tFor docker load\n",
-	.options = options,
-	.n_options = ARRAY_LEN(options),
+	.options = OPTION_TABLE(struct build_options, options),
 	.max_args = 0,
 	.run = cmd_build_run,
 };

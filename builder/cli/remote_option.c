@@ -80,11 +80,9 @@ static void forbid_core_files(void)
 }
 
 /* The password, wiped by the caller, when one is announced; what goes with what is said first. */
-static int take_password(const struct cli *cli, const char *host, struct strbuf *sb,
+static int take_password(const struct remote_options *o, const char *host, struct strbuf *sb,
                          struct err *err)
 {
-	const struct options *o = &cli->options;
-
 	if ((o->username != NULL) != o->password_stdin)
 		return err_set(err, ERR_USAGE, "--username and --password-stdin go together");
 	if (o->ecr_region != NULL && !aws_region_valid(o->ecr_region))
@@ -98,10 +96,9 @@ static int take_password(const struct cli *cli, const char *host, struct strbuf 
 	return read_password(sb, err);
 }
 
-int remote_from_options(struct cli *cli, const char *reference, struct remote *ret_remote,
-                        struct err *err)
+int remote_from_options(struct cli *cli, const struct remote_options *o, int64_t jobs,
+                        const char *reference, struct remote *ret_remote, struct err *err)
 {
-	const struct options *o = &cli->options;
 	AUTO(strbuf) struct strbuf password = STRBUF_INIT(PASSWORD_MAX);
 	struct remote_opts opts = {
 		.host = login_host(reference, &cli->arena),
@@ -111,7 +108,7 @@ int remote_from_options(struct cli *cli, const char *reference, struct remote *r
 		.ca_file = o->ca,
 		.connect_to = o->connect_to,
 		.insecure = o->insecure,
-		.jobs = (unsigned)o->jobs,
+		.jobs = (unsigned)jobs,
 		.retries = (unsigned)o->retries,
 		.prompt = isatty(STDIN_FILENO) ? prompt_terminal : NULL,
 		.progress = cli->progress,
@@ -119,7 +116,7 @@ int remote_from_options(struct cli *cli, const char *reference, struct remote *r
 	};
 
 	forbid_core_files();
-	int status = take_password(cli, opts.host, &password, err);
+	int status = take_password(o, opts.host, &password, err);
 
 	opts.password = strbuf_str(&password);
 	if (status == 0)

@@ -7,33 +7,44 @@
 #include "builder/cli/command.h"
 #include "builder/image/remote.h"
 
-#define REMOTE_OPTIONS                                                                             \
-	FLAG_OPTION("insecure", 0, insecure,                                                       \
+struct remote_options {
+	bool insecure;
+	const char *ca, *username;
+	bool password_stdin;
+	int64_t retries;
+	const char *profile, *ecr_region;
+	struct strlist connect_to;
+};
+#define REMOTE_OPTIONS(object, member)                                                             \
+	FLAG_OPTION(object, member.insecure, "insecure", 0,                                        \
 	            "Speak plain http to the registries of this command"),                         \
-		TEXT_OPTION("ca", 0, ca, "FILE", "Trust the certificates in this PEM file",        \
-	                    .complete = COMPLETE_FILE),                                            \
-		TEXT_OPTION("username", 'u', username, "NAME", "User name for the registry"),      \
-		FLAG_OPTION("password-stdin", 0, password_stdin,                                   \
+		TEXT_OPTION(object, member.ca, "ca", 0, "FILE",                                    \
+	                    "Trust the certificates in this PEM file", .complete = COMPLETE_FILE), \
+		TEXT_OPTION(object, member.username, "username", 'u', "NAME",                      \
+	                    "User name for the registry"),                                         \
+		FLAG_OPTION(object, member.password_stdin, "password-stdin", 0,                    \
 	                    "Read the password from standard input"),                              \
-		NUMBER_OPTION("retries", 0, retries, "N",                                          \
+		NUMBER_OPTION(object, member.retries, "retries", 0, "N",                           \
 	                      "Tries per request after the first (default 5)"),                    \
-		TEXT_OPTION("profile", 0, profile, "NAME",                                         \
+		TEXT_OPTION(object, member.profile, "profile", 0, "NAME",                          \
 	                    "The AWS profile for ECR, instead of AWS_PROFILE"),                    \
-		TEXT_OPTION("ecr-region", 0, ecr_region, "REGION",                                 \
-	                    "The registry is ECR in this region, under a name of its own"),        \
-		LIST_OPTION("connect-to", 0, connect_to, "HOST:PORT:TO:PORT",                      \
+		ECR_REGION_OPTION(object, member.ecr_region),                                      \
+		LIST_OPTION(object, member.connect_to, "connect-to", 0, "HOST:PORT:TO:PORT",       \
 	                    "Connect there instead, as curl does; names are checked as ever")
+#define ECR_REGION_OPTION(object, member)                                                          \
+	TEXT_OPTION(object, member, "ecr-region", 0, "REGION",                                     \
+	            "The registry is ECR in this region, under a name of its own")
 
-/* `--create-repository`, for every command that pushes. */
-#define CREATE_REPOSITORY_OPTION                                                                   \
-	FLAG_OPTION("create-repository", 0, create_repository,                                     \
+/* For every command that pushes. */
+#define CREATE_REPOSITORY_OPTION(object, member)                                                   \
+	FLAG_OPTION(object, member, "create-repository", 0,                                        \
 	            "Create the repository in ECR if it does not exist")
 
 /*
- * Opens the remote as the options say. A password on standard input goes to the registry of
+ * Opens the remote as the options say, for so many blobs at a time (0 = the default). A password on standard input goes to the registry of
  * `reference` (NULL = none) and nowhere else. ERR_USAGE for options that do not go together.
  */
-int remote_from_options(struct cli *cli, const char *reference, struct remote *ret_remote,
-                        struct err *err) MUST_USE;
+int remote_from_options(struct cli *cli, const struct remote_options *o, int64_t jobs,
+                        const char *reference, struct remote *ret_remote, struct err *err) MUST_USE;
 
 #endif
