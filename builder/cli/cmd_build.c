@@ -12,8 +12,8 @@
 #include "builder/image/build.h"
 #include "builder/image/check.h"
 #include "builder/image/part.h"
+#include "builder/image/publish.h"
 #include "builder/image/push.h"
-#include "builder/oci/archive.h"
 #include "builder/oci/part.h"
 
 static const char *const format_choices[] = {"oci", "oci-archive", "docker-archive", NULL};
@@ -230,17 +230,12 @@ static int check(struct build_run *run, struct err *err)
 /* The image gets its name only now: what was refused never replaces what was good. */
 static int publish(struct build_run *run, struct err *err)
 {
-	const struct strlist *tags = &run->spec->image.tags;
-	struct layout_gc_result gc;
+	bool in_use;
 
-	if (tags->n == 0 && layout_set_tag(run->layout, "latest", &run->result.index, err) != 0)
+	if (image_publish(run->layout, &run->spec->image.tags, &run->result.index, &in_use, err) !=
+	    0)
 		return -1;
-	for (size_t i = 0; i < tags->n; i++)
-		if (layout_set_tag(run->layout, tags->at[i], &run->result.index, err) != 0)
-			return -1;
-	if (layout_gc(run->layout, &gc, err) != 0)
-		return -1;
-	if (gc.in_use)
+	if (in_use)
 		progress_note(
 			run->cli->progress,
 			"'%s' is in use elsewhere: what it no longer needs goes with a later build",
@@ -251,26 +246,16 @@ static int publish(struct build_run *run, struct err *err)
 static int write_archive(struct build_run *run, struct err *err)
 {
 	const struct build_options *o = run->options;
-	const struct spec_image *image = &run->spec->image;
-	const char *tag = image->tags.n > 0 ? image->tags.at[0] : "latest";
 	bool docker = strcmp(o->format, "docker-archive") == 0;
-	struct archive_opts opts = {.root = &run->result.index, .tag = tag};
-	int result;
 
 	if (!run->scratch_dir)
 		return 0;
-	if (docker) {
-		const char *name = image->repository != NULL ? image->repository : run->spec->name;
-
-		opts.tag = arena_printf(&run->cli->arena, "%s:%s", name, tag);
-	}
-	opts.from = layout_store(run->layout);
-	result = docker ? archive_write_docker(o->dest, &opts, err)
-	                : archive_write_oci(o->dest, &opts, err);
-	store_close(opts.from);
-	if (result != 0 && err->code == ERR_USAGE)
+	if (image_archive(run->layout, &run->result.index, run->spec, docker, o->dest,
+	                  &run->cli->arena, err) == 0)
+		return 0;
+	if (err->code == ERR_USAGE)
 		err_hint(err, "choose one platform, as in --platform linux/amd64");
-	return result;
+	return -1;
 }
 
 static int push(struct build_run *run, struct err *err)
@@ -290,25 +275,10 @@ static int push(struct build_run *run, struct err *err)
 	                  err);
 }
 
-static void layer_json(const struct built_layer *layer, cJSON *array)
-{
-	cJSON *obj = cJSON_CreateObject();
-	char text[DIGEST_TEXT_MAX];
-
-	json_add_string(obj, "name", layer->name);
-	json_add_string(obj, "digest", digest_text(&layer->result.digest, text));
-	json_add_string(obj, "diff_id", digest_text(&layer->result.diff_id, text));
-	json_add_int(obj, "size", layer->result.size);
-	json_add_int(obj, "raw_size", layer->result.raw_size);
-	json_add_bool(obj, "cached", layer->result.cached);
-	json_add_bool(obj, "shared", layer->shared);
-	json_push(array, obj);
-}
-
 static cJSON *metadata(const struct build_run *run)
 {
 	cJSON *doc = cJSON_CreateObject();
-	char text[DIGEST_TEXT_MAX], platform[PLATFORM_TEXT_MAX];
+	char text[DIGEST_TEXT_MAX];
 
 	json_add_string(doc, "name", run->spec->name);
 	json_add_string(doc, "digest", digest_text(&run->result.index.digest, text));
@@ -316,21 +286,7 @@ static cJSON *metadata(const struct build_run *run)
 	json_add_int(doc, "size", run->result.index.size);
 	json_add_string(doc, "layout", run->scratch_dir ? run->options->dest : run->dir);
 	json_add_bool(doc, "checked", run->checked);
-	cJSON *images = json_add_array(doc, "images");
-
-	for (size_t i = 0; i < run->result.n_images; i++) {
-		const struct built_image *image = &run->result.images[i];
-		cJSON *obj = cJSON_CreateObject();
-
-		json_add_string(obj, "platform", platform_text(&image->platform, platform));
-		json_add_string(obj, "digest", digest_text(&image->manifest.digest, text));
-		json_add_int(obj, "compressed_size", image->size);
-		cJSON *layers = json_add_array(obj, "layers");
-
-		for (size_t k = 0; k < image->n_layers; k++)
-			layer_json(&image->layers[k], layers);
-		json_push(images, obj);
-	}
+	built_images_json(&run->result, json_add_array(doc, "images"));
 	if (run->options->push || run->options->push_by_digest)
 		push_result_json(&run->pushed, json_add_object(doc, "push"));
 	return doc;

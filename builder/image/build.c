@@ -1,37 +1,16 @@
 /*
- * Sections: trees of all platforms, packing, one image's documents, the index.
+ * Sections: trees of all platforms, packing, all of it.
  */
 #include "builder/image/build.h"
 
 #include <string.h>
-#include <time.h>
 
-#include "builder/image/base.h"
+#include "builder/image/builder.h"
 #include "builder/layer/pack/keys.h"
 #include "builder/layer/source/sources.h"
 #include "builder/layer/tree/parts.h"
-#include "builder/oci/config.h"
 
-/* One layer of the spec on one platform, on its way from sources to blobs. */
-struct layer_slot {
-	const struct layer_spec *spec; /* NULL: this platform does not have the layer */
-	struct tree tree;
-	struct built_layer *blobs;
-	size_t n_blobs;
-};
-
-/* All slots: row = layer of the spec (by name), column = platform; one shared column beside them.
- */
-struct image_builder {
-	const struct build_opts *opts;
-	struct arena *arena;
-	struct diags *diags;
-	size_t n_layers, n_images;
-	struct layer_slot *slots;  /* (n_layers, n_images) row-major */
-	struct layer_slot *shared; /* (n_layers) */
-};
-
-static struct layer_slot *slot_at(const struct image_builder *b, size_t layer, size_t image)
+struct layer_slot *builder_slot(const struct image_builder *b, size_t layer, size_t image)
 {
 	return &b->slots[layer * b->n_images + image];
 }
@@ -52,7 +31,7 @@ static int fill_layer(struct image_builder *b, size_t layer, struct err *err)
 
 	for (size_t i = 0; i < b->n_images; i++) {
 		const struct plan_image *image = &b->opts->plan->images[i];
-		struct layer_slot *s = slot_at(b, layer, i);
+		struct layer_slot *s = builder_slot(b, layer, i);
 
 		s->spec = find_layer(image, name);
 		tree_init(&s->tree, b->arena, name, b->opts->epoch);
@@ -88,11 +67,11 @@ static int all_equal(struct tree *const *trees, size_t n, bool *ret_equal, struc
 /* The first platform's tree serves them all. */
 static void pack_once(struct image_builder *b, size_t layer)
 {
-	struct layer_slot *first = slot_at(b, layer, 0);
+	struct layer_slot *first = builder_slot(b, layer, 0);
 
 	b->shared[layer].tree = first->tree;
 	for (size_t i = 0; i < b->n_images; i++)
-		slot_at(b, layer, i)->spec = NULL;
+		builder_slot(b, layer, i)->spec = NULL;
 }
 
 /* Moves what is equal on all platforms to the shared column. */
@@ -107,13 +86,13 @@ static int share_layer(struct image_builder *b, size_t layer, struct err *err)
 
 	tree_init(&shared->tree, b->arena, name, b->opts->epoch);
 	for (size_t i = 0; i < b->n_images; i++) {
-		trees[i] = &slot_at(b, layer, i)->tree;
-		if (slot_at(b, layer, i)->spec == NULL)
+		trees[i] = &builder_slot(b, layer, i)->tree;
+		if (builder_slot(b, layer, i)->spec == NULL)
 			return 0;
 	}
 	if (b->n_images < 2 || b->diags->n_errors > 0)
 		return 0;
-	shared->spec = slot_at(b, layer, 0)->spec;
+	shared->spec = builder_slot(b, layer, 0)->spec;
 	if (all_equal(trees, b->n_images, &equal, err) != 0)
 		return err_wrap(err, "layer '%s'", name);
 	if (equal)
@@ -171,210 +150,13 @@ static int pack_all(struct image_builder *b, struct err *err)
 		if (pack_slot(b, &b->shared[layer], true, err) != 0)
 			return -1;
 		for (size_t i = 0; i < b->n_images; i++)
-			if (pack_slot(b, slot_at(b, layer, i), false, err) != 0)
+			if (pack_slot(b, builder_slot(b, layer, i), false, err) != 0)
 				return -1;
 	}
 	return 0;
 }
 
-/* ---- one image's documents ---- */
-
-static void add_blobs(struct built_image *image, const struct layer_slot *s)
-{
-	for (size_t i = 0; i < s->n_blobs; i++)
-		image->layers[image->n_layers++] = s->blobs[i];
-}
-
-/* The layers of one platform, bottom first: of each spec layer the shared part, then its own. */
-static void collect_layers(const struct image_builder *b, size_t column, struct built_image *image)
-{
-	size_t n = 0;
-
-	for (size_t layer = 0; layer < b->n_layers; layer++)
-		n += b->shared[layer].n_blobs + slot_at(b, layer, column)->n_blobs;
-	image->layers = arena_calloc(b->arena, n, sizeof(*image->layers));
-	for (size_t layer = 0; layer < b->n_layers; layer++) {
-		add_blobs(image, &b->shared[layer]);
-		add_blobs(image, slot_at(b, layer, column));
-	}
-}
-
-static const char *epoch_text(const struct image_builder *b)
-{
-	time_t seconds = (time_t)b->opts->epoch;
-	struct tm tm;
-	char text[32];
-
-	gmtime_r(&seconds, &tm);
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	return arena_strdup(b->arena, text);
-}
-
-static struct config_settings config_settings(const struct image_builder *b,
-                                              const struct plan_image *plan)
-{
-	const struct spec_image *spec = &b->opts->plan->spec->image;
-
-	return (struct config_settings){
-		.platform = plan->platform,
-		.created = epoch_text(b),
-		.author = plan->author,
-		.has_entrypoint = spec->has_entrypoint,
-		.has_cmd = spec->has_cmd,
-		.entrypoint = plan->entrypoint,
-		.cmd = plan->cmd,
-		.env = plan->env,
-		.user = plan->user,
-		.workdir = plan->workdir,
-		.stop_signal = plan->stop_signal,
-		.ports = plan->ports,
-		.volumes = plan->volumes,
-		.labels = plan->labels,
-	};
-}
-
-static int put_config(const struct image_builder *b, const struct plan_image *plan,
-                      const struct base_image *base, const struct built_image *image,
-                      struct descriptor *ret_desc, struct err *err)
-{
-	AUTO(strbuf) struct strbuf text = STRBUF_INIT(CONFIG_BYTES_MAX);
-	const struct config_settings settings = config_settings(b, plan);
-	struct config_layer *layers = arena_calloc(b->arena, image->n_layers, sizeof(*layers));
-
-	for (size_t i = 0; i < image->n_layers; i++) {
-		layers[i].diff_id = image->layers[i].result.diff_id;
-		layers[i].history.created = settings.created;
-		layers[i].history.created_by =
-			arena_printf(b->arena, "slipway build: layer %s", image->layers[i].name);
-	}
-	if (config_make(base->config, &settings, layers, image->n_layers, &text, err) != 0)
-		return err_wrap(err, "image configuration");
-	return layout_put(b->opts->layout, MEDIA_CONFIG, text.ptr, text.len, ret_desc, err);
-}
-
-static struct descriptor layer_descriptor(const struct image_builder *b,
-                                          const struct built_layer *layer)
-{
-	const struct spec_image *spec = &b->opts->plan->spec->image;
-	struct descriptor d = {.media_type = layer->result.media_type,
-	                       .digest = layer->result.digest,
-	                       .size = layer->result.size};
-
-	strmap_set(&d.annotations, b->arena, ANNOTATION_FORMAT,
-	           layer_format_text(spec->compression, (int)spec->level, b->arena));
-	strmap_set(&d.annotations, b->arena, ANNOTATION_LAYER_NAME, layer->name);
-	strmap_sort(&d.annotations);
-	return d;
-}
-
-/* Base layers as the base names them (in OCI's words), then ours. */
-static void list_layers(const struct image_builder *b, const struct base_image *base,
-                        struct built_image *image, struct manifest *m)
-{
-	size_t n_base = base->scratch ? 0 : base->parsed.n_layers;
-
-	m->layers = arena_calloc(b->arena, n_base + image->n_layers, sizeof(*m->layers));
-	for (size_t i = 0; i < n_base; i++) {
-		m->layers[i] = base->parsed.layers[i];
-		m->layers[i].media_type = media_to_oci(m->layers[i].media_type);
-	}
-	for (size_t i = 0; i < image->n_layers; i++)
-		m->layers[n_base + i] = layer_descriptor(b, &image->layers[i]);
-	m->n_layers = n_base + image->n_layers;
-	for (size_t i = 0; i < m->n_layers; i++)
-		image->size += m->layers[i].size;
-}
-
-static void annotate_manifest(const struct image_builder *b, const struct plan_image *plan,
-                              const struct base_image *base, struct strmap *annotations)
-{
-	char digest[DIGEST_TEXT_MAX];
-
-	for (size_t i = 0; i < plan->annotations.n; i++)
-		strmap_set(annotations, b->arena, plan->annotations.at[i].key,
-		           plan->annotations.at[i].value);
-	if (strmap_get(annotations, ANNOTATION_CREATED) == NULL)
-		strmap_set(annotations, b->arena, ANNOTATION_CREATED, epoch_text(b));
-	if (!base->scratch) {
-		strmap_set(annotations, b->arena, ANNOTATION_BASE_NAME, base->name);
-		strmap_set(annotations, b->arena, ANNOTATION_BASE_DIGEST,
-		           digest_text(&base->manifest.digest, digest));
-	}
-	strmap_sort(annotations);
-}
-
-static int put_manifest(const struct image_builder *b, const struct plan_image *plan,
-                        const struct base_image *base, struct built_image *image, struct err *err)
-{
-	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
-	struct manifest m = {.media_type = MEDIA_MANIFEST};
-
-	list_layers(b, base, image, &m);
-	if (m.n_layers == 0)
-		return err_set(err, ERR_SPEC,
-		               "the image has no layers: registries refuse such an image");
-	if (m.n_layers > IMAGE_LAYERS_MAX) {
-		err_set(err, ERR_SPEC, "%zu layers; container runtimes mount at most %d",
-		        m.n_layers, IMAGE_LAYERS_MAX);
-		return err_hint(err, "raise `split:` or join layers");
-	}
-	annotate_manifest(b, plan, base, &m.annotations);
-	if (put_config(b, plan, base, image, &m.config, err) != 0)
-		return -1;
-	manifest_print(&m, &text);
-	if (text.overflow)
-		return err_set(err, ERR_LIMIT, "the manifest is larger than %d bytes",
-		               MANIFEST_BYTES_MAX);
-	return layout_put(b->opts->layout, MEDIA_MANIFEST, text.ptr, text.len, &image->manifest,
-	                  err);
-}
-
-static int build_image(const struct image_builder *b, size_t column, struct built_image *image,
-                       struct err *err)
-{
-	const struct plan_image *plan = &b->opts->plan->images[column];
-	AUTO(base_image) struct base_image base = {0};
-	char platform[PLATFORM_TEXT_MAX];
-
-	image->platform = plan->platform;
-	collect_layers(b, column, image);
-	if (base_image_load(b->opts, plan, b->arena, &base, err) != 0 ||
-	    put_manifest(b, plan, &base, image, err) != 0)
-		return err_wrap(err, "image for %s", platform_text(&plan->platform, platform));
-	image->manifest.platform = plan->platform;
-	return 0;
-}
-
-/* ---- the index ---- */
-
-/* With the variables of the spec's first platform, whichever are built here: the parts of an image
- * then agree on its index. */
-static int annotate_index(const struct image_builder *b, struct strmap *annotations,
-                          struct err *err)
-{
-	const struct base_image scratch = {.scratch = true};
-	struct plan *whole;
-
-	if (plan_make(b->opts->plan->spec, NULL, 0, b->arena, &whole, b->diags, err) != 0)
-		return -1;
-	annotate_manifest(b, &whole->images[0], &scratch, annotations);
-	return 0;
-}
-
-static int put_index(const struct image_builder *b, struct build_result *result, struct err *err)
-{
-	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
-	struct index index = {.media_type = MEDIA_INDEX, .n_manifests = result->n_images};
-
-	index.manifests = arena_calloc(b->arena, result->n_images, sizeof(*index.manifests));
-	for (size_t i = 0; i < result->n_images; i++)
-		index.manifests[i] = result->images[i].manifest;
-	if (annotate_index(b, &index.annotations, err) != 0)
-		return -1;
-	result->annotations = index.annotations;
-	index_print(&index, &text);
-	return layout_put(b->opts->layout, MEDIA_INDEX, text.ptr, text.len, &result->index, err);
-}
+/* ---- all of it ---- */
 
 static int fill_all(struct image_builder *b, struct err *err)
 {
@@ -394,9 +176,9 @@ static int build_all(struct image_builder *b, struct build_result *result, struc
 	result->n_images = b->n_images;
 	result->images = arena_calloc(b->arena, b->n_images, sizeof(*result->images));
 	for (size_t i = 0; i < b->n_images; i++)
-		if (build_image(b, i, &result->images[i], err) != 0)
+		if (builder_put_image(b, i, &result->images[i], err) != 0)
 			return -1;
-	return put_index(b, result, err);
+	return builder_put_index(b, result, err);
 }
 
 static void image_builder_done(struct image_builder *b)

@@ -135,6 +135,13 @@ teardown() { common_teardown; }
 	cd "$ROOT"
 	diff <("$SLIPWAY" schema --format markdown) docs/SPEC.md
 	diff <("$SLIPWAY" schema) docs/slipway.schema.json
-	diff <("$SLIPWAY" help --man build) docs/man/slipway-build.1
-	diff <("$SLIPWAY" completion bash) docs/completion/slipway.bash
+	diff <("$SLIPWAY" help --man) docs/man/slipway.1
+	commands=$("$SLIPWAY" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+	[ "$(wc -w <<<"$commands")" -eq "$(find docs/man -name 'slipway-*.1' | wc -l)" ]
+	for command in $commands; do
+		diff <("$SLIPWAY" help --man "$command") "docs/man/slipway-$command.1"
+	done
+	for shell in bash zsh fish; do
+		diff <("$SLIPWAY" completion "$shell") "docs/completion/slipway.$shell"
+	done
 }
