@@ -14,13 +14,16 @@ struct cluster_options {
 	int64_t timeout;
 };
 #define CLUSTER_OPTIONS(object, member)                                                            \
-	SPEC_OPTIONS(object, member.spec, "The spec",                                              \
-	             "Override one value of the spec, as in job.nodes=4"),                         \
-		TEXT_OPTION(object, member.context, "context", 0, "NAME", "kubectl's context"),    \
-		TEXT_OPTION(object, member.kubeconfig, "kubeconfig", 0, "FILE",                    \
-	                    "kubectl's configuration", .complete = COMPLETE_FILE),                 \
-		NUMBER_OPTION(object, member.timeout, "timeout", 0, "SECONDS",                     \
-	                      "Longest wait for what was asked for (default 1800)")
+	CLUSTER_OPTIONS_IN(OPTION_MEMBER(object, member, struct cluster_options))
+#define CLUSTER_OPTIONS_IN(base)                                                                   \
+	SPEC_OPTIONS_IN((base) + OPTION_MEMBER(struct cluster_options, spec, struct spec_options), \
+	                "The spec", "Override one value of the spec, as in job.nodes=4"),          \
+		TEXT_OPTION_IN(base, struct cluster_options, context, "context", 0, "NAME",        \
+	                       "kubectl's context"),                                               \
+		TEXT_OPTION_IN(base, struct cluster_options, kubeconfig, "kubeconfig", 0, "FILE",  \
+	                       "kubectl's configuration", .complete = COMPLETE_FILE),              \
+		NUMBER_OPTION_IN(base, struct cluster_options, timeout, "timeout", 0, "SECONDS",   \
+	                         "Longest wait for what was asked for (default 1800)")
 
 struct cluster {
 	struct kubectl_exec kubectl;

@@ -47,7 +47,7 @@ static const struct option options[] = {
 
 struct deploy {
 	struct cli *cli;
-	struct deploy_options options; /* a copy: --set gains the image's digest */
+	struct deploy_options *options; /* a copy: --set gains the image's digest */
 	struct cluster cluster;
 	struct lease lease; /* its base is how the cluster is spoken to */
 	struct placement placement;
@@ -71,14 +71,15 @@ static void deploy_done(struct deploy *d)
 
 static bool in_mode(const struct deploy *d, const char *mode)
 {
-	return d->options.dry_run != NULL && strcmp(d->options.dry_run, mode) == 0;
+	return d->options->dry_run != NULL && strcmp(d->options->dry_run, mode) == 0;
 }
 
 /* ---- the image, by digest ---- */
 
-static void add_set(struct deploy *d, const char *digest)
+/* As if --set had been given once more. */
+static void pin_digest(struct deploy *d, const char *digest)
 {
-	struct strlist *set = &d->options.cluster.spec.set;
+	struct strlist *set = &d->options->cluster.spec.set;
 	const char **at = arena_calloc(&d->cli->arena, set->n + 1, sizeof(*at));
 
 	if (set->n > 0)
@@ -110,9 +111,9 @@ static int resolve_digest(struct cli *cli, const struct remote_options *o, const
 
 static int open_cluster(struct deploy *d, struct err *err)
 {
-	if (cluster_open(d->cli, &d->options.cluster, &d->cluster, err) != 0)
+	if (cluster_open(d->cli, &d->options->cluster, &d->cluster, err) != 0)
 		return -1;
-	d->cluster.opts.force_conflicts = d->options.force_conflicts;
+	d->cluster.opts.force_conflicts = d->options->force_conflicts;
 	return 0;
 }
 
@@ -120,10 +121,10 @@ static int open_cluster(struct deploy *d, struct err *err)
 static int open_pinned(struct deploy *d, struct err *err)
 {
 	struct cli *cli = d->cli;
-	const char *digest = d->options.image_digest;
+	const char *digest = d->options->image_digest;
 
 	if (digest != NULL)
-		add_set(d, digest);
+		pin_digest(d, digest);
 	if (open_cluster(d, err) != 0)
 		return -1;
 	const struct fleet *fleet = &d->cluster.spec->fleet;
@@ -131,9 +132,9 @@ static int open_pinned(struct deploy *d, struct err *err)
 	if (in_mode(d, "client") || !fleet->job->set || fleet->image == NULL ||
 	    strchr(fleet->image, '@') != NULL)
 		return 0;
-	if (resolve_digest(cli, &d->options.remote, fleet->image, &digest, err) != 0)
+	if (resolve_digest(cli, &d->options->remote, fleet->image, &digest, err) != 0)
 		return -1;
-	add_set(d, digest);
+	pin_digest(d, digest);
 	return open_cluster(d, err);
 }
 
@@ -160,7 +161,7 @@ static int choose_target(struct deploy *d, struct err *err)
 {
 	const struct fleet *fleet = &d->cluster.spec->fleet;
 	const struct fleet_target *there = present(fleet, d->owned);
-	const char *wanted = d->options.job;
+	const char *wanted = d->options->job;
 
 	d->target = there != NULL ? there->name : first_target(fleet);
 	if (wanted == NULL)
@@ -196,7 +197,7 @@ static void tell_stage(struct deploy *d, const struct stage *stage, const struct
 	json_push(cJSON_GetObjectItemCaseSensitive(d->result, "stages"), row);
 	d->total.created += c->created;
 	d->total.changed += c->changed;
-	if (cli_json(d->cli) || d->options.diff || d->cli->live)
+	if (cli_json(d->cli) || d->options->diff || d->cli->live)
 		return;
 	fprintf(d->cli->out, "%-11s %zu created, %zu changed, %zu unchanged%s\n", stage->name,
 	        c->created, c->changed, c->unchanged,
@@ -287,7 +288,7 @@ static int look_around(struct deploy *d, struct err *err)
 	if (kubectl_versions(k, &versions, err) != 0)
 		return -1;
 	/* In a pod there is no right to look at more. */
-	if (d->options.job_only)
+	if (d->options->job_only)
 		return choose_target(d, err);
 	d->target = first_target(fleet);
 	stages_plan(&d->out, d->target, &d->stages);
@@ -301,11 +302,11 @@ static int look_around(struct deploy *d, struct err *err)
 /* From the first object that is not the namespace on, nobody else changes the fleet. */
 static int take_lease(struct deploy *d, struct err *err)
 {
-	struct deploy_cluster in = {&d->options, &d->cli->arena, &d->cluster, &d->out, d->owned};
+	struct deploy_cluster in = {d->options, &d->cli->arena, &d->cluster, &d->out, d->owned};
 
 	if (d->cluster.opts.dry_run || d->lease.held)
 		return 0;
-	if (d->options.in_cluster)
+	if (d->options->in_cluster)
 		return deploy_cluster_take_over(&in, &d->lease, err);
 	return lease_take(&d->lease, 0, err);
 }
@@ -333,7 +334,7 @@ static int apply_one(struct deploy *d, const struct stage *stage, struct err *er
 
 static int place_job(struct deploy *d, const struct stage *stage, struct err *err)
 {
-	struct deploy_job job = {d->cli, &d->options, &d->cluster, &d->out, d->result};
+	struct deploy_job job = {d->cli, d->options, &d->cluster, &d->out, d->result};
 	int rc = deploy_job_run(&job, &d->lease, &d->placement, err);
 
 	if (d->placement.state.target[0] != '\0')
@@ -348,7 +349,7 @@ static int place_job(struct deploy *d, const struct stage *stage, struct err *er
 static int hand_over(struct deploy *d, struct err *err)
 {
 	static const struct stage stage = {.name = "in-cluster"};
-	struct deploy_cluster in = {&d->options, &d->cli->arena, &d->cluster, &d->out, d->owned};
+	struct deploy_cluster in = {d->options, &d->cli->arena, &d->cluster, &d->out, d->owned};
 	struct apply_counts counts;
 
 	if (deploy_cluster_start(&in, &d->lease, &counts, err) != 0)
@@ -371,7 +372,7 @@ static int apply_all(struct deploy *d, struct err *err)
 	}
 	if (take_lease(d, err) != 0 || prune(d, err) != 0)
 		return -1;
-	if (d->options.in_cluster)
+	if (d->options->in_cluster)
 		return hand_over(d, err);
 	return job != NULL ? place_job(d, job, err) : 0;
 }
@@ -388,7 +389,7 @@ static void tell_end(struct deploy *d)
 		cli_print_json(d->cli, d->result);
 	else if (same)
 		fprintf(d->cli->out, "nothing to do: the cluster is as the spec says\n");
-	else if (d->options.in_cluster)
+	else if (d->options->in_cluster)
 		fprintf(d->cli->out,
 		        "the cluster goes on by itself: `kubectl logs -n %s -f job/%s-deploy`\n",
 		        d->cluster.spec->fleet.namespace, d->cluster.spec->fleet.name);
@@ -413,12 +414,12 @@ static int run(struct deploy *d, struct err *err)
 {
 	d->result = cJSON_CreateObject();
 	json_add_array(d->result, "stages");
-	if (deploy_job_check(&d->options, err) != 0 || open_pinned(d, err) != 0 ||
+	if (deploy_job_check(d->options, err) != 0 || open_pinned(d, err) != 0 ||
 	    k8s_render(&renderers, &d->cluster.spec->fleet, NULL, &d->out, err) != 0)
 		return -1;
 	d->cluster.opts.dry_run = in_mode(d, "server");
-	if (d->options.diff &&
-	    deploy_diff_begin(d->cli, &d->options, &d->cluster.opts, d->result, err) != 0)
+	if (d->options->diff &&
+	    deploy_diff_begin(d->cli, d->options, &d->cluster.opts, d->result, err) != 0)
 		return -1;
 	if (in_mode(d, "client")) {
 		if (choose_target(d, err) != 0)
@@ -431,16 +432,16 @@ static int run(struct deploy *d, struct err *err)
 	}
 	lease_init(&d->lease, &d->cluster.kubectl.base, d->cluster.spec->fleet.namespace,
 	           d->cluster.spec->fleet.name);
-	if ((d->options.in_cluster && deploy_cluster_check(&d->cluster, err) != 0) ||
+	if ((d->options->in_cluster && deploy_cluster_check(&d->cluster, err) != 0) ||
 	    look_around(d, err) != 0)
 		return -1;
 	stages_plan(&d->out, d->target, &d->stages);
-	if (d->options.job_only)
+	if (d->options->job_only)
 		keep_job_stage(&d->stages);
 	tell_pending(d);
 	if (apply_all(d, err) != 0)
 		return -1;
-	if (d->options.diff)
+	if (d->options->diff)
 		deploy_diff_end(d->cli, d->result, d->pruned);
 	else
 		tell_end(d);
@@ -464,8 +465,9 @@ static void tell_failure(const struct deploy *d, const struct err *err)
 
 static int cmd_deploy_run(struct cli *cli, struct err *err)
 {
-	const struct deploy_options *o = cli->options;
-	AUTO(deploy) struct deploy d = {.cli = cli, .options = *o};
+	const struct deploy_options *given = cli->options;
+	struct deploy_options wanted = *given;
+	AUTO(deploy) struct deploy d = {.cli = cli, .options = &wanted};
 	int rc = run(&d, err);
 
 	lease_release(&d.lease, false);

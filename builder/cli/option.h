@@ -15,8 +15,8 @@
  *           REMOTE_OPTIONS(struct diff_options, remote),
  *   };
  *
- * What several commands take is a struct of its own that they embed, and a macro with its rows. A
- * member is called what its option is called.
+ * What several commands take is a struct of its own that they embed, and a macro with its rows,
+ * made by the builders with _IN. A member is called what its option is called.
  */
 #ifndef SLIPWAY_BUILDER_CLI_OPTION_H
 #define SLIPWAY_BUILDER_CLI_OPTION_H
@@ -56,28 +56,34 @@ struct option {
  * designated initialisers. */
 #define OPTION_MEMBER(object, member, type)                                                        \
 	(offsetof(object, member) + 0 * sizeof(&((object *)0)->member == (type *)0))
-#define FLAG_OPTION(object, member, name_, letter_, help_)                                         \
+#define FLAG_OPTION(object, member, ...)   FLAG_OPTION_IN(0, object, member, __VA_ARGS__)
+#define TEXT_OPTION(object, member, ...)   TEXT_OPTION_IN(0, object, member, __VA_ARGS__)
+#define NUMBER_OPTION(object, member, ...) NUMBER_OPTION_IN(0, object, member, __VA_ARGS__)
+#define LIST_OPTION(object, member, ...)   LIST_OPTION_IN(0, object, member, __VA_ARGS__)
+
+/* The same for a struct that lies `base` bytes into the command's. */
+#define FLAG_OPTION_IN(base, object, member, name_, letter_, help_)                                \
 	{                                                                                          \
 		.name = (name_), .letter = (letter_), .kind = OPTION_FLAG,                         \
-		.offset = OPTION_MEMBER(object, member, bool), .help = (help_)                     \
+		.offset = (base) + OPTION_MEMBER(object, member, bool), .help = (help_)            \
 	}
-#define TEXT_OPTION(object, member, name_, letter_, metavar_, ...)                                 \
+#define TEXT_OPTION_IN(base, object, member, name_, letter_, metavar_, ...)                        \
 	{                                                                                          \
 		.name = (name_), .letter = (letter_), .kind = OPTION_TEXT,                         \
-		.offset = OPTION_MEMBER(object, member, const char *), .metavar = (metavar_),      \
-		.help = __VA_ARGS__                                                                \
+		.offset = (base) + OPTION_MEMBER(object, member, const char *),                    \
+		.metavar = (metavar_), .help = __VA_ARGS__                                         \
 	}
-#define NUMBER_OPTION(object, member, name_, letter_, metavar_, help_)                             \
+#define NUMBER_OPTION_IN(base, object, member, name_, letter_, metavar_, help_)                    \
 	{                                                                                          \
 		.name = (name_), .letter = (letter_), .kind = OPTION_NUMBER,                       \
-		.offset = OPTION_MEMBER(object, member, int64_t), .metavar = (metavar_),           \
+		.offset = (base) + OPTION_MEMBER(object, member, int64_t), .metavar = (metavar_),  \
 		.help = (help_)                                                                    \
 	}
-#define LIST_OPTION(object, member, name_, letter_, metavar_, help_)                               \
+#define LIST_OPTION_IN(base, object, member, name_, letter_, metavar_, help_)                      \
 	{                                                                                          \
 		.name = (name_), .letter = (letter_), .kind = OPTION_LIST,                         \
-		.offset = OPTION_MEMBER(object, member, struct strlist), .metavar = (metavar_),    \
-		.help = (help_)                                                                    \
+		.offset = (base) + OPTION_MEMBER(object, member, struct strlist),                  \
+		.metavar = (metavar_), .help = (help_)                                             \
 	}
 
 struct option_table {

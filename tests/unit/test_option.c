@@ -7,9 +7,11 @@ struct shared {
 	const char *file;
 	struct strlist set;
 };
-#define SHARED(object, member)                                                                     \
-	TEXT_OPTION(object, member.file, "file", 'f', "FILE", "File", .fallback = "slipway.yaml"), \
-		LIST_OPTION(object, member.set, "set", 0, "PATH=VALUE", "Set")
+#define SHARED(object, member) SHARED_IN(OPTION_MEMBER(object, member, struct shared))
+#define SHARED_IN(base)                                                                            \
+	TEXT_OPTION_IN(base, struct shared, file, "file", 'f', "FILE", "File",                     \
+	               .fallback = "slipway.yaml"),                                                \
+		LIST_OPTION_IN(base, struct shared, set, "set", 0, "PATH=VALUE", "Set")
 
 struct values {
 	bool quick, verify;
