@@ -4,7 +4,8 @@
 #ifndef SLIPWAY_BUILDER_CLI_DOCTOR_AWS_H
 #define SLIPWAY_BUILDER_CLI_DOCTOR_AWS_H
 
-#include "builder/cli/image_ref.h"
+#include "builder/cli/command.h"
+#include "builder/image/remote.h"
 
 struct doctor {
 	struct cli *cli;
