@@ -61,7 +61,7 @@ static int wait_until(struct comm *c, struct comm_request *r, double limit, bool
 static int name_missing(struct comm *c, struct comm_request *r, bool *ret_done, struct err *err)
 {
 	AUTO(strbuf) struct strbuf who = STRBUF_INIT(ERR_MSG_MAX / 2);
-	double end = clock_seconds() + NAMING_S;
+	double end = clock_seconds() + (double)NAMING_S;
 	char host[HOST_MAX];
 	unsigned missing = 0;
 
