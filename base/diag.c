@@ -20,7 +20,7 @@ void diags_add_source(struct diags *d, const char *file, const char *text, size_
 	                                                  arena_strndup(&d->arena, text, len), len};
 }
 
-static char *format(struct arena *a, const char *fmt, va_list args)
+static PRINTF_LIKE(2, 0) char *format(struct arena *a, const char *fmt, va_list args)
 {
 	va_list again;
 

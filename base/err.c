@@ -38,8 +38,8 @@ static void plain(char *text)
 			*text = '?';
 }
 
-static void set_message(struct err *err, enum err_code code, int os_errno, const char *fmt,
-                        va_list args)
+static PRINTF_LIKE(4, 0) void set_message(struct err *err, enum err_code code, int os_errno,
+                                          const char *fmt, va_list args)
 {
 	*err = (struct err){.code = code};
 	vsnprintf(err->msg, sizeof(err->msg), fmt, args);

@@ -23,7 +23,7 @@ void progress_finish(struct progress *p, unsigned id, const char *result)
 enum { TEXT_MAX = 1024 };
 
 /* Without control bytes: what servers say is shown on terminals. */
-static void format(char text[TEXT_MAX], const char *fmt, va_list args)
+static PRINTF_LIKE(2, 0) void format(char text[TEXT_MAX], const char *fmt, va_list args)
 {
 	vsnprintf(text, TEXT_MAX, fmt, args);
 	for (char *c = text; *c != '\0'; c++)

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-#include "base/pool.h"
+#include "base/cpus.h"
 #include "base/text.h"
 #include "builder/cli/command.h"
 #include "builder/cli/doctor_aws.h"
@@ -107,7 +107,7 @@ static int cmd_doctor_run(struct cli *cli, struct err *err)
 
 	doctor_say(&d, "version", SLIPWAY_VERSION);
 	doctor_say(&d, "platform", platform_text(&host, platform));
-	doctor_say(&d, "cpus", arena_printf(&cli->arena, "%u", pool_cpus()));
+	doctor_say(&d, "cpus", arena_printf(&cli->arena, "%u", cpus_usable()));
 	check_cache(&d);
 	int status = check_remote(&d, o, err);
 

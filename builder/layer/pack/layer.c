@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 
+#include "base/cpus.h"
 #include "base/pool.h"
 #include "builder/layer/pack/blocks.h"
 #include "builder/layer/pack/compress.h"
@@ -151,7 +152,7 @@ static int pack_blocks(const struct job *j, struct sink *out, struct cache_blob 
 	struct blocks_opts opts = {.compression = j->opts->compression,
 	                           .level = j->level,
 	                           .threads =
-	                                   j->opts->threads != 0 ? j->opts->threads : pool_cpus(),
+	                                   j->opts->threads != 0 ? j->opts->threads : cpus_usable(),
 	                           .out = out};
 
 	if (blocks_start(&b, &opts, err) != 0 ||
