@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "base/fs.h"
 #include "base/interrupt.h"
 #include "base/timestamp.h"
 #include "builder/layer/tar/tar.h"
@@ -36,11 +37,8 @@ static int changed(const struct entry *e, struct err *err)
 /* Reads up to cap bytes at `offset`; fewer only at the end of the file. */
 static int read_some(int fd, unsigned char *at, size_t cap, int64_t offset, size_t *ret_n)
 {
-	ssize_t n;
+	ssize_t n = fs_pread(fd, at, cap, offset);
 
-	do
-		n = pread(fd, at, cap, offset);
-	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -1;
 	*ret_n = (size_t)n;
