@@ -5,11 +5,6 @@
 
 #include "k8s/resolve/resolve_internal.h"
 
-static struct srcpos or_at(struct srcpos pos, struct srcpos otherwise)
-{
-	return pos.file != NULL ? pos : otherwise;
-}
-
 static void resolve_image(struct resolver *r)
 {
 	const struct job_section *job = &r->sections->job;
@@ -49,7 +44,7 @@ static void check_queue(struct resolver *r)
 		                "it",
 		                "job.queue: nothing makes the queue '%s'", job->queue);
 	if (job->create_queue && strcmp(job->queue, "default") == 0)
-		resolve_problem(r, or_at(job->queue_at, job->at), "name a queue of your own",
+		resolve_problem(r, srcpos_or(job->queue_at, job->at), "name a queue of your own",
 		                "job.create_queue: Volcano brings the queue 'default' itself");
 }
 
@@ -76,14 +71,14 @@ static void check_names(struct resolver *r)
 
 	if (r->fleet->name[0] >= '0' && r->fleet->name[0] <= '9')
 		resolve_problem(
-			r, or_at(r->name_at, job->at), "let it start with a letter",
+			r, srcpos_or(r->name_at, job->at), "let it start with a letter",
 			"name: services are named after it, and may not start with a digit");
 	for (size_t i = 0; strlen(r->fleet->name) <= NAME_MAX_LEN && i < r->fleet->n_targets; i++) {
 		const struct fleet_target *t = &r->fleet->targets[i];
 		size_t len = strlen(t->job) + longest[job->scheduler] + digits(t->nodes);
 
 		if (len > 63) {
-			resolve_problem(r, or_at(r->name_at, job->at), "choose a shorter name",
+			resolve_problem(r, srcpos_or(r->name_at, job->at), "choose a shorter name",
 			                "name: pods of %s would have names of %zu characters, at "
 			                "most 63 are allowed",
 			                t->job, len);
@@ -97,7 +92,7 @@ static void check_target(struct resolver *r, const struct fleet_target *t)
 	const struct job_section *job = &r->sections->job;
 
 	if (t->gang_needs_scheduler && job->scheduler == SCHEDULER_VOLCANO)
-		resolve_problem(r, or_at(t->section->devices_at, t->section->at),
+		resolve_problem(r, srcpos_or(t->section->devices_at, t->section->at),
 		                "take whole nodes, one device, or scheduler: job",
 		                "fleet.%s.devices: %lld of %lld Neuron devices need the Neuron "
 		                "scheduler, which cannot stand beside Volcano's",
@@ -154,7 +149,7 @@ void resolve_job(struct resolver *r)
 	check_queue(r);
 	check_names(r);
 	if (job->scheduler == SCHEDULER_MPI && job->command.n == 0)
-		resolve_problem(r, or_at(job->scheduler_at, job->at),
+		resolve_problem(r, srcpos_or(job->scheduler_at, job->at),
 		                "set job.command: mpirun does not start an image's entrypoint",
 		                "job.scheduler: an MPIJob needs the program that mpirun starts");
 	for (size_t i = 0; i < fleet->n_targets; i++)
