@@ -14,15 +14,10 @@ enum { DCGM_PORT = 9400, NEURON_PORT = 8000 };
 /* What scrapers look for that find their targets by annotations. */
 static void add_scrape(struct k8s_output *out, cJSON *object, int64_t port)
 {
-	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(object, "metadata");
-	cJSON *annotations = cJSON_GetObjectItemCaseSensitive(metadata, "annotations");
-
-	if (annotations == NULL)
-		annotations = json_add_object(metadata, "annotations");
-	json_add_string(annotations, "prometheus.io/scrape", "true");
-	json_add_string(annotations, "prometheus.io/path", "/metrics");
-	json_add_string(annotations, "prometheus.io/port",
-	                arena_printf(&out->arena, "%lld", (long long)port));
+	k8s_annotate(object, "prometheus.io/scrape", "true");
+	k8s_annotate(object, "prometheus.io/path", "/metrics");
+	k8s_annotate(object, "prometheus.io/port",
+	             arena_printf(&out->arena, "%lld", (long long)port));
 }
 
 static bool on_nvidia(const struct fleet_target *target)

@@ -40,7 +40,7 @@ static void render_rights(const struct fleet *fleet, struct k8s_output *out)
 	cJSON *account = k8s_service_account(out, FSX_NAMESPACE, FSX_CONTROLLER_ACCESS);
 
 	if (fleet->cluster->access == ACCESS_IRSA && fsx->driver_role != NULL)
-		annotate(account, "eks.amazonaws.com/role-arn", fsx->driver_role);
+		k8s_annotate(account, "eks.amazonaws.com/role-arn", fsx->driver_role);
 	k8s_cluster_role(out, FSX_CONTROLLER, controller_rules, ARRAY_LEN(controller_rules));
 	k8s_bind(out, FSX_CONTROLLER, FSX_CONTROLLER, FSX_NAMESPACE, FSX_CONTROLLER_ACCESS);
 	k8s_service_account(out, FSX_NAMESPACE, FSX_NODE_ACCESS);

@@ -118,7 +118,7 @@ static const char *account_of(const struct fleet *fleet, struct k8s_output *out)
 	cJSON *account = k8s_service_account(out, fleet->namespace, name);
 
 	if (fleet->cluster->access == ACCESS_IRSA)
-		annotate(account, "eks.amazonaws.com/role-arn", p->service_account_role);
+		k8s_annotate(account, "eks.amazonaws.com/role-arn", p->service_account_role);
 	json_add_bool(account, "automountServiceAccountToken", false);
 	return name;
 }
