@@ -3,11 +3,11 @@
  * Container Insights with enhanced observability, without the add-on's operator and exporters.
  */
 #include "base/attr.h"
+#include "k8s/fleet/pins.h"
 #include "k8s/monitoring/monitoring.h"
 #include "k8s/object/eks_registry.h"
 #include "k8s/object/workload.h"
 
-static const char image[] = "public.ecr.aws/cloudwatch-agent/cloudwatch-agent:1.300072.0b1766";
 static const char name[] = INSIGHTS_ACCOUNT;
 
 static const struct rbac_rule rules[] = {
@@ -70,7 +70,7 @@ void render_cloudwatch_agent(const struct fleet *fleet, struct k8s_output *out)
 	struct workload_opts opts = {.namespace = INSIGHTS_NAMESPACE,
 	                             .name = name,
 	                             .account = name,
-	                             .image = image,
+	                             .image = pins[PIN_CLOUDWATCH_AGENT].image,
 	                             .priority = PRIORITY_NODE};
 	struct workload w;
 
