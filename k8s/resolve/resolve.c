@@ -59,7 +59,6 @@ bool fleet_resolve(const struct fleet_sections *sections, const struct fleet_nam
 	*fleet = (struct fleet){.name = names->name != NULL ? names->name : "",
 	                        .file = base_name(names->file),
 	                        .cluster = &sections->cluster,
-	                        .storage = &sections->storage,
 	                        .job = &sections->job,
 	                        .monitoring = &sections->monitoring};
 	check_presence(&r);

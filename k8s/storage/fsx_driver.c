@@ -3,10 +3,9 @@
  * mounts. The node plugin takes the startup taint from new nodes when it is ready.
  */
 #include "base/attr.h"
-#include "k8s/fleet/overhead.h"
 #include "k8s/fleet/pins.h"
 #include "k8s/object/workload.h"
-#include "k8s/storage/storage.h"
+#include "k8s/storage/fsx.h"
 
 enum { CONTROLLER_HEALTH = 9910, NODE_HEALTH = 9810 };
 
@@ -29,7 +28,7 @@ static const struct rbac_rule node_rules[] = {
 
 static void render_rights(const struct fleet *fleet, struct k8s_output *out)
 {
-	const struct fsx_section *fsx = &fleet->storage->fsx;
+	const struct fsx_section *fsx = fsx_of(fleet);
 	cJSON *account = k8s_service_account(out, FSX_NAMESPACE, FSX_CONTROLLER_ACCESS);
 
 	if (fleet->cluster->access == ACCESS_IRSA && fsx->driver_role != NULL)
@@ -171,10 +170,10 @@ static void add_node_volumes(struct workload *w)
 	add_host_volume(volumes, "registration", "/var/lib/kubelet/plugins_registry", "Directory");
 }
 
-/* The row of the overhead table is the pod's: its three containers share it. */
+/* What the driver takes of a node is the pod's: its three containers share it. */
 static void add_share(cJSON *container)
 {
-	const struct overhead *row = overhead_find(FSX_NODE);
+	const struct overhead *row = fsx_driver.node;
 	cJSON *resources = json_add_object(container, "resources");
 	cJSON *requests = json_add_object(resources, "requests");
 

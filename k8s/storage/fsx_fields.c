@@ -1,8 +1,9 @@
 /*
- * The field tables of `storage`.
+ * The field tables of `storage.fsx`.
  */
 #include "k8s/fleet/fields.h"
 #include "k8s/fleet/grammar.h"
+#include "k8s/storage/fsx.h"
 
 static void decode_driver(struct fields_context *c, const struct yaml_node *node, void *member)
 {
@@ -10,7 +11,7 @@ static void decode_driver(struct fields_context *c, const struct yaml_node *node
 	int choice = decode_choice(c, node, "storage.fsx.driver", names, ARRAY_LEN(names));
 
 	if (choice >= 0)
-		*(enum fsx_driver *)member = (enum fsx_driver)choice;
+		*(enum driver_source *)member = (enum driver_source)choice;
 }
 
 static const struct field prepare_rows[] = {
@@ -126,16 +127,6 @@ static const struct field fsx_rows[] = {
                      .count_offset = offsetof(struct fsx_section, prepare.set)),
 };
 
-static const struct field_table fsx_fields = FIELD_TABLE(
+const struct field_table fsx_fields = FIELD_TABLE(
 	struct fsx_section, "fsx", fsx_rows, "An Amazon FSx for Lustre file system.",
 	.has_pos = true, .pos_offset = offsetof(struct fsx_section, at), .check = check_fsx);
-
-static const struct field rows[] = {
-	FIELD_OBJECT(struct storage_section, fsx, struct fsx_section, &fsx_fields, "fsx",
-                     "An Amazon FSx for Lustre file system.",
-                     .count_offset = offsetof(struct storage_section, fsx.set)),
-};
-
-const struct field_table storage_fields =
-	FIELD_TABLE(struct storage_section, "storage", rows, "Where data and checkpoints are.",
-                    .has_pos = true, .pos_offset = offsetof(struct storage_section, at));
