@@ -258,7 +258,7 @@ static bool lists_sound(const struct fsx_section *fsx)
 }
 
 /* What others need to know of it. */
-static void tell(struct storage_resolver *r, const struct fsx_section *fsx)
+static void describe(struct storage_resolver *r, const struct fsx_section *fsx)
 {
 	const struct cluster_section *cluster = &r->sections->cluster;
 	struct fleet_storage *s = r->storage;
@@ -282,7 +282,7 @@ void fsx_resolve(struct storage_resolver *r)
 {
 	const struct fsx_section *fsx = &r->sections->storage.fsx;
 
-	tell(r, fsx);
+	describe(r, fsx);
 	if (fsx->deployment == NULL)
 		return;
 	check_zone_known(r, fsx);
