@@ -58,31 +58,22 @@ static const char *check_runner(const char *text, const char **ret_hint)
 	return text[0] == '\0' || !plain(text, "._-") ? "not a runner's label" : NULL;
 }
 
-static const char *one_of(const char *text, const char *const *names, const char *complaint)
-{
-	for (size_t i = 0; names[i] != NULL; i++)
-		if (strcmp(text, names[i]) == 0)
-			return NULL;
-	return complaint;
-}
-
 /* CodeBuild user guide, "On-demand environment types". */
+static const struct choices compute_types =
+	CHOICE_TEXTS("BUILD_GENERAL1_SMALL", "BUILD_GENERAL1_MEDIUM", "BUILD_GENERAL1_LARGE",
+                     "BUILD_GENERAL1_XLARGE", "BUILD_GENERAL1_2XLARGE");
+static const struct choices severities = CHOICE_TEXTS("LOW", "MEDIUM", "HIGH", "CRITICAL");
+
 static const char *check_compute(const char *text, const char **ret_hint)
 {
-	static const char *const names[] = {"BUILD_GENERAL1_SMALL",   "BUILD_GENERAL1_MEDIUM",
-	                                    "BUILD_GENERAL1_LARGE",   "BUILD_GENERAL1_XLARGE",
-	                                    "BUILD_GENERAL1_2XLARGE", NULL};
-
 	*ret_hint = "BUILD_GENERAL1_SMALL, _MEDIUM, _LARGE, _XLARGE or _2XLARGE";
-	return one_of(text, names, "not a compute type");
+	return choices_find(&compute_types, text) >= 0 ? NULL : "not a compute type";
 }
 
 static const char *check_severity(const char *text, const char **ret_hint)
 {
-	static const char *const names[] = {"LOW", "MEDIUM", "HIGH", "CRITICAL", NULL};
-
 	*ret_hint = "LOW, MEDIUM, HIGH or CRITICAL";
-	return one_of(text, names, "not a severity");
+	return choices_find(&severities, text) >= 0 ? NULL : "not a severity";
 }
 
 static const char *check_tag(const char *text, const char **ret_hint)
@@ -117,7 +108,7 @@ static const struct field source_rows[] = {
 	FIELD_STRING(struct source_section, repository, "repository", "OWNER/NAME there.",
                      .flags = FIELD_LITERAL | FIELD_REQUIRED, .check = check_repository),
 	TEXT(struct source_section, branch, "branch", "Branch that is built.",
-             .check = check_branch, .fallback_doc = "main"),
+             .check = check_branch, .fallback_text = "main"),
 };
 
 static const struct field_table source_fields =
@@ -128,7 +119,7 @@ static const struct field builder_rows[] = {
 	TEXT(struct builder_section, image, "image", "CodeBuild's build image.",
              .check = check_builder_image, .fallback_doc = "Amazon Linux 2023 of the architecture"),
 	TEXT(struct builder_section, compute, "compute", "CodeBuild's compute type.",
-             .check = check_compute, .fallback_doc = "BUILD_GENERAL1_SMALL"),
+             .check = check_compute, .fallback_text = "BUILD_GENERAL1_SMALL"),
 	TEXT(struct builder_section, runner, "runner", "Label of GitHub's runner.",
              .check = check_runner, .fallback_doc = "ubuntu-24.04, or ubuntu-24.04-arm"),
 };
@@ -143,7 +134,7 @@ static void check_pipeline(struct fields_context *c, const struct yaml_node *nod
 {
 	static const int64_t known[] = {1,   3,   5,   7,   14,  30,  60,   90,   120,
 	                                150, 180, 365, 400, 545, 731, 1096, 1827, 3653};
-	struct pipeline_section *p = object;
+	const struct pipeline_section *p = object;
 	bool found = false;
 
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
@@ -153,10 +144,6 @@ static void check_pipeline(struct fields_context *c, const struct yaml_node *nod
 			c, node,
 			"pipeline.log_days: CloudWatch Logs keeps 1, 3, 5, 7, 14, 30, 60, 90, "
 			"120, 150, 180, 365, 400, 545, 731, 1096, 1827 or 3653 days");
-	if (p->source.branch == NULL)
-		p->source.branch = "main";
-	if (p->severity == NULL)
-		p->severity = "CRITICAL";
 }
 
 static const struct field rows[] = {
@@ -183,25 +170,22 @@ static const struct field rows[] = {
                       "Tags that move to every image that passed, beside the commit's own.",
                       .flags = FIELD_LITERAL, .check = check_tag),
 	FIELD_BOOL(struct pipeline_section, repository, "repository",
-                   "The stack makes the ECR repository, with what image.ecr says.", .fallback = 1,
-                   .fallback_doc = "true"),
+                   "The stack makes the ECR repository, with what image.ecr says.", .fallback = 1),
 	FIELD_BOOL(struct pipeline_section, scan, "scan", "Wait for ECR's scan and gate on it.",
-                   .fallback = 1, .fallback_doc = "true"),
+                   .fallback = 1),
 	TEXT(struct pipeline_section, severity, "severity", "Findings of this severity stop it.",
-             .check = check_severity, .fallback_doc = "CRITICAL"),
+             .check = check_severity, .fallback_text = "CRITICAL"),
 	FIELD_BOOL(struct pipeline_section, deploy, "deploy",
                    "Deploy what passed, by digest, to the cluster.",
                    .pos_offset = offsetof(struct pipeline_section, deploy_at)),
 	FIELD_BOOL(struct pipeline_section, approval, "approval",
-                   "A person approves before it is deployed.", .fallback = 1,
-                   .fallback_doc = "true"),
+                   "A person approves before it is deployed.", .fallback = 1),
 	FIELD_BOOL(struct pipeline_section, cache, "cache", "Keep slipway's build cache in S3.",
-                   .fallback = 1, .fallback_doc = "true"),
+                   .fallback = 1),
 	FIELD_INT(struct pipeline_section, log_days, "log_days", "Days that logs are kept.",
-                  .min = 1, .max = 3653, .fallback = 30, .fallback_doc = "30"),
+                  .min = 1, .max = 3653, .fallback = 30),
 	FIELD_INT(struct pipeline_section, timeout_minutes, "timeout_minutes",
-                  "Minutes after which a step is stopped.", .min = 5, .max = 2160, .fallback = 60,
-                  .fallback_doc = "60"),
+                  "Minutes after which a step is stopped.", .min = 5, .max = 2160, .fallback = 60),
 	TEXT(struct pipeline_section, topic, "topic",
              "SNS topic that is told of failures, approvals and ends, by ARN.",
              .check = check_topic_arn),

@@ -42,9 +42,7 @@ const char *pipeline_builder_image(const struct pipeline *p, const char *archite
 
 const char *pipeline_builder_compute(const struct pipeline *p, const char *architecture)
 {
-	const char *compute = pipeline_builder(p, architecture)->compute;
-
-	return compute != NULL ? compute : "BUILD_GENERAL1_SMALL";
+	return pipeline_builder(p, architecture)->compute;
 }
 
 const char *pipeline_builder_runner(const struct pipeline *p, const char *architecture)

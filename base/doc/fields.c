@@ -75,13 +75,38 @@ static void run_check(struct fields_context *c, const struct yaml_node *node, co
 		diag_hint(c->diags, d, "%s", hint);
 }
 
-static void checked(struct fields_context *c, const struct yaml_node *node, const char *what,
-                    field_check check, const char *text)
+/* The hint lists all choices: what may be written, as one would write it. */
+static void not_a_choice(struct fields_context *c, const struct yaml_node *node, const char *what,
+                         const struct choices *choices, const char *complaint)
+{
+	AUTO(strbuf) struct strbuf known = STRBUF_INIT(1024);
+	struct diag *d = fields_problem(c, node, "%s: '%s' %s", what, node->text,
+	                                complaint != NULL ? complaint : "is not known");
+
+	choices_list(choices, &known);
+	diag_hint(c->diags, d, "write %s", strbuf_str(&known));
+}
+
+int fields_choice(struct fields_context *c, const struct yaml_node *node, const char *what,
+                  const struct choices *choices)
+{
+	const char *text = fields_text(c, node, what);
+	int choice = text != NULL ? choices_find(choices, text) : -1;
+
+	if (text != NULL && choice < 0)
+		not_a_choice(c, node, what, choices, NULL);
+	return choice;
+}
+
+static void checked(struct fields_context *c, const struct field *f, const struct yaml_node *node,
+                    const char *what, const char *text)
 {
 	AUTO(strbuf) struct strbuf sample = STRBUF_INIT(YAML_BYTES_MAX);
 
 	add_sample(text, &sample);
-	run_check(c, node, what, check, strbuf_str(&sample));
+	run_check(c, node, what, f->check, strbuf_str(&sample));
+	if (f->choices != NULL && choices_find(f->choices, strbuf_str(&sample)) < 0)
+		not_a_choice(c, node, what, f->choices, f->complaint);
 }
 
 /* A value that is the same on every platform, and so has no variables. */
@@ -91,7 +116,7 @@ static void check_literal(struct fields_context *c, const struct field *f,
 	if ((f->flags & FIELD_LITERAL) != 0 && strstr(text, "${") != NULL)
 		fields_problem(c, node, "%s: variables of a platform have no meaning here", what);
 	else
-		checked(c, node, what, f->check, text);
+		checked(c, f, node, what, text);
 }
 
 static void decode_string(struct fields_context *c, const struct field *f,
@@ -103,6 +128,16 @@ static void decode_string(struct fields_context *c, const struct field *f,
 		return;
 	check_literal(c, f, node, path, text);
 	*(const char **)member = text;
+}
+
+/* To the compiler an enum without negative values is unsigned int, as FIELD_CHOICE proves. */
+static void decode_choice(struct fields_context *c, const struct field *f,
+                          const struct yaml_node *node, const char *path, unsigned *member)
+{
+	int choice = fields_choice(c, node, path, f->choices);
+
+	if (choice >= 0)
+		*member = (unsigned)choice;
 }
 
 static void decode_bool(struct fields_context *c, const struct yaml_node *node, const char *path,
@@ -260,7 +295,7 @@ static void decode_map(struct fields_context *c, const struct field *f,
 		run_check(c, pair->key, path, f->check_key, pair->key->text);
 		if (text == NULL)
 			continue;
-		checked(c, pair->value, item_path, f->check, text);
+		checked(c, f, pair->value, item_path, text);
 		strmap_set(member, c->arena, pair->key->text, text);
 	}
 }
@@ -296,11 +331,14 @@ static void decode_field(struct fields_context *c, const struct field *f,
 
 	if (f->pos_offset != 0)
 		*(struct srcpos *)(void *)((char *)object + f->pos_offset) = node->at;
-	if (f->kind != FIELD_KIND_OBJECTS && f->count_offset != 0)
-		*((bool *)object + f->count_offset) = true;
+	if (f->set_offset != 0)
+		*((bool *)object + f->set_offset) = true;
 	switch (f->kind) {
 	case FIELD_KIND_STRING:
 		decode_string(c, f, node, path, member);
+		return;
+	case FIELD_KIND_CHOICE:
+		decode_choice(c, f, node, path, member);
 		return;
 	case FIELD_KIND_BOOL:
 		decode_bool(c, node, path, member);
@@ -374,20 +412,39 @@ static void check_required(struct fields_context *c, const struct field_table *t
 			               path[0] != '\0' ? ": " : "", table->fields[i].key);
 }
 
+static void set_default(const struct field *f, void *member)
+{
+	switch (f->kind) {
+	case FIELD_KIND_STRING:
+		if (f->fallback_text != NULL)
+			*(const char **)member = f->fallback_text;
+		return;
+	case FIELD_KIND_CHOICE:
+		*(unsigned *)member = (unsigned)f->fallback;
+		return;
+	case FIELD_KIND_BOOL:
+		*(bool *)member = f->fallback != 0;
+		return;
+	case FIELD_KIND_INT:
+	case FIELD_KIND_MODE:
+	case FIELD_KIND_SIZE:
+		*(int64_t *)member = f->fallback;
+		return;
+	case FIELD_KIND_OBJECT:
+		fields_defaults(f->table, member);
+		return;
+	case FIELD_KIND_STRINGS:
+	case FIELD_KIND_MAP:
+	case FIELD_KIND_OBJECTS:
+	case FIELD_KIND_CUSTOM:
+		return;
+	}
+}
+
 void fields_defaults(const struct field_table *table, void *object)
 {
-	for (size_t i = 0; i < table->n; i++) {
-		const struct field *f = &table->fields[i];
-		void *member = (char *)object + f->offset;
-
-		if (f->kind == FIELD_KIND_INT || f->kind == FIELD_KIND_MODE ||
-		    f->kind == FIELD_KIND_SIZE)
-			*(int64_t *)member = f->fallback;
-		else if (f->kind == FIELD_KIND_BOOL)
-			*(bool *)member = f->fallback != 0;
-		else if (f->kind == FIELD_KIND_OBJECT)
-			fields_defaults(f->table, member);
-	}
+	for (size_t i = 0; i < table->n; i++)
+		set_default(&table->fields[i], (char *)object + table->fields[i].offset);
 }
 
 void fields_decode(struct fields_context *c, const struct field_table *table,

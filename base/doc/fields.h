@@ -5,10 +5,14 @@
  *   static const struct field rows[] = {
  *           FIELD_STRING(struct person, name, "name", "Full name.", .flags = FIELD_REQUIRED),
  *           FIELD_INT(struct person, age, "age", "Age in years.", .min = 0, .max = 150),
+ *           FIELD_CHOICE(struct person, side, &sides, "side", "The better hand.",
+ *                        .fallback = SIDE_RIGHT),
  *   };
- *   const struct field_table person_fields = FIELD_TABLE(struct person, "person", rows, "A
- * person.");
+ *   const struct field_table person_fields =
+ *           FIELD_TABLE(struct person, "person", rows, "A person.");
  *
+ * Closed lists and defaults stand in the row, and nowhere else: decoder, schema and reference take
+ * them from there.
  * A row whose kind does not fit the member's type does not compile. Decoding reports every problem
  * in diags and goes on. Decoded strings live in the context's arena.
  */
@@ -19,6 +23,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "base/doc/choices.h"
 #include "base/doc/json.h"
 #include "base/doc/yaml.h"
 #include "base/strlist.h"
@@ -26,6 +31,7 @@
 
 enum field_kind {
 	FIELD_KIND_STRING,  /* const char * */
+	FIELD_KIND_CHOICE,  /* an enum: one of a closed list of names */
 	FIELD_KIND_BOOL,    /* bool */
 	FIELD_KIND_INT,     /* int64_t, min..max */
 	FIELD_KIND_MODE,    /* int64_t, octal permission bits: 0755 */
@@ -48,21 +54,27 @@ struct fields_context;
 /* Says why a text is wrong, or NULL when it is right. *ret_hint may be set to a static text. */
 typedef const char *(*field_check)(const char *text, const char **ret_hint);
 
+/* Offsets that a row may have are 0 when it has none: such a member is never the struct's first. */
 struct field {
 	const char *key;
 	const char *doc; /* one or two sentences for docs/SPEC.md and the schema */
 	enum field_kind kind;
 	unsigned flags;
-	size_t offset;       /* of the member */
-	size_t count_offset; /* OBJECTS: of its count; others: of a bool "is set" member, 0 = none
-	                      */
-	size_t pos_offset;   /* of a struct srcpos that gets the value's position, 0 = none */
-	int64_t min, max;    /* INT, SIZE; both 0 = unlimited. OBJECTS: max = most entries */
-	int64_t fallback;    /* INT, MODE, SIZE, BOOL: value when absent */
-	const char *fallback_doc;        /* how docs name the default, NULL = none */
+	size_t offset;             /* of the member */
+	size_t count_offset;       /* OBJECTS: of the size_t that counts them */
+	size_t set_offset;         /* of a bool that says whether the key was written, 0 = none */
+	size_t pos_offset;         /* of a struct srcpos that gets the value's position, 0 = none */
+	int64_t min, max;          /* INT, SIZE; both 0 = unlimited. OBJECTS: max = most entries */
+	int64_t fallback;          /* CHOICE, INT, MODE, SIZE, BOOL: value when absent */
+	const char *fallback_text; /* STRING: value when absent, NULL = none */
+	/* How docs name the default where the value itself does not say it; NULL = by its value. */
+	const char *fallback_doc;
 	const struct field_table *table; /* OBJECT, OBJECTS */
-	field_check check;               /* STRING, every entry of STRINGS, every value of MAP */
-	field_check check_key;           /* MAP */
+	/* CHOICE: the names, in the enum's order. STRING, every entry of STRINGS: what it may be. */
+	const struct choices *choices;
+	const char *complaint; /* about a text that is not among them; NULL = "is not known" */
+	field_check check;     /* STRING, every entry of STRINGS, every value of MAP */
+	field_check check_key; /* MAP */
 	/* CUSTOM: decodes node into member, reporting problems through fields_problem. */
 	void (*decode)(struct fields_context *c, const struct yaml_node *node, void *member);
 	const char *schema;   /* CUSTOM: the JSON schema of the value, as JSON text */
@@ -111,6 +123,10 @@ struct diag *fields_problem(struct fields_context *c, const struct yaml_node *no
  * Messages show node->text instead: what the environment put in may be a secret. */
 const char *fields_text(struct fields_context *c, const struct yaml_node *node, const char *what);
 
+/* The row of a scalar's text among the choices, or -1 after a problem that names them all. */
+int fields_choice(struct fields_context *c, const struct yaml_node *node, const char *what,
+                  const struct choices *choices);
+
 /* "512", "64KiB", "15MB", "1.5GiB"; false when it is not a size or overflows. */
 bool fields_parse_size(const char *text, int64_t *ret_bytes);
 
@@ -129,6 +145,12 @@ void fields_markdown(const struct field_table *table, struct strbuf *sb);
 	{                                                                                          \
 		.key = (key_), .kind = FIELD_KIND_STRING,                                          \
 		.offset = FIELD_MEMBER(object, member, const char *), .doc = __VA_ARGS__           \
+	}
+/* An enum whose values are 0, 1, 2...: such a type is unsigned int to gcc and clang. */
+#define FIELD_CHOICE(object, member, choices_, key_, ...)                                          \
+	{                                                                                          \
+		.key = (key_), .kind = FIELD_KIND_CHOICE, .choices = (choices_),                   \
+		.offset = FIELD_MEMBER(object, member, unsigned), .doc = __VA_ARGS__               \
 	}
 #define FIELD_BOOL(object, member, key_, ...)                                                      \
 	{                                                                                          \

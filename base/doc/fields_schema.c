@@ -51,6 +51,15 @@ static cJSON *text(void)
 	return schema;
 }
 
+static cJSON *one_of(const struct choices *choices)
+{
+	cJSON *schema = typed("string"), *names = json_add_array(schema, "enum");
+
+	for (size_t i = 0; i < choices->n; i++)
+		json_push_string(names, choices_name(choices, i));
+	return schema;
+}
+
 static cJSON *array_of(cJSON *items, int64_t max)
 {
 	cJSON *schema = typed("array");
@@ -108,6 +117,8 @@ static cJSON *field_schema(const struct field *f)
 	switch (f->kind) {
 	case FIELD_KIND_STRING:
 		return text();
+	case FIELD_KIND_CHOICE:
+		return one_of(f->choices);
 	case FIELD_KIND_BOOL:
 		return typed("boolean");
 	case FIELD_KIND_INT:
@@ -159,6 +170,7 @@ static const char *type_name(const struct field *f)
 {
 	static const char *const names[] = {
 		[FIELD_KIND_STRING] = "text",
+		[FIELD_KIND_CHOICE] = "text", /* and which ones, see type_cell */
 		[FIELD_KIND_BOOL] = "true or false",
 		[FIELD_KIND_INT] = "number",
 		[FIELD_KIND_MODE] = "octal mode",
@@ -180,6 +192,61 @@ static void cell(struct strbuf *sb, const char *words)
 		strbuf_adds(sb, *words == '|' ? "\\|" : (const char[]){*words, '\0'});
 }
 
+static void type_cell(const struct field *f, struct strbuf *sb)
+{
+	AUTO(strbuf) struct strbuf words = STRBUF_INIT(1024);
+
+	if (f->kind == FIELD_KIND_CHOICE)
+		choices_list(f->choices, &words);
+	else
+		strbuf_adds(&words, type_name(f));
+	cell(sb, strbuf_str(&words));
+}
+
+/* A number that is 0 by default has no default to tell of, nor has a negative mode. */
+static void default_words(const struct field *f, struct strbuf *sb)
+{
+	switch (f->kind) {
+	case FIELD_KIND_STRING:
+		strbuf_adds(sb, f->fallback_text != NULL ? f->fallback_text : "");
+		return;
+	case FIELD_KIND_CHOICE:
+		strbuf_adds(sb, choices_name(f->choices, (size_t)f->fallback));
+		return;
+	case FIELD_KIND_BOOL:
+		strbuf_adds(sb, f->fallback != 0 ? "true" : "");
+		return;
+	case FIELD_KIND_INT:
+	case FIELD_KIND_SIZE:
+		if (f->fallback != 0)
+			strbuf_addf(sb, "%lld", (long long)f->fallback);
+		return;
+	case FIELD_KIND_MODE:
+		if (f->fallback > 0)
+			strbuf_addf(sb, "%04llo", (unsigned long long)f->fallback);
+		return;
+	case FIELD_KIND_STRINGS:
+	case FIELD_KIND_MAP:
+	case FIELD_KIND_OBJECT:
+	case FIELD_KIND_OBJECTS:
+	case FIELD_KIND_CUSTOM:
+		return;
+	}
+}
+
+static void default_cell(const struct field *f, struct strbuf *sb)
+{
+	AUTO(strbuf) struct strbuf words = STRBUF_INIT(1024);
+
+	if ((f->flags & FIELD_REQUIRED) != 0)
+		strbuf_adds(&words, "required");
+	else if (f->fallback_doc != NULL)
+		strbuf_adds(&words, f->fallback_doc);
+	else
+		default_words(f, &words);
+	cell(sb, strbuf_str(&words));
+}
+
 static void section(const struct field_table *table, const char *path, struct strbuf *sb)
 {
 	strbuf_addf(sb, "\n## %s\n\n%s\n\n| Key | Type | Default | Meaning |\n|---|---|---|---|\n",
@@ -188,12 +255,9 @@ static void section(const struct field_table *table, const char *path, struct st
 		const struct field *f = &table->fields[i];
 
 		strbuf_addf(sb, "| `%s` | ", f->key);
-		cell(sb, type_name(f));
+		type_cell(f, sb);
 		strbuf_adds(sb, " | ");
-		if ((f->flags & FIELD_REQUIRED) != 0)
-			strbuf_adds(sb, "required");
-		else if (f->fallback_doc != NULL)
-			cell(sb, f->fallback_doc);
+		default_cell(f, sb);
 		strbuf_adds(sb, " | ");
 		cell(sb, f->doc);
 		strbuf_adds(sb, " |\n");

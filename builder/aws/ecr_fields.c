@@ -5,30 +5,9 @@
 
 #include "builder/aws/ecr.h"
 
-static const char *one_of(const char *text, const char *const *choices, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(choices[i], text) == 0)
-			return NULL;
-	return "it is not one that ECR knows";
-}
-
-static const char *mutability_check(const char *text, const char **ret_hint)
-{
-	static const char *const choices[] = {"MUTABLE", "IMMUTABLE", "MUTABLE_WITH_EXCLUSION",
-	                                      "IMMUTABLE_WITH_EXCLUSION"};
-
-	*ret_hint = "write MUTABLE, IMMUTABLE, MUTABLE_WITH_EXCLUSION or IMMUTABLE_WITH_EXCLUSION";
-	return one_of(text, choices, ARRAY_LEN(choices));
-}
-
-static const char *encryption_check(const char *text, const char **ret_hint)
-{
-	static const char *const choices[] = {"AES256", "KMS", "KMS_DSSE"};
-
-	*ret_hint = "write AES256, KMS or KMS_DSSE";
-	return one_of(text, choices, ARRAY_LEN(choices));
-}
+static const struct choices mutabilities =
+	CHOICE_TEXTS("MUTABLE", "IMMUTABLE", "MUTABLE_WITH_EXCLUSION", "IMMUTABLE_WITH_EXCLUSION");
+static const struct choices encryptions = CHOICE_TEXTS("AES256", "KMS", "KMS_DSSE");
 
 /* ECR: up to 128 characters of a tag, with at most two '*'. */
 static const char *pattern_check(const char *text, const char **ret_hint)
@@ -50,15 +29,16 @@ static const struct field rows[] = {
                    "Create the repository when a push finds that it does not exist."),
 	FIELD_STRING(struct ecr_settings, mutability, "mutability",
                      "Whether tags may be moved: MUTABLE, IMMUTABLE, or either with exclusions.",
-                     .check = mutability_check, .fallback_doc = "MUTABLE"),
+                     .choices = &mutabilities, .complaint = "it is not one that ECR knows",
+                     .fallback_doc = "MUTABLE"),
 	FIELD_STRINGS(struct ecr_settings, exclusions, "exclusions",
                       "Tag patterns with '*' that mutability does not apply to, at most 5.",
                       .check = pattern_check),
 	FIELD_BOOL(struct ecr_settings, scan_on_push, "scan_on_push",
                    "Scan each image that is pushed."),
 	FIELD_STRING(struct ecr_settings, encryption, "encryption",
-                     "Encryption at rest: AES256, KMS or KMS_DSSE.", .check = encryption_check,
-                     .fallback_doc = "AES256"),
+                     "Encryption at rest: AES256, KMS or KMS_DSSE.", .choices = &encryptions,
+                     .complaint = "it is not one that ECR knows", .fallback_doc = "AES256"),
 	FIELD_STRING(struct ecr_settings, kms_key, "kms_key",
                      "ARN or alias of the KMS key, with encryption KMS or KMS_DSSE."),
 	FIELD_MAP(struct ecr_settings, tags, "tags", "Tags of the repository, at most 50."),

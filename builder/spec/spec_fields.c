@@ -315,9 +315,9 @@ static const struct field image_rows[] = {
 	FIELD_OBJECTS(struct spec_image, layers, n_layers, struct layer_spec, &layer_spec_fields,
                       "layers", "The layers, bottom first.", .max = IMAGE_LAYERS_MAX),
 	FIELD_STRINGS(struct spec_image, entrypoint, "entrypoint", "Program and leading arguments.",
-                      .count_offset = offsetof(struct spec_image, has_entrypoint)),
+                      .set_offset = offsetof(struct spec_image, has_entrypoint)),
 	FIELD_STRINGS(struct spec_image, cmd, "cmd", "Default arguments.",
-                      .count_offset = offsetof(struct spec_image, has_cmd)),
+                      .set_offset = offsetof(struct spec_image, has_cmd)),
 	FIELD_MAP(struct spec_image, env, "env", "Environment variables.",
                   .check_key = env_name_check),
 	FIELD_STRING(struct spec_image, user, "user", "User, with an optional group.",
@@ -348,7 +348,7 @@ static const struct field_table image_fields =
 /* A section that the fleet's room decodes; absent, it is not rendered. */
 #define SECTION(section, doc_)                                                                     \
 	FIELD_OBJECT(struct spec, sections.section, struct section##_section, &section##_fields,   \
-	             #section, doc_, .count_offset = offsetof(struct spec, sections.section.set))
+	             #section, doc_, .set_offset = offsetof(struct spec, sections.section.set))
 
 static const struct field rows[] = {
 	FIELD_STRING(struct spec, api_version, "apiVersion", "Version of this form: slipway/v1.",
@@ -365,7 +365,7 @@ static const struct field rows[] = {
 	SECTION(monitoring, "Metrics and alarms."),
 	FIELD_OBJECT(struct spec, pipeline_section, struct pipeline_section, &pipeline_fields,
                      "pipeline", "From a commit to a checked image, and on to the cluster.",
-                     .count_offset = offsetof(struct spec, pipeline_section.set)),
+                     .set_offset = offsetof(struct spec, pipeline_section.set)),
 };
 
 const struct field_table spec_fields = FIELD_TABLE(

@@ -9,23 +9,20 @@
 /* Room for what most clusters run besides. */
 enum { RESERVE_CPU_MILLI = 250, RESERVE_MEMORY_MIB = 512 };
 
-static void decode_devices(struct fields_context *c, const struct yaml_node *node, void *member)
-{
-	static const char *const names[] = {"plugin", "dra"};
-	int choice = decode_choice(c, node, "cluster.devices", names, ARRAY_LEN(names));
+static const char *const device_names[] = {
+	[DEVICES_PLUGIN] = "plugin",
+	[DEVICES_DRA] = "dra",
+};
+_Static_assert(ARRAY_LEN(device_names) == DEVICE_MODES, "device_names: a name for each");
 
-	if (choice >= 0)
-		*(enum device_mode *)member = (enum device_mode)choice;
-}
+static const char *const access_names[] = {
+	[ACCESS_POD_IDENTITY] = "pod-identity",
+	[ACCESS_IRSA] = "irsa",
+};
+_Static_assert(ARRAY_LEN(access_names) == POD_ACCESSES, "access_names: a name for each");
 
-static void decode_access(struct fields_context *c, const struct yaml_node *node, void *member)
-{
-	static const char *const names[] = {"pod-identity", "irsa"};
-	int choice = decode_choice(c, node, "cluster.access", names, ARRAY_LEN(names));
-
-	if (choice >= 0)
-		*(enum pod_access *)member = (enum pod_access)choice;
-}
+static const struct choices device_modes = CHOICES(device_names);
+static const struct choices accesses = CHOICES(access_names);
 
 static void check_cluster(struct fields_context *c, const struct yaml_node *node UNUSED,
                           void *object)
@@ -37,10 +34,6 @@ static void check_cluster(struct fields_context *c, const struct yaml_node *node
 		cluster->reserve.cpu_milli = RESERVE_CPU_MILLI;
 	if (cluster->reserve.memory_mib_at.file == NULL)
 		cluster->reserve.memory_mib = RESERVE_MEMORY_MIB;
-	if (cluster->version == NULL)
-		cluster->version = "1.34";
-	if (cluster->karpenter == NULL)
-		cluster->karpenter = "v1";
 }
 
 static const struct field reserve_rows[] = {
@@ -68,22 +61,19 @@ static const struct field rows[] = {
                   "zones", "Availability zones of the control plane, at least two.",
                   .fallback_doc = "zone and a neighbour"),
 	TEXT_AT(struct cluster_section, version, "version", "Kubernetes version of EKS.",
-                .check = check_kubernetes_version, .fallback_doc = "1.34"),
+                .check = check_kubernetes_version, .fallback_text = "1.34"),
 	TEXT_AT(struct cluster_section, karpenter, "karpenter",
                 "Karpenter's API (v1, v1beta1 or v1alpha5) or the version that runs, as in 1.14.",
-                .check = check_karpenter, .fallback_doc = "v1"),
+                .check = check_karpenter, .fallback_text = "v1"),
 	TEXT_AT(struct cluster_section, namespace, "namespace", "Namespace of jobs and claims.",
                 .check = check_dns_label, .fallback_doc = "the spec's name"),
-	CUSTOM_AT(struct cluster_section, devices, decode_devices,
-                  "{\"type\":\"string\",\"enum\":[\"plugin\",\"dra\"]}", "plugin or dra", "devices",
+	CHOICE_AT(struct cluster_section, devices, &device_modes, "devices",
                   "How pods get devices: by device plugins, or by dynamic resource allocation "
                   "where version and target have it.",
-                  .fallback_doc = "plugin"),
-	CUSTOM_AT(struct cluster_section, access, decode_access,
-                  "{\"type\":\"string\",\"enum\":[\"pod-identity\",\"irsa\"]}",
-                  "pod-identity or irsa", "access",
+                  .fallback = DEVICES_PLUGIN),
+	CHOICE_AT(struct cluster_section, access, &accesses, "access",
                   "How pods get AWS roles: EKS Pod Identity, or IAM roles for service accounts.",
-                  .fallback_doc = "pod-identity"),
+                  .fallback = ACCESS_POD_IDENTITY),
 	TEXT_AT(struct cluster_section, account, "account", "AWS account, 12 digits.",
                 .check = check_account, .fallback_doc = "that of image.repository on ECR"),
 	TEXT(struct cluster_section, role, "role", "Name of the nodes' IAM role.",

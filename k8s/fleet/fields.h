@@ -22,6 +22,9 @@
 	             .pos_offset = offsetof(object, member##_at))
 #define NUMBER_AT(object, member, key_, ...)                                                       \
 	FIELD_INT(object, member, key_, __VA_ARGS__, .pos_offset = offsetof(object, member##_at))
+#define CHOICE_AT(object, member, choices_, key_, ...)                                             \
+	FIELD_CHOICE(object, member, choices_, key_, __VA_ARGS__,                                  \
+	             .pos_offset = offsetof(object, member##_at))
 /* A decoder of its own; `type` is the type's name in the docs. */
 #define CUSTOM_AT(object, member, decode_, schema_, type, key_, ...)                               \
 	FIELD_CUSTOM(object, member, decode_, schema_, key_, __VA_ARGS__, .type_doc = (type),      \

@@ -10,9 +10,11 @@
 const char *const fleet_target_names[FLEET_TARGETS] = {"trn1", "trn2", "p4d", "p5",
                                                        "g5",   "g6",   "g5g"};
 
+/* In the order of the CAPACITY_* bits. */
+static const struct choices capacities = CHOICE_TEXTS("spot", "on-demand", "reserved");
+
 static void decode_capacity(struct fields_context *c, const struct yaml_node *node, void *member)
 {
-	static const char *const names[] = {"spot", "on-demand", "reserved"};
 	unsigned *bits = member;
 
 	if (node->kind != YAML_SEQUENCE || node->n_items == 0) {
@@ -22,11 +24,11 @@ static void decode_capacity(struct fields_context *c, const struct yaml_node *no
 		return;
 	}
 	for (size_t i = 0; i < node->n_items; i++) {
-		int choice = decode_choice(c, node->items[i], "capacity", names, ARRAY_LEN(names));
+		int choice = fields_choice(c, node->items[i], "capacity", &capacities);
 
 		if (choice >= 0 && (*bits & 1U << choice) != 0)
 			fields_problem(c, node->items[i], "capacity: '%s' appears twice",
-			               names[choice]);
+			               choices_name(&capacities, (size_t)choice));
 		if (choice >= 0)
 			*bits |= 1U << choice;
 	}
@@ -117,10 +119,6 @@ static void check_target(struct fields_context *c, const struct yaml_node *node,
 		target->capacity = CAPACITY_ON_DEMAND;
 	if (target->volume.size_gib == 0)
 		target->volume.size_gib = 200;
-	if (target->expire_after == NULL)
-		target->expire_after = "Never";
-	if (target->consolidate_after == NULL)
-		target->consolidate_after = "5m";
 	if (target->ami.set &&
 	    (target->ami.alias != NULL) + (target->ami.id != NULL) + (target->ami.ssm != NULL) != 1)
 		diag_hint(c->diags,
@@ -132,7 +130,7 @@ static void check_target(struct fields_context *c, const struct yaml_node *node,
 static const struct field rows[] = {
 	NUMBER_AT(struct target_section, weight, "weight",
                   "Order among the targets: the highest comes first.", .min = 1, .max = 100,
-                  .fallback = 50, .fallback_doc = "50"),
+                  .fallback = 50),
 	TEXT(struct target_section, reason, "reason",
              "Why it may have the weight of another target."),
 	CUSTOM_AT(struct target_section, instances, decode_placed, STRINGS_SCHEMA, "list of texts",
@@ -145,7 +143,7 @@ static const struct field rows[] = {
 	FIELD_OBJECT(struct target_section, reservation, struct reservation_section,
                      &reservation_fields, "reservation",
                      "Which capacity reservations `reserved` means.",
-                     .count_offset = offsetof(struct target_section, reservation.set)),
+                     .set_offset = offsetof(struct target_section, reservation.set)),
 	TEXT_AT(struct target_section, zone, "zone", "Availability zone of the pool.",
                 .check = check_zone, .fallback_doc = "cluster.zone"),
 	NUMBER_AT(struct target_section, devices, "devices", "Accelerators per pod.", .min = 1,
@@ -163,23 +161,22 @@ static const struct field rows[] = {
                   .min = 1, .max = 1000, .fallback_doc = "job.nodes"),
 	FIELD_OBJECT(struct target_section, limits, struct limits_section, &limits_fields, "limits",
                      "What the pool may not exceed.",
-                     .count_offset = offsetof(struct target_section, limits.set)),
+                     .set_offset = offsetof(struct target_section, limits.set)),
 	FIELD_OBJECT(struct target_section, volume, struct volume_section, &volume_fields, "volume",
                      "The nodes' root volume."),
 	FIELD_OBJECT(struct target_section, ami, struct ami_section, &ami_fields, "ami",
                      "The nodes' machine image; by default al2023@latest, whose variant follows "
                      "the accelerator.",
-                     .count_offset = offsetof(struct target_section, ami.set)),
+                     .set_offset = offsetof(struct target_section, ami.set)),
 	TEXT_AT(struct target_section, placement_group, "placement_group",
                 "Name of an existing cluster placement group.", .check = check_cluster_name),
 	TEXT(struct target_section, expire_after, "expire_after",
              "Age at which nodes are replaced.", .check = check_duration_never,
-             .fallback_doc = "Never"),
+             .fallback_text = "Never"),
 	TEXT(struct target_section, consolidate_after, "consolidate_after",
-             "How long an empty node stays.", .check = check_duration_never, .fallback_doc = "5m"),
+             "How long an empty node stays.", .check = check_duration_never, .fallback_text = "5m"),
 	FIELD_BOOL(struct target_section, taint, "taint",
-                   "Keep pods away that do not ask for the accelerator.", .fallback = 1,
-                   .fallback_doc = "true"),
+                   "Keep pods away that do not ask for the accelerator.", .fallback = 1),
 	MAP_AT(struct target_section, labels, "labels", "Labels of the nodes.",
                .check_key = check_node_label_key, .check = check_label_value),
 	MAP_AT(struct target_section, annotations, "annotations", "Annotations of the nodes.",
@@ -200,20 +197,20 @@ static const struct field_table target_fields =
 static const struct field failover_rows[] = {
 	FIELD_BOOL(struct failover_section, enabled, "enabled",
                    "Move a job that has not begun to the next target when one has no capacity.",
-                   .fallback = 1, .fallback_doc = "true"),
+                   .fallback = 1),
 	TEXT(struct failover_section, after, "after",
              "How long Karpenter or EC2 must have told of missing capacity: time for it to try "
              "every instance type, zone and kind of capacity of the pool.",
-             .check = check_duration, .fallback_doc = "3m"),
+             .check = check_duration, .fallback_text = "3m"),
 	TEXT(struct failover_section, unschedulable, "unschedulable",
              "How long pods may have no node, and none on its way, whatever the reason.",
-             .check = check_duration, .fallback_doc = "10m"),
+             .check = check_duration, .fallback_text = "10m"),
 	TEXT(struct failover_section, boot, "boot",
              "How long a node may take to become ready, and a pod on it to start.",
-             .check = check_duration, .fallback_doc = "20m"),
+             .check = check_duration, .fallback_text = "20m"),
 	TEXT(struct failover_section, backoff, "backoff",
              "First pause of --keep-trying after all targets; it doubles up to 32 times this.",
-             .check = check_duration, .fallback_doc = "1m"),
+             .check = check_duration, .fallback_text = "1m"),
 	TEXT_AT(struct failover_section, image, "image",
                 "Image with slipway and kubectl, by digest: what `slipway deploy --in-cluster` "
                 "runs.",
@@ -234,7 +231,7 @@ static void check_fleet(struct fields_context *c, const struct yaml_node *node, 
 
 #define TARGET(i, key_, doc_)                                                                      \
 	FIELD_OBJECT(struct fleet_section, target[i], struct target_section, &target_fields, key_, \
-	             doc_, .count_offset = offsetof(struct fleet_section, has[i]))
+	             doc_, .set_offset = offsetof(struct fleet_section, has[i]))
 
 /* In the order of fleet_target_names. */
 static const struct field fleet_rows[] = {

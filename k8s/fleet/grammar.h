@@ -45,14 +45,9 @@ const char *check_kubernetes_version(const char *text, const char **ret_hint);
 const char *check_karpenter(const char *text, const char **ret_hint);
 
 /* FSx's closed lists. */
-const char *check_deployment(const char *text, const char **ret_hint);
-const char *check_storage_type(const char *text, const char **ret_hint);
-const char *check_drive_cache(const char *text, const char **ret_hint);
-const char *check_compression(const char *text, const char **ret_hint);
-const char *check_auto_import(const char *text, const char **ret_hint);
+extern const struct choices fsx_deployments, fsx_storage_types, fsx_drive_caches, fsx_compressions,
+	fsx_import_policies, fsx_metadata_modes, fsx_reclaim_policies;
 const char *check_lustre_version(const char *text, const char **ret_hint);
-const char *check_metadata(const char *text, const char **ret_hint);
-const char *check_reclaim(const char *text, const char **ret_hint);
 
 /* "1200Gi", "2Ti" as GiB; false when it is neither or overflows. */
 bool parse_gib(const char *text, int64_t *ret_gib);
@@ -69,9 +64,6 @@ void decode_cpu(struct fields_context *c, const struct yaml_node *node, void *me
 void decode_mib(struct fields_context *c, const struct yaml_node *node, void *member);
 /* member: int64_t, GiB. */
 void decode_gib(struct fields_context *c, const struct yaml_node *node, void *member);
-/* Index of the text among the n names, or -1 after a problem. */
-int decode_choice(struct fields_context *c, const struct yaml_node *node, const char *what,
-                  const char *const *names, size_t n);
 
 /* Checks every entry of a placed list by `check`; `what` is its key path. */
 void check_placed(struct fields_context *c, const struct placed_list *list, const char *what,

@@ -6,77 +6,23 @@
 #include "base/text.h"
 #include "k8s/fleet/grammar.h"
 
-static bool among(const char *text, const char *const *names, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(text, names[i]) == 0)
-			return true;
-	return false;
-}
+const struct choices fsx_deployments =
+	CHOICE_TEXTS("SCRATCH_1", "SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2");
+const struct choices fsx_storage_types = CHOICE_TEXTS("SSD", "HDD");
+const struct choices fsx_drive_caches = CHOICE_TEXTS("NONE", "READ");
+const struct choices fsx_compressions = CHOICE_TEXTS("NONE", "LZ4");
+const struct choices fsx_import_policies =
+	CHOICE_TEXTS("NONE", "NEW", "NEW_CHANGED", "NEW_CHANGED_DELETED");
+const struct choices fsx_metadata_modes = CHOICE_TEXTS("AUTOMATIC", "USER_PROVISIONED");
+const struct choices fsx_reclaim_policies = CHOICE_TEXTS("Retain", "Delete");
 
-const char *check_deployment(const char *text, const char **ret_hint)
-{
-	static const char *const names[] = {"SCRATCH_1", "SCRATCH_2", "PERSISTENT_1",
-	                                    "PERSISTENT_2"};
+static const struct choices lustre_versions = CHOICE_TEXTS("2.10", "2.12", "2.15");
 
-	*ret_hint = "write SCRATCH_1, SCRATCH_2, PERSISTENT_1 or PERSISTENT_2";
-	return among(text, names, ARRAY_LEN(names)) ? NULL : "is not a deployment type of FSx";
-}
-
-const char *check_storage_type(const char *text, const char **ret_hint)
-{
-	static const char *const names[] = {"SSD", "HDD"};
-
-	*ret_hint = "write SSD or HDD";
-	return among(text, names, ARRAY_LEN(names)) ? NULL : "is not a storage type of FSx";
-}
-
-const char *check_drive_cache(const char *text, const char **ret_hint)
-{
-	static const char *const names[] = {"NONE", "READ"};
-
-	*ret_hint = "write NONE or READ";
-	return among(text, names, ARRAY_LEN(names)) ? NULL : "is not a drive cache of FSx";
-}
-
-const char *check_compression(const char *text, const char **ret_hint)
-{
-	static const char *const names[] = {"NONE", "LZ4"};
-
-	*ret_hint = "write NONE or LZ4";
-	return among(text, names, ARRAY_LEN(names)) ? NULL : "is not a compression of FSx";
-}
-
-const char *check_auto_import(const char *text, const char **ret_hint)
-{
-	static const char *const names[] = {"NONE", "NEW", "NEW_CHANGED", "NEW_CHANGED_DELETED"};
-
-	*ret_hint = "write NONE, NEW, NEW_CHANGED or NEW_CHANGED_DELETED";
-	return among(text, names, ARRAY_LEN(names)) ? NULL : "is not an import policy of FSx";
-}
-
+/* A check, for its hint has the quotes without which YAML may take a version for a number. */
 const char *check_lustre_version(const char *text, const char **ret_hint)
 {
-	static const char *const names[] = {"2.10", "2.12", "2.15"};
-
 	*ret_hint = "write \"2.10\", \"2.12\" or \"2.15\"";
-	return among(text, names, ARRAY_LEN(names)) ? NULL : "is not a Lustre version of FSx";
-}
-
-const char *check_metadata(const char *text, const char **ret_hint)
-{
-	static const char *const names[] = {"AUTOMATIC", "USER_PROVISIONED"};
-
-	*ret_hint = "write AUTOMATIC or USER_PROVISIONED";
-	return among(text, names, ARRAY_LEN(names)) ? NULL : "is not a metadata mode of FSx";
-}
-
-const char *check_reclaim(const char *text, const char **ret_hint)
-{
-	static const char *const names[] = {"Retain", "Delete"};
-
-	*ret_hint = "write Retain or Delete";
-	return among(text, names, ARRAY_LEN(names)) ? NULL : "is not a reclaim policy";
+	return choices_find(&lustre_versions, text) >= 0 ? NULL : "is not a Lustre version of FSx";
 }
 
 enum { PLACED_MAX = 256 };
@@ -167,23 +113,4 @@ void decode_mib(struct fields_context *c, const struct yaml_node *node, void *me
 	}
 	diag_hint(c->diags, fields_problem(c, node, "'%s' is not an amount of memory", node->text),
 	          "write whole MiB or GiB, as in 512Mi or 2Gi");
-}
-
-int decode_choice(struct fields_context *c, const struct yaml_node *node, const char *what,
-                  const char *const *names, size_t n)
-{
-	const char *text = fields_text(c, node, what);
-
-	if (text == NULL)
-		return -1;
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(text, names[i]) == 0)
-			return (int)i;
-	AUTO(strbuf) struct strbuf known = STRBUF_INIT(1024);
-
-	for (size_t i = 0; i < n; i++)
-		strbuf_addf(&known, "%s%s", i == 0 ? "" : i + 1 == n ? " or " : ", ", names[i]);
-	diag_hint(c->diags, fields_problem(c, node, "%s: '%s' is not known", what, node->text),
-	          "write %s", strbuf_str(&known));
-	return -1;
 }

@@ -23,8 +23,8 @@ struct placed_list {
 	size_t n;
 };
 
-enum device_mode { DEVICES_PLUGIN, DEVICES_DRA };
-enum pod_access { ACCESS_POD_IDENTITY, ACCESS_IRSA };
+enum device_mode { DEVICES_PLUGIN, DEVICES_DRA, DEVICE_MODES };
+enum pod_access { ACCESS_POD_IDENTITY, ACCESS_IRSA, POD_ACCESSES };
 
 /* Room on every node for DaemonSets that slipway does not render. */
 struct reserve_section {
@@ -157,7 +157,7 @@ struct fleet_section {
 extern const char *const fleet_target_names[FLEET_TARGETS];
 
 /* Where a CSI driver comes from: rendered here, the managed add-on, or it is there already. */
-enum driver_source { DRIVER_MANIFESTS, DRIVER_ADDON, DRIVER_NONE };
+enum driver_source { DRIVER_MANIFESTS, DRIVER_ADDON, DRIVER_NONE, DRIVER_SOURCES };
 
 struct prepare_section {
 	bool set;
@@ -276,7 +276,7 @@ struct alarms_section {
 	int64_t idle_minutes; /* default 30 */
 };
 
-enum insights_mode { INSIGHTS_ADDON, INSIGHTS_MANIFESTS };
+enum insights_mode { INSIGHTS_ADDON, INSIGHTS_MANIFESTS, INSIGHTS_MODES };
 
 struct monitoring_section {
 	struct srcpos at;

@@ -4,21 +4,15 @@
 #include "k8s/fleet/fields.h"
 #include "k8s/fleet/grammar.h"
 
-static void decode_scheduler(struct fields_context *c, const struct yaml_node *node, void *member)
-{
-	static const char *const names[] = {"volcano", "job", "jobset", "mpi"};
-	int choice = decode_choice(c, node, "job.scheduler", names, ARRAY_LEN(names));
-
-	if (choice >= 0)
-		*(enum job_scheduler *)member = (enum job_scheduler)choice;
-}
+static const char *const scheduler_names[] = {"volcano", "job", "jobset", "mpi"};
+static const struct choices scheduler_choices = CHOICES(scheduler_names);
 
 static const struct field nettest_rows[] = {
 	FIELD_INT(struct nettest_section, nodes, "nodes", "Nodes of the test.", .min = 2,
-                  .max = 1000, .fallback = 2, .fallback_doc = "2"),
+                  .max = 1000, .fallback = 2),
 	TEXT(struct nettest_section, image, "image", "Image with nccl-tests and Open MPI.",
              .check = check_image_ref,
-             .fallback_doc = "public.ecr.aws/hpc-cloud/nccl-tests:latest"),
+             .fallback_text = "public.ecr.aws/hpc-cloud/nccl-tests:latest"),
 	FIELD_INT(struct nettest_section, floor_gbps, "floor",
                   "Bus bandwidth in GB/s that the largest size must reach.", .min = 1, .max = 1000,
                   .fallback_doc = "60 % of the instance's network"),
@@ -29,30 +23,17 @@ static const struct field_table nettest_fields =
                     "An NCCL all-reduce over EFA before the training.", .has_pos = true,
                     .pos_offset = offsetof(struct nettest_section, at));
 
-static void check_job(struct fields_context *c UNUSED, const struct yaml_node *node UNUSED,
-                      void *object)
-{
-	struct job_section *job = object;
-
-	if (job->queue == NULL)
-		job->queue = "default";
-	if (job->network_test.image == NULL)
-		job->network_test.image = "public.ecr.aws/hpc-cloud/nccl-tests:latest";
-}
-
 static const struct field rows[] = {
 	NUMBER_AT(struct job_section, nodes, "nodes", "Pods of the job, each on a node of its own.",
-                  .min = 1, .max = 1000, .fallback = 1, .fallback_doc = "1"),
-	CUSTOM_AT(struct job_section, scheduler, decode_scheduler,
-                  "{\"type\":\"string\",\"enum\":[\"volcano\",\"job\",\"jobset\",\"mpi\"]}",
-                  "volcano, job, jobset or mpi", "scheduler",
+                  .min = 1, .max = 1000, .fallback = 1),
+	CHOICE_AT(struct job_section, scheduler, &scheduler_choices, "scheduler",
                   "The kind of job: Volcano's, a plain indexed Job, a JobSet or an MPIJob.",
-                  .fallback_doc = "volcano"),
+                  .fallback = SCHEDULER_VOLCANO),
 	TEXT_AT(struct job_section, queue, "queue", "Volcano's queue.", .check = check_dns_label,
-                .fallback_doc = "default"),
+                .fallback_text = "default"),
 	FIELD_BOOL(struct job_section, create_queue, "create_queue",
                    "Render the queue, or take it as there.",
-                   .count_offset = offsetof(struct job_section, has_create_queue)),
+                   .set_offset = offsetof(struct job_section, has_create_queue)),
 	TEXT_AT(struct job_section, image, "image", "Image of the job.", .check = check_image_ref,
                 .fallback_doc = "image.repository with the first of image.tags"),
 	TEXT(struct job_section, digest, "digest", "Digest that pins the image.",
@@ -63,14 +44,14 @@ static const struct field rows[] = {
 	MAP_AT(struct job_section, env, "env", "Environment variables.",
                .check_key = check_env_name),
 	FIELD_INT(struct job_section, retries, "retries", "Restarts after failures.", .min = 0,
-                  .max = 1000, .fallback = 3, .fallback_doc = "3"),
+                  .max = 1000, .fallback = 3),
 	FIELD_INT(struct job_section, grace_seconds, "grace",
                   "Seconds from SIGTERM to SIGKILL: the last checkpoint must fit.", .min = 10,
-                  .max = 3600, .fallback = 120, .fallback_doc = "120"),
+                  .max = 3600, .fallback = 120),
 	CUSTOM_AT(struct job_section, shm_gib, decode_gib, GIB_SCHEMA, "Gi", "shm",
                   "Size of /dev/shm.", .fallback_doc = "a quarter of the pod's memory"),
 	FIELD_INT(struct job_section, ttl_seconds, "ttl", "Seconds that an ended job is kept.",
-                  .min = 60, .max = 2592000, .fallback = 86400, .fallback_doc = "86400"),
+                  .min = 60, .max = 2592000, .fallback = 86400),
 	FIELD_INT(struct job_section, deadline_seconds, "deadline", "Seconds the job may run.",
                   .min = 60, .max = 31536000, .fallback_doc = "none"),
 	TEXT_AT(struct job_section, service_account, "service_account",
@@ -81,21 +62,21 @@ static const struct field rows[] = {
 	TEXT(struct job_section, priority_class, "priority_class", "An existing PriorityClass.",
              .check = check_dns_subdomain),
 	FIELD_INT(struct job_section, user, "user", "User of the pods.", .min = 1,
-                  .max = 4294967294, .fallback = 65532, .fallback_doc = "65532"),
+                  .max = 4294967294, .fallback = 65532),
 	FIELD_INT(struct job_section, group, "group", "Group of the pods and of their volumes.",
-                  .min = 1, .max = 4294967294, .fallback = 65532, .fallback_doc = "65532"),
+                  .min = 1, .max = 4294967294, .fallback = 65532),
 	NUMBER_AT(struct job_section, metrics_port, "metrics_port",
                   "Port of the trainer's Prometheus endpoint.", .min = 1024, .max = 65535,
-                  .fallback = 9090, .fallback_doc = "9090"),
+                  .fallback = 9090),
 	MAP_AT(struct job_section, labels, "labels", "Labels of the pods.",
                .check_key = check_object_label_key, .check = check_label_value),
 	MAP_AT(struct job_section, annotations, "annotations", "Annotations of the pods.",
                .check_key = check_label_key, .check = check_annotation_value),
 	FIELD_OBJECT(struct job_section, network_test, struct nettest_section, &nettest_fields,
                      "network_test", "An NCCL all-reduce over EFA before the training.",
-                     .count_offset = offsetof(struct job_section, network_test.set)),
+                     .set_offset = offsetof(struct job_section, network_test.set)),
 };
 
-const struct field_table job_fields = FIELD_TABLE(
-	struct job_section, "job", rows, "The training job, the same on every target.",
-	.has_pos = true, .pos_offset = offsetof(struct job_section, at), .check = check_job);
+const struct field_table job_fields =
+	FIELD_TABLE(struct job_section, "job", rows, "The training job, the same on every target.",
+                    .has_pos = true, .pos_offset = offsetof(struct job_section, at));

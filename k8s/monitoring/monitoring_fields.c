@@ -4,24 +4,23 @@
 #include "k8s/fleet/fields.h"
 #include "k8s/fleet/grammar.h"
 
-static void decode_insights(struct fields_context *c, const struct yaml_node *node, void *member)
-{
-	static const char *const names[] = {"addon", "manifests"};
-	int choice = decode_choice(c, node, "monitoring.insights", names, ARRAY_LEN(names));
+static const char *const insights_names[] = {
+	[INSIGHTS_ADDON] = "addon",
+	[INSIGHTS_MANIFESTS] = "manifests",
+};
+_Static_assert(ARRAY_LEN(insights_names) == INSIGHTS_MODES, "insights_names: a name for each");
 
-	if (choice >= 0)
-		*(enum insights_mode *)member = (enum insights_mode)choice;
-}
+static const struct choices insights_modes = CHOICES(insights_names);
 
 static const struct field alarms_rows[] = {
 	TEXT(struct alarms_section, topic, "topic", "SNS topic that is told, by ARN.",
              .check = check_topic_arn),
 	FIELD_INT(struct alarms_section, idle_percent, "idle_percent",
                   "Utilisation below which an accelerator is idle.", .min = 1, .max = 99,
-                  .fallback = 5, .fallback_doc = "5"),
+                  .fallback = 5),
 	FIELD_INT(struct alarms_section, idle_minutes, "idle_minutes",
                   "Minutes after which an idle accelerator is an alarm.", .min = 5, .max = 1440,
-                  .fallback = 30, .fallback_doc = "30"),
+                  .fallback = 30),
 };
 
 static const struct field_table alarms_fields =
@@ -33,10 +32,9 @@ static const struct field rows[] = {
 	FIELD_BOOL(struct monitoring_section, container_insights, "container_insights",
                    "CloudWatch Container Insights with accelerator metrics.",
                    .pos_offset = offsetof(struct monitoring_section, container_insights_at)),
-	FIELD_CUSTOM(struct monitoring_section, insights, decode_insights,
-                     "{\"type\":\"string\",\"enum\":[\"addon\",\"manifests\"]}", "insights",
+	FIELD_CHOICE(struct monitoring_section, insights, &insights_modes, "insights",
                      "Container Insights by the managed add-on, or by rendered manifests.",
-                     .type_doc = "addon or manifests", .fallback_doc = "addon"),
+                     .fallback = INSIGHTS_ADDON),
 	FIELD_BOOL(struct monitoring_section, gpu, "gpu",
                    "Metrics of NVIDIA devices; an exporter of our own without Container Insights.",
                    .pos_offset = offsetof(struct monitoring_section, gpu_at)),
@@ -44,11 +42,10 @@ static const struct field rows[] = {
                    "Metrics of Neuron devices; a monitor of our own without Container Insights.",
                    .pos_offset = offsetof(struct monitoring_section, neuron_at)),
 	FIELD_BOOL(struct monitoring_section, trainer, "trainer",
-                   "Let Prometheus find the trainer's own metrics.", .fallback = 1,
-                   .fallback_doc = "true"),
+                   "Let Prometheus find the trainer's own metrics.", .fallback = 1),
 	FIELD_OBJECT(struct monitoring_section, alarms, struct alarms_section, &alarms_fields,
                      "alarms", "CloudWatch alarms for idle accelerators.",
-                     .count_offset = offsetof(struct monitoring_section, alarms.set)),
+                     .set_offset = offsetof(struct monitoring_section, alarms.set)),
 };
 
 const struct field_table monitoring_fields =

@@ -1,4 +1,4 @@
-/* fleet.failover: texts into milliseconds, with their defaults. */
+/* fleet.failover: texts into milliseconds. */
 #include <stdlib.h>
 
 #include "k8s/resolve/resolve_internal.h"
@@ -8,13 +8,11 @@ enum { SECOND_MS = 1000, MINUTE_MS = 60 * SECOND_MS };
 /* Ten years: what is longer is as good as never, and sums of it fit. */
 static const int64_t longest_ms = 3650LL * 24 * 60 * MINUTE_MS;
 
-/* "1h30m", which check_duration has seen; NULL gives the fallback. */
-static int64_t duration_ms(const char *text, int64_t fallback_ms)
+/* "1h30m", which check_duration has seen. */
+static int64_t duration_ms(const char *text)
 {
 	int64_t sum = 0;
 
-	if (text == NULL)
-		return fallback_ms;
 	while (*text >= '0' && *text <= '9' && sum <= longest_ms) {
 		char *unit;
 		long long n = strtoll(text, &unit, 10);
@@ -33,10 +31,10 @@ void resolve_failover(struct resolver *r)
 
 	r->fleet->failover = (struct fleet_failover){
 		.enabled = s->enabled || !r->sections->fleet.set,
-		.after_ms = duration_ms(s->after, 3 * MINUTE_MS),
-		.unschedulable_ms = duration_ms(s->unschedulable, 10 * MINUTE_MS),
-		.boot_ms = duration_ms(s->boot, 20 * MINUTE_MS),
-		.backoff_ms = duration_ms(s->backoff, MINUTE_MS),
+		.after_ms = duration_ms(s->after),
+		.unschedulable_ms = duration_ms(s->unschedulable),
+		.boot_ms = duration_ms(s->boot),
+		.backoff_ms = duration_ms(s->backoff),
 		.image = s->image,
 	};
 }

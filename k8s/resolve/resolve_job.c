@@ -151,8 +151,7 @@ void resolve_job(struct resolver *r)
 	if (!job->set)
 		return;
 	resolve_image(r);
-	if (job->queue != NULL)
-		check_queue(r);
+	check_queue(r);
 	check_names(r);
 	if (job->scheduler == SCHEDULER_MPI && job->command.n == 0)
 		resolve_problem(r, or_at(job->scheduler_at, job->at),

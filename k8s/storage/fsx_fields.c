@@ -5,14 +5,14 @@
 #include "k8s/fleet/grammar.h"
 #include "k8s/storage/fsx.h"
 
-static void decode_driver(struct fields_context *c, const struct yaml_node *node, void *member)
-{
-	static const char *const names[] = {"manifests", "addon", "none"};
-	int choice = decode_choice(c, node, "storage.fsx.driver", names, ARRAY_LEN(names));
+static const char *const driver_names[] = {
+	[DRIVER_MANIFESTS] = "manifests",
+	[DRIVER_ADDON] = "addon",
+	[DRIVER_NONE] = "none",
+};
+_Static_assert(ARRAY_LEN(driver_names) == DRIVER_SOURCES, "driver_names: a name for each");
 
-	if (choice >= 0)
-		*(enum driver_source *)member = (enum driver_source)choice;
-}
+static const struct choices drivers = CHOICES(driver_names);
 
 static const struct field prepare_rows[] = {
 	TEXT(struct prepare_section, from, "from", "Where the data comes from, in S3.",
@@ -42,18 +42,6 @@ static void check_fsx(struct fields_context *c, const struct yaml_node *node UNU
 	check_placed(c, &fsx->security_groups, "storage.fsx.security_groups", check_security_group);
 	if (fsx->size_gib_at.file == NULL)
 		fsx->size_gib = 1200;
-	if (fsx->mount == NULL)
-		fsx->mount = "/data";
-	if (fsx->storage_type == NULL)
-		fsx->storage_type = "SSD";
-	if (fsx->compression == NULL)
-		fsx->compression = "LZ4";
-	if (fsx->reclaim == NULL)
-		fsx->reclaim = "Retain";
-	if (fsx->version == NULL)
-		fsx->version = "2.15";
-	if (fsx->deployment == NULL)
-		fsx->deployment = "SCRATCH_2";
 	if (fsx->mount_options.n == 0)
 		fsx->mount_options = (struct strlist){flock, ARRAY_LEN(flock)};
 }
@@ -62,23 +50,26 @@ static const struct field fsx_rows[] = {
 	CUSTOM_AT(struct fsx_section, size_gib, decode_gib, GIB_SCHEMA, "Gi or Ti", "size",
                   "Capacity.", .fallback_doc = "1200Gi"),
 	TEXT_AT(struct fsx_section, deployment, "deployment",
-                "SCRATCH_1, SCRATCH_2, PERSISTENT_1 or PERSISTENT_2.", .check = check_deployment,
-                .fallback_doc = "SCRATCH_2"),
+                "SCRATCH_1, SCRATCH_2, PERSISTENT_1 or PERSISTENT_2.", .choices = &fsx_deployments,
+                .complaint = "is not a deployment type of FSx", .fallback_text = "SCRATCH_2"),
 	NUMBER_AT(struct fsx_section, throughput, "throughput",
                   "MB/s per TiB, for persistent types: 50, 100 or 200; 12 or 40 on HDD; 125, 250, "
                   "500 or 1000 for PERSISTENT_2.",
                   .min = 1, .max = 10000),
 	TEXT_AT(struct fsx_section, storage_type, "storage_type", "SSD or HDD.",
-                .check = check_storage_type, .fallback_doc = "SSD"),
+                .choices = &fsx_storage_types, .complaint = "is not a storage type of FSx",
+                .fallback_text = "SSD"),
 	TEXT_AT(struct fsx_section, drive_cache, "drive_cache", "NONE or READ, for HDD.",
-                .check = check_drive_cache),
+                .choices = &fsx_drive_caches, .complaint = "is not a drive cache of FSx"),
 	TEXT(struct fsx_section, compression, "compression", "NONE or LZ4.",
-             .check = check_compression, .fallback_doc = "LZ4"),
+             .choices = &fsx_compressions, .complaint = "is not a compression of FSx",
+             .fallback_text = "LZ4"),
 	TEXT_AT(struct fsx_section, import, "import", "Data in S3 that the file system shows.",
                 .check = check_s3),
 	TEXT_AT(struct fsx_section, export, "export", "Where in S3 changes go.", .check = check_s3),
 	TEXT_AT(struct fsx_section, auto_import, "auto_import",
-                "NONE, NEW, NEW_CHANGED or NEW_CHANGED_DELETED.", .check = check_auto_import),
+                "NONE, NEW, NEW_CHANGED or NEW_CHANGED_DELETED.", .choices = &fsx_import_policies,
+                .complaint = "is not an import policy of FSx"),
 	TEXT_AT(struct fsx_section, subnet, "subnet",
                 "Subnet of a file system that is to be created.", .check = check_subnet),
 	CUSTOM_AT(struct fsx_section, security_groups, decode_placed, STRINGS_SCHEMA,
@@ -92,9 +83,10 @@ static const struct field fsx_rows[] = {
                   "Days that automatic backups are kept, for persistent types.", .min = 1,
                   .max = 90),
 	TEXT_AT(struct fsx_section, version, "version", "Lustre version: 2.10, 2.12 or 2.15.",
-                .check = check_lustre_version, .fallback_doc = "2.15"),
+                .check = check_lustre_version, .fallback_text = "2.15"),
 	TEXT_AT(struct fsx_section, metadata, "metadata",
-                "AUTOMATIC or USER_PROVISIONED, for PERSISTENT_2.", .check = check_metadata),
+                "AUTOMATIC or USER_PROVISIONED, for PERSISTENT_2.", .choices = &fsx_metadata_modes,
+                .complaint = "is not a metadata mode of FSx"),
 	NUMBER_AT(struct fsx_section, metadata_iops, "metadata_iops",
                   "Metadata IOPS with USER_PROVISIONED.", .min = 1500, .max = 192000),
 	FIELD_BOOL(struct fsx_section, efa, "efa", "EFA to the file system, for PERSISTENT_2.",
@@ -107,24 +99,24 @@ static const struct field fsx_rows[] = {
                 "Its Lustre mount name, as DescribeFileSystems tells it.",
                 .check = check_mount_name),
 	TEXT(struct fsx_section, mount, "mount", "Where pods see it.", .check = check_path,
-             .fallback_doc = "/data"),
+             .fallback_text = "/data"),
 	FIELD_STRINGS(struct fsx_section, mount_options, "mount_options", "Lustre mount options.",
                       .flags = FIELD_LITERAL, .fallback_doc = "[flock]"),
 	TEXT(struct fsx_section, reclaim, "reclaim",
-             "Retain, or Delete: the file system dies with its claim.", .check = check_reclaim,
-             .fallback_doc = "Retain"),
-	FIELD_CUSTOM(struct fsx_section, driver, decode_driver,
-                     "{\"type\":\"string\",\"enum\":[\"manifests\",\"addon\",\"none\"]}", "driver",
+             "Retain, or Delete: the file system dies with its claim.",
+             .choices = &fsx_reclaim_policies, .complaint = "is not a reclaim policy",
+             .fallback_text = "Retain"),
+	FIELD_CHOICE(struct fsx_section, driver, &drivers, "driver",
                      "Where the CSI driver comes from: rendered manifests, the managed add-on, or "
                      "it is there already.",
-                     .type_doc = "manifests, addon or none", .fallback_doc = "manifests"),
+                     .fallback = DRIVER_MANIFESTS),
 	TEXT(struct fsx_section, driver_role, "driver_role",
              "IAM role of the driver's controller, by ARN.", .check = check_role_arn),
 	MAP_AT(struct fsx_section, tags, "tags", "Tags of the file system.",
                .check_key = check_tag_key, .check = check_tag_value),
 	FIELD_OBJECT(struct fsx_section, prepare, struct prepare_section, &prepare_fields,
                      "prepare", "A job that fills the file system before the training.",
-                     .count_offset = offsetof(struct fsx_section, prepare.set)),
+                     .set_offset = offsetof(struct fsx_section, prepare.set)),
 };
 
 const struct field_table fsx_fields = FIELD_TABLE(

@@ -251,10 +251,16 @@ static bool lists_sound(const struct fsx_section *fsx)
 {
 	const char *hint;
 
-	return check_deployment(fsx->deployment, &hint) == NULL &&
-	       check_storage_type(fsx->storage_type, &hint) == NULL &&
+	return choices_find(&fsx_deployments, fsx->deployment) >= 0 &&
+	       choices_find(&fsx_storage_types, fsx->storage_type) >= 0 &&
 	       check_lustre_version(fsx->version, &hint) == NULL &&
-	       (fsx->metadata == NULL || check_metadata(fsx->metadata, &hint) == NULL);
+	       (fsx->metadata == NULL || choices_find(&fsx_metadata_modes, fsx->metadata) >= 0);
+}
+
+/* What is not a mapping was reported, and has no size: neither a written one nor the default. */
+static bool was_read(const struct fsx_section *fsx)
+{
+	return fsx->size_gib_at.file != NULL || fsx->size_gib != 0;
 }
 
 /* What others need to know of it. */
@@ -268,8 +274,6 @@ static void describe(struct storage_resolver *r, const struct fsx_section *fsx)
 	s->id_at = fsx->id_at;
 	s->size_gib = fsx->size_gib;
 	s->size_at = fsx->size_gib_at;
-	s->about = arena_printf(r->arena, "%lld GiB, %s", (long long)fsx->size_gib,
-	                        fsx->deployment != NULL ? fsx->deployment : "");
 	s->source = fsx->import;
 	s->zone = fsx->zone != NULL ? fsx->zone : cluster->zone;
 	s->zone_at = fsx->zone_at;
@@ -283,8 +287,10 @@ void fsx_resolve(struct storage_resolver *r)
 	const struct fsx_section *fsx = &r->sections->storage.fsx;
 
 	describe(r, fsx);
-	if (fsx->deployment == NULL)
+	if (!was_read(fsx))
 		return;
+	r->storage->about =
+		arena_printf(r->arena, "%lld GiB, %s", (long long)fsx->size_gib, fsx->deployment);
 	check_zone_known(r, fsx);
 	check_s3_link(r, fsx);
 	if (fsx->id != NULL)

@@ -6,6 +6,7 @@
 #include "builder/cli/renderers.h"
 #include "builder/spec/spec.h"
 #include "k8s/object/emit.h"
+#include "k8s/resolve/resolve.h"
 #include "k8s/view/explain.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,4 +1,5 @@
-/* Any bytes as a spec: YAML, the field tables, --set, the diagnostics' text, the plan. */
+/* Any bytes as a spec: YAML, the field tables, the fleet and pipeline they make, --set, the
+ * diagnostics' text, the plan. */
 #include <stdint.h>
 
 #include "builder/spec/spec.h"
@@ -21,6 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (yaml_parse("f", (const char *)data, size, &a, &root, &d, &err) == 0) {
 		fields_decode(&c, &spec_fields, root, "", &spec);
+		spec_resolve_fleet(&spec, "f", &a, &d);
+		spec_resolve_pipeline(&spec, &(struct spec_origin){.file = "f"}, &a, &d);
 		if (d.n_errors == 0 && plan_make(&spec, NULL, 0, &a, &plan, &d, &err) == 0)
 			plan_text(plan, &text);
 		if (yaml_set(root, arena_strndup(&a, (const char *)data, size), &a, &d, &err) ==

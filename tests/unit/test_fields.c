@@ -3,6 +3,19 @@
 
 #include "base/doc/fields.h"
 
+enum colour { COLOUR_RED, COLOUR_GREEN, COLOUR_BLUE };
+
+static const char *const colour_names[] = {
+	[COLOUR_RED] = "red", [COLOUR_GREEN] = "green", [COLOUR_BLUE] = "blue"};
+static const struct choices colours = CHOICES(colour_names);
+
+/* A list of choices may be a member of a table of rows. */
+static const struct {
+	int legs;
+	const char *name;
+} animals[] = {{4, "cat"}, {2, "hen"}};
+static const struct choices pets = CHOICES_OF(animals, name);
+
 struct part {
 	struct srcpos at;
 	const char *name;
@@ -18,6 +31,11 @@ struct thing {
 	struct strmap map;
 	struct part one, *parts;
 	size_t n_parts;
+	enum colour colour;
+	struct srcpos colour_at;
+	const char *pet;
+	struct strlist zoo;
+	bool has_colour;
 };
 
 static const char *short_check(const char *text, const char **ret_hint)
@@ -28,8 +46,7 @@ static const char *short_check(const char *text, const char **ret_hint)
 
 static const struct field part_rows[] = {
 	FIELD_STRING(struct part, name, "name", "Its name.", .flags = FIELD_REQUIRED),
-	FIELD_INT(struct part, weight, "weight", "Its weight.", .min = 1, .max = 9, .fallback = 3,
-                  .fallback_doc = "3"),
+	FIELD_INT(struct part, weight, "weight", "Its weight.", .min = 1, .max = 9, .fallback = 3),
 };
 static const struct field_table part_fields = FIELD_TABLE(struct part, "part", part_rows, "A part.",
                                                           .has_pos = true, .shorthand = "name");
@@ -41,10 +58,17 @@ static const struct field thing_rows[] = {
 	FIELD_MODE(struct thing, mode, "mode", "Mode.", .fallback = -1),
 	FIELD_SIZE(struct thing, size, "size", "Size.", .max = 1000000),
 	FIELD_STRINGS(struct thing, list, "list", "List.", .check = short_check,
-                      .count_offset = offsetof(struct thing, has_list)),
+                      .set_offset = offsetof(struct thing, has_list)),
 	FIELD_MAP(struct thing, map, "map", "Map.", .check_key = short_check),
 	FIELD_OBJECT(struct thing, one, struct part, &part_fields, "one", "One."),
 	FIELD_OBJECTS(struct thing, parts, n_parts, struct part, &part_fields, "parts", "Parts."),
+	FIELD_CHOICE(struct thing, colour, &colours, "colour", "Colour.", .fallback = COLOUR_GREEN,
+                     .pos_offset = offsetof(struct thing, colour_at),
+                     .set_offset = offsetof(struct thing, has_colour)),
+	FIELD_STRING(struct thing, pet, "pet", "Pet.", .choices = &pets,
+                     .complaint = "is not a pet", .fallback_text = "hen"),
+	FIELD_STRINGS(struct thing, zoo, "zoo", "Zoo.", .choices = &pets,
+                      .fallback_doc = "no animals"),
 };
 static const struct field_table thing_fields =
 	FIELD_TABLE(struct thing, "thing", thing_rows, "A thing.");
@@ -78,7 +102,8 @@ static void every_kind(void)
 
 	decode(&d, "name: t\non: false\ncount: -5\nmode: 0750\nsize: 1.5kB\nlist: [a, 1.0]\nmap: "
 	           "{k: 1}\n"
-	           "one: {name: x, weight: 9}\nparts: [short, {name: z}]\n");
+	           "one: {name: x, weight: 9}\nparts: [short, {name: z}]\n"
+	           "colour: blue\npet: cat\nzoo: [hen, cat]\n");
 	CHECK_INT(d.diags.n, 0);
 	CHECK_STR(d.thing.name, "t");
 	CHECK_INT(d.thing.name_at.column, 7);
@@ -91,6 +116,11 @@ static void every_kind(void)
 	CHECK_STR(d.thing.parts[0].name, "short");
 	CHECK_INT(d.thing.parts[0].weight, 3);
 	CHECK_INT(d.thing.parts[1].at.line, 9);
+	CHECK_INT(d.thing.colour, COLOUR_BLUE);
+	CHECK_INT(d.thing.colour_at.line, 10);
+	CHECK(d.thing.has_colour);
+	CHECK_STR(d.thing.pet, "cat");
+	CHECK_INT(d.thing.zoo.n, 2);
 }
 
 static void defaults(void)
@@ -99,6 +129,42 @@ static void defaults(void)
 
 	decode(&d, "name: t\n");
 	CHECK(d.thing.on && d.thing.mode == -1 && d.thing.one.weight == 3 && !d.thing.has_list);
+	CHECK_INT(d.thing.colour, COLOUR_GREEN);
+	CHECK(!d.thing.has_colour && d.thing.colour_at.file == NULL);
+	CHECK_STR(d.thing.pet, "hen");
+	CHECK(d.thing.one.name == NULL);
+}
+
+/* A wrong value leaves an enum at its default. */
+static void wrong_choice(void)
+{
+	AUTO(decoded) struct decoded d = {0};
+
+	decode(&d, "{name: t, colour: pink}");
+	CHECK_INT(d.diags.n, 1);
+	CHECK_INT(d.thing.colour, COLOUR_GREEN);
+	CHECK(d.thing.has_colour);
+}
+
+static void lists(void)
+{
+	static const char *const one_name[] = {"only"}, *const two_names[] = {"this", "that"};
+	static const struct choices one = CHOICES(one_name), two = CHOICES(two_names);
+	static const struct {
+		const struct choices *choices;
+		const char *want;
+	} rows[] = {{&one, "only"}, {&two, "this or that"}, {&colours, "red, green or blue"}};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO(strbuf) struct strbuf sb = STRBUF_INIT(100);
+
+		choices_list(rows[i].choices, &sb);
+		CHECK_STR(strbuf_str(&sb), rows[i].want);
+	}
+	CHECK_STR(choices_name(&pets, 1), "hen");
+	CHECK_INT(choices_find(&pets, "hen"), 1);
+	CHECK_INT(choices_find(&pets, "he"), -1);
+	CHECK_INT(choices_find(&colours, "red"), 0);
 }
 
 static void sizes(void)
@@ -169,7 +235,8 @@ static void complaints(void)
 		{"[]", "thing: expected a mapping, found a list", NULL},
 		{"{name: t, cuont: 1}", "unknown key 'cuont'", "did you mean 'count'?"},
 		{"{name: t, zzzzzzzzz: 1}", "unknown key 'zzzzzzzzz'",
-	         "known keys are name, on, count, mode, size, list, map, one, parts"},
+	         "known keys are name, on, count, mode, size, list, map, one, parts, colour, "
+	         "pet, zoo"},
 		{"{name: toolong}", "name: 'toolong' is too long", "shorter"},
 		{"{name: no}", "name: 'no' is a truth value, not a text", "write \"no\" in quotes"},
 		{"{name: ~}", "name: no value", NULL},
@@ -185,6 +252,13 @@ static void complaints(void)
 		{"{name: t, one: {}}", "one: 'name' is missing", NULL},
 		{"{name: t, parts: [{name: a, weight: 0}]}",
 	         "parts[0].weight: 0 is not between 1 and 9", NULL},
+		{"{name: t, colour: Red}", "colour: 'Red' is not known",
+	         "write red, green or blue"},
+		{"{name: t, colour: [red]}", "colour: expected a text, found a list", NULL},
+		{"{name: t, colour: on}", "colour: 'on' is a truth value, not a text",
+	         "write \"on\" in quotes"},
+		{"{name: t, pet: dog}", "pet: 'dog' is not a pet", "write cat or hen"},
+		{"{name: t, zoo: [cat, dog]}", "zoo[1]: 'dog' is not known", "write cat or hen"},
 		{"{name: t, parts: [[]]}", "parts[0]: expected a mapping, found a list", NULL},
 	};
 
@@ -215,10 +289,21 @@ static void schema_and_markdown(void)
 	CHECK_INT(cJSON_GetArraySize(
 			  json_get(json_get(json_get(properties, "parts"), "items"), "oneOf")),
 	          2);
+	AUTO_FREE char *colour = cJSON_PrintUnformatted(json_get(properties, "colour"));
+
+	CHECK_STR(colour, "{\"type\":\"string\",\"enum\":[\"red\",\"green\",\"blue\"],"
+	                  "\"description\":\"Colour.\"}");
 	fields_markdown(&thing_fields, &sb);
 	CHECK(strstr(strbuf_str(&sb), "\n## The document\n\nA thing.\n") != NULL);
 	CHECK(strstr(strbuf_str(&sb), "| `name` | text | required | A \\| name. |\n") != NULL);
 	CHECK(strstr(strbuf_str(&sb), "\n## parts[]\n") != NULL);
+	CHECK(strstr(strbuf_str(&sb), "| `on` | true or false | true | On. |\n") != NULL);
+	CHECK(strstr(strbuf_str(&sb), "| `count` | number |  | Count. |\n") != NULL);
+	CHECK(strstr(strbuf_str(&sb), "| `mode` | octal mode |  | Mode. |\n") != NULL);
+	CHECK(strstr(strbuf_str(&sb), "| `colour` | red, green or blue | green | Colour. |\n") !=
+	      NULL);
+	CHECK(strstr(strbuf_str(&sb), "| `pet` | text | hen | Pet. |\n") != NULL);
+	CHECK(strstr(strbuf_str(&sb), "| `zoo` | list of texts | no animals | Zoo. |\n") != NULL);
 	CHECK(strstr(strbuf_str(&sb), "| `weight` | number | 3 | Its weight. |\n") != NULL);
 }
 
@@ -226,6 +311,8 @@ int main(void)
 {
 	TEST("fields: every kind is decoded", every_kind);
 	TEST("fields: defaults", defaults);
+	TEST("fields: a wrong choice leaves the default", wrong_choice);
+	TEST("fields: closed lists of names and of rows", lists);
 	TEST("fields: sizes", sizes);
 	TEST("fields: modes", modes);
 	TEST("fields: complaints and their hints", complaints);

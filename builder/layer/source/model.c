@@ -144,7 +144,7 @@ static const struct field tar_rows[] = {
                      .flags = FIELD_REQUIRED),
 	FIELD_STRING(struct layer_tar, to, "to",
                      "Folder in the image below which its members land.", .check = image_path_check,
-                     .fallback_doc = "/"),
+                     .fallback_text = "/"),
 	FIELD_INT(struct layer_tar, strip, "strip",
                   "Leading path segments to remove from every member.", .min = 0, .max = 100,
                   .fallback_doc = "0"),
@@ -155,19 +155,9 @@ static const struct field tar_rows[] = {
                       "Names or globs of extended attributes to keep."),
 };
 
-static void check_tar(struct fields_context *c UNUSED, const struct yaml_node *node UNUSED,
-                      void *object)
-{
-	struct layer_tar *item = object;
-
-	if (item->to == NULL)
-		item->to = "/";
-}
-
 static const struct field_table tar_fields = FIELD_TABLE(
 	struct layer_tar, "tar item", tar_rows, "One archive; a plain text is its path.",
-	.has_pos = true, .pos_offset = offsetof(struct layer_tar, at), .shorthand = "from",
-	.check = check_tar);
+	.has_pos = true, .pos_offset = offsetof(struct layer_tar, at), .shorthand = "from");
 
 /* ---- layers ---- */
 
@@ -227,7 +217,7 @@ static const struct field layer_rows[] = {
                    .fallback_doc = "one part"),
 	FIELD_BOOL(struct layer_spec, share, "share",
                    "Move files that are equal on all platforms to a layer that all of them share.",
-                   .fallback = 1, .fallback_doc = "true"),
+                   .fallback = 1),
 };
 
 /* Something stands below one of these keys, right or wrong. */

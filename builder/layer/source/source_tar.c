@@ -19,7 +19,7 @@ int source_tar_add(struct tree *t, const struct layer_tar *item, struct diags *d
 {
 	const struct members_rules rules = {
 		.name = arena_strdup(t->arena, item->from),
-		.to = trim(t->arena, item->to != NULL ? item->to : "/"),
+		.to = trim(t->arena, item->to),
 		.strip = item->strip,
 		.select = {.include = &item->include, .exclude = &item->exclude},
 		.xattrs = &item->xattrs,
