@@ -4,7 +4,8 @@
  *
  *   const struct workload_opts opts = {.image = pins[PIN_NVIDIA_PLUGIN].image, ...};
  *
- * A pin is not checked against a registry: `source` says where its versions are listed, `read` when
+ * Images that a spec may name have their defaults in its field tables. A pin is not checked against
+ * a registry: `source` says where its versions are listed, `read` when
  * the version was read there.
  */
 #ifndef SLIPWAY_K8S_FLEET_PINS_H

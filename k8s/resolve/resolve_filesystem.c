@@ -5,7 +5,7 @@
 #include "k8s/resolve/resolve_internal.h"
 #include "k8s/storage/storage.h"
 
-/* "write storage: {fsx: {...}}" */
+/* "write storage: {NAME: {...}}", of each driver. */
 static const char *advice(struct arena *a)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(1024);

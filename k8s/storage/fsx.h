@@ -16,6 +16,12 @@ extern const struct field_table fsx_fields;
 #define FSX_NODE              "fsx-csi-node"
 #define FSX_NODE_ACCESS       "fsx-csi-node-sa"
 
+/* Its closed lists, and checks of single texts for its field table (k8s/fleet/grammar.h). */
+extern const struct choices fsx_deployments, fsx_storage_types, fsx_drive_caches, fsx_compressions,
+	fsx_import_policies, fsx_metadata_modes, fsx_reclaim_policies;
+const char *check_lustre_version(const char *text, const char **ret_hint);
+const char *check_mount_name(const char *text, const char **ret_hint);
+
 /* The fleet's part of the spec. */
 const struct fsx_section *fsx_of(const struct fleet *fleet);
 

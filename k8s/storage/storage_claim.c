@@ -9,7 +9,7 @@ static void add_size(const struct fleet *fleet, cJSON *object)
 	k8s_addf(object, "storage", "%lldGi", (long long)fleet->storage.size_gib);
 }
 
-/* "storage.fsx.size" */
+/* "storage.DRIVER.size" */
 static const char *path(const struct fleet *fleet, const char *key, struct arena *a)
 {
 	return arena_printf(a, "storage.%s.%s", fleet->storage.driver->name, key);
