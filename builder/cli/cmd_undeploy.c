@@ -5,8 +5,8 @@
 
 #include "builder/cli/cluster.h"
 #include "builder/cli/price_option.h"
+#include "k8s/deploy/claim_cost.h"
 #include "k8s/deploy/lease.h"
-#include "k8s/deploy/status.h"
 #include "k8s/deploy/undeploy.h"
 
 struct undeploy_options {
@@ -102,12 +102,13 @@ static size_t tell_going(struct cli *cli, const cJSON *owned, const struct undep
 }
 
 /* ", 0.24 USD an hour": of the file system behind the fleet's claim, where prices tell it. */
-static void add_storage_price(const struct prices *prices, const cJSON *owned, struct strbuf *sb)
+static void add_storage_price(const struct fleet *fleet, const struct prices *prices,
+                              const cJSON *owned, struct strbuf *sb)
 {
 	char text[PRICE_TEXT_MAX];
 	int64_t micros;
 
-	if (prices != NULL && prices_storage(prices, claim_gib(owned), &micros))
+	if (claim_cost(fleet, prices, owned, &micros))
 		strbuf_addf(sb, ", %s an hour", price_text(prices, micros, text));
 }
 
@@ -115,12 +116,12 @@ static void add_storage_price(const struct prices *prices, const cJSON *owned, s
 static void tell_standing(const struct fleet *fleet, bool keep_data, const char *price,
                           struct strbuf *left)
 {
-	if (fleet->storage->fsx.set && fleet->storage->fsx.id != NULL)
+	if (fleet->storage.id != NULL)
 		strbuf_addf(left, "file system %s: it was there before the fleet%s\n",
-		            fleet->storage->fsx.id, price);
-	else if (fleet->storage->fsx.set && keep_data)
+		            fleet->storage.id, price);
+	else if (fleet_has_storage(fleet) && keep_data)
 		strbuf_addf(left, "the file system behind the claim %s: kept as asked%s\n",
-		            fleet->claim, price);
+		            fleet->storage.claim, price);
 	strbuf_addf(left, "the cluster %s itself: `eksctl delete cluster --name %s --region %s`\n",
 	            fleet->cluster_name, fleet->cluster_name, fleet->cluster->region);
 }
@@ -178,7 +179,7 @@ static int cmd_undeploy_run(struct cli *cli, struct err *err)
 	}
 	if (take_down(&c, owned, &opts, &left, err) != 0)
 		return err_wrap(err, "undeploy");
-	add_storage_price(priced ? &prices : NULL, owned, &price);
+	add_storage_price(&c.spec->fleet, priced ? &prices : NULL, owned, &price);
 	tell_standing(&c.spec->fleet, opts.keep_data, strbuf_str(&price), &left);
 	tell_end(cli, n, &left, result);
 	return 0;

@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "k8s/fleet/pins.h"
+#include "k8s/fleet/storage_driver.h"
 #include "k8s/monitoring/monitoring.h"
 #include "k8s/object/eks_registry.h"
 #include "k8s/object/workload.h"
-#include "k8s/storage/storage.h"
 
 static const char *managed_policy(const struct fleet *fleet, struct k8s_output *out,
                                   const char *policy)
@@ -45,12 +46,22 @@ static void add_role(const struct fleet *fleet, struct k8s_output *out, cJSON *a
 	json_push_string(json_add_array(association, "permissionPolicyARNs"), arn);
 }
 
+static void add_storage_addon(const struct fleet *fleet, struct k8s_output *out, cJSON *addons)
+{
+	const struct fleet_storage *storage = &fleet->storage;
+	cJSON *addon = add_addon(addons, storage->driver->addon);
+
+	if (fleet->cluster->access == ACCESS_IRSA && storage->driver_role != NULL)
+		json_add_string(addon, "serviceAccountRoleARN", storage->driver_role);
+	else if (storage->id == NULL && storage->driver->account != NULL)
+		add_role(fleet, out, addon, storage->driver->account, storage->driver->policy);
+}
+
 static void add_addons(const struct fleet *fleet, struct k8s_output *out, cJSON *config)
 {
 	/* Karpenter's controller takes its role by Pod Identity, whatever the jobs do. */
 	static const char *const always[] = {"vpc-cni", "coredns", "kube-proxy",
 	                                     "eks-pod-identity-agent"};
-	const struct fsx_section *fsx = &fleet->storage->fsx;
 	cJSON *addons = json_add_array(config, "addons");
 
 	for (size_t i = 0; i < ARRAY_LEN(always); i++)
@@ -58,14 +69,8 @@ static void add_addons(const struct fleet *fleet, struct k8s_output *out, cJSON 
 	if (insights_as(fleet, INSIGHTS_ADDON))
 		add_role(fleet, out, add_addon(addons, "amazon-cloudwatch-observability"),
 		         INSIGHTS_ACCOUNT, INSIGHTS_POLICY);
-	if (!fsx->set || fsx->driver != FSX_DRIVER_ADDON)
-		return;
-	cJSON *addon = add_addon(addons, "aws-fsx-csi-driver");
-
-	if (fleet->cluster->access == ACCESS_IRSA && fsx->driver_role != NULL)
-		json_add_string(addon, "serviceAccountRoleARN", fsx->driver_role);
-	else if (fsx->id == NULL)
-		add_role(fleet, out, addon, FSX_CONTROLLER_ACCESS, "AmazonFSxFullAccess");
+	if (fleet_has_storage(fleet) && fleet->storage.driver_source == DRIVER_ADDON)
+		add_storage_addon(fleet, out, addons);
 }
 
 /* ---- roles of pods ---- */
@@ -87,22 +92,36 @@ static void add_association(cJSON *associations, const struct association *a)
 		json_push_string(json_add_array(entry, "permissionPolicyARNs"), a->policy);
 }
 
+/* Of the storage driver that is rendered here; mounting what is there needs none. */
+static bool controller_needs_role(const struct fleet_storage *storage)
+{
+	return storage->driver != NULL && storage->driver->account != NULL &&
+	       storage->driver_source == DRIVER_MANIFESTS && storage->id == NULL;
+}
+
+static struct association controller_role(const struct fleet *fleet, struct k8s_output *out)
+{
+	const struct storage_driver *driver = fleet->storage.driver;
+
+	if (!controller_needs_role(&fleet->storage))
+		return (struct association){0};
+	return (struct association){driver->namespace, driver->account, fleet->storage.driver_role,
+	                            managed_policy(fleet, out, driver->policy)};
+}
+
 static void add_associations(const struct fleet *fleet, struct k8s_output *out, cJSON *iam)
 {
-	const struct fsx_section *fsx = &fleet->storage->fsx;
-	bool driver = fsx->set && fsx->driver == FSX_DRIVER_MANIFESTS && fsx->id == NULL;
+	const struct fleet_storage *storage = &fleet->storage;
 	const struct {
 		bool wanted;
 		struct association a;
 	} rows[] = {
-		{driver,
-	         {FSX_NAMESPACE, FSX_CONTROLLER_ACCESS, fsx->driver_role,
-	          managed_policy(fleet, out, "AmazonFSxFullAccess")}},
+		{controller_needs_role(storage), controller_role(fleet, out)},
 		{fleet->job->set && fleet->job->role != NULL,
 	         {fleet->namespace, fleet->service_account, fleet->job->role, NULL}},
-		{fsx->set && fsx->prepare.set && fsx->prepare.service_account_role != NULL,
-	         {fleet->namespace, prepare_name(fleet, &out->arena),
-	          fsx->prepare.service_account_role, NULL}},
+		{storage->prepare->set && storage->prepare->service_account_role != NULL,
+	         {fleet->namespace, storage->prepare_job, storage->prepare->service_account_role,
+	          NULL}},
 		{insights_as(fleet, INSIGHTS_MANIFESTS),
 	         {INSIGHTS_NAMESPACE, INSIGHTS_ACCOUNT, NULL,
 	          managed_policy(fleet, out, INSIGHTS_POLICY)}},
@@ -219,9 +238,9 @@ static const char *about_cluster(const struct fleet *fleet, struct arena *a)
 		"    --stack-name Karpenter-%s --capabilities CAPABILITY_NAMED_IAM%s\n"
 		"then Karpenter itself:\n"
 		"  helm upgrade --install karpenter "
-		"oci://public.ecr.aws/karpenter/karpenter \\\n    %s",
+		"oci://%s \\\n    %s",
 		fleet->cluster_name, cluster_wants_efa_group(fleet) ? vpc : "",
-		chart_settings(fleet, a));
+		pins[PIN_KARPENTER_V1].repository, chart_settings(fleet, a));
 }
 
 static void render_cluster(const struct fleet *fleet, struct k8s_output *out)

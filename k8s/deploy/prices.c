@@ -164,9 +164,9 @@ bool prices_instance(const struct prices *p, const char *type, const char *capac
 	return text != NULL && price_parse(text, ret_micros);
 }
 
-bool prices_storage(const struct prices *p, int64_t gib, int64_t *ret_micros)
+bool prices_storage(const struct prices *p, const char *key, int64_t gib, int64_t *ret_micros)
 {
-	const char *text = strmap_get(&p->table, PRICE_STORAGE);
+	const char *text = strmap_get(&p->table, key);
 	int64_t month;
 
 	if (text == NULL || gib <= 0 || gib > 1 << 20 || !price_parse(text, &month) ||

@@ -20,7 +20,6 @@
 enum { PRICES_BYTES_MAX = 1 << 20, MICROS = 1000000, HOURS_PER_MONTH = 730 };
 
 #define PRICE_CURRENCY "currency"
-#define PRICE_STORAGE  "fsx-gib-month"
 
 struct prices {
 	struct strmap table;  /* as written; every price is valid */
@@ -45,8 +44,9 @@ bool price_parse(const char *text, int64_t *ret_micros);
 bool prices_instance(const struct prices *p, const char *type, const char *capacity,
                      int64_t *ret_micros);
 
-/* Per hour, of a file system of that many GiB: a month has 730 hours. */
-bool prices_storage(const struct prices *p, int64_t gib, int64_t *ret_micros);
+/* Per hour, of a file system of that many GiB whose driver has its price under `key` (a row of
+ * k8s/fleet/storage_driver.h): a month has 730 hours. */
+bool prices_storage(const struct prices *p, const char *key, int64_t gib, int64_t *ret_micros);
 
 /* "21.50 USD" with two decimals at least, four at most; returns out. */
 enum { PRICE_TEXT_MAX = 64 };

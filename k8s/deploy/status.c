@@ -6,6 +6,7 @@
 
 #include "base/attr.h"
 #include "base/text.h"
+#include "k8s/deploy/claim_cost.h"
 #include "k8s/deploy/status_job.h"
 
 enum { TEXT_SHOWN_MAX = 300 };
@@ -233,7 +234,7 @@ static void read_storage(const struct status_input *in, struct status *s)
 	s->storage_micros = -1;
 	if (s->storage_gib == 0)
 		return;
-	if (s->prices != NULL && prices_storage(s->prices, s->storage_gib, &s->storage_micros))
+	if (claim_cost(s->fleet, s->prices, in->owned, &s->storage_micros))
 		s->micros += s->storage_micros;
 	else
 		s->unknown++;

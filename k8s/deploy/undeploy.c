@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "k8s/storage/storage.h"
 
 enum { POLL_MS = 5000 };
 
@@ -67,20 +68,22 @@ static int await_nodes(struct kubectl *k, const cJSON *owned, const struct undep
 static int await_volume(struct kubectl *k, const cJSON *volume, const struct undeploy_opts *opts,
                         struct strbuf *left, struct err *err)
 {
-	const cJSON *spec = json_get(volume, "spec");
+	const cJSON *spec = json_get(volume, "spec"), *csi = json_get(spec, "csi");
 	const char *policy = json_string(spec, "persistentVolumeReclaimPolicy");
-	const char *handle = json_string(json_get(spec, "csi"), "volumeHandle");
+	const char *handle = json_string(csi, "volumeHandle");
+	const struct storage_driver *driver = storage_driver_find(json_string(csi, "driver"));
 	const char *const args[] = {
 		"get", "persistentvolumes", object_name(volume), "--ignore-not-found", "-o", "json",
 		NULL};
 
 	if (policy != NULL && strcmp(policy, "Delete") == 0)
 		return await_none(k, args, "volumes", opts, err);
-	strbuf_addf(left,
-	            "file system %s (volume %s is retained): `aws fsx delete-file-system "
-	            "--file-system-id %s`\n",
-	            handle != NULL ? handle : "of unknown id", object_name(volume),
-	            handle != NULL ? handle : "ID");
+	strbuf_addf(left, "file system %s (volume %s is retained)",
+	            handle != NULL ? handle : "of unknown id", object_name(volume));
+	if (driver != NULL && driver->delete_command != NULL)
+		strbuf_addf(left, ": `%s %s`", driver->delete_command,
+		            handle != NULL ? handle : "ID");
+	strbuf_addc(left, '\n');
 	return 0;
 }
 

@@ -272,14 +272,6 @@ const char *check_file_system(const char *text, const char **ret_hint)
 	return aws_id(text, "fs-") ? NULL : "is not a file system";
 }
 
-const char *check_mount_name(const char *text, const char **ret_hint)
-{
-	size_t len = strlen(text);
-
-	*ret_hint = "write LustreConfiguration.MountName of `aws fsx describe-file-systems`";
-	return len > 0 && len <= 8 && all_of(text, ALNUM) ? NULL : "is not a Lustre mount name";
-}
-
 const char *check_ami(const char *text, const char **ret_hint)
 {
 	*ret_hint = "write it as in ami-0123456789abcdef0";

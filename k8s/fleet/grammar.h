@@ -29,7 +29,6 @@ const char *check_subnet(const char *text, const char **ret_hint);
 const char *check_security_group(const char *text, const char **ret_hint);
 const char *check_reservation(const char *text, const char **ret_hint);
 const char *check_file_system(const char *text, const char **ret_hint);
-const char *check_mount_name(const char *text, const char **ret_hint); /* Lustre's, of FSx */
 const char *check_ami(const char *text, const char **ret_hint);
 const char *check_ssm(const char *text, const char **ret_hint);
 const char *check_ami_alias(const char *text, const char **ret_hint);
@@ -43,11 +42,6 @@ const char *check_image_ref(const char *text, const char **ret_hint);
 const char *check_digest(const char *text, const char **ret_hint);
 const char *check_kubernetes_version(const char *text, const char **ret_hint);
 const char *check_karpenter(const char *text, const char **ret_hint);
-
-/* FSx's closed lists. */
-extern const struct choices fsx_deployments, fsx_storage_types, fsx_drive_caches, fsx_compressions,
-	fsx_import_policies, fsx_metadata_modes, fsx_reclaim_policies;
-const char *check_lustre_version(const char *text, const char **ret_hint);
 
 /* "1200Gi", "2Ti" as GiB; false when it is neither or overflows. */
 bool parse_gib(const char *text, int64_t *ret_gib);

@@ -17,7 +17,7 @@ bool fleet_has_targets(const struct fleet *fleet)
 
 bool fleet_has_storage(const struct fleet *fleet)
 {
-	return fleet->storage->fsx.set;
+	return fleet->storage.driver != NULL;
 }
 
 bool fleet_has_job(const struct fleet *fleet)

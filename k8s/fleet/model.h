@@ -3,7 +3,7 @@
  * derived from the instance catalogue. fleet_resolve makes it from the sections and reports every
  * contradiction with its position; renderers only read it and cannot fail.
  *
- * Plain values stand in the sections (fleet->cluster, ->storage, ->job, ->monitoring); what is
+ * Plain values stand in the sections (fleet->cluster, ->job, ->monitoring); what is
  * derived stands here. All memory lives in the spec's arena; immutable after fleet_resolve.
  */
 #ifndef SLIPWAY_K8S_FLEET_MODEL_H
@@ -56,7 +56,7 @@ struct fleet_target {
 
 	struct taint taints[2]; /* on nodes; pods tolerate each of them */
 	size_t n_taints;
-	struct taint startup_taints[2]; /* removed by the FSx driver */
+	struct taint startup_taints[2]; /* removed by the storage driver */
 	size_t n_startup_taints;
 };
 
@@ -67,14 +67,36 @@ struct fleet_failover {
 	const char *image; /* NULL = none */
 };
 
+struct storage_driver; /* k8s/fleet/storage_driver.h */
+
+/* The fleet's file system, whatever its driver; its own files alone look into the section. */
+struct fleet_storage {
+	const struct storage_section *section;
+	const struct storage_driver *driver; /* NULL = no file system, and nothing below is set */
+	const char *claim;                   /* PVC's name */
+	const char *mount;                   /* where pods see it */
+	const char *id;                      /* of one that is there; NULL = the driver makes it */
+	struct srcpos id_at;
+	int64_t size_gib;
+	struct srcpos size_at;
+	const char *about;  /* "1200 GiB, SCRATCH_2": what diagrams say */
+	const char *source; /* data in S3 that it shows, NULL = none */
+	const char *zone;   /* that it is bound to; NULL = none, or not known */
+	struct srcpos zone_at;
+	enum driver_source driver_source;
+	const char *driver_role;               /* IAM role's ARN of the controller, NULL = none */
+	const struct prepare_section *prepare; /* how it is filled; ->set */
+	const char *prepare_job;               /* the Job that fills it or gives it to its user */
+};
+
 struct pipeline;
 
 struct fleet {
 	const char *name; /* the spec's */
 	const char *file; /* the spec's file, for comments; base name */
 	const struct cluster_section *cluster;
-	const struct storage_section *storage; /* storage->fsx.set: there is a file system */
-	const struct job_section *job;         /* job->set */
+	struct fleet_storage storage;
+	const struct job_section *job; /* job->set */
 	const struct monitoring_section *monitoring;
 	struct fleet_target *targets; /* by falling weight, then name */
 	size_t n_targets;
@@ -90,8 +112,6 @@ struct fleet {
 	const char *image;             /* of the job: repository:tag[@digest] */
 	const char *queue;             /* Volcano queue */
 	const char *service_account;   /* of the job */
-	const char *claim;             /* PVC's name; NULL without file system */
-	const char *mount;             /* where pods see it */
 
 	/* Own exporters: only where Container Insights does not bring its own. */
 	bool own_dcgm, own_neuron_monitor;

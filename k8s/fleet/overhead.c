@@ -7,6 +7,7 @@
 
 #include "base/attr.h"
 #include "k8s/fleet/overhead.h"
+#include "k8s/fleet/storage_driver.h"
 
 static bool always(const struct fleet *fleet UNUSED, const struct fleet_target *target UNUSED)
 {
@@ -26,11 +27,6 @@ static bool on_neuron(const struct fleet *fleet UNUSED, const struct fleet_targe
 static bool on_efa(const struct fleet *fleet UNUSED, const struct fleet_target *target)
 {
 	return target->shape->efa > 0;
-}
-
-static bool with_fsx(const struct fleet *fleet, const struct fleet_target *target UNUSED)
-{
-	return fleet->storage->fsx.set;
 }
 
 static bool with_insights(const struct fleet *fleet, const struct fleet_target *target UNUSED)
@@ -56,7 +52,6 @@ const struct overhead overheads[] = {
 	{"nvidia-device-plugin", 50, 100, on_nvidia},
 	{"neuron-device-plugin", 50, 100, on_neuron},
 	{"aws-efa-k8s-device-plugin", 10, 20, on_efa},
-	{"fsx-csi-node", 30, 120, with_fsx},
 	{"cloudwatch-agent", 250, 256, with_insights},
 	{"fluent-bit", 50, 64, with_insights},
 	{"dcgm-exporter", 250, 256, with_dcgm},
@@ -83,6 +78,10 @@ void overhead_sum(const struct fleet *fleet, const struct fleet_target *target,
 			cpu += overheads[i].cpu_milli;
 			memory += overheads[i].memory_mib;
 		}
+	if (fleet->storage.driver != NULL) {
+		cpu += fleet->storage.driver->node->cpu_milli;
+		memory += fleet->storage.driver->node->memory_mib;
+	}
 	*ret_cpu_milli = cpu;
 	*ret_memory_mib = memory;
 }

@@ -12,6 +12,7 @@
 struct overhead {
 	const char *name; /* "aws-node", "nvidia-device-plugin", ... */
 	int64_t cpu_milli, memory_mib;
+	/* NULL: a storage driver's own (k8s/fleet/storage_driver.h), wanted with it. */
 	bool (*wanted)(const struct fleet *fleet, const struct fleet_target *target);
 };
 extern const struct overhead overheads[];

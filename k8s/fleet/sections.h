@@ -156,7 +156,8 @@ struct fleet_section {
 /* "trn1", "trn2", "p4d", "p5", "g5", "g6", "g5g" */
 extern const char *const fleet_target_names[FLEET_TARGETS];
 
-enum fsx_driver { FSX_DRIVER_MANIFESTS, FSX_DRIVER_ADDON, FSX_DRIVER_NONE, FSX_DRIVERS };
+/* Where a CSI driver comes from: rendered here, the managed add-on, or it is there already. */
+enum driver_source { DRIVER_MANIFESTS, DRIVER_ADDON, DRIVER_NONE, DRIVER_SOURCES };
 
 struct prepare_section {
 	bool set;
@@ -209,7 +210,7 @@ struct fsx_section {
 	const char *mount;            /* path in pods: /data */
 	struct strlist mount_options; /* default [flock] */
 	const char *reclaim;          /* Retain (default) | Delete */
-	enum fsx_driver driver;
+	enum driver_source driver;
 	const char *driver_role; /* IAM role's ARN of the controller (irsa) */
 	struct strmap tags;
 	struct srcpos tags_at;

@@ -81,14 +81,14 @@ void job_scratch(cJSON *volumes, cJSON *mounts)
 
 void job_data(const struct fleet *fleet, cJSON *volumes, cJSON *mounts)
 {
-	if (fleet->claim == NULL)
+	if (fleet->storage.claim == NULL)
 		return;
 	cJSON *volume = k8s_push_object(volumes);
 
 	json_add_string(volume, "name", "data");
 	json_add_string(json_add_object(volume, "persistentVolumeClaim"), "claimName",
-	                fleet->claim);
-	k8s_mount(mounts, "data", fleet->mount, false);
+	                fleet->storage.claim);
+	k8s_mount(mounts, "data", fleet->storage.mount, false);
 }
 
 /* Shared memory between the pod's processes: the runtime's 64 MiB are too few for collectives. */

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "k8s/fleet/grammar.h"
 #include "k8s/fleet/overhead.h"
+#include "k8s/fleet/storage_driver.h"
 #include "k8s/resolve/resolve_internal.h"
 
 /* EFA-enabled machine images set aside 5128 huge pages of 2 MiB; a pod asks for half of them. */
@@ -228,19 +229,21 @@ static void resolve_capacity(struct resolver *r, struct fleet_target *t)
 
 static void resolve_taints(struct resolver *r, struct fleet_target *t)
 {
+	const struct fleet_storage *storage = &r->fleet->storage;
+
 	if (t->section->taint)
 		t->taints[t->n_taints++] = (struct taint){t->resource, "present", "NoSchedule"};
-	if (r->sections->storage.fsx.set && r->sections->storage.fsx.driver != FSX_DRIVER_NONE)
+	if (storage->driver != NULL && storage->driver_source != DRIVER_NONE &&
+	    storage->driver->startup_taint != NULL)
 		t->startup_taints[t->n_startup_taints++] =
-			(struct taint){"fsx.csi.aws.com/agent-not-ready", "", "NoExecute"};
+			(struct taint){storage->driver->startup_taint, "", "NoExecute"};
 }
 
 static void resolve_zone(struct resolver *r, struct fleet_target *t)
 {
 	const struct target_section *s = t->section;
 	const struct cluster_section *cluster = &r->sections->cluster;
-	const struct fsx_section *fsx = &r->sections->storage.fsx;
-	const char *storage = !fsx->set ? NULL : fsx->zone != NULL ? fsx->zone : cluster->zone;
+	const struct fleet_storage *storage = &r->fleet->storage;
 	const char *hint;
 
 	t->zone = s->zone != NULL ? s->zone : cluster->zone;
@@ -249,12 +252,11 @@ static void resolve_zone(struct resolver *r, struct fleet_target *t)
 	    !text_has_prefix(s->zone, cluster->region))
 		resolve_problem(r, s->zone_at, NULL, "fleet.%s.zone: %s is not a zone of %s",
 		                t->name, s->zone, cluster->region);
-	if (storage != NULL && t->zone != NULL && strcmp(storage, t->zone) != 0)
-		resolve_problem(r, srcpos_or(s->zone_at, srcpos_or(fsx->zone_at, s->at)),
-		                "a Lustre file system has one zone; traffic from another costs and "
-		                "is slow",
+	if (storage->zone != NULL && t->zone != NULL && strcmp(storage->zone, t->zone) != 0)
+		resolve_problem(r, srcpos_or(s->zone_at, srcpos_or(storage->zone_at, s->at)),
+		                storage->driver->one_zone_hint,
 		                "fleet.%s: its pool is in %s, the file system in %s", t->name,
-		                t->zone, storage);
+		                t->zone, storage->zone);
 	if (t->zone == NULL && t->efa > 0)
 		resolve_problem(r, srcpos_or(s->efa_at, s->at), "set cluster.zone",
 		                "fleet.%s: EFA needs all nodes in one zone, and none is named",

@@ -7,22 +7,14 @@
 #include <stdio.h>
 
 #include "base/attr.h"
+#include "k8s/fleet/pins.h"
 #include "k8s/job/job.h"
 #include "k8s/object/workload.h"
 #include "k8s/storage/storage.h"
 
-/* Both have amd64 and arm64. */
-static const char shell_image[] = "public.ecr.aws/docker/library/busybox:1.37.0";
-static const char copy_image[] = "public.ecr.aws/aws-cli/aws-cli:2.27.0";
-
 static const struct prepare_section *section(const struct fleet *fleet)
 {
-	return &fleet->storage->fsx.prepare;
-}
-
-const char *prepare_name(const struct fleet *fleet, struct arena *a)
-{
-	return arena_printf(a, "%s-%s", fleet->name, section(fleet)->set ? "prepare" : "fsx-owner");
+	return fleet->storage.prepare;
 }
 
 /* Only the root directory: what is below may be terabytes. */
@@ -32,7 +24,7 @@ static void add_owner(const struct fleet *fleet, cJSON *containers)
 	cJSON *command;
 
 	json_add_string(container, "name", "owner");
-	json_add_string(container, "image", shell_image);
+	json_add_string(container, "image", pins[PIN_SHELL].image);
 	json_add_string(container, "imagePullPolicy", "IfNotPresent");
 	command = json_add_array(container, "command");
 	json_push_string(command, "chown");
@@ -40,7 +32,7 @@ static void add_owner(const struct fleet *fleet, cJSON *containers)
 
 	strbuf_addf(&owner, "%lld:%lld", (long long)fleet->job->user, (long long)fleet->job->group);
 	json_push_string(command, strbuf_str(&owner));
-	json_push_string(command, fleet->mount);
+	json_push_string(command, fleet->storage.mount);
 	k8s_restricted(container);
 	cJSON *context = cJSON_GetObjectItemCaseSensitive(container, "securityContext");
 
@@ -50,7 +42,7 @@ static void add_owner(const struct fleet *fleet, cJSON *containers)
 		json_add_array(cJSON_GetObjectItemCaseSensitive(context, "capabilities"), "add"),
 		"CHOWN");
 	k8s_small_resources(container, "50m", "64Mi");
-	k8s_mount(json_add_array(container, "volumeMounts"), "data", fleet->mount, false);
+	k8s_mount(json_add_array(container, "volumeMounts"), "data", fleet->storage.mount, false);
 }
 
 /* From S3 by the AWS CLI, or by the trainer, or as the spec says. */
@@ -58,11 +50,12 @@ static void add_words(const struct fleet *fleet, cJSON *container)
 {
 	const struct prepare_section *p = section(fleet);
 	bool copies = p->image == NULL && p->from != NULL;
-	const char *const copy[] = {"s3", "sync", "--no-progress", p->from, fleet->mount};
+	const char *const copy[] = {"s3", "sync", "--no-progress", p->from, fleet->storage.mount};
 	char shards[PATH_MAX];
-	const char *const prepare[] = {"prepare", "--source", fleet->mount, "--out", shards};
+	const char *const prepare[] = {"prepare", "--source", fleet->storage.mount, "--out",
+	                               shards};
 
-	snprintf(shards, sizeof(shards), "%s/prepared", fleet->mount);
+	snprintf(shards, sizeof(shards), "%s/prepared", fleet->storage.mount);
 	if (p->command.n > 0)
 		k8s_add_strings(container, "command", p->command.at, p->command.n);
 	if (p->args.n > 0)
@@ -81,7 +74,7 @@ static const char *image_of(const struct fleet *fleet)
 
 	if (p->image != NULL)
 		return p->image;
-	return p->from != NULL ? copy_image : fleet->image;
+	return p->from != NULL ? pins[PIN_AWS_CLI].image : fleet->image;
 }
 
 static void add_preparation(const struct fleet *fleet, cJSON *pod, cJSON *volumes)
@@ -97,7 +90,7 @@ static void add_preparation(const struct fleet *fleet, cJSON *pod, cJSON *volume
 	/* The CLI's caches: the root file system is read-only. */
 	k8s_env(env, "HOME", "/tmp");
 	k8s_env(env, "AWS_REGION", fleet->cluster->region);
-	k8s_env(env, "DATA_DIR", fleet->mount);
+	k8s_env(env, "DATA_DIR", fleet->storage.mount);
 	if (section(fleet)->from != NULL)
 		k8s_env(env, "DATA_SOURCE", section(fleet)->from);
 	k8s_small_resources(container, "1", "4Gi");
@@ -111,14 +104,14 @@ static void add_preparation(const struct fleet *fleet, cJSON *pod, cJSON *volume
 static const char *account_of(const struct fleet *fleet, struct k8s_output *out)
 {
 	const struct prepare_section *p = section(fleet);
-	const char *name = prepare_name(fleet, &out->arena);
+	const char *name = fleet->storage.prepare_job;
 
 	if (!p->set || p->service_account_role == NULL)
 		return fleet->service_account;
 	cJSON *account = k8s_service_account(out, fleet->namespace, name);
 
 	if (fleet->cluster->access == ACCESS_IRSA)
-		annotate(account, "eks.amazonaws.com/role-arn", p->service_account_role);
+		k8s_annotate(account, "eks.amazonaws.com/role-arn", p->service_account_role);
 	json_add_bool(account, "automountServiceAccountToken", false);
 	return name;
 }
@@ -128,7 +121,7 @@ static void add_pod(const struct fleet *fleet, struct k8s_output *out, const cha
 {
 	cJSON *metadata = json_add_object(template, "metadata");
 
-	k8s_labels(out, json_add_object(metadata, "labels"), prepare_name(fleet, &out->arena));
+	k8s_labels(out, json_add_object(metadata, "labels"), fleet->storage.prepare_job);
 	json_add_string(json_add_object(metadata, "annotations"), k8s_do_not_disrupt(fleet),
 	                "true");
 	cJSON *pod = json_add_object(template, "spec");
@@ -148,7 +141,7 @@ static void add_pod(const struct fleet *fleet, struct k8s_output *out, const cha
 		job_data(fleet, volumes, mounts);
 	} else {
 		/* Whose a file system is that was there before is not ours to change. */
-		if (fleet->storage->fsx.id == NULL)
+		if (fleet->storage.id == NULL)
 			add_owner(fleet, json_add_array(pod, "initContainers"));
 		add_preparation(fleet, pod, volumes);
 	}
@@ -157,7 +150,7 @@ static void add_pod(const struct fleet *fleet, struct k8s_output *out, const cha
 
 void render_prepare(const struct fleet *fleet, struct k8s_output *out)
 {
-	const char *name = prepare_name(fleet, &out->arena);
+	const char *name = fleet->storage.prepare_job;
 
 	k8s_file(out, section(fleet)->set ? "prepare.yaml" : "owner.yaml",
 	         section(fleet)->set

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "k8s/fleet/storage_driver.h"
 #include "k8s/view/svg.h"
 
 /* The page: job at the left, targets in the middle, storage at the right. */
@@ -195,21 +196,21 @@ static void draw_job(const struct fleet *fleet, struct strbuf *sb)
 
 static void draw_storage(const struct fleet *fleet, struct strbuf *sb)
 {
-	const struct fsx_section *fsx = &fleet->storage->fsx;
+	const struct fleet_storage *storage = &fleet->storage;
 	int last = card_y(fleet->n_targets > 0 ? fleet->n_targets - 1 : 0) + CARD_HEIGHT;
 	struct svg_box box = {STORAGE_X, TOP, STORAGE_WIDTH, last - TOP};
 	int x = STORAGE_X + 18, room = STORAGE_WIDTH - 36;
 
-	if (!fsx->set)
+	if (storage->driver == NULL)
 		return;
 	svg_rect(sb, &box, 8, "#eef4fb", STORAGE);
-	svg_text(sb, x, TOP + 28, room, &head, "FSx for Lustre");
-	svg_textf(sb, x, TOP + 52, room, &plain, "%lld GiB, %s", (long long)fsx->size_gib,
-	          fsx->deployment);
-	svg_text(sb, x, TOP + 74, room, &soft, fsx->id != NULL ? fsx->id : "made for the fleet");
-	svg_textf(sb, x, TOP + 94, room, &soft, "at %s in every pod", fleet->mount);
-	if (fsx->import != NULL)
-		svg_textf(sb, x, TOP + 118, room, &soft, "linked to %s", fsx->import);
+	svg_text(sb, x, TOP + 28, room, &head, storage->driver->title);
+	svg_text(sb, x, TOP + 52, room, &plain, storage->about);
+	svg_text(sb, x, TOP + 74, room, &soft,
+	         storage->id != NULL ? storage->id : "made for the fleet");
+	svg_textf(sb, x, TOP + 94, room, &soft, "at %s in every pod", storage->mount);
+	if (storage->source != NULL)
+		svg_textf(sb, x, TOP + 118, room, &soft, "linked to %s", storage->source);
 	for (size_t i = 0; i < fleet->n_targets && fleet->job->set; i++) {
 		int y = card_y(i) + CARD_HEIGHT / 2;
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "k8s/fleet/storage_driver.h"
+
 /* Columns of the text; continuation lines stand under the first. */
 enum { LABEL_WIDTH = 12, TEXT_WIDTH = 88 };
 
@@ -56,8 +58,9 @@ static void explain_nodes(const struct fleet *fleet, const struct fleet_target *
 	list(line, t->capacity, t->n_capacity);
 	strbuf_addf(line, " capacity%s%s.", t->zone != NULL ? " in " : "",
 	            t->zone != NULL ? t->zone : "");
-	if (fleet->storage->fsx.set)
-		strbuf_addf(line, " The zone is the file system's: Lustre has one.");
+	if (fleet_has_storage(fleet) && fleet->storage.driver->one_zone != NULL)
+		strbuf_addf(line, " The zone is the file system's: %s",
+		            fleet->storage.driver->one_zone);
 	row(sb, "nodes", line);
 	strbuf_addf(line, "A pod is sized for %s: %lld vCPU, %lld GiB, %lld x %s with %.0f GiB%s, ",
 	            i->type, (long long)i->vcpu, (long long)(i->memory_mib / 1024),
@@ -123,7 +126,8 @@ static void explain_pod(const struct fleet *fleet, const struct fleet_target *t,
 		strbuf_addf(line, "%s=%s:%s; the job and the plugins tolerate it.",
 		            t->taints[i].key, t->taints[i].value, t->taints[i].effect);
 	for (size_t i = 0; i < t->n_startup_taints; i++)
-		strbuf_addf(line, " %s until the FSx driver is up.", t->startup_taints[i].key);
+		strbuf_addf(line, " %s until the %s driver is up.", t->startup_taints[i].key,
+		            fleet->storage.driver->label);
 	if (line->len > 0)
 		row(sb, "taints", line);
 }
@@ -146,8 +150,9 @@ static void explain_job(const struct fleet *fleet, const struct fleet_target *t,
 	row(sb, "job", line);
 	strbuf_addf(line, "After SIGTERM a pod has %lld seconds; the job is tried again %lld times",
 	            (long long)fleet->job->grace_seconds, (long long)fleet->job->retries);
-	strbuf_addf(line, fleet->mount != NULL ? " and goes on from its checkpoint in %s." : ".",
-	            fleet->mount);
+	strbuf_addf(line,
+	            fleet->storage.mount != NULL ? " and goes on from its checkpoint in %s." : ".",
+	            fleet->storage.mount);
 	row(sb, "end", line);
 }
 

@@ -7,6 +7,7 @@
 #include <glob.h>
 
 #include "k8s/fleet/overhead.h"
+#include "k8s/fleet/storage_driver.h"
 #include "k8s/view/explain.h"
 
 static const struct k8s_scope everything = {.foreign = true};
@@ -292,6 +293,10 @@ static bool pods_fit(const struct fleet *fleet)
 				cpu += overheads[k].cpu_milli;
 				memory += overheads[k].memory_mib;
 			}
+		if (fleet->storage.driver != NULL) {
+			cpu += fleet->storage.driver->node->cpu_milli;
+			memory += fleet->storage.driver->node->memory_mib;
+		}
 		for (size_t k = 0; k < t->n_instances; k++)
 			if (t->instances[k]->devices >= t->devices &&
 			    (cpu > t->instances[k]->cpu_milli ||

@@ -53,11 +53,11 @@ static void an_unknown_price_is_not_zero(void)
 	CHECK(!prices_instance(&p, NULL, "spot", &micros));
 	CHECK(prices_instance(&p, "p4d.24xlarge", "spot", &micros));
 	CHECK(!prices_instance(&p, "p4d.24xlarge", "on-demand", &micros));
-	CHECK(!prices_storage(&p, 1200, &micros));
-	strmap_set(&p.table, &a, PRICE_STORAGE, "0.146");
-	CHECK(prices_storage(&p, 1200, &micros));
+	CHECK(!prices_storage(&p, "fsx-gib-month", 1200, &micros));
+	strmap_set(&p.table, &a, "fsx-gib-month", "0.146");
+	CHECK(prices_storage(&p, "fsx-gib-month", 1200, &micros));
 	CHECK_INT(micros, 240000);
-	CHECK(!prices_storage(&p, -1, &micros));
+	CHECK(!prices_storage(&p, "fsx-gib-month", -1, &micros));
 }
 
 /* ---- the training log ---- */

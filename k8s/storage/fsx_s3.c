@@ -2,7 +2,7 @@
  * The link between a file system and S3 for what the driver cannot link at creation: PERSISTENT_2,
  * and file systems that are there already. A data repository association, as CloudFormation.
  */
-#include "k8s/storage/storage.h"
+#include "k8s/storage/fsx.h"
 
 #include <string.h>
 
@@ -46,7 +46,7 @@ static void add_association(const struct fsx_section *fsx, cJSON *resources)
 
 void render_fsx_association(const struct fleet *fleet, struct k8s_output *out)
 {
-	const struct fsx_section *fsx = &fleet->storage->fsx;
+	const struct fsx_section *fsx = fsx_of(fleet);
 
 	k8s_file(
 		out, "s3-association.yaml",

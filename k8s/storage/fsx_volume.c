@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/attr.h"
-#include "k8s/storage/storage.h"
+#include "k8s/storage/fsx.h"
 
 static const char *class_name(const struct fleet *fleet, struct arena *a)
 {
@@ -17,10 +17,9 @@ static bool is_persistent_2(const struct fsx_section *fsx)
 	return strcmp(fsx->deployment, "PERSISTENT_2") == 0;
 }
 
-bool fsx_wants_association(const struct fleet *fleet)
+/* The driver links only what it makes, and PERSISTENT_2 not at all. */
+static bool wants_association(const struct fsx_section *fsx)
 {
-	const struct fsx_section *fsx = &fleet->storage->fsx;
-
 	return fsx->import != NULL && (fsx->id != NULL || is_persistent_2(fsx));
 }
 
@@ -44,7 +43,7 @@ static void add_groups(cJSON *parameters, const struct placed_list *groups)
 /* The driver takes "KEY=VALUE,KEY=VALUE". */
 static void add_tags(const struct fleet *fleet, cJSON *parameters)
 {
-	const struct strmap *maps[] = {&fleet->cluster->tags, &fleet->storage->fsx.tags};
+	const struct strmap *maps[] = {&fleet->cluster->tags, &fsx_of(fleet)->tags};
 	AUTO(strbuf) struct strbuf list = STRBUF_INIT(1 << 16);
 
 	for (size_t m = 0; m < ARRAY_LEN(maps); m++)
@@ -96,7 +95,7 @@ static void note_parameters(const struct fsx_section *fsx, struct k8s_output *ou
 
 static void add_parameters(const struct fleet *fleet, struct k8s_output *out, cJSON *parameters)
 {
-	const struct fsx_section *fsx = &fleet->storage->fsx;
+	const struct fsx_section *fsx = fsx_of(fleet);
 
 	json_add_string(parameters, "subnetId", fsx->subnet);
 	add_groups(parameters, &fsx->security_groups);
@@ -120,74 +119,27 @@ static void add_parameters(const struct fleet *fleet, struct k8s_output *out, cJ
 	note_parameters(fsx, out, parameters);
 }
 
-static void add_options(cJSON *object, const struct fsx_section *fsx)
-{
-	k8s_add_strings(object, "mountOptions", fsx->mount_options.at, fsx->mount_options.n);
-}
-
 static void render_class(const struct fleet *fleet, struct k8s_output *out)
 {
-	const struct fsx_section *fsx = &fleet->storage->fsx;
+	const struct fsx_section *fsx = fsx_of(fleet);
 	cJSON *class = k8s_add(out, "storage.k8s.io/v1", "StorageClass", NULL,
 	                       class_name(fleet, &out->arena));
 
 	json_add_string(class, "provisioner", FSX_DRIVER);
 	add_parameters(fleet, out, json_add_object(class, "parameters"));
-	add_options(class, fsx);
+	k8s_add_strings(class, "mountOptions", fsx->mount_options.at, fsx->mount_options.n);
 	json_add_string(class, "reclaimPolicy", fsx->reclaim);
 	/* The subnet settles the zone: there is no node to wait for. */
 	json_add_string(class, "volumeBindingMode", "Immediate");
 	json_add_bool(class, "allowVolumeExpansion", true);
 }
 
-static void add_size(cJSON *object, int64_t gib)
-{
-	k8s_addf(object, "storage", "%lldGi", (long long)gib);
-}
-
-static void render_claim(const struct fleet *fleet, struct k8s_output *out, const char *class,
-                         const char *volume)
-{
-	const struct fsx_section *fsx = &fleet->storage->fsx;
-	cJSON *claim = k8s_add(out, "v1", "PersistentVolumeClaim", fleet->namespace, fleet->claim);
-	cJSON *spec = json_add_object(claim, "spec");
-
-	json_push_string(json_add_array(spec, "accessModes"), "ReadWriteMany");
-	json_add_string(spec, "volumeMode", "Filesystem");
-	json_add_string(spec, "storageClassName", class);
-	json_add_string(spec, "volumeName", volume);
-	cJSON *requests = json_add_object(json_add_object(spec, "resources"), "requests");
-
-	add_size(requests, fsx->size_gib);
-	k8s_note(out, requests, "storage", fsx->size_gib_at, "storage.fsx.size");
-}
-
 /* ---- one that is there ---- */
 
-static void render_static_volume(const struct fleet *fleet, struct k8s_output *out,
-                                 const char *name)
+static void render_static(const struct fleet *fleet, struct k8s_output *out, const char *name)
 {
-	const struct fsx_section *fsx = &fleet->storage->fsx;
-	cJSON *volume = k8s_add(out, "v1", "PersistentVolume", NULL, name);
-	cJSON *spec = json_add_object(volume, "spec");
-
-	add_size(json_add_object(spec, "capacity"), fsx->size_gib);
-	json_add_string(spec, "volumeMode", "Filesystem");
-	json_push_string(json_add_array(spec, "accessModes"), "ReadWriteMany");
-	add_options(spec, fsx);
-	/* slipway did not make it and must not have it deleted. */
-	json_add_string(spec, "persistentVolumeReclaimPolicy", "Retain");
-	json_add_string(spec, "storageClassName", "");
-	cJSON *reference = json_add_object(spec, "claimRef");
-
-	json_add_string(reference, "namespace", fleet->namespace);
-	json_add_string(reference, "name", fleet->claim);
-	cJSON *csi = json_add_object(spec, "csi");
-
-	json_add_string(csi, "driver", FSX_DRIVER);
-	json_add_string(csi, "volumeHandle", fsx->id);
-	k8s_note(out, csi, "volumeHandle", fsx->id_at, "storage.fsx.id");
-	cJSON *attributes = json_add_object(csi, "volumeAttributes");
+	const struct fsx_section *fsx = fsx_of(fleet);
+	cJSON *attributes = render_storage_volume(fleet, out, name, &fsx->mount_options);
 
 	if (fsx->dns != NULL)
 		json_add_string(attributes, "dnsname", fsx->dns);
@@ -200,20 +152,22 @@ static void render_static_volume(const struct fleet *fleet, struct k8s_output *o
 
 void render_fsx_volume(const struct fleet *fleet, struct k8s_output *out)
 {
-	const struct fsx_section *fsx = &fleet->storage->fsx;
+	const struct fsx_section *fsx = fsx_of(fleet);
 	const char *name = class_name(fleet, &out->arena);
 
 	if (fsx->id != NULL) {
 		k8s_file(out, "volume.yaml",
 		         "The existing file system, and the claim that jobs mount.\n"
 		         "TCP 988 and 1018-1023 must pass both ways between it and the nodes.");
-		render_static_volume(fleet, out, name);
-		render_claim(fleet, out, "", name);
-		return;
+		render_static(fleet, out, name);
+		render_storage_claim(fleet, out, "", name);
+	} else {
+		k8s_file(out, "volume.yaml",
+		         "A new file system, made by the driver, and the claim that jobs mount.\n"
+		         "TCP 988 and 1018-1023 must pass both ways between it and the nodes.");
+		render_class(fleet, out);
+		render_storage_claim(fleet, out, name, NULL);
 	}
-	k8s_file(out, "volume.yaml",
-	         "A new file system, made by the driver, and the claim that jobs mount.\n"
-	         "TCP 988 and 1018-1023 must pass both ways between it and the nodes.");
-	render_class(fleet, out);
-	render_claim(fleet, out, name, NULL);
+	if (wants_association(fsx))
+		render_fsx_association(fleet, out);
 }

@@ -1,16 +1,16 @@
 /*
- * The field tables of `storage`.
+ * The field tables of `storage.fsx`.
  */
 #include "k8s/fleet/fields.h"
 #include "k8s/fleet/grammar.h"
-#include "k8s/storage/storage.h"
+#include "k8s/storage/fsx.h"
 
 static const char *const driver_names[] = {
-	[FSX_DRIVER_MANIFESTS] = "manifests",
-	[FSX_DRIVER_ADDON] = "addon",
-	[FSX_DRIVER_NONE] = "none",
+	[DRIVER_MANIFESTS] = "manifests",
+	[DRIVER_ADDON] = "addon",
+	[DRIVER_NONE] = "none",
 };
-_Static_assert(ARRAY_LEN(driver_names) == FSX_DRIVERS, "driver_names: a name for each");
+_Static_assert(ARRAY_LEN(driver_names) == DRIVER_SOURCES, "driver_names: a name for each");
 
 static const struct choices drivers = CHOICES(driver_names);
 
@@ -109,7 +109,7 @@ static const struct field fsx_rows[] = {
 	FIELD_CHOICE(struct fsx_section, driver, &drivers, "driver",
                      "Where the CSI driver comes from: rendered manifests, the managed add-on, or "
                      "it is there already.",
-                     .fallback = FSX_DRIVER_MANIFESTS),
+                     .fallback = DRIVER_MANIFESTS),
 	TEXT(struct fsx_section, driver_role, "driver_role",
              "IAM role of the driver's controller, by ARN.", .check = check_role_arn),
 	MAP_AT(struct fsx_section, tags, "tags", "Tags of the file system.",
@@ -119,16 +119,6 @@ static const struct field fsx_rows[] = {
                      .set_offset = offsetof(struct fsx_section, prepare.set)),
 };
 
-static const struct field_table fsx_fields = FIELD_TABLE(
+const struct field_table fsx_fields = FIELD_TABLE(
 	struct fsx_section, "fsx", fsx_rows, "An Amazon FSx for Lustre file system.",
 	.has_pos = true, .pos_offset = offsetof(struct fsx_section, at), .check = check_fsx);
-
-static const struct field rows[] = {
-	FIELD_OBJECT(struct storage_section, fsx, struct fsx_section, &fsx_fields, "fsx",
-                     "An Amazon FSx for Lustre file system.",
-                     .set_offset = offsetof(struct storage_section, fsx.set)),
-};
-
-const struct field_table storage_fields =
-	FIELD_TABLE(struct storage_section, "storage", rows, "Where data and checkpoints are.",
-                    .has_pos = true, .pos_offset = offsetof(struct storage_section, at));

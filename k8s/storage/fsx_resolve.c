@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "k8s/fleet/grammar.h"
-#include "k8s/resolve/resolve_internal.h"
+#include "k8s/storage/fsx.h"
 
 static bool is(const char *text, const char *value)
 {
@@ -39,13 +39,13 @@ static bool allows(const struct throughputs *row, int64_t throughput)
 	return false;
 }
 
-static void check_throughput(struct resolver *r, const struct fsx_section *fsx)
+static void check_throughput(struct storage_resolver *r, const struct fsx_section *fsx)
 {
 	struct srcpos at = srcpos_or(fsx->throughput_at, srcpos_or(fsx->deployment_at, fsx->at));
 
 	if (!persistent(fsx)) {
 		if (fsx->throughput > 0)
-			resolve_problem(r, at, "leave it out, or choose a persistent type",
+			storage_problem(r, at, "leave it out, or choose a persistent type",
 			                "storage.fsx.throughput: %s has a fixed throughput",
 			                fsx->deployment);
 		return;
@@ -56,7 +56,7 @@ static void check_throughput(struct resolver *r, const struct fsx_section *fsx)
 		if (!is(fsx->deployment, row->deployment) || !is(fsx->storage_type, row->storage))
 			continue;
 		if (!allows(row, fsx->throughput))
-			resolve_problem(r, at,
+			storage_problem(r, at,
 			                arena_printf(r->arena, "it has %s MB/s per TiB", row->text),
 			                fsx->throughput == 0
 			                        ? "storage.fsx: %s on %s needs a throughput"
@@ -79,7 +79,7 @@ static bool size_fits(const struct fsx_section *fsx, int64_t *ret_step)
 	return size == 1200 || size == 2400 || (size > 0 && size % *ret_step == 0);
 }
 
-static void check_size(struct resolver *r, const struct fsx_section *fsx)
+static void check_size(struct storage_resolver *r, const struct fsx_section *fsx)
 {
 	int64_t step;
 
@@ -87,7 +87,7 @@ static void check_size(struct resolver *r, const struct fsx_section *fsx)
 		return;
 	bool hdd = is(fsx->storage_type, "HDD");
 
-	resolve_problem(r, srcpos_or(fsx->size_gib_at, fsx->at),
+	storage_problem(r, srcpos_or(fsx->size_gib_at, fsx->at),
 	                hdd ? arena_printf(r->arena, "a multiple of %lldGi", (long long)step)
 	                    : arena_printf(r->arena, "1200Gi, 2400Gi, or a multiple of %lldGi",
 	                                   (long long)step),
@@ -97,21 +97,21 @@ static void check_size(struct resolver *r, const struct fsx_section *fsx)
 
 /* ---- the rest of a new file system ---- */
 
-static void check_disks(struct resolver *r, const struct fsx_section *fsx)
+static void check_disks(struct storage_resolver *r, const struct fsx_section *fsx)
 {
 	bool hdd = is(fsx->storage_type, "HDD");
 
 	if (hdd && !is(fsx->deployment, "PERSISTENT_1"))
-		resolve_problem(r, fsx->storage_type_at, "write deployment: PERSISTENT_1, or SSD",
+		storage_problem(r, fsx->storage_type_at, "write deployment: PERSISTENT_1, or SSD",
 		                "storage.fsx.storage_type: %s has no HDD", fsx->deployment);
 	if (hdd && fsx->drive_cache == NULL)
-		resolve_problem(r, fsx->storage_type_at, "write drive_cache: READ or NONE",
+		storage_problem(r, fsx->storage_type_at, "write drive_cache: READ or NONE",
 		                "storage.fsx.drive_cache: HDD needs one");
 	if (!hdd && fsx->drive_cache != NULL)
-		resolve_problem(r, fsx->drive_cache_at, NULL,
+		storage_problem(r, fsx->drive_cache_at, NULL,
 		                "storage.fsx.drive_cache: only HDD has one");
 	if (!persistent(fsx) && fsx->backup_days > 0)
-		resolve_problem(r, fsx->backup_days_at, "leave it out, or choose a persistent type",
+		storage_problem(r, fsx->backup_days_at, "leave it out, or choose a persistent type",
 		                "storage.fsx.backup_days: %s has no backups", fsx->deployment);
 }
 
@@ -122,70 +122,70 @@ static size_t bucket_len(const char *place)
 	return strlen("s3://") + strcspn(bucket, "/");
 }
 
-static void check_s3_link(struct resolver *r, const struct fsx_section *fsx)
+static void check_s3_link(struct storage_resolver *r, const struct fsx_section *fsx)
 {
 	const char *hint;
 
 	if (fsx->export != NULL && fsx->import == NULL)
-		resolve_problem(r, fsx->export_at, "set import to the same bucket",
+		storage_problem(r, fsx->export_at, "set import to the same bucket",
 		                "storage.fsx.export needs import");
 	if (fsx->auto_import != NULL && fsx->import == NULL)
-		resolve_problem(r, fsx->auto_import_at, NULL,
+		storage_problem(r, fsx->auto_import_at, NULL,
 		                "storage.fsx.auto_import needs import");
 	if (fsx->export != NULL && fsx->import != NULL && check_s3(fsx->export, &hint) == NULL &&
 	    check_s3(fsx->import, &hint) == NULL &&
 	    (bucket_len(fsx->export) != bucket_len(fsx->import) ||
 	     strncmp(fsx->export, fsx->import, bucket_len(fsx->import)) != 0))
-		resolve_problem(r, fsx->export_at, NULL,
+		storage_problem(r, fsx->export_at, NULL,
 		                "storage.fsx.export: not the bucket that import names");
 }
 
-static void check_lustre(struct resolver *r, const struct fsx_section *fsx)
+static void check_lustre(struct storage_resolver *r, const struct fsx_section *fsx)
 {
 	bool second = is(fsx->deployment, "PERSISTENT_2");
 
 	if (is(fsx->version, "2.10") && second)
-		resolve_problem(r, fsx->version_at, "write version: \"2.15\"",
+		storage_problem(r, fsx->version_at, "write version: \"2.15\"",
 		                "storage.fsx.version: PERSISTENT_2 has no Lustre 2.10");
 	if (fsx->metadata != NULL && (!second || !is(fsx->version, "2.15")))
-		resolve_problem(r, fsx->metadata_at, NULL,
+		storage_problem(r, fsx->metadata_at, NULL,
 		                "storage.fsx.metadata: only PERSISTENT_2 with Lustre 2.15 has it");
 	if (is(fsx->metadata, "USER_PROVISIONED") && fsx->metadata_iops == 0)
-		resolve_problem(r, fsx->metadata_at, "set metadata_iops, 1500 to 192000",
+		storage_problem(r, fsx->metadata_at, "set metadata_iops, 1500 to 192000",
 		                "storage.fsx.metadata: USER_PROVISIONED needs metadata_iops");
 	if (fsx->metadata_iops > 0 && !is(fsx->metadata, "USER_PROVISIONED"))
-		resolve_problem(r, fsx->metadata_iops_at, "write metadata: USER_PROVISIONED",
+		storage_problem(r, fsx->metadata_iops_at, "write metadata: USER_PROVISIONED",
 		                "storage.fsx.metadata_iops: only with USER_PROVISIONED");
 	if (fsx->efa && (!second || fsx->metadata == NULL))
-		resolve_problem(r, fsx->efa_at,
+		storage_problem(r, fsx->efa_at,
 		                "write deployment: PERSISTENT_2 and metadata: AUTOMATIC",
 		                "storage.fsx.efa: only PERSISTENT_2 with metadata has EFA");
 }
 
-static void check_network(struct resolver *r, const struct fsx_section *fsx)
+static void check_network(struct storage_resolver *r, const struct fsx_section *fsx)
 {
 	if (fsx->subnet == NULL)
-		resolve_problem(r, fsx->at, "set subnet, or id of a file system that is there",
+		storage_problem(r, fsx->at, "set subnet, or id of a file system that is there",
 		                "storage.fsx: a new file system needs a subnet");
 	if (fsx->security_groups.n == 0 && fsx->security_groups_at.file == NULL)
-		resolve_problem(r, fsx->at,
+		storage_problem(r, fsx->at,
 		                "set security_groups; TCP 988 and 1018-1023 must pass both ways "
 		                "between it and the nodes",
 		                "storage.fsx: a new file system needs a security group");
-	if (r->sections->cluster.access == ACCESS_IRSA && fsx->driver != FSX_DRIVER_NONE &&
+	if (r->sections->cluster.access == ACCESS_IRSA && fsx->driver != DRIVER_NONE &&
 	    fsx->driver_role == NULL)
-		resolve_problem(r, fsx->at, "set driver_role, or cluster.access: pod-identity",
+		storage_problem(r, fsx->at, "set driver_role, or cluster.access: pod-identity",
 		                "storage.fsx: with irsa the driver needs a role");
 }
 
 /* The driver takes tags as one text and parts it: a ',' in a value ends its controller. */
-static void check_tags(struct resolver *r, const struct strmap *tags, struct srcpos at,
+static void check_tags(struct storage_resolver *r, const struct strmap *tags, struct srcpos at,
                        const char *path)
 {
 	for (size_t i = 0; i < tags->n; i++)
 		if (strpbrk(tags->at[i].key, ",=") != NULL ||
 		    strpbrk(tags->at[i].value, ",=") != NULL)
-			resolve_problem(r, at, "write it without them",
+			storage_problem(r, at, "write it without them",
 			                "%s.%s: the driver of the file system parts tags at ',' "
 			                "and '='",
 			                path, tags->at[i].key);
@@ -193,7 +193,7 @@ static void check_tags(struct resolver *r, const struct strmap *tags, struct src
 
 /* ---- a file system that is there ---- */
 
-static void check_static(struct resolver *r, const struct fsx_section *fsx)
+static void check_static(struct storage_resolver *r, const struct fsx_section *fsx)
 {
 	const struct {
 		bool set;
@@ -209,35 +209,35 @@ static void check_static(struct resolver *r, const struct fsx_section *fsx)
 
 	for (size_t i = 0; i < ARRAY_LEN(created); i++)
 		if (created[i].set)
-			resolve_problem(r, created[i].at, "leave it out",
+			storage_problem(r, created[i].at, "leave it out",
 			                "storage.fsx.%s: the file system %s is there already",
 			                created[i].key, fsx->id);
 	if (fsx->import != NULL && (is(fsx->deployment, "SCRATCH_1") || is(fsx->version, "2.10")))
-		resolve_problem(r, fsx->import_at,
+		storage_problem(r, fsx->import_at,
 		                "say what it is in deployment and version, or leave import out",
 		                "storage.fsx.import: %s with Lustre %s takes no association with "
 		                "S3 afterwards",
 		                fsx->deployment, fsx->version);
 	if (fsx->mount_name == NULL && !is(fsx->deployment, "SCRATCH_1"))
-		resolve_problem(r, fsx->id_at,
+		storage_problem(r, fsx->id_at,
 		                "`aws fsx describe-file-systems` tells it as "
 		                "LustreConfiguration.MountName",
 		                "storage.fsx: an existing file system needs its mount_name");
 }
 
-static void check_zone_known(struct resolver *r, const struct fsx_section *fsx)
+static void check_zone_known(struct storage_resolver *r, const struct fsx_section *fsx)
 {
 	const struct cluster_section *cluster = &r->sections->cluster;
 	const char *hint;
 
 	if (fsx->zone == NULL && cluster->zone == NULL && cluster->set)
-		resolve_problem(r, fsx->at, "set storage.fsx.zone or cluster.zone",
+		storage_problem(r, fsx->at, "set storage.fsx.zone or cluster.zone",
 		                "storage.fsx: the file system's zone is not known, and the pools "
 		                "must be there");
 	if (fsx->zone != NULL && cluster->region != NULL && check_zone(fsx->zone, &hint) == NULL &&
 	    check_region(cluster->region, &hint) == NULL &&
 	    !text_has_prefix(fsx->zone, cluster->region))
-		resolve_problem(r, fsx->zone_at, NULL, "storage.fsx.zone: %s is not a zone of %s",
+		storage_problem(r, fsx->zone_at, NULL, "storage.fsx.zone: %s is not a zone of %s",
 		                fsx->zone, cluster->region);
 }
 
@@ -258,17 +258,34 @@ static bool was_read(const struct fsx_section *fsx)
 	return fsx->size_gib_at.file != NULL || fsx->size_gib != 0;
 }
 
-void resolve_storage(struct resolver *r)
+/* What others need to know of it. */
+static void describe(struct storage_resolver *r, const struct fsx_section *fsx)
+{
+	const struct cluster_section *cluster = &r->sections->cluster;
+	struct fleet_storage *s = r->storage;
+
+	s->mount = fsx->mount;
+	s->id = fsx->id;
+	s->id_at = fsx->id_at;
+	s->size_gib = fsx->size_gib;
+	s->size_at = fsx->size_gib_at;
+	s->source = fsx->import;
+	s->zone = fsx->zone != NULL ? fsx->zone : cluster->zone;
+	s->zone_at = fsx->zone_at;
+	s->driver_source = fsx->driver;
+	s->driver_role = fsx->driver_role;
+	s->prepare = &fsx->prepare;
+}
+
+void fsx_resolve(struct storage_resolver *r)
 {
 	const struct fsx_section *fsx = &r->sections->storage.fsx;
 
-	if (r->sections->storage.set && !fsx->set)
-		resolve_problem(r, r->sections->storage.at, "write storage: {fsx: {...}}",
-		                "storage: nothing is named");
-	if (!fsx->set || !was_read(fsx))
+	describe(r, fsx);
+	if (!was_read(fsx))
 		return;
-	r->fleet->claim = arena_printf(r->arena, "%s-data", r->fleet->name);
-	r->fleet->mount = fsx->mount;
+	r->storage->about =
+		arena_printf(r->arena, "%lld GiB, %s", (long long)fsx->size_gib, fsx->deployment);
 	check_zone_known(r, fsx);
 	check_s3_link(r, fsx);
 	if (fsx->id != NULL)
