@@ -55,21 +55,16 @@ static struct diag *find_same(struct diags *d, enum diag_severity severity, cons
 	return NULL;
 }
 
-struct diag *diags_add(struct diags *d, enum diag_severity severity, struct srcpos at,
-                       const char *fmt, ...)
+static struct diag *add(struct diags *d, enum diag_severity severity, struct srcpos at,
+                        const char *fmt, va_list args)
 {
-	va_list args;
-
 	if (d->n >= DIAGS_MAX) {
 		d->n_errors += severity == DIAG_ERROR;
 		d->n_hidden++;
 		d->spare = (struct diag){.severity = severity, .message = ""};
 		return &d->spare;
 	}
-	va_start(args, fmt);
 	const char *message = format(&d->arena, fmt, args);
-
-	va_end(args);
 	struct diag *diag = find_same(d, severity, &at, message);
 
 	if (diag != NULL)
@@ -80,6 +75,30 @@ struct diag *diags_add(struct diags *d, enum diag_severity severity, struct srcp
 	diag->at.file = arena_strdup(&d->arena, at.file);
 	d->n_errors += severity == DIAG_ERROR;
 	return diag;
+}
+
+struct diag *diags_add(struct diags *d, enum diag_severity severity, struct srcpos at,
+                       const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	struct diag *diag = add(d, severity, at, fmt, args);
+
+	va_end(args);
+	return diag;
+}
+
+void diags_error(struct diags *d, struct srcpos at, const char *hint, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	struct diag *diag = add(d, DIAG_ERROR, at, fmt, args);
+
+	va_end(args);
+	if (hint != NULL)
+		diag_hint(d, diag, "%s", hint);
 }
 
 void diag_hint(struct diags *d, struct diag *diag, const char *fmt, ...)

@@ -58,6 +58,10 @@ void diags_add_source(struct diags *d, const char *file, const char *text, size_
 struct diag *diags_add(struct diags *d, enum diag_severity severity, struct srcpos at,
                        const char *fmt, ...) PRINTF_LIKE(4, 5);
 
+/* Adds an error with a hint (NULL = none). */
+void diags_error(struct diags *d, struct srcpos at, const char *hint, const char *fmt, ...)
+	PRINTF_LIKE(4, 5);
+
 /* Sets the hint / the rule name of a problem. */
 void diag_hint(struct diags *d, struct diag *diag, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void diag_rule(struct diags *d, struct diag *diag, const char *rule);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "k8s/fleet/pins.h"
 #include "k8s/monitoring/monitoring.h"
 #include "k8s/object/eks_registry.h"
 #include "k8s/object/workload.h"
@@ -219,9 +220,9 @@ static const char *about_cluster(const struct fleet *fleet, struct arena *a)
 		"    --stack-name Karpenter-%s --capabilities CAPABILITY_NAMED_IAM%s\n"
 		"then Karpenter itself:\n"
 		"  helm upgrade --install karpenter "
-		"oci://public.ecr.aws/karpenter/karpenter \\\n    %s",
+		"oci://%s \\\n    %s",
 		fleet->cluster_name, cluster_wants_efa_group(fleet) ? vpc : "",
-		chart_settings(fleet, a));
+		pins[PIN_KARPENTER_V1].repository, chart_settings(fleet, a));
 }
 
 static void render_cluster(const struct fleet *fleet, struct k8s_output *out)

@@ -18,14 +18,8 @@ static void render_namespace(const struct fleet *fleet, struct k8s_output *out)
 	cJSON *account =
 		k8s_add(out, "v1", "ServiceAccount", fleet->namespace, fleet->service_account);
 
-	if (fleet->cluster->access == ACCESS_IRSA && job->role != NULL) {
-		cJSON *metadata = cJSON_GetObjectItemCaseSensitive(account, "metadata");
-		cJSON *annotations = cJSON_GetObjectItemCaseSensitive(metadata, "annotations");
-
-		if (annotations == NULL)
-			annotations = json_add_object(metadata, "annotations");
-		json_add_string(annotations, "eks.amazonaws.com/role-arn", job->role);
-	}
+	if (fleet->cluster->access == ACCESS_IRSA && job->role != NULL)
+		k8s_annotate(account, "eks.amazonaws.com/role-arn", job->role);
 	json_add_bool(account, "automountServiceAccountToken", false);
 }
 

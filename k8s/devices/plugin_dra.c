@@ -5,10 +5,9 @@
  */
 #include "base/attr.h"
 #include "k8s/devices/devices.h"
+#include "k8s/fleet/pins.h"
 #include "k8s/object/workload.h"
 
-/* Chart 0.5.0 of kubernetes-sigs/dra-driver-nvidia-gpu, read 2026-11-21. */
-static const char image[] = "registry.k8s.io/dra-driver-nvidia/dra-driver-nvidia-gpu:v0.5.0";
 static const char name[] = "nvidia-dra-driver";
 
 #define PLUGINS          "/var/lib/kubelet/plugins"
@@ -68,7 +67,7 @@ static void add_environment(struct workload *w)
 	workload_env(w, "NVIDIA_VISIBLE_DEVICES", "void");
 	workload_env(w, "NVIDIA_MIG_CONFIG_DEVICES", "all");
 	workload_env(w, "CDI_ROOT", CDI);
-	workload_env(w, "IMAGE_NAME", image);
+	workload_env(w, "IMAGE_NAME", pins[PIN_NVIDIA_DRA].image);
 	workload_env(w, "KUBELET_REGISTRAR_DIRECTORY_PATH", PLUGINS_REGISTRY);
 	workload_env(w, "KUBELET_PLUGINS_DIRECTORY_PATH", PLUGINS);
 	workload_env_field(w, "NODE_NAME", "spec.nodeName");
@@ -80,7 +79,7 @@ static void render_driver(const struct fleet *fleet, struct k8s_output *out)
 	struct workload_opts opts = {.namespace = DEVICES_NAMESPACE,
 	                             .name = name,
 	                             .account = name,
-	                             .image = image,
+	                             .image = pins[PIN_NVIDIA_DRA].image,
 	                             .priority = PRIORITY_NODE};
 	struct workload w;
 

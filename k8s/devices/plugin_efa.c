@@ -3,11 +3,10 @@
  * taint of ours, which is the usual reason why a tainted node shows no EFA.
  */
 #include "k8s/devices/devices.h"
+#include "k8s/fleet/pins.h"
 #include "k8s/object/eks_registry.h"
 #include "k8s/object/workload.h"
 
-/* Chart v0.5.30 of aws/eks-charts, read 2026-11-21. */
-static const char tag[] = "eks/aws-efa-k8s-device-plugin:v0.5.20";
 static const char name[] = "aws-efa-k8s-device-plugin";
 
 static bool wanted(const struct fleet_target *target)
@@ -17,8 +16,9 @@ static bool wanted(const struct fleet_target *target)
 
 void render_efa_plugin(const struct fleet *fleet, struct k8s_output *out)
 {
-	const char *image = arena_printf(&out->arena, "%s/%s",
-	                                 eks_registry(fleet->cluster->region, &out->arena), tag);
+	const char *registry = eks_registry(fleet->cluster->region, &out->arena);
+	const char *image =
+		arena_printf(&out->arena, "%s/%s", registry, pins[PIN_EFA_PLUGIN].image);
 	struct workload_opts opts = {.namespace = DEVICES_NAMESPACE,
 	                             .name = name,
 	                             .image = image,

@@ -3,10 +3,9 @@
  */
 #include "base/attr.h"
 #include "k8s/devices/devices.h"
+#include "k8s/fleet/pins.h"
 #include "k8s/object/workload.h"
 
-/* The version that eksctl 0.230 ships, read 2026-11-21. */
-static const char image[] = "public.ecr.aws/neuron/neuron-device-plugin:2.23.30.0";
 static const char name[] = "neuron-device-plugin";
 
 static const struct rbac_rule rules[] = {
@@ -26,7 +25,7 @@ void render_neuron_plugin(const struct fleet *fleet, struct k8s_output *out)
 	struct workload_opts opts = {.namespace = DEVICES_NAMESPACE,
 	                             .name = name,
 	                             .account = name,
-	                             .image = image,
+	                             .image = pins[PIN_NEURON_PLUGIN].image,
 	                             .priority = PRIORITY_NODE};
 	struct workload w;
 

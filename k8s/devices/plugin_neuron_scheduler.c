@@ -5,10 +5,10 @@
  */
 #include "base/attr.h"
 #include "k8s/devices/devices.h"
+#include "k8s/fleet/pins.h"
 #include "k8s/object/emit.h"
 #include "k8s/object/workload.h"
 
-static const char extension_image[] = "public.ecr.aws/neuron/neuron-scheduler:2.22.4.0";
 static const char extension[] = "neuron-scheduler";
 static const char scheduler[] = NEURON_SCHEDULER;
 enum { EXTENSION_PORT = 12345 };
@@ -26,7 +26,7 @@ static void render_extension(struct k8s_output *out)
 	struct workload_opts opts = {.namespace = DEVICES_NAMESPACE,
 	                             .name = extension,
 	                             .account = extension,
-	                             .image = extension_image,
+	                             .image = pins[PIN_NEURON_SCHEDULER].image,
 	                             .priority = PRIORITY_CLUSTER,
 	                             .replicas = 1};
 	struct workload w;
@@ -102,8 +102,8 @@ static void render_rights(struct k8s_output *out)
 void render_neuron_scheduler(const struct fleet *fleet, struct k8s_output *out)
 {
 	/* A scheduler must not be newer than its API server: the first patch of the same minor. */
-	const char *image =
-		arena_printf(&out->arena, "registry.k8s.io/kube-scheduler:v%s.0", fleet->version);
+	const char *image = arena_printf(&out->arena, "%s:v%s.0",
+	                                 pins[PIN_KUBE_SCHEDULER].repository, fleet->version);
 	struct workload_opts opts = {.namespace = DEVICES_NAMESPACE,
 	                             .name = scheduler,
 	                             .account = scheduler,

@@ -3,10 +3,10 @@
  * other node it would restart for ever.
  */
 #include "k8s/devices/devices.h"
+#include "k8s/fleet/pins.h"
 #include "k8s/object/workload.h"
 
 /* The image has amd64 and arm64. Newest release read in its repository on 2026-11-21. */
-static const char image[] = "nvcr.io/nvidia/k8s-device-plugin:v0.20.0";
 static const char name[] = "nvidia-device-plugin";
 
 static bool wanted(const struct fleet_target *target)
@@ -18,7 +18,7 @@ void render_nvidia_plugin(const struct fleet *fleet, struct k8s_output *out)
 {
 	struct workload_opts opts = {.namespace = DEVICES_NAMESPACE,
 	                             .name = name,
-	                             .image = image,
+	                             .image = pins[PIN_NVIDIA_PLUGIN].image,
 	                             .priority = PRIORITY_NODE};
 	struct workload w;
 

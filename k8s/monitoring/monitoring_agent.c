@@ -3,12 +3,11 @@
  * Container Insights with enhanced observability, without the add-on's operator and exporters.
  */
 #include "base/attr.h"
+#include "k8s/fleet/pins.h"
 #include "k8s/monitoring/monitoring.h"
 #include "k8s/object/eks_registry.h"
 #include "k8s/object/workload.h"
-#include "k8s/storage/storage.h"
 
-static const char image[] = "public.ecr.aws/cloudwatch-agent/cloudwatch-agent:1.300072.0b1766";
 static const char name[] = INSIGHTS_ACCOUNT;
 
 static const struct rbac_rule rules[] = {
@@ -58,10 +57,10 @@ static void render_rights(const struct fleet *fleet, struct k8s_output *out)
 	k8s_add(out, "v1", "Namespace", NULL, INSIGHTS_NAMESPACE);
 	account = k8s_service_account(out, INSIGHTS_NAMESPACE, name);
 	if (fleet->cluster->access == ACCESS_IRSA && fleet->account != NULL)
-		annotate(account, "eks.amazonaws.com/role-arn",
-		         arena_printf(&out->arena, "arn:%s:iam::%s:role/" INSIGHTS_ROLE,
-		                      aws_partition(fleet->cluster->region), fleet->account,
-		                      fleet->cluster_name));
+		k8s_annotate(account, "eks.amazonaws.com/role-arn",
+		             arena_printf(&out->arena, "arn:%s:iam::%s:role/" INSIGHTS_ROLE,
+		                          aws_partition(fleet->cluster->region), fleet->account,
+		                          fleet->cluster_name));
 	k8s_cluster_role(out, name, rules, ARRAY_LEN(rules));
 	k8s_bind(out, name, name, INSIGHTS_NAMESPACE, name);
 }
@@ -71,7 +70,7 @@ void render_cloudwatch_agent(const struct fleet *fleet, struct k8s_output *out)
 	struct workload_opts opts = {.namespace = INSIGHTS_NAMESPACE,
 	                             .name = name,
 	                             .account = name,
-	                             .image = image,
+	                             .image = pins[PIN_CLOUDWATCH_AGENT].image,
 	                             .priority = PRIORITY_NODE};
 	struct workload w;
 

@@ -1,28 +1,22 @@
 /*
  * Exporters for Prometheus: NVIDIA's DCGM, AWS Neuron's monitor, and the trainer itself.
  */
+#include "k8s/fleet/pins.h"
 #include "k8s/job/job.h"
 #include "k8s/monitoring/monitoring.h"
 #include "k8s/object/workload.h"
 
 #define EXPORTERS_NAMESPACE "kube-system"
 
-static const char dcgm_image[] = "nvcr.io/nvidia/k8s/dcgm-exporter:4.6.0-4.8.3-distroless";
-static const char neuron_image[] = "public.ecr.aws/neuron/neuron-monitor:1.11.0";
 enum { DCGM_PORT = 9400, NEURON_PORT = 8000 };
 
 /* What scrapers look for that find their targets by annotations. */
 static void add_scrape(struct k8s_output *out, cJSON *object, int64_t port)
 {
-	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(object, "metadata");
-	cJSON *annotations = cJSON_GetObjectItemCaseSensitive(metadata, "annotations");
-
-	if (annotations == NULL)
-		annotations = json_add_object(metadata, "annotations");
-	json_add_string(annotations, "prometheus.io/scrape", "true");
-	json_add_string(annotations, "prometheus.io/path", "/metrics");
-	json_add_string(annotations, "prometheus.io/port",
-	                arena_printf(&out->arena, "%lld", (long long)port));
+	k8s_annotate(object, "prometheus.io/scrape", "true");
+	k8s_annotate(object, "prometheus.io/path", "/metrics");
+	k8s_annotate(object, "prometheus.io/port",
+	             arena_printf(&out->arena, "%lld", (long long)port));
 }
 
 static bool on_nvidia(const struct fleet_target *target)
@@ -51,7 +45,7 @@ void render_dcgm_exporter(const struct fleet *fleet, struct k8s_output *out)
 	static const char name[] = "dcgm-exporter";
 	struct workload_opts opts = {.namespace = EXPORTERS_NAMESPACE,
 	                             .name = name,
-	                             .image = dcgm_image,
+	                             .image = pins[PIN_DCGM_EXPORTER].image,
 	                             .priority = PRIORITY_NODE};
 	struct workload w;
 
@@ -75,7 +69,7 @@ void render_neuron_monitor(const struct fleet *fleet, struct k8s_output *out)
 	static const char name[] = "neuron-monitor";
 	struct workload_opts opts = {.namespace = EXPORTERS_NAMESPACE,
 	                             .name = name,
-	                             .image = neuron_image,
+	                             .image = pins[PIN_NEURON_MONITOR].image,
 	                             .priority = PRIORITY_NODE};
 	struct workload w;
 

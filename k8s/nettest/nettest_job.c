@@ -3,11 +3,10 @@
  * MPIJob. Its log is judged by `slipway nettest parse`.
  */
 #include "base/attr.h"
+#include "k8s/fleet/pins.h"
 #include "k8s/job/job.h"
 #include "k8s/nettest/nettest.h"
 #include "k8s/object/workload.h"
-
-#define MPI_OPERATOR "mpi-operator v0.8.0"
 
 static bool runs_on(const struct fleet_target *target)
 {
@@ -202,12 +201,12 @@ static void render_nettest(const struct fleet *fleet, struct k8s_output *out)
 		k8s_file(out, arena_printf(&out->arena, "%s.yaml", target->name),
 		         arena_printf(&out->arena,
 		                      "NCCL all-reduce between %lld x %s over %lld EFA interfaces "
-		                      "each.\nNeeds " MPI_OPERATOR
-		                      ". The launcher's log tells the result:\n"
+		                      "each.\nNeeds %s %s. The launcher's log tells the result:\n"
 		                      "  kubectl logs -n %s job/%s-nettest-launcher | "
 		                      "slipway nettest parse --target %s -",
 		                      (long long)section(fleet)->nodes, target->shape->type,
-		                      (long long)target->efa, fleet->namespace, target->job,
+		                      (long long)target->efa, pins[PIN_MPI_OPERATOR].repository,
+		                      pins[PIN_MPI_OPERATOR].version, fleet->namespace, target->job,
 		                      target->name));
 		render_test(fleet, target, out);
 	}

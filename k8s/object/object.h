@@ -103,6 +103,9 @@ void k8s_addf(cJSON *object, const char *key, const char *fmt, ...) PRINTF_LIKE(
 /* Adds every pair of the map as strings. */
 void k8s_add_map(cJSON *object, const struct strmap *map);
 
+/* metadata.annotations of an object that has metadata. */
+void k8s_annotate(cJSON *object, const char *key, const char *value);
+
 /* An array of strings under key. */
 cJSON *k8s_add_strings(cJSON *object, const char *key, const char *const *at, size_t n);
 

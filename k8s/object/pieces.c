@@ -19,6 +19,16 @@ const char *k8s_do_not_disrupt(const struct fleet *fleet)
 	                                              : "karpenter.sh/do-not-disrupt";
 }
 
+void k8s_annotate(cJSON *object, const char *key, const char *value)
+{
+	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(object, "metadata");
+	cJSON *annotations = cJSON_GetObjectItemCaseSensitive(metadata, "annotations");
+
+	if (annotations == NULL)
+		annotations = json_add_object(metadata, "annotations");
+	json_add_string(annotations, key, value);
+}
+
 static void tolerate(cJSON *tolerations, const char *key, const char *effect)
 {
 	cJSON *toleration = k8s_push_object(tolerations);

@@ -1,22 +1,6 @@
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "k8s/resolve/resolve_internal.h"
-
-void resolve_problem(struct resolver *r, struct srcpos pos, const char *hint, const char *fmt, ...)
-{
-	char text[ERR_MSG_MAX];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	struct diag *d = diags_add(r->diags, DIAG_ERROR, pos, "%s", text);
-
-	if (hint != NULL)
-		diag_hint(r->diags, d, "%s", hint);
-}
 
 /* A section that stands on another which is not there. */
 static void check_presence(struct resolver *r)

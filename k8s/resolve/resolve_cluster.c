@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "k8s/fleet/grammar.h"
+#include "k8s/fleet/pins.h"
 #include "k8s/resolve/resolve_internal.h"
 
 /* The first Karpenter that runs on a Kubernetes version (1.x as 100 + x); Karpenter's own
@@ -19,11 +20,11 @@ static const struct {
 	const char *name;
 	enum karpenter_api api;
 	int first, last; /* minors that serve it, 1.x as 100 + x */
-	const char *version;
+	enum pin_name newest;
 } apis[] = {
-	{"v1", KARPENTER_V1, 100, 999, "1.14.1"},
-	{"v1beta1", KARPENTER_V1BETA1, 32, 99, "0.37.8"},
-	{"v1alpha5", KARPENTER_V1ALPHA5, 28, 31, "0.31.5"},
+	{"v1", KARPENTER_V1, 100, 999, PIN_KARPENTER_V1},
+	{"v1beta1", KARPENTER_V1BETA1, 32, 99, PIN_KARPENTER_V1BETA1},
+	{"v1alpha5", KARPENTER_V1ALPHA5, 28, 31, PIN_KARPENTER_V1ALPHA5},
 };
 
 static bool sound(const char *text, field_check check)
@@ -49,9 +50,10 @@ static void resolve_karpenter(struct resolver *r)
 		            : strcmp(cluster->karpenter, apis[i].name) != 0)
 			continue;
 		r->fleet->karpenter = apis[i].api;
-		r->fleet->karpenter_version = version ? cluster->karpenter : apis[i].version;
+		r->fleet->karpenter_version =
+			version ? cluster->karpenter : pins[apis[i].newest].version;
 		if (!version)
-			parse_version(apis[i].version, &major, &minor);
+			parse_version(pins[apis[i].newest].version, &major, &minor);
 		r->karpenter_minor = major * 100 + minor;
 		return;
 	}

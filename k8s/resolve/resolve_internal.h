@@ -20,9 +20,8 @@ struct resolver {
 	struct diags *diags;
 };
 
-/* Adds an error with a hint (NULL = none) at pos. */
-void resolve_problem(struct resolver *r, struct srcpos pos, const char *hint, const char *fmt, ...)
-	PRINTF_LIKE(4, 5);
+/* resolve_problem(r, pos, hint, fmt, ...) adds an error with a hint (NULL = none) at pos. */
+#define resolve_problem(r, ...) diags_error((r)->diags, __VA_ARGS__)
 
 void resolve_cluster(struct resolver *r);
 void resolve_targets(struct resolver *r); /* pools, and what a pod of each asks for */

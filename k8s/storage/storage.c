@@ -3,16 +3,6 @@
  */
 #include "k8s/storage/storage.h"
 
-void annotate(cJSON *object, const char *key, const char *value)
-{
-	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(object, "metadata");
-	cJSON *annotations = cJSON_GetObjectItemCaseSensitive(metadata, "annotations");
-
-	if (annotations == NULL)
-		annotations = json_add_object(metadata, "annotations");
-	json_add_string(annotations, key, value);
-}
-
 static void render_storage(const struct fleet *fleet, struct k8s_output *out)
 {
 	const struct fsx_section *fsx = &fleet->storage->fsx;

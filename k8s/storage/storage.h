@@ -29,7 +29,4 @@ void render_fsx_association(const struct fleet *fleet, struct k8s_output *out);
 const char *prepare_name(const struct fleet *fleet, struct arena *a);
 void render_prepare(const struct fleet *fleet, struct k8s_output *out);
 
-/* metadata.annotations of an object, made when it is not there. */
-void annotate(cJSON *object, const char *key, const char *value);
-
 #endif

@@ -4,16 +4,9 @@
  */
 #include "base/attr.h"
 #include "k8s/fleet/overhead.h"
+#include "k8s/fleet/pins.h"
 #include "k8s/object/workload.h"
 #include "k8s/storage/storage.h"
-
-static const char driver_image[] = "public.ecr.aws/fsx-csi-driver/aws-fsx-csi-driver:v1.9.0";
-static const char provisioner_image[] =
-	"public.ecr.aws/csi-components/csi-provisioner:v6.2.0-eksbuild.2";
-static const char resizer_image[] = "public.ecr.aws/csi-components/csi-resizer:v2.1.0-eksbuild.3";
-static const char probe_image[] = "public.ecr.aws/csi-components/livenessprobe:v2.18.0-eksbuild.3";
-static const char registrar_image[] =
-	"public.ecr.aws/csi-components/csi-node-driver-registrar:v2.16.0-eksbuild.3";
 
 enum { CONTROLLER_HEALTH = 9910, NODE_HEALTH = 9810 };
 
@@ -40,7 +33,7 @@ static void render_rights(const struct fleet *fleet, struct k8s_output *out)
 	cJSON *account = k8s_service_account(out, FSX_NAMESPACE, FSX_CONTROLLER_ACCESS);
 
 	if (fleet->cluster->access == ACCESS_IRSA && fsx->driver_role != NULL)
-		annotate(account, "eks.amazonaws.com/role-arn", fsx->driver_role);
+		k8s_annotate(account, "eks.amazonaws.com/role-arn", fsx->driver_role);
 	k8s_cluster_role(out, FSX_CONTROLLER, controller_rules, ARRAY_LEN(controller_rules));
 	k8s_bind(out, FSX_CONTROLLER, FSX_CONTROLLER, FSX_NAMESPACE, FSX_CONTROLLER_ACCESS);
 	k8s_service_account(out, FSX_NAMESPACE, FSX_NODE_ACCESS);
@@ -59,7 +52,8 @@ static void render_registration(struct k8s_output *out)
 
 /* A container beside the driver that speaks to it through the shared socket. */
 struct sidecar {
-	const char *name, *image;
+	const char *name;
+	enum pin_name pin;
 	const char *args[5];
 };
 
@@ -72,7 +66,7 @@ static cJSON *add_sidecar(struct workload *w, const struct sidecar *sidecar, con
 	while (n < ARRAY_LEN(sidecar->args) && sidecar->args[n] != NULL)
 		n++;
 	json_add_string(container, "name", sidecar->name);
-	json_add_string(container, "image", sidecar->image);
+	json_add_string(container, "image", pins[sidecar->pin].image);
 	json_add_string(container, "imagePullPolicy", "IfNotPresent");
 	k8s_add_strings(container, "args", sidecar->args, n);
 	k8s_mount(json_add_array(container, "volumeMounts"), "socket", mount, false);
@@ -95,13 +89,13 @@ static void add_driver(struct workload *w, const char *mode, const char *socket,
 
 static const struct sidecar controller_sidecars[] = {
 	{"csi-provisioner",
-         provisioner_image,
+         PIN_CSI_PROVISIONER,
          {"--csi-address=/csi/csi.sock", "--v=2", "--timeout=5m", "--extra-create-metadata",
           "--leader-election=true"}},
 	{"csi-resizer",
-         resizer_image,
+         PIN_CSI_RESIZER,
          {"--csi-address=/csi/csi.sock", "--v=2", "--timeout=5m", "--leader-election=true"}},
-	{"liveness-probe", probe_image, {"--csi-address=/csi/csi.sock", "--health-port=9910"}},
+	{"liveness-probe", PIN_CSI_PROBE, {"--csi-address=/csi/csi.sock", "--health-port=9910"}},
 };
 
 static void add_empty_socket(struct workload *w)
@@ -119,7 +113,7 @@ static void render_controller(const struct fleet *fleet, struct k8s_output *out)
 	                             .name = FSX_CONTROLLER,
 	                             .container = "fsx-plugin",
 	                             .account = FSX_CONTROLLER_ACCESS,
-	                             .image = driver_image,
+	                             .image = pins[PIN_FSX_DRIVER].image,
 	                             .priority = PRIORITY_CLUSTER,
 	                             .replicas = 2};
 	struct workload w;
@@ -144,10 +138,10 @@ static void render_controller(const struct fleet *fleet, struct k8s_output *out)
 
 static const struct sidecar node_sidecars[] = {
 	{"node-driver-registrar",
-         registrar_image,
+         PIN_CSI_REGISTRAR,
          {"--csi-address=/csi/csi.sock", "--kubelet-registration-path=" NODE_SOCKET_DIR "/csi.sock",
           "--v=2"}},
-	{"liveness-probe", probe_image, {"--csi-address=/csi/csi.sock", "--health-port=9810"}},
+	{"liveness-probe", PIN_CSI_PROBE, {"--csi-address=/csi/csi.sock", "--health-port=9810"}},
 };
 
 static void add_host_volume(cJSON *volumes, const char *name, const char *path, const char *type)
@@ -194,7 +188,7 @@ static void render_node(struct k8s_output *out)
 	                             .name = FSX_NODE,
 	                             .container = "fsx-plugin",
 	                             .account = FSX_NODE_ACCESS,
-	                             .image = driver_image,
+	                             .image = pins[PIN_FSX_DRIVER].image,
 	                             .priority = PRIORITY_NODE};
 	struct workload w;
 

@@ -7,13 +7,10 @@
 #include <stdio.h>
 
 #include "base/attr.h"
+#include "k8s/fleet/pins.h"
 #include "k8s/job/job.h"
 #include "k8s/object/workload.h"
 #include "k8s/storage/storage.h"
-
-/* Both have amd64 and arm64. */
-static const char shell_image[] = "public.ecr.aws/docker/library/busybox:1.37.0";
-static const char copy_image[] = "public.ecr.aws/aws-cli/aws-cli:2.27.0";
 
 static const struct prepare_section *section(const struct fleet *fleet)
 {
@@ -32,7 +29,7 @@ static void add_owner(const struct fleet *fleet, cJSON *containers)
 	cJSON *command;
 
 	json_add_string(container, "name", "owner");
-	json_add_string(container, "image", shell_image);
+	json_add_string(container, "image", pins[PIN_SHELL].image);
 	json_add_string(container, "imagePullPolicy", "IfNotPresent");
 	command = json_add_array(container, "command");
 	json_push_string(command, "chown");
@@ -81,7 +78,7 @@ static const char *image_of(const struct fleet *fleet)
 
 	if (p->image != NULL)
 		return p->image;
-	return p->from != NULL ? copy_image : fleet->image;
+	return p->from != NULL ? pins[PIN_AWS_CLI].image : fleet->image;
 }
 
 static void add_preparation(const struct fleet *fleet, cJSON *pod, cJSON *volumes)
@@ -118,7 +115,7 @@ static const char *account_of(const struct fleet *fleet, struct k8s_output *out)
 	cJSON *account = k8s_service_account(out, fleet->namespace, name);
 
 	if (fleet->cluster->access == ACCESS_IRSA)
-		annotate(account, "eks.amazonaws.com/role-arn", p->service_account_role);
+		k8s_annotate(account, "eks.amazonaws.com/role-arn", p->service_account_role);
 	json_add_bool(account, "automountServiceAccountToken", false);
 	return name;
 }
