@@ -68,6 +68,7 @@ struct fleet_failover {
 };
 
 struct pipeline;
+struct scheduler;
 
 struct fleet {
 	const char *name; /* the spec's */
@@ -75,6 +76,7 @@ struct fleet {
 	const struct cluster_section *cluster;
 	const struct storage_section *storage; /* storage->fsx.set: there is a file system */
 	const struct job_section *job;         /* job->set */
+	const struct scheduler *scheduler;     /* of the job: k8s/job/scheduler.h */
 	const struct monitoring_section *monitoring;
 	struct fleet_target *targets; /* by falling weight, then name */
 	size_t n_targets;

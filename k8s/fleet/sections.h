@@ -222,8 +222,6 @@ struct storage_section {
 	struct fsx_section fsx;
 };
 
-enum job_scheduler { SCHEDULER_VOLCANO, SCHEDULER_JOB, SCHEDULER_JOBSET, SCHEDULER_MPI };
-
 struct nettest_section {
 	bool set;
 	struct srcpos at;
@@ -237,7 +235,7 @@ struct job_section {
 	bool set;
 	int64_t nodes; /* pods, default 1 */
 	struct srcpos nodes_at;
-	enum job_scheduler scheduler;
+	unsigned scheduler; /* row of schedulers[]: k8s/job/scheduler.h */
 	struct srcpos scheduler_at;
 	const char *queue; /* Volcano queue, default "default" ... */
 	struct srcpos queue_at;

@@ -1,5 +1,5 @@
 /*
- * The parts of 60-jobs: the pod that every kind of job shares, and one renderer per kind.
+ * The parts of 60-jobs: the pod that every kind of job shares (k8s/job/scheduler.h has the kinds).
  * For k8s/job*.c, k8s/nettest/nettest_job.c and k8s/storage*.c only.
  *
  * What the trainer is told, whatever the kind:
@@ -72,16 +72,7 @@ void job_network_env(const struct fleet_target *target, const char *master, cJSO
 void job_note_nodes(const struct fleet *fleet, const struct fleet_target *target,
                     struct k8s_output *out, const cJSON *object, const char *key);
 
-/* ---- kinds ---- */
-
-void render_volcano_job(const struct fleet *fleet, const struct fleet_target *target,
-                        struct k8s_output *out);
-void render_indexed_job(const struct fleet *fleet, const struct fleet_target *target,
-                        struct k8s_output *out);
-void render_jobset(const struct fleet *fleet, const struct fleet_target *target,
-                   struct k8s_output *out);
-void render_mpi_job(const struct fleet *fleet, const struct fleet_target *target,
-                    struct k8s_output *out);
+/* ---- what kinds of job share ---- */
 
 /* The spec of an indexed batch/v1 Job of the target's pods: plain, or inside a JobSet. */
 struct indexed_opts {

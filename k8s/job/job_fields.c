@@ -3,15 +3,7 @@
  */
 #include "k8s/fleet/fields.h"
 #include "k8s/fleet/grammar.h"
-
-static void decode_scheduler(struct fields_context *c, const struct yaml_node *node, void *member)
-{
-	static const char *const names[] = {"volcano", "job", "jobset", "mpi"};
-	int choice = decode_choice(c, node, "job.scheduler", names, ARRAY_LEN(names));
-
-	if (choice >= 0)
-		*(enum job_scheduler *)member = (enum job_scheduler)choice;
-}
+#include "k8s/job/scheduler.h"
 
 static const struct field nettest_rows[] = {
 	FIELD_INT(struct nettest_section, nodes, "nodes", "Nodes of the test.", .min = 2,
@@ -43,11 +35,10 @@ static void check_job(struct fields_context *c UNUSED, const struct yaml_node *n
 static const struct field rows[] = {
 	NUMBER_AT(struct job_section, nodes, "nodes", "Pods of the job, each on a node of its own.",
                   .min = 1, .max = 1000, .fallback = 1, .fallback_doc = "1"),
-	CUSTOM_AT(struct job_section, scheduler, decode_scheduler,
-                  "{\"type\":\"string\",\"enum\":[\"volcano\",\"job\",\"jobset\",\"mpi\"]}",
-                  "volcano, job, jobset or mpi", "scheduler",
-                  "The kind of job: Volcano's, a plain indexed Job, a JobSet or an MPIJob.",
-                  .fallback_doc = "volcano"),
+	FIELD_CHOICE(struct job_section, scheduler, &scheduler_choices, "scheduler",
+                     "The kind of job: Volcano's, a plain indexed Job, a JobSet or an MPIJob.",
+                     .pos_offset = offsetof(struct job_section, scheduler_at),
+                     .fallback = SCHEDULER_VOLCANO),
 	TEXT_AT(struct job_section, queue, "queue", "Volcano's queue.", .check = check_dns_label,
                 .fallback_doc = "default"),
 	FIELD_BOOL(struct job_section, create_queue, "create_queue",

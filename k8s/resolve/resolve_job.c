@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "k8s/job/scheduler.h"
 #include "k8s/resolve/resolve_internal.h"
 
 static struct srcpos or_at(struct srcpos pos, struct srcpos otherwise)
@@ -40,7 +41,7 @@ static void check_queue(struct resolver *r)
 {
 	const struct job_section *job = &r->sections->job;
 
-	if (job->queue_at.file != NULL && job->scheduler != SCHEDULER_VOLCANO)
+	if (job->queue_at.file != NULL && !r->fleet->scheduler->queues)
 		resolve_problem(r, job->queue_at, "write scheduler: volcano, or leave it out",
 		                "job.queue: only Volcano has queues");
 	else if (strcmp(job->queue, "default") != 0 && !job->has_create_queue)
@@ -66,12 +67,7 @@ static size_t digits(int64_t n)
 /* Pods are named after the job: JOB-worker-INDEX, JOB-workers-0-INDEX-xxxxx, ... */
 static void check_names(struct resolver *r)
 {
-	static const size_t longest[] = {
-		[SCHEDULER_VOLCANO] = sizeof("-worker-") - 1,
-		[SCHEDULER_JOB] = sizeof("-") - 1 + sizeof("-xxxxx") - 1,
-		[SCHEDULER_JOBSET] = sizeof("-workers-0-") - 1 + sizeof("-xxxxx") - 1,
-		[SCHEDULER_MPI] = sizeof("-launcher-xxxxx") - 1,
-	};
+	const size_t suffix = strlen(r->fleet->scheduler->pod_suffix);
 	const struct job_section *job = &r->sections->job;
 
 	if (r->fleet->name[0] >= '0' && r->fleet->name[0] <= '9')
@@ -80,7 +76,7 @@ static void check_names(struct resolver *r)
 			"name: services are named after it, and may not start with a digit");
 	for (size_t i = 0; strlen(r->fleet->name) <= NAME_MAX_LEN && i < r->fleet->n_targets; i++) {
 		const struct fleet_target *t = &r->fleet->targets[i];
-		size_t len = strlen(t->job) + longest[job->scheduler] + digits(t->nodes);
+		size_t len = strlen(t->job) + suffix + digits(t->nodes);
 
 		if (len > 63) {
 			resolve_problem(r, or_at(r->name_at, job->at), "choose a shorter name",
@@ -94,9 +90,7 @@ static void check_names(struct resolver *r)
 
 static void check_target(struct resolver *r, const struct fleet_target *t)
 {
-	const struct job_section *job = &r->sections->job;
-
-	if (t->gang_needs_scheduler && job->scheduler == SCHEDULER_VOLCANO)
+	if (t->gang_needs_scheduler && r->fleet->scheduler->places_pods)
 		resolve_problem(r, or_at(t->section->devices_at, t->section->at),
 		                "take whole nodes, one device, or scheduler: job",
 		                "fleet.%s.devices: %lld of %lld Neuron devices need the Neuron "
@@ -146,6 +140,7 @@ void resolve_job(struct resolver *r)
 	struct fleet *fleet = r->fleet;
 
 	fleet->service_account = job->service_account != NULL ? job->service_account : fleet->name;
+	fleet->scheduler = &schedulers[job->scheduler];
 	fleet->queue = job->queue;
 	check_dra(r);
 	if (!job->set)
@@ -154,7 +149,7 @@ void resolve_job(struct resolver *r)
 	if (job->queue != NULL)
 		check_queue(r);
 	check_names(r);
-	if (job->scheduler == SCHEDULER_MPI && job->command.n == 0)
+	if (fleet->scheduler->needs_command && job->command.n == 0)
 		resolve_problem(r, or_at(job->scheduler_at, job->at),
 		                "set job.command: mpirun does not start an image's entrypoint",
 		                "job.scheduler: an MPIJob needs the program that mpirun starts");

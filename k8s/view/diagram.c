@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "k8s/job/scheduler.h"
 #include "k8s/view/svg.h"
 
 /* The page: job at the left, targets in the middle, storage at the right. */
@@ -150,13 +151,6 @@ static void draw_target(const struct fleet *fleet, size_t i, struct strbuf *sb)
 
 /* ---- the job ---- */
 
-static const char *const schedulers[] = {
-	[SCHEDULER_VOLCANO] = "Volcano Job, all pods or none",
-	[SCHEDULER_JOB] = "indexed Job",
-	[SCHEDULER_JOBSET] = "JobSet",
-	[SCHEDULER_MPI] = "MPIJob",
-};
-
 static void draw_arrows(const struct fleet *fleet, int y, struct strbuf *sb)
 {
 	AUTO(strbuf) struct strbuf d = STRBUF_INIT(128);
@@ -180,7 +174,7 @@ static void draw_job(const struct fleet *fleet, struct strbuf *sb)
 	svg_rect(sb, &box, 8, "#ffffff", INK);
 	svg_text(sb, x, TOP + 28, room, &head, "one job");
 	svg_text(sb, x, TOP + 52, room, &plain, slash != NULL ? slash + 1 : fleet->image);
-	svg_text(sb, x, TOP + 74, room, &plain, schedulers[job->scheduler]);
+	svg_text(sb, x, TOP + 74, room, &plain, fleet->scheduler->caption);
 	svg_textf(sb, x, TOP + 98, room, &soft, "%lld restart%s, %lld s to checkpoint",
 	          (long long)job->retries, job->retries == 1 ? "" : "s",
 	          (long long)job->grace_seconds);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "k8s/job/scheduler.h"
+
 /* Columns of the text; continuation lines stand under the first. */
 enum { LABEL_WIDTH = 12, TEXT_WIDTH = 88 };
 
@@ -131,17 +133,10 @@ static void explain_pod(const struct fleet *fleet, const struct fleet_target *t,
 static void explain_job(const struct fleet *fleet, const struct fleet_target *t, struct strbuf *sb,
                         struct strbuf *line)
 {
-	static const char *const kinds[] = {
-		[SCHEDULER_VOLCANO] = "Volcano job, started as a whole",
-		[SCHEDULER_JOB] = "indexed Job",
-		[SCHEDULER_JOBSET] = "JobSet",
-		[SCHEDULER_MPI] = "MPIJob",
-	};
-
 	if (!fleet->job->set)
 		return;
 	strbuf_addf(line, "%s: %s of %lld pod%s with %lld process%s each; image %s.", t->job,
-	            kinds[fleet->job->scheduler], (long long)t->nodes, t->nodes == 1 ? "" : "s",
+	            fleet->scheduler->title, (long long)t->nodes, t->nodes == 1 ? "" : "s",
 	            (long long)t->processes, t->processes == 1 ? "" : "es", fleet->image);
 	row(sb, "job", line);
 	strbuf_addf(line, "After SIGTERM a pod has %lld seconds; the job is tried again %lld times",
