@@ -6,6 +6,7 @@
 #include "builder/cli/command.h"
 #include "builder/cli/image_check.h"
 #include "k8s/view/explain.h"
+#include "karpenter/catalogue/catalogue.h"
 
 static const struct option options[] = {
 	TEXT_OPTION("file", 'f', file, "FILE", "The spec", .fallback = "slipway.yaml",
@@ -63,8 +64,6 @@ static int cmd_explain_run(struct cli *cli, struct err *err)
 	return 0;
 }
 
-static const char *const target_choices[] = {"trn1", "trn2", "p4d", "p5", "g5", "g6", "g5g", NULL};
-
 const struct command cmd_explain = {
 	.name = "explain",
 	.summary = "Tell in words what a target gets, and why",
@@ -77,6 +76,6 @@ const struct command cmd_explain = {
 	.options = options,
 	.n_options = ARRAY_LEN(options),
 	.max_args = 1,
-	.arg_choices = target_choices,
+	.arg_choices = fleet_target_names,
 	.run = cmd_explain_run,
 };

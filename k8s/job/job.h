@@ -17,7 +17,7 @@
 extern const struct k8s_renderer scheduler_renderer;
 extern const struct k8s_renderer jobs_renderer;
 
-enum { MASTER_PORT = 29500, NEURON_ROOT_PORT = 63423 };
+enum { MASTER_PORT = 29500 };
 
 /* Exit status of a wrong command line or configuration: trying again would not help. */
 enum { TRAINER_EXIT_USAGE = 2 };
@@ -65,7 +65,7 @@ void job_resources(const struct fleet *fleet, const struct fleet_target *target,
 /* The resource claim that job_resources names, where devices come by claims. */
 void job_claim(const struct fleet_target *target, struct k8s_output *out, cJSON *pod_spec);
 
-/* What libfabric and the collectives need over EFA, and Neuron's runtime. */
+/* What libfabric and the collectives need over EFA, and the accelerator's runtime. */
 void job_network_env(const struct fleet_target *target, const char *master, cJSON *env);
 
 /* A remark at `key`: which line of the spec set the number of nodes, the job's or the target's. */

@@ -93,9 +93,10 @@ static void check_target(struct resolver *r, const struct fleet_target *t)
 	if (t->gang_needs_scheduler && r->fleet->scheduler->places_pods)
 		resolve_problem(r, or_at(t->section->devices_at, t->section->at),
 		                "take whole nodes, one device, or scheduler: job",
-		                "fleet.%s.devices: %lld of %lld Neuron devices need the Neuron "
+		                "fleet.%s.devices: %lld of %lld %s devices need the %s "
 		                "scheduler, which cannot stand beside Volcano's",
-		                t->name, (long long)t->devices, (long long)t->shape->devices);
+		                t->name, (long long)t->devices, (long long)t->shape->devices,
+		                t->accelerator->maker, t->accelerator->maker);
 	if (t->cpu_milli < 500 || t->memory_mib < 1024)
 		resolve_problem(r, t->section->at,
 		                "list larger instances, or keep less in cluster.reserve",
@@ -113,7 +114,7 @@ static void check_nettest(struct resolver *r)
 	for (size_t i = 0; i < r->fleet->n_targets; i++) {
 		const struct fleet_target *t = &r->fleet->targets[i];
 
-		if (t->shape->efa > 0 && t->accelerator == ACCELERATOR_NVIDIA && t->whole_node)
+		if (t->shape->efa > 0 && t->accelerator->nccl && t->whole_node)
 			return;
 	}
 	resolve_problem(r, test->at, "leave it out, or add p4d or a g5 of 8xlarge and more",
@@ -127,7 +128,7 @@ static void check_dra(struct resolver *r)
 	if (cluster->devices != DEVICES_DRA || r->fleet->n_targets == 0)
 		return;
 	for (size_t i = 0; i < r->fleet->n_targets; i++)
-		if (r->fleet->targets[i].accelerator == ACCELERATOR_NVIDIA)
+		if (r->fleet->targets[i].accelerator->device_class != NULL)
 			return;
 	resolve_problem(r, cluster->devices_at, "write devices: plugin",
 	                "cluster.devices: no target of this fleet has a driver for resource "
@@ -160,14 +161,12 @@ void resolve_job(struct resolver *r)
 
 /* ---- monitoring ---- */
 
-static bool any_target(const struct resolver *r, enum accelerator accelerator)
+static bool any_target(const struct resolver *r, size_t kind)
 {
-	for (size_t i = 0; i < FLEET_TARGETS; i++) {
-		bool neuron = strncmp(fleet_target_names[i], "trn", 3) == 0;
-
-		if (r->sections->fleet.has[i] && neuron == (accelerator == ACCELERATOR_NEURON))
+	for (size_t i = 0; i < FLEET_TARGETS; i++)
+		if (r->sections->fleet.has[i] &&
+		    accelerator_of(fleet_target_names[i]) == &accelerators[kind])
 			return true;
-	}
 	return false;
 }
 
@@ -175,16 +174,15 @@ void resolve_monitoring(struct resolver *r)
 {
 	const struct monitoring_section *m = &r->sections->monitoring;
 
-	r->fleet->own_dcgm = m->gpu && !m->container_insights;
-	r->fleet->own_neuron_monitor = m->neuron && !m->container_insights;
+	for (size_t i = 0; i < ACCELERATORS; i++)
+		r->fleet->own_exporter[i] = m->exporter[i] && !m->container_insights;
 	if (!m->set || !r->sections->fleet.set)
 		return;
-	if (m->gpu && !any_target(r, ACCELERATOR_NVIDIA))
-		resolve_problem(r, m->gpu_at, "leave it out",
-		                "monitoring.gpu: no target has NVIDIA devices");
-	if (m->neuron && !any_target(r, ACCELERATOR_NEURON))
-		resolve_problem(r, m->neuron_at, "leave it out",
-		                "monitoring.neuron: no target has Neuron devices");
+	for (size_t i = 0; i < ACCELERATORS; i++)
+		if (m->exporter[i] && !any_target(r, i))
+			resolve_problem(r, m->exporter_at[i], "leave it out",
+			                "monitoring.%s: no target has %s devices",
+			                accelerators[i].exporter_key, accelerators[i].maker);
 	if (m->alarms.set && !m->container_insights)
 		resolve_problem(
 			r, m->alarms.at, "write container_insights: true",

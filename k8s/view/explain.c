@@ -83,10 +83,11 @@ static void explain_nodes(const struct fleet *fleet, const struct fleet_target *
 	            t->ami_alias != NULL         ? t->ami_alias
 	            : t->section->ami.id != NULL ? t->section->ami.id
 	                                         : t->section->ami.ssm);
-	strbuf_addf(line, ", linux/%s%s.", t->arch,
-	            t->ami_alias == NULL                   ? ", an image of your own"
-	            : t->accelerator == ACCELERATOR_NEURON ? " with the Neuron driver"
-	                                                   : " with NVIDIA's driver");
+	strbuf_addf(line, ", linux/%s", t->arch);
+	if (t->ami_alias == NULL)
+		strbuf_adds(line, ", an image of your own.");
+	else
+		strbuf_addf(line, " with %s.", t->accelerator->driver);
 	row(sb, "image", line);
 }
 
@@ -172,7 +173,7 @@ void explain_target(const struct fleet *fleet, const struct fleet_target *t, str
 {
 	AUTO(strbuf) struct strbuf line = STRBUF_INIT(0);
 
-	strbuf_addf(sb, "%s: %s\n", t->name, accelerator_title(t->accelerator));
+	strbuf_addf(sb, "%s: %s\n", t->name, t->accelerator->title);
 	explain_nodes(fleet, t, sb, &line);
 	explain_pod(fleet, t, sb, &line);
 	explain_job(fleet, t, sb, &line);
