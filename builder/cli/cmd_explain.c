@@ -6,6 +6,7 @@
 #include "builder/cli/command.h"
 #include "builder/cli/spec_option.h"
 #include "k8s/view/explain.h"
+#include "karpenter/catalogue/catalogue.h"
 
 struct explain_options {
 	struct spec_options spec;
@@ -66,8 +67,6 @@ static int cmd_explain_run(struct cli *cli, struct err *err)
 	return 0;
 }
 
-static const char *const target_choices[] = {"trn1", "trn2", "p4d", "p5", "g5", "g6", "g5g", NULL};
-
 const struct command cmd_explain = {
 	.name = "explain",
 	.summary = "Tell in words what a target gets, and why",
@@ -79,6 +78,6 @@ const struct command cmd_explain = {
 		    "slipway explain --output json\tThe figures, for a program\n",
 	.options = OPTION_TABLE(struct explain_options, options),
 	.max_args = 1,
-	.arg_choices = target_choices,
+	.arg_choices = fleet_target_names,
 	.run = cmd_explain_run,
 };

@@ -164,7 +164,7 @@ int stage_apply(struct kubectl *k, const struct stage *stage, const struct apply
 	return 0;
 }
 
-/* "a,b,c": the resources of kind_rows that the cluster knows. */
+/* "a,b,c": the resources of our kinds that the cluster knows. */
 static void add_resources(const cJSON *resources, struct strbuf *sb)
 {
 	for (const cJSON *item = resources->child; item != NULL; item = item->next)

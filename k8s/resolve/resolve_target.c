@@ -73,7 +73,7 @@ static bool resolve_instances(struct resolver *r, struct fleet_target *t)
 	t->shape = list[0];
 	t->accelerator = t->shape->accelerator;
 	t->arch = t->shape->arch;
-	t->resource = accelerator_resource(t->accelerator);
+	t->resource = t->accelerator->resource;
 	return true;
 }
 
@@ -93,10 +93,8 @@ static void resolve_devices(struct resolver *r, struct fleet_target *t)
 	}
 	t->whole_node = t->devices == t->shape->devices;
 	t->gang_needs_scheduler =
-		t->accelerator == ACCELERATOR_NEURON && !t->whole_node && t->devices > 1;
-	t->processes = t->accelerator == ACCELERATOR_NEURON
-	                       ? t->devices * (t->shape->neuron_cores / t->shape->devices)
-	                       : t->devices;
+		t->accelerator->part_scheduler != NULL && !t->whole_node && t->devices > 1;
+	t->processes = t->devices * instance_processes(t->shape);
 	for (size_t i = 0; i < t->n_instances; i++)
 		if (t->instances[i]->devices < t->devices && s->instances.n == t->n_instances)
 			diag_hint(r->diags,
