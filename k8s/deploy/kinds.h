@@ -1,6 +1,6 @@
 /*
- * The kinds of objects that slipway renders: how kubectl calls them, which operator brings them,
- * and in which order they go away. A constant table.
+ * The kinds of objects that slipway renders: what kubectl calls them, which operator installs them,
+ * and in which order they are deleted. A constant table.
  */
 #ifndef SLIPWAY_K8S_DEPLOY_KINDS_H
 #define SLIPWAY_K8S_DEPLOY_KINDS_H
@@ -16,7 +16,7 @@ struct operator_row {
 	const char *install; /* the command, without secrets */
 };
 
-/* When an object goes away; lower goes first. What is awaited stands in undeploy.c. */
+/* When an object goes away; lower goes first. What is awaited is in undeploy.c. */
 enum leave_order {
 	LEAVE_JOB,
 	LEAVE_CLAIM,
