@@ -1,5 +1,5 @@
 /*
- * The end of a deploy: the job finds its place, and a person is told how.
+ * The end of a deploy: the job is placed on a target, and each attempt is reported.
  */
 #ifndef SLIPWAY_BUILDER_CLI_DEPLOY_JOB_H
 #define SLIPWAY_BUILDER_CLI_DEPLOY_JOB_H

@@ -12,7 +12,7 @@ struct deploy_options {
 	const char *job, *image_digest;
 	const char *dry_run; /* "client", "server" or NULL */
 	bool diff, force_conflicts;
-	/* How the job finds its place. */
+	/* How the job is placed. */
 	bool keep_trying, no_failover, wait, no_wait, in_cluster, job_only;
 	const char *interval; /* "500ms", "5s", "2m" */
 	struct remote_options remote;

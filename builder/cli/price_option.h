@@ -1,5 +1,5 @@
 /*
- * --prices FILE, for the commands that tell what things cost.
+ * --prices FILE, for the commands that show what things cost.
  */
 #ifndef SLIPWAY_BUILDER_CLI_PRICE_OPTION_H
 #define SLIPWAY_BUILDER_CLI_PRICE_OPTION_H

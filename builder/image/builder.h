@@ -1,6 +1,6 @@
 /*
- * The image builder's own parts; nobody outside builds with them. build.c fills the slots and packs
- * them, documents.c writes what names the blobs.
+ * The image builder's own parts, not for use outside. build.c fills the slots and packs them,
+ * documents.c writes what names the blobs.
  */
 #ifndef SLIPWAY_BUILDER_IMAGE_BUILDER_H
 #define SLIPWAY_BUILDER_IMAGE_BUILDER_H

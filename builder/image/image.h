@@ -1,6 +1,6 @@
 /*
- * Opens whatever a reference on the command line or in the spec names: registry, layout or archive,
- * as a store with a root descriptor. Owns the connections behind it.
+ * Opens what a reference on the command line or in the spec names, a registry, a layout or an
+ * archive, as a store with a root descriptor. Owns the connections behind it.
  */
 #ifndef SLIPWAY_BUILDER_IMAGE_IMAGE_H
 #define SLIPWAY_BUILDER_IMAGE_IMAGE_H

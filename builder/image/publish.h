@@ -1,5 +1,5 @@
 /*
- * What comes of a build: names in the layout, an archive, and the record of what was built.
+ * The results of a build: names in the layout, an archive, and the record of what was built.
  */
 #ifndef SLIPWAY_BUILDER_IMAGE_PUBLISH_H
 #define SLIPWAY_BUILDER_IMAGE_PUBLISH_H

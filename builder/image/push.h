@@ -25,8 +25,8 @@ int image_push(const struct remote *remote, struct layout *layout, const struct 
                const struct image_target *t, struct push_result *ret_result,
                struct err *err) MUST_USE;
 
-/* What is to be asked of ECR before the first byte goes to `registry`, the target's: it may create
- * the repository, or refuse to move a tag (ERR_CONFLICT). Nothing for other registries. */
+/* What to ask of ECR before the first byte goes to `registry`, the target's: it may create the
+ * repository, or refuse to move a tag (ERR_CONFLICT). Nothing for other registries. */
 int image_push_preflight(const struct remote *remote, const struct image_target *t,
                          const struct descriptor *root, struct registry *registry,
                          struct err *err) MUST_USE;

@@ -5,7 +5,7 @@
 
 #include "base/attr.h"
 
-/* May this live object be ours? ERR_CONFLICT tells whose it is. */
+/* May this live object be ours? ERR_CONFLICT says whose it is. */
 static int check_owner(const cJSON *live, const char *owner, struct err *err)
 {
 	const char *holder = object_label(live, OWNER_LABEL);

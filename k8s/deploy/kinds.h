@@ -1,6 +1,6 @@
 /*
- * The kinds of objects that slipway renders: how kubectl calls them, which operator brings them,
- * and in which order they go away. A constant table.
+ * The kinds of objects that slipway renders: what kubectl calls them, which operator installs them,
+ * and in which order they are deleted. A constant table.
  */
 #ifndef SLIPWAY_K8S_DEPLOY_KINDS_H
 #define SLIPWAY_K8S_DEPLOY_KINDS_H

@@ -7,7 +7,7 @@
 
 #include "k8s/fleet/model.h"
 
-/* The nodes' DaemonSets, but for those of an accelerator, which stand in its row, and what each asks
+/* The nodes' DaemonSets but an accelerator's, which stand in its row, and what each asks
  * for: what pods do not get. `wanted` says for which target it runs; the renderers take their
  * requests from here, so that the sums are true. */
 struct overhead {

@@ -1,8 +1,8 @@
 /*
  * The instance catalogue: every figure about an EC2 instance type that slipway uses, one row per
  * size; whose accelerators there are, one row per maker; and the fleet targets that sizes belong
- * to. Everybody asks the row: `target->accelerator->resource`. What it does not do: prices,
- * availability by zone (ask EC2), types without accelerator.
+ * to. Everybody asks the row: `target->accelerator->resource`. Not in it: prices, availability by
+ * zone (ask EC2), types without an accelerator.
  *
  * Source: the tables of Karpenter's AWS provider 1.14 (types, devices, interfaces, and the
  * allocatable figures that it computes for AL2023 with its default reserves and 7.5 % of memory
@@ -122,8 +122,8 @@ struct instance_filter {
 };
 bool instance_matches(const struct instance *i, const struct instance_filter *filter);
 
-/* Appends the rows that match as a table with a head, or as a JSON array; both tell 0 rows apart by
- * their return value: how many matched. */
+/* Appends the rows that match as a table with a head, or as a JSON array; both return how many
+ * matched. */
 size_t instances_text(const struct instance_filter *filter, struct strbuf *sb);
 size_t instances_json(const struct instance_filter *filter, cJSON *array);
 
