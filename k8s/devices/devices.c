@@ -5,25 +5,12 @@
 
 #include "base/attr.h"
 
-struct device_row {
-	enum accelerator_kind kind;
-	void (*render_plugin)(const struct fleet *fleet, struct k8s_output *out);
-	/* For part_scheduler and device_class of its row in the catalogue; NULL = without. */
-	void (*render_scheduler)(const struct fleet *fleet, struct k8s_output *out);
-	void (*render_claims)(const struct fleet *fleet, struct k8s_output *out);
-};
+extern const struct accelerator_parts nvidia_parts, neuron_parts;
 
-/* Every accelerator has a plugin. */
-#define DEVICE(kind_, plugin, ...)                                                                 \
-	{                                                                                          \
-		.kind = ACCELERATOR_##kind_, .render_plugin = (plugin), __VA_ARGS__                \
-	}
-static const struct device_row device_rows[] = {
-	DEVICE(NVIDIA, render_nvidia_plugin, .render_claims = render_nvidia_dra),
-	DEVICE(NEURON, render_neuron_plugin, .render_scheduler = render_neuron_scheduler),
-};
-_Static_assert(ARRAY_LEN(device_rows) == ACCELERATORS,
-               "device_rows: one row per enum accelerator_kind");
+/* In the enum's order. */
+const struct accelerator_parts *const accelerator_parts[] = {&nvidia_parts, &neuron_parts};
+_Static_assert(ARRAY_LEN(accelerator_parts) == ACCELERATORS,
+               "accelerator_parts: one row per enum accelerator_kind");
 
 /* ---- which pools need which part ---- */
 
@@ -38,11 +25,11 @@ static bool by_scheduler(const struct fleet *fleet UNUSED, const struct fleet_ta
 }
 
 /* Needs a target with this accelerator such a part? */
-static bool wanted(const struct fleet *fleet, const struct device_row *row,
+static bool wanted(const struct fleet *fleet, const struct accelerator_parts *parts,
                    bool (*needs)(const struct fleet *fleet, const struct fleet_target *t))
 {
 	for (size_t i = 0; i < fleet->n_targets; i++)
-		if (fleet->targets[i].accelerator->kind == row->kind &&
+		if (fleet->targets[i].accelerator->kind == parts->kind &&
 		    needs(fleet, &fleet->targets[i]))
 			return true;
 	return false;
@@ -50,17 +37,17 @@ static bool wanted(const struct fleet *fleet, const struct device_row *row,
 
 static void render_devices(const struct fleet *fleet, struct k8s_output *out)
 {
-	for (size_t i = 0; i < ARRAY_LEN(device_rows); i++)
-		if (wanted(fleet, &device_rows[i], by_plugin))
-			device_rows[i].render_plugin(fleet, out);
-	for (size_t i = 0; i < ARRAY_LEN(device_rows); i++)
-		if (wanted(fleet, &device_rows[i], by_scheduler))
-			device_rows[i].render_scheduler(fleet, out);
+	for (size_t i = 0; i < ACCELERATORS; i++)
+		if (wanted(fleet, accelerator_parts[i], by_plugin))
+			accelerator_parts[i]->render_plugin(fleet, out);
+	for (size_t i = 0; i < ACCELERATORS; i++)
+		if (wanted(fleet, accelerator_parts[i], by_scheduler))
+			accelerator_parts[i]->render_scheduler(fleet, out);
 	if (fleet->has_efa)
 		render_efa_plugin(fleet, out);
-	for (size_t i = 0; i < ARRAY_LEN(device_rows); i++)
-		if (wanted(fleet, &device_rows[i], fleet_target_uses_dra))
-			device_rows[i].render_claims(fleet, out);
+	for (size_t i = 0; i < ACCELERATORS; i++)
+		if (wanted(fleet, accelerator_parts[i], fleet_target_uses_dra))
+			accelerator_parts[i]->render_claims(fleet, out);
 }
 
 const struct k8s_renderer devices_renderer = {

@@ -4,7 +4,7 @@
  * with A100s of 80 and of 40 GB gets a prioritized list, in the order of its instances.
  */
 #include "base/attr.h"
-#include "k8s/devices/devices.h"
+#include "k8s/devices/nvidia.h"
 #include "k8s/fleet/pins.h"
 #include "k8s/object/workload.h"
 

@@ -2,7 +2,7 @@
  * AWS Neuron's device plugin and its rights.
  */
 #include "base/attr.h"
-#include "k8s/devices/devices.h"
+#include "k8s/devices/neuron.h"
 #include "k8s/fleet/pins.h"
 #include "k8s/object/workload.h"
 
@@ -18,7 +18,7 @@ static bool wanted(const struct fleet_target *target)
 	return target->accelerator->kind == ACCELERATOR_NEURON;
 }
 
-void render_neuron_plugin(const struct fleet *fleet, struct k8s_output *out)
+static void render_plugin(const struct fleet *fleet, struct k8s_output *out)
 {
 	const struct node_daemon *plugin = &accelerators[ACCELERATOR_NEURON].plugin;
 	const char *name = plugin->name;
@@ -44,3 +44,6 @@ void render_neuron_plugin(const struct fleet *fleet, struct k8s_output *out)
 	workload_host_path(&w, "device-plugins", KUBELET_PLUGINS, NULL);
 	workload_host_path(&w, "infa-map", "/run", NULL);
 }
+
+const struct accelerator_parts neuron_parts = ACCELERATOR_PARTS(
+	NEURON, render_plugin, render_neuron_exporter, .render_scheduler = render_neuron_scheduler);

@@ -4,7 +4,7 @@
  * extension, and such pods name it in schedulerName.
  */
 #include "base/attr.h"
-#include "k8s/devices/devices.h"
+#include "k8s/devices/neuron.h"
 #include "k8s/fleet/pins.h"
 #include "k8s/object/emit.h"
 #include "k8s/object/workload.h"

@@ -2,7 +2,7 @@
  * NVIDIA's device plugin, for x86 and Arm nodes alike. It runs on the NVIDIA pools only: on any
  * other node it would restart for ever.
  */
-#include "k8s/devices/devices.h"
+#include "k8s/devices/nvidia.h"
 #include "k8s/fleet/pins.h"
 #include "k8s/object/workload.h"
 
@@ -12,7 +12,7 @@ static bool wanted(const struct fleet_target *target)
 	return target->accelerator->kind == ACCELERATOR_NVIDIA && !target->brings_plugin;
 }
 
-void render_nvidia_plugin(const struct fleet *fleet, struct k8s_output *out)
+static void render_plugin(const struct fleet *fleet, struct k8s_output *out)
 {
 	const struct node_daemon *plugin = &accelerators[ACCELERATOR_NVIDIA].plugin;
 	struct workload_opts opts = {.namespace = DEVICES_NAMESPACE,
@@ -31,3 +31,6 @@ void render_nvidia_plugin(const struct fleet *fleet, struct k8s_output *out)
 	k8s_daemon_resources(w.container, plugin);
 	workload_host_path(&w, "device-plugins", KUBELET_PLUGINS, "Directory");
 }
+
+const struct accelerator_parts nvidia_parts = ACCELERATOR_PARTS(
+	NVIDIA, render_plugin, render_nvidia_exporter, .render_claims = render_nvidia_dra);

@@ -5,7 +5,7 @@
  */
 #include "k8s/monitoring/monitoring.h"
 
-#include "base/attr.h"
+#include "k8s/devices/devices.h"
 
 bool insights_as(const struct fleet *fleet, enum insights_mode mode)
 {
@@ -22,14 +22,6 @@ static bool with_trainer(const struct fleet *fleet)
 	return fleet->monitoring->trainer && fleet->job->set && fleet->job->metrics_port > 0;
 }
 
-static const struct {
-	enum accelerator_kind kind;
-	void (*render)(const struct fleet *fleet, struct k8s_output *out);
-} exporters[] = {
-	{ACCELERATOR_NVIDIA, render_dcgm_exporter},
-	{ACCELERATOR_NEURON, render_neuron_monitor},
-};
-
 /* The plain agent brings no exporters. */
 static bool with_exporter(const struct fleet *fleet, enum accelerator_kind kind)
 {
@@ -42,9 +34,9 @@ static void render_monitoring(const struct fleet *fleet, struct k8s_output *out)
 {
 	if (with_agent(fleet))
 		render_cloudwatch_agent(fleet, out);
-	for (size_t i = 0; i < ARRAY_LEN(exporters); i++)
-		if (with_exporter(fleet, exporters[i].kind))
-			exporters[i].render(fleet, out);
+	for (size_t i = 0; i < ACCELERATORS; i++)
+		if (with_exporter(fleet, accelerator_parts[i]->kind))
+			accelerator_parts[i]->render_exporter(fleet, out);
 	if (with_trainer(fleet))
 		render_trainer_metrics(fleet, out);
 	if (fleet->monitoring->alarms.set)

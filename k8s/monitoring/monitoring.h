@@ -20,8 +20,6 @@ extern const struct field_table monitoring_fields;
 bool insights_as(const struct fleet *fleet, enum insights_mode mode);
 
 void render_cloudwatch_agent(const struct fleet *fleet, struct k8s_output *out);
-void render_dcgm_exporter(const struct fleet *fleet, struct k8s_output *out);
-void render_neuron_monitor(const struct fleet *fleet, struct k8s_output *out);
 void render_trainer_metrics(const struct fleet *fleet, struct k8s_output *out);
 void render_alarms(const struct fleet *fleet, struct k8s_output *out);
 

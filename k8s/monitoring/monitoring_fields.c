@@ -29,6 +29,12 @@ static const struct field_table alarms_fields =
                     "CloudWatch alarms for accelerators that cost and do nothing.", .has_pos = true,
                     .pos_offset = offsetof(struct alarms_section, at));
 
+/* A key per kind of accelerator: does the fleet bring its own exporter? */
+#define EXPORTER_FIELD(kind, key_, doc_)                                                           \
+	FIELD_BOOL(struct monitoring_section, exporter[ACCELERATOR_##kind], key_, doc_,            \
+	           .pos_offset =                                                                   \
+	                   offsetof(struct monitoring_section, exporter_at[ACCELERATOR_##kind])),
+
 static const struct field rows[] = {
 	FIELD_BOOL(struct monitoring_section, container_insights, "container_insights",
                    "CloudWatch Container Insights with accelerator metrics.",
@@ -36,14 +42,9 @@ static const struct field rows[] = {
 	FIELD_CHOICE(struct monitoring_section, insights, &insights_modes, "insights",
                      "Container Insights by the managed add-on, or by rendered manifests.",
                      .fallback = INSIGHTS_ADDON),
-	FIELD_BOOL(struct monitoring_section, exporter[ACCELERATOR_NVIDIA], "gpu",
-                   "Metrics of NVIDIA devices; an exporter of our own without Container Insights.",
-                   .pos_offset =
-                           offsetof(struct monitoring_section, exporter_at[ACCELERATOR_NVIDIA])),
-	FIELD_BOOL(struct monitoring_section, exporter[ACCELERATOR_NEURON], "neuron",
-                   "Metrics of Neuron devices; a monitor of our own without Container Insights.",
-                   .pos_offset =
-                           offsetof(struct monitoring_section, exporter_at[ACCELERATOR_NEURON])),
+	/* clang-format off */
+	ACCELERATOR_LIST(EXPORTER_FIELD)
+	/* clang-format on */
 	FIELD_BOOL(struct monitoring_section, trainer, "trainer",
                    "Let Prometheus find the trainer's own metrics.", .fallback = 1),
 	FIELD_OBJECT(struct monitoring_section, alarms, struct alarms_section, &alarms_fields,

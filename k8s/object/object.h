@@ -106,6 +106,9 @@ void k8s_add_map(cJSON *object, const struct strmap *map);
 /* metadata.annotations of an object that has metadata. */
 void k8s_annotate(cJSON *object, const char *key, const char *value);
 
+/* The annotations by which Prometheus' scrapers find /metrics at a port of the object. */
+void k8s_scrape(struct k8s_output *out, cJSON *object, int64_t port);
+
 /* An array of strings under key. */
 cJSON *k8s_add_strings(cJSON *object, const char *key, const char *const *at, size_t n);
 

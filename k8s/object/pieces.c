@@ -89,3 +89,11 @@ void k8s_restricted(cJSON *container)
 	json_add_bool(context, "readOnlyRootFilesystem", true);
 	json_push_string(json_add_array(json_add_object(context, "capabilities"), "drop"), "ALL");
 }
+
+void k8s_scrape(struct k8s_output *out, cJSON *object, int64_t port)
+{
+	k8s_annotate(object, "prometheus.io/scrape", "true");
+	k8s_annotate(object, "prometheus.io/path", "/metrics");
+	k8s_annotate(object, "prometheus.io/port",
+	             arena_printf(&out->arena, "%lld", (long long)port));
+}

@@ -119,15 +119,21 @@ static void check_nettest(struct resolver *r)
 static void check_dra(struct resolver *r)
 {
 	const struct cluster_section *cluster = &r->sections->cluster;
+	const char *why = NULL;
 
-	if (cluster->devices != DEVICES_DRA || r->fleet->n_targets == 0)
+	if (cluster->devices != DEVICES_DRA)
 		return;
-	for (size_t i = 0; i < r->fleet->n_targets; i++)
+	for (size_t i = 0; i < r->fleet->n_targets; i++) {
 		if (r->fleet->targets[i].accelerator->device_class != NULL)
 			return;
+		why = r->fleet->targets[i].accelerator->no_claims;
+	}
+	if (why == NULL)
+		return;
 	resolve_problem(r, cluster->devices_at, "write devices: plugin",
 	                "cluster.devices: no target of this fleet has a driver for resource "
-	                "claims: trn1 is not supported by Neuron's");
+	                "claims: %s",
+	                why);
 }
 
 void resolve_job(struct resolver *r)
@@ -176,7 +182,7 @@ void resolve_monitoring(struct resolver *r)
 		if (m->exporter[i] && !any_target(r, i))
 			resolve_problem(r, m->exporter_at[i], "leave it out",
 			                "monitoring.%s: no target has %s devices",
-			                accelerators[i].exporter_key, accelerators[i].maker);
+			                accelerator_exporter_keys[i], accelerators[i].maker);
 	if (m->alarms.set && !m->container_insights)
 		resolve_problem(
 			r, m->alarms.at, "write container_insights: true",

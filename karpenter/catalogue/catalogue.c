@@ -26,18 +26,22 @@ const struct accelerator accelerators[] = {
                     "nvidia-device-plugin", 50, 100, .node_label = "nvidia.com/gpu.present",
                     .in_bottlerocket = true, .device_class = "gpu.nvidia.com", .nccl = true,
                     .env = {{"NCCL_SOCKET_IFNAME", "^docker,lo,veth", true}},
-                    .exporter = {"dcgm-exporter", 250, 256}, .exporter_key = "gpu",
-                    .idle_alarm = "IdleNvidia", .idle_metric = "pod_gpu_utilization"),
+                    .exporter = {"dcgm-exporter", 250, 256}, .idle_alarm = "IdleNvidia",
+                    .idle_metric = "pod_gpu_utilization"),
 	ACCELERATOR(NEURON, "AWS Neuron", "Neuron", "the Neuron driver", "aws.amazon.com/neuron",
                     "#c2570c", "neuron-device-plugin", 50, 100, .part_scheduler = "slipway-neuron",
+                    .no_claims = "trn1 is not supported by Neuron's",
                     .env = {{"CCOM_SOCKET_IFNAME", "eth0", true},
                             {"NEURON_RT_RESET_CORES", "1", false}},
                     .root_env = "NEURON_RT_ROOT_COMM_ID", .root_port = 63423,
-                    .exporter = {"neuron-monitor", 250, 256}, .exporter_key = "neuron",
-                    .idle_alarm = "IdleNeuron", .idle_metric = "pod_neuroncore_utilization"),
+                    .exporter = {"neuron-monitor", 250, 256}, .idle_alarm = "IdleNeuron",
+                    .idle_metric = "pod_neuroncore_utilization"),
 };
 _Static_assert(ARRAY_LEN(accelerators) == ACCELERATORS,
                "accelerators: one row per enum accelerator_kind");
+
+#define EXPORTER_KEY(id, key, doc) key,
+const char *const accelerator_exporter_keys[] = {ACCELERATOR_LIST(EXPORTER_KEY)};
 
 /* ---- instances ---- */
 

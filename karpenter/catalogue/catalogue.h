@@ -37,8 +37,16 @@ enum fleet_target_id { FLEET_TARGET_LIST(FLEET_TARGET_ENUMERATOR) FLEET_TARGETS 
 
 extern const char *const fleet_target_names[]; /* FLEET_TARGETS of them, then NULL */
 
-/* Whose device it is. */
-enum accelerator_kind { ACCELERATOR_NVIDIA, ACCELERATOR_NEURON, ACCELERATORS };
+/* Whose device it is: enumerator, the key of its own exporter in the section monitoring, and that
+ * key's description. */
+#define ACCELERATOR_LIST(ROW)                                                                      \
+	ROW(NVIDIA, "gpu",                                                                         \
+	    "Metrics of NVIDIA devices; an exporter of our own without Container Insights.")       \
+	ROW(NEURON, "neuron",                                                                      \
+	    "Metrics of Neuron devices; a monitor of our own without Container Insights.")
+
+#define ACCELERATOR_ENUMERATOR(id, key, doc) ACCELERATOR_##id,
+enum accelerator_kind { ACCELERATOR_LIST(ACCELERATOR_ENUMERATOR) ACCELERATORS };
 
 /* A DaemonSet on every node of a kind, and what it asks for there. */
 struct node_daemon {
@@ -65,6 +73,7 @@ struct accelerator {
 	const char *node_label;   /* on its nodes, with the value true */
 	bool in_bottlerocket;     /* Bottlerocket's image runs the plugin itself */
 	const char *device_class; /* of whole devices, where claims may be made for them (DRA) */
+	const char *no_claims;    /* why not, where they may not: "trn1 is not supported by ..." */
 	/* schedulerName of pods with several but not all devices of a node: these must be
 	 * neighbours, and the stock scheduler only counts. */
 	const char *part_scheduler;
@@ -74,12 +83,13 @@ struct accelerator {
 	const char *root_env;
 	int root_port;
 	struct node_daemon exporter; /* of its metrics */
-	const char *exporter_key;    /* in the section monitoring: "gpu" */
 	const char *idle_alarm;      /* "IdleNvidia": logical name in CloudFormation */
 	const char *idle_metric;     /* of Container Insights: utilisation of a pod's devices */
 };
 
-extern const struct accelerator accelerators[]; /* ACCELERATORS rows, by enum accelerator_kind */
+/* ACCELERATORS rows, by enum accelerator_kind; the keys of ACCELERATOR_LIST in the same order. */
+extern const struct accelerator accelerators[];
+extern const char *const accelerator_exporter_keys[];
 
 struct instance {
 	const char *type;   /* "trn1.32xlarge" */

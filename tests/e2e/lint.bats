@@ -261,3 +261,17 @@ reports() {
 	reports "trainer/ops/planted.c:3: struct arena" names
 	[[ $output == *"base/arena.h:"*": struct arena"* ]]
 }
+
+@test "lint: an enumerator without its row, and a row without a member, do not compile" {
+	cd "$ROOT"
+	tests/lint/tables
+}
+
+@test "lint: a table that could be forgotten is found" {
+	scratch base builder k8s karpenter pipeline trainer
+	tests/lint/tables schedulers rules
+	sed -i '/^_Static_assert(ARRAY_LEN(schedulers)/d' k8s/job/scheduler.c
+	sed -i '/^_Static_assert(ARRAY_LEN(rules)/,/;$/d' builder/check/rules.c
+	reports "schedulers: an enumerator more before SCHEDULERS in k8s/job/scheduler.h, and k8s/job/scheduler.c compiles" tables
+	[[ $output == *"rules: an enumerator more before RULES"* ]]
+}

@@ -460,8 +460,11 @@ static void catalogue(void)
 	CHECK(fleet_target_names[FLEET_TARGETS] == NULL);
 	for (size_t i = 0; i < ACCELERATORS; i++) {
 		CHECK_INT(accelerators[i].kind, i);
-		CHECK((accelerators[i].exporter.name == NULL) ==
-		      (accelerators[i].exporter_key == NULL));
+		CHECK(accelerators[i].exporter.name != NULL);
+		CHECK(accelerator_exporter_keys[i] != NULL);
+		/* Either claims may be made for its devices, or the row says why not. */
+		CHECK((accelerators[i].device_class == NULL) ==
+		      (accelerators[i].no_claims != NULL));
 		CHECK((accelerators[i].idle_alarm == NULL) ==
 		      (accelerators[i].idle_metric == NULL));
 	}
