@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#pragma GCC poison strcpy strcat sprintf vsprintf strtok gets atoi atol localtime gmtime system popen
+#pragma GCC poison strcpy strcat sprintf vsprintf strtok gets
+#pragma GCC poison atoi atol localtime gmtime system popen
 
 #endif

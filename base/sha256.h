@@ -1,7 +1,7 @@
 /*
  * SHA-256 (FIPS 180-4) without a foreign library, for slipway-trainer, whose checkpoints carry the
- * digests of their files. The builder uses OpenSSL's through base/crypto/digest.h, which is several times
- * faster.
+ * digests of their files. The builder uses OpenSSL's through base/crypto/digest.h, which is several
+ * times faster.
  */
 #ifndef SLIPWAY_BASE_SHA256_H
 #define SLIPWAY_BASE_SHA256_H

@@ -8,24 +8,24 @@ cJSON *template_resource(cJSON *resources, const char *name, const char *type)
 	return json_add_object(resource, "Properties");
 }
 
-static cJSON *place(cJSON *to, const char *key)
+static cJSON *new_object(cJSON *to, const char *key)
 {
 	return key != NULL ? json_add_object(to, key) : k8s_push_object(to);
 }
 
 void template_ref(cJSON *to, const char *key, const char *name)
 {
-	json_add_string(place(to, key), "Ref", name);
+	json_add_string(new_object(to, key), "Ref", name);
 }
 
 void template_sub(cJSON *to, const char *key, const char *text)
 {
-	json_add_string(place(to, key), "Fn::Sub", text);
+	json_add_string(new_object(to, key), "Fn::Sub", text);
 }
 
 void template_arn(cJSON *to, const char *key, const char *name)
 {
-	cJSON *list = json_add_array(place(to, key), "Fn::GetAtt");
+	cJSON *list = json_add_array(new_object(to, key), "Fn::GetAtt");
 
 	json_push_string(list, name);
 	json_push_string(list, "Arn");

@@ -1,6 +1,6 @@
 /*
  * The pipeline as documents: CloudFormation, buildspecs, a GitHub Actions workflow. Each reads the
- * model only and cannot fail; k8s/object/render.h's render_pipeline writes them all.
+ * model only and cannot fail; pipeline_renderer writes them all.
  */
 #ifndef SLIPWAY_PIPELINE_RENDER_H
 #define SLIPWAY_PIPELINE_RENDER_H

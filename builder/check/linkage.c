@@ -1,6 +1,6 @@
 /*
- * The dynamic loader's walk (ld.so(8)) inside an image. What builder/layer/source/closure.c does on the
- * build machine, done again on what will really be on the node.
+ * The dynamic loader's walk (ld.so(8)) inside an image. What builder/layer/source/closure.c does
+ * on the build machine, done again on what will really be on the node.
  */
 #include <string.h>
 

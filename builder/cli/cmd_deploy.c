@@ -10,6 +10,7 @@
 #include "builder/cli/deploy_job.h"
 #include "builder/cli/image_ref.h"
 #include "builder/cli/renderers.h"
+#include "k8s/cluster/cluster.h"
 #include "k8s/view/explain.h"
 
 static const char *const dry_run_choices[] = {"client", "server", NULL};
@@ -117,17 +118,6 @@ static int open_pinned(struct deploy *d, struct err *err)
 
 /* ---- whose job ---- */
 
-/* The target whose job is in the cluster, or NULL. */
-static const struct fleet_target *present(const struct fleet *fleet, const cJSON *owned)
-{
-	for (size_t i = 0; i < fleet->n_targets; i++)
-		for (const cJSON *item = owned != NULL ? owned->child : NULL; item != NULL;
-		     item = item->next)
-			if (is_job_of(item, &fleet->targets[i]))
-				return &fleet->targets[i];
-	return NULL;
-}
-
 /* By weight; "" in a fleet without targets. */
 static const char *first_target(const struct fleet *fleet)
 {
@@ -137,7 +127,7 @@ static const char *first_target(const struct fleet *fleet)
 static int choose_target(struct deploy *d, struct err *err)
 {
 	const struct fleet *fleet = &d->cluster.spec->fleet;
-	const struct fleet_target *there = present(fleet, d->owned);
+	const struct fleet_target *there = job_find_target(d->owned, fleet);
 	const char *wanted = d->cli->options.job;
 
 	d->target = there != NULL ? there->name : first_target(fleet);
@@ -219,16 +209,18 @@ static bool planned(const struct deploy *d, const cJSON *object)
 	return false;
 }
 
-/* Data and what the network test left are not deploy's to remove. */
+/* Data, and what deploy does not apply itself (the network test), are not its own to remove. */
 static bool prunable(const struct deploy *d, const cJSON *object)
 {
-	const char *component = object_label(object, "app.kubernetes.io/component");
+	const char *component = object_component(object);
+	const struct k8s_renderer *row =
+		component != NULL ? k8s_renderer_find(&renderers, component) : NULL;
 	enum leave_order leave = kind_of(object)->leave;
 
 	if (leave == LEAVE_CLAIM || leave == LEAVE_VOLUME || leave == LEAVE_NAMESPACE ||
 	    is_deploys_own(object))
 		return false;
-	if (component == NULL || strcmp(component, "nettest") == 0)
+	if (component == NULL || (row != NULL && !row->deployed))
 		return false;
 	return !planned(d, object);
 }
@@ -288,22 +280,17 @@ static int take_lease(struct deploy *d, struct err *err)
 	return lease_take(&d->lease, 0, err);
 }
 
-static bool is_job_stage(const struct stage *stage)
-{
-	return strcmp(stage->name, "jobs") == 0;
-}
-
 static int apply_one(struct deploy *d, const struct stage *stage, struct err *err)
 {
 	struct kubectl *k = &d->lease.base;
 	struct apply_counts counts;
 
-	if (strcmp(stage->name, "namespace") != 0 && take_lease(d, err) != 0)
+	if (strcmp(stage->name, namespace_renderer.name) != 0 && take_lease(d, err) != 0)
 		return -1;
 	if (stage_apply(k, stage, &d->cluster.opts, &counts, err) != 0)
 		return -1;
 	tell_stage(d, stage, &counts);
-	if (!d->cluster.opts.dry_run && !is_job_stage(stage) &&
+	if (!d->cluster.opts.dry_run && !stage_has_job(stage) &&
 	    stage_await(k, stage, &d->cluster.opts, err) != 0)
 		return err_wrap(err, "stage %s", stage->name);
 	return 0;
@@ -342,7 +329,7 @@ static int apply_all(struct deploy *d, struct err *err)
 	for (size_t i = 0; i < d->stages.n; i++) {
 		const struct stage *stage = &d->stages.at[i];
 
-		if (is_job_stage(stage) && !d->cluster.opts.dry_run)
+		if (stage_has_job(stage) && !d->cluster.opts.dry_run)
 			job = stage;
 		else if (apply_one(d, stage, err) != 0)
 			return -1;
@@ -380,7 +367,7 @@ static void keep_job_stage(struct stage_list *list)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < list->n; i++)
-		if (is_job_stage(&list->at[i]))
+		if (stage_has_job(&list->at[i]))
 			list->at[kept++] = list->at[i];
 		else
 			cJSON_Delete(list->at[i].items);

@@ -49,6 +49,7 @@ static enum exit_status verdict_of(const struct status *s)
 	case JOB_WAITING:
 		return EXIT_WAITING;
 	case JOB_ABSENT:
+	case JOB_PHASES:
 		break;
 	}
 	for (size_t i = 0; i < s->n_stages; i++)

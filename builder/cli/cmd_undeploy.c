@@ -80,7 +80,7 @@ static size_t tell_going(struct cli *cli, const cJSON *owned, const struct undep
 {
 	size_t n = 0;
 
-	for (int rank = LEAVE_JOB; rank <= LEAVE_NAMESPACE; rank++)
+	for (int rank = 0; rank < LEAVE_ORDERS; rank++)
 		for (const cJSON *o = owned->child; o != NULL; o = o->next) {
 			if ((int)kind_of(o)->leave != rank || !undeploy_takes(o, opts))
 				continue;

@@ -7,6 +7,10 @@
 #include "builder/oci/manifest.h"
 #include "builder/oci/ref.h"
 #include "builder/spec/spec_internal.h"
+#include "k8s/cluster/cluster.h"
+#include "k8s/job/job.h"
+#include "k8s/monitoring/monitoring.h"
+#include "k8s/storage/storage.h"
 
 enum { PLATFORMS_MAX = 64 };
 

@@ -10,6 +10,9 @@ extern const struct k8s_renderer cluster_renderer;
 extern const struct k8s_renderer account_renderer;
 extern const struct k8s_renderer namespace_renderer;
 
+/* The section `cluster` of slipway.yaml. */
+extern const struct field_table cluster_fields;
+
 #define KARPENTER_NAMESPACE "kube-system"
 #define KARPENTER_ACCOUNT   "karpenter"
 

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "k8s/cluster/cluster.h"
 #include "k8s/fleet/fields.h"
 #include "k8s/fleet/grammar.h"
 

@@ -5,38 +5,6 @@
 
 #include "base/attr.h"
 
-static cJSON *as_list(cJSON *items)
-{
-	cJSON *list = cJSON_CreateObject();
-
-	json_add_string(list, "apiVersion", "v1");
-	json_add_string(list, "kind", "List");
-	cJSON_AddItemReferenceToObject(list, "items", items);
-	return list;
-}
-
-static void print_items(cJSON *items, struct strbuf *sb)
-{
-	AUTO(json) cJSON *list = as_list(items);
-
-	json_print(list, sb);
-}
-
-static int look(struct kubectl *k, const char *input, cJSON **ret, struct err *err)
-{
-	static const char *const get[] = {"get", "-f",   "-", "--ignore-not-found",
-	                                  "-o",  "json", NULL};
-
-	return kubectl_list(k, get, input, ret, err);
-}
-
-static bool is_namespace(const cJSON *object)
-{
-	const char *kind = json_string(object, "kind");
-
-	return kind != NULL && strcmp(kind, "Namespace") == 0;
-}
-
 /* May this live object be ours? ERR_CONFLICT tells whose it is. */
 static int check_owner(const cJSON *live, const char *owner, struct err *err)
 {
@@ -67,7 +35,8 @@ static int select_items(const struct stage *stage, const cJSON *before, const ch
 	for (cJSON *item = stage->items->child; item != NULL; item = item->next) {
 		const cJSON *live = object_find(before, item);
 
-		if (live != NULL && is_namespace(live) && object_label(live, OWNER_LABEL) == NULL)
+		if (live != NULL && object_is(live, "Namespace") &&
+		    object_label(live, OWNER_LABEL) == NULL)
 			continue;
 		if (live != NULL && check_owner(live, owner, err) != 0)
 			return -1;
@@ -89,8 +58,8 @@ static bool same_content(const cJSON *a, const cJSON *b)
 	return cJSON_Compare(x, y, true);
 }
 
-static void count(const cJSON *sent, const cJSON *before, const cJSON *after, bool dry_run,
-                  struct apply_counts *ret)
+static void count_changes(const cJSON *sent, const cJSON *before, const cJSON *after, bool dry_run,
+                          struct apply_counts *ret)
 {
 	for (const cJSON *item = sent->child; item != NULL; item = item->next) {
 		const cJSON *old = object_find(before, item), *new = object_find(after, item);
@@ -126,15 +95,13 @@ static int send_items(struct kubectl *k, const char *input, const struct apply_o
 static int tell_partial(struct kubectl *k, const struct stage *stage, const cJSON *sent,
                         const cJSON *before, struct err *err)
 {
-	AUTO(strbuf) struct strbuf input = STRBUF_INIT(0);
 	AUTO(json) cJSON *after = NULL;
 	struct apply_counts done = {0};
 	struct err ignored = {0};
 
-	print_items(stage->items, &input);
-	if (look(k, strbuf_str(&input), &after, &ignored) != 0)
+	if (kubectl_look(k, stage->items, &after, &ignored) != 0)
 		return err_wrap(err, "stage %s, applied in part", stage->name);
-	count(sent, before, after, false, &done);
+	count_changes(sent, before, after, false, &done);
 	return err_wrap(err, "stage %s, %zu of %d objects applied", stage->name,
 	                done.created + done.changed + done.unchanged, cJSON_GetArraySize(sent));
 }
@@ -156,22 +123,21 @@ static void observe(const struct apply_opts *opts, const struct stage *stage, co
 static int apply_items(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
                        struct apply_counts *ret, struct err *err)
 {
-	AUTO(strbuf) struct strbuf all = STRBUF_INIT(0), input = STRBUF_INIT(0);
+	AUTO(strbuf) struct strbuf input = STRBUF_INIT(0);
 	AUTO(json) cJSON *before = NULL, *after = NULL, *sent = cJSON_CreateArray();
 	size_t n;
 
 	*ret = (struct apply_counts){0};
-	print_items(stage->items, &all);
-	if (look(k, strbuf_str(&all), &before, err) != 0 ||
+	if (kubectl_look(k, stage->items, &before, err) != 0 ||
 	    select_items(stage, before, opts->owner, sent, err) != 0)
 		return err_wrap(err, "stage %s", stage->name);
 	n = (size_t)cJSON_GetArraySize(sent);
 	ret->left = (size_t)cJSON_GetArraySize(stage->items) - n;
 	if (n == 0)
 		return 0;
-	print_items(sent, &input);
+	kubectl_print_list(sent, &input);
 	if (send_items(k, strbuf_str(&input), opts, &after, err) == 0) {
-		count(sent, before, after, opts->dry_run, ret);
+		count_changes(sent, before, after, opts->dry_run, ret);
 		observe(opts, stage, before, after);
 		return 0;
 	}

@@ -10,8 +10,6 @@
 #include "k8s/deploy/kubectl.h"
 #include "k8s/object/render.h"
 
-enum { STAGES_MAX = 8 };
-
 /* The objects of one concern, in the order of the renderers. */
 struct stage {
 	const char *name; /* "namespace", "karpenter", "devices", ..., "jobs" */
@@ -19,12 +17,16 @@ struct stage {
 };
 
 struct stage_list {
-	struct stage at[STAGES_MAX];
-	size_t n;
+	struct stage *at;
+	size_t n, cap;
 };
 void stage_list_done(struct stage_list *list);
 
-/* Everything for kubectl but the network test; of the jobs, that of `target` alone. Pure. */
+/* Is it the last one, that of the job? */
+bool stage_has_job(const struct stage *stage);
+
+/* What the renderers' rows say is deployed; of the jobs, that of `target` alone. The caller calls
+ * stage_list_done. Pure. */
 void stages_plan(const struct k8s_output *out, const char *target, struct stage_list *ret);
 
 struct apply_opts {

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "k8s/deploy/pod.h"
+#include "k8s/job/job.h"
 
 /* They come with the pools. */
 #define NODE_POOLS  "nodepools.karpenter.sh"
@@ -35,7 +37,8 @@ int job_pods(struct kubectl *k, const struct fleet *fleet, const struct fleet_ta
 	AUTO(strbuf) struct strbuf selector = STRBUF_INIT(1024);
 	cJSON *items, *next;
 
-	strbuf_addf(&selector, OWNER_LABEL "=%s,app.kubernetes.io/component=jobs", fleet->name);
+	strbuf_addf(&selector, OWNER_LABEL "=%s,app.kubernetes.io/component=%s", fleet->name,
+	            jobs_renderer.name);
 	const char *const args[] = {
 		"get", "pods", "-n", fleet->namespace, "-l", strbuf_str(&selector),
 		"-o",  "json", NULL};
@@ -51,56 +54,12 @@ int job_pods(struct kubectl *k, const struct fleet *fleet, const struct fleet_ta
 	return 0;
 }
 
-static const char *phase_of(const cJSON *pod)
-{
-	const char *phase = json_string(json_get(pod, "status"), "phase");
-
-	return phase != NULL ? phase : "";
-}
-
-int pod_telling(const cJSON *pod)
-{
-	static const char *const order[] = {"Pending", "Failed", "Succeeded", "Running"};
-
-	for (int i = 0; i < (int)ARRAY_LEN(order); i++)
-		if (strcmp(phase_of(pod), order[i]) == 0)
-			return i;
-	return 0;
-}
-
-const char *pod_container(const cJSON *pod)
-{
-	const cJSON *list = json_get(json_get(pod, "spec"), "containers");
-	const char *name = cJSON_IsArray(list) ? json_string(list->child, "name") : NULL;
-
-	return name != NULL && strcmp(name, "launcher") == 0 ? "launcher" : "trainer";
-}
-
-const cJSON *telling_pod(const cJSON *pods, const char *job)
-{
-	const cJSON *best = NULL;
-	bool best_launches = false;
-
-	for (const cJSON *pod = pods != NULL ? pods->child : NULL; pod != NULL; pod = pod->next) {
-		bool launches = strcmp(pod_container(pod), "launcher") == 0;
-
-		if (!launches && pod_rank(pod, job) != 0)
-			continue;
-		if (best == NULL || launches > best_launches ||
-		    (launches == best_launches && pod_telling(pod) >= pod_telling(best))) {
-			best = pod;
-			best_launches = launches;
-		}
-	}
-	return best;
-}
-
 /* ---- the log ---- */
 
 static void read_log(struct kubectl *k, const struct fleet *fleet, const char *job, struct arena *a,
                      struct snapshot *ret)
 {
-	const cJSON *pod = telling_pod(ret->pods, job);
+	const cJSON *pod = pod_of_training(ret->pods, job);
 	const char *name = pod != NULL ? object_name(pod) : NULL;
 	struct kubectl_reply reply;
 	struct err err = {0};
@@ -109,7 +68,7 @@ static void read_log(struct kubectl *k, const struct fleet *fleet, const char *j
 		ret->log_problem = "there is no pod of rank 0";
 		return;
 	}
-	if (strcmp(phase_of(pod), "Pending") == 0) {
+	if (object_says(json_get(pod, "status"), "phase", "Pending")) {
 		ret->log_problem = arena_printf(a, "pod %s has not started", name);
 		return;
 	}
@@ -133,14 +92,6 @@ static void read_log(struct kubectl *k, const struct fleet *fleet, const char *j
 
 /* ---- nodes ---- */
 
-static bool knows_claims(const cJSON *resources)
-{
-	for (const cJSON *item = resources->child; item != NULL; item = item->next)
-		if (strcmp(item->valuestring, NODE_POOLS) == 0)
-			return true;
-	return false;
-}
-
 static int read_nodes(struct kubectl *k, const struct fleet *fleet, struct snapshot *ret,
                       struct err *err)
 {
@@ -151,9 +102,12 @@ static int read_nodes(struct kubectl *k, const struct fleet *fleet, struct snaps
 		strbuf_addf(&selector, "%s%s", i > 0 ? "," : "", fleet->targets[i].pool);
 	strbuf_addc(&selector, ')');
 	const char *const args[] = {
-		"get", knows_claims(ret->resources) ? "nodes," NODE_CLAIMS : "nodes",
-		"-l",  strbuf_str(&selector),
-		"-o",  "json",
+		"get",
+		resource_is_known(ret->resources, NODE_POOLS) ? "nodes," NODE_CLAIMS : "nodes",
+		"-l",
+		strbuf_str(&selector),
+		"-o",
+		"json",
 		NULL};
 
 	if (kubectl_list(k, args, NULL, &ret->nodes, err) != 0)

@@ -28,14 +28,4 @@ int snapshot_owned(struct kubectl *k, const struct fleet *fleet, struct snapshot
 int job_pods(struct kubectl *k, const struct fleet *fleet, const struct fleet_target *target,
              cJSON **ret_pods, struct err *err) MUST_USE;
 
-/* The pod that tells how training goes: the launcher, else rank 0, the newest that started; NULL if
- * there is none. Pure. */
-const cJSON *telling_pod(const cJSON *pods, const char *job);
-
-/* How much a pod's log may tell: higher is better (Running, Succeeded, Failed, Pending). Pure. */
-int pod_telling(const cJSON *pod);
-
-/* The container that the job's program runs in: "trainer", or "launcher". Pure. */
-const char *pod_container(const cJSON *pod);
-
 #endif

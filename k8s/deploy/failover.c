@@ -62,8 +62,8 @@ static enum decision began(struct failover *f, const struct observation *o,
 }
 
 /* No pod has run: is there any hope here? */
-static enum decision place(struct failover *f, const struct observation *o,
-                           char cause[STATE_TEXT_MAX])
+static enum decision still_unstarted(struct failover *f, const struct observation *o,
+                                     char cause[STATE_TEXT_MAX])
 {
 	const struct fleet_failover *rules = f->rules;
 	int64_t coming = lasts(&f->coming_ms, o->node_coming, o->now_ms);
@@ -109,9 +109,10 @@ enum decision failover_step(struct failover *f, const struct observation *o,
 		         (long long)o->wanted);
 		return DECIDE_RUNS;
 	case JOB_WAITING:
+	case JOB_PHASES:
 		break;
 	}
-	return f->ran ? began(f, o, cause) : place(f, o, cause);
+	return f->ran ? began(f, o, cause) : still_unstarted(f, o, cause);
 }
 
 const struct fleet_target *failover_next(const struct fleet *fleet, const struct state *s)

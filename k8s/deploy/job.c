@@ -3,50 +3,129 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "k8s/deploy/pod.h"
+#include "k8s/job/job.h"
 
 const char *job_phase_name(enum job_phase phase)
 {
 	static const char *const names[] = {"absent", "pending", "running", "succeeded", "failed"};
 
+	_Static_assert(ARRAY_LEN(names) == JOB_PHASES, "names: one per enum job_phase");
 	return names[phase];
 }
 
+bool job_has_ended(enum job_phase phase)
+{
+	return phase == JOB_SUCCEEDED || phase == JOB_FAILED;
+}
+
+/* ---- which object ---- */
+
 bool is_job_of(const cJSON *object, const struct fleet_target *target)
 {
-	const char *component = object_label(object, "app.kubernetes.io/component");
 	const char *kind = json_string(object, "kind"), *name = object_name(object);
 
-	return component != NULL && strcmp(component, "jobs") == 0 && kind != NULL &&
+	return object_in(object, jobs_renderer.name) && kind != NULL &&
 	       strcmp(kind, "Service") != 0 && strcmp(kind, "ResourceClaimTemplate") != 0 &&
 	       name != NULL && strcmp(name, target->job) == 0;
 }
 
-static const struct {
-	const char *condition, *phase; /* Kubernetes', JobSet's and MPI's; Volcano's */
-	enum job_phase means;
-} ends[] = {
-	{"Complete", "Completed", JOB_SUCCEEDED}, {"Completed", NULL, JOB_SUCCEEDED},
-	{"Succeeded", NULL, JOB_SUCCEEDED},       {"Failed", "Failed", JOB_FAILED},
-	{NULL, "Terminated", JOB_FAILED},         {NULL, "Aborted", JOB_FAILED},
+const cJSON *job_find(const cJSON *objects, const struct fleet_target *target)
+{
+	const cJSON *object = object_first(objects);
+
+	while (object != NULL && !is_job_of(object, target))
+		object = object->next;
+	return object;
+}
+
+const struct fleet_target *job_find_target(const cJSON *objects, const struct fleet *fleet)
+{
+	for (size_t i = 0; i < fleet->n_targets; i++)
+		if (job_find(objects, &fleet->targets[i]) != NULL)
+			return &fleet->targets[i];
+	return NULL;
+}
+
+/* ---- its phase ---- */
+
+/* Where a word stands. */
+enum said_in {
+	IN_CONDITIONS, /* type of a condition that is True: Job, JobSet, MPIJob */
+	IN_STATE       /* status.state.phase: Volcano's Job */
 };
 
-enum job_phase job_end(const cJSON *job, const cJSON **ret_said)
+/* A word that is not here is that of a job on its way. The first row that applies counts. */
+static const struct {
+	enum said_in in;
+	const char *word;
+	enum job_phase means;
+} words[] = {
+	{IN_CONDITIONS, "Complete", JOB_SUCCEEDED},  /* Job */
+	{IN_CONDITIONS, "Completed", JOB_SUCCEEDED}, /* JobSet */
+	{IN_CONDITIONS, "Succeeded", JOB_SUCCEEDED}, /* MPIJob */
+	{IN_STATE, "Completed", JOB_SUCCEEDED},
+	{IN_CONDITIONS, "Failed", JOB_FAILED},
+	{IN_STATE, "Failed", JOB_FAILED},
+	{IN_STATE, "Terminated", JOB_FAILED},
+	{IN_STATE, "Aborted", JOB_FAILED},
+	{IN_STATE, "Terminating", JOB_FAILED},
+	{IN_STATE, "Aborting", JOB_FAILED},
+	{IN_STATE, "Running", JOB_RUNNING},
+	{IN_STATE, "Completing", JOB_RUNNING},
+};
+
+/* Kubernetes', JobSet's and MPI's only count their pods: the job runs when all of those do. */
+static enum job_phase phase_of_pods(const struct job_view *v)
+{
+	return v->pods > 0 && v->running == v->pods ? JOB_RUNNING : JOB_WAITING;
+}
+
+static void read_phase(const cJSON *job, struct job_view *v)
 {
 	const cJSON *state = json_get(json_get(job, "status"), "state");
-	const char *phase = json_string(state, "phase");
+	bool in_state = json_string(state, "phase") != NULL;
+	const cJSON *said = in_state ? state : NULL;
 
-	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
-		const cJSON *said = NULL;
-
-		if (phase != NULL && ends[i].phase != NULL && strcmp(phase, ends[i].phase) == 0)
-			said = state;
-		else if (ends[i].condition != NULL && object_holds(job, ends[i].condition))
-			said = object_condition(job, ends[i].condition);
-		if (said == NULL)
+	v->phase = in_state ? JOB_WAITING : phase_of_pods(v);
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		if (words[i].in == IN_STATE ? !object_says(state, "phase", words[i].word)
+		                            : !object_holds(job, words[i].word))
 			continue;
-		*ret_said = said;
-		return ends[i].means;
+		v->phase = words[i].means;
+		if (!in_state)
+			said = object_condition(job, words[i].word);
+		break;
 	}
-	*ret_said = NULL;
-	return JOB_WAITING;
+	v->why = json_string(said, "message");
+	v->reason = json_string(said, "reason");
+}
+
+/* ---- its pods ---- */
+
+/* Pods may be gone whose job remembers them. */
+static bool remembers_pods(const cJSON *job)
+{
+	static const char *const counters[] = {"ready",      "running",  "succeeded",  "failed",
+	                                       "retryCount", "restarts", "terminating"};
+
+	for (size_t i = 0; i < ARRAY_LEN(counters); i++)
+		if (object_number(json_get(job, "status"), counters[i]) > 0)
+			return true;
+	return false;
+}
+
+void job_read(const struct fleet_target *target, const cJSON *job, const cJSON *pods,
+              struct job_view *ret)
+{
+	*ret = (struct job_view){.phase = JOB_ABSENT, .wanted = (size_t)target->nodes};
+	if (job == NULL)
+		return;
+	ret->ran = remembers_pods(job);
+	for (const cJSON *pod = object_first(pods); pod != NULL; pod = pod->next) {
+		ret->pods++;
+		ret->running += pod_runs(pod);
+		ret->ran = ret->ran || pod_ran(pod);
+	}
+	read_phase(job, ret);
 }

@@ -1,6 +1,7 @@
 /*
- * A target's job as the cluster has it: which object it is, and how far it has come. Kubernetes'
- * Job, JobSet, the MPI operator's and Volcano's each say it in their own way. Pure.
+ * A target's job as the cluster has it: which object it is, how far it has come, and what its
+ * controller says of it. Kubernetes' Job, JobSet, the MPI operator's and Volcano's each say it in
+ * their own way; fail-over and status read them here alike. Nothing in the objects is trusted. Pure.
  */
 #ifndef SLIPWAY_K8S_DEPLOY_JOB_H
 #define SLIPWAY_K8S_DEPLOY_JOB_H
@@ -11,22 +12,39 @@
 enum job_phase {
 	JOB_ABSENT,
 	JOB_WAITING, /* not all of its pods run */
-	JOB_RUNNING, /* all do */
+	JOB_RUNNING, /* its controller says so, or all the pods that there are run */
 	JOB_SUCCEEDED,
-	JOB_FAILED
+	JOB_FAILED, /* or on its way to it, with no way back */
+	JOB_PHASES  /* their number */
 };
 
 /* "absent", "pending", "running", "succeeded", "failed" */
 const char *job_phase_name(enum job_phase phase);
 
+/* Has it succeeded or failed? */
+bool job_has_ended(enum job_phase phase);
+
+struct job_view {
+	enum job_phase phase;
+	/* What its controller says of the phase, in a sentence and in a word; NULL = nothing.
+	 * Borrowed from the job. */
+	const char *why, *reason;
+	bool ran;             /* a pod of it runs or has run, even if the pod is gone */
+	size_t pods, running; /* that are there; of those, run or have ended well */
+	size_t wanted;        /* nodes of the target, a pod each */
+};
+
+/* `job` NULL: it is not there. `pods`: an array of those of the job, NULL = not asked for. */
+void job_read(const struct fleet_target *target, const cJSON *job, const cJSON *pods,
+              struct job_view *ret);
+
 /* Is it the object that runs a target's pods: not its Service or claim template? */
 bool is_job_of(const cJSON *object, const struct fleet_target *target);
 
-/*
- * JOB_SUCCEEDED or JOB_FAILED when its controller says that it has ended, else JOB_WAITING.
- * *ret_said is then the object with `message` and `reason`: a condition, or Volcano's state; else
- * NULL.
- */
-enum job_phase job_end(const cJSON *job, const cJSON **ret_said);
+/* The target's job among objects, NULL if it is not there. */
+const cJSON *job_find(const cJSON *objects, const struct fleet_target *target);
+
+/* The first target by weight whose job is among them, NULL if there is none. */
+const struct fleet_target *job_find_target(const cJSON *objects, const struct fleet *fleet);
 
 #endif

@@ -86,6 +86,14 @@ const struct kind_row *kind_of_resource(const char *resource)
 	return NULL;
 }
 
+bool resource_is_known(const cJSON *resources, const char *resource)
+{
+	for (const cJSON *item = object_first(resources); item != NULL; item = item->next)
+		if (cJSON_IsString(item) && strcmp(item->valuestring, resource) == 0)
+			return true;
+	return false;
+}
+
 const struct operator_row *operator_of(const char *group)
 {
 	size_t len = strlen(group);
@@ -108,46 +116,6 @@ const struct operator_row *operator_for_text(const char *text)
 	return NULL;
 }
 
-const char *object_name(const cJSON *object)
-{
-	return json_string(json_get(object, "metadata"), "name");
-}
-
-const char *object_namespace(const cJSON *object)
-{
-	return json_string(json_get(object, "metadata"), "namespace");
-}
-
-const char *object_label(const cJSON *object, const char *key)
-{
-	return json_string(json_get(json_get(object, "metadata"), "labels"), key);
-}
-
-const char *object_version(const cJSON *object)
-{
-	return json_string(json_get(object, "metadata"), "resourceVersion");
-}
-
-const cJSON *object_condition(const cJSON *object, const char *type)
-{
-	const cJSON *list = json_get(json_get(object, "status"), "conditions"), *item;
-
-	for (item = cJSON_IsArray(list) ? list->child : NULL; item != NULL; item = item->next) {
-		const char *name = json_string(item, "type");
-
-		if (name != NULL && strcmp(name, type) == 0)
-			return item;
-	}
-	return NULL;
-}
-
-bool object_holds(const cJSON *object, const char *type)
-{
-	const char *status = json_string(object_condition(object, type), "status");
-
-	return status != NULL && strcmp(status, "True") == 0;
-}
-
 void deploy_metadata(cJSON *object, const char *namespace, const char *fleet, const char *suffix)
 {
 	cJSON *metadata = json_add_object(object, "metadata"), *labels;
@@ -167,9 +135,7 @@ void deploy_metadata(cJSON *object, const char *namespace, const char *fleet, co
 
 bool is_deploys_own(const cJSON *object)
 {
-	const char *component = object_label(object, "app.kubernetes.io/component");
-
-	return component != NULL && strcmp(component, DEPLOY_COMPONENT) == 0;
+	return object_in(object, DEPLOY_COMPONENT);
 }
 
 static bool same_text(const char *a, const char *b)

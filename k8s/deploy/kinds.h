@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/doc/json.h"
+#include "k8s/deploy/object_read.h"
 
 struct operator_row {
 	const char *name;    /* "Karpenter" */
@@ -25,7 +25,8 @@ enum leave_order {
 	LEAVE_NODE_CLASS,
 	LEAVE_PLUGIN,
 	LEAVE_RBAC,
-	LEAVE_NAMESPACE
+	LEAVE_NAMESPACE,
+	LEAVE_ORDERS
 };
 
 struct kind_row {
@@ -40,19 +41,12 @@ extern const size_t n_kind_rows;
 const struct kind_row *kind_of(const cJSON *object);
 const struct kind_row *kind_of_resource(const char *resource);
 
+/* Is it among the resources that the cluster knows, as stages_check_kinds read them? */
+bool resource_is_known(const cJSON *resources, const char *resource);
+
 /* The operator of an API group, or of the first group that a sentence names; NULL if none. */
 const struct operator_row *operator_of(const char *group);
 const struct operator_row *operator_for_text(const char *text);
-
-/* metadata.name, .namespace, a label, an annotation; NULL if absent. */
-const char *object_name(const cJSON *object);
-const char *object_namespace(const cJSON *object);
-const char *object_label(const cJSON *object, const char *key);
-const char *object_version(const cJSON *object); /* metadata.resourceVersion */
-
-/* The condition of that type in status.conditions, NULL if absent; is it there with status True? */
-const cJSON *object_condition(const cJSON *object, const char *type);
-bool object_holds(const cJSON *object, const char *type);
 
 #define OWNER_LABEL "slipway/owner"
 

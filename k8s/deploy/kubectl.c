@@ -156,6 +156,26 @@ int kubectl_list(struct kubectl *k, const char *const *args, const char *input, 
 	return 0;
 }
 
+void kubectl_print_list(cJSON *items, struct strbuf *sb)
+{
+	AUTO(json) cJSON *list = cJSON_CreateObject();
+
+	json_add_string(list, "apiVersion", "v1");
+	json_add_string(list, "kind", "List");
+	cJSON_AddItemReferenceToObject(list, "items", items);
+	json_print(list, sb);
+}
+
+int kubectl_look(struct kubectl *k, cJSON *items, cJSON **ret_live, struct err *err)
+{
+	static const char *const get[] = {"get", "-f",   "-", "--ignore-not-found",
+	                                  "-o",  "json", NULL};
+	AUTO(strbuf) struct strbuf input = STRBUF_INIT(0);
+
+	kubectl_print_list(items, &input);
+	return kubectl_list(k, get, strbuf_str(&input), ret_live, err);
+}
+
 /* "1.32" of {"major":"1","minor":"32+"}; -1 when it is not there. */
 static int minor_of(const cJSON *doc, const char *key)
 {

@@ -62,6 +62,12 @@ int kubectl_json(struct kubectl *k, const char *const *args, const char *input, 
 int kubectl_list(struct kubectl *k, const char *const *args, const char *input, cJSON **ret_items,
                  struct err *err) MUST_USE;
 
+/* Prints objects as one List, for kubectl's standard input. */
+void kubectl_print_list(cJSON *items, struct strbuf *sb);
+
+/* An array of those of `items` that are in the cluster, as they are there. */
+int kubectl_look(struct kubectl *k, cJSON *items, cJSON **ret_live, struct err *err) MUST_USE;
+
 /* The oldest client that knows server-side apply with all that is asked of it: 1.MINOR. */
 enum { KUBECTL_MINOR_MIN = 24 };
 

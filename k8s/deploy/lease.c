@@ -45,7 +45,7 @@ static long long start_of(long pid)
 }
 
 /* This boot of this machine and this namespace of process numbers. */
-static unsigned place(void)
+static unsigned boot_and_namespace(void)
 {
 	char text[256] = "";
 	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -67,7 +67,8 @@ void lease_identity(char out[LEASE_IDENTITY_MAX])
 	for (char *p = host; *p != '\0'; p++)
 		if (*p == '/')
 			*p = '-';
-	snprintf(out, LEASE_IDENTITY_MAX, "%s/%ld/%lld/%08x", host, pid, start_of(pid), place());
+	snprintf(out, LEASE_IDENTITY_MAX, "%s/%ld/%lld/%08x", host, pid, start_of(pid),
+	         boot_and_namespace());
 }
 
 bool lease_is_orphan(const char *identity)

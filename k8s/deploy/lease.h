@@ -1,6 +1,6 @@
 /*
  * One writer at a time: a coordination.k8s.io Lease in the fleet's namespace, taken through
- * kubectl. Who holds it may change the fleet; it is renewed by the way, before any call through
+ * kubectl. Who holds it may change the fleet; it is renewed while waiting, before any call through
  * `base` when it is due, so that whatever waits by polling keeps it. A replacement carries the
  * resourceVersion that was read, so that of two who take an expired Lease one wins.
  *

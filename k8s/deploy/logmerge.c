@@ -12,7 +12,7 @@ struct held {
 	bool cut;
 };
 
-struct source {
+struct log_queue {
 	VEC(struct held) lines;
 	size_t first, bytes; /* the oldest line that is held; bytes of all that are */
 	char *part;          /* a line whose newline has not come */
@@ -22,7 +22,7 @@ struct source {
 };
 
 struct logmerge {
-	struct source *at;
+	struct log_queue *at;
 	size_t n;
 	char *given; /* text of the line given last */
 };
@@ -41,7 +41,7 @@ void logmerge_free(struct logmerge *m)
 	if (m == NULL)
 		return;
 	for (size_t i = 0; i < m->n; i++) {
-		struct source *s = &m->at[i];
+		struct log_queue *s = &m->at[i];
 
 		for (size_t k = s->first; k < s->lines.n; k++)
 			free(s->lines.at[k].text);
@@ -59,7 +59,7 @@ bool logmerge_wants(const struct logmerge *m, size_t source)
 }
 
 /* The part is a line: its time is taken off, and a return before its end. */
-static void complete(struct source *s)
+static void complete(struct log_queue *s)
 {
 	struct held line = {.ns = s->ns, .cut = s->part_cut};
 	size_t stamp = trainlog_timestamp(s->part, s->part_len, &line.ns);
@@ -75,7 +75,7 @@ static void complete(struct source *s)
 	s->part_cut = false;
 }
 
-static void add_part(struct source *s, const char *bytes, size_t len)
+static void add_part(struct log_queue *s, const char *bytes, size_t len)
 {
 	if (s->part == NULL)
 		s->part = mem_zalloc(LOG_LINE_MAX);
@@ -89,7 +89,7 @@ static void add_part(struct source *s, const char *bytes, size_t len)
 
 void logmerge_feed(struct logmerge *m, size_t source, const char *bytes, size_t len)
 {
-	struct source *s = &m->at[source];
+	struct log_queue *s = &m->at[source];
 
 	while (len > 0) {
 		const char *newline = memchr(bytes, '\n', len);
@@ -107,7 +107,7 @@ void logmerge_feed(struct logmerge *m, size_t source, const char *bytes, size_t 
 
 void logmerge_end(struct logmerge *m, size_t source)
 {
-	struct source *s = &m->at[source];
+	struct log_queue *s = &m->at[source];
 
 	if (s->part_len > 0)
 		complete(s);
@@ -127,7 +127,7 @@ bool logmerge_holds(const struct logmerge *m)
 	return false;
 }
 
-static struct held take(struct source *s)
+static struct held queue_take(struct log_queue *s)
 {
 	struct held line = s->lines.at[s->first++];
 
@@ -139,10 +139,10 @@ static struct held take(struct source *s)
 
 bool logmerge_next(struct logmerge *m, bool hurry, struct log_line *ret)
 {
-	struct source *oldest = NULL;
+	struct log_queue *oldest = NULL;
 
 	for (size_t i = 0; i < m->n; i++) {
-		struct source *s = &m->at[i];
+		struct log_queue *s = &m->at[i];
 
 		if (s->first == s->lines.n) {
 			if (!s->ended && !hurry)
@@ -154,7 +154,7 @@ bool logmerge_next(struct logmerge *m, bool hurry, struct log_line *ret)
 	}
 	if (oldest == NULL)
 		return false;
-	struct held line = take(oldest);
+	struct held line = queue_take(oldest);
 
 	free(m->given);
 	m->given = line.text;

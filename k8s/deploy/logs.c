@@ -8,7 +8,7 @@
 #include "base/interrupt.h"
 #include "base/mem.h"
 #include "base/proc.h"
-#include "k8s/deploy/collect.h"
+#include "k8s/deploy/pod.h"
 
 enum {
 	POLL_MS = 100,
@@ -19,7 +19,7 @@ enum {
 
 /* ---- whose logs ---- */
 
-static size_t place(const struct log_source *list, size_t n, int64_t rank)
+static size_t index_of_rank(const struct log_source *list, size_t n, int64_t rank)
 {
 	size_t i = 0;
 
@@ -43,14 +43,14 @@ size_t log_sources(const cJSON *pods, const char *job, int64_t rank, struct aren
 	const cJSON **chosen = arena_calloc(a, (size_t)max + 1, sizeof(*chosen));
 	struct log_source *list = arena_calloc(a, (size_t)max + 1, sizeof(*list));
 
-	for (const cJSON *pod = max > 0 ? pods->child : NULL; pod != NULL; pod = pod->next) {
-		bool launcher = strcmp(pod_container(pod), "launcher") == 0;
+	for (const cJSON *pod = object_first(pods); pod != NULL; pod = pod->next) {
+		bool launcher = pod_launches(pod);
 		int64_t this = launcher ? -1 : pod_rank(pod, job);
-		size_t at = place(list, n, this);
+		size_t at = index_of_rank(list, n, this);
 
 		if (object_name(pod) == NULL || (this < 0 && !launcher) ||
 		    (rank >= 0 && this != rank) ||
-		    (at < n && pod_telling(pod) < pod_telling(chosen[at])))
+		    (at < n && pod_phase_rank(pod) < pod_phase_rank(chosen[at])))
 			continue;
 		chosen[at] = pod;
 		list[at] = (struct log_source){this, object_name(pod), pod_container(pod)};
@@ -64,7 +64,7 @@ size_t log_sources(const cJSON *pods, const char *job, int64_t rank, struct aren
 
 /* ---- reading them ---- */
 
-struct reader {
+struct rank_log {
 	struct proc_child child;
 	struct strbuf said; /* on standard error */
 	bool running;
@@ -73,19 +73,19 @@ struct reader {
 	bool told_waiting; /* said that it has not started */
 };
 
-struct run {
+struct logs_run {
 	const struct kubectl_exec *k;
 	const struct log_source *sources;
 	const struct logs_opts *opts;
 	struct logmerge *merge;
-	struct reader *at;
-	struct pollfd *fds; /* two per reader */
+	struct rank_log *at;
+	struct pollfd *fds; /* two per log */
 	size_t n;
 	int64_t held_ms; /* since when a line waits; 0 = none does */
 	struct err last; /* of the last rank that failed */
 };
 
-static void run_done(struct run *r)
+static void logs_run_done(struct logs_run *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
 		if (r->at[i].running)
@@ -97,12 +97,12 @@ static void run_done(struct run *r)
 	free(r->fds);
 }
 
-static int64_t now_ms(const struct run *r)
+static int64_t now_ms(const struct logs_run *r)
 {
 	return r->k->base.clock->now_ms(r->k->base.clock);
 }
 
-static int start(struct run *r, size_t i, struct err *err)
+static int rank_start(struct logs_run *r, size_t i, struct err *err)
 {
 	const struct logs_opts *o = r->opts;
 	const char *argv[KUBECTL_ARGV_MAX], *args[16] = {"logs", "-n", o->namespace};
@@ -134,30 +134,30 @@ static int start(struct run *r, size_t i, struct err *err)
 }
 
 /* Why kubectl ended so: told, or asked again when the pod is merely late. */
-static void judge(struct run *r, size_t i, int status)
+static void note_end(struct logs_run *r, size_t i, int status)
 {
-	struct reader *reader = &r->at[i];
+	struct rank_log *log = &r->at[i];
 	struct err err = {0};
 
 	if (status == 0) {
-		reader->read = true;
+		log->read = true;
 		return;
 	}
 	if (interrupt_requested())
 		return;
-	kubectl_advice(strbuf_str(&reader->said), &err);
-	if (r->opts->follow && strstr(strbuf_str(&reader->said), "waiting to start") != NULL) {
-		reader->again_ms = now_ms(r) + RETRY_MS;
-		if (!reader->told_waiting)
+	kubectl_advice(strbuf_str(&log->said), &err);
+	if (r->opts->follow && strstr(strbuf_str(&log->said), "waiting to start") != NULL) {
+		log->again_ms = now_ms(r) + RETRY_MS;
+		if (!log->told_waiting)
 			r->opts->problem(r->opts->ctx, &r->sources[i], err.msg);
-		reader->told_waiting = true;
+		log->told_waiting = true;
 		return;
 	}
 	r->last = err;
 	r->opts->problem(r->opts->ctx, &r->sources[i], err.msg);
 }
 
-static void read_out(struct run *r, size_t i)
+static void read_out(struct logs_run *r, size_t i)
 {
 	char buf[16384];
 	ssize_t n = read(r->at[i].child.out, buf, sizeof(buf));
@@ -170,7 +170,7 @@ static void read_out(struct run *r, size_t i)
 	}
 }
 
-static void read_complaint(struct run *r, size_t i)
+static void read_complaint(struct logs_run *r, size_t i)
 {
 	char buf[4096];
 	ssize_t n = read(r->at[i].child.err_text, buf, sizeof(buf));
@@ -182,7 +182,7 @@ static void read_complaint(struct run *r, size_t i)
 }
 
 /* What can be read now, of those that are not too far ahead. */
-static int pump(struct run *r, struct err *err)
+static int pump(struct logs_run *r, struct err *err)
 {
 	for (size_t i = 0; i < r->n; i++) {
 		const struct proc_child *c = &r->at[i].child;
@@ -194,25 +194,25 @@ static int pump(struct run *r, struct err *err)
 	if (poll(r->fds, 2 * r->n, POLL_MS) < 0 && errno != EINTR)
 		return err_set(err, ERR_IO, "wait for kubectl");
 	for (size_t i = 0; i < r->n; i++) {
-		struct reader *reader = &r->at[i];
+		struct rank_log *log = &r->at[i];
 
-		if (!reader->running)
+		if (!log->running)
 			continue;
-		if (reader->child.out >= 0 && r->fds[2 * i].revents != 0)
+		if (log->child.out >= 0 && r->fds[2 * i].revents != 0)
 			read_out(r, i);
-		if (reader->child.err_text >= 0 && r->fds[2 * i + 1].revents != 0)
+		if (log->child.err_text >= 0 && r->fds[2 * i + 1].revents != 0)
 			read_complaint(r, i);
-		if (reader->child.out >= 0 || reader->child.err_text >= 0)
+		if (log->child.out >= 0 || log->child.err_text >= 0)
 			continue;
-		reader->running = false;
+		log->running = false;
 		logmerge_end(r->merge, i);
-		judge(r, i, proc_end(&reader->child, false));
+		note_end(r, i, proc_end(&log->child, false));
 	}
 	return 0;
 }
 
 /* Without follow every rank is waited for; with it, the silent ones only so long. */
-static void give(struct run *r, bool hurry)
+static void hand_on(struct logs_run *r, bool hurry)
 {
 	struct log_line line;
 
@@ -220,51 +220,51 @@ static void give(struct run *r, bool hurry)
 		r->opts->line(r->opts->ctx, &r->sources[line.source], &line);
 }
 
-static void give_what_is_due(struct run *r)
+static void hand_on_due(struct logs_run *r)
 {
-	give(r, false);
+	hand_on(r, false);
 	if (!logmerge_holds(r->merge))
 		r->held_ms = 0;
 	else if (r->held_ms == 0)
 		r->held_ms = now_ms(r);
 	else if (r->opts->follow && now_ms(r) - r->held_ms >= HOLD_MS)
-		give(r, true);
+		hand_on(r, true);
 }
 
 /* Is there anybody left to read, now or later? Starts those whose time has come. */
-static int more(struct run *r, bool *ret, struct err *err)
+static int start_due(struct logs_run *r, bool *ret, struct err *err)
 {
 	*ret = false;
 	for (size_t i = 0; i < r->n; i++) {
-		struct reader *reader = &r->at[i];
+		struct rank_log *log = &r->at[i];
 
-		if (!reader->running && reader->again_ms != 0 && now_ms(r) >= reader->again_ms &&
-		    start(r, i, err) != 0)
+		if (!log->running && log->again_ms != 0 && now_ms(r) >= log->again_ms &&
+		    rank_start(r, i, err) != 0)
 			return -1;
-		*ret = *ret || reader->running || reader->again_ms != 0;
+		*ret = *ret || log->running || log->again_ms != 0;
 	}
 	return 0;
 }
 
-static int read_all(struct run *r, struct err *err)
+static int read_all(struct logs_run *r, struct err *err)
 {
 	bool go_on = true;
 
 	for (size_t i = 0; i < r->n; i++)
-		if (start(r, i, err) != 0)
+		if (rank_start(r, i, err) != 0)
 			return -1;
-	while (more(r, &go_on, err) == 0 && go_on) {
+	while (start_due(r, &go_on, err) == 0 && go_on) {
 		if (pump(r, err) != 0)
 			return -1;
-		give_what_is_due(r);
+		hand_on_due(r);
 		if (interrupt_requested()) {
-			give(r, true);
+			hand_on(r, true);
 			return interrupt_check(err);
 		}
 	}
 	if (go_on)
 		return -1;
-	give(r, true);
+	hand_on(r, true);
 	for (size_t i = 0; i < r->n; i++)
 		if (r->at[i].read)
 			return 0;
@@ -280,14 +280,14 @@ int logs_run(const struct kubectl_exec *k, const struct log_source *sources, siz
 		        LOG_SOURCES_MAX);
 		return err_hint(err, "--rank N reads one of them.");
 	}
-	AUTO(run)
-	struct run r = {.k = k,
-	                .sources = sources,
-	                .opts = opts,
-	                .merge = logmerge_new(n),
-	                .at = mem_calloc(n, sizeof(*r.at)),
-	                .fds = mem_calloc(2 * n, sizeof(*r.fds)),
-	                .n = n};
+	AUTO(logs_run)
+	struct logs_run r = {.k = k,
+	                     .sources = sources,
+	                     .opts = opts,
+	                     .merge = logmerge_new(n),
+	                     .at = mem_calloc(n, sizeof(*r.at)),
+	                     .fds = mem_calloc(2 * n, sizeof(*r.fds)),
+	                     .n = n};
 
 	for (size_t i = 0; i < n; i++)
 		r.at[i].said.max = SAID_MAX;

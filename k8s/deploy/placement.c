@@ -18,7 +18,7 @@ struct stage target_stage(const struct k8s_output *out, const char *target)
 
 	stages_plan(out, target, &list);
 	for (size_t i = 0; i < list.n; i++)
-		if (strcmp(list.at[i].name, "jobs") == 0) {
+		if (stage_has_job(&list.at[i])) {
 			found = list.at[i];
 			list.at[i].items = NULL;
 		}
@@ -255,7 +255,7 @@ static int next_cycle(struct placing *r, struct err *err)
 	return lease_sleep(r->lease, pause, err);
 }
 
-static int give_up(struct placing *r, const char *cause, struct err *err)
+static int move_on(struct placing *r, const char *cause, struct err *err)
 {
 	bool left;
 
@@ -274,7 +274,7 @@ static int give_up(struct placing *r, const char *cause, struct err *err)
 	return placing_choose_new(r, NULL, err);
 }
 
-static int place(struct placing *r, struct err *err)
+static int place_job(struct placing *r, struct err *err)
 {
 	char cause[STATE_TEXT_MAX] = "";
 	bool move;
@@ -290,7 +290,7 @@ static int place(struct placing *r, struct err *err)
 			return -1;
 		if (!move)
 			return 0;
-		if (give_up(r, cause, err) != 0)
+		if (move_on(r, cause, err) != 0)
 			return -1;
 	}
 }
@@ -302,7 +302,7 @@ int placement_run(struct lease *lease, const struct placement_opts *opts, struct
 	int rc;
 
 	*ret = (struct placement){0};
-	rc = place(&r, err);
+	rc = place_job(&r, err);
 	stage_done(&r.stage);
 	return rc;
 }

@@ -12,16 +12,9 @@ enum { STALE_MS = 3600 * 1000 };
 /* The target whose job is in the cluster; NULL without one. */
 static int find_present(struct placing *r, const struct fleet_target **ret, struct err *err)
 {
-	static const char *const get[] = {"get", "-f",   "-", "--ignore-not-found",
-	                                  "-o",  "json", NULL};
 	const struct fleet *fleet = r->opts->fleet;
-	AUTO(json) cJSON *list = cJSON_CreateObject(), *live = NULL;
-	AUTO(strbuf) struct strbuf input = STRBUF_INIT(0);
-	cJSON *items;
+	AUTO(json) cJSON *items = cJSON_CreateArray(), *live = NULL;
 
-	json_add_string(list, "apiVersion", "v1");
-	json_add_string(list, "kind", "List");
-	items = json_add_array(list, "items");
 	for (size_t i = 0; i < fleet->n_targets; i++) {
 		struct stage stage = target_stage(r->opts->out, fleet->targets[i].name);
 
@@ -31,14 +24,9 @@ static int find_present(struct placing *r, const struct fleet_target **ret, stru
 				cJSON_AddItemReferenceToArray(items, o);
 		stage_done(&stage);
 	}
-	json_print(list, &input);
-	if (kubectl_list(r->k, get, strbuf_str(&input), &live, err) != 0)
+	if (kubectl_look(r->k, items, &live, err) != 0)
 		return -1;
-	*ret = NULL;
-	for (size_t i = 0; i < fleet->n_targets && *ret == NULL; i++)
-		for (const cJSON *o = live->child; o != NULL && *ret == NULL; o = o->next)
-			if (is_job_of(o, &fleet->targets[i]))
-				*ret = &fleet->targets[i];
+	*ret = job_find_target(live, fleet);
 	return 0;
 }
 

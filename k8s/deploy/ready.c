@@ -7,20 +7,13 @@
 
 enum { POLL_MS = 5000 };
 
-static int64_t number(const cJSON *object, const char *key)
-{
-	const cJSON *item = json_get(object, key);
-
-	return cJSON_IsNumber(item) ? (int64_t)item->valuedouble : 0;
-}
-
 static enum readiness rolled_out(const cJSON *live, int64_t wanted, int64_t updated,
                                  int64_t available, char why[WHY_MAX])
 {
 	const cJSON *status = json_get(live, "status");
 
-	if (number(status, "observedGeneration") <
-	    number(json_get(live, "metadata"), "generation")) {
+	if (object_number(status, "observedGeneration") <
+	    object_number(json_get(live, "metadata"), "generation")) {
 		snprintf(why, WHY_MAX, "its controller has not seen it yet");
 		return NOT_YET;
 	}
@@ -35,21 +28,23 @@ static enum readiness daemonset(const cJSON *live, char why[WHY_MAX])
 {
 	const cJSON *s = json_get(live, "status");
 
-	return rolled_out(live, number(s, "desiredNumberScheduled"),
-	                  number(s, "updatedNumberScheduled"), number(s, "numberAvailable"), why);
+	return rolled_out(live, object_number(s, "desiredNumberScheduled"),
+	                  object_number(s, "updatedNumberScheduled"),
+	                  object_number(s, "numberAvailable"), why);
 }
 
 static enum readiness deployment(const cJSON *live, char why[WHY_MAX])
 {
 	const cJSON *s = json_get(live, "status");
 
-	return rolled_out(live, number(json_get(live, "spec"), "replicas"),
-	                  number(s, "updatedReplicas"), number(s, "availableReplicas"), why);
+	return rolled_out(live, object_number(json_get(live, "spec"), "replicas"),
+	                  object_number(s, "updatedReplicas"),
+	                  object_number(s, "availableReplicas"), why);
 }
 
 static enum readiness claim(const cJSON *live, char why[WHY_MAX])
 {
-	const char *phase = json_string(json_get(live, "status"), "phase");
+	const char *phase = object_phase(live);
 
 	if (phase != NULL && strcmp(phase, "Bound") == 0)
 		return READY;
@@ -61,9 +56,9 @@ static enum readiness claim(const cJSON *live, char why[WHY_MAX])
 static enum readiness conditioned(const cJSON *live, char why[WHY_MAX])
 {
 	const cJSON *ready = object_condition(live, "Ready");
-	const char *message = json_string(ready, "message"), *status = json_string(ready, "status");
+	const char *message = json_string(ready, "message");
 
-	if (status != NULL && strcmp(status, "True") == 0)
+	if (object_holds(live, "Ready"))
 		return READY;
 	snprintf(why, WHY_MAX, "not Ready: %s",
 	         message != NULL && message[0] != '\0' ? message
@@ -131,36 +126,16 @@ static enum readiness stage_readiness(const struct stage *stage, const cJSON *li
 	return worst;
 }
 
-/* A stage as a List for kubectl's standard input. */
-static void print_list(const struct stage *stage, struct strbuf *sb)
-{
-	AUTO(json) cJSON *list = cJSON_CreateObject();
-
-	json_add_string(list, "apiVersion", "v1");
-	json_add_string(list, "kind", "List");
-	cJSON_AddItemReferenceToObject(list, "items", stage->items);
-	json_print(list, sb);
-}
-
-static int look(struct kubectl *k, const char *input, cJSON **ret, struct err *err)
-{
-	static const char *const get[] = {"get", "-f",   "-", "--ignore-not-found",
-	                                  "-o",  "json", NULL};
-
-	return kubectl_list(k, get, input, ret, err);
-}
-
 static int await_items(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
                        struct err *err)
 {
 	AUTO(strbuf)
-	struct strbuf input = STRBUF_INIT(0), why = STRBUF_INIT(1024), said = STRBUF_INIT(1024);
+	struct strbuf why = STRBUF_INIT(1024), said = STRBUF_INIT(1024);
 
-	print_list(stage, &input);
 	for (;;) {
 		AUTO(json) cJSON *live = NULL;
 
-		if (look(k, strbuf_str(&input), &live, err) != 0)
+		if (kubectl_look(k, stage->items, &live, err) != 0)
 			return -1;
 		switch (stage_readiness(stage, live, &why)) {
 		case READY:

@@ -2,23 +2,28 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/mem.h"
 #include "k8s/deploy/apply.h"
+#include "k8s/job/job.h"
 
 void stage_list_done(struct stage_list *list)
 {
 	for (size_t i = 0; i < list->n; i++)
 		cJSON_Delete(list->at[i].items);
-	list->n = 0;
+	vec_done(list);
 }
 
 static struct stage *stage_named(struct stage_list *list, const char *name)
 {
 	if (list->n > 0 && strcmp(list->at[list->n - 1].name, name) == 0)
 		return &list->at[list->n - 1];
-	if (list->n == STAGES_MAX)
-		BUG("more than %d stages", STAGES_MAX);
-	list->at[list->n] = (struct stage){name, cJSON_CreateArray()};
-	return &list->at[list->n++];
+	vec_push(list, ((struct stage){name, cJSON_CreateArray()}));
+	return &list->at[list->n - 1];
+}
+
+bool stage_has_job(const struct stage *stage)
+{
+	return strcmp(stage->name, jobs_renderer.name) == 0;
 }
 
 void stages_plan(const struct k8s_output *out, const char *target, struct stage_list *ret)
@@ -36,16 +41,6 @@ void stages_plan(const struct k8s_output *out, const char *target, struct stage_
 					stage_named(ret, file->renderer->name)->items,
 					file->at[j].doc);
 	}
-}
-
-static bool known(const cJSON *resources, const char *resource)
-{
-	const cJSON *item;
-
-	for (item = resources != NULL ? resources->child : NULL; item != NULL; item = item->next)
-		if (strcmp(item->valuestring, resource) == 0)
-			return true;
-	return false;
 }
 
 /* One name per line; an aggregated API that is down makes kubectl fail after it named the others.
@@ -120,7 +115,7 @@ int stages_check_kinds(struct kubectl *k, const struct stage_list *stages, cJSON
 			if (row == NULL)
 				BUG("k8s/deploy/kinds.c does not know %s",
 				    json_string(item, "kind"));
-			if (!known(resources, row->resource))
+			if (!resource_is_known(resources, row->resource))
 				tell_missing(item, row, &kinds, &hints);
 		}
 	}

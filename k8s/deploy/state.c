@@ -14,6 +14,8 @@ const char *const attempt_outcome_names[] = {
 	[ATTEMPT_NO_CAPACITY] = "no-capacity", [ATTEMPT_SUCCEEDED] = "succeeded",
 	[ATTEMPT_FAILED] = "failed",           [ATTEMPT_GONE] = "gone",
 };
+_Static_assert(ARRAY_LEN(attempt_outcome_names) == ATTEMPT_OUTCOMES,
+               "attempt_outcome_names: one per enum attempt_outcome");
 
 struct attempt *state_last(struct state *s)
 {
@@ -209,18 +211,16 @@ int state_write(struct kubectl *k, const char *namespace, const char *fleet, con
 	static const char *const args[] = {
 		"apply", "--server-side", "--field-manager=slipway", "-f", "-", "-o", "json", NULL};
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0), input = STRBUF_INIT(0);
-	AUTO(json) cJSON *list = cJSON_CreateObject(), *doc = state_json(s), *answer = NULL;
+	AUTO(json) cJSON *items = cJSON_CreateArray(), *doc = state_json(s), *answer = NULL;
 	cJSON *object = cJSON_CreateObject();
 
 	json_print_pretty(doc, &text);
-	json_add_string(list, "apiVersion", "v1");
-	json_add_string(list, "kind", "List");
-	json_push(json_add_array(list, "items"), object);
+	json_push(items, object);
 	json_add_string(object, "apiVersion", "v1");
 	json_add_string(object, "kind", "ConfigMap");
 	deploy_metadata(object, namespace, fleet, STATE_SUFFIX);
 	json_add_string(json_add_object(object, "data"), STATE_KEY, strbuf_str(&text));
-	json_print(list, &input);
+	kubectl_print_list(items, &input);
 	if (kubectl_json(k, args, strbuf_str(&input), &answer, err) != 0)
 		return err_wrap(err, "keep what was tried");
 	return 0;

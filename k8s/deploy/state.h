@@ -37,7 +37,8 @@ enum attempt_outcome {
 	ATTEMPT_NO_CAPACITY, /* given up for the next target */
 	ATTEMPT_SUCCEEDED,
 	ATTEMPT_FAILED,
-	ATTEMPT_GONE /* the job was deleted by somebody else */
+	ATTEMPT_GONE, /* the job was deleted by somebody else */
+	ATTEMPT_OUTCOMES
 };
 
 /* "starting", "running", "no-capacity", "succeeded", "failed", "gone" */

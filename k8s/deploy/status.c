@@ -6,7 +6,6 @@
 
 #include "base/attr.h"
 #include "base/text.h"
-#include "base/timestamp.h"
 #include "k8s/deploy/claim_cost.h"
 #include "k8s/deploy/status_job.h"
 
@@ -30,12 +29,9 @@ const char *status_clean(struct arena *a, const char *text)
 
 int64_t status_age(const cJSON *object, int64_t now_ms)
 {
-	const char *text = json_string(json_get(object, "metadata"), "creationTimestamp");
-	int64_t ms;
+	int64_t ms = object_time(json_get(object, "metadata"), "creationTimestamp");
 
-	if (text == NULL || !timestamp_iso8601(text, &ms) || ms > now_ms)
-		return -1;
-	return (now_ms - ms) / 1000;
+	return ms == 0 || ms > now_ms ? -1 : (now_ms - ms) / 1000;
 }
 
 /* ---- stages ---- */
@@ -43,24 +39,19 @@ int64_t status_age(const cJSON *object, int64_t now_ms)
 static bool knows(const cJSON *resources, const cJSON *object)
 {
 	const struct kind_row *row = kind_of(object);
-	const cJSON *item;
 
-	for (item = resources != NULL ? resources->child : NULL; item != NULL; item = item->next)
-		if (row != NULL && cJSON_IsString(item) &&
-		    strcmp(item->valuestring, row->resource) == 0)
-			return true;
-	return resources == NULL;
+	return resources == NULL || (row != NULL && resource_is_known(resources, row->resource));
 }
 
 /* A namespace that somebody else made, and the fleet uses. */
 static bool is_used_namespace(const cJSON *wanted, const cJSON *owned)
 {
-	const char *kind = json_string(wanted, "kind"), *name = object_name(wanted);
+	const char *name = object_name(wanted);
 	const cJSON *item;
 
-	if (kind == NULL || name == NULL || strcmp(kind, "Namespace") != 0)
+	if (name == NULL || !object_is(wanted, "Namespace"))
 		return false;
-	for (item = owned != NULL ? owned->child : NULL; item != NULL; item = item->next) {
+	for (item = object_first(owned); item != NULL; item = item->next) {
 		const char *namespace = object_namespace(item);
 
 		if (namespace != NULL && strcmp(namespace, name) == 0)
@@ -100,9 +91,13 @@ static void read_object(const struct status_input *in, const cJSON *wanted, stru
 /* The job's stage is as far as its job is. */
 static void read_job_stage(const struct status *s, struct status_stage *stage)
 {
-	static const enum stage_state states[] = {STAGE_ABSENT, STAGE_WAITING, STAGE_READY,
-	                                          STAGE_READY, STAGE_WAITING};
+	static const enum stage_state states[] = {
+		[JOB_ABSENT] = STAGE_ABSENT,  [JOB_WAITING] = STAGE_WAITING,
+		[JOB_RUNNING] = STAGE_READY,  [JOB_SUCCEEDED] = STAGE_READY,
+		[JOB_FAILED] = STAGE_WAITING,
+	};
 
+	_Static_assert(ARRAY_LEN(states) == JOB_PHASES, "states: one per enum job_phase");
 	stage->state = states[s->phase];
 	stage->why = s->phase == JOB_ABSENT    ? "no job is there"
 	             : s->phase == JOB_WAITING ? "the job does not run yet"
@@ -112,14 +107,17 @@ static void read_job_stage(const struct status *s, struct status_stage *stage)
 
 static void read_stages(const struct status_input *in, struct arena *a, struct status *s)
 {
-	for (size_t i = 0; in->stages != NULL && i < in->stages->n; i++) {
+	size_t n = in->stages != NULL ? in->stages->n : 0;
+
+	s->stages = arena_calloc(a, n, sizeof(*s->stages));
+	for (size_t i = 0; i < n; i++) {
 		const struct stage *stage = &in->stages->at[i];
 		struct status_stage *ret = &s->stages[s->n_stages++];
 
 		*ret = (struct status_stage){.name = stage->name, .state = STAGE_READY, .why = ""};
 		for (const cJSON *o = stage->items->child; o != NULL; o = o->next)
 			read_object(in, o, a, ret);
-		if (strcmp(stage->name, "jobs") == 0)
+		if (stage_has_job(stage))
 			read_job_stage(s, ret);
 		else if (ret->there == 0 && ret->planned > 0)
 			*ret = (struct status_stage){stage->name, STAGE_ABSENT, 0, ret->planned,
@@ -134,28 +132,19 @@ static const char *node_label(const cJSON *node, const char *key, struct arena *
 	return status_clean(a, object_label(node, key));
 }
 
-/* Why a node or a claim is not ready: the first condition that says so. */
+/* Why a node or a claim is not ready: what its condition says. */
 static const char *not_ready(const cJSON *object, struct arena *a)
 {
-	const cJSON *list = json_get(json_get(object, "status"), "conditions"), *item;
+	const char *message = json_string(object_condition(object, "Ready"), "message");
 
-	for (item = cJSON_IsArray(list) ? list->child : NULL; item != NULL; item = item->next) {
-		const char *status = json_string(item, "status");
-		const char *message = json_string(item, "message");
-
-		if (status != NULL && strcmp(status, "True") != 0 && message != NULL &&
-		    message[0] != '\0' && json_string(item, "type") != NULL &&
-		    strcmp(json_string(item, "type"), "Ready") == 0)
-			return status_clean(a, message);
-	}
+	if (message != NULL && message[0] != '\0')
+		return status_clean(a, message);
 	return "not Ready yet";
 }
 
 static bool is_claim(const cJSON *object)
 {
-	const char *kind = json_string(object, "kind");
-
-	return kind != NULL && strcmp(kind, "NodeClaim") == 0;
+	return object_is(object, "NodeClaim");
 }
 
 static struct status_node read_node(const cJSON *o, const struct status *s, struct arena *a)
@@ -194,10 +183,8 @@ static bool costs(const cJSON *o)
 
 static void read_nodes(const struct status_input *in, struct arena *a, struct status *s)
 {
-	int max = in->nodes != NULL ? cJSON_GetArraySize(in->nodes) : 0;
-
-	s->nodes = arena_calloc(a, (size_t)max, sizeof(*s->nodes));
-	for (const cJSON *o = max > 0 ? in->nodes->child : NULL; o != NULL; o = o->next) {
+	s->nodes = arena_calloc(a, (size_t)cJSON_GetArraySize(in->nodes), sizeof(*s->nodes));
+	for (const cJSON *o = object_first(in->nodes); o != NULL; o = o->next) {
 		if (is_claim(o) && has_node(o))
 			continue;
 		struct status_node n = read_node(o, s, a);
@@ -227,16 +214,13 @@ static int64_t gib_of(const char *text)
 
 int64_t claim_gib(const cJSON *owned)
 {
-	const cJSON *o;
-
-	for (o = owned != NULL ? owned->child : NULL; o != NULL; o = o->next) {
-		const char *kind = json_string(o, "kind");
+	for (const cJSON *o = object_first(owned); o != NULL; o = o->next) {
 		const cJSON *status = json_get(o, "status");
 		const cJSON *asked =
 			json_get(json_get(json_get(o, "spec"), "resources"), "requests");
 		int64_t gib;
 
-		if (kind == NULL || strcmp(kind, "PersistentVolumeClaim") != 0)
+		if (!object_is(o, "PersistentVolumeClaim"))
 			continue;
 		gib = gib_of(json_string(json_get(status, "capacity"), "storage"));
 		return gib > 0 ? gib : gib_of(json_string(asked, "storage"));

@@ -25,7 +25,7 @@ struct status_input {
 	int64_t now_ms;
 };
 
-enum stage_state { STAGE_ABSENT, STAGE_WAITING, STAGE_READY };
+enum stage_state { STAGE_ABSENT, STAGE_WAITING, STAGE_READY, STAGE_STATES };
 
 struct status_stage {
 	const char *name;
@@ -59,7 +59,7 @@ struct status {
 	const struct fleet *fleet;
 	const struct prices *prices;
 	int64_t now_ms;
-	struct status_stage stages[STAGES_MAX];
+	struct status_stage *stages;
 	size_t n_stages;
 	const char *target; /* whose job is there, NULL = none */
 	const char *reason; /* why this target, NULL = not told */
@@ -84,10 +84,6 @@ struct status {
 
 /* The target whose job is in the cluster: the recorded one first, then by weight; or NULL. */
 const struct fleet_target *status_target(const struct fleet *fleet, const cJSON *owned);
-
-/* A pod's index in its job: the controller's word, else the number in its name; -1 for a launcher
- * and for what has none. */
-int64_t pod_rank(const cJSON *pod, const char *job);
 
 /* Strings live in the arena or in the input. */
 void status_read(const struct status_input *in, struct arena *a, struct status *ret);

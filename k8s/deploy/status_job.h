@@ -1,6 +1,6 @@
 /*
  * The parts of status_read: the job and its pods, the recorded choice of a target, and small
- * readers of objects. For builder/deploy/status*.c only.
+ * readers of objects. For k8s/deploy/status*.c only.
  */
 #ifndef SLIPWAY_K8S_DEPLOY_STATUS_JOB_H
 #define SLIPWAY_K8S_DEPLOY_STATUS_JOB_H

@@ -32,6 +32,7 @@ const char *stage_state_name(enum stage_state state)
 {
 	static const char *const names[] = {"absent", "waiting", "ready"};
 
+	_Static_assert(ARRAY_LEN(names) == STAGE_STATES, "names: one per enum stage_state");
 	return names[state];
 }
 

@@ -9,14 +9,13 @@ enum { POLL_MS = 5000 };
 
 bool undeploy_takes(const cJSON *object, const struct undeploy_opts *opts)
 {
-	const char *component = object_label(object, "app.kubernetes.io/component");
 	enum leave_order leave = kind_of(object)->leave;
 
 	if (!opts->keep_data || leave == LEAVE_JOB)
 		return true;
 	if (leave == LEAVE_CLAIM || leave == LEAVE_VOLUME || leave == LEAVE_NAMESPACE)
 		return false;
-	return component == NULL || strcmp(component, "storage") != 0;
+	return !object_in(object, "storage");
 }
 
 /* Polls until the query finds nothing. */
@@ -180,6 +179,7 @@ static const char *const rank_names[] = {[LEAVE_JOB] = "job",
                                          [LEAVE_PLUGIN] = "plugins",
                                          [LEAVE_RBAC] = "rights",
                                          [LEAVE_NAMESPACE] = "namespace"};
+_Static_assert(ARRAY_LEN(rank_names) == LEAVE_ORDERS, "rank_names: one per enum leave_order");
 
 static int count_rank(const cJSON *owned, int rank, const struct undeploy_opts *opts)
 {
@@ -203,11 +203,11 @@ static int delete_rank(struct kubectl *k, const cJSON *owned, int rank,
 int undeploy_run(struct kubectl *k, const cJSON *owned, const struct undeploy_opts *opts,
                  struct strbuf *left, struct err *err)
 {
-	for (int rank = LEAVE_JOB; rank <= LEAVE_NAMESPACE; rank++)
+	for (int rank = 0; rank < LEAVE_ORDERS; rank++)
 		if (count_rank(owned, rank, opts) > 0)
 			progress_stage(k->progress, rank_names[rank], "pending", "%d to delete",
 			               count_rank(owned, rank, opts));
-	for (int rank = LEAVE_JOB; rank <= LEAVE_NAMESPACE; rank++) {
+	for (int rank = 0; rank < LEAVE_ORDERS; rank++) {
 		int n = count_rank(owned, rank, opts);
 
 		if (n > 0)

@@ -19,20 +19,12 @@ static int list_if_allowed(struct kubectl *k, const char *const *args, cJSON **r
 
 static int read_job(struct kubectl *k, const struct watch_opts *opts, cJSON **ret, struct err *err)
 {
-	static const char *const get[] = {"get", "-f",   "-", "--ignore-not-found",
-	                                  "-o",  "json", NULL};
-	AUTO(json) cJSON *list = cJSON_CreateObject();
-	AUTO(strbuf) struct strbuf input = STRBUF_INIT(0);
-	cJSON *items;
+	AUTO(json) cJSON *items = cJSON_CreateArray();
 
-	json_add_string(list, "apiVersion", "v1");
-	json_add_string(list, "kind", "List");
-	items = json_add_array(list, "items");
 	for (cJSON *o = opts->items->child; o != NULL; o = o->next)
 		if (is_job_of(o, opts->target))
 			cJSON_AddItemReferenceToArray(items, o);
-	json_print(list, &input);
-	return kubectl_list(k, get, strbuf_str(&input), ret, err);
+	return kubectl_look(k, items, ret, err);
 }
 
 static int read_pods(struct kubectl *k, const struct watch_opts *opts, cJSON **ret, struct err *err)

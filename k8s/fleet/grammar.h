@@ -1,7 +1,7 @@
 /*
  * The grammar of single texts in the fleet's sections: checks for the field tables. Each returns
- * what is wrong, or NULL, and a hint (see field_check in base/doc/fields.h). Rules are Kubernetes' and
- * AWS's own.
+ * what is wrong, or NULL, and a hint (see field_check in base/doc/fields.h). Rules are Kubernetes'
+ * and AWS's own.
  */
 #ifndef SLIPWAY_K8S_FLEET_GRAMMAR_H
 #define SLIPWAY_K8S_FLEET_GRAMMAR_H

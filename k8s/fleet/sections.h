@@ -1,8 +1,8 @@
 /*
  * The sections cluster, fleet, storage, job and monitoring of slipway.yaml as they were written:
- * what the field tables (*_fields.c) decode into. Renderers read the resolved fleet of k8s/fleet/model.h,
- * which points here for plain values. Texts are NULL, numbers 0 where the spec says nothing and
- * there is no default. All memory lives in the spec's arena.
+ * what the field tables (*_fields.c) decode into. Renderers read the resolved fleet of
+ * k8s/fleet/model.h, which points here for plain values. Texts are NULL, numbers 0 where the spec
+ * says nothing and there is no default. All memory lives in the spec's arena.
  */
 #ifndef SLIPWAY_K8S_FLEET_SECTIONS_H
 #define SLIPWAY_K8S_FLEET_SECTIONS_H
@@ -298,7 +298,7 @@ struct fleet_sections {
 	struct monitoring_section monitoring;
 };
 
-extern const struct field_table cluster_fields, fleet_fields, storage_fields, job_fields,
-	monitoring_fields;
+/* The other sections' tables stand with their concerns: cluster, storage, job, monitoring. */
+extern const struct field_table fleet_fields;
 
 #endif

@@ -1,6 +1,5 @@
 /*
  * The parts of 60-jobs: the pod that every kind of job shares, and one renderer per kind.
- * For k8s/job*.c, k8s/nettest/nettest_job.c and k8s/storage*.c only.
  *
  * What the trainer is told, whatever the kind:
  *   MASTER_ADDR, MASTER_PORT  where rank 0 listens
@@ -16,6 +15,9 @@
 
 extern const struct k8s_renderer scheduler_renderer;
 extern const struct k8s_renderer jobs_renderer;
+
+/* The section `job` of slipway.yaml. */
+extern const struct field_table job_fields;
 
 enum { MASTER_PORT = 29500, NEURON_ROOT_PORT = 63423 };
 

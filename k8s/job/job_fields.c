@@ -3,6 +3,7 @@
  */
 #include "k8s/fleet/fields.h"
 #include "k8s/fleet/grammar.h"
+#include "k8s/job/job.h"
 
 static const char *const scheduler_names[] = {"volcano", "job", "jobset", "mpi"};
 static const struct choices scheduler_choices = CHOICES(scheduler_names);

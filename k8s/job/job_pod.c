@@ -248,8 +248,8 @@ static void add_metadata(const struct fleet *fleet, const struct fleet_target *t
 	k8s_add_map(annotations, &fleet->job->annotations);
 }
 
-static void place(const struct fleet *fleet, const struct fleet_target *target,
-                  struct k8s_output *out, cJSON *pod)
+static void place_pod(const struct fleet *fleet, const struct fleet_target *target,
+                      struct k8s_output *out, cJSON *pod)
 {
 	cJSON *selector = json_add_object(pod, "nodeSelector");
 
@@ -317,7 +317,7 @@ void job_pod(const struct fleet *fleet, const struct fleet_target *target, struc
 	json_add_bool(p.spec, "enableServiceLinks", false);
 	json_add_int(p.spec, "terminationGracePeriodSeconds", job->grace_seconds);
 	json_add_string(p.spec, "priorityClassName", job->priority_class);
-	place(fleet, target, out, p.spec);
+	place_pod(fleet, target, out, p.spec);
 	job_security(fleet, p.spec);
 	add_container(fleet, target, out, &p);
 	add_ranks(target, opts, p.env);

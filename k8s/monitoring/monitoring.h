@@ -1,5 +1,5 @@
 /*
- * The parts of 40-monitoring. For k8s/monitoring*.c and k8s/cluster/cluster.c only.
+ * The parts of 40-monitoring.
  */
 #ifndef SLIPWAY_K8S_MONITORING_MONITORING_H
 #define SLIPWAY_K8S_MONITORING_MONITORING_H
@@ -7,6 +7,9 @@
 #include "k8s/object/render.h"
 
 extern const struct k8s_renderer monitoring_renderer;
+
+/* The section `monitoring` of slipway.yaml. */
+extern const struct field_table monitoring_fields;
 
 #define INSIGHTS_NAMESPACE "amazon-cloudwatch"
 #define INSIGHTS_ACCOUNT   "cloudwatch-agent"

@@ -3,6 +3,7 @@
  */
 #include "k8s/fleet/fields.h"
 #include "k8s/fleet/grammar.h"
+#include "k8s/monitoring/monitoring.h"
 
 static const char *const insights_names[] = {
 	[INSIGHTS_ADDON] = "addon",

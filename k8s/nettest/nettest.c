@@ -84,7 +84,7 @@ static void skip_prefixes(struct line *line)
 }
 
 /* Where `what` (lower case) stands in the line, whatever its case there; NULL if nowhere. */
-static const char *find(const struct line *line, const char *what)
+static const char *find_in_line(const struct line *line, const char *what)
 {
 	size_t n = strlen(what);
 
@@ -127,7 +127,7 @@ static size_t split(struct line line, struct line *tokens)
 }
 
 /* A plain decimal, with exponent: not what strtod takes besides (hex, inf, nan, blanks). */
-static bool number(const struct line *token, double *ret)
+static bool token_number(const struct line *token, double *ret)
 {
 	char text[NUMBER_MAX], *end = NULL;
 
@@ -171,7 +171,7 @@ static bool wrong_count(const struct line *token, int64_t *ret)
 		*ret = -1;
 		return true;
 	}
-	if (!number(token, &value) || value > 1e15)
+	if (!token_number(token, &value) || value > 1e15)
 		return false;
 	*ret = value > 0 && value < 1 ? 1 : (int64_t)value;
 	return true;
@@ -193,10 +193,10 @@ static bool parse_row(const struct line *line, struct nettest_row *ret)
 
 	if (!whole(&t[0], &row.bytes) || !whole(&t[1], &count) || !word(&t[2]) || !word(&t[3]))
 		return false;
-	if (!number(&v[0], &row.out_us) || !number(&v[1], &row.out_algbw) ||
-	    !number(&v[2], &row.out_busbw) || !wrong_count(&v[3], &row.wrong) ||
-	    !number(&v[4], &row.in_us) || !number(&v[5], &row.in_algbw) ||
-	    !number(&v[6], &row.in_busbw) || !wrong_count(&v[7], &in_wrong))
+	if (!token_number(&v[0], &row.out_us) || !token_number(&v[1], &row.out_algbw) ||
+	    !token_number(&v[2], &row.out_busbw) || !wrong_count(&v[3], &row.wrong) ||
+	    !token_number(&v[4], &row.in_us) || !token_number(&v[5], &row.in_algbw) ||
+	    !token_number(&v[6], &row.in_busbw) || !wrong_count(&v[7], &in_wrong))
 		return false;
 	if (in_wrong > 0 && row.wrong <= 0)
 		row.wrong = in_wrong;
@@ -225,9 +225,10 @@ static void parse_closing(struct nettest *n, const struct line *line)
 	struct line rest = {colon + 1, line->len - (size_t)(colon + 1 - line->at)};
 	size_t tokens = split(rest, t);
 
-	if (find(line, "avg bus bandwidth") != NULL && tokens == 1 && number(&t[0], &n->average))
+	if (find_in_line(line, "avg bus bandwidth") != NULL && tokens == 1 &&
+	    token_number(&t[0], &n->average))
 		n->has_average = true;
-	if (find(line, "out of bounds values") != NULL)
+	if (find_in_line(line, "out of bounds values") != NULL)
 		n->out_of_bounds = tokens != 2 || t[1].len != 2 || memcmp(t[1].at, "OK", 2) != 0;
 }
 
@@ -237,7 +238,7 @@ static void parse_closing(struct nettest *n, const struct line *line)
 static void parse_plugin(struct nettest *n, const struct line *line)
 {
 	static const char key[] = "initializing aws-ofi-nccl ";
-	const char *at = find(line, key);
+	const char *at = find_in_line(line, key);
 	size_t len = 0;
 
 	if (at == NULL || n->plugin[0] != '\0')
@@ -255,15 +256,15 @@ static void parse_plugin(struct nettest *n, const struct line *line)
 /* "Using network AWS Libfabric" proves nothing: libfabric may have taken TCP beneath. */
 static bool tells_tcp(const struct line *line)
 {
-	return find(line, "using network socket") != NULL ||
-	       find(line, "selected provider is tcp") != NULL ||
-	       find(line, "selected provider is sockets") != NULL;
+	return find_in_line(line, "using network socket") != NULL ||
+	       find_in_line(line, "selected provider is tcp") != NULL ||
+	       find_in_line(line, "selected provider is sockets") != NULL;
 }
 
 static bool tells_efa(const struct line *line)
 {
-	return find(line, "selected provider is efa") != NULL ||
-	       find(line, "using network efa") != NULL;
+	return find_in_line(line, "selected provider is efa") != NULL ||
+	       find_in_line(line, "using network efa") != NULL;
 }
 
 /* One rank on sockets is enough to spoil a run: it outweighs every line that says EFA. */
@@ -273,7 +274,7 @@ static void parse_transport(struct nettest *n, const struct line *line)
 		n->transport = NETTEST_SOCKET;
 	else if (n->transport == NETTEST_UNKNOWN && tells_efa(line))
 		n->transport = NETTEST_EFA;
-	if (find(line, "/gdrdma") != NULL)
+	if (find_in_line(line, "/gdrdma") != NULL)
 		n->rdma = true;
 	parse_plugin(n, line);
 }

@@ -8,13 +8,13 @@
 #include "base/text.h"
 #include "k8s/object/emit.h"
 
-struct writer {
+struct yaml_writer {
 	struct strbuf *sb;
 	const struct k8s_note *notes;
 	size_t n_notes;
 };
 
-static void indent(struct writer *w, int depth)
+static void indent(struct yaml_writer *w, int depth)
 {
 	for (int i = 0; i < depth; i++)
 		strbuf_adds(w->sb, "  ");
@@ -64,7 +64,7 @@ static size_t special(const unsigned char *p, unsigned *ret_code)
 	return 0;
 }
 
-static void scalar_text(struct writer *w, const char *text)
+static void scalar_text(struct yaml_writer *w, const char *text)
 {
 	static const char hex[] = "0123456789abcdef";
 
@@ -111,7 +111,7 @@ static bool is_block(const char *text)
 	return true;
 }
 
-static void block_text(struct writer *w, const char *text, int depth)
+static void block_text(struct yaml_writer *w, const char *text, int depth)
 {
 	strbuf_adds(w->sb, "|\n");
 	while (*text != '\0') {
@@ -125,7 +125,7 @@ static void block_text(struct writer *w, const char *text, int depth)
 	}
 }
 
-static void note(struct writer *w, const cJSON *item)
+static void note(struct yaml_writer *w, const cJSON *item)
 {
 	for (size_t i = 0; i < w->n_notes; i++)
 		if (w->notes[i].item == item) {
@@ -138,9 +138,9 @@ static void note(struct writer *w, const cJSON *item)
 		}
 }
 
-static void value(struct writer *w, const cJSON *item, int depth, bool in_sequence);
+static void value(struct yaml_writer *w, const cJSON *item, int depth, bool in_sequence);
 
-static void mapping(struct writer *w, const cJSON *object, int depth, bool in_sequence)
+static void mapping(struct yaml_writer *w, const cJSON *object, int depth, bool in_sequence)
 {
 	for (const cJSON *item = object->child; item != NULL; item = item->next) {
 		if (!in_sequence || item != object->child)
@@ -151,7 +151,7 @@ static void mapping(struct writer *w, const cJSON *object, int depth, bool in_se
 	}
 }
 
-static void sequence(struct writer *w, const cJSON *array, int depth)
+static void sequence(struct yaml_writer *w, const cJSON *array, int depth)
 {
 	for (const cJSON *item = array->child; item != NULL; item = item->next) {
 		indent(w, depth);
@@ -160,7 +160,7 @@ static void sequence(struct writer *w, const cJSON *array, int depth)
 	}
 }
 
-static void scalar(struct writer *w, const cJSON *item)
+static void scalar(struct yaml_writer *w, const cJSON *item)
 {
 	if (cJSON_IsString(item))
 		scalar_text(w, item->valuestring);
@@ -169,7 +169,7 @@ static void scalar(struct writer *w, const cJSON *item)
 }
 
 /* What stands behind "key:" or "-", with the space before and the line end after it. */
-static void value(struct writer *w, const cJSON *item, int depth, bool in_sequence)
+static void value(struct yaml_writer *w, const cJSON *item, int depth, bool in_sequence)
 {
 	bool nested = cJSON_IsObject(item) || cJSON_IsArray(item);
 
@@ -201,7 +201,7 @@ static void value(struct writer *w, const cJSON *item, int depth, bool in_sequen
 
 void k8s_yaml(const cJSON *doc, const struct k8s_note *notes, size_t n_notes, struct strbuf *sb)
 {
-	struct writer w = {.sb = sb, .notes = notes, .n_notes = n_notes};
+	struct yaml_writer w = {.sb = sb, .notes = notes, .n_notes = n_notes};
 
 	mapping(&w, doc, 0, false);
 }

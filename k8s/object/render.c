@@ -44,6 +44,14 @@ static int check_names(const struct k8s_renderers *table, const struct strlist *
 	return 0;
 }
 
+const struct k8s_renderer *k8s_renderer_find(const struct k8s_renderers *table, const char *name)
+{
+	for (size_t i = 0; i < table->n; i++)
+		if (strcmp(table->at[i]->name, name) == 0)
+			return table->at[i];
+	return NULL;
+}
+
 void k8s_begin(struct k8s_output *out, const struct k8s_renderer *row)
 {
 	out->renderer = row;

@@ -23,6 +23,9 @@ struct k8s_renderers {
 	size_t n;
 };
 
+/* The row of that name, NULL if there is none: which concern an object's component is. */
+const struct k8s_renderer *k8s_renderer_find(const struct k8s_renderers *table, const char *name);
+
 /* Runs every wanted row (only: those named; NULL or n 0 = all). ERR_USAGE for a name that no row
  * has. */
 int k8s_render(const struct k8s_renderers *table, const struct fleet *fleet,

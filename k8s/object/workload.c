@@ -13,8 +13,8 @@ static cJSON *once(cJSON *object, cJSON **member, const char *key)
 	return *member;
 }
 
-static void start(struct k8s_output *out, const char *kind, const struct workload_opts *opts,
-                  struct workload *w)
+static void workload_begin(struct k8s_output *out, const char *kind,
+                           const struct workload_opts *opts, struct workload *w)
 {
 	*w = (struct workload){0};
 	w->object = k8s_add(out, "apps/v1", kind, opts->namespace, opts->name);
@@ -46,7 +46,7 @@ static void add_pod(struct k8s_output *out, const struct workload_opts *opts, st
 
 void k8s_daemonset(struct k8s_output *out, const struct workload_opts *opts, struct workload *w)
 {
-	start(out, "DaemonSet", opts, w);
+	workload_begin(out, "DaemonSet", opts, w);
 	cJSON *strategy = json_add_object(w->spec, "updateStrategy");
 
 	json_add_string(strategy, "type", "RollingUpdate");
@@ -56,7 +56,7 @@ void k8s_daemonset(struct k8s_output *out, const struct workload_opts *opts, str
 
 void k8s_deployment(struct k8s_output *out, const struct workload_opts *opts, struct workload *w)
 {
-	start(out, "Deployment", opts, w);
+	workload_begin(out, "Deployment", opts, w);
 	add_pod(out, opts, w);
 }
 

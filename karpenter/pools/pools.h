@@ -1,6 +1,6 @@
 /*
  * Karpenter's objects: one pool and one node class per target, in the API that the cluster's
- * Karpenter serves. render_karpenter (k8s/object/render.h) chooses; each file here renders one API.
+ * Karpenter serves. karpenter_renderer chooses; each file here renders one API.
  */
 #ifndef SLIPWAY_KARPENTER_POOLS_POOLS_H
 #define SLIPWAY_KARPENTER_POOLS_POOLS_H

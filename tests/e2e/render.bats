@@ -191,12 +191,10 @@ tree() { (cd "$1" && find . -type f | LC_ALL=C sort | xargs sha256sum); }
 	[ "$status" -eq 1 ]
 }
 
-@test "fleet: every command explains itself, and the documents are those of the tool" {
+@test "fleet: every command explains itself" {
 	for command in render explain instances; do
 		run "$SLIPWAY" "$command" --help
 		[ "$status" -eq 0 ]
 		[[ $output == *"Usage: slipway $command"* ]]
-		diff <("$SLIPWAY" help --man "$command") "$ROOT/docs/man/slipway-$command.1"
 	done
-	diff <(cd "$ROOT" && "$SLIPWAY" explain) "$ROOT/docs/fleet/explain.txt"
 }

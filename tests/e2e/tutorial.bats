@@ -156,9 +156,10 @@ stand_ins() {
 }
 
 @test "documents: a message, a table's row and a code without an entry are found, and pages out of date" {
-	mkdir -p copy/tests/lint copy/base copy/builder
+	mkdir -p copy/tests/lint copy/base copy/builder copy/k8s
 	cp -r "$ROOT/docs" copy/ && cp -r "$ROOT/tests/golden" copy/tests/ && cp "$ROOT/tests/lint/error-pages" copy/tests/lint/
-	cp "$ROOT/base/err.c" copy/base/ && cp -r "$ROOT"/builder/{deploy,registry,aws,check} copy/builder/
+	cp "$ROOT/base/err.c" copy/base/ && cp -r "$ROOT"/builder/{registry,aws,check} copy/builder/
+	cp -r "$ROOT/k8s/deploy" copy/k8s/
 	copy/tests/lint/error-pages
 	missing() {
 		run copy/tests/lint/error-pages
@@ -172,9 +173,9 @@ stand_ins() {
 	sed -i 's/^> the AWS profile .*//' copy/docs/errors/aws.md
 	missing "unknown-profile"
 	cp "$ROOT/docs/errors/aws.md" copy/docs/errors/
-	sed -i 's/{"http2: client connection lost"/{"http9: gone"/' copy/builder/deploy/advice.c
+	sed -i 's/{"http2: client connection lost"/{"http9: gone"/' copy/k8s/deploy/advice.c
 	missing "no entry names: http9: gone"
-	cp "$ROOT/builder/deploy/advice.c" copy/builder/deploy/
+	cp "$ROOT/k8s/deploy/advice.c" copy/k8s/deploy/
 	sed -i 's/= "interrupted"/= "abducted"/' copy/base/err.c
 	missing '`abducted`'
 	cp "$ROOT/base/err.c" copy/base/

@@ -67,6 +67,7 @@ static int jobs_of(const char *target)
 	CHECK_STR(list.at[0].name, "namespace");
 	CHECK_STR(list.at[list.n - 1].name, "jobs");
 	n = cJSON_GetArraySize(list.at[list.n - 1].items);
+	CHECK(stage_has_job(&list.at[list.n - 1]));
 	CHECK(strstr(object_name(list.at[list.n - 1].items->child), target) != NULL);
 	stage_list_done(&list);
 	fleet_run_done(&f);
@@ -77,6 +78,34 @@ static void one_targets_job_is_the_last_stage(void)
 {
 	CHECK_INT(jobs_of("trn1"), 1);
 	CHECK_INT(jobs_of("g5g"), 1);
+}
+
+static void a_plan_has_a_stage_per_deployed_concern(void)
+{
+	static const struct cluster_section cluster;
+	static const struct fleet fleet = {.name = "f", .cluster = &cluster};
+	struct k8s_renderer rows[20] = {{0}};
+	char names[ARRAY_LEN(rows)][16];
+	struct k8s_output out = {.fleet = &fleet};
+	struct stage_list list;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		snprintf(names[i], sizeof(names[i]), "concern-%zu", i);
+		rows[i] = (struct k8s_renderer){
+			.number = "10", .name = names[i], .deployed = i % 10 != 9};
+		k8s_begin(&out, &rows[i]);
+		k8s_file(&out, "one.yaml", "One.");
+		k8s_add(&out, "v1", "ConfigMap", "n", names[i]);
+		k8s_file(&out, "two.yaml", "Two.");
+		k8s_add(&out, "v1", "ConfigMap", "n", "two");
+	}
+	stages_plan(&out, "", &list);
+	CHECK_INT(list.n, 18);
+	CHECK_STR(list.at[17].name, "concern-18");
+	CHECK_INT(cJSON_GetArraySize(list.at[17].items), 2);
+	CHECK(!stage_has_job(&list.at[17]));
+	stage_list_done(&list);
+	k8s_output_done(&out);
 }
 
 static void every_kind_that_is_rendered_is_known(void)
@@ -127,6 +156,8 @@ int main(void)
 {
 	TEST("deploy: readiness is told with its reason", readiness_is_told_with_its_reason);
 	TEST("deploy: one target's job is the last stage", one_targets_job_is_the_last_stage);
+	TEST("deploy: a plan has a stage for each concern that is deployed",
+	     a_plan_has_a_stage_per_deployed_concern);
 	TEST("deploy: every kind that is rendered is known", every_kind_that_is_rendered_is_known);
 	TEST("undeploy: kept data keeps what serves it", kept_data_keeps_what_serves_it);
 	return test_done();

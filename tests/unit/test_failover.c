@@ -191,6 +191,15 @@ static const struct view views[] = {
 	{JOB("{\"state\":{\"phase\":\"Completed\"}}"), "", "", "", JOB_SUCCEEDED, UNPLACED, ""},
 	{JOB("{\"state\":{\"phase\":\"Aborted\",\"reason\":\"by hand\"}}"), "", "", "", JOB_FAILED,
          UNPLACED, "by hand"},
+	/* on its way to Aborted or Terminated, from which it does not come back */
+	{JOB("{\"state\":{\"phase\":\"Aborting\",\"message\":\"by a policy\"}}"), PENDING, "", "",
+         JOB_FAILED, UNPLACED, "by a policy"},
+	{JOB("{\"state\":{\"phase\":\"Terminating\"}}"),
+         POD("\"phase\":\"Running\"", "") "," POD("\"phase\":\"Running\"", ""), "", "", JOB_FAILED,
+         RAN, ""},
+	/* a gang is called running before each of its pods is */
+	{JOB("{\"state\":{\"phase\":\"Running\"}}"), POD("\"phase\":\"Running\"", "") "," PENDING,
+         "", "", JOB_WAITING, RAN | UNPLACED, ""},
 	{JOB("{}"), PENDING "," PENDING,
          "{\"status\":{\"conditions\":[{\"type\":\"Launched\",\"status\":\"Unknown\",\"message\":"
          "\"VcpuLimitExceeded: 8\"}]}}",
@@ -491,6 +500,6 @@ int main(void)
 	TEST("state: malformed texts are refused", malformed_states_are_refused);
 	TEST("lease: it is taken when nobody holds it", leases_are_taken_when_nobody_holds_them);
 	TEST("lease: of two takers one wins", of_two_takers_one_wins);
-	TEST("lease: it is renewed by the way", a_lease_is_renewed_by_the_way);
+	TEST("lease: it is renewed while its holder waits", a_lease_is_renewed_by_the_way);
 	return test_done();
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "k8s/deploy/collect.h"
+#include "k8s/deploy/pod.h"
 
 /* ---- prices ---- */
 
@@ -175,6 +176,12 @@ static void phases_are_those_of_every_kind_of_job(void)
 	         JOB_WAITING},
 		{"batch.volcano.sh/v1alpha1", "Job", "{\"state\":{\"phase\":\"Aborted\"}}", "[]",
 	         JOB_FAILED},
+		{"batch.volcano.sh/v1alpha1", "Job", "{\"state\":{\"phase\":\"Aborting\"}}",
+	         "[{\"status\":{\"phase\":\"Running\"}}]", JOB_FAILED},
+		{"batch.volcano.sh/v1alpha1", "Job", "{\"state\":{\"phase\":\"Terminating\"}}",
+	         "[]", JOB_FAILED},
+		{"batch.volcano.sh/v1alpha1", "Job", "{\"state\":{\"phase\":\"Pending\"}}",
+	         "[{\"status\":{\"phase\":\"Running\"}}]", JOB_WAITING},
 		{"batch/v1", "Job",
 	         "{\"conditions\":[{\"type\":\"Complete\",\"status\":\"True\"}]}", "[]",
 	         JOB_SUCCEEDED},
@@ -213,7 +220,7 @@ static void odd_objects_are_read_without_harm(void)
 		"{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"data\":{\"state.json\":"
 		"\"{\\\"attempts\\\":{\\\"a\\\":1},\\\"target\\\":7}\"}},"
 		"{\"kind\":\"PersistentVolumeClaim\",\"apiVersion\":\"v1\",\"status\":{"
-	        "\"capacity\":"
+		"\"capacity\":"
 		"{\"storage\":\"99999999999Gi\"}}}]"};
 	static const char *const pods[] = {
 		"[]", "[7,{}]", "[{\"metadata\":{\"name\":\"perceiver-g5-worker-99999999999\"}}]",

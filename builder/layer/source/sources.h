@@ -19,20 +19,20 @@
  * umask, setuid, setgid and sticky bits of the building machine do not show. Times are min(mtime,
  * epoch). A glob in `from` matches names that start with a dot, too; each match lands in `to` by
  * its last name. `from` itself, when it is a symbolic link, is entered only if it ends in '/' or
- * with `follow`. include and exclude: builder/layer/tree/select.h; they do not apply to `from` itself.
- * Folders that are needed on the way to something included are implied. After 20 problems an item
- * is given up.
+ * with `follow`. include and exclude: builder/layer/tree/select.h; they do not apply to `from`
+ * itself. Folders that are needed on the way to something included are implied. After 20 problems
+ * an item is given up.
  */
 int source_files_add(struct tree *t, const struct layer_files *item, struct diags *d,
                      struct err *err) MUST_USE;
 
 /*
- * One item of `tar:`: every dialect of tar (builder/layer/tar/tar_read.h) in any compression libarchive
- * reads without starting a program; contents are spooled, holes of sparse files filled. Hostile
- * members ('..', device, fifo, whiteout, a hard link out of the archive) and damage are problems; a
- * leading '/' is dropped. Caps: 64 GiB, 2 million members. Modes and owners are the members';
- * include and exclude look at a member's path before `strip`. Of several members of one path the
- * last one counts.
+ * One item of `tar:`: every dialect of tar (builder/layer/tar/tar_read.h) in any compression
+ * libarchive reads without starting a program; contents are spooled, holes of sparse files filled.
+ * Hostile members ('..', device, fifo, whiteout, a hard link out of the archive) and damage are
+ * problems; a leading '/' is dropped. Caps: 64 GiB, 2 million members. Modes and owners are the
+ * members'; include and exclude look at a member's path before `strip`. Of several members of one
+ * path the last one counts.
  */
 int source_tar_add(struct tree *t, const struct layer_tar *item, struct diags *d,
                    struct err *err) MUST_USE;

@@ -1,0 +1,44 @@
+/*
+ * What a pod says of itself, as kubectl gave it: how far it is, what keeps it, which rank of its
+ * job it is. Nothing in it is trusted; what is returned is borrowed from the pod. Pure.
+ */
+#ifndef SLIPWAY_K8S_DEPLOY_POD_H
+#define SLIPWAY_K8S_DEPLOY_POD_H
+
+#include "k8s/deploy/object_read.h"
+
+/* Does it run, or has it ended well? */
+bool pod_runs(const cJSON *pod);
+
+/* Does it run, or has it ever: a container of it was started? */
+bool pod_ran(const cJSON *pod);
+
+/* The node it was given, NULL = none yet; why it has none, NULL = nobody said. */
+const char *pod_node(const cJSON *pod);
+const char *pod_unplaced(const cJSON *pod);
+
+/* The first of status.containerStatuses, NULL if there is none; the others are its `next`. */
+const cJSON *pod_containers(const cJSON *pod);
+
+/* What one of them waits for (an image, a volume): false = for nothing. *ret_message may be NULL. */
+bool container_waits(const cJSON *container, const char **ret_reason, const char **ret_message);
+
+/* Restarts of all its containers; counts that no kubelet makes are left out. */
+int64_t pod_restarts(const cJSON *pod);
+
+/* Its index in its job: the controller's word, else the number in its name; -1 for a launcher and
+ * for what has none. */
+int64_t pod_rank(const cJSON *pod, const char *job);
+
+/* The container that the job's program runs in: "trainer", or "launcher". */
+const char *pod_container(const cJSON *pod);
+bool pod_launches(const cJSON *pod);
+
+/* How much its log may tell: higher is better (Running, Succeeded, Failed, Pending). */
+int pod_phase_rank(const cJSON *pod);
+
+/* The one that tells how training goes: the launcher, else rank 0, the newest that started; NULL if
+ * there is none. */
+const cJSON *pod_of_training(const cJSON *pods, const char *job);
+
+#endif
