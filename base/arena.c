@@ -101,20 +101,39 @@ void *arena_memdup(struct arena *a, const void *bytes, size_t len)
 	return copy;
 }
 
-char *arena_printf(struct arena *a, const char *fmt, ...)
+char *arena_vprintf(struct arena *a, const char *fmt, va_list args)
 {
-	va_list args, again;
+	va_list again;
 
-	va_start(args, fmt);
 	va_copy(again, args);
-	int len = vsnprintf(NULL, 0, fmt, args);
+	int len = vsnprintf(NULL, 0, fmt, again);
 
-	va_end(args);
+	va_end(again);
 	if (len < 0)
 		BUG("format '%s'", fmt);
 	char *text = arena_alloc(a, (size_t)len + 1);
 
-	vsnprintf(text, (size_t)len + 1, fmt, again);
-	va_end(again);
+	vsnprintf(text, (size_t)len + 1, fmt, args);
 	return text;
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	char *text = arena_vprintf(a, fmt, args);
+
+	va_end(args);
+	return text;
+}
+
+char *arena_lower(struct arena *a, const char *text, size_t len)
+{
+	char *copy = arena_strndup(a, text, len);
+
+	for (char *c = copy; *c != '\0'; c++)
+		if (*c >= 'A' && *c <= 'Z')
+			*c = (char)(*c + 'a' - 'A');
+	return copy;
 }

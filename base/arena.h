@@ -8,6 +8,7 @@
 #ifndef SLIPWAY_BASE_ARENA_H
 #define SLIPWAY_BASE_ARENA_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 #include "base/attr.h"
@@ -32,5 +33,9 @@ char *arena_strdup(struct arena *a, const char *text);
 char *arena_strndup(struct arena *a, const char *text, size_t len);
 void *arena_memdup(struct arena *a, const void *bytes, size_t len);
 char *arena_printf(struct arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
+char *arena_vprintf(struct arena *a, const char *fmt, va_list args) PRINTF_LIKE(2, 0);
+
+/* A copy of `len` bytes with the ASCII capitals made small. */
+char *arena_lower(struct arena *a, const char *text, size_t len);
 
 #endif

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "base/interrupt.h"
+#include "base/timestamp.h"
 
 enum { CLOCK_STEP_MS = 100 };
 
@@ -12,7 +13,7 @@ static int64_t system_now(struct clock *c)
 
 	(void)c;
 	clock_gettime(CLOCK_REALTIME, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	return timespec_ns(ts) / 1000000;
 }
 
 /* Short steps, so that a stop request is seen by whichever thread sleeps. */
@@ -33,4 +34,17 @@ struct clock *clock_system(void)
 	static struct clock wall = {system_now, system_sleep};
 
 	return &wall;
+}
+
+int64_t clock_monotonic_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return timespec_ns(ts);
+}
+
+double clock_seconds(void)
+{
+	return (double)clock_monotonic_ns() * 1e-9;
 }

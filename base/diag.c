@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 
 void diags_done(struct diags *d)
 {
@@ -20,20 +21,11 @@ void diags_add_source(struct diags *d, const char *file, const char *text, size_
 	                                                  arena_strndup(&d->arena, text, len), len};
 }
 
-static char *format(struct arena *a, const char *fmt, va_list args)
+static PRINTF_LIKE(2, 0) char *format(struct arena *a, const char *fmt, va_list args)
 {
-	va_list again;
+	char *text = arena_vprintf(a, fmt, args);
 
-	va_copy(again, args);
-	int len = vsnprintf(NULL, 0, fmt, again);
-
-	va_end(again);
-	char *text = arena_alloc(a, (size_t)(len > 0 ? len : 0) + 1);
-
-	vsnprintf(text, (size_t)(len > 0 ? len : 0) + 1, fmt, args);
-	for (char *c = text; *c != '\0'; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '?';
+	text_make_printable(text);
 	return text;
 }
 

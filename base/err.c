@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static const char *const names[] = {
 	[ERR_NONE] = "none",
 	[ERR_IO] = "io",
@@ -30,16 +32,8 @@ const char *err_code_name(enum err_code code)
 	return (size_t)code < ARRAY_LEN(names) ? names[code] : "unknown";
 }
 
-/* Bytes from outside must not drive a terminal. UTF-8 passes. */
-static void plain(char *text)
-{
-	for (; *text != '\0'; text++)
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			*text = '?';
-}
-
-static void set_message(struct err *err, enum err_code code, int os_errno, const char *fmt,
-                        va_list args)
+static PRINTF_LIKE(4, 0) void set_message(struct err *err, enum err_code code, int os_errno,
+                                          const char *fmt, va_list args)
 {
 	*err = (struct err){.code = code};
 	vsnprintf(err->msg, sizeof(err->msg), fmt, args);
@@ -51,7 +45,7 @@ static void set_message(struct err *err, enum err_code code, int os_errno, const
 		snprintf(err->msg + len, sizeof(err->msg) - len, ": %s",
 		         strerror_r(os_errno, text, sizeof(text)));
 	}
-	plain(err->msg);
+	text_make_printable(err->msg);
 }
 
 int err_set(struct err *err, enum err_code code, const char *fmt, ...)
@@ -89,7 +83,7 @@ int err_wrap(struct err *err, const char *fmt, ...)
 	va_end(args);
 	len = strlen(err->msg);
 	snprintf(err->msg + len, sizeof(err->msg) - len, ": %s", inner);
-	plain(err->msg);
+	text_make_printable(err->msg);
 	return -1;
 }
 
@@ -102,7 +96,7 @@ int err_hint(struct err *err, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(err->hint, sizeof(err->hint), fmt, args);
 	va_end(args);
-	plain(err->hint);
+	text_make_printable(err->hint);
 	return -1;
 }
 

@@ -12,6 +12,36 @@ int fs_read_file(const char *path, size_t max_bytes, struct strbuf *sb, struct e
 	return slurp_file(path, max_bytes, sb, err);
 }
 
+ssize_t fs_read(int fd, void *buf, size_t len)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, buf, len);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+ssize_t fs_pread(int fd, void *buf, size_t len, int64_t offset)
+{
+	ssize_t n;
+
+	do
+		n = pread(fd, buf, len, (off_t)offset);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
+ssize_t fs_pwrite(int fd, const void *bytes, size_t len, int64_t offset)
+{
+	ssize_t n;
+
+	do
+		n = pwrite(fd, bytes, len, (off_t)offset);
+	while (n < 0 && errno == EINTR);
+	return n;
+}
+
 int fs_write_all(int fd, const void *bytes, size_t len, struct err *err)
 {
 	const char *at = bytes;
@@ -29,8 +59,7 @@ int fs_write_all(int fd, const void *bytes, size_t len, struct err *err)
 	return 0;
 }
 
-/* "a/b" -> "a", "b" -> ".", "/b" -> "/". */
-static void parent_of(const char *path, char out[PATH_MAX])
+void fs_parent(const char *path, char out[PATH_MAX])
 {
 	const char *slash = strrchr(path, '/');
 
@@ -71,11 +100,26 @@ int fs_temp_open(struct fs_temp *t, const char *dir, struct err *err)
 	return 0;
 }
 
+int fs_open_unnamed(const char *dir, int *ret_fd, struct err *err)
+{
+	AUTO(fs_temp) struct fs_temp temp = FS_TEMP_INIT;
+
+	*ret_fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (*ret_fd >= 0)
+		return 0;
+	/* Some file systems have no O_TMPFILE. */
+	if (fs_temp_open(&temp, dir, err) != 0)
+		return -1;
+	*ret_fd = temp.fd;
+	temp.fd = -1;
+	return 0;
+}
+
 int fs_temp_commit(struct fs_temp *t, const char *final, mode_t mode, struct err *err)
 {
 	char dir[PATH_MAX];
 
-	parent_of(final, dir);
+	fs_parent(final, dir);
 	if (fchmod(t->fd, mode) != 0)
 		return err_set(err, ERR_IO, "set the mode of '%s'", final);
 	if (fsync(t->fd) != 0)
@@ -103,7 +147,7 @@ int fs_write_file(const char *path, const void *bytes, size_t len, mode_t mode, 
 	AUTO(fs_temp) struct fs_temp temp = FS_TEMP_INIT;
 	char dir[PATH_MAX];
 
-	parent_of(path, dir);
+	fs_parent(path, dir);
 	if (fs_temp_open(&temp, dir, err) != 0 || fs_write_all(temp.fd, bytes, len, err) != 0 ||
 	    fs_temp_commit(&temp, path, mode, err) != 0)
 		return err_wrap(err, "'%s'", path);

@@ -22,6 +22,11 @@ int fs_read_file(const char *path, size_t max_bytes, struct strbuf *sb, struct e
 int fs_write_file(const char *path, const void *bytes, size_t len, mode_t mode,
                   struct err *err) MUST_USE;
 
+/* As the system calls of these names, taken up again after a signal. */
+ssize_t fs_read(int fd, void *buf, size_t len);
+ssize_t fs_pread(int fd, void *buf, size_t len, int64_t offset);
+ssize_t fs_pwrite(int fd, const void *bytes, size_t len, int64_t offset);
+
 /* Writes all bytes to fd, resuming after EINTR and short writes. */
 int fs_write_all(int fd, const void *bytes, size_t len, struct err *err) MUST_USE;
 
@@ -47,6 +52,9 @@ int fs_temp_commit(struct fs_temp *t, const char *final, mode_t mode, struct err
 /* Closes and unlinks; accepts an empty one. For AUTO(fs_temp). */
 void fs_temp_done(struct fs_temp *t);
 
+/* A file in `dir` without a name, which disappears with its descriptor, also after a kill. */
+int fs_open_unnamed(const char *dir, int *ret_fd, struct err *err) MUST_USE;
+
 enum fs_lock_mode { FS_LOCK_SHARED, FS_LOCK_EXCLUSIVE, FS_LOCK_TRY_EXCLUSIVE };
 
 /*
@@ -63,6 +71,9 @@ int fs_link_or_copy(const char *src, const char *dst, struct err *err) MUST_USE;
 int fs_remove_tree(const char *path, struct err *err) MUST_USE;
 
 bool fs_exists(const char *path);
+
+/* The folder a path stands in: "a/b" -> "a", "b" -> ".", "/b" -> "/". */
+void fs_parent(const char *path, char out[PATH_MAX]);
 
 /* dir + "/" + name into out; ERR_LIMIT when longer than PATH_MAX. */
 int fs_join(char out[PATH_MAX], const char *dir, const char *name, struct err *err) MUST_USE;

@@ -41,10 +41,8 @@ static int copy_bytes(int from, int to, struct err *err)
 	if (ioctl(to, FICLONE, from) == 0)
 		return 0;
 	for (;;) {
-		ssize_t n = read(from, buf, sizeof(buf));
+		ssize_t n = fs_read(from, buf, sizeof(buf));
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0)
 			return err_set(err, ERR_IO, "read");
 		if (n == 0)

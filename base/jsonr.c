@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 
 struct reader {
 	const char *what, *text;
@@ -15,13 +16,10 @@ struct reader {
 
 static int fail(struct reader *r, const char *problem)
 {
-	size_t line = 1, column = 1;
+	unsigned line, column;
 
-	for (size_t i = 0; i < r->at && i < r->len; i++) {
-		column = r->text[i] == '\n' ? 1 : column + 1;
-		line += r->text[i] == '\n';
-	}
-	return err_set(r->err, ERR_FORMAT, "%s: line %zu, column %zu: %s", r->what, line, column,
+	text_position(r->text, r->at < r->len ? r->at : r->len, &line, &column);
+	return err_set(r->err, ERR_FORMAT, "%s: line %u, column %u: %s", r->what, line, column,
 	               problem);
 }
 
@@ -44,33 +42,6 @@ static size_t add_node(struct reader *r, enum jsonr_type type, const char *key)
 	d->nodes = mem_vec_grow(d->nodes, d->n, &d->cap, sizeof(d->nodes[0]));
 	d->nodes[d->n] = (struct jsonr_node){.type = type, .key = key, .next = d->n + 1};
 	return d->n++;
-}
-
-/* Length of the valid UTF-8 sequence at s (n bytes there), 0 when there is none. */
-static size_t utf8_length(const unsigned char *s, size_t n)
-{
-	static const struct {
-		unsigned char first, last, low, high;
-		size_t len;
-	} rows[] = {{0x01, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2},
-	            {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
-	            {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-	            {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4},
-	            {0xf4, 0xf4, 0x80, 0x8f, 4}};
-
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		if (s[0] < rows[i].first || s[0] > rows[i].last)
-			continue;
-		if (rows[i].len > n)
-			return 0;
-		if (rows[i].len > 1 && (s[1] < rows[i].low || s[1] > rows[i].high))
-			return 0;
-		for (size_t k = 2; k < rows[i].len; k++)
-			if (s[k] < 0x80 || s[k] > 0xbf)
-				return 0;
-		return rows[i].len;
-	}
-	return 0;
 }
 
 static int read_hex4(struct reader *r, unsigned *ret)
@@ -153,10 +124,10 @@ static int read_string(struct reader *r, const char **ret)
 		return fail(r, "expected a string");
 	r->at++;
 	while (peek(r) != '"') {
-		const unsigned char *s = (const unsigned char *)r->text + r->at;
-		size_t n = r->at < r->len ? utf8_length(s, r->len - r->at) : 0;
+		const char *s = r->text + r->at;
+		size_t n = r->at < r->len ? text_utf8_length(s, r->len - r->at) : 0;
 
-		if (n == 0 || s[0] < 0x20)
+		if (n == 0 || (unsigned char)s[0] < 0x20)
 			return fail(r, "unfinished string, control byte or invalid UTF-8");
 		if (s[0] == '\\') {
 			r->at++;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/text.h"
 
 void jsonw_init(struct jsonw *w, struct strbuf *sb, bool pretty)
 {
@@ -92,22 +93,6 @@ void jsonw_key(struct jsonw *w, const char *key)
 	w->after_key = true;
 }
 
-/* Bytes of the UTF-8 sequence at s, 0 when it is malformed. */
-static size_t sequence(const unsigned char *s)
-{
-	size_t n = s[0] >= 0xf0 && s[0] <= 0xf4 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc2 ? 2 : 0;
-
-	if (s[0] > 0xf4)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 static void quote_byte(struct strbuf *sb, unsigned char c)
 {
 	static const char *const escapes[256] = {
@@ -125,21 +110,19 @@ static void quote_byte(struct strbuf *sb, unsigned char c)
 
 void jsonw_quote(struct strbuf *sb, const char *text)
 {
-	const unsigned char *s = (const unsigned char *)text;
-
 	strbuf_addc(sb, '"');
-	while (*s != '\0') {
-		size_t n = *s < 0x80 ? 1 : sequence(s);
+	while (*text != '\0') {
+		size_t n = text_utf8_length(text, strnlen(text, 4));
 
 		if (n > 1) {
-			strbuf_add(sb, s, n);
+			strbuf_add(sb, text, n);
 		} else if (n == 1) {
-			quote_byte(sb, *s);
+			quote_byte(sb, (unsigned char)*text);
 		} else {
 			strbuf_addc(sb, '?');
 			n = 1;
 		}
-		s += n;
+		text += n;
 	}
 	strbuf_addc(sb, '"');
 }

@@ -62,3 +62,18 @@ void *mem_vec_grow(void *at, size_t n, size_t *cap, size_t size)
 	*cap = *cap < 8 ? 8 : *cap * 2;
 	return mem_realloc(at, *cap, size);
 }
+
+void mem_free_secret(char **text)
+{
+	if (*text != NULL)
+		explicit_bzero(*text, strlen(*text));
+	free(*text);
+	*text = NULL;
+}
+
+bool mem_is_zero(const void *bytes, size_t len)
+{
+	const unsigned char *at = bytes;
+
+	return len == 0 || (at[0] == 0 && memcmp(at, at + 1, len - 1) == 0);
+}

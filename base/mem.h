@@ -5,6 +5,7 @@
 #ifndef SLIPWAY_BASE_MEM_H
 #define SLIPWAY_BASE_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,12 @@ MUST_USE void *mem_realloc(void *ptr, size_t n, size_t size);
 /* Copies of a string, of `len` bytes plus NUL; the caller frees. */
 MUST_USE char *mem_strdup(const char *text);
 MUST_USE char *mem_strndup(const char *text, size_t len);
+
+/* Overwrites and frees a secret, and sets *text to NULL; NULL is fine. */
+void mem_free_secret(char **text);
+
+/* True when all bytes are zero, or there are none. */
+bool mem_is_zero(const void *bytes, size_t len);
 
 /*
  * A growing array: `VEC(struct entry) list = {0};`, `vec_push(&list, item)`, `vec_done(&list)`.

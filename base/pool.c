@@ -1,7 +1,6 @@
 #include "base/pool.h"
 
 #include <pthread.h>
-#include <sched.h>
 
 #include "base/interrupt.h"
 #include "base/mem.h"
@@ -70,36 +69,4 @@ int pool_run(size_t n, unsigned n_threads, pool_job job, void *ctx, struct err *
 		return -1;
 	}
 	return 0;
-}
-
-/* cgroup v2's quota in whole CPUs, 0 when there is none. */
-static unsigned cgroup_cpus(void)
-{
-	FILE *file = fopen("/sys/fs/cgroup/cpu.max", "re");
-	char line[64] = "";
-	char *end;
-
-	if (file == NULL)
-		return 0;
-	char *got = fgets(line, sizeof(line), file);
-
-	fclose(file);
-	if (got == NULL)
-		return 0;
-	unsigned long quota = strtoul(line, &end, 10);
-	unsigned long period = strtoul(end, NULL, 10);
-
-	if (end == line || quota == 0 || period == 0)
-		return 0;
-	return (unsigned)((quota + period - 1) / period);
-}
-
-unsigned pool_cpus(void)
-{
-	cpu_set_t set;
-	unsigned n = 1, quota = cgroup_cpus();
-
-	if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0)
-		n = (unsigned)CPU_COUNT(&set);
-	return quota != 0 && quota < n ? quota : n;
 }

@@ -14,7 +14,4 @@ typedef int (*pool_job)(void *ctx, size_t i, struct err *err);
 /* job(ctx, i) for i in 0..n-1; ctx is shared, the job synchronises what it writes. */
 int pool_run(size_t n, unsigned n_threads, pool_job job, void *ctx, struct err *err) MUST_USE;
 
-/* CPUs this process may run on (sched_getaffinity and the cgroup's cpu.max), at least 1. */
-unsigned pool_cpus(void);
-
 #endif

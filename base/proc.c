@@ -7,8 +7,8 @@
 #include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/interrupt.h"
 
 enum { END_MS = 2000 }; /* what a child gets to end by itself */
@@ -117,10 +117,7 @@ static void feed(struct child *c)
 
 static int64_t now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	return clock_monotonic_ns() / 1000000;
 }
 
 /* Moves what can be moved now; waits at most a tenth of a second. */

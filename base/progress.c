@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/text.h"
+
 unsigned progress_start(struct progress *p, const char *label, int64_t total)
 {
 	return p != NULL ? p->start(p, label, total) : 0;
@@ -23,12 +25,10 @@ void progress_finish(struct progress *p, unsigned id, const char *result)
 enum { TEXT_MAX = 1024 };
 
 /* Without control bytes: what servers say is shown on terminals. */
-static void format(char text[TEXT_MAX], const char *fmt, va_list args)
+static PRINTF_LIKE(2, 0) void format(char text[TEXT_MAX], const char *fmt, va_list args)
 {
 	vsnprintf(text, TEXT_MAX, fmt, args);
-	for (char *c = text; *c != '\0'; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '?';
+	text_make_printable(text);
 }
 
 void progress_stage(struct progress *p, const char *name, const char *state, const char *fmt, ...)

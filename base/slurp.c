@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "base/fs.h"
+
 enum { SLURP_CHUNK = 64 << 10 };
 
 static int read_fd(int fd, size_t max_bytes, struct strbuf *sb, struct err *err)
@@ -10,10 +12,8 @@ static int read_fd(int fd, size_t max_bytes, struct strbuf *sb, struct err *err)
 	char chunk[SLURP_CHUNK];
 
 	for (;;) {
-		ssize_t n = read(fd, chunk, sizeof(chunk));
+		ssize_t n = fs_read(fd, chunk, sizeof(chunk));
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0)
 			return err_set(err, ERR_IO, "read");
 		if (n == 0)

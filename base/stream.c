@@ -1,6 +1,5 @@
 #include "base/stream.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/fs.h"
@@ -85,11 +84,8 @@ struct fd_source {
 
 static int fd_source_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
 {
-	ssize_t n;
+	ssize_t n = fs_read(((struct fd_source *)s)->fd, buf, cap);
 
-	do
-		n = read(((struct fd_source *)s)->fd, buf, cap);
-	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return err_set(err, ERR_IO, "read");
 	*ret_n = (size_t)n;

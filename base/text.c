@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-/* Length of the UTF-8 sequence at s (Unicode table 3-7), 0 when it is malformed. */
-static size_t utf8_length(const unsigned char *s, size_t left)
+size_t text_utf8_length(const char *text, size_t len)
 {
+	const unsigned char *s = (const unsigned char *)text;
 	static const struct {
 		unsigned char from, to, second_from, second_to;
 		unsigned char len;
@@ -21,7 +21,7 @@ static size_t utf8_length(const unsigned char *s, size_t left)
 			continue;
 		if (rows[i].len == 1)
 			return 1;
-		if (left < rows[i].len || s[1] < rows[i].second_from || s[1] > rows[i].second_to)
+		if (len < rows[i].len || s[1] < rows[i].second_from || s[1] > rows[i].second_to)
 			return 0;
 		for (size_t k = 2; k < rows[i].len; k++)
 			if ((s[k] & 0xc0) != 0x80)
@@ -34,13 +34,38 @@ static size_t utf8_length(const unsigned char *s, size_t left)
 bool text_is_utf8(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len;) {
-		size_t n = utf8_length((const unsigned char *)text + i, len - i);
+		size_t n = text_utf8_length(text + i, len - i);
 
 		if (n == 0)
 			return false;
 		i += n;
 	}
 	return true;
+}
+
+void text_make_printable(char *text)
+{
+	for (; *text != '\0'; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
+}
+
+void text_position(const char *text, size_t offset, unsigned *ret_line, unsigned *ret_column)
+{
+	*ret_line = 1;
+	*ret_column = 1;
+	for (size_t i = 0; i < offset; i++) {
+		(*ret_column)++;
+		if (text[i] == '\n') {
+			(*ret_line)++;
+			*ret_column = 1;
+		}
+	}
+}
+
+int text_compare(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 bool text_has_prefix(const char *text, const char *prefix)

@@ -8,11 +8,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * Bytes of the UTF-8 sequence at text (Unicode table 3-7; a byte below 0x80 is one of 1), 0 when it
+ * is malformed or longer than len; len is at least 1.
+ */
+size_t text_utf8_length(const char *text, size_t len);
+
 /* True when the len bytes are valid UTF-8 (no surrogates, no overlong forms). */
 bool text_is_utf8(const char *text, size_t len);
 
 bool text_has_prefix(const char *text, const char *prefix);
 bool text_has_suffix(const char *text, const char *suffix);
+
+/* Control bytes become '?', in place, so that text from outside cannot drive a terminal. */
+void text_make_printable(char *text);
+
+/* Line and column (bytes), both from 1, of the byte at `offset`. */
+void text_position(const char *text, size_t offset, unsigned *ret_line, unsigned *ret_column);
+
+/* For qsort of an array of `const char *`: byte order. */
+int text_compare(const void *a, const void *b);
 
 /* Levenshtein distance of two short strings, capped at `limit` + 1. */
 unsigned text_distance(const char *a, const char *b, unsigned limit);

@@ -1,7 +1,7 @@
 /*
  * The resolved pipeline: its steps with their commands, and the facts that templates need. Made
- * once by pipeline_resolve; every renderer and the local run read the same steps, so that what CI
- * does is what was tried. All memory lives in the spec's arena.
+ * once by pipeline_resolve; every renderer and the local run read the same steps, so that CI does
+ * exactly what was tried. All memory lives in the spec's arena.
  */
 #ifndef SLIPWAY_PIPELINE_MODEL_H
 #define SLIPWAY_PIPELINE_MODEL_H
@@ -41,7 +41,7 @@ struct pipeline_repository {
 	const char *push_policy, *pull_policy, *scan_policy;
 };
 
-/* What the rest of the spec tells. */
+/* Facts from the rest of the spec. */
 struct pipeline_facts {
 	const char *name, *file; /* of the spec; file is a word for a shell, in the source's root */
 	const char *sets;        /* its overrides as further words of a shell's command */

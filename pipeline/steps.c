@@ -33,16 +33,6 @@ static const char *options_of(const struct pipeline *p, struct arena *a)
 }
 
 /* The option's words for a severity are ECR's in small letters. */
-static const char *lower(const char *text, struct arena *a)
-{
-	char *out = arena_strdup(a, text);
-
-	for (char *c = out; *c != '\0'; c++)
-		if (*c >= 'A' && *c <= 'Z')
-			*c = (char)(*c - 'A' + 'a');
-	return out;
-}
-
 /* "build-arm64" as "BuildArm64". */
 static const char *resource_name(const char *name, struct arena *a)
 {
@@ -135,7 +125,8 @@ static void add_check(struct pipeline *p, struct arena *a)
 	if (p->scan)
 		add(&step->commands,
 		    arena_printf(a, "slipway scan --severity %s \"%s@$DIGEST\"%s",
-		                 lower(p->section->severity, a), p->image, options));
+		                 arena_lower(a, p->section->severity, strlen(p->section->severity)),
+		                 p->image, options));
 	add(&step->commands, arena_printf(a,
 	                                  "slipway index create %s%s --tag \"$(printf %%.12s "
 	                                  "\"$CODEBUILD_RESOLVED_SOURCE_VERSION\")\"%s%s",

@@ -70,7 +70,7 @@ struct field {
 	/* How docs name the default where the value itself does not say it; NULL = by its value. */
 	const char *fallback_doc;
 	const struct field_table *table; /* OBJECT, OBJECTS */
-	/* CHOICE: the names, in the enum's order. STRING, every entry of STRINGS: what it may be. */
+	/* CHOICE: the names in the enum's order. STRING, every entry of STRINGS: what it may be. */
 	const struct choices *choices;
 	const char *complaint; /* about a text that is not among them; NULL = "is not known" */
 	field_check check;     /* STRING, every entry of STRINGS, every value of MAP */

@@ -14,25 +14,12 @@
 	9007199254740992.0 /* 2^53: whole numbers up to here are exact in a double                 \
 	                    */
 
-static void position(const char *text, size_t offset, unsigned *ret_line, unsigned *ret_column)
-{
-	*ret_line = 1;
-	*ret_column = 1;
-	for (size_t i = 0; i < offset; i++) {
-		(*ret_column)++;
-		if (text[i] == '\n') {
-			(*ret_line)++;
-			*ret_column = 1;
-		}
-	}
-}
-
 static int fail_at(const char *what, const char *text, size_t offset, const char *why,
                    struct err *err)
 {
 	unsigned line, column;
 
-	position(text, offset, &line, &column);
+	text_position(text, offset, &line, &column);
 	return err_set(err, ERR_FORMAT, "%s: line %u, column %u: %s", what, line, column, why);
 }
 
@@ -121,11 +108,6 @@ static int scan(const char *what, const char *text, size_t len, struct err *err)
 	return problem == NULL ? 0 : fail_at(what, text, i > 0 ? i - 1 : 0, problem, err);
 }
 
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static int check_keys(const char *what, const cJSON *obj, struct err *err)
 {
 	size_t n = (size_t)cJSON_GetArraySize(obj), i = 0;
@@ -136,7 +118,7 @@ static int check_keys(const char *what, const cJSON *obj, struct err *err)
 		return err_set(err, ERR_LIMIT, "%s: too many members", what);
 	cJSON_ArrayForEach (child, obj)
 		keys[i++] = child->string;
-	qsort(keys, n, sizeof(*keys), by_text);
+	qsort(keys, n, sizeof(*keys), text_compare);
 	for (i = 1; i < n; i++)
 		if (strcmp(keys[i - 1], keys[i]) == 0)
 			return err_set(err, ERR_FORMAT, "%s: key '%.80s' appears twice", what,

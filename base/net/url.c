@@ -8,16 +8,6 @@
 
 enum { URL_BYTES_MAX = 16 << 10 };
 
-static char *lower(struct arena *a, const char *text, size_t len)
-{
-	char *copy = arena_strndup(a, text, len);
-
-	for (char *c = copy; *c != '\0'; c++)
-		if (*c >= 'A' && *c <= 'Z')
-			*c = (char)(*c + 'a' - 'A');
-	return copy;
-}
-
 static bool clean(const char *text)
 {
 	for (; *text != '\0'; text++)
@@ -47,7 +37,7 @@ static bool parse_authority(const char *text, size_t len, struct arena *a, struc
 	host_end = host_end == NULL ? end : text[0] == '[' ? host_end + 1 : host_end;
 	if (host_end == text || memchr(text, '@', len) != NULL)
 		return false;
-	u->host = lower(a, text, (size_t)(host_end - text));
+	u->host = arena_lower(a, text, (size_t)(host_end - text));
 	if (host_end == end)
 		return true;
 	if (*host_end != ':' || !text_int64(host_end + 1, (size_t)(end - host_end - 1), &port) ||

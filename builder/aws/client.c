@@ -1,12 +1,12 @@
 #include "builder/aws/client.h"
 
-#include <openssl/crypto.h>
 #include <openssl/rand.h>
 #include <string.h>
 
 #include "base/interrupt.h"
 #include "base/mem.h"
 #include "base/net/url.h"
+#include "base/random.h"
 #include "base/timestamp.h"
 #include "builder/aws/backoff.h"
 
@@ -16,20 +16,12 @@ enum {
 	SIGNED_EXTRA = 4                /* Host, X-Amz-Date, X-Amz-Security-Token, Authorization */
 };
 
-static void wipe(char **text)
-{
-	if (*text != NULL)
-		OPENSSL_cleanse(*text, strlen(*text));
-	free(*text);
-	*text = NULL;
-}
-
 void aws_credentials_done(struct aws_credentials *c)
 {
-	wipe(&c->access_key_id);
-	wipe(&c->secret_access_key);
-	wipe(&c->session_token);
-	wipe(&c->account_id);
+	mem_free_secret(&c->access_key_id);
+	mem_free_secret(&c->secret_access_key);
+	mem_free_secret(&c->session_token);
+	mem_free_secret(&c->account_id);
 	*c = (struct aws_credentials){0};
 }
 
@@ -262,14 +254,6 @@ static void mask_all(struct http_response *resp, const struct aws_call *call)
 
 /* ---- retries ---- */
 
-static double next_random(struct aws_client *c)
-{
-	c->random ^= c->random >> 12;
-	c->random ^= c->random << 25;
-	c->random ^= c->random >> 27;
-	return (double)((c->random * 0x2545f4914f6cdd1dull) >> 11) / 9007199254740992.0;
-}
-
 static bool take_tokens(struct aws_client *c, enum aws_retry_kind kind, double *ret_random)
 {
 	int cost = backoff_cost(kind);
@@ -278,7 +262,7 @@ static bool take_tokens(struct aws_client *c, enum aws_retry_kind kind, double *
 	bool enough = c->quota >= cost;
 
 	c->quota -= enough ? cost : 0;
-	*ret_random = next_random(c);
+	*ret_random = random_unit(&c->random);
 	pthread_mutex_unlock(&c->lock);
 	return enough;
 }

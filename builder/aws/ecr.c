@@ -84,19 +84,11 @@ int ecr_call(struct aws_session *s, const struct ecr_host *host, const char *ope
 
 /* ---- tokens ---- */
 
-static void wipe(char **text)
-{
-	if (*text != NULL)
-		OPENSSL_cleanse(*text, strlen(*text));
-	free(*text);
-	*text = NULL;
-}
-
 void ecr_token_done(struct ecr_token *t)
 {
-	wipe(&t->username);
-	wipe(&t->password);
-	wipe(&t->account);
+	mem_free_secret(&t->username);
+	mem_free_secret(&t->password);
+	mem_free_secret(&t->account);
 }
 
 static int bad_token(const char *what, struct err *err)

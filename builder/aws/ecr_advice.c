@@ -135,25 +135,15 @@ static bool explain_cut(const struct failure *f, bool last, struct err *err)
 	return true;
 }
 
-static const char *word_after(const char *text, const char *mark, struct arena *a)
-{
-	const char *at = strstr(text, mark);
-
-	if (at == NULL)
-		return NULL;
-	at += strlen(mark);
-	return arena_strndup(a, at, strcspn(at, " \t\r\n,;"));
-}
-
 static void explain_denied(const struct failure *f, struct err *err)
 {
-	const char *action = word_after(err->msg, "authorized to perform: ", f->arena);
-	const char *who = word_after(err->msg, "User: ", f->arena);
+	const char *action = aws_failure_word(err->msg, "authorized to perform: ", f->arena);
+	const char *who = aws_failure_word(err->msg, "User: ", f->arena);
 
 	if (strstr(err->msg, "expired") != NULL)
 		return;
-	missing_action(f, action != NULL ? action : action_of(f),
-	               who != NULL ? who : principal(f->owner, f->host->region, f->arena), err);
+	missing_action(f, action[0] != '\0' ? action : action_of(f),
+	               who[0] != '\0' ? who : principal(f->owner, f->host->region, f->arena), err);
 }
 
 static void set_hint(struct err *err, const char *hint)

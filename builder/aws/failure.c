@@ -154,7 +154,7 @@ bool aws_failure_is_expired(const struct aws_failure *f)
 	return is_any(f, codes, ARRAY_LEN(codes));
 }
 
-static const char *word_after(const char *text, const char *mark, struct arena *a)
+const char *aws_failure_word(const char *text, const char *mark, struct arena *a)
 {
 	const char *at = strstr(text, mark);
 
@@ -172,9 +172,9 @@ bool aws_failure_is_denied(const struct aws_failure *f, struct arena *a, const c
 	bool denied = is_any(f, codes, ARRAY_LEN(codes)) ||
 	              strstr(f->message, "is not authorized to perform") != NULL;
 
-	*ret_action = denied ? word_after(f->message, "authorized to perform: ", a) : "";
-	*ret_principal = denied ? word_after(f->message, "User: ", a) : "";
-	*ret_resource = denied ? word_after(f->message, "on resource: ", a) : "";
+	*ret_action = denied ? aws_failure_word(f->message, "authorized to perform: ", a) : "";
+	*ret_principal = denied ? aws_failure_word(f->message, "User: ", a) : "";
+	*ret_resource = denied ? aws_failure_word(f->message, "on resource: ", a) : "";
 	return denied;
 }
 

@@ -40,6 +40,9 @@ bool aws_failure_is_expired(const struct aws_failure *f);
 bool aws_failure_is_denied(const struct aws_failure *f, struct arena *a, const char **ret_action,
                            const char **ret_principal, const char **ret_resource);
 
+/* The word that follows `mark` in a service's words, "" if none. */
+const char *aws_failure_word(const char *text, const char *mark, struct arena *a);
+
 /* "CODE: MESSAGE" into *err with the code that fits (ERR_DENIED, ERR_NOT_FOUND, ERR_CONFLICT,
  * ERR_NETWORK, ERR_SERVER) and the next step. Always -1. */
 int aws_failure_err(const struct aws_failure *f, struct err *err);

@@ -17,7 +17,7 @@ struct parser {
 	size_t n_sections;
 };
 
-static void wipe(struct strmap *map)
+static void wipe_values(struct strmap *map)
 {
 	for (size_t i = 0; i < map->n; i++)
 		OPENSSL_cleanse((char *)map->at[i].value, strlen(map->at[i].value));
@@ -26,8 +26,8 @@ static void wipe(struct strmap *map)
 void aws_files_done(struct aws_files *files)
 {
 	for (size_t i = 0; i < files->sections.n; i++) {
-		wipe(&files->sections.at[i].config);
-		wipe(&files->sections.at[i].credentials);
+		wipe_values(&files->sections.at[i].config);
+		wipe_values(&files->sections.at[i].credentials);
 	}
 	vec_done(&files->sections);
 	arena_done(&files->arena);
@@ -63,16 +63,6 @@ static struct slice trim(struct slice s)
 static bool is_comment(char c)
 {
 	return c == '#' || c == ';';
-}
-
-static char *lower(struct arena *a, struct slice s)
-{
-	char *copy = arena_strndup(a, s.at, s.len);
-
-	for (char *c = copy; *c != '\0'; c++)
-		if (*c >= 'A' && *c <= 'Z')
-			*c = (char)(*c + 'a' - 'A');
-	return copy;
 }
 
 static bool is_name(struct slice s)
@@ -133,7 +123,7 @@ static size_t default_index(struct parser *p, bool prefixed)
 	if (p->kind == AWS_CREDENTIALS_FILE)
 		return i;
 	if (prefixed && !s->prefixed) {
-		wipe(&s->config);
+		wipe_values(&s->config);
 		s->config = (struct strmap){0};
 	}
 	if (!prefixed && s->prefixed)
@@ -219,7 +209,7 @@ static int parse_property(struct parser *p, struct slice s, struct err *err)
 
 	if (key.len == 0)
 		return fail(p, "property did not have a name", err);
-	p->key = lower(&p->files->arena, key);
+	p->key = arena_lower(&p->files->arena, key.at, key.len);
 	p->passed_over = p->section == SIZE_MAX || !is_name(key);
 	p->is_nested = value.len == 0;
 	if (!p->passed_over)
@@ -334,7 +324,7 @@ const char *aws_section_nested(const struct aws_section *section, const char *bl
 			struct slice v =
 				trim((struct slice){equals + 1, len - (size_t)(equals + 1 - text)});
 
-			if (strcmp(lower(a, k), key) == 0)
+			if (strcmp(arena_lower(a, k.at, k.len), key) == 0)
 				return arena_strndup(a, v.at, v.len);
 		}
 		text += len + (text[len] == '\n');

@@ -252,7 +252,7 @@ static int buy_keys(struct chain *c, const struct sso *sso, const char *token,
 }
 
 /* Whatever happens next: the token does not stay in memory. */
-static void wipe(cJSON *token)
+static void wipe_secrets(cJSON *token)
 {
 	static const char *const keys[] = {"accessToken", "refreshToken", "clientSecret"};
 
@@ -282,6 +282,6 @@ int provide_sso(struct chain *c, struct aws_credentials *ret, const char **ret_w
 
 	if (status == 0)
 		status = buy_keys(c, &sso, json_string(token, "accessToken"), ret, err);
-	wipe(token);
+	wipe_secrets(token);
 	return status;
 }

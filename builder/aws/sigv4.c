@@ -160,16 +160,6 @@ static int by_name(const void *a, const void *b)
 	return order != 0 ? order : (p->order > q->order) - (p->order < q->order);
 }
 
-static const char *lower(const char *text, struct arena *a)
-{
-	char *copy = arena_strdup(a, text);
-
-	for (char *c = copy; *c != '\0'; c++)
-		if (*c >= 'A' && *c <= 'Z')
-			*c = (char)(*c + 'a' - 'A');
-	return copy;
-}
-
 /* Trimmed, runs of white space as one space. */
 static void add_value(struct strbuf *sb, const char *value)
 {
@@ -196,8 +186,9 @@ static void add_headers(struct strbuf *sb, struct strbuf *names, const struct si
 
 	for (size_t i = 0; i < r->n_headers; i++)
 		if (!is_unsigned(r->headers[i].name))
-			list[n++] = (struct signed_header){lower(r->headers[i].name, a),
-			                                   r->headers[i].value, i};
+			list[n++] = (struct signed_header){
+				arena_lower(a, r->headers[i].name, strlen(r->headers[i].name)),
+				r->headers[i].value, i};
 	qsort(list, n, sizeof(*list), by_name);
 	for (size_t i = 0; i < n; i++) {
 		bool more = i > 0 && strcmp(list[i].name, list[i - 1].name) == 0;

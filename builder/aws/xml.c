@@ -5,6 +5,13 @@
 
 #include "base/strbuf.h"
 
+/* Expat 2.9 deprecates the name that older ones have. */
+#if XML_MAJOR_VERSION > 2 || (XML_MAJOR_VERSION == 2 && XML_MINOR_VERSION >= 9)
+#define XML_LINE_NUMBER XML_GetCurrentLineNumber64
+#else
+#define XML_LINE_NUMBER XML_GetCurrentLineNumber
+#endif
+
 struct reader {
 	XML_Parser parser;
 	struct arena *arena;
@@ -90,7 +97,7 @@ static int run(struct reader *r, const char *text, size_t len, struct err *err)
 		return err_set(err, ERR_FORMAT, "the XML reply has a document type");
 	if (status != XML_STATUS_OK)
 		return err_set(err, ERR_FORMAT, "the reply is not XML (line %lu)",
-		               (unsigned long)XML_GetCurrentLineNumber(r->parser));
+		               (unsigned long)XML_LINE_NUMBER(r->parser));
 	return 0;
 }
 

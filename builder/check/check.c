@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/cpus.h"
 #include "base/interrupt.h"
 #include "base/pool.h"
 #include "builder/check/images.h"
@@ -165,7 +166,7 @@ static int scan_job(void *ctx, size_t i, struct err *err)
 
 static int scan_layers(struct check_run *run, struct images *images, struct err *err)
 {
-	unsigned threads = run->opts->threads != 0 ? run->opts->threads : pool_cpus();
+	unsigned threads = run->opts->threads != 0 ? run->opts->threads : cpus_usable();
 	size_t n = 0;
 
 	for (size_t i = 0; i < images->n; i++)

@@ -18,7 +18,7 @@ struct check_opts {
 	struct strlist provided;     /* sonames (or globs) the node brings */
 	int64_t size_budget;         /* most compressed bytes per platform; 0 = none */
 	const struct platform *only; /* NULL = every platform of the index */
-	unsigned threads;            /* 0 = pool_cpus() */
+	unsigned threads;            /* 0 = cpus_usable() */
 	struct progress *progress;
 };
 

@@ -12,12 +12,6 @@ struct walk {
 	struct image_list list;
 };
 
-/* Attestations and other artefacts stand in an index as "unknown/unknown". */
-static bool is_image(const struct descriptor *desc)
-{
-	return media_is_manifest(desc->media_type) && strcmp(desc->platform.os, "unknown") != 0;
-}
-
 /* An index that many name is read once: else a few of them would stand for millions. */
 static bool was_seen(const struct walk *w, const struct digest *d)
 {
@@ -60,7 +54,7 @@ static int walk_index(struct walk *w, const struct descriptor *desc, int depth, 
 	for (size_t i = 0; i < index.n_manifests; i++) {
 		const struct descriptor *entry = &index.manifests[i];
 
-		if (is_image(entry))
+		if (descriptor_is_image(entry))
 			w->list.at[w->list.n++] = *entry;
 		else if (media_is_index(entry->media_type) &&
 		         walk_index(w, entry, depth + 1, err) != 0)

@@ -4,14 +4,6 @@
 
 #include "base/text.h"
 
-const char *const check_rule_names[] = {
-	"digest",           "diff-id",     "history",         "media-type",     "layer-count",
-	"elf-machine",      "elf-needed",  "elf-interpreter", "glibc-version",  "entrypoint",
-	"secret",           "setuid",      "world-writable",  "duplicate-path", "whiteout",
-	"shadowed-symlink", "size-budget", "platform",        "hard-link",
-};
-const size_t check_rule_count = ARRAY_LEN(check_rule_names);
-
 static const char *rule_check(const char *text, const char **ret_hint)
 {
 	for (size_t i = 0; i < check_rule_count; i++)

@@ -20,7 +20,7 @@ struct check_spec {
 
 extern const struct field_table check_spec_fields;
 
-/* The names of all rules, in the order of docs/CHECK.md. */
+/* The names of all rules, in the order of docs/CHECK.md: those of the table in rules.h. */
 extern const char *const check_rule_names[];
 extern const size_t check_rule_count;
 

@@ -5,45 +5,18 @@
 
 #include "builder/layer/elf/elf_search.h"
 
-const struct rule rules[RULES] = {
-	[RULE_DIGEST] = {"digest", DIAG_ERROR, "every blob is there with its digest and size",
-                         NULL},
-	[RULE_MEDIA_TYPE] = {"media-type", DIAG_ERROR, "manifests name known kinds of blobs",
-                             rule_check_manifest},
-	[RULE_LAYER_COUNT] = {"layer-count", DIAG_ERROR, "no more layers than runtimes can mount",
-                              NULL},
-	[RULE_DIFF_ID] = {"diff-id", DIAG_ERROR,
-                          "the configuration's diff IDs are those of the layers",
-                          rule_check_diff_ids},
-	[RULE_HISTORY] = {"history", DIAG_ERROR, "the history has one entry a layer",
-                          rule_check_history},
-	[RULE_PLATFORM] = {"platform", DIAG_ERROR, "index and configuration name the same platform",
-                           rule_check_platform},
-	[RULE_SIZE_BUDGET] = {"size-budget", DIAG_ERROR, "compressed layers fit the budget",
-                              rule_check_size},
-	[RULE_DUPLICATE_PATH] = {"duplicate-path", DIAG_ERROR, "no path twice in one layer", NULL},
-	[RULE_WHITEOUT] = {"whiteout", DIAG_ERROR, "whiteouts are well formed", NULL},
-	[RULE_HARD_LINK] = {"hard-link", DIAG_ERROR, "hard links name a file that is there", NULL},
-	[RULE_SHADOWED_SYMLINK] = {"shadowed-symlink", DIAG_ERROR,
-                                   "no folder replaces a link to a folder of a lower layer", NULL},
-	[RULE_SECRET] = {"secret", DIAG_ERROR, "no keys, tokens or passwords in any layer",
-                         rule_check_secrets},
-	[RULE_SETUID] = {"setuid", DIAG_WARNING, "no setuid, setgid or capability files",
-                         rule_check_setuid},
-	[RULE_WORLD_WRITABLE] = {"world-writable", DIAG_WARNING,
-                                 "no files or non-sticky folders that everybody may write",
-                                 rule_check_writable},
-	[RULE_ENTRYPOINT] = {"entrypoint", DIAG_ERROR,
-                             "the program to start is there and executable", rule_check_entrypoint},
-	[RULE_ELF_MACHINE] = {"elf-machine", DIAG_ERROR,
-                              "programs and libraries are of the platform", rule_check_machine},
-	[RULE_ELF_INTERPRETER] = {"elf-interpreter", DIAG_ERROR,
-                                  "every program's interpreter is there", rule_check_interpreter},
-	[RULE_ELF_NEEDED] = {"elf-needed", DIAG_ERROR,
-                             "every needed library is found by the loader", rule_check_linkage},
-	[RULE_GLIBC_VERSION] = {"glibc-version", DIAG_ERROR,
-                                "libraries define the symbol versions that are needed", NULL},
-};
+#define RULE_ROW(id, name, severity, summary, check) {name, severity, summary, check},
+const struct rule rules[] = {CHECK_RULES(RULE_ROW)};
+_Static_assert(ARRAY_LEN(rules) == RULES, "rules[]: one row in CHECK_RULES for each check rule");
+
+#define RULE_TEXTS(id, name, severity, summary, check)                                             \
+	_Static_assert(sizeof("" name) > 1 && sizeof("" summary) > 1,                              \
+	               "rules[]: a check rule has a name and a summary: " #id);
+CHECK_RULES(RULE_TEXTS)
+
+#define RULE_NAME(id, name, ...) name,
+const char *const check_rule_names[] = {CHECK_RULES(RULE_NAME)};
+const size_t check_rule_count = ARRAY_LEN(check_rule_names);
 
 struct rule_place rule_place_of(struct check_image *image, const struct view_node *n)
 {

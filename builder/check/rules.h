@@ -12,29 +12,54 @@
 #include "builder/oci/config.h"
 #include "builder/oci/manifest.h"
 
-/* The order of the table in rules.c. */
+/*
+ * Every rule once: its id, its name in the spec and in reports, how bad a problem is, what must
+ * hold, and the function that looks; NULL where it is reported as it shows: while the image is read
+ * (check.c), its layers are applied (rule_paths.c), or by the function of another rule. They run in
+ * this order, which is also that of docs/CHECK.md.
+ */
+#define CHECK_RULES(RULE)                                                                          \
+	RULE(DIGEST, "digest", DIAG_ERROR, "every blob is there with its digest and size", NULL)   \
+	RULE(MEDIA_TYPE, "media-type", DIAG_ERROR, "manifests name known kinds of blobs",          \
+	     rule_check_manifest)                                                                  \
+	RULE(LAYER_COUNT, "layer-count", DIAG_ERROR, "no more layers than runtimes can mount",     \
+	     NULL)                                                                                 \
+	RULE(DIFF_ID, "diff-id", DIAG_ERROR,                                                       \
+	     "the configuration's diff IDs are those of the layers", rule_check_diff_ids)          \
+	RULE(HISTORY, "history", DIAG_ERROR, "the history has one entry a layer",                  \
+	     rule_check_history)                                                                   \
+	RULE(PLATFORM, "platform", DIAG_ERROR, "index and configuration name the same platform",   \
+	     rule_check_platform)                                                                  \
+	RULE(SIZE_BUDGET, "size-budget", DIAG_ERROR, "compressed layers fit the budget",           \
+	     rule_check_size)                                                                      \
+	RULE(DUPLICATE_PATH, "duplicate-path", DIAG_ERROR, "no path twice in one layer", NULL)     \
+	RULE(WHITEOUT, "whiteout", DIAG_ERROR, "whiteouts are well formed", NULL)                  \
+	RULE(HARD_LINK, "hard-link", DIAG_ERROR, "hard links name a file that is there", NULL)     \
+	RULE(SHADOWED_SYMLINK, "shadowed-symlink", DIAG_ERROR,                                     \
+	     "no folder replaces a link to a folder of a lower layer", NULL)                       \
+	RULE(SECRET, "secret", DIAG_ERROR, "no keys, tokens or passwords in any layer",            \
+	     rule_check_secrets)                                                                   \
+	RULE(SETUID, "setuid", DIAG_WARNING, "no setuid, setgid or capability files",              \
+	     rule_check_setuid)                                                                    \
+	RULE(WORLD_WRITABLE, "world-writable", DIAG_WARNING,                                       \
+	     "no files or non-sticky folders that everybody may write", rule_check_writable)       \
+	RULE(ENTRYPOINT, "entrypoint", DIAG_ERROR, "the program to start is there and executable", \
+	     rule_check_entrypoint)                                                                \
+	RULE(ELF_MACHINE, "elf-machine", DIAG_ERROR, "programs and libraries are of the platform", \
+	     rule_check_machine)                                                                   \
+	RULE(ELF_INTERPRETER, "elf-interpreter", DIAG_ERROR,                                       \
+	     "every program's interpreter is there", rule_check_interpreter)                       \
+	RULE(ELF_NEEDED, "elf-needed", DIAG_ERROR, "every needed library is found by the loader",  \
+	     rule_check_linkage)                                                                   \
+	RULE(GLIBC_VERSION, "glibc-version", DIAG_ERROR,                                           \
+	     "libraries define the symbol versions that are needed", NULL)
+
+#define RULE_ID(id, ...) RULE_##id,
 enum rule_id {
-	RULE_DIGEST,
-	RULE_MEDIA_TYPE,
-	RULE_LAYER_COUNT,
-	RULE_DIFF_ID,
-	RULE_HISTORY,
-	RULE_PLATFORM,
-	RULE_SIZE_BUDGET,
-	RULE_DUPLICATE_PATH,
-	RULE_WHITEOUT,
-	RULE_HARD_LINK,
-	RULE_SHADOWED_SYMLINK,
-	RULE_SECRET,
-	RULE_SETUID,
-	RULE_WORLD_WRITABLE,
-	RULE_ENTRYPOINT,
-	RULE_ELF_MACHINE,
-	RULE_ELF_INTERPRETER,
-	RULE_ELF_NEEDED,
-	RULE_GLIBC_VERSION,
+	CHECK_RULES(RULE_ID) /* RULE_DIGEST, and so on */
 	RULES
 };
+#undef RULE_ID
 
 /* Marks on view nodes. */
 enum {
@@ -79,10 +104,10 @@ struct rule {
 	const char *name;
 	enum diag_severity severity;
 	const char *summary;
-	void (*check)(struct check_image *image); /* NULL: reported where it shows */
+	void (*check)(struct check_image *image); /* NULL: reported as it shows */
 };
 
-extern const struct rule rules[RULES];
+extern const struct rule rules[]; /* by rule_id */
 
 /* Where a problem is. A NULL path or layer SIZE_MAX is left out of the message. */
 struct rule_place {

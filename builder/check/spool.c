@@ -1,6 +1,5 @@
 #include "builder/check/spool.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
@@ -23,19 +22,11 @@ void spool_reset(struct spool *s)
 static int open_temporary(struct spool *s, struct err *err)
 {
 	const char *dir = getenv("TMPDIR");
-	struct fs_temp temp = FS_TEMP_INIT;
 
 	if (dir == NULL || dir[0] == '\0')
 		dir = "/tmp";
-	s->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (s->fd >= 0)
-		return 0;
-	/* Some file systems have no O_TMPFILE. */
-	if (fs_temp_open(&temp, dir, err) != 0)
+	if (fs_open_unnamed(dir, &s->fd, err) != 0)
 		return err_wrap(err, "temporary file for a large library");
-	s->fd = temp.fd;
-	temp.fd = -1;
-	fs_temp_done(&temp);
 	return 0;
 }
 
@@ -43,10 +34,8 @@ static int write_at(struct spool *s, const void *bytes, size_t len, uint64_t off
                     struct err *err)
 {
 	while (len > 0) {
-		ssize_t n = pwrite(s->fd, bytes, len, (off_t)offset);
+		ssize_t n = fs_pwrite(s->fd, bytes, len, (int64_t)offset);
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0)
 			return err_set(err, ERR_IO, "write temporary file");
 		bytes = (const char *)bytes + n;
@@ -93,10 +82,8 @@ int spool_read_at(void *ctx, uint64_t offset, void *buf, size_t len, struct err 
 		offset += n;
 	}
 	while (len > 0) {
-		ssize_t n = pread(s->fd, out, len, (off_t)offset);
+		ssize_t n = fs_pread(s->fd, out, len, (int64_t)offset);
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n <= 0)
 			return err_set(err, ERR_IO, "read temporary file");
 		out += n;

@@ -1,27 +1,25 @@
 #include "builder/cli/cluster.h"
 
-#include "builder/cli/image_check.h"
-
 enum { TIMEOUT_SECONDS = 1800 };
 
-int cluster_open(struct cli *cli, struct cluster *ret, struct err *err)
+int cluster_open(struct cli *cli, const struct cluster_options *o, struct cluster *ret,
+                 struct err *err)
 {
 	struct clock *clock = clock_system();
-	int64_t seconds = cli->options.timeout > 0 ? cli->options.timeout : TIMEOUT_SECONDS;
+	int64_t seconds = o->timeout > 0 ? o->timeout : TIMEOUT_SECONDS;
 
 	*ret = (struct cluster){0};
-	if (spec_from_options(cli, &ret->spec, err) != 0)
+	if (spec_from_options(cli, &o->spec, &ret->spec, err) != 0)
 		return -1;
 	if (!ret->spec->sections.cluster.set) {
 		err_set(err, ERR_USAGE, "'%s' has no cluster", ret->spec->file);
 		return err_hint(err, "Add the sections cluster and fleet.");
 	}
 	kubectl_exec_init(&ret->kubectl, clock, cli->progress);
-	ret->kubectl.context = cli->options.context;
-	ret->kubectl.kubeconfig = cli->options.kubeconfig;
+	ret->kubectl.context = o->context;
+	ret->kubectl.kubeconfig = o->kubeconfig;
 	ret->opts = (struct apply_opts){
 		.owner = ret->spec->fleet.name,
-		.force_conflicts = cli->options.force_conflicts,
 		.deadline_ms = clock->now_ms(clock) + seconds * 1000,
 	};
 	return 0;

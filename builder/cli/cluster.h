@@ -5,20 +5,25 @@
 #ifndef SLIPWAY_BUILDER_CLI_CLUSTER_H
 #define SLIPWAY_BUILDER_CLI_CLUSTER_H
 
-#include "builder/cli/command.h"
-#include "builder/spec/spec.h"
+#include "builder/cli/spec_option.h"
 #include "k8s/deploy/apply.h"
 
-#define CLUSTER_OPTIONS                                                                            \
-	TEXT_OPTION("file", 'f', file, "FILE", "The spec", .fallback = "slipway.yaml",             \
-	            .complete = COMPLETE_FILE),                                                    \
-		LIST_OPTION("set", 0, sets, "PATH=VALUE",                                          \
-	                    "Override one value of the spec, as in job.nodes=4"),                  \
-		TEXT_OPTION("context", 0, context, "NAME", "kubectl's context"),                   \
-		TEXT_OPTION("kubeconfig", 0, kubeconfig, "FILE", "kubectl's configuration",        \
-	                    .complete = COMPLETE_FILE),                                            \
-		NUMBER_OPTION("timeout", 0, timeout, "SECONDS",                                    \
-	                      "Longest wait for what was asked for (default 1800)")
+struct cluster_options {
+	struct spec_options spec;
+	const char *context, *kubeconfig;
+	int64_t timeout;
+};
+#define CLUSTER_OPTIONS(object, member)                                                            \
+	CLUSTER_OPTIONS_IN(OPTION_MEMBER(object, member, struct cluster_options))
+#define CLUSTER_OPTIONS_IN(base)                                                                   \
+	SPEC_OPTIONS_IN((base) + OPTION_MEMBER(struct cluster_options, spec, struct spec_options), \
+	                "The spec", "Override one value of the spec, as in job.nodes=4"),          \
+		TEXT_OPTION_IN(base, struct cluster_options, context, "context", 0, "NAME",        \
+	                       "kubectl's context"),                                               \
+		TEXT_OPTION_IN(base, struct cluster_options, kubeconfig, "kubeconfig", 0, "FILE",  \
+	                       "kubectl's configuration", .complete = COMPLETE_FILE),              \
+		NUMBER_OPTION_IN(base, struct cluster_options, timeout, "timeout", 0, "SECONDS",   \
+	                         "Longest wait for what was asked for (default 1800)")
 
 struct cluster {
 	struct kubectl_exec kubectl;
@@ -26,7 +31,8 @@ struct cluster {
 	struct apply_opts opts;
 };
 
-/* The spec (ERR_USAGE without a cluster in it) and kubectl, by the command's options. */
-int cluster_open(struct cli *cli, struct cluster *ret, struct err *err) MUST_USE;
+/* The spec (ERR_USAGE without a cluster in it) and kubectl, as the options say. */
+int cluster_open(struct cli *cli, const struct cluster_options *o, struct cluster *ret,
+                 struct err *err) MUST_USE;
 
 #endif

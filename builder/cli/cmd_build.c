@@ -6,55 +6,73 @@
 #include "base/pool.h"
 #include "base/text.h"
 #include "builder/cli/command.h"
-#include "builder/cli/image_build.h"
-#include "builder/cli/image_check.h"
-#include "builder/cli/image_part.h"
-#include "builder/cli/image_push.h"
+#include "builder/cli/remote_option.h"
 #include "builder/cli/result_file.h"
-#include "builder/oci/archive.h"
+#include "builder/cli/spec_option.h"
+#include "builder/image/build.h"
+#include "builder/image/check.h"
+#include "builder/image/part.h"
+#include "builder/image/publish.h"
+#include "builder/image/push.h"
+#include "builder/oci/part.h"
 
 static const char *const format_choices[] = {"oci", "oci-archive", "docker-archive", NULL};
 
+struct build_options {
+	struct spec_options spec;
+	const char *dest, *format;
+	struct strlist platform;
+	bool no_check, no_cache, sparse, locked, dry_run, push, push_by_digest;
+	const char *result_file;
+	int64_t jobs;
+	const char *digest_file, *metadata_file;
+	bool create_repository;
+	struct remote_options remote;
+};
+
 static const struct option options[] = {
-	TEXT_OPTION("file", 'f', file, "FILE", "The spec", .fallback = "slipway.yaml",
-                    .complete = COMPLETE_FILE),
-	LIST_OPTION("set", 0, sets, "PATH=VALUE",
-                    "Override one value of the spec, as in image.tags=[v2]"),
-	TEXT_OPTION("dest", 'o', dest, "DIR",
+	SPEC_OPTIONS(struct build_options, spec, "The spec",
+                     "Override one value of the spec, as in image.tags=[v2]"),
+	TEXT_OPTION(struct build_options, dest, "dest", 'o', "DIR",
                     "Where the image goes: an OCI layout folder, or a file for archives",
                     .fallback = "build/image", .complete = COMPLETE_DIR),
-	TEXT_OPTION("format", 0, format, "oci|oci-archive|docker-archive", "Form of the image",
-                    .fallback = "oci", .complete = COMPLETE_CHOICES, .choices = format_choices),
-	LIST_OPTION("platform", 0, platforms, "OS/ARCH", "Build only this platform of the spec"),
-	FLAG_OPTION("no-check", 0, no_check, "Skip the image check"),
-	FLAG_OPTION("no-cache", 0, no_cache, "Neither read nor write the build cache"),
-	FLAG_OPTION("sparse", 0, skip_base,
+	TEXT_OPTION(struct build_options, format, "format", 0, "oci|oci-archive|docker-archive",
+                    "Form of the image", .fallback = "oci", .complete = COMPLETE_CHOICES,
+                    .choices = format_choices),
+	LIST_OPTION(struct build_options, platform, "platform", 0, "OS/ARCH",
+                    "Build only this platform of the spec"),
+	FLAG_OPTION(struct build_options, no_check, "no-check", 0, "Skip the image check"),
+	FLAG_OPTION(struct build_options, no_cache, "no-cache", 0,
+                    "Neither read nor write the build cache"),
+	FLAG_OPTION(struct build_options, sparse, "sparse", 0,
                     "Leave base layers out of the layout; push mounts or copies them; implies "
                     "--no-check"),
-	FLAG_OPTION("locked", 0, locked,
+	FLAG_OPTION(struct build_options, locked, "locked", 0,
                     "Take base digests from slipway.lock only, and never write it"),
-	FLAG_OPTION("dry-run", 0, dry_run, "Print the plan and stop"),
-	FLAG_OPTION("push", 0, push, "Push the image to the spec's repository afterwards"),
+	FLAG_OPTION(struct build_options, dry_run, "dry-run", 0, "Print the plan and stop"),
+	FLAG_OPTION(struct build_options, push, "push", 0,
+                    "Push the image to the spec's repository afterwards"),
 	FLAG_OPTION(
-		"push-by-digest", 0, push_by_digest,
+		struct build_options, push_by_digest, "push-by-digest", 0,
 		"Push the platforms' manifests afterwards, without index and tags: a part of an "
 		"image that `slipway index create` completes"),
-	TEXT_OPTION("result-file", 0, result_file, "FILE",
+	TEXT_OPTION(struct build_options, result_file, "result-file", 0, "FILE",
                     "With --push-by-digest: write what `slipway index create` reads",
                     .complete = COMPLETE_FILE),
-	NUMBER_OPTION("jobs", 'j', jobs, "N",
+	NUMBER_OPTION(struct build_options, jobs, "jobs", 'j', "N",
                       "Threads for compression and connections (default: all CPUs)"),
-	TEXT_OPTION("digest-file", 0, digest_file, "FILE", "Write the index digest to this file",
-                    .complete = COMPLETE_FILE),
-	TEXT_OPTION("metadata-file", 0, metadata_file, "FILE",
+	TEXT_OPTION(struct build_options, digest_file, "digest-file", 0, "FILE",
+                    "Write the index digest to this file", .complete = COMPLETE_FILE),
+	TEXT_OPTION(struct build_options, metadata_file, "metadata-file", 0, "FILE",
                     "Write digests, sizes and layers as JSON", .complete = COMPLETE_FILE),
-	CREATE_REPOSITORY_OPTION,
-	REMOTE_OPTIONS,
+	CREATE_REPOSITORY_OPTION(struct build_options, create_repository),
+	REMOTE_OPTIONS(struct build_options, remote),
 };
 
 /* One build on its way. */
-struct run {
+struct build_run {
 	struct cli *cli;
+	const struct build_options *options;
 	struct spec *spec;
 	struct plan *plan;
 	struct layout *layout;
@@ -69,27 +87,27 @@ struct run {
 	bool scratch_dir;   /* it is ours to remove */
 };
 
-static int make_plan(struct run *run, struct err *err)
+static int make_plan(struct build_run *run, struct err *err)
 {
-	const struct options *o = &run->cli->options;
+	const struct build_options *o = run->options;
 	struct arena *a = &run->cli->arena;
-	struct platform *only = arena_calloc(a, o->platforms.n, sizeof(*only));
+	struct platform *only = arena_calloc(a, o->platform.n, sizeof(*only));
 
-	if (spec_from_options(run->cli, &run->spec, err) != 0)
+	if (spec_from_options(run->cli, &o->spec, &run->spec, err) != 0)
 		return -1;
-	for (size_t i = 0; i < o->platforms.n; i++)
-		if (platform_parse(o->platforms.at[i], &only[i], err) != 0) {
+	for (size_t i = 0; i < o->platform.n; i++)
+		if (platform_parse(o->platform.at[i], &only[i], err) != 0) {
 			err->code = ERR_USAGE;
-			return err_wrap(err, "--platform %s", o->platforms.at[i]);
+			return err_wrap(err, "--platform %s", o->platform.at[i]);
 		}
-	return plan_make(run->spec, o->platforms.n > 0 ? only : NULL, o->platforms.n, a, &run->plan,
+	return plan_make(run->spec, o->platform.n > 0 ? only : NULL, o->platform.n, a, &run->plan,
 	                 &run->cli->diags, err);
 }
 
 /* What --push-by-digest can do nothing with is said before anything is built. */
-static int check_part(const struct run *run, struct err *err)
+static int check_part(const struct build_run *run, struct err *err)
 {
-	const struct options *o = &run->cli->options;
+	const struct build_options *o = run->options;
 
 	if (o->result_file != NULL && !o->push_by_digest)
 		return err_set(err, ERR_USAGE, "--result-file goes with --push-by-digest");
@@ -100,7 +118,7 @@ static int check_part(const struct run *run, struct err *err)
 	return image_part_possible(run->spec, run->plan, err);
 }
 
-static int print_plan(const struct run *run)
+static int print_plan(const struct build_run *run)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 
@@ -131,9 +149,9 @@ static int read_epoch(int64_t *ret_epoch, struct err *err)
 }
 
 /* An archive is made from a layout that nobody sees: a folder beside it. */
-static int choose_dir(struct run *run, struct err *err)
+static int choose_dir(struct build_run *run, struct err *err)
 {
-	const struct options *o = &run->cli->options;
+	const struct build_options *o = run->options;
 	int n = snprintf(run->dir, sizeof(run->dir), "%s", o->dest);
 
 	if (strcmp(o->format, "oci") != 0) {
@@ -149,24 +167,25 @@ static int choose_dir(struct run *run, struct err *err)
 	return 0;
 }
 
-static int open_stores(struct run *run, struct err *err)
+static int open_stores(struct build_run *run, struct err *err)
 {
 	char dir[PATH_MAX];
 
 	if (choose_dir(run, err) != 0 ||
 	    layout_open(run->dir, LAYOUT_WRITE, &run->layout, err) != 0)
 		return -1;
-	if (!run->cli->options.no_cache &&
+	if (!run->options->no_cache &&
 	    (fs_cache_dir(dir, err) != 0 || cache_open(dir, &run->cache, err) != 0)) {
 		err_wrap(err, "build cache");
 		return err_hint(err, "set XDG_CACHE_HOME to a writable folder, or pass --no-cache");
 	}
-	return remote_open(run->cli, run->spec->image.repository, &run->remote, err);
+	return remote_from_options(run->cli, &run->options->remote, run->options->jobs,
+	                           run->spec->image.repository, &run->remote, err);
 }
 
-static int build(struct run *run, struct err *err)
+static int build(struct build_run *run, struct err *err)
 {
-	const struct options *o = &run->cli->options;
+	const struct build_options *o = run->options;
 	struct build_opts opts = {
 		.plan = run->plan,
 		.layout = run->layout,
@@ -174,7 +193,7 @@ static int build(struct run *run, struct err *err)
 		.remote = &run->remote,
 		.lock = &run->lock,
 		.locked = o->locked,
-		.sparse = o->skip_base,
+		.sparse = o->sparse,
 		.threads = (unsigned)o->jobs,
 		.progress = run->cli->progress,
 	};
@@ -188,35 +207,35 @@ static int build(struct run *run, struct err *err)
 	return o->locked ? 0 : lock_save(&run->lock, err);
 }
 
-static int check(struct run *run, struct err *err)
+static int check(struct build_run *run, struct err *err)
 {
-	struct store *store;
+	struct cli *cli = run->cli;
+	struct image_check_opts opts = {.root = &run->result.index,
+	                                .plan = run->plan,
+	                                .cache = run->cache,
+	                                .threads = (unsigned)run->options->jobs,
+	                                .progress = cli->progress};
 	int result;
 
-	if (run->cli->options.no_check || run->cli->options.skip_base)
+	if (run->options->no_check || run->options->sparse)
 		return 0;
-	store = layout_store(run->layout);
-	result = image_check_cached(run->cli, store, &run->result.index, run->plan, run->cache,
-	                            &run->report, &run->check_cached, err);
-	store_close(store);
+	opts.store = layout_store(run->layout);
+	result = image_check_cached(&opts, &cli->arena, &run->report, &run->check_cached,
+	                            &cli->diags, err);
+	store_close(opts.store);
 	run->checked = result == 0;
 	return result;
 }
 
 /* The image gets its name only now: what was refused never replaces what was good. */
-static int publish(struct run *run, struct err *err)
+static int publish(struct build_run *run, struct err *err)
 {
-	const struct strlist *tags = &run->spec->image.tags;
-	struct layout_gc_result gc;
+	bool in_use;
 
-	if (tags->n == 0 && layout_set_tag(run->layout, "latest", &run->result.index, err) != 0)
+	if (image_publish(run->layout, &run->spec->image.tags, &run->result.index, &in_use, err) !=
+	    0)
 		return -1;
-	for (size_t i = 0; i < tags->n; i++)
-		if (layout_set_tag(run->layout, tags->at[i], &run->result.index, err) != 0)
-			return -1;
-	if (layout_gc(run->layout, &gc, err) != 0)
-		return -1;
-	if (gc.in_use)
+	if (in_use)
 		progress_note(
 			run->cli->progress,
 			"'%s' is in use elsewhere: what it no longer needs goes with a later build",
@@ -224,91 +243,56 @@ static int publish(struct run *run, struct err *err)
 	return 0;
 }
 
-static int write_archive(struct run *run, struct err *err)
+static int write_archive(struct build_run *run, struct err *err)
 {
-	const struct options *o = &run->cli->options;
-	const struct spec_image *image = &run->spec->image;
-	const char *tag = image->tags.n > 0 ? image->tags.at[0] : "latest";
+	const struct build_options *o = run->options;
 	bool docker = strcmp(o->format, "docker-archive") == 0;
-	struct archive_opts opts = {.root = &run->result.index, .tag = tag};
-	int result;
 
 	if (!run->scratch_dir)
 		return 0;
-	if (docker) {
-		const char *name = image->repository != NULL ? image->repository : run->spec->name;
-
-		opts.tag = arena_printf(&run->cli->arena, "%s:%s", name, tag);
-	}
-	opts.from = layout_store(run->layout);
-	result = docker ? archive_write_docker(o->dest, &opts, err)
-	                : archive_write_oci(o->dest, &opts, err);
-	store_close(opts.from);
-	if (result != 0 && err->code == ERR_USAGE)
-		err_hint(err, "choose one platform, as in --platform linux/amd64");
-	return result;
-}
-
-static int push(struct run *run, struct err *err)
-{
-	const struct options *o = &run->cli->options;
-
-	if (o->push_by_digest)
-		return image_part_push(run->cli, &run->remote, run->layout, &run->result, run->spec,
-		                       &run->pushed, err);
-	if (!o->push)
+	if (image_archive(run->layout, &run->result.index, run->spec, docker, o->dest,
+	                  &run->cli->arena, err) == 0)
 		return 0;
-	return image_push_spec(run->cli, &run->remote, run->layout, &run->result.index, run->spec,
-	                       &run->pushed, err);
+	if (err->code == ERR_USAGE)
+		err_hint(err, "choose one platform, as in --platform linux/amd64");
+	return -1;
 }
 
-static void layer_json(const struct built_layer *layer, cJSON *array)
+static int push(struct build_run *run, struct err *err)
 {
-	cJSON *obj = cJSON_CreateObject();
-	char text[DIGEST_TEXT_MAX];
+	const struct build_options *o = run->options;
+	struct image_target target;
 
-	json_add_string(obj, "name", layer->name);
-	json_add_string(obj, "digest", digest_text(&layer->result.digest, text));
-	json_add_string(obj, "diff_id", digest_text(&layer->result.diff_id, text));
-	json_add_int(obj, "size", layer->result.size);
-	json_add_int(obj, "raw_size", layer->result.raw_size);
-	json_add_bool(obj, "cached", layer->result.cached);
-	json_add_bool(obj, "shared", layer->shared);
-	json_push(array, obj);
+	if (!o->push && !o->push_by_digest)
+		return 0;
+	if (image_target_of_spec(run->spec, &run->cli->arena, &target, err) != 0)
+		return -1;
+	target.create = o->create_repository;
+	if (o->push_by_digest)
+		return image_part_push(&run->remote, run->layout, &run->result, &target,
+		                       &run->pushed, err);
+	return image_push(&run->remote, run->layout, &run->result.index, &target, &run->pushed,
+	                  err);
 }
 
-static cJSON *metadata(const struct run *run)
+static cJSON *metadata(const struct build_run *run)
 {
 	cJSON *doc = cJSON_CreateObject();
-	char text[DIGEST_TEXT_MAX], platform[PLATFORM_TEXT_MAX];
+	char text[DIGEST_TEXT_MAX];
 
 	json_add_string(doc, "name", run->spec->name);
 	json_add_string(doc, "digest", digest_text(&run->result.index.digest, text));
 	json_add_string(doc, "media_type", run->result.index.media_type);
 	json_add_int(doc, "size", run->result.index.size);
-	json_add_string(doc, "layout", run->scratch_dir ? run->cli->options.dest : run->dir);
+	json_add_string(doc, "layout", run->scratch_dir ? run->options->dest : run->dir);
 	json_add_bool(doc, "checked", run->checked);
-	cJSON *images = json_add_array(doc, "images");
-
-	for (size_t i = 0; i < run->result.n_images; i++) {
-		const struct built_image *image = &run->result.images[i];
-		cJSON *obj = cJSON_CreateObject();
-
-		json_add_string(obj, "platform", platform_text(&image->platform, platform));
-		json_add_string(obj, "digest", digest_text(&image->manifest.digest, text));
-		json_add_int(obj, "compressed_size", image->size);
-		cJSON *layers = json_add_array(obj, "layers");
-
-		for (size_t k = 0; k < image->n_layers; k++)
-			layer_json(&image->layers[k], layers);
-		json_push(images, obj);
-	}
-	if (run->cli->options.push || run->cli->options.push_by_digest)
+	built_images_json(&run->result, json_add_array(doc, "images"));
+	if (run->options->push || run->options->push_by_digest)
 		push_result_json(&run->pushed, json_add_object(doc, "push"));
 	return doc;
 }
 
-static void print_images(const struct run *run)
+static void print_images(const struct build_run *run)
 {
 	char size[TEXT_BYTES_MAX], text[DIGEST_TEXT_MAX], platform[PLATFORM_TEXT_MAX];
 	FILE *out = run->cli->out;
@@ -332,16 +316,25 @@ static void print_images(const struct run *run)
 		fprintf(out, "image check passed%s\n", run->check_cached ? " (remembered)" : "");
 }
 
-static int report(struct run *run, struct err *err)
+/* What the machine that joins the parts is to know. */
+static int write_part(const struct build_run *run, const char *path, struct err *err)
 {
-	const struct options *o = &run->cli->options;
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(PART_BYTES_MAX);
+
+	image_part_print(&run->result, run->spec, &run->cli->arena, &text);
+	return result_file_write(path, text.ptr, text.len, err);
+}
+
+static int report(struct build_run *run, struct err *err)
+{
+	const struct build_options *o = run->options;
 	AUTO(json) cJSON *doc = metadata(run);
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 	char digest[DIGEST_TEXT_MAX];
 
 	digest_text(&run->result.index.digest, digest);
 	json_print_pretty(doc, &text);
-	if (o->result_file != NULL && image_part_write(run->cli, &run->result, run->spec, err) != 0)
+	if (o->result_file != NULL && write_part(run, o->result_file, err) != 0)
 		return -1;
 	if (o->metadata_file != NULL &&
 	    result_file_write(o->metadata_file, text.ptr, text.len, err) != 0)
@@ -361,11 +354,22 @@ static int report(struct run *run, struct err *err)
 	return 0;
 }
 
-static int run_all(struct run *run, struct err *err)
+/* $SLIPWAY_CACHE_MAX in bytes. */
+static int64_t cache_limit(void)
+{
+	const char *text = getenv("SLIPWAY_CACHE_MAX");
+	int64_t bytes;
+
+	if (text != NULL && text_int64(text, strlen(text), &bytes) && bytes >= 0)
+		return bytes;
+	return (int64_t)10 << 30;
+}
+
+static int run_all(struct build_run *run, struct err *err)
 {
 	if (make_plan(run, err) != 0 || check_part(run, err) != 0)
 		return -1;
-	if (run->cli->options.dry_run)
+	if (run->options->dry_run)
 		return print_plan(run);
 	if (open_stores(run, err) != 0 || build(run, err) != 0 || check(run, err) != 0 ||
 	    publish(run, err) != 0 || write_archive(run, err) != 0 || push(run, err) != 0)
@@ -375,12 +379,12 @@ static int run_all(struct run *run, struct err *err)
 
 static int cmd_build_run(struct cli *cli, struct err *err)
 {
-	struct run run = {.cli = cli};
+	struct build_run run = {.cli = cli, .options = cli->options};
 	int result = run_all(&run, err);
 	struct err ignored = {0};
 
 	if (run.cache != NULL && result == 0 &&
-	    cache_prune(run.cache, image_cache_limit(), &ignored) != 0)
+	    cache_prune(run.cache, cache_limit(), &ignored) != 0)
 		progress_note(cli->progress, "build cache: %s", ignored.msg);
 	layout_close(run.layout);
 	cache_close(run.cache);
@@ -406,8 +410,7 @@ const struct command cmd_build = {
 		    "slipway build --set image.tags=[v2] --push\tBuild, check and push as v2\n"
 		    "slipway build --platform linux/amd64 --format docker-archive -o "
 		    "image.tar\tFor docker load\n",
-	.options = options,
-	.n_options = ARRAY_LEN(options),
+	.options = OPTION_TABLE(struct build_options, options),
 	.max_args = 0,
 	.run = cmd_build_run,
 };

@@ -4,37 +4,51 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "builder/cli/cluster.h"
 #include "builder/cli/deploy_cluster.h"
 #include "builder/cli/deploy_diff.h"
 #include "builder/cli/deploy_job.h"
-#include "builder/cli/image_ref.h"
 #include "builder/cli/renderers.h"
+#include "builder/image/image.h"
 #include "k8s/cluster/cluster.h"
 #include "k8s/view/explain.h"
 
 static const char *const dry_run_choices[] = {"client", "server", NULL};
 
 static const struct option options[] = {
-	CLUSTER_OPTIONS,
-	TEXT_OPTION("job", 0, job, "TARGET",
+	CLUSTER_OPTIONS(struct deploy_options, cluster),
+	TEXT_OPTION(struct deploy_options, job, "job", 0, "TARGET",
                     "Whose job runs: by default the one that is there, else the first by weight"),
-	TEXT_OPTION("image-digest", 0, image_digest, "DIGEST",
+	TEXT_OPTION(struct deploy_options, image_digest, "image-digest", 0, "DIGEST",
                     "The image's digest, instead of asking the registry for its tag's"),
-	TEXT_OPTION("dry-run", 0, dry_run_mode, "client|server",
+	TEXT_OPTION(struct deploy_options, dry_run, "dry-run", 0, "client|server",
                     "Change nothing: show the plan, or let the cluster check every object",
                     .complete = COMPLETE_CHOICES, .choices = dry_run_choices),
-	FLAG_OPTION("diff", 0, diff,
+	FLAG_OPTION(struct deploy_options, diff, "diff", 0,
                     "Change nothing: show field by field what would change; status 1 if anything "
                     "would"),
-	FLAG_OPTION("force-conflicts", 0, force_conflicts,
+	FLAG_OPTION(struct deploy_options, force_conflicts, "force-conflicts", 0,
                     "Take fields that another field manager has set"),
-	JOB_OPTIONS,
-	REMOTE_OPTIONS,
+	FLAG_OPTION(struct deploy_options, keep_trying, "keep-trying", 0,
+                    "When no target has capacity, pause and try all of them again, for ever"),
+	FLAG_OPTION(struct deploy_options, no_failover, "no-failover", 0,
+                    "Stay with the first target, whatever its capacity"),
+	FLAG_OPTION(struct deploy_options, wait, "wait", 0,
+                    "Wait until the job has ended; status 8 if it failed"),
+	FLAG_OPTION(struct deploy_options, no_wait, "no-wait", 0,
+                    "Return when the job is started, not when its pods run"),
+	FLAG_OPTION(struct deploy_options, in_cluster, "in-cluster", 0,
+                    "Leave the job to a Job in the cluster that does all this; return at "
+                    "once"),
+	FLAG_OPTION(struct deploy_options, job_only, "job-only", 0,
+                    "The job alone: pools, plugins and storage are there already"),
+	TEXT_OPTION(struct deploy_options, interval, "interval", 0, "DURATION",
+                    "Pause between two looks at the cluster, as in 30s", .fallback = "5s"),
+	REMOTE_OPTIONS(struct deploy_options, remote),
 };
 
 struct deploy {
 	struct cli *cli;
+	struct deploy_options *options; /* a copy: --set gains the image's digest */
 	struct cluster cluster;
 	struct lease lease; /* its base is how the cluster is spoken to */
 	struct placement placement;
@@ -58,32 +72,33 @@ static void deploy_done(struct deploy *d)
 
 static bool in_mode(const struct deploy *d, const char *mode)
 {
-	return d->cli->options.dry_run_mode != NULL &&
-	       strcmp(d->cli->options.dry_run_mode, mode) == 0;
+	return d->options->dry_run != NULL && strcmp(d->options->dry_run, mode) == 0;
 }
 
 /* ---- the image, by digest ---- */
 
-static void add_set(struct cli *cli, const char *assignment)
+/* As if --set had been given once more. */
+static void pin_digest(struct deploy *d, const char *digest)
 {
-	struct strlist *sets = &cli->options.sets;
-	const char **at = arena_calloc(&cli->arena, sets->n + 1, sizeof(*at));
+	struct strlist *set = &d->options->cluster.spec.set;
+	const char **at = arena_calloc(&d->cli->arena, set->n + 1, sizeof(*at));
 
-	if (sets->n > 0)
-		memcpy(at, sets->at, sets->n * sizeof(*at));
-	at[sets->n] = assignment;
-	*sets = (struct strlist){at, sets->n + 1};
+	if (set->n > 0)
+		memcpy(at, set->at, set->n * sizeof(*at));
+	at[set->n] = arena_printf(&d->cli->arena, "job.digest=%s", digest);
+	*set = (struct strlist){at, set->n + 1};
 }
 
 /* What the tag names now. */
-static int resolve_digest(struct cli *cli, const char *text, const char **ret, struct err *err)
+static int resolve_digest(struct cli *cli, const struct remote_options *o, const char *text,
+                          const char **ret, struct err *err)
 {
 	AUTO(remote) struct remote remote = {0};
 	AUTO(image) struct image image = {0};
 	struct descriptor root;
 	char digest[DIGEST_TEXT_MAX];
 
-	if (remote_open(cli, text, &remote, err) != 0 ||
+	if (remote_from_options(cli, o, 0, text, &remote, err) != 0 ||
 	    image_open(&remote, text, &cli->arena, &image, err) != 0 ||
 	    image_root(&image, &cli->arena, &root, err) != 0) {
 		err_wrap(err, "find the digest of '%s'", text);
@@ -95,25 +110,33 @@ static int resolve_digest(struct cli *cli, const char *text, const char **ret, s
 	return 0;
 }
 
+static int open_cluster(struct deploy *d, struct err *err)
+{
+	if (cluster_open(d->cli, &d->options->cluster, &d->cluster, err) != 0)
+		return -1;
+	d->cluster.opts.force_conflicts = d->options->force_conflicts;
+	return 0;
+}
+
 /* Loads the spec; its job's image ends in a digest but for a dry run that asks nobody. */
 static int open_pinned(struct deploy *d, struct err *err)
 {
 	struct cli *cli = d->cli;
-	const char *digest = cli->options.image_digest;
+	const char *digest = d->options->image_digest;
 
 	if (digest != NULL)
-		add_set(cli, arena_printf(&cli->arena, "job.digest=%s", digest));
-	if (cluster_open(cli, &d->cluster, err) != 0)
+		pin_digest(d, digest);
+	if (open_cluster(d, err) != 0)
 		return -1;
 	const struct fleet *fleet = &d->cluster.spec->fleet;
 
 	if (in_mode(d, "client") || !fleet->job->set || fleet->image == NULL ||
 	    strchr(fleet->image, '@') != NULL)
 		return 0;
-	if (resolve_digest(cli, fleet->image, &digest, err) != 0)
+	if (resolve_digest(cli, &d->options->remote, fleet->image, &digest, err) != 0)
 		return -1;
-	add_set(cli, arena_printf(&cli->arena, "job.digest=%s", digest));
-	return cluster_open(cli, &d->cluster, err);
+	pin_digest(d, digest);
+	return open_cluster(d, err);
 }
 
 /* ---- whose job ---- */
@@ -128,7 +151,7 @@ static int choose_target(struct deploy *d, struct err *err)
 {
 	const struct fleet *fleet = &d->cluster.spec->fleet;
 	const struct fleet_target *there = job_find_target(d->owned, fleet);
-	const char *wanted = d->cli->options.job;
+	const char *wanted = d->options->job;
 
 	d->target = there != NULL ? there->name : first_target(fleet);
 	if (wanted == NULL)
@@ -164,7 +187,7 @@ static void tell_stage(struct deploy *d, const struct stage *stage, const struct
 	json_push(cJSON_GetObjectItemCaseSensitive(d->result, "stages"), row);
 	d->total.created += c->created;
 	d->total.changed += c->changed;
-	if (cli_json(d->cli) || d->cli->options.diff || d->cli->live)
+	if (cli_json(d->cli) || d->options->diff || d->cli->live)
 		return;
 	fprintf(d->cli->out, "%-11s %zu created, %zu changed, %zu unchanged%s\n", stage->name,
 	        c->created, c->changed, c->unchanged,
@@ -257,7 +280,7 @@ static int look_around(struct deploy *d, struct err *err)
 	if (kubectl_versions(k, &versions, err) != 0)
 		return -1;
 	/* In a pod there is no right to look at more. */
-	if (d->cli->options.job_only)
+	if (d->options->job_only)
 		return choose_target(d, err);
 	d->target = first_target(fleet);
 	stages_plan(&d->out, d->target, &d->stages);
@@ -271,11 +294,11 @@ static int look_around(struct deploy *d, struct err *err)
 /* From the first object that is not the namespace on, nobody else changes the fleet. */
 static int take_lease(struct deploy *d, struct err *err)
 {
-	struct deploy_cluster in = {d->cli, &d->cluster, &d->out, d->owned};
+	struct deploy_cluster in = {d->options, &d->cli->arena, &d->cluster, &d->out, d->owned};
 
 	if (d->cluster.opts.dry_run || d->lease.held)
 		return 0;
-	if (d->cli->options.in_cluster)
+	if (d->options->in_cluster)
 		return deploy_cluster_take_over(&in, &d->lease, err);
 	return lease_take(&d->lease, 0, err);
 }
@@ -298,7 +321,7 @@ static int apply_one(struct deploy *d, const struct stage *stage, struct err *er
 
 static int place_job(struct deploy *d, const struct stage *stage, struct err *err)
 {
-	struct deploy_job job = {d->cli, &d->cluster, &d->out, d->result};
+	struct deploy_job job = {d->cli, d->options, &d->cluster, &d->out, d->result};
 	int rc = deploy_job_run(&job, &d->lease, &d->placement, err);
 
 	if (d->placement.state.target[0] != '\0')
@@ -313,7 +336,7 @@ static int place_job(struct deploy *d, const struct stage *stage, struct err *er
 static int hand_over(struct deploy *d, struct err *err)
 {
 	static const struct stage stage = {.name = "in-cluster"};
-	struct deploy_cluster in = {d->cli, &d->cluster, &d->out, d->owned};
+	struct deploy_cluster in = {d->options, &d->cli->arena, &d->cluster, &d->out, d->owned};
 	struct apply_counts counts;
 
 	if (deploy_cluster_start(&in, &d->lease, &counts, err) != 0)
@@ -336,7 +359,7 @@ static int apply_all(struct deploy *d, struct err *err)
 	}
 	if (take_lease(d, err) != 0 || prune(d, err) != 0)
 		return -1;
-	if (d->cli->options.in_cluster)
+	if (d->options->in_cluster)
 		return hand_over(d, err);
 	return job != NULL ? place_job(d, job, err) : 0;
 }
@@ -353,7 +376,7 @@ static void tell_end(struct deploy *d)
 		cli_print_json(d->cli, d->result);
 	else if (same)
 		fprintf(d->cli->out, "nothing to do: the cluster is as the spec says\n");
-	else if (d->cli->options.in_cluster)
+	else if (d->options->in_cluster)
 		fprintf(d->cli->out,
 		        "the cluster goes on by itself: `kubectl logs -n %s -f job/%s-deploy`\n",
 		        d->cluster.spec->fleet.namespace, d->cluster.spec->fleet.name);
@@ -378,12 +401,12 @@ static int run(struct deploy *d, struct err *err)
 {
 	d->result = cJSON_CreateObject();
 	json_add_array(d->result, "stages");
-	if (deploy_job_check(d->cli, err) != 0 || open_pinned(d, err) != 0 ||
+	if (deploy_job_check(d->options, err) != 0 || open_pinned(d, err) != 0 ||
 	    k8s_render(&renderers, &d->cluster.spec->fleet, NULL, &d->out, err) != 0)
 		return -1;
 	d->cluster.opts.dry_run = in_mode(d, "server");
-	if (d->cli->options.diff &&
-	    deploy_diff_begin(d->cli, &d->cluster.opts, d->result, err) != 0)
+	if (d->options->diff &&
+	    deploy_diff_begin(d->cli, d->options, &d->cluster.opts, d->result, err) != 0)
 		return -1;
 	if (in_mode(d, "client")) {
 		if (choose_target(d, err) != 0)
@@ -396,16 +419,16 @@ static int run(struct deploy *d, struct err *err)
 	}
 	lease_init(&d->lease, &d->cluster.kubectl.base, d->cluster.spec->fleet.namespace,
 	           d->cluster.spec->fleet.name);
-	if ((d->cli->options.in_cluster && deploy_cluster_check(&d->cluster, err) != 0) ||
+	if ((d->options->in_cluster && deploy_cluster_check(&d->cluster, err) != 0) ||
 	    look_around(d, err) != 0)
 		return -1;
 	stages_plan(&d->out, d->target, &d->stages);
-	if (d->cli->options.job_only)
+	if (d->options->job_only)
 		keep_job_stage(&d->stages);
 	tell_pending(d);
 	if (apply_all(d, err) != 0)
 		return -1;
-	if (d->cli->options.diff)
+	if (d->options->diff)
 		deploy_diff_end(d->cli, d->result, d->pruned);
 	else
 		tell_end(d);
@@ -429,7 +452,9 @@ static void tell_failure(const struct deploy *d, const struct err *err)
 
 static int cmd_deploy_run(struct cli *cli, struct err *err)
 {
-	AUTO(deploy) struct deploy d = {.cli = cli};
+	const struct deploy_options *given = cli->options;
+	struct deploy_options wanted = *given;
+	AUTO(deploy) struct deploy d = {.cli = cli, .options = &wanted};
 	int rc = run(&d, err);
 
 	lease_release(&d.lease, false);
@@ -468,7 +493,6 @@ const struct command cmd_deploy = {
 		    "slipway deploy --dry-run=server\tLet the cluster check every object\n"
 		    "slipway deploy --job g5\tRun on another target\n"
 		    "slipway deploy --keep-trying --in-cluster\tLet the cluster find capacity\n",
-	.options = options,
-	.n_options = ARRAY_LEN(options),
+	.options = OPTION_TABLE(struct deploy_options, options),
 	.run = cmd_deploy_run,
 };

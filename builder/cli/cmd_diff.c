@@ -3,11 +3,18 @@
  */
 #include "builder/check/diff.h"
 #include "builder/cli/command.h"
-#include "builder/cli/image_ref.h"
+#include "builder/cli/remote_option.h"
+#include "builder/image/image.h"
+
+struct diff_options {
+	bool exit_code;
+	struct remote_options remote;
+};
 
 static const struct option options[] = {
-	FLAG_OPTION("exit-code", 0, check, "Exit 1 when the images differ"),
-	REMOTE_OPTIONS,
+	FLAG_OPTION(struct diff_options, exit_code, "exit-code", 0,
+                    "Exit 1 when the images differ"),
+	REMOTE_OPTIONS(struct diff_options, remote),
 };
 
 static int open_side(struct cli *cli, const struct remote *remote, const char *text,
@@ -35,13 +42,14 @@ static const char *registry_argument(struct cli *cli)
 
 static int cmd_diff_run(struct cli *cli, struct err *err)
 {
+	const struct diff_options *o = cli->options;
 	AUTO(remote) struct remote remote = {0};
 	AUTO(image) struct image a = {0};
 	AUTO(image) struct image b = {0};
 	AUTO(json) cJSON *doc = NULL;
 	struct descriptor root_a, root_b;
 
-	if (remote_open(cli, registry_argument(cli), &remote, err) != 0 ||
+	if (remote_from_options(cli, &o->remote, 0, registry_argument(cli), &remote, err) != 0 ||
 	    open_side(cli, &remote, cli->args.at[0], &a, &root_a, err) != 0 ||
 	    open_side(cli, &remote, cli->args.at[1], &b, &root_b, err) != 0)
 		return -1;
@@ -58,7 +66,7 @@ static int cmd_diff_run(struct cli *cli, struct err *err)
 		diff_text(doc, &text);
 		fputs(strbuf_str(&text), cli->out);
 	}
-	if (cli->options.check && !cJSON_IsTrue(json_get(doc, "equal")))
+	if (o->exit_code && !cJSON_IsTrue(json_get(doc, "equal")))
 		return err_set(err, ERR_CONFLICT, "the images differ");
 	return 0;
 }
@@ -72,8 +80,7 @@ const struct command cmd_diff = {
 		   "or not they differ, unless --exit-code is given.\n",
 	.examples = "slipway diff oci:build/image registry.example.com/team/app:v1\tNew build "
 		    "against release\n",
-	.options = options,
-	.n_options = ARRAY_LEN(options),
+	.options = OPTION_TABLE(struct diff_options, options),
 	.min_args = 2,
 	.max_args = 2,
 	.run = cmd_diff_run,

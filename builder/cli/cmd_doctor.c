@@ -4,16 +4,22 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-#include "base/pool.h"
+#include "base/cpus.h"
 #include "base/text.h"
 #include "builder/cli/command.h"
 #include "builder/cli/doctor_aws.h"
+#include "builder/cli/remote_option.h"
 #include "builder/oci/mediatype.h"
 
+struct doctor_options {
+	const char *registry;
+	struct remote_options remote;
+};
+
 static const struct option options[] = {
-	TEXT_OPTION("registry", 0, registry, "HOST[/NAME]",
+	TEXT_OPTION(struct doctor_options, registry, "registry", 0, "HOST[/NAME]",
                     "Try to reach this registry with its credentials"),
-	REMOTE_OPTIONS,
+	REMOTE_OPTIONS(struct doctor_options, remote),
 };
 
 static void check_cache(const struct doctor *d)
@@ -35,8 +41,8 @@ static void check_cache(const struct doctor *d)
 }
 
 /* A HEAD of a blob that need not be there: credentials, network and certificates are tried. */
-static int reach(const struct doctor *d, const struct remote *remote, const struct ref *ref,
-                 struct err *err)
+static int reach(const struct doctor *d, const struct remote *remote, const char *name,
+                 const struct ref *ref, struct err *err)
 {
 	const struct descriptor probe = {.media_type = MEDIA_LAYER, .digest = digest_of("", 0)};
 	struct registry *registry = NULL;
@@ -47,46 +53,46 @@ static int reach(const struct doctor *d, const struct remote *remote, const stru
 	int status = registry_has_blob(registry, &probe, &exists, err);
 
 	registry_close(registry);
-	doctor_say(d, "registry",
-	           arena_printf(&d->cli->arena, "%s: %s", d->cli->options.registry,
-	                        status == 0 ? "reachable" : err->msg));
+	doctor_say(
+		d, "registry",
+		arena_printf(&d->cli->arena, "%s: %s", name, status == 0 ? "reachable" : err->msg));
 	return status;
 }
 
-static int check_registry(const struct doctor *d, const struct remote *remote, const char *text,
-                          struct err *err)
+static int check_registry(const struct doctor *d, const struct doctor_options *o,
+                          const struct remote *remote, const char *text, struct err *err)
 {
 	struct ecr_host host;
 	struct ref ref;
-	bool named = strchr(d->cli->options.registry, '/') != NULL;
+	bool named = strchr(o->registry, '/') != NULL;
 
 	if (ref_parse(text, &d->cli->arena, &ref, err) != 0)
 		return -1;
 	if (!ecr_registry_host(remote->aws->ecr, ref.host, &d->cli->arena, &host) ||
-	    d->cli->options.username != NULL)
-		return reach(d, remote, &ref, err);
+	    o->remote.username != NULL)
+		return reach(d, remote, o->registry, &ref, err);
 	if (doctor_ecr(d, remote, &host, err) != 0)
 		return -1;
 	/* Of a repository that nobody named nothing is known: only the token counts. */
 	struct err why = {0};
 
-	if (reach(d, remote, &ref, &why) == 0 || !named)
+	if (reach(d, remote, o->registry, &ref, &why) == 0 || !named)
 		return 0;
 	*err = why;
 	return -1;
 }
 
-static int check_remote(const struct doctor *d, struct err *err)
+static int check_remote(const struct doctor *d, const struct doctor_options *o, struct err *err)
 {
 	AUTO(remote) struct remote remote = {0};
-	const char *text = d->cli->options.registry;
+	const char *text = o->registry;
 
 	if (text != NULL && strchr(text, '/') == NULL)
 		text = arena_printf(&d->cli->arena, "%s/slipway-doctor", text);
-	if (remote_open(d->cli, text, &remote, err) != 0)
+	if (remote_from_options(d->cli, &o->remote, 0, text, &remote, err) != 0)
 		return -1;
 	if (text != NULL)
-		return check_registry(d, &remote, text, err);
+		return check_registry(d, o, &remote, text, err);
 	doctor_aws_local(d, &remote);
 	return 0;
 }
@@ -94,15 +100,16 @@ static int check_remote(const struct doctor *d, struct err *err)
 static int cmd_doctor_run(struct cli *cli, struct err *err)
 {
 	AUTO(json) cJSON *doc = cJSON_CreateObject();
+	const struct doctor_options *o = cli->options;
 	const struct doctor d = {cli, doc};
 	struct platform host = platform_host();
 	char platform[PLATFORM_TEXT_MAX];
 
 	doctor_say(&d, "version", SLIPWAY_VERSION);
 	doctor_say(&d, "platform", platform_text(&host, platform));
-	doctor_say(&d, "cpus", arena_printf(&cli->arena, "%u", pool_cpus()));
+	doctor_say(&d, "cpus", arena_printf(&cli->arena, "%u", cpus_usable()));
 	check_cache(&d);
-	int status = check_remote(&d, err);
+	int status = check_remote(&d, o, err);
 
 	if (status != 0)
 		json_add_string(doc, "error", err->msg);
@@ -129,7 +136,6 @@ const struct command cmd_doctor = {
 		"cause. No secret is shown.\n",
 	.examples = "slipway doctor --registry registry.example.com/team/app\tCan I reach it and "
 		    "log in?\n",
-	.options = options,
-	.n_options = ARRAY_LEN(options),
+	.options = OPTION_TABLE(struct doctor_options, options),
 	.run = cmd_doctor_run,
 };

@@ -4,13 +4,16 @@
 #include <string.h>
 
 #include "builder/cli/command.h"
-#include "builder/cli/image_check.h"
+#include "builder/cli/spec_option.h"
 #include "k8s/view/explain.h"
+#include "karpenter/catalogue/catalogue.h"
+
+struct explain_options {
+	struct spec_options spec;
+};
 
 static const struct option options[] = {
-	TEXT_OPTION("file", 'f', file, "FILE", "The spec", .fallback = "slipway.yaml",
-                    .complete = COMPLETE_FILE),
-	LIST_OPTION("set", 0, sets, "PATH=VALUE", "Override one value of the spec"),
+	SPEC_OPTIONS(struct explain_options, spec, "The spec", "Override one value of the spec"),
 };
 
 static int no_target(const struct fleet *fleet, const char *name, struct err *err)
@@ -41,10 +44,11 @@ static void print_json(struct cli *cli, const struct fleet *fleet, const struct 
 
 static int cmd_explain_run(struct cli *cli, struct err *err)
 {
+	const struct explain_options *o = cli->options;
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 	struct spec *spec;
 
-	if (spec_from_options(cli, &spec, err) != 0)
+	if (spec_from_options(cli, &o->spec, &spec, err) != 0)
 		return -1;
 	const char *name = cli->args.n > 0 ? cli->args.at[0] : NULL;
 	const struct fleet_target *t = name != NULL ? fleet_target_find(&spec->fleet, name) : NULL;
@@ -63,8 +67,6 @@ static int cmd_explain_run(struct cli *cli, struct err *err)
 	return 0;
 }
 
-static const char *const target_choices[] = {"trn1", "trn2", "p4d", "p5", "g5", "g6", "g5g", NULL};
-
 const struct command cmd_explain = {
 	.name = "explain",
 	.summary = "Tell in words what a target gets, and why",
@@ -74,9 +76,8 @@ const struct command cmd_explain = {
 	.examples = "slipway explain\tThe whole fleet\n"
 		    "slipway explain p4d\tOne target\n"
 		    "slipway explain --output json\tThe figures, for a program\n",
-	.options = options,
-	.n_options = ARRAY_LEN(options),
+	.options = OPTION_TABLE(struct explain_options, options),
 	.max_args = 1,
-	.arg_choices = target_choices,
+	.arg_choices = fleet_target_names,
 	.run = cmd_explain_run,
 };

@@ -3,12 +3,17 @@
  */
 #include "builder/cli/command.h"
 
+struct help_options {
+	bool man;
+};
+
 static const struct option options[] = {
-	FLAG_OPTION("man", 0, man, "Print a man page (troff) instead"),
+	FLAG_OPTION(struct help_options, man, "man", 0, "Print a man page (troff) instead"),
 };
 
 static int cmd_help_run(struct cli *cli, struct err *err)
 {
+	const struct help_options *o = cli->options;
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 	const struct command *command = NULL;
 
@@ -17,7 +22,7 @@ static int cmd_help_run(struct cli *cli, struct err *err)
 		if (command == NULL)
 			return err_set(err, ERR_USAGE, "unknown command '%s'", cli->args.at[0]);
 	}
-	if (cli->options.man)
+	if (o->man)
 		help_man(command, &text);
 	else if (command != NULL)
 		help_command(command, &text);
@@ -31,8 +36,7 @@ const struct command cmd_help = {
 	.name = "help",
 	.summary = "Explain slipway or one of its commands",
 	.synopsis = "[COMMAND]",
-	.options = options,
-	.n_options = ARRAY_LEN(options),
+	.options = OPTION_TABLE(struct help_options, options),
 	.max_args = 1,
 	.run = cmd_help_run,
 };

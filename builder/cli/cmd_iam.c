@@ -4,16 +4,18 @@
 #include <string.h>
 
 #include "builder/aws/iam.h"
-#include "builder/cli/command.h"
-#include "builder/cli/image_check.h"
-#include "builder/cli/image_ref.h"
+#include "builder/cli/remote_option.h"
+#include "builder/cli/spec_option.h"
+
+struct iam_options {
+	struct spec_options spec;
+	const char *ecr_region;
+};
 
 static const struct option options[] = {
-	TEXT_OPTION("file", 'f', file, "FILE", "The spec that names the repository",
-                    .fallback = "slipway.yaml", .complete = COMPLETE_FILE),
-	LIST_OPTION("set", 0, sets, "PATH=VALUE", "Override one value of the spec"),
-	TEXT_OPTION("ecr-region", 0, ecr_region, "REGION",
-                    "The registry is ECR in this region, under a name of its own"),
+	SPEC_OPTIONS(struct iam_options, spec, "The spec that names the repository",
+                     "Override one value of the spec"),
+	ECR_REGION_OPTION(struct iam_options, ecr_region),
 };
 
 /* Repositories of the same registry that the spec's base images come from. */
@@ -31,11 +33,12 @@ static void find_bases(struct cli *cli, const struct spec *spec, const struct re
 	}
 }
 
-static int from_spec(struct cli *cli, struct iam_request *r, struct ref *to, struct err *err)
+static int from_spec(struct cli *cli, const struct spec_options *o, struct iam_request *r,
+                     struct ref *to, struct err *err)
 {
 	struct spec *spec;
 
-	if (spec_from_options(cli, &spec, err) != 0)
+	if (spec_from_options(cli, o, &spec, err) != 0)
 		return -1;
 	if (spec->image.repository == NULL) {
 		err_set(err, ERR_SPEC, "%s has no image.repository", spec->file);
@@ -48,9 +51,9 @@ static int from_spec(struct cli *cli, struct iam_request *r, struct ref *to, str
 	return 0;
 }
 
-static int find_host(struct cli *cli, const struct ref *to, struct iam_request *r, struct err *err)
+static int find_host(struct cli *cli, const char *region, const struct ref *to,
+                     struct iam_request *r, struct err *err)
 {
-	const char *region = cli->options.ecr_region;
 
 	if (region != NULL && !aws_region_valid(region))
 		return err_set(err, ERR_USAGE, "--ecr-region: '%s' is not an AWS region", region);
@@ -68,6 +71,7 @@ static int find_host(struct cli *cli, const struct ref *to, struct iam_request *
 
 static int cmd_iam_run(struct cli *cli, struct err *err)
 {
+	const struct iam_options *o = cli->options;
 	struct iam_request r = {0};
 	struct ref to = {0};
 
@@ -76,8 +80,8 @@ static int cmd_iam_run(struct cli *cli, struct err *err)
 		return err_hint(err, "write push, pull, create or scan");
 	}
 	if ((cli->args.n == 2 ? ref_parse(cli->args.at[1], &cli->arena, &to, err)
-	                      : from_spec(cli, &r, &to, err)) != 0 ||
-	    find_host(cli, &to, &r, err) != 0)
+	                      : from_spec(cli, &o->spec, &r, &to, err)) != 0 ||
+	    find_host(cli, o->ecr_region, &to, &r, err) != 0)
 		return -1;
 	if (r.purpose == IAM_SCAN && r.host.is_public)
 		return err_set(err, ERR_USAGE, "ECR Public does not scan images");
@@ -98,8 +102,7 @@ const struct command cmd_iam = {
 		   "image.ecr says.\n",
 	.examples = "slipway iam push\tWhat the CI job's role needs\n"
 		    "slipway iam create > policy.json\tThe same for a first push\n",
-	.options = options,
-	.n_options = ARRAY_LEN(options),
+	.options = OPTION_TABLE(struct iam_options, options),
 	.min_args = 1,
 	.max_args = 2,
 	.arg_choices = iam_purposes,

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "builder/cli/command.h"
-#include "builder/cli/image_push.h"
+#include "builder/cli/remote_option.h"
 #include "builder/cli/result_file.h"
+#include "builder/image/push.h"
 #include "builder/oci/config.h"
 #include "builder/oci/mediatype.h"
 #include "builder/oci/part.h"
@@ -14,16 +15,24 @@ enum { PARTS_MAX = 64 };
 
 static const char *const actions[] = {"create", NULL};
 
+struct index_options {
+	struct strlist tag;
+	const char *digest_file;
+	struct remote_options remote;
+};
+
 static const struct option options[] = {
-	LIST_OPTION("tag", 't', tags, "TAG", "Set this tag, beside the reference's own"),
-	TEXT_OPTION("digest-file", 0, digest_file, "FILE", "Write the index digest to this file",
-                    .complete = COMPLETE_FILE),
-	REMOTE_OPTIONS,
+	LIST_OPTION(struct index_options, tag, "tag", 't', "TAG",
+                    "Set this tag, beside the reference's own"),
+	TEXT_OPTION(struct index_options, digest_file, "digest-file", 0, "FILE",
+                    "Write the index digest to this file", .complete = COMPLETE_FILE),
+	REMOTE_OPTIONS(struct index_options, remote),
 };
 
 /* One index on its way. */
-struct run {
+struct index_run {
 	struct cli *cli;
+	const struct index_options *options;
 	struct remote remote;
 	struct image_target target;
 	struct registry *registry;
@@ -32,30 +41,31 @@ struct run {
 	struct strbuf text; /* the index as it is stored */
 };
 
-static int find_target(struct run *run, struct err *err)
+static int find_target(struct index_run *run, struct err *err)
 {
 	struct cli *cli = run->cli;
 	struct image_target *t = &run->target;
+	const struct strlist *more = &run->options->tag;
 
 	if (ref_parse(cli->args.at[1], &cli->arena, &t->to, err) != 0)
 		return -1;
 	if (t->to.kind != REF_REGISTRY || t->to.has_digest)
 		return err_set(err, ERR_USAGE, "'%s' is not HOST/NAME[:TAG]", cli->args.at[1]);
-	t->tags.at = arena_calloc(&cli->arena, cli->options.tags.n + 1, sizeof(*t->tags.at));
+	t->tags.at = arena_calloc(&cli->arena, more->n + 1, sizeof(*t->tags.at));
 	if (t->to.tag != NULL)
 		t->tags.at[t->tags.n++] = t->to.tag;
-	for (size_t i = 0; i < cli->options.tags.n; i++) {
-		if (!ref_tag_valid(cli->options.tags.at[i]))
-			return err_set(err, ERR_USAGE, "'%s' is not a tag",
-			               cli->options.tags.at[i]);
-		t->tags.at[t->tags.n++] = cli->options.tags.at[i];
+	for (size_t i = 0; i < more->n; i++) {
+		if (!ref_tag_valid(more->at[i]))
+			return err_set(err, ERR_USAGE, "'%s' is not a tag", more->at[i]);
+		t->tags.at[t->tags.n++] = more->at[i];
 	}
 	return 0;
 }
 
 /* ---- the parts ---- */
 
-static int read_part(struct run *run, const char *file, struct image_part *part, struct err *err)
+static int read_part(struct index_run *run, const char *file, struct image_part *part,
+                     struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(PART_BYTES_MAX);
 	const struct ref *to = &run->target.to;
@@ -72,7 +82,7 @@ static int read_part(struct run *run, const char *file, struct image_part *part,
 	return err_hint(err, "an index and its manifests stand in one repository");
 }
 
-static int join(struct run *run, struct err *err)
+static int join(struct index_run *run, struct err *err)
 {
 	size_t n = run->cli->args.n - 2;
 	struct image_part *parts = arena_calloc(&run->cli->arena, n, sizeof(*parts));
@@ -96,7 +106,7 @@ static int join(struct run *run, struct err *err)
 
 /* The manifest is there, has these bytes, and its configuration is of the platform it stands for.
  */
-static int check_child(struct run *run, struct store *store, const struct descriptor *child,
+static int check_child(struct index_run *run, struct store *store, const struct descriptor *child,
                        struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
@@ -122,7 +132,7 @@ static int check_child(struct run *run, struct store *store, const struct descri
 	               platform_text(&child->platform, want));
 }
 
-static int check_children(struct run *run, struct err *err)
+static int check_children(struct index_run *run, struct err *err)
 {
 	struct store *store = registry_store(run->registry);
 	char digest[DIGEST_TEXT_MAX], platform[PLATFORM_TEXT_MAX];
@@ -141,7 +151,7 @@ static int check_children(struct run *run, struct err *err)
 }
 
 /* By digest first: a tag never names what is not there. */
-static int put(struct run *run, struct err *err)
+static int put(struct index_run *run, struct err *err)
 {
 	char digest[DIGEST_TEXT_MAX];
 	bool existed;
@@ -158,7 +168,7 @@ static int put(struct run *run, struct err *err)
 
 /* ---- the result ---- */
 
-static void print_index(struct run *run, const char *digest)
+static void print_index(struct index_run *run, const char *digest)
 {
 	const struct ref *to = &run->target.to;
 	char platform[PLATFORM_TEXT_MAX], child[DIGEST_TEXT_MAX];
@@ -172,7 +182,7 @@ static void print_index(struct run *run, const char *digest)
 	fprintf(out, "%s\n", digest);
 }
 
-static void print_json(struct run *run, const char *digest)
+static void print_json(struct index_run *run, const char *digest)
 {
 	AUTO(json) cJSON *doc = cJSON_CreateObject();
 	const struct ref *to = &run->target.to;
@@ -193,9 +203,9 @@ static void print_json(struct run *run, const char *digest)
 	cli_print_json(run->cli, doc);
 }
 
-static int report(struct run *run, struct err *err)
+static int report(struct index_run *run, struct err *err)
 {
-	const char *file = run->cli->options.digest_file;
+	const char *file = run->options->digest_file;
 	char digest[DIGEST_TEXT_MAX];
 	const char *line =
 		arena_printf(&run->cli->arena, "%s\n", digest_text(&run->root.digest, digest));
@@ -209,16 +219,16 @@ static int report(struct run *run, struct err *err)
 	return 0;
 }
 
-static int create(struct run *run, struct err *err)
+static int create(struct index_run *run, struct err *err)
 {
 	const struct ref *to = &run->target.to;
 
 	if (find_target(run, err) != 0 || join(run, err) != 0 ||
-	    remote_open(run->cli, ref_text(to, &run->cli->arena), &run->remote, err) != 0 ||
+	    remote_from_options(run->cli, &run->options->remote, 0, ref_text(to, &run->cli->arena),
+	                        &run->remote, err) != 0 ||
 	    remote_registry(&run->remote, to, &run->registry, err) != 0)
 		return -1;
-	if (image_push_preflight(run->cli, &run->remote, &run->target, &run->root, run->registry,
-	                         err) != 0 ||
+	if (image_push_preflight(&run->remote, &run->target, &run->root, run->registry, err) != 0 ||
 	    check_children(run, err) != 0 || put(run, err) != 0)
 		return err_wrap(err, "index in '%s/%s'", to->host, to->repository);
 	return report(run, err);
@@ -226,7 +236,8 @@ static int create(struct run *run, struct err *err)
 
 static int cmd_index_run(struct cli *cli, struct err *err)
 {
-	struct run run = {.cli = cli, .text = STRBUF_INIT(MANIFEST_BYTES_MAX)};
+	struct index_run run = {
+		.cli = cli, .options = cli->options, .text = STRBUF_INIT(MANIFEST_BYTES_MAX)};
 
 	if (strcmp(cli->args.at[0], actions[0]) != 0)
 		return err_set(err, ERR_USAGE, "'index %s' is no command; there is 'index create'",
@@ -253,8 +264,7 @@ const struct command cmd_index = {
 		"goes there by digest, and the tags come last.\n",
 	.examples = "slipway index create registry.example.com/team/app:v1 amd64.json "
 		    "arm64.json\tJoin two builds\n",
-	.options = options,
-	.n_options = ARRAY_LEN(options),
+	.options = OPTION_TABLE(struct index_options, options),
 	.min_args = 3,
 	.max_args = PARTS_MAX + 2,
 	.arg_choices = actions,

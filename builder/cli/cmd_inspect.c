@@ -5,18 +5,25 @@
 
 #include "base/text.h"
 #include "builder/cli/command.h"
-#include "builder/cli/image_ref.h"
+#include "builder/cli/remote_option.h"
+#include "builder/image/image.h"
 #include "builder/oci/config.h"
 #include "builder/oci/manifest.h"
 #include "builder/oci/mediatype.h"
 
+struct inspect_options {
+	bool raw;
+	struct remote_options remote;
+};
+
 static const struct option options[] = {
-	FLAG_OPTION("raw", 0, raw, "Print the root manifest's exact bytes"),
-	REMOTE_OPTIONS,
+	FLAG_OPTION(struct inspect_options, raw, "raw", 0, "Print the root manifest's exact bytes"),
+	REMOTE_OPTIONS(struct inspect_options, remote),
 };
 
 struct inspect {
 	struct cli *cli;
+	const struct inspect_options *options;
 	struct image image;
 	cJSON *doc;
 };
@@ -146,7 +153,7 @@ static int inspect_root(struct inspect *in, struct err *err)
 	if (image_root(&in->image, &in->cli->arena, &root, err) != 0 ||
 	    store_read(in->image.store, &root, MANIFEST_BYTES_MAX, &text, err) != 0)
 		return -1;
-	if (in->cli->options.raw) {
+	if (in->options->raw) {
 		fwrite(text.ptr, 1, text.len, in->cli->out);
 		return 0;
 	}
@@ -172,10 +179,11 @@ static int inspect_root(struct inspect *in, struct err *err)
 
 static int cmd_inspect_run(struct cli *cli, struct err *err)
 {
+	const struct inspect_options *o = cli->options;
 	AUTO(remote) struct remote remote = {0};
 	AUTO(json) cJSON *doc = cJSON_CreateObject();
-	struct inspect in = {.cli = cli, .doc = doc};
-	int result = remote_open(cli, cli->args.at[0], &remote, err);
+	struct inspect in = {.cli = cli, .options = o, .doc = doc};
+	int result = remote_from_options(cli, &o->remote, 0, cli->args.at[0], &remote, err);
 
 	if (result == 0)
 		result = image_open(&remote, cli->args.at[0], &cli->arena, &in.image, err);
@@ -195,8 +203,7 @@ const struct command cmd_inspect = {
 	.examples =
 		"slipway inspect oci:build/image\tThe image that was just built\n"
 		"slipway inspect --raw docker.io/library/debian:12\tThe registry's exact bytes\n",
-	.options = options,
-	.n_options = ARRAY_LEN(options),
+	.options = OPTION_TABLE(struct inspect_options, options),
 	.min_args = 1,
 	.max_args = 1,
 	.run = cmd_inspect_run,

@@ -8,17 +8,25 @@
 
 static const char *const arch_choices[] = {"amd64", "arm64", NULL};
 
+struct instances_options {
+	const char *target, *arch, *device;
+	bool efa;
+};
+
 static const struct option options[] = {
-	TEXT_OPTION("target", 0, target, "NAME", "Only this target or family, as in trn1 or p4de"),
-	TEXT_OPTION("arch", 0, arch, "amd64|arm64", "Only this architecture",
-                    .complete = COMPLETE_CHOICES, .choices = arch_choices),
-	TEXT_OPTION("device", 0, device, "NAME", "Only this accelerator, as in a100"),
-	FLAG_OPTION("efa", 0, efa, "Only types with EFA"),
+	TEXT_OPTION(struct instances_options, target, "target", 0, "NAME",
+                    "Only this target or family, as in trn1 or p4de"),
+	TEXT_OPTION(struct instances_options, arch, "arch", 0, "amd64|arm64",
+                    "Only this architecture", .complete = COMPLETE_CHOICES,
+                    .choices = arch_choices),
+	TEXT_OPTION(struct instances_options, device, "device", 0, "NAME",
+                    "Only this accelerator, as in a100"),
+	FLAG_OPTION(struct instances_options, efa, "efa", 0, "Only types with EFA"),
 };
 
 static int cmd_instances_run(struct cli *cli, struct err *err)
 {
-	const struct options *o = &cli->options;
+	const struct instances_options *o = cli->options;
 	struct instance_filter filter = {
 		.target = o->target, .arch = o->arch, .device = o->device, .efa = o->efa};
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
@@ -46,7 +54,6 @@ const struct command cmd_instances = {
 		   "read on 2026-11-21; p5, trn2 and g6 are there as an outlook.\n",
 	.examples = "slipway instances --target g5g\tThe sizes of one target\n"
 		    "slipway instances --efa --output json\tTypes with EFA, for a program\n",
-	.options = options,
-	.n_options = ARRAY_LEN(options),
+	.options = OPTION_TABLE(struct instances_options, options),
 	.run = cmd_instances_run,
 };

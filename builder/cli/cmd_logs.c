@@ -10,13 +10,25 @@
 #include "k8s/deploy/collect.h"
 #include "k8s/deploy/logs.h"
 
+struct logs_options {
+	struct cluster_options cluster;
+	const char *rank;
+	bool follow;
+	const char *since;
+	int64_t tail;
+	bool previous;
+};
+
 static const struct option options[] = {
-	CLUSTER_OPTIONS,
-	TEXT_OPTION("rank", 0, rank, "N", "Only this rank's pod"),
-	FLAG_OPTION("follow", 'F', follow, "Go on while pods run"),
-	TEXT_OPTION("since", 0, since, "DURATION", "Only lines younger than, as in 90s, 10m or 2h"),
-	NUMBER_OPTION("tail", 0, tail, "LINES", "Only the last lines of each rank"),
-	FLAG_OPTION("previous", 'p', previous, "Of the containers that ran before a restart"),
+	CLUSTER_OPTIONS(struct logs_options, cluster),
+	TEXT_OPTION(struct logs_options, rank, "rank", 0, "N", "Only this rank's pod"),
+	FLAG_OPTION(struct logs_options, follow, "follow", 'F', "Go on while pods run"),
+	TEXT_OPTION(struct logs_options, since, "since", 0, "DURATION",
+                    "Only lines younger than, as in 90s, 10m or 2h"),
+	NUMBER_OPTION(struct logs_options, tail, "tail", 0, "LINES",
+                      "Only the last lines of each rank"),
+	FLAG_OPTION(struct logs_options, previous, "previous", 'p',
+                    "Of the containers that ran before a restart"),
 };
 
 /* ---- options ---- */
@@ -54,6 +66,7 @@ static int check_since(const char *text, struct err *err)
 
 struct printer {
 	struct cli *cli;
+	bool follow;
 	int width; /* of the widest rank */
 };
 
@@ -133,7 +146,7 @@ static void print_line(void *ctx, const struct log_source *s, const struct log_l
 		print_json(p, s, line);
 	else
 		print_text(p, s, line);
-	if (p->cli->options.follow)
+	if (p->follow)
 		fflush(p->cli->out);
 }
 
@@ -148,14 +161,14 @@ static void tell_problem(void *ctx, const struct log_source *s, const char *text
 
 /* ---- the command ---- */
 
-static int find_sources(struct cli *cli, struct cluster *c, cJSON **ret_pods,
+static int find_sources(struct cli *cli, const char *wanted, struct cluster *c, cJSON **ret_pods,
                         struct log_source **ret, size_t *ret_n, struct err *err)
 {
 	const struct fleet *fleet = &c->spec->fleet;
 	AUTO(snapshot) struct snapshot shot = {0};
 	int64_t rank;
 
-	if (parse_rank(cli->options.rank, &rank, err) != 0 ||
+	if (parse_rank(wanted, &rank, err) != 0 ||
 	    snapshot_owned(&c->kubectl.base, fleet, &shot, err) != 0)
 		return -1;
 	const struct fleet_target *target = status_target(fleet, shot.owned);
@@ -178,16 +191,16 @@ static int find_sources(struct cli *cli, struct cluster *c, cJSON **ret_pods,
 	return err_hint(err, "`slipway status` tells what it waits for.");
 }
 
-static int read_logs(struct cli *cli, struct cluster *c, const struct log_source *sources, size_t n,
-                     struct err *err)
+static int read_logs(struct cli *cli, const struct logs_options *o, struct cluster *c,
+                     const struct log_source *sources, size_t n, struct err *err)
 {
-	struct printer printer = {.cli = cli};
+	struct printer printer = {.cli = cli, .follow = o->follow};
 	struct logs_opts opts = {
 		.namespace = c->spec->fleet.namespace,
-		.follow = cli->options.follow,
-		.previous = cli->options.previous,
-		.since = cli->options.since,
-		.tail = cli->options.tail > 0 ? cli->options.tail : -1,
+		.follow = o->follow,
+		.previous = o->previous,
+		.since = o->since,
+		.tail = o->tail > 0 ? o->tail : -1,
 		.ctx = &printer,
 		.line = print_line,
 		.problem = tell_problem,
@@ -202,19 +215,20 @@ static int read_logs(struct cli *cli, struct cluster *c, const struct log_source
 	if (logs_run(&c->kubectl, sources, n, &opts, err) == 0)
 		return 0;
 	/* Ctrl-C is how a person ends --follow. */
-	return cli->options.follow && err->code == ERR_INTERRUPTED ? 0 : -1;
+	return o->follow && err->code == ERR_INTERRUPTED ? 0 : -1;
 }
 
 static int cmd_logs_run(struct cli *cli, struct err *err)
 {
+	const struct logs_options *o = cli->options;
 	AUTO(json) cJSON *pods = NULL;
 	struct log_source *sources = NULL;
 	struct cluster c;
 	size_t n = 0;
 
-	if (check_since(cli->options.since, err) != 0 || cluster_open(cli, &c, err) != 0 ||
-	    find_sources(cli, &c, &pods, &sources, &n, err) != 0 ||
-	    read_logs(cli, &c, sources, n, err) != 0)
+	if (check_since(o->since, err) != 0 || cluster_open(cli, &o->cluster, &c, err) != 0 ||
+	    find_sources(cli, o->rank, &c, &pods, &sources, &n, err) != 0 ||
+	    read_logs(cli, o, &c, sources, n, err) != 0)
 		return err_wrap(err, "logs");
 	return 0;
 }
@@ -234,7 +248,6 @@ const struct command cmd_logs = {
 	.examples = "slipway logs --tail 20\tThe last lines of each rank\n"
 		    "slipway logs --follow --rank 0\tOne rank, as it goes\n"
 		    "slipway logs --previous\tWhat was said before a restart\n",
-	.options = options,
-	.n_options = ARRAY_LEN(options),
+	.options = OPTION_TABLE(struct logs_options, options),
 	.run = cmd_logs_run,
 };

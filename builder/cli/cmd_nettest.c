@@ -6,32 +6,43 @@
 #include "base/slurp.h"
 #include "base/text.h"
 #include "builder/cli/command.h"
-#include "builder/cli/image_check.h"
+#include "builder/cli/spec_option.h"
 #include "k8s/nettest/nettest.h"
 #include "k8s/view/explain.h"
 
-static const struct option options[] = {
-	TEXT_OPTION("target", 0, target, "NAME",
-                    "Judge by the floor that the spec or the target's instance gives"),
-	TEXT_OPTION("file", 'f', file, "FILE", "The spec, for --target", .fallback = "slipway.yaml",
-                    .complete = COMPLETE_FILE),
-	TEXT_OPTION("instance", 0, instance, "TYPE",
-                    "Judge by this type's network, as in p4d.24xlarge"),
-	NUMBER_OPTION("floor", 0, floor, "GB/S", "Bus bandwidth to be reached at the largest size"),
-	FLAG_OPTION("allow-tcp", 0, allow_tcp, "Let a run pass that did not use EFA"),
+struct nettest_options {
+	const char *target;
+	struct spec_options spec; /* --file alone */
+	const char *instance;
+	int64_t floor;
+	bool allow_tcp;
 };
 
-static int floor_of_target(struct cli *cli, double *ret_gbps, struct err *err)
+static const struct option options[] = {
+	TEXT_OPTION(struct nettest_options, target, "target", 0, "NAME",
+                    "Judge by the floor that the spec or the target's instance gives"),
+	TEXT_OPTION(struct nettest_options, spec.file, "file", 'f', "FILE",
+                    "The spec, for --target", .fallback = "slipway.yaml",
+                    .complete = COMPLETE_FILE),
+	TEXT_OPTION(struct nettest_options, instance, "instance", 0, "TYPE",
+                    "Judge by this type's network, as in p4d.24xlarge"),
+	NUMBER_OPTION(struct nettest_options, floor, "floor", 0, "GB/S",
+                      "Bus bandwidth to be reached at the largest size"),
+	FLAG_OPTION(struct nettest_options, allow_tcp, "allow-tcp", 0,
+                    "Let a run pass that did not use EFA"),
+};
+
+static int floor_of_target(struct cli *cli, const struct nettest_options *o, double *ret_gbps,
+                           struct err *err)
 {
 	struct spec *spec;
 
-	if (spec_from_options(cli, &spec, err) != 0)
+	if (spec_from_options(cli, &o->spec, &spec, err) != 0)
 		return -1;
-	const struct fleet_target *t = fleet_target_find(&spec->fleet, cli->options.target);
+	const struct fleet_target *t = fleet_target_find(&spec->fleet, o->target);
 
 	if (t == NULL) {
-		err_set(err, ERR_USAGE, "--target: the fleet has no target '%s'",
-		        cli->options.target);
+		err_set(err, ERR_USAGE, "--target: the fleet has no target '%s'", o->target);
 		return err_hint(err, "`slipway explain` lists the targets.");
 	}
 	int64_t floor = spec->sections.job.network_test.floor_gbps;
@@ -59,7 +70,7 @@ static int floor_of_instance(const char *type, double *ret_gbps, struct err *err
 
 static int floor_from_options(struct cli *cli, struct nettest_floor *floor, struct err *err)
 {
-	const struct options *o = &cli->options;
+	const struct nettest_options *o = cli->options;
 
 	floor->allow_tcp = o->allow_tcp;
 	floor->gbps = (double)o->floor;
@@ -67,7 +78,7 @@ static int floor_from_options(struct cli *cli, struct nettest_floor *floor, stru
 		return 0;
 	if (o->instance != NULL)
 		return floor_of_instance(o->instance, &floor->gbps, err);
-	return o->target != NULL ? floor_of_target(cli, &floor->gbps, err) : 0;
+	return o->target != NULL ? floor_of_target(cli, o, &floor->gbps, err) : 0;
 }
 
 static void print_sizes(struct cli *cli, const struct nettest *n)
@@ -174,8 +185,7 @@ const struct command cmd_nettest = {
 	.examples = "kubectl logs job/perceiver-p4d-nettest-launcher | slipway nettest parse "
 		    "--target p4d -\tJudge by the spec\n"
 		    "slipway nettest parse --floor 40 all-reduce.log\tJudge by a floor\n",
-	.options = options,
-	.n_options = ARRAY_LEN(options),
+	.options = OPTION_TABLE(struct nettest_options, options),
 	.min_args = 2,
 	.max_args = 2,
 	.arg_choices = actions,

@@ -12,25 +12,31 @@
 #include "base/interrupt.h"
 #include "base/proc.h"
 #include "builder/cli/command.h"
-#include "builder/cli/image_check.h"
+#include "builder/cli/spec_option.h"
 
 static const char *const actions[] = {"run", NULL};
 
+struct pipeline_options {
+	struct spec_options spec;
+	bool local, install, deploy, dry_run;
+};
+
 static const struct option options[] = {
-	TEXT_OPTION("file", 'f', file, "FILE", "The spec", .fallback = "slipway.yaml",
-                    .complete = COMPLETE_FILE),
-	LIST_OPTION("set", 0, sets, "PATH=VALUE", "Override one value of the spec"),
-	FLAG_OPTION("local", 0, local, "Run the steps here, each in a fresh copy of the tree"),
-	FLAG_OPTION("install", 0, with_install, "Run the install commands too"),
-	FLAG_OPTION("deploy", 0, with_deploy, "Go on to deploy, as if it were approved"),
-	FLAG_OPTION("dry-run", 0, dry_run, "Print the commands and stop"),
+	SPEC_OPTIONS(struct pipeline_options, spec, "The spec", "Override one value of the spec"),
+	FLAG_OPTION(struct pipeline_options, local, "local", 0,
+                    "Run the steps here, each in a fresh copy of the tree"),
+	FLAG_OPTION(struct pipeline_options, install, "install", 0, "Run the install commands too"),
+	FLAG_OPTION(struct pipeline_options, deploy, "deploy", 0,
+                    "Go on to deploy, as if it were approved"),
+	FLAG_OPTION(struct pipeline_options, dry_run, "dry-run", 0, "Print the commands and stop"),
 };
 
 enum { COMMIT_MAX = 64 };
 
 /* One run of all steps. */
-struct run {
+struct pipeline_run {
 	struct cli *cli;
+	const struct pipeline_options *options;
 	const struct spec *spec;
 	const struct pipeline *pipeline;
 	char dir[PATH_MAX];      /* scratch: copies of the tree, and artifacts */
@@ -104,7 +110,7 @@ static int spawn(const char *const argv[], int *ret_status, struct err *err)
 /* ---- where the steps run ---- */
 
 /* The commit, or twelve zeros where there is none: it becomes a tag. */
-static int find_commit(struct run *run, struct err *err)
+static int find_commit(struct pipeline_run *run, struct err *err)
 {
 	const char *tree = run->spec->dir[0] != '\0' ? run->spec->dir : ".";
 	const char *const argv[] = {"git", "-C", tree, "rev-parse", "HEAD", NULL};
@@ -123,7 +129,7 @@ static int find_commit(struct run *run, struct err *err)
 }
 
 /* The steps call `slipway`: this very program. */
-static int find_program(struct run *run, struct err *err)
+static int find_program(struct pipeline_run *run, struct err *err)
 {
 	char path[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -144,7 +150,7 @@ static int set_variable(const char *name, const char *value, struct err *err)
 	return setenv(name, value, 1) == 0 ? 0 : err_set(err, ERR_IO, "set the variable %s", name);
 }
 
-static int open_run(struct run *run, struct err *err)
+static int open_run(struct pipeline_run *run, struct err *err)
 {
 	const char *tmp = getenv("TMPDIR"), *path = getenv("PATH");
 	int n = snprintf(run->dir, sizeof(run->dir), "%s/slipway-pipeline-XXXXXX",
@@ -166,12 +172,12 @@ static int open_run(struct run *run, struct err *err)
 
 /* ---- one step ---- */
 
-static const char *folder(const struct run *run, const char *kind, const char *name)
+static const char *folder(const struct pipeline_run *run, const char *kind, const char *name)
 {
 	return arena_printf(&run->cli->arena, "%s/%s-%s", run->dir, kind, name);
 }
 
-static int copy_tree(struct run *run, const char *to, struct err *err)
+static int copy_tree(struct pipeline_run *run, const char *to, struct err *err)
 {
 	const char *tree = run->spec->dir[0] != '\0' ? run->spec->dir : ".";
 	const char *const argv[] = {"bash", "-c", copy_script, "slipway", tree, to, NULL};
@@ -183,8 +189,8 @@ static int copy_tree(struct run *run, const char *to, struct err *err)
 }
 
 /* Only what the buildspec names leaves the step. */
-static int keep_artifacts(struct run *run, const struct pipeline_step *step, const char *tree,
-                          struct err *err)
+static int keep_artifacts(struct pipeline_run *run, const struct pipeline_step *step,
+                          const char *tree, struct err *err)
 {
 	char from[PATH_MAX], to[PATH_MAX];
 
@@ -208,11 +214,11 @@ static int keep_artifacts(struct run *run, const struct pipeline_step *step, con
 	                    dir, err);
 }
 
-static int run_commands(struct run *run, const struct pipeline_step *step, const char *tree,
-                        struct err *err)
+static int run_commands(struct pipeline_run *run, const struct pipeline_step *step,
+                        const char *tree, struct err *err)
 {
 	const struct strlist *install = &run->pipeline->section->install;
-	size_t n = 0, skip = run->cli->options.with_install ? 0 : install->n;
+	size_t n = 0, skip = run->options->install ? 0 : install->n;
 	const char **argv =
 		arena_calloc(&run->cli->arena, 6 + install->n + step->commands.n, sizeof(*argv));
 	int status = -1;
@@ -233,7 +239,7 @@ static int run_commands(struct run *run, const struct pipeline_step *step, const
 	return 0;
 }
 
-static int run_step(struct run *run, const struct pipeline_step *step, struct err *err)
+static int run_step(struct pipeline_run *run, const struct pipeline_step *step, struct err *err)
 {
 	const char *tree = folder(run, "tree", step->name);
 
@@ -246,12 +252,12 @@ static int run_step(struct run *run, const struct pipeline_step *step, struct er
 
 /* ---- all of them ---- */
 
-static bool wanted(const struct run *run, const struct pipeline_step *step)
+static bool wanted(const struct pipeline_run *run, const struct pipeline_step *step)
 {
-	return step->kind != STEP_DEPLOY || run->cli->options.with_deploy;
+	return step->kind != STEP_DEPLOY || run->options->deploy;
 }
 
-static int report(struct run *run, struct err *err)
+static int report(struct pipeline_run *run, struct err *err)
 {
 	AUTO(strbuf) struct strbuf digest = STRBUF_INIT(256);
 	char path[PATH_MAX];
@@ -277,7 +283,7 @@ static int report(struct run *run, struct err *err)
 	return 0;
 }
 
-static int run_all(struct run *run, struct err *err)
+static int run_all(struct pipeline_run *run, struct err *err)
 {
 	if (open_run(run, err) != 0)
 		return -1;
@@ -288,7 +294,7 @@ static int run_all(struct run *run, struct err *err)
 	return report(run, err);
 }
 
-static void print_commands(const struct run *run)
+static void print_commands(const struct pipeline_run *run)
 {
 	const struct pipeline *p = run->pipeline;
 
@@ -299,7 +305,7 @@ static void print_commands(const struct run *run)
 	}
 }
 
-static int open_pipeline(struct run *run, struct err *err)
+static int open_pipeline(struct pipeline_run *run, struct err *err)
 {
 	struct spec *spec;
 
@@ -308,11 +314,11 @@ static int open_pipeline(struct run *run, struct err *err)
 		               "'pipeline %s' is no command; there is "
 		               "'pipeline run'",
 		               run->cli->args.at[0]);
-	if (!run->cli->options.local && !run->cli->options.dry_run) {
+	if (!run->options->local && !run->options->dry_run) {
 		err_set(err, ERR_USAGE, "say --local: AWS runs a pipeline by itself");
 		return err_hint(err, "`slipway render --only pipeline` writes it");
 	}
-	if (spec_from_options(run->cli, &spec, err) != 0)
+	if (spec_from_options(run->cli, &run->options->spec, &spec, err) != 0)
 		return -1;
 	run->spec = spec;
 	run->pipeline = spec->fleet.pipeline;
@@ -326,12 +332,12 @@ static int open_pipeline(struct run *run, struct err *err)
 
 static int cmd_pipeline_run(struct cli *cli, struct err *err)
 {
-	struct run run = {.cli = cli};
+	struct pipeline_run run = {.cli = cli, .options = cli->options};
 	struct err ignored = {0};
 
 	if (open_pipeline(&run, err) != 0 || run.pipeline == NULL)
 		return -1;
-	if (cli->options.dry_run) {
+	if (run.options->dry_run) {
 		print_commands(&run);
 		return 0;
 	}
@@ -356,8 +362,7 @@ const struct command cmd_pipeline = {
 		"and the deploy step are left out unless asked for.\n",
 	.examples = "slipway pipeline run --local\tWhat CI would do, here\n"
 		    "slipway pipeline run --dry-run\tOnly show the commands\n",
-	.options = options,
-	.n_options = ARRAY_LEN(options),
+	.options = OPTION_TABLE(struct pipeline_options, options),
 	.min_args = 1,
 	.max_args = 1,
 	.arg_choices = actions,

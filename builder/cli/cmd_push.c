@@ -5,22 +5,33 @@
 
 #include "base/text.h"
 #include "builder/cli/command.h"
-#include "builder/cli/image_check.h"
-#include "builder/cli/image_push.h"
+#include "builder/cli/remote_option.h"
 #include "builder/cli/result_file.h"
+#include "builder/cli/spec_option.h"
+#include "builder/image/push.h"
+
+struct push_options {
+	struct spec_options spec;
+	struct strlist tag;
+	bool by_digest;
+	int64_t jobs;
+	const char *digest_file;
+	bool create_repository;
+	struct remote_options remote;
+};
 
 static const struct option options[] = {
-	TEXT_OPTION("file", 'f', file, "FILE", "The spec that names repository and tags",
-                    .fallback = "slipway.yaml", .complete = COMPLETE_FILE),
-	LIST_OPTION("set", 0, sets, "PATH=VALUE", "Override one value of the spec"),
-	LIST_OPTION("tag", 't', tags, "TAG",
+	SPEC_OPTIONS(struct push_options, spec, "The spec that names repository and tags",
+                     "Override one value of the spec"),
+	LIST_OPTION(struct push_options, tag, "tag", 't', "TAG",
                     "Push under this tag instead of the reference's or the spec's"),
-	FLAG_OPTION("by-digest", 0, push_by_digest, "Set no tag: the image is reached by digest"),
-	NUMBER_OPTION("jobs", 'j', jobs, "N", "Blobs at a time (default 4)"),
-	TEXT_OPTION("digest-file", 0, digest_file, "FILE", "Write the digest to this file",
-                    .complete = COMPLETE_FILE),
-	CREATE_REPOSITORY_OPTION,
-	REMOTE_OPTIONS,
+	FLAG_OPTION(struct push_options, by_digest, "by-digest", 0,
+                    "Set no tag: the image is reached by digest"),
+	NUMBER_OPTION(struct push_options, jobs, "jobs", 'j', "N", "Blobs at a time (default 4)"),
+	TEXT_OPTION(struct push_options, digest_file, "digest-file", 0, "FILE",
+                    "Write the digest to this file", .complete = COMPLETE_FILE),
+	CREATE_REPOSITORY_OPTION(struct push_options, create_repository),
+	REMOTE_OPTIONS(struct push_options, remote),
 };
 
 /* Arguments: nothing = the spec's; DIR; DIR REF; REF alone pushes build/image there. */
@@ -50,31 +61,26 @@ static int target_from_ref(struct cli *cli, const char *text, struct image_targe
 	return 0;
 }
 
-static int target_from_spec(struct cli *cli, struct image_target *t, struct err *err)
+static int target_from_spec(struct cli *cli, const struct spec_options *o, struct image_target *t,
+                            struct err *err)
 {
 	struct spec *spec;
 
-	if (spec_from_options(cli, &spec, err) != 0)
+	if (spec_from_options(cli, o, &spec, err) != 0)
 		return -1;
-	if (spec->image.repository == NULL) {
-		err_set(err, ERR_SPEC, "%s has no image.repository to push to", spec->file);
-		return err_hint(err, "add it, or name the target: slipway push DIR HOST/NAME:TAG");
-	}
-	t->tags = spec->image.tags;
-	t->ecr = &spec->image.ecr;
-	if (ref_parse(spec->image.repository, &cli->arena, &t->to, err) != 0)
-		return err_wrap(err, "image.repository");
-	return 0;
+	return image_target_of_spec(spec, &cli->arena, t, err);
 }
 
-static int find_target(struct cli *cli, const char *ref, struct image_target *t, struct err *err)
+static int find_target(struct cli *cli, const struct push_options *o, const char *ref,
+                       struct image_target *t, struct err *err)
 {
-	if ((ref != NULL ? target_from_ref(cli, ref, t, err) : target_from_spec(cli, t, err)) != 0)
+	if ((ref != NULL ? target_from_ref(cli, ref, t, err)
+	                 : target_from_spec(cli, &o->spec, t, err)) != 0)
 		return -1;
-	if (cli->options.tags.n > 0 && cli->options.push_by_digest)
+	if (o->tag.n > 0 && o->by_digest)
 		return err_set(err, ERR_USAGE, "--tag sets a tag, and --by-digest sets none");
-	if (cli->options.tags.n > 0)
-		t->tags = cli->options.tags;
+	if (o->tag.n > 0)
+		t->tags = o->tag;
 	for (size_t i = 0; i < t->tags.n; i++)
 		if (!ref_tag_valid(t->tags.at[i]))
 			return err_set(err, ERR_USAGE, "'%s' is not a tag", t->tags.at[i]);
@@ -96,9 +102,9 @@ static int find_root(struct cli *cli, const struct image *source, const struct i
 	return image_root(source, &cli->arena, ret_root, err);
 }
 
-static int print_result(struct cli *cli, const struct descriptor *root,
-                        const struct image_target *t, const struct push_result *pushed,
-                        struct err *err)
+static int print_result(struct cli *cli, const struct push_options *o,
+                        const struct descriptor *root, const struct image_target *t,
+                        const struct push_result *pushed, struct err *err)
 {
 	char digest[DIGEST_TEXT_MAX], size[TEXT_BYTES_MAX];
 	AUTO(json) cJSON *doc = cJSON_CreateObject();
@@ -106,8 +112,8 @@ static int print_result(struct cli *cli, const struct descriptor *root,
 	digest_text(&root->digest, digest);
 	const char *line = arena_printf(&cli->arena, "%s\n", digest);
 
-	if (cli->options.digest_file != NULL &&
-	    result_file_write(cli->options.digest_file, line, strlen(line), err) != 0)
+	if (o->digest_file != NULL &&
+	    result_file_write(o->digest_file, line, strlen(line), err) != 0)
 		return -1;
 	if (cli_json(cli)) {
 		json_add_string(doc, "digest", digest);
@@ -130,8 +136,8 @@ static int print_result(struct cli *cli, const struct descriptor *root,
 	return 0;
 }
 
-static int push_from(struct cli *cli, const struct remote *remote, const char *source_text,
-                     const struct image_target *t, struct err *err)
+static int push_from(struct cli *cli, const struct push_options *o, const struct remote *remote,
+                     const char *source_text, const struct image_target *t, struct err *err)
 {
 	AUTO(image) struct image source = {0};
 	struct descriptor root;
@@ -150,25 +156,28 @@ static int push_from(struct cli *cli, const struct remote *remote, const char *s
 	/* The tags have told what to push. */
 	struct image_target to = *t;
 
-	if (cli->options.push_by_digest)
+	to.create = o->create_repository;
+	if (o->by_digest)
 		to.tags = (struct strlist){0};
-	if (image_push(cli, remote, source.layout, &root, &to, &pushed, err) != 0)
+	if (image_push(remote, source.layout, &root, &to, &pushed, err) != 0)
 		return -1;
-	return print_result(cli, &root, &to, &pushed, err);
+	return print_result(cli, o, &root, &to, &pushed, err);
 }
 
 static int cmd_push_run(struct cli *cli, struct err *err)
 {
+	const struct push_options *o = cli->options;
 	AUTO(remote) struct remote remote = {0};
 	struct image_target target = {0};
 	const char *source, *ref;
 
 	if (split_arguments(cli, &source, &ref) != 0)
 		return err_set(err, ERR_NOT_FOUND, "no image at '%s'", cli->args.at[0]);
-	if (find_target(cli, ref, &target, err) != 0 ||
-	    remote_open(cli, ref_text(&target.to, &cli->arena), &remote, err) != 0)
+	if (find_target(cli, o, ref, &target, err) != 0 ||
+	    remote_from_options(cli, &o->remote, o->jobs, ref_text(&target.to, &cli->arena),
+	                        &remote, err) != 0)
 		return -1;
-	return push_from(cli, &remote, source, &target, err);
+	return push_from(cli, o, &remote, source, &target, err);
 }
 
 const struct command cmd_push = {
@@ -187,8 +196,7 @@ const struct command cmd_push = {
 		"login is needed.\n",
 	.examples = "slipway push\tPush build/image as slipway.yaml says\n"
 		    "slipway push build/image registry.example.com/team/app:v1\tPush elsewhere\n",
-	.options = options,
-	.n_options = ARRAY_LEN(options),
+	.options = OPTION_TABLE(struct push_options, options),
 	.max_args = 2,
 	.run = cmd_push_run,
 };

@@ -4,26 +4,31 @@
 #include <string.h>
 
 #include "builder/cli/command.h"
-#include "builder/cli/image_check.h"
 #include "builder/cli/renderers.h"
+#include "builder/cli/spec_option.h"
 #include "k8s/object/emit.h"
 #include "k8s/view/explain.h"
 
 static const char *const format_choices[] = {"yaml", "json", "list", NULL};
 
+struct render_options {
+	struct spec_options spec;
+	const char *dest, *format, *job;
+	struct strlist only;
+};
+
 static const struct option options[] = {
-	TEXT_OPTION("file", 'f', file, "FILE", "The spec", .fallback = "slipway.yaml",
-                    .complete = COMPLETE_FILE),
-	LIST_OPTION("set", 0, sets, "PATH=VALUE",
-                    "Override one value of the spec, as in job.nodes=4"),
-	TEXT_OPTION("dest", 'o', dest, "DIR",
+	SPEC_OPTIONS(struct render_options, spec, "The spec",
+                     "Override one value of the spec, as in job.nodes=4"),
+	TEXT_OPTION(struct render_options, dest, "dest", 'o', "DIR",
                     "Write a folder per concern here, instead of everything on standard output",
                     .complete = COMPLETE_DIR),
-	TEXT_OPTION("format", 0, format, "yaml|json|list", "Form of the manifests",
-                    .fallback = "yaml", .complete = COMPLETE_CHOICES, .choices = format_choices),
-	TEXT_OPTION("job", 0, job, "TARGET|all",
+	TEXT_OPTION(struct render_options, format, "format", 0, "yaml|json|list",
+                    "Form of the manifests", .fallback = "yaml", .complete = COMPLETE_CHOICES,
+                    .choices = format_choices),
+	TEXT_OPTION(struct render_options, job, "job", 0, "TARGET|all",
                     "Whose job goes to standard output: of the first target, of another, of all"),
-	LIST_OPTION("only", 0, only, "NAME",
+	LIST_OPTION(struct render_options, only, "only", 0, "NAME",
                     "Only this concern: cluster, account, namespace, karpenter, devices, storage, "
                     "monitoring, scheduler, jobs, nettest or pipeline"),
 };
@@ -36,18 +41,18 @@ static enum k8s_format format_of(const char *name)
 }
 
 /* What was written, folder by folder. */
-static void tell(struct cli *cli, const struct k8s_output *out)
+static void tell(struct cli *cli, const char *dir, const struct k8s_output *out)
 {
 	AUTO(json) cJSON *doc = cJSON_CreateObject();
 	cJSON *files = json_add_array(doc, "files");
 
-	json_add_string(doc, "directory", cli->options.dest);
+	json_add_string(doc, "directory", dir);
 	for (size_t i = 0; i < out->n; i++) {
 		const struct k8s_output_file *file = &out->files[i];
 
 		if (!cli_json(cli)) {
-			fprintf(cli->out, "%s/%s/%s: %zu object%s\n", cli->options.dest,
-			        file->folder, file->name, file->n, file->n == 1 ? "" : "s");
+			fprintf(cli->out, "%s/%s/%s: %zu object%s\n", dir, file->folder, file->name,
+			        file->n, file->n == 1 ? "" : "s");
 			continue;
 		}
 		cJSON *row = cJSON_CreateObject();
@@ -83,11 +88,9 @@ static void print(struct cli *cli, const struct k8s_output *out, enum k8s_format
 }
 
 /* Whose job the stream holds: the first target's unless one is named; NULL = all of them. */
-static int choose(const struct cli *cli, const struct fleet *fleet, const char **ret_choice,
+static int choose(const char *name, const struct fleet *fleet, const char **ret_choice,
                   struct err *err)
 {
-	const char *name = cli->options.job;
-
 	*ret_choice = NULL;
 	if (name == NULL && fleet->n_targets > 0)
 		*ret_choice = fleet->targets[0].name;
@@ -103,29 +106,30 @@ static int choose(const struct cli *cli, const struct fleet *fleet, const char *
 
 static int cmd_render_run(struct cli *cli, struct err *err)
 {
+	const struct render_options *o = cli->options;
 	AUTO(k8s_output) struct k8s_output out = {0};
-	enum k8s_format format = format_of(cli->options.format);
+	enum k8s_format format = format_of(o->format);
 	const char *choice;
 	struct spec *spec;
 
-	if (spec_from_options(cli, &spec, err) != 0)
+	if (spec_from_options(cli, &o->spec, &spec, err) != 0)
 		return -1;
 	if (!spec->sections.cluster.set && spec->fleet.pipeline == NULL) {
 		err_set(err, ERR_USAGE, "'%s' has no cluster to render for, and no pipeline",
 		        spec->file);
 		return err_hint(err, "Add the sections cluster and fleet, or pipeline.");
 	}
-	if (choose(cli, &spec->fleet, &choice, err) != 0)
+	if (choose(o->job, &spec->fleet, &choice, err) != 0)
 		return -1;
-	if (k8s_render(&renderers, &spec->fleet, &cli->options.only, &out, err) != 0)
+	if (k8s_render(&renderers, &spec->fleet, &o->only, &out, err) != 0)
 		return -1;
-	if (cli->options.dest == NULL) {
+	if (o->dest == NULL) {
 		print(cli, &out, format, choice);
 		return 0;
 	}
-	if (k8s_write_dir(&out, format, cli->options.dest, err) != 0)
+	if (k8s_write_dir(&out, format, o->dest, err) != 0)
 		return err_wrap(err, "render");
-	tell(cli, &out);
+	tell(cli, o->dest, &out);
 	return 0;
 }
 
@@ -146,7 +150,6 @@ const struct command cmd_render = {
 		    "slipway render -o deploy\tWrite a folder per concern\n"
 		    "slipway render --only cluster | eksctl create cluster -f -\tMake the "
 		    "cluster\n",
-	.options = options,
-	.n_options = ARRAY_LEN(options),
+	.options = OPTION_TABLE(struct render_options, options),
 	.run = cmd_render_run,
 };

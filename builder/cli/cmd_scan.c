@@ -5,7 +5,8 @@
 
 #include "base/interrupt.h"
 #include "builder/cli/command.h"
-#include "builder/cli/image_ref.h"
+#include "builder/cli/remote_option.h"
+#include "builder/image/image.h"
 #include "builder/oci/mediatype.h"
 
 enum {
@@ -19,18 +20,27 @@ enum {
 static const char *const severity_choices[] = {"critical",      "high",      "medium", "low",
                                                "informational", "undefined", NULL};
 
+struct scan_options {
+	const char *severity;
+	int64_t timeout;
+	bool start;
+	struct remote_options remote;
+};
+
 static const struct option options[] = {
-	TEXT_OPTION("severity", 0, severity, "LEVEL",
+	TEXT_OPTION(struct scan_options, severity, "severity", 0, "LEVEL",
                     "Fail when there is a finding of this severity or worse", .fallback = "high",
                     .complete = COMPLETE_CHOICES, .choices = severity_choices),
-	NUMBER_OPTION("timeout", 0, timeout, "SECONDS",
+	NUMBER_OPTION(struct scan_options, timeout, "timeout", 0, "SECONDS",
                       "How long to wait for the scan (default 600)"),
-	FLAG_OPTION("start", 0, start_scan, "Start a scan instead of waiting for the one on push"),
-	REMOTE_OPTIONS,
+	FLAG_OPTION(struct scan_options, start, "start", 0,
+                    "Start a scan instead of waiting for the one on push"),
+	REMOTE_OPTIONS(struct scan_options, remote),
 };
 
 struct scan {
 	struct cli *cli;
+	const struct scan_options *options;
 	struct remote *remote;
 	struct ecr_host host;
 	const char *repository;
@@ -71,8 +81,7 @@ static int wait_for_scan(const struct scan *s, const char *digest, struct ecr_sc
 	struct clock *clock = clock_system();
 	int64_t begin_by = clock->now_ms(clock) + BEGIN_MS;
 
-	if (s->cli->options.start_scan &&
-	    ecr_start_scan(session, &s->host, s->repository, digest, err) != 0)
+	if (s->options->start && ecr_start_scan(session, &s->host, s->repository, digest, err) != 0)
 		return -1;
 	unsigned task = progress_start(s->cli->progress, "scan", -1);
 
@@ -247,23 +256,26 @@ static int scan_ref(struct scan *s, struct err *err)
 
 static int cmd_scan_run(struct cli *cli, struct err *err)
 {
+	const struct scan_options *o = cli->options;
 	AUTO(remote) struct remote remote = {0};
 	AUTO(json) cJSON *doc = cJSON_CreateObject();
 	struct clock *clock = clock_system();
-	int64_t timeout = cli->options.timeout > 0 ? cli->options.timeout : TIMEOUT_S;
+	int64_t timeout = o->timeout > 0 ? o->timeout : TIMEOUT_S;
 
 	if (timeout > TIMEOUT_S_MAX)
 		timeout = TIMEOUT_S_MAX;
 	struct scan s = {.cli = cli,
+	                 .options = o,
 	                 .remote = &remote,
 	                 .doc = doc,
 	                 .deadline_ms = clock->now_ms(clock) + timeout * 1000};
 
-	if (!ecr_severity_parse(cli->options.severity, &s.threshold))
-		return err_set(err, ERR_USAGE, "--severity: '%s'", cli->options.severity);
+	if (!ecr_severity_parse(o->severity, &s.threshold))
+		return err_set(err, ERR_USAGE, "--severity: '%s'", o->severity);
 	json_add_string(doc, "threshold", ecr_severity_name(s.threshold));
 	s.images = json_add_array(doc, "images");
-	if (remote_open(cli, cli->args.at[0], &remote, err) != 0 || scan_ref(&s, err) != 0)
+	if (remote_from_options(cli, &o->remote, 0, cli->args.at[0], &remote, err) != 0 ||
+	    scan_ref(&s, err) != 0)
 		return -1;
 	json_add_int(doc, "refused", s.n_refused);
 	if (s.failed.code != ERR_NONE)
@@ -284,8 +296,7 @@ const struct command cmd_scan = {
 	.examples =
 		"slipway scan 123456789012.dkr.ecr.us-west-2.amazonaws.com/app:v1\tGate on HIGH\n"
 		"slipway scan --severity critical --output json REF\tGate on CRITICAL only\n",
-	.options = options,
-	.n_options = ARRAY_LEN(options),
+	.options = OPTION_TABLE(struct scan_options, options),
 	.min_args = 1,
 	.max_args = 1,
 	.run = cmd_scan_run,

@@ -8,14 +8,21 @@
 
 static const char *const format_choices[] = {"json", "markdown", NULL};
 
+struct schema_options {
+	const char *format;
+};
+
 static const struct option options[] = {
-	TEXT_OPTION("format", 0, format, "json|markdown", "JSON Schema, or a reference in Markdown",
-                    .fallback = "json", .complete = COMPLETE_CHOICES, .choices = format_choices),
+	TEXT_OPTION(struct schema_options, format, "format", 0, "json|markdown",
+                    "JSON Schema, or a reference in Markdown", .fallback = "json",
+                    .complete = COMPLETE_CHOICES, .choices = format_choices),
 };
 
 static int cmd_schema_run(struct cli *cli, struct err *err UNUSED)
 {
-	if (strcmp(cli->options.format, "markdown") == 0) {
+	const struct schema_options *o = cli->options;
+
+	if (strcmp(o->format, "markdown") == 0) {
 		AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 
 		schema_markdown(&text);
@@ -34,7 +41,6 @@ const struct command cmd_schema = {
 	.synopsis = "",
 	.details = "Made from the same tables as the parser, so it cannot be out of date.\n",
 	.examples = "slipway schema > slipway.schema.json\tFor an editor's YAML language server\n",
-	.options = options,
-	.n_options = ARRAY_LEN(options),
+	.options = OPTION_TABLE(struct schema_options, options),
 	.run = cmd_schema_run,
 };

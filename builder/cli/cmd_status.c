@@ -13,18 +13,26 @@
 
 enum { INTERVAL_SECONDS = 10 };
 
+struct status_options {
+	struct cluster_options cluster;
+	const char *prices;
+	bool watch;
+	int64_t interval;
+};
+
 static const struct option options[] = {
-	CLUSTER_OPTIONS,
-	PRICE_OPTION,
-	FLAG_OPTION("watch", 'w', watch,
+	CLUSTER_OPTIONS(struct status_options, cluster),
+	PRICE_OPTION(struct status_options, prices),
+	FLAG_OPTION(struct status_options, watch, "watch", 'w',
                     "Go on until the job has ended; off a terminal: changes only"),
-	NUMBER_OPTION("interval", 0, look_every, "SECONDS",
+	NUMBER_OPTION(struct status_options, interval, "interval", 0, "SECONDS",
                       "Time between looks with --watch (default 10)"),
 };
 
 /* What lasts from one look to the next. */
 struct watch {
 	struct cli *cli;
+	const struct status_options *options;
 	struct cluster cluster;
 	struct k8s_output out;
 	struct prices prices;
@@ -60,12 +68,12 @@ static enum exit_status verdict_of(const struct status *s)
 
 /* ---- what is said ---- */
 
-static void say_json(struct cli *cli, const struct status *s)
+static void say_json(struct cli *cli, bool watched, const struct status *s)
 {
 	AUTO(json) cJSON *doc = status_json(s);
 	AUTO(strbuf) struct strbuf line = STRBUF_INIT(0);
 
-	if (!cli->options.watch) {
+	if (!watched) {
 		cli_print_json(cli, doc);
 		return;
 	}
@@ -102,12 +110,12 @@ static void say(struct watch *w, const struct status *s)
 	struct cli *cli = w->cli;
 
 	if (cli_json(cli)) {
-		say_json(cli, s);
-	} else if (cli->options.watch && !isatty(fileno(cli->out))) {
+		say_json(cli, w->options->watch, s);
+	} else if (w->options->watch && !isatty(fileno(cli->out))) {
 		say_changes(w, s);
 	} else {
 		status_text(s, &text);
-		if (cli->options.watch)
+		if (w->options->watch)
 			redraw(cli, strbuf_str(&text));
 		else
 			fputs(strbuf_str(&text), cli->out);
@@ -153,9 +161,9 @@ static int look(struct watch *w, enum job_phase *ret_phase, struct err *err)
 	return 0;
 }
 
-static int64_t interval_ms(const struct options *o)
+static int64_t interval_ms(const struct status_options *o)
 {
-	int64_t seconds = o->look_every > 0 ? o->look_every : INTERVAL_SECONDS;
+	int64_t seconds = o->interval > 0 ? o->interval : INTERVAL_SECONDS;
 
 	return (seconds > 3600 ? 3600 : seconds) * 1000;
 }
@@ -182,7 +190,7 @@ static int watch(struct watch *w, struct err *err)
 		if (now.code == ERR_NETWORK)
 			progress_note(w->cli->progress, "%s", now.msg);
 		if (phase != JOB_SUCCEEDED && phase != JOB_FAILED)
-			k->clock->sleep_ms(k->clock, interval_ms(&w->cli->options));
+			k->clock->sleep_ms(k->clock, interval_ms(w->options));
 		if (interrupt_requested())
 			return 0;
 	}
@@ -191,13 +199,14 @@ static int watch(struct watch *w, struct err *err)
 
 static int cmd_status_run(struct cli *cli, struct err *err)
 {
-	AUTO(watch) struct watch w = {.cli = cli, .said = STRBUF_INIT(0)};
+	const struct status_options *o = cli->options;
+	AUTO(watch) struct watch w = {.cli = cli, .options = o, .said = STRBUF_INIT(0)};
 	enum job_phase phase;
 
-	if (cluster_open(cli, &w.cluster, err) != 0 ||
-	    price_option(cli, &w.prices, &w.priced, err) != 0 ||
+	if (cluster_open(cli, &o->cluster, &w.cluster, err) != 0 ||
+	    price_option(cli, o->prices, &w.prices, &w.priced, err) != 0 ||
 	    k8s_render(&renderers, &w.cluster.spec->fleet, NULL, &w.out, err) != 0 ||
-	    (cli->options.watch ? watch(&w, err) : look(&w, &phase, err)) != 0)
+	    (o->watch ? watch(&w, err) : look(&w, &phase, err)) != 0)
 		return err_wrap(err, "status");
 	return 0;
 }
@@ -219,7 +228,6 @@ const struct command cmd_status = {
 	.examples = "slipway status --prices prices.yaml\tOne look, with cost\n"
 		    "slipway status --watch --interval 30\tUntil the job has ended\n"
 		    "slipway status --output json\tFor a program\n",
-	.options = options,
-	.n_options = ARRAY_LEN(options),
+	.options = OPTION_TABLE(struct status_options, options),
 	.run = cmd_status_run,
 };

@@ -9,11 +9,19 @@
 #include "k8s/deploy/lease.h"
 #include "k8s/deploy/undeploy.h"
 
+struct undeploy_options {
+	struct cluster_options cluster;
+	const char *prices;
+	bool keep_data, yes;
+};
+
 static const struct option options[] = {
-	CLUSTER_OPTIONS,
-	PRICE_OPTION,
-	FLAG_OPTION("keep-data", 0, keep_data, "Leave the file system, its claim and its driver"),
-	FLAG_OPTION("yes", 'y', yes, "Delete; without it, what would go is shown"),
+	CLUSTER_OPTIONS(struct undeploy_options, cluster),
+	PRICE_OPTION(struct undeploy_options, prices),
+	FLAG_OPTION(struct undeploy_options, keep_data, "keep-data", 0,
+                    "Leave the file system, its claim and its driver"),
+	FLAG_OPTION(struct undeploy_options, yes, "yes", 'y',
+                    "Delete; without it, what would go is shown"),
 };
 
 /* The lease itself is no part of what goes: it is held until all else is gone. */
@@ -147,6 +155,7 @@ static int take_down(struct cluster *c, const cJSON *owned, const struct undeplo
 
 static int cmd_undeploy_run(struct cli *cli, struct err *err)
 {
+	const struct undeploy_options *o = cli->options;
 	AUTO(json) cJSON *owned = NULL;
 	AUTO(json) cJSON *result = cJSON_CreateObject();
 	AUTO(strbuf) struct strbuf left = STRBUF_INIT(16384), price = STRBUF_INIT(256);
@@ -155,14 +164,14 @@ static int cmd_undeploy_run(struct cli *cli, struct err *err)
 	cJSON *list = json_add_array(result, "objects");
 	struct cluster c;
 
-	if (cluster_open(cli, &c, err) != 0 || price_option(cli, &prices, &priced, err) != 0 ||
+	if (cluster_open(cli, &o->cluster, &c, err) != 0 ||
+	    price_option(cli, o->prices, &prices, &priced, err) != 0 ||
 	    find_owned(&c, &owned, err) != 0)
 		return err_wrap(err, "undeploy");
-	struct undeploy_opts opts = {c.opts, k8s_pool_label(&c.spec->fleet),
-	                             cli->options.keep_data};
+	struct undeploy_opts opts = {c.opts, k8s_pool_label(&c.spec->fleet), o->keep_data};
 	size_t n = tell_going(cli, owned, &opts, list, !cli_json(cli));
 
-	if (n > 0 && !cli->options.yes) {
+	if (n > 0 && !o->yes) {
 		err_set(err, ERR_USAGE, "%zu object%s of '%s' would go; nothing was deleted", n,
 		        n == 1 ? "" : "s", c.opts.owner);
 		return err_hint(err, "Say --yes to delete them%s.",
@@ -188,7 +197,6 @@ const struct command cmd_undeploy = {
 		"Without --yes it shows what would go, and exits with status 2.\n",
 	.examples = "slipway undeploy\tShow what would go\n"
 		    "slipway undeploy --yes --keep-data\tAll but the file system\n",
-	.options = options,
-	.n_options = ARRAY_LEN(options),
+	.options = OPTION_TABLE(struct undeploy_options, options),
 	.run = cmd_undeploy_run,
 };

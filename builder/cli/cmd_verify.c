@@ -7,14 +7,24 @@
 #include "base/text.h"
 #include "builder/check/check.h"
 #include "builder/cli/command.h"
-#include "builder/cli/image_ref.h"
+#include "builder/cli/remote_option.h"
+#include "builder/image/image.h"
+
+struct verify_options {
+	struct strlist off, provided;
+	const char *platform;
+	int64_t jobs;
+	struct remote_options remote;
+};
 
 static const struct option options[] = {
-	LIST_OPTION("off", 0, off, "RULE", "Turn a rule off by its name"),
-	LIST_OPTION("provided", 0, provided, "SONAME", "A shared library that the node brings"),
-	TEXT_OPTION("platform", 0, platform_one, "OS/ARCH", "Check only this platform"),
-	NUMBER_OPTION("jobs", 'j', jobs, "N", "Threads (default: all CPUs)"),
-	REMOTE_OPTIONS,
+	LIST_OPTION(struct verify_options, off, "off", 0, "RULE", "Turn a rule off by its name"),
+	LIST_OPTION(struct verify_options, provided, "provided", 0, "SONAME",
+                    "A shared library that the node brings"),
+	TEXT_OPTION(struct verify_options, platform, "platform", 0, "OS/ARCH",
+                    "Check only this platform"),
+	NUMBER_OPTION(struct verify_options, jobs, "jobs", 'j', "N", "Threads (default: all CPUs)"),
+	REMOTE_OPTIONS(struct verify_options, remote),
 };
 
 static int check_off_names(const struct strlist *off, struct err *err)
@@ -78,9 +88,9 @@ static void print_report(struct cli *cli, const struct descriptor *root,
 	        digest_text(&root->digest, text));
 }
 
-static int verify(struct cli *cli, const struct image *image, struct err *err)
+static int verify(struct cli *cli, const struct verify_options *o, const struct image *image,
+                  struct err *err)
 {
-	const struct options *o = &cli->options;
 	struct platform only;
 	struct check_opts opts = {.off = o->off,
 	                          .provided = o->provided,
@@ -89,8 +99,8 @@ static int verify(struct cli *cli, const struct image *image, struct err *err)
 	struct check_report report = {0};
 	struct descriptor root;
 
-	if (o->platform_one != NULL) {
-		if (platform_parse(o->platform_one, &only, err) != 0)
+	if (o->platform != NULL) {
+		if (platform_parse(o->platform, &only, err) != 0)
 			return err_wrap(err, "--platform");
 		opts.only = &only;
 	}
@@ -111,14 +121,15 @@ static int verify(struct cli *cli, const struct image *image, struct err *err)
 
 static int cmd_verify_run(struct cli *cli, struct err *err)
 {
+	const struct verify_options *o = cli->options;
 	AUTO(remote) struct remote remote = {0};
 	AUTO(image) struct image image = {0};
 
-	if (check_off_names(&cli->options.off, err) != 0 ||
-	    remote_open(cli, cli->args.at[0], &remote, err) != 0)
+	if (check_off_names(&o->off, err) != 0 ||
+	    remote_from_options(cli, &o->remote, o->jobs, cli->args.at[0], &remote, err) != 0)
 		return -1;
 	if (image_open(&remote, cli->args.at[0], &cli->arena, &image, err) != 0 ||
-	    verify(cli, &image, err) != 0)
+	    verify(cli, o, &image, err) != 0)
 		return err_wrap(err, "verify '%s'", cli->args.at[0]);
 	return 0;
 }
@@ -136,8 +147,7 @@ const struct command cmd_verify = {
 		   "docs/CHECK.md explains each rule.\n",
 	.examples = "slipway verify oci:build/image\tThe image that was just built\n"
 		    "slipway verify --off setuid docker.io/library/debian:12\tA foreign image\n",
-	.options = options,
-	.n_options = ARRAY_LEN(options),
+	.options = OPTION_TABLE(struct verify_options, options),
 	.min_args = 1,
 	.max_args = 1,
 	.run = cmd_verify_run,

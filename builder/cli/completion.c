@@ -6,16 +6,20 @@
 
 #include "builder/cli/command.h"
 
-static void bash_words(const struct option *rows, size_t n, struct strbuf *sb)
+static void bash_words(const struct option_table *table, struct strbuf *sb)
 {
-	for (size_t i = 0; i < n; i++)
+	const struct option *rows = table->at;
+
+	for (size_t i = 0; i < table->n; i++)
 		strbuf_addf(sb, "--%s ", rows[i].name);
 }
 
 /* "--progress) COMPREPLY=(...)" rows for options with values. */
-static void bash_values(const struct option *rows, size_t n, struct strbuf *sb)
+static void bash_values(const struct option_table *table, struct strbuf *sb)
 {
-	for (size_t i = 0; i < n; i++) {
+	const struct option *rows = table->at;
+
+	for (size_t i = 0; i < table->n; i++) {
 		if (rows[i].kind == OPTION_FLAG)
 			continue;
 		strbuf_addf(sb, "\t--%s", rows[i].name);
@@ -39,11 +43,11 @@ static void bash_values(const struct option *rows, size_t n, struct strbuf *sb)
 static void bash_command(const struct command *c, struct strbuf *sb)
 {
 	strbuf_addf(sb, "_slipway_%s() {\n\tcase \"$prev\" in\n", c->name);
-	bash_values(c->options, c->n_options, sb);
-	bash_values(common_options, n_common_options, sb);
+	bash_values(&c->options, sb);
+	bash_values(&common_options, sb);
 	strbuf_adds(sb, "\tesac\n\tif [[ $cur == -* ]]; then\n\t\tCOMPREPLY=($(compgen -W \"");
-	bash_words(c->options, c->n_options, sb);
-	bash_words(common_options, n_common_options, sb);
+	bash_words(&c->options, sb);
+	bash_words(&common_options, sb);
 	strbuf_adds(sb, "\" -- \"$cur\"))\n\telse\n\t\tCOMPREPLY=($(compgen ");
 	if (c->arg_choices != NULL) {
 		strbuf_adds(sb, "-W \"");
@@ -87,9 +91,11 @@ static void zsh_text(const char *text, struct strbuf *sb)
 	}
 }
 
-static void zsh_options(const struct option *rows, size_t n, struct strbuf *sb)
+static void zsh_options(const struct option_table *table, struct strbuf *sb)
 {
-	for (size_t i = 0; i < n; i++) {
+	const struct option *rows = table->at;
+
+	for (size_t i = 0; i < table->n; i++) {
 		strbuf_addf(sb, "\t\t'%s--%s%s[", rows[i].kind == OPTION_LIST ? "*" : "",
 		            rows[i].name, rows[i].kind == OPTION_FLAG ? "" : "=");
 		zsh_text(rows[i].help, sb);
@@ -125,8 +131,8 @@ static void zsh_script(struct strbuf *sb)
 		"\t\t)\n\t\t_describe command names\n\t\treturn\n\tfi\n\tcase ${words[2]} in\n");
 	for (size_t i = 0; commands[i] != NULL; i++) {
 		strbuf_addf(sb, "\t%s) _arguments -s \\\n", commands[i]->name);
-		zsh_options(commands[i]->options, commands[i]->n_options, sb);
-		zsh_options(common_options, n_common_options, sb);
+		zsh_options(&commands[i]->options, sb);
+		zsh_options(&common_options, sb);
 		strbuf_adds(sb, "\t\t'*:argument:");
 		if (commands[i]->arg_choices != NULL) {
 			strbuf_addc(sb, '(');
@@ -149,10 +155,11 @@ static void fish_text(const char *text, struct strbuf *sb)
 	}
 }
 
-static void fish_options(const char *command, const struct option *rows, size_t n,
-                         struct strbuf *sb)
+static void fish_options(const char *command, const struct option_table *table, struct strbuf *sb)
 {
-	for (size_t i = 0; i < n; i++) {
+	const struct option *rows = table->at;
+
+	for (size_t i = 0; i < table->n; i++) {
 		strbuf_addf(sb, "complete -c slipway -n '__fish_seen_subcommand_from %s' -l %s",
 		            command, rows[i].name);
 		if (rows[i].letter != 0)
@@ -181,8 +188,8 @@ static void fish_script(struct strbuf *sb)
 		            c->name);
 		fish_text(c->summary, sb);
 		strbuf_adds(sb, "'\n");
-		fish_options(c->name, c->options, c->n_options, sb);
-		fish_options(c->name, common_options, n_common_options, sb);
+		fish_options(c->name, &c->options, sb);
+		fish_options(c->name, &common_options, sb);
 		for (size_t k = 0; c->arg_choices != NULL && c->arg_choices[k] != NULL; k++)
 			strbuf_addf(sb,
 			            "complete -c slipway -f -n '__fish_seen_subcommand_from %s' -a "

@@ -51,10 +51,10 @@ int deploy_cluster_take_over(const struct deploy_cluster *d, struct lease *lease
 }
 
 /* What the Job runs: this deploy's own options, but for those about this machine. */
-static struct strlist words(struct cli *cli)
+static struct strlist words(const struct deploy_options *o, struct arena *a)
 {
-	const struct options *o = &cli->options;
-	const char **at = arena_calloc(&cli->arena, WORDS_MAX + 2 * o->sets.n, sizeof(*at));
+	const struct strlist *set = &o->cluster.spec.set;
+	const char **at = arena_calloc(a, WORDS_MAX + 2 * set->n, sizeof(*at));
 	size_t n = 0;
 
 	at[n++] = "deploy";
@@ -74,9 +74,9 @@ static struct strlist words(struct cli *cli)
 		at[n++] = "--job";
 		at[n++] = o->job;
 	}
-	for (size_t i = 0; i < o->sets.n; i++) {
+	for (size_t i = 0; i < set->n; i++) {
 		at[n++] = "--set";
-		at[n++] = o->sets.at[i];
+		at[n++] = set->at[i];
 	}
 	return (struct strlist){at, n};
 }
@@ -94,7 +94,7 @@ int deploy_cluster_start(const struct deploy_cluster *d, struct lease *lease,
 	if (read_spec(d->cluster, &text, err) != 0)
 		return -1;
 	struct controller_opts opts = {d->out, fleet->failover.image, strbuf_str(&text),
-	                               words(d->cli)};
+	                               words(d->options, d->arena)};
 
 	controller_render(fleet, &opts, &out, &rights, &job);
 	if (stage_apply(&lease->base, &rights, &d->cluster->opts, ret, err) == 0) {

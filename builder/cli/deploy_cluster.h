@@ -5,11 +5,12 @@
 #ifndef SLIPWAY_BUILDER_CLI_DEPLOY_CLUSTER_H
 #define SLIPWAY_BUILDER_CLI_DEPLOY_CLUSTER_H
 
-#include "builder/cli/cluster.h"
+#include "builder/cli/deploy_options.h"
 #include "k8s/deploy/lease.h"
 
 struct deploy_cluster {
-	struct cli *cli;
+	const struct deploy_options *options;
+	struct arena *arena; /* lives as long as the command */
 	const struct cluster *cluster;
 	const struct k8s_output *out; /* with the jobs of all targets */
 	const cJSON *owned;

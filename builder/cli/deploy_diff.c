@@ -10,11 +10,10 @@ static void note_changes(void *ctx, const struct stage *stage, const cJSON *befo
 	diff_stage(stage, before, after, ctx);
 }
 
-int deploy_diff_begin(struct cli *cli, struct apply_opts *opts, cJSON *result, struct err *err)
+int deploy_diff_begin(struct cli *cli, const struct deploy_options *o, struct apply_opts *opts,
+                      cJSON *result, struct err *err)
 {
-	const char *mode = cli->options.dry_run_mode;
-
-	if (mode != NULL && strcmp(mode, "client") == 0)
+	if (o->dry_run != NULL && strcmp(o->dry_run, "client") == 0)
 		return err_set(err, ERR_USAGE,
 		               "--diff asks the cluster, --dry-run=client does not");
 	opts->dry_run = true;

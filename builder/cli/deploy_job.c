@@ -26,14 +26,13 @@ static bool parse_interval(const char *text, int64_t *ret_ms)
 	return false;
 }
 
-int deploy_job_check(const struct cli *cli, struct err *err)
+int deploy_job_check(const struct deploy_options *o, struct err *err)
 {
-	const struct options *o = &cli->options;
 	int64_t ms;
 
 	if (o->wait && o->no_wait)
 		return err_set(err, ERR_USAGE, "--wait and --no-wait contradict each other");
-	if (o->in_cluster && (o->job_only || o->no_wait || o->dry_run_mode != NULL)) {
+	if (o->in_cluster && (o->job_only || o->no_wait || o->dry_run != NULL)) {
 		err_set(err, ERR_USAGE,
 		        "--in-cluster goes with none of --job-only, --no-wait and --dry-run");
 		return err_hint(err, "It never waits, and the Job in the cluster does to the end.");
@@ -93,7 +92,7 @@ static void print_attempts(struct cli *cli, const struct state *s)
 int deploy_job_run(const struct deploy_job *d, struct lease *lease, struct placement *ret,
                    struct err *err)
 {
-	const struct options *o = &d->cli->options;
+	const struct deploy_options *o = d->options;
 	const struct fleet *fleet = &d->cluster->spec->fleet;
 	struct placement_opts opts = {
 		.fleet = fleet,
@@ -104,7 +103,7 @@ int deploy_job_run(const struct deploy_job *d, struct lease *lease, struct place
 		.until = o->wait      ? UNTIL_ENDED
 	                 : o->no_wait ? UNTIL_STARTED
 	                              : UNTIL_RUNNING,
-		.timed = o->timeout > 0,
+		.timed = o->cluster.timeout > 0,
 		.apply = d->cluster->opts,
 		.tell = tell,
 		.listener = d->cli,

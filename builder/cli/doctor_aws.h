@@ -1,10 +1,12 @@
 /*
- * The part of `slipway doctor` that looks at AWS: who we are, where ECR is, whether it lets us in.
+ * The part of `slipway doctor` that looks at AWS: whose credentials these are, where ECR is,
+ * whether it accepts them.
  */
 #ifndef SLIPWAY_BUILDER_CLI_DOCTOR_AWS_H
 #define SLIPWAY_BUILDER_CLI_DOCTOR_AWS_H
 
-#include "builder/cli/image_ref.h"
+#include "builder/cli/command.h"
+#include "builder/image/remote.h"
 
 struct doctor {
 	struct cli *cli;

@@ -16,9 +16,11 @@ static void option_label(const struct option *o, struct strbuf *sb)
 		strbuf_addf(sb, " %s", o->metavar);
 }
 
-static void option_rows(const struct option *rows, size_t n, struct strbuf *sb)
+static void option_rows(const struct option_table *table, struct strbuf *sb)
 {
-	for (size_t i = 0; i < n; i++) {
+	const struct option *rows = table->at;
+
+	for (size_t i = 0; i < table->n; i++) {
 		AUTO(strbuf) struct strbuf label = STRBUF_INIT(256);
 
 		option_label(&rows[i], &label);
@@ -42,10 +44,10 @@ void help_program(struct strbuf *sb)
 	for (size_t i = 0; commands[i] != NULL; i++)
 		if (!commands[i]->hidden)
 			strbuf_addf(sb, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
-	strbuf_adds(sb, "\n`slipway COMMAND --help` explains a command.\n"
-	                "Exit status: 0 ok, 1 failed, 2 usage, 3 spec invalid or check refused, 4 "
-	                "refused by "
-	                "the server, 5 network.\n");
+	strbuf_adds(sb, "\n`slipway COMMAND --help` explains a command.\n\nExit status:\n");
+	for (int i = 0; i < EXIT_STATUSES; i++)
+		strbuf_addf(sb, "  %2d  %-9s %s\n", i, exit_statuses[i].name,
+		            exit_statuses[i].meaning);
 }
 
 /* Lines "command\tmeaning\n". */
@@ -70,8 +72,8 @@ void help_command(const struct command *c, struct strbuf *sb)
 	if (c->details != NULL)
 		strbuf_addf(sb, "\n%s", c->details);
 	strbuf_adds(sb, "\nOptions:\n");
-	option_rows(c->options, c->n_options, sb);
-	option_rows(common_options, n_common_options, sb);
+	option_rows(&c->options, sb);
+	option_rows(&common_options, sb);
 	if (c->examples != NULL) {
 		strbuf_adds(sb, "\nExamples:\n");
 		example_rows(c->examples, sb);
@@ -96,9 +98,11 @@ static void roff_text(const char *text, struct strbuf *sb)
 	}
 }
 
-static void roff_options(const struct option *rows, size_t n, struct strbuf *sb)
+static void roff_options(const struct option_table *table, struct strbuf *sb)
 {
-	for (size_t i = 0; i < n; i++) {
+	const struct option *rows = table->at;
+
+	for (size_t i = 0; i < table->n; i++) {
 		strbuf_adds(sb, ".TP\n.B ");
 		if (rows[i].letter != 0)
 			strbuf_addf(sb, "\\-%c, ", rows[i].letter);
@@ -131,12 +135,12 @@ static void man_program(struct strbuf *sb)
 		roff_text(commands[i]->summary, sb);
 		strbuf_addc(sb, '\n');
 	}
-	strbuf_adds(
-		sb,
-		".SH EXIT STATUS\n0 ok, 1 failed, 2 usage, 3 spec invalid or image check refused, "
-		"4 refused by the server, 5 network trouble worth a retry,\n"
-		"6 no capacity for the job, 7 another deploy at work, 8 the job failed; "
-		"`status` and `deploy --diff` have more.\n");
+	strbuf_adds(sb, ".SH EXIT STATUS\n");
+	for (int i = 0; i < EXIT_STATUSES; i++) {
+		strbuf_addf(sb, ".TP\n.B %d\n%s: ", i, exit_statuses[i].name);
+		roff_text(exit_statuses[i].meaning, sb);
+		strbuf_addc(sb, '\n');
+	}
 }
 
 void help_man(const struct command *c, struct strbuf *sb)
@@ -157,8 +161,8 @@ void help_man(const struct command *c, struct strbuf *sb)
 		roff_text(c->details, sb);
 	}
 	strbuf_adds(sb, "\n.SH OPTIONS\n");
-	roff_options(c->options, c->n_options, sb);
-	roff_options(common_options, n_common_options, sb);
+	roff_options(&c->options, sb);
+	roff_options(&common_options, sb);
 	if (c->examples != NULL) {
 		AUTO(strbuf) struct strbuf rows = STRBUF_INIT(16 << 10);
 

@@ -7,19 +7,12 @@
 
 #include "base/doc/diag_json.h"
 #include "base/interrupt.h"
-#include "base/text.h"
 #include "builder/cli/command.h"
 #include "builder/cli/progress_view.h"
 
 static int usage_error(const char *name)
 {
-	const char *names[32];
-	size_t n = 0;
-
-	for (; n < ARRAY_LEN(names) && commands[n] != NULL; n++)
-		names[n] = commands[n]->name;
-
-	const char *near = text_nearest(name, names, n);
+	const char *near = command_nearest(name);
 
 	fprintf(stderr, "slipway: error: unknown command '%s'\n", name);
 	if (near != NULL)
@@ -83,20 +76,24 @@ static enum exit_status finish(struct cli *cli, int result, struct err *err)
 	if (cli_json(cli) && !cli->json_printed)
 		print_error_json(cli, err);
 	fflush(cli->out);
-	enum exit_status status = cli_exit_status(err);
+	enum exit_status status = exit_status_of(err);
 
 	return status == EXIT_FAILED && cli->verdict != EXIT_OK ? cli->verdict : status;
 }
 
 static int parse_arguments(struct cli *cli, int argc, char **argv, struct err *err)
 {
-	const struct option_table tables[] = {{cli->command->options, cli->command->n_options},
-	                                      {common_options, n_common_options}};
+	struct common_options common = {0};
+	void *options = arena_calloc(&cli->arena, 1, cli->command->options.size);
+	const struct option_target targets[] = {{&cli->command->options, options},
+	                                        {&common_options, &common}};
 
-	if (options_parse(tables, ARRAY_LEN(tables), argc, argv, &cli->arena, &cli->options,
-	                  &cli->args, err) != 0)
+	if (options_parse(targets, ARRAY_LEN(targets), argc, argv, &cli->arena, &cli->args, err) !=
+	    0)
 		return -1;
-	if (cli->options.help)
+	cli->common = common;
+	cli->options = options;
+	if (common.help)
 		return 0;
 	if (cli->args.n < cli->command->min_args || cli->args.n > cli->command->max_args) {
 		err_set(err, ERR_USAGE, "%s arguments",
@@ -113,13 +110,13 @@ static enum exit_status run_command(const struct command *command, int argc, cha
 	struct err err = {0};
 	int result = parse_arguments(&cli, argc, argv, &err);
 
-	if (result == 0 && cli.options.help) {
+	if (result == 0 && cli.common.help) {
 		AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 
 		help_command(command, &text);
 		fputs(strbuf_str(&text), cli.out);
 	} else if (result == 0) {
-		struct progress_view *view = progress_view_new(cli.options.progress, stderr);
+		struct progress_view *view = progress_view_new(cli.common.progress, stderr);
 
 		cli.progress = progress_view_progress(view);
 		cli.live = progress_view_live(view) && isatty(fileno(cli.out));
@@ -145,7 +142,7 @@ int main(int argc, char **argv)
 		return argc < 2 ? EXIT_USAGE : EXIT_OK;
 	}
 	if (strcmp(argv[1], "--version") == 0)
-		return (int)run_command(&cmd_version, 0, argv);
+		return (int)run_command(command_find("version"), 0, argv);
 
 	const struct command *command = command_find(argv[1]);
 

@@ -7,35 +7,61 @@
 
 /* One walk over argv. */
 struct parse {
-	const struct option_table *tables;
-	size_t n_tables;
+	const struct option_target *targets;
+	size_t n;
 	char **argv;
 	int argc, next;
 	struct arena *arena;
-	struct options *options;
 	struct strlist args;
 };
 
-const struct option *option_find(const struct option_table *tables, size_t n_tables,
-                                 const char *name, size_t len)
-{
-	for (size_t t = 0; t < n_tables; t++)
-		for (size_t i = 0; i < tables[t].n; i++) {
-			const char *have = tables[t].at[i].name;
+/* A row, and the member that gets its value. */
+struct known {
+	const struct option *row;
+	void *member;
+};
 
-			if (strlen(have) == len && memcmp(have, name, len) == 0)
-				return &tables[t].at[i];
-		}
+static struct known known_row(const struct option_target *t, const struct option *row)
+{
+	return (struct known){row, (char *)t->object + row->offset};
+}
+
+const struct option *option_find(const struct option_table *table, const char *name, size_t len)
+{
+	for (size_t i = 0; i < table->n; i++) {
+		const char *have = table->at[i].name;
+
+		if (strlen(have) == len && memcmp(have, name, len) == 0)
+			return &table->at[i];
+	}
 	return NULL;
 }
 
-static const struct option *find_letter(const struct parse *p, char letter)
+static bool find_name(const struct parse *p, const char *name, size_t len, struct known *ret)
 {
-	for (size_t t = 0; t < p->n_tables; t++)
-		for (size_t i = 0; i < p->tables[t].n; i++)
-			if (p->tables[t].at[i].letter == letter && letter != 0)
-				return &p->tables[t].at[i];
-	return NULL;
+	for (size_t t = 0; t < p->n; t++) {
+		const struct option *row = option_find(p->targets[t].table, name, len);
+
+		if (row == NULL)
+			continue;
+		*ret = known_row(&p->targets[t], row);
+		return true;
+	}
+	return false;
+}
+
+static bool find_letter(const struct parse *p, char letter, struct known *ret)
+{
+	for (size_t t = 0; t < p->n; t++)
+		for (size_t i = 0; i < p->targets[t].table->n; i++) {
+			const struct option *row = &p->targets[t].table->at[i];
+
+			if (row->letter != letter || letter == 0)
+				continue;
+			*ret = known_row(&p->targets[t], row);
+			return true;
+		}
+	return false;
 }
 
 static void list_add(struct strlist *list, struct arena *a, const char *value)
@@ -82,27 +108,25 @@ static int store_number(const struct option *o, const char *value, int64_t *memb
 	return 0;
 }
 
-/* Stores a value (NULL for flags) in the member that the row names. */
-static int store_value(struct parse *p, const struct option *o, const char *value, struct err *err)
+/* Stores a value (NULL for flags) in the member. */
+static int store_value(struct parse *p, struct known k, const char *value, struct err *err)
 {
-	void *member = (char *)p->options + o->offset;
-
-	switch (o->kind) {
+	switch (k.row->kind) {
 	case OPTION_FLAG:
-		*(bool *)member = true;
+		*(bool *)k.member = true;
 		return 0;
 	case OPTION_TEXT:
-		if (check_choice(o, value, err) != 0)
+		if (check_choice(k.row, value, err) != 0)
 			return -1;
-		*(const char **)member = value;
+		*(const char **)k.member = value;
 		return 0;
 	case OPTION_NUMBER:
-		return store_number(o, value, member, err);
+		return store_number(k.row, value, k.member, err);
 	case OPTION_LIST:
-		list_add(member, p->arena, value);
+		list_add(k.member, p->arena, value);
 		return 0;
 	}
-	BUG("option kind %d", (int)o->kind);
+	BUG("option kind %d", (int)k.row->kind);
 }
 
 /* The value after an option that wants one. */
@@ -118,12 +142,15 @@ static int next_value(struct parse *p, const struct option *o, const char **ret_
 
 static int unknown_option(const struct parse *p, const char *name, size_t len, struct err *err)
 {
-	const char *names[128];
-	size_t n = 0;
+	size_t n = 0, room = 0;
 
-	for (size_t t = 0; t < p->n_tables; t++)
-		for (size_t i = 0; i < p->tables[t].n && n < ARRAY_LEN(names); i++)
-			names[n++] = p->tables[t].at[i].name;
+	for (size_t t = 0; t < p->n; t++)
+		room += p->targets[t].table->n;
+	const char **names = arena_calloc(p->arena, room, sizeof(*names));
+
+	for (size_t t = 0; t < p->n; t++)
+		for (size_t i = 0; i < p->targets[t].table->n; i++)
+			names[n++] = p->targets[t].table->at[i].name;
 
 	char *word = arena_strndup(p->arena, name, len);
 	const char *near = text_nearest(word, names, n);
@@ -139,64 +166,57 @@ static int parse_long(struct parse *p, const char *word, struct err *err)
 {
 	const char *equals = strchr(word, '=');
 	size_t len = equals != NULL ? (size_t)(equals - word) : strlen(word);
-	const struct option *o = option_find(p->tables, p->n_tables, word, len);
 	const char *value = equals != NULL ? equals + 1 : NULL;
+	struct known k;
 
-	if (o == NULL)
+	if (!find_name(p, word, len, &k))
 		return unknown_option(p, word, len, err);
-	if (o->kind == OPTION_FLAG && value != NULL)
-		return err_set(err, ERR_USAGE, "option --%s takes no value", o->name);
-	if (o->kind != OPTION_FLAG && value == NULL && next_value(p, o, &value, err) != 0)
+	if (k.row->kind == OPTION_FLAG && value != NULL)
+		return err_set(err, ERR_USAGE, "option --%s takes no value", k.row->name);
+	if (k.row->kind != OPTION_FLAG && value == NULL && next_value(p, k.row, &value, err) != 0)
 		return -1;
-	return store_value(p, o, value, err);
+	return store_value(p, k, value, err);
 }
 
 /* "-x", "-xVALUE", "-x VALUE", bundled flags */
 static int parse_short(struct parse *p, const char *letters, struct err *err)
 {
 	for (; *letters != '\0'; letters++) {
-		const struct option *o = find_letter(p, *letters);
 		const char *value = letters + 1;
+		struct known k;
 
-		if (o == NULL)
+		if (!find_letter(p, *letters, &k))
 			return err_set(err, ERR_USAGE, "unknown option -%c", *letters);
-		if (o->kind == OPTION_FLAG) {
-			if (store_value(p, o, NULL, err) != 0)
+		if (k.row->kind == OPTION_FLAG) {
+			if (store_value(p, k, NULL, err) != 0)
 				return -1;
 			continue;
 		}
-		if (*value == '\0' && next_value(p, o, &value, err) != 0)
+		if (*value == '\0' && next_value(p, k.row, &value, err) != 0)
 			return -1;
-		return store_value(p, o, value, err);
+		return store_value(p, k, value, err);
 	}
 	return 0;
 }
 
-static void set_fallbacks(const struct parse *p)
+static void set_fallbacks(const struct option_target *target)
 {
-	for (size_t t = 0; t < p->n_tables; t++)
-		for (size_t i = 0; i < p->tables[t].n; i++) {
-			const struct option *o = &p->tables[t].at[i];
+	for (size_t i = 0; i < target->table->n; i++) {
+		struct known k = known_row(target, &target->table->at[i]);
 
-			if (o->kind == OPTION_TEXT && o->fallback != NULL)
-				*(const char **)((char *)p->options + o->offset) = o->fallback;
-		}
+		if (k.row->kind == OPTION_TEXT && k.row->fallback != NULL)
+			*(const char **)k.member = k.row->fallback;
+	}
 }
 
-int options_parse(const struct option_table *tables, size_t n_tables, int argc, char **argv,
-                  struct arena *a, struct options *ret_options, struct strlist *ret_args,
-                  struct err *err)
+int options_parse(const struct option_target *targets, size_t n, int argc, char **argv,
+                  struct arena *a, struct strlist *ret_args, struct err *err)
 {
-	struct options options = {0};
-	struct parse p = {.tables = tables,
-	                  .n_tables = n_tables,
-	                  .argv = argv,
-	                  .argc = argc,
-	                  .arena = a,
-	                  .options = &options};
+	struct parse p = {.targets = targets, .n = n, .argv = argv, .argc = argc, .arena = a};
 	bool only_args = false;
 
-	set_fallbacks(&p);
+	for (size_t i = 0; i < n; i++)
+		set_fallbacks(&targets[i]);
 	while (p.next < p.argc) {
 		const char *word = p.argv[p.next++];
 		int failed = 0;
@@ -212,7 +232,6 @@ int options_parse(const struct option_table *tables, size_t n_tables, int argc, 
 		if (failed != 0)
 			return -1;
 	}
-	*ret_options = options;
 	*ret_args = p.args;
 	return 0;
 }

@@ -3,6 +3,20 @@
  * pages, so they cannot drift apart.
  * Accepts --name VALUE, --name=VALUE, -x VALUE, -xVALUE, bundled flags (-qv) and "--" as in GNU
  * programs.
+ *
+ * A command has a struct for its options, and a row per member:
+ *
+ *   struct diff_options {
+ *           bool exit_code;
+ *           struct remote_options remote;
+ *   };
+ *   static const struct option options[] = {
+ *           FLAG_OPTION(struct diff_options, exit_code, "exit-code", 0, "Exit 1 when ..."),
+ *           REMOTE_OPTIONS(struct diff_options, remote),
+ *   };
+ *
+ * What several commands take is a struct of its own that they embed, and a macro with its rows,
+ * made by the builders with _IN. A member is called what its option is called.
  */
 #ifndef SLIPWAY_BUILDER_CLI_OPTION_H
 #define SLIPWAY_BUILDER_CLI_OPTION_H
@@ -25,34 +39,11 @@ enum option_kind {
 /* What a shell completes after the option. */
 enum option_complete { COMPLETE_NONE, COMPLETE_FILE, COMPLETE_DIR, COMPLETE_CHOICES };
 
-/* Every value that any command takes; a command's table says which of them it reads. */
-struct options {
-	bool create_repository, start_scan;
-	bool help, insecure, locked, no_cache, no_check, push, dry_run, push_by_digest, raw,
-		password_stdin, check, man, gc_off, skip_base;
-	bool efa, allow_tcp;                                                /* fleet */
-	bool force_conflicts, keep_data, yes, diff;                         /* cluster */
-	bool keep_trying, no_failover, wait, no_wait, in_cluster, job_only; /* deploy */
-	bool local, with_install, with_deploy;                              /* pipeline */
-	bool watch, follow, previous;                                       /* status, logs */
-	const char *prices, *rank, *since;
-	int64_t look_every, tail;
-	const char *context, *kubeconfig, *image_digest, *dry_run_mode, *interval;
-	const char *file, *output, *progress, *dest, *format, *digest_file, *metadata_file,
-		*result_file, *ca, *username, *platform_one, *registry, *profile, *ecr_region,
-		*severity;
-	int64_t jobs, retries, timeout;
-	struct strlist connect_to, sets, platforms, off, tags, provided;
-	const char *target, *arch, *device, *job, *instance; /* fleet */
-	int64_t floor;
-	struct strlist only;
-};
-
 struct option {
 	const char *name; /* without "--" */
 	char letter;      /* 0 = none */
 	enum option_kind kind;
-	size_t offset;        /* in struct options */
+	size_t offset;        /* of the member */
 	const char *metavar;  /* NULL for flags */
 	const char *help;     /* one line, no full stop */
 	const char *fallback; /* value shown and used when absent, NULL = none */
@@ -61,48 +52,65 @@ struct option {
 		*choices; /* NULL-terminated, for COMPLETE_CHOICES: anything else is refused */
 };
 
-/* Row builders: a member of the wrong type does not compile. */
-#define OPTION_MEMBER(member, type)                                                                \
-	(offsetof(struct options, member) + 0 * sizeof(&((struct options *)0)->member == (type *)0))
-#define FLAG_OPTION(name_, letter_, member, help_)                                                 \
+/* Row builders: a member of the wrong type does not compile. After the help text come further
+ * designated initialisers. */
+#define OPTION_MEMBER(object, member, type)                                                        \
+	(offsetof(object, member) + 0 * sizeof(&((object *)0)->member == (type *)0))
+#define FLAG_OPTION(object, member, ...)   FLAG_OPTION_IN(0, object, member, __VA_ARGS__)
+#define TEXT_OPTION(object, member, ...)   TEXT_OPTION_IN(0, object, member, __VA_ARGS__)
+#define NUMBER_OPTION(object, member, ...) NUMBER_OPTION_IN(0, object, member, __VA_ARGS__)
+#define LIST_OPTION(object, member, ...)   LIST_OPTION_IN(0, object, member, __VA_ARGS__)
+
+/* The same for a struct that lies `base` bytes into the command's. */
+#define FLAG_OPTION_IN(base, object, member, name_, letter_, help_)                                \
 	{                                                                                          \
 		.name = (name_), .letter = (letter_), .kind = OPTION_FLAG,                         \
-		.offset = OPTION_MEMBER(member, bool), .help = (help_)                             \
+		.offset = (base) + OPTION_MEMBER(object, member, bool), .help = (help_)            \
 	}
-#define TEXT_OPTION(name_, letter_, member, metavar_, ...)                                         \
+#define TEXT_OPTION_IN(base, object, member, name_, letter_, metavar_, ...)                        \
 	{                                                                                          \
 		.name = (name_), .letter = (letter_), .kind = OPTION_TEXT,                         \
-		.offset = OPTION_MEMBER(member, const char *), .metavar = (metavar_),              \
-		.help = __VA_ARGS__                                                                \
+		.offset = (base) + OPTION_MEMBER(object, member, const char *),                    \
+		.metavar = (metavar_), .help = __VA_ARGS__                                         \
 	}
-#define NUMBER_OPTION(name_, letter_, member, metavar_, help_)                                     \
+#define NUMBER_OPTION_IN(base, object, member, name_, letter_, metavar_, help_)                    \
 	{                                                                                          \
 		.name = (name_), .letter = (letter_), .kind = OPTION_NUMBER,                       \
-		.offset = OPTION_MEMBER(member, int64_t), .metavar = (metavar_), .help = (help_)   \
+		.offset = (base) + OPTION_MEMBER(object, member, int64_t), .metavar = (metavar_),  \
+		.help = (help_)                                                                    \
 	}
-#define LIST_OPTION(name_, letter_, member, metavar_, help_)                                       \
+#define LIST_OPTION_IN(base, object, member, name_, letter_, metavar_, help_)                      \
 	{                                                                                          \
 		.name = (name_), .letter = (letter_), .kind = OPTION_LIST,                         \
-		.offset = OPTION_MEMBER(member, struct strlist), .metavar = (metavar_),            \
-		.help = (help_)                                                                    \
+		.offset = (base) + OPTION_MEMBER(object, member, struct strlist),                  \
+		.metavar = (metavar_), .help = (help_)                                             \
 	}
 
 struct option_table {
 	const struct option *at;
 	size_t n;
+	size_t size; /* of the struct that the rows are about */
+};
+#define OPTION_TABLE(object, rows)                                                                 \
+	{                                                                                          \
+		.at = (rows), .n = sizeof(rows) / sizeof((rows)[0]), .size = sizeof(object)        \
+	}
+
+/* A table, and the struct that gets its values. */
+struct option_target {
+	const struct option_table *table;
+	void *object; /* zeroed, table->size bytes */
 };
 
 /*
- * Parses argv[0..argc-1] (after the command's name) by the rows of the n_tables tables. Values are
- * borrowed from argv; lists and *ret_args live in the arena. ERR_USAGE names the option, with the
- * nearest known one as hint.
+ * Parses argv[0..argc-1] (after the command's name) by the rows of the n tables, into their
+ * structs. Values are borrowed from argv; lists and *ret_args live in the arena. ERR_USAGE names
+ * the option, with the nearest known one as hint; the structs then hold what was read before it.
  */
-int options_parse(const struct option_table *tables, size_t n_tables, int argc, char **argv,
-                  struct arena *a, struct options *ret_options, struct strlist *ret_args,
-                  struct err *err) MUST_USE;
+int options_parse(const struct option_target *targets, size_t n, int argc, char **argv,
+                  struct arena *a, struct strlist *ret_args, struct err *err) MUST_USE;
 
 /* The row of a long name, or NULL. */
-const struct option *option_find(const struct option_table *tables, size_t n_tables,
-                                 const char *name, size_t len);
+const struct option *option_find(const struct option_table *table, const char *name, size_t len);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Files that a command writes its result to (--digest-file, --metadata-file). What a person names
+ * Files that a command writes its result to (--digest-file, --metadata-file). What a user names
  * there is not always a plain file: /dev/stdout, a named pipe, a link into another folder.
  */
 #ifndef SLIPWAY_BUILDER_CLI_RESULT_FILE_H

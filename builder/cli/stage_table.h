@@ -1,7 +1,7 @@
 /*
  * The table of stages that deploy and undeploy show on a terminal: a row per stage with its state,
- * how long it took, what it holds, and under way what is awaited. Keeps and formats rows; drawing
- * them is progress_view's. Thread rule: the caller locks.
+ * how long it took, what it holds, and while it runs what it waits for. Keeps and formats rows;
+ * progress_view draws them. Thread rule: the caller locks.
  */
 #ifndef SLIPWAY_BUILDER_CLI_STAGE_TABLE_H
 #define SLIPWAY_BUILDER_CLI_STAGE_TABLE_H

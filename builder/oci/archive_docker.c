@@ -30,12 +30,6 @@ struct docker_image {
 	struct image_config config;
 };
 
-static bool is_image(const struct descriptor *d)
-{
-	/* Attestations stand in an index as manifests for a platform that does not exist. */
-	return media_is_manifest(d->media_type) && strcmp(d->platform.os, "unknown") != 0;
-}
-
 static int choose(const struct index *ix, const struct platform *want, struct descriptor *ret_desc,
                   struct err *err)
 {
@@ -49,7 +43,7 @@ static int choose(const struct index *ix, const struct platform *want, struct de
 			               platform_text(want, text));
 	}
 	for (size_t i = 0; want == NULL && i < ix->n_manifests; i++) {
-		if (!is_image(&ix->manifests[i]))
+		if (!descriptor_is_image(&ix->manifests[i]))
 			continue;
 		if (found != NULL)
 			return err_set(

@@ -64,11 +64,8 @@ static int range_read(struct source *s, void *buf, size_t cap, size_t *ret_n, st
 {
 	struct range_source *r = (struct range_source *)s;
 	size_t want = (uint64_t)r->left < cap ? (size_t)r->left : cap;
-	ssize_t n;
+	ssize_t n = fs_pread(r->fd, buf, want, r->at);
 
-	do
-		n = pread(r->fd, buf, want, r->at);
-	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return err_set(err, ERR_IO, "read");
 	r->at += n;
@@ -224,18 +221,12 @@ static int read_member(struct scan *scan, struct archive_entry *entry, struct er
 	               : 0;
 }
 
-/* An unnamed file where temporary files go; it disappears with its descriptor, also after a kill.
- */
-static int open_unnamed(int *ret_fd, struct err *err)
+/* Where temporary files go. */
+static int open_unpacked(int *ret_fd, struct err *err)
 {
-	AUTO(fs_temp) struct fs_temp temp = FS_TEMP_INIT;
 	const char *dir = getenv("TMPDIR");
 
-	if (fs_temp_open(&temp, dir != NULL && dir[0] == '/' ? dir : "/tmp", err) != 0)
-		return -1;
-	*ret_fd = temp.fd;
-	temp.fd = -1;
-	return 0;
+	return fs_open_unnamed(dir != NULL && dir[0] == '/' ? dir : "/tmp", ret_fd, err);
 }
 
 static int read_members(struct scan *scan, struct err *err)
@@ -249,7 +240,7 @@ static int read_members(struct scan *scan, struct err *err)
 		if (archive_filter_code(scan->tar, 0) != ARCHIVE_FILTER_NONE)
 			scan->file_size = -1;
 		if (scan->file_size < 0 && scan->as->fd < 0 &&
-		    open_unnamed(&scan->as->fd, err) != 0)
+		    open_unpacked(&scan->as->fd, err) != 0)
 			return -1;
 		if (interrupt_check(err) != 0 || read_member(scan, entry, err) != 0)
 			return -1;

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/fs.h"
 #include "base/interrupt.h"
 #include "base/mem.h"
 #include "builder/oci/archive_internal.h"
@@ -34,22 +35,12 @@ static la_ssize_t take(struct archive *tar UNUSED, void *data, const void *bytes
 	return (la_ssize_t)len;
 }
 
-static void folder_of(const char *path, char out[PATH_MAX])
-{
-	const char *slash = strrchr(path, '/');
-
-	if (slash == NULL)
-		snprintf(out, PATH_MAX, ".");
-	else
-		snprintf(out, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-}
-
 int tarfile_open(struct tarfile *t, const char *path, struct err *err)
 {
 	char dir[PATH_MAX];
 
 	t->path = path;
-	folder_of(path, dir);
+	fs_parent(path, dir);
 	if (fs_temp_open(&t->temp, dir, err) != 0)
 		return -1;
 	t->tar = archive_write_new();

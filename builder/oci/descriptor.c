@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "builder/oci/mediatype.h"
+
 /* Each set is a search through those before it: a cap keeps hostile documents cheap. */
 enum { ANNOTATIONS_MAX = 1024 };
 
@@ -66,6 +68,11 @@ static int parse_annotations(const cJSON *obj, struct arena *a, struct strmap *m
 		strmap_set(map, a, item->string, item->valuestring);
 	}
 	return 0;
+}
+
+bool descriptor_is_image(const struct descriptor *d)
+{
+	return media_is_manifest(d->media_type) && strcmp(d->platform.os, "unknown") != 0;
 }
 
 int descriptor_parse(const cJSON *obj, struct arena *a, struct descriptor *ret_desc,

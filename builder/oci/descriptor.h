@@ -30,6 +30,12 @@ struct descriptor {
 	const char *artifact_type; /* NULL if none */
 };
 
+/*
+ * True for a manifest of an image: attestations and other artefacts stand in an index as manifests
+ * for the platform "unknown/unknown".
+ */
+bool descriptor_is_image(const struct descriptor *d);
+
 /* Reads a descriptor object. ERR_FORMAT names the member that is wrong. */
 int descriptor_parse(const cJSON *obj, struct arena *a, struct descriptor *ret_desc,
                      struct err *err) MUST_USE;

@@ -5,6 +5,7 @@
 #include "base/interrupt.h"
 #include "base/mem.h"
 #include "base/net/url.h"
+#include "base/random.h"
 #include "builder/registry/errors.h"
 #include "builder/registry/retry.h"
 
@@ -19,14 +20,10 @@ const char *call_scopes(const struct registry *r, const char *actions, const cha
 	                    mount_from);
 }
 
-/* xorshift64*: jitter needs no more. */
 static double next_random(struct registry *r)
 {
 	pthread_mutex_lock(&r->lock);
-	r->random ^= r->random >> 12;
-	r->random ^= r->random << 25;
-	r->random ^= r->random >> 27;
-	double value = (double)((r->random * 0x2545f4914f6cdd1dull) >> 11) / 9007199254740992.0;
+	double value = random_unit(&r->random);
 
 	pthread_mutex_unlock(&r->lock);
 	return value;

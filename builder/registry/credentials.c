@@ -1,24 +1,13 @@
 #include "builder/registry/credentials.h"
 
-#include <openssl/crypto.h>
-#include <string.h>
-
 #include "base/mem.h"
-
-static void wipe(char **text)
-{
-	if (*text != NULL)
-		OPENSSL_cleanse(*text, strlen(*text));
-	free(*text);
-	*text = NULL;
-}
 
 void credential_done(struct credential *c)
 {
-	wipe(&c->username);
-	wipe(&c->secret);
-	wipe(&c->identity_token);
-	wipe(&c->registry_token);
+	mem_free_secret(&c->username);
+	mem_free_secret(&c->secret);
+	mem_free_secret(&c->identity_token);
+	mem_free_secret(&c->registry_token);
 }
 
 struct fixed {

@@ -91,7 +91,7 @@ static const struct advice advices[] = {
 	{"(NotFound)", NULL, ERR_NOT_FOUND, ""},
 };
 
-/* The line that holds `at`, or the first one that is no warning. */
+/* The line that holds `at`, or the first one that is not a warning. */
 static void telling_line(const char *text, const char *at, const char **ret_line, size_t *ret_len)
 {
 	const char *line = text;

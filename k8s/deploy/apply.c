@@ -5,7 +5,7 @@
 
 #include "base/attr.h"
 
-/* May this live object be ours? ERR_CONFLICT tells whose it is. */
+/* May this live object be ours? ERR_CONFLICT says whose it is. */
 static int check_owner(const cJSON *live, const char *owner, struct err *err)
 {
 	const char *holder = object_label(live, OWNER_LABEL);
@@ -164,7 +164,7 @@ int stage_apply(struct kubectl *k, const struct stage *stage, const struct apply
 	return 0;
 }
 
-/* "a,b,c": the resources of kind_rows that the cluster knows. */
+/* "a,b,c": the resources of our kinds that the cluster knows. */
 static void add_resources(const cJSON *resources, struct strbuf *sb)
 {
 	for (const cJSON *item = resources->child; item != NULL; item = item->next)

@@ -1,7 +1,8 @@
 /*
  * From a rendered fleet to a cluster, stage by stage: what is there already, what changes, what is
- * awaited, what has left the spec. Server-side apply with the field manager "slipway", so that a
- * second run changes nothing. Which job runs is the caller's choice; nothing here starts two.
+ * awaited, what is no longer in the spec. Server-side apply with the field manager "slipway", so
+ * that a second run changes nothing. Which job runs is the caller's choice; nothing here starts
+ * two.
  */
 #ifndef SLIPWAY_K8S_DEPLOY_APPLY_H
 #define SLIPWAY_K8S_DEPLOY_APPLY_H
@@ -47,7 +48,7 @@ struct apply_counts {
 
 /*
  * Every API group of the stages must be known to the cluster; the operators that are missing are
- * all told at once (ERR_NOT_FOUND). *ret_resources: what the cluster knows, for owned_list.
+ * all reported at once (ERR_NOT_FOUND). *ret_resources: what the cluster knows, for owned_list.
  */
 int stages_check_kinds(struct kubectl *k, const struct stage_list *stages, cJSON **ret_resources,
                        struct err *err) MUST_USE;
@@ -62,7 +63,7 @@ int stage_apply(struct kubectl *k, const struct stage *stage, const struct apply
 
 enum readiness { READY, NOT_YET, NEVER };
 
-/* Is a live object what its readers need: rolled out, bound, Ready, complete? `why` tells what is
+/* Is a live object what its readers need: rolled out, bound, Ready, complete? `why` says what is
  * missing, or is "". Kinds that have no such state are ready. Pure. */
 enum { WHY_MAX = 400 };
 enum readiness object_readiness(const cJSON *live, char why[WHY_MAX]);

@@ -85,7 +85,7 @@ static const cJSON *named(const cJSON *list, const char *name)
 	return NULL;
 }
 
-/* Containers, ports, variables: Kubernetes itself tells them apart by name. */
+/* Containers, ports, variables: Kubernetes itself identifies them by name. */
 static bool is_named(const cJSON *list)
 {
 	for (const cJSON *m = list->child; m != NULL; m = m->next)

@@ -1,6 +1,6 @@
 /*
  * What applying would change: objects as they are against objects as the server would have them
- * (server-side dry run), field by field. What the server keeps for itself is left out. Pure.
+ * (server-side dry run), field by field. What the server maintains itself is left out. Pure.
  */
 #ifndef SLIPWAY_K8S_DEPLOY_DIFF_H
 #define SLIPWAY_K8S_DEPLOY_DIFF_H
@@ -12,7 +12,7 @@
  *   {"stage", "action": "create" | "change", "kind", "namespace", "name",
  *    "fields": [{"path", "was", "is"}]}
  * "was" or "is" is absent where the field is; an object that is made has no fields. `after` lacks
- * objects that are not sent: they are no change.
+ * objects that are not sent: they are not changes.
  */
 void diff_stage(const struct stage *stage, const cJSON *before, const cJSON *after, cJSON *changes);
 

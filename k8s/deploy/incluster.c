@@ -46,8 +46,8 @@ static cJSON *role(struct k8s_output *out, const char *kind, const char *namespa
 /* The objects of every target's job, by name; kubectl delete watches what it deletes. */
 static void allow_jobs(const struct fleet *fleet, const struct k8s_output *jobs, cJSON *rules)
 {
-	for (size_t i = 0; i < n_kind_rows; i++) {
-		const struct kind_row *row = &kind_rows[i];
+	for (size_t i = 0; i < kinds_count(); i++) {
+		const struct kind_row *row = kind_at(i);
 		AUTO(json) cJSON *names = cJSON_CreateArray();
 		char resource[64];
 

@@ -1,7 +1,8 @@
 /*
  * The deploy that runs inside the cluster, so that a laptop can be closed: a Job of slipway's own
- * image with the spec in a ConfigMap, and the least rights that `deploy --job-only` needs. It does
- * what the same command does anywhere, under the same Lease; it never renders pools or plugins.
+ * image with the spec in a ConfigMap, and the least privilege that `deploy --job-only` needs. It
+ * does what the same command does anywhere, under the same Lease; it never renders pools or
+ * plugins.
  */
 #ifndef SLIPWAY_K8S_DEPLOY_INCLUSTER_H
 #define SLIPWAY_K8S_DEPLOY_INCLUSTER_H

@@ -1,7 +1,7 @@
 /*
  * A target's job as the cluster has it: which object it is, how far it has come, and what its
  * controller says of it. Kubernetes' Job, JobSet, the MPI operator's and Volcano's each say it in
- * their own way; fail-over and status read them here alike. Nothing in the objects is trusted. Pure.
+ * their own way; fail-over and status both read them here. Nothing in the objects is trusted. Pure.
  */
 #ifndef SLIPWAY_K8S_DEPLOY_JOB_H
 #define SLIPWAY_K8S_DEPLOY_JOB_H

@@ -3,31 +3,20 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "k8s/job/scheduler.h"
 
+/* Beside those of the schedulers (k8s/job/scheduler.c). */
 static const struct operator_row operators[] = {
 	{"Karpenter", " karpenter.sh karpenter.k8s.aws ",
          "`helm upgrade --install karpenter oci://public.ecr.aws/karpenter/karpenter "
          "--namespace kube-system --set settings.clusterName=CLUSTER`, or make the cluster with "
          "`slipway render --only cluster | eksctl create cluster -f -`."},
-	{"Volcano", " batch.volcano.sh scheduling.volcano.sh ",
-         "`helm upgrade --install volcano volcano --repo https://volcano-sh.github.io/helm-charts "
-         "--namespace volcano-system --create-namespace`, or choose another job.scheduler."},
-	{"JobSet", " jobset.x-k8s.io ",
-         "`helm upgrade --install jobset oci://registry.k8s.io/jobset/charts/jobset --namespace "
-         "jobset-system --create-namespace`, or choose another job.scheduler."},
-	{"The MPI operator", " kubeflow.org ",
-         "`kubectl apply --server-side -f https://raw.githubusercontent.com/kubeflow/mpi-operator/"
-         "master/deploy/v2beta1/mpi-operator.yaml`, or choose another job.scheduler."},
 	{"Dynamic resource allocation", " resource.k8s.io ",
          "it is part of Kubernetes 1.34 and newer: upgrade the cluster, or set cluster.devices: "
          "plugin."},
 };
 
-const struct kind_row kind_rows[] = {
-	{"Job", "batch.volcano.sh", "jobs.batch.volcano.sh", LEAVE_JOB},
-	{"JobSet", "jobset.x-k8s.io", "jobsets.jobset.x-k8s.io", LEAVE_JOB},
-	{"MPIJob", "kubeflow.org", "mpijobs.kubeflow.org", LEAVE_JOB},
-	{"Job", "batch", "jobs.batch", LEAVE_JOB},
+static const struct kind_row kinds[] = {
 	{"Service", "", "services", LEAVE_JOB},
 	{"ResourceClaimTemplate", "resource.k8s.io", "resourceclaimtemplates.resource.k8s.io",
          LEAVE_JOB},
@@ -57,7 +46,16 @@ const struct kind_row kind_rows[] = {
 	{"Lease", "coordination.k8s.io", "leases.coordination.k8s.io", LEAVE_RBAC},
 	{"Namespace", "", "namespaces", LEAVE_NAMESPACE},
 };
-const size_t n_kind_rows = ARRAY_LEN(kind_rows);
+
+size_t kinds_count(void)
+{
+	return SCHEDULERS + ARRAY_LEN(kinds);
+}
+
+const struct kind_row *kind_at(size_t i)
+{
+	return i < SCHEDULERS ? &schedulers[i].object : &kinds[i - SCHEDULERS];
+}
 
 static bool in_group(const char *api_version, const char *group)
 {
@@ -72,17 +70,17 @@ const struct kind_row *kind_of(const cJSON *object)
 	const char *version = json_string(object, "apiVersion");
 	const char *kind = json_string(object, "kind");
 
-	for (size_t i = 0; version != NULL && kind != NULL && i < n_kind_rows; i++)
-		if (strcmp(kind_rows[i].kind, kind) == 0 && in_group(version, kind_rows[i].group))
-			return &kind_rows[i];
+	for (size_t i = 0; version != NULL && kind != NULL && i < kinds_count(); i++)
+		if (strcmp(kind_at(i)->kind, kind) == 0 && in_group(version, kind_at(i)->group))
+			return kind_at(i);
 	return NULL;
 }
 
 const struct kind_row *kind_of_resource(const char *resource)
 {
-	for (size_t i = 0; i < n_kind_rows; i++)
-		if (strcmp(kind_rows[i].resource, resource) == 0)
-			return &kind_rows[i];
+	for (size_t i = 0; i < kinds_count(); i++)
+		if (strcmp(kind_at(i)->resource, resource) == 0)
+			return kind_at(i);
 	return NULL;
 }
 
@@ -94,25 +92,33 @@ bool resource_is_known(const cJSON *resources, const char *resource)
 	return false;
 }
 
-const struct operator_row *operator_of(const char *group)
+static bool brings(const struct operator_row *row, const char *group)
 {
 	size_t len = strlen(group);
+	const char *at = row != NULL && len > 0 ? strstr(row->groups, group) : NULL;
 
-	for (size_t i = 0; len > 0 && i < ARRAY_LEN(operators); i++) {
-		const char *at = strstr(operators[i].groups, group);
+	return at != NULL && at[-1] == ' ' && at[len] == ' ';
+}
 
-		if (at != NULL && at[-1] == ' ' && at[len] == ' ')
+const struct operator_row *operator_of(const char *group)
+{
+	for (size_t i = 0; i < ARRAY_LEN(operators); i++)
+		if (brings(&operators[i], group))
 			return &operators[i];
-	}
+	for (size_t i = 0; i < SCHEDULERS; i++)
+		if (brings(schedulers[i].brought_by, group))
+			return schedulers[i].brought_by;
 	return NULL;
 }
 
 const struct operator_row *operator_for_text(const char *text)
 {
-	for (size_t i = 0; i < n_kind_rows; i++)
-		if (kind_rows[i].group[0] != '\0' && operator_of(kind_rows[i].group) != NULL &&
-		    strstr(text, kind_rows[i].group) != NULL)
-			return operator_of(kind_rows[i].group);
+	for (size_t i = 0; i < kinds_count(); i++) {
+		const char *group = kind_at(i)->group;
+
+		if (operator_of(group) != NULL && strstr(text, group) != NULL)
+			return operator_of(group);
+	}
 	return NULL;
 }
 

@@ -1,6 +1,6 @@
 /*
- * The kinds of objects that slipway renders: how kubectl calls them, which operator brings them,
- * and in which order they go away. A constant table.
+ * The kinds of objects that slipway renders: what kubectl calls them, which operator installs them,
+ * and in which order they are deleted. A constant table.
  */
 #ifndef SLIPWAY_K8S_DEPLOY_KINDS_H
 #define SLIPWAY_K8S_DEPLOY_KINDS_H
@@ -9,33 +9,11 @@
 #include <stddef.h>
 
 #include "k8s/deploy/object_read.h"
+#include "k8s/object/kind.h"
 
-struct operator_row {
-	const char *name;    /* "Karpenter" */
-	const char *groups;  /* API groups it brings, with blanks around each */
-	const char *install; /* the command, without secrets */
-};
-
-/* When an object goes away; lower goes first. What is awaited stands in undeploy.c. */
-enum leave_order {
-	LEAVE_JOB,
-	LEAVE_CLAIM,
-	LEAVE_VOLUME,
-	LEAVE_POOL,
-	LEAVE_NODE_CLASS,
-	LEAVE_PLUGIN,
-	LEAVE_RBAC,
-	LEAVE_NAMESPACE,
-	LEAVE_ORDERS
-};
-
-struct kind_row {
-	const char *kind, *group; /* "NodePool", "karpenter.sh"; core: "" */
-	const char *resource;     /* "nodepools.karpenter.sh" */
-	enum leave_order leave;
-};
-extern const struct kind_row kind_rows[];
-extern const size_t n_kind_rows;
+/* Every row, 0 <= i < kinds_count(): the schedulers' kinds of job first. */
+size_t kinds_count(void);
+const struct kind_row *kind_at(size_t i);
 
 /* The row of an object's apiVersion and kind, NULL if slipway renders no such thing. */
 const struct kind_row *kind_of(const cJSON *object);

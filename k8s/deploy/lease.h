@@ -1,6 +1,6 @@
 /*
  * One writer at a time: a coordination.k8s.io Lease in the fleet's namespace, taken through
- * kubectl. Who holds it may change the fleet; it is renewed while waiting, before any call through
+ * kubectl. Its holder may change the fleet; it is renewed while waiting, before any call through
  * `base` when it is due, so that whatever waits by polling keeps it. A replacement carries the
  * resourceVersion that was read, so that of two who take an expired Lease one wins.
  *
@@ -48,14 +48,14 @@ int lease_take(struct lease *l, int64_t wait_until_ms, struct err *err) MUST_USE
  * was lost. */
 int lease_sleep(struct lease *l, int64_t ms, struct err *err) MUST_USE;
 
-/* Gives it up; also after Ctrl-C. What goes wrong is not told: it expires by itself. `forget`: the
- * object goes too, with the fleet. */
+/* Releases it; also after Ctrl-C. Failures are ignored: the Lease expires on its own. `forget`: the
+ * object is deleted too, with the fleet. */
 void lease_release(struct lease *l, bool forget);
 
-/* "HOST/PID/START/PLACE" of this process: PLACE tells two machines of one name apart. */
+/* "HOST/PID/START/PLACE" of this process: PLACE distinguishes two machines of one name. */
 void lease_identity(char out[LEASE_IDENTITY_MAX]);
 
-/* Is it the identity of a process of this very machine that is no more? */
+/* Is it the identity of a process of this machine that no longer exists? */
 bool lease_is_orphan(const char *identity);
 
 /* May a Lease as it was read be taken? Sets *ret_until_ms, when it expires. Pure but for

@@ -133,7 +133,7 @@ static int rank_start(struct logs_run *r, size_t i, struct err *err)
 	return 0;
 }
 
-/* Why kubectl ended so: told, or asked again when the pod is merely late. */
+/* Why kubectl ended so: reported, or asked again when the pod is merely late. */
 static void note_end(struct logs_run *r, size_t i, int status)
 {
 	struct rank_log *log = &r->at[i];

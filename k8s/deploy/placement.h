@@ -1,7 +1,7 @@
 /*
- * Finding the job a place: starts the target whose turn it is, watches it, gives it up for the next
- * where there is no capacity, and keeps what it tried in the cluster (k8s/deploy/state.h), so
- * that another run goes on from wherever this one was stopped. The caller holds the Lease.
+ * Placing the job: chooses a target, starts the job there, watches it, moves it to the next where
+ * there is no capacity, and records in the cluster what it tried (k8s/deploy/state.h), so that
+ * another run continues wherever this one was stopped. The caller holds the Lease.
  */
 #ifndef SLIPWAY_K8S_DEPLOY_PLACEMENT_H
 #define SLIPWAY_K8S_DEPLOY_PLACEMENT_H
@@ -9,7 +9,7 @@
 #include "k8s/deploy/capacity.h"
 #include "k8s/deploy/lease.h"
 
-/* When placement_run is content. */
+/* When placement_run returns. */
 enum placement_until {
 	UNTIL_STARTED, /* the job is in the cluster */
 	UNTIL_RUNNING, /* all its pods run */
@@ -26,7 +26,7 @@ struct placement_opts {
 	int64_t interval_ms; /* between two looks */
 	bool timed;          /* apply.deadline_ms bounds the search as well */
 	struct apply_opts apply;
-	/* Told as it happens; may be NULL. */
+	/* Called for each event as it happens; may be NULL. */
 	void (*tell)(void *listener, const char *target, const char *text);
 	void *listener;
 };
@@ -38,9 +38,10 @@ struct placement {
 };
 
 /*
- * ERR_CAPACITY: no target has any, or time is over and one lacks it; ERR_JOB: the job failed;
- * ERR_CONFLICT: it was deleted by somebody else, or another target's is there; ERR_NETWORK: time is
- * over; ERR_SERVER: its pods do not start, and no other target would help. *ret is set in any case.
+ * ERR_CAPACITY: no target has any, or the deadline passed while one lacks it; ERR_JOB: the job
+ * failed; ERR_CONFLICT: it was deleted by somebody else, or another target's is there; ERR_NETWORK:
+ * the deadline passed; ERR_SERVER: its pods do not start, and no other target would help. *ret is
+ * set in any case.
  */
 int placement_run(struct lease *lease, const struct placement_opts *opts, struct placement *ret,
                   struct err *err) MUST_USE;

@@ -1,4 +1,4 @@
-/* Whose turn it is: what is in the cluster, what was tried, then weight. */
+/* Which target is next: what is in the cluster, what was tried, then weight. */
 #include <stdio.h>
 #include <string.h>
 

@@ -30,8 +30,8 @@ void placing_begin(struct placing *r, const struct fleet_target *target, const c
 /* Deletes the target's objects unless a pod of it has run by now. */
 int placing_leave(struct placing *r, bool *ret_left, struct err *err) MUST_USE;
 
-/* Reads the state and the cluster: which target's turn is it? Sets r->target; the state is written
- * when it changed. */
+/* Reads the state and the cluster: which target is next? Sets r->target; the state is written when
+ * it changed. */
 int placing_choose(struct placing *r, struct err *err) MUST_USE;
 
 /* The same when no job is in the cluster; pinned NULL = by weight. */

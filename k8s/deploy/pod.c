@@ -4,6 +4,7 @@
 
 #include "base/attr.h"
 #include "base/text.h"
+#include "k8s/job/scheduler.h"
 
 static bool in_phase(const cJSON *pod, const char *phase)
 {
@@ -79,17 +80,14 @@ static bool number_in(const char *text, int64_t *ret)
 
 int64_t pod_rank(const cJSON *pod, const char *job)
 {
-	static const char *const keys[] = {"batch.kubernetes.io/job-completion-index",
-	                                   "volcano.sh/task-index",
-	                                   "training.kubeflow.org/replica-index"};
 	const cJSON *annotations = json_get(json_get(pod, "metadata"), "annotations");
 	const char *name = object_name(pod), *dash;
 	size_t len = strlen(job);
 	int64_t rank;
 
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-		if (number_in(object_label(pod, keys[i]), &rank) ||
-		    number_in(json_string(annotations, keys[i]), &rank))
+	for (size_t i = 0; i < SCHEDULERS; i++)
+		if (number_in(object_label(pod, schedulers[i].index_key), &rank) ||
+		    number_in(json_string(annotations, schedulers[i].index_key), &rank))
 			return rank;
 	/* JOB-worker-3 (Volcano, MPI). */
 	if (name == NULL || strncmp(name, job, len) != 0 || name[len] != '-')

@@ -1,6 +1,6 @@
 /*
- * What a pod says of itself, as kubectl gave it: how far it is, what keeps it, which rank of its
- * job it is. Nothing in it is trusted; what is returned is borrowed from the pod. Pure.
+ * What a pod says of itself, as kubectl gave it: how far it is, what it waits for, which rank of
+ * its job it is. Nothing in it is trusted; what is returned is borrowed from the pod. Pure.
  */
 #ifndef SLIPWAY_K8S_DEPLOY_POD_H
 #define SLIPWAY_K8S_DEPLOY_POD_H
@@ -17,10 +17,10 @@ bool pod_ran(const cJSON *pod);
 const char *pod_node(const cJSON *pod);
 const char *pod_unplaced(const cJSON *pod);
 
-/* The first of status.containerStatuses, NULL if there is none; the others are its `next`. */
+/* The first of status.containerStatuses, NULL if there is none; others follow as its `next`. */
 const cJSON *pod_containers(const cJSON *pod);
 
-/* What one of them waits for (an image, a volume): false = for nothing. *ret_message may be NULL. */
+/* What one of them waits for (an image, a volume); false: nothing. *ret_message may be NULL. */
 bool container_waits(const cJSON *container, const char **ret_reason, const char **ret_message);
 
 /* Restarts of all its containers; counts that no kubelet makes are left out. */
@@ -34,10 +34,10 @@ int64_t pod_rank(const cJSON *pod, const char *job);
 const char *pod_container(const cJSON *pod);
 bool pod_launches(const cJSON *pod);
 
-/* How much its log may tell: higher is better (Running, Succeeded, Failed, Pending). */
+/* How useful its log is: higher is better (Running, Succeeded, Failed, Pending). */
 int pod_phase_rank(const cJSON *pod);
 
-/* The one that tells how training goes: the launcher, else rank 0, the newest that started; NULL if
+/* The pod whose log shows the training: the launcher, else rank 0, the newest that started; NULL if
  * there is none. */
 const cJSON *pod_of_training(const cJSON *pods, const char *job);
 

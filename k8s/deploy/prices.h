@@ -1,8 +1,9 @@
 /*
- * What things cost, as the user says: slipway knows no prices, for they differ by region, contract
- * and hour. Money is kept as whole millionths of the table's currency, so that sums are exact.
+ * What things cost, as the user says: slipway holds no prices, since they differ by region,
+ * contract and hour. Money is kept as whole millionths of the table's currency, so that sums are
+ * exact.
  *
- * A table is a flat YAML mapping, or lines "KEY,PRICE" (CSV, # begins a remark):
+ * A table is a flat YAML mapping, or lines "KEY,PRICE" (CSV, # begins a comment):
  *   trn1.32xlarge: 21.50          per hour, on demand
  *   g5.48xlarge/spot: 6.55        per hour, spot
  *   fsx-gib-month: 0.145          storage, per GiB and month

@@ -1,7 +1,7 @@
 /*
  * What deploy has tried and where the job is: one ConfigMap per fleet, so that a run that was
- * killed is gone on with, on this machine or another, and `slipway status` can say why the job is
- * where it is. Written by the holder of the Lease alone (k8s/deploy/lease.h); read by anybody.
+ * killed can be continued, on this machine or another, and `slipway status` can say why the job is
+ * where it is. Only the holder of the Lease writes it (k8s/deploy/lease.h); anybody may read it.
  *
  * ConfigMap FLEET-deploy-state in the fleet's namespace, with the owner's label; key "state.json":
  *

@@ -199,7 +199,7 @@ static void read_nodes(const struct status_input *in, struct arena *a, struct st
 
 /* ---- storage ---- */
 
-/* "1200Gi", "2Ti"; 0 when it is no such size. */
+/* "1200Gi", "2Ti"; 0 when it is not such a size. */
 static int64_t gib_of(const char *text)
 {
 	size_t digits = text != NULL ? strspn(text, "0123456789") : 0;

@@ -1,7 +1,7 @@
 /*
  * What a fleet in a cluster does now: stages, the target in use and why, its job and pods, nodes,
- * the last step, and what it costs. Reading is apart from asking: status_read is pure, over objects
- * as kubectl gave them, and nothing in them is trusted; status_collect (collect.h) asks.
+ * the last step, and what it costs. Interpreting is separate from asking: status_read is pure, over
+ * objects as kubectl gave them, and nothing in them is trusted; snapshot_take (collect.h) asks.
  */
 #ifndef SLIPWAY_K8S_DEPLOY_STATUS_H
 #define SLIPWAY_K8S_DEPLOY_STATUS_H
@@ -44,15 +44,15 @@ struct status_pod {
 
 /* A node, or a claim whose node is not there yet. */
 struct status_node {
-	const char *name, *type, *zone, *capacity; /* NULL = not told */
-	int64_t age_s;                             /* -1 = not told */
+	const char *name, *type, *zone, *capacity; /* NULL = unknown */
+	int64_t age_s;                             /* -1 = unknown */
 	bool ready, claim;
 	const char *why;
 	int64_t micros; /* per hour; -1 = unknown */
 };
 
 struct status_attempt {
-	const char *target, *started, *ended, *outcome, *cause; /* NULL = not told */
+	const char *target, *started, *ended, *outcome, *cause; /* NULL = unknown */
 };
 
 struct status {
@@ -62,7 +62,7 @@ struct status {
 	struct status_stage *stages;
 	size_t n_stages;
 	const char *target; /* whose job is there, NULL = none */
-	const char *reason; /* why this target, NULL = not told */
+	const char *reason; /* why this target, NULL = unknown */
 	const char *since;
 	struct status_attempt *attempts;
 	size_t n_attempts;
@@ -79,7 +79,7 @@ struct status {
 	int64_t storage_gib;     /* 0 = no file system of the fleet is there */
 	int64_t storage_micros;  /* per hour; -1 = unknown */
 	int64_t micros;          /* the sum of what is known */
-	size_t unknown;          /* things that cost, and nobody said what */
+	size_t unknown;          /* things whose price is unknown */
 };
 
 /* The target whose job is in the cluster: the recorded one first, then by weight; or NULL. */

@@ -16,7 +16,7 @@ void status_read_history(const struct status_input *in, struct arena *a, struct 
 /* A copy without control bytes, cut at a sensible length; NULL stays NULL. */
 const char *status_clean(struct arena *a, const char *text);
 
-/* Seconds since creation, -1 when not told. */
+/* Seconds since creation, -1 when unknown. */
 int64_t status_age(const cJSON *object, int64_t now_ms);
 
 #endif

@@ -64,7 +64,7 @@ static int await_nodes(struct kubectl *k, const cJSON *owned, const struct undep
 	return await_none(k, args, "nodes", opts, err);
 }
 
-/* A claim's volume, as it was before the claim went: gone with it, or told as staying. */
+/* A claim's volume, as it was before the claim went: gone with it, or reported as staying. */
 static int await_volume(struct kubectl *k, const cJSON *volume, const struct undeploy_opts *opts,
                         struct strbuf *left, struct err *err)
 {

@@ -1,6 +1,7 @@
 /*
  * Taking a fleet out of a cluster in the reverse order: the job, the claim and its file system, the
- * pools and their nodes, the plugins, then names. Only what carries the owner's label is touched.
+ * pools and their nodes, the plugins, the roles, then the namespace. Only what carries the owner's
+ * label is touched.
  */
 #ifndef SLIPWAY_K8S_DEPLOY_UNDEPLOY_H
 #define SLIPWAY_K8S_DEPLOY_UNDEPLOY_H

@@ -4,7 +4,7 @@
 #include "base/attr.h"
 #include "k8s/deploy/capacity.h"
 
-/* Rights to look at nodes and events may be missing: then time alone tells. */
+/* Rights to look at nodes and events may be missing: then only time decides. */
 static int list_if_allowed(struct kubectl *k, const char *const *args, cJSON **ret, struct err *err)
 {
 	if (kubectl_list(k, args, NULL, ret, err) == 0)

@@ -12,11 +12,7 @@ extern const struct k8s_renderer devices_renderer;
 #define DEVICES_NAMESPACE "kube-system"
 #define KUBELET_PLUGINS   "/var/lib/kubelet/device-plugins"
 
-/* What pods set as schedulerName when they take part of a node's Neuron devices. */
-#define NEURON_SCHEDULER "slipway-neuron"
-
-/* DRA's DeviceClass of whole NVIDIA devices, and the template that a target's pods claim by. */
-#define NVIDIA_DEVICE_CLASS "gpu.nvidia.com"
+/* The template that a target's pods claim devices by (DRA). */
 const char *dra_template_name(const struct fleet_target *target, struct arena *a);
 
 void render_nvidia_plugin(const struct fleet *fleet, struct k8s_output *out);

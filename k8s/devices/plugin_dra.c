@@ -23,9 +23,15 @@ static const struct rbac_rule rules[] = {
 	{"", "pods", "get,list,watch"},
 };
 
+/* Of whole devices. */
+static const char *device_class(void)
+{
+	return accelerators[ACCELERATOR_NVIDIA].device_class;
+}
+
 static bool wanted(const struct fleet_target *target)
 {
-	return target->accelerator == ACCELERATOR_NVIDIA;
+	return target->accelerator->kind == ACCELERATOR_NVIDIA;
 }
 
 static void add_mount(cJSON *mounts, const char *volume, const char *path, const char *propagation)
@@ -95,13 +101,13 @@ static void render_driver(const struct fleet *fleet, struct k8s_output *out)
 	add_environment(&w);
 	k8s_privileged(w.container);
 	/* It stands where the device plugin would: the sums reckon with one of the two. */
-	k8s_overhead_resources(w.container, "nvidia-device-plugin");
+	k8s_daemon_resources(w.container, &accelerators[ACCELERATOR_NVIDIA].plugin);
 	add_volumes(&w);
 }
 
 static void render_class(struct k8s_output *out)
 {
-	cJSON *class = k8s_add(out, "resource.k8s.io/v1", "DeviceClass", NULL, NVIDIA_DEVICE_CLASS);
+	cJSON *class = k8s_add(out, "resource.k8s.io/v1", "DeviceClass", NULL, device_class());
 	cJSON *selectors = json_add_array(json_add_object(class, "spec"), "selectors");
 
 	json_add_string(json_add_object(k8s_push_object(selectors), "cel"), "expression",
@@ -118,7 +124,7 @@ const char *dra_template_name(const struct fleet_target *target, struct arena *a
  * tenth is allowed for. */
 static void add_request(cJSON *request, int64_t count, int64_t memory_mib)
 {
-	json_add_string(request, "deviceClassName", NVIDIA_DEVICE_CLASS);
+	json_add_string(request, "deviceClassName", device_class());
 	json_add_string(request, "allocationMode", "ExactCount");
 	json_add_int(request, "count", count);
 	cJSON *selectors = json_add_array(request, "selectors");

@@ -6,8 +6,6 @@
 #include "k8s/fleet/pins.h"
 #include "k8s/object/workload.h"
 
-static const char name[] = "neuron-device-plugin";
-
 static const struct rbac_rule rules[] = {
 	{"", "nodes", "get,list,watch"},
 	{"", "nodes/status", "patch,update"},
@@ -17,11 +15,13 @@ static const struct rbac_rule rules[] = {
 
 static bool wanted(const struct fleet_target *target)
 {
-	return target->accelerator == ACCELERATOR_NEURON;
+	return target->accelerator->kind == ACCELERATOR_NEURON;
 }
 
 void render_neuron_plugin(const struct fleet *fleet, struct k8s_output *out)
 {
+	const struct node_daemon *plugin = &accelerators[ACCELERATOR_NEURON].plugin;
+	const char *name = plugin->name;
 	struct workload_opts opts = {.namespace = DEVICES_NAMESPACE,
 	                             .name = name,
 	                             .account = name,
@@ -40,7 +40,7 @@ void render_neuron_plugin(const struct fleet *fleet, struct k8s_output *out)
 	workload_env(&w, "KUBECONFIG", "/etc/kubernetes/kubelet.conf");
 	workload_env_field(&w, "NODE_NAME", "spec.nodeName");
 	k8s_drop_all(w.container);
-	k8s_overhead_resources(w.container, name);
+	k8s_daemon_resources(w.container, plugin);
 	workload_host_path(&w, "device-plugins", KUBELET_PLUGINS, NULL);
 	workload_host_path(&w, "infa-map", "/run", NULL);
 }

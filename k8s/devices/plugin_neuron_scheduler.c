@@ -10,7 +10,6 @@
 #include "k8s/object/workload.h"
 
 static const char extension[] = "neuron-scheduler";
-static const char scheduler[] = NEURON_SCHEDULER;
 enum { EXTENSION_PORT = 12345 };
 
 static const struct rbac_rule extension_rules[] = {
@@ -67,7 +66,7 @@ static void add_extender(cJSON *config)
 	}
 }
 
-static void render_configuration(struct k8s_output *out)
+static void render_configuration(const char *scheduler, struct k8s_output *out)
 {
 	AUTO(json) cJSON *config = cJSON_CreateObject();
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(1 << 16);
@@ -82,25 +81,27 @@ static void render_configuration(struct k8s_output *out)
 	k8s_config_map(out, DEVICES_NAMESPACE, scheduler, "config.yaml", strbuf_str(&text));
 }
 
-static void render_rights(struct k8s_output *out)
+static void render_rights(const char *scheduler, struct k8s_output *out)
 {
+	struct arena *a = &out->arena;
 	/* The third is a role that every cluster has in kube-system. */
 	struct role_binding reader = {.namespace = DEVICES_NAMESPACE,
-	                              .name = NEURON_SCHEDULER "-authentication",
+	                              .name = arena_printf(a, "%s-authentication", scheduler),
 	                              .role = "extension-apiserver-authentication-reader",
 	                              .account_namespace = DEVICES_NAMESPACE,
 	                              .account = scheduler};
 
 	k8s_service_account(out, DEVICES_NAMESPACE, scheduler);
-	k8s_bind(out, NEURON_SCHEDULER "-pods", "system:kube-scheduler", DEVICES_NAMESPACE,
-	         scheduler);
-	k8s_bind(out, NEURON_SCHEDULER "-volumes", "system:volume-scheduler", DEVICES_NAMESPACE,
-	         scheduler);
+	k8s_bind(out, arena_printf(a, "%s-pods", scheduler), "system:kube-scheduler",
+	         DEVICES_NAMESPACE, scheduler);
+	k8s_bind(out, arena_printf(a, "%s-volumes", scheduler), "system:volume-scheduler",
+	         DEVICES_NAMESPACE, scheduler);
 	k8s_bind_role(out, &reader);
 }
 
 void render_neuron_scheduler(const struct fleet *fleet, struct k8s_output *out)
 {
+	const char *scheduler = accelerators[ACCELERATOR_NEURON].part_scheduler;
 	/* A scheduler must not be newer than its API server: the first patch of the same minor. */
 	const char *image = arena_printf(&out->arena, "%s:v%s.0",
 	                                 pins[PIN_KUBE_SCHEDULER].repository, fleet->version);
@@ -112,13 +113,15 @@ void render_neuron_scheduler(const struct fleet *fleet, struct k8s_output *out)
 	                             .replicas = 1};
 	struct workload w;
 
-	k8s_file(
-		out, "neuron-scheduler.yaml",
-		"A second scheduler that knows which Neuron devices are neighbours, for pods that\n"
-		"take part of a node. Pods name it in schedulerName: " NEURON_SCHEDULER ".");
+	k8s_file(out, "neuron-scheduler.yaml",
+	         arena_printf(
+			 &out->arena,
+			 "A second scheduler that knows which Neuron devices are neighbours, "
+			 "for pods that\ntake part of a node. Pods name it in schedulerName: %s.",
+			 scheduler));
 	render_extension(out);
-	render_rights(out);
-	render_configuration(out);
+	render_rights(scheduler, out);
+	render_configuration(scheduler, out);
 	k8s_deployment(out, &opts, &w);
 	cJSON *command = json_add_array(w.container, "command");
 

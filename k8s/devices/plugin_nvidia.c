@@ -7,17 +7,16 @@
 #include "k8s/object/workload.h"
 
 /* The image has amd64 and arm64. Newest release read in its repository on 2026-11-21. */
-static const char name[] = "nvidia-device-plugin";
-
 static bool wanted(const struct fleet_target *target)
 {
-	return target->accelerator == ACCELERATOR_NVIDIA && !target->brings_plugin;
+	return target->accelerator->kind == ACCELERATOR_NVIDIA && !target->brings_plugin;
 }
 
 void render_nvidia_plugin(const struct fleet *fleet, struct k8s_output *out)
 {
+	const struct node_daemon *plugin = &accelerators[ACCELERATOR_NVIDIA].plugin;
 	struct workload_opts opts = {.namespace = DEVICES_NAMESPACE,
-	                             .name = name,
+	                             .name = plugin->name,
 	                             .image = pins[PIN_NVIDIA_PLUGIN].image,
 	                             .priority = PRIORITY_NODE};
 	struct workload w;
@@ -29,6 +28,6 @@ void render_nvidia_plugin(const struct fleet *fleet, struct k8s_output *out)
 	workload_on_pools(&w, fleet, wanted);
 	workload_env(&w, "FAIL_ON_INIT_ERROR", "false");
 	k8s_drop_all(w.container);
-	k8s_overhead_resources(w.container, name);
+	k8s_daemon_resources(w.container, plugin);
 	workload_host_path(&w, "device-plugins", KUBELET_PLUGINS, "Directory");
 }

@@ -7,9 +7,6 @@
 #include "k8s/fleet/fields.h"
 #include "k8s/fleet/grammar.h"
 
-const char *const fleet_target_names[FLEET_TARGETS] = {"trn1", "trn2", "p4d", "p5",
-                                                       "g5",   "g6",   "g5g"};
-
 /* In the order of the CAPACITY_* bits. */
 static const struct choices capacities = CHOICE_TEXTS("spot", "on-demand", "reserved");
 
@@ -229,22 +226,18 @@ static void check_fleet(struct fields_context *c, const struct yaml_node *node, 
 		          "name at least one of trn1, p4d, g5 and g5g");
 }
 
-#define TARGET(i, key_, doc_)                                                                      \
-	FIELD_OBJECT(struct fleet_section, target[i], struct target_section, &target_fields, key_, \
-	             doc_, .set_offset = offsetof(struct fleet_section, has[i]))
+#define TARGET(id, name_, doc_)                                                                    \
+	FIELD_OBJECT(struct fleet_section, target[FLEET_TARGET_##id], struct target_section,       \
+	             &target_fields, name_, doc_,                                                  \
+	             .set_offset = offsetof(struct fleet_section, has[FLEET_TARGET_##id])),
 
-/* In the order of fleet_target_names. */
+/* clang-format off */
 static const struct field fleet_rows[] = {
-	TARGET(0, "trn1", "AWS Trainium: trn1 and trn1n."),
-	TARGET(1, "trn2", "AWS Trainium2 (outlook)."),
-	TARGET(2, "p4d", "NVIDIA A100: p4d and p4de."),
-	TARGET(3, "p5", "NVIDIA H100 and H200: p5, p5e and p5en (outlook)."),
-	TARGET(4, "g5", "NVIDIA A10G: g5."),
-	TARGET(5, "g6", "NVIDIA L4 and L40S: g6 and g6e (outlook)."),
-	TARGET(6, "g5g", "NVIDIA T4G beside an arm64 processor: g5g."),
+	FLEET_TARGET_LIST(TARGET)
 	FIELD_OBJECT(struct fleet_section, failover, struct failover_section, &failover_fields,
                      "failover", "When `slipway deploy` gives a target up for the next one."),
 };
+/* clang-format on */
 
 const struct field_table fleet_fields = FIELD_TABLE(
 	struct fleet_section, "fleet", fleet_rows,

@@ -2,7 +2,7 @@
 
 bool fleet_target_uses_dra(const struct fleet *fleet, const struct fleet_target *target)
 {
-	return fleet->cluster->devices == DEVICES_DRA && target->accelerator == ACCELERATOR_NVIDIA;
+	return fleet->cluster->devices == DEVICES_DRA && target->accelerator->device_class != NULL;
 }
 
 bool fleet_has_cluster(const struct fleet *fleet)
@@ -28,4 +28,12 @@ bool fleet_has_job(const struct fleet *fleet)
 bool fleet_has_monitoring(const struct fleet *fleet)
 {
 	return fleet->monitoring->set && fleet->n_targets > 0;
+}
+
+bool fleet_has_accelerator(const struct fleet *fleet, enum accelerator_kind kind)
+{
+	for (size_t i = 0; i < fleet->n_targets; i++)
+		if (fleet->targets[i].accelerator->kind == kind)
+			return true;
+	return false;
 }

@@ -24,7 +24,7 @@ struct taint {
 struct fleet_target {
 	const struct target_section *section;
 	const char *name; /* "trn1" */
-	enum accelerator accelerator;
+	const struct accelerator *accelerator;
 	const char *arch;                        /* "amd64" */
 	const struct instance *const *instances; /* the pool's, at least one, as listed */
 	size_t n_instances;
@@ -36,7 +36,7 @@ struct fleet_target {
 	const char *capacity[3]; /* Karpenter's values, n_capacity of them */
 	size_t n_capacity;
 	const char *ami_alias; /* "al2023@latest", or NULL: ami.id or ami.ssm */
-	bool brings_plugin;    /* the image (Bottlerocket) runs NVIDIA's plugin itself */
+	bool brings_plugin;    /* the image (Bottlerocket) runs the device plugin itself */
 
 	/* What one pod of the job asks for: requests equal limits. */
 	const char *resource; /* "aws.amazon.com/neuron", "nvidia.com/gpu" */
@@ -49,7 +49,7 @@ struct fleet_target {
 	int64_t shm_mib;               /* /dev/shm, part of memory_mib */
 	int64_t processes;             /* ranks per pod: GPUs or NeuronCores */
 	int64_t nodes;                 /* pods of the job */
-	bool gang_needs_scheduler;     /* Neuron: part of a node, more than one device */
+	bool gang_needs_scheduler;     /* for several but not all devices: part_scheduler */
 
 	/* Limits of the pool. */
 	int64_t limit_nodes, limit_devices, limit_cpu, limit_memory_gib;
@@ -90,13 +90,15 @@ struct fleet_storage {
 };
 
 struct pipeline;
+struct scheduler;
 
 struct fleet {
 	const char *name; /* the spec's */
 	const char *file; /* the spec's file, for comments; base name */
 	const struct cluster_section *cluster;
 	struct fleet_storage storage;
-	const struct job_section *job; /* job->set */
+	const struct job_section *job;     /* job->set */
+	const struct scheduler *scheduler; /* of the job: k8s/job/scheduler.h */
 	const struct monitoring_section *monitoring;
 	struct fleet_target *targets; /* by falling weight, then name */
 	size_t n_targets;
@@ -114,12 +116,12 @@ struct fleet {
 	const char *service_account;   /* of the job */
 
 	/* Own exporters: only where Container Insights does not bring its own. */
-	bool own_dcgm, own_neuron_monitor;
+	bool own_exporter[ACCELERATORS];
 
 	const struct pipeline *pipeline; /* pipeline/model.h; NULL = none */
 
 	/* What there is somewhere in the fleet. */
-	bool has_nvidia, has_neuron, has_efa, has_arm64, has_amd64;
+	bool has_efa, has_arm64, has_amd64;
 };
 
 /* What the fleet has: which concerns there is something to render for. */
@@ -128,6 +130,8 @@ bool fleet_has_targets(const struct fleet *fleet);
 bool fleet_has_storage(const struct fleet *fleet);
 bool fleet_has_job(const struct fleet *fleet);        /* and targets to run it on */
 bool fleet_has_monitoring(const struct fleet *fleet); /* and targets to watch */
+
+bool fleet_has_accelerator(const struct fleet *fleet, enum accelerator_kind kind);
 
 /* Its pods claim devices by DRA instead of asking for the resource. */
 bool fleet_target_uses_dra(const struct fleet *fleet, const struct fleet_target *target);

@@ -14,16 +14,6 @@ static bool always(const struct fleet *fleet UNUSED, const struct fleet_target *
 	return true;
 }
 
-static bool on_nvidia(const struct fleet *fleet UNUSED, const struct fleet_target *target)
-{
-	return target->accelerator == ACCELERATOR_NVIDIA;
-}
-
-static bool on_neuron(const struct fleet *fleet UNUSED, const struct fleet_target *target)
-{
-	return target->accelerator == ACCELERATOR_NEURON;
-}
-
 static bool on_efa(const struct fleet *fleet UNUSED, const struct fleet_target *target)
 {
 	return target->shape->efa > 0;
@@ -34,28 +24,19 @@ static bool with_insights(const struct fleet *fleet, const struct fleet_target *
 	return fleet->monitoring->container_insights;
 }
 
-static bool with_dcgm(const struct fleet *fleet, const struct fleet_target *target)
+/* Container Insights brings exporters of its own. */
+static bool with_exporter(const struct fleet *fleet, const struct fleet_target *target)
 {
-	return on_nvidia(fleet, target) && (fleet->own_dcgm || with_insights(fleet, target));
-}
-
-static bool with_neuron_monitor(const struct fleet *fleet, const struct fleet_target *target)
-{
-	return on_neuron(fleet, target) &&
-	       (fleet->own_neuron_monitor || with_insights(fleet, target));
+	return fleet->own_exporter[target->accelerator->kind] || with_insights(fleet, target);
 }
 
 const struct overhead overheads[] = {
 	{"aws-node", 50, 128, always},
 	{"kube-proxy", 100, 64, always},
 	{"eks-pod-identity-agent", 10, 32, always},
-	{"nvidia-device-plugin", 50, 100, on_nvidia},
-	{"neuron-device-plugin", 50, 100, on_neuron},
 	{"aws-efa-k8s-device-plugin", 10, 20, on_efa},
 	{"cloudwatch-agent", 250, 256, with_insights},
 	{"fluent-bit", 50, 64, with_insights},
-	{"dcgm-exporter", 250, 256, with_dcgm},
-	{"neuron-monitor", 250, 256, with_neuron_monitor},
 };
 const size_t n_overheads = ARRAY_LEN(overheads);
 
@@ -71,8 +52,14 @@ void overhead_sum(const struct fleet *fleet, const struct fleet_target *target,
                   int64_t *ret_cpu_milli, int64_t *ret_memory_mib)
 {
 	const struct reserve_section *reserve = &fleet->cluster->reserve;
-	int64_t cpu = reserve->cpu_milli, memory = reserve->memory_mib;
+	const struct accelerator *accelerator = target->accelerator;
+	int64_t cpu = reserve->cpu_milli + accelerator->plugin.cpu_milli;
+	int64_t memory = reserve->memory_mib + accelerator->plugin.memory_mib;
 
+	if (with_exporter(fleet, target)) {
+		cpu += accelerator->exporter.cpu_milli;
+		memory += accelerator->exporter.memory_mib;
+	}
 	for (size_t i = 0; i < n_overheads; i++)
 		if (overheads[i].wanted(fleet, target)) {
 			cpu += overheads[i].cpu_milli;

@@ -7,10 +7,11 @@
 
 #include "k8s/fleet/model.h"
 
-/* The nodes' DaemonSets and what each asks for: what pods do not get. `wanted` says for which
- * target it runs; the renderers take their requests from here, so that the sums are true. */
+/* The nodes' DaemonSets but an accelerator's, which stand in its row, and what each asks
+ * for: what pods do not get. `wanted` says for which target it runs; the renderers take their
+ * requests from here, so that the sums are true. */
 struct overhead {
-	const char *name; /* "aws-node", "nvidia-device-plugin", ... */
+	const char *name; /* "aws-node", "fluent-bit", ... */
 	int64_t cpu_milli, memory_mib;
 	/* NULL: a storage driver's own (k8s/fleet/storage_driver.h), wanted with it. */
 	bool (*wanted)(const struct fleet *fleet, const struct fleet_target *target);
@@ -19,7 +20,7 @@ extern const struct overhead overheads[];
 extern const size_t n_overheads;
 const struct overhead *overhead_find(const char *name); /* BUG() when unknown */
 
-/* What DaemonSets take of a node of the target. */
+/* What DaemonSets take of a node of the target, its accelerator's among them. */
 void overhead_sum(const struct fleet *fleet, const struct fleet_target *target,
                   int64_t *ret_cpu_milli, int64_t *ret_memory_mib);
 

@@ -14,6 +14,7 @@
 #include "base/srcpos.h"
 #include "base/strlist.h"
 #include "base/strmap.h"
+#include "karpenter/catalogue/catalogue.h"
 
 /* A list of texts each of which a check may complain about. */
 struct placed_list {
@@ -132,7 +133,7 @@ struct target_section {
 	struct strlist args; /* added after job.args on this target */
 };
 
-enum { EFA_AUTO = -1, EFA_ALL = -2, FLEET_TARGETS = 7 };
+enum { EFA_AUTO = -1, EFA_ALL = -2 };
 
 /* When deploy gives a target up for the next one. */
 struct failover_section {
@@ -149,12 +150,9 @@ struct fleet_section {
 	struct srcpos at;
 	bool set;
 	struct failover_section failover;
-	bool has[FLEET_TARGETS]; /* in the order of fleet_target_names */
+	bool has[FLEET_TARGETS]; /* by enum fleet_target_id */
 	struct target_section target[FLEET_TARGETS];
 };
-
-/* "trn1", "trn2", "p4d", "p5", "g5", "g6", "g5g" */
-extern const char *const fleet_target_names[FLEET_TARGETS];
 
 /* Where a CSI driver comes from: rendered here, the managed add-on, or it is there already. */
 enum driver_source { DRIVER_MANIFESTS, DRIVER_ADDON, DRIVER_NONE, DRIVER_SOURCES };
@@ -223,8 +221,6 @@ struct storage_section {
 	struct fsx_section fsx;
 };
 
-enum job_scheduler { SCHEDULER_VOLCANO, SCHEDULER_JOB, SCHEDULER_JOBSET, SCHEDULER_MPI };
-
 struct nettest_section {
 	bool set;
 	struct srcpos at;
@@ -238,7 +234,7 @@ struct job_section {
 	bool set;
 	int64_t nodes; /* pods, default 1 */
 	struct srcpos nodes_at;
-	enum job_scheduler scheduler;
+	unsigned scheduler; /* row of schedulers[]: k8s/job/scheduler.h */
 	struct srcpos scheduler_at;
 	const char *queue; /* Volcano queue, default "default" ... */
 	struct srcpos queue_at;
@@ -284,8 +280,8 @@ struct monitoring_section {
 	bool container_insights;
 	struct srcpos container_insights_at;
 	enum insights_mode insights;
-	bool gpu, neuron; /* own DCGM exporter, own Neuron monitor */
-	struct srcpos gpu_at, neuron_at;
+	bool exporter[ACCELERATORS]; /* of the devices' metrics */
+	struct srcpos exporter_at[ACCELERATORS];
 	bool trainer; /* a Service with scrape annotations for the trainer's metrics */
 	struct alarms_section alarms;
 };

@@ -1,5 +1,5 @@
 /*
- * The parts of 60-jobs: the pod that every kind of job shares, and one renderer per kind.
+ * The parts of 60-jobs: the pod that every kind of job shares (k8s/job/scheduler.h has the kinds).
  *
  * What the trainer is told, whatever the kind:
  *   MASTER_ADDR, MASTER_PORT  where rank 0 listens
@@ -19,7 +19,7 @@ extern const struct k8s_renderer jobs_renderer;
 /* The section `job` of slipway.yaml. */
 extern const struct field_table job_fields;
 
-enum { MASTER_PORT = 29500, NEURON_ROOT_PORT = 63423 };
+enum { MASTER_PORT = 29500 };
 
 /* Exit status of a wrong command line or configuration: trying again would not help. */
 enum { TRAINER_EXIT_USAGE = 2 };
@@ -67,23 +67,14 @@ void job_resources(const struct fleet *fleet, const struct fleet_target *target,
 /* The resource claim that job_resources names, where devices come by claims. */
 void job_claim(const struct fleet_target *target, struct k8s_output *out, cJSON *pod_spec);
 
-/* What libfabric and the collectives need over EFA, and Neuron's runtime. */
+/* What libfabric and the collectives need over EFA, and the accelerator's runtime. */
 void job_network_env(const struct fleet_target *target, const char *master, cJSON *env);
 
 /* A remark at `key`: which line of the spec set the number of nodes, the job's or the target's. */
 void job_note_nodes(const struct fleet *fleet, const struct fleet_target *target,
                     struct k8s_output *out, const cJSON *object, const char *key);
 
-/* ---- kinds ---- */
-
-void render_volcano_job(const struct fleet *fleet, const struct fleet_target *target,
-                        struct k8s_output *out);
-void render_indexed_job(const struct fleet *fleet, const struct fleet_target *target,
-                        struct k8s_output *out);
-void render_jobset(const struct fleet *fleet, const struct fleet_target *target,
-                   struct k8s_output *out);
-void render_mpi_job(const struct fleet *fleet, const struct fleet_target *target,
-                    struct k8s_output *out);
+/* ---- what kinds of job share ---- */
 
 /* The spec of an indexed batch/v1 Job of the target's pods: plain, or inside a JobSet. */
 struct indexed_opts {

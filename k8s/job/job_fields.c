@@ -4,9 +4,7 @@
 #include "k8s/fleet/fields.h"
 #include "k8s/fleet/grammar.h"
 #include "k8s/job/job.h"
-
-static const char *const scheduler_names[] = {"volcano", "job", "jobset", "mpi"};
-static const struct choices scheduler_choices = CHOICES(scheduler_names);
+#include "k8s/job/scheduler.h"
 
 static const struct field nettest_rows[] = {
 	FIELD_INT(struct nettest_section, nodes, "nodes", "Nodes of the test.", .min = 2,

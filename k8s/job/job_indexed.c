@@ -4,6 +4,7 @@
  */
 #include "base/attr.h"
 #include "k8s/job/job.h"
+#include "k8s/job/scheduler.h"
 
 static void add_failure_policy(cJSON *spec)
 {

@@ -3,6 +3,7 @@
  * counts restarts of the whole.
  */
 #include "k8s/job/job.h"
+#include "k8s/job/scheduler.h"
 
 #define REPLICATED "workers"
 

@@ -6,6 +6,7 @@
 
 #include "base/attr.h"
 #include "k8s/job/job.h"
+#include "k8s/job/scheduler.h"
 #include "k8s/object/workload.h"
 
 #define SSH_HOME "/home/mpiuser"

@@ -130,42 +130,38 @@ static bool over_rdma(const struct fleet_target *target)
 	return target->efa > 0 && target->shape->rdma;
 }
 
-static bool on_nvidia(const struct fleet_target *target)
-{
-	return target->accelerator == ACCELERATOR_NVIDIA && target->nodes > 1;
-}
-
-static bool on_neuron(const struct fleet_target *target)
-{
-	return target->accelerator == ACCELERATOR_NEURON;
-}
-
-static bool on_neuron_nodes(const struct fleet_target *target)
-{
-	return on_neuron(target) && target->nodes > 1;
-}
-
 static const struct network_env network_env[] = {
 	{"FI_PROVIDER", "efa", over_efa},
 	{"FI_EFA_FORK_SAFE", "1", over_efa},
 	{"FI_EFA_USE_DEVICE_RDMA", "1", over_rdma},
 	{"FI_EFA_USE_HUGE_PAGE", "0", without_huge_pages},
-	{"NCCL_SOCKET_IFNAME", "^docker,lo,veth", on_nvidia},
-	{"CCOM_SOCKET_IFNAME", "eth0", on_neuron_nodes},
-	{"NEURON_RT_RESET_CORES", "1", on_neuron},
 };
+
+static void add_accelerator_env(const struct fleet_target *target, cJSON *env)
+{
+	const struct accelerator *accelerator = target->accelerator;
+
+	for (size_t i = 0; i < ARRAY_LEN(accelerator->env); i++) {
+		const struct accelerator_env *row = &accelerator->env[i];
+
+		if (row->name != NULL && (target->nodes > 1 || !row->several_nodes))
+			k8s_env(env, row->name, row->value);
+	}
+}
 
 void job_network_env(const struct fleet_target *target, const char *master, cJSON *env)
 {
+	const struct accelerator *accelerator = target->accelerator;
+	AUTO(strbuf) struct strbuf root = STRBUF_INIT(512);
+
 	for (size_t i = 0; i < ARRAY_LEN(network_env); i++)
 		if (network_env[i].wanted(target))
 			k8s_env(env, network_env[i].name, network_env[i].value);
-	if (master == NULL || !on_neuron_nodes(target))
+	add_accelerator_env(target, env);
+	if (master == NULL || accelerator->root_env == NULL || target->nodes < 2)
 		return;
-	AUTO(strbuf) struct strbuf root = STRBUF_INIT(512);
-
-	strbuf_addf(&root, "%s:%d", master, NEURON_ROOT_PORT);
-	k8s_env(env, "NEURON_RT_ROOT_COMM_ID", strbuf_str(&root));
+	strbuf_addf(&root, "%s:%d", master, accelerator->root_port);
+	k8s_env(env, accelerator->root_env, strbuf_str(&root));
 }
 
 static void env_number(cJSON *env, const char *name, int64_t value)
@@ -258,7 +254,7 @@ static void place_pod(const struct fleet *fleet, const struct fleet_target *targ
 	k8s_tolerate_target(json_add_array(pod, "tolerations"), target);
 	spread(out, target, pod);
 	if (target->gang_needs_scheduler)
-		json_add_string(pod, "schedulerName", NEURON_SCHEDULER);
+		json_add_string(pod, "schedulerName", target->accelerator->part_scheduler);
 	if (fleet_target_uses_dra(fleet, target))
 		job_claim(target, out, pod);
 }

@@ -4,6 +4,7 @@
  */
 #include "base/attr.h"
 #include "k8s/job/job.h"
+#include "k8s/job/scheduler.h"
 
 #define TASK "worker"
 

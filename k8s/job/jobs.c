@@ -4,14 +4,7 @@
  */
 #include "base/attr.h"
 #include "k8s/job/job.h"
-
-static void (*const kinds[])(const struct fleet *fleet, const struct fleet_target *target,
-                             struct k8s_output *out) = {
-	[SCHEDULER_VOLCANO] = render_volcano_job,
-	[SCHEDULER_JOB] = render_indexed_job,
-	[SCHEDULER_JOBSET] = render_jobset,
-	[SCHEDULER_MPI] = render_mpi_job,
-};
+#include "k8s/job/scheduler.h"
 
 static const char *about(const struct fleet *fleet, const struct fleet_target *target, size_t place,
                          struct arena *a)
@@ -20,11 +13,8 @@ static const char *about(const struct fleet *fleet, const struct fleet_target *t
 	                                target->name, (long long)target->nodes, target->shape->type,
 	                                (long long)target->devices, target->resource);
 
-	if (fleet->job->scheduler == SCHEDULER_MPI)
-		what = arena_printf(a,
-		                    "%s\nThe image must bring Open MPI, sshd and a user mpiuser "
-		                    "whose number is job.user.",
-		                    what);
+	if (fleet->scheduler->image_note != NULL)
+		what = arena_printf(a, "%s\n%s", what, fleet->scheduler->image_note);
 	if (fleet->n_targets == 1)
 		return what;
 	return arena_printf(a,
@@ -41,7 +31,7 @@ static void render_jobs(const struct fleet *fleet, struct k8s_output *out)
 		k8s_file(out, arena_printf(&out->arena, "%s.yaml", target->name),
 		         about(fleet, target, i, &out->arena));
 		k8s_choice(out, target->name);
-		kinds[fleet->job->scheduler](fleet, target, out);
+		fleet->scheduler->render(fleet, target, out);
 	}
 }
 

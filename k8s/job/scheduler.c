@@ -1,71 +1,84 @@
-/*
- * 50-scheduler: what the chosen scheduler needs beside its own installation.
- *
- * Volcano's stock configuration holds a job back ("enqueue") until the cluster has the resources
- * that it asks for. With pools that start at zero nodes that moment never comes: no pod is made, so
- * Karpenter sees nothing to make a node for. Without that action the pods are made at once, wait
- * unscheduled, and nodes come. The plugins `overcommit` and `proportion` are left out for the same
- * reason: both reckon with the devices that are there now.
- */
+#include "k8s/job/scheduler.h"
+
 #include "base/attr.h"
 #include "k8s/job/job.h"
-#include "k8s/object/emit.h"
-#include "k8s/object/workload.h"
 
-#define VOLCANO_NAMESPACE "volcano-system"
-#define VOLCANO_CONFIG    "volcano-scheduler-configmap"
+/* ---- what must be installed ---- */
 
-static void add_tier(cJSON *tiers, const char *const *plugins, size_t n)
+static const struct operator_row volcano = {
+	"Volcano",
+	" batch.volcano.sh scheduling.volcano.sh ",
+	"`helm upgrade --install volcano volcano --repo https://volcano-sh.github.io/helm-charts "
+	"--namespace volcano-system --create-namespace`, or choose another job.scheduler.",
+};
+
+static const struct operator_row jobset = {
+	"JobSet",
+	" jobset.x-k8s.io ",
+	"`helm upgrade --install jobset oci://registry.k8s.io/jobset/charts/jobset --namespace "
+	"jobset-system --create-namespace`, or choose another job.scheduler.",
+};
+
+static const struct operator_row mpi = {
+	"The MPI operator",
+	" kubeflow.org ",
+	"`kubectl apply --server-side -f https://raw.githubusercontent.com/kubeflow/mpi-operator/"
+	"master/deploy/v2beta1/mpi-operator.yaml`, or choose another job.scheduler.",
+};
+
+/* ---- the rows ---- */
+
+#define INDEXED_KEY "batch.kubernetes.io/job-completion-index"
+#define RANDOM_END  "-xxxxx"
+
+/* Kind, group and resource of an object that goes with the job. */
+#define OBJECT(kind_, group_, resource_)                                                           \
+	{                                                                                          \
+		kind_, group_, resource_ "." group_, LEAVE_JOB                                     \
+	}
+/* What every row says; what only some can do follows by name. */
+#define SCHEDULER(kind_, name_, title_, caption_, object_, pod_suffix_, index_key_, render_, ...)  \
+	{                                                                                          \
+		.kind = SCHEDULER_##kind_, .name = "" name_, .title = "" title_,                   \
+		.caption = "" caption_, .object = object_, .pod_suffix = "" pod_suffix_,           \
+		.index_key = "" index_key_, .render = (render_), __VA_ARGS__                       \
+	}
+
+#define VOLCANO_JOB OBJECT("Job", "batch.volcano.sh", "jobs")
+#define PLAIN_JOB   OBJECT("Job", "batch", "jobs")
+#define JOBSET      OBJECT("JobSet", "jobset.x-k8s.io", "jobsets")
+#define MPI_JOB     OBJECT("MPIJob", "kubeflow.org", "mpijobs")
+
+/* In the enum's order, without designators: a row that is left out anywhere is missed below. */
+const struct scheduler schedulers[] = {
+	SCHEDULER(VOLCANO, "volcano", "Volcano job, started as a whole",
+                  "Volcano Job, all pods or none", VOLCANO_JOB, "-worker-", "volcano.sh/task-index",
+                  render_volcano_job, .brought_by = &volcano, .render_setup = render_volcano_setup,
+                  .queues = true, .places_pods = true),
+	SCHEDULER(JOB, "job", "indexed Job", "indexed Job", PLAIN_JOB, "-" RANDOM_END, INDEXED_KEY,
+                  render_indexed_job, .brought_by = NULL),
+	SCHEDULER(JOBSET, "jobset", "JobSet", "JobSet", JOBSET, "-workers-0-" RANDOM_END,
+                  INDEXED_KEY, render_jobset, .brought_by = &jobset),
+	SCHEDULER(MPI, "mpi", "MPIJob", "MPIJob", MPI_JOB, "-launcher" RANDOM_END,
+                  "training.kubeflow.org/replica-index", render_mpi_job, .brought_by = &mpi,
+                  .needs_command = true,
+                  .image_note = "The image must bring Open MPI, sshd and a user mpiuser whose "
+                                "number is job.user."),
+};
+_Static_assert(ARRAY_LEN(schedulers) == SCHEDULERS, "schedulers: one row per enum scheduler_kind");
+
+const struct choices scheduler_choices = CHOICES_OF(schedulers, name);
+
+/* ---- what one needs beside its own installation ---- */
+
+static bool with_setup(const struct fleet *fleet)
 {
-	cJSON *array = json_add_array(k8s_push_object(tiers), "plugins");
-
-	for (size_t i = 0; i < n; i++)
-		json_add_string(k8s_push_object(array), "name", plugins[i]);
+	return fleet_has_job(fleet) && fleet->scheduler->render_setup != NULL;
 }
 
-static void render_configuration(struct k8s_output *out)
+static void render_setup(const struct fleet *fleet, struct k8s_output *out)
 {
-	static const char *const first[] = {"priority", "gang", "conformance"};
-	static const char *const second[] = {"drf", "predicates", "nodeorder", "binpack"};
-	AUTO(json) cJSON *config = cJSON_CreateObject();
-	AUTO(strbuf) struct strbuf text = STRBUF_INIT(1 << 16);
-
-	json_add_string(config, "actions", "allocate, backfill");
-	cJSON *tiers = json_add_array(config, "tiers");
-
-	add_tier(tiers, first, ARRAY_LEN(first));
-	add_tier(tiers, second, ARRAY_LEN(second));
-	k8s_yaml(config, NULL, 0, &text);
-	k8s_file(
-		out, "volcano.yaml",
-		"Volcano's scheduler without the action `enqueue`, which keeps a job without pods\n"
-		"until there are nodes, and so keeps Karpenter from making them. Apply it after\n"
-		"Volcano itself: the scheduler reads it again when it changes.");
-	k8s_config_map(out, VOLCANO_NAMESPACE, VOLCANO_CONFIG, "volcano-scheduler.conf",
-	               strbuf_str(&text));
-}
-
-static void render_queue(const struct fleet *fleet, struct k8s_output *out)
-{
-	k8s_file(out, "queue.yaml",
-	         "The job's queue. What it may use at most are the limits of the pools.");
-	cJSON *queue = k8s_add(out, "scheduling.volcano.sh/v1beta1", "Queue", NULL, fleet->queue);
-	cJSON *spec = json_add_object(queue, "spec");
-
-	json_add_int(spec, "weight", 1);
-	json_add_bool(spec, "reclaimable", true);
-}
-
-static void render_scheduler(const struct fleet *fleet, struct k8s_output *out)
-{
-	render_configuration(out);
-	if (fleet->job->create_queue)
-		render_queue(fleet, out);
-}
-
-static bool with_volcano(const struct fleet *fleet)
-{
-	return fleet_has_job(fleet) && fleet->job->scheduler == SCHEDULER_VOLCANO;
+	fleet->scheduler->render_setup(fleet, out);
 }
 
 const struct k8s_renderer scheduler_renderer = {
@@ -73,6 +86,6 @@ const struct k8s_renderer scheduler_renderer = {
 	.name = "scheduler",
 	.summary = "Volcano's configuration and the job's queue",
 	.deployed = true,
-	.wanted = with_volcano,
-	.render = render_scheduler,
+	.wanted = with_setup,
+	.render = render_setup,
 };

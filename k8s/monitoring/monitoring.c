@@ -17,45 +17,38 @@ static bool with_agent(const struct fleet *fleet)
 	return insights_as(fleet, INSIGHTS_MANIFESTS);
 }
 
-/* The plain agent brings no exporters. */
-static bool with_dcgm(const struct fleet *fleet)
-{
-	return fleet->has_nvidia &&
-	       (fleet->own_dcgm || (with_agent(fleet) && fleet->monitoring->gpu));
-}
-
-static bool with_neuron_monitor(const struct fleet *fleet)
-{
-	return fleet->has_neuron &&
-	       (fleet->own_neuron_monitor || (with_agent(fleet) && fleet->monitoring->neuron));
-}
-
 static bool with_trainer(const struct fleet *fleet)
 {
 	return fleet->monitoring->trainer && fleet->job->set && fleet->job->metrics_port > 0;
 }
 
-static bool with_alarms(const struct fleet *fleet)
-{
-	return fleet->monitoring->alarms.set;
-}
-
 static const struct {
-	bool (*wanted)(const struct fleet *fleet);
+	enum accelerator_kind kind;
 	void (*render)(const struct fleet *fleet, struct k8s_output *out);
-} parts[] = {
-	{with_agent, render_cloudwatch_agent},
-	{with_dcgm, render_dcgm_exporter},
-	{with_neuron_monitor, render_neuron_monitor},
-	{with_trainer, render_trainer_metrics},
-	{with_alarms, render_alarms},
+} exporters[] = {
+	{ACCELERATOR_NVIDIA, render_dcgm_exporter},
+	{ACCELERATOR_NEURON, render_neuron_monitor},
 };
+
+/* The plain agent brings no exporters. */
+static bool with_exporter(const struct fleet *fleet, enum accelerator_kind kind)
+{
+	return fleet_has_accelerator(fleet, kind) &&
+	       (fleet->own_exporter[kind] ||
+	        (with_agent(fleet) && fleet->monitoring->exporter[kind]));
+}
 
 static void render_monitoring(const struct fleet *fleet, struct k8s_output *out)
 {
-	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-		if (parts[i].wanted(fleet))
-			parts[i].render(fleet, out);
+	if (with_agent(fleet))
+		render_cloudwatch_agent(fleet, out);
+	for (size_t i = 0; i < ARRAY_LEN(exporters); i++)
+		if (with_exporter(fleet, exporters[i].kind))
+			exporters[i].render(fleet, out);
+	if (with_trainer(fleet))
+		render_trainer_metrics(fleet, out);
+	if (fleet->monitoring->alarms.set)
+		render_alarms(fleet, out);
 }
 
 const struct k8s_renderer monitoring_renderer = {

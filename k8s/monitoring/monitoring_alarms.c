@@ -7,14 +7,6 @@
 
 enum { PERIOD_SECONDS = 300 };
 
-static const struct {
-	enum accelerator accelerator;
-	const char *resource, *metric;
-} metrics[] = {
-	{ACCELERATOR_NVIDIA, "IdleNvidia", "pod_gpu_utilization"},
-	{ACCELERATOR_NEURON, "IdleNeuron", "pod_neuroncore_utilization"},
-};
-
 static void add_dimension(cJSON *dimensions, const char *name, const char *value)
 {
 	cJSON *dimension = k8s_push_object(dimensions);
@@ -23,20 +15,21 @@ static void add_dimension(cJSON *dimensions, const char *name, const char *value
 	json_add_string(dimension, "Value", value);
 }
 
-static void add_alarm(const struct fleet *fleet, size_t i, cJSON *resources)
+static void add_alarm(const struct fleet *fleet, const struct accelerator *accelerator,
+                      cJSON *resources)
 {
 	const struct alarms_section *alarms = &fleet->monitoring->alarms;
 	int64_t periods = (alarms->idle_minutes * 60 + PERIOD_SECONDS - 1) / PERIOD_SECONDS;
-	cJSON *resource = json_add_object(resources, metrics[i].resource);
+	cJSON *resource = json_add_object(resources, accelerator->idle_alarm);
 
 	json_add_string(resource, "Type", "AWS::CloudWatch::Alarm");
 	cJSON *p = json_add_object(resource, "Properties");
 
 	k8s_addf(p, "AlarmDescription", "%s devices of %s were below %lld %% for %lld minutes",
-	         accelerator_title(metrics[i].accelerator), fleet->name,
-	         (long long)alarms->idle_percent, (long long)alarms->idle_minutes);
+	         accelerator->title, fleet->name, (long long)alarms->idle_percent,
+	         (long long)alarms->idle_minutes);
 	json_add_string(p, "Namespace", "ContainerInsights");
-	json_add_string(p, "MetricName", metrics[i].metric);
+	json_add_string(p, "MetricName", accelerator->idle_metric);
 	cJSON *dimensions = json_add_array(p, "Dimensions");
 
 	add_dimension(dimensions, "ClusterName", fleet->cluster_name);
@@ -63,8 +56,8 @@ void render_alarms(const struct fleet *fleet, struct k8s_output *out)
 	         fleet->name);
 	cJSON *resources = json_add_object(template, "Resources");
 
-	for (size_t i = 0; i < ARRAY_LEN(metrics); i++)
-		if (metrics[i].accelerator == ACCELERATOR_NVIDIA ? fleet->has_nvidia
-		                                                 : fleet->has_neuron)
-			add_alarm(fleet, i, resources);
+	for (size_t i = 0; i < ACCELERATORS; i++)
+		if (accelerators[i].idle_alarm != NULL &&
+		    fleet_has_accelerator(fleet, accelerators[i].kind))
+			add_alarm(fleet, &accelerators[i], resources);
 }

@@ -21,12 +21,12 @@ static void add_scrape(struct k8s_output *out, cJSON *object, int64_t port)
 
 static bool on_nvidia(const struct fleet_target *target)
 {
-	return target->accelerator == ACCELERATOR_NVIDIA;
+	return target->accelerator->kind == ACCELERATOR_NVIDIA;
 }
 
 static bool on_neuron(const struct fleet_target *target)
 {
-	return target->accelerator == ACCELERATOR_NEURON;
+	return target->accelerator->kind == ACCELERATOR_NEURON;
 }
 
 /* Profiling counters (DCGM_FI_PROF_*) are the administrator's. */
@@ -42,7 +42,8 @@ static void add_profiling(cJSON *container)
 
 void render_dcgm_exporter(const struct fleet *fleet, struct k8s_output *out)
 {
-	static const char name[] = "dcgm-exporter";
+	const struct node_daemon *daemon = &accelerators[ACCELERATOR_NVIDIA].exporter;
+	const char *name = daemon->name;
 	struct workload_opts opts = {.namespace = EXPORTERS_NAMESPACE,
 	                             .name = name,
 	                             .image = pins[PIN_DCGM_EXPORTER].image,
@@ -57,7 +58,7 @@ void render_dcgm_exporter(const struct fleet *fleet, struct k8s_output *out)
 	workload_env_field(&w, "NODE_NAME", "spec.nodeName");
 	workload_port(&w, "metrics", DCGM_PORT);
 	add_profiling(w.container);
-	k8s_overhead_resources(w.container, name);
+	k8s_daemon_resources(w.container, daemon);
 	workload_host_read(&w, "pod-resources", "/var/lib/kubelet/pod-resources",
 	                   "/var/lib/kubelet/pod-resources");
 	add_scrape(out, k8s_service(out, EXPORTERS_NAMESPACE, name, "metrics", DCGM_PORT),
@@ -66,7 +67,8 @@ void render_dcgm_exporter(const struct fleet *fleet, struct k8s_output *out)
 
 void render_neuron_monitor(const struct fleet *fleet, struct k8s_output *out)
 {
-	static const char name[] = "neuron-monitor";
+	const struct node_daemon *daemon = &accelerators[ACCELERATOR_NEURON].exporter;
+	const char *name = daemon->name;
 	struct workload_opts opts = {.namespace = EXPORTERS_NAMESPACE,
 	                             .name = name,
 	                             .image = pins[PIN_NEURON_MONITOR].image,
@@ -84,7 +86,7 @@ void render_neuron_monitor(const struct fleet *fleet, struct k8s_output *out)
 	workload_env(&w, "GOMEMLIMIT", "160MiB");
 	workload_port(&w, "metrics", NEURON_PORT);
 	k8s_privileged(w.container);
-	k8s_overhead_resources(w.container, name);
+	k8s_daemon_resources(w.container, daemon);
 	add_scrape(out, k8s_service(out, EXPORTERS_NAMESPACE, name, "metrics", NEURON_PORT),
 	           NEURON_PORT);
 }

@@ -36,12 +36,14 @@ static const struct field rows[] = {
 	FIELD_CHOICE(struct monitoring_section, insights, &insights_modes, "insights",
                      "Container Insights by the managed add-on, or by rendered manifests.",
                      .fallback = INSIGHTS_ADDON),
-	FIELD_BOOL(struct monitoring_section, gpu, "gpu",
+	FIELD_BOOL(struct monitoring_section, exporter[ACCELERATOR_NVIDIA], "gpu",
                    "Metrics of NVIDIA devices; an exporter of our own without Container Insights.",
-                   .pos_offset = offsetof(struct monitoring_section, gpu_at)),
-	FIELD_BOOL(struct monitoring_section, neuron, "neuron",
+                   .pos_offset =
+                           offsetof(struct monitoring_section, exporter_at[ACCELERATOR_NVIDIA])),
+	FIELD_BOOL(struct monitoring_section, exporter[ACCELERATOR_NEURON], "neuron",
                    "Metrics of Neuron devices; a monitor of our own without Container Insights.",
-                   .pos_offset = offsetof(struct monitoring_section, neuron_at)),
+                   .pos_offset =
+                           offsetof(struct monitoring_section, exporter_at[ACCELERATOR_NEURON])),
 	FIELD_BOOL(struct monitoring_section, trainer, "trainer",
                    "Let Prometheus find the trainer's own metrics.", .fallback = 1),
 	FIELD_OBJECT(struct monitoring_section, alarms, struct alarms_section, &alarms_fields,

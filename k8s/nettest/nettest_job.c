@@ -10,7 +10,7 @@
 
 static bool runs_on(const struct fleet_target *target)
 {
-	return target->accelerator == ACCELERATOR_NVIDIA && target->efa > 0 && target->whole_node;
+	return target->accelerator->nccl && target->efa > 0 && target->whole_node;
 }
 
 static const struct nettest_section *section(const struct fleet *fleet)

@@ -9,6 +9,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "k8s/object/emit.h"
 
 #define OWNED_LIST ".slipway-files"
@@ -211,11 +212,6 @@ static int write_file(const struct plan_dir *p, const char *name, const char *te
 	return fs_write_file(path, text, len, 0644, err);
 }
 
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* The list grows before the files do, so that a run cut short leaves nothing that looks foreign. */
 static int write_owned(const struct plan_dir *p, bool keep_old, struct err *err)
 {
@@ -233,7 +229,7 @@ static int write_owned(const struct plan_dir *p, bool keep_old, struct err *err)
 		line += n + (line[n] == '\n');
 	}
 	if (paths.n > 1)
-		qsort(paths.at, paths.n, sizeof(*paths.at), by_text);
+		qsort(paths.at, paths.n, sizeof(*paths.at), text_compare);
 	strbuf_adds(&text, OWNED_HEAD);
 	for (size_t i = 0; i < paths.n; i++)
 		strbuf_addf(&text, "%s\n", paths.at[i]);

@@ -129,7 +129,9 @@ void k8s_on_pools(cJSON *pod_spec, const struct fleet *fleet,
 const char *k8s_pool_label(const struct fleet *fleet);
 const char *k8s_do_not_disrupt(const struct fleet *fleet);
 
-/* requests of a DaemonSet container from the overhead table (model.h), limits.memory equal. */
+/* requests of a DaemonSet's container, limits.memory equal: of an accelerator's row or of the table
+ * in k8s/fleet/overhead.c. */
+void k8s_daemon_resources(cJSON *container, const struct node_daemon *daemon);
 void k8s_overhead_resources(cJSON *container, const char *overhead);
 
 /* "runAsNonRoot: true, allowPrivilegeEscalation: false, drop ALL, read-only root" for a container.

@@ -62,16 +62,23 @@ void k8s_on_pools(cJSON *pod_spec, const struct fleet *fleet,
 			json_push_string(values, fleet->targets[i].pool);
 }
 
-void k8s_overhead_resources(cJSON *container, const char *overhead)
+void k8s_daemon_resources(cJSON *container, const struct node_daemon *daemon)
 {
-	const struct overhead *row = overhead_find(overhead);
 	cJSON *resources = json_add_object(container, "resources");
 	cJSON *requests = json_add_object(resources, "requests");
 
-	k8s_addf(requests, "cpu", "%lldm", (long long)row->cpu_milli);
-	k8s_addf(requests, "memory", "%lldMi", (long long)row->memory_mib);
+	k8s_addf(requests, "cpu", "%lldm", (long long)daemon->cpu_milli);
+	k8s_addf(requests, "memory", "%lldMi", (long long)daemon->memory_mib);
 	k8s_addf(json_add_object(resources, "limits"), "memory", "%lldMi",
-	         (long long)row->memory_mib);
+	         (long long)daemon->memory_mib);
+}
+
+void k8s_overhead_resources(cJSON *container, const char *overhead)
+{
+	const struct overhead *row = overhead_find(overhead);
+	struct node_daemon daemon = {row->name, row->cpu_milli, row->memory_mib};
+
+	k8s_daemon_resources(container, &daemon);
 }
 
 void k8s_restricted(cJSON *container)

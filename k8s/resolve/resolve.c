@@ -28,8 +28,6 @@ static void sum_up(struct fleet *fleet)
 	for (size_t i = 0; i < fleet->n_targets; i++) {
 		const struct fleet_target *t = &fleet->targets[i];
 
-		fleet->has_nvidia = fleet->has_nvidia || t->accelerator == ACCELERATOR_NVIDIA;
-		fleet->has_neuron = fleet->has_neuron || t->accelerator == ACCELERATOR_NEURON;
 		fleet->has_efa = fleet->has_efa || t->efa > 0;
 		fleet->has_arm64 = fleet->has_arm64 || strcmp(t->arch, "arm64") == 0;
 		fleet->has_amd64 = fleet->has_amd64 || strcmp(t->arch, "amd64") == 0;

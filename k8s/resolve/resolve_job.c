@@ -3,12 +3,8 @@
  */
 #include <string.h>
 
+#include "k8s/job/scheduler.h"
 #include "k8s/resolve/resolve_internal.h"
-
-static struct srcpos or_at(struct srcpos pos, struct srcpos otherwise)
-{
-	return pos.file != NULL ? pos : otherwise;
-}
 
 static void resolve_image(struct resolver *r)
 {
@@ -40,7 +36,7 @@ static void check_queue(struct resolver *r)
 {
 	const struct job_section *job = &r->sections->job;
 
-	if (job->queue_at.file != NULL && job->scheduler != SCHEDULER_VOLCANO)
+	if (job->queue_at.file != NULL && !r->fleet->scheduler->queues)
 		resolve_problem(r, job->queue_at, "write scheduler: volcano, or leave it out",
 		                "job.queue: only Volcano has queues");
 	else if (strcmp(job->queue, "default") != 0 && !job->has_create_queue)
@@ -49,7 +45,7 @@ static void check_queue(struct resolver *r)
 		                "it",
 		                "job.queue: nothing makes the queue '%s'", job->queue);
 	if (job->create_queue && strcmp(job->queue, "default") == 0)
-		resolve_problem(r, or_at(job->queue_at, job->at), "name a queue of your own",
+		resolve_problem(r, srcpos_or(job->queue_at, job->at), "name a queue of your own",
 		                "job.create_queue: Volcano brings the queue 'default' itself");
 }
 
@@ -66,24 +62,19 @@ static size_t digits(int64_t n)
 /* Pods are named after the job: JOB-worker-INDEX, JOB-workers-0-INDEX-xxxxx, ... */
 static void check_names(struct resolver *r)
 {
-	static const size_t longest[] = {
-		[SCHEDULER_VOLCANO] = sizeof("-worker-") - 1,
-		[SCHEDULER_JOB] = sizeof("-") - 1 + sizeof("-xxxxx") - 1,
-		[SCHEDULER_JOBSET] = sizeof("-workers-0-") - 1 + sizeof("-xxxxx") - 1,
-		[SCHEDULER_MPI] = sizeof("-launcher-xxxxx") - 1,
-	};
+	const size_t suffix = strlen(r->fleet->scheduler->pod_suffix);
 	const struct job_section *job = &r->sections->job;
 
 	if (r->fleet->name[0] >= '0' && r->fleet->name[0] <= '9')
 		resolve_problem(
-			r, or_at(r->name_at, job->at), "let it start with a letter",
+			r, srcpos_or(r->name_at, job->at), "let it start with a letter",
 			"name: services are named after it, and may not start with a digit");
 	for (size_t i = 0; strlen(r->fleet->name) <= NAME_MAX_LEN && i < r->fleet->n_targets; i++) {
 		const struct fleet_target *t = &r->fleet->targets[i];
-		size_t len = strlen(t->job) + longest[job->scheduler] + digits(t->nodes);
+		size_t len = strlen(t->job) + suffix + digits(t->nodes);
 
 		if (len > 63) {
-			resolve_problem(r, or_at(r->name_at, job->at), "choose a shorter name",
+			resolve_problem(r, srcpos_or(r->name_at, job->at), "choose a shorter name",
 			                "name: pods of %s would have names of %zu characters, at "
 			                "most 63 are allowed",
 			                t->job, len);
@@ -94,14 +85,13 @@ static void check_names(struct resolver *r)
 
 static void check_target(struct resolver *r, const struct fleet_target *t)
 {
-	const struct job_section *job = &r->sections->job;
-
-	if (t->gang_needs_scheduler && job->scheduler == SCHEDULER_VOLCANO)
-		resolve_problem(r, or_at(t->section->devices_at, t->section->at),
+	if (t->gang_needs_scheduler && r->fleet->scheduler->places_pods)
+		resolve_problem(r, srcpos_or(t->section->devices_at, t->section->at),
 		                "take whole nodes, one device, or scheduler: job",
-		                "fleet.%s.devices: %lld of %lld Neuron devices need the Neuron "
+		                "fleet.%s.devices: %lld of %lld %s devices need the %s "
 		                "scheduler, which cannot stand beside Volcano's",
-		                t->name, (long long)t->devices, (long long)t->shape->devices);
+		                t->name, (long long)t->devices, (long long)t->shape->devices,
+		                t->accelerator->maker, t->accelerator->maker);
 	if (t->cpu_milli < 500 || t->memory_mib < 1024)
 		resolve_problem(r, t->section->at,
 		                "list larger instances, or keep less in cluster.reserve",
@@ -119,7 +109,7 @@ static void check_nettest(struct resolver *r)
 	for (size_t i = 0; i < r->fleet->n_targets; i++) {
 		const struct fleet_target *t = &r->fleet->targets[i];
 
-		if (t->shape->efa > 0 && t->accelerator == ACCELERATOR_NVIDIA && t->whole_node)
+		if (t->shape->efa > 0 && t->accelerator->nccl && t->whole_node)
 			return;
 	}
 	resolve_problem(r, test->at, "leave it out, or add p4d or a g5 of 8xlarge and more",
@@ -133,7 +123,7 @@ static void check_dra(struct resolver *r)
 	if (cluster->devices != DEVICES_DRA || r->fleet->n_targets == 0)
 		return;
 	for (size_t i = 0; i < r->fleet->n_targets; i++)
-		if (r->fleet->targets[i].accelerator == ACCELERATOR_NVIDIA)
+		if (r->fleet->targets[i].accelerator->device_class != NULL)
 			return;
 	resolve_problem(r, cluster->devices_at, "write devices: plugin",
 	                "cluster.devices: no target of this fleet has a driver for resource "
@@ -146,6 +136,7 @@ void resolve_job(struct resolver *r)
 	struct fleet *fleet = r->fleet;
 
 	fleet->service_account = job->service_account != NULL ? job->service_account : fleet->name;
+	fleet->scheduler = &schedulers[job->scheduler];
 	fleet->queue = job->queue;
 	check_dra(r);
 	if (!job->set)
@@ -153,8 +144,8 @@ void resolve_job(struct resolver *r)
 	resolve_image(r);
 	check_queue(r);
 	check_names(r);
-	if (job->scheduler == SCHEDULER_MPI && job->command.n == 0)
-		resolve_problem(r, or_at(job->scheduler_at, job->at),
+	if (fleet->scheduler->needs_command && job->command.n == 0)
+		resolve_problem(r, srcpos_or(job->scheduler_at, job->at),
 		                "set job.command: mpirun does not start an image's entrypoint",
 		                "job.scheduler: an MPIJob needs the program that mpirun starts");
 	for (size_t i = 0; i < fleet->n_targets; i++)
@@ -164,14 +155,12 @@ void resolve_job(struct resolver *r)
 
 /* ---- monitoring ---- */
 
-static bool any_target(const struct resolver *r, enum accelerator accelerator)
+static bool any_target(const struct resolver *r, size_t kind)
 {
-	for (size_t i = 0; i < FLEET_TARGETS; i++) {
-		bool neuron = strncmp(fleet_target_names[i], "trn", 3) == 0;
-
-		if (r->sections->fleet.has[i] && neuron == (accelerator == ACCELERATOR_NEURON))
+	for (size_t i = 0; i < FLEET_TARGETS; i++)
+		if (r->sections->fleet.has[i] &&
+		    accelerator_of(fleet_target_names[i]) == &accelerators[kind])
 			return true;
-	}
 	return false;
 }
 
@@ -179,16 +168,15 @@ void resolve_monitoring(struct resolver *r)
 {
 	const struct monitoring_section *m = &r->sections->monitoring;
 
-	r->fleet->own_dcgm = m->gpu && !m->container_insights;
-	r->fleet->own_neuron_monitor = m->neuron && !m->container_insights;
+	for (size_t i = 0; i < ACCELERATORS; i++)
+		r->fleet->own_exporter[i] = m->exporter[i] && !m->container_insights;
 	if (!m->set || !r->sections->fleet.set)
 		return;
-	if (m->gpu && !any_target(r, ACCELERATOR_NVIDIA))
-		resolve_problem(r, m->gpu_at, "leave it out",
-		                "monitoring.gpu: no target has NVIDIA devices");
-	if (m->neuron && !any_target(r, ACCELERATOR_NEURON))
-		resolve_problem(r, m->neuron_at, "leave it out",
-		                "monitoring.neuron: no target has Neuron devices");
+	for (size_t i = 0; i < ACCELERATORS; i++)
+		if (m->exporter[i] && !any_target(r, i))
+			resolve_problem(r, m->exporter_at[i], "leave it out",
+			                "monitoring.%s: no target has %s devices",
+			                accelerators[i].exporter_key, accelerators[i].maker);
 	if (m->alarms.set && !m->container_insights)
 		resolve_problem(
 			r, m->alarms.at, "write container_insights: true",

@@ -94,7 +94,7 @@ void resolve_ami(struct resolver *r, struct fleet_target *t)
 	bool older = r->fleet->karpenter != KARPENTER_V1;
 
 	t->ami_alias = ami->set ? ami->alias : default_alias(r, t);
-	t->brings_plugin = t->accelerator == ACCELERATOR_NVIDIA && t->ami_alias != NULL &&
+	t->brings_plugin = t->accelerator->in_bottlerocket && t->ami_alias != NULL &&
 	                   text_has_prefix(t->ami_alias, "bottlerocket");
 	if (ami->alias != NULL && check_ami_alias(ami->alias, &hint) == NULL)
 		check_alias(r, t, ami->alias);

@@ -13,11 +13,6 @@
 /* EFA-enabled machine images set aside 5128 huge pages of 2 MiB; a pod asks for half of them. */
 enum { HUGEPAGES_NODE_MIB = 10256, HUGEPAGES_POD_MIB = 5120 };
 
-static struct srcpos or_at(struct srcpos pos, struct srcpos otherwise)
-{
-	return pos.file != NULL ? pos : otherwise;
-}
-
 /* ---- instances ---- */
 
 static bool add_instance(struct resolver *r, struct fleet_target *t, size_t i,
@@ -78,7 +73,7 @@ static bool resolve_instances(struct resolver *r, struct fleet_target *t)
 	t->shape = list[0];
 	t->accelerator = t->shape->accelerator;
 	t->arch = t->shape->arch;
-	t->resource = accelerator_resource(t->accelerator);
+	t->resource = t->accelerator->resource;
 	return true;
 }
 
@@ -98,10 +93,8 @@ static void resolve_devices(struct resolver *r, struct fleet_target *t)
 	}
 	t->whole_node = t->devices == t->shape->devices;
 	t->gang_needs_scheduler =
-		t->accelerator == ACCELERATOR_NEURON && !t->whole_node && t->devices > 1;
-	t->processes = t->accelerator == ACCELERATOR_NEURON
-	                       ? t->devices * (t->shape->neuron_cores / t->shape->devices)
-	                       : t->devices;
+		t->accelerator->part_scheduler != NULL && !t->whole_node && t->devices > 1;
+	t->processes = t->devices * instance_processes(t->shape);
 	for (size_t i = 0; i < t->n_instances; i++)
 		if (t->instances[i]->devices < t->devices && s->instances.n == t->n_instances)
 			diag_hint(r->diags,
@@ -218,7 +211,7 @@ static void resolve_capacity(struct resolver *r, struct fleet_target *t)
 		if ((s->capacity & kinds[i].bit) != 0)
 			t->capacity[t->n_capacity++] = kinds[i].name;
 	if (reserved && s->reservation.ids.n == 0 && s->reservation.tags.n == 0)
-		resolve_problem(r, or_at(s->capacity_at, s->at),
+		resolve_problem(r, srcpos_or(s->capacity_at, s->at),
 		                "add reservation: {ids: [cr-...]} or reservation: {tags: {...}}",
 		                "fleet.%s.capacity: reserved, but nothing selects a reservation",
 		                t->name);
@@ -226,7 +219,7 @@ static void resolve_capacity(struct resolver *r, struct fleet_target *t)
 		resolve_problem(r, s->reservation.at, "add reserved to capacity",
 		                "fleet.%s.reservation: capacity does not name reserved", t->name);
 	if (reserved && r->karpenter_minor > 0 && r->karpenter_minor < 103)
-		resolve_problem(r, or_at(s->capacity_at, s->at),
+		resolve_problem(r, srcpos_or(s->capacity_at, s->at),
 		                "it came with Karpenter 1.3; write cluster.karpenter: v1",
 		                "fleet.%s.capacity: Karpenter %s does not know reserved", t->name,
 		                r->fleet->karpenter_version);
@@ -258,12 +251,12 @@ static void resolve_zone(struct resolver *r, struct fleet_target *t)
 		resolve_problem(r, s->zone_at, NULL, "fleet.%s.zone: %s is not a zone of %s",
 		                t->name, s->zone, cluster->region);
 	if (storage->zone != NULL && t->zone != NULL && strcmp(storage->zone, t->zone) != 0)
-		resolve_problem(r, or_at(s->zone_at, or_at(storage->zone_at, s->at)),
+		resolve_problem(r, srcpos_or(s->zone_at, srcpos_or(storage->zone_at, s->at)),
 		                storage->driver->one_zone_hint,
 		                "fleet.%s: its pool is in %s, the file system in %s", t->name,
 		                t->zone, storage->zone);
 	if (t->zone == NULL && t->efa > 0)
-		resolve_problem(r, or_at(s->efa_at, s->at), "set cluster.zone",
+		resolve_problem(r, srcpos_or(s->efa_at, s->at), "set cluster.zone",
 		                "fleet.%s: EFA needs all nodes in one zone, and none is named",
 		                t->name);
 }
@@ -281,7 +274,7 @@ static void check_platform(struct resolver *r, const struct fleet_target *t)
 	if (r->sections->job.image != NULL || r->image->architectures.n == 0 ||
 	    has_architecture(r, t->arch))
 		return;
-	resolve_problem(r, or_at(t->section->instances_at, t->section->at),
+	resolve_problem(r, srcpos_or(t->section->instances_at, t->section->at),
 	                arena_printf(r->arena, "add linux/%s to image.platforms", t->arch),
 	                "fleet.%s: %s needs an image for linux/%s, which is not among "
 	                "image.platforms (line %u)",
@@ -346,7 +339,7 @@ static void check_weights(struct resolver *r)
 		if (a->section->weight != b->section->weight || a->section->reason != NULL ||
 		    b->section->reason != NULL)
 			continue;
-		resolve_problem(r, or_at(b->section->weight_at, b->section->at),
+		resolve_problem(r, srcpos_or(b->section->weight_at, b->section->at),
 		                "give one of them another weight, or say why in reason",
 		                "fleet.%s.weight: %lld is also the weight of fleet.%s, and names "
 		                "would decide",

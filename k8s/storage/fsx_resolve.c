@@ -17,11 +17,6 @@ static bool persistent(const struct fsx_section *fsx)
 	return text_has_prefix(fsx->deployment, "PERSISTENT_");
 }
 
-static struct srcpos or_at(struct srcpos pos, struct srcpos otherwise)
-{
-	return pos.file != NULL ? pos : otherwise;
-}
-
 /* ---- throughput and size ---- */
 
 struct throughputs {
@@ -46,7 +41,7 @@ static bool allows(const struct throughputs *row, int64_t throughput)
 
 static void check_throughput(struct storage_resolver *r, const struct fsx_section *fsx)
 {
-	struct srcpos at = or_at(fsx->throughput_at, or_at(fsx->deployment_at, fsx->at));
+	struct srcpos at = srcpos_or(fsx->throughput_at, srcpos_or(fsx->deployment_at, fsx->at));
 
 	if (!persistent(fsx)) {
 		if (fsx->throughput > 0)
@@ -92,7 +87,7 @@ static void check_size(struct storage_resolver *r, const struct fsx_section *fsx
 		return;
 	bool hdd = is(fsx->storage_type, "HDD");
 
-	storage_problem(r, or_at(fsx->size_gib_at, fsx->at),
+	storage_problem(r, srcpos_or(fsx->size_gib_at, fsx->at),
 	                hdd ? arena_printf(r->arena, "a multiple of %lldGi", (long long)step)
 	                    : arena_printf(r->arena, "1200Gi, 2400Gi, or a multiple of %lldGi",
 	                                   (long long)step),

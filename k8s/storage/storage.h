@@ -13,11 +13,11 @@
 
 extern const struct k8s_renderer storage_renderer;
 
-extern const struct storage_driver *const storage_drivers[];
-extern const size_t n_storage_drivers;
-
 /* The section `storage` of slipway.yaml. */
 extern const struct field_table storage_fields;
+
+extern const struct storage_driver *const storage_drivers[];
+extern const size_t n_storage_drivers;
 
 /* By the name of its CSI driver, as volumes and classes name it; NULL when there is none (csi may
  * be NULL). */

@@ -4,6 +4,7 @@
 
 #include "base/attr.h"
 #include "k8s/fleet/storage_driver.h"
+#include "k8s/job/scheduler.h"
 #include "k8s/view/svg.h"
 
 /* The page: job at the left, targets in the middle, storage at the right. */
@@ -27,8 +28,6 @@ enum {
 #define SOFT    "#5a6b7b"
 #define PAPER   "#f6f8fa"
 #define EDGE    "#c3ccd5"
-#define NVIDIA  "#4d7c0f"
-#define NEURON  "#c2570c"
 #define STORAGE "#1d5fa8"
 
 static const struct svg_font title = {.size = 24, .colour = INK, .bold = true};
@@ -36,11 +35,6 @@ static const struct svg_font head = {.size = 16, .colour = INK, .bold = true};
 static const struct svg_font plain = {.size = 13, .colour = INK};
 static const struct svg_font soft = {.size = 12, .colour = SOFT};
 static const struct svg_font right = {.size = 13, .colour = SOFT, .end = true};
-
-static const char *colour_of(const struct fleet_target *t)
-{
-	return t->accelerator == ACCELERATOR_NVIDIA ? NVIDIA : NEURON;
-}
 
 static int card_y(size_t i)
 {
@@ -52,17 +46,26 @@ static void join(struct strbuf *sb, const char *text)
 	strbuf_addf(sb, "%s%s", sb->len > 0 ? ", " : "", text);
 }
 
+/* "Neuron plugin" */
+static void join_made(struct strbuf *sb, const struct fleet_target *t, const char *what)
+{
+	join(sb, t->accelerator->maker);
+	strbuf_addf(sb, " %s", what);
+}
+
 /* ---- a target ---- */
 
 /* One square per device of a node; filled are those that a pod takes. */
 static void draw_devices(const struct fleet_target *t, int x, int y, struct strbuf *sb)
 {
+	const char *colour = t->accelerator->colour;
+
 	for (int64_t i = 0; i < t->shape->devices && i < 64; i++) {
 		struct svg_box box = {x + (int)(i % DEVICES_PER_ROW) * (DEVICE + 3),
 		                      y + (int)(i / DEVICES_PER_ROW) * (DEVICE + 3), DEVICE,
 		                      DEVICE};
 
-		svg_rect(sb, &box, 3, i < t->devices ? colour_of(t) : "#ffffff", colour_of(t));
+		svg_rect(sb, &box, 3, i < t->devices ? colour : "#ffffff", colour);
 	}
 }
 
@@ -110,12 +113,11 @@ static void draw_offer(const struct fleet *fleet, const struct fleet_target *t, 
 	else if (t->brings_plugin)
 		join(&list, "the node's own plugin");
 	else
-		join(&list,
-		     t->accelerator == ACCELERATOR_NVIDIA ? "NVIDIA plugin" : "Neuron plugin");
+		join_made(&list, t, "plugin");
 	if (t->efa > 0)
 		join(&list, "EFA plugin");
 	if (t->gang_needs_scheduler)
-		join(&list, "Neuron scheduler");
+		join_made(&list, t, "scheduler");
 	svg_textf(sb, x, y, CARD_WIDTH - 32, &soft, "by %s%s%s", strbuf_str(&list),
 	          t->n_taints > 0 ? " \xc2\xb7 tainted " : "",
 	          t->n_taints > 0 ? t->taints[0].key : "");
@@ -129,7 +131,7 @@ static void draw_target(const struct fleet *fleet, size_t i, struct strbuf *sb)
 	struct svg_box band = {CARD_X, y, 6, CARD_HEIGHT};
 
 	svg_rect(sb, &card, 8, PAPER, EDGE);
-	svg_rect(sb, &band, 3, colour_of(t), NULL);
+	svg_rect(sb, &band, 3, t->accelerator->colour, NULL);
 	svg_textf(sb, x, y + 28, 300, &head, "%zu. %s", i + 1, t->name);
 	svg_textf(sb, CARD_X + CARD_WIDTH - 16, y + 28, 200, &right, "weight %lld",
 	          (long long)t->section->weight);
@@ -150,13 +152,6 @@ static void draw_target(const struct fleet *fleet, size_t i, struct strbuf *sb)
 }
 
 /* ---- the job ---- */
-
-static const char *const schedulers[] = {
-	[SCHEDULER_VOLCANO] = "Volcano Job, all pods or none",
-	[SCHEDULER_JOB] = "indexed Job",
-	[SCHEDULER_JOBSET] = "JobSet",
-	[SCHEDULER_MPI] = "MPIJob",
-};
 
 static void draw_arrows(const struct fleet *fleet, int y, struct strbuf *sb)
 {
@@ -181,7 +176,7 @@ static void draw_job(const struct fleet *fleet, struct strbuf *sb)
 	svg_rect(sb, &box, 8, "#ffffff", INK);
 	svg_text(sb, x, TOP + 28, room, &head, "one job");
 	svg_text(sb, x, TOP + 52, room, &plain, slash != NULL ? slash + 1 : fleet->image);
-	svg_text(sb, x, TOP + 74, room, &plain, schedulers[job->scheduler]);
+	svg_text(sb, x, TOP + 74, room, &plain, fleet->scheduler->caption);
 	svg_textf(sb, x, TOP + 98, room, &soft, "%lld restart%s, %lld s to checkpoint",
 	          (long long)job->retries, job->retries == 1 ? "" : "s",
 	          (long long)job->grace_seconds);
@@ -224,7 +219,10 @@ static const char *metrics_of(const struct monitoring_section *m)
 {
 	if (m->container_insights)
 		return "Container Insights";
-	return m->gpu || m->neuron ? "own exporters" : NULL;
+	for (size_t i = 0; i < ACCELERATORS; i++)
+		if (m->exporter[i])
+			return "own exporters";
+	return NULL;
 }
 
 static void draw_foot(const struct fleet *fleet, int y, struct strbuf *sb)

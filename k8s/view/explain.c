@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "k8s/fleet/storage_driver.h"
+#include "k8s/job/scheduler.h"
 
 /* Columns of the text; continuation lines stand under the first. */
 enum { LABEL_WIDTH = 12, TEXT_WIDTH = 88 };
@@ -84,10 +85,11 @@ static void explain_nodes(const struct fleet *fleet, const struct fleet_target *
 	            t->ami_alias != NULL         ? t->ami_alias
 	            : t->section->ami.id != NULL ? t->section->ami.id
 	                                         : t->section->ami.ssm);
-	strbuf_addf(line, ", linux/%s%s.", t->arch,
-	            t->ami_alias == NULL                   ? ", an image of your own"
-	            : t->accelerator == ACCELERATOR_NEURON ? " with the Neuron driver"
-	                                                   : " with NVIDIA's driver");
+	strbuf_addf(line, ", linux/%s", t->arch);
+	if (t->ami_alias == NULL)
+		strbuf_adds(line, ", an image of your own.");
+	else
+		strbuf_addf(line, " with %s.", t->accelerator->driver);
 	row(sb, "image", line);
 }
 
@@ -135,17 +137,10 @@ static void explain_pod(const struct fleet *fleet, const struct fleet_target *t,
 static void explain_job(const struct fleet *fleet, const struct fleet_target *t, struct strbuf *sb,
                         struct strbuf *line)
 {
-	static const char *const kinds[] = {
-		[SCHEDULER_VOLCANO] = "Volcano job, started as a whole",
-		[SCHEDULER_JOB] = "indexed Job",
-		[SCHEDULER_JOBSET] = "JobSet",
-		[SCHEDULER_MPI] = "MPIJob",
-	};
-
 	if (!fleet->job->set)
 		return;
 	strbuf_addf(line, "%s: %s of %lld pod%s with %lld process%s each; image %s.", t->job,
-	            kinds[fleet->job->scheduler], (long long)t->nodes, t->nodes == 1 ? "" : "s",
+	            fleet->scheduler->title, (long long)t->nodes, t->nodes == 1 ? "" : "s",
 	            (long long)t->processes, t->processes == 1 ? "" : "es", fleet->image);
 	row(sb, "job", line);
 	strbuf_addf(line, "After SIGTERM a pod has %lld seconds; the job is tried again %lld times",
@@ -182,7 +177,7 @@ void explain_target(const struct fleet *fleet, const struct fleet_target *t, str
 {
 	AUTO(strbuf) struct strbuf line = STRBUF_INIT(0);
 
-	strbuf_addf(sb, "%s: %s\n", t->name, accelerator_title(t->accelerator));
+	strbuf_addf(sb, "%s: %s\n", t->name, t->accelerator->title);
 	explain_nodes(fleet, t, sb, &line);
 	explain_pod(fleet, t, sb, &line);
 	explain_job(fleet, t, sb, &line);

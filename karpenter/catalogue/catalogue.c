@@ -5,11 +5,45 @@
 #include "base/attr.h"
 #include "base/text.h"
 
+/* ---- targets ---- */
+
+#define NAME(id, name, doc) name,
+const char *const fleet_target_names[] = {FLEET_TARGET_LIST(NAME) NULL};
+
+/* ---- accelerators ---- */
+
+/* What every row says; what only some have follows by name. */
+#define ACCELERATOR(kind_, title_, maker_, driver_, resource_, colour_, plugin_, cpu, mib, ...)    \
+	{                                                                                          \
+		.kind = ACCELERATOR_##kind_, .title = "" title_, .maker = "" maker_,               \
+		.driver = "" driver_, .resource = "" resource_, .colour = "" colour_,              \
+		.plugin = {"" plugin_, (cpu), (mib)}, __VA_ARGS__                                  \
+	}
+
+/* In the enum's order, without designators: a row that is left out anywhere is missed below. */
+const struct accelerator accelerators[] = {
+	ACCELERATOR(NVIDIA, "NVIDIA", "NVIDIA", "NVIDIA's driver", "nvidia.com/gpu", "#4d7c0f",
+                    "nvidia-device-plugin", 50, 100, .node_label = "nvidia.com/gpu.present",
+                    .in_bottlerocket = true, .device_class = "gpu.nvidia.com", .nccl = true,
+                    .env = {{"NCCL_SOCKET_IFNAME", "^docker,lo,veth", true}},
+                    .exporter = {"dcgm-exporter", 250, 256}, .exporter_key = "gpu",
+                    .idle_alarm = "IdleNvidia", .idle_metric = "pod_gpu_utilization"),
+	ACCELERATOR(NEURON, "AWS Neuron", "Neuron", "the Neuron driver", "aws.amazon.com/neuron",
+                    "#c2570c", "neuron-device-plugin", 50, 100, .part_scheduler = "slipway-neuron",
+                    .env = {{"CCOM_SOCKET_IFNAME", "eth0", true},
+                            {"NEURON_RT_RESET_CORES", "1", false}},
+                    .root_env = "NEURON_RT_ROOT_COMM_ID", .root_port = 63423,
+                    .exporter = {"neuron-monitor", 250, 256}, .exporter_key = "neuron",
+                    .idle_alarm = "IdleNeuron", .idle_metric = "pod_neuroncore_utilization"),
+};
+_Static_assert(ARRAY_LEN(accelerators) == ACCELERATORS,
+               "accelerators: one row per enum accelerator_kind");
+
+/* ---- instances ---- */
+
 /* clang-format off */
 /* What all sizes of a family share: name, fleet target, architecture, maker; device, MiB and Neuron
  * cores of one; RDMA over EFA (where the size has EFA), outlook. */
-#define NVIDIA ACCELERATOR_NVIDIA
-#define NEURON ACCELERATOR_NEURON
 #define TRN1  "trn1", "trn1", "amd64", NEURON, "trainium", 32768, 2, true, false
 #define TRN1N "trn1n", "trn1", "amd64", NEURON, "trainium", 32768, 2, true, false
 #define TRN2  "trn2", "trn2", "amd64", NEURON, "trainium2", 98304, 8, true, true
@@ -24,15 +58,16 @@
 #define G5G   "g5g", "g5g", "arm64", NVIDIA, "t4g", 16384, 0, false, false
 
 #define ROW(family_, ...) SIZE(family_, __VA_ARGS__)
-#define SIZE(family_, target_, arch_, maker, device_, device_mib, cores, rdma_, outlook_, size,    \
+#define SIZE(family_, target_, arch_, maker, device_, device_mib, cores_, rdma_, outlook_, size,   \
              vcpu_, mib, n, efa_, mbps, nvme, cpu, allocatable, pods_)                             \
 	{                                                                                          \
 		.type = family_ "." size, .family = (family_), .target = (target_),                \
-		.arch = (arch_), .vcpu = (vcpu_), .memory_mib = (mib), .accelerator = (maker),     \
-		.device = (device_), .devices = (n), .device_memory_mib = (device_mib),            \
-		.neuron_cores = (n) * (cores), .efa = (efa_), .network_mbps = (mbps),              \
-		.nvme_gb = (nvme), .cpu_milli = (cpu), .allocatable_mib = (allocatable),           \
-		.pods = (pods_), .rdma = (rdma_) && (efa_) > 0, .outlook = (outlook_)              \
+		.arch = (arch_), .vcpu = (vcpu_), .memory_mib = (mib),                             \
+		.accelerator = &accelerators[ACCELERATOR_##maker], .device = (device_),            \
+		.devices = (n), .device_memory_mib = (device_mib), .cores = (n) * (cores_),        \
+		.efa = (efa_), .network_mbps = (mbps), .nvme_gb = (nvme), .cpu_milli = (cpu),      \
+		.allocatable_mib = (allocatable), .pods = (pods_),                                 \
+		.rdma = (rdma_) && (efa_) > 0, .outlook = (outlook_)                               \
 	}
 
 const struct instance instances[] = {
@@ -98,14 +133,17 @@ const char *instance_nearest(const char *type)
 	return text_nearest(type, names, n_instances);
 }
 
-const char *accelerator_title(enum accelerator accelerator)
+int64_t instance_processes(const struct instance *i)
 {
-	return accelerator == ACCELERATOR_NEURON ? "AWS Neuron" : "NVIDIA";
+	return i->cores > 0 ? i->cores / i->devices : 1;
 }
 
-const char *accelerator_resource(enum accelerator accelerator)
+const struct accelerator *accelerator_of(const char *target)
 {
-	return accelerator == ACCELERATOR_NEURON ? "aws.amazon.com/neuron" : "nvidia.com/gpu";
+	for (size_t i = 0; i < n_instances; i++)
+		if (strcmp(instances[i].target, target) == 0)
+			return instances[i].accelerator;
+	return NULL;
 }
 
 static bool same(const char *wanted, const char *value)
@@ -141,7 +179,7 @@ size_t instances_text(const struct instance_filter *filter, struct strbuf *sb)
 		            "%8lldm %7lld Mi\n",
 		            i->type, i->arch, (long long)i->vcpu, (long long)(i->memory_mib / 1024),
 		            strbuf_str(&devices), (double)i->device_memory_mib / 1024.0,
-		            (long long)i->neuron_cores, (long long)i->efa,
+		            (long long)i->cores, (long long)i->efa,
 		            (double)i->network_mbps / 1000.0, (long long)i->nvme_gb,
 		            (long long)i->cpu_milli, (long long)i->allocatable_mib);
 	}
@@ -157,10 +195,10 @@ static void instance_json(const struct instance *i, cJSON *row)
 	json_add_int(row, "vcpu", i->vcpu);
 	json_add_int(row, "memory_mib", i->memory_mib);
 	json_add_string(row, "accelerator", i->device);
-	json_add_string(row, "resource", accelerator_resource(i->accelerator));
+	json_add_string(row, "resource", i->accelerator->resource);
 	json_add_int(row, "devices", i->devices);
 	json_add_int(row, "device_memory_mib", i->device_memory_mib);
-	json_add_int(row, "neuron_cores", i->neuron_cores);
+	json_add_int(row, "neuron_cores", i->cores);
 	json_add_int(row, "efa", i->efa);
 	json_add_bool(row, "rdma", i->rdma);
 	json_add_int(row, "network_mbps", i->network_mbps);

@@ -78,8 +78,8 @@ void pool_node_labels(cJSON *labels, const struct fleet *fleet, const struct fle
 {
 	json_add_string(labels, "slipway/owner", fleet->name);
 	json_add_string(labels, "slipway/target", t->name);
-	if (t->accelerator == ACCELERATOR_NVIDIA)
-		json_add_string(labels, "nvidia.com/gpu.present", "true");
+	if (t->accelerator->node_label != NULL)
+		json_add_string(labels, t->accelerator->node_label, "true");
 	k8s_add_map(labels, &t->section->labels);
 }
 

@@ -269,10 +269,12 @@ static void only_some(void)
 	const char *names[] = {"karpenter"}, *wrong[] = {"karpentr"};
 
 	CHECK_OK(fleet_run(&f, "tests/golden/fleet/all.yaml"), &f.err);
-	CHECK_OK(k8s_render(&renderers, &f.spec->fleet, &(struct strlist){names, 1}, &some, &f.err), &f.err);
+	CHECK_OK(k8s_render(&renderers, &f.spec->fleet, &(struct strlist){names, 1}, &some, &f.err),
+	         &f.err);
 	CHECK_INT(some.n, 4);
 	CHECK_STR(some.files[0].folder, "10-karpenter");
-	CHECK(k8s_render(&renderers, &f.spec->fleet, &(struct strlist){wrong, 1}, &some, &f.err) != 0);
+	CHECK(k8s_render(&renderers, &f.spec->fleet, &(struct strlist){wrong, 1}, &some, &f.err) !=
+	      0);
 	CHECK_INT(f.err.code, ERR_USAGE);
 	CHECK(strstr(f.err.hint, "did you mean 'karpenter'?") != NULL);
 }
@@ -284,19 +286,11 @@ static bool pods_fit(const struct fleet *fleet)
 {
 	for (size_t i = 0; i < fleet->n_targets; i++) {
 		const struct fleet_target *t = &fleet->targets[i];
-		const struct reserve_section *reserve = &fleet->cluster->reserve;
-		int64_t cpu = t->cpu_milli + reserve->cpu_milli;
-		int64_t memory = t->memory_mib + t->hugepages_mib + reserve->memory_mib;
+		int64_t cpu, memory;
 
-		for (size_t k = 0; k < n_overheads; k++)
-			if (overheads[k].wanted(fleet, t)) {
-				cpu += overheads[k].cpu_milli;
-				memory += overheads[k].memory_mib;
-			}
-		if (fleet->storage.driver != NULL) {
-			cpu += fleet->storage.driver->node->cpu_milli;
-			memory += fleet->storage.driver->node->memory_mib;
-		}
+		overhead_sum(fleet, t, &cpu, &memory);
+		cpu += t->cpu_milli;
+		memory += t->memory_mib + t->hugepages_mib;
 		for (size_t k = 0; k < t->n_instances; k++)
 			if (t->instances[k]->devices >= t->devices &&
 			    (cpu > t->instances[k]->cpu_milli ||
@@ -456,11 +450,23 @@ static void catalogue(void)
 		      row->type[strlen(row->family)] == '.');
 		CHECK(row->devices > 0 && row->cpu_milli < row->vcpu * 1000 &&
 		      row->allocatable_mib < row->memory_mib);
-		CHECK((row->accelerator == ACCELERATOR_NEURON) == (row->neuron_cores > 0));
+		CHECK((row->accelerator->kind == ACCELERATOR_NEURON) == (row->cores > 0));
 		CHECK(row->efa > 0 || !row->rdma);
+		/* A target has the accelerators of one maker. */
+		CHECK(accelerator_of(row->target) == row->accelerator);
+	}
+	for (size_t i = 0; i < FLEET_TARGETS; i++)
+		CHECK(accelerator_of(fleet_target_names[i]) != NULL);
+	CHECK(fleet_target_names[FLEET_TARGETS] == NULL);
+	for (size_t i = 0; i < ACCELERATORS; i++) {
+		CHECK_INT(accelerators[i].kind, i);
+		CHECK((accelerators[i].exporter.name == NULL) ==
+		      (accelerators[i].exporter_key == NULL));
+		CHECK((accelerators[i].idle_alarm == NULL) ==
+		      (accelerators[i].idle_metric == NULL));
 	}
 	CHECK_INT(instance_find("p4d.24xlarge")->efa, 4);
-	CHECK_INT(instance_find("trn1.32xlarge")->neuron_cores, 32);
+	CHECK_INT(instance_find("trn1.32xlarge")->cores, 32);
 	CHECK_STR(instance_nearest("g5.4xlarg"), "g5.4xlarge");
 	CHECK(instance_find("m5.large") == NULL);
 	CHECK_INT(instances_text(&none, &text), 0);

@@ -112,6 +112,16 @@ static void the_clock_runs(void)
 	clock_system()->sleep_ms(clock_system(), -5);
 }
 
+static void the_running_clock_counts_nanoseconds(void)
+{
+	int64_t ns = clock_monotonic_ns();
+	double s = clock_seconds();
+
+	clock_system()->sleep_ms(clock_system(), 50);
+	CHECK(clock_monotonic_ns() - ns >= 49000000 && clock_monotonic_ns() - ns < 30000000000);
+	CHECK(clock_seconds() - s >= 0.049 && clock_seconds() - s < 30);
+}
+
 static int count(void *ctx, size_t i UNUSED, struct err *err UNUSED)
 {
 	++*(int *)ctx;
@@ -188,6 +198,8 @@ int main(void)
 	TEST("interrupt: SIGINT, SIGTERM and SIGHUP ask to stop", signals_ask_to_stop);
 	TEST("interrupt: a second SIGINT ends the process", a_second_sigint_ends_the_process);
 	TEST("clock: runs in milliseconds", the_clock_runs);
+	TEST("clock: the running clock counts nanoseconds, and seconds",
+	     the_running_clock_counts_nanoseconds);
 	TEST("clock: a stop ends a sleep", a_stop_ends_a_sleep);
 	TEST("pool: a stop starts no more jobs", a_stop_starts_no_more_jobs);
 	TEST("progress: a listener hears everything, free of control bytes",

@@ -3,6 +3,7 @@
 
 #include "k8s/deploy/kinds.h"
 #include "k8s/deploy/kubectl.h"
+#include "k8s/job/scheduler.h"
 
 /* A cluster that fails some times, then answers. */
 struct fake {
@@ -210,6 +211,21 @@ static void kinds_are_told_apart_by_group(void)
 	cJSON_Delete(strange);
 }
 
+/* What a scheduler makes goes away first, and what must be installed for it brings its group. */
+static void schedulers_kinds_are_known(void)
+{
+	for (size_t i = 0; i < SCHEDULERS; i++) {
+		const struct scheduler *row = &schedulers[i];
+
+		CHECK_INT(row->kind, i);
+		CHECK(kind_of_resource(row->object.resource) != NULL);
+		CHECK_INT(row->object.leave, LEAVE_JOB);
+		CHECK(row->brought_by == NULL || operator_of(row->object.group) == row->brought_by);
+	}
+	CHECK_STR(operator_of("scheduling.volcano.sh")->name, "Volcano");
+	CHECK(operator_of("batch") == NULL);
+}
+
 int main(void)
 {
 	TEST("kubectl: every complaint has a code and a next step", every_complaint_is_understood);
@@ -221,5 +237,6 @@ int main(void)
 	TEST("kubectl: an old client and a silent server are told", an_old_kubectl_is_refused);
 	TEST("kubectl: a missing program is told", no_kubectl_is_told);
 	TEST("kinds: told apart by group", kinds_are_told_apart_by_group);
+	TEST("kinds: those of every scheduler are known", schedulers_kinds_are_known);
 	return test_done();
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/clock.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
 #include "trainer/cmd/cmd.h"
@@ -101,7 +102,7 @@ static void free_inputs(struct inputs *in)
 /* Adds the time since *start to a row of the profile and starts anew. */
 static void lap(struct ops *ops, const char *op, double *start)
 {
-	double end = profile_now();
+	double end = clock_seconds();
 
 	profile_add(ops->profile, "step", op, 0, end - *start);
 	*start = end;
@@ -115,13 +116,13 @@ static double one_step(struct model *m, struct optimizer *o, const struct batch 
 	double start, scale;
 
 	model_forward(m, b, &logits);
-	start = profile_now();
+	start = clock_seconds();
 	model_loss(m, b, &weights, &losses);
 	lap(ops, "loss", &start);
 	model_zero_grads(m);
 	lap(ops, "gradients to zero", &start);
 	model_backward(m, b, &weights, 1);
-	start = profile_now();
+	start = clock_seconds();
 	scale = clip_scale(grads_norm(model_grads(m), ops->threads), 10);
 	lap(ops, "gradient norm, clipping", &start);
 	optimizer_step(o, model_params(m), model_grads(m), 1e-5, scale, ops->threads);
@@ -151,12 +152,12 @@ static void measure(const struct settings *s, const struct model_config *c, stru
 	bench_layers_init(&ret->layers, s->steps);
 	profile_attach(&profile, ops);
 	for (size_t i = 0; i < s->warmup + s->steps; i++) {
-		double start = profile_now(), seconds;
+		double start = clock_seconds(), seconds;
 
 		profile_reset(&profile);
 		in.batch.dropout_seed = i;
 		ret->loss = one_step(m, &o, &in.batch, ops);
-		seconds = profile_now() - start;
+		seconds = clock_seconds() - start;
 		if (i < s->warmup)
 			continue;
 		ret->seconds[i - s->warmup] = seconds;

@@ -2,8 +2,8 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
 #include "trainer/cmd/cmd_bench.h"
@@ -19,14 +19,6 @@ struct shape {
 };
 
 enum { SHAPES_MAX = 32 };
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* A linear layer's three products. */
 static size_t add_linear(struct shape *s, const char *const names[3], size_t rows, size_t in,
@@ -73,13 +65,13 @@ static double time_shape(struct ops *ops, const struct shape *s)
 	                 .a_col = s->form == TN ? s->m : 1,
 	                 .b_row = s->form == NT ? 1 : s->n,
 	                 .b_col = s->form == NT ? s->k : 1};
-	double best = 1e9, until = now() + 0.3;
+	double best = 1e9, until = clock_seconds() + 0.3;
 
-	for (int i = 0; i < 3 || now() < until; i++) {
-		double start = now(), seconds;
+	for (int i = 0; i < 3 || clock_seconds() < until; i++) {
+		double start = clock_seconds(), seconds;
 
 		gemm(ops, &g);
-		seconds = now() - start;
+		seconds = clock_seconds() - start;
 		best = seconds < best ? seconds : best;
 	}
 	free(a);
@@ -108,10 +100,10 @@ double bench_peak(struct ops *ops)
 	double best = 0;
 
 	for (int i = 0; i < 5; i++) {
-		double start = now(), rate;
+		double start = clock_seconds(), rate;
 
 		threads_run(ops->threads, n, run_peak, &p);
-		rate = p.operations[0] * n / (now() - start);
+		rate = p.operations[0] * n / (clock_seconds() - start);
 		best = rate > best ? rate : best;
 	}
 	return best;

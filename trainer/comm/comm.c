@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "trainer/comm/engine.h"
@@ -31,14 +32,6 @@ struct comm {
 	size_t n_pending;
 };
 
-static double seconds(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
-
 static void nap(void)
 {
 	struct timespec ts = {.tv_sec = 0, .tv_nsec = SLEEP_NS};
@@ -49,7 +42,7 @@ static void nap(void)
 /* Busy at first, for small messages; then in naps, to leave the core to the computation. */
 static int wait_until(struct comm *c, struct comm_request *r, double limit, bool *ret_done)
 {
-	double end = seconds() + limit;
+	double end = clock_seconds() + limit;
 	unsigned tries = 0;
 
 	*ret_done = false;
@@ -60,7 +53,7 @@ static int wait_until(struct comm *c, struct comm_request *r, double limit, bool
 			return 0;
 		if (++tries > SPIN)
 			nap();
-	} while (tries <= SPIN || seconds() < end);
+	} while (tries <= SPIN || clock_seconds() < end);
 	return 0;
 }
 
@@ -68,11 +61,11 @@ static int wait_until(struct comm *c, struct comm_request *r, double limit, bool
 static int name_missing(struct comm *c, struct comm_request *r, bool *ret_done, struct err *err)
 {
 	AUTO(strbuf) struct strbuf who = STRBUF_INIT(ERR_MSG_MAX / 2);
-	double end = seconds() + NAMING_S;
+	double end = clock_seconds() + (double)NAMING_S;
 	char host[HOST_MAX];
 	unsigned missing = 0;
 
-	while (seconds() < end) {
+	while (clock_seconds() < end) {
 		if (wait_until(c, r, 0.2, ret_done) != 0)
 			return err_set(err, ERR_NETWORK, "%s: an exchange failed on rank 0",
 			               c->e.name);

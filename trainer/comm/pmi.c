@@ -11,6 +11,7 @@
 #include <sys/time.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "trainer/comm/pmi_store.h"
 
@@ -40,14 +41,6 @@ struct pmi {
 	pthread_t thread;
 	bool serving;
 };
-
-static double seconds(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
 
 static bool send_text(int fd, const char *text)
 {
@@ -234,14 +227,14 @@ static int name_missing(const struct pmi *p, const struct comm_place *place, uns
 
 static int gather(struct pmi *p, const struct comm_place *place, unsigned wait_s, struct err *err)
 {
-	double end = seconds() + wait_s;
+	double end = clock_seconds() + wait_s;
 	AUTO_CLOSE int listener = listen_any(place->port);
 
 	if (listener < 0)
 		return err_set(err, ERR_IO, "listen at port %u for the other ranks", place->port);
 	while (p->n_open < p->n_ranks) {
 		struct pollfd polled = {.fd = listener, .events = POLLIN};
-		double left = end - seconds();
+		double left = end - clock_seconds();
 		int fd;
 
 		if (left <= 0)
@@ -333,7 +326,7 @@ static int introduce(const struct comm_place *place, int *ret_fd, struct err *er
 static int follow(const struct comm_place *place, unsigned wait_s, int *ret_fd, struct err *err)
 {
 	const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000L};
-	double end = seconds() + wait_s;
+	double end = clock_seconds() + wait_s;
 
 	do {
 		int rc = introduce(place, ret_fd, err);
@@ -341,7 +334,7 @@ static int follow(const struct comm_place *place, unsigned wait_s, int *ret_fd, 
 		if (rc != 0)
 			return rc > 0 ? 0 : -1;
 		nanosleep(&pause, NULL);
-	} while (seconds() < end);
+	} while (clock_seconds() < end);
 	err_set(err, ERR_NETWORK, "rank 0 does not answer at %s port %u for %u s", place->master,
 	        place->port, wait_s);
 	return err_hint(err, "Does its pod run? MASTER_ADDR and MASTER_PORT say where it is.");

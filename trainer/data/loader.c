@@ -2,8 +2,8 @@
 
 #include <pthread.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "trainer/data/order.h"
 
@@ -32,14 +32,6 @@ struct loader {
 	pthread_t *threads;
 	unsigned n_threads;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 static int fill(const struct loader *l, struct slot *s, struct err *err)
 {
@@ -177,13 +169,13 @@ int loader_next(void *loader, uint64_t first, size_t n, struct clips *ret, uint6
                 struct err *err)
 {
 	struct loader *l = loader;
-	uint64_t since;
+	int64_t since;
 	struct slot *s;
 	int rc;
 
 	if (n != l->o.batch)
 		BUG("asked for %zu clips, made for %zu", n, l->o.batch);
-	since = now_ns();
+	since = clock_monotonic_ns();
 	pthread_mutex_lock(&l->lock);
 	if (l->running) {
 		/* The slot lent last is free now. */
@@ -198,7 +190,7 @@ int loader_next(void *loader, uint64_t first, size_t n, struct clips *ret, uint6
 	while (s->state != SLOT_READY)
 		pthread_cond_wait(&l->ready, &l->lock);
 	pthread_mutex_unlock(&l->lock);
-	*wait_ns += now_ns() - since;
+	*wait_ns += (uint64_t)(clock_monotonic_ns() - since);
 	rc = s->rc;
 	if (rc != 0)
 		*err = s->err;

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "trainer/data/le.h"
 
-static const char magic[8] = "SLIPCLIP";
+static const char magic[] = {'S', 'L', 'I', 'P', 'C', 'L', 'I', 'P'};
 
 enum {
 	AT_VERSION = 8,

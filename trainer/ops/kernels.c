@@ -9,7 +9,9 @@ static const struct kernels *const sets[] = {
 	&kernels_avx512,
 	&kernels_avx2,
 #elif defined(__aarch64__)
+#if defined(KERNELS_NEON_BF16)
 	&kernels_neon_bf16,
+#endif
 	&kernels_neon,
 #endif
 	&kernels_generic,

@@ -130,7 +130,12 @@ extern const struct kernels kernels_generic;
 #if defined(__x86_64__)
 extern const struct kernels kernels_avx2, kernels_avx512, kernels_avx512_bf16;
 #elif defined(__aarch64__)
-extern const struct kernels kernels_neon, kernels_neon_bf16;
+extern const struct kernels kernels_neon;
+/* clang before 16 has these products only where a whole file is compiled for them */
+#if !defined(__clang__) || __clang_major__ >= 16
+#define KERNELS_NEON_BF16
+extern const struct kernels kernels_neon_bf16;
+#endif
 #endif
 
 #endif

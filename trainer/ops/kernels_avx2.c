@@ -1,8 +1,10 @@
 /* AVX2 with FMA: Haswell and later, Zen and later. */
 #if defined(__x86_64__)
-#pragma GCC target("avx2,fma")
-
 #include <immintrin.h>
+
+#include "trainer/ops/kernels_target.h"
+
+KERNELS_FOR("avx2,fma")
 
 #define VW            8
 #define NRV           2
@@ -13,6 +15,8 @@
 #define K(name)       avx2_##name
 
 #include "trainer/ops/kernels_body.inc"
+
+KERNELS_END
 
 static bool usable(void)
 {

@@ -1,8 +1,11 @@
 /* AVX-512 F/BW/DQ/VL with FMA: Skylake-X and later, Zen 4 and later. */
 #if defined(__x86_64__)
-#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,prefer-vector-width=512")
-
 #include <immintrin.h>
+
+#include "trainer/ops/kernels_target.h"
+
+KERNELS_FOR("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")
+KERNELS_WIDE
 
 #define VW            16
 #define NRV           2
@@ -13,6 +16,8 @@
 #define K(name)       avx512_##name
 
 #include "trainer/ops/kernels_body.inc"
+
+KERNELS_END
 
 static bool usable(void)
 {

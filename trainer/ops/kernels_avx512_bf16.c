@@ -1,8 +1,11 @@
 /* AVX-512 with products of bf16 pairs: Zen 4 and later, Cooper Lake, Sapphire Rapids and later. */
 #if defined(__x86_64__)
-#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,avx2,fma,prefer-vector-width=512")
-
 #include <immintrin.h>
+
+#include "trainer/ops/kernels_target.h"
+
+KERNELS_FOR("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,avx2,fma")
+KERNELS_WIDE
 
 #define VW                16
 #define NRV               2
@@ -27,6 +30,8 @@ static inline __attribute__((always_inline)) __m512i interleave(void)
 }
 
 #include "trainer/ops/kernels_body.inc"
+
+KERNELS_END
 
 static bool usable(void)
 {

@@ -1,9 +1,13 @@
 /* Advanced SIMD with products of bf16 pairs: Neoverse V1, N2 and later (Graviton3 and later). */
-#if defined(__aarch64__)
-#pragma GCC target("arch=armv8.2-a+bf16")
+#include "trainer/ops/kernels.h"
 
+#if defined(KERNELS_NEON_BF16)
 #include <arm_neon.h>
 #include <sys/auxv.h>
+
+#include "trainer/ops/kernels_target.h"
+
+KERNELS_FOR("arch=armv8.2-a+bf16")
 
 #define VW            4
 #define NRV           4
@@ -16,6 +20,8 @@
 #define K(name) neon_bf16_##name
 
 #include "trainer/ops/kernels_body.inc"
+
+KERNELS_END
 
 static bool usable(void)
 {

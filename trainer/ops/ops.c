@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpus.h"
 #include "base/err.h"
 #include "trainer/ops/fast.h"
 #include "trainer/ops/floats.h"
@@ -20,8 +21,7 @@ bool ops_open(const struct ops_options *options, struct ops *ret)
 	ret->products =
 		options->precision == PRECISION_BF16 ? &ret->kernels->bf16 : &ret->kernels->f32;
 	ret->table = options->plain_cross ? &ops_fast_plain : &ops_fast;
-	ret->threads =
-		threads_new(options->n_threads > 0 ? options->n_threads : threads_usable_cpus());
+	ret->threads = threads_new(options->n_threads > 0 ? options->n_threads : cpus_usable());
 	return true;
 }
 

@@ -1,15 +1,8 @@
 #include "trainer/ops/profile.h"
 
 #include <string.h>
-#include <time.h>
 
-double profile_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include "base/clock.h"
 
 void profile_add(struct profile *p, const char *part, const char *op, double flop, double seconds)
 {
@@ -109,10 +102,10 @@ static double no_products(const void *p)
 #define MEASURED(op, type, title, cost)                                                            \
 	static void op(struct ops *ops, const struct type *p)                                      \
 	{                                                                                          \
-		double start = profile_now();                                                      \
+		double start = clock_seconds();                                                    \
                                                                                                    \
 		ops->profile->inner->op(ops, p);                                                   \
-		profile_add(ops->profile, ops->part, title, cost(p), profile_now() - start);       \
+		profile_add(ops->profile, ops->part, title, cost(p), clock_seconds() - start);     \
 	}
 
 MEASURED(linear_forward, op_linear, "linear forward", linear_cost)

@@ -33,7 +33,4 @@ void profile_add(struct profile *p, const char *part, const char *op, double flo
 /* Sets all rows' figures to 0 and keeps the rows. */
 void profile_reset(struct profile *p);
 
-/* Seconds of a clock that never goes back. */
-double profile_now(void);
-
 #endif

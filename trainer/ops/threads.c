@@ -1,10 +1,8 @@
 #include "trainer/ops/threads.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/err.h"
@@ -162,30 +160,4 @@ void threads_free(struct threads *t)
 unsigned threads_count(const struct threads *t)
 {
 	return t != NULL ? t->n : 1;
-}
-
-/* cpu.max of this process's cgroup (version 2): quota / period rounded up; 0 when there is none. */
-static unsigned quota_cpus(void)
-{
-	FILE *f = fopen("/sys/fs/cgroup/cpu.max", "re");
-	char line[80] = "", *end = line;
-	double quota = 0, period = 0;
-
-	if (f != NULL && fgets(line, sizeof(line), f) != NULL) {
-		quota = strtod(line, &end); /* "max" when there is no quota: 0 */
-		period = strtod(end, NULL);
-	}
-	if (f != NULL)
-		fclose(f);
-	return quota > 0 && period > 0 ? (unsigned)((quota + period - 1) / period) : 0;
-}
-
-unsigned threads_usable_cpus(void)
-{
-	cpu_set_t set;
-	unsigned n = 1, quota = quota_cpus();
-
-	if (sched_getaffinity(0, sizeof(set), &set) == 0)
-		n = (unsigned)CPU_COUNT(&set);
-	return quota > 0 && quota < n ? quota : n;
 }

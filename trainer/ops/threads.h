@@ -23,7 +23,4 @@ unsigned threads_count(const struct threads *t);
 void threads_run(struct threads *t, size_t n, void (*task)(void *ctx, size_t i, unsigned worker),
                  void *ctx);
 
-/* CPUs this process may use (affinity and the cgroup's quota), at least 1. */
-unsigned threads_usable_cpus(void);
-
 #endif

@@ -204,7 +204,7 @@ static void cut_audio(struct cutter *c, double time)
 static int end_clip(struct cutter *c, struct err *err)
 {
 	uint64_t first = c->ticks - c->frames;
-	double at = (double)first / SHARD_FPS;
+	double at = (double)first / (double)SHARD_FPS;
 
 	cut_audio(c, c->start + at);
 	c->frames = 0;
@@ -237,7 +237,7 @@ static int advance(struct cutter *c, const struct picture *p, double time, struc
 		return 0;
 	}
 	/* A hole of minutes is a lie of the time stamps. */
-	while (c->start + (double)c->ticks / SHARD_FPS < time - 1e-6 && !full(c) &&
+	while (c->start + (double)c->ticks / (double)SHARD_FPS < time - 1e-6 && !full(c) &&
 	       c->ticks - from < GAP_FRAMES_MAX)
 		if (tick(c, p, err) != 0)
 			return -1;
@@ -259,7 +259,7 @@ static int finish(struct cutter *c, const struct picture *p, struct err *err)
 
 static int watch(struct media *m, struct picture *p, struct cutter *c, struct err *err)
 {
-	double frame_time = 1.0 / SHARD_FPS, time = 0;
+	double frame_time = 1.0 / (double)SHARD_FPS, time = 0;
 	AVRational rate = av_guess_frame_rate(m->file, m->file->streams[m->stream], NULL);
 	bool end = false;
 

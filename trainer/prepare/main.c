@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpus.h"
 #include "base/interrupt.h"
-#include "base/pool.h"
 #include "base/text.h"
 #include "trainer/prepare/movie.h"
 #include "trainer/prepare/prepare.h"
@@ -115,7 +115,7 @@ static int fail(const struct err *err)
 
 int main(int argc, char **argv)
 {
-	struct numbers n = {16, 224, 224, -1, 1000, pool_cpus(), 600, 4096};
+	struct numbers n = {16, 224, 224, -1, 1000, cpus_usable(), 600, 4096};
 	struct prepare_options o = {0};
 	struct prepare_report r = {0};
 	struct err err = {0};

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/interrupt.h"
 #include "base/mem.h"
@@ -33,14 +34,6 @@ struct run {
 	size_t running;
 	struct prepare_report report;
 };
-
-static double seconds(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
 
 /* ---- in the child ---- */
 
@@ -103,7 +96,7 @@ static int start_child(struct run *r, struct child *c, struct err *err)
 	c->pipe = fds[0];
 	c->video = r->next++;
 	c->late = false;
-	c->deadline = seconds() + 2.0 * r->o->timeout_s;
+	c->deadline = clock_seconds() + 2.0 * r->o->timeout_s;
 	r->running++;
 	return 0;
 }
@@ -179,7 +172,7 @@ static void reap(struct run *r)
 
 		if (c->pid == 0)
 			continue;
-		if (!c->late && seconds() > c->deadline) {
+		if (!c->late && clock_seconds() > c->deadline) {
 			c->late = true;
 			kill(c->pid, SIGKILL);
 		}

@@ -73,7 +73,7 @@ static void store(struct strbuf *out, const struct strbuf *raw)
 
 void png_encode(struct strbuf *sb, const uint8_t *rgb, uint32_t height, uint32_t width)
 {
-	static const char signature[8] = "\x89PNG\r\n\x1a\n";
+	static const unsigned char signature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 	static const unsigned char format[5] = {8, 2, 0, 0, 0}; /* 8 bits, RGB */
 	AUTO(strbuf) struct strbuf head = STRBUF_INIT(0);
 	AUTO(strbuf) struct strbuf raw = STRBUF_INIT(0);

@@ -1,7 +1,6 @@
 #include "trainer/session/evaluate.h"
 
-#include <time.h>
-
+#include "base/clock.h"
 #include "base/mem.h"
 #include "trainer/ops/philox.h"
 
@@ -12,14 +11,6 @@ struct points {
 	int32_t *image, *audio;
 	float *mask_label;
 };
-
-static double seconds(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
 
 static void draw(const struct evaluate_options *o, const struct model_dims *d, uint64_t batch,
                  struct points *p)
@@ -87,11 +78,11 @@ int evaluate(struct model *m, const struct clip_source *source, const struct eva
 		p.mask_label[i] = 1;
 	model_set_training(m, false);
 	for (uint64_t k = 0; k < o->batches && rc == 0; k++) {
-		double since = seconds();
+		double since = clock_seconds();
 
 		rc = one_batch(m, source, o, k, &p, &e, err);
 		if (rc == 0 && o->progress != NULL)
-			o->progress(o->ctx, k, seconds() - since);
+			o->progress(o->ctx, k, clock_seconds() - since);
 	}
 	model_set_training(m, true);
 	free(p.image);

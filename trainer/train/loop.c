@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "trainer/train/draw.h"
 #include "trainer/train/schedule.h"
@@ -38,14 +38,6 @@ struct run {
 	unsigned n_ranks, rank;
 	uint64_t steps_here; /* of this process */
 };
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static struct run start(const struct train *t, struct train_state *state)
 {
@@ -180,7 +172,7 @@ static int reduce(struct run *r, struct err *err)
 {
 	const struct reducer *q = r->t->reducer;
 	struct tensors *g = model_grads(r->t->model);
-	double begin = now();
+	double begin = clock_seconds();
 	int rc;
 
 	if (r->n_ranks == 1)
@@ -192,7 +184,7 @@ static int reduce(struct run *r, struct err *err)
 	rc = overlaps(r) ? q->wait(q->ctx, err) : q->sum_f32(q->ctx, g->data, g->n_values, err);
 	if (rc == 0)
 		rc = q->sum_f64(q->ctx, r->sums, SUMS, err);
-	r->reduce_seconds += now() - begin;
+	r->reduce_seconds += clock_seconds() - begin;
 	return rc;
 }
 
@@ -215,7 +207,8 @@ static int one_step(struct run *r, struct step_stats *ret, struct err *err)
 {
 	const struct train *t = r->t;
 	const struct train_options *o = t->options;
-	double begin = now(), lr = schedule_lr(&o->schedule, o->optimizer.lr, r->state->step);
+	double begin = clock_seconds(),
+	       lr = schedule_lr(&o->schedule, o->optimizer.lr, r->state->step);
 	double share = 1.0 / r->n_ranks, norm;
 	uint64_t clips = (uint64_t)o->batch_size * o->accumulate * r->n_ranks;
 	uint64_t epoch_clips = t->source->epoch_clips;
@@ -250,7 +243,7 @@ static int one_step(struct run *r, struct step_stats *ret, struct err *err)
 	                           .reduce_seconds = r->reduce_seconds};
 	r->state->sample += clips;
 	r->steps_here++;
-	ret->seconds = now() - begin;
+	ret->seconds = clock_seconds() - begin;
 	return 0;
 }
 

@@ -1,11 +1,11 @@
 #include "builder/layer/elf/elf.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/fs.h"
 #include "base/mem.h"
 #include "builder/layer/elf/elf_internal.h"
 
@@ -230,10 +230,8 @@ static int fd_read_at(void *ctx, uint64_t offset, void *buf, size_t len, struct 
 	size_t done = 0;
 
 	while (done < len) {
-		ssize_t n = pread(fd, (char *)buf + done, len - done, (off_t)(offset + done));
+		ssize_t n = fs_pread(fd, (char *)buf + done, len - done, (int64_t)(offset + done));
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0)
 			return err_set(err, ERR_IO, "read");
 		if (n == 0)

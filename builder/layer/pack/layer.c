@@ -3,7 +3,9 @@
 
 #include <fcntl.h>
 
+#include "base/cpus.h"
 #include "base/pool.h"
+#include "base/timestamp.h"
 #include "builder/layer/pack/blocks.h"
 #include "builder/layer/pack/compress.h"
 #include "builder/layer/pack/keys.h"
@@ -103,8 +105,7 @@ static int start_job(struct job *j, struct err *err)
 	if (j->opts->cache == NULL)
 		return 0;
 	clock_gettime(CLOCK_REALTIME, &now);
-	if (keys_stat(j->tree, (int64_t)now.tv_sec * 1000000000 + now.tv_nsec, &j->stat_key,
-	              &j->stat_usable, err) != 0)
+	if (keys_stat(j->tree, timespec_ns(now), &j->stat_key, &j->stat_usable, err) != 0)
 		return -1;
 	j->has_stat = true;
 	j->shape_key = keys_shape(j->tree);
@@ -151,7 +152,7 @@ static int pack_blocks(const struct job *j, struct sink *out, struct cache_blob 
 	struct blocks_opts opts = {.compression = j->opts->compression,
 	                           .level = j->level,
 	                           .threads =
-	                                   j->opts->threads != 0 ? j->opts->threads : pool_cpus(),
+	                                   j->opts->threads != 0 ? j->opts->threads : cpus_usable(),
 	                           .out = out};
 
 	if (blocks_start(&b, &opts, err) != 0 ||

@@ -21,7 +21,7 @@ enum { LAYER_LEVEL_ZSTD = 3, LAYER_LEVEL_GZIP = 1 /* defaults, used when level i
 struct layer_opts {
 	enum compression compression;
 	int level;                 /* 0 = the default above */
-	unsigned threads;          /* compressors; 0 = pool_cpus() */
+	unsigned threads;          /* compressors; 0 = cpus_usable() */
 	struct layout *layout;     /* where the blob goes */
 	struct layer_cache *cache; /* NULL = no cache */
 	struct progress *progress; /* NULL = silent */

@@ -5,13 +5,14 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "base/fs.h"
 #include "base/interrupt.h"
+#include "base/timestamp.h"
 #include "builder/layer/tar/tar.h"
 
 enum {
 	READ_MAX = 256 << 10, /* at a time: hashed while it is still in the processor's cache */
-	HEADER_MAX = 4 << 20,
-	NS_PER_S = 1000000000
+	HEADER_MAX = 4 << 20
 };
 
 struct packing {
@@ -36,11 +37,8 @@ static int changed(const struct entry *e, struct err *err)
 /* Reads up to cap bytes at `offset`; fewer only at the end of the file. */
 static int read_some(int fd, unsigned char *at, size_t cap, int64_t offset, size_t *ret_n)
 {
-	ssize_t n;
+	ssize_t n = fs_pread(fd, at, cap, offset);
 
-	do
-		n = pread(fd, at, cap, offset);
-	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -1;
 	*ret_n = (size_t)n;
@@ -73,11 +71,6 @@ static int copy_content(struct packing *p, const struct entry *e, int fd, int64_
 	return 0;
 }
 
-static int64_t stat_ns(struct timespec t)
-{
-	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
-}
-
 /* True while the open file is what the tree was told of. */
 static bool same_file(const struct entry *e, const struct stat *st)
 {
@@ -87,7 +80,8 @@ static bool same_file(const struct entry *e, const struct stat *st)
 		return false;
 	if (s->ino == 0)
 		return true;
-	return s->dev == st->st_dev && s->ino == st->st_ino && s->mtime_ns == stat_ns(st->st_mtim);
+	return s->dev == st->st_dev && s->ino == st->st_ino &&
+	       s->mtime_ns == timespec_ns(st->st_mtim);
 }
 
 static int check_file(const struct entry *e, int fd, struct err *err)

@@ -91,11 +91,6 @@ static bool is_loaded(const struct closure_run *run, const char *needed)
 	return false;
 }
 
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* The names of the folders in dir/glibc-hwcaps, sorted. */
 static struct strlist hwcaps_levels(struct closure_run *run, const char *dir)
 {
@@ -114,7 +109,7 @@ static struct strlist hwcaps_levels(struct closure_run *run, const char *dir)
 	if (d != NULL)
 		closedir(d);
 	if (levels.n > 0)
-		qsort(levels.at, levels.n, sizeof(*levels.at), by_text);
+		qsort(levels.at, levels.n, sizeof(*levels.at), text_compare);
 	return levels;
 }
 
@@ -289,11 +284,10 @@ static bool is_installed(const char *path)
 
 static char *folder_of(const char *path, struct arena *a)
 {
-	const char *slash = strrchr(path, '/');
+	char folder[PATH_MAX];
 
-	return slash == NULL   ? arena_strdup(a, ".")
-	       : slash == path ? arena_strdup(a, "/")
-	                       : arena_strndup(a, path, (size_t)(slash - path));
+	fs_parent(path, folder);
+	return arena_strdup(a, folder);
 }
 
 static bool place_program(struct closure_run *run, struct closure_object *o)

@@ -4,13 +4,9 @@
 #include <sys/stat.h>
 
 #include "base/interrupt.h"
+#include "base/timestamp.h"
 #include "builder/layer/source/closure.h"
 #include "builder/layer/source/sources.h"
-
-static int64_t nanoseconds(struct timespec t)
-{
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* Modes are ours (0755 for what may be executed, else 0644): the umask of an installation must not
  * show. */
@@ -36,8 +32,8 @@ static int add_file(struct tree *t, const struct closure_file *f, struct err *er
 	e.source = arena_strdup(t->arena, f->source);
 	e.stamp = (struct entry_stamp){.dev = (uint64_t)st.st_dev,
 	                               .ino = (uint64_t)st.st_ino,
-	                               .mtime_ns = nanoseconds(st.st_mtim),
-	                               .ctime_ns = nanoseconds(st.st_ctim)};
+	                               .mtime_ns = timespec_ns(st.st_mtim),
+	                               .ctime_ns = timespec_ns(st.st_ctim)};
 	return tree_add(t, &e, err);
 }
 

@@ -2,10 +2,10 @@
  * One .deb (deb(5)): an ar archive of "debian-binary", "control.tar.*" and "data.tar.*". Maintainer
  * scripts are not run, and paths stay as the package has them.
  */
-#include <errno.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/fs.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "builder/layer/source/source_members.h"
@@ -39,11 +39,8 @@ static int malformed(const char *what, struct err *err)
 
 static int read_at(int fd, void *buf, size_t len, int64_t offset, size_t *ret_n, struct err *err)
 {
-	ssize_t n;
+	ssize_t n = fs_pread(fd, buf, len, offset);
 
-	do
-		n = pread(fd, buf, len, offset);
-	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return err_set(err, ERR_IO, "read");
 	*ret_n = (size_t)n;

@@ -10,9 +10,10 @@
 #include <string.h>
 
 #include "base/interrupt.h"
+#include "base/timestamp.h"
 #include "builder/layer/tree/xattr.h"
 
-enum { NS_PER_S = 1000000000, PROC_PATH_MAX = 64 + NAME_MAX };
+enum { PROC_PATH_MAX = 64 + NAME_MAX };
 
 void walk_init(struct walk *w, struct tree *t, const struct layer_files *item, struct diags *d)
 {
@@ -186,11 +187,6 @@ int walk_add(struct walk *w, const struct entry *e, struct err *err)
 	return -1;
 }
 
-static int64_t nanoseconds(struct timespec t)
-{
-	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
-}
-
 static struct entry new_entry(const struct walk *w, const struct walk_node *n, enum entry_type type)
 {
 	const struct layer_files *item = w->item;
@@ -255,8 +251,8 @@ static int add_file(struct walk *w, const struct walk_node *n, struct err *err)
 	e.content = st->st_size > 0 ? CONTENT_PATH : CONTENT_NONE;
 	e.stamp = (struct entry_stamp){.dev = (uint64_t)st->st_dev,
 	                               .ino = (uint64_t)st->st_ino,
-	                               .mtime_ns = nanoseconds(st->st_mtim),
-	                               .ctime_ns = nanoseconds(st->st_ctim)};
+	                               .mtime_ns = timespec_ns(st->st_mtim),
+	                               .ctime_ns = timespec_ns(st->st_ctim)};
 	if (read_xattrs(w, n, &e, err) != 0)
 		return -1;
 	return walk_add(w, &e, err);

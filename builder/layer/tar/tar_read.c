@@ -119,11 +119,6 @@ static int skip(struct tar_reader *r, int64_t len, struct err *err)
 
 /* ---- headers ---- */
 
-static bool is_zero(const unsigned char *block)
-{
-	return block[0] == 0 && memcmp(block, block + 1, TAR_BLOCK - 1) == 0;
-}
-
 /* Sum of all bytes with the field itself as spaces; old writers took bytes as signed. */
 static int check_sum(const struct tar_reader *r, struct err *err)
 {
@@ -226,7 +221,7 @@ static int find_member(struct tar_reader *r, bool *ret_more, struct err *err)
 
 		if (read_exactly(r, r->block.bytes, TAR_BLOCK, &end, err) != 0)
 			return -1;
-		r->marked_end = !end && is_zero(r->block.bytes);
+		r->marked_end = !end && mem_is_zero(r->block.bytes, TAR_BLOCK);
 		if (end || r->marked_end) {
 			if (r->pax.records.len + r->long_name.len + r->long_link.len > 0)
 				return cut(err);

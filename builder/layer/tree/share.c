@@ -3,6 +3,8 @@
  * paths are met by walking all of them together; bytes are only read when paths, metadata and sizes
  * are equal and the files are not the same one on disk.
  */
+#include <string.h>
+
 #include "base/mem.h"
 #include "builder/layer/tree/parts.h"
 
@@ -31,22 +33,6 @@ static void share_done(struct share *s)
 	free(s->buf[1]);
 }
 
-/* The entry of path in a tree, t->n when there is none. */
-static size_t find(const struct tree *t, const char *path)
-{
-	size_t low = 0, high = t->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (strcmp(t->at[middle].path, path) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < t->n && strcmp(t->at[low].path, path) == 0 ? low : t->n;
-}
-
 static void share_init(struct share *s, struct tree *const *trees, size_t n)
 {
 	*s = (struct share){.trees = trees, .n = n};
@@ -61,8 +47,9 @@ static void share_init(struct share *s, struct tree *const *trees, size_t n)
 		s->linked[i] = mem_calloc(t->n, sizeof(bool));
 		s->taken[i] = mem_calloc(t->n, sizeof(bool));
 		for (size_t k = 0; k < t->n; k++) {
-			size_t file =
-				t->at[k].type == ENTRY_HARDLINK ? find(t, t->at[k].link) : t->n;
+			size_t file = t->at[k].type == ENTRY_HARDLINK
+			                      ? tree_find(t, t->at[k].link, strlen(t->at[k].link))
+			                      : t->n;
 
 			if (file < t->n)
 				s->linked[i][file] = true;
@@ -72,24 +59,10 @@ static void share_init(struct share *s, struct tree *const *trees, size_t n)
 
 /* ---- equality ---- */
 
-static bool same_xattrs(const struct entry *a, const struct entry *b)
+static bool same_file(const struct entry *a, const struct entry *b)
 {
-	if (a->n_xattrs != b->n_xattrs)
-		return false;
-	for (size_t i = 0; i < a->n_xattrs; i++) {
-		const struct entry_xattr *x = &a->xattrs[i], *y = &b->xattrs[i];
-
-		if (strcmp(x->name, y->name) != 0 || x->len != y->len ||
-		    (x->len > 0 && memcmp(x->value, y->value, x->len) != 0))
-			return false;
-	}
-	return true;
-}
-
-static bool same_metadata(const struct entry *a, const struct entry *b)
-{
-	return a->type == b->type && a->mode == b->mode && a->uid == b->uid && a->gid == b->gid &&
-	       a->mtime == b->mtime && a->size == b->size && same_xattrs(a, b);
+	return a->type == b->type && a->mtime == b->mtime && a->size == b->size &&
+	       entry_same_metadata(a, b);
 }
 
 /* The same bytes without reading any. */
@@ -163,7 +136,7 @@ static int all_equal(struct share *s, bool *ret_same, struct err *err)
 	for (size_t i = 1; i < s->n && *ret_same; i++) {
 		const struct entry *e = &s->trees[i]->at[s->at[i]];
 
-		*ret_same = same_metadata(first, e) && !s->linked[i][s->at[i]];
+		*ret_same = same_file(first, e) && !s->linked[i][s->at[i]];
 		if (*ret_same && !same_source(first, e) &&
 		    same_bytes(s, i, first, e, ret_same, err) != 0)
 			return -1;
@@ -173,18 +146,17 @@ static int all_equal(struct share *s, bool *ret_same, struct err *err)
 
 /* Every folder above `path` has the same metadata in all trees, so that the layers' order is
  * nothing. */
-static bool same_folders(const struct share *s, const char *path, struct arena *a)
+static bool same_folders(const struct share *s, const char *path)
 {
 	for (const char *slash = strchr(path, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-		const char *folder = arena_strndup(a, path, (size_t)(slash - path));
 		const struct tree *first = s->trees[0];
-		size_t at = find(first, folder);
+		size_t len = (size_t)(slash - path), at = tree_find(first, path, len);
 
 		for (size_t i = 1; i < s->n; i++) {
-			size_t other = find(s->trees[i], folder);
+			size_t other = tree_find(s->trees[i], path, len);
 
 			if (at == first->n || other == s->trees[i]->n ||
-			    !same_metadata(&first->at[at], &s->trees[i]->at[other]))
+			    !same_file(&first->at[at], &s->trees[i]->at[other]))
 				return false;
 		}
 	}
@@ -223,18 +195,15 @@ static void take(struct share *s)
 
 static int find_equal(struct share *s, struct err *err)
 {
-	AUTO(arena) struct arena scratch = {0};
-
 	while (next_common(s)) {
 		const struct entry *e = &s->trees[0]->at[s->at[0]];
 		bool same = false;
 
-		if (e->type == ENTRY_FILE && same_folders(s, e->path, &scratch) &&
+		if (e->type == ENTRY_FILE && same_folders(s, e->path) &&
 		    all_equal(s, &same, err) != 0)
 			return err_wrap(err, "compare '%s' between platforms", e->path);
 		if (same)
 			take(s);
-		arena_done(&scratch);
 		for (size_t i = 0; i < s->n; i++)
 			s->at[i]++;
 	}
@@ -242,22 +211,6 @@ static int find_equal(struct share *s, struct err *err)
 }
 
 /* ---- taking out ---- */
-
-/* Marks, in `keep`, the parents of entry i. */
-static void keep_parents(const struct tree *t, size_t i, bool *keep, struct arena *a)
-{
-	const char *path = t->at[i].path;
-
-	for (const char *slash = strrchr(path, '/'); slash != NULL; slash = strrchr(path, '/')) {
-		size_t at;
-
-		path = arena_strndup(a, path, (size_t)(slash - path));
-		at = find(t, path);
-		if (at == t->n || keep[at])
-			return; /* its parents are marked too */
-		keep[at] = true;
-	}
-}
 
 /* Copies the kept entries into `out` (which may be t's own array); returns how many. */
 static size_t copy_kept(const struct tree *t, const bool *keep, struct entry *out)
@@ -273,7 +226,6 @@ static size_t copy_kept(const struct tree *t, const bool *keep, struct entry *ou
 /* The shared files of trees[0], with their folders, as a new tree. */
 static struct tree shared_tree(struct share *s)
 {
-	AUTO(arena) struct arena scratch = {0};
 	const struct tree *t = s->trees[0];
 	AUTO_FREE bool *keep = mem_calloc(t->n, sizeof(*keep));
 	struct tree out = *t;
@@ -282,7 +234,7 @@ static struct tree shared_tree(struct share *s)
 		if (!s->taken[0][i])
 			continue;
 		keep[i] = true;
-		keep_parents(t, i, keep, &scratch);
+		tree_mark_parents(t, t->at[i].path, keep);
 	}
 	out.at = arena_calloc(t->arena, t->n, sizeof(*out.at));
 	out.n = copy_kept(t, keep, out.at);
@@ -294,7 +246,6 @@ static struct tree shared_tree(struct share *s)
 /* Removes what was taken, and implied folders that held nothing else. */
 static void remove_taken(struct tree *t, const bool *taken)
 {
-	AUTO(arena) struct arena scratch = {0};
 	AUTO_FREE bool *keep = mem_calloc(t->n, sizeof(*keep));
 
 	for (size_t i = 0; i < t->n; i++) {
@@ -303,7 +254,7 @@ static void remove_taken(struct tree *t, const bool *taken)
 		if (taken[i] || (e->type == ENTRY_DIR && e->implied))
 			continue;
 		keep[i] = true;
-		keep_parents(t, i, keep, &scratch);
+		tree_mark_parents(t, t->at[i].path, keep);
 	}
 	t->n = copy_kept(t, keep, t->at);
 }

@@ -50,32 +50,6 @@ static unsigned char part_of(const struct entry *e, unsigned bits)
 	return hash_part(e->path, slash != NULL ? (size_t)(slash - e->path) : 0, bits);
 }
 
-static int compare_path(const struct entry *e, const char *path, size_t len)
-{
-	int order = strncmp(e->path, path, len);
-
-	return order != 0 ? order : e->path[len] != '\0';
-}
-
-/* The entry of path[0..len), t->n when there is none. */
-static size_t find(const struct tree *t, const char *path, size_t len)
-{
-	size_t low = 0, high = t->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int order = compare_path(&t->at[middle], path, len);
-
-		if (order == 0)
-			return middle;
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return t->n;
-}
-
 static int assign(struct split *s, struct err *err)
 {
 	const struct tree *t = s->t;
@@ -88,23 +62,13 @@ static int assign(struct split *s, struct err *err)
 
 		if (t->at[i].type != ENTRY_HARDLINK)
 			continue;
-		file = find(t, t->at[i].link, strlen(t->at[i].link));
+		file = tree_find(t, t->at[i].link, strlen(t->at[i].link));
 		if (file == t->n)
 			return err_set(err, ERR_FORMAT, "hard link '%s': '%s' is not in the layer",
 			               t->at[i].path, t->at[i].link);
 		s->of[i] = s->of[file];
 	}
 	return 0;
-}
-
-static void want_parents(struct split *s, const char *path)
-{
-	for (const char *slash = strchr(path, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-		size_t i = find(s->t, path, (size_t)(slash - path));
-
-		if (i < s->t->n)
-			s->wanted[i] = true;
-	}
 }
 
 /* Marks the entries of a part and their parents; returns how many entries are marked. */
@@ -119,7 +83,7 @@ static size_t mark(struct split *s, unsigned part)
 		if (s->of[i] != part || (t->at[i].type == ENTRY_DIR && t->at[i].implied))
 			continue;
 		s->wanted[i] = true;
-		want_parents(s, t->at[i].path);
+		tree_mark_parents(t, t->at[i].path, s->wanted);
 	}
 	for (size_t i = 0; i < t->n; i++)
 		n += s->wanted[i];

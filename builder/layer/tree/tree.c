@@ -127,43 +127,76 @@ int tree_add(struct tree *t, const struct entry *e, struct err *err)
 	return 0;
 }
 
+/* ---- entries found, and compared ---- */
+
+size_t tree_find(const struct tree *t, const char *path, size_t len)
+{
+	size_t low = 0, high = t->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strncmp(t->at[middle].path, path, len) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* Of all paths with this prefix the path itself sorts first. */
+	if (low < t->n && strncmp(t->at[low].path, path, len) == 0 && t->at[low].path[len] == '\0')
+		return low;
+	return t->n;
+}
+
+void tree_mark_parents(const struct tree *t, const char *path, bool *marks)
+{
+	for (const char *slash = strrchr(path, '/'); slash != NULL;
+	     slash = memrchr(path, '/', (size_t)(slash - path))) {
+		size_t at = tree_find(t, path, (size_t)(slash - path));
+
+		if (at == t->n || marks[at])
+			return;
+		marks[at] = true;
+	}
+}
+
+static bool same_xattrs(const struct entry *a, const struct entry *b)
+{
+	if (a->n_xattrs != b->n_xattrs)
+		return false;
+	for (size_t i = 0; i < a->n_xattrs; i++) {
+		const struct entry_xattr *x = &a->xattrs[i], *y = &b->xattrs[i];
+
+		if (strcmp(x->name, y->name) != 0 || x->len != y->len ||
+		    (x->len > 0 && memcmp(x->value, y->value, x->len) != 0))
+			return false;
+	}
+	return true;
+}
+
+bool entry_same_metadata(const struct entry *a, const struct entry *b)
+{
+	return a->mode == b->mode && a->uid == b->uid && a->gid == b->gid && same_xattrs(a, b);
+}
+
 /* ---- spool ---- */
 
 /*
- * An unnamed file in $TMPDIR, else /var/tmp, which is made for large temporary files where /tmp may
- * be memory, else /tmp.
+ * In $TMPDIR, else /var/tmp, which is made for large temporary files where /tmp may be memory, else
+ * /tmp.
  */
-static int open_unnamed(const char *dir)
-{
-	char path[PATH_MAX];
-	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
-		return fd;
-	int n = snprintf(path, sizeof(path), "%s/slipway-spool-XXXXXX", dir);
-
-	if (n < 0 || (size_t)n >= sizeof(path)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	return fd;
-}
-
 static int open_spool(struct tree *t, struct err *err)
 {
 	const char *named = getenv("TMPDIR");
 	const char *const dirs[] = {named, "/var/tmp", "/tmp"};
+	struct err why = {0};
 
 	if (t->spool_fd >= 0)
 		return 0;
 	for (size_t i = 0; i < ARRAY_LEN(dirs) && t->spool_fd < 0; i++)
 		if (dirs[i] != NULL && dirs[i][0] != '\0')
-			t->spool_fd = open_unnamed(dirs[i]);
-	if (t->spool_fd >= 0)
-		return 0;
+			if (fs_open_unnamed(dirs[i], &t->spool_fd, &why) == 0)
+				return 0;
+	errno = why.os_errno;
 	err_set(err, ERR_IO, "create a temporary file for archive contents");
 	return err_hint(err, "Set TMPDIR to a folder that can be written.");
 }
@@ -172,10 +205,8 @@ static int spool_write(struct tree *t, const unsigned char *bytes, size_t len, i
                        struct err *err)
 {
 	while (len > 0) {
-		ssize_t n = pwrite(t->spool_fd, bytes, len, offset);
+		ssize_t n = fs_pwrite(t->spool_fd, bytes, len, offset);
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0) {
 			err_set(err, ERR_IO, "write a temporary file for archive contents");
 			return err_hint(err, "Set TMPDIR to a folder with more room.");
@@ -187,16 +218,11 @@ static int spool_write(struct tree *t, const unsigned char *bytes, size_t len, i
 	return 0;
 }
 
-static bool is_zero(const unsigned char *bytes, size_t len)
-{
-	return len == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, len - 1) == 0);
-}
-
 /* Zeros become holes, so that the holes of a sparse file take no room on disk. */
 static int spool_chunk(struct tree *t, const unsigned char *bytes, size_t len, int64_t offset,
                        struct err *err)
 {
-	if (!is_zero(bytes, len))
+	if (!mem_is_zero(bytes, len))
 		return spool_write(t, bytes, len, offset, err);
 	if (len > 0 && ftruncate(t->spool_fd, offset + (int64_t)len) != 0)
 		return err_set(err, ERR_IO, "extend a temporary file for archive contents");
@@ -253,14 +279,12 @@ static int content_read(struct source *s, void *buf, size_t cap, size_t *ret_n, 
 	struct content *c = (struct content *)s;
 	/* At the end one byte more is asked for, to see that the file did not grow. */
 	size_t want = c->left == 0 ? 1 : (int64_t)cap < c->left ? cap : (size_t)c->left;
-	ssize_t n;
 
 	*ret_n = 0;
 	if (c->left == 0 && !c->owned)
 		return 0;
-	do
-		n = pread(c->fd, buf, want, c->offset);
-	while (n < 0 && errno == EINTR);
+	ssize_t n = fs_pread(c->fd, buf, want, c->offset);
+
 	if (n < 0)
 		return err_set(err, ERR_IO, "read '%s'", c->name);
 	if ((n == 0) != (c->left == 0))

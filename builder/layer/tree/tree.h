@@ -109,6 +109,15 @@ int tree_finish(struct tree *t, struct diags *d, struct err *err) MUST_USE;
 int tree_open_content(const struct tree *t, const struct entry *e, struct source **ret_source,
                       struct err *err) MUST_USE;
 
+/* The first entry of path[0..len) in a tree that is sorted, t->n when there is none. */
+size_t tree_find(const struct tree *t, const char *path, size_t len);
+
+/* Marks, in marks[t->n], the folders above `path`; above a marked entry all are marked already. */
+void tree_mark_parents(const struct tree *t, const char *path, bool *marks);
+
+/* True when mode, owner and extended attributes are equal. */
+bool entry_same_metadata(const struct entry *a, const struct entry *b);
+
 /* Total bytes of regular files. */
 int64_t tree_bytes(const struct tree *t);
 

@@ -48,27 +48,6 @@ static void sort_entries(struct tree *t)
 	t->cap = t->n;
 }
 
-/* The first entry with this path (len bytes), t->n if there is none. Binary search. */
-static size_t find(const struct tree *t, const char *path, size_t len)
-{
-	size_t low = 0, high = t->n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		const char *at = t->at[mid].path;
-		int order = strncmp(at, path, len);
-
-		if (order < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	/* Of all paths with this prefix the path itself sorts first. */
-	if (low < t->n && strncmp(t->at[low].path, path, len) == 0 && t->at[low].path[len] == '\0')
-		return low;
-	return t->n;
-}
-
 /* ---- implied parents ---- */
 
 /* Length of the parent's path, 0 when it is the root. */
@@ -96,7 +75,7 @@ static void imply_parents(struct tree *t)
 
 		for (; len > 0 && !shares_parent(previous, path, len);
 		     len = parent_length(path, len)) {
-			if (find(&given, path, len) != n)
+			if (tree_find(&given, path, len) != n)
 				continue;
 			struct entry e = {.path = arena_strndup(t->arena, path, len),
 			                  .type = ENTRY_DIR,
@@ -114,25 +93,6 @@ static void imply_parents(struct tree *t)
 }
 
 /* ---- duplicates ---- */
-
-static bool same_xattrs(const struct entry *a, const struct entry *b)
-{
-	if (a->n_xattrs != b->n_xattrs)
-		return false;
-	for (size_t i = 0; i < a->n_xattrs; i++) {
-		const struct entry_xattr *x = &a->xattrs[i], *y = &b->xattrs[i];
-
-		if (strcmp(x->name, y->name) != 0 || x->len != y->len ||
-		    (x->len > 0 && memcmp(x->value, y->value, x->len) != 0))
-			return false;
-	}
-	return true;
-}
-
-static bool same_metadata(const struct entry *a, const struct entry *b)
-{
-	return a->mode == b->mode && a->uid == b->uid && a->gid == b->gid && same_xattrs(a, b);
-}
 
 static bool same_stamp(const struct entry *a, const struct entry *b)
 {
@@ -163,7 +123,7 @@ static bool same_source(const struct entry *a, const struct entry *b)
 	bool a_file = a->type == ENTRY_FILE || a->type == ENTRY_HARDLINK;
 	bool b_file = b->type == ENTRY_FILE || b->type == ENTRY_HARDLINK;
 
-	if (!same_metadata(a, b))
+	if (!entry_same_metadata(a, b))
 		return false;
 	if (a_file && b_file && same_stamp(a, b))
 		return true;
@@ -268,12 +228,12 @@ static void check_parents(struct tree *t, struct diags *d)
 	for (size_t i = 0; i < t->n; i++) {
 		struct entry e = t->at[i];
 		size_t len = parent_length(e.path, strlen(e.path));
-		/* `find` may look at entries moved down only: parents sort before their children.
+		/* tree_find may look at entries moved down only: parents sort before children.
 		 */
 		struct tree kept = {.at = t->at, .n = n};
 		size_t parent = len == 0 || shares_parent(previous, e.path, len)
 		                        ? n
-		                        : find(&kept, e.path, len);
+		                        : tree_find(&kept, e.path, len);
 
 		if (reported != NULL && shares_parent(e.path, reported, strlen(reported)))
 			continue;
@@ -294,7 +254,7 @@ static void check_parents(struct tree *t, struct diags *d)
 static size_t link_root(const struct tree *t, size_t i)
 {
 	for (size_t steps = 0; t->at[i].type == ENTRY_HARDLINK; steps++) {
-		i = steps < 64 ? find(t, t->at[i].link, strlen(t->at[i].link)) : t->n;
+		i = steps < 64 ? tree_find(t, t->at[i].link, strlen(t->at[i].link)) : t->n;
 		if (i == t->n)
 			return t->n;
 	}

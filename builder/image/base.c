@@ -2,10 +2,11 @@
  * Base images: reference -> (lock) -> index -> manifest of the platform -> configuration and
  * layers.
  */
+#include "builder/image/base.h"
+
 #include <string.h>
 
 #include "base/pool.h"
-#include "builder/cli/image_build.h"
 #include "builder/oci/config.h"
 
 static int root_of_base(const struct build_opts *opts, const struct image *image, const char *name,

@@ -1,33 +1,6 @@
-#include "builder/cli/image_check.h"
+#include "builder/image/check.h"
 
 #include <string.h>
-
-#include "base/text.h"
-
-int spec_from_options(struct cli *cli, struct spec **ret_spec, struct err *err)
-{
-	const struct strlist *texts = &cli->options.sets;
-	struct spec_set *sets = arena_calloc(&cli->arena, texts->n, sizeof(*sets));
-
-	for (size_t i = 0; i < texts->n; i++)
-		sets[i].assignment = texts->at[i];
-	if (spec_load(cli->options.file, sets, texts->n, &cli->arena, ret_spec, &cli->diags, err) ==
-	    0)
-		return 0;
-	if (err->code == ERR_NOT_FOUND)
-		err_hint(err, "name the spec with -f FILE; `slipway schema` describes its form");
-	return -1;
-}
-
-int64_t image_cache_limit(void)
-{
-	const char *text = getenv("SLIPWAY_CACHE_MAX");
-	int64_t bytes;
-
-	if (text != NULL && text_int64(text, strlen(text), &bytes) && bytes >= 0)
-		return bytes;
-	return (int64_t)10 << 30;
-}
 
 /* sonames that any layer says the node brings, and the check's own list. */
 static struct strlist provided(const struct plan *plan, struct arena *a)
@@ -73,26 +46,26 @@ static struct digest verdict_key(const struct descriptor *root, const struct che
 	return hasher_final(&h);
 }
 
-int image_check_cached(struct cli *cli, struct store *store, const struct descriptor *root,
-                       const struct plan *plan, struct layer_cache *cache,
-                       struct check_report *ret_report, bool *ret_cached, struct err *err)
+int image_check_cached(const struct image_check_opts *o, struct arena *a,
+                       struct check_report *ret_report, bool *ret_cached, struct diags *d,
+                       struct err *err)
 {
-	const struct check_spec *spec = &plan->spec->image.check;
+	const struct check_spec *spec = &o->plan->spec->image.check;
 	const struct check_opts opts = {
 		.off = spec->off,
-		.provided = provided(plan, &cli->arena),
+		.provided = provided(o->plan, a),
 		.size_budget = spec->size_budget,
-		.threads = (unsigned)cli->options.jobs,
-		.progress = cli->progress,
+		.threads = o->threads,
+		.progress = o->progress,
 	};
-	const struct digest key = verdict_key(root, &opts);
+	const struct digest key = verdict_key(o->root, &opts);
 
-	*ret_cached = cache != NULL && cache_find_verdict(cache, &key);
+	*ret_cached = o->cache != NULL && cache_find_verdict(o->cache, &key);
 	if (*ret_cached)
 		return 0;
-	if (check_image(store, root, &opts, &cli->arena, ret_report, &cli->diags, err) != 0)
+	if (check_image(o->store, o->root, &opts, a, ret_report, d, err) != 0)
 		return -1;
-	if (cache != NULL && cli->diags.n == 0)
-		cache_put_verdict(cache, &key);
+	if (o->cache != NULL && d->n == 0)
+		cache_put_verdict(o->cache, &key);
 	return 0;
 }

@@ -1,7 +1,6 @@
-#include "builder/cli/image_part.h"
+#include "builder/image/part.h"
 
-#include "builder/cli/image_push.h"
-#include "builder/cli/result_file.h"
+#include "builder/image/push.h"
 #include "builder/oci/part.h"
 
 int image_part_possible(const struct spec *spec, const struct plan *plan, struct err *err)
@@ -23,19 +22,18 @@ int image_part_possible(const struct spec *spec, const struct plan *plan, struct
 	                "once");
 }
 
-int image_part_push(struct cli *cli, const struct remote *remote, struct layout *layout,
-                    const struct build_result *built, const struct spec *spec,
+int image_part_push(const struct remote *remote, struct layout *layout,
+                    const struct build_result *built, const struct image_target *target,
                     struct push_result *ret_result, struct err *err)
 {
-	struct image_target t = {.ecr = &spec->image.ecr};
+	struct image_target t = *target;
 	struct push_result sum = {0};
 
-	if (ref_parse(spec->image.repository, &cli->arena, &t.to, err) != 0)
-		return err_wrap(err, "image.repository");
+	t.tags = (struct strlist){0};
 	for (size_t i = 0; i < built->n_images; i++) {
 		struct push_result one;
 
-		if (image_push(cli, remote, layout, &built->images[i].manifest, &t, &one, err) != 0)
+		if (image_push(remote, layout, &built->images[i].manifest, &t, &one, err) != 0)
 			return -1;
 		sum.n_uploaded += one.n_uploaded;
 		sum.n_mounted += one.n_mounted;
@@ -47,21 +45,19 @@ int image_part_push(struct cli *cli, const struct remote *remote, struct layout 
 	return 0;
 }
 
-int image_part_write(struct cli *cli, const struct build_result *built, const struct spec *spec,
-                     struct err *err)
+void image_part_print(const struct build_result *built, const struct spec *spec, struct arena *a,
+                      struct strbuf *sb)
 {
-	AUTO(strbuf) struct strbuf text = STRBUF_INIT(PART_BYTES_MAX);
 	struct image_part part = {.repository = spec->image.repository,
 	                          .platforms = spec->image.platforms,
 	                          .n_platforms = spec->image.n_platforms,
 	                          .n_manifests = built->n_images,
 	                          .annotations = built->annotations};
 
-	part.manifests = arena_calloc(&cli->arena, built->n_images, sizeof(*part.manifests));
+	part.manifests = arena_calloc(a, built->n_images, sizeof(*part.manifests));
 	for (size_t i = 0; i < built->n_images; i++)
 		part.manifests[i] = built->images[i].manifest;
 	AUTO(json) cJSON *doc = image_part_json(&part);
 
-	json_print_pretty(doc, &text);
-	return result_file_write(cli->options.result_file, text.ptr, text.len, err);
+	json_print_pretty(doc, sb);
 }

@@ -1,11 +1,11 @@
-#include "builder/cli/image_push.h"
+#include "builder/image/push.h"
 
 #include <string.h>
 
 #include "builder/oci/manifest.h"
 
 /* The base's repository, as the image's own annotation names it; NULL when there is none to ask. */
-static int open_base(struct cli *cli, const struct remote *remote, struct layout *layout,
+static int open_base(const struct remote *remote, struct layout *layout,
                      const struct descriptor *root, struct registry **ret_base, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
@@ -18,8 +18,8 @@ static int open_base(struct cli *cli, const struct remote *remote, struct layout
 
 	*ret_base = NULL;
 	if (result == 0 && media_is_index(root->media_type)) {
-		result =
-			index_parse(text.ptr, text.len, root->media_type, &cli->arena, &index, err);
+		result = index_parse(text.ptr, text.len, root->media_type, remote->arena, &index,
+		                     err);
 		if (result == 0 && index.n_manifests > 0) {
 			manifest = index.manifests[0];
 			result = store_read(store, &manifest, MANIFEST_BYTES_MAX, &text, err);
@@ -27,48 +27,44 @@ static int open_base(struct cli *cli, const struct remote *remote, struct layout
 	}
 	store_close(store);
 	if (result == 0)
-		result = manifest_parse(text.ptr, text.len, manifest.media_type, &cli->arena,
+		result = manifest_parse(text.ptr, text.len, manifest.media_type, remote->arena,
 		                        &parsed, err);
 	if (result != 0)
 		return -1;
 	const char *name = strmap_get(&parsed.annotations, ANNOTATION_BASE_NAME);
 
-	if (name == NULL || ref_parse(name, &cli->arena, &ref, err) != 0 ||
+	if (name == NULL || ref_parse(name, remote->arena, &ref, err) != 0 ||
 	    ref.kind != REF_REGISTRY)
 		return 0;
 	return remote_registry(remote, &ref, ret_base, err);
 }
 
-int image_push_preflight(struct cli *cli, const struct remote *remote, const struct image_target *t,
+int image_push_preflight(const struct remote *remote, const struct image_target *t,
                          const struct descriptor *root, struct registry *registry, struct err *err)
 {
 	static const struct ecr_settings plain;
-	const struct ecr_preflight p = {
-		.registry = registry,
-		.settings = t->ecr != NULL && (t->ecr->create || cli->options.create_repository)
-	                            ? t->ecr
-	                    : cli->options.create_repository ? &plain
-	                                                     : NULL,
-		.tags = &t->tags,
-		.digest = &root->digest,
-		.needs_token = cli->options.username == NULL,
-		.progress = cli->progress};
+	const struct ecr_settings *ecr = t->ecr != NULL ? t->ecr : &plain;
+	const struct ecr_preflight p = {.registry = registry,
+	                                .settings = t->create || ecr->create ? ecr : NULL,
+	                                .tags = &t->tags,
+	                                .digest = &root->digest,
+	                                .needs_token = !remote->typed,
+	                                .progress = remote->progress};
 
 	return ecr_registry_preflight(remote->aws->ecr, &p, err);
 }
 
-int image_push(struct cli *cli, const struct remote *remote, struct layout *layout,
-               const struct descriptor *root, const struct image_target *t,
-               struct push_result *ret_result, struct err *err)
+int image_push(const struct remote *remote, struct layout *layout, const struct descriptor *root,
+               const struct image_target *t, struct push_result *ret_result, struct err *err)
 {
 	const struct ref *to = &t->to;
 	struct registry *registry = NULL, *base = NULL;
 	int result = remote_registry(remote, to, &registry, err);
 
 	if (result == 0)
-		result = image_push_preflight(cli, remote, t, root, registry, err);
+		result = image_push_preflight(remote, t, root, registry, err);
 	if (result == 0)
-		result = open_base(cli, remote, layout, root, &base, err);
+		result = open_base(remote, layout, root, &base, err);
 	if (result == 0) {
 		const struct push_opts opts = {
 			.layout = layout,
@@ -77,7 +73,7 @@ int image_push(struct cli *cli, const struct remote *remote, struct layout *layo
 			.limits = ecr_registry_limits(remote->aws->ecr, to->host),
 			.base = base,
 			.jobs = remote->jobs,
-			.progress = cli->progress};
+			.progress = remote->progress};
 
 		result = push_image(registry, &opts, ret_result, err);
 	}
@@ -88,9 +84,8 @@ int image_push(struct cli *cli, const struct remote *remote, struct layout *layo
 	return 0;
 }
 
-int image_push_spec(struct cli *cli, const struct remote *remote, struct layout *layout,
-                    const struct descriptor *root, const struct spec *spec,
-                    struct push_result *ret_result, struct err *err)
+int image_target_of_spec(const struct spec *spec, struct arena *a, struct image_target *ret,
+                         struct err *err)
 {
 	struct image_target t = {.tags = spec->image.tags, .ecr = &spec->image.ecr};
 
@@ -98,9 +93,10 @@ int image_push_spec(struct cli *cli, const struct remote *remote, struct layout 
 		err_set(err, ERR_SPEC, "%s has no image.repository to push to", spec->file);
 		return err_hint(err, "add it, or name the target: slipway push DIR HOST/NAME:TAG");
 	}
-	if (ref_parse(spec->image.repository, &cli->arena, &t.to, err) != 0)
+	if (ref_parse(spec->image.repository, a, &t.to, err) != 0)
 		return err_wrap(err, "image.repository");
-	return image_push(cli, remote, layout, root, &t, ret_result, err);
+	*ret = t;
+	return 0;
 }
 
 void push_result_json(const struct push_result *result, cJSON *obj)

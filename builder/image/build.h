@@ -1,12 +1,12 @@
 /*
  * From a plan to an image in a layout: base images, layers, configurations, manifests, index. Joins
- * the rooms layer, oci and registry; does not parse options and does not print.
+ * the rooms layer, oci and registry.
  */
-#ifndef SLIPWAY_BUILDER_CLI_IMAGE_BUILD_H
-#define SLIPWAY_BUILDER_CLI_IMAGE_BUILD_H
+#ifndef SLIPWAY_BUILDER_IMAGE_BUILD_H
+#define SLIPWAY_BUILDER_IMAGE_BUILD_H
 
 #include "base/progress.h"
-#include "builder/cli/image_ref.h"
+#include "builder/image/image.h"
 #include "builder/layer/pack/cache.h"
 #include "builder/layer/pack/layer.h"
 #include "builder/oci/layout.h"
@@ -54,22 +54,5 @@ struct build_result {
  */
 int image_build(const struct build_opts *opts, struct arena *a, struct build_result *ret_result,
                 struct diags *d, struct err *err) MUST_USE;
-
-/* The base of one platform, resolved. */
-struct base_image {
-	bool scratch;
-	const char *name;           /* canonical reference, for the annotation */
-	struct descriptor manifest; /* of this platform */
-	struct manifest parsed;
-	cJSON *config; /* owned */
-};
-
-/*
- * Resolves ref for a platform: lock or tag, index, manifest and configuration, all verified; unless
- * `sparse`, its layers are brought into the layout (from the cache, else downloaded).
- */
-int base_image_load(const struct build_opts *opts, const struct plan_image *image, struct arena *a,
-                    struct base_image *ret_base, struct err *err) MUST_USE;
-void base_image_done(struct base_image *base);
 
 #endif

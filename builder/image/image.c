@@ -1,0 +1,68 @@
+#include "builder/image/image.h"
+
+#include "builder/oci/archive.h"
+
+void image_done(struct image *image)
+{
+	store_close(image->store);
+	registry_close(image->registry);
+	layout_close(image->layout);
+	*image = (struct image){0};
+}
+
+int image_open(const struct remote *remote, const char *text, struct arena *a,
+               struct image *ret_image, struct err *err)
+{
+	struct image image = {0};
+
+	if (ref_parse(text, a, &image.ref, err) != 0)
+		return -1;
+	switch (image.ref.kind) {
+	case REF_REGISTRY:
+		if (remote_registry(remote, &image.ref, &image.registry, err) != 0)
+			return -1;
+		image.store = registry_store(image.registry);
+		break;
+	case REF_LAYOUT:
+		if (layout_open(image.ref.path, LAYOUT_READ, &image.layout, err) != 0)
+			return -1;
+		image.store = layout_store(image.layout);
+		break;
+	case REF_OCI_ARCHIVE:
+		if (archive_open_oci(image.ref.path, &image.store, err) != 0)
+			return -1;
+		break;
+	case REF_DOCKER_ARCHIVE:
+		err_set(err, ERR_UNSUPPORTED, "docker archives are written, not read");
+		return err_hint(err, "use oci-archive: or oci:");
+	}
+	*ret_image = image;
+	return 0;
+}
+
+/* A layout's or archive's entry with this digest, or the digest's own document. */
+static int root_by_digest(const struct image *image, struct arena *a, struct descriptor *ret_root,
+                          struct err *err)
+{
+	struct index index;
+	char text[DIGEST_TEXT_MAX];
+
+	digest_text(&image->ref.digest, text);
+	if (image->registry != NULL)
+		return registry_head_manifest(image->registry, text, a, ret_root, err);
+	if (image->layout != NULL && layout_index(image->layout, a, &index, err) == 0)
+		for (size_t i = 0; i < index.n_manifests; i++)
+			if (digest_equal(&index.manifests[i].digest, &image->ref.digest)) {
+				*ret_root = index.manifests[i];
+				return 0;
+			}
+	return err_set(err, ERR_NOT_FOUND, "no image has digest %s", text);
+}
+
+int image_root(const struct image *image, struct arena *a, struct descriptor *ret_root,
+               struct err *err)
+{
+	if (image->ref.has_digest)
+		return root_by_digest(image, a, ret_root, err);
+	return store_resolve(image->store, image->ref.tag, a, ret_root, err);
+}

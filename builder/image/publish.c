@@ -1,0 +1,72 @@
+#include "builder/image/publish.h"
+
+#include "builder/oci/archive.h"
+
+int image_publish(struct layout *layout, const struct strlist *tags, const struct descriptor *root,
+                  bool *ret_in_use, struct err *err)
+{
+	struct layout_gc_result gc;
+
+	if (tags->n == 0 && layout_set_tag(layout, "latest", root, err) != 0)
+		return -1;
+	for (size_t i = 0; i < tags->n; i++)
+		if (layout_set_tag(layout, tags->at[i], root, err) != 0)
+			return -1;
+	if (layout_gc(layout, &gc, err) != 0)
+		return -1;
+	*ret_in_use = gc.in_use;
+	return 0;
+}
+
+int image_archive(struct layout *layout, const struct descriptor *root, const struct spec *spec,
+                  bool docker, const char *path, struct arena *a, struct err *err)
+{
+	const struct spec_image *image = &spec->image;
+	const char *tag = image->tags.n > 0 ? image->tags.at[0] : "latest";
+	struct archive_opts opts = {.root = root, .tag = tag};
+	int result;
+
+	if (docker)
+		opts.tag = arena_printf(a, "%s:%s",
+		                        image->repository != NULL ? image->repository : spec->name,
+		                        tag);
+	opts.from = layout_store(layout);
+	result = docker ? archive_write_docker(path, &opts, err)
+	                : archive_write_oci(path, &opts, err);
+	store_close(opts.from);
+	return result;
+}
+
+static void layer_json(const struct built_layer *layer, cJSON *array)
+{
+	cJSON *obj = cJSON_CreateObject();
+	char text[DIGEST_TEXT_MAX];
+
+	json_add_string(obj, "name", layer->name);
+	json_add_string(obj, "digest", digest_text(&layer->result.digest, text));
+	json_add_string(obj, "diff_id", digest_text(&layer->result.diff_id, text));
+	json_add_int(obj, "size", layer->result.size);
+	json_add_int(obj, "raw_size", layer->result.raw_size);
+	json_add_bool(obj, "cached", layer->result.cached);
+	json_add_bool(obj, "shared", layer->shared);
+	json_push(array, obj);
+}
+
+void built_images_json(const struct build_result *result, cJSON *array)
+{
+	char text[DIGEST_TEXT_MAX], platform[PLATFORM_TEXT_MAX];
+
+	for (size_t i = 0; i < result->n_images; i++) {
+		const struct built_image *image = &result->images[i];
+		cJSON *obj = cJSON_CreateObject();
+
+		json_add_string(obj, "platform", platform_text(&image->platform, platform));
+		json_add_string(obj, "digest", digest_text(&image->manifest.digest, text));
+		json_add_int(obj, "compressed_size", image->size);
+		cJSON *layers = json_add_array(obj, "layers");
+
+		for (size_t k = 0; k < image->n_layers; k++)
+			layer_json(&image->layers[k], layers);
+		json_push(array, obj);
+	}
+}

@@ -1,0 +1,22 @@
+/*
+ * The results of a build: names in the layout, an archive, and the record of what was built.
+ */
+#ifndef SLIPWAY_BUILDER_IMAGE_PUBLISH_H
+#define SLIPWAY_BUILDER_IMAGE_PUBLISH_H
+
+#include "builder/image/build.h"
+
+/* Names root in the layout by every tag ("latest" without any), and drops what nothing names any
+ * more; *ret_in_use: somebody reads the layout, so it is kept until a later build. */
+int image_publish(struct layout *layout, const struct strlist *tags, const struct descriptor *root,
+                  bool *ret_in_use, struct err *err) MUST_USE;
+
+/* Writes root as an archive of OCI's form or of docker's, under the spec's first tag; ERR_USAGE
+ * when the form cannot hold several platforms. */
+int image_archive(struct layout *layout, const struct descriptor *root, const struct spec *spec,
+                  bool docker, const char *path, struct arena *a, struct err *err) MUST_USE;
+
+/* Appends an object per image to the array: platform, digest, sizes, our layers. */
+void built_images_json(const struct build_result *result, cJSON *array);
+
+#endif
