@@ -271,7 +271,7 @@ reports() {
 	scratch base builder k8s karpenter pipeline trainer
 	tests/lint/tables schedulers rules
 	sed -i '/^_Static_assert(ARRAY_LEN(schedulers)/d' k8s/job/scheduler.c
-	sed -i '/^_Static_assert(ARRAY_LEN(rules)/,/;$/d' builder/check/rules.c
+	sed -i '/^_Static_assert(ARRAY_LEN(rules)/d' builder/check/rules.c
 	reports "schedulers: an enumerator more before SCHEDULERS in k8s/job/scheduler.h, and k8s/job/scheduler.c compiles" tables
 	[[ $output == *"rules: an enumerator more before RULES"* ]]
 }
