@@ -25,7 +25,7 @@ struct diag *fields_problem(struct fields_context *c, const struct yaml_node *no
 static const char *kind_name(const struct yaml_node *node)
 {
 	static const char *const names[] = {
-		[YAML_SCALAR] = "a text", [YAML_SEQUENCE] = "a list", [YAML_MAPPING] = "a mapping"};
+		[YAML_SCALAR] = "a string", [YAML_SEQUENCE] = "a list", [YAML_MAPPING] = "a mapping"};
 
 	return node->kind == YAML_SCALAR && yaml_is_null(node) ? "nothing" : names[node->kind];
 }
@@ -33,7 +33,7 @@ static const char *kind_name(const struct yaml_node *node)
 const char *fields_text(struct fields_context *c, const struct yaml_node *node, const char *what)
 {
 	if (node->kind != YAML_SCALAR) {
-		fields_problem(c, node, "%s: expected a text, found %s", what, kind_name(node));
+		fields_problem(c, node, "%s: expected a string, found %s", what, kind_name(node));
 		return NULL;
 	}
 	if (yaml_is_null(node)) {
@@ -41,7 +41,7 @@ const char *fields_text(struct fields_context *c, const struct yaml_node *node, 
 		return NULL;
 	}
 	if (yaml_is_bool_like(node)) {
-		struct diag *d = fields_problem(c, node, "%s: '%s' is a truth value, not a text",
+		struct diag *d = fields_problem(c, node, "%s: '%s' is a boolean, not a string",
 		                                what, node->text);
 
 		diag_hint(c->diags, d, "write \"%s\" in quotes", node->text);

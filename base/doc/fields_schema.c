@@ -169,17 +169,17 @@ cJSON *fields_schema(const struct field_table *table)
 static const char *type_name(const struct field *f)
 {
 	static const char *const names[] = {
-		[FIELD_KIND_STRING] = "text",
-		[FIELD_KIND_CHOICE] = "text", /* and which ones, see type_cell */
+		[FIELD_KIND_STRING] = "string",
+		[FIELD_KIND_CHOICE] = "string", /* and which ones, see type_cell */
 		[FIELD_KIND_BOOL] = "true or false",
 		[FIELD_KIND_INT] = "number",
 		[FIELD_KIND_MODE] = "octal mode",
 		[FIELD_KIND_SIZE] = "size",
-		[FIELD_KIND_STRINGS] = "list of texts",
-		[FIELD_KIND_MAP] = "map of texts",
+		[FIELD_KIND_STRINGS] = "list of strings",
+		[FIELD_KIND_MAP] = "map of strings",
 		[FIELD_KIND_OBJECT] = "mapping",
 		[FIELD_KIND_OBJECTS] = "list of mappings",
-		[FIELD_KIND_CUSTOM] = "text",
+		[FIELD_KIND_CUSTOM] = "string",
 	};
 
 	return f->kind == FIELD_KIND_CUSTOM && f->type_doc != NULL ? f->type_doc : names[f->kind];

@@ -156,7 +156,7 @@ static int load_scalar(struct loader *l, const yaml_event_t *event, struct yaml_
 
 	if (memchr(text, '\0', len) != NULL)
 		return problem(l, &event->start_mark, &event->end_mark,
-		               "a NUL character in a text");
+		               "a NUL character in a string");
 	node->text = show_braces(l, text, len);
 	node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
 	return 0;
@@ -233,7 +233,7 @@ static int pair_up(struct loader *l, struct yaml_node *node)
 		node->pairs[i] = (struct yaml_pair){node->items[2 * i], node->items[2 * i + 1]};
 		if (node->pairs[i].key->kind != YAML_SCALAR) {
 			diags_add(l->diags, DIAG_ERROR, node->pairs[i].key->at,
-			          "a key must be a plain text");
+			          "a key must be a plain string");
 			return -1;
 		}
 	}

@@ -195,7 +195,7 @@ static size_t on_send(char *buf, size_t size, size_t n, void *data)
 
 		if (got <= 0) {
 			err_set(&x->err, got < 0 ? ERR_IO : ERR_DIGEST,
-			        got < 0 ? "read what is to be sent"
+			        got < 0 ? "read the request body"
 			                : "the file to send is shorter than it was");
 			return CURL_READFUNC_ABORT;
 		}

@@ -119,7 +119,7 @@ static int check_key(const char *what, const char *text, struct err *err)
 	if (text == NULL || text[0] == '\0')
 		return err_set(err, ERR_FORMAT, "%s is missing", what);
 	if (!is_clean(text)) {
-		err_set(err, ERR_FORMAT, "%s has white space or control bytes in it", what);
+		err_set(err, ERR_FORMAT, "%s contains white space or control bytes", what);
 		return err_hint(err, "was it cut or wrapped when it was copied?");
 	}
 	return 0;
@@ -163,7 +163,7 @@ int credentials_read(const cJSON *doc, const struct credentials_form *form, cons
 	if (expires != 0 && expires <= now_ms) {
 		char moment[TIMESTAMP_MAX];
 
-		return err_set(err, ERR_DENIED, "%s gives credentials that expired at %s", what,
+		return err_set(err, ERR_DENIED, "%s returned credentials that expired at %s", what,
 		               timestamp_extended(expires, moment));
 	}
 	if (credentials_from_text(json_string(doc, form->id), json_string(doc, form->secret),

@@ -45,8 +45,8 @@ static int parse_reply(const struct http_response *resp, cJSON **ret_doc, struct
 
 	err_set(err, ERR_FORMAT, "the reply is not a JSON object%s%.40s%s",
 	        shown ? ": it starts with '" : "", shown ? start : "", shown ? "'" : "");
-	return err_hint(err, "this is not AWS's answer: a proxy or a captive portal may stand "
-	                     "between");
+	return err_hint(
+		err, "this answer is not from AWS: a proxy or a captive portal may have sent it");
 }
 
 int ecr_call(struct aws_session *s, const struct ecr_host *host, const char *operation,

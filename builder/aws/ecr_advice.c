@@ -75,7 +75,7 @@ static const char *principal(struct ecr_registry *e, const char *region, struct 
 
 	/* A password that was typed in, or docker's, is somebody else's. */
 	if (!e->bought)
-		return "whoever this password belongs to";
+		return "the owner of this password";
 	if (aws_session_credentials(e->opts.session, region, false, &c, &ignored) != 0 ||
 	    sts_get_caller_identity(aws_session_client(e->opts.session), region, &c, a, &identity,
 	                            &ignored) != 0)
@@ -128,8 +128,8 @@ static bool explain_cut(const struct failure *f, bool last, struct err *err)
 	    (status != 0 && why.code == ERR_NETWORK))
 		return false;
 	err_set(err, ERR_DENIED,
-	        "ECR closed the connection instead of opening an upload to '%s', time after time; "
-	        "most likely the permission is missing%s",
+	        "ECR repeatedly closed the connection instead of starting an upload to '%s'; most "
+	        "likely the permission is missing%s",
 	        f->repository, status == 0 ? "" : ", or the repository does not exist");
 	missing_action(f, action_of(f), principal(f->owner, f->host->region, f->arena), err);
 	return true;
@@ -164,8 +164,8 @@ static void explain_status(const struct failure *f, struct err *err)
 		set_hint(err, "ECR takes plain OCI and Docker manifests only: no artifactType, no "
 		              "media type with parameters, at least one layer");
 	else if (err->http_status == 400 && strstr(err->msg, "answered 400 ") == NULL)
-		set_hint(err, "ECR answers so to a token of another region: is the registry's name "
-		              "right?");
+		set_hint(err, "ECR answers this way when the token is for another region: is the "
+		              "registry's name right?");
 }
 
 static bool explain(struct registry_advisor *advisor, const struct registry *r,

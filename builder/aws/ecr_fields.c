@@ -20,7 +20,7 @@ static const char *pattern_check(const char *text, const char **ret_hint)
 	if (len == 0 || len > 128 || stars > 2 ||
 	    strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-*") !=
 	            len)
-		return "it is not a tag pattern";
+		return "is not a tag pattern";
 	return NULL;
 }
 
@@ -29,7 +29,7 @@ static const struct field rows[] = {
                    "Create the repository when a push finds that it does not exist."),
 	FIELD_STRING(struct ecr_settings, mutability, "mutability",
                      "Whether tags may be moved: MUTABLE, IMMUTABLE, or either with exclusions.",
-                     .choices = &mutabilities, .complaint = "it is not one that ECR knows",
+                     .choices = &mutabilities, .complaint = "is not one that ECR knows",
                      .fallback_doc = "MUTABLE"),
 	FIELD_STRINGS(struct ecr_settings, exclusions, "exclusions",
                       "Tag patterns with '*' that mutability does not apply to, at most 5.",
@@ -38,15 +38,16 @@ static const struct field rows[] = {
                    "Scan each image that is pushed."),
 	FIELD_STRING(struct ecr_settings, encryption, "encryption",
                      "Encryption at rest: AES256, KMS or KMS_DSSE.", .choices = &encryptions,
-                     .complaint = "it is not one that ECR knows", .fallback_doc = "AES256"),
+                     .complaint = "is not one that ECR knows", .fallback_doc = "AES256"),
 	FIELD_STRING(struct ecr_settings, kms_key, "kms_key",
                      "ARN or alias of the KMS key, with encryption KMS or KMS_DSSE."),
 	FIELD_MAP(struct ecr_settings, tags, "tags", "Tags of the repository, at most 50."),
 	FIELD_INT(struct ecr_settings, expire_untagged_days, "expire_untagged_days",
-                  "Lifecycle: untagged images go after so many days.", .min = 0, .max = 36500),
+                  "Lifecycle: days after which untagged images are deleted.", .min = 0,
+                  .max = 36500),
 	FIELD_INT(struct ecr_settings, keep_images, "keep_images",
-                  "Lifecycle: so many of the newest images stay, older ones go.", .min = 0,
-                  .max = 100000),
+                  "Lifecycle: how many of the newest images are kept; older ones are deleted.",
+                  .min = 0, .max = 100000),
 };
 
 /* What no single row can see. */

@@ -110,7 +110,7 @@ static int custom_endpoint(const struct aws_endpoint_params *p, struct arena *a,
                            struct aws_endpoint *ret, struct err *err)
 {
 	if (p->fips || p->dual_stack) {
-		err_set(err, ERR_USAGE, "%s and a custom endpoint URL exclude each other",
+		err_set(err, ERR_USAGE, "%s cannot be used with a custom endpoint URL",
 		        p->fips ? "AWS_USE_FIPS_ENDPOINT" : "AWS_USE_DUALSTACK_ENDPOINT");
 		return err_hint(err, "unset one of the two");
 	}

@@ -211,7 +211,8 @@ static const struct {
 	const char *hint;
 } known[] = {
 	{"UnrecognizedClient", ERR_DENIED,
-         "AWS does not know these keys: were they deleted, or are they of another partition?"},
+         "AWS does not know these keys: were they deleted, or do they belong to another "
+         "partition?"},
 	{"InvalidClientTokenId", ERR_DENIED,
          "AWS does not know these keys: were they deleted, or is the session token missing?"},
 	{"InvalidSignature", ERR_DENIED,
@@ -219,12 +220,12 @@ static const struct {
 	{"SignatureDoesNotMatch", ERR_DENIED,
          "the secret access key does not belong to the access key id, or was cut when copied"},
 	{"ExpiredToken", ERR_DENIED,
-         "the session is over: log in again, or renew the session token"},
+         "the session has expired: log in again, or renew the session token"},
 	{"InvalidIdentityToken", ERR_DENIED,
          "check the role's trust policy, the identity provider in the account, and the token's "
          "audience"},
-	{"IncompleteSignature", ERR_DENIED, "a proxy on the way may change requests"},
-	{"MissingAuthenticationToken", ERR_DENIED, "a proxy on the way may remove headers"},
+	{"IncompleteSignature", ERR_DENIED, "a proxy may have changed the request"},
+	{"MissingAuthenticationToken", ERR_DENIED, "a proxy may have removed headers"},
 	{"OptInRequired", ERR_DENIED, "the account has not enabled this region or service"},
 	{"RepositoryNotFound", ERR_NOT_FOUND,
          "create it: `slipway push --create-repository`, or `aws ecr create-repository`"},
@@ -251,7 +252,7 @@ static const char *advice(const struct aws_failure *f, enum err_code *ret_code)
 	            : f->status == 404                      ? ERR_NOT_FOUND
 	                                                    : ERR_SERVER;
 	if (f->code[0] == '\0')
-		return "this is not AWS's answer: a proxy or a captive portal may stand between";
+		return "this answer is not from AWS: a proxy or a captive portal may have sent it";
 	return NULL;
 }
 

@@ -52,9 +52,8 @@ static int full_uri(const char *uri, struct err *err)
 	if (strcmp(url.scheme, "https") == 0 || is_allowed_http_host(url.host))
 		return 0;
 	err_set(err, ERR_DENIED,
-	        "AWS_CONTAINER_CREDENTIALS_FULL_URI names the host '%.100s', which is not asked "
-	        "over "
-	        "plain http",
+	        "AWS_CONTAINER_CREDENTIALS_FULL_URI names the host '%.100s', which is not allowed "
+	        "over plain http",
 	        url.host);
 	return err_hint(err, "allowed are https, loopback addresses, 169.254.170.2, 169.254.170.23 "
 	                     "and fd00:ec2::23");
@@ -132,7 +131,7 @@ static int read_keys(struct chain *c, const char *what, struct http_response *re
 
 	if (resp->body.len == 0 ||
 	    json_parse("reply", resp->body.ptr, resp->body.len, &doc, &why) != 0)
-		return err_set(err, ERR_FORMAT, "%s did not answer JSON", what);
+		return err_set(err, ERR_FORMAT, "%s did not return JSON", what);
 	return credentials_read(doc, &metadata_form, what, aws_client_now_ms(c->client), ret, err);
 }
 
@@ -177,8 +176,8 @@ int provide_container(struct chain *c, struct aws_credentials *ret, const char *
 	if (read_container(c, url, ret, err) == 0)
 		return 0;
 	err_wrap(err, "container endpoint");
-	return err_hint(err, "the variable must be passed on where the build step runs in a "
-	                     "container of its own, and the endpoint must be reachable from there");
+	return err_hint(err, "pass the variable on when the build step runs in its own container; "
+	                     "the endpoint must be reachable from there");
 }
 
 /* ---- EC2 instance metadata ---- */
@@ -298,7 +297,7 @@ static int get_token(struct chain *c, struct imds *m, const char **ret_why_not, 
 		snprintf(m->token, sizeof(m->token), "%s", resp.body.ptr);
 	else if (status == 0 && !(refused && v1))
 		*ret_why_not = arena_printf(
-			c->arena, "the metadata service answers the token request with %d",
+			c->arena, "the metadata service answered the token request with status %d",
 			resp.status);
 	wipe_body(&resp);
 	if (status != 0 && (why.code == ERR_INTERRUPTED || !v1))
@@ -332,8 +331,8 @@ static int get_role(struct chain *c, struct imds *m, const char **ret_role,
 		*ret_why_not = resp.status == 200 || resp.status == 404
 		                       ? "the instance has no role"
 		                       : arena_printf(c->arena,
-		                                      "the metadata service answers %d when it is "
-		                                      "asked for the role",
+		                                      "the metadata service answered the request "
+		                                      "for the role with status %d",
 		                                      resp.status);
 	return 0;
 }

@@ -74,7 +74,7 @@ static int read_output(struct chain *c, const struct proc_result *r, struct aws_
 	if (r->out.len == 0 || json_parse("output", r->out.ptr, r->out.len, &doc, &why) != 0)
 		return err_set(err, ERR_FORMAT, "it did not print JSON");
 	if (json_size(doc, "Version", &version, &why) != 0 || version != 1)
-		return err_set(err, ERR_FORMAT, "its output is not of Version 1");
+		return err_set(err, ERR_FORMAT, "its output is not Version 1");
 	if (credentials_read(doc, &form, "its output", aws_client_now_ms(c->client), ret, err) != 0)
 		return -1;
 	const char *account = aws_section_get(c->section, "aws_account_id");

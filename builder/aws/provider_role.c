@@ -21,7 +21,7 @@ static int64_t duration(const struct chain *c)
 		return 0;
 	if (!text_int64(text, strlen(text), &seconds) || seconds < 1) {
 		progress_note(c->outside->progress,
-		              "profile '%s': duration_seconds is not a number and is not used",
+		              "profile '%s': duration_seconds is not a number and is ignored",
 		              c->profile);
 		return 0;
 	}
@@ -109,7 +109,7 @@ static int static_keys(struct chain *c, struct aws_credentials *ret, struct err 
 		return -1;
 	if (ret->access_key_id == NULL)
 		return err_set(err, ERR_DENIED,
-		               "profile '%s' has aws_secret_access_key and no aws_access_key_id",
+		               "profile '%s' has aws_secret_access_key but no aws_access_key_id",
 		               c->profile);
 	return 0;
 }
@@ -129,8 +129,9 @@ static int from_profile(struct chain *c, const char *source, struct aws_credenti
 		               c->profile, source);
 	if (was_visited(c, source) &&
 	    (strcmp(source, c->profile) != 0 || !has_keys(inner.section))) {
-		err_set(err, ERR_FORMAT, "the source profiles go in a circle: '%s' comes from '%s'",
-		        c->profile, source);
+		err_set(err, ERR_FORMAT,
+		        "the source profiles form a cycle: '%s' refers back to '%s'", c->profile,
+		        source);
 		return err_hint(err, "one of them needs keys of its own, or credential_source");
 	}
 	if (has_keys(inner.section))
@@ -167,7 +168,8 @@ static int from_source(struct chain *c, const char *name, struct aws_credentials
 			               why_not);
 		return 0;
 	}
-	err_set(err, ERR_FORMAT, "profile '%s': '%.60s' is no credential_source", c->profile, name);
+	err_set(err, ERR_FORMAT, "profile '%s': '%.60s' is not a credential source", c->profile,
+	        name);
 	return err_hint(err, "write Environment, Ec2InstanceMetadata or EcsContainer");
 }
 
@@ -180,7 +182,8 @@ static int base_credentials(struct chain *c, struct aws_credentials *ret, struct
 		err_set(err, ERR_FORMAT, "profile '%s' has role_arn and %s", c->profile,
 		        source != NULL ? "both source_profile and credential_source"
 		                       : "neither source_profile nor credential_source");
-		return err_hint(err, "exactly one of the two says whose keys assume the role");
+		return err_hint(err, "set exactly one of the two: it names the credentials that "
+		                     "assume the role");
 	}
 	if (c->n_visited == CHAIN_DEPTH_MAX)
 		return err_set(err, ERR_LIMIT, "more than %d source profiles in a row",
@@ -197,10 +200,10 @@ static int ask_mfa(struct chain *c, const char *serial, char **ret_code, struct 
 		return c->outside->prompt(c->outside,
 		                          arena_printf(&a, "MFA code for %.200s: ", serial),
 		                          ret_code, err);
-	err_set(err, ERR_DENIED, "profile '%s' wants an MFA code, and nobody is at a terminal",
+	err_set(err, ERR_DENIED, "cannot ask for the MFA code of profile '%s': no terminal",
 	        c->profile);
-	return err_hint(err, "use a profile without mfa_serial here, or hand over a session: "
-	                     "`aws configure export-credentials --format env`");
+	return err_hint(err, "use a profile without mfa_serial here, or pass the credentials of a "
+	                     "session: `aws configure export-credentials --format env`");
 }
 
 static int assume(struct chain *c, const struct aws_credentials *base, struct aws_credentials *ret,

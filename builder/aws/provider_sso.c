@@ -62,7 +62,7 @@ static int read_settings(struct chain *c, struct sso *sso, struct err *err)
 	if (sso->session != NULL && doubled != NULL &&
 	    (sso->region == NULL || strcmp(doubled, sso->region) != 0))
 		return err_set(err, ERR_FORMAT,
-		               "profile '%s': sso_region belongs into the sso-session section",
+		               "profile '%s': sso_region belongs in the sso-session section",
 		               c->profile);
 	if (sso->account == NULL || sso->role == NULL)
 		return missing(c, sso->account == NULL ? "sso_account_id" : "sso_role_name", err);
@@ -139,7 +139,7 @@ static void keep_token(const struct chain *c, const struct sso *sso, cJSON *toke
 		set_string(token, "refreshToken", json_string(reply, "refreshToken"));
 	json_print(token, &text);
 	if (c->outside->write_file(c->outside, sso->path, text.ptr, text.len, &why) != 0)
-		progress_note(c->outside->progress, "the renewed SSO token is not kept: %s",
+		progress_note(c->outside->progress, "the renewed SSO token could not be saved: %s",
 		              why.msg);
 	OPENSSL_cleanse(text.ptr, text.len);
 }

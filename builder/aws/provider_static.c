@@ -65,7 +65,7 @@ static int keys_of(struct chain *c, const struct strmap *values, const char *pro
 		token = strmap_get(values, "aws_security_token");
 	if (secret == NULL || secret[0] == '\0') {
 		err_set(err, ERR_DENIED,
-		        "profile '%s' in '%s' has aws_access_key_id and no aws_secret_access_key",
+		        "profile '%s' in '%s' has aws_access_key_id but no aws_secret_access_key",
 		        c->profile, file);
 		return err_hint(err, "`aws configure --profile %s` writes both", c->profile);
 	}
@@ -96,7 +96,7 @@ int provide_credentials_file(struct chain *c, struct aws_credentials *ret, const
 	}
 	if (c->settings->group_readable)
 		progress_note(c->outside->progress,
-		              "others can read '%s': `chmod 600` keeps the keys yours", file);
+		              "other users can read '%s': protect the keys with `chmod 600`", file);
 	return keys_of(c, &c->section->credentials, "credentials-file", file, ret, err);
 }
 

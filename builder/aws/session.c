@@ -137,7 +137,8 @@ static int refresh(struct aws_session *s, const char *region, int64_t now, bool 
 		*err = why;
 		return -1;
 	}
-	progress_note(s->outside->progress, "%s; the old ones are used while they last", why.msg);
+	progress_note(s->outside->progress,
+	              "%s; the current credentials are used until they expire", why.msg);
 	return 0;
 }
 

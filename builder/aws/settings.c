@@ -111,7 +111,7 @@ static int choose_attempts(const struct aws_outside *outside, struct aws_setting
 
 	if (mode != NULL && strcasecmp(mode, "legacy") != 0 && strcasecmp(mode, "standard") != 0 &&
 	    strcasecmp(mode, "adaptive") != 0) {
-		err_set(err, ERR_USAGE, "AWS_RETRY_MODE: '%.40s' is no retry mode", mode);
+		err_set(err, ERR_USAGE, "AWS_RETRY_MODE: '%.40s' is not a retry mode", mode);
 		return err_hint(err, "write standard, adaptive or legacy");
 	}
 	if (text != NULL && (!text_int64(text, strlen(text), &n) || n < 1)) {

@@ -79,7 +79,7 @@ static int read_reply(const struct http_response *resp, struct arena *a, struct 
 	}
 	if (xml_flatten(body, resp->body.len, a, ret_map, err) != 0) {
 		err_wrap(err, "STS's reply");
-		return err_hint(err, "a proxy or a captive portal may stand between");
+		return err_hint(err, "a proxy or a captive portal may have sent it");
 	}
 	return 0;
 }

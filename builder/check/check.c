@@ -290,6 +290,6 @@ int check_image(struct store *store, const struct descriptor *root, const struct
 	if (n == 0)
 		return 0;
 	err_set(err, ERR_CHECK, "the image check found %zu problem%s", n, n == 1 ? "" : "s");
-	return err_hint(
-		err, "a rule that does not apply is turned off by its name, under image.check.off");
+	return err_hint(err,
+	                "to turn off a rule that does not apply, list its name in image.check.off");
 }

@@ -16,12 +16,12 @@ void rule_check_manifest(struct check_image *image)
 	for (size_t i = 0; i < m->n_layers; i++)
 		if (!media_is_layer(m->layers[i].media_type))
 			rule_report(image, RULE_MEDIA_TYPE, (struct rule_place){i, NULL},
-			            "'%s' is no layer that a runtime can unpack",
+			            "'%s' is not a layer type that a runtime can unpack",
 			            m->layers[i].media_type);
 	if (m->n_layers > IMAGE_LAYERS_MAX)
 		rule_hint(image,
 		          rule_report(image, RULE_LAYER_COUNT, NO_PLACE,
-		                      "%zu layers, a node can mount %d", m->n_layers,
+		                      "%zu layers, but a node can mount at most %d", m->n_layers,
 		                      IMAGE_LAYERS_MAX),
 		          "join layers, or raise `split:`");
 }
@@ -46,7 +46,7 @@ void rule_check_diff_ids(struct check_image *image)
 		    digest_equal(&scan->diff_id, &c->diff_ids[i]))
 			continue;
 		rule_report(image, RULE_DIFF_ID, (struct rule_place){i, NULL},
-		            "the configuration says diff ID %s, the layer unpacks to %s",
+		            "the configuration says diff ID %s, but the layer unpacks to %s",
 		            digest_text(&c->diff_ids[i], want), digest_text(&scan->diff_id, have));
 	}
 }
@@ -58,7 +58,7 @@ void rule_check_history(struct check_image *image)
 	if (image->has_config && c->has_history &&
 	    c->n_nonempty_history != image->manifest.n_layers)
 		rule_report(image, RULE_HISTORY, NO_PLACE,
-		            "the history has %zu entries with a layer, the image %zu layers",
+		            "the history has %zu entries with a layer, the image has %zu layers",
 		            c->n_nonempty_history, image->manifest.n_layers);
 }
 

@@ -26,13 +26,14 @@
 	     NULL)                                                                                 \
 	RULE(DIFF_ID, "diff-id", DIAG_ERROR,                                                       \
 	     "the configuration's diff IDs are those of the layers", rule_check_diff_ids)          \
-	RULE(HISTORY, "history", DIAG_ERROR, "the history has one entry a layer",                  \
+	RULE(HISTORY, "history", DIAG_ERROR, "the history has one entry per layer",                \
 	     rule_check_history)                                                                   \
 	RULE(PLATFORM, "platform", DIAG_ERROR, "index and configuration name the same platform",   \
 	     rule_check_platform)                                                                  \
 	RULE(SIZE_BUDGET, "size-budget", DIAG_ERROR, "compressed layers fit the budget",           \
 	     rule_check_size)                                                                      \
-	RULE(DUPLICATE_PATH, "duplicate-path", DIAG_ERROR, "no path twice in one layer", NULL)     \
+	RULE(DUPLICATE_PATH, "duplicate-path", DIAG_ERROR, "no path occurs twice in one layer",    \
+	     NULL)                                                                                 \
 	RULE(WHITEOUT, "whiteout", DIAG_ERROR, "whiteouts are well formed", NULL)                  \
 	RULE(HARD_LINK, "hard-link", DIAG_ERROR, "hard links name a file that is there", NULL)     \
 	RULE(SHADOWED_SYMLINK, "shadowed-symlink", DIAG_ERROR,                                     \
@@ -45,8 +46,8 @@
 	     "no files or non-sticky folders that everybody may write", rule_check_writable)       \
 	RULE(ENTRYPOINT, "entrypoint", DIAG_ERROR, "the program to start is there and executable", \
 	     rule_check_entrypoint)                                                                \
-	RULE(ELF_MACHINE, "elf-machine", DIAG_ERROR, "programs and libraries are of the platform", \
-	     rule_check_machine)                                                                   \
+	RULE(ELF_MACHINE, "elf-machine", DIAG_ERROR,                                               \
+	     "programs and libraries are built for the platform", rule_check_machine)              \
 	RULE(ELF_INTERPRETER, "elf-interpreter", DIAG_ERROR,                                       \
 	     "every program's interpreter is there", rule_check_interpreter)                       \
 	RULE(ELF_NEEDED, "elf-needed", DIAG_ERROR, "every needed library is found by the loader",  \

@@ -45,10 +45,10 @@ static const struct field reserve_rows[] = {
                   "Mi or Gi", "memory", "Memory, as in 1Gi.", .fallback_doc = "512Mi"),
 };
 
-static const struct field_table reserve_fields = FIELD_TABLE(
-	struct reserve_section, "reserve", reserve_rows,
-	"Room on every node for DaemonSets that slipway does not render; what it renders "
-	"it counts itself.");
+static const struct field_table reserve_fields =
+	FIELD_TABLE(struct reserve_section, "reserve", reserve_rows,
+                    "Resources kept free on every node for DaemonSets that slipway does not "
+                    "render; those that it renders are counted already.");
 
 static const struct field rows[] = {
 	TEXT_AT(struct cluster_section, name, "name", "Name of the EKS cluster.",
@@ -58,13 +58,13 @@ static const struct field rows[] = {
 	TEXT_AT(struct cluster_section, zone, "zone",
                 "Availability zone of the pools and the file system: a Lustre file system has one.",
                 .check = check_zone),
-	CUSTOM_AT(struct cluster_section, zones, decode_placed, STRINGS_SCHEMA, "list of texts",
+	CUSTOM_AT(struct cluster_section, zones, decode_placed, STRINGS_SCHEMA, "list of strings",
                   "zones", "Availability zones of the control plane, at least two.",
                   .fallback_doc = "zone and a neighbour"),
 	TEXT_AT(struct cluster_section, version, "version", "Kubernetes version of EKS.",
                 .check = check_kubernetes_version, .fallback_text = "1.34"),
 	TEXT_AT(struct cluster_section, karpenter, "karpenter",
-                "Karpenter's API (v1, v1beta1 or v1alpha5) or the version that runs, as in 1.14.",
+                "Karpenter's API (v1, v1beta1 or v1alpha5) or the version in use, as in 1.14.",
                 .check = check_karpenter, .fallback_text = "v1"),
 	TEXT_AT(struct cluster_section, namespace, "namespace", "Namespace of jobs and claims.",
                 .check = check_dns_label, .fallback_doc = "the spec's name"),
@@ -82,8 +82,9 @@ static const struct field rows[] = {
 	TEXT(struct cluster_section, discovery, "discovery",
              "Value of the tag karpenter.sh/discovery on subnets and security groups.",
              .check = check_tag_value, .fallback_doc = "the cluster's name"),
-	FIELD_OBJECT(struct cluster_section, reserve, struct reserve_section, &reserve_fields,
-                     "reserve", "Room on every node for DaemonSets that slipway does not render."),
+	FIELD_OBJECT(
+		struct cluster_section, reserve, struct reserve_section, &reserve_fields, "reserve",
+		"Resources kept free on every node for DaemonSets that slipway does not render."),
 	MAP_AT(struct cluster_section, tags, "tags", "Tags of every AWS resource, at most 40.",
                .check_key = check_tag_key, .check = check_tag_value),
 	MAP_AT(struct cluster_section, labels, "labels", "Labels of every object.",

@@ -92,12 +92,14 @@ static const struct field_table ami_fields = FIELD_TABLE(
 	.has_pos = true, .pos_offset = offsetof(struct ami_section, at), .shorthand = "alias");
 
 static const struct field limits_rows[] = {
-	NUMBER_AT(struct limits_section, nodes, "nodes", "Most nodes.", .min = 1, .max = 10000),
-	NUMBER_AT(struct limits_section, devices, "devices", "Most accelerators.", .min = 1,
-                  .max = 1000000),
-	NUMBER_AT(struct limits_section, cpu, "cpu", "Most vCPUs.", .min = 1, .max = 10000000),
+	NUMBER_AT(struct limits_section, nodes, "nodes", "Maximum number of nodes.", .min = 1,
+                  .max = 10000),
+	NUMBER_AT(struct limits_section, devices, "devices", "Maximum number of accelerators.",
+                  .min = 1, .max = 1000000),
+	NUMBER_AT(struct limits_section, cpu, "cpu", "Maximum number of vCPUs.", .min = 1,
+                  .max = 10000000),
 	CUSTOM_AT(struct limits_section, memory_gib, decode_gib, GIB_SCHEMA, "Gi", "memory",
-                  "Most memory."),
+                  "Maximum amount of memory."),
 };
 
 static const struct field_table limits_fields =
@@ -130,7 +132,7 @@ static const struct field rows[] = {
                   .fallback = 50),
 	TEXT(struct target_section, reason, "reason",
              "Why it may have the weight of another target."),
-	CUSTOM_AT(struct target_section, instances, decode_placed, STRINGS_SCHEMA, "list of texts",
+	CUSTOM_AT(struct target_section, instances, decode_placed, STRINGS_SCHEMA, "list of strings",
                   "instances",
                   "Instance types; a pod is sized for the first, and lands on any that holds it.",
                   .fallback_doc = "every size"),
@@ -149,9 +151,8 @@ static const struct field rows[] = {
                   "true, false or a number", "efa", "EFA interfaces per pod.",
                   .fallback_doc = "all, when the job has several nodes"),
 	FIELD_BOOL(struct target_section, hugepages, "hugepages",
-                   "Ask for huge pages beside EFA. Karpenter learns of them by a NodeOverlay, "
-                   "which is "
-                   "behind a feature gate.",
+                   "Request huge pages along with EFA. Karpenter learns of them from a "
+                   "NodeOverlay, which is behind a feature gate.",
                    .pos_offset = offsetof(struct target_section, hugepages_at),
                    .fallback_doc = "false"),
 	NUMBER_AT(struct target_section, nodes, "nodes", "Nodes of the job on this target.",
@@ -171,9 +172,11 @@ static const struct field rows[] = {
              "Age at which nodes are replaced.", .check = check_duration_never,
              .fallback_text = "Never"),
 	TEXT(struct target_section, consolidate_after, "consolidate_after",
-             "How long an empty node stays.", .check = check_duration_never, .fallback_text = "5m"),
+             "How long an empty node is kept.", .check = check_duration_never,
+             .fallback_text = "5m"),
 	FIELD_BOOL(struct target_section, taint, "taint",
-                   "Keep pods away that do not ask for the accelerator.", .fallback = 1),
+                   "Taint the nodes, so that pods that do not request the accelerator stay away.",
+                   .fallback = 1),
 	MAP_AT(struct target_section, labels, "labels", "Labels of the nodes.",
                .check_key = check_node_label_key, .check = check_label_value),
 	MAP_AT(struct target_section, annotations, "annotations", "Annotations of the nodes.",
@@ -196,11 +199,11 @@ static const struct field failover_rows[] = {
                    "Move a job that has not begun to the next target when one has no capacity.",
                    .fallback = 1),
 	TEXT(struct failover_section, after, "after",
-             "How long Karpenter or EC2 must have told of missing capacity: time for it to try "
-             "every instance type, zone and kind of capacity of the pool.",
+             "How long Karpenter or EC2 must have reported missing capacity: time to try every "
+             "instance type, zone and kind of capacity of the pool.",
              .check = check_duration, .fallback_text = "3m"),
 	TEXT(struct failover_section, unschedulable, "unschedulable",
-             "How long pods may have no node, and none on its way, whatever the reason.",
+             "How long pods may wait without a node being made for them, whatever the reason.",
              .check = check_duration, .fallback_text = "10m"),
 	TEXT(struct failover_section, boot, "boot",
              "How long a node may take to become ready, and a pod on it to start.",
@@ -216,7 +219,7 @@ static const struct field failover_rows[] = {
 
 static const struct field_table failover_fields =
 	FIELD_TABLE(struct failover_section, "failover", failover_rows,
-                    "When `slipway deploy` gives a target up for the next one by weight.");
+                    "When `slipway deploy` gives up on a target and takes the next one by weight.");
 
 static void check_fleet(struct fields_context *c, const struct yaml_node *node, void *object UNUSED)
 {
@@ -235,7 +238,7 @@ static void check_fleet(struct fields_context *c, const struct yaml_node *node, 
 static const struct field fleet_rows[] = {
 	FLEET_TARGET_LIST(TARGET)
 	FIELD_OBJECT(struct fleet_section, failover, struct failover_section, &failover_fields,
-                     "failover", "When `slipway deploy` gives a target up for the next one."),
+                     "failover", "When `slipway deploy` gives up on a target and takes the next one."),
 };
 /* clang-format on */
 

@@ -13,7 +13,7 @@ void decode_placed(struct fields_context *c, const struct yaml_node *node, void 
 	struct placed_list *list = member;
 
 	if (node->kind != YAML_SEQUENCE || node->n_items == 0) {
-		fields_problem(c, node, "expected a list of texts, and at least one");
+		fields_problem(c, node, "expected a list of strings, and at least one");
 		return;
 	}
 	if (node->n_items > PLACED_MAX) {

@@ -14,7 +14,7 @@ _Static_assert(ARRAY_LEN(insights_names) == INSIGHTS_MODES, "insights_names: a n
 static const struct choices insights_modes = CHOICES(insights_names);
 
 static const struct field alarms_rows[] = {
-	TEXT(struct alarms_section, topic, "topic", "SNS topic that is told, by ARN.",
+	TEXT(struct alarms_section, topic, "topic", "ARN of the SNS topic that is notified.",
              .check = check_topic_arn),
 	FIELD_INT(struct alarms_section, idle_percent, "idle_percent",
                   "Utilisation below which an accelerator is idle.", .min = 1, .max = 99,
@@ -24,10 +24,9 @@ static const struct field alarms_rows[] = {
                   .fallback = 30),
 };
 
-static const struct field_table alarms_fields =
-	FIELD_TABLE(struct alarms_section, "alarms", alarms_rows,
-                    "CloudWatch alarms for accelerators that cost and do nothing.", .has_pos = true,
-                    .pos_offset = offsetof(struct alarms_section, at));
+static const struct field_table alarms_fields = FIELD_TABLE(
+	struct alarms_section, "alarms", alarms_rows, "CloudWatch alarms for idle accelerators.",
+	.has_pos = true, .pos_offset = offsetof(struct alarms_section, at));
 
 /* A key per kind of accelerator: does the fleet bring its own exporter? */
 #define EXPORTER_FIELD(kind, key_, doc_)                                                           \

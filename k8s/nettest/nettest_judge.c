@@ -62,7 +62,8 @@ static void judge_transport(const struct nettest *n, struct reasons *r)
 	if (n->transport == NETTEST_SOCKET)
 		because(r, "NCCL fell back to TCP: EFA was not used");
 	else if (n->transport == NETTEST_UNKNOWN)
-		because(r, "no line proves EFA: run with NCCL_DEBUG=INFO and keep the whole log");
+		because(r, "no line of the log shows that EFA was used: run with NCCL_DEBUG=INFO "
+		           "and keep the whole log");
 }
 
 static int64_t wrong_values(const struct nettest *n)
@@ -83,10 +84,10 @@ size_t nettest_judge(const struct nettest *n, const struct nettest_floor *floor,
 	if (!floor->allow_tcp)
 		judge_transport(n, &r);
 	if (wrong >= 0)
-		because(&r, "wrong values at %lld bytes: the result of the all-reduce is not right",
+		because(&r, "wrong values at %lld bytes: the result of the all-reduce is incorrect",
 		        (long long)wrong);
 	if (n->out_of_bounds)
-		because(&r, "the closing check found values out of bounds");
+		because(&r, "the final check found values out of bounds");
 	if (!n->has_average)
 		because(&r, "the log ends before the test does: no line \"Avg bus bandwidth\"");
 	if (floor->gbps > 0 && peak < floor->gbps)

@@ -188,7 +188,7 @@ static int check_strangers(const struct plan_dir *p, struct err *err)
 			return -1;
 		if (lstat(path, &st) != 0 || (S_ISREG(st.st_mode) && owns(p, name)))
 			continue;
-		err_set(err, ERR_CONFLICT, "'%s' is there and was not written by slipway", path);
+		err_set(err, ERR_CONFLICT, "'%s' exists and was not written by slipway", path);
 		return err_hint(err, "Move it away, or name another folder.");
 	}
 	return 0;

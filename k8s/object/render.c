@@ -24,8 +24,8 @@ static int unknown_name(const char *name, const struct strlist *known, struct er
 		            : i + 1 < known->n ? ", "
 		                               : " and ",
 		            known->at[i]);
-	err_set(err, ERR_USAGE, "--only: nothing is called '%s'", name);
-	return err_hint(err, "Known are %s%s%s%s.", strbuf_str(&all),
+	err_set(err, ERR_USAGE, "--only: there is no '%s' to render", name);
+	return err_hint(err, "Known names are %s%s%s%s.", strbuf_str(&all),
 	                near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
 	                near != NULL ? "'?" : "");
 }

@@ -185,11 +185,10 @@ void resolve_cluster(struct resolver *r)
 	if (sound(cluster->version, check_kubernetes_version))
 		parse_version(cluster->version, &major, &fleet->minor);
 	if (strlen(fleet->name) > NAME_MAX_LEN)
-		resolve_problem(
-			r, r->name_at, "choose a shorter name",
-			"name: %zu characters, and the objects of a fleet, which add to it, "
-			"leave room for %d",
-			strlen(fleet->name), (int)NAME_MAX_LEN);
+		resolve_problem(r, r->name_at, "choose a shorter name",
+		                "name: %zu characters are too many: names of the fleet's objects "
+		                "add to it, so it may have %d",
+		                strlen(fleet->name), (int)NAME_MAX_LEN);
 	else if (cluster->role == NULL && strlen(fleet->node_role) > 64)
 		resolve_problem(r, cluster->name_at.file != NULL ? cluster->name_at : cluster->at,
 		                "name the role in cluster.role",

@@ -33,7 +33,8 @@ static const struct storage_driver *choose(struct resolver *r)
 		chosen = driver;
 	}
 	if (section->set && chosen == NULL)
-		resolve_problem(r, section->at, advice(r->arena), "storage: nothing is named");
+		resolve_problem(r, section->at, advice(r->arena),
+		                "storage: no file system is named");
 	return chosen;
 }
 

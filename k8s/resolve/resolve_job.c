@@ -43,10 +43,10 @@ static void check_queue(struct resolver *r)
 		resolve_problem(r, job->queue_at,
 		                "write create_queue: true to render it, false when the cluster has "
 		                "it",
-		                "job.queue: nothing makes the queue '%s'", job->queue);
+		                "job.queue: nothing creates the queue '%s'", job->queue);
 	if (job->create_queue && strcmp(job->queue, "default") == 0)
 		resolve_problem(r, srcpos_or(job->queue_at, job->at), "name a queue of your own",
-		                "job.create_queue: Volcano brings the queue 'default' itself");
+		                "job.create_queue: Volcano creates the queue 'default' itself");
 }
 
 /* Digits of the highest index of n pods. */
@@ -88,8 +88,8 @@ static void check_target(struct resolver *r, const struct fleet_target *t)
 	if (t->gang_needs_scheduler && r->fleet->scheduler->places_pods)
 		resolve_problem(r, srcpos_or(t->section->devices_at, t->section->at),
 		                "take whole nodes, one device, or scheduler: job",
-		                "fleet.%s.devices: %lld of %lld %s devices need the %s "
-		                "scheduler, which cannot stand beside Volcano's",
+		                "fleet.%s.devices: %lld of %lld %s devices need the %s scheduler, "
+		                "which cannot run beside Volcano's",
 		                t->name, (long long)t->devices, (long long)t->shape->devices,
 		                t->accelerator->maker, t->accelerator->maker);
 	if (t->cpu_milli < 500 || t->memory_mib < 1024)

@@ -17,9 +17,10 @@ static void check_limit(struct resolver *r, const struct fleet_target *t, const 
                         struct srcpos at, int64_t limit, int64_t need)
 {
 	if (at.file != NULL && limit > 0 && limit < need)
-		resolve_problem(r, at, "raise the limit, or shrink the job",
-		                "fleet.%s.limits.%s: the job needs %lld, the pool may have %lld",
-		                t->name, what, (long long)need, (long long)limit);
+		resolve_problem(
+			r, at, "raise the limit, or shrink the job",
+			"fleet.%s.limits.%s: the job needs %lld, but the pool may have only %lld",
+			t->name, what, (long long)need, (long long)limit);
 }
 
 /*
@@ -68,11 +69,10 @@ static void check_alias(struct resolver *r, const struct fleet_target *t, const 
 		                "driver",
 		                t->name);
 	if (r->karpenter_minor > 0 && text_has_prefix(alias, "al2023@") && !knows_al2023(r, t))
-		resolve_problem(
-			r, at, "write bottlerocket@latest, or give an ami.id",
-			"fleet.%s.ami: Karpenter %s knows no Amazon Linux 2023 with drivers "
-			"for %s",
-			t->name, r->fleet->karpenter_version, t->arch);
+		resolve_problem(r, at, "write bottlerocket@latest, or give an ami.id",
+		                "fleet.%s.ami: Karpenter %s has no Amazon Linux 2023 image with "
+		                "drivers for %s",
+		                t->name, r->fleet->karpenter_version, t->arch);
 	if (r->fleet->karpenter != KARPENTER_V1 && strcmp(version, "latest") != 0)
 		resolve_problem(r, at, "write @latest, or name the image in ami.id",
 		                "fleet.%s.ami: Karpenter %s cannot pin a version by alias", t->name,
@@ -104,12 +104,12 @@ void resolve_ami(struct resolver *r, struct fleet_target *t)
 		                r->fleet->karpenter_version);
 	if (t->section->placement_group != NULL && (older || r->karpenter_minor < 111) &&
 	    r->karpenter_minor > 0)
-		resolve_problem(r, t->section->placement_group_at,
-		                "leave it out, or write cluster.karpenter: v1",
-		                "fleet.%s.placement_group: Karpenter %s does not know placement "
-		                "groups",
-		                t->name, r->fleet->karpenter_version);
+		resolve_problem(
+			r, t->section->placement_group_at,
+			"leave it out, or write cluster.karpenter: v1",
+			"fleet.%s.placement_group: Karpenter %s does not support placement groups",
+			t->name, r->fleet->karpenter_version);
 	if (t->section->volume.size_gib < 20 || t->section->volume.size_gib > 16384)
 		resolve_problem(r, t->section->volume.size_gib_at, NULL,
-		                "fleet.%s.volume: a root volume has 20Gi to 16Ti", t->name);
+		                "fleet.%s.volume: a root volume must have 20Gi to 16Ti", t->name);
 }

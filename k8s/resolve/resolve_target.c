@@ -99,8 +99,8 @@ static void resolve_devices(struct resolver *r, struct fleet_target *t)
 		if (t->instances[i]->devices < t->devices && s->instances.n == t->n_instances)
 			diag_hint(r->diags,
 			          diags_add(r->diags, DIAG_WARNING, s->instances.pos[i],
-			                    "fleet.%s.instances: %s is never chosen: a pod asks "
-			                    "for %lld devices, it has %lld",
+			                    "fleet.%s.instances: %s is never chosen: a pod "
+			                    "requests %lld devices, but it has %lld",
 			                    t->name, t->instances[i]->type, (long long)t->devices,
 			                    (long long)t->instances[i]->devices),
 			          "list the smallest first, or set devices");
@@ -146,9 +146,10 @@ static void resolve_hugepages(struct resolver *r, struct fleet_target *t)
 	if (!s->hugepages)
 		return;
 	if (t->efa == 0)
-		resolve_problem(r, s->hugepages_at, "leave it out, or set efa",
-		                "fleet.%s.hugepages: they are for EFA, and its pods ask for none",
-		                t->name);
+		resolve_problem(
+			r, s->hugepages_at, "leave it out, or set efa",
+			"fleet.%s.hugepages: huge pages are for EFA, and its pods request none",
+			t->name);
 	if (r->karpenter_minor > 0 && r->karpenter_minor < 107)
 		resolve_problem(r, s->hugepages_at, "it came with Karpenter 1.7; leave it out",
 		                "fleet.%s.hugepages: Karpenter %s has no NodeOverlay to learn of "
@@ -189,7 +190,7 @@ static void resolve_room(struct resolver *r, struct fleet_target *t)
 	if (t->shm_mib > t->memory_mib / 2)
 		resolve_problem(r, r->sections->job.shm_gib_at,
 		                "it counts as memory of the pod, and half must stay",
-		                "job.shm: %lld Gi do not fit the %lld MiB that a pod has on %s",
+		                "job.shm: %lld Gi do not fit in the %lld MiB that a pod has on %s",
 		                (long long)r->sections->job.shm_gib, (long long)t->memory_mib,
 		                least->type);
 }
@@ -219,10 +220,11 @@ static void resolve_capacity(struct resolver *r, struct fleet_target *t)
 		resolve_problem(r, s->reservation.at, "add reserved to capacity",
 		                "fleet.%s.reservation: capacity does not name reserved", t->name);
 	if (reserved && r->karpenter_minor > 0 && r->karpenter_minor < 103)
-		resolve_problem(r, srcpos_or(s->capacity_at, s->at),
-		                "it came with Karpenter 1.3; write cluster.karpenter: v1",
-		                "fleet.%s.capacity: Karpenter %s does not know reserved", t->name,
-		                r->fleet->karpenter_version);
+		resolve_problem(
+			r, srcpos_or(s->capacity_at, s->at),
+			"it came with Karpenter 1.3; write cluster.karpenter: v1",
+			"fleet.%s.capacity: Karpenter %s does not support reserved capacity",
+			t->name, r->fleet->karpenter_version);
 }
 
 static void resolve_taints(struct resolver *r, struct fleet_target *t)
@@ -341,8 +343,8 @@ static void check_weights(struct resolver *r)
 			continue;
 		resolve_problem(r, srcpos_or(b->section->weight_at, b->section->at),
 		                "give one of them another weight, or say why in reason",
-		                "fleet.%s.weight: %lld is also the weight of fleet.%s, and names "
-		                "would decide",
+		                "fleet.%s.weight: %lld is also the weight of fleet.%s; only their "
+		                "names would decide the order",
 		                b->name, (long long)b->section->weight, a->name);
 	}
 }

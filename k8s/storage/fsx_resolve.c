@@ -56,13 +56,12 @@ static void check_throughput(struct storage_resolver *r, const struct fsx_sectio
 		if (!is(fsx->deployment, row->deployment) || !is(fsx->storage_type, row->storage))
 			continue;
 		if (!allows(row, fsx->throughput))
-			storage_problem(r, at,
-			                arena_printf(r->arena, "it has %s MB/s per TiB", row->text),
-			                fsx->throughput == 0
-			                        ? "storage.fsx: %s on %s needs a throughput"
-			                        : "storage.fsx.throughput: %s on %s does not have "
-			                          "this one",
-			                fsx->deployment, fsx->storage_type);
+			storage_problem(
+				r, at, arena_printf(r->arena, "it has %s MB/s per TiB", row->text),
+				fsx->throughput == 0 ? "storage.fsx: %s on %s needs a throughput"
+						     : "storage.fsx.throughput: %s on %s does not "
+			                               "offer this value",
+				fsx->deployment, fsx->storage_type);
 	}
 }
 
@@ -106,10 +105,10 @@ static void check_disks(struct storage_resolver *r, const struct fsx_section *fs
 		                "storage.fsx.storage_type: %s has no HDD", fsx->deployment);
 	if (hdd && fsx->drive_cache == NULL)
 		storage_problem(r, fsx->storage_type_at, "write drive_cache: READ or NONE",
-		                "storage.fsx.drive_cache: HDD needs one");
+		                "storage.fsx.drive_cache: HDD needs a drive cache");
 	if (!hdd && fsx->drive_cache != NULL)
 		storage_problem(r, fsx->drive_cache_at, NULL,
-		                "storage.fsx.drive_cache: only HDD has one");
+		                "storage.fsx.drive_cache: only HDD has a drive cache");
 	if (!persistent(fsx) && fsx->backup_days > 0)
 		storage_problem(r, fsx->backup_days_at, "leave it out, or choose a persistent type",
 		                "storage.fsx.backup_days: %s has no backups", fsx->deployment);
@@ -149,7 +148,8 @@ static void check_lustre(struct storage_resolver *r, const struct fsx_section *f
 		                "storage.fsx.version: PERSISTENT_2 has no Lustre 2.10");
 	if (fsx->metadata != NULL && (!second || !is(fsx->version, "2.15")))
 		storage_problem(r, fsx->metadata_at, NULL,
-		                "storage.fsx.metadata: only PERSISTENT_2 with Lustre 2.15 has it");
+		                "storage.fsx.metadata: only PERSISTENT_2 with Lustre 2.15 has a "
+		                "metadata mode");
 	if (is(fsx->metadata, "USER_PROVISIONED") && fsx->metadata_iops == 0)
 		storage_problem(r, fsx->metadata_at, "set metadata_iops, 1500 to 192000",
 		                "storage.fsx.metadata: USER_PROVISIONED needs metadata_iops");
@@ -165,7 +165,7 @@ static void check_lustre(struct storage_resolver *r, const struct fsx_section *f
 static void check_network(struct storage_resolver *r, const struct fsx_section *fsx)
 {
 	if (fsx->subnet == NULL)
-		storage_problem(r, fsx->at, "set subnet, or id of a file system that is there",
+		storage_problem(r, fsx->at, "set subnet, or the id of an existing file system",
 		                "storage.fsx: a new file system needs a subnet");
 	if (fsx->security_groups.n == 0 && fsx->security_groups_at.file == NULL)
 		storage_problem(r, fsx->at,
@@ -185,10 +185,10 @@ static void check_tags(struct storage_resolver *r, const struct strmap *tags, st
 	for (size_t i = 0; i < tags->n; i++)
 		if (strpbrk(tags->at[i].key, ",=") != NULL ||
 		    strpbrk(tags->at[i].value, ",=") != NULL)
-			storage_problem(r, at, "write it without them",
-			                "%s.%s: the driver of the file system parts tags at ',' "
-			                "and '='",
-			                path, tags->at[i].key);
+			storage_problem(
+				r, at, "write it without them",
+				"%s.%s: the driver of the file system splits tags at ',' and '='",
+				path, tags->at[i].key);
 }
 
 /* ---- a file system that is there ---- */
@@ -210,19 +210,19 @@ static void check_static(struct storage_resolver *r, const struct fsx_section *f
 	for (size_t i = 0; i < ARRAY_LEN(created); i++)
 		if (created[i].set)
 			storage_problem(r, created[i].at, "leave it out",
-			                "storage.fsx.%s: the file system %s is there already",
+			                "storage.fsx.%s: the file system %s exists already",
 			                created[i].key, fsx->id);
 	if (fsx->import != NULL && (is(fsx->deployment, "SCRATCH_1") || is(fsx->version, "2.10")))
 		storage_problem(r, fsx->import_at,
 		                "say what it is in deployment and version, or leave import out",
-		                "storage.fsx.import: %s with Lustre %s takes no association with "
+		                "storage.fsx.import: %s with Lustre %s cannot be associated with "
 		                "S3 afterwards",
 		                fsx->deployment, fsx->version);
 	if (fsx->mount_name == NULL && !is(fsx->deployment, "SCRATCH_1"))
-		storage_problem(r, fsx->id_at,
-		                "`aws fsx describe-file-systems` tells it as "
-		                "LustreConfiguration.MountName",
-		                "storage.fsx: an existing file system needs its mount_name");
+		storage_problem(
+			r, fsx->id_at,
+			"`aws fsx describe-file-systems` shows it as LustreConfiguration.MountName",
+			"storage.fsx: an existing file system needs its mount_name");
 }
 
 static void check_zone_known(struct storage_resolver *r, const struct fsx_section *fsx)
@@ -233,7 +233,7 @@ static void check_zone_known(struct storage_resolver *r, const struct fsx_sectio
 	if (fsx->zone == NULL && cluster->zone == NULL && cluster->set)
 		storage_problem(r, fsx->at, "set storage.fsx.zone or cluster.zone",
 		                "storage.fsx: the file system's zone is not known, and the pools "
-		                "must be there");
+		                "must be in the same one");
 	if (fsx->zone != NULL && cluster->region != NULL && check_zone(fsx->zone, &hint) == NULL &&
 	    check_region(cluster->region, &hint) == NULL &&
 	    !text_has_prefix(fsx->zone, cluster->region))

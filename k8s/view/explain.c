@@ -76,8 +76,8 @@ static void explain_nodes(const struct fleet *fleet, const struct fleet_target *
 	row(sb, "shape", line);
 	strbuf_addf(line, "%s, weight %lld: ", t->pool, (long long)t->section->weight);
 	strbuf_addf(line,
-	            "at most %lld nodes and %lld devices; empty nodes go after %s, nodes with "
-	            "a running job stay.",
+	            "at most %lld nodes and %lld devices; empty nodes are removed after %s; nodes "
+	            "with a running job stay.",
 	            (long long)t->limit_nodes, (long long)t->limit_devices,
 	            t->section->consolidate_after);
 	row(sb, "pool", line);
@@ -111,18 +111,19 @@ static void explain_pod(const struct fleet *fleet, const struct fleet_target *t,
 	            t->whole_node ? "" : " in the share of the devices");
 	row(sb, "pod asks", line);
 	if (t->efa == 0 && t->shape->efa == 0)
-		strbuf_addf(line, "None: %s has no EFA; nodes talk over TCP.", t->shape->type);
+		strbuf_addf(line, "None: %s has no EFA; nodes communicate over TCP.",
+		            t->shape->type);
 	else if (t->efa == 0 && t->nodes == 1)
-		strbuf_addf(line, "None: a job of one node has nobody to talk to.");
+		strbuf_addf(line, "None: a job of one node has no traffic between nodes.");
 	else if (t->efa == 0)
 		strbuf_addf(line, "None, though %s has %lld interfaces.", t->shape->type,
 		            (long long)t->shape->efa);
 	else
-		strbuf_addf(
-			line,
-			"%lld interface%s, %s; the security group must allow itself everything.",
-			(long long)t->efa, t->efa == 1 ? "" : "s",
-			t->shape->rdma ? "with RDMA" : "without GPUDirect RDMA");
+		strbuf_addf(line,
+		            "%lld interface%s, %s; the security group must allow all traffic from "
+		            "and to itself.",
+		            (long long)t->efa, t->efa == 1 ? "" : "s",
+		            t->shape->rdma ? "with RDMA" : "without GPUDirect RDMA");
 	row(sb, "EFA", line);
 	for (size_t i = 0; i < t->n_taints; i++)
 		strbuf_addf(line, "%s=%s:%s; the job and the plugins tolerate it.",
@@ -143,10 +144,12 @@ static void explain_job(const struct fleet *fleet, const struct fleet_target *t,
 	            fleet->scheduler->title, (long long)t->nodes, t->nodes == 1 ? "" : "s",
 	            (long long)t->processes, t->processes == 1 ? "" : "es", fleet->image);
 	row(sb, "job", line);
-	strbuf_addf(line, "After SIGTERM a pod has %lld seconds; the job is tried again %lld times",
+	strbuf_addf(line,
+	            "After SIGTERM a pod has %lld seconds; the job is retried up to %lld times",
 	            (long long)fleet->job->grace_seconds, (long long)fleet->job->retries);
 	strbuf_addf(line,
-	            fleet->storage.mount != NULL ? " and goes on from its checkpoint in %s." : ".",
+	            fleet->storage.mount != NULL ? " and continues from its checkpoint in %s."
+	                                         : ".",
 	            fleet->storage.mount);
 	row(sb, "end", line);
 }
@@ -168,7 +171,7 @@ static void explain_next(const struct fleet *fleet, const struct fleet_target *t
 			            "the scheduler, moves the job.",
 			            next->resource);
 	} else {
-		strbuf_addf(line, "nothing: it is the last of the fleet.");
+		strbuf_addf(line, "none: this is the last target of the fleet.");
 	}
 	row(sb, "next", line);
 }

@@ -25,11 +25,11 @@
  */
 #define FLEET_TARGET_LIST(ROW)                                                                     \
 	ROW(TRN1, "trn1", "AWS Trainium: trn1 and trn1n.")                                         \
-	ROW(TRN2, "trn2", "AWS Trainium2 (outlook).")                                              \
+	ROW(TRN2, "trn2", "AWS Trainium2 (in preview).")                                           \
 	ROW(P4D, "p4d", "NVIDIA A100: p4d and p4de.")                                              \
-	ROW(P5, "p5", "NVIDIA H100 and H200: p5, p5e and p5en (outlook).")                         \
+	ROW(P5, "p5", "NVIDIA H100 and H200: p5, p5e and p5en (in preview).")                      \
 	ROW(G5, "g5", "NVIDIA A10G: g5.")                                                          \
-	ROW(G6, "g6", "NVIDIA L4 and L40S: g6 and g6e (outlook).")                                 \
+	ROW(G6, "g6", "NVIDIA L4 and L40S: g6 and g6e (in preview).")                              \
 	ROW(G5G, "g5g", "NVIDIA T4G beside an arm64 processor: g5g.")
 
 #define FLEET_TARGET_ENUMERATOR(id, name, doc) FLEET_TARGET_##id,

@@ -238,14 +238,14 @@ static void complaints(void)
 	         "known keys are name, on, count, mode, size, list, map, one, parts, colour, "
 	         "pet, zoo"},
 		{"{name: toolong}", "name: 'toolong' is too long", "shorter"},
-		{"{name: no}", "name: 'no' is a truth value, not a text", "write \"no\" in quotes"},
+		{"{name: no}", "name: 'no' is a boolean, not a string", "write \"no\" in quotes"},
 		{"{name: ~}", "name: no value", NULL},
-		{"{name: [a]}", "name: expected a text, found a list", NULL},
+		{"{name: [a]}", "name: expected a string, found a list", NULL},
 		{"{name: t, on: 1}", "on: expected true or false", NULL},
 		{"{name: t, count: 6}", "count: 6 is not between -5 and 5", NULL},
 		{"{name: t, count: 1.0}", "count: '1.0' is not a whole number", NULL},
 		{"{name: t, size: 2MB}", "size: 2MB is out of range", NULL},
-		{"{name: t, list: a}", "list: expected a list, found a text", "write [a]"},
+		{"{name: t, list: a}", "list: expected a list, found a string", "write [a]"},
 		{"{name: t, list: [a, toolong]}", "list[1]: 'toolong' is too long", "shorter"},
 		{"{name: t, map: {toolong: 1}}", "map: 'toolong' is too long", "shorter"},
 		{"{name: t, map: [a]}", "map: expected a mapping, found a list", NULL},
@@ -254,8 +254,8 @@ static void complaints(void)
 	         "parts[0].weight: 0 is not between 1 and 9", NULL},
 		{"{name: t, colour: Red}", "colour: 'Red' is not known",
 	         "write red, green or blue"},
-		{"{name: t, colour: [red]}", "colour: expected a text, found a list", NULL},
-		{"{name: t, colour: on}", "colour: 'on' is a truth value, not a text",
+		{"{name: t, colour: [red]}", "colour: expected a string, found a list", NULL},
+		{"{name: t, colour: on}", "colour: 'on' is a boolean, not a string",
 	         "write \"on\" in quotes"},
 		{"{name: t, pet: dog}", "pet: 'dog' is not a pet", "write cat or hen"},
 		{"{name: t, zoo: [cat, dog]}", "zoo[1]: 'dog' is not known", "write cat or hen"},
@@ -295,15 +295,15 @@ static void schema_and_markdown(void)
 	                  "\"description\":\"Colour.\"}");
 	fields_markdown(&thing_fields, &sb);
 	CHECK(strstr(strbuf_str(&sb), "\n## The document\n\nA thing.\n") != NULL);
-	CHECK(strstr(strbuf_str(&sb), "| `name` | text | required | A \\| name. |\n") != NULL);
+	CHECK(strstr(strbuf_str(&sb), "| `name` | string | required | A \\| name. |\n") != NULL);
 	CHECK(strstr(strbuf_str(&sb), "\n## parts[]\n") != NULL);
 	CHECK(strstr(strbuf_str(&sb), "| `on` | true or false | true | On. |\n") != NULL);
 	CHECK(strstr(strbuf_str(&sb), "| `count` | number |  | Count. |\n") != NULL);
 	CHECK(strstr(strbuf_str(&sb), "| `mode` | octal mode |  | Mode. |\n") != NULL);
 	CHECK(strstr(strbuf_str(&sb), "| `colour` | red, green or blue | green | Colour. |\n") !=
 	      NULL);
-	CHECK(strstr(strbuf_str(&sb), "| `pet` | text | hen | Pet. |\n") != NULL);
-	CHECK(strstr(strbuf_str(&sb), "| `zoo` | list of texts | no animals | Zoo. |\n") != NULL);
+	CHECK(strstr(strbuf_str(&sb), "| `pet` | string | hen | Pet. |\n") != NULL);
+	CHECK(strstr(strbuf_str(&sb), "| `zoo` | list of strings | no animals | Zoo. |\n") != NULL);
 	CHECK(strstr(strbuf_str(&sb), "| `weight` | number | 3 | Its weight. |\n") != NULL);
 }
 

@@ -502,7 +502,7 @@ static void never_chosen(void)
 	CHECK_INT(f.diags.at[0].severity, DIAG_WARNING);
 	CHECK_STR(f.diags.at[0].message,
 	          "fleet.trn1.instances: trn1.2xlarge is never chosen: a pod "
-	          "asks for 16 devices, it has 1");
+	          "requests 16 devices, but it has 1");
 }
 
 int main(void)

@@ -172,7 +172,7 @@ static void judges(void)
 	                "45.30 GB/s at 17179869184 bytes is "
 	                "below the floor of 60.00 GB/s"),
 	          1);
-	CHECK_INT(judge(HEAD LARGE END, &floor, "no line proves EFA"), 1);
+	CHECK_INT(judge(HEAD LARGE END, &floor, "no line of the log shows that EFA was used"), 1);
 	CHECK_INT(judge("Using network Socket\n" LARGE END, &floor, "fell back to TCP"), 1);
 	CHECK_INT(judge("Using network Socket\n" LARGE END, &tcp, NULL), 0);
 	CHECK_INT(judge(PROOF LARGE, &floor, "ends before the test does"), 1);

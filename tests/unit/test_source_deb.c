@@ -188,7 +188,7 @@ static void damaged_packages_are_problems(void)
 		CHECK_INT(f.tree.n, 0);
 	}
 	read_bytes(&f, "no package", 10);
-	check_problem(&f, "not a Debian package: it is no ar archive");
+	check_problem(&f, "not a Debian package: it is not an ar archive");
 }
 
 static void odd_packages_are_problems(void)

@@ -227,8 +227,8 @@ static void hostile_members_are_problems(void)
 		{{.name = "a/../../x", .type = '0'}, "has a '..' segment"},
 		{{.name = "/../x", .type = '5'}, "has a '..' segment"},
 		{{.name = "h", .type = '1', .link = "../x"}, "hard link that leaves the archive"},
-		{{.name = "h", .type = '1', .link = "none"}, "which is no file of the layer"},
-		{{.name = "h", .type = '1', .link = "h"}, "which is no file of the layer"},
+		{{.name = "h", .type = '1', .link = "none"}, "which is not a file of the layer"},
+		{{.name = "h", .type = '1', .link = "h"}, "which is not a file of the layer"},
 		{{.name = "dev/null", .type = '3'}, "is a device node"},
 		{{.name = "dev/sda", .type = '4'}, "is a device node"},
 		{{.name = "p", .type = '6'}, "is a fifo"},
@@ -312,7 +312,7 @@ static void wanted_xattrs_are_kept(void)
 	tar_make_file(&f.tar, "c", "1");
 	tar_make_end(&f.tar);
 	read_tar(&f);
-	check_problem(&f, "is no file capability");
+	check_problem(&f, "is not a file capability");
 }
 
 static void names_are_bytes_in_any_locale(void)

@@ -79,7 +79,7 @@ static void refusals(void)
 	refused("<<: *x\n", 1, 5, "aliases");
 	refused("a: !!str 1\n", 1, 4, "tags");
 	refused("a: !custom {b: 1}\n", 1, 4, "tags");
-	refused("? [a]\n: b\n", 1, 3, "a key must be a plain text");
+	refused("? [a]\n: b\n", 1, 3, "a key must be a plain string");
 	refused("", 1, 1, "empty");
 	refused("# nothing\n", 2, 1, "empty");
 	refused("a: 1\n---\nb: 2\n", 2, 1, "only one document");

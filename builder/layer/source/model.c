@@ -156,7 +156,7 @@ static const struct field tar_rows[] = {
 };
 
 static const struct field_table tar_fields = FIELD_TABLE(
-	struct layer_tar, "tar item", tar_rows, "One archive; a plain text is its path.",
+	struct layer_tar, "tar item", tar_rows, "One archive; a plain string is its path.",
 	.has_pos = true, .pos_offset = offsetof(struct layer_tar, at), .shorthand = "from");
 
 /* ---- layers ---- */

@@ -34,7 +34,7 @@ struct part {
 static int malformed(const char *what, struct err *err)
 {
 	err_set(err, ERR_FORMAT, "not a Debian package: %s", what);
-	return err_hint(err, "The file is damaged, incomplete, or no .deb: fetch it again.");
+	return err_hint(err, "The file is damaged, incomplete, or not a .deb: fetch it again.");
 }
 
 static int read_at(int fd, void *buf, size_t len, int64_t offset, size_t *ret_n, struct err *err)
@@ -293,7 +293,7 @@ static int read_deb(const struct deb *deb, struct err *err)
 	if (read_at(deb->fd, magic, sizeof(magic), 0, &n, err) != 0)
 		return -1;
 	if (n != sizeof(magic) || memcmp(magic, "!<arch>\n", sizeof(magic)) != 0)
-		return malformed("it is no ar archive", err);
+		return malformed("it is not an ar archive", err);
 	return read_parts(deb, err);
 }
 

@@ -61,7 +61,7 @@ int layer_reader_open(struct source *blob, const char *media_type, struct layer_
 
 	if (!media_layer_compression(media_type, &compression)) {
 		source_close(blob);
-		return err_set(err, ERR_UNSUPPORTED, "media type '%s' is no layer of ours to read",
+		return err_set(err, ERR_UNSUPPORTED, "unsupported layer media type '%s'",
 		               media_type);
 	}
 	struct layer_reader *r = mem_zalloc(sizeof(*r));

@@ -27,7 +27,7 @@ void tar_pax_done(struct tar_pax *p)
 
 static int bad_number(const char *what, struct err *err)
 {
-	return err_set(err, ERR_FORMAT, "tar: %s is no number", what);
+	return err_set(err, ERR_FORMAT, "tar: %s is not a number", what);
 }
 
 /* Two's complement, big-endian, after the marker bit (0x80 positive, 0xff negative). */
@@ -71,7 +71,7 @@ int tar_number(const unsigned char *field, size_t len, const char *what, int64_t
 static int decimal(const char *text, const char *key, int64_t *ret_value, struct err *err)
 {
 	if (!text_int64(text, strlen(text), ret_value) || *ret_value < 0)
-		return err_set(err, ERR_FORMAT, "tar: pax record %s is no number", key);
+		return err_set(err, ERR_FORMAT, "tar: pax record %s is not a number", key);
 	return 0;
 }
 
@@ -83,10 +83,10 @@ static int seconds(const char *text, const char *key, int64_t *ret_value, struct
 	int64_t value;
 
 	if (!text_int64(text, whole, &value) || strspn(fraction, "0123456789") != strlen(fraction))
-		return err_set(err, ERR_FORMAT, "tar: pax record %s is no time", key);
+		return err_set(err, ERR_FORMAT, "tar: pax record %s is not a time", key);
 	if (text[0] == '-' && strspn(fraction, "0") != strlen(fraction) &&
 	    __builtin_sub_overflow(value, 1, &value))
-		return err_set(err, ERR_FORMAT, "tar: pax record %s is no time", key);
+		return err_set(err, ERR_FORMAT, "tar: pax record %s is not a time", key);
 	*ret_value = value;
 	return 0;
 }

@@ -138,7 +138,7 @@ static int check_sum(const struct tar_reader *r, struct err *err)
 	    (want == sum || want == signed_sum))
 		return 0;
 	err_set(err, ERR_FORMAT, "tar: a header's checksum is wrong");
-	return err_hint(err, "The file is damaged, or it is no tar archive.");
+	return err_hint(err, "The file is damaged, or it is not a tar archive.");
 }
 
 static int header_size(const struct tar_reader *r, int64_t *ret_size, struct err *err)

@@ -198,7 +198,7 @@ static int open_spool(struct tree *t, struct err *err)
 				return 0;
 	errno = why.os_errno;
 	err_set(err, ERR_IO, "create a temporary file for archive contents");
-	return err_hint(err, "Set TMPDIR to a folder that can be written.");
+	return err_hint(err, "Set TMPDIR to a writable folder.");
 }
 
 static int spool_write(struct tree *t, const unsigned char *bytes, size_t len, int64_t offset,
@@ -209,7 +209,7 @@ static int spool_write(struct tree *t, const unsigned char *bytes, size_t len, i
 
 		if (n < 0) {
 			err_set(err, ERR_IO, "write a temporary file for archive contents");
-			return err_hint(err, "Set TMPDIR to a folder with more room.");
+			return err_hint(err, "Set TMPDIR to a folder with more free space.");
 		}
 		bytes += n;
 		offset += n;
@@ -347,7 +347,7 @@ int tree_open_content(const struct tree *t, const struct entry *e, struct source
                       struct err *err)
 {
 	if (e->type != ENTRY_FILE)
-		BUG("'%s' is no regular file", e->path);
+		BUG("'%s' is not a regular file", e->path);
 	switch (e->content) {
 	case CONTENT_PATH:
 		return open_path(e, ret_source, err);

@@ -265,7 +265,7 @@ static void report_link(const struct tree *t, const struct entry *e, struct diag
 {
 	struct diag *diag = diags_add(
 		d, DIAG_ERROR, e->at,
-		"layer '%s': hard link '/%s'%s points to '/%s', which is no file of the layer",
+		"layer '%s': hard link '/%s'%s points to '/%s', which is not a file of the layer",
 		t->label, e->path, origin(t, e), e->link);
 
 	diag_hint(d, diag, "include the file that it points to, or exclude the link");

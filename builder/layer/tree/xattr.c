@@ -27,7 +27,7 @@ static int normalise_capability(unsigned char *value, size_t *len, struct err *e
 
 	if (!(revision == 2 && *len == CAP_V2_BYTES) && !(revision == 3 && *len == CAP_V3_BYTES)) {
 		err_set(err, ERR_FORMAT,
-		        "security.capability is no file capability of version 2 or 3");
+		        "security.capability is not a file capability of version 2 or 3");
 		return err_hint(err, "Set it again with setcap, or do not keep it.");
 	}
 	if ((value[0] & ~CAP_EFFECTIVE) != 0 || value[1] != 0 || value[2] != 0)
