@@ -36,7 +36,7 @@ load trainer
 	[[ "$output" == *", 19858855 parameters"* ]]
 	[[ "$output" == *"dataset_dir='/data', config_file_path='config/main.yaml', logdir='logs', batch_size=1,"*"max_steps=1,"* ]]
 	for key in image_dim target_accuracy drop_last metrics_debug enable_pt_autocast; do
-		grep -q -- "^--$key is accepted and not used: " <<<"$output"
+		grep -q -- "^--$key is accepted but not used: " <<<"$output"
 	done
 	for key in d_model initializer_range layer_norm_eps max_position_embeddings train_size vocab_size; do
 		grep -qx "$key is not used by this model" <<<"$output"
@@ -87,7 +87,7 @@ load trainer
 	flock 9
 	run train out
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"another trainer is writing into 'out'"* ]]
+	[[ "$output" == *"another trainer is writing to 'out'"* ]]
 }
 
 @test "trainer: a full disk leaves the checkpoints before, and says so" {

@@ -26,8 +26,8 @@ static void seed_keys(void)
 
 	CHECK_OK(parse(ARRAY_LEN(argv), argv, &f, &remarks, &err), &err);
 	CHECK(f.lr == 1e-5 && f.max_steps == 100 && f.do_eval && f.batch_size == 1);
-	CHECK(strstr(strbuf_str(&remarks), "--image_dim is accepted and not used") != NULL);
-	CHECK(strstr(strbuf_str(&remarks), "--drop_last is accepted and not used") != NULL);
+	CHECK(strstr(strbuf_str(&remarks), "--image_dim is accepted but not used") != NULL);
+	CHECK(strstr(strbuf_str(&remarks), "--drop_last is accepted but not used") != NULL);
 	train_flags_namespace(&f, flags);
 	log_namespace(&text, flags, FLAGS_SEED_KEYS);
 	CHECK(strstr(strbuf_str(&text),

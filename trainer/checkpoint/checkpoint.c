@@ -357,7 +357,7 @@ int checkpoint_load(const char *checkpoint, uint64_t seed, struct model *m, stru
 	if (read_state(checkpoint, &saved, err) != 0)
 		return -1;
 	if (saved.seed != seed) {
-		err_set(err, ERR_SPEC, "'%s' was made with --seed %llu, this run has %llu",
+		err_set(err, ERR_SPEC, "'%s' was made with --seed %llu, but this run has %llu",
 		        checkpoint, (unsigned long long)saved.seed, (unsigned long long)seed);
 		return err_hint(err,
 		                "Give the same --seed, or take the weights alone: --init_from.");

@@ -92,11 +92,12 @@ static int verify_file(const char *folder, const struct jsonr *doc, const struct
 	if (strchr(file->key, '/') != NULL || sha == NULL || sha->type != JSONR_STRING ||
 	    jsonr_get(doc, file, "size") == NULL ||
 	    !jsonr_whole(jsonr_get(doc, file, "size"), &want))
-		return err_set(err, ERR_FORMAT, "'%s' is not described well", file->key);
+		return err_set(err, ERR_FORMAT, "the entry for '%s' is malformed", file->key);
 	if (fs_join(path, folder, file->key, err) != 0 || sha256_file(path, hex, &size, err) != 0)
 		return -1;
 	if (size != want || strcmp(hex, sha->string) != 0)
-		return err_set(err, ERR_DIGEST, "'%s' is not what was written", path);
+		return err_set(err, ERR_DIGEST,
+		               "'%s' does not match its size and SHA-256 in the manifest", path);
 	return 0;
 }
 
@@ -116,7 +117,7 @@ int manifest_verify(const char *folder, struct err *err)
 	if (format == NULL || format->type != JSONR_STRING ||
 	    strcmp(format->string, format_name) != 0 || files == NULL ||
 	    files->type != JSONR_OBJECT || files->n == 0)
-		return err_set(err, ERR_FORMAT, "'%s' is not a checkpoint's manifest", path);
+		return err_set(err, ERR_FORMAT, "'%s' is not a checkpoint manifest", path);
 	file = jsonr_first(&doc, files);
 	for (size_t i = 0; i < files->n; i++, file = jsonr_next(&doc, file))
 		if (verify_file(folder, &doc, file, err) != 0)

@@ -113,8 +113,8 @@ static int check_tiling(struct range *ranges, size_t n, size_t size, struct err 
 		at = ranges[i].end;
 	}
 	if (at != size)
-		return err_set(err, ERR_FORMAT, "the data has %zu bytes, the header tells of %zu",
-		               size, at);
+		return err_set(err, ERR_FORMAT,
+		               "the data has %zu bytes, but the header describes %zu", size, at);
 	return 0;
 }
 
@@ -141,7 +141,7 @@ static int read_entries(struct st_file *f, const char *data, size_t size, struct
 	qsort(f->at, f->n, sizeof(f->at[0]), by_name);
 	for (size_t i = 1; i < f->n; i++)
 		if (strcmp(f->at[i - 1].name, f->at[i].name) == 0)
-			return err_set(err, ERR_FORMAT, "tensor '%.200s' is there twice",
+			return err_set(err, ERR_FORMAT, "tensor '%.200s' appears twice",
 			               f->at[i].name);
 	return 0;
 }
@@ -157,7 +157,8 @@ static int read_header(const char *what, const unsigned char *bytes, size_t len,
 	for (int i = 7; i >= 0; i--)
 		header = header << 8 | bytes[i];
 	if (header > len - 8)
-		return err_set(err, ERR_FORMAT, "its header would be %llu bytes, the file has %zu",
+		return err_set(err, ERR_FORMAT,
+		               "its header would be %llu bytes, but the file has %zu",
 		               (unsigned long long)header, len);
 	if (header > HEADER_MAX)
 		return err_set(err, ERR_LIMIT, "its header has more than %d bytes", HEADER_MAX);
@@ -180,7 +181,7 @@ int st_open_memory(const char *what, const void *bytes, size_t len, struct st_fi
 	if (read_header(what, bytes, len, &f, err) != 0) {
 		st_close(&f);
 		err_wrap(err, "%s", what);
-		return err_hint(err, "the file is cut short, damaged, or no safetensors file");
+		return err_hint(err, "the file is cut short, damaged, or not a safetensors file");
 	}
 	*ret = f;
 	return 0;
@@ -198,7 +199,7 @@ int st_open(const char *path, struct st_file *ret, struct err *err)
 	if (fstat(fd, &st) != 0)
 		return err_set(err, ERR_IO, "stat '%s'", path);
 	if (!S_ISREG(st.st_mode) || st.st_size == 0)
-		return err_set(err, ERR_FORMAT, "'%s' is empty or no regular file", path);
+		return err_set(err, ERR_FORMAT, "'%s' is empty or not a regular file", path);
 	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED)
 		return err_set(err, ERR_IO, "map '%s'", path);
@@ -279,8 +280,8 @@ int st_read_f32(const struct st_tensor *t, float *out, size_t n, struct err *err
 int st_read_i32(const struct st_tensor *t, int32_t *out, size_t n, struct err *err)
 {
 	if (t->n != n || t->dtype != ST_I32)
-		return err_set(err, ERR_FORMAT, "tensor '%s' is not of I32 with %zu values",
-		               t->name, n);
+		return err_set(err, ERR_FORMAT, "tensor '%s' is not I32 with %zu values", t->name,
+		               n);
 	memcpy(out, t->data, n * sizeof(out[0]));
 	return 0;
 }
@@ -304,7 +305,7 @@ int st_read_set(const struct st_file *f, const char *prefix, struct tensors *set
 			               strbuf_str(&name));
 		if (!same_shape(t, &set->at[i]))
 			return err_set(err, ERR_FORMAT,
-			               "tensor '%s' has another shape than the config tells",
+			               "tensor '%s' does not have the shape that the config gives",
 			               strbuf_str(&name));
 		if (st_read_f32(t, set->at[i].data, set->at[i].n, err) != 0)
 			return -1;

@@ -111,7 +111,7 @@ int store_lock(const char *folder, int *ret_fd, struct err *err)
 	if (fs_lock(path, FS_LOCK_TRY_EXCLUSIVE, &fd, err) != 0) {
 		if (err->code != ERR_CONFLICT)
 			return -1;
-		err_set(err, ERR_CONFLICT, "another trainer is writing into '%s'", folder);
+		err_set(err, ERR_CONFLICT, "another trainer is writing to '%s'", folder);
 		return err_hint(err, "Wait for it, or give another --output_dir.");
 	}
 	if (sweep(folder, err) != 0)
@@ -207,7 +207,8 @@ int store_commit(const char *folder, uint64_t step, const struct store_writer *w
 	struct err ignored = {0};
 
 	if (step > STORE_STEP_MAX)
-		return err_set(err, ERR_LIMIT, "step %llu is beyond the largest",
+		return err_set(err, ERR_LIMIT,
+		               "step %llu is larger than a checkpoint's name can hold",
 		               (unsigned long long)step);
 	if (step_path(temp, folder, temp_prefix, step, err) != 0 ||
 	    step_path(final, folder, "", step, err) != 0)
@@ -217,8 +218,7 @@ int store_commit(const char *folder, uint64_t step, const struct store_writer *w
 		if (fs_remove_tree(temp, &ignored) != 0)
 			ignored.code = ERR_NONE;
 		err_wrap(err, "save checkpoint %llu in '%s'", (unsigned long long)step, folder);
-		return err_hint(err,
-		                "The checkpoints before it are whole; free some room and resume.");
+		return err_hint(err, "Earlier checkpoints are intact; free some space and resume.");
 	}
 	if (write_latest(folder, final, err) != 0)
 		return -1;
@@ -250,7 +250,7 @@ int store_newest(const char *folder, char ret_path[PATH_MAX], uint64_t *ret_step
 			*ret_step = steps.at[i];
 			return 0;
 		}
-		strbuf_addf(remarks, "passed over: %s\n", why.msg);
+		strbuf_addf(remarks, "skipped: %s\n", why.msg);
 	}
 	return err_set(err, ERR_NOT_FOUND, "no whole checkpoint in '%s'", folder);
 }

@@ -295,7 +295,7 @@ int cmd_bench(int argc, char **argv)
 	const struct cmd_option options[] = {
 		{"config", &s.config, NULL, "full (default), mid, tiny, or a config.json"},
 		{"steps", &steps, NULL, "steps to measure (default 10)"},
-		{"warmup", &warmup, NULL, "steps before them (default 2)"},
+		{"warmup", &warmup, NULL, "warm-up steps before them (default 2)"},
 		{"batch-size", &batch, NULL, "clips per step (default 1)"},
 		{"threads", &threads, NULL, "threads (default: one per usable CPU)"},
 		{"isa", &s.isa, NULL, CMD_ISA_HELP},
@@ -303,7 +303,7 @@ int cmd_bench(int argc, char **argv)
 		{"path", &s.path, NULL, "fast (default), plain or reference"},
 		{"latents", &latents, NULL, "another number of latents"},
 		{"frames", &frames, NULL, "another number of frames"},
-		{"dropout", NULL, &s.dropout, "with the config's attention dropout"},
+		{"dropout", NULL, &s.dropout, "use the config's attention dropout"},
 		{"shapes", NULL, &s.shapes, "time the matrix products one by one instead"},
 		{"output", &s.output, NULL, "text (default) or json"},
 	};

@@ -69,9 +69,9 @@ int cmd_parse(const char *command, const char *purpose, const struct cmd_option 
 			o = find(options, n, argv[i] + 2, &value);
 		if (o == NULL) {
 			fprintf(stderr,
-			        "slipway-trainer %s: error: %s does not understand '%s'\n"
+			        "slipway-trainer %s: error: unknown argument '%s'\n"
 			        "slipway-trainer %s --help shows its options.\n",
-			        command, command, argv[i], command);
+			        command, argv[i], command);
 			return -1;
 		}
 		if (!take(command, o, value, argc, argv, &i))
@@ -127,7 +127,7 @@ void cmd_become_prepare(char **words, struct err *err)
 		execv(path, words);
 	}
 	execvp("slipway-prepare", words);
-	err_set(err, ERR_NOT_FOUND, "slipway-prepare is not here: %s", strerror(errno));
+	err_set(err, ERR_NOT_FOUND, "cannot run slipway-prepare: %s", strerror(errno));
 	err_hint(err, "It needs FFmpeg's libraries and is not in the training image: build it with "
 	              "`make all` and run it where the videos are.");
 }

@@ -20,7 +20,7 @@ int cmd_probe(int argc, char **argv)
 	if (rc != 0)
 		return rc > 0 ? TRAINER_OK : TRAINER_USAGE;
 	if (strcmp(output, "json") != 0 && strcmp(output, "text") != 0) {
-		fprintf(stderr, "slipway-trainer: error: probe does not understand --output '%s'\n",
+		fprintf(stderr, "slipway-trainer: error: --output is '%s', expected text or json\n",
 		        output);
 		return TRAINER_USAGE;
 	}

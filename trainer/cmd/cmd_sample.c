@@ -88,8 +88,7 @@ static int sample(const struct sample_flags *f, struct model *m, struct err *err
 	rc = reconstruction_write(f->out, c, image, audio, &r, err);
 	if (rc == 0)
 		printf("%s: %zu frames; mean error of pixels %.4f, of samples %.4f; label %d, the "
-		       "model "
-		       "says %zu\n",
+		       "model predicts %zu\n",
 		       f->out, c->num_frames, mean_error(image, r.image, d->n_pixels * 3),
 		       mean_error(audio, r.audio, d->audio_samples), label,
 		       best_label(r.label, c->num_labels));
@@ -113,7 +112,7 @@ static int run(const struct sample_flags *f, struct err *err)
 		return -1;
 	o.n_threads = (unsigned)threads;
 	if (!ops_open(&o, &ops))
-		return err_set(err, ERR_UNSUPPORTED, "no arithmetic for this processor");
+		return err_set(err, ERR_UNSUPPORTED, "this processor is not supported");
 	m = model_new(&config, &ops);
 	rc = sample(f, m, err);
 	model_free(m);
@@ -141,13 +140,14 @@ int cmd_sample(int argc, char **argv)
 	const struct cmd_option options[] = {
 		{"checkpoint", &f.checkpoint, NULL,
 	         "folder of a checkpoint, or a safetensors file"},
-		{"config_file_path", &f.config, NULL, "instead of the checkpoint's config.json"},
+		{"config_file_path", &f.config, NULL,
+	         "model configuration, instead of the checkpoint's config.json"},
 		{"dataset_dir", &f.dataset_dir, NULL,
 	         "folder made by prepare (default: a synthetic clip)"},
 		{"clip", &f.clip, NULL, "number of the clip (0)"},
 		{"out", &f.out, NULL, "folder for PNG pictures and WAV sounds"},
-		{"movie", NULL, &f.movie, "and movie.mp4 of them, by slipway-prepare"},
-		{"threads", &f.threads, NULL, "for arithmetic (default: one per CPU)"},
+		{"movie", NULL, &f.movie, "also make movie.mp4 of them, with slipway-prepare"},
+		{"threads", &f.threads, NULL, "compute threads (default: one per CPU)"},
 	};
 	struct err err = {0};
 	int rc = cmd_parse(

@@ -177,7 +177,7 @@ static int run(const char *name, const char *purpose,
 	         "fast (default), plain (fast ops, keys and values formed) or reference"},
 		{"isa", &s.isa, NULL, CMD_ISA_HELP},
 		{"precision", &s.precision, NULL,
-	         "f32 (default) or bf16, which has limits of its own"},
+	         "f32 (default) or bf16, which has its own tolerances"},
 		{"threads", &s.threads, NULL, "threads (default: one per usable CPU)"},
 		{"out", &s.out, NULL, "the folder to write"},
 	};

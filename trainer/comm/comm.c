@@ -102,7 +102,7 @@ static int give_up(struct comm *c, struct comm_request *r, bool *ret_done, struc
 		             c->timeout_s + 2 * NAMING_S, host);
 	}
 	if (rc != 0)
-		err_hint(err, "The last checkpoint is whole: start the job again with --resume.");
+		err_hint(err, "The last checkpoint is intact: start the job again with --resume.");
 	return rc;
 }
 
@@ -120,7 +120,7 @@ static int began(struct comm *c, int rc, struct err *err)
 {
 	if (rc == 0)
 		return 0;
-	return err_set(err, ERR_NETWORK, "%s: an exchange does not begin on rank %u", c->e.name,
+	return err_set(err, ERR_NETWORK, "%s: an exchange could not start on rank %u", c->e.name,
 	               c->e.rank);
 }
 

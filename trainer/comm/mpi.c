@@ -218,7 +218,7 @@ static int bind_calls(struct mpi *m, void *lib, struct err *err)
 		void *symbol = dlsym(lib, symbols[i].name);
 
 		if (symbol == NULL)
-			return err_set(err, ERR_UNSUPPORTED, "the MPI library has no %s",
+			return err_set(err, ERR_UNSUPPORTED, "the MPI library does not export %s",
 			               symbols[i].name);
 		memcpy((char *)&m->call + symbols[i].offset, &symbol, sizeof(symbol));
 	}
@@ -245,11 +245,12 @@ static int start(struct mpi *m, struct err *err)
 	int provided = 0;
 
 	if (m->call.init(NULL, NULL, MPI_FUNNELED, &provided) != 0)
-		return err_set(err, ERR_SERVER, "MPI does not start");
+		return err_set(err, ERR_SERVER, "MPI did not start");
 	m->call.set_errhandler(m->world, m->errors_return);
 	if (m->call.comm_rank(m->world, &m->rank) != 0 ||
 	    m->call.comm_size(m->world, &m->size) != 0 || m->size < 1 || exchange_hosts(m) != 0)
-		return err_set(err, ERR_SERVER, "MPI does not say who is there");
+		return err_set(err, ERR_SERVER,
+		               "MPI did not report this process's rank or the number of ranks");
 	return 0;
 }
 

@@ -49,7 +49,7 @@ static int find_master(const char *(*look)(void *ctx, const char *name), void *c
 		host = look(ctx, "VC_WORKER_HOSTS");
 	len = host != NULL ? strcspn(host, ",") : 0;
 	if (len >= sizeof(p->master))
-		return err_set(err, ERR_USAGE, "the environment's MASTER_ADDR is no host name");
+		return err_set(err, ERR_USAGE, "the environment's MASTER_ADDR is not a host name");
 	memcpy(p->master, host != NULL ? host : "", len);
 	p->master[len] = '\0';
 	p->port = DEFAULT_PORT;
@@ -83,8 +83,8 @@ int comm_place(const char *(*look)(void *ctx, const char *name), void *ctx, stru
 			return -1;
 		if (p.rank >= p.n_ranks)
 			return err_set(err, ERR_USAGE,
-			               "%s says rank %u of %u: %s and %s contradict", l->name,
-			               p.rank, p.n_ranks, l->rank, l->size);
+			               "%s set rank %u of %u: %s and %s contradict each other",
+			               l->name, p.rank, p.n_ranks, l->rank, l->size);
 		if (!l->speaks_mpi && find_master(look, ctx, &p, err) != 0)
 			return -1;
 	}

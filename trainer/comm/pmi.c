@@ -222,7 +222,7 @@ static int name_missing(const struct pmi *p, const struct comm_place *place, uns
 			strbuf_addf(&who, "%s%u", who.len > 0 ? ", " : "", i);
 	err_set(err, ERR_NETWORK, "of %u ranks, these did not come to port %u within %u s: %s",
 	        p->n_ranks, place->port, wait_s, strbuf_str(&who));
-	return err_hint(err, "Do their pods run, and do they find %s?", place->master);
+	return err_hint(err, "Are their pods running, and can they reach %s?", place->master);
 }
 
 static int gather(struct pmi *p, const struct comm_place *place, unsigned wait_s, struct err *err)
@@ -268,7 +268,8 @@ static int lead(const struct comm_place *place, unsigned wait_s, struct pmi **re
 	p->n_open = 1;
 	if (gather(p, place, wait_s, err) != 0 || pthread_create(&p->thread, NULL, serve, p) != 0) {
 		if (err->code == ERR_NONE)
-			err_set(err, ERR_LIMIT, "no thread for the ranks' meeting");
+			err_set(err, ERR_LIMIT,
+			        "cannot start the thread that serves the joining ranks");
 		close(pair[1]);
 		pmi_part(p);
 		return -1;
@@ -316,7 +317,8 @@ static int introduce(const struct comm_place *place, int *ret_fd, struct err *er
 		return 0;
 	if (strcmp(line, welcome) != 0) {
 		line[strcspn(line, "\n")] = '\0';
-		return err_set(err, ERR_NETWORK, "rank 0 at %s says: %s", place->master, line);
+		return err_set(err, ERR_NETWORK, "rank 0 at %s refused to let this rank join: %s",
+		               place->master, line);
 	}
 	*ret_fd = fd;
 	fd = -1;
@@ -335,9 +337,9 @@ static int follow(const struct comm_place *place, unsigned wait_s, int *ret_fd, 
 			return rc > 0 ? 0 : -1;
 		nanosleep(&pause, NULL);
 	} while (clock_seconds() < end);
-	err_set(err, ERR_NETWORK, "rank 0 does not answer at %s port %u for %u s", place->master,
+	err_set(err, ERR_NETWORK, "no answer from rank 0 at %s port %u for %u s", place->master,
 	        place->port, wait_s);
-	return err_hint(err, "Does its pod run? MASTER_ADDR and MASTER_PORT say where it is.");
+	return err_hint(err, "Is its pod running? MASTER_ADDR and MASTER_PORT must point to it.");
 }
 
 int pmi_meet(const struct comm_place *place, unsigned wait_s, struct pmi **ret, struct err *err)

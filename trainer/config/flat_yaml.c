@@ -55,9 +55,9 @@ static int add_quoted(struct reader *r, const char *p, size_t n, struct strbuf *
 
 	for (;; i++) {
 		if (i >= n)
-			return refuse(r, "a quoted text does not end on its line", err);
+			return refuse(r, "a quoted string does not end on its line", err);
 		if (p[i] == '\\' && quote == '"')
-			return refuse(r, "an escape in a quoted text is not understood here", err);
+			return refuse(r, "this escape in a quoted string is not supported", err);
 		if (p[i] != quote)
 			strbuf_addc(out, p[i]);
 		else if (quote == '\'' && i + 1 < n && p[i + 1] == '\'')
@@ -80,14 +80,13 @@ static int add_scalar(struct reader *r, const char *p, size_t n, struct strbuf *
 	if (n > 0 && (*p == '"' || *p == '\''))
 		return add_quoted(r, p, n, out, err);
 	if (n > 0 && strchr("&*!|>%@`{}[],", *p) != NULL)
-		return refuse(
-			r, "only plain scalars, lists and mappings of scalars are understood here",
-			err);
+		return refuse(r, "only plain scalars, lists and mappings of scalars are supported",
+		              err);
 	n = without_comment(p, n);
 	trim(&p, &n);
 	for (size_t i = 0; i + 1 < n; i++)
 		if (p[i] == ':' && blank(p[i + 1]))
-			return refuse(r, "a mapping inside a value is not understood here", err);
+			return refuse(r, "a mapping inside a value is not supported", err);
 	strbuf_add(out, p, n);
 	return 0;
 }
@@ -231,7 +230,7 @@ int flat_yaml_read(const char *what, const char *text, size_t len,
 	int rc = 0;
 
 	if (!text_is_utf8(text, len) || memchr(text, '\0', len) != NULL)
-		return err_set(err, ERR_FORMAT, "%s is not a text in UTF-8", what);
+		return err_set(err, ERR_FORMAT, "%s is not UTF-8 text", what);
 	while (rc == 0 && len > 0) {
 		const char *end = memchr(text, '\n', len);
 		size_t n = end != NULL ? (size_t)(end - text) : len;

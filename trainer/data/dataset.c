@@ -49,8 +49,8 @@ static int check_list(const struct dataset *d, const char *path, struct err *err
 
 	if (memcmp(have, want, sizeof(*have)) != 0) {
 		err_set(err, ERR_SPEC,
-		        "'%s' holds clips of %u frames of %u x %u with %u samples, the model wants "
-		        "%u of %u x %u with %u",
+		        "'%s' holds clips of %u frames of %u x %u with %u samples, but the model "
+		        "needs %u of %u x %u with %u",
 		        path, have->frames, have->width, have->height, have->samples, want->frames,
 		        want->width, want->height, want->samples);
 		return err_hint(err, "Run prepare again with the model's --config_file_path.");
@@ -60,7 +60,7 @@ static int check_list(const struct dataset *d, const char *path, struct err *err
 	for (size_t i = 0; i < d->list.n; i++)
 		if (d->list.at[i].label >= d->n_labels)
 			return err_set(err, ERR_SPEC,
-			               "'%s': '%s' has label %u, the model knows %u labels", path,
+			               "'%s': '%s' has label %u, but the model has %u labels", path,
 			               d->list.at[i].file, d->list.at[i].label, d->n_labels);
 	return 0;
 }

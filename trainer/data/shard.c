@@ -85,8 +85,8 @@ static int check_sizes(const struct shard *s, uint64_t stride, struct err *err)
 		return err_wrap(err, "shard '%s'", s->path);
 	if (le32_get(s->map + AT_FPS) != SHARD_FPS ||
 	    le32_get(s->map + AT_RATE) != clip_sample_rate(&s->shape))
-		return err_set(err, ERR_UNSUPPORTED, "shard '%s' is not of %d frames per second",
-		               s->path, SHARD_FPS);
+		return err_set(err, ERR_UNSUPPORTED,
+		               "shard '%s' does not have %d frames per second", s->path, SHARD_FPS);
 	if (s->n_clips > SHARD_CLIPS_MAX)
 		return err_set(err, ERR_LIMIT, "shard '%s' claims %llu clips", s->path,
 		               (unsigned long long)s->n_clips);
@@ -95,8 +95,9 @@ static int check_sizes(const struct shard *s, uint64_t stride, struct err *err)
 		               s->path);
 	want = SHARD_HEADER_BYTES + s->n_clips * (stride + SHARD_INDEX_BYTES);
 	if (want != s->map_bytes)
-		return err_set(err, ERR_FORMAT, "shard '%s' has %zu bytes, its header says %llu",
-		               s->path, s->map_bytes, (unsigned long long)want);
+		return err_set(err, ERR_FORMAT,
+		               "shard '%s' has %zu bytes, but its header says %llu", s->path,
+		               s->map_bytes, (unsigned long long)want);
 	return 0;
 }
 

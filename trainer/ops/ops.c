@@ -33,9 +33,9 @@ int ops_require(const struct ops_options *options, struct ops *ret, struct err *
 		err_set(err, ERR_USAGE, "the reference arithmetic has no bf16");
 		return err_hint(err, "Give --precision f32, or the fast path.");
 	}
-	err_set(err, ERR_USAGE, "this processor has no instruction set '%.60s'",
+	err_set(err, ERR_USAGE, "this processor does not support the instruction set '%.60s'",
 	        options->isa != NULL ? options->isa : "");
-	return err_hint(err, "slipway-trainer probe says what it has.");
+	return err_hint(err, "slipway-trainer probe shows what it supports.");
 }
 
 void ops_done(struct ops *ops)

@@ -73,8 +73,8 @@ static bool parse(int argc, char **argv, struct prepare_options *o, struct numbe
 		else if (strcmp(argv[i], "--out") == 0)
 			o->out = argv[i + 1];
 		else if (!set_number(n, argv[i], argv[i + 1])) {
-			fprintf(stderr, "slipway-prepare: error: '%s %s' is not understood\n",
-			        argv[i], argv[i + 1]);
+			fprintf(stderr, "slipway-prepare: error: cannot use '%s %s'\n", argv[i],
+			        argv[i + 1]);
 			return false;
 		}
 	}

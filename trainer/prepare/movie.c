@@ -44,7 +44,7 @@ static int read_sound(const char *folder, const char *name, struct strbuf *ret, 
 	wav = (const unsigned char *)ret->ptr;
 	if (ret->len < WAV_HEADER || memcmp(wav, "RIFF", 4) != 0 || le16_get(wav + 22) != 1 ||
 	    le16_get(wav + 34) != 16)
-		return err_set(err, ERR_FORMAT, "'%s' is not as sample writes it", path);
+		return err_set(err, ERR_FORMAT, "'%s' is not a sound file that sample wrote", path);
 	*ret_rate = le32_get(wav + 24);
 	return 0;
 }
@@ -57,7 +57,7 @@ static int read_sounds(const char *folder, struct movie *m, struct err *err)
 	    read_sound(folder, "reconstruction.wav", &m->sound[1], &other, err) != 0)
 		return -1;
 	if (m->rate != other || m->sound[0].len != m->sound[1].len)
-		return err_set(err, ERR_FORMAT, "the sounds in '%s' are not of one clip", folder);
+		return err_set(err, ERR_FORMAT, "the sounds in '%s' are not from one clip", folder);
 	m->samples = (m->sound[0].len - WAV_HEADER) / 2;
 	return 0;
 }
@@ -80,7 +80,7 @@ static int encode(struct movie *m, AVCodecContext *codec, const AVFrame *frame, 
 		m->packet->stream_index = stream->index;
 		rc = av_interleaved_write_frame(m->file, m->packet);
 	}
-	return media_fail(err, "write the film", rc);
+	return media_fail(err, "write the movie", rc);
 }
 
 static AVCodecContext *encoder(enum AVCodecID id, enum AVCodecID otherwise)

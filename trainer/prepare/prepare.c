@@ -106,7 +106,7 @@ static char *describe_end(const struct child *c, int status, const char *message
 	char text[MESSAGE_MAX];
 
 	if (c->late || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU))
-		snprintf(text, sizeof(text), "the decoder did not come to an end in time");
+		snprintf(text, sizeof(text), "the decoder did not finish in time");
 	else if (WIFSIGNALED(status))
 		snprintf(text, sizeof(text), "the decoder crashed (%s)",
 		         strsignal(WTERMSIG(status)));
@@ -223,8 +223,8 @@ static int decode_all(struct run *r, struct err *err)
 {
 	while (more_work(r) || r->running > 0) {
 		if (interrupt_check(err) != 0)
-			return err_hint(err,
-			                "Run the same command again: it goes on where it was.");
+			return err_hint(
+				err, "Run the same command again: it continues where it stopped.");
 		for (unsigned i = 0; i < r->o->jobs && more_work(r); i++)
 			if (r->children[i].pid == 0 && start_child(r, &r->children[i], err) != 0)
 				return -1;
@@ -269,7 +269,7 @@ static int own_folder(const struct prepare_options *o, int *ret_lock, struct err
 		return -1;
 	if (fs_lock(lock, FS_LOCK_TRY_EXCLUSIVE, ret_lock, err) != 0) {
 		if (err->code == ERR_CONFLICT)
-			err_set(err, ERR_CONFLICT, "another prepare works in '%s'", o->out);
+			err_set(err, ERR_CONFLICT, "another prepare is writing to '%s'", o->out);
 		return -1;
 	}
 	return fs_remove_tree(tmp, err) == 0 && fs_mkdirs(tmp, err) == 0 ? 0 : -1;
