@@ -24,8 +24,9 @@ struct diag *fields_problem(struct fields_context *c, const struct yaml_node *no
 
 static const char *kind_name(const struct yaml_node *node)
 {
-	static const char *const names[] = {
-		[YAML_SCALAR] = "a string", [YAML_SEQUENCE] = "a list", [YAML_MAPPING] = "a mapping"};
+	static const char *const names[] = {[YAML_SCALAR] = "a string",
+	                                    [YAML_SEQUENCE] = "a list",
+	                                    [YAML_MAPPING] = "a mapping"};
 
 	return node->kind == YAML_SCALAR && yaml_is_null(node) ? "nothing" : names[node->kind];
 }

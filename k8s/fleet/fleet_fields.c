@@ -132,8 +132,8 @@ static const struct field rows[] = {
                   .fallback = 50),
 	TEXT(struct target_section, reason, "reason",
              "Why it may have the weight of another target."),
-	CUSTOM_AT(struct target_section, instances, decode_placed, STRINGS_SCHEMA, "list of strings",
-                  "instances",
+	CUSTOM_AT(struct target_section, instances, decode_placed, STRINGS_SCHEMA,
+                  "list of strings", "instances",
                   "Instance types; a pod is sized for the first, and lands on any that holds it.",
                   .fallback_doc = "every size"),
 	CUSTOM_AT(struct target_section, capacity, decode_capacity, STRINGS_SCHEMA,
@@ -238,7 +238,8 @@ static void check_fleet(struct fields_context *c, const struct yaml_node *node, 
 static const struct field fleet_rows[] = {
 	FLEET_TARGET_LIST(TARGET)
 	FIELD_OBJECT(struct fleet_section, failover, struct failover_section, &failover_fields,
-                     "failover", "When `slipway deploy` gives up on a target and takes the next one."),
+                     "failover",
+                     "When `slipway deploy` gives up on a target and takes the next one."),
 };
 /* clang-format on */
 

@@ -60,7 +60,7 @@ static void check_throughput(struct storage_resolver *r, const struct fsx_sectio
 				r, at, arena_printf(r->arena, "it has %s MB/s per TiB", row->text),
 				fsx->throughput == 0 ? "storage.fsx: %s on %s needs a throughput"
 						     : "storage.fsx.throughput: %s on %s does not "
-			                               "offer this value",
+						       "offer this value",
 				fsx->deployment, fsx->storage_type);
 	}
 }
