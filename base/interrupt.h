@@ -17,7 +17,7 @@ bool interrupt_requested(void);
 /* 0, or -1 with ERR_INTERRUPTED when a stop was requested. */
 int interrupt_check(struct err *err) MUST_USE;
 
-/* While held, a request to stop is not told: for the few calls of a clean-up that must still be
+/* While held, a request to stop is not reported: for the few calls of a clean-up that must still be
  * made. A second SIGINT kills all the same. */
 void interrupt_hold(bool held);
 

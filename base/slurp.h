@@ -11,7 +11,7 @@
 /*
  * Reads path to its end into sb (emptied first; sb->max is not consulted). ERR_NOT_FOUND when it
  * does not exist, ERR_IO otherwise, ERR_LIMIT when it has more than max_bytes bytes. Works on /proc
- * and /sys too, where sizes are not told.
+ * and /sys too, where sizes are not known.
  */
 int slurp_file(const char *path, size_t max_bytes, struct strbuf *sb, struct err *err) MUST_USE;
 

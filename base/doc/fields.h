@@ -92,7 +92,7 @@ struct field_table {
 	const char
 		*shorthand; /* a scalar in place of the mapping sets this key; NULL = not allowed */
 	/* After decoding one object: what no single row can see. Runs after problems too, so that
-	 * all are told at once: it asks node what was written. May be NULL. */
+	 * all are reported at once: it asks node what was written. May be NULL. */
 	void (*check)(struct fields_context *c, const struct yaml_node *node, void *object);
 };
 

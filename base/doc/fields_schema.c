@@ -203,7 +203,7 @@ static void type_cell(const struct field *f, struct strbuf *sb)
 	cell(sb, strbuf_str(&words));
 }
 
-/* A number that is 0 by default has no default to tell of, nor has a negative mode. */
+/* A number that is 0 by default has no default to document, nor has a negative mode. */
 static void default_words(const struct field *f, struct strbuf *sb)
 {
 	switch (f->kind) {
@@ -279,7 +279,7 @@ static size_t siblings(const struct field_table *table, size_t i, size_t *ret_be
 	return n;
 }
 
-/* Rows of one form are told once, as <name of the form>. */
+/* Rows of one form are described once, as <name of the form>. */
 static void sections(const struct field_table *table, const char *path, struct strbuf *sb)
 {
 	section(table, path, sb);

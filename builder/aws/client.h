@@ -17,7 +17,7 @@ struct aws_credentials {
 	char *access_key_id; /* NULL = no credentials */
 	char *secret_access_key;
 	char *session_token;  /* NULL = long-lived keys */
-	char *account_id;     /* NULL = not told */
+	char *account_id;     /* NULL = not given */
 	int64_t expires_ms;   /* 0 = never */
 	const char *provider; /* "environment", "imds", ...: a constant */
 };

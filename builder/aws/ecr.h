@@ -18,7 +18,7 @@
 /* Zero-initialise; AUTO(ecr_token). Owned; wiped on release. */
 struct ecr_token {
 	char *username, *password;
-	char *account; /* of the caller, as the token's endpoint names it; NULL = not told */
+	char *account; /* of the caller, as the token's endpoint names it; NULL = not given */
 	int64_t expires_ms;
 };
 void ecr_token_done(struct ecr_token *t);
@@ -87,7 +87,7 @@ bool ecr_severity_parse(const char *text, enum ecr_severity *ret_severity);
 struct ecr_finding {
 	const char *name; /* "CVE-2026-1234" */
 	enum ecr_severity severity;
-	const char *package, *version, *uri; /* "" where not told */
+	const char *package, *version, *uri; /* "" where not given */
 };
 
 enum ecr_scan_status {
@@ -108,7 +108,7 @@ struct ecr_scan {
 };
 
 /* One look (all pages) at the findings of the image with this digest text. A scan that has not
- * begun is pending, for ECR says ScanNotFound until it has; *ret_begun tells. */
+ * begun is pending, for ECR says ScanNotFound until it has; *ret_begun says. */
 int ecr_scan_findings(struct aws_session *s, const struct ecr_host *host, const char *repository,
                       const char *digest, struct arena *a, struct ecr_scan *ret_scan,
                       bool *ret_begun, struct err *err) MUST_USE;

@@ -16,7 +16,7 @@ bool iam_purpose_parse(const char *text, enum iam_purpose *ret_purpose)
 	return false;
 }
 
-/* DescribeRepositories tells before the first byte whether a tag can be moved, and why ECR closed a
+/* DescribeRepositories shows before the first byte whether a tag can be moved, and why ECR closed a
  * connection. */
 static const char *const push_actions[] = {"BatchCheckLayerAvailability",
                                            "BatchGetImage",

@@ -15,7 +15,7 @@ static const char *real_env(const struct aws_outside *s UNUSED, const char *name
 static int real_read(const struct aws_outside *s UNUSED, const char *path, size_t max,
                      struct strbuf *sb, struct err *err)
 {
-	/* Tokens may come through /proc or a pipe, whose size nobody tells. */
+	/* Tokens may come through /proc or a pipe, whose size is not known. */
 	return slurp_file(path, max, sb, err);
 }
 

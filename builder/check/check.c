@@ -236,7 +236,7 @@ static int check_one(struct check_image *image, struct check_platform_size *size
 	if (rc == 0) {
 		rule_report_left_out(image);
 		measure(image, size);
-		/* What concerns a shared layer alone has been told now. */
+		/* What concerns a shared layer alone has been reported now. */
 		for (size_t i = 0; i < image->manifest.n_layers; i++)
 			if (image->layers[i] != NULL)
 				image->layers[i]->reported = true;

@@ -17,7 +17,7 @@ void rule_view_event(void *ctx, enum view_event event, size_t layer, const struc
 
 	switch (event) {
 	case VIEW_DUPLICATE:
-		/* A property of the layer alone: told once, for the first platform that has it. */
+		/* A property of the layer alone: reported once, for the first such platform. */
 		if (!reported)
 			rule_report(image, RULE_DUPLICATE_PATH, place,
 			            "is in this layer more than once");

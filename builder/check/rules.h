@@ -65,7 +65,7 @@ enum rule_id {
 /* Marks on view nodes. */
 enum {
 	MARK_REACHED = 1 << 0,         /* loaded by some program */
-	MARK_NEEDED_REPORTED = 1 << 1, /* its missing libraries were told */
+	MARK_NEEDED_REPORTED = 1 << 1, /* its missing libraries were reported */
 	MARK_GLIBC_REPORTED = 1 << 2
 };
 
@@ -90,7 +90,7 @@ struct check_image {
 	struct descriptor desc;
 	struct platform platform;
 	char platform_name[PLATFORM_TEXT_MAX];
-	const struct platform_arch *arch; /* NULL for an architecture we know nothing of */
+	const struct platform_arch *arch; /* NULL for an unknown architecture */
 	struct manifest manifest;
 	struct image_config config;
 	bool has_config;            /* config could be read */
@@ -156,7 +156,7 @@ void rule_check_interpreter(struct check_image *image);
 void rule_check_linkage(
 	struct check_image *image); /* rule_needed.c: elf-needed and glibc-version */
 
-/* Told by the view while layers are applied (rule_paths.c). */
+/* Called by the view while layers are applied (rule_paths.c). */
 void rule_view_event(void *ctx, enum view_event event, size_t layer, const struct scan_member *m,
                      const char *detail);
 
@@ -175,7 +175,7 @@ struct linkage {
 	VEC(struct linked *) objects; /* [0] is the program */
 };
 
-/* Told for every name that is found nowhere. */
+/* Called for every name that is found nowhere. */
 typedef void linkage_missing(struct linkage *l, const struct linked *from, const char *needed);
 
 /* Loads `root` and everything it needs; provided names are left out. */

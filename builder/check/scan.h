@@ -51,7 +51,7 @@ struct layer_scan {
 	int64_t raw_size;
 	struct err failure; /* code ERR_NONE, or why the layer is bad (digest, format, limit,
 	                       missing) */
-	bool reported;      /* its own problems have been told */
+	bool reported;      /* its own problems have been reported */
 };
 
 /*

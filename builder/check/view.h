@@ -2,8 +2,8 @@
  * The final file system of an image: its layers' members applied in order, as container runtimes do
  * (image-spec, layer.md, "Applying Changesets" and "Whiteouts"). Holds no content. Paths are looked
  * up with symbolic links followed inside the image. Problems that show only while layers are
- * applied are told to a callback. Ownership: nodes live in the arena, members in their scans, which
- * outlive the view.
+ * applied are reported to a callback. Ownership: nodes live in the arena, members in their scans,
+ * which outlive the view.
  */
 #ifndef SLIPWAY_BUILDER_CHECK_VIEW_H
 #define SLIPWAY_BUILDER_CHECK_VIEW_H

@@ -190,7 +190,7 @@ static void add_metadata(const struct fleet *fleet, struct k8s_output *out, cJSO
 	k8s_add_map(tags, &fleet->cluster->tags);
 }
 
-/* What Karpenter's chart must be told beside names. */
+/* The values of Karpenter's chart besides names. */
 static const char *extra_settings(const struct fleet *fleet)
 {
 	for (size_t i = 0; i < fleet->n_targets; i++)

@@ -1,6 +1,6 @@
 /*
  * 01-account: what Karpenter needs in the account: a role for the nodes that it makes, a role for
- * its controller, and a queue that tells it of interruptions. CloudFormation, for after the
+ * its controller, and a queue that notifies it of interruptions. CloudFormation, for after the
  * cluster: access entry and pod identity name it. The controller's rights are those that
  * Karpenter's documentation lists (1.x), tied to this cluster by tags where EC2 knows them.
  */

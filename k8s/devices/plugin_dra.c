@@ -120,7 +120,7 @@ const char *dra_template_name(const struct fleet_target *target, struct arena *a
 	return arena_printf(a, "%s-devices", target->job);
 }
 
-/* Devices of at least this much memory; the driver tells what is left after its own share, so a
+/* Devices of at least this much memory; the driver reports what is left after its own share, so a
  * tenth is allowed for. */
 static void add_request(cJSON *request, int64_t count, int64_t memory_mib)
 {

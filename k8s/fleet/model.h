@@ -44,7 +44,7 @@ struct fleet_target {
 	bool whole_node;
 	int64_t efa;           /* vpc.amazonaws.com/efa; 0 = none */
 	int64_t hugepages_mib; /* hugepages-2Mi; 0 unless the spec asks: see hugepages_node_mib */
-	int64_t hugepages_node_mib;    /* what Karpenter is told that a node has; 0 = nothing */
+	int64_t hugepages_node_mib; /* the amount that Karpenter expects on a node; 0 = nothing */
 	int64_t cpu_milli, memory_mib; /* what DaemonSets leave, in the devices' share */
 	int64_t shm_mib;               /* /dev/shm, part of memory_mib */
 	int64_t processes;             /* ranks per pod: GPUs or NeuronCores */
@@ -105,7 +105,7 @@ struct fleet {
 	struct fleet_failover failover;
 
 	const char *cluster_name, *namespace, *zone, *node_role, *discovery;
-	const char *account;  /* NULL when neither the spec nor an ECR repository tells it */
+	const char *account;  /* NULL when neither the spec nor an ECR repository gives it */
 	struct strlist zones; /* of the control plane, at least two */
 	int minor;            /* Kubernetes 1.MINOR */
 	const char *version;  /* "1.34" */

@@ -138,7 +138,7 @@ enum { EFA_AUTO = -1, EFA_ALL = -2 };
 /* When deploy gives a target up for the next one. */
 struct failover_section {
 	bool enabled;              /* default true */
-	const char *after;         /* "3m": lack of capacity was told for this long */
+	const char *after;         /* "3m": lack of capacity was reported for this long */
 	const char *unschedulable; /* "10m": pods had no node for this long */
 	const char *boot;          /* "20m": nodes that come are not ready, pods do not start */
 	const char *backoff;       /* "1m": first pause of --keep-trying */
@@ -154,7 +154,7 @@ struct fleet_section {
 	struct target_section target[FLEET_TARGETS];
 };
 
-/* Where a CSI driver comes from: rendered here, the managed add-on, or it is there already. */
+/* Where a CSI driver comes from: rendered here, the managed add-on, or it exists already. */
 enum driver_source { DRIVER_MANIFESTS, DRIVER_ADDON, DRIVER_NONE, DRIVER_SOURCES };
 
 struct prepare_section {

@@ -36,7 +36,7 @@ static void add_mpirun(const struct fleet *fleet, const struct fleet_target *tar
 	json_push_string(command, strbuf_str(&count));
 	json_push_string(command, "--bind-to");
 	json_push_string(command, "none");
-	/* mpirun hands on only what it is told to. */
+	/* mpirun passes on only the variables that are named. */
 	for (const cJSON *entry = worker_env->child; entry != NULL; entry = entry->next) {
 		json_push_string(command, "-x");
 		json_push_string(command, json_string(entry, "name"));

@@ -1,6 +1,6 @@
 /*
  * Judging an NCCL all-reduce log: the table that nccl-tests prints and the lines by which NCCL
- * tells its transport. Reads what `kubectl logs` brings, with mpirun's, kubectl's and time stamps'
+ * names its transport. Reads what `kubectl logs` brings, with mpirun's, kubectl's and time stamps'
  * prefixes; runs nothing. The log is hostile input: whatever it holds, memory stays constant.
  * Sources: output of nccl-tests 2.0 to 2.17 (with and without the `root` column) and messages of
  * the aws-ofi-nccl plugin; read 2026-11-21.
@@ -44,7 +44,7 @@ struct nettest {
 	bool rows_dropped; /* there were more than NETTEST_ROWS_MAX */
 	enum nettest_transport transport;
 	bool rdma;                       /* some channel says GDRDMA */
-	char plugin[NETTEST_PLUGIN_MAX]; /* version of aws-ofi-nccl, empty if not told */
+	char plugin[NETTEST_PLUGIN_MAX]; /* version of aws-ofi-nccl, empty if not printed */
 	bool has_average;                /* the closing line was there: the test ran to its end */
 	double average;                  /* GB/s over all sizes, as the log says */
 	bool out_of_bounds;              /* the closing check is not OK */

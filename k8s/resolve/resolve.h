@@ -7,7 +7,7 @@
 
 #include "k8s/fleet/model.h"
 
-/* What the image section tells the fleet; the k8s room does not know images. */
+/* What the fleet needs of the image section; the k8s room does not know images. */
 struct fleet_image {
 	const char *repository;       /* without tag; NULL if the spec names none */
 	const char *tag;              /* the first one, NULL if none */
@@ -22,9 +22,9 @@ struct fleet_names {
 };
 
 /*
- * Resolves and cross-checks. Sections may be half decoded (their problems are told already): what
- * is missing is skipped. Returns false when problems were added. *fleet is usable by renderers only
- * when the spec as a whole had no problem.
+ * Resolves and cross-checks. Sections may be half decoded (their problems are reported already):
+ * what is missing is skipped. Returns false when problems were added. *fleet is usable by renderers
+ * only when the spec as a whole had no problem.
  */
 bool fleet_resolve(const struct fleet_sections *sections, const struct fleet_names *names,
                    const struct fleet_image *image, struct arena *a, struct diags *diags,

@@ -241,7 +241,7 @@ static void check_zone_known(struct storage_resolver *r, const struct fsx_sectio
 		                fsx->zone, cluster->region);
 }
 
-/* The closed lists were told already when one of them is wrong. */
+/* The closed lists were reported already when one of them is wrong. */
 static bool lists_sound(const struct fsx_section *fsx)
 {
 	const char *hint;

@@ -79,7 +79,7 @@ struct accelerator {
 	const char *part_scheduler;
 	bool nccl;                     /* its nodes can run the network test */
 	struct accelerator_env env[3]; /* up to the first without a name */
-	/* The variable that tells where rank 0 listens, HOST:root_port, when several nodes talk. */
+	/* The variable that says where rank 0 listens, HOST:root_port, when several nodes talk. */
 	const char *root_env;
 	int root_port;
 	struct node_daemon exporter; /* of its metrics */

@@ -11,7 +11,7 @@
 #include "trainer/cmd/golden.h"
 #include "trainer/ops/ops.h"
 
-/* What both commands are told. */
+/* The options of both commands. */
 struct selection {
 	const char *golden, *out, *isa, *threads, *path, *precision;
 };

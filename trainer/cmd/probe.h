@@ -49,7 +49,7 @@ struct probe_nvidia {
 
 struct probe_neuron {
 	size_t n_devices; /* /dev/neuronN */
-	int64_t cores;    /* sum of core_count in sysfs, -1 = not told */
+	int64_t cores;    /* sum of core_count in sysfs, -1 = not known */
 	bool library;     /* libnrt.so.1 could be loaded */
 };
 

@@ -12,7 +12,7 @@
 #include "base/slurp.h"
 #include "trainer/cmd/probe.h"
 
-/* Adds the device's cores to the sum; once one is not told, the sum is not known. */
+/* Adds the device's cores to the sum; once one is not known, neither is the sum. */
 static void add_cores(const char *root, unsigned device, struct probe_neuron *neuron)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(64);

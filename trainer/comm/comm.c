@@ -92,7 +92,7 @@ static int give_up(struct comm *c, struct comm_request *r, bool *ret_done, struc
 	if (c->e.rank == 0) {
 		rc = name_missing(c, r, ret_done, err);
 	} else {
-		/* Rank 0 tells the names and ends all; when it is silent, it is the one. */
+		/* Rank 0 names the ranks and ends all; when it is silent, it is the one. */
 		if (c->e.tell(c->e.state) == 0 && wait_until(c, r, 2 * NAMING_S, ret_done) == 0 &&
 		    *ret_done)
 			return 0;

@@ -18,13 +18,13 @@
 #include "base/err.h"
 #include "trainer/train/loop.h"
 
-/* What a launcher tells a process by its environment. */
+/* What a launcher passes to a process in its environment. */
 struct comm_place {
 	unsigned rank, n_ranks; /* 0 and 1 when no launcher is seen */
-	unsigned local_rank;    /* among the ranks of this node; 0 when not told */
+	unsigned local_rank;    /* among the ranks of this node; 0 when not given */
 	const char *launcher;   /* "Open MPI", "Slurm", ...; NULL: none */
 	bool speaks_mpi;        /* processes it starts can meet in MPI_Init */
-	char master[256];       /* otherwise: rank 0's host, "" when not told, ... */
+	char master[256];       /* otherwise: rank 0's host, "" when not given, ... */
 	unsigned port;          /* ... and where it listens for the others */
 };
 

@@ -26,7 +26,7 @@ struct comm_engine {
 	                  struct comm_request *ret);
 	int (*broadcast)(void *state, void *bytes, size_t n, struct comm_request *ret);
 	int (*barrier)(void *state, struct comm_request *ret);
-	/* Moves it forward; *ret_done tells whether it is complete. */
+	/* Moves it forward; *ret_done says whether it is complete. */
 	int (*test)(void *state, struct comm_request *r, bool *ret_done);
 	/* This rank tells rank 0 that it is alive and waiting; rank 0 asks whether `rank` has. */
 	int (*tell)(void *state);

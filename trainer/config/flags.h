@@ -1,5 +1,5 @@
 /*
- * What `train` and `eval` are told on the command line: first the keys of the PyTorch program, with
+ * The options of `train` and `eval`: first the keys of the PyTorch program, with
  * its defaults, then ours. Names may be written with '-' or '_'. Pure: no file is read.
  */
 #ifndef SLIPWAY_TRAINER_CONFIG_FLAGS_H

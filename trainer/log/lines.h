@@ -1,6 +1,6 @@
 /*
  * The lines that the PyTorch program printed, letter by letter, so that whatever reads its logs
- * reads ours; and one more line a step with what it did not tell. Pure: text into a buffer.
+ * reads ours; and one more line a step with what it did not print. Pure: text into a buffer.
  */
 #ifndef SLIPWAY_TRAINER_LOG_LINES_H
 #define SLIPWAY_TRAINER_LOG_LINES_H
@@ -58,7 +58,7 @@ void log_test(struct strbuf *sb, const struct log_test *t);
 /* "Average train throughput: 8.1234" and "Max train throughput: ..." (which: "train" or "test"). */
 void log_throughputs(struct strbuf *sb, const char *which, double average, double max);
 
-/* ---- what the PyTorch program did not tell ---- */
+/* ---- what the PyTorch program did not print ---- */
 
 struct log_step {
 	uint64_t step, epoch; /* optimizer steps done; epoch from 1 */

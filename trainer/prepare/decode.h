@@ -19,7 +19,7 @@ struct decode_limits {
 /*
  * Decodes path into w (begun by the caller, ended by the caller). A video shorter than one clip
  * gives one, its last frame held. Silence stands where there is no audio. Broken stretches are
- * skipped as decoders do. ERR_FORMAT when nothing can be decoded; w->n_clips tells how many there
+ * skipped as decoders do. ERR_FORMAT when nothing can be decoded; w->n_clips says how many there
  * are.
  */
 int decode_video(const char *path, const struct decode_limits *limits, struct shard_writer *w,

@@ -18,7 +18,7 @@ struct prepare_options {
 	unsigned jobs;
 	unsigned timeout_s;    /* of a video, CPU time and (twice that) wall time */
 	uint64_t memory_bytes; /* of a child's address space */
-	/* told after each video; reason NULL: it is fine. May be NULL. */
+	/* called after each video; reason NULL: it is fine. May be NULL. */
 	void (*progress)(void *ctx, const struct video *v, const char *reason);
 	void *ctx;
 };

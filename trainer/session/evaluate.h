@@ -14,7 +14,7 @@ struct evaluate_options {
 	uint64_t first_batch, batch_stride; /* this rank's: its number, and the number of ranks */
 	size_t image_points, audio_points;
 	struct loss_weights weights;
-	/* told after each batch; may be NULL */
+	/* called after each batch; may be NULL */
 	void (*progress)(void *ctx, uint64_t batch, double seconds);
 	void *ctx;
 };

@@ -260,7 +260,7 @@ static int begin(struct session *s, struct err *err)
 	return comm_broadcast(s->comm, &s->state, sizeof(s->state), err);
 }
 
-/* `slipway status` tells the checkpoint's age by this line. */
+/* `slipway status` takes the checkpoint's age from this line. */
 static void tell_saved(struct session *s)
 {
 	uint64_t step;

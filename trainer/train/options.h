@@ -1,5 +1,5 @@
 /*
- * What a training run is told: plain values, filled by the command line and config files
+ * The options of a training run: plain values, filled by the command line and config files
  * (trainer/data and the commands), read by the loop.
  */
 #ifndef SLIPWAY_TRAINER_TRAIN_OPTIONS_H

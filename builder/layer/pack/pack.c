@@ -71,7 +71,7 @@ static int copy_content(struct packing *p, const struct entry *e, int fd, int64_
 	return 0;
 }
 
-/* True while the open file is what the tree was told of. */
+/* True while the open file is the one that the tree describes. */
 static bool same_file(const struct entry *e, const struct stat *st)
 {
 	const struct entry_stamp *s = &e->stamp;

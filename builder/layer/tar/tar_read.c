@@ -538,7 +538,7 @@ int tar_reader_next(struct tar_reader *r, struct member *ret_member, bool *ret_m
 
 /* ---- content ---- */
 
-/* How far it is to the end of the hole or piece at r->at; *ret_hole tells which. */
+/* How far it is to the end of the hole or piece at r->at; *ret_hole says which. */
 static int64_t run_length(struct tar_reader *r, bool *ret_hole)
 {
 	const struct tar_pieces *map = &r->pax.map;
