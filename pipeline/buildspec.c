@@ -20,7 +20,7 @@ static void add_commands(cJSON *phases, const char *phase, const struct strlist 
 	k8s_add_strings(object, "commands", commands->at, commands->n);
 }
 
-/* The shell stops at the first command that fails only when it is told to. */
+/* The shell stops at the first command that fails only when it is asked to. */
 void pipeline_buildspec(const struct pipeline *p, const struct pipeline_step *step, cJSON *doc)
 {
 	json_add_string(doc, "version", "0.2");

@@ -41,7 +41,7 @@ struct pipeline_repository {
 	const char *push_policy, *pull_policy, *scan_policy;
 };
 
-/* What the rest of the spec tells. */
+/* What the rest of the spec provides. */
 struct pipeline_facts {
 	const char *name, *file; /* of the spec; file is a word for a shell, in the source's root */
 	const char *sets;        /* its overrides as further words of a shell's command */

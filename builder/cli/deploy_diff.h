@@ -1,5 +1,5 @@
 /*
- * deploy --diff: a dry run that tells what would change, and by its exit status whether anything
+ * deploy --diff: a dry run that shows what would change, and by its exit status whether anything
  * would.
  */
 #ifndef SLIPWAY_BUILDER_CLI_DEPLOY_DIFF_H

@@ -1,5 +1,5 @@
 /*
- * The end of a deploy: the job finds its place, and a person is told how.
+ * The end of a deploy: places the job and reports every attempt.
  */
 #ifndef SLIPWAY_BUILDER_CLI_DEPLOY_JOB_H
 #define SLIPWAY_BUILDER_CLI_DEPLOY_JOB_H

@@ -1,5 +1,5 @@
 /*
- * --prices FILE, for the commands that tell what things cost.
+ * --prices FILE, for the commands that show what things cost.
  */
 #ifndef SLIPWAY_BUILDER_CLI_PRICE_OPTION_H
 #define SLIPWAY_BUILDER_CLI_PRICE_OPTION_H
@@ -9,7 +9,7 @@
 
 #define PRICE_OPTION(object, member)                                                               \
 	TEXT_OPTION(object, member, "prices", 0, "FILE",                                           \
-	            "Prices by instance type, in YAML or CSV: what status calls cost",             \
+	            "Prices by instance type, in YAML or CSV, to compute the cost",                \
 	            .complete = COMPLETE_FILE)
 
 /* The file's table; *ret_given false without the option (file NULL). */

@@ -1,6 +1,6 @@
 /*
  * A part of an image (builder/oci/part.h): the manifests of the platforms built here go to the
- * spec's repository, and a document tells the machine that joins the parts.
+ * spec's repository, and a result file describes them to the machine that joins the parts.
  */
 #ifndef SLIPWAY_BUILDER_IMAGE_PART_H
 #define SLIPWAY_BUILDER_IMAGE_PART_H

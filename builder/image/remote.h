@@ -27,8 +27,8 @@ struct remote_opts {
 	struct arena *arena;       /* lives as long as the remote */
 };
 
-/* AWS, as far as the command's registries need it. What is wrong with its configuration is told
- * when something of ECR is asked for, and not before. */
+/* AWS, as far as the command's registries need it. An error in its configuration is reported
+ * only when a call to ECR needs it. */
 struct remote_aws {
 	struct aws_outside outside;
 	struct aws_session *session; /* NULL: see err */

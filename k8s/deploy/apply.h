@@ -34,20 +34,20 @@ struct apply_opts {
 	bool dry_run;         /* the server checks, nothing is kept */
 	bool force_conflicts; /* take fields from other managers */
 	int64_t deadline_ms;  /* of the clock; waiting ends here */
-	/* Told of each stage that was applied: its objects before and after (NULL: a dry run could
-	 * not say). NULL = nobody listens. */
+	/* Called for each stage that was applied, with its objects before and after (NULL: a dry
+	 * run could not say). NULL = no listener. */
 	void (*observe)(void *ctx, const struct stage *stage, const cJSON *before,
 	                const cJSON *after);
 	void *observe_ctx;
 };
 
 struct apply_counts {
-	size_t created, changed, unchanged, left; /* left: a namespace of somebody else */
+	size_t created, changed, unchanged, left; /* left: a namespace of another owner */
 };
 
 /*
- * Every API group of the stages must be known to the cluster; the operators that are missing are
- * all told at once (ERR_NOT_FOUND). *ret_resources: what the cluster knows, for owned_list.
+ * Every API group of the stages must be known to the cluster; all missing operators
+ * are reported at once (ERR_NOT_FOUND). *ret_resources: what the cluster knows, for owned_list.
  */
 int stages_check_kinds(struct kubectl *k, const struct stage_list *stages, cJSON **ret_resources,
                        struct err *err) MUST_USE;
@@ -62,7 +62,7 @@ int stage_apply(struct kubectl *k, const struct stage *stage, const struct apply
 
 enum readiness { READY, NOT_YET, NEVER };
 
-/* Is a live object what its readers need: rolled out, bound, Ready, complete? `why` tells what is
+/* Is a live object what its readers need: rolled out, bound, Ready, complete? `why` says what is
  * missing, or is "". Kinds that have no such state are ready. Pure. */
 enum { WHY_MAX = 400 };
 enum readiness object_readiness(const cJSON *live, char why[WHY_MAX]);

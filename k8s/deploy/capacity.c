@@ -13,7 +13,7 @@ struct sign {
 	bool cloud_only; /* the word means something else in other mouths */
 };
 
-/* EC2's codes and Karpenter's reasons; the telling ones first. */
+/* EC2's codes and Karpenter's reasons; the specific ones first. */
 static const struct sign signs[] = {
 	{"InsufficientInstanceCapacity", false},
 	{"MaxSpotInstanceCountExceeded", false},
@@ -51,7 +51,7 @@ static void set_why(struct observation *o, const char *word, const char *text)
 			*p = *p == '\n' || *p == '\t' ? ' ' : '?';
 }
 
-/* A text that tells the code itself needs it not twice. */
+/* A text that has the code already does not need it twice. */
 static void set_lack(struct observation *o, const char *sign, const char *text)
 {
 	o->lack = true;

@@ -1,6 +1,6 @@
 /*
  * Asking a cluster for what status_read reads: a handful of kubectl calls, none of which changes
- * anything. What may be missing without harm (the log) is told in words, the rest is an error.
+ * anything. What may be missing without harm (the log) is a text, the rest is an error.
  */
 #ifndef SLIPWAY_K8S_DEPLOY_COLLECT_H
 #define SLIPWAY_K8S_DEPLOY_COLLECT_H

@@ -21,7 +21,7 @@ struct observation {
 	bool ran;         /* a pod runs or has run */
 	bool unplaced;    /* a pod, or the job as a whole, has no node */
 	bool node_coming; /* a machine was got and is not ready yet */
-	bool lack;        /* Karpenter or EC2 told of missing capacity since the job began */
+	bool lack;        /* Karpenter or EC2 reported missing capacity since the job began */
 	int64_t running, wanted;
 	char why[OBSERVED_MAX]; /* the lack, else what is waited for or why the job failed */
 };

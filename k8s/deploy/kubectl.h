@@ -21,7 +21,7 @@ struct kubectl_reply {
 void kubectl_reply_done(struct kubectl_reply *reply);
 
 /* One call: args without "kubectl", NULL-terminated; input may be NULL. An exit status that is not
- * 0 is no error here. ERR_NOT_FOUND: there is no kubectl; ERR_NETWORK: it took too long. */
+ * 0 is not an error here. ERR_NOT_FOUND: there is no kubectl; ERR_NETWORK: it took too long. */
 struct kubectl {
 	int (*call)(struct kubectl *k, const char *const *args, const char *input,
 	            struct kubectl_reply *reply, struct err *err);
@@ -79,8 +79,8 @@ struct kubectl_versions {
 int kubectl_versions(struct kubectl *k, struct kubectl_versions *ret, struct err *err) MUST_USE;
 
 /*
- * Sets *err from what kubectl said: the code by the first known pattern, the message from its first
- * telling line, the next step as hint. ERR_NETWORK is worth a retry. Returns -1.
+ * Sets *err from what kubectl said: the code by the first known pattern, the message from the first
+ * line that names the cause, the next step as hint. ERR_NETWORK is worth a retry. Returns -1.
  */
 int kubectl_advice(const char *stderr_text, struct err *err);
 

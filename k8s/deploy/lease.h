@@ -48,14 +48,14 @@ int lease_take(struct lease *l, int64_t wait_until_ms, struct err *err) MUST_USE
  * was lost. */
 int lease_sleep(struct lease *l, int64_t ms, struct err *err) MUST_USE;
 
-/* Gives it up; also after Ctrl-C. What goes wrong is not told: it expires by itself. `forget`: the
- * object goes too, with the fleet. */
+/* Gives it up; also after Ctrl-C. Failures are ignored: the lease expires on its own. `forget`: the
+ * object is deleted too, with the fleet. */
 void lease_release(struct lease *l, bool forget);
 
-/* "HOST/PID/START/PLACE" of this process: PLACE tells two machines of one name apart. */
+/* "HOST/PID/START/PLACE" of this process: PLACE distinguishes two machines of one name. */
 void lease_identity(char out[LEASE_IDENTITY_MAX]);
 
-/* Is it the identity of a process of this very machine that is no more? */
+/* Is it the identity of a process of this machine that no longer exists? */
 bool lease_is_orphan(const char *identity);
 
 /* May a Lease as it was read be taken? Sets *ret_until_ms, when it expires. Pure but for

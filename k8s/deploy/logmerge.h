@@ -1,7 +1,7 @@
 /*
  * Lines of several logs in the order of their time. Each source gives bytes as they come, every
  * line behind kubectl's timestamp; the merge gives the oldest line once every open source has one,
- * or at once when told to hurry. Memory is bounded: a source that is far ahead is not read on.
+ * or at once when asked to hurry. Memory is bounded: a source that is far ahead is not read on.
  * Reads and prints nothing itself. Thread rule: one thread.
  */
 #ifndef SLIPWAY_K8S_DEPLOY_LOGMERGE_H

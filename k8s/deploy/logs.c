@@ -133,7 +133,7 @@ static int rank_start(struct logs_run *r, size_t i, struct err *err)
 	return 0;
 }
 
-/* Why kubectl ended so: told, or asked again when the pod is merely late. */
+/* Why kubectl ended so: reported, or tried again when the pod is merely late. */
 static void note_end(struct logs_run *r, size_t i, int status)
 {
 	struct rank_log *log = &r->at[i];
@@ -276,7 +276,7 @@ int logs_run(const struct kubectl_exec *k, const struct log_source *sources, siz
              const struct logs_opts *opts, struct err *err)
 {
 	if (n > LOG_SOURCES_MAX) {
-		err_set(err, ERR_LIMIT, "%zu ranks are more than the %d that are read at once", n,
+		err_set(err, ERR_LIMIT, "%zu ranks: at most %d can be read at once", n,
 		        LOG_SOURCES_MAX);
 		return err_hint(err, "--rank N reads one of them.");
 	}

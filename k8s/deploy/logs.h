@@ -1,6 +1,6 @@
 /*
  * The logs of a job's ranks, read by one `kubectl logs` each and merged by time. A rank whose log
- * cannot be read is told and does not stop the others.
+ * cannot be read is reported and does not stop the others.
  */
 #ifndef SLIPWAY_K8S_DEPLOY_LOGS_H
 #define SLIPWAY_K8S_DEPLOY_LOGS_H
@@ -34,8 +34,8 @@ struct logs_opts {
 
 /*
  * Reads to the end of all; with follow, while pods run, and a pod that has not started is asked
- * again. ERR_INTERRUPTED when told to stop; the children are ended. When no rank could be read, the
- * error of the last one.
+ * again. ERR_INTERRUPTED when asked to stop; the children are ended. When no rank could be read,
+ * the error of the last one.
  */
 int logs_run(const struct kubectl_exec *k, const struct log_source *sources, size_t n,
              const struct logs_opts *opts, struct err *err) MUST_USE;

@@ -20,7 +20,7 @@ const char *object_component(const cJSON *object);
 bool object_is(const cJSON *object, const char *kind);
 bool object_in(const cJSON *object, const char *component);
 
-/* The first of an array's members; NULL when it has none, or is no array. */
+/* The first of an array's members; NULL when it has none, or is not an array. */
 const cJSON *object_first(const cJSON *array);
 
 /* Has the member `key` this string for its value? */

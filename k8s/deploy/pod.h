@@ -34,11 +34,11 @@ int64_t pod_rank(const cJSON *pod, const char *job);
 const char *pod_container(const cJSON *pod);
 bool pod_launches(const cJSON *pod);
 
-/* How much its log may tell: higher is better (Running, Succeeded, Failed, Pending). */
+/* How useful its log is: higher is better (Running, Succeeded, Failed, Pending). */
 int pod_phase_rank(const cJSON *pod);
 
-/* The one that tells how training goes: the launcher, else rank 0, the newest that started; NULL if
- * there is none. */
+/* The one whose log shows how training goes: the launcher, else rank 0, the newest that started;
+ * NULL if there is none. */
 const cJSON *pod_of_training(const cJSON *pods, const char *job);
 
 #endif

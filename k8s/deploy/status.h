@@ -44,15 +44,15 @@ struct status_pod {
 
 /* A node, or a claim whose node is not there yet. */
 struct status_node {
-	const char *name, *type, *zone, *capacity; /* NULL = not told */
-	int64_t age_s;                             /* -1 = not told */
+	const char *name, *type, *zone, *capacity; /* NULL = not known */
+	int64_t age_s;                             /* -1 = not known */
 	bool ready, claim;
 	const char *why;
 	int64_t micros; /* per hour; -1 = unknown */
 };
 
 struct status_attempt {
-	const char *target, *started, *ended, *outcome, *cause; /* NULL = not told */
+	const char *target, *started, *ended, *outcome, *cause; /* NULL = not known */
 };
 
 struct status {
@@ -62,7 +62,7 @@ struct status {
 	struct status_stage *stages;
 	size_t n_stages;
 	const char *target; /* whose job is there, NULL = none */
-	const char *reason; /* why this target, NULL = not told */
+	const char *reason; /* why this target, NULL = not known */
 	const char *since;
 	struct status_attempt *attempts;
 	size_t n_attempts;

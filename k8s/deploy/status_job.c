@@ -10,7 +10,7 @@
 
 /* ---- the recorded choice ---- */
 
-/* The owned ConfigMap's document; the caller deletes. NULL: there is none, or it is no JSON. */
+/* The owned ConfigMap's document; the caller deletes. NULL: there is none, or it is not JSON. */
 static cJSON *read_state(const cJSON *owned)
 {
 	for (const cJSON *o = object_first(owned); o != NULL; o = o->next) {

@@ -15,16 +15,16 @@ enum { TRAINLOG_LINE_MAX = 240 };
 
 struct trainlog {
 	bool has_step;
-	int64_t step;                 /* of the run when told, else of the epoch */
-	int64_t epoch;                /* -1 = not told */
-	double loss;                  /* NAN = not told */
-	double throughput;            /* clips (samples) per second; NAN = not told */
+	int64_t step;                 /* of the run if logged, else of the epoch */
+	int64_t epoch;                /* -1 = not logged */
+	double loss;                  /* NAN = not logged */
+	double throughput;            /* clips (samples) per second; NAN = not logged */
 	int64_t step_ms;              /* when the line was printed; 0 = not known */
 	char last[TRAINLOG_LINE_MAX]; /* the last line that is not empty, cut, control bytes as '?'
 	                               */
 	int64_t last_ms;
 	bool has_checkpoint;
-	int64_t checkpoint_step; /* -1 = not told */
+	int64_t checkpoint_step; /* -1 = not logged */
 	int64_t checkpoint_ms;
 };
 
