@@ -175,7 +175,7 @@ static const char *const rank_names[] = {[LEAVE_JOB] = "job",
                                          [LEAVE_POOL] = "pools",
                                          [LEAVE_NODE_CLASS] = "node classes",
                                          [LEAVE_PLUGIN] = "plugins",
-                                         [LEAVE_RBAC] = "rights",
+                                         [LEAVE_RBAC] = "RBAC",
                                          [LEAVE_NAMESPACE] = "namespace"};
 _Static_assert(ARRAY_LEN(rank_names) == LEAVE_ORDERS, "rank_names: one per enum leave_order");
 

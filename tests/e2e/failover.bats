@@ -138,7 +138,7 @@ refused() {
 	capacity trn1=image
 	run deploy --set fleet.failover.boot=0s
 	[ "$status" -eq 1 ]
-	[[ $output == *"ErrImagePull: manifest unknown"*"No other target would help"* ]]
+	[[ $output == *"ErrImagePull: manifest unknown"*"Another target would not help"* ]]
 	[ "$(jobs_there)" = "['perceiver-trn1']" ]
 }
 
