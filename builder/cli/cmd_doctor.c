@@ -122,20 +122,17 @@ static int cmd_doctor_run(struct cli *cli, struct err *err)
 
 const struct command cmd_doctor = {
 	.name = "doctor",
-	.summary = "Show what this machine offers to builds and pushes",
+	.summary = "Check this machine for builds and pushes",
 	.synopsis = "",
-	.details =
-		"With a registry of Amazon ECR: which provider gave the AWS credentials and what "
-		"the others\n"
-		"said, who that is, the region and endpoint, whether ECR gives a token, and how "
-		"far "
-		"this\n"
-		"machine's clock is from AWS's. Exit status 4 when it does not, 5 when the network "
-		"is "
-		"the\n"
-		"cause. No secret is shown.\n",
-	.examples = "slipway doctor --registry registry.example.com/team/app\tCan I reach it and "
-		    "log in?\n",
+	.details = "With a registry of Amazon ECR: which provider supplied the AWS credentials and "
+		   "why the\n"
+		   "others did not, the identity, the region and endpoint, whether ECR issues a "
+		   "token, and how\n"
+		   "far this machine's clock is from AWS's. Exit status 4 when ECR issues no "
+		   "token, 5 when the\n"
+		   "network is the cause. No secret is shown.\n",
+	.examples = "slipway doctor --registry registry.example.com/team/app\tTest reachability "
+		    "and login\n",
 	.options = OPTION_TABLE(struct doctor_options, options),
 	.run = cmd_doctor_run,
 };

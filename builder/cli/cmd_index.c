@@ -23,7 +23,7 @@ struct index_options {
 
 static const struct option options[] = {
 	LIST_OPTION(struct index_options, tag, "tag", 't', "TAG",
-                    "Set this tag, beside the reference's own"),
+                    "Set this tag in addition to the reference's own"),
 	TEXT_OPTION(struct index_options, digest_file, "digest-file", 0, "FILE",
                     "Write the index digest to this file", .complete = COMPLETE_FILE),
 	REMOTE_OPTIONS(struct index_options, remote),
@@ -79,7 +79,7 @@ static int read_part(struct index_run *run, const char *file, struct image_part 
 		return 0;
 	err_set(err, ERR_CONFLICT, "'%s' was pushed to %s, not to %s/%s", file, part->repository,
 	        to->host, to->repository);
-	return err_hint(err, "an index and its manifests stand in one repository");
+	return err_hint(err, "an index and its manifests must be in one repository");
 }
 
 static int join(struct index_run *run, struct err *err)
@@ -117,8 +117,8 @@ static int check_child(struct index_run *run, struct store *store, const struct 
 
 	if (store_read(store, child, MANIFEST_BYTES_MAX, &text, err) != 0) {
 		if (err->code == ERR_NOT_FOUND)
-			err_hint(err, "was it pushed? `slipway build --push-by-digest` does it; "
-			              "an untagged manifest may have expired since");
+			err_hint(err, "push it with `slipway build --push-by-digest`; an "
+			              "untagged manifest may have expired since");
 		return -1;
 	}
 	if (manifest_parse(text.ptr, text.len, child->media_type, a, &m, err) != 0 ||
@@ -240,7 +240,8 @@ static int cmd_index_run(struct cli *cli, struct err *err)
 		.cli = cli, .options = cli->options, .text = STRBUF_INIT(MANIFEST_BYTES_MAX)};
 
 	if (strcmp(cli->args.at[0], actions[0]) != 0)
-		return err_set(err, ERR_USAGE, "'index %s' is no command; there is 'index create'",
+		return err_set(err, ERR_USAGE,
+		               "unknown command 'index %s': the only one is 'index create'",
 		               cli->args.at[0]);
 	int result = create(&run, err);
 
@@ -254,14 +255,13 @@ const struct command cmd_index = {
 	.name = "index",
 	.summary = "Join what several machines built into one multi-arch image",
 	.synopsis = "create HOST/NAME[:TAG] RESULT...",
-	.details =
-		"Each machine runs `slipway build --platform P --push-by-digest --result-file "
-		"RESULT`. The\n"
-		"results are joined into an index: byte for byte the one that a single machine "
-		"makes of the\n"
-		"same spec. Every manifest must be in the repository and be of its platform; then "
-		"the index\n"
-		"goes there by digest, and the tags come last.\n",
+	.details = "Each machine runs `slipway build --platform P --push-by-digest --result-file "
+		   "RESULT`. The\n"
+		   "results are joined into an index: byte for byte the one that a single machine "
+		   "makes of the\n"
+		   "same spec. Every manifest must be in the repository and match its platform; "
+		   "then the index\n"
+		   "is pushed by digest, and the tags are set last.\n",
 	.examples = "slipway index create registry.example.com/team/app:v1 amd64.json "
 		    "arm64.json\tJoin two builds\n",
 	.options = OPTION_TABLE(struct index_options, options),

@@ -24,10 +24,11 @@ struct pipeline_options {
 static const struct option options[] = {
 	SPEC_OPTIONS(struct pipeline_options, spec, "The spec", "Override one value of the spec"),
 	FLAG_OPTION(struct pipeline_options, local, "local", 0,
-                    "Run the steps here, each in a fresh copy of the tree"),
-	FLAG_OPTION(struct pipeline_options, install, "install", 0, "Run the install commands too"),
+                    "Run the steps on this machine, each in a fresh copy of the source tree"),
+	FLAG_OPTION(struct pipeline_options, install, "install", 0,
+                    "Also run the install commands"),
 	FLAG_OPTION(struct pipeline_options, deploy, "deploy", 0,
-                    "Go on to deploy, as if it were approved"),
+                    "Also run the deploy step, as if it were approved"),
 	FLAG_OPTION(struct pipeline_options, dry_run, "dry-run", 0, "Print the commands and stop"),
 };
 
@@ -278,7 +279,7 @@ static int report(struct pipeline_run *run, struct err *err)
 	for (size_t i = 0; i < run->pipeline->n_steps; i++)
 		fprintf(run->cli->out, "%-12s %s\n", run->pipeline->steps[i].name,
 		        wanted(run, &run->pipeline->steps[i]) ? "passed"
-		                                              : "left out; --deploy runs it");
+		                                              : "skipped; --deploy runs it");
 	fputs(strbuf_str(&digest), run->cli->out);
 	return 0;
 }
@@ -311,12 +312,12 @@ static int open_pipeline(struct pipeline_run *run, struct err *err)
 
 	if (strcmp(run->cli->args.at[0], actions[0]) != 0)
 		return err_set(err, ERR_USAGE,
-		               "'pipeline %s' is no command; there is "
-		               "'pipeline run'",
+		               "unknown command 'pipeline %s': the only one is 'pipeline run'",
 		               run->cli->args.at[0]);
 	if (!run->options->local && !run->options->dry_run) {
-		err_set(err, ERR_USAGE, "say --local: AWS runs a pipeline by itself");
-		return err_hint(err, "`slipway render --only pipeline` writes it");
+		err_set(err, ERR_USAGE, "`pipeline run` needs --local: AWS starts its own runs");
+		return err_hint(err, "`slipway render --only pipeline` writes the pipeline for "
+		                     "AWS");
 	}
 	if (spec_from_options(run->cli, &run->options->spec, &spec, err) != 0)
 		return -1;
@@ -350,17 +351,16 @@ static int cmd_pipeline_run(struct cli *cli, struct err *err)
 
 const struct command cmd_pipeline = {
 	.name = "pipeline",
-	.summary = "Try the pipeline's own commands on this machine, before AWS sees them",
+	.summary = "Run the pipeline's commands on this machine, before AWS does",
 	.synopsis = "run",
-	.details =
-		"Runs the commands of every buildspec in order: each step in a fresh copy of the "
-		"tree (of\n"
-		"what git would check out, with what is not committed yet), with the artifacts "
-		"of the steps\n"
-		"before it and nothing else. The digest of what passed is the last line. Install "
-		"commands\n"
-		"and the deploy step are left out unless asked for.\n",
-	.examples = "slipway pipeline run --local\tWhat CI would do, here\n"
+	.details = "Runs the commands of every buildspec in order: each step in a fresh copy of "
+		   "the source\n"
+		   "tree (what git would check out, and what is not committed yet), with the "
+		   "artifacts of the\n"
+		   "earlier steps and nothing else. The last line is the digest of the image that "
+		   "passed.\n"
+		   "Install commands and the deploy step are skipped unless asked for.\n",
+	.examples = "slipway pipeline run --local\tDo what CI would do\n"
 		    "slipway pipeline run --dry-run\tOnly show the commands\n",
 	.options = OPTION_TABLE(struct pipeline_options, options),
 	.min_args = 1,

@@ -21,13 +21,13 @@ static const struct option options[] = {
 	SPEC_OPTIONS(struct render_options, spec, "The spec",
                      "Override one value of the spec, as in job.nodes=4"),
 	TEXT_OPTION(struct render_options, dest, "dest", 'o', "DIR",
-                    "Write a folder per concern here, instead of everything on standard output",
+                    "Write to this folder, one folder per concern, instead of standard output",
                     .complete = COMPLETE_DIR),
 	TEXT_OPTION(struct render_options, format, "format", 0, "yaml|json|list",
-                    "Form of the manifests", .fallback = "yaml", .complete = COMPLETE_CHOICES,
+                    "Format of the manifests", .fallback = "yaml", .complete = COMPLETE_CHOICES,
                     .choices = format_choices),
 	TEXT_OPTION(struct render_options, job, "job", 0, "TARGET|all",
-                    "Whose job goes to standard output: of the first target, of another, of all"),
+                    "Target whose job is printed: the first, a named one, or all"),
 	LIST_OPTION(struct render_options, only, "only", 0, "NAME",
                     "Only this concern: cluster, account, namespace, karpenter, devices, storage, "
                     "monitoring, scheduler, jobs, nettest or pipeline"),
@@ -98,7 +98,7 @@ static int choose(const char *name, const struct fleet *fleet, const char **ret_
 		return 0;
 	if (fleet_target_find(fleet, name) == NULL) {
 		err_set(err, ERR_USAGE, "--job: the fleet has no target '%s'", name);
-		return err_hint(err, "`slipway explain` tells the targets and their order.");
+		return err_hint(err, "`slipway explain` lists the targets in their order.");
 	}
 	*ret_choice = name;
 	return 0;
@@ -115,7 +115,7 @@ static int cmd_render_run(struct cli *cli, struct err *err)
 	if (spec_from_options(cli, &o->spec, &spec, err) != 0)
 		return -1;
 	if (!spec->sections.cluster.set && spec->fleet.pipeline == NULL) {
-		err_set(err, ERR_USAGE, "'%s' has no cluster to render for, and no pipeline",
+		err_set(err, ERR_USAGE, "'%s' has neither a cluster nor a pipeline to render",
 		        spec->file);
 		return err_hint(err, "Add the sections cluster and fleet, or pipeline.");
 	}
@@ -137,18 +137,17 @@ const struct command cmd_render = {
 	.name = "render",
 	.summary = "Render the fleet's manifests",
 	.synopsis = "",
-	.details =
-		"Turns the sections cluster, fleet, storage, job and monitoring into manifests: "
-		"node "
-		"pools, device plugins, storage, jobs, metrics. Without -o they go to standard "
-		"output, ready for `kubectl apply -f -`. What is not for kubectl (the cluster "
-		"itself for eksctl, roles and alarms for CloudFormation) is written to the folder, "
-		"or shown when nothing else is asked for, as with --only cluster.\n\n"
-		"With -o, files of an earlier run are replaced or removed; a file that slipway did "
-		"not write is never touched.\n",
+	.details = "Turns the sections cluster, fleet, storage, job and monitoring into manifests: "
+		   "node pools, device plugins, storage, jobs, metrics. Without -o they go to "
+		   "standard output, ready for `kubectl apply -f -`. What is not for kubectl (the "
+		   "cluster itself for eksctl, roles and alarms for CloudFormation) is written to "
+		   "the folder, or printed when --only selects nothing else, as in --only "
+		   "cluster.\n\n"
+		   "With -o, files of an earlier run are replaced or removed; a file that slipway "
+		   "did not write is never touched.\n",
 	.examples = "slipway render | kubectl apply -f -\tApply the fleet\n"
 		    "slipway render -o deploy\tWrite a folder per concern\n"
-		    "slipway render --only cluster | eksctl create cluster -f -\tMake the "
+		    "slipway render --only cluster | eksctl create cluster -f -\tCreate the "
 		    "cluster\n",
 	.options = OPTION_TABLE(struct render_options, options),
 	.run = cmd_render_run,

@@ -69,7 +69,7 @@ static int wait_a_little(const struct scan *s, const char *what, struct err *err
 
 static int never_begun(struct err *err)
 {
-	err_set(err, ERR_NOT_FOUND, "the image was not scanned");
+	err_set(err, ERR_NOT_FOUND, "the image has not been scanned");
 	return err_hint(err, "enable scan on push (image.ecr.scan_on_push), or start a scan: "
 	                     "slipway scan --start");
 }
@@ -107,7 +107,7 @@ static int wait_for_scan(const struct scan *s, const char *digest, struct ecr_sc
 	}
 }
 
-/* ---- telling ---- */
+/* ---- the report ---- */
 
 static void add_json(struct scan *s, const char *digest, const char *platform,
                      const struct ecr_scan *scan)
@@ -245,7 +245,7 @@ static int scan_ref(struct scan *s, struct err *err)
 		err_set(err, ERR_USAGE, "'%s' is not an image in a private registry of Amazon ECR",
 		        text);
 		return err_hint(err,
-		                "ECR alone keeps scan findings; for ECR under another name pass "
+		                "only ECR keeps scan findings; for ECR under another name pass "
 		                "--ecr-region");
 	}
 	s->repository = image.ref.repository;
@@ -287,15 +287,15 @@ static int cmd_scan_run(struct cli *cli, struct err *err)
 
 const struct command cmd_scan = {
 	.name = "scan",
-	.summary = "Show what Amazon ECR's scanner found in an image, and fail on what is severe",
+	.summary = "Show what Amazon ECR's scanner found in an image, and fail on severe findings",
 	.synopsis = "HOST/NAME[:TAG|@DIGEST]",
-	.details =
-		"Waits for the scan. Of an index each platform's image counts. Exit status 3 when "
-		"a finding\n"
-		"is of the severity given, or worse.\n",
+	.details = "Waits for the scan. Of an index, every platform's image counts. Exit status 3 "
+		   "when there\n"
+		   "is a finding of the given severity or worse.\n",
 	.examples =
-		"slipway scan 123456789012.dkr.ecr.us-west-2.amazonaws.com/app:v1\tGate on HIGH\n"
-		"slipway scan --severity critical --output json REF\tGate on CRITICAL only\n",
+		"slipway scan 123456789012.dkr.ecr.us-west-2.amazonaws.com/app:v1\tFail on HIGH "
+		"or worse\n"
+		"slipway scan --severity critical --output json REF\tFail on CRITICAL only\n",
 	.options = OPTION_TABLE(struct scan_options, options),
 	.min_args = 1,
 	.max_args = 1,

@@ -24,9 +24,9 @@ static const struct option options[] = {
 	CLUSTER_OPTIONS(struct status_options, cluster),
 	PRICE_OPTION(struct status_options, prices),
 	FLAG_OPTION(struct status_options, watch, "watch", 'w',
-                    "Go on until the job has ended; off a terminal: changes only"),
+                    "Repeat until the job has ended; without a terminal print changes only"),
 	NUMBER_OPTION(struct status_options, interval, "interval", 0, "SECONDS",
-                      "Time between looks with --watch (default 10)"),
+                      "Time between updates with --watch (default 10)"),
 };
 
 /* What lasts from one look to the next. */
@@ -213,21 +213,19 @@ static int cmd_status_run(struct cli *cli, struct err *err)
 
 const struct command cmd_status = {
 	.name = "status",
-	.summary = "Show what the fleet in a cluster does, and what it costs",
+	.summary = "Show the state and the cost of the fleet in a cluster",
 	.synopsis = "",
-	.details =
-		"Stages, the target in use and why, its job and pods, the last step with loss and "
-		"throughput, the age of the checkpoint as far as the log tells it, nodes, and the "
-		"cost per hour from --prices. What is not known is said to be unknown. Nothing in "
-		"the cluster is changed.\n\n"
-		"Exits 0 when the job runs or has succeeded, 8 when it has failed, 9 when "
-		"something "
-		"is there and the job does not run yet, 10 when nothing is deployed; 1 to 5 as "
-		"every "
-		"command does. With --watch it ends with the job, or at Ctrl-C.\n",
-	.examples = "slipway status --prices prices.yaml\tOne look, with cost\n"
+	.details = "Shows the stages, the target in use and why, its job and pods, the last step "
+		   "with loss and throughput, the age of the checkpoint if the log shows it, "
+		   "nodes, and the cost per hour from --prices. What is not known is shown as "
+		   "unknown. Nothing in the cluster is changed.\n\n"
+		   "Exits 0 when the job runs or has succeeded, 8 when it has failed, 9 when "
+		   "something is deployed but the job does not run yet, 10 when nothing is "
+		   "deployed; 1 to 5 as for every command. With --watch it ends with the job, or "
+		   "at Ctrl-C.\n",
+	.examples = "slipway status --prices prices.yaml\tOnce, with the cost\n"
 		    "slipway status --watch --interval 30\tUntil the job has ended\n"
-		    "slipway status --output json\tFor a program\n",
+		    "slipway status --output json\tAs JSON\n",
 	.options = OPTION_TABLE(struct status_options, options),
 	.run = cmd_status_run,
 };

@@ -38,7 +38,7 @@ static int replace_target(const char *path, const char *bytes, size_t len, struc
 	char target[PATH_MAX];
 
 	if (realpath(path, target) == NULL)
-		return err_set(err, ERR_IO, "follow '%s'", path);
+		return err_set(err, ERR_IO, "resolve the path '%s'", path);
 	return fs_write_file(target, bytes, len, RESULT_MODE, err);
 }
 

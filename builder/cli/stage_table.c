@@ -78,7 +78,7 @@ void stage_table_await(struct stage_table *t, const char *text)
 	replace(&t->awaited, text);
 }
 
-/* The row that began last and is not over well: what is awaited is told there. */
+/* The row that began last and has not ended well: what is awaited is shown there. */
 static const struct stage_row *under_way(const struct stage_table *t)
 {
 	const struct stage_row *row = NULL;

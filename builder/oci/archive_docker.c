@@ -48,7 +48,7 @@ static int choose(const struct index *ix, const struct platform *want, struct de
 		if (found != NULL)
 			return err_set(
 				err, ERR_USAGE,
-				"a docker-archive holds one platform and the image has several");
+				"a docker-archive holds one platform, but the image has several");
 		found = &ix->manifests[i];
 	}
 	if (found == NULL)

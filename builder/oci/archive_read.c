@@ -159,7 +159,7 @@ static int note_blob(struct scan *scan, const struct digest *d, int64_t size, st
 	if (scan->file_size >= 0) {
 		member.offset = archive_filter_bytes(scan->tar, 0);
 		if (member.offset < 0 || size > scan->file_size - member.offset)
-			return err_set(err, ERR_FORMAT, "'%s' is cut short", scan->as->path);
+			return err_set(err, ERR_FORMAT, "'%s' is truncated", scan->as->path);
 	} else {
 		member.offset = scan->unpacked;
 		if (size > ARCHIVE_UNPACKED_MAX - scan->unpacked)

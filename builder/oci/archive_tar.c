@@ -22,9 +22,9 @@ static int fail(const struct tarfile *t, struct err *err)
 }
 
 /*
- * Takes every byte, even after a failure: told of one, libarchive would leak what it holds, and
- * closing a half-written tar fills the member up with zeros, which nobody needs on disk. The
- * failure stays in t->why.
+ * Takes every byte, even after a failure: if one were reported, libarchive would leak what it
+ * holds, and closing a half-written tar fills the member up with zeros, which nobody needs on
+ * disk. The failure stays in t->why.
  */
 static la_ssize_t take(struct archive *tar UNUSED, void *data, const void *bytes, size_t len)
 {

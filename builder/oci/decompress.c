@@ -37,7 +37,7 @@ static void input_done(struct input *i)
 
 static int cut(const char *codec, struct err *err)
 {
-	err_set(err, ERR_FORMAT, "%s: the compressed data is cut short", codec);
+	err_set(err, ERR_FORMAT, "%s: the compressed data is truncated", codec);
 	return err_hint(err, "The file is incomplete: fetch or make it again.");
 }
 
@@ -99,7 +99,7 @@ static struct source *unzstd_new(struct input input)
 	*z = (struct unzstd){{unzstd_read, unzstd_close}, input, ZSTD_createDCtx(), false};
 	if (z->ctx == NULL ||
 	    ZSTD_isError(ZSTD_DCtx_setParameter(z->ctx, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG_MAX)))
-		BUG("zstd decoder cannot be made");
+		BUG("cannot create a zstd decoder");
 	return &z->source;
 }
 
@@ -168,7 +168,7 @@ static struct source *gunzip_new(struct input input)
 
 	*g = (struct gunzip){.source = {gunzip_read, gunzip_close}, .input = input};
 	if (inflateInit2(&g->z, GZIP_WINDOW) != Z_OK)
-		BUG("gzip decoder cannot be made");
+		BUG("cannot create a gzip decoder");
 	return &g->source;
 }
 

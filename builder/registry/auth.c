@@ -127,7 +127,7 @@ static int check_realm(const struct auth *a, struct arena *arena, struct err *er
 		return err_set(err, ERR_DENIED,
 		               "the registry names a token server at a private address: %s",
 		               realm.host);
-	/* --insecure speaks of the registry's host and of no other. */
+	/* --insecure is about the registry's host and no other. */
 	if (!tls && !(same_host && a->opts.insecure))
 		return err_set(err, ERR_DENIED, "the registry names a token server without TLS: %s",
 		               realm.host);

@@ -53,8 +53,7 @@ static int check_range(const struct pull *p, const struct http_response *resp, s
 
 	snprintf(want, sizeof(want), "bytes %lld-", (long long)p->have);
 	if (value == NULL || strncmp(value, want, strlen(want)) != 0)
-		return err_set(err, ERR_SERVER,
-		               "the registry answered another range than was asked for");
+		return err_set(err, ERR_SERVER, "the registry sent another range than requested");
 	return 0;
 }
 

@@ -68,10 +68,10 @@ static int check_document(const struct push *p, const struct descriptor *desc, s
 	char digest[DIGEST_TEXT_MAX];
 
 	if (l != NULL && l->manifest_max > 0 && desc->size > l->manifest_max) {
-		err_set(err, ERR_LIMIT, "manifest %s has %lld bytes; %s takes %lld",
+		err_set(err, ERR_LIMIT, "manifest %s has %lld bytes; %s accepts at most %lld",
 		        digest_text(&desc->digest, digest), (long long)desc->size, l->registry,
 		        (long long)l->manifest_max);
-		return err_hint(err, "fewer layers or shorter annotations make it smaller");
+		return err_hint(err, "use fewer layers or shorter annotations");
 	}
 	return 0;
 }
@@ -82,15 +82,15 @@ static int check_layer(const struct push *p, const struct descriptor *desc, stru
 	char digest[DIGEST_TEXT_MAX];
 
 	if (l != NULL && l->layer_max > 0 && desc->size > l->layer_max) {
-		err_set(err, ERR_LIMIT, "layer %s has %lld bytes; %s takes %lld",
+		err_set(err, ERR_LIMIT, "layer %s has %lld bytes; %s accepts at most %lld",
 		        digest_text(&desc->digest, digest), (long long)desc->size, l->registry,
 		        (long long)l->layer_max);
-		return err_hint(err, "split it: image.layers[] may be as many as you like");
+		return err_hint(err, "split it into more layers, for example with `split:`");
 	}
 	if (l != NULL && l->plain_types && strchr(desc->media_type, ';') != NULL)
 		return err_set(
 			err, ERR_UNSUPPORTED,
-			"layer %s has the media type '%.100s'; %s takes none with parameters",
+			"layer %s has the media type '%.100s'; %s accepts none with parameters",
 			digest_text(&desc->digest, digest), desc->media_type, l->registry);
 	return 0;
 }
