@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-struct reader {
+struct json_reading {
 	const char *what, *text;
 	size_t at, len;
 	struct jsonr *doc;
@@ -14,7 +14,7 @@ struct reader {
 	struct err *err;
 };
 
-static int fail(struct reader *r, const char *problem)
+static int fail(struct json_reading *r, const char *problem)
 {
 	unsigned line, column;
 
@@ -23,19 +23,19 @@ static int fail(struct reader *r, const char *problem)
 	               problem);
 }
 
-static void skip_space(struct reader *r)
+static void skip_space(struct json_reading *r)
 {
 	while (r->at < r->len && strchr(" \t\r\n", r->text[r->at]) != NULL &&
 	       r->text[r->at] != '\0')
 		r->at++;
 }
 
-static char peek(const struct reader *r)
+static char peek(const struct json_reading *r)
 {
 	return r->at < r->len ? r->text[r->at] : '\0';
 }
 
-static size_t add_node(struct reader *r, enum jsonr_type type, const char *key)
+static size_t add_node(struct json_reading *r, enum jsonr_type type, const char *key)
 {
 	struct jsonr *d = r->doc;
 
@@ -44,7 +44,7 @@ static size_t add_node(struct reader *r, enum jsonr_type type, const char *key)
 	return d->n++;
 }
 
-static int read_hex4(struct reader *r, unsigned *ret)
+static int read_hex4(struct json_reading *r, unsigned *ret)
 {
 	unsigned value = 0;
 
@@ -64,7 +64,7 @@ static int read_hex4(struct reader *r, unsigned *ret)
 	return 0;
 }
 
-static void put_utf8(struct reader *r, unsigned c)
+static void put_utf8(struct json_reading *r, unsigned c)
 {
 	if (c < 0x80) {
 		*r->out++ = (char)c;
@@ -84,7 +84,7 @@ static void put_utf8(struct reader *r, unsigned c)
 }
 
 /* After the backslash. Four bytes of output never exceed the six or twelve of input. */
-static int read_escape(struct reader *r)
+static int read_escape(struct json_reading *r)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
 	const char *hit = peek(r) != '\0' ? strchr(from, peek(r)) : NULL;
@@ -116,7 +116,7 @@ static int read_escape(struct reader *r)
 	return 0;
 }
 
-static int read_string(struct reader *r, const char **ret)
+static int read_string(struct json_reading *r, const char **ret)
 {
 	const char *start = r->out;
 
@@ -145,7 +145,7 @@ static int read_string(struct reader *r, const char **ret)
 	return 0;
 }
 
-static size_t digits(struct reader *r)
+static size_t digits(struct json_reading *r)
 {
 	size_t n = 0;
 
@@ -154,7 +154,7 @@ static size_t digits(struct reader *r)
 	return n;
 }
 
-static int read_number(struct reader *r, double *ret)
+static int read_number(struct json_reading *r, double *ret)
 {
 	size_t start = r->at, whole;
 	char copy[64];
@@ -183,9 +183,9 @@ static int read_number(struct reader *r, double *ret)
 	return isfinite(*ret) ? 0 : fail(r, "number too large");
 }
 
-static int read_value(struct reader *r, const char *key, int depth);
+static int read_value(struct json_reading *r, const char *key, int depth);
 
-static bool key_is_new(const struct reader *r, size_t obj, const char *key)
+static bool key_is_new(const struct json_reading *r, size_t obj, const char *key)
 {
 	const struct jsonr_node *m = r->doc->nodes + obj + 1;
 
@@ -195,7 +195,7 @@ static bool key_is_new(const struct reader *r, size_t obj, const char *key)
 	return true;
 }
 
-static int read_member(struct reader *r, size_t parent, int depth)
+static int read_member(struct json_reading *r, size_t parent, int depth)
 {
 	const char *key = NULL;
 
@@ -219,7 +219,7 @@ static int read_member(struct reader *r, size_t parent, int depth)
 	return 0;
 }
 
-static int read_container(struct reader *r, const char *key, int depth)
+static int read_container(struct json_reading *r, const char *key, int depth)
 {
 	bool object = peek(r) == '{';
 	char end = object ? '}' : ']';
@@ -244,7 +244,7 @@ static int read_container(struct reader *r, const char *key, int depth)
 	return 0;
 }
 
-static int read_value(struct reader *r, const char *key, int depth)
+static int read_value(struct json_reading *r, const char *key, int depth)
 {
 	static const struct {
 		const char *word;
@@ -281,12 +281,12 @@ static int read_value(struct reader *r, const char *key, int depth)
 int jsonr_parse(const char *what, const char *text, size_t len, struct jsonr *ret, struct err *err)
 {
 	struct jsonr doc = {.strings = mem_zalloc(len + 1)};
-	struct reader r = {.what = what,
-	                   .text = text,
-	                   .len = len,
-	                   .doc = &doc,
-	                   .out = doc.strings,
-	                   .err = err};
+	struct json_reading r = {.what = what,
+	                         .text = text,
+	                         .len = len,
+	                         .doc = &doc,
+	                         .out = doc.strings,
+	                         .err = err};
 	int rc = read_value(&r, NULL, 0);
 
 	skip_space(&r);

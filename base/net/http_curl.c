@@ -405,7 +405,7 @@ static int perform(struct http_transport *t, const struct http_request *req,
 
 /* ---- pulled bodies ---- */
 
-struct pull {
+struct pulled_body {
 	struct source source;
 	struct http_curl *owner;
 	bool large;
@@ -419,7 +419,7 @@ struct pull {
 
 static void pull_close(struct source *s)
 {
-	struct pull *p = (struct pull *)s;
+	struct pulled_body *p = (struct pulled_body *)s;
 
 	curl_multi_remove_handle(p->multi, p->x.curl);
 	curl_multi_cleanup(p->multi);
@@ -430,7 +430,7 @@ static void pull_close(struct source *s)
 }
 
 /* Lets libcurl work once, and waits a little when there is nothing to do. */
-static int turn(struct pull *p, struct err *err)
+static int turn(struct pulled_body *p, struct err *err)
 {
 	int running = 0, left = 0;
 	CURLMsg *message;
@@ -453,7 +453,7 @@ static int turn(struct pull *p, struct err *err)
 
 static int pull_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
 {
-	struct pull *p = (struct pull *)s;
+	struct pulled_body *p = (struct pulled_body *)s;
 
 	while (p->taken == p->buffer.len) {
 		p->taken = 0;
@@ -482,7 +482,7 @@ static int open_body(struct http_transport *t, const struct http_request *req,
                      struct http_response *resp, struct source **ret_body, struct err *err)
 {
 	struct http_curl *h = (struct http_curl *)t;
-	struct pull *p;
+	struct pulled_body *p;
 	long status = 0;
 
 	p = mem_zalloc(sizeof(*p));

@@ -291,7 +291,7 @@ static bool wait_for_next(struct aws_client *c, enum aws_retry_kind kind, unsign
 }
 
 /* What one try came to. */
-struct outcome {
+struct try_outcome {
 	enum aws_retry_kind retry;
 	struct aws_failure failure; /* the service's answer, if there was one */
 	bool skewed; /* refused for the clock's sake, and another try can do better */
@@ -300,11 +300,11 @@ struct outcome {
 
 static int try_once(struct aws_client *c, const struct aws_call *call,
                     const struct aws_endpoint *endpoint, unsigned attempt, struct arena *a,
-                    struct http_response *resp, struct outcome *o, struct err *err)
+                    struct http_response *resp, struct try_outcome *o, struct err *err)
 {
 	int64_t used = correction(c);
 
-	*o = (struct outcome){.failure = {.code = "", .message = "", .request_id = ""}};
+	*o = (struct try_outcome){.failure = {.code = "", .message = "", .request_id = ""}};
 	if (exchange(c, call, endpoint, attempt, resp, err) != 0) {
 		o->retry = err->code == ERR_NETWORK ? AWS_RETRY_TRANSIENT : AWS_RETRY_NEVER;
 		return -1;
@@ -325,7 +325,7 @@ static int try_once(struct aws_client *c, const struct aws_call *call,
 }
 
 /* Whether there is another try: at once with the right time, or after a while. */
-static bool may_go_on(struct aws_client *c, const struct outcome *o, unsigned attempt,
+static bool may_go_on(struct aws_client *c, const struct try_outcome *o, unsigned attempt,
                       bool *corrected, int *spent)
 {
 	if (o->skewed && !*corrected) {
@@ -341,7 +341,7 @@ int aws_client_send(struct aws_client *c, const struct aws_call *call, struct ar
                     struct http_response *resp, struct aws_failure *ret_failure, struct err *err)
 {
 	struct aws_endpoint endpoint = {0};
-	struct outcome o = {.failure = {.code = "", .message = "", .request_id = ""}};
+	struct try_outcome o = {.failure = {.code = "", .message = "", .request_id = ""}};
 	struct err why = {0};
 	unsigned attempt = 1;
 	bool corrected = false;

@@ -76,13 +76,13 @@ static void add_path(struct strbuf *sb, const struct sigv4_request *r)
 	encode(sb, strbuf_str(&path), path.len, "/");
 }
 
-struct pair {
+struct query_parameter {
 	const char *key, *value;
 };
 
 static int by_key_and_value(const void *a, const void *b)
 {
-	const struct pair *p = a, *q = b;
+	const struct query_parameter *p = a, *q = b;
 	int order = strcmp(p->key, q->key);
 
 	return order != 0 ? order : strcmp(p->value, q->value);
@@ -103,16 +103,16 @@ static const char *encoded_once(const char *text, size_t len, struct arena *a)
 
 static void add_query(struct strbuf *sb, const char *query, struct arena *a)
 {
-	VEC(struct pair) pairs = {0};
+	VEC(struct query_parameter) pairs = {0};
 
 	while (query != NULL && *query != '\0') {
 		size_t len = strcspn(query, "&"), key = strcspn(query, "=&");
 		size_t value = key < len ? key + 1 : len;
 
 		if (len > 0)
-			vec_push(&pairs,
-			         ((struct pair){encoded_once(query, key, a),
-			                        encoded_once(query + value, len - value, a)}));
+			vec_push(&pairs, ((struct query_parameter){
+						 encoded_once(query, key, a),
+						 encoded_once(query + value, len - value, a)}));
 		query += len + (query[len] == '&');
 	}
 	if (pairs.n > 1)

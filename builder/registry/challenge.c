@@ -6,12 +6,12 @@
 /* RFC 9110 section 5.6.2: the characters of a token. */
 #define TCHAR "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-struct reader {
+struct challenge_reading {
 	const char *at;
 	struct arena *arena;
 };
 
-static void skip(struct reader *r, const char *chars)
+static void skip(struct challenge_reading *r, const char *chars)
 {
 	r->at += strspn(r->at, chars);
 }
@@ -27,7 +27,7 @@ static size_t quoted_length(const char *at)
 }
 
 /* "quoted \" string" at r->at, or a token. */
-static const char *read_value(struct reader *r)
+static const char *read_value(struct challenge_reading *r)
 {
 	if (*r->at != '"') {
 		size_t len = strspn(r->at, TCHAR "/:=");
@@ -66,7 +66,7 @@ static void keep(struct challenge *c, const char *name, size_t len, const char *
 }
 
 /* name = value pairs until something that is not one: the next challenge's scheme. */
-static void read_parameters(struct reader *r, struct challenge *c)
+static void read_parameters(struct challenge_reading *r, struct challenge *c)
 {
 	for (;;) {
 		skip(r, " \t,");
@@ -94,7 +94,7 @@ static enum challenge_scheme scheme_of(const char *text, size_t len)
 int challenge_parse(const char *value, struct arena *a, struct challenge *ret_challenge,
                     struct err *err)
 {
-	struct reader r = {value, a};
+	struct challenge_reading r = {value, a};
 
 	for (;;) {
 		struct challenge c = {0};

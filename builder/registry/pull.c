@@ -18,7 +18,7 @@ struct registry_store {
 	struct registry *registry;
 };
 
-struct pull {
+struct blob_pull {
 	struct source source;
 	struct registry *r;
 	struct source *inner; /* NULL while there is no connection */
@@ -29,7 +29,7 @@ struct pull {
 };
 
 /* Reads and forgets what a server that knows no ranges sends again. */
-static int skip(struct pull *p, int64_t bytes, struct err *err)
+static int skip(struct blob_pull *p, int64_t bytes, struct err *err)
 {
 	char buf[PULL_SKIP];
 
@@ -46,7 +46,7 @@ static int skip(struct pull *p, int64_t bytes, struct err *err)
 }
 
 /* RFC 9110 section 14.4: the range that was asked for, or the reply is not what it seems. */
-static int check_range(const struct pull *p, const struct http_response *resp, struct err *err)
+static int check_range(const struct blob_pull *p, const struct http_response *resp, struct err *err)
 {
 	const char *value = http_header_get(&resp->headers, "Content-Range");
 	char want[64];
@@ -58,7 +58,7 @@ static int check_range(const struct pull *p, const struct http_response *resp, s
 	return 0;
 }
 
-static int connect_pull(struct pull *p, struct err *err)
+static int connect_pull(struct blob_pull *p, struct err *err)
 {
 	AUTO(http_response) struct http_response resp = {0};
 	char range[64];
@@ -88,13 +88,13 @@ static int connect_pull(struct pull *p, struct err *err)
 	return call_refused(p->r, &get, &resp, err);
 }
 
-static void disconnect(struct pull *p)
+static void disconnect(struct blob_pull *p)
 {
 	source_close(p->inner);
 	p->inner = NULL;
 }
 
-static int pull_once(struct pull *p, void *buf, size_t cap, size_t *ret_n, struct err *err)
+static int pull_once(struct blob_pull *p, void *buf, size_t cap, size_t *ret_n, struct err *err)
 {
 	if (p->inner == NULL && connect_pull(p, err) != 0)
 		return -1;
@@ -109,7 +109,7 @@ static int pull_once(struct pull *p, void *buf, size_t cap, size_t *ret_n, struc
 
 static int pull_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
 {
-	struct pull *p = (struct pull *)s;
+	struct blob_pull *p = (struct blob_pull *)s;
 
 	for (;;) {
 		struct err why = {0};
@@ -133,7 +133,7 @@ static int pull_read(struct source *s, void *buf, size_t cap, size_t *ret_n, str
 
 static void pull_close(struct source *s)
 {
-	struct pull *p = (struct pull *)s;
+	struct blob_pull *p = (struct blob_pull *)s;
 
 	disconnect(p);
 	free(p->url);
@@ -152,7 +152,7 @@ static int open_any(struct store *s, const struct descriptor *desc, struct sourc
 {
 	struct registry *r = ((struct registry_store *)s)->registry;
 	AUTO(arena) struct arena a = {0};
-	struct pull *p = mem_zalloc(sizeof(*p));
+	struct blob_pull *p = mem_zalloc(sizeof(*p));
 	char text[DIGEST_TEXT_MAX];
 
 	digest_text(&desc->digest, text);

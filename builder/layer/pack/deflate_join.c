@@ -100,7 +100,7 @@ struct code {
  * The second half of `distance` is zeros: after a literal the walk looks there and skips nothing,
  * which is cheaper than a branch nobody can predict.
  */
-struct tables {
+struct code_tables {
 	uint16_t litlen_base[LITLEN_MAX],
 		distance_base[DISTANCE_MAX]; /* looks of symbols, code length 0 */
 	struct code litlen_code, distance_code;
@@ -110,7 +110,7 @@ struct tables {
 };
 
 /* RFC 1951, 3.2.5: extra bits of length and distance symbols. */
-static void base_init(struct tables *t)
+static void base_init(struct code_tables *t)
 {
 	for (unsigned i = 0; i < END_OF_BLOCK; i++)
 		t->litlen_base[i] = LOOK_LITERAL;
@@ -202,7 +202,7 @@ static void table_merge(const uint16_t *single, const uint16_t *from, uint16_t *
 	}
 }
 
-static bool tables_init(struct tables *t, const uint8_t *lengths, unsigned n_litlen,
+static bool tables_init(struct code_tables *t, const uint8_t *lengths, unsigned n_litlen,
                         unsigned n_distance)
 {
 	if (!code_init(&t->litlen_code, lengths, n_litlen) ||
@@ -232,7 +232,7 @@ static unsigned long_look(const struct code *c, const uint16_t *base, uint64_t w
 
 /* ---- block headers ---- */
 
-static bool fixed_tables(struct tables *t)
+static bool fixed_tables(struct code_tables *t)
 {
 	uint8_t lengths[LITLEN_MAX + DISTANCE_MAX];
 
@@ -294,7 +294,7 @@ static bool take_precode(struct bits *b, unsigned n, uint16_t *ret_table)
 	return true;
 }
 
-static bool dynamic_tables(struct bits *b, struct tables *t)
+static bool dynamic_tables(struct bits *b, struct code_tables *t)
 {
 	uint8_t lengths[LITLEN_MAX + DISTANCE_MAX] = {0};
 	uint16_t precode[1 << PRECODE_BITS];
@@ -328,7 +328,7 @@ static bool walk_stored(struct bits *b)
 }
 
 /* What the tables do not decide at one look. *ret_end when the block is over; false = malformed. */
-static bool walk_special(struct bits *b, const struct tables *t, unsigned look, bool *ret_end)
+static bool walk_special(struct bits *b, const struct code_tables *t, unsigned look, bool *ret_end)
 {
 	*ret_end = false;
 	if ((look & LOOK_KIND) == LOOK_LONG)
@@ -349,24 +349,24 @@ static bool walk_special(struct bits *b, const struct tables *t, unsigned look, 
 }
 
 /* One stream being walked. */
-struct walk {
+struct stream_walk {
 	struct bits b;
 	bool coded; /* inside a block with codes: `tables` are its */
 	bool final; /* the current block is the last */
 	bool over, bad;
 	size_t at; /* bit position of the current block's header */
-	struct tables tables;
+	struct code_tables tables;
 };
 
 /* The block is over: the stream too, if it was the last one. */
-static void block_end(struct walk *w)
+static void block_end(struct stream_walk *w)
 {
 	w->coded = false;
 	w->over = w->final;
 }
 
 /* Reads a block's header; a stored block is walked at once. */
-static void walk_header(struct walk *w)
+static void walk_header(struct stream_walk *w)
 {
 	struct bits *b = &w->b;
 
@@ -396,7 +396,7 @@ static void walk_header(struct walk *w)
  * One look: skips literals, or literals, a length and a distance, 48 bits at most. False when the
  * tables cannot decide; then nothing was skipped.
  */
-static inline bool skip_look(struct bits *b, const struct tables *t)
+static inline bool skip_look(struct bits *b, const struct code_tables *t)
 {
 	unsigned look, far;
 
@@ -413,7 +413,7 @@ static inline bool skip_look(struct bits *b, const struct tables *t)
 }
 
 /* What a look could not decide: a long code, the end of the block, or an error. */
-static void slow_look(struct walk *w)
+static void slow_look(struct stream_walk *w)
 {
 	bool end = false;
 
@@ -425,7 +425,7 @@ static void slow_look(struct walk *w)
 }
 
 /* Skips codes until something else has to be done. */
-static void walk_codes(struct walk *w)
+static void walk_codes(struct stream_walk *w)
 {
 	struct bits b = w->b; /* in registers */
 
@@ -439,7 +439,7 @@ static void walk_codes(struct walk *w)
  * The same in two streams at once. Each look waits for the one before it, so that one stream alone
  * leaves most of the processor idle.
  */
-static void walk_codes_of_two(struct walk *w, struct walk *v)
+static void walk_codes_of_two(struct stream_walk *w, struct stream_walk *v)
 {
 	struct bits b = w->b, c = v->b;
 	bool more_b, more_c;
@@ -456,12 +456,12 @@ static void walk_codes_of_two(struct walk *w, struct walk *v)
 		slow_look(v);
 }
 
-static bool going(const struct walk *w)
+static bool going(const struct stream_walk *w)
 {
 	return !w->over && !w->bad;
 }
 
-static void walk_on(struct walk *w)
+static void walk_on(struct stream_walk *w)
 {
 	if (w->coded)
 		walk_codes(w);
@@ -469,7 +469,7 @@ static void walk_on(struct walk *w)
 		walk_header(w);
 }
 
-static void walk_init(struct walk *w, const struct deflate_stream *s)
+static void walk_init(struct stream_walk *w, const struct deflate_stream *s)
 {
 	if (s->cap < s->len || s->cap - s->len < DEFLATE_JOIN_SLACK)
 		BUG("DEFLATE stream of %zu bytes in a buffer of %zu", s->len, s->cap);
@@ -495,7 +495,7 @@ static size_t append_empty(unsigned char *stream, size_t end)
 }
 
 /* Clears the final mark and brings the stream to a byte border. */
-static int walk_finish(struct walk *w, struct deflate_stream *s, struct err *err)
+static int walk_finish(struct stream_walk *w, struct deflate_stream *s, struct err *err)
 {
 	if (w->bad || position(&w->b) > s->len * 8)
 		return err_set(err, ERR_FORMAT, "malformed DEFLATE stream");
@@ -508,7 +508,7 @@ static int walk_finish(struct walk *w, struct deflate_stream *s, struct err *err
 
 int deflate_join(struct deflate_stream *s, struct err *err)
 {
-	struct walk w;
+	struct stream_walk w;
 
 	walk_init(&w, s);
 	while (going(&w))
@@ -518,7 +518,7 @@ int deflate_join(struct deflate_stream *s, struct err *err)
 
 int deflate_join_two(struct deflate_stream *s, struct deflate_stream *r, struct err *err)
 {
-	struct walk w, v;
+	struct stream_walk w, v;
 
 	walk_init(&w, s);
 	walk_init(&v, r);

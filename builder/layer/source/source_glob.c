@@ -11,7 +11,7 @@
 #include "builder/layer/source/source_walk.h"
 
 struct globbing {
-	struct walk *walk;
+	struct files_walk *walk;
 	const char *pattern; /* relative to the walk's base */
 	size_t segments;     /* of the pattern */
 	bool deep;           /* it has a `**` */
@@ -39,7 +39,7 @@ static bool matches(const struct globbing *g, const char *path, unsigned depth)
 static int visit(struct globbing *g, int fd, const char *source, const char *name, unsigned depth,
                  struct err *err)
 {
-	struct walk *w = g->walk;
+	struct files_walk *w = g->walk;
 	struct stat st;
 	bool added = false;
 
@@ -117,7 +117,7 @@ static void split_pattern(struct globbing *g, const char *pattern, const char **
 	g->deep = strstr(g->pattern, "**") != NULL;
 }
 
-int walk_glob(struct walk *w, const char *pattern, const char *image, struct err *err)
+int walk_glob(struct files_walk *w, const char *pattern, const char *image, struct err *err)
 {
 	struct globbing g = {.walk = w, .image = image};
 	const char *base;

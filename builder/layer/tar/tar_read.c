@@ -15,7 +15,7 @@ enum { SCRATCH = 64 << 10, EXTENDED_HEADERS_MAX = 64 };
 
 /* ustar (POSIX.1-2017, pax, "ustar Interchange Format"), and GNU's old sparse header in its tail.
  */
-struct ustar {
+struct tar_record {
 	unsigned char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8], type[1],
 		link[100], magic[6], version[2], uname[32], gname[32], major[8], minor[8],
 		prefix[155], pad[12];
@@ -24,12 +24,12 @@ struct ustar {
 enum { GNU_MAP = 386, GNU_MAP_PIECES = 4, GNU_EXTENDED = 482, GNU_REAL_SIZE = 483 };
 enum { GNU_MORE_PIECES = 21, GNU_MORE_EXTENDED = 504, GNU_PIECE = 24, GNU_FIELD = 12 };
 
-_Static_assert(sizeof(struct ustar) == TAR_BLOCK, "a header is one record");
+_Static_assert(sizeof(struct tar_record) == TAR_BLOCK, "a header is one record");
 
 struct tar_reader {
 	struct source *in;
 	union {
-		struct ustar h;
+		struct tar_record h;
 		unsigned char bytes[TAR_BLOCK];
 	} block;
 	struct tar_pax pax;
@@ -123,7 +123,7 @@ static int skip(struct tar_reader *r, int64_t len, struct err *err)
 static int check_sum(const struct tar_reader *r, struct err *err)
 {
 	const unsigned char *b = r->block.bytes;
-	const size_t from = offsetof(struct ustar, checksum),
+	const size_t from = offsetof(struct tar_record, checksum),
 		     to = from + sizeof(r->block.h.checksum);
 	int64_t sum = 0, signed_sum = 0, want;
 
@@ -271,7 +271,7 @@ static int check_length(const struct strbuf *sb, struct err *err)
 
 static int set_path(struct tar_reader *r, bool *ret_folder, struct err *err)
 {
-	const struct ustar *h = &r->block.h;
+	const struct tar_record *h = &r->block.h;
 	const char *pax = r->pax.sparse_name != NULL ? r->pax.sparse_name : r->pax.path;
 
 	strbuf_reset(&r->path);
@@ -347,7 +347,7 @@ static int member_type(unsigned char type, bool slash, enum member_type *ret_typ
 
 static int set_owner(const struct tar_reader *r, struct member *m, struct err *err)
 {
-	const struct ustar *h = &r->block.h;
+	const struct tar_record *h = &r->block.h;
 	int64_t mode, uid = r->pax.uid, gid = r->pax.gid;
 
 	if (tar_number(h->mode, sizeof(h->mode), "mode", &mode, err) != 0)
