@@ -119,8 +119,8 @@ static const char *show_braces(struct yaml_loader *l, const char *text, size_t l
 	return out;
 }
 
-static int problem(struct yaml_loader *l, const yaml_mark_t *from, const yaml_mark_t *to,
-                   const char *text)
+static int yaml_problem(struct yaml_loader *l, const yaml_mark_t *from, const yaml_mark_t *to,
+                        const char *text)
 {
 	diags_add(l->diags, DIAG_ERROR, mark_pos(l, from, to), "%s", text);
 	return -1;
@@ -155,8 +155,8 @@ static int load_scalar(struct yaml_loader *l, const yaml_event_t *event, struct 
 	size_t len = event->data.scalar.length;
 
 	if (memchr(text, '\0', len) != NULL)
-		return problem(l, &event->start_mark, &event->end_mark,
-		               "a NUL character in a text");
+		return yaml_problem(l, &event->start_mark, &event->end_mark,
+		                    "a NUL character in a text");
 	node->text = show_braces(l, text, len);
 	node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
 	return 0;
@@ -256,10 +256,11 @@ static int refuse_extras(struct yaml_loader *l, const yaml_event_t *e)
 	                                                                : e->data.mapping_start.tag;
 
 	if (anchor != NULL)
-		return problem(l, &e->start_mark, NULL,
-		               "anchors (&name) are not supported in a spec");
+		return yaml_problem(l, &e->start_mark, NULL,
+		                    "anchors (&name) are not supported in a spec");
 	if (tag != NULL)
-		return problem(l, &e->start_mark, NULL, "tags (!name) are not supported in a spec");
+		return yaml_problem(l, &e->start_mark, NULL,
+		                    "tags (!name) are not supported in a spec");
 	return 0;
 }
 
@@ -270,12 +271,12 @@ static int load_node(struct yaml_loader *l, const yaml_event_t *event, int depth
 	int status;
 
 	if (event->type == YAML_ALIAS_EVENT)
-		return problem(l, &event->start_mark, &event->end_mark,
-		               "aliases (*name) are not supported in a spec");
+		return yaml_problem(l, &event->start_mark, &event->end_mark,
+		                    "aliases (*name) are not supported in a spec");
 	if (refuse_extras(l, event) != 0)
 		return -1;
 	if (depth > YAML_DEPTH_MAX || ++l->n_nodes > YAML_NODES_MAX)
-		return problem(l, &event->start_mark, NULL, "nested too deeply, or too large");
+		return yaml_problem(l, &event->start_mark, NULL, "nested too deeply, or too large");
 	node = arena_alloc(l->arena, sizeof(*node));
 	node->at = mark_pos(l, &event->start_mark, &event->end_mark);
 	switch (event->type) {
@@ -294,7 +295,7 @@ static int load_node(struct yaml_loader *l, const yaml_event_t *event, int depth
 			status = pair_up(l, node);
 		break;
 	default:
-		return problem(l, &event->start_mark, NULL, "unexpected end of the document");
+		return yaml_problem(l, &event->start_mark, NULL, "unexpected end of the document");
 	}
 	if (status == 0)
 		*ret_node = node;
@@ -308,7 +309,7 @@ static int expect(struct yaml_loader *l, yaml_event_type_t type, const char *oth
 
 	if (next_event(l, &event) != 0)
 		return -1;
-	int status = event.type == type ? 0 : problem(l, &event.start_mark, NULL, otherwise);
+	int status = event.type == type ? 0 : yaml_problem(l, &event.start_mark, NULL, otherwise);
 
 	yaml_event_delete(&event);
 	return status;

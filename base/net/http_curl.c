@@ -417,7 +417,7 @@ struct pulled_body {
 	CURLcode code;
 };
 
-static void pull_close(struct source *s)
+static void pulled_body_close(struct source *s)
 {
 	struct pulled_body *p = (struct pulled_body *)s;
 
@@ -451,7 +451,7 @@ static int turn(struct pulled_body *p, struct err *err)
 	return 0;
 }
 
-static int pull_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
+static int pulled_body_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
 {
 	struct pulled_body *p = (struct pulled_body *)s;
 
@@ -487,7 +487,7 @@ static int open_body(struct http_transport *t, const struct http_request *req,
 
 	p = mem_zalloc(sizeof(*p));
 
-	p->source = (struct source){pull_read, pull_close};
+	p->source = (struct source){pulled_body_read, pulled_body_close};
 	p->owner = h;
 	p->large = req->large;
 	p->buffer.max = PULL_BUFFER;
@@ -502,14 +502,14 @@ static int open_body(struct http_transport *t, const struct http_request *req,
 	curl_multi_add_handle(p->multi, p->x.curl);
 	while (!p->over && !p->x.headers_over)
 		if (turn(p, err) != 0) {
-			pull_close(&p->source);
+			pulled_body_close(&p->source);
 			return -1;
 		}
 	curl_easy_getinfo(p->x.curl, CURLINFO_RESPONSE_CODE, &status);
 	resp->status = (int)status;
 	/* What came before a cut is the reader's: it goes on from there. */
 	if (p->over && !p->x.headers_over && check_whole(&p->x, p->code, err) != 0) {
-		pull_close(&p->source);
+		pulled_body_close(&p->source);
 		return -1;
 	}
 	*ret_body = &p->source;
@@ -551,7 +551,7 @@ static const char *choose_ca(const struct http_curl_opts *opts)
 }
 
 /* libcurl counts whole ones, and 0 would mean no limit. */
-static long seconds(int ms)
+static long whole_seconds(int ms)
 {
 	return (ms + 999L) / 1000;
 }
@@ -578,8 +578,8 @@ int http_curl_open(const struct http_curl_opts *opts, struct http_transport **re
 	for (size_t i = 0; i < opts->connect_to.n; i++)
 		h->connect_to = curl_slist_append(h->connect_to, opts->connect_to.at[i]);
 	h->connect_ms = opts->connect_ms > 0 ? opts->connect_ms : CONNECT_MS;
-	h->stall_s = seconds(opts->stall_ms > 0 ? opts->stall_ms : STALL_MS);
-	h->reply_s = seconds(opts->reply_ms > 0 ? opts->reply_ms : REPLY_MS);
+	h->stall_s = whole_seconds(opts->stall_ms > 0 ? opts->stall_ms : STALL_MS);
+	h->reply_s = whole_seconds(opts->reply_ms > 0 ? opts->reply_ms : REPLY_MS);
 	pthread_mutex_init(&h->lock, NULL);
 	init_share(h);
 	*ret_transport = &h->transport;

@@ -76,7 +76,7 @@ int url_parse(const char *text, struct arena *a, struct url *ret_url, struct err
 	return 0;
 }
 
-static const char *origin(const struct url *u, struct arena *a)
+static const char *url_origin(const struct url *u, struct arena *a)
 {
 	return arena_printf(a, "%s://%s:%d", u->scheme, u->host, u->port);
 }
@@ -99,14 +99,14 @@ int url_resolve(const char *base, const char *location, struct arena *a, const c
 	} else if (strncmp(location, "//", 2) == 0) {
 		result = arena_printf(a, "%s:%s", b.scheme, location);
 	} else if (location[0] == '/') {
-		result = arena_printf(a, "%s%s", origin(&b, a), location);
+		result = arena_printf(a, "%s%s", url_origin(&b, a), location);
 	} else if (location[0] == '?') {
-		result = arena_printf(a, "%s%.*s%s", origin(&b, a), (int)path_len, b.target,
+		result = arena_printf(a, "%s%.*s%s", url_origin(&b, a), (int)path_len, b.target,
 		                      location);
 	} else {
 		while (path_len > 0 && b.target[path_len - 1] != '/')
 			path_len--;
-		result = arena_printf(a, "%s%.*s%s", origin(&b, a), (int)path_len, b.target,
+		result = arena_printf(a, "%s%.*s%s", url_origin(&b, a), (int)path_len, b.target,
 		                      location);
 	}
 	if (url_parse(result, a, &check, err) != 0)

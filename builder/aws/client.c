@@ -25,19 +25,20 @@ void aws_credentials_done(struct aws_credentials *c)
 	*c = (struct aws_credentials){0};
 }
 
-static char *copy(const char *text)
+static char *copy_or_null(const char *text)
 {
 	return text != NULL ? mem_strdup(text) : NULL;
 }
 
 void aws_credentials_copy(const struct aws_credentials *from, struct aws_credentials *ret_to)
 {
-	*ret_to = (struct aws_credentials){.access_key_id = copy(from->access_key_id),
-	                                   .secret_access_key = copy(from->secret_access_key),
-	                                   .session_token = copy(from->session_token),
-	                                   .account_id = copy(from->account_id),
-	                                   .expires_ms = from->expires_ms,
-	                                   .provider = from->provider};
+	*ret_to =
+		(struct aws_credentials){.access_key_id = copy_or_null(from->access_key_id),
+	                                 .secret_access_key = copy_or_null(from->secret_access_key),
+	                                 .session_token = copy_or_null(from->session_token),
+	                                 .account_id = copy_or_null(from->account_id),
+	                                 .expires_ms = from->expires_ms,
+	                                 .provider = from->provider};
 }
 
 void aws_client_init(struct aws_client *c, const struct aws_outside *outside,
@@ -97,7 +98,7 @@ int64_t aws_client_offset_s(struct aws_client *c)
 }
 
 /* A reply's Date against our clock; one out of a cache says nothing. */
-static void measure(struct aws_client *c, const struct http_response *resp, int64_t sent_ms)
+static void measure_clock(struct aws_client *c, const struct http_response *resp, int64_t sent_ms)
 {
 	const char *date = http_header_get(&resp->headers, "Date");
 	int64_t now = local_ms(c), then;
@@ -209,9 +210,9 @@ static size_t add_attempt(const struct aws_client *c, unsigned attempt, struct h
 	return n;
 }
 
-static int exchange(struct aws_client *c, const struct aws_call *call,
-                    const struct aws_endpoint *endpoint, unsigned attempt,
-                    struct http_response *resp, struct err *err)
+static int send_signed(struct aws_client *c, const struct aws_call *call,
+                       const struct aws_endpoint *endpoint, unsigned attempt,
+                       struct http_response *resp, struct err *err)
 {
 	AUTO(arena) struct arena a = {0};
 	struct http_header headers[AWS_CALL_HEADERS_MAX + SIGNED_EXTRA + 1];
@@ -238,7 +239,7 @@ static int exchange(struct aws_client *c, const struct aws_call *call,
 	int status = http_perform(c->outside->http, &request, resp, err);
 
 	if (status == 0)
-		measure(c, resp, sent);
+		measure_clock(c, resp, sent);
 	return status;
 }
 
@@ -305,7 +306,7 @@ static int try_once(struct aws_client *c, const struct aws_call *call,
 	int64_t used = correction(c);
 
 	*o = (struct try_outcome){.failure = {.code = "", .message = "", .request_id = ""}};
-	if (exchange(c, call, endpoint, attempt, resp, err) != 0) {
+	if (send_signed(c, call, endpoint, attempt, resp, err) != 0) {
 		o->retry = err->code == ERR_NETWORK ? AWS_RETRY_TRANSIENT : AWS_RETRY_NEVER;
 		return -1;
 	}

@@ -80,8 +80,8 @@ bool aws_session_has_nothing(struct aws_session *s)
 	return nothing;
 }
 
-static int walk(struct aws_session *s, const char *region, struct aws_credentials *ret,
-                struct err *err)
+static int try_providers(struct aws_session *s, const char *region, struct aws_credentials *ret,
+                         struct err *err)
 {
 	AUTO(arena) struct arena a = {0};
 	struct chain chain = {.client = &s->client,
@@ -126,7 +126,7 @@ static int refresh(struct aws_session *s, const char *region, int64_t now, bool 
 	struct aws_credentials fresh = {0};
 	struct err why = {0};
 
-	if (walk(s, region, &fresh, &why) == 0) {
+	if (try_providers(s, region, &fresh, &why) == 0) {
 		aws_credentials_done(&s->kept);
 		s->kept = fresh;
 		s->since_ms = now;

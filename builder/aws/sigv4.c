@@ -24,7 +24,7 @@ static bool is_hex(char c)
 }
 
 /* Everything but unreserved bytes and those in `keep` becomes %XX. */
-static void encode(struct strbuf *sb, const char *text, size_t len, const char *keep)
+static void percent_encode(struct strbuf *sb, const char *text, size_t len, const char *keep)
 {
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)text[i];
@@ -73,7 +73,7 @@ static void add_path(struct strbuf *sb, const struct sigv4_request *r)
 		strbuf_adds(&path, r->path);
 	else
 		normalize(&path, r->path);
-	encode(sb, strbuf_str(&path), path.len, "/");
+	percent_encode(sb, strbuf_str(&path), path.len, "/");
 }
 
 struct query_parameter {
@@ -97,7 +97,7 @@ static const char *encoded_once(const char *text, size_t len, struct arena *a)
 		if (text[i] == '%' && i + 2 < len && is_hex(text[i + 1]) && is_hex(text[i + 2]))
 			strbuf_addc(&sb, '%');
 		else
-			encode(&sb, text + i, 1, "");
+			percent_encode(&sb, text + i, 1, "");
 	return arena_strdup(a, strbuf_str(&sb));
 }
 

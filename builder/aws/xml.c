@@ -46,7 +46,7 @@ static void on_start(void *ctx, const char *name, const char **attributes UNUSED
 	strbuf_reset(&r->text);
 }
 
-static const char *trimmed(struct xml_reading *r)
+static const char *trimmed_text(struct xml_reading *r)
 {
 	const char *text = strbuf_str(&r->text);
 	size_t start = strspn(text, " \t\r\n"), len = r->text.len;
@@ -61,7 +61,7 @@ static void on_end(void *ctx, const char *name UNUSED)
 	struct xml_reading *r = ctx;
 
 	if (r->depth > 1 && strmap_get(r->map, strbuf_str(&r->path)) == NULL)
-		strmap_set(r->map, r->arena, strbuf_str(&r->path), trimmed(r));
+		strmap_set(r->map, r->arena, strbuf_str(&r->path), trimmed_text(r));
 	r->path.len = r->lengths[--r->depth];
 	if (r->path.ptr != NULL)
 		r->path.ptr[r->path.len] = '\0';
@@ -82,7 +82,7 @@ static void on_doctype(void *ctx, const char *name UNUSED, const char *system_id
 	XML_StopParser(r->parser, XML_FALSE);
 }
 
-static int run(struct xml_reading *r, const char *text, size_t len, struct err *err)
+static int parse_text(struct xml_reading *r, const char *text, size_t len, struct err *err)
 {
 	enum XML_Status status;
 
@@ -114,7 +114,7 @@ int xml_flatten(const char *text, size_t len, struct arena *a, struct strmap *re
 	if (r.parser == NULL)
 		BUG("out of memory");
 	int status = len > 1 << 20 ? err_set(err, ERR_LIMIT, "the XML reply is too large")
-	                           : run(&r, text, len, err);
+	                           : parse_text(&r, text, len, err);
 
 	XML_ParserFree(r.parser);
 	if (r.text.ptr != NULL)

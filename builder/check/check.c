@@ -206,7 +206,7 @@ static int apply_layers(struct check_image *image, struct err *err)
 /* --- the whole ---------------------------------------------------------------------------------
  */
 
-static void measure(const struct check_image *image, struct check_platform_size *size)
+static void measure_platform(const struct check_image *image, struct check_platform_size *size)
 {
 	*size = (struct check_platform_size){.platform = image->platform,
 	                                     .n_layers = image->manifest.n_layers};
@@ -235,7 +235,7 @@ static int check_one(struct check_image *image, struct check_platform_size *size
 	}
 	if (rc == 0) {
 		rule_report_left_out(image);
-		measure(image, size);
+		measure_platform(image, size);
 		/* What concerns a shared layer alone has been told now. */
 		for (size_t i = 0; i < image->manifest.n_layers; i++)
 			if (image->layers[i] != NULL)

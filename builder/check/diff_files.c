@@ -156,7 +156,8 @@ static const char *type_name(const struct view_node *n)
 	return view_is_dir(n) ? "folder" : names[n->content->type];
 }
 
-static void describe(cJSON *item, const char *key, const struct side *s, const struct view_node *n)
+static void describe_side(cJSON *item, const char *key, const struct side *s,
+                          const struct view_node *n)
 {
 	const struct scan_member *m = n->member;
 	cJSON *o = json_add_object(item, key);
@@ -208,8 +209,8 @@ static void differences(const struct view_node *a, const struct view_node *b, cJ
 		json_push_string(what, "mtime");
 }
 
-static void emit(struct files_diff *c, const char *path, const struct view_node *a,
-                 const struct view_node *b)
+static void emit_change(struct files_diff *c, const char *path, const struct view_node *a,
+                        const struct view_node *b)
 {
 	cJSON *item = cJSON_CreateObject();
 
@@ -225,13 +226,13 @@ static void emit(struct files_diff *c, const char *path, const struct view_node 
 		}
 	}
 	if (a != NULL)
-		describe(item, "a", &c->a, a);
+		describe_side(item, "a", &c->a, a);
 	if (b != NULL)
-		describe(item, "b", &c->b, b);
+		describe_side(item, "b", &c->b, b);
 	json_push(c->files, item);
 }
 
-static void merge(struct files_diff *c)
+static void compare_sides(struct files_diff *c)
 {
 	size_t i = 0, k = 0;
 
@@ -241,17 +242,17 @@ static void merge(struct files_diff *c)
 		                          : strcmp(c->a.paths[i], c->b.paths[k]);
 
 		if (order < 0)
-			emit(c, c->a.paths[i], c->a.nodes[i], NULL);
+			emit_change(c, c->a.paths[i], c->a.nodes[i], NULL);
 		else if (order > 0)
-			emit(c, c->b.paths[k], NULL, c->b.nodes[k]);
+			emit_change(c, c->b.paths[k], NULL, c->b.nodes[k]);
 		else
-			emit(c, c->a.paths[i], c->a.nodes[i], c->b.nodes[k]);
+			emit_change(c, c->a.paths[i], c->a.nodes[i], c->b.nodes[k]);
 		i += order <= 0;
 		k += order >= 0;
 	}
 }
 
-static int load(struct files_diff *c, size_t skip, struct err *err)
+static int load_sides(struct files_diff *c, size_t skip, struct err *err)
 {
 	c->reaches_down = false;
 	if (load_side(c, &c->a, skip, err) != 0)
@@ -268,14 +269,14 @@ int diff_files(const struct diff_image *a, const struct diff_image *b, struct ar
 
 	if (skip == a->manifest.n_layers && skip == b->manifest.n_layers)
 		return 0;
-	rc = load(&c, skip, err);
+	rc = load_sides(&c, skip, err);
 	if (rc == 0 && skip > 0 && (c.reaches_down || !same_paths(&c.a, &c.b))) {
 		view_done(&c.a.view);
 		view_done(&c.b.view);
-		rc = load(&c, 0, err);
+		rc = load_sides(&c, 0, err);
 	}
 	if (rc == 0)
-		merge(&c);
+		compare_sides(&c);
 	view_done(&c.a.view);
 	view_done(&c.b.view);
 	for (size_t i = 0; i < c.scans.n; i++)

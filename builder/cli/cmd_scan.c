@@ -218,7 +218,7 @@ static int scan_root(struct scan_run *s, const struct image *image, const struct
 	return 0;
 }
 
-static int judge(struct scan_run *s, struct err *err)
+static int judge_scan(struct scan_run *s, struct err *err)
 {
 	if (s->failed.code != ERR_NONE) {
 		*err = s->failed;
@@ -282,7 +282,7 @@ static int cmd_scan_run(struct cli *cli, struct err *err)
 		json_add_string(doc, "error", s.failed.msg);
 	if (cli_json(cli))
 		cli_print_json(cli, doc);
-	return judge(&s, err);
+	return judge_scan(&s, err);
 }
 
 const struct command cmd_scan = {

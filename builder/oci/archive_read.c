@@ -42,8 +42,8 @@ static int by_digest(const void *a, const void *b)
 	              ((const struct archive_blob *)b)->digest.bytes, DIGEST_BYTES);
 }
 
-static int resolve(struct store *s, const char *tag, struct arena *a, struct descriptor *ret_desc,
-                   struct err *err)
+static int archive_resolve(struct store *s, const char *tag, struct arena *a,
+                           struct descriptor *ret_desc, struct err *err)
 {
 	const struct archive_store *as = (struct archive_store *)s;
 	struct index index;
@@ -79,8 +79,8 @@ static void range_close(struct source *s)
 	free(s);
 }
 
-static int open_blob(struct store *s, const struct descriptor *desc, struct source **ret_source,
-                     struct err *err)
+static int archive_open_blob(struct store *s, const struct descriptor *desc,
+                             struct source **ret_source, struct err *err)
 {
 	const struct archive_store *as = (struct archive_store *)s;
 	const struct archive_blob key = {.digest = desc->digest}, *found = NULL;
@@ -98,7 +98,7 @@ static int open_blob(struct store *s, const struct descriptor *desc, struct sour
 	return 0;
 }
 
-static void close_store(struct store *s)
+static void archive_close(struct store *s)
 {
 	struct archive_store *as = (struct archive_store *)s;
 
@@ -294,7 +294,7 @@ int archive_open_oci(const char *path, struct store **ret_store, struct err *err
 {
 	struct archive_store *as = mem_zalloc(sizeof(*as));
 
-	as->store = (struct store){resolve, open_blob, close_store};
+	as->store = (struct store){archive_resolve, archive_open_blob, archive_close};
 	as->path = mem_strdup(path);
 	as->fd = -1;
 	as->index.max = MANIFEST_BYTES_MAX;
@@ -305,7 +305,7 @@ int archive_open_oci(const char *path, struct store **ret_store, struct err *err
 		                 "'%s' is not an OCI archive: it has no oci-layout or index.json",
 		                 path);
 	if (result != 0) {
-		close_store(&as->store);
+		archive_close(&as->store);
 		return -1;
 	}
 	if (as->members.n > 0)

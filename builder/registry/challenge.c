@@ -11,7 +11,7 @@ struct challenge_reading {
 	struct arena *arena;
 };
 
-static void skip(struct challenge_reading *r, const char *chars)
+static void skip_chars(struct challenge_reading *r, const char *chars)
 {
 	r->at += strspn(r->at, chars);
 }
@@ -49,7 +49,7 @@ static const char *read_value(struct challenge_reading *r)
 	return out;
 }
 
-static void keep(struct challenge *c, const char *name, size_t len, const char *value)
+static void store_parameter(struct challenge *c, const char *name, size_t len, const char *value)
 {
 	const struct {
 		const char *name;
@@ -69,7 +69,7 @@ static void keep(struct challenge *c, const char *name, size_t len, const char *
 static void read_parameters(struct challenge_reading *r, struct challenge *c)
 {
 	for (;;) {
-		skip(r, " \t,");
+		skip_chars(r, " \t,");
 		size_t len = strspn(r->at, TCHAR);
 		const char *name = r->at, *after = r->at + len;
 
@@ -77,8 +77,8 @@ static void read_parameters(struct challenge_reading *r, struct challenge *c)
 		if (len == 0 || *after != '=')
 			return;
 		r->at = after + 1;
-		skip(r, " \t");
-		keep(c, name, len, read_value(r));
+		skip_chars(r, " \t");
+		store_parameter(c, name, len, read_value(r));
 	}
 }
 
@@ -99,7 +99,7 @@ int challenge_parse(const char *value, struct arena *a, struct challenge *ret_ch
 	for (;;) {
 		struct challenge c = {0};
 
-		skip(&r, " \t,");
+		skip_chars(&r, " \t,");
 		size_t len = strspn(r.at, TCHAR);
 
 		if (len == 0)
@@ -111,7 +111,7 @@ int challenge_parse(const char *value, struct arena *a, struct challenge *ret_ch
 			 * abc=="). */
 			struct challenge ignored = {0};
 
-			skip(&r, " \t");
+			skip_chars(&r, " \t");
 			if (strchr(r.at, '=') != NULL)
 				read_parameters(&r, &ignored);
 			if (*r.at != '\0' && *r.at != ',' && strncasecmp(r.at, "Basic", 5) != 0 &&

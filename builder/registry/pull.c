@@ -29,7 +29,7 @@ struct blob_pull {
 };
 
 /* Reads and forgets what a server that knows no ranges sends again. */
-static int skip(struct blob_pull *p, int64_t bytes, struct err *err)
+static int skip_bytes(struct blob_pull *p, int64_t bytes, struct err *err)
 {
 	char buf[PULL_SKIP];
 
@@ -82,7 +82,7 @@ static int connect_pull(struct blob_pull *p, struct err *err)
 		return err_set(err, ERR_DIGEST, "the registry announces %lld bytes instead of %lld",
 		               (long long)http_content_length(&resp.headers), (long long)p->size);
 	if (resp.status == 200)
-		return skip(p, p->have, err);
+		return skip_bytes(p, p->have, err);
 	if (resp.status == 206 && p->have > 0)
 		return check_range(p, &resp, err);
 	return call_refused(p->r, &get, &resp, err);
@@ -107,7 +107,7 @@ static int pull_once(struct blob_pull *p, void *buf, size_t cap, size_t *ret_n, 
 	return 0;
 }
 
-static int pull_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
+static int blob_pull_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
 {
 	struct blob_pull *p = (struct blob_pull *)s;
 
@@ -131,7 +131,7 @@ static int pull_read(struct source *s, void *buf, size_t cap, size_t *ret_n, str
 	}
 }
 
-static void pull_close(struct source *s)
+static void blob_pull_close(struct source *s)
 {
 	struct blob_pull *p = (struct blob_pull *)s;
 
@@ -156,7 +156,7 @@ static int open_any(struct store *s, const struct descriptor *desc, struct sourc
 	char text[DIGEST_TEXT_MAX];
 
 	digest_text(&desc->digest, text);
-	p->source = (struct source){pull_read, pull_close};
+	p->source = (struct source){blob_pull_read, blob_pull_close};
 	p->r = r;
 	p->size = desc->size;
 	p->scopes = mem_strdup(call_scopes(r, "pull", NULL, &a));
@@ -164,21 +164,21 @@ static int open_any(struct store *s, const struct descriptor *desc, struct sourc
 	                                 is_document(desc) ? "manifests" : "blobs", text));
 	p->accept = is_document(desc) ? mem_strdup(MEDIA_ACCEPT_MANIFESTS) : NULL;
 	if (connect_pull(p, err) != 0) {
-		pull_close(&p->source);
+		blob_pull_close(&p->source);
 		return err_wrap(err, "pull %s from '%s/%s'", text, r->host, r->repository);
 	}
 	*ret_source = source_verified(&p->source, &desc->digest, desc->size);
 	return 0;
 }
 
-static int resolve(struct store *s, const char *tag, struct arena *a, struct descriptor *ret_desc,
-                   struct err *err)
+static int registry_store_resolve(struct store *s, const char *tag, struct arena *a,
+                                  struct descriptor *ret_desc, struct err *err)
 {
 	return registry_head_manifest(((struct registry_store *)s)->registry,
 	                              tag != NULL ? tag : "latest", a, ret_desc, err);
 }
 
-static void close_store(struct store *s)
+static void registry_store_close(struct store *s)
 {
 	free(s);
 }
@@ -187,7 +187,7 @@ struct store *registry_store(struct registry *r)
 {
 	struct registry_store *s = mem_zalloc(sizeof(*s));
 
-	s->store = (struct store){resolve, open_any, close_store};
+	s->store = (struct store){registry_store_resolve, open_any, registry_store_close};
 	s->registry = r;
 	return &s->store;
 }

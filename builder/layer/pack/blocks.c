@@ -84,7 +84,7 @@ void hash_out_done(struct hash_out *h)
 /* ---- compressor ---- */
 
 /* Called with the lock held: remembers the first failure and wakes everybody. */
-static void fail(struct blocks *b, const struct err *err)
+static void stop_all(struct blocks *b, const struct err *err)
 {
 	if (!b->failed)
 		b->err = *err;
@@ -119,7 +119,7 @@ static void give_ready(struct blocks *b, struct packed_block *block)
 static void give_failure(struct blocks *b, const struct err *err)
 {
 	pthread_mutex_lock(&b->lock);
-	fail(b, err);
+	stop_all(b, err);
 	pthread_mutex_unlock(&b->lock);
 }
 

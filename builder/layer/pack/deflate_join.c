@@ -30,7 +30,7 @@ struct bits {
 };
 
 /* At least 56 bits; false when the next load would leave the slack. */
-static inline bool refill(struct bits *b)
+static inline bool refill_bits(struct bits *b)
 {
 	uint64_t word;
 
@@ -43,17 +43,17 @@ static inline bool refill(struct bits *b)
 	return true;
 }
 
-static inline void skip(struct bits *b, unsigned n)
+static inline void skip_bits(struct bits *b, unsigned n)
 {
 	b->window >>= n;
 	b->n -= n;
 }
 
-static inline unsigned take(struct bits *b, unsigned n)
+static inline unsigned take_bits(struct bits *b, unsigned n)
 {
 	unsigned value = (unsigned)(b->window & ((1U << n) - 1));
 
-	skip(b, n);
+	skip_bits(b, n);
 	return value;
 }
 
@@ -249,12 +249,12 @@ static bool take_lengths(struct bits *b, const uint16_t *precode, uint8_t *lengt
 	unsigned look, symbol, repeat = 1;
 	uint8_t value = 0;
 
-	if (!refill(b))
+	if (!refill_bits(b))
 		return false;
 	look = precode[b->window & ((1U << PRECODE_BITS) - 1)];
 	if ((look & LOOK_SPECIAL) != 0)
 		return false;
-	skip(b, look >> LOOK_CODE_SHIFT);
+	skip_bits(b, look >> LOOK_CODE_SHIFT);
 	symbol = (look & LOOK_BITS) - (look >> LOOK_CODE_SHIFT);
 	if (symbol < 16) {
 		value = (uint8_t)symbol;
@@ -262,9 +262,9 @@ static bool take_lengths(struct bits *b, const uint16_t *precode, uint8_t *lengt
 		if (*i == 0)
 			return false;
 		value = lengths[*i - 1];
-		repeat = 3 + take(b, 2);
+		repeat = 3 + take_bits(b, 2);
 	} else {
-		repeat = symbol == 17 ? 3 + take(b, 3) : 11 + take(b, 7);
+		repeat = symbol == 17 ? 3 + take_bits(b, 3) : 11 + take_bits(b, 7);
 	}
 	if (repeat > n - *i)
 		return false;
@@ -284,9 +284,9 @@ static bool take_precode(struct bits *b, unsigned n, uint16_t *ret_table)
 	struct code code;
 
 	for (unsigned i = 0; i < n; i++) {
-		if (!refill(b))
+		if (!refill_bits(b))
 			return false;
-		lengths[order[i]] = (uint8_t)take(b, 3);
+		lengths[order[i]] = (uint8_t)take_bits(b, 3);
 	}
 	if (!code_init(&code, lengths, PRECODE_MAX))
 		return false;
@@ -298,8 +298,8 @@ static bool dynamic_tables(struct bits *b, struct code_tables *t)
 {
 	uint8_t lengths[LITLEN_MAX + DISTANCE_MAX] = {0};
 	uint16_t precode[1 << PRECODE_BITS];
-	unsigned n_litlen = 257 + take(b, 5), n_distance = 1 + take(b, 5),
-		 n_precode = 4 + take(b, 4);
+	unsigned n_litlen = 257 + take_bits(b, 5), n_distance = 1 + take_bits(b, 5),
+		 n_precode = 4 + take_bits(b, 4);
 
 	if (n_litlen > 286 || !take_precode(b, n_precode, precode))
 		return false;
@@ -336,7 +336,7 @@ static bool walk_special(struct bits *b, const struct code_tables *t, unsigned l
 	*ret_end = (look & LOOK_KIND) == LOOK_END;
 	if ((look & LOOK_SPECIAL) != 0 && !*ret_end)
 		return false;
-	skip(b, look & LOOK_BITS);
+	skip_bits(b, look & LOOK_BITS);
 	if (*ret_end || (look & LOOK_LITERAL) != 0)
 		return true;
 	look = t->distance[b->window & ((1U << DISTANCE_BITS) - 1)];
@@ -344,7 +344,7 @@ static bool walk_special(struct bits *b, const struct code_tables *t, unsigned l
 		look = long_look(&t->distance_code, t->distance_base, b->window);
 	if ((look & LOOK_SPECIAL) != 0)
 		return false;
-	skip(b, look & LOOK_BITS);
+	skip_bits(b, look & LOOK_BITS);
 	return true;
 }
 
@@ -370,13 +370,13 @@ static void walk_header(struct stream_walk *w)
 {
 	struct bits *b = &w->b;
 
-	w->bad = !refill(b);
+	w->bad = !refill_bits(b);
 	if (w->bad)
 		return;
 	w->at = position(b);
-	w->final = take(b, 1) != 0;
+	w->final = take_bits(b, 1) != 0;
 	w->coded = true;
-	switch (take(b, 2)) {
+	switch (take_bits(b, 2)) {
 	case 0:
 		w->bad = !walk_stored(b);
 		block_end(w);
@@ -400,15 +400,15 @@ static inline bool skip_look(struct bits *b, const struct code_tables *t)
 {
 	unsigned look, far;
 
-	if (!refill(b))
+	if (!refill_bits(b))
 		return false;
 	look = t->litlen[b->window & ((1U << LITLEN_BITS) - 1)];
 	far = t->distance[(b->window >> (look & LOOK_BITS) & ((1U << DISTANCE_BITS) - 1)) |
 	                  (look & LOOK_LITERAL)];
 	if (((look | far) & LOOK_SPECIAL) != 0)
 		return false;
-	skip(b, look & LOOK_BITS);
-	skip(b, far & LOOK_BITS);
+	skip_bits(b, look & LOOK_BITS);
+	skip_bits(b, far & LOOK_BITS);
 	return true;
 }
 
@@ -417,7 +417,7 @@ static void slow_look(struct stream_walk *w)
 {
 	bool end = false;
 
-	w->bad = !refill(&w->b) ||
+	w->bad = !refill_bits(&w->b) ||
 	         !walk_special(&w->b, &w->tables,
 	                       w->tables.litlen[w->b.window & ((1U << LITLEN_BITS) - 1)], &end);
 	if (end)

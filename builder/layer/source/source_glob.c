@@ -29,15 +29,15 @@ static int visit_folder(struct globbing *g, int fd, const char *source, unsigned
                         struct err *err);
 
 /* A pattern without '/' would match at any depth; here it stands for one name. */
-static bool matches(const struct globbing *g, const char *path, unsigned depth)
+static bool glob_matches(const struct globbing *g, const char *path, unsigned depth)
 {
 	if (g->segments == 1 && depth > 1 && !g->deep)
 		return false;
 	return text_glob(g->pattern, path);
 }
 
-static int visit(struct globbing *g, int fd, const char *source, const char *name, unsigned depth,
-                 struct err *err)
+static int visit_name(struct globbing *g, int fd, const char *source, const char *name,
+                      unsigned depth, struct err *err)
 {
 	struct files_walk *w = g->walk;
 	struct stat st;
@@ -45,7 +45,7 @@ static int visit(struct globbing *g, int fd, const char *source, const char *nam
 
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		return err_set(err, ERR_IO, "stat '%s'", source);
-	if (matches(g, source + strlen(w->base) + 1, depth) &&
+	if (glob_matches(g, source + strlen(w->base) + 1, depth) &&
 	    (!g->folders || S_ISDIR(st.st_mode))) {
 		struct walk_node n = {.dirfd = fd,
 		                      .name = name,
@@ -84,7 +84,7 @@ static int visit_folder(struct globbing *g, int fd, const char *source, unsigned
 
 	rc = interrupt_check(err) != 0 ? -1 : walk_list(g->walk, dir, source, &names, err);
 	for (size_t i = 0; rc == 0 && i < names.n && !g->walk->stopped; i++)
-		rc = visit(g, dirfd(dir), names.at[i], names.at[i] + skip, depth + 1, err);
+		rc = visit_name(g, dirfd(dir), names.at[i], names.at[i] + skip, depth + 1, err);
 	closedir(dir);
 	return rc;
 }

@@ -79,7 +79,7 @@ static int refused(struct files_walk *w, const char *what, const char *source, s
 /* ---- names ---- */
 
 /* a + "/" + b; faster than printf, which counts with tens of thousands of files. */
-static const char *join(struct arena *a, const char *left, const char *right)
+static const char *join_path(struct arena *a, const char *left, const char *right)
 {
 	size_t left_len = strlen(left), right_len = strlen(right);
 	char *path = arena_alloc(a, left_len + right_len + 2); /* zeroed */
@@ -93,7 +93,7 @@ static const char *join(struct arena *a, const char *left, const char *right)
 
 const char *walk_join(struct files_walk *w, const char *a, const char *b)
 {
-	return a[0] == '\0' ? arena_strdup(w->tree->arena, b) : join(w->tree->arena, a, b);
+	return a[0] == '\0' ? arena_strdup(w->tree->arena, b) : join_path(w->tree->arena, a, b);
 }
 
 void walk_names_done(struct walk_names *names)
@@ -126,7 +126,7 @@ int walk_list(struct files_walk *w, DIR *dir, const char *prefix, struct walk_na
 			w->stopped = true;
 			break;
 		}
-		vec_push(names, join(w->tree->arena, prefix, d->d_name));
+		vec_push(names, join_path(w->tree->arena, prefix, d->d_name));
 	}
 	if (names->n > 0)
 		qsort(names->at, names->n, sizeof(*names->at), compare_names);

@@ -76,7 +76,7 @@ bool tar_reader_marked_end(const struct tar_reader *r)
 
 /* ---- bytes ---- */
 
-static int cut(struct err *err)
+static int ends_early(struct err *err)
 {
 	err_set(err, ERR_FORMAT, "tar: the archive ends in the middle of a member");
 	return err_hint(err, "The file is incomplete: fetch or make it again.");
@@ -97,13 +97,13 @@ static int read_exactly(struct tar_reader *r, void *buf, size_t len, bool *ret_e
 			return 0;
 		}
 		if (n == 0)
-			return cut(err);
+			return ends_early(err);
 		done += n;
 	}
 	return 0;
 }
 
-static int skip(struct tar_reader *r, int64_t len, struct err *err)
+static int skip_content(struct tar_reader *r, int64_t len, struct err *err)
 {
 	while (len > 0) {
 		size_t want = len < SCRATCH ? (size_t)len : SCRATCH, n;
@@ -111,7 +111,7 @@ static int skip(struct tar_reader *r, int64_t len, struct err *err)
 		if (source_read(r->in, r->scratch, want, &n, err) != 0)
 			return -1;
 		if (n == 0)
-			return cut(err);
+			return ends_early(err);
 		len -= (int64_t)n;
 	}
 	return 0;
@@ -177,7 +177,7 @@ static int skip_text(struct tar_reader *r, struct err *err)
 
 	if (header_size(r, &size, err) != 0)
 		return -1;
-	return skip(r, size + (int64_t)tar_padding(size), err);
+	return skip_content(r, size + (int64_t)tar_padding(size), err);
 }
 
 static int take_pax(struct tar_reader *r, struct err *err)
@@ -224,7 +224,7 @@ static int find_member(struct tar_reader *r, bool *ret_more, struct err *err)
 		r->marked_end = !end && mem_is_zero(r->block.bytes, TAR_BLOCK);
 		if (end || r->marked_end) {
 			if (r->pax.records.len + r->long_name.len + r->long_link.len > 0)
-				return cut(err);
+				return ends_early(err);
 			*ret_more = false;
 			return 0;
 		}
@@ -240,7 +240,7 @@ static int find_member(struct tar_reader *r, bool *ret_more, struct err *err)
 /* ---- names ---- */
 
 /* Takes "./" and "/" from the front and "/" from the end. */
-static void trim(struct strbuf *sb)
+static void trim_slashes(struct strbuf *sb)
 {
 	const char *text = strbuf_str(sb);
 	size_t from = 0, to = sb->len;
@@ -288,7 +288,7 @@ static int set_path(struct tar_reader *r, bool *ret_folder, struct err *err)
 		set_field(&r->path, h->name, sizeof(h->name));
 	}
 	*ret_folder = text_has_suffix(strbuf_str(&r->path), "/");
-	trim(&r->path);
+	trim_slashes(&r->path);
 	return check_length(&r->path, err);
 }
 
@@ -302,7 +302,7 @@ static int set_link(struct tar_reader *r, bool hard, struct err *err)
 	else
 		set_field(&r->link, r->block.h.link, sizeof(r->block.h.link));
 	if (hard)
-		trim(&r->link);
+		trim_slashes(&r->link);
 	return check_length(&r->link, err);
 }
 
@@ -522,7 +522,8 @@ int tar_reader_next(struct tar_reader *r, struct member *ret_member, bool *ret_m
 	bool more = false;
 
 	if (!r->ended) {
-		if (skip(r, r->stored, err) != 0 || skip(r, (int64_t)r->padding, err) != 0)
+		if (skip_content(r, r->stored, err) != 0 ||
+		    skip_content(r, (int64_t)r->padding, err) != 0)
 			return -1;
 		r->stored = 0;
 		r->padding = 0;
@@ -571,7 +572,7 @@ int tar_reader_read(struct tar_reader *r, void *buf, size_t cap, size_t *ret_n, 
 		if (source_read(r->in, buf, n, &n, err) != 0)
 			return -1;
 		if (n == 0)
-			return cut(err);
+			return ends_early(err);
 		r->stored -= (int64_t)n;
 	}
 	r->at += (int64_t)n;
