@@ -10,9 +10,8 @@
 #include "base/jsonw.h"
 #include "base/text.h"
 
-#define JSON_EXACT_MAX                                                                             \
-	9007199254740992.0 /* 2^53: whole numbers up to here are exact in a double                 \
-	                    */
+/* 2^53: whole numbers up to here are exact in a double */
+#define JSON_EXACT_MAX 9007199254740992.0
 
 static int fail_at(const char *what, const char *text, size_t offset, const char *why,
                    struct err *err)

@@ -36,8 +36,8 @@ struct http_curl {
 
 /* One request on its way. */
 struct exchange {
-	const struct http_request
-		*request; /* the caller's: not to be used once http_open has returned */
+	/* the caller's: not to be used once http_open has returned */
+	const struct http_request *request;
 	struct http_response *response;
 	CURL *curl;
 	struct curl_slist *headers;
@@ -46,8 +46,8 @@ struct exchange {
 	struct strbuf *pulled; /* set: body bytes go here, for a reader */
 	long reply_s;          /* how long the reply may take once all is sent */
 	struct err err;        /* what a callback found; code ERR_NONE = nothing */
-	char origin[256]; /* "https://host:port", for messages: the rest may hold what nobody should
-	                     see */
+	/* "https://host:port", for messages: the rest may hold what nobody should see */
+	char origin[256];
 	char curl_error[CURL_ERROR_SIZE];
 };
 

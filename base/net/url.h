@@ -21,7 +21,8 @@ struct url {
 /* Absolute http(s) URL without user info; ERR_FORMAT otherwise. A fragment is dropped. */
 int url_parse(const char *text, struct arena *a, struct url *ret_url, struct err *err) MUST_USE;
 
-/* `location` (absolute, "//host/...", absolute path, relative path or "?query") against a base URL.
+/*
+ * `location` (absolute, "//host/...", absolute path, relative path or "?query") against a base URL.
  */
 int url_resolve(const char *base, const char *location, struct arena *a, const char **ret_url,
                 struct err *err) MUST_USE;

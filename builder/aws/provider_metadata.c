@@ -259,7 +259,8 @@ static int ask_imds(struct chain *c, const struct imds *m, const char *method, c
 	}
 }
 
-/* What a failed request comes to: an interrupt ends the walk, anything else is a reason to go on.
+/*
+ * What a failed request comes to: an interrupt ends the walk, anything else is a reason to go on.
  */
 static int imds_silent(struct chain *c, const struct err *why, const char **ret_why_not,
                        struct err *err)

@@ -17,8 +17,8 @@ struct aws_session {
 	const struct aws_outside *outside;
 	struct aws_settings settings;
 	struct aws_client client;
-	pthread_mutex_t lock; /* held while the chain is walked, so that one walk serves all who
-	                         wait */
+	/* held while the chain is walked, so that one walk serves all who wait */
+	pthread_mutex_t lock;
 	struct aws_credentials kept;
 	struct aws_trace trace;
 	int64_t since_ms; /* when the kept ones were got */

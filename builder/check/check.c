@@ -12,8 +12,7 @@
 /* Scans in flight at once: each may hold a decompression window and a spool. */
 enum { SCAN_THREADS_MAX = 4 };
 
-/* --- reading documents -------------------------------------------------------------------------
- */
+/* ---- reading documents ---- */
 
 /* Faults of the image become reports of the digest rule; *ret_good says whether the bytes are
  * there. */
@@ -137,8 +136,7 @@ static int read_images(struct check_run *run, const struct descriptor *root, str
 	return 0;
 }
 
-/* --- layers ------------------------------------------------------------------------------------
- */
+/* ---- layers ---- */
 
 static struct layer_scan *scan_for(struct check_run *run, const struct check_image *image,
                                    const struct descriptor *desc)
@@ -203,8 +201,7 @@ static int apply_layers(struct check_image *image, struct err *err)
 	return 0;
 }
 
-/* --- the whole ---------------------------------------------------------------------------------
- */
+/* ---- the whole ---- */
 
 static void measure_platform(const struct check_image *image, struct check_platform_size *size)
 {

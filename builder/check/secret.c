@@ -12,8 +12,7 @@
 
 enum { BLOCK = 64, AWS_NEAR = 512, KEY_BODY_MIN = 40 };
 
-/* --- anchors -----------------------------------------------------------------------------------
- */
+/* ---- anchors ---- */
 
 /* Bytes of a window around a candidate: `end` is the end of what has been read. */
 struct window {
@@ -53,8 +52,7 @@ static unsigned char block_has_anchor(const unsigned char *p)
 	return any;
 }
 
-/* --- candidates --------------------------------------------------------------------------------
- */
+/* ---- candidates ---- */
 
 static bool starts(const struct window *w, const unsigned char *p, const char *text)
 {
@@ -174,7 +172,8 @@ static bool is_aws_pair(const struct window *w, const unsigned char *p)
 	return false;
 }
 
-/* "aws_secret_access_key = ...", also as SecretAccessKey in JSON. p is at the "ccess" of "access".
+/*
+ * "aws_secret_access_key = ...", also as SecretAccessKey in JSON. p is at the "ccess" of "access".
  */
 static bool is_aws_assignment(const struct window *w, const unsigned char *p)
 {
@@ -249,8 +248,7 @@ static void judge_candidate(struct secret_scanner *s, const struct window *w,
 	}
 }
 
-/* --- files known by name -----------------------------------------------------------------------
- */
+/* ---- files known by name ---- */
 
 static enum secret_kind kind_of_name(const char *path)
 {
@@ -340,8 +338,7 @@ static bool named_has_secret(const struct secret_scanner *s)
 	}
 }
 
-/* --- the stream --------------------------------------------------------------------------------
- */
+/* ---- the stream ---- */
 
 void secret_init(struct secret_scanner *s)
 {

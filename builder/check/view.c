@@ -6,8 +6,7 @@
 
 enum { LINKS_MAX = 40, DEPTH_MAX = 2048 };
 
-/* --- nodes -------------------------------------------------------------------------------------
- */
+/* ---- nodes ---- */
 
 static uint64_t hash_name(const struct view_node *parent, const char *name, size_t len)
 {
@@ -137,8 +136,7 @@ static const char *link_target(const struct view_node *n)
 	return n->content != NULL && n->content->type == MEMBER_SYMLINK ? n->content->link : NULL;
 }
 
-/* --- look-up -----------------------------------------------------------------------------------
- */
+/* ---- look-up ---- */
 
 static struct view_node *find_from(const struct view *v, struct view_node *at, const char *path,
                                    bool follow, unsigned *links);
@@ -220,8 +218,7 @@ struct view_node *view_next(const struct view_node *n)
 	return n != NULL ? n->next_sibling : NULL;
 }
 
-/* --- applying a layer --------------------------------------------------------------------------
- */
+/* ---- applying a layer ---- */
 
 static void report_event(struct view *v, enum view_event event, size_t layer,
                          const struct scan_member *m, const char *detail)

@@ -104,7 +104,8 @@ static int join_parts(struct index_run *run, struct err *err)
 
 /* ---- what the registry holds ---- */
 
-/* The manifest is there, has these bytes, and its configuration is of the platform it stands for.
+/*
+ * The manifest is there, has these bytes, and its configuration is of the platform it stands for.
  */
 static int check_child(struct index_run *run, struct store *store, const struct descriptor *child,
                        struct err *err)

@@ -204,7 +204,8 @@ static int scan_root(struct scan_run *s, const struct image *image, const struct
 	for (size_t i = 0; i < index.n_manifests; i++) {
 		struct err why = {0};
 
-		/* Attestations stand among the images under no platform: there is nothing to scan.
+		/*
+		 * Attestations stand among the images under no platform: there is nothing to scan.
 		 */
 		if (strcmp(index.manifests[i].platform.os, "unknown") == 0 ||
 		    scan_image(s, &index.manifests[i], &why) == 0)

@@ -45,7 +45,8 @@ static void print_error(const struct err *err, bool colour)
 		fprintf(stderr, "  hint: %s\n", err->hint);
 }
 
-/* A JSON caller gets failures on standard output too, unless the command printed its own document.
+/*
+ * A JSON caller gets failures on standard output too, unless the command printed its own document.
  */
 static void print_error_json(struct cli *cli, const struct err *err)
 {

@@ -113,8 +113,8 @@ static void archive_close(struct store *s)
 struct archive_pass {
 	struct archive_store *as;
 	struct archive *tar;
-	int64_t file_size; /* of a plain archive, which is read where it lies; -1 = unpack to as->fd
-	                    */
+	/* of a plain archive, which is read where it lies; -1 = unpack to as->fd */
+	int64_t file_size;
 	int64_t unpacked;
 };
 

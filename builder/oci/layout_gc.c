@@ -38,7 +38,8 @@ struct marks {
 	bool incomplete; /* a cap was hit: something reachable may be unmarked */
 };
 
-/* The slot of a digest, or the free one where it belongs. Digests are uniform: no hashing needed.
+/*
+ * The slot of a digest, or the free one where it belongs. Digests are uniform: no hashing needed.
  */
 static struct mark *slot_of(const struct marks *m, const struct digest *d)
 {

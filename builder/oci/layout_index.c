@@ -127,7 +127,8 @@ static cJSON *new_entry(const struct descriptor *desc, const char *tag)
 	return entry;
 }
 
-/* The list of entries, NULL if there is none; null, which some writers leave, becomes an empty one.
+/*
+ * The list of entries, NULL if there is none; null, which some writers leave, becomes an empty one.
  */
 static cJSON *manifests_of(cJSON *doc)
 {

@@ -141,7 +141,8 @@ static int transmit(struct registry *r, const struct call *c, const struct http_
 	return status;
 }
 
-/* One exchange with credentials where they belong: at the registry's own origin and nowhere else.
+/*
+ * One exchange with credentials where they belong: at the registry's own origin and nowhere else.
  */
 static int exchange_authorized(struct registry *r, const struct call *c, const char *url,
                                char **ret_used, struct http_response *resp, struct err *err)

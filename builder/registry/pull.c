@@ -121,7 +121,8 @@ static int blob_pull_read(struct source *s, void *buf, size_t cap, size_t *ret_n
 			*err = why;
 			return -1;
 		}
-		/* A long blob over a poor line may take many connections: only those in vain count.
+		/*
+		 * A long blob over a poor line may take many connections: only those in vain count.
 		 */
 		if (p->have > p->had)
 			p->attempts = 0;

@@ -253,7 +253,8 @@ static int check_version(const struct deb *deb, const struct part *part, struct 
 	return 0;
 }
 
-/* deb(5): the version first, then control, then data; parts whose names start with '_' are ignored.
+/*
+ * deb(5): the version first, then control, then data; parts whose names start with '_' are ignored.
  */
 static int read_parts(const struct deb *deb, struct err *err)
 {

@@ -71,7 +71,8 @@ int walk_visit(struct files_walk *w, struct walk_node *n, bool *ret_added,
 /* Adds an entry; a path that cannot be shipped is a problem, not an error. */
 int walk_add(struct files_walk *w, const struct entry *e, struct err *err) MUST_USE;
 
-/* Paths of everything in an open folder, in byte order: prefix + "/" + name, in the tree's arena.
+/*
+ * Paths of everything in an open folder, in byte order: prefix + "/" + name, in the tree's arena.
  */
 struct walk_names {
 	const char **at;

@@ -13,7 +13,8 @@
 
 enum { SCRATCH = 64 << 10, EXTENDED_HEADERS_MAX = 64 };
 
-/* ustar (POSIX.1-2017, pax, "ustar Interchange Format"), and GNU's old sparse header in its tail.
+/*
+ * ustar (POSIX.1-2017, pax, "ustar Interchange Format"), and GNU's old sparse header in its tail.
  */
 struct tar_record {
 	unsigned char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8], type[1],

@@ -229,8 +229,7 @@ static void check_parents(struct tree *t, struct diags *d)
 	for (size_t i = 0; i < t->n; i++) {
 		struct entry e = t->at[i];
 		size_t len = parent_length(e.path, strlen(e.path));
-		/* tree_find may look at entries moved down only: parents sort before children.
-		 */
+		/* tree_find may look at entries moved down only: parents sort before children. */
 		struct tree kept = {.at = t->at, .n = n};
 		size_t parent = len == 0 || shares_parent(previous, e.path, len)
 		                        ? n
