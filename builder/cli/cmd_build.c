@@ -209,7 +209,7 @@ static int build(struct build_run *run, struct err *err)
 	return o->locked ? 0 : lock_save(&run->lock, err);
 }
 
-static int check(struct build_run *run, struct err *err)
+static int check_built(struct build_run *run, struct err *err)
 {
 	struct cli *cli = run->cli;
 	struct image_check_opts opts = {.root = &run->result.index,
@@ -260,7 +260,7 @@ static int write_archive(struct build_run *run, struct err *err)
 	return -1;
 }
 
-static int push(struct build_run *run, struct err *err)
+static int push_built(struct build_run *run, struct err *err)
 {
 	const struct build_options *o = run->options;
 	struct image_target target;
@@ -327,7 +327,7 @@ static int write_part(const struct build_run *run, const char *path, struct err 
 	return result_file_write(path, text.ptr, text.len, err);
 }
 
-static int report(struct build_run *run, struct err *err)
+static int report_image(struct build_run *run, struct err *err)
 {
 	const struct build_options *o = run->options;
 	AUTO(json) cJSON *doc = metadata(run);
@@ -373,10 +373,10 @@ static int run_all(struct build_run *run, struct err *err)
 		return -1;
 	if (run->options->dry_run)
 		return print_plan(run);
-	if (open_stores(run, err) != 0 || build(run, err) != 0 || check(run, err) != 0 ||
-	    publish(run, err) != 0 || write_archive(run, err) != 0 || push(run, err) != 0)
+	if (open_stores(run, err) != 0 || build(run, err) != 0 || check_built(run, err) != 0 ||
+	    publish(run, err) != 0 || write_archive(run, err) != 0 || push_built(run, err) != 0)
 		return -1;
-	return report(run, err);
+	return report_image(run, err);
 }
 
 static int cmd_build_run(struct cli *cli, struct err *err)

@@ -224,7 +224,7 @@ static void tell_plan(struct deploy *d)
 
 /* ---- what has left the spec ---- */
 
-static bool planned(const struct deploy *d, const cJSON *object)
+static bool is_planned(const struct deploy *d, const cJSON *object)
 {
 	for (size_t i = 0; i < d->stages.n; i++)
 		if (object_find(d->stages.at[i].items, object) != NULL)
@@ -245,10 +245,10 @@ static bool prunable(const struct deploy *d, const cJSON *object)
 		return false;
 	if (component == NULL || (row != NULL && !row->deployed))
 		return false;
-	return !planned(d, object);
+	return !is_planned(d, object);
 }
 
-static int prune(struct deploy *d, struct err *err)
+static int prune_objects(struct deploy *d, struct err *err)
 {
 	bool dry_run = d->cluster.opts.dry_run;
 	cJSON *list = json_add_array(d->result, "pruned");
@@ -357,7 +357,7 @@ static int apply_all(struct deploy *d, struct err *err)
 		else if (apply_one(d, stage, err) != 0)
 			return -1;
 	}
-	if (take_lease(d, err) != 0 || prune(d, err) != 0)
+	if (take_lease(d, err) != 0 || prune_objects(d, err) != 0)
 		return -1;
 	if (d->options->in_cluster)
 		return hand_over(d, err);
@@ -398,7 +398,7 @@ static void keep_job_stage(struct stage_list *list)
 	list->n = kept;
 }
 
-static int run(struct deploy *d, struct err *err)
+static int run_deploy(struct deploy *d, struct err *err)
 {
 	d->result = cJSON_CreateObject();
 	json_add_array(d->result, "stages");
@@ -456,7 +456,7 @@ static int cmd_deploy_run(struct cli *cli, struct err *err)
 	const struct deploy_options *given = cli->options;
 	struct deploy_options wanted = *given;
 	AUTO(deploy) struct deploy d = {.cli = cli, .options = &wanted};
-	int rc = run(&d, err);
+	int rc = run_deploy(&d, err);
 
 	lease_release(&d.lease, false);
 	if (rc == 0)

@@ -41,8 +41,8 @@ static void check_cache(const struct doctor *d)
 }
 
 /* A HEAD of a blob that need not be there: credentials, network and certificates are tried. */
-static int reach(const struct doctor *d, const struct remote *remote, const char *name,
-                 const struct ref *ref, struct err *err)
+static int reach_registry(const struct doctor *d, const struct remote *remote, const char *name,
+                          const struct ref *ref, struct err *err)
 {
 	const struct descriptor probe = {.media_type = MEDIA_LAYER, .digest = digest_of("", 0)};
 	struct registry *registry = NULL;
@@ -70,13 +70,13 @@ static int check_registry(const struct doctor *d, const struct doctor_options *o
 		return -1;
 	if (!ecr_registry_host(remote->aws->ecr, ref.host, &d->cli->arena, &host) ||
 	    o->remote.username != NULL)
-		return reach(d, remote, o->registry, &ref, err);
+		return reach_registry(d, remote, o->registry, &ref, err);
 	if (doctor_ecr(d, remote, &host, err) != 0)
 		return -1;
 	/* Of a repository that nobody named nothing is known: only the token counts. */
 	struct err why = {0};
 
-	if (reach(d, remote, o->registry, &ref, &why) == 0 || !named)
+	if (reach_registry(d, remote, o->registry, &ref, &why) == 0 || !named)
 		return 0;
 	*err = why;
 	return -1;

@@ -82,7 +82,7 @@ static int read_part(struct index_run *run, const char *file, struct image_part 
 	return err_hint(err, "an index and its manifests must be in one repository");
 }
 
-static int join(struct index_run *run, struct err *err)
+static int join_parts(struct index_run *run, struct err *err)
 {
 	size_t n = run->cli->args.n - 2;
 	struct image_part *parts = arena_calloc(&run->cli->arena, n, sizeof(*parts));
@@ -104,7 +104,8 @@ static int join(struct index_run *run, struct err *err)
 
 /* ---- what the registry holds ---- */
 
-/* The manifest is there, has these bytes, and its configuration is of the platform it stands for.
+/*
+ * The manifest is there, has these bytes, and its configuration is of the platform it stands for.
  */
 static int check_child(struct index_run *run, struct store *store, const struct descriptor *child,
                        struct err *err)
@@ -151,7 +152,7 @@ static int check_children(struct index_run *run, struct err *err)
 }
 
 /* By digest first: a tag never names what is not there. */
-static int put(struct index_run *run, struct err *err)
+static int put_index(struct index_run *run, struct err *err)
 {
 	char digest[DIGEST_TEXT_MAX];
 	bool existed;
@@ -203,7 +204,7 @@ static void print_json(struct index_run *run, const char *digest)
 	cli_print_json(run->cli, doc);
 }
 
-static int report(struct index_run *run, struct err *err)
+static int report_index(struct index_run *run, struct err *err)
 {
 	const char *file = run->options->digest_file;
 	char digest[DIGEST_TEXT_MAX];
@@ -219,19 +220,19 @@ static int report(struct index_run *run, struct err *err)
 	return 0;
 }
 
-static int create(struct index_run *run, struct err *err)
+static int create_index(struct index_run *run, struct err *err)
 {
 	const struct ref *to = &run->target.to;
 
-	if (find_target(run, err) != 0 || join(run, err) != 0 ||
+	if (find_target(run, err) != 0 || join_parts(run, err) != 0 ||
 	    remote_from_options(run->cli, &run->options->remote, 0, ref_text(to, &run->cli->arena),
 	                        &run->remote, err) != 0 ||
 	    remote_registry(&run->remote, to, &run->registry, err) != 0)
 		return -1;
 	if (image_push_preflight(&run->remote, &run->target, &run->root, run->registry, err) != 0 ||
-	    check_children(run, err) != 0 || put(run, err) != 0)
+	    check_children(run, err) != 0 || put_index(run, err) != 0)
 		return err_wrap(err, "index in '%s/%s'", to->host, to->repository);
-	return report(run, err);
+	return report_index(run, err);
 }
 
 static int cmd_index_run(struct cli *cli, struct err *err)
@@ -243,7 +244,7 @@ static int cmd_index_run(struct cli *cli, struct err *err)
 		return err_set(err, ERR_USAGE,
 		               "unknown command 'index %s': the only one is 'index create'",
 		               cli->args.at[0]);
-	int result = create(&run, err);
+	int result = create_index(&run, err);
 
 	registry_close(run.registry);
 	remote_done(&run.remote);

@@ -129,8 +129,8 @@ static void print_json(struct cli *cli, const struct nettest *n, const struct ne
 	cli_print_json(cli, doc);
 }
 
-static int judge(struct cli *cli, const struct nettest *n, const struct nettest_floor *floor,
-                 struct err *err)
+static int judge_result(struct cli *cli, const struct nettest *n, const struct nettest_floor *floor,
+                        struct err *err)
 {
 	char reasons[NETTEST_REASONS][NETTEST_REASON_MAX];
 	const char *list[NETTEST_REASONS];
@@ -170,7 +170,7 @@ static int cmd_nettest_run(struct cli *cli, struct err *err)
 		return -1;
 	if (nettest_parse(strbuf_str(&log), log.len, n, err) != 0)
 		return err_wrap(err, "'%s'", path);
-	return judge(cli, n, &floor, err);
+	return judge_result(cli, n, &floor, err);
 }
 
 static const char *const actions[] = {"parse", NULL};

@@ -68,7 +68,7 @@ static const char step_script[] = "cd \"$1\" || exit; shift\n"
 				  "done\n";
 
 /* The child gets the signals of a program of its own: ours are ignored or only noted. */
-static int start(const char *const argv[], pid_t *ret_pid)
+static int start_program(const char *const argv[], pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t streams;
 	posix_spawnattr_t attributes;
@@ -91,12 +91,12 @@ static int start(const char *const argv[], pid_t *ret_pid)
 }
 
 /* Runs argv with our streams, its results on standard error; *ret_status is its exit status. */
-static int spawn(const char *const argv[], int *ret_status, struct err *err)
+static int run_program(const char *const argv[], int *ret_status, struct err *err)
 {
 	int status = 0, result;
 	pid_t pid;
 
-	result = start(argv, &pid);
+	result = start_program(argv, &pid);
 	if (result != 0) {
 		errno = result;
 		return err_set(err, ERR_IO, "run '%s'", argv[0]);
@@ -184,7 +184,7 @@ static int copy_tree(struct pipeline_run *run, const char *to, struct err *err)
 	const char *const argv[] = {"bash", "-c", copy_script, "slipway", tree, to, NULL};
 	int status = -1;
 
-	if (fs_mkdirs(to, err) != 0 || spawn(argv, &status, err) != 0)
+	if (fs_mkdirs(to, err) != 0 || run_program(argv, &status, err) != 0)
 		return -1;
 	return status == 0 ? 0 : err_set(err, ERR_IO, "copy '%s'", tree);
 }
@@ -233,7 +233,7 @@ static int run_commands(struct pipeline_run *run, const struct pipeline_step *st
 		argv[n++] = install->at[i];
 	for (size_t i = 0; i < step->commands.n; i++)
 		argv[n++] = step->commands.at[i];
-	if (spawn(argv, &status, err) != 0)
+	if (run_program(argv, &status, err) != 0)
 		return -1;
 	if (status != 0)
 		return err_set(err, ERR_SERVER, "a command ended with exit status %d", status);
@@ -253,12 +253,12 @@ static int run_step(struct pipeline_run *run, const struct pipeline_step *step, 
 
 /* ---- all of them ---- */
 
-static bool wanted(const struct pipeline_run *run, const struct pipeline_step *step)
+static bool step_wanted(const struct pipeline_run *run, const struct pipeline_step *step)
 {
 	return step->kind != STEP_DEPLOY || run->options->deploy;
 }
 
-static int report(struct pipeline_run *run, struct err *err)
+static int report_run(struct pipeline_run *run, struct err *err)
 {
 	AUTO(strbuf) struct strbuf digest = STRBUF_INIT(256);
 	char path[PATH_MAX];
@@ -278,8 +278,8 @@ static int report(struct pipeline_run *run, struct err *err)
 	}
 	for (size_t i = 0; i < run->pipeline->n_steps; i++)
 		fprintf(run->cli->out, "%-12s %s\n", run->pipeline->steps[i].name,
-		        wanted(run, &run->pipeline->steps[i]) ? "passed"
-		                                              : "skipped; --deploy runs it");
+		        step_wanted(run, &run->pipeline->steps[i]) ? "passed"
+		                                                   : "skipped; --deploy runs it");
 	fputs(strbuf_str(&digest), run->cli->out);
 	return 0;
 }
@@ -289,10 +289,10 @@ static int run_all(struct pipeline_run *run, struct err *err)
 	if (open_run(run, err) != 0)
 		return -1;
 	for (size_t i = 0; i < run->pipeline->n_steps; i++)
-		if (wanted(run, &run->pipeline->steps[i]) &&
+		if (step_wanted(run, &run->pipeline->steps[i]) &&
 		    run_step(run, &run->pipeline->steps[i], err) != 0)
 			return -1;
-	return report(run, err);
+	return report_run(run, err);
 }
 
 static void print_commands(const struct pipeline_run *run)

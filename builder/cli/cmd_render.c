@@ -41,7 +41,7 @@ static enum k8s_format format_of(const char *name)
 }
 
 /* What was written, folder by folder. */
-static void tell(struct cli *cli, const char *dir, const struct k8s_output *out)
+static void tell_files(struct cli *cli, const char *dir, const struct k8s_output *out)
 {
 	AUTO(json) cJSON *doc = cJSON_CreateObject();
 	cJSON *files = json_add_array(doc, "files");
@@ -76,8 +76,8 @@ static bool for_kubectl(const struct k8s_output *out)
 }
 
 /* One reader takes the stream: kubectl, or where nothing is for it, whom the documents are for. */
-static void print(struct cli *cli, const struct k8s_output *out, enum k8s_format format,
-                  const char *choice)
+static void print_stream(struct cli *cli, const struct k8s_output *out, enum k8s_format format,
+                         const char *choice)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 	struct k8s_scope scope = {.foreign = !for_kubectl(out), .choice = choice};
@@ -88,8 +88,8 @@ static void print(struct cli *cli, const struct k8s_output *out, enum k8s_format
 }
 
 /* Whose job the stream holds: the first target's unless one is named; NULL = all of them. */
-static int choose(const char *name, const struct fleet *fleet, const char **ret_choice,
-                  struct err *err)
+static int choose_job(const char *name, const struct fleet *fleet, const char **ret_choice,
+                      struct err *err)
 {
 	*ret_choice = NULL;
 	if (name == NULL && fleet->n_targets > 0)
@@ -119,17 +119,17 @@ static int cmd_render_run(struct cli *cli, struct err *err)
 		        spec->file);
 		return err_hint(err, "Add the sections cluster and fleet, or pipeline.");
 	}
-	if (choose(o->job, &spec->fleet, &choice, err) != 0)
+	if (choose_job(o->job, &spec->fleet, &choice, err) != 0)
 		return -1;
 	if (k8s_render(&renderers, &spec->fleet, &o->only, &out, err) != 0)
 		return -1;
 	if (o->dest == NULL) {
-		print(cli, &out, format, choice);
+		print_stream(cli, &out, format, choice);
 		return 0;
 	}
 	if (k8s_write_dir(&out, format, o->dest, err) != 0)
 		return err_wrap(err, "render");
-	tell(cli, o->dest, &out);
+	tell_files(cli, o->dest, &out);
 	return 0;
 }
 

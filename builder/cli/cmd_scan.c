@@ -38,7 +38,7 @@ static const struct option options[] = {
 	REMOTE_OPTIONS(struct scan_options, remote),
 };
 
-struct scan {
+struct scan_run {
 	struct cli *cli;
 	const struct scan_options *options;
 	struct remote *remote;
@@ -53,7 +53,7 @@ struct scan {
 
 /* ---- waiting ---- */
 
-static int wait_a_little(const struct scan *s, const char *what, struct err *err)
+static int wait_a_little(const struct scan_run *s, const char *what, struct err *err)
 {
 	struct clock *clock = clock_system();
 
@@ -74,7 +74,7 @@ static int never_begun(struct err *err)
 	                     "slipway scan --start");
 }
 
-static int wait_for_scan(const struct scan *s, const char *digest, struct ecr_scan *ret,
+static int wait_for_scan(const struct scan_run *s, const char *digest, struct ecr_scan *ret,
                          struct err *err)
 {
 	struct aws_session *session = s->remote->aws->session;
@@ -109,7 +109,7 @@ static int wait_for_scan(const struct scan *s, const char *digest, struct ecr_sc
 
 /* ---- the report ---- */
 
-static void add_json(struct scan *s, const char *digest, const char *platform,
+static void add_json(struct scan_run *s, const char *digest, const char *platform,
                      const struct ecr_scan *scan)
 {
 	cJSON *image = cJSON_CreateObject();
@@ -139,7 +139,7 @@ static void add_json(struct scan *s, const char *digest, const char *platform,
 	}
 }
 
-static void print_text(struct scan *s, const char *digest, const char *platform,
+static void print_text(struct scan_run *s, const char *digest, const char *platform,
                        const struct ecr_scan *scan)
 {
 	const char *between = "";
@@ -160,7 +160,7 @@ static void print_text(struct scan *s, const char *digest, const char *platform,
 	}
 }
 
-static int scan_image(struct scan *s, const struct descriptor *image, struct err *err)
+static int scan_image(struct scan_run *s, const struct descriptor *image, struct err *err)
 {
 	char digest[DIGEST_TEXT_MAX], platform[PLATFORM_TEXT_MAX] = "image";
 	struct ecr_scan scan;
@@ -187,7 +187,7 @@ static int scan_image(struct scan *s, const struct descriptor *image, struct err
 /* ---- which images ---- */
 
 /* ECR scans manifests; an index is as good as its images. */
-static int scan_root(struct scan *s, const struct image *image, const struct descriptor *root,
+static int scan_root(struct scan_run *s, const struct image *image, const struct descriptor *root,
                      struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
@@ -204,7 +204,8 @@ static int scan_root(struct scan *s, const struct image *image, const struct des
 	for (size_t i = 0; i < index.n_manifests; i++) {
 		struct err why = {0};
 
-		/* Attestations stand among the images under no platform: there is nothing to scan.
+		/*
+		 * Attestations stand among the images under no platform: there is nothing to scan.
 		 */
 		if (strcmp(index.manifests[i].platform.os, "unknown") == 0 ||
 		    scan_image(s, &index.manifests[i], &why) == 0)
@@ -218,7 +219,7 @@ static int scan_root(struct scan *s, const struct image *image, const struct des
 	return 0;
 }
 
-static int judge(struct scan *s, struct err *err)
+static int judge_scan(struct scan_run *s, struct err *err)
 {
 	if (s->failed.code != ERR_NONE) {
 		*err = s->failed;
@@ -231,7 +232,7 @@ static int judge(struct scan *s, struct err *err)
 	return err_hint(err, "update the packages, or raise --severity");
 }
 
-static int scan_ref(struct scan *s, struct err *err)
+static int scan_ref(struct scan_run *s, struct err *err)
 {
 	AUTO(image) struct image image = {0};
 	struct descriptor root;
@@ -264,11 +265,11 @@ static int cmd_scan_run(struct cli *cli, struct err *err)
 
 	if (timeout > TIMEOUT_S_MAX)
 		timeout = TIMEOUT_S_MAX;
-	struct scan s = {.cli = cli,
-	                 .options = o,
-	                 .remote = &remote,
-	                 .doc = doc,
-	                 .deadline_ms = clock->now_ms(clock) + timeout * 1000};
+	struct scan_run s = {.cli = cli,
+	                     .options = o,
+	                     .remote = &remote,
+	                     .doc = doc,
+	                     .deadline_ms = clock->now_ms(clock) + timeout * 1000};
 
 	if (!ecr_severity_parse(o->severity, &s.threshold))
 		return err_set(err, ERR_USAGE, "--severity: '%s'", o->severity);
@@ -282,7 +283,7 @@ static int cmd_scan_run(struct cli *cli, struct err *err)
 		json_add_string(doc, "error", s.failed.msg);
 	if (cli_json(cli))
 		cli_print_json(cli, doc);
-	return judge(&s, err);
+	return judge_scan(&s, err);
 }
 
 const struct command cmd_scan = {

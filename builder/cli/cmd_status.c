@@ -104,7 +104,7 @@ static void redraw(struct cli *cli, const char *text)
 	fputs("\033[J", cli->out);
 }
 
-static void say(struct watch *w, const struct status *s)
+static void say_status(struct watch *w, const struct status *s)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 	struct cli *cli = w->cli;
@@ -125,7 +125,7 @@ static void say(struct watch *w, const struct status *s)
 
 /* ---- looking ---- */
 
-static int look(struct watch *w, enum job_phase *ret_phase, struct err *err)
+static int look_at_job(struct watch *w, enum job_phase *ret_phase, struct err *err)
 {
 	AUTO(arena) struct arena arena = {0};
 	AUTO(snapshot) struct snapshot shot = {0};
@@ -155,7 +155,7 @@ static int look(struct watch *w, enum job_phase *ret_phase, struct err *err)
 	};
 
 	status_read(&in, &arena, &s);
-	say(w, &s);
+	say_status(w, &s);
 	w->cli->verdict = verdict_of(&s);
 	*ret_phase = s.phase;
 	return 0;
@@ -169,7 +169,7 @@ static int64_t interval_ms(const struct status_options *o)
 }
 
 /* A lost connection is no reason to stop watching. */
-static int watch(struct watch *w, struct err *err)
+static int watch_job(struct watch *w, struct err *err)
 {
 	struct kubectl *k = &w->cluster.kubectl.base;
 	enum job_phase phase = JOB_ABSENT;
@@ -179,7 +179,7 @@ static int watch(struct watch *w, struct err *err)
 	while (phase != JOB_SUCCEEDED && phase != JOB_FAILED) {
 		struct err now = {0};
 
-		if (look(w, &phase, &now) != 0 && now.code != ERR_NETWORK) {
+		if (look_at_job(w, &phase, &now) != 0 && now.code != ERR_NETWORK) {
 			/* Ctrl-C is how a person ends it. */
 			if (now.code == ERR_INTERRUPTED)
 				return 0;
@@ -206,7 +206,7 @@ static int cmd_status_run(struct cli *cli, struct err *err)
 	if (cluster_open(cli, &o->cluster, &w.cluster, err) != 0 ||
 	    price_option(cli, o->prices, &w.prices, &w.priced, err) != 0 ||
 	    k8s_render(&renderers, &w.cluster.spec->fleet, NULL, &w.out, err) != 0 ||
-	    (o->watch ? watch(&w, err) : look(&w, &phase, err)) != 0)
+	    (o->watch ? watch_job(&w, err) : look_at_job(&w, &phase, err)) != 0)
 		return err_wrap(err, "status");
 	return 0;
 }

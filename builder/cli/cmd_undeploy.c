@@ -51,7 +51,8 @@ static int find_owned(struct cluster *c, cJSON **ret, struct err *err)
 	return 0;
 }
 
-/* A deploy that runs in the cluster goes first: it would hold the lease, and start the job again.
+/*
+ * A deploy that runs in the cluster goes first: it would hold the lease, and start the job again.
  */
 static int stop_controller(struct cluster *c, const cJSON *owned, bool *ret_stopped,
                            struct err *err)

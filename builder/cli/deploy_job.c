@@ -55,7 +55,7 @@ int deploy_job_check(const struct deploy_options *o, struct err *err)
 	return 0;
 }
 
-static void tell(void *listener, const char *target, const char *text)
+static void tell_target(void *listener, const char *target, const char *text)
 {
 	struct cli *cli = listener;
 
@@ -108,7 +108,7 @@ int deploy_job_run(const struct deploy_job *d, struct lease *lease, struct place
 	                              : UNTIL_RUNNING,
 		.timed = o->cluster.timeout > 0,
 		.apply = d->cluster->opts,
-		.tell = tell,
+		.tell = tell_target,
 		.listener = d->cli,
 	};
 	int rc;

@@ -186,8 +186,8 @@ static size_t place_of(const struct image_part *part, const struct platform *p)
 	return i;
 }
 
-static int place(const struct image_part *part, struct index *index, const char **files,
-                 struct err *err)
+static int put_in_index(const struct image_part *part, struct index *index, const char **files,
+                        struct err *err)
 {
 	char platform[PLATFORM_TEXT_MAX];
 
@@ -219,7 +219,7 @@ int image_parts_join(const struct image_part *parts, size_t n, struct arena *a,
 	index.manifests = arena_calloc(a, index.n_manifests, sizeof(*index.manifests));
 	for (size_t i = 0; i < n; i++)
 		if ((i > 0 && check_agreement(&parts[0], &parts[i], err) != 0) ||
-		    place(&parts[i], &index, files, err) != 0)
+		    put_in_index(&parts[i], &index, files, err) != 0)
 			return -1;
 	for (size_t i = 0; i < index.n_manifests; i++)
 		if (files[i] == NULL) {

@@ -27,8 +27,8 @@ struct token {
 struct auth {
 	struct auth_opts opts;
 	char *host, *origin;
-	pthread_mutex_t
-		lock; /* held while a token is fetched, so that one fetch serves all who wait */
+	/* held while a token is fetched, so that one fetch serves all who wait */
+	pthread_mutex_t lock;
 	struct arena arena; /* of the challenge */
 	struct challenge challenge;
 	char *extra;        /* a scope that the registry asked for besides ours, NULL if none */

@@ -141,10 +141,11 @@ static int transmit(struct registry *r, const struct call *c, const struct http_
 	return status;
 }
 
-/* One exchange with credentials where they belong: at the registry's own origin and nowhere else.
+/*
+ * One exchange with credentials where they belong: at the registry's own origin and nowhere else.
  */
-static int exchange(struct registry *r, const struct call *c, const char *url, char **ret_used,
-                    struct http_response *resp, struct err *err)
+static int exchange_authorized(struct registry *r, const struct call *c, const char *url,
+                               char **ret_used, struct http_response *resp, struct err *err)
 {
 	AUTO(arena) struct arena a = {0};
 	struct http_header headers[ARRAY_LEN(c->headers) + 1];
@@ -225,14 +226,14 @@ int call_explain(struct registry *r, const struct call *head, const struct http_
 
 /* Follows redirects by hand: libraries that do it themselves have leaked credentials to other
  * hosts. */
-static int follow(struct registry *r, const struct call *c, char **ret_used,
-                  struct http_response *resp, struct err *err)
+static int follow_redirects(struct registry *r, const struct call *c, char **ret_used,
+                            struct http_response *resp, struct err *err)
 {
 	AUTO(arena) struct arena a = {0};
 	const char *url = c->url;
 
 	for (int hops = 0;; hops++) {
-		if (exchange(r, c, url, ret_used, resp, err) != 0)
+		if (exchange_authorized(r, c, url, ret_used, resp, err) != 0)
 			return -1;
 		if (!is_redirect(c, resp))
 			return 0;
@@ -295,7 +296,7 @@ static int try_once(struct registry *r, const struct call *c, struct http_respon
 	for (int tries = 0;; tries++) {
 		char *used = NULL;
 		bool retry = false;
-		int status = follow(r, c, &used, resp, err);
+		int status = follow_redirects(r, c, &used, resp, err);
 
 		if (status == 0 && used != NULL && resp->status < 400)
 			auth_accepted(r->auth, used);

@@ -60,7 +60,7 @@ static const char *mount_source(struct push *p, const struct manifest *m)
 	return strcmp(ref.host, registry_host(p->registry)) == 0 ? ref.repository : NULL;
 }
 
-static int collect(struct push *p, const struct descriptor *desc, int depth, struct err *err);
+static int collect_blobs(struct push *p, const struct descriptor *desc, int depth, struct err *err);
 
 static int check_document(const struct push *p, const struct descriptor *desc, struct err *err)
 {
@@ -121,12 +121,12 @@ static int collect_index(struct push *p, const struct strbuf *text, const struct
 	if (index_parse(text->ptr, text->len, desc->media_type, &p->arena, &index, err) != 0)
 		return -1;
 	for (size_t i = 0; i < index.n_manifests; i++)
-		if (collect(p, &index.manifests[i], depth + 1, err) != 0)
+		if (collect_blobs(p, &index.manifests[i], depth + 1, err) != 0)
 			return -1;
 	return 0;
 }
 
-static int collect(struct push *p, const struct descriptor *desc, int depth, struct err *err)
+static int collect_blobs(struct push *p, const struct descriptor *desc, int depth, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
 	char digest[DIGEST_TEXT_MAX];
@@ -191,7 +191,7 @@ static int put_missing(struct push *p, const struct push_blob *b, enum blob_outc
 	return registry_put_blob(p->registry, &b->desc, fd, NULL, ret_outcome, err);
 }
 
-static void count(struct push *p, enum blob_outcome outcome, int64_t size)
+static void count_outcome(struct push *p, enum blob_outcome outcome, int64_t size)
 {
 	pthread_mutex_lock(&p->lock);
 	p->result.n_existed += outcome == BLOB_EXISTED;
@@ -217,7 +217,7 @@ static int put_blob(void *ctx, size_t i, struct err *err)
 		status = put_missing(p, b, &outcome, err);
 	}
 	if (status == 0)
-		count(p, outcome, b->desc.size);
+		count_outcome(p, outcome, b->desc.size);
 	return status;
 }
 
@@ -259,7 +259,7 @@ static int by_size(const void *a, const void *b)
 
 static int push_all(struct push *p, struct err *err)
 {
-	if (collect(p, p->opts->root, 0, err) != 0)
+	if (collect_blobs(p, p->opts->root, 0, err) != 0)
 		return -1;
 	if (p->blobs.n > 1)
 		qsort(p->blobs.at, p->blobs.n, sizeof(*p->blobs.at), by_size);
