@@ -21,7 +21,7 @@ struct settings {
 	bool dropout, shapes;
 };
 
-struct outcome {
+struct bench_result {
 	double *seconds; /* per step, sorted; owned */
 	size_t n;
 	struct model_cost cost;
@@ -131,7 +131,7 @@ static double one_step(struct model *m, struct optimizer *o, const struct batch 
 }
 
 static void measure(const struct settings *s, const struct model_config *c, struct ops *ops,
-                    struct outcome *ret)
+                    struct bench_result *ret)
 {
 	static const struct optimizer_options adamw = {.kind = OPTIMIZER_ADAMW,
 	                                               .lr = 1e-5,
@@ -193,7 +193,7 @@ static void add_int(struct jsonw *w, const char *key, size_t value)
 	jsonw_int(w, (int64_t)value);
 }
 
-static void report_json(const struct settings *s, struct outcome *r, const struct ops *ops,
+static void report_json(const struct settings *s, struct bench_result *r, const struct ops *ops,
                         struct strbuf *sb)
 {
 	double median = r->seconds[r->n / 2];
@@ -226,7 +226,7 @@ static void report_json(const struct settings *s, struct outcome *r, const struc
 	jsonw_end_object(&w);
 }
 
-static void report_text(const struct settings *s, struct outcome *r, const struct ops *ops,
+static void report_text(const struct settings *s, struct bench_result *r, const struct ops *ops,
                         struct strbuf *sb)
 {
 	double median = r->seconds[r->n / 2];
@@ -257,7 +257,7 @@ static int bench(const struct settings *s, struct err *err)
 	                              .n_threads = (unsigned)s->threads,
 	                              .plain_cross = strcmp(s->path, "plain") == 0,
 	                              .reference = strcmp(s->path, "reference") == 0};
-	struct outcome outcome = {0};
+	struct bench_result outcome = {0};
 	struct model_config c;
 	struct ops ops;
 

@@ -97,7 +97,7 @@ static int sample(const struct sample_flags *f, struct model *m, struct err *err
 	return rc;
 }
 
-static int run(const struct sample_flags *f, struct err *err)
+static int open_and_sample(const struct sample_flags *f, struct err *err)
 {
 	struct ops_options o = {0};
 	struct model_config config;
@@ -157,7 +157,7 @@ int cmd_sample(int argc, char **argv)
 
 	if (rc != 0)
 		return rc > 0 ? TRAINER_OK : TRAINER_USAGE;
-	if (run(&f, &err) != 0)
+	if (open_and_sample(&f, &err) != 0)
 		return cmd_fail(&err);
 	return f.movie ? make_movie(&f) : TRAINER_OK;
 }

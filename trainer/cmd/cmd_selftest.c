@@ -12,11 +12,11 @@
 #include "trainer/ops/ops.h"
 
 /* What both commands are told. */
-struct selection {
+struct selftest_options {
 	const char *golden, *out, *isa, *threads, *path, *precision;
 };
 
-static int open_ops(const struct selection *s, struct ops *ret, struct err *err)
+static int open_ops(const struct selftest_options *s, struct ops *ret, struct err *err)
 {
 	struct ops_options options = {.isa = s->isa};
 	unsigned long long n = 0;
@@ -49,7 +49,7 @@ static void print_report(const struct golden_report *r, const struct ops *ops)
 	       ops_threads(ops) == 1 ? "" : "s");
 }
 
-static int selftest(const struct selection *s, struct err *err)
+static int selftest(const struct selftest_options *s, struct err *err)
 {
 	struct golden g;
 	struct ops ops;
@@ -137,7 +137,7 @@ static int write_expected(const struct golden *g, const struct golden_result *r,
 	return ok ? 0 : err_set(err, ERR_IO, "write '%s'", path);
 }
 
-static int step(const struct selection *s, struct err *err)
+static int step(const struct selftest_options *s, struct err *err)
 {
 	struct golden g;
 	struct ops ops;
@@ -166,10 +166,11 @@ static int step(const struct selection *s, struct err *err)
 	return rc;
 }
 
-static int run(const char *name, const char *purpose,
-               int (*work)(const struct selection *s, struct err *err), int argc, char **argv)
+static int run_check(const char *name, const char *purpose,
+                     int (*work)(const struct selftest_options *s, struct err *err), int argc,
+                     char **argv)
 {
-	struct selection s = {.path = "fast", .precision = "f32"};
+	struct selftest_options s = {.path = "fast", .precision = "f32"};
 	bool writes = strcmp(name, "step") == 0;
 	const struct cmd_option options[] = {
 		{"golden", &s.golden, NULL, "the golden folder"},
@@ -197,15 +198,16 @@ static int run(const char *name, const char *purpose,
 
 int cmd_selftest(int argc, char **argv)
 {
-	return run("selftest",
-	           "Runs a golden folder's steps and prints the largest error of each kind against "
-	           "it;\nfails beyond the tolerances of float32 arithmetic.",
-	           selftest, argc, argv);
+	return run_check(
+		"selftest",
+		"Runs a golden folder's steps and prints the largest error of each kind against "
+		"it;\nfails beyond the tolerances of float32 arithmetic.",
+		selftest, argc, argv);
 }
 
 int cmd_step(int argc, char **argv)
 {
-	return run(
+	return run_check(
 		"step",
 		"Runs a golden folder's steps and writes activations, logits, gradients and "
 		"weights\nunder the folder's own file names, so that another program can compare.",
