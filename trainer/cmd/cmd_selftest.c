@@ -13,17 +13,29 @@
 
 /* What both commands are told. */
 struct selftest_options {
-	const char *golden, *out, *isa, *threads, *path, *precision;
+	const char *golden, *out, *isa, *path, *precision;
+	uint64_t threads;
 };
+
+#define TEXT(name, member, help) FLAG_ROW_TEXT(struct selftest_options, name, member, help)
+
+/* The last one is of `step` alone. */
+static const struct flag_row option_rows[] = {
+	TEXT("golden", golden, "the golden folder"),
+	TEXT("path", path, "fast (default), plain (fast ops, keys and values formed) or reference"),
+	TEXT("isa", isa, CMD_ISA_HELP),
+	TEXT("precision", precision, "f32 (default) or bf16, which has limits of its own"),
+	FLAG_ROW_COUNT(struct selftest_options, "threads", threads, 1024,
+                       "threads (default: one per usable CPU)"),
+	TEXT("out", out, "the folder to write"),
+};
+
+#undef TEXT
 
 static int open_ops(const struct selftest_options *s, struct ops *ret, struct err *err)
 {
-	struct ops_options options = {.isa = s->isa};
-	unsigned long long n = 0;
+	struct ops_options options = {.isa = s->isa, .n_threads = (unsigned)s->threads};
 
-	if (s->threads != NULL && cmd_number("threads", s->threads, 1024, &n, err) != 0)
-		return -1;
-	options.n_threads = (unsigned)n;
 	if (strcmp(s->path, "reference") == 0)
 		options.reference = true;
 	else if (strcmp(s->path, "plain") == 0)
@@ -172,21 +184,12 @@ static int run_check(const char *name, const char *purpose,
 {
 	struct selftest_options s = {.path = "fast", .precision = "f32"};
 	bool writes = strcmp(name, "step") == 0;
-	const struct cmd_option options[] = {
-		{"golden", &s.golden, NULL, "the golden folder"},
-		{"path", &s.path, NULL,
-	         "fast (default), plain (fast ops, keys and values formed) or reference"},
-		{"isa", &s.isa, NULL, CMD_ISA_HELP},
-		{"precision", &s.precision, NULL,
-	         "f32 (default) or bf16, which has limits of its own"},
-		{"threads", &s.threads, NULL, "threads (default: one per usable CPU)"},
-		{"out", &s.out, NULL, "the folder to write"},
-	};
+	const struct flag_table options = {option_rows, ARRAY_LEN(option_rows) - !writes, name};
 	struct err err = {0};
-	int rc = cmd_parse(name, purpose, options, ARRAY_LEN(options) - !writes, argc, argv);
+	int rc = cmd_parse(purpose, &options, argc, argv, &s);
 
-	if (rc != 0)
-		return rc > 0 ? TRAINER_OK : TRAINER_USAGE;
+	if (rc >= 0)
+		return rc;
 	if (s.golden == NULL || (writes && s.out == NULL)) {
 		fprintf(stderr, "slipway-trainer: error: %s needs --golden DIR%s\n", name,
 		        writes ? " and --out DIR" : "");
