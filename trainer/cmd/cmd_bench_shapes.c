@@ -1,5 +1,5 @@
-/* bench --shapes: the model's matrix products one by one, as a share of what multiply-add can do.
- */
+/* bench --shapes: the model's matrix products one by one, as a share of what
+ * multiply-add can do. */
 #include <stdio.h>
 #include <stdlib.h>
 

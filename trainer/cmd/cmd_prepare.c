@@ -9,8 +9,8 @@
 
 enum { WORDS_MAX = 32, NUMBER_MAX = 16 };
 
-/* Copies: execv takes words that may be changed. They live until this process is another program.
- */
+/* Copies: execv takes words that may be changed. They live until this process
+ * is another program. */
 struct words {
 	char *at[WORDS_MAX];
 	size_t n;

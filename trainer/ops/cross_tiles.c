@@ -98,8 +98,7 @@ void tiles_sum_channels(const struct kernels *k, const float *panel, size_t chan
 		tiles_add(k, csum, panel + c * k->nr);
 }
 
-/* ---- left matrices in places -----------------------------------------------------------------
- */
+/* ---- left matrices in places ----------------------------------------------------------------- */
 
 /* x[groups of `depth` rows][width]: at float32 as it is; else packed, by rows, and by columns of
  * each group. */
@@ -158,8 +157,7 @@ const float *tiles_data_panel(const struct sweep *w, size_t group, const float *
 	return copy;
 }
 
-/* ---- products --------------------------------------------------------------------------------
- */
+/* ---- products -------------------------------------------------------------------------------- */
 
 void tiles_fill_tables(const struct sweep *w, size_t group, const float *panel,
                        struct cross_tables *t, float *rows)
