@@ -47,8 +47,8 @@ static struct diag *find_same(struct diags *d, enum diag_severity severity, cons
 	return NULL;
 }
 
-static struct diag *add(struct diags *d, enum diag_severity severity, struct srcpos at,
-                        const char *fmt, va_list args)
+static struct diag *add_diag(struct diags *d, enum diag_severity severity, struct srcpos at,
+                             const char *fmt, va_list args)
 {
 	if (d->n >= DIAGS_MAX) {
 		d->n_errors += severity == DIAG_ERROR;
@@ -75,7 +75,7 @@ struct diag *diags_add(struct diags *d, enum diag_severity severity, struct srcp
 	va_list args;
 
 	va_start(args, fmt);
-	struct diag *diag = add(d, severity, at, fmt, args);
+	struct diag *diag = add_diag(d, severity, at, fmt, args);
 
 	va_end(args);
 	return diag;
@@ -86,7 +86,7 @@ void diags_error(struct diags *d, struct srcpos at, const char *hint, const char
 	va_list args;
 
 	va_start(args, fmt);
-	struct diag *diag = add(d, DIAG_ERROR, at, fmt, args);
+	struct diag *diag = add_diag(d, DIAG_ERROR, at, fmt, args);
 
 	va_end(args);
 	if (hint != NULL)

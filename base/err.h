@@ -43,11 +43,11 @@ enum { ERR_MSG_MAX = 1024, ERR_HINT_MAX = 512 };
 
 struct err {
 	enum err_code code;
-	int os_errno;          /* errno at the failure, 0 if none */
-	int http_status;       /* status of the reply that caused it, 0 if none */
-	struct srcpos at;      /* position in the user's text; at.file NULL if none */
-	char msg[ERR_MSG_MAX]; /* outermost context first: "push 'x': upload blob: connection reset"
-	                        */
+	int os_errno;     /* errno at the failure, 0 if none */
+	int http_status;  /* status of the reply that caused it, 0 if none */
+	struct srcpos at; /* position in the user's text; at.file NULL if none */
+	/* outermost context first: "push 'x': upload blob: connection reset" */
+	char msg[ERR_MSG_MAX];
 	char hint[ERR_HINT_MAX]; /* the next step for the user, a full sentence; empty if none */
 };
 

@@ -63,7 +63,8 @@ enum fs_lock_mode { FS_LOCK_SHARED, FS_LOCK_EXCLUSIVE, FS_LOCK_TRY_EXCLUSIVE };
  */
 int fs_lock(const char *path, enum fs_lock_mode mode, int *ret_fd, struct err *err) MUST_USE;
 
-/* Makes dst the same file as src: hard link, else reflink/copy through a temp file. EEXIST is fine.
+/*
+ * Makes dst the same file as src: hard link, else reflink/copy through a temp file. EEXIST is fine.
  */
 int fs_link_or_copy(const char *src, const char *dst, struct err *err) MUST_USE;
 

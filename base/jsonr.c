@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-struct reader {
+struct json_reading {
 	const char *what, *text;
 	size_t at, len;
 	struct jsonr *doc;
@@ -14,7 +14,7 @@ struct reader {
 	struct err *err;
 };
 
-static int fail(struct reader *r, const char *problem)
+static int syntax_error(struct json_reading *r, const char *problem)
 {
 	unsigned line, column;
 
@@ -23,19 +23,19 @@ static int fail(struct reader *r, const char *problem)
 	               problem);
 }
 
-static void skip_space(struct reader *r)
+static void skip_space(struct json_reading *r)
 {
 	while (r->at < r->len && strchr(" \t\r\n", r->text[r->at]) != NULL &&
 	       r->text[r->at] != '\0')
 		r->at++;
 }
 
-static char peek(const struct reader *r)
+static char peek(const struct json_reading *r)
 {
 	return r->at < r->len ? r->text[r->at] : '\0';
 }
 
-static size_t add_node(struct reader *r, enum jsonr_type type, const char *key)
+static size_t add_node(struct json_reading *r, enum jsonr_type type, const char *key)
 {
 	struct jsonr *d = r->doc;
 
@@ -44,7 +44,7 @@ static size_t add_node(struct reader *r, enum jsonr_type type, const char *key)
 	return d->n++;
 }
 
-static int read_hex4(struct reader *r, unsigned *ret)
+static int read_hex4(struct json_reading *r, unsigned *ret)
 {
 	unsigned value = 0;
 
@@ -57,14 +57,14 @@ static int read_hex4(struct reader *r, unsigned *ret)
 		else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
 			digit = (unsigned)((c | 0x20) - 'a') + 10;
 		else
-			return fail(r, "\\u needs four hexadecimal digits");
+			return syntax_error(r, "\\u needs four hexadecimal digits");
 		value = value * 16 + digit;
 	}
 	*ret = value;
 	return 0;
 }
 
-static void put_utf8(struct reader *r, unsigned c)
+static void put_utf8(struct json_reading *r, unsigned c)
 {
 	if (c < 0x80) {
 		*r->out++ = (char)c;
@@ -84,7 +84,7 @@ static void put_utf8(struct reader *r, unsigned c)
 }
 
 /* After the backslash. Four bytes of output never exceed the six or twelve of input. */
-static int read_escape(struct reader *r)
+static int read_escape(struct json_reading *r)
 {
 	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
 	const char *hit = peek(r) != '\0' ? strchr(from, peek(r)) : NULL;
@@ -96,39 +96,39 @@ static int read_escape(struct reader *r)
 		return 0;
 	}
 	if (peek(r) != 'u')
-		return fail(r, "unknown escape");
+		return syntax_error(r, "unknown escape");
 	r->at++;
 	if (read_hex4(r, &c) != 0)
 		return -1;
 	if (c >= 0xd800 && c < 0xdc00) {
 		if (r->at + 2 > r->len || memcmp(r->text + r->at, "\\u", 2) != 0)
-			return fail(r, "lone surrogate");
+			return syntax_error(r, "lone surrogate");
 		r->at += 2;
 		if (read_hex4(r, &low) != 0)
 			return -1;
 		if (low < 0xdc00 || low > 0xdfff)
-			return fail(r, "lone surrogate");
+			return syntax_error(r, "lone surrogate");
 		c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
 	} else if (c == 0 || (c >= 0xdc00 && c < 0xe000)) {
-		return fail(r, "NUL or lone surrogate");
+		return syntax_error(r, "NUL or lone surrogate");
 	}
 	put_utf8(r, c);
 	return 0;
 }
 
-static int read_string(struct reader *r, const char **ret)
+static int read_string(struct json_reading *r, const char **ret)
 {
 	const char *start = r->out;
 
 	if (peek(r) != '"')
-		return fail(r, "expected a string");
+		return syntax_error(r, "expected a string");
 	r->at++;
 	while (peek(r) != '"') {
 		const char *s = r->text + r->at;
 		size_t n = r->at < r->len ? text_utf8_length(s, r->len - r->at) : 0;
 
 		if (n == 0 || (unsigned char)s[0] < 0x20)
-			return fail(r, "unfinished string, control byte or invalid UTF-8");
+			return syntax_error(r, "unfinished string, control byte or invalid UTF-8");
 		if (s[0] == '\\') {
 			r->at++;
 			if (read_escape(r) != 0)
@@ -145,7 +145,7 @@ static int read_string(struct reader *r, const char **ret)
 	return 0;
 }
 
-static size_t digits(struct reader *r)
+static size_t skip_digits(struct json_reading *r)
 {
 	size_t n = 0;
 
@@ -154,38 +154,38 @@ static size_t digits(struct reader *r)
 	return n;
 }
 
-static int read_number(struct reader *r, double *ret)
+static int read_number(struct json_reading *r, double *ret)
 {
 	size_t start = r->at, whole;
 	char copy[64];
 
 	r->at += peek(r) == '-';
 	bool zero = peek(r) == '0';
-	whole = digits(r);
+	whole = skip_digits(r);
 	if (whole == 0 || (zero && whole > 1))
-		return fail(r, "expected a value");
+		return syntax_error(r, "expected a value");
 	if (peek(r) == '.') {
 		r->at++;
-		if (digits(r) == 0)
-			return fail(r, "digits must follow the point");
+		if (skip_digits(r) == 0)
+			return syntax_error(r, "digits must follow the point");
 	}
 	if ((peek(r) | 0x20) == 'e') {
 		r->at++;
 		r->at += peek(r) == '+' || peek(r) == '-';
-		if (digits(r) == 0)
-			return fail(r, "digits must follow the exponent");
+		if (skip_digits(r) == 0)
+			return syntax_error(r, "digits must follow the exponent");
 	}
 	if (r->at - start >= sizeof(copy))
-		return fail(r, "number too long");
+		return syntax_error(r, "number too long");
 	memcpy(copy, r->text + start, r->at - start);
 	copy[r->at - start] = '\0';
 	*ret = strtod(copy, NULL);
-	return isfinite(*ret) ? 0 : fail(r, "number too large");
+	return isfinite(*ret) ? 0 : syntax_error(r, "number too large");
 }
 
-static int read_value(struct reader *r, const char *key, int depth);
+static int read_value(struct json_reading *r, const char *key, int depth);
 
-static bool key_is_new(const struct reader *r, size_t obj, const char *key)
+static bool key_is_new(const struct json_reading *r, size_t obj, const char *key)
 {
 	const struct jsonr_node *m = r->doc->nodes + obj + 1;
 
@@ -195,7 +195,7 @@ static bool key_is_new(const struct reader *r, size_t obj, const char *key)
 	return true;
 }
 
-static int read_member(struct reader *r, size_t parent, int depth)
+static int read_member(struct json_reading *r, size_t parent, int depth)
 {
 	const char *key = NULL;
 
@@ -206,10 +206,10 @@ static int read_member(struct reader *r, size_t parent, int depth)
 		/* Quadratic, so only for objects of a size that people write; larger ones
 		 * (a safetensors header) are checked by their reader, sorted. */
 		if (r->doc->nodes[parent].n < 1024 && !key_is_new(r, parent, key))
-			return fail(r, "duplicate key");
+			return syntax_error(r, "duplicate key");
 		skip_space(r);
 		if (peek(r) != ':')
-			return fail(r, "expected ':'");
+			return syntax_error(r, "expected ':'");
 		r->at++;
 	}
 	if (read_value(r, key, depth + 1) != 0)
@@ -219,21 +219,21 @@ static int read_member(struct reader *r, size_t parent, int depth)
 	return 0;
 }
 
-static int read_container(struct reader *r, const char *key, int depth)
+static int read_container(struct json_reading *r, const char *key, int depth)
 {
 	bool object = peek(r) == '{';
 	char end = object ? '}' : ']';
 	size_t self = add_node(r, object ? JSONR_OBJECT : JSONR_ARRAY, key);
 
 	if (depth >= JSONR_DEPTH_MAX)
-		return fail(r, "too many levels");
+		return syntax_error(r, "too many levels");
 	r->at++;
 	skip_space(r);
 	while (peek(r) != end) {
 		if (r->doc->nodes[self].n > 0) {
 			if (peek(r) != ',')
-				return fail(r,
-				            object ? "expected ',' or '}'" : "expected ',' or ']'");
+				return syntax_error(r, object ? "expected ',' or '}'"
+				                              : "expected ',' or ']'");
 			r->at++;
 		}
 		if (read_member(r, self, depth) != 0)
@@ -244,7 +244,7 @@ static int read_container(struct reader *r, const char *key, int depth)
 	return 0;
 }
 
-static int read_value(struct reader *r, const char *key, int depth)
+static int read_value(struct json_reading *r, const char *key, int depth)
 {
 	static const struct {
 		const char *word;
@@ -281,17 +281,17 @@ static int read_value(struct reader *r, const char *key, int depth)
 int jsonr_parse(const char *what, const char *text, size_t len, struct jsonr *ret, struct err *err)
 {
 	struct jsonr doc = {.strings = mem_zalloc(len + 1)};
-	struct reader r = {.what = what,
-	                   .text = text,
-	                   .len = len,
-	                   .doc = &doc,
-	                   .out = doc.strings,
-	                   .err = err};
+	struct json_reading r = {.what = what,
+	                         .text = text,
+	                         .len = len,
+	                         .doc = &doc,
+	                         .out = doc.strings,
+	                         .err = err};
 	int rc = read_value(&r, NULL, 0);
 
 	skip_space(&r);
 	if (rc == 0 && r.at != len)
-		rc = fail(&r, "bytes after the value");
+		rc = syntax_error(&r, "bytes after the value");
 	if (rc != 0) {
 		jsonr_done(&doc);
 		return -1;

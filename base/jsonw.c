@@ -37,7 +37,7 @@ static void before_value(struct jsonw *w)
 	new_line(w);
 }
 
-static void begin(struct jsonw *w, bool object)
+static void open_container(struct jsonw *w, bool object)
 {
 	before_value(w);
 	if (w->depth == JSONW_DEPTH_MAX)
@@ -48,7 +48,7 @@ static void begin(struct jsonw *w, bool object)
 	w->depth++;
 }
 
-static void end(struct jsonw *w, bool object)
+static void close_container(struct jsonw *w, bool object)
 {
 	if (w->depth == 0 || w->in_object[w->depth - 1] != object || w->after_key)
 		BUG("JSON end without its begin");
@@ -62,22 +62,22 @@ static void end(struct jsonw *w, bool object)
 
 void jsonw_begin_object(struct jsonw *w)
 {
-	begin(w, true);
+	open_container(w, true);
 }
 
 void jsonw_end_object(struct jsonw *w)
 {
-	end(w, true);
+	close_container(w, true);
 }
 
 void jsonw_begin_array(struct jsonw *w)
 {
-	begin(w, false);
+	open_container(w, false);
 }
 
 void jsonw_end_array(struct jsonw *w)
 {
-	end(w, false);
+	close_container(w, false);
 }
 
 void jsonw_key(struct jsonw *w, const char *key)

@@ -5,7 +5,7 @@
 #include "base/err.h"
 
 /* The one policy for an exhausted machine: a line and the end. */
-static void *must(void *ptr, size_t size)
+static void *memory_or_abort(void *ptr, size_t size)
 {
 	if (ptr == NULL) {
 		fprintf(stderr, "slipway: out of memory (%zu bytes)\n", size);
@@ -14,7 +14,7 @@ static void *must(void *ptr, size_t size)
 	return ptr;
 }
 
-static size_t product(size_t n, size_t size)
+static size_t checked_product(size_t n, size_t size)
 {
 	size_t bytes;
 
@@ -30,16 +30,16 @@ void *mem_zalloc(size_t size)
 
 void *mem_calloc(size_t n, size_t size)
 {
-	size_t bytes = product(n, size);
+	size_t bytes = checked_product(n, size);
 
-	return must(calloc(1, bytes), bytes);
+	return memory_or_abort(calloc(1, bytes), bytes);
 }
 
 void *mem_realloc(void *ptr, size_t n, size_t size)
 {
-	size_t bytes = product(n, size);
+	size_t bytes = checked_product(n, size);
 
-	return must(realloc(ptr, bytes), bytes);
+	return memory_or_abort(realloc(ptr, bytes), bytes);
 }
 
 char *mem_strdup(const char *text)

@@ -15,7 +15,7 @@ struct pool {
 };
 
 /* The next job's number; false when there is none or somebody failed. */
-static bool take(struct pool *p, size_t *ret_i)
+static bool next_job(struct pool *p, size_t *ret_i)
 {
 	pthread_mutex_lock(&p->lock);
 	bool some = !p->failed && p->next < p->n;
@@ -26,7 +26,7 @@ static bool take(struct pool *p, size_t *ret_i)
 	return some;
 }
 
-static void fail(struct pool *p, const struct err *err)
+static void note_failure(struct pool *p, const struct err *err)
 {
 	pthread_mutex_lock(&p->lock);
 	if (!p->failed)
@@ -35,16 +35,16 @@ static void fail(struct pool *p, const struct err *err)
 	pthread_mutex_unlock(&p->lock);
 }
 
-static void *work(void *arg)
+static void *run_jobs(void *arg)
 {
 	struct pool *p = arg;
 	size_t i;
 
-	while (take(p, &i)) {
+	while (next_job(p, &i)) {
 		struct err err = {0};
 
 		if (interrupt_check(&err) != 0 || p->job(p->ctx, i, &err) != 0)
-			fail(p, &err);
+			note_failure(p, &err);
 	}
 	return NULL;
 }
@@ -58,9 +58,10 @@ int pool_run(size_t n, unsigned n_threads, pool_job job, void *ctx, struct err *
 
 	pthread_mutex_init(&pool.lock, NULL);
 	/* The caller works too, so one thread fewer is needed and none is no failure. */
-	while (started + 1 < n_workers && pthread_create(&workers[started], NULL, work, &pool) == 0)
+	while (started + 1 < n_workers &&
+	       pthread_create(&workers[started], NULL, run_jobs, &pool) == 0)
 		started++;
-	work(&pool);
+	run_jobs(&pool);
 	for (size_t i = 0; i < started; i++)
 		pthread_join(workers[i], NULL);
 	pthread_mutex_destroy(&pool.lock);

@@ -45,7 +45,7 @@ static int open_pipes(int pipes[3][2], struct err *err)
 	return 0;
 }
 
-static int spawn(const char *const argv[], int pipes[3][2], pid_t *ret_pid)
+static int spawn_with_pipes(const char *const argv[], int pipes[3][2], pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -69,10 +69,10 @@ static int spawn(const char *const argv[], int pipes[3][2], pid_t *ret_pid)
 	return result;
 }
 
-static int start(const char *const argv[], struct child *c, struct err *err)
+static int start_child(const char *const argv[], struct child *c, struct err *err)
 {
 	int pipes[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
-	int result = open_pipes(pipes, err) == 0 ? spawn(argv, pipes, &c->pid) : -1;
+	int result = open_pipes(pipes, err) == 0 ? spawn_with_pipes(argv, pipes, &c->pid) : -1;
 
 	attr_close_fd(&pipes[0][0]);
 	attr_close_fd(&pipes[1][1]);
@@ -103,7 +103,7 @@ static void drain(int *fd, struct strbuf *sb)
 		attr_close_fd(fd);
 }
 
-static void feed(struct child *c)
+static void write_input(struct child *c)
 {
 	ssize_t n = c->left > 0 ? write(c->in, c->input, c->left) : 0;
 
@@ -121,7 +121,7 @@ static int64_t now_ms(void)
 }
 
 /* Moves what can be moved now; waits at most a tenth of a second. */
-static int pump(struct child *c, struct proc_result *r, struct err *err)
+static int move_bytes(struct child *c, struct proc_result *r, struct err *err)
 {
 	struct pollfd fds[] = {{c->out, POLLIN, 0}, {c->err_text, POLLIN, 0}, {c->in, POLLOUT, 0}};
 
@@ -132,7 +132,7 @@ static int pump(struct child *c, struct proc_result *r, struct err *err)
 	if (c->err_text >= 0 && fds[1].revents != 0)
 		drain(&c->err_text, &r->err_text);
 	if (c->in >= 0 && fds[2].revents != 0)
-		feed(c);
+		write_input(c);
 	if (r->out.overflow)
 		return err_set(err, ERR_LIMIT, "'%s' printed more than %zu bytes", c->name,
 		               r->out.max);
@@ -154,7 +154,7 @@ static int check_time(const struct child *c, struct err *err)
 static int converse(struct child *c, struct proc_result *r, struct err *err)
 {
 	while (c->out >= 0 || c->err_text >= 0)
-		if (pump(c, r, err) != 0 || check_time(c, err) != 0)
+		if (move_bytes(c, r, err) != 0 || check_time(c, err) != 0)
 			return -1;
 	return 0;
 }
@@ -178,7 +178,7 @@ static int await_end(struct child *c, struct err *err)
 	}
 }
 
-static int reap(const struct child *c)
+static int reap_child(const struct child *c)
 {
 	int status = 0;
 
@@ -199,7 +199,7 @@ int proc_run(const char *const argv[], const char *input, int timeout_ms, struct
 	                  .timeout_ms = timeout_ms,
 	                  .deadline = now_ms() + timeout_ms};
 
-	if (start(argv, &c, err) != 0) {
+	if (start_child(argv, &c, err) != 0) {
 		child_done(&c);
 		return -1;
 	}
@@ -210,7 +210,7 @@ int proc_run(const char *const argv[], const char *input, int timeout_ms, struct
 	if (result != 0)
 		kill(c.pid, SIGKILL);
 	child_done(&c);
-	r->exit_status = reap(&c);
+	r->exit_status = reap_child(&c);
 	return result;
 }
 
@@ -218,7 +218,7 @@ int proc_start(const char *const argv[], struct proc_child *ret, struct err *err
 {
 	struct child c = {.in = -1, .out = -1, .err_text = -1};
 
-	if (start(argv, &c, err) != 0) {
+	if (start_child(argv, &c, err) != 0) {
 		child_done(&c);
 		return -1;
 	}
@@ -258,5 +258,5 @@ int proc_end(struct proc_child *child, bool stop)
 		if (!ends_within(c.pid, END_MS))
 			kill(c.pid, SIGKILL);
 	}
-	return reap(&c);
+	return reap_child(&c);
 }

@@ -15,7 +15,8 @@ struct progress {
 	unsigned (*start)(struct progress *p, const char *label, int64_t total);
 	/* `bytes` more of task id are done (negative after a restart). */
 	void (*advance)(struct progress *p, unsigned id, int64_t bytes);
-	/* Task id is over; `result` is a short text such as "done", "exists", "mounted", "cached".
+	/*
+	 * Task id is over; `result` is a short text such as "done", "exists", "mounted", "cached".
 	 */
 	void (*finish)(struct progress *p, unsigned id, const char *result);
 	/* A line worth saying (a retry, a server's warning). */

@@ -26,7 +26,7 @@ static const char *check_connection(const char *text, const char **ret_hint)
 	    (strstr(text, ":codeconnections:") == NULL &&
 	     strstr(text, ":codestar-connections:") == NULL) ||
 	    strstr(text, ":connection/") == NULL)
-		return "not a connection's ARN";
+		return "is not a connection's ARN";
 	return NULL;
 }
 
@@ -36,26 +36,26 @@ static const char *check_repository(const char *text, const char **ret_hint)
 
 	*ret_hint = "write OWNER/NAME";
 	if (slash == NULL || slash == text || slash[1] == '\0' || !plain(text, "/._-"))
-		return "not a repository";
+		return "is not a repository";
 	return NULL;
 }
 
 static const char *check_branch(const char *text, const char **ret_hint)
 {
 	*ret_hint = "as in main";
-	return text[0] == '\0' || text[0] == '-' || !plain(text, "/._-") ? "not a branch" : NULL;
+	return text[0] == '\0' || text[0] == '-' || !plain(text, "/._-") ? "is not a branch" : NULL;
 }
 
 static const char *check_builder_image(const char *text, const char **ret_hint)
 {
 	*ret_hint = "as in aws/codebuild/amazonlinux-x86_64-standard:5.0";
-	return text[0] == '\0' || !plain(text, "/._-:@") ? "not an image" : NULL;
+	return text[0] == '\0' || !plain(text, "/._-:@") ? "is not an image" : NULL;
 }
 
 static const char *check_runner(const char *text, const char **ret_hint)
 {
 	*ret_hint = "as in ubuntu-24.04-arm";
-	return text[0] == '\0' || !plain(text, "._-") ? "not a runner's label" : NULL;
+	return text[0] == '\0' || !plain(text, "._-") ? "is not a runner's label" : NULL;
 }
 
 /* CodeBuild user guide, "On-demand environment types". */
@@ -67,13 +67,13 @@ static const struct choices severities = CHOICE_TEXTS("LOW", "MEDIUM", "HIGH", "
 static const char *check_compute(const char *text, const char **ret_hint)
 {
 	*ret_hint = "BUILD_GENERAL1_SMALL, _MEDIUM, _LARGE, _XLARGE or _2XLARGE";
-	return choices_find(&compute_types, text) >= 0 ? NULL : "not a compute type";
+	return choices_find(&compute_types, text) >= 0 ? NULL : "is not a compute type";
 }
 
 static const char *check_severity(const char *text, const char **ret_hint)
 {
 	*ret_hint = "LOW, MEDIUM, HIGH or CRITICAL";
-	return choices_find(&severities, text) >= 0 ? NULL : "not a severity";
+	return choices_find(&severities, text) >= 0 ? NULL : "is not a severity";
 }
 
 static const char *check_tag(const char *text, const char **ret_hint)
@@ -81,7 +81,7 @@ static const char *check_tag(const char *text, const char **ret_hint)
 	*ret_hint = NULL;
 	return text[0] == '\0' || text[0] == '.' || text[0] == '-' || strlen(text) > 128 ||
 	                       !plain(text, "._-")
-	               ? "not a tag"
+	               ? "is not a tag"
 	               : NULL;
 }
 
@@ -89,7 +89,7 @@ static const char *check_tag(const char *text, const char **ret_hint)
 static const char *check_option(const char *text, const char **ret_hint)
 {
 	*ret_hint = "as in --ca=FILE";
-	return !text_has_prefix(text, "--") || !plain(text, "-=/._:,@") ? "not an option" : NULL;
+	return !text_has_prefix(text, "--") || !plain(text, "-=/._:,@") ? "is not an option" : NULL;
 }
 
 static const char *check_key_arn(const char *text, const char **ret_hint)
@@ -97,18 +97,19 @@ static const char *check_key_arn(const char *text, const char **ret_hint)
 	*ret_hint = "arn:aws:kms:REGION:ACCOUNT:key/ID";
 	return !text_has_prefix(text, "arn:") || strstr(text, ":kms:") == NULL ||
 	                       !plain(text, ":/-")
-	               ? "not a key's ARN"
+	               ? "is not a key's ARN"
 	               : NULL;
 }
 
 static const struct field source_rows[] = {
 	FIELD_STRING(struct source_section, connection, "connection",
-                     "ARN of the connection to the host of the source.",
+                     "ARN of the AWS CodeConnections connection to the source's host.",
                      .flags = FIELD_LITERAL | FIELD_REQUIRED, .check = check_connection),
-	FIELD_STRING(struct source_section, repository, "repository", "OWNER/NAME there.",
+	FIELD_STRING(struct source_section, repository, "repository",
+                     "Repository on that host, as OWNER/NAME.",
                      .flags = FIELD_LITERAL | FIELD_REQUIRED, .check = check_repository),
-	TEXT(struct source_section, branch, "branch", "Branch that is built.",
-             .check = check_branch, .fallback_text = "main"),
+	TEXT(struct source_section, branch, "branch", "Branch to build.", .check = check_branch,
+             .fallback_text = "main"),
 };
 
 static const struct field_table source_fields =
@@ -161,40 +162,44 @@ static const struct field rows[] = {
 	FIELD_STRINGS(struct pipeline_section, test, "test",
                       "Commands that test, on every builder.", .flags = FIELD_LITERAL),
 	FIELD_STRINGS(struct pipeline_section, build, "build",
-                      "Commands that make what the layers pack; $SLIPWAY_ARCH is amd64 or arm64.",
+                      "Commands that build the files of the layers; $SLIPWAY_ARCH is amd64 or "
+                      "arm64.",
                       .flags = FIELD_LITERAL),
 	FIELD_STRINGS(struct pipeline_section, options, "options",
-                      "Options of slipway's commands that reach the registry, as --ca=FILE.",
+                      "Options for the slipway commands that use the registry, as in --ca=FILE.",
                       .flags = FIELD_LITERAL, .check = check_option),
 	FIELD_STRINGS(struct pipeline_section, tags, "tags",
-                      "Tags that move to every image that passed, beside the commit's own.",
+                      "Tags that move to every image that passed, in addition to the commit's own.",
                       .flags = FIELD_LITERAL, .check = check_tag),
 	FIELD_BOOL(struct pipeline_section, repository, "repository",
-                   "The stack makes the ECR repository, with what image.ecr says.", .fallback = 1),
-	FIELD_BOOL(struct pipeline_section, scan, "scan", "Wait for ECR's scan and gate on it.",
+                   "The stack creates the ECR repository with the settings of image.ecr.",
                    .fallback = 1),
-	TEXT(struct pipeline_section, severity, "severity", "Findings of this severity stop it.",
-             .check = check_severity, .fallback_text = "CRITICAL"),
+	FIELD_BOOL(struct pipeline_section, scan, "scan",
+                   "Wait for ECR's scan and fail on its findings.", .fallback = 1),
+	TEXT(struct pipeline_section, severity, "severity",
+             "Findings of this severity or worse fail the pipeline.", .check = check_severity,
+             .fallback_text = "CRITICAL"),
 	FIELD_BOOL(struct pipeline_section, deploy, "deploy",
-                   "Deploy what passed, by digest, to the cluster.",
+                   "Deploy the image that passed to the cluster, by digest.",
                    .pos_offset = offsetof(struct pipeline_section, deploy_at)),
 	FIELD_BOOL(struct pipeline_section, approval, "approval",
-                   "A person approves before it is deployed.", .fallback = 1),
+                   "Require manual approval before the deployment.", .fallback = 1),
 	FIELD_BOOL(struct pipeline_section, cache, "cache", "Keep slipway's build cache in S3.",
                    .fallback = 1),
-	FIELD_INT(struct pipeline_section, log_days, "log_days", "Days that logs are kept.",
-                  .min = 1, .max = 3653, .fallback = 30),
+	FIELD_INT(struct pipeline_section, log_days, "log_days", "Days to keep logs.", .min = 1,
+                  .max = 3653, .fallback = 30),
 	FIELD_INT(struct pipeline_section, timeout_minutes, "timeout_minutes",
                   "Minutes after which a step is stopped.", .min = 5, .max = 2160, .fallback = 60),
 	TEXT(struct pipeline_section, topic, "topic",
-             "SNS topic that is told of failures, approvals and ends, by ARN.",
+             "ARN of the SNS topic for failures, approvals and completions.",
              .check = check_topic_arn),
-	TEXT(struct pipeline_section, kms_key, "kms_key", "Key of buckets and artifacts, by ARN.",
-             .check = check_key_arn, .fallback_doc = "S3's own keys"),
+	TEXT(struct pipeline_section, kms_key, "kms_key",
+             "ARN of the KMS key of buckets and artifacts.", .check = check_key_arn,
+             .fallback_doc = "S3's own keys"),
 	FIELD_BOOL(struct pipeline_section, github, "github",
                    "Also write a GitHub Actions workflow that does the same."),
 	TEXT(struct pipeline_section, github_role, "github_role",
-             "Role that the workflow takes by OIDC, by ARN.", .check = check_role_arn),
+             "ARN of the role that the workflow assumes through OIDC.", .check = check_role_arn),
 };
 
 const struct field_table pipeline_fields =

@@ -60,7 +60,7 @@ static void check_image(const struct pipeline_facts *f, struct diags *d)
 
 	if (f->image == NULL)
 		diags_add(d, DIAG_ERROR, f->image_at,
-		          "a pipeline pushes: image.repository is missing");
+		          "image.repository is missing: a pipeline pushes to it");
 	for (size_t i = 0; i < f->architectures.n; i++)
 		if (!has_machine(f->architectures.at[i]))
 			diags_add(d, DIAG_ERROR, f->image_at,
@@ -69,10 +69,10 @@ static void check_image(const struct pipeline_facts *f, struct diags *d)
 	if (f->shared_layer == NULL)
 		return;
 	problem = diags_add(d, DIAG_ERROR, f->shared_layer_at,
-	                    "layer '%s' shares files between platforms, and a pipeline builds each "
-	                    "on a machine of its own",
+	                    "layer '%s' shares files between platforms, but a pipeline builds "
+	                    "each platform on its own machine",
 	                    f->shared_layer);
-	diag_hint(d, problem, "write `share: false` in it");
+	diag_hint(d, problem, "add `share: false` to it");
 }
 
 /* A stack makes things in its own region only: the repository, the cluster's access entry. */
@@ -84,17 +84,18 @@ static void check_regions(const struct pipeline_section *s, const struct pipelin
 	if (s->repository && f->ecr_region != NULL && strcmp(region, f->ecr_region) != 0)
 		diag_hint(d,
 		          diags_add(d, DIAG_ERROR, s->region != NULL ? s->region_at : s->at,
-		                    "the pipeline runs in %s and cannot make the repository in %s",
+		                    "the pipeline runs in %s and cannot create the repository "
+		                    "in %s",
 		                    region, f->ecr_region),
-		          "leave pipeline.region out, or make the repository elsewhere and write "
-		          "`repository: false`");
+		          "leave pipeline.region out, or create the repository yourself and "
+		          "write `repository: false`");
 	if (s->deploy && f->cluster_region != NULL && strcmp(region, f->cluster_region) != 0)
-		diag_hint(
-			d,
-			diags_add(d, DIAG_ERROR, s->deploy_at,
-		                  "the pipeline runs in %s and cannot be let into a cluster in %s",
-		                  region, f->cluster_region),
-			"write `region: %s`, or deploy from there", f->cluster_region);
+		diag_hint(d,
+		          diags_add(d, DIAG_ERROR, s->deploy_at,
+		                    "the pipeline runs in %s and cannot get access to a cluster "
+		                    "in %s",
+		                    region, f->cluster_region),
+		          "write `region: %s`, or deploy from there", f->cluster_region);
 }
 
 static void check_places(const struct pipeline_section *s, const struct pipeline_facts *f,
@@ -102,15 +103,17 @@ static void check_places(const struct pipeline_section *s, const struct pipeline
 {
 	if (region == NULL)
 		diags_add(d, DIAG_ERROR, s->at,
-		          "pipeline.region is missing: nothing else in the spec tells it");
+		          "pipeline.region is missing, and nothing else in the spec names a "
+		          "region");
 	if (s->deploy && f->cluster == NULL)
 		diags_add(d, DIAG_ERROR, s->deploy_at, "there is no cluster to deploy to");
 	check_regions(s, f, region, d);
 	if (s->tags.n > 5)
-		diags_add(d, DIAG_ERROR, s->at, "pipeline.tags: at most 5 tags may move");
+		diags_add(d, DIAG_ERROR, s->at, "pipeline.tags: at most 5 tags are allowed");
 	if (s->github && f->repository.host != NULL && s->github_role == NULL)
 		diag_hint(d, diags_add(d, DIAG_ERROR, s->at, "pipeline.github_role is missing"),
-		          "the role that GitHub's workflow takes to push to ECR");
+		          "write the ARN of the role that GitHub's workflow assumes to push to "
+		          "ECR");
 }
 
 struct pipeline *pipeline_resolve(const struct pipeline_section *section,

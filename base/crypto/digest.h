@@ -30,7 +30,8 @@ bool digest_is_zero(const struct digest *d);
 /* The digest of len bytes. */
 struct digest digest_of(const void *bytes, size_t len);
 
-/* Incremental hashing: a zeroed object, init, update any number of times, final once, done always.
+/*
+ * Incremental hashing: a zeroed object, init, update any number of times, final once, done always.
  */
 struct hasher {
 	void *ctx; /* EVP_MD_CTX, owned */

@@ -12,9 +12,8 @@
  *           FIELD_TABLE(struct person, "person", rows, "A person.");
  *
  * Closed lists and defaults stand in the row, and nowhere else: decoder, schema and reference take
- * them from there.
- * A row whose kind does not fit the member's type does not compile. Decoding reports every problem
- * in diags and goes on. Decoded strings live in the context's arena.
+ * them from there. A row whose kind does not fit the member's type does not compile. Decoding
+ * reports every problem in diags and goes on. Decoded strings live in the context's arena.
  */
 #ifndef SLIPWAY_BASE_DOC_FIELDS_H
 #define SLIPWAY_BASE_DOC_FIELDS_H
@@ -89,8 +88,8 @@ struct field_table {
 	size_t n;
 	bool has_pos;      /* the struct has a struct srcpos for the whole mapping... */
 	size_t pos_offset; /* ...here */
-	const char
-		*shorthand; /* a scalar in place of the mapping sets this key; NULL = not allowed */
+	/* a scalar in place of the mapping sets this key; NULL = not allowed */
+	const char *shorthand;
 	/* After decoding one object: what no single row can see. Runs after problems too, so that
 	 * all are reported at once: it asks node what was written. May be NULL. */
 	void (*check)(struct fields_context *c, const struct yaml_node *node, void *object);
@@ -130,7 +129,8 @@ int fields_choice(struct fields_context *c, const struct yaml_node *node, const 
 /* "512", "64KiB", "15MB", "1.5GiB"; false when it is not a size or overflows. */
 bool fields_parse_size(const char *text, int64_t *ret_bytes);
 
-/* JSON Schema (draft 2020-12) of the table; caller owns. Markdown reference of it and all below it.
+/*
+ * JSON Schema (draft 2020-12) of the table; caller owns. Markdown reference of it and all below it.
  */
 cJSON *fields_schema(const struct field_table *table);
 void fields_markdown(const struct field_table *table, struct strbuf *sb);

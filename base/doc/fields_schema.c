@@ -247,7 +247,7 @@ static void default_cell(const struct field *f, struct strbuf *sb)
 	cell(sb, strbuf_str(&words));
 }
 
-static void section(const struct field_table *table, const char *path, struct strbuf *sb)
+static void markdown_section(const struct field_table *table, const char *path, struct strbuf *sb)
 {
 	strbuf_addf(sb, "\n## %s\n\n%s\n\n| Key | Type | Default | Meaning |\n|---|---|---|---|\n",
 	            path[0] != '\0' ? path : "The document", table->doc);
@@ -282,7 +282,7 @@ static size_t siblings(const struct field_table *table, size_t i, size_t *ret_be
 /* Rows of one form are described once, as <name of the form>. */
 static void sections(const struct field_table *table, const char *path, struct strbuf *sb)
 {
-	section(table, path, sb);
+	markdown_section(table, path, sb);
 	for (size_t i = 0; i < table->n; i++) {
 		const struct field *f = &table->fields[i];
 		AUTO(strbuf) struct strbuf below = STRBUF_INIT(1024);

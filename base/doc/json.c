@@ -10,9 +10,8 @@
 #include "base/jsonw.h"
 #include "base/text.h"
 
-#define JSON_EXACT_MAX                                                                             \
-	9007199254740992.0 /* 2^53: whole numbers up to here are exact in a double                 \
-	                    */
+/* 2^53: whole numbers up to here are exact in a double */
+#define JSON_EXACT_MAX 9007199254740992.0
 
 static int fail_at(const char *what, const char *text, size_t offset, const char *why,
                    struct err *err)
@@ -263,7 +262,7 @@ void json_print_pretty(const cJSON *doc, struct strbuf *sb)
 	strbuf_addc(sb, '\n');
 }
 
-static cJSON *must(cJSON *item)
+static cJSON *cjson_or_abort(cJSON *item)
 {
 	if (item == NULL)
 		BUG("out of memory");
@@ -272,33 +271,33 @@ static cJSON *must(cJSON *item)
 
 cJSON *json_add_object(cJSON *obj, const char *key)
 {
-	return must(cJSON_AddObjectToObject(obj, key));
+	return cjson_or_abort(cJSON_AddObjectToObject(obj, key));
 }
 
 cJSON *json_add_array(cJSON *obj, const char *key)
 {
-	return must(cJSON_AddArrayToObject(obj, key));
+	return cjson_or_abort(cJSON_AddArrayToObject(obj, key));
 }
 
 void json_add_string(cJSON *obj, const char *key, const char *value)
 {
 	if (value != NULL)
-		must(cJSON_AddStringToObject(obj, key, value));
+		cjson_or_abort(cJSON_AddStringToObject(obj, key, value));
 }
 
 void json_add_int(cJSON *obj, const char *key, int64_t value)
 {
-	must(cJSON_AddNumberToObject(obj, key, (double)value));
+	cjson_or_abort(cJSON_AddNumberToObject(obj, key, (double)value));
 }
 
 void json_add_bool(cJSON *obj, const char *key, bool value)
 {
-	must(cJSON_AddBoolToObject(obj, key, value));
+	cjson_or_abort(cJSON_AddBoolToObject(obj, key, value));
 }
 
 void json_push(cJSON *array, cJSON *item)
 {
-	cJSON_AddItemToArray(array, must(item));
+	cJSON_AddItemToArray(array, cjson_or_abort(item));
 }
 
 void json_push_string(cJSON *array, const char *value)

@@ -15,7 +15,7 @@
 #define BRACE_CLOSE "\xee\x80\x81" /* U+E001 */
 enum { BRACE_BYTES = 3 };
 
-struct loader {
+struct yaml_loader {
 	yaml_parser_t parser;
 	const char *file;
 	const char *text; /* as given, for columns in bytes */
@@ -29,7 +29,7 @@ struct loader {
 	bool failed; /* something was wrong that did not end the reading */
 };
 
-static void index_lines(struct loader *l, size_t len)
+static void index_lines(struct yaml_loader *l, size_t len)
 {
 	size_t n = 1;
 
@@ -43,7 +43,7 @@ static void index_lines(struct loader *l, size_t len)
 }
 
 /* libyaml counts characters; editors and compilers count bytes. */
-static unsigned byte_column(struct loader *l, const yaml_mark_t *mark)
+static unsigned byte_column(struct yaml_loader *l, const yaml_mark_t *mark)
 {
 	if (mark->line >= l->n_lines)
 		return (unsigned)mark->column + 1;
@@ -62,7 +62,7 @@ static unsigned byte_column(struct loader *l, const yaml_mark_t *mark)
 	return (unsigned)(at - start) + 1;
 }
 
-static struct srcpos mark_pos(struct loader *l, const yaml_mark_t *from, const yaml_mark_t *to)
+static struct srcpos mark_pos(struct yaml_loader *l, const yaml_mark_t *from, const yaml_mark_t *to)
 {
 	struct srcpos at = {.file = l->file,
 	                    .line = (unsigned)from->line + 1,
@@ -102,7 +102,7 @@ static void hide_braces(const char *text, size_t len, struct strbuf *sb)
 }
 
 /* The scalar with its braces back, in the arena. */
-static const char *show_braces(struct loader *l, const char *text, size_t len)
+static const char *show_braces(struct yaml_loader *l, const char *text, size_t len)
 {
 	char *out = arena_alloc(l->arena, len + 1);
 	size_t n = 0;
@@ -119,15 +119,15 @@ static const char *show_braces(struct loader *l, const char *text, size_t len)
 	return out;
 }
 
-static int problem(struct loader *l, const yaml_mark_t *from, const yaml_mark_t *to,
-                   const char *text)
+static int yaml_problem(struct yaml_loader *l, const yaml_mark_t *from, const yaml_mark_t *to,
+                        const char *text)
 {
 	diags_add(l->diags, DIAG_ERROR, mark_pos(l, from, to), "%s", text);
 	return -1;
 }
 
 /* libyaml's own words: "did not find expected key" and where. */
-static int syntax_problem(struct loader *l)
+static int syntax_problem(struct yaml_loader *l)
 {
 	const yaml_parser_t *p = &l->parser;
 	struct srcpos at = mark_pos(l, &p->problem_mark, NULL);
@@ -141,28 +141,29 @@ static int syntax_problem(struct loader *l)
 	return -1;
 }
 
-static int next_event(struct loader *l, yaml_event_t *event)
+static int next_event(struct yaml_loader *l, yaml_event_t *event)
 {
 	return yaml_parser_parse(&l->parser, event) ? 0 : syntax_problem(l);
 }
 
-static int load_node(struct loader *l, const yaml_event_t *event, int depth,
+static int load_node(struct yaml_loader *l, const yaml_event_t *event, int depth,
                      struct yaml_node **ret_node);
 
-static int load_scalar(struct loader *l, const yaml_event_t *event, struct yaml_node *node)
+static int load_scalar(struct yaml_loader *l, const yaml_event_t *event, struct yaml_node *node)
 {
 	const char *text = (const char *)event->data.scalar.value;
 	size_t len = event->data.scalar.length;
 
 	if (memchr(text, '\0', len) != NULL)
-		return problem(l, &event->start_mark, &event->end_mark,
-		               "a NUL character in a string");
+		return yaml_problem(l, &event->start_mark, &event->end_mark,
+		                    "a NUL character in a string");
 	node->text = show_braces(l, text, len);
 	node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
 	return 0;
 }
 
-static void push_item(struct loader *l, struct yaml_node *node, struct yaml_node *item, size_t *cap)
+static void push_item(struct yaml_loader *l, struct yaml_node *node, struct yaml_node *item,
+                      size_t *cap)
 {
 	if (node->n_items == *cap) {
 		*cap = *cap < 8 ? 8 : *cap * 2;
@@ -176,7 +177,8 @@ static void push_item(struct loader *l, struct yaml_node *node, struct yaml_node
 }
 
 /* Reads events up to `end` as children; a mapping's children alternate key, value. */
-static int load_children(struct loader *l, yaml_event_type_t end, int depth, struct yaml_node *node)
+static int load_children(struct yaml_loader *l, yaml_event_type_t end, int depth,
+                         struct yaml_node *node)
 {
 	size_t cap = 0;
 
@@ -209,7 +211,7 @@ static int by_key(const void *a, const void *b)
 	               : (x->at.column > y->at.column) - (x->at.column < y->at.column);
 }
 
-static void check_unique(struct loader *l, const struct yaml_node *node)
+static void check_unique(struct yaml_loader *l, const struct yaml_node *node)
 {
 	struct yaml_node **keys = arena_calloc(l->arena, node->n_pairs, sizeof(struct yaml_node *));
 
@@ -225,7 +227,7 @@ static void check_unique(struct loader *l, const struct yaml_node *node)
 		}
 }
 
-static int pair_up(struct loader *l, struct yaml_node *node)
+static int pair_up(struct yaml_loader *l, struct yaml_node *node)
 {
 	node->n_pairs = node->n_items / 2;
 	node->pairs = arena_calloc(l->arena, node->n_pairs, sizeof(*node->pairs));
@@ -243,7 +245,7 @@ static int pair_up(struct loader *l, struct yaml_node *node)
 	return 0;
 }
 
-static int refuse_extras(struct loader *l, const yaml_event_t *e)
+static int refuse_extras(struct yaml_loader *l, const yaml_event_t *e)
 {
 	const yaml_char_t *anchor = e->type == YAML_SCALAR_EVENT ? e->data.scalar.anchor
 	                            : e->type == YAML_SEQUENCE_START_EVENT
@@ -254,26 +256,27 @@ static int refuse_extras(struct loader *l, const yaml_event_t *e)
 	                                                                : e->data.mapping_start.tag;
 
 	if (anchor != NULL)
-		return problem(l, &e->start_mark, NULL,
-		               "anchors (&name) are not supported in a spec");
+		return yaml_problem(l, &e->start_mark, NULL,
+		                    "anchors (&name) are not supported in a spec");
 	if (tag != NULL)
-		return problem(l, &e->start_mark, NULL, "tags (!name) are not supported in a spec");
+		return yaml_problem(l, &e->start_mark, NULL,
+		                    "tags (!name) are not supported in a spec");
 	return 0;
 }
 
-static int load_node(struct loader *l, const yaml_event_t *event, int depth,
+static int load_node(struct yaml_loader *l, const yaml_event_t *event, int depth,
                      struct yaml_node **ret_node)
 {
 	struct yaml_node *node;
 	int status;
 
 	if (event->type == YAML_ALIAS_EVENT)
-		return problem(l, &event->start_mark, &event->end_mark,
-		               "aliases (*name) are not supported in a spec");
+		return yaml_problem(l, &event->start_mark, &event->end_mark,
+		                    "aliases (*name) are not supported in a spec");
 	if (refuse_extras(l, event) != 0)
 		return -1;
 	if (depth > YAML_DEPTH_MAX || ++l->n_nodes > YAML_NODES_MAX)
-		return problem(l, &event->start_mark, NULL, "nested too deeply, or too large");
+		return yaml_problem(l, &event->start_mark, NULL, "nested too deeply, or too large");
 	node = arena_alloc(l->arena, sizeof(*node));
 	node->at = mark_pos(l, &event->start_mark, &event->end_mark);
 	switch (event->type) {
@@ -292,7 +295,7 @@ static int load_node(struct loader *l, const yaml_event_t *event, int depth,
 			status = pair_up(l, node);
 		break;
 	default:
-		return problem(l, &event->start_mark, NULL, "unexpected end of the document");
+		return yaml_problem(l, &event->start_mark, NULL, "unexpected end of the document");
 	}
 	if (status == 0)
 		*ret_node = node;
@@ -300,19 +303,19 @@ static int load_node(struct loader *l, const yaml_event_t *event, int depth,
 }
 
 /* Takes the next event, which must be of this type. */
-static int expect(struct loader *l, yaml_event_type_t type, const char *otherwise)
+static int expect(struct yaml_loader *l, yaml_event_type_t type, const char *otherwise)
 {
 	yaml_event_t event;
 
 	if (next_event(l, &event) != 0)
 		return -1;
-	int status = event.type == type ? 0 : problem(l, &event.start_mark, NULL, otherwise);
+	int status = event.type == type ? 0 : yaml_problem(l, &event.start_mark, NULL, otherwise);
 
 	yaml_event_delete(&event);
 	return status;
 }
 
-static int load_document(struct loader *l, struct yaml_node **ret_root)
+static int load_document(struct yaml_loader *l, struct yaml_node **ret_root)
 {
 	yaml_event_t event;
 
@@ -333,7 +336,7 @@ static int load_document(struct loader *l, struct yaml_node **ret_root)
 int yaml_parse(const char *file, const char *text, size_t len, struct arena *a,
                struct yaml_node **ret_root, struct diags *d, struct err *err)
 {
-	struct loader l = {.file = arena_strdup(a, file), .arena = a, .diags = d};
+	struct yaml_loader l = {.file = arena_strdup(a, file), .arena = a, .diags = d};
 	AUTO(strbuf) struct strbuf hidden = STRBUF_INIT(2 * YAML_BYTES_MAX);
 	struct yaml_node *root = NULL;
 

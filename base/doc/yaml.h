@@ -50,8 +50,7 @@ struct yaml_node *yaml_get(const struct yaml_node *mapping, const char *key);
 /*
  * Applies "path=value" (image.tags=[v2], image.layers[0].split=64MiB) to the tree: mappings on the
  * way are made as needed, list indexes must exist. The value is YAML in flow form; positions in it
- * name the option
- * ("--set image.tags"). Problems as yaml_parse.
+ * name the option ("--set image.tags"). Problems as yaml_parse.
  */
 int yaml_set(struct yaml_node *root, const char *assignment, struct arena *a, struct diags *d,
              struct err *err) MUST_USE;

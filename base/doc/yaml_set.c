@@ -12,7 +12,7 @@ struct setter {
 	struct srcpos at; /* of the option itself */
 };
 
-static int refuse(const struct setter *s, const char *why, const char *what)
+static int set_problem(const struct setter *s, const char *why, const char *what)
 {
 	diags_add(s->diags, DIAG_ERROR, s->at, "%s '%s'", why, what);
 	return -1;
@@ -52,7 +52,7 @@ static int step_key(const struct setter *s, struct yaml_node ***slot, const char
 	if (node == NULL || (node->kind == YAML_SCALAR && yaml_is_null(node)))
 		node = **slot = new_node(s, YAML_MAPPING);
 	if (node->kind != YAML_MAPPING)
-		return refuse(s, "not a mapping, so it has no key", key);
+		return set_problem(s, "not a mapping, so it has no key", key);
 	*slot = slot_of_key(s, node, key);
 	return 0;
 }
@@ -63,9 +63,9 @@ static int step_index(const struct setter *s, struct yaml_node ***slot, const ch
 	int64_t i;
 
 	if (!text_int64(digits, strlen(digits), &i) || i < 0)
-		return refuse(s, "not a list index:", digits);
+		return set_problem(s, "not a list index:", digits);
 	if (node == NULL || node->kind != YAML_SEQUENCE || (uint64_t)i >= node->n_items)
-		return refuse(s, "there is no list entry", digits);
+		return set_problem(s, "there is no list entry", digits);
 	*slot = &node->items[i];
 	return 0;
 }
@@ -76,7 +76,7 @@ static int walk_index(const struct setter *s, struct yaml_node ***slot, const ch
 	size_t len = strcspn(*path, "]");
 
 	if ((*path)[len] != ']')
-		return refuse(s, "no ']' in", *path);
+		return set_problem(s, "no ']' in", *path);
 	if (step_index(s, slot, arena_strndup(s->arena, *path + 1, len - 1)) != 0)
 		return -1;
 	*path += len + 1;
@@ -91,7 +91,7 @@ static int walk_key(const struct setter *s, struct yaml_node ***slot, const char
 	size_t len = strcspn(key, quoted ? "\"" : ".[");
 
 	if (len == 0)
-		return refuse(s, "an empty key in", *path);
+		return set_problem(s, "an empty key in", *path);
 	if (step_key(s, slot, arena_strndup(s->arena, key, len)) != 0)
 		return -1;
 	*path = key + len + (quoted && key[len] == '"');
@@ -99,7 +99,7 @@ static int walk_key(const struct setter *s, struct yaml_node ***slot, const char
 }
 
 /* Walks "a.b[0].c". */
-static int walk(const struct setter *s, struct yaml_node ***slot, const char *path)
+static int walk_to_slot(const struct setter *s, struct yaml_node ***slot, const char *path)
 {
 	while (*path != '\0') {
 		if ((*path == '[' ? walk_index(s, slot, &path) : walk_key(s, slot, &path)) != 0)
@@ -125,7 +125,7 @@ int yaml_set(struct yaml_node *root, const char *assignment, struct arena *a, st
 	s.at.file = arena_printf(a, "--set %s", path);
 	if (yaml_parse(s.at.file, equals + 1, strlen(equals + 1), a, &value, d, err) != 0)
 		return -1;
-	if (walk(&s, &slot, path) != 0)
+	if (walk_to_slot(&s, &slot, path) != 0)
 		return err_set(err, ERR_SPEC, "--set %s cannot be applied", path);
 	*slot = value;
 	return 0;

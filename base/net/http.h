@@ -59,14 +59,14 @@ struct http_request {
 	const struct http_header *headers;
 	size_t n_headers;
 	struct http_body body;
-	bool large;  /* a big body either way: HTTP/1.1 on a connection of its own; else HTTP/2 may
-	                be */
-	bool direct; /* never through a proxy, whatever the environment says */
-	int timeout_ms;      /* the whole exchange takes at most so long; 0 = no such limit */
-	size_t response_max; /* cap of the buffered body; 0 = HTTP_BODY_BYTES_DEFAULT; beyond it
-	                        ERR_LIMIT */
-	struct sink *sink; /* http_perform: takes the body of a 2xx reply instead of the buffer; may
-	                      be NULL */
+	/* a big body either way: HTTP/1.1 on a connection of its own; else HTTP/2 may be */
+	bool large;
+	bool direct;    /* never through a proxy, whatever the environment says */
+	int timeout_ms; /* the whole exchange takes at most so long; 0 = no such limit */
+	/* cap of the buffered body; 0 = HTTP_BODY_BYTES_DEFAULT; beyond it ERR_LIMIT */
+	size_t response_max;
+	/* http_perform: takes the body of a 2xx reply instead of the buffer; may be NULL */
+	struct sink *sink;
 	/* Called with how many body bytes more were sent (negative: sending starts over). May be
 	 * NULL. */
 	void (*on_sent)(void *ctx, int64_t bytes);
@@ -88,7 +88,8 @@ struct http_response {
 };
 
 struct http_transport {
-	/* One whole exchange. *resp was zeroed or released; on failure its content is unspecified.
+	/*
+	 * One whole exchange. *resp was zeroed or released; on failure its content is unspecified.
 	 */
 	int (*perform)(struct http_transport *t, const struct http_request *req,
 	               struct http_response *resp, struct err *err);
@@ -124,8 +125,11 @@ int64_t http_content_length(const struct http_headers *h);
 /* ---- the real one: libcurl ---- */
 
 struct http_curl_opts {
-	const char *ca_file; /* PEM file trusted besides the system's; NULL = $SLIPWAY_CA_BUNDLE,
-	                        $AWS_CA_BUNDLE, $SSL_CERT_FILE */
+	/*
+	 * PEM file trusted besides the system's; NULL = $SLIPWAY_CA_BUNDLE, $AWS_CA_BUNDLE,
+	 * $SSL_CERT_FILE
+	 */
+	const char *ca_file;
 	/* Like curl's --connect-to: "HOST:PORT:TO-HOST:TO-PORT", either half may be empty (any).
 	 * Certificates are still checked for the name in the URL. */
 	struct strlist connect_to;

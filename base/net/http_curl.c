@@ -36,8 +36,8 @@ struct http_curl {
 
 /* One request on its way. */
 struct exchange {
-	const struct http_request
-		*request; /* the caller's: not to be used once http_open has returned */
+	/* the caller's: not to be used once http_open has returned */
+	const struct http_request *request;
 	struct http_response *response;
 	CURL *curl;
 	struct curl_slist *headers;
@@ -46,8 +46,8 @@ struct exchange {
 	struct strbuf *pulled; /* set: body bytes go here, for a reader */
 	long reply_s;          /* how long the reply may take once all is sent */
 	struct err err;        /* what a callback found; code ERR_NONE = nothing */
-	char origin[256]; /* "https://host:port", for messages: the rest may hold what nobody should
-	                     see */
+	/* "https://host:port", for messages: the rest may hold what nobody should see */
+	char origin[256];
 	char curl_error[CURL_ERROR_SIZE];
 };
 
@@ -405,7 +405,7 @@ static int perform(struct http_transport *t, const struct http_request *req,
 
 /* ---- pulled bodies ---- */
 
-struct pull {
+struct pulled_body {
 	struct source source;
 	struct http_curl *owner;
 	bool large;
@@ -417,9 +417,9 @@ struct pull {
 	CURLcode code;
 };
 
-static void pull_close(struct source *s)
+static void pulled_body_close(struct source *s)
 {
-	struct pull *p = (struct pull *)s;
+	struct pulled_body *p = (struct pulled_body *)s;
 
 	curl_multi_remove_handle(p->multi, p->x.curl);
 	curl_multi_cleanup(p->multi);
@@ -430,7 +430,7 @@ static void pull_close(struct source *s)
 }
 
 /* Lets libcurl work once, and waits a little when there is nothing to do. */
-static int turn(struct pull *p, struct err *err)
+static int turn(struct pulled_body *p, struct err *err)
 {
 	int running = 0, left = 0;
 	CURLMsg *message;
@@ -451,9 +451,9 @@ static int turn(struct pull *p, struct err *err)
 	return 0;
 }
 
-static int pull_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
+static int pulled_body_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
 {
-	struct pull *p = (struct pull *)s;
+	struct pulled_body *p = (struct pulled_body *)s;
 
 	while (p->taken == p->buffer.len) {
 		p->taken = 0;
@@ -482,12 +482,12 @@ static int open_body(struct http_transport *t, const struct http_request *req,
                      struct http_response *resp, struct source **ret_body, struct err *err)
 {
 	struct http_curl *h = (struct http_curl *)t;
-	struct pull *p;
+	struct pulled_body *p;
 	long status = 0;
 
 	p = mem_zalloc(sizeof(*p));
 
-	p->source = (struct source){pull_read, pull_close};
+	p->source = (struct source){pulled_body_read, pulled_body_close};
 	p->owner = h;
 	p->large = req->large;
 	p->buffer.max = PULL_BUFFER;
@@ -502,14 +502,14 @@ static int open_body(struct http_transport *t, const struct http_request *req,
 	curl_multi_add_handle(p->multi, p->x.curl);
 	while (!p->over && !p->x.headers_over)
 		if (turn(p, err) != 0) {
-			pull_close(&p->source);
+			pulled_body_close(&p->source);
 			return -1;
 		}
 	curl_easy_getinfo(p->x.curl, CURLINFO_RESPONSE_CODE, &status);
 	resp->status = (int)status;
 	/* What came before a cut is the reader's: it goes on from there. */
 	if (p->over && !p->x.headers_over && check_whole(&p->x, p->code, err) != 0) {
-		pull_close(&p->source);
+		pulled_body_close(&p->source);
 		return -1;
 	}
 	*ret_body = &p->source;
@@ -551,7 +551,7 @@ static const char *choose_ca(const struct http_curl_opts *opts)
 }
 
 /* libcurl counts whole ones, and 0 would mean no limit. */
-static long seconds(int ms)
+static long whole_seconds(int ms)
 {
 	return (ms + 999L) / 1000;
 }
@@ -578,8 +578,8 @@ int http_curl_open(const struct http_curl_opts *opts, struct http_transport **re
 	for (size_t i = 0; i < opts->connect_to.n; i++)
 		h->connect_to = curl_slist_append(h->connect_to, opts->connect_to.at[i]);
 	h->connect_ms = opts->connect_ms > 0 ? opts->connect_ms : CONNECT_MS;
-	h->stall_s = seconds(opts->stall_ms > 0 ? opts->stall_ms : STALL_MS);
-	h->reply_s = seconds(opts->reply_ms > 0 ? opts->reply_ms : REPLY_MS);
+	h->stall_s = whole_seconds(opts->stall_ms > 0 ? opts->stall_ms : STALL_MS);
+	h->reply_s = whole_seconds(opts->reply_ms > 0 ? opts->reply_ms : REPLY_MS);
 	pthread_mutex_init(&h->lock, NULL);
 	init_share(h);
 	*ret_transport = &h->transport;

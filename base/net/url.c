@@ -1,6 +1,7 @@
 #include "base/net/url.h"
 
 #include <arpa/inet.h>
+#include <curl/curl.h>
 #include <string.h>
 #include <strings.h>
 
@@ -25,90 +26,101 @@ static int bad(const char *text, struct err *err)
 	               (int)(strcspn(text, "?#") < 200 ? strcspn(text, "?#") : 200), text);
 }
 
-/* "host", "host:port", "[v6]:port" */
-static bool parse_authority(const char *text, size_t len, struct arena *a, struct url *u)
+/* An absolute http(s) URL; libcurl knows more schemes, and any number of slashes behind them. */
+static bool is_http(const char *text)
 {
-	const char *end = text + len;
-	const char *host_end = text[0] == '[' ? memchr(text, ']', len) : memchr(text, ':', len);
-	int64_t port;
+	size_t len = strcspn(text, ":");
 
-	if (text[0] == '[' && host_end == NULL)
+	if ((len != 4 && len != 5) || strncasecmp(text, "https", len) != 0)
 		return false;
-	host_end = host_end == NULL ? end : text[0] == '[' ? host_end + 1 : host_end;
-	if (host_end == text || memchr(text, '@', len) != NULL)
+	return strncmp(text + len, "://", 3) == 0 && text[len + 3] != '/';
+}
+
+static CURLU *new_url(void)
+{
+	CURLU *u = curl_url();
+
+	if (u == NULL)
+		BUG("out of memory");
+	return u;
+}
+
+/* Puts text into u: a whole URL, or one relative to what u holds. */
+static bool set_url(CURLU *u, const char *text)
+{
+	return strlen(text) <= URL_BYTES_MAX && clean(text) &&
+	       curl_url_set(u, CURLUPART_URL, text, CURLU_DISALLOW_USER) == CURLUE_OK;
+}
+
+/* NULL for a part that the URL does not have; the port may be the scheme's. */
+static const char *part(CURLU *u, CURLUPart what, struct arena *a)
+{
+	char *text = NULL;
+	const char *result = NULL;
+
+	if (curl_url_get(u, what, &text, what == CURLUPART_PORT ? CURLU_DEFAULT_PORT : 0) ==
+	    CURLUE_OK)
+		result = arena_strdup(a, text);
+	curl_free(text);
+	return result;
+}
+
+/* libcurl gives the zone of an IPv6 address apart: two zones are two hosts. */
+static const char *host_part(CURLU *u, struct arena *a)
+{
+	const char *host = part(u, CURLUPART_HOST, a), *zone = part(u, CURLUPART_ZONEID, a);
+
+	if (host == NULL || host[0] == '\0')
+		return NULL;
+	host = arena_lower(a, host, strlen(host));
+	return zone == NULL ? host
+	                    : arena_printf(a, "%.*s%%25%s]", (int)strlen(host) - 1, host, zone);
+}
+
+static bool take_apart(CURLU *from, struct arena *a, struct url *u)
+{
+	const char *port = part(from, CURLUPART_PORT, a), *path = part(from, CURLUPART_PATH, a);
+	const char *query = part(from, CURLUPART_QUERY, a);
+	int64_t number;
+
+	u->scheme = part(from, CURLUPART_SCHEME, a);
+	u->host = host_part(from, a);
+	if (u->scheme == NULL || u->host == NULL || port == NULL || path == NULL ||
+	    !text_int64(port, strlen(port), &number) || number < 1 || number > 65535)
 		return false;
-	u->host = arena_lower(a, text, (size_t)(host_end - text));
-	if (host_end == end)
-		return true;
-	if (*host_end != ':' || !text_int64(host_end + 1, (size_t)(end - host_end - 1), &port) ||
-	    port < 1 || port > 65535)
-		return false;
-	u->port = (int)port;
+	u->port = (int)number;
+	u->target = query == NULL ? path : arena_printf(a, "%s?%s", path, query);
 	return true;
 }
 
 int url_parse(const char *text, struct arena *a, struct url *ret_url, struct err *err)
 {
 	struct url u = {0};
-	const char *rest;
+	CURLU *whole = new_url();
+	bool good = is_http(text) && set_url(whole, text) && take_apart(whole, a, &u);
 
-	if (strlen(text) > URL_BYTES_MAX || !clean(text))
+	curl_url_cleanup(whole);
+	if (!good)
 		return bad(text, err);
-	if (strncasecmp(text, "https://", 8) == 0) {
-		u.scheme = "https";
-		u.port = 443;
-		rest = text + 8;
-	} else if (strncasecmp(text, "http://", 7) == 0) {
-		u.scheme = "http";
-		u.port = 80;
-		rest = text + 7;
-	} else {
-		return bad(text, err);
-	}
-	size_t len = strcspn(rest, "/?#");
-
-	if (!parse_authority(rest, len, a, &u))
-		return bad(text, err);
-	const char *target = arena_strndup(a, rest + len, strcspn(rest + len, "#"));
-
-	u.target = target[0] == '/' ? target : arena_printf(a, "/%s", target);
 	*ret_url = u;
 	return 0;
-}
-
-static const char *origin(const struct url *u, struct arena *a)
-{
-	return arena_printf(a, "%s://%s:%d", u->scheme, u->host, u->port);
 }
 
 int url_resolve(const char *base, const char *location, struct arena *a, const char **ret_url,
                 struct err *err)
 {
-	struct url b = {0}, check;
-	const char *result;
+	struct url check;
+	const char *result = NULL;
 
-	if (url_parse(base, a, &b, err) != 0)
+	if (url_parse(base, a, &check, err) != 0)
 		return -1;
-	if (b.target == NULL)
-		BUG("a URL without target");
-	size_t path_len = strcspn(b.target, "?");
+	CURLU *u = new_url();
 
-	if (strstr(location, "://") != NULL &&
-	    strcspn(location, ":/?#") == (size_t)(strstr(location, "://") - location)) {
-		result = arena_strdup(a, location);
-	} else if (strncmp(location, "//", 2) == 0) {
-		result = arena_printf(a, "%s:%s", b.scheme, location);
-	} else if (location[0] == '/') {
-		result = arena_printf(a, "%s%s", origin(&b, a), location);
-	} else if (location[0] == '?') {
-		result = arena_printf(a, "%s%.*s%s", origin(&b, a), (int)path_len, b.target,
-		                      location);
-	} else {
-		while (path_len > 0 && b.target[path_len - 1] != '/')
-			path_len--;
-		result = arena_printf(a, "%s%.*s%s", origin(&b, a), (int)path_len, b.target,
-		                      location);
-	}
+	if (set_url(u, base) && set_url(u, location))
+		result = part(u, CURLUPART_URL, a);
+	curl_url_cleanup(u);
+	if (result == NULL)
+		return bad(location, err);
 	if (url_parse(result, a, &check, err) != 0)
 		return -1;
 	*ret_url = result;
@@ -140,13 +152,12 @@ bool url_host_is_private(const char *host)
 	char text[64];
 	struct in_addr v4;
 	struct in6_addr v6;
-	size_t len = strlen(host);
 
 	if (inet_pton(AF_INET, host, &v4) == 1)
 		return private_v4(ntohl(v4.s_addr));
-	if (host[0] != '[' || len < 4 || len > sizeof(text))
+	if (host[0] != '[' || strcspn(host, "%]") > sizeof(text))
 		return false;
-	snprintf(text, sizeof(text), "%.*s", (int)len - 2, host + 1);
+	snprintf(text, sizeof(text), "%.*s", (int)strcspn(host + 1, "%]"), host + 1);
 	if (inet_pton(AF_INET6, text, &v6) != 1)
 		return false;
 	if (IN6_IS_ADDR_V4MAPPED(&v6))

@@ -1,5 +1,7 @@
 /*
- * The little of RFC 3986 that an HTTP client needs, as pure functions.
+ * The little of RFC 3986 that an HTTP client needs, as pure functions. libcurl takes the URLs
+ * apart, as it will when it connects: a host is not one thing to a check and another to the
+ * connection.
  */
 #ifndef SLIPWAY_BASE_NET_URL_H
 #define SLIPWAY_BASE_NET_URL_H
@@ -13,15 +15,17 @@
 
 struct url {
 	const char *scheme; /* "http" or "https", lower case */
-	const char *host;   /* lower case, without port, IPv6 in brackets */
+	const char *host;   /* lower case, decoded, no port; IPv4 as a.b.c.d; IPv6 in brackets */
 	int port;           /* explicit or the scheme's default */
-	const char *target; /* path and query, at least "/" */
+	const char *target; /* path without dot segments, and query; at least "/" */
 };
 
 /* Absolute http(s) URL without user info; ERR_FORMAT otherwise. A fragment is dropped. */
 int url_parse(const char *text, struct arena *a, struct url *ret_url, struct err *err) MUST_USE;
 
-/* `location` (absolute, "//host/...", absolute path, relative path or "?query") against a base URL.
+/*
+ * `location` (absolute, "//host/...", absolute path, relative path or "?query") against a base URL;
+ * ERR_FORMAT when either is none. The result has no dot segments.
  */
 int url_resolve(const char *base, const char *location, struct arena *a, const char **ret_url,
                 struct err *err) MUST_USE;

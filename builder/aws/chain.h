@@ -20,8 +20,8 @@ struct chain {
 	const char *region; /* for STS, NULL = the settings' */
 	const char *profile;
 	const struct aws_section *section; /* of that profile, NULL = none */
-	bool use_env;                      /* environment variables count: not for source profiles,
-	                                      nor with --profile */
+	/* environment variables count: not for source profiles, nor with --profile */
+	bool use_env;
 	bool inner; /* for a source profile: metadata services are not asked */
 	const char *visited[CHAIN_DEPTH_MAX]; /* profiles on the way here */
 	size_t n_visited;

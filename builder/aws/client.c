@@ -25,19 +25,20 @@ void aws_credentials_done(struct aws_credentials *c)
 	*c = (struct aws_credentials){0};
 }
 
-static char *copy(const char *text)
+static char *copy_or_null(const char *text)
 {
 	return text != NULL ? mem_strdup(text) : NULL;
 }
 
 void aws_credentials_copy(const struct aws_credentials *from, struct aws_credentials *ret_to)
 {
-	*ret_to = (struct aws_credentials){.access_key_id = copy(from->access_key_id),
-	                                   .secret_access_key = copy(from->secret_access_key),
-	                                   .session_token = copy(from->session_token),
-	                                   .account_id = copy(from->account_id),
-	                                   .expires_ms = from->expires_ms,
-	                                   .provider = from->provider};
+	*ret_to =
+		(struct aws_credentials){.access_key_id = copy_or_null(from->access_key_id),
+	                                 .secret_access_key = copy_or_null(from->secret_access_key),
+	                                 .session_token = copy_or_null(from->session_token),
+	                                 .account_id = copy_or_null(from->account_id),
+	                                 .expires_ms = from->expires_ms,
+	                                 .provider = from->provider};
 }
 
 void aws_client_init(struct aws_client *c, const struct aws_outside *outside,
@@ -97,7 +98,7 @@ int64_t aws_client_offset_s(struct aws_client *c)
 }
 
 /* A reply's Date against our clock; one out of a cache says nothing. */
-static void measure(struct aws_client *c, const struct http_response *resp, int64_t sent_ms)
+static void measure_clock(struct aws_client *c, const struct http_response *resp, int64_t sent_ms)
 {
 	const char *date = http_header_get(&resp->headers, "Date");
 	int64_t now = local_ms(c), then;
@@ -209,9 +210,9 @@ static size_t add_attempt(const struct aws_client *c, unsigned attempt, struct h
 	return n;
 }
 
-static int exchange(struct aws_client *c, const struct aws_call *call,
-                    const struct aws_endpoint *endpoint, unsigned attempt,
-                    struct http_response *resp, struct err *err)
+static int send_signed(struct aws_client *c, const struct aws_call *call,
+                       const struct aws_endpoint *endpoint, unsigned attempt,
+                       struct http_response *resp, struct err *err)
 {
 	AUTO(arena) struct arena a = {0};
 	struct http_header headers[AWS_CALL_HEADERS_MAX + SIGNED_EXTRA + 1];
@@ -238,7 +239,7 @@ static int exchange(struct aws_client *c, const struct aws_call *call,
 	int status = http_perform(c->outside->http, &request, resp, err);
 
 	if (status == 0)
-		measure(c, resp, sent);
+		measure_clock(c, resp, sent);
 	return status;
 }
 
@@ -291,7 +292,7 @@ static bool wait_for_next(struct aws_client *c, enum aws_retry_kind kind, unsign
 }
 
 /* What one try came to. */
-struct outcome {
+struct try_outcome {
 	enum aws_retry_kind retry;
 	struct aws_failure failure; /* the service's answer, if there was one */
 	bool skewed; /* refused for the clock's sake, and another try can do better */
@@ -300,12 +301,12 @@ struct outcome {
 
 static int try_once(struct aws_client *c, const struct aws_call *call,
                     const struct aws_endpoint *endpoint, unsigned attempt, struct arena *a,
-                    struct http_response *resp, struct outcome *o, struct err *err)
+                    struct http_response *resp, struct try_outcome *o, struct err *err)
 {
 	int64_t used = correction(c);
 
-	*o = (struct outcome){.failure = {.code = "", .message = "", .request_id = ""}};
-	if (exchange(c, call, endpoint, attempt, resp, err) != 0) {
+	*o = (struct try_outcome){.failure = {.code = "", .message = "", .request_id = ""}};
+	if (send_signed(c, call, endpoint, attempt, resp, err) != 0) {
 		o->retry = err->code == ERR_NETWORK ? AWS_RETRY_TRANSIENT : AWS_RETRY_NEVER;
 		return -1;
 	}
@@ -325,7 +326,7 @@ static int try_once(struct aws_client *c, const struct aws_call *call,
 }
 
 /* Whether there is another try: at once with the right time, or after a while. */
-static bool may_go_on(struct aws_client *c, const struct outcome *o, unsigned attempt,
+static bool may_go_on(struct aws_client *c, const struct try_outcome *o, unsigned attempt,
                       bool *corrected, int *spent)
 {
 	if (o->skewed && !*corrected) {
@@ -341,7 +342,7 @@ int aws_client_send(struct aws_client *c, const struct aws_call *call, struct ar
                     struct http_response *resp, struct aws_failure *ret_failure, struct err *err)
 {
 	struct aws_endpoint endpoint = {0};
-	struct outcome o = {.failure = {.code = "", .message = "", .request_id = ""}};
+	struct try_outcome o = {.failure = {.code = "", .message = "", .request_id = ""}};
 	struct err why = {0};
 	unsigned attempt = 1;
 	bool corrected = false;

@@ -57,8 +57,8 @@ struct aws_call {
 	size_t n_headers;
 	const char *body;                          /* NULL = none */
 	const struct aws_credentials *credentials; /* NULL = not signed */
-	const char *secrets[2]; /* in the body or a header: masked where a server echoes them; may
-	                           be NULL */
+	/* in the body or a header: masked where a server echoes them; may be NULL */
+	const char *secrets[2];
 };
 
 /*

@@ -44,7 +44,8 @@ struct failure {
 	struct arena *arena;
 };
 
-/* IAM actions behind each step (ECR user guide, "Required IAM permissions for pushing an image").
+/*
+ * IAM actions behind each step (ECR user guide, "Required IAM permissions for pushing an image").
  */
 static const char *const actions[] = {
 	[REGISTRY_HEAD_BLOB] = "ecr:BatchCheckLayerAvailability",

@@ -51,7 +51,7 @@ static const struct field rows[] = {
 };
 
 /* What no single row can see. */
-static void check(struct fields_context *c, const struct yaml_node *node, void *object)
+static void check_ecr_settings(struct fields_context *c, const struct yaml_node *node, void *object)
 {
 	const struct ecr_settings *s = object;
 	bool with = s->mutability != NULL && strstr(s->mutability, "_WITH_EXCLUSION") != NULL;
@@ -68,6 +68,6 @@ static void check(struct fields_context *c, const struct yaml_node *node, void *
 		fields_problem(c, node, "ECR takes at most 50 tags");
 }
 
-const struct field_table ecr_settings_fields =
-	FIELD_TABLE(struct ecr_settings, "ecr", rows,
-                    "The repository in Amazon ECR, when slipway creates it.", .check = check);
+const struct field_table ecr_settings_fields = FIELD_TABLE(
+	struct ecr_settings, "ecr", rows, "The repository in Amazon ECR, when slipway creates it.",
+	.check = check_ecr_settings);

@@ -222,8 +222,8 @@ static int make_repository(struct ecr_registry *e, const struct ecr_preflight *p
 	return 0;
 }
 
-static int refuse(const struct ecr_preflight *p, const char *tag, const struct digest *there,
-                  struct err *err)
+static int refuse_overwrite(const struct ecr_preflight *p, const char *tag,
+                            const struct digest *there, struct err *err)
 {
 	char old[DIGEST_TEXT_MAX], new[DIGEST_TEXT_MAX];
 
@@ -281,7 +281,7 @@ int ecr_registry_preflight(struct ecr_registry *e, const struct ecr_preflight *p
 			return 0;
 		known = true;
 		if (ecr_tag_is_immutable(&repository, p->tags->at[i]))
-			return refuse(p, p->tags->at[i], &there, err);
+			return refuse_overwrite(p, p->tags->at[i], &there, err);
 	}
 	return 0;
 }

@@ -12,11 +12,14 @@
 struct ecr_registry; /* opaque */
 
 struct ecr_registry_opts {
-	struct aws_session *session;        /* borrowed; NULL: why not is in session_err */
-	const struct err *session_err;      /* told when an ECR host is asked for; borrowed */
-	struct credential_provider *others; /* taken over: for hosts that are not ECR's, and for ECR
-	                                       where AWS credentials are not configured at all */
-	struct progress *progress;          /* NULL = silent */
+	struct aws_session *session;   /* borrowed; NULL: why not is in session_err */
+	const struct err *session_err; /* told when an ECR host is asked for; borrowed */
+	/*
+	 * taken over: for hosts that are not ECR's, and for ECR where AWS credentials are not
+	 * configured at all
+	 */
+	struct credential_provider *others;
+	struct progress *progress; /* NULL = silent */
 	/* A host that stands for ECR under another name, and its region; NULL = none. */
 	const char *alias_host, *alias_region;
 };

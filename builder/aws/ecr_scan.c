@@ -140,7 +140,7 @@ static int worst_first(const void *a, const void *b)
 	return strcmp(p->name, q->name);
 }
 
-static void finish(struct findings *all, struct arena *a, struct ecr_scan *scan)
+static void sort_findings(struct findings *all, struct arena *a, struct ecr_scan *scan)
 {
 	if (all->list.n > 1)
 		qsort(all->list.at, all->list.n, sizeof(*all->list.at), worst_first);
@@ -214,7 +214,7 @@ int ecr_scan_findings(struct aws_session *s, const struct ecr_host *host, const 
 	int status = read_pages(s, host, image_request(host, repository, digest), a, &all, &scan,
 	                        &failure, &why);
 
-	finish(&all, a, &scan);
+	sort_findings(&all, a, &scan);
 	*ret_begun = true;
 	if (status != 0 && aws_failure_is(&failure, "ScanNotFound")) {
 		*ret_begun = false;

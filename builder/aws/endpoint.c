@@ -89,7 +89,7 @@ const char *aws_service_id(enum aws_service service)
 	return services[service].id;
 }
 
-static const char *expand(const char *form, const char *region, struct arena *a)
+static const char *fill_in_form(const char *form, const char *region, struct arena *a)
 {
 	const struct aws_partition *p = aws_partition_of(region);
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(1024);
@@ -179,9 +179,9 @@ static void by_rules(enum aws_service service, const struct aws_endpoint_params 
 		form = fips ? s->both : s->dual;
 	if (form == NULL)
 		form = fips ? s->fips : s->plain;
-	e->url = expand(form, p->region, a);
+	e->url = fill_in_form(form, p->region, a);
 	if (form == s->fips && s->other_fips != NULL)
-		e->other_url = expand(s->other_fips, p->region, a);
+		e->other_url = fill_in_form(s->other_fips, p->region, a);
 }
 
 int aws_endpoint_find(enum aws_service service, const struct aws_endpoint_params *p,
@@ -216,7 +216,7 @@ static bool known_suffix(const char *text)
 }
 
 /* Moves *at past `prefix` when it stands there. */
-static bool skip(const char **at, const char *prefix)
+static bool skip_prefix(const char **at, const char *prefix)
 {
 	bool there = text_has_prefix(*at, prefix);
 
@@ -238,10 +238,10 @@ bool ecr_host_parse(const char *host, struct arena *a, struct ecr_host *ret_host
 	h.account = arena_strndup(a, name, 12);
 	const char *at = name + 12;
 
-	if (!skip(&at, ".dkr.ecr") && !skip(&at, ".dkr-ecr"))
+	if (!skip_prefix(&at, ".dkr.ecr") && !skip_prefix(&at, ".dkr-ecr"))
 		return false;
-	h.fips = skip(&at, "-fips");
-	if (!skip(&at, "."))
+	h.fips = skip_prefix(&at, "-fips");
+	if (!skip_prefix(&at, "."))
 		return false;
 	size_t len = strcspn(at, ".");
 

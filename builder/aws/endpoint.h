@@ -36,9 +36,12 @@ struct aws_endpoint_params {
 };
 
 struct aws_endpoint {
-	const char *url;       /* "https://HOST", no slash at the end */
-	const char *other_url; /* where the rule sets and the older endpoint list disagree: try it
-	                          when the first does not exist; NULL = nowhere */
+	const char *url; /* "https://HOST", no slash at the end */
+	/*
+	 * where the rule sets and the older endpoint list disagree: try it when the first does not
+	 * exist; NULL = nowhere
+	 */
+	const char *other_url;
 	const char *signing_region; /* scope of signatures */
 	const char *signing_name;   /* likewise */
 };

@@ -240,7 +240,7 @@ static const struct {
 	{"Kms", ERR_SERVER, "check the KMS key's ARN, region and key policy"},
 };
 
-static const char *advice(const struct aws_failure *f, enum err_code *ret_code)
+static const char *advice_for(const struct aws_failure *f, enum err_code *ret_code)
 {
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (aws_failure_is(f, known[i].code)) {
@@ -293,7 +293,7 @@ int aws_failure_err(const struct aws_failure *f, struct err *err)
 	const char *action, *principal, *resource;
 	bool denied = aws_failure_is_denied(f, &a, &action, &principal, &resource);
 	enum err_code code;
-	const char *hint = advice(f, &code);
+	const char *hint = advice_for(f, &code);
 
 	if (f->code[0] != '\0')
 		err_set(err, denied ? ERR_DENIED : code, "%.80s%s%.600s", f->code,

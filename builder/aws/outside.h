@@ -15,7 +15,8 @@
 struct aws_outside {
 	/* The variable's value, NULL when unset. */
 	const char *(*env)(const struct aws_outside *s, const char *name);
-	/* The home folder where HOME does not say it, in the arena; NULL = not known. May be NULL.
+	/*
+	 * The home folder where HOME does not say it, in the arena; NULL = not known. May be NULL.
 	 */
 	const char *(*home)(const struct aws_outside *s, struct arena *a);
 	/* As fs_read_file. */

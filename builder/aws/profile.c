@@ -33,7 +33,7 @@ void aws_files_done(struct aws_files *files)
 	arena_done(&files->arena);
 }
 
-static int fail(const struct parser *p, const char *message, struct err *err)
+static int profile_error(const struct parser *p, const char *message, struct err *err)
 {
 	/* In the text: the position's file name would not outlive the files that failed. */
 	return err_set(err, ERR_FORMAT, "%s:%u: %s", p->file, p->line, message);
@@ -51,7 +51,7 @@ static bool is_white(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-static struct slice trim(struct slice s)
+static struct slice trim_white(struct slice s)
 {
 	while (s.len > 0 && is_white(s.at[0]))
 		s = (struct slice){s.at + 1, s.len - 1};
@@ -100,7 +100,7 @@ static bool take_word(struct slice *s, const char *word)
 
 	if (s->len <= len || strncmp(s->at, word, len) != 0 || !is_white(s->at[len]))
 		return false;
-	*s = trim((struct slice){s->at + len, s->len - len});
+	*s = trim_white((struct slice){s->at + len, s->len - len});
 	return true;
 }
 
@@ -165,13 +165,13 @@ static int parse_header(struct parser *p, struct slice s, struct err *err)
 
 	while (len < s.len && !is_comment(s.at[len]))
 		len++;
-	s = trim((struct slice){s.at, len});
+	s = trim_white((struct slice){s.at, len});
 	if (s.at[s.len - 1] != ']')
-		return fail(p, "profile definition must end with ']'", err);
+		return profile_error(p, "profile definition must end with ']'", err);
 	if (++p->n_sections > AWS_SECTIONS_MAX)
 		return err_set(err, ERR_LIMIT, "%s: more than %d sections", p->file,
 		               (int)AWS_SECTIONS_MAX);
-	p->section = find_section(p, trim((struct slice){s.at + 1, s.len - 2}));
+	p->section = find_section(p, trim_white((struct slice){s.at + 1, s.len - 2}));
 	p->in_section = true;
 	p->key = NULL;
 	return 0;
@@ -198,17 +198,18 @@ static struct slice strip_comment(struct slice s)
 static int parse_property(struct parser *p, struct slice s, struct err *err)
 {
 	if (!p->in_section)
-		return fail(p, "expected a profile definition", err);
+		return profile_error(p, "expected a profile definition", err);
 	s = strip_comment(s);
 	const char *equals = memchr(s.at, '=', s.len);
 
 	if (equals == NULL)
-		return fail(p, "expected an '=' sign defining a property", err);
-	struct slice key = trim((struct slice){s.at, (size_t)(equals - s.at)});
-	struct slice value = trim((struct slice){equals + 1, s.len - (size_t)(equals + 1 - s.at)});
+		return profile_error(p, "expected an '=' sign defining a property", err);
+	struct slice key = trim_white((struct slice){s.at, (size_t)(equals - s.at)});
+	struct slice value =
+		trim_white((struct slice){equals + 1, s.len - (size_t)(equals + 1 - s.at)});
 
 	if (key.len == 0)
-		return fail(p, "property did not have a name", err);
+		return profile_error(p, "property did not have a name", err);
 	p->key = arena_lower(&p->files->arena, key.at, key.len);
 	p->passed_over = p->section == SIZE_MAX || !is_name(key);
 	p->is_nested = value.len == 0;
@@ -223,21 +224,21 @@ static int check_nested(const struct parser *p, struct slice s, struct err *err)
 	const char *equals = memchr(s.at, '=', s.len);
 
 	if (equals == NULL)
-		return fail(p, "expected an '=' sign defining a sub-property", err);
+		return profile_error(p, "expected an '=' sign defining a sub-property", err);
 	if (equals == s.at)
-		return fail(p, "sub-property did not have a name", err);
+		return profile_error(p, "sub-property did not have a name", err);
 	return 0;
 }
 
 static int parse_continuation(struct parser *p, struct slice s, struct err *err)
 {
-	s = trim(s);
+	s = trim_white(s);
 	if (is_comment(s.at[0]))
 		return 0;
 	if (!p->in_section)
-		return fail(p, "expected a profile definition", err);
+		return profile_error(p, "expected a profile definition", err);
 	if (p->key == NULL)
-		return fail(p, "expected a property definition, found continuation", err);
+		return profile_error(p, "expected a property definition, found continuation", err);
 	if (p->is_nested && check_nested(p, s, err) != 0)
 		return -1;
 	if (p->passed_over)
@@ -245,7 +246,7 @@ static int parse_continuation(struct parser *p, struct slice s, struct err *err)
 	const char *so_far = strmap_get(values(p), p->key);
 
 	if (strlen(so_far) + s.len > AWS_FILE_BYTES_MAX / 64)
-		return fail(p, "the value is too long", err);
+		return profile_error(p, "the value is too long", err);
 	strmap_set(values(p), &p->files->arena, p->key,
 	           arena_printf(&p->files->arena, "%s\n%.*s", so_far, (int)s.len, s.at));
 	return 0;
@@ -253,10 +254,10 @@ static int parse_continuation(struct parser *p, struct slice s, struct err *err)
 
 static int parse_line(struct parser *p, struct slice s, struct err *err)
 {
-	if (trim(s).len == 0 || is_comment(s.at[0]))
+	if (trim_white(s).len == 0 || is_comment(s.at[0]))
 		return 0;
 	if (s.at[0] == '[')
-		return parse_header(p, trim(s), err);
+		return parse_header(p, trim_white(s), err);
 	if (is_white(s.at[0]))
 		return parse_continuation(p, s, err);
 	return parse_property(p, s, err);
@@ -279,7 +280,7 @@ int aws_files_parse(struct aws_files *files, enum aws_file_kind kind, const char
 
 		p.line++;
 		if (memchr(text, '\0', n) != NULL)
-			return fail(&p, "a NUL byte", err);
+			return profile_error(&p, "a NUL byte", err);
 		if (parse_line(&p, (struct slice){text, n}, err) != 0)
 			return -1;
 		n += end != NULL;
@@ -320,9 +321,9 @@ const char *aws_section_nested(const struct aws_section *section, const char *bl
 		const char *equals = memchr(text, '=', len);
 
 		if (equals != NULL) {
-			struct slice k = trim((struct slice){text, (size_t)(equals - text)});
-			struct slice v =
-				trim((struct slice){equals + 1, len - (size_t)(equals + 1 - text)});
+			struct slice k = trim_white((struct slice){text, (size_t)(equals - text)});
+			struct slice v = trim_white(
+				(struct slice){equals + 1, len - (size_t)(equals + 1 - text)});
 
 			if (strcmp(arena_lower(a, k.at, k.len), key) == 0)
 				return arena_strndup(a, v.at, v.len);

@@ -190,8 +190,8 @@ struct imds {
 	char token[1024]; /* empty = version 1 */
 };
 
-static int64_t number(const struct chain *c, const char *variable, const char *key,
-                      int64_t fallback, int64_t max)
+static int64_t number_option(const struct chain *c, const char *variable, const char *key,
+                             int64_t fallback, int64_t max)
 {
 	const char *text = chain_option(c, variable, key);
 	int64_t value;
@@ -258,7 +258,8 @@ static int ask_imds(struct chain *c, const struct imds *m, const char *method, c
 	}
 }
 
-/* What a failed request comes to: an interrupt ends the walk, anything else is a reason to go on.
+/*
+ * What a failed request comes to: an interrupt ends the walk, anything else is a reason to go on.
  */
 static int imds_silent(struct chain *c, const struct err *why, const char **ret_why_not,
                        struct err *err)
@@ -365,11 +366,11 @@ int provide_imds(struct chain *c, struct aws_credentials *ret, const char **ret_
 	}
 	if (imds_base(c, &m.base, err) != 0)
 		return -1;
-	m.timeout_ms =
-		1000 * (int)number(c, "AWS_METADATA_SERVICE_TIMEOUT", "metadata_service_timeout",
-	                           IMDS_TIMEOUT_S, TIMEOUT_S_MAX);
-	m.tries = (int)number(c, "AWS_METADATA_SERVICE_NUM_ATTEMPTS",
-	                      "metadata_service_num_attempts", 1, TRIES_MAX);
+	m.timeout_ms = 1000 * (int)number_option(c, "AWS_METADATA_SERVICE_TIMEOUT",
+	                                         "metadata_service_timeout", IMDS_TIMEOUT_S,
+	                                         TIMEOUT_S_MAX);
+	m.tries = (int)number_option(c, "AWS_METADATA_SERVICE_NUM_ATTEMPTS",
+	                             "metadata_service_num_attempts", 1, TRIES_MAX);
 	const char *role = NULL;
 	int status = get_token(c, &m, &why_not, err);
 

@@ -35,8 +35,8 @@ static bool take_word(const char **at, struct strbuf *sb)
 	return quote == '\0';
 }
 
-static int split(const char *command, struct arena *a, const char *argv[ARGUMENTS_MAX + 1],
-                 struct err *err)
+static int split_command(const char *command, struct arena *a, const char *argv[ARGUMENTS_MAX + 1],
+                         struct err *err)
 {
 	size_t n = 0;
 
@@ -84,11 +84,12 @@ static int read_output(struct chain *c, const struct proc_result *r, struct aws_
 	return 0;
 }
 
-static int run(struct chain *c, const char *command, struct aws_credentials *ret, struct err *err)
+static int run_program(struct chain *c, const char *command, struct aws_credentials *ret,
+                       struct err *err)
 {
 	struct proc_result r = {.out = STRBUF_INIT(OUTPUT_MAX), .err_text = STRBUF_INIT(400)};
 	const char *argv[ARGUMENTS_MAX + 1];
-	int status = split(command, c->arena, argv, err);
+	int status = split_command(command, c->arena, argv, err);
 
 	if (status == 0)
 		status = c->outside->run(c->outside, argv, TIMEOUT_MS, &r, err);
@@ -110,7 +111,7 @@ int provide_process(struct chain *c, struct aws_credentials *ret, const char **r
 		                            c->profile);
 		return 0;
 	}
-	if (run(c, command, ret, err) == 0)
+	if (run_program(c, command, ret, err) == 0)
 		return 0;
 	/* A program that is not there is the user's to mend, not a place without credentials. */
 	err_wrap(err, "credential_process of profile '%s'", c->profile);

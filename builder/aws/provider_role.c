@@ -12,7 +12,7 @@
 enum { TOKEN_FILE_MAX = 64 << 10 };
 
 /* A number that is none is passed over, as the AWS CLI does. */
-static int64_t duration(const struct chain *c)
+static int64_t session_seconds(const struct chain *c)
 {
 	const char *text = aws_section_get(c->section, "duration_seconds");
 	int64_t seconds = 0;
@@ -215,7 +215,7 @@ static int assume(struct chain *c, const struct aws_credentials *base, struct aw
 	                              .session_name =
 	                                      aws_section_get(c->section, "role_session_name"),
 	                              .external_id = aws_section_get(c->section, "external_id"),
-	                              .duration_s = duration(c)};
+	                              .duration_s = session_seconds(c)};
 	struct sts_role with_code = role;
 
 	if (serial != NULL && ask_mfa(c, serial, &code, err) != 0)

@@ -144,7 +144,7 @@ static void keep_token(const struct chain *c, const struct sso *sso, cJSON *toke
 	OPENSSL_cleanse(text.ptr, text.len);
 }
 
-static int renew(struct chain *c, const struct sso *sso, cJSON *token, struct err *err)
+static int renew_token(struct chain *c, const struct sso *sso, cJSON *token, struct err *err)
 {
 	AUTO(json) cJSON *form = cJSON_CreateObject();
 	AUTO(json) cJSON *reply = NULL;
@@ -195,7 +195,7 @@ static int ready_token(struct chain *c, const struct sso *sso, cJSON *token, str
 	}
 	if (expires - now > RENEW_AHEAD_MS)
 		return 0;
-	if (can_renew(sso, token, now) && renew(c, sso, token, &why) == 0)
+	if (can_renew(sso, token, now) && renew_token(c, sso, token, &why) == 0)
 		return 0;
 	if (expires > now)
 		return 0;

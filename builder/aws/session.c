@@ -17,8 +17,8 @@ struct aws_session {
 	const struct aws_outside *outside;
 	struct aws_settings settings;
 	struct aws_client client;
-	pthread_mutex_t lock; /* held while the chain is walked, so that one walk serves all who
-	                         wait */
+	/* held while the chain is walked, so that one walk serves all who wait */
+	pthread_mutex_t lock;
 	struct aws_credentials kept;
 	struct aws_trace trace;
 	int64_t since_ms; /* when the kept ones were got */
@@ -80,8 +80,8 @@ bool aws_session_has_nothing(struct aws_session *s)
 	return nothing;
 }
 
-static int walk(struct aws_session *s, const char *region, struct aws_credentials *ret,
-                struct err *err)
+static int try_providers(struct aws_session *s, const char *region, struct aws_credentials *ret,
+                         struct err *err)
 {
 	AUTO(arena) struct arena a = {0};
 	struct chain chain = {.client = &s->client,
@@ -126,7 +126,7 @@ static int refresh(struct aws_session *s, const char *region, int64_t now, bool 
 	struct aws_credentials fresh = {0};
 	struct err why = {0};
 
-	if (walk(s, region, &fresh, &why) == 0) {
+	if (try_providers(s, region, &fresh, &why) == 0) {
 		aws_credentials_done(&s->kept);
 		s->kept = fresh;
 		s->since_ms = now;

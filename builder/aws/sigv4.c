@@ -24,7 +24,7 @@ static bool is_hex(char c)
 }
 
 /* Everything but unreserved bytes and those in `keep` becomes %XX. */
-static void encode(struct strbuf *sb, const char *text, size_t len, const char *keep)
+static void percent_encode(struct strbuf *sb, const char *text, size_t len, const char *keep)
 {
 	for (size_t i = 0; i < len; i++) {
 		unsigned char c = (unsigned char)text[i];
@@ -73,16 +73,16 @@ static void add_path(struct strbuf *sb, const struct sigv4_request *r)
 		strbuf_adds(&path, r->path);
 	else
 		normalize(&path, r->path);
-	encode(sb, strbuf_str(&path), path.len, "/");
+	percent_encode(sb, strbuf_str(&path), path.len, "/");
 }
 
-struct pair {
+struct query_parameter {
 	const char *key, *value;
 };
 
 static int by_key_and_value(const void *a, const void *b)
 {
-	const struct pair *p = a, *q = b;
+	const struct query_parameter *p = a, *q = b;
 	int order = strcmp(p->key, q->key);
 
 	return order != 0 ? order : strcmp(p->value, q->value);
@@ -97,22 +97,22 @@ static const char *encoded_once(const char *text, size_t len, struct arena *a)
 		if (text[i] == '%' && i + 2 < len && is_hex(text[i + 1]) && is_hex(text[i + 2]))
 			strbuf_addc(&sb, '%');
 		else
-			encode(&sb, text + i, 1, "");
+			percent_encode(&sb, text + i, 1, "");
 	return arena_strdup(a, strbuf_str(&sb));
 }
 
 static void add_query(struct strbuf *sb, const char *query, struct arena *a)
 {
-	VEC(struct pair) pairs = {0};
+	VEC(struct query_parameter) pairs = {0};
 
 	while (query != NULL && *query != '\0') {
 		size_t len = strcspn(query, "&"), key = strcspn(query, "=&");
 		size_t value = key < len ? key + 1 : len;
 
 		if (len > 0)
-			vec_push(&pairs,
-			         ((struct pair){encoded_once(query, key, a),
-			                        encoded_once(query + value, len - value, a)}));
+			vec_push(&pairs, ((struct query_parameter){
+						 encoded_once(query, key, a),
+						 encoded_once(query + value, len - value, a)}));
 		query += len + (query[len] == '&');
 	}
 	if (pairs.n > 1)

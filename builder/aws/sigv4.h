@@ -42,7 +42,8 @@ struct sigv4_signature {
 	const char *authorization; /* value of the Authorization header */
 };
 
-/* Strings of the result live in the arena. The derived keys are wiped; no string holds the secret.
+/*
+ * Strings of the result live in the arena. The derived keys are wiped; no string holds the secret.
  */
 void sigv4_sign(const struct sigv4_request *request, const struct sigv4_key *key,
                 const struct sigv4_scope *scope, struct arena *a,

@@ -11,12 +11,12 @@
 
 enum { FORM_MAX = 64 << 10 };
 
-static void begin(struct strbuf *form, const char *action)
+static void form_start(struct strbuf *form, const char *action)
 {
 	strbuf_addf(form, "Action=%s&Version=2011-06-15", action);
 }
 
-static void add(struct strbuf *form, const char *key, const char *value)
+static void form_add(struct strbuf *form, const char *key, const char *value)
 {
 	if (value == NULL)
 		return;
@@ -32,11 +32,11 @@ static void add_role(struct aws_client *c, struct strbuf *form, const struct sts
 	if (name == NULL)
 		name = arena_printf(a, "slipway-session-%lld",
 		                    (long long)(aws_client_now_ms(c) / 1000));
-	add(form, "RoleArn", role->arn);
-	add(form, "RoleSessionName", name);
-	add(form, "ExternalId", role->external_id);
-	add(form, "SerialNumber", role->mfa_serial);
-	add(form, "TokenCode", role->mfa_code);
+	form_add(form, "RoleArn", role->arn);
+	form_add(form, "RoleSessionName", name);
+	form_add(form, "ExternalId", role->external_id);
+	form_add(form, "SerialNumber", role->mfa_serial);
+	form_add(form, "TokenCode", role->mfa_code);
 	if (role->duration_s > 0)
 		strbuf_addf(form, "&DurationSeconds=%lld", (long long)role->duration_s);
 }
@@ -92,8 +92,8 @@ struct question {
 	const char *secret; /* in the form, NULL = none */
 };
 
-static int call(struct aws_client *c, const struct question *q, struct arena *a,
-                struct strmap *ret_map, struct err *err)
+static int call_sts(struct aws_client *c, const struct question *q, struct arena *a,
+                    struct strmap *ret_map, struct err *err)
 {
 	AUTO(http_response) struct http_response resp = {0};
 	const struct aws_call request = {
@@ -174,7 +174,7 @@ static int get_credentials(struct aws_client *c, const struct question *q,
 {
 	AUTO(arena) struct arena a = {0};
 	struct strmap map = {0};
-	int status = call(c, q, &a, &map, err);
+	int status = call_sts(c, q, &a, &map, err);
 
 	OPENSSL_cleanse(q->form->ptr, q->form->len);
 	if (status == 0)
@@ -190,7 +190,7 @@ int sts_assume_role(struct aws_client *c, const char *region, const struct aws_c
 	AUTO(arena) struct arena a = {0};
 	AUTO(strbuf) struct strbuf form = STRBUF_INIT(FORM_MAX);
 
-	begin(&form, "AssumeRole");
+	form_start(&form, "AssumeRole");
 	add_role(c, &form, role, &a);
 	const struct question q = {"AssumeRole", region, base, &form, role->mfa_code};
 
@@ -204,9 +204,9 @@ int sts_assume_role_with_web_identity(struct aws_client *c, const char *region, 
 	AUTO(arena) struct arena a = {0};
 	AUTO(strbuf) struct strbuf form = STRBUF_INIT(FORM_MAX);
 
-	begin(&form, "AssumeRoleWithWebIdentity");
+	form_start(&form, "AssumeRoleWithWebIdentity");
 	add_role(c, &form, role, &a);
-	add(&form, "WebIdentityToken", token);
+	form_add(&form, "WebIdentityToken", token);
 	const struct question q = {"AssumeRoleWithWebIdentity", region, NULL, &form, token};
 
 	return get_credentials(c, &q, ret_credentials, err);
@@ -219,10 +219,10 @@ int sts_get_caller_identity(struct aws_client *c, const char *region,
 	AUTO(strbuf) struct strbuf form = STRBUF_INIT(FORM_MAX);
 	struct strmap map = {0};
 
-	begin(&form, "GetCallerIdentity");
+	form_start(&form, "GetCallerIdentity");
 	const struct question q = {"GetCallerIdentity", region, credentials, &form, NULL};
 
-	if (call(c, &q, a, &map, err) != 0)
+	if (call_sts(c, &q, a, &map, err) != 0)
 		return -1;
 	ret_identity->account = strmap_get(&map, "GetCallerIdentityResult/Account");
 	ret_identity->arn = strmap_get(&map, "GetCallerIdentityResult/Arn");

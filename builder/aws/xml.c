@@ -12,7 +12,7 @@
 #define XML_LINE_NUMBER XML_GetCurrentLineNumber
 #endif
 
-struct reader {
+struct xml_reading {
 	XML_Parser parser;
 	struct arena *arena;
 	struct strmap *map;
@@ -32,7 +32,7 @@ static const char *local_name(const char *name)
 
 static void on_start(void *ctx, const char *name, const char **attributes UNUSED)
 {
-	struct reader *r = ctx;
+	struct xml_reading *r = ctx;
 
 	if (r->depth == XML_DEPTH_MAX || ++r->n_elements > XML_ELEMENTS_MAX) {
 		r->too_much = true;
@@ -46,7 +46,7 @@ static void on_start(void *ctx, const char *name, const char **attributes UNUSED
 	strbuf_reset(&r->text);
 }
 
-static const char *trimmed(struct reader *r)
+static const char *trimmed_text(struct xml_reading *r)
 {
 	const char *text = strbuf_str(&r->text);
 	size_t start = strspn(text, " \t\r\n"), len = r->text.len;
@@ -58,10 +58,10 @@ static const char *trimmed(struct reader *r)
 
 static void on_end(void *ctx, const char *name UNUSED)
 {
-	struct reader *r = ctx;
+	struct xml_reading *r = ctx;
 
 	if (r->depth > 1 && strmap_get(r->map, strbuf_str(&r->path)) == NULL)
-		strmap_set(r->map, r->arena, strbuf_str(&r->path), trimmed(r));
+		strmap_set(r->map, r->arena, strbuf_str(&r->path), trimmed_text(r));
 	r->path.len = r->lengths[--r->depth];
 	if (r->path.ptr != NULL)
 		r->path.ptr[r->path.len] = '\0';
@@ -70,19 +70,19 @@ static void on_end(void *ctx, const char *name UNUSED)
 
 static void on_text(void *ctx, const char *text, int len)
 {
-	strbuf_add(&((struct reader *)ctx)->text, text, (size_t)len);
+	strbuf_add(&((struct xml_reading *)ctx)->text, text, (size_t)len);
 }
 
 static void on_doctype(void *ctx, const char *name UNUSED, const char *system_id UNUSED,
                        const char *public_id UNUSED, int has_subset UNUSED)
 {
-	struct reader *r = ctx;
+	struct xml_reading *r = ctx;
 
 	r->refused = true;
 	XML_StopParser(r->parser, XML_FALSE);
 }
 
-static int run(struct reader *r, const char *text, size_t len, struct err *err)
+static int parse_text(struct xml_reading *r, const char *text, size_t len, struct err *err)
 {
 	enum XML_Status status;
 
@@ -105,16 +105,16 @@ int xml_flatten(const char *text, size_t len, struct arena *a, struct strmap *re
                 struct err *err)
 {
 	struct strmap map = {0};
-	struct reader r = {.parser = XML_ParserCreate(NULL),
-	                   .arena = a,
-	                   .map = &map,
-	                   .path = STRBUF_INIT(4096),
-	                   .text = STRBUF_INIT(64 << 10)};
+	struct xml_reading r = {.parser = XML_ParserCreate(NULL),
+	                        .arena = a,
+	                        .map = &map,
+	                        .path = STRBUF_INIT(4096),
+	                        .text = STRBUF_INIT(64 << 10)};
 
 	if (r.parser == NULL)
 		BUG("out of memory");
 	int status = len > 1 << 20 ? err_set(err, ERR_LIMIT, "the XML reply is too large")
-	                           : run(&r, text, len, err);
+	                           : parse_text(&r, text, len, err);
 
 	XML_ParserFree(r.parser);
 	if (r.text.ptr != NULL)

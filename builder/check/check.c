@@ -12,8 +12,7 @@
 /* Scans in flight at once: each may hold a decompression window and a spool. */
 enum { SCAN_THREADS_MAX = 4 };
 
-/* --- reading documents -------------------------------------------------------------------------
- */
+/* ---- reading documents ---- */
 
 /* Faults of the image become reports of the digest rule; *ret_good says whether the bytes are
  * there. */
@@ -137,8 +136,7 @@ static int read_images(struct check_run *run, const struct descriptor *root, str
 	return 0;
 }
 
-/* --- layers ------------------------------------------------------------------------------------
- */
+/* ---- layers ---- */
 
 static struct layer_scan *scan_for(struct check_run *run, const struct check_image *image,
                                    const struct descriptor *desc)
@@ -203,10 +201,9 @@ static int apply_layers(struct check_image *image, struct err *err)
 	return 0;
 }
 
-/* --- the whole ---------------------------------------------------------------------------------
- */
+/* ---- the whole ---- */
 
-static void measure(const struct check_image *image, struct check_platform_size *size)
+static void measure_platform(const struct check_image *image, struct check_platform_size *size)
 {
 	*size = (struct check_platform_size){.platform = image->platform,
 	                                     .n_layers = image->manifest.n_layers};
@@ -235,7 +232,7 @@ static int check_one(struct check_image *image, struct check_platform_size *size
 	}
 	if (rc == 0) {
 		rule_report_left_out(image);
-		measure(image, size);
+		measure_platform(image, size);
 		/* What concerns a shared layer alone has been reported now. */
 		for (size_t i = 0; i < image->manifest.n_layers; i++)
 			if (image->layers[i] != NULL)

@@ -81,8 +81,7 @@ static int read_side(const struct diff_side *side, struct arena *arena, struct d
 	return 0;
 }
 
-/* --- annotations and configuration -------------------------------------------------------------
- */
+/* ---- annotations and configuration ---- */
 
 static void diff_annotation(cJSON *out, const char *where, const char *key, const char *a,
                             const char *b)
@@ -171,8 +170,7 @@ static void diff_layers(cJSON *out, const struct manifest *a, const struct manif
 	}
 }
 
-/* --- platforms ---------------------------------------------------------------------------------
- */
+/* ---- platforms ---- */
 
 static const struct diff_image *find_platform(const struct diff_images *list, const char *platform)
 {

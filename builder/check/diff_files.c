@@ -18,7 +18,7 @@ struct side {
 	size_t n;
 };
 
-struct comparison {
+struct files_diff {
 	struct arena *arena;
 	struct side a, b;
 	VEC(struct layer_scan *) scans;
@@ -36,7 +36,7 @@ static size_t common_bottom(const struct manifest *a, const struct manifest *b)
 	return n;
 }
 
-static int scan_layer(struct comparison *c, struct store *store, const struct descriptor *desc,
+static int scan_layer(struct files_diff *c, struct store *store, const struct descriptor *desc,
                       struct layer_scan **ret_scan, struct err *err)
 {
 	struct layer_scan *scan;
@@ -64,7 +64,7 @@ static int scan_layer(struct comparison *c, struct store *store, const struct de
 static void count_event(void *ctx, enum view_event event, size_t layer, const struct scan_member *m,
                         const char *detail)
 {
-	struct comparison *c = ctx;
+	struct files_diff *c = ctx;
 
 	(void)layer;
 	(void)m;
@@ -73,22 +73,23 @@ static void count_event(void *ctx, enum view_event event, size_t layer, const st
 		c->reaches_down = true;
 }
 
-struct pair {
+struct node_at_path {
 	char *path;
 	struct view_node *node;
 };
 
 static int by_path(const void *a, const void *b)
 {
-	return strcmp(((const struct pair *)a)->path, ((const struct pair *)b)->path);
+	return strcmp(((const struct node_at_path *)a)->path,
+	              ((const struct node_at_path *)b)->path);
 }
 
-static void list_nodes(struct comparison *c, struct side *s)
+static void list_nodes(struct files_diff *c, struct side *s)
 {
-	VEC(struct pair) pairs = {0};
+	VEC(struct node_at_path) pairs = {0};
 
 	for (struct view_node *n = view_next(s->view.root); n != NULL; n = view_next(n)) {
-		struct pair pair = {view_path(&s->view, n), n};
+		struct node_at_path pair = {view_path(&s->view, n), n};
 
 		vec_push(&pairs, pair);
 	}
@@ -112,7 +113,7 @@ static bool has_opaque(const struct layer_scan *scan)
 	return false;
 }
 
-static int load_side(struct comparison *c, struct side *s, size_t skip, struct err *err)
+static int load_side(struct files_diff *c, struct side *s, size_t skip, struct err *err)
 {
 	const struct manifest *m = &s->image->manifest;
 
@@ -155,7 +156,8 @@ static const char *type_name(const struct view_node *n)
 	return view_is_dir(n) ? "folder" : names[n->content->type];
 }
 
-static void describe(cJSON *item, const char *key, const struct side *s, const struct view_node *n)
+static void describe_side(cJSON *item, const char *key, const struct side *s,
+                          const struct view_node *n)
 {
 	const struct scan_member *m = n->member;
 	cJSON *o = json_add_object(item, key);
@@ -207,8 +209,8 @@ static void differences(const struct view_node *a, const struct view_node *b, cJ
 		json_push_string(what, "mtime");
 }
 
-static void emit(struct comparison *c, const char *path, const struct view_node *a,
-                 const struct view_node *b)
+static void emit_change(struct files_diff *c, const char *path, const struct view_node *a,
+                        const struct view_node *b)
 {
 	cJSON *item = cJSON_CreateObject();
 
@@ -224,13 +226,13 @@ static void emit(struct comparison *c, const char *path, const struct view_node 
 		}
 	}
 	if (a != NULL)
-		describe(item, "a", &c->a, a);
+		describe_side(item, "a", &c->a, a);
 	if (b != NULL)
-		describe(item, "b", &c->b, b);
+		describe_side(item, "b", &c->b, b);
 	json_push(c->files, item);
 }
 
-static void merge(struct comparison *c)
+static void compare_sides(struct files_diff *c)
 {
 	size_t i = 0, k = 0;
 
@@ -240,17 +242,17 @@ static void merge(struct comparison *c)
 		                          : strcmp(c->a.paths[i], c->b.paths[k]);
 
 		if (order < 0)
-			emit(c, c->a.paths[i], c->a.nodes[i], NULL);
+			emit_change(c, c->a.paths[i], c->a.nodes[i], NULL);
 		else if (order > 0)
-			emit(c, c->b.paths[k], NULL, c->b.nodes[k]);
+			emit_change(c, c->b.paths[k], NULL, c->b.nodes[k]);
 		else
-			emit(c, c->a.paths[i], c->a.nodes[i], c->b.nodes[k]);
+			emit_change(c, c->a.paths[i], c->a.nodes[i], c->b.nodes[k]);
 		i += order <= 0;
 		k += order >= 0;
 	}
 }
 
-static int load(struct comparison *c, size_t skip, struct err *err)
+static int load_sides(struct files_diff *c, size_t skip, struct err *err)
 {
 	c->reaches_down = false;
 	if (load_side(c, &c->a, skip, err) != 0)
@@ -261,20 +263,20 @@ static int load(struct comparison *c, size_t skip, struct err *err)
 int diff_files(const struct diff_image *a, const struct diff_image *b, struct arena *arena,
                cJSON *files, struct err *err)
 {
-	struct comparison c = {.arena = arena, .a.image = a, .b.image = b, .files = files};
+	struct files_diff c = {.arena = arena, .a.image = a, .b.image = b, .files = files};
 	size_t skip = common_bottom(&a->manifest, &b->manifest);
 	int rc = 0;
 
 	if (skip == a->manifest.n_layers && skip == b->manifest.n_layers)
 		return 0;
-	rc = load(&c, skip, err);
+	rc = load_sides(&c, skip, err);
 	if (rc == 0 && skip > 0 && (c.reaches_down || !same_paths(&c.a, &c.b))) {
 		view_done(&c.a.view);
 		view_done(&c.b.view);
-		rc = load(&c, 0, err);
+		rc = load_sides(&c, 0, err);
 	}
 	if (rc == 0)
-		merge(&c);
+		compare_sides(&c);
 	view_done(&c.a.view);
 	view_done(&c.b.view);
 	for (size_t i = 0; i < c.scans.n; i++)

@@ -4,7 +4,7 @@
 
 #include "builder/oci/mediatype.h"
 
-struct walk {
+struct image_search {
 	struct store *store;
 	struct arena *arena;
 	struct digest seen[IMAGES_INDEXES_MAX]; /* the indexes that were read */
@@ -13,7 +13,7 @@ struct walk {
 };
 
 /* An index that many name is read once: else a few of them would stand for millions. */
-static bool was_seen(const struct walk *w, const struct digest *d)
+static bool was_seen(const struct image_search *w, const struct digest *d)
 {
 	for (size_t i = 0; i < w->list.n_indexes; i++)
 		if (digest_equal(&w->seen[i], d))
@@ -21,8 +21,8 @@ static bool was_seen(const struct walk *w, const struct digest *d)
 	return false;
 }
 
-static int read_index(struct walk *w, const struct descriptor *desc, struct index *ret_index,
-                      struct err *err)
+static int read_index(struct image_search *w, const struct descriptor *desc,
+                      struct index *ret_index, struct err *err)
 {
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(MANIFEST_BYTES_MAX);
 
@@ -32,7 +32,8 @@ static int read_index(struct walk *w, const struct descriptor *desc, struct inde
 	return 0;
 }
 
-static int walk_index(struct walk *w, const struct descriptor *desc, int depth, struct err *err)
+static int walk_index(struct image_search *w, const struct descriptor *desc, int depth,
+                      struct err *err)
 {
 	struct index index = {0};
 
@@ -80,7 +81,7 @@ static int keep_only(struct image_list *list, const struct platform *only, struc
 int images_list(struct store *store, const struct descriptor *root, const struct platform *only,
                 struct arena *a, struct image_list *ret_list, struct err *err)
 {
-	struct walk w = {.store = store, .arena = a};
+	struct image_search w = {.store = store, .arena = a};
 
 	w.list.at = arena_calloc(a, IMAGES_ENTRIES_MAX, sizeof(*w.list.at));
 	if (media_is_manifest(root->media_type)) {

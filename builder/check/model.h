@@ -12,10 +12,10 @@
 
 struct check_spec {
 	struct srcpos at;
-	struct strlist off;      /* names of rules that are turned off */
-	struct strlist provided; /* sonames (or globs) that the node brings, besides the layers' own
-	                            lists */
-	int64_t size_budget;     /* most compressed bytes of one platform's layers; 0 = no budget */
+	struct strlist off; /* names of rules that are turned off */
+	/* sonames (or globs) that the node brings, besides the layers' own lists */
+	struct strlist provided;
+	int64_t size_budget; /* most compressed bytes of one platform's layers; 0 = no budget */
 };
 
 extern const struct field_table check_spec_fields;

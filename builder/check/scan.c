@@ -22,7 +22,7 @@ struct scanner {
 };
 
 /* What is done with the content of the member at work. */
-struct content {
+struct member_content {
 	bool is_elf, keep_text;
 	struct strbuf text;
 	int64_t bytes;
@@ -81,7 +81,7 @@ static void note_secrets(struct scanner *s, struct scan_member *m)
 	}
 }
 
-static int take_chunk(struct scanner *s, struct content *c, size_t n, struct err *err)
+static int take_chunk(struct scanner *s, struct member_content *c, size_t n, struct err *err)
 {
 	if (c->bytes == 0)
 		c->is_elf = (s->flags & SCAN_ELF) != 0 && elf_is_elf(s->buf, n);
@@ -95,7 +95,7 @@ static int take_chunk(struct scanner *s, struct content *c, size_t n, struct err
 	return c->is_elf ? spool_write(&s->spool, s->buf, n, err) : 0;
 }
 
-static int read_chunks(struct scanner *s, struct content *c, struct err *err)
+static int read_chunks(struct scanner *s, struct member_content *c, struct err *err)
 {
 	size_t n = 1;
 
@@ -110,7 +110,7 @@ static int read_chunks(struct scanner *s, struct content *c, struct err *err)
 
 static int read_content(struct scanner *s, struct scan_member *m, struct err *err)
 {
-	struct content c = {.text = STRBUF_INIT(TEXT_BYTES_KEPT)};
+	struct member_content c = {.text = STRBUF_INIT(TEXT_BYTES_KEPT)};
 	int rc;
 
 	c.keep_text = (s->flags & SCAN_ELF) != 0 && is_loader_config(m->path);

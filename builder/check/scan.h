@@ -49,9 +49,9 @@ struct layer_scan {
 	VEC(struct scan_secret) secrets;
 	struct digest diff_id;
 	int64_t raw_size;
-	struct err failure; /* code ERR_NONE, or why the layer is bad (digest, format, limit,
-	                       missing) */
-	bool reported;      /* its own problems have been reported */
+	/* code ERR_NONE, or why the layer is bad (digest, format, limit, missing) */
+	struct err failure;
+	bool reported; /* its own problems have been reported */
 };
 
 /*

@@ -12,8 +12,7 @@
 
 enum { BLOCK = 64, AWS_NEAR = 512, KEY_BODY_MIN = 40 };
 
-/* --- anchors -----------------------------------------------------------------------------------
- */
+/* ---- anchors ---- */
 
 /* Bytes of a window around a candidate: `end` is the end of what has been read. */
 struct window {
@@ -53,8 +52,7 @@ static unsigned char block_has_anchor(const unsigned char *p)
 	return any;
 }
 
-/* --- candidates --------------------------------------------------------------------------------
- */
+/* ---- candidates ---- */
 
 static bool starts(const struct window *w, const unsigned char *p, const char *text)
 {
@@ -64,8 +62,8 @@ static bool starts(const struct window *w, const unsigned char *p, const char *t
 }
 
 /* Length of the run of characters of a class from p on, at most max + 1. */
-static size_t run(const struct window *w, const unsigned char *p, bool (*in_class)(unsigned char),
-                  size_t max)
+static size_t run_length(const struct window *w, const unsigned char *p,
+                         bool (*in_class)(unsigned char), size_t max)
 {
 	size_t n = 0;
 
@@ -141,7 +139,8 @@ static bool is_aws_secret(const struct window *w, const unsigned char *p)
 {
 	bool upper = false, lower = false;
 
-	if ((p > w->start && is_base64(p[-1]) && p[-1] != '=') || run(w, p, is_base64, 40) != 40)
+	if ((p > w->start && is_base64(p[-1]) && p[-1] != '=') ||
+	    run_length(w, p, is_base64, 40) != 40)
 		return false;
 	for (size_t i = 0; i < 40; i++) {
 		upper |= p[i] >= 'A' && p[i] <= 'Z';
@@ -157,7 +156,7 @@ static bool is_aws_pair(const struct window *w, const unsigned char *p)
 
 	if (!starts(w, p, "AKIA") && !starts(w, p, "ASIA"))
 		return false;
-	if ((p > w->start && is_alnum(p[-1])) || run(w, p, is_alnum, 20) != 20 ||
+	if ((p > w->start && is_alnum(p[-1])) || run_length(w, p, is_alnum, 20) != 20 ||
 	    memmem(p, 20, "EXAMPLE", 7) != NULL)
 		return false;
 	for (size_t i = 4; i < 20; i++)
@@ -173,7 +172,8 @@ static bool is_aws_pair(const struct window *w, const unsigned char *p)
 	return false;
 }
 
-/* "aws_secret_access_key = ...", also as SecretAccessKey in JSON. p is at the "ccess" of "access".
+/*
+ * "aws_secret_access_key = ...", also as SecretAccessKey in JSON. p is at the "ccess" of "access".
  */
 static bool is_aws_assignment(const struct window *w, const unsigned char *p)
 {
@@ -206,9 +206,10 @@ static bool is_github(const struct window *w, const unsigned char *p)
 	if (p > w->start && is_word(p[-1]))
 		return false;
 	if (starts(w, p, "github_pat_"))
-		return run(w, p, is_word, 93) == 93;
+		return run_length(w, p, is_word, 93) == 93;
 	return p + 4 < w->end && memcmp(p, "gh", 2) == 0 && p[3] == '_' &&
-	       strchr("pousr", p[2]) != NULL && p[2] != '\0' && run(w, p + 4, is_alnum, 36) == 36;
+	       strchr("pousr", p[2]) != NULL && p[2] != '\0' &&
+	       run_length(w, p + 4, is_alnum, 36) == 36;
 }
 
 static void found(struct secret_scanner *s, enum secret_kind kind, int64_t offset)
@@ -219,7 +220,8 @@ static void found(struct secret_scanner *s, enum secret_kind kind, int64_t offse
 	s->offset[kind] = offset;
 }
 
-static void judge(struct secret_scanner *s, const struct window *w, const unsigned char *p)
+static void judge_candidate(struct secret_scanner *s, const struct window *w,
+                            const unsigned char *p)
 {
 	int64_t at = s->start + (p - w->start);
 
@@ -246,8 +248,7 @@ static void judge(struct secret_scanner *s, const struct window *w, const unsign
 	}
 }
 
-/* --- files known by name -----------------------------------------------------------------------
- */
+/* ---- files known by name ---- */
 
 static enum secret_kind kind_of_name(const char *path)
 {
@@ -337,8 +338,7 @@ static bool named_has_secret(const struct secret_scanner *s)
 	}
 }
 
-/* --- the stream --------------------------------------------------------------------------------
- */
+/* ---- the stream ---- */
 
 void secret_init(struct secret_scanner *s)
 {
@@ -368,7 +368,7 @@ void secret_begin(struct secret_scanner *s, const char *path)
 }
 
 /* Looks at candidates from `done` up to `limit`. */
-static void look(struct secret_scanner *s, size_t limit)
+static void scan_up_to(struct secret_scanner *s, size_t limit)
 {
 	const struct window w = {s->buf, s->buf + s->len};
 
@@ -379,7 +379,7 @@ static void look(struct secret_scanner *s, size_t limit)
 		if (!block_has_anchor(s->buf + i))
 			continue;
 		for (size_t k = i; k < end; k++)
-			judge(s, &w, s->buf + k);
+			judge_candidate(s, &w, s->buf + k);
 	}
 	s->done = limit;
 }
@@ -397,7 +397,7 @@ static void feed_piece(struct secret_scanner *s, const unsigned char *bytes, siz
 	memcpy(s->buf + s->len, bytes, len);
 	s->len += len;
 	if (s->len > s->done + SECRET_LOOK)
-		look(s, s->len - SECRET_LOOK);
+		scan_up_to(s, s->len - SECRET_LOOK);
 }
 
 void secret_feed(struct secret_scanner *s, const void *bytes, size_t len)
@@ -417,7 +417,7 @@ void secret_feed(struct secret_scanner *s, const void *bytes, size_t len)
 
 void secret_end(struct secret_scanner *s)
 {
-	look(s, s->len);
+	scan_up_to(s, s->len);
 	if (s->named != SECRET_KINDS && named_has_secret(s))
 		found(s, s->named, 0);
 }

@@ -26,11 +26,11 @@ enum secret_kind {
 };
 
 struct secret_scanner {
-	unsigned char
-		*buf;  /* SECRET_LOOK looked-at bytes before, then what is to be looked at; owned */
-	size_t len;    /* bytes in buf */
-	size_t done;   /* of these, already looked at */
-	int64_t start; /* file offset of buf[0] */
+	/* SECRET_LOOK looked-at bytes before, then what is to be looked at; owned */
+	unsigned char *buf;
+	size_t len;             /* bytes in buf */
+	size_t done;            /* of these, already looked at */
+	int64_t start;          /* file offset of buf[0] */
 	enum secret_kind named; /* what the file's name promises, SECRET_KINDS = nothing */
 	struct strbuf text;     /* content of such a file */
 	bool found[SECRET_KINDS];

@@ -6,8 +6,7 @@
 
 enum { LINKS_MAX = 40, DEPTH_MAX = 2048 };
 
-/* --- nodes -------------------------------------------------------------------------------------
- */
+/* ---- nodes ---- */
 
 static uint64_t hash_name(const struct view_node *parent, const char *name, size_t len)
 {
@@ -30,7 +29,7 @@ static struct view_node **slot_of(const struct view *v, const struct view_node *
 	}
 }
 
-static void grow(struct view *v)
+static void grow_table(struct view *v)
 {
 	struct view_node **old = v->table;
 	size_t n_old = v->n_table;
@@ -47,7 +46,7 @@ static void grow(struct view *v)
 void view_init(struct view *v, struct arena *a, view_report *report, void *ctx)
 {
 	*v = (struct view){.arena = a, .report = report, .ctx = ctx};
-	grow(v);
+	grow_table(v);
 	v->root = arena_alloc(a, sizeof(*v->root));
 	v->root->name = "";
 	v->root->alive = true;
@@ -80,7 +79,7 @@ static struct view_node *make_child(struct view *v, struct view_node *dir, const
 			.name = arena_strndup(v->arena, name, len), .parent = dir, .hash = hash};
 		*slot = n;
 		if (++v->n_nodes * 2 > v->n_table)
-			grow(v);
+			grow_table(v);
 	}
 	if (!n->alive) {
 		n->alive = true;
@@ -137,8 +136,7 @@ static const char *link_target(const struct view_node *n)
 	return n->content != NULL && n->content->type == MEMBER_SYMLINK ? n->content->link : NULL;
 }
 
-/* --- look-up -----------------------------------------------------------------------------------
- */
+/* ---- look-up ---- */
 
 static struct view_node *find_from(const struct view *v, struct view_node *at, const char *path,
                                    bool follow, unsigned *links);
@@ -220,11 +218,10 @@ struct view_node *view_next(const struct view_node *n)
 	return n != NULL ? n->next_sibling : NULL;
 }
 
-/* --- applying a layer --------------------------------------------------------------------------
- */
+/* ---- applying a layer ---- */
 
-static void tell(struct view *v, enum view_event event, size_t layer, const struct scan_member *m,
-                 const char *detail)
+static void report_event(struct view *v, enum view_event event, size_t layer,
+                         const struct scan_member *m, const char *detail)
 {
 	if (v->report != NULL)
 		v->report(v->ctx, event, layer, m, detail);
@@ -283,14 +280,14 @@ static void apply_whiteout(struct view *v, size_t layer, const struct scan_membe
 	}
 	if (base[0] == '\0' || strcmp(base, ".") == 0 || strcmp(base, "..") == 0 ||
 	    text_has_prefix(base, ".wh.") || m->size != 0) {
-		tell(v, VIEW_BAD_WHITEOUT, layer, m, NULL);
+		report_event(v, VIEW_BAD_WHITEOUT, layer, m, NULL);
 		return;
 	}
 	hidden = dir != NULL ? child(v, dir, base, strlen(base)) : NULL;
 	if (hidden != NULL)
 		kill_node(hidden);
 	else
-		tell(v, VIEW_USELESS_WHITEOUT, layer, m, NULL);
+		report_event(v, VIEW_USELESS_WHITEOUT, layer, m, NULL);
 }
 
 static bool is_whiteout(const char *path)
@@ -308,14 +305,14 @@ static void check_replaced(struct view *v, size_t layer, const struct scan_membe
 
 	if (n->member != NULL && n->layer == layer) {
 		if (strcmp(n->member->path, m->path) == 0)
-			tell(v, VIEW_DUPLICATE, layer, m, NULL);
+			report_event(v, VIEW_DUPLICATE, layer, m, NULL);
 		return;
 	}
 	if (target == NULL || m->type != MEMBER_DIR)
 		return;
 	behind = view_find_at(v, n->parent, n->name, true);
 	if (behind != NULL && view_is_dir(behind))
-		tell(v, VIEW_SHADOWED_LINK, layer, m, target);
+		report_event(v, VIEW_SHADOWED_LINK, layer, m, target);
 }
 
 static void apply_member(struct view *v, size_t layer, const struct scan_member *m)
@@ -330,7 +327,7 @@ static void apply_member(struct view *v, size_t layer, const struct scan_member 
 	if (m->type == MEMBER_HARDLINK) {
 		target = m->link != NULL ? view_find(v, m->link, false) : NULL;
 		if (target == NULL || target->content == NULL) {
-			tell(v, VIEW_BAD_HARDLINK, layer, m, m->link);
+			report_event(v, VIEW_BAD_HARDLINK, layer, m, m->link);
 			return;
 		}
 	}

@@ -69,7 +69,8 @@ bool view_is_file(const struct view_node *n); /* a regular file, also by hard li
 /* The path of a node with leading '/', in the arena. */
 char *view_path(const struct view *v, const struct view_node *n);
 
-/* The next node in a walk over all living ones, parents first; start with the root, ends with NULL.
+/*
+ * The next node in a walk over all living ones, parents first; start with the root, ends with NULL.
  */
 struct view_node *view_next(const struct view_node *n);
 

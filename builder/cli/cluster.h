@@ -1,5 +1,5 @@
 /*
- * What the commands that speak to a cluster share: their options, the spec with its image pinned,
+ * What the commands that use a cluster share: their options, the spec with its image pinned,
  * and kubectl.
  */
 #ifndef SLIPWAY_BUILDER_CLI_CLUSTER_H
@@ -19,11 +19,11 @@ struct cluster_options {
 	SPEC_OPTIONS_IN((base) + OPTION_MEMBER(struct cluster_options, spec, struct spec_options), \
 	                "The spec", "Override one value of the spec, as in job.nodes=4"),          \
 		TEXT_OPTION_IN(base, struct cluster_options, context, "context", 0, "NAME",        \
-	                       "kubectl's context"),                                               \
+	                       "kubeconfig context to use"),                                       \
 		TEXT_OPTION_IN(base, struct cluster_options, kubeconfig, "kubeconfig", 0, "FILE",  \
-	                       "kubectl's configuration", .complete = COMPLETE_FILE),              \
+	                       "kubeconfig file to use", .complete = COMPLETE_FILE),               \
 		NUMBER_OPTION_IN(base, struct cluster_options, timeout, "timeout", 0, "SECONDS",   \
-	                         "Longest wait for what was asked for (default 1800)")
+	                         "Longest time to wait (default 1800)")
 
 struct cluster {
 	struct kubectl_exec kubectl;

@@ -37,7 +37,7 @@ static const struct option options[] = {
                     "Where the image goes: an OCI layout folder, or a file for archives",
                     .fallback = "build/image", .complete = COMPLETE_DIR),
 	TEXT_OPTION(struct build_options, format, "format", 0, "oci|oci-archive|docker-archive",
-                    "Form of the image", .fallback = "oci", .complete = COMPLETE_CHOICES,
+                    "Format of the image", .fallback = "oci", .complete = COMPLETE_CHOICES,
                     .choices = format_choices),
 	LIST_OPTION(struct build_options, platform, "platform", 0, "OS/ARCH",
                     "Build only this platform of the spec"),
@@ -54,10 +54,11 @@ static const struct option options[] = {
                     "Push the image to the spec's repository afterwards"),
 	FLAG_OPTION(
 		struct build_options, push_by_digest, "push-by-digest", 0,
-		"Push the platforms' manifests afterwards, without index and tags: a part of an "
-		"image that `slipway index create` completes"),
+		"Then push each platform's manifest, without index and tags, for `slipway index "
+		"create` to join"),
 	TEXT_OPTION(struct build_options, result_file, "result-file", 0, "FILE",
-                    "With --push-by-digest: write what `slipway index create` reads",
+                    "With --push-by-digest: write the result file that `slipway index create` "
+                    "reads",
                     .complete = COMPLETE_FILE),
 	NUMBER_OPTION(struct build_options, jobs, "jobs", 'j', "N",
                       "Threads for compression and connections (default: all CPUs)"),
@@ -104,17 +105,18 @@ static int make_plan(struct build_run *run, struct err *err)
 	                 &run->cli->diags, err);
 }
 
-/* What --push-by-digest can do nothing with is said before anything is built. */
+/* What --push-by-digest cannot handle is refused before anything is built. */
 static int check_part(const struct build_run *run, struct err *err)
 {
 	const struct build_options *o = run->options;
 
 	if (o->result_file != NULL && !o->push_by_digest)
-		return err_set(err, ERR_USAGE, "--result-file goes with --push-by-digest");
+		return err_set(err, ERR_USAGE, "--result-file needs --push-by-digest");
 	if (!o->push_by_digest)
 		return 0;
 	if (o->push)
-		return err_set(err, ERR_USAGE, "--push sets tags, and --push-by-digest sets none");
+		return err_set(err, ERR_USAGE,
+		               "--push sets tags and --push-by-digest does not: choose one");
 	return image_part_possible(run->spec, run->plan, err);
 }
 
@@ -207,7 +209,7 @@ static int build(struct build_run *run, struct err *err)
 	return o->locked ? 0 : lock_save(&run->lock, err);
 }
 
-static int check(struct build_run *run, struct err *err)
+static int check_built(struct build_run *run, struct err *err)
 {
 	struct cli *cli = run->cli;
 	struct image_check_opts opts = {.root = &run->result.index,
@@ -236,10 +238,10 @@ static int publish(struct build_run *run, struct err *err)
 	    0)
 		return -1;
 	if (in_use)
-		progress_note(
-			run->cli->progress,
-			"'%s' is in use elsewhere: what it no longer needs goes with a later build",
-			run->dir);
+		progress_note(run->cli->progress,
+		              "'%s' is in use by another process: a later build removes its unused "
+		              "blobs",
+		              run->dir);
 	return 0;
 }
 
@@ -258,7 +260,7 @@ static int write_archive(struct build_run *run, struct err *err)
 	return -1;
 }
 
-static int push(struct build_run *run, struct err *err)
+static int push_built(struct build_run *run, struct err *err)
 {
 	const struct build_options *o = run->options;
 	struct image_target target;
@@ -325,7 +327,7 @@ static int write_part(const struct build_run *run, const char *path, struct err 
 	return result_file_write(path, text.ptr, text.len, err);
 }
 
-static int report(struct build_run *run, struct err *err)
+static int report_image(struct build_run *run, struct err *err)
 {
 	const struct build_options *o = run->options;
 	AUTO(json) cJSON *doc = metadata(run);
@@ -371,10 +373,10 @@ static int run_all(struct build_run *run, struct err *err)
 		return -1;
 	if (run->options->dry_run)
 		return print_plan(run);
-	if (open_stores(run, err) != 0 || build(run, err) != 0 || check(run, err) != 0 ||
-	    publish(run, err) != 0 || write_archive(run, err) != 0 || push(run, err) != 0)
+	if (open_stores(run, err) != 0 || build(run, err) != 0 || check_built(run, err) != 0 ||
+	    publish(run, err) != 0 || write_archive(run, err) != 0 || push_built(run, err) != 0)
 		return -1;
-	return report(run, err);
+	return report_image(run, err);
 }
 
 static int cmd_build_run(struct cli *cli, struct err *err)

@@ -17,32 +17,32 @@ static const char *const dry_run_choices[] = {"client", "server", NULL};
 static const struct option options[] = {
 	CLUSTER_OPTIONS(struct deploy_options, cluster),
 	TEXT_OPTION(struct deploy_options, job, "job", 0, "TARGET",
-                    "Whose job runs: by default the one that is there, else the first by weight"),
+                    "Target to run on (default: the one whose job is in the cluster, else the "
+                    "highest weight)"),
 	TEXT_OPTION(struct deploy_options, image_digest, "image-digest", 0, "DIGEST",
-                    "The image's digest, instead of asking the registry for its tag's"),
+                    "Deploy this image digest instead of resolving the tag at the registry"),
 	TEXT_OPTION(struct deploy_options, dry_run, "dry-run", 0, "client|server",
-                    "Change nothing: show the plan, or let the cluster check every object",
+                    "Change nothing: show the plan, or have the API server validate every object",
                     .complete = COMPLETE_CHOICES, .choices = dry_run_choices),
 	FLAG_OPTION(struct deploy_options, diff, "diff", 0,
-                    "Change nothing: show field by field what would change; status 1 if anything "
-                    "would"),
+                    "Change nothing: show each field that would change; exit status 1 if there "
+                    "are any"),
 	FLAG_OPTION(struct deploy_options, force_conflicts, "force-conflicts", 0,
-                    "Take fields that another field manager has set"),
+                    "Take over fields that another field manager owns"),
 	FLAG_OPTION(struct deploy_options, keep_trying, "keep-trying", 0,
-                    "When no target has capacity, pause and try all of them again, for ever"),
+                    "When no target has capacity, pause and try all of them again, without limit"),
 	FLAG_OPTION(struct deploy_options, no_failover, "no-failover", 0,
-                    "Stay with the first target, whatever its capacity"),
+                    "Stay on the first target, even without capacity"),
 	FLAG_OPTION(struct deploy_options, wait, "wait", 0,
-                    "Wait until the job has ended; status 8 if it failed"),
+                    "Wait until the job has ended; exit status 8 if it failed"),
 	FLAG_OPTION(struct deploy_options, no_wait, "no-wait", 0,
-                    "Return when the job is started, not when its pods run"),
+                    "Return when the job is created, without waiting for its pods"),
 	FLAG_OPTION(struct deploy_options, in_cluster, "in-cluster", 0,
-                    "Leave the job to a Job in the cluster that does all this; return at "
-                    "once"),
+                    "Let a Job in the cluster place and watch the training job; return at once"),
 	FLAG_OPTION(struct deploy_options, job_only, "job-only", 0,
-                    "The job alone: pools, plugins and storage are there already"),
+                    "Deploy the job only: pools, plugins and storage are already deployed"),
 	TEXT_OPTION(struct deploy_options, interval, "interval", 0, "DURATION",
-                    "Pause between two looks at the cluster, as in 30s", .fallback = "5s"),
+                    "Time between polls of the cluster, as in 30s", .fallback = "5s"),
 	REMOTE_OPTIONS(struct deploy_options, remote),
 };
 
@@ -50,7 +50,7 @@ struct deploy {
 	struct cli *cli;
 	struct deploy_options *options; /* a copy: --set gains the image's digest */
 	struct cluster cluster;
-	struct lease lease; /* its base is how the cluster is spoken to */
+	struct lease lease; /* its base makes the calls to the cluster */
 	struct placement placement;
 	struct k8s_output out;
 	struct stage_list stages;
@@ -158,7 +158,7 @@ static int choose_target(struct deploy *d, struct err *err)
 		return 0;
 	if (fleet_target_find(fleet, wanted) == NULL) {
 		err_set(err, ERR_USAGE, "--job: the fleet has no target '%s'", wanted);
-		return err_hint(err, "`slipway explain` tells the targets and their order.");
+		return err_hint(err, "`slipway explain` lists the targets in their order.");
 	}
 	if (there != NULL && strcmp(there->name, wanted) != 0) {
 		err_set(err, ERR_CONFLICT,
@@ -191,7 +191,7 @@ static void tell_stage(struct deploy *d, const struct stage *stage, const struct
 		return;
 	fprintf(d->cli->out, "%-11s %zu created, %zu changed, %zu unchanged%s\n", stage->name,
 	        c->created, c->changed, c->unchanged,
-	        c->left > 0 ? "; the namespace is somebody else's and is left" : "");
+	        c->left > 0 ? "; the namespace is not the fleet's and is left unchanged" : "");
 	fflush(d->cli->out);
 }
 
@@ -224,7 +224,7 @@ static void tell_plan(struct deploy *d)
 
 /* ---- what has left the spec ---- */
 
-static bool planned(const struct deploy *d, const cJSON *object)
+static bool is_planned(const struct deploy *d, const cJSON *object)
 {
 	for (size_t i = 0; i < d->stages.n; i++)
 		if (object_find(d->stages.at[i].items, object) != NULL)
@@ -245,10 +245,10 @@ static bool prunable(const struct deploy *d, const cJSON *object)
 		return false;
 	if (component == NULL || (row != NULL && !row->deployed))
 		return false;
-	return !planned(d, object);
+	return !is_planned(d, object);
 }
 
-static int prune(struct deploy *d, struct err *err)
+static int prune_objects(struct deploy *d, struct err *err)
 {
 	bool dry_run = d->cluster.opts.dry_run;
 	cJSON *list = json_add_array(d->result, "pruned");
@@ -262,9 +262,9 @@ static int prune(struct deploy *d, struct err *err)
 		progress_rest(d->cli->progress);
 		json_push_string(list, object_name(o));
 		if (!cli_json(d->cli))
-			fprintf(d->cli->out, "%-11s %s %s has left the spec%s\n", "prune",
+			fprintf(d->cli->out, "%-11s %s %s is no longer in the spec%s\n", "prune",
 			        json_string(o, "kind"), object_name(o),
-			        dry_run ? " and would go" : " and is gone");
+			        dry_run ? ": would be deleted" : ": deleted");
 	}
 	return 0;
 }
@@ -357,7 +357,7 @@ static int apply_all(struct deploy *d, struct err *err)
 		else if (apply_one(d, stage, err) != 0)
 			return -1;
 	}
-	if (take_lease(d, err) != 0 || prune(d, err) != 0)
+	if (take_lease(d, err) != 0 || prune_objects(d, err) != 0)
 		return -1;
 	if (d->options->in_cluster)
 		return hand_over(d, err);
@@ -375,10 +375,11 @@ static void tell_end(struct deploy *d)
 	if (cli_json(d->cli))
 		cli_print_json(d->cli, d->result);
 	else if (same)
-		fprintf(d->cli->out, "nothing to do: the cluster is as the spec says\n");
+		fprintf(d->cli->out, "nothing to do: the cluster matches the spec\n");
 	else if (d->options->in_cluster)
 		fprintf(d->cli->out,
-		        "the cluster goes on by itself: `kubectl logs -n %s -f job/%s-deploy`\n",
+		        "the deploy continues in the cluster; follow it with `kubectl logs -n "
+		        "%s -f job/%s-deploy`\n",
 		        d->cluster.spec->fleet.namespace, d->cluster.spec->fleet.name);
 	else if (d->target[0] != '\0')
 		fprintf(d->cli->out, "%s %s: %s\n", d->cluster.opts.dry_run ? "would run" : "job",
@@ -397,7 +398,7 @@ static void keep_job_stage(struct stage_list *list)
 	list->n = kept;
 }
 
-static int run(struct deploy *d, struct err *err)
+static int run_deploy(struct deploy *d, struct err *err)
 {
 	d->result = cJSON_CreateObject();
 	json_add_array(d->result, "stages");
@@ -455,7 +456,7 @@ static int cmd_deploy_run(struct cli *cli, struct err *err)
 	const struct deploy_options *given = cli->options;
 	struct deploy_options wanted = *given;
 	AUTO(deploy) struct deploy d = {.cli = cli, .options = &wanted};
-	int rc = run(&d, err);
+	int rc = run_deploy(&d, err);
 
 	lease_release(&d.lease, false);
 	if (rc == 0)
@@ -467,30 +468,29 @@ static int cmd_deploy_run(struct cli *cli, struct err *err)
 
 const struct command cmd_deploy = {
 	.name = "deploy",
-	.summary = "Bring the fleet and one job into a cluster",
+	.summary = "Deploy the fleet and one job to a cluster",
 	.synopsis = "",
-	.details =
-		"Applies what `slipway render` renders, through kubectl and with its access to the "
-		"cluster: namespace, node pools, device plugins, storage, monitoring, then the job "
-		"of one target, by digest. Each stage is awaited: pools Ready, plugins rolled out, "
-		"the claim bound. Missing operators and objects of other owners are told before "
-		"anything of a stage is sent.\n\n"
-		"The job starts on the target of highest weight. When that has no capacity, told "
-		"by Karpenter or EC2 or by time, its job is deleted and the next target's "
-		"started; a job of which a pod has run is never moved. deploy returns when all "
-		"its pods run. What was tried is kept in the cluster, and one deploy works at a "
-		"time. Exit status 6: no target has capacity; 7: another deploy is at work; 8: "
-		"the job failed.\n\n"
-		"It can be run again at any time: after a failure or Ctrl-C it goes on, and when "
-		"nothing has changed it says so. What has left the spec is deleted, by the owner's "
-		"label alone; volumes and claims never are.\n\n"
-		"--diff changes nothing: the server says what would come of it (a dry run), and "
-		"fields that would change are shown with both values. It exits 0 when nothing "
-		"would change, 1 when something would, 2 to 5 as every command does, 11 at any "
-		"other failure.\n",
+	.details = "Applies what `slipway render` renders, through kubectl and with its access to "
+		   "the cluster: namespace, node pools, device plugins, storage, monitoring, then "
+		   "the job of one target, by digest. deploy waits for each stage: pools Ready, "
+		   "plugins rolled out, the claim bound. Missing operators and objects of other "
+		   "owners are reported before anything of a stage is applied.\n\n"
+		   "The job starts on the target with the highest weight. When that has no "
+		   "capacity (Karpenter or EC2 reports it, or a time limit passes), its job is "
+		   "deleted and the next target's is started; a job is never moved once one of its "
+		   "pods has run. deploy returns when all its pods run. The attempts are recorded "
+		   "in the cluster, and only one deploy runs at a time. Exit status 6: no target "
+		   "has capacity; 7: another deploy is running; 8: the job failed.\n\n"
+		   "It can be run again at any time: after a failure or Ctrl-C it continues, and "
+		   "when nothing has changed it says so. Objects with the fleet's owner label that "
+		   "are no longer in the spec are deleted, except volumes and claims.\n\n"
+		   "--diff changes nothing: it asks the API server for a dry run and shows the "
+		   "fields that would change with both values. It exits 0 when nothing would "
+		   "change, 1 when something would, 2 to 5 as for every command, 11 on any other "
+		   "failure.\n",
 	.examples = "slipway deploy --diff\tWhat would change\n"
 		    "slipway deploy\tApply the fleet and start the first target's job\n"
-		    "slipway deploy --dry-run=server\tLet the cluster check every object\n"
+		    "slipway deploy --dry-run=server\tLet the API server validate every object\n"
 		    "slipway deploy --job g5\tRun on another target\n"
 		    "slipway deploy --keep-trying --in-cluster\tLet the cluster find capacity\n",
 	.options = OPTION_TABLE(struct deploy_options, options),

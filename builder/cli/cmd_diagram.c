@@ -15,7 +15,8 @@ static const struct option options[] = {
 	SPEC_OPTIONS(struct diagram_options, spec, "The spec",
                      "Override one value of the spec, as in job.nodes=4"),
 	TEXT_OPTION(struct diagram_options, dest, "dest", 'o', "FILE",
-                    "Write the picture here, not to standard output", .complete = COMPLETE_FILE),
+                    "Write the diagram to this file instead of standard output",
+                    .complete = COMPLETE_FILE),
 };
 
 static int cmd_diagram_run(struct cli *cli, struct err *err)
@@ -41,8 +42,8 @@ const struct command cmd_diagram = {
 	.name = "diagram",
 	.summary = "Draw the fleet as SVG",
 	.synopsis = "",
-	.details = "One page: the job, its targets in the order in which they are tried, what a "
-		   "pod takes of a node, and the storage that they share.\n",
+	.details = "One page: the job, its targets in the order in which they are tried, the "
+		   "part of a node that a pod uses, and the shared storage.\n",
 	.examples = "slipway diagram -o fleet.svg\tA picture for a document\n",
 	.options = OPTION_TABLE(struct diagram_options, options),
 	.run = cmd_diagram_run,

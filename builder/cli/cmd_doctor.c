@@ -41,8 +41,8 @@ static void check_cache(const struct doctor *d)
 }
 
 /* A HEAD of a blob that need not be there: credentials, network and certificates are tried. */
-static int reach(const struct doctor *d, const struct remote *remote, const char *name,
-                 const struct ref *ref, struct err *err)
+static int reach_registry(const struct doctor *d, const struct remote *remote, const char *name,
+                          const struct ref *ref, struct err *err)
 {
 	const struct descriptor probe = {.media_type = MEDIA_LAYER, .digest = digest_of("", 0)};
 	struct registry *registry = NULL;
@@ -70,13 +70,13 @@ static int check_registry(const struct doctor *d, const struct doctor_options *o
 		return -1;
 	if (!ecr_registry_host(remote->aws->ecr, ref.host, &d->cli->arena, &host) ||
 	    o->remote.username != NULL)
-		return reach(d, remote, o->registry, &ref, err);
+		return reach_registry(d, remote, o->registry, &ref, err);
 	if (doctor_ecr(d, remote, &host, err) != 0)
 		return -1;
 	/* Of a repository that nobody named nothing is known: only the token counts. */
 	struct err why = {0};
 
-	if (reach(d, remote, o->registry, &ref, &why) == 0 || !named)
+	if (reach_registry(d, remote, o->registry, &ref, &why) == 0 || !named)
 		return 0;
 	*err = why;
 	return -1;
@@ -122,20 +122,17 @@ static int cmd_doctor_run(struct cli *cli, struct err *err)
 
 const struct command cmd_doctor = {
 	.name = "doctor",
-	.summary = "Show what this machine offers to builds and pushes",
+	.summary = "Check this machine for builds and pushes",
 	.synopsis = "",
-	.details =
-		"With a registry of Amazon ECR: which provider gave the AWS credentials and what "
-		"the others\n"
-		"said, who that is, the region and endpoint, whether ECR gives a token, and how "
-		"far "
-		"this\n"
-		"machine's clock is from AWS's. Exit status 4 when it does not, 5 when the network "
-		"is "
-		"the\n"
-		"cause. No secret is shown.\n",
-	.examples = "slipway doctor --registry registry.example.com/team/app\tCan I reach it and "
-		    "log in?\n",
+	.details = "With a registry of Amazon ECR: which provider supplied the AWS credentials and "
+		   "why the\n"
+		   "others did not, the identity, the region and endpoint, whether ECR issues a "
+		   "token, and how\n"
+		   "far this machine's clock is from AWS's. Exit status 4 when ECR issues no "
+		   "token, 5 when the\n"
+		   "network is the cause. No secret is shown.\n",
+	.examples = "slipway doctor --registry registry.example.com/team/app\tTest reachability "
+		    "and login\n",
 	.options = OPTION_TABLE(struct doctor_options, options),
 	.run = cmd_doctor_run,
 };

@@ -69,13 +69,13 @@ static int cmd_explain_run(struct cli *cli, struct err *err)
 
 const struct command cmd_explain = {
 	.name = "explain",
-	.summary = "Tell in words what a target gets, and why",
+	.summary = "Explain what a target gets, and why",
 	.synopsis = "[TARGET]",
-	.details = "Nodes, resources, taints, EFA, the job, and which target comes next when this "
-		   "one has no capacity. Without a target: all of them in order.\n",
+	.details = "Covers nodes, resources, taints, EFA, the job, and the next target when "
+		   "this one has no capacity. Without a target: all of them in order.\n",
 	.examples = "slipway explain\tThe whole fleet\n"
 		    "slipway explain p4d\tOne target\n"
-		    "slipway explain --output json\tThe figures, for a program\n",
+		    "slipway explain --output json\tThe same as JSON\n",
 	.options = OPTION_TABLE(struct explain_options, options),
 	.max_args = 1,
 	.arg_choices = fleet_target_names,

@@ -76,8 +76,8 @@ static int cmd_iam_run(struct cli *cli, struct err *err)
 	struct ref to = {0};
 
 	if (!iam_purpose_parse(cli->args.at[0], &r.purpose)) {
-		err_set(err, ERR_USAGE, "'%s' is no purpose of a policy", cli->args.at[0]);
-		return err_hint(err, "write push, pull, create or scan");
+		err_set(err, ERR_USAGE, "no policy is called '%s'", cli->args.at[0]);
+		return err_hint(err, "choose push, pull, create or scan");
 	}
 	if ((cli->args.n == 2 ? ref_parse(cli->args.at[1], &cli->arena, &to, err)
 	                      : from_spec(cli, &o->spec, &r, &to, err)) != 0 ||
@@ -95,13 +95,13 @@ const struct command cmd_iam = {
 	.name = "iam",
 	.summary = "Print the least IAM policy for a repository in Amazon ECR",
 	.synopsis = "push|pull|create|scan [HOST/NAME]",
-	.details = "Without HOST/NAME the policy is for the spec's repository; base images in the "
-		   "same registry\n"
+	.details = "Without HOST/NAME the policy is for the spec's repository; base images in "
+		   "the same registry\n"
 		   "may then be pulled too. `create` allows what `push` does, and to create the "
-		   "repository as\n"
-		   "image.ecr says.\n",
-	.examples = "slipway iam push\tWhat the CI job's role needs\n"
-		    "slipway iam create > policy.json\tThe same for a first push\n",
+		   "repository\n"
+		   "as image.ecr says.\n",
+	.examples = "slipway iam push\tThe policy of a CI job's role\n"
+		    "slipway iam create > policy.json\tThe policy of a first push\n",
 	.options = OPTION_TABLE(struct iam_options, options),
 	.min_args = 1,
 	.max_args = 2,

@@ -23,7 +23,7 @@ struct index_options {
 
 static const struct option options[] = {
 	LIST_OPTION(struct index_options, tag, "tag", 't', "TAG",
-                    "Set this tag, beside the reference's own"),
+                    "Set this tag in addition to the reference's own"),
 	TEXT_OPTION(struct index_options, digest_file, "digest-file", 0, "FILE",
                     "Write the index digest to this file", .complete = COMPLETE_FILE),
 	REMOTE_OPTIONS(struct index_options, remote),
@@ -79,10 +79,10 @@ static int read_part(struct index_run *run, const char *file, struct image_part 
 		return 0;
 	err_set(err, ERR_CONFLICT, "'%s' was pushed to %s, not to %s/%s", file, part->repository,
 	        to->host, to->repository);
-	return err_hint(err, "an index and its manifests stand in one repository");
+	return err_hint(err, "an index and its manifests must be in one repository");
 }
 
-static int join(struct index_run *run, struct err *err)
+static int join_parts(struct index_run *run, struct err *err)
 {
 	size_t n = run->cli->args.n - 2;
 	struct image_part *parts = arena_calloc(&run->cli->arena, n, sizeof(*parts));
@@ -104,7 +104,8 @@ static int join(struct index_run *run, struct err *err)
 
 /* ---- what the registry holds ---- */
 
-/* The manifest is there, has these bytes, and its configuration is of the platform it stands for.
+/*
+ * The manifest is there, has these bytes, and its configuration is of the platform it stands for.
  */
 static int check_child(struct index_run *run, struct store *store, const struct descriptor *child,
                        struct err *err)
@@ -117,8 +118,8 @@ static int check_child(struct index_run *run, struct store *store, const struct 
 
 	if (store_read(store, child, MANIFEST_BYTES_MAX, &text, err) != 0) {
 		if (err->code == ERR_NOT_FOUND)
-			err_hint(err, "was it pushed? `slipway build --push-by-digest` does it; "
-			              "an untagged manifest may have expired since");
+			err_hint(err, "push it with `slipway build --push-by-digest`; an "
+			              "untagged manifest may have expired since");
 		return -1;
 	}
 	if (manifest_parse(text.ptr, text.len, child->media_type, a, &m, err) != 0 ||
@@ -151,7 +152,7 @@ static int check_children(struct index_run *run, struct err *err)
 }
 
 /* By digest first: a tag never names what is not there. */
-static int put(struct index_run *run, struct err *err)
+static int put_index(struct index_run *run, struct err *err)
 {
 	char digest[DIGEST_TEXT_MAX];
 	bool existed;
@@ -203,7 +204,7 @@ static void print_json(struct index_run *run, const char *digest)
 	cli_print_json(run->cli, doc);
 }
 
-static int report(struct index_run *run, struct err *err)
+static int report_index(struct index_run *run, struct err *err)
 {
 	const char *file = run->options->digest_file;
 	char digest[DIGEST_TEXT_MAX];
@@ -219,19 +220,19 @@ static int report(struct index_run *run, struct err *err)
 	return 0;
 }
 
-static int create(struct index_run *run, struct err *err)
+static int create_index(struct index_run *run, struct err *err)
 {
 	const struct ref *to = &run->target.to;
 
-	if (find_target(run, err) != 0 || join(run, err) != 0 ||
+	if (find_target(run, err) != 0 || join_parts(run, err) != 0 ||
 	    remote_from_options(run->cli, &run->options->remote, 0, ref_text(to, &run->cli->arena),
 	                        &run->remote, err) != 0 ||
 	    remote_registry(&run->remote, to, &run->registry, err) != 0)
 		return -1;
 	if (image_push_preflight(&run->remote, &run->target, &run->root, run->registry, err) != 0 ||
-	    check_children(run, err) != 0 || put(run, err) != 0)
+	    check_children(run, err) != 0 || put_index(run, err) != 0)
 		return err_wrap(err, "index in '%s/%s'", to->host, to->repository);
-	return report(run, err);
+	return report_index(run, err);
 }
 
 static int cmd_index_run(struct cli *cli, struct err *err)
@@ -240,9 +241,10 @@ static int cmd_index_run(struct cli *cli, struct err *err)
 		.cli = cli, .options = cli->options, .text = STRBUF_INIT(MANIFEST_BYTES_MAX)};
 
 	if (strcmp(cli->args.at[0], actions[0]) != 0)
-		return err_set(err, ERR_USAGE, "'index %s' is no command; there is 'index create'",
+		return err_set(err, ERR_USAGE,
+		               "unknown command 'index %s': the only one is 'index create'",
 		               cli->args.at[0]);
-	int result = create(&run, err);
+	int result = create_index(&run, err);
 
 	registry_close(run.registry);
 	remote_done(&run.remote);
@@ -254,14 +256,13 @@ const struct command cmd_index = {
 	.name = "index",
 	.summary = "Join what several machines built into one multi-arch image",
 	.synopsis = "create HOST/NAME[:TAG] RESULT...",
-	.details =
-		"Each machine runs `slipway build --platform P --push-by-digest --result-file "
-		"RESULT`. The\n"
-		"results are joined into an index: byte for byte the one that a single machine "
-		"makes of the\n"
-		"same spec. Every manifest must be in the repository and be of its platform; then "
-		"the index\n"
-		"goes there by digest, and the tags come last.\n",
+	.details = "Each machine runs `slipway build --platform P --push-by-digest --result-file "
+		   "RESULT`. The\n"
+		   "results are joined into an index: byte for byte the one that a single machine "
+		   "makes of the\n"
+		   "same spec. Every manifest must be in the repository and match its platform; "
+		   "then the index\n"
+		   "is pushed by digest, and the tags are set last.\n",
 	.examples = "slipway index create registry.example.com/team/app:v1 amd64.json "
 		    "arm64.json\tJoin two builds\n",
 	.options = OPTION_TABLE(struct index_options, options),

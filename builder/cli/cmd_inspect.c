@@ -195,7 +195,7 @@ static int cmd_inspect_run(struct cli *cli, struct err *err)
 
 const struct command cmd_inspect = {
 	.name = "inspect",
-	.summary = "Show what an image in a registry, layout or archive holds",
+	.summary = "Show the contents of an image in a registry, layout or archive",
 	.synopsis = "REF",
 	.details = "REF is HOST/NAME[:TAG][@DIGEST], oci:DIR[:TAG] or oci-archive:FILE. Every "
 		   "document read is\n"

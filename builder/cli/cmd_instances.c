@@ -49,11 +49,11 @@ const struct command cmd_instances = {
 	.name = "instances",
 	.summary = "List the instance types of the fleet's targets",
 	.synopsis = "",
-	.details = "The figures that everything is derived from: devices, EFA interfaces, local "
-		   "disks, and what a node has free for pods. They are Karpenter's and AWS's own, "
-		   "read on 2026-11-21; p5, trn2 and g6 are there as an outlook.\n",
+	.details = "The figures that the manifests are derived from: devices, EFA interfaces, "
+		   "local disks, and what a node has free for pods. They are Karpenter's and "
+		   "AWS's own, as of 2026-11-21; p5, trn2 and g6 are listed for comparison.\n",
 	.examples = "slipway instances --target g5g\tThe sizes of one target\n"
-		    "slipway instances --efa --output json\tTypes with EFA, for a program\n",
+		    "slipway instances --efa --output json\tTypes with EFA, as JSON\n",
 	.options = OPTION_TABLE(struct instances_options, options),
 	.run = cmd_instances_run,
 };

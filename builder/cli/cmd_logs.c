@@ -22,13 +22,13 @@ struct logs_options {
 static const struct option options[] = {
 	CLUSTER_OPTIONS(struct logs_options, cluster),
 	TEXT_OPTION(struct logs_options, rank, "rank", 0, "N", "Only this rank's pod"),
-	FLAG_OPTION(struct logs_options, follow, "follow", 'F', "Go on while pods run"),
+	FLAG_OPTION(struct logs_options, follow, "follow", 'F', "Follow the logs while pods run"),
 	TEXT_OPTION(struct logs_options, since, "since", 0, "DURATION",
-                    "Only lines younger than, as in 90s, 10m or 2h"),
+                    "Only lines newer than this, as in 90s, 10m or 2h"),
 	NUMBER_OPTION(struct logs_options, tail, "tail", 0, "LINES",
                       "Only the last lines of each rank"),
 	FLAG_OPTION(struct logs_options, previous, "previous", 'p',
-                    "Of the containers that ran before a restart"),
+                    "Logs of the containers before their last restart"),
 };
 
 /* ---- options ---- */
@@ -38,7 +38,7 @@ static int parse_rank(const char *text, int64_t *ret, struct err *err)
 	*ret = -1;
 	if (text == NULL || (text_int64(text, strlen(text), ret) && *ret >= 0 && *ret < 1000000))
 		return 0;
-	return err_set(err, ERR_USAGE, "--rank: '%s' is no rank", text);
+	return err_set(err, ERR_USAGE, "--rank: '%s' is not a rank", text);
 }
 
 /* What kubectl takes: whole numbers with a unit, one after another. */
@@ -58,7 +58,7 @@ static int check_since(const char *text, struct err *err)
 	}
 	if (*at == '\0' && at != text && strlen(text) < 24)
 		return 0;
-	err_set(err, ERR_USAGE, "--since: '%s' is no duration", text);
+	err_set(err, ERR_USAGE, "--since: '%s' is not a duration", text);
 	return err_hint(err, "Write it as 90s, 10m, 2h or 1h30m.");
 }
 
@@ -174,7 +174,7 @@ static int find_sources(struct cli *cli, const char *wanted, struct cluster *c, 
 	const struct fleet_target *target = status_target(fleet, shot.owned);
 
 	if (target == NULL) {
-		err_set(err, ERR_NOT_FOUND, "no job of '%s' is in the cluster", fleet->name);
+		err_set(err, ERR_NOT_FOUND, "the cluster has no job of '%s'", fleet->name);
 		return err_hint(err,
 		                "`slipway deploy` starts it; `slipway status` shows the fleet.");
 	}
@@ -188,7 +188,7 @@ static int find_sources(struct cli *cli, const char *wanted, struct cluster *c, 
 		        (long long)rank);
 	else
 		err_set(err, ERR_NOT_FOUND, "the job '%s' has no pods", target->job);
-	return err_hint(err, "`slipway status` tells what it waits for.");
+	return err_hint(err, "`slipway status` shows what it waits for.");
 }
 
 static int read_logs(struct cli *cli, const struct logs_options *o, struct cluster *c,
@@ -237,17 +237,16 @@ const struct command cmd_logs = {
 	.name = "logs",
 	.summary = "Show the logs of the job's ranks, merged by time",
 	.synopsis = "",
-	.details =
-		"Reads every pod of the job in the cluster through kubectl and puts their lines in "
-		"the order of their time, each behind its rank. A rank whose log cannot be read is "
-		"named on standard error and the others are shown; when none can be read the "
-		"command fails. Lines longer than 16 KiB are cut.\n\n"
-		"With --follow a pod that has not started is waited for; Ctrl-C ends it with "
-		"status 0. With --output json each line is an object: rank, pod, time, text, "
-		"cut.\n",
+	.details = "Reads the logs of the job's pods through kubectl and prints their lines "
+		   "ordered by time, each after its rank. A rank whose log cannot be read is named "
+		   "on standard error and the others are shown; when none can be read the command "
+		   "fails. Lines longer than 16 KiB are cut.\n\n"
+		   "With --follow it waits for pods that have not started; Ctrl-C ends it with "
+		   "exit status 0. With --output json each line is an object: rank, pod, time, "
+		   "text, cut.\n",
 	.examples = "slipway logs --tail 20\tThe last lines of each rank\n"
-		    "slipway logs --follow --rank 0\tOne rank, as it goes\n"
-		    "slipway logs --previous\tWhat was said before a restart\n",
+		    "slipway logs --follow --rank 0\tFollow one rank\n"
+		    "slipway logs --previous\tLogs from before a restart\n",
 	.options = OPTION_TABLE(struct logs_options, options),
 	.run = cmd_logs_run,
 };

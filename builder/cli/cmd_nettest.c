@@ -20,16 +20,16 @@ struct nettest_options {
 
 static const struct option options[] = {
 	TEXT_OPTION(struct nettest_options, target, "target", 0, "NAME",
-                    "Judge by the floor that the spec or the target's instance gives"),
+                    "Judge by this target's floor, from the spec or its instance type"),
 	TEXT_OPTION(struct nettest_options, spec.file, "file", 'f', "FILE",
                     "The spec, for --target", .fallback = "slipway.yaml",
                     .complete = COMPLETE_FILE),
 	TEXT_OPTION(struct nettest_options, instance, "instance", 0, "TYPE",
-                    "Judge by this type's network, as in p4d.24xlarge"),
+                    "Judge by this instance type's network, as in p4d.24xlarge"),
 	NUMBER_OPTION(struct nettest_options, floor, "floor", 0, "GB/S",
-                      "Bus bandwidth to be reached at the largest size"),
+                      "Bus bandwidth to reach at the largest size, in GB/s"),
 	FLAG_OPTION(struct nettest_options, allow_tcp, "allow-tcp", 0,
-                    "Let a run pass that did not use EFA"),
+                    "Accept a run that did not use EFA"),
 };
 
 static int floor_of_target(struct cli *cli, const struct nettest_options *o, double *ret_gbps,
@@ -64,8 +64,9 @@ static int floor_of_instance(const char *type, double *ret_gbps, struct err *err
 	*ret_gbps = nettest_floor_of(i);
 	if (*ret_gbps > 0)
 		return 0;
-	err_set(err, ERR_USAGE, "--instance: %s has no EFA to be judged by", type);
-	return err_hint(err, "`slipway instances --efa` lists the types that have.");
+	err_set(err, ERR_USAGE, "--instance: %s has no EFA, so there is no floor to judge by",
+	        type);
+	return err_hint(err, "`slipway instances --efa` lists the types with EFA.");
 }
 
 static int floor_from_options(struct cli *cli, struct nettest_floor *floor, struct err *err)
@@ -128,8 +129,8 @@ static void print_json(struct cli *cli, const struct nettest *n, const struct ne
 	cli_print_json(cli, doc);
 }
 
-static int judge(struct cli *cli, const struct nettest *n, const struct nettest_floor *floor,
-                 struct err *err)
+static int judge_result(struct cli *cli, const struct nettest *n, const struct nettest_floor *floor,
+                        struct err *err)
 {
 	char reasons[NETTEST_REASONS][NETTEST_REASON_MAX];
 	const char *list[NETTEST_REASONS];
@@ -156,7 +157,9 @@ static int cmd_nettest_run(struct cli *cli, struct err *err)
 	const char *path = cli->args.at[1];
 
 	if (strcmp(cli->args.at[0], "parse") != 0) {
-		err_set(err, ERR_USAGE, "nettest does not know '%s'", cli->args.at[0]);
+		err_set(err, ERR_USAGE,
+		        "unknown command 'nettest %s': the only one is 'nettest parse'",
+		        cli->args.at[0]);
 		return err_hint(err, "Write slipway nettest parse LOG.");
 	}
 	struct nettest *n = arena_calloc(&cli->arena, 1, sizeof(*n));
@@ -167,21 +170,22 @@ static int cmd_nettest_run(struct cli *cli, struct err *err)
 		return -1;
 	if (nettest_parse(strbuf_str(&log), log.len, n, err) != 0)
 		return err_wrap(err, "'%s'", path);
-	return judge(cli, n, &floor, err);
+	return judge_result(cli, n, &floor, err);
 }
 
 static const char *const actions[] = {"parse", NULL};
 
 const struct command cmd_nettest = {
 	.name = "nettest",
-	.summary = "Judge the log of an NCCL all-reduce over EFA",
+	.summary = "Judge the log of an NCCL all-reduce test over EFA",
 	.synopsis = "parse LOG",
 	.details = "Reads what nccl-tests' all_reduce_perf printed, with mpirun's and kubectl's "
-		   "prefixes (LOG '-' is standard input), and tells bus bandwidths, transport and "
-		   "verdict. A run passes when NCCL says that it used EFA, no value is wrong, the "
-		   "test ran to its end, and the bus bandwidth at the largest size reaches the "
-		   "floor: job.network_test.floor, or 60 % of the instance's network.\n\n"
-		   "Exit status 3 means that the run did not pass.\n",
+		   "prefixes (LOG '-' is standard input), and prints bus bandwidths, transport "
+		   "and verdict. A run passes when NCCL says that it used EFA, no value is "
+		   "wrong, the test ran to its end, and the bus bandwidth at the largest size "
+		   "reaches the floor: job.network_test.floor, or 60 % of the instance's "
+		   "network.\n\n"
+		   "Exit status 3: the run did not pass.\n",
 	.examples = "kubectl logs job/perceiver-p4d-nettest-launcher | slipway nettest parse "
 		    "--target p4d -\tJudge by the spec\n"
 		    "slipway nettest parse --floor 40 all-reduce.log\tJudge by a floor\n",

@@ -24,10 +24,11 @@ struct pipeline_options {
 static const struct option options[] = {
 	SPEC_OPTIONS(struct pipeline_options, spec, "The spec", "Override one value of the spec"),
 	FLAG_OPTION(struct pipeline_options, local, "local", 0,
-                    "Run the steps here, each in a fresh copy of the tree"),
-	FLAG_OPTION(struct pipeline_options, install, "install", 0, "Run the install commands too"),
+                    "Run the steps on this machine, each in a fresh copy of the source tree"),
+	FLAG_OPTION(struct pipeline_options, install, "install", 0,
+                    "Also run the install commands"),
 	FLAG_OPTION(struct pipeline_options, deploy, "deploy", 0,
-                    "Go on to deploy, as if it were approved"),
+                    "Also run the deploy step, as if it were approved"),
 	FLAG_OPTION(struct pipeline_options, dry_run, "dry-run", 0, "Print the commands and stop"),
 };
 
@@ -67,7 +68,7 @@ static const char step_script[] = "cd \"$1\" || exit; shift\n"
 				  "done\n";
 
 /* The child gets the signals of a program of its own: ours are ignored or only noted. */
-static int start(const char *const argv[], pid_t *ret_pid)
+static int start_program(const char *const argv[], pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t streams;
 	posix_spawnattr_t attributes;
@@ -90,12 +91,12 @@ static int start(const char *const argv[], pid_t *ret_pid)
 }
 
 /* Runs argv with our streams, its results on standard error; *ret_status is its exit status. */
-static int spawn(const char *const argv[], int *ret_status, struct err *err)
+static int run_program(const char *const argv[], int *ret_status, struct err *err)
 {
 	int status = 0, result;
 	pid_t pid;
 
-	result = start(argv, &pid);
+	result = start_program(argv, &pid);
 	if (result != 0) {
 		errno = result;
 		return err_set(err, ERR_IO, "run '%s'", argv[0]);
@@ -183,7 +184,7 @@ static int copy_tree(struct pipeline_run *run, const char *to, struct err *err)
 	const char *const argv[] = {"bash", "-c", copy_script, "slipway", tree, to, NULL};
 	int status = -1;
 
-	if (fs_mkdirs(to, err) != 0 || spawn(argv, &status, err) != 0)
+	if (fs_mkdirs(to, err) != 0 || run_program(argv, &status, err) != 0)
 		return -1;
 	return status == 0 ? 0 : err_set(err, ERR_IO, "copy '%s'", tree);
 }
@@ -232,7 +233,7 @@ static int run_commands(struct pipeline_run *run, const struct pipeline_step *st
 		argv[n++] = install->at[i];
 	for (size_t i = 0; i < step->commands.n; i++)
 		argv[n++] = step->commands.at[i];
-	if (spawn(argv, &status, err) != 0)
+	if (run_program(argv, &status, err) != 0)
 		return -1;
 	if (status != 0)
 		return err_set(err, ERR_SERVER, "a command ended with exit status %d", status);
@@ -252,12 +253,12 @@ static int run_step(struct pipeline_run *run, const struct pipeline_step *step, 
 
 /* ---- all of them ---- */
 
-static bool wanted(const struct pipeline_run *run, const struct pipeline_step *step)
+static bool step_wanted(const struct pipeline_run *run, const struct pipeline_step *step)
 {
 	return step->kind != STEP_DEPLOY || run->options->deploy;
 }
 
-static int report(struct pipeline_run *run, struct err *err)
+static int report_run(struct pipeline_run *run, struct err *err)
 {
 	AUTO(strbuf) struct strbuf digest = STRBUF_INIT(256);
 	char path[PATH_MAX];
@@ -277,8 +278,8 @@ static int report(struct pipeline_run *run, struct err *err)
 	}
 	for (size_t i = 0; i < run->pipeline->n_steps; i++)
 		fprintf(run->cli->out, "%-12s %s\n", run->pipeline->steps[i].name,
-		        wanted(run, &run->pipeline->steps[i]) ? "passed"
-		                                              : "left out; --deploy runs it");
+		        step_wanted(run, &run->pipeline->steps[i]) ? "passed"
+		                                                   : "skipped; --deploy runs it");
 	fputs(strbuf_str(&digest), run->cli->out);
 	return 0;
 }
@@ -288,10 +289,10 @@ static int run_all(struct pipeline_run *run, struct err *err)
 	if (open_run(run, err) != 0)
 		return -1;
 	for (size_t i = 0; i < run->pipeline->n_steps; i++)
-		if (wanted(run, &run->pipeline->steps[i]) &&
+		if (step_wanted(run, &run->pipeline->steps[i]) &&
 		    run_step(run, &run->pipeline->steps[i], err) != 0)
 			return -1;
-	return report(run, err);
+	return report_run(run, err);
 }
 
 static void print_commands(const struct pipeline_run *run)
@@ -311,12 +312,12 @@ static int open_pipeline(struct pipeline_run *run, struct err *err)
 
 	if (strcmp(run->cli->args.at[0], actions[0]) != 0)
 		return err_set(err, ERR_USAGE,
-		               "'pipeline %s' is no command; there is "
-		               "'pipeline run'",
+		               "unknown command 'pipeline %s': the only one is 'pipeline run'",
 		               run->cli->args.at[0]);
 	if (!run->options->local && !run->options->dry_run) {
-		err_set(err, ERR_USAGE, "say --local: AWS runs a pipeline by itself");
-		return err_hint(err, "`slipway render --only pipeline` writes it");
+		err_set(err, ERR_USAGE, "`pipeline run` needs --local: AWS starts its own runs");
+		return err_hint(err, "`slipway render --only pipeline` writes the pipeline for "
+		                     "AWS");
 	}
 	if (spec_from_options(run->cli, &run->options->spec, &spec, err) != 0)
 		return -1;
@@ -350,17 +351,16 @@ static int cmd_pipeline_run(struct cli *cli, struct err *err)
 
 const struct command cmd_pipeline = {
 	.name = "pipeline",
-	.summary = "Try the pipeline's own commands on this machine, before AWS sees them",
+	.summary = "Run the pipeline's commands on this machine, before AWS does",
 	.synopsis = "run",
-	.details =
-		"Runs the commands of every buildspec in order: each step in a fresh copy of the "
-		"tree (of\n"
-		"what git would check out, with what is not committed yet), with the artifacts "
-		"of the steps\n"
-		"before it and nothing else. The digest of what passed is the last line. Install "
-		"commands\n"
-		"and the deploy step are left out unless asked for.\n",
-	.examples = "slipway pipeline run --local\tWhat CI would do, here\n"
+	.details = "Runs the commands of every buildspec in order: each step in a fresh copy of "
+		   "the source\n"
+		   "tree (what git would check out, and what is not committed yet), with the "
+		   "artifacts of the\n"
+		   "earlier steps and nothing else. The last line is the digest of the image that "
+		   "passed.\n"
+		   "Install commands and the deploy step are skipped unless asked for.\n",
+	.examples = "slipway pipeline run --local\tDo what CI would do\n"
 		    "slipway pipeline run --dry-run\tOnly show the commands\n",
 	.options = OPTION_TABLE(struct pipeline_options, options),
 	.min_args = 1,

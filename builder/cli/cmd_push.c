@@ -26,7 +26,7 @@ static const struct option options[] = {
 	LIST_OPTION(struct push_options, tag, "tag", 't', "TAG",
                     "Push under this tag instead of the reference's or the spec's"),
 	FLAG_OPTION(struct push_options, by_digest, "by-digest", 0,
-                    "Set no tag: the image is reached by digest"),
+                    "Set no tag: only the digest names the image"),
 	NUMBER_OPTION(struct push_options, jobs, "jobs", 'j', "N", "Blobs at a time (default 4)"),
 	TEXT_OPTION(struct push_options, digest_file, "digest-file", 0, "FILE",
                     "Write the digest to this file", .complete = COMPLETE_FILE),
@@ -78,7 +78,8 @@ static int find_target(struct cli *cli, const struct push_options *o, const char
 	                 : target_from_spec(cli, &o->spec, t, err)) != 0)
 		return -1;
 	if (o->tag.n > 0 && o->by_digest)
-		return err_set(err, ERR_USAGE, "--tag sets a tag, and --by-digest sets none");
+		return err_set(err, ERR_USAGE,
+		               "--tag sets a tag and --by-digest sets none: choose one");
 	if (o->tag.n > 0)
 		t->tags = o->tag;
 	for (size_t i = 0; i < t->tags.n; i++)
@@ -149,11 +150,11 @@ static int push_from(struct cli *cli, const struct push_options *o, const struct
 	if (image_open(remote, text, &cli->arena, &source, err) != 0 ||
 	    find_root(cli, &source, t, &root, err) != 0) {
 		err_wrap(err, "image '%s'", source_text);
-		return err_hint(err, "`slipway build` makes it");
+		return err_hint(err, "`slipway build` builds it");
 	}
 	if (source.layout == NULL)
 		return err_set(err, ERR_USAGE, "'%s' is not an OCI layout", source_text);
-	/* The tags have told what to push. */
+	/* The tags have already selected what to push. */
 	struct image_target to = *t;
 
 	to.create = o->create_repository;
@@ -184,16 +185,16 @@ const struct command cmd_push = {
 	.name = "push",
 	.summary = "Push a built image to a registry",
 	.synopsis = "[DIR] [HOST/NAME[:TAG]]",
-	.details =
-		"Without arguments the image in build/image goes to the spec's repository under "
-		"its tags.\n"
-		"Blobs that the registry has are not sent; layers of the base image are mounted "
-		"from its\n"
-		"repository where the registry can. Children go before the index, tags come last, "
-		"so an\n"
-		"interrupted push is never visible, and run again it sends only what is missing.\n"
-		"Amazon ECR is spoken to with AWS credentials, found as the AWS CLI finds them; no "
-		"login is needed.\n",
+	.details = "Without arguments the image in build/image goes to the spec's repository under "
+		   "its tags.\n"
+		   "Blobs that the registry has are not sent; layers of the base image are mounted "
+		   "from its\n"
+		   "repository where the registry can. Children go before the index, tags come "
+		   "last, so an\n"
+		   "interrupted push is never visible, and the next run sends only what is "
+		   "missing. Amazon ECR\n"
+		   "is used with AWS credentials, found as the AWS CLI finds them; no login is "
+		   "needed.\n",
 	.examples = "slipway push\tPush build/image as slipway.yaml says\n"
 		    "slipway push build/image registry.example.com/team/app:v1\tPush elsewhere\n",
 	.options = OPTION_TABLE(struct push_options, options),

@@ -21,13 +21,13 @@ static const struct option options[] = {
 	SPEC_OPTIONS(struct render_options, spec, "The spec",
                      "Override one value of the spec, as in job.nodes=4"),
 	TEXT_OPTION(struct render_options, dest, "dest", 'o', "DIR",
-                    "Write a folder per concern here, instead of everything on standard output",
+                    "Write to this folder, one folder per concern, instead of standard output",
                     .complete = COMPLETE_DIR),
 	TEXT_OPTION(struct render_options, format, "format", 0, "yaml|json|list",
-                    "Form of the manifests", .fallback = "yaml", .complete = COMPLETE_CHOICES,
+                    "Format of the manifests", .fallback = "yaml", .complete = COMPLETE_CHOICES,
                     .choices = format_choices),
 	TEXT_OPTION(struct render_options, job, "job", 0, "TARGET|all",
-                    "Whose job goes to standard output: of the first target, of another, of all"),
+                    "Target whose job is printed: the first, a named one, or all"),
 	LIST_OPTION(struct render_options, only, "only", 0, "NAME",
                     "Only this concern: cluster, account, namespace, karpenter, devices, storage, "
                     "monitoring, scheduler, jobs, nettest or pipeline"),
@@ -41,7 +41,7 @@ static enum k8s_format format_of(const char *name)
 }
 
 /* What was written, folder by folder. */
-static void tell(struct cli *cli, const char *dir, const struct k8s_output *out)
+static void tell_files(struct cli *cli, const char *dir, const struct k8s_output *out)
 {
 	AUTO(json) cJSON *doc = cJSON_CreateObject();
 	cJSON *files = json_add_array(doc, "files");
@@ -76,8 +76,8 @@ static bool for_kubectl(const struct k8s_output *out)
 }
 
 /* One reader takes the stream: kubectl, or where nothing is for it, whom the documents are for. */
-static void print(struct cli *cli, const struct k8s_output *out, enum k8s_format format,
-                  const char *choice)
+static void print_stream(struct cli *cli, const struct k8s_output *out, enum k8s_format format,
+                         const char *choice)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 	struct k8s_scope scope = {.foreign = !for_kubectl(out), .choice = choice};
@@ -88,8 +88,8 @@ static void print(struct cli *cli, const struct k8s_output *out, enum k8s_format
 }
 
 /* Whose job the stream holds: the first target's unless one is named; NULL = all of them. */
-static int choose(const char *name, const struct fleet *fleet, const char **ret_choice,
-                  struct err *err)
+static int choose_job(const char *name, const struct fleet *fleet, const char **ret_choice,
+                      struct err *err)
 {
 	*ret_choice = NULL;
 	if (name == NULL && fleet->n_targets > 0)
@@ -98,7 +98,7 @@ static int choose(const char *name, const struct fleet *fleet, const char **ret_
 		return 0;
 	if (fleet_target_find(fleet, name) == NULL) {
 		err_set(err, ERR_USAGE, "--job: the fleet has no target '%s'", name);
-		return err_hint(err, "`slipway explain` tells the targets and their order.");
+		return err_hint(err, "`slipway explain` lists the targets in their order.");
 	}
 	*ret_choice = name;
 	return 0;
@@ -115,21 +115,21 @@ static int cmd_render_run(struct cli *cli, struct err *err)
 	if (spec_from_options(cli, &o->spec, &spec, err) != 0)
 		return -1;
 	if (!spec->sections.cluster.set && spec->fleet.pipeline == NULL) {
-		err_set(err, ERR_USAGE, "'%s' has no cluster to render for, and no pipeline",
+		err_set(err, ERR_USAGE, "'%s' has neither a cluster nor a pipeline to render",
 		        spec->file);
 		return err_hint(err, "Add the sections cluster and fleet, or pipeline.");
 	}
-	if (choose(o->job, &spec->fleet, &choice, err) != 0)
+	if (choose_job(o->job, &spec->fleet, &choice, err) != 0)
 		return -1;
 	if (k8s_render(&renderers, &spec->fleet, &o->only, &out, err) != 0)
 		return -1;
 	if (o->dest == NULL) {
-		print(cli, &out, format, choice);
+		print_stream(cli, &out, format, choice);
 		return 0;
 	}
 	if (k8s_write_dir(&out, format, o->dest, err) != 0)
 		return err_wrap(err, "render");
-	tell(cli, o->dest, &out);
+	tell_files(cli, o->dest, &out);
 	return 0;
 }
 
@@ -137,18 +137,17 @@ const struct command cmd_render = {
 	.name = "render",
 	.summary = "Render the fleet's manifests",
 	.synopsis = "",
-	.details =
-		"Turns the sections cluster, fleet, storage, job and monitoring into manifests: "
-		"node "
-		"pools, device plugins, storage, jobs, metrics. Without -o they go to standard "
-		"output, ready for `kubectl apply -f -`. What is not for kubectl (the cluster "
-		"itself for eksctl, roles and alarms for CloudFormation) is written to the folder, "
-		"or shown when nothing else is asked for, as with --only cluster.\n\n"
-		"With -o, files of an earlier run are replaced or removed; a file that slipway did "
-		"not write is never touched.\n",
+	.details = "Turns the sections cluster, fleet, storage, job and monitoring into manifests: "
+		   "node pools, device plugins, storage, jobs, metrics. Without -o they go to "
+		   "standard output, ready for `kubectl apply -f -`. What is not for kubectl (the "
+		   "cluster itself for eksctl, roles and alarms for CloudFormation) is written to "
+		   "the folder, or printed when --only selects nothing else, as in --only "
+		   "cluster.\n\n"
+		   "With -o, files of an earlier run are replaced or removed; a file that slipway "
+		   "did not write is never touched.\n",
 	.examples = "slipway render | kubectl apply -f -\tApply the fleet\n"
 		    "slipway render -o deploy\tWrite a folder per concern\n"
-		    "slipway render --only cluster | eksctl create cluster -f -\tMake the "
+		    "slipway render --only cluster | eksctl create cluster -f -\tCreate the "
 		    "cluster\n",
 	.options = OPTION_TABLE(struct render_options, options),
 	.run = cmd_render_run,

@@ -38,7 +38,7 @@ static const struct option options[] = {
 	REMOTE_OPTIONS(struct scan_options, remote),
 };
 
-struct scan {
+struct scan_run {
 	struct cli *cli;
 	const struct scan_options *options;
 	struct remote *remote;
@@ -53,7 +53,7 @@ struct scan {
 
 /* ---- waiting ---- */
 
-static int wait_a_little(const struct scan *s, const char *what, struct err *err)
+static int wait_a_little(const struct scan_run *s, const char *what, struct err *err)
 {
 	struct clock *clock = clock_system();
 
@@ -69,12 +69,12 @@ static int wait_a_little(const struct scan *s, const char *what, struct err *err
 
 static int never_begun(struct err *err)
 {
-	err_set(err, ERR_NOT_FOUND, "the image was not scanned");
+	err_set(err, ERR_NOT_FOUND, "the image has not been scanned");
 	return err_hint(err, "enable scan on push (image.ecr.scan_on_push), or start a scan: "
 	                     "slipway scan --start");
 }
 
-static int wait_for_scan(const struct scan *s, const char *digest, struct ecr_scan *ret,
+static int wait_for_scan(const struct scan_run *s, const char *digest, struct ecr_scan *ret,
                          struct err *err)
 {
 	struct aws_session *session = s->remote->aws->session;
@@ -107,9 +107,9 @@ static int wait_for_scan(const struct scan *s, const char *digest, struct ecr_sc
 	}
 }
 
-/* ---- telling ---- */
+/* ---- the report ---- */
 
-static void add_json(struct scan *s, const char *digest, const char *platform,
+static void add_json(struct scan_run *s, const char *digest, const char *platform,
                      const struct ecr_scan *scan)
 {
 	cJSON *image = cJSON_CreateObject();
@@ -139,7 +139,7 @@ static void add_json(struct scan *s, const char *digest, const char *platform,
 	}
 }
 
-static void print_text(struct scan *s, const char *digest, const char *platform,
+static void print_text(struct scan_run *s, const char *digest, const char *platform,
                        const struct ecr_scan *scan)
 {
 	const char *between = "";
@@ -160,7 +160,7 @@ static void print_text(struct scan *s, const char *digest, const char *platform,
 	}
 }
 
-static int scan_image(struct scan *s, const struct descriptor *image, struct err *err)
+static int scan_image(struct scan_run *s, const struct descriptor *image, struct err *err)
 {
 	char digest[DIGEST_TEXT_MAX], platform[PLATFORM_TEXT_MAX] = "image";
 	struct ecr_scan scan;
@@ -187,7 +187,7 @@ static int scan_image(struct scan *s, const struct descriptor *image, struct err
 /* ---- which images ---- */
 
 /* ECR scans manifests; an index is as good as its images. */
-static int scan_root(struct scan *s, const struct image *image, const struct descriptor *root,
+static int scan_root(struct scan_run *s, const struct image *image, const struct descriptor *root,
                      struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
@@ -204,7 +204,8 @@ static int scan_root(struct scan *s, const struct image *image, const struct des
 	for (size_t i = 0; i < index.n_manifests; i++) {
 		struct err why = {0};
 
-		/* Attestations stand among the images under no platform: there is nothing to scan.
+		/*
+		 * Attestations stand among the images under no platform: there is nothing to scan.
 		 */
 		if (strcmp(index.manifests[i].platform.os, "unknown") == 0 ||
 		    scan_image(s, &index.manifests[i], &why) == 0)
@@ -218,7 +219,7 @@ static int scan_root(struct scan *s, const struct image *image, const struct des
 	return 0;
 }
 
-static int judge(struct scan *s, struct err *err)
+static int judge_scan(struct scan_run *s, struct err *err)
 {
 	if (s->failed.code != ERR_NONE) {
 		*err = s->failed;
@@ -231,7 +232,7 @@ static int judge(struct scan *s, struct err *err)
 	return err_hint(err, "update the packages, or raise --severity");
 }
 
-static int scan_ref(struct scan *s, struct err *err)
+static int scan_ref(struct scan_run *s, struct err *err)
 {
 	AUTO(image) struct image image = {0};
 	struct descriptor root;
@@ -245,7 +246,7 @@ static int scan_ref(struct scan *s, struct err *err)
 		err_set(err, ERR_USAGE, "'%s' is not an image in a private registry of Amazon ECR",
 		        text);
 		return err_hint(err,
-		                "ECR alone keeps scan findings; for ECR under another name pass "
+		                "only ECR keeps scan findings; for ECR under another name pass "
 		                "--ecr-region");
 	}
 	s->repository = image.ref.repository;
@@ -264,11 +265,11 @@ static int cmd_scan_run(struct cli *cli, struct err *err)
 
 	if (timeout > TIMEOUT_S_MAX)
 		timeout = TIMEOUT_S_MAX;
-	struct scan s = {.cli = cli,
-	                 .options = o,
-	                 .remote = &remote,
-	                 .doc = doc,
-	                 .deadline_ms = clock->now_ms(clock) + timeout * 1000};
+	struct scan_run s = {.cli = cli,
+	                     .options = o,
+	                     .remote = &remote,
+	                     .doc = doc,
+	                     .deadline_ms = clock->now_ms(clock) + timeout * 1000};
 
 	if (!ecr_severity_parse(o->severity, &s.threshold))
 		return err_set(err, ERR_USAGE, "--severity: '%s'", o->severity);
@@ -282,20 +283,20 @@ static int cmd_scan_run(struct cli *cli, struct err *err)
 		json_add_string(doc, "error", s.failed.msg);
 	if (cli_json(cli))
 		cli_print_json(cli, doc);
-	return judge(&s, err);
+	return judge_scan(&s, err);
 }
 
 const struct command cmd_scan = {
 	.name = "scan",
-	.summary = "Show what Amazon ECR's scanner found in an image, and fail on what is severe",
+	.summary = "Show what Amazon ECR's scanner found in an image, and fail on severe findings",
 	.synopsis = "HOST/NAME[:TAG|@DIGEST]",
-	.details =
-		"Waits for the scan. Of an index each platform's image counts. Exit status 3 when "
-		"a finding\n"
-		"is of the severity given, or worse.\n",
+	.details = "Waits for the scan. Of an index, every platform's image counts. Exit status 3 "
+		   "when there\n"
+		   "is a finding of the given severity or worse.\n",
 	.examples =
-		"slipway scan 123456789012.dkr.ecr.us-west-2.amazonaws.com/app:v1\tGate on HIGH\n"
-		"slipway scan --severity critical --output json REF\tGate on CRITICAL only\n",
+		"slipway scan 123456789012.dkr.ecr.us-west-2.amazonaws.com/app:v1\tFail on HIGH "
+		"or worse\n"
+		"slipway scan --severity critical --output json REF\tFail on CRITICAL only\n",
 	.options = OPTION_TABLE(struct scan_options, options),
 	.min_args = 1,
 	.max_args = 1,

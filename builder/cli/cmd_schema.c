@@ -14,7 +14,7 @@ struct schema_options {
 
 static const struct option options[] = {
 	TEXT_OPTION(struct schema_options, format, "format", 0, "json|markdown",
-                    "JSON Schema, or a reference in Markdown", .fallback = "json",
+                    "Print a JSON Schema, or a reference in Markdown", .fallback = "json",
                     .complete = COMPLETE_CHOICES, .choices = format_choices),
 };
 
@@ -39,7 +39,7 @@ const struct command cmd_schema = {
 	.name = "schema",
 	.summary = "Print the JSON Schema of slipway.yaml",
 	.synopsis = "",
-	.details = "Made from the same tables as the parser, so it cannot be out of date.\n",
+	.details = "Generated from the parser's own tables, so it is never out of date.\n",
 	.examples = "slipway schema > slipway.schema.json\tFor an editor's YAML language server\n",
 	.options = OPTION_TABLE(struct schema_options, options),
 	.run = cmd_schema_run,

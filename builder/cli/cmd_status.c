@@ -24,9 +24,9 @@ static const struct option options[] = {
 	CLUSTER_OPTIONS(struct status_options, cluster),
 	PRICE_OPTION(struct status_options, prices),
 	FLAG_OPTION(struct status_options, watch, "watch", 'w',
-                    "Go on until the job has ended; off a terminal: changes only"),
+                    "Repeat until the job has ended; without a terminal print changes only"),
 	NUMBER_OPTION(struct status_options, interval, "interval", 0, "SECONDS",
-                      "Time between looks with --watch (default 10)"),
+                      "Time between updates with --watch (default 10)"),
 };
 
 /* What lasts from one look to the next. */
@@ -104,7 +104,7 @@ static void redraw(struct cli *cli, const char *text)
 	fputs("\033[J", cli->out);
 }
 
-static void say(struct watch *w, const struct status *s)
+static void say_status(struct watch *w, const struct status *s)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 	struct cli *cli = w->cli;
@@ -125,7 +125,7 @@ static void say(struct watch *w, const struct status *s)
 
 /* ---- looking ---- */
 
-static int look(struct watch *w, enum job_phase *ret_phase, struct err *err)
+static int look_at_job(struct watch *w, enum job_phase *ret_phase, struct err *err)
 {
 	AUTO(arena) struct arena arena = {0};
 	AUTO(snapshot) struct snapshot shot = {0};
@@ -155,7 +155,7 @@ static int look(struct watch *w, enum job_phase *ret_phase, struct err *err)
 	};
 
 	status_read(&in, &arena, &s);
-	say(w, &s);
+	say_status(w, &s);
 	w->cli->verdict = verdict_of(&s);
 	*ret_phase = s.phase;
 	return 0;
@@ -169,7 +169,7 @@ static int64_t interval_ms(const struct status_options *o)
 }
 
 /* A lost connection is no reason to stop watching. */
-static int watch(struct watch *w, struct err *err)
+static int watch_job(struct watch *w, struct err *err)
 {
 	struct kubectl *k = &w->cluster.kubectl.base;
 	enum job_phase phase = JOB_ABSENT;
@@ -179,7 +179,7 @@ static int watch(struct watch *w, struct err *err)
 	while (phase != JOB_SUCCEEDED && phase != JOB_FAILED) {
 		struct err now = {0};
 
-		if (look(w, &phase, &now) != 0 && now.code != ERR_NETWORK) {
+		if (look_at_job(w, &phase, &now) != 0 && now.code != ERR_NETWORK) {
 			/* Ctrl-C is how a person ends it. */
 			if (now.code == ERR_INTERRUPTED)
 				return 0;
@@ -206,28 +206,26 @@ static int cmd_status_run(struct cli *cli, struct err *err)
 	if (cluster_open(cli, &o->cluster, &w.cluster, err) != 0 ||
 	    price_option(cli, o->prices, &w.prices, &w.priced, err) != 0 ||
 	    k8s_render(&renderers, &w.cluster.spec->fleet, NULL, &w.out, err) != 0 ||
-	    (o->watch ? watch(&w, err) : look(&w, &phase, err)) != 0)
+	    (o->watch ? watch_job(&w, err) : look_at_job(&w, &phase, err)) != 0)
 		return err_wrap(err, "status");
 	return 0;
 }
 
 const struct command cmd_status = {
 	.name = "status",
-	.summary = "Show what the fleet in a cluster does, and what it costs",
+	.summary = "Show the state and the cost of the fleet in a cluster",
 	.synopsis = "",
-	.details =
-		"Stages, the target in use and why, its job and pods, the last step with loss and "
-		"throughput, the age of the checkpoint as far as the log tells it, nodes, and the "
-		"cost per hour from --prices. What is not known is said to be unknown. Nothing in "
-		"the cluster is changed.\n\n"
-		"Exits 0 when the job runs or has succeeded, 8 when it has failed, 9 when "
-		"something "
-		"is there and the job does not run yet, 10 when nothing is deployed; 1 to 5 as "
-		"every "
-		"command does. With --watch it ends with the job, or at Ctrl-C.\n",
-	.examples = "slipway status --prices prices.yaml\tOne look, with cost\n"
+	.details = "Shows the stages, the target in use and why, its job and pods, the last step "
+		   "with loss and throughput, the age of the checkpoint if the log shows it, "
+		   "nodes, and the cost per hour from --prices. What is not known is shown as "
+		   "unknown. Nothing in the cluster is changed.\n\n"
+		   "Exits 0 when the job runs or has succeeded, 8 when it has failed, 9 when "
+		   "something is deployed but the job does not run yet, 10 when nothing is "
+		   "deployed; 1 to 5 as for every command. With --watch it ends with the job, or "
+		   "at Ctrl-C.\n",
+	.examples = "slipway status --prices prices.yaml\tOnce, with the cost\n"
 		    "slipway status --watch --interval 30\tUntil the job has ended\n"
-		    "slipway status --output json\tFor a program\n",
+		    "slipway status --output json\tAs JSON\n",
 	.options = OPTION_TABLE(struct status_options, options),
 	.run = cmd_status_run,
 };

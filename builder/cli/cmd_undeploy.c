@@ -19,12 +19,12 @@ static const struct option options[] = {
 	CLUSTER_OPTIONS(struct undeploy_options, cluster),
 	PRICE_OPTION(struct undeploy_options, prices),
 	FLAG_OPTION(struct undeploy_options, keep_data, "keep-data", 0,
-                    "Leave the file system, its claim and its driver"),
+                    "Keep the file system, its claim and its driver"),
 	FLAG_OPTION(struct undeploy_options, yes, "yes", 'y',
-                    "Delete; without it, what would go is shown"),
+                    "Delete; without it, show what would be deleted"),
 };
 
-/* The lease itself is no part of what goes: it is held until all else is gone. */
+/* The lease itself is not in the list: it is held until all else is gone. */
 static void leave_lease_out(cJSON *owned)
 {
 	cJSON *next;
@@ -51,7 +51,8 @@ static int find_owned(struct cluster *c, cJSON **ret, struct err *err)
 	return 0;
 }
 
-/* A deploy that runs in the cluster goes first: it would hold the lease, and start the job again.
+/*
+ * A deploy that runs in the cluster goes first: it would hold the lease, and start the job again.
  */
 static int stop_controller(struct cluster *c, const cJSON *owned, bool *ret_stopped,
                            struct err *err)
@@ -101,7 +102,7 @@ static size_t tell_going(struct cli *cli, const cJSON *owned, const struct undep
 	return n;
 }
 
-/* ", 0.24 USD an hour": of the file system behind the fleet's claim, where prices tell it. */
+/* ", 0.24 USD an hour": of the file system behind the fleet's claim, where the price is known. */
 static void add_storage_price(const struct fleet *fleet, const struct prices *prices,
                               const cJSON *owned, struct strbuf *sb)
 {
@@ -117,10 +118,11 @@ static void tell_standing(const struct fleet *fleet, bool keep_data, const char 
                           struct strbuf *left)
 {
 	if (fleet->storage.id != NULL)
-		strbuf_addf(left, "file system %s: it was there before the fleet%s\n",
+		strbuf_addf(left, "file system %s: it existed before the fleet%s\n",
 		            fleet->storage.id, price);
 	else if (fleet_has_storage(fleet) && keep_data)
-		strbuf_addf(left, "the file system behind the claim %s: kept as asked%s\n",
+		strbuf_addf(left,
+		            "the file system behind the claim %s: kept because of --keep-data%s\n",
 		            fleet->storage.claim, price);
 	strbuf_addf(left, "the cluster %s itself: `eksctl delete cluster --name %s --region %s`\n",
 	            fleet->cluster_name, fleet->cluster_name, fleet->cluster->region);
@@ -135,8 +137,11 @@ static void tell_end(struct cli *cli, size_t n, const struct strbuf *left, cJSON
 		cli_print_json(cli, result);
 		return;
 	}
-	fprintf(cli->out, "%zu object%s deleted\nstill there, and may cost money:\n%s", n,
-	        n == 1 ? "" : "s", strbuf_str(left));
+	fprintf(cli->out,
+	        "%zu object%s deleted\n"
+	        "still there, and may incur costs:\n"
+	        "%s",
+	        n, n == 1 ? "" : "s", strbuf_str(left));
 }
 
 static int take_down(struct cluster *c, const cJSON *owned, const struct undeploy_opts *opts,
@@ -172,10 +177,11 @@ static int cmd_undeploy_run(struct cli *cli, struct err *err)
 	size_t n = tell_going(cli, owned, &opts, list, !cli_json(cli));
 
 	if (n > 0 && !o->yes) {
-		err_set(err, ERR_USAGE, "%zu object%s of '%s' would go; nothing was deleted", n,
+		err_set(err, ERR_USAGE,
+		        "%zu object%s of '%s' would be deleted; nothing was deleted", n,
 		        n == 1 ? "" : "s", c.opts.owner);
-		return err_hint(err, "Say --yes to delete them%s.",
-		                opts.keep_data ? "" : "; --keep-data leaves the file system");
+		return err_hint(err, "Pass --yes to delete them%s.",
+		                opts.keep_data ? "" : "; --keep-data keeps the file system");
 	}
 	if (take_down(&c, owned, &opts, &left, err) != 0)
 		return err_wrap(err, "undeploy");
@@ -187,16 +193,16 @@ static int cmd_undeploy_run(struct cli *cli, struct err *err)
 
 const struct command cmd_undeploy = {
 	.name = "undeploy",
-	.summary = "Take the fleet out of a cluster, so that it costs nothing",
+	.summary = "Delete the fleet from a cluster, so that it costs nothing",
 	.synopsis = "",
-	.details =
-		"Deletes what carries the fleet's owner label, in the reverse order of deploy: the "
-		"job, the claim and its file system, the node pools, then plugins and names; waits "
-		"until nodes and volumes are really gone, and lists what is left and may cost "
-		"money. Objects of others are never touched; a namespace that holds some stays.\n\n"
-		"Without --yes it shows what would go, and exits with status 2.\n",
-	.examples = "slipway undeploy\tShow what would go\n"
-		    "slipway undeploy --yes --keep-data\tAll but the file system\n",
+	.details = "Deletes the objects with the fleet's owner label, in the reverse order of "
+		   "deploy: the job, the claim and its file system, the node pools, then plugins "
+		   "and the namespace; waits until nodes and volumes are gone, and lists what is "
+		   "left and may incur costs. Objects of other owners are never touched; a "
+		   "namespace that holds some is kept.\n\n"
+		   "Without --yes it shows what would be deleted, and exits with status 2.\n",
+	.examples = "slipway undeploy\tShow what would be deleted\n"
+		    "slipway undeploy --yes --keep-data\tDelete all but the file system\n",
 	.options = OPTION_TABLE(struct undeploy_options, options),
 	.run = cmd_undeploy_run,
 };

@@ -20,7 +20,7 @@ struct verify_options {
 static const struct option options[] = {
 	LIST_OPTION(struct verify_options, off, "off", 0, "RULE", "Turn a rule off by its name"),
 	LIST_OPTION(struct verify_options, provided, "provided", 0, "SONAME",
-                    "A shared library that the node brings"),
+                    "A shared library that the node provides"),
 	TEXT_OPTION(struct verify_options, platform, "platform", 0, "OS/ARCH",
                     "Check only this platform"),
 	NUMBER_OPTION(struct verify_options, jobs, "jobs", 'j', "N", "Threads (default: all CPUs)"),
@@ -136,7 +136,7 @@ static int cmd_verify_run(struct cli *cli, struct err *err)
 
 const struct command cmd_verify = {
 	.name = "verify",
-	.summary = "Check every byte of an image and refuse what breaks on a node",
+	.summary = "Check every byte of an image and reject what would fail on a node",
 	.synopsis = "REF",
 	.details = "Reads the whole image: digests, sizes, diff IDs and history, the architecture "
 		   "of every ELF\n"

@@ -22,7 +22,7 @@ static const char *const progress_choices[] = {"auto", "tty", "plain", "json", "
 static const struct option options[] = {
 	FLAG_OPTION(struct common_options, help, "help", 'h', "Show this help and exit"),
 	TEXT_OPTION(struct common_options, output, "output", 0, "text|json",
-                    "Form of the result on standard output", .fallback = "text",
+                    "Format of the result on standard output", .fallback = "text",
                     .complete = COMPLETE_CHOICES, .choices = output_choices),
 	TEXT_OPTION(struct common_options, progress, "progress", 0, "auto|tty|plain|json|none",
                     "How progress is shown on standard error", .fallback = "auto",

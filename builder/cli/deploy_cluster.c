@@ -22,15 +22,15 @@ int deploy_cluster_check(const struct cluster *cluster, struct err *err)
 		err_set(err, ERR_USAGE, "--in-cluster: fleet.failover.image %s",
 		        image == NULL ? "is not set" : "has no digest");
 		return err_hint(err,
-		                "It names an image with slipway and kubectl, as in "
-		                "REPOSITORY@sha256:...; docs/DEPLOY.md tells how to make one.");
+		                "It must name an image with slipway and kubectl, as in "
+		                "REPOSITORY@sha256:...; docs/DEPLOY.md shows how to build one.");
 	}
 	if (read_spec(cluster, &text, err) != 0)
 		return -1;
 	if (strstr(strbuf_str(&text), "${env:") == NULL)
 		return 0;
 	err_set(err, ERR_UNSUPPORTED,
-	        "--in-cluster: '%s' reads the environment, which a pod has not",
+	        "--in-cluster: '%s' reads environment variables, which the pod does not have",
 	        cluster->spec->file);
 	return err_hint(err, "Write the values in place of ${env:...}.");
 }

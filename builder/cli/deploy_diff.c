@@ -15,7 +15,7 @@ int deploy_diff_begin(struct cli *cli, const struct deploy_options *o, struct ap
 {
 	if (o->dry_run != NULL && strcmp(o->dry_run, "client") == 0)
 		return err_set(err, ERR_USAGE,
-		               "--diff asks the cluster, --dry-run=client does not");
+		               "--diff needs the cluster, and --dry-run=client does not use it");
 	opts->dry_run = true;
 	opts->observe = note_changes;
 	opts->observe_ctx = json_add_array(result, "changes");
@@ -37,6 +37,5 @@ void deploy_diff_end(struct cli *cli, cJSON *result, size_t pruned)
 		return;
 	}
 	diff_changes_text(changes, &text);
-	fputs(same ? "no difference: the cluster is as the spec says\n" : strbuf_str(&text),
-	      cli->out);
+	fputs(same ? "no difference: the cluster matches the spec\n" : strbuf_str(&text), cli->out);
 }

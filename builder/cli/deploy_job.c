@@ -34,16 +34,19 @@ int deploy_job_check(const struct deploy_options *o, struct err *err)
 		return err_set(err, ERR_USAGE, "--wait and --no-wait contradict each other");
 	if (o->in_cluster && (o->job_only || o->no_wait || o->dry_run != NULL)) {
 		err_set(err, ERR_USAGE,
-		        "--in-cluster goes with none of --job-only, --no-wait and --dry-run");
-		return err_hint(err, "It never waits, and the Job in the cluster does to the end.");
+		        "--in-cluster cannot be combined with --job-only, --no-wait or --dry-run");
+		return err_hint(err, "It returns at once, and the Job in the cluster waits "
+		                     "until the end.");
 	}
 	if (o->keep_trying && o->no_wait) {
-		err_set(err, ERR_USAGE, "--keep-trying needs somebody who waits");
-		return err_hint(err, "Leave --no-wait out; `--in-cluster` frees this machine.");
+		err_set(err, ERR_USAGE, "--keep-trying and --no-wait contradict each other");
+		return err_hint(err, "Leave --no-wait out; --in-cluster lets the cluster do the "
+		                     "waiting.");
 	}
 	if (o->keep_trying && (o->no_failover || o->job != NULL)) {
-		err_set(err, ERR_USAGE, "--keep-trying is about all targets, not about one");
-		return err_hint(err, "Without it, one target is waited for until --timeout.");
+		err_set(err, ERR_USAGE, "--keep-trying tries all targets, and --job names one");
+		return err_hint(err, "Without --keep-trying, deploy waits for the one target "
+		                     "until --timeout.");
 	}
 	if (!parse_interval(o->interval, &ms)) {
 		err_set(err, ERR_USAGE, "--interval: '%s' is not a duration", o->interval);
@@ -52,7 +55,7 @@ int deploy_job_check(const struct deploy_options *o, struct err *err)
 	return 0;
 }
 
-static void tell(void *listener, const char *target, const char *text)
+static void tell_target(void *listener, const char *target, const char *text)
 {
 	struct cli *cli = listener;
 
@@ -105,7 +108,7 @@ int deploy_job_run(const struct deploy_job *d, struct lease *lease, struct place
 	                              : UNTIL_RUNNING,
 		.timed = o->cluster.timeout > 0,
 		.apply = d->cluster->opts,
-		.tell = tell,
+		.tell = tell_target,
 		.listener = d->cli,
 	};
 	int rc;

@@ -5,7 +5,7 @@
 #include "builder/aws/sts.h"
 
 /* "credentials.provider" -> the object "credentials" and the key "provider". */
-static cJSON *place(const struct doctor *d, const char *key, const char **ret_key)
+static cJSON *object_of_key(const struct doctor *d, const char *key, const char **ret_key)
 {
 	const char *dot = strchr(key, '.');
 
@@ -18,7 +18,7 @@ static cJSON *place(const struct doctor *d, const char *key, const char **ret_ke
 	return obj != NULL ? obj : json_add_object(d->doc, name);
 }
 
-static void print(const struct doctor *d, const char *key, const char *value)
+static void print_line(const struct doctor *d, const char *key, const char *value)
 {
 	if (!cli_json(d->cli))
 		fprintf(d->cli->out, "%-22s %s\n", key, value);
@@ -27,40 +27,40 @@ static void print(const struct doctor *d, const char *key, const char *value)
 void doctor_say(const struct doctor *d, const char *key, const char *value)
 {
 	const char *name;
-	cJSON *obj = place(d, key, &name);
+	cJSON *obj = object_of_key(d, key, &name);
 
 	if (value == NULL)
 		return;
 	json_add_string(obj, name, value);
-	print(d, key, value);
+	print_line(d, key, value);
 }
 
 void doctor_say_bool(const struct doctor *d, const char *key, bool value)
 {
 	const char *name;
-	cJSON *obj = place(d, key, &name);
+	cJSON *obj = object_of_key(d, key, &name);
 
 	json_add_bool(obj, name, value);
-	print(d, key, value ? "yes" : "no");
+	print_line(d, key, value ? "yes" : "no");
 }
 
 void doctor_say_int(const struct doctor *d, const char *key, int64_t value)
 {
 	const char *name;
-	cJSON *obj = place(d, key, &name);
+	cJSON *obj = object_of_key(d, key, &name);
 
 	cJSON_DeleteItemFromObjectCaseSensitive(obj, name);
 	/* The writer prints whole numbers whole; this one may be negative. */
 	if (cJSON_AddNumberToObject(obj, name, (double)value) == NULL)
 		BUG("out of memory");
-	print(d, key, arena_printf(&d->cli->arena, "%lld", (long long)value));
+	print_line(d, key, arena_printf(&d->cli->arena, "%lld", (long long)value));
 }
 
 /* Each place that was looked at, and what it said. */
 static void say_trace(const struct doctor *d, const struct aws_trace *trace)
 {
 	const char *name;
-	cJSON *credentials = place(d, "credentials.tried", &name);
+	cJSON *credentials = object_of_key(d, "credentials.tried", &name);
 	cJSON *tried = json_add_array(credentials, name);
 
 	for (size_t i = 0; i < trace->n; i++) {

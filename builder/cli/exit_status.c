@@ -3,7 +3,7 @@
 #include "base/attr.h"
 
 const struct exit_status_row exit_statuses[] = {
-	[EXIT_OK] = {"ok", "done as asked"},
+	[EXIT_OK] = {"ok", "success"},
 	[EXIT_FAILED] = {"failed", "something failed; `diff --exit-code` and `deploy --diff`: "
                                    "there are differences"},
 	[EXIT_USAGE] = {"usage", "wrong options or arguments"},
@@ -11,11 +11,13 @@ const struct exit_status_row exit_statuses[] = {
 	[EXIT_DENIED] = {"denied", "the server refused: credentials or permission"},
 	[EXIT_NETWORK] = {"network", "network trouble, worth a retry"},
 	[EXIT_CAPACITY] = {"capacity", "no target of the fleet has capacity for the job"},
-	[EXIT_BUSY] = {"busy", "another deploy or undeploy is at work on the fleet"},
+	[EXIT_BUSY] = {"busy", "another deploy or undeploy of the fleet is running"},
 	[EXIT_JOB] = {"job", "the job failed"},
-	[EXIT_WAITING] = {"waiting", "`status`: something is deployed, the job does not run yet"},
+	[EXIT_WAITING] = {"waiting", "`status`: something is deployed, but the job does not run "
+                                     "yet"},
 	[EXIT_ABSENT] = {"absent", "`status`: nothing is deployed"},
-	[EXIT_UNKNOWN] = {"unknown", "`deploy --diff`: failed, as 1 means differences there"},
+	[EXIT_UNKNOWN] = {"unknown", "`deploy --diff`: any other failure, because 1 means "
+                                     "differences"},
 };
 _Static_assert(ARRAY_LEN(exit_statuses) == EXIT_STATUSES, "exit_statuses: one row per status");
 

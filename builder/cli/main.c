@@ -45,7 +45,8 @@ static void print_error(const struct err *err, bool colour)
 		fprintf(stderr, "  hint: %s\n", err->hint);
 }
 
-/* A JSON caller gets failures on standard output too, unless the command printed its own document.
+/*
+ * A JSON caller gets failures on standard output too, unless the command printed its own document.
  */
 static void print_error_json(struct cli *cli, const struct err *err)
 {
@@ -63,7 +64,7 @@ static void print_error_json(struct cli *cli, const struct err *err)
 	cli_print_json(cli, doc);
 }
 
-static enum exit_status finish(struct cli *cli, int result, struct err *err)
+static enum exit_status finish_command(struct cli *cli, int result, struct err *err)
 {
 	bool colour = progress_colour(stderr);
 
@@ -124,7 +125,7 @@ static enum exit_status run_command(const struct command *command, int argc, cha
 		progress_view_free(view);
 	}
 
-	enum exit_status status = finish(&cli, result, &err);
+	enum exit_status status = finish_command(&cli, result, &err);
 
 	diags_done(&cli.diags);
 	arena_done(&cli.arena);

@@ -9,7 +9,7 @@
 
 #define PRICE_OPTION(object, member)                                                               \
 	TEXT_OPTION(object, member, "prices", 0, "FILE",                                           \
-	            "Prices by instance type, in YAML or CSV: what status calls cost",             \
+	            "Prices by instance type, in YAML or CSV, to compute the cost",                \
 	            .complete = COMPLETE_FILE)
 
 /* The file's table; *ret_given false without the option (file NULL). */

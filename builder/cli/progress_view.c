@@ -107,7 +107,7 @@ static void add_bar(struct strbuf *sb, const struct task *t, unsigned width)
 	strbuf_addc(sb, '\n');
 }
 
-static void draw(struct progress_view *v, bool force)
+static void draw_frame(struct progress_view *v, bool force)
 {
 	AUTO(strbuf) struct strbuf frame = STRBUF_INIT(64 << 10);
 	unsigned width = columns(v->to), rows = 0;
@@ -129,13 +129,13 @@ static void draw(struct progress_view *v, bool force)
 }
 
 /* A line that stays, above the bars. */
-static void say(struct progress_view *v, const char *text)
+static void say_line(struct progress_view *v, const char *text)
 {
 	if (v->mode == VIEW_TTY)
 		clear_rows(v);
 	v->resting = false;
 	fprintf(v->to, "%s\n", text);
-	draw(v, true);
+	draw_frame(v, true);
 	fflush(v->to);
 }
 
@@ -181,7 +181,7 @@ static unsigned view_start(struct progress *p, const char *label, int64_t total)
 
 	if (v->mode == VIEW_JSON)
 		say_json(v, "start", &v->tasks.at[id], NULL);
-	draw(v, false);
+	draw_frame(v, false);
 	pthread_mutex_unlock(&v->lock);
 	return id;
 }
@@ -192,7 +192,7 @@ static void view_advance(struct progress *p, unsigned id, int64_t bytes)
 
 	pthread_mutex_lock(&v->lock);
 	v->tasks.at[id].done += bytes;
-	draw(v, false);
+	draw_frame(v, false);
 	pthread_mutex_unlock(&v->lock);
 }
 
@@ -215,7 +215,7 @@ static void view_finish(struct progress *p, unsigned id, const char *result)
 			add_rate(&line, t);
 			strbuf_addc(&line, ')');
 		}
-		say(v, strbuf_str(&line));
+		say_line(v, strbuf_str(&line));
 	}
 	pthread_mutex_unlock(&v->lock);
 }
@@ -228,14 +228,14 @@ static void view_note(struct progress *p, const char *text)
 	if (v->mode == VIEW_JSON)
 		say_json(v, "note", NULL, text);
 	else
-		say(v, text);
+		say_line(v, text);
 	pthread_mutex_unlock(&v->lock);
 }
 
 /* ---- stages ---- */
 
 /* Time passes in the table while kubectl is waited for. */
-static void *tick(void *arg)
+static void *redraw_every_second(void *arg)
 {
 	struct progress_view *v = arg;
 
@@ -247,7 +247,7 @@ static void *tick(void *arg)
 		next.tv_sec += VIEW_TICK_MS / 1000;
 		pthread_cond_timedwait(&v->stopped, &v->lock, &next);
 		if (!v->stop)
-			draw(v, true);
+			draw_frame(v, true);
 	}
 	pthread_mutex_unlock(&v->lock);
 	return NULL;
@@ -261,8 +261,8 @@ static void view_stage(struct progress *p, const char *name, const char *state, 
 	stage_table_set(&v->stages, name, state, detail, now_ms());
 	v->resting = false;
 	if (!v->ticking)
-		v->ticking = pthread_create(&v->ticker, NULL, tick, v) == 0;
-	draw(v, true);
+		v->ticking = pthread_create(&v->ticker, NULL, redraw_every_second, v) == 0;
+	draw_frame(v, true);
 	pthread_mutex_unlock(&v->lock);
 }
 
@@ -273,7 +273,7 @@ static void view_await(struct progress *p, const char *text)
 	pthread_mutex_lock(&v->lock);
 	stage_table_await(&v->stages, text);
 	v->resting = false;
-	draw(v, true);
+	draw_frame(v, true);
 	pthread_mutex_unlock(&v->lock);
 }
 
@@ -283,7 +283,7 @@ static void view_rest(struct progress *p)
 
 	pthread_mutex_lock(&v->lock);
 	if (!v->resting)
-		draw(v, true);
+		draw_frame(v, true);
 	v->rows_drawn = 0;
 	v->resting = true;
 	stage_table_forget(&v->stages);
@@ -352,7 +352,7 @@ void progress_view_free(struct progress_view *view)
 	/* Bars go, a table of stages stays. */
 	for (size_t i = 0; i < view->tasks.n; i++)
 		view->tasks.at[i].running = false;
-	draw(view, true);
+	draw_frame(view, true);
 	stage_table_done(&view->stages);
 	pthread_cond_destroy(&view->stopped);
 	for (size_t i = 0; i < view->tasks.n; i++)

@@ -52,7 +52,7 @@ static int prompt_terminal(const struct aws_outside *o UNUSED, const char *quest
 	char line[256] = "";
 
 	if (tty < 0 || tcgetattr(tty, &shown) != 0)
-		return err_set(err, ERR_DENIED, "there is no terminal to ask at");
+		return err_set(err, ERR_DENIED, "cannot prompt: there is no terminal");
 	hidden = shown;
 	hidden.c_lflag &= ~(tcflag_t)ECHO;
 	if (fs_write_all(tty, question, strlen(question), err) != 0)
@@ -84,7 +84,7 @@ static int take_password(const struct remote_options *o, const char *host, struc
                          struct err *err)
 {
 	if ((o->username != NULL) != o->password_stdin)
-		return err_set(err, ERR_USAGE, "--username and --password-stdin go together");
+		return err_set(err, ERR_USAGE, "--username and --password-stdin need each other");
 	if (o->ecr_region != NULL && !aws_region_valid(o->ecr_region))
 		return err_set(err, ERR_USAGE, "--ecr-region: '%s' is not an AWS region",
 		               o->ecr_region);

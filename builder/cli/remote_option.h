@@ -19,7 +19,7 @@ struct remote_options {
 	REMOTE_OPTIONS_IN(OPTION_MEMBER(object, member, struct remote_options))
 #define REMOTE_OPTIONS_IN(base)                                                                    \
 	FLAG_OPTION_IN(base, struct remote_options, insecure, "insecure", 0,                       \
-	               "Speak plain http to the registries of this command"),                      \
+	               "Use plain HTTP for the registries of this command"),                       \
 		TEXT_OPTION_IN(base, struct remote_options, ca, "ca", 0, "FILE",                   \
 	                       "Trust the certificates in this PEM file",                          \
 	                       .complete = COMPLETE_FILE),                                         \
@@ -28,17 +28,18 @@ struct remote_options {
 		FLAG_OPTION_IN(base, struct remote_options, password_stdin, "password-stdin", 0,   \
 	                       "Read the password from standard input"),                           \
 		NUMBER_OPTION_IN(base, struct remote_options, retries, "retries", 0, "N",          \
-	                         "Tries per request after the first (default 5)"),                 \
+	                         "Retries per request (default 5)"),                               \
 		TEXT_OPTION_IN(base, struct remote_options, profile, "profile", 0, "NAME",         \
 	                       "The AWS profile for ECR, instead of AWS_PROFILE"),                 \
 		ECR_REGION_OPTION_IN(base, struct remote_options, ecr_region),                     \
 		LIST_OPTION_IN(base, struct remote_options, connect_to, "connect-to", 0,           \
 	                       "HOST:PORT:TO:PORT",                                                \
-	                       "Connect there instead, as curl does; names are checked as ever")
+	                       "Connect to TO:PORT instead, as curl does; certificates are "       \
+	                       "checked for HOST")
 #define ECR_REGION_OPTION(object, member) ECR_REGION_OPTION_IN(0, object, member)
 #define ECR_REGION_OPTION_IN(base, object, member)                                                 \
 	TEXT_OPTION_IN(base, object, member, "ecr-region", 0, "REGION",                            \
-	               "The registry is ECR in this region, under a name of its own")
+	               "Treat the registry as ECR in this region, under its own name")
 
 /* For every command that pushes. */
 #define CREATE_REPOSITORY_OPTION(object, member)                                                   \

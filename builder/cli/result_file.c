@@ -38,7 +38,7 @@ static int replace_target(const char *path, const char *bytes, size_t len, struc
 	char target[PATH_MAX];
 
 	if (realpath(path, target) == NULL)
-		return err_set(err, ERR_IO, "follow '%s'", path);
+		return err_set(err, ERR_IO, "resolve the path '%s'", path);
 	return fs_write_file(target, bytes, len, RESULT_MODE, err);
 }
 
@@ -50,7 +50,8 @@ static int write_result(const char *path, const char *bytes, size_t len, struct 
 		return fs_write_file(path, bytes, len, RESULT_MODE, err);
 	if (stat(path, &target) != 0)
 		return write_in_place(path, bytes, len, err);
-	/* Opened once more, a redirected stream would be cut short, or (a socket) not open at all.
+	/*
+	 * Opened once more, a redirected stream would be cut short, or (a socket) not open at all.
 	 */
 	int fd = S_ISLNK(named.st_mode) ? standard_stream(&target) : -1;
 

@@ -78,7 +78,7 @@ void stage_table_await(struct stage_table *t, const char *text)
 	replace(&t->awaited, text);
 }
 
-/* The row that began last and is not over well: what is awaited is told there. */
+/* The row that began last and has not ended well: what is awaited is shown there. */
 static const struct stage_row *under_way(const struct stage_table *t)
 {
 	const struct stage_row *row = NULL;
@@ -102,7 +102,7 @@ static void add_elapsed(struct strbuf *sb, const struct stage_row *row, int64_t 
 }
 
 /* Whole characters only. */
-static void cut(struct strbuf *sb, size_t start, size_t width)
+static void cut_to_width(struct strbuf *sb, size_t start, size_t width)
 {
 	if (sb->len - start <= width)
 		return;
@@ -126,7 +126,7 @@ unsigned stage_table_text(const struct stage_table *t, int64_t now_ms, size_t wi
 		strbuf_adds(sb, row->detail);
 		if (row == now && t->awaited != NULL)
 			strbuf_addf(sb, "%s%s", row->detail[0] != '\0' ? "; " : "", t->awaited);
-		cut(sb, start, width);
+		cut_to_width(sb, start, width);
 		strbuf_addc(sb, '\n');
 	}
 	return (unsigned)t->n;

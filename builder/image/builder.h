@@ -16,7 +16,8 @@ struct layer_slot {
 	size_t n_blobs;
 };
 
-/* All slots: row = layer of the spec (by name), column = platform; one shared column beside them.
+/*
+ * All slots: row = layer of the spec (by name), column = platform; one shared column beside them.
  */
 struct image_builder {
 	const struct build_opts *opts;

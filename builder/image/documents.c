@@ -142,7 +142,7 @@ static int put_manifest(const struct image_builder *b, const struct plan_image *
 	list_layers(b, base, image, &m);
 	if (m.n_layers == 0)
 		return err_set(err, ERR_SPEC,
-		               "the image has no layers: registries refuse such an image");
+		               "the image has no layers: registries reject such an image");
 	if (m.n_layers > IMAGE_LAYERS_MAX) {
 		err_set(err, ERR_SPEC, "%zu layers; container runtimes mount at most %d",
 		        m.n_layers, IMAGE_LAYERS_MAX);

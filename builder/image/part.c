@@ -9,17 +9,17 @@ int image_part_possible(const struct spec *spec, const struct plan *plan, struct
 
 	if (spec->image.repository == NULL) {
 		err_set(err, ERR_SPEC, "%s has no image.repository to push to", spec->file);
-		return err_hint(err, "add it: a part is joined where it was pushed to");
+		return err_hint(err, "add it: `slipway index create` joins images in one "
+		                     "repository");
 	}
 	if (layer == NULL || plan->n_images == spec->image.n_platforms)
 		return 0;
 	err_set(err, ERR_SPEC,
-	        "%s:%d: layer '%s' shares files between platforms, which takes all of "
-	        "them on one machine",
+	        "%s:%d: layer '%s' shares files between platforms, so one machine must build "
+	        "all of them",
 	        spec->file, layer->at.line, layer->name);
-	return err_hint(err,
-	                "write `share: false` in it: a layer that is wholly equal is still stored "
-	                "once");
+	return err_hint(err, "add `share: false` to it: a layer equal on all platforms is still "
+	                     "stored only once");
 }
 
 int image_part_push(const struct remote *remote, struct layout *layout,

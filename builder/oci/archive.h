@@ -12,8 +12,8 @@ struct archive_opts {
 	struct store *from;            /* where the image is read */
 	const struct descriptor *root; /* index or manifest to write */
 	const char *tag; /* name inside the archive: TAG, or NAME[:TAG] for docker; may be NULL */
-	const struct platform
-		*platform; /* docker-archive holds one platform: which; NULL = the only one */
+	/* docker-archive holds one platform: which; NULL = the only one */
+	const struct platform *platform;
 };
 
 /*

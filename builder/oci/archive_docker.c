@@ -30,8 +30,8 @@ struct docker_image {
 	struct image_config config;
 };
 
-static int choose(const struct index *ix, const struct platform *want, struct descriptor *ret_desc,
-                  struct err *err)
+static int choose_platform(const struct index *ix, const struct platform *want,
+                           struct descriptor *ret_desc, struct err *err)
 {
 	const struct descriptor *found = NULL;
 	char text[PLATFORM_TEXT_MAX];
@@ -48,7 +48,7 @@ static int choose(const struct index *ix, const struct platform *want, struct de
 		if (found != NULL)
 			return err_set(
 				err, ERR_USAGE,
-				"a docker-archive holds one platform and the image has several");
+				"a docker-archive holds one platform, but the image has several");
 		found = &ix->manifests[i];
 	}
 	if (found == NULL)
@@ -70,7 +70,7 @@ static int find_manifest(struct docker_image *image, struct descriptor *ret_desc
 	if (store_read(opts->from, opts->root, MANIFEST_BYTES_MAX, &text, err) != 0 ||
 	    index_parse(text.ptr, text.len, opts->root->media_type, &image->arena, &ix, err) != 0)
 		return -1;
-	return choose(&ix, opts->platform, ret_desc, err);
+	return choose_platform(&ix, opts->platform, ret_desc, err);
 }
 
 static int load_image(struct docker_image *image, struct err *err)
@@ -170,7 +170,7 @@ static int add_config(struct tarfile *t, const struct docker_image *image, struc
 }
 
 /* The first reading: the size, and whether the content is what the configuration says. */
-static int measure(struct docker_image *image, size_t i, int64_t *ret_size, struct err *err)
+static int measure_layer(struct docker_image *image, size_t i, int64_t *ret_size, struct err *err)
 {
 	const struct digest *want = &image->config.diff_ids[i];
 	AUTO(digest_sink) struct digest_sink sink = {0};
@@ -205,7 +205,7 @@ static int add_layer(struct tarfile *t, struct docker_image *image, size_t i, st
 			return 0;
 	digest_hex(&image->config.diff_ids[i], hex);
 	snprintf(name, sizeof(name), "%s/", hex);
-	if (measure(image, i, &size, err) != 0 || tarfile_add_folder(t, name, err) != 0 ||
+	if (measure_layer(image, i, &size, err) != 0 || tarfile_add_folder(t, name, err) != 0 ||
 	    open_layer(image->opts->from, &image->manifest.layers[i], &src, err) != 0)
 		return -1;
 	snprintf(name, sizeof(name), "%s/layer.tar", hex);

@@ -22,7 +22,7 @@ enum { ARCHIVE_BLOBS_MAX = 1 << 18, ARCHIVE_VERSION_MAX = 4096 };
 /* What a compressed archive may unpack to: images beyond it exist only as attacks on the disk. */
 #define ARCHIVE_UNPACKED_MAX ((int64_t)256 << 30)
 
-struct member {
+struct archive_blob {
 	struct digest digest;
 	int64_t offset, size;
 };
@@ -30,20 +30,20 @@ struct member {
 struct archive_store {
 	struct store store;
 	char *path;
-	int fd;                     /* the archive, or what it was unpacked to */
-	VEC(struct member) members; /* sorted by digest once the archive is read */
-	struct strbuf index;        /* index.json */
+	int fd;                           /* the archive, or what it was unpacked to */
+	VEC(struct archive_blob) members; /* sorted by digest once the archive is read */
+	struct strbuf index;              /* index.json */
 	bool has_version;
 };
 
 static int by_digest(const void *a, const void *b)
 {
-	return memcmp(((const struct member *)a)->digest.bytes,
-	              ((const struct member *)b)->digest.bytes, DIGEST_BYTES);
+	return memcmp(((const struct archive_blob *)a)->digest.bytes,
+	              ((const struct archive_blob *)b)->digest.bytes, DIGEST_BYTES);
 }
 
-static int resolve(struct store *s, const char *tag, struct arena *a, struct descriptor *ret_desc,
-                   struct err *err)
+static int archive_resolve(struct store *s, const char *tag, struct arena *a,
+                           struct descriptor *ret_desc, struct err *err)
 {
 	const struct archive_store *as = (struct archive_store *)s;
 	struct index index;
@@ -79,11 +79,11 @@ static void range_close(struct source *s)
 	free(s);
 }
 
-static int open_blob(struct store *s, const struct descriptor *desc, struct source **ret_source,
-                     struct err *err)
+static int archive_open_blob(struct store *s, const struct descriptor *desc,
+                             struct source **ret_source, struct err *err)
 {
 	const struct archive_store *as = (struct archive_store *)s;
-	const struct member key = {.digest = desc->digest}, *found = NULL;
+	const struct archive_blob key = {.digest = desc->digest}, *found = NULL;
 	char text[DIGEST_TEXT_MAX];
 
 	if (as->members.n > 0)
@@ -98,7 +98,7 @@ static int open_blob(struct store *s, const struct descriptor *desc, struct sour
 	return 0;
 }
 
-static void close_store(struct store *s)
+static void archive_close(struct store *s)
 {
 	struct archive_store *as = (struct archive_store *)s;
 
@@ -110,67 +110,69 @@ static void close_store(struct store *s)
 }
 
 /* One pass over the members. */
-struct scan {
+struct archive_pass {
 	struct archive_store *as;
 	struct archive *tar;
-	int64_t file_size; /* of a plain archive, which is read where it lies; -1 = unpack to as->fd
-	                    */
+	/* of a plain archive, which is read where it lies; -1 = unpack to as->fd */
+	int64_t file_size;
 	int64_t unpacked;
 };
 
-static int tar_failed(const struct scan *scan, struct err *err)
+static int tar_failed(const struct archive_pass *pass, struct err *err)
 {
-	const char *why = archive_error_string(scan->tar);
+	const char *why = archive_error_string(pass->tar);
 
-	return err_set(err, ERR_FORMAT, "'%s' is not a readable tar file: %s", scan->as->path,
+	return err_set(err, ERR_FORMAT, "'%s' is not a readable tar file: %s", pass->as->path,
 	               why != NULL ? why : "unknown");
 }
 
 /* Copies the current member's data to the sink. */
-static int copy_member(const struct scan *scan, struct sink *sink, struct err *err)
+static int copy_member(const struct archive_pass *pass, struct sink *sink, struct err *err)
 {
 	AUTO_FREE unsigned char *buf = mem_realloc(NULL, 256 << 10, 1);
 	la_ssize_t n;
 
-	while ((n = archive_read_data(scan->tar, buf, 256 << 10)) > 0)
+	while ((n = archive_read_data(pass->tar, buf, 256 << 10)) > 0)
 		if (interrupt_check(err) != 0 || sink_write(sink, buf, (size_t)n, err) != 0)
 			return -1;
-	return n == 0 ? 0 : tar_failed(scan, err);
+	return n == 0 ? 0 : tar_failed(pass, err);
 }
 
-static int read_small(const struct scan *scan, const char *name, struct strbuf *sb, struct err *err)
+static int read_small(const struct archive_pass *pass, const char *name, struct strbuf *sb,
+                      struct err *err)
 {
 	struct strbuf_sink sink;
 
 	if (sb->len > 0)
-		return err_set(err, ERR_FORMAT, "'%s' has two members '%s'", scan->as->path, name);
+		return err_set(err, ERR_FORMAT, "'%s' has two members '%s'", pass->as->path, name);
 	strbuf_sink_init(&sink, sb);
-	return copy_member(scan, &sink.sink, err) != 0 ? err_wrap(err, "member '%s'", name) : 0;
+	return copy_member(pass, &sink.sink, err) != 0 ? err_wrap(err, "member '%s'", name) : 0;
 }
 
-static int note_blob(struct scan *scan, const struct digest *d, int64_t size, struct err *err)
+static int note_blob(struct archive_pass *pass, const struct digest *d, int64_t size,
+                     struct err *err)
 {
-	struct member member = {.digest = *d, .size = size};
+	struct archive_blob member = {.digest = *d, .size = size};
 	struct fd_sink sink;
 
-	if (scan->as->members.n == ARCHIVE_BLOBS_MAX)
-		return err_set(err, ERR_LIMIT, "'%s' has more than %d blobs", scan->as->path,
+	if (pass->as->members.n == ARCHIVE_BLOBS_MAX)
+		return err_set(err, ERR_LIMIT, "'%s' has more than %d blobs", pass->as->path,
 		               ARCHIVE_BLOBS_MAX);
-	if (scan->file_size >= 0) {
-		member.offset = archive_filter_bytes(scan->tar, 0);
-		if (member.offset < 0 || size > scan->file_size - member.offset)
-			return err_set(err, ERR_FORMAT, "'%s' is cut short", scan->as->path);
+	if (pass->file_size >= 0) {
+		member.offset = archive_filter_bytes(pass->tar, 0);
+		if (member.offset < 0 || size > pass->file_size - member.offset)
+			return err_set(err, ERR_FORMAT, "'%s' is truncated", pass->as->path);
 	} else {
-		member.offset = scan->unpacked;
-		if (size > ARCHIVE_UNPACKED_MAX - scan->unpacked)
+		member.offset = pass->unpacked;
+		if (size > ARCHIVE_UNPACKED_MAX - pass->unpacked)
 			return err_set(err, ERR_LIMIT, "'%s' unpacks to more than %lld bytes",
-			               scan->as->path, (long long)ARCHIVE_UNPACKED_MAX);
-		scan->unpacked += size;
-		fd_sink_init(&sink, scan->as->fd);
-		if (copy_member(scan, &sink.sink, err) != 0)
-			return err_wrap(err, "unpack '%s'", scan->as->path);
+			               pass->as->path, (long long)ARCHIVE_UNPACKED_MAX);
+		pass->unpacked += size;
+		fd_sink_init(&sink, pass->as->fd);
+		if (copy_member(pass, &sink.sink, err) != 0)
+			return err_wrap(err, "unpack '%s'", pass->as->path);
 	}
-	vec_push(&scan->as->members, member);
+	vec_push(&pass->as->members, member);
 	return 0;
 }
 
@@ -189,7 +191,7 @@ static int check_version(const struct strbuf *text, struct archive_store *as, st
 }
 
 /* What is not part of a layout is left alone: `docker save` adds files of its own. */
-static int read_member(struct scan *scan, struct archive_entry *entry, struct err *err)
+static int read_member(struct archive_pass *pass, struct archive_entry *entry, struct err *err)
 {
 	const char *name = archive_entry_pathname(entry);
 	bool regular = archive_entry_filetype(entry) == AE_IFREG &&
@@ -205,19 +207,19 @@ static int read_member(struct scan *scan, struct archive_entry *entry, struct er
 	if (name == NULL || !regular)
 		return 0;
 	if (strcmp(name, "index.json") == 0)
-		return read_small(scan, name, &scan->as->index, err);
+		return read_small(pass, name, &pass->as->index, err);
 	if (strcmp(name, "oci-layout") == 0) {
 		AUTO(strbuf) struct strbuf version = STRBUF_INIT(ARCHIVE_VERSION_MAX);
 
-		return read_small(scan, name, &version, err) != 0
+		return read_small(pass, name, &version, err) != 0
 		               ? -1
-		               : check_version(&version, scan->as, err);
+		               : check_version(&version, pass->as, err);
 	}
 	if (!text_has_prefix(name, "blobs/sha256/") || strlen(name) != 13 + 2 * DIGEST_BYTES)
 		return 0;
 	snprintf(text, sizeof(text), "sha256:%.64s", name + 13);
 	return digest_parse(text, &d, &ignored) == 0
-	               ? note_blob(scan, &d, archive_entry_size(entry), err)
+	               ? note_blob(pass, &d, archive_entry_size(entry), err)
 	               : 0;
 }
 
@@ -229,45 +231,45 @@ static int open_unpacked(int *ret_fd, struct err *err)
 	return fs_open_unnamed(dir != NULL && dir[0] == '/' ? dir : "/tmp", ret_fd, err);
 }
 
-static int read_members(struct scan *scan, struct err *err)
+static int read_members(struct archive_pass *pass, struct err *err)
 {
 	struct archive_entry *entry;
 	int status;
 
-	while ((status = archive_read_next_header(scan->tar, &entry)) == ARCHIVE_OK ||
+	while ((status = archive_read_next_header(pass->tar, &entry)) == ARCHIVE_OK ||
 	       status == ARCHIVE_WARN) {
 		/* The filter is known after the first header only. */
-		if (archive_filter_code(scan->tar, 0) != ARCHIVE_FILTER_NONE)
-			scan->file_size = -1;
-		if (scan->file_size < 0 && scan->as->fd < 0 &&
-		    open_unpacked(&scan->as->fd, err) != 0)
+		if (archive_filter_code(pass->tar, 0) != ARCHIVE_FILTER_NONE)
+			pass->file_size = -1;
+		if (pass->file_size < 0 && pass->as->fd < 0 &&
+		    open_unpacked(&pass->as->fd, err) != 0)
 			return -1;
-		if (interrupt_check(err) != 0 || read_member(scan, entry, err) != 0)
+		if (interrupt_check(err) != 0 || read_member(pass, entry, err) != 0)
 			return -1;
 	}
-	return status == ARCHIVE_EOF ? 0 : tar_failed(scan, err);
+	return status == ARCHIVE_EOF ? 0 : tar_failed(pass, err);
 }
 
 /* Only decoders inside libarchive: others would start programs. */
-static int start_reading(struct scan *scan, int fd, struct err *err)
+static int start_reading(struct archive_pass *pass, int fd, struct err *err)
 {
-	scan->tar = archive_read_new();
-	if (scan->tar == NULL)
+	pass->tar = archive_read_new();
+	if (pass->tar == NULL)
 		BUG("out of memory");
-	if (archive_read_support_format_tar(scan->tar) != ARCHIVE_OK ||
-	    archive_read_support_filter_gzip(scan->tar) != ARCHIVE_OK ||
-	    archive_read_support_filter_bzip2(scan->tar) != ARCHIVE_OK ||
-	    archive_read_support_filter_xz(scan->tar) != ARCHIVE_OK ||
-	    archive_read_support_filter_zstd(scan->tar) != ARCHIVE_OK ||
-	    archive_read_open_fd(scan->tar, fd, 64 << 10) != ARCHIVE_OK)
-		return tar_failed(scan, err);
+	if (archive_read_support_format_tar(pass->tar) != ARCHIVE_OK ||
+	    archive_read_support_filter_gzip(pass->tar) != ARCHIVE_OK ||
+	    archive_read_support_filter_bzip2(pass->tar) != ARCHIVE_OK ||
+	    archive_read_support_filter_xz(pass->tar) != ARCHIVE_OK ||
+	    archive_read_support_filter_zstd(pass->tar) != ARCHIVE_OK ||
+	    archive_read_open_fd(pass->tar, fd, 64 << 10) != ARCHIVE_OK)
+		return tar_failed(pass, err);
 	return 0;
 }
 
 static int scan_file(struct archive_store *as, struct err *err)
 {
 	AUTO_CLOSE int fd = open(as->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct scan scan = {.as = as};
+	struct archive_pass pass = {.as = as};
 	struct stat st;
 
 	if (fd < 0)
@@ -275,12 +277,12 @@ static int scan_file(struct archive_store *as, struct err *err)
 		               as->path);
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
 		return err_set(err, ERR_FORMAT, "'%s' is not a regular file", as->path);
-	scan.file_size = st.st_size;
-	int result = start_reading(&scan, fd, err);
+	pass.file_size = st.st_size;
+	int result = start_reading(&pass, fd, err);
 
 	if (result == 0)
-		result = read_members(&scan, err);
-	archive_read_free(scan.tar);
+		result = read_members(&pass, err);
+	archive_read_free(pass.tar);
 	if (result == 0 && as->fd < 0) {
 		as->fd = fd;
 		fd = -1;
@@ -292,7 +294,7 @@ int archive_open_oci(const char *path, struct store **ret_store, struct err *err
 {
 	struct archive_store *as = mem_zalloc(sizeof(*as));
 
-	as->store = (struct store){resolve, open_blob, close_store};
+	as->store = (struct store){archive_resolve, archive_open_blob, archive_close};
 	as->path = mem_strdup(path);
 	as->fd = -1;
 	as->index.max = MANIFEST_BYTES_MAX;
@@ -303,7 +305,7 @@ int archive_open_oci(const char *path, struct store **ret_store, struct err *err
 		                 "'%s' is not an OCI archive: it has no oci-layout or index.json",
 		                 path);
 	if (result != 0) {
-		close_store(&as->store);
+		archive_close(&as->store);
 		return -1;
 	}
 	if (as->members.n > 0)

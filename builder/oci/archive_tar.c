@@ -10,7 +10,7 @@
 
 enum { TARFILE_CHUNK = 256 << 10 };
 
-static int fail(const struct tarfile *t, struct err *err)
+static int tarfile_failed(const struct tarfile *t, struct err *err)
 {
 	const char *why = archive_error_string(t->tar);
 
@@ -22,11 +22,11 @@ static int fail(const struct tarfile *t, struct err *err)
 }
 
 /*
- * Takes every byte, even after a failure: told of one, libarchive would leak what it holds, and
- * closing a half-written tar fills the member up with zeros, which nobody needs on disk. The
- * failure stays in t->why.
+ * Takes every byte, even after a failure: if one were reported, libarchive would leak what it
+ * holds, and closing a half-written tar fills the member up with zeros, which nobody needs on
+ * disk. The failure stays in t->why.
  */
-static la_ssize_t take(struct archive *tar UNUSED, void *data, const void *bytes, size_t len)
+static la_ssize_t write_chunk(struct archive *tar UNUSED, void *data, const void *bytes, size_t len)
 {
 	struct tarfile *t = data;
 
@@ -50,15 +50,15 @@ int tarfile_open(struct tarfile *t, const char *path, struct err *err)
 	if (archive_write_set_format_pax_restricted(t->tar) != ARCHIVE_OK ||
 	    archive_write_add_filter_none(t->tar) != ARCHIVE_OK ||
 	    archive_write_set_bytes_in_last_block(t->tar, 1) != ARCHIVE_OK ||
-	    archive_write_open(t->tar, t, NULL, take, NULL) != ARCHIVE_OK)
-		return fail(t, err);
+	    archive_write_open(t->tar, t, NULL, write_chunk, NULL) != ARCHIVE_OK)
+		return tarfile_failed(t, err);
 	return 0;
 }
 
 int tarfile_commit(struct tarfile *t, struct err *err)
 {
 	if (archive_write_close(t->tar) != ARCHIVE_OK || t->given_up)
-		return fail(t, err);
+		return tarfile_failed(t, err);
 	return fs_temp_commit(&t->temp, t->path, 0644, err);
 }
 
@@ -86,7 +86,7 @@ static int add_header(struct tarfile *t, const char *name, mode_t mode, int64_t 
 	int status = archive_write_header(t->tar, entry);
 
 	archive_entry_free(entry);
-	return status == ARCHIVE_OK && !t->given_up ? 0 : fail(t, err);
+	return status == ARCHIVE_OK && !t->given_up ? 0 : tarfile_failed(t, err);
 }
 
 int tarfile_add_folder(struct tarfile *t, const char *name, struct err *err)
@@ -123,7 +123,7 @@ int tarfile_add_source(struct tarfile *t, const char *name, struct source *src, 
 		if (left < 0)
 			break;
 		if (archive_write_data(t->tar, buf, n) != (la_ssize_t)n || t->given_up)
-			return fail(t, err);
+			return tarfile_failed(t, err);
 	}
 	if (left != 0)
 		return err_set(err, ERR_DIGEST, "'%s' does not have %lld bytes", name,

@@ -17,14 +17,14 @@ struct blob_list {
 	VEC(struct descriptor) blobs; /* each digest once, documents before what they name */
 };
 
-static int collect(struct blob_list *list, const struct descriptor *desc, int depth,
-                   struct err *err);
+static int collect_blobs(struct blob_list *list, const struct descriptor *desc, int depth,
+                         struct err *err);
 
 static int collect_all(struct blob_list *list, const struct descriptor *descs, size_t n, int depth,
                        struct err *err)
 {
 	for (size_t i = 0; i < n; i++)
-		if (collect(list, &descs[i], depth, err) != 0)
+		if (collect_blobs(list, &descs[i], depth, err) != 0)
 			return -1;
 	return 0;
 }
@@ -44,13 +44,13 @@ static int collect_document(struct blob_list *list, const struct descriptor *des
 		               ? -1
 		               : collect_all(list, ix.manifests, ix.n_manifests, depth, err);
 	if (manifest_parse(text.ptr, text.len, desc->media_type, &list->arena, &m, err) != 0 ||
-	    collect(list, &m.config, depth, err) != 0)
+	    collect_blobs(list, &m.config, depth, err) != 0)
 		return -1;
 	return collect_all(list, m.layers, m.n_layers, depth, err);
 }
 
-static int collect(struct blob_list *list, const struct descriptor *desc, int depth,
-                   struct err *err)
+static int collect_blobs(struct blob_list *list, const struct descriptor *desc, int depth,
+                         struct err *err)
 {
 	if (depth > ARCHIVE_DEPTH_MAX || list->blobs.n == ARCHIVE_IMAGE_BLOBS_MAX)
 		return err_set(err, ERR_LIMIT,
@@ -120,7 +120,7 @@ int archive_write_oci(const char *path, const struct archive_opts *opts, struct 
 {
 	AUTO(tarfile) struct tarfile t = TARFILE_INIT;
 	struct blob_list list = {.from = opts->from};
-	int result = collect(&list, opts->root, 0, err);
+	int result = collect_blobs(&list, opts->root, 0, err);
 
 	if (result == 0)
 		result = write_layout(&t, path, opts, &list, err);

@@ -116,7 +116,7 @@ int config_parse(const char *bytes, size_t len, struct arena *a, struct image_co
 /* ---- making ---- */
 
 /* Sets obj[key], in place when it is there, so that a base's order is kept. */
-static void put(cJSON *obj, const char *key, cJSON *value)
+static void set_key(cJSON *obj, const char *key, cJSON *value)
 {
 	if (cJSON_HasObjectItem(obj, key) && json_get(obj, key) != NULL)
 		cJSON_ReplaceItemInObjectCaseSensitive(obj, key, value);
@@ -127,7 +127,7 @@ static void put(cJSON *obj, const char *key, cJSON *value)
 static void put_string(cJSON *obj, const char *key, const char *value)
 {
 	if (value != NULL)
-		put(obj, key, cJSON_CreateString(value));
+		set_key(obj, key, cJSON_CreateString(value));
 }
 
 static cJSON *string_array(const struct strlist *list)
@@ -148,10 +148,10 @@ static void put_set(cJSON *obj, const char *key, const struct strlist *list)
 
 	if (!cJSON_IsObject(set)) {
 		set = cJSON_CreateObject();
-		put(obj, key, set);
+		set_key(obj, key, set);
 	}
 	for (size_t i = 0; i < list->n; i++)
-		put(set, list->at[i], cJSON_CreateObject());
+		set_key(set, list->at[i], cJSON_CreateObject());
 }
 
 /* "NAME=VALUE" of a base with this name, or NULL. */
@@ -176,7 +176,7 @@ static void put_env(cJSON *run, const struct strmap *env)
 		return;
 	if (!cJSON_IsArray(array)) {
 		array = cJSON_CreateArray();
-		put(run, "Env", array);
+		set_key(run, "Env", array);
 	}
 	for (size_t i = 0; i < env->n; i++) {
 		AUTO(strbuf) struct strbuf text = STRBUF_INIT(1 << 20);
@@ -199,7 +199,7 @@ static void put_labels(cJSON *run, const struct strmap *labels)
 		return;
 	if (!cJSON_IsObject(map)) {
 		map = cJSON_CreateObject();
-		put(run, "Labels", map);
+		set_key(run, "Labels", map);
 	}
 	for (size_t i = 0; i < labels->n; i++)
 		put_string(map, labels->at[i].key, labels->at[i].value);
@@ -211,18 +211,18 @@ static void put_run(cJSON *doc, const struct config_settings *s)
 
 	if (!cJSON_IsObject(run)) {
 		run = cJSON_CreateObject();
-		put(doc, "config", run);
+		set_key(doc, "config", run);
 	}
 	put_string(run, "User", s->user);
 	put_set(run, "ExposedPorts", &s->ports);
 	put_env(run, &s->env);
 	if (s->has_entrypoint) {
-		put(run, "Entrypoint", string_array(&s->entrypoint));
+		set_key(run, "Entrypoint", string_array(&s->entrypoint));
 		if (!s->has_cmd)
 			cJSON_DeleteItemFromObjectCaseSensitive(run, "Cmd");
 	}
 	if (s->has_cmd)
-		put(run, "Cmd", string_array(&s->cmd));
+		set_key(run, "Cmd", string_array(&s->cmd));
 	put_set(run, "Volumes", &s->volumes);
 	put_string(run, "WorkingDir", s->workdir);
 	put_labels(run, &s->labels);
@@ -264,17 +264,17 @@ static void put_layers(cJSON *doc, const struct config_layer *layers, size_t n)
 	if (!cJSON_IsObject(rootfs)) {
 		rootfs = cJSON_CreateObject();
 		json_add_string(rootfs, "type", "layers");
-		put(doc, "rootfs", rootfs);
+		set_key(doc, "rootfs", rootfs);
 	}
 	cJSON *ids = (cJSON *)json_get(rootfs, "diff_ids");
 
 	if (!cJSON_IsArray(ids)) {
 		ids = cJSON_CreateArray();
-		put(rootfs, "diff_ids", ids);
+		set_key(rootfs, "diff_ids", ids);
 	}
 	if (!cJSON_IsArray(history)) {
 		history = cJSON_CreateArray();
-		put(doc, "history", history);
+		set_key(doc, "history", history);
 	}
 	complete_history(history, (size_t)cJSON_GetArraySize(ids));
 	for (size_t i = 0; i < n; i++) {

@@ -18,7 +18,7 @@ struct input {
 	bool end;
 };
 
-static int refill(struct input *i, struct err *err)
+static int refill_input(struct input *i, struct err *err)
 {
 	if (i->at < i->n || i->end)
 		return 0;
@@ -35,9 +35,9 @@ static void input_done(struct input *i)
 	free(i->buf);
 }
 
-static int cut(const char *codec, struct err *err)
+static int cut_short(const char *codec, struct err *err)
 {
-	err_set(err, ERR_FORMAT, "%s: the compressed data is cut short", codec);
+	err_set(err, ERR_FORMAT, "%s: the compressed data is truncated", codec);
 	return err_hint(err, "The file is incomplete: fetch or make it again.");
 }
 
@@ -63,7 +63,7 @@ static int unzstd_read(struct source *s, void *buf, size_t cap, size_t *ret_n, s
 	ZSTD_outBuffer out = {buf, cap, 0};
 
 	while (out.pos < cap) {
-		if (refill(&z->input, err) != 0)
+		if (refill_input(&z->input, err) != 0)
 			return -1;
 		ZSTD_inBuffer in = {z->input.buf, z->input.n, z->input.at};
 		size_t before = out.pos;
@@ -77,7 +77,7 @@ static int unzstd_read(struct source *s, void *buf, size_t cap, size_t *ret_n, s
 		z->whole = rc == 0;
 		z->input.at = in.pos;
 		if (z->input.end && !z->whole && out.pos == before)
-			return cut("zstd", err);
+			return cut_short("zstd", err);
 	}
 	*ret_n = out.pos;
 	return 0;
@@ -99,7 +99,7 @@ static struct source *unzstd_new(struct input input)
 	*z = (struct unzstd){{unzstd_read, unzstd_close}, input, ZSTD_createDCtx(), false};
 	if (z->ctx == NULL ||
 	    ZSTD_isError(ZSTD_DCtx_setParameter(z->ctx, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG_MAX)))
-		BUG("zstd decoder cannot be made");
+		BUG("cannot create a zstd decoder");
 	return &z->source;
 }
 
@@ -140,14 +140,14 @@ static int gunzip_read(struct source *s, void *buf, size_t cap, size_t *ret_n, s
 	while (g->z.avail_out > 0) {
 		unsigned before = g->z.avail_out;
 
-		if (refill(&g->input, err) != 0)
+		if (refill_input(&g->input, err) != 0)
 			return -1;
 		if (g->input.end && g->whole)
 			break;
 		if (inflate_some(g, err) != 0)
 			return -1;
 		if (g->input.end && !g->whole && g->z.avail_out == before)
-			return cut("gzip", err);
+			return cut_short("gzip", err);
 	}
 	*ret_n = want - g->z.avail_out;
 	return 0;
@@ -168,7 +168,7 @@ static struct source *gunzip_new(struct input input)
 
 	*g = (struct gunzip){.source = {gunzip_read, gunzip_close}, .input = input};
 	if (inflateInit2(&g->z, GZIP_WINDOW) != Z_OK)
-		BUG("gzip decoder cannot be made");
+		BUG("cannot create a gzip decoder");
 	return &g->source;
 }
 

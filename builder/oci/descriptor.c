@@ -46,7 +46,7 @@ static int parse_platform(const cJSON *obj, struct platform *p, struct err *err)
 		return -1;
 	/* Some writers give both members empty where there is no platform. */
 	if ((p->os[0] == '\0') != (p->architecture[0] == '\0'))
-		return err_set(err, ERR_FORMAT, "platform without os or architecture");
+		return err_set(err, ERR_FORMAT, "platform has no os or architecture");
 	platform_normalise(p);
 	return 0;
 }
@@ -85,9 +85,9 @@ int descriptor_parse(const cJSON *obj, struct arena *a, struct descriptor *ret_d
 	if (!cJSON_IsObject(obj))
 		return err_set(err, ERR_FORMAT, "descriptor is not an object");
 	if (media_type == NULL || !media_type_valid(media_type))
-		return err_set(err, ERR_FORMAT, "descriptor without a valid mediaType");
+		return err_set(err, ERR_FORMAT, "descriptor has no valid mediaType");
 	if (digest == NULL)
-		return err_set(err, ERR_FORMAT, "descriptor without digest");
+		return err_set(err, ERR_FORMAT, "descriptor has no digest");
 	if (digest_parse(digest, &d.digest, err) != 0 ||
 	    json_size(obj, "size", &d.size, err) != 0 ||
 	    parse_platform(json_get(obj, "platform"), &d.platform, err) != 0 ||

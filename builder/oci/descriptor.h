@@ -43,7 +43,7 @@ int descriptor_parse(const cJSON *obj, struct arena *a, struct descriptor *ret_d
 /* A new JSON object in the order mediaType, digest, size, platform, annotations; caller owns it. */
 cJSON *descriptor_json(const struct descriptor *d);
 
-/* The `annotations` member of any object, in and out; an absent or empty one is no member. */
+/* The `annotations` member of any object, in and out; an absent or empty one is left out. */
 int annotations_parse(const cJSON *obj, struct arena *a, struct strmap *ret_map,
                       struct err *err) MUST_USE;
 void annotations_json(const struct strmap *annotations, cJSON *obj);

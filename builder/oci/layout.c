@@ -47,7 +47,7 @@ static int check_version(const char *path, struct err *err)
 }
 
 /* Makes the skeleton under the index lock: two processes may start on the same empty folder. */
-static int create(const char *path, struct err *err)
+static int create_skeleton(const char *path, struct err *err)
 {
 	static const char empty[] =
 		"{\"schemaVersion\":2,\"mediaType\":\"" MEDIA_INDEX "\",\"manifests\":[]}";
@@ -111,7 +111,8 @@ int layout_open(const char *path, unsigned flags, struct layout **ret_layout, st
 	l->path = mem_strdup(path);
 	if ((flags & LAYOUT_WRITE) != 0) {
 		l->writable = true;
-		if (create(path, err) != 0 || fs_join(file, path, LAYOUT_WRITERS_LOCK, err) != 0 ||
+		if (create_skeleton(path, err) != 0 ||
+		    fs_join(file, path, LAYOUT_WRITERS_LOCK, err) != 0 ||
 		    fs_lock(file, FS_LOCK_SHARED, &l->lock_fd, err) != 0)
 			return err_wrap(err, "image layout '%s'", path);
 	}
@@ -279,8 +280,8 @@ struct layout_store {
 	struct layout *layout;
 };
 
-static int resolve(struct store *s, const char *tag, struct arena *a, struct descriptor *ret_desc,
-                   struct err *err)
+static int layout_store_resolve(struct store *s, const char *tag, struct arena *a,
+                                struct descriptor *ret_desc, struct err *err)
 {
 	const struct layout *l = ((struct layout_store *)s)->layout;
 	struct index index;
@@ -290,8 +291,8 @@ static int resolve(struct store *s, const char *tag, struct arena *a, struct des
 	return layout_find(&index, l->path, tag, ret_desc, err);
 }
 
-static int open_blob(struct store *s, const struct descriptor *desc, struct source **ret_source,
-                     struct err *err)
+static int layout_store_open_blob(struct store *s, const struct descriptor *desc,
+                                  struct source **ret_source, struct err *err)
 {
 	int fd = -1;
 
@@ -301,7 +302,7 @@ static int open_blob(struct store *s, const struct descriptor *desc, struct sour
 	return 0;
 }
 
-static void close_store(struct store *s)
+static void layout_store_close(struct store *s)
 {
 	free(s);
 }
@@ -310,7 +311,7 @@ struct store *layout_store(struct layout *l)
 {
 	struct layout_store *s = mem_zalloc(sizeof(*s));
 
-	s->store = (struct store){resolve, open_blob, close_store};
+	s->store = (struct store){layout_store_resolve, layout_store_open_blob, layout_store_close};
 	s->layout = l;
 	return &s->store;
 }

@@ -38,7 +38,8 @@ struct marks {
 	bool incomplete; /* a cap was hit: something reachable may be unmarked */
 };
 
-/* The slot of a digest, or the free one where it belongs. Digests are uniform: no hashing needed.
+/*
+ * The slot of a digest, or the free one where it belongs. Digests are uniform: no hashing needed.
  */
 static struct mark *slot_of(const struct marks *m, const struct digest *d)
 {
@@ -50,7 +51,7 @@ static struct mark *slot_of(const struct marks *m, const struct digest *d)
 			return &m->slots[i];
 }
 
-static void grow(struct marks *m)
+static void grow_marks(struct marks *m)
 {
 	struct marks larger = *m;
 
@@ -67,7 +68,7 @@ static void grow(struct marks *m)
 static struct mark *add_mark(struct marks *m, const struct digest *d)
 {
 	if (2 * (m->n + 1) > m->cap)
-		grow(m);
+		grow_marks(m);
 	struct mark *slot = slot_of(m, d);
 
 	if (!slot->used && m->n >= GC_MARKS_MAX)
@@ -172,8 +173,8 @@ static bool is_garbage(const struct marks *m, const char *name, const struct sta
 	return digest_parse(text, &d, &ignored) == 0 && (m->cap == 0 || !slot_of(m, &d)->used);
 }
 
-static int sweep(const char *path, const struct marks *m, struct layout_gc_result *result,
-                 struct err *err)
+static int sweep_folder(const char *path, const struct marks *m, struct layout_gc_result *result,
+                        struct err *err)
 {
 	struct dirent *entry;
 	int status = 0;
@@ -212,9 +213,9 @@ static int mark_and_sweep(struct layout *l, struct layout_gc_result *result, str
 	if (status == 0 && m.incomplete)
 		result->skipped = true;
 	else if (status == 0)
-		status = sweep(blobs, &m, result, err);
+		status = sweep_folder(blobs, &m, result, err);
 	if (status == 0)
-		status = sweep(l->path, NULL, result, err);
+		status = sweep_folder(l->path, NULL, result, err);
 	free(m.slots);
 	return status;
 }

@@ -42,7 +42,7 @@ static const char *name_of(const struct descriptor *d)
 }
 
 /* An image by name; without a name the one called latest, or the only one. */
-static const struct descriptor *find(const struct index *index, const char *tag)
+static const struct descriptor *find_image(const struct index *index, const char *tag)
 {
 	for (size_t i = 0; i < index->n_manifests; i++) {
 		const char *name = name_of(&index->manifests[i]);
@@ -61,7 +61,7 @@ static const struct descriptor *find(const struct index *index, const char *tag)
 int layout_find(const struct index *index, const char *path, const char *tag,
                 struct descriptor *ret_desc, struct err *err)
 {
-	const struct descriptor *found = find(index, tag);
+	const struct descriptor *found = find_image(index, tag);
 
 	if (found != NULL) {
 		*ret_desc = *found;
@@ -127,7 +127,8 @@ static cJSON *new_entry(const struct descriptor *desc, const char *tag)
 	return entry;
 }
 
-/* The list of entries, NULL if there is none; null, which some writers leave, becomes an empty one.
+/*
+ * The list of entries, NULL if there is none; null, which some writers leave, becomes an empty one.
  */
 static cJSON *manifests_of(cJSON *doc)
 {

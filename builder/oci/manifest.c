@@ -19,8 +19,8 @@ static int check_type(const cJSON *doc, const char *outer, const char *fallback,
 	if (!cJSON_IsNumber(version) || version->valuedouble != 2)
 		return err_set(err, ERR_FORMAT, "schemaVersion is not 2");
 	if (own != NULL && outer != NULL && strcmp(own, outer) != 0)
-		return err_set(err, ERR_FORMAT,
-		               "mediaType is '%.120s' where '%.120s' was announced", own, outer);
+		return err_set(err, ERR_FORMAT, "mediaType is '%.120s', but '%.120s' was announced",
+		               own, outer);
 	*ret_type = own != NULL ? own : outer != NULL ? outer : fallback;
 	return 0;
 }

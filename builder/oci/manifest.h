@@ -42,9 +42,10 @@ int index_parse(const char *bytes, size_t len, const char *media_type, struct ar
 void manifest_print(const struct manifest *m, struct strbuf *sb);
 void index_print(const struct index *ix, struct strbuf *sb);
 
-/* The best entry for a platform (platform_match; first of equals), NULL if none. Attestation
- * entries
- * ("unknown/unknown") never match. */
+/*
+ * The best entry for a platform (platform_match; first of equals), NULL if none. Attestation
+ * entries ("unknown/unknown") never match.
+ */
 const struct descriptor *index_choose(const struct index *ix, const struct platform *want);
 
 #endif

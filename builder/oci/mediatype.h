@@ -31,7 +31,8 @@ bool media_is_index(const char *media_type);    /* OCI index or Docker list */
 bool media_is_manifest(const char *media_type); /* OCI or Docker image manifest */
 bool media_is_layer(const char *media_type);    /* any of the six layer types above */
 
-/* The OCI twin of a Docker type (same bytes, other name); OCI and unknown types come back as given.
+/*
+ * The OCI twin of a Docker type (same bytes, other name); OCI and unknown types come back as given.
  */
 const char *media_to_oci(const char *media_type);
 

@@ -94,7 +94,7 @@ static int parse_platforms(const cJSON *index, struct arena *a, struct image_par
 	part->platforms = arena_calloc(a, part->n_platforms, sizeof(*part->platforms));
 	cJSON_ArrayForEach (item, list) {
 		if (!cJSON_IsString(item))
-			return err_set(err, ERR_FORMAT, "index.platforms[%zu] is not a text", i);
+			return err_set(err, ERR_FORMAT, "index.platforms[%zu] is not a string", i);
 		if (platform_parse(item->valuestring, &part->platforms[i], err) != 0)
 			return err_wrap(err, "index.platforms[%zu]", i);
 		i++;
@@ -109,7 +109,7 @@ static int parse_document(const cJSON *doc, struct arena *a, struct image_part *
 	const cJSON *index = json_get(doc, "index");
 
 	if (schema == NULL || strcmp(schema, schema_name) != 0) {
-		err_set(err, ERR_FORMAT, "it is not a part of an image");
+		err_set(err, ERR_FORMAT, "it is not a build's result file");
 		return err_hint(err, "`slipway build --push-by-digest --result-file FILE` writes "
 		                     "one");
 	}
@@ -170,7 +170,7 @@ static int check_agreement(const struct image_part *first, const struct image_pa
 
 	if (what == NULL)
 		return 0;
-	err_set(err, ERR_CONFLICT, "'%s' and '%s' are of images with different %s", first->file,
+	err_set(err, ERR_CONFLICT, "'%s' and '%s' come from images with different %s", first->file,
 	        other->file, what);
 	return err_hint(err, "build every platform of the same commit, with the same spec, "
 	                     "--set options and SOURCE_DATE_EPOCH");
@@ -186,8 +186,8 @@ static size_t place_of(const struct image_part *part, const struct platform *p)
 	return i;
 }
 
-static int place(const struct image_part *part, struct index *index, const char **files,
-                 struct err *err)
+static int put_in_index(const struct image_part *part, struct index *index, const char **files,
+                        struct err *err)
 {
 	char platform[PLATFORM_TEXT_MAX];
 
@@ -197,7 +197,7 @@ static int place(const struct image_part *part, struct index *index, const char 
 
 		platform_text(&d->platform, platform);
 		if (at == part->n_platforms)
-			return err_set(err, ERR_CONFLICT, "'%s': %s is no platform of the image",
+			return err_set(err, ERR_CONFLICT, "'%s': %s is not a platform of the image",
 			               part->file, platform);
 		if (files[at] != NULL)
 			return err_set(err, ERR_CONFLICT, "%s is in '%s' and again in '%s'",
@@ -219,11 +219,11 @@ int image_parts_join(const struct image_part *parts, size_t n, struct arena *a,
 	index.manifests = arena_calloc(a, index.n_manifests, sizeof(*index.manifests));
 	for (size_t i = 0; i < n; i++)
 		if ((i > 0 && check_agreement(&parts[0], &parts[i], err) != 0) ||
-		    place(&parts[i], &index, files, err) != 0)
+		    put_in_index(&parts[i], &index, files, err) != 0)
 			return -1;
 	for (size_t i = 0; i < index.n_manifests; i++)
 		if (files[i] == NULL) {
-			err_set(err, ERR_CONFLICT, "no part holds %s",
+			err_set(err, ERR_CONFLICT, "no result file has %s",
 			        platform_text(&parts[0].platforms[i], platform));
 			return err_hint(err, "name the result file of every platform's build");
 		}

@@ -1,6 +1,7 @@
 /*
- * A part of an image: what a machine that built some of its platforms tells the machine that joins
- * them. Written by `slipway build --push-by-digest --result-file`, read by `slipway index create`.
+ * A part of an image: what a machine that built some of its platforms reports to the machine that
+ * joins them. Written by `slipway build --push-by-digest --result-file`, read by `slipway index
+ * create`.
  * As JSON:
  *
  *   {"schema": "slipway.dev/part/v1", "repository": "HOST/NAME", "manifests": [DESCRIPTOR...],

@@ -36,13 +36,14 @@ int platform_match(const struct platform *want, const struct platform *have);
 /* The platform of the machine this runs on. */
 struct platform platform_host(void);
 
-/* ELF facts of an architecture we know: e_machine, Debian multiarch name, cross toolchain prefix.
+/*
+ * ELF facts of an architecture we know: e_machine, Debian multiarch name, cross toolchain prefix.
  */
 struct platform_arch {
 	const char *architecture; /* "amd64" */
 	uint16_t elf_machine;     /* EM_X86_64 */
-	const char
-		*multiarch;   /* "x86_64-linux-gnu": Debian library folder and cross sysroot name */
+	/* "x86_64-linux-gnu": Debian library folder and cross sysroot name */
+	const char *multiarch;
 	const char *gnu_name; /* "x86_64": uname -m */
 	unsigned elf_bits;    /* 32 or 64 */
 };

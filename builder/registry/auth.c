@@ -27,8 +27,8 @@ struct token {
 struct auth {
 	struct auth_opts opts;
 	char *host, *origin;
-	pthread_mutex_t
-		lock; /* held while a token is fetched, so that one fetch serves all who wait */
+	/* held while a token is fetched, so that one fetch serves all who wait */
+	pthread_mutex_t lock;
 	struct arena arena; /* of the challenge */
 	struct challenge challenge;
 	char *extra;        /* a scope that the registry asked for besides ours, NULL if none */
@@ -127,7 +127,7 @@ static int check_realm(const struct auth *a, struct arena *arena, struct err *er
 		return err_set(err, ERR_DENIED,
 		               "the registry names a token server at a private address: %s",
 		               realm.host);
-	/* --insecure speaks of the registry's host and of no other. */
+	/* --insecure is about the registry's host and no other. */
 	if (!tls && !(same_host && a->opts.insecure))
 		return err_set(err, ERR_DENIED, "the registry names a token server without TLS: %s",
 		               realm.host);

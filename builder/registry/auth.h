@@ -42,7 +42,7 @@ void auth_release(char *value); /* wipes and frees; accepts NULL */
 int auth_challenged(struct auth *a, const char *challenge, const char *used, bool *ret_retry,
                     struct err *err) MUST_USE;
 
-/* The host says with 400 too that a password is no longer good. */
+/* The host also answers 400 when a password is no longer valid. */
 bool auth_is_plain(const struct auth *a);
 
 /* A request with this Authorization was not refused. */

@@ -109,7 +109,7 @@ static int open_session(const struct upload *u, const char *mount_from, struct a
 
 	if (location == NULL)
 		return err_set(err, ERR_SERVER,
-		               "the registry opened an upload but named no Location");
+		               "the registry opened an upload without a Location header");
 	return call_resolve(u->r, strbuf_str(&url), location, a, ret_location, err);
 }
 
@@ -203,7 +203,8 @@ static int upload(struct upload *u, enum blob_outcome *ret_outcome, struct err *
 	bool confused = false;
 
 	if (u->fd < 0 && u->mount_from == NULL)
-		return err_set(err, ERR_NOT_FOUND, "the blob is neither here nor in the registry");
+		return err_set(err, ERR_NOT_FOUND,
+		               "the blob is neither in the local image nor in the registry");
 	for (unsigned attempt = 1;; attempt++) {
 		struct verdict v = {0};
 		struct err why = {0};

@@ -45,7 +45,7 @@ int call_wait(struct registry *r, unsigned attempt, const char *retry_after, con
 	int64_t now = r->opts.clock->now_ms(r->opts.clock);
 	int64_t delay = retry_delay_ms(attempt, retry_after, now, next_random(r));
 
-	/* Of many who were told "too many requests" none may come back at once. */
+	/* Of many who got "too many requests" none may come back at once. */
 	if (why->http_status == 429 && retry_after == NULL)
 		delay += RETRY_THROTTLED_MS;
 
@@ -109,7 +109,7 @@ static int open_body(struct registry *r, const struct http_request *request,
 	return 0;
 }
 
-/* How much of a body was told to the caller as sent: taken back when it turns out to be in vain. */
+/* How much of a body was reported to the caller as sent: taken back when it was in vain. */
 struct sent {
 	const struct call *call;
 	int64_t bytes;
@@ -141,10 +141,11 @@ static int transmit(struct registry *r, const struct call *c, const struct http_
 	return status;
 }
 
-/* One exchange with credentials where they belong: at the registry's own origin and nowhere else.
+/*
+ * One exchange with credentials where they belong: at the registry's own origin and nowhere else.
  */
-static int exchange(struct registry *r, const struct call *c, const char *url, char **ret_used,
-                    struct http_response *resp, struct err *err)
+static int exchange_authorized(struct registry *r, const struct call *c, const char *url,
+                               char **ret_used, struct http_response *resp, struct err *err)
 {
 	AUTO(arena) struct arena a = {0};
 	struct http_header headers[ARRAY_LEN(c->headers) + 1];
@@ -192,7 +193,7 @@ int call_resolve(const struct registry *r, const char *base, const char *locatio
 	if (url_resolve(base, location, a, ret_url, err) != 0 ||
 	    url_parse(*ret_url, a, &to, err) != 0 || url_parse(r->origin, a, &own, err) != 0)
 		return -1;
-	/* A registry behind a proxy that ends TLS often thinks that it is spoken to over http. */
+	/* A registry behind a proxy that ends TLS often thinks that its clients use http. */
 	if (strcmp(own.scheme, "https") == 0 && strcmp(to.scheme, "http") == 0 &&
 	    strcmp(own.host, to.host) == 0 && (to.port == 80 || to.port == own.port))
 		*ret_url = arena_printf(a, "%s%s", r->origin, to.target);
@@ -225,14 +226,14 @@ int call_explain(struct registry *r, const struct call *head, const struct http_
 
 /* Follows redirects by hand: libraries that do it themselves have leaked credentials to other
  * hosts. */
-static int follow(struct registry *r, const struct call *c, char **ret_used,
-                  struct http_response *resp, struct err *err)
+static int follow_redirects(struct registry *r, const struct call *c, char **ret_used,
+                            struct http_response *resp, struct err *err)
 {
 	AUTO(arena) struct arena a = {0};
 	const char *url = c->url;
 
 	for (int hops = 0;; hops++) {
-		if (exchange(r, c, url, ret_used, resp, err) != 0)
+		if (exchange_authorized(r, c, url, ret_used, resp, err) != 0)
 			return -1;
 		if (!is_redirect(c, resp))
 			return 0;
@@ -240,7 +241,7 @@ static int follow(struct registry *r, const struct call *c, char **ret_used,
 
 		if (location == NULL || hops == REDIRECTS_MAX)
 			return err_set(err, ERR_SERVER,
-			               location == NULL ? "a redirect without Location"
+			               location == NULL ? "redirect without a Location header"
 			                                : "too many redirects");
 		if (call_resolve(r, url, location, &a, &url, err) != 0)
 			return err_wrap(err, "redirect");
@@ -295,7 +296,7 @@ static int try_once(struct registry *r, const struct call *c, struct http_respon
 	for (int tries = 0;; tries++) {
 		char *used = NULL;
 		bool retry = false;
-		int status = follow(r, c, &used, resp, err);
+		int status = follow_redirects(r, c, &used, resp, err);
 
 		if (status == 0 && used != NULL && resp->status < 400)
 			auth_accepted(r->auth, used);
@@ -308,7 +309,8 @@ static int try_once(struct registry *r, const struct call *c, struct http_respon
 			return status;
 		if (c->no_replay && !anonymous)
 			return err_set(err, ERR_NETWORK,
-			               "the registry wanted new credentials in the middle of it");
+			               "the registry asked for new credentials in the middle of "
+			               "the request");
 		http_response_done(resp);
 	}
 }

@@ -34,8 +34,11 @@ struct call {
 	size_t response_max;
 	struct source **
 		body_source; /* set: a 2xx reply's body is pulled from *body_source by the caller */
-	bool once;           /* no retry here: the caller starts over in its own way; of a
-	                      * refusal worth a retry *resp then still has the headers */
+	/*
+	 * no retry here: the caller starts over in its own way; of a refusal worth a retry *resp
+	 * then still has the headers
+	 */
+	bool once;
 	/* After a refusal for the credentials' sake they are renewed, but the request is not sent
 	 * again: ERR_NETWORK, for the caller to start over. */
 	bool no_replay;

@@ -6,12 +6,12 @@
 /* RFC 9110 section 5.6.2: the characters of a token. */
 #define TCHAR "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-struct reader {
+struct challenge_reading {
 	const char *at;
 	struct arena *arena;
 };
 
-static void skip(struct reader *r, const char *chars)
+static void skip_chars(struct challenge_reading *r, const char *chars)
 {
 	r->at += strspn(r->at, chars);
 }
@@ -27,7 +27,7 @@ static size_t quoted_length(const char *at)
 }
 
 /* "quoted \" string" at r->at, or a token. */
-static const char *read_value(struct reader *r)
+static const char *read_value(struct challenge_reading *r)
 {
 	if (*r->at != '"') {
 		size_t len = strspn(r->at, TCHAR "/:=");
@@ -49,7 +49,7 @@ static const char *read_value(struct reader *r)
 	return out;
 }
 
-static void keep(struct challenge *c, const char *name, size_t len, const char *value)
+static void store_parameter(struct challenge *c, const char *name, size_t len, const char *value)
 {
 	const struct {
 		const char *name;
@@ -66,10 +66,10 @@ static void keep(struct challenge *c, const char *name, size_t len, const char *
 }
 
 /* name = value pairs until something that is not one: the next challenge's scheme. */
-static void read_parameters(struct reader *r, struct challenge *c)
+static void read_parameters(struct challenge_reading *r, struct challenge *c)
 {
 	for (;;) {
-		skip(r, " \t,");
+		skip_chars(r, " \t,");
 		size_t len = strspn(r->at, TCHAR);
 		const char *name = r->at, *after = r->at + len;
 
@@ -77,8 +77,8 @@ static void read_parameters(struct reader *r, struct challenge *c)
 		if (len == 0 || *after != '=')
 			return;
 		r->at = after + 1;
-		skip(r, " \t");
-		keep(c, name, len, read_value(r));
+		skip_chars(r, " \t");
+		store_parameter(c, name, len, read_value(r));
 	}
 }
 
@@ -94,12 +94,12 @@ static enum challenge_scheme scheme_of(const char *text, size_t len)
 int challenge_parse(const char *value, struct arena *a, struct challenge *ret_challenge,
                     struct err *err)
 {
-	struct reader r = {value, a};
+	struct challenge_reading r = {value, a};
 
 	for (;;) {
 		struct challenge c = {0};
 
-		skip(&r, " \t,");
+		skip_chars(&r, " \t,");
 		size_t len = strspn(r.at, TCHAR);
 
 		if (len == 0)
@@ -111,7 +111,7 @@ int challenge_parse(const char *value, struct arena *a, struct challenge *ret_ch
 			 * abc=="). */
 			struct challenge ignored = {0};
 
-			skip(&r, " \t");
+			skip_chars(&r, " \t");
 			if (strchr(r.at, '=') != NULL)
 				read_parameters(&r, &ignored);
 			if (*r.at != '\0' && *r.at != ',' && strncasecmp(r.at, "Basic", 5) != 0 &&

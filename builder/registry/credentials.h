@@ -46,7 +46,7 @@ int credentials_docker(struct credential_provider **ret_provider, struct err *er
 
 /*
  * A fixed user name and password (copied), for `--username`. They go to every host that is asked
- * for: where a command speaks to more than one (a base image elsewhere), use credentials_for_host.
+ * for: where a command uses more than one (a base image elsewhere), use credentials_for_host.
  */
 struct credential_provider *credentials_fixed(const char *username, const char *secret);
 

@@ -38,7 +38,7 @@ struct docker {
 	size_t n;
 };
 
-static char *copy(const char *text)
+static char *copy_if_set(const char *text)
 {
 	return text != NULL && text[0] != '\0' ? mem_strdup(text) : NULL;
 }
@@ -56,8 +56,8 @@ static int decode_auth(const struct config *d, const char *text, struct credenti
 
 	if (colon != NULL) {
 		*colon = '\0';
-		c->username = copy((char *)plain);
-		c->secret = copy(colon + 1);
+		c->username = copy_if_set((char *)plain);
+		c->secret = copy_if_set(colon + 1);
 	}
 	OPENSSL_cleanse(plain, len);
 	if (colon == NULL)
@@ -71,12 +71,12 @@ static int from_entry(const struct config *d, const cJSON *entry, struct credent
 {
 	const char *auth = json_string(entry, "auth");
 
-	c->identity_token = copy(json_string(entry, "identitytoken"));
-	c->registry_token = copy(json_string(entry, "registrytoken"));
+	c->identity_token = copy_if_set(json_string(entry, "identitytoken"));
+	c->registry_token = copy_if_set(json_string(entry, "registrytoken"));
 	if (auth != NULL && auth[0] != '\0')
 		return decode_auth(d, auth, c, err);
-	c->username = copy(json_string(entry, "username"));
-	c->secret = copy(json_string(entry, "password"));
+	c->username = copy_if_set(json_string(entry, "username"));
+	c->secret = copy_if_set(json_string(entry, "password"));
 	return 0;
 }
 
@@ -116,10 +116,10 @@ static int read_helper(const char *program, const struct proc_result *r, struct 
 	const char *username = json_string(doc, "Username"), *secret = json_string(doc, "Secret");
 
 	if (username != NULL && strcmp(username, "<token>") == 0) {
-		c->identity_token = copy(secret);
+		c->identity_token = copy_if_set(secret);
 	} else {
-		c->username = copy(username);
-		c->secret = copy(secret);
+		c->username = copy_if_set(username);
+		c->secret = copy_if_set(secret);
 	}
 	cJSON *value = (cJSON *)json_get(doc, "Secret");
 

@@ -13,13 +13,13 @@ static const struct {
 	{"UNAUTHORIZED", "log in: `docker login`, or --username with --password-stdin"},
 	{"DENIED", "these credentials may not do this; check the account's permissions"},
 	{"TAG_INVALID",
-         "the tag exists and the repository does not let tags change; push under a new tag"},
+         "the tag exists and the repository's tags are immutable; push under a new tag"},
 	{"MANIFEST_UNKNOWN", "check the tag or digest"},
 	{"MANIFEST_BLOB_UNKNOWN",
          "a blob that the manifest names is not in the repository; push again"},
 	{"UNSUPPORTED", "the registry does not support this; it may be too old, or not a registry"},
 	{"MANIFEST_INVALID", "the registry does not accept this kind of manifest"},
-	{"TOOMANYREQUESTS", "the registry limits how often it may be asked; try later"},
+	{"TOOMANYREQUESTS", "the registry limits the rate of requests; try again later"},
 	{"DIGEST_INVALID",
          "the bytes sent do not match their digest: the local image is damaged, build it again"},
 	{"SIZE_INVALID",
@@ -54,7 +54,7 @@ static void default_hint(int status, struct err *err)
 		err_hint(err, "these credentials may not do this; check the account's permissions");
 	else if (status == 413)
 		err_hint(err,
-		         "the registry, or a proxy before it, limits how large a request may be");
+		         "the registry, or a proxy in front of it, limits the size of requests");
 }
 
 int registry_error(const struct http_response *response, struct err *err)

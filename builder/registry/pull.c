@@ -18,7 +18,7 @@ struct registry_store {
 	struct registry *registry;
 };
 
-struct pull {
+struct blob_pull {
 	struct source source;
 	struct registry *r;
 	struct source *inner; /* NULL while there is no connection */
@@ -29,7 +29,7 @@ struct pull {
 };
 
 /* Reads and forgets what a server that knows no ranges sends again. */
-static int skip(struct pull *p, int64_t bytes, struct err *err)
+static int skip_bytes(struct blob_pull *p, int64_t bytes, struct err *err)
 {
 	char buf[PULL_SKIP];
 
@@ -46,19 +46,18 @@ static int skip(struct pull *p, int64_t bytes, struct err *err)
 }
 
 /* RFC 9110 section 14.4: the range that was asked for, or the reply is not what it seems. */
-static int check_range(const struct pull *p, const struct http_response *resp, struct err *err)
+static int check_range(const struct blob_pull *p, const struct http_response *resp, struct err *err)
 {
 	const char *value = http_header_get(&resp->headers, "Content-Range");
 	char want[64];
 
 	snprintf(want, sizeof(want), "bytes %lld-", (long long)p->have);
 	if (value == NULL || strncmp(value, want, strlen(want)) != 0)
-		return err_set(err, ERR_SERVER,
-		               "the registry answered another range than was asked for");
+		return err_set(err, ERR_SERVER, "the registry sent another range than requested");
 	return 0;
 }
 
-static int connect_pull(struct pull *p, struct err *err)
+static int connect_pull(struct blob_pull *p, struct err *err)
 {
 	AUTO(http_response) struct http_response resp = {0};
 	char range[64];
@@ -82,19 +81,19 @@ static int connect_pull(struct pull *p, struct err *err)
 		return err_set(err, ERR_DIGEST, "the registry announces %lld bytes instead of %lld",
 		               (long long)http_content_length(&resp.headers), (long long)p->size);
 	if (resp.status == 200)
-		return skip(p, p->have, err);
+		return skip_bytes(p, p->have, err);
 	if (resp.status == 206 && p->have > 0)
 		return check_range(p, &resp, err);
 	return call_refused(p->r, &get, &resp, err);
 }
 
-static void disconnect(struct pull *p)
+static void disconnect(struct blob_pull *p)
 {
 	source_close(p->inner);
 	p->inner = NULL;
 }
 
-static int pull_once(struct pull *p, void *buf, size_t cap, size_t *ret_n, struct err *err)
+static int pull_once(struct blob_pull *p, void *buf, size_t cap, size_t *ret_n, struct err *err)
 {
 	if (p->inner == NULL && connect_pull(p, err) != 0)
 		return -1;
@@ -107,9 +106,9 @@ static int pull_once(struct pull *p, void *buf, size_t cap, size_t *ret_n, struc
 	return 0;
 }
 
-static int pull_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
+static int blob_pull_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
 {
-	struct pull *p = (struct pull *)s;
+	struct blob_pull *p = (struct blob_pull *)s;
 
 	for (;;) {
 		struct err why = {0};
@@ -121,7 +120,8 @@ static int pull_read(struct source *s, void *buf, size_t cap, size_t *ret_n, str
 			*err = why;
 			return -1;
 		}
-		/* A long blob over a poor line may take many connections: only those in vain count.
+		/*
+		 * A long blob over a poor line may take many connections: only those in vain count.
 		 */
 		if (p->have > p->had)
 			p->attempts = 0;
@@ -131,9 +131,9 @@ static int pull_read(struct source *s, void *buf, size_t cap, size_t *ret_n, str
 	}
 }
 
-static void pull_close(struct source *s)
+static void blob_pull_close(struct source *s)
 {
-	struct pull *p = (struct pull *)s;
+	struct blob_pull *p = (struct blob_pull *)s;
 
 	disconnect(p);
 	free(p->url);
@@ -152,11 +152,11 @@ static int open_any(struct store *s, const struct descriptor *desc, struct sourc
 {
 	struct registry *r = ((struct registry_store *)s)->registry;
 	AUTO(arena) struct arena a = {0};
-	struct pull *p = mem_zalloc(sizeof(*p));
+	struct blob_pull *p = mem_zalloc(sizeof(*p));
 	char text[DIGEST_TEXT_MAX];
 
 	digest_text(&desc->digest, text);
-	p->source = (struct source){pull_read, pull_close};
+	p->source = (struct source){blob_pull_read, blob_pull_close};
 	p->r = r;
 	p->size = desc->size;
 	p->scopes = mem_strdup(call_scopes(r, "pull", NULL, &a));
@@ -164,21 +164,21 @@ static int open_any(struct store *s, const struct descriptor *desc, struct sourc
 	                                 is_document(desc) ? "manifests" : "blobs", text));
 	p->accept = is_document(desc) ? mem_strdup(MEDIA_ACCEPT_MANIFESTS) : NULL;
 	if (connect_pull(p, err) != 0) {
-		pull_close(&p->source);
+		blob_pull_close(&p->source);
 		return err_wrap(err, "pull %s from '%s/%s'", text, r->host, r->repository);
 	}
 	*ret_source = source_verified(&p->source, &desc->digest, desc->size);
 	return 0;
 }
 
-static int resolve(struct store *s, const char *tag, struct arena *a, struct descriptor *ret_desc,
-                   struct err *err)
+static int registry_store_resolve(struct store *s, const char *tag, struct arena *a,
+                                  struct descriptor *ret_desc, struct err *err)
 {
 	return registry_head_manifest(((struct registry_store *)s)->registry,
 	                              tag != NULL ? tag : "latest", a, ret_desc, err);
 }
 
-static void close_store(struct store *s)
+static void registry_store_close(struct store *s)
 {
 	free(s);
 }
@@ -187,7 +187,7 @@ struct store *registry_store(struct registry *r)
 {
 	struct registry_store *s = mem_zalloc(sizeof(*s));
 
-	s->store = (struct store){resolve, open_any, close_store};
+	s->store = (struct store){registry_store_resolve, open_any, registry_store_close};
 	s->registry = r;
 	return &s->store;
 }

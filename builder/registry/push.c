@@ -60,7 +60,7 @@ static const char *mount_source(struct push *p, const struct manifest *m)
 	return strcmp(ref.host, registry_host(p->registry)) == 0 ? ref.repository : NULL;
 }
 
-static int collect(struct push *p, const struct descriptor *desc, int depth, struct err *err);
+static int collect_blobs(struct push *p, const struct descriptor *desc, int depth, struct err *err);
 
 static int check_document(const struct push *p, const struct descriptor *desc, struct err *err)
 {
@@ -68,10 +68,10 @@ static int check_document(const struct push *p, const struct descriptor *desc, s
 	char digest[DIGEST_TEXT_MAX];
 
 	if (l != NULL && l->manifest_max > 0 && desc->size > l->manifest_max) {
-		err_set(err, ERR_LIMIT, "manifest %s has %lld bytes; %s takes %lld",
+		err_set(err, ERR_LIMIT, "manifest %s has %lld bytes; %s accepts at most %lld",
 		        digest_text(&desc->digest, digest), (long long)desc->size, l->registry,
 		        (long long)l->manifest_max);
-		return err_hint(err, "fewer layers or shorter annotations make it smaller");
+		return err_hint(err, "use fewer layers or shorter annotations");
 	}
 	return 0;
 }
@@ -82,15 +82,15 @@ static int check_layer(const struct push *p, const struct descriptor *desc, stru
 	char digest[DIGEST_TEXT_MAX];
 
 	if (l != NULL && l->layer_max > 0 && desc->size > l->layer_max) {
-		err_set(err, ERR_LIMIT, "layer %s has %lld bytes; %s takes %lld",
+		err_set(err, ERR_LIMIT, "layer %s has %lld bytes; %s accepts at most %lld",
 		        digest_text(&desc->digest, digest), (long long)desc->size, l->registry,
 		        (long long)l->layer_max);
-		return err_hint(err, "split it: image.layers[] may be as many as you like");
+		return err_hint(err, "split it into more layers, for example with `split:`");
 	}
 	if (l != NULL && l->plain_types && strchr(desc->media_type, ';') != NULL)
 		return err_set(
 			err, ERR_UNSUPPORTED,
-			"layer %s has the media type '%.100s'; %s takes none with parameters",
+			"layer %s has the media type '%.100s'; %s accepts none with parameters",
 			digest_text(&desc->digest, digest), desc->media_type, l->registry);
 	return 0;
 }
@@ -121,12 +121,12 @@ static int collect_index(struct push *p, const struct strbuf *text, const struct
 	if (index_parse(text->ptr, text->len, desc->media_type, &p->arena, &index, err) != 0)
 		return -1;
 	for (size_t i = 0; i < index.n_manifests; i++)
-		if (collect(p, &index.manifests[i], depth + 1, err) != 0)
+		if (collect_blobs(p, &index.manifests[i], depth + 1, err) != 0)
 			return -1;
 	return 0;
 }
 
-static int collect(struct push *p, const struct descriptor *desc, int depth, struct err *err)
+static int collect_blobs(struct push *p, const struct descriptor *desc, int depth, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
 	char digest[DIGEST_TEXT_MAX];
@@ -191,7 +191,7 @@ static int put_missing(struct push *p, const struct push_blob *b, enum blob_outc
 	return registry_put_blob(p->registry, &b->desc, fd, NULL, ret_outcome, err);
 }
 
-static void count(struct push *p, enum blob_outcome outcome, int64_t size)
+static void count_outcome(struct push *p, enum blob_outcome outcome, int64_t size)
 {
 	pthread_mutex_lock(&p->lock);
 	p->result.n_existed += outcome == BLOB_EXISTED;
@@ -217,7 +217,7 @@ static int put_blob(void *ctx, size_t i, struct err *err)
 		status = put_missing(p, b, &outcome, err);
 	}
 	if (status == 0)
-		count(p, outcome, b->desc.size);
+		count_outcome(p, outcome, b->desc.size);
 	return status;
 }
 
@@ -259,7 +259,7 @@ static int by_size(const void *a, const void *b)
 
 static int push_all(struct push *p, struct err *err)
 {
-	if (collect(p, p->opts->root, 0, err) != 0)
+	if (collect_blobs(p, p->opts->root, 0, err) != 0)
 		return -1;
 	if (p->blobs.n > 1)
 		qsort(p->blobs.at, p->blobs.n, sizeof(*p->blobs.at), by_size);

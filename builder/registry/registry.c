@@ -89,7 +89,7 @@ static int descriptor_of(const struct http_response *resp, const char *reference
 	if (digest_parse(digest, &d.digest, err) != 0)
 		return err_wrap(err, "Docker-Content-Digest");
 	if (strncmp(reference, "sha256:", 7) == 0 && strcmp(reference, digest) != 0)
-		return err_set(err, ERR_DIGEST, "the registry answers with another manifest: %s",
+		return err_set(err, ERR_DIGEST, "the registry returned another manifest: %s",
 		               digest);
 	d.media_type = arena_strndup(a, type, strcspn(type, "; "));
 	*ret_desc = d;
@@ -134,7 +134,7 @@ static int describe_by_get(struct registry *r, const struct call *head, const ch
 
 	digest_text(&d.digest, digest);
 	if (strncmp(reference, "sha256:", 7) == 0 && strcmp(reference, digest) != 0)
-		return err_set(err, ERR_DIGEST, "the registry answers with another manifest: %s",
+		return err_set(err, ERR_DIGEST, "the registry returned another manifest: %s",
 		               digest);
 	*ret_desc = d;
 	return 0;
@@ -178,7 +178,8 @@ static int check_put(struct registry *r, const struct call *put, const struct ht
 	if (digest_parse(digest, &d, err) != 0)
 		return err_wrap(err, "Docker-Content-Digest");
 	if (!digest_equal(&d, &desc->digest))
-		return err_set(err, ERR_SERVER, "the registry stored another digest: %s", digest);
+		return err_set(err, ERR_SERVER,
+		               "the registry stored the manifest under another digest: %s", digest);
 	return 0;
 }
 
@@ -225,7 +226,7 @@ int registry_put_manifest(struct registry *r, const char *reference, const struc
 		.n_headers = 1,
 		.body = {.kind = HTTP_BODY_MEMORY, .bytes = bytes, .size = desc->size}};
 
-	/* A HEAD that fails tells nothing (some registries refuse it): the PUT will. */
+	/* A HEAD that fails means nothing (some registries refuse it): the PUT will. */
 	*ret_existed = has_manifest(r, reference, desc);
 	if (*ret_existed || put_with_patience(r, &put, desc, err) == 0)
 		return 0;

@@ -68,7 +68,8 @@ const char *registry_repository(const struct registry *r);
 /* A store that reads this repository (tags and digests, blobs verified); borrows r. */
 struct store *registry_store(struct registry *r);
 
-/* HEAD: the descriptor (digest, size, media type) of a tag or digest text. ERR_NOT_FOUND if absent.
+/*
+ * HEAD: the descriptor (digest, size, media type) of a tag or digest text. ERR_NOT_FOUND if absent.
  */
 int registry_head_manifest(struct registry *r, const char *reference, struct arena *a,
                            struct descriptor *ret_desc, struct err *err) MUST_USE;

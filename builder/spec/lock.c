@@ -27,7 +27,8 @@ static int read_bases(struct lock *l, const cJSON *doc, struct arena *a, struct 
 	if (json_size(doc, "version", &version, err) != 0)
 		return -1;
 	if (version != LOCK_VERSION)
-		return err_set(err, ERR_UNSUPPORTED, "lock version %lld is not %d",
+		return err_set(err, ERR_UNSUPPORTED,
+		               "unsupported lock version %lld: this slipway reads %d",
 		               (long long)version, LOCK_VERSION);
 	cJSON_ArrayForEach (base, json_get(doc, "bases")) {
 		struct digest digest;

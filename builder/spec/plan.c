@@ -12,7 +12,7 @@ struct planner {
 	struct arena *arena;
 };
 
-static const char *expand(const struct planner *p, const char *text)
+static const char *expand_variables(const struct planner *p, const char *text)
 {
 	return variables_expand(text, p->platform, p->arena);
 }
@@ -20,7 +20,7 @@ static const char *expand(const struct planner *p, const char *text)
 /* A path on the building machine. */
 static const char *source_path(const struct planner *p, const char *text)
 {
-	const char *path = expand(p, text);
+	const char *path = expand_variables(p, text);
 
 	if (path == NULL || path[0] == '/' || p->spec->dir[0] == '\0')
 		return path;
@@ -32,7 +32,7 @@ static struct strlist expand_list(const struct planner *p, const struct strlist 
 	struct strlist out = {arena_calloc(p->arena, list->n, sizeof(*out.at)), list->n};
 
 	for (size_t i = 0; i < list->n; i++)
-		out.at[i] = expand(p, list->at[i]);
+		out.at[i] = expand_variables(p, list->at[i]);
 	return out;
 }
 
@@ -41,7 +41,7 @@ static struct strmap expand_map(const struct planner *p, const struct strmap *ma
 	struct strmap out = {0};
 
 	for (size_t i = 0; i < map->n; i++)
-		strmap_set(&out, p->arena, map->at[i].key, expand(p, map->at[i].value));
+		strmap_set(&out, p->arena, map->at[i].key, expand_variables(p, map->at[i].value));
 	strmap_sort(&out);
 	return out;
 }
@@ -63,9 +63,9 @@ static struct layer_files *expand_files(const struct planner *p, const struct la
 
 	for (size_t i = 0; i < layer->n_files; i++) {
 		out[i].from = source_path(p, out[i].from);
-		out[i].to = expand(p, out[i].to);
-		out[i].symlink = expand(p, out[i].symlink);
-		out[i].directory = expand(p, out[i].directory);
+		out[i].to = expand_variables(p, out[i].to);
+		out[i].symlink = expand_variables(p, out[i].symlink);
+		out[i].directory = expand_variables(p, out[i].directory);
 		out[i].include = expand_list(p, &out[i].include);
 		out[i].exclude = expand_list(p, &out[i].exclude);
 	}
@@ -79,7 +79,7 @@ static struct layer_tar *expand_tars(const struct planner *p, const struct layer
 
 	for (size_t i = 0; i < layer->n_tars; i++) {
 		out[i].from = source_path(p, out[i].from);
-		out[i].to = expand(p, out[i].to);
+		out[i].to = expand_variables(p, out[i].to);
 		out[i].include = expand_list(p, &out[i].include);
 		out[i].exclude = expand_list(p, &out[i].exclude);
 	}
@@ -119,7 +119,7 @@ static void choose_base(const struct planner *p, struct plan_image *image)
 	for (size_t i = 0; i < spec->n_bases; i++)
 		if (spec->bases[i].platform.os[0] == '\0' ||
 		    platform_equal(&spec->bases[i].platform, p->platform)) {
-			image->base = expand(p, spec->bases[i].ref);
+			image->base = expand_variables(p, spec->bases[i].ref);
 			image->base_at = spec->bases[i].at;
 			/* An image folder named relative to the spec stays so from any working
 			 * folder. */
@@ -145,10 +145,10 @@ static void plan_image(const struct planner *p, struct plan_image *image)
 	image->env = expand_map(p, &spec->env);
 	image->labels = expand_map(p, &spec->labels);
 	image->annotations = expand_map(p, &spec->annotations);
-	image->user = expand(p, spec->user);
-	image->workdir = expand(p, spec->workdir);
+	image->user = expand_variables(p, spec->user);
+	image->workdir = expand_variables(p, spec->workdir);
 	image->stop_signal = spec->stop_signal;
-	image->author = expand(p, spec->author);
+	image->author = expand_variables(p, spec->author);
 	image->ports = expand_list(p, &spec->ports);
 	image->volumes = expand_list(p, &spec->volumes);
 }

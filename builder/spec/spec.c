@@ -68,7 +68,7 @@ static void check_bases(struct fields_context *c, const struct yaml_node *base,
 			found = found ||
 			        platform_equal(&image->bases[k].platform, &image->platforms[i]);
 		if (!found)
-			fields_problem(c, base, "image.base names no base for %s",
+			fields_problem(c, base, "image.base has no base for %s",
 			               platform_text(&image->platforms[i], text));
 	}
 }
@@ -84,7 +84,7 @@ static void check_layer_platforms(struct fields_context *c, const struct yaml_no
 			struct platform platform;
 			struct err ignored = {0};
 
-			/* What is no platform at all was told already. */
+			/* What is not a platform at all was reported already. */
 			if (platform_parse(want->at[k], &platform, &ignored) == 0 &&
 			    !among(image, &platform))
 				fields_problem(c, list->items[k],
@@ -119,7 +119,7 @@ void spec_check_image(struct fields_context *c, const struct yaml_node *node, vo
 	if (scratch &&
 	    (layers == NULL || (layers->kind == YAML_SEQUENCE && layers->n_items == 0))) {
 		struct diag *d = fields_problem(
-			c, node, "image: no layers on a scratch base make an empty image");
+			c, node, "image: no layers and no base: the image would be empty");
 
 		diag_hint(c->diags, d, "add image.layers or image.base");
 	}

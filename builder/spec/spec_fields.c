@@ -98,7 +98,7 @@ static const char *port_check(const char *text, const char **ret_hint)
 
 static const char *env_name_check(const char *text, const char **ret_hint)
 {
-	*ret_hint = "letters, digits and '_', not starting with a digit";
+	*ret_hint = "use letters, digits and '_', not starting with a digit";
 	if (text[0] == '\0' || (text[0] >= '0' && text[0] <= '9') ||
 	    strspn(text, ALNUM "_") != strlen(text))
 		return "is not the name of an environment variable";
@@ -178,10 +178,9 @@ bool spec_platform(struct fields_context *c, const struct yaml_node *node, const
 		struct diag *d = fields_problem(c, node, "'%s' is not a platform that can be built",
 		                                node->text);
 
-		diag_hint(
-			c->diags, d,
-			"known are linux/amd64, linux/arm64, linux/arm, linux/386, linux/ppc64le, "
-			"linux/riscv64 and linux/s390x");
+		diag_hint(c->diags, d,
+		          "write linux/amd64, linux/arm64, linux/arm, linux/386, linux/ppc64le, "
+		          "linux/riscv64 or linux/s390x");
 		return false;
 	}
 	return true;
@@ -299,7 +298,7 @@ static const struct field image_rows[] = {
                       .check = tag_check),
 	FIELD_CUSTOM(struct spec_image, platforms, decode_platforms,
                      "{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":\"string\"}}",
-                     "platforms", "What to build for.",
+                     "platforms", "Platforms to build for.",
                      .fallback_doc = "[linux/amd64, linux/arm64]",
                      .type_doc = "list of os/architecture",
                      .pos_offset = offsetof(struct spec_image, platforms_at)),
@@ -312,9 +311,8 @@ static const struct field image_rows[] = {
                      "{\"oneOf\":[{\"type\":\"string\"},{\"type\":\"object\","
                      "\"additionalProperties\":{\"type\":\"string\"}}]}",
                      "base",
-                     "What the image stands on: scratch, a registry reference by tag or digest, or "
-                     "oci:PATH; per "
-                     "platform if a mapping.",
+                     "The base image: scratch, a registry reference by tag or digest, or "
+                     "oci:PATH; per platform if a mapping.",
                      .fallback_doc = "scratch", .type_doc = "reference, or platform to reference"),
 	FIELD_OBJECTS(struct spec_image, layers, n_layers, struct layer_spec, &layer_spec_fields,
                       "layers", "The layers, bottom first.", .max = IMAGE_LAYERS_MAX),
@@ -330,19 +328,19 @@ static const struct field image_rows[] = {
                      .check = absolute_check),
 	FIELD_STRINGS(struct spec_image, ports, "ports",
                       "Ports the program listens on, as in 8080/tcp.", .check = port_check),
-	FIELD_STRINGS(struct spec_image, volumes, "volumes", "Folders meant as volumes.",
+	FIELD_STRINGS(struct spec_image, volumes, "volumes", "Folders declared as volumes.",
                       .check = absolute_check),
 	FIELD_MAP(struct spec_image, labels, "labels", "Labels in the image configuration.",
                   .check_key = key_check),
 	FIELD_MAP(struct spec_image, annotations, "annotations",
                   "Annotations of the index and of every manifest.", .check_key = key_check),
 	FIELD_STRING(struct spec_image, stop_signal, "stop_signal",
-                     "Signal that asks the program to end.", .check = signal_check),
-	FIELD_STRING(struct spec_image, author, "author", "Who made the image."),
+                     "Signal that asks the program to stop.", .check = signal_check),
+	FIELD_STRING(struct spec_image, author, "author", "Author of the image."),
 	FIELD_OBJECT(struct spec_image, check, struct check_spec, &check_spec_fields, "check",
                      "The image check."),
 	FIELD_OBJECT(struct spec_image, ecr, struct ecr_settings, &ecr_settings_fields, "ecr",
-                     "The repository in Amazon ECR, when slipway creates it."),
+                     "The Amazon ECR repository, where slipway creates it."),
 };
 
 static const struct field_table image_fields =
@@ -355,7 +353,7 @@ static const struct field_table image_fields =
 	             #section, doc_, .set_offset = offsetof(struct spec, sections.section.set))
 
 static const struct field rows[] = {
-	FIELD_STRING(struct spec, api_version, "apiVersion", "Version of this form: slipway/v1.",
+	FIELD_STRING(struct spec, api_version, "apiVersion", "Version of the format: slipway/v1.",
                      .flags = FIELD_REQUIRED, .check = api_version_check),
 	FIELD_STRING(struct spec, name, "name", "Name of the job; objects are named after it.",
                      .flags = FIELD_REQUIRED | FIELD_LITERAL, .check = name_check,
@@ -363,8 +361,8 @@ static const struct field rows[] = {
 	FIELD_OBJECT(struct spec, image, struct spec_image, &image_fields, "image",
                      "The container image.", .flags = FIELD_REQUIRED),
 	SECTION(cluster, "The EKS cluster."),
-	SECTION(fleet, "The machines the same job may run on; the highest weight comes first."),
-	SECTION(storage, "Where data and checkpoints are."),
+	SECTION(fleet, "The machines that the job may run on; the highest weight is tried first."),
+	SECTION(storage, "Storage of data and checkpoints."),
 	SECTION(job, "The training job, the same on every target."),
 	SECTION(monitoring, "Metrics and alarms."),
 	FIELD_OBJECT(struct spec, pipeline_section, struct pipeline_section, &pipeline_fields,
@@ -373,4 +371,4 @@ static const struct field rows[] = {
 };
 
 const struct field_table spec_fields = FIELD_TABLE(
-	struct spec, "spec", rows, "What a native job is: its image, and the fleet it runs on.");
+	struct spec, "spec", rows, "A native job: its image, and the fleet it runs on.");

@@ -9,7 +9,7 @@
 
 enum { POLICY_MAX = 1 << 16 };
 
-static const char *print(cJSON *doc, struct arena *a)
+static const char *json_text(cJSON *doc, struct arena *a)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(POLICY_MAX);
 
@@ -43,7 +43,7 @@ static const char *lifecycle_of(const struct ecr_settings *settings, struct aren
 
 	if (s.expire_untagged_days == 0)
 		s.expire_untagged_days = UNTAGGED_DAYS;
-	return print(ecr_lifecycle_policy(&s), a);
+	return json_text(ecr_lifecycle_policy(&s), a);
 }
 
 static void fill_repository(const struct spec_image *image, struct arena *a,
@@ -72,11 +72,11 @@ static void fill_repository(const struct spec_image *image, struct arena *a,
 	request.repository = to.repository;
 	find_bases(image, &to, a, &request.bases);
 	request.purpose = IAM_PUSH;
-	r->push_policy = print(iam_policy(&request), a);
+	r->push_policy = json_text(iam_policy(&request), a);
 	request.purpose = IAM_PULL;
-	r->pull_policy = print(iam_policy(&request), a);
+	r->pull_policy = json_text(iam_policy(&request), a);
 	request.purpose = IAM_SCAN;
-	r->scan_policy = print(iam_policy(&request), a);
+	r->scan_policy = json_text(iam_policy(&request), a);
 }
 
 /* A word for a shell: a quote in it ends the quoting, stands escaped, and begins it again. */

@@ -29,7 +29,7 @@ static struct yaml_node at_offset(const struct yaml_node *node, size_t offset, s
 	return moved;
 }
 
-/* What the environment says is text: a "${" in it is no variable. */
+/* What the environment says is text: a "${" in it is not a variable. */
 static void add_value(const char *value, struct strbuf *sb)
 {
 	for (; *value != '\0'; value++) {
@@ -84,8 +84,8 @@ static void unknown_variable(struct fields_context *c, const struct yaml_node *w
 		diag_hint(c->diags, d, "did you mean ${%s}?", near);
 	else
 		diag_hint(c->diags, d,
-		          "known are ${arch}, ${os}, ${platform} and ${env:NAME}; write $${ for a "
-		          "plain ${");
+		          "known variables are ${arch}, ${os}, ${platform} and ${env:NAME}; "
+		          "write $${ for a plain ${");
 }
 
 /* Handles the variable at text[i]; returns how many bytes it had. */

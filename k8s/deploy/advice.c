@@ -25,8 +25,8 @@ static const struct advice advices[] = {
 	{"connection to the server localhost:8080 was refused", NULL, ERR_USAGE,
          "No cluster is chosen: `aws eks update-kubeconfig --name CLUSTER --region REGION`."},
 	{"failed calling webhook", NULL, ERR_SERVER,
-         "An admission webhook did not answer. Its own pods must run: look at "
-         "`kubectl get pods -A` for the operator that it names, then run this again."},
+         "An admission webhook did not answer. Its pods must be running: look in `kubectl get "
+         "pods -A` for the operator that it names, then run this again."},
 	{"admission webhook", "denied the request", ERR_SERVER,
          "A policy of the cluster refuses this object; change the spec, or ask who owns the "
          "policy."},
@@ -34,11 +34,11 @@ static const struct advice advices[] = {
          "A policy of the cluster refuses this object; change the spec, or ask who owns the "
          "policy."},
 	{"Apply failed with", "conflict", ERR_CONFLICT,
-         "Somebody else set those fields. Let go of them there, or take them with "
+         "Another field manager owns those fields. Release them there, or take them over with "
          "--force-conflicts."},
 	{"field is immutable", NULL, ERR_CONFLICT,
-         "It cannot be changed while it exists. Delete it with kubectl and run this again: a job "
-         "goes on from its checkpoint, but a claim takes its data with it."},
+         "This field cannot be changed. Delete the object with kubectl and run this again: a "
+         "job continues from its checkpoint, but deleting a claim deletes its data."},
 	{"the object has been modified", NULL, ERR_CONFLICT, "Run this again."},
 	{"(AlreadyExists)", NULL, ERR_CONFLICT, ""},
 	{"already exists", NULL, ERR_CONFLICT, ""},
@@ -49,15 +49,17 @@ static const struct advice advices[] = {
 	{"getting credentials", NULL, ERR_DENIED,
          "kubectl's credential plugin failed: run `aws sts get-caller-identity` in this shell."},
 	{"must be logged in to the server", NULL, ERR_DENIED,
-         "The cluster does not know these credentials. They may have expired; on EKS the role also "
-         "needs an access entry (`aws eks create-access-entry`)."},
+         "The cluster does not accept these credentials. They may have expired; on EKS the role "
+         "also needs an access entry (`aws eks create-access-entry`)."},
 	{"Unauthorized", NULL, ERR_DENIED,
-         "The cluster does not know these credentials. They may have expired; on EKS the role also "
-         "needs an access entry (`aws eks create-access-entry`)."},
+         "The cluster does not accept these credentials. They may have expired; on EKS the role "
+         "also needs an access entry (`aws eks create-access-entry`)."},
 	{"(Forbidden)", NULL, ERR_DENIED,
-         "Ask for that verb on that resource, or check with `kubectl auth can-i --list`."},
+         "Ask for permission for that verb on that resource; `kubectl auth can-i --list` shows "
+         "what is allowed now."},
 	{"is forbidden", NULL, ERR_DENIED,
-         "Ask for that verb on that resource, or check with `kubectl auth can-i --list`."},
+         "Ask for permission for that verb on that resource; `kubectl auth can-i --list` shows "
+         "what is allowed now."},
 	{"no matches for kind", NULL, ERR_NOT_FOUND, ""},
 	{"doesn't have a resource type", NULL, ERR_NOT_FOUND, ""},
 	{"unknown flag", NULL, ERR_UNSUPPORTED, "This kubectl is too old; install a newer one."},
@@ -69,7 +71,7 @@ static const struct advice advices[] = {
 	{"Client.Timeout", NULL, ERR_NETWORK,
          "The API server cannot be reached from here: VPN, "
          "security group, or a private endpoint."},
-	{"context deadline exceeded", NULL, ERR_NETWORK, "The API server is slow or out of reach."},
+	{"context deadline exceeded", NULL, ERR_NETWORK, "The API server is slow or unreachable."},
 	{"no such host", NULL, ERR_NETWORK,
          "The cluster's address does not exist: was it deleted? `aws eks update-kubeconfig` renews "
          "it."},
@@ -79,10 +81,11 @@ static const struct advice advices[] = {
 	{"unexpected EOF", NULL, ERR_NETWORK, "The connection broke; run this again."},
 	{"http2: client connection lost", NULL, ERR_NETWORK,
          "The connection broke; run this again."},
-	{"TLS handshake timeout", NULL, ERR_NETWORK, "The API server is slow or out of reach."},
+	{"TLS handshake timeout", NULL, ERR_NETWORK, "The API server is slow or unreachable."},
 	{"ServiceUnavailable", NULL, ERR_NETWORK,
          "The API server is not ready; run this again later."},
-	{"InternalError", NULL, ERR_SERVER, "`kubectl get --raw /readyz?verbose` tells how it is."},
+	{"InternalError", NULL, ERR_SERVER,
+         "`kubectl get --raw /readyz?verbose` shows its health."},
 	{"timed out waiting for the condition", NULL, ERR_NETWORK,
          "It takes longer than expected; run the same command again."},
 	{"x509:", NULL, ERR_DENIED,
@@ -133,7 +136,7 @@ int kubectl_advice(const char *stderr_text, struct err *err)
 	telling_line(stderr_text, found != NULL ? strstr(stderr_text, found->pattern) : NULL, &line,
 	             &len);
 	if (len == 0)
-		return err_set(err, ERR_SERVER, "kubectl failed without a word");
+		return err_set(err, ERR_SERVER, "kubectl failed without a message");
 	err_set(err, found != NULL ? found->code : ERR_SERVER, "%.*s", (int)(len > 900 ? 900 : len),
 	        line);
 	if (found != NULL && found->code == ERR_NOT_FOUND)

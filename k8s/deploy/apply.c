@@ -18,7 +18,7 @@ static int check_owner(const cJSON *live, const char *owner, struct err *err)
 		return err_hint(err, "Two fleets cannot share it: deploy them to two clusters, or "
 		                     "undeploy the other one first.");
 	}
-	err_set(err, ERR_CONFLICT, "%s '%s' is there already and belongs to nobody",
+	err_set(err, ERR_CONFLICT, "%s '%s' already exists and has no owner label",
 	        json_string(live, "kind"), object_name(live));
 	return err_hint(err,
 	                "Delete it, or give it to this fleet: `kubectl label %s %s %s%s "
@@ -100,7 +100,7 @@ static int tell_partial(struct kubectl *k, const struct stage *stage, const cJSO
 	struct err ignored = {0};
 
 	if (kubectl_look(k, stage->items, &after, &ignored) != 0)
-		return err_wrap(err, "stage %s, applied in part", stage->name);
+		return err_wrap(err, "stage %s, partly applied", stage->name);
 	count_changes(sent, before, after, false, &done);
 	return err_wrap(err, "stage %s, %zu of %d objects applied", stage->name,
 	                done.created + done.changed + done.unchanged, cJSON_GetArraySize(sent));
@@ -184,7 +184,7 @@ int owned_list(struct kubectl *k, const cJSON *resources, const char *owner, cJS
 		"get", strbuf_str(&kinds), "-A", "-l", strbuf_str(&selector), "-o", "json", NULL};
 
 	if (kubectl_list(k, args, NULL, &items, err) != 0)
-		return err_wrap(err, "list what belongs to '%s'", owner);
+		return err_wrap(err, "list the objects of '%s'", owner);
 	for (cJSON *item = items->child; item != NULL; item = next) {
 		next = item->next;
 		if (json_get(json_get(item, "metadata"), "ownerReferences") != NULL ||

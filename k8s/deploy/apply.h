@@ -35,15 +35,15 @@ struct apply_opts {
 	bool dry_run;         /* the server checks, nothing is kept */
 	bool force_conflicts; /* take fields from other managers */
 	int64_t deadline_ms;  /* of the clock; waiting ends here */
-	/* Told of each stage that was applied: its objects before and after (NULL: a dry run could
-	 * not say). NULL = nobody listens. */
+	/* Called for each stage that was applied, with its objects before and after (NULL: a dry
+	 * run could not say). NULL = no listener. */
 	void (*observe)(void *ctx, const struct stage *stage, const cJSON *before,
 	                const cJSON *after);
 	void *observe_ctx;
 };
 
 struct apply_counts {
-	size_t created, changed, unchanged, left; /* left: a namespace of somebody else */
+	size_t created, changed, unchanged, left; /* left: a namespace of another owner */
 };
 
 /*

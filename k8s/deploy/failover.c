@@ -30,7 +30,7 @@ void failover_begin(struct failover *f, const struct fleet_failover *rules,
 	};
 }
 
-/* Notes when something was first seen, forgets it when it is no more; how long it has lasted. */
+/* Notes when something was first seen, forgets it when it has ended; how long it has lasted. */
 static int64_t lasts(int64_t *since_ms, bool now, int64_t now_ms)
 {
 	if (!now)
@@ -79,14 +79,14 @@ static enum decision still_unstarted(struct failover *f, const struct observatio
 	if (o->unplaced && coming < 0 && age >= rules->unschedulable_ms)
 		return give_up(f, o, "pods had no node", age, cause);
 	if (placed >= 0 && placed >= rules->boot_ms) {
-		give_up(f, o, "pods have nodes and do not start", placed, cause);
+		give_up(f, o, "pods have nodes but do not start", placed, cause);
 		return DECIDE_STUCK;
 	}
 	snprintf(cause, STATE_TEXT_MAX, "%s",
 	         o->why[0] != '\0' ? o->why
-	         : o->node_coming  ? "a node is coming"
+	         : o->node_coming  ? "a node is starting"
 	         : o->unplaced     ? "pods have no node yet"
-	                           : "pods have nodes and start");
+	                           : "pods have nodes and are starting");
 	return DECIDE_WAIT;
 }
 

@@ -47,7 +47,8 @@ void kubectl_exec_argv(const struct kubectl_exec *k, const char *const *args,
 
 int kubectl_exec_missing(const struct kubectl_exec *k, struct err *err)
 {
-	err_set(err, ERR_NOT_FOUND, "there is no '%s' to reach the cluster with", k->program);
+	err_set(err, ERR_NOT_FOUND, "cannot reach the cluster: there is no program '%s'",
+	        k->program);
 	return err_hint(err, "Install kubectl 1.%d or newer, or name it in $KUBECTL.",
 	                KUBECTL_MINOR_MIN);
 }
@@ -198,7 +199,7 @@ int kubectl_versions(struct kubectl *k, struct kubectl_versions *ret, struct err
 	*ret = (struct kubectl_versions){minor_of(doc, "clientVersion"),
 	                                 minor_of(doc, "serverVersion")};
 	if (ret->client_minor < 0)
-		return err_set(err, ERR_FORMAT, "kubectl does not tell its version");
+		return err_set(err, ERR_FORMAT, "kubectl did not report its version");
 	if (ret->client_minor < KUBECTL_MINOR_MIN) {
 		err_set(err, ERR_UNSUPPORTED, "kubectl 1.%d is too old", ret->client_minor);
 		return err_hint(err,
@@ -207,7 +208,7 @@ int kubectl_versions(struct kubectl *k, struct kubectl_versions *ret, struct err
 		                KUBECTL_MINOR_MIN);
 	}
 	if (ret->server_minor < 0) {
-		err_set(err, ERR_NETWORK, "the cluster does not tell its version");
+		err_set(err, ERR_NETWORK, "the cluster did not report its version");
 		return err_hint(err, "`kubectl version` shows what it answers.");
 	}
 	return 0;

@@ -147,8 +147,8 @@ static int send_lease(struct lease *l, const char *verb, const char *holder, str
 		return -1;
 	version = object_version(answer);
 	if (version == NULL || strlen(version) >= sizeof(l->version))
-		return err_set(err, ERR_FORMAT, "kubectl %s does not tell the Lease's version",
-		               verb);
+		return err_set(err, ERR_FORMAT,
+		               "kubectl %s did not report the Lease's resourceVersion", verb);
 	snprintf(l->version, sizeof(l->version), "%s", version);
 	l->held = holder[0] != '\0';
 	return 0;
@@ -205,11 +205,11 @@ static int tell_busy(const struct lease *l, const cJSON *object, int64_t until_m
 	/* Host and process; the rest is for machines. */
 	len = slash != NULL ? (size_t)(slash - holder) + 1 + strcspn(slash + 1, "/")
 	                    : strlen(holder);
-	err_set(err, ERR_BUSY, "%.*s is at work on '%s'; its lease lasts until %s, unless renewed",
-	        (int)len, holder, l->fleet, timestamp_extended(until_ms, until));
+	err_set(err, ERR_BUSY, "%.*s holds the lease of '%s' until %s, unless renewed", (int)len,
+	        holder, l->fleet, timestamp_extended(until_ms, until));
 	return err_hint(err,
-	                "Run this again when it has ended. If it is gone for good: `kubectl delete "
-	                "lease -n %s %s" LEASE_SUFFIX "`.",
+	                "Run this again when it has finished. If it no longer runs: `kubectl "
+	                "delete lease -n %s %s" LEASE_SUFFIX "`.",
 	                l->namespace, l->fleet);
 }
 
@@ -253,7 +253,7 @@ static int try_take(struct lease *l, struct err *err)
 		if (rc <= 0)
 			return rc;
 	}
-	return err_set(err, ERR_BUSY, "others take the lease of '%s' again and again", l->fleet);
+	return err_set(err, ERR_BUSY, "others took the lease of '%s' on every try", l->fleet);
 }
 
 int lease_take(struct lease *l, int64_t wait_until_ms, struct err *err)
@@ -262,7 +262,7 @@ int lease_take(struct lease *l, int64_t wait_until_ms, struct err *err)
 		if (try_take(l, err) == 0)
 			return 0;
 		if (err->code != ERR_BUSY || now_of(l) >= wait_until_ms)
-			return err_wrap(err, "one writer at a time");
+			return err_wrap(err, "only one deploy or undeploy at a time");
 		if (!said)
 			progress_note(l->inner->progress, "waiting: %s", err->msg);
 		said = true;
@@ -282,8 +282,9 @@ static int renew(struct lease *l, struct err *err)
 	if (err->code != ERR_CONFLICT && err->code != ERR_NOT_FOUND)
 		return err_wrap(err, "renew the lease");
 	l->held = false;
-	err_set(err, ERR_BUSY, "the lease of '%s' was taken or deleted by somebody else", l->fleet);
-	return err_hint(err, "Another deploy is at work now; this one has stopped.");
+	err_set(err, ERR_BUSY, "the lease of '%s' was taken or deleted by another process",
+	        l->fleet);
+	return err_hint(err, "Another deploy may be running now; this one has stopped.");
 }
 
 static int call_leased(struct kubectl *base, const char *const *args, const char *input,

@@ -276,7 +276,7 @@ int logs_run(const struct kubectl_exec *k, const struct log_source *sources, siz
              const struct logs_opts *opts, struct err *err)
 {
 	if (n > LOG_SOURCES_MAX) {
-		err_set(err, ERR_LIMIT, "%zu ranks are more than the %d that are read at once", n,
+		err_set(err, ERR_LIMIT, "%zu ranks: at most %d can be read at once", n,
 		        LOG_SOURCES_MAX);
 		return err_hint(err, "--rank N reads one of them.");
 	}

@@ -100,7 +100,7 @@ static int tell_late(const struct placing *r, const char *cause, struct err *err
 
 	err_set(err, lack ? ERR_CAPACITY : ERR_NETWORK, "%s: not running in time: %s",
 	        r->target->name, cause);
-	return err_hint(err, "The job stays. Run the same command again: it goes on from here. "
+	return err_hint(err, "The job is kept. Run the same command again to continue; a longer "
 	                     "--timeout waits longer.");
 }
 
@@ -109,10 +109,10 @@ static int tell_stuck(const struct placing *r, const char *cause, struct err *er
 	err_set(err, r->machine.ran ? ERR_NETWORK : ERR_SERVER, "%s: %s", r->target->name, cause);
 	return err_hint(err,
 	                r->machine.ran
-	                        ? "A job that has begun is never moved. `kubectl get pods -n %s -l "
-	                          "app.kubernetes.io/name=%s` shows its pods."
-	                        : "No other target would help. `kubectl describe pods -n %s -l "
-	                          "app.kubernetes.io/name=%s` tells more.",
+	                        ? "A job that has started is never moved. `kubectl get pods -n "
+	                          "%s -l app.kubernetes.io/name=%s` shows its pods."
+	                        : "Another target would not help. `kubectl describe pods -n %s "
+	                          "-l app.kubernetes.io/name=%s` shows more.",
 	                r->opts->fleet->namespace, r->target->job);
 }
 
@@ -120,9 +120,9 @@ static int tell_gone(struct placing *r, struct err *err)
 {
 	if (settle(r, ATTEMPT_GONE, "it was deleted", err) != 0)
 		return -1;
-	err_set(err, ERR_CONFLICT, "%s: the job was deleted by somebody else while slipway waited",
-	        r->target->name);
-	return err_hint(err, "Run this again to start it anew: it goes on from its checkpoint.");
+	err_set(err, ERR_CONFLICT, "%s: the job was deleted while slipway waited", r->target->name);
+	return err_hint(err, "Run this again to start a new job: it continues from the "
+	                     "checkpoint.");
 }
 
 static int tell_failed(struct placing *r, const char *cause, struct err *err)
@@ -133,8 +133,8 @@ static int tell_failed(struct placing *r, const char *cause, struct err *err)
 	err_set(err, ERR_JOB, "%s: the job has failed: %s", r->target->name,
 	        cause[0] != '\0' ? cause : "no reason given");
 	return err_hint(err,
-	                "See its pods' logs; `kubectl delete -n %s %s %s` makes room for another "
-	                "try.",
+	                "See its pods' logs. To try again, delete it first: `kubectl delete -n "
+	                "%s %s %s`.",
 	                r->opts->fleet->namespace, kind_of(r->stage.items->child)->resource,
 	                r->target->job);
 }
@@ -227,11 +227,11 @@ static int tell_exhausted(const struct placing *r, struct err *err)
 	size_t n = r->opts->fleet->n_targets;
 
 	err_set(err, ERR_CAPACITY,
-	        n == 1 ? "the fleet's one target has no capacity"
+	        n == 1 ? "the fleet's only target has no capacity"
 	               : "none of the %zu targets has capacity",
 	        n);
-	return err_hint(err, "Run this again later, or with --keep-trying; more kinds of capacity, "
-	                     "instance types or targets in the spec help too.");
+	return err_hint(err, "Run this again later, or with --keep-trying; or allow more "
+	                     "capacity types, instance types or targets in the spec.");
 }
 
 /* All were tried: a pause, then the first again. */
@@ -245,7 +245,7 @@ static int next_cycle(struct placing *r, struct err *err)
 		return tell_exhausted(r, err);
 	s->cycle++;
 	pause = failover_pause(&r->opts->fleet->failover, s->cycle);
-	snprintf(text, sizeof(text), "was the last one; all over again in %lld s",
+	snprintf(text, sizeof(text), "was the last target; starting over in %lld s",
 	         (long long)(pause / 1000));
 	tell(r, text);
 	if (placing_keep(r, err) != 0)
@@ -265,7 +265,7 @@ static int move_on(struct placing *r, const char *cause, struct err *err)
 	if (placing_leave(r, &left, err) != 0)
 		return -1;
 	if (!left) {
-		placing_begin(r, r->target, "its pods began after all");
+		placing_begin(r, r->target, "its pods started after all");
 		return placing_keep(r, err);
 	}
 	r->ret->moves++;

@@ -21,7 +21,7 @@ struct placement_opts {
 	const struct k8s_output *out; /* rendered, with the jobs of all targets */
 	const char *pinned;           /* the target asked for by name; NULL = by weight */
 	bool may_move;                /* from a target without capacity to the next */
-	bool keep_trying;             /* all over again after all of them, with pauses */
+	bool keep_trying;             /* start over after all of them, with pauses */
 	enum placement_until until;
 	int64_t interval_ms; /* between two looks */
 	bool timed;          /* apply.deadline_ms bounds the search as well */

@@ -70,7 +70,7 @@ static void close_past(struct placing *r, const struct fleet_target *pinned)
 	if (last == NULL || tried)
 		return;
 	if (last->ended_ms == 0)
-		state_settle(s, ATTEMPT_GONE, "its job is no more", placing_now(r));
+		state_settle(s, ATTEMPT_GONE, "its job no longer exists", placing_now(r));
 	s->cycle++;
 }
 
@@ -80,7 +80,7 @@ int placing_choose_new(struct placing *r, const struct fleet_target *pinned, str
 	struct state *s = &r->ret->state;
 	struct attempt *last = state_last(s);
 	const struct fleet_target *next = pinned;
-	char reason[STATE_TEXT_MAX] = "asked for by name";
+	char reason[STATE_TEXT_MAX] = "selected by --job";
 
 	if (last != NULL && last->ended_ms == 0 && last->outcome == ATTEMPT_STARTING) {
 		const struct fleet_target *begun = fleet_target_find(fleet, last->target);

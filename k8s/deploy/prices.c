@@ -49,8 +49,9 @@ static void add_row(struct strmap *map, const struct strpair *row, struct srcpos
 	if (strmap_get(map, row->key) != NULL)
 		diags_add(diags, DIAG_ERROR, at, "'%s' has two prices", row->key);
 	else if (strcmp(row->key, PRICE_CURRENCY) != 0 && !price_parse(row->value, &micros))
-		diags_add(diags, DIAG_ERROR, at, "'%s' is no price of '%s': a number such as 21.50",
-		          row->value, row->key);
+		diags_add(diags, DIAG_ERROR, at,
+		          "'%s' is not a price for '%s': write a number such as 21.50", row->value,
+		          row->key);
 	else
 		strmap_set(map, a, row->key, row->value);
 }
@@ -74,7 +75,8 @@ static int read_yaml(const char *path, const struct strbuf *text, struct arena *
 		if (value->kind == YAML_SCALAR)
 			add_row(map, &row, value->at, a, diags);
 		else
-			diags_add(diags, DIAG_ERROR, value->at, "'%s' needs one price", row.key);
+			diags_add(diags, DIAG_ERROR, value->at, "'%s' needs a single price",
+			          row.key);
 	}
 	return 0;
 }
@@ -100,7 +102,7 @@ static void read_csv_line(const char *line, size_t len, struct srcpos at, struct
 	if (trimmed(a, line, len)[0] == '\0' || line[0] == '#')
 		return;
 	if (comma == NULL) {
-		diags_add(diags, DIAG_ERROR, at, "a line is TYPE,PRICE");
+		diags_add(diags, DIAG_ERROR, at, "expected TYPE,PRICE");
 		return;
 	}
 	struct strpair row = {trimmed(a, line, (size_t)(comma - line)),
@@ -136,13 +138,13 @@ int prices_load(const char *path, struct arena *a, struct diags *diags, struct p
 	if (slurp_file(path, PRICES_BYTES_MAX, &text, err) != 0)
 		return err_wrap(err, "read prices");
 	if (!text_is_utf8(strbuf_str(&text), text.len) || strlen(strbuf_str(&text)) != text.len)
-		return err_set(err, ERR_FORMAT, "'%s' is not text", path);
+		return err_set(err, ERR_FORMAT, "'%s' is not a text file", path);
 	if (text_has_suffix(path, ".csv"))
 		read_csv(path, strbuf_str(&text), a, diags, &map);
 	else if (read_yaml(path, &text, a, diags, &map, err) != 0)
 		return -1;
 	if (diags->n_errors > errors)
-		return err_set(err, ERR_SPEC, "'%s' is no table of prices", path);
+		return err_set(err, ERR_SPEC, "'%s' is not a price table", path);
 	prices_of_map(&map, a, ret);
 	return 0;
 }

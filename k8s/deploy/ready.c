@@ -61,8 +61,7 @@ static enum readiness conditioned(const cJSON *live, char why[WHY_MAX])
 	if (object_holds(live, "Ready"))
 		return READY;
 	snprintf(why, WHY_MAX, "not Ready: %s",
-	         message != NULL && message[0] != '\0' ? message
-	                                               : "its controller has said nothing");
+	         message != NULL && message[0] != '\0' ? message : "its controller gave no reason");
 	return NOT_YET;
 }
 
@@ -78,7 +77,7 @@ static enum readiness prepared(const cJSON *live, char why[WHY_MAX])
 		         message != NULL ? message : "no reason given");
 		return NEVER;
 	}
-	snprintf(why, WHY_MAX, "it has not ended");
+	snprintf(why, WHY_MAX, "it has not finished");
 	return NOT_YET;
 }
 
@@ -147,7 +146,7 @@ static int await_items(struct kubectl *k, const struct stage *stage, const struc
 		}
 		if (k->clock->now_ms(k->clock) >= opts->deadline_ms) {
 			err_set(err, ERR_NETWORK, "not ready in time: %s", strbuf_str(&why));
-			return err_hint(err, "Run the same command again: it goes on from here. "
+			return err_hint(err, "Run the same command again to continue; a longer "
 			                     "--timeout waits longer.");
 		}
 		if (strcmp(strbuf_str(&why), strbuf_str(&said)) != 0)

@@ -80,7 +80,7 @@ static int ask_resources(struct kubectl *k, cJSON **ret, struct err *err)
 	cJSON_Delete(names);
 	kubectl_advice(strbuf_str(&reply.err_text), err);
 	kubectl_reply_done(&reply);
-	return err_wrap(err, "ask the cluster what it knows");
+	return err_wrap(err, "list the resource types of the cluster");
 }
 
 /* Adds "KIND (GROUP)" and its operator once. */
@@ -120,7 +120,7 @@ int stages_check_kinds(struct kubectl *k, const struct stage_list *stages, cJSON
 		}
 	}
 	if (kinds.len > 0) {
-		err_set(err, ERR_NOT_FOUND, "the cluster does not know %s; nothing was applied",
+		err_set(err, ERR_NOT_FOUND, "the cluster does not serve %s; nothing was applied",
 		        strbuf_str(&kinds));
 		return err_hint(err, "%s", strbuf_str(&hints));
 	}

@@ -120,7 +120,7 @@ static int read_attempt(const cJSON *row, struct attempt *ret, struct err *err)
 	       (outcome == NULL || strcmp(attempt_outcome_names[i], outcome) != 0))
 		i++;
 	if (i == ARRAY_LEN(attempt_outcome_names))
-		return err_set(err, ERR_FORMAT, "attempt with the outcome '%s'",
+		return err_set(err, ERR_FORMAT, "unknown attempt outcome '%s'",
 		               outcome != NULL ? outcome : "");
 	ret->outcome = (enum attempt_outcome)i;
 	read_text(row, "target", ret->target, sizeof(ret->target));
@@ -133,7 +133,7 @@ static int read_attempt(const cJSON *row, struct attempt *ret, struct err *err)
 static int read_attempts(const cJSON *list, struct state *s, struct err *err)
 {
 	if (!cJSON_IsArray(list))
-		return err_set(err, ERR_FORMAT, "there are no attempts");
+		return err_set(err, ERR_FORMAT, "it has no list of attempts");
 	for (const cJSON *row = list->child; row != NULL; row = row->next) {
 		if (s->n == STATE_ATTEMPTS_MAX)
 			return err_set(err, ERR_LIMIT, "more than %d attempts", STATE_ATTEMPTS_MAX);
@@ -153,8 +153,8 @@ int state_parse(const char *text, size_t len, struct state *ret, struct err *err
 	    json_size(doc, "version", &version, err) != 0)
 		return -1;
 	if (version != STATE_VERSION) {
-		err_set(err, ERR_FORMAT, "version %lld of the state", (long long)version);
-		return err_hint(err, "A newer slipway wrote it: use that one.");
+		err_set(err, ERR_FORMAT, "unsupported state version %lld", (long long)version);
+		return err_hint(err, "A newer slipway wrote it: use that version.");
 	}
 	read_text(doc, "target", s.target, sizeof(s.target));
 	read_text(doc, "reason", s.reason, sizeof(s.reason));
@@ -193,7 +193,7 @@ int state_read(struct kubectl *k, const char *namespace, const char *fleet, stru
 	                            "-o",  "json",       NULL};
 
 	if (kubectl_json(k, args, NULL, &object, err) != 0)
-		return err_wrap(err, "read what was tried");
+		return err_wrap(err, "read the recorded attempts");
 	if (object == NULL) {
 		*ret = (struct state){0};
 		return 0;
@@ -201,7 +201,7 @@ int state_read(struct kubectl *k, const char *namespace, const char *fleet, stru
 	if (parse_object(object, fleet, ret, err) == 0)
 		return 0;
 	err_wrap(err, "ConfigMap '%s'", strbuf_str(&name));
-	return err_hint(err, "Without it deploy begins anew: `kubectl delete configmap -n %s %s`.",
+	return err_hint(err, "To start over without it: `kubectl delete configmap -n %s %s`.",
 	                namespace, strbuf_str(&name));
 }
 
@@ -222,6 +222,6 @@ int state_write(struct kubectl *k, const char *namespace, const char *fleet, con
 	json_add_string(json_add_object(object, "data"), STATE_KEY, strbuf_str(&text));
 	kubectl_print_list(items, &input);
 	if (kubectl_json(k, args, strbuf_str(&input), &answer, err) != 0)
-		return err_wrap(err, "keep what was tried");
+		return err_wrap(err, "record the attempts");
 	return 0;
 }

@@ -78,9 +78,9 @@ static void read_object(const struct status_input *in, const cJSON *wanted, stru
 		if (object_readiness(live, why) == READY)
 			return;
 	} else if (knows(in->resources, wanted)) {
-		snprintf(why, sizeof(why), "it is not there");
+		snprintf(why, sizeof(why), "it does not exist");
 	} else {
-		snprintf(why, sizeof(why), "the cluster does not know such objects");
+		snprintf(why, sizeof(why), "the cluster does not serve this kind");
 	}
 	s->state = STAGE_WAITING;
 	if (s->why[0] == '\0')
@@ -99,8 +99,8 @@ static void read_job_stage(const struct status *s, struct status_stage *stage)
 
 	_Static_assert(ARRAY_LEN(states) == JOB_PHASES, "states: one per enum job_phase");
 	stage->state = states[s->phase];
-	stage->why = s->phase == JOB_ABSENT    ? "no job is there"
-	             : s->phase == JOB_WAITING ? "the job does not run yet"
+	stage->why = s->phase == JOB_ABSENT    ? "there is no job"
+	             : s->phase == JOB_WAITING ? "the job is not running yet"
 	             : s->phase == JOB_FAILED  ? "the job failed"
 	                                       : "";
 }
@@ -121,7 +121,7 @@ static void read_stages(const struct status_input *in, struct arena *a, struct s
 			read_job_stage(s, ret);
 		else if (ret->there == 0 && ret->planned > 0)
 			*ret = (struct status_stage){stage->name, STAGE_ABSENT, 0, ret->planned,
-			                             "nothing of it is there"};
+			                             "none of its objects exist"};
 	}
 }
 

@@ -42,7 +42,7 @@ static void add_target(const struct status *s, struct strbuf *sb)
 {
 	char age[AGE_MAX];
 
-	strbuf_addf(sb, "target      %s", s->target != NULL ? s->target : "none: no job is there");
+	strbuf_addf(sb, "target      %s", s->target != NULL ? s->target : "none: there is no job");
 	if (s->reason != NULL)
 		strbuf_addf(sb, ": %s", s->reason);
 	if (s->since != NULL)
@@ -73,7 +73,7 @@ static const char *ago(const struct status *s, int64_t ms, char out[AGE_MAX])
 	int64_t seconds = ms > 0 && ms <= s->now_ms ? (s->now_ms - ms) / 1000 : -1;
 
 	if (seconds < 0) {
-		snprintf(out, AGE_MAX, "unknown time ago");
+		snprintf(out, AGE_MAX, "at an unknown time");
 	} else {
 		char whole[AGE_MAX];
 
@@ -92,8 +92,8 @@ static void add_step(const struct status *s, struct strbuf *sb)
 	if (!t->has_step) {
 		strbuf_addf(sb, "unknown: %s\n",
 		            s->log_problem != NULL ? s->log_problem
-		            : t->last[0] != '\0'   ? "the log's tail tells none"
-		                                   : "nothing was logged yet");
+		            : t->last[0] != '\0'   ? "no step in the last lines of the log"
+		                                   : "the log is still empty");
 	} else {
 		strbuf_addf(sb, "%lld", (long long)t->step);
 		if (t->epoch >= 0)
@@ -108,7 +108,7 @@ static void add_step(const struct status *s, struct strbuf *sb)
 		strbuf_addf(sb, "  log       %s\n", t->last);
 	strbuf_adds(sb, "checkpoint  ");
 	if (!t->has_checkpoint)
-		strbuf_adds(sb, "unknown: the log's tail tells of none\n");
+		strbuf_adds(sb, "unknown: no checkpoint in the last lines of the log\n");
 	else if (t->checkpoint_step >= 0)
 		strbuf_addf(sb, "of step %lld, %s\n", (long long)t->checkpoint_step,
 		            ago(s, t->checkpoint_ms, age));
@@ -168,7 +168,7 @@ static void add_cost(const struct status *s, struct strbuf *sb)
 	char price[PRICE_TEXT_MAX];
 
 	if (s->prices == NULL) {
-		strbuf_adds(sb, "cost        unknown: --prices gives prices\n");
+		strbuf_adds(sb, "cost        unknown: give prices with --prices\n");
 		return;
 	}
 	if (s->storage_gib > 0)
@@ -177,9 +177,9 @@ static void add_cost(const struct status *s, struct strbuf *sb)
 		                                   : "price unknown");
 	strbuf_addf(sb, "cost        %s an hour", price_text(s->prices, s->micros, price));
 	if (s->unknown > 0)
-		strbuf_addf(sb, ", and %zu thing%s whose price is unknown", s->unknown,
+		strbuf_addf(sb, ", plus %zu item%s of unknown price", s->unknown,
 		            s->unknown == 1 ? "" : "s");
-	strbuf_adds(sb, "; the cluster itself is not in it\n");
+	strbuf_adds(sb, "; the cluster itself is not included\n");
 }
 
 void status_text(const struct status *s, struct strbuf *sb)
@@ -212,7 +212,7 @@ void status_brief(const struct status *s, struct strbuf *sb)
 		strbuf_addf(sb, "job %s: %s%s%s\n", s->job, job_phase_name(s->phase),
 		            s->why[0] != '\0' ? ": " : "", s->why);
 	else
-		strbuf_adds(sb, "no job is there\n");
+		strbuf_adds(sb, "there is no job\n");
 	for (size_t i = 0; i < s->n_pods; i++)
 		strbuf_addf(sb, "pod %s: %s, %lld restarts%s%s\n", s->pods[i].name,
 		            s->pods[i].phase, (long long)s->pods[i].restarts,

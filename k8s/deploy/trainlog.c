@@ -106,7 +106,7 @@ static bool read_json(const char *line, struct trainlog *ret)
 }
 
 /* Any line that says that a checkpoint was saved or written; "step-00000500" or "step 500" in it
- * says which. */
+ * names the step. */
 static bool read_checkpoint(const char *line, struct trainlog *ret)
 {
 	const char *at = strcasestr(line, "checkpoint");

@@ -34,11 +34,11 @@ static int await_none(struct kubectl *k, const char *const *args, const char *wh
 		if (n == 0)
 			return 0;
 		if (k->clock->now_ms(k->clock) >= opts->apply.deadline_ms) {
-			err_set(err, ERR_NETWORK, "%d %s are still there, and cost money", n, what);
-			return err_hint(err, "Run the same command again: it goes on from here.");
+			err_set(err, ERR_NETWORK, "%d %s still exist and incur costs", n, what);
+			return err_hint(err, "Run the same command again to continue.");
 		}
 		if (n != said)
-			progress_await(k->progress, "%d %s to go", n, what);
+			progress_await(k->progress, "%d %s left", n, what);
 		said = n;
 		k->clock->sleep_ms(k->clock, POLL_MS);
 	}
@@ -64,7 +64,7 @@ static int await_nodes(struct kubectl *k, const cJSON *owned, const struct undep
 	return await_none(k, args, "nodes", opts, err);
 }
 
-/* A claim's volume, as it was before the claim went: gone with it, or reported as staying. */
+/* A claim's volume, as it was before the claim went: deleted with it, or reported as left. */
 static int await_volume(struct kubectl *k, const cJSON *volume, const struct undeploy_opts *opts,
                         struct strbuf *left, struct err *err)
 {
@@ -141,7 +141,8 @@ static int delete_namespace(struct kubectl *k, const cJSON *namespace,
 		return -1;
 	if (!strangers)
 		return object_delete(k, namespace, &opts->apply, err);
-	strbuf_addf(left, "namespace %s: it holds objects of others\n", object_name(namespace));
+	strbuf_addf(left, "namespace %s: it holds objects of other owners\n",
+	            object_name(namespace));
 	return 0;
 }
 
@@ -177,7 +178,7 @@ static const char *const rank_names[] = {[LEAVE_JOB] = "job",
                                          [LEAVE_POOL] = "pools",
                                          [LEAVE_NODE_CLASS] = "node classes",
                                          [LEAVE_PLUGIN] = "plugins",
-                                         [LEAVE_RBAC] = "rights",
+                                         [LEAVE_RBAC] = "RBAC",
                                          [LEAVE_NAMESPACE] = "namespace"};
 _Static_assert(ARRAY_LEN(rank_names) == LEAVE_ORDERS, "rank_names: one per enum leave_order");
 

@@ -4,14 +4,14 @@
 #include "base/attr.h"
 #include "k8s/deploy/capacity.h"
 
-/* Rights to look at nodes and events may be missing: then only time decides. */
+/* Permission to list nodes and events may be missing: then time alone decides. */
 static int list_if_allowed(struct kubectl *k, const char *const *args, cJSON **ret, struct err *err)
 {
 	if (kubectl_list(k, args, NULL, ret, err) == 0)
 		return 0;
 	if (err->code != ERR_DENIED && err->code != ERR_NOT_FOUND)
 		return -1;
-	progress_note(k->progress, "%s; going on without", err->msg);
+	progress_note(k->progress, "%s; continuing without it", err->msg);
 	*err = (struct err){0};
 	*ret = cJSON_CreateArray();
 	return 0;

@@ -75,7 +75,7 @@ controllers() {
 	sed -i '/^  g5g:/d' slipway.yaml
 	run deploy
 	[ "$status" -eq 0 ]
-	[[ $output == *"NodePool $FLEET-g5g has left the spec and is gone"* ]]
+	[[ $output == *"NodePool $FLEET-g5g is no longer in the spec: deleted"* ]]
 	run "$SLIPWAY" undeploy --yes --timeout 120
 	[ "$status" -eq 0 ]
 	[ -z "$(kubectl get nodepools.karpenter.sh -l "slipway/owner=$FLEET" -o name)" ]

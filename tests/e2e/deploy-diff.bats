@@ -26,7 +26,7 @@ fault() { printf '[{"match": "%s", "stderr": "%s"%s}]' "$1" "$2" "${3:-}" >"$FAK
 	deploy >/dev/null
 	run deploy --diff
 	[ "$status" -eq 0 ]
-	[ "$output" = "no difference: the cluster is as the spec says" ]
+	[ "$output" = "no difference: the cluster matches the spec" ]
 	[ "$(deploy --diff --output json | json 'd["unchanged"], d["changes"], d["pruned"]')" = "(True, [], [])" ]
 }
 

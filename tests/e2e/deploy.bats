@@ -34,7 +34,7 @@ fault() { printf '[{"match": "%s", "stderr": "%s"%s}]' "$1" "$2" "${3:-}" >"$FAK
 	but_the_lease >before
 	run deploy
 	[ "$status" -eq 0 ]
-	[[ $output == *"nothing to do: the cluster is as the spec says"* ]]
+	[[ $output == *"nothing to do: the cluster matches the spec"* ]]
 	but_the_lease | cmp before -
 }
 
@@ -43,7 +43,7 @@ fault() { printf '[{"match": "%s", "stderr": "%s"%s}]' "$1" "$2" "${3:-}" >"$FAK
 	sed -i '/^  g5g:/d' slipway.yaml
 	run deploy
 	[ "$status" -eq 0 ]
-	[[ $output == *"NodePool perceiver-g5g has left the spec and is gone"* ]]
+	[[ $output == *"NodePool perceiver-g5g is no longer in the spec: deleted"* ]]
 	sed -i '/^storage:/,/^job:/{/^job:/!d}' slipway.yaml
 	run deploy
 	[ "$status" -eq 0 ]
@@ -180,7 +180,7 @@ fault() { printf '[{"match": "%s", "stderr": "%s"%s}]' "$1" "$2" "${3:-}" >"$FAK
 	deploy
 	run "$SLIPWAY" undeploy --yes --keep-data
 	[ "$status" -eq 0 ]
-	[[ $output == *"kept as asked"* ]]
+	[[ $output == *"kept because of --keep-data"* ]]
 	[ "$(objects '"persistentvolumeclaims|perceiver|perceiver-data" in d and "namespaces||perceiver" in d')" = True ]
 	[ "$(objects '"daemonsets.apps|kube-system|fsx-csi-node" in d')" = True ]
 	[ "$(objects '[k for k in d if k.startswith("nodepools")]')" = "[]" ]
@@ -197,7 +197,7 @@ fault() { printf '[{"match": "%s", "stderr": "%s"%s}]' "$1" "$2" "${3:-}" >"$FAK
 	END
 	run "$SLIPWAY" undeploy --yes
 	[ "$status" -eq 0 ]
-	[[ $output == *"namespace perceiver: it holds objects of others"* ]]
+	[[ $output == *"namespace perceiver: it holds objects of other owners"* ]]
 	[ "$(objects 'sorted(d)')" = "['namespaces||perceiver', 'pods|perceiver|guest']" ]
 }
 

@@ -117,7 +117,7 @@ refused() {
 	[ "$status" -eq 0 ]
 	[ "$(jobs_there)" = "['perceiver-p4d']" ]
 	[ "$(state 'd["cycle"]')" = 2 ]
-	[ "$(grep -c 'all over again in 0 s' <<<"$output")" -eq 2 ]
+	[ "$(grep -c 'starting over in 0 s' <<<"$output")" -eq 2 ]
 }
 
 @test "failover: --keep-trying ends at --timeout" {
@@ -138,7 +138,7 @@ refused() {
 	capacity trn1=image
 	run deploy --set fleet.failover.boot=0s
 	[ "$status" -eq 1 ]
-	[[ $output == *"ErrImagePull: manifest unknown"*"No other target would help"* ]]
+	[[ $output == *"ErrImagePull: manifest unknown"*"Another target would not help"* ]]
 	[ "$(jobs_there)" = "['perceiver-trn1']" ]
 }
 
@@ -248,7 +248,7 @@ refused() {
 	done
 	run deploy
 	[ "$status" -eq 7 ]
-	[[ $output == *"$(hostname)/$first is at work on 'perceiver'; its lease lasts until "* ]]
+	[[ $output == *"$(hostname)/$first holds the lease of 'perceiver' until "* ]]
 	run "$SLIPWAY" undeploy --yes
 	[ "$status" -eq 7 ]
 	# Ctrl-C gives the lease back, and the state says where to go on.
@@ -352,7 +352,7 @@ in_pod() { objects '"\n".join(d["jobs.batch|perceiver|perceiver-deploy"]["live"]
 	run "$SLIPWAY" deploy --image-digest "$DIGEST" --in-cluster --keep-trying --interval 0s \
 		--set "fleet.failover.image=$IMAGE" --set fleet.failover.after=0s
 	[ "$status" -eq 0 ]
-	[[ $output == *"the cluster goes on by itself"* ]]
+	[[ $output == *"the deploy continues in the cluster"* ]]
 	[ "$(jobs_there)" = "[]" ]
 	objects 'd["configmaps|perceiver|perceiver-deploy"]["live"]["data"]["slipway.yaml"]' | diff -B - slipway.yaml
 	objects 'json.dumps([v["live"]["rules"] for k, v in sorted(d.items()) if "roles.rbac" in k.split("|")[0] and

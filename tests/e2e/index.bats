@@ -77,7 +77,7 @@ join() { "$SLIPWAY" index create --progress none --insecure "$@"; }
 	part arm64
 	run join "$REG/team/app:v1" amd64.json
 	[ "$status" -eq 1 ]
-	[[ $output == *"no part holds linux/arm64"* ]]
+	[[ $output == *"no result file has linux/arm64"* ]]
 	run join "$REG/team/app:v1" amd64.json arm64.json amd64.json
 	[ "$status" -eq 1 ]
 	[[ $output == *"linux/amd64 is in 'amd64.json' and again in 'amd64.json'"* ]]

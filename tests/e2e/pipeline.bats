@@ -356,7 +356,7 @@ fleet_spec() {
 	run --separate-stderr "$SLIPWAY" pipeline run --local
 	echo "$stderr"
 	[ "$status" -eq 0 ]
-	[[ $output == *"deploy       left out; --deploy runs it"* ]]
+	[[ $output == *"deploy       skipped; --deploy runs it"* ]]
 	[ ! -e kube/objects.json ]
 	run --separate-stderr "$SLIPWAY" pipeline run --local --deploy
 	echo "$stderr"

@@ -76,7 +76,7 @@ running() {
 	run status
 	[ "$status" -eq 10 ]
 	[[ $output == *"jobs        absent"* ]]
-	[[ $output == *"none: no job is there"* ]]
+	[[ $output == *"none: there is no job"* ]]
 }
 
 @test "status: a running job with its step, its nodes and what they cost" {
@@ -136,7 +136,7 @@ running() {
 	run status
 	[ "$status" -eq 0 ]
 	[[ $output == *"karpenter   waiting"*"NodePool 'perceiver-g5': not Ready"* ]]
-	[[ $output == *"devices     waiting"*"it is not there"* ]]
+	[[ $output == *"devices     waiting"*"it does not exist"* ]]
 }
 
 @test "status: prices that are none are told with their line" {
@@ -144,11 +144,11 @@ running() {
 	printf 'trn1.32xlarge: cheap\n' >bad.yaml
 	run status --prices bad.yaml
 	[ "$status" -eq 3 ]
-	[[ $output == *"bad.yaml:1:16"*"is no price of 'trn1.32xlarge'"* ]]
+	[[ $output == *"bad.yaml:1:16"*"is not a price for 'trn1.32xlarge'"* ]]
 	printf 'type,price\ntrn1.32xlarge,21.5\ntrn1.32xlarge/spot,6.5\n' >prices.csv
 	run status --prices prices.csv
 	[ "$status" -eq 0 ]
-	[[ $output == *"cost        28.00 USD an hour, and 1 thing whose price is unknown"* ]]
+	[[ $output == *"cost        28.00 USD an hour, plus 1 item of unknown price"* ]]
 }
 
 @test "status: a cluster that cannot be asked is an error, a log that cannot is not" {
@@ -270,7 +270,7 @@ two_logs() {
 @test "logs: no job, no such rank, no such duration" {
 	run logs
 	[ "$status" -eq 1 ]
-	[[ $output == *"no job of 'perceiver' is in the cluster"* ]]
+	[[ $output == *"the cluster has no job of 'perceiver'"* ]]
 	running
 	run logs --rank 7
 	[ "$status" -eq 1 ]
@@ -285,7 +285,7 @@ two_logs() {
 	printf 'fsx-gib-month: 0.146\n' >prices.yaml
 	run "$SLIPWAY" undeploy --yes --keep-data --prices prices.yaml
 	[ "$status" -eq 0 ]
-	[[ $output == *"the file system behind the claim perceiver-data: kept as asked, 0.24 USD an hour"* ]]
+	[[ $output == *"the file system behind the claim perceiver-data: kept because of --keep-data, 0.24 USD an hour"* ]]
 }
 
 # on_terminal FILE COMMAND...: runs it on a terminal of its own; what that showed goes to FILE.

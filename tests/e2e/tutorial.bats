@@ -102,7 +102,7 @@ stand_ins() {
 		[ "$(json '[k.split("|")[2] for k in d if k.startswith("jobs.batch.volcano.sh|")]' <"after-$target.json")" = "['perceiver-$target']" ]
 		grep -qF "@$digest" "after-$target.json"
 	done
-	[[ $(<deploys) == *"nothing to do: the cluster is as the spec says"* ]]
+	[[ $(<deploys) == *"nothing to do: the cluster matches the spec"* ]]
 	# In the end nothing of it is left, and every tool was asked.
 	[ "$(json '[k for k in d if k.startswith(("nodepools", "jobs", "daemonsets"))]' <kube/objects.json)" = "[]" ]
 	for call in "eksctl create cluster" "eksctl delete cluster" "helm upgrade --install karpenter" "aws s3 sync" "aws cloudformation delete-stack"; do

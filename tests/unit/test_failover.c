@@ -454,7 +454,7 @@ static void of_two_takers_one_wins(void)
 	CHECK_INT(lease_take(&b, 0, &err), 0);
 	CHECK_INT(lease_take(&a, 0, &err), -1);
 	CHECK_INT(err.code, ERR_BUSY);
-	CHECK(strstr(err.msg, "other/1 is at work on 'f'") != NULL);
+	CHECK(strstr(err.msg, "other/1 holds the lease of 'f'") != NULL);
 	/* It expires; a third one is faster. */
 	cluster.now_ms = 400000;
 	cluster.steal = true;

@@ -241,6 +241,36 @@ static void the_cache_folder(void)
 	CHECK_INT(err.code, ERR_NOT_FOUND);
 }
 
+static void unnamed_files_leave_nothing(void)
+{
+	AUTO(room) struct room r;
+	AUTO_CLOSE int fd = -1;
+	int none = -1;
+	struct err err = {0};
+	char back[4] = "";
+
+	test_tmpdir(r.dir);
+	CHECK_OK(fs_open_unnamed(r.dir, &fd, &err), &err);
+	CHECK_INT(fs_pwrite(fd, "abc", 3, 5), 3);
+	CHECK_INT(fs_pread(fd, back, 3, 5), 3);
+	CHECK_STR(back, "abc");
+	CHECK_INT(rmdir(r.dir), 0); /* empty */
+	CHECK(fs_open_unnamed(r.dir, &none, &err) != 0);
+	CHECK_INT(err.code, ERR_IO);
+}
+
+static void parents(void)
+{
+	static const char *const rows[][2] = {
+		{"a/b", "a"}, {"b", "."}, {"/b", "/"}, {"/a/b", "/a"}, {"a/b/", "a/b"}};
+	char out[PATH_MAX];
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		fs_parent(rows[i][0], out);
+		CHECK_STR(out, rows[i][1]);
+	}
+}
+
 int main(void)
 {
 	TEST("fs: a write replaces the file and leaves no temporary one",
@@ -252,6 +282,8 @@ int main(void)
 	TEST("fs: removing a tree follows no symbolic link", removal_does_not_follow_links);
 	TEST("fs: a file is linked, or copied across file systems", links_or_copies);
 	TEST("fs: folders, and a file in their way", folders);
+	TEST("fs: an unnamed file leaves nothing behind", unnamed_files_leave_nothing);
+	TEST("fs: the folder a path stands in", parents);
 	TEST("fs: where the cache is", the_cache_folder);
 	return test_done();
 }

@@ -441,8 +441,8 @@ static void limits(void)
 		struct push_limits limits;
 		enum err_code code;
 		const char *says;
-	} table[] = {{{.registry = "ECR", .layer_max = 10}, ERR_LIMIT, "ECR takes 10"},
-	             {{.registry = "ECR", .manifest_max = 20}, ERR_LIMIT, "ECR takes 20"}};
+	} table[] = {{{.registry = "ECR", .layer_max = 10}, ERR_LIMIT, "ECR accepts at most 10"},
+	             {{.registry = "ECR", .manifest_max = 20}, ERR_LIMIT, "ECR accepts at most 20"}};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct scene s;

@@ -461,8 +461,8 @@ static void unknown_media_types_are_refused(void)
 	AUTO(strbuf) struct strbuf tar = STRBUF_INIT(MAX);
 
 	check_refused(&tar, "application/x-bad", ERR_UNSUPPORTED, "media type");
-	check_refused(&tar, MEDIA_LAYER_ZSTD, ERR_FORMAT, "cut short");
-	check_refused(&tar, MEDIA_LAYER_GZIP, ERR_FORMAT, "cut short");
+	check_refused(&tar, MEDIA_LAYER_ZSTD, ERR_FORMAT, "truncated");
+	check_refused(&tar, MEDIA_LAYER_GZIP, ERR_FORMAT, "truncated");
 }
 
 /* A source that breaks in the middle: its own error must come out. */

@@ -16,7 +16,7 @@
 #define HEAD  "HEAD " V2 "/blobs/" HELLO
 #define POST  "POST " V2 "/blobs/uploads/"
 #define OCTET "\nContent-Type: application/octet-stream\n\nhello"
-#define UP(n) "https://r.example:443/v2/app/blobs/uploads/" n
+#define UP(n) "https://r.example/v2/app/blobs/uploads/" n
 #define ACCEPT "\nAccept: " MEDIA_ACCEPT_MANIFESTS
 
 struct scene {
@@ -336,11 +336,11 @@ static void waits_as_told(void)
 
 static void redirect_loop(void)
 {
-	SCENE(STEPH(HEAD, 307, "Location: ?1"), STEPH("HEAD https://r.example:443/v2/app/blobs/" HELLO "?1", 307, "Location: ?1"),
-	      STEPH("HEAD https://r.example:443/v2/app/blobs/" HELLO "?1", 307, "Location: ?1"),
-	      STEPH("HEAD https://r.example:443/v2/app/blobs/" HELLO "?1", 307, "Location: ?1"),
-	      STEPH("HEAD https://r.example:443/v2/app/blobs/" HELLO "?1", 307, "Location: ?1"),
-	      STEPH("HEAD https://r.example:443/v2/app/blobs/" HELLO "?1", 307, "Location: ?1"));
+	SCENE(STEPH(HEAD, 307, "Location: ?1"), STEPH("HEAD https://r.example/v2/app/blobs/" HELLO "?1", 307, "Location: ?1"),
+	      STEPH("HEAD https://r.example/v2/app/blobs/" HELLO "?1", 307, "Location: ?1"),
+	      STEPH("HEAD https://r.example/v2/app/blobs/" HELLO "?1", 307, "Location: ?1"),
+	      STEPH("HEAD https://r.example/v2/app/blobs/" HELLO "?1", 307, "Location: ?1"),
+	      STEPH("HEAD https://r.example/v2/app/blobs/" HELLO "?1", 307, "Location: ?1"));
 	bool exists;
 
 	CHECK(registry_has_blob(s.registry, &s.desc, &exists, &s.err) != 0);

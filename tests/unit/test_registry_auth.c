@@ -87,7 +87,7 @@ static void token_then_again(void)
 	      {.request = HEAD WITH("t1"), .status = 404},
 	      {.request = POST WITH("t1"), .status = 202, .headers = "Location: /up/1"},
 	      {.request =
-	               "PUT https://r.example:443/up/1?digest=" HELLO OCTET WITH("t1") "\n\nhello",
+	               "PUT https://r.example/up/1?digest=" HELLO OCTET WITH("t1") "\n\nhello",
 	       .status = 201});
 
 	CHECK_OK(put(&s, NULL), &s.err);
@@ -148,7 +148,7 @@ static void mount_that_breaks(void)
 	SCENE(1, {.request = HEAD, .status = 404}, {.request = MOUNT, .status = 500},
 	      {.request = MOUNT, .status = 500},
 	      {.request = POST, .status = 202, .headers = "Location: /up/1"},
-	      {.request = "PUT https://r.example:443/up/1?digest=" HELLO OCTET "\n\nhello",
+	      {.request = "PUT https://r.example/up/1?digest=" HELLO OCTET "\n\nhello",
 	       .status = 201});
 
 	CHECK_OK(put(&s, "lib/base"), &s.err);

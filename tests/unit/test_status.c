@@ -267,7 +267,7 @@ static void changes_are_told_once(void)
 {
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(0);
 
-	status_changes("pod a: Pending\npod b: Running\nno job is there\n",
+	status_changes("pod a: Pending\npod b: Running\nthere is no job\n",
 	               "pod a: Running\npod c: Pending\n", "T", &sb);
 	CHECK_STR(strbuf_str(&sb), "T pod a: Running\nT pod c: Pending\nT pod b: gone\n");
 	strbuf_reset(&sb);

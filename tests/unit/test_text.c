@@ -213,6 +213,26 @@ static void prefixes_and_suffixes(void)
 	CHECK(text_has_suffix("x", ""));
 }
 
+static void positions(void)
+{
+	unsigned line, column;
+
+	text_position("ab\ncd", 0, &line, &column);
+	CHECK(line == 1 && column == 1);
+	text_position("ab\ncd", 2, &line, &column);
+	CHECK(line == 1 && column == 3);
+	text_position("ab\ncd", 4, &line, &column);
+	CHECK(line == 2 && column == 2);
+}
+
+static void control_bytes_go(void)
+{
+	char text[] = "a\033[2Jb\x7f\xc3\xa4";
+
+	text_make_printable(text);
+	CHECK_STR(text, "a?[2Jb?\xc3\xa4");
+}
+
 int main(void)
 {
 	TEST("text: globs", globs);
@@ -222,5 +242,7 @@ int main(void)
 	TEST("text: whole numbers and their limits", whole_numbers);
 	TEST("text: UTF-8", utf8);
 	TEST("text: prefixes and suffixes", prefixes_and_suffixes);
+	TEST("text: line and column of an offset", positions);
+	TEST("text: control bytes become question marks, UTF-8 stays", control_bytes_go);
 	return test_done();
 }

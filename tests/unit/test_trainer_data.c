@@ -108,7 +108,8 @@ static void list_is_read(void)
 
 	CHECK_OK(parse_list(HEAD "{\"file\":\"shards/x\",\"clips\":3,\"label\":0},"
 	                         "{\"file\":\"shards/y\",\"clips\":0,\"label\":0},"
-	                         "{\"file\":\"shards/z\",\"clips\":2,\"label\":4}]}", &list, &err),
+	                         "{\"file\":\"shards/z\",\"clips\":2,\"label\":4}]}",
+	                    &list, &err),
 	         &err);
 	CHECK_INT(list.n, 2);
 	CHECK_INT(list.n_clips, 5);
@@ -196,7 +197,7 @@ static void reads_ahead_in_order(void)
 {
 	struct dataset *d = dataset_synthetic(5, &shape, 10, 50);
 	struct loader_options o = {9, shape, true, 2, 4, 3, 3};
-	struct loader *l = loader_new(d, &o);
+	struct clip_loader *l = loader_new(d, &o);
 	float image[2 * 3 * 4 * 6], audio[64];
 	int32_t label;
 	struct clip_room room = {image, audio, &label};
@@ -210,8 +211,10 @@ static void reads_ahead_in_order(void)
 
 		CHECK_OK(loader_next(l, first, 2, &clips, &wait, &err), &err);
 		for (size_t i = 0; i < 2; i++) {
-			CHECK_OK(dataset_clip(d, order_clip(9, 50, first + i, true), &room, &err), &err);
-			CHECK(memcmp(clips.image + i * ARRAY_LEN(image), image, sizeof(image)) == 0);
+			CHECK_OK(dataset_clip(d, order_clip(9, 50, first + i, true), &room, &err),
+			         &err);
+			CHECK(memcmp(clips.image + i * ARRAY_LEN(image), image, sizeof(image)) ==
+			      0);
 			CHECK_INT(clips.label[i], label);
 		}
 	}
@@ -234,7 +237,8 @@ static void folder_errors(void)
 	CHECK(dataset_open(dir, &shape, 5, &d, &err) != 0);
 	CHECK(strstr(err.msg, "lists no clip") != NULL);
 	CHECK_OK(fs_write_file(path, HEAD "{\"file\":\"gone\",\"clips\":1,\"label\":4}]}",
-	                       strlen(HEAD "{\"file\":\"gone\",\"clips\":1,\"label\":4}]}"), 0600, &err),
+	                       strlen(HEAD "{\"file\":\"gone\",\"clips\":1,\"label\":4}]}"), 0600,
+	                       &err),
 	         &err);
 	CHECK(dataset_open(dir, &shape, 4, &d, &err) != 0);
 	CHECK(strstr(err.msg, "label 4") != NULL);
@@ -259,7 +263,8 @@ int main(void)
 	TEST("dataset.json: hostile ones are refused", hostile_lists);
 	TEST("order: an epoch sees every clip once", order_is_a_permutation);
 	TEST("order: epochs differ; unshuffled is straight", epochs_differ);
-	TEST("synthetic: the same seed and number give the same clip, in range", synthetic_is_repeatable);
+	TEST("synthetic: the same seed and number give the same clip, in range",
+	     synthetic_is_repeatable);
 	TEST("loader: clips come as asked for, in order and after a jump", reads_ahead_in_order);
 	TEST("dataset: missing, empty and misfitting folders are named", folder_errors);
 	return test_done();

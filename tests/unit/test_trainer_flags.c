@@ -15,9 +15,9 @@ static int parse(int argc, const char **argv, struct train_flags *f, struct strb
 
 static void seed_keys(void)
 {
-	const char *argv[] = {"--dataset", "kinetics",  "--lr=1e-5",         "--batch_size", "1",
-	                      "--do_eval", "--max-steps", "100",             "--image_dim=224",
-	                      "--drop_last"};
+	const char *argv[] = {
+		"--dataset", "kinetics",    "--lr=1e-5", "--batch_size",    "1",
+		"--do_eval", "--max-steps", "100",       "--image_dim=224", "--drop_last"};
 	AUTO(strbuf) struct strbuf remarks = STRBUF_INIT(0), text = STRBUF_INIT(0);
 	struct log_flag flags[FLAGS_SEED_KEYS];
 	struct train_options o;
@@ -43,10 +43,10 @@ static void seed_keys(void)
 
 static void bad_words(void)
 {
-	static const char *const bad[][2] = {{"--batch_size", "0"},   {"--batch_size", "x"},
-	                                     {"--lr", "nan"},         {"--lr", "1e-5x"},
-	                                     {"--bach_size", "1"},    {"--do_eval=1", "--resume"},
-	                                     {"word", "--resume"},    {"--resume", "--lr"}};
+	static const char *const bad[][2] = {{"--batch_size", "0"}, {"--batch_size", "x"},
+	                                     {"--lr", "nan"},       {"--lr", "1e-5x"},
+	                                     {"--bach_size", "1"},  {"--do_eval=1", "--resume"},
+	                                     {"word", "--resume"},  {"--resume", "--lr"}};
 
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		const char *argv[] = {bad[i][0], bad[i][1]};
@@ -57,6 +57,77 @@ static void bad_words(void)
 		CHECK(parse(2, argv, &f, &remarks, &err) != 0);
 		CHECK_INT(err.code, ERR_USAGE);
 	}
+}
+
+struct chosen {
+	const char *name;
+	uint64_t count;
+	bool on;
+};
+
+static const struct flag_row chosen_rows[] = {
+	FLAG_ROW_TEXT(struct chosen, "the_name", name, "a text"),
+	FLAG_ROW_COUNT(struct chosen, "count", count, 10, "a number"),
+	FLAG_ROW_SWITCH(struct chosen, "on", on, "a switch"),
+};
+
+static void small_commands(void)
+{
+	static const struct {
+		const char *words[3];
+		int n;
+		enum flag_end end;
+		const char *message;
+	} cases[] = {
+		{{"--the_name", "x", "--on"}, 3, FLAGS_READ, ""},
+		{{"--count=10"}, 1, FLAGS_READ, ""},
+		{{"--help", "--bad"}, 2, FLAGS_HELP, ""},
+		{{"--on", "-h"}, 2, FLAGS_HELP, ""},
+		{{"--the-name", "x"}, 2, FLAGS_BAD_WORD, "c does not understand '--the-name'"},
+		{{"word"}, 1, FLAGS_BAD_WORD, "c does not understand 'word'"},
+		{{"--on=1"}, 1, FLAGS_BAD_WORD, "--on takes no value"},
+		{{"--count"}, 1, FLAGS_BAD_WORD, "--count needs a value"},
+		{{"--count", "11"},
+	         2,
+	         FLAGS_BAD_VALUE,
+	         "--count is '11', expected a whole number up to 10"},
+		{{"--count=-0"},
+	         1,
+	         FLAGS_BAD_VALUE,
+	         "--count is '-0', expected a whole number up to 10"},
+		{{"--count="},
+	         1,
+	         FLAGS_BAD_VALUE,
+	         "--count is '', expected a whole number up to 10"},
+	};
+	static const struct flag_table table = {chosen_rows, ARRAY_LEN(chosen_rows), "c"};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char **argv = (char **)(uintptr_t)cases[i].words;
+		struct chosen c = {0};
+		struct err err = {0};
+		int at = 0;
+
+		CHECK_INT(flag_table_read(&table, cases[i].n, argv, &at, &c, NULL, &err),
+		          cases[i].end);
+		CHECK_STR(err.msg, cases[i].message);
+		CHECK(c.on == (i == 0 || i == 3));
+	}
+}
+
+static void help_and_bad_words(void)
+{
+	const char *argv[] = {"--help", "--lr", "1"}, *bad[] = {"-h", "--lrr"};
+	AUTO(strbuf) struct strbuf remarks = STRBUF_INIT(0);
+	struct train_flags f;
+	struct err err = {0};
+	bool help = false;
+
+	CHECK_OK(train_flags_parse(3, (char **)(uintptr_t)argv, NULL, &f, &remarks, &help, &err),
+	         &err);
+	CHECK(help && f.lr == 1);
+	CHECK(parse(2, bad, &f, &remarks, &err) != 0);
+	CHECK_STR(err.hint, "Did you mean --lr?");
 }
 
 static int collect(void *ctx, const char *key, const char *text, struct err *err)
@@ -79,21 +150,36 @@ static void yaml_subset(void)
 	struct err err = {0};
 
 	CHECK_OK(read_yaml("---\n# a comment\nname: deep/mind  # why\narch:\n- One\n- Two\nd: 0.1\n"
-	                   "id2label:\n  0: abseiling\n  1: 'it''s'\nempty: null\nshape: [1, 16, 224]\n"
+	                   "id2label:\n  0: abseiling\n  1: 'it''s'\nempty: null\nshape: [1, 16, "
+	                   "224]\n"
 	                   "none:\nquoted: \"a # b\"\nindented:\n  - 3\n  - 4\nobj: {}\r\nlast: x",
 	                   &sb, &err),
 	         &err);
-	CHECK_STR(strbuf_str(&sb), "name=deep/mind;arch=One,Two;d=0.1;id2label=2;empty=null;"
-	                           "shape=1,16,224;none=null;quoted=a # b;indented=3,4;obj=0;last=x;");
+	CHECK_STR(strbuf_str(&sb),
+	          "name=deep/mind;arch=One,Two;d=0.1;id2label=2;empty=null;"
+	          "shape=1,16,224;none=null;quoted=a # b;indented=3,4;obj=0;last=x;");
 }
 
 static void yaml_refusals(void)
 {
-	static const char *const bad[] = {"a: &x 1\n", "a: *x\n",      "a: !t 1\n",  "a: |\n  b\n",
-	                                  "\ta: 1\n",  "a\n",          "a: 'x\n",    "a: [1, 2\n",
-	                                  "a: 1\n b: 2\n", "a: b: c\n", "- 1\n",      "a: {b: 1}\n",
-	                                  "a:\n- 1\nb: 2\n---\nc: 3\n", "a: 'x' y\n", ": 1\n",
-	                                  "a:\n- 1\n  b: 2\n",          "a: \"\\x41\"\n", "a: \xff\n"};
+	static const char *const bad[] = {"a: &x 1\n",
+	                                  "a: *x\n",
+	                                  "a: !t 1\n",
+	                                  "a: |\n  b\n",
+	                                  "\ta: 1\n",
+	                                  "a\n",
+	                                  "a: 'x\n",
+	                                  "a: [1, 2\n",
+	                                  "a: 1\n b: 2\n",
+	                                  "a: b: c\n",
+	                                  "- 1\n",
+	                                  "a: {b: 1}\n",
+	                                  "a:\n- 1\nb: 2\n---\nc: 3\n",
+	                                  "a: 'x' y\n",
+	                                  ": 1\n",
+	                                  "a:\n- 1\n  b: 2\n",
+	                                  "a: \"\\x41\"\n",
+	                                  "a: \xff\n"};
 
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		AUTO(strbuf) struct strbuf sb = STRBUF_INIT(0);
@@ -211,6 +297,10 @@ int main(void)
 {
 	TEST("flags: the PyTorch program's keys, its Namespace, what is not used", seed_keys);
 	TEST("flags: bad words are refused", bad_words);
+	TEST("flags: a small command's names are exact, its numbers bounded, --help ends the "
+	     "reading",
+	     small_commands);
+	TEST("flags: a word after train's --help is read too", help_and_bad_words);
 	TEST("yaml: scalars, lists and mappings of a PerceiverConfig dump", yaml_subset);
 	TEST("yaml: everything else is refused", yaml_refusals);
 	TEST("ranks: each launcher's variables", launchers);

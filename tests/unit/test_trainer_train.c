@@ -303,7 +303,7 @@ static void bf16_learns_alike(void)
 		struct train_state state = {0};
 		enum train_end end;
 		struct dataset *data;
-		struct loader *loader;
+		struct clip_loader *loader;
 
 		o.precision = i == 0 ? PRECISION_F32 : PRECISION_BF16;
 		world_start(&w[i], &o);
@@ -331,8 +331,8 @@ static void bf16_learns_alike(void)
 	}
 	printf("# largest difference of a step's loss %.2f %%, of the last ten %.2f %%; loss %.4f "
 	       "to %.4f\n",
-	       100 * largest, 100 * fabs(end_sum[1] / end_sum[0] - 1),
-	       begin_sum / 10, end_sum[0] / 10);
+	       100 * largest, 100 * fabs(end_sum[1] / end_sum[0] - 1), begin_sum / 10,
+	       end_sum[0] / 10);
 	CHECK(end_sum[0] < 0.8 * begin_sum);
 	CHECK(largest > 0 && largest < 0.03);
 	CHECK(fabs(end_sum[1] / end_sum[0] - 1) < 0.01);

@@ -11,6 +11,11 @@ static void parses(void)
 		{"HTTP://R.Example:5000/v2/?a=b#frag", "http", "r.example", "/v2/?a=b", 5000},
 		{"https://[::1]:5000/x", "https", "[::1]", "/x", 5000},
 		{"https://r.example?x=y", "https", "r.example", "/?x=y", 443},
+		{"https://r.example/a/../b/./c?d=/../e", "https", "r.example", "/b/c?d=/../e", 443},
+		{"http://%6c%6Fcalhost/", "http", "localhost", "/", 80},
+		{"http://2130706433/", "http", "127.0.0.1", "/", 80},
+		{"http://[0:0:0::1]/", "http", "[::1]", "/", 80},
+		{"http://[FE80::1%25eth0]/", "http", "[fe80::1%25eth0]", "/", 80},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -32,7 +37,8 @@ static void refuses(void)
 		"", "r.example", "ftp://r.example/", "https://", "https:///x", "https://user:hush@r.example/",
 		"https://r.example:0/", "https://r.example:70000/", "https://r.example:x/", "https://[::1/",
 		"https://r.example/a b", "https://r.example/\r\nHost: x", "file:///etc/passwd", "https://:80/",
-		"gopher://x/?token=hush",
+		"gopher://x/?token=hush", "https:/x/", "https:x", "https//x", "httpx://r.example/", "https://r.exa%0ample/",
+		"https://r.example%2fx/", "https://r.exa%00mple/", "https://[zz]/", "https://a,b/", "https://r.example\\@x/",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -51,12 +57,13 @@ static void resolves(void)
 	static const struct {
 		const char *location, *want;
 	} rows[] = {
-		{"/v2/y", "https://r.example:443/v2/y"},
+		{"/v2/y", "https://r.example/v2/y"},
 		{"https://o.example/z?s=1", "https://o.example/z?s=1"},
 		{"//o.example/z", "https://o.example/z"},
-		{"?state=1", "https://r.example:443/v2/a/uploads/?state=1"},
-		{"uuid?state=1", "https://r.example:443/v2/a/uploads/uuid?state=1"},
-		{"/redirect?to=http://o.example/", "https://r.example:443/redirect?to=http://o.example/"},
+		{"?state=1", "https://r.example/v2/a/uploads/?state=1"},
+		{"uuid?state=1", "https://r.example/v2/a/uploads/uuid?state=1"},
+		{"../../b/./c", "https://r.example/v2/b/c"},
+		{"/redirect?to=http://o.example/", "https://r.example/redirect?to=http://o.example/"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -70,6 +77,24 @@ static void resolves(void)
 	}
 }
 
+static void refuses_locations(void)
+{
+	static const char *const rows[] = {
+		"ftp://o.example/", "file:///etc/passwd", "https://user:hush@o.example/", "//user:hush@o.example/", "/a b",
+		"/a\r\nHost: x", "//o.example:0/", "//o.example\\@r.example/", "javascript:x",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO(arena) struct arena a = {0};
+		const char *url = NULL;
+		struct err err = {0};
+
+		CHECK(url_resolve("https://r.example/v2/", rows[i], &a, &url, &err) != 0);
+		CHECK_INT(err.code, ERR_FORMAT);
+		CHECK(strstr(err.msg, "hush") == NULL);
+	}
+}
+
 static void origins(void)
 {
 	static const struct {
@@ -80,6 +105,7 @@ static void origins(void)
 		{"https://r.example/", "http://r.example/", false},
 		{"https://r.example/", "https://r.example:444/", false},
 		{"https://r.example/", "https://r.example.evil/", false},
+		{"https://[fe80::1%25eth0]/", "https://[fe80::1%25eth1]/", false},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -97,7 +123,8 @@ static void private_addresses(void)
 {
 	static const char *const yes[] = {"127.0.0.1", "10.1.2.3", "172.16.0.1", "172.31.9.9", "192.168.1.1",
 	                                  "169.254.169.254", "0.0.0.0", "[::1]", "[fe80::1]", "[fd00::1]",
-	                                  "[::ffff:127.0.0.1]"};
+	                                  "[::ffff:127.0.0.1]",
+	                                  "[fe80::1%25eth0]"};
 	static const char *const no[] = {"8.8.8.8", "172.32.0.1", "r.example", "10.example", "[2001:db8::1]",
 	                                 "", "[", "[]", "[zz]"};
 
@@ -105,6 +132,22 @@ static void private_addresses(void)
 		CHECK(url_host_is_private(yes[i]));
 	for (size_t i = 0; i < ARRAY_LEN(no); i++)
 		CHECK(!url_host_is_private(no[i]));
+}
+
+/* What names a private address in a way of its own is private once it is parsed. */
+static void disguised_addresses(void)
+{
+	static const char *const rows[] = {"http://127.1/", "http://2130706433/", "http://0x7f.0.0.1/",
+	                                   "http://0177.0.0.1/", "http://%31%32%37.0.0.1/", "http://[fe80::1%25eth0]/"};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO(arena) struct arena a = {0};
+		struct url u;
+		struct err err = {0};
+
+		CHECK_OK(url_parse(rows[i], &a, &u, &err), &err);
+		CHECK(url_host_is_private(u.host));
+	}
 }
 
 static void encodes(void)
@@ -120,8 +163,10 @@ int main(void)
 	TEST("url: scheme, host, port and target", parses);
 	TEST("url: what is no http URL is refused without showing secrets", refuses);
 	TEST("url: locations are resolved against the request", resolves);
+	TEST("url: a location that is no http URL is refused without showing secrets", refuses_locations);
 	TEST("url: an origin is scheme, host and port", origins);
 	TEST("url: literal private addresses are told", private_addresses);
+	TEST("url: private addresses in disguise are recognised", disguised_addresses);
 	TEST("url: everything but unreserved characters is encoded", encodes);
 	return test_done();
 }

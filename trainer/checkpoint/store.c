@@ -126,7 +126,7 @@ int store_lock(const char *folder, int *ret_fd, struct err *err)
  * and is removed under the temporary name; where the file system cannot do that, it is moved away
  * first.
  */
-static int place(const char *folder, const char *temp, const char *final, struct err *err)
+static int put_in_place(const char *folder, const char *temp, const char *final, struct err *err)
 {
 	char old[PATH_MAX] = "";
 	bool swapped = renameat2(AT_FDCWD, temp, AT_FDCWD, final, RENAME_EXCHANGE) == 0;
@@ -213,7 +213,7 @@ int store_commit(const char *folder, uint64_t step, const struct store_writer *w
 	if (step_path(temp, folder, temp_prefix, step, err) != 0 ||
 	    step_path(final, folder, "", step, err) != 0)
 		return -1;
-	if (write_temp(temp, step, w, err) != 0 || place(folder, temp, final, err) != 0) {
+	if (write_temp(temp, step, w, err) != 0 || put_in_place(folder, temp, final, err) != 0) {
 		/* The room it took is what a full disk needs back. */
 		if (fs_remove_tree(temp, &ignored) != 0)
 			ignored.code = ERR_NONE;

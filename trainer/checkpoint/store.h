@@ -1,11 +1,12 @@
 /*
  * A folder of checkpoints in which a crash at any instant leaves only whole ones:
  *
- *   OUT/lock                     held by the running trainer (flock)
- *   OUT/step-00000200/           a checkpoint: model.safetensors, config.json,
- * optimizer.safetensors, trainer_state.json, and manifest.json with the size and SHA-256 of each,
- * written last OUT/.tmp-step-00000300/      being written, or left by a crash (removed at the next
- * start) OUT/latest                   the name of the newest one
+ *   OUT/lock                 held by the running trainer (flock)
+ *   OUT/step-00000200/       a checkpoint: model.safetensors, config.json, optimizer.safetensors,
+ *                            trainer_state.json, and manifest.json with the size and SHA-256 of
+ *                            each, written last
+ *   OUT/.tmp-step-00000300/  being written, or left by a crash (removed at the next start)
+ *   OUT/latest               the name of the newest one
  *
  * A checkpoint is written under a temporary name, every file and the folder are synced, then it is
  * renamed and the parent synced. So a folder named step-N is whole, unless a disk damaged it later:

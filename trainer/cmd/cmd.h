@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "trainer/config/flag_table.h"
 #include "trainer/ops/ops.h"
 
 enum trainer_exit {
@@ -27,18 +28,13 @@ int cmd_selftest(int argc, char **argv);
 int cmd_step(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 
-/* One option that a command takes: --name VALUE, --name=VALUE, or a bare --name when flag is set.
- */
-struct cmd_option {
-	const char *name;   /* without the dashes */
-	const char **value; /* the text given, else untouched */
-	bool *flag;         /* instead of value: set to true */
-	const char *help;   /* one line */
-};
+/* Prints how a command is called and what its options are for. */
+void cmd_help(const char *command, const char *purpose, const struct flag_table *options);
 
-/* Reads the words; -1 after an error (complaint printed) and 1 after --help (help printed). */
-int cmd_parse(const char *command, const char *purpose, const struct cmd_option *options, size_t n,
-              int argc, char **argv);
+/* Reads the words of options->command into values, as flag_table_read does. A status to end with
+ * (the complaint or, after --help, the help is printed), or -1 to go on. */
+int cmd_parse(const char *purpose, const struct flag_table *options, int argc, char **argv,
+              void *values) MUST_USE;
 
 /* Prints "slipway-trainer: error: ..." and the hint; returns TRAINER_FAILED, or TRAINER_USAGE for
  * ERR_USAGE. */
@@ -53,9 +49,5 @@ int cmd_precision(const char *text, enum op_precision *ret, struct err *err) MUS
 /* This process becomes slipway-prepare with these words (the last is NULL): the one beside this
  * program, else the one that PATH finds. Returns only with ERR_NOT_FOUND. */
 void cmd_become_prepare(char **words, struct err *err);
-
-/* A whole number from text into *ret; ERR_USAGE naming the option when it is none or above max. */
-int cmd_number(const char *option, const char *text, unsigned long long max,
-               unsigned long long *ret, struct err *err) MUST_USE;
 
 #endif

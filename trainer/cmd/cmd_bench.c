@@ -17,11 +17,35 @@
 
 struct settings {
 	const char *config, *output, *isa, *path, *precision;
-	unsigned long long steps, warmup, batch, threads, latents, frames;
+	uint64_t steps, warmup, batch, threads, latents, frames;
 	bool dropout, shapes;
 };
 
-struct outcome {
+#define TEXT(name, member, help)       FLAG_ROW_TEXT(struct settings, name, member, help)
+#define COUNT(name, member, max, help) FLAG_ROW_COUNT(struct settings, name, member, max, help)
+#define SWITCH(name, member, help)     FLAG_ROW_SWITCH(struct settings, name, member, help)
+
+static const struct flag_row rows[] = {
+	TEXT("config", config, "full (default), mid, tiny, or a config.json"),
+	COUNT("steps", steps, 1000000, "steps to measure (default 10)"),
+	COUNT("warmup", warmup, 1000000, "warm-up steps before them (default 2)"),
+	COUNT("batch-size", batch, 1024, "clips per step (default 1)"),
+	COUNT("threads", threads, 1024, "threads (default: one per usable CPU)"),
+	TEXT("isa", isa, CMD_ISA_HELP),
+	TEXT("precision", precision, "f32 (default) or bf16"),
+	TEXT("path", path, "fast (default), plain or reference"),
+	COUNT("latents", latents, 65536, "another number of latents"),
+	COUNT("frames", frames, 1024, "another number of frames"),
+	SWITCH("dropout", dropout, "use the config's attention dropout"),
+	SWITCH("shapes", shapes, "time the matrix products one by one instead"),
+	TEXT("output", output, "text (default) or json"),
+};
+
+#undef TEXT
+#undef COUNT
+#undef SWITCH
+
+struct bench_result {
 	double *seconds; /* per step, sorted; owned */
 	size_t n;
 	struct model_cost cost;
@@ -131,7 +155,7 @@ static double one_step(struct model *m, struct optimizer *o, const struct batch 
 }
 
 static void measure(const struct settings *s, const struct model_config *c, struct ops *ops,
-                    struct outcome *ret)
+                    struct bench_result *ret)
 {
 	static const struct optimizer_options adamw = {.kind = OPTIMIZER_ADAMW,
 	                                               .lr = 1e-5,
@@ -193,7 +217,7 @@ static void add_int(struct jsonw *w, const char *key, size_t value)
 	jsonw_int(w, (int64_t)value);
 }
 
-static void report_json(const struct settings *s, struct outcome *r, const struct ops *ops,
+static void report_json(const struct settings *s, struct bench_result *r, const struct ops *ops,
                         struct strbuf *sb)
 {
 	double median = r->seconds[r->n / 2];
@@ -226,7 +250,7 @@ static void report_json(const struct settings *s, struct outcome *r, const struc
 	jsonw_end_object(&w);
 }
 
-static void report_text(const struct settings *s, struct outcome *r, const struct ops *ops,
+static void report_text(const struct settings *s, struct bench_result *r, const struct ops *ops,
                         struct strbuf *sb)
 {
 	double median = r->seconds[r->n / 2];
@@ -236,8 +260,8 @@ static void report_text(const struct settings *s, struct outcome *r, const struc
 	            "%.3f)\n%.1f GFLOP a step (%.0f if keys and values were formed), %.0f GFLOP/s "
 	            "of %.0f; "
 	            "peak memory %.0f MB\n",
-	            s->config, s->batch, ops_isa(ops), ops_precision(ops), ops_threads(ops),
-	            1 / median, r->n, 1 / r->seconds[0], r->cost.executed / 1e9,
+	            s->config, (unsigned long long)s->batch, ops_isa(ops), ops_precision(ops),
+	            ops_threads(ops), 1 / median, r->n, 1 / r->seconds[0], r->cost.executed / 1e9,
 	            r->cost.plain / 1e9, r->cost.executed / median / 1e9, r->peak / 1e9,
 	            (double)peak_rss() / 1e6);
 	bench_layers_text(&r->layers, r->peak, sb);
@@ -257,7 +281,7 @@ static int bench(const struct settings *s, struct err *err)
 	                              .n_threads = (unsigned)s->threads,
 	                              .plain_cross = strcmp(s->path, "plain") == 0,
 	                              .reference = strcmp(s->path, "reference") == 0};
-	struct outcome outcome = {0};
+	struct bench_result outcome = {0};
 	struct model_config c;
 	struct ops ops;
 
@@ -288,40 +312,21 @@ static int bench(const struct settings *s, struct err *err)
 
 int cmd_bench(int argc, char **argv)
 {
-	struct settings s = {
-		.config = "full", .output = "text", .path = "fast", .precision = "f32"};
-	const char *steps = "10", *warmup = "2", *batch = "1", *threads = "0", *latents = "0",
-		   *frames = "0";
-	const struct cmd_option options[] = {
-		{"config", &s.config, NULL, "full (default), mid, tiny, or a config.json"},
-		{"steps", &steps, NULL, "steps to measure (default 10)"},
-		{"warmup", &warmup, NULL, "warm-up steps before them (default 2)"},
-		{"batch-size", &batch, NULL, "clips per step (default 1)"},
-		{"threads", &threads, NULL, "threads (default: one per usable CPU)"},
-		{"isa", &s.isa, NULL, CMD_ISA_HELP},
-		{"precision", &s.precision, NULL, "f32 (default) or bf16"},
-		{"path", &s.path, NULL, "fast (default), plain or reference"},
-		{"latents", &latents, NULL, "another number of latents"},
-		{"frames", &frames, NULL, "another number of frames"},
-		{"dropout", NULL, &s.dropout, "use the config's attention dropout"},
-		{"shapes", NULL, &s.shapes, "time the matrix products one by one instead"},
-		{"output", &s.output, NULL, "text (default) or json"},
-	};
+	static const struct flag_table options = {rows, ARRAY_LEN(rows), "bench"};
+	struct settings s = {.config = "full",
+	                     .output = "text",
+	                     .path = "fast",
+	                     .precision = "f32",
+	                     .steps = 10,
+	                     .warmup = 2,
+	                     .batch = 1};
 	struct err err = {0};
-	int rc = cmd_parse("bench",
-	                   "Measures training steps (forward, backward, AdamW) on random "
-	                   "clips.",
-	                   options, ARRAY_LEN(options), argc, argv);
+	int status =
+		cmd_parse("Measures training steps (forward, backward, AdamW) on random clips.",
+	                  &options, argc, argv, &s);
 
-	if (rc != 0)
-		return rc > 0 ? TRAINER_OK : TRAINER_USAGE;
-	if (cmd_number("steps", steps, 1000000, &s.steps, &err) != 0 ||
-	    cmd_number("warmup", warmup, 1000000, &s.warmup, &err) != 0 ||
-	    cmd_number("batch-size", batch, 1024, &s.batch, &err) != 0 ||
-	    cmd_number("threads", threads, 1024, &s.threads, &err) != 0 ||
-	    cmd_number("latents", latents, 65536, &s.latents, &err) != 0 ||
-	    cmd_number("frames", frames, 1024, &s.frames, &err) != 0)
-		return cmd_fail(&err);
+	if (status >= 0)
+		return status;
 	s.steps = s.steps > 0 ? s.steps : 1;
 	s.batch = s.batch > 0 ? s.batch : 1;
 	return bench(&s, &err) == 0 ? TRAINER_OK : cmd_fail(&err);

@@ -18,7 +18,8 @@ void bench_layers_done(struct bench_layers *l)
 	*l = (struct bench_layers){0};
 }
 
-static void take(struct bench_layers *l, size_t row, const struct profile_row *from, double seconds)
+static void keep_time(struct bench_layers *l, size_t row, const struct profile_row *from,
+                      double seconds)
 {
 	l->rows[row] = *from;
 	l->seconds[row * l->steps + l->taken] = seconds;
@@ -30,10 +31,10 @@ void bench_layers_take(struct bench_layers *l, const struct profile *p, double s
 	size_t n = p->n < PROFILE_ROWS ? p->n : PROFILE_ROWS - 1;
 
 	for (size_t i = 0; i < n; i++) {
-		take(l, i, &p->rows[i], p->rows[i].seconds);
+		keep_time(l, i, &p->rows[i], p->rows[i].seconds);
 		seconds -= p->rows[i].seconds;
 	}
-	take(l, n, &rest, seconds > 0 ? seconds : 0);
+	keep_time(l, n, &rest, seconds > 0 ? seconds : 0);
 	l->n = n + 1;
 	l->taken++;
 }

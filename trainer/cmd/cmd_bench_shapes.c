@@ -1,5 +1,5 @@
-/* bench --shapes: the model's matrix products one by one, as a share of what multiply-add can do.
- */
+/* bench --shapes: the model's matrix products one by one, as a share of what
+ * multiply-add can do. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 
 enum form { NT, NN, TN }; /* y = x w^T; dx = dy w; dw = dy^T x */
 
-struct shape {
+struct gemm_shape {
 	const char *name;
 	size_t m, n, k;
 	enum form form;
@@ -21,17 +21,17 @@ struct shape {
 enum { SHAPES_MAX = 32 };
 
 /* A linear layer's three products. */
-static size_t add_linear(struct shape *s, const char *const names[3], size_t rows, size_t in,
+static size_t add_linear(struct gemm_shape *s, const char *const names[3], size_t rows, size_t in,
                          size_t out)
 {
-	s[0] = (struct shape){names[0], rows, out, in, NT};
-	s[1] = (struct shape){names[1], rows, in, out, NN};
-	s[2] = (struct shape){names[2], out, in, rows, TN};
+	s[0] = (struct gemm_shape){names[0], rows, out, in, NT};
+	s[1] = (struct gemm_shape){names[1], rows, in, out, NN};
+	s[2] = (struct gemm_shape){names[2], out, in, rows, TN};
 	return 3;
 }
 
 static size_t list_shapes(const struct model_config *c, size_t batch, size_t points,
-                          struct shape *s)
+                          struct gemm_shape *s)
 {
 	static const char *const names[][3] = {
 		{"self attention and MLP", "  d input", "  d weight"},
@@ -49,7 +49,7 @@ static size_t list_shapes(const struct model_config *c, size_t batch, size_t poi
 }
 
 /* Best of several runs, in floating operations per second. */
-static double time_shape(struct ops *ops, const struct shape *s)
+static double time_shape(struct ops *ops, const struct gemm_shape *s)
 {
 	size_t largest = s->m * s->k > s->k * s->n ? s->m * s->k : s->k * s->n;
 	float *a = mem_calloc(largest, sizeof(float)), *b = mem_calloc(largest, sizeof(float));
@@ -112,7 +112,7 @@ double bench_peak(struct ops *ops)
 void bench_shapes(struct ops *ops, const struct model_config *c, size_t batch, size_t points,
                   bool json, struct strbuf *sb)
 {
-	struct shape shapes[SHAPES_MAX];
+	struct gemm_shape shapes[SHAPES_MAX];
 	size_t n = list_shapes(c, batch, points, shapes);
 	double peak = bench_peak(ops);
 	struct jsonw w;
@@ -125,7 +125,7 @@ void bench_shapes(struct ops *ops, const struct model_config *c, size_t batch, s
 		            ops_isa(ops), ops_threads(ops));
 	}
 	for (size_t i = 0; i < n; i++) {
-		const struct shape *s = &shapes[i];
+		const struct gemm_shape *s = &shapes[i];
 		double rate = time_shape(ops, s);
 
 		if (!json) {

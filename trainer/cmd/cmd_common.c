@@ -6,78 +6,36 @@
 
 #include "trainer/cmd/cmd.h"
 
-static void print_help(const char *command, const char *purpose, const struct cmd_option *options,
-                       size_t n)
+void cmd_help(const char *command, const char *purpose, const struct flag_table *options)
 {
-	printf("Usage: slipway-trainer %s [OPTIONS]\n\n%s\n\nOptions:\n", command, purpose);
-	for (size_t i = 0; i < n; i++)
-		printf("  --%s%s\n      %s\n", options[i].name,
-		       options[i].flag != NULL ? "" : " VALUE", options[i].help);
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(1 << 20);
+
+	flag_table_help(options, &text);
+	printf("Usage: slipway-trainer %s [OPTIONS]\n\n%s\n\nOptions:\n%s", command, purpose,
+	       strbuf_str(&text));
 }
 
-static const struct cmd_option *find(const struct cmd_option *options, size_t n, const char *word,
-                                     const char **ret_value)
+int cmd_parse(const char *purpose, const struct flag_table *options, int argc, char **argv,
+              void *values)
 {
-	const char *equals = strchr(word, '=');
-	size_t len = equals != NULL ? (size_t)(equals - word) : strlen(word);
+	struct err err = {0};
+	int at = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		if (strlen(options[i].name) != len || strncmp(options[i].name, word, len) != 0)
-			continue;
-		*ret_value = equals != NULL ? equals + 1 : NULL;
-		return &options[i];
+	switch (flag_table_read(options, argc, argv, &at, values, NULL, &err)) {
+	case FLAGS_READ:
+		return -1;
+	case FLAGS_HELP:
+		cmd_help(options->command, purpose, options);
+		return TRAINER_OK;
+	case FLAGS_BAD_WORD:
+		fprintf(stderr, "slipway-trainer %s: error: %s\n", options->command, err.msg);
+		if (err.hint[0] != '\0')
+			fprintf(stderr, "%s\n", err.hint);
+		return TRAINER_USAGE;
+	case FLAGS_BAD_VALUE:
+		break;
 	}
-	return NULL;
-}
-
-/* One option at argv[*i]; false after a complaint. */
-static bool take(const char *command, const struct cmd_option *o, const char *value, int argc,
-                 char **argv, int *i)
-{
-	if (o->flag != NULL && value == NULL) {
-		*o->flag = true;
-		return true;
-	}
-	if (o->flag != NULL) {
-		fprintf(stderr, "slipway-trainer %s: error: --%s takes no value\n", command,
-		        o->name);
-		return false;
-	}
-	if (value == NULL && *i + 1 < argc)
-		value = argv[++*i];
-	if (value == NULL) {
-		fprintf(stderr, "slipway-trainer %s: error: --%s needs a value\n", command,
-		        o->name);
-		return false;
-	}
-	*o->value = value;
-	return true;
-}
-
-int cmd_parse(const char *command, const char *purpose, const struct cmd_option *options, size_t n,
-              int argc, char **argv)
-{
-	for (int i = 0; i < argc; i++) {
-		const struct cmd_option *o = NULL;
-		const char *value = NULL;
-
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-			print_help(command, purpose, options, n);
-			return 1;
-		}
-		if (strncmp(argv[i], "--", 2) == 0)
-			o = find(options, n, argv[i] + 2, &value);
-		if (o == NULL) {
-			fprintf(stderr,
-			        "slipway-trainer %s: error: unknown argument '%s'\n"
-			        "slipway-trainer %s --help shows its options.\n",
-			        command, argv[i], command);
-			return -1;
-		}
-		if (!take(command, o, value, argc, argv, &i))
-			return -1;
-	}
-	return 0;
+	return cmd_fail(&err);
 }
 
 int cmd_fail(const struct err *err)
@@ -94,22 +52,6 @@ int cmd_precision(const char *text, enum op_precision *ret, struct err *err)
 		return err_set(err, ERR_USAGE, "--precision is '%.60s', expected f32 or bf16",
 		               text);
 	*ret = strcmp(text, "bf16") == 0 ? PRECISION_BF16 : PRECISION_F32;
-	return 0;
-}
-
-int cmd_number(const char *option, const char *text, unsigned long long max,
-               unsigned long long *ret, struct err *err)
-{
-	char *end = NULL;
-	unsigned long long value = 0;
-
-	if (text[0] >= '0' && text[0] <= '9' && strlen(text) < 19)
-		value = strtoull(text, &end, 10);
-	if (end == NULL || *end != '\0' || value > max)
-		return err_set(err, ERR_USAGE,
-		               "--%s is '%.60s', expected a whole number up to %llu", option, text,
-		               max);
-	*ret = value;
 	return 0;
 }
 

@@ -4,28 +4,34 @@
 #include "trainer/cmd/cmd.h"
 #include "trainer/cmd/probe.h"
 
+struct probe_flags {
+	const char *output;
+};
+
+static const struct flag_row rows[] = {
+	FLAG_ROW_TEXT(struct probe_flags, "output", output, "text or json (default text)"),
+};
+
 int cmd_probe(int argc, char **argv)
 {
+	static const struct flag_table options = {rows, ARRAY_LEN(rows), "probe"};
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(1 << 20);
-	const char *output = "text";
-	const struct cmd_option options[] = {
-		{"output", &output, NULL, "text or json (default text)"},
-	};
+	struct probe_flags f = {.output = "text"};
 	struct probe probe;
-	int rc = cmd_parse("probe",
-	                   "Shows what this node offers: CPU features, memory, NVIDIA GPUs, Neuron "
-	                   "devices,\nEFA interfaces, and which backend would run.",
-	                   options, ARRAY_LEN(options), argc, argv);
+	int status =
+		cmd_parse("Shows what this node offers: CPU features, memory, NVIDIA GPUs, Neuron "
+	                  "devices,\nEFA interfaces, and which backend would run.",
+	                  &options, argc, argv, &f);
 
-	if (rc != 0)
-		return rc > 0 ? TRAINER_OK : TRAINER_USAGE;
-	if (strcmp(output, "json") != 0 && strcmp(output, "text") != 0) {
+	if (status >= 0)
+		return status;
+	if (strcmp(f.output, "json") != 0 && strcmp(f.output, "text") != 0) {
 		fprintf(stderr, "slipway-trainer: error: --output is '%s', expected text or json\n",
-		        output);
+		        f.output);
 		return TRAINER_USAGE;
 	}
 	probe_node("", &probe);
-	if (strcmp(output, "json") == 0)
+	if (strcmp(f.output, "json") == 0)
 		probe_json(&probe, &text);
 	else
 		probe_text(&probe, &text);

@@ -14,9 +14,28 @@
 #include "trainer/sample/sample.h"
 
 struct sample_flags {
-	const char *checkpoint, *config, *dataset_dir, *clip, *out, *threads;
+	const char *checkpoint, *config, *dataset_dir, *out;
+	uint64_t clip, threads;
 	bool movie;
 };
+
+#define TEXT(name, member, help)       FLAG_ROW_TEXT(struct sample_flags, name, member, help)
+#define COUNT(name, member, max, help) FLAG_ROW_COUNT(struct sample_flags, name, member, max, help)
+
+static const struct flag_row rows[] = {
+	TEXT("checkpoint", checkpoint, "folder of a checkpoint, or a safetensors file"),
+	TEXT("config_file_path", config,
+             "model configuration, instead of the checkpoint's config.json"),
+	TEXT("dataset_dir", dataset_dir, "folder made by prepare (default: a synthetic clip)"),
+	COUNT("clip", clip, 1ull << 40, "number of the clip (0)"),
+	TEXT("out", out, "folder for PNG pictures and WAV sounds"),
+	FLAG_ROW_SWITCH(struct sample_flags, "movie", movie,
+                        "also make movie.mp4 of them, with slipway-prepare"),
+	COUNT("threads", threads, 4096, "compute threads (default: one per CPU)"),
+};
+
+#undef TEXT
+#undef COUNT
 
 /* The dataset's clip, or without a dataset a synthetic one, into image and audio. */
 static int read_clip(const struct sample_flags *f, const struct model_config *c, float *image,
@@ -25,16 +44,13 @@ static int read_clip(const struct sample_flags *f, const struct model_config *c,
 	struct clip_shape shape = model_clip_shape(c);
 	struct clip_room room = {image, audio, label};
 	struct dataset *d;
-	unsigned long long clip;
 	int rc;
 
-	if (cmd_number("clip", f->clip, 1ull << 40, &clip, err) != 0)
-		return -1;
 	if (f->dataset_dir == NULL)
-		d = dataset_synthetic(42, &shape, (uint32_t)c->num_labels, clip + 1);
+		d = dataset_synthetic(42, &shape, (uint32_t)c->num_labels, f->clip + 1);
 	else if (dataset_open(f->dataset_dir, &shape, (uint32_t)c->num_labels, &d, err) != 0)
 		return -1;
-	rc = dataset_clip(d, clip, &room, err);
+	rc = dataset_clip(d, f->clip, &room, err);
 	dataset_free(d);
 	return rc;
 }
@@ -96,21 +112,19 @@ static int sample(const struct sample_flags *f, struct model *m, struct err *err
 	return rc;
 }
 
-static int run(const struct sample_flags *f, struct err *err)
+static int open_and_sample(const struct sample_flags *f, struct err *err)
 {
 	struct ops_options o = {0};
 	struct model_config config;
-	unsigned long long threads = 0;
 	struct model *m;
 	struct ops ops;
 	int rc;
 
 	if (f->checkpoint == NULL || f->out == NULL)
 		return err_set(err, ERR_USAGE, "sample needs --checkpoint and --out");
-	if ((f->threads != NULL && cmd_number("threads", f->threads, 4096, &threads, err) != 0) ||
-	    read_config(f, &config, err) != 0)
+	if (read_config(f, &config, err) != 0)
 		return -1;
-	o.n_threads = (unsigned)threads;
+	o.n_threads = (unsigned)f->threads;
 	if (!ops_open(&o, &ops))
 		return err_set(err, ERR_UNSUPPORTED, "this processor is not supported");
 	m = model_new(&config, &ops);
@@ -136,28 +150,16 @@ static int make_movie(const struct sample_flags *f)
 
 int cmd_sample(int argc, char **argv)
 {
-	struct sample_flags f = {.clip = "0"};
-	const struct cmd_option options[] = {
-		{"checkpoint", &f.checkpoint, NULL,
-	         "folder of a checkpoint, or a safetensors file"},
-		{"config_file_path", &f.config, NULL,
-	         "model configuration, instead of the checkpoint's config.json"},
-		{"dataset_dir", &f.dataset_dir, NULL,
-	         "folder made by prepare (default: a synthetic clip)"},
-		{"clip", &f.clip, NULL, "number of the clip (0)"},
-		{"out", &f.out, NULL, "folder for PNG pictures and WAV sounds"},
-		{"movie", NULL, &f.movie, "also make movie.mp4 of them, with slipway-prepare"},
-		{"threads", &f.threads, NULL, "compute threads (default: one per CPU)"},
-	};
+	static const struct flag_table options = {rows, ARRAY_LEN(rows), "sample"};
+	struct sample_flags f = {0};
 	struct err err = {0};
-	int rc = cmd_parse(
-		"sample",
-		"Decodes a whole clip and writes it beside the input: pictures and sound.", options,
-		ARRAY_LEN(options), argc, argv);
+	int status = cmd_parse(
+		"Decodes a whole clip and writes it beside the input: pictures and sound.",
+		&options, argc, argv, &f);
 
-	if (rc != 0)
-		return rc > 0 ? TRAINER_OK : TRAINER_USAGE;
-	if (run(&f, &err) != 0)
+	if (status >= 0)
+		return status;
+	if (open_and_sample(&f, &err) != 0)
 		return cmd_fail(&err);
 	return f.movie ? make_movie(&f) : TRAINER_OK;
 }

@@ -12,18 +12,30 @@
 #include "trainer/ops/ops.h"
 
 /* The options of both commands. */
-struct selection {
-	const char *golden, *out, *isa, *threads, *path, *precision;
+struct selftest_options {
+	const char *golden, *out, *isa, *path, *precision;
+	uint64_t threads;
 };
 
-static int open_ops(const struct selection *s, struct ops *ret, struct err *err)
-{
-	struct ops_options options = {.isa = s->isa};
-	unsigned long long n = 0;
+#define TEXT(name, member, help) FLAG_ROW_TEXT(struct selftest_options, name, member, help)
 
-	if (s->threads != NULL && cmd_number("threads", s->threads, 1024, &n, err) != 0)
-		return -1;
-	options.n_threads = (unsigned)n;
+/* The last one is of `step` alone. */
+static const struct flag_row option_rows[] = {
+	TEXT("golden", golden, "the golden folder"),
+	TEXT("path", path, "fast (default), plain (fast ops, keys and values formed) or reference"),
+	TEXT("isa", isa, CMD_ISA_HELP),
+	TEXT("precision", precision, "f32 (default) or bf16, which has its own tolerances"),
+	FLAG_ROW_COUNT(struct selftest_options, "threads", threads, 1024,
+                       "threads (default: one per usable CPU)"),
+	TEXT("out", out, "the folder to write"),
+};
+
+#undef TEXT
+
+static int open_ops(const struct selftest_options *s, struct ops *ret, struct err *err)
+{
+	struct ops_options options = {.isa = s->isa, .n_threads = (unsigned)s->threads};
+
 	if (strcmp(s->path, "reference") == 0)
 		options.reference = true;
 	else if (strcmp(s->path, "plain") == 0)
@@ -49,7 +61,7 @@ static void print_report(const struct golden_report *r, const struct ops *ops)
 	       ops_threads(ops) == 1 ? "" : "s");
 }
 
-static int selftest(const struct selection *s, struct err *err)
+static int selftest(const struct selftest_options *s, struct err *err)
 {
 	struct golden g;
 	struct ops ops;
@@ -137,7 +149,7 @@ static int write_expected(const struct golden *g, const struct golden_result *r,
 	return ok ? 0 : err_set(err, ERR_IO, "write '%s'", path);
 }
 
-static int step(const struct selection *s, struct err *err)
+static int step(const struct selftest_options *s, struct err *err)
 {
 	struct golden g;
 	struct ops ops;
@@ -166,26 +178,18 @@ static int step(const struct selection *s, struct err *err)
 	return rc;
 }
 
-static int run(const char *name, const char *purpose,
-               int (*work)(const struct selection *s, struct err *err), int argc, char **argv)
+static int run_check(const char *name, const char *purpose,
+                     int (*work)(const struct selftest_options *s, struct err *err), int argc,
+                     char **argv)
 {
-	struct selection s = {.path = "fast", .precision = "f32"};
+	struct selftest_options s = {.path = "fast", .precision = "f32"};
 	bool writes = strcmp(name, "step") == 0;
-	const struct cmd_option options[] = {
-		{"golden", &s.golden, NULL, "the golden folder"},
-		{"path", &s.path, NULL,
-	         "fast (default), plain (fast ops, keys and values formed) or reference"},
-		{"isa", &s.isa, NULL, CMD_ISA_HELP},
-		{"precision", &s.precision, NULL,
-	         "f32 (default) or bf16, which has its own tolerances"},
-		{"threads", &s.threads, NULL, "threads (default: one per usable CPU)"},
-		{"out", &s.out, NULL, "the folder to write"},
-	};
+	const struct flag_table options = {option_rows, ARRAY_LEN(option_rows) - !writes, name};
 	struct err err = {0};
-	int rc = cmd_parse(name, purpose, options, ARRAY_LEN(options) - !writes, argc, argv);
+	int rc = cmd_parse(purpose, &options, argc, argv, &s);
 
-	if (rc != 0)
-		return rc > 0 ? TRAINER_OK : TRAINER_USAGE;
+	if (rc >= 0)
+		return rc;
 	if (s.golden == NULL || (writes && s.out == NULL)) {
 		fprintf(stderr, "slipway-trainer: error: %s needs --golden DIR%s\n", name,
 		        writes ? " and --out DIR" : "");
@@ -197,15 +201,16 @@ static int run(const char *name, const char *purpose,
 
 int cmd_selftest(int argc, char **argv)
 {
-	return run("selftest",
-	           "Runs a golden folder's steps and prints the largest error of each kind against "
-	           "it;\nfails beyond the tolerances of float32 arithmetic.",
-	           selftest, argc, argv);
+	return run_check(
+		"selftest",
+		"Runs a golden folder's steps and prints the largest error of each kind against "
+		"it;\nfails beyond the tolerances of float32 arithmetic.",
+		selftest, argc, argv);
 }
 
 int cmd_step(int argc, char **argv)
 {
-	return run(
+	return run_check(
 		"step",
 		"Runs a golden folder's steps and writes activations, logits, gradients and "
 		"weights\nunder the folder's own file names, so that another program can compare.",

@@ -22,10 +22,7 @@ static int read_flags(const char *command, const char *purpose, int argc, char *
 	if (train_flags_parse(argc, argv, look, ret, &text, &help, &err) != 0)
 		return cmd_fail(&err);
 	if (help) {
-		strbuf_reset(&text);
-		train_flags_help(&text);
-		printf("Usage: slipway-trainer %s [OPTIONS]\n\n%s\n\nOptions:\n%s", command,
-		       purpose, strbuf_str(&text));
+		cmd_help(command, purpose, train_flags_table());
 		return TRAINER_OK;
 	}
 	fputs(strbuf_str(&text), stderr);

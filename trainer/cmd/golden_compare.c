@@ -47,13 +47,13 @@ static const struct {
 	[EVAL] = {"full decode", {{1e-5, 0}, {2e-3, 1e-2}}},
 };
 
-struct comparison {
+struct golden_comparison {
 	const struct golden *g;
 	enum op_precision precision;
 	struct golden_report *report;
 };
 
-static double limit_of(const struct comparison *c, enum kind kind, double largest)
+static double limit_of(const struct golden_comparison *c, enum kind kind, double largest)
 {
 	const struct limit *limit = &kinds[kind].limit[c->precision];
 
@@ -111,7 +111,7 @@ static size_t item_count(const struct st_item *item)
 	return n;
 }
 
-static int compare_item(struct comparison *c, const char *file, const struct st_file *want,
+static int compare_item(struct golden_comparison *c, const char *file, const struct st_file *want,
                         const struct st_item *got, struct err *err)
 {
 	char name[256];
@@ -150,7 +150,7 @@ static int compare_item(struct comparison *c, const char *file, const struct st_
 static int compare_file(void *ctx, const char *file, const struct st_item *items, size_t n,
                         struct err *err)
 {
-	struct comparison *c = ctx;
+	struct golden_comparison *c = ctx;
 	AUTO(st_file) struct st_file want = {0};
 	char path[PATH_MAX];
 
@@ -163,7 +163,7 @@ static int compare_file(void *ctx, const char *file, const struct st_item *items
 	return 0;
 }
 
-static void compare_number(struct comparison *c, enum kind kind, const char *name,
+static void compare_number(struct golden_comparison *c, enum kind kind, const char *name,
                            const struct jsonr *doc, const struct jsonr_node *obj, const char *key,
                            double got)
 {
@@ -173,7 +173,8 @@ static void compare_number(struct comparison *c, enum kind kind, const char *nam
 	note(c->report, kind, name, fabs(got - value), limit_of(c, kind, value));
 }
 
-static int compare_losses(struct comparison *c, const struct golden_result *got, struct err *err)
+static int compare_losses(struct golden_comparison *c, const struct golden_result *got,
+                          struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 	AUTO(jsonr) struct jsonr doc = {0};
@@ -210,7 +211,7 @@ static int compare_losses(struct comparison *c, const struct golden_result *got,
 int golden_compare(const struct golden *g, struct model *m, const struct ops *ops,
                    struct golden_report *ret, struct err *err)
 {
-	struct comparison c = {g, ops_rounds(ops), ret};
+	struct golden_comparison c = {g, ops_rounds(ops), ret};
 	struct golden_sink sink = {compare_file, &c};
 	struct golden_result result = {0};
 

@@ -240,7 +240,7 @@ static int exchange_hosts(struct mpi *m)
 	                         m->types[COMM_BYTE], m->world);
 }
 
-static int start(struct mpi *m, struct err *err)
+static int start_mpi(struct mpi *m, struct err *err)
 {
 	int provided = 0;
 
@@ -266,7 +266,7 @@ int comm_mpi_open(const char *library, bool mpich_first, struct comm_engine *ret
 	open_mpi = bind_open_mpi(m, lib);
 	if (!open_mpi)
 		bind_mpich(m);
-	if (bind_calls(m, lib, err) != 0 || start(m, err) != 0) {
+	if (bind_calls(m, lib, err) != 0 || start_mpi(m, err) != 0) {
 		mpi_free(m);
 		return -1;
 	}

@@ -7,13 +7,13 @@
 /* MPICH's own launcher has the first three. */
 enum { KVSNAME_MAX = 256, KEY_MAX = 64, VALUE_MAX = 1024, PAIRS_PER_RANK = 64 };
 
-struct pair {
+struct pmi_entry {
 	char *key, *value;
 };
 
 struct pmi_store {
 	unsigned n_ranks;
-	struct pair *pairs;
+	struct pmi_entry *pairs;
 	size_t n, cap, max;
 };
 
@@ -48,7 +48,7 @@ static const char *word(const char *line, const char *name, bool to_end, size_t 
 	return at;
 }
 
-static const struct pair *find(const struct pmi_store *s, const char *key, size_t len)
+static const struct pmi_entry *find_entry(const struct pmi_store *s, const char *key, size_t len)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (strlen(s->pairs[i].key) == len && memcmp(s->pairs[i].key, key, len) == 0)
@@ -65,7 +65,7 @@ static bool put(struct pmi_store *s, const char *line, struct strbuf *reply)
 	if (key == NULL || value == NULL || key_len > KEY_MAX || value_len > VALUE_MAX ||
 	    s->n == s->max)
 		return false;
-	if (find(s, key, key_len) != NULL) {
+	if (find_entry(s, key, key_len) != NULL) {
 		strbuf_addf(reply, "cmd=put_result rc=-1 msg=duplicate_key\n");
 		return true;
 	}
@@ -73,7 +73,7 @@ static bool put(struct pmi_store *s, const char *line, struct strbuf *reply)
 		s->cap = s->cap > 0 ? 2 * s->cap : 64;
 		s->pairs = mem_realloc(s->pairs, s->cap, sizeof(*s->pairs));
 	}
-	s->pairs[s->n++] = (struct pair){mem_strndup(key, key_len), mem_strdup(value)};
+	s->pairs[s->n++] = (struct pmi_entry){mem_strndup(key, key_len), mem_strdup(value)};
 	strbuf_addf(reply, "cmd=put_result rc=0 msg=success\n");
 	return true;
 }
@@ -82,7 +82,7 @@ static bool get(struct pmi_store *s, const char *line, struct strbuf *reply)
 {
 	size_t len = 0;
 	const char *key = word(line, " key=", false, &len);
-	const struct pair *pair = key != NULL ? find(s, key, len) : NULL;
+	const struct pmi_entry *pair = key != NULL ? find_entry(s, key, len) : NULL;
 
 	if (key == NULL)
 		return false;
@@ -150,7 +150,7 @@ static bool hold(struct pmi_store *s, const char *line, struct strbuf *reply)
 	return true;
 }
 
-static const struct command {
+static const struct pmi_command {
 	const char *name;
 	bool (*answer)(struct pmi_store *s, const char *line, struct strbuf *reply);
 } commands[] = {

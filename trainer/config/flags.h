@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "trainer/config/flag_table.h"
 #include "trainer/log/lines.h"
 #include "trainer/train/options.h"
 
@@ -43,7 +44,7 @@ int train_flags_parse(int argc, char **argv, const char *(*look)(const char *nam
                       struct err *err) MUST_USE;
 
 /* The options and what they are for. */
-void train_flags_help(struct strbuf *sb);
+const struct flag_table *train_flags_table(void);
 
 /* The PyTorch program's part, as its Namespace shows it; FLAGS_SEED_KEYS of them. */
 enum { FLAGS_SEED_KEYS = 19 };

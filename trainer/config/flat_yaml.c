@@ -7,18 +7,18 @@
 
 enum { VALUE_MAX = 1 << 16, CONFIG_BYTES_MAX = 16 << 20 };
 
-enum block { BLOCK_NONE, BLOCK_OPEN, BLOCK_LIST, BLOCK_MAP };
+enum value_lines { BLOCK_NONE, BLOCK_OPEN, BLOCK_LIST, BLOCK_MAP };
 
-struct reader {
+struct flat_reader {
 	const char *what;
 	const struct flat_yaml_sink *sink;
 	unsigned line;
-	enum block block; /* what the lines after `key:` have been so far */
+	enum value_lines block; /* what the lines after `key:` have been so far */
 	struct strbuf key, value;
 	unsigned entries; /* of a mapping */
 };
 
-static int refuse(const struct reader *r, const char *why, struct err *err)
+static int refuse(const struct flat_reader *r, const char *why, struct err *err)
 {
 	return err_set(err, ERR_FORMAT, "%s: line %u: %s", r->what, r->line, why);
 }
@@ -47,7 +47,7 @@ static size_t without_comment(const char *p, size_t n)
 }
 
 /* Appends a quoted scalar that begins at p; the rest of the line may only be a comment. */
-static int add_quoted(struct reader *r, const char *p, size_t n, struct strbuf *out,
+static int add_quoted(struct flat_reader *r, const char *p, size_t n, struct strbuf *out,
                       struct err *err)
 {
 	char quote = p[0];
@@ -73,7 +73,7 @@ static int add_quoted(struct reader *r, const char *p, size_t n, struct strbuf *
 	return 0;
 }
 
-static int add_scalar(struct reader *r, const char *p, size_t n, struct strbuf *out,
+static int add_scalar(struct flat_reader *r, const char *p, size_t n, struct strbuf *out,
                       struct err *err)
 {
 	trim(&p, &n);
@@ -92,7 +92,7 @@ static int add_scalar(struct reader *r, const char *p, size_t n, struct strbuf *
 }
 
 /* [a, b, c] on one line; quoted items may not hold commas. */
-static int add_flow_list(struct reader *r, const char *p, size_t n, struct err *err)
+static int add_flow_list(struct flat_reader *r, const char *p, size_t n, struct err *err)
 {
 	n = without_comment(p, n);
 	trim(&p, &n);
@@ -116,7 +116,7 @@ static int add_flow_list(struct reader *r, const char *p, size_t n, struct err *
 }
 
 /* Hands the finished key on. */
-static int flush(struct reader *r, struct err *err)
+static int flush(struct flat_reader *r, struct err *err)
 {
 	if (r->key.len == 0)
 		return 0;
@@ -149,7 +149,7 @@ static const char *key_end(const char *p, size_t n)
 	return NULL;
 }
 
-static int start_key(struct reader *r, const char *p, size_t n, struct err *err)
+static int start_key(struct flat_reader *r, const char *p, size_t n, struct err *err)
 {
 	const char *colon = key_end(p, n);
 	size_t rest;
@@ -181,10 +181,10 @@ static int start_key(struct reader *r, const char *p, size_t n, struct err *err)
 }
 
 /* A line inside a block: an item of a list or an entry of a mapping. */
-static int block_line(struct reader *r, const char *p, size_t n, struct err *err)
+static int block_line(struct flat_reader *r, const char *p, size_t n, struct err *err)
 {
 	bool item = *p == '-' && (n == 1 || blank(p[1]));
-	enum block kind = item ? BLOCK_LIST : BLOCK_MAP;
+	enum value_lines kind = item ? BLOCK_LIST : BLOCK_MAP;
 
 	if (r->block == BLOCK_NONE || (r->block != BLOCK_OPEN && r->block != kind))
 		return refuse(r, "indented further than its key allows", err);
@@ -200,7 +200,7 @@ static int block_line(struct reader *r, const char *p, size_t n, struct err *err
 	return add_scalar(r, p + 1, n - 1, &r->value, err);
 }
 
-static int read_line(struct reader *r, const char *p, size_t n, struct err *err)
+static int read_line(struct flat_reader *r, const char *p, size_t n, struct err *err)
 {
 	size_t indent = 0;
 
@@ -225,7 +225,7 @@ static int read_line(struct reader *r, const char *p, size_t n, struct err *err)
 int flat_yaml_read(const char *what, const char *text, size_t len,
                    const struct flat_yaml_sink *sink, struct err *err)
 {
-	struct reader r = {
+	struct flat_reader r = {
 		.what = what, .sink = sink, .key = {.max = 256}, .value = {.max = VALUE_MAX}};
 	int rc = 0;
 

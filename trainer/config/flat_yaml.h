@@ -1,7 +1,7 @@
 /*
  * The YAML that Hugging Face's PerceiverConfig is dumped in (the seeds' config/main.yaml), without
  * a foreign library: one flat mapping whose values are scalars, lists of scalars or mappings of
- * scalars (docs/adr/0006). Everything else of YAML (anchors, tags, block scalars, deeper nesting,
+ * scalars (docs/adr/0010). Everything else of YAML (anchors, tags, block scalars, deeper nesting,
  * several documents) is refused with its line, never guessed.
  */
 #ifndef SLIPWAY_TRAINER_CONFIG_FLAT_YAML_H

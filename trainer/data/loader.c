@@ -18,7 +18,7 @@ struct slot {
 	int32_t *label;
 };
 
-struct loader {
+struct clip_loader {
 	struct dataset *data;
 	struct loader_options o;
 	size_t image_values; /* of a clip */
@@ -33,7 +33,7 @@ struct loader {
 	unsigned n_threads;
 };
 
-static int fill(const struct loader *l, struct slot *s, struct err *err)
+static int fill(const struct clip_loader *l, struct slot *s, struct err *err)
 {
 	uint64_t n_clips = dataset_n_clips(l->data);
 
@@ -49,7 +49,7 @@ static int fill(const struct loader *l, struct slot *s, struct err *err)
 }
 
 /* The waiting slot that is needed first, NULL when there is none. */
-static struct slot *pick(struct loader *l)
+static struct slot *pick(struct clip_loader *l)
 {
 	for (size_t i = 0; i < l->n_slots; i++) {
 		struct slot *s = &l->slots[(l->head + i) % l->n_slots];
@@ -62,7 +62,7 @@ static struct slot *pick(struct loader *l)
 
 static void *reader(void *arg)
 {
-	struct loader *l = arg;
+	struct clip_loader *l = arg;
 
 	pthread_mutex_lock(&l->lock);
 	while (!l->quit) {
@@ -83,9 +83,9 @@ static void *reader(void *arg)
 	return NULL;
 }
 
-struct loader *loader_new(struct dataset *d, const struct loader_options *o)
+struct clip_loader *loader_new(struct dataset *d, const struct loader_options *o)
 {
-	struct loader *l = mem_zalloc(sizeof(*l));
+	struct clip_loader *l = mem_zalloc(sizeof(*l));
 
 	l->data = d;
 	l->o = *o;
@@ -110,7 +110,7 @@ struct loader *loader_new(struct dataset *d, const struct loader_options *o)
 	return l;
 }
 
-void loader_free(struct loader *l)
+void loader_free(struct clip_loader *l)
 {
 	if (l == NULL)
 		return;
@@ -133,7 +133,7 @@ void loader_free(struct loader *l)
 	free(l);
 }
 
-static void ask(struct loader *l, struct slot *s)
+static void ask(struct clip_loader *l, struct slot *s)
 {
 	s->first = l->next_first;
 	l->next_first += l->o.stride;
@@ -142,7 +142,7 @@ static void ask(struct loader *l, struct slot *s)
 }
 
 /* Empties the ring and begins it anew at sample `first`. Called with the lock held. */
-static void restart(struct loader *l, uint64_t first)
+static void restart(struct clip_loader *l, uint64_t first)
 {
 	for (size_t i = 0; i < l->n_slots; i++) {
 		while (l->slots[i].state == SLOT_FILLING)
@@ -157,7 +157,7 @@ static void restart(struct loader *l, uint64_t first)
 }
 
 /* Without a thread of its own (none could be started) the loader reads when asked. */
-static void read_here(struct loader *l, struct slot *s)
+static void read_here(struct clip_loader *l, struct slot *s)
 {
 	if (l->n_threads > 0 || s->state != SLOT_WAITING)
 		return;
@@ -168,7 +168,7 @@ static void read_here(struct loader *l, struct slot *s)
 int loader_next(void *loader, uint64_t first, size_t n, struct clips *ret, uint64_t *wait_ns,
                 struct err *err)
 {
-	struct loader *l = loader;
+	struct clip_loader *l = loader;
 	int64_t since;
 	struct slot *s;
 	int rc;

@@ -13,7 +13,7 @@
 #include "trainer/data/dataset.h"
 #include "trainer/train/loop.h"
 
-struct loader; /* opaque */
+struct clip_loader; /* opaque */
 
 struct loader_options {
 	uint64_t seed;
@@ -26,8 +26,8 @@ struct loader_options {
 };
 
 /* The dataset is borrowed and outlives the loader. */
-struct loader *loader_new(struct dataset *d, const struct loader_options *o);
-void loader_free(struct loader *l);
+struct clip_loader *loader_new(struct dataset *d, const struct loader_options *o);
+void loader_free(struct clip_loader *l);
 
 /* clip_source.next: the clips stay valid until the next call. Requests out of the expected order
  * (the first, one after a resume) restart the reading ahead. */

@@ -10,8 +10,8 @@
 
 #include "base/strbuf.h"
 
-/* As Python's str(datetime.now()): "2026-11-21 10:12:48.123456", local time, no fraction when zero.
- */
+/* As Python's str(datetime.now()): "2026-11-21 10:12:48.123456", local time, no
+ * fraction when zero. */
 enum { LOG_TIME_MAX = 32 };
 void log_time(int64_t us_since_1970, char out[LOG_TIME_MAX]);
 

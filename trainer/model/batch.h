@@ -24,8 +24,8 @@ struct batch {
 	size_t n_out_image, n_out_audio;
 	bool decode_label;
 	uint64_t dropout_seed; /* key of the attention dropout's random numbers */
-	const uint64_t
-		*dropout_sample; /* [B] their counters (the clips' global numbers); NULL: 0.. */
+	/* [B] their counters (the clips' global numbers); NULL: 0.. */
+	const uint64_t *dropout_sample;
 };
 
 #endif

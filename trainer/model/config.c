@@ -9,7 +9,7 @@
 
 enum field_type { FIELD_SIZE, FIELD_BOOL, FIELD_FRACTION, FIELD_SHAPE, FIELD_GELU, FIELD_OUTPUT };
 
-struct field {
+struct model_field {
 	const char *key;
 	enum field_type type;
 	size_t offset;
@@ -22,7 +22,7 @@ struct field {
 	}
 
 /* The caps keep every product of two sizes far from overflow; they are no recommendation. */
-static const struct field fields[] = {
+static const struct model_field fields[] = {
 	SIZE(num_frames, 1, 1024),
 	SIZE(image_size, 1, 4096),
 	SIZE(spatial_downsample, 1, 64),
@@ -242,7 +242,7 @@ static int check_widths(const struct model_config *c, struct err *err)
 int model_config_check(const struct model_config *c, struct err *err)
 {
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
-		const struct field *f = &fields[i];
+		const struct model_field *f = &fields[i];
 
 		if (f->type == FIELD_SIZE &&
 		    range(f->key, *(const size_t *)((const char *)c + f->offset), f->min, f->max,
@@ -310,7 +310,7 @@ static int bad_value(const char *key, const char *text, const char *wanted, stru
 	return err_set(err, ERR_SPEC, "config: %s is '%.60s', expected %s", key, text, wanted);
 }
 
-static int set_size(const struct field *f, size_t *slot, const char *text, struct err *err)
+static int set_size(const struct model_field *f, size_t *slot, const char *text, struct err *err)
 {
 	char *end = NULL;
 	unsigned long value;
@@ -368,7 +368,7 @@ static int set_word(const char *key, const char *text, const char *const words[2
 	return bad_value(key, text, wanted, err);
 }
 
-static int set_field(struct model_config *c, const struct field *f, const char *text,
+static int set_field(struct model_config *c, const struct model_field *f, const char *text,
                      struct err *err)
 {
 	static const char *const bools[] = {"false", "true"}, *const shapes[] = {"kv", "q"},
@@ -498,7 +498,7 @@ int model_config_load(struct model_config *c, const char *path, struct strbuf *r
 	return 0;
 }
 
-static void print_field(struct jsonw *w, const struct model_config *c, const struct field *f)
+static void print_field(struct jsonw *w, const struct model_config *c, const struct model_field *f)
 {
 	const void *slot = (const char *)c + f->offset;
 

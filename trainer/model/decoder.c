@@ -2,8 +2,8 @@
 
 #include "trainer/model/graph.h"
 
-/* Position features of one index of several dimensions: lines, sines dim-major, cosines dim-major.
- */
+/* Position features of one index of several dimensions: lines, sines dim-major,
+ * cosines dim-major. */
 static void features(const float *const *rows, size_t ndim, size_t bands, float *out)
 {
 	for (size_t d = 0; d < ndim; d++) {

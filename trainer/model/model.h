@@ -45,19 +45,19 @@ const struct model_dims *model_get_dims(const struct model *m);
 struct tensors *model_params(struct model *m); /* the 183 tensors, HF names and shapes */
 struct tensors *model_grads(struct model *m);  /* the same table; allocated at the first call */
 
-/* Hugging Face's initialisation, N(0, 0.02) / 0 / 1, from counter-based random numbers of `seed`.
- */
+/* Hugging Face's initialisation, N(0, 0.02) / 0 / 1, from counter-based random
+ * numbers of `seed`. */
 void model_init(struct model *m, uint64_t seed);
 
 /* Whether attention dropout is active in the next forward (training) or not. */
 void model_set_training(struct model *m, bool training);
 
-/* Token encoding + latents, then logits of the batch's points; *ret is valid until the next call.
- */
+/* Token encoding + latents, then logits of the batch's points; *ret is valid
+ * until the next call. */
 void model_forward(struct model *m, const struct batch *b, struct logits *ret);
 
-/* Makes room for batches of up to n clips with `points` decoded points (the label is one of them).
- */
+/* Makes room for batches of up to n clips with `points` decoded points (the
+ * label is one of them). */
 void model_reserve(struct model *m, size_t n, size_t points);
 
 /* Decodes other points of the clips of the last model_forward: at most as many as the largest batch
@@ -86,9 +86,9 @@ struct grads_ready {
 };
 void model_on_grads_ready(struct model *m, struct grads_ready hook);
 
-/* A named activation of the last forward, as the golden folder names them ("act.decoder.final");
- * false when there is none of that name on this path. Only after model_keep_activations(m, true).
- */
+/* A named activation of the last forward, as the golden folder names them
+ * ("act.decoder.final"); false when there is none of that name on this path.
+ * Only after model_keep_activations(m, true). */
 struct activation {
 	const float *data;
 	int ndim;

@@ -10,8 +10,8 @@
 /* out[i] = start .. end in n even steps, both ends included (n == 1: start). */
 void positions_linspace(float start, float end, size_t n, float *out);
 
-/* row[0] = pos, row[1..K] = sin(pi f pos), row[K+1..2K] = cos(pi f pos), f in 1 .. resolution / 2.
- */
+/* row[0] = pos, row[1..K] = sin(pi f pos), row[K+1..2K] = cos(pi f pos), f in 1
+ * .. resolution / 2. */
 void positions_features(float pos, size_t resolution, size_t n_bands, float *row);
 
 /* [n, 1 + 2K] for the encoder's positions linspace(-1, 1, n). */

@@ -4,7 +4,7 @@
 #include "trainer/model/graph.h"
 #include "trainer/ops/floats.h"
 
-static float *take(struct model *m, size_t n)
+static float *add_floats(struct model *m, size_t n)
 {
 	float *block = floats_new(n);
 
@@ -13,30 +13,30 @@ static float *take(struct model *m, size_t n)
 	return block;
 }
 
-struct shape {
+struct layer_sizes {
 	size_t rows_q, rows_kv, rows; /* queries as projected; keys; outputs */
 	size_t q, kv, qk, v, heads, hidden;
 };
 
-static void take_layer(struct model *m, const struct shape *s, struct layer_act *a)
+static void take_layer(struct model *m, const struct layer_sizes *s, struct layer_act *a)
 {
-	a->norm_q = take(m, s->rows_q * s->q);
-	a->mean_q = take(m, s->rows_q);
-	a->rstd_q = take(m, s->rows_q);
-	a->q = take(m, s->rows_q * s->qk);
+	a->norm_q = add_floats(m, s->rows_q * s->q);
+	a->mean_q = add_floats(m, s->rows_q);
+	a->rstd_q = add_floats(m, s->rows_q);
+	a->q = add_floats(m, s->rows_q * s->qk);
 	if (s->rows_kv > 0) {
-		a->k = take(m, s->rows_kv * s->qk);
-		a->v = take(m, s->rows_kv * s->v);
+		a->k = add_floats(m, s->rows_kv * s->qk);
+		a->v = add_floats(m, s->rows_kv * s->v);
 	}
-	a->o = take(m, s->rows * s->v);
-	a->lse = take(m, s->rows * s->heads);
-	a->attn_out = take(m, s->rows * s->q);
-	a->norm = take(m, s->rows * s->q);
-	a->mean = take(m, s->rows);
-	a->rstd = take(m, s->rows);
-	a->hidden = take(m, s->rows * s->hidden);
-	a->gelu = take(m, s->rows * s->hidden);
-	a->y = take(m, s->rows * s->q);
+	a->o = add_floats(m, s->rows * s->v);
+	a->lse = add_floats(m, s->rows * s->heads);
+	a->attn_out = add_floats(m, s->rows * s->q);
+	a->norm = add_floats(m, s->rows * s->q);
+	a->mean = add_floats(m, s->rows);
+	a->rstd = add_floats(m, s->rows);
+	a->hidden = add_floats(m, s->rows * s->hidden);
+	a->gelu = add_floats(m, s->rows * s->hidden);
+	a->y = add_floats(m, s->rows * s->q);
 }
 
 static size_t max(size_t a, size_t b)
@@ -49,39 +49,40 @@ static void take_encoder(struct model *m, size_t batch)
 	const struct model_config *c = &m->config;
 	const struct model_dims *d = &m->dims;
 	size_t n = c->num_latents, rows = batch * n, w = c->d_latents;
-	struct shape cross = {.rows_q = n,
-	                      .rows = rows,
-	                      .q = w,
-	                      .qk = d->enc_qk,
-	                      .v = d->enc_v,
-	                      .heads = 1,
-	                      .hidden = w * c->cross_attention_widening_factor};
-	struct shape self = {.rows_q = rows,
-	                     .rows_kv = rows,
-	                     .rows = rows,
-	                     .q = w,
-	                     .qk = d->self_qk,
-	                     .v = d->self_v,
-	                     .heads = c->num_self_attention_heads,
-	                     .hidden = w * c->self_attention_widening_factor};
+	struct layer_sizes cross = {.rows_q = n,
+	                            .rows = rows,
+	                            .q = w,
+	                            .qk = d->enc_qk,
+	                            .v = d->enc_v,
+	                            .heads = 1,
+	                            .hidden = w * c->cross_attention_widening_factor};
+	struct layer_sizes self = {.rows_q = rows,
+	                           .rows_kv = rows,
+	                           .rows = rows,
+	                           .q = w,
+	                           .qk = d->self_qk,
+	                           .v = d->self_v,
+	                           .heads = c->num_self_attention_heads,
+	                           .hidden = w * c->self_attention_widening_factor};
 
-	m->patches = take(m, batch * 3 * d->n_pixels);
-	m->onehot = take(m, batch * c->num_labels);
-	m->latents_b = take(m, rows * w);
+	m->patches = add_floats(m, batch * 3 * d->n_pixels);
+	m->onehot = add_floats(m, batch * c->num_labels);
+	m->latents_b = add_floats(m, rows * w);
 	take_layer(m, &cross, &m->cross);
 	for (size_t i = 0; i < d->n_layers; i++) {
 		take_layer(m, &self, &m->self[i]);
 		m->self[i].x = i == 0 ? m->cross.y : m->self[i - 1].y;
 	}
-	m->enc_grad = (struct layer_grad){.dy = take(m, rows * w),
-	                                  .dhidden = take(m, rows * max(cross.hidden, self.hidden)),
-	                                  .dnorm = take(m, rows * w),
-	                                  .d_o = take(m, rows * d->self_v),
-	                                  .dq = take(m, rows * d->self_qk),
-	                                  .dk = take(m, rows * max(d->self_qk, d->dec_qk)),
-	                                  .dv = take(m, rows * max(d->self_v, d->dec_v))};
-	m->dcontext = take(m, rows * d->enc_v);
-	m->dlatent_q = take(m, n * d->enc_qk);
+	m->enc_grad =
+		(struct layer_grad){.dy = add_floats(m, rows * w),
+	                            .dhidden = add_floats(m, rows * max(cross.hidden, self.hidden)),
+	                            .dnorm = add_floats(m, rows * w),
+	                            .d_o = add_floats(m, rows * d->self_v),
+	                            .dq = add_floats(m, rows * d->self_qk),
+	                            .dk = add_floats(m, rows * max(d->self_qk, d->dec_qk)),
+	                            .dv = add_floats(m, rows * max(d->self_v, d->dec_v))};
+	m->dcontext = add_floats(m, rows * d->enc_v);
+	m->dlatent_q = add_floats(m, n * d->enc_qk);
 	m->cross_op = (struct op_cross){.batch = batch,
 	                                .heads = c->num_cross_attention_heads,
 	                                .nq = n,
@@ -99,34 +100,34 @@ static void take_decoder(struct model *m, size_t batch, size_t points)
 	const struct model_config *c = &m->config;
 	const struct model_dims *d = &m->dims;
 	size_t rows = batch * points, latents = batch * c->num_latents, w = d->queries;
-	struct shape s = {.rows_q = points,
-	                  .rows_kv = latents,
-	                  .rows = rows,
-	                  .q = w,
-	                  .qk = d->dec_qk,
-	                  .v = d->dec_v,
-	                  .heads = 1,
-	                  .hidden = w};
+	struct layer_sizes s = {.rows_q = points,
+	                        .rows_kv = latents,
+	                        .rows = rows,
+	                        .q = w,
+	                        .qk = d->dec_qk,
+	                        .v = d->dec_v,
+	                        .heads = 1,
+	                        .hidden = w};
 	size_t widths[MODALITIES] = {c->samples_per_patch, 3, c->num_labels};
 
-	m->query = take(m, points * w);
+	m->query = add_floats(m, points * w);
 	take_layer(m, &s, &m->dec);
-	m->dec.norm_kv = take(m, latents * c->d_latents);
-	m->dec.mean_kv = take(m, latents);
-	m->dec.rstd_kv = take(m, latents);
-	m->dec_grad = (struct layer_grad){.dy = take(m, rows * w),
-	                                  .dhidden = take(m, rows * w),
-	                                  .dnorm = take(m, rows * w),
-	                                  .d_o = take(m, rows * d->dec_v),
-	                                  .dq = take(m, points * d->dec_qk),
+	m->dec.norm_kv = add_floats(m, latents * c->d_latents);
+	m->dec.mean_kv = add_floats(m, latents);
+	m->dec.rstd_kv = add_floats(m, latents);
+	m->dec_grad = (struct layer_grad){.dy = add_floats(m, rows * w),
+	                                  .dhidden = add_floats(m, rows * w),
+	                                  .dnorm = add_floats(m, rows * w),
+	                                  .d_o = add_floats(m, rows * d->dec_v),
+	                                  .dq = add_floats(m, points * d->dec_qk),
 	                                  .dk = m->enc_grad.dk,
 	                                  .dv = m->enc_grad.dv};
-	m->final = take(m, rows * c->output_num_channels);
-	m->dfinal = take(m, rows * c->output_num_channels);
-	m->dquery = take(m, points * w);
+	m->final = add_floats(m, rows * c->output_num_channels);
+	m->dfinal = add_floats(m, rows * c->output_num_channels);
+	m->dquery = add_floats(m, points * w);
 	for (enum modality k = 0; k < MODALITIES; k++) {
-		m->logits[k] = take(m, (k == LABEL ? batch : rows) * widths[k]);
-		m->dlogits[k] = take(m, (k == LABEL ? batch : rows) * widths[k]);
+		m->logits[k] = add_floats(m, (k == LABEL ? batch : rows) * widths[k]);
+		m->dlogits[k] = add_floats(m, (k == LABEL ? batch : rows) * widths[k]);
 	}
 }
 
@@ -150,7 +151,7 @@ void workspace_ensure(struct model *m, size_t batch, size_t points)
 	workspace_free(m);
 	m->max_batch = max(batch, m->max_batch);
 	m->max_points = max(points, m->max_points);
-	m->discard = take(m, widest);
+	m->discard = add_floats(m, widest);
 	memset(m->discard, 0, widest * sizeof(float));
 	take_encoder(m, m->max_batch);
 	take_decoder(m, m->max_batch, m->max_points);

@@ -18,7 +18,7 @@ enum {
 };
 
 /* One call, one clip. */
-struct run {
+struct attention_run {
 	const struct kernels *kernels;
 	const struct product_kernels *products;
 	const struct op_attention *p;
@@ -46,38 +46,38 @@ static size_t up(size_t n, size_t to)
 	return (n + to - 1) / to * to;
 }
 
-static struct run start(struct ops *ops, const struct op_attention *p)
+static struct attention_run start_attention(struct ops *ops, const struct op_attention *p)
 {
 	const struct product_kernels *products = ops->products;
 	size_t nr = ops->kernels->nr, qk = gemm_places(products, p->qk);
 	size_t v = gemm_places(products, p->v), nq = gemm_places(products, p->nq);
 	size_t nk = gemm_places(products, p->nk);
 
-	return (struct run){.kernels = ops->kernels,
-	                    .products = products,
-	                    .p = p,
-	                    .heads = p->heads,
-	                    .nk_pad = up(p->nk, nr),
-	                    .ld = gemm_stride(up(p->nk, nr)),
-	                    .q_blocks = (p->nq + QUERIES - 1) / QUERIES,
-	                    .k_blocks = (p->nk + KEYS - 1) / KEYS,
-	                    .ld_qk = p->heads * p->qk,
-	                    .ld_v = p->heads * p->v,
-	                    .qk_places = qk,
-	                    .v_places = v,
-	                    .nq_places = nq,
-	                    .nk_places = nk,
-	                    .keys_t_n = up(p->nk, nr) * qk,
-	                    .values_n = nk * up(p->v, nr),
-	                    .values_t_n = up(p->nk, nr) * v,
-	                    .keys_n = nk * up(p->qk, nr),
-	                    .queries_n = nq * up(p->qk, nr),
-	                    .d_o_n = nq * up(p->v, nr),
-	                    .scale = 1 / sqrtf((float)p->qk)};
+	return (struct attention_run){.kernels = ops->kernels,
+	                              .products = products,
+	                              .p = p,
+	                              .heads = p->heads,
+	                              .nk_pad = up(p->nk, nr),
+	                              .ld = gemm_stride(up(p->nk, nr)),
+	                              .q_blocks = (p->nq + QUERIES - 1) / QUERIES,
+	                              .k_blocks = (p->nk + KEYS - 1) / KEYS,
+	                              .ld_qk = p->heads * p->qk,
+	                              .ld_v = p->heads * p->v,
+	                              .qk_places = qk,
+	                              .v_places = v,
+	                              .nq_places = nq,
+	                              .nk_places = nk,
+	                              .keys_t_n = up(p->nk, nr) * qk,
+	                              .values_n = nk * up(p->v, nr),
+	                              .values_t_n = up(p->nk, nr) * v,
+	                              .keys_n = nk * up(p->qk, nr),
+	                              .queries_n = nq * up(p->qk, nr),
+	                              .d_o_n = nq * up(p->v, nr),
+	                              .scale = 1 / sqrtf((float)p->qk)};
 }
 
 /* Room for a block of queries copied, or for a row of dropout factors after it. */
-static size_t row_work(const struct run *r)
+static size_t row_work(const struct attention_run *r)
 {
 	size_t widest = r->p->qk > r->p->v ? r->p->qk : r->p->v;
 	size_t copy = QUERIES * gemm_stride(widest);
@@ -86,8 +86,8 @@ static size_t row_work(const struct run *r)
 }
 
 /* Packs b[k, n] into panels. */
-static void pack_all(const struct run *r, size_t k, size_t n, const float *b, size_t b_row,
-                     size_t b_col, float *out)
+static void pack_all(const struct attention_run *r, size_t k, size_t n, const float *b,
+                     size_t b_row, size_t b_col, float *out)
 {
 	size_t nr = r->kernels->nr, places = gemm_places(r->products, k);
 
@@ -96,32 +96,32 @@ static void pack_all(const struct run *r, size_t k, size_t n, const float *b, si
 		                  out + i * places);
 }
 
-static const float *q_of(const struct run *r, size_t h)
+static const float *q_of(const struct attention_run *r, size_t h)
 {
 	const struct op_attention *p = r->p;
 
 	return p->q + (p->q_shared ? 0 : r->b * p->nq * r->ld_qk) + h * p->qk;
 }
 
-static const float *k_of(const struct run *r, size_t h)
+static const float *k_of(const struct attention_run *r, size_t h)
 {
 	return r->p->k + r->b * r->p->nk * r->ld_qk + h * r->p->qk;
 }
 
-static const float *v_of(const struct run *r, size_t h)
+static const float *v_of(const struct attention_run *r, size_t h)
 {
 	return r->p->values + r->b * r->p->nk * r->ld_v + h * r->p->v;
 }
 
 /* Where rows of o, or d_o, of a head begin. */
-static size_t o_at(const struct run *r, size_t h)
+static size_t o_at(const struct attention_run *r, size_t h)
 {
 	return r->b * r->p->nq * r->ld_v + h * r->p->v;
 }
 
 static void pack_forward(void *ctx, size_t i, unsigned worker)
 {
-	const struct run *r = ctx;
+	const struct attention_run *r = ctx;
 	const struct op_attention *p = r->p;
 	size_t h = i / 2;
 
@@ -133,8 +133,8 @@ static void pack_forward(void *ctx, size_t i, unsigned worker)
 }
 
 /* s[rows, nk_pad] = rows of x times packed columns; copy: room for the rows */
-static void scores(const struct run *r, size_t rows, size_t k, const float *x, size_t x_row,
-                   const float *packed, float *copy, float *s)
+static void scores(const struct attention_run *r, size_t rows, size_t k, const float *x,
+                   size_t x_row, const float *packed, float *copy, float *s)
 {
 	struct gemm_block g = {.m = rows,
 	                       .n = r->nk_pad,
@@ -151,7 +151,7 @@ static void scores(const struct run *r, size_t rows, size_t k, const float *x, s
 }
 
 /* Dropout factors of query i of head h. */
-static void keep_row(const struct run *r, size_t h, size_t i, float *factor)
+static void keep_row(const struct attention_run *r, size_t h, size_t i, float *factor)
 {
 	const struct op_dropout *d = &r->p->dropout;
 	uint64_t row = (uint64_t)h * r->p->nq + i;
@@ -162,7 +162,7 @@ static void keep_row(const struct run *r, size_t h, size_t i, float *factor)
 
 static void forward_block(void *ctx, size_t i, unsigned worker)
 {
-	const struct run *r = ctx;
+	const struct attention_run *r = ctx;
 	const struct op_attention *p = r->p;
 	size_t h = i / r->q_blocks, q0 = i % r->q_blocks * QUERIES;
 	size_t rows = least(QUERIES, p->nq - q0);
@@ -197,7 +197,7 @@ static void forward_block(void *ctx, size_t i, unsigned worker)
 
 void attention_fast_forward(struct ops *ops, const struct op_attention *p)
 {
-	struct run r = start(ops, p);
+	struct attention_run r = start_attention(ops, p);
 	unsigned threads = threads_count(ops->threads);
 	float *at;
 
@@ -214,7 +214,7 @@ void attention_fast_forward(struct ops *ops, const struct op_attention *p)
 
 static void pack_backward(void *ctx, size_t i, unsigned worker)
 {
-	const struct run *r = ctx;
+	const struct attention_run *r = ctx;
 	const struct op_attention *p = r->p;
 	size_t k = i / 5, h = r->h0 + k;
 
@@ -239,7 +239,7 @@ static void pack_backward(void *ctx, size_t i, unsigned worker)
 }
 
 /* One query: prob from scores to P with dropout, ds from dP to dS * scale. */
-static void backward_row(const struct run *r, size_t h, size_t i, float *prob, float *ds,
+static void backward_row(const struct attention_run *r, size_t h, size_t i, float *prob, float *ds,
                          float *factor)
 {
 	const struct op_attention *p = r->p;
@@ -260,7 +260,7 @@ static void backward_row(const struct run *r, size_t h, size_t i, float *prob, f
 
 /* Puts rows of P and dS where backward_keys finds them, and dS's in places for dq. Floats already
  * are in both. */
-static void hold(const struct run *r, size_t rows, size_t at, float *prob, float *ds)
+static void hold(const struct attention_run *r, size_t rows, size_t at, float *prob, float *ds)
 {
 	if (r->products->per == 1)
 		return;
@@ -272,7 +272,7 @@ static void hold(const struct run *r, size_t rows, size_t at, float *prob, float
 
 static void backward_queries(void *ctx, size_t i, unsigned worker)
 {
-	const struct run *r = ctx;
+	const struct attention_run *r = ctx;
 	const struct op_attention *p = r->p;
 	size_t k = i / r->q_blocks, h = r->h0 + k, q0 = i % r->q_blocks * QUERIES;
 	size_t rows = least(QUERIES, p->nq - q0);
@@ -307,7 +307,7 @@ static void backward_queries(void *ctx, size_t i, unsigned worker)
 /* Keys [k0, k0 + KEYS) of a head: dk = dS^T q, dv = P^T d_o. */
 static void backward_keys(void *ctx, size_t i, unsigned worker)
 {
-	const struct run *r = ctx;
+	const struct attention_run *r = ctx;
 	const struct op_attention *p = r->p;
 	size_t k = i / r->k_blocks, h = r->h0 + k, k0 = i % r->k_blocks * KEYS;
 	size_t at = k * r->nq_places * r->ld + k0;
@@ -337,7 +337,7 @@ static void backward_keys(void *ctx, size_t i, unsigned worker)
 }
 
 /* Lays the backward pass's buffers out for `held` heads at a time. */
-static void lay_out(struct ops *ops, struct run *r, size_t held)
+static void lay_out(struct ops *ops, struct attention_run *r, size_t held)
 {
 	unsigned threads = threads_count(ops->threads);
 	size_t scores_n = held * r->nq_places * r->ld;
@@ -366,7 +366,7 @@ static void lay_out(struct ops *ops, struct run *r, size_t held)
 
 void attention_fast_backward(struct ops *ops, const struct op_attention *p)
 {
-	struct run r = start(ops, p);
+	struct attention_run r = start_attention(ops, p);
 	size_t each = 2 * r.nq_places * r.ld, held = HELD / each;
 
 	held = held < 1 ? 1 : least(held, p->heads);

@@ -8,8 +8,7 @@
 
 #include "trainer/ops/cross_tiles.h"
 
-/* ---- backward ----------------------------------------------------------------------------------
- */
+/* ---- backward -------------------------------------------------------------------------------- */
 
 struct backward {
 	const struct sweep *w;
@@ -17,7 +16,7 @@ struct backward {
 	const float *panel;        /* q'' of this block */
 	float *du, *dq;            /* panels: dU of the clip; dq'' summed over clips */
 	const float *data, *ddata; /* data channels of panel and du, in places */
-	struct tables tables, dtables;
+	struct cross_tables tables, dtables;
 	struct sums sums;
 	const float *lse, *delta, *dkept;
 	float *copy, *dcopy, *rows, *row, *drow, *tile, *dtile, *keep, *line, *f1, *f2;
@@ -136,11 +135,11 @@ static void backward_plain(struct backward *f, const struct place *at)
 	}
 }
 
-static void backward_group(struct backward *f, struct place *at, const struct arena *a)
+static void backward_group(struct backward *f, struct place *at, const struct tile_memory *a)
 {
 	const struct op_cross *p = f->w->p;
 	const struct op_tokens *g = &p->groups[at->group];
-	struct arena sums = *a;
+	struct tile_memory sums = *a;
 
 	f->sums = tiles_take_sums(&sums, g);
 	memset(a->at, 0, f->sums.rows * f->k->nr * sizeof(float));
@@ -156,13 +155,13 @@ static void backward_group(struct backward *f, struct place *at, const struct ar
 }
 
 static struct backward backward_start(const struct sweep *w, size_t block, unsigned worker,
-                                      struct arena *a)
+                                      struct tile_memory *a)
 {
 	const struct kernels *k = w->f->kernels;
 	struct extent e = tiles_extent(w->p);
 	struct backward f = {.w = w, .k = k, .panel = w->f->q + block * w->p->channels * k->nr};
 
-	*a = (struct arena){w->work + worker * w->work_each, k->nr};
+	*a = (struct tile_memory){w->work + worker * w->work_each, k->nr};
 	f.tables = tiles_take_tables(a, e.lines);
 	f.dtables = tiles_take_tables(a, e.lines);
 	f.rows = tiles_take(a, e.columns);
@@ -187,7 +186,7 @@ void sweep_backward(void *ctx, size_t i, unsigned worker)
 	const struct sweep *w = ctx;
 	const struct op_cross *p = w->p;
 	struct folded *state = w->f;
-	struct arena a;
+	struct tile_memory a;
 	struct backward f = backward_start(w, i, worker, &a);
 	struct place at = {.block = i};
 	size_t nr = f.k->nr, c = p->channels, first = i * nr;

@@ -80,8 +80,7 @@ static void ensure(struct ops *ops, const struct op_cross *p, struct folded *f)
 	f->n_plain = mem_calloc(b, sizeof(f->n_plain[0]));
 }
 
-/* ---- statistics of the tokens ------------------------------------------------------------------
- */
+/* ---- statistics of the tokens ---------------------------------------------------------------- */
 
 struct moments {
 	double sum, square;
@@ -198,8 +197,7 @@ static void find_plain(const struct op_cross *p, size_t b)
 	}
 }
 
-/* ---- forward -----------------------------------------------------------------------------------
- */
+/* ---- forward --------------------------------------------------------------------------------- */
 
 /* The place of row i of [batch, nq] among [batch, blocks, nr]. */
 static size_t lane_of(const struct op_cross *p, const struct folded *f, size_t i)
@@ -290,8 +288,7 @@ void cross_folded_forward(struct ops *ops, const struct op_cross *p)
 		f->kernels->add_scaled(p->context + i * p->v, p->bv, kept_of(p, f, i), p->v);
 }
 
-/* ---- backward ----------------------------------------------------------------------------------
- */
+/* ---- backward -------------------------------------------------------------------------------- */
 
 /* Row i of dz = dcontext Wv: becomes dU = gain * dz; d gain, d shift, delta, d R. */
 static void unfold_row(const struct op_cross *p, struct folded *f, size_t i)

@@ -13,15 +13,14 @@
 
 #define SLACK 8.0f
 
-/* ---- forward -----------------------------------------------------------------------------------
- */
+/* ---- forward --------------------------------------------------------------------------------- */
 
 struct forward {
 	const struct sweep *w;
 	const struct kernels *k;
 	const float *panel; /* q'' of this block */
 	const float *data;  /* its data channels, in places */
-	struct tables tables;
+	struct cross_tables tables;
 	struct sums sums[OP_TOKEN_GROUPS];
 	float *all_sums; /* where they begin */
 	size_t all_rows;
@@ -146,7 +145,7 @@ static void forward_finish(struct forward *f, size_t b, size_t block, const floa
 static struct forward forward_start(const struct sweep *w, size_t block, unsigned worker)
 {
 	const struct kernels *k = w->f->kernels;
-	struct arena a = {w->work + worker * w->work_each, k->nr};
+	struct tile_memory a = {w->work + worker * w->work_each, k->nr};
 	struct extent e = tiles_extent(w->p);
 	struct forward f = {.w = w, .k = k, .panel = w->f->q + block * w->p->channels * k->nr};
 

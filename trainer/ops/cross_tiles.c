@@ -21,7 +21,7 @@ static struct grid grid_of(const struct op_tokens *g)
 	return grid;
 }
 
-float *tiles_take(struct arena *a, size_t rows)
+float *tiles_take(struct tile_memory *a, size_t rows)
 {
 	float *block = a->at;
 
@@ -29,7 +29,7 @@ float *tiles_take(struct arena *a, size_t rows)
 	return block;
 }
 
-struct sums tiles_take_sums(struct arena *a, const struct op_tokens *g)
+struct sums tiles_take_sums(struct tile_memory *a, const struct op_tokens *g)
 {
 	struct grid grid = grid_of(g);
 	struct sums s = {.data = tiles_take(a, g->n_data), .rows = g->n_data + 2};
@@ -43,9 +43,9 @@ struct sums tiles_take_sums(struct arena *a, const struct op_tokens *g)
 	return s;
 }
 
-struct tables tiles_take_tables(struct arena *a, size_t lines)
+struct cross_tables tiles_take_tables(struct tile_memory *a, size_t lines)
 {
-	struct tables t;
+	struct cross_tables t;
 
 	t.pad = tiles_take(a, 1);
 	t.csum = tiles_take(a, 1);
@@ -98,8 +98,7 @@ void tiles_sum_channels(const struct kernels *k, const float *panel, size_t chan
 		tiles_add(k, csum, panel + c * k->nr);
 }
 
-/* ---- left matrices in places -----------------------------------------------------------------
- */
+/* ---- left matrices in places ----------------------------------------------------------------- */
 
 /* x[groups of `depth` rows][width]: at float32 as it is; else packed, by rows, and by columns of
  * each group. */
@@ -158,11 +157,10 @@ const float *tiles_data_panel(const struct sweep *w, size_t group, const float *
 	return copy;
 }
 
-/* ---- products --------------------------------------------------------------------------------
- */
+/* ---- products -------------------------------------------------------------------------------- */
 
-void tiles_fill_tables(const struct sweep *w, size_t group, const float *panel, struct tables *t,
-                       float *rows)
+void tiles_fill_tables(const struct sweep *w, size_t group, const float *panel,
+                       struct cross_tables *t, float *rows)
 {
 	const struct op_tokens *g = &w->p->groups[group];
 	const struct kernels *k = w->f->kernels;
@@ -298,7 +296,7 @@ const float *tiles_keep(const struct sweep *w, size_t b, size_t block, size_t co
 }
 
 struct cross_tile tiles_describe(const struct sweep *w, const struct place *at,
-                                 const struct tables *t, const float *row)
+                                 const struct cross_tables *t, const float *row)
 {
 	size_t nr = w->f->kernels->nr;
 	size_t token = at->b * w->f->n_tokens + w->f->first[at->group] + at->j;
@@ -312,8 +310,8 @@ struct cross_tile tiles_describe(const struct sweep *w, const struct place *at,
 	                           .csum = t->csum};
 }
 
-void tiles_row_constant(const struct kernels *k, const struct tables *t, const struct place *at,
-                        float *row)
+void tiles_row_constant(const struct kernels *k, const struct cross_tables *t,
+                        const struct place *at, float *row)
 {
 	memcpy(row, t->pad, k->nr * sizeof(float));
 	tiles_add(k, row, t->line[0] + at->t * k->nr);

@@ -16,12 +16,12 @@ struct sums {
 };
 
 /* What the tokens' constant channels give: one value per grid line, and one for the padding. */
-struct tables {
+struct cross_tables {
 	float *line[GRID_DIMS], *pad, *csum;
 };
 
 /* A worker's memory; tiles_take() hands it out row by row. */
-struct arena {
+struct tile_memory {
 	float *at;
 	size_t nr;
 };
@@ -37,11 +37,11 @@ struct place {
 };
 
 /* The next `rows` panel rows of a worker's memory, and larger pieces of it. */
-float *tiles_take(struct arena *a, size_t rows);
+float *tiles_take(struct tile_memory *a, size_t rows);
 
-struct sums tiles_take_sums(struct arena *a, const struct op_tokens *g);
+struct sums tiles_take_sums(struct tile_memory *a, const struct op_tokens *g);
 
-struct tables tiles_take_tables(struct arena *a, size_t lines);
+struct cross_tables tiles_take_tables(struct tile_memory *a, size_t lines);
 
 struct extent tiles_extent(const struct op_cross *p);
 
@@ -55,8 +55,8 @@ void tiles_sum_channels(const struct kernels *k, const float *panel, size_t chan
 void tiles_place(struct folded *f, const struct op_cross *p, size_t group);
 
 /* Fills the tables of a modality for one panel; rows: room for a gathered dimension. */
-void tiles_fill_tables(const struct sweep *w, size_t group, const float *panel, struct tables *t,
-                       float *rows);
+void tiles_fill_tables(const struct sweep *w, size_t group, const float *panel,
+                       struct cross_tables *t, float *rows);
 
 /* panel[channels] += sums over tokens of weight * xh: the reverse of the scores. rows as above; the
  * sums of the lines are spoilt. */
@@ -79,11 +79,11 @@ const float *tiles_keep(const struct sweep *w, size_t b, size_t block, size_t co
 
 /* The tile's description for the kernels; s and max are the caller's. */
 struct cross_tile tiles_describe(const struct sweep *w, const struct place *at,
-                                 const struct tables *t, const float *row);
+                                 const struct cross_tables *t, const float *row);
 
 /* What all tokens of grid row (t, y) add to their scores. */
-void tiles_row_constant(const struct kernels *k, const struct tables *t, const struct place *at,
-                        float *row);
+void tiles_row_constant(const struct kernels *k, const struct cross_tables *t,
+                        const struct place *at, float *row);
 
 /* Calls visit for every tile of a modality, in the tokens' order. */
 void tiles_each(const struct op_tokens *g, struct place *at,

@@ -43,7 +43,7 @@ static void linear_forward(struct ops *ops, const struct op_linear *p)
 	gemm(ops, &g);
 }
 
-struct call {
+struct op_call {
 	const struct kernels *kernels;
 	const void *op;
 };
@@ -51,7 +51,7 @@ struct call {
 /* A slice of columns, summed over the rows in their order. */
 static void sum_columns(void *ctx, size_t i, unsigned worker)
 {
-	const struct call *c = ctx;
+	const struct op_call *c = ctx;
 	const struct op_linear *p = c->op;
 	size_t from = i * COLUMNS, n = least(COLUMNS, p->out - from);
 	float sum[COLUMNS] = {0};
@@ -64,7 +64,7 @@ static void sum_columns(void *ctx, size_t i, unsigned worker)
 
 static void linear_backward(struct ops *ops, const struct op_linear *p)
 {
-	struct call c = {ops->kernels, p};
+	struct op_call c = {ops->kernels, p};
 	struct gemm dx = {.m = p->rows,
 	                  .n = p->in,
 	                  .k = p->out,
@@ -98,7 +98,7 @@ static void linear_backward(struct ops *ops, const struct op_linear *p)
 
 static void norm_rows(void *ctx, size_t i, unsigned worker)
 {
-	const struct call *c = ctx;
+	const struct op_call *c = ctx;
 	const struct op_norm *p = c->op;
 
 	(void)worker;
@@ -109,14 +109,14 @@ static void norm_rows(void *ctx, size_t i, unsigned worker)
 
 static void norm_forward(struct ops *ops, const struct op_norm *p)
 {
-	struct call c = {ops->kernels, p};
+	struct op_call c = {ops->kernels, p};
 
 	threads_run(ops->threads, tasks(p->rows, ROWS), norm_rows, &c);
 }
 
 static void norm_dparams(void *ctx, size_t i, unsigned worker)
 {
-	const struct call *c = ctx;
+	const struct op_call *c = ctx;
 	const struct op_norm *p = c->op;
 	size_t from = i * COLUMNS, n = least(COLUMNS, p->width - from);
 	float dgain[COLUMNS] = {0}, dshift[COLUMNS] = {0};
@@ -131,7 +131,7 @@ static void norm_dparams(void *ctx, size_t i, unsigned worker)
 
 static void norm_dx(void *ctx, size_t i, unsigned worker)
 {
-	const struct call *c = ctx;
+	const struct op_call *c = ctx;
 	const struct op_norm *p = c->op;
 
 	(void)worker;
@@ -142,7 +142,7 @@ static void norm_dx(void *ctx, size_t i, unsigned worker)
 
 static void norm_backward(struct ops *ops, const struct op_norm *p)
 {
-	struct call c = {ops->kernels, p};
+	struct op_call c = {ops->kernels, p};
 
 	threads_run(ops->threads, tasks(p->width, COLUMNS), norm_dparams, &c);
 	if (p->dx != NULL)
@@ -151,7 +151,7 @@ static void norm_backward(struct ops *ops, const struct op_norm *p)
 
 static void gelu_values(void *ctx, size_t i, unsigned worker)
 {
-	const struct call *c = ctx;
+	const struct op_call *c = ctx;
 	const struct op_gelu *p = c->op;
 	size_t from = i * VALUES;
 
@@ -161,14 +161,14 @@ static void gelu_values(void *ctx, size_t i, unsigned worker)
 
 static void gelu_forward(struct ops *ops, const struct op_gelu *p)
 {
-	struct call c = {ops->kernels, p};
+	struct op_call c = {ops->kernels, p};
 
 	threads_run(ops->threads, tasks(p->n, VALUES), gelu_values, &c);
 }
 
 static void gelu_slopes(void *ctx, size_t i, unsigned worker)
 {
-	const struct call *c = ctx;
+	const struct op_call *c = ctx;
 	const struct op_gelu *p = c->op;
 	size_t from = i * VALUES;
 
@@ -179,7 +179,7 @@ static void gelu_slopes(void *ctx, size_t i, unsigned worker)
 
 static void gelu_backward(struct ops *ops, const struct op_gelu *p)
 {
-	struct call c = {ops->kernels, p};
+	struct op_call c = {ops->kernels, p};
 
 	threads_run(ops->threads, tasks(p->n, VALUES), gelu_slopes, &c);
 }

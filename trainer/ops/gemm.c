@@ -12,7 +12,7 @@ size_t gemm_places(const struct product_kernels *products, size_t k)
 	return (k + products->per - 1) / products->per;
 }
 
-struct job {
+struct gemm_pass {
 	const struct product_kernels *products;
 	const struct gemm *g;
 	size_t nr, mr;
@@ -29,7 +29,7 @@ static size_t least(size_t a, size_t b)
 
 static void pack_panel(void *ctx, size_t i, unsigned worker)
 {
-	const struct job *j = ctx;
+	const struct gemm_pass *j = ctx;
 	const struct gemm *g = j->g;
 
 	(void)worker;
@@ -79,7 +79,7 @@ void gemm_transposed(size_t mr, const struct product_kernels *products, const st
 
 static void multiply_block(void *ctx, size_t i, unsigned worker)
 {
-	const struct job *j = ctx;
+	const struct gemm_pass *j = ctx;
 	const struct gemm *g = j->g;
 	size_t row = i % j->row_blocks * j->rows, column = i / j->row_blocks * j->columns;
 	size_t places = gemm_places(j->products, j->depth);
@@ -107,7 +107,7 @@ static void multiply_block(void *ctx, size_t i, unsigned worker)
 }
 
 /* Tasks of a size that keeps every thread busy to the end. */
-static void cut(struct job *j, unsigned threads)
+static void cut(struct gemm_pass *j, unsigned threads)
 {
 	const struct gemm *g = j->g;
 	size_t nr = j->nr, groups = 1;
@@ -121,7 +121,7 @@ static void cut(struct job *j, unsigned threads)
 
 void gemm(struct ops *ops, const struct gemm *g)
 {
-	struct job j = {
+	struct gemm_pass j = {
 		.products = ops->products, .g = g, .nr = ops->kernels->nr, .mr = ops->kernels->mr};
 	unsigned threads = threads_count(ops->threads);
 	size_t panels = (g->n + j.nr - 1) / j.nr;

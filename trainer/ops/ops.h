@@ -81,11 +81,12 @@ struct op_attention {
 
 /*
  * The encoder's input, described rather than formed. A token is [data | positions | padding],
- * `channels` wide, or wholly the modality's mask vector where mask is 1. Position channels of
- * dimension d (of ndim) with K bands are column 0 -> channel d, columns 1..K (sines) -> ndim + d*K
- * +
- * .., columns K+1..2K (cosines) -> ndim + ndim*K + d*K + ..; the token's index is row-major over
- * dim.
+ * `channels` wide, or wholly the modality's mask vector where mask is 1. The token's index is
+ * row-major over dim. With K bands, dimension d of ndim gives the position channels
+ *
+ *   d                         column 0 of position[d]
+ *   ndim + d*K + ..           columns 1..K, sines
+ *   ndim + ndim*K + d*K + ..  columns K+1..2K, cosines
  */
 struct op_tokens {
 	size_t n, n_data, n_pad;

@@ -11,7 +11,7 @@
 /* How often to look for new work before going to sleep: about 20 microseconds. */
 enum { SPINS = 2000 };
 
-struct member {
+struct helper {
 	struct threads *team;
 	pthread_t thread;
 	unsigned number;
@@ -19,7 +19,7 @@ struct member {
 
 struct threads {
 	unsigned n;
-	struct member *members; /* n - 1 helpers */
+	struct helper *members; /* n - 1 helpers */
 	pthread_mutex_t lock;
 	pthread_cond_t wake, done;
 	/* the current loop; written before `round` is raised */
@@ -67,7 +67,7 @@ static unsigned await_round(struct threads *t, unsigned seen)
 
 static void *help(void *arg)
 {
-	struct member *self = arg;
+	struct helper *self = arg;
 	struct threads *t = self->team;
 	unsigned seen = 0;
 
@@ -133,7 +133,7 @@ struct threads *threads_new(unsigned n)
 	pthread_cond_init(&t->done, NULL);
 	t->members = mem_calloc(t->n, sizeof(t->members[0]));
 	for (unsigned i = 0; i + 1 < t->n; i++) {
-		t->members[i] = (struct member){.team = t, .number = i + 1};
+		t->members[i] = (struct helper){.team = t, .number = i + 1};
 		if (pthread_create(&t->members[i].thread, NULL, help, &t->members[i]) != 0) {
 			t->n = i + 1; /* fewer than asked for will do the same work */
 			break;

@@ -8,78 +8,73 @@
 
 #include "base/cpus.h"
 #include "base/interrupt.h"
-#include "base/text.h"
+#include "trainer/config/flag_table.h"
 #include "trainer/prepare/movie.h"
 #include "trainer/prepare/prepare.h"
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE_ERROR = 2, JOBS_MAX = 256 };
 
-static const char usage[] =
-	"Usage: slipway-prepare --source VIDEOS --out FOLDER [OPTIONS]\n"
-	"       slipway-prepare --movie FOLDER\n\n"
-	"VIDEOS is a folder of class folders with videos, or a CSV with the columns path and "
-	"label. The second form makes FOLDER/movie.mp4 of what `slipway-trainer sample` wrote "
-	"there.\n\n"
-	"Options:\n"
-	"  --frames N     frames of a clip, 25 per second (16)\n"
-	"  --height N     pixels (224)\n"
-	"  --width N      pixels (224)\n"
-	"  --samples N    audio samples of a clip, a multiple of the frames (1920 per frame)\n"
-	"  --max_clips N  clips of a video at most (1000)\n"
-	"  --jobs N       videos at a time (one per CPU)\n"
-	"  --timeout N    seconds of CPU time for one video (600)\n"
-	"  --memory_mb N  memory for one video (4096)\n";
-
-struct numbers {
+struct dataset_flags {
+	const char *source, *out;
 	int64_t frames, height, width, samples, max_clips, jobs, timeout, memory_mb;
 };
 
-static const struct {
-	const char *name;
-	size_t offset;
-	int64_t min, max;
-} number_options[] = {
-	{"--frames", offsetof(struct numbers, frames), 1, SHARD_FRAMES_MAX},
-	{"--height", offsetof(struct numbers, height), 1, SHARD_SIDE_MAX},
-	{"--width", offsetof(struct numbers, width), 1, SHARD_SIDE_MAX},
-	{"--samples", offsetof(struct numbers, samples), 0, INT32_MAX},
-	{"--max_clips", offsetof(struct numbers, max_clips), 1, SHARD_CLIPS_MAX},
-	{"--jobs", offsetof(struct numbers, jobs), 1, JOBS_MAX},
-	{"--timeout", offsetof(struct numbers, timeout), 1, 1 << 20},
-	{"--memory_mb", offsetof(struct numbers, memory_mb), 64, 1 << 20},
+#define TEXT(member, help) FLAG_ROW_TEXT(struct dataset_flags, #member, member, help)
+#define INT(member, min, max, help)                                                                \
+	FLAG_ROW_INT(struct dataset_flags, #member, member, min, max, help)
+
+/* The first two stand in the usage's first line, the others in its list. */
+static const struct flag_row rows[] = {
+	TEXT(source, "videos"),
+	TEXT(out, "folder"),
+	INT(frames, 1, SHARD_FRAMES_MAX, "frames of a clip, 25 per second (16)"),
+	INT(height, 1, SHARD_SIDE_MAX, "pixels (224)"),
+	INT(width, 1, SHARD_SIDE_MAX, "pixels (224)"),
+	INT(samples, 0, INT32_MAX,
+            "audio samples of a clip, a multiple of the frames (1920 per frame)"),
+	INT(max_clips, 1, SHARD_CLIPS_MAX, "clips of a video at most (1000)"),
+	INT(jobs, 1, JOBS_MAX, "videos at a time (one per CPU)"),
+	INT(timeout, 1, 1 << 20, "seconds of CPU time for one video (600)"),
+	INT(memory_mb, 64, 1 << 20, "memory for one video (4096)"),
 };
 
-static bool set_number(struct numbers *n, const char *name, const char *value)
-{
-	for (size_t i = 0; i < ARRAY_LEN(number_options); i++) {
-		int64_t number;
+#undef TEXT
+#undef INT
 
-		if (strcmp(number_options[i].name, name) != 0)
-			continue;
-		if (!text_int64(value, strlen(value), &number) || number < number_options[i].min ||
-		    number > number_options[i].max)
-			return false;
-		memcpy((char *)n + number_options[i].offset, &number, sizeof(number));
-		return true;
-	}
-	return false;
+static void print_usage(FILE *to)
+{
+	fputs("Usage: slipway-prepare --source VIDEOS --out FOLDER [OPTIONS]\n"
+	      "       slipway-prepare --movie FOLDER\n\n"
+	      "VIDEOS is a folder of class folders with videos, or a CSV with the columns path and "
+	      "label. The second form makes FOLDER/movie.mp4 of what `slipway-trainer sample` "
+	      "wrote "
+	      "there.\n\n"
+	      "Options:\n",
+	      to);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (rows[i].kind == VALUE_INT)
+			fprintf(to, "  --%s N%*s  %s\n", rows[i].name,
+			        (int)(sizeof("max_clips") - 1 - strlen(rows[i].name)), "",
+			        rows[i].help);
 }
 
-static bool parse(int argc, char **argv, struct prepare_options *o, struct numbers *n)
+/* Words come in pairs: slipway-trainer writes them. */
+static bool parse(int argc, char **argv, struct dataset_flags *w)
 {
+	static const struct flag_table table = {rows, ARRAY_LEN(rows), "slipway-prepare"};
+
 	for (int i = 1; i + 1 < argc; i += 2) {
-		if (strcmp(argv[i], "--source") == 0)
-			o->source = argv[i + 1];
-		else if (strcmp(argv[i], "--out") == 0)
-			o->out = argv[i + 1];
-		else if (!set_number(n, argv[i], argv[i + 1])) {
+		struct err err = {0};
+
+		if (strncmp(argv[i], "--", 2) != 0 ||
+		    flag_table_set(&table, argv[i] + 2, argv[i + 1], w, &err) != FLAGS_READ) {
 			fprintf(stderr, "slipway-prepare: error: cannot use '%s %s'\n", argv[i],
 			        argv[i + 1]);
 			return false;
 		}
 	}
-	if (argc % 2 == 0 || o->source == NULL || o->out == NULL) {
-		fputs(usage, stderr);
+	if (argc % 2 == 0 || w->source == NULL || w->out == NULL) {
+		print_usage(stderr);
 		return false;
 	}
 	return true;
@@ -92,16 +87,18 @@ static void tell(void *ctx, const struct video *v, const char *reason)
 		fprintf(stderr, "slipway-prepare: rejected '%s': %s\n", v->path, reason);
 }
 
-static void fill(struct prepare_options *o, const struct numbers *n)
+static void fill(struct prepare_options *o, const struct dataset_flags *w)
 {
-	o->shape = (struct clip_shape){(uint32_t)n->frames, (uint32_t)n->height, (uint32_t)n->width,
-	                               (uint32_t)n->samples};
-	if (n->samples < 0)
-		o->shape.samples = (uint32_t)n->frames * 1920;
-	o->limits = (struct decode_limits){(uint32_t)n->max_clips, (uint64_t)8192 * 8192};
-	o->jobs = (unsigned)n->jobs;
-	o->timeout_s = (unsigned)n->timeout;
-	o->memory_bytes = (uint64_t)n->memory_mb << 20;
+	o->source = w->source;
+	o->out = w->out;
+	o->shape = (struct clip_shape){(uint32_t)w->frames, (uint32_t)w->height, (uint32_t)w->width,
+	                               (uint32_t)w->samples};
+	if (w->samples < 0)
+		o->shape.samples = (uint32_t)w->frames * 1920;
+	o->limits = (struct decode_limits){(uint32_t)w->max_clips, (uint64_t)8192 * 8192};
+	o->jobs = (unsigned)w->jobs;
+	o->timeout_s = (unsigned)w->timeout;
+	o->memory_bytes = (uint64_t)w->memory_mb << 20;
 	o->progress = tell;
 }
 
@@ -115,21 +112,28 @@ static int fail(const struct err *err)
 
 int main(int argc, char **argv)
 {
-	struct numbers n = {16, 224, 224, -1, 1000, cpus_usable(), 600, 4096};
+	struct dataset_flags w = {.frames = 16,
+	                          .height = 224,
+	                          .width = 224,
+	                          .samples = -1,
+	                          .max_clips = 1000,
+	                          .jobs = cpus_usable(),
+	                          .timeout = 600,
+	                          .memory_mb = 4096};
 	struct prepare_options o = {0};
 	struct prepare_report r = {0};
 	struct err err = {0};
 
 	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-		fputs(usage, stdout);
+		print_usage(stdout);
 		return EXIT_OK;
 	}
 	decode_quiet();
 	if (argc == 3 && strcmp(argv[1], "--movie") == 0)
 		return movie_write(argv[2], &err) == 0 ? EXIT_OK : fail(&err);
-	if (!parse(argc, argv, &o, &n))
+	if (!parse(argc, argv, &w))
 		return EXIT_USAGE_ERROR;
-	fill(&o, &n);
+	fill(&o, &w);
 	interrupt_install();
 	if (prepare_run(&o, &r, &err) != 0)
 		return fail(&err);

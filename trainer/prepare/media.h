@@ -27,8 +27,8 @@ int media_open(const char *path, enum AVMediaType type, uint64_t max_pixels, str
 int media_open_pictures(const char *path, struct media *ret, struct err *err) MUST_USE;
 void media_done(struct media *m);
 
-/* Decodes the next frame into m->frame; *ret_end at the stream's end. Broken packets are skipped.
- */
+/* Decodes the next frame into m->frame; *ret_end at the stream's end. Broken
+ * packets are skipped. */
 int media_next(struct media *m, bool *ret_end, struct err *err) MUST_USE;
 
 /* Time of m->frame in seconds on the file's clock; `otherwise` when the file does not say. */

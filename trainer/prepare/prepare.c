@@ -17,7 +17,7 @@
 
 enum { MESSAGE_MAX = 1024, TICK_MS = 200, SHARD_FILE_MAX_GB = 64, CHILD_GOOD = 0, CHILD_BAD = 3 };
 
-struct child {
+struct decoding {
 	pid_t pid; /* 0: free */
 	int pipe;
 	size_t video;
@@ -25,12 +25,12 @@ struct child {
 	bool late;
 };
 
-struct run {
+struct preparation {
 	const struct prepare_options *o;
 	struct videos videos;
-	struct outcome *outcomes;
-	struct child *children; /* o->jobs of them */
-	size_t next;            /* video to start */
+	struct video_outcome *outcomes;
+	struct decoding *children; /* o->jobs of them */
+	size_t next;               /* video to start */
 	size_t running;
 	struct prepare_report report;
 };
@@ -72,7 +72,7 @@ static int child_work(const struct prepare_options *o, const char *path, int out
 
 /* ---- in the parent ---- */
 
-static int start_child(struct run *r, struct child *c, struct err *err)
+static int start_child(struct preparation *r, struct decoding *c, struct err *err)
 {
 	int fds[2];
 
@@ -101,7 +101,7 @@ static int start_child(struct run *r, struct child *c, struct err *err)
 	return 0;
 }
 
-static char *describe_end(const struct child *c, int status, const char *message)
+static char *describe_end(const struct decoding *c, int status, const char *message)
 {
 	char text[MESSAGE_MAX];
 
@@ -134,9 +134,9 @@ static uint32_t count_clips(const struct prepare_options *o, const char *file)
 	return n;
 }
 
-static void collect(struct run *r, struct child *c, int status)
+static void collect(struct preparation *r, struct decoding *c, int status)
 {
-	struct outcome *out = &r->outcomes[c->video];
+	struct video_outcome *out = &r->outcomes[c->video];
 	char message[MESSAGE_MAX + 1];
 	ssize_t n = read(c->pipe, message, MESSAGE_MAX);
 
@@ -161,13 +161,13 @@ static void collect(struct run *r, struct child *c, int status)
 }
 
 /* Ends children that are late; collects those that have ended. Waits at most TICK_MS. */
-static void reap(struct run *r)
+static void reap(struct preparation *r)
 {
 	struct timespec tick = {.tv_nsec = TICK_MS * 1000000L / 20};
 	bool any = false;
 
 	for (unsigned i = 0; i < r->o->jobs; i++) {
-		struct child *c = &r->children[i];
+		struct decoding *c = &r->children[i];
 		int status;
 
 		if (c->pid == 0)
@@ -185,10 +185,10 @@ static void reap(struct run *r)
 		nanosleep(&tick, NULL);
 }
 
-static void kill_all(struct run *r)
+static void kill_all(struct preparation *r)
 {
 	for (unsigned i = 0; i < r->o->jobs; i++) {
-		struct child *c = &r->children[i];
+		struct decoding *c = &r->children[i];
 		int status;
 
 		if (c->pid == 0)
@@ -201,10 +201,10 @@ static void kill_all(struct run *r)
 }
 
 /* The next video that needs a child; known and missing ones are settled here. */
-static bool more_work(struct run *r)
+static bool more_work(struct preparation *r)
 {
 	for (; r->next < r->videos.n; r->next++) {
-		struct outcome *out = &r->outcomes[r->next];
+		struct video_outcome *out = &r->outcomes[r->next];
 
 		if (out->known) {
 			r->report.reused += out->file != NULL;
@@ -219,7 +219,7 @@ static bool more_work(struct run *r)
 	return false;
 }
 
-static int decode_all(struct run *r, struct err *err)
+static int decode_all(struct preparation *r, struct err *err)
 {
 	while (more_work(r) || r->running > 0) {
 		if (interrupt_check(err) != 0)
@@ -233,7 +233,7 @@ static int decode_all(struct run *r, struct err *err)
 	return 0;
 }
 
-static void count(struct run *r)
+static void count(struct preparation *r)
 {
 	r->report.videos = r->videos.n;
 	r->report.ignored = r->videos.ignored;
@@ -244,7 +244,7 @@ static void count(struct run *r)
 	}
 }
 
-static int run_all(struct run *r, struct err *err)
+static int run_all(struct preparation *r, struct err *err)
 {
 	if (decode_all(r, err) != 0) {
 		kill_all(r);
@@ -278,7 +278,7 @@ static int own_folder(const struct prepare_options *o, int *ret_lock, struct err
 int prepare_run(const struct prepare_options *o, struct prepare_report *ret, struct err *err)
 {
 	AUTO_CLOSE int lock = -1;
-	struct run r = {.o = o};
+	struct preparation r = {.o = o};
 	int rc;
 
 	if (clip_shape_check(&o->shape, err) != 0 || videos_scan(o->source, &r.videos, err) != 0)

@@ -35,7 +35,7 @@ int prepare_run(const struct prepare_options *o, struct prepare_report *ret,
                 struct err *err) MUST_USE;
 
 /* One video's fate. */
-struct outcome {
+struct video_outcome {
 	char *file;   /* relative to the folder; NULL when rejected. Owned */
 	char *reason; /* of a rejection. Owned */
 	uint32_t clips;
@@ -45,10 +45,10 @@ struct outcome {
 /* What the last run wrote, for videos whose path, size and time of change are the same.
  * outcomes has videos->n zeroed entries. Anything doubtful is decoded again. */
 void prepare_recall(const struct prepare_options *o, const struct videos *videos,
-                    struct outcome *outcomes);
+                    struct video_outcome *outcomes);
 /* Writes dataset.json unless it says the same already. */
 int prepare_record(const struct prepare_options *o, const struct videos *videos,
-                   const struct outcome *outcomes, struct err *err) MUST_USE;
+                   const struct video_outcome *outcomes, struct err *err) MUST_USE;
 
 /* In the child: finds or makes the shard of a video; its name into ret_file. ret_decoded tells
  * whether it had to be made. */

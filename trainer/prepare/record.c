@@ -42,7 +42,7 @@ static void add_source(struct jsonw *w, const struct video *v)
 	jsonw_string(w, text);
 }
 
-static void add_outcome(struct jsonw *w, const struct video *v, const struct outcome *o)
+static void add_outcome(struct jsonw *w, const struct video *v, const struct video_outcome *o)
 {
 	jsonw_begin_object(w);
 	if (o->file != NULL) {
@@ -61,7 +61,7 @@ static void add_outcome(struct jsonw *w, const struct video *v, const struct out
 }
 
 static void add_outcomes(struct jsonw *w, const char *key, const struct videos *videos,
-                         const struct outcome *outcomes, bool rejected)
+                         const struct video_outcome *outcomes, bool rejected)
 {
 	jsonw_key(w, key);
 	jsonw_begin_array(w);
@@ -72,7 +72,7 @@ static void add_outcomes(struct jsonw *w, const char *key, const struct videos *
 }
 
 int prepare_record(const struct prepare_options *o, const struct videos *videos,
-                   const struct outcome *outcomes, struct err *err)
+                   const struct video_outcome *outcomes, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(RECORD_BYTES_MAX);
 	AUTO(strbuf) struct strbuf old = STRBUF_INIT(0);
@@ -156,12 +156,12 @@ static bool shard_stands(const struct prepare_options *o, const char *file, uint
 
 static void recall_one(const struct prepare_options *o, const struct jsonr *doc,
                        const struct jsonr_node *node, const struct videos *videos,
-                       struct outcome *outcomes)
+                       struct video_outcome *outcomes)
 {
 	const char *source = text_of(doc, node, "source"), *mtime = text_of(doc, node, "mtime_ns");
 	const char *file = text_of(doc, node, "file"), *reason = text_of(doc, node, "reason");
 	const struct video *v = NULL;
-	struct outcome *out;
+	struct video_outcome *out;
 	int64_t when;
 
 	if (source != NULL)
@@ -182,7 +182,7 @@ static void recall_one(const struct prepare_options *o, const struct jsonr *doc,
 }
 
 void prepare_recall(const struct prepare_options *o, const struct videos *videos,
-                    struct outcome *outcomes)
+                    struct video_outcome *outcomes)
 {
 	static const char *const lists[] = {"shards", "rejected"};
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);

@@ -29,7 +29,7 @@ struct session {
 	struct train_options options;
 	struct train_state state;
 	struct dataset *data;
-	struct loader *loader;
+	struct clip_loader *loader;
 	struct saver *saver;
 	struct reporter *reporter;
 	char events_dir[PATH_MAX], output_dir[PATH_MAX];

@@ -6,7 +6,7 @@
 #include "trainer/session/evaluate.h"
 #include "trainer/session/session.h"
 
-struct progress {
+struct eval_progress {
 	struct session *s;
 	uint64_t epoch, n;
 	double sum, max;
@@ -14,7 +14,7 @@ struct progress {
 
 static void on_batch(void *ctx, uint64_t batch, double seconds)
 {
-	struct progress *p = ctx;
+	struct eval_progress *p = ctx;
 	struct session *s = p->s;
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 	char time[LOG_TIME_MAX];
@@ -37,7 +37,7 @@ static double psnr(double mse)
 	return mse > 0 ? -10 * log10(mse) : INFINITY;
 }
 
-static void print_end(const struct progress *p, const struct evaluation *e)
+static void print_end(const struct eval_progress *p, const struct evaluation *e)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 	char time[LOG_TIME_MAX];
@@ -60,7 +60,7 @@ static void print_end(const struct progress *p, const struct evaluation *e)
 
 int session_evaluate(struct session *s, uint64_t epoch, struct err *err)
 {
-	struct progress p = {.s = s, .epoch = epoch};
+	struct eval_progress p = {.s = s, .epoch = epoch};
 	struct evaluation e;
 	struct clip_source source;
 	uint64_t whole, clips = (uint64_t)s->flags->test_batch_size * s->n_ranks;

@@ -24,7 +24,7 @@ enum {
 	SUMS
 };
 
-struct run {
+struct train_run {
 	const struct train *t;
 	struct train_state *state;
 	struct batch batch;
@@ -39,13 +39,13 @@ struct run {
 	uint64_t steps_here; /* of this process */
 };
 
-static struct run start(const struct train *t, struct train_state *state)
+static struct train_run start_run(const struct train *t, struct train_state *state)
 {
 	const struct train_options *o = t->options;
 	const struct model_dims *d = model_get_dims(t->model);
 	double probability[MASKS] = {o->audio_mask_prob, o->image_mask_prob, o->label_mask_prob};
 	size_t tokens[MASKS] = {d->n_audio, d->n_image, 1};
-	struct run r = {.t = t, .state = state, .n_ranks = 1};
+	struct train_run r = {.t = t, .state = state, .n_ranks = 1};
 
 	if (t->reducer != NULL && t->reducer->n_ranks > 0) {
 		r.n_ranks = t->reducer->n_ranks;
@@ -59,7 +59,7 @@ static struct run start(const struct train *t, struct train_state *state)
 	return r;
 }
 
-static void finish(struct run *r)
+static void finish(struct train_run *r)
 {
 	free(r->points);
 	free(r->samples);
@@ -69,7 +69,7 @@ static void finish(struct run *r)
 
 /* Points are the same on all ranks, masks and dropout belong to the sample: so R ranks of B clips
  * see what one rank of R * B clips would. */
-static void draw(struct run *r, uint64_t first, uint64_t micro_step)
+static void draw(struct train_run *r, uint64_t first, uint64_t micro_step)
 {
 	const struct train_options *o = r->t->options;
 	const struct model_dims *d = model_get_dims(r->t->model);
@@ -88,7 +88,7 @@ static void draw(struct run *r, uint64_t first, uint64_t micro_step)
 	}
 }
 
-static int next_batch(struct run *r, size_t micro, struct err *err)
+static int next_batch(struct train_run *r, size_t micro, struct err *err)
 {
 	const struct train_options *o = r->t->options;
 	uint64_t micro_step = r->state->step * o->accumulate + micro, wait = 0;
@@ -116,7 +116,7 @@ static int next_batch(struct run *r, size_t micro, struct err *err)
 	return 0;
 }
 
-static void add_losses(struct run *r, const struct losses *l)
+static void add_losses(struct train_run *r, const struct losses *l)
 {
 	double share = 1.0 / ((double)r->t->options->accumulate * r->n_ranks);
 
@@ -132,7 +132,7 @@ static void add_losses(struct run *r, const struct losses *l)
 /* Tensors [first, first + n) are final: their sum over the ranks may begin. */
 static void grads_ready(void *ctx, size_t first, size_t n)
 {
-	struct run *r = ctx;
+	struct train_run *r = ctx;
 	struct tensors *g = model_grads(r->t->model);
 	const struct tensor *last = &g->at[first + n - 1];
 	size_t end = last->offset + last->n;
@@ -142,12 +142,12 @@ static void grads_ready(void *ctx, size_t first, size_t n)
 		                                        end - g->at[first].offset, &r->reduce_err);
 }
 
-static bool overlaps(const struct run *r)
+static bool overlaps(const struct train_run *r)
 {
 	return r->n_ranks > 1 && r->t->reducer->begin_f32 != NULL;
 }
 
-static int micro_step(struct run *r, size_t micro, struct err *err)
+static int micro_step(struct train_run *r, size_t micro, struct err *err)
 {
 	const struct train_options *o = r->t->options;
 	struct model *m = r->t->model;
@@ -168,7 +168,7 @@ static int micro_step(struct run *r, size_t micro, struct err *err)
 }
 
 /* After this every rank has the same gradient sums and the same figures. */
-static int reduce(struct run *r, struct err *err)
+static int reduce(struct train_run *r, struct err *err)
 {
 	const struct reducer *q = r->t->reducer;
 	struct tensors *g = model_grads(r->t->model);
@@ -189,7 +189,7 @@ static int reduce(struct run *r, struct err *err)
 }
 
 /* Whether this gradient is to be thrown away; keeps count. */
-static bool is_bad(struct run *r, double norm)
+static bool is_bad(struct train_run *r, double norm)
 {
 	struct train_state *s = r->state;
 	double factor = r->t->options->spike_factor;
@@ -203,7 +203,7 @@ static bool is_bad(struct run *r, double norm)
 	return bad;
 }
 
-static int one_step(struct run *r, struct step_stats *ret, struct err *err)
+static int one_step(struct train_run *r, struct step_stats *ret, struct err *err)
 {
 	const struct train *t = r->t;
 	const struct train_options *o = t->options;
@@ -247,7 +247,7 @@ static int one_step(struct run *r, struct step_stats *ret, struct err *err)
 	return 0;
 }
 
-static int check_bad(const struct run *r, struct err *err)
+static int check_bad(const struct train_run *r, struct err *err)
 {
 	unsigned most = r->t->options->max_bad_steps;
 
@@ -259,7 +259,7 @@ static int check_bad(const struct run *r, struct err *err)
 	                     "last good parameters are kept");
 }
 
-static int save(const struct run *r, bool last, struct err *err)
+static int save(const struct train_run *r, bool last, struct err *err)
 {
 	const struct train *t = r->t;
 
@@ -270,7 +270,7 @@ static int save(const struct run *r, bool last, struct err *err)
 	return 0;
 }
 
-static int run_steps(struct run *r, enum train_end *ret_end, struct err *err)
+static int run_steps(struct train_run *r, enum train_end *ret_end, struct err *err)
 {
 	const struct train_options *o = r->t->options;
 
@@ -302,7 +302,7 @@ static int run_steps(struct run *r, enum train_end *ret_end, struct err *err)
 int train_run(const struct train *t, struct train_state *state, enum train_end *ret_end,
               struct err *err)
 {
-	struct run r = start(t, state);
+	struct train_run r = start_run(t, state);
 	int rc;
 
 	model_set_training(t->model, true);

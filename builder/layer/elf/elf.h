@@ -22,13 +22,13 @@ struct elf_need_versions {
 };
 
 struct elf_info {
-	uint16_t machine;     /* e_machine: EM_X86_64, EM_AARCH64, ... */
-	unsigned bits;        /* 32 or 64 */
-	uint16_t type;        /* ET_EXEC, ET_DYN, ET_REL, ... */
-	bool dynamic;         /* has PT_DYNAMIC */
-	bool executable;      /* ET_EXEC, or ET_DYN with PT_INTERP or DF_1_PIE */
-	bool no_default_dirs; /* DF_1_NODEFLIB: the loader's default folders are not searched for it
-	                       */
+	uint16_t machine; /* e_machine: EM_X86_64, EM_AARCH64, ... */
+	unsigned bits;    /* 32 or 64 */
+	uint16_t type;    /* ET_EXEC, ET_DYN, ET_REL, ... */
+	bool dynamic;     /* has PT_DYNAMIC */
+	bool executable;  /* ET_EXEC, or ET_DYN with PT_INTERP or DF_1_PIE */
+	/* DF_1_NODEFLIB: the loader's default folders are not searched for it */
+	bool no_default_dirs;
 	const char *interpreter;        /* PT_INTERP, NULL if none */
 	const char *soname;             /* NULL if none */
 	struct strlist needed;          /* DT_NEEDED in order */

@@ -9,13 +9,13 @@
 #include "builder/layer/elf/elf_internal.h"
 
 /* The two kinds of names are gathered here before they move to the arena. */
-struct names {
+struct version_names {
 	VEC(const char *) list;
 	size_t total; /* over all libraries, against ELF_VERSIONS_MAX */
 };
 
 /* Called for every record, so that chains of records without a name of interest end too. */
-static int names_count(struct names *n, struct err *err)
+static int names_count(struct version_names *n, struct err *err)
 {
 	if (++n->total > ELF_VERSIONS_MAX)
 		return err_set(err, ERR_FORMAT, "ELF has more than %d symbol versions",
@@ -23,7 +23,7 @@ static int names_count(struct names *n, struct err *err)
 	return 0;
 }
 
-static struct strlist names_take(struct names *n, struct arena *a)
+static struct strlist names_take(struct version_names *n, struct arena *a)
 {
 	struct strlist out = {.n = n->list.n};
 
@@ -48,7 +48,7 @@ static int record(struct elf_file *f, uint64_t addr, void *buf, size_t len, cons
 	elf_number((f), (buf) + offsetof(type, member), sizeof(((type *)NULL)->member))
 
 /* The names one library must define; weak ones are not demanded by the loader. */
-static int need_names(struct elf_file *f, uint64_t addr, uint64_t n, struct names *names,
+static int need_names(struct elf_file *f, uint64_t addr, uint64_t n, struct version_names *names,
                       struct err *err)
 {
 	unsigned char aux[sizeof(Elf64_Vernaux)];
@@ -72,7 +72,7 @@ static int need_names(struct elf_file *f, uint64_t addr, uint64_t n, struct name
 	return 0;
 }
 
-static int read_needs(struct elf_file *f, uint64_t addr, uint64_t n, struct names *names,
+static int read_needs(struct elf_file *f, uint64_t addr, uint64_t n, struct version_names *names,
                       struct elf_info *info, struct err *err)
 {
 	unsigned char rec[sizeof(Elf64_Verneed)];
@@ -101,8 +101,8 @@ static int read_needs(struct elf_file *f, uint64_t addr, uint64_t n, struct name
 	return 0;
 }
 
-static int read_definitions(struct elf_file *f, uint64_t addr, uint64_t n, struct names *names,
-                            struct err *err)
+static int read_definitions(struct elf_file *f, uint64_t addr, uint64_t n,
+                            struct version_names *names, struct err *err)
 {
 	unsigned char rec[sizeof(Elf64_Verdef)], aux[sizeof(Elf64_Verdaux)];
 
@@ -134,7 +134,7 @@ static int read_definitions(struct elf_file *f, uint64_t addr, uint64_t n, struc
 int elf_read_versions(struct elf_file *f, const struct elf_version_tables *t, struct elf_info *info,
                       struct err *err)
 {
-	struct names names = {0};
+	struct version_names names = {0};
 	int rc = 0;
 
 	if (t->verneed != 0 && t->n_verneed != 0)

@@ -14,7 +14,7 @@ enum {
 
 enum block_state { BLOCK_FREE, BLOCK_FILLED, BLOCK_READY };
 
-struct block {
+struct packed_block {
 	unsigned char *bytes; /* raw, then compressed: codec_bound bytes, allocated at first use */
 	size_t len, raw_len;
 	uint32_t crc;
@@ -84,7 +84,7 @@ void hash_out_done(struct hash_out *h)
 /* ---- compressor ---- */
 
 /* Called with the lock held: remembers the first failure and wakes everybody. */
-static void fail(struct blocks *b, const struct err *err)
+static void stop_all(struct blocks *b, const struct err *err)
 {
 	if (!b->failed)
 		b->err = *err;
@@ -95,9 +95,9 @@ static void fail(struct blocks *b, const struct err *err)
 }
 
 /* The next block to compress, NULL when there is no more. */
-static struct block *take_filled(struct blocks *b)
+static struct packed_block *take_filled(struct blocks *b)
 {
-	struct block *block = NULL;
+	struct packed_block *block = NULL;
 
 	pthread_mutex_lock(&b->lock);
 	while (!b->failed && !b->end && b->n_taken == b->n_filled)
@@ -108,7 +108,7 @@ static struct block *take_filled(struct blocks *b)
 	return block;
 }
 
-static void give_ready(struct blocks *b, struct block *block)
+static void give_ready(struct blocks *b, struct packed_block *block)
 {
 	pthread_mutex_lock(&b->lock);
 	block->state = BLOCK_READY;
@@ -119,7 +119,7 @@ static void give_ready(struct blocks *b, struct block *block)
 static void give_failure(struct blocks *b, const struct err *err)
 {
 	pthread_mutex_lock(&b->lock);
-	fail(b, err);
+	stop_all(b, err);
 	pthread_mutex_unlock(&b->lock);
 }
 
@@ -128,7 +128,7 @@ static void *compressor_main(void *arg)
 	struct blocks *b = arg;
 	struct codec *codec = codec_new(b->opts.compression, b->opts.level);
 	unsigned char *spare = mem_calloc(1, codec_bound(b->opts.compression));
-	struct block *block;
+	struct packed_block *block;
 	struct err err = {0};
 
 	while ((block = take_filled(b)) != NULL) {
@@ -151,13 +151,13 @@ static void *compressor_main(void *arg)
 /* ---- writer ---- */
 
 /* The next block in order, NULL at the end. */
-static struct block *take_ready(struct blocks *b)
+static struct packed_block *take_ready(struct blocks *b)
 {
-	struct block *block = NULL;
+	struct packed_block *block = NULL;
 
 	pthread_mutex_lock(&b->lock);
 	for (;;) {
-		struct block *next = &b->ring[b->n_written % b->n_blocks];
+		struct packed_block *next = &b->ring[b->n_written % b->n_blocks];
 
 		if (b->failed || (b->end && b->n_written == b->n_filled))
 			break;
@@ -171,7 +171,7 @@ static struct block *take_ready(struct blocks *b)
 	return block;
 }
 
-static void give_free(struct blocks *b, struct block *block)
+static void give_free(struct blocks *b, struct packed_block *block)
 {
 	pthread_mutex_lock(&b->lock);
 	block->state = BLOCK_FREE;
@@ -186,7 +186,7 @@ static int write_all(struct blocks *b, struct err *err)
 	size_t n = codec_head(b->opts.compression, head);
 	uint64_t raw_size = 0;
 	uint32_t crc = 0;
-	struct block *block;
+	struct packed_block *block;
 
 	if (n > 0 && sink_write(b->opts.out, head, n, err) != 0)
 		return -1;
@@ -214,7 +214,7 @@ static void *writer_main(void *arg)
 /* ---- producer ---- */
 
 /* Waits until the block is free. What it holds belongs to this thread while `filling`. */
-static int wait_free(struct blocks *b, struct block *block, struct err *err)
+static int wait_free(struct blocks *b, struct packed_block *block, struct err *err)
 {
 	int rc = 0;
 
@@ -232,7 +232,7 @@ static int wait_free(struct blocks *b, struct block *block, struct err *err)
 static int blocks_room(struct tar_out *o, unsigned char **ret_at, size_t *ret_n, struct err *err)
 {
 	struct blocks *b = (struct blocks *)o;
-	struct block *block = &b->ring[b->n_filled % b->n_blocks];
+	struct packed_block *block = &b->ring[b->n_filled % b->n_blocks];
 
 	if (!b->filling) {
 		if (wait_free(b, block, err) != 0)
@@ -250,7 +250,7 @@ static int blocks_room(struct tar_out *o, unsigned char **ret_at, size_t *ret_n,
 /* Hands the block being filled to the compressors. */
 static void give_filled(struct blocks *b)
 {
-	struct block *block = &b->ring[b->n_filled % b->n_blocks];
+	struct packed_block *block = &b->ring[b->n_filled % b->n_blocks];
 
 	b->filling = false;
 	pthread_mutex_lock(&b->lock);
@@ -263,7 +263,7 @@ static void give_filled(struct blocks *b)
 static int blocks_advance(struct tar_out *o, size_t n, struct err *err)
 {
 	struct blocks *b = (struct blocks *)o;
-	struct block *block = &b->ring[b->n_filled % b->n_blocks];
+	struct packed_block *block = &b->ring[b->n_filled % b->n_blocks];
 
 	(void)err;
 	if (b->opts.compression != COMPRESSION_NONE)

@@ -52,7 +52,7 @@ struct blocks_opts {
 	struct sink *out;
 };
 
-struct block;
+struct packed_block;
 
 struct blocks {
 	struct tar_out out; /* the producer's side */
@@ -60,7 +60,7 @@ struct blocks {
 	size_t block_size, n_blocks;
 	unsigned n_threads, n_started; /* compressors wanted and running */
 	bool writing;                  /* the writer runs */
-	struct block *ring;            /* block number i is in ring[i % n_blocks] */
+	struct packed_block *ring;     /* block number i is in ring[i % n_blocks] */
 	struct hasher raw;             /* of what the producer wrote; unused without compression */
 	int64_t raw_size;
 	bool filling; /* block number n_filled is being filled */

@@ -43,7 +43,7 @@ static void close_dir(DIR **dir)
 }
 
 /* Lists the regular files of a folder. */
-static int list(const char *path, struct listing *l, struct err *err)
+static int list_folder(const char *path, struct listing *l, struct err *err)
 {
 	__attribute__((cleanup(close_dir))) DIR *dir = opendir(path);
 	struct dirent *d;
@@ -94,7 +94,7 @@ static int prune_blobs(const char *folder, int64_t max_bytes, struct err *err)
 {
 	AUTO(listing) struct listing l = {0};
 
-	if (list(folder, &l, err) != 0)
+	if (list_folder(folder, &l, err) != 0)
 		return -1;
 	if (l.n > 1)
 		qsort(l.at, l.n, sizeof(*l.at), older_first);
@@ -110,7 +110,7 @@ static int prune_records(const char *folder, time_t now, struct err *err)
 {
 	AUTO(listing) struct listing l = {0};
 
-	if (list(folder, &l, err) != 0)
+	if (list_folder(folder, &l, err) != 0)
 		return -1;
 	for (size_t i = 0; i < l.n; i++) {
 		int64_t days = l.at[i].name[0] == '.' ? TEMP_DAYS : RECORD_DAYS;

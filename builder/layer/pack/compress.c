@@ -105,7 +105,7 @@ static void put_le(unsigned char *out, size_t n, uint64_t value)
 }
 
 /* Stored blocks, none of them final, ending at a byte border as they always do. */
-static size_t store(const unsigned char *bytes, size_t len, unsigned char *out)
+static size_t store_blocks(const unsigned char *bytes, size_t len, unsigned char *out)
 {
 	size_t at = 0;
 
@@ -175,7 +175,7 @@ static int gzip_block(struct codec *c, const unsigned char *bytes, size_t len, u
 	struct deflate_stream second = {.bytes = out + half, .cap = half};
 
 	if (incompressible(c, bytes, len)) {
-		*ret_len = store(bytes, len, out);
+		*ret_len = store_blocks(bytes, len, out);
 		return 0;
 	}
 	deflate_half(c, bytes, len < GZIP_HALF ? len : GZIP_HALF, &first);

@@ -30,7 +30,7 @@ struct bits {
 };
 
 /* At least 56 bits; false when the next load would leave the slack. */
-static inline bool refill(struct bits *b)
+static inline bool refill_bits(struct bits *b)
 {
 	uint64_t word;
 
@@ -43,17 +43,17 @@ static inline bool refill(struct bits *b)
 	return true;
 }
 
-static inline void skip(struct bits *b, unsigned n)
+static inline void skip_bits(struct bits *b, unsigned n)
 {
 	b->window >>= n;
 	b->n -= n;
 }
 
-static inline unsigned take(struct bits *b, unsigned n)
+static inline unsigned take_bits(struct bits *b, unsigned n)
 {
 	unsigned value = (unsigned)(b->window & ((1U << n) - 1));
 
-	skip(b, n);
+	skip_bits(b, n);
 	return value;
 }
 
@@ -100,7 +100,7 @@ struct code {
  * The second half of `distance` is zeros: after a literal the walk looks there and skips nothing,
  * which is cheaper than a branch nobody can predict.
  */
-struct tables {
+struct code_tables {
 	uint16_t litlen_base[LITLEN_MAX],
 		distance_base[DISTANCE_MAX]; /* looks of symbols, code length 0 */
 	struct code litlen_code, distance_code;
@@ -110,7 +110,7 @@ struct tables {
 };
 
 /* RFC 1951, 3.2.5: extra bits of length and distance symbols. */
-static void base_init(struct tables *t)
+static void base_init(struct code_tables *t)
 {
 	for (unsigned i = 0; i < END_OF_BLOCK; i++)
 		t->litlen_base[i] = LOOK_LITERAL;
@@ -202,7 +202,7 @@ static void table_merge(const uint16_t *single, const uint16_t *from, uint16_t *
 	}
 }
 
-static bool tables_init(struct tables *t, const uint8_t *lengths, unsigned n_litlen,
+static bool tables_init(struct code_tables *t, const uint8_t *lengths, unsigned n_litlen,
                         unsigned n_distance)
 {
 	if (!code_init(&t->litlen_code, lengths, n_litlen) ||
@@ -232,7 +232,7 @@ static unsigned long_look(const struct code *c, const uint16_t *base, uint64_t w
 
 /* ---- block headers ---- */
 
-static bool fixed_tables(struct tables *t)
+static bool fixed_tables(struct code_tables *t)
 {
 	uint8_t lengths[LITLEN_MAX + DISTANCE_MAX];
 
@@ -249,12 +249,12 @@ static bool take_lengths(struct bits *b, const uint16_t *precode, uint8_t *lengt
 	unsigned look, symbol, repeat = 1;
 	uint8_t value = 0;
 
-	if (!refill(b))
+	if (!refill_bits(b))
 		return false;
 	look = precode[b->window & ((1U << PRECODE_BITS) - 1)];
 	if ((look & LOOK_SPECIAL) != 0)
 		return false;
-	skip(b, look >> LOOK_CODE_SHIFT);
+	skip_bits(b, look >> LOOK_CODE_SHIFT);
 	symbol = (look & LOOK_BITS) - (look >> LOOK_CODE_SHIFT);
 	if (symbol < 16) {
 		value = (uint8_t)symbol;
@@ -262,9 +262,9 @@ static bool take_lengths(struct bits *b, const uint16_t *precode, uint8_t *lengt
 		if (*i == 0)
 			return false;
 		value = lengths[*i - 1];
-		repeat = 3 + take(b, 2);
+		repeat = 3 + take_bits(b, 2);
 	} else {
-		repeat = symbol == 17 ? 3 + take(b, 3) : 11 + take(b, 7);
+		repeat = symbol == 17 ? 3 + take_bits(b, 3) : 11 + take_bits(b, 7);
 	}
 	if (repeat > n - *i)
 		return false;
@@ -284,9 +284,9 @@ static bool take_precode(struct bits *b, unsigned n, uint16_t *ret_table)
 	struct code code;
 
 	for (unsigned i = 0; i < n; i++) {
-		if (!refill(b))
+		if (!refill_bits(b))
 			return false;
-		lengths[order[i]] = (uint8_t)take(b, 3);
+		lengths[order[i]] = (uint8_t)take_bits(b, 3);
 	}
 	if (!code_init(&code, lengths, PRECODE_MAX))
 		return false;
@@ -294,12 +294,12 @@ static bool take_precode(struct bits *b, unsigned n, uint16_t *ret_table)
 	return true;
 }
 
-static bool dynamic_tables(struct bits *b, struct tables *t)
+static bool dynamic_tables(struct bits *b, struct code_tables *t)
 {
 	uint8_t lengths[LITLEN_MAX + DISTANCE_MAX] = {0};
 	uint16_t precode[1 << PRECODE_BITS];
-	unsigned n_litlen = 257 + take(b, 5), n_distance = 1 + take(b, 5),
-		 n_precode = 4 + take(b, 4);
+	unsigned n_litlen = 257 + take_bits(b, 5), n_distance = 1 + take_bits(b, 5),
+		 n_precode = 4 + take_bits(b, 4);
 
 	if (n_litlen > 286 || !take_precode(b, n_precode, precode))
 		return false;
@@ -328,7 +328,7 @@ static bool walk_stored(struct bits *b)
 }
 
 /* What the tables do not decide at one look. *ret_end when the block is over; false = malformed. */
-static bool walk_special(struct bits *b, const struct tables *t, unsigned look, bool *ret_end)
+static bool walk_special(struct bits *b, const struct code_tables *t, unsigned look, bool *ret_end)
 {
 	*ret_end = false;
 	if ((look & LOOK_KIND) == LOOK_LONG)
@@ -336,7 +336,7 @@ static bool walk_special(struct bits *b, const struct tables *t, unsigned look, 
 	*ret_end = (look & LOOK_KIND) == LOOK_END;
 	if ((look & LOOK_SPECIAL) != 0 && !*ret_end)
 		return false;
-	skip(b, look & LOOK_BITS);
+	skip_bits(b, look & LOOK_BITS);
 	if (*ret_end || (look & LOOK_LITERAL) != 0)
 		return true;
 	look = t->distance[b->window & ((1U << DISTANCE_BITS) - 1)];
@@ -344,39 +344,39 @@ static bool walk_special(struct bits *b, const struct tables *t, unsigned look, 
 		look = long_look(&t->distance_code, t->distance_base, b->window);
 	if ((look & LOOK_SPECIAL) != 0)
 		return false;
-	skip(b, look & LOOK_BITS);
+	skip_bits(b, look & LOOK_BITS);
 	return true;
 }
 
 /* One stream being walked. */
-struct walk {
+struct stream_walk {
 	struct bits b;
 	bool coded; /* inside a block with codes: `tables` are its */
 	bool final; /* the current block is the last */
 	bool over, bad;
 	size_t at; /* bit position of the current block's header */
-	struct tables tables;
+	struct code_tables tables;
 };
 
 /* The block is over: the stream too, if it was the last one. */
-static void block_end(struct walk *w)
+static void block_end(struct stream_walk *w)
 {
 	w->coded = false;
 	w->over = w->final;
 }
 
 /* Reads a block's header; a stored block is walked at once. */
-static void walk_header(struct walk *w)
+static void walk_header(struct stream_walk *w)
 {
 	struct bits *b = &w->b;
 
-	w->bad = !refill(b);
+	w->bad = !refill_bits(b);
 	if (w->bad)
 		return;
 	w->at = position(b);
-	w->final = take(b, 1) != 0;
+	w->final = take_bits(b, 1) != 0;
 	w->coded = true;
-	switch (take(b, 2)) {
+	switch (take_bits(b, 2)) {
 	case 0:
 		w->bad = !walk_stored(b);
 		block_end(w);
@@ -396,28 +396,28 @@ static void walk_header(struct walk *w)
  * One look: skips literals, or literals, a length and a distance, 48 bits at most. False when the
  * tables cannot decide; then nothing was skipped.
  */
-static inline bool skip_look(struct bits *b, const struct tables *t)
+static inline bool skip_look(struct bits *b, const struct code_tables *t)
 {
 	unsigned look, far;
 
-	if (!refill(b))
+	if (!refill_bits(b))
 		return false;
 	look = t->litlen[b->window & ((1U << LITLEN_BITS) - 1)];
 	far = t->distance[(b->window >> (look & LOOK_BITS) & ((1U << DISTANCE_BITS) - 1)) |
 	                  (look & LOOK_LITERAL)];
 	if (((look | far) & LOOK_SPECIAL) != 0)
 		return false;
-	skip(b, look & LOOK_BITS);
-	skip(b, far & LOOK_BITS);
+	skip_bits(b, look & LOOK_BITS);
+	skip_bits(b, far & LOOK_BITS);
 	return true;
 }
 
 /* What a look could not decide: a long code, the end of the block, or an error. */
-static void slow_look(struct walk *w)
+static void slow_look(struct stream_walk *w)
 {
 	bool end = false;
 
-	w->bad = !refill(&w->b) ||
+	w->bad = !refill_bits(&w->b) ||
 	         !walk_special(&w->b, &w->tables,
 	                       w->tables.litlen[w->b.window & ((1U << LITLEN_BITS) - 1)], &end);
 	if (end)
@@ -425,7 +425,7 @@ static void slow_look(struct walk *w)
 }
 
 /* Skips codes until something else has to be done. */
-static void walk_codes(struct walk *w)
+static void walk_codes(struct stream_walk *w)
 {
 	struct bits b = w->b; /* in registers */
 
@@ -439,7 +439,7 @@ static void walk_codes(struct walk *w)
  * The same in two streams at once. Each look waits for the one before it, so that one stream alone
  * leaves most of the processor idle.
  */
-static void walk_codes_of_two(struct walk *w, struct walk *v)
+static void walk_codes_of_two(struct stream_walk *w, struct stream_walk *v)
 {
 	struct bits b = w->b, c = v->b;
 	bool more_b, more_c;
@@ -456,12 +456,12 @@ static void walk_codes_of_two(struct walk *w, struct walk *v)
 		slow_look(v);
 }
 
-static bool going(const struct walk *w)
+static bool going(const struct stream_walk *w)
 {
 	return !w->over && !w->bad;
 }
 
-static void walk_on(struct walk *w)
+static void walk_on(struct stream_walk *w)
 {
 	if (w->coded)
 		walk_codes(w);
@@ -469,7 +469,7 @@ static void walk_on(struct walk *w)
 		walk_header(w);
 }
 
-static void walk_init(struct walk *w, const struct deflate_stream *s)
+static void walk_init(struct stream_walk *w, const struct deflate_stream *s)
 {
 	if (s->cap < s->len || s->cap - s->len < DEFLATE_JOIN_SLACK)
 		BUG("DEFLATE stream of %zu bytes in a buffer of %zu", s->len, s->cap);
@@ -495,7 +495,7 @@ static size_t append_empty(unsigned char *stream, size_t end)
 }
 
 /* Clears the final mark and brings the stream to a byte border. */
-static int walk_finish(struct walk *w, struct deflate_stream *s, struct err *err)
+static int walk_finish(struct stream_walk *w, struct deflate_stream *s, struct err *err)
 {
 	if (w->bad || position(&w->b) > s->len * 8)
 		return err_set(err, ERR_FORMAT, "malformed DEFLATE stream");
@@ -508,7 +508,7 @@ static int walk_finish(struct walk *w, struct deflate_stream *s, struct err *err
 
 int deflate_join(struct deflate_stream *s, struct err *err)
 {
-	struct walk w;
+	struct stream_walk w;
 
 	walk_init(&w, s);
 	while (going(&w))
@@ -518,7 +518,7 @@ int deflate_join(struct deflate_stream *s, struct err *err)
 
 int deflate_join_two(struct deflate_stream *s, struct deflate_stream *r, struct err *err)
 {
-	struct walk w, v;
+	struct stream_walk w, v;
 
 	walk_init(&w, s);
 	walk_init(&v, r);

@@ -29,18 +29,18 @@ static void writer_done(struct writer *w)
 	free(w->buf);
 }
 
-static void flush(struct writer *w)
+static void writer_flush(struct writer *w)
 {
 	hasher_update(&w->hasher, w->buf, w->n);
 	w->n = 0;
 }
 
-static void put(struct writer *w, const void *bytes, size_t len)
+static void put_bytes(struct writer *w, const void *bytes, size_t len)
 {
 	if (len == 0)
 		return;
 	if (len > CHUNK - w->n)
-		flush(w);
+		writer_flush(w);
 	if (len > CHUNK) {
 		hasher_update(&w->hasher, bytes, len);
 		return;
@@ -55,20 +55,20 @@ static void put_int(struct writer *w, uint64_t value)
 
 	for (unsigned i = 0; i < sizeof(le); i++, value >>= 8)
 		le[i] = (unsigned char)value;
-	put(w, le, sizeof(le));
+	put_bytes(w, le, sizeof(le));
 }
 
 /* NULL is a zero byte, a string a one, its bytes and a NUL: no two serialisations are equal. */
 static void put_text(struct writer *w, const char *text)
 {
-	put(w, text == NULL ? "\0" : "\1", 1);
+	put_bytes(w, text == NULL ? "\0" : "\1", 1);
 	if (text != NULL)
-		put(w, text, strlen(text) + 1);
+		put_bytes(w, text, strlen(text) + 1);
 }
 
-static struct digest finish(struct writer *w)
+static struct digest writer_final(struct writer *w)
 {
-	flush(w);
+	writer_flush(w);
 	return hasher_final(&w->hasher);
 }
 
@@ -79,7 +79,7 @@ static int put_spooled(struct writer *w, const struct tree *t, const struct entr
 		size_t want = e->size - done < CHUNK ? (size_t)(e->size - done) : CHUNK;
 		ssize_t n;
 
-		flush(w);
+		writer_flush(w);
 		n = pread(t->spool_fd, w->buf, want, e->offset + done);
 		if (n <= 0)
 			return err_set(err, ERR_IO, "read spooled '%s'", e->path);
@@ -100,7 +100,7 @@ static int put_content(struct writer *w, const struct tree *t, const struct entr
 	if (e->type != ENTRY_FILE || e->content == CONTENT_NONE)
 		return 0;
 	if (e->content == CONTENT_BYTES) {
-		put(w, e->bytes, (size_t)e->size);
+		put_bytes(w, e->bytes, (size_t)e->size);
 		return 0;
 	}
 	if (e->content == CONTENT_SPOOL)
@@ -126,7 +126,7 @@ static void put_header(struct writer *w, const struct entry *e)
 	for (size_t i = 0; i < e->n_xattrs; i++) {
 		put_text(w, e->xattrs[i].name);
 		put_int(w, e->xattrs[i].len);
-		put(w, e->xattrs[i].value, e->xattrs[i].len);
+		put_bytes(w, e->xattrs[i].value, e->xattrs[i].len);
 	}
 }
 
@@ -144,7 +144,7 @@ int keys_stat(const struct tree *t, int64_t now_ns, struct digest *ret_key, bool
 		rc = put_content(&w, t, &t->at[i], now_ns, &usable, err);
 	}
 	if (rc == 0) {
-		*ret_key = finish(&w);
+		*ret_key = writer_final(&w);
 		*ret_usable = usable;
 	}
 	writer_done(&w);
@@ -163,7 +163,7 @@ struct digest keys_shape(const struct tree *t)
 		put_int(&w, (uint64_t)t->at[i].type);
 		put_int(&w, (uint64_t)t->at[i].size);
 	}
-	key = finish(&w);
+	key = writer_final(&w);
 	writer_done(&w);
 	return key;
 }

@@ -17,7 +17,7 @@ enum {
 };
 
 /* What one call of layer_write works on. */
-struct job {
+struct layer_job {
 	const struct tree *tree;
 	const struct layer_opts *opts;
 	int level;
@@ -78,7 +78,7 @@ static int early_write(struct sink *s, const void *bytes, size_t len, struct err
 
 /* ---- the passes ---- */
 
-static void take_blob(const struct job *j, const struct cache_blob *blob, bool cached,
+static void take_blob(const struct layer_job *j, const struct cache_blob *blob, bool cached,
                       struct layer_result *ret)
 {
 	*ret = (struct layer_result){.diff_id = blob->diff_id,
@@ -89,13 +89,13 @@ static void take_blob(const struct job *j, const struct cache_blob *blob, bool c
 	                             .cached = cached};
 }
 
-static void remember_stat(const struct job *j, const struct digest *diff_id)
+static void remember_stat(const struct layer_job *j, const struct digest *diff_id)
 {
 	if (j->has_stat && j->stat_usable)
 		cache_put_stat(j->opts->cache, &j->stat_key, diff_id);
 }
 
-static int start_job(struct job *j, struct err *err)
+static int start_job(struct layer_job *j, struct err *err)
 {
 	struct timespec now;
 
@@ -113,7 +113,7 @@ static int start_job(struct job *j, struct err *err)
 }
 
 /* Nothing is read: the sources' stat data say that the tar is known. */
-static bool try_stat(const struct job *j, struct cache_blob *ret_blob)
+static bool try_stat(const struct layer_job *j, struct cache_blob *ret_blob)
 {
 	struct digest diff_id;
 
@@ -124,7 +124,8 @@ static bool try_stat(const struct job *j, struct cache_blob *ret_blob)
 
 /* A tar of this shape is known: hash this one before compressing it. *ret_hit says whether it was
  * worth it. */
-static int try_hash(struct job *j, bool *ret_hit, struct cache_blob *ret_blob, struct err *err)
+static int try_hash(struct layer_job *j, bool *ret_hit, struct cache_blob *ret_blob,
+                    struct err *err)
 {
 	AUTO(hash_out) struct hash_out h = {0};
 	struct digest diff_id;
@@ -145,7 +146,7 @@ static int try_hash(struct job *j, bool *ret_hit, struct cache_blob *ret_blob, s
 }
 
 /* Tar through the block pipeline into `out`. */
-static int pack_blocks(const struct job *j, struct sink *out, struct cache_blob *blob,
+static int pack_blocks(const struct layer_job *j, struct sink *out, struct cache_blob *blob,
                        struct err *err)
 {
 	AUTO(blocks) struct blocks b = {0};
@@ -164,7 +165,7 @@ static int pack_blocks(const struct job *j, struct sink *out, struct cache_blob 
 	return 0;
 }
 
-static int write_blob(const struct job *j, struct cache_blob *blob, struct err *err)
+static int write_blob(const struct layer_job *j, struct cache_blob *blob, struct err *err)
 {
 	struct layout_blob file;
 	struct early_sink out = {.sink = {.write = early_write}, .blob = &file};
@@ -181,7 +182,7 @@ static int write_blob(const struct job *j, struct cache_blob *blob, struct err *
 	return rc;
 }
 
-static void remember_all(const struct job *j, const struct cache_blob *blob)
+static void remember_all(const struct layer_job *j, const struct cache_blob *blob)
 {
 	if (j->opts->cache == NULL)
 		return;
@@ -190,7 +191,7 @@ static void remember_all(const struct job *j, const struct cache_blob *blob)
 	remember_stat(j, &blob->diff_id);
 }
 
-static int run_job(struct job *j, struct layer_result *ret_result, struct err *err)
+static int run_job(struct layer_job *j, struct layer_result *ret_result, struct err *err)
 {
 	struct cache_blob blob = {0};
 	bool cached = try_stat(j, &blob);
@@ -210,7 +211,7 @@ int layer_write(const struct tree *t, const struct layer_opts *opts,
                 struct layer_result *ret_result, struct err *err)
 {
 	const char *label = t->label != NULL ? t->label : "layer";
-	struct job j = {.tree = t, .opts = opts};
+	struct layer_job j = {.tree = t, .opts = opts};
 	struct layer_result result;
 
 	if (start_job(&j, err) != 0)

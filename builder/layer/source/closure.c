@@ -13,8 +13,7 @@
 
 enum { LOADER_BYTES_MAX = 16 << 20, LINKS_MAX = 40, VARIANTS_MAX = 64 };
 
-/* --- the list of files -------------------------------------------------------------------------
- */
+/* ---- the list of files ---- */
 
 void closure_add_file(struct closure_run *run, const struct closure_file *file)
 {
@@ -68,8 +67,7 @@ void closure_add_library(struct closure_run *run, const struct closure_dir *dir,
 	}
 }
 
-/* --- the objects of one program ----------------------------------------------------------------
- */
+/* ---- the objects of one program ---- */
 
 static void push_object(struct closure_run *run, const struct closure_object *o)
 {
@@ -208,10 +206,10 @@ static void add_needed(struct closure_run *run, const struct closure_object *fro
 		add_variants(run, run->objects.at[run->objects.n - 1], &dir);
 }
 
-/* --- programs ----------------------------------------------------------------------------------
- */
+/* ---- programs ---- */
 
-/* Where the interpreter of that name is: at its path, below the cross root, or in a library folder.
+/*
+ * Where the interpreter of that name is: at its path, below the cross root, or in a library folder.
  */
 static const char *find_interpreter(struct closure_run *run, const char *interpreter,
                                     struct elf_info *ret_elf)

@@ -73,7 +73,8 @@ static void push_path(struct closure_run *run, struct dir_list *list,
 	}
 }
 
-/* ld.so(8): RPATH of the object and of its loaders, only without RUNPATH; RUNPATH; default folders.
+/*
+ * ld.so(8): RPATH of the object and of its loaders, only without RUNPATH; RUNPATH; default folders.
  */
 size_t closure_search_dirs(struct closure_run *run, const struct closure_object *from,
                            struct closure_dir **ret_dirs)

@@ -45,8 +45,8 @@ struct closure_run {
 	struct srcpos at;
 	VEC(struct closure_object *) objects; /* in the loader's order */
 	const char *interpreter;
-	struct strlist builtin; /* folders its loader searches by default, in the image; empty = not
-	                           known */
+	/* folders its loader searches by default, in the image; empty = not known */
+	struct strlist builtin;
 };
 
 /* Whether the file (on this machine) is ELF for the platform; its facts in *ret_elf. */

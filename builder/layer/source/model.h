@@ -33,12 +33,13 @@ struct layer_files {
 	struct layer_owner owner; /* default 0:0 */
 	struct strlist include;   /* globs relative to `from`; empty = everything */
 	struct strlist exclude;   /* globs relative to `from` */
-	struct strlist xattrs;    /* names or globs of extended attributes to keep, e.g.
-	                             security.capability */
+	/* names or globs of extended attributes to keep, e.g. security.capability */
+	struct strlist xattrs;
 	bool follow; /* symbolic links become what they point to (inside the source only) */
 };
 
-/* One item of `tar:`: {from: PATH, to: /PREFIX, strip: N, include, exclude, xattrs} or just a path.
+/*
+ * One item of `tar:`: {from: PATH, to: /PREFIX, strip: N, include, exclude, xattrs} or just a path.
  */
 struct layer_tar {
 	struct srcpos at;
@@ -63,8 +64,8 @@ struct layer_spec {
 	size_t n_tars;
 	struct layer_path *debs; /* `deb:` local .deb files */
 	size_t n_debs;
-	struct layer_path
-		*closure; /* programs whose ELF dependency closure is packed (not themselves) */
+	/* programs whose ELF dependency closure is packed (not themselves) */
+	struct layer_path *closure;
 	size_t n_closure;
 	struct strlist provided;  /* sonames (or globs) that the node brings */
 	const char *sysroot;      /* where libraries are looked up; NULL = found by itself */

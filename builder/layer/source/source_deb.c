@@ -179,14 +179,14 @@ struct content_source {
 	struct tar_reader *tar;
 };
 
-static int content_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
+static int deb_content_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
 {
 	return tar_reader_read(((struct content_source *)s)->tar, buf, cap, ret_n, err);
 }
 
 static int find_control(const struct deb *deb, struct tar_reader *tar, struct err *err)
 {
-	struct content_source content = {{content_read, NULL}, tar};
+	struct content_source content = {{deb_content_read, NULL}, tar};
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(CONTROL_BYTES_MAX);
 	struct member m;
 	bool more;
@@ -253,7 +253,8 @@ static int check_version(const struct deb *deb, const struct part *part, struct 
 	return 0;
 }
 
-/* deb(5): the version first, then control, then data; parts whose names start with '_' are ignored.
+/*
+ * deb(5): the version first, then control, then data; parts whose names start with '_' are ignored.
  */
 static int read_parts(const struct deb *deb, struct err *err)
 {

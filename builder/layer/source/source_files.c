@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "builder/layer/source/source_walk.h"
 
-static struct entry plain_entry(const struct walk *w, enum entry_type type, const char *path)
+static struct entry plain_entry(const struct files_walk *w, enum entry_type type, const char *path)
 {
 	const struct layer_owner *owner = &w->item->owner;
 
@@ -20,7 +20,7 @@ static struct entry plain_entry(const struct walk *w, enum entry_type type, cons
 	};
 }
 
-static int add_directory(struct walk *w, struct err *err)
+static int add_directory(struct files_walk *w, struct err *err)
 {
 	struct entry e = plain_entry(w, ENTRY_DIR, w->item->directory);
 
@@ -28,7 +28,7 @@ static int add_directory(struct walk *w, struct err *err)
 	return walk_add(w, &e, err);
 }
 
-static int add_symlink(struct walk *w, struct err *err)
+static int add_symlink(struct files_walk *w, struct err *err)
 {
 	struct entry e = plain_entry(w, ENTRY_SYMLINK, w->item->to);
 
@@ -60,14 +60,14 @@ static const char *last_segment(const char *path)
 }
 
 /* `from/` means the folder itself, also where its name is a symbolic link. */
-static int look_at(struct walk *w, const char *from, struct stat *st)
+static int look_at(struct files_walk *w, const char *from, struct stat *st)
 {
 	bool through = w->item->follow || text_has_suffix(from, "/");
 
 	return fstatat(AT_FDCWD, from, st, through ? 0 : AT_SYMLINK_NOFOLLOW);
 }
 
-static void report_missing(struct walk *w, const char *from)
+static void report_missing(struct files_walk *w, const char *from)
 {
 	if (errno == ENOENT || errno == ENOTDIR)
 		walk_problem(
@@ -78,7 +78,7 @@ static void report_missing(struct walk *w, const char *from)
 		walk_problem(w, NULL, "'%s' cannot be read: %s", from, strerror(errno));
 }
 
-static int add_named(struct walk *w, const char *from, const char *to, struct err *err)
+static int add_named(struct files_walk *w, const char *from, const char *to, struct err *err)
 {
 	bool into = text_has_suffix(w->item->to, "/"), added = false;
 	struct walk_node n = {.dirfd = AT_FDCWD, .name = from, .top = true, .image = to};
@@ -104,7 +104,7 @@ static int add_named(struct walk *w, const char *from, const char *to, struct er
 	return 0;
 }
 
-static int add_item(struct walk *w, struct err *err)
+static int add_item(struct files_walk *w, struct err *err)
 {
 	const struct layer_files *item = w->item;
 	struct stat st;
@@ -124,7 +124,7 @@ static int add_item(struct walk *w, struct err *err)
 int source_files_add(struct tree *t, const struct layer_files *item, struct diags *d,
                      struct err *err)
 {
-	AUTO(walk) struct walk w;
+	AUTO(walk) struct files_walk w;
 
 	walk_init(&w, t, item, d);
 	if (add_item(&w, err) == 0)

@@ -11,7 +11,7 @@
 #include "builder/layer/source/source_walk.h"
 
 struct globbing {
-	struct walk *walk;
+	struct files_walk *walk;
 	const char *pattern; /* relative to the walk's base */
 	size_t segments;     /* of the pattern */
 	bool deep;           /* it has a `**` */
@@ -29,23 +29,23 @@ static int visit_folder(struct globbing *g, int fd, const char *source, unsigned
                         struct err *err);
 
 /* A pattern without '/' would match at any depth; here it stands for one name. */
-static bool matches(const struct globbing *g, const char *path, unsigned depth)
+static bool glob_matches(const struct globbing *g, const char *path, unsigned depth)
 {
 	if (g->segments == 1 && depth > 1 && !g->deep)
 		return false;
 	return text_glob(g->pattern, path);
 }
 
-static int visit(struct globbing *g, int fd, const char *source, const char *name, unsigned depth,
-                 struct err *err)
+static int visit_name(struct globbing *g, int fd, const char *source, const char *name,
+                      unsigned depth, struct err *err)
 {
-	struct walk *w = g->walk;
+	struct files_walk *w = g->walk;
 	struct stat st;
 	bool added = false;
 
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		return err_set(err, ERR_IO, "stat '%s'", source);
-	if (matches(g, source + strlen(w->base) + 1, depth) &&
+	if (glob_matches(g, source + strlen(w->base) + 1, depth) &&
 	    (!g->folders || S_ISDIR(st.st_mode))) {
 		struct walk_node n = {.dirfd = fd,
 		                      .name = name,
@@ -84,7 +84,7 @@ static int visit_folder(struct globbing *g, int fd, const char *source, unsigned
 
 	rc = interrupt_check(err) != 0 ? -1 : walk_list(g->walk, dir, source, &names, err);
 	for (size_t i = 0; rc == 0 && i < names.n && !g->walk->stopped; i++)
-		rc = visit(g, dirfd(dir), names.at[i], names.at[i] + skip, depth + 1, err);
+		rc = visit_name(g, dirfd(dir), names.at[i], names.at[i] + skip, depth + 1, err);
 	closedir(dir);
 	return rc;
 }
@@ -117,7 +117,7 @@ static void split_pattern(struct globbing *g, const char *pattern, const char **
 	g->deep = strstr(g->pattern, "**") != NULL;
 }
 
-int walk_glob(struct walk *w, const char *pattern, const char *image, struct err *err)
+int walk_glob(struct files_walk *w, const char *pattern, const char *image, struct err *err)
 {
 	struct globbing g = {.walk = w, .image = image};
 	const char *base;

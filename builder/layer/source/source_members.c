@@ -74,9 +74,10 @@ int archive_open(struct tree *t, const char *path, struct srcpos at, struct diag
 	return 0;
 }
 
-static void problem(struct members *m, const char *hint, const char *fmt, ...) PRINTF_LIKE(3, 4);
+static void members_problem(struct members *m, const char *hint, const char *fmt, ...)
+	PRINTF_LIKE(3, 4);
 
-static void problem(struct members *m, const char *hint, const char *fmt, ...)
+static void members_problem(struct members *m, const char *hint, const char *fmt, ...)
 {
 	char text[3 * TAR_PATH_MAX];
 	va_list args;
@@ -169,7 +170,7 @@ static int keep_xattrs(struct members *m, const struct member *from, struct entr
 			*err = why;
 			return -1;
 		}
-		problem(m, NULL, "member '%s': %s", from->path, why.msg);
+		members_problem(m, NULL, "member '%s': %s", from->path, why.msg);
 	}
 	return 0;
 }
@@ -196,21 +197,22 @@ static bool acceptable(struct members *m, const struct member *from)
 	const char *kind = unwanted(from->type);
 
 	if (leaves_root(from->path) || (from->type == MEMBER_HARDLINK && leaves_root(from->link))) {
-		problem(m, "such an archive would write outside of its folder; do not trust it",
-		        "member '%s' %s", from->path,
-		        leaves_root(from->path) ? "has a '..' segment"
-		                                : "is a hard link that leaves the archive");
+		members_problem(
+			m, "such an archive would write outside of its folder; do not trust it",
+			"member '%s' %s", from->path,
+			leaves_root(from->path) ? "has a '..' segment"
+						: "is a hard link that leaves the archive");
 		return false;
 	}
 	if (kind != NULL) {
-		problem(m, "exclude it: a layer holds files, folders and links",
-		        "member '%s' is %s", from->path, kind);
+		members_problem(m, "exclude it: a layer holds files, folders and links",
+		                "member '%s' is %s", from->path, kind);
 		return false;
 	}
 	return true;
 }
 
-static void push(struct members *m, const struct entry *e)
+static void add_entry(struct members *m, const struct entry *e)
 {
 	struct ranked r = {*e, m->n};
 
@@ -218,7 +220,7 @@ static void push(struct members *m, const struct entry *e)
 	m->at[m->n++] = r;
 }
 
-static int take(struct members *m, const struct member *from, struct err *err)
+static int take_member(struct members *m, const struct member *from, struct err *err)
 {
 	static const enum entry_type types[] = {
 		[MEMBER_FILE] = ENTRY_FILE,
@@ -241,9 +243,10 @@ static int take(struct members *m, const struct member *from, struct err *err)
 	if (from->type == MEMBER_HARDLINK) {
 		e.link = image_path(m, from->link);
 		if (e.link == NULL) {
-			problem(m, "strip fewer segments, or exclude it",
-			        "member '%s' is a hard link to '%s', which is stripped away",
-			        from->path, from->link);
+			members_problem(
+				m, "strip fewer segments, or exclude it",
+				"member '%s' is a hard link to '%s', which is stripped away",
+				from->path, from->link);
 			return 0;
 		}
 	}
@@ -251,7 +254,7 @@ static int take(struct members *m, const struct member *from, struct err *err)
 		return -1;
 	if (from->type == MEMBER_FILE && spool(m, from, &e, err) != 0)
 		return -1;
-	push(m, &e);
+	add_entry(m, &e);
 	return 0;
 }
 
@@ -272,7 +275,7 @@ static int read_members(struct members *m, struct err *err)
 			m->n_excluded++;
 			continue;
 		}
-		if (acceptable(m, &from) && take(m, &from, err) != 0)
+		if (acceptable(m, &from) && take_member(m, &from, err) != 0)
 			return err_wrap(err, "member '%.256s'", from.path);
 	}
 	return 0;
@@ -311,7 +314,7 @@ static size_t find_older(const struct members *m, const char *path, size_t rank)
 }
 
 /* A hard link means the file as it was when the link was made, not what replaced it later. */
-static struct entry resolve(const struct members *m, size_t i)
+static struct entry follow_hardlink(const struct members *m, size_t i)
 {
 	struct entry e = m->at[i].entry;
 
@@ -331,7 +334,7 @@ static int add_entries(struct members *m, struct err *err)
 	if (m->n > 0)
 		qsort(m->at, m->n, sizeof(*m->at), compare_ranked);
 	for (size_t i = 0; i < m->n; i++) {
-		struct entry e = resolve(m, i);
+		struct entry e = follow_hardlink(m, i);
 		struct err why = {0};
 
 		if (!is_last(m, i) || tree_add(m->tree, &e, &why) == 0)
@@ -340,7 +343,7 @@ static int add_entries(struct members *m, struct err *err)
 			*err = why;
 			return -1;
 		}
-		problem(m, why.hint[0] != '\0' ? why.hint : NULL, "%s", why.msg);
+		members_problem(m, why.hint[0] != '\0' ? why.hint : NULL, "%s", why.msg);
 	}
 	return 0;
 }
@@ -352,15 +355,15 @@ static void check_end(struct members *m)
 	if (m->stopped)
 		return;
 	if (m->n_seen == 0 && !tar_reader_marked_end(m->tar)) {
-		problem(m, NULL, "the archive is empty");
+		members_problem(m, NULL, "the archive is empty");
 	} else if (!tar_reader_marked_end(m->tar)) {
 		diag = diags_add(m->diags, DIAG_WARNING, m->rules->at,
 		                 "layer '%s': '%s' ends without an end mark", m->tree->label,
 		                 m->rules->name);
 		diag_hint(m->diags, diag, "the archive may be incomplete: make it again");
 	} else if (m->n_excluded > 0 && m->n_excluded == m->n_seen) {
-		problem(m, "globs are matched with members' paths before they are stripped",
-		        "no member of the archive is included");
+		members_problem(m, "globs are matched with members' paths before they are stripped",
+		                "no member of the archive is included");
 	}
 }
 

@@ -35,7 +35,8 @@ int members_add(struct tree *t, struct source *in, const struct members_rules *r
 bool archive_problem(struct tree *t, const char *name, struct srcpos at, struct diags *d,
                      struct err *err);
 
-/* Opens an archive, a regular file. -1 in *ret_fd when it cannot be had, which is a problem in d.
+/*
+ * Opens an archive, a regular file. -1 in *ret_fd when it cannot be had, which is a problem in d.
  */
 int archive_open(struct tree *t, const char *path, struct srcpos at, struct diags *d, int *ret_fd);
 

@@ -4,7 +4,7 @@
 #include "builder/layer/source/source_members.h"
 #include "builder/layer/tar/unpack.h"
 
-static const char *trim(struct arena *a, const char *to)
+static const char *trim_target(struct arena *a, const char *to)
 {
 	size_t len;
 
@@ -19,7 +19,7 @@ int source_tar_add(struct tree *t, const struct layer_tar *item, struct diags *d
 {
 	const struct members_rules rules = {
 		.name = arena_strdup(t->arena, item->from),
-		.to = trim(t->arena, item->to),
+		.to = trim_target(t->arena, item->to),
 		.strip = item->strip,
 		.select = {.include = &item->include, .exclude = &item->exclude},
 		.xattrs = &item->xattrs,

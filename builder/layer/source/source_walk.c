@@ -15,16 +15,17 @@
 
 enum { PROC_PATH_MAX = 64 + NAME_MAX };
 
-void walk_init(struct walk *w, struct tree *t, const struct layer_files *item, struct diags *d)
+void walk_init(struct files_walk *w, struct tree *t, const struct layer_files *item,
+               struct diags *d)
 {
-	*w = (struct walk){.tree = t,
-	                   .item = item,
-	                   .diags = d,
-	                   .select = {.include = &item->include, .exclude = &item->exclude},
-	                   .base = ""};
+	*w = (struct files_walk){.tree = t,
+	                         .item = item,
+	                         .diags = d,
+	                         .select = {.include = &item->include, .exclude = &item->exclude},
+	                         .base = ""};
 }
 
-void walk_done(struct walk *w)
+void walk_done(struct files_walk *w)
 {
 	free(w->inodes);
 	w->inodes = NULL;
@@ -32,7 +33,7 @@ void walk_done(struct walk *w)
 
 /* ---- problems ---- */
 
-void walk_problem(struct walk *w, const char *hint, const char *fmt, ...)
+void walk_problem(struct files_walk *w, const char *hint, const char *fmt, ...)
 {
 	char text[2 * PATH_MAX];
 	va_list args;
@@ -56,7 +57,7 @@ void walk_problem(struct walk *w, const char *hint, const char *fmt, ...)
 }
 
 /* Why a file cannot be had, by errno: what the user can repair is a problem, the rest an error. */
-static int refused(struct walk *w, const char *what, const char *source, struct err *err)
+static int refused(struct files_walk *w, const char *what, const char *source, struct err *err)
 {
 	switch (errno) {
 	case EACCES:
@@ -78,7 +79,7 @@ static int refused(struct walk *w, const char *what, const char *source, struct 
 /* ---- names ---- */
 
 /* a + "/" + b; faster than printf, which counts with tens of thousands of files. */
-static const char *join(struct arena *a, const char *left, const char *right)
+static const char *join_path(struct arena *a, const char *left, const char *right)
 {
 	size_t left_len = strlen(left), right_len = strlen(right);
 	char *path = arena_alloc(a, left_len + right_len + 2); /* zeroed */
@@ -90,9 +91,9 @@ static const char *join(struct arena *a, const char *left, const char *right)
 	return path;
 }
 
-const char *walk_join(struct walk *w, const char *a, const char *b)
+const char *walk_join(struct files_walk *w, const char *a, const char *b)
 {
-	return a[0] == '\0' ? arena_strdup(w->tree->arena, b) : join(w->tree->arena, a, b);
+	return a[0] == '\0' ? arena_strdup(w->tree->arena, b) : join_path(w->tree->arena, a, b);
 }
 
 void walk_names_done(struct walk_names *names)
@@ -105,7 +106,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-int walk_list(struct walk *w, DIR *dir, const char *prefix, struct walk_names *names,
+int walk_list(struct files_walk *w, DIR *dir, const char *prefix, struct walk_names *names,
               struct err *err)
 {
 	/* "/" + name, also where the prefix is empty because the folder is the root. */
@@ -125,7 +126,7 @@ int walk_list(struct walk *w, DIR *dir, const char *prefix, struct walk_names *n
 			w->stopped = true;
 			break;
 		}
-		vec_push(names, join(w->tree->arena, prefix, d->d_name));
+		vec_push(names, join_path(w->tree->arena, prefix, d->d_name));
 	}
 	if (names->n > 0)
 		qsort(names->at, names->n, sizeof(*names->at), compare_names);
@@ -134,7 +135,7 @@ int walk_list(struct walk *w, DIR *dir, const char *prefix, struct walk_names *n
 
 /* ---- inodes with several names ---- */
 
-static struct walk_inode *find_inode(struct walk *w, uint64_t dev, uint64_t ino)
+static struct walk_inode *find_inode(struct files_walk *w, uint64_t dev, uint64_t ino)
 {
 	uint64_t hash = (ino ^ (dev << 40)) * UINT64_C(0x9e3779b97f4a7c15);
 	size_t i = (size_t)(hash >> 20) & (w->cap_inodes - 1);
@@ -144,7 +145,7 @@ static struct walk_inode *find_inode(struct walk *w, uint64_t dev, uint64_t ino)
 	return &w->inodes[i];
 }
 
-static void grow_inodes(struct walk *w)
+static void grow_inodes(struct files_walk *w)
 {
 	struct walk_inode *old = w->inodes;
 	size_t n = w->cap_inodes;
@@ -158,7 +159,7 @@ static void grow_inodes(struct walk *w)
 }
 
 /* The first image path of this inode, or NULL when `path` is the first. */
-static const char *first_name(struct walk *w, const struct stat *st, const char *path)
+static const char *first_name(struct files_walk *w, const struct stat *st, const char *path)
 {
 	if (w->n_inodes * 2 >= w->cap_inodes)
 		grow_inodes(w);
@@ -173,7 +174,7 @@ static const char *first_name(struct walk *w, const struct stat *st, const char 
 
 /* ---- entries ---- */
 
-int walk_add(struct walk *w, const struct entry *e, struct err *err)
+int walk_add(struct files_walk *w, const struct entry *e, struct err *err)
 {
 	struct err why = {0};
 
@@ -187,7 +188,8 @@ int walk_add(struct walk *w, const struct entry *e, struct err *err)
 	return -1;
 }
 
-static struct entry new_entry(const struct walk *w, const struct walk_node *n, enum entry_type type)
+static struct entry new_entry(const struct files_walk *w, const struct walk_node *n,
+                              enum entry_type type)
 {
 	const struct layer_files *item = w->item;
 	const struct stat *st = &n->st;
@@ -203,7 +205,8 @@ static struct entry new_entry(const struct walk *w, const struct walk_node *n, e
 	};
 }
 
-static int read_xattrs(struct walk *w, const struct walk_node *n, struct entry *e, struct err *err)
+static int read_xattrs(struct files_walk *w, const struct walk_node *n, struct entry *e,
+                       struct err *err)
 {
 	char path[PROC_PATH_MAX];
 	struct err why = {0};
@@ -235,7 +238,7 @@ static bool readable(const struct walk_node *n)
 	return faccessat(n->dirfd, n->name, R_OK, AT_EACCESS) == 0;
 }
 
-static int add_file(struct walk *w, const struct walk_node *n, struct err *err)
+static int add_file(struct files_walk *w, const struct walk_node *n, struct err *err)
 {
 	const struct stat *st = &n->st;
 	const char *first = st->st_nlink > 1 ? first_name(w, st, n->image) : NULL;
@@ -258,7 +261,7 @@ static int add_file(struct walk *w, const struct walk_node *n, struct err *err)
 	return walk_add(w, &e, err);
 }
 
-static int add_link(struct walk *w, const struct walk_node *n, struct err *err)
+static int add_link(struct files_walk *w, const struct walk_node *n, struct err *err)
 {
 	struct entry e = new_entry(w, n, ENTRY_SYMLINK);
 	char target[PATH_MAX];
@@ -271,7 +274,7 @@ static int add_link(struct walk *w, const struct walk_node *n, struct err *err)
 	return walk_add(w, &e, err);
 }
 
-static int add_folder(struct walk *w, const struct walk_node *n, bool empty, struct err *err)
+static int add_folder(struct files_walk *w, const struct walk_node *n, bool empty, struct err *err)
 {
 	struct entry e = new_entry(w, n, ENTRY_DIR);
 	bool asked = w->item->dir_mode >= 0 || e.uid != 0 || e.gid != 0;
@@ -283,7 +286,8 @@ static int add_folder(struct walk *w, const struct walk_node *n, bool empty, str
 	return walk_add(w, &e, err);
 }
 
-static int add_leaf(struct walk *w, const struct walk_node *n, bool *ret_added, struct err *err)
+static int add_leaf(struct files_walk *w, const struct walk_node *n, bool *ret_added,
+                    struct err *err)
 {
 	switch (n->st.st_mode & S_IFMT) {
 	case S_IFREG:
@@ -320,7 +324,7 @@ static int real_path(int fd, char out[PATH_MAX], struct err *err)
 	return 0;
 }
 
-int walk_set_base(struct walk *w, int fd, const char *base, struct err *err)
+int walk_set_base(struct files_walk *w, int fd, const char *base, struct err *err)
 {
 	w->base = base;
 	return w->item->follow ? real_path(fd, w->root, err) : 0;
@@ -333,11 +337,11 @@ static bool inside(const char *root, const char *path)
 	return strncmp(path, root, len) == 0 && (path[len] == '/' || path[len] == '\0');
 }
 
-static int visit_typed(struct walk *w, struct walk_node *n, bool *ret_added, struct err *err);
+static int visit_typed(struct files_walk *w, struct walk_node *n, bool *ret_added, struct err *err);
 
 /* The target is opened first, as a path only, and then asked where it lies: nothing can change
  * between. */
-static int visit_target(struct walk *w, struct walk_node *n, bool *ret_added, struct err *err)
+static int visit_target(struct files_walk *w, struct walk_node *n, bool *ret_added, struct err *err)
 {
 	AUTO_CLOSE int fd = openat(n->dirfd, n->name, O_PATH | O_CLOEXEC);
 	char real[PATH_MAX];
@@ -379,7 +383,7 @@ static bool loops(const struct walk_node *n)
 	return false;
 }
 
-static int visit_children(struct walk *w, struct walk_node *n, DIR *dir,
+static int visit_children(struct files_walk *w, struct walk_node *n, DIR *dir,
                           const struct walk_names *names, bool *ret_added, struct err *err)
 {
 	size_t skip = strlen(n->source) + 1;
@@ -401,7 +405,7 @@ static int visit_children(struct walk *w, struct walk_node *n, DIR *dir,
 	return 0;
 }
 
-static int visit_open(struct walk *w, struct walk_node *n, DIR *dir, bool *ret_added,
+static int visit_open(struct files_walk *w, struct walk_node *n, DIR *dir, bool *ret_added,
                       struct err *err)
 {
 	AUTO(walk_names) struct walk_names names = {0};
@@ -418,7 +422,7 @@ static int visit_open(struct walk *w, struct walk_node *n, DIR *dir, bool *ret_a
 	return add_folder(w, n, names.n == 0, err);
 }
 
-static int visit_folder(struct walk *w, struct walk_node *n, bool *ret_added, struct err *err)
+static int visit_folder(struct files_walk *w, struct walk_node *n, bool *ret_added, struct err *err)
 {
 	if (interrupt_check(err) != 0)
 		return -1;
@@ -445,7 +449,7 @@ static int visit_folder(struct walk *w, struct walk_node *n, bool *ret_added, st
 	return rc;
 }
 
-static int visit_typed(struct walk *w, struct walk_node *n, bool *ret_added, struct err *err)
+static int visit_typed(struct files_walk *w, struct walk_node *n, bool *ret_added, struct err *err)
 {
 	bool folder = S_ISDIR(n->st.st_mode);
 
@@ -463,7 +467,7 @@ static int visit_typed(struct walk *w, struct walk_node *n, bool *ret_added, str
 	return n->included ? add_leaf(w, n, ret_added, err) : 0;
 }
 
-int walk_visit(struct walk *w, struct walk_node *n, bool *ret_added, struct err *err)
+int walk_visit(struct files_walk *w, struct walk_node *n, bool *ret_added, struct err *err)
 {
 	if (w->stopped)
 		return 0;

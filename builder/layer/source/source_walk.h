@@ -25,7 +25,7 @@ struct walk_inode {
 	const char *path; /* in the image; NULL = free slot */
 };
 
-struct walk {
+struct files_walk {
 	struct tree *tree;
 	const struct layer_files *item;
 	struct diags *diags;
@@ -39,14 +39,15 @@ struct walk {
 	bool stopped; /* too many problems or entries: reported, the rest is left */
 };
 
-void walk_init(struct walk *w, struct tree *t, const struct layer_files *item, struct diags *d);
-void walk_done(struct walk *w);
+void walk_init(struct files_walk *w, struct tree *t, const struct layer_files *item,
+               struct diags *d);
+void walk_done(struct files_walk *w);
 
 /* A problem of the user's making, at the item. After WALK_PROBLEMS_MAX of them the walk stops. */
-void walk_problem(struct walk *w, const char *hint, const char *fmt, ...) PRINTF_LIKE(3, 4);
+void walk_problem(struct files_walk *w, const char *hint, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 /* The folder that includes, excludes and follow refer to. `fd` is open on it. */
-int walk_set_base(struct walk *w, int fd, const char *base, struct err *err) MUST_USE;
+int walk_set_base(struct files_walk *w, int fd, const char *base, struct err *err) MUST_USE;
 
 /* One name met on the way. */
 struct walk_node {
@@ -64,26 +65,29 @@ struct walk_node {
 
 /* Adds the file, link or folder with all below it; *ret_added becomes true when something was
  * added. */
-int walk_visit(struct walk *w, struct walk_node *n, bool *ret_added, struct err *err) MUST_USE;
+int walk_visit(struct files_walk *w, struct walk_node *n, bool *ret_added,
+               struct err *err) MUST_USE;
 
 /* Adds an entry; a path that cannot be shipped is a problem, not an error. */
-int walk_add(struct walk *w, const struct entry *e, struct err *err) MUST_USE;
+int walk_add(struct files_walk *w, const struct entry *e, struct err *err) MUST_USE;
 
-/* Paths of everything in an open folder, in byte order: prefix + "/" + name, in the tree's arena.
+/*
+ * Paths of everything in an open folder, in byte order: prefix + "/" + name, in the tree's arena.
  */
 struct walk_names {
 	const char **at;
 	size_t n, cap;
 };
 void walk_names_done(struct walk_names *names);
-int walk_list(struct walk *w, DIR *dir, const char *prefix, struct walk_names *names,
+int walk_list(struct files_walk *w, DIR *dir, const char *prefix, struct walk_names *names,
               struct err *err) MUST_USE;
 
 /* a + "/" + b in the tree's arena; only b when a is empty. */
-const char *walk_join(struct walk *w, const char *a, const char *b);
+const char *walk_join(struct files_walk *w, const char *a, const char *b);
 
 /* Visits every match of a glob; each lands in `image`. No match is a problem. */
-int walk_glob(struct walk *w, const char *pattern, const char *image, struct err *err) MUST_USE;
+int walk_glob(struct files_walk *w, const char *pattern, const char *image,
+              struct err *err) MUST_USE;
 bool walk_is_glob(const char *path);
 
 #endif

@@ -19,7 +19,7 @@ const char *sysroot_host_path(const struct sysroot *s, const char *path, struct 
 }
 
 /* A walk along a path: what is resolved so far, and what is still to do. */
-struct walk {
+struct path_walk {
 	struct strbuf done, todo;
 	unsigned links;
 };
@@ -33,7 +33,7 @@ static void drop_last(struct strbuf *done)
 }
 
 /* Puts a link's target before the rest of the path. */
-static int take_link(struct walk *w, const char *target, const char *rest, struct err *err)
+static int take_link(struct path_walk *w, const char *target, const char *rest, struct err *err)
 {
 	AUTO(strbuf) struct strbuf todo = STRBUF_INIT(TODO_MAX);
 
@@ -51,8 +51,8 @@ static int take_link(struct walk *w, const char *target, const char *rest, struc
 }
 
 /* One segment of the path; `rest` is what follows it. */
-static int walk_step(const struct sysroot *s, struct walk *w, const char *segment, const char *rest,
-                     struct err *err)
+static int walk_step(const struct sysroot *s, struct path_walk *w, const char *segment,
+                     const char *rest, struct err *err)
 {
 	char host[2 * PATH_MAX], target[PATH_MAX];
 	size_t before = w->done.len;
@@ -85,7 +85,7 @@ static int walk_step(const struct sysroot *s, struct walk *w, const char *segmen
 int sysroot_resolve(const struct sysroot *s, const char *path, struct arena *a,
                     const char **ret_path, struct err *err)
 {
-	struct walk w = {.done = STRBUF_INIT(PATH_MAX), .todo = STRBUF_INIT(TODO_MAX)};
+	struct path_walk w = {.done = STRBUF_INIT(PATH_MAX), .todo = STRBUF_INIT(TODO_MAX)};
 	int rc = 0;
 
 	strbuf_adds(&w.todo, path);

@@ -23,7 +23,7 @@ struct ahead {
 };
 
 /* Fills a chunk as far as the source goes; fewer bytes mean its end. */
-static int fill(struct ahead *a, size_t slot, struct err *err)
+static int fill_chunk(struct ahead *a, size_t slot, struct err *err)
 {
 	size_t n = 1;
 
@@ -37,7 +37,7 @@ static int fill(struct ahead *a, size_t slot, struct err *err)
 	return 0;
 }
 
-static void *run(void *ctx)
+static void *read_ahead(void *ctx)
 {
 	struct ahead *a = ctx;
 
@@ -51,7 +51,7 @@ static void *run(void *ctx)
 		struct err err = {0};
 
 		pthread_mutex_unlock(&a->lock);
-		int rc = fill(a, slot, &err);
+		int rc = fill_chunk(a, slot, &err);
 
 		pthread_mutex_lock(&a->lock);
 		if (rc != 0)
@@ -75,14 +75,14 @@ struct ahead *ahead_new(struct source *in)
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->filled, NULL);
 	pthread_cond_init(&a->freed, NULL);
-	a->threaded = pthread_create(&a->thread, NULL, run, a) == 0;
+	a->threaded = pthread_create(&a->thread, NULL, read_ahead, a) == 0;
 	return a;
 }
 
 static int next_direct(struct ahead *a, const unsigned char **ret_bytes, size_t *ret_n,
                        struct err *err)
 {
-	if (fill(a, 0, err) != 0)
+	if (fill_chunk(a, 0, err) != 0)
 		return -1;
 	*ret_bytes = a->buf[0];
 	*ret_n = a->len[0];

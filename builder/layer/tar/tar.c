@@ -143,14 +143,14 @@ static int add_xattrs(struct strbuf *sb, const struct entry *e, struct err *err)
 	return 0;
 }
 
-struct names {
+struct entry_names {
 	const char *path; /* with '/' at the end of a folder */
 	size_t path_len;
 	bool pax_path, pax_link;
 };
 
 /* All records of an entry, in byte order of their keys. */
-static int add_records(struct strbuf *sb, const struct entry *e, const struct names *names,
+static int add_records(struct strbuf *sb, const struct entry *e, const struct entry_names *names,
                        struct err *err)
 {
 	bool utf8 = (!names->pax_path || text_is_utf8(names->path, names->path_len)) &&
@@ -232,7 +232,7 @@ static void add_extended(struct strbuf *sb, const struct entry *e, const struct 
 }
 
 /* Fills the name fields and says which of them need an extended record. */
-static void put_names(struct ustar *h, const struct entry *e, struct names *names)
+static void put_names(struct ustar *h, const struct entry *e, struct entry_names *names)
 {
 	names->pax_path = !is_ascii(names->path) || !put_path(h, names->path, names->path_len);
 	if (names->pax_path)
@@ -248,7 +248,7 @@ int tar_header(const struct entry *e, struct strbuf *sb, struct err *err)
 	AUTO(strbuf) struct strbuf path = {0};
 	AUTO(strbuf) struct strbuf records = STRBUF_INIT(RECORDS_CAP);
 	struct ustar h = {.type = type_flag(e->type)};
-	struct names names = {0};
+	struct entry_names names = {0};
 
 	strbuf_adds(&path, e->path);
 	if (e->type == ENTRY_DIR)

@@ -76,7 +76,7 @@ static int decimal(const char *text, const char *key, int64_t *ret_value, struct
 }
 
 /* "-12.5": whole seconds, towards the past. */
-static int seconds(const char *text, const char *key, int64_t *ret_value, struct err *err)
+static int parse_seconds(const char *text, const char *key, int64_t *ret_value, struct err *err)
 {
 	size_t whole = strcspn(text, ".");
 	const char *fraction = text[whole] == '.' ? text + whole + 1 : "";
@@ -201,7 +201,7 @@ static int number_record(struct tar_pax *p, const char *key, const char *value, 
 		*rows[i].has = value[0] != '\0';
 		if (value[0] == '\0')
 			return 0;
-		return rows[i].has == &p->has_mtime ? seconds(value, key, rows[i].number, err)
+		return rows[i].has == &p->has_mtime ? parse_seconds(value, key, rows[i].number, err)
 		                                    : decimal(value, key, rows[i].number, err);
 	}
 	return 0; /* a record that says nothing of the bits */

@@ -13,9 +13,10 @@
 
 enum { SCRATCH = 64 << 10, EXTENDED_HEADERS_MAX = 64 };
 
-/* ustar (POSIX.1-2017, pax, "ustar Interchange Format"), and GNU's old sparse header in its tail.
+/*
+ * ustar (POSIX.1-2017, pax, "ustar Interchange Format"), and GNU's old sparse header in its tail.
  */
-struct ustar {
+struct tar_record {
 	unsigned char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8], type[1],
 		link[100], magic[6], version[2], uname[32], gname[32], major[8], minor[8],
 		prefix[155], pad[12];
@@ -24,12 +25,12 @@ struct ustar {
 enum { GNU_MAP = 386, GNU_MAP_PIECES = 4, GNU_EXTENDED = 482, GNU_REAL_SIZE = 483 };
 enum { GNU_MORE_PIECES = 21, GNU_MORE_EXTENDED = 504, GNU_PIECE = 24, GNU_FIELD = 12 };
 
-_Static_assert(sizeof(struct ustar) == TAR_BLOCK, "a header is one record");
+_Static_assert(sizeof(struct tar_record) == TAR_BLOCK, "a header is one record");
 
 struct tar_reader {
 	struct source *in;
 	union {
-		struct ustar h;
+		struct tar_record h;
 		unsigned char bytes[TAR_BLOCK];
 	} block;
 	struct tar_pax pax;
@@ -76,7 +77,7 @@ bool tar_reader_marked_end(const struct tar_reader *r)
 
 /* ---- bytes ---- */
 
-static int cut(struct err *err)
+static int ends_early(struct err *err)
 {
 	err_set(err, ERR_FORMAT, "tar: the archive ends in the middle of a member");
 	return err_hint(err, "The file is incomplete: fetch or make it again.");
@@ -97,13 +98,13 @@ static int read_exactly(struct tar_reader *r, void *buf, size_t len, bool *ret_e
 			return 0;
 		}
 		if (n == 0)
-			return cut(err);
+			return ends_early(err);
 		done += n;
 	}
 	return 0;
 }
 
-static int skip(struct tar_reader *r, int64_t len, struct err *err)
+static int skip_content(struct tar_reader *r, int64_t len, struct err *err)
 {
 	while (len > 0) {
 		size_t want = len < SCRATCH ? (size_t)len : SCRATCH, n;
@@ -111,7 +112,7 @@ static int skip(struct tar_reader *r, int64_t len, struct err *err)
 		if (source_read(r->in, r->scratch, want, &n, err) != 0)
 			return -1;
 		if (n == 0)
-			return cut(err);
+			return ends_early(err);
 		len -= (int64_t)n;
 	}
 	return 0;
@@ -123,7 +124,7 @@ static int skip(struct tar_reader *r, int64_t len, struct err *err)
 static int check_sum(const struct tar_reader *r, struct err *err)
 {
 	const unsigned char *b = r->block.bytes;
-	const size_t from = offsetof(struct ustar, checksum),
+	const size_t from = offsetof(struct tar_record, checksum),
 		     to = from + sizeof(r->block.h.checksum);
 	int64_t sum = 0, signed_sum = 0, want;
 
@@ -177,7 +178,7 @@ static int skip_text(struct tar_reader *r, struct err *err)
 
 	if (header_size(r, &size, err) != 0)
 		return -1;
-	return skip(r, size + (int64_t)tar_padding(size), err);
+	return skip_content(r, size + (int64_t)tar_padding(size), err);
 }
 
 static int take_pax(struct tar_reader *r, struct err *err)
@@ -224,7 +225,7 @@ static int find_member(struct tar_reader *r, bool *ret_more, struct err *err)
 		r->marked_end = !end && mem_is_zero(r->block.bytes, TAR_BLOCK);
 		if (end || r->marked_end) {
 			if (r->pax.records.len + r->long_name.len + r->long_link.len > 0)
-				return cut(err);
+				return ends_early(err);
 			*ret_more = false;
 			return 0;
 		}
@@ -240,7 +241,7 @@ static int find_member(struct tar_reader *r, bool *ret_more, struct err *err)
 /* ---- names ---- */
 
 /* Takes "./" and "/" from the front and "/" from the end. */
-static void trim(struct strbuf *sb)
+static void trim_slashes(struct strbuf *sb)
 {
 	const char *text = strbuf_str(sb);
 	size_t from = 0, to = sb->len;
@@ -271,7 +272,7 @@ static int check_length(const struct strbuf *sb, struct err *err)
 
 static int set_path(struct tar_reader *r, bool *ret_folder, struct err *err)
 {
-	const struct ustar *h = &r->block.h;
+	const struct tar_record *h = &r->block.h;
 	const char *pax = r->pax.sparse_name != NULL ? r->pax.sparse_name : r->pax.path;
 
 	strbuf_reset(&r->path);
@@ -288,7 +289,7 @@ static int set_path(struct tar_reader *r, bool *ret_folder, struct err *err)
 		set_field(&r->path, h->name, sizeof(h->name));
 	}
 	*ret_folder = text_has_suffix(strbuf_str(&r->path), "/");
-	trim(&r->path);
+	trim_slashes(&r->path);
 	return check_length(&r->path, err);
 }
 
@@ -302,7 +303,7 @@ static int set_link(struct tar_reader *r, bool hard, struct err *err)
 	else
 		set_field(&r->link, r->block.h.link, sizeof(r->block.h.link));
 	if (hard)
-		trim(&r->link);
+		trim_slashes(&r->link);
 	return check_length(&r->link, err);
 }
 
@@ -347,7 +348,7 @@ static int member_type(unsigned char type, bool slash, enum member_type *ret_typ
 
 static int set_owner(const struct tar_reader *r, struct member *m, struct err *err)
 {
-	const struct ustar *h = &r->block.h;
+	const struct tar_record *h = &r->block.h;
 	int64_t mode, uid = r->pax.uid, gid = r->pax.gid;
 
 	if (tar_number(h->mode, sizeof(h->mode), "mode", &mode, err) != 0)
@@ -522,7 +523,8 @@ int tar_reader_next(struct tar_reader *r, struct member *ret_member, bool *ret_m
 	bool more = false;
 
 	if (!r->ended) {
-		if (skip(r, r->stored, err) != 0 || skip(r, (int64_t)r->padding, err) != 0)
+		if (skip_content(r, r->stored, err) != 0 ||
+		    skip_content(r, (int64_t)r->padding, err) != 0)
 			return -1;
 		r->stored = 0;
 		r->padding = 0;
@@ -571,7 +573,7 @@ int tar_reader_read(struct tar_reader *r, void *buf, size_t cap, size_t *ret_n, 
 		if (source_read(r->in, buf, n, &n, err) != 0)
 			return -1;
 		if (n == 0)
-			return cut(err);
+			return ends_early(err);
 		r->stored -= (int64_t)n;
 	}
 	r->at += (int64_t)n;

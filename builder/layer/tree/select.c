@@ -7,7 +7,7 @@
 
 enum { PATTERN_MAX = 4096 };
 
-static bool matches(const char *pattern, const char *path, bool folder)
+static bool pattern_matches(const char *pattern, const char *path, bool folder)
 {
 	size_t len = strlen(pattern);
 	char plain[PATTERN_MAX + 1];
@@ -29,7 +29,7 @@ static bool matches(const char *pattern, const char *path, bool folder)
 static bool any_matches(const struct strlist *patterns, const char *path, bool folder)
 {
 	for (size_t i = 0; i < patterns->n; i++)
-		if (matches(patterns->at[i], path, folder))
+		if (pattern_matches(patterns->at[i], path, folder))
 			return true;
 	return false;
 }

@@ -187,7 +187,7 @@ static bool next_common(struct share *s)
 	return true;
 }
 
-static void take(struct share *s)
+static void take_common(struct share *s)
 {
 	for (size_t i = 0; i < s->n; i++)
 		s->taken[i][s->at[i]] = true;
@@ -203,7 +203,7 @@ static int find_equal(struct share *s, struct err *err)
 		    all_equal(s, &same, err) != 0)
 			return err_wrap(err, "compare '%s' between platforms", e->path);
 		if (same)
-			take(s);
+			take_common(s);
 		for (size_t i = 0; i < s->n; i++)
 			s->at[i]++;
 	}

@@ -260,7 +260,7 @@ int tree_spool(struct tree *t, struct source *src, int64_t size, int64_t *ret_of
 /* ---- content ---- */
 
 /* A file, or a part of one, that must deliver exactly `left` bytes more. */
-struct content {
+struct file_content {
 	struct source source;
 	int fd;
 	bool owned; /* fd is closed with it, and the file must end where the content does */
@@ -276,7 +276,7 @@ static int content_changed(const char *name, struct err *err)
 
 static int content_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
 {
-	struct content *c = (struct content *)s;
+	struct file_content *c = (struct file_content *)s;
 	/* At the end one byte more is asked for, to see that the file did not grow. */
 	size_t want = c->left == 0 ? 1 : (int64_t)cap < c->left ? cap : (size_t)c->left;
 
@@ -297,7 +297,7 @@ static int content_read(struct source *s, void *buf, size_t cap, size_t *ret_n, 
 
 static void content_close(struct source *s)
 {
-	struct content *c = (struct content *)s;
+	struct file_content *c = (struct file_content *)s;
 
 	if (c->owned)
 		close(c->fd);
@@ -306,14 +306,14 @@ static void content_close(struct source *s)
 
 static struct source *content_new(int fd, bool owned, const struct entry *e, int64_t offset)
 {
-	struct content *c = mem_zalloc(sizeof(*c));
+	struct file_content *c = mem_zalloc(sizeof(*c));
 
-	*c = (struct content){.source = {content_read, content_close},
-	                      .fd = fd,
-	                      .owned = owned,
-	                      .offset = offset,
-	                      .left = e->size,
-	                      .name = e->source != NULL ? e->source : e->path};
+	*c = (struct file_content){.source = {content_read, content_close},
+	                           .fd = fd,
+	                           .owned = owned,
+	                           .offset = offset,
+	                           .left = e->size,
+	                           .name = e->source != NULL ? e->source : e->path};
 	return &c->source;
 }
 

@@ -42,20 +42,20 @@ struct entry_stamp {
 };
 
 struct entry {
-	const char
-		*path; /* in the image, no leading or trailing '/', no '.', no '..': "usr/bin/x" */
+	/* in the image, no leading or trailing '/', no '.', no '..': "usr/bin/x" */
+	const char *path;
 	enum entry_type type;
 	uint32_t mode; /* permission bits, 07777 at most */
 	uint32_t uid, gid;
-	int64_t mtime;    /* seconds; already clamped */
-	int64_t size;     /* bytes of a regular file, 0 otherwise */
-	const char *link; /* symlink: its target as is; hard link: path of an earlier entry of this
-	                     tree */
+	int64_t mtime; /* seconds; already clamped */
+	int64_t size;  /* bytes of a regular file, 0 otherwise */
+	/* symlink: its target as is; hard link: path of an earlier entry of this tree */
+	const char *link;
 	struct entry_xattr *xattrs; /* sorted by name */
 	size_t n_xattrs;
 	enum entry_content content;
-	const char
-		*source; /* CONTENT_PATH: file on disk; otherwise a label for messages, or NULL */
+	/* CONTENT_PATH: file on disk; otherwise a label for messages, or NULL */
+	const char *source;
 	const void *bytes;
 	int64_t offset;
 	struct entry_stamp stamp;

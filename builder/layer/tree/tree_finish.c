@@ -147,7 +147,7 @@ static const char *kind(const struct entry *e)
 }
 
 /* " ('build/x')", " (slipway.yaml:3:5)", both, or "". */
-static const char *origin(const struct tree *t, const struct entry *e)
+static const char *origin_text(const struct tree *t, const struct entry *e)
 {
 	const char *source = e->source != NULL ? arena_printf(t->arena, "'%s'", e->source) : "";
 
@@ -167,21 +167,22 @@ static void report_duplicate(const struct tree *t, const struct entry *first,
 		                 "layer '%s': folder '/%s' is asked for twice: %04o %u:%u%s and "
 		                 "%04o %u:%u%s",
 		                 t->label, first->path, first->mode, first->uid, first->gid,
-		                 origin(t, first), second->mode, second->uid, second->gid,
-		                 origin(t, second));
+		                 origin_text(t, first), second->mode, second->uid, second->gid,
+		                 origin_text(t, second));
 		diag_hint(d, diag, "give both the same mode, owner and extended attributes");
 		return;
 	}
 	diag = diags_add(d, DIAG_ERROR, second->at,
 	                 "layer '%s': '/%s' comes from two sources: %s%s and %s%s", t->label,
-	                 first->path, kind(first), origin(t, first), kind(second),
-	                 origin(t, second));
+	                 first->path, kind(first), origin_text(t, first), kind(second),
+	                 origin_text(t, second));
 	diag_hint(d, diag,
 	          "exclude it from one of them, or ship it in a later layer to replace it");
 }
 
 /* What remains of two entries of one path. */
-static void merge(const struct tree *t, struct entry *kept, const struct entry *e, struct diags *d)
+static void merge_entries(const struct tree *t, struct entry *kept, const struct entry *e,
+                          struct diags *d)
 {
 	bool folders = kept->type == ENTRY_DIR && e->type == ENTRY_DIR;
 
@@ -197,7 +198,7 @@ static void merge_duplicates(struct tree *t, struct diags *d)
 
 	for (size_t i = 0; i < t->n; i++) {
 		if (n > 0 && strcmp(t->at[n - 1].path, t->at[i].path) == 0)
-			merge(t, &t->at[n - 1], &t->at[i], d);
+			merge_entries(t, &t->at[n - 1], &t->at[i], d);
 		else if (n++ != i)
 			t->at[n - 1] = t->at[i];
 	}
@@ -211,8 +212,8 @@ static void report_parent(const struct tree *t, const struct entry *parent,
 {
 	struct diag *diag = diags_add(d, DIAG_ERROR, child->at,
 	                              "layer '%s': '/%s'%s needs a folder where '/%s'%s is %s",
-	                              t->label, child->path, origin(t, child), parent->path,
-	                              origin(t, parent), kind(parent));
+	                              t->label, child->path, origin_text(t, child), parent->path,
+	                              origin_text(t, parent), kind(parent));
 
 	if (parent->type == ENTRY_SYMLINK)
 		diag_hint(d, diag, "write the path that the link '/%s' -> '%s' leads to",
@@ -228,8 +229,7 @@ static void check_parents(struct tree *t, struct diags *d)
 	for (size_t i = 0; i < t->n; i++) {
 		struct entry e = t->at[i];
 		size_t len = parent_length(e.path, strlen(e.path));
-		/* tree_find may look at entries moved down only: parents sort before children.
-		 */
+		/* tree_find may look at entries moved down only: parents sort before children. */
 		struct tree kept = {.at = t->at, .n = n};
 		size_t parent = len == 0 || shares_parent(previous, e.path, len)
 		                        ? n
@@ -266,7 +266,7 @@ static void report_link(const struct tree *t, const struct entry *e, struct diag
 	struct diag *diag = diags_add(
 		d, DIAG_ERROR, e->at,
 		"layer '%s': hard link '/%s'%s points to '/%s', which is not a file of the layer",
-		t->label, e->path, origin(t, e), e->link);
+		t->label, e->path, origin_text(t, e), e->link);
 
 	diag_hint(d, diag, "include the file that it points to, or exclude the link");
 }
