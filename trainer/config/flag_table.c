@@ -31,7 +31,7 @@ static enum flag_end unknown(const struct flag_table *t, const char *word, struc
 	const char *near;
 
 	if (t->command != NULL) {
-		err_set(err, ERR_USAGE, "%s does not understand '%s'", t->command, word);
+		err_set(err, ERR_USAGE, "%s: unknown argument '%s'", t->command, word);
 		err_hint(err, "slipway-trainer %s --help shows its options.", t->command);
 		return FLAGS_BAD_WORD;
 	}
