@@ -47,8 +47,8 @@ static struct diag *find_same(struct diags *d, enum diag_severity severity, cons
 	return NULL;
 }
 
-static struct diag *add_diag(struct diags *d, enum diag_severity severity, struct srcpos at,
-                             const char *fmt, va_list args)
+static PRINTF_LIKE(4, 0) struct diag *add_diag(struct diags *d, enum diag_severity severity,
+                                               struct srcpos at, const char *fmt, va_list args)
 {
 	if (d->n >= DIAGS_MAX) {
 		d->n_errors += severity == DIAG_ERROR;
