@@ -18,7 +18,9 @@ const size_t n_storage_drivers = ARRAY_LEN(storage_drivers);
 /* A driver's part of the section; the key is the member's name. */
 #define DRIVER_SECTION(name, doc_)                                                                 \
 	FIELD_OBJECT(struct storage_section, name, struct name##_section, &name##_fields, #name,   \
-	             doc_, .set_offset = offsetof(struct storage_section, name.set))
+	             doc_,                                                                         \
+	             .set_offset = offsetof(struct storage_section, name) +                        \
+	                           offsetof(struct name##_section, set))
 
 static const struct field rows[] = {
 	DRIVER_SECTION(fsx, "An Amazon FSx for Lustre file system."),

@@ -33,7 +33,7 @@ struct flag_row {
 
 /* The member's offset; does not compile when the member has another type than the row's kind. */
 #define FLAG_MEMBER(type, member, value)                                                           \
-	(offsetof(type, member) + 0 * sizeof(_Generic(((type *)0)->member, value: 1)))
+	(offsetof(type, member) + 0 * sizeof(&((type *)0)->member == (value *)0))
 
 #define FLAG_ROW_TEXT(type, name, member, help)                                                    \
 	{                                                                                          \
