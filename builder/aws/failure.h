@@ -13,7 +13,7 @@
 /* Strings live in the arena; none is NULL. */
 struct aws_failure {
 	int status;             /* of HTTP */
-	const char *code;       /* "AccessDeniedException"; "" when the body is no error document */
+	const char *code;       /* "AccessDeniedException"; "" when the body is not an error */
 	const char *message;    /* the service's words, or the body's first line */
 	const char *request_id; /* "" if none */
 };

@@ -84,7 +84,7 @@ static size_t line_end(const struct window *w, const unsigned char *p)
 	return p < w->end && *p == '\n';
 }
 
-/* Skips "Proc-Type: 4,ENCRYPTED" and the like; NULL when the line is no header. */
+/* Skips "Proc-Type: 4,ENCRYPTED" and the like; NULL when the line is not a header. */
 static const unsigned char *skip_header(const struct window *w, const unsigned char *p)
 {
 	const unsigned char *q = p;

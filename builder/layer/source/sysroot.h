@@ -33,7 +33,7 @@ struct sysroot {
 	bool named;            /* a root was named */
 };
 
-/* root NULL or "/" = the machine itself. ERR_NOT_FOUND when a named root is no folder. */
+/* root NULL or "/" = the machine itself. ERR_NOT_FOUND when a named root is not a folder. */
 int sysroot_init(struct sysroot *s, const char *root, const struct platform_arch *arch,
                  struct arena *a, struct err *err) MUST_USE;
 
