@@ -14,7 +14,7 @@ CC_arm64 := aarch64-linux-gnu-gcc
 AR       := ar
 
 STD      := -std=c17 -D_GNU_SOURCE
-# Warnings are errors for us (WERROR=1: CI, make lint), not for who packages this with the next compiler.
+# Warnings are errors for us (WERROR=1: CI, make lint), not for whoever packages this with a later compiler.
 WERROR   ?=
 WARN      = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wmissing-prototypes \
             -Wstrict-prototypes -Wvla -Wformat=2 $(if $(WERROR),-Werror)
