@@ -33,7 +33,7 @@ LIBS     := -Wl,--gc-sections -Wl,-Bstatic -larchive -lyaml -lexpat -lz -lzstd -
 
 # One list of files: compiling, lint, format, coverage and fuzzing all start from it. A folder with .c files is a room,
 # and a room is an archive; tests/lint/rooms says which rooms stand below which.
-HOUSE   := base builder k8s karpenter pipeline trainer
+HOUSE   := $(wildcard base builder k8s karpenter pipeline trainer)
 SRC     := $(sort $(shell find $(HOUSE) -name '*.c'))
 HEADERS := $(sort $(shell find $(HOUSE) tests -name '*.h'))
 # Bodies that a .c file includes once for each of its variants.
@@ -123,7 +123,7 @@ $(BUILD)/$(1)/slipway: $(filter-out trainer/%,$(SRC)) $(HEADERS) $(BUILD)/sysroo
 endef
 $(foreach arch,amd64 arm64,$(eval $(call tool_rule,$(arch))))
 
--include $(shell find $(BUILD) -name '*.d' -not -path '*/sysroot-*' 2>/dev/null)
+-include $(shell find $(BUILD) -type f -name '*.d' -not -path '*/sysroot-*' 2>/dev/null)
 
 # ---- what a person calls -------------------------------------------------------------------------
 
