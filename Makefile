@@ -146,6 +146,7 @@ help:
 ## make test-sid  make all with the newest compilers, in a root of Debian unstable (SID_ROOT=DIR keeps it)
 ## make tsan-trainer  the trainer's tests and a short run under ThreadSanitizer
 ## make bench-trainer  speed and memory of the trainer, beside PyTorch when it is installed
+## make bench-compare  this build beside another one's in turns, five rounds (BEFORE=BUILD_FOLDER)
 ## make bench    speed and memory beside umoci, buildah, zstd and pigz, into docs/bench/
 ## make docs     every generated page under docs/: SPEC.md, the schema, man pages, completion, errors, the fleet
 ## make format   clang-format the tree
@@ -323,6 +324,11 @@ fuzz: test-deps fuzzers
 .PHONY: bench
 bench: bench-deps $(BUILD)/slipway
 	tests/bench/bench $(BUILD)/slipway docs/bench
+
+# Two builds in turns: was anything made slower? BEFORE=DIR is the build folder of another checkout.
+.PHONY: bench-compare
+bench-compare: all
+	tests/bench/compare "$(or $(BEFORE),$(error name the build folder to compare with: BEFORE=DIR))" $(BUILD) $(BUILD)/compare.md
 
 .PHONY: bench-trainer
 bench-trainer: $(BUILD)/$(HOST_ARCH)/slipway-trainer $(BUILD)/amd64/slipway-trainer $(BUILD)/arm64/slipway-trainer
