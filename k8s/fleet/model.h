@@ -39,8 +39,7 @@ struct fleet_target {
 	bool brings_plugin;    /* the image (Bottlerocket) runs the device plugin itself */
 
 	/* What one pod of the job asks for: requests equal limits. */
-	const char *resource; /* "aws.amazon.com/neuron", "nvidia.com/gpu" */
-	int64_t devices;      /* whole node unless the spec says less */
+	int64_t devices; /* whole node unless the spec says less */
 	bool whole_node;
 	int64_t efa;           /* vpc.amazonaws.com/efa; 0 = none */
 	int64_t hugepages_mib; /* hugepages-2Mi; 0 unless the spec asks: see hugepages_node_mib */

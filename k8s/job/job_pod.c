@@ -11,7 +11,8 @@ static void add_amounts(const struct fleet *fleet, const struct fleet_target *ta
                         cJSON *amounts)
 {
 	if (!fleet_target_uses_dra(fleet, target))
-		k8s_addf(amounts, target->resource, "%lld", (long long)target->devices);
+		k8s_addf(amounts, target->accelerator->resource, "%lld",
+		         (long long)target->devices);
 	if (target->efa > 0)
 		k8s_addf(amounts, "vpc.amazonaws.com/efa", "%lld", (long long)target->efa);
 	if (target->hugepages_mib > 0)
@@ -52,7 +53,7 @@ static void note_resources(const struct fleet_target *target, struct k8s_output 
 {
 	const struct target_section *s = target->section;
 
-	k8s_note(out, requests, target->resource, s->devices_at,
+	k8s_note(out, requests, target->accelerator->resource, s->devices_at,
 	         target_path(target, "devices", &out->arena));
 	k8s_note(out, requests, "vpc.amazonaws.com/efa", s->efa_at,
 	         target_path(target, "efa", &out->arena));

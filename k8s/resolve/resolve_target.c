@@ -73,7 +73,6 @@ static bool resolve_instances(struct resolver *r, struct fleet_target *t)
 	t->shape = list[0];
 	t->accelerator = t->shape->accelerator;
 	t->arch = t->shape->arch;
-	t->resource = t->accelerator->resource;
 	return true;
 }
 
@@ -232,7 +231,8 @@ static void resolve_taints(struct resolver *r, struct fleet_target *t)
 	const struct fleet_storage *storage = &r->fleet->storage;
 
 	if (t->section->taint)
-		t->taints[t->n_taints++] = (struct taint){t->resource, "present", "NoSchedule"};
+		t->taints[t->n_taints++] =
+			(struct taint){t->accelerator->resource, "present", "NoSchedule"};
 	if (storage->driver != NULL && storage->driver_source != DRIVER_NONE &&
 	    storage->driver->startup_taint != NULL)
 		t->startup_taints[t->n_startup_taints++] =

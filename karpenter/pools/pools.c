@@ -91,8 +91,9 @@ void pool_limits(cJSON *limits, const struct fleet_target *t, bool nodes, struct
 	k8s_note(out, limits, "cpu", l->cpu_at, pool_path(t, "limits.cpu", out));
 	k8s_addf(limits, "memory", "%lldGi", (long long)t->limit_memory_gib);
 	k8s_note(out, limits, "memory", l->memory_gib_at, pool_path(t, "limits.memory", out));
-	k8s_addf(limits, t->resource, "%lld", (long long)t->limit_devices);
-	k8s_note(out, limits, t->resource, l->devices_at, pool_path(t, "limits.devices", out));
+	k8s_addf(limits, t->accelerator->resource, "%lld", (long long)t->limit_devices);
+	k8s_note(out, limits, t->accelerator->resource, l->devices_at,
+	         pool_path(t, "limits.devices", out));
 	if (nodes) {
 		k8s_addf(limits, "nodes", "%lld", (long long)t->limit_nodes);
 		k8s_note(out, limits, "nodes", l->nodes_at, pool_path(t, "limits.nodes", out));
