@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
@@ -46,10 +47,7 @@ struct progress_view {
 
 static int64_t now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	return clock_monotonic_ns() / 1000000;
 }
 
 bool progress_colour(FILE *to)
