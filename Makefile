@@ -136,6 +136,7 @@ help:
 ## make deploy   the fleet and one job into kubectl's cluster (DRY_RUN=client|server, JOB=TARGET, ARGS=...)
 ## make undeploy show what would go; YES=1 deletes it, KEEP_DATA=1 leaves the file system
 ## make test     install what is needed, build, run every test
+## make test-long  the end-to-end tests with their long series whole (kills, many images): an hour or more
 ## make check    the quick tests: unit only
 ## make bless    renew the golden files of specs and manifests; look at the difference
 ## make lint     clang-tidy, cppcheck, include direction, size limits, format
@@ -174,6 +175,11 @@ undeploy: $(BUILD)/slipway
 test: deps test-deps
 	$(MAKE) all units fuzzers
 	tests/run
+
+.PHONY: test-long
+test-long: deps test-deps
+	$(MAKE) all
+	SLIPWAY_TEST_LONG=1 tests/run e2e
 
 .PHONY: check
 check: units

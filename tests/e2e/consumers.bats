@@ -10,12 +10,6 @@ setup() {
 }
 teardown() { common_teardown; }
 
-# podman_run ARGS...: with what a small container host may lack turned off.
-podman_run() {
-	env -u DOCKER_CONFIG podman --runtime runc --cgroup-manager cgroupfs --storage-driver vfs --root "$WORK/podman" --runroot "$WORK/podman-run" run --rm \
-		--network none --ulimit nofile=1024:1024 --ulimit nproc=4096:4096 "$@"
-}
-
 @test "consumers: an independent reader finds every digest, size and diff ID right" {
 	python3 "$ROOT/tests/servers/check-layout" image
 }
@@ -93,10 +87,7 @@ podman_run() {
 }
 
 @test "consumers: podman runs the amd64 image" {
-	need podman
-	need runc
-	[ "$EUID" -eq 0 ] || skip "containers need root here"
-	[ "$(uname -m)" = x86_64 ] || skip "not an amd64 machine"
+	containers_needed
 	run podman_run "oci:$WORK/image" probe
 	echo "$output"
 	[ "$status" -eq 0 ]
@@ -128,10 +119,7 @@ trained() {
 }
 
 @test "consumers: podman trains the full model in the amd64 image and prints the PyTorch program's lines" {
-	need podman
-	need runc
-	[ "$EUID" -eq 0 ] || skip "containers need root here"
-	[ "$(uname -m)" = x86_64 ] || skip "not an amd64 machine"
+	containers_needed
 	run podman_run -e BATCH_SIZE=1 "oci:$WORK/image" train --dataset synthetic --max-steps 3
 	[ "$status" -eq 0 ]
 	trained "$output"

@@ -148,3 +148,24 @@ start_fakeaws() {
 # What the fake AWS is configured with while it runs, and what it says of itself.
 config() { curl -sSf -d "$1" "$URL/__control/config" >/dev/null; }
 state() { curl -sSf "$URL/__control/state" | json "$1"; }
+
+# containers_needed: skips where podman cannot run this machine's images.
+containers_needed() {
+	need podman
+	need runc
+	[ "$EUID" -eq 0 ] || skip "containers need root here"
+	[ "$(uname -m)" = x86_64 ] || skip "not an amd64 machine"
+}
+
+# podman_run ARGS...: with what a small container host may lack turned off.
+podman_run() {
+	env -u DOCKER_CONFIG podman --runtime runc --cgroup-manager cgroupfs --storage-driver vfs --root "$WORK/podman" --runroot "$WORK/podman-run" run --rm \
+		--network none --ulimit nofile=1024:1024 --ulimit nproc=4096:4096 "$@"
+}
+
+# Long series run whole in `make test-long`, and a fixed tenth of them here.
+# series N: how many of N.
+series() { if [[ -n ${SLIPWAY_TEST_LONG:-} ]]; then echo "$1"; else echo $((($1 + 9) / 10)); fi; }
+
+# chosen TEXT: whether this one of a series belongs to the tenth, by its checksum.
+chosen() { [[ -n ${SLIPWAY_TEST_LONG:-} ]] || (($(cksum <<<"$1" | cut -d ' ' -f 1) % 10 == 0)); }
