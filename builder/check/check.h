@@ -16,6 +16,7 @@
 struct check_opts {
 	struct strlist off;          /* rules turned off by name */
 	struct strlist provided;     /* sonames (or globs) the node brings */
+	struct strlist base_layers;  /* digests of layers that a base image brought */
 	int64_t size_budget;         /* most compressed bytes per platform; 0 = none */
 	const struct platform *only; /* NULL = every platform of the index */
 	unsigned threads;            /* 0 = cpus_usable() */

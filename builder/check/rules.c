@@ -107,3 +107,18 @@ const char *rule_env(const struct check_image *image, const char *name)
 			return image->env.at[i] + n + 1;
 	return NULL;
 }
+
+bool rule_layer_of_base(const struct check_image *image, size_t layer)
+{
+	const struct descriptor *desc = &image->manifest.layers[layer];
+	const struct strlist *base = &image->run->opts->base_layers;
+	char text[DIGEST_TEXT_MAX];
+
+	digest_text(&desc->digest, text);
+	for (size_t i = 0; i < base->n; i++)
+		if (strcmp(base->at[i], text) == 0)
+			return true;
+	return base->n == 0 &&
+	       strmap_get(&image->manifest.annotations, ANNOTATION_BASE_DIGEST) != NULL &&
+	       strmap_get(&desc->annotations, ANNOTATION_LAYER_NAME) == NULL;
+}

@@ -135,6 +135,12 @@ struct rule_place rule_place_of(struct check_image *image, const struct view_nod
 /* Says for each rule how many problems were left out. */
 void rule_report_left_out(struct check_image *image);
 
+/*
+ * Whether a base image brought the layer: the caller says so (check_opts), or the image names a
+ * base and the layer lacks the name that slipway gives its own.
+ */
+bool rule_layer_of_base(const struct check_image *image, size_t layer);
+
 /* True when the soname is provided by the node. */
 bool rule_provided(const struct check_image *image, const char *soname);
 

@@ -214,6 +214,7 @@ static int check_built(struct build_run *run, struct err *err)
 	struct cli *cli = run->cli;
 	struct image_check_opts opts = {.root = &run->result.index,
 	                                .plan = run->plan,
+	                                .built = &run->result,
 	                                .cache = run->cache,
 	                                .threads = (unsigned)run->options->jobs,
 	                                .progress = cli->progress};

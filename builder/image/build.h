@@ -38,6 +38,8 @@ struct built_image {
 	struct descriptor manifest;
 	struct built_layer *layers; /* ours, without the base's */
 	size_t n_layers;
+	struct descriptor *base_layers; /* bottom first; as the base names them, in OCI's words */
+	size_t n_base_layers;
 	int64_t size; /* compressed bytes of all layers, the base's included */
 };
 

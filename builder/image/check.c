@@ -25,6 +25,25 @@ static struct strlist provided(const struct plan *plan, struct arena *a)
 	return all;
 }
 
+/* The digests of the base's layers, of all platforms. */
+static struct strlist base_layers(const struct build_result *built, struct arena *a)
+{
+	struct strlist all = {0};
+	size_t n = 0;
+
+	for (size_t i = 0; i < built->n_images; i++)
+		n += built->images[i].n_base_layers;
+	all.at = arena_calloc(a, n, sizeof(*all.at));
+	for (size_t i = 0; i < built->n_images; i++)
+		for (size_t k = 0; k < built->images[i].n_base_layers; k++) {
+			char text[DIGEST_TEXT_MAX];
+
+			all.at[all.n++] = arena_strdup(
+				a, digest_text(&built->images[i].base_layers[k].digest, text));
+		}
+	return all;
+}
+
 static void hash_list(struct hasher *h, const struct strlist *list)
 {
 	for (size_t i = 0; i < list->n; i++)
@@ -43,6 +62,7 @@ static struct digest verdict_key(const struct descriptor *root, const struct che
 	hasher_update(&h, root->digest.bytes, sizeof(root->digest.bytes));
 	hash_list(&h, &opts->off);
 	hash_list(&h, &opts->provided);
+	hash_list(&h, &opts->base_layers);
 	return hasher_final(&h);
 }
 
@@ -54,6 +74,7 @@ int image_check_cached(const struct image_check_opts *o, struct arena *a,
 	const struct check_opts opts = {
 		.off = spec->off,
 		.provided = provided(o->plan, a),
+		.base_layers = base_layers(o->built, a),
 		.size_budget = spec->size_budget,
 		.threads = o->threads,
 		.progress = o->progress,

@@ -6,6 +6,7 @@
 #define SLIPWAY_BUILDER_IMAGE_CHECK_H
 
 #include "builder/check/check.h"
+#include "builder/image/build.h"
 #include "builder/layer/pack/cache.h"
 #include "builder/spec/spec.h"
 
@@ -13,9 +14,10 @@ struct image_check_opts {
 	struct store *store;
 	const struct descriptor *root; /* of the image in the store */
 	const struct plan *plan;
-	struct layer_cache *cache; /* NULL = nothing is remembered */
-	unsigned threads;          /* 0 = all CPUs */
-	struct progress *progress; /* NULL = silent */
+	const struct build_result *built; /* names the layers that are the base's */
+	struct layer_cache *cache;        /* NULL = nothing is remembered */
+	unsigned threads;                 /* 0 = all CPUs */
+	struct progress *progress;        /* NULL = silent */
 };
 
 /*

@@ -108,6 +108,8 @@ static void list_layers(const struct image_builder *b, const struct base_image *
 		m->layers[i] = base->parsed.layers[i];
 		m->layers[i].media_type = media_to_oci(m->layers[i].media_type);
 	}
+	image->base_layers = m->layers;
+	image->n_base_layers = n_base;
 	for (size_t i = 0; i < image->n_layers; i++)
 		m->layers[n_base + i] = layer_descriptor(b, &image->layers[i]);
 	m->n_layers = n_base + image->n_layers;
