@@ -9,6 +9,7 @@
  *   rename link mkdir unlink read pread   EIO    (read: regular files only)
  *   opendir fopen                         EACCES
  *   flock                                 ENOLCK
+ *   malloc calloc realloc memory          ENOMEM (memory: any of the three)
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -81,6 +82,28 @@ SHIM(int, -1, mkostemp, (char *path, int flags), (path, flags), 1, ENOSPC)
 SHIM(int, -1, flock, (int fd, int how), (fd, how), 1, ENOLCK)
 SHIM(DIR *, NULL, opendir, (const char *path), (path), 1, EACCES)
 SHIM(FILE *, NULL, fopen, (const char *path, const char *mode), (path, mode), 1, EACCES)
+
+/* glibc's own names: dlsym may allocate. */
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t n, size_t size);
+void *__libc_realloc(void *old, size_t size);
+
+#define MEMORY(name) (due(#name, ENOMEM) || due("memory", ENOMEM))
+
+void *malloc(size_t size)
+{
+	return MEMORY(malloc) ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t n, size_t size)
+{
+	return MEMORY(calloc) ? NULL : __libc_calloc(n, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+	return MEMORY(realloc) ? NULL : __libc_realloc(old, size);
+}
 
 #define MAY_WRITE(flags) (((flags) & (O_WRONLY | O_RDWR)) != 0)
 
