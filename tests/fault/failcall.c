@@ -7,6 +7,7 @@
  *   write pwrite ftruncate fsync          ENOSPC (write: not of standard streams, sockets or pipes)
  *   open openat mkostemp                  ENOSPC (only opens that may write)
  *   rename link mkdir unlink read pread   EIO    (read: regular files only)
+ *   renameat mkdirat                      EIO
  *   opendir fopen                         EACCES
  *   flock                                 ENOLCK
  *   malloc calloc realloc memory          ENOMEM (memory: any of the three)
@@ -77,6 +78,8 @@ SHIM(int, -1, fsync, (int fd), (fd), 1, ENOSPC)
 SHIM(int, -1, rename, (const char *from, const char *to), (from, to), 1, EIO)
 SHIM(int, -1, link, (const char *from, const char *to), (from, to), 1, EIO)
 SHIM(int, -1, mkdir, (const char *path, mode_t mode), (path, mode), 1, EIO)
+SHIM(int, -1, mkdirat, (int dir, const char *path, mode_t mode), (dir, path, mode), 1, EIO)
+SHIM(int, -1, renameat, (int a, const char *from, int b, const char *to), (a, from, b, to), 1, EIO)
 SHIM(int, -1, unlink, (const char *path), (path), 1, EIO)
 SHIM(int, -1, mkostemp, (char *path, int flags), (path, flags), 1, ENOSPC)
 SHIM(int, -1, flock, (int fd, int how), (fd, how), 1, ENOLCK)
