@@ -12,8 +12,8 @@
 #include "base/attr.h"
 
 /*
- * The one policy for an exhausted machine: one line that names who asked, and the end of the program
- * with status 1. For libraries that have an allocator of their own.
+ * The one policy for an exhausted machine: one line that names who asked, and the end of the
+ * program with status 1. For libraries that have an allocator of their own.
  */
 _Noreturn void mem_exhausted(const char *who);
 

@@ -24,8 +24,8 @@ bool text_has_suffix(const char *text, const char *suffix);
 uint32_t text_code_point(const char *text, size_t len);
 
 /*
- * True for the one character of `len` bytes (text_utf8_length) that a terminal obeys or that turns a
- * line around: C0, DEL and C1 (ECMA-48), line and paragraph separators, and the bidirectional
+ * True for the one character of `len` bytes (text_utf8_length) that a terminal obeys or that turns
+ * a line around: C0, DEL and C1 (ECMA-48), line and paragraph separators, and the bidirectional
  * embeddings, overrides and isolates (Unicode standard annex 9).
  */
 bool text_is_control(const char *text, size_t len);

@@ -66,8 +66,9 @@ static bool readable_before(int fd, double end)
 }
 
 /*
- * A line, byte by byte: what follows it is for MPICH. HELLO_S is for the whole of it, so that a peer
- * which sends a byte now and then keeps nobody waiting. false at the end, too late or too long.
+ * A line, byte by byte: what follows it is for MPICH. HELLO_S is for the whole of it, so that a
+ * peer which sends a byte now and then keeps nobody waiting. false at the end, too late or too
+ * long.
  */
 static bool read_line(int fd, char *line, size_t size)
 {
