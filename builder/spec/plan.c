@@ -86,6 +86,25 @@ static struct layer_tar *expand_tars(const struct planner *p, const struct layer
 	return out;
 }
 
+/* Where run-time data come from; all else of them is the same on every platform. */
+static void expand_data(const struct planner *p, struct layer_spec *layer)
+{
+	struct layer_certificates *c = &layer->certificates;
+	struct layer_certificate *extra =
+		arena_memdup(p->arena, c->extra, c->n_extra * sizeof(*c->extra));
+	struct layer_locale *locales =
+		arena_memdup(p->arena, layer->locales, layer->n_locales * sizeof(*layer->locales));
+
+	for (size_t i = 0; i < c->n_extra; i++)
+		extra[i].path = source_path(p, extra[i].path);
+	for (size_t i = 0; i < layer->n_locales; i++)
+		locales[i].from = source_path(p, locales[i].from);
+	c->from = source_path(p, c->from);
+	c->extra = extra;
+	layer->zones.from = source_path(p, layer->zones.from);
+	layer->locales = locales;
+}
+
 static struct layer_spec expand_layer(const struct planner *p, const struct layer_spec *layer)
 {
 	struct layer_spec out = *layer;
@@ -96,6 +115,7 @@ static struct layer_spec expand_layer(const struct planner *p, const struct laye
 	out.closure = expand_paths(p, layer->closure, layer->n_closure);
 	out.provided = expand_list(p, &layer->provided);
 	out.sysroot = source_path(p, layer->sysroot);
+	expand_data(p, &out);
 	return out;
 }
 

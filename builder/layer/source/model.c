@@ -10,7 +10,7 @@
 
 /* ---- texts ---- */
 
-static const char *image_path_check(const char *text, const char **ret_hint)
+const char *image_path_check(const char *text, const char **ret_hint)
 {
 	if (text[0] != '/') {
 		*ret_hint = "paths in the image start with '/'";
@@ -209,6 +209,22 @@ static const struct field layer_rows[] = {
                       "leaves out."),
 	FIELD_STRING(struct layer_spec, sysroot, "sysroot", "Where `closure` looks libraries up.",
                      .fallback_doc = "the machine's own, or the cross toolchain's"),
+	FIELD_OBJECT(struct layer_spec, accounts, struct layer_accounts, &layer_accounts_fields,
+                     "accounts", "Users and groups by name."),
+	FIELD_OBJECT(struct layer_spec, certificates, struct layer_certificates,
+                     &layer_certificates_fields, "ca_certificates",
+                     "Certificate authorities that programs trust: true for this machine's."),
+	FIELD_STRING(struct layer_spec, timezone, "timezone",
+                     "The image's own time zone, as in Europe/Berlin: /etc/localtime, "
+                     "/etc/timezone and the zone's file.",
+                     .flags = FIELD_LITERAL, .check = layer_zone_check, .fallback_doc = "UTC",
+                     .pos_offset = offsetof(struct layer_spec, timezone_at)),
+	FIELD_OBJECT(struct layer_spec, zones, struct layer_zones, &layer_zones_fields, "tzdata",
+                     "Time zones by name: true for all of this machine."),
+	FIELD_OBJECTS(struct layer_spec, locales, n_locales, struct layer_locale,
+                      &layer_locale_fields, "locale",
+                      "Compiled locales, as in de_DE.UTF-8; one of them needs no list.",
+                      .flags = FIELD_ONE, .max = 1024),
 	FIELD_STRINGS(struct layer_spec, platforms, "platforms", "Only for these platforms.",
                       .check = platform_check, .fallback_doc = "all"),
 	FIELD_SIZE(struct layer_spec, split, "split",
@@ -223,7 +239,9 @@ static const struct field layer_rows[] = {
 /* Something stands below one of these keys, right or wrong. */
 static bool has_source(const struct yaml_node *node)
 {
-	static const char *const keys[] = {"files", "tar", "deb", "closure"};
+	static const char *const keys[] = {"files",    "tar",      "deb",
+	                                   "closure",  "accounts", "ca_certificates",
+	                                   "timezone", "tzdata",   "locale"};
 
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
 		const struct yaml_node *list = yaml_get(node, keys[i]);
@@ -241,7 +259,7 @@ static void check_layer(struct fields_context *c, const struct yaml_node *node, 
 	if (!has_source(node)) {
 		struct diag *d = fields_problem(c, node, "the layer has no content");
 
-		diag_hint(c->diags, d, "give it files, tar, deb or closure");
+		diag_hint(c->diags, d, "give it files, tar, deb, closure or run-time data");
 	}
 	if (layer->split != 0 && layer->split < 1 << 20)
 		fields_problem(c, yaml_get(node, "split"),

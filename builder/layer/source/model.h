@@ -12,6 +12,7 @@
 #include "base/doc/fields.h"
 #include "base/srcpos.h"
 #include "base/strlist.h"
+#include "builder/layer/source/model_data.h"
 
 /* Owner of entries; -1 = not set. */
 struct layer_owner {
@@ -67,7 +68,14 @@ struct layer_spec {
 	/* programs whose ELF dependency closure is packed (not themselves) */
 	struct layer_path *closure;
 	size_t n_closure;
-	struct strlist provided;  /* sonames (or globs) that the node brings */
+	struct strlist provided; /* sonames (or globs) that the node brings */
+	struct layer_accounts accounts;
+	struct layer_certificates certificates;
+	const char *timezone; /* that of /etc/localtime; NULL = none */
+	struct srcpos timezone_at;
+	struct layer_zones zones;
+	struct layer_locale *locales;
+	size_t n_locales;
 	const char *sysroot;      /* where libraries are looked up; NULL = found by itself */
 	struct strlist platforms; /* only for these platforms; empty = all */
 	int64_t split;            /* bytes of content a part aims at; 0 = one part */
@@ -75,5 +83,8 @@ struct layer_spec {
 };
 
 extern const struct field_table layer_spec_fields;
+
+/* For the path of a file in the image: absolute and plain. */
+const char *image_path_check(const char *text, const char **ret_hint);
 
 #endif

@@ -1,6 +1,22 @@
 /* See sources.h. */
 #include "builder/layer/source/sources.h"
 
+#include "builder/layer/source/source_accounts.h"
+#include "builder/layer/source/source_data.h"
+
+/* What programs look up at run time. */
+static int add_data(struct tree *t, const struct layer_spec *layer, const struct platform *platform,
+                    struct diags *d, struct err *err)
+{
+	if (layer->accounts.at.file != NULL &&
+	    source_accounts_add(t, &layer->accounts, NULL, d, err) != 0)
+		return -1;
+	if (source_certificates_add(t, &layer->certificates, platform, d, err) != 0 ||
+	    source_zones_add(t, layer, platform, d, err) != 0)
+		return -1;
+	return source_locales_add(t, layer, platform, d, err);
+}
+
 int source_layer(struct tree *t, const struct layer_spec *layer, const struct platform *platform,
                  struct diags *d, struct err *err)
 {
@@ -14,6 +30,8 @@ int source_layer(struct tree *t, const struct layer_spec *layer, const struct pl
 		if (source_deb_add(t, &layer->debs[i], platform, d, err) != 0)
 			return -1;
 	if (layer->n_closure > 0 && source_closure_add(t, layer, platform, d, err) != 0)
+		return -1;
+	if (add_data(t, layer, platform, d, err) != 0)
 		return -1;
 	return tree_finish(t, d, err);
 }

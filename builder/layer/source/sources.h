@@ -46,7 +46,8 @@ int source_deb_add(struct tree *t, const struct layer_path *item, const struct p
 int source_closure_add(struct tree *t, const struct layer_spec *layer,
                        const struct platform *platform, struct diags *d, struct err *err) MUST_USE;
 
-/* Everything a layer asks for, in the order files, tar, deb, closure; then tree_finish. */
+/* Everything a layer asks for, in the order files, tar, deb, closure, run-time data; then
+ * tree_finish. */
 int source_layer(struct tree *t, const struct layer_spec *layer, const struct platform *platform,
                  struct diags *d, struct err *err) MUST_USE;
 
