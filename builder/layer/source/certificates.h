@@ -1,7 +1,7 @@
 /*
- * Certificates read from PEM or DER, each parsed by OpenSSL, and written as one bundle: in the order
- * of their bytes, equal ones once, nothing but certificates in it. Pure: texts in, text out; the
- * clock is only asked which certificates have expired, and that shows in notes alone.
+ * Certificates read from PEM or DER, each parsed by OpenSSL, and written as one bundle: in the
+ * order of their bytes, equal ones once, nothing but certificates in it. Pure: texts in, text out;
+ * the clock is only asked which certificates have expired, and that shows in diagnostics alone.
  * Ownership: `struct certificates` owns its bytes, certificates_done frees them.
  * Thread rule: one thread.
  */

@@ -1,8 +1,8 @@
 /*
- * What the spec says about the data that programs look up at run time: accounts, certificates, time
- * zones, locales (`image.layers[].accounts` and its neighbours). Plain data in the spec's arena; the
- * field tables beside it (model_data.c) are the single source of decoder, schema and docs/SPEC.md.
- * A member whose `at` has no file was not written.
+ * What the spec says about the data that programs look up at run time: accounts, certificates,
+ * time zones, locales (`image.layers[].accounts` and its neighbours). Plain data in the spec's
+ * arena; the field tables beside it (model_data.c) are the single source of decoder, schema and
+ * docs/SPEC.md. A member whose `at` has no file was not written.
  */
 #ifndef SLIPWAY_BUILDER_LAYER_SOURCE_MODEL_DATA_H
 #define SLIPWAY_BUILDER_LAYER_SOURCE_MODEL_DATA_H

@@ -1,7 +1,8 @@
 /*
- * `accounts:` of a layer: the texts of passwd(5), group(5) and nsswitch.conf(5), and the users' home
- * folders. A layer replaces a file of the base whole, so what the base has is merged in: its lines
- * stay as they are and where they are, new ones follow in the spec's order. Pure but for the tree.
+ * `accounts:` of a layer: the texts of passwd(5), group(5) and nsswitch.conf(5), and the users'
+ * home folders. A layer replaces a file of the base whole, so what the base has is merged in: its
+ * lines stay as they are and where they are, new ones follow in the spec's order. Pure but for the
+ * tree; the base's texts are capped by whoever reads them.
  * Ownership: texts live in the arena. Thread rule: no shared state.
  */
 #ifndef SLIPWAY_BUILDER_LAYER_SOURCE_SOURCE_ACCOUNTS_H

@@ -1,8 +1,8 @@
 /*
- * Sources of run-time data besides accounts: certificate authorities, time zones, locales. They come
- * from this machine, a folder that holds a root file system, or a Debian package; what is missing is
- * a problem in d, with the position of its key and the package that has it. Modes are 0644 and 0755,
- * everything is root's, no order of the file system shows.
+ * Sources of run-time data besides accounts: certificate authorities, time zones, locales. They
+ * come from this machine, a folder that holds a root file system, or a Debian package; what is
+ * missing is a problem in d, with the position of its key and the package that has it. Modes are
+ * 0644 and 0755, everything is root's, no order of the file system shows.
  */
 #ifndef SLIPWAY_BUILDER_LAYER_SOURCE_SOURCE_DATA_H
 #define SLIPWAY_BUILDER_LAYER_SOURCE_SOURCE_DATA_H
