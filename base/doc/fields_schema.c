@@ -196,6 +196,8 @@ static const char *type_name(const struct field *f)
 		[FIELD_KIND_CUSTOM] = "string",
 	};
 
+	if ((f->flags & FIELD_ONE) != 0)
+		return "mapping, or list of mappings";
 	return f->kind == FIELD_KIND_CUSTOM && f->type_doc != NULL ? f->type_doc : names[f->kind];
 }
 

@@ -1,118 +1,12 @@
-/* Certificate authorities, time zones and locales, from folders and from a package. */
-#include <archive.h>
-#include <archive_entry.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <openssl/bio.h>
-#include <openssl/evp.h>
-#include <openssl/pem.h>
-#include <openssl/x509.h>
-#include <openssl/x509v3.h>
-
-#include "base/fs.h"
-#include "base/mem.h"
+/* Time zones and locales, from folders and from a package. */
 #include "base/text.h"
-#include "builder/layer/source/certificates.h"
 #include "builder/layer/source/source_data.h"
-#include "tests/harness.h"
+#include "tests/source_make.h"
 #include "tests/tar_make.h"
-
-enum { MAX = 16 << 20 };
-
-static const struct srcpos here = {"s.yaml", 5, 9, 1};
-
-struct fixture {
-	struct arena arena;
-	struct tree tree;
-	struct diags diags;
-	struct err err;
-	char dir[4096];
-	struct platform platform;
-	struct layer_spec layer;
-};
-
-static void fixture_init(struct fixture *f)
-{
-	*f = (struct fixture){.layer = {.name = "data"}};
-	test_tmpdir(f->dir);
-	tree_init(&f->tree, &f->arena, "data", 1000);
-	CHECK_OK(platform_parse("linux/amd64", &f->platform, &f->err), &f->err);
-}
-
-static void fixture_done(struct fixture *f)
-{
-	struct err err = {0};
-
-	CHECK_OK(fs_remove_tree(f->dir, &err), &err);
-	tree_done(&f->tree);
-	diags_done(&f->diags);
-	arena_done(&f->arena);
-}
-
-static const char *in_dir(struct fixture *f, const char *path)
-{
-	return arena_printf(&f->arena, "%s/%s", f->dir, path);
-}
-
-static void put(struct fixture *f, const char *path, const char *text)
-{
-	char parent[PATH_MAX];
-
-	fs_parent(in_dir(f, path), parent);
-	CHECK_OK(fs_mkdirs(parent, &f->err), &f->err);
-	CHECK_OK(fs_write_file(in_dir(f, path), text, strlen(text), 0640, &f->err), &f->err);
-}
-
-static void put_link(struct fixture *f, const char *path, const char *target)
-{
-	char parent[PATH_MAX];
-
-	fs_parent(in_dir(f, path), parent);
-	CHECK_OK(fs_mkdirs(parent, &f->err), &f->err);
-	CHECK_INT(symlink(target, in_dir(f, path)), 0);
-}
-
-/* The tree without folders: "path=content" or "path>target", one after the other. */
-static const char *listing(struct fixture *f)
-{
-	AUTO(strbuf) struct strbuf all = STRBUF_INIT(MAX);
-
-	CHECK_OK(tree_finish(&f->tree, &f->diags, &f->err), &f->err);
-	for (size_t i = 0; i < f->tree.n; i++) {
-		const struct entry *e = &f->tree.at[i];
-		AUTO(strbuf) struct strbuf content = STRBUF_INIT(MAX);
-		struct source *in;
-
-		CHECK(e->uid == 0 && e->gid == 0 && e->mtime <= 1000);
-		if (e->type == ENTRY_DIR)
-			continue;
-		strbuf_addf(&all, "%s%s", all.len > 0 ? "|" : "", e->path);
-		if (e->type == ENTRY_SYMLINK) {
-			strbuf_addf(&all, ">%s", e->link);
-			continue;
-		}
-		CHECK_INT(e->mode, 0644);
-		CHECK_OK(tree_open_content(&f->tree, e, &in, &f->err), &f->err);
-		CHECK_OK(stream_read_all(in, &content, &f->err), &f->err);
-		source_close(in);
-		strbuf_addf(&all, "=%s", strbuf_str(&content));
-	}
-	return arena_strdup(&f->arena, strbuf_str(&all));
-}
-
-static const char *problem(const struct fixture *f)
-{
-	CHECK_INT(f->diags.n_errors, 1);
-	if (f->diags.n == 0)
-		return "";
-	CHECK_INT(f->diags.at[0].at.line, 5);
-	CHECK(f->diags.at[0].hint != NULL);
-	return f->diags.at[0].message;
-}
 
 /* ---- time zones ---- */
 
-static void make_zones(struct fixture *f)
+static void make_zones(struct source_fixture *f)
 {
 	put(f, "usr/share/zoneinfo/Europe/Berlin", "TZif Berlin");
 	put(f, "usr/share/zoneinfo/Europe/Rome", "TZif Rome");
@@ -126,7 +20,7 @@ static void make_zones(struct fixture *f)
 	put_link(f, "usr/share/zoneinfo/localtime", "/etc/localtime");
 }
 
-static void add_zones(struct fixture *f, const char *timezone, const char **globs, size_t n)
+static void add_zones(struct source_fixture *f, const char *timezone, const char **globs, size_t n)
 {
 	f->layer.timezone = timezone;
 	f->layer.timezone_at = here;
@@ -139,7 +33,7 @@ static void add_zones(struct fixture *f, const char *timezone, const char **glob
 
 static void a_zone_alone_is_one_file(void)
 {
-	AUTO(fixture) struct fixture f;
+	AUTO(fixture) struct source_fixture f;
 
 	fixture_init(&f);
 	make_zones(&f);
@@ -152,7 +46,7 @@ static void a_zone_alone_is_one_file(void)
 
 static void all_zones_keep_their_links(void)
 {
-	AUTO(fixture) struct fixture f;
+	AUTO(fixture) struct source_fixture f;
 	const char *globs[] = {""};
 
 	fixture_init(&f);
@@ -170,7 +64,7 @@ static void all_zones_keep_their_links(void)
 
 static void globs_choose_zones(void)
 {
-	AUTO(fixture) struct fixture f;
+	AUTO(fixture) struct source_fixture f;
 	const char *globs[] = {"Europe/V*", "UTC"};
 
 	fixture_init(&f);
@@ -193,7 +87,7 @@ static void unknown_zones_are_problems(void)
 	            {"Europe", NULL}};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		AUTO(fixture) struct fixture f;
+		AUTO(fixture) struct source_fixture f;
 
 		fixture_init(&f);
 		make_zones(&f);
@@ -210,7 +104,7 @@ static void unknown_zones_are_problems(void)
 
 static void a_glob_without_a_match_is_a_problem(void)
 {
-	AUTO(fixture) struct fixture f;
+	AUTO(fixture) struct source_fixture f;
 	const char *globs[] = {"Africa/*"};
 
 	fixture_init(&f);
@@ -221,7 +115,7 @@ static void a_glob_without_a_match_is_a_problem(void)
 
 static void a_missing_database_names_the_package(void)
 {
-	AUTO(fixture) struct fixture f;
+	AUTO(fixture) struct source_fixture f;
 
 	fixture_init(&f);
 	add_zones(&f, "UTC", NULL, 0);
@@ -231,7 +125,7 @@ static void a_missing_database_names_the_package(void)
 
 static void a_link_out_of_the_folder_is_not_followed(void)
 {
-	AUTO(fixture) struct fixture f;
+	AUTO(fixture) struct source_fixture f;
 
 	fixture_init(&f);
 	put(&f, "secret", "TZif secret");
@@ -247,7 +141,7 @@ static void a_link_out_of_the_folder_is_not_followed(void)
 
 /* ---- locales ---- */
 
-static void add_locales(struct fixture *f, const char *const *names, size_t n)
+static void add_locales(struct source_fixture *f, const char *const *names, size_t n)
 {
 	f->layer.locales = arena_calloc(&f->arena, n, sizeof(*f->layer.locales));
 	f->layer.n_locales = n;
@@ -260,7 +154,7 @@ static void add_locales(struct fixture *f, const char *const *names, size_t n)
 
 static void a_locale_is_its_folder_with_links_resolved(void)
 {
-	AUTO(fixture) struct fixture f;
+	AUTO(fixture) struct source_fixture f;
 	const char *const names[] = {"de_DE.UTF-8"};
 
 	fixture_init(&f);
@@ -284,7 +178,7 @@ static void locales_are_found_as_glibc_names_them(void)
 	            {"de_DE.ISO-8859-15", "de_DE.iso885915"}, {"de_DE.UTF-8", "de_DE.UTF-8"}};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		AUTO(fixture) struct fixture f;
+		AUTO(fixture) struct source_fixture f;
 
 		fixture_init(&f);
 		put(&f, arena_printf(&f.arena, "usr/lib/locale/%s/LC_CTYPE", rows[i].folder), "x");
@@ -296,7 +190,7 @@ static void locales_are_found_as_glibc_names_them(void)
 
 static void a_locale_is_listed_once(void)
 {
-	AUTO(fixture) struct fixture f;
+	AUTO(fixture) struct source_fixture f;
 	const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8"};
 
 	fixture_init(&f);
@@ -308,7 +202,7 @@ static void a_locale_is_listed_once(void)
 
 static void a_missing_locale_names_the_package(void)
 {
-	AUTO(fixture) struct fixture f;
+	AUTO(fixture) struct source_fixture f;
 	const char *const names[] = {"fr_FR.UTF-8"};
 
 	fixture_init(&f);
@@ -320,7 +214,7 @@ static void a_missing_locale_names_the_package(void)
 
 static void a_locale_that_leads_nowhere_is_a_problem(void)
 {
-	AUTO(fixture) struct fixture f;
+	AUTO(fixture) struct source_fixture f;
 	const char *const names[] = {"de_DE.UTF-8"};
 
 	fixture_init(&f);
@@ -341,7 +235,7 @@ static void ar_add(struct strbuf *ar, const char *name, const struct strbuf *par
 }
 
 /* A package of locales: a link, a hard link, and a file of somewhere else. */
-static const char *make_deb(struct fixture *f)
+static const char *make_deb(struct source_fixture *f)
 {
 	AUTO(strbuf) struct strbuf control = STRBUF_INIT(MAX), data = STRBUF_INIT(MAX);
 	AUTO(strbuf) struct strbuf deb = STRBUF_INIT(MAX), version = STRBUF_INIT(MAX);
@@ -369,7 +263,7 @@ static const char *make_deb(struct fixture *f)
 
 static void a_package_is_read_like_a_folder(void)
 {
-	AUTO(fixture) struct fixture f;
+	AUTO(fixture) struct source_fixture f;
 	struct layer_locale locale = {.at = here, .name = "de_DE.UTF-8"};
 
 	fixture_init(&f);
@@ -384,7 +278,7 @@ static void a_package_is_read_like_a_folder(void)
 
 static void a_package_without_the_data_is_a_problem(void)
 {
-	AUTO(fixture) struct fixture f;
+	AUTO(fixture) struct source_fixture f;
 
 	fixture_init(&f);
 	f.layer.timezone = "UTC";
@@ -396,7 +290,7 @@ static void a_package_without_the_data_is_a_problem(void)
 
 static void an_origin_that_is_not_there_is_a_problem(void)
 {
-	AUTO(fixture) struct fixture f;
+	AUTO(fixture) struct source_fixture f;
 
 	fixture_init(&f);
 	f.layer.timezone = "UTC";
@@ -404,199 +298,6 @@ static void an_origin_that_is_not_there_is_a_problem(void)
 	f.layer.zones.from = in_dir(&f, "nowhere");
 	CHECK_OK(source_zones_add(&f.tree, &f.layer, &f.platform, &f.diags, &f.err), &f.err);
 	CHECK(text_has_suffix(problem(&f), "nowhere' does not exist"));
-}
-
-/* ---- certificates ---- */
-
-/* A self-signed certificate in PEM; days < 0: one that has expired. */
-static const char *make_certificate(struct fixture *f, const char *name, int days, bool ca)
-{
-	EVP_PKEY *key = EVP_EC_gen("P-256");
-	X509 *x = X509_new();
-	BIO *out = BIO_new(BIO_s_mem());
-	X509_EXTENSION *basic = X509V3_EXT_conf_nid(NULL, NULL, NID_basic_constraints,
-	                                            ca ? "critical,CA:TRUE" : "CA:FALSE");
-	char *text;
-
-	X509_set_version(x, 2);
-	ASN1_INTEGER_set(X509_get_serialNumber(x), 1);
-	X509_gmtime_adj(X509_getm_notBefore(x), -864000L);
-	X509_gmtime_adj(X509_getm_notAfter(x), days * 86400L);
-	X509_NAME_add_entry_by_txt(X509_get_subject_name(x), "CN", MBSTRING_ASC,
-	                           (const unsigned char *)name, -1, -1, 0);
-	X509_set_issuer_name(x, X509_get_subject_name(x));
-	X509_set_pubkey(x, key);
-	X509_add_ext(x, basic, -1);
-	CHECK(X509_sign(x, key, EVP_sha256()) > 0 && PEM_write_bio_X509(out, x) == 1);
-	long len = BIO_get_mem_data(out, &text);
-	const char *pem = arena_strndup(&f->arena, text, (size_t)len);
-
-	X509_EXTENSION_free(basic);
-	BIO_free(out);
-	X509_free(x);
-	EVP_PKEY_free(key);
-	return pem;
-}
-
-static const char *bundle_of(struct fixture *f, const char *text, bool own)
-{
-	struct certificates c = {0};
-	const struct certificates_text in = {.name = "'ca.pem'",
-	                                     .at = here,
-	                                     .layer = "data",
-	                                     .bytes = text,
-	                                     .len = strlen(text),
-	                                     .own = own};
-	AUTO(strbuf) struct strbuf pem = STRBUF_INIT(MAX);
-
-	certificates_add(&c, &in, &f->diags);
-	certificates_pem(&c, &pem);
-	certificates_done(&c);
-	return arena_strdup(&f->arena, strbuf_str(&pem));
-}
-
-static void a_bundle_has_one_order_and_each_once(void)
-{
-	AUTO(fixture) struct fixture f;
-
-	fixture_init(&f);
-	const char *a = make_certificate(&f, "A", 5, true), *b = make_certificate(&f, "B", 5, true);
-	const char *one = bundle_of(&f, arena_printf(&f.arena, "# A\n%s%s", a, b), true);
-	const char *two = bundle_of(&f, arena_printf(&f.arena, "%sword\n%s\n%s", b, a, b), true);
-
-	CHECK_STR(two, one);
-	CHECK_INT(strlen(one), strlen(a) + strlen(b));
-	CHECK(strstr(one, a) != NULL && strstr(one, b) != NULL);
-	CHECK_INT(f.diags.n, 0);
-}
-
-static void what_is_no_certificate_is_a_problem(void)
-{
-	AUTO(fixture) struct fixture f;
-
-	fixture_init(&f);
-	const char *good = make_certificate(&f, "A", 5, true);
-	char *damaged = arena_strdup(&f.arena, good), *cut = arena_strdup(&f.arena, good);
-
-	unsigned lines = 0;
-
-	for (const char *c = good; *c != '\0'; c++)
-		lines += *c == '\n';
-	damaged[40] = '!';
-	cut[strlen(cut) - 40] = '\0';
-	const struct {
-		const char *text, *message;
-	} rows[] = {
-		{"nothing\n", "layer 'data': 'ca.pem' holds no certificate"},
-		{"", "layer 'data': 'ca.pem' holds no certificate"},
-		{arena_printf(&f.arena, "%s%s", good, damaged),
-	         arena_printf(&f.arena, "layer 'data': 'ca.pem', line %u: the PEM block is damaged",
-	                      lines + 1)},
-		{cut, "layer 'data': 'ca.pem', line 1: the PEM block is damaged"},
-		{"-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n",
-	         "layer 'data': 'ca.pem', line 1: the certificate is damaged"},
-		{"-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n",
-	         "layer 'data': 'ca.pem', line 1: a private key stands among the certificates"},
-		{"\n-----BEGIN X509 CRL-----\nMAA=\n-----END X509 CRL-----\n",
-	         "layer 'data': 'ca.pem', line 2: a block is not a certificate"},
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		f.diags.n = f.diags.n_errors = 0;
-		bundle_of(&f, rows[i].text, true);
-		CHECK_INT(f.diags.n_errors, 1);
-		if (f.diags.n_errors == 1)
-			CHECK_STR(f.diags.at[0].message, rows[i].message);
-	}
-}
-
-static void chosen_ones_are_judged(void)
-{
-	AUTO(fixture) struct fixture f;
-
-	fixture_init(&f);
-	bundle_of(&f, make_certificate(&f, "Old", -1, true), true);
-	bundle_of(&f, make_certificate(&f, "Leaf", 5, false), true);
-	CHECK_INT(f.diags.n, 2);
-	CHECK_INT(f.diags.n_errors, 0);
-	if (f.diags.n != 2)
-		return;
-	CHECK_STR(f.diags.at[0].message, "layer 'data': 'ca.pem', line 1: 'Old' has expired");
-	CHECK_STR(f.diags.at[1].message,
-	          "layer 'data': 'ca.pem', line 1: 'Leaf' is not a certificate authority");
-	f.diags.n = 0;
-	bundle_of(&f, make_certificate(&f, "Old", -1, true), false);
-	CHECK_INT(f.diags.n, 0);
-}
-
-static void add_certificates(struct fixture *f, const char *from, const char *extra)
-{
-	struct layer_certificate one = {.at = here, .path = extra};
-	const struct layer_certificates want = {
-		.at = here, .enabled = true, .from = from, .extra = &one, .n_extra = extra != NULL};
-
-	CHECK_OK(source_certificates_add(&f->tree, &want, &f->platform, &f->diags, &f->err),
-	         &f->err);
-}
-
-#define LINKS(before_pem)                                                                          \
-	"etc/pki/tls/cert.pem>/etc/ssl/certs/ca-certificates.crt|"                                 \
-	"etc/pki/tls/certs/ca-bundle.crt>/etc/ssl/certs/ca-certificates.crt|"                      \
-	"etc/ssl/cert.pem>/etc/ssl/certs/ca-certificates.crt|"                                     \
-	"etc/ssl/certs/ca-certificates.crt=" before_pem                                            \
-	"|usr/lib/ssl/cert.pem>/etc/ssl/certs/ca-certificates.crt"
-
-static void bundles_and_packages_are_found(void)
-{
-	AUTO(fixture) struct fixture f;
-
-	fixture_init(&f);
-	const char *a = make_certificate(&f, "A", 5, true), *b = make_certificate(&f, "B", 5, true);
-
-	put(&f, "debian/etc/ssl/certs/ca-certificates.crt", a);
-	put(&f, "fedora/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", a);
-	put_link(&f, "fedora/etc/pki/tls/certs/ca-bundle.crt",
-	         "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem");
-	put(&f, "package/usr/share/ca-certificates/mozilla/A.crt", a);
-	put(&f, "package/usr/share/ca-certificates/mozilla/B.crt", b);
-	put(&f, "package/etc/ca-certificates.conf", "mozilla/A.crt\n!mozilla/B.crt\n");
-	put(&f, "a.pem", a);
-	static const char *const froms[] = {"debian", "fedora", "package", "a.pem"};
-	const char *want = arena_printf(&f.arena, LINKS("%s"), a);
-
-	for (size_t i = 0; i < ARRAY_LEN(froms); i++) {
-		f.tree.n = 0;
-		add_certificates(&f, in_dir(&f, froms[i]), NULL);
-		CHECK_STR(listing(&f), want);
-		CHECK_INT(f.diags.n, 0);
-	}
-}
-
-static void a_missing_bundle_names_the_package(void)
-{
-	AUTO(fixture) struct fixture f;
-
-	fixture_init(&f);
-	add_certificates(&f, f.dir, NULL);
-	CHECK(strstr(problem(&f), "has no certificate authorities") != NULL);
-	CHECK(f.diags.n == 1 && strstr(f.diags.at[0].hint, "install ca-certificates") != NULL);
-}
-
-static void extra_files_are_added(void)
-{
-	AUTO(fixture) struct fixture f;
-
-	fixture_init(&f);
-	put(&f, "a.pem", make_certificate(&f, "A", 5, true));
-	const char *extra = make_certificate(&f, "B", 5, true);
-
-	put(&f, "b.pem", extra);
-	add_certificates(&f, in_dir(&f, "a.pem"), in_dir(&f, "b.pem"));
-	CHECK(strstr(listing(&f), extra) != NULL);
-	CHECK_INT(f.diags.n, 0);
-	f.tree.n = 0;
-	add_certificates(&f, in_dir(&f, "a.pem"), in_dir(&f, "nowhere.pem"));
-	CHECK(strstr(problem(&f), "nowhere.pem") != NULL);
 }
 
 int main(void)
@@ -627,16 +328,5 @@ int main(void)
 	     a_package_without_the_data_is_a_problem);
 	TEST("data: an origin that is not there is a problem",
 	     an_origin_that_is_not_there_is_a_problem);
-	TEST("certificates: a bundle has one order, and each certificate once",
-	     a_bundle_has_one_order_and_each_once);
-	TEST("certificates: damage, private keys and other blocks are problems with their line",
-	     what_is_no_certificate_is_a_problem);
-	TEST("certificates: of chosen ones, expired and leaf certificates are warned of",
-	     chosen_ones_are_judged);
-	TEST("certificates: bundles of Debian and Fedora, packages and files are found",
-	     bundles_and_packages_are_found);
-	TEST("certificates: where there are none, the package is named",
-	     a_missing_bundle_names_the_package);
-	TEST("certificates: extra files are added", extra_files_are_added);
 	return test_done();
 }

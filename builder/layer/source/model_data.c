@@ -54,9 +54,10 @@ static const char *locale_name_check(const char *text, const char **ret_hint)
 	*ret_hint = "write it as in LANG: de_DE.UTF-8";
 	if (len == 0 || len > 64 || strspn(text, ALNUM "_-.@") != len || text[0] == '.')
 		return "is not the name of a locale";
-	if (strcmp(text, "C") == 0 || strcmp(text, "POSIX") == 0)
-		return "is in every C library: it needs no data";
-	return NULL;
+	if (strcmp(text, "C") != 0 && strcmp(text, "POSIX") != 0)
+		return NULL;
+	*ret_hint = "leave it out";
+	return "is in every C library: it needs no data";
 }
 
 const char *layer_zone_check(const char *text, const char **ret_hint)
@@ -164,9 +165,11 @@ static const struct field certificates_rows[] = {
                      "A bundle in PEM, Debian's package ca-certificates (a .deb), or a folder with "
                      "a root file system that has either.",
                      .fallback_doc = "this machine"),
-	FIELD_OBJECTS(struct layer_certificates, extra, n_extra, struct layer_certificate,
-                      &certificate_fields, "extra",
-                      "Certificates to add, as that of a company's own authority.", .max = 256),
+	FIELD_OBJECTS(
+		struct layer_certificates, extra, n_extra, struct layer_certificate,
+		&certificate_fields, "extra",
+		"Certificates to add, as that of a company's own authority; one needs no list.",
+		.flags = FIELD_ONE, .max = 256),
 };
 
 const struct field_table layer_certificates_fields = FIELD_TABLE(
