@@ -2,7 +2,7 @@
 #include "builder/layer/source/sources.h"
 
 int source_layer(struct tree *t, const struct layer_spec *layer, const struct platform *platform,
-                 struct diags *d, struct err *err)
+                 struct base_files *base, struct diags *d, struct err *err)
 {
 	for (size_t i = 0; i < layer->n_files; i++)
 		if (source_files_add(t, &layer->files[i], d, err) != 0)
@@ -13,7 +13,7 @@ int source_layer(struct tree *t, const struct layer_spec *layer, const struct pl
 	for (size_t i = 0; i < layer->n_debs; i++)
 		if (source_deb_add(t, &layer->debs[i], platform, d, err) != 0)
 			return -1;
-	if (layer->n_closure > 0 && source_closure_add(t, layer, platform, d, err) != 0)
+	if (layer->n_closure > 0 && source_closure_add(t, layer, platform, base, d, err) != 0)
 		return -1;
 	return tree_finish(t, d, err);
 }
