@@ -56,6 +56,19 @@ static struct layer_path *expand_paths(const struct planner *p, const struct lay
 	return out;
 }
 
+/* Plug-ins have one path on the building machine and in the image: it is absolute. */
+static struct layer_closure *expand_closure(const struct planner *p, const struct layer_spec *layer)
+{
+	struct layer_closure *out =
+		arena_memdup(p->arena, layer->closure, layer->n_closure * sizeof(*layer->closure));
+
+	for (size_t i = 0; i < layer->n_closure; i++) {
+		out[i].path = source_path(p, out[i].path);
+		out[i].plugins = expand_paths(p, out[i].plugins, out[i].n_plugins);
+	}
+	return out;
+}
+
 static struct layer_files *expand_files(const struct planner *p, const struct layer_spec *layer)
 {
 	struct layer_files *out =
@@ -112,7 +125,7 @@ static struct layer_spec expand_layer(const struct planner *p, const struct laye
 	out.files = expand_files(p, layer);
 	out.tars = expand_tars(p, layer);
 	out.debs = expand_paths(p, layer->debs, layer->n_debs);
-	out.closure = expand_paths(p, layer->closure, layer->n_closure);
+	out.closure = expand_closure(p, layer);
 	out.provided = expand_list(p, &layer->provided);
 	out.sysroot = source_path(p, layer->sysroot);
 	expand_data(p, &out);

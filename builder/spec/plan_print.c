@@ -25,6 +25,14 @@ static void data_text(const struct layer_spec *layer, struct strbuf *sb)
 		            origin(layer->locales[i].from));
 }
 
+static void closure_text(const struct layer_closure *c, struct strbuf *sb)
+{
+	strbuf_addf(sb, "    closure  %s%s\n", c->path,
+	            c->on == CLOSURE_ON_BASE ? " on the base" : "");
+	for (size_t i = 0; i < c->n_plugins; i++)
+		strbuf_addf(sb, "    plug-in  %s\n", c->plugins[i].path);
+}
+
 static void layer_text(const struct layer_spec *layer, struct strbuf *sb)
 {
 	strbuf_addf(sb, "  layer %s\n", layer->name);
@@ -43,7 +51,7 @@ static void layer_text(const struct layer_spec *layer, struct strbuf *sb)
 	for (size_t i = 0; i < layer->n_debs; i++)
 		strbuf_addf(sb, "    deb      %s\n", layer->debs[i].path);
 	for (size_t i = 0; i < layer->n_closure; i++)
-		strbuf_addf(sb, "    closure  %s\n", layer->closure[i].path);
+		closure_text(&layer->closure[i], sb);
 	data_text(layer, sb);
 	if (layer->split > 0)
 		strbuf_addf(sb, "    split into parts of about %lld bytes\n",

@@ -24,7 +24,7 @@ spec() {
 	shift 2
 	{
 		printf 'apiVersion: slipway/v1\nname: sample\nimage:\n  tags: [v1]\n  platforms: [%s]\n' "$platform"
-		printf '  entrypoint: [/usr/bin/app]\n  user: "65532"\n  layers:\n    - name: data\n'
+		printf '  compression: gzip\n  entrypoint: [/usr/bin/app]\n  user: "65532"\n  layers:\n    - name: data\n'
 		printf '      %s\n' "$@"
 	} >"$file"
 }
@@ -211,11 +211,63 @@ root_folder() {
 	run "$SLIPWAY" build --progress none -o image
 	echo "$output"
 	[ "$status" -ne 0 ]
-	grep -q "^slipway.yaml:10:24: error: .*'root' has no certificate authorities" <<<"$output"
-	grep -q "^slipway.yaml:12:15: error: .*'root' has no tz database" <<<"$output"
-	grep -q "^slipway.yaml:13:15: error: .*locale 'de_DE.UTF-8' is not in /usr/lib/locale of 'root'" <<<"$output"
+	grep -q "^slipway.yaml:11:24: error: .*'root' has no certificate authorities" <<<"$output"
+	grep -q "^slipway.yaml:13:15: error: .*'root' has no tz database" <<<"$output"
+	grep -q "^slipway.yaml:14:15: error: .*locale 'de_DE.UTF-8' is not in /usr/lib/locale of 'root'" <<<"$output"
 	[ "$(grep -c "hint: Debian's package" <<<"$output")" -eq 3 ]
 	run ! "$SLIPWAY" inspect --progress none oci:image:v1
+}
+
+# base_image: an image with accounts, an authority, and Fedora's link from /etc/ssl/certs to another folder.
+base_image() {
+	mkdir -p root/etc/pki/tls/certs root/etc/ssl root/usr/share
+	printf 'root:x:0:0:root:/root:/bin/sh\ndaemon:x:1:1::/:/x\n' >root/etc/passwd
+	printf 'root:x:0:\nvideo:x:44:daemon\n' >root/etc/group
+	printf 'passwd: files\nhosts: files\n' >root/etc/nsswitch.conf
+	ln -s ../pki/tls/certs root/etc/ssl/certs
+	cp ca.pem root/etc/pki/tls/certs/ca-bundle.crt
+	make_spec base.yaml 'platforms: [linux/amd64]' 'compression: gzip'
+	sed -i 's|{from: tree, to: /opt/sample}|{from: root, to: /}|' base.yaml
+	"$SLIPWAY" build --progress none -f base.yaml -o base >/dev/null
+}
+
+@test "sources: on a base its accounts and authorities are kept, and its links stay links" {
+	need umoci
+	make_certificate
+	base_image
+	cp ca.pem first.pem
+	make_certificate
+	spec slipway.yaml linux/amd64 'accounts: {users: [{name: app, uid: 65532, groups: [video]}]}' \
+		'ca_certificates: {on: base, extra: ca.pem}'
+	sed -i '/entrypoint/d; s|^  tags|  base: oci:base:v1\n  tags|' slipway.yaml
+	"$SLIPWAY" build --progress none -o image >/dev/null
+	umoci unpack --rootless --image image:v1 bundle
+	[ "$(cat bundle/rootfs/etc/passwd)" = "$(cat root/etc/passwd; echo app:x:65532:65532::/home/app:/sbin/nologin)" ]
+	[ "$(cat bundle/rootfs/etc/group)" = "$(printf 'root:x:0:\nvideo:x:44:daemon,app\napp:x:65532:')" ]
+	cmp root/etc/nsswitch.conf bundle/rootfs/etc/nsswitch.conf
+	[ "$(readlink bundle/rootfs/etc/ssl/certs)" = ../pki/tls/certs ]
+	cat first.pem ca.pem | sort >both
+	sort bundle/rootfs/etc/ssl/certs/ca-certificates.crt | cmp - both
+	# Who is there already is named.
+	sed -i 's/name: app, uid: 65532/name: app, uid: 1/' slipway.yaml
+	run "$SLIPWAY" build --progress none -o image
+	echo "$output"
+	grep -q "^slipway.yaml:11:26: error: .*user 'app': uid 1 is that of 'daemon' in the base$" <<<"$output"
+}
+
+@test "sources: where there is no base, or it trusts nobody, on: base is a problem" {
+	mkdir tree && echo x >tree/x
+	make_spec base.yaml 'platforms: [linux/amd64]' 'compression: gzip'
+	"$SLIPWAY" build --progress none -f base.yaml -o base >/dev/null
+	spec slipway.yaml linux/amd64 'ca_certificates: {on: base}'
+	sed -i '/entrypoint/d' slipway.yaml
+	run "$SLIPWAY" build --progress none -o image
+	echo "$output"
+	grep -q "^slipway.yaml:10:24: error: .*: the base scratch has no certificate authorities$" <<<"$output"
+	sed -i 's|^  tags|  base: oci:base:v1\n  tags|' slipway.yaml
+	run "$SLIPWAY" build --progress none -o image
+	echo "$output"
+	grep -q "^slipway.yaml:11:24: error: .*: the base .* has no certificate authorities$" <<<"$output"
 }
 
 # package NAME DIR: a Debian package with the folder's content.
@@ -246,6 +298,8 @@ recipes() {
 	package tzdata zones
 	mkdir -p authorities/usr/share/ca-certificates && cp ca.pem authorities/usr/share/ca-certificates/ca.crt
 	package ca-certificates authorities
+	base_image
+	rm base.yaml
 	recipes
 	local file n=0
 	for file in *.yaml; do
@@ -255,5 +309,5 @@ recipes() {
 		[[ $output == *"image check passed"* ]]
 		n=$((n + 1))
 	done
-	[ "$n" -ge 3 ]
+	[ "$n" -ge 4 ]
 }

@@ -136,7 +136,7 @@ static void add_certificates(struct source_fixture *f, const char *from, const c
 	const struct layer_certificates want = {
 		.at = here, .enabled = true, .from = from, .extra = &one, .n_extra = extra != NULL};
 
-	CHECK_OK(source_certificates_add(&f->tree, &want, &f->platform, &f->diags, &f->err),
+	CHECK_OK(source_certificates_add(&f->tree, &want, &f->platform, NULL, &f->diags, &f->err),
 	         &f->err);
 }
 

@@ -159,7 +159,7 @@ static const struct field_table tar_fields = FIELD_TABLE(
 	struct layer_tar, "tar item", tar_rows, "One archive; a plain string is its path.",
 	.has_pos = true, .pos_offset = offsetof(struct layer_tar, at), .shorthand = "from");
 
-/* ---- layers ---- */
+/* ---- paths ---- */
 
 static const struct field path_rows[] = {
 	FIELD_STRING(struct layer_path, path, "path", "Path on the building machine.",
@@ -169,6 +169,46 @@ static const struct field path_rows[] = {
 static const struct field_table path_fields =
 	FIELD_TABLE(struct layer_path, "path", path_rows, "A path.", .has_pos = true,
                     .pos_offset = offsetof(struct layer_path, at), .shorthand = "path");
+
+/* ---- closures ---- */
+
+static const struct field plugin_rows[] = {
+	FIELD_STRING(struct layer_path, path, "path",
+                     "Absolute path or glob on the building machine, or in the sysroot.",
+                     .flags = FIELD_REQUIRED, .check = image_path_check),
+};
+
+static const struct field_table plugin_fields = FIELD_TABLE(
+	struct layer_path, "plug-in", plugin_rows,
+	"Shared libraries that a program opens while it runs; a plain string is the "
+	"path.",
+	.has_pos = true, .pos_offset = offsetof(struct layer_path, at), .shorthand = "path");
+
+static const struct choices closure_grounds = CHOICE_TEXTS("scratch", "base");
+
+static const struct field closure_rows[] = {
+	FIELD_STRING(struct layer_closure, path, "path",
+                     "A native program or shared library on the building machine, or a glob.",
+                     .flags = FIELD_REQUIRED),
+	FIELD_OBJECTS(struct layer_closure, plugins, n_plugins, struct layer_path, &plugin_fields,
+                      "plugins",
+                      "What the program opens while it runs (by dlopen): packed at the same "
+                      "path, with what it needs. Absolute paths or globs, as in "
+                      "`/usr/lib/${triplet}/gconv/*.so`."),
+	FIELD_CHOICE(struct layer_closure, on, &closure_grounds, "on",
+                     "With `base`, loader and libraries that the base image has are taken from "
+                     "there and not packed; a version that it lacks is an error. `scratch` packs "
+                     "all of them.",
+                     .fallback = CLOSURE_ON_SCRATCH),
+};
+
+static const struct field_table closure_fields = FIELD_TABLE(
+	struct layer_closure, "closure item", closure_rows,
+	"Programs whose loader and libraries are packed, not the programs themselves; a plain "
+	"string is the path.",
+	.has_pos = true, .pos_offset = offsetof(struct layer_closure, at), .shorthand = "path");
+
+/* ---- layers ---- */
 
 static const char *platform_check(const char *text, const char **ret_hint)
 {
@@ -200,13 +240,13 @@ static const struct field layer_rows[] = {
                       "Tar archives whose members are packed."),
 	FIELD_OBJECTS(struct layer_spec, debs, n_debs, struct layer_path, &path_fields, "deb",
                       "Local Debian packages whose files are packed."),
-	FIELD_OBJECTS(struct layer_spec, closure, n_closure, struct layer_path, &path_fields,
+	FIELD_OBJECTS(struct layer_spec, closure, n_closure, struct layer_closure, &closure_fields,
                       "closure",
                       "Native programs whose loader and shared libraries are packed, not the "
                       "programs themselves."),
 	FIELD_STRINGS(struct layer_spec, provided, "provided",
-                      "Shared libraries (sonames or globs) that the node brings and `closure` "
-                      "leaves out."),
+                      "Shared libraries, the loader too (sonames or globs), that the node brings "
+                      "and `closure` leaves out."),
 	FIELD_STRING(struct layer_spec, sysroot, "sysroot", "Where `closure` looks libraries up.",
                      .fallback_doc = "the machine's own, or the cross toolchain's"),
 	FIELD_OBJECT(struct layer_spec, accounts, struct layer_accounts, &layer_accounts_fields,

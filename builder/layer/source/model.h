@@ -56,6 +56,23 @@ struct layer_path {
 	const char *path;
 };
 
+/* What an item of `closure:` stands on (`on:`). */
+enum closure_on {
+	CLOSURE_ON_SCRATCH, /* nothing: everything that is needed is packed */
+	CLOSURE_ON_BASE     /* the image's base: what it brings is not packed */
+};
+
+/*
+ * One item of `closure:`: {path: PATH-OR-GLOB, plugins: [GLOB], on: base} or just a path.
+ */
+struct layer_closure {
+	struct srcpos at;
+	const char *path;           /* programs or libraries on the building machine */
+	struct layer_path *plugins; /* what they open while they run: absolute globs */
+	size_t n_plugins;
+	unsigned on; /* enum closure_on */
+};
+
 struct layer_spec {
 	struct srcpos at;
 	const char *name; /* unique in the image; default "layer-N" */
@@ -66,7 +83,7 @@ struct layer_spec {
 	struct layer_path *debs; /* `deb:` local .deb files */
 	size_t n_debs;
 	/* programs whose ELF dependency closure is packed (not themselves) */
-	struct layer_path *closure;
+	struct layer_closure *closure;
 	size_t n_closure;
 	struct strlist provided; /* sonames (or globs) that the node brings */
 	struct layer_accounts accounts;

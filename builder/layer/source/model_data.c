@@ -158,6 +158,10 @@ static const struct field_table certificate_fields =
                     "A file of certificates; a plain string is its path.", .has_pos = true,
                     .pos_offset = offsetof(struct layer_certificate, at), .shorthand = "path");
 
+static const char *const certificates_grounds[] = {
+	[CERTIFICATES_ON_SCRATCH] = "scratch", [CERTIFICATES_ON_BASE] = "base"};
+static const struct choices certificates_on = CHOICES(certificates_grounds);
+
 static const struct field certificates_rows[] = {
 	FIELD_BOOL(struct layer_certificates, enabled, "enabled",
                    "What a plain `true` or `false` sets.", .fallback = 1),
@@ -165,6 +169,10 @@ static const struct field certificates_rows[] = {
                      "A bundle in PEM, Debian's package ca-certificates (a .deb), or a folder with "
                      "a root file system that has either.",
                      .fallback_doc = "this machine"),
+	FIELD_CHOICE(struct layer_certificates, on, &certificates_on, "on",
+                     "With `base`, the authorities of the base image are kept, and `extra` is "
+                     "added to them; `scratch` takes those of `from` instead.",
+                     .fallback = CERTIFICATES_ON_SCRATCH),
 	FIELD_OBJECTS(
 		struct layer_certificates, extra, n_extra, struct layer_certificate,
 		&certificate_fields, "extra",
@@ -172,13 +180,26 @@ static const struct field certificates_rows[] = {
 		.flags = FIELD_ONE, .max = 256),
 };
 
+static void check_certificates(struct fields_context *c, const struct yaml_node *node, void *object)
+{
+	const struct layer_certificates *want = object;
+
+	if (want->on == CERTIFICATES_ON_BASE && yaml_get(node, "from") != NULL) {
+		struct diag *d = fields_problem(c, yaml_get(node, "from"),
+		                                "ca_certificates: 'from' has no meaning with "
+		                                "'on: base'");
+
+		diag_hint(c->diags, d, "leave one of them out, or write the file into 'extra'");
+	}
+}
+
 const struct field_table layer_certificates_fields = FIELD_TABLE(
 	struct layer_certificates, "certificates", certificates_rows,
 	"Certificate authorities that programs trust, as one bundle, "
 	"/etc/ssl/certs/ca-certificates.crt, with links where OpenSSL, curl, Go and Python look "
 	"for it. Each certificate is parsed, equal ones stand once, and their order is fixed.",
 	.has_pos = true, .pos_offset = offsetof(struct layer_certificates, at),
-	.shorthand = "enabled");
+	.shorthand = "enabled", .check = check_certificates);
 
 /* ---- time zones ---- */
 

@@ -48,9 +48,16 @@ struct layer_certificate {
 	const char *path;
 };
 
+/* Whose authorities the bundle starts from (`on:`). */
+enum certificates_on {
+	CERTIFICATES_ON_SCRATCH, /* those of `from` */
+	CERTIFICATES_ON_BASE     /* those of the base image's bundle */
+};
+
 struct layer_certificates {
 	struct srcpos at;
 	bool enabled;
+	enum certificates_on on;
 	const char *from; /* bundle, .deb, or folder with a root file system; NULL = this machine */
 	struct layer_certificate *extra;
 	size_t n_extra;

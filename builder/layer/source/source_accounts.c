@@ -5,6 +5,10 @@
 
 #include "builder/layer/source/source_origin.h"
 
+enum { ACCOUNTS_TEXT_MAX = 1 << 20 };
+
+/* ---- the new texts, and homes ---- */
+
 /* Folders that are named so that there is none, or are not the user's. */
 static bool has_folder(const char *home)
 {
@@ -45,4 +49,39 @@ int source_accounts_add(struct tree *t, const struct layer_accounts *want,
 	for (size_t i = 0; rc == 0 && i < want->n_users; i++)
 		rc = add_home(t, &want->users[i], err);
 	return rc == 0 ? 0 : err_wrap(err, "layer '%s': accounts", t->label);
+}
+
+/* ---- the base's texts ---- */
+
+/* NULL when the base has no such file. */
+static int read_text(struct base_files *base, const char *path, struct arena *a,
+                     const char **ret_text, struct err *err)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(ACCOUNTS_TEXT_MAX + 1);
+	struct err why = {0};
+
+	*ret_text = NULL;
+	if (base_text(base, path, ACCOUNTS_TEXT_MAX, &text, &why) != 0) {
+		if (why.code == ERR_NOT_FOUND)
+			return 0;
+		*err = why;
+		return err_wrap(err, "'%s' of the base", path);
+	}
+	if (memchr(strbuf_str(&text), '\0', text.len) != NULL)
+		return err_set(err, ERR_FORMAT, "'%s' of the base holds a NUL byte", path);
+	*ret_text = arena_strdup(a, strbuf_str(&text));
+	return 0;
+}
+
+int accounts_on_base(struct tree *t, const struct layer_accounts *want, struct base_files *base,
+                     struct diags *d, struct err *err)
+{
+	struct accounts_text text = {0};
+
+	if (base != NULL &&
+	    (read_text(base, "/etc/passwd", t->arena, &text.passwd, err) != 0 ||
+	     read_text(base, "/etc/group", t->arena, &text.group, err) != 0 ||
+	     read_text(base, "/etc/nsswitch.conf", t->arena, &text.nsswitch, err) != 0))
+		return err_wrap(err, "layer '%s': accounts", t->label);
+	return source_accounts_add(t, want, &text, d, err);
 }

@@ -33,4 +33,8 @@ int source_accounts_add(struct tree *t, const struct layer_accounts *want,
                         const struct accounts_text *base, struct diags *d,
                         struct err *err) MUST_USE;
 
+/* source_accounts_add with the texts of the base; NULL = scratch. */
+int accounts_on_base(struct tree *t, const struct layer_accounts *want, struct base_files *base,
+                     struct diags *d, struct err *err) MUST_USE;
+
 #endif

@@ -47,9 +47,47 @@ static const char *const links[] = {
 struct collecting {
 	struct tree *tree;
 	const struct layer_certificates *want;
+	struct base_files *base;
 	struct diags *diags;
 	struct certificates certificates;
 };
+
+/* ---- what the base has ---- */
+
+static void add_text(struct collecting *c, const char *name, const struct strbuf *text)
+{
+	const struct certificates_text in = {.name = name,
+	                                     .at = c->want->at,
+	                                     .layer = c->tree->label,
+	                                     .bytes = strbuf_str(text),
+	                                     .len = text->len};
+
+	certificates_add(&c->certificates, &in, c->diags);
+}
+
+/* The first bundle that the base has. */
+static int add_base(struct collecting *c, struct err *err)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(CERTIFICATES_FILE_MAX + 1);
+
+	for (size_t i = 0; c->base != NULL && i < ARRAY_LEN(bundles); i++) {
+		const char *path = arena_printf(c->tree->arena, "/%s", bundles[i]);
+		struct err why = {0};
+
+		if (base_text(c->base, path, CERTIFICATES_FILE_MAX, &text, &why) == 0) {
+			add_text(c, arena_printf(c->tree->arena, "the base's '%s'", path), &text);
+			return 0;
+		}
+		if (why.code != ERR_NOT_FOUND) {
+			*err = why;
+			return -1;
+		}
+	}
+	diags_error(c->diags, c->want->at, "leave 'on: base' out: this machine's are packed then",
+	            "layer '%s': the base %s has no certificate authorities", c->tree->label,
+	            c->base != NULL ? c->base->name : "scratch");
+	return 0;
+}
 
 /* ---- what an origin has ---- */
 
@@ -60,14 +98,7 @@ static int add_entry(struct collecting *c, const struct origin *o, const struct 
 
 	if (origin_load(o, file, &text, err) != 0)
 		return -1;
-	const struct certificates_text in = {
-		.name = arena_printf(c->tree->arena, "%s: '%s'", o->name, file->path),
-		.at = c->want->at,
-		.layer = c->tree->label,
-		.bytes = strbuf_str(&text),
-		.len = text.len};
-
-	certificates_add(&c->certificates, &in, c->diags);
+	add_text(c, arena_printf(c->tree->arena, "%s: '%s'", o->name, file->path), &text);
 	return 0;
 }
 
@@ -176,7 +207,7 @@ static void note_expired(const struct collecting *c)
 	          "programs refuse them by themselves; a newer ca-certificates has fewer");
 }
 
-static int collect(struct collecting *c, const struct platform *platform, struct err *err)
+static int collect_from(struct collecting *c, const struct platform *platform, struct err *err)
 {
 	AUTO(origin) struct origin o = {0};
 	const struct origin_request req = {
@@ -189,6 +220,14 @@ static int collect(struct collecting *c, const struct platform *platform, struct
 	if (o.kind != ORIGIN_FILE && o.kind != ORIGIN_NONE && add_origin(c, &o, err) != 0)
 		return -1;
 	note_expired(c);
+	return 0;
+}
+
+static int collect(struct collecting *c, const struct platform *platform, struct err *err)
+{
+	if ((c->want->on == CERTIFICATES_ON_BASE ? add_base(c, err)
+	                                         : collect_from(c, platform, err)) != 0)
+		return -1;
 	for (size_t i = 0; i < c->want->n_extra; i++)
 		if (add_file(c, c->want->extra[i].path, c->want->extra[i].at, true, err) != 0)
 			return -1;
@@ -213,9 +252,10 @@ static int add_bundle(struct collecting *c, struct err *err)
 }
 
 int source_certificates_add(struct tree *t, const struct layer_certificates *want,
-                            const struct platform *platform, struct diags *d, struct err *err)
+                            const struct platform *platform, struct base_files *base,
+                            struct diags *d, struct err *err)
 {
-	struct collecting c = {.tree = t, .want = want, .diags = d};
+	struct collecting c = {.tree = t, .want = want, .base = base, .diags = d};
 	int rc;
 
 	if (want->at.file == NULL || !want->enabled)

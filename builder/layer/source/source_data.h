@@ -9,14 +9,20 @@
 
 #include "builder/layer/source/sources.h"
 
-/* `ca_certificates`: one bundle, and links to it where programs look. */
+/* `ca_certificates`: one bundle, and links to it where programs look. base NULL = scratch. */
 int source_certificates_add(struct tree *t, const struct layer_certificates *want,
-                            const struct platform *platform, struct diags *d,
-                            struct err *err) MUST_USE;
+                            const struct platform *platform, struct base_files *base,
+                            struct diags *d, struct err *err) MUST_USE;
 
 /* `timezone` and `tzdata` of the layer. */
 int source_zones_add(struct tree *t, const struct layer_spec *layer,
                      const struct platform *platform, struct diags *d, struct err *err) MUST_USE;
+
+/*
+ * Lets entries of the tree from index `first` on land where the base's links lead, so that none of
+ * its links becomes a folder. base NULL = scratch: they stay.
+ */
+int data_land(struct tree *t, size_t first, struct base_files *base, struct err *err) MUST_USE;
 
 /* `locale` of the layer. */
 int source_locales_add(struct tree *t, const struct layer_spec *layer,

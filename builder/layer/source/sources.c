@@ -6,19 +6,22 @@
 
 /* What programs look up at run time. */
 static int add_data(struct tree *t, const struct layer_spec *layer, const struct platform *platform,
-                    struct diags *d, struct err *err)
+                    struct base_files *base, struct diags *d, struct err *err)
 {
+	size_t first = t->n;
+
 	if (layer->accounts.at.file != NULL &&
-	    source_accounts_add(t, &layer->accounts, NULL, d, err) != 0)
+	    accounts_on_base(t, &layer->accounts, base, d, err) != 0)
 		return -1;
-	if (source_certificates_add(t, &layer->certificates, platform, d, err) != 0 ||
-	    source_zones_add(t, layer, platform, d, err) != 0)
+	if (source_certificates_add(t, &layer->certificates, platform, base, d, err) != 0 ||
+	    source_zones_add(t, layer, platform, d, err) != 0 ||
+	    source_locales_add(t, layer, platform, d, err) != 0)
 		return -1;
-	return source_locales_add(t, layer, platform, d, err);
+	return data_land(t, first, base, err);
 }
 
 int source_layer(struct tree *t, const struct layer_spec *layer, const struct platform *platform,
-                 struct diags *d, struct err *err)
+                 struct base_files *base, struct diags *d, struct err *err)
 {
 	for (size_t i = 0; i < layer->n_files; i++)
 		if (source_files_add(t, &layer->files[i], d, err) != 0)
@@ -29,9 +32,9 @@ int source_layer(struct tree *t, const struct layer_spec *layer, const struct pl
 	for (size_t i = 0; i < layer->n_debs; i++)
 		if (source_deb_add(t, &layer->debs[i], platform, d, err) != 0)
 			return -1;
-	if (layer->n_closure > 0 && source_closure_add(t, layer, platform, d, err) != 0)
+	if (layer->n_closure > 0 && source_closure_add(t, layer, platform, base, d, err) != 0)
 		return -1;
-	if (add_data(t, layer, platform, d, err) != 0)
+	if (add_data(t, layer, platform, base, d, err) != 0)
 		return -1;
 	return tree_finish(t, d, err);
 }
