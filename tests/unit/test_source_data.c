@@ -20,9 +20,9 @@ static void make_zones(struct source_fixture *f)
 	put_link(f, "usr/share/zoneinfo/localtime", "/etc/localtime");
 }
 
-static void add_zones(struct source_fixture *f, const char *timezone, const char **globs, size_t n)
+static void add_zones(struct source_fixture *f, const char *zone, const char **globs, size_t n)
 {
-	f->layer.timezone = timezone;
+	f->layer.timezone = zone;
 	f->layer.timezone_at = here;
 	f->layer.zones.from = f->dir;
 	if (globs != NULL)
@@ -212,6 +212,17 @@ static void a_missing_locale_names_the_package(void)
 	CHECK(f.diags.n == 1 && strstr(f.diags.at[0].hint, "locale-archive") != NULL);
 }
 
+static void c_utf8_is_of_another_package(void)
+{
+	AUTO(fixture) struct source_fixture f;
+	const char *const names[] = {"C.UTF-8"};
+
+	fixture_init(&f);
+	add_locales(&f, names, 1);
+	CHECK(strstr(problem(&f), "locale 'C.UTF-8' is not in") != NULL);
+	CHECK(f.diags.n == 1 && strstr(f.diags.at[0].hint, "libc-bin") != NULL);
+}
+
 static void a_locale_that_leads_nowhere_is_a_problem(void)
 {
 	AUTO(fixture) struct source_fixture f;
@@ -321,6 +332,7 @@ int main(void)
 	TEST("data: two names of one locale are a problem", a_locale_is_listed_once);
 	TEST("data: a missing locale names the package, and says what locale-archive is",
 	     a_missing_locale_names_the_package);
+	TEST("data: C.UTF-8 is of the package libc-bin", c_utf8_is_of_another_package);
 	TEST("data: a locale with a link to nothing is a problem",
 	     a_locale_that_leads_nowhere_is_a_problem);
 	TEST("data: a package is read like a folder", a_package_is_read_like_a_folder);

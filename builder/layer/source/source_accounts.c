@@ -53,6 +53,12 @@ int source_accounts_add(struct tree *t, const struct layer_accounts *want,
 
 /* ---- the base's texts ---- */
 
+static int unusable(const char *path, struct err *err)
+{
+	err_wrap(err, "'%s' of the base", path);
+	return err_hint(err, "Nothing can be merged into it: use another base image.");
+}
+
 /* NULL when the base has no such file. */
 static int read_text(struct base_files *base, const char *path, struct arena *a,
                      const char **ret_text, struct err *err)
@@ -65,10 +71,12 @@ static int read_text(struct base_files *base, const char *path, struct arena *a,
 		if (why.code == ERR_NOT_FOUND)
 			return 0;
 		*err = why;
-		return err_wrap(err, "'%s' of the base", path);
+		return why.code == ERR_LIMIT ? unusable(path, err) : -1;
 	}
-	if (memchr(strbuf_str(&text), '\0', text.len) != NULL)
-		return err_set(err, ERR_FORMAT, "'%s' of the base holds a NUL byte", path);
+	if (memchr(strbuf_str(&text), '\0', text.len) != NULL) {
+		err_set(err, ERR_FORMAT, "it holds a NUL byte");
+		return unusable(path, err);
+	}
 	*ret_text = arena_strdup(a, strbuf_str(&text));
 	return 0;
 }

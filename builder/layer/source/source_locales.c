@@ -60,21 +60,24 @@ static const char *find_folder(const struct locales_job *j, const char *name)
 	return NULL;
 }
 
+/* C.UTF-8 comes with the C library's programs, all others with one package. */
+static const char *package_of(const char *name, struct arena *a)
+{
+	return strcmp(normalized(name, a), "C.utf8") == 0 ? "libc-bin" : "locales-all";
+}
+
 static void missing(const struct locales_job *j, const struct layer_locale *l)
 {
+	bool archive = origin_find(j->origin, LOCALES "/locale-archive") != NULL;
 	struct diag *diag = diags_add(j->diags, DIAG_ERROR, l->at,
 	                              "layer '%s': locale '%s' is not in /" LOCALES " of %s",
 	                              j->tree->label, l->name, j->origin->name);
 
-	if (origin_find(j->origin, LOCALES "/locale-archive") != NULL)
-		diag_hint(j->diags, diag,
-		          "what locale-gen packs into locale-archive cannot be taken out: name "
-		          "Debian's package locales-all (a .deb) in 'from', or a folder made by "
-		          "localedef (docs/HOWTO.md)");
-	else
-		diag_hint(j->diags, diag,
-		          "Debian's package locales-all has it: name its .deb in 'from', or a "
-		          "folder made by localedef (docs/HOWTO.md)");
+	diag_hint(j->diags, diag,
+	          "%sDebian's package %s has it: name its .deb in 'from', or a folder made by "
+	          "localedef (docs/HOWTO.md)",
+	          archive ? "what locale-gen packs into locale-archive cannot be taken out; " : "",
+	          package_of(l->name, j->tree->arena));
 }
 
 /* ---- one locale ---- */
