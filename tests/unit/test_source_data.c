@@ -256,7 +256,13 @@ static const char *make_deb(struct source_fixture *f)
 	              "Package: locales-all\nVersion: 1\nArchitecture: all\n");
 	tar_make_end(&control);
 	tar_make_file(&data, "./usr/share/doc/x", "doc");
-	tar_make_file(&data, "./usr/lib/locale/aa_DJ.utf8/LC_CTYPE", "types");
+	/* Its mode and owner must not show. */
+	tar_make_add(&data, &(struct tar_make){.name = "./usr/lib/locale/aa_DJ.utf8/LC_CTYPE",
+	                                       .type = '0',
+	                                       .mode = 04751,
+	                                       .uid = 7,
+	                                       .content = "types",
+	                                       .len = 5});
 	tar_make_add(&data, &(struct tar_make){.name = "./usr/lib/locale/de_DE.utf8/LC_CTYPE",
 	                                       .type = '2',
 	                                       .link = "../aa_DJ.utf8/LC_CTYPE"});
