@@ -301,11 +301,23 @@ static void decode_map(struct fields_context *c, const struct field *f,
 	}
 }
 
+static void keep_objects(const struct field *f, void *object, unsigned char *at, size_t n)
+{
+	memcpy((char *)object + f->offset, &at, sizeof(at));
+	*(size_t *)(void *)((char *)object + f->count_offset) = n;
+}
+
 static void decode_objects(struct fields_context *c, const struct field *f,
                            const struct yaml_node *node, const char *path, void *object)
 {
 	unsigned char *at;
 
+	if (node->kind != YAML_SEQUENCE && (f->flags & FIELD_ONE) != 0) {
+		at = arena_calloc(c->arena, 1, f->table->size);
+		fields_decode(c, f->table, node, path, at);
+		keep_objects(f, object, at, 1);
+		return;
+	}
 	if (node->kind != YAML_SEQUENCE) {
 		fields_problem(c, node, "%s: expected a list, found %s", path, kind_name(node));
 		return;
@@ -319,8 +331,7 @@ static void decode_objects(struct fields_context *c, const struct field *f,
 	for (size_t i = 0; i < node->n_items; i++)
 		fields_decode(c, f->table, node->items[i],
 		              arena_printf(c->arena, "%s[%zu]", path, i), at + i * f->table->size);
-	memcpy((char *)object + f->offset, &at, sizeof(at));
-	*(size_t *)(void *)((char *)object + f->count_offset) = node->n_items;
+	keep_objects(f, object, at, node->n_items);
 }
 
 /* ---- one object ---- */

@@ -44,7 +44,8 @@ enum field_kind {
 
 enum field_flags {
 	FIELD_REQUIRED = 1 << 0,
-	FIELD_LITERAL = 1 << 1 /* the same on every platform: "${" is refused */
+	FIELD_LITERAL = 1 << 1, /* the same on every platform: "${" is refused */
+	FIELD_ONE = 1 << 2      /* OBJECTS: one entry may stand without its list */
 };
 
 struct field;

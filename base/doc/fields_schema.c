@@ -112,6 +112,20 @@ static cJSON *object_schema(const struct field_table *table)
 	return schema;
 }
 
+/* A list, or one entry in its place. */
+static cJSON *objects_schema(const struct field *f)
+{
+	cJSON *list = array_of(object_schema(f->table), f->max);
+
+	if ((f->flags & FIELD_ONE) == 0)
+		return list;
+	cJSON *schema = cJSON_CreateObject(), *either = json_add_array(schema, "oneOf");
+
+	json_push(either, object_schema(f->table));
+	json_push(either, list);
+	return schema;
+}
+
 static cJSON *field_schema(const struct field *f)
 {
 	switch (f->kind) {
@@ -134,7 +148,7 @@ static cJSON *field_schema(const struct field *f)
 	case FIELD_KIND_OBJECT:
 		return object_schema(f->table);
 	case FIELD_KIND_OBJECTS:
-		return array_of(object_schema(f->table), f->max);
+		return objects_schema(f);
 	case FIELD_KIND_CUSTOM:
 		return custom(f);
 	}
@@ -182,6 +196,8 @@ static const char *type_name(const struct field *f)
 		[FIELD_KIND_CUSTOM] = "string",
 	};
 
+	if ((f->flags & FIELD_ONE) != 0)
+		return "mapping, or list of mappings";
 	return f->kind == FIELD_KIND_CUSTOM && f->type_doc != NULL ? f->type_doc : names[f->kind];
 }
 

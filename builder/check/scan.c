@@ -213,12 +213,12 @@ int layer_scan_run(struct store *store, unsigned flags, struct progress *progres
 {
 	struct scanner s = {.flags = flags, .scan = scan, .spool = SPOOL_INIT};
 	struct err failure = {0};
-	char label[DIGEST_TEXT_MAX + 8];
-	char hex[DIGEST_HEX_MAX];
+	char label[64], hex[DIGEST_HEX_MAX];
 	unsigned task;
 	int rc;
 
-	snprintf(label, sizeof(label), "check %.12s", digest_hex(&scan->desc->digest, hex));
+	snprintf(label, sizeof(label), "%s %.12s", scan->task != NULL ? scan->task : "check",
+	         digest_hex(&scan->desc->digest, hex));
 	task = progress_start(progress, label, scan->desc->size);
 	secret_init(&s.secrets);
 	s.buf = mem_calloc(1, READ_BYTES);
@@ -232,7 +232,7 @@ int layer_scan_run(struct store *store, unsigned flags, struct progress *progres
 	progress_finish(progress, task, rc == 0 ? "done" : "failed");
 	if (rc != 0 && !is_image_fault(&failure)) {
 		*err = failure;
-		return err_wrap(err, "read layer %s", label + 6);
+		return err_wrap(err, "read layer %.12s", hex);
 	}
 	scan->failure = failure;
 	return 0;

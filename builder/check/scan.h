@@ -44,6 +44,7 @@ struct scan_secret {
 struct layer_scan {
 	struct arena arena;
 	const struct descriptor *desc;
+	const char *task;                  /* what progress calls the pass; NULL = "check" */
 	const struct platform_arch *arch;  /* whose loader folders are looked for; may be NULL */
 	VEC(struct scan_member *) members; /* in the layer's order */
 	VEC(struct scan_secret) secrets;

@@ -1,10 +1,12 @@
 /*
- * Sections: trees of all platforms, packing, all of it.
+ * Sections: bases, trees of all platforms, packing, all of it.
  */
 #include "builder/image/build.h"
 
 #include <string.h>
 
+#include "builder/image/base_memo.h"
+#include "builder/image/base_view.h"
 #include "builder/image/builder.h"
 #include "builder/layer/pack/keys.h"
 #include "builder/layer/source/sources.h"
@@ -13,6 +15,38 @@
 struct layer_slot *builder_slot(const struct image_builder *b, size_t layer, size_t image)
 {
 	return &b->slots[layer * b->n_images + image];
+}
+
+/* ---- bases ---- */
+
+/* Before the layers: where a file lands depends on the links of the base. */
+static int load_bases(struct image_builder *b, struct err *err)
+{
+	char platform[PLATFORM_TEXT_MAX];
+
+	for (size_t i = 0; i < b->n_images; i++) {
+		const struct plan_image *image = &b->opts->plan->images[i];
+		struct platform_base *base = &b->bases[i];
+
+		if (base_image_load(b->opts, image, b->arena, &base->image, err) != 0)
+			return err_wrap(err, "image for %s",
+			                platform_text(&image->platform, platform));
+		if (base->image.scratch)
+			continue;
+		base->view = base_view_open(b->opts, image, &base->image);
+		base->files = base_memo_open(base->view, b->opts->cache,
+		                             &base->image.manifest.digest, &image->platform);
+	}
+	return 0;
+}
+
+static void close_bases(struct image_builder *b)
+{
+	for (size_t i = 0; i < b->n_images; i++) {
+		base_memo_close(b->bases[i].files);
+		base_view_close(b->bases[i].view);
+		base_image_done(&b->bases[i].image);
+	}
 }
 
 /* ---- trees of all platforms ---- */
@@ -35,8 +69,8 @@ static int fill_layer(struct image_builder *b, size_t layer, struct err *err)
 
 		s->spec = find_layer(image, name);
 		tree_init(&s->tree, b->arena, name, b->opts->epoch);
-		if (s->spec != NULL &&
-		    source_layer(&s->tree, s->spec, &image->platform, b->diags, err) != 0)
+		if (s->spec != NULL && source_layer(&s->tree, s->spec, &image->platform,
+		                                    b->bases[i].files, b->diags, err) != 0)
 			return err_wrap(err, "layer '%s'", name);
 	}
 	return 0;
@@ -171,7 +205,7 @@ static int fill_all(struct image_builder *b, struct err *err)
 
 static int build_all(struct image_builder *b, struct build_result *result, struct err *err)
 {
-	if (fill_all(b, err) != 0 || pack_all(b, err) != 0)
+	if (load_bases(b, err) != 0 || fill_all(b, err) != 0 || pack_all(b, err) != 0)
 		return -1;
 	result->n_images = b->n_images;
 	result->images = arena_calloc(b->arena, b->n_images, sizeof(*result->images));
@@ -186,6 +220,7 @@ static void image_builder_done(struct image_builder *b)
 	for (size_t i = 0; i < b->n_layers * b->n_images; i++)
 		tree_done(&b->slots[i].tree);
 	/* Shared trees borrow what the slots' trees own. */
+	close_bases(b);
 }
 
 int image_build(const struct build_opts *opts, struct arena *a, struct build_result *ret_result,
@@ -200,6 +235,7 @@ int image_build(const struct build_opts *opts, struct arena *a, struct build_res
 
 	b.slots = arena_calloc(a, b.n_layers * b.n_images, sizeof(*b.slots));
 	b.shared = arena_calloc(a, b.n_layers, sizeof(*b.shared));
+	b.bases = arena_calloc(a, b.n_images, sizeof(*b.bases));
 	for (size_t i = 0; i < b.n_layers * b.n_images; i++)
 		b.slots[i].tree.spool_fd = -1;
 	for (size_t i = 0; i < b.n_layers; i++)

@@ -1,11 +1,13 @@
 /*
- * The image builder's own parts, not for use outside. build.c fills the slots and packs them,
- * documents.c writes what names the blobs.
+ * The image builder's own parts, not for use outside. build.c loads the bases, fills the slots and
+ * packs them, documents.c writes what names the blobs.
  */
 #ifndef SLIPWAY_BUILDER_IMAGE_BUILDER_H
 #define SLIPWAY_BUILDER_IMAGE_BUILDER_H
 
+#include "builder/image/base.h"
 #include "builder/image/build.h"
+#include "builder/layer/source/base_files.h"
 #include "builder/layer/tree/tree.h"
 
 /* One layer of the spec on one platform, on its way from sources to blobs. */
@@ -16,6 +18,12 @@ struct layer_slot {
 	size_t n_blobs;
 };
 
+/* What one platform's layers stand on. */
+struct platform_base {
+	struct base_image image;
+	struct base_files *view, *files; /* the reader, and the one that remembers; NULL: scratch */
+};
+
 /*
  * All slots: row = layer of the spec (by name), column = platform; one shared column beside them.
  */
@@ -24,8 +32,9 @@ struct image_builder {
 	struct arena *arena;
 	struct diags *diags;
 	size_t n_layers, n_images;
-	struct layer_slot *slots;  /* (n_layers, n_images) row-major */
-	struct layer_slot *shared; /* (n_layers) */
+	struct layer_slot *slots;    /* (n_layers, n_images) row-major */
+	struct layer_slot *shared;   /* (n_layers) */
+	struct platform_base *bases; /* (n_images) */
 };
 
 struct layer_slot *builder_slot(const struct image_builder *b, size_t layer, size_t image);

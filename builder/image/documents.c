@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "builder/image/base.h"
 #include "builder/oci/config.h"
 
 static void add_blobs(struct built_image *image, const struct layer_slot *s)
@@ -165,13 +164,11 @@ int builder_put_image(const struct image_builder *b, size_t column, struct built
                       struct err *err)
 {
 	const struct plan_image *plan = &b->opts->plan->images[column];
-	AUTO(base_image) struct base_image base = {0};
 	char platform[PLATFORM_TEXT_MAX];
 
 	image->platform = plan->platform;
 	collect_layers(b, column, image);
-	if (base_image_load(b->opts, plan, b->arena, &base, err) != 0 ||
-	    put_manifest(b, plan, &base, image, err) != 0)
+	if (put_manifest(b, plan, &b->bases[column].image, image, err) != 0)
 		return err_wrap(err, "image for %s", platform_text(&plan->platform, platform));
 	image->manifest.platform = plan->platform;
 	return 0;

@@ -56,6 +56,19 @@ static struct layer_path *expand_paths(const struct planner *p, const struct lay
 	return out;
 }
 
+/* Plug-ins have one path on the building machine and in the image: it is absolute. */
+static struct layer_closure *expand_closure(const struct planner *p, const struct layer_spec *layer)
+{
+	struct layer_closure *out =
+		arena_memdup(p->arena, layer->closure, layer->n_closure * sizeof(*layer->closure));
+
+	for (size_t i = 0; i < layer->n_closure; i++) {
+		out[i].path = source_path(p, out[i].path);
+		out[i].plugins = expand_paths(p, out[i].plugins, out[i].n_plugins);
+	}
+	return out;
+}
+
 static struct layer_files *expand_files(const struct planner *p, const struct layer_spec *layer)
 {
 	struct layer_files *out =
@@ -86,6 +99,25 @@ static struct layer_tar *expand_tars(const struct planner *p, const struct layer
 	return out;
 }
 
+/* Where run-time data come from; all else of them is the same on every platform. */
+static void expand_data(const struct planner *p, struct layer_spec *layer)
+{
+	struct layer_certificates *c = &layer->certificates;
+	struct layer_certificate *extra =
+		arena_memdup(p->arena, c->extra, c->n_extra * sizeof(*c->extra));
+	struct layer_locale *locales =
+		arena_memdup(p->arena, layer->locales, layer->n_locales * sizeof(*layer->locales));
+
+	for (size_t i = 0; i < c->n_extra; i++)
+		extra[i].path = source_path(p, extra[i].path);
+	for (size_t i = 0; i < layer->n_locales; i++)
+		locales[i].from = source_path(p, locales[i].from);
+	c->from = source_path(p, c->from);
+	c->extra = extra;
+	layer->zones.from = source_path(p, layer->zones.from);
+	layer->locales = locales;
+}
+
 static struct layer_spec expand_layer(const struct planner *p, const struct layer_spec *layer)
 {
 	struct layer_spec out = *layer;
@@ -93,9 +125,10 @@ static struct layer_spec expand_layer(const struct planner *p, const struct laye
 	out.files = expand_files(p, layer);
 	out.tars = expand_tars(p, layer);
 	out.debs = expand_paths(p, layer->debs, layer->n_debs);
-	out.closure = expand_paths(p, layer->closure, layer->n_closure);
+	out.closure = expand_closure(p, layer);
 	out.provided = expand_list(p, &layer->provided);
 	out.sysroot = source_path(p, layer->sysroot);
+	expand_data(p, &out);
 	return out;
 }
 

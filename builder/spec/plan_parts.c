@@ -31,10 +31,22 @@ static bool tar_varies(const struct layer_tar *t)
 	       list_has_variable(&t->exclude);
 }
 
-/* Its content is not the same on every platform. */
-static bool layer_varies(const struct layer_spec *layer)
+static bool data_vary(const struct layer_spec *layer)
 {
-	bool varies = layer->n_closure > 0;
+	bool varies = has_variable(layer->certificates.from) || has_variable(layer->zones.from);
+
+	for (size_t i = 0; i < layer->certificates.n_extra; i++)
+		varies |= has_variable(layer->certificates.extra[i].path);
+	for (size_t i = 0; i < layer->n_locales; i++)
+		varies |= has_variable(layer->locales[i].from);
+	return varies;
+}
+
+/* Its content is not the same on every platform; accounts are merged with those of the base. */
+static bool layer_varies(const struct spec_image *image, const struct layer_spec *layer)
+{
+	bool varies = layer->n_closure > 0 || data_vary(layer) ||
+	              (layer->accounts.at.file != NULL && image->n_bases > 0);
 
 	for (size_t i = 0; i < layer->n_files; i++)
 		varies |= files_vary(&layer->files[i]);
@@ -55,7 +67,7 @@ const struct layer_spec *spec_layer_across_platforms(const struct spec *spec)
 		const struct layer_spec *layer = &image->layers[i];
 
 		/* Shared is only what every platform of the image has. */
-		if (layer->share && layer->platforms.n == 0 && layer_varies(layer))
+		if (layer->share && layer->platforms.n == 0 && layer_varies(image, layer))
 			return layer;
 	}
 	return NULL;

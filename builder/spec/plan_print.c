@@ -3,6 +3,36 @@
  */
 #include "builder/spec/spec.h"
 
+static const char *origin(const char *from)
+{
+	return from != NULL ? from : "this machine";
+}
+
+static void data_text(const struct layer_spec *layer, struct strbuf *sb)
+{
+	if (layer->accounts.at.file != NULL)
+		strbuf_addf(sb, "    accounts %zu users, %zu groups\n", layer->accounts.n_users,
+		            layer->accounts.n_groups);
+	if (layer->certificates.at.file != NULL && layer->certificates.enabled)
+		strbuf_addf(sb, "    ca_certificates from %s\n", origin(layer->certificates.from));
+	if (layer->timezone != NULL)
+		strbuf_addf(sb, "    timezone %s from %s\n", layer->timezone,
+		            origin(layer->zones.from));
+	if (layer->zones.at.file != NULL && layer->zones.enabled)
+		strbuf_addf(sb, "    tzdata   from %s\n", origin(layer->zones.from));
+	for (size_t i = 0; i < layer->n_locales; i++)
+		strbuf_addf(sb, "    locale   %s from %s\n", layer->locales[i].name,
+		            origin(layer->locales[i].from));
+}
+
+static void closure_text(const struct layer_closure *c, struct strbuf *sb)
+{
+	strbuf_addf(sb, "    closure  %s%s\n", c->path,
+	            c->on == CLOSURE_ON_BASE ? " on the base" : "");
+	for (size_t i = 0; i < c->n_plugins; i++)
+		strbuf_addf(sb, "    plug-in  %s\n", c->plugins[i].path);
+}
+
 static void layer_text(const struct layer_spec *layer, struct strbuf *sb)
 {
 	strbuf_addf(sb, "  layer %s\n", layer->name);
@@ -21,7 +51,8 @@ static void layer_text(const struct layer_spec *layer, struct strbuf *sb)
 	for (size_t i = 0; i < layer->n_debs; i++)
 		strbuf_addf(sb, "    deb      %s\n", layer->debs[i].path);
 	for (size_t i = 0; i < layer->n_closure; i++)
-		strbuf_addf(sb, "    closure  %s\n", layer->closure[i].path);
+		closure_text(&layer->closure[i], sb);
+	data_text(layer, sb);
 	if (layer->split > 0)
 		strbuf_addf(sb, "    split into parts of about %lld bytes\n",
 		            (long long)layer->split);
@@ -42,6 +73,20 @@ void plan_text(const struct plan *plan, struct strbuf *sb)
 	strbuf_addf(sb, "index of %zu platform%s, layers %s\n", plan->n_images,
 	            plan->n_images == 1 ? "" : "s",
 	            compression_name(plan->spec->image.compression));
+}
+
+static void data_json(const struct layer_spec *layer, cJSON *obj)
+{
+	cJSON *locales = json_add_array(obj, "locale");
+
+	if (layer->certificates.at.file != NULL && layer->certificates.enabled)
+		json_add_string(obj, "ca_certificates", origin(layer->certificates.from));
+	json_add_string(obj, "timezone", layer->timezone);
+	if (layer->zones.at.file != NULL && layer->zones.enabled)
+		json_add_string(obj, "tzdata", origin(layer->zones.from));
+	json_add_bool(obj, "accounts", layer->accounts.at.file != NULL);
+	for (size_t i = 0; i < layer->n_locales; i++)
+		json_push_string(locales, layer->locales[i].name);
 }
 
 static void layer_json(const struct layer_spec *layer, cJSON *array)
@@ -67,6 +112,7 @@ static void layer_json(const struct layer_spec *layer, cJSON *array)
 		json_push_string(debs, layer->debs[i].path);
 	for (size_t i = 0; i < layer->n_closure; i++)
 		json_push_string(closure, layer->closure[i].path);
+	data_json(layer, obj);
 	json_push(array, obj);
 }
 

@@ -36,6 +36,35 @@ static void name_layers(struct fields_context *c, const struct yaml_node *node,
 		}
 }
 
+static bool meet(const struct strlist *a, const struct strlist *b)
+{
+	for (size_t i = 0; i < a->n; i++)
+		for (size_t k = 0; k < b->n; k++)
+			if (strcmp(a->at[i], b->at[k]) == 0)
+				return true;
+	return a->n == 0 || b->n == 0;
+}
+
+/* /etc/passwd of a later layer would replace that of an earlier one. */
+static void check_accounts(struct fields_context *c, const struct spec_image *image)
+{
+	for (size_t i = 0; i < image->n_layers; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct layer_spec *layer = &image->layers[i];
+			const struct layer_spec *first = &image->layers[k];
+
+			if (layer->accounts.at.file == NULL || first->accounts.at.file == NULL ||
+			    !meet(&layer->platforms, &first->platforms))
+				continue;
+			diags_error(c->diags, layer->accounts.at,
+			            "put all users and groups into one layer",
+			            "layer '%s': accounts of layer '%s' (line %u) would be lost: "
+			            "both write /etc/passwd",
+			            layer->name, first->name, first->accounts.at.line);
+			break;
+		}
+}
+
 static bool among(const struct spec_image *image, const struct platform *platform)
 {
 	for (size_t i = 0; i < image->n_platforms; i++)
@@ -124,6 +153,7 @@ void spec_check_image(struct fields_context *c, const struct yaml_node *node, vo
 		diag_hint(c->diags, d, "add image.layers or image.base");
 	}
 	name_layers(c, node, image);
+	check_accounts(c, image);
 	if (sound && base != NULL && base->kind == YAML_MAPPING && image->n_bases == base->n_pairs)
 		check_bases(c, base, image);
 	if (sound)

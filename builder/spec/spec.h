@@ -1,8 +1,8 @@
 /*
  * The typed model of slipway.yaml. spec_load reads, substitutes ${env:NAME}, decodes by field
- * tables and cross-checks; it reports every problem at once in diags. ${arch}, ${os} and
- * ${platform} stay in the strings until plan_make expands them for one platform. All memory lives
- * in the caller's arena. Does no work on images and does not print.
+ * tables and cross-checks; it reports every problem at once in diags. Variables of the platform, as
+ * ${arch}, stay in the strings until plan_make expands them for one platform. All memory lives in
+ * the caller's arena. Does no work on images and does not print.
  */
 #ifndef SLIPWAY_BUILDER_SPEC_SPEC_H
 #define SLIPWAY_BUILDER_SPEC_SPEC_H

@@ -14,7 +14,7 @@ bool spec_platform(struct fields_context *c, const struct yaml_node *node, const
 void spec_check_image(struct fields_context *c, const struct yaml_node *node, void *object);
 
 /* Replaces ${env:NAME} and ${env:NAME:-default}; NULL after a problem, as an unknown variable.
- * ${arch}, ${os} and ${platform} stay for variables_expand. "$${" stays too, and becomes "${"
+ * Those of the platform (${arch}, ...) stay for variables_expand. "$${" stays too, and becomes "${"
  * there. */
 const char *variables_load(struct fields_context *c, const struct yaml_node *node);
 

@@ -6,15 +6,27 @@
 #include "base/text.h"
 #include "builder/spec/spec_internal.h"
 
-static const char *const platform_variables[] = {"arch", "os", "platform"};
+enum platform_variable {
+	VARIABLE_ARCH,
+	VARIABLE_GNU_ARCH,
+	VARIABLE_OS,
+	VARIABLE_PLATFORM,
+	VARIABLE_TRIPLET
+};
 
-static bool is_platform_variable(const char *name, size_t len)
+static const char *const platform_variables[] = {
+	[VARIABLE_ARCH] = "arch",         [VARIABLE_GNU_ARCH] = "gnu_arch", [VARIABLE_OS] = "os",
+	[VARIABLE_PLATFORM] = "platform", [VARIABLE_TRIPLET] = "triplet",
+};
+
+/* The variable of that name, -1 for none. */
+static int find_platform_variable(const char *name, size_t len)
 {
 	for (size_t i = 0; i < ARRAY_LEN(platform_variables); i++)
 		if (strlen(platform_variables[i]) == len &&
 		    memcmp(platform_variables[i], name, len) == 0)
-			return true;
-	return false;
+			return (int)i;
+	return -1;
 }
 
 /* A position inside a plain scalar: its own, moved to the variable. */
@@ -84,8 +96,8 @@ static void unknown_variable(struct fields_context *c, const struct yaml_node *w
 		diag_hint(c->diags, d, "did you mean ${%s}?", near);
 	else
 		diag_hint(c->diags, d,
-		          "known variables are ${arch}, ${os}, ${platform} and ${env:NAME}; "
-		          "write $${ for a plain ${");
+		          "known variables are ${arch}, ${os}, ${platform}, ${triplet}, "
+		          "${gnu_arch} and ${env:NAME}; write $${ for a plain ${");
 }
 
 /* Handles the variable at text[i]; returns how many bytes it had. */
@@ -101,7 +113,7 @@ static size_t load_variable(struct fields_context *c, const struct yaml_node *no
 		fields_problem(c, &where, "'${' without '}'");
 	} else if (strncmp(text, "${env:", 6) == 0) {
 		add_environment(c, &where, text + 6, len - 7, sb);
-	} else if (is_platform_variable(text + 2, len - 3)) {
+	} else if (find_platform_variable(text + 2, len - 3) >= 0) {
 		strbuf_add(sb, text, len);
 	} else {
 		unknown_variable(c, &where, text + 2, len - 3);
@@ -130,14 +142,24 @@ const char *variables_load(struct fields_context *c, const struct yaml_node *nod
 	return c->diags->n_errors == before ? arena_strdup(c->arena, strbuf_str(&sb)) : NULL;
 }
 
-static const char *value_of(const char *name, size_t len, const struct platform *p,
+/* An architecture that we have no facts of keeps its own name. */
+static const char *value_of(int variable, const struct platform *p,
                             char platform[PLATFORM_TEXT_MAX])
 {
-	if (len == 4)
+	const struct platform_arch *arch = platform_arch_find(p->architecture);
+
+	switch ((enum platform_variable)variable) {
+	case VARIABLE_ARCH:
 		return p->architecture;
-	if (len == 2)
+	case VARIABLE_GNU_ARCH:
+		return arch != NULL ? arch->gnu_name : p->architecture;
+	case VARIABLE_OS:
 		return p->os;
-	(void)name;
+	case VARIABLE_PLATFORM:
+		break;
+	case VARIABLE_TRIPLET:
+		return arch != NULL ? arch->multiarch : p->architecture;
+	}
 	return platform_text(p, platform);
 }
 
@@ -151,12 +173,13 @@ const char *variables_expand(const char *text, const struct platform *platform, 
 	for (size_t i = 0; text[i] != '\0';) {
 		const char *end = strncmp(text + i, "${", 2) == 0 ? strchr(text + i, '}') : NULL;
 		size_t len = end != NULL ? (size_t)(end - text) - i - 2 : 0;
+		int variable = end != NULL ? find_platform_variable(text + i + 2, len) : -1;
 
 		if (strncmp(text + i, "$${", 3) == 0) {
 			strbuf_adds(&sb, "${");
 			i += 3;
-		} else if (end != NULL && is_platform_variable(text + i + 2, len)) {
-			strbuf_adds(&sb, value_of(text + i + 2, len, platform, buf));
+		} else if (variable >= 0) {
+			strbuf_adds(&sb, value_of(variable, platform, buf));
 			i += len + 3;
 		} else {
 			strbuf_addc(&sb, text[i++]);

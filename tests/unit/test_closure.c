@@ -85,9 +85,9 @@ static void compute(struct result *r, const char *program, const char *provided,
 	struct platform arm64;
 	struct err err = {0};
 	const struct strlist list = {&provided, provided != NULL};
-	const struct layer_path path = {.at = {"spec.yaml", 3, 5, 1}, .path = program};
-	struct closure_request req = {.programs = &path,
-				      .n_programs = 1,
+	const struct layer_closure path = {.at = {"spec.yaml", 3, 5, 1}, .path = program};
+	struct closure_request req = {.items = &path,
+				      .n_items = 1,
 				      .platform = &arm64,
 				      .provided = &list,
 				      .sysroot = sysroot};
@@ -411,9 +411,9 @@ static void agrees_with_ldd(void)
 
 	for (size_t i = 0; i < ARRAY_LEN(programs); i++) {
 		AUTO(arena) struct arena a = {0};
-		const struct layer_path path = {.path = programs[i]};
+		const struct layer_closure path = {.path = programs[i]};
 		struct closure_request req = {
-		    .programs = &path, .n_programs = 1, .platform = &host};
+		    .items = &path, .n_items = 1, .platform = &host};
 		struct closure c;
 		struct diags d = {0};
 		struct err err = {0};
@@ -465,17 +465,17 @@ static void fills_a_tree(void)
 	struct platform arm64;
 	struct err err = {0};
 	struct diags d = {0};
-	struct layer_path path;
+	struct layer_closure path;
 	struct layer_spec layer = {.closure = &path, .n_closure = 1};
 	bool loader = false;
 
 	begin();
 	put("/job/p", (struct elf_make){.interpreter = LOADER, .needed = {"libc.so.6"}});
-	path = (struct layer_path){.path = under("/job/p")};
+	path = (struct layer_closure){.path = under("/job/p")};
 	layer.sysroot = under("/sr");
 	CHECK_OK(platform_parse("linux/arm64", &arm64, &err), &err);
 	tree_init(&t, &a, "runtime", 0);
-	CHECK_OK(source_closure_add(&t, &layer, &arm64, &d, &err), &err);
+	CHECK_OK(source_closure_add(&t, &layer, &arm64, NULL, &d, &err), &err);
 	CHECK_OK(tree_finish(&t, &d, &err), &err);
 	CHECK_INT(d.n, 0);
 	for (size_t i = 0; i < t.n; i++) {

@@ -31,6 +31,8 @@ struct thing {
 	struct strmap map;
 	struct part one, *parts;
 	size_t n_parts;
+	struct part *some;
+	size_t n_some;
 	enum colour colour;
 	struct srcpos colour_at;
 	const char *pet;
@@ -50,6 +52,8 @@ static const struct field part_rows[] = {
 };
 static const struct field_table part_fields = FIELD_TABLE(struct part, "part", part_rows, "A part.",
                                                           .has_pos = true, .shorthand = "name");
+static const struct field_table some_fields = FIELD_TABLE(
+	struct part, "one of some", part_rows, "A part.", .has_pos = true, .shorthand = "name");
 static const struct field thing_rows[] = {
 	FIELD_STRING(struct thing, name, "name", "A | name.", .flags = FIELD_REQUIRED,
                      .check = short_check, .pos_offset = offsetof(struct thing, name_at)),
@@ -62,6 +66,8 @@ static const struct field thing_rows[] = {
 	FIELD_MAP(struct thing, map, "map", "Map.", .check_key = short_check),
 	FIELD_OBJECT(struct thing, one, struct part, &part_fields, "one", "One."),
 	FIELD_OBJECTS(struct thing, parts, n_parts, struct part, &part_fields, "parts", "Parts."),
+	FIELD_OBJECTS(struct thing, some, n_some, struct part, &some_fields, "some", "One or more.",
+                      .flags = FIELD_ONE),
 	FIELD_CHOICE(struct thing, colour, &colours, "colour", "Colour.", .fallback = COLOUR_GREEN,
                      .pos_offset = offsetof(struct thing, colour_at),
                      .set_offset = offsetof(struct thing, has_colour)),
@@ -133,6 +139,28 @@ static void defaults(void)
 	CHECK(!d.thing.has_colour && d.thing.colour_at.file == NULL);
 	CHECK_STR(d.thing.pet, "hen");
 	CHECK(d.thing.one.name == NULL);
+}
+
+static void one_entry_needs_no_list(void)
+{
+	static const struct {
+		const char *text;
+		size_t n;
+		int64_t weight; /* of the last one */
+	} rows[] = {{"{name: t, some: x}", 1, 3},
+	            {"{name: t, some: {name: x, weight: 9}}", 1, 9},
+	            {"{name: t, some: [x, {name: z, weight: 2}]}", 2, 2},
+	            {"{name: t, some: []}", 0, 0}};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO(decoded) struct decoded d = {0};
+
+		decode(&d, rows[i].text);
+		CHECK_INT(d.diags.n, 0);
+		CHECK_INT(d.thing.n_some, rows[i].n);
+		if (rows[i].n > 0 && d.thing.n_some == rows[i].n)
+			CHECK_INT(d.thing.some[rows[i].n - 1].weight, rows[i].weight);
+	}
 }
 
 /* A wrong value leaves an enum at its default. */
@@ -235,7 +263,7 @@ static void complaints(void)
 		{"[]", "thing: expected a mapping, found a list", NULL},
 		{"{name: t, cuont: 1}", "unknown key 'cuont'", "did you mean 'count'?"},
 		{"{name: t, zzzzzzzzz: 1}", "unknown key 'zzzzzzzzz'",
-	         "known keys are name, on, count, mode, size, list, map, one, parts, colour, "
+	         "known keys are name, on, count, mode, size, list, map, one, parts, some, colour, "
 	         "pet, zoo"},
 		{"{name: toolong}", "name: 'toolong' is too long", "shorter"},
 		{"{name: no}", "name: 'no' is a boolean, not a string", "write \"no\" in quotes"},
@@ -259,6 +287,8 @@ static void complaints(void)
 	         "write \"on\" in quotes"},
 		{"{name: t, pet: dog}", "pet: 'dog' is not a pet", "write cat or hen"},
 		{"{name: t, zoo: [cat, dog]}", "zoo[1]: 'dog' is not known", "write cat or hen"},
+		{"{name: t, parts: x}", "parts: expected a list, found a string", NULL},
+		{"{name: t, some: {weight: 2}}", "some: 'name' is missing", NULL},
 		{"{name: t, parts: [[]]}", "parts[0]: expected a mapping, found a list", NULL},
 	};
 
@@ -289,6 +319,7 @@ static void schema_and_markdown(void)
 	CHECK_INT(cJSON_GetArraySize(
 			  json_get(json_get(json_get(properties, "parts"), "items"), "oneOf")),
 	          2);
+	CHECK_INT(cJSON_GetArraySize(json_get(json_get(properties, "some"), "oneOf")), 2);
 	AUTO_FREE char *colour = cJSON_PrintUnformatted(json_get(properties, "colour"));
 
 	CHECK_STR(colour, "{\"type\":\"string\",\"enum\":[\"red\",\"green\",\"blue\"],"
@@ -311,6 +342,7 @@ int main(void)
 {
 	TEST("fields: every kind is decoded", every_kind);
 	TEST("fields: defaults", defaults);
+	TEST("fields: one entry needs no list where the row says so", one_entry_needs_no_list);
 	TEST("fields: a wrong choice leaves the default", wrong_choice);
 	TEST("fields: closed lists of names and of rows", lists);
 	TEST("fields: sizes", sizes);

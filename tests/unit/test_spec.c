@@ -152,7 +152,8 @@ static void the_plan(void)
 		     "  layers:\n"
 		     "    - {files: [{from: build/${arch}/app, to: '/opt/${os}-${arch}', exclude: "
 	             "['${arch}.o']}]}\n"
-		     "    - {platforms: [linux/arm64], closure: [/abs/${arch}]}\n";
+		     "    - {platforms: [linux/arm64], closure: [/abs/${arch}, "
+		     "'/${triplet}/${gnu_arch}']}\n";
 	AUTO(load) struct load l;
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(1 << 16);
 	struct plan *plan = NULL;
@@ -175,6 +176,7 @@ static void the_plan(void)
 	CHECK_INT(plan->images[0].n_layers, 1);
 	CHECK_INT(plan->images[1].n_layers, 2);
 	CHECK_STR(plan->images[1].layers[1].closure[0].path, "/abs/arm64");
+	CHECK_STR(plan->images[1].layers[1].closure[1].path, "/aarch64-linux-gnu/aarch64");
 	CHECK_STR(plan->images[0].env.at[0].value, "linux/amd64 ${arch}");
 	CHECK_STR(strmap_get(&plan->images[0].env, "B"), "dflt");
 	CHECK_STR(strmap_get(&plan->images[0].env, "C"), "given");

@@ -1,6 +1,6 @@
 /*
  * See cache.h. On disk, below the cache's folder:
- *   records/KIND/HEX   one small text file each; KIND is stat, shape, blob or verdict
+ *   records/KIND/HEX   one small text file each; KIND is one of kinds[]
  *   blobs/HEX          hard links of what layouts hold
  * A record is "slipway-cache 1 KIND HEX VALUE\n" and a second line with the SHA-256 of the first,
  * so that a cut, mixed up or damaged file is simply no record. Records are written by rename and
@@ -17,13 +17,13 @@
 #include "base/text.h"
 #include "builder/layer/pack/cache_dir.h"
 
-enum { RECORD_MAX = 1024, RECORD_FILE_MAX = 2048 };
+enum { RECORD_MAX = 1024, RECORD_FILE_MAX = CACHE_FACTS_MAX + 2048 };
 
 struct layer_cache {
 	char *dir;
 };
 
-static const char *const kinds[] = {"stat", "shape", "blob", "verdict"};
+static const char *const kinds[] = {"stat", "shape", "blob", "verdict", "facts"};
 
 /* ---- files ---- */
 
@@ -99,9 +99,9 @@ static int record_head(char *out, size_t cap, const char *kind, const struct dig
 	return snprintf(out, cap, "slipway-cache 1 %s %s ", kind, digest_hex(key, hex));
 }
 
-/* The value of a record, in `value`; false when there is none, or what is there is damaged. */
-static bool record_get(const struct layer_cache *c, const char *kind, const struct digest *key,
-                       char value[RECORD_MAX])
+/* Appends the value of a record; false when there is none, or what is there is damaged. */
+static bool record_read(const struct layer_cache *c, const char *kind, const struct digest *key,
+                        struct strbuf *value)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(RECORD_FILE_MAX);
 	char path[PATH_MAX], head[RECORD_MAX], check[DIGEST_HEX_MAX];
@@ -121,11 +121,20 @@ static bool record_get(const struct layer_cache *c, const char *kind, const stru
 	digest = digest_of(text.ptr, len);
 	if (strncmp(line_end + 1, digest_hex(&digest, check), DIGEST_HEX_MAX - 1) != 0)
 		return false;
-	if (len - head_len - 1 >= RECORD_MAX)
-		return false;
-	memcpy(value, text.ptr + head_len, len - head_len - 1);
-	value[len - head_len - 1] = '\0';
+	strbuf_add(value, text.ptr + head_len, len - head_len - 1);
 	touch(path);
+	return !value->overflow;
+}
+
+/* The same of a short value. */
+static bool record_get(const struct layer_cache *c, const char *kind, const struct digest *key,
+                       char value[RECORD_MAX])
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(RECORD_MAX - 1);
+
+	if (!record_read(c, kind, key, &text))
+		return false;
+	snprintf(value, RECORD_MAX, "%s", strbuf_str(&text));
 	return true;
 }
 
@@ -207,6 +216,17 @@ bool cache_find_verdict(struct layer_cache *c, const struct digest *key)
 void cache_put_verdict(struct layer_cache *c, const struct digest *key)
 {
 	record_put(c, "verdict", key, "passed");
+}
+
+bool cache_find_facts(struct layer_cache *c, const struct digest *key, struct strbuf *facts)
+{
+	return record_read(c, "facts", key, facts);
+}
+
+void cache_put_facts(struct layer_cache *c, const struct digest *key, const char *facts)
+{
+	if (strlen(facts) <= CACHE_FACTS_MAX && strchr(facts, '\n') == NULL)
+		record_put(c, "facts", key, facts);
 }
 
 /* The diff ID and the format name a blob. */

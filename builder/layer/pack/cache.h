@@ -19,6 +19,7 @@
 
 #include "base/crypto/digest.h"
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "builder/oci/layout.h"
 #include "builder/oci/mediatype.h"
 
@@ -60,6 +61,14 @@ void cache_store(struct layer_cache *c, const struct digest *digest, struct layo
 /* Remembered verdicts of the image check, by an opaque key. */
 bool cache_find_verdict(struct layer_cache *c, const struct digest *key);
 void cache_put_verdict(struct layer_cache *c, const struct digest *key);
+
+/*
+ * What was learnt of a base image, by an opaque key: one line of text of at most CACHE_FACTS_MAX
+ * bytes, appended to `facts` when it is there and whole. Longer text is not remembered.
+ */
+enum { CACHE_FACTS_MAX = 4 << 20 };
+bool cache_find_facts(struct layer_cache *c, const struct digest *key, struct strbuf *facts);
+void cache_put_facts(struct layer_cache *c, const struct digest *key, const char *facts);
 
 /* Removes least recently used blobs until at most max_bytes remain. */
 int cache_prune(struct layer_cache *c, int64_t max_bytes, struct err *err) MUST_USE;

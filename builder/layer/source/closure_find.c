@@ -74,6 +74,25 @@ static void push_path(struct closure_run *run, struct dir_list *list,
 }
 
 /*
+ * Where the image has what lies in a default folder here. The base's loader may search others: then
+ * in the one that it prefers for the system's libraries, which is not the one for starting up.
+ */
+static const char *default_image(const struct closure_run *run, const char *image)
+{
+	const struct strlist *dirs = &run->builtin;
+
+	if (run->item->on != CLOSURE_ON_BASE || dirs->n == 0)
+		return image;
+	for (size_t i = 0; i < dirs->n; i++)
+		if (strcmp(dirs->at[i], image) == 0)
+			return image;
+	for (size_t i = 0; i < dirs->n; i++)
+		if (text_has_prefix(dirs->at[i], "/usr/"))
+			return dirs->at[i];
+	return dirs->at[0];
+}
+
+/*
  * ld.so(8): RPATH of the object and of its loaders, only without RUNPATH; RUNPATH; default folders.
  */
 size_t closure_search_dirs(struct closure_run *run, const struct closure_object *from,
@@ -88,7 +107,8 @@ size_t closure_search_dirs(struct closure_run *run, const struct closure_object 
 				push_path(run, &list, o, o->elf.rpath);
 	push_path(run, &list, from, from->elf.runpath);
 	for (size_t i = 0; i < s->n_dirs && !from->elf.no_default_dirs; i++)
-		push_dir(&list, s->dirs[i].path, s->dirs[i].image, CLOSURE_BY_DEFAULT);
+		push_dir(&list, s->dirs[i].path, default_image(run, s->dirs[i].image),
+		         CLOSURE_BY_DEFAULT);
 	for (size_t i = 0; i < s->n_extra && !from->elf.no_default_dirs; i++)
 		push_dir(&list, s->extra[i].path, s->extra[i].image, CLOSURE_BY_CONF);
 	*ret_dirs = list.at;
@@ -133,103 +153,4 @@ bool closure_find(struct closure_run *run, const struct closure_object *from, co
 		return true;
 	}
 	return false;
-}
-
-/* "build/x -> libfoo.so.1": who needed whom, from the program on. */
-static void chain_text(const struct closure_object *o, struct strbuf *sb)
-{
-	if (o->loader != NULL) {
-		chain_text(o->loader, sb);
-		strbuf_adds(sb, " -> ");
-	}
-	strbuf_adds(sb, o->name);
-}
-
-/* Debian Policy 8.1: package libNAMESOVERSION, with '-' between when NAME ends in a digit. */
-static const char *debian_package(const char *soname, struct arena *a)
-{
-	const char *so = strstr(soname, ".so.");
-	char *name;
-
-	if (so == NULL || so == soname)
-		return NULL;
-	name = arena_printf(a, "%.*s%s%s", (int)(so - soname), soname,
-	                    so[-1] >= '0' && so[-1] <= '9' ? "-" : "", so + 4);
-	for (char *p = name; *p != '\0'; p++) {
-		if (*p == '_')
-			*p = '-';
-		else if (*p >= 'A' && *p <= 'Z')
-			*p |= 0x20;
-	}
-	return name;
-}
-
-void closure_report_missing(struct closure_run *run, const struct closure_object *from,
-                            const char *needed, const char *wrong)
-{
-	AUTO(strbuf) struct strbuf chain = STRBUF_INIT(4096), places = STRBUF_INIT(4096);
-	const char *package = debian_package(needed, run->arena);
-	struct closure_dir *dirs;
-	size_t n = closure_search_dirs(run, from, &dirs);
-	struct diag *diag;
-
-	chain_text(from, &chain);
-	for (size_t i = 0; i < n; i++)
-		if (dirs[i].reason != CLOSURE_BY_CONF)
-			strbuf_addf(&places, "%s%s", places.len > 0 ? ", " : "",
-			            dirs[i].reason == CLOSURE_OUTSIDE
-			                    ? dirs[i].path
-			                    : sysroot_host_path(&run->sysroot, dirs[i].path,
-			                                        run->arena));
-	diag = diags_add(run->diags, DIAG_ERROR, run->at,
-	                 "closure: '%s', needed by %s, not found in %s%s%s%s", needed,
-	                 strbuf_str(&chain), strbuf_str(&places), wrong != NULL ? "; '" : "",
-	                 wrong != NULL ? wrong : "",
-	                 wrong != NULL ? "' is for another architecture" : "");
-	if (package != NULL)
-		diag_hint(run->diags, diag,
-		          "install the package that has it (in Debian perhaps %s:%s), or list "
-		          "'%s' under provided when the node brings it",
-		          package, run->req->platform->architecture, needed);
-	else
-		diag_hint(run->diags, diag,
-		          "install it for %s, or list '%s' under provided when the node brings it",
-		          run->req->platform->architecture, needed);
-}
-
-void closure_report_outside(struct closure_run *run, const struct closure_object *from,
-                            const char *needed, const struct closure_dir *dir)
-{
-	AUTO(strbuf) struct strbuf chain = STRBUF_INIT(4096);
-	struct diag *diag;
-
-	chain_text(from, &chain);
-	diag = diags_add(
-		run->diags, DIAG_ERROR, run->at,
-		"closure: '%s', needed by %s, is found relative to the program ($ORIGIN) in '%s': "
-		"where the program lands in the image is not known here",
-		needed, strbuf_str(&chain), dir->path);
-	diag_hint(run->diags, diag,
-	          "add it by `files:` at the same place relative to the program, and list '%s' "
-	          "under provided",
-	          needed);
-}
-
-void closure_report_unsearched(struct closure_run *run, const struct closure_object *from,
-                               const char *needed, const struct closure_dir *dir)
-{
-	AUTO(strbuf) struct strbuf chain = STRBUF_INIT(4096);
-	struct diag *diag;
-
-	chain_text(from, &chain);
-	diag = diags_add(run->diags, DIAG_ERROR, run->at,
-	                 "closure: '%s', needed by %s, is in '%s', which the image's loader '%s' "
-	                 "does not search",
-	                 needed, strbuf_str(&chain), dir->path,
-	                 run->interpreter != NULL ? run->interpreter : "?");
-	diag_hint(run->diags, diag,
-	          "link with -Wl,-rpath,%s, or add the library by `files:` to '%s/' and list it "
-	          "under provided",
-	          dir->image,
-	          run->builtin.n > 0 ? run->builtin.at[run->builtin.n > 1 ? 1 : 0] : "/usr/lib");
 }

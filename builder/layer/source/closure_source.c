@@ -38,14 +38,16 @@ static int add_file(struct tree *t, const struct closure_file *f, struct err *er
 }
 
 int source_closure_add(struct tree *t, const struct layer_spec *layer,
-                       const struct platform *platform, struct diags *d, struct err *err)
+                       const struct platform *platform, struct base_files *base, struct diags *d,
+                       struct err *err)
 {
 	const struct closure_request req = {
-		.programs = layer->closure,
-		.n_programs = layer->n_closure,
+		.items = layer->closure,
+		.n_items = layer->n_closure,
 		.platform = platform,
 		.provided = &layer->provided,
 		.sysroot = layer->sysroot,
+		.base = base,
 	};
 	struct closure closure;
 

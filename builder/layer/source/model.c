@@ -10,7 +10,7 @@
 
 /* ---- texts ---- */
 
-static const char *image_path_check(const char *text, const char **ret_hint)
+const char *image_path_check(const char *text, const char **ret_hint)
 {
 	if (text[0] != '/') {
 		*ret_hint = "paths in the image start with '/'";
@@ -159,7 +159,7 @@ static const struct field_table tar_fields = FIELD_TABLE(
 	struct layer_tar, "tar item", tar_rows, "One archive; a plain string is its path.",
 	.has_pos = true, .pos_offset = offsetof(struct layer_tar, at), .shorthand = "from");
 
-/* ---- layers ---- */
+/* ---- paths ---- */
 
 static const struct field path_rows[] = {
 	FIELD_STRING(struct layer_path, path, "path", "Path on the building machine.",
@@ -169,6 +169,46 @@ static const struct field path_rows[] = {
 static const struct field_table path_fields =
 	FIELD_TABLE(struct layer_path, "path", path_rows, "A path.", .has_pos = true,
                     .pos_offset = offsetof(struct layer_path, at), .shorthand = "path");
+
+/* ---- closures ---- */
+
+static const struct field plugin_rows[] = {
+	FIELD_STRING(struct layer_path, path, "path",
+                     "Absolute path or glob on the building machine, or in the sysroot.",
+                     .flags = FIELD_REQUIRED, .check = image_path_check),
+};
+
+static const struct field_table plugin_fields = FIELD_TABLE(
+	struct layer_path, "plug-in", plugin_rows,
+	"Shared libraries that a program opens while it runs; a plain string is the "
+	"path.",
+	.has_pos = true, .pos_offset = offsetof(struct layer_path, at), .shorthand = "path");
+
+static const struct choices closure_grounds = CHOICE_TEXTS("scratch", "base");
+
+static const struct field closure_rows[] = {
+	FIELD_STRING(struct layer_closure, path, "path",
+                     "A native program or shared library on the building machine, or a glob.",
+                     .flags = FIELD_REQUIRED),
+	FIELD_OBJECTS(struct layer_closure, plugins, n_plugins, struct layer_path, &plugin_fields,
+                      "plugins",
+                      "What the program opens while it runs (by dlopen): packed at the same "
+                      "path, with what it needs. Absolute paths or globs, as in "
+                      "`/usr/lib/${triplet}/gconv/*.so`."),
+	FIELD_CHOICE(struct layer_closure, on, &closure_grounds, "on",
+                     "With `base`, loader and libraries that the base image has are taken from "
+                     "there and not packed; a version that it lacks is an error. `scratch` packs "
+                     "all of them.",
+                     .fallback = CLOSURE_ON_SCRATCH),
+};
+
+static const struct field_table closure_fields = FIELD_TABLE(
+	struct layer_closure, "closure item", closure_rows,
+	"Programs whose loader and libraries are packed, not the programs themselves; a plain "
+	"string is the path.",
+	.has_pos = true, .pos_offset = offsetof(struct layer_closure, at), .shorthand = "path");
+
+/* ---- layers ---- */
 
 static const char *platform_check(const char *text, const char **ret_hint)
 {
@@ -200,15 +240,31 @@ static const struct field layer_rows[] = {
                       "Tar archives whose members are packed."),
 	FIELD_OBJECTS(struct layer_spec, debs, n_debs, struct layer_path, &path_fields, "deb",
                       "Local Debian packages whose files are packed."),
-	FIELD_OBJECTS(struct layer_spec, closure, n_closure, struct layer_path, &path_fields,
+	FIELD_OBJECTS(struct layer_spec, closure, n_closure, struct layer_closure, &closure_fields,
                       "closure",
                       "Native programs whose loader and shared libraries are packed, not the "
                       "programs themselves."),
 	FIELD_STRINGS(struct layer_spec, provided, "provided",
-                      "Shared libraries (sonames or globs) that the node brings and `closure` "
-                      "leaves out."),
+                      "Shared libraries, the loader too (sonames or globs), that the node brings "
+                      "and `closure` leaves out."),
 	FIELD_STRING(struct layer_spec, sysroot, "sysroot", "Where `closure` looks libraries up.",
                      .fallback_doc = "the machine's own, or the cross toolchain's"),
+	FIELD_OBJECT(struct layer_spec, accounts, struct layer_accounts, &layer_accounts_fields,
+                     "accounts", "Users and groups by name."),
+	FIELD_OBJECT(struct layer_spec, certificates, struct layer_certificates,
+                     &layer_certificates_fields, "ca_certificates",
+                     "Certificate authorities that programs trust: true for this machine's."),
+	FIELD_STRING(struct layer_spec, timezone, "timezone",
+                     "The image's own time zone, as in Europe/Berlin: /etc/localtime, "
+                     "/etc/timezone and the zone's file.",
+                     .flags = FIELD_LITERAL, .check = layer_zone_check, .fallback_doc = "UTC",
+                     .pos_offset = offsetof(struct layer_spec, timezone_at)),
+	FIELD_OBJECT(struct layer_spec, zones, struct layer_zones, &layer_zones_fields, "tzdata",
+                     "Time zones by name: true for all of this machine."),
+	FIELD_OBJECTS(struct layer_spec, locales, n_locales, struct layer_locale,
+                      &layer_locale_fields, "locale",
+                      "Compiled locales, as in de_DE.UTF-8; one of them needs no list.",
+                      .flags = FIELD_ONE, .max = 1024),
 	FIELD_STRINGS(struct layer_spec, platforms, "platforms", "Only for these platforms.",
                       .check = platform_check, .fallback_doc = "all"),
 	FIELD_SIZE(struct layer_spec, split, "split",
@@ -223,7 +279,9 @@ static const struct field layer_rows[] = {
 /* Something stands below one of these keys, right or wrong. */
 static bool has_source(const struct yaml_node *node)
 {
-	static const char *const keys[] = {"files", "tar", "deb", "closure"};
+	static const char *const keys[] = {"files",    "tar",      "deb",
+	                                   "closure",  "accounts", "ca_certificates",
+	                                   "timezone", "tzdata",   "locale"};
 
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
 		const struct yaml_node *list = yaml_get(node, keys[i]);
@@ -241,7 +299,7 @@ static void check_layer(struct fields_context *c, const struct yaml_node *node, 
 	if (!has_source(node)) {
 		struct diag *d = fields_problem(c, node, "the layer has no content");
 
-		diag_hint(c->diags, d, "give it files, tar, deb or closure");
+		diag_hint(c->diags, d, "give it files, tar, deb, closure or run-time data");
 	}
 	if (layer->split != 0 && layer->split < 1 << 20)
 		fields_problem(c, yaml_get(node, "split"),

@@ -12,6 +12,7 @@
 #include "base/doc/fields.h"
 #include "base/srcpos.h"
 #include "base/strlist.h"
+#include "builder/layer/source/model_data.h"
 
 /* Owner of entries; -1 = not set. */
 struct layer_owner {
@@ -55,6 +56,23 @@ struct layer_path {
 	const char *path;
 };
 
+/* What an item of `closure:` stands on (`on:`). */
+enum closure_on {
+	CLOSURE_ON_SCRATCH, /* nothing: everything that is needed is packed */
+	CLOSURE_ON_BASE     /* the image's base: what it brings is not packed */
+};
+
+/*
+ * One item of `closure:`: {path: PATH-OR-GLOB, plugins: [GLOB], on: base} or just a path.
+ */
+struct layer_closure {
+	struct srcpos at;
+	const char *path;           /* programs or libraries on the building machine */
+	struct layer_path *plugins; /* what they open while they run: absolute globs */
+	size_t n_plugins;
+	unsigned on; /* enum closure_on */
+};
+
 struct layer_spec {
 	struct srcpos at;
 	const char *name; /* unique in the image; default "layer-N" */
@@ -65,9 +83,16 @@ struct layer_spec {
 	struct layer_path *debs; /* `deb:` local .deb files */
 	size_t n_debs;
 	/* programs whose ELF dependency closure is packed (not themselves) */
-	struct layer_path *closure;
+	struct layer_closure *closure;
 	size_t n_closure;
-	struct strlist provided;  /* sonames (or globs) that the node brings */
+	struct strlist provided; /* sonames (or globs) that the node brings */
+	struct layer_accounts accounts;
+	struct layer_certificates certificates;
+	const char *timezone; /* that of /etc/localtime; NULL = none */
+	struct srcpos timezone_at;
+	struct layer_zones zones;
+	struct layer_locale *locales;
+	size_t n_locales;
 	const char *sysroot;      /* where libraries are looked up; NULL = found by itself */
 	struct strlist platforms; /* only for these platforms; empty = all */
 	int64_t split;            /* bytes of content a part aims at; 0 = one part */
@@ -75,5 +100,8 @@ struct layer_spec {
 };
 
 extern const struct field_table layer_spec_fields;
+
+/* For the path of a file in the image: absolute and plain. */
+const char *image_path_check(const char *text, const char **ret_hint);
 
 #endif

@@ -20,6 +20,7 @@ struct deb {
 	struct tree *tree;
 	const struct layer_path *item;
 	const struct platform *platform;
+	const struct strlist *include; /* NULL = everything */
 	struct diags *diags;
 	int fd;
 };
@@ -224,7 +225,9 @@ static int read_data(const struct deb *deb, const struct part *part, struct err 
 	const struct members_rules rules = {
 		.name = arena_strdup(deb->tree->arena, deb->item->path),
 		.to = "",
-		.select = {.include = &none, .exclude = &none},
+		.select = {.include = deb->include != NULL ? deb->include : &none,
+	                   .exclude = &none},
+		.may_lack = deb->include != NULL,
 		.xattrs = &none,
 		.at = deb->item->at,
 	};
@@ -298,10 +301,11 @@ static int read_deb(const struct deb *deb, struct err *err)
 	return read_parts(deb, err);
 }
 
-int source_deb_add(struct tree *t, const struct layer_path *item, const struct platform *platform,
-                   struct diags *d, struct err *err)
+int deb_add(struct tree *t, const struct layer_path *item, const struct platform *platform,
+            const struct strlist *include, struct diags *d, struct err *err)
 {
-	struct deb deb = {.tree = t, .item = item, .platform = platform, .diags = d};
+	struct deb deb = {
+		.tree = t, .item = item, .platform = platform, .include = include, .diags = d};
 
 	if (archive_open(t, item->path, item->at, d, &deb.fd) != 0)
 		return 0;
@@ -311,4 +315,10 @@ int source_deb_add(struct tree *t, const struct layer_path *item, const struct p
 	if (rc != 0 && archive_problem(t, item->path, item->at, d, err))
 		return 0;
 	return rc == 0 ? 0 : err_wrap(err, "layer '%s': '%s'", t->label, item->path);
+}
+
+int source_deb_add(struct tree *t, const struct layer_path *item, const struct platform *platform,
+                   struct diags *d, struct err *err)
+{
+	return deb_add(t, item, platform, NULL, d, err);
 }

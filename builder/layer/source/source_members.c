@@ -361,7 +361,7 @@ static void check_end(struct members *m)
 		                 "layer '%s': '%s' ends without an end mark", m->tree->label,
 		                 m->rules->name);
 		diag_hint(m->diags, diag, "the archive may be incomplete: make it again");
-	} else if (m->n_excluded > 0 && m->n_excluded == m->n_seen) {
+	} else if (!m->rules->may_lack && m->n_excluded > 0 && m->n_excluded == m->n_seen) {
 		members_problem(m, "globs are matched with members' paths before they are stripped",
 		                "no member of the archive is included");
 	}

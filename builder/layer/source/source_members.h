@@ -16,6 +16,7 @@ struct members_rules {
 	const char *to;   /* folder in the image, without '/' at its ends; "" = the root */
 	int64_t strip;
 	struct selection select;
+	bool may_lack; /* that nothing is selected is no problem */
 	const struct strlist *xattrs;
 	struct srcpos at;
 };
@@ -27,6 +28,10 @@ struct members_rules {
  */
 int members_add(struct tree *t, struct source *in, const struct members_rules *rules,
                 struct diags *d, struct err *err) MUST_USE;
+
+/* source_deb_add of what `include` selects (builder/layer/tree/select.h); NULL = everything. */
+int deb_add(struct tree *t, const struct layer_path *item, const struct platform *platform,
+            const struct strlist *include, struct diags *d, struct err *err) MUST_USE;
 
 /*
  * True for the errors that a damaged or hostile archive causes; then they are added to d as a

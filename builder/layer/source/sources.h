@@ -7,6 +7,7 @@
 #ifndef SLIPWAY_BUILDER_LAYER_SOURCE_SOURCES_H
 #define SLIPWAY_BUILDER_LAYER_SOURCE_SOURCES_H
 
+#include "builder/layer/source/base_files.h"
 #include "builder/layer/source/model.h"
 #include "builder/layer/tree/tree.h"
 #include "builder/oci/platform.h"
@@ -42,12 +43,15 @@ int source_tar_add(struct tree *t, const struct layer_tar *item, struct diags *d
 int source_deb_add(struct tree *t, const struct layer_path *item, const struct platform *platform,
                    struct diags *d, struct err *err) MUST_USE;
 
-/* The ELF dependency closure of `layer->closure` (builder/layer/source/closure.h). */
+/* The ELF dependency closure of `layer->closure` (builder/layer/source/closure.h), above the files
+ * of the base image; NULL = there is none. */
 int source_closure_add(struct tree *t, const struct layer_spec *layer,
-                       const struct platform *platform, struct diags *d, struct err *err) MUST_USE;
+                       const struct platform *platform, struct base_files *base, struct diags *d,
+                       struct err *err) MUST_USE;
 
-/* Everything a layer asks for, in the order files, tar, deb, closure; then tree_finish. */
+/* Everything a layer asks for, in the order files, tar, deb, closure, run-time data; then
+ * tree_finish. */
 int source_layer(struct tree *t, const struct layer_spec *layer, const struct platform *platform,
-                 struct diags *d, struct err *err) MUST_USE;
+                 struct base_files *base, struct diags *d, struct err *err) MUST_USE;
 
 #endif

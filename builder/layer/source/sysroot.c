@@ -6,102 +6,40 @@
 #include <string.h>
 
 #include "base/fs.h"
-#include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "builder/layer/elf/elf_search.h"
+#include "builder/layer/source/link_walk.h"
 
-enum { LINKS_MAX = 40, CONF_BYTES_MAX = 64 << 10, CONF_FILES_MAX = 64, TODO_MAX = 4 * PATH_MAX };
+enum { CONF_BYTES_MAX = 64 << 10, CONF_FILES_MAX = 64 };
 
 const char *sysroot_host_path(const struct sysroot *s, const char *path, struct arena *a)
 {
 	return s->root[0] == '\0' ? path : arena_printf(a, "%s%s", s->root, path);
 }
 
-/* A walk along a path: what is resolved so far, and what is still to do. */
-struct path_walk {
-	struct strbuf done, todo;
-	unsigned links;
-};
-
-static void drop_last(struct strbuf *done)
+static int read_host_link(void *ctx, const char *path, struct arena *a, const char **ret_target,
+                          struct err *err)
 {
-	while (done->len > 0 && done->ptr[--done->len] != '/')
-		;
-	if (done->ptr != NULL)
-		done->ptr[done->len] = '\0';
-}
+	const struct sysroot *s = ctx;
+	const char *host = sysroot_host_path(s, path, a);
+	char target[PATH_MAX];
+	ssize_t n = readlink(host, target, sizeof(target) - 1);
 
-/* Puts a link's target before the rest of the path. */
-static int take_link(struct path_walk *w, const char *target, const char *rest, struct err *err)
-{
-	AUTO(strbuf) struct strbuf todo = STRBUF_INIT(TODO_MAX);
-
-	if (++w->links > LINKS_MAX)
-		return err_set(err, ERR_FORMAT, "more than %d symbolic links", LINKS_MAX);
-	strbuf_addf(&todo, "%s/%s", target, rest);
-	if (todo.overflow)
-		return err_set(err, ERR_LIMIT, "path is too long");
-	/* An absolute target starts again at the root of the sysroot, not of this machine. */
-	if (target[0] == '/')
-		strbuf_reset(&w->done);
-	strbuf_reset(&w->todo);
-	strbuf_adds(&w->todo, strbuf_str(&todo));
-	return 0;
-}
-
-/* One segment of the path; `rest` is what follows it. */
-static int walk_step(const struct sysroot *s, struct path_walk *w, const char *segment,
-                     const char *rest, struct err *err)
-{
-	char host[2 * PATH_MAX], target[PATH_MAX];
-	size_t before = w->done.len;
-	ssize_t n;
-
-	if (strcmp(segment, "..") == 0)
-		drop_last(&w->done);
-	else if (segment[0] != '\0' && strcmp(segment, ".") != 0)
-		strbuf_addf(&w->done, "/%s", segment);
-	if (w->done.len <= before)
-		n = -1;
-	else if (snprintf(host, sizeof(host), "%s%s", s->root, strbuf_str(&w->done)) >=
-	         (int)sizeof(host))
-		return err_set(err, ERR_LIMIT, "path is too long");
-	else if ((n = readlink(host, target, sizeof(target) - 1)) < 0 && errno != EINVAL)
+	if (n < 0 && errno != EINVAL)
 		return err_set(err, errno == ENOENT || errno == ENOTDIR ? ERR_NOT_FOUND : ERR_IO,
 		               "'%s'", host);
-	if (n >= 0) {
-		target[n] = '\0';
-		drop_last(&w->done);
-		return take_link(w, target, rest, err);
-	}
-	/* `rest` points into todo: copied before todo is emptied. */
-	AUTO_FREE char *copy = mem_strdup(rest);
-	strbuf_reset(&w->todo);
-	strbuf_adds(&w->todo, copy);
+	*ret_target = n >= 0 ? arena_strndup(a, target, (size_t)n) : NULL;
 	return 0;
 }
 
 int sysroot_resolve(const struct sysroot *s, const char *path, struct arena *a,
                     const char **ret_path, struct err *err)
 {
-	struct path_walk w = {.done = STRBUF_INIT(PATH_MAX), .todo = STRBUF_INIT(TODO_MAX)};
-	int rc = 0;
+	struct sysroot copy = *s;
+	const struct link_reader links = {read_host_link, &copy};
 
-	strbuf_adds(&w.todo, path);
-	while (rc == 0 && w.todo.len > 0) {
-		size_t len = strcspn(w.todo.ptr, "/");
-		AUTO_FREE char *segment = mem_strndup(w.todo.ptr, len);
-
-		rc = walk_step(s, &w, segment, w.todo.ptr + len + (w.todo.ptr[len] == '/'), err);
-		if (rc == 0 && (w.done.overflow || w.todo.overflow))
-			rc = err_set(err, ERR_LIMIT, "path is too long");
-	}
-	if (rc == 0)
-		*ret_path = w.done.len > 0 ? arena_strdup(a, strbuf_str(&w.done)) : "/";
-	strbuf_done(&w.done);
-	strbuf_done(&w.todo);
-	return rc;
+	return link_walk(&links, path, a, ret_path, err);
 }
 
 bool sysroot_is_file(const struct sysroot *s, const char *path, struct arena *a,

@@ -1,8 +1,8 @@
 /*
  * The content of one layer as a sorted list of entries, before a byte of it is packed.
- * Sources (files, tar, deb, closure) add entries; tree_finish sorts them by path in byte order,
- * makes missing parent folders, merges equal ones and reports real duplicates. After that the tree
- * is immutable and says everything about the layer's bits.
+ * Sources (files, tar, deb, closure, run-time data) add entries; tree_finish sorts them by path in
+ * byte order, makes missing parent folders, merges equal ones and reports real duplicates. After
+ * that the tree is immutable and says everything about the layer's bits.
  *
  * Ownership: entries' strings live in the arena given to tree_init. Spooled content (from archives)
  * lives in one unlinked temporary file, closed by tree_done. Thread rule: filled by one thread.
