@@ -9,7 +9,7 @@
 #include "builder/check/check.h"
 #include "builder/check/images.h"
 #include "builder/check/rules.h"
-#include "builder/check/secret.h"
+#include "builder/check/secret/stream.h"
 #include "tests/elf_make.h"
 #include "tests/image_make.h"
 
