@@ -82,11 +82,15 @@ static size_t line_of(const struct scanner *s, const struct member_content *c, i
 	return line;
 }
 
-/* Crypto libraries carry key pairs for their power-on self-tests (FIPS 140). */
-static bool is_self_test(const struct scan_member *m, enum secret_kind kind)
+/* Crypto libraries carry key pairs for their self-tests (FIPS 140): ELF, ar, Java's classes. */
+static bool is_self_test(const struct scan_member *m, const struct secret_finding *f)
 {
-	return (kind == SECRET_PRIVATE_KEY || kind == SECRET_ENCRYPTED_KEY) && m->elf != NULL &&
-	       !m->elf->executable;
+	if (f->kind != SECRET_PRIVATE_KEY && f->kind != SECRET_ENCRYPTED_KEY)
+		return false;
+	if (f->in_archive)
+		return text_has_suffix(f->inner, ".class");
+	return (m->elf != NULL && !m->elf->executable) || text_has_suffix(m->path, ".class") ||
+	       text_has_suffix(m->path, ".a");
 }
 
 /* What documents show as an example, of the kinds that cannot be told from real ones. */
@@ -94,11 +98,16 @@ static bool is_example(const struct scan_member *m, enum secret_kind kind)
 {
 	static const char *const folders[] = {"usr/share/doc/", "usr/share/man/",
 	                                      "usr/share/info/"};
+	/* The README of a Python package. */
+	static const char *const names[] = {"-info/PKG-INFO", "-info/METADATA"};
 
 	if (kind != SECRET_JWT && kind != SECRET_WIREGUARD && kind != SECRET_GOOGLE_API)
 		return false;
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
 		if (text_has_prefix(m->path, folders[i]))
+			return true;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (text_has_suffix(m->path, names[i]))
 			return true;
 	return false;
 }
@@ -110,7 +119,7 @@ static void note_secrets(struct scanner *s, const struct member_content *c, stru
 		const struct secret_finding *f = &s->secrets.findings.at[i];
 		struct scan_secret secret = {.member = m, .kind = f->kind, .offset = f->offset};
 
-		if (is_self_test(m, f->kind) || is_example(m, f->kind))
+		if (is_self_test(m, f) || is_example(m, f->kind))
 			continue;
 		if (f->in_archive)
 			secret.inner = arena_strdup(&s->scan->arena, f->inner);

@@ -9,7 +9,6 @@
 #include "builder/check/check.h"
 #include "builder/check/images.h"
 #include "builder/check/rules.h"
-#include "builder/check/secret/stream.h"
 #include "tests/elf_make.h"
 #include "tests/image_make.h"
 
@@ -17,7 +16,7 @@
 #define LOADER "/lib/ld-linux-aarch64.so.1"
 
 static const char loader_dirs[] =
-    "\0/lib/aarch64-linux-gnu/\0/usr/lib/aarch64-linux-gnu/\0/lib/\0/usr/lib/\0";
+	"\0/lib/aarch64-linux-gnu/\0/usr/lib/aarch64-linux-gnu/\0/lib/\0/usr/lib/\0";
 static const char fake_secret[] = "AKIA"
 				  "ABCDEFGHIJKLMNOP wJalrXUtnFEMIaK7MDENGabPxRfiCYzzzzzKEYaa\n";
 
@@ -36,23 +35,23 @@ static void put_elf(struct image_make *m, size_t layer, const char *path, struct
 static void good_image(struct image_make *m)
 {
 	*m = (struct image_make){.architecture = "arm64",
-				 .config = "\"Entrypoint\":[\"/usr/bin/p\"]"};
+	                         .config = "\"Entrypoint\":[\"/usr/bin/p\"]"};
 	m->layers[0].name = "runtime";
 	m->layers[1].name = "program";
 	put_elf(m, 0, "lib/ld-linux-aarch64.so.1",
-		(struct elf_make){.soname = "ld-linux-aarch64.so.1",
-				  .extra = loader_dirs,
-				  .extra_len = sizeof(loader_dirs)});
+	        (struct elf_make){.soname = "ld-linux-aarch64.so.1",
+	                          .extra = loader_dirs,
+	                          .extra_len = sizeof(loader_dirs)});
 	put_elf(m, 0, LIB "libc.so.6",
-		(struct elf_make){.soname = "libc.so.6",
-				  .interpreter = LOADER,
-				  .needed = {"ld-linux-aarch64.so.1"},
-				  .defines = {"GLIBC_2.17", "GLIBC_2.36"}});
+	        (struct elf_make){.soname = "libc.so.6",
+	                          .interpreter = LOADER,
+	                          .needed = {"ld-linux-aarch64.so.1"},
+	                          .defines = {"GLIBC_2.17", "GLIBC_2.36"}});
 	put_elf(m, 1, "usr/bin/p",
-		(struct elf_make){.interpreter = LOADER,
-				  .needed = {"libc.so.6"},
-				  .need_library = "libc.so.6",
-				  .need_version = "GLIBC_2.36"});
+	        (struct elf_make){.interpreter = LOADER,
+	                          .needed = {"libc.so.6"},
+	                          .need_library = "libc.so.6",
+	                          .need_version = "GLIBC_2.36"});
 	tar_dir(&m->layers[1].tar, "tmp", 01777);
 }
 
@@ -218,24 +217,24 @@ static void bad_interpreter(struct image_make *m)
 static void bad_needed(struct image_make *m)
 {
 	put_elf(m, 1, "usr/bin/q",
-		(struct elf_make){.interpreter = LOADER, .needed = {"libabsent.so.1"}});
+	        (struct elf_make){.interpreter = LOADER, .needed = {"libabsent.so.1"}});
 }
 
 static void bad_needed_deep(struct image_make *m)
 {
 	put_elf(m, 0, LIB "liba.so.1",
-		(struct elf_make){.soname = "liba.so.1", .needed = {"libabsent.so.1"}});
+	        (struct elf_make){.soname = "liba.so.1", .needed = {"libabsent.so.1"}});
 	put_elf(m, 1, "usr/bin/q",
-		(struct elf_make){.interpreter = LOADER, .needed = {"liba.so.1"}});
+	        (struct elf_make){.interpreter = LOADER, .needed = {"liba.so.1"}});
 }
 
 static void bad_glibc(struct image_make *m)
 {
 	put_elf(m, 1, "usr/bin/q",
-		(struct elf_make){.interpreter = LOADER,
-				  .needed = {"libc.so.6"},
-				  .need_library = "libc.so.6",
-				  .need_version = "GLIBC_2.38"});
+	        (struct elf_make){.interpreter = LOADER,
+	                          .needed = {"libc.so.6"},
+	                          .need_library = "libc.so.6",
+	                          .need_version = "GLIBC_2.38"});
 }
 
 static const struct fault {
@@ -244,34 +243,36 @@ static const struct fault {
 	bool warning;
 	const char *message;
 } faults[] = {
-    {"digest", bad_digest, false, "layer 2 'program'"},
-    {"media-type", bad_media, false, "application/x-cpio"},
-    {"media-type", bad_config_media, false, "application/json"},
-    {"layer-count", bad_layer_count, false, "128 layers"},
-    {"diff-id", bad_diff_id, false, "layer 2 'program': the configuration says diff ID"},
-    {"history", bad_history, false, "the history has 3 entries"},
-    {"platform", bad_platform, false, "is for linux/amd64"},
-    {"duplicate-path", bad_duplicate, false, "layer 2 'program': /etc/x: is in this layer more"},
-    {"whiteout", bad_whiteout, false, "/etc/.wh.: is a malformed whiteout"},
-    {"hard-link", bad_hard_link, false, "/etc/x: is a hard link to 'etc/absent'"},
-    {"shadowed-symlink", bad_shadow, false, "/sbin: is a folder here"},
-    {"secret", bad_secret, false, "layer 1 'runtime': /etc/creds: holds an AWS secret access key"},
-    {"secret", hidden_secret, false, "/root/.netrc: holds a .netrc file"},
-    {"setuid", bad_setuid, true, "/bin/su: is setuid (mode 4755"},
-    {"world-writable", bad_writable, true, "/srv: folder is writable"},
-    {"world-writable", bad_writable_file, true, "/f: file is writable"},
-    {"entrypoint", bad_entrypoint, false, "'/usr/bin/q', is not in the image"},
-    {"entrypoint", bad_entrypoint_mode, false,
-     "/usr/bin/script: the program to start is not executable"},
-    {"elf-machine", bad_machine, false,
-     "/usr/bin/foreign: is for x86-64 (64 bit), the platform needs AArch64"},
-    {"elf-interpreter", bad_interpreter, false,
-     "/usr/bin/q: its interpreter '/lib/ld-absent.so.1'"},
-    {"elf-needed", bad_needed, false, "/usr/bin/q: needs 'libabsent.so.1'"},
-    {"elf-needed", bad_needed_deep, false,
-     "liba.so.1: needs 'libabsent.so.1', which the loader does not find when it is loaded for "
-     "/usr/bin/q"},
-    {"glibc-version", bad_glibc, false, "/usr/bin/q: needs version GLIBC_2.38 of libc.so.6"},
+	{"digest", bad_digest, false, "layer 2 'program'"},
+	{"media-type", bad_media, false, "application/x-cpio"},
+	{"media-type", bad_config_media, false, "application/json"},
+	{"layer-count", bad_layer_count, false, "128 layers"},
+	{"diff-id", bad_diff_id, false, "layer 2 'program': the configuration says diff ID"},
+	{"history", bad_history, false, "the history has 3 entries"},
+	{"platform", bad_platform, false, "is for linux/amd64"},
+	{"duplicate-path", bad_duplicate, false,
+         "layer 2 'program': /etc/x: is in this layer more"},
+	{"whiteout", bad_whiteout, false, "/etc/.wh.: is a malformed whiteout"},
+	{"hard-link", bad_hard_link, false, "/etc/x: is a hard link to 'etc/absent'"},
+	{"shadowed-symlink", bad_shadow, false, "/sbin: is a folder here"},
+	{"secret", bad_secret, false,
+         "layer 1 'runtime': /etc/creds: holds an AWS secret access key"},
+	{"secret", hidden_secret, false, "/root/.netrc: holds a .netrc file"},
+	{"setuid", bad_setuid, true, "/bin/su: is setuid (mode 4755"},
+	{"world-writable", bad_writable, true, "/srv: folder is writable"},
+	{"world-writable", bad_writable_file, true, "/f: file is writable"},
+	{"entrypoint", bad_entrypoint, false, "'/usr/bin/q', is not in the image"},
+	{"entrypoint", bad_entrypoint_mode, false,
+         "/usr/bin/script: the program to start is not executable"},
+	{"elf-machine", bad_machine, false,
+         "/usr/bin/foreign: is for x86-64 (64 bit), the platform needs AArch64"},
+	{"elf-interpreter", bad_interpreter, false,
+         "/usr/bin/q: its interpreter '/lib/ld-absent.so.1'"},
+	{"elf-needed", bad_needed, false, "/usr/bin/q: needs 'libabsent.so.1'"},
+	{"elf-needed", bad_needed_deep, false,
+         "liba.so.1: needs 'libabsent.so.1', which the loader does not find when it is loaded for "
+         "/usr/bin/q"},
+	{"glibc-version", bad_glibc, false, "/usr/bin/q: needs version GLIBC_2.38 of libc.so.6"},
 };
 
 static void passes_a_good_image(void)
@@ -408,10 +409,10 @@ static void looks_where_the_loader_looks(void)
 	tar_text(&m.layers[1].tar, "etc/ld.so.conf.d/a.conf", "/opt/conf\n");
 	tar_text(&m.layers[1].tar, "etc/ld.so.cache", "x");
 	put_elf(&m, 1, "opt/app/bin/q",
-		(struct elf_make){
-		    .interpreter = LOADER,
-		    .runpath = "$ORIGIN/../lib:/opt/link",
-		    .needed = {"libo.so.1", "libe.so.1", "libc1.so.1", "libr.so.1", "libc.so.6"}});
+	        (struct elf_make){.interpreter = LOADER,
+	                          .runpath = "$ORIGIN/../lib:/opt/link",
+	                          .needed = {"libo.so.1", "libe.so.1", "libc1.so.1", "libr.so.1",
+	                                     "libc.so.6"}});
 	check(&m, &opts, &o);
 	CHECK_INT(o.rc, 0);
 	CHECK_INT(o.diags.n, 0);
@@ -429,7 +430,7 @@ static void knows_the_images_own_loader(void)
 	good_image(&m);
 	put_elf(&m, 1, "usr/lib64/libx.so.1", (struct elf_make){.soname = "libx.so.1"});
 	put_elf(&m, 1, "usr/bin/q",
-		(struct elf_make){.interpreter = LOADER, .needed = {"libx.so.1"}});
+	        (struct elf_make){.interpreter = LOADER, .needed = {"libx.so.1"}});
 	check(&m, &opts, &o);
 	CHECK(o.rc == -1 && count(&o, "elf-needed") == 1);
 	outcome_done(&o);
@@ -523,117 +524,6 @@ static void survives_cut_layers(void)
 
 /* --- secrets -----------------------------------------------------------------------------------
  */
-
-#define PEM_BODY "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n"
-
-static const struct {
-	const char *path, *text;
-	enum secret_kind kind; /* SECRET_KINDS = nothing */
-} secrets[] = {
-    {"a",
-     "AKIA"
-     "ABCDEFGHIJKLMNOP:wJalrXUtnFEMIaK7MDENGabPxRfiCYzzzzzKEYaa",
-     SECRET_AWS},
-    {"a", "aws_secret_access_key = wJalrXUtnFEMIaK7MDENGabPxRfiCYzzzzzKEYaa\n", SECRET_AWS},
-    {"a", "{\"SecretAccessKey\": \"wJalrXUtnFEMIaK7MDENGabPxRfiCYzzzzzKEYaa\"}", SECRET_AWS},
-    {"a", "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIaK7MDENGabPxRfiCYzzzzzKEYaa", SECRET_AWS},
-    {"a",
-     "AKIA"
-     "ABCDEFGHIJKLMNOP alone",
-     SECRET_KINDS},
-    {"a",
-     "AKIA"
-     "IOSFODNN7EXAMPLE wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
-     SECRET_KINDS},
-    {"a",
-     "AKIA"
-     "ABCDEFGHIJKLMNOP da39a3ee5e6b4b0d3255bfef95601890afd80709",
-     SECRET_KINDS},
-    {"a", "aws_secret_access_key = <your key>", SECRET_KINDS},
-    {"a", "-----BEGIN PRIVATE KEY-----\n" PEM_BODY, SECRET_PRIVATE_KEY},
-    {"a",
-     "-----BEGIN RSA PRIVATE KEY-----\r\nProc-Type: 4,ENCRYPTED\r\nDEK-Info: "
-     "AES-128-CBC,00\r\n\r\n" PEM_BODY,
-     SECRET_PRIVATE_KEY},
-    {"a",
-     "{\"k\":\"-----BEGIN PRIVATE "
-     "KEY-----\\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\\n",
-     SECRET_PRIVATE_KEY},
-    {"a", "-----BEGIN OPENSSH PRIVATE KEY-----\n" PEM_BODY, SECRET_PRIVATE_KEY},
-    {"a", "-----BEGIN PRIVATE KEY-----", SECRET_KINDS},
-    {"a", "-----BEGIN PRIVATE KEY-----\n", SECRET_KINDS},
-    {"a", "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----\n", SECRET_KINDS},
-    {"a", "-----BEGIN CERTIFICATE-----\n" PEM_BODY, SECRET_KINDS},
-    {"a", "-----BEGIN PUBLIC KEY-----\n" PEM_BODY, SECRET_KINDS},
-    {"a",
-     "ghp_"
-     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJ",
-     SECRET_GITHUB},
-    {"a",
-     "ghp_"
-     "short",
-     SECRET_KINDS},
-    {"a",
-     "xghp_"
-     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJ",
-     SECRET_KINDS},
-    {"root/.netrc", "machine h login u password p\n", SECRET_NETRC},
-    {"root/.netrc", "machine h login u\n", SECRET_KINDS},
-    {"root/netrc.txt", "machine h login u password p\n", SECRET_KINDS},
-    {"root/.pgpass", "h:5432:db:user:word\n", SECRET_PGPASS},
-    {"root/.pgpass", "# h:5432:db:user:word\n", SECRET_KINDS},
-    {"root/.docker/config.json", "{\"auths\":{\"r\":{\"auth\":\"dTpw\"}}}", SECRET_DOCKER},
-    {"root/.docker/config.json", "{\"auths\":{\"r\":{}},\"credsStore\":\"x\"}", SECRET_KINDS},
-    {"root/.docker/config.json", "{\"auths\":{\"r\":{\"identitytoken\":\"t\"}}}", SECRET_DOCKER},
-};
-
-static enum secret_kind scan_text(struct secret_scanner *s, const char *path, const char *text,
-				  size_t len, size_t step)
-{
-	secret_begin(s, path);
-	for (size_t i = 0; i < len; i += step)
-		secret_feed(s, text + i, len - i < step ? len - i : step);
-	secret_end(s);
-	for (int k = 0; k < SECRET_KINDS; k++)
-		if (s->found[k])
-			return (enum secret_kind)k;
-	return SECRET_KINDS;
-}
-
-static void tells_secrets_from_look_alikes(void)
-{
-	struct secret_scanner s;
-
-	secret_init(&s);
-	for (size_t i = 0; i < ARRAY_LEN(secrets); i++) {
-		const char *text = secrets[i].text;
-		size_t len = strlen(text);
-
-		if (scan_text(&s, secrets[i].path, text, len, len) != secrets[i].kind ||
-		    scan_text(&s, secrets[i].path, text, len, 1) != secrets[i].kind)
-			test_fail(__FILE__, __LINE__, text);
-	}
-	secret_done(&s);
-}
-
-/* A secret anywhere around the border of two chunks is found at its place. */
-static void sees_across_chunks(void)
-{
-	enum { LEN = SECRET_CHUNK + 4096 };
-	const char *text = "ghp_"
-			   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJ";
-	AUTO_FREE char *buf = malloc(LEN);
-	struct secret_scanner s;
-
-	secret_init(&s);
-	for (size_t at = SECRET_CHUNK - 1200; at < SECRET_CHUNK + 1200; at += 13) {
-		memset(buf, ' ', LEN);
-		memcpy(buf + at, text, strlen(text));
-		CHECK_INT(scan_text(&s, "f", buf, LEN, LEN), SECRET_GITHUB);
-		CHECK_INT(s.offset[SECRET_GITHUB], at);
-	}
-	secret_done(&s);
-}
 
 static void never_shows_the_secret(void)
 {
@@ -829,8 +719,6 @@ int main(void)
 	TEST("check: files land through links of lower layers", follows_links_between_layers);
 	TEST("check: many problems of one rule are counted", stops_repeating_itself);
 	TEST("check: a layer cut anywhere is refused or read", survives_cut_layers);
-	TEST("secret: secrets are told from look-alikes", tells_secrets_from_look_alikes);
-	TEST("secret: chunk borders do not matter", sees_across_chunks);
 	TEST("secret: no message shows one", never_shows_the_secret);
 	TEST("check: problems name their platform", tells_platforms_apart);
 	TEST("check: images in an index of an index are checked", descends_into_indexes);

@@ -1,6 +1,6 @@
 /*
  * Looking for many short texts at once. Every anchor has two overlapping groups of three bytes, of
- * which one begins at an even place: a bit per group (hashed) says whether to look closer.
+ * which one begins at an even place: a table (by a hash) says whether to look closer.
  * Nobody outside this room includes it.
  */
 #ifndef SLIPWAY_BUILDER_CHECK_SECRET_ANCHORS_H
@@ -14,9 +14,10 @@
 enum { ANCHOR_BITS = 16, ANCHOR_ROWS_MAX = 128, ANCHOR_NONE = 0xff };
 
 struct secret_anchors {
-	uint32_t bits[(1 << ANCHOR_BITS) / 32]; /* by the hash of three bytes */
-	uint8_t first[256];                     /* row by that of an anchor's first three */
+	uint8_t seen[1 << ANCHOR_BITS]; /* by the hash of three bytes: 1 = of an anchor */
+	uint8_t first[256];             /* row by that of an anchor's looked-up bytes */
 	uint8_t next[ANCHOR_ROWS_MAX];
+	uint8_t probe[ANCHOR_ROWS_MAX]; /* where in the anchor its looked-up bytes begin */
 };
 
 void anchors_init(struct secret_anchors *a);
@@ -35,9 +36,10 @@ static inline uint32_t anchors_hash(const unsigned char *p)
 	return (word * UINT32_C(0x9E3779B1)) >> (32 - ANCHOR_BITS);
 }
 
-static inline bool anchors_hit(const struct secret_anchors *a, uint32_t hash)
+/* Which list of rows a hash belongs to. */
+static inline uint32_t anchors_list(uint32_t hash)
 {
-	return (a->bits[hash / 32] >> (hash % 32) & 1) != 0;
+	return hash >> (ANCHOR_BITS - 8);
 }
 
 #endif

@@ -23,7 +23,8 @@ enum stage {
 	STAGE_SKIPPED, /* content that cannot be read, of a known length */
 	STAGE_DEFLATED,
 	STAGE_GZIP,
-	STAGE_GAP, /* behind a member: looks for the next signature */
+	STAGE_GZIP_NEXT, /* behind a member of gzip: another one, or the end */
+	STAGE_GAP,       /* behind a member: looks for the next signature */
 	STAGE_OVER
 };
 
@@ -165,11 +166,13 @@ static void take_gzip(struct secret_archive *a, struct input *in)
 		stop(a, ARCHIVE_UNREADABLE);
 		return;
 	}
-	/* Another member may follow; anything else behind the end is no part of it. */
-	if (in->n > 0 && in->at[0] == 0x1f && inflateReset(&a->z) == Z_OK)
-		return;
-	end_member(a);
-	a->stage = STAGE_OVER;
+	a->stage = STAGE_GZIP_NEXT;
+}
+
+/* Another member may follow; anything else behind the end is no part of it. */
+static void take_gzip_next(struct secret_archive *a, struct input *in)
+{
+	a->stage = in->at[0] == 0x1f && inflateReset(&a->z) == Z_OK ? STAGE_GZIP : STAGE_OVER;
 }
 
 static void take_deflated(struct secret_archive *a, struct input *in)
@@ -317,7 +320,8 @@ static void (*const stages[])(struct secret_archive *a, struct input *in) = {
 	[STAGE_HEADER] = take_header,   [STAGE_NAME] = take_name,
 	[STAGE_EXTRA] = take_extra,     [STAGE_STORED] = take_stored,
 	[STAGE_SKIPPED] = take_skipped, [STAGE_DEFLATED] = take_deflated,
-	[STAGE_GZIP] = take_gzip,       [STAGE_GAP] = take_gap,
+	[STAGE_GZIP] = take_gzip,       [STAGE_GZIP_NEXT] = take_gzip_next,
+	[STAGE_GAP] = take_gap,
 };
 
 /* ---- */
@@ -371,7 +375,7 @@ void secret_archive_feed(struct secret_archive *a, const void *bytes, size_t len
 enum archive_result secret_archive_end(struct secret_archive *a)
 {
 	/* Cut short in the midst of a member. */
-	if (a->stage != STAGE_OVER && a->stage != STAGE_GAP)
+	if (a->stage != STAGE_OVER && a->stage != STAGE_GAP && a->stage != STAGE_GZIP_NEXT)
 		stop(a, ARCHIVE_UNREADABLE);
 	end_member(a);
 	close_stream(a);

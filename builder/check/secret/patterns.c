@@ -95,7 +95,7 @@ static bool judge_jwt(const struct secret_window *w, const unsigned char *p,
 	claims = q + 1;
 	q = claims + window_run(w, claims, CLASS_BASE64URL, 900);
 	/* "sub":"1234567890", and the same inside longer claims. */
-	if (memmem(claims, (size_t)(q - claims), "MTIzNDU2Nzg5MC", 14) != NULL || q - claims < 16)
+	if (memmem(claims, (size_t)(q - claims), "xMjM0NTY3ODkw", 13) != NULL || q - claims < 16)
 		return false;
 	return q < w->end && *q == '.' && window_run(w, q + 1, CLASS_BASE64URL, 30) >= 30;
 }

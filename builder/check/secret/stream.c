@@ -8,7 +8,10 @@
 #include "base/mem.h"
 #include "builder/check/secret/anchors.h"
 
-enum { SLACK = 16 /* readable bytes behind the buffer's content */ };
+enum {
+	BLOCK = 32,
+	SLACK = BLOCK + 8 /* readable bytes behind the buffer's content */
+};
 
 void secret_init(struct secret_scanner *s)
 {
@@ -48,38 +51,55 @@ static void found(struct secret_scanner *s, enum secret_kind kind, int64_t offse
 	s->offset[kind] = offset;
 }
 
-/* Whether an anchor begins at p, and what it belongs to is a secret. */
+/* Whether the looked-up bytes of an anchor begin at p, and what it belongs to is a secret. */
 static void judge_at(struct secret_scanner *s, const struct secret_window *w,
                      const unsigned char *p)
 {
-	uint8_t row = s->anchors->first[anchors_hash(p) >> (ANCHOR_BITS - 8)];
+	uint8_t row = s->anchors->first[anchors_list(anchors_hash(p))];
 
 	for (; row != ANCHOR_NONE; row = s->anchors->next[row]) {
 		const struct secret_pattern *pattern = &secret_patterns[row];
+		const size_t before = s->anchors->probe[row] + (size_t)pattern->back;
+		const unsigned char *anchor = p - s->anchors->probe[row];
 
-		if (s->found[pattern->kind] || (size_t)(w->end - p) < pattern->anchor_len ||
-		    memcmp(p, pattern->anchor, pattern->anchor_len) != 0 ||
-		    p - w->start < pattern->back)
+		if (s->found[pattern->kind] || (size_t)(p - w->start) < before ||
+		    (size_t)(w->end - anchor) < pattern->anchor_len ||
+		    memcmp(anchor, pattern->anchor, pattern->anchor_len) != 0)
 			continue;
-		if (pattern->judge(w, p - pattern->back, pattern))
-			found(s, pattern->kind, s->start + (p - w->start) - pattern->back);
+		if (pattern->judge(w, p - before, pattern))
+			found(s, pattern->kind, s->start + (p - w->start) - (int64_t)before);
 	}
+}
+
+/* Whether any of the groups at every other place of a block is one of an anchor; no branches. */
+static bool block_hit(const struct secret_anchors *anchors, const unsigned char *p)
+{
+	const uint8_t *seen = anchors->seen;
+	unsigned any = 0;
+
+	for (const unsigned char *end = p + BLOCK; p < end; p += 8)
+		any |= (unsigned)(seen[anchors_hash(p)] | seen[anchors_hash(p + 2)] |
+		                  seen[anchors_hash(p + 4)] | seen[anchors_hash(p + 6)]);
+	return any != 0;
 }
 
 /* Looks at candidates from `done` up to `limit`. */
 static void scan_up_to(struct secret_scanner *s, size_t limit)
 {
 	const struct secret_window w = {s->buf, s->buf + s->len};
-	const struct secret_anchors *anchors = s->anchors;
 
 	memset(s->buf + s->len, 0, SLACK);
 	/* One more: an anchor that begins at an odd place is seen by its second group. */
-	for (size_t i = s->done; i < limit + 1; i += 2) {
-		if (!anchors_hit(anchors, anchors_hash(s->buf + i)))
+	for (size_t i = s->done; i < limit + 1; i += BLOCK) {
+		if (!block_hit(s->anchors, s->buf + i))
 			continue;
-		if (i > 0)
-			judge_at(s, &w, s->buf + i - 1);
-		judge_at(s, &w, s->buf + i);
+		for (size_t k = i; k < i + BLOCK && k < limit + 1; k += 2) {
+			if (s->anchors->seen[anchors_hash(s->buf + k)] == 0)
+				continue;
+			if (k > 0)
+				judge_at(s, &w, s->buf + k - 1);
+			judge_at(s, &w, s->buf + k);
+		}
 	}
 	s->done = limit;
 }
