@@ -37,6 +37,12 @@ static const char *text_check(const char *text, const char **ret_hint)
 	return text[strspn(text, " \t\n")] == '\0' ? "is empty" : NULL;
 }
 
+static const char *path_check(const char *text, const char **ret_hint)
+{
+	*ret_hint = "write where the finding is, as in /etc/example.key or env:NAME";
+	return text[0] == '\0' ? "is empty" : NULL;
+}
+
 static const struct field allow_rows[] = {
 	FIELD_STRING(struct check_allowance, rule, "rule", "The rule whose finding it is.",
                      .flags = FIELD_REQUIRED, .check = rule_check),
@@ -44,7 +50,7 @@ static const struct field allow_rows[] = {
                      "Where it is: a path in the image, or a glob of paths. In the configuration "
                      "and annotations: `env:NAME`, `label:KEY`, `annotation:KEY`, as the finding "
                      "says.",
-                     .flags = FIELD_REQUIRED, .check = text_check),
+                     .flags = FIELD_REQUIRED, .check = path_check),
 	FIELD_STRING(struct check_allowance, digest, "digest",
                      "Digest of the file, so that another content is found again.",
                      .fallback_doc = "whatever the file holds", .check = digest_check),

@@ -49,16 +49,17 @@ static void report_archives(struct check_image *image, size_t layer, const struc
 		size_t n;
 		const char *why;
 	} notes[] = {
-		{scan->n_archives_too_large, "not to the end: too large"},
-		{scan->n_archives_unreadable, "not whole: encrypted, damaged or unknown to us"},
+		{scan->n_archives_too_large, "too large"},
+		{scan->n_archives_unreadable, "encrypted, damaged or of an unknown method"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(notes); i++) {
-		char text[128];
+		char text[160];
 
 		if (notes[i].n == 0)
 			continue;
-		snprintf(text, sizeof(text), "%zu archive%s looked into for secrets %s", notes[i].n,
+		snprintf(text, sizeof(text),
+		         "%zu archive%s not looked into to the end for secrets: %s", notes[i].n,
 		         notes[i].n == 1 ? " was" : "s were", notes[i].why);
 		rule_report_as(image, RULE_SECRET, DIAG_NOTE, (struct rule_place){layer, NULL},
 		               text);

@@ -19,19 +19,19 @@ struct document {
 };
 
 /* A text and where it stands: "env:NAME", "label:KEY", "history:3". */
-struct place {
+struct secret_place {
 	char subject[SUBJECT_MAX];
 };
 
-static struct place place_of(const char *kind, const char *name, size_t len)
+static struct secret_place place_of(const char *kind, const char *name, size_t len)
 {
-	struct place at;
+	struct secret_place at;
 
 	snprintf(at.subject, sizeof(at.subject), "%s:%.*s", kind, len < 256 ? (int)len : 256, name);
 	return at;
 }
 
-static void report(struct document *d, const struct place *at, enum diag_severity severity,
+static void report(struct document *d, const struct secret_place *at, enum diag_severity severity,
                    const char *what)
 {
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(4 << 10);
@@ -53,7 +53,7 @@ static void report(struct document *d, const struct place *at, enum diag_severit
 }
 
 /* True when the text holds what is a secret by its form. */
-static bool look_at_form(struct document *d, const struct place *at, const char *text)
+static bool look_at_form(struct document *d, const struct secret_place *at, const char *text)
 {
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(512);
 	bool any = false;
@@ -77,7 +77,7 @@ static bool look_at_form(struct document *d, const struct place *at, const char 
 }
 
 /* A name with its value, as in the environment, labels and annotations. */
-static void look_at_pair(struct document *d, const struct place *at, const char *name,
+static void look_at_pair(struct document *d, const struct secret_place *at, const char *name,
                          size_t name_len, const char *value)
 {
 	if (!look_at_form(d, at, value) &&
@@ -118,7 +118,7 @@ static bool line_leaks(const char *line)
 	return false;
 }
 
-static void look_at_line(struct document *d, const struct place *at, const char *line)
+static void look_at_line(struct document *d, const struct secret_place *at, const char *line)
 {
 	if (!look_at_form(d, at, line) && line_leaks(line))
 		report(d, at, DIAG_WARNING, "assigns a value to what is named like a secret");
@@ -133,7 +133,7 @@ static void look_at_words(struct document *d, const char *kind, const cJSON *wor
 
 	cJSON_ArrayForEach (word, words) {
 		char number[24];
-		struct place at;
+		struct secret_place at;
 
 		snprintf(number, sizeof(number), "%zu", ++i);
 		at = place_of(kind, number, strlen(number));
@@ -157,7 +157,7 @@ static void look_at_env(struct document *d, const char *kind, const cJSON *env)
 	cJSON_ArrayForEach (item, env) {
 		const char *text = cJSON_IsString(item) ? item->valuestring : "";
 		size_t len = strcspn(text, "=");
-		const struct place at = place_of(kind, text, len);
+		const struct secret_place at = place_of(kind, text, len);
 
 		if (text[len] != '=')
 			continue;
@@ -174,7 +174,7 @@ static void look_at_labels(struct document *d, const char *kind, const cJSON *la
 
 	cJSON_ArrayForEach (item, labels) {
 		const char *key = item->string != NULL ? item->string : "";
-		const struct place at = place_of(kind, key, strlen(key));
+		const struct secret_place at = place_of(kind, key, strlen(key));
 
 		if (cJSON_IsString(item))
 			look_at_pair(d, &at, key, strlen(key), item->valuestring);
@@ -187,7 +187,7 @@ static void look_at_rest(struct document *d, const cJSON *node, const char *name
 	const cJSON *item;
 
 	if (cJSON_IsString(node)) {
-		const struct place at = place_of("config", name, strlen(name));
+		const struct secret_place at = place_of("config", name, strlen(name));
 
 		look_at_line(d, &at, node->valuestring);
 	}
@@ -217,7 +217,7 @@ static void look_at_history(struct document *d, const cJSON *history)
 		char number[24];
 
 		snprintf(number, sizeof(number), "%zu", ++n);
-		const struct place at = place_of("history", number, strlen(number));
+		const struct secret_place at = place_of("history", number, strlen(number));
 
 		for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 			const char *text = json_string(item, texts[i]);
@@ -255,7 +255,7 @@ static void look_at_map(struct document *d, const struct strmap *map)
 {
 	for (size_t i = 0; i < map->n; i++) {
 		const char *key = map->at[i].key;
-		const struct place at = place_of("annotation", key, strlen(key));
+		const struct secret_place at = place_of("annotation", key, strlen(key));
 
 		look_at_pair(d, &at, key, strlen(key), map->at[i].value);
 	}

@@ -26,7 +26,7 @@ struct member_content {
 	bool is_elf, keep_text;
 	struct strbuf text;
 	int64_t bytes;
-	size_t kept; /* bytes of the content in the scanner's buffer, if that is all of it; else 0 */
+	size_t kept; /* bytes in the scanner's buffer, if that is all of the content; else 0 */
 };
 
 static bool is_loader_config(const char *path)

@@ -29,7 +29,7 @@ struct scan_member {
 	const char *link;
 	bool capability;      /* has the extended attribute security.capability */
 	struct digest xattrs; /* of all names and values; zero when there are none */
-	/* Of regular files: with SCAN_DIGESTS; else of small ones with secrets; zero if not known. */
+	/* Of regular files: with SCAN_DIGESTS, else of small ones with secrets; else zero. */
 	struct digest content;
 	const struct elf_info *elf; /* NULL when it is not ELF or could not be read */
 	const char *elf_error;      /* why an ELF file could not be read; NULL otherwise */

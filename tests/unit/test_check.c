@@ -539,6 +539,105 @@ static void never_shows_the_secret(void)
 	outcome_done(&o);
 }
 
+static const struct {
+	const char *config, *message; /* NULL: nothing is found */
+	bool warning;
+} config_secrets[] = {
+	{"\"Env\":[\"T=gh"
+         "p_q7Yx1Lw9Zr3Tn5Vb8Mc2Kd6Fg0Hj4PsAeRuI\"]",
+         "env:T: holds a GitHub token", false},
+	{"\"Env\":[\"DB_PASSWORD=hunter2\"]", "env:DB_PASSWORD: is named like a secret", true},
+	{"\"Env\":[\"DB_PASSWORD=\",\"PATH=/bin\",\"X_FILE=/run/secrets/x\"]", NULL, false},
+	{"\"Env\":[\"URL=amqp://me:hunter2@mq\"]", "env:URL: holds a URL with a password", true},
+	{"\"Labels\":{\"deploy.token\":\"hunter2\"}", "label:deploy.token: is named like", true},
+	{"\"Cmd\":[\"--password=hunter2\"]", "cmd:1: assigns a value", true},
+	{"\"Cmd\":[\"--password\",\"hunter2\"]", "cmd:2: is named like a secret", true},
+	{"\"Cmd\":[\"--password-file\",\"/x\"]", NULL, false},
+	{"\"Healthcheck\":{\"Test\":[\"CMD\",\"curl --oauth2-bearer TOKEN=hunter2\"]}",
+         "config:Test: assigns a value", true},
+};
+
+static void finds_secrets_of_the_configuration(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(config_secrets); i++) {
+		struct image_make m;
+		struct check_opts opts = {0};
+		struct outcome o = {0};
+		char config[512];
+
+		good_image(&m);
+		snprintf(config, sizeof(config), "%s%s", config_secrets[i].config,
+		         strstr(config_secrets[i].config, "\"Cmd\"") != NULL
+		                 ? ",\"Entrypoint\":[\"/usr/bin/p\"]"
+		                 : "");
+		m.config = config;
+		check(&m, &opts, &o);
+		CHECK_INT(count(&o, "secret"), config_secrets[i].message != NULL);
+		CHECK(config_secrets[i].message == NULL || says(&o, config_secrets[i].message));
+		CHECK_INT(o.diags.n_errors > 0,
+		          config_secrets[i].message != NULL && !config_secrets[i].warning);
+		CHECK(!says(&o, "hunter2") && !says(&o, "q7Yx"));
+		if (count(&o, "secret") != (config_secrets[i].message != NULL))
+			show(&o);
+		outcome_done(&o);
+	}
+}
+
+static const struct {
+	const char *rule, *path, *digest;
+	unsigned findings, unused;
+} allowances[] = {
+	{"secret", "/etc/creds", NULL, 0, 0},
+	{"secret", "etc/*", NULL, 0, 0},
+	{"secret", "/etc/other", NULL, 1, 1},
+	{"setuid", "/etc/creds", NULL, 1, 1},
+	{"secret", "/etc/creds", "right", 0, 0},
+	{"secret", "/etc/creds",
+         "sha256:0000000000000000000000000000000000000000000000000000000000000000", 1, 1},
+};
+
+static void allows_by_rule_path_and_digest(void)
+{
+	const struct digest digest = digest_of(fake_secret, strlen(fake_secret));
+
+	for (size_t i = 0; i < ARRAY_LEN(allowances); i++) {
+		char text[DIGEST_TEXT_MAX];
+		struct check_allowance allow = {.rule = allowances[i].rule,
+		                                .path = allowances[i].path,
+		                                .digest = allowances[i].digest};
+		struct check_opts opts = {.allow = &allow, .n_allow = 1};
+		struct image_make m;
+		struct outcome o = {0};
+
+		if (allow.digest != NULL && strcmp(allow.digest, "right") == 0)
+			allow.digest = digest_text(&digest, text);
+		good_image(&m);
+		bad_secret(&m);
+		check(&m, &opts, &o);
+		CHECK_INT(o.diags.n_errors, allowances[i].findings);
+		CHECK_INT(o.diags.n - o.diags.n_errors, allowances[i].unused);
+		CHECK(o.rc != 0 || o.report.n_allowed == 1);
+		CHECK_INT(says(&o, "has no finding at"), allowances[i].unused);
+		outcome_done(&o);
+	}
+}
+
+/* What the hint says to write is what allows the finding. */
+static void hints_at_the_digest(void)
+{
+	const struct digest digest = digest_of(fake_secret, strlen(fake_secret));
+	char text[DIGEST_TEXT_MAX];
+	struct image_make m;
+	struct check_opts opts = {0};
+	struct outcome o = {0};
+
+	good_image(&m);
+	bad_secret(&m);
+	check(&m, &opts, &o);
+	CHECK(o.diags.n == 1 && strstr(o.diags.at[0].hint, digest_text(&digest, text)) != NULL);
+	outcome_done(&o);
+}
+
 /* --- several platforms -------------------------------------------------------------------------
  */
 
@@ -720,6 +819,10 @@ int main(void)
 	TEST("check: many problems of one rule are counted", stops_repeating_itself);
 	TEST("check: a layer cut anywhere is refused or read", survives_cut_layers);
 	TEST("secret: no message shows one", never_shows_the_secret);
+	TEST("secret: the configuration's are found", finds_secrets_of_the_configuration);
+	TEST("allow: by rule, path and digest; what covers nothing is said",
+	     allows_by_rule_path_and_digest);
+	TEST("allow: the hint has the digest", hints_at_the_digest);
 	TEST("check: problems name their platform", tells_platforms_apart);
 	TEST("check: images in an index of an index are checked", descends_into_indexes);
 	TEST("check: an index without an image and indexes without end are refused",

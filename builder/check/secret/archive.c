@@ -15,7 +15,7 @@ enum {
 };
 
 /* How the next bytes are read. */
-enum stage {
+enum archive_stage {
 	STAGE_HEADER, /* of a zip member */
 	STAGE_NAME,
 	STAGE_EXTRA,
@@ -30,7 +30,7 @@ enum stage {
 
 struct secret_archive {
 	struct archive_events events;
-	enum stage stage;
+	enum archive_stage stage;
 	enum archive_result result;
 	z_stream z;
 	bool z_open, in_member;
@@ -47,7 +47,7 @@ struct secret_archive {
 };
 
 /* What is left of the bytes at hand. */
-struct input {
+struct archive_input {
 	const unsigned char *at;
 	size_t n;
 };
@@ -128,7 +128,7 @@ static bool hand_on(struct secret_archive *a, const void *bytes, size_t len)
 }
 
 /* Inflates what is at hand; the zlib status when the stream ended or failed, Z_OK for more. */
-static int inflate_input(struct secret_archive *a, struct input *in)
+static int inflate_input(struct secret_archive *a, struct archive_input *in)
 {
 	int status = Z_OK;
 
@@ -156,7 +156,7 @@ static void next_gap(struct secret_archive *a)
 
 /* ---- the stages: each takes bytes from `in` ---- */
 
-static void take_gzip(struct secret_archive *a, struct input *in)
+static void take_gzip(struct secret_archive *a, struct archive_input *in)
 {
 	int status = inflate_input(a, in);
 
@@ -170,12 +170,12 @@ static void take_gzip(struct secret_archive *a, struct input *in)
 }
 
 /* Another member may follow; anything else behind the end is no part of it. */
-static void take_gzip_next(struct secret_archive *a, struct input *in)
+static void take_gzip_next(struct secret_archive *a, struct archive_input *in)
 {
 	a->stage = in->at[0] == 0x1f && inflateReset(&a->z) == Z_OK ? STAGE_GZIP : STAGE_OVER;
 }
 
-static void take_deflated(struct secret_archive *a, struct input *in)
+static void take_deflated(struct secret_archive *a, struct archive_input *in)
 {
 	int status = inflate_input(a, in);
 
@@ -206,7 +206,7 @@ static void read_header(struct secret_archive *a)
 		stop(a, ARCHIVE_UNREADABLE);
 }
 
-static void take_header(struct secret_archive *a, struct input *in)
+static void take_header(struct secret_archive *a, struct archive_input *in)
 {
 	static const unsigned char signature[] = {'P', 'K', 3, 4};
 
@@ -222,7 +222,7 @@ static void take_header(struct secret_archive *a, struct input *in)
 		read_header(a);
 }
 
-static void take_name(struct secret_archive *a, struct input *in)
+static void take_name(struct secret_archive *a, struct archive_input *in)
 {
 	for (; in->n > 0 && a->left > 0; a->left--, in->n--) {
 		if (a->name_len < sizeof(a->name) - 1)
@@ -262,9 +262,9 @@ static void begin_content(struct secret_archive *a)
 }
 
 /* Takes what is there of a->left bytes. */
-static struct input take_left(struct secret_archive *a, struct input *in)
+static struct archive_input take_left(struct secret_archive *a, struct archive_input *in)
 {
-	struct input part = {in->at, a->left < in->n ? (size_t)a->left : in->n};
+	struct archive_input part = {in->at, a->left < in->n ? (size_t)a->left : in->n};
 
 	in->at += part.n;
 	in->n -= part.n;
@@ -272,16 +272,16 @@ static struct input take_left(struct secret_archive *a, struct input *in)
 	return part;
 }
 
-static void take_extra(struct secret_archive *a, struct input *in)
+static void take_extra(struct secret_archive *a, struct archive_input *in)
 {
 	(void)take_left(a, in);
 	if (a->left == 0)
 		begin_content(a);
 }
 
-static void take_stored(struct secret_archive *a, struct input *in)
+static void take_stored(struct secret_archive *a, struct archive_input *in)
 {
-	struct input part = take_left(a, in);
+	struct archive_input part = take_left(a, in);
 
 	if (part.n > 0 && !hand_on(a, part.at, part.n))
 		return;
@@ -289,14 +289,14 @@ static void take_stored(struct secret_archive *a, struct input *in)
 		next_gap(a);
 }
 
-static void take_skipped(struct secret_archive *a, struct input *in)
+static void take_skipped(struct secret_archive *a, struct archive_input *in)
 {
 	(void)take_left(a, in);
 	if (a->left == 0)
 		next_gap(a);
 }
 
-static void take_gap(struct secret_archive *a, struct input *in)
+static void take_gap(struct secret_archive *a, struct archive_input *in)
 {
 	static const unsigned char signature[] = {'P', 'K', 3, 4};
 
@@ -316,7 +316,7 @@ static void take_gap(struct secret_archive *a, struct input *in)
 		a->stage = STAGE_OVER;
 }
 
-static void (*const stages[])(struct secret_archive *a, struct input *in) = {
+static void (*const stages[])(struct secret_archive *a, struct archive_input *in) = {
 	[STAGE_HEADER] = take_header,   [STAGE_NAME] = take_name,
 	[STAGE_EXTRA] = take_extra,     [STAGE_STORED] = take_stored,
 	[STAGE_SKIPPED] = take_skipped, [STAGE_DEFLATED] = take_deflated,
@@ -365,7 +365,7 @@ bool secret_archive_begin(struct secret_archive *a, const void *bytes, size_t le
 
 void secret_archive_feed(struct secret_archive *a, const void *bytes, size_t len)
 {
-	struct input in = {bytes, len};
+	struct archive_input in = {bytes, len};
 
 	/* A stage of no length takes nothing and is over at once. */
 	while (in.n > 0 && a->stage != STAGE_OVER)

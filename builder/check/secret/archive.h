@@ -36,8 +36,8 @@ struct secret_archive *secret_archive_new(const struct archive_events *events);
 void secret_archive_free(struct secret_archive *a);
 
 /*
- * A file begins with these bytes: whether it is an archive. *budget (borrowed until secret_archive_end) is
- * what may still be unpacked, and is counted down.
+ * A file begins with these bytes: whether it is an archive. *budget is what may still be
+ * unpacked; it is borrowed until secret_archive_end, and counted down.
  */
 bool secret_archive_begin(struct secret_archive *a, const void *bytes, size_t len, int64_t *budget);
 void secret_archive_feed(struct secret_archive *a, const void *bytes, size_t len);

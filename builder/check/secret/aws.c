@@ -1,4 +1,4 @@
-/* Access keys of AWS (IAM user guide, "IAM identifiers"): an id, which is public, and its secret. */
+/* Access keys of AWS (IAM user guide, "IAM identifiers"): a public id and its secret. */
 #include <string.h>
 
 #include "base/attr.h"

@@ -9,13 +9,13 @@
 
 /* ---- line by line ---- */
 
-struct line {
+struct named_line {
 	const char *at;
 	size_t len;
 };
 
 /* The next line without blanks at its ends; false behind the last one. */
-static bool next_line(const char **at, const char *end, struct line *ret_line)
+static bool next_line(const char **at, const char *end, struct named_line *ret_line)
 {
 	const char *start = *at, *stop;
 
@@ -29,24 +29,24 @@ static bool next_line(const char **at, const char *end, struct line *ret_line)
 		start++;
 	while (stop > start && strchr(" \t\r", stop[-1]) != NULL && stop[-1] != '\0')
 		stop--;
-	*ret_line = (struct line){start, (size_t)(stop - start)};
+	*ret_line = (struct named_line){start, (size_t)(stop - start)};
 	return true;
 }
 
-static bool is_comment(const struct line *l)
+static bool is_comment(const struct named_line *l)
 {
 	return l->len == 0 || l->at[0] == '#' || l->at[0] == ';';
 }
 
 /* The value without quotes, up to a blank, a quote or a comma outside of them. */
-static struct line value_of(const char *at, const char *end)
+static struct named_line value_of(const char *at, const char *end)
 {
 	char quote = at < end && (*at == '"' || *at == '\'') ? *at++ : '\0';
 	const char *stop = at;
 
 	while (stop < end && (quote != '\0' ? *stop != quote : strchr(" \t,\"'", *stop) == NULL))
 		stop++;
-	return (struct line){at, (size_t)(stop - at)};
+	return (struct named_line){at, (size_t)(stop - at)};
 }
 
 /* Behind KEY [quote] blanks (= or :) blanks; NULL when the key does not stand at p. */
@@ -65,7 +65,7 @@ static const char *behind_key(const char *p, const char *end, const char *key, s
 	return p;
 }
 
-static bool key_has_value(const struct line *l, const char *key, size_t n)
+static bool key_has_value(const struct named_line *l, const char *key, size_t n)
 {
 	const char *end = l->at + l->len;
 
@@ -76,7 +76,7 @@ static bool key_has_value(const struct line *l, const char *key, size_t n)
 			continue;
 		value = behind_key(p, end, key, n);
 		if (value != NULL) {
-			struct line v = value_of(value, end);
+			struct named_line v = value_of(value, end);
 
 			return !secret_is_placeholder(v.at, v.len);
 		}
@@ -87,7 +87,7 @@ static bool key_has_value(const struct line *l, const char *key, size_t n)
 static bool judge_keys(const struct secret_named *row, const char *text, size_t len)
 {
 	const char *at = text;
-	struct line l;
+	struct named_line l;
 
 	while (next_line(&at, text + len, &l)) {
 		const char *key = row->keys;
@@ -107,12 +107,12 @@ static bool judge_keys(const struct secret_named *row, const char *text, size_t 
 static bool judge_env(const struct secret_named *row, const char *text, size_t len)
 {
 	const char *at = text;
-	struct line l;
+	struct named_line l;
 
 	(void)row;
 	while (next_line(&at, text + len, &l)) {
 		const char *equals = memchr(l.at, '=', l.len);
-		struct line v;
+		struct named_line v;
 
 		if (is_comment(&l) || equals == NULL)
 			continue;
@@ -126,7 +126,7 @@ static bool judge_env(const struct secret_named *row, const char *text, size_t l
 static bool judge_urls(const struct secret_named *row, const char *text, size_t len)
 {
 	const char *at = text;
-	struct line l;
+	struct named_line l;
 
 	(void)row;
 	while (next_line(&at, text + len, &l))
@@ -139,7 +139,7 @@ static bool judge_urls(const struct secret_named *row, const char *text, size_t 
 static bool judge_hashes(const struct secret_named *row, const char *text, size_t len)
 {
 	const char *at = text;
-	struct line l;
+	struct named_line l;
 
 	(void)row;
 	while (next_line(&at, text + len, &l)) {
@@ -176,7 +176,7 @@ static bool judge_netrc(const struct secret_named *row, const char *text, size_t
 static bool judge_pgpass(const struct secret_named *row, const char *text, size_t len)
 {
 	const char *at = text;
-	struct line l;
+	struct named_line l;
 
 	(void)row;
 	while (next_line(&at, text + len, &l)) {

@@ -126,7 +126,7 @@ bool secret_is_reference(const char *value, size_t len)
 
 /* ---- names ---- */
 
-struct words {
+struct name_words {
 	char at[WORDS_MAX][WORD_MAX];
 	size_t n;
 };
@@ -142,7 +142,7 @@ static bool is_word_char(char c)
 }
 
 /* "DB_PASSWORD", "db.password", "dbPassword": "DB", "PASSWORD". The last words when too many. */
-static void split_words(const char *name, size_t len, struct words *w)
+static void split_words(const char *name, size_t len, struct name_words *w)
 {
 	size_t used = 0;
 
@@ -173,7 +173,7 @@ static bool word_in(const char *word, const char *const *list, size_t n)
 }
 
 /* Words that may follow the promise: "TOKEN_PROD", "PASSWORD_2". */
-static size_t without_tail(const struct words *w)
+static size_t without_tail(const struct name_words *w)
 {
 	static const char *const tails[] = {"PROD", "PRODUCTION", "DEV",     "STAGING", "TEST",
 	                                    "LIVE", "VALUE",      "BASE64",  "B64",     "OLD",
@@ -188,7 +188,7 @@ static size_t without_tail(const struct words *w)
 
 enum promise { PROMISE_NOTHING, PROMISE_SECRET, PROMISE_KEY };
 
-static enum promise promise_of(const struct words *w)
+static enum promise promise_of(const struct name_words *w)
 {
 	static const char *const secrets[] = {
 		"PASSWORD",  "PASSWD",    "PASSPHRASE", "PASSWORDS",   "TOKEN",
@@ -232,7 +232,7 @@ static bool looks_random(const char *value, size_t len)
 
 bool secret_assignment_leaks(const char *name, size_t name_len, const char *value, size_t len)
 {
-	struct words w = {0};
+	struct name_words w = {0};
 	enum promise promise;
 
 	if (secret_is_placeholder(value, len) || secret_is_reference(value, len))
