@@ -5,6 +5,7 @@
 #include "base/cpus.h"
 #include "base/interrupt.h"
 #include "base/pool.h"
+#include "builder/check/allow.h"
 #include "builder/check/images.h"
 #include "builder/check/rules.h"
 #include "builder/oci/mediatype.h"
@@ -74,6 +75,8 @@ static int read_config(struct check_image *image, struct err *err)
 		return 0;
 	}
 	image->has_config = true;
+	image->config_text = arena_strdup(image->run->arena, strbuf_str(&sb));
+	image->config_len = sb.len;
 	read_environment(image, strbuf_str(&sb), sb.len);
 	return 0;
 }
@@ -123,6 +126,8 @@ static int read_images(struct check_run *run, const struct descriptor *root, str
 	if (images_list(run->store, root, run->opts->only, run->arena, &all, err) != 0)
 		return -1;
 	run->n_blobs += all.n_indexes;
+	run->indexes = all.indexes;
+	run->n_indexes = all.n_indexes;
 	good->at = arena_calloc(run->arena, all.n, sizeof(*good->at));
 	for (size_t i = 0; i < all.n; i++) {
 		struct check_image *image = &good->at[good->n];
@@ -158,6 +163,9 @@ static int scan_job(void *ctx, size_t i, struct err *err)
 {
 	struct check_run *run = ctx;
 	unsigned flags = run->off[RULE_SECRET] ? SCAN_ELF : SCAN_ELF | SCAN_SECRETS;
+
+	if (allow_needs_digests(run->opts))
+		flags |= SCAN_DIGESTS;
 
 	return layer_scan_run(run->store, flags, run->opts->progress, run->scans[i], err);
 }
@@ -277,16 +285,20 @@ int check_image(struct store *store, const struct descriptor *root, const struct
 	int rc;
 
 	turn_off(&run);
+	run.allow_used = arena_calloc(a, opts->n_allow + 1, sizeof(*run.allow_used));
 	rc = run_checks(&run, root, &report, err);
 	for (size_t i = 0; i < run.n_scans; i++)
 		layer_scan_done(run.scans[i]);
 	if (rc != 0)
 		return err_wrap(err, "check");
+	allow_report_unused(&run);
+	report.n_allowed = run.n_allowed;
 	*ret_report = report;
 	n = d->n_errors - before + run.n_hidden_errors;
 	if (n == 0)
 		return 0;
 	err_set(err, ERR_CHECK, "the image check found %zu problem%s", n, n == 1 ? "" : "s");
 	return err_hint(err,
-	                "to turn off a rule that does not apply, list its name in image.check.off");
+	                "to turn off a rule that does not apply, list its name in image.check.off; "
+	                "to let one finding pass, image.check.allow");
 }

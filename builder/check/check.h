@@ -14,9 +14,12 @@
 #include "builder/oci/store.h"
 
 struct check_opts {
-	struct strlist off;          /* rules turned off by name */
-	struct strlist provided;     /* sonames (or globs) the node brings */
-	struct strlist base_layers;  /* digests of layers that a base image brought */
+	struct strlist off;         /* rules turned off by name */
+	struct strlist provided;    /* sonames (or globs) the node brings */
+	struct strlist base_layers; /* digests of layers that a base image brought */
+	/* Findings that are allowed; one without a position is an option's */
+	const struct check_allowance *allow;
+	size_t n_allow;
 	int64_t size_budget;         /* most compressed bytes per platform; 0 = none */
 	const struct platform *only; /* NULL = every platform of the index */
 	unsigned threads;            /* 0 = cpus_usable() */
@@ -34,7 +37,8 @@ struct check_platform_size {
 struct check_report {
 	struct check_platform_size *platforms; /* in the arena */
 	size_t n_platforms;
-	size_t n_blobs; /* blobs whose digest was verified */
+	size_t n_blobs;   /* blobs whose digest was verified */
+	size_t n_allowed; /* findings that an allowance covers */
 };
 
 /*
@@ -47,6 +51,6 @@ int check_image(struct store *store, const struct descriptor *root, const struct
                 struct err *err) MUST_USE;
 
 /* Raised when a rule changes; part of the key of remembered verdicts. */
-enum { CHECK_RULES_VERSION = 2 };
+enum { CHECK_RULES_VERSION = 3 };
 
 #endif

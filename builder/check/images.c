@@ -8,6 +8,7 @@ struct image_search {
 	struct store *store;
 	struct arena *arena;
 	struct digest seen[IMAGES_INDEXES_MAX]; /* the indexes that were read */
+	struct index *indexes;                  /* as they were parsed, in the same order */
 	size_t n_entries;
 	struct image_list list;
 };
@@ -47,6 +48,7 @@ static int walk_index(struct image_search *w, const struct descriptor *desc, int
 		               IMAGES_INDEXES_MAX);
 	if (read_index(w, desc, &index, err) != 0)
 		return -1;
+	w->indexes[w->list.n_indexes] = index;
 	w->seen[w->list.n_indexes++] = desc->digest;
 	if (index.n_manifests > IMAGES_ENTRIES_MAX - w->n_entries)
 		return err_set(err, ERR_LIMIT, "the image's indexes have more than %d entries",
@@ -84,6 +86,7 @@ int images_list(struct store *store, const struct descriptor *root, const struct
 	struct image_search w = {.store = store, .arena = a};
 
 	w.list.at = arena_calloc(a, IMAGES_ENTRIES_MAX, sizeof(*w.list.at));
+	w.list.indexes = w.indexes = arena_calloc(a, IMAGES_INDEXES_MAX, sizeof(*w.indexes));
 	if (media_is_manifest(root->media_type)) {
 		w.list.at[w.list.n++] = *root;
 		*ret_list = w.list;

@@ -18,7 +18,8 @@ enum {
 struct image_list {
 	struct descriptor *at; /* manifests, in the order in which the indexes name them */
 	size_t n;
-	size_t n_indexes; /* read on the way, each once */
+	size_t n_indexes;            /* read on the way, each once */
+	const struct index *indexes; /* these */
 };
 
 /*

@@ -10,11 +10,22 @@
 #include "base/srcpos.h"
 #include "base/strlist.h"
 
+/* One finding, or those of one path, that are meant to be there. */
+struct check_allowance {
+	struct srcpos at;
+	const char *rule;   /* its name */
+	const char *path;   /* glob of paths in the image, or a place in its documents: env:NAME */
+	const char *digest; /* of the file, NULL = whatever it holds */
+	const char *reason; /* NULL where none was asked for */
+};
+
 struct check_spec {
 	struct srcpos at;
 	struct strlist off; /* names of rules that are turned off */
 	/* sonames (or globs) that the node brings, besides the layers' own lists */
 	struct strlist provided;
+	struct check_allowance *allow;
+	size_t n_allow;
 	int64_t size_budget; /* most compressed bytes of one platform's layers; 0 = no budget */
 };
 

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "builder/check/allow.h"
 #include "builder/layer/elf/elf_search.h"
 
 #define RULE_ROW(id, name, severity, summary, check) {name, severity, summary, check},
@@ -47,7 +48,7 @@ struct diag *rule_report_as(struct check_image *image, enum rule_id id, enum dia
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(16 << 10);
 	struct diag *diag;
 
-	if (run->off[id])
+	if (run->off[id] || allow_place(image, id, place))
 		return NULL;
 	if (++image->n_reports[id] > RULE_REPORTS_MAX) {
 		if (severity == DIAG_ERROR)

@@ -38,7 +38,8 @@
 	RULE(HARD_LINK, "hard-link", DIAG_ERROR, "hard links name a file that is there", NULL)     \
 	RULE(SHADOWED_SYMLINK, "shadowed-symlink", DIAG_ERROR,                                     \
 	     "no folder replaces a link to a folder of a lower layer", NULL)                       \
-	RULE(SECRET, "secret", DIAG_ERROR, "no keys, tokens or passwords in any layer",            \
+	RULE(SECRET, "secret", DIAG_ERROR,                                                         \
+	     "no keys, tokens or passwords in layers, configuration or annotations",               \
 	     rule_check_secrets)                                                                   \
 	RULE(SETUID, "setuid", DIAG_WARNING, "no setuid, setgid or capability files",              \
 	     rule_check_setuid)                                                                    \
@@ -77,11 +78,17 @@ struct check_run {
 	struct arena *arena;
 	struct diags *diags;
 	bool off[RULES];
+	bool *allow_used; /* by allowance: it covered a finding */
+	size_t n_allowed;
 	size_t n_hidden_errors; /* found, but beyond RULE_REPORTS_MAX */
 	size_t n_blobs;
 	/* Every distinct layer, scanned once. */
 	struct layer_scan **scans;
 	size_t n_scans;
+	/* The indexes above the images, as they were parsed. */
+	const struct index *indexes;
+	size_t n_indexes;
+	bool indexes_reported;
 };
 
 /* One platform's image. */
@@ -93,9 +100,11 @@ struct check_image {
 	const struct platform_arch *arch; /* NULL for an unknown architecture */
 	struct manifest manifest;
 	struct image_config config;
-	bool has_config;            /* config could be read */
-	struct strlist env;         /* "NAME=value" of the configuration */
-	const char *workdir;        /* NULL if none */
+	bool has_config;         /* config could be read */
+	struct strlist env;      /* "NAME=value" of the configuration */
+	const char *workdir;     /* NULL if none */
+	const char *config_text; /* the configuration's bytes; NULL if they could not be read */
+	size_t config_len;
 	struct layer_scan **layers; /* by manifest order; NULL where the media type is no layer's */
 	struct view view;
 	size_t n_reports[RULES];
@@ -153,8 +162,9 @@ void rule_check_diff_ids(struct check_image *image);
 void rule_check_history(struct check_image *image);
 void rule_check_platform(struct check_image *image);
 void rule_check_size(struct check_image *image);
-void rule_check_secrets(struct check_image *image); /* rule_secret.c */
-void rule_check_setuid(struct check_image *image);  /* rule_modes.c */
+void rule_check_secrets(struct check_image *image);          /* rule_secret.c */
+void rule_check_document_secrets(struct check_image *image); /* rule_secret_config.c */
+void rule_check_setuid(struct check_image *image);           /* rule_modes.c */
 void rule_check_writable(struct check_image *image);
 void rule_check_entrypoint(struct check_image *image); /* rule_entrypoint.c */
 void rule_check_machine(struct check_image *image);    /* rule_elf.c */

@@ -4,7 +4,7 @@
 
 #include "base/interrupt.h"
 #include "base/text.h"
-#include "builder/check/secret.h"
+#include "builder/check/secret/search.h"
 #include "builder/check/spool.h"
 #include "builder/layer/elf/elf_search.h"
 
@@ -15,7 +15,7 @@ struct scanner {
 	unsigned flags;
 	struct layer_scan *scan;
 	struct layer_reader *reader;
-	struct secret_scanner secrets;
+	struct secret_search secrets;
 	struct spool spool;
 	struct hasher hasher;
 	unsigned char *buf;
@@ -26,6 +26,7 @@ struct member_content {
 	bool is_elf, keep_text;
 	struct strbuf text;
 	int64_t bytes;
+	size_t kept; /* bytes in the scanner's buffer, if that is all of the content; else 0 */
 };
 
 static bool is_loader_config(const char *path)
@@ -66,19 +67,69 @@ static void parse_elf(struct scanner *s, struct scan_member *m)
 	read_loader_dirs(s, m);
 }
 
-static void note_secrets(struct scanner *s, struct scan_member *m)
+/* The line of a byte of a text, 0 where the content is gone or is no text. */
+static size_t line_of(const struct scanner *s, const struct member_content *c, int64_t offset)
 {
-	secret_end(&s->secrets);
-	for (int kind = 0; kind < SECRET_KINDS; kind++) {
-		struct scan_secret secret = {m, secret_text((enum secret_kind)kind),
-		                             s->secrets.offset[kind]};
+	const unsigned char *at = s->buf, *end = s->buf + offset;
+	size_t line = 1;
 
-		/* Crypto libraries carry key pairs for their power-on self-tests (FIPS 140). */
-		if (kind == SECRET_PRIVATE_KEY && m->elf != NULL && !m->elf->executable)
-			continue;
-		if (s->secrets.found[kind])
-			vec_push(&s->scan->secrets, secret);
+	if (offset >= (int64_t)c->kept || memchr(s->buf, '\0', c->kept) != NULL)
+		return 0;
+	while ((at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+		at++;
+		line++;
 	}
+	return line;
+}
+
+/* Crypto libraries carry key pairs for their self-tests (FIPS 140): ELF, ar, Java's classes. */
+static bool is_self_test(const struct scan_member *m, const struct secret_finding *f)
+{
+	if (f->kind != SECRET_PRIVATE_KEY && f->kind != SECRET_ENCRYPTED_KEY)
+		return false;
+	if (f->in_archive)
+		return text_has_suffix(f->inner, ".class");
+	return (m->elf != NULL && !m->elf->executable) || text_has_suffix(m->path, ".class") ||
+	       text_has_suffix(m->path, ".a");
+}
+
+/* What documents show as an example, of the kinds that cannot be told from real ones. */
+static bool is_example(const struct scan_member *m, enum secret_kind kind)
+{
+	static const char *const folders[] = {"usr/share/doc/", "usr/share/man/",
+	                                      "usr/share/info/"};
+	/* The README of a Python package. */
+	static const char *const names[] = {"-info/PKG-INFO", "-info/METADATA"};
+
+	if (kind != SECRET_JWT && kind != SECRET_WIREGUARD && kind != SECRET_GOOGLE_API)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
+		if (text_has_prefix(m->path, folders[i]))
+			return true;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (text_has_suffix(m->path, names[i]))
+			return true;
+	return false;
+}
+
+static void note_secrets(struct scanner *s, const struct member_content *c, struct scan_member *m)
+{
+	secret_search_end(&s->secrets);
+	for (size_t i = 0; i < s->secrets.findings.n; i++) {
+		const struct secret_finding *f = &s->secrets.findings.at[i];
+		struct scan_secret secret = {.member = m, .kind = f->kind, .offset = f->offset};
+
+		if (is_self_test(m, f) || is_example(m, f->kind))
+			continue;
+		if (f->in_archive)
+			secret.inner = arena_strdup(&s->scan->arena, f->inner);
+		else
+			secret.line = line_of(s, c, f->offset);
+		vec_push(&s->scan->secrets, secret);
+	}
+	/* A later pass would be needed for large ones, so their digest is not said. */
+	if (s->secrets.findings.n > 0 && c->kept > 0 && digest_is_zero(&m->content))
+		m->content = digest_of(s->buf, c->kept);
 }
 
 static int take_chunk(struct scanner *s, struct member_content *c, size_t n, struct err *err)
@@ -87,7 +138,7 @@ static int take_chunk(struct scanner *s, struct member_content *c, size_t n, str
 		c->is_elf = (s->flags & SCAN_ELF) != 0 && elf_is_elf(s->buf, n);
 	c->bytes += (int64_t)n;
 	if ((s->flags & SCAN_SECRETS) != 0)
-		secret_feed(&s->secrets, s->buf, n);
+		secret_search_feed(&s->secrets, s->buf, n);
 	if ((s->flags & SCAN_DIGESTS) != 0)
 		hasher_update(&s->hasher, s->buf, n);
 	if (c->keep_text)
@@ -95,16 +146,27 @@ static int take_chunk(struct scanner *s, struct member_content *c, size_t n, str
 	return c->is_elf ? spool_write(&s->spool, s->buf, n, err) : 0;
 }
 
-static int read_chunks(struct scanner *s, struct member_content *c, struct err *err)
+/* Fills the buffer as far as there are bytes. */
+static int fill_buffer(struct scanner *s, size_t *ret_n, struct err *err)
 {
 	size_t n = 1;
 
-	while (n > 0) {
-		if (layer_reader_read(s->reader, s->buf, READ_BYTES, &n, err) != 0)
+	for (*ret_n = 0; n > 0 && *ret_n < READ_BYTES; *ret_n += n)
+		if (layer_reader_read(s->reader, s->buf + *ret_n, READ_BYTES - *ret_n, &n, err) !=
+		    0)
 			return -1;
-		if (n > 0 && take_chunk(s, c, n, err) != 0)
+	return 0;
+}
+
+static int read_chunks(struct scanner *s, struct member_content *c, struct err *err)
+{
+	size_t n = READ_BYTES;
+
+	while (n == READ_BYTES) {
+		if (fill_buffer(s, &n, err) != 0 || (n > 0 && take_chunk(s, c, n, err) != 0))
 			return -1;
 	}
+	c->kept = c->bytes == (int64_t)n ? n : 0;
 	return 0;
 }
 
@@ -116,7 +178,7 @@ static int read_content(struct scanner *s, struct scan_member *m, struct err *er
 	c.keep_text = (s->flags & SCAN_ELF) != 0 && is_loader_config(m->path);
 	spool_reset(&s->spool);
 	if ((s->flags & SCAN_SECRETS) != 0)
-		secret_begin(&s->secrets, m->path);
+		secret_search_begin(&s->secrets, m->path);
 	if ((s->flags & SCAN_DIGESTS) != 0)
 		hasher_init(&s->hasher);
 	rc = read_chunks(s, &c, err);
@@ -127,7 +189,7 @@ static int read_content(struct scanner *s, struct scan_member *m, struct err *er
 	if (rc == 0 && c.keep_text)
 		m->text = arena_strdup(&s->scan->arena, strbuf_str(&c.text));
 	if (rc == 0 && (s->flags & SCAN_SECRETS) != 0)
-		note_secrets(s, m);
+		note_secrets(s, &c, m);
 	strbuf_done(&c.text);
 	return rc;
 }
@@ -220,11 +282,13 @@ int layer_scan_run(struct store *store, unsigned flags, struct progress *progres
 	snprintf(label, sizeof(label), "%s %.12s", scan->task != NULL ? scan->task : "check",
 	         digest_hex(&scan->desc->digest, hex));
 	task = progress_start(progress, label, scan->desc->size);
-	secret_init(&s.secrets);
+	secret_search_init(&s.secrets, scan->desc->size);
 	s.buf = mem_calloc(1, READ_BYTES);
 	rc = scan_blob(store, &s, &failure);
 	layer_reader_close(s.reader);
-	secret_done(&s.secrets);
+	scan->n_archives_too_large = s.secrets.n_too_large;
+	scan->n_archives_unreadable = s.secrets.n_unreadable;
+	secret_search_done(&s.secrets);
 	spool_done(&s.spool);
 	hasher_done(&s.hasher);
 	free(s.buf);

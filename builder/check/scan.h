@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/progress.h"
+#include "builder/check/secret/kinds.h"
 #include "builder/layer/elf/elf.h"
 #include "builder/layer/tar/reader.h"
 #include "builder/oci/platform.h"
@@ -26,9 +27,10 @@ struct scan_member {
 	uint32_t mode, uid, gid;
 	int64_t mtime, size;
 	const char *link;
-	bool capability;            /* has the extended attribute security.capability */
-	struct digest xattrs;       /* of all names and values; zero when there are none */
-	struct digest content;      /* with SCAN_DIGESTS, of regular files */
+	bool capability;      /* has the extended attribute security.capability */
+	struct digest xattrs; /* of all names and values; zero when there are none */
+	/* Of regular files: with SCAN_DIGESTS, else of small ones with secrets; else zero. */
+	struct digest content;
 	const struct elf_info *elf; /* NULL when it is not ELF or could not be read */
 	const char *elf_error;      /* why an ELF file could not be read; NULL otherwise */
 	struct strlist loader_dirs; /* of a dynamic loader: folders it searches by default */
@@ -37,8 +39,10 @@ struct scan_member {
 
 struct scan_secret {
 	const struct scan_member *member;
-	const char *what; /* "an AWS secret access key": static text, never the secret */
-	int64_t offset;   /* bytes from the start of the file */
+	enum secret_kind kind;
+	int64_t offset;    /* bytes from the start of the file, or of the archive's member */
+	size_t line;       /* from 1; 0 = not known: a large file, or no text */
+	const char *inner; /* the member of an archive, "" in a gzip file, NULL if in no archive */
 };
 
 struct layer_scan {
@@ -48,6 +52,8 @@ struct layer_scan {
 	const struct platform_arch *arch;  /* whose loader folders are looked for; may be NULL */
 	VEC(struct scan_member *) members; /* in the layer's order */
 	VEC(struct scan_secret) secrets;
+	/* Archives that could not be looked into for secrets, or not to their end. */
+	size_t n_archives_too_large, n_archives_unreadable;
 	struct digest diff_id;
 	int64_t raw_size;
 	/* code ERR_NONE, or why the layer is bad (digest, format, limit, missing) */

@@ -289,6 +289,8 @@ static cJSON *metadata(const struct build_run *run)
 	json_add_int(doc, "size", run->result.index.size);
 	json_add_string(doc, "layout", run->scratch_dir ? run->options->dest : run->dir);
 	json_add_bool(doc, "checked", run->checked);
+	if (run->report.n_allowed > 0)
+		json_add_int(doc, "allowed", (int64_t)run->report.n_allowed);
 	built_images_json(&run->result, json_add_array(doc, "images"));
 	if (run->options->push || run->options->push_by_digest)
 		push_result_json(&run->pushed, json_add_object(doc, "push"));
@@ -317,6 +319,9 @@ static void print_images(const struct build_run *run)
 	}
 	if (run->checked)
 		fprintf(out, "image check passed%s\n", run->check_cached ? " (remembered)" : "");
+	if (run->report.n_allowed > 0)
+		fprintf(out, "%zu finding%s allowed\n", run->report.n_allowed,
+		        run->report.n_allowed == 1 ? "" : "s");
 }
 
 /* What the machine that joins the parts is to know. */

@@ -11,7 +11,7 @@
 #include "builder/image/image.h"
 
 struct verify_options {
-	struct strlist off, provided;
+	struct strlist off, provided, allow;
 	const char *platform;
 	int64_t jobs;
 	struct remote_options remote;
@@ -21,29 +21,67 @@ static const struct option options[] = {
 	LIST_OPTION(struct verify_options, off, "off", 0, "RULE", "Turn a rule off by its name"),
 	LIST_OPTION(struct verify_options, provided, "provided", 0, "SONAME",
                     "A shared library that the node provides"),
+	LIST_OPTION(struct verify_options, allow, "allow", 0, "RULE:PATH[@DIGEST]",
+                    "A finding that is meant to be there; PATH may be a glob"),
 	TEXT_OPTION(struct verify_options, platform, "platform", 0, "OS/ARCH",
                     "Check only this platform"),
 	NUMBER_OPTION(struct verify_options, jobs, "jobs", 'j', "N", "Threads (default: all CPUs)"),
 	REMOTE_OPTIONS(struct verify_options, remote),
 };
 
+static int check_rule_name(const char *name, struct err *err)
+{
+	const char *near;
+
+	for (size_t k = 0; k < check_rule_count; k++)
+		if (strcmp(check_rule_names[k], name) == 0)
+			return 0;
+	near = text_nearest(name, check_rule_names, check_rule_count);
+	err_set(err, ERR_USAGE, "no rule is called '%s'", name);
+	return near != NULL ? err_hint(err, "did you mean '%s'?", near) : -1;
+}
+
 static int check_off_names(const struct strlist *off, struct err *err)
 {
-	for (size_t i = 0; i < off->n; i++) {
-		bool known = false;
-
-		for (size_t k = 0; k < check_rule_count && !known; k++)
-			known = strcmp(check_rule_names[k], off->at[i]) == 0;
-		if (!known) {
-			const char *near =
-				text_nearest(off->at[i], check_rule_names, check_rule_count);
-
-			err_set(err, ERR_USAGE, "no rule is called '%s'", off->at[i]);
-			if (near != NULL)
-				err_hint(err, "did you mean '%s'?", near);
+	for (size_t i = 0; i < off->n; i++)
+		if (check_rule_name(off->at[i], err) != 0)
 			return -1;
-		}
+	return 0;
+}
+
+/* RULE:PATH, or RULE:PATH@sha256:...; a path may hold '@' itself. */
+static int parse_allowance(const char *text, struct arena *a, struct check_allowance *ret,
+                           struct err *err)
+{
+	char *rule = arena_strdup(a, text), *colon = strchr(rule, ':'), *at;
+	struct digest digest;
+
+	if (colon == NULL || colon == rule || colon[1] == '\0') {
+		err_set(err, ERR_USAGE, "--allow: '%s' is not RULE:PATH[@DIGEST]", text);
+		return err_hint(err, "as in --allow secret:/usr/share/doc/example.pem");
 	}
+	*colon = '\0';
+	at = strstr(colon + 1, "@sha256:");
+	if (at != NULL) {
+		*at = '\0';
+		if (digest_parse(at + 1, &digest, err) != 0)
+			return err_wrap(err, "--allow");
+	}
+	*ret = (struct check_allowance){
+		.rule = rule, .path = colon + 1, .digest = at != NULL ? at + 1 : NULL};
+	return check_rule_name(rule, err);
+}
+
+static int parse_allowances(const struct strlist *list, struct arena *a, struct check_opts *opts,
+                            struct err *err)
+{
+	struct check_allowance *all = arena_calloc(a, list->n + 1, sizeof(*all));
+
+	for (size_t i = 0; i < list->n; i++)
+		if (parse_allowance(list->at[i], a, &all[i], err) != 0)
+			return -1;
+	opts->allow = all;
+	opts->n_allow = list->n;
 	return 0;
 }
 
@@ -54,6 +92,8 @@ static cJSON *report_json(const struct descriptor *root, const struct check_repo
 
 	json_add_string(doc, "digest", digest_text(&root->digest, digest));
 	json_add_int(doc, "blobs", (int64_t)report->n_blobs);
+	if (report->n_allowed > 0)
+		json_add_int(doc, "allowed", (int64_t)report->n_allowed);
 	cJSON *platforms = json_add_array(doc, "platforms");
 
 	for (size_t i = 0; i < report->n_platforms; i++) {
@@ -84,6 +124,9 @@ static void print_report(struct cli *cli, const struct descriptor *root,
 		        text_bytes(p->compressed_bytes, compressed),
 		        text_bytes(p->content_bytes, content), p->n_files);
 	}
+	if (report->n_allowed > 0)
+		fprintf(cli->out, "%zu finding%s allowed\n", report->n_allowed,
+		        report->n_allowed == 1 ? "" : "s");
 	fprintf(cli->out, "%zu blobs verified, image check passed\n%s\n", report->n_blobs,
 	        digest_text(&root->digest, text));
 }
@@ -104,7 +147,8 @@ static int verify(struct cli *cli, const struct verify_options *o, const struct 
 			return err_wrap(err, "--platform");
 		opts.only = &only;
 	}
-	if (image_root(image, &cli->arena, &root, err) != 0 ||
+	if (parse_allowances(&o->allow, &cli->arena, &opts, err) != 0 ||
+	    image_root(image, &cli->arena, &root, err) != 0 ||
 	    check_image(image->store, &root, &opts, &cli->arena, &report, &cli->diags, err) != 0)
 		return -1;
 	if (!cli_json(cli)) {
@@ -145,8 +189,11 @@ const struct command cmd_verify = {
 		   "glibc, missing interpreters, secrets, setuid files, world-writable paths, "
 		   "duplicate paths.\n"
 		   "docs/CHECK.md explains each rule.\n",
-	.examples = "slipway verify oci:build/image\tThe image that was just built\n"
-		    "slipway verify --off setuid docker.io/library/debian:12\tA foreign image\n",
+	.examples =
+		"slipway verify oci:build/image\tThe image that was just built\n"
+		"slipway verify --allow 'secret:usr/share/doc/*' oci:build/image\tKeys that are "
+		"examples\n"
+		"slipway verify --off setuid docker.io/library/debian:12\tA foreign image\n",
 	.options = OPTION_TABLE(struct verify_options, options),
 	.min_args = 1,
 	.max_args = 1,

@@ -51,6 +51,24 @@ static void hash_list(struct hasher *h, const struct strlist *list)
 	hasher_update(h, "", 1);
 }
 
+static void hash_text(struct hasher *h, const char *text)
+{
+	/* NULL and "" differ. */
+	hasher_update(h, text != NULL ? "1" : "0", 1);
+	if (text != NULL)
+		hasher_update(h, text, strlen(text) + 1);
+}
+
+static void hash_allowances(struct hasher *h, const struct check_opts *opts)
+{
+	for (size_t i = 0; i < opts->n_allow; i++) {
+		hash_text(h, opts->allow[i].rule);
+		hash_text(h, opts->allow[i].path);
+		hash_text(h, opts->allow[i].digest);
+	}
+	hasher_update(h, "", 1);
+}
+
 /* Everything that a verdict depends on. */
 static struct digest verdict_key(const struct descriptor *root, const struct check_opts *opts)
 {
@@ -63,6 +81,7 @@ static struct digest verdict_key(const struct descriptor *root, const struct che
 	hash_list(&h, &opts->off);
 	hash_list(&h, &opts->provided);
 	hash_list(&h, &opts->base_layers);
+	hash_allowances(&h, opts);
 	return hasher_final(&h);
 }
 
@@ -75,6 +94,8 @@ int image_check_cached(const struct image_check_opts *o, struct arena *a,
 		.off = spec->off,
 		.provided = provided(o->plan, a),
 		.base_layers = base_layers(o->built, a),
+		.allow = spec->allow,
+		.n_allow = spec->n_allow,
 		.size_budget = spec->size_budget,
 		.threads = o->threads,
 		.progress = o->progress,

@@ -68,6 +68,7 @@ _slipway_verify() {
 	case "$prev" in
 	--off) COMPREPLY=(); return;;
 	--provided) COMPREPLY=(); return;;
+	--allow) COMPREPLY=(); return;;
 	--platform) COMPREPLY=(); return;;
 	--jobs|-j) COMPREPLY=(); return;;
 	--ca) COMPREPLY=($(compgen -f -- "$cur")); return;;
@@ -80,7 +81,7 @@ _slipway_verify() {
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--off --provided --platform --jobs --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--off --provided --allow --platform --jobs --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi

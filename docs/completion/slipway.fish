@@ -63,6 +63,7 @@ complete -c slipway -n '__fish_seen_subcommand_from inspect' -l progress -r -f -
 complete -c slipway -f -n '__fish_use_subcommand' -a verify -d 'Check every byte of an image and reject what would fail on a node'
 complete -c slipway -n '__fish_seen_subcommand_from verify' -l off -r -d 'Turn a rule off by its name'
 complete -c slipway -n '__fish_seen_subcommand_from verify' -l provided -r -d 'A shared library that the node provides'
+complete -c slipway -n '__fish_seen_subcommand_from verify' -l allow -r -d 'A finding that is meant to be there; PATH may be a glob'
 complete -c slipway -n '__fish_seen_subcommand_from verify' -l platform -r -d 'Check only this platform'
 complete -c slipway -n '__fish_seen_subcommand_from verify' -l jobs -s j -r -d 'Threads (default: all CPUs)'
 complete -c slipway -n '__fish_seen_subcommand_from verify' -l insecure -d 'Use plain HTTP for the registries of this command'

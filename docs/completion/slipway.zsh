@@ -97,6 +97,7 @@ _slipway() {
 	verify) _arguments -s \
 		'*--off=[Turn a rule off by its name]:RULE:' \
 		'*--provided=[A shared library that the node provides]:SONAME:' \
+		'*--allow=[A finding that is meant to be there; PATH may be a glob]:RULE\:PATH\[@DIGEST\]:' \
 		'--platform=[Check only this platform]:OS/ARCH:' \
 		'--jobs=[Threads (default\: all CPUs)]:N:' \
 		'--insecure[Use plain HTTP for the registries of this command]' \

@@ -165,3 +165,40 @@ program() { printf 'int main(void){return 0;}\n' | "$1" -x c - -o "$2" "${@:3}";
 	run "$SLIPWAY" diff --exit-code oci:one oci:two
 	[ "$status" -eq 1 ]
 }
+
+@test "check: an allowance lets one finding pass, says how many it let, and is held to the content" {
+	openssl genrsa 2048 >tree/share/key.pem 2>/dev/null
+	run "$SLIPWAY" build --progress none -o image
+	[ "$status" -eq 3 ]
+	digest=sha256:$(sha256sum tree/share/key.pem | cut -d' ' -f1)
+	[[ $output == *"digest: '$digest'"* ]]
+	sed -i "s#^  platforms#  check: {allow: [{rule: secret, path: '/opt/**/key.pem', digest: '$digest', reason: a test key}]}\n  platforms#" slipway.yaml
+	run "$SLIPWAY" build --progress none -o image
+	[ "$status" -eq 0 ]
+	[[ $output == *"1 finding allowed"* && $output != *"[secret]"* ]]
+	# The same verdict is remembered, another allowance is another verdict.
+	run "$SLIPWAY" build --progress none -o image --set 'image.check.allow=[]'
+	[ "$status" -eq 3 ]
+	run "$SLIPWAY" verify --progress none oci:image
+	[ "$status" -eq 3 ]
+	run "$SLIPWAY" verify --progress none --allow "secret:/opt/**/key.pem@$digest" oci:image
+	[ "$status" -eq 0 ]
+	[[ $output == *"1 finding allowed"* ]]
+	run "$SLIPWAY" verify --progress none --allow "secret:key.pem" --allow secret:/nowhere oci:image
+	[ "$status" -eq 0 ]
+	[[ $output == *"--allow: rule 'secret' has no finding at '/nowhere'"* ]]
+	run "$SLIPWAY" verify --progress none --allow key.pem oci:image
+	[[ $status -ne 0 && $output == *"is not RULE:PATH[@DIGEST]"* ]]
+	# Another key at the same place is found again, and the allowance that covers nothing is named by its line.
+	openssl genrsa 2048 >tree/share/key.pem 2>/dev/null
+	run "$SLIPWAY" build --progress none -o image
+	[ "$status" -eq 3 ]
+	[[ $output == *"[secret]"* && $output == *"slipway.yaml:"*"has no finding at"* ]]
+}
+
+@test "check: an archive that unpacks to too much is not looked into to its end, which is said" {
+	head -c 30000000 /dev/zero | gzip -n >tree/share/zeros.gz
+	run "$SLIPWAY" build --progress none -o image
+	[ "$status" -eq 0 ]
+	[[ $output == *"1 archive was not looked into to the end for secrets: too large"* ]]
+}

@@ -9,7 +9,6 @@
 #include "builder/check/check.h"
 #include "builder/check/images.h"
 #include "builder/check/rules.h"
-#include "builder/check/secret.h"
 #include "tests/elf_make.h"
 #include "tests/image_make.h"
 
@@ -17,7 +16,7 @@
 #define LOADER "/lib/ld-linux-aarch64.so.1"
 
 static const char loader_dirs[] =
-    "\0/lib/aarch64-linux-gnu/\0/usr/lib/aarch64-linux-gnu/\0/lib/\0/usr/lib/\0";
+	"\0/lib/aarch64-linux-gnu/\0/usr/lib/aarch64-linux-gnu/\0/lib/\0/usr/lib/\0";
 static const char fake_secret[] = "AKIA"
 				  "ABCDEFGHIJKLMNOP wJalrXUtnFEMIaK7MDENGabPxRfiCYzzzzzKEYaa\n";
 
@@ -36,23 +35,23 @@ static void put_elf(struct image_make *m, size_t layer, const char *path, struct
 static void good_image(struct image_make *m)
 {
 	*m = (struct image_make){.architecture = "arm64",
-				 .config = "\"Entrypoint\":[\"/usr/bin/p\"]"};
+	                         .config = "\"Entrypoint\":[\"/usr/bin/p\"]"};
 	m->layers[0].name = "runtime";
 	m->layers[1].name = "program";
 	put_elf(m, 0, "lib/ld-linux-aarch64.so.1",
-		(struct elf_make){.soname = "ld-linux-aarch64.so.1",
-				  .extra = loader_dirs,
-				  .extra_len = sizeof(loader_dirs)});
+	        (struct elf_make){.soname = "ld-linux-aarch64.so.1",
+	                          .extra = loader_dirs,
+	                          .extra_len = sizeof(loader_dirs)});
 	put_elf(m, 0, LIB "libc.so.6",
-		(struct elf_make){.soname = "libc.so.6",
-				  .interpreter = LOADER,
-				  .needed = {"ld-linux-aarch64.so.1"},
-				  .defines = {"GLIBC_2.17", "GLIBC_2.36"}});
+	        (struct elf_make){.soname = "libc.so.6",
+	                          .interpreter = LOADER,
+	                          .needed = {"ld-linux-aarch64.so.1"},
+	                          .defines = {"GLIBC_2.17", "GLIBC_2.36"}});
 	put_elf(m, 1, "usr/bin/p",
-		(struct elf_make){.interpreter = LOADER,
-				  .needed = {"libc.so.6"},
-				  .need_library = "libc.so.6",
-				  .need_version = "GLIBC_2.36"});
+	        (struct elf_make){.interpreter = LOADER,
+	                          .needed = {"libc.so.6"},
+	                          .need_library = "libc.so.6",
+	                          .need_version = "GLIBC_2.36"});
 	tar_dir(&m->layers[1].tar, "tmp", 01777);
 }
 
@@ -218,24 +217,24 @@ static void bad_interpreter(struct image_make *m)
 static void bad_needed(struct image_make *m)
 {
 	put_elf(m, 1, "usr/bin/q",
-		(struct elf_make){.interpreter = LOADER, .needed = {"libabsent.so.1"}});
+	        (struct elf_make){.interpreter = LOADER, .needed = {"libabsent.so.1"}});
 }
 
 static void bad_needed_deep(struct image_make *m)
 {
 	put_elf(m, 0, LIB "liba.so.1",
-		(struct elf_make){.soname = "liba.so.1", .needed = {"libabsent.so.1"}});
+	        (struct elf_make){.soname = "liba.so.1", .needed = {"libabsent.so.1"}});
 	put_elf(m, 1, "usr/bin/q",
-		(struct elf_make){.interpreter = LOADER, .needed = {"liba.so.1"}});
+	        (struct elf_make){.interpreter = LOADER, .needed = {"liba.so.1"}});
 }
 
 static void bad_glibc(struct image_make *m)
 {
 	put_elf(m, 1, "usr/bin/q",
-		(struct elf_make){.interpreter = LOADER,
-				  .needed = {"libc.so.6"},
-				  .need_library = "libc.so.6",
-				  .need_version = "GLIBC_2.38"});
+	        (struct elf_make){.interpreter = LOADER,
+	                          .needed = {"libc.so.6"},
+	                          .need_library = "libc.so.6",
+	                          .need_version = "GLIBC_2.38"});
 }
 
 static const struct fault {
@@ -244,34 +243,36 @@ static const struct fault {
 	bool warning;
 	const char *message;
 } faults[] = {
-    {"digest", bad_digest, false, "layer 2 'program'"},
-    {"media-type", bad_media, false, "application/x-cpio"},
-    {"media-type", bad_config_media, false, "application/json"},
-    {"layer-count", bad_layer_count, false, "128 layers"},
-    {"diff-id", bad_diff_id, false, "layer 2 'program': the configuration says diff ID"},
-    {"history", bad_history, false, "the history has 3 entries"},
-    {"platform", bad_platform, false, "is for linux/amd64"},
-    {"duplicate-path", bad_duplicate, false, "layer 2 'program': /etc/x: is in this layer more"},
-    {"whiteout", bad_whiteout, false, "/etc/.wh.: is a malformed whiteout"},
-    {"hard-link", bad_hard_link, false, "/etc/x: is a hard link to 'etc/absent'"},
-    {"shadowed-symlink", bad_shadow, false, "/sbin: is a folder here"},
-    {"secret", bad_secret, false, "layer 1 'runtime': /etc/creds: holds an AWS secret access key"},
-    {"secret", hidden_secret, false, "/root/.netrc: holds a .netrc file"},
-    {"setuid", bad_setuid, true, "/bin/su: is setuid (mode 4755"},
-    {"world-writable", bad_writable, true, "/srv: folder is writable"},
-    {"world-writable", bad_writable_file, true, "/f: file is writable"},
-    {"entrypoint", bad_entrypoint, false, "'/usr/bin/q', is not in the image"},
-    {"entrypoint", bad_entrypoint_mode, false,
-     "/usr/bin/script: the program to start is not executable"},
-    {"elf-machine", bad_machine, false,
-     "/usr/bin/foreign: is for x86-64 (64 bit), the platform needs AArch64"},
-    {"elf-interpreter", bad_interpreter, false,
-     "/usr/bin/q: its interpreter '/lib/ld-absent.so.1'"},
-    {"elf-needed", bad_needed, false, "/usr/bin/q: needs 'libabsent.so.1'"},
-    {"elf-needed", bad_needed_deep, false,
-     "liba.so.1: needs 'libabsent.so.1', which the loader does not find when it is loaded for "
-     "/usr/bin/q"},
-    {"glibc-version", bad_glibc, false, "/usr/bin/q: needs version GLIBC_2.38 of libc.so.6"},
+	{"digest", bad_digest, false, "layer 2 'program'"},
+	{"media-type", bad_media, false, "application/x-cpio"},
+	{"media-type", bad_config_media, false, "application/json"},
+	{"layer-count", bad_layer_count, false, "128 layers"},
+	{"diff-id", bad_diff_id, false, "layer 2 'program': the configuration says diff ID"},
+	{"history", bad_history, false, "the history has 3 entries"},
+	{"platform", bad_platform, false, "is for linux/amd64"},
+	{"duplicate-path", bad_duplicate, false,
+         "layer 2 'program': /etc/x: is in this layer more"},
+	{"whiteout", bad_whiteout, false, "/etc/.wh.: is a malformed whiteout"},
+	{"hard-link", bad_hard_link, false, "/etc/x: is a hard link to 'etc/absent'"},
+	{"shadowed-symlink", bad_shadow, false, "/sbin: is a folder here"},
+	{"secret", bad_secret, false,
+         "layer 1 'runtime': /etc/creds: holds an AWS secret access key"},
+	{"secret", hidden_secret, false, "/root/.netrc: holds a .netrc file"},
+	{"setuid", bad_setuid, true, "/bin/su: is setuid (mode 4755"},
+	{"world-writable", bad_writable, true, "/srv: folder is writable"},
+	{"world-writable", bad_writable_file, true, "/f: file is writable"},
+	{"entrypoint", bad_entrypoint, false, "'/usr/bin/q', is not in the image"},
+	{"entrypoint", bad_entrypoint_mode, false,
+         "/usr/bin/script: the program to start is not executable"},
+	{"elf-machine", bad_machine, false,
+         "/usr/bin/foreign: is for x86-64 (64 bit), the platform needs AArch64"},
+	{"elf-interpreter", bad_interpreter, false,
+         "/usr/bin/q: its interpreter '/lib/ld-absent.so.1'"},
+	{"elf-needed", bad_needed, false, "/usr/bin/q: needs 'libabsent.so.1'"},
+	{"elf-needed", bad_needed_deep, false,
+         "liba.so.1: needs 'libabsent.so.1', which the loader does not find when it is loaded for "
+         "/usr/bin/q"},
+	{"glibc-version", bad_glibc, false, "/usr/bin/q: needs version GLIBC_2.38 of libc.so.6"},
 };
 
 static void passes_a_good_image(void)
@@ -408,10 +409,10 @@ static void looks_where_the_loader_looks(void)
 	tar_text(&m.layers[1].tar, "etc/ld.so.conf.d/a.conf", "/opt/conf\n");
 	tar_text(&m.layers[1].tar, "etc/ld.so.cache", "x");
 	put_elf(&m, 1, "opt/app/bin/q",
-		(struct elf_make){
-		    .interpreter = LOADER,
-		    .runpath = "$ORIGIN/../lib:/opt/link",
-		    .needed = {"libo.so.1", "libe.so.1", "libc1.so.1", "libr.so.1", "libc.so.6"}});
+	        (struct elf_make){.interpreter = LOADER,
+	                          .runpath = "$ORIGIN/../lib:/opt/link",
+	                          .needed = {"libo.so.1", "libe.so.1", "libc1.so.1", "libr.so.1",
+	                                     "libc.so.6"}});
 	check(&m, &opts, &o);
 	CHECK_INT(o.rc, 0);
 	CHECK_INT(o.diags.n, 0);
@@ -429,7 +430,7 @@ static void knows_the_images_own_loader(void)
 	good_image(&m);
 	put_elf(&m, 1, "usr/lib64/libx.so.1", (struct elf_make){.soname = "libx.so.1"});
 	put_elf(&m, 1, "usr/bin/q",
-		(struct elf_make){.interpreter = LOADER, .needed = {"libx.so.1"}});
+	        (struct elf_make){.interpreter = LOADER, .needed = {"libx.so.1"}});
 	check(&m, &opts, &o);
 	CHECK(o.rc == -1 && count(&o, "elf-needed") == 1);
 	outcome_done(&o);
@@ -524,117 +525,6 @@ static void survives_cut_layers(void)
 /* --- secrets -----------------------------------------------------------------------------------
  */
 
-#define PEM_BODY "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n"
-
-static const struct {
-	const char *path, *text;
-	enum secret_kind kind; /* SECRET_KINDS = nothing */
-} secrets[] = {
-    {"a",
-     "AKIA"
-     "ABCDEFGHIJKLMNOP:wJalrXUtnFEMIaK7MDENGabPxRfiCYzzzzzKEYaa",
-     SECRET_AWS},
-    {"a", "aws_secret_access_key = wJalrXUtnFEMIaK7MDENGabPxRfiCYzzzzzKEYaa\n", SECRET_AWS},
-    {"a", "{\"SecretAccessKey\": \"wJalrXUtnFEMIaK7MDENGabPxRfiCYzzzzzKEYaa\"}", SECRET_AWS},
-    {"a", "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIaK7MDENGabPxRfiCYzzzzzKEYaa", SECRET_AWS},
-    {"a",
-     "AKIA"
-     "ABCDEFGHIJKLMNOP alone",
-     SECRET_KINDS},
-    {"a",
-     "AKIA"
-     "IOSFODNN7EXAMPLE wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
-     SECRET_KINDS},
-    {"a",
-     "AKIA"
-     "ABCDEFGHIJKLMNOP da39a3ee5e6b4b0d3255bfef95601890afd80709",
-     SECRET_KINDS},
-    {"a", "aws_secret_access_key = <your key>", SECRET_KINDS},
-    {"a", "-----BEGIN PRIVATE KEY-----\n" PEM_BODY, SECRET_PRIVATE_KEY},
-    {"a",
-     "-----BEGIN RSA PRIVATE KEY-----\r\nProc-Type: 4,ENCRYPTED\r\nDEK-Info: "
-     "AES-128-CBC,00\r\n\r\n" PEM_BODY,
-     SECRET_PRIVATE_KEY},
-    {"a",
-     "{\"k\":\"-----BEGIN PRIVATE "
-     "KEY-----\\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\\n",
-     SECRET_PRIVATE_KEY},
-    {"a", "-----BEGIN OPENSSH PRIVATE KEY-----\n" PEM_BODY, SECRET_PRIVATE_KEY},
-    {"a", "-----BEGIN PRIVATE KEY-----", SECRET_KINDS},
-    {"a", "-----BEGIN PRIVATE KEY-----\n", SECRET_KINDS},
-    {"a", "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----\n", SECRET_KINDS},
-    {"a", "-----BEGIN CERTIFICATE-----\n" PEM_BODY, SECRET_KINDS},
-    {"a", "-----BEGIN PUBLIC KEY-----\n" PEM_BODY, SECRET_KINDS},
-    {"a",
-     "ghp_"
-     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJ",
-     SECRET_GITHUB},
-    {"a",
-     "ghp_"
-     "short",
-     SECRET_KINDS},
-    {"a",
-     "xghp_"
-     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJ",
-     SECRET_KINDS},
-    {"root/.netrc", "machine h login u password p\n", SECRET_NETRC},
-    {"root/.netrc", "machine h login u\n", SECRET_KINDS},
-    {"root/netrc.txt", "machine h login u password p\n", SECRET_KINDS},
-    {"root/.pgpass", "h:5432:db:user:word\n", SECRET_PGPASS},
-    {"root/.pgpass", "# h:5432:db:user:word\n", SECRET_KINDS},
-    {"root/.docker/config.json", "{\"auths\":{\"r\":{\"auth\":\"dTpw\"}}}", SECRET_DOCKER},
-    {"root/.docker/config.json", "{\"auths\":{\"r\":{}},\"credsStore\":\"x\"}", SECRET_KINDS},
-    {"root/.docker/config.json", "{\"auths\":{\"r\":{\"identitytoken\":\"t\"}}}", SECRET_DOCKER},
-};
-
-static enum secret_kind scan_text(struct secret_scanner *s, const char *path, const char *text,
-				  size_t len, size_t step)
-{
-	secret_begin(s, path);
-	for (size_t i = 0; i < len; i += step)
-		secret_feed(s, text + i, len - i < step ? len - i : step);
-	secret_end(s);
-	for (int k = 0; k < SECRET_KINDS; k++)
-		if (s->found[k])
-			return (enum secret_kind)k;
-	return SECRET_KINDS;
-}
-
-static void tells_secrets_from_look_alikes(void)
-{
-	struct secret_scanner s;
-
-	secret_init(&s);
-	for (size_t i = 0; i < ARRAY_LEN(secrets); i++) {
-		const char *text = secrets[i].text;
-		size_t len = strlen(text);
-
-		if (scan_text(&s, secrets[i].path, text, len, len) != secrets[i].kind ||
-		    scan_text(&s, secrets[i].path, text, len, 1) != secrets[i].kind)
-			test_fail(__FILE__, __LINE__, text);
-	}
-	secret_done(&s);
-}
-
-/* A secret anywhere around the border of two chunks is found at its place. */
-static void sees_across_chunks(void)
-{
-	enum { LEN = SECRET_CHUNK + 4096 };
-	const char *text = "ghp_"
-			   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJ";
-	AUTO_FREE char *buf = malloc(LEN);
-	struct secret_scanner s;
-
-	secret_init(&s);
-	for (size_t at = SECRET_CHUNK - 1200; at < SECRET_CHUNK + 1200; at += 13) {
-		memset(buf, ' ', LEN);
-		memcpy(buf + at, text, strlen(text));
-		CHECK_INT(scan_text(&s, "f", buf, LEN, LEN), SECRET_GITHUB);
-		CHECK_INT(s.offset[SECRET_GITHUB], at);
-	}
-	secret_done(&s);
-}
-
 static void never_shows_the_secret(void)
 {
 	struct image_make m;
@@ -646,6 +536,105 @@ static void never_shows_the_secret(void)
 	check(&m, &opts, &o);
 	CHECK(says(&o, "at byte 0"));
 	CHECK(!says(&o, "AKIA") && !says(&o, "wJal"));
+	outcome_done(&o);
+}
+
+static const struct {
+	const char *config, *message; /* NULL: nothing is found */
+	bool warning;
+} config_secrets[] = {
+	{"\"Env\":[\"T=gh"
+         "p_q7Yx1Lw9Zr3Tn5Vb8Mc2Kd6Fg0Hj4PsAeRuI\"]",
+         "env:T: holds a GitHub token", false},
+	{"\"Env\":[\"DB_PASSWORD=hunter2\"]", "env:DB_PASSWORD: is named like a secret", true},
+	{"\"Env\":[\"DB_PASSWORD=\",\"PATH=/bin\",\"X_FILE=/run/secrets/x\"]", NULL, false},
+	{"\"Env\":[\"URL=amqp://me:hunter2@mq\"]", "env:URL: holds a URL with a password", true},
+	{"\"Labels\":{\"deploy.token\":\"hunter2\"}", "label:deploy.token: is named like", true},
+	{"\"Cmd\":[\"--password=hunter2\"]", "cmd:1: assigns a value", true},
+	{"\"Cmd\":[\"--password\",\"hunter2\"]", "cmd:2: is named like a secret", true},
+	{"\"Cmd\":[\"--password-file\",\"/x\"]", NULL, false},
+	{"\"Healthcheck\":{\"Test\":[\"CMD\",\"curl --oauth2-bearer TOKEN=hunter2\"]}",
+         "config:Test: assigns a value", true},
+};
+
+static void finds_secrets_of_the_configuration(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(config_secrets); i++) {
+		struct image_make m;
+		struct check_opts opts = {0};
+		struct outcome o = {0};
+		char config[512];
+
+		good_image(&m);
+		snprintf(config, sizeof(config), "%s%s", config_secrets[i].config,
+		         strstr(config_secrets[i].config, "\"Cmd\"") != NULL
+		                 ? ",\"Entrypoint\":[\"/usr/bin/p\"]"
+		                 : "");
+		m.config = config;
+		check(&m, &opts, &o);
+		CHECK_INT(count(&o, "secret"), config_secrets[i].message != NULL);
+		CHECK(config_secrets[i].message == NULL || says(&o, config_secrets[i].message));
+		CHECK_INT(o.diags.n_errors > 0,
+		          config_secrets[i].message != NULL && !config_secrets[i].warning);
+		CHECK(!says(&o, "hunter2") && !says(&o, "q7Yx"));
+		if (count(&o, "secret") != (config_secrets[i].message != NULL))
+			show(&o);
+		outcome_done(&o);
+	}
+}
+
+static const struct {
+	const char *rule, *path, *digest;
+	unsigned findings, unused;
+} allowances[] = {
+	{"secret", "/etc/creds", NULL, 0, 0},
+	{"secret", "etc/*", NULL, 0, 0},
+	{"secret", "/etc/other", NULL, 1, 1},
+	{"setuid", "/etc/creds", NULL, 1, 1},
+	{"secret", "/etc/creds", "right", 0, 0},
+	{"secret", "/etc/creds",
+         "sha256:0000000000000000000000000000000000000000000000000000000000000000", 1, 1},
+};
+
+static void allows_by_rule_path_and_digest(void)
+{
+	const struct digest digest = digest_of(fake_secret, strlen(fake_secret));
+
+	for (size_t i = 0; i < ARRAY_LEN(allowances); i++) {
+		char text[DIGEST_TEXT_MAX];
+		struct check_allowance allow = {.rule = allowances[i].rule,
+		                                .path = allowances[i].path,
+		                                .digest = allowances[i].digest};
+		struct check_opts opts = {.allow = &allow, .n_allow = 1};
+		struct image_make m;
+		struct outcome o = {0};
+
+		if (allow.digest != NULL && strcmp(allow.digest, "right") == 0)
+			allow.digest = digest_text(&digest, text);
+		good_image(&m);
+		bad_secret(&m);
+		check(&m, &opts, &o);
+		CHECK_INT(o.diags.n_errors, allowances[i].findings);
+		CHECK_INT(o.diags.n - o.diags.n_errors, allowances[i].unused);
+		CHECK(o.rc != 0 || o.report.n_allowed == 1);
+		CHECK_INT(says(&o, "has no finding at"), allowances[i].unused);
+		outcome_done(&o);
+	}
+}
+
+/* What the hint says to write is what allows the finding. */
+static void hints_at_the_digest(void)
+{
+	const struct digest digest = digest_of(fake_secret, strlen(fake_secret));
+	char text[DIGEST_TEXT_MAX];
+	struct image_make m;
+	struct check_opts opts = {0};
+	struct outcome o = {0};
+
+	good_image(&m);
+	bad_secret(&m);
+	check(&m, &opts, &o);
+	CHECK(o.diags.n == 1 && strstr(o.diags.at[0].hint, digest_text(&digest, text)) != NULL);
 	outcome_done(&o);
 }
 
@@ -829,9 +818,11 @@ int main(void)
 	TEST("check: files land through links of lower layers", follows_links_between_layers);
 	TEST("check: many problems of one rule are counted", stops_repeating_itself);
 	TEST("check: a layer cut anywhere is refused or read", survives_cut_layers);
-	TEST("secret: secrets are told from look-alikes", tells_secrets_from_look_alikes);
-	TEST("secret: chunk borders do not matter", sees_across_chunks);
 	TEST("secret: no message shows one", never_shows_the_secret);
+	TEST("secret: the configuration's are found", finds_secrets_of_the_configuration);
+	TEST("allow: by rule, path and digest; what covers nothing is said",
+	     allows_by_rule_path_and_digest);
+	TEST("allow: the hint has the digest", hints_at_the_digest);
 	TEST("check: problems name their platform", tells_platforms_apart);
 	TEST("check: images in an index of an index are checked", descends_into_indexes);
 	TEST("check: an index without an image and indexes without end are refused",
