@@ -13,11 +13,18 @@
 #include "builder/check/model.h"
 #include "builder/oci/store.h"
 
+/* Where a spec says what a rule may complain about; no position for what is not written. */
+struct check_at {
+	struct srcpos image, entrypoint, cmd, user, workdir, env;
+};
+
 struct check_opts {
-	struct strlist off;          /* rules turned off by name */
-	struct strlist provided;     /* sonames (or globs) the node brings */
-	struct strlist base_layers;  /* digests of layers that a base image brought */
-	int64_t size_budget;         /* most compressed bytes per platform; 0 = none */
+	struct strlist off;         /* rules turned off by name */
+	struct strlist provided;    /* sonames (or globs) the node brings */
+	struct strlist base_layers; /* digests of layers that a base image brought */
+	int64_t size_budget;        /* most compressed bytes per platform; 0 = none */
+	struct check_at at;
+	bool program_elsewhere;      /* who runs the image names the program */
 	const struct platform *only; /* NULL = every platform of the index */
 	unsigned threads;            /* 0 = cpus_usable() */
 	struct progress *progress;
@@ -47,6 +54,6 @@ int check_image(struct store *store, const struct descriptor *root, const struct
                 struct err *err) MUST_USE;
 
 /* Raised when a rule changes; part of the key of remembered verdicts. */
-enum { CHECK_RULES_VERSION = 2 };
+enum { CHECK_RULES_VERSION = 3 };
 
 #endif
