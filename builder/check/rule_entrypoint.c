@@ -43,4 +43,9 @@ void rule_check_entrypoint(struct check_image *image)
 	}
 	s = start_init(image, image->config.entrypoint.n > 0 ? at->entrypoint : at->cmd);
 	start_command_line(&s, &args, "the program to start");
+	if (s.n_steps > START_STEPS_MAX)
+		start_problem(&s, NULL,
+		              "what the program takes lies behind links that pass more than %d "
+		              "folders: not all was looked at",
+		              START_STEPS_MAX);
 }

@@ -97,34 +97,60 @@ static const char *target_path(const struct check_image *image, const struct vie
 	return elf_search_normalise(link, a);
 }
 
-/* The last of a chain of links, which is the one that leads nowhere. */
-static bool leads_to_excused(const struct check_image *image, const struct view_node *n)
+/* Links to links, with many folders between them, make a short path long: all look-ups of one image
+ * share this many folders, and bytes of targets. */
+enum { LINK_STEPS_MAX = 10000000 };
+
+static bool count_step(void *ctx, struct view_node *dir)
+{
+	size_t *n_steps = ctx;
+
+	(void)dir;
+	return ++*n_steps <= LINK_STEPS_MAX;
+}
+
+/* Whether the last of a chain of links, the one that leads nowhere, may do so. */
+static bool leads_to_excused(const struct check_image *image, const struct view_node *n,
+                             size_t *n_steps)
 {
 	enum { LINKS_MAX = 40 };
 
-	for (int i = 0; i < LINKS_MAX; i++) {
+	for (int i = 0; i < LINKS_MAX && *n_steps <= LINK_STEPS_MAX; i++) {
 		const char *path = target_path(image, n);
 
+		*n_steps += strlen(path) + strlen(n->content->link);
 		if (is_excused(image, path))
 			return true;
-		n = view_find(&image->view, path, false);
+		n = view_walk(&image->view, image->view.root, path, false, count_step, n_steps);
 		if (n == NULL || n->content == NULL || n->content->type != MEMBER_SYMLINK)
 			return false;
 	}
 	return false;
 }
 
+static void check_link(struct check_image *image, struct view_node *n, size_t *n_steps)
+{
+	if (view_walk(&image->view, n->parent, n->name, true, count_step, n_steps) != NULL ||
+	    leads_to_excused(image, n, n_steps) || *n_steps > LINK_STEPS_MAX ||
+	    is_excused(image, view_path(&image->view, n)))
+		return;
+	rule_hint(image,
+	          rule_report(image, RULE_DANGLING_LINK, rule_place_of(image, n),
+	                      "is a symbolic link to '%s', which is not there", n->content->link),
+	          "add what it leads to, or leave the link out");
+}
+
 void rule_check_links(struct check_image *image)
 {
-	for (struct view_node *n = image->view.root; n != NULL; n = view_next(n)) {
-		if (!is_own(image, n) || n->content->type != MEMBER_SYMLINK ||
-		    view_find_at(&image->view, n->parent, n->name, true) != NULL ||
-		    leads_to_excused(image, n) || is_excused(image, view_path(&image->view, n)))
-			continue;
-		rule_hint(image,
-		          rule_report(image, RULE_DANGLING_LINK, rule_place_of(image, n),
-		                      "is a symbolic link to '%s', which is not there",
-		                      n->content->link),
-		          "add what it leads to, or leave the link out");
-	}
+	size_t n_steps = 0;
+
+	for (struct view_node *n = image->view.root; n != NULL && n_steps <= LINK_STEPS_MAX;
+	     n = view_next(n))
+		if (is_own(image, n) && n->content->type == MEMBER_SYMLINK)
+			check_link(image, n, &n_steps);
+	if (n_steps > LINK_STEPS_MAX)
+		rule_report(image, RULE_DANGLING_LINK, NO_PLACE,
+		            "following the symbolic links takes more than %d steps: not all were "
+		            "looked at",
+		            LINK_STEPS_MAX);
 }

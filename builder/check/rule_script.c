@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
+#include "builder/check/rules.h"
 #include "builder/check/script.h"
-#include "builder/check/start.h"
 
 static void report(struct check_image *image, const struct view_node *n, const char *hint,
                    const char *text)
@@ -34,28 +34,26 @@ static void check_script(struct check_image *image, const struct view_node *n)
 		                    line.interpreter));
 }
 
-static void check_folder(struct check_image *image, const struct view_node *dir)
+static void check_folder(struct check_image *image, struct view_node *dir)
 {
-	for (struct view_node *n = dir->first_child; n != NULL; n = n->next_sibling) {
-		if (!view_is_file(n) || n->content->head_len == 0 ||
-		    (n->marks & MARK_STARTED) != 0 || rule_layer_of_base(image, n->layer))
-			continue;
-		n->marks |= MARK_STARTED; /* PATH may lead to a folder twice */
-		check_script(image, n);
-	}
+	/* PATH may lead to it twice. */
+	if ((dir->marks & MARK_SEARCHED) != 0)
+		return;
+	dir->marks |= MARK_SEARCHED;
+	for (const struct view_node *n = dir->first_child; n != NULL; n = n->next_sibling)
+		if (view_is_file(n) && n->content->head_len > 0 && (n->marks & MARK_STARTED) == 0 &&
+		    !rule_layer_of_base(image, n->layer))
+			check_script(image, n);
 }
 
 void rule_check_scripts(struct check_image *image)
 {
-	const char *path = start_search_path(image);
+	const struct strlist folders = rule_search_path(image);
 
-	while (*path != '\0') {
-		size_t len = strcspn(path, ":");
-		const struct view_node *dir =
-			view_find(&image->view, arena_strndup(image->run->arena, path, len), true);
+	for (size_t i = 0; i < folders.n; i++) {
+		struct view_node *dir = view_find(&image->view, folders.at[i], true);
 
-		if (path[0] == '/' && dir != NULL && view_is_dir(dir))
+		if (folders.at[i][0] == '/' && dir != NULL && view_is_dir(dir))
 			check_folder(image, dir);
-		path += len + (path[len] == ':');
 	}
 }

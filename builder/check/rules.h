@@ -84,6 +84,7 @@ enum {
 	MARK_REACHED = 1 << 0,         /* loaded by some program */
 	MARK_NEEDED_REPORTED = 1 << 1, /* its missing libraries were reported */
 	MARK_GLIBC_REPORTED = 1 << 2,
+	MARK_SEARCHED = 1 << 5,       /* a folder of PATH whose scripts were looked at */
 	MARK_STARTED = 1 << 3,        /* looked at as part of what the image starts */
 	MARK_RIGHTS_REPORTED = 1 << 4 /* a right to it is missing, and was reported */
 };
@@ -170,6 +171,11 @@ bool rule_provided(const struct check_image *image, const char *soname);
 
 /* The value of a variable of the image's environment, NULL if unset. */
 const char *rule_env(const struct check_image *image, const char *name);
+
+/* The folders where a command without '/' is looked for, "" for the working folder (rule_path.c);
+ * what runtimes set when the image has no PATH. At most PATH_FOLDERS_MAX. */
+enum { PATH_FOLDERS_MAX = 1000 };
+struct strlist rule_search_path(const struct check_image *image);
 
 /* Checks of one rule or family each. */
 void rule_check_manifest(struct check_image *image); /* rule_layers.c */

@@ -8,9 +8,6 @@
 #include "builder/check/script.h"
 #include "builder/layer/elf/elf_search.h"
 
-/* What runtimes set when the image has no PATH. */
-#define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
 struct starter start_init(struct check_image *image, struct srcpos at)
 {
 	struct starter s = {.image = image, .at = at};
@@ -64,25 +61,26 @@ bool start_allowed(struct starter *s, struct view_node *n, enum user_right right
 	return false;
 }
 
-/* One walk: the first folder that the user may not search stops it. */
+/* One walk: the first folder on the way that the user may not search. */
 struct start_walk {
-	const struct starter *starter;
+	struct starter *starter;
 	struct view_node *closed;
 };
 
-static void pass(void *ctx, struct view_node *dir)
+static bool pass(void *ctx, struct view_node *dir)
 {
 	struct start_walk *walk = ctx;
 
 	if (walk->closed == NULL && !may(walk->starter, dir, USER_SEARCH))
 		walk->closed = dir;
+	return ++walk->starter->n_steps <= START_STEPS_MAX;
 }
 
-static struct view_node *walk_to(const struct starter *s, struct view_node *from, const char *path,
+static struct view_node *walk_to(struct starter *s, struct view_node *from, const char *path,
                                  struct view_node **ret_closed)
 {
 	struct start_walk walk = {.starter = s};
-	struct view_node *n = view_walk(&s->image->view, from, path, pass, &walk);
+	struct view_node *n = view_walk(&s->image->view, from, path, true, pass, &walk);
 
 	*ret_closed = walk.closed;
 	return n;
@@ -100,27 +98,17 @@ static struct view_node *reach(struct starter *s, struct view_node *from, const 
 
 /* ---- finding ---- */
 
-const char *start_search_path(const struct check_image *image)
-{
-	const char *path = rule_env(image, "PATH");
-
-	return path != NULL ? path : DEFAULT_PATH;
-}
-
 static struct view_node *find_in_path(struct starter *s, const char *command)
 {
-	const char *path = start_search_path(s->image);
+	const struct strlist folders = rule_search_path(s->image);
 	struct view_node *there = NULL, *closed_there = NULL;
 
-	for (bool more = true; more; path++) {
-		size_t len = strcspn(path, ":");
-		char *file = arena_printf(s->image->run->arena, "%.*s%s%s", (int)len, path,
-		                          len > 0 ? "/" : "", command);
+	for (size_t i = 0; i < folders.n; i++) {
+		const char *file = arena_printf(s->image->run->arena, "%s%s%s", folders.at[i],
+		                                folders.at[i][0] != '\0' ? "/" : "", command);
 		struct view_node *from = file[0] == '/' ? s->image->view.root : s->cwd, *closed,
 				 *n = from != NULL ? walk_to(s, from, file, &closed) : NULL;
 
-		path += len;
-		more = *path != '\0';
 		if (n == NULL || !view_is_file(n) || (n->member->mode & 0111) == 0)
 			continue;
 		if (closed == NULL && may(s, n, USER_EXECUTE))

@@ -9,14 +9,16 @@
 
 #include "builder/check/rules.h"
 
-/* Programs that start each other, at most: beyond it they go in a circle. */
-enum { START_EXECS_MAX = 16 };
+/* Programs that start each other, at most: beyond it they go in a circle. And the folders that all
+ * look-ups together pass: links to links can make a short path long. */
+enum { START_EXECS_MAX = 16, START_STEPS_MAX = 10000000 };
 
 struct starter {
 	struct check_image *image;
 	struct srcpos at;      /* where the spec names the program */
 	struct view_node *cwd; /* NULL when the working folder is not in the image */
 	unsigned execs;
+	size_t n_steps;
 };
 
 /* One file to be executed. */
@@ -28,9 +30,6 @@ struct start_step {
 };
 
 struct starter start_init(struct check_image *image, struct srcpos at);
-
-/* The folders where a command without '/' is looked for. */
-const char *start_search_path(const struct check_image *image);
 
 /*
  * The file that a command names, by PATH when it has no '/', else from the working folder; NULL

@@ -76,8 +76,9 @@ static void report_missing(struct starter *s, const char *command, const char *r
 		return;
 	}
 	if (strchr(command, '/') == NULL)
-		where = arena_printf(s->image->run->arena, "is in no folder of PATH (%s)",
-		                     start_search_path(s->image));
+		where = rule_env(s->image, "PATH") != NULL
+		                ? "is in no folder of the image's PATH"
+		                : "is in no folder of the usual PATH, and the image sets none";
 	rule_hint(s->image,
 	          start_problem(s, NULL, "%s, '%.*s%s', %s", role, (int)strcspn(command, SPACES),
 	                        command, strpbrk(command, SPACES) != NULL ? " ..." : "", where),
@@ -89,7 +90,7 @@ static void report_missing(struct starter *s, const char *command, const char *r
 /* They use execvp(3). What an option takes for itself is not known here, so that one with options
  * must have "--" before the command. */
 static const char *const wrappers[] = {"tini",  "tini-static", "dumb-init", "catatonit",
-                                       "nohup", "setsid",      "env",       "exec"};
+                                       "nohup", "setsid",      "env"};
 
 static bool is_wrapper(const char *name)
 {
@@ -204,10 +205,9 @@ static void run_arguments(struct starter *s, const struct strlist *args)
 	const char *slash = strrchr(args->at[0], '/');
 	const char *name = slash != NULL ? slash + 1 : args->at[0], *script;
 	const struct reader *reader = find_reader(name);
-	size_t i;
 
 	if (is_wrapper(name) && ++s->execs <= START_EXECS_MAX) {
-		i = wrapped_command(args, name);
+		size_t i = wrapped_command(args, name);
 		if (i < args->n)
 			start_command_line(s, &(struct strlist){args->at + i, args->n - i},
 			                   arena_printf(s->image->run->arena,

@@ -158,8 +158,8 @@ static struct view_node *find_step(struct lookup *l, struct view_node *at, const
 
 	if (len == 0 || (len == 1 && name[0] == '.'))
 		return at;
-	if (l->passed != NULL)
-		l->passed(l->ctx, at);
+	if (l->passed != NULL && !l->passed(l->ctx, at))
+		return NULL;
 	if (len == 2 && name[0] == '.' && name[1] == '.')
 		return at->parent != NULL ? at->parent : at;
 	next = child(l->view, at, name, len);
@@ -187,15 +187,15 @@ static struct view_node *find_from(struct lookup *l, struct view_node *at, const
 }
 
 struct view_node *view_walk(const struct view *v, struct view_node *dir, const char *path,
-                            view_passed *passed, void *ctx)
+                            bool follow, view_passed *passed, void *ctx)
 {
-	return find_from(&(struct lookup){v, passed, ctx, 0}, dir, path, true);
+	return find_from(&(struct lookup){v, passed, ctx, 0}, dir, path, follow);
 }
 
 struct view_node *view_find_at(const struct view *v, struct view_node *dir, const char *path,
                                bool follow)
 {
-	return find_from(&(struct lookup){.view = v}, dir, path, follow);
+	return view_walk(v, dir, path, follow, NULL, NULL);
 }
 
 struct view_node *view_find(const struct view *v, const char *path, bool follow)

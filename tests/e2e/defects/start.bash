@@ -121,6 +121,7 @@ defect program-as-one-text entrypoint error breaks
 plant_program_as_one_text() { name_defect "$1" '["/opt/bin/app --port 80"]' '[/opt/bin/app, --port, "80"]'; }
 
 defect program-by-variable entrypoint error breaks
+# shellcheck disable=SC2016 # the defect is that nobody expands it
 plant_program_by_variable() { name_defect "$1" '["$APP/app"]' '[/opt/bin/app]'; }
 
 defect program-is-folder entrypoint error breaks
@@ -285,6 +286,7 @@ plant_workdir_closed_to_user() {
 }
 
 defect path-not-expanded search-path warning
+# shellcheck disable=SC2016 # likewise
 plant_path_not_expanded() {
 	named '[/opt/bin/app]'
 	[[ $1 == twin ]] || sed -i 's#PATH: "/bin"#PATH: "/opt/bin:$PATH"#' slipway.yaml
