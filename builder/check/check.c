@@ -42,7 +42,7 @@ static void read_environment(struct check_image *image, const char *bytes, size_
 	AUTO(json) cJSON *doc = NULL;
 	struct arena *a = image->run->arena;
 	struct err err = {0};
-	const cJSON *config, *env, *item;
+	const cJSON *config, *env, *volumes, *item;
 
 	/* The bytes were parsed before, so this does not fail. */
 	if (json_parse("configuration", bytes, len, &doc, &err) != 0)
@@ -56,6 +56,11 @@ static void read_environment(struct check_image *image, const char *bytes, size_
 		if (cJSON_IsString(item))
 			image->env.at[image->env.n++] = arena_strdup(a, item->valuestring);
 	}
+	volumes = json_get(config, "Volumes");
+	image->volumes.at = arena_calloc(a, (size_t)cJSON_GetArraySize(volumes) + 1,
+	                                 sizeof(*image->volumes.at));
+	cJSON_ArrayForEach (item, volumes)
+		image->volumes.at[image->volumes.n++] = arena_strdup(a, item->string);
 }
 
 static int read_config(struct check_image *image, struct err *err)

@@ -13,6 +13,11 @@
 #include "builder/check/model.h"
 #include "builder/oci/store.h"
 
+/* Where a spec says what a rule may complain about; no position for what is not written. */
+struct check_at {
+	struct srcpos image, entrypoint, cmd, user, workdir, env;
+};
+
 struct check_opts {
 	struct strlist off;         /* rules turned off by name */
 	struct strlist provided;    /* sonames (or globs) the node brings */
@@ -20,7 +25,9 @@ struct check_opts {
 	/* Findings that are allowed; one without a position is an option's */
 	const struct check_allowance *allow;
 	size_t n_allow;
-	int64_t size_budget;         /* most compressed bytes per platform; 0 = none */
+	int64_t size_budget; /* most compressed bytes per platform; 0 = none */
+	struct check_at at;
+	bool program_elsewhere;      /* who runs the image names the program */
 	const struct platform *only; /* NULL = every platform of the index */
 	unsigned threads;            /* 0 = cpus_usable() */
 	struct progress *progress;

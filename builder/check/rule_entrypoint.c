@@ -1,63 +1,51 @@
-/* The program that the image starts: found as the runtime finds it, a file, executable. */
-#include <string.h>
+/* The program that the image starts: followed as far as the kernel goes (start.h). */
+#include "builder/check/start.h"
 
-#include "builder/check/rules.h"
-
-#define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
-static struct view_node *find_in_path(struct check_image *image, const char *name)
+/* The entrypoint with the default arguments behind it; without an entrypoint these alone. */
+static struct strlist command_line(const struct check_image *image)
 {
-	const char *path = rule_env(image, "PATH");
+	const struct strlist *entrypoint = &image->config.entrypoint, *cmd = &image->config.cmd;
+	struct strlist all = {
+		arena_calloc(image->run->arena, entrypoint->n + cmd->n + 1, sizeof(*all.at)), 0};
 
-	path = path != NULL ? path : DEFAULT_PATH;
-	while (true) {
-		size_t len = strcspn(path, ":");
-		char *file = arena_printf(image->run->arena, "%.*s/%s", (int)len, path, name);
-		struct view_node *n = view_find(&image->view, file, true);
-
-		if (n != NULL && view_is_file(n) && (n->member->mode & 0111) != 0)
-			return n;
-		if (path[len] == '\0')
-			return NULL;
-		path += len + 1;
-	}
+	for (size_t i = 0; i < entrypoint->n; i++)
+		all.at[all.n++] = entrypoint->at[i];
+	for (size_t i = 0; i < cmd->n; i++)
+		all.at[all.n++] = cmd->at[i];
+	return all;
 }
 
-static struct view_node *find_program(struct check_image *image, const char *name)
+static void report_no_entrypoint(struct check_image *image)
 {
-	if (strchr(name, '/') == NULL)
-		return find_in_path(image, name);
-	if (name[0] != '/' && image->workdir != NULL)
-		name = arena_printf(image->run->arena, "%s/%s", image->workdir, name);
-	return view_find(&image->view, name, true);
+	struct diag *diag;
+
+	if (image->run->opts->program_elsewhere)
+		return;
+	diag = rule_report(image, RULE_NO_ENTRYPOINT, NO_PLACE,
+	                   "has neither an entrypoint nor a command: whoever runs it must name "
+	                   "the program");
+	rule_at(diag, image->run->opts->at.image);
+	rule_hint(image, diag,
+	          "set `entrypoint:`, or turn the rule off for what is only a base of others");
 }
 
 void rule_check_entrypoint(struct check_image *image)
 {
-	const struct strlist *args =
-		image->config.entrypoint.n > 0 ? &image->config.entrypoint : &image->config.cmd;
-	struct view_node *n;
+	const struct check_at *at = &image->run->opts->at;
+	const struct strlist args = command_line(image);
+	struct starter s;
 
-	/* Without either, whoever runs the image names the program. */
-	if (!image->has_config || args->n == 0)
+	if (!image->has_config)
 		return;
-	n = find_program(image, args->at[0]);
-	if (n == NULL) {
-		rule_hint(image,
-		          rule_report(image, RULE_ENTRYPOINT, NO_PLACE,
-		                      "the program to start, '%s', is not in the "
-		                      "image",
-		                      args->at[0]),
-		          "add it by `files:`, or correct `entrypoint:`");
+	if (args.n == 0) {
+		report_no_entrypoint(image);
 		return;
 	}
-	if (!view_is_file(n))
-		rule_report(image, RULE_ENTRYPOINT, rule_place_of(image, n),
-		            "the program to start is not a file");
-	else if ((n->member->mode & 0111) == 0)
-		rule_hint(image,
-		          rule_report(image, RULE_ENTRYPOINT, rule_place_of(image, n),
-		                      "the program to start is not executable (mode %04o)",
-		                      n->member->mode & 07777),
-		          "set `mode: 0755`");
+	s = start_init(image, image->config.entrypoint.n > 0 ? at->entrypoint : at->cmd);
+	start_command_line(&s, &args, "the program to start");
+	if (s.n_steps > START_STEPS_MAX)
+		start_problem(&s, NULL,
+		              "what the program takes lies behind links that pass more than %d "
+		              "folders: not all was looked at",
+		              START_STEPS_MAX);
 }

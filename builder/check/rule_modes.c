@@ -1,4 +1,7 @@
-/* Rules over permission bits in the final file system. */
+/*
+ * Rules over permission bits in the final file system. What a base brought is left out: su and
+ * mount of a distribution are as its makers want them.
+ */
 #include "builder/check/rules.h"
 
 enum { SETUID = 04000, SETGID = 02000, STICKY = 01000, OTHERS_WRITE = 0002 };
@@ -9,7 +12,7 @@ void rule_check_setuid(struct check_image *image)
 		uint32_t mode;
 		struct diag *diag;
 
-		if (n->member == NULL || !view_is_file(n))
+		if (n->member == NULL || !view_is_file(n) || rule_layer_of_base(image, n->layer))
 			continue;
 		mode = n->member->mode;
 		if ((mode & (SETUID | SETGID)) != 0)
@@ -33,7 +36,8 @@ void rule_check_writable(struct check_image *image)
 		const struct scan_member *m = n->member;
 		bool dir = m != NULL && m->type == MEMBER_DIR;
 
-		if (m == NULL || (m->mode & OTHERS_WRITE) == 0 || (!dir && !view_is_file(n)))
+		if (m == NULL || (m->mode & OTHERS_WRITE) == 0 || (!dir && !view_is_file(n)) ||
+		    rule_layer_of_base(image, n->layer))
 			continue;
 		/* /tmp and its like: writable for all, and sticky. */
 		if (dir && (m->mode & STICKY) != 0)

@@ -80,6 +80,12 @@ void rule_hint(struct check_image *image, struct diag *diag, const char *hint)
 		diag_hint(image->run->diags, diag, "%s", hint);
 }
 
+void rule_at(struct diag *diag, struct srcpos at)
+{
+	if (diag != NULL && at.file != NULL)
+		diag->at = at;
+}
+
 void rule_report_left_out(struct check_image *image)
 {
 	for (size_t id = 0; id < RULES; id++) {

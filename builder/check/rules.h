@@ -8,6 +8,7 @@
 
 #include "builder/check/check.h"
 #include "builder/check/scan.h"
+#include "builder/check/user.h"
 #include "builder/check/view.h"
 #include "builder/oci/config.h"
 #include "builder/oci/manifest.h"
@@ -45,8 +46,24 @@
 	     rule_check_setuid)                                                                    \
 	RULE(WORLD_WRITABLE, "world-writable", DIAG_WARNING,                                       \
 	     "no files or non-sticky folders that everybody may write", rule_check_writable)       \
-	RULE(ENTRYPOINT, "entrypoint", DIAG_ERROR, "the program to start is there and executable", \
-	     rule_check_entrypoint)                                                                \
+	RULE(VCS_FOLDER, "vcs-folder", DIAG_WARNING, "no history of a version control system",     \
+	     rule_check_vcs_folders)                                                               \
+	RULE(CORE_DUMP, "core-dump", DIAG_WARNING, "no core dumps", rule_check_core_dumps)         \
+	RULE(DANGLING_LINK, "dangling-link", DIAG_WARNING, "symbolic links lead somewhere",        \
+	     rule_check_links)                                                                     \
+	RULE(USER, "user", DIAG_ERROR, "the user and the group to run as are in the image",        \
+	     rule_check_user)                                                                      \
+	RULE(WORKDIR, "workdir", DIAG_ERROR, "the working folder is a folder", rule_check_workdir) \
+	RULE(SEARCH_PATH, "search-path", DIAG_WARNING,                                             \
+	     "PATH names absolute folders, and some that are there", rule_check_search_path)       \
+	RULE(NO_ENTRYPOINT, "no-entrypoint", DIAG_WARNING, "the image names a program to start",   \
+	     NULL)                                                                                 \
+	RULE(ENTRYPOINT, "entrypoint", DIAG_ERROR,                                                 \
+	     "the program to start is there, and the kernel can start it", rule_check_entrypoint)  \
+	RULE(USER_RIGHTS, "user-rights", DIAG_ERROR,                                               \
+	     "the image's user may reach, execute and read all that starting takes", NULL)         \
+	RULE(SCRIPT_INTERPRETER, "script-interpreter", DIAG_WARNING,                               \
+	     "scripts in the folders of PATH have their interpreter", rule_check_scripts)          \
 	RULE(ELF_MACHINE, "elf-machine", DIAG_ERROR,                                               \
 	     "programs and libraries are built for the platform", rule_check_machine)              \
 	RULE(ELF_INTERPRETER, "elf-interpreter", DIAG_ERROR,                                       \
@@ -67,7 +84,10 @@ enum rule_id {
 enum {
 	MARK_REACHED = 1 << 0,         /* loaded by some program */
 	MARK_NEEDED_REPORTED = 1 << 1, /* its missing libraries were reported */
-	MARK_GLIBC_REPORTED = 1 << 2
+	MARK_GLIBC_REPORTED = 1 << 2,
+	MARK_SEARCHED = 1 << 5,       /* a folder of PATH whose scripts were looked at */
+	MARK_STARTED = 1 << 3,        /* looked at as part of what the image starts */
+	MARK_RIGHTS_REPORTED = 1 << 4 /* a right to it is missing, and was reported */
 };
 
 enum { RULE_REPORTS_MAX = 20 /* of one rule and platform; the rest is counted */ };
@@ -100,9 +120,11 @@ struct check_image {
 	const struct platform_arch *arch; /* NULL for an unknown architecture */
 	struct manifest manifest;
 	struct image_config config;
-	bool has_config;         /* config could be read */
-	struct strlist env;      /* "NAME=value" of the configuration */
-	const char *workdir;     /* NULL if none */
+	bool has_config;               /* config could be read */
+	struct strlist env;            /* "NAME=value" of the configuration */
+	const char *workdir;           /* NULL if none */
+	struct strlist volumes;        /* folders that are mounted over */
+	const struct image_user *user; /* NULL when it cannot be told */
 	const char *config_text; /* the configuration's bytes; NULL if they could not be read */
 	size_t config_len;
 	struct layer_scan **layers; /* by manifest order; NULL where the media type is no layer's */
@@ -138,6 +160,9 @@ struct diag *rule_report_as(struct check_image *image, enum rule_id id, enum dia
 /* Sets the hint of what rule_report returned; NULL is fine. */
 void rule_hint(struct check_image *image, struct diag *diag, const char *hint);
 
+/* Sets where the spec says what rule_report is about; NULL and no position are fine. */
+void rule_at(struct diag *diag, struct srcpos at);
+
 /* The place of a node. */
 struct rule_place rule_place_of(struct check_image *image, const struct view_node *n);
 
@@ -156,6 +181,11 @@ bool rule_provided(const struct check_image *image, const char *soname);
 /* The value of a variable of the image's environment, NULL if unset. */
 const char *rule_env(const struct check_image *image, const char *name);
 
+/* The folders where a command without '/' is looked for, "" for the working folder (rule_path.c);
+ * what runtimes set when the image has no PATH. At most PATH_FOLDERS_MAX. */
+enum { PATH_FOLDERS_MAX = 1000 };
+struct strlist rule_search_path(const struct check_image *image);
+
 /* Checks of one rule or family each. */
 void rule_check_manifest(struct check_image *image); /* rule_layers.c */
 void rule_check_diff_ids(struct check_image *image);
@@ -166,8 +196,15 @@ void rule_check_secrets(struct check_image *image);          /* rule_secret.c */
 void rule_check_document_secrets(struct check_image *image); /* rule_secret_config.c */
 void rule_check_setuid(struct check_image *image);           /* rule_modes.c */
 void rule_check_writable(struct check_image *image);
-void rule_check_entrypoint(struct check_image *image); /* rule_entrypoint.c */
-void rule_check_machine(struct check_image *image);    /* rule_elf.c */
+void rule_check_vcs_folders(struct check_image *image); /* rule_hygiene.c */
+void rule_check_core_dumps(struct check_image *image);
+void rule_check_links(struct check_image *image);
+void rule_check_user(struct check_image *image); /* rule_user.c */
+void rule_check_workdir(struct check_image *image);
+void rule_check_search_path(struct check_image *image); /* rule_path.c */
+void rule_check_scripts(struct check_image *image);     /* rule_script.c */
+void rule_check_entrypoint(struct check_image *image);  /* rule_entrypoint.c */
+void rule_check_machine(struct check_image *image);     /* rule_elf.c */
 void rule_check_interpreter(struct check_image *image);
 void rule_check_linkage(
 	struct check_image *image); /* rule_needed.c: elf-needed and glibc-version */

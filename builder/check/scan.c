@@ -4,11 +4,13 @@
 
 #include "base/interrupt.h"
 #include "base/text.h"
+#include "builder/check/script.h"
 #include "builder/check/secret/search.h"
 #include "builder/check/spool.h"
 #include "builder/layer/elf/elf_search.h"
 
-enum { TEXT_BYTES_KEPT = 64 << 10, READ_BYTES = 128 << 10 };
+/* Of one text, and of all texts of one layer. */
+enum { TEXT_BYTES_KEPT = 1 << 20, TEXTS_BYTES_KEPT = 8 << 20, READ_BYTES = 128 << 10 };
 
 /* The tools of one pass, reused from member to member. */
 struct scanner {
@@ -19,6 +21,7 @@ struct scanner {
 	struct spool spool;
 	struct hasher hasher;
 	unsigned char *buf;
+	size_t text_bytes; /* kept so far */
 };
 
 /* What is done with the content of the member at work. */
@@ -27,12 +30,16 @@ struct member_content {
 	struct strbuf text;
 	int64_t bytes;
 	size_t kept; /* bytes in the scanner's buffer, if that is all of the content; else 0 */
+	char head[SCRIPT_HEAD_MAX]; /* the first bytes */
+	size_t head_len;
 };
 
-static bool is_loader_config(const char *path)
+/* Texts that rules read: what configures loaders, and who the users are. */
+static bool is_kept_text(const char *path)
 {
 	return strcmp(path, "etc/ld.so.conf") == 0 || text_has_prefix(path, "etc/ld.so.conf.d/") ||
-	       (text_has_prefix(path, "etc/ld-musl-") && text_has_suffix(path, ".path"));
+	       (text_has_prefix(path, "etc/ld-musl-") && text_has_suffix(path, ".path")) ||
+	       strcmp(path, "etc/passwd") == 0 || strcmp(path, "etc/group") == 0;
 }
 
 static const char *base_name(const char *path)
@@ -132,8 +139,18 @@ static void note_secrets(struct scanner *s, const struct member_content *c, stru
 		m->content = digest_of(s->buf, c->kept);
 }
 
+static void take_head(struct member_content *c, const unsigned char *bytes, size_t n)
+{
+	size_t room = sizeof(c->head) - c->head_len;
+
+	n = n < room ? n : room;
+	memcpy(c->head + c->head_len, bytes, n);
+	c->head_len += n;
+}
+
 static int take_chunk(struct scanner *s, struct member_content *c, size_t n, struct err *err)
 {
+	take_head(c, s->buf, n);
 	if (c->bytes == 0)
 		c->is_elf = (s->flags & SCAN_ELF) != 0 && elf_is_elf(s->buf, n);
 	c->bytes += (int64_t)n;
@@ -170,12 +187,25 @@ static int read_chunks(struct scanner *s, struct member_content *c, struct err *
 	return 0;
 }
 
+/* What the rules want of a file's beginning and of a whole text. */
+static void keep_bytes(struct scanner *s, struct scan_member *m, const struct member_content *c)
+{
+	if ((s->flags & SCAN_ELF) != 0 && !c->is_elf && (m->mode & 0111) != 0) {
+		m->head_len = script_head_kept(c->head, c->head_len);
+		m->head = arena_memdup(&s->scan->arena, c->head, m->head_len);
+	}
+	if (c->keep_text && !c->text.overflow && s->text_bytes < TEXTS_BYTES_KEPT) {
+		m->text = arena_strdup(&s->scan->arena, strbuf_str(&c->text));
+		s->text_bytes += c->text.len;
+	}
+}
+
 static int read_content(struct scanner *s, struct scan_member *m, struct err *err)
 {
 	struct member_content c = {.text = STRBUF_INIT(TEXT_BYTES_KEPT)};
 	int rc;
 
-	c.keep_text = (s->flags & SCAN_ELF) != 0 && is_loader_config(m->path);
+	c.keep_text = (s->flags & SCAN_ELF) != 0 && is_kept_text(m->path);
 	spool_reset(&s->spool);
 	if ((s->flags & SCAN_SECRETS) != 0)
 		secret_search_begin(&s->secrets, m->path);
@@ -186,8 +216,8 @@ static int read_content(struct scanner *s, struct scan_member *m, struct err *er
 		m->content = hasher_final(&s->hasher);
 	if (rc == 0 && c.is_elf)
 		parse_elf(s, m);
-	if (rc == 0 && c.keep_text)
-		m->text = arena_strdup(&s->scan->arena, strbuf_str(&c.text));
+	if (rc == 0)
+		keep_bytes(s, m, &c);
 	if (rc == 0 && (s->flags & SCAN_SECRETS) != 0)
 		note_secrets(s, &c, m);
 	strbuf_done(&c.text);

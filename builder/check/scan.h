@@ -16,7 +16,7 @@
 #include "builder/oci/store.h"
 
 enum scan_flags {
-	SCAN_ELF = 1 << 0,     /* parse ELF files, keep loaders' folders and ld.so.conf texts */
+	SCAN_ELF = 1 << 0,     /* parse ELF files, keep loaders' folders, texts and heads */
 	SCAN_SECRETS = 1 << 1, /* look for secrets */
 	SCAN_DIGESTS = 1 << 2  /* digest of every file's content */
 };
@@ -34,7 +34,12 @@ struct scan_member {
 	const struct elf_info *elf; /* NULL when it is not ELF or could not be read */
 	const char *elf_error;      /* why an ELF file could not be read; NULL otherwise */
 	struct strlist loader_dirs; /* of a dynamic loader: folders it searches by default */
-	const char *text;           /* content of a loader's configuration file, NULL otherwise */
+	/* content of a loader's configuration file, of passwd and of group; NULL otherwise, and
+	 * when it is too large */
+	const char *text;
+	/* what an executable file begins with if it is not ELF (builder/check/script.h) */
+	const char *head;
+	size_t head_len;
 };
 
 struct scan_secret {

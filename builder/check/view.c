@@ -138,50 +138,64 @@ static const char *link_target(const struct view_node *n)
 
 /* ---- look-up ---- */
 
-static struct view_node *find_from(const struct view *v, struct view_node *at, const char *path,
-                                   bool follow, unsigned *links);
+/* One look-up: who is told of its folders, and the links that it followed. */
+struct lookup {
+	const struct view *view;
+	view_passed *passed; /* may be NULL */
+	void *ctx;
+	unsigned links;
+};
+
+static struct view_node *find_from(struct lookup *l, struct view_node *at, const char *path,
+                                   bool follow);
 
 /* One segment from the folder `at` on; a link is followed when `follow`. */
-static struct view_node *find_step(const struct view *v, struct view_node *at, const char *name,
-                                   size_t len, bool follow, unsigned *links)
+static struct view_node *find_step(struct lookup *l, struct view_node *at, const char *name,
+                                   size_t len, bool follow)
 {
 	struct view_node *next;
 	const char *target;
 
 	if (len == 0 || (len == 1 && name[0] == '.'))
 		return at;
+	if (l->passed != NULL && !l->passed(l->ctx, at))
+		return NULL;
 	if (len == 2 && name[0] == '.' && name[1] == '.')
 		return at->parent != NULL ? at->parent : at;
-	next = child(v, at, name, len);
+	next = child(l->view, at, name, len);
 	target = next != NULL ? link_target(next) : NULL;
 	if (target == NULL || !follow)
 		return next;
-	if (++*links > LINKS_MAX)
+	if (++l->links > LINKS_MAX)
 		return NULL;
-	return find_from(v, at, target, true, links);
+	return find_from(l, at, target, true);
 }
 
-static struct view_node *find_from(const struct view *v, struct view_node *at, const char *path,
-                                   bool follow, unsigned *links)
+static struct view_node *find_from(struct lookup *l, struct view_node *at, const char *path,
+                                   bool follow)
 {
 	if (path[0] == '/')
-		at = v->root;
+		at = l->view->root;
 	while (*path != '\0' && at != NULL) {
 		size_t len = strcspn(path, "/");
 		const char *rest = path + len + strspn(path + len, "/");
 
-		at = find_step(v, at, path, len, follow || *rest != '\0', links);
+		at = find_step(l, at, path, len, follow || *rest != '\0');
 		path = rest;
 	}
 	return at;
 }
 
+struct view_node *view_walk(const struct view *v, struct view_node *dir, const char *path,
+                            bool follow, view_passed *passed, void *ctx)
+{
+	return find_from(&(struct lookup){v, passed, ctx, 0}, dir, path, follow);
+}
+
 struct view_node *view_find_at(const struct view *v, struct view_node *dir, const char *path,
                                bool follow)
 {
-	unsigned links = 0;
-
-	return find_from(v, dir, path, follow, &links);
+	return view_walk(v, dir, path, follow, NULL, NULL);
 }
 
 struct view_node *view_find(const struct view *v, const char *path, bool follow)

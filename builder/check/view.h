@@ -63,6 +63,15 @@ struct view_node *view_find(const struct view *v, const char *path, bool follow)
 struct view_node *view_find_at(const struct view *v, struct view_node *dir, const char *path,
                                bool follow);
 
+/* Told of every folder in which a name is looked up, those behind links too; false ends the look-up
+ * with NULL. */
+typedef bool view_passed(void *ctx, struct view_node *dir);
+
+/* The same, with the folders on the way told: who has no right to search one of them does not get
+ * there. */
+struct view_node *view_walk(const struct view *v, struct view_node *dir, const char *path,
+                            bool follow, view_passed *passed, void *ctx);
+
 bool view_is_dir(const struct view_node *n);
 bool view_is_file(const struct view_node *n); /* a regular file, also by hard link */
 

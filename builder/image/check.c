@@ -25,6 +25,17 @@ static struct strlist provided(const struct plan *plan, struct arena *a)
 	return all;
 }
 
+/* Where the spec says what starts. */
+static struct check_at positions(const struct spec_image *image)
+{
+	return (struct check_at){.image = image->at,
+	                         .entrypoint = image->entrypoint_at,
+	                         .cmd = image->cmd_at,
+	                         .user = image->user_at,
+	                         .workdir = image->workdir_at,
+	                         .env = image->env_at};
+}
+
 /* The digests of the base's layers, of all platforms. */
 static struct strlist base_layers(const struct build_result *built, struct arena *a)
 {
@@ -73,7 +84,7 @@ static void hash_allowances(struct hasher *h, const struct check_opts *opts)
 static struct digest verdict_key(const struct descriptor *root, const struct check_opts *opts)
 {
 	AUTO(hasher) struct hasher h = {0};
-	const int64_t numbers[] = {CHECK_RULES_VERSION, opts->size_budget};
+	const int64_t numbers[] = {CHECK_RULES_VERSION, opts->size_budget, opts->program_elsewhere};
 
 	hasher_init(&h);
 	hasher_update(&h, numbers, sizeof(numbers));
@@ -97,6 +108,8 @@ int image_check_cached(const struct image_check_opts *o, struct arena *a,
 		.allow = spec->allow,
 		.n_allow = spec->n_allow,
 		.size_budget = spec->size_budget,
+		.at = positions(&o->plan->spec->image),
+		.program_elsewhere = o->plan->spec->sections.job.command.n > 0,
 		.threads = o->threads,
 		.progress = o->progress,
 	};

@@ -43,6 +43,7 @@ struct spec_image {
 	size_t n_layers;
 	struct strlist entrypoint, cmd;
 	bool has_entrypoint, has_cmd;
+	struct srcpos entrypoint_at, cmd_at, user_at, workdir_at, env_at;
 	struct strmap env, labels, annotations; /* annotations: on index and manifests */
 	const char *user, *workdir, *stop_signal, *author;
 	struct strlist ports, volumes;

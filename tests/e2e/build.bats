@@ -95,8 +95,9 @@ every_failing_call() {
 }
 
 @test "build: the whole image of a known tree has its known digest, for every codec" {
+	# The entrypoint is a script without its shell, which matters to nobody here.
 	make_spec slipway.yaml 'entrypoint: [/opt/sample/bin/run]' 'env: {A: "1", B: two}' 'user: 65532:65532' \
-		'labels: {org.opencontainers.image.title: sample}' 'ports: [8080/tcp]'
+		'labels: {org.opencontainers.image.title: sample}' 'ports: [8080/tcp]' 'check: {off: [entrypoint]}'
 	for codec in zstd zstd:9 gzip gzip:9 none; do
 		printf '%s %s\n' "$codec" "$(build --no-cache --set "image.compression=$codec" -o "image-$codec" | digest_line)"
 	done >digests

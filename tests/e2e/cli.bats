@@ -62,7 +62,7 @@ teardown() { common_teardown; }
 
 @test "cli: --progress json is one JSON document a line on standard error" {
 	make_tree tree
-	make_spec slipway.yaml
+	make_spec slipway.yaml 'check: {off: [no-entrypoint]}'
 	"$SLIPWAY" build -o one --progress json 2>progress >/dev/null
 	[ -s progress ]
 	while read -r line; do json d <<<"$line" >/dev/null; done <progress
@@ -70,7 +70,7 @@ teardown() { common_teardown; }
 
 @test "cli: results go to standard output, progress to standard error, and no colour into a file" {
 	make_tree tree
-	make_spec slipway.yaml
+	make_spec slipway.yaml 'check: {off: [no-entrypoint]}'
 	"$SLIPWAY" build -o one --progress plain >out 2>err
 	digest_line <out
 	[ -s err ]

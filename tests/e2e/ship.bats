@@ -75,7 +75,7 @@ podman_run() {
 	[ "$status" -eq 0 ]
 	[[ $output == *"$("$SLIPWAY" version)" ]]
 	# What a job in a cluster does: read a spec, write an image, with nothing but the image's own files.
-	mkdir work && chmod 0777 work && cd work && make_tree tree && make_spec slipway.yaml && cd ..
+	mkdir work && chmod 0777 work && cd work && make_tree tree && make_spec slipway.yaml 'check: {off: [no-entrypoint]}' && cd ..
 	run podman_run -v "$WORK/work:/work" -w /work "oci:$WORK/image" build --progress none -o /work/out
 	echo "$output"
 	[ "$status" -eq 0 ]

@@ -204,6 +204,80 @@ static void bad_entrypoint_mode(struct image_make *m)
 	m->config = "\"Cmd\":[\"/usr/bin/script\"]";
 }
 
+static void bad_script(struct image_make *m)
+{
+	tar_file(&m->layers[1].tar, "start", 0755, "#!/bin/bash\n", 12);
+	m->config = "\"Entrypoint\":[\"/start\"]";
+}
+
+static void bad_one_text(struct image_make *m)
+{
+	m->config = "\"Entrypoint\":[\"/usr/bin/p --port 80\"]";
+}
+
+static void bad_no_entrypoint(struct image_make *m)
+{
+	m->config = NULL;
+}
+
+static void bad_command(struct image_make *m)
+{
+	tar_file(&m->layers[1].tar, "usr/bin/helper", 0755, "#!/usr/bin/perl\n", 16);
+}
+
+static void bad_user(struct image_make *m)
+{
+	tar_text(&m->layers[1].tar, "etc/passwd", "app:x:1000:1000::/:\n");
+	m->config = "\"Entrypoint\":[\"/usr/bin/p\"],\"User\":\"apq\"";
+}
+
+static void bad_group(struct image_make *m)
+{
+	m->config = "\"Entrypoint\":[\"/usr/bin/p\"],\"User\":\"1000:staff\"";
+}
+
+static void bad_rights(struct image_make *m)
+{
+	tar_dir(&m->layers[1].tar, "usr/bin", 0700);
+	m->config = "\"Entrypoint\":[\"/usr/bin/p\"],\"User\":\"1000\"";
+}
+
+static void bad_library_rights(struct image_make *m)
+{
+	tar_dir(&m->layers[1].tar, "usr/lib", 0700);
+	m->config = "\"Entrypoint\":[\"/usr/bin/p\"],\"User\":\"1000\"";
+}
+
+static void bad_workdir(struct image_make *m)
+{
+	m->config = "\"Entrypoint\":[\"/usr/bin/p\"],\"WorkingDir\":\"/usr/bin/p\"";
+}
+
+static void bad_search_path(struct image_make *m)
+{
+	m->config = "\"Entrypoint\":[\"/usr/bin/p\"],\"Env\":[\"PATH=/usr/bin:$PATH\"]";
+}
+
+static void bad_vcs(struct image_make *m)
+{
+	tar_text(&m->layers[1].tar, "srv/.git/HEAD", "ref: refs/heads/main\n");
+}
+
+static void bad_core(struct image_make *m)
+{
+	unsigned char bytes[ELF_MAKE_MAX];
+	const struct elf_make elf = {.machine = EM_AARCH64};
+	size_t len = elf_make(&elf, bytes);
+
+	bytes[16] = ET_CORE;
+	tar_file(&m->layers[1].tar, "core", 0600, bytes, len);
+}
+
+static void bad_link(struct image_make *m)
+{
+	tar_symlink(&m->layers[1].tar, "srv/current", "v2");
+}
+
 static void bad_machine(struct image_make *m)
 {
 	put_elf(m, 1, "usr/bin/foreign", (struct elf_make){.machine = EM_X86_64});
@@ -250,28 +324,43 @@ static const struct fault {
 	{"diff-id", bad_diff_id, false, "layer 2 'program': the configuration says diff ID"},
 	{"history", bad_history, false, "the history has 3 entries"},
 	{"platform", bad_platform, false, "is for linux/amd64"},
-	{"duplicate-path", bad_duplicate, false,
-         "layer 2 'program': /etc/x: is in this layer more"},
+	{"duplicate-path", bad_duplicate, false, "layer 2 'program': /etc/x: is in this layer more"},
 	{"whiteout", bad_whiteout, false, "/etc/.wh.: is a malformed whiteout"},
 	{"hard-link", bad_hard_link, false, "/etc/x: is a hard link to 'etc/absent'"},
 	{"shadowed-symlink", bad_shadow, false, "/sbin: is a folder here"},
-	{"secret", bad_secret, false,
-         "layer 1 'runtime': /etc/creds: holds an AWS secret access key"},
+	{"secret", bad_secret, false, "layer 1 'runtime': /etc/creds: holds an AWS secret access key"},
 	{"secret", hidden_secret, false, "/root/.netrc: holds a .netrc file"},
 	{"setuid", bad_setuid, true, "/bin/su: is setuid (mode 4755"},
 	{"world-writable", bad_writable, true, "/srv: folder is writable"},
 	{"world-writable", bad_writable_file, true, "/f: file is writable"},
 	{"entrypoint", bad_entrypoint, false, "'/usr/bin/q', is not in the image"},
 	{"entrypoint", bad_entrypoint_mode, false,
-         "/usr/bin/script: the program to start is not executable"},
+     "/usr/bin/script: the program to start is not executable"},
+	{"entrypoint", bad_script, false,
+     "/start: the program to start is a script whose interpreter '/bin/bash' is not in the "
+     "image"},
+	{"entrypoint", bad_one_text, false, "is written as one text with spaces, '/usr/bin/p ...'"},
+	{"no-entrypoint", bad_no_entrypoint, true, "neither an entrypoint nor a command"},
+	{"script-interpreter", bad_command, true, "/usr/bin/helper: is a script whose interpreter"},
+	{"user", bad_user, false, "the user 'apq' is not in /etc/passwd"},
+	{"user", bad_group, false,
+     "the group 'staff' is not in the image, which has no /etc/group"},
+	{"user-rights", bad_rights, false, "/usr/bin: the image's user '1000' may not search it"},
+	{"user-rights", bad_library_rights, false,
+     "/usr/lib: the image's user '1000' may not search"},
+	{"workdir", bad_workdir, false, "/usr/bin/p: the working folder is not a folder"},
+	{"search-path", bad_search_path, true, "PATH: '$PATH' is not expanded"},
+	{"vcs-folder", bad_vcs, true, "/srv/.git: holds a repository's history"},
+	{"core-dump", bad_core, true, "/core: is a core dump"},
+	{"dangling-link", bad_link, true, "/srv/current: is a symbolic link to 'v2'"},
 	{"elf-machine", bad_machine, false,
-         "/usr/bin/foreign: is for x86-64 (64 bit), the platform needs AArch64"},
+     "/usr/bin/foreign: is for x86-64 (64 bit), the platform needs AArch64"},
 	{"elf-interpreter", bad_interpreter, false,
-         "/usr/bin/q: its interpreter '/lib/ld-absent.so.1'"},
+     "/usr/bin/q: its interpreter '/lib/ld-absent.so.1'"},
 	{"elf-needed", bad_needed, false, "/usr/bin/q: needs 'libabsent.so.1'"},
 	{"elf-needed", bad_needed_deep, false,
-         "liba.so.1: needs 'libabsent.so.1', which the loader does not find when it is loaded for "
-         "/usr/bin/q"},
+     "liba.so.1: needs 'libabsent.so.1', which the loader does not find when it is loaded for "
+     "/usr/bin/q"},
 	{"glibc-version", bad_glibc, false, "/usr/bin/q: needs version GLIBC_2.38 of libc.so.6"},
 };
 
