@@ -461,7 +461,11 @@ static void check_either(struct fields_context *c, const struct field_table *tab
 	if (one == NULL && other == NULL) {
 		fields_problem(c, node, "%s%s'%s' is missing", path, in, keys[0]);
 	} else if (one != NULL && other != NULL) {
-		struct diag *d = fields_problem(c, other, "%s%sboth '%s' and '%s' are written",
+		/* The later one, or what an option added to the file. */
+		bool first = strcmp(one->at.file, other->at.file) != 0
+		                     ? strncmp(one->at.file, "--", 2) == 0
+		                     : one->at.line > other->at.line;
+		struct diag *d = fields_problem(c, first ? one : other, "%s%sboth '%s' and '%s' are written",
 		                                path, in, keys[0], keys[1]);
 
 		diag_hint(c->diags, d, "leave one of them out");
