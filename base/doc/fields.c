@@ -465,8 +465,9 @@ static void check_either(struct fields_context *c, const struct field_table *tab
 		bool first = strcmp(one->at.file, other->at.file) != 0
 		                     ? strncmp(one->at.file, "--", 2) == 0
 		                     : one->at.line > other->at.line;
-		struct diag *d = fields_problem(c, first ? one : other, "%s%sboth '%s' and '%s' are written",
-		                                path, in, keys[0], keys[1]);
+		struct diag *d =
+			fields_problem(c, first ? one : other, "%s%sboth '%s' and '%s' are written",
+		                       path, in, keys[0], keys[1]);
 
 		diag_hint(c->diags, d, "leave one of them out");
 	}

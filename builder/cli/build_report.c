@@ -72,8 +72,9 @@ static void print_next(const struct build_run *run)
 	FILE *out = run->cli->out;
 
 	if (run->lock_made)
-		fprintf(out, "%s is new: it holds the digests of base images, for --locked; commit "
-		             "it\n",
+		fprintf(out,
+		        "%s is new: it holds the digests of base images, for --locked; commit "
+		        "it\n",
 		        run->lock.path);
 	for (size_t i = 0; i < list.n; i++)
 		fprintf(out, "%s\n", list.at[i]);
@@ -173,4 +174,3 @@ int build_report(struct build_run *run, struct err *err)
 	fprintf(run->cli->out, "%s\n", digest);
 	return 0;
 }
-

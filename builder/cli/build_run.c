@@ -62,8 +62,8 @@ static int choose_dir(struct build_run *run, struct err *err)
 	const struct build_options *o = run->options;
 	bool archive = build_makes_archive(o);
 
-	run->dest = archive ? o->dest
-	                    : spec_image_dir(&run->spec->image, o->dest, &run->cli->arena);
+	run->dest =
+		archive ? o->dest : spec_image_dir(&run->spec->image, o->dest, &run->cli->arena);
 	int n = snprintf(run->dir, sizeof(run->dir), "%s%s", run->dest,
 	                 archive ? ".layout-XXXXXX" : "");
 

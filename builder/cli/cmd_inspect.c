@@ -197,13 +197,14 @@ const struct command cmd_inspect = {
 	.name = "inspect",
 	.summary = "Show the contents of an image in a registry, layout or archive",
 	.synopsis = "REF",
-	.details = "REF is a layout's folder DIR[:TAG], an archive's file (of OCI or of docker save), "
-		   "or\n"
-		   "HOST/NAME[:TAG][@DIGEST] in a registry. What exists as a path is one; "
-		   "oci:DIR,\n"
-		   "oci-archive:FILE and docker-archive:FILE say it outright. Every document read is "
-		   "verified\n"
-		   "against its digest.\n",
+	.details =
+		"REF is a layout's folder DIR[:TAG], an archive's file (of OCI or of docker save), "
+		"or\n"
+		"HOST/NAME[:TAG][@DIGEST] in a registry. What exists as a path is one; "
+		"oci:DIR,\n"
+		"oci-archive:FILE and docker-archive:FILE say it outright. Every document read is "
+		"verified\n"
+		"against its digest.\n",
 	.examples =
 		"slipway inspect oci:build/image\tThe image that was just built\n"
 		"slipway inspect --raw docker.io/library/debian:12\tThe registry's exact bytes\n",

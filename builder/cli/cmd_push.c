@@ -52,8 +52,7 @@ struct push_words {
 
 static int need_spec(struct push_words *w, struct err *err)
 {
-	return w->spec != NULL ? 0
-	                       : spec_from_options(w->cli, &w->options->spec, &w->spec, err);
+	return w->spec != NULL ? 0 : spec_from_options(w->cli, &w->options->spec, &w->spec, err);
 }
 
 /* An image of the spec by its name; a spec that is not there has none. */
@@ -175,7 +174,8 @@ static int target_from_spec(struct push_words *w, const struct push_job *job,
 	if (job->name == NULL && w->spec->n_images > 1) {
 		err_set(err, ERR_USAGE, "%s has several images: which one is '%.200s'?",
 		        w->spec->file, job->source);
-		return err_hint(err, "write slipway push NAME, or slipway push %.200s HOST/NAME:TAG",
+		return err_hint(err,
+		                "write slipway push NAME, or slipway push %.200s HOST/NAME:TAG",
 		                job->source);
 	}
 	return image_target_of_spec(w->spec, &w->cli->arena, t, err);
@@ -378,21 +378,22 @@ const struct command cmd_push = {
 	.name = "push",
 	.summary = "Push a built image to a registry",
 	.synopsis = "[PATH|NAME] [HOST/NAME[:TAG]]",
-	.details = "Without arguments the image in build/image goes to the spec's repository under "
-		   "its tags;\n"
-		   "of several images in the spec NAME is pushed from build/image/NAME, or all. PATH "
-		   "is a\n"
-		   "layout's folder (DIR or DIR:TAG) or an archive of OCI's or of docker save's form. "
-		   "What\n"
-		   "exists as a path is one.\n"
-		   "Blobs that the registry has are not sent; layers of the base image are mounted "
-		   "from its\n"
-		   "repository where the registry can. Children go before the index, tags come "
-		   "last, so an\n"
-		   "interrupted push is never visible, and the next run sends only what is "
-		   "missing. Amazon ECR\n"
-		   "is used with AWS credentials, found as the AWS CLI finds them; no login is "
-		   "needed.\n",
+	.details =
+		"Without arguments the image in build/image goes to the spec's repository under "
+		"its tags;\n"
+		"of several images in the spec NAME is pushed from build/image/NAME, or all. PATH "
+		"is a\n"
+		"layout's folder (DIR or DIR:TAG) or an archive of OCI's or of docker save's form. "
+		"What\n"
+		"exists as a path is one.\n"
+		"Blobs that the registry has are not sent; layers of the base image are mounted "
+		"from its\n"
+		"repository where the registry can. Children go before the index, tags come "
+		"last, so an\n"
+		"interrupted push is never visible, and the next run sends only what is "
+		"missing. Amazon ECR\n"
+		"is used with AWS credentials, found as the AWS CLI finds them; no login is "
+		"needed.\n",
 	.examples = "slipway push\tPush build/image as slipway.yaml says\n"
 		    "slipway push build/image registry.example.com/team/app:v1\tPush elsewhere\n"
 		    "slipway push image.tar registry.example.com/team/app:v1\tPush what `docker "

@@ -14,7 +14,8 @@ int spec_from_options_over(struct cli *cli, const struct spec_options *o,
 
 	for (size_t i = 0; i < texts->n; i++)
 		sets[i].assignment = texts->at[i];
-	if (spec_load_over(o->file, sets, texts->n, over, &cli->arena, ret_spec, &cli->diags, err) == 0)
+	if (spec_load_over(o->file, sets, texts->n, over, &cli->arena, ret_spec, &cli->diags,
+	                   err) == 0)
 		return 0;
 	if (err->code == ERR_NOT_FOUND)
 		err_hint(err, "name the spec with -f FILE; `slipway schema` describes its form");

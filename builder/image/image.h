@@ -16,7 +16,8 @@
  * named with its host is one even beside a folder of that name, unless the folder is a layout.
  * ERR_NOT_FOUND for what can only be a path and is not there, ERR_FORMAT as ref_parse.
  */
-int image_argument(const char *text, struct arena *a, struct ref *ret_ref, struct err *err) MUST_USE;
+int image_argument(const char *text, struct arena *a, struct ref *ret_ref,
+                   struct err *err) MUST_USE;
 
 /* An open image. Zero-initialise; AUTO(image). */
 struct image {

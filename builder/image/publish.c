@@ -16,9 +16,8 @@ struct strlist image_tags(const struct spec *spec, struct arena *a)
 /* Whose entries an image's builds are: those of a spec's name, and of the image's among several. */
 static const char *owner_of(const struct spec *spec, struct arena *a)
 {
-	return spec->image.name != NULL
-	               ? arena_printf(a, "%s/%s", spec->name, spec->image.name)
-	               : spec->name;
+	return spec->image.name != NULL ? arena_printf(a, "%s/%s", spec->name, spec->image.name)
+	                                : spec->name;
 }
 
 int image_publish(struct layout *layout, const struct spec *spec, const struct descriptor *root,

@@ -15,7 +15,13 @@
 #include "builder/oci/manifest.h"
 #include "builder/oci/mediatype.h"
 
-enum { MEMBERS_MAX = 65536, NAME_LENGTH_MAX = 4096, LINKS_MAX = 8, LAYERS_MAX = 1024, DOCUMENT_MAX = 4 << 20 };
+enum {
+	MEMBERS_MAX = 65536,
+	NAME_LENGTH_MAX = 4096,
+	LINKS_MAX = 8,
+	LAYERS_MAX = 1024,
+	DOCUMENT_MAX = 4 << 20
+};
 
 struct docker_member {
 	const char *name;
@@ -371,6 +377,23 @@ static bool has_name(const cJSON *entry, const char *tag)
 	return false;
 }
 
+static int hint_names(const struct docker_store *ds, struct err *err)
+{
+	enum { NAMED_MAX = 5 };
+	AUTO(strbuf) struct strbuf words = STRBUF_INIT(ERR_HINT_MAX / 2);
+	const cJSON *entry = NULL, *name = NULL;
+	size_t n = 0;
+
+	cJSON_ArrayForEach (entry, ds->manifest) {
+		cJSON_ArrayForEach (name, json_get(entry, "RepoTags")) {
+			if (cJSON_IsString(name) && n < NAMED_MAX)
+				strbuf_addf(&words, "%sdocker-archive:%s:%s", n++ == 0 ? "" : ", ",
+				            ds->path, name->valuestring);
+		}
+	}
+	return n > 0 ? err_hint(err, "it has %s", strbuf_str(&words)) : -1;
+}
+
 static int docker_resolve(struct store *s, const char *tag, struct arena *a UNUSED,
                           struct descriptor *ret_desc, struct err *err)
 {
@@ -383,10 +406,10 @@ static int docker_resolve(struct store *s, const char *tag, struct arena *a UNUS
 			return describe_image(ds, entry, ret_desc, err);
 	}
 	if (tag != NULL)
-		return err_set(err, ERR_NOT_FOUND, "'%s' has no image named '%.200s'", ds->path,
-		               tag);
-	err_set(err, ERR_NOT_FOUND, "'%s' has %d images", ds->path, n);
-	return err_hint(err, "name one, as in docker-archive:%.200s:NAME:TAG", ds->path);
+		err_set(err, ERR_NOT_FOUND, "'%s' has no image named '%.200s'", ds->path, tag);
+	else
+		err_set(err, ERR_NOT_FOUND, "'%s' has %d images", ds->path, n);
+	return hint_names(ds, err);
 }
 
 /* ---- the store ---- */
@@ -397,7 +420,8 @@ struct bytes_source {
 	size_t left;
 };
 
-static int bytes_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err UNUSED)
+static int bytes_read(struct source *s, void *buf, size_t cap, size_t *ret_n,
+                      struct err *err UNUSED)
 {
 	struct bytes_source *b = (struct bytes_source *)s;
 	size_t n = b->left < cap ? b->left : cap;

@@ -54,10 +54,10 @@ static int find_form(const char *path, struct archive *tar, enum archive_form *r
 				return 0;
 			}
 	}
-	return status == ARCHIVE_EOF ? err_set(err, ERR_FORMAT,
-	                                       "'%s' is neither an OCI archive nor a docker archive",
-	                                       path)
-	                             : archive_read_failed(path, tar, err);
+	return status == ARCHIVE_EOF
+	               ? err_set(err, ERR_FORMAT,
+	                         "'%s' is neither an OCI archive nor a docker archive", path)
+	               : archive_read_failed(path, tar, err);
 }
 
 int archive_form(const char *path, enum archive_form *ret_form, struct err *err)

@@ -45,7 +45,8 @@ int tarfile_add_source(struct tarfile *t, const char *name, struct source *src, 
 int archive_open_file(const char *path, int *ret_fd, int64_t *ret_size, struct err *err) MUST_USE;
 
 /* A tar on fd, plain or compressed; the caller frees *ret_tar, after an error too. */
-int archive_read_start(const char *path, int fd, struct archive **ret_tar, struct err *err) MUST_USE;
+int archive_read_start(const char *path, int fd, struct archive **ret_tar,
+                       struct err *err) MUST_USE;
 
 /* ERR_FORMAT with what libarchive says. */
 int archive_read_failed(const char *path, struct archive *tar, struct err *err);

@@ -145,7 +145,9 @@ static int read_small(const struct archive_pass *pass, const char *name, struct 
 	if (sb->len > 0)
 		return err_set(err, ERR_FORMAT, "'%s' has two members '%s'", pass->as->path, name);
 	strbuf_sink_init(&sink, sb);
-	return archive_copy_member(pass->as->path, pass->tar, &sink.sink, err) != 0 ? err_wrap(err, "member '%s'", name) : 0;
+	return archive_copy_member(pass->as->path, pass->tar, &sink.sink, err) != 0
+	               ? err_wrap(err, "member '%s'", name)
+	               : 0;
 }
 
 static int note_blob(struct archive_pass *pass, const struct digest *d, int64_t size,

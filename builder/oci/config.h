@@ -43,7 +43,7 @@ struct config_settings {
 	struct strlist ports;   /* "8080/tcp" */
 	struct strlist volumes; /* "/data" */
 	struct healthcheck healthcheck;
-	struct strmap labels;   /* merged over the base's */
+	struct strmap labels; /* merged over the base's */
 };
 
 /* One layer that a build adds on top. */

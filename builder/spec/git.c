@@ -41,16 +41,24 @@ static int git_said(const char *text, struct err *err)
 		return err_hint(err, "if you trust this repository: git config --global --add "
 		                     "safe.directory FOLDER");
 	if (strstr(text, "not a git repository") != NULL)
-		return err_hint(err, "build in a clone of the repository, or write the value itself");
+		return err_hint(err,
+		                "build in a clone of the repository, or write the value itself");
 	return err_hint(err, "the repository needs a commit that can be described");
 }
 
 static int ask_git(const struct git_values *g, const char *const question[], struct proc_result *r,
                    struct err *err)
 {
-	const char *argv[24] = {"git", "--no-pager", "--no-optional-locks", "-c",
-	                        "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-C",
-	                        g->dir[0] != '\0' ? g->dir : ".", "describe"};
+	const char *argv[24] = {"git",
+	                        "--no-pager",
+	                        "--no-optional-locks",
+	                        "-c",
+	                        "core.fsmonitor=false",
+	                        "-c",
+	                        "core.hooksPath=/dev/null",
+	                        "-C",
+	                        g->dir[0] != '\0' ? g->dir : ".",
+	                        "describe"};
 	size_t n = 10;
 
 	for (size_t i = 0; question[i] != NULL; i++)

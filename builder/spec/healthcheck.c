@@ -11,8 +11,8 @@ bool spec_duration(const char *text, int64_t *ret_ns)
 	static const struct {
 		const char *name;
 		int64_t ns;
-	} units[] = {{"ns", 1},          {"us", 1000},        {"ms", 1000000},
-	             {"h", 3600000000000}, {"m", 60000000000}, {"s", 1000000000}};
+	} units[] = {{"ns", 1},          {"us", 1000},     {"ms", 1000000}, {"h", 3600000000000},
+	             {"m", 60000000000}, {"s", 1000000000}};
 	int64_t total = 0;
 
 	if (*text == '\0')
@@ -51,8 +51,7 @@ static void decode_duration(struct fields_context *c, const struct yaml_node *no
 }
 
 /* A line alone is for the image's shell, as in a Compose file. */
-static void shell_test(struct fields_context *c, const struct yaml_node *node,
-                       struct strlist *test)
+static void shell_test(struct fields_context *c, const struct yaml_node *node, struct strlist *test)
 {
 	const char *line = fields_text(c, node, "healthcheck.test");
 
@@ -142,5 +141,4 @@ const struct field_table healthcheck_fields =
 	FIELD_TABLE(struct healthcheck, "healthcheck", rows,
                     "Docker's test whether the program in a container works. Durations are as in "
                     "30s, 1m30s or 500ms.",
-                    .has_pos = true, .pos_offset = offsetof(struct healthcheck, at),
-                    .check = warn);
+                    .has_pos = true, .pos_offset = offsetof(struct healthcheck, at), .check = warn);

@@ -18,9 +18,9 @@ static void list_names(const struct spec *spec, struct strbuf *names)
 {
 	for (size_t i = 0; i < spec->n_images; i++)
 		strbuf_addf(names, "%s%s",
-		            i == 0                          ? ""
+		            i == 0                    ? ""
 		            : i + 1 == spec->n_images ? " or "
-		                                            : ", ",
+		                                      : ", ",
 		            spec->images[i].name);
 }
 
@@ -35,8 +35,9 @@ int spec_select(struct spec *spec, const char *name, struct err *err)
 	}
 	err_set(err, ERR_USAGE, "'%.200s' is not an image of %s", name, spec->file);
 	if (spec->n_images == 0)
-		return err_hint(err, "it has one image, without a name: leave '%.100s' out; `-f FILE` "
-		                     "names another spec",
+		return err_hint(err,
+		                "it has one image, without a name: leave '%.100s' out; `-f FILE` "
+		                "names another spec",
 		                name);
 	list_names(spec, &names);
 	return err_hint(err, "write %s", strbuf_str(&names));

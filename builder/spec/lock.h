@@ -20,7 +20,8 @@
 /* The file explains itself where somebody finds it. */
 #define LOCK_COMMENT                                                                               \
 	"Written by slipway build: the digest that each base image's tag stood for. Commit it; "   \
-	"`slipway build --locked` takes these and no others, a build without --locked renews them."
+	"`slipway build --locked` takes these and no others, a build without --locked renews "     \
+	"them."
 
 enum { LOCK_BYTES_MAX = 1 << 20, LOCK_VERSION = 1 };
 

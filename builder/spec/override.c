@@ -101,8 +101,7 @@ static int wrong_tag(const char *text, struct err *err)
 }
 
 /* "v1" is a tag; with a colon or a slash it is a name with an optional tag. */
-static int read_tag(const struct over *o, const char *text, struct wanted_tag *ret,
-                    struct err *err)
+static int read_tag(const struct over *o, const char *text, struct wanted_tag *ret, struct err *err)
 {
 	struct ref ref;
 
@@ -141,8 +140,9 @@ static int same_repository(const char **repository, const struct wanted_tag *tag
 	}
 	if (*repository != NULL && strcmp(*repository, tag->repository) != 0) {
 		err_set(err, ERR_USAGE, "a second repository beside '%.200s'", *repository);
-		err_hint(err, "`slipway push` sends what was built to another one: slipway push "
-		              "DIR %.200s",
+		err_hint(err,
+		         "`slipway push` sends what was built to another one: slipway push "
+		         "DIR %.200s",
 		         text);
 		return wrong_tag(text, err);
 	}
@@ -186,8 +186,7 @@ static int write_tags(const struct over *o, struct yaml_node *const *images, siz
 		if (read_tag(o, texts->at[i], &tag, err) != 0 ||
 		    same_repository(&repository, &tag, texts->at[i], n, err) != 0)
 			return -1;
-		list.items[list.n_items++] =
-			yaml_text(tag.tag, tag_at(o, texts->at[i]), o->arena);
+		list.items[list.n_items++] = yaml_text(tag.tag, tag_at(o, texts->at[i]), o->arena);
 	}
 	for (size_t i = 0; i < n; i++)
 		put_tags(o, &list, repository, images[i]);

@@ -48,8 +48,8 @@ void plan_text(const struct plan *plan, struct strbuf *sb)
 
 		strbuf_addf(sb, "image %s%s%s from %s\n",
 		            plan->spec->image.name != NULL ? plan->spec->image.name : "",
-		            plan->spec->image.name != NULL ? " " : "", platform_text(&image->platform, platform),
-		            image->base);
+		            plan->spec->image.name != NULL ? " " : "",
+		            platform_text(&image->platform, platform), image->base);
 		for (size_t k = 0; k < image->n_layers; k++)
 			layer_text(&image->layers[k], sb);
 	}

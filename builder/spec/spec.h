@@ -64,8 +64,8 @@ struct spec {
 	struct spec_image image;
 	bool image_known; /* there is one alone, or the job names it */
 	struct spec_image *images;
-	size_t n_images; /* 0 = written as `image` */
-	struct strmap git; /* ${git:...} that were used, with their values */
+	size_t n_images;                /* 0 = written as `image` */
+	struct strmap git;              /* ${git:...} that were used, with their values */
 	struct fleet_sections sections; /* cluster, fleet, storage, job, monitoring as written */
 	struct pipeline_section pipeline_section;
 	struct fleet fleet; /* and resolved; the pipeline in fleet.pipeline */
