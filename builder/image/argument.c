@@ -10,7 +10,7 @@
 #include "builder/oci/archive.h"
 
 /* A text cut into PATH[:TAG][@DIGEST]. */
-struct place {
+struct named_path {
 	char *path;
 	const char *tag;
 	bool has_digest;
@@ -18,7 +18,7 @@ struct place {
 	bool folder;
 };
 
-static bool stat_path(struct place *p)
+static bool stat_path(struct named_path *p)
 {
 	struct stat st;
 
@@ -29,7 +29,7 @@ static bool stat_path(struct place *p)
 }
 
 /* PATH is tried whole, then without what may be its tag. */
-static bool find_place(const char *text, struct arena *a, struct place *p)
+static bool find_path(const char *text, struct arena *a, struct named_path *p)
 {
 	struct err ignored = {0};
 
@@ -64,7 +64,7 @@ static bool is_layout(const char *path)
 }
 
 /* "registry.example.com/app" is a registry's although a folder of that name lies here. */
-static bool names_registry(const char *text, const struct place *p, struct arena *a)
+static bool names_registry(const char *text, const struct named_path *p, struct arena *a)
 {
 	struct ref ref;
 	struct err ignored = {0};
@@ -73,7 +73,7 @@ static bool names_registry(const char *text, const struct place *p, struct arena
 	       !ref.host_implied && !is_layout(p->path);
 }
 
-static int use_place(const struct place *p, struct ref *ret_ref, struct err *err)
+static int use_path(const struct named_path *p, struct ref *ret_ref, struct err *err)
 {
 	struct ref ref = {.kind = REF_LAYOUT,
 	                  .path = p->path,
@@ -118,12 +118,12 @@ static bool only_a_path(const char *text)
 
 int image_argument(const char *text, struct arena *a, struct ref *ret_ref, struct err *err)
 {
-	struct place p = {0};
+	struct named_path p = {0};
 
 	if (has_transport(text))
 		return ref_parse(text, a, ret_ref, err);
-	if (find_place(text, a, &p) && !names_registry(text, &p, a))
-		return use_place(&p, ret_ref, err);
+	if (find_path(text, a, &p) && !names_registry(text, &p, a))
+		return use_path(&p, ret_ref, err);
 	if (only_a_path(text))
 		return err_set(err, ERR_NOT_FOUND, "there is no file or folder '%.300s'", text);
 	if (ref_parse(text, a, ret_ref, err) == 0)

@@ -36,9 +36,9 @@ int archive_open_oci(const char *path, struct store **ret_store, struct err *err
 
 /*
  * The same for what `docker save` and `podman save` write: manifest.json, configurations, layers.
- * Each image in it is shown as the OCI manifest that names the same bytes. Resolving takes a tag, or
- * NAME:TAG, of RepoTags; NULL = the only image. Layers are verified against the configuration's diff
- * IDs. Errors as above; ERR_LIMIT beyond 65536 members.
+ * Each image in it is shown as the OCI manifest that names the same bytes. Resolving takes a tag,
+ * or NAME:TAG, of RepoTags; NULL = the only image. Layers are verified against the configuration's
+ * diff IDs. Errors as above; ERR_LIMIT beyond 65536 members.
  */
 int archive_open_docker(const char *path, struct store **ret_store, struct err *err) MUST_USE;
 

@@ -1,6 +1,6 @@
 /*
- * Reading a docker-archive: the places of its members are noted in one pass, then manifest.json says
- * which of them are an image's configuration and layers (the form is in archive_docker.c).
+ * Reading a docker-archive: the places of its members are noted in one pass, then manifest.json
+ * says which of them are an image's configuration and layers (the form is in archive_docker.c).
  */
 #include <archive.h>
 #include <archive_entry.h>
@@ -414,38 +414,6 @@ static int docker_resolve(struct store *s, const char *tag, struct arena *a UNUS
 
 /* ---- the store ---- */
 
-struct bytes_source {
-	struct source source;
-	const char *at;
-	size_t left;
-};
-
-static int bytes_read(struct source *s, void *buf, size_t cap, size_t *ret_n,
-                      struct err *err UNUSED)
-{
-	struct bytes_source *b = (struct bytes_source *)s;
-	size_t n = b->left < cap ? b->left : cap;
-
-	memcpy(buf, b->at, n);
-	b->at += n;
-	b->left -= n;
-	*ret_n = n;
-	return 0;
-}
-
-static void bytes_close(struct source *s)
-{
-	free(s);
-}
-
-static struct source *bytes_source(const char *bytes, int64_t size)
-{
-	struct bytes_source *b = mem_zalloc(sizeof(*b));
-
-	*b = (struct bytes_source){{bytes_read, bytes_close}, bytes, (size_t)size};
-	return &b->source;
-}
-
 static int docker_open_blob(struct store *s, const struct descriptor *desc,
                             struct source **ret_source, struct err *err)
 {
@@ -458,7 +426,7 @@ static int docker_open_blob(struct store *s, const struct descriptor *desc,
 		if (!digest_equal(&b->digest, &desc->digest))
 			continue;
 		*ret_source = source_verified(b->bytes != NULL
-		                                      ? bytes_source(b->bytes, b->size)
+		                                      ? source_from_bytes(b->bytes, (size_t)b->size)
 		                                      : archive_range(ds->fd, b->offset, b->size),
 		                              &desc->digest, desc->size);
 		return 0;

@@ -36,8 +36,8 @@ int spec_select(struct spec *spec, const char *name, struct err *err)
 	err_set(err, ERR_USAGE, "'%.200s' is not an image of %s", name, spec->file);
 	if (spec->n_images == 0)
 		return err_hint(err,
-		                "it has one image, without a name: leave '%.100s' out; `-f FILE` "
-		                "names another spec",
+		                "it has one image, without a name: leave '%.100s' out; each "
+		                "tag has a --tag of its own, and `-f FILE` names another spec",
 		                name);
 	list_names(spec, &names);
 	return err_hint(err, "write %s", strbuf_str(&names));
