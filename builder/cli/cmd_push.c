@@ -68,14 +68,12 @@ static int find_name(struct push_words *w, const char *word, bool *ret_found, st
 	return 0;
 }
 
-static bool is_path(struct cli *cli, const char *word)
+static bool is_image_here(struct cli *cli, const char *word)
 {
 	struct ref ref;
 	struct err ignored = {0};
 
-	/* What is there and cannot be read is a path too: opening it says why. */
-	return image_argument(word, &cli->arena, &ref, &ignored) == 0 ? ref.kind != REF_REGISTRY
-	                                                              : fs_exists(word);
+	return image_argument(word, &cli->arena, &ref, &ignored) == 0 && ref.kind != REF_REGISTRY;
 }
 
 /* The folder where `slipway build` left an image of the spec. */
@@ -86,22 +84,25 @@ static struct push_job job_of_name(struct push_words *w, const char *name, const
 	return (struct push_job){spec_image_dir(&image, "build/image", &w->cli->arena), ref, name};
 }
 
-/* The first word as a source, if it is one: a path, or the name of an image. */
+/*
+ * The first word as a source, if it is one: a layout or archive, else the name of an image, though a
+ * folder with its files may be called so too. What is there and is neither is opened all the same:
+ * that says why.
+ */
 static int read_source(struct push_words *w, const char *word, struct push_job *job,
                        bool *ret_found, struct err *err)
 {
 	bool named = false;
 
-	*ret_found = is_path(w->cli, word);
-	if (*ret_found) {
-		job->source = word;
+	job->source = word;
+	*ret_found = true;
+	if (is_image_here(w->cli, word))
 		return 0;
-	}
 	if (find_name(w, word, &named, err) != 0)
 		return -1;
 	if (named)
 		*job = job_of_name(w, word, job->ref);
-	*ret_found = named;
+	*ret_found = named || fs_exists(word);
 	return 0;
 }
 
@@ -136,14 +137,13 @@ static int one_job(struct push_words *w, struct push_job *job, struct err *err)
 	const struct strlist *args = &w->cli->args;
 	bool found;
 
-	job->source = "build/image";
 	job->ref = args->n == 2 ? args->at[1] : NULL;
 	if (read_source(w, args->at[0], job, &found, err) != 0)
 		return -1;
 	if (!found && (args->n == 2 || args->at[0][strcspn(args->at[0], "/:")] == '\0'))
 		return no_source(w, args->at[0], err);
 	if (!found)
-		job->ref = args->at[0];
+		*job = (struct push_job){.source = "build/image", .ref = args->at[0]};
 	return 0;
 }
 

@@ -28,7 +28,9 @@ void schema_markdown(struct strbuf *sb)
 	                "Relative paths start at the\n"
 	                "folder of the spec. `${arch}`, `${os}` and `${platform}` stand for the "
 	                "platform that is built,\n"
-	                "`${env:NAME}` and `${env:NAME:-default}` for the environment; `$${` is a "
-	                "plain `${`.\n");
+	                "`${env:NAME}` and `${env:NAME:-default}` for the environment, "
+	                "`${git:describe}` and `${git:commit}`\n"
+	                "for the commit ([IMAGES.md](IMAGES.md#what-git-says)); `$${` is a plain "
+	                "`${`.\n");
 	fields_markdown(&spec_fields, sb);
 }
