@@ -85,9 +85,9 @@ static struct push_job job_of_name(struct push_words *w, const char *name, const
 }
 
 /*
- * The first word as a source, if it is one: a layout or archive, else the name of an image, though a
- * folder with its files may be called so too. What is there and is neither is opened all the same:
- * that says why.
+ * The first word as a source, if it is one: a layout or archive, else the name of an image, though
+ * a folder with its files may be called so too. What is there and is neither is opened all the
+ * same: that says why.
  */
 static int read_source(struct push_words *w, const char *word, struct push_job *job,
                        bool *ret_found, struct err *err)

@@ -17,7 +17,7 @@
 
 enum {
 	MEMBERS_MAX = 65536,
-	NAME_LENGTH_MAX = 4096,
+	NAME_LENGTH_MAX = 512,
 	LINKS_MAX = 8,
 	LAYERS_MAX = 1024,
 	DOCUMENT_MAX = 4 << 20
@@ -163,7 +163,8 @@ static int note_members(struct docker_pass *pass, struct err *err)
 	       status == ARCHIVE_WARN) {
 		if (archive_filter_code(pass->tar, 0) != ARCHIVE_FILTER_NONE)
 			pass->file_size = -1;
-		if (interrupt_check(err) != 0 || note_member(pass, entry, err) != 0)
+		if (interrupt_check(err) != 0 || note_member(pass, entry, err) != 0 ||
+		    archive_pass_over(pass->ds->path, pass->tar, err) != 0)
 			return -1;
 	}
 	return status == ARCHIVE_EOF ? 0 : archive_read_failed(pass->ds->path, pass->tar, err);

@@ -27,6 +27,21 @@ int archive_open_file(const char *path, int *ret_fd, int64_t *ret_size, struct e
 	return 0;
 }
 
+static int discard(struct sink *s UNUSED, const void *bytes UNUSED, size_t len UNUSED,
+                   struct err *err UNUSED)
+{
+	return 0;
+}
+
+int archive_pass_over(const char *path, struct archive *tar, struct err *err)
+{
+	struct sink nowhere = {discard};
+
+	if (archive_filter_code(tar, 0) == ARCHIVE_FILTER_NONE)
+		return 0;
+	return archive_copy_member(path, tar, &nowhere, err);
+}
+
 /* An archive that is both, as newer `docker save` writes, has index.json first. */
 static int find_form(const char *path, struct archive *tar, enum archive_form *ret_form,
                      struct err *err)
@@ -53,6 +68,8 @@ static int find_form(const char *path, struct archive *tar, enum archive_form *r
 				*ret_form = signs[i].form;
 				return 0;
 			}
+		if (archive_pass_over(path, tar, err) != 0)
+			return -1;
 	}
 	return status == ARCHIVE_EOF
 	               ? err_set(err, ERR_FORMAT,

@@ -58,6 +58,10 @@ int archive_open_unpacked(int *ret_fd, struct err *err) MUST_USE;
 int archive_copy_member(const char *path, struct archive *tar, struct sink *sink,
                         struct err *err) MUST_USE;
 
+/* Passes over what is left of the current member: in a compressed archive piece by piece, so that
+ * an interrupt is heard. */
+int archive_pass_over(const char *path, struct archive *tar, struct err *err) MUST_USE;
+
 /* A range of fd (borrowed), read without moving it. */
 struct source *archive_range(int fd, int64_t at, int64_t size);
 
