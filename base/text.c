@@ -307,3 +307,19 @@ bool text_int64(const char *text, size_t len, int64_t *ret_value)
 	*ret_value = value;
 	return true;
 }
+
+void text_shell_word(const char *word, struct strbuf *sb)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "._-/:@%+=,";
+
+	if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+		strbuf_adds(sb, word);
+		return;
+	}
+	/* A quote in it ends the quoting, stands escaped, and begins it again. */
+	strbuf_addc(sb, '\'');
+	for (; *word != '\0'; word++)
+		strbuf_adds(sb, *word == '\'' ? "'\\''" : (const char[]){*word, '\0'});
+	strbuf_addc(sb, '\'');
+}

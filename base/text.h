@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/strbuf.h"
+
 /*
  * Bytes of the UTF-8 sequence at text (Unicode table 3-7; a byte below 0x80 is one of 1), 0 when it
  * is malformed or longer than len; len is at least 1.
@@ -64,5 +66,8 @@ char *text_bytes(int64_t bytes, char out[TEXT_BYTES_MAX]);
 
 /* Whole decimal number of exactly len bytes into *ret; false on anything else or overflow. */
 bool text_int64(const char *text, size_t len, int64_t *ret_value);
+
+/* Appends the word so that a shell reads it back as one word: in quotes when it needs them. */
+void text_shell_word(const char *word, struct strbuf *sb);
 
 #endif

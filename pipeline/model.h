@@ -46,7 +46,8 @@ struct pipeline_facts {
 	const char *name, *file; /* of the spec; file is a word for a shell, in the source's root */
 	const char *sets;        /* its overrides as further words of a shell's command */
 	struct srcpos name_at;
-	const char *image;            /* "HOST/NAME"; NULL = the spec has none */
+	const char *build; /* the image to build, of several in the spec; NULL = its only one */
+	const char *image; /* "HOST/NAME"; NULL = the spec has none */
 	struct strlist architectures; /* of image.platforms */
 	struct srcpos image_at;
 	const char *cluster, *cluster_region; /* NULL = no cluster */
@@ -59,7 +60,7 @@ struct pipeline_facts {
 
 struct pipeline {
 	const struct pipeline_section *section;
-	const char *name, *file, *sets, *region, *image;
+	const char *name, *file, *sets, *build, *region, *image;
 	const char *cluster; /* NULL = nothing is deployed */
 	struct pipeline_repository repository;
 	bool scan;

@@ -80,9 +80,10 @@ static void add_build(struct pipeline *p, const char *architecture, struct arena
 	add_all(&step->commands, &p->section->build);
 	add(&step->commands,
 	    arena_printf(a,
-	                 "slipway build -f %s%s --platform linux/%s --push-by-digest --result-file "
-	                 "%s%s",
-	                 p->file, p->sets, architecture, part, options_of(p, a)));
+	                 "slipway build%s%s -f %s%s --platform linux/%s --push-by-digest "
+	                 "--result-file %s%s",
+	                 p->build != NULL ? " " : "", p->build != NULL ? p->build : "", p->file,
+	                 p->sets, architecture, part, options_of(p, a)));
 	step->artifact = step->resource;
 	add(&step->files, part);
 }

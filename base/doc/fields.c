@@ -334,6 +334,37 @@ static void decode_objects(struct fields_context *c, const struct field *f,
 	keep_objects(f, object, at, node->n_items);
 }
 
+/* A mapping from name to object. */
+static void decode_named(struct fields_context *c, const struct field *f,
+                         const struct yaml_node *node, const char *path, void *object)
+{
+	unsigned char *at;
+
+	if (node->kind != YAML_MAPPING || node->n_pairs == 0) {
+		fields_problem(c, node, "%s: expected a mapping from name to %s, found %s", path,
+		               f->table->name,
+		               node->kind != YAML_MAPPING ? kind_name(node) : "nothing");
+		return;
+	}
+	if (f->max != 0 && node->n_pairs > (uint64_t)f->max) {
+		fields_problem(c, node, "%s: %zu entries, at most %lld are possible", path,
+		               node->n_pairs, (long long)f->max);
+		return;
+	}
+	at = arena_calloc(c->arena, node->n_pairs, f->table->size);
+	for (size_t i = 0; i < node->n_pairs; i++) {
+		const struct yaml_pair *pair = &node->pairs[i];
+		unsigned char *entry = at + i * f->table->size;
+
+		run_check(c, pair->key, path, f->check_key, pair->key->text);
+		fields_decode(c, f->table, pair->value,
+		              arena_printf(c->arena, "%s.%s", path, pair->key->text), entry);
+		memcpy(entry + f->name_offset, &pair->key->text, sizeof(pair->key->text));
+	}
+	memcpy((char *)object + f->offset, &at, sizeof(at));
+	*(size_t *)(void *)((char *)object + f->count_offset) = node->n_pairs;
+}
+
 /* ---- one object ---- */
 
 static void decode_field(struct fields_context *c, const struct field *f,
@@ -375,6 +406,9 @@ static void decode_field(struct fields_context *c, const struct field *f,
 		return;
 	case FIELD_KIND_OBJECTS:
 		decode_objects(c, f, node, path, object);
+		return;
+	case FIELD_KIND_NAMED:
+		decode_named(c, f, node, path, object);
 		return;
 	case FIELD_KIND_CUSTOM:
 		f->decode(c, node, member);
@@ -424,6 +458,32 @@ static void check_required(struct fields_context *c, const struct field_table *t
 			               path[0] != '\0' ? ": " : "", table->fields[i].key);
 }
 
+/* Of two keys exactly one. */
+static void check_either(struct fields_context *c, const struct field_table *table,
+                         const struct yaml_node *node, const char *path)
+{
+	const char *const *keys = table->either;
+	const char *in = path[0] != '\0' ? ": " : "";
+
+	if (keys == NULL)
+		return;
+	const struct yaml_node *one = yaml_get(node, keys[0]), *other = yaml_get(node, keys[1]);
+
+	if (one == NULL && other == NULL) {
+		fields_problem(c, node, "%s%s'%s' is missing", path, in, keys[0]);
+	} else if (one != NULL && other != NULL) {
+		/* The later one, or what an option added to the file. */
+		bool first = strcmp(one->at.file, other->at.file) != 0
+		                     ? strncmp(one->at.file, "--", 2) == 0
+		                     : one->at.line > other->at.line;
+		struct diag *d =
+			fields_problem(c, first ? one : other, "%s%sboth '%s' and '%s' are written",
+		                       path, in, keys[0], keys[1]);
+
+		diag_hint(c->diags, d, "leave one of them out");
+	}
+}
+
 static void set_default(const struct field *f, void *member)
 {
 	switch (f->kind) {
@@ -448,6 +508,7 @@ static void set_default(const struct field *f, void *member)
 	case FIELD_KIND_STRINGS:
 	case FIELD_KIND_MAP:
 	case FIELD_KIND_OBJECTS:
+	case FIELD_KIND_NAMED:
 	case FIELD_KIND_CUSTOM:
 		return;
 	}
@@ -486,6 +547,8 @@ void fields_decode(struct fields_context *c, const struct field_table *table,
 	}
 	if (node->kind == YAML_MAPPING)
 		check_required(c, table, node, path);
+	if (node->kind == YAML_MAPPING)
+		check_either(c, table, node, path);
 	if (table->check != NULL)
 		table->check(c, node, object);
 }

@@ -39,6 +39,7 @@ enum field_kind {
 	FIELD_KIND_MAP,     /* struct strmap */
 	FIELD_KIND_OBJECT,  /* an embedded struct with a table */
 	FIELD_KIND_OBJECTS, /* pointer to structs, and a size_t count member */
+	FIELD_KIND_NAMED,   /* the same, written as a mapping whose keys name them */
 	FIELD_KIND_CUSTOM   /* decode() */
 };
 
@@ -61,20 +62,21 @@ struct field {
 	enum field_kind kind;
 	unsigned flags;
 	size_t offset;             /* of the member */
-	size_t count_offset;       /* OBJECTS: of the size_t that counts them */
+	size_t count_offset;       /* OBJECTS, NAMED: of the size_t that counts them */
+	size_t name_offset;        /* NAMED: in the struct, of the const char * that gets the key */
 	size_t set_offset;         /* of a bool that says whether the key was written, 0 = none */
 	size_t pos_offset;         /* of a struct srcpos that gets the value's position, 0 = none */
-	int64_t min, max;          /* INT, SIZE; both 0 = unlimited. OBJECTS: max = most entries */
+	int64_t min, max;          /* INT, SIZE; both 0 = unlimited. OBJECTS, NAMED: max = most */
 	int64_t fallback;          /* CHOICE, INT, MODE, SIZE, BOOL: value when absent */
 	const char *fallback_text; /* STRING: value when absent, NULL = none */
 	/* How docs name the default where the value itself does not say it; NULL = by its value. */
 	const char *fallback_doc;
-	const struct field_table *table; /* OBJECT, OBJECTS */
+	const struct field_table *table; /* OBJECT, OBJECTS, NAMED */
 	/* CHOICE: the names in the enum's order. STRING, every entry of STRINGS: what it may be. */
 	const struct choices *choices;
 	const char *complaint; /* about a text that is not among them; NULL = "is not known" */
 	field_check check;     /* STRING, every entry of STRINGS, every value of MAP */
-	field_check check_key; /* MAP */
+	field_check check_key; /* MAP, NAMED */
 	/* CUSTOM: decodes node into member, reporting problems through fields_problem. */
 	void (*decode)(struct fields_context *c, const struct yaml_node *node, void *member);
 	const char *schema;   /* CUSTOM: the JSON schema of the value, as JSON text */
@@ -91,6 +93,8 @@ struct field_table {
 	size_t pos_offset; /* ...here */
 	/* a scalar in place of the mapping sets this key; NULL = not allowed */
 	const char *shorthand;
+	/* exactly one of these two keys must be written; NULL = no such rule */
+	const char *const *either;
 	/* After decoding one object: what no single row can see. Runs after problems too, so that
 	 * all are reported at once: it asks node what was written. May be NULL. */
 	void (*check)(struct fields_context *c, const struct yaml_node *node, void *object);
@@ -103,6 +107,7 @@ struct fields_context {
 	struct diags *diags;
 	/* Every string passes here first (variables); returns the text to keep. NULL = as it is. */
 	const char *(*expand)(struct fields_context *c, const struct yaml_node *node);
+	void *expand_state; /* for expand; NULL if it needs nothing */
 };
 
 /*
@@ -193,6 +198,13 @@ void fields_markdown(const struct field_table *table, struct strbuf *sb);
 		.key = (key_), .kind = FIELD_KIND_OBJECTS, .table = (table_),                      \
 		.offset = FIELD_MEMBER(object, member, type *),                                    \
 		.count_offset = FIELD_MEMBER(object, count, size_t), .doc = __VA_ARGS__            \
+	}
+#define FIELD_NAMED(object, member, count, type, name, table_, key_, ...)                          \
+	{                                                                                          \
+		.key = (key_), .kind = FIELD_KIND_NAMED, .table = (table_),                        \
+		.offset = FIELD_MEMBER(object, member, type *),                                    \
+		.count_offset = FIELD_MEMBER(object, count, size_t),                               \
+		.name_offset = FIELD_MEMBER(type, name, const char *), .doc = __VA_ARGS__          \
 	}
 #define FIELD_CUSTOM(object, member, decode_, schema_, key_, ...)                                  \
 	{                                                                                          \

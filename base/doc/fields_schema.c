@@ -126,6 +126,16 @@ static cJSON *objects_schema(const struct field *f)
 	return schema;
 }
 
+static cJSON *named(const struct field *f)
+{
+	cJSON *schema = map_of(object_schema(f->table));
+
+	json_add_int(schema, "minProperties", 1);
+	if (f->max != 0)
+		json_add_int(schema, "maxProperties", f->max);
+	return schema;
+}
+
 static cJSON *field_schema(const struct field *f)
 {
 	switch (f->kind) {
@@ -149,10 +159,24 @@ static cJSON *field_schema(const struct field *f)
 		return object_schema(f->table);
 	case FIELD_KIND_OBJECTS:
 		return objects_schema(f);
+	case FIELD_KIND_NAMED:
+		return named(f);
 	case FIELD_KIND_CUSTOM:
 		return custom(f);
 	}
 	BUG("field kind %d", (int)f->kind);
+}
+
+static void add_either(const struct field_table *table, cJSON *schema)
+{
+	cJSON *one_of = table->either != NULL ? json_add_array(schema, "oneOf") : NULL;
+
+	for (size_t i = 0; one_of != NULL && i < 2; i++) {
+		cJSON *option = cJSON_CreateObject();
+
+		json_push_string(json_add_array(option, "required"), table->either[i]);
+		json_push(one_of, option);
+	}
 }
 
 cJSON *fields_schema(const struct field_table *table)
@@ -177,6 +201,7 @@ cJSON *fields_schema(const struct field_table *table)
 		cJSON_AddItemToObject(schema, "required", required);
 	else
 		cJSON_Delete(required);
+	add_either(table, schema);
 	return schema;
 }
 
@@ -193,6 +218,7 @@ static const char *type_name(const struct field *f)
 		[FIELD_KIND_MAP] = "map of strings",
 		[FIELD_KIND_OBJECT] = "mapping",
 		[FIELD_KIND_OBJECTS] = "list of mappings",
+		[FIELD_KIND_NAMED] = "mapping from name to mapping",
 		[FIELD_KIND_CUSTOM] = "string",
 	};
 
@@ -245,6 +271,7 @@ static void default_words(const struct field *f, struct strbuf *sb)
 	case FIELD_KIND_MAP:
 	case FIELD_KIND_OBJECT:
 	case FIELD_KIND_OBJECTS:
+	case FIELD_KIND_NAMED:
 	case FIELD_KIND_CUSTOM:
 		return;
 	}
@@ -295,6 +322,15 @@ static size_t siblings(const struct field_table *table, size_t i, size_t *ret_be
 	return n;
 }
 
+/* The form was described above: an embedded object of the same table. */
+static bool described(const struct field_table *table, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (table->fields[k].table == table->fields[i].table)
+			return true;
+	return false;
+}
+
 /* Rows of one form are described once, as <name of the form>. */
 static void sections(const struct field_table *table, const char *path, struct strbuf *sb)
 {
@@ -304,7 +340,7 @@ static void sections(const struct field_table *table, const char *path, struct s
 		AUTO(strbuf) struct strbuf below = STRBUF_INIT(1024);
 		size_t before;
 
-		if (f->table == NULL)
+		if (f->table == NULL || (f->kind == FIELD_KIND_NAMED && described(table, i)))
 			continue;
 		bool one_of_many = siblings(table, i, &before) > 1;
 

@@ -55,6 +55,12 @@ struct yaml_node *yaml_get(const struct yaml_node *mapping, const char *key);
 int yaml_set(struct yaml_node *root, const char *assignment, struct arena *a, struct diags *d,
              struct err *err) MUST_USE;
 
+/* A quoted scalar; the value of a key of a mapping, replaced or new. For what is written neither in
+ * a file nor as an assignment. */
+struct yaml_node *yaml_text(const char *text, struct srcpos at, struct arena *a);
+void yaml_put(struct yaml_node *mapping, struct yaml_node *key, struct yaml_node *value,
+              struct arena *a);
+
 /* A plain (unquoted) scalar that YAML 1.1 or 1.2 readers take for null or a truth value: yes, No,
  * ~, null... */
 bool yaml_is_null(const struct yaml_node *scalar);

@@ -27,6 +27,19 @@ static struct yaml_node *new_node(const struct setter *s, enum yaml_kind kind)
 	return node;
 }
 
+/* A pair more, without value. */
+static struct yaml_node **append_pair(struct yaml_node *mapping, struct yaml_node *key,
+                                      struct arena *a)
+{
+	struct yaml_pair *pairs = arena_calloc(a, mapping->n_pairs + 1, sizeof(*pairs));
+
+	if (mapping->n_pairs > 0)
+		memcpy(pairs, mapping->pairs, mapping->n_pairs * sizeof(*pairs));
+	pairs[mapping->n_pairs].key = key;
+	mapping->pairs = pairs;
+	return &mapping->pairs[mapping->n_pairs++].value;
+}
+
 /* The slot of a key, made when it is absent. */
 static struct yaml_node **slot_of_key(const struct setter *s, struct yaml_node *mapping,
                                       const char *key)
@@ -34,15 +47,29 @@ static struct yaml_node **slot_of_key(const struct setter *s, struct yaml_node *
 	for (size_t i = 0; i < mapping->n_pairs; i++)
 		if (strcmp(mapping->pairs[i].key->text, key) == 0)
 			return &mapping->pairs[i].value;
-	struct yaml_pair *pairs = arena_calloc(s->arena, mapping->n_pairs + 1, sizeof(*pairs));
+	struct yaml_node *node = new_node(s, YAML_SCALAR);
 
-	if (mapping->n_pairs > 0)
-		memcpy(pairs, mapping->pairs, mapping->n_pairs * sizeof(*pairs));
-	pairs[mapping->n_pairs].key = new_node(s, YAML_SCALAR);
-	pairs[mapping->n_pairs].key->text = key;
-	pairs[mapping->n_pairs].value = NULL;
-	mapping->pairs = pairs;
-	return &mapping->pairs[mapping->n_pairs++].value;
+	node->text = key;
+	return append_pair(mapping, node, s->arena);
+}
+
+struct yaml_node *yaml_text(const char *text, struct srcpos at, struct arena *a)
+{
+	struct yaml_node *node = arena_alloc(a, sizeof(*node));
+
+	*node = (struct yaml_node){.kind = YAML_SCALAR, .at = at, .text = text, .quoted = true};
+	return node;
+}
+
+void yaml_put(struct yaml_node *mapping, struct yaml_node *key, struct yaml_node *value,
+              struct arena *a)
+{
+	for (size_t i = 0; i < mapping->n_pairs; i++)
+		if (strcmp(mapping->pairs[i].key->text, key->text) == 0) {
+			mapping->pairs[i] = (struct yaml_pair){key, value};
+			return;
+		}
+	*append_pair(mapping, key, a) = value;
 }
 
 static int step_key(const struct setter *s, struct yaml_node ***slot, const char *key)

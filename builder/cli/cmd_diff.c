@@ -20,7 +20,7 @@ static const struct option options[] = {
 static int open_side(struct cli *cli, const struct remote *remote, const char *text,
                      struct image *image, struct descriptor *root, struct err *err)
 {
-	if (image_open(remote, text, &cli->arena, image, err) != 0 ||
+	if (image_open_argument(remote, text, &cli->arena, image, err) != 0 ||
 	    image_root(image, &cli->arena, root, err) != 0)
 		return err_wrap(err, "image '%s'", text);
 	return 0;
@@ -33,7 +33,7 @@ static const char *registry_argument(struct cli *cli)
 		struct ref ref;
 		struct err ignored = {0};
 
-		if (ref_parse(cli->args.at[i], &cli->arena, &ref, &ignored) == 0 &&
+		if (image_argument(cli->args.at[i], &cli->arena, &ref, &ignored) == 0 &&
 		    ref.kind == REF_REGISTRY)
 			return cli->args.at[i];
 	}

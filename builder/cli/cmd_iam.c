@@ -40,6 +40,10 @@ static int from_spec(struct cli *cli, const struct spec_options *o, struct iam_r
 
 	if (spec_from_options(cli, o, &spec, err) != 0)
 		return -1;
+	if (!spec->image_known) {
+		err_set(err, ERR_USAGE, "%s has several images, and no job names one", spec->file);
+		return err_hint(err, "name the repository: slipway iam push HOST/NAME");
+	}
 	if (spec->image.repository == NULL) {
 		err_set(err, ERR_SPEC, "%s has no image.repository", spec->file);
 		return err_hint(err, "add it, or name the repository: slipway iam push HOST/NAME");

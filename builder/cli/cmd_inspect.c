@@ -186,7 +186,7 @@ static int cmd_inspect_run(struct cli *cli, struct err *err)
 	int result = remote_from_options(cli, &o->remote, 0, cli->args.at[0], &remote, err);
 
 	if (result == 0)
-		result = image_open(&remote, cli->args.at[0], &cli->arena, &in.image, err);
+		result = image_open_argument(&remote, cli->args.at[0], &cli->arena, &in.image, err);
 	if (result == 0)
 		result = inspect_root(&in, err);
 	image_done(&in.image);
@@ -197,9 +197,14 @@ const struct command cmd_inspect = {
 	.name = "inspect",
 	.summary = "Show the contents of an image in a registry, layout or archive",
 	.synopsis = "REF",
-	.details = "REF is HOST/NAME[:TAG][@DIGEST], oci:DIR[:TAG] or oci-archive:FILE. Every "
-		   "document read is\n"
-		   "verified against its digest.\n",
+	.details =
+		"REF is a layout's folder DIR[:TAG], an archive's file (of OCI or of docker save), "
+		"or\n"
+		"HOST/NAME[:TAG][@DIGEST] in a registry. What exists as a path is one; "
+		"oci:DIR,\n"
+		"oci-archive:FILE and docker-archive:FILE say it outright. Every document read is "
+		"verified\n"
+		"against its digest.\n",
 	.examples =
 		"slipway inspect oci:build/image\tThe image that was just built\n"
 		"slipway inspect --raw docker.io/library/debian:12\tThe registry's exact bytes\n",

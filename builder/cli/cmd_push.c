@@ -1,5 +1,5 @@
 /*
- * slipway push: an image in a layout goes to a registry.
+ * slipway push: an image in a layout or an archive goes to a registry.
  */
 #include <string.h>
 
@@ -8,6 +8,7 @@
 #include "builder/cli/remote_option.h"
 #include "builder/cli/result_file.h"
 #include "builder/cli/spec_option.h"
+#include "builder/image/import.h"
 #include "builder/image/push.h"
 
 struct push_options {
@@ -34,16 +35,116 @@ static const struct option options[] = {
 	REMOTE_OPTIONS(struct push_options, remote),
 };
 
-/* Arguments: nothing = the spec's; DIR; DIR REF; REF alone pushes build/image there. */
-static int split_arguments(const struct cli *cli, const char **ret_source, const char **ret_ref)
-{
-	const struct strlist *args = &cli->args;
-	bool first_is_dir =
-		args->n > 0 && (fs_exists(args->at[0]) || text_has_prefix(args->at[0], "oci:"));
+/* One image to push: where it is, and where it goes. */
+struct push_job {
+	const char *source; /* as image_argument reads it */
+	const char *ref;    /* NULL = the spec's repository and tags */
+	const char *name;   /* among the spec's images; NULL = its only one, or no spec */
+};
 
-	*ret_source = first_is_dir ? args->at[0] : "build/image";
-	*ret_ref = args->n == 2 ? args->at[1] : args->n == 1 && !first_is_dir ? args->at[0] : NULL;
-	return args->n == 2 && !first_is_dir ? -1 : 0;
+/* What the command's words mean. */
+struct push_words {
+	struct cli *cli;
+	const struct push_options *options;
+	struct spec *spec; /* NULL until it was needed */
+	cJSON *documents;  /* gets the results for programs; NULL = they are printed */
+};
+
+static int need_spec(struct push_words *w, struct err *err)
+{
+	return w->spec != NULL ? 0 : spec_from_options(w->cli, &w->options->spec, &w->spec, err);
+}
+
+/* An image of the spec by its name; a spec that is not there has none. */
+static int find_name(struct push_words *w, const char *word, bool *ret_found, struct err *err)
+{
+	*ret_found = false;
+	if (word[strcspn(word, "/:@")] != '\0' || !fs_exists(w->options->spec.file))
+		return 0;
+	if (need_spec(w, err) != 0)
+		return -1;
+	for (size_t i = 0; i < w->spec->n_images; i++)
+		*ret_found |= strcmp(w->spec->images[i].name, word) == 0;
+	return 0;
+}
+
+static bool is_image_here(struct cli *cli, const char *word)
+{
+	struct ref ref;
+	struct err ignored = {0};
+
+	return image_argument(word, &cli->arena, &ref, &ignored) == 0 && ref.kind != REF_REGISTRY;
+}
+
+/* The folder where `slipway build` left an image of the spec. */
+static struct push_job job_of_name(struct push_words *w, const char *name, const char *ref)
+{
+	const struct spec_image image = {.name = name};
+
+	return (struct push_job){spec_image_dir(&image, "build/image", &w->cli->arena), ref, name};
+}
+
+/*
+ * The first word as a source, if it is one: a layout or archive, else the name of an image, though
+ * a folder with its files may be called so too. What is there and is neither is opened all the
+ * same: that says why.
+ */
+static int read_source(struct push_words *w, const char *word, struct push_job *job,
+                       bool *ret_found, struct err *err)
+{
+	bool named = false;
+
+	job->source = word;
+	*ret_found = true;
+	if (is_image_here(w->cli, word))
+		return 0;
+	if (find_name(w, word, &named, err) != 0)
+		return -1;
+	if (named)
+		*job = job_of_name(w, word, job->ref);
+	*ret_found = named || fs_exists(word);
+	return 0;
+}
+
+static int no_source(const struct push_words *w, const char *word, struct err *err)
+{
+	err_set(err, ERR_NOT_FOUND,
+	        "'%.200s' is no path here: no layout or archive; and no image of %s has that name",
+	        word, w->options->spec.file);
+	return err_hint(err, "`slipway build` makes build/image; write slipway push PATH "
+	                     "HOST/NAME:TAG");
+}
+
+/* Without words: every image of the spec. */
+static int all_jobs(struct push_words *w, struct push_job **ret_jobs, size_t *ret_n,
+                    struct err *err)
+{
+	if (need_spec(w, err) != 0)
+		return -1;
+	size_t n = w->spec->n_images > 0 ? w->spec->n_images : 1;
+
+	*ret_jobs = arena_calloc(&w->cli->arena, n, sizeof(**ret_jobs));
+	for (size_t i = 0; i < n; i++)
+		(*ret_jobs)[i] = job_of_name(
+			w, w->spec->n_images > 0 ? w->spec->images[i].name : NULL, NULL);
+	*ret_n = n;
+	return 0;
+}
+
+/* SOURCE; SOURCE REF; REF alone pushes build/image there. */
+static int one_job(struct push_words *w, struct push_job *job, struct err *err)
+{
+	const struct strlist *args = &w->cli->args;
+	bool found;
+
+	job->ref = args->n == 2 ? args->at[1] : NULL;
+	if (read_source(w, args->at[0], job, &found, err) != 0)
+		return -1;
+	if (!found && (args->n == 2 || args->at[0][strcspn(args->at[0], "/:")] == '\0'))
+		return no_source(w, args->at[0], err);
+	if (!found)
+		*job = (struct push_job){.source = "build/image", .ref = args->at[0]};
+	return 0;
 }
 
 static int target_from_ref(struct cli *cli, const char *text, struct image_target *t,
@@ -51,8 +152,11 @@ static int target_from_ref(struct cli *cli, const char *text, struct image_targe
 {
 	if (ref_parse(text, &cli->arena, &t->to, err) != 0)
 		return -1;
-	if (t->to.kind != REF_REGISTRY)
-		return err_set(err, ERR_USAGE, "'%s' is not a registry reference", text);
+	if (t->to.kind != REF_REGISTRY) {
+		err_set(err, ERR_USAGE, "'%s' is not a registry reference", text);
+		return err_hint(err, "the image comes first, then where it goes: slipway push PATH "
+		                     "HOST/NAME:TAG");
+	}
 	if (t->to.tag != NULL) {
 		t->tags.at = arena_calloc(&cli->arena, 1, sizeof(*t->tags.at));
 		t->tags.at[0] = t->to.tag;
@@ -61,21 +165,29 @@ static int target_from_ref(struct cli *cli, const char *text, struct image_targe
 	return 0;
 }
 
-static int target_from_spec(struct cli *cli, const struct spec_options *o, struct image_target *t,
-                            struct err *err)
+static int target_from_spec(struct push_words *w, const struct push_job *job,
+                            struct image_target *t, struct err *err)
 {
-	struct spec *spec;
-
-	if (spec_from_options(cli, o, &spec, err) != 0)
+	if (need_spec(w, err) != 0 ||
+	    (job->name != NULL && spec_select(w->spec, job->name, err) != 0))
 		return -1;
-	return image_target_of_spec(spec, &cli->arena, t, err);
+	if (job->name == NULL && w->spec->n_images > 1) {
+		err_set(err, ERR_USAGE, "%s has several images: which one is '%.200s'?",
+		        w->spec->file, job->source);
+		return err_hint(err,
+		                "write slipway push NAME, or slipway push %.200s HOST/NAME:TAG",
+		                job->source);
+	}
+	return image_target_of_spec(w->spec, &w->cli->arena, t, err);
 }
 
-static int find_target(struct cli *cli, const struct push_options *o, const char *ref,
-                       struct image_target *t, struct err *err)
+static int find_target(struct push_words *w, const struct push_job *job, struct image_target *t,
+                       struct err *err)
 {
-	if ((ref != NULL ? target_from_ref(cli, ref, t, err)
-	                 : target_from_spec(cli, &o->spec, t, err)) != 0)
+	const struct push_options *o = w->options;
+
+	if ((job->ref != NULL ? target_from_ref(w->cli, job->ref, t, err)
+	                      : target_from_spec(w, job, t, err)) != 0)
 		return -1;
 	if (o->tag.n > 0 && o->by_digest)
 		return err_set(err, ERR_USAGE,
@@ -83,8 +195,11 @@ static int find_target(struct cli *cli, const struct push_options *o, const char
 	if (o->tag.n > 0)
 		t->tags = o->tag;
 	for (size_t i = 0; i < t->tags.n; i++)
-		if (!ref_tag_valid(t->tags.at[i]))
-			return err_set(err, ERR_USAGE, "'%s' is not a tag", t->tags.at[i]);
+		if (!ref_tag_valid(t->tags.at[i])) {
+			err_set(err, ERR_USAGE, "'%s' is not a tag", t->tags.at[i]);
+			return err_hint(err, "--tag takes the tag alone; the repository is a word "
+			                     "of its own: slipway push PATH HOST/NAME");
+		}
 	return 0;
 }
 
@@ -103,12 +218,13 @@ static int find_root(struct cli *cli, const struct image *source, const struct i
 	return image_root(source, &cli->arena, ret_root, err);
 }
 
-static int print_result(struct cli *cli, const struct push_options *o,
-                        const struct descriptor *root, const struct image_target *t,
-                        const struct push_result *pushed, struct err *err)
+static int print_result(const struct push_words *w, const struct descriptor *root,
+                        const struct image_target *t, const struct push_result *pushed,
+                        struct err *err)
 {
+	struct cli *cli = w->cli;
+	const struct push_options *o = w->options;
 	char digest[DIGEST_TEXT_MAX], size[TEXT_BYTES_MAX];
-	AUTO(json) cJSON *doc = cJSON_CreateObject();
 
 	digest_text(&root->digest, digest);
 	const char *line = arena_printf(&cli->arena, "%s\n", digest);
@@ -117,6 +233,8 @@ static int print_result(struct cli *cli, const struct push_options *o,
 	    result_file_write(o->digest_file, line, strlen(line), err) != 0)
 		return -1;
 	if (cli_json(cli)) {
+		AUTO(json) cJSON *doc = cJSON_CreateObject();
+
 		json_add_string(doc, "digest", digest);
 		json_add_string(doc, "repository",
 		                arena_printf(&cli->arena, "%s/%s", t->to.host, t->to.repository));
@@ -125,7 +243,12 @@ static int print_result(struct cli *cli, const struct push_options *o,
 		for (size_t i = 0; i < t->tags.n; i++)
 			json_push_string(tags, t->tags.at[i]);
 		push_result_json(pushed, doc);
-		cli_print_json(cli, doc);
+		if (w->documents == NULL) {
+			cli_print_json(cli, doc);
+			return 0;
+		}
+		json_push(w->documents, doc);
+		doc = NULL;
 		return 0;
 	}
 	fprintf(cli->out, "%zu blobs uploaded (%s), %zu mounted, %zu already there\n",
@@ -137,66 +260,144 @@ static int print_result(struct cli *cli, const struct push_options *o,
 	return 0;
 }
 
-static int push_from(struct cli *cli, const struct push_options *o, const struct remote *remote,
-                     const char *source_text, const struct image_target *t, struct err *err)
+/* A folder below $TMPDIR, for what an archive holds. */
+struct scratch {
+	char dir[PATH_MAX];
+	struct layout *layout;
+};
+
+static void scratch_done(struct scratch *s)
+{
+	struct err ignored = {0};
+
+	layout_close(s->layout);
+	if (s->dir[0] != '\0' && fs_remove_tree(s->dir, &ignored) != 0)
+		s->dir[0] = '\0';
+}
+
+static int unpack(struct cli *cli, const struct image *source, const struct descriptor *root,
+                  struct scratch *s, struct err *err)
+{
+	const char *tmp = getenv("TMPDIR");
+	int n = snprintf(s->dir, sizeof(s->dir), "%s/slipway-push-XXXXXX",
+	                 tmp != NULL && tmp[0] == '/' ? tmp : "/tmp");
+
+	if (n < 0 || (size_t)n >= sizeof(s->dir) || mkdtemp(s->dir) == NULL) {
+		s->dir[0] = '\0';
+		return err_set(err, ERR_IO, "create a temporary folder");
+	}
+	if (layout_open(s->dir, LAYOUT_WRITE, &s->layout, err) != 0)
+		return -1;
+	return image_import(source->store, root, s->layout, &cli->arena, err);
+}
+
+static int send(const struct push_words *w, const struct remote *remote, struct layout *layout,
+                const struct descriptor *root, struct image_target *to, struct err *err)
+{
+	struct push_result pushed = {0};
+
+	/* The tags have already selected what to push. */
+	to->create = w->options->create_repository;
+	if (w->options->by_digest)
+		to->tags = (struct strlist){0};
+	if (image_push(remote, layout, root, to, &pushed, err) != 0)
+		return -1;
+	return print_result(w, root, to, &pushed, err);
+}
+
+static int not_built(const char *source, struct err *err)
+{
+	err_wrap(err, "image '%s'", source);
+	return err_hint(err, "`slipway build` builds it");
+}
+
+static int push_from(const struct push_words *w, const struct remote *remote,
+                     const char *source_text, struct image_target *t, struct err *err)
 {
 	AUTO(image) struct image source = {0};
+	AUTO(scratch) struct scratch scratch = {0};
+	struct cli *cli = w->cli;
 	struct descriptor root;
-	struct push_result pushed = {0};
-	const char *text = text_has_prefix(source_text, "oci:")
-	                           ? source_text
-	                           : arena_printf(&cli->arena, "oci:%s", source_text);
+	struct ref ref;
 
-	if (image_open(remote, text, &cli->arena, &source, err) != 0 ||
-	    find_root(cli, &source, t, &root, err) != 0) {
-		err_wrap(err, "image '%s'", source_text);
-		return err_hint(err, "`slipway build` builds it");
+	if (image_argument(source_text, &cli->arena, &ref, err) != 0)
+		return not_built(source_text, err);
+	if (ref.kind == REF_REGISTRY) {
+		err_set(err, ERR_NOT_FOUND, "there is no such layout or archive");
+		return not_built(source_text, err);
 	}
-	if (source.layout == NULL)
-		return err_set(err, ERR_USAGE, "'%s' is not an OCI layout", source_text);
-	/* The tags have already selected what to push. */
-	struct image_target to = *t;
+	if (image_open_argument(remote, source_text, &cli->arena, &source, err) != 0 ||
+	    find_root(cli, &source, t, &root, err) != 0)
+		return not_built(source_text, err);
+	if (source.layout == NULL && unpack(cli, &source, &root, &scratch, err) != 0)
+		return err_wrap(err, "image '%s'", source_text);
+	return send(w, remote, source.layout != NULL ? source.layout : scratch.layout, &root, t,
+	            err);
+}
 
-	to.create = o->create_repository;
-	if (o->by_digest)
-		to.tags = (struct strlist){0};
-	if (image_push(remote, source.layout, &root, &to, &pushed, err) != 0)
+static int push_one(struct push_words *w, const struct push_job *job, struct err *err)
+{
+	struct cli *cli = w->cli;
+	AUTO(remote) struct remote remote = {0};
+	struct image_target target = {0};
+
+	if (find_target(w, job, &target, err) != 0 ||
+	    remote_from_options(cli, &w->options->remote, w->options->jobs,
+	                        ref_text(&target.to, &cli->arena), &remote, err) != 0)
 		return -1;
-	return print_result(cli, o, &root, &to, &pushed, err);
+	return push_from(w, &remote, job->source, &target, err);
 }
 
 static int cmd_push_run(struct cli *cli, struct err *err)
 {
-	const struct push_options *o = cli->options;
-	AUTO(remote) struct remote remote = {0};
-	struct image_target target = {0};
-	const char *source, *ref;
+	struct push_words words = {.cli = cli, .options = cli->options};
+	AUTO(json) cJSON *doc = NULL;
+	struct push_job one = {0}, *jobs = &one;
+	size_t n = 1;
 
-	if (split_arguments(cli, &source, &ref) != 0)
-		return err_set(err, ERR_NOT_FOUND, "no image at '%s'", cli->args.at[0]);
-	if (find_target(cli, o, ref, &target, err) != 0 ||
-	    remote_from_options(cli, &o->remote, o->jobs, ref_text(&target.to, &cli->arena),
-	                        &remote, err) != 0)
+	if ((cli->args.n == 0 ? all_jobs(&words, &jobs, &n, err) : one_job(&words, &one, err)) != 0)
 		return -1;
-	return push_from(cli, o, &remote, source, &target, err);
+	if (n > 1 && words.options->digest_file != NULL) {
+		err_set(err, ERR_USAGE, "--digest-file is for one image, and %zu are to be pushed",
+		        n);
+		return err_hint(err, "name one: slipway push %s", jobs[0].name);
+	}
+	if (n > 1 && cli_json(cli)) {
+		doc = cJSON_CreateObject();
+		words.documents = json_add_array(doc, "pushes");
+	}
+	for (size_t i = 0; i < n; i++)
+		if (push_one(&words, &jobs[i], err) != 0)
+			return n == 1 ? -1 : err_wrap(err, "image '%s'", jobs[i].name);
+	if (doc != NULL)
+		cli_print_json(cli, doc);
+	return 0;
 }
 
 const struct command cmd_push = {
 	.name = "push",
 	.summary = "Push a built image to a registry",
-	.synopsis = "[DIR] [HOST/NAME[:TAG]]",
-	.details = "Without arguments the image in build/image goes to the spec's repository under "
-		   "its tags.\n"
-		   "Blobs that the registry has are not sent; layers of the base image are mounted "
-		   "from its\n"
-		   "repository where the registry can. Children go before the index, tags come "
-		   "last, so an\n"
-		   "interrupted push is never visible, and the next run sends only what is "
-		   "missing. Amazon ECR\n"
-		   "is used with AWS credentials, found as the AWS CLI finds them; no login is "
-		   "needed.\n",
+	.synopsis = "[PATH|NAME] [HOST/NAME[:TAG]]",
+	.details =
+		"Without arguments the image in build/image goes to the spec's repository under "
+		"its tags;\n"
+		"of several images in the spec NAME is pushed from build/image/NAME, or all. PATH "
+		"is a\n"
+		"layout's folder (DIR or DIR:TAG) or an archive of OCI's or of docker save's form. "
+		"What\n"
+		"exists as a path is one.\n"
+		"Blobs that the registry has are not sent; layers of the base image are mounted "
+		"from its\n"
+		"repository where the registry can. Children go before the index, tags come "
+		"last, so an\n"
+		"interrupted push is never visible, and the next run sends only what is "
+		"missing. Amazon ECR\n"
+		"is used with AWS credentials, found as the AWS CLI finds them; no login is "
+		"needed.\n",
 	.examples = "slipway push\tPush build/image as slipway.yaml says\n"
-		    "slipway push build/image registry.example.com/team/app:v1\tPush elsewhere\n",
+		    "slipway push build/image registry.example.com/team/app:v1\tPush elsewhere\n"
+		    "slipway push image.tar registry.example.com/team/app:v1\tPush what `docker "
+		    "save` wrote\n",
 	.options = OPTION_TABLE(struct push_options, options),
 	.max_args = 2,
 	.run = cmd_push_run,

@@ -172,7 +172,7 @@ static int cmd_verify_run(struct cli *cli, struct err *err)
 	if (check_off_names(&o->off, err) != 0 ||
 	    remote_from_options(cli, &o->remote, o->jobs, cli->args.at[0], &remote, err) != 0)
 		return -1;
-	if (image_open(&remote, cli->args.at[0], &cli->arena, &image, err) != 0 ||
+	if (image_open_argument(&remote, cli->args.at[0], &cli->arena, &image, err) != 0 ||
 	    verify(cli, o, &image, err) != 0)
 		return err_wrap(err, "verify '%s'", cli->args.at[0]);
 	return 0;

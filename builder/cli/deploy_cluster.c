@@ -27,12 +27,13 @@ int deploy_cluster_check(const struct cluster *cluster, struct err *err)
 	}
 	if (read_spec(cluster, &text, err) != 0)
 		return -1;
-	if (strstr(strbuf_str(&text), "${env:") == NULL)
+	bool env = strstr(strbuf_str(&text), "${env:") != NULL;
+
+	if (!env && strstr(strbuf_str(&text), "${git:") == NULL)
 		return 0;
-	err_set(err, ERR_UNSUPPORTED,
-	        "--in-cluster: '%s' reads environment variables, which the pod does not have",
-	        cluster->spec->file);
-	return err_hint(err, "Write the values in place of ${env:...}.");
+	err_set(err, ERR_UNSUPPORTED, "--in-cluster: '%s' reads %s, which the pod does not have",
+	        cluster->spec->file, env ? "environment variables" : "a git repository");
+	return err_hint(err, "Write the values in place of ${%s:...}.", env ? "env" : "git");
 }
 
 int deploy_cluster_take_over(const struct deploy_cluster *d, struct lease *lease, struct err *err)

@@ -22,4 +22,9 @@ struct spec_options {
 int spec_from_options(struct cli *cli, const struct spec_options *o, struct spec **ret_spec,
                       struct err *err) MUST_USE;
 
+/* The same, with what options of the command's own write over it (NULL = nothing). */
+int spec_from_options_over(struct cli *cli, const struct spec_options *o,
+                           const struct spec_over *over, struct spec **ret_spec,
+                           struct err *err) MUST_USE;
+
 #endif

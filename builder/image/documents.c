@@ -58,6 +58,7 @@ static struct config_settings config_settings(const struct image_builder *b,
 		.stop_signal = plan->stop_signal,
 		.ports = plan->ports,
 		.volumes = plan->volumes,
+		.healthcheck = plan->healthcheck,
 		.labels = plan->labels,
 	};
 }

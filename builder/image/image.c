@@ -10,32 +10,47 @@ void image_done(struct image *image)
 	*image = (struct image){0};
 }
 
+static int open_ref(const struct remote *remote, struct image *image, struct err *err)
+{
+	switch (image->ref.kind) {
+	case REF_REGISTRY:
+		if (remote_registry(remote, &image->ref, &image->registry, err) != 0)
+			return -1;
+		image->store = registry_store(image->registry);
+		return 0;
+	case REF_LAYOUT:
+		if (layout_open(image->ref.path, LAYOUT_READ, &image->layout, err) != 0)
+			return -1;
+		image->store = layout_store(image->layout);
+		return 0;
+	case REF_OCI_ARCHIVE:
+		return archive_open_oci(image->ref.path, &image->store, err);
+	case REF_DOCKER_ARCHIVE:
+		return archive_open_docker(image->ref.path, &image->store, err);
+	}
+	BUG("reference kind %d", (int)image->ref.kind);
+}
+
 int image_open(const struct remote *remote, const char *text, struct arena *a,
                struct image *ret_image, struct err *err)
 {
 	struct image image = {0};
 
-	if (ref_parse(text, a, &image.ref, err) != 0)
+	if (ref_parse(text, a, &image.ref, err) != 0 || open_ref(remote, &image, err) != 0)
 		return -1;
-	switch (image.ref.kind) {
-	case REF_REGISTRY:
-		if (remote_registry(remote, &image.ref, &image.registry, err) != 0)
-			return -1;
-		image.store = registry_store(image.registry);
-		break;
-	case REF_LAYOUT:
-		if (layout_open(image.ref.path, LAYOUT_READ, &image.layout, err) != 0)
-			return -1;
-		image.store = layout_store(image.layout);
-		break;
-	case REF_OCI_ARCHIVE:
-		if (archive_open_oci(image.ref.path, &image.store, err) != 0)
-			return -1;
-		break;
-	case REF_DOCKER_ARCHIVE:
-		err_set(err, ERR_UNSUPPORTED, "docker archives are written, not read");
-		return err_hint(err, "use oci-archive: or oci:");
-	}
+	*ret_image = image;
+	return 0;
+}
+
+int image_open_argument(const struct remote *remote, const char *text, struct arena *a,
+                        struct image *ret_image, struct err *err)
+{
+	struct image image = {0};
+
+	if (image_argument(text, a, &image.ref, err) != 0 || open_ref(remote, &image, err) != 0)
+		return -1;
+	if (image.ref.kind == REF_REGISTRY && image.ref.host_implied)
+		image.typed = arena_strdup(a, text);
 	*ret_image = image;
 	return 0;
 }
@@ -62,7 +77,12 @@ static int root_by_digest(const struct image *image, struct arena *a, struct des
 int image_root(const struct image *image, struct arena *a, struct descriptor *ret_root,
                struct err *err)
 {
-	if (image->ref.has_digest)
-		return root_by_digest(image, a, ret_root, err);
-	return store_resolve(image->store, image->ref.tag, a, ret_root, err);
+	int result = image->ref.has_digest
+	                     ? root_by_digest(image, a, ret_root, err)
+	                     : store_resolve(image->store, image->ref.tag, a, ret_root, err);
+
+	if (result != 0 && image->typed != NULL)
+		return err_wrap(err, "no file or folder '%.200s', and as '%.300s'", image->typed,
+		                ref_text(&image->ref, a));
+	return result;
 }

@@ -2,17 +2,32 @@
 
 #include "builder/oci/archive.h"
 
-int image_publish(struct layout *layout, const struct strlist *tags, const struct descriptor *root,
-                  bool *ret_in_use, struct err *err)
+struct strlist image_tags(const struct spec *spec, struct arena *a)
 {
+	struct strlist tags = spec->image.tags;
+
+	if (tags.n == 0) {
+		tags.at = arena_calloc(a, 1, sizeof(*tags.at));
+		tags.at[tags.n++] = "latest";
+	}
+	return tags;
+}
+
+/* Whose entries an image's builds are: those of a spec's name, and of the image's among several. */
+static const char *owner_of(const struct spec *spec, struct arena *a)
+{
+	return spec->image.name != NULL ? arena_printf(a, "%s/%s", spec->name, spec->image.name)
+	                                : spec->name;
+}
+
+int image_publish(struct layout *layout, const struct spec *spec, const struct descriptor *root,
+                  struct arena *a, bool *ret_in_use, struct err *err)
+{
+	const struct strlist tags = image_tags(spec, a);
 	struct layout_gc_result gc;
 
-	if (tags->n == 0 && layout_set_tag(layout, "latest", root, err) != 0)
-		return -1;
-	for (size_t i = 0; i < tags->n; i++)
-		if (layout_set_tag(layout, tags->at[i], root, err) != 0)
-			return -1;
-	if (layout_gc(layout, &gc, err) != 0)
+	if (layout_replace_tags(layout, owner_of(spec, a), &tags, root, err) != 0 ||
+	    layout_gc(layout, &gc, err) != 0)
 		return -1;
 	*ret_in_use = gc.in_use;
 	return 0;
@@ -28,7 +43,9 @@ int image_archive(struct layout *layout, const struct descriptor *root, const st
 
 	if (docker)
 		opts.tag = arena_printf(a, "%s:%s",
-		                        image->repository != NULL ? image->repository : spec->name,
+		                        image->repository != NULL ? image->repository
+		                        : image->name != NULL     ? image->name
+		                                                  : spec->name,
 		                        tag);
 	opts.from = layout_store(layout);
 	result = docker ? archive_write_docker(path, &opts, err)

@@ -6,10 +6,14 @@
 
 #include "builder/image/build.h"
 
-/* Names root in the layout by every tag ("latest" without any), and drops what nothing names any
- * more; *ret_in_use: somebody reads the layout, so it is kept until a later build. */
-int image_publish(struct layout *layout, const struct strlist *tags, const struct descriptor *root,
-                  bool *ret_in_use, struct err *err) MUST_USE;
+/* The tags that name the spec's image in a layout: its own, or "latest". */
+struct strlist image_tags(const struct spec *spec, struct arena *a);
+
+/* Names root in the layout by the image's tags and no other of its earlier builds, and drops what
+ * nothing names any more; *ret_in_use: somebody reads the layout, so it is kept until a later
+ * build. */
+int image_publish(struct layout *layout, const struct spec *spec, const struct descriptor *root,
+                  struct arena *a, bool *ret_in_use, struct err *err) MUST_USE;
 
 /* Writes root as an archive of OCI's form or of docker's, under the spec's first tag; ERR_USAGE
  * when the form cannot hold several platforms. */

@@ -34,4 +34,16 @@ int archive_write_docker(const char *path, const struct archive_opts *opts,
  */
 int archive_open_oci(const char *path, struct store **ret_store, struct err *err) MUST_USE;
 
+/*
+ * The same for what `docker save` and `podman save` write: manifest.json, configurations, layers.
+ * Each image in it is shown as the OCI manifest that names the same bytes. Resolving takes a tag,
+ * or NAME:TAG, of RepoTags; NULL = the only image. Layers are verified against the configuration's
+ * diff IDs. Errors as above; ERR_LIMIT beyond 65536 members.
+ */
+int archive_open_docker(const char *path, struct store **ret_store, struct err *err) MUST_USE;
+
+/* Which of the two a tar file is, by the names in it. ERR_FORMAT when it is neither. */
+enum archive_form { ARCHIVE_OCI, ARCHIVE_DOCKER };
+int archive_form(const char *path, enum archive_form *ret_form, struct err *err) MUST_USE;
+
 #endif

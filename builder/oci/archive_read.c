@@ -4,23 +4,17 @@
  */
 #include <archive.h>
 #include <archive_entry.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/crypto/digest_stream.h"
 #include "base/fs.h"
 #include "base/interrupt.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "builder/oci/archive.h"
+#include "builder/oci/archive_internal.h"
 #include "builder/oci/layout_internal.h"
 
 enum { ARCHIVE_BLOBS_MAX = 1 << 18, ARCHIVE_VERSION_MAX = 4096 };
-
-/* What a compressed archive may unpack to: images beyond it exist only as attacks on the disk. */
-#define ARCHIVE_UNPACKED_MAX ((int64_t)256 << 30)
 
 struct archive_blob {
 	struct digest digest;
@@ -79,6 +73,14 @@ static void range_close(struct source *s)
 	free(s);
 }
 
+struct source *archive_range(int fd, int64_t at, int64_t size)
+{
+	struct range_source *r = mem_zalloc(sizeof(*r));
+
+	*r = (struct range_source){{range_read, range_close}, fd, at, size};
+	return &r->source;
+}
+
 static int archive_open_blob(struct store *s, const struct descriptor *desc,
                              struct source **ret_source, struct err *err)
 {
@@ -91,10 +93,8 @@ static int archive_open_blob(struct store *s, const struct descriptor *desc,
 	if (found == NULL)
 		return err_set(err, ERR_NOT_FOUND, "'%s' has no blob %s", as->path,
 		               digest_text(&desc->digest, text));
-	struct range_source *r = mem_zalloc(sizeof(*r));
-
-	*r = (struct range_source){{range_read, range_close}, as->fd, found->offset, found->size};
-	*ret_source = source_verified(&r->source, &desc->digest, desc->size);
+	*ret_source = source_verified(archive_range(as->fd, found->offset, found->size),
+	                              &desc->digest, desc->size);
 	return 0;
 }
 
@@ -118,24 +118,23 @@ struct archive_pass {
 	int64_t unpacked;
 };
 
-static int tar_failed(const struct archive_pass *pass, struct err *err)
+int archive_read_failed(const char *path, struct archive *tar, struct err *err)
 {
-	const char *why = archive_error_string(pass->tar);
+	const char *why = archive_error_string(tar);
 
-	return err_set(err, ERR_FORMAT, "'%s' is not a readable tar file: %s", pass->as->path,
+	return err_set(err, ERR_FORMAT, "'%s' is not a readable tar file: %s", path,
 	               why != NULL ? why : "unknown");
 }
 
-/* Copies the current member's data to the sink. */
-static int copy_member(const struct archive_pass *pass, struct sink *sink, struct err *err)
+int archive_copy_member(const char *path, struct archive *tar, struct sink *sink, struct err *err)
 {
 	AUTO_FREE unsigned char *buf = mem_realloc(NULL, 256 << 10, 1);
 	la_ssize_t n;
 
-	while ((n = archive_read_data(pass->tar, buf, 256 << 10)) > 0)
+	while ((n = archive_read_data(tar, buf, 256 << 10)) > 0)
 		if (interrupt_check(err) != 0 || sink_write(sink, buf, (size_t)n, err) != 0)
 			return -1;
-	return n == 0 ? 0 : tar_failed(pass, err);
+	return n == 0 ? 0 : archive_read_failed(path, tar, err);
 }
 
 static int read_small(const struct archive_pass *pass, const char *name, struct strbuf *sb,
@@ -146,7 +145,9 @@ static int read_small(const struct archive_pass *pass, const char *name, struct 
 	if (sb->len > 0)
 		return err_set(err, ERR_FORMAT, "'%s' has two members '%s'", pass->as->path, name);
 	strbuf_sink_init(&sink, sb);
-	return copy_member(pass, &sink.sink, err) != 0 ? err_wrap(err, "member '%s'", name) : 0;
+	return archive_copy_member(pass->as->path, pass->tar, &sink.sink, err) != 0
+	               ? err_wrap(err, "member '%s'", name)
+	               : 0;
 }
 
 static int note_blob(struct archive_pass *pass, const struct digest *d, int64_t size,
@@ -169,7 +170,7 @@ static int note_blob(struct archive_pass *pass, const struct digest *d, int64_t 
 			               pass->as->path, (long long)ARCHIVE_UNPACKED_MAX);
 		pass->unpacked += size;
 		fd_sink_init(&sink, pass->as->fd);
-		if (copy_member(pass, &sink.sink, err) != 0)
+		if (archive_copy_member(pass->as->path, pass->tar, &sink.sink, err) != 0)
 			return err_wrap(err, "unpack '%s'", pass->as->path);
 	}
 	vec_push(&pass->as->members, member);
@@ -223,8 +224,7 @@ static int read_member(struct archive_pass *pass, struct archive_entry *entry, s
 	               : 0;
 }
 
-/* Where temporary files go. */
-static int open_unpacked(int *ret_fd, struct err *err)
+int archive_open_unpacked(int *ret_fd, struct err *err)
 {
 	const char *dir = getenv("TMPDIR");
 
@@ -242,43 +242,39 @@ static int read_members(struct archive_pass *pass, struct err *err)
 		if (archive_filter_code(pass->tar, 0) != ARCHIVE_FILTER_NONE)
 			pass->file_size = -1;
 		if (pass->file_size < 0 && pass->as->fd < 0 &&
-		    open_unpacked(&pass->as->fd, err) != 0)
+		    archive_open_unpacked(&pass->as->fd, err) != 0)
 			return -1;
 		if (interrupt_check(err) != 0 || read_member(pass, entry, err) != 0)
 			return -1;
 	}
-	return status == ARCHIVE_EOF ? 0 : tar_failed(pass, err);
+	return status == ARCHIVE_EOF ? 0 : archive_read_failed(pass->as->path, pass->tar, err);
 }
 
 /* Only decoders inside libarchive: others would start programs. */
-static int start_reading(struct archive_pass *pass, int fd, struct err *err)
+int archive_read_start(const char *path, int fd, struct archive **ret_tar, struct err *err)
 {
-	pass->tar = archive_read_new();
-	if (pass->tar == NULL)
+	struct archive *tar = *ret_tar = archive_read_new();
+
+	if (tar == NULL)
 		mem_exhausted("libarchive");
-	if (archive_read_support_format_tar(pass->tar) != ARCHIVE_OK ||
-	    archive_read_support_filter_gzip(pass->tar) != ARCHIVE_OK ||
-	    archive_read_support_filter_bzip2(pass->tar) != ARCHIVE_OK ||
-	    archive_read_support_filter_xz(pass->tar) != ARCHIVE_OK ||
-	    archive_read_support_filter_zstd(pass->tar) != ARCHIVE_OK ||
-	    archive_read_open_fd(pass->tar, fd, 64 << 10) != ARCHIVE_OK)
-		return tar_failed(pass, err);
+	if (archive_read_support_format_tar(tar) != ARCHIVE_OK ||
+	    archive_read_support_filter_gzip(tar) != ARCHIVE_OK ||
+	    archive_read_support_filter_bzip2(tar) != ARCHIVE_OK ||
+	    archive_read_support_filter_xz(tar) != ARCHIVE_OK ||
+	    archive_read_support_filter_zstd(tar) != ARCHIVE_OK ||
+	    archive_read_open_fd(tar, fd, 64 << 10) != ARCHIVE_OK)
+		return archive_read_failed(path, tar, err);
 	return 0;
 }
 
 static int scan_file(struct archive_store *as, struct err *err)
 {
-	AUTO_CLOSE int fd = open(as->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	AUTO_CLOSE int fd = -1;
 	struct archive_pass pass = {.as = as};
-	struct stat st;
 
-	if (fd < 0)
-		return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "open '%s'",
-		               as->path);
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-		return err_set(err, ERR_FORMAT, "'%s' is not a regular file", as->path);
-	pass.file_size = st.st_size;
-	int result = start_reading(&pass, fd, err);
+	if (archive_open_file(as->path, &fd, &pass.file_size, err) != 0)
+		return -1;
+	int result = archive_read_start(as->path, fd, &pass.tar, err);
 
 	if (result == 0)
 		result = read_members(&pass, err);

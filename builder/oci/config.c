@@ -205,6 +205,29 @@ static void put_labels(cJSON *run, const struct strmap *labels)
 		put_string(map, labels->at[i].key, labels->at[i].value);
 }
 
+/* The base's numbers are for the base's test: nothing of it stays. */
+static void put_healthcheck(cJSON *run, const struct healthcheck *h)
+{
+	const struct {
+		const char *key;
+		int64_t value;
+	} numbers[] = {{"Interval", h->interval},
+	               {"Timeout", h->timeout},
+	               {"StartPeriod", h->start_period},
+	               {"StartInterval", h->start_interval},
+	               {"Retries", h->retries}};
+
+	if (!h->set)
+		return;
+	cJSON *obj = cJSON_CreateObject();
+
+	set_key(run, "Healthcheck", obj);
+	set_key(obj, "Test", string_array(&h->test));
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (numbers[i].value != 0)
+			json_add_int(obj, numbers[i].key, numbers[i].value);
+}
+
 static void put_run(cJSON *doc, const struct config_settings *s)
 {
 	cJSON *run = (cJSON *)json_get(doc, "config");
@@ -227,6 +250,7 @@ static void put_run(cJSON *doc, const struct config_settings *s)
 	put_string(run, "WorkingDir", s->workdir);
 	put_labels(run, &s->labels);
 	put_string(run, "StopSignal", s->stop_signal);
+	put_healthcheck(run, &s->healthcheck);
 }
 
 static void push_history(cJSON *array, const struct history *h)

@@ -6,6 +6,7 @@
 #define SLIPWAY_BUILDER_OCI_CONFIG_H
 
 #include "base/doc/json.h"
+#include "base/srcpos.h"
 #include "base/strlist.h"
 #include "base/strmap.h"
 #include "builder/oci/descriptor.h"
@@ -17,6 +18,16 @@ struct history {
 	const char *created_by; /* NULL if none */
 	const char *comment;    /* NULL if none */
 	bool empty_layer;
+};
+
+/* Docker's extension `config.Healthcheck` (Docker Engine API, "HealthConfig"); OCI has no such
+ * member, and Kubernetes does not read it. */
+struct healthcheck {
+	bool set; /* else the base's stays; it is replaced as a whole */
+	struct srcpos at;
+	struct strlist test; /* NONE; CMD and a program; CMD-SHELL and a line for its shell */
+	int64_t interval, timeout, start_period, start_interval; /* ns; 0 = Docker's default */
+	int64_t retries;                                         /* 0 = Docker's default */
 };
 
 /* What a build sets; a NULL string, has_ false or an empty map leaves the base's value. */
@@ -31,7 +42,8 @@ struct config_settings {
 	const char *user, *workdir, *stop_signal;
 	struct strlist ports;   /* "8080/tcp" */
 	struct strlist volumes; /* "/data" */
-	struct strmap labels;   /* merged over the base's */
+	struct healthcheck healthcheck;
+	struct strmap labels; /* merged over the base's */
 };
 
 /* One layer that a build adds on top. */

@@ -20,6 +20,8 @@
 /* Our declared bit format: how a layer's tar and its compression came about (docs/FORMAT.md). */
 #define ANNOTATION_FORMAT      "dev.slipway.format"
 #define ANNOTATION_LAYER_NAME  "dev.slipway.layer"
+/* On an entry of a layout's index.json: whose build wrote it. */
+#define ANNOTATION_OWNER       "dev.slipway.image"
 
 struct descriptor {
 	const char *media_type;

@@ -16,6 +16,7 @@
 
 #include "base/crypto/digest_stream.h"
 #include "base/fs.h"
+#include "base/strlist.h"
 #include "builder/oci/manifest.h"
 #include "builder/oci/store.h"
 
@@ -82,6 +83,14 @@ int layout_index(const struct layout *l, struct arena *a, struct index *ret_inde
  */
 int layout_set_tag(struct layout *l, const char *tag, const struct descriptor *desc,
                    struct err *err) MUST_USE;
+
+/*
+ * The same for a build, in one change: entries that `owner` (a name of the build's image) wrote
+ * before are removed, and each of the tags names desc, whoever had set it. Entries of other owners,
+ * and of other programs, stay.
+ */
+int layout_replace_tags(struct layout *l, const char *owner, const struct strlist *tags,
+                        const struct descriptor *desc, struct err *err) MUST_USE;
 
 /*
  * Removes blobs that no index.json entry reaches, and temporary files older than an hour; unknown

@@ -58,6 +58,20 @@ static const struct descriptor *find_image(const struct index *index, const char
 	return &index->manifests[0];
 }
 
+/* What may be written in place of a tag that is not there, or is missing. */
+static int hint_tags(const struct index *index, const char *path, struct err *err)
+{
+	enum { NAMED_MAX = 5 };
+	AUTO(strbuf) struct strbuf words = STRBUF_INIT(ERR_HINT_MAX / 2);
+	size_t n = 0;
+
+	for (size_t i = 0; i < index->n_manifests && n < NAMED_MAX; i++)
+		if (name_of(&index->manifests[i]) != NULL)
+			strbuf_addf(&words, "%s%s:%s", n++ == 0 ? "" : ", ", path,
+			            name_of(&index->manifests[i]));
+	return n > 0 ? err_hint(err, "it has %s", strbuf_str(&words)) : -1;
+}
+
 int layout_find(const struct index *index, const char *path, const char *tag,
                 struct descriptor *ret_desc, struct err *err)
 {
@@ -67,18 +81,14 @@ int layout_find(const struct index *index, const char *path, const char *tag,
 		*ret_desc = *found;
 		return 0;
 	}
-	if (tag != NULL) {
+	if (tag != NULL)
 		err_set(err, ERR_NOT_FOUND, "'%s' has no image named '%s'", path, tag);
-		return name_of(index->n_manifests > 0 ? &index->manifests[0]
-		                                      : &(struct descriptor){0}) != NULL
-		               ? err_hint(err, "it has '%s'", name_of(&index->manifests[0]))
-		               : -1;
-	}
-	if (index->n_manifests == 0)
+	else if (index->n_manifests == 0)
 		return err_set(err, ERR_NOT_FOUND, "'%s' has no image", path);
-	err_set(err, ERR_NOT_FOUND, "'%s' has %zu images and none is called latest", path,
-	        index->n_manifests);
-	return err_hint(err, "name one, as in %s:TAG", path);
+	else
+		err_set(err, ERR_NOT_FOUND, "'%s' has %zu images and none is called latest", path,
+		        index->n_manifests);
+	return hint_tags(index, path, err);
 }
 
 static const char *tag_of(const cJSON *entry)
@@ -141,8 +151,48 @@ static cJSON *manifests_of(cJSON *doc)
 	return cJSON_IsArray(manifests) ? manifests : NULL;
 }
 
-int layout_set_tag(struct layout *l, const char *tag, const struct descriptor *desc,
-                   struct err *err)
+/* What changes the list of entries. */
+struct entry_change {
+	const char *owner; /* NULL = none */
+	const struct strlist *tags;
+	const struct descriptor *desc;
+};
+
+static void remove_owned(cJSON *manifests, const char *owner)
+{
+	cJSON *next;
+
+	for (cJSON *item = manifests->child; item != NULL; item = next) {
+		const char *of = json_string(json_get(item, "annotations"), ANNOTATION_OWNER);
+
+		next = item->next;
+		if (of != NULL && strcmp(of, owner) == 0)
+			cJSON_Delete(cJSON_DetachItemViaPointer(manifests, item));
+	}
+}
+
+static void set_owner(cJSON *entry, const char *owner)
+{
+	cJSON *annotations = (cJSON *)json_get(entry, "annotations");
+
+	cJSON_DeleteItemFromObjectCaseSensitive(annotations, ANNOTATION_OWNER);
+	json_add_string(annotations, ANNOTATION_OWNER, owner);
+}
+
+static void change_entries(cJSON *manifests, const struct entry_change *change)
+{
+	if (change->owner != NULL)
+		remove_owned(manifests, change->owner);
+	for (size_t i = 0; i < change->tags->n; i++) {
+		cJSON *entry = new_entry(change->desc, change->tags->at[i]);
+
+		if (change->owner != NULL)
+			set_owner(entry, change->owner);
+		set_entry(manifests, change->tags->at[i], entry);
+	}
+}
+
+static int change_index(struct layout *l, const struct entry_change *change, struct err *err)
 {
 	AUTO(json) cJSON *doc = NULL;
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
@@ -159,7 +209,7 @@ int layout_set_tag(struct layout *l, const char *tag, const struct descriptor *d
 	if (manifests == NULL)
 		return err_set(err, ERR_FORMAT,
 		               "image layout '%s': index.json has no manifests array", l->path);
-	set_entry(manifests, tag, new_entry(desc, tag));
+	change_entries(manifests, change);
 	json_print(doc, &text);
 	if (text.overflow)
 		return err_set(err, ERR_LIMIT, "image layout '%s': index.json grows too large",
@@ -168,4 +218,18 @@ int layout_set_tag(struct layout *l, const char *tag, const struct descriptor *d
 	    fs_write_file(file, text.ptr, text.len, 0644, err) != 0)
 		return err_wrap(err, "image layout '%s'", l->path);
 	return 0;
+}
+
+int layout_set_tag(struct layout *l, const char *tag, const struct descriptor *desc,
+                   struct err *err)
+{
+	const struct strlist tags = {&tag, 1};
+
+	return change_index(l, &(struct entry_change){NULL, &tags, desc}, err);
+}
+
+int layout_replace_tags(struct layout *l, const char *owner, const struct strlist *tags,
+                        const struct descriptor *desc, struct err *err)
+{
+	return change_index(l, &(struct entry_change){owner, tags, desc}, err);
 }

@@ -168,7 +168,8 @@ static int parse_registry(char *text, struct arena *a, struct ref *r, struct err
 	char *rest = text;
 
 	r->host = "docker.io";
-	if (slash != NULL && looks_like_host(text, (size_t)(slash - text))) {
+	r->host_implied = slash == NULL || !looks_like_host(text, (size_t)(slash - text));
+	if (!r->host_implied) {
 		r->host = arena_strndup(a, text, (size_t)(slash - text));
 		rest = text + (slash - text) + 1;
 	}

@@ -20,6 +20,7 @@ enum ref_kind { REF_REGISTRY, REF_LAYOUT, REF_OCI_ARCHIVE, REF_DOCKER_ARCHIVE };
 
 struct ref {
 	enum ref_kind kind;
+	bool host_implied;      /* registry only: no host was written, so it is Docker Hub */
 	const char *host;       /* registry only: "docker.io", "localhost:5000", "[::1]:5000" */
 	const char *repository; /* registry only: "library/debian" */
 	const char *path;       /* layout and archives only */

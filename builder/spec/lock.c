@@ -49,6 +49,7 @@ int lock_load(const char *path, struct arena *a, struct lock *ret_lock, struct e
 	struct lock lock = {.path = arena_strdup(a, path)};
 
 	if (!fs_exists(path)) {
+		lock.fresh = true;
 		*ret_lock = lock;
 		return 0;
 	}
@@ -90,6 +91,7 @@ int lock_save(struct lock *l, struct err *err)
 	if (!l->changed)
 		return 0;
 	strmap_sort(&l->bases);
+	json_add_string(doc, "comment", LOCK_COMMENT);
 	json_add_int(doc, "version", LOCK_VERSION);
 	cJSON *bases = json_add_object(doc, "bases");
 

@@ -3,7 +3,7 @@
  * beside the spec on every build, obeyed (and never written) with --locked, so that a tag cannot
  * drift in CI. A small JSON document:
  *
- *   {"version": 1, "bases": {"docker.io/library/debian:12": "sha256:..."}}
+ *   {"comment": "...", "version": 1, "bases": {"docker.io/library/debian:12": "sha256:..."}}
  *
  * Memory lives in the caller's arena. Thread rule: one thread.
  */
@@ -17,12 +17,19 @@
 #include "base/err.h"
 #include "base/strmap.h"
 
+/* The file explains itself where somebody finds it. */
+#define LOCK_COMMENT                                                                               \
+	"Written by slipway build: the digest that each base image's tag stood for. Commit it; "   \
+	"`slipway build --locked` takes these and no others, a build without --locked renews "     \
+	"them."
+
 enum { LOCK_BYTES_MAX = 1 << 20, LOCK_VERSION = 1 };
 
 struct lock {
 	const char *path;
 	struct strmap bases; /* canonical reference -> digest text */
 	bool changed;
+	bool fresh; /* there was no file */
 };
 
 /* The lock file of a spec: its path with ".lock" in place of ".yaml" or ".yml". */

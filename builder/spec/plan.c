@@ -184,6 +184,8 @@ static void plan_image(const struct planner *p, struct plan_image *image)
 	image->author = expand_variables(p, spec->author);
 	image->ports = expand_list(p, &spec->ports);
 	image->volumes = expand_list(p, &spec->volumes);
+	image->healthcheck = spec->healthcheck;
+	image->healthcheck.test = expand_list(p, &spec->healthcheck.test);
 }
 
 static bool in_spec(const struct spec *spec, const struct platform *platform)

@@ -58,6 +58,18 @@ static void layer_text(const struct layer_spec *layer, struct strbuf *sb)
 		            (long long)layer->split);
 }
 
+/* Tags and what git said: of all that variables may stand in, what is no secret. */
+static void names_text(const struct spec *spec, struct strbuf *sb)
+{
+	const struct strlist *tags = &spec->image.tags;
+
+	for (size_t i = 0; i < tags->n; i++)
+		strbuf_addf(sb, "%s%s%s", i == 0 ? "tags " : ", ", tags->at[i],
+		            i + 1 == tags->n ? "\n" : "");
+	for (size_t i = 0; i < spec->git.n; i++)
+		strbuf_addf(sb, "${%s} is %s\n", spec->git.at[i].key, spec->git.at[i].value);
+}
+
 void plan_text(const struct plan *plan, struct strbuf *sb)
 {
 	char platform[PLATFORM_TEXT_MAX];
@@ -65,14 +77,17 @@ void plan_text(const struct plan *plan, struct strbuf *sb)
 	for (size_t i = 0; i < plan->n_images; i++) {
 		const struct plan_image *image = &plan->images[i];
 
-		strbuf_addf(sb, "image %s from %s\n", platform_text(&image->platform, platform),
-		            image->base);
+		strbuf_addf(sb, "image %s%s%s from %s\n",
+		            plan->spec->image.name != NULL ? plan->spec->image.name : "",
+		            plan->spec->image.name != NULL ? " " : "",
+		            platform_text(&image->platform, platform), image->base);
 		for (size_t k = 0; k < image->n_layers; k++)
 			layer_text(&image->layers[k], sb);
 	}
 	strbuf_addf(sb, "index of %zu platform%s, layers %s\n", plan->n_images,
 	            plan->n_images == 1 ? "" : "s",
 	            compression_name(plan->spec->image.compression));
+	names_text(plan->spec, sb);
 }
 
 static void data_json(const struct layer_spec *layer, cJSON *obj)
@@ -122,6 +137,13 @@ cJSON *plan_json(const struct plan *plan)
 	char platform[PLATFORM_TEXT_MAX];
 
 	json_add_string(doc, "name", plan->spec->name);
+	json_add_string(doc, "image", plan->spec->image.name);
+	cJSON *tags = json_add_array(doc, "tags"), *git = json_add_object(doc, "git");
+
+	for (size_t i = 0; i < plan->spec->image.tags.n; i++)
+		json_push_string(tags, plan->spec->image.tags.at[i]);
+	for (size_t i = 0; i < plan->spec->git.n; i++)
+		json_add_string(git, plan->spec->git.at[i].key, plan->spec->git.at[i].value);
 	json_add_string(doc, "compression", compression_name(plan->spec->image.compression));
 	cJSON *images = json_add_array(doc, "images");
 

@@ -33,6 +33,8 @@ void schema_markdown(struct strbuf *sb)
 	            "GNU systems call its\n"
 	            "architecture (`x86_64-linux-gnu` in Debian's folders, `x86_64`), "
 	            "`${env:NAME}` and\n"
-	            "`${env:NAME:-default}` for the environment; `$${` is a plain `${`.\n");
+	            "`${env:NAME:-default}` for the environment, `${git:describe}` and "
+	            "`${git:commit}` for the commit\n"
+	            "([IMAGES.md](IMAGES.md#what-git-says)); `$${` is a plain `${`.\n");
 	fields_markdown(&spec_fields, sb);
 }

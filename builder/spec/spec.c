@@ -139,6 +139,8 @@ void spec_check_image(struct fields_context *c, const struct yaml_node *node, vo
 	bool sound = platforms_sound(yaml_get(node, "platforms"), image);
 	bool scratch = base == NULL || image->n_bases > 0;
 
+	if (yaml_get(node, "compression") == NULL)
+		image->compression = COMPRESSION_ZSTD;
 	if (image->n_platforms == 0) {
 		image->platforms = arena_memdup(c->arena, defaults, sizeof(defaults));
 		image->n_platforms = ARRAY_LEN(defaults);
@@ -169,8 +171,9 @@ static const char *folder_of(const char *path, struct arena *a)
 	return arena_strndup(a, path, (size_t)(slash - path) + (slash == path));
 }
 
-static int load_tree(const char *path, const struct spec_set *sets, size_t n_sets, struct arena *a,
-                     struct yaml_node **ret_root, struct diags *d, struct err *err)
+static int load_tree(const char *path, const struct spec_set *sets, size_t n_sets,
+                     const struct spec_over *over, struct arena *a, struct yaml_node **ret_root,
+                     struct diags *d, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(YAML_BYTES_MAX);
 
@@ -181,22 +184,31 @@ static int load_tree(const char *path, const struct spec_set *sets, size_t n_set
 	for (size_t i = 0; i < n_sets; i++)
 		if (yaml_set(*ret_root, sets[i].assignment, a, d, err) != 0)
 			return -1;
-	return 0;
+	return over != NULL ? spec_write_over(*ret_root, over, a, d, err) : 0;
 }
 
 int spec_load(const char *path, const struct spec_set *sets, size_t n_sets, struct arena *a,
               struct spec **ret_spec, struct diags *d, struct err *err)
 {
-	struct fields_context c = {.arena = a, .diags = d, .expand = variables_load};
+	return spec_load_over(path, sets, n_sets, NULL, a, ret_spec, d, err);
+}
+
+int spec_load_over(const char *path, const struct spec_set *sets, size_t n_sets,
+                   const struct spec_over *over, struct arena *a, struct spec **ret_spec,
+                   struct diags *d, struct err *err)
+{
+	struct git_values git = {.dir = folder_of(path, a)};
+	struct fields_context c = {
+		.arena = a, .diags = d, .expand = variables_load, .expand_state = &git};
 	struct spec *spec = arena_alloc(a, sizeof(*spec));
 	struct yaml_node *root = NULL;
 
-	if (load_tree(path, sets, n_sets, a, &root, d, err) != 0) {
+	if (load_tree(path, sets, n_sets, over, a, &root, d, err) != 0) {
 		diags_sort(d);
 		return -1;
 	}
-	spec->image.compression = COMPRESSION_ZSTD;
 	fields_decode(&c, &spec_fields, root, "", spec);
+	spec_choose_image(spec, root, a, d);
 	spec_resolve_fleet(spec, path, a, d);
 	spec_resolve_pipeline(spec, &(struct spec_origin){path, sets, n_sets}, a, d);
 	diags_sort(d);
@@ -204,7 +216,8 @@ int spec_load(const char *path, const struct spec_set *sets, size_t n_sets, stru
 		return err_set(err, ERR_SPEC, "%zu problem%s in %s", d->n_errors,
 		               d->n_errors == 1 ? "" : "s", path);
 	spec->file = arena_strdup(a, path);
-	spec->dir = folder_of(path, a);
+	spec->dir = git.dir;
+	spec->git = git.known;
 	*ret_spec = spec;
 	return 0;
 }

@@ -15,6 +15,7 @@
 #include "builder/aws/ecr.h"
 #include "builder/check/model.h"
 #include "builder/layer/source/model.h"
+#include "builder/oci/config.h"
 #include "builder/oci/mediatype.h"
 #include "builder/oci/platform.h"
 #include "k8s/fleet/model.h"
@@ -29,6 +30,7 @@ struct spec_base {
 
 struct spec_image {
 	struct srcpos at;
+	const char *name;       /* among images; NULL = the spec's only one, without a name */
 	const char *repository; /* without tag; NULL if absent */
 	struct srcpos repository_at;
 	struct strlist tags;
@@ -47,6 +49,7 @@ struct spec_image {
 	struct strmap env, labels, annotations; /* annotations: on index and manifests */
 	const char *user, *workdir, *stop_signal, *author;
 	struct strlist ports, volumes;
+	struct healthcheck healthcheck;
 	struct check_spec check;
 	struct ecr_settings ecr;
 };
@@ -57,7 +60,13 @@ struct spec {
 	const char *api_version;
 	const char *name;
 	struct srcpos name_at;
+	/* The one that is worked on: `image`, or of `images` what spec_select chose last. At first
+	 * the job's, or the first one. */
 	struct spec_image image;
+	bool image_known; /* there is one alone, or the job names it */
+	struct spec_image *images;
+	size_t n_images;                /* 0 = written as `image` */
+	struct strmap git;              /* ${git:...} that were used, with their values */
 	struct fleet_sections sections; /* cluster, fleet, storage, job, monitoring as written */
 	struct pipeline_section pipeline_section;
 	struct fleet fleet; /* and resolved; the pipeline in fleet.pipeline */
@@ -67,6 +76,15 @@ struct spec_set {
 	const char *assignment; /* "image.tags=[v2]" */
 };
 
+/* What options of their own write over the spec's image (or the images of these names), in the
+ * spec's grammar; problems name the option. */
+struct spec_over {
+	struct strlist images; /* names; none = all of them */
+	/* "TAG" or "HOST/NAME[:TAG]", in place of the spec's tags and repository */
+	struct strlist tags;
+	struct strlist labels, annotations, env; /* "KEY=VALUE", beside the spec's */
+};
+
 /*
  * Loads path with overrides applied. Returns 0 only without errors in diags; otherwise -1 and
  * ERR_SPEC with a one-line summary in err ("3 problems in slipway.yaml"), or ERR_IO /
@@ -74,6 +92,18 @@ struct spec_set {
  */
 int spec_load(const char *path, const struct spec_set *sets, size_t n_sets, struct arena *a,
               struct spec **ret_spec, struct diags *d, struct err *err) MUST_USE;
+
+/* spec_load with `over` (NULL = nothing); ERR_USAGE for an option that cannot be read. */
+int spec_load_over(const char *path, const struct spec_set *sets, size_t n_sets,
+                   const struct spec_over *over, struct arena *a, struct spec **ret_spec,
+                   struct diags *d, struct err *err) MUST_USE;
+
+/* Makes spec->image the image of this name. ERR_USAGE lists the names. */
+int spec_select(struct spec *spec, const char *name, struct err *err) MUST_USE;
+
+/* Where an image's layout lies below the folder that `slipway build -o` names: "dir/NAME", or dir
+ * itself for an image without a name. */
+const char *spec_image_dir(const struct spec_image *image, const char *dir, struct arena *a);
 
 /* The top-level field table: the schema, docs/SPEC.md and the decoder come from it. */
 extern const struct field_table spec_fields;
@@ -89,6 +119,7 @@ struct plan_image {
 	struct strmap env, labels, annotations;
 	const char *user, *workdir, *stop_signal, *author;
 	struct strlist ports, volumes;
+	struct healthcheck healthcheck;
 };
 
 struct plan {

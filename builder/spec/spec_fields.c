@@ -12,7 +12,7 @@
 #include "k8s/monitoring/monitoring.h"
 #include "k8s/storage/storage.h"
 
-enum { PLATFORMS_MAX = 64 };
+enum { PLATFORMS_MAX = 64, SPEC_IMAGES_MAX = 64 };
 
 #define ALNUM "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
@@ -340,6 +340,11 @@ static const struct field image_rows[] = {
 	FIELD_STRING(struct spec_image, stop_signal, "stop_signal",
                      "Signal that asks the program to stop.", .check = signal_check),
 	FIELD_STRING(struct spec_image, author, "author", "Author of the image."),
+	FIELD_OBJECT(struct spec_image, healthcheck, struct healthcheck, &healthcheck_fields,
+                     "healthcheck",
+                     "How Docker asks whether the program works. Kubernetes ignores it: there a "
+                     "pod has probes.",
+                     .set_offset = offsetof(struct spec_image, healthcheck.set)),
 	FIELD_OBJECT(struct spec_image, check, struct check_spec, &check_spec_fields, "check",
                      "The image check."),
 	FIELD_OBJECT(struct spec_image, ecr, struct ecr_settings, &ecr_settings_fields, "ecr",
@@ -362,7 +367,10 @@ static const struct field rows[] = {
                      .flags = FIELD_REQUIRED | FIELD_LITERAL, .check = name_check,
                      .pos_offset = offsetof(struct spec, name_at)),
 	FIELD_OBJECT(struct spec, image, struct spec_image, &image_fields, "image",
-                     "The container image.", .flags = FIELD_REQUIRED),
+                     "The container image.", .fallback_doc = "required, or images"),
+	FIELD_NAMED(struct spec, images, n_images, struct spec_image, name, &image_fields, "images",
+                    "Several images in place of one, each under its name, with the keys of image.",
+                    .check_key = name_check, .max = SPEC_IMAGES_MAX),
 	SECTION(cluster, "The EKS cluster."),
 	SECTION(fleet, "The machines that the job may run on; the highest weight is tried first."),
 	SECTION(storage, "Storage of data and checkpoints."),
@@ -373,5 +381,8 @@ static const struct field rows[] = {
                      .set_offset = offsetof(struct spec, pipeline_section.set)),
 };
 
-const struct field_table spec_fields = FIELD_TABLE(
-	struct spec, "spec", rows, "A native job: its image, and the fleet it runs on.");
+static const char *const image_keys[] = {"image", "images"};
+
+const struct field_table spec_fields =
+	FIELD_TABLE(struct spec, "spec", rows, "A native job: its image, and the fleet it runs on.",
+                    .either = image_keys);

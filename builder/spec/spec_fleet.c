@@ -26,6 +26,9 @@ void spec_resolve_fleet(struct spec *spec, const char *file, struct arena *a, st
 	                            .at = image->platforms_at.file != NULL ? image->platforms_at
 	                                                                   : image->at};
 
+	/* Which image it is was asked for; what some image lacks is not another problem. */
+	if (!spec->image_known && spec->sections.job.set && d->n_errors > 0)
+		facts.repository = facts.tag = spec->name;
 	facts.architectures = spec_architectures(spec, a);
 	fleet_resolve(&spec->sections, &names, &facts, a, d, &spec->fleet);
 }

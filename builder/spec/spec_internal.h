@@ -6,6 +6,33 @@
 
 #include "builder/spec/spec.h"
 
+extern const struct field_table healthcheck_fields;
+
+/* Docker's durations are Go's: "30s", "1m30s", "500ms"; false when it is not one, or is longer than
+ * fits. */
+bool spec_duration(const char *text, int64_t *ret_ns);
+
+/* Git's variables of one spec, each asked for once. */
+struct git_values {
+	const char *dir; /* of the spec */
+	struct strmap known;
+	struct err failed; /* why there are none, once that is known */
+};
+
+/* The value of "git:describe" or "git:commit", made of what a tag may have. ERR_NOT_FOUND without
+ * git, ERR_IO with git's own words. */
+int git_value(struct git_values *g, const char *name, struct arena *a, const char **ret_value,
+              struct err *err) MUST_USE;
+bool git_variable(const char *name);
+
+/* Writes what the options say into the tree, before it is decoded. */
+int spec_write_over(struct yaml_node *root, const struct spec_over *over, struct arena *a,
+                    struct diags *d, struct err *err) MUST_USE;
+
+/* Chooses among `images` the one that the job runs. */
+void spec_choose_image(struct spec *spec, const struct yaml_node *root, struct arena *a,
+                       struct diags *d);
+
 /* Reads a platform that can be built; false after a problem at node. */
 bool spec_platform(struct fields_context *c, const struct yaml_node *node, const char *text,
                    struct platform *ret_platform);
@@ -13,8 +40,9 @@ bool spec_platform(struct fields_context *c, const struct yaml_node *node, const
 /* What no single key of `image` shows. */
 void spec_check_image(struct fields_context *c, const struct yaml_node *node, void *object);
 
-/* Replaces ${env:NAME} and ${env:NAME:-default}; NULL after a problem, as an unknown variable.
- * Those of the platform (${arch}, ...) stay for variables_expand. "$${" stays too, and becomes "${"
+/* Replaces ${env:NAME}, ${env:NAME:-default} and ${git:...} (c->expand_state is the struct
+ * git_values, NULL = there is no repository); NULL after a problem, as an unknown variable. Those
+ * of the platform (${arch}, ...) stay for variables_expand. "$${" stays too, and becomes "${"
  * there. */
 const char *variables_load(struct fields_context *c, const struct yaml_node *node);
 

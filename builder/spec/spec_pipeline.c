@@ -127,11 +127,15 @@ void spec_resolve_pipeline(struct spec *spec, const struct spec_origin *from, st
 		.file = quote_file(from->file, a),
 		.sets = quote_sets(from, a),
 		.image_at = spec->image.at,
+		.build = spec->image.name,
 		.architectures = spec_architectures(spec, a),
 	};
 
 	if (!spec->pipeline_section.set)
 		return;
+	if (!spec->image_known)
+		diags_error(d, spec->pipeline_section.at, "let the job name it: job.image: NAME",
+		            "pipeline: which of the images does it build?");
 	fill_repository(&spec->image, a, &facts);
 	if (cluster->set) {
 		facts.cluster = spec->fleet.cluster_name;

@@ -85,6 +85,26 @@ static bool add_environment(struct fields_context *c, const struct yaml_node *wh
 	return false;
 }
 
+/* ${git:describe}, ${git:commit} */
+static void add_git(struct fields_context *c, const struct yaml_node *where, const char *name,
+                    struct strbuf *sb)
+{
+	struct err err = {0};
+	const char *value = NULL;
+	int status = c->expand_state != NULL
+	                     ? git_value(c->expand_state, name, c->arena, &value, &err)
+	                     : err_set(&err, ERR_NOT_FOUND, "there is no repository");
+
+	if (status == 0) {
+		strbuf_adds(sb, value);
+		return;
+	}
+	struct diag *d = fields_problem(c, where, "${%s}: %s", name, err.msg);
+
+	if (err.hint[0] != '\0')
+		diag_hint(c->diags, d, "%s", err.hint);
+}
+
 static void unknown_variable(struct fields_context *c, const struct yaml_node *where,
                              const char *name, size_t len)
 {
@@ -97,7 +117,8 @@ static void unknown_variable(struct fields_context *c, const struct yaml_node *w
 	else
 		diag_hint(c->diags, d,
 		          "known variables are ${arch}, ${os}, ${platform}, ${triplet}, "
-		          "${gnu_arch} and ${env:NAME}; write $${ for a plain ${");
+		          "${gnu_arch}, ${env:NAME}, ${git:describe} and ${git:commit}; write $${ "
+		          "for a plain ${");
 }
 
 /* Handles the variable at text[i]; returns how many bytes it had. */
@@ -115,6 +136,8 @@ static size_t load_variable(struct fields_context *c, const struct yaml_node *no
 		add_environment(c, &where, text + 6, len - 7, sb);
 	} else if (find_platform_variable(text + 2, len - 3) >= 0) {
 		strbuf_add(sb, text, len);
+	} else if (git_variable(arena_strndup(c->arena, text + 2, len - 3))) {
+		add_git(c, &where, arena_strndup(c->arena, text + 2, len - 3), sb);
 	} else {
 		unknown_variable(c, &where, text + 2, len - 3);
 	}

@@ -5,6 +5,10 @@ _slipway_build() {
 	--set) COMPREPLY=(); return;;
 	--dest|-o) COMPREPLY=($(compgen -d -- "$cur")); return;;
 	--format) COMPREPLY=($(compgen -W "oci oci-archive docker-archive " -- "$cur")); return;;
+	--tag|-t) COMPREPLY=(); return;;
+	--label) COMPREPLY=(); return;;
+	--annotation) COMPREPLY=(); return;;
+	--env) COMPREPLY=(); return;;
 	--platform) COMPREPLY=(); return;;
 	--result-file) COMPREPLY=($(compgen -f -- "$cur")); return;;
 	--jobs|-j) COMPREPLY=(); return;;
@@ -20,7 +24,7 @@ _slipway_build() {
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--file --set --dest --format --platform --no-check --no-cache --sparse --locked --dry-run --push --push-by-digest --result-file --jobs --digest-file --metadata-file --create-repository --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--file --set --dest --format --tag --label --annotation --env --platform --no-check --no-cache --sparse --locked --dry-run --push --push-by-digest --result-file --jobs --digest-file --metadata-file --create-repository --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi

@@ -35,6 +35,10 @@ _slipway() {
 		'*--set=[Override one value of the spec, as in image.tags=\[v2\]]:PATH=VALUE:' \
 		'--dest=[Where the image goes\: an OCI layout folder, or a file for archives]:DIR:_files' \
 		'--format=[Format of the image]:oci|oci-archive|docker-archive:(oci oci-archive docker-archive )' \
+		'*--tag=[Tag the image so, in place of the spec'\''s tags (and repository)]:\[NAME\:\]TAG:' \
+		'*--label=[Set a label, over the spec'\''s]:KEY=VALUE:' \
+		'*--annotation=[Set an annotation, over the spec'\''s]:KEY=VALUE:' \
+		'*--env=[Set an environment variable of the image, over the spec'\''s]:NAME=VALUE:' \
 		'*--platform=[Build only this platform of the spec]:OS/ARCH:' \
 		'--no-check[Skip the image check]' \
 		'--no-cache[Neither read nor write the build cache]' \

@@ -171,7 +171,7 @@ assert images[0]["layers"] == images[1]["layers"] and images[0]["layers"][0]["sh
 
 @test "build: two builds at once into one layout lose nothing" {
 	make_spec other.yaml
-	sed -i 's/tags: \[v1\]/tags: [v2]/; s#/opt/sample#/opt/other#' other.yaml
+	sed -i 's/name: sample/name: other/; s/tags: \[v1\]/tags: [v2]/; s#/opt/sample#/opt/other#' other.yaml
 	for i in 1 2 3 4 5; do
 		seq "$i" 20000 >tree/share/deep/numbers
 		build --no-cache -o image >one.out &

@@ -424,6 +424,54 @@ static void docker_content(void)
 	room_done(&r);
 }
 
+/* The image that a docker-archive shows has the configuration and the plain layers of the original. */
+static void docker_is_read_back(void)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(1 << 20), a = STRBUF_INIT(8 << 20);
+	struct room r;
+	struct err err = {0};
+	struct descriptor root;
+	struct manifest m, original;
+	struct store *s = NULL;
+	enum archive_form form = ARCHIVE_OCI;
+
+	room_init(&r);
+	const struct archive_opts opts = {.root = &r.amd64, .tag = "app:v1"};
+
+	CHECK_OK(write_docker(&r, "d.tar", &opts, &err), &err);
+	CHECK_OK(archive_form(in_room(&r, "d.tar"), &form, &err), &err);
+	CHECK_INT(form, ARCHIVE_DOCKER);
+	CHECK_OK(archive_open_docker(in_room(&r, "d.tar"), &s, &err), &err);
+	CHECK(store_resolve(s, "v2", &r.arena, &root, &err) != 0);
+	CHECK_INT(err.code, ERR_NOT_FOUND);
+	CHECK(strstr(err.hint, "app:v1") != NULL);
+	CHECK(store_resolve(s, "pp:v1", &r.arena, &root, &err) != 0);
+	CHECK_OK(store_resolve(s, "v1", &r.arena, &root, &err), &err);
+	CHECK_OK(store_resolve(s, "app:v1", &r.arena, &root, &err), &err);
+	CHECK_OK(store_resolve(s, NULL, &r.arena, &root, &err), &err);
+	CHECK_OK(store_read(s, &root, 1 << 20, &text, &err), &err);
+	CHECK_OK(manifest_parse(text.ptr, text.len, root.media_type, &r.arena, &m, &err), &err);
+	CHECK_OK(store_read(r.store, &r.amd64, 1 << 20, &text, &err), &err);
+	CHECK_OK(manifest_parse(text.ptr, text.len, r.amd64.media_type, &r.arena, &original, &err), &err);
+	CHECK(digest_equal(&m.config.digest, &original.config.digest));
+	CHECK_INT(m.n_layers, 4);
+	CHECK_OK(store_read(s, &m.layers[0], 1 << 20, &text, &err), &err);
+	CHECK_STR(strbuf_str(&text), "zstd");
+	CHECK_OK(store_read(s, &m.config, 1 << 20, &text, &err), &err);
+	store_close(s);
+	/* Every cut is refused, or what is read is verified. */
+	slurp(in_room(&r, "d.tar"), &a);
+	for (size_t len = 0; len + 1024 < a.len; len += 250) {
+		s = NULL;
+		CHECK_OK(fs_write_file(in_room(&r, "cut.tar"), a.ptr, len, 0644, &err), &err);
+		if (archive_open_docker(in_room(&r, "cut.tar"), &s, &err) == 0 &&
+		    store_resolve(s, NULL, &r.arena, &root, &err) == 0)
+			CHECK_OK(store_read(s, &root, 1 << 20, &text, &err), &err);
+		store_close(s);
+	}
+	room_done(&r);
+}
+
 static void docker_tags(void)
 {
 	static const struct {
@@ -539,6 +587,7 @@ int main(void)
 	TEST("archive: a blob that is cut short is noticed on opening", notices_a_cut_blob);
 	TEST("archive: members are verified and odd names passed over", verifies_members);
 	TEST("archive: a docker-archive has plain layers, each content once", docker_content);
+	TEST("archive: a docker-archive is read back as the image it holds", docker_is_read_back);
 	TEST("archive: a docker-archive's name is checked and completed", docker_tags);
 	TEST("archive: a docker-archive holds one platform", docker_platforms);
 	TEST("archive: wrong diff IDs, damaged and missing blobs leave no file", refuses_damage);

@@ -71,6 +71,22 @@ static void on_a_base(void)
 	CHECK(strstr(strbuf_str(&out), "\"os.version\":\"7\"") != NULL);
 }
 
+static void healthcheck_replaces_the_base(void)
+{
+	AUTO(strbuf) struct strbuf out = STRBUF_INIT(1 << 20);
+	struct config_settings s = amd64;
+	struct err err = {0};
+
+	s.healthcheck = (struct healthcheck){.set = true,
+	                                     .test = {(const char *[]){"CMD", "/bin/ok"}, 2},
+	                                     .interval = 90000000000,
+	                                     .start_interval = 1000000,
+	                                     .retries = 2};
+	make(base_text, &s, 0, &out, &err);
+	CHECK(strstr(strbuf_str(&out), "\"Healthcheck\":{\"Test\":[\"CMD\",\"/bin/ok\"],\"Interval\":90000000000,"
+	                               "\"StartInterval\":1000000,\"Retries\":2}") != NULL);
+}
+
 static void entrypoint_clears_cmd(void)
 {
 	AUTO(strbuf) struct strbuf out = STRBUF_INIT(1 << 20);
@@ -158,6 +174,7 @@ int main(void)
 {
 	TEST("config: a configuration from nothing has exactly these bytes", from_scratch);
 	TEST("config: a base keeps what we do not know, its order and its history", on_a_base);
+	TEST("config: a health check replaces the base's as a whole", healthcheck_replaces_the_base);
 	TEST("config: a new entrypoint clears the base's cmd unless one is set", entrypoint_clears_cmd);
 	TEST("config: a base without or with another platform is refused", refuses_bases);
 	TEST("config: members of the wrong type in a base do no harm", survives_odd_bases);

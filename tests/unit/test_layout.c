@@ -355,6 +355,54 @@ static void resolves(void)
 	room_done(&r);
 }
 
+static const char *tags_of(struct room *r)
+{
+	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(1 << 16);
+	struct index ix;
+	struct err err = {0};
+
+	CHECK_OK(layout_index(r->layout, &r->arena, &ix, &err), &err);
+	for (size_t i = 0; i < ix.n_manifests; i++)
+		strbuf_addf(&sb, "%s%s", i > 0 ? " " : "", strmap_get(&ix.manifests[i].annotations, ANNOTATION_REF_NAME));
+	return arena_strdup(&r->arena, strbuf_str(&sb));
+}
+
+static void replace(struct room *r, const char *owner, const char *one, const char *other, const struct descriptor *d)
+{
+	const char *texts[] = {one, other};
+	const struct strlist tags = {texts, other != NULL ? 2 : 1};
+	struct err err = {0};
+
+	CHECK_OK(layout_replace_tags(r->layout, owner, &tags, d, &err), &err);
+}
+
+static void builds_replace_their_own(void)
+{
+	struct room r;
+	struct err err = {0};
+	struct descriptor got;
+
+	room_init(&r);
+	struct store *store = layout_store(r.layout);
+	struct descriptor one = put_image(&r, "one"), two = put_image(&r, "two");
+
+	set_tag(&r, "foreign", &one);
+	replace(&r, "app", "v1", "new", &one);
+	replace(&r, "app2", "other", NULL, &one);
+	CHECK_STR(tags_of(&r), "foreign v1 new other");
+	replace(&r, "app", "v2", "other", &two);
+	CHECK_STR(tags_of(&r), "foreign other v2");
+	CHECK_OK(store_resolve(store, "other", &r.arena, &got, &err), &err);
+	CHECK(digest_equal(&got.digest, &two.digest));
+	CHECK(store_resolve(store, "v1", &r.arena, &got, &err) != 0);
+	CHECK(strstr(err.hint, ":foreign, ") != NULL && strstr(err.hint, ":v2") != NULL);
+	/* What it took over is its own. */
+	replace(&r, "app", "v3", NULL, &two);
+	CHECK_STR(tags_of(&r), "foreign v3");
+	store_close(store);
+	room_done(&r);
+}
+
 #define OTHER "{\"mediaType\":\"a/b\",\"digest\":\"sha512:00\",\"size\":1,\"x-new\":[1,{\"y\":null}]}"
 
 static void keeps_the_unknown(void)
@@ -721,6 +769,7 @@ int main(void)
 	TEST("layout: a pipe in place of a blob does not block", refuses_special_files);
 	TEST("layout: an existing file becomes a blob, also over a cut one", adopts);
 	TEST("layout: a tag, latest or the only image is found", resolves);
+	TEST("layout: a build replaces the tags that it set before, and no others", builds_replace_their_own);
 	TEST("layout: setting a tag keeps entries and members it does not know", keeps_the_unknown);
 	TEST("layout: entries without a name replace each other; null is an empty list", entries_without_name);
 	TEST("layout: a broken index.json is refused and not touched", refuses_bad_index);

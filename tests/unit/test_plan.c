@@ -205,6 +205,8 @@ static bool object_fits(const cJSON *schema, const struct yaml_node *node)
 		const cJSON *property =
 			json_get(json_get(schema, "properties"), node->pairs[i].key->text);
 
+		if (property == NULL && more == NULL)
+			continue;
 		if (property == NULL && !cJSON_IsObject(more))
 			return false;
 		if (!fits(property != NULL ? property : more, node->pairs[i].value))
@@ -224,9 +226,11 @@ static bool fits(const cJSON *schema, const struct yaml_node *node)
 	if (json_get(schema, "oneOf") != NULL) {
 		cJSON_ArrayForEach (one, json_get(schema, "oneOf"))
 			n += fits(one, node);
-		return n == 1;
+		if (n != 1)
+			return false;
 	}
-	if (!type_fits(json_get(schema, "type"), node))
+	/* One that narrows another has neither type nor properties of its own. */
+	if (json_get(schema, "type") != NULL && !type_fits(json_get(schema, "type"), node))
 		return false;
 	for (size_t i = 0; i < node->n_items; i++)
 		if (!fits(json_get(schema, "items"), node->items[i]))

@@ -244,6 +244,25 @@ static void control_bytes_go(void)
 	CHECK_STR(lines, "a\n\tb??c");
 }
 
+static void words_of_a_shell(void)
+{
+	static const struct {
+		const char *word, *want;
+	} rows[] = {{"oci:build/image:v1", "oci:build/image:v1"},
+	            {"", "''"},
+	            {"a b", "'a b'"},
+	            {"it's", "'it'\\''s'"},
+	            {"$(x)", "'$(x)'"},
+	            {"~", "'~'"}};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		AUTO(strbuf) struct strbuf sb = STRBUF_INIT(0);
+
+		text_shell_word(rows[i].word, &sb);
+		CHECK_STR(strbuf_str(&sb), rows[i].want);
+	}
+}
+
 int main(void)
 {
 	TEST("text: globs", globs);
@@ -255,5 +274,6 @@ int main(void)
 	TEST("text: prefixes and suffixes", prefixes_and_suffixes);
 	TEST("text: line and column of an offset", positions);
 	TEST("text: control bytes become question marks, UTF-8 stays", control_bytes_go);
+	TEST("text: a word that a shell would change is quoted", words_of_a_shell);
 	return test_done();
 }

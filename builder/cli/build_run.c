@@ -1,0 +1,228 @@
+#include "builder/cli/build_run.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "builder/image/part.h"
+#include "builder/image/publish.h"
+
+bool build_makes_archive(const struct build_options *o)
+{
+	return strcmp(o->format, "oci") != 0;
+}
+
+static int make_plan(struct build_run *run, struct err *err)
+{
+	const struct build_options *o = run->options;
+	struct arena *a = &run->cli->arena;
+	struct platform *only = arena_calloc(a, o->platform.n, sizeof(*only));
+
+	for (size_t i = 0; i < o->platform.n; i++)
+		if (platform_parse(o->platform.at[i], &only[i], err) != 0) {
+			err->code = ERR_USAGE;
+			return err_wrap(err, "--platform %s", o->platform.at[i]);
+		}
+	return plan_make(run->spec, o->platform.n > 0 ? only : NULL, o->platform.n, a, &run->plan,
+	                 &run->cli->diags, err);
+}
+
+/* What --push-by-digest cannot handle is refused before anything is built. */
+static int check_part(const struct build_run *run, struct err *err)
+{
+	const struct build_options *o = run->options;
+
+	if (o->result_file != NULL && !o->push_by_digest)
+		return err_set(err, ERR_USAGE, "--result-file needs --push-by-digest");
+	if (!o->push_by_digest)
+		return 0;
+	if (o->push)
+		return err_set(err, ERR_USAGE,
+		               "--push sets tags and --push-by-digest does not: choose one");
+	return image_part_possible(run->spec, run->plan, err);
+}
+
+/* SOURCE_DATE_EPOCH (reproducible-builds.org): seconds since 1970, 0 when unset. */
+static int read_epoch(int64_t *ret_epoch, struct err *err)
+{
+	const char *text = getenv("SOURCE_DATE_EPOCH");
+
+	*ret_epoch = 0;
+	if (text == NULL || text[0] == '\0')
+		return 0;
+	if (!text_int64(text, strlen(text), ret_epoch) || *ret_epoch < 0 ||
+	    *ret_epoch > 253402300799)
+		return err_set(err, ERR_USAGE, "SOURCE_DATE_EPOCH '%s' is not a number of seconds",
+		               text);
+	return 0;
+}
+
+/* An archive is made from a layout that nobody sees: a folder beside it. */
+static int choose_dir(struct build_run *run, struct err *err)
+{
+	const struct build_options *o = run->options;
+	bool archive = build_makes_archive(o);
+
+	run->dest =
+		archive ? o->dest : spec_image_dir(&run->spec->image, o->dest, &run->cli->arena);
+	int n = snprintf(run->dir, sizeof(run->dir), "%s%s", run->dest,
+	                 archive ? ".layout-XXXXXX" : "");
+
+	run->scratch_dir = archive;
+	if (n < 0 || (size_t)n >= sizeof(run->dir)) {
+		run->scratch_dir = false;
+		return err_set(err, ERR_USAGE, "the path '%.40s...' is too long", o->dest);
+	}
+	if (run->scratch_dir && mkdtemp(run->dir) == NULL) {
+		run->scratch_dir = false;
+		return err_set(err, ERR_IO, "create a folder beside '%s'", o->dest);
+	}
+	return 0;
+}
+
+static int open_stores(struct build_run *run, struct err *err)
+{
+	char dir[PATH_MAX];
+
+	if (choose_dir(run, err) != 0 ||
+	    layout_open(run->dir, LAYOUT_WRITE, &run->layout, err) != 0)
+		return -1;
+	if (!run->options->no_cache &&
+	    (fs_cache_dir(dir, err) != 0 || cache_open(dir, &run->cache, err) != 0)) {
+		err_wrap(err, "build cache");
+		return err_hint(err, "set XDG_CACHE_HOME to a writable folder, or pass --no-cache");
+	}
+	return remote_from_options(run->cli, &run->options->remote, run->options->jobs,
+	                           run->spec->image.repository, &run->remote, err);
+}
+
+static int build(struct build_run *run, struct err *err)
+{
+	const struct build_options *o = run->options;
+	struct build_opts opts = {
+		.plan = run->plan,
+		.layout = run->layout,
+		.cache = run->cache,
+		.remote = &run->remote,
+		.lock = &run->lock,
+		.locked = o->locked,
+		.sparse = o->sparse,
+		.threads = (unsigned)o->jobs,
+		.progress = run->cli->progress,
+	};
+
+	if (read_epoch(&opts.epoch, err) != 0)
+		return -1;
+	if (lock_load(lock_path(run->spec->file, &run->cli->arena), &run->cli->arena, &run->lock,
+	              err) != 0 ||
+	    image_build(&opts, &run->cli->arena, &run->result, &run->cli->diags, err) != 0)
+		return -1;
+	if (o->locked)
+		return 0;
+	run->lock_made = run->lock.fresh && run->lock.changed;
+	return lock_save(&run->lock, err);
+}
+
+static int check_built(struct build_run *run, struct err *err)
+{
+	struct cli *cli = run->cli;
+	struct image_check_opts opts = {.root = &run->result.index,
+	                                .plan = run->plan,
+	                                .built = &run->result,
+	                                .cache = run->cache,
+	                                .threads = (unsigned)run->options->jobs,
+	                                .progress = cli->progress};
+	int result;
+
+	if (run->options->no_check || run->options->sparse)
+		return 0;
+	opts.store = layout_store(run->layout);
+	result = image_check_cached(&opts, &cli->arena, &run->report, &run->check_cached,
+	                            &cli->diags, err);
+	store_close(opts.store);
+	run->checked = result == 0;
+	return result;
+}
+
+/* The image gets its name only now: what was refused never replaces what was good. */
+static int publish(struct build_run *run, struct err *err)
+{
+	bool in_use;
+
+	if (image_publish(run->layout, run->spec, &run->result.index, &run->cli->arena, &in_use,
+	                  err) != 0)
+		return -1;
+	if (in_use)
+		progress_note(run->cli->progress,
+		              "'%s' is in use by another process: a later build removes its unused "
+		              "blobs",
+		              run->dir);
+	return 0;
+}
+
+static int write_archive(struct build_run *run, struct err *err)
+{
+	const struct build_options *o = run->options;
+	bool docker = strcmp(o->format, "docker-archive") == 0;
+
+	if (!run->scratch_dir)
+		return 0;
+	if (image_archive(run->layout, &run->result.index, run->spec, docker, run->dest,
+	                  &run->cli->arena, err) == 0)
+		return 0;
+	if (err->code == ERR_USAGE)
+		err_hint(err, "choose one platform, as in --platform linux/amd64");
+	return -1;
+}
+
+static int push_built(struct build_run *run, struct err *err)
+{
+	const struct build_options *o = run->options;
+	struct image_target target;
+
+	if (!o->push && !o->push_by_digest)
+		return 0;
+	if (image_target_of_spec(run->spec, &run->cli->arena, &target, err) != 0)
+		return -1;
+	target.create = o->create_repository;
+	if (o->push_by_digest)
+		return image_part_push(&run->remote, run->layout, &run->result, &target,
+		                       &run->pushed, err);
+	return image_push(&run->remote, run->layout, &run->result.index, &target, &run->pushed,
+	                  err);
+}
+
+/* $SLIPWAY_CACHE_MAX in bytes. */
+static int64_t cache_limit(void)
+{
+	const char *text = getenv("SLIPWAY_CACHE_MAX");
+	int64_t bytes;
+
+	if (text != NULL && text_int64(text, strlen(text), &bytes) && bytes >= 0)
+		return bytes;
+	return (int64_t)10 << 30;
+}
+
+int build_run(struct build_run *run, struct err *err)
+{
+	if (make_plan(run, err) != 0 || check_part(run, err) != 0)
+		return -1;
+	if (run->options->dry_run)
+		return build_report_plan(run);
+	if (open_stores(run, err) != 0 || build(run, err) != 0 || check_built(run, err) != 0 ||
+	    publish(run, err) != 0 || write_archive(run, err) != 0 || push_built(run, err) != 0)
+		return -1;
+	return build_report(run, err);
+}
+
+void build_run_done(struct build_run *run, bool built)
+{
+	struct err ignored = {0};
+
+	if (run->cache != NULL && built && cache_prune(run->cache, cache_limit(), &ignored) != 0)
+		progress_note(run->cli->progress, "build cache: %s", ignored.msg);
+	layout_close(run->layout);
+	cache_close(run->cache);
+	remote_done(&run->remote);
+	if (run->scratch_dir && fs_remove_tree(run->dir, &ignored) != 0)
+		progress_note(run->cli->progress, "%s", ignored.msg);
+}
