@@ -17,6 +17,8 @@ struct check_opts {
 	struct strlist off;          /* rules turned off by name */
 	struct strlist provided;     /* sonames (or globs) the node brings */
 	struct strlist base_layers;  /* digests of layers that a base image brought */
+	unsigned isa_level;          /* of x86-64 that every node has, 1 to 4; 0 = not known */
+	const char *isa_instance;    /* an instance type that has no more */
 	int64_t size_budget;         /* most compressed bytes per platform; 0 = none */
 	const struct platform *only; /* NULL = every platform of the index */
 	unsigned threads;            /* 0 = cpus_usable() */
@@ -47,6 +49,6 @@ int check_image(struct store *store, const struct descriptor *root, const struct
                 struct err *err) MUST_USE;
 
 /* Raised when a rule changes; part of the key of remembered verdicts. */
-enum { CHECK_RULES_VERSION = 2 };
+enum { CHECK_RULES_VERSION = 3 };
 
 #endif

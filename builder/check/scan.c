@@ -6,9 +6,14 @@
 #include "base/text.h"
 #include "builder/check/secret.h"
 #include "builder/check/spool.h"
+#include "builder/layer/elf/elf_cache.h"
 #include "builder/layer/elf/elf_search.h"
 
-enum { TEXT_BYTES_KEPT = 64 << 10, READ_BYTES = 128 << 10 };
+enum {
+	TEXT_BYTES_MAX_EACH = ELF_CACHE_BYTES_MAX, /* of one loader's file */
+	TEXT_BYTES_MAX_ALL = 4 << 20,              /* of all in a layer */
+	READ_BYTES = 128 << 10
+};
 
 /* The tools of one pass, reused from member to member. */
 struct scanner {
@@ -30,7 +35,7 @@ struct member_content {
 
 static bool is_loader_config(const char *path)
 {
-	return strcmp(path, "etc/ld.so.conf") == 0 || text_has_prefix(path, "etc/ld.so.conf.d/") ||
+	return strcmp(path, "etc/ld.so.cache") == 0 || strcmp(path, "etc/ld.so.preload") == 0 ||
 	       (text_has_prefix(path, "etc/ld-musl-") && text_has_suffix(path, ".path"));
 }
 
@@ -58,7 +63,8 @@ static void parse_elf(struct scanner *s, struct scan_member *m)
 	struct elf_info *info = arena_alloc(&s->scan->arena, sizeof(*info));
 	struct err err = {0};
 
-	if (elf_parse(spool_read_at, &s->spool, s->spool.size, &s->scan->arena, info, &err) != 0) {
+	if (elf_parse_symbols(spool_read_at, &s->spool, s->spool.size, &s->scan->arena,
+	                      &s->scan->room, info, &err) != 0) {
 		m->elf_error = arena_strdup(&s->scan->arena, err.msg);
 		return;
 	}
@@ -108,9 +114,19 @@ static int read_chunks(struct scanner *s, struct member_content *c, struct err *
 	return 0;
 }
 
+/* What is too large, or one too many, is unknown to the rules as if it were not there. */
+static void keep_text(struct layer_scan *scan, struct scan_member *m, const struct strbuf *text)
+{
+	if (text->overflow || text->len > TEXT_BYTES_MAX_ALL - scan->text_bytes)
+		return;
+	scan->text_bytes += text->len;
+	m->text_len = text->len;
+	m->text = memcpy(arena_alloc(&scan->arena, text->len + 1), strbuf_str(text), text->len);
+}
+
 static int read_content(struct scanner *s, struct scan_member *m, struct err *err)
 {
-	struct member_content c = {.text = STRBUF_INIT(TEXT_BYTES_KEPT)};
+	struct member_content c = {.text = STRBUF_INIT(TEXT_BYTES_MAX_EACH)};
 	int rc;
 
 	c.keep_text = (s->flags & SCAN_ELF) != 0 && is_loader_config(m->path);
@@ -125,7 +141,7 @@ static int read_content(struct scanner *s, struct scan_member *m, struct err *er
 	if (rc == 0 && c.is_elf)
 		parse_elf(s, m);
 	if (rc == 0 && c.keep_text)
-		m->text = arena_strdup(&s->scan->arena, strbuf_str(&c.text));
+		keep_text(s->scan, m, &c.text);
 	if (rc == 0 && (s->flags & SCAN_SECRETS) != 0)
 		note_secrets(s, m);
 	strbuf_done(&c.text);
@@ -242,5 +258,6 @@ void layer_scan_done(struct layer_scan *scan)
 {
 	vec_done(&scan->members);
 	vec_done(&scan->secrets);
+	elf_room_done(&scan->room);
 	arena_done(&scan->arena);
 }

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "base/progress.h"
-#include "builder/layer/elf/elf.h"
+#include "builder/layer/elf/elf_symbols.h"
 #include "builder/layer/tar/reader.h"
 #include "builder/oci/platform.h"
 #include "builder/oci/store.h"
@@ -32,7 +32,9 @@ struct scan_member {
 	const struct elf_info *elf; /* NULL when it is not ELF or could not be read */
 	const char *elf_error;      /* why an ELF file could not be read; NULL otherwise */
 	struct strlist loader_dirs; /* of a dynamic loader: folders it searches by default */
-	const char *text;           /* content of a loader's configuration file, NULL otherwise */
+	/* content of a loader's configuration file or cache, with a NUL behind; NULL otherwise */
+	const char *text;
+	size_t text_len;
 };
 
 struct scan_secret {
@@ -47,6 +49,8 @@ struct layer_scan {
 	const struct platform_arch *arch;  /* whose loader folders are looked for; may be NULL */
 	VEC(struct scan_member *) members; /* in the layer's order */
 	VEC(struct scan_secret) secrets;
+	struct elf_room room; /* the names of symbols that are needed */
+	size_t text_bytes;    /* kept of loaders' files */
 	struct digest diff_id;
 	int64_t raw_size;
 	/* code ERR_NONE, or why the layer is bad (digest, format, limit, missing) */
