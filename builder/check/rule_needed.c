@@ -186,6 +186,29 @@ static void check_all(struct linkage *l, struct reported *r)
 			check_root(l, n, r);
 }
 
+/* What was not looked at is said: silence would read as "all is well". */
+static void report_left_out(const struct linkage *l)
+{
+	struct check_image *image = l->image;
+	size_t n = 0;
+
+	if (l->exhausted)
+		rule_hint(image,
+		          rule_report(image, RULE_LINKAGE_SIZE, NO_PLACE,
+		                      "the linkage of this image is too large to check: more than "
+		                      "%d look-ups, or %d libraries of one program",
+		                      LINKAGE_STEPS_MAX, LINKAGE_OBJECTS_MAX),
+		          "shorten the RPATH and RUNPATH of its files");
+	for (size_t i = 0; i < image->manifest.n_layers; i++)
+		n += image->layers[i] != NULL ? image->layers[i]->room.n_left_out : 0;
+	if (n > 0)
+		rule_report_as(image, RULE_LINKAGE_SIZE, DIAG_WARNING, NO_PLACE,
+		               arena_printf(image->run->arena,
+		                            "the symbols of %zu files were not checked: those of "
+		                            "the others take all the room",
+		                            n));
+}
+
 void rule_check_linkage(struct check_image *image)
 {
 	const bool *off = image->run->off;
@@ -198,13 +221,7 @@ void rule_check_linkage(struct check_image *image)
 	linkage_init(&l, image);
 	check_all(&l, &r);
 	linkage_check_preload(&l);
-	if (l.exhausted)
-		rule_hint(image,
-		          rule_report(image, RULE_ELF_NEEDED, NO_PLACE,
-		                      "the linkage of this image is too large to check: more than "
-		                      "%d look-ups, or %d libraries of one program",
-		                      LINKAGE_STEPS_MAX, LINKAGE_OBJECTS_MAX),
-		          "shorten the RPATH and RUNPATH of its files, or turn off elf-needed");
+	report_left_out(&l);
 	vec_done(&r.list);
 	linkage_done(&l);
 }

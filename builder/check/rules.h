@@ -56,6 +56,8 @@
 	     "libraries define the symbol versions that are needed", NULL)                         \
 	RULE(ELF_SYMBOL, "elf-symbol", DIAG_ERROR,                                                 \
 	     "every symbol that the loader binds is defined by what it loads", NULL)               \
+	RULE(LINKAGE_SIZE, "linkage-size", DIAG_ERROR,                                             \
+	     "the check can follow what all programs load", NULL)                                  \
 	RULE(LD_PRELOAD, "ld-preload", DIAG_WARNING, "what is to be preloaded is there", NULL)     \
 	RULE(ELF_TEXTREL, "elf-textrel", DIAG_WARNING, "no code that the loader must write to",    \
 	     rule_check_textrel)                                                                   \
