@@ -14,6 +14,13 @@ struct unbound {
 	bool at_start;
 };
 
+/* A library may have functions that this program never gets to; what the program itself calls, it
+ * was written to call. */
+static bool is_error(const struct linkage *l, const struct link_object *o, const struct unbound *u)
+{
+	return u->at_start || o == l->objects.at[0].object;
+}
+
 /* A known file without a table defines nothing and needs nothing; an unknown table may. */
 static bool is_known(const struct link_object *o)
 {
@@ -135,7 +142,8 @@ static void report(struct linkage *l, const struct link_object *o, const struct 
 			    : "the program dies when it gets there");
 
 	rule_hint(image,
-	          rule_report_as(image, RULE_ELF_SYMBOL, u->at_start ? DIAG_ERROR : DIAG_WARNING,
+	          rule_report_as(image, RULE_ELF_SYMBOL,
+	                         is_error(l, o, u) ? DIAG_ERROR : DIAG_WARNING,
 	                         rule_place_of(image, o->node), text),
 	          "put in the version of the library that the file was linked with, or build it "
 	          "against the one of the image");
@@ -158,9 +166,9 @@ static void check_object(struct linkage *l, struct link_object *o, struct link_o
 		memcpy(o->providers, b.providers, sizeof(b.providers));
 		o->n_providers = b.n_providers;
 	}
-	if (u.n == 0 || (!u.at_start && (o->node->marks & MARK_SYMBOL_WARNED) != 0))
+	if (u.n == 0 || (!is_error(l, o, &u) && (o->node->marks & MARK_SYMBOL_WARNED) != 0))
 		return;
-	o->node->marks |= u.at_start ? MARK_SYMBOL_REPORTED : MARK_SYMBOL_WARNED;
+	o->node->marks |= is_error(l, o, &u) ? MARK_SYMBOL_REPORTED : MARK_SYMBOL_WARNED;
 	report(l, o, &u);
 }
 

@@ -333,6 +333,11 @@ static void unbound_lazy(struct image_make *m)
 	             (struct elf_make){.undefined = {"v2"}, .lazy = true});
 }
 
+static void unbound_lazy_library(struct image_make *m)
+{
+	program_with(m, (struct elf_make){.undefined = {"v2"}, .lazy = true}, (struct elf_make){0});
+}
+
 static void unbound_now(struct image_make *m)
 {
 	program_with(m, (struct elf_make){.exports = {"v1"}},
@@ -467,8 +472,10 @@ static const struct outcome_wanted {
 	{"one file by two names", two_names, "elf-needed", false, "needs 'libabsent.so'"},
 	{"all symbols there", bound, NULL, false, NULL},
 	{"a symbol is not", unbound, "elf-symbol", false, "/usr/bin/a: needs the symbol 'v2'"},
-	{"a function bound when called", unbound_lazy, "elf-symbol", true,
+	{"a function bound when called", unbound_lazy, "elf-symbol", false,
          "/usr/bin/a: calls the symbol 'v2'"},
+	{"a library's function bound when called", unbound_lazy_library, "elf-symbol", true,
+         "libv.so.1: calls the symbol 'v2'"},
 	{"a function bound at start", unbound_now, "elf-symbol", false,
          "/usr/bin/a: needs the symbol 'v2'"},
 	{"bound at start by LD_BIND_NOW", unbound_now_env, "elf-symbol", false,
