@@ -55,6 +55,9 @@ struct link_object {
 	const struct view_node *found_by;
 	struct link_found *found; /* by DT_NEEDED; NULL = nothing yet */
 
+	/* By the libraries it needs versions of: the object that had them all. */
+	const struct link_object **versioned_by;
+
 	/* The objects that define all its symbols; more than fit, or none yet: n_providers 0. */
 	struct link_object *providers[LINK_PROVIDERS_MAX];
 	size_t n_providers;

@@ -128,46 +128,60 @@ static const char *lacking(const struct elf_info *have, const struct strlist *ve
 	return worst;
 }
 
-static void check_versions(struct linkage *l, const struct linked *o,
-                           const struct elf_need_versions *need)
+static void report_version(struct linkage *l, const struct linked *o, const char *library,
+                           const struct linked *provider, const char *version)
 {
 	struct check_image *image = l->image;
-	const struct linked *provider = linkage_find(l, need->library);
-	const struct elf_info *have;
-	const char *version, *best;
+	const char *best =
+		text_has_prefix(version, "GLIBC_") ? newest(provider->object->elf) : NULL;
 	struct diag *diag;
 
-	/* The loader does not mind a library without any versions. */
-	if (provider == NULL || provider->object->elf->defined.n == 0)
-		return;
-	have = provider->object->elf;
-	version = lacking(have, &need->versions);
-	if (version == NULL)
-		return;
-	best = text_has_prefix(version, "GLIBC_") ? newest(have) : NULL;
 	o->object->node->marks |= MARK_GLIBC_REPORTED;
 	diag = rule_report(image, RULE_GLIBC_VERSION, rule_place_of(image, o->object->node),
 	                   "needs version %s of %s, but the image's %s does not define it%s%s%s",
-	                   version, need->library, view_path(&image->view, provider->object->node),
+	                   version, library, view_path(&image->view, provider->object->node),
 	                   best != NULL ? " (the newest it has is " : "", best != NULL ? best : "",
 	                   best != NULL ? ")" : "");
 	rule_hint(image, diag, "build against the library of the image, or use a newer base image");
 }
 
+/* The versions that an object needs of the i-th library; what one has is not asked again. */
+static void check_versions(struct linkage *l, const struct linked *o, size_t i)
+{
+	const struct elf_need_versions *need = &o->object->elf->need[i];
+	const struct linked *provider = linkage_find(l, need->library);
+	const char *version;
+
+	/* The loader does not mind a library without any versions. */
+	if (provider == NULL || provider->object->elf->defined.n == 0 || !linkage_spend(l, 1) ||
+	    o->object->versioned_by[i] == provider->object ||
+	    !linkage_spend(l, need->versions.n + provider->object->elf->defined.n))
+		return;
+	version = lacking(provider->object->elf, &need->versions);
+	if (version != NULL)
+		report_version(l, o, need->library, provider, version);
+	else
+		o->object->versioned_by[i] = provider->object;
+}
+
+static void check_object(struct linkage *l, const struct linked *o)
+{
+	struct link_object *object = o->object;
+	const size_t n = object->elf->n_need;
+
+	object->node->marks |= MARK_REACHED;
+	if (object->versioned_by == NULL)
+		object->versioned_by =
+			arena_calloc(l->image->run->arena, n + 1, sizeof(*object->versioned_by));
+	for (size_t i = 0; i < n && (object->node->marks & MARK_GLIBC_REPORTED) == 0; i++)
+		check_versions(l, o, i);
+}
+
 static void check_root(struct linkage *l, struct view_node *root, struct reported *r)
 {
 	linkage_load(l, root, report_missing, r);
-	for (size_t i = 0; i < l->objects.n; i++) {
-		struct linked *o = &l->objects.at[i];
-		const struct elf_info *elf = o->object->elf;
-
-		o->object->node->marks |= MARK_REACHED;
-		for (size_t k = 0;
-		     k < elf->n_need && (o->object->node->marks & MARK_GLIBC_REPORTED) == 0 &&
-		     linkage_spend(l, 1 + elf->need[k].versions.n);
-		     k++)
-			check_versions(l, o, &elf->need[k]);
-	}
+	for (size_t i = 0; i < l->objects.n; i++)
+		check_object(l, &l->objects.at[i]);
 	if (root->content->elf->executable)
 		linkage_check_symbols(l);
 }

@@ -46,8 +46,9 @@ const char *const accelerator_exporter_keys[] = {ACCELERATOR_LIST(EXPORTER_KEY)}
 /* ---- instances ---- */
 
 /* clang-format off */
-/* What all sizes of a family share: name, fleet target, architecture, level of the processor, maker;
- * device, MiB and Neuron cores of one; RDMA over EFA (where the size has EFA), outlook. Processors:
+/* What all sizes of a family share: name, fleet target, architecture, level of the processor,
+ * maker; device, MiB and Neuron cores of one; RDMA over EFA (where the size has EFA), outlook.
+ * Processors:
  * Ice Lake (trn1, trn1n), Sapphire Rapids (trn2, p5en), Cascade Lake (p4d, p4de): v4; Zen 2, EPYC
  * 7R32 (g5) and Zen 3, EPYC 7R13 (p5, p5e, g6, g6e): v3; Graviton2, Neoverse N1 (g5g): Armv8.2. */
 #define TRN1  "trn1", "trn1", "amd64", "x86-64-v4", NEURON, "trainium", 32768, 2, true, false
@@ -64,11 +65,11 @@ const char *const accelerator_exporter_keys[] = {ACCELERATOR_LIST(EXPORTER_KEY)}
 #define G5G   "g5g", "g5g", "arm64", "armv8.2-a", NVIDIA, "t4g", 16384, 0, false, false
 
 #define ROW(family_, ...) SIZE(family_, __VA_ARGS__)
-#define SIZE(family_, target_, arch_, isa_, maker, device_, device_mib, cores_, rdma_, outlook_, size,   \
-             vcpu_, mib, n, efa_, mbps, nvme, cpu, allocatable, pods_)                             \
+#define SIZE(family_, target_, arch_, isa_, maker, device_, device_mib, cores_, rdma_, outlook_,   \
+             size, vcpu_, mib, n, efa_, mbps, nvme, cpu, allocatable, pods_)                       \
 	{                                                                                          \
 		.type = family_ "." size, .family = (family_), .target = (target_),                \
-		.arch = (arch_), .isa = (isa_), .vcpu = (vcpu_), .memory_mib = (mib),                             \
+		.arch = (arch_), .isa = (isa_), .vcpu = (vcpu_), .memory_mib = (mib),              \
 		.accelerator = &accelerators[ACCELERATOR_##maker], .device = (device_),            \
 		.devices = (n), .device_memory_mib = (device_mib), .cores = (n) * (cores_),        \
 		.efa = (efa_), .network_mbps = (mbps), .nvme_gb = (nvme), .cpu_milli = (cpu),      \

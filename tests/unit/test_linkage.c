@@ -4,6 +4,8 @@
  */
 #include "tests/harness.h"
 
+#include <sys/resource.h>
+
 #include "base/fs.h"
 #include "builder/check/check.h"
 #include "builder/layer/elf/elf_cache.h"
@@ -620,6 +622,30 @@ static size_t count(const struct outcome *o, const char *text)
 	return n;
 }
 
+/* Beyond what the test held before. */
+static long grown_kib(long before)
+{
+	struct rusage use;
+
+	getrusage(RUSAGE_SELF, &use);
+	return use.ru_maxrss - before;
+}
+
+static void expands_each_path_once(void)
+{
+	struct image_make m;
+	struct outcome o = {0};
+	const long before = grown_kib(0);
+
+	start_image(&m);
+	make_dense(&m, 80);
+	check(&m, &(struct check_opts){.threads = 1}, &o);
+	CHECK(o.rc == -1 && o.err.code == ERR_CHECK);
+	CHECK(grown_kib(before) < 64 << 10);
+	diags_done(&o.diags);
+	arena_done(&o.arena);
+}
+
 static void ends_when_the_work_is_used_up(void)
 {
 	struct image_make m;
@@ -645,6 +671,8 @@ int main(void)
 	     a_missing_library_silences_its_program_alone);
 	TEST("linkage: a level above the fleet's processors is said",
 	     compares_with_the_fleets_processors);
+	TEST("linkage: 80 files that look into 256 folders each take little memory",
+	     expands_each_path_once);
 	TEST("linkage: work has an end, and what is left out is said",
 	     ends_when_the_work_is_used_up);
 	return test_done();

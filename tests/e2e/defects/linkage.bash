@@ -211,7 +211,7 @@ plant_interpreter_missing() {
 defect musl-program-without-musl elf-interpreter error breaks
 plant_musl_program_without_musl() {
 	local args=()
-	[[ $1 == twin ]] || args+=(-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1)
+	[[ $1 == twin ]] || args=("-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1")
 	begin
 	program p 'int main(void) { return 0; }' "${args[@]}"
 	put p /usr/bin/
@@ -300,7 +300,7 @@ plant_text_relocations() {
 defect executable-stack elf-exec-stack warning
 plant_executable_stack() {
 	local args=()
-	[[ $1 == twin ]] || args+=(-Wl,-z,execstack)
+	[[ $1 == twin ]] || args=("-Wl,-z,execstack")
 	begin
 	program p 'int main(void) { return 0; }' "${args[@]}"
 	put p /usr/bin/
@@ -310,7 +310,7 @@ plant_executable_stack() {
 defect runpath-in-a-build-folder elf-rpath warning
 plant_runpath_in_a_build_folder() {
 	local args=()
-	[[ $1 == twin ]] || args+=(-Wl,-rpath,/home/me/project/build/lib)
+	[[ $1 == twin ]] || args=("-Wl,-rpath,/home/me/project/build/lib")
 	begin
 	foo_and_program "${args[@]}"
 	put libfoo.so.1 $LIBRARIES/
