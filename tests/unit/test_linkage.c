@@ -205,6 +205,19 @@ static void not_inherited(struct image_make *m)
 			.interpreter = LOADER, .runpath = "/opt/lib", .needed = {"libfoo.so.1"}});
 }
 
+/* Its own RUNPATH, though it leads nowhere, puts the RPATH of the program out of force. */
+static void runpath_replaces(struct image_make *m)
+{
+	put_elf(m, "opt/lib/libfoo.so.1",
+	        (struct elf_make){.soname = "libfoo.so.1",
+	                          .runpath = "/opt/none",
+	                          .needed = {"libbar.so.1"}});
+	put_elf(m, "opt/lib/libbar.so.1", (struct elf_make){.soname = "libbar.so.1"});
+	put_elf(m, "usr/bin/a",
+	        (struct elf_make){
+			.interpreter = LOADER, .rpath = "/opt/lib", .needed = {"libfoo.so.1"}});
+}
+
 static void inherited(struct image_make *m)
 {
 	put_elf(m, "opt/lib/libfoo.so.1",
@@ -456,6 +469,8 @@ static const struct outcome_wanted {
          "libfoo.so.1: needs 'libbar.so.1', which the loader does not find when it is loaded for "
          "/usr/bin/b"},
 	{"RUNPATH is the object's own", not_inherited, "elf-needed", false,
+         "libfoo.so.1: needs 'libbar.so.1'"},
+	{"RUNPATH puts RPATH out of force", runpath_replaces, "elf-needed", false,
          "libfoo.so.1: needs 'libbar.so.1'"},
 	{"RPATH is inherited", inherited, NULL, false, NULL},
 	{"musl inherits RUNPATH", musl_inherits, NULL, false, NULL},
