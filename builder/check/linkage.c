@@ -144,7 +144,7 @@ struct link_object *linkage_object(struct linkage *l, struct view_node *node)
 
 /* ---- the names of a program's objects ---- */
 
-static size_t text_hash(const char *text)
+size_t linkage_hash(const char *text)
 {
 	size_t h = 14695981039346656037u;
 
@@ -156,7 +156,7 @@ static size_t text_hash(const char *text)
 /* Entries of earlier programs count as free. */
 static struct link_name *name_slot(const struct linkage *l, const char *name)
 {
-	size_t i = text_hash(name) & (l->n_names_table - 1);
+	size_t i = linkage_hash(name) & (l->n_names_table - 1);
 
 	while (l->names[i].program == l->program && strcmp(l->names[i].name, name) != 0)
 		i = (i + 1) & (l->n_names_table - 1);

@@ -139,6 +139,9 @@ void linkage_check_preload(struct linkage *l);
 
 /* ---- between linkage.c and linkage_search.c ---- */
 
+/* Of a name or a path, for the tables. */
+size_t linkage_hash(const char *text);
+
 /* The object of a file. */
 struct link_object *linkage_object(struct linkage *l, struct view_node *node);
 

@@ -6,19 +6,10 @@
 
 /* ---- folders ---- */
 
-static size_t text_hash(const char *text)
-{
-	size_t h = 14695981039346656037u;
-
-	for (; *text != '\0'; text++)
-		h = (h ^ (unsigned char)*text) * 1099511628211u;
-	return h ^ h >> 29;
-}
-
 /* Where the number of a folder is, counted from 1; 0 = free. */
 static size_t *folder_slot(struct linkage *l, const char *path)
 {
-	size_t i = text_hash(path) & (l->n_folder_table - 1);
+	size_t i = linkage_hash(path) & (l->n_folder_table - 1);
 
 	while (l->folder_table[i] != 0 &&
 	       strcmp(l->folders.at[l->folder_table[i] - 1].path, path) != 0)

@@ -107,6 +107,7 @@ plant_runpath_not_inherited() {
 defect origin-moved elf-needed error breaks
 plant_origin_moved() {
 	begin
+	# shellcheck disable=SC2016 # $ORIGIN is the loader's
 	foo_and_program '-Wl,-rpath,$ORIGIN/../lib/app'
 	if [[ $1 == defect ]]; then put libfoo.so.1 /usr/app/lib/; else put libfoo.so.1 /usr/lib/app/; fi
 	image
@@ -320,6 +321,7 @@ plant_runpath_in_a_build_folder() {
 defect runpath-relative elf-rpath warning
 plant_runpath_relative() {
 	begin
+	# shellcheck disable=SC2016 # $ORIGIN is the loader's
 	if [[ $1 == defect ]]; then foo_and_program -Wl,-rpath,../lib; else foo_and_program '-Wl,-rpath,$ORIGIN/../lib'; fi
 	put libfoo.so.1 $LIBRARIES/
 	image
