@@ -16,7 +16,7 @@
 
 #include "base/attr.h"
 
-enum { ELF_MAKE_MAX = 8192 };
+enum { ELF_MAKE_MAX = 8192, ELF_MAKE_NEED_INDEX = 9 };
 
 struct elf_make {
 	uint16_t machine;
@@ -26,7 +26,14 @@ struct elf_make {
 	const char *needed[6];
 	const char *need_library, *need_version; /* one version need */
 	const char *defines[4];                  /* version definitions */
-	uint64_t flags_1;
+	uint64_t flags_1, flags;
+	const char *exports[4];   /* symbols that it defines; with versions, of the first one */
+	const char *undefined[4]; /* symbols that its relocations need */
+	bool lazy;                /* they are called, not read: bound when called first */
+	bool need_versioned;      /* in need_version */
+	bool copied;              /* its exports are copies of other objects' data */
+	bool textrel, exec_stack;
+	unsigned isa;   /* bits of the property note; 0 = no note */
 	bool is_static; /* no dynamic section */
 	const char
 		*extra; /* a text placed in the file (a loader's list of folders), may hold NULs */
@@ -118,7 +125,8 @@ static inline void elf_versions(struct elf_out *o, size_t *dyn, size_t need_at, 
 		elf_put(o, need_at, 1, 2);
 		elf_put(o, need_at + 2, 1, 2); /* vn_cnt */
 		elf_put(o, need_at + 4, elf_string(o, m->need_library), 4);
-		elf_put(o, need_at + 8, 16, 4); /* vn_aux */
+		elf_put(o, need_at + 8, 16, 4);                       /* vn_aux */
+		elf_put(o, need_at + 16 + 6, ELF_MAKE_NEED_INDEX, 2); /* vna_other */
 		elf_put(o, need_at + 16 + 8, elf_string(o, m->need_version), 4);
 		elf_tag(o, dyn, DT_VERNEED, need_at);
 		elf_tag(o, dyn, DT_VERNEEDNUM, 1);
@@ -127,8 +135,9 @@ static inline void elf_versions(struct elf_out *o, size_t *dyn, size_t need_at, 
 		bool last = n == 3 || m->defines[n + 1] == NULL;
 
 		elf_put(o, at, 1, 2);
-		elf_put(o, at + 6, 1, 2);   /* vd_cnt */
-		elf_put(o, at + 12, 20, 4); /* vd_aux */
+		elf_put(o, at + 4, 2 + n, 2); /* vd_ndx */
+		elf_put(o, at + 6, 1, 2);     /* vd_cnt */
+		elf_put(o, at + 12, 20, 4);   /* vd_aux */
 		elf_put(o, at + 16, last ? 0 : 28, 4);
 		elf_put(o, at + 20, elf_string(o, m->defines[n]), 4);
 	}
@@ -138,8 +147,72 @@ static inline void elf_versions(struct elf_out *o, size_t *dyn, size_t need_at, 
 	}
 }
 
-/* Places: headers 0, dynamic 1024, version needs 2048, definitions 2304, strings 3072, extra 6144.
- */
+/* One symbol with its version; returns its number. */
+static inline unsigned elf_symbol(struct elf_out *o, unsigned i, const char *name, bool defined,
+                                  unsigned version)
+{
+	const bool is32 = o->m->is32;
+	size_t at = 7168 + i * (is32 ? sizeof(Elf32_Sym) : sizeof(Elf64_Sym));
+
+	elf_put(o, at, elf_string(o, name), 4);
+	elf_put(o, at + (is32 ? 12 : 4), STB_GLOBAL << 4 | STT_FUNC, 1);
+	elf_put(o, at + (is32 ? 14 : 6), defined ? 1 : SHN_UNDEF, 2);
+	elf_put(o, at + (is32 ? 4 : 8), defined ? 64 : 0, is32 ? 4 : 8);
+	elf_put(o, 7680 + 2 * i, version, 2);
+	return i;
+}
+
+static inline void elf_relocation(struct elf_out *o, unsigned n, unsigned symbol, unsigned type)
+{
+	const size_t width = o->m->is32 ? 4 : 8;
+	size_t at = 7488 + n * 3 * width + width;
+
+	elf_put(o, at, (uint64_t)symbol << (o->m->is32 ? 8 : 32) | type, width);
+}
+
+/* Symbols, their hash table (one bucket, no chain: nobody looks up by it), relocations. */
+static inline void elf_symbols(struct elf_out *o, size_t *dyn)
+{
+	const struct elf_make *m = o->m;
+	unsigned n = 1, relocations = 0;
+	const uint64_t copy = m->machine == EM_X86_64 ? R_X86_64_COPY : R_AARCH64_COPY;
+
+	for (size_t i = 0; i < 4 && m->exports[i] != NULL; i++) {
+		elf_symbol(o, n, m->exports[i], true, m->defines[0] != NULL ? 2 : 1);
+		if (m->copied)
+			elf_relocation(o, relocations++, n, (unsigned)copy);
+		n++;
+	}
+	for (size_t i = 0; i < 4 && m->undefined[i] != NULL; i++) {
+		elf_symbol(o, n, m->undefined[i], false,
+		           m->need_versioned ? ELF_MAKE_NEED_INDEX : 1);
+		elf_relocation(o, relocations++, n++, R_X86_64_64);
+	}
+	elf_put(o, 7424, 1, 4);
+	elf_put(o, 7428, n, 4);
+	elf_tag(o, dyn, DT_SYMTAB, 7168);
+	elf_tag(o, dyn, DT_HASH, 7424);
+	elf_tag(o, dyn, DT_VERSYM, 7680);
+	elf_tag(o, dyn, m->lazy ? DT_JMPREL : DT_RELA, 7488);
+	elf_tag(o, dyn, m->lazy ? DT_PLTRELSZ : DT_RELASZ, relocations * (m->is32 ? 12 : 24));
+	if (m->lazy)
+		elf_tag(o, dyn, DT_PLTREL, DT_RELA);
+	if (m->textrel)
+		elf_tag(o, dyn, DT_TEXTREL, 0);
+	elf_tag(o, dyn, DT_FLAGS, m->flags);
+}
+
+static inline void elf_property(struct elf_out *o)
+{
+	static const unsigned words[] = {4, 16, NT_GNU_PROPERTY_TYPE_0, 0x554e47, 0xc0008002, 4};
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		elf_put(o, 7936 + 4 * i, words[i], 4);
+	elf_put(o, 7936 + 4 * ARRAY_LEN(words), o->m->isa, 4);
+}
+
+/* Places: headers 0, dynamic 1024, version needs 2048, definitions 2304, strings 3072, extra 6144,
+ * symbols 7168, hash table 7424, relocations 7488, symbols' versions 7680, note 7936. */
 static inline size_t elf_make(const struct elf_make *m, unsigned char bytes[ELF_MAKE_MAX])
 {
 	struct elf_out o = {.bytes = bytes, .m = m, .strings = 3072, .strings_len = 1};
@@ -167,8 +240,22 @@ static inline size_t elf_make(const struct elf_make *m, unsigned char bytes[ELF_
 			elf_tag(&o, &dyn, DT_RUNPATH, elf_string(&o, m->runpath));
 		elf_tag(&o, &dyn, DT_FLAGS_1, m->flags_1);
 		elf_versions(&o, &dyn, 2048, 2304);
+		elf_symbols(&o, &dyn);
 		elf_tag(&o, &dyn, DT_STRTAB, o.strings);
 		elf_tag(&o, &dyn, DT_STRSZ, o.strings_len);
+	}
+	if (m->exec_stack) {
+		elf_put(&o,
+		        phdr + (m->is32 ? offsetof(Elf32_Phdr, p_flags)
+		                        : offsetof(Elf64_Phdr, p_flags)),
+		        PF_R | PF_W | PF_X, 4);
+		elf_phdr(&o, &phdr, PT_GNU_STACK, 0, 0);
+		n_phdrs++;
+	}
+	if (m->isa != 0) {
+		elf_property(&o);
+		elf_phdr(&o, &phdr, PT_GNU_PROPERTY, 7936, 32);
+		n_phdrs++;
 	}
 	if (m->extra != NULL)
 		memcpy(bytes + 6144, m->extra, m->extra_len);

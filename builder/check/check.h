@@ -25,7 +25,9 @@ struct check_opts {
 	/* Findings that are allowed; one without a position is an option's */
 	const struct check_allowance *allow;
 	size_t n_allow;
-	int64_t size_budget; /* most compressed bytes per platform; 0 = none */
+	unsigned isa_level;       /* of x86-64 that every node has, 1 to 4; 0 = not known */
+	const char *isa_instance; /* an instance type that has no more */
+	int64_t size_budget;      /* most compressed bytes per platform; 0 = none */
 	struct check_at at;
 	bool program_elsewhere;      /* who runs the image names the program */
 	const struct platform *only; /* NULL = every platform of the index */

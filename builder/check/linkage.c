@@ -1,198 +1,356 @@
-/*
- * The dynamic loader's walk (ld.so(8)) inside an image. What builder/layer/source/closure.c does
- * on the build machine, done again on what will really be on the node.
- */
+#include "builder/check/linkage.h"
+
 #include <string.h>
 
+#include "base/interrupt.h"
 #include "base/text.h"
-#include "builder/check/rules.h"
 #include "builder/layer/elf/elf_search.h"
 
-enum { CONF_FILES_MAX = 64, OBJECTS_MAX = 4096 };
-
-static void conf_file(struct linkage *l, const struct view_node *n, struct strlist *includes)
+bool linkage_spend(struct linkage *l, size_t n)
 {
-	if (n != NULL && view_is_file(n) && n->content->text != NULL)
-		elf_search_conf(n->content->text, strlen(n->content->text), &l->conf, includes,
-		                l->image->run->arena);
+	if (l->exhausted)
+		return false;
+	/* Asked for now and then; whoever called the check reports it. */
+	if ((l->steps ^ (l->steps + n)) >> 16 != 0 && interrupt_requested())
+		l->exhausted = true;
+	l->steps += n;
+	if (l->steps > LINKAGE_STEPS_MAX)
+		l->exhausted = true;
+	return !l->exhausted;
 }
 
-/* An include line names files of one folder by a glob; nothing else is in use. */
-static void conf_include(struct linkage *l, const char *pattern, struct strlist *includes)
+bool linkage_fits(const struct check_image *image, const struct view_node *n)
+{
+	const struct elf_info *elf = view_is_file(n) ? n->content->elf : NULL;
+
+	return elf != NULL && image->arch != NULL && elf->machine == image->arch->elf_machine &&
+	       elf->bits == image->arch->elf_bits;
+}
+
+/* ---- what the image says to its loaders ---- */
+
+static const struct scan_member *text_file(const struct check_image *image, const char *path)
+{
+	const struct view_node *n = view_find(&image->view, path, true);
+
+	return n != NULL && view_is_file(n) && n->content->text != NULL ? n->content : NULL;
+}
+
+/* musl's own list takes the place of its default folders. */
+static void read_musl_path(struct linkage *l)
 {
 	struct arena *a = l->image->run->arena;
-	const char *absolute = pattern[0] == '/' ? pattern : arena_printf(a, "/etc/%s", pattern);
-	const char *slash = strrchr(absolute, '/');
-	const struct view_node *dir = view_find(
-		&l->image->view, arena_strndup(a, absolute, (size_t)(slash - absolute)), true);
+	const struct scan_member *file = text_file(
+		l->image, arena_printf(a, "/etc/ld-musl-%s.path", l->image->arch->gnu_name));
+	char *text;
 
-	for (const struct view_node *c = dir != NULL ? dir->first_child : NULL; c != NULL;
-	     c = c->next_sibling)
-		if (text_glob(slash + 1, c->name))
-			conf_file(l, c, includes);
+	if (file == NULL)
+		return;
+	text = arena_strdup(a, file->text);
+	for (char *p = text; *p != '\0'; p++)
+		if (*p == '\n')
+			*p = ':';
+	l->has_musl_path = true;
+	l->musl_path = linkage_dirs(l, text, NULL);
+}
+
+/* The items of LD_PRELOAD and /etc/ld.so.preload (ld.so(8)). */
+static void read_preload(struct linkage *l)
+{
+	struct arena *a = l->image->run->arena;
+	const struct scan_member *file = text_file(l->image, "/etc/ld.so.preload");
+	const char *env = rule_env(l->image, "LD_PRELOAD");
+	char *text = arena_strdup(a, env != NULL ? env : ""), *rest = NULL;
+
+	for (char *word = strtok_r(text, ": ", &rest); word != NULL;
+	     word = strtok_r(NULL, ": ", &rest))
+		elf_search_add(&l->preload, word, a);
+	text = arena_strdup(a, file != NULL ? file->text : "");
+	for (char *line = strtok_r(text, "\n", &rest); line != NULL;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		char *more = NULL;
+
+		line[strcspn(line, "#")] = '\0';
+		for (char *word = strtok_r(line, ": \t\r", &more); word != NULL;
+		     word = strtok_r(NULL, ": \t\r", &more))
+			elf_search_add(&l->preload, word, a);
+	}
+	l->preload_missing = arena_calloc(a, l->preload.n + 1, sizeof(*l->preload_missing));
 }
 
 void linkage_init(struct linkage *l, struct check_image *image)
 {
-	const struct view *v = &image->view;
-	struct strlist includes = {0};
-	const char *musl;
+	const struct scan_member *cache;
 
 	*l = (struct linkage){.image = image};
 	if (image->arch == NULL)
 		return;
-	musl = arena_printf(image->run->arena, "/etc/ld-musl-%s.path", image->arch->gnu_name);
-	conf_file(l, view_find(v, musl, true), &includes);
-	/* glibc reads the cache that ldconfig made of the configuration; without it the text means
-	 * nothing. */
-	if (view_find(v, "/etc/ld.so.cache", true) != NULL) {
-		conf_file(l, view_find(v, "/etc/ld.so.conf", true), &includes);
-		for (size_t i = 0; i < includes.n && i < CONF_FILES_MAX; i++)
-			conf_include(l, includes.at[i], &includes);
-	}
-	l->library_path = elf_search_path(rule_env(image, "LD_LIBRARY_PATH"),
-	                                  &(struct elf_tokens){0}, image->run->arena);
+	cache = text_file(image, "/etc/ld.so.cache");
+	if (cache != NULL)
+		l->cache = elf_cache_read(cache->text, cache->text_len, image->arch,
+		                          image->run->arena);
+	read_musl_path(l);
+	read_preload(l);
 }
 
 void linkage_done(struct linkage *l)
 {
+	free(l->table);
+	free(l->folder_table);
+	free(l->names);
+	vec_done(&l->folders);
 	vec_done(&l->objects);
+}
+
+/* ---- objects ---- */
+
+static struct link_object **object_slot(struct linkage *l, const struct scan_member *content)
+{
+	size_t i = ((uintptr_t)content >> 4) * 0x9e3779b97f4a7c15u >> 20 & (l->n_table - 1);
+
+	while (l->table[i] != NULL && l->table[i]->node->content != content)
+		i = (i + 1) & (l->n_table - 1);
+	return &l->table[i];
+}
+
+static void grow_objects(struct linkage *l)
+{
+	struct link_object **old = l->table;
+	size_t n_old = l->n_table;
+
+	l->n_table = n_old == 0 ? 256 : n_old * 2;
+	l->table = mem_calloc(l->n_table, sizeof(struct link_object *));
+	for (size_t i = 0; i < n_old; i++)
+		if (old[i] != NULL)
+			*object_slot(l, old[i]->node->content) = old[i];
+	free(old);
+}
+
+struct link_object *linkage_object(struct linkage *l, struct view_node *node)
+{
+	struct link_object **slot;
+
+	if (l->n_objects * 2 >= l->n_table)
+		grow_objects(l);
+	slot = object_slot(l, node->content);
+	if (*slot == NULL) {
+		*slot = arena_alloc(l->image->run->arena, sizeof(**slot));
+		(*slot)->node = node;
+		(*slot)->elf = node->content->elf;
+		l->n_objects++;
+	}
+	return *slot;
+}
+
+/* ---- the names of a program's objects ---- */
+
+size_t linkage_hash(const char *text)
+{
+	size_t h = 14695981039346656037u;
+
+	for (; *text != '\0'; text++)
+		h = (h ^ (unsigned char)*text) * 1099511628211u;
+	return h ^ h >> 29;
+}
+
+/* Entries of earlier programs count as free. */
+static struct link_name *name_slot(const struct linkage *l, const char *name)
+{
+	size_t i = linkage_hash(name) & (l->n_names_table - 1);
+
+	while (l->names[i].program == l->program && strcmp(l->names[i].name, name) != 0)
+		i = (i + 1) & (l->n_names_table - 1);
+	return &l->names[i];
+}
+
+static void grow_names(struct linkage *l)
+{
+	struct link_name *old = l->names;
+	size_t n_old = l->n_names_table;
+
+	l->n_names_table = n_old == 0 ? 256 : n_old * 2;
+	l->names = mem_calloc(l->n_names_table, sizeof(*l->names));
+	for (size_t i = 0; i < n_old; i++)
+		if (old[i].program == l->program)
+			*name_slot(l, old[i].name) = old[i];
+	free(old);
+}
+
+static void add_name(struct linkage *l, const char *name, size_t object)
+{
+	struct link_name *slot;
+
+	if (l->n_names * 2 >= l->n_names_table)
+		grow_names(l);
+	slot = name_slot(l, name);
+	if (slot->program == l->program)
+		return;
+	*slot = (struct link_name){name, object, l->program};
+	l->n_names++;
 }
 
 const struct linked *linkage_find(const struct linkage *l, const char *needed)
 {
-	for (size_t i = 0; i < l->objects.n; i++) {
-		const struct linked *o = l->objects.at[i];
+	const struct link_name *slot;
 
-		if (strcmp(o->name, needed) == 0 ||
-		    (o->node->content->elf->soname != NULL &&
-		     strcmp(o->node->content->elf->soname, needed) == 0))
-			return o;
-	}
-	return NULL;
-}
-
-static struct view_node *try_file(struct linkage *l, const char *dir, const char *name)
-{
-	const struct platform_arch *arch = l->image->arch;
-	struct view_node *folder = view_find(&l->image->view, dir, true), *n;
-
-	if (folder == NULL)
+	if (l->n_names_table == 0)
 		return NULL;
-	n = view_find_at(&l->image->view, folder, name, true);
-	if (n == NULL || !view_is_file(n) || n->content->elf == NULL ||
-	    n->content->elf->machine != arch->elf_machine ||
-	    n->content->elf->bits != arch->elf_bits)
-		return NULL;
-	return n;
+	slot = name_slot(l, needed);
+	return slot->program == l->program ? &l->objects.at[slot->object] : NULL;
 }
 
-static struct view_node *try_dirs(struct linkage *l, const struct strlist *dirs, const char *name,
-                                  const char **ret_dir)
-{
-	for (size_t i = 0; i < dirs->n; i++) {
-		struct view_node *n = try_file(l, dirs->at[i], name);
+/* ---- one program ---- */
 
-		if (n != NULL) {
-			*ret_dir = dirs->at[i];
-			return n;
-		}
-	}
-	return NULL;
-}
-
-/* RPATH or RUNPATH of one object. */
-static struct view_node *try_path(struct linkage *l, const struct linked *owner, const char *text,
-                                  const char *name, const char **ret_dir)
-{
-	static const char *const libs[] = {NULL, "lib64", "lib"};
-	const struct platform_arch *arch = l->image->arch;
-	struct arena *a = l->image->run->arena;
-	struct view_node *n = NULL;
-
-	/* What $LIB stands for is known to the loader alone: whichever folder exists. */
-	for (size_t i = 0; text != NULL && n == NULL && i < ARRAY_LEN(libs); i++) {
-		struct elf_tokens tokens = {
-			.origin = owner->origin, .platform = arch->gnu_name, .lib = libs[i]};
-		struct strlist dirs;
-
-		if (i > 0 && strstr(text, "LIB") == NULL)
-			break;
-		if (tokens.lib == NULL)
-			tokens.lib = arena_printf(a, "lib/%s", arch->multiarch);
-		dirs = elf_search_path(text, &tokens, a);
-		n = try_dirs(l, &dirs, name, ret_dir);
-	}
-	return n;
-}
-
-static struct view_node *find_library(struct linkage *l, const struct linked *from,
-                                      const char *name, const char **ret_dir)
-{
-	const struct elf_info *elf = from->node->content->elf;
-	struct view_node *n = NULL;
-
-	if (elf->runpath == NULL)
-		for (const struct linked *o = from; n == NULL && o != NULL; o = o->loader)
-			if (o->node->content->elf->runpath == NULL)
-				n = try_path(l, o, o->node->content->elf->rpath, name, ret_dir);
-	if (n == NULL)
-		n = try_dirs(l, &l->library_path, name, ret_dir);
-	if (n == NULL)
-		n = try_path(l, from, elf->runpath, name, ret_dir);
-	if (n == NULL && !elf->no_default_dirs)
-		n = try_dirs(l, &l->conf, name, ret_dir);
-	if (n == NULL && !elf->no_default_dirs)
-		n = try_dirs(l, &l->builtin, name, ret_dir);
-	return n;
-}
-
+/* The loader knows a file again by its inode: a second name for it is remembered, no more. */
 static void push_linked(struct linkage *l, struct view_node *node, const char *name,
-                        const char *origin, const struct linked *loader)
+                        const char *origin, size_t loader)
 {
-	const struct linked o = {node, name, origin, loader};
+	struct link_object *object = linkage_object(l, node);
+	struct linked o = {object, name, origin, loader, false};
+	size_t at = l->objects.n;
 
-	vec_push(&l->objects, arena_memdup(l->image->run->arena, &o, sizeof(o)));
-}
+	o.inherits = (object->elf->rpath != NULL && object->elf->runpath == NULL) ||
+	             (loader != SIZE_MAX && l->objects.at[loader].inherits);
 
-static void load_needed(struct linkage *l, const struct linked *from, const char *needed,
-                        linkage_missing *missing)
-{
-	const char *slash = strrchr(needed, '/'), *dir = "/";
-	struct view_node *n;
-
-	if (needed[0] == '\0' || linkage_find(l, needed) != NULL ||
-	    elf_search_is_loader(l->interpreter, needed) || rule_provided(l->image, needed))
+	if (object->program == l->program) {
+		for (at = 0; l->objects.at[at].object != object; at++)
+			linkage_spend(l, 1);
+		add_name(l, name, at);
 		return;
-	n = slash != NULL ? try_file(l, "/", needed) : find_library(l, from, needed, &dir);
-	if (n == NULL)
-		missing(l, from, needed);
-	else
-		push_linked(l, n, needed, dir, from);
+	}
+	if (at == LINKAGE_OBJECTS_MAX) {
+		l->exhausted = true;
+		return;
+	}
+	object->program = l->program;
+	vec_push(&l->objects, o);
+	add_name(l, name, at);
+	if (object->elf->soname != NULL)
+		add_name(l, object->elf->soname, at);
 }
 
-void linkage_load(struct linkage *l, struct view_node *root, linkage_missing *missing)
+/* Without an inherited path the loader comes to the same for every program. */
+static struct link_found search_once(struct linkage *l, const struct linked *o, size_t i)
+{
+	struct link_object *object = o->object;
+	const struct elf_info *elf = object->elf;
+	struct link_found found;
+
+	if (l->is_musl || l->library_path_varies || (o->inherits && elf->runpath == NULL))
+		return linkage_search(l, o, elf->needed.at[i]);
+	if (object->found == NULL || object->found_by != l->loader ||
+	    strcmp(object->found_origin, o->origin) != 0) {
+		if (object->found == NULL)
+			object->found = arena_calloc(l->image->run->arena, elf->needed.n,
+			                             sizeof(*object->found));
+		linkage_spend(l, elf->needed.n);
+		memset(object->found, 0, elf->needed.n * sizeof(*object->found));
+		object->found_by = l->loader;
+		object->found_origin = o->origin;
+	}
+	found = object->found[i];
+	if (found.state == LINK_UNTRIED)
+		found = object->found[i] = linkage_search(l, o, elf->needed.at[i]);
+	return found;
+}
+
+static void load_needed(struct linkage *l, size_t from, size_t i, linkage_missing *missing,
+                        void *ctx)
+{
+	const struct linked o = l->objects.at[from];
+	const char *needed = o.object->elf->needed.at[i];
+	struct link_missing m = {.from = &o, .needed = needed};
+
+	if (!linkage_spend(l, 1) || needed[0] == '\0' || linkage_find(l, needed) != NULL ||
+	    elf_search_is_loader(l->interpreter, needed))
+		return;
+	if (rule_provided(l->image, needed)) {
+		l->open = true;
+		return;
+	}
+	m.found = search_once(l, &o, i);
+	if (m.found.state == LINK_FOUND) {
+		push_linked(l, m.found.node, needed, m.found.dir, from);
+		return;
+	}
+	l->open = true;
+	if (!l->exhausted)
+		missing(l, &m, ctx);
+}
+
+/* Only glibc and musl are known to preload; what is not there they pass over. */
+static void load_preload(struct linkage *l)
+{
+	const struct linked root = l->objects.at[0];
+
+	for (size_t i = 0; i < l->preload.n && l->interpreter != NULL; i++) {
+		struct link_found f;
+
+		if (rule_provided(l->image, l->preload.at[i])) {
+			l->open = true;
+			continue;
+		}
+		f = linkage_search(l, &root, l->preload.at[i]);
+		if (f.state == LINK_FOUND)
+			push_linked(l, f.node, l->preload.at[i], f.dir, 0);
+		else if (!l->exhausted)
+			l->preload_missing[i] = true;
+	}
+}
+
+/* The folders that the image's own loader searches; those in use anywhere when it is not known. */
+static void choose_loader(struct linkage *l, const struct elf_info *elf)
+{
+	struct view_node *loader = elf->interpreter != NULL
+	                                   ? view_find(&l->image->view, elf->interpreter, true)
+	                                   : NULL;
+	struct strlist dirs = {0};
+
+	l->interpreter = elf->interpreter;
+	if (loader != NULL && !linkage_fits(l->image, loader))
+		loader = NULL;
+	l->is_musl = elf->interpreter != NULL && strstr(elf->interpreter, "/ld-musl-") != NULL;
+	/* The same as before has the same folders. */
+	if (l->builtin.at != NULL && loader == l->loader)
+		return;
+	l->loader = loader;
+	if (loader != NULL)
+		dirs = loader->content->loader_dirs;
+	if (dirs.n == 0)
+		dirs = elf_search_usual(l->image->arch, l->image->run->arena);
+	l->builtin = linkage_dirs_of(l, &dirs);
+}
+
+/* Its items stand between ':' and ';' (ld.so(8)). */
+static void read_library_path(struct linkage *l, const char *origin)
+{
+	const char *path = rule_env(l->image, "LD_LIBRARY_PATH");
+	char *text = arena_strdup(l->image->run->arena, path);
+
+	for (char *p = text; p != NULL && *p != '\0'; p++)
+		if (*p == ';')
+			*p = ':';
+	l->library_path_varies = path != NULL && elf_search_has_origin(path);
+	l->library_path = linkage_dirs(l, text, origin);
+}
+
+void linkage_load(struct linkage *l, struct view_node *root, linkage_missing *missing, void *ctx)
 {
 	struct check_image *image = l->image;
-	const struct elf_info *elf = root->content->elf;
-	const struct view_node *loader =
-		elf->interpreter != NULL ? view_find(&image->view, elf->interpreter, true) : NULL;
+	const char *origin = view_path(&image->view, root->parent);
 
-	l->objects.n = 0;
-	l->interpreter = elf->interpreter;
-	/* The folders that the image's own loader searches; those in use anywhere when it is not
-	 * known. */
-	l->builtin = loader != NULL && loader->content != NULL ? loader->content->loader_dirs
-	                                                       : (struct strlist){0};
-	if (l->builtin.n == 0)
-		l->builtin = elf_search_usual(image->arch, image->run->arena);
-	push_linked(l, root, view_path(&image->view, root), view_path(&image->view, root->parent),
-	            NULL);
-	for (size_t i = 0; i < l->objects.n && l->objects.n < OBJECTS_MAX; i++) {
-		const struct linked *from = l->objects.at[i];
-		const struct elf_info *e = from->node->content->elf;
-
-		for (size_t k = 0; k < e->needed.n; k++)
-			load_needed(l, from, e->needed.at[k], missing);
-	}
+	l->program++;
+	l->objects.n = l->n_names = 0;
+	l->open = false;
+	choose_loader(l, root->content->elf);
+	if (!linkage_spend(l, strlen(origin) + 1))
+		return;
+	if (l->program == 1 || l->library_path_varies)
+		read_library_path(l, origin);
+	push_linked(l, root, view_path(&image->view, root), origin, SIZE_MAX);
+	load_preload(l);
+	for (size_t i = 0; i < l->objects.n && !l->exhausted; i++)
+		for (size_t k = 0; k < l->objects.at[i].object->elf->needed.n; k++)
+			load_needed(l, i, k, missing, ctx);
+	l->open |= l->exhausted;
 }

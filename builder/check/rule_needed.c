@@ -8,27 +8,90 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "builder/check/rules.h"
+#include "builder/check/linkage.h"
 
-static void report_missing(struct linkage *l, const struct linked *from, const char *needed)
+/* What was reported: each name once for an object, not for every program that loads it. */
+struct reported_name {
+	const struct link_object *object;
+	const char *needed;
+};
+
+struct reported {
+	VEC(struct reported_name) list;
+};
+
+static bool was_reported(struct linkage *l, const struct reported *r, const struct link_missing *m)
+{
+	for (size_t i = 0; i < r->list.n && linkage_spend(l, 1); i++)
+		if (r->list.at[i].object == m->from->object &&
+		    strcmp(r->list.at[i].needed, m->needed) == 0)
+			return true;
+	return false;
+}
+
+/* A library of that name somewhere in the image, NULL if none. */
+static const struct view_node *elsewhere(const struct check_image *image, const char *name)
+{
+	const char *slash = strrchr(name, '/');
+
+	name = slash != NULL ? slash + 1 : name;
+	for (const struct view_node *n = image->view.root; n != NULL; n = view_next(n))
+		if (linkage_fits(image, n) && strcmp(n->name, name) == 0)
+			return n;
+	return NULL;
+}
+
+static const char *hint_for(const struct check_image *image, const struct link_missing *m)
+{
+	const struct view_node *there;
+
+	if (m->found.state == LINK_BROKEN)
+		return "put the library itself there, whole";
+	if (image->n_reports[RULE_ELF_NEEDED] > RULE_REPORTS_MAX)
+		return "";
+	there = elsewhere(image, m->needed);
+	if (there == NULL)
+		return "add it by `closure:` or `files:`, or list it under provided when the node "
+		       "brings it";
+	return arena_printf(image->run->arena,
+	                    "%s is in the image, where the loader does not look for it: make "
+	                    "ld.so.cache anew (ldconfig -r), or name its folder in LD_LIBRARY_PATH "
+	                    "or in the RUNPATH of the file that needs it",
+	                    view_path(&image->view, there));
+}
+
+static const char *text_of(const struct check_image *image, const struct link_missing *m,
+                           const struct linked *root)
+{
+	const char *why = m->from->object != root->object ? " when it is loaded for " : "";
+	const char *program = m->from->object != root->object ? root->name : "";
+	const struct view_node *n = m->found.node;
+
+	if (m->found.state == LINK_ABSENT)
+		return arena_printf(image->run->arena,
+		                    "needs '%s', which the loader does not find%s%s", m->needed,
+		                    why, program);
+	return arena_printf(image->run->arena, "needs '%s', for which the loader takes %s%s%s: %s",
+	                    m->needed, view_path(&image->view, n), why, program,
+	                    n->content->elf_error != NULL ? n->content->elf_error
+	                                                  : "not an ELF file");
+}
+
+static void report_missing(struct linkage *l, const struct link_missing *m, void *ctx)
 {
 	struct check_image *image = l->image;
-	const struct linked *root = l->objects.at[0];
-	bool program = root->node->content->elf->executable;
+	const struct linked *root = &l->objects.at[0];
+	const struct reported_name name = {m->from->object, m->needed};
+	struct reported *r = ctx;
 	struct diag *diag;
 
-	/* Once for each object, not once for each program that loads it. */
-	if ((from->node->marks & MARK_NEEDED_REPORTED) != 0)
+	if (was_reported(l, r, m))
 		return;
-	diag = rule_report_as(image, RULE_ELF_NEEDED, program ? DIAG_ERROR : DIAG_WARNING,
-	                      rule_place_of(image, from->node),
-	                      arena_printf(image->run->arena,
-	                                   "needs '%s', which the loader does not find%s%s", needed,
-	                                   from != root ? " when it is loaded for " : "",
-	                                   from != root ? root->name : ""));
-	rule_hint(image, diag,
-	          "add it by `closure:` or `files:`, or list it under provided when the node "
-	          "brings it");
+	vec_push(&r->list, name);
+	diag = rule_report_as(image, RULE_ELF_NEEDED,
+	                      root->object->elf->executable ? DIAG_ERROR : DIAG_WARNING,
+	                      rule_place_of(image, m->from->object->node), text_of(image, m, root));
+	rule_hint(image, diag, hint_for(image, m));
 }
 
 static bool defines(const struct elf_info *elf, const char *version)
@@ -65,68 +128,114 @@ static const char *lacking(const struct elf_info *have, const struct strlist *ve
 	return worst;
 }
 
-static void check_versions(struct linkage *l, const struct linked *o,
-                           const struct elf_need_versions *need)
+static void report_version(struct linkage *l, const struct linked *o, const char *library,
+                           const struct linked *provider, const char *version)
 {
 	struct check_image *image = l->image;
-	const struct linked *provider = linkage_find(l, need->library);
-	const struct elf_info *have;
-	const char *version, *best;
+	const char *best =
+		text_has_prefix(version, "GLIBC_") ? newest(provider->object->elf) : NULL;
 	struct diag *diag;
 
-	/* The loader does not mind a library without any versions. */
-	if (provider == NULL || provider->node->content->elf->defined.n == 0)
-		return;
-	have = provider->node->content->elf;
-	version = lacking(have, &need->versions);
-	if (version == NULL)
-		return;
-	best = text_has_prefix(version, "GLIBC_") ? newest(have) : NULL;
-	o->node->marks |= MARK_GLIBC_REPORTED;
-	diag = rule_report(image, RULE_GLIBC_VERSION, rule_place_of(image, o->node),
+	o->object->node->marks |= MARK_GLIBC_REPORTED;
+	diag = rule_report(image, RULE_GLIBC_VERSION, rule_place_of(image, o->object->node),
 	                   "needs version %s of %s, but the image's %s does not define it%s%s%s",
-	                   version, need->library, view_path(&image->view, provider->node),
+	                   version, library, view_path(&image->view, provider->object->node),
 	                   best != NULL ? " (the newest it has is " : "", best != NULL ? best : "",
 	                   best != NULL ? ")" : "");
 	rule_hint(image, diag, "build against the library of the image, or use a newer base image");
 }
 
-static void check_root(struct linkage *l, struct view_node *root)
+/* The versions that an object needs of the i-th library; what one has is not asked again. */
+static void check_versions(struct linkage *l, const struct linked *o, size_t i)
 {
-	linkage_load(l, root, report_missing);
-	for (size_t i = 0; i < l->objects.n; i++) {
-		struct linked *o = l->objects.at[i];
-		const struct elf_info *elf = o->node->content->elf;
+	const struct elf_need_versions *need = &o->object->elf->need[i];
+	const struct linked *provider = linkage_find(l, need->library);
+	const char *version;
 
-		o->node->marks |= MARK_REACHED | MARK_NEEDED_REPORTED;
-		for (size_t k = 0; k < elf->n_need && (o->node->marks & MARK_GLIBC_REPORTED) == 0;
-		     k++)
-			check_versions(l, o, &elf->need[k]);
-	}
+	/* The loader does not mind a library without any versions. */
+	if (provider == NULL || provider->object->elf->defined.n == 0 || !linkage_spend(l, 1) ||
+	    o->object->versioned_by[i] == provider->object ||
+	    !linkage_spend(l, need->versions.n + provider->object->elf->defined.n))
+		return;
+	version = lacking(provider->object->elf, &need->versions);
+	if (version != NULL)
+		report_version(l, o, need->library, provider, version);
+	else
+		o->object->versioned_by[i] = provider->object;
 }
 
-static bool is_dynamic(const struct check_image *image, const struct view_node *n)
+static void check_object(struct linkage *l, const struct linked *o)
 {
-	const struct elf_info *elf = view_is_file(n) ? n->content->elf : NULL;
+	struct link_object *object = o->object;
+	const size_t n = object->elf->n_need;
 
-	return elf != NULL && elf->dynamic && elf->machine == image->arch->elf_machine &&
-	       elf->bits == image->arch->elf_bits;
+	object->node->marks |= MARK_REACHED;
+	if (object->versioned_by == NULL)
+		object->versioned_by =
+			arena_calloc(l->image->run->arena, n + 1, sizeof(*object->versioned_by));
+	for (size_t i = 0; i < n && (object->node->marks & MARK_GLIBC_REPORTED) == 0; i++)
+		check_versions(l, o, i);
+}
+
+static void check_root(struct linkage *l, struct view_node *root, struct reported *r)
+{
+	linkage_load(l, root, report_missing, r);
+	for (size_t i = 0; i < l->objects.n; i++)
+		check_object(l, &l->objects.at[i]);
+	if (root->content->elf->executable)
+		linkage_check_symbols(l);
+}
+
+static void check_all(struct linkage *l, struct reported *r)
+{
+	struct check_image *image = l->image;
+
+	for (struct view_node *n = image->view.root; n != NULL && !l->exhausted; n = view_next(n))
+		if (linkage_fits(image, n) && n->content->elf->dynamic &&
+		    n->content->elf->executable && (n->member->mode & 0111) != 0)
+			check_root(l, n, r);
+	for (struct view_node *n = image->view.root; n != NULL && !l->exhausted; n = view_next(n))
+		if (linkage_fits(image, n) && n->content->elf->dynamic &&
+		    (n->marks & MARK_REACHED) == 0)
+			check_root(l, n, r);
+}
+
+/* What was not looked at is said: silence would read as "all is well". */
+static void report_left_out(const struct linkage *l)
+{
+	struct check_image *image = l->image;
+	size_t n = 0;
+
+	if (l->exhausted)
+		rule_hint(image,
+		          rule_report(image, RULE_LINKAGE_SIZE, NO_PLACE,
+		                      "the linkage of this image is too large to check: more than "
+		                      "%d look-ups, or %d libraries of one program",
+		                      LINKAGE_STEPS_MAX, LINKAGE_OBJECTS_MAX),
+		          "shorten the RPATH and RUNPATH of its files");
+	for (size_t i = 0; i < image->manifest.n_layers; i++)
+		n += image->layers[i] != NULL ? image->layers[i]->room.n_left_out : 0;
+	if (n > 0)
+		rule_report_as(image, RULE_LINKAGE_SIZE, DIAG_WARNING, NO_PLACE,
+		               arena_printf(image->run->arena,
+		                            "the symbols of %zu files were not checked: those of "
+		                            "the others take all the room",
+		                            n));
 }
 
 void rule_check_linkage(struct check_image *image)
 {
+	const bool *off = image->run->off;
+	struct reported r = {0};
 	struct linkage l;
 
-	if (image->arch == NULL ||
-	    (image->run->off[RULE_ELF_NEEDED] && image->run->off[RULE_GLIBC_VERSION]))
+	if (image->arch == NULL || (off[RULE_ELF_NEEDED] && off[RULE_GLIBC_VERSION] &&
+	                            off[RULE_ELF_SYMBOL] && off[RULE_LD_PRELOAD]))
 		return;
 	linkage_init(&l, image);
-	for (struct view_node *n = image->view.root; n != NULL; n = view_next(n))
-		if (is_dynamic(image, n) && n->content->elf->executable &&
-		    (n->member->mode & 0111) != 0)
-			check_root(&l, n);
-	for (struct view_node *n = image->view.root; n != NULL; n = view_next(n))
-		if (is_dynamic(image, n) && (n->marks & MARK_REACHED) == 0)
-			check_root(&l, n);
+	check_all(&l, &r);
+	linkage_check_preload(&l);
+	report_left_out(&l);
+	vec_done(&r.list);
 	linkage_done(&l);
 }

@@ -71,7 +71,20 @@
 	RULE(ELF_NEEDED, "elf-needed", DIAG_ERROR, "every needed library is found by the loader",  \
 	     rule_check_linkage)                                                                   \
 	RULE(GLIBC_VERSION, "glibc-version", DIAG_ERROR,                                           \
-	     "libraries define the symbol versions that are needed", NULL)
+	     "libraries define the symbol versions that are needed", NULL)                         \
+	RULE(ELF_SYMBOL, "elf-symbol", DIAG_ERROR,                                                 \
+	     "every symbol that the loader binds is defined by what it loads", NULL)               \
+	RULE(LINKAGE_SIZE, "linkage-size", DIAG_ERROR,                                             \
+	     "the check can follow what all programs load", NULL)                                  \
+	RULE(LD_PRELOAD, "ld-preload", DIAG_WARNING, "what is to be preloaded is there", NULL)     \
+	RULE(ELF_TEXTREL, "elf-textrel", DIAG_WARNING, "no code that the loader must write to",    \
+	     rule_check_textrel)                                                                   \
+	RULE(ELF_EXEC_STACK, "elf-exec-stack", DIAG_WARNING,                                       \
+	     "no program asks for an executable stack", rule_check_exec_stack)                     \
+	RULE(ELF_RPATH, "elf-rpath", DIAG_WARNING,                                                 \
+	     "no library path leads into a build folder or the working folder", rule_check_rpath)  \
+	RULE(ELF_ISA, "elf-isa", DIAG_WARNING,                                                     \
+	     "no program needs more than the processors of the fleet have", rule_check_isa)
 
 #define RULE_ID(id, ...) RULE_##id,
 enum rule_id {
@@ -82,12 +95,13 @@ enum rule_id {
 
 /* Marks on view nodes. */
 enum {
-	MARK_REACHED = 1 << 0,         /* loaded by some program */
-	MARK_NEEDED_REPORTED = 1 << 1, /* its missing libraries were reported */
-	MARK_GLIBC_REPORTED = 1 << 2,
-	MARK_SEARCHED = 1 << 5,       /* a folder of PATH whose scripts were looked at */
-	MARK_STARTED = 1 << 3,        /* looked at as part of what the image starts */
-	MARK_RIGHTS_REPORTED = 1 << 4 /* a right to it is missing, and was reported */
+	MARK_REACHED = 1 << 0, /* loaded by some program */
+	MARK_GLIBC_REPORTED = 1 << 1,
+	MARK_SYMBOL_WARNED = 1 << 2,
+	MARK_SYMBOL_REPORTED = 1 << 3,
+	MARK_STARTED = 1 << 4,         /* looked at as part of what the image starts */
+	MARK_RIGHTS_REPORTED = 1 << 5, /* a right to it is missing, and was reported */
+	MARK_SEARCHED = 1 << 6         /* a folder of PATH whose scripts were looked at */
 };
 
 enum { RULE_REPORTS_MAX = 20 /* of one rule and platform; the rest is counted */ };
@@ -206,37 +220,15 @@ void rule_check_scripts(struct check_image *image);     /* rule_script.c */
 void rule_check_entrypoint(struct check_image *image);  /* rule_entrypoint.c */
 void rule_check_machine(struct check_image *image);     /* rule_elf.c */
 void rule_check_interpreter(struct check_image *image);
-void rule_check_linkage(
-	struct check_image *image); /* rule_needed.c: elf-needed and glibc-version */
+/* rule_needed.c: elf-needed and glibc-version, with elf-symbol and ld-preload */
+void rule_check_linkage(struct check_image *image);
+void rule_check_textrel(struct check_image *image); /* rule_elf_hygiene.c */
+void rule_check_exec_stack(struct check_image *image);
+void rule_check_rpath(struct check_image *image);
+void rule_check_isa(struct check_image *image);
 
 /* Called by the view while layers are applied (rule_paths.c). */
 void rule_view_event(void *ctx, enum view_event event, size_t layer, const struct scan_member *m,
                      const char *detail);
-
-/* One program or library with all that its loader maps (linkage.c). */
-struct linked {
-	struct view_node *node;
-	const char *name;   /* as needed; the path for the first one */
-	const char *origin; /* its folder in the image, as found */
-	const struct linked *loader;
-};
-
-struct linkage {
-	struct check_image *image;
-	struct strlist builtin, conf, library_path; /* folders of the loader */
-	const char *interpreter;
-	VEC(struct linked *) objects; /* [0] is the program */
-};
-
-/* Called for every name that is found nowhere. */
-typedef void linkage_missing(struct linkage *l, const struct linked *from, const char *needed);
-
-/* Loads `root` and everything it needs; provided names are left out. */
-void linkage_load(struct linkage *l, struct view_node *root, linkage_missing *missing);
-void linkage_init(struct linkage *l, struct check_image *image);
-void linkage_done(struct linkage *l);
-
-/* The object that a needed name was found as, NULL if none. */
-const struct linked *linkage_find(const struct linkage *l, const char *needed);
 
 #endif

@@ -7,10 +7,14 @@
 #include "builder/check/script.h"
 #include "builder/check/secret/search.h"
 #include "builder/check/spool.h"
+#include "builder/layer/elf/elf_cache.h"
 #include "builder/layer/elf/elf_search.h"
 
-/* Of one text, and of all texts of one layer. */
-enum { TEXT_BYTES_KEPT = 1 << 20, TEXTS_BYTES_KEPT = 8 << 20, READ_BYTES = 128 << 10 };
+enum {
+	TEXT_BYTES_MAX_EACH = ELF_CACHE_BYTES_MAX, /* of one text that rules read */
+	TEXT_BYTES_MAX_ALL = 8 << 20,              /* of all in a layer */
+	READ_BYTES = 128 << 10
+};
 
 /* The tools of one pass, reused from member to member. */
 struct scanner {
@@ -21,7 +25,6 @@ struct scanner {
 	struct spool spool;
 	struct hasher hasher;
 	unsigned char *buf;
-	size_t text_bytes; /* kept so far */
 };
 
 /* What is done with the content of the member at work. */
@@ -37,7 +40,7 @@ struct member_content {
 /* Texts that rules read: what configures loaders, and who the users are. */
 static bool is_kept_text(const char *path)
 {
-	return strcmp(path, "etc/ld.so.conf") == 0 || text_has_prefix(path, "etc/ld.so.conf.d/") ||
+	return strcmp(path, "etc/ld.so.cache") == 0 || strcmp(path, "etc/ld.so.preload") == 0 ||
 	       (text_has_prefix(path, "etc/ld-musl-") && text_has_suffix(path, ".path")) ||
 	       strcmp(path, "etc/passwd") == 0 || strcmp(path, "etc/group") == 0;
 }
@@ -66,7 +69,8 @@ static void parse_elf(struct scanner *s, struct scan_member *m)
 	struct elf_info *info = arena_alloc(&s->scan->arena, sizeof(*info));
 	struct err err = {0};
 
-	if (elf_parse(spool_read_at, &s->spool, s->spool.size, &s->scan->arena, info, &err) != 0) {
+	if (elf_parse_symbols(spool_read_at, &s->spool, s->spool.size, &s->scan->arena,
+	                      &s->scan->room, info, &err) != 0) {
 		m->elf_error = arena_strdup(&s->scan->arena, err.msg);
 		return;
 	}
@@ -187,22 +191,28 @@ static int read_chunks(struct scanner *s, struct member_content *c, struct err *
 	return 0;
 }
 
-/* What the rules want of a file's beginning and of a whole text. */
-static void keep_bytes(struct scanner *s, struct scan_member *m, const struct member_content *c)
+/* What is too large, or one too many, is unknown to the rules as if it were not there. */
+static void keep_text(struct layer_scan *scan, struct scan_member *m, const struct strbuf *text)
 {
-	if ((s->flags & SCAN_ELF) != 0 && !c->is_elf && (m->mode & 0111) != 0) {
-		m->head_len = script_head_kept(c->head, c->head_len);
-		m->head = arena_memdup(&s->scan->arena, c->head, m->head_len);
-	}
-	if (c->keep_text && !c->text.overflow && s->text_bytes < TEXTS_BYTES_KEPT) {
-		m->text = arena_strdup(&s->scan->arena, strbuf_str(&c->text));
-		s->text_bytes += c->text.len;
-	}
+	if (text->overflow || text->len > TEXT_BYTES_MAX_ALL - scan->text_bytes)
+		return;
+	scan->text_bytes += text->len;
+	m->text_len = text->len;
+	m->text = memcpy(arena_alloc(&scan->arena, text->len + 1), strbuf_str(text), text->len);
+}
+
+/* What the rules want of a file's beginning. */
+static void keep_head(struct scanner *s, struct scan_member *m, const struct member_content *c)
+{
+	if ((s->flags & SCAN_ELF) == 0 || c->is_elf || (m->mode & 0111) == 0)
+		return;
+	m->head_len = script_head_kept(c->head, c->head_len);
+	m->head = arena_memdup(&s->scan->arena, c->head, m->head_len);
 }
 
 static int read_content(struct scanner *s, struct scan_member *m, struct err *err)
 {
-	struct member_content c = {.text = STRBUF_INIT(TEXT_BYTES_KEPT)};
+	struct member_content c = {.text = STRBUF_INIT(TEXT_BYTES_MAX_EACH)};
 	int rc;
 
 	c.keep_text = (s->flags & SCAN_ELF) != 0 && is_kept_text(m->path);
@@ -217,7 +227,9 @@ static int read_content(struct scanner *s, struct scan_member *m, struct err *er
 	if (rc == 0 && c.is_elf)
 		parse_elf(s, m);
 	if (rc == 0)
-		keep_bytes(s, m, &c);
+		keep_head(s, m, &c);
+	if (rc == 0 && c.keep_text)
+		keep_text(s->scan, m, &c.text);
 	if (rc == 0 && (s->flags & SCAN_SECRETS) != 0)
 		note_secrets(s, &c, m);
 	strbuf_done(&c.text);
@@ -336,5 +348,6 @@ void layer_scan_done(struct layer_scan *scan)
 {
 	vec_done(&scan->members);
 	vec_done(&scan->secrets);
+	elf_room_done(&scan->room);
 	arena_done(&scan->arena);
 }

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "builder/check/secret/kinds.h"
-#include "builder/layer/elf/elf.h"
+#include "builder/layer/elf/elf_symbols.h"
 #include "builder/layer/tar/reader.h"
 #include "builder/oci/platform.h"
 #include "builder/oci/store.h"
@@ -34,9 +34,12 @@ struct scan_member {
 	const struct elf_info *elf; /* NULL when it is not ELF or could not be read */
 	const char *elf_error;      /* why an ELF file could not be read; NULL otherwise */
 	struct strlist loader_dirs; /* of a dynamic loader: folders it searches by default */
-	/* content of a loader's configuration file, of passwd and of group; NULL otherwise, and
-	 * when it is too large */
+	/*
+	 * Content of a loader's cache or configuration file, of passwd and of group, with a NUL
+	 * behind; NULL otherwise, and when it is too large.
+	 */
 	const char *text;
+	size_t text_len;
 	/* what an executable file begins with if it is not ELF (builder/check/script.h) */
 	const char *head;
 	size_t head_len;
@@ -59,6 +62,8 @@ struct layer_scan {
 	VEC(struct scan_secret) secrets;
 	/* Archives that could not be looked into for secrets, or not to their end. */
 	size_t n_archives_too_large, n_archives_unreadable;
+	struct elf_room room; /* the names of symbols that are needed */
+	size_t text_bytes;    /* kept of the members' texts */
 	struct digest diff_id;
 	int64_t raw_size;
 	/* code ERR_NONE, or why the layer is bad (digest, format, limit, missing) */

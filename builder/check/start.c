@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "builder/check/linkage.h"
 #include "builder/check/script.h"
 #include "builder/layer/elf/elf_search.h"
 
@@ -134,11 +135,11 @@ struct view_node *start_find(struct starter *s, const char *command)
 
 /* ---- programs ---- */
 
-static void ignore_missing(struct linkage *l, const struct linked *from, const char *needed)
+static void ignore_missing(struct linkage *l, const struct link_missing *m, void *ctx)
 {
 	(void)l;
-	(void)from;
-	(void)needed;
+	(void)m;
+	(void)ctx;
 }
 
 /* The loader opens libraries as the user does; that they are there is for other rules. */
@@ -152,13 +153,13 @@ static void check_library_rights(struct starter *s, struct view_node *program)
 	    program->content->elf->machine != image->arch->elf_machine)
 		return;
 	linkage_init(&l, image);
-	linkage_load(&l, program, ignore_missing);
+	linkage_load(&l, program, ignore_missing, NULL);
 	for (size_t i = 1; i < l.objects.n; i++) {
-		const struct linked *o = l.objects.at[i];
+		const struct linked *o = &l.objects.at[i];
 
 		reach(s, image->view.root,
 		      arena_printf(image->run->arena, "%s/%s", o->origin, o->name));
-		start_allowed(s, o->node, USER_READ);
+		start_allowed(s, o->object->node, USER_READ);
 	}
 	linkage_done(&l);
 }

@@ -55,6 +55,22 @@ static struct strlist base_layers(const struct build_result *built, struct arena
 	return all;
 }
 
+/* The instance of the fleet whose processor has the least, NULL without a fleet for amd64. */
+static const struct instance *least_instance(const struct fleet *fleet)
+{
+	const struct instance *least = NULL;
+
+	for (size_t i = 0; i < fleet->n_targets; i++)
+		for (size_t k = 0; k < fleet->targets[i].n_instances; k++) {
+			const struct instance *row = fleet->targets[i].instances[k];
+			unsigned level = instance_x86_level(row);
+
+			if (level > 0 && (least == NULL || level < instance_x86_level(least)))
+				least = row;
+		}
+	return least;
+}
+
 static void hash_list(struct hasher *h, const struct strlist *list)
 {
 	for (size_t i = 0; i < list->n; i++)
@@ -84,7 +100,8 @@ static void hash_allowances(struct hasher *h, const struct check_opts *opts)
 static struct digest verdict_key(const struct descriptor *root, const struct check_opts *opts)
 {
 	AUTO(hasher) struct hasher h = {0};
-	const int64_t numbers[] = {CHECK_RULES_VERSION, opts->size_budget, opts->program_elsewhere};
+	const int64_t numbers[] = {CHECK_RULES_VERSION, opts->size_budget, opts->program_elsewhere,
+	                           opts->isa_level};
 
 	hasher_init(&h);
 	hasher_update(&h, numbers, sizeof(numbers));
@@ -101,12 +118,15 @@ int image_check_cached(const struct image_check_opts *o, struct arena *a,
                        struct err *err)
 {
 	const struct check_spec *spec = &o->plan->spec->image.check;
+	const struct instance *least = least_instance(&o->plan->spec->fleet);
 	const struct check_opts opts = {
 		.off = spec->off,
 		.provided = provided(o->plan, a),
 		.base_layers = base_layers(o->built, a),
 		.allow = spec->allow,
 		.n_allow = spec->n_allow,
+		.isa_level = least != NULL ? instance_x86_level(least) : 0,
+		.isa_instance = least != NULL ? least->type : NULL,
 		.size_budget = spec->size_budget,
 		.at = positions(&o->plan->spec->image),
 		.program_elsewhere = o->plan->spec->sections.job.command.n > 0,

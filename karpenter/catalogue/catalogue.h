@@ -6,7 +6,8 @@
  *
  * Source: the tables of Karpenter's AWS provider 1.14 (types, devices, interfaces, and the
  * allocatable figures that it computes for AL2023 with its default reserves and 7.5 % of memory
- * withheld), and AWS's instance pages for NVMe and network; read 2026-11-21.
+ * withheld), and AWS's instance pages for NVMe, network and processors; read 2026-11-21. The levels
+ * of x86-64 are those of its psABI: v4 asks for AVX-512, which AMD's processors have from Zen 4 on.
  * Thread rule: constant data.
  */
 #ifndef SLIPWAY_KARPENTER_CATALOGUE_CATALOGUE_H
@@ -96,6 +97,7 @@ struct instance {
 	const char *family; /* "trn1n": what stands before the dot */
 	const char *target; /* the fleet target it belongs to: "trn1" for trn1n, "p4d" for p4de */
 	const char *arch;   /* "amd64", "arm64" */
+	const char *isa;    /* the most that programs may be compiled for: "x86-64-v3" */
 	int64_t vcpu, memory_mib;
 	const struct accelerator *accelerator;
 	const char *device;        /* as in Karpenter's labels: "trainium", "a100", "t4g" */
@@ -116,6 +118,9 @@ extern const size_t n_instances;
 /* The row of a type, NULL if unknown. The nearest known type's name for "did you mean", or NULL. */
 const struct instance *instance_find(const char *type);
 const char *instance_nearest(const char *type);
+
+/* The x86-64 level (1 to 4) that the processor has; 0 for other architectures. */
+unsigned instance_x86_level(const struct instance *i);
 
 /* How many processes of a job run on one device. */
 int64_t instance_processes(const struct instance *i);

@@ -31,6 +31,21 @@ static void put_elf(struct image_make *m, size_t layer, const char *path, struct
 		m->n_layers = layer + 1;
 }
 
+/* An ld.so.cache of one entry, in the newer format. */
+static void put_cache(struct image_make *m, const char *name, const char *path, unsigned flags)
+{
+	unsigned char bytes[512] = "glibc-ld.so.cache1.1";
+	struct elf_make little = {0};
+	struct elf_out o = {.bytes = bytes, .m = &little, .strings = 0, .strings_len = 128};
+
+	elf_put(&o, 20, 1, 4);
+	elf_put(&o, 28, 2, 1);
+	elf_put(&o, 48, flags, 4);
+	elf_put(&o, 52, elf_string(&o, name), 4);
+	elf_put(&o, 56, elf_string(&o, path), 4);
+	tar_file(&m->layers[1].tar, "etc/ld.so.cache", 0644, bytes, sizeof(bytes));
+}
+
 /* Layer 1: C library and loader; layer 2: the program. */
 static void good_image(struct image_make *m)
 {
@@ -311,6 +326,46 @@ static void bad_glibc(struct image_make *m)
 	                          .need_version = "GLIBC_2.38"});
 }
 
+static void bad_symbol(struct image_make *m)
+{
+	put_elf(m, 1, "usr/bin/q",
+		(struct elf_make){.interpreter = LOADER,
+				  .needed = {"libc.so.6"},
+				  .undefined = {"absent_symbol"}});
+}
+
+static void bad_preload(struct image_make *m)
+{
+	m->config = "\"Entrypoint\":[\"/usr/bin/p\"],\"Env\":[\"LD_PRELOAD=libabsent.so\"]";
+}
+
+static void bad_preload_file(struct image_make *m)
+{
+	tar_text(&m->layers[1].tar, "etc/ld.so.preload", "/opt/absent.so # old\n");
+}
+
+static void bad_textrel(struct image_make *m)
+{
+	put_elf(m, 1, "usr/bin/q", (struct elf_make){.interpreter = LOADER, .textrel = true});
+}
+
+static void bad_exec_stack(struct image_make *m)
+{
+	put_elf(m, 1, "usr/bin/q", (struct elf_make){.interpreter = LOADER, .exec_stack = true});
+}
+
+static void bad_rpath(struct image_make *m)
+{
+	put_elf(m, 1, "usr/bin/q",
+		(struct elf_make){.interpreter = LOADER, .runpath = "/home/me/build/lib"});
+}
+
+static void relative_rpath(struct image_make *m)
+{
+	put_elf(m, 1, "usr/bin/q",
+		(struct elf_make){.interpreter = LOADER, .rpath = "$ORIGIN/../lib::/usr/lib"});
+}
+
 static const struct fault {
 	const char *rule;
 	void (*make)(struct image_make *m);
@@ -362,6 +417,13 @@ static const struct fault {
      "liba.so.1: needs 'libabsent.so.1', which the loader does not find when it is loaded for "
      "/usr/bin/q"},
 	{"glibc-version", bad_glibc, false, "/usr/bin/q: needs version GLIBC_2.38 of libc.so.6"},
+	{"elf-symbol", bad_symbol, false, "/usr/bin/q: needs the symbol 'absent_symbol'"},
+	{"ld-preload", bad_preload, true, "'libabsent.so' is to be loaded into every program"},
+	{"ld-preload", bad_preload_file, true, "'/opt/absent.so' is to be loaded into every program"},
+	{"elf-textrel", bad_textrel, true, "/usr/bin/q: has text relocations"},
+	{"elf-exec-stack", bad_exec_stack, true, "/usr/bin/q: asks for an executable stack"},
+	{"elf-rpath", bad_rpath, true, "in '/home/me/build/lib', which is not in the image"},
+	{"elf-rpath", relative_rpath, true, "in '', which is empty"},
 };
 
 static void passes_a_good_image(void)
@@ -429,7 +491,9 @@ static void every_rule_can_be_turned_off(void)
 static void every_rule_has_a_fault(void)
 {
 	for (size_t id = 0; id < RULES; id++) {
-		bool found = id == RULE_SIZE_BUDGET;
+		/* The others have tests of their own, here and in test_linkage.c. */
+		bool found = id == RULE_SIZE_BUDGET || id == RULE_ELF_ISA ||
+			     id == RULE_LINKAGE_SIZE;
 
 		for (size_t i = 0; i < ARRAY_LEN(faults); i++)
 			found |= strcmp(faults[i].rule, rules[id].name) == 0;
@@ -494,9 +558,7 @@ static void looks_where_the_loader_looks(void)
 	put_elf(&m, 1, "usr/lib/r/libr.so.1.0", (struct elf_make){.soname = "libr.so.1"});
 	tar_symlink(&m.layers[1].tar, "usr/lib/r/libr.so.1", "libr.so.1.0");
 	tar_symlink(&m.layers[1].tar, "opt/link", "/usr/lib/r");
-	tar_text(&m.layers[1].tar, "etc/ld.so.conf", "include /etc/ld.so.conf.d/*.conf\n");
-	tar_text(&m.layers[1].tar, "etc/ld.so.conf.d/a.conf", "/opt/conf\n");
-	tar_text(&m.layers[1].tar, "etc/ld.so.cache", "x");
+	put_cache(&m, "libc1.so.1", "/opt/conf/libc1.so.1", 0x0a03);
 	put_elf(&m, 1, "opt/app/bin/q",
 	        (struct elf_make){.interpreter = LOADER,
 	                          .runpath = "$ORIGIN/../lib:/opt/link",

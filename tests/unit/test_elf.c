@@ -1,7 +1,7 @@
 #include "tests/harness.h"
 
 #include "base/text.h"
-#include "builder/layer/elf/elf.h"
+#include "builder/layer/elf/elf_symbols.h"
 #include "builder/layer/elf/elf_search.h"
 #include "tests/elf_make.h"
 
@@ -49,6 +49,89 @@ static void reads_foreign_libc(void)
 	CHECK(has(&info.defined, "GLIBC_2.17"));
 	CHECK(!has(&info.defined, "libc.so.6"));
 	CHECK(has(&info.needed, "ld-linux-aarch64.so.1"));
+}
+
+static bool file_defines(const struct elf_info *info, const char *name, const char *version)
+{
+	return elf_defines(info, elf_symbol_hash(name, strlen(name)), version);
+}
+
+struct whole_file {
+	unsigned char *bytes;
+	size_t len;
+};
+
+static int whole_read_at(void *ctx, uint64_t offset, void *buf, size_t len, struct err *err)
+{
+	const struct whole_file *w = ctx;
+
+	if (offset > w->len || len > w->len - offset)
+		return err_set(err, ERR_FORMAT, "cut short");
+	memcpy(buf, w->bytes + offset, len);
+	return 0;
+}
+
+/* Real tables: versions, hidden versions, GNU's hash table. */
+static void reads_symbols_of_a_libc(void)
+{
+	AUTO(arena) struct arena a = {0};
+	AUTO_FREE unsigned char *bytes = malloc(8 << 20);
+	struct elf_room room = {0};
+	struct elf_info info = {0};
+	struct err err = {0};
+	AUTO_CLOSE int fd = open(CROSS_LIBC, O_RDONLY | O_CLOEXEC);
+	struct whole_file w = {bytes, 0};
+
+	if (fd < 0)
+		SKIP("no arm64 C library here");
+	w.len = (size_t)read(fd, bytes, 8 << 20);
+	CHECK_OK(elf_parse_symbols(whole_read_at, &w, w.len, &a, &room, &info, &err), &err);
+	CHECK(info.symbols != NULL && info.symbols->n_defined > 2000);
+	CHECK(file_defines(&info, "malloc", "GLIBC_2.17"));
+	CHECK(!file_defines(&info, "malloc", "GLIBC_2.34"));
+	CHECK(file_defines(&info, "malloc", NULL));
+	CHECK(!file_defines(&info, "no_such_function", NULL));
+	/* Two versions, of which the older one is hidden. */
+	CHECK(file_defines(&info, "pthread_create", "GLIBC_2.17"));
+	CHECK(file_defines(&info, "pthread_create", "GLIBC_2.34"));
+	/* What it takes from its loader. */
+	CHECK(info.symbols->n_needs > 0 && info.symbols->n_needs < 100);
+	for (size_t i = 0; i < info.symbols->n_needs; i++) {
+		const struct elf_version *v =
+		    elf_version_at(&info, info.symbols->needs[i].version);
+
+		CHECK(v != NULL && strcmp(v->library, "ld-linux-aarch64.so.1") == 0);
+	}
+	elf_room_done(&room);
+}
+
+/* Any byte of the tables may be wrong: then the symbols are unknown, and the file is read. */
+static void survives_broken_symbols(void)
+{
+	const struct elf_make m = {.machine = EM_X86_64,
+				   .soname = "libx.so",
+				   .exports = {"a", "b"},
+				   .undefined = {"c", "d"},
+				   .isa = 0xf};
+	unsigned char bytes[ELF_MAKE_MAX];
+	size_t len = elf_make(&m, bytes);
+
+	for (size_t at = 1024; at < 8000; at += at < 1400 ? 1 : (at < 7168 ? 512 : 3)) {
+		AUTO(arena) struct arena a = {0};
+		struct elf_room room = {0};
+		struct elf_info info = {0};
+		struct err err = {0};
+		unsigned char broken[ELF_MAKE_MAX];
+		struct whole_file w = {broken, len};
+
+		memcpy(broken, bytes, len);
+		broken[at] ^= 0xff;
+		if (elf_parse_symbols(whole_read_at, &w, len, &a, &room, &info, &err) != 0)
+			CHECK_INT(err.code, ERR_FORMAT);
+		else
+			CHECK(info.symbols == NULL || info.symbols->n_needs <= 4);
+		elf_room_done(&room);
+	}
 }
 
 static const struct elf_make full = {
@@ -272,6 +355,9 @@ int main(void)
 {
 	TEST("elf: the running test program is read", reads_itself);
 	TEST("elf: the arm64 C library is read on any machine", reads_foreign_libc);
+	TEST("elf: the symbols of the arm64 C library are read, with their versions",
+	     reads_symbols_of_a_libc);
+	TEST("elf: broken tables of symbols never lead outside the file", survives_broken_symbols);
 	TEST("elf: both classes and both byte orders give the same facts", reads_every_class);
 	TEST("elf: static programs have no dynamic section or no interpreter", knows_static);
 	TEST("elf: each broken structure is refused by name", refuses_broken);

@@ -80,24 +80,22 @@ int elf_dynstr(struct elf_file *f, uint64_t index, const char *what, const char 
 
 /* One program header, with the fields of both classes widened. */
 struct phdr {
-	uint64_t type, offset, addr, filesz;
+	uint64_t type, flags, offset, addr, filesz;
 };
+
+#define PHDR_FIELD(f, p, member)                                                                   \
+	((f)->is64 ? elf_number((f), (p) + offsetof(Elf64_Phdr, member),                           \
+	                        sizeof(((Elf64_Phdr *)NULL)->member))                              \
+	           : elf_number((f), (p) + offsetof(Elf32_Phdr, member),                           \
+	                        sizeof(((Elf32_Phdr *)NULL)->member)))
 
 static struct phdr phdr_decode(const struct elf_file *f, const unsigned char *p)
 {
-	struct phdr h = {.type = elf_number(f, p, 4)};
-	size_t w = f->is64 ? 8 : 4;
-
-	h.offset = elf_number(
-		f, p + (f->is64 ? offsetof(Elf64_Phdr, p_offset) : offsetof(Elf32_Phdr, p_offset)),
-		w);
-	h.addr = elf_number(
-		f, p + (f->is64 ? offsetof(Elf64_Phdr, p_vaddr) : offsetof(Elf32_Phdr, p_vaddr)),
-		w);
-	h.filesz = elf_number(
-		f, p + (f->is64 ? offsetof(Elf64_Phdr, p_filesz) : offsetof(Elf32_Phdr, p_filesz)),
-		w);
-	return h;
+	return (struct phdr){.type = PHDR_FIELD(f, p, p_type),
+	                     .flags = PHDR_FIELD(f, p, p_flags),
+	                     .offset = PHDR_FIELD(f, p, p_offset),
+	                     .addr = PHDR_FIELD(f, p, p_vaddr),
+	                     .filesz = PHDR_FIELD(f, p, p_filesz)};
 }
 
 /* Collects the PT_LOADs, whose address ranges all other tables are found through. */
@@ -123,6 +121,10 @@ static int read_phdrs(struct elf_file *f, const unsigned char *table, size_t n, 
 		    elf_string_at(f, h.offset, h.filesz, "interpreter name", &info->interpreter,
 		                  err) != 0)
 			return -1;
+		if (h.type == PT_GNU_STACK)
+			info->exec_stack = (h.flags & PF_X) != 0;
+		if (h.type == PT_NOTE || h.type == PT_GNU_PROPERTY)
+			elf_read_note(f, h.offset, h.filesz, info);
 		/* Files of debug information keep the header but no bytes (filesz 0). */
 		if (h.type == PT_DYNAMIC && h.filesz > 0 && ret_dynamic->filesz == 0)
 			*ret_dynamic = h;
@@ -170,7 +172,14 @@ static int read_program(struct elf_file *f, const unsigned char *ehdr, struct el
 int elf_parse(elf_read_at read_at, void *ctx, uint64_t size, struct arena *a,
               struct elf_info *ret_info, struct err *err)
 {
-	struct elf_file f = {.read_at = read_at, .ctx = ctx, .size = size, .arena = a};
+	return elf_parse_symbols(read_at, ctx, size, a, NULL, ret_info, err);
+}
+
+int elf_parse_symbols(elf_read_at read_at, void *ctx, uint64_t size, struct arena *a,
+                      struct elf_room *room, struct elf_info *ret_info, struct err *err)
+{
+	struct elf_file f = {
+		.read_at = read_at, .ctx = ctx, .size = size, .arena = a, .room = room};
 	struct elf_info info = {0};
 	unsigned char ehdr[sizeof(Elf64_Ehdr)] = {0};
 

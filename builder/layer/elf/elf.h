@@ -21,6 +21,15 @@ struct elf_need_versions {
 	struct strlist versions;
 };
 
+/* A version of .gnu.version_r or .gnu.version_d by the index that symbols refer to it with. */
+struct elf_version {
+	uint16_t index;
+	const char *name;
+	const char *library; /* that must define it; NULL: the file itself does */
+};
+
+struct elf_symbols;
+
 struct elf_info {
 	uint16_t machine; /* e_machine: EM_X86_64, EM_AARCH64, ... */
 	unsigned bits;    /* 32 or 64 */
@@ -36,6 +45,17 @@ struct elf_info {
 	struct elf_need_versions *need; /* .gnu.version_r, without the weak ones */
 	size_t n_need;
 	struct strlist defined; /* version names this library defines (.gnu.version_d) */
+
+	bool bind_now;   /* DF_BIND_NOW, DF_1_NOW: functions too are bound before the start */
+	bool textrel;    /* DT_TEXTREL, DF_TEXTREL: the loader writes to the code */
+	bool exec_stack; /* PT_GNU_STACK with PF_X */
+	bool filter;     /* DT_FILTER or DT_AUXILIARY: another file stands behind it */
+	unsigned isa;    /* x86-64 level (1 to 4) that its property note needs; 0 = says nothing */
+
+	/* By elf_parse_symbols alone (elf_symbols.h). */
+	const struct elf_symbols *symbols;  /* NULL: unknown */
+	const struct elf_version *versions; /* by index */
+	size_t n_versions;
 };
 
 /* Reads exactly len bytes at offset into buf; -1 when they are not there. */

@@ -1,4 +1,5 @@
 #include <elf.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "builder/layer/elf/elf_internal.h"
@@ -7,54 +8,70 @@
 struct dynamic {
 	VEC(uint64_t) needed;
 	uint64_t soname, rpath, runpath; /* UINT64_MAX = none */
-	uint64_t strtab, strsz, flags_1;
-	bool has_strtab;
+	uint64_t strtab, strsz, flags, flags_1;
+	bool has_strtab, bind_now, textrel, filter;
 	struct elf_version_tables versions;
+	struct elf_symbol_tables symbols;
+};
+
+/* Entries whose value is kept as it is. */
+static const struct {
+	uint64_t tag;
+	size_t offset;
+} values[] = {
+	{DT_SONAME, offsetof(struct dynamic, soname)},
+	{DT_RPATH, offsetof(struct dynamic, rpath)},
+	{DT_RUNPATH, offsetof(struct dynamic, runpath)},
+	{DT_STRTAB, offsetof(struct dynamic, strtab)},
+	{DT_STRSZ, offsetof(struct dynamic, strsz)},
+	{DT_FLAGS, offsetof(struct dynamic, flags)},
+	{DT_FLAGS_1, offsetof(struct dynamic, flags_1)},
+	{DT_VERNEED, offsetof(struct dynamic, versions.verneed)},
+	{DT_VERNEEDNUM, offsetof(struct dynamic, versions.n_verneed)},
+	{DT_VERDEF, offsetof(struct dynamic, versions.verdef)},
+	{DT_VERDEFNUM, offsetof(struct dynamic, versions.n_verdef)},
+	{DT_SYMTAB, offsetof(struct dynamic, symbols.symtab)},
+	{DT_VERSYM, offsetof(struct dynamic, symbols.versym)},
+	{DT_HASH, offsetof(struct dynamic, symbols.hash)},
+	{DT_GNU_HASH, offsetof(struct dynamic, symbols.gnu_hash)},
+	{DT_RELA, offsetof(struct dynamic, symbols.rela)},
+	{DT_RELASZ, offsetof(struct dynamic, symbols.relasz)},
+	{DT_RELACOUNT, offsetof(struct dynamic, symbols.relacount)},
+	{DT_REL, offsetof(struct dynamic, symbols.rel)},
+	{DT_RELSZ, offsetof(struct dynamic, symbols.relsz)},
+	{DT_RELCOUNT, offsetof(struct dynamic, symbols.relcount)},
+	{DT_JMPREL, offsetof(struct dynamic, symbols.jmprel)},
+	{DT_PLTRELSZ, offsetof(struct dynamic, symbols.pltrelsz)},
+	{DT_PLTREL, offsetof(struct dynamic, symbols.pltrel)},
+};
+
+/* Entries that say something by being there. */
+static const struct {
+	uint64_t tag;
+	size_t offset;
+} marks[] = {
+	{DT_STRTAB, offsetof(struct dynamic, has_strtab)},
+	{DT_BIND_NOW, offsetof(struct dynamic, bind_now)},
+	{DT_TEXTREL, offsetof(struct dynamic, textrel)},
+	{DT_FILTER, offsetof(struct dynamic, filter)},
+	{DT_AUXILIARY, offsetof(struct dynamic, filter)},
 };
 
 static int dynamic_entry(struct dynamic *d, uint64_t tag, uint64_t value, struct err *err)
 {
-	switch (tag) {
-	case DT_NEEDED:
+	if (tag == DT_NEEDED) {
 		if (d->needed.n >= ELF_NEEDED_MAX)
 			return err_set(err, ERR_FORMAT, "ELF needs more than %d libraries",
 			               ELF_NEEDED_MAX);
 		vec_push(&d->needed, value);
-		break;
-	case DT_SONAME:
-		d->soname = value;
-		break;
-	case DT_RPATH:
-		d->rpath = value;
-		break;
-	case DT_RUNPATH:
-		d->runpath = value;
-		break;
-	case DT_STRTAB:
-		d->strtab = value;
-		d->has_strtab = true;
-		break;
-	case DT_STRSZ:
-		d->strsz = value;
-		break;
-	case DT_FLAGS_1:
-		d->flags_1 = value;
-		break;
-	case DT_VERNEED:
-		d->versions.verneed = value;
-		break;
-	case DT_VERNEEDNUM:
-		d->versions.n_verneed = value;
-		break;
-	case DT_VERDEF:
-		d->versions.verdef = value;
-		break;
-	case DT_VERDEFNUM:
-		d->versions.n_verdef = value;
-		break;
-	default:
-		break;
+		return 0;
 	}
+	for (size_t i = 0; i < ARRAY_LEN(values); i++)
+		if (values[i].tag == tag)
+			memcpy((char *)d + values[i].offset, &value, sizeof(value));
+	for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+		if (marks[i].tag == tag)
+			*(bool *)((char *)d + marks[i].offset) = true;
 	return 0;
 }
 
@@ -121,6 +138,18 @@ static int resolve_strings(struct elf_file *f, struct dynamic *d, struct elf_inf
 	return elf_read_versions(f, &d->versions, info, err);
 }
 
+/* What the loader does with the file, which no table says. */
+static void take_flags(const struct dynamic *d, struct elf_info *info)
+{
+	if (info->type == ET_DYN && (d->flags_1 & DF_1_PIE) != 0)
+		info->executable = true;
+	info->no_default_dirs = (d->flags_1 & DF_1_NODEFLIB) != 0;
+	info->bind_now =
+		d->bind_now || (d->flags & DF_BIND_NOW) != 0 || (d->flags_1 & DF_1_NOW) != 0;
+	info->textrel = d->textrel || (d->flags & DF_TEXTREL) != 0;
+	info->filter = d->filter;
+}
+
 int elf_read_dynamic(struct elf_file *f, uint64_t offset, uint64_t size, struct elf_info *info,
                      struct err *err)
 {
@@ -129,10 +158,10 @@ int elf_read_dynamic(struct elf_file *f, uint64_t offset, uint64_t size, struct 
 
 	if (rc == 0)
 		rc = resolve_strings(f, &d, info, err);
-	if (rc == 0 && info->type == ET_DYN && (d.flags_1 & DF_1_PIE) != 0)
-		info->executable = true;
-	if (rc == 0 && (d.flags_1 & DF_1_NODEFLIB) != 0)
-		info->no_default_dirs = true;
+	if (rc == 0) {
+		take_flags(&d, info);
+		elf_read_symbols(f, &d.symbols, info);
+	}
 	vec_done(&d.needed);
 	return rc;
 }

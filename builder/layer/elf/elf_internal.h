@@ -7,6 +7,7 @@
 #define SLIPWAY_BUILDER_LAYER_ELF_ELF_INTERNAL_H
 
 #include "builder/layer/elf/elf.h"
+#include "builder/layer/elf/elf_symbols.h"
 
 /* Caps: far above what linkers write, low enough that a hostile file costs little. */
 enum {
@@ -16,6 +17,9 @@ enum {
 	ELF_STRING_MAX = 4096,   /* bytes of one name */
 	ELF_VERSIONS_MAX = 16384 /* names over all libraries */
 };
+
+/* An entry of DT_VERSYM. */
+enum { ELF_VERSION_INDEX = 0x7fff, ELF_VERSION_HIDDEN = 0x8000 };
 
 /* One PT_LOAD: which addresses come from which bytes of the file. */
 struct elf_segment {
@@ -31,12 +35,21 @@ struct elf_file {
 	struct elf_segment *loads;
 	size_t n_loads;
 	uint64_t strtab, strtab_size; /* file offset and bytes of DT_STRTAB */
+	struct elf_room *room;        /* NULL: symbols are not read */
 };
 
 /* What elf_dynamic.c finds for elf_versions.c: addresses and counts. */
 struct elf_version_tables {
 	uint64_t verneed, n_verneed;
 	uint64_t verdef, n_verdef;
+};
+
+/* What it finds for elf_symbols.c: addresses and bytes; 0 = not there. */
+struct elf_symbol_tables {
+	uint64_t symtab, versym, hash, gnu_hash;
+	uint64_t rela, relasz, relacount; /* the first relacount name no symbol */
+	uint64_t rel, relsz, relcount;
+	uint64_t jmprel, pltrelsz, pltrel; /* pltrel: DT_REL or DT_RELA */
 };
 
 /* The unsigned number of `width` (2, 4, 8) bytes at p in the file's byte order. */
@@ -66,5 +79,14 @@ int elf_read_dynamic(struct elf_file *f, uint64_t offset, uint64_t size, struct 
 /* Reads .gnu.version_r and .gnu.version_d into info. */
 int elf_read_versions(struct elf_file *f, const struct elf_version_tables *t, struct elf_info *info,
                       struct err *err) MUST_USE;
+
+/* Reads a note segment (PT_NOTE, PT_GNU_PROPERTY) for the x86-64 level that it needs. */
+void elf_read_note(struct elf_file *f, uint64_t offset, uint64_t size, struct elf_info *info);
+
+/* The room's one copy of a name, NULL when there is no room for it. */
+const char *elf_room_name(struct elf_room *room, const char *name, size_t len, struct arena *a);
+
+/* Reads the symbols into info->symbols, or leaves it NULL. */
+void elf_read_symbols(struct elf_file *f, const struct elf_symbol_tables *t, struct elf_info *info);
 
 #endif

@@ -11,6 +11,7 @@
 /* The two kinds of names are gathered here before they move to the arena. */
 struct version_names {
 	VEC(const char *) list;
+	VEC(struct elf_version) by_index;
 	size_t total; /* over all libraries, against ELF_VERSIONS_MAX */
 };
 
@@ -44,12 +45,38 @@ static int record(struct elf_file *f, uint64_t addr, void *buf, size_t len, cons
 	return elf_bytes(f, offset, buf, len, what, err);
 }
 
+static void keep_version(struct elf_file *f, struct version_names *names, uint64_t index,
+                         const char *name, const char *library)
+{
+	const struct elf_version v = {(uint16_t)(index & 0x7fff), name, library};
+
+	if (f->room != NULL)
+		vec_push(&names->by_index, v);
+}
+
+static int version_order(const void *a, const void *b)
+{
+	return (int)((const struct elf_version *)a)->index -
+	       (int)((const struct elf_version *)b)->index;
+}
+
+static void take_versions(struct elf_file *f, struct version_names *names, struct elf_info *info)
+{
+	size_t n = names->by_index.n;
+
+	if (n == 0)
+		return;
+	qsort(names->by_index.at, n, sizeof(*names->by_index.at), version_order);
+	info->versions = arena_memdup(f->arena, names->by_index.at, n * sizeof(*info->versions));
+	info->n_versions = n;
+}
+
 #define FIELD(f, buf, type, member)                                                                \
 	elf_number((f), (buf) + offsetof(type, member), sizeof(((type *)NULL)->member))
 
 /* The names one library must define; weak ones are not demanded by the loader. */
-static int need_names(struct elf_file *f, uint64_t addr, uint64_t n, struct version_names *names,
-                      struct err *err)
+static int need_names(struct elf_file *f, uint64_t addr, uint64_t n, const char *library,
+                      struct version_names *names, struct err *err)
 {
 	unsigned char aux[sizeof(Elf64_Vernaux)];
 
@@ -62,6 +89,7 @@ static int need_names(struct elf_file *f, uint64_t addr, uint64_t n, struct vers
 		    elf_dynstr(f, FIELD(f, aux, Elf64_Vernaux, vna_name), "version name", &name,
 		               err) != 0)
 			return -1;
+		keep_version(f, names, FIELD(f, aux, Elf64_Vernaux, vna_other), name, library);
 		if ((FIELD(f, aux, Elf64_Vernaux, vna_flags) & VER_FLG_WEAK) == 0)
 			vec_push(&names->list, name);
 		next = FIELD(f, aux, Elf64_Vernaux, vna_next);
@@ -89,7 +117,8 @@ static int read_needs(struct elf_file *f, uint64_t addr, uint64_t n, struct vers
 		    elf_dynstr(f, FIELD(f, rec, Elf64_Verneed, vn_file), "library of version needs",
 		               &need->library, err) != 0 ||
 		    need_names(f, addr + FIELD(f, rec, Elf64_Verneed, vn_aux),
-		               FIELD(f, rec, Elf64_Verneed, vn_cnt), names, err) != 0)
+		               FIELD(f, rec, Elf64_Verneed, vn_cnt), need->library, names,
+		               err) != 0)
 			return -1;
 		need->versions = names_take(names, f->arena);
 		info->n_need++;
@@ -122,6 +151,7 @@ static int read_definitions(struct elf_file *f, uint64_t addr, uint64_t n,
 			               &name, err) != 0)
 				return -1;
 			vec_push(&names->list, name);
+			keep_version(f, names, FIELD(f, rec, Elf64_Verdef, vd_ndx), name, NULL);
 		}
 		next = FIELD(f, rec, Elf64_Verdef, vd_next);
 		if (next == 0)
@@ -144,6 +174,9 @@ int elf_read_versions(struct elf_file *f, const struct elf_version_tables *t, st
 		rc = read_definitions(f, t->verdef, t->n_verdef, &names, err);
 	if (rc == 0)
 		info->defined = names_take(&names, f->arena);
+	if (rc == 0)
+		take_versions(f, &names, info);
 	vec_done(&names.list);
+	vec_done(&names.by_index);
 	return rc;
 }
