@@ -207,6 +207,32 @@ static void strange_records(void)
 	room_done(&r);
 }
 
+/* Distinct paths beyond what is kept are answered all the same, until there are too many. */
+static void limits_questions(void)
+{
+	struct room r;
+	struct base_files *files;
+	struct base_entry e;
+	struct err err = {0};
+	unsigned n = 0;
+
+	room_init(&r);
+	files = reader(&r, "one");
+	ask_all(files);
+	for (; n < 1000000; n++) {
+		char path[1024];
+
+		snprintf(path, sizeof(path), "/%0800u", n);
+		if (files->look(files, path, &e, &err) != 0)
+			break;
+		CHECK(e.kind == BASE_NOTHING);
+	}
+	CHECK_INT(err.code, ERR_LIMIT);
+	CHECK(n > 50000 && n < 100000);
+	base_memo_close(files);
+	room_done(&r);
+}
+
 int main(void)
 {
 	TEST("base memo: a question is asked once, over builds too", asks_once);
@@ -214,5 +240,6 @@ int main(void)
 	TEST("base memo: a text that is not UTF-8 is asked for again",
 	     asks_again_for_what_json_cannot_hold);
 	TEST("base memo: what does not read as answers is asked again", strange_records);
+	TEST("base memo: how much may be asked has a limit", limits_questions);
 	return test_done();
 }
