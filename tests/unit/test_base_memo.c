@@ -186,8 +186,8 @@ static void strange_records(void)
 	    "{}",
 	    "{\"entries\":[1,{},{\"path\":\"/usr\"},{\"path\":\"/usr\",\"kind\":\"x\"}]}",
 	    "{\"entries\":[{\"path\":\"/lib64\",\"kind\":\"link\"}],\"names\":[{}],\"texts\":[7]}",
-	    "{\"entries\":[{\"path\":\"/usr/lib64/libx.so.1\",\"kind\":\"file\",\"elf\":{\"machine\":"
-	    "99999,\"bits\":64}}]}",
+	    ("{\"entries\":[{\"path\":\"/usr/lib64/libx.so.1\",\"kind\":\"file\",\"elf\":"
+	     "{\"machine\":99999,\"bits\":64}}]}"),
 	};
 	struct room r;
 

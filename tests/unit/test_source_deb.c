@@ -253,7 +253,7 @@ static void a_layer_joins_its_sources(void)
 	                                 .debs = &f.item,
 	                                 .n_debs = 1};
 
-	CHECK_OK(source_layer(&f.tree, &layer, &f.platform, &f.diags, &f.err), &f.err);
+	CHECK_OK(source_layer(&f.tree, &layer, &f.platform, NULL, &f.diags, &f.err), &f.err);
 	CHECK_STR(text(&f), "etc|etc/x.tar|lib|lib/libx.so.1|lib/libx.so.1.0|usr|usr/t");
 	CHECK_INT(f.diags.n, 0);
 }
