@@ -3,11 +3,18 @@
 #include <string.h>
 
 #include "base/doc/json.h"
+#include "base/interrupt.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "builder/layer/elf/elf.h"
 
-enum { MEMO_VERSION = 1, TEXT_MAX = 256 << 10 /* a longer text is asked for again */ };
+enum {
+	MEMO_VERSION = 1,
+	TEXT_MAX = 256 << 10,     /* a longer text is asked for again */
+	KEPT_MAX = 8 << 20,       /* bytes of paths in memory; what comes later is asked again */
+	QUESTION_COST = 64,       /* bytes that a question counts beside its path */
+	QUESTIONS_MAX = 64 << 20, /* cost of all: the names in a base's ELF files ask without end */
+};
 
 struct memo_entry {
 	const char *path;
@@ -30,10 +37,55 @@ struct base_memo {
 	struct digest key;
 	struct arena arena;
 	VEC(struct memo_entry) entries;
+	uint32_t *slots; /* hash table: index into entries plus 1, 0 = free */
+	size_t n_slots;  /* a power of two, at least twice the entries */
+	size_t kept, asked;
 	VEC(struct memo_names) names;
 	VEC(struct memo_text) texts;
 	bool learnt; /* since the cache was read */
 };
+
+/* ---- entries by path ---- */
+
+static uint32_t *slot_of(const struct base_memo *m, const char *path)
+{
+	uint64_t h = 14695981039346656037u; /* FNV-1a */
+
+	for (const char *s = path; *s != '\0'; s++)
+		h = (h ^ (unsigned char)*s) * 1099511628211u;
+	for (size_t i = (h ^ h >> 32) & (m->n_slots - 1);; i = (i + 1) & (m->n_slots - 1))
+		if (m->slots[i] == 0 || strcmp(m->entries.at[m->slots[i] - 1].path, path) == 0)
+			return &m->slots[i];
+}
+
+static void grow_slots(struct base_memo *m)
+{
+	free(m->slots);
+	m->n_slots = m->n_slots == 0 ? 256 : m->n_slots * 2;
+	m->slots = mem_calloc(m->n_slots, sizeof(*m->slots));
+	for (size_t i = 0; i < m->entries.n; i++)
+		*slot_of(m, m->entries.at[i].path) = (uint32_t)(i + 1);
+}
+
+static const struct memo_entry *find_entry(const struct base_memo *m, const char *path)
+{
+	uint32_t at = m->n_slots > 0 ? *slot_of(m, path) : 0;
+
+	return at > 0 ? &m->entries.at[at - 1] : NULL;
+}
+
+/* Entries of one path are one; those beyond KEPT_MAX are not kept. */
+static void keep_entry(struct base_memo *m, const struct memo_entry *e)
+{
+	if (m->kept > KEPT_MAX || find_entry(m, e->path) != NULL)
+		return;
+	m->kept += strlen(e->path) + sizeof(*e);
+	vec_push(&m->entries, *e);
+	if (m->entries.n * 2 > m->n_slots)
+		grow_slots(m);
+	else
+		*slot_of(m, e->path) = (uint32_t)m->entries.n;
+}
 
 /* ---- the record: JSON, one line ---- */
 
@@ -174,7 +226,7 @@ static void get_entry(struct base_memo *m, const cJSON *obj)
 	e.entry.loader_dirs = get_list(json_get(obj, "loader_dirs"), &m->arena);
 	if ((e.entry.kind == BASE_LINK) == (e.entry.link != NULL) &&
 	    (elf == NULL || e.entry.elf != NULL))
-		vec_push(&m->entries, e);
+		keep_entry(m, &e);
 }
 
 static void read_memo(struct base_memo *m)
@@ -207,24 +259,41 @@ static void read_memo(struct base_memo *m)
 
 /* ---- questions ---- */
 
+/* Counts a question. */
+static int ask(struct base_memo *m, const char *path, struct err *err)
+{
+	m->asked += strlen(path) + QUESTION_COST;
+	if (m->asked > QUESTIONS_MAX)
+		return err_set(err, ERR_LIMIT,
+		               "base image '%s': its files ask for more than %d "
+		               "bytes of paths",
+		               m->files.name, QUESTIONS_MAX);
+	return interrupt_check(err);
+}
+
 /* What the inner reader answers lives as long as it does, which is longer than this one. */
 static int memo_look(struct base_files *files, const char *path, struct base_entry *ret_entry,
                      struct err *err)
 {
 	struct base_memo *m = (struct base_memo *)files;
+	const struct memo_entry *found;
 	struct memo_entry e;
 
-	for (size_t i = 0; i < m->entries.n; i++)
-		if (strcmp(m->entries.at[i].path, path) == 0) {
-			*ret_entry = m->entries.at[i].entry;
-			return 0;
-		}
+	if (ask(m, path, err) != 0)
+		return -1;
+	found = find_entry(m, path);
+	if (found != NULL) {
+		*ret_entry = found->entry;
+		return 0;
+	}
 	if (m->inner->look(m->inner, path, &e.entry, err) != 0)
 		return -1;
-	e.path = arena_strdup(&m->arena, path);
-	vec_push(&m->entries, e);
-	m->learnt = true;
 	*ret_entry = e.entry;
+	if (m->kept > KEPT_MAX)
+		return 0;
+	e.path = arena_strdup(&m->arena, path);
+	keep_entry(m, &e);
+	m->learnt = true;
 	return 0;
 }
 
@@ -326,6 +395,7 @@ void base_memo_close(struct base_files *files)
 		if (!text.overflow && text_is_utf8(strbuf_str(&text), text.len))
 			cache_put_facts(m->cache, &m->key, strbuf_str(&text));
 	}
+	free(m->slots);
 	vec_done(&m->entries);
 	vec_done(&m->names);
 	vec_done(&m->texts);

@@ -2,6 +2,7 @@
  * Answers about a base image that outlive the build: a reader of base files in front of another,
  * which is asked only what was never asked before. The build cache keeps the answers by the digest
  * of the base's manifest, which decides them all, so that an unchanged build reads no base layer.
+ * What may be asked has a limit (ERR_LIMIT), for a base's ELF files say what to look for next.
  */
 #ifndef SLIPWAY_BUILDER_IMAGE_BASE_MEMO_H
 #define SLIPWAY_BUILDER_IMAGE_BASE_MEMO_H

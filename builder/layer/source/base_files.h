@@ -1,6 +1,6 @@
 /*
  * The file system of the base image below the layers, as the sources of a layer may ask for it: a
- * seam, because what reads images stands above this room (builder/image/base_files.c). Nothing is
+ * seam, because what reads images stands above this room (builder/image/base_view.c). Nothing is
  * unpacked. The first question reads the base; every call may therefore fail as a download does.
  *
  *   if (base != NULL && base_landing(base, "lib64/ld-linux-x86-64.so.2", a, &image, err) != 0) ...

@@ -121,7 +121,12 @@ static int add_all_needed(struct closure_run *run, size_t first, struct err *err
 			               run->objects.at[0]->name, CLOSURE_OBJECTS_MAX);
 		if (interrupt_check(err) != 0)
 			return -1;
-		for (size_t k = 0; k < from->elf.needed.n; k++)
+		run->n_needed += from->elf.needed.n;
+		if (run->n_needed > CLOSURE_NEEDED_MAX)
+			return err_set(err, ERR_LIMIT,
+			               "closure of '%s': its files name more than %d libraries",
+			               run->objects.at[0]->name, CLOSURE_NEEDED_MAX);
+		for (size_t k = 0; k < from->elf.needed.n && run->failure.code == ERR_NONE; k++)
 			add_needed(run, from, from->elf.needed.at[k]);
 		if (run->failure.code != ERR_NONE) {
 			*err = run->failure;
@@ -152,7 +157,7 @@ static int add_program(struct closure_run *run, const char *path,
 	struct closure_object o = {.label = path, .name = path};
 
 	run->at = run->item->at;
-	run->objects.n = 0;
+	run->objects.n = run->n_needed = 0;
 	run->builtin = (struct strlist){0};
 	run->ground = (struct closure_ground){0};
 	if (!closure_read_program(run, &o))

@@ -13,7 +13,8 @@
 #include "builder/layer/source/closure.h"
 #include "builder/layer/source/sysroot.h"
 
-enum { CLOSURE_OBJECTS_MAX = 4096 };
+/* Objects of one program; names that all of them need. */
+enum { CLOSURE_OBJECTS_MAX = 4096, CLOSURE_NEEDED_MAX = 100000 };
 
 /* A file that the loader maps: the program or a library. */
 struct closure_object {
@@ -67,6 +68,7 @@ struct closure_run {
 	const struct layer_closure *item; /* at work */
 	/* The program at work: */
 	struct srcpos at;
+	size_t n_needed;                      /* names, of objects looked at so far */
 	VEC(struct closure_object *) objects; /* in the loader's order */
 	const char *interpreter;
 	/* folders its loader searches by default, in the image; empty = not known */
