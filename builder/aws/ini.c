@@ -187,10 +187,16 @@ static int start_property(struct ini_reader *r, struct ini_slice s, size_t colum
 	return 0;
 }
 
+/* The value began on a line of its own: it is a block, in which empty lines mean nothing. */
+static bool in_block(const struct ini_reader *r)
+{
+	return r->value.len == 0 || r->value.ptr[0] == '\n';
+}
+
 /* One more line of the value; of a nested block each is a property. */
 static int continue_value(struct ini_reader *r, struct ini_slice s, size_t column, struct err *err)
 {
-	if ((r->value.len == 0 || r->value.ptr[0] == '\n') && memchr(s.at, '=', s.len) == NULL)
+	if (in_block(r) && memchr(s.at, '=', s.len) == NULL)
 		return line_error(r, column, "expected an '=' sign defining a sub-property", err);
 	strbuf_addc(&r->value, '\n');
 	strbuf_add(&r->value, s.at, s.len);
@@ -203,7 +209,7 @@ static int read_line(struct ini_reader *r, struct ini_slice line, struct err *er
 	struct ini_slice s = trim(line, &indent), name;
 
 	if (s.len == 0) {
-		if (r->key != NULL)
+		if (r->key != NULL && !in_block(r))
 			strbuf_addc(&r->value, '\n');
 		return 0;
 	}

@@ -40,7 +40,7 @@ static bool read_name(const char *header, struct arena *a, enum aws_section_kind
 	            {"sso-session", AWS_SSO_SESSION},
 	            {"services", AWS_SERVICES_SECTION}};
 	struct err ignored = {0};
-	struct words words;
+	struct word_list words;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		if (!text_has_prefix(header, rows[i].prefix))

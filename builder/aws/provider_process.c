@@ -46,7 +46,7 @@ static int run_program(struct chain *c, const char *command, struct aws_credenti
                        struct err *err)
 {
 	struct proc_result r = {.out = STRBUF_INIT(OUTPUT_MAX), .err_text = STRBUF_INIT(400)};
-	struct words words = {.n = 0};
+	struct word_list words = {.n = 0};
 	int status = words_split(command, c->arena, &words, err);
 
 	if (status == 0 && words.n == 0)

@@ -42,9 +42,9 @@ static int take_word(const char **at, char *out, struct err *err)
 	return quote == '\0' ? 0 : err_set(err, ERR_FORMAT, "a quotation mark is not closed");
 }
 
-int words_split(const char *text, struct arena *a, struct words *ret_words, struct err *err)
+int words_split(const char *text, struct arena *a, struct word_list *ret_words, struct err *err)
 {
-	struct words w = {.n = 0};
+	struct word_list w = {.n = 0};
 
 	for (text += strspn(text, WORD_ENDS); *text != '\0'; text += strspn(text, WORD_ENDS)) {
 		char *word = arena_alloc(a, strlen(text) + 1);

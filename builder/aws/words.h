@@ -13,7 +13,7 @@
 
 enum { WORDS_MAX = 64 };
 
-struct words {
+struct word_list {
 	const char *at[WORDS_MAX + 1]; /* in the arena; at[n] is NULL */
 	size_t n;
 };
@@ -22,7 +22,7 @@ struct words {
  * ERR_FORMAT for an open quotation mark or a backslash at the end, ERR_LIMIT beyond WORDS_MAX. The
  * message does not quote the text.
  */
-int words_split(const char *text, struct arena *a, struct words *ret_words,
+int words_split(const char *text, struct arena *a, struct word_list *ret_words,
                 struct err *err) MUST_USE;
 
 #endif
