@@ -29,6 +29,7 @@ static const struct {
 	{"Duplicate properties in duplicate profiles use the last one defined (case insensitive).",
          "the CLI refuses the file"},
 	{"Continuations reset with profile definitions.", "refused for the section that comes twice"},
+	{"Invalid continuation", "refused for the section that comes twice"},
 	{"Default profile with profile prefix overrides default profile without prefix when "
          "profile prefix is first.",
          "in the CLI the later of the two counts"},
