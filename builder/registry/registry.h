@@ -69,7 +69,16 @@ const char *registry_repository(const struct registry *r);
 struct store *registry_store(struct registry *r);
 
 /*
- * HEAD: the descriptor (digest, size, media type) of a tag or digest text. ERR_NOT_FOUND if absent.
+ * What a tag or digest text names (digest, size, media type), for somebody who will read it: HEAD,
+ * confirmed by the document itself, which is kept for the reader. Where HEAD and GET disagree, GET
+ * is right and a note says so. ERR_NOT_FOUND if absent.
+ */
+int registry_resolve(struct registry *r, const char *reference, struct arena *a,
+                     struct descriptor *ret_desc, struct err *err) MUST_USE;
+
+/*
+ * The same by HEAD, and by GET only where HEAD is not answered (405) or does not say enough:
+ * nothing is read. ERR_NOT_FOUND if absent.
  */
 int registry_head_manifest(struct registry *r, const char *reference, struct arena *a,
                            struct descriptor *ret_desc, struct err *err) MUST_USE;
