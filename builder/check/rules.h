@@ -7,6 +7,7 @@
 #define SLIPWAY_BUILDER_CHECK_RULES_H
 
 #include "builder/check/check.h"
+#include "builder/check/images.h"
 #include "builder/check/scan.h"
 #include "builder/check/view.h"
 #include "builder/oci/config.h"
@@ -79,6 +80,7 @@ struct check_run {
 	bool off[RULES];
 	size_t n_hidden_errors; /* found, but beyond RULE_REPORTS_MAX */
 	size_t n_blobs;
+	struct images_skipped skipped;
 	/* Every distinct layer, scanned once. */
 	struct layer_scan **scans;
 	size_t n_scans;
