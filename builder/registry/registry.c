@@ -6,9 +6,19 @@
 #include "base/mem.h"
 #include "builder/registry/call.h"
 #include "builder/registry/errors.h"
+#include "builder/registry/plain.h"
 #include "builder/registry/retry.h"
 
 enum { REGISTRY_BUDGET = 100, REGISTRY_JOBS = 4 };
+
+/* A registry on this machine is not often given a certificate. */
+static bool is_plain(const struct registry_opts *opts, const char *host)
+{
+	if (!plain_is_spoken(opts->transport, host))
+		return false;
+	progress_note(opts->progress, "%s does not speak TLS: plain HTTP is used", host);
+	return true;
+}
 
 int registry_open(const struct ref *ref, const struct registry_opts *opts,
                   struct registry **ret_registry, struct err *err)
@@ -22,13 +32,12 @@ int registry_open(const struct ref *ref, const struct registry_opts *opts,
 	r->opts = *opts;
 	if (r->opts.clock == NULL)
 		r->opts.clock = clock_system();
-	if (r->opts.retries == 0)
-		r->opts.retries = RETRY_DEFAULT;
 	if (r->opts.jobs == 0)
 		r->opts.jobs = REGISTRY_JOBS;
 	r->host = mem_strdup(ref->host);
 	r->repository = mem_strdup(ref->repository);
-	snprintf(origin, sizeof(origin), "%s://%s", opts->insecure ? "http" : "https",
+	snprintf(origin, sizeof(origin), "%s://%s",
+	         opts->insecure || is_plain(opts, ref->host) ? "http" : "https",
 	         ref_api_host(ref->host));
 	r->origin = mem_strdup(origin);
 	r->base = mem_zalloc(strlen(origin) + strlen(ref->repository) + 8);
@@ -39,7 +48,6 @@ int registry_open(const struct ref *ref, const struct registry_opts *opts,
 	pthread_mutex_init(&r->lock, NULL);
 	r->auth = auth_new(&(struct auth_opts){.host = r->host,
 	                                       .origin = r->origin,
-	                                       .insecure = opts->insecure,
 	                                       .transport = opts->transport,
 	                                       .credentials = opts->credentials,
 	                                       .clock = r->opts.clock});

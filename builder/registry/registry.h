@@ -51,11 +51,14 @@ struct registry_opts {
 	struct clock *clock;                     /* NULL = clock_system() */
 	struct progress *progress;               /* NULL = silent */
 	bool insecure;    /* http allowed, where the user said so for this host */
-	unsigned retries; /* tries per request after the first; 0 = 5 */
+	unsigned retries; /* tries per request after the first; RETRY_DEFAULT where nobody says */
 	unsigned jobs;    /* blobs at a time; 0 = 4 */
 };
 
-/* ref names host and repository; no request is made yet. */
+/*
+ * ref names host and repository. No request is made yet, but for a host that is this machine: it is
+ * asked whether it speaks TLS, and plain HTTP is used where it does not.
+ */
 int registry_open(const struct ref *ref, const struct registry_opts *opts,
                   struct registry **ret_registry, struct err *err) MUST_USE;
 void registry_close(struct registry *r); /* accepts NULL */

@@ -81,7 +81,8 @@ static void scene_start(struct scene *s, bool insecure, const struct fake_step *
 	                                               .clock = &s->fake.clock,
 	                                               .credentials = &provider,
 	                                               .progress = &s->progress,
-	                                               .insecure = insecure},
+	                                               .insecure = insecure,
+	                                               .retries = 5},
 	                       &s->registry, &s->err),
 	         &s->err);
 }
