@@ -1,7 +1,7 @@
 /*
  * Runs a child program: argv is never passed through a shell, stdin is given, stdout is captured
- * with a cap, stderr is captured with a cap for messages. The environment is inherited where none is given. The process
- * ignores SIGPIPE (interrupt_install), for a child may close its stdin early.
+ * with a cap, stderr is captured with a cap for messages. The environment is inherited where none
+ * is given. The process ignores SIGPIPE (interrupt_install), for a child may close its stdin early.
  */
 #ifndef SLIPWAY_BASE_PROC_H
 #define SLIPWAY_BASE_PROC_H

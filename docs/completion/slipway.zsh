@@ -52,7 +52,7 @@ _slipway() {
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
-		'--retries=[Retries per request (default 5)]:N:' \
+		'--retries=[Retries per request; 0 = none]:N:' \
 		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
 		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
@@ -72,7 +72,7 @@ _slipway() {
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
-		'--retries=[Retries per request (default 5)]:N:' \
+		'--retries=[Retries per request; 0 = none]:N:' \
 		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
 		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
@@ -86,7 +86,7 @@ _slipway() {
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
-		'--retries=[Retries per request (default 5)]:N:' \
+		'--retries=[Retries per request; 0 = none]:N:' \
 		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
 		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
@@ -103,7 +103,7 @@ _slipway() {
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
-		'--retries=[Retries per request (default 5)]:N:' \
+		'--retries=[Retries per request; 0 = none]:N:' \
 		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
 		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
@@ -117,7 +117,7 @@ _slipway() {
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
-		'--retries=[Retries per request (default 5)]:N:' \
+		'--retries=[Retries per request; 0 = none]:N:' \
 		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
 		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
@@ -133,7 +133,7 @@ _slipway() {
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
-		'--retries=[Retries per request (default 5)]:N:' \
+		'--retries=[Retries per request; 0 = none]:N:' \
 		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
 		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
@@ -222,7 +222,7 @@ _slipway() {
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
-		'--retries=[Retries per request (default 5)]:N:' \
+		'--retries=[Retries per request; 0 = none]:N:' \
 		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
 		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
@@ -278,7 +278,7 @@ _slipway() {
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
-		'--retries=[Retries per request (default 5)]:N:' \
+		'--retries=[Retries per request; 0 = none]:N:' \
 		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
 		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
@@ -303,7 +303,7 @@ _slipway() {
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
-		'--retries=[Retries per request (default 5)]:N:' \
+		'--retries=[Retries per request; 0 = none]:N:' \
 		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
 		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
