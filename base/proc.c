@@ -45,7 +45,8 @@ static int open_pipes(int pipes[3][2], struct err *err)
 	return 0;
 }
 
-static int spawn_with_pipes(const char *const argv[], int pipes[3][2], pid_t *ret_pid)
+static int spawn_with_pipes(const char *const argv[], const char *const env[], int pipes[3][2],
+                            pid_t *ret_pid)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -61,18 +62,19 @@ static int spawn_with_pipes(const char *const argv[], int pipes[3][2], pid_t *re
 	sigaddset(&none, SIGPIPE);
 	posix_spawnattr_setsigdefault(&attributes, &none);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	int result =
-		posix_spawnp(ret_pid, argv[0], &actions, &attributes, (char *const *)argv, environ);
+	int result = posix_spawnp(ret_pid, argv[0], &actions, &attributes, (char *const *)argv,
+	                          (char *const *)env);
 
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	return result;
 }
 
-static int start_child(const char *const argv[], struct child *c, struct err *err)
+static int start_child(const char *const argv[], const char *const env[], struct child *c,
+                       struct err *err)
 {
 	int pipes[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
-	int result = open_pipes(pipes, err) == 0 ? spawn_with_pipes(argv, pipes, &c->pid) : -1;
+	int result = open_pipes(pipes, err) == 0 ? spawn_with_pipes(argv, env, pipes, &c->pid) : -1;
 
 	attr_close_fd(&pipes[0][0]);
 	attr_close_fd(&pipes[1][1]);
@@ -190,6 +192,12 @@ static int reap_child(const struct child *c)
 int proc_run(const char *const argv[], const char *input, int timeout_ms, struct proc_result *r,
              struct err *err)
 {
+	return proc_run_env(argv, (const char *const *)environ, input, timeout_ms, r, err);
+}
+
+int proc_run_env(const char *const argv[], const char *const env[], const char *input,
+                 int timeout_ms, struct proc_result *r, struct err *err)
+{
 	struct child c = {.in = -1,
 	                  .out = -1,
 	                  .err_text = -1,
@@ -199,7 +207,7 @@ int proc_run(const char *const argv[], const char *input, int timeout_ms, struct
 	                  .timeout_ms = timeout_ms,
 	                  .deadline = now_ms() + timeout_ms};
 
-	if (start_child(argv, &c, err) != 0) {
+	if (start_child(argv, env, &c, err) != 0) {
 		child_done(&c);
 		return -1;
 	}
@@ -218,7 +226,7 @@ int proc_start(const char *const argv[], struct proc_child *ret, struct err *err
 {
 	struct child c = {.in = -1, .out = -1, .err_text = -1};
 
-	if (start_child(argv, &c, err) != 0) {
+	if (start_child(argv, (const char *const *)environ, &c, err) != 0) {
 		child_done(&c);
 		return -1;
 	}

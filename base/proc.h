@@ -1,7 +1,7 @@
 /*
  * Runs a child program: argv is never passed through a shell, stdin is given, stdout is captured
- * with a cap, stderr is captured with a cap for messages. Environment is inherited. The process
- * ignores SIGPIPE (interrupt_install), for a child may close its stdin early.
+ * with a cap, stderr is captured with a cap for messages. The environment is inherited where none
+ * is given. The process ignores SIGPIPE (interrupt_install), for a child may close its stdin early.
  */
 #ifndef SLIPWAY_BASE_PROC_H
 #define SLIPWAY_BASE_PROC_H
@@ -27,6 +27,10 @@ void proc_result_done(struct proc_result *r);
  */
 int proc_run(const char *const argv[], const char *input, int timeout_ms, struct proc_result *r,
              struct err *err) MUST_USE;
+
+/* The same with this environment ("NAME=value", NULL-terminated) instead of the caller's own. */
+int proc_run_env(const char *const argv[], const char *const env[], const char *input,
+                 int timeout_ms, struct proc_result *r, struct err *err) MUST_USE;
 
 /* A child that is read while it runs. Its stdin is empty; both ends are non-blocking. */
 struct proc_child {

@@ -6,7 +6,9 @@
  * connection.
  *
  * Errors: ERR_NETWORK (resolve, connect, TLS, cut, stalled: worth a retry), ERR_SERVER (certificate
- * not trusted: a retry will not help; the hint says what to do), ERR_LIMIT (caps), ERR_INTERRUPTED,
+ * not trusted: a retry will not help; the hint says what to do), ERR_UNSUPPORTED (the server does
+ * not speak TLS, or none that we do: likewise), ERR_LIMIT (caps),
+ * ERR_DENIED (see `foreign`), ERR_NOT_FOUND (certificate file), ERR_INTERRUPTED,
  * ERR_FORMAT (not HTTP), and whatever the caller's sink fails with. Messages hold no header and no
  * query string.
  *
@@ -61,7 +63,12 @@ struct http_request {
 	struct http_body body;
 	/* a big body either way: HTTP/1.1 on a connection of its own; else HTTP/2 may be */
 	bool large;
-	bool direct;    /* never through a proxy, whatever the environment says */
+	bool direct; /* never through a proxy, whatever the environment says */
+	/*
+	 * The host was named by a server, not by the user: ERR_DENIED when its name resolves to a
+	 * link-local address, where the metadata services of clouds are
+	 */
+	bool foreign;
 	int timeout_ms; /* the whole exchange takes at most so long; 0 = no such limit */
 	/* cap of the buffered body; 0 = HTTP_BODY_BYTES_DEFAULT; beyond it ERR_LIMIT */
 	size_t response_max;
@@ -130,6 +137,8 @@ struct http_curl_opts {
 	 * $SSL_CERT_FILE
 	 */
 	const char *ca_file;
+	/* ca_file comes from a configuration: it has to be there when TLS is first spoken */
+	bool ca_file_later;
 	/* Like curl's --connect-to: "HOST:PORT:TO-HOST:TO-PORT", either half may be empty (any).
 	 * Certificates are still checked for the name in the URL. */
 	struct strlist connect_to;
@@ -141,7 +150,8 @@ struct http_curl_opts {
 /*
  * Connections are kept and reused; DNS answers and TLS sessions are shared. Proxies come from the
  * environment (https_proxy, no_proxy, ...). opts NULL = defaults. ERR_NOT_FOUND or ERR_IO when the
- * CA file cannot be read.
+ * caller's CA file cannot be read; one of the environment is first needed by an https request,
+ * which then fails so.
  */
 int http_curl_open(const struct http_curl_opts *opts, struct http_transport **ret_transport,
                    struct err *err) MUST_USE;

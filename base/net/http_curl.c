@@ -8,10 +8,13 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/interrupt.h"
 #include "base/mem.h"
 #include "base/net/http.h"
+#include "base/net/http_curl_failure.h"
+#include "base/net/reach.h"
 
 enum {
 	CONNECT_MS = 30000,
@@ -239,6 +242,20 @@ static int on_tick(void *data, curl_off_t a, curl_off_t b, curl_off_t c, curl_of
 	return interrupt_requested();
 }
 
+/* A name that another server gave may lead to the metadata service of the cloud. */
+static int on_connected(void *data, char *ip, char *own_ip, int port, int own_port)
+{
+	struct exchange *x = data;
+
+	(void)own_ip;
+	(void)port;
+	(void)own_port;
+	if (!x->request->foreign || reach_of_host(ip) != REACH_LINK_LOCAL)
+		return CURL_PREREQFUNC_OK;
+	err_set(&x->err, ERR_DENIED, "%s is at a link-local address: %s", x->origin, ip);
+	return CURL_PREREQFUNC_ABORT;
+}
+
 /* ---- options ---- */
 
 static void set_method(struct exchange *x)
@@ -322,6 +339,8 @@ static void set_options(const struct http_curl *h, struct exchange *x)
 	curl_easy_setopt(curl, CURLOPT_HEADERDATA, x);
 	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
 	curl_easy_setopt(curl, CURLOPT_WRITEDATA, x);
+	curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, on_connected);
+	curl_easy_setopt(curl, CURLOPT_PREREQDATA, x);
 	if (x->request->direct)
 		curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
 	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)x->request->timeout_ms);
@@ -331,42 +350,12 @@ static void set_options(const struct http_curl *h, struct exchange *x)
 	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, x->headers);
 }
 
-static const struct {
-	CURLcode curl;
-	enum err_code code;
-	const char *hint;
-} failures[] = {
-	{CURLE_ABORTED_BY_CALLBACK, ERR_INTERRUPTED, NULL},
-	{CURLE_URL_MALFORMAT, ERR_FORMAT, NULL},
-	{CURLE_UNSUPPORTED_PROTOCOL, ERR_FORMAT, NULL},
-	{CURLE_WEIRD_SERVER_REPLY, ERR_FORMAT, NULL},
-	{CURLE_PEER_FAILED_VERIFICATION, ERR_SERVER,
-         "the server's certificate is not trusted; name its authority with --ca FILE"},
-	{CURLE_SSL_CACERT_BADFILE, ERR_IO, "the file of trusted certificates cannot be used"},
-	{CURLE_SSL_CONNECT_ERROR, ERR_NETWORK,
-         "does the server speak TLS on this port? --insecure allows plain http"},
-	{CURLE_COULDNT_RESOLVE_HOST, ERR_NETWORK,
-         "check the host's name and DNS, and HTTPS_PROXY if the network needs a proxy"},
-	{CURLE_COULDNT_RESOLVE_PROXY, ERR_NETWORK, "check HTTPS_PROXY"},
-	{CURLE_COULDNT_CONNECT, ERR_NETWORK, "is the server running, and is the port right?"},
-};
-
 static int failure(const struct exchange *x, CURLcode code, struct err *err)
 {
-	const char *text = x->curl_error[0] != '\0' ? x->curl_error : curl_easy_strerror(code);
-
-	if (x->err.code != ERR_NONE) {
-		*err = x->err;
-		return -1;
-	}
-	for (size_t i = 0; i < ARRAY_LEN(failures); i++)
-		if (failures[i].curl == code) {
-			err_set(err, failures[i].code == ERR_IO ? ERR_NOT_FOUND : failures[i].code,
-			        "%s: %s", x->origin, text);
-			return failures[i].hint != NULL ? err_hint(err, "%s", failures[i].hint)
-			                                : -1;
-		}
-	return err_set(err, ERR_NETWORK, "%s: %s", x->origin, text);
+	if (x->err.code == ERR_NONE)
+		return curl_failure(code, x->origin, x->curl_error, err);
+	*err = x->err;
+	return -1;
 }
 
 /* libcurl is content with headers that break off. */
@@ -383,6 +372,23 @@ static int check_whole(const struct exchange *x, CURLcode code, struct err *err)
 
 /* ---- whole exchanges ---- */
 
+static int check_ca(const char *file, struct err *err)
+{
+	if (file == NULL || access(file, R_OK) == 0)
+		return 0;
+	if (errno != ENOENT)
+		return err_set(err, ERR_IO, "certificate file '%s'", file);
+	err_set(err, ERR_NOT_FOUND, "certificate file '%s' does not exist", file);
+	return err_hint(err, "check --ca, SLIPWAY_CA_BUNDLE, AWS_CA_BUNDLE, SSL_CERT_FILE and the "
+	                     "AWS profile's ca_bundle");
+}
+
+/* Plain http needs no certificates: a file of them that is missing does not matter there. */
+static int check_trust(const struct http_curl *h, const struct http_request *req, struct err *err)
+{
+	return strncasecmp(req->url, "https:", 6) == 0 ? check_ca(h->ca_file, err) : 0;
+}
+
 static int perform(struct http_transport *t, const struct http_request *req,
                    struct http_response *resp, struct err *err)
 {
@@ -390,6 +396,8 @@ static int perform(struct http_transport *t, const struct http_request *req,
 	struct exchange x = {.request = req, .response = resp, .curl = NULL};
 	long status = 0;
 
+	if (check_trust(h, req, err) != 0)
+		return -1;
 	x.curl = take_handle(h, req->large);
 	set_options(h, &x);
 	CURLcode code = curl_easy_perform(x.curl);
@@ -485,8 +493,9 @@ static int open_body(struct http_transport *t, const struct http_request *req,
 	struct pulled_body *p;
 	long status = 0;
 
+	if (check_trust(h, req, err) != 0)
+		return -1;
 	p = mem_zalloc(sizeof(*p));
-
 	p->source = (struct source){pulled_body_read, pulled_body_close};
 	p->owner = h;
 	p->large = req->large;
@@ -579,10 +588,8 @@ int http_curl_open(const struct http_curl_opts *opts, struct http_transport **re
 	if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, allocate, free, reallocate, mem_strdup,
 	                         mem_calloc) != CURLE_OK)
 		return err_set(err, ERR_UNSUPPORTED, "libcurl cannot be initialised");
-	if (ca_file != NULL && access(ca_file, R_OK) != 0)
-		return errno == ENOENT ? err_set(err, ERR_NOT_FOUND,
-		                                 "certificate file '%s' does not exist", ca_file)
-		                       : err_set(err, ERR_IO, "certificate file '%s'", ca_file);
+	if (opts->ca_file != NULL && !opts->ca_file_later && check_ca(ca_file, err) != 0)
+		return -1;
 	h = mem_zalloc(sizeof(*h));
 	h->transport = (struct http_transport){perform, open_body, close_transport};
 	h->ca_file = ca_file != NULL ? mem_strdup(ca_file) : NULL;

@@ -1,11 +1,11 @@
 #include "base/net/url.h"
 
-#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/mem.h"
+#include "base/net/reach.h"
 #include "base/text.h"
 
 enum { URL_BYTES_MAX = 16 << 10 };
@@ -134,38 +134,9 @@ bool url_same_origin(const struct url *a, const struct url *b)
 	       a->port == b->port;
 }
 
-static bool private_v4(uint32_t ip)
-{
-	static const struct {
-		uint32_t net, mask;
-	} nets[] = {{0x7f000000, 0xff000000}, {0x0a000000, 0xff000000}, {0xac100000, 0xfff00000},
-	            {0xc0a80000, 0xffff0000}, {0xa9fe0000, 0xffff0000}, {0x00000000, 0xff000000},
-	            {0x64400000, 0xffc00000}};
-
-	for (size_t i = 0; i < ARRAY_LEN(nets); i++)
-		if ((ip & nets[i].mask) == nets[i].net)
-			return true;
-	return false;
-}
-
 bool url_host_is_private(const char *host)
 {
-	char text[64];
-	struct in_addr v4;
-	struct in6_addr v6;
-
-	if (inet_pton(AF_INET, host, &v4) == 1)
-		return private_v4(ntohl(v4.s_addr));
-	if (host[0] != '[' || strcspn(host, "%]") > sizeof(text))
-		return false;
-	snprintf(text, sizeof(text), "%.*s", (int)strcspn(host + 1, "%]"), host + 1);
-	if (inet_pton(AF_INET6, text, &v6) != 1)
-		return false;
-	if (IN6_IS_ADDR_V4MAPPED(&v6))
-		return private_v4((uint32_t)v6.s6_addr[12] << 24 | (uint32_t)v6.s6_addr[13] << 16 |
-		                  (uint32_t)v6.s6_addr[14] << 8 | v6.s6_addr[15]);
-	return IN6_IS_ADDR_LOOPBACK(&v6) || IN6_IS_ADDR_UNSPECIFIED(&v6) ||
-	       IN6_IS_ADDR_LINKLOCAL(&v6) || (v6.s6_addr[0] & 0xfe) == 0xfc;
+	return reach_of_host(host) != REACH_PUBLIC;
 }
 
 void url_encode(struct strbuf *sb, const char *text)

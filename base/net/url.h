@@ -33,7 +33,7 @@ int url_resolve(const char *base, const char *location, struct arena *a, const c
 /* Same scheme, host and port: credentials may travel. */
 bool url_same_origin(const struct url *a, const struct url *b);
 
-/* A literal IP address that is loopback, private, link-local or unspecified (v4 or v6). */
+/* The host is this machine, a private network's or link-local (reach.h): not a public one. */
 bool url_host_is_private(const char *host);
 
 /* Appends text with everything but unreserved characters percent-encoded. */

@@ -9,6 +9,7 @@
 
 #include "base/doc/json.h"
 #include "base/mem.h"
+#include "base/net/reach.h"
 #include "base/net/url.h"
 #include "base/text.h"
 #include "builder/aws/chain.h"
@@ -39,7 +40,7 @@ static bool is_allowed_http_host(const char *host)
 	for (size_t i = 0; i < ARRAY_LEN(hosts); i++)
 		if (strcmp(hosts[i], host) == 0)
 			return true;
-	return text_has_prefix(host, "127.") && url_host_is_private(host);
+	return text_has_prefix(host, "127.") && reach_is_loopback(host);
 }
 
 static int full_uri(const char *uri, struct err *err)

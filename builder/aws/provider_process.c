@@ -8,51 +8,9 @@
 #include "base/doc/json.h"
 #include "base/mem.h"
 #include "builder/aws/chain.h"
+#include "builder/aws/words.h"
 
-enum { ARGUMENTS_MAX = 64, OUTPUT_MAX = 64 << 10, TIMEOUT_MS = 60000 };
-
-/* One word at *at into sb: quotes hold together, a backslash takes what follows as it is (inside
- * double quotes only '"' and '\'). False on an open quote. */
-static bool take_word(const char **at, struct strbuf *sb)
-{
-	char quote = '\0';
-
-	for (; **at != '\0' && (quote != '\0' || strchr(" \t\r\n", **at) == NULL); (*at)++) {
-		char c = **at;
-
-		if (quote == '\0' && (c == '"' || c == '\'')) {
-			quote = c;
-		} else if (c == quote) {
-			quote = '\0';
-		} else if (c == '\\' && quote != '\'' && (*at)[1] != '\0' &&
-		           (quote == '\0' || strchr("\"\\", (*at)[1]) != NULL)) {
-			(*at)++;
-			strbuf_addc(sb, **at);
-		} else {
-			strbuf_addc(sb, c);
-		}
-	}
-	return quote == '\0';
-}
-
-static int split_command(const char *command, struct arena *a, const char *argv[ARGUMENTS_MAX + 1],
-                         struct err *err)
-{
-	size_t n = 0;
-
-	for (command += strspn(command, " \t\r\n"); *command != '\0';
-	     command += strspn(command, " \t\r\n")) {
-		AUTO(strbuf) struct strbuf word = STRBUF_INIT(8192);
-
-		if (n == ARGUMENTS_MAX)
-			return err_set(err, ERR_LIMIT, "more than %d words", (int)ARGUMENTS_MAX);
-		if (!take_word(&command, &word))
-			return err_set(err, ERR_FORMAT, "a quotation mark is not closed");
-		argv[n++] = arena_strdup(a, strbuf_str(&word));
-	}
-	argv[n] = NULL;
-	return n > 0 ? 0 : err_set(err, ERR_FORMAT, "it is empty");
-}
+enum { OUTPUT_MAX = 64 << 10, TIMEOUT_MS = 60000 };
 
 /* What it printed is never shown: it may be half of a secret. */
 static int read_output(struct chain *c, const struct proc_result *r, struct aws_credentials *ret,
@@ -88,11 +46,13 @@ static int run_program(struct chain *c, const char *command, struct aws_credenti
                        struct err *err)
 {
 	struct proc_result r = {.out = STRBUF_INIT(OUTPUT_MAX), .err_text = STRBUF_INIT(400)};
-	const char *argv[ARGUMENTS_MAX + 1];
-	int status = split_command(command, c->arena, argv, err);
+	struct word_list words = {.n = 0};
+	int status = words_split(command, c->arena, &words, err);
 
+	if (status == 0 && words.n == 0)
+		status = err_set(err, ERR_FORMAT, "it is empty");
 	if (status == 0)
-		status = c->outside->run(c->outside, argv, TIMEOUT_MS, &r, err);
+		status = c->outside->run(c->outside, words.at, TIMEOUT_MS, &r, err);
 	if (status == 0)
 		status = read_output(c, &r, ret, err);
 	if (r.out.ptr != NULL)
@@ -106,7 +66,7 @@ int provide_process(struct chain *c, struct aws_credentials *ret, const char **r
 {
 	const char *command = aws_section_get(c->section, "credential_process");
 
-	if (command == NULL || command[0] == '\0') {
+	if (command == NULL) {
 		*ret_why_not = arena_printf(c->arena, "profile '%s' has no credential_process",
 		                            c->profile);
 		return 0;

@@ -98,22 +98,6 @@ static bool was_visited(const struct chain *c, const char *profile)
 	return false;
 }
 
-/* Static keys of whichever file has them. */
-static int static_keys(struct chain *c, struct aws_credentials *ret, struct err *err)
-{
-	const char *why_not;
-
-	if (provide_credentials_file(c, ret, &why_not, err) != 0)
-		return -1;
-	if (ret->access_key_id == NULL && provide_config_file(c, ret, &why_not, err) != 0)
-		return -1;
-	if (ret->access_key_id == NULL)
-		return err_set(err, ERR_DENIED,
-		               "profile '%s' has aws_secret_access_key but no aws_access_key_id",
-		               c->profile);
-	return 0;
-}
-
 static int from_profile(struct chain *c, const char *source, struct aws_credentials *ret,
                         struct err *err)
 {
@@ -134,9 +118,9 @@ static int from_profile(struct chain *c, const char *source, struct aws_credenti
 		        source);
 		return err_hint(err, "one of them needs keys of its own, or credential_source");
 	}
-	if (has_keys(inner.section))
-		return static_keys(&inner, ret, err);
-	if (!has_role(inner.section))
+	if (aws_section_check(inner.section, err) != 0)
+		return -1;
+	if (has_keys(inner.section) || !has_role(inner.section))
 		return chain_walk(&inner, NULL, ret, err);
 	const char *why_not;
 

@@ -41,33 +41,56 @@ static const char *token_path(const struct chain *c, const char *text)
 	return chain_path(c, arena_printf(c->arena, "~/.aws/sso/cache/%s.json", strbuf_str(&hex)));
 }
 
+/*
+ * What the session says, else the profile; as the AWS CLI, the two must not say different things of
+ * one key. *ret is NULL when neither says anything.
+ */
+static int one_setting(const struct chain *c, const struct aws_section *session, const char *key,
+                       const char **ret, struct err *err)
+{
+	const char *own = aws_section_get(c->section, key), *shared = aws_section_get(session, key);
+
+	*ret = shared != NULL ? shared : own;
+	if (own == NULL || shared == NULL || strcmp(own, shared) == 0)
+		return 0;
+	err_set(err, ERR_FORMAT, "%s: %s of profile '%s' is not that of its sso-session (%s)",
+	        aws_section_place(c->section, key), key, c->profile,
+	        aws_section_place(session, key));
+	return err_hint(err, "keep the key in the sso-session section alone");
+}
+
+static int find_session(const struct chain *c, const struct sso *sso,
+                        const struct aws_section **ret_session, struct err *err)
+{
+	if (sso->session == NULL)
+		return 0;
+	*ret_session = aws_files_find(&c->settings->files, AWS_SSO_SESSION, sso->session);
+	if (*ret_session == NULL)
+		return err_set(err, ERR_NOT_FOUND,
+		               "profile '%s' names sso_session '%s', which is not in %s",
+		               c->profile, sso->session, c->settings->config_path);
+	return aws_section_check(*ret_session, err);
+}
+
 static int read_settings(struct chain *c, struct sso *sso, struct err *err)
 {
-	const struct aws_section *from = c->section;
+	const struct {
+		const char *key, **value;
+	} rows[] = {{"sso_account_id", &sso->account},
+	            {"sso_role_name", &sso->role},
+	            {"sso_region", &sso->region},
+	            {"sso_start_url", &sso->start_url}};
+	const struct aws_section *session = NULL;
 
 	sso->session = aws_section_get(c->section, "sso_session");
-	sso->account = aws_section_get(c->section, "sso_account_id");
-	sso->role = aws_section_get(c->section, "sso_role_name");
-	if (sso->session != NULL) {
-		from = aws_files_find(&c->settings->files, AWS_SSO_SESSION, sso->session);
-		if (from == NULL)
-			return err_set(err, ERR_NOT_FOUND,
-			               "profile '%s' names sso_session '%s', which is not in %s",
-			               c->profile, sso->session, c->settings->config_path);
+	if (find_session(c, sso, &session, err) != 0)
+		return -1;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (one_setting(c, session, rows[i].key, rows[i].value, err) != 0)
+			return -1;
+		if (*rows[i].value == NULL)
+			return missing(c, rows[i].key, err);
 	}
-	sso->start_url = aws_section_get(from, "sso_start_url");
-	sso->region = aws_section_get(from, "sso_region");
-	const char *doubled = aws_section_get(c->section, "sso_region");
-
-	if (sso->session != NULL && doubled != NULL &&
-	    (sso->region == NULL || strcmp(doubled, sso->region) != 0))
-		return err_set(err, ERR_FORMAT,
-		               "profile '%s': sso_region belongs in the sso-session section",
-		               c->profile);
-	if (sso->account == NULL || sso->role == NULL)
-		return missing(c, sso->account == NULL ? "sso_account_id" : "sso_role_name", err);
-	if (sso->start_url == NULL || sso->region == NULL)
-		return missing(c, sso->region == NULL ? "sso_region" : "sso_start_url", err);
 	sso->path = token_path(c, sso->session != NULL ? sso->session : sso->start_url);
 	return 0;
 }

@@ -54,15 +54,15 @@ int provide_environment(struct chain *c, struct aws_credentials *ret, const char
 }
 
 /* The keys of one file; both must stand in the same one. */
-static int keys_of(struct chain *c, const struct strmap *values, const char *provider,
-                   const char *file, struct aws_credentials *ret, struct err *err)
+static int keys_of(struct chain *c, enum aws_file_kind kind, const char *provider, const char *file,
+                   struct aws_credentials *ret, struct err *err)
 {
-	const char *id = strmap_get(values, "aws_access_key_id");
-	const char *secret = strmap_get(values, "aws_secret_access_key");
-	const char *token = strmap_get(values, "aws_session_token"), *account;
+	const char *id = aws_section_get_in(c->section, kind, "aws_access_key_id");
+	const char *secret = aws_section_get_in(c->section, kind, "aws_secret_access_key");
+	const char *token = aws_section_get_in(c->section, kind, "aws_security_token"), *account;
 
 	if (token == NULL)
-		token = strmap_get(values, "aws_security_token");
+		token = aws_section_get_in(c->section, kind, "aws_session_token");
 	if (secret == NULL || secret[0] == '\0') {
 		err_set(err, ERR_DENIED,
 		        "profile '%s' in '%s' has aws_access_key_id but no aws_secret_access_key",
@@ -77,11 +77,9 @@ static int keys_of(struct chain *c, const struct strmap *values, const char *pro
 	return 0;
 }
 
-static bool has_id(const struct strmap *values)
+static bool has_id(const struct chain *c, enum aws_file_kind kind)
 {
-	const char *id = strmap_get(values, "aws_access_key_id");
-
-	return id != NULL && id[0] != '\0';
+	return aws_section_get_in(c->section, kind, "aws_access_key_id") != NULL;
 }
 
 int provide_credentials_file(struct chain *c, struct aws_credentials *ret, const char **ret_why_not,
@@ -89,7 +87,7 @@ int provide_credentials_file(struct chain *c, struct aws_credentials *ret, const
 {
 	const char *file = c->settings->credentials_path;
 
-	if (c->section == NULL || !has_id(&c->section->credentials)) {
+	if (!has_id(c, AWS_CREDENTIALS_FILE)) {
 		*ret_why_not =
 			arena_printf(c->arena, "no keys for profile '%s' in %s", c->profile, file);
 		return 0;
@@ -97,7 +95,7 @@ int provide_credentials_file(struct chain *c, struct aws_credentials *ret, const
 	if (c->settings->group_readable)
 		progress_note(c->outside->progress,
 		              "other users can read '%s': protect the keys with `chmod 600`", file);
-	return keys_of(c, &c->section->credentials, "credentials-file", file, ret, err);
+	return keys_of(c, AWS_CREDENTIALS_FILE, "credentials-file", file, ret, err);
 }
 
 int provide_config_file(struct chain *c, struct aws_credentials *ret, const char **ret_why_not,
@@ -105,10 +103,10 @@ int provide_config_file(struct chain *c, struct aws_credentials *ret, const char
 {
 	const char *file = c->settings->config_path;
 
-	if (c->section == NULL || !has_id(&c->section->config)) {
+	if (!has_id(c, AWS_CONFIG_FILE)) {
 		*ret_why_not =
 			arena_printf(c->arena, "no keys for profile '%s' in %s", c->profile, file);
 		return 0;
 	}
-	return keys_of(c, &c->section->config, "config-file", file, ret, err);
+	return keys_of(c, AWS_CONFIG_FILE, "config-file", file, ret, err);
 }

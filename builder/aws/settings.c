@@ -28,7 +28,7 @@ static int read_one(const struct aws_outside *outside, struct aws_settings *s,
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 	struct err why = {0};
 
-	if (outside->read_file(outside, path, AWS_FILE_BYTES_MAX, &text, &why) != 0) {
+	if (outside->read_file(outside, path, INI_BYTES_MAX, &text, &why) != 0) {
 		if (why.code == ERR_NOT_FOUND)
 			return 0;
 		*err = why;
@@ -56,6 +56,19 @@ static int read_files(const struct aws_outside *outside, struct aws_settings *s,
 	return 0;
 }
 
+static int unknown_profile(const struct aws_settings_opts *opts, const struct aws_settings *s,
+                           const char *name, struct err *err)
+{
+	const char *nearest = aws_files_nearest(&s->files, AWS_PROFILE, name);
+
+	err_set(err, ERR_NOT_FOUND, "the AWS profile '%s' is neither in '%s' nor in '%s'", name,
+	        s->config_path, s->credentials_path);
+	if (nearest != NULL)
+		return err_hint(err, "did you mean '%s'?", nearest);
+	return err_hint(err, "check %s, or run `aws configure --profile %s`",
+	                opts->profile != NULL ? "--profile" : "AWS_PROFILE", name);
+}
+
 static int choose_profile(const struct aws_outside *outside, const struct aws_settings_opts *opts,
                           struct aws_settings *s, struct err *err)
 {
@@ -68,12 +81,37 @@ static int choose_profile(const struct aws_outside *outside, const struct aws_se
 		name = aws_env(outside, "AWS_DEFAULT_PROFILE");
 	s->profile = arena_strdup(&s->arena, name != NULL ? name : "default");
 	s->section = aws_files_find(&s->files, AWS_PROFILE, s->profile);
-	if (s->section != NULL || name == NULL || strcmp(name, "default") == 0)
+	if (s->section != NULL)
+		return aws_section_check(s->section, err);
+	if (name == NULL || strcmp(name, "default") == 0)
 		return 0;
-	err_set(err, ERR_NOT_FOUND, "the AWS profile '%s' is neither in '%s' nor in '%s'", name,
-	        s->config_path, s->credentials_path);
-	return err_hint(err, "check %s, or run `aws configure --profile %s`",
-	                opts->profile != NULL ? "--profile" : "AWS_PROFILE", name);
+	return unknown_profile(opts, s, name, err);
+}
+
+/* A mistyped region would become part of a host's name. */
+static int check_region(const struct aws_settings *s, struct err *err)
+{
+	const char *place = aws_section_place(s->section, "region");
+
+	if (s->region == NULL || aws_region_valid(s->region))
+		return 0;
+	/* Where it is not the file's, the variable or the option has its say when it is used. */
+	if (place == NULL || strcmp(aws_section_get(s->section, "region"), s->region) != 0)
+		return 0;
+	err_set(err, ERR_FORMAT, "%s: '%.60s' is not an AWS region", place, s->region);
+	return err_hint(err, "write one like eu-central-1");
+}
+
+/* As the AWS CLI: a section that is named must be there. */
+static int check_services(const struct aws_settings *s, struct err *err)
+{
+	const char *name = aws_section_get(s->section, "services");
+
+	if (name == NULL || aws_files_find(&s->files, AWS_SERVICES_SECTION, name) != NULL)
+		return 0;
+	err_set(err, ERR_NOT_FOUND, "%s: there is no section [services %.100s] in '%s'",
+	        aws_section_place(s->section, "services"), name, s->config_path);
+	return err_hint(err, "add the section, or remove the key `services`");
 }
 
 /* A variable before the profile's key; NULL when neither is set. */
@@ -98,7 +136,7 @@ static const char *choose_region(const struct aws_outside *outside,
 		region = aws_env(outside, "AWS_DEFAULT_REGION");
 	if (region == NULL)
 		region = aws_section_get(s->section, "region");
-	return region;
+	return region != NULL && region[0] != '\0' ? region : NULL;
 }
 
 static int choose_attempts(const struct aws_outside *outside, struct aws_settings *s,
@@ -125,7 +163,8 @@ static int choose_attempts(const struct aws_outside *outside, struct aws_setting
 static int decide(const struct aws_outside *outside, const struct aws_settings_opts *opts,
                   struct aws_settings *s, struct err *err)
 {
-	if (choose_profile(outside, opts, s, err) != 0 || choose_attempts(outside, s, err) != 0)
+	if (choose_profile(outside, opts, s, err) != 0 || choose_attempts(outside, s, err) != 0 ||
+	    check_services(s, err) != 0)
 		return -1;
 	const char *sts =
 		setting(outside, s, "AWS_STS_REGIONAL_ENDPOINTS", "sts_regional_endpoints");
@@ -137,7 +176,7 @@ static int decide(const struct aws_outside *outside, const struct aws_settings_o
 	s->sts_global = sts != NULL && strcasecmp(sts, "legacy") == 0;
 	s->ca_bundle = aws_section_get(s->section, "ca_bundle");
 	s->skew_correction = !aws_is_true(aws_env(outside, "AWS_DISABLE_CLOCK_SKEW_CORRECTION"));
-	return 0;
+	return check_region(s, err);
 }
 
 int aws_settings_load(const struct aws_outside *outside, const struct aws_settings_opts *opts,

@@ -87,7 +87,7 @@ static int read_config(struct check_image *image, struct err *err)
 }
 
 /* Reads manifest and configuration; *ret_good = false when there is nothing to go on with. */
-static int read_image(struct check_image *image, bool *ret_good, struct err *err)
+static int read_image(struct check_image *image, bool of_index, bool *ret_good, struct err *err)
 {
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(MANIFEST_BYTES_MAX);
 	struct err failure = {0};
@@ -103,6 +103,11 @@ static int read_image(struct check_image *image, bool *ret_good, struct err *err
 	                   &image->manifest, &failure) != 0) {
 		rule_report(image, RULE_MEDIA_TYPE, NO_PLACE, "the manifest is malformed: %s",
 		            failure.msg);
+		*ret_good = false;
+		return 0;
+	}
+	if (of_index &&
+	    images_skip_artifact(&image->desc, &image->manifest, &image->run->skipped)) {
 		*ret_good = false;
 		return 0;
 	}
@@ -122,6 +127,22 @@ struct images {
 	size_t n;
 };
 
+/* What was passed over is said; an index of nothing else has nothing that could be checked. */
+static int say_skipped(const struct check_run *run, size_t n_entries, struct err *err)
+{
+	AUTO(strbuf) struct strbuf what = STRBUF_INIT(1024);
+	const struct images_skipped *skipped = &run->skipped;
+
+	images_describe_skipped(skipped, &what);
+	if (what.len == 0)
+		return 0;
+	progress_note(run->opts->progress, "not an image, and not checked: %s", strbuf_str(&what));
+	if (n_entries > 0)
+		return 0;
+	err_set(err, ERR_CHECK, "the image index names no image: there is nothing to check");
+	return err_hint(err, "name an image, not its artifacts");
+}
+
 /* Those that can be gone on with; the faults of the others are reported. */
 static int read_images(struct check_run *run, const struct descriptor *root, struct images *good,
                        struct err *err)
@@ -133,17 +154,20 @@ static int read_images(struct check_run *run, const struct descriptor *root, str
 	run->n_blobs += all.n_indexes;
 	run->indexes = all.indexes;
 	run->n_indexes = all.n_indexes;
+	run->skipped = all.skipped;
+	size_t n_artifacts = all.skipped.n_artifacts;
+
 	good->at = arena_calloc(run->arena, all.n, sizeof(*good->at));
 	for (size_t i = 0; i < all.n; i++) {
 		struct check_image *image = &good->at[good->n];
 		bool is_good = false;
 
 		*image = (struct check_image){.run = run, .desc = all.at[i]};
-		if (read_image(image, &is_good, err) != 0)
+		if (read_image(image, all.n_indexes > 0, &is_good, err) != 0)
 			return -1;
 		good->n += is_good;
 	}
-	return 0;
+	return say_skipped(run, all.n - (run->skipped.n_artifacts - n_artifacts), err);
 }
 
 /* ---- layers ---- */

@@ -33,6 +33,42 @@ static int read_index(struct image_search *w, const struct descriptor *desc,
 	return 0;
 }
 
+static void skip_artifact(struct images_skipped *skipped, const char *type)
+{
+	if (skipped->n_artifacts++ == 0)
+		skipped->type = type;
+}
+
+static void skip_entry(struct images_skipped *skipped, const struct descriptor *entry)
+{
+	if (descriptor_is_attestation(entry))
+		skipped->n_attestations++;
+	else
+		skip_artifact(skipped, entry->artifact_type != NULL ? entry->artifact_type
+		                                                    : entry->media_type);
+}
+
+bool images_skip_artifact(const struct descriptor *entry, const struct manifest *manifest,
+                          struct images_skipped *skipped)
+{
+	if (media_is_config(manifest->config.media_type) ||
+	    (manifest->artifact_type == NULL && entry->platform.os[0] != '\0'))
+		return false;
+	skip_artifact(skipped, manifest->artifact_type != NULL ? manifest->artifact_type
+	                                                       : manifest->config.media_type);
+	return true;
+}
+
+void images_describe_skipped(const struct images_skipped *s, struct strbuf *sb)
+{
+	if (s->n_attestations > 0)
+		strbuf_addf(sb, "%zu attestation%s", s->n_attestations,
+		            s->n_attestations > 1 ? "s" : "");
+	if (s->n_artifacts > 0)
+		strbuf_addf(sb, "%s%zu artifact%s (%.200s)", sb->len > 0 ? " and " : "",
+		            s->n_artifacts, s->n_artifacts > 1 ? "s" : "", s->type);
+}
+
 static int walk_index(struct image_search *w, const struct descriptor *desc, int depth,
                       struct err *err)
 {
@@ -59,8 +95,9 @@ static int walk_index(struct image_search *w, const struct descriptor *desc, int
 
 		if (descriptor_is_image(entry))
 			w->list.at[w->list.n++] = *entry;
-		else if (media_is_index(entry->media_type) &&
-		         walk_index(w, entry, depth + 1, err) != 0)
+		else if (!media_is_index(entry->media_type))
+			skip_entry(&w->list.skipped, entry);
+		else if (walk_index(w, entry, depth + 1, err) != 0)
 			return -1;
 	}
 	return 0;
@@ -73,7 +110,7 @@ static int keep_only(struct image_list *list, const struct platform *only, struc
 	char text[PLATFORM_TEXT_MAX];
 
 	if (chosen == NULL)
-		return err_set(err, ERR_NOT_FOUND, "the image has no manifest for %s",
+		return err_set(err, ERR_NOT_FOUND, "it has no image for %s",
 		               platform_text(only, text));
 	list->at[0] = *chosen;
 	list->n = 1;

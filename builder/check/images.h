@@ -15,11 +15,19 @@ enum {
 	IMAGES_ENTRIES_MAX = 8192 /* entries of all of them together */
 };
 
+/* Entries that are no images: they are passed over, and that is said. */
+struct images_skipped {
+	size_t n_attestations;
+	size_t n_artifacts;
+	const char *type; /* of the first artifact; NULL if none */
+};
+
 struct image_list {
 	struct descriptor *at; /* manifests, in the order in which the indexes name them */
 	size_t n;
 	size_t n_indexes;            /* read on the way, each once */
 	const struct index *indexes; /* these */
+	struct images_skipped skipped;
 };
 
 /*
@@ -30,5 +38,17 @@ struct image_list {
  */
 int images_list(struct store *store, const struct descriptor *root, const struct platform *only,
                 struct arena *a, struct image_list *ret_list, struct err *err) MUST_USE;
+
+/*
+ * True when the manifest that `entry` of an index stands for is an artifact of another kind, which
+ * only the manifest itself says (image-spec, manifest.md, "Guidelines for Artifact Usage"): its
+ * configuration is not an image's, and it names an artifact type or the index no platform. Adds it
+ * to *skipped.
+ */
+bool images_skip_artifact(const struct descriptor *entry, const struct manifest *manifest,
+                          struct images_skipped *skipped);
+
+/* Appends what was passed over, in words; nothing when nothing was. */
+void images_describe_skipped(const struct images_skipped *skipped, struct strbuf *sb);
 
 #endif

@@ -7,6 +7,7 @@
 #define SLIPWAY_BUILDER_CHECK_RULES_H
 
 #include "builder/check/check.h"
+#include "builder/check/images.h"
 #include "builder/check/scan.h"
 #include "builder/check/user.h"
 #include "builder/check/view.h"
@@ -116,6 +117,7 @@ struct check_run {
 	size_t n_allowed;
 	size_t n_hidden_errors; /* found, but beyond RULE_REPORTS_MAX */
 	size_t n_blobs;
+	struct images_skipped skipped;
 	/* Every distinct layer, scanned once. */
 	struct layer_scan **scans;
 	size_t n_scans;

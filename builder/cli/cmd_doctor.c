@@ -9,6 +9,7 @@
 #include "builder/cli/command.h"
 #include "builder/cli/doctor_aws.h"
 #include "builder/cli/remote_option.h"
+#include "builder/layer/pack/cache_owner.h"
 #include "builder/oci/mediatype.h"
 
 struct doctor_options {
@@ -28,7 +29,8 @@ static void check_cache(const struct doctor *d)
 	struct statvfs st;
 	struct err err = {0};
 
-	if (fs_cache_dir(dir, &err) != 0 || fs_mkdirs(dir, &err) != 0) {
+	if (fs_cache_dir(dir, &err) != 0 || cache_check_owner(dir, &err) != 0 ||
+	    cache_make_dir(dir, &err) != 0) {
 		doctor_say(d, "cache", err.msg);
 		return;
 	}

@@ -206,6 +206,8 @@ static void set_fallbacks(const struct option_target *target)
 
 		if (k.row->kind == OPTION_TEXT && k.row->fallback != NULL)
 			*(const char **)k.member = k.row->fallback;
+		if (k.row->kind == OPTION_NUMBER && k.row->fallback != NULL)
+			*(int64_t *)k.member = strtoll(k.row->fallback, NULL, 10);
 	}
 }
 

@@ -73,11 +73,11 @@ struct option {
 		.offset = (base) + OPTION_MEMBER(object, member, const char *),                    \
 		.metavar = (metavar_), .help = __VA_ARGS__                                         \
 	}
-#define NUMBER_OPTION_IN(base, object, member, name_, letter_, metavar_, help_)                    \
+#define NUMBER_OPTION_IN(base, object, member, name_, letter_, metavar_, ...)                      \
 	{                                                                                          \
 		.name = (name_), .letter = (letter_), .kind = OPTION_NUMBER,                       \
 		.offset = (base) + OPTION_MEMBER(object, member, int64_t), .metavar = (metavar_),  \
-		.help = (help_)                                                                    \
+		.help = __VA_ARGS__                                                                \
 	}
 #define LIST_OPTION_IN(base, object, member, name_, letter_, metavar_, help_)                      \
 	{                                                                                          \

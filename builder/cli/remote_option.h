@@ -28,7 +28,7 @@ struct remote_options {
 		FLAG_OPTION_IN(base, struct remote_options, password_stdin, "password-stdin", 0,   \
 	                       "Read the password from standard input"),                           \
 		NUMBER_OPTION_IN(base, struct remote_options, retries, "retries", 0, "N",          \
-	                         "Retries per request (default 5)"),                               \
+	                         "Retries per request; 0 = none", .fallback = "5"),                \
 		TEXT_OPTION_IN(base, struct remote_options, profile, "profile", 0, "NAME",         \
 	                       "The AWS profile for ECR, instead of AWS_PROFILE"),                 \
 		ECR_REGION_OPTION_IN(base, struct remote_options, ecr_region),                     \

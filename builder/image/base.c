@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "builder/check/images.h"
 #include "builder/oci/config.h"
 
 static int root_of_base(const struct build_opts *opts, const struct image *image, const char *name,
@@ -29,34 +30,19 @@ static int root_of_base(const struct build_opts *opts, const struct image *image
 	return 0;
 }
 
-/* Follows an index down to the platform's manifest; *ret_text holds the manifest's bytes. */
+/* Follows indexes, also one in another, down to the platform's manifest. */
 static int manifest_of_platform(struct store *store, const struct descriptor *root,
                                 const struct platform *want, struct arena *a,
                                 struct base_image *base, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
-	struct descriptor desc = *root;
-	char platform[PLATFORM_TEXT_MAX];
+	struct image_list images;
 
-	if (store_read(store, &desc, MANIFEST_BYTES_MAX, &text, err) != 0)
+	if (images_list(store, root, want, a, &images, err) != 0 ||
+	    store_read(store, &images.at[0], MANIFEST_BYTES_MAX, &text, err) != 0 ||
+	    manifest_parse(text.ptr, text.len, images.at[0].media_type, a, &base->parsed, err) != 0)
 		return -1;
-	if (media_is_index(desc.media_type)) {
-		struct index index;
-
-		if (index_parse(text.ptr, text.len, desc.media_type, a, &index, err) != 0)
-			return -1;
-		const struct descriptor *chosen = index_choose(&index, want);
-
-		if (chosen == NULL)
-			return err_set(err, ERR_NOT_FOUND, "it has no image for %s",
-			               platform_text(want, platform));
-		desc = *chosen;
-		if (store_read(store, &desc, MANIFEST_BYTES_MAX, &text, err) != 0)
-			return -1;
-	}
-	if (manifest_parse(text.ptr, text.len, desc.media_type, a, &base->parsed, err) != 0)
-		return -1;
-	base->manifest = desc;
+	base->manifest = images.at[0];
 	return 0;
 }
 

@@ -64,7 +64,7 @@ static int root_by_digest(const struct image *image, struct arena *a, struct des
 
 	digest_text(&image->ref.digest, text);
 	if (image->registry != NULL)
-		return registry_head_manifest(image->registry, text, a, ret_root, err);
+		return registry_resolve(image->registry, text, a, ret_root, err);
 	if (image->layout != NULL && layout_index(image->layout, a, &index, err) == 0)
 		for (size_t i = 0; i < index.n_manifests; i++)
 			if (digest_equal(&index.manifests[i].digest, &image->ref.digest)) {

@@ -29,8 +29,10 @@ static int open_transport(const struct remote_opts *o, struct remote *r, struct 
 	bool usable = aws_settings_load(&r->aws->outside, &wanted, &settings, &r->aws->err) == 0;
 
 	/* The profile's certificates are for AWS, and for a command that speaks to it. */
-	if (http.ca_file == NULL && is_ecr(o) && !has_ca_variable())
+	if (http.ca_file == NULL && is_ecr(o) && !has_ca_variable()) {
 		http.ca_file = settings.ca_bundle;
+		http.ca_file_later = true;
+	}
 	int status = http_curl_open(&http, &r->transport, err);
 
 	r->aws->outside.http = r->transport;

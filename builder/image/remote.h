@@ -19,7 +19,8 @@ struct remote_opts {
 	const char *ca_file;             /* certificates to trust, in PEM; NULL = the usual ones */
 	struct strlist connect_to;       /* "HOST:PORT:TO:PORT" */
 	bool insecure;                   /* plain http */
-	unsigned jobs, retries;          /* blobs at a time, tries after the first; 0 = default */
+	unsigned jobs;                   /* blobs at a time; 0 = default */
+	unsigned retries;                /* tries of a request after the first */
 	/* As in struct aws_outside: asks for a code of MFA; NULL = there is nobody to ask. */
 	int (*prompt)(const struct aws_outside *s, const char *question, char **ret_answer,
 	              struct err *err);

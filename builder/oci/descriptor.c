@@ -70,9 +70,16 @@ static int parse_annotations(const cJSON *obj, struct arena *a, struct strmap *m
 	return 0;
 }
 
+bool descriptor_is_attestation(const struct descriptor *d)
+{
+	return strcmp(d->platform.os, "unknown") == 0;
+}
+
 bool descriptor_is_image(const struct descriptor *d)
 {
-	return media_is_manifest(d->media_type) && strcmp(d->platform.os, "unknown") != 0;
+	/* For an artifact without a type of its own the index gives its configuration's. */
+	return media_is_manifest(d->media_type) && !descriptor_is_attestation(d) &&
+	       (d->artifact_type == NULL || media_is_config(d->artifact_type));
 }
 
 int descriptor_parse(const cJSON *obj, struct arena *a, struct descriptor *ret_desc,

@@ -32,9 +32,12 @@ struct descriptor {
 	const char *artifact_type; /* NULL if none */
 };
 
+/* An attestation stands in an index as a manifest for the platform "unknown/unknown". */
+bool descriptor_is_attestation(const struct descriptor *d);
+
 /*
- * True for a manifest of an image: attestations and other artefacts stand in an index as manifests
- * for the platform "unknown/unknown".
+ * True for a manifest of an image, as far as an index tells: neither an attestation nor an artifact
+ * of another type (image-spec, descriptor.md, `artifactType`).
  */
 bool descriptor_is_image(const struct descriptor *d);
 

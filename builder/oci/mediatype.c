@@ -40,6 +40,12 @@ bool media_is_manifest(const char *media_type)
 	       strcmp(media_type, MEDIA_DOCKER_MANIFEST) == 0;
 }
 
+bool media_is_config(const char *media_type)
+{
+	return strcmp(media_type, MEDIA_CONFIG) == 0 ||
+	       strcmp(media_type, MEDIA_DOCKER_CONFIG) == 0;
+}
+
 bool media_layer_compression(const char *media_type, enum compression *ret_compression)
 {
 	for (size_t i = 0; i < ARRAY_LEN(layers); i++)

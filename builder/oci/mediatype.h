@@ -29,6 +29,7 @@ enum compression { COMPRESSION_NONE, COMPRESSION_GZIP, COMPRESSION_ZSTD };
 
 bool media_is_index(const char *media_type);    /* OCI index or Docker list */
 bool media_is_manifest(const char *media_type); /* OCI or Docker image manifest */
+bool media_is_config(const char *media_type);   /* OCI or Docker image configuration */
 bool media_is_layer(const char *media_type);    /* any of the six layer types above */
 
 /*

@@ -10,6 +10,7 @@
 #include "base/net/url.h"
 #include "builder/registry/challenge.h"
 #include "builder/registry/errors.h"
+#include "builder/registry/target.h"
 
 enum {
 	TOKEN_REPLY_MAX = 64 << 10,
@@ -31,6 +32,7 @@ struct auth {
 	pthread_mutex_t lock;
 	struct arena arena; /* of the challenge */
 	struct challenge challenge;
+	bool foreign;       /* the token server is another host than the registry */
 	char *extra;        /* a scope that the registry asked for besides ours, NULL if none */
 	int64_t renewed_ms; /* when the provider was last asked for new credentials, 0 = never */
 	bool plain;         /* the host wants Basic and does not wait to be asked */
@@ -113,25 +115,16 @@ static int get_credential(struct auth *a, bool renew, struct credential *c, stru
  * inside the user's network that a hostile registry points at, unless it is the registry's own
  * host.
  */
-static int check_realm(const struct auth *a, struct arena *arena, struct err *err)
+static int check_realm(const struct auth *a, struct arena *arena, bool *ret_foreign,
+                       struct err *err)
 {
 	struct url realm, own;
 
 	if (url_parse(a->challenge.realm, arena, &realm, err) != 0 ||
 	    url_parse(a->origin, arena, &own, err) != 0)
 		return err_wrap(err, "token server");
-	bool same_host = strcmp(realm.host, own.host) == 0,
-	     tls = strcmp(realm.scheme, "https") == 0;
-
-	if (!same_host && (url_host_is_private(realm.host) || strcmp(realm.host, "localhost") == 0))
-		return err_set(err, ERR_DENIED,
-		               "the registry names a token server at a private address: %s",
-		               realm.host);
-	/* --insecure is about the registry's host and no other. */
-	if (!tls && !(same_host && a->opts.insecure))
-		return err_set(err, ERR_DENIED, "the registry names a token server without TLS: %s",
-		               realm.host);
-	return 0;
+	return target_check("the registry names as its token server", &own, &realm, ret_foreign,
+	                    err);
 }
 
 /* One `scope` parameter each. */
@@ -171,6 +164,7 @@ static int ask_get(struct auth *a, const char *scopes, const struct credential *
 	                                     .url = strbuf_str(&url),
 	                                     .headers = &header,
 	                                     .n_headers = basic != NULL,
+	                                     .foreign = a->foreign,
 	                                     .response_max = TOKEN_REPLY_MAX};
 	int status = http_perform(a->opts.transport, &request, r, err);
 
@@ -197,6 +191,7 @@ static int ask_post(struct auth *a, const char *scopes, const struct credential 
 		.headers = &header,
 		.n_headers = 1,
 		.body = {.kind = HTTP_BODY_MEMORY, .bytes = form.ptr, .size = (int64_t)form.len},
+		.foreign = a->foreign,
 		.response_max = TOKEN_REPLY_MAX};
 	int status = http_perform(a->opts.transport, &request, r, err);
 
@@ -255,7 +250,7 @@ static int fetch_token(struct auth *a, const char *scopes, struct err *err)
 	AUTO(http_response) struct http_response r = {0};
 	AUTO(arena) struct arena arena = {0};
 
-	if (check_realm(a, &arena, err) != 0 || get_credential(a, false, &c, err) != 0)
+	if (check_realm(a, &arena, &a->foreign, err) != 0 || get_credential(a, false, &c, err) != 0)
 		return -1;
 	if (a->n_tokens == TOKENS_MAX)
 		forget_tokens(a);

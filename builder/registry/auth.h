@@ -15,9 +15,9 @@
 struct auth; /* opaque */
 
 struct auth_opts {
-	const char *host;   /* as in references: key of the credentials */
-	const char *origin; /* "https://host[:port]": where requests go */
-	bool insecure;      /* the registry's own host may be asked for tokens over plain http */
+	const char *host; /* as in references: key of the credentials */
+	const char
+		*origin; /* "https://host[:port]": where requests go; with "http://" tokens too */
 	struct http_transport *transport;        /* borrowed */
 	struct credential_provider *credentials; /* borrowed, NULL = anonymous */
 	struct clock *clock;

@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "builder/registry/errors.h"
 #include "builder/registry/retry.h"
+#include "builder/registry/target.h"
 
 enum { REDIRECTS_MAX = 5, AUTH_TRIES = 2 };
 
@@ -53,7 +54,7 @@ int call_wait(struct registry *r, unsigned attempt, const char *retry_after, con
 		return -1;
 	if (attempt > r->opts.retries || !take_budget(r)) {
 		*err = *why;
-		return err_wrap(err, "gave up after %u tries", attempt);
+		return attempt > 1 ? err_wrap(err, "gave up after %u tries", attempt) : -1;
 	}
 	progress_note(r->opts.progress, "%s: %s; trying again in %.1f s", r->host, why->msg,
 	              (double)delay / 1000);
@@ -151,6 +152,7 @@ static int exchange_authorized(struct registry *r, const struct call *c, const c
 	struct http_header headers[ARRAY_LEN(c->headers) + 1];
 	struct url to, own;
 	size_t n = c->n_headers;
+	bool foreign = false;
 
 	*ret_used = NULL;
 	memcpy(headers, c->headers, sizeof(c->headers));
@@ -161,9 +163,8 @@ static int exchange_authorized(struct registry *r, const struct call *c, const c
 			return -1;
 		if (*ret_used != NULL)
 			headers[n++] = (struct http_header){"Authorization", *ret_used};
-	} else if (strcmp(to.scheme, "https") != 0 && !r->opts.insecure) {
-		return err_set(err, ERR_DENIED, "the registry redirects to %s without TLS",
-		               to.host);
+	} else if (target_check("the registry redirects to", &own, &to, &foreign, err) != 0) {
+		return -1;
 	}
 	struct http_request request = {.method = c->method,
 	                               .url = url,
@@ -171,6 +172,7 @@ static int exchange_authorized(struct registry *r, const struct call *c, const c
 	                               .n_headers = n,
 	                               .body = c->body,
 	                               .large = c->large,
+	                               .foreign = foreign,
 	                               .response_max = c->response_max};
 
 	return transmit(r, c, &request, resp, err);

@@ -20,7 +20,9 @@ struct registry {
 	unsigned budget;            /* retries left for this object */
 	struct digest warnings[16]; /* of the Warning headers that were shown */
 	size_t n_warnings;
-	uint64_t random; /* state of the jitter */
+	uint64_t random;               /* state of the jitter */
+	struct strbuf document;        /* the first manifest that was resolved; never replaced */
+	struct digest document_digest; /* of its bytes */
 };
 
 struct call {
@@ -73,6 +75,9 @@ int call_explain(struct registry *r, const struct call *head, const struct http_
 /* Always -1: what a reply that is not a success means, in the advisor's words if it has any. */
 int call_refused(struct registry *r, const struct call *c, const struct http_response *resp,
                  struct err *err);
+
+/* The manifest that was resolved, from memory; NULL when it is another one. Closed before r is. */
+struct source *resolve_kept(struct registry *r, const struct descriptor *desc);
 
 /* "repository:NAME:pull,push" and, for mounts, "repository:FROM:pull", in the arena. */
 const char *call_scopes(const struct registry *r, const char *actions, const char *mount_from,

@@ -14,6 +14,7 @@
 #include "base/proc.h"
 #include "base/text.h"
 #include "builder/registry/credentials.h"
+#include "builder/registry/helper_env.h"
 
 enum {
 	CONFIGS_MAX = 3,
@@ -131,6 +132,7 @@ static int read_helper(const char *program, const struct proc_result *r, struct 
 static int ask_helper(const char *name, const char *host, struct credential *c, struct err *err)
 {
 	struct proc_result r = {.out.max = HELPER_OUTPUT_MAX, .err_text.max = HELPER_OUTPUT_MAX};
+	AUTO(arena) struct arena a = {0};
 	char program[256];
 	const char *const argv[] = {program, "get", NULL};
 	int status;
@@ -139,8 +141,9 @@ static int ask_helper(const char *name, const char *host, struct credential *c, 
 		return err_set(err, ERR_FORMAT, "'%.60s' is not the name of a credential helper",
 		               name);
 	snprintf(program, sizeof(program), "docker-credential-%s", name);
-	status = proc_run(argv, strcmp(host, "docker.io") == 0 ? hub_key : host, HELPER_TIMEOUT_MS,
-	                  &r, err);
+	status = proc_run_env(argv, helper_environment(name, environ, &a),
+	                      strcmp(host, "docker.io") == 0 ? hub_key : host, HELPER_TIMEOUT_MS,
+	                      &r, err);
 	if (status == 0 && r.exit_status != 0) {
 		/* The protocol's words for "I have none", which is not a failure. */
 		if (strstr(strbuf_str(&r.out), "credentials not found") == NULL &&

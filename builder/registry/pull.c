@@ -151,6 +151,12 @@ static int open_any(struct store *s, const struct descriptor *desc, struct sourc
                     struct err *err)
 {
 	struct registry *r = ((struct registry_store *)s)->registry;
+	struct source *kept = is_document(desc) ? resolve_kept(r, desc) : NULL;
+
+	if (kept != NULL) {
+		*ret_source = source_verified(kept, &desc->digest, desc->size);
+		return 0;
+	}
 	AUTO(arena) struct arena a = {0};
 	struct blob_pull *p = mem_zalloc(sizeof(*p));
 	char text[DIGEST_TEXT_MAX];
@@ -174,8 +180,8 @@ static int open_any(struct store *s, const struct descriptor *desc, struct sourc
 static int registry_store_resolve(struct store *s, const char *tag, struct arena *a,
                                   struct descriptor *ret_desc, struct err *err)
 {
-	return registry_head_manifest(((struct registry_store *)s)->registry,
-	                              tag != NULL ? tag : "latest", a, ret_desc, err);
+	return registry_resolve(((struct registry_store *)s)->registry,
+	                        tag != NULL ? tag : "latest", a, ret_desc, err);
 }
 
 static void registry_store_close(struct store *s)

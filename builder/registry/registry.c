@@ -1,16 +1,24 @@
 /*
- * Opening a repository, and manifests.
+ * Opening a repository, and putting manifests into it.
  */
 #include <string.h>
 
-#include "base/doc/json.h"
 #include "base/mem.h"
-#include "builder/oci/mediatype.h"
 #include "builder/registry/call.h"
 #include "builder/registry/errors.h"
+#include "builder/registry/plain.h"
 #include "builder/registry/retry.h"
 
 enum { REGISTRY_BUDGET = 100, REGISTRY_JOBS = 4 };
+
+/* A registry on this machine is not often given a certificate. */
+static bool is_plain(const struct registry_opts *opts, const char *host)
+{
+	if (!plain_is_spoken(opts->transport, host))
+		return false;
+	progress_note(opts->progress, "%s does not speak TLS: plain HTTP is used", host);
+	return true;
+}
 
 int registry_open(const struct ref *ref, const struct registry_opts *opts,
                   struct registry **ret_registry, struct err *err)
@@ -24,13 +32,12 @@ int registry_open(const struct ref *ref, const struct registry_opts *opts,
 	r->opts = *opts;
 	if (r->opts.clock == NULL)
 		r->opts.clock = clock_system();
-	if (r->opts.retries == 0)
-		r->opts.retries = RETRY_DEFAULT;
 	if (r->opts.jobs == 0)
 		r->opts.jobs = REGISTRY_JOBS;
 	r->host = mem_strdup(ref->host);
 	r->repository = mem_strdup(ref->repository);
-	snprintf(origin, sizeof(origin), "%s://%s", opts->insecure ? "http" : "https",
+	snprintf(origin, sizeof(origin), "%s://%s",
+	         opts->insecure || is_plain(opts, ref->host) ? "http" : "https",
 	         ref_api_host(ref->host));
 	r->origin = mem_strdup(origin);
 	r->base = mem_zalloc(strlen(origin) + strlen(ref->repository) + 8);
@@ -41,7 +48,6 @@ int registry_open(const struct ref *ref, const struct registry_opts *opts,
 	pthread_mutex_init(&r->lock, NULL);
 	r->auth = auth_new(&(struct auth_opts){.host = r->host,
 	                                       .origin = r->origin,
-	                                       .insecure = opts->insecure,
 	                                       .transport = opts->transport,
 	                                       .credentials = opts->credentials,
 	                                       .clock = r->opts.clock});
@@ -59,6 +65,7 @@ void registry_close(struct registry *r)
 	free(r->repository);
 	free(r->origin);
 	free(r->base);
+	strbuf_done(&r->document);
 	free(r);
 }
 
@@ -70,99 +77,6 @@ const char *registry_host(const struct registry *r)
 const char *registry_repository(const struct registry *r)
 {
 	return r->repository;
-}
-
-static int descriptor_of(const struct http_response *resp, const char *reference, struct arena *a,
-                         struct descriptor *ret_desc, bool *ret_complete, struct err *err)
-{
-	const char *digest = http_header_get(&resp->headers, "Docker-Content-Digest");
-	const char *type = http_header_get(&resp->headers, "Content-Type");
-	struct descriptor d = {.size = http_content_length(&resp->headers)};
-
-	/* Not every registry sends the digest on HEAD (ECR did not): a digest reference says it
-	 * itself. */
-	if (digest == NULL && strncmp(reference, "sha256:", 7) == 0)
-		digest = reference;
-	*ret_complete = digest != NULL && type != NULL && d.size >= 0;
-	if (!*ret_complete)
-		return 0;
-	if (digest_parse(digest, &d.digest, err) != 0)
-		return err_wrap(err, "Docker-Content-Digest");
-	if (strncmp(reference, "sha256:", 7) == 0 && strcmp(reference, digest) != 0)
-		return err_set(err, ERR_DIGEST, "the registry returned another manifest: %s",
-		               digest);
-	d.media_type = arena_strndup(a, type, strcspn(type, "; "));
-	*ret_desc = d;
-	return 0;
-}
-
-/* The document's own mediaType; NULL when it has none. */
-static const char *own_type(const struct strbuf *text, struct arena *a)
-{
-	AUTO(json) cJSON *doc = NULL;
-	struct err ignored = {0};
-
-	if (text->len == 0 || json_parse("manifest", text->ptr, text->len, &doc, &ignored) != 0)
-		return NULL;
-	return arena_strdup(a, json_string(doc, "mediaType"));
-}
-
-/* The whole document, when its headers alone do not describe it. */
-static int describe_by_get(struct registry *r, const struct call *head, const char *reference,
-                           struct arena *a, struct descriptor *ret_desc, struct err *err)
-{
-	AUTO(http_response) struct http_response resp = {0};
-	struct call get = *head;
-
-	get.method = "GET";
-	get.step = REGISTRY_GET_MANIFEST;
-	get.response_max = MANIFEST_BYTES_MAX;
-	if (call_send(r, &get, &resp, err) != 0)
-		return -1;
-	if (resp.status != 200)
-		return call_refused(r, &get, &resp, err);
-	const char *type = http_header_get(&resp.headers, "Content-Type");
-	char digest[DIGEST_TEXT_MAX];
-
-	if (type == NULL)
-		type = own_type(&resp.body, a);
-	if (type == NULL)
-		type = MEDIA_MANIFEST;
-	struct descriptor d = {.media_type = arena_strndup(a, type, strcspn(type, "; ")),
-	                       .digest = digest_of(strbuf_str(&resp.body), resp.body.len),
-	                       .size = (int64_t)resp.body.len};
-
-	digest_text(&d.digest, digest);
-	if (strncmp(reference, "sha256:", 7) == 0 && strcmp(reference, digest) != 0)
-		return err_set(err, ERR_DIGEST, "the registry returned another manifest: %s",
-		               digest);
-	*ret_desc = d;
-	return 0;
-}
-
-int registry_head_manifest(struct registry *r, const char *reference, struct arena *a,
-                           struct descriptor *ret_desc, struct err *err)
-{
-	AUTO(http_response) struct http_response resp = {0};
-	const struct call head = {.method = "HEAD",
-	                          .url = arena_printf(a, "%s/manifests/%s", r->base, reference),
-	                          .scopes = call_scopes(r, "pull", NULL, a),
-	                          .step = REGISTRY_HEAD_MANIFEST,
-	                          .headers = {{"Accept", MEDIA_ACCEPT_MANIFESTS}},
-	                          .n_headers = 1};
-	bool complete;
-
-	if (call_send(r, &head, &resp, err) != 0)
-		return -1;
-	if (resp.status != 200) {
-		if (resp.status == 404 ? call_refused(r, &head, &resp, err)
-		                       : call_explain(r, &head, &resp, err))
-			return err_wrap(err, "manifest '%s' of '%s/%s'", reference, r->host,
-			                r->repository);
-	}
-	if (descriptor_of(&resp, reference, a, ret_desc, &complete, err) != 0)
-		return -1;
-	return complete ? 0 : describe_by_get(r, &head, reference, a, ret_desc, err);
 }
 
 static int check_put(struct registry *r, const struct call *put, const struct http_response *resp,

@@ -51,11 +51,14 @@ struct registry_opts {
 	struct clock *clock;                     /* NULL = clock_system() */
 	struct progress *progress;               /* NULL = silent */
 	bool insecure;    /* http allowed, where the user said so for this host */
-	unsigned retries; /* tries per request after the first; 0 = 5 */
+	unsigned retries; /* tries per request after the first; RETRY_DEFAULT where nobody says */
 	unsigned jobs;    /* blobs at a time; 0 = 4 */
 };
 
-/* ref names host and repository; no request is made yet. */
+/*
+ * ref names host and repository. No request is made yet, but for a host that is this machine: it is
+ * asked whether it speaks TLS, and plain HTTP is used where it does not.
+ */
 int registry_open(const struct ref *ref, const struct registry_opts *opts,
                   struct registry **ret_registry, struct err *err) MUST_USE;
 void registry_close(struct registry *r); /* accepts NULL */
@@ -69,7 +72,16 @@ const char *registry_repository(const struct registry *r);
 struct store *registry_store(struct registry *r);
 
 /*
- * HEAD: the descriptor (digest, size, media type) of a tag or digest text. ERR_NOT_FOUND if absent.
+ * What a tag or digest text names (digest, size, media type), for somebody who will read it: HEAD,
+ * confirmed by the document itself, which is kept for the reader. Where HEAD and GET disagree, GET
+ * is right and a note says so. ERR_NOT_FOUND if absent.
+ */
+int registry_resolve(struct registry *r, const char *reference, struct arena *a,
+                     struct descriptor *ret_desc, struct err *err) MUST_USE;
+
+/*
+ * The same by HEAD, and by GET only where HEAD is not answered (405) or does not say enough:
+ * nothing is read. ERR_NOT_FOUND if absent.
  */
 int registry_head_manifest(struct registry *r, const char *reference, struct arena *a,
                            struct descriptor *ret_desc, struct err *err) MUST_USE;

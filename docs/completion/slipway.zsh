@@ -56,7 +56,7 @@ _slipway() {
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
-		'--retries=[Retries per request (default 5)]:N:' \
+		'--retries=[Retries per request; 0 = none]:N:' \
 		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
 		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
@@ -76,7 +76,7 @@ _slipway() {
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
-		'--retries=[Retries per request (default 5)]:N:' \
+		'--retries=[Retries per request; 0 = none]:N:' \
 		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
 		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
@@ -90,7 +90,7 @@ _slipway() {
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
-		'--retries=[Retries per request (default 5)]:N:' \
+		'--retries=[Retries per request; 0 = none]:N:' \
 		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
 		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
@@ -108,7 +108,7 @@ _slipway() {
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
-		'--retries=[Retries per request (default 5)]:N:' \
+		'--retries=[Retries per request; 0 = none]:N:' \
 		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
 		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
@@ -122,7 +122,7 @@ _slipway() {
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
-		'--retries=[Retries per request (default 5)]:N:' \
+		'--retries=[Retries per request; 0 = none]:N:' \
 		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
 		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
@@ -138,7 +138,7 @@ _slipway() {
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
-		'--retries=[Retries per request (default 5)]:N:' \
+		'--retries=[Retries per request; 0 = none]:N:' \
 		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
 		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
@@ -227,7 +227,7 @@ _slipway() {
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
-		'--retries=[Retries per request (default 5)]:N:' \
+		'--retries=[Retries per request; 0 = none]:N:' \
 		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
 		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
@@ -283,7 +283,7 @@ _slipway() {
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
-		'--retries=[Retries per request (default 5)]:N:' \
+		'--retries=[Retries per request; 0 = none]:N:' \
 		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
 		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
@@ -308,7 +308,7 @@ _slipway() {
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
 		'--password-stdin[Read the password from standard input]' \
-		'--retries=[Retries per request (default 5)]:N:' \
+		'--retries=[Retries per request; 0 = none]:N:' \
 		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
 		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \

@@ -17,7 +17,7 @@ ROLE=arn:aws:iam::123456789012:role
 setup() {
 	common_setup
 	cat >config.json <<-EOF
-		{"users": {
+		{"s3_host": "layers.us-east-1.amazonaws.com", "users": {
 		   "$KEY": {"secret": "$SECRET", "arn": "arn:aws:iam::123456789012:user/ci"},
 		   "$LIMITED": {"secret": "$SECRET", "arn": "arn:aws:iam::123456789012:user/limited", "allow": ["sts:*"]}},
 		 "roles": {"$ROLE/first": {"trust": ["arn:aws:iam::123456789012:user/ci"], "external_id": "x1"},

@@ -250,7 +250,7 @@ other_saw_credentials() { grep '"port": "other"' "$REGLOG" | grep -vq '"auth": "
 	run "$SLIPWAY" inspect --insecure "$REG/app:v1"
 	echo "$output"
 	[ "$status" -eq 1 ]
-	[[ $output == *"announces 5242882 bytes instead of"* ]]
+	[[ $output == *"the reply is larger than 4194304 bytes"* ]]
 }
 
 @test "faults: a manifest with another content than its digest is refused" {

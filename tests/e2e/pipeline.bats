@@ -410,7 +410,7 @@ fleet_spec() {
 @test "pipeline: against ECR: two builders, one index, the scan's gate, with no more than the rendered roles allow" {
 	host=123456789012.dkr.ecr.us-west-2.amazonaws.com
 	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=test -keyout key.pem -out cert.pem 2>/dev/null \
-		-addext "subjectAltName=DNS:$host,DNS:api.ecr.us-west-2.amazonaws.com,DNS:localhost"
+		-addext "subjectAltName=DNS:$host,DNS:api.ecr.us-west-2.amazonaws.com,DNS:layers.us-west-2.amazonaws.com,DNS:localhost"
 	unset "${!AWS_@}"
 	export AWS_EC2_METADATA_DISABLED=true AWS_ACCESS_KEY_ID=AKIATESTUSER00000001 AWS_SECRET_ACCESS_KEY=planted/Secret
 	mkdir tree && cd tree
@@ -427,7 +427,7 @@ role["Statement"] = [s for s in role["Statement"] if s["Action"][0].startswith("
 assert len(role["Statement"]) == 4, role
 repository = resources["Repository"]["Properties"]
 print(json.dumps({
-    "users": {"AKIATESTUSER00000001": {"secret": "planted/Secret", "arn": "arn:aws:iam::123456789012:user/ci", "policy": role}},
+    "s3_host": "layers.us-west-2.amazonaws.com", "users": {"AKIATESTUSER00000001": {"secret": "planted/Secret", "arn": "arn:aws:iam::123456789012:user/ci", "policy": role}},
     "repositories": [{"name": repository["RepositoryName"], "region": "us-west-2",
                       "imageTagMutability": repository["ImageTagMutability"],
                       "imageTagMutabilityExclusionFilters": [{"filterType": "WILDCARD", "filter": f["ImageTagMutabilityExclusionFilterValue"]}

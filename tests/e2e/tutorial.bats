@@ -41,9 +41,9 @@ tree() {
 # stand_ins: an ECR, a cluster, and an aws, eksctl and helm that look at what they are given and note it in calls.
 stand_ins() {
 	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=test -keyout key.pem -out cert.pem 2>/dev/null \
-		-addext "subjectAltName=DNS:$HOST,DNS:api.ecr.us-west-2.amazonaws.com,DNS:sts.us-west-2.amazonaws.com,DNS:localhost"
+		-addext "subjectAltName=DNS:$HOST,DNS:api.ecr.us-west-2.amazonaws.com,DNS:sts.us-west-2.amazonaws.com,DNS:layers.us-west-2.amazonaws.com,DNS:localhost"
 	cat >config.json <<-EOS
-		{"users": {"AKIATESTUSER00000001": {"secret": "planted/Secret", "arn": "arn:aws:iam::123456789012:user/you"}}, "repositories": []}
+		{"s3_host": "layers.us-west-2.amazonaws.com", "users": {"AKIATESTUSER00000001": {"secret": "planted/Secret", "arn": "arn:aws:iam::123456789012:user/you"}}, "repositories": []}
 	EOS
 	unset "${!AWS_@}"
 	export AWS_EC2_METADATA_DISABLED=true AWS_ACCESS_KEY_ID=AKIATESTUSER00000001 AWS_SECRET_ACCESS_KEY=planted/Secret

@@ -17,9 +17,10 @@ static void check_sections(const struct aws_files *files)
 
 		if (aws_files_find(files, s->kind, s->name) != s)
 			BUG("two sections '%s'", s->name);
-		for (size_t k = 0; k < s->config.n; k++)
-			if (aws_section_get(s, s->config.at[k].key) == NULL)
-				BUG("'%s' is lost", s->config.at[k].key);
+		for (size_t k = 0;
+		     s->in[AWS_CONFIG_FILE] != NULL && k < s->in[AWS_CONFIG_FILE]->values.n; k++)
+			if (aws_section_get(s, s->in[AWS_CONFIG_FILE]->values.at[k].key) == NULL)
+				BUG("'%s' is lost", s->in[AWS_CONFIG_FILE]->values.at[k].key);
 		(void)aws_section_nested(s, "ecr", "endpoint_url", &a);
 	}
 }
@@ -30,9 +31,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err err = {0};
 	size_t half = size / 2;
 
-	if (aws_files_parse(&files, AWS_CONFIG_FILE, "config", (const char *)data, half, &err) == 0 &&
-	    aws_files_parse(&files, AWS_CREDENTIALS_FILE, "credentials", (const char *)data + half, size - half,
-	                    &err) == 0)
+	if (aws_files_parse(&files, AWS_CONFIG_FILE, "config", (const char *)data, half, &err) ==
+	            0 &&
+	    aws_files_parse(&files, AWS_CREDENTIALS_FILE, "credentials", (const char *)data + half,
+	                    size - half, &err) == 0)
 		check_sections(&files);
 	return 0;
 }

@@ -49,7 +49,6 @@ static void scene_start(struct scene *s, bool insecure, const struct fake_step *
 	fake_init(&s->fake, steps, n);
 	s->auth = auth_new(&(struct auth_opts){.host = "r.example",
 	                                       .origin = insecure ? "http://r.example" : "https://r.example",
-	                                       .insecure = insecure,
 	                                       .transport = &s->fake.transport,
 	                                       .credentials = &s->passwords.provider,
 	                                       .clock = &s->fake.clock});

@@ -1,4 +1,7 @@
 /* The build cache: hits, misses, damage, pruning, and what layer_write does with it. */
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "tests/harness.h"
 
 #include <fcntl.h>
@@ -324,6 +327,71 @@ static void a_changed_file_is_a_conflict(void)
 	CHECK_INT(err.code, ERR_CONFLICT);
 }
 
+static void made_for_the_user_alone(void)
+{
+	char dir[4096], path[4200];
+	struct layer_cache *cache = NULL;
+	struct err err = {0};
+	struct stat st;
+	mode_t old = umask(0);
+
+	test_tmpdir(dir);
+	snprintf(path, sizeof(path), "%s/a/b", dir);
+	for (int i = 0; i < 2; i++) {
+		CHECK_OK(cache_open(path, &cache, &err), &err);
+		cache_close(cache);
+	}
+	CHECK_INT(stat(path, &st), 0);
+	CHECK_INT(st.st_mode & 0777, 0700);
+	umask(old);
+	CHECK_OK(fs_remove_tree(dir, &err), &err);
+}
+
+/* Nobody else may put into the cache what goes into images. */
+static void somebody_elses_folder(void)
+{
+	static const struct {
+		const char *below; /* of a fresh folder; opened is its "cache" */
+		mode_t parent, own; /* own 0 = not made */
+		uid_t parent_uid, own_uid;
+		bool good;
+	} rows[] = {
+		{"a", 0755, 0, 0, 0, true},      {"b", 0755, 0700, 0, 0, true},  {"c", 0755, 0777, 0, 0, false},
+		{"d", 0777, 0700, 0, 0, false},  {"e", 01777, 0700, 0, 0, true}, {"f", 0777, 0, 0, 0, false},
+		{"g", 0755, 0755, 0, 1, false},  {"h", 0755, 0755, 1, 0, false}, {"i", 0755, 0, 1, 0, false},
+		{"j", 01777, 01777, 0, 0, false},
+	};
+	char dir[4096];
+	struct err err = {0};
+
+	if (geteuid() != 0)
+		SKIP("only root gives folders away");
+	test_tmpdir(dir);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		char parent[4200], own[4300];
+		struct layer_cache *cache = NULL;
+
+		err = (struct err){0};
+		snprintf(parent, sizeof(parent), "%s/%s", dir, rows[i].below);
+		snprintf(own, sizeof(own), "%s/cache", parent);
+		CHECK_INT(mkdir(parent, 0700), 0);
+		if (rows[i].own != 0) {
+			CHECK_INT(mkdir(own, 0700), 0);
+			CHECK_INT(chmod(own, rows[i].own) | chown(own, rows[i].own_uid, 0), 0);
+		}
+		CHECK_INT(chmod(parent, rows[i].parent) | chown(parent, rows[i].parent_uid, 0), 0);
+		CHECK((cache_open(own, &cache, &err) == 0) == rows[i].good);
+		if (!rows[i].good) {
+			CHECK_INT(err.code, ERR_DENIED);
+			CHECK(strstr(err.msg, "others may write") != NULL || strstr(err.msg, "belongs to user 1") != NULL);
+			CHECK(strstr(err.hint, "XDG_CACHE_HOME") != NULL);
+			CHECK(rows[i].own != 0 || access(own, F_OK) != 0);
+		}
+		cache_close(cache);
+	}
+	CHECK_OK(fs_remove_tree(dir, &err), &err);
+}
+
 int main(void)
 {
 	TEST("cache: records are found again", remembers_records);
@@ -337,5 +405,7 @@ int main(void)
 	TEST("layer: a file of just now is read again", racy_files_are_read_again);
 	TEST("layer: a fresh checkout of the same content hits", a_fresh_checkout_hits);
 	TEST("layer: a file that changed under us is a conflict", a_changed_file_is_a_conflict);
+	TEST("cache: the folder is made for the user alone, whatever the umask is", made_for_the_user_alone);
+	TEST("cache: a folder that others can write to or put in place is refused", somebody_elses_folder);
 	return test_done();
 }

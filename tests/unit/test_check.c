@@ -901,6 +901,83 @@ static enum err_code refusal(struct layout *layout, const struct descriptor *ind
 	return rc == 0 ? ERR_NONE : err.code;
 }
 
+/* A signature or chart as an OCI artifact; `more` are members of its manifest. */
+static struct descriptor artifact(struct layout *layout, const char *more, const char *config)
+{
+	char text[512], digest[DIGEST_TEXT_MAX];
+	struct descriptor empty, manifest = {0};
+	struct err err = {0};
+
+	CHECK_OK(layout_put(layout, config, "{}", 2, &empty, &err), &err);
+	int n = snprintf(text, sizeof(text),
+	                 "{\"schemaVersion\":2,\"mediaType\":\"" MEDIA_MANIFEST "\",%s\"config\":{\"mediaType\":\"%s\","
+	                 "\"digest\":\"%s\",\"size\":2},\"layers\":[]}",
+	                 more, config, digest_text(&empty.digest, digest));
+
+	CHECK_OK(layout_put(layout, MEDIA_MANIFEST, text, (size_t)n, &manifest, &err), &err);
+	return manifest;
+}
+
+static void passes_over_artifacts(void)
+{
+	struct arena a = {0};
+	struct diags d = {0};
+	struct image_make m;
+	struct check_opts opts = {0};
+	struct check_report report = {0};
+	struct err err = {0};
+	struct layout *layout = NULL;
+	struct descriptor entries[5], index;
+	char dir[4096];
+
+	test_tmpdir(dir);
+	CHECK_OK(layout_open(dir, LAYOUT_WRITE, &layout, &err), &err);
+	struct store *store = layout_store(layout);
+
+	good_image(&m);
+	entries[0] = artifact(layout, "", "application/vnd.oci.empty.v1+json");
+	entries[0].artifact_type = "application/vnd.helm"; /* the index says it */
+	entries[1] = artifact(layout, "\"artifactType\":\"application/x\",", "application/vnd.oci.empty.v1+json");
+	entries[2] = artifact(layout, "", "application/vnd.cncf.helm.config.v1+json");
+	entries[3] = image_make(&m, layout, &a);
+	entries[4] = artifact(layout, "", "application/vnd.in-toto+json");
+	entries[4].platform = (struct platform){"unknown", "unknown", ""};
+	index = image_index(entries, 5, layout);
+	CHECK_OK(check_image(store, &index, &opts, &a, &report, &d, &err), &err);
+	CHECK_INT(report.n_platforms, 1);
+	CHECK_INT(d.n, 0);
+	/* Artifacts alone are no image; what claims a platform is an image, and a wrong one. */
+	index = image_index(entries, 3, layout);
+	CHECK_INT(refusal(layout, &index), ERR_CHECK);
+	entries[2].platform = entries[3].platform;
+	index = image_index(&entries[2], 2, layout);
+	CHECK(check_image(store, &index, &opts, &a, &report, &d, &err) != 0);
+	CHECK(d.n_errors > 0);
+	store_close(store);
+	layout_close(layout);
+	diags_done(&d);
+	arena_done(&a);
+	CHECK_OK(fs_remove_tree(dir, &err), &err);
+}
+
+static void words_for_what_is_passed_over(void)
+{
+	static const struct {
+		struct images_skipped skipped;
+		const char *want;
+	} table[] = {{{0}, ""},
+	             {{.n_attestations = 1}, "1 attestation"},
+	             {{.n_artifacts = 2, .type = "x/y"}, "2 artifacts (x/y)"},
+	             {{.n_attestations = 2, .n_artifacts = 1, .type = "x/y"}, "2 attestations and 1 artifact (x/y)"}};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		AUTO(strbuf) struct strbuf sb = STRBUF_INIT(0);
+
+		images_describe_skipped(&table[i].skipped, &sb);
+		CHECK_STR(strbuf_str(&sb), table[i].want);
+	}
+}
+
 static void bounds_the_indexes(void)
 {
 	struct arena a = {0};
@@ -976,6 +1053,8 @@ int main(void)
 	TEST("allow: the hint has the digest", hints_at_the_digest);
 	TEST("check: problems name their platform", tells_platforms_apart);
 	TEST("check: images in an index of an index are checked", descends_into_indexes);
+	TEST("check: artifacts and attestations in an index are passed over", passes_over_artifacts);
+	TEST("check: what is passed over has words", words_for_what_is_passed_over);
 	TEST("check: an index without an image and indexes without end are refused",
 	     bounds_the_indexes);
 	return test_done();

@@ -144,6 +144,36 @@ static void use_path(const struct scene *s)
 	setenv("PATH", path, 1);
 }
 
+/* AWS's keys are for the helper that logs in to ECR; another sees the profile's name at most. */
+static void helpers_environment(void)
+{
+	AUTO(scene) struct scene s;
+	AUTO_FREE char *path = mem_strdup(getenv("PATH"));
+	static const char *const names[] = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+	                                    "AWS_SECURITY_TOKEN", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+	                                    "AWS_CONTAINER_AUTHORIZATION_TOKEN", "AWS_WEB_IDENTITY_TOKEN_FILE",
+	                                    "AWS_PROFILE"};
+	static const char script[] = "#!/bin/sh\nn=$(env | grep -c '^AWS_.*=planted')\n"
+				     "echo \"{\\\"Username\\\":\\\"u\\\",\\\"Secret\\\":\\\"$n of $SLIPWAY_TEST\\\"}\"\n";
+
+	scene_start(&s);
+	use_path(&s);
+	put(&s, "docker-credential-ecr-login", script, 0755);
+	put(&s, "docker-credential-other", script, 0755);
+	put(&s, "config.json", "{\"credHelpers\":{\"e.example\":\"ecr-login\",\"o.example\":\"other\"}}", 0600);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		setenv(names[i], "planted", 1);
+	setenv("SLIPWAY_TEST", "8", 1);
+	CHECK_OK(get(&s, "e.example", false), &s.err);
+	CHECK_STR(s.c.secret, "8 of 8");
+	CHECK_OK(get(&s, "o.example", false), &s.err);
+	CHECK_STR(s.c.secret, "1 of 8");
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		unsetenv(names[i]);
+	unsetenv("SLIPWAY_TEST");
+	setenv("PATH", path, 1);
+}
+
 static void helpers(void)
 {
 	AUTO(scene) struct scene s;
@@ -213,6 +243,7 @@ int main(void)
 	TEST("docker config: no file is anonymous", no_file);
 	TEST("docker config: a broken file is named without its secrets", broken_files);
 	TEST("docker config: a renewal reads the files again", renewal_reads_again);
+	TEST("docker config: a helper gets no AWS secret, but the one that logs in to ECR", helpers_environment);
 	TEST("docker config: helpers come before the store, the store before entries", helpers);
 	TEST("docker config: a fixed password goes to its host and to no other", fixed_for_one_host);
 	return test_done();

@@ -537,7 +537,8 @@ static void says_exactly_this(void)
 	for (size_t i = 0; i < ARRAY_LEN(wanted); i++) {
 		struct image_make m;
 		struct outcome o = {0};
-		const struct check_opts opts = {.provided = {(const char **)provided, 1}};
+		const struct check_opts opts = {.provided = {(const char **)provided, 1},
+		                                .program_elsewhere = true};
 
 		start_image(&m);
 		wanted[i].make(&m);
@@ -559,7 +560,7 @@ static void a_missing_library_silences_its_program_alone(void)
 
 	start_image(&m);
 	filtered(&m);
-	check(&m, &(struct check_opts){0}, &o);
+	check(&m, &(struct check_opts){.program_elsewhere = true}, &o);
 	CHECK_INT(o.diags.n, 2);
 	if (o.diags.n == 2) {
 		CHECK_STR(o.diags.at[0].rule, "elf-symbol");
@@ -580,6 +581,7 @@ static void compares_with_the_fleets_processors(void)
 		struct image_make m;
 		struct outcome o = {0};
 		const struct check_opts opts = {.isa_level = table[i].level,
+		                                .program_elsewhere = true,
 		                                .isa_instance = "g5.xlarge"};
 
 		start_image(&m);
@@ -654,7 +656,7 @@ static void expands_each_path_once(void)
 
 	start_image(&m);
 	make_dense(&m, 80);
-	check(&m, &(struct check_opts){.threads = 1}, &o);
+	check(&m, &(struct check_opts){.threads = 1, .program_elsewhere = true}, &o);
 	CHECK(o.rc == -1 && o.err.code == ERR_CHECK);
 	CHECK(grown_kib(before) < 64 << 10);
 	diags_done(&o.diags);
@@ -668,7 +670,7 @@ static void ends_when_the_work_is_used_up(void)
 
 	start_image(&m);
 	make_dense(&m, 200);
-	check(&m, &(struct check_opts){.threads = 1}, &o);
+	check(&m, &(struct check_opts){.threads = 1, .program_elsewhere = true}, &o);
 	CHECK(o.rc == -1 && o.err.code == ERR_CHECK);
 	CHECK_INT(count(&o, "the linkage of this image is too large to check"), 1);
 	diags_done(&o.diags);

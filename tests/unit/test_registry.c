@@ -81,7 +81,8 @@ static void scene_start(struct scene *s, bool insecure, const struct fake_step *
 	                                               .clock = &s->fake.clock,
 	                                               .credentials = &provider,
 	                                               .progress = &s->progress,
-	                                               .insecure = insecure},
+	                                               .insecure = insecure,
+	                                               .retries = 5},
 	                       &s->registry, &s->err),
 	         &s->err);
 }
@@ -363,6 +364,8 @@ static void warnings_once(void)
 /* ---- manifests ---- */
 
 #define MANIFEST(ref) "HEAD " V2 "/manifests/" ref ACCEPT
+#define GETM(ref)     "GET " V2 "/manifests/" ref ACCEPT
+#define TYPED         "Content-Type: " MEDIA_MANIFEST
 #define PUTM(ref)     "PUT " V2 "/manifests/" ref "\nContent-Type: " MEDIA_MANIFEST "\n\nm"
 #define IS_EM         "Docker-Content-Digest: " EM "\nContent-Length: 1\nContent-Type: " MEDIA_MANIFEST
 
@@ -430,10 +433,11 @@ static void immutable_tag_pushed_by_another(void)
 
 static void resolves_a_tag(void)
 {
-	SCENE(STEPH(MANIFEST("latest"), 200, IS_EM), STEP(MANIFEST("v9"), 404),
+	SCENE(STEPH(MANIFEST("latest"), 200, IS_EM), STEPB(GETM(EM), 200, "Content-Type: " MEDIA_MANIFEST, "m"),
+	      STEP(MANIFEST("v9"), 404),
 	      /* No digest on HEAD, no type on GET: the document itself tells. */
 	      STEPH(MANIFEST("v1"), 200, "Content-Length: 56"),
-	      STEPB("GET " V2 "/manifests/v1" ACCEPT, 200, NULL, INDEX_TEXT));
+	      STEPB(GETM("v1"), 200, NULL, INDEX_TEXT));
 	AUTO(arena) struct arena a = {0};
 	struct store *store = registry_store(s.registry);
 	struct descriptor d;
@@ -448,6 +452,91 @@ static void resolves_a_tag(void)
 	CHECK_OK(store_resolve(store, "v1", &a, &d, &s.err), &s.err);
 	CHECK_STR(d.media_type, MEDIA_INDEX);
 	CHECK_STR(digest_text(&d.digest, text), INDEX);
+	store_close(store);
+}
+
+/* What HEAD says is one thing, what GET sends is what is used: each row a registry that was met or feared. */
+static void head_is_not_to_be_relied_on(void)
+{
+	static const struct {
+		const char *name;
+		struct fake_step steps[3];
+		size_t n;
+		bool said;
+	} table[] = {
+		{"405", {STEP(MANIFEST("v1"), 405), STEPB(GETM("v1"), 200, TYPED, "m")}, 2, false},
+		{"501", {STEP(MANIFEST("v1"), 501), STEPB(GETM("v1"), 200, TYPED, "m")}, 2, false},
+		{"no length",
+                 {STEPH(MANIFEST("v1"), 200, "Docker-Content-Digest: " EM "\n" TYPED), STEPB(GETM("v1"), 200, TYPED, "m")},
+                 2,
+                 false},
+		{"length 0",
+                 {STEPH(MANIFEST("v1"), 200, "Content-Length: 0\nDocker-Content-Digest: " EM "\n" TYPED),
+                  STEPB(GETM("v1"), 200, TYPED, "m")},
+                 2,
+                 false},
+		{"no digest",
+                 {STEPH(MANIFEST("v1"), 200, "Content-Length: 1\n" TYPED), STEPB(GETM("v1"), 200, TYPED, "m")},
+                 2,
+                 false},
+		{"a digest that is none",
+                 {STEPH(MANIFEST("v1"), 200, "Content-Length: 1\nDocker-Content-Digest: md5:x\n" TYPED),
+                  STEPB(GETM("v1"), 200, TYPED, "m")},
+                 2,
+                 false},
+		{"a false length",
+                 {STEPH(MANIFEST("v1"), 200, "Content-Length: 7\nDocker-Content-Digest: " EM "\n" TYPED),
+                  STEPB(GETM(EM), 200, TYPED, "m")},
+                 2,
+                 true},
+		{"a digest that is not there",
+                 {STEPH(MANIFEST("v1"), 200, "Content-Length: 1\nDocker-Content-Digest: " HELLO "\n" TYPED),
+                  STEP(GETM(HELLO), 404), STEPB(GETM("v1"), 200, TYPED, "m")},
+                 3,
+                 true},
+		{"a digest of something else",
+                 {STEPH(MANIFEST("v1"), 200, "Content-Length: 1\nDocker-Content-Digest: " HELLO "\n" TYPED),
+                  STEPB(GETM(HELLO), 200, TYPED, "m"), STEPB(GETM("v1"), 200, TYPED, "m")},
+                 3,
+                 true},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		AUTO(scene) struct scene s;
+		AUTO(arena) struct arena a = {0};
+		AUTO(strbuf) struct strbuf got = STRBUF_INIT(64);
+		struct descriptor d = {.media_type = ""};
+		char text[DIGEST_TEXT_MAX];
+
+		scene_start(&s, false, table[i].steps, table[i].n);
+		struct store *store = registry_store(s.registry);
+
+		CHECK_OK(store_resolve(store, "v1", &a, &d, &s.err), &s.err);
+		CHECK_STR(digest_text(&d.digest, text), EM);
+		CHECK_INT(d.size, 1);
+		CHECK_INT(s.n_notes, table[i].said);
+		CHECK(!table[i].said || strstr(s.note, "HEAD and GET") != NULL);
+		/* The document is at hand: no further request. */
+		CHECK_OK(store_read(store, &d, 64, &got, &s.err), &s.err);
+		CHECK_STR(strbuf_str(&got), "m");
+		store_close(store);
+		if (!test_state.ok) {
+			printf("# %s\n", table[i].name);
+			return;
+		}
+	}
+}
+
+/* A digest in the reference is not open to discussion. */
+static void digest_reference_is_strict(void)
+{
+	SCENE(STEPH(MANIFEST(HELLO), 200, "Content-Length: 1\n" TYPED), STEPB(GETM(HELLO), 200, TYPED, "m"));
+	AUTO(arena) struct arena a = {0};
+	struct store *store = registry_store(s.registry);
+	struct descriptor d;
+
+	CHECK(store_resolve(store, HELLO, &a, &d, &s.err) != 0);
+	CHECK_INT(s.err.code, ERR_DIGEST);
 	store_close(store);
 }
 
@@ -569,6 +658,8 @@ int main(void)
 	     immutable_tag_pushed_by_another);
 	TEST("registry: tags resolve by headers or by the document", resolves_a_tag);
 	TEST("registry: another manifest than asked for is refused", another_manifest);
+	TEST("registry: a HEAD that is refused or false gives way to GET, and is named", head_is_not_to_be_relied_on);
+	TEST("registry: a reference by digest takes no other manifest", digest_reference_is_strict);
 	TEST("registry: a blob is pulled through a redirect without credentials", pulls);
 	TEST("registry: a cut pull goes on with Range, or skips what it has", goes_on_after_a_cut);
 	TEST("registry: corrupt, long, absent and misplaced bytes are refused", bad_pulls);

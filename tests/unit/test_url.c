@@ -1,4 +1,6 @@
 #include "base/net/url.h"
+
+#include "base/net/reach.h"
 #include "tests/harness.h"
 
 static void parses(void)
@@ -134,6 +136,55 @@ static void private_addresses(void)
 		CHECK(!url_host_is_private(no[i]));
 }
 
+/* Every spelling of an address is that address. */
+static void spellings_of_addresses(void)
+{
+	static const struct {
+		const char *host;
+		enum reach reach;
+	} rows[] = {
+		{"localhost", REACH_LOOPBACK}, {"LOCALHOST.", REACH_LOOPBACK}, {"a.localhost", REACH_LOOPBACK},
+		{"localhost.example", REACH_PUBLIC}, {"notlocalhost", REACH_PUBLIC}, {".localhost", REACH_PUBLIC},
+		{"127.0.0.1.", REACH_LOOPBACK}, {"127.1", REACH_LOOPBACK}, {"0x7f000001", REACH_LOOPBACK},
+		{"2130706433", REACH_LOOPBACK}, {"017700000001", REACH_LOOPBACK}, {"127.255.255.254", REACH_LOOPBACK},
+		{"128.0.0.1", REACH_PUBLIC}, {"[::1]", REACH_LOOPBACK}, {"::1", REACH_LOOPBACK},
+		{"[0:0:0:0:0:0:0:1]", REACH_LOOPBACK}, {"[::ffff:7f00:1]", REACH_LOOPBACK},
+		{"[::127.0.0.1]", REACH_LOOPBACK}, {"[::2]", REACH_PRIVATE}, {"[::]", REACH_PRIVATE},
+		{"169.254.169.254", REACH_LINK_LOCAL}, {"0xa9fea9fe", REACH_LINK_LOCAL}, {"2852039166", REACH_LINK_LOCAL},
+		{"0251.0376.0251.0376", REACH_LINK_LOCAL}, {"169.254.43518", REACH_LINK_LOCAL},
+		{"[::ffff:169.254.169.254]", REACH_LINK_LOCAL}, {"[::ffff:0:169.254.169.254]", REACH_LINK_LOCAL},
+		{"[64:ff9b::a9fe:a9fe]", REACH_LINK_LOCAL}, {"[2002:a9fe:a9fe::1]", REACH_LINK_LOCAL},
+		{"[2001:0:1:2:3:4:5601:5601]", REACH_LINK_LOCAL}, {"[fe80::1%25eth0]", REACH_LINK_LOCAL},
+		{"[febf::1]", REACH_LINK_LOCAL}, {"[fec0::1]", REACH_PRIVATE}, {"[fd00:ec2::254]", REACH_LINK_LOCAL},
+		{"[fd00:ec3::254]", REACH_PRIVATE}, {"100.100.100.200", REACH_LINK_LOCAL}, {"100.64.0.1", REACH_PRIVATE},
+		{"[64:ff9b:1::1]", REACH_PRIVATE}, {"[64:ff9b::808:808]", REACH_PUBLIC}, {"[2002:808:808::1]", REACH_PUBLIC},
+		{"[2001:0:1:2:3:4:f7f7:f7f7]", REACH_PUBLIC}, {"[::ffff:8.8.8.8]", REACH_PUBLIC}, {"[2600::1]", REACH_PUBLIC},
+		{"224.0.0.1", REACH_PRIVATE}, {"255.255.255.255", REACH_PRIVATE}, {"[ff02::1]", REACH_PRIVATE},
+		{"0", REACH_PRIVATE}, {"8.8.8.8", REACH_PUBLIC}, {"r.example.", REACH_PUBLIC}, {".", REACH_PUBLIC},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CHECK_INT(reach_of_host(rows[i].host), rows[i].reach);
+		if (!test_state.ok) {
+			printf("# %s\n", rows[i].host);
+			return;
+		}
+	}
+}
+
+/* Where plain http may stand in for TLS: what certainly does not leave the machine. */
+static void loopback_is_strict(void)
+{
+	static const char *const yes[] = {"localhost", "127.0.0.1", "127.9.9.9", "[::1]", "::1"};
+	static const char *const no[] = {"a.localhost", "128.0.0.1", "[2002:7f00:1::]", "[64:ff9b::7f00:1]", "0.0.0.0",
+	                                 "127.example", "localhost.example", ""};
+
+	for (size_t i = 0; i < ARRAY_LEN(yes); i++)
+		CHECK(reach_is_loopback(yes[i]));
+	for (size_t i = 0; i < ARRAY_LEN(no); i++)
+		CHECK(!reach_is_loopback(no[i]));
+}
+
 /* What names a private address in a way of its own is private once it is parsed. */
 static void disguised_addresses(void)
 {
@@ -166,6 +217,8 @@ int main(void)
 	TEST("url: a location that is no http URL is refused without showing secrets", refuses_locations);
 	TEST("url: an origin is scheme, host and port", origins);
 	TEST("url: literal private addresses are told", private_addresses);
+	TEST("url: an address is known in all its spellings", spellings_of_addresses);
+	TEST("url: only what certainly stays on the machine is loopback", loopback_is_strict);
 	TEST("url: private addresses in disguise are recognised", disguised_addresses);
 	TEST("url: everything but unreserved characters is encoded", encodes);
 	return test_done();

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "builder/layer/pack/cache_dir.h"
+#include "builder/layer/pack/cache_owner.h"
 
 enum { RECORD_MAX = 1024, RECORD_FILE_MAX = CACHE_FACTS_MAX + 2048 };
 
@@ -52,6 +53,8 @@ int cache_open(const char *dir, struct layer_cache **ret_cache, struct err *err)
 	char blobs[PATH_MAX];
 	struct layer_cache *c;
 
+	if (cache_check_owner(dir, err) != 0 || cache_make_dir(dir, err) != 0)
+		return -1;
 	if (make_dirs(dir, err) != 0 || fs_join(blobs, dir, CACHE_BLOBS, err) != 0 ||
 	    fs_mkdirs(blobs, err) != 0)
 		return err_wrap(err, "open the build cache '%s'", dir);

@@ -25,7 +25,7 @@
 
 struct layer_cache; /* opaque */
 
-/* Opens (creates) the cache in dir. */
+/* Opens (creates) the cache in dir, which has to be the user's own: cache_check_owner. */
 int cache_open(const char *dir, struct layer_cache **ret_cache, struct err *err) MUST_USE;
 void cache_close(struct layer_cache *c); /* accepts NULL */
 
