@@ -14,10 +14,11 @@
 #include "builder/oci/store.h"
 
 struct check_opts {
-	struct strlist off;          /* rules turned off by name */
-	struct strlist provided;     /* sonames (or globs) the node brings */
-	struct strlist base_layers;  /* digests of layers that a base image brought */
-	int64_t size_budget;         /* most compressed bytes per platform; 0 = none */
+	struct strlist off;         /* rules turned off by name */
+	struct strlist provided;    /* sonames (or globs) the node brings */
+	struct strlist base_layers; /* digests of layers that a base image brought */
+	int64_t max_unpacked; /* bytes of all layers; 0 = as builder/oci/budget.h bounds them */
+	int64_t size_budget;  /* most compressed bytes per platform; 0 = none */
 	const struct platform *only; /* NULL = every platform of the index */
 	unsigned threads;            /* 0 = cpus_usable() */
 	struct progress *progress;

@@ -79,6 +79,7 @@ struct check_run {
 	bool off[RULES];
 	size_t n_hidden_errors; /* found, but beyond RULE_REPORTS_MAX */
 	size_t n_blobs;
+	struct budget budget; /* of all layers and all platforms */
 	/* Every distinct layer, scanned once. */
 	struct layer_scan **scans;
 	size_t n_scans;
@@ -129,7 +130,7 @@ struct diag *rule_report_as(struct check_image *image, enum rule_id id, enum dia
 /* Sets the hint of what rule_report returned; NULL is fine. */
 void rule_hint(struct check_image *image, struct diag *diag, const char *hint);
 
-/* The place of a node. */
+/* The place of a node; without its path once the budget is exceeded: its copy is kept. */
 struct rule_place rule_place_of(struct check_image *image, const struct view_node *n);
 
 /* Says for each rule how many problems were left out. */

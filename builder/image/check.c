@@ -55,7 +55,7 @@ static void hash_list(struct hasher *h, const struct strlist *list)
 static struct digest verdict_key(const struct descriptor *root, const struct check_opts *opts)
 {
 	AUTO(hasher) struct hasher h = {0};
-	const int64_t numbers[] = {CHECK_RULES_VERSION, opts->size_budget};
+	const int64_t numbers[] = {CHECK_RULES_VERSION, opts->size_budget, opts->max_unpacked};
 
 	hasher_init(&h);
 	hasher_update(&h, numbers, sizeof(numbers));
@@ -75,6 +75,7 @@ int image_check_cached(const struct image_check_opts *o, struct arena *a,
 		.off = spec->off,
 		.provided = provided(o->plan, a),
 		.base_layers = base_layers(o->built, a),
+		.max_unpacked = spec->max_unpacked,
 		.size_budget = spec->size_budget,
 		.threads = o->threads,
 		.progress = o->progress,

@@ -15,12 +15,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "builder/oci/archive.h"
+#include "builder/oci/budget.h"
 #include "builder/oci/layout_internal.h"
 
 enum { ARCHIVE_BLOBS_MAX = 1 << 18, ARCHIVE_VERSION_MAX = 4096 };
-
-/* What a compressed archive may unpack to: images beyond it exist only as attacks on the disk. */
-#define ARCHIVE_UNPACKED_MAX ((int64_t)256 << 30)
 
 struct archive_blob {
 	struct digest digest;
@@ -91,6 +89,8 @@ static int archive_open_blob(struct store *s, const struct descriptor *desc,
 	if (found == NULL)
 		return err_set(err, ERR_NOT_FOUND, "'%s' has no blob %s", as->path,
 		               digest_text(&desc->digest, text));
+	if (store_check_size(desc, found->size, err) != 0)
+		return -1;
 	struct range_source *r = mem_zalloc(sizeof(*r));
 
 	*r = (struct range_source){{range_read, range_close}, as->fd, found->offset, found->size};
@@ -115,7 +115,9 @@ struct archive_pass {
 	struct archive *tar;
 	/* of a plain archive, which is read where it lies; -1 = unpack to as->fd */
 	int64_t file_size;
-	int64_t unpacked;
+	int64_t unpacked;              /* bytes in as->fd */
+	struct budget budget;          /* of a compressed archive */
+	int64_t weighed, decompressed; /* bytes that the budget knows of */
 };
 
 static int tar_failed(const struct archive_pass *pass, struct err *err)
@@ -126,19 +128,55 @@ static int tar_failed(const struct archive_pass *pass, struct err *err)
 	               why != NULL ? why : "unknown");
 }
 
+/* Tells the budget of a compressed archive how far it was read. */
+static int check_expansion(struct archive_pass *pass, struct err *err)
+{
+	int64_t in = archive_filter_bytes(pass->tar, -1), out = archive_filter_bytes(pass->tar, 0);
+
+	if (interrupt_check(err) != 0)
+		return -1;
+	if (pass->file_size >= 0)
+		return 0;
+	budget_earn(&pass->budget, in - pass->weighed);
+	budget_spend(&pass->budget, BUDGET_UNPACKED, out - pass->decompressed);
+	pass->weighed = in;
+	pass->decompressed = out;
+	if (budget_check(&pass->budget, err) == 0)
+		return 0;
+	err->hint[0] = '\0';
+	err_hint(err, "if the file is to be trusted, decompress it before");
+	return err_wrap(err, "'%s'", pass->as->path);
+}
+
+/* What is skipped of a compressed archive is decompressed all the same, so it is read in pieces. */
+static int skip_member(struct archive_pass *pass, struct err *err)
+{
+	const void *bytes;
+	size_t n;
+	la_int64_t offset;
+	int status = ARCHIVE_OK;
+
+	while (pass->file_size < 0 && status == ARCHIVE_OK) {
+		if (check_expansion(pass, err) != 0)
+			return -1;
+		status = archive_read_data_block(pass->tar, &bytes, &n, &offset);
+	}
+	return status == ARCHIVE_OK || status == ARCHIVE_EOF ? 0 : tar_failed(pass, err);
+}
+
 /* Copies the current member's data to the sink. */
-static int copy_member(const struct archive_pass *pass, struct sink *sink, struct err *err)
+static int copy_member(struct archive_pass *pass, struct sink *sink, struct err *err)
 {
 	AUTO_FREE unsigned char *buf = mem_realloc(NULL, 256 << 10, 1);
 	la_ssize_t n;
 
 	while ((n = archive_read_data(pass->tar, buf, 256 << 10)) > 0)
-		if (interrupt_check(err) != 0 || sink_write(sink, buf, (size_t)n, err) != 0)
+		if (check_expansion(pass, err) != 0 || sink_write(sink, buf, (size_t)n, err) != 0)
 			return -1;
 	return n == 0 ? 0 : tar_failed(pass, err);
 }
 
-static int read_small(const struct archive_pass *pass, const char *name, struct strbuf *sb,
+static int read_small(struct archive_pass *pass, const char *name, struct strbuf *sb,
                       struct err *err)
 {
 	struct strbuf_sink sink;
@@ -164,13 +202,10 @@ static int note_blob(struct archive_pass *pass, const struct digest *d, int64_t 
 			return err_set(err, ERR_FORMAT, "'%s' is truncated", pass->as->path);
 	} else {
 		member.offset = pass->unpacked;
-		if (size > ARCHIVE_UNPACKED_MAX - pass->unpacked)
-			return err_set(err, ERR_LIMIT, "'%s' unpacks to more than %lld bytes",
-			               pass->as->path, (long long)ARCHIVE_UNPACKED_MAX);
-		pass->unpacked += size;
 		fd_sink_init(&sink, pass->as->fd);
 		if (copy_member(pass, &sink.sink, err) != 0)
 			return err_wrap(err, "unpack '%s'", pass->as->path);
+		pass->unpacked += size;
 	}
 	vec_push(&pass->as->members, member);
 	return 0;
@@ -244,7 +279,8 @@ static int read_members(struct archive_pass *pass, struct err *err)
 		if (pass->file_size < 0 && pass->as->fd < 0 &&
 		    open_unpacked(&pass->as->fd, err) != 0)
 			return -1;
-		if (interrupt_check(err) != 0 || read_member(pass, entry, err) != 0)
+		if (check_expansion(pass, err) != 0 || read_member(pass, entry, err) != 0 ||
+		    skip_member(pass, err) != 0)
 			return -1;
 	}
 	return status == ARCHIVE_EOF ? 0 : tar_failed(pass, err);
