@@ -19,7 +19,7 @@ struct bound {
 };
 
 static const struct bound bounds[BUDGET_COSTS] = {
-	[BUDGET_UNPACKED] = {1024 * MIB, RATIO_MAX, 256 * 1024 * MIB, true,
+	[BUDGET_UNPACKED] = {512 * MIB, RATIO_MAX, 256 * 1024 * MIB, true,
                              "the layers unpack to more than", ""},
 	[BUDGET_KEPT] = {64 * MIB, 32, INT64_MAX, true,
                          "the layers' paths, links and programs take more than", " of memory"},
