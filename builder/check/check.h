@@ -48,6 +48,6 @@ int check_image(struct store *store, const struct descriptor *root, const struct
                 struct err *err) MUST_USE;
 
 /* Raised when a rule changes; part of the key of remembered verdicts. */
-enum { CHECK_RULES_VERSION = 2 };
+enum { CHECK_RULES_VERSION = 3 };
 
 #endif

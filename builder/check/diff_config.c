@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "builder/check/diff_internal.h"
 
-struct members {
+struct sorted_members {
 	const cJSON **at;
 	size_t n;
 };
@@ -18,10 +18,11 @@ static int by_key(const void *a, const void *b)
 }
 
 /* The members of an object in the order of their keys, none for NULL. */
-static struct members sorted(const cJSON *object)
+static struct sorted_members sorted(const cJSON *object)
 {
 	const cJSON *item;
-	struct members m = {mem_calloc((size_t)cJSON_GetArraySize(object), sizeof(*m.at)), 0};
+	struct sorted_members m = {mem_calloc((size_t)cJSON_GetArraySize(object), sizeof(*m.at)),
+	                           0};
 
 	cJSON_ArrayForEach (item, object)
 		m.at[m.n++] = item;
@@ -42,7 +43,7 @@ static bool equal_arrays(const cJSON *a, const cJSON *b)
 
 static bool equal_objects(const cJSON *a, const cJSON *b)
 {
-	struct members x = sorted(a), y = sorted(b);
+	struct sorted_members x = sorted(a), y = sorted(b);
 	bool equal = x.n == y.n;
 
 	for (size_t i = 0; equal && i < x.n; i++)
@@ -98,7 +99,7 @@ static void diff_member(const char *prefix, const cJSON *a, const cJSON *b, stru
 static void diff_objects(const char *prefix, const cJSON *a, const cJSON *b, struct arena *arena,
                          cJSON *out)
 {
-	struct members x = sorted(a), y = sorted(b);
+	struct sorted_members x = sorted(a), y = sorted(b);
 	size_t i = 0, k = 0;
 
 	while (i < x.n || k < y.n) {

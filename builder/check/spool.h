@@ -1,6 +1,7 @@
 /*
  * Holds one file's bytes for random access: in memory while small, then in an unlinked temporary
- * file, so that a large library costs no memory; zeros take no room there. Reused from file to file. Thread rule: one thread.
+ * file, so that a large library costs no memory; zeros take no room there. Reused from file to
+ * file. Thread rule: one thread.
  */
 #ifndef SLIPWAY_BUILDER_CHECK_SPOOL_H
 #define SLIPWAY_BUILDER_CHECK_SPOOL_H

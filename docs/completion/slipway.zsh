@@ -99,6 +99,7 @@ _slipway() {
 		'*--provided=[A shared library that the node provides]:SONAME:' \
 		'--platform=[Check only this platform]:OS/ARCH:' \
 		'--jobs=[Threads (default\: all CPUs)]:N:' \
+		'--max-unpacked=[Most bytes that the layers may unpack to (default\: by their size)]:SIZE:' \
 		'--insecure[Use plain HTTP for the registries of this command]' \
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
@@ -113,6 +114,7 @@ _slipway() {
 		'*:argument:_files';;
 	diff) _arguments -s \
 		'--exit-code[Exit 1 when the images differ]' \
+		'--max-unpacked=[Most bytes that the layers may unpack to (default\: by their size)]:SIZE:' \
 		'--insecure[Use plain HTTP for the registries of this command]' \
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \

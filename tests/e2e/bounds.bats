@@ -69,35 +69,35 @@ hole() { "$ROOT/tests/servers/hostile-layouts" hole-pax-0-1 "$1"; }
 	[[ $output == *"'much' is not a size"* ]]
 	rm -rf image other
 	"$ROOT/tests/servers/hostile-layouts" zeros-zstd .
-	"$SLIPWAY" verify --progress none --max-unpacked 4GiB oci:image
+	"$SLIPWAY" verify --progress none --off diff-id --max-unpacked 4GiB oci:image
 }
 
 @test "bounds: a compressed archive is bounded before it fills the disk" {
 	python3 - <<-'EOF'
 		import gzip, tarfile
-		packed = gzip.open("bomb.tar.gz", "wb", compresslevel=1)
 		tar = tarfile.TarInfo("junk")
-		tar.size = 4 << 30
-		packed.write(tar.tobuf(tarfile.PAX_FORMAT))
-		for _ in range(64): packed.write(bytes(1 << 20))
-		packed.close()
+		tar.size = 512 << 30
+		open("bomb.tar", "wb").write(tar.tobuf(tarfile.PAX_FORMAT))
 	EOF
-	# The same 64 MiB again and again: members of one gzip file.
-	python3 -c 'import zlib; d = zlib.compressobj(9, zlib.DEFLATED, 31); p = d.compress(bytes(64 << 20)) + d.flush()
-	open("bomb.tar.gz", "ab").write(p * 40)'
-	[ "$(stat -c %s bomb.tar.gz)" -lt 4000000 ]
-	bounded "$SLIPWAY" verify --progress none oci-archive:bomb.tar.gz
+	# Zeros of two frames over and over: what is skipped is decompressed all the same.
+	zstd -q -c bomb.tar >bomb.tar.zst
+	head -c 512M /dev/zero | zstd -q -c >zeros.zst
+	for _ in {1..8}; do cat zeros.zst >>bomb.tar.zst; done
+	[ "$(stat -c %s bomb.tar.zst)" -lt 400000 ]
+	run bounded "$SLIPWAY" verify --progress none oci-archive:bomb.tar.zst
+	[ "$status" -eq 0 ] && [ -z "$output" ]
+	run "$SLIPWAY" verify --progress none oci-archive:bomb.tar.zst
+	[[ $output == *"unpack to more than"*"decompress it before"* ]]
 }
 
-@test "bounds: a second SIGTERM ends at once, and timeout's two signals are one" {
-	mkfifo fifo
-	echo x >file
+@test "bounds: two signals for one request, as timeout sends them, end with an error and not at once" {
 	"$ROOT/tests/servers/hostile-layouts" zeros-zstd .
 	"$SLIPWAY" verify --progress none --max-unpacked 4GiB oci:image >out 2>&1 &
 	pid=$!
 	sleep 0.3
 	kill -TERM "$pid" && kill -TERM "$pid" || true
-	run wait "$pid"
-	[ "$status" -ne 143 ]
+	status=0
+	wait "$pid" || status=$?
+	[ "$status" -eq 1 ]
 	grep -q interrupted out
 }

@@ -11,8 +11,8 @@
  * only after it was read whole and has its digest; one that has not is removed, and progress is
  * told. What a layout holds already is the layout's own and costs a stat: whoever reads it (push,
  * export, the check, a deploy's registry) verifies it then. So a rebuild in place reads nothing,
- * and one into a new layout reads its blobs once, at the speed of SHA-256. Thread rule: safe from several
- * threads and processes.
+ * and one into a new layout reads its blobs once, at the speed of SHA-256. Thread
+ * rule: safe from several threads and processes.
  */
 #ifndef SLIPWAY_BUILDER_LAYER_PACK_CACHE_H
 #define SLIPWAY_BUILDER_LAYER_PACK_CACHE_H

@@ -3,8 +3,8 @@
  * base images. Never extracts to disk. Caps: path 4096 bytes, 8 million members, zstd windows of
  * 128 MiB (RFC 8878, 3.1.1.1.2), and a budget (builder/oci/budget.h) of unpacked bytes, holes
  * included. Links, folders and devices have no content, whatever size their header claims, as
- * container runtimes read them. Sparse files are read with their holes. Names are bytes: no locale. Thread rule: one reader belongs to one thread;
- * it reads the blob on a thread of its own.
+ * container runtimes read them. Sparse files are read with their holes. Names are bytes: no locale.
+ * Thread rule: one reader belongs to one thread; it reads the blob on a thread of its own.
  */
 #ifndef SLIPWAY_BUILDER_LAYER_TAR_READER_H
 #define SLIPWAY_BUILDER_LAYER_TAR_READER_H
