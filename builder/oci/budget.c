@@ -23,7 +23,7 @@ static const struct bound bounds[BUDGET_COSTS] = {
                              "the layers unpack to more than", ""},
 	[BUDGET_KEPT] = {64 * MIB, 32, INT64_MAX, true,
                          "the layers' paths, links and programs take more than", " of memory"},
-	[BUDGET_STEPS] = {32 * MIB, 64, INT64_MAX, false,
+	[BUDGET_STEPS] = {8 * MIB, 64, INT64_MAX, false,
                           "the layers' paths lead through more than", " folders and links"},
 };
 

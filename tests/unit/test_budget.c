@@ -16,14 +16,14 @@ static void a_small_image_has_its_floor(void)
 
 	budget_spend(&b, BUDGET_UNPACKED, 512 * MIB);
 	budget_spend(&b, BUDGET_KEPT, 64 * MIB);
-	budget_spend(&b, BUDGET_STEPS, 32 * MIB);
+	budget_spend(&b, BUDGET_STEPS, 8 * MIB);
 	CHECK_OK(budget_check(&b, &err), &err);
 	CHECK(!budget_exceeded(&b));
 	budget_spend(&b, BUDGET_STEPS, 1);
 	CHECK(budget_exceeded(&b));
 	CHECK_INT(budget_check(&b, &err), -1);
 	CHECK_INT(err.code, ERR_LIMIT);
-	CHECK_STR(err.msg, "the layers' paths lead through more than 33554432 folders and links, "
+	CHECK_STR(err.msg, "the layers' paths lead through more than 8388608 folders and links, "
 	                   "and weigh only 0 B");
 	CHECK(strstr(err.hint, "--max-unpacked SIZE") != NULL);
 }
@@ -35,7 +35,7 @@ static void weight_raises_every_bound(void)
 	budget_earn(&b, MIB);
 	budget_spend(&b, BUDGET_UNPACKED, (512 + 1100) * MIB);
 	budget_spend(&b, BUDGET_KEPT, (64 + 32) * MIB);
-	budget_spend(&b, BUDGET_STEPS, (32 + 64) * MIB);
+	budget_spend(&b, BUDGET_STEPS, (8 + 64) * MIB);
 	CHECK(!budget_exceeded(&b));
 	budget_spend(&b, BUDGET_KEPT, 1);
 	CHECK(budget_exceeded(&b));
