@@ -23,8 +23,8 @@ static const struct bound bounds[BUDGET_COSTS] = {
                              "the layers unpack to more than", ""},
 	[BUDGET_KEPT] = {64 * MIB, 32, INT64_MAX, true,
                          "the layers' paths, links and programs take more than", " of memory"},
-	[BUDGET_STEPS] = {8 * MIB, 64, INT64_MAX, false,
-                          "the layers' paths lead through more than", " folders and links"},
+	[BUDGET_STEPS] = {8 * MIB, 64, INT64_MAX, false, "the layers' paths lead through more than",
+                          " folders and links"},
 };
 
 void budget_earn(struct budget *b, int64_t packed)
