@@ -23,20 +23,22 @@ void arena_done(struct arena *a)
 		free(a->head);
 		a->head = next;
 	}
+	a->bytes = 0;
 }
 
-static struct arena_block *new_block(size_t size)
+static struct arena_block *new_block(struct arena *a, size_t size)
 {
 	struct arena_block *b = mem_zalloc(sizeof(*b) + size);
 
 	b->size = size;
+	a->bytes += size;
 	return b;
 }
 
 /* Large objects get a block of their own behind the head, so that its room is not lost. */
 static void *alloc_large(struct arena *a, size_t size)
 {
-	struct arena_block *b = new_block(size);
+	struct arena_block *b = new_block(a, size);
 
 	b->used = size;
 	if (a->head == NULL) {
@@ -58,7 +60,7 @@ void *arena_alloc(struct arena *a, size_t size)
 	if (need > ARENA_BLOCK / 4)
 		return alloc_large(a, need);
 	if (a->head == NULL || a->head->size - a->head->used < need) {
-		struct arena_block *b = new_block(ARENA_BLOCK);
+		struct arena_block *b = new_block(a, ARENA_BLOCK);
 
 		b->next = a->head;
 		a->head = b;

@@ -17,6 +17,7 @@ struct arena_block;
 
 struct arena {
 	struct arena_block *head; /* newest block, NULL when empty */
+	size_t bytes;             /* of all blocks */
 };
 
 /* Frees everything; accepts a zeroed arena; leaves it empty and usable. */

@@ -2,15 +2,40 @@
 
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
+#include <time.h>
+
+/*
+ * One request may come as several signals: timeout(1) sends one to the program and another to its
+ * group, a shell and a terminal do alike.
+ */
+enum { SAME_REQUEST_MS = 200 };
 
 static volatile sig_atomic_t requested;
+static _Atomic int64_t requested_ms;
 static atomic_bool on_hold;
+
+/* clock_gettime and sigaction may be called in a handler (signal-safety(7)). */
+static int64_t now_ms(void)
+{
+	struct timespec t = {0};
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
 
 static void on_signal(int number)
 {
-	if (requested && number == SIGINT)
-		_exit(128 + SIGINT);
-	requested = 1;
+	const struct sigaction end = {.sa_handler = SIG_DFL};
+
+	if (!requested) {
+		requested_ms = now_ms();
+		requested = 1;
+	} else if (now_ms() - requested_ms > SAME_REQUEST_MS) {
+		/* It is delivered again as soon as this handler returns. */
+		sigaction(number, &end, NULL);
+		raise(number);
+	}
 }
 
 void interrupt_install(void)

@@ -9,7 +9,10 @@
 
 #include "base/err.h"
 
-/* Installs handlers for SIGINT, SIGTERM and SIGHUP, and ignores SIGPIPE. A second SIGINT kills. */
+/*
+ * Installs handlers for SIGINT, SIGTERM and SIGHUP, and ignores SIGPIPE. A second signal of them,
+ * more than 200 ms after the first, ends the process at once, as if there were no handlers.
+ */
 void interrupt_install(void);
 
 bool interrupt_requested(void);
@@ -18,7 +21,7 @@ bool interrupt_requested(void);
 int interrupt_check(struct err *err) MUST_USE;
 
 /* While held, a request to stop is not reported: for the few calls of a clean-up that must still be
- * made. A second SIGINT kills all the same. */
+ * made. A second signal kills all the same. */
 void interrupt_hold(bool held);
 
 #endif

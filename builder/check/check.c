@@ -86,15 +86,42 @@ static int read_config(struct check_image *image, struct err *err)
 	return 0;
 }
 
+/* An index may name one manifest thousands of times: what was read of it serves them all. */
+static bool take_from_twin(struct check_image *image, const struct check_image *list, size_t n)
+{
+	struct descriptor desc = image->desc;
+
+	for (size_t i = 0; i < n; i++)
+		if (digest_equal(&list[i].desc.digest, &desc.digest) && list[i].has_config &&
+		    list[i].desc.size == desc.size &&
+		    strcmp(list[i].desc.media_type, desc.media_type) == 0) {
+			*image = list[i];
+			image->desc = desc;
+			memset(image->n_reports, 0, sizeof(image->n_reports));
+			return true;
+		}
+	return false;
+}
+
+/* What the index says of the platform, else the configuration. */
+static void set_platform(struct check_image *image)
+{
+	image->platform = image->desc.platform;
+	if (image->platform.os[0] == '\0' && image->has_config)
+		image->platform = image->config.platform;
+	platform_text(&image->platform, image->platform_name);
+	if (image->platform.os[0] == '\0')
+		snprintf(image->platform_name, sizeof(image->platform_name), "image");
+	image->arch = platform_arch_find(image->platform.architecture);
+}
+
 /* Reads manifest and configuration; *ret_good = false when there is nothing to go on with. */
 static int read_image(struct check_image *image, bool of_index, bool *ret_good, struct err *err)
 {
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(MANIFEST_BYTES_MAX);
 	struct err failure = {0};
 
-	platform_text(&image->desc.platform, image->platform_name);
-	if (image->desc.platform.os[0] == '\0')
-		snprintf(image->platform_name, sizeof(image->platform_name), "image");
+	set_platform(image);
 	if (read_document(image, &image->desc, MANIFEST_BYTES_MAX, &sb, ret_good, err) != 0)
 		return -1;
 	if (!*ret_good)
@@ -113,12 +140,7 @@ static int read_image(struct check_image *image, bool of_index, bool *ret_good, 
 	}
 	if (read_config(image, err) != 0)
 		return -1;
-	image->platform = image->desc.platform;
-	if (image->platform.os[0] == '\0' && image->has_config) {
-		image->platform = image->config.platform;
-		platform_text(&image->platform, image->platform_name);
-	}
-	image->arch = platform_arch_find(image->platform.architecture);
+	set_platform(image);
 	return 0;
 }
 
@@ -162,7 +184,14 @@ static int read_images(struct check_run *run, const struct descriptor *root, str
 		struct check_image *image = &good->at[good->n];
 		bool is_good = false;
 
+		if (interrupt_check(err) != 0)
+			return -1;
 		*image = (struct check_image){.run = run, .desc = all.at[i]};
+		if (take_from_twin(image, good->at, good->n)) {
+			set_platform(image);
+			good->n++;
+			continue;
+		}
 		if (read_image(image, all.n_indexes > 0, &is_good, err) != 0)
 			return -1;
 		good->n += is_good;
@@ -196,7 +225,8 @@ static int scan_job(void *ctx, size_t i, struct err *err)
 	if (allow_needs_digests(run->opts))
 		flags |= SCAN_DIGESTS;
 
-	return layer_scan_run(run->store, flags, run->opts->progress, run->scans[i], err);
+	return layer_scan_run(run->store, flags, &run->budget, run->opts->progress, run->scans[i],
+	                      err);
 }
 
 static int scan_layers(struct check_run *run, struct images *images, struct err *err)
@@ -221,17 +251,26 @@ static int scan_layers(struct check_run *run, struct images *images, struct err 
 	                scan_job, run, err);
 }
 
+static void report_layer(struct check_image *image, size_t layer, const struct err *failure)
+{
+	struct diag *diag = rule_report(image, RULE_DIGEST, (struct rule_place){layer, NULL}, "%s",
+	                                failure->msg);
+
+	if (failure->hint[0] != '\0')
+		rule_hint(image, diag, failure->hint);
+}
+
 static int apply_layers(struct check_image *image, struct err *err)
 {
 	view_init(&image->view, image->run->arena, rule_view_event, image);
+	image->view.budget = &image->run->budget;
 	for (size_t i = 0; i < image->manifest.n_layers; i++) {
 		struct layer_scan *scan = image->layers[i];
 
 		if (scan == NULL)
 			continue;
 		if (scan->failure.code != ERR_NONE && !scan->reported)
-			rule_report(image, RULE_DIGEST, (struct rule_place){i, NULL}, "%s",
-			            scan->failure.msg);
+			report_layer(image, i, &scan->failure);
 		if (view_apply(&image->view, scan, i, err) != 0)
 			return err_wrap(err, "%s", image->platform_name);
 	}
@@ -260,12 +299,17 @@ static void measure_platform(const struct check_image *image, struct check_platf
 
 static int check_one(struct check_image *image, struct check_platform_size *size, struct err *err)
 {
+	struct check_run *run = image->run;
 	int rc = apply_layers(image, err);
 
 	for (size_t i = 0; rc == 0 && i < RULES; i++) {
 		rc = interrupt_check(err);
 		if (rc == 0 && rules[i].check != NULL)
 			rules[i].check(image);
+		/* A path that was not followed is no finding: the image is refused for that. */
+		budget_spend_arena(&run->budget, run->arena, &image->view.arena_mark);
+		if (rc == 0)
+			rc = budget_check(&run->budget, err);
 	}
 	if (rc == 0) {
 		rule_report_left_out(image);
@@ -308,7 +352,11 @@ static void turn_off(struct check_run *run)
 int check_image(struct store *store, const struct descriptor *root, const struct check_opts *opts,
                 struct arena *a, struct check_report *ret_report, struct diags *d, struct err *err)
 {
-	struct check_run run = {.store = store, .opts = opts, .arena = a, .diags = d};
+	struct check_run run = {.store = store,
+	                        .opts = opts,
+	                        .arena = a,
+	                        .diags = d,
+	                        .budget.max_unpacked = opts->max_unpacked};
 	struct check_report report = {0};
 	size_t before = d->n_errors, n;
 	int rc;

@@ -27,6 +27,7 @@ struct check_opts {
 	size_t n_allow;
 	unsigned isa_level;       /* of x86-64 that every node has, 1 to 4; 0 = not known */
 	const char *isa_instance; /* an instance type that has no more */
+	int64_t max_unpacked;     /* bytes of all layers; 0 = as builder/oci/budget.h bounds them */
 	int64_t size_budget;      /* most compressed bytes per platform; 0 = none */
 	struct check_at at;
 	bool program_elsewhere;      /* who runs the image names the program */

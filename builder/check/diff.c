@@ -2,9 +2,13 @@
 
 #include <string.h>
 
+#include "base/interrupt.h"
 #include "builder/check/diff_internal.h"
 #include "builder/oci/config.h"
 #include "builder/oci/mediatype.h"
+
+/* Bytes of memory that a byte of JSON may become, as a tree and in the document of a diff. */
+enum { JSON_WEIGHT = 16 };
 
 struct diff_images {
 	struct diff_image *at;
@@ -12,29 +16,24 @@ struct diff_images {
 	struct strmap annotations; /* of the index */
 };
 
-static void images_done(struct diff_images *list)
-{
-	for (size_t i = 0; i < list->n; i++)
-		cJSON_Delete(list->at[i].config);
-	list->n = 0;
-}
-
 static int read_image(struct diff_image *image, const struct diff_side *side,
                       const struct descriptor *desc, struct arena *arena, struct err *err)
 {
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(CONFIG_BYTES_MAX);
+	AUTO(arena) struct arena passing = {0};
 	struct platform platform = desc->platform;
 	struct image_config config;
 
 	image->store = side->store;
 	image->desc = *desc;
+	if (interrupt_check(err) != 0)
+		return -1;
 	if (store_read(side->store, desc, MANIFEST_BYTES_MAX, &sb, err) != 0 ||
 	    manifest_parse(strbuf_str(&sb), sb.len, desc->media_type, arena, &image->manifest,
 	                   err) != 0)
 		return err_wrap(err, "manifest");
 	if (store_read(side->store, &image->manifest.config, CONFIG_BYTES_MAX, &sb, err) != 0 ||
-	    config_parse(strbuf_str(&sb), sb.len, arena, &config, err) != 0 ||
-	    json_parse("configuration", strbuf_str(&sb), sb.len, &image->config, err) != 0)
+	    config_parse(strbuf_str(&sb), sb.len, &passing, &config, err) != 0)
 		return err_wrap(err, "configuration");
 	if (platform.os[0] == '\0')
 		platform = config.platform;
@@ -109,44 +108,6 @@ static void diff_annotations(cJSON *out, const char *where, const struct strmap 
 			diff_annotation(out, where, b->at[i].key, NULL, b->at[i].value);
 }
 
-static void diff_member(cJSON *out, const char *member, const cJSON *a, const cJSON *b)
-{
-	cJSON *item;
-
-	if (cJSON_Compare(a, b, true))
-		return;
-	item = cJSON_CreateObject();
-	json_add_string(item, "member", member);
-	if (a != NULL)
-		cJSON_AddItemToObject(item, "a", cJSON_Duplicate(a, true));
-	if (b != NULL)
-		cJSON_AddItemToObject(item, "b", cJSON_Duplicate(b, true));
-	json_push(out, item);
-}
-
-/* Members of two objects, `config` one level deeper; rootfs follows from the layers. */
-static void diff_members(cJSON *out, const char *prefix, const cJSON *a, const cJSON *b,
-                         struct arena *arena)
-{
-	const cJSON *sides[2] = {a, b}, *item;
-
-	for (size_t i = 0; i < 2; i++) {
-		cJSON_ArrayForEach (item, sides[i]) {
-			const char *key = item->string;
-			const cJSON *x = json_get(a, key), *y = json_get(b, key);
-
-			if ((i == 1 && x != NULL) ||
-			    (prefix[0] == '\0' && strcmp(key, "rootfs") == 0))
-				continue;
-			if (prefix[0] == '\0' && strcmp(key, "config") == 0 && cJSON_IsObject(x) &&
-			    cJSON_IsObject(y))
-				diff_members(out, "config.", x, y, arena);
-			else
-				diff_member(out, arena_printf(arena, "%s%s", prefix, key), x, y);
-		}
-	}
-}
-
 static void diff_layers(cJSON *out, const struct manifest *a, const struct manifest *b)
 {
 	size_t n = a->n_layers > b->n_layers ? a->n_layers : b->n_layers;
@@ -195,8 +156,36 @@ static void only_on(cJSON *platforms, const struct diff_images *have,
 	}
 }
 
-static int diff_platform(cJSON *doc, const struct diff_image *a, const struct diff_image *b,
-                         struct arena *arena, struct err *err)
+/* Read again rather than kept: an index may name one large configuration thousands of times. */
+static int read_config(const struct diff_image *image, struct budget *budget, cJSON **ret_config,
+                       struct err *err)
+{
+	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(CONFIG_BYTES_MAX);
+
+	budget_spend(budget, BUDGET_KEPT, JSON_WEIGHT * image->manifest.config.size);
+	if (budget_check(budget, err) != 0 ||
+	    store_read(image->store, &image->manifest.config, CONFIG_BYTES_MAX, &sb, err) != 0 ||
+	    json_parse("configuration", strbuf_str(&sb), sb.len, ret_config, err) != 0)
+		return err_wrap(err, "configuration");
+	return 0;
+}
+
+static int add_configs(struct diff_run *run, const struct diff_image *a, const struct diff_image *b,
+                       cJSON *out, struct err *err)
+{
+	AUTO(json) cJSON *x = NULL;
+	AUTO(json) cJSON *y = NULL;
+
+	if (digest_equal(&a->manifest.config.digest, &b->manifest.config.digest))
+		return 0;
+	if (read_config(a, run->budget, &x, err) != 0 || read_config(b, run->budget, &y, err) != 0)
+		return -1;
+	diff_configs(x, y, run->arena, out);
+	return 0;
+}
+
+static int diff_platform(struct diff_run *run, cJSON *doc, const struct diff_image *a,
+                         const struct diff_image *b, struct err *err)
 {
 	cJSON *item;
 
@@ -207,20 +196,23 @@ static int diff_platform(cJSON *doc, const struct diff_image *a, const struct di
 	json_push(cJSON_GetObjectItemCaseSensitive(doc, "platforms"), item);
 	diff_annotations(cJSON_GetObjectItemCaseSensitive(doc, "annotations"), a->platform,
 	                 &a->manifest.annotations, &b->manifest.annotations);
-	diff_members(json_add_array(item, "config"), "", a->config, b->config, arena);
+	if (add_configs(run, a, b, json_add_array(item, "config"), err) != 0)
+		return -1;
+	budget_spend(run->budget, BUDGET_KEPT,
+	             JSON_WEIGHT * (a->desc.size + b->desc.size)); /* what follows is of these */
 	diff_layers(json_add_array(item, "layers"), &a->manifest, &b->manifest);
-	return diff_files(a, b, arena, json_add_array(item, "files"), err);
+	return diff_files(run, a, b, json_add_array(item, "files"), err);
 }
 
-static int diff_all(cJSON *doc, const struct diff_images *x, const struct diff_images *y,
-                    struct arena *arena, struct err *err)
+static int diff_all(struct diff_run *run, cJSON *doc, const struct diff_images *x,
+                    const struct diff_images *y, struct err *err)
 {
 	diff_annotations(cJSON_GetObjectItemCaseSensitive(doc, "annotations"), "index",
 	                 &x->annotations, &y->annotations);
 	for (size_t i = 0; i < x->n; i++) {
 		const struct diff_image *other = find_platform(y, x->at[i].platform);
 
-		if (other != NULL && diff_platform(doc, &x->at[i], other, arena, err) != 0)
+		if (other != NULL && diff_platform(run, doc, &x->at[i], other, err) != 0)
 			return err_wrap(err, "%s", x->at[i].platform);
 	}
 	only_on(cJSON_GetObjectItemCaseSensitive(doc, "platforms"), x, y, "a");
@@ -228,30 +220,34 @@ static int diff_all(cJSON *doc, const struct diff_images *x, const struct diff_i
 	return 0;
 }
 
-int diff_images(const struct diff_side *a, const struct diff_side *b, cJSON **ret_doc,
-                struct err *err)
+static int diff_sides(const struct diff_side *a, const struct diff_side *b, struct diff_run *run,
+                      cJSON *doc, struct err *err)
+{
+	struct diff_images x = {0}, y = {0};
+
+	if (read_side(a, run->arena, &x, err) != 0)
+		return err_wrap(err, "'%s'", a->name);
+	if (read_side(b, run->arena, &y, err) != 0)
+		return err_wrap(err, "'%s'", b->name);
+	return diff_all(run, doc, &x, &y, err);
+}
+
+int diff_images(const struct diff_side *a, const struct diff_side *b, struct budget *budget,
+                cJSON **ret_doc, struct err *err)
 {
 	AUTO(arena) struct arena arena = {0};
 	AUTO(json) cJSON *doc = cJSON_CreateObject();
-	struct diff_images x = {0}, y = {0};
+	struct diff_run run = {.arena = &arena, .budget = budget};
 	bool equal = digest_equal(&a->root->digest, &b->root->digest);
-	int rc = 0;
+	int rc;
 
 	json_add_bool(doc, "equal", equal);
 	json_add_string(doc, "a", a->name);
 	json_add_string(doc, "b", b->name);
 	json_add_array(doc, "platforms");
 	json_add_array(doc, "annotations");
-	if (!equal) {
-		if (read_side(a, &arena, &x, err) != 0)
-			rc = err_wrap(err, "'%s'", a->name);
-		else if (read_side(b, &arena, &y, err) != 0)
-			rc = err_wrap(err, "'%s'", b->name);
-		else
-			rc = diff_all(doc, &x, &y, &arena, err);
-	}
-	images_done(&x);
-	images_done(&y);
+	rc = equal ? 0 : diff_sides(a, b, &run, doc, err);
+	diff_run_done(&run);
 	if (rc != 0)
 		return err_wrap(err, "diff");
 	*ret_doc = doc;

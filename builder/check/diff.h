@@ -1,12 +1,14 @@
 /*
  * What differs between two images: manifests and configuration members, then the files of the final
  * file system of each platform (added, removed, changed content/mode/owner/link/xattrs), and which
- * layer brings each. Digest-equal layers are not read. Pure of printing.
+ * layer brings each. Digest-equal layers are not read. Both sides are read within one budget
+ * (builder/oci/budget.h), which pays for the differences too. Pure of printing.
  */
 #ifndef SLIPWAY_BUILDER_CHECK_DIFF_H
 #define SLIPWAY_BUILDER_CHECK_DIFF_H
 
 #include "base/doc/json.h"
+#include "builder/oci/budget.h"
 #include "builder/oci/store.h"
 
 struct diff_side {
@@ -19,10 +21,10 @@ struct diff_side {
  * *ret_doc (caller owns) = {"equal": bool, "platforms": [{"platform", "config":
  * [{"member","a","b"}], "files": [{"path","change": "added|removed|changed","what":
  * ["content","mode",...], "a": {...}, "b": {...}}], ...}], "annotations": [...]}. diff_text appends
- * the readable form.
+ * the readable form. ERR_LIMIT beyond the budget, ERR_INTERRUPTED.
  */
-int diff_images(const struct diff_side *a, const struct diff_side *b, cJSON **ret_doc,
-                struct err *err) MUST_USE;
+int diff_images(const struct diff_side *a, const struct diff_side *b, struct budget *budget,
+                cJSON **ret_doc, struct err *err) MUST_USE;
 void diff_text(const cJSON *doc, struct strbuf *sb);
 
 #endif

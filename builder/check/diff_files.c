@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/interrupt.h"
 #include "base/text.h"
 #include "builder/check/diff_internal.h"
 #include "builder/check/view.h"
@@ -19,12 +20,22 @@ struct side {
 };
 
 struct files_diff {
-	struct arena *arena;
+	struct diff_run *run;
 	struct side a, b;
-	VEC(struct layer_scan *) scans;
 	bool reaches_down; /* the unread layers matter */
 	cJSON *files;
+	size_t arena_mark;
 };
+
+/* Of memory, besides the paths: a difference as JSON. */
+enum { DIFFERENCE_BYTES = 2048 };
+
+void diff_run_done(struct diff_run *run)
+{
+	for (size_t i = 0; i < run->scans.n; i++)
+		layer_scan_done(run->scans.at[i]);
+	vec_done(&run->scans);
+}
 
 static size_t common_bottom(const struct manifest *a, const struct manifest *b)
 {
@@ -36,22 +47,33 @@ static size_t common_bottom(const struct manifest *a, const struct manifest *b)
 	return n;
 }
 
-static int scan_layer(struct files_diff *c, struct store *store, const struct descriptor *desc,
+/* A layer that was read before; one with another size or type is another layer, to be refused. */
+static struct layer_scan *find_scan(const struct diff_run *run, const struct descriptor *desc)
+{
+	for (size_t i = 0; i < run->scans.n; i++) {
+		const struct descriptor *d = run->scans.at[i]->desc;
+
+		if (digest_equal(&d->digest, &desc->digest) && d->size == desc->size &&
+		    strcmp(d->media_type, desc->media_type) == 0)
+			return run->scans.at[i];
+	}
+	return NULL;
+}
+
+static int scan_layer(struct diff_run *run, struct store *store, const struct descriptor *desc,
                       struct layer_scan **ret_scan, struct err *err)
 {
-	struct layer_scan *scan;
+	struct layer_scan *scan = find_scan(run, desc);
 	char text[DIGEST_TEXT_MAX];
 
-	for (size_t i = 0; i < c->scans.n; i++) {
-		if (digest_equal(&c->scans.at[i]->desc->digest, &desc->digest)) {
-			*ret_scan = c->scans.at[i];
-			return 0;
-		}
+	if (scan != NULL) {
+		*ret_scan = scan;
+		return 0;
 	}
-	scan = arena_alloc(c->arena, sizeof(*scan));
+	scan = arena_alloc(run->arena, sizeof(*scan));
 	scan->desc = desc;
-	vec_push(&c->scans, scan);
-	if (layer_scan_run(store, SCAN_DIGESTS, NULL, scan, err) != 0)
+	vec_push(&run->scans, scan);
+	if (layer_scan_run(store, SCAN_DIGESTS, run->budget, NULL, scan, err) != 0)
 		return -1;
 	if (scan->failure.code != ERR_NONE) {
 		*err = scan->failure;
@@ -84,25 +106,28 @@ static int by_path(const void *a, const void *b)
 	              ((const struct node_at_path *)b)->path);
 }
 
-static void list_nodes(struct files_diff *c, struct side *s)
+static int list_nodes(struct files_diff *c, struct side *s, struct err *err)
 {
 	VEC(struct node_at_path) pairs = {0};
+	struct view_node *n = view_next(s->view.root);
 
-	for (struct view_node *n = view_next(s->view.root); n != NULL; n = view_next(n)) {
+	for (; n != NULL && !budget_exceeded(c->run->budget); n = view_next(n)) {
 		struct node_at_path pair = {view_path(&s->view, n), n};
 
 		vec_push(&pairs, pair);
+		budget_spend_arena(c->run->budget, c->run->arena, &c->arena_mark);
 	}
 	if (pairs.n > 0)
 		qsort(pairs.at, pairs.n, sizeof(*pairs.at), by_path);
 	s->n = pairs.n;
-	s->nodes = arena_calloc(c->arena, pairs.n + 1, sizeof(struct view_node *));
-	s->paths = arena_calloc(c->arena, pairs.n + 1, sizeof(*s->paths));
+	s->nodes = arena_calloc(c->run->arena, pairs.n + 1, sizeof(struct view_node *));
+	s->paths = arena_calloc(c->run->arena, pairs.n + 1, sizeof(*s->paths));
 	for (size_t i = 0; i < pairs.n; i++) {
 		s->nodes[i] = pairs.at[i].node;
 		s->paths[i] = pairs.at[i].path;
 	}
 	vec_done(&pairs);
+	return budget_check(c->run->budget, err);
 }
 
 static bool has_opaque(const struct layer_scan *scan)
@@ -117,16 +142,17 @@ static int load_side(struct files_diff *c, struct side *s, size_t skip, struct e
 {
 	const struct manifest *m = &s->image->manifest;
 
-	s->layers = arena_calloc(c->arena, m->n_layers + 1, sizeof(struct layer_scan *));
-	view_init(&s->view, c->arena, count_event, c);
+	s->layers = arena_calloc(c->run->arena, m->n_layers + 1, sizeof(struct layer_scan *));
+	view_init(&s->view, c->run->arena, count_event, c);
+	s->view.budget = c->run->budget;
 	for (size_t i = skip; i < m->n_layers; i++) {
-		if (scan_layer(c, s->image->store, &m->layers[i], &s->layers[i], err) != 0 ||
+		if (scan_layer(c->run, s->image->store, &m->layers[i], &s->layers[i], err) != 0 ||
 		    view_apply(&s->view, s->layers[i], i, err) != 0)
 			return err_wrap(err, "%s", s->image->platform);
 		c->reaches_down |= has_opaque(s->layers[i]);
 	}
-	list_nodes(c, s);
-	return 0;
+	c->arena_mark = s->view.arena_mark;
+	return list_nodes(c, s, err);
 }
 
 /* True when every path is on both sides, so that nothing depends on the layers left unread. */
@@ -230,13 +256,14 @@ static void emit_change(struct files_diff *c, const char *path, const struct vie
 	if (b != NULL)
 		describe_side(item, "b", &c->b, b);
 	json_push(c->files, item);
+	budget_spend(c->run->budget, BUDGET_KEPT, (int64_t)strlen(path) + DIFFERENCE_BYTES);
 }
 
-static void compare_sides(struct files_diff *c)
+static int compare_sides(struct files_diff *c, struct err *err)
 {
 	size_t i = 0, k = 0;
 
-	while (i < c->a.n || k < c->b.n) {
+	while ((i < c->a.n || k < c->b.n) && !budget_exceeded(c->run->budget)) {
 		int order = i >= c->a.n   ? 1
 		            : k >= c->b.n ? -1
 		                          : strcmp(c->a.paths[i], c->b.paths[k]);
@@ -250,6 +277,7 @@ static void compare_sides(struct files_diff *c)
 		i += order <= 0;
 		k += order >= 0;
 	}
+	return budget_check(c->run->budget, err) != 0 ? -1 : interrupt_check(err);
 }
 
 static int load_sides(struct files_diff *c, size_t skip, struct err *err)
@@ -260,10 +288,10 @@ static int load_sides(struct files_diff *c, size_t skip, struct err *err)
 	return load_side(c, &c->b, skip, err);
 }
 
-int diff_files(const struct diff_image *a, const struct diff_image *b, struct arena *arena,
+int diff_files(struct diff_run *run, const struct diff_image *a, const struct diff_image *b,
                cJSON *files, struct err *err)
 {
-	struct files_diff c = {.arena = arena, .a.image = a, .b.image = b, .files = files};
+	struct files_diff c = {.run = run, .a.image = a, .b.image = b, .files = files};
 	size_t skip = common_bottom(&a->manifest, &b->manifest);
 	int rc = 0;
 
@@ -276,11 +304,8 @@ int diff_files(const struct diff_image *a, const struct diff_image *b, struct ar
 		rc = load_sides(&c, 0, err);
 	}
 	if (rc == 0)
-		compare_sides(&c);
+		rc = compare_sides(&c, err);
 	view_done(&c.a.view);
 	view_done(&c.b.view);
-	for (size_t i = 0; i < c.scans.n; i++)
-		layer_scan_done(c.scans.at[i]);
-	vec_done(&c.scans);
 	return rc;
 }

@@ -73,6 +73,10 @@ static const struct field rows[] = {
                       "allow",
                       "Findings that are meant to be there, each with its reason; one that allows "
                       "nothing is warned of."),
+	FIELD_SIZE(
+		struct check_spec, max_unpacked, "max_unpacked",
+		"Most bytes that the layers of all platforms may unpack to, the base's included.",
+		.fallback_doc = "512 MiB and 1,100 times the compressed size, at most 256 GiB"),
 	FIELD_SIZE(struct check_spec, size_budget, "size_budget",
                    "Most compressed bytes of one platform's layers.", .fallback_doc = "no budget"),
 };

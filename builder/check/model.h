@@ -26,7 +26,8 @@ struct check_spec {
 	struct strlist provided;
 	struct check_allowance *allow;
 	size_t n_allow;
-	int64_t size_budget; /* most compressed bytes of one platform's layers; 0 = no budget */
+	int64_t max_unpacked; /* most bytes that all layers unpack to; 0 = by their size */
+	int64_t size_budget;  /* most compressed bytes of one platform's layers; 0 = no budget */
 };
 
 extern const struct field_table check_spec_fields;

@@ -21,7 +21,10 @@ const size_t check_rule_count = ARRAY_LEN(check_rule_names);
 
 struct rule_place rule_place_of(struct check_image *image, const struct view_node *n)
 {
-	return (struct rule_place){n->layer, view_path(&image->view, n)};
+	struct view *v = &image->view;
+
+	budget_spend_arena(v->budget, v->arena, &v->arena_mark);
+	return (struct rule_place){n->layer, budget_exceeded(v->budget) ? NULL : view_path(v, n)};
 }
 
 /* "linux/arm64: layer 2 'runtime': /usr/bin/x: " */

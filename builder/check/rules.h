@@ -118,6 +118,7 @@ struct check_run {
 	size_t n_hidden_errors; /* found, but beyond RULE_REPORTS_MAX */
 	size_t n_blobs;
 	struct images_skipped skipped;
+	struct budget budget; /* of all layers and all platforms */
 	/* Every distinct layer, scanned once. */
 	struct layer_scan **scans;
 	size_t n_scans;
@@ -179,7 +180,7 @@ void rule_hint(struct check_image *image, struct diag *diag, const char *hint);
 /* Sets where the spec says what rule_report is about; NULL and no position are fine. */
 void rule_at(struct diag *diag, struct srcpos at);
 
-/* The place of a node. */
+/* The place of a node; without its path once the budget is exceeded: its copy is kept. */
 struct rule_place rule_place_of(struct check_image *image, const struct view_node *n);
 
 /* Says for each rule how many problems were left out. */

@@ -19,6 +19,9 @@ enum {
 /* The tools of one pass, reused from member to member. */
 struct scanner {
 	unsigned flags;
+	struct budget *budget;
+	struct progress *progress;
+	unsigned task;
 	struct layer_scan *scan;
 	struct layer_reader *reader;
 	struct secret_search secrets;
@@ -69,6 +72,11 @@ static void parse_elf(struct scanner *s, struct scan_member *m)
 	struct elf_info *info = arena_alloc(&s->scan->arena, sizeof(*info));
 	struct err err = {0};
 
+	if (m->size > SPOOL_BYTES_MAX) {
+		m->elf_error = arena_printf(&s->scan->arena, "it has more than %lld bytes",
+		                            (long long)SPOOL_BYTES_MAX);
+		return;
+	}
 	if (elf_parse_symbols(spool_read_at, &s->spool, s->spool.size, &s->scan->arena,
 	                      &s->scan->room, info, &err) != 0) {
 		m->elf_error = arena_strdup(&s->scan->arena, err.msg);
@@ -164,7 +172,8 @@ static int take_chunk(struct scanner *s, struct member_content *c, size_t n, str
 		hasher_update(&s->hasher, s->buf, n);
 	if (c->keep_text)
 		strbuf_add(&c->text, s->buf, n);
-	return c->is_elf ? spool_write(&s->spool, s->buf, n, err) : 0;
+	return c->is_elf && c->bytes <= SPOOL_BYTES_MAX ? spool_write(&s->spool, s->buf, n, err)
+	                                                : 0;
 }
 
 /* Fills the buffer as far as there are bytes. */
@@ -173,8 +182,10 @@ static int fill_buffer(struct scanner *s, size_t *ret_n, struct err *err)
 	size_t n = 1;
 
 	for (*ret_n = 0; n > 0 && *ret_n < READ_BYTES; *ret_n += n)
-		if (layer_reader_read(s->reader, s->buf + *ret_n, READ_BYTES - *ret_n, &n, err) !=
-		    0)
+		/* A hole has no bytes at which reading would notice a request to stop. */
+		if (interrupt_check(err) != 0 ||
+		    layer_reader_read(s->reader, s->buf + *ret_n, READ_BYTES - *ret_n, &n, err) !=
+		            0)
 			return -1;
 	return 0;
 }
@@ -277,6 +288,7 @@ static struct scan_member *copy_member(struct layer_scan *scan, const struct mem
 static int read_members(struct scanner *s, struct err *err)
 {
 	struct member member;
+	size_t mark = 0;
 	bool more = true;
 
 	while (true) {
@@ -291,6 +303,9 @@ static int read_members(struct scanner *s, struct err *err)
 		vec_push(&s->scan->members, m);
 		if (m->type == MEMBER_FILE && s->flags != 0 && read_content(s, m, err) != 0)
 			return err_wrap(err, "'%s'", m->path);
+		budget_spend_arena(s->budget, &s->scan->arena, &mark);
+		if (budget_check(s->budget, err) != 0)
+			return -1;
 	}
 	return layer_reader_finish(s->reader, &s->scan->diff_id, &s->scan->raw_size, err);
 }
@@ -302,28 +317,60 @@ static bool is_image_fault(const struct err *err)
 	       err->code == ERR_NOT_FOUND || err->code == ERR_UNSUPPORTED;
 }
 
+/* Tells progress of the compressed bytes as they are read. */
+struct watched_blob {
+	struct source source;
+	struct source *in;
+	struct scanner *scanner;
+};
+
+static int watched_read(struct source *source, void *buf, size_t cap, size_t *ret_n,
+                        struct err *err)
+{
+	struct watched_blob *w = (struct watched_blob *)source;
+
+	if (source_read(w->in, buf, cap, ret_n, err) != 0)
+		return -1;
+	progress_advance(w->scanner->progress, w->scanner->task, (int64_t)*ret_n);
+	return 0;
+}
+
+static void watched_close(struct source *source)
+{
+	source_close(((struct watched_blob *)source)->in);
+	free(source);
+}
+
 static int scan_blob(struct store *store, struct scanner *s, struct err *err)
 {
 	struct source *blob = NULL;
+	struct watched_blob *w;
 
-	if (store_open(store, s->scan->desc, &blob, err) != 0 ||
-	    layer_reader_open(blob, s->scan->desc->media_type, &s->reader, err) != 0)
+	if (store_open(store, s->scan->desc, &blob, err) != 0)
+		return -1;
+	w = mem_zalloc(sizeof(*w));
+	*w = (struct watched_blob){{watched_read, watched_close}, blob, s};
+	if (layer_reader_open_within(&w->source, s->scan->desc->media_type, s->budget, &s->reader,
+	                             err) != 0)
 		return -1;
 	return read_members(s, err);
 }
 
-int layer_scan_run(struct store *store, unsigned flags, struct progress *progress,
-                   struct layer_scan *scan, struct err *err)
+int layer_scan_run(struct store *store, unsigned flags, struct budget *budget,
+                   struct progress *progress, struct layer_scan *scan, struct err *err)
 {
-	struct scanner s = {.flags = flags, .scan = scan, .spool = SPOOL_INIT};
+	struct scanner s = {.flags = flags,
+	                    .budget = budget,
+	                    .progress = progress,
+	                    .scan = scan,
+	                    .spool = SPOOL_INIT};
 	struct err failure = {0};
-	char label[64], hex[DIGEST_HEX_MAX];
-	unsigned task;
+	char label[DIGEST_TEXT_MAX + 8], hex[DIGEST_HEX_MAX];
 	int rc;
 
 	snprintf(label, sizeof(label), "%s %.12s", scan->task != NULL ? scan->task : "check",
 	         digest_hex(&scan->desc->digest, hex));
-	task = progress_start(progress, label, scan->desc->size);
+	s.task = progress_start(progress, label, scan->desc->size);
 	secret_search_init(&s.secrets, scan->desc->size);
 	s.buf = mem_calloc(1, READ_BYTES);
 	rc = scan_blob(store, &s, &failure);
@@ -334,8 +381,7 @@ int layer_scan_run(struct store *store, unsigned flags, struct progress *progres
 	spool_done(&s.spool);
 	hasher_done(&s.hasher);
 	free(s.buf);
-	progress_advance(progress, task, scan->desc->size);
-	progress_finish(progress, task, rc == 0 ? "done" : "failed");
+	progress_finish(progress, s.task, rc == 0 ? "done" : "failed");
 	if (rc != 0 && !is_image_fault(&failure)) {
 		*err = failure;
 		return err_wrap(err, "read layer %.12s", hex);

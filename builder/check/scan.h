@@ -72,11 +72,12 @@ struct layer_scan {
 };
 
 /*
- * Reads the layer `scan->desc`. A layer that is itself bad is no error: it is in scan->failure, and
+ * Reads the layer `scan->desc` within a budget (may be NULL) that also pays for what is kept of it.
+ * A layer that is itself bad is no error: it is in scan->failure, and
  * the members found so far are kept. err: the store could not be read, or an interruption.
  */
-int layer_scan_run(struct store *store, unsigned flags, struct progress *progress,
-                   struct layer_scan *scan, struct err *err) MUST_USE;
+int layer_scan_run(struct store *store, unsigned flags, struct budget *budget,
+                   struct progress *progress, struct layer_scan *scan, struct err *err) MUST_USE;
 
 void layer_scan_done(struct layer_scan *scan);
 

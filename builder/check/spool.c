@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/attr.h"
 #include "base/fs.h"
@@ -30,6 +31,14 @@ static int open_temporary(struct spool *s, struct err *err)
 	return 0;
 }
 
+/* Grows the file over a hole. A shorter one of a file before it may lie there. */
+static int punch(struct spool *s, uint64_t offset, size_t len, struct err *err)
+{
+	if (ftruncate(s->fd, (off_t)offset) != 0 || ftruncate(s->fd, (off_t)(offset + len)) != 0)
+		return err_set(err, ERR_IO, "extend temporary file");
+	return 0;
+}
+
 static int write_at(struct spool *s, const void *bytes, size_t len, uint64_t offset,
                     struct err *err)
 {
@@ -49,6 +58,8 @@ int spool_write(struct spool *s, const void *bytes, size_t len, struct err *err)
 {
 	size_t fits = s->size < SPOOL_MEMORY_MAX ? SPOOL_MEMORY_MAX - (size_t)s->size : 0;
 
+	if (len > (uint64_t)SPOOL_BYTES_MAX - s->size)
+		BUG("a spool of more than %lld bytes", (long long)SPOOL_BYTES_MAX);
 	if (fits > len)
 		fits = len;
 	if (s->memory == NULL)
@@ -58,7 +69,11 @@ int spool_write(struct spool *s, const void *bytes, size_t len, struct err *err)
 	if (len > fits) {
 		if (s->fd < 0 && open_temporary(s, err) != 0)
 			return -1;
-		if (write_at(s, (const char *)bytes + fits, len - fits, s->size + fits, err) != 0)
+		const char *rest = (const char *)bytes + fits;
+
+		if ((mem_is_zero(rest, len - fits)
+		             ? punch(s, s->size + fits, len - fits, err)
+		             : write_at(s, rest, len - fits, s->size + fits, err)) != 0)
 			return -1;
 	}
 	s->size += len;

@@ -1,6 +1,7 @@
 /*
  * Holds one file's bytes for random access: in memory while small, then in an unlinked temporary
- * file, so that a large library costs no memory. Reused from file to file. Thread rule: one thread.
+ * file, so that a large library costs no memory; zeros take no room there. Reused from file to
+ * file. Thread rule: one thread.
  */
 #ifndef SLIPWAY_BUILDER_CHECK_SPOOL_H
 #define SLIPWAY_BUILDER_CHECK_SPOOL_H
@@ -11,6 +12,7 @@
 #include "base/err.h"
 
 enum { SPOOL_MEMORY_MAX = 4 << 20 };
+#define SPOOL_BYTES_MAX (INT64_C(8) << 30)
 
 struct spool {
 	unsigned char *memory; /* SPOOL_MEMORY_MAX bytes once used; owned */
@@ -25,7 +27,7 @@ struct spool {
 void spool_done(struct spool *s);
 void spool_reset(struct spool *s); /* empties */
 
-/* Appends; ERR_IO when the temporary file cannot be written. */
+/* Appends, at most SPOOL_BYTES_MAX in all; ERR_IO when the temporary file cannot be written. */
 int spool_write(struct spool *s, const void *bytes, size_t len, struct err *err) MUST_USE;
 
 /* An elf_read_at over a spool (ctx). */

@@ -2,9 +2,10 @@
 
 #include <string.h>
 
+#include "base/interrupt.h"
 #include "base/text.h"
 
-enum { LINKS_MAX = 40, DEPTH_MAX = 2048 };
+enum { LINKS_MAX = 40 };
 
 /* ---- nodes ---- */
 
@@ -36,6 +37,8 @@ static void grow_table(struct view *v)
 
 	v->n_table = n_old == 0 ? 1024 : n_old * 2;
 	v->table = mem_calloc(v->n_table, sizeof(struct view_node *));
+	budget_spend(v->budget, BUDGET_KEPT,
+	             (int64_t)((v->n_table - n_old) * sizeof(struct view_node *)));
 	for (size_t i = 0; i < n_old; i++)
 		if (old[i] != NULL)
 			*slot_of(v, old[i]->parent, old[i]->name, strlen(old[i]->name),
@@ -45,7 +48,7 @@ static void grow_table(struct view *v)
 
 void view_init(struct view *v, struct arena *a, view_report *report, void *ctx)
 {
-	*v = (struct view){.arena = a, .report = report, .ctx = ctx};
+	*v = (struct view){.arena = a, .report = report, .ctx = ctx, .arena_mark = a->bytes};
 	grow_table(v);
 	v->root = arena_alloc(a, sizeof(*v->root));
 	v->root->name = "";
@@ -75,8 +78,10 @@ static struct view_node *make_child(struct view *v, struct view_node *dir, const
 
 	if (n == NULL) {
 		n = arena_alloc(v->arena, sizeof(*n));
-		*n = (struct view_node){
-			.name = arena_strndup(v->arena, name, len), .parent = dir, .hash = hash};
+		*n = (struct view_node){.name = arena_strndup(v->arena, name, len),
+		                        .parent = dir,
+		                        .hash = hash,
+		                        .path_len = dir->path_len + 1 + (uint32_t)len};
 		*slot = n;
 		if (++v->n_nodes * 2 > v->n_table)
 			grow_table(v);
@@ -174,15 +179,18 @@ static struct view_node *find_step(struct lookup *l, struct view_node *at, const
 static struct view_node *find_from(struct lookup *l, struct view_node *at, const char *path,
                                    bool follow)
 {
+	int64_t steps = 0;
+
 	if (path[0] == '/')
 		at = l->view->root;
-	while (*path != '\0' && at != NULL) {
+	for (; *path != '\0' && at != NULL; steps++) {
 		size_t len = strcspn(path, "/");
 		const char *rest = path + len + strspn(path + len, "/");
 
 		at = find_step(l, at, path, len, follow || *rest != '\0');
 		path = rest;
 	}
+	budget_spend(l->view->budget, BUDGET_STEPS, steps);
 	return at;
 }
 
@@ -195,7 +203,7 @@ struct view_node *view_walk(const struct view *v, struct view_node *dir, const c
 struct view_node *view_find_at(const struct view *v, struct view_node *dir, const char *path,
                                bool follow)
 {
-	return view_walk(v, dir, path, follow, NULL, NULL);
+	return budget_exceeded(v->budget) ? NULL : view_walk(v, dir, path, follow, NULL, NULL);
 }
 
 struct view_node *view_find(const struct view *v, const char *path, bool follow)
@@ -246,14 +254,14 @@ static struct view_node *parent_of(struct view *v, const char *path, size_t laye
                                    const char **ret_base)
 {
 	struct view_node *at = v->root;
-	unsigned depth = 0;
+	struct lookup l = {.view = v};
+	int64_t steps = 0;
 
-	for (size_t len = strcspn(path, "/"); path[len] == '/' && depth < DEPTH_MAX;
-	     len = strcspn(path, "/"), depth++) {
+	for (size_t len = strcspn(path, "/"); path[len] == '/'; len = strcspn(path, "/"), steps++) {
 		struct view_node *next = make_child(v, at, path, len, layer);
 
 		if (link_target(next) != NULL) {
-			struct view_node *real = view_find_at(v, at, next->name, true);
+			struct view_node *real = find_from(&l, at, next->name, true);
 
 			next = real != NULL ? real : next;
 		}
@@ -264,6 +272,7 @@ static struct view_node *parent_of(struct view *v, const char *path, size_t laye
 		at = next;
 		path += len + 1;
 	}
+	budget_spend(v->budget, BUDGET_STEPS, steps);
 	*ret_base = path;
 	return at;
 }
@@ -329,20 +338,25 @@ static void check_replaced(struct view *v, size_t layer, const struct scan_membe
 		report_event(v, VIEW_SHADOWED_LINK, layer, m, target);
 }
 
-static void apply_member(struct view *v, size_t layer, const struct scan_member *m)
+static int apply_member(struct view *v, size_t layer, const struct scan_member *m, struct err *err)
 {
 	const char *base;
 	struct view_node *dir = parent_of(v, m->path, layer, &base), *n, *target = NULL;
 
 	if (base[0] == '\0' || strcmp(m->path, ".") == 0) {
 		v->root->member = m; /* "./" */
-		return;
+		return 0;
 	}
+	if (dir->path_len + 1 + strlen(base) > VIEW_PATH_MAX)
+		return err_set(err, ERR_LIMIT,
+		               "a path of layer %zu is longer than %d bytes once its links are "
+		               "followed: no runtime can unpack it",
+		               layer + 1, VIEW_PATH_MAX);
 	if (m->type == MEMBER_HARDLINK) {
 		target = m->link != NULL ? view_find(v, m->link, false) : NULL;
 		if (target == NULL || target->content == NULL) {
 			report_event(v, VIEW_BAD_HARDLINK, layer, m, m->link);
-			return;
+			return 0;
 		}
 	}
 	n = child(v, dir, base, strlen(base));
@@ -355,20 +369,30 @@ static void apply_member(struct view *v, size_t layer, const struct scan_member 
 	n->layer = layer;
 	n->member = target != NULL ? target->member : m;
 	n->content = target != NULL ? target->content : m;
+	return 0;
+}
+
+static int check_growth(struct view *v, struct err *err)
+{
+	if (v->n_nodes > VIEW_NODES_MAX)
+		return err_set(err, ERR_LIMIT, "the file system has more than %d files and folders",
+		               VIEW_NODES_MAX);
+	budget_spend_arena(v->budget, v->arena, &v->arena_mark);
+	return budget_check(v->budget, err) != 0 ? -1 : interrupt_check(err);
 }
 
 int view_apply(struct view *v, const struct layer_scan *scan, size_t layer, struct err *err)
 {
-	for (size_t i = 0; i < scan->members.n; i++)
+	for (size_t i = 0; i < scan->members.n; i++) {
 		if (is_whiteout(scan->members.at[i]->path))
 			apply_whiteout(v, layer, scan->members.at[i]);
-	for (size_t i = 0; i < scan->members.n; i++) {
-		if (!is_whiteout(scan->members.at[i]->path))
-			apply_member(v, layer, scan->members.at[i]);
-		if (v->n_nodes > VIEW_NODES_MAX)
-			return err_set(err, ERR_LIMIT,
-			               "the file system has more than %d files and folders",
-			               VIEW_NODES_MAX);
+		if (check_growth(v, err) != 0)
+			return -1;
 	}
+	for (size_t i = 0; i < scan->members.n; i++)
+		if ((!is_whiteout(scan->members.at[i]->path) &&
+		     apply_member(v, layer, scan->members.at[i], err) != 0) ||
+		    check_growth(v, err) != 0)
+			return -1;
 	return 0;
 }

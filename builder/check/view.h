@@ -10,7 +10,8 @@
 
 #include "builder/check/scan.h"
 
-enum { VIEW_NODES_MAX = 10000000 };
+/* A path must fit into one system call (PATH_MAX, path_resolution(7)): runtimes give them whole. */
+enum { VIEW_NODES_MAX = 10000000, VIEW_PATH_MAX = 4095 };
 
 struct view_node {
 	const char *name;                           /* last segment of the path */
@@ -21,6 +22,7 @@ struct view_node {
 	const struct scan_member *content; /* the member with the bytes: another for hard links */
 	size_t layer;                      /* which layer brought it, from 0 */
 	uint64_t hash;
+	uint32_t path_len; /* with leading '/'; 0 for the root */
 	bool alive;
 	unsigned marks; /* for the rules: what was reported or reached */
 };
@@ -44,18 +46,22 @@ struct view {
 	size_t n_table, n_nodes;
 	view_report *report; /* may be NULL */
 	void *ctx;
+	struct budget *budget; /* pays for nodes, and for each segment of a path; may be NULL */
+	size_t arena_mark;     /* the arena's size that was paid for */
 };
 
 void view_init(struct view *v, struct arena *a, view_report *report, void *ctx);
 void view_done(struct view *v);
 
-/* Applies one layer above those before it. ERR_LIMIT beyond VIEW_NODES_MAX. */
+/* Applies one layer above those before it. ERR_LIMIT beyond VIEW_NODES_MAX, VIEW_PATH_MAX and the
+ * budget; ERR_INTERRUPTED. */
 int view_apply(struct view *v, const struct layer_scan *scan, size_t layer,
                struct err *err) MUST_USE;
 
 /*
  * The node at a path (with or without leading '/'), NULL when there is none. Links on the way are
- * followed inside the image, the last one only if `follow`. At most 40 links.
+ * followed inside the image, the last one only if `follow`. At most 40 links. With the budget
+ * exceeded nothing is found any more: who looks up many paths checks it at the end.
  */
 struct view_node *view_find(const struct view *v, const char *path, bool follow);
 

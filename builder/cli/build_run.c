@@ -91,6 +91,8 @@ static int open_stores(struct build_run *run, struct err *err)
 		err_wrap(err, "build cache");
 		return err_hint(err, "set XDG_CACHE_HOME to a writable folder, or pass --no-cache");
 	}
+	if (run->cache != NULL)
+		cache_tell(run->cache, run->cli->progress);
 	return remote_from_options(run->cli, &run->options->remote, run->options->jobs,
 	                           run->spec->image.repository, &run->remote, err);
 }

@@ -8,12 +8,14 @@
 
 struct diff_options {
 	bool exit_code;
+	int64_t max_unpacked;
 	struct remote_options remote;
 };
 
 static const struct option options[] = {
 	FLAG_OPTION(struct diff_options, exit_code, "exit-code", 0,
                     "Exit 1 when the images differ"),
+	MAX_UNPACKED_OPTION(struct diff_options, max_unpacked),
 	REMOTE_OPTIONS(struct diff_options, remote),
 };
 
@@ -48,6 +50,7 @@ static int cmd_diff_run(struct cli *cli, struct err *err)
 	AUTO(image) struct image b = {0};
 	AUTO(json) cJSON *doc = NULL;
 	struct descriptor root_a, root_b;
+	struct budget budget = {.max_unpacked = o->max_unpacked};
 
 	if (remote_from_options(cli, &o->remote, 0, registry_argument(cli), &remote, err) != 0 ||
 	    open_side(cli, &remote, cli->args.at[0], &a, &root_a, err) != 0 ||
@@ -56,7 +59,7 @@ static int cmd_diff_run(struct cli *cli, struct err *err)
 	const struct diff_side side_a = {a.store, &root_a, cli->args.at[0]};
 	const struct diff_side side_b = {b.store, &root_b, cli->args.at[1]};
 
-	if (diff_images(&side_a, &side_b, &doc, err) != 0)
+	if (diff_images(&side_a, &side_b, &budget, &doc, err) != 0)
 		return err_wrap(err, "diff");
 	if (cli_json(cli)) {
 		cli_print_json(cli, doc);

@@ -3,6 +3,8 @@
  */
 #include <string.h>
 
+#include "base/interrupt.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "builder/cli/command.h"
 #include "builder/cli/remote_option.h"
@@ -21,11 +23,25 @@ static const struct option options[] = {
 	REMOTE_OPTIONS(struct inspect_options, remote),
 };
 
+/*
+ * An index of some kilobytes may name one configuration a thousand times. Each is read once and
+ * lent to the others; what is printed again has a bound, for indented it may be a hundred times
+ * as long.
+ */
+enum { REPEATED_BYTES_MAX = 1 << 20 };
+
+struct known_config {
+	struct digest digest;
+	cJSON *config; /* in the document */
+};
+
 struct inspect {
 	struct cli *cli;
 	const struct inspect_options *options;
 	struct image image;
 	cJSON *doc;
+	VEC(struct known_config) configs;
+	int64_t repeated; /* bytes of configurations printed before */
 };
 
 static void add_annotations(cJSON *obj, const struct strmap *annotations)
@@ -53,21 +69,41 @@ static void add_layers(cJSON *obj, const struct manifest *m)
 		json_add_string(layer, "name",
 		                strmap_get(&m->layers[i].annotations, ANNOTATION_LAYER_NAME));
 		json_push(layers, layer);
-		total += m->layers[i].size;
+		if (__builtin_add_overflow(total, m->layers[i].size, &total))
+			total = INT64_MAX;
 	}
 	json_add_int(obj, "compressed_size", total);
+}
+
+static cJSON *find_config(const struct inspect *in, const struct digest *digest)
+{
+	for (size_t i = 0; i < in->configs.n; i++)
+		if (digest_equal(&in->configs.at[i].digest, digest))
+			return in->configs.at[i].config;
+	return NULL;
 }
 
 static int add_config(struct inspect *in, const struct manifest *m, cJSON *obj, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(CONFIG_BYTES_MAX);
-	cJSON *config = NULL;
+	cJSON *config = find_config(in, &m->config.digest);
 
+	if (config != NULL) {
+		in->repeated += m->config.size;
+		if (in->repeated > REPEATED_BYTES_MAX)
+			return err_set(err, ERR_LIMIT,
+			               "the index names the same configurations too often: "
+			               "repeated they have more than %d bytes",
+			               REPEATED_BYTES_MAX);
+		cJSON_AddItemReferenceToObject(obj, "config", config);
+		return 0;
+	}
 	if (store_read(in->image.store, &m->config, CONFIG_BYTES_MAX, &text, err) != 0)
 		return err_wrap(err, "image configuration");
 	if (json_parse("image configuration", text.ptr, text.len, &config, err) != 0)
 		return -1;
 	cJSON_AddItemToObject(obj, "config", config);
+	vec_push(&in->configs, ((struct known_config){m->config.digest, config}));
 	return 0;
 }
 
@@ -78,6 +114,8 @@ static int add_manifest(struct inspect *in, const struct descriptor *desc, cJSON
 	char digest[DIGEST_TEXT_MAX], platform[PLATFORM_TEXT_MAX];
 	struct manifest m;
 
+	if (interrupt_check(err) != 0)
+		return -1;
 	if (store_read(in->image.store, desc, MANIFEST_BYTES_MAX, &text, err) != 0 ||
 	    manifest_parse(text.ptr, text.len, desc->media_type, &in->cli->arena, &m, err) != 0)
 		return err_wrap(err, "manifest %s", digest_text(&desc->digest, digest));
@@ -190,6 +228,7 @@ static int cmd_inspect_run(struct cli *cli, struct err *err)
 	if (result == 0)
 		result = inspect_root(&in, err);
 	image_done(&in.image);
+	vec_done(&in.configs);
 	return result == 0 ? 0 : err_wrap(err, "inspect '%s'", cli->args.at[0]);
 }
 

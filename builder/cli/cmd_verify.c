@@ -13,7 +13,7 @@
 struct verify_options {
 	struct strlist off, provided, allow;
 	const char *platform;
-	int64_t jobs;
+	int64_t jobs, max_unpacked;
 	struct remote_options remote;
 };
 
@@ -26,6 +26,7 @@ static const struct option options[] = {
 	TEXT_OPTION(struct verify_options, platform, "platform", 0, "OS/ARCH",
                     "Check only this platform"),
 	NUMBER_OPTION(struct verify_options, jobs, "jobs", 'j', "N", "Threads (default: all CPUs)"),
+	MAX_UNPACKED_OPTION(struct verify_options, max_unpacked),
 	REMOTE_OPTIONS(struct verify_options, remote),
 };
 
@@ -137,6 +138,7 @@ static int verify(struct cli *cli, const struct verify_options *o, const struct 
 	struct platform only;
 	struct check_opts opts = {.off = o->off,
 	                          .provided = o->provided,
+	                          .max_unpacked = o->max_unpacked,
 	                          .threads = (unsigned)o->jobs,
 	                          .progress = cli->progress};
 	struct check_report report = {0};

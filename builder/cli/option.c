@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/doc/fields.h"
 #include "base/strbuf.h"
 #include "base/text.h"
 
@@ -108,6 +109,15 @@ static int store_number(const struct option *o, const char *value, int64_t *memb
 	return 0;
 }
 
+static int store_size(const struct option *o, const char *value, int64_t *member, struct err *err)
+{
+	if (value != NULL && fields_parse_size(value, member) && *member > 0)
+		return 0;
+	err_set(err, ERR_USAGE, "option --%s: '%s' is not a size", o->name,
+	        value != NULL ? value : "");
+	return err_hint(err, "write bytes with a unit, as in 20GiB or 500MB");
+}
+
 /* Stores a value (NULL for flags) in the member. */
 static int store_value(struct parse *p, struct known k, const char *value, struct err *err)
 {
@@ -122,6 +132,8 @@ static int store_value(struct parse *p, struct known k, const char *value, struc
 		return 0;
 	case OPTION_NUMBER:
 		return store_number(k.row, value, k.member, err);
+	case OPTION_SIZE:
+		return store_size(k.row, value, k.member, err);
 	case OPTION_LIST:
 		list_add(k.member, p->arena, value);
 		return 0;

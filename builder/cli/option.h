@@ -33,6 +33,7 @@ enum option_kind {
 	OPTION_FLAG,   /* bool */
 	OPTION_TEXT,   /* const char * */
 	OPTION_NUMBER, /* int64_t, from 0 */
+	OPTION_SIZE,   /* int64_t, bytes: "2GiB", "500MB", from 1 */
 	OPTION_LIST    /* struct strlist, may be repeated */
 };
 
@@ -59,6 +60,7 @@ struct option {
 #define FLAG_OPTION(object, member, ...)   FLAG_OPTION_IN(0, object, member, __VA_ARGS__)
 #define TEXT_OPTION(object, member, ...)   TEXT_OPTION_IN(0, object, member, __VA_ARGS__)
 #define NUMBER_OPTION(object, member, ...) NUMBER_OPTION_IN(0, object, member, __VA_ARGS__)
+#define SIZE_OPTION(object, member, ...)   SIZE_OPTION_IN(0, object, member, __VA_ARGS__)
 #define LIST_OPTION(object, member, ...)   LIST_OPTION_IN(0, object, member, __VA_ARGS__)
 
 /* The same for a struct that lies `base` bytes into the command's. */
@@ -78,6 +80,12 @@ struct option {
 		.name = (name_), .letter = (letter_), .kind = OPTION_NUMBER,                       \
 		.offset = (base) + OPTION_MEMBER(object, member, int64_t), .metavar = (metavar_),  \
 		.help = __VA_ARGS__                                                                \
+	}
+#define SIZE_OPTION_IN(base, object, member, name_, help_)                                         \
+	{                                                                                          \
+		.name = (name_), .kind = OPTION_SIZE,                                              \
+		.offset = (base) + OPTION_MEMBER(object, member, int64_t), .metavar = "SIZE",      \
+		.help = (help_)                                                                    \
 	}
 #define LIST_OPTION_IN(base, object, member, name_, letter_, metavar_, help_)                      \
 	{                                                                                          \

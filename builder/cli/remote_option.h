@@ -46,6 +46,11 @@ struct remote_options {
 	FLAG_OPTION(object, member, "create-repository", 0,                                        \
 	            "Create the repository in ECR if it does not exist")
 
+/* For every command that unpacks layers (builder/oci/budget.h). */
+#define MAX_UNPACKED_OPTION(object, member)                                                        \
+	SIZE_OPTION(object, member, "max-unpacked",                                                \
+	            "Most bytes that the layers may unpack to (default: by their size)")
+
 /*
  * Opens the remote as the options say, for `jobs` blobs at a time (0 = the default). A password on
  * standard input goes to the registry of `reference` (NULL = none) and nowhere else. ERR_USAGE for

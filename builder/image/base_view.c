@@ -21,9 +21,10 @@ struct base_view {
 	struct layer_scan *scans; /* of the layers, bottom first */
 	size_t n_scans;
 	struct view view;
-	struct image from;   /* where the layers come from when the layout leaves them out */
-	struct store *store; /* the layout, or that of `from` */
-	struct store *own;   /* to be closed; NULL = none */
+	struct budget budget; /* of reading all layers */
+	struct image from;    /* where the layers come from when the layout leaves them out */
+	struct store *store;  /* the layout, or that of `from` */
+	struct store *own;    /* to be closed; NULL = none */
 };
 
 /* ---- reading all layers ---- */
@@ -44,7 +45,7 @@ static int scan_one(void *ctx, size_t i, struct err *err)
 {
 	struct base_view *v = ctx;
 
-	return layer_scan_run(v->store, SCAN_ELF, v->opts->progress, &v->scans[i], err);
+	return layer_scan_run(v->store, SCAN_ELF, &v->budget, v->opts->progress, &v->scans[i], err);
 }
 
 static int scan_all(struct base_view *v, struct err *err)
@@ -66,6 +67,7 @@ static int scan_all(struct base_view *v, struct err *err)
 static int apply_all(struct base_view *v, struct err *err)
 {
 	view_init(&v->view, &v->arena, NULL, NULL);
+	v->view.budget = &v->budget;
 	for (size_t i = 0; i < v->n_scans; i++) {
 		if (v->scans[i].failure.code != ERR_NONE) {
 			*err = v->scans[i].failure;
@@ -239,6 +241,7 @@ struct base_files *base_view_open(const struct build_opts *opts, const struct pl
 
 	v->files = (struct base_files){image->base, view_look, view_names, view_read};
 	v->opts = opts;
+	v->budget.max_unpacked = opts->plan->spec->image.check.max_unpacked;
 	v->image = image;
 	v->base = base;
 	return &v->files;

@@ -101,7 +101,7 @@ static struct digest verdict_key(const struct descriptor *root, const struct che
 {
 	AUTO(hasher) struct hasher h = {0};
 	const int64_t numbers[] = {CHECK_RULES_VERSION, opts->size_budget, opts->program_elsewhere,
-	                           opts->isa_level};
+	                           opts->isa_level, opts->max_unpacked};
 
 	hasher_init(&h);
 	hasher_update(&h, numbers, sizeof(numbers));
@@ -127,6 +127,7 @@ int image_check_cached(const struct image_check_opts *o, struct arena *a,
 		.n_allow = spec->n_allow,
 		.isa_level = least != NULL ? instance_x86_level(least) : 0,
 		.isa_instance = least != NULL ? least->type : NULL,
+		.max_unpacked = spec->max_unpacked,
 		.size_budget = spec->size_budget,
 		.at = positions(&o->plan->spec->image),
 		.program_elsewhere = o->plan->spec->sections.job.command.n > 0,

@@ -111,7 +111,7 @@ static int open_layer(struct store *from, const struct descriptor *layer,
 		               layer->media_type);
 	if (store_open(from, layer, &inner, err) != 0)
 		return -1;
-	*ret_source = source_decompress(inner, compression);
+	*ret_source = source_decompress(inner, compression, NULL);
 	return 0;
 }
 

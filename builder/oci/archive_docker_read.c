@@ -52,9 +52,9 @@ struct docker_store {
 
 struct docker_pass {
 	struct docker_store *ds;
-	struct archive *tar;
-	int64_t file_size; /* of a plain archive; -1 = unpack to ds->fd */
-	int64_t unpacked;
+	struct archive_reader reader;
+	int64_t file_size;
+	int64_t unpacked; /* bytes in ds->fd, of a compressed archive */
 };
 
 /* "a/../b" as "b", without "./"; NULL when it leads out of the archive. */
@@ -106,8 +106,8 @@ static int place_file(struct docker_pass *pass, struct docker_member *m, struct 
 {
 	struct fd_sink sink;
 
-	if (pass->file_size >= 0) {
-		m->offset = archive_filter_bytes(pass->tar, 0);
+	if (!archive_is_compressed(&pass->reader)) {
+		m->offset = archive_filter_bytes(pass->reader.tar, 0);
 		return m->offset < 0 || m->size > pass->file_size - m->offset
 		               ? err_set(err, ERR_FORMAT, "'%s' is truncated", pass->ds->path)
 		               : 0;
@@ -115,13 +115,10 @@ static int place_file(struct docker_pass *pass, struct docker_member *m, struct 
 	if (pass->ds->fd < 0 && archive_open_unpacked(&pass->ds->fd, err) != 0)
 		return -1;
 	m->offset = pass->unpacked;
-	if (m->size > ARCHIVE_UNPACKED_MAX - pass->unpacked)
-		return err_set(err, ERR_LIMIT, "'%s' unpacks to more than %lld bytes",
-		               pass->ds->path, (long long)ARCHIVE_UNPACKED_MAX);
-	pass->unpacked += m->size;
 	fd_sink_init(&sink, pass->ds->fd);
-	if (archive_copy_member(pass->ds->path, pass->tar, &sink.sink, err) != 0)
+	if (archive_copy_member(&pass->reader, &sink.sink, err) != 0)
 		return err_wrap(err, "unpack '%s'", pass->ds->path);
+	pass->unpacked += m->size;
 	return 0;
 }
 
@@ -157,17 +154,12 @@ static int note_member(struct docker_pass *pass, struct archive_entry *entry, st
 static int note_members(struct docker_pass *pass, struct err *err)
 {
 	struct archive_entry *entry;
-	int status;
+	int more;
 
-	while ((status = archive_read_next_header(pass->tar, &entry)) == ARCHIVE_OK ||
-	       status == ARCHIVE_WARN) {
-		if (archive_filter_code(pass->tar, 0) != ARCHIVE_FILTER_NONE)
-			pass->file_size = -1;
-		if (interrupt_check(err) != 0 || note_member(pass, entry, err) != 0 ||
-		    archive_pass_over(pass->ds->path, pass->tar, err) != 0)
+	while ((more = archive_next_member(&pass->reader, &entry, err)) == 1)
+		if (note_member(pass, entry, err) != 0)
 			return -1;
-	}
-	return status == ARCHIVE_EOF ? 0 : archive_read_failed(pass->ds->path, pass->tar, err);
+	return more;
 }
 
 static int by_name(const void *a, const void *b)
@@ -183,11 +175,11 @@ static int scan_members(struct docker_store *ds, struct err *err)
 
 	if (archive_open_file(ds->path, &fd, &pass.file_size, err) != 0)
 		return -1;
-	int result = archive_read_start(ds->path, fd, &pass.tar, err);
+	int result = archive_reader_open(&pass.reader, ds->path, fd, err);
 
 	if (result == 0)
 		result = note_members(&pass, err);
-	archive_read_free(pass.tar);
+	archive_reader_done(&pass.reader);
 	if (result != 0)
 		return -1;
 	if (ds->fd < 0) {

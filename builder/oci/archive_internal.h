@@ -6,8 +6,10 @@
 
 #include "base/fs.h"
 #include "builder/oci/archive.h"
+#include "builder/oci/budget.h"
 
 struct archive;
+struct archive_entry;
 
 /* A tar file that appears under its name when it is complete. */
 struct tarfile {
@@ -36,31 +38,40 @@ int tarfile_add_bytes(struct tarfile *t, const char *name, const void *bytes, si
 int tarfile_add_source(struct tarfile *t, const char *name, struct source *src, int64_t size,
                        struct err *err) MUST_USE;
 
-/* ---- reading: for archive_read.c and archive_docker_read.c ---- */
+/* ---- reading (archive_reader.c): for archive_read.c, archive_docker_read.c, archive_form.c ---- */
 
-/* What a compressed archive may unpack to: images beyond it exist only as attacks on the disk. */
-#define ARCHIVE_UNPACKED_MAX ((int64_t)256 << 30)
+/*
+ * One pass over the members of a tar file, plain or compressed. What a compressed one unpacks to is
+ * bounded by its budget, also of members that nobody wants.
+ */
+struct archive_reader {
+	const char *path; /* borrowed */
+	struct archive *tar;
+	struct budget budget;          /* of a compressed archive */
+	int64_t weighed, decompressed; /* bytes that the budget knows of */
+	bool begun;                    /* there is a current member */
+};
 
 /* A regular file for reading, and its size; the caller closes. ERR_NOT_FOUND, ERR_FORMAT. */
 int archive_open_file(const char *path, int *ret_fd, int64_t *ret_size, struct err *err) MUST_USE;
 
-/* A tar on fd, plain or compressed; the caller frees *ret_tar, after an error too. */
-int archive_read_start(const char *path, int fd, struct archive **ret_tar,
-                       struct err *err) MUST_USE;
+/* Reads fd, borrowed. archive_reader_done after an error, too. */
+int archive_reader_open(struct archive_reader *r, const char *path, int fd,
+                        struct err *err) MUST_USE;
+void archive_reader_done(struct archive_reader *r);
 
-/* ERR_FORMAT with what libarchive says. */
-int archive_read_failed(const char *path, struct archive *tar, struct err *err);
+/* Passes over the rest of the current member. 1: *ret_entry is the next one; 0: there is none. */
+int archive_next_member(struct archive_reader *r, struct archive_entry **ret_entry,
+                        struct err *err) MUST_USE;
+
+/* Known once there is a member. */
+bool archive_is_compressed(const struct archive_reader *r);
+
+/* Copies the current member's data to the sink. */
+int archive_copy_member(struct archive_reader *r, struct sink *sink, struct err *err) MUST_USE;
 
 /* An unnamed file below $TMPDIR. */
 int archive_open_unpacked(int *ret_fd, struct err *err) MUST_USE;
-
-/* Copies the current member's data to the sink. */
-int archive_copy_member(const char *path, struct archive *tar, struct sink *sink,
-                        struct err *err) MUST_USE;
-
-/* Passes over what is left of the current member: in a compressed archive piece by piece, so that
- * an interrupt is heard. */
-int archive_pass_over(const char *path, struct archive *tar, struct err *err) MUST_USE;
 
 /* A range of fd (borrowed), read without moving it. */
 struct source *archive_range(int fd, int64_t at, int64_t size);

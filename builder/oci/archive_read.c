@@ -47,40 +47,6 @@ static int archive_resolve(struct store *s, const char *tag, struct arena *a,
 	return layout_find(&index, as->path, tag, ret_desc, err);
 }
 
-/* Reads a range of a descriptor that other threads read too. */
-struct range_source {
-	struct source source;
-	int fd; /* borrowed from the store */
-	int64_t at, left;
-};
-
-static int range_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
-{
-	struct range_source *r = (struct range_source *)s;
-	size_t want = (uint64_t)r->left < cap ? (size_t)r->left : cap;
-	ssize_t n = fs_pread(r->fd, buf, want, r->at);
-
-	if (n < 0)
-		return err_set(err, ERR_IO, "read");
-	r->at += n;
-	r->left -= n;
-	*ret_n = (size_t)n;
-	return 0;
-}
-
-static void range_close(struct source *s)
-{
-	free(s);
-}
-
-struct source *archive_range(int fd, int64_t at, int64_t size)
-{
-	struct range_source *r = mem_zalloc(sizeof(*r));
-
-	*r = (struct range_source){{range_read, range_close}, fd, at, size};
-	return &r->source;
-}
-
 static int archive_open_blob(struct store *s, const struct descriptor *desc,
                              struct source **ret_source, struct err *err)
 {
@@ -93,6 +59,8 @@ static int archive_open_blob(struct store *s, const struct descriptor *desc,
 	if (found == NULL)
 		return err_set(err, ERR_NOT_FOUND, "'%s' has no blob %s", as->path,
 		               digest_text(&desc->digest, text));
+	if (store_check_size(desc, found->size, err) != 0)
+		return -1;
 	*ret_source = source_verified(archive_range(as->fd, found->offset, found->size),
 	                              &desc->digest, desc->size);
 	return 0;
@@ -112,32 +80,12 @@ static void archive_close(struct store *s)
 /* One pass over the members. */
 struct archive_pass {
 	struct archive_store *as;
-	struct archive *tar;
-	/* of a plain archive, which is read where it lies; -1 = unpack to as->fd */
+	struct archive_reader reader;
 	int64_t file_size;
-	int64_t unpacked;
+	int64_t unpacked; /* bytes in as->fd, of a compressed archive */
 };
 
-int archive_read_failed(const char *path, struct archive *tar, struct err *err)
-{
-	const char *why = archive_error_string(tar);
-
-	return err_set(err, ERR_FORMAT, "'%s' is not a readable tar file: %s", path,
-	               why != NULL ? why : "unknown");
-}
-
-int archive_copy_member(const char *path, struct archive *tar, struct sink *sink, struct err *err)
-{
-	AUTO_FREE unsigned char *buf = mem_realloc(NULL, 256 << 10, 1);
-	la_ssize_t n;
-
-	while ((n = archive_read_data(tar, buf, 256 << 10)) > 0)
-		if (interrupt_check(err) != 0 || sink_write(sink, buf, (size_t)n, err) != 0)
-			return -1;
-	return n == 0 ? 0 : archive_read_failed(path, tar, err);
-}
-
-static int read_small(const struct archive_pass *pass, const char *name, struct strbuf *sb,
+static int read_small(struct archive_pass *pass, const char *name, struct strbuf *sb,
                       struct err *err)
 {
 	struct strbuf_sink sink;
@@ -145,7 +93,7 @@ static int read_small(const struct archive_pass *pass, const char *name, struct 
 	if (sb->len > 0)
 		return err_set(err, ERR_FORMAT, "'%s' has two members '%s'", pass->as->path, name);
 	strbuf_sink_init(&sink, sb);
-	return archive_copy_member(pass->as->path, pass->tar, &sink.sink, err) != 0
+	return archive_copy_member(&pass->reader, &sink.sink, err) != 0
 	               ? err_wrap(err, "member '%s'", name)
 	               : 0;
 }
@@ -159,19 +107,16 @@ static int note_blob(struct archive_pass *pass, const struct digest *d, int64_t 
 	if (pass->as->members.n == ARCHIVE_BLOBS_MAX)
 		return err_set(err, ERR_LIMIT, "'%s' has more than %d blobs", pass->as->path,
 		               ARCHIVE_BLOBS_MAX);
-	if (pass->file_size >= 0) {
-		member.offset = archive_filter_bytes(pass->tar, 0);
+	if (!archive_is_compressed(&pass->reader)) {
+		member.offset = archive_filter_bytes(pass->reader.tar, 0);
 		if (member.offset < 0 || size > pass->file_size - member.offset)
 			return err_set(err, ERR_FORMAT, "'%s' is truncated", pass->as->path);
 	} else {
 		member.offset = pass->unpacked;
-		if (size > ARCHIVE_UNPACKED_MAX - pass->unpacked)
-			return err_set(err, ERR_LIMIT, "'%s' unpacks to more than %lld bytes",
-			               pass->as->path, (long long)ARCHIVE_UNPACKED_MAX);
-		pass->unpacked += size;
 		fd_sink_init(&sink, pass->as->fd);
-		if (archive_copy_member(pass->as->path, pass->tar, &sink.sink, err) != 0)
+		if (archive_copy_member(&pass->reader, &sink.sink, err) != 0)
 			return err_wrap(err, "unpack '%s'", pass->as->path);
+		pass->unpacked += size;
 	}
 	vec_push(&pass->as->members, member);
 	return 0;
@@ -224,47 +169,19 @@ static int read_member(struct archive_pass *pass, struct archive_entry *entry, s
 	               : 0;
 }
 
-int archive_open_unpacked(int *ret_fd, struct err *err)
-{
-	const char *dir = getenv("TMPDIR");
-
-	return fs_open_unnamed(dir != NULL && dir[0] == '/' ? dir : "/tmp", ret_fd, err);
-}
-
 static int read_members(struct archive_pass *pass, struct err *err)
 {
 	struct archive_entry *entry;
-	int status;
+	int more;
 
-	while ((status = archive_read_next_header(pass->tar, &entry)) == ARCHIVE_OK ||
-	       status == ARCHIVE_WARN) {
-		/* The filter is known after the first header only. */
-		if (archive_filter_code(pass->tar, 0) != ARCHIVE_FILTER_NONE)
-			pass->file_size = -1;
-		if (pass->file_size < 0 && pass->as->fd < 0 &&
+	while ((more = archive_next_member(&pass->reader, &entry, err)) == 1) {
+		if (archive_is_compressed(&pass->reader) && pass->as->fd < 0 &&
 		    archive_open_unpacked(&pass->as->fd, err) != 0)
 			return -1;
-		if (interrupt_check(err) != 0 || read_member(pass, entry, err) != 0)
+		if (read_member(pass, entry, err) != 0)
 			return -1;
 	}
-	return status == ARCHIVE_EOF ? 0 : archive_read_failed(pass->as->path, pass->tar, err);
-}
-
-/* Only decoders inside libarchive: others would start programs. */
-int archive_read_start(const char *path, int fd, struct archive **ret_tar, struct err *err)
-{
-	struct archive *tar = *ret_tar = archive_read_new();
-
-	if (tar == NULL)
-		mem_exhausted("libarchive");
-	if (archive_read_support_format_tar(tar) != ARCHIVE_OK ||
-	    archive_read_support_filter_gzip(tar) != ARCHIVE_OK ||
-	    archive_read_support_filter_bzip2(tar) != ARCHIVE_OK ||
-	    archive_read_support_filter_xz(tar) != ARCHIVE_OK ||
-	    archive_read_support_filter_zstd(tar) != ARCHIVE_OK ||
-	    archive_read_open_fd(tar, fd, 64 << 10) != ARCHIVE_OK)
-		return archive_read_failed(path, tar, err);
-	return 0;
+	return more;
 }
 
 static int scan_file(struct archive_store *as, struct err *err)
@@ -274,11 +191,11 @@ static int scan_file(struct archive_store *as, struct err *err)
 
 	if (archive_open_file(as->path, &fd, &pass.file_size, err) != 0)
 		return -1;
-	int result = archive_read_start(as->path, fd, &pass.tar, err);
+	int result = archive_reader_open(&pass.reader, as->path, fd, err);
 
 	if (result == 0)
 		result = read_members(&pass, err);
-	archive_read_free(pass.tar);
+	archive_reader_done(&pass.reader);
 	if (result == 0 && as->fd < 0) {
 		as->fd = fd;
 		fd = -1;

@@ -8,7 +8,12 @@
 
 #include "base/mem.h"
 
-enum { INPUT_BYTES = 128 << 10, ZSTD_WINDOW_LOG_MAX = 27, GZIP_WINDOW = 16 + MAX_WBITS };
+enum {
+	INPUT_BYTES = 128 << 10,
+	ZSTD_WINDOW_LOG_MAX = 27,
+	ZSTD_SMALL_BYTES = 16 << 20, /* of a decoder that is nobody's concern */
+	GZIP_WINDOW = 16 + MAX_WBITS
+};
 
 /* What both codecs share: the compressed bytes at hand. */
 struct input {
@@ -47,7 +52,9 @@ struct unzstd {
 	struct source source;
 	struct input input;
 	ZSTD_DCtx *ctx;
-	bool whole; /* the last frame is complete */
+	struct budget *budget;
+	bool whole;        /* the last frame is complete */
+	bool large_window; /* held */
 };
 
 static int unzstd_failed(size_t rc, struct err *err)
@@ -55,6 +62,17 @@ static int unzstd_failed(size_t rc, struct err *err)
 	bool large = ZSTD_getErrorCode(rc) == ZSTD_error_frameParameter_windowTooLarge;
 
 	return err_set(err, large ? ERR_LIMIT : ERR_FORMAT, "zstd: %s", ZSTD_getErrorName(rc));
+}
+
+/* The decoder takes memory for its window when it has read a frame's header, and uses it later. */
+static int hold_window(struct unzstd *z, struct err *err)
+{
+	if (z->large_window || ZSTD_sizeof_DCtx(z->ctx) <= ZSTD_SMALL_BYTES)
+		return 0;
+	if (budget_hold_window(z->budget, err) != 0)
+		return -1;
+	z->large_window = true;
+	return 0;
 }
 
 static int unzstd_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
@@ -74,6 +92,8 @@ static int unzstd_read(struct source *s, void *buf, size_t cap, size_t *ret_n, s
 
 		if (ZSTD_isError(rc))
 			return unzstd_failed(rc, err);
+		if (hold_window(z, err) != 0)
+			return -1;
 		z->whole = rc == 0;
 		z->input.at = in.pos;
 		if (z->input.end && !z->whole && out.pos == before)
@@ -88,15 +108,20 @@ static void unzstd_close(struct source *s)
 	struct unzstd *z = (struct unzstd *)s;
 
 	ZSTD_freeDCtx(z->ctx);
+	if (z->large_window)
+		budget_release_window(z->budget);
 	input_done(&z->input);
 	free(z);
 }
 
-static struct source *unzstd_new(struct input input)
+static struct source *unzstd_new(struct input input, struct budget *budget)
 {
 	struct unzstd *z = mem_zalloc(sizeof(*z));
 
-	*z = (struct unzstd){{unzstd_read, unzstd_close}, input, ZSTD_createDCtx(), false};
+	*z = (struct unzstd){.source = {unzstd_read, unzstd_close},
+	                     .input = input,
+	                     .ctx = ZSTD_createDCtx(),
+	                     .budget = budget};
 	if (z->ctx == NULL ||
 	    ZSTD_isError(ZSTD_DCtx_setParameter(z->ctx, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG_MAX)))
 		mem_exhausted("zstd");
@@ -172,12 +197,13 @@ static struct source *gunzip_new(struct input input)
 	return &g->source;
 }
 
-struct source *source_decompress(struct source *in, enum compression compression)
+struct source *source_decompress(struct source *in, enum compression compression,
+                                 struct budget *budget)
 {
 	struct input input = {.in = in};
 
 	if (compression == COMPRESSION_NONE)
 		return in;
 	input.buf = mem_realloc(NULL, INPUT_BYTES, 1);
-	return compression == COMPRESSION_ZSTD ? unzstd_new(input) : gunzip_new(input);
+	return compression == COMPRESSION_ZSTD ? unzstd_new(input, budget) : gunzip_new(input);
 }

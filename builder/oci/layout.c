@@ -298,11 +298,15 @@ static int layout_store_resolve(struct store *s, const char *tag, struct arena *
 static int layout_store_open_blob(struct store *s, const struct descriptor *desc,
                                   struct source **ret_source, struct err *err)
 {
-	int fd = -1;
+	AUTO_CLOSE int fd = -1;
+	struct stat st;
 
 	if (layout_open_fd(((struct layout_store *)s)->layout, &desc->digest, &fd, err) != 0)
 		return -1;
+	if (fstat(fd, &st) == 0 && store_check_size(desc, st.st_size, err) != 0)
+		return -1;
 	*ret_source = source_verified(source_from_fd(fd), &desc->digest, desc->size);
+	fd = -1;
 	return 0;
 }
 

@@ -12,6 +12,16 @@ int store_open(struct store *s, const struct descriptor *desc, struct source **r
 	return s->open(s, desc, ret_source, err);
 }
 
+int store_check_size(const struct descriptor *desc, int64_t size, struct err *err)
+{
+	char digest[DIGEST_TEXT_MAX];
+
+	if (size == desc->size)
+		return 0;
+	return err_set(err, ERR_DIGEST, "%s: %lld bytes instead of %lld",
+	               digest_text(&desc->digest, digest), (long long)size, (long long)desc->size);
+}
+
 void store_close(struct store *s)
 {
 	if (s != NULL)

@@ -26,6 +26,9 @@ int store_resolve(struct store *s, const char *tag, struct arena *a, struct desc
                   struct err *err) MUST_USE;
 int store_open(struct store *s, const struct descriptor *desc, struct source **ret_source,
                struct err *err) MUST_USE;
+
+/* 0 when a blob of `size` bytes may be desc's, else ERR_DIGEST: what is known before it is read. */
+int store_check_size(const struct descriptor *desc, int64_t size, struct err *err) MUST_USE;
 void store_close(struct store *s);   /* accepts NULL */
 void store_closep(struct store **s); /* for AUTO-style clean-up of a variable */
 

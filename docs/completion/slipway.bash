@@ -75,6 +75,7 @@ _slipway_verify() {
 	--allow) COMPREPLY=(); return;;
 	--platform) COMPREPLY=(); return;;
 	--jobs|-j) COMPREPLY=(); return;;
+	--max-unpacked) COMPREPLY=(); return;;
 	--ca) COMPREPLY=($(compgen -f -- "$cur")); return;;
 	--username|-u) COMPREPLY=(); return;;
 	--retries) COMPREPLY=(); return;;
@@ -85,13 +86,14 @@ _slipway_verify() {
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--off --provided --allow --platform --jobs --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--off --provided --allow --platform --jobs --max-unpacked --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
 }
 _slipway_diff() {
 	case "$prev" in
+	--max-unpacked) COMPREPLY=(); return;;
 	--ca) COMPREPLY=($(compgen -f -- "$cur")); return;;
 	--username|-u) COMPREPLY=(); return;;
 	--retries) COMPREPLY=(); return;;
@@ -102,7 +104,7 @@ _slipway_diff() {
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--exit-code --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--exit-code --max-unpacked --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi

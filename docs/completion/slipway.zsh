@@ -104,6 +104,7 @@ _slipway() {
 		'*--allow=[A finding that is meant to be there; PATH may be a glob]:RULE\:PATH\[@DIGEST\]:' \
 		'--platform=[Check only this platform]:OS/ARCH:' \
 		'--jobs=[Threads (default\: all CPUs)]:N:' \
+		'--max-unpacked=[Most bytes that the layers may unpack to (default\: by their size)]:SIZE:' \
 		'--insecure[Use plain HTTP for the registries of this command]' \
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
@@ -118,6 +119,7 @@ _slipway() {
 		'*:argument:_files';;
 	diff) _arguments -s \
 		'--exit-code[Exit 1 when the images differ]' \
+		'--max-unpacked=[Most bytes that the layers may unpack to (default\: by their size)]:SIZE:' \
 		'--insecure[Use plain HTTP for the registries of this command]' \
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \

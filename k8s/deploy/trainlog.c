@@ -23,14 +23,18 @@ size_t trainlog_timestamp(const char *line, size_t len, int64_t *ret_ns)
 		return 0;
 	memcpy(text, line, n);
 	text[n] = '\0';
-	if (!timestamp_iso8601(text, &ms) || ms < 0 || ms > INT64_MAX / 1000000)
+	if (!timestamp_iso8601(text, &ms) || ms < 0)
 		return 0;
 	dot = strchr(text, '.');
 	for (dot = dot != NULL ? dot + 1 : ""; *dot >= '0' && *dot <= '9' && scale > 1; dot++) {
 		fraction = fraction * 10 + (*dot - '0');
 		scale /= 10;
 	}
-	*ret_ns = ms / 1000 * 1000000000 + fraction * scale;
+	/* Nanoseconds in 64 bits end in the year 2262. */
+	if (__builtin_mul_overflow(ms / 1000, 1000000000, &ms) ||
+	    __builtin_add_overflow(ms, fraction * scale, &ms))
+		return 0;
+	*ret_ns = ms;
 	return n + (blank != NULL);
 }
 

@@ -152,6 +152,43 @@ static void a_blob_of_another_size_is_no_blob(void)
 	CHECK(cache_find_blob(r.cache, &blob.diff_id, "1 zstd", fresh, &got));
 }
 
+/* Writes down what it is told. */
+struct told {
+	struct progress progress;
+	char text[512];
+};
+
+static void on_note(struct progress *p, const char *text)
+{
+	snprintf(((struct told *)p)->text, sizeof(((struct told *)p)->text), "%s", text);
+}
+
+static void a_damaged_blob_is_removed_and_said(void)
+{
+	AUTO(room) struct room r;
+	AUTO_LAYOUT struct layout *fresh = NULL;
+	struct told told = {.progress.note = on_note};
+	char dir[4300], path[4400], hex[DIGEST_HEX_MAX], damaged[100] = "";
+	struct cache_blob blob, got;
+	struct err err = {0};
+
+	room_init(&r);
+	cache_tell(r.cache, &told.progress);
+	snprintf(dir, sizeof(dir), "%s/fresh", r.dir);
+	CHECK_OK(layout_open(dir, LAYOUT_WRITE, &fresh, &err), &err);
+	blob = put_blob(&r, "one", 100);
+	cache_put_blob(r.cache, "1 zstd", r.layout, &blob);
+	snprintf(path, sizeof(path), "%s/blobs/%s", r.cache_dir, digest_hex(&blob.digest, hex));
+	CHECK_INT(unlink(path), 0);
+	CHECK_OK(fs_write_file(path, damaged, sizeof(damaged), 0644, &err), &err);
+	CHECK(!cache_find_blob(r.cache, &blob.diff_id, "1 zstd", fresh, &got));
+	CHECK(!layout_has(fresh, &blob.digest, 100));
+	CHECK(!fs_exists(path));
+	CHECK(strstr(told.text, hex) != NULL && strstr(told.text, "is damaged") != NULL);
+	cache_store(r.cache, &blob.digest, r.layout);
+	CHECK(cache_find_blob(r.cache, &blob.diff_id, "1 zstd", fresh, &got));
+}
+
 static void prune_keeps_what_was_used_last(void)
 {
 	AUTO(room) struct room r;
@@ -398,6 +435,8 @@ int main(void)
 	TEST("cache: damaged records are no records", damaged_records_are_no_records);
 	TEST("cache: a blob reaches a fresh layout", blobs_reach_a_fresh_layout);
 	TEST("cache: a blob of another size is not used", a_blob_of_another_size_is_no_blob);
+	TEST("cache: a damaged blob reaches no layout, is removed, and is said",
+	     a_damaged_blob_is_removed_and_said);
 	TEST("cache: pruning keeps what was used last", prune_keeps_what_was_used_last);
 	TEST("cache: pruning drops old records", old_records_are_pruned);
 	TEST("cache: a folder that cannot be made is an error", an_impossible_folder_is_an_error);

@@ -52,9 +52,10 @@ static void compare(struct scene *s, struct image_make *x, struct image_make *y)
 	struct descriptor a = image_make(x, s->layout, &s->arena),
 			  b = image_make(y, s->layout, &s->arena);
 	const struct diff_side left = {s->store, &a, "old"}, right = {s->store, &b, "new"};
+	struct budget budget = {0};
 	struct err err = {0};
 
-	CHECK_OK(diff_images(&left, &right, &s->doc, &err), &err);
+	CHECK_OK(diff_images(&left, &right, &budget, &s->doc, &err), &err);
 	diff_text(s->doc, &s->text);
 }
 
@@ -220,7 +221,8 @@ static void refuses_what_is_broken(void)
 	a = image_make(&x, s.layout, &s.arena);
 	b = image_make(&y, s.layout, &s.arena);
 	CHECK(diff_images(&(struct diff_side){s.store, &a, "old"},
-			  &(struct diff_side){s.store, &b, "new"}, &doc, &err) == -1);
+			  &(struct diff_side){s.store, &b, "new"}, &(struct budget){0}, &doc,
+			  &err) == -1);
 	CHECK_INT(err.code, ERR_DIGEST);
 	CHECK(doc == NULL);
 	end(&s);

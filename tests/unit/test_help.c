@@ -65,6 +65,7 @@ static size_t member_size(enum option_kind kind)
 		[OPTION_FLAG] = sizeof(bool),
 		[OPTION_TEXT] = sizeof(const char *),
 		[OPTION_NUMBER] = sizeof(int64_t),
+		[OPTION_SIZE] = sizeof(int64_t),
 		[OPTION_LIST] = sizeof(struct strlist),
 	};
 

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/interrupt.h"
@@ -50,7 +51,7 @@ static void by_int(void)
 static void by_term(void)
 {
 	stop_by(SIGTERM);
-	raise(SIGTERM); /* a second polite one changes nothing */
+	raise(SIGTERM); /* timeout(1) sends it to the program, and again to its group */
 	CHECK(interrupt_requested());
 }
 
@@ -74,18 +75,45 @@ static void signals_ask_to_stop(void)
 	CHECK(!interrupt_requested());
 }
 
-static void twice(void)
+static void wait_a_moment(void)
+{
+	struct timespec left = {0, 300000000};
+
+	while (nanosleep(&left, &left) != 0)
+		continue;
+}
+
+static void int_twice(void)
 {
 	raise(SIGINT);
+	wait_a_moment();
 	raise(SIGINT);
 }
 
-static void a_second_sigint_ends_the_process(void)
+static void int_then_term(void)
 {
-	int status = in_a_child(twice);
+	raise(SIGINT);
+	wait_a_moment();
+	raise(SIGTERM);
+}
 
-	CHECK(WIFEXITED(status));
-	CHECK_INT(WEXITSTATUS(status), 128 + SIGINT);
+static void term_twice_while_held(void)
+{
+	interrupt_hold(true);
+	raise(SIGTERM);
+	wait_a_moment();
+	raise(SIGTERM);
+}
+
+static void a_second_signal_ends_the_process(void)
+{
+	int status = in_a_child(int_twice);
+
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+	status = in_a_child(int_then_term);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	status = in_a_child(term_twice_while_held);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 }
 
 static void sleep_long(void)
@@ -196,7 +224,8 @@ static void nobody_needs_to_listen(void)
 int main(void)
 {
 	TEST("interrupt: SIGINT, SIGTERM and SIGHUP ask to stop", signals_ask_to_stop);
-	TEST("interrupt: a second SIGINT ends the process", a_second_sigint_ends_the_process);
+	TEST("interrupt: a second signal of any kind ends the process as if nothing caught it",
+	     a_second_signal_ends_the_process);
 	TEST("clock: runs in milliseconds", the_clock_runs);
 	TEST("clock: the running clock counts nanoseconds, and seconds",
 	     the_running_clock_counts_nanoseconds);

@@ -494,6 +494,65 @@ static void errors_of_the_blob_come_through(void)
 	layer_reader_close(r);
 }
 
+/* A layer of one sparse file, in pax form 1.0, whose map is `map`. */
+static int read_map(const char *records, const char *map, int64_t *ret_size, struct err *err)
+{
+	AUTO(strbuf) struct strbuf tar = STRBUF_INIT(1 << 20);
+	struct layer_reader *r = NULL;
+	struct member m = {0};
+	char content[512] = "";
+	bool more = false;
+
+	snprintf(content, sizeof(content), "%s", map);
+	tar_make_add(&tar, &(struct tar_make){.name = "pax",
+	                                      .type = 'x',
+	                                      .content = records,
+	                                      .len = strlen(records)});
+	tar_make_add(&tar, &(struct tar_make){.name = "hole",
+	                                      .type = '0',
+	                                      .content = content,
+	                                      .len = sizeof(content)});
+	tar_make_end(&tar);
+	CHECK_OK(layer_reader_open(source_from_bytes(tar.ptr, tar.len), MEDIA_LAYER, &r, err), err);
+	int rc = layer_reader_next(r, &m, &more, err);
+
+	*ret_size = m.size;
+	layer_reader_close(r);
+	return rc;
+}
+
+#define FORM_1_0 "22 GNU.sparse.major=1\n"
+
+static void numbers_of_maps_do_not_overflow(void)
+{
+	static const char records[] = FORM_1_0 "28 GNU.sparse.realsize=1000\n";
+	int64_t size;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct err err = {0};
+		const char *maps[] = {"9223372036854775808\n", "9999999999999999999\n"};
+
+		CHECK_INT(read_map(records, maps[i], &size, &err), -1);
+		CHECK_INT(err.code, ERR_FORMAT);
+		CHECK(strstr(err.msg, "map of a sparse file is malformed") != NULL);
+	}
+	struct err err = {0};
+
+	CHECK_OK(read_map(records, "0\n", &size, &err), &err);
+	CHECK_INT(size, 1000);
+}
+
+static void a_hole_counts_before_it_is_read(void)
+{
+	static const char records[] = FORM_1_0 "43 GNU.sparse.realsize=4611686018427387904\n";
+	struct err err = {0};
+	int64_t size;
+
+	CHECK_INT(read_map(records, "0\n", &size, &err), -1);
+	CHECK_INT(err.code, ERR_LIMIT);
+	CHECK(strstr(err.msg, "unpack to more than") != NULL);
+}
+
 int main(void)
 {
 	TEST("reader: every type of member", all_types);
@@ -501,6 +560,9 @@ int main(void)
 	TEST("reader: GNU long names", gnu_long_names);
 	TEST("reader: names are bytes, whatever the locale", names_are_bytes);
 	TEST("reader: base-256 numbers", base_256_numbers);
+	TEST("reader: a number of a sparse file's map that does not fit is refused",
+	     numbers_of_maps_do_not_overflow);
+	TEST("reader: a hole counts before anybody reads it", a_hole_counts_before_it_is_read);
 	TEST("reader: holes of all four sparse forms are filled", sparse_forms_fill_holes);
 	TEST("reader: every compression gives the diff ID, every cut is noticed",
 	     every_compression_gives_the_diff_id);

@@ -285,11 +285,27 @@ static void ages_are_short(void)
 	CHECK_STR(age_text(273600, age), "3 d 4 h");
 }
 
+/* The years that 64 bits of nanoseconds have, and no others. */
+static void a_timestamp_ends_with_its_bits(void)
+{
+	static const char last[] = "2262-04-11T23:47:16.854775807Z x",
+			  beyond[] = "2262-04-11T23:47:16.854775808Z x",
+			  later[] = "2262-04-11T23:47:17Z x", far[] = "9999-12-31T23:59:59Z x";
+	int64_t ns = 0;
+
+	CHECK_INT(trainlog_timestamp(last, strlen(last), &ns), strlen(last) - 1);
+	CHECK_INT(ns, INT64_MAX);
+	CHECK_INT(trainlog_timestamp(beyond, strlen(beyond), &ns), 0);
+	CHECK_INT(trainlog_timestamp(later, strlen(later), &ns), 0);
+	CHECK_INT(trainlog_timestamp(far, strlen(far), &ns), 0);
+}
+
 int main(void)
 {
 	TEST("prices: exact decimals, anything else refused", prices_are_exact_decimals);
 	TEST("prices: an unknown price is not zero", an_unknown_price_is_not_zero);
 	TEST("trainlog: steps of all three forms are read", steps_of_all_three_forms_are_read);
+	TEST("trainlog: a time beyond the last one is no time", a_timestamp_ends_with_its_bits);
 	TEST("trainlog: a checkpoint is read with its step", a_checkpoint_is_read_with_its_step);
 	TEST("trainlog: any bytes are a log", any_bytes_are_a_log);
 	TEST("status: phases are those of every kind of job",

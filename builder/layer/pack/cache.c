@@ -11,17 +11,20 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fs.h"
+#include "base/interrupt.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "builder/layer/pack/cache_dir.h"
 #include "builder/layer/pack/cache_owner.h"
 
-enum { RECORD_MAX = 1024, RECORD_FILE_MAX = CACHE_FACTS_MAX + 2048 };
+enum { RECORD_MAX = 1024, RECORD_FILE_MAX = CACHE_FACTS_MAX + 2048, HASH_BYTES = 256 << 10 };
 
 struct layer_cache {
 	char *dir;
+	struct progress *progress;
 };
 
 static const char *const kinds[] = {"stat", "shape", "blob", "verdict", "facts"};
@@ -70,6 +73,11 @@ void cache_close(struct layer_cache *c)
 		return;
 	free(c->dir);
 	free(c);
+}
+
+void cache_tell(struct layer_cache *c, struct progress *progress)
+{
+	c->progress = progress;
 }
 
 const char *cache_dir(const struct layer_cache *c)
@@ -295,12 +303,53 @@ static int blob_path(const struct layer_cache *c, const struct digest *digest, c
 	return cache_path(out, c->dir, CACHE_BLOBS, digest_hex(digest, hex));
 }
 
+static int hash_file(int fd, struct digest *ret_digest, struct err *err)
+{
+	AUTO(hasher) struct hasher h = {0};
+	AUTO_FREE unsigned char *buf = mem_realloc(NULL, HASH_BYTES, 1);
+	ssize_t n;
+
+	hasher_init(&h);
+	while ((n = fs_read(fd, buf, HASH_BYTES)) > 0) {
+		if (interrupt_check(err) != 0)
+			return -1;
+		hasher_update(&h, buf, (size_t)n);
+	}
+	if (n < 0)
+		return err_set(err, ERR_IO, "read a cached blob");
+	*ret_digest = hasher_final(&h);
+	return 0;
+}
+
+/* Whether the file is the blob; what is another one is removed. */
+static bool is_intact(const struct layer_cache *c, const char *path, const struct digest *digest,
+                      int64_t size)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct err ignored = {0};
+	struct digest got = {0};
+	char text[DIGEST_TEXT_MAX];
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return false;
+	if (st.st_size == size) {
+		if (hash_file(fd, &got, &ignored) != 0)
+			return false;
+		if (digest_equal(&got, digest))
+			return true;
+	}
+	(void)unlink(path);
+	progress_note(c->progress, "build cache: %s is damaged in '%s': removed, and made again",
+	              digest_text(digest, text), c->dir);
+	return false;
+}
+
 bool cache_fetch(struct layer_cache *c, const struct digest *digest, int64_t size,
                  struct layout *layout)
 {
 	char path[PATH_MAX];
 	struct err ignored = {0};
-	struct stat st;
 
 	if (blob_path(c, digest, path) != 0)
 		return false;
@@ -308,7 +357,7 @@ bool cache_fetch(struct layer_cache *c, const struct digest *digest, int64_t siz
 		touch(path);
 		return true;
 	}
-	if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size != size)
+	if (!is_intact(c, path, digest, size))
 		return false;
 	touch(path);
 	return layout_adopt(layout, path, digest, &ignored) == 0;

@@ -7,9 +7,12 @@
  *
  * A third record, keyed by paths and sizes only, says whether it is worth computing the diff ID
  * before compressing. Blobs live in DIR/blobs as hard links of what the layouts hold; DIR is
- * $XDG_CACHE_HOME/slipway. Losing any of it costs time, never correctness: a blob is used only when
- * its size fits, and damage in it is found by the image check. Thread rule: safe from several
- * threads and processes.
+ * $XDG_CACHE_HOME/slipway. Losing any of it costs time, never correctness: a blob enters a layout
+ * only after it was read whole and has its digest; one that has not is removed, and progress is
+ * told. What a layout holds already is the layout's own and costs a stat: whoever reads it (push,
+ * export, the check, a deploy's registry) verifies it then. So a rebuild in place reads nothing,
+ * and one into a new layout reads its blobs once, at the speed of SHA-256. Thread
+ * rule: safe from several threads and processes.
  */
 #ifndef SLIPWAY_BUILDER_LAYER_PACK_CACHE_H
 #define SLIPWAY_BUILDER_LAYER_PACK_CACHE_H
@@ -19,6 +22,7 @@
 
 #include "base/crypto/digest.h"
 #include "base/err.h"
+#include "base/progress.h"
 #include "base/strbuf.h"
 #include "builder/oci/layout.h"
 #include "builder/oci/mediatype.h"
@@ -28,6 +32,9 @@ struct layer_cache; /* opaque */
 /* Opens (creates) the cache in dir, which has to be the user's own: cache_check_owner. */
 int cache_open(const char *dir, struct layer_cache **ret_cache, struct err *err) MUST_USE;
 void cache_close(struct layer_cache *c); /* accepts NULL */
+
+/* Who is told of damaged blobs; borrowed, NULL = nobody. */
+void cache_tell(struct layer_cache *c, struct progress *progress);
 
 struct cache_blob {
 	struct digest diff_id, digest;
@@ -53,7 +60,8 @@ bool cache_find_blob(struct layer_cache *c, const struct digest *diff_id, const 
 void cache_put_blob(struct layer_cache *c, const char *format, struct layout *layout,
                     const struct cache_blob *blob);
 
-/* A verified foreign blob (base layers): link between cache and layout by digest alone. */
+/* A verified foreign blob (base layers): link between cache and layout by digest alone. False when
+ * the cache has none, or had a damaged one. */
 bool cache_fetch(struct layer_cache *c, const struct digest *digest, int64_t size,
                  struct layout *layout);
 void cache_store(struct layer_cache *c, const struct digest *digest, struct layout *layout);

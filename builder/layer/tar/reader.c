@@ -9,12 +9,18 @@
 #include "builder/layer/tar/tar_read.h"
 #include "builder/oci/decompress.h"
 
-#define RAW_BYTES_MAX (INT64_C(1) << 40)
+/* The compressed bytes, counted as they are read. */
+struct weighed {
+	struct source source;
+	struct source *in;
+	struct budget *budget;
+};
 
 /* The uncompressed bytes, hashed chunk by chunk before anybody sees them. */
 struct raw {
 	struct source source;
 	struct ahead *ahead;
+	struct budget *budget;
 	struct hasher hasher;
 	int64_t bytes;
 	const unsigned char *at; /* what is left of the chunk */
@@ -24,7 +30,32 @@ struct raw {
 struct layer_reader {
 	struct raw raw;
 	struct tar_reader *tar;
+	struct budget own; /* when none is shared */
 };
+
+static int weighed_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
+{
+	struct weighed *w = (struct weighed *)s;
+
+	if (source_read(w->in, buf, cap, ret_n, err) != 0)
+		return -1;
+	budget_earn(w->budget, (int64_t)*ret_n);
+	return 0;
+}
+
+static void weighed_close(struct source *s)
+{
+	source_close(((struct weighed *)s)->in);
+	free(s);
+}
+
+static struct source *weighed_new(struct source *in, struct budget *budget)
+{
+	struct weighed *w = mem_zalloc(sizeof(*w));
+
+	*w = (struct weighed){{weighed_read, weighed_close}, in, budget};
+	return &w->source;
+}
 
 static int next_chunk(struct raw *r, struct err *err)
 {
@@ -32,9 +63,8 @@ static int next_chunk(struct raw *r, struct err *err)
 		return -1;
 	hasher_update(&r->hasher, r->at, r->left);
 	r->bytes += (int64_t)r->left;
-	if (r->bytes > RAW_BYTES_MAX)
-		return err_set(err, ERR_LIMIT, "the layer is larger than 1 TiB uncompressed");
-	return 0;
+	budget_spend(r->budget, BUDGET_UNPACKED, (int64_t)r->left);
+	return budget_check(r->budget, err);
 }
 
 static int raw_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
@@ -57,6 +87,12 @@ static int raw_read(struct source *s, void *buf, size_t cap, size_t *ret_n, stru
 int layer_reader_open(struct source *blob, const char *media_type, struct layer_reader **ret_reader,
                       struct err *err)
 {
+	return layer_reader_open_within(blob, media_type, NULL, ret_reader, err);
+}
+
+int layer_reader_open_within(struct source *blob, const char *media_type, struct budget *budget,
+                             struct layer_reader **ret_reader, struct err *err)
+{
 	enum compression compression;
 
 	if (!media_layer_compression(media_type, &compression)) {
@@ -67,7 +103,9 @@ int layer_reader_open(struct source *blob, const char *media_type, struct layer_
 	struct layer_reader *r = mem_zalloc(sizeof(*r));
 
 	r->raw.source.read = raw_read;
-	r->raw.ahead = ahead_new(source_decompress(blob, compression));
+	r->raw.budget = budget != NULL ? budget : &r->own;
+	r->raw.ahead = ahead_new(
+		source_decompress(weighed_new(blob, r->raw.budget), compression, r->raw.budget));
 	hasher_init(&r->raw.hasher);
 	r->tar = tar_reader_new(&r->raw.source);
 	*ret_reader = r;
@@ -77,7 +115,13 @@ int layer_reader_open(struct source *blob, const char *media_type, struct layer_
 int layer_reader_next(struct layer_reader *r, struct member *ret_member, bool *ret_more,
                       struct err *err)
 {
-	return tar_reader_next(r->tar, ret_member, ret_more, err);
+	if (tar_reader_next(r->tar, ret_member, ret_more, err) != 0)
+		return -1;
+	if (!*ret_more || ret_member->holes == 0)
+		return 0;
+	/* Before anybody reads them. */
+	budget_spend(r->raw.budget, BUDGET_UNPACKED, ret_member->holes);
+	return budget_check(r->raw.budget, err);
 }
 
 int layer_reader_read(struct layer_reader *r, void *buf, size_t cap, size_t *ret_n, struct err *err)

@@ -227,24 +227,26 @@ static int take_record(struct tar_pax *p, const char *key, const char *value, si
 	return 0;
 }
 
+/* By name; of equal names the one whose record comes first, so whose text lies lower. */
+static int by_name(const void *a, const void *b)
+{
+	const struct entry_xattr *x = a, *y = b;
+	int names = strcmp(x->name, y->name);
+
+	return names != 0 ? names : (x->name > y->name) - (x->name < y->name);
+}
+
 /* Sorted by name; of equal names the last record stays. */
 static void sort_xattrs(struct tar_pax *p)
 {
 	size_t n = 0;
 
+	if (p->xattrs.n > 1)
+		qsort(p->xattrs.at, p->xattrs.n, sizeof(*p->xattrs.at), by_name);
 	for (size_t i = 0; i < p->xattrs.n; i++) {
-		struct entry_xattr x = p->xattrs.at[i];
-		size_t k = n;
-
-		while (k > 0 && strcmp(p->xattrs.at[k - 1].name, x.name) > 0)
-			k--;
-		if (k > 0 && strcmp(p->xattrs.at[k - 1].name, x.name) == 0) {
-			p->xattrs.at[k - 1] = x;
-			continue;
-		}
-		memmove(&p->xattrs.at[k + 1], &p->xattrs.at[k], (n - k) * sizeof(x));
-		p->xattrs.at[k] = x;
-		n++;
+		if (n > 0 && strcmp(p->xattrs.at[n - 1].name, p->xattrs.at[i].name) == 0)
+			n--;
+		p->xattrs.at[n++] = p->xattrs.at[i];
 	}
 	p->xattrs.n = n;
 }

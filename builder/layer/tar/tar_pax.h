@@ -57,4 +57,19 @@ int tar_map_add(struct tar_pieces *map, int64_t offset, int64_t len, struct err 
 int tar_map_check(const struct tar_pieces *map, int64_t real_size, int64_t *ret_stored,
                   struct err *err) MUST_USE;
 
+/* The map and real size of GNU's old form: in the header's tail, and in records behind it. */
+int tar_gnu_map(struct source *in, const unsigned char *header, struct tar_pax *p,
+                struct err *err) MUST_USE;
+
+/* The map of form 1.0, at the beginning of a content of *stored bytes; takes off what it read. */
+int tar_content_map(struct source *in, int64_t *stored, struct tar_pieces *map,
+                    struct err *err) MUST_USE;
+
+/* Exactly len bytes; *ret_end (if not NULL) when there are none at all. */
+int tar_read_exactly(struct source *in, void *buf, size_t len, bool *ret_end,
+                     struct err *err) MUST_USE;
+
+/* Sets the error of a stream that is cut; returns -1. */
+int tar_ends_early(struct err *err);
+
 #endif

@@ -1,6 +1,5 @@
 /*
- * See tar_read.h. In order: reading bytes, extended headers, one header, maps of sparse files,
- * content.
+ * See tar_read.h. In order: extended headers, one header, sparse files, content.
  */
 #include "builder/layer/tar/tar_read.h"
 
@@ -22,9 +21,6 @@ struct tar_record {
 		prefix[155], pad[12];
 };
 
-enum { GNU_MAP = 386, GNU_MAP_PIECES = 4, GNU_EXTENDED = 482, GNU_REAL_SIZE = 483 };
-enum { GNU_MORE_PIECES = 21, GNU_MORE_EXTENDED = 504, GNU_PIECE = 24, GNU_FIELD = 12 };
-
 _Static_assert(sizeof(struct tar_record) == TAR_BLOCK, "a header is one record");
 
 struct tar_reader {
@@ -42,7 +38,8 @@ struct tar_reader {
 	int64_t stored; /* bytes of it still in the stream */
 	size_t padding;
 	int64_t at, size; /* position, and length with holes */
-	size_t piece;     /* index into pax.map, for a sparse file */
+	int64_t holes;
+	size_t piece; /* index into pax.map, for a sparse file */
 	bool sparse;
 	unsigned char scratch[SCRATCH];
 };
@@ -75,35 +72,6 @@ bool tar_reader_marked_end(const struct tar_reader *r)
 	return r->marked_end;
 }
 
-/* ---- bytes ---- */
-
-static int ends_early(struct err *err)
-{
-	err_set(err, ERR_FORMAT, "tar: the archive ends in the middle of a member");
-	return err_hint(err, "The file is incomplete: fetch or make it again.");
-}
-
-/* Exactly len bytes; *ret_end (if not NULL) when there are none at all. */
-static int read_exactly(struct tar_reader *r, void *buf, size_t len, bool *ret_end, struct err *err)
-{
-	size_t done = 0;
-
-	while (done < len) {
-		size_t n;
-
-		if (source_read(r->in, (unsigned char *)buf + done, len - done, &n, err) != 0)
-			return -1;
-		if (n == 0 && done == 0 && ret_end != NULL) {
-			*ret_end = true;
-			return 0;
-		}
-		if (n == 0)
-			return ends_early(err);
-		done += n;
-	}
-	return 0;
-}
-
 static int skip_content(struct tar_reader *r, int64_t len, struct err *err)
 {
 	while (len > 0) {
@@ -112,7 +80,7 @@ static int skip_content(struct tar_reader *r, int64_t len, struct err *err)
 		if (source_read(r->in, r->scratch, want, &n, err) != 0)
 			return -1;
 		if (n == 0)
-			return ends_early(err);
+			return tar_ends_early(err);
 		len -= (int64_t)n;
 	}
 	return 0;
@@ -165,7 +133,7 @@ static int read_text(struct tar_reader *r, struct strbuf *sb, struct err *err)
 		unsigned char block[TAR_BLOCK];
 		int64_t text = left - (int64_t)tar_padding(size);
 
-		if (read_exactly(r, block, TAR_BLOCK, NULL, err) != 0)
+		if (tar_read_exactly(r->in, block, TAR_BLOCK, NULL, err) != 0)
 			return -1;
 		strbuf_add(sb, block, text < TAR_BLOCK ? (size_t)text : TAR_BLOCK);
 	}
@@ -220,12 +188,12 @@ static int find_member(struct tar_reader *r, bool *ret_more, struct err *err)
 	for (size_t i = 0; !member && i < EXTENDED_HEADERS_MAX; i++) {
 		bool end = false;
 
-		if (read_exactly(r, r->block.bytes, TAR_BLOCK, &end, err) != 0)
+		if (tar_read_exactly(r->in, r->block.bytes, TAR_BLOCK, &end, err) != 0)
 			return -1;
 		r->marked_end = !end && mem_is_zero(r->block.bytes, TAR_BLOCK);
 		if (end || r->marked_end) {
 			if (r->pax.records.len + r->long_name.len + r->long_link.len > 0)
-				return ends_early(err);
+				return tar_ends_early(err);
 			*ret_more = false;
 			return 0;
 		}
@@ -369,96 +337,14 @@ static int set_owner(const struct tar_reader *r, struct member *m, struct err *e
 
 /* ---- sparse files ---- */
 
-static int gnu_pieces(struct tar_reader *r, const unsigned char *at, size_t n, struct err *err)
-{
-	for (size_t i = 0; i < n && at[i * GNU_PIECE] != '\0'; i++) {
-		const unsigned char *piece = at + i * GNU_PIECE;
-		int64_t offset, len;
-
-		if (tar_number(piece, GNU_FIELD, "sparse offset", &offset, err) != 0 ||
-		    tar_number(piece + GNU_FIELD, GNU_FIELD, "sparse length", &len, err) != 0 ||
-		    tar_map_add(&r->pax.map, offset, len, err) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int gnu_map(struct tar_reader *r, struct err *err)
-{
-	unsigned char more[TAR_BLOCK];
-	bool extended = r->block.bytes[GNU_EXTENDED] != 0;
-
-	r->pax.map.n = 0;
-	if (tar_number(r->block.bytes + GNU_REAL_SIZE, GNU_FIELD, "real size", &r->pax.real_size,
-	               err) != 0 ||
-	    gnu_pieces(r, r->block.bytes + GNU_MAP, GNU_MAP_PIECES, err) != 0)
-		return -1;
-	while (extended) {
-		if (read_exactly(r, more, TAR_BLOCK, NULL, err) != 0 ||
-		    gnu_pieces(r, more, GNU_MORE_PIECES, err) != 0)
-			return -1;
-		extended = more[GNU_MORE_EXTENDED] != 0;
-		if (extended && more[0] == '\0')
-			return err_set(err, ERR_FORMAT,
-			               "tar: the map of a sparse file has an empty part");
-	}
-	return 0;
-}
-
-/* Form 1.0: the content begins with decimal lines, filled up to whole records. */
-struct map_text {
-	unsigned char block[TAR_BLOCK];
-	size_t at;
-};
-
-static int map_line(struct tar_reader *r, struct map_text *t, int64_t *ret_value, struct err *err)
-{
-	int64_t value = 0;
-
-	for (size_t digits = 0;; digits++) {
-		if (t->at == TAR_BLOCK) {
-			if (r->stored < TAR_BLOCK)
-				break;
-			if (read_exactly(r, t->block, TAR_BLOCK, NULL, err) != 0)
-				return -1;
-			r->stored -= TAR_BLOCK;
-			t->at = 0;
-		}
-		unsigned char c = t->block[t->at++];
-
-		if (c == '\n' && digits > 0) {
-			*ret_value = value;
-			return 0;
-		}
-		if (c < '0' || c > '9' || digits > 18)
-			break;
-		value = value * 10 + (c - '0');
-	}
-	return err_set(err, ERR_FORMAT, "tar: the map of a sparse file is malformed");
-}
-
-static int content_map(struct tar_reader *r, struct err *err)
-{
-	struct map_text t = {.at = TAR_BLOCK};
-	int64_t n, offset, len;
-
-	r->pax.map.n = 0;
-	if (map_line(r, &t, &n, err) != 0)
-		return -1;
-	for (int64_t i = 0; i < n; i++)
-		if (map_line(r, &t, &offset, err) != 0 || map_line(r, &t, &len, err) != 0 ||
-		    tar_map_add(&r->pax.map, offset, len, err) != 0)
-			return -1;
-	return 0;
-}
-
 static int set_sparse(struct tar_reader *r, bool gnu, struct err *err)
 {
 	int64_t stored;
 
-	if (gnu && gnu_map(r, err) != 0)
+	if (gnu && tar_gnu_map(r->in, r->block.bytes, &r->pax, err) != 0)
 		return -1;
-	if (!gnu && r->pax.map_in_content && content_map(r, err) != 0)
+	if (!gnu && r->pax.map_in_content &&
+	    tar_content_map(r->in, &r->stored, &r->pax.map, err) != 0)
 		return -1;
 	if (tar_map_check(&r->pax.map, r->pax.real_size, &stored, err) != 0)
 		return -1;
@@ -466,6 +352,7 @@ static int set_sparse(struct tar_reader *r, bool gnu, struct err *err)
 		return err_set(err, ERR_FORMAT,
 		               "tar: the map of a sparse file disagrees with its size");
 	r->size = r->pax.real_size;
+	r->holes = r->size - stored;
 	r->sparse = true;
 	return 0;
 }
@@ -474,7 +361,7 @@ static int set_content(struct tar_reader *r, enum member_type type, struct err *
 {
 	bool gnu = r->block.h.type[0] == 'S';
 
-	r->at = r->size = r->stored = 0;
+	r->at = r->size = r->holes = r->stored = 0;
 	r->padding = r->piece = 0;
 	r->sparse = false;
 	if (type != MEMBER_FILE && type != MEMBER_OTHER)
@@ -509,6 +396,7 @@ static int take_member(struct tar_reader *r, struct member *ret_member, struct e
 		return -1;
 	m.path = strbuf_str(&r->path);
 	m.size = r->size;
+	m.holes = r->holes;
 	if (m.type == MEMBER_SYMLINK || m.type == MEMBER_HARDLINK)
 		m.link = strbuf_str(&r->link);
 	m.xattrs = r->pax.xattrs.at;
@@ -561,7 +449,7 @@ static int64_t run_length(struct tar_reader *r, bool *ret_hole)
 	return *ret_hole ? p->offset - r->at : p->offset + p->len - r->at;
 }
 
-int tar_reader_read(struct tar_reader *r, void *buf, size_t cap, size_t *ret_n, struct err *err)
+static int read_run(struct tar_reader *r, void *buf, size_t cap, size_t *ret_n, struct err *err)
 {
 	bool hole = true;
 	int64_t run = r->at < r->size ? run_length(r, &hole) : 0;
@@ -573,10 +461,26 @@ int tar_reader_read(struct tar_reader *r, void *buf, size_t cap, size_t *ret_n, 
 		if (source_read(r->in, buf, n, &n, err) != 0)
 			return -1;
 		if (n == 0)
-			return ends_early(err);
+			return tar_ends_early(err);
 		r->stored -= (int64_t)n;
 	}
 	r->at += (int64_t)n;
 	*ret_n = n;
+	return 0;
+}
+
+/* Filled as far as the content goes: a sparse file may have millions of runs of a few bytes. */
+int tar_reader_read(struct tar_reader *r, void *buf, size_t cap, size_t *ret_n, struct err *err)
+{
+	size_t done = 0, n = 1;
+
+	while (done < cap && n > 0) {
+		if (read_run(r, (unsigned char *)buf + done, cap - done, &n, err) != 0)
+			return -1;
+		done += n;
+		if (!r->sparse)
+			break;
+	}
+	*ret_n = done;
 	return 0;
 }
