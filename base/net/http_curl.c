@@ -12,6 +12,7 @@
 
 #include "base/interrupt.h"
 #include "base/mem.h"
+#include "base/net/curl_memory.h"
 #include "base/net/http.h"
 #include "base/net/http_curl_failure.h"
 #include "base/net/reach.h"
@@ -565,16 +566,6 @@ static long whole_seconds(int ms)
 	return (ms + 999L) / 1000;
 }
 
-static void *allocate(size_t size)
-{
-	return mem_realloc(NULL, size, 1);
-}
-
-static void *reallocate(void *old, size_t size)
-{
-	return mem_realloc(old, size, 1);
-}
-
 int http_curl_open(const struct http_curl_opts *opts, struct http_transport **ret_transport,
                    struct err *err)
 {
@@ -585,9 +576,8 @@ int http_curl_open(const struct http_curl_opts *opts, struct http_transport **re
 		opts = &defaults;
 	const char *ca_file = choose_ca(opts);
 
-	if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, allocate, free, reallocate, mem_strdup,
-	                         mem_calloc) != CURLE_OK)
-		return err_set(err, ERR_UNSUPPORTED, "libcurl cannot be initialised");
+	if (curl_memory_init(err) != 0)
+		return -1;
 	if (opts->ca_file != NULL && !opts->ca_file_later && check_ca(ca_file, err) != 0)
 		return -1;
 	h = mem_zalloc(sizeof(*h));

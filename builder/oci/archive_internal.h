@@ -38,7 +38,7 @@ int tarfile_add_bytes(struct tarfile *t, const char *name, const void *bytes, si
 int tarfile_add_source(struct tarfile *t, const char *name, struct source *src, int64_t size,
                        struct err *err) MUST_USE;
 
-/* ---- reading (archive_reader.c): for archive_read.c, archive_docker_read.c, archive_form.c ---- */
+/* ---- reading (archive_reader.c) ---- */
 
 /*
  * One pass over the members of a tar file, plain or compressed. What a compressed one unpacks to is
@@ -60,7 +60,7 @@ int archive_reader_open(struct archive_reader *r, const char *path, int fd,
                         struct err *err) MUST_USE;
 void archive_reader_done(struct archive_reader *r);
 
-/* Passes over the rest of the current member. 1: *ret_entry is the next one; 0: there is none. */
+/* Goes on to the next member. 1: it is *ret_entry; 0: there is none. */
 int archive_next_member(struct archive_reader *r, struct archive_entry **ret_entry,
                         struct err *err) MUST_USE;
 
