@@ -193,6 +193,17 @@ static void underline(const struct diag *diag, const char *line, size_t len, boo
 	strbuf_adds(sb, colour ? "\033[0m\n" : "\n");
 }
 
+static void add_printable(struct strbuf *sb, const char *text, size_t len)
+{
+	size_t before = sb->len;
+
+	strbuf_add(sb, text, len);
+	if (sb->len > before) {
+		sb->len = before + text_filter(sb->ptr + before, sb->len - before, "\t");
+		sb->ptr[sb->len] = '\0';
+	}
+}
+
 /* The source line and what is meant in it. */
 static void quote_line(const struct diags *d, const struct diag *diag, bool colour,
                        struct strbuf *sb)
@@ -204,8 +215,7 @@ static void quote_line(const struct diags *d, const struct diag *diag, bool colo
 	if (source == NULL || !find_line(source, diag->at.line, &line, &len))
 		return;
 	strbuf_adds(sb, "    ");
-	for (size_t i = 0; i < len; i++)
-		strbuf_addc(sb, (unsigned char)line[i] < 0x20 && line[i] != '\t' ? '?' : line[i]);
+	add_printable(sb, line, len);
 	strbuf_adds(sb, "\n    ");
 	underline(diag, line, len, colour, sb);
 }
@@ -213,8 +223,10 @@ static void quote_line(const struct diags *d, const struct diag *diag, bool colo
 static void diag_text(const struct diags *d, const struct diag *diag, bool colour,
                       struct strbuf *sb)
 {
-	if (diag->at.file != NULL)
-		strbuf_addf(sb, "%s:%u:%u: ", diag->at.file, diag->at.line, diag->at.column);
+	if (diag->at.file != NULL) {
+		add_printable(sb, diag->at.file, strlen(diag->at.file));
+		strbuf_addf(sb, ":%u:%u: ", diag->at.line, diag->at.column);
+	}
 	strbuf_addf(sb, "%s%s:%s ", colour ? severities[diag->severity].colour : "",
 	            severities[diag->severity].name, colour ? "\033[0m" : "");
 	strbuf_adds(sb, diag->message);

@@ -17,7 +17,7 @@ int fs_lock(const char *path, enum fs_lock_mode mode, int *ret_fd, struct err *e
 	static const int operations[] = {[FS_LOCK_SHARED] = LOCK_SH,
 	                                 [FS_LOCK_EXCLUSIVE] = LOCK_EX,
 	                                 [FS_LOCK_TRY_EXCLUSIVE] = LOCK_EX | LOCK_NB};
-	AUTO_CLOSE int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	AUTO_CLOSE int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
 	int result;
 
 	if (fd < 0)

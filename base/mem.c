@@ -1,15 +1,24 @@
 #include "base/mem.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 
-/* The one policy for an exhausted machine: a line and the end. */
-static void *memory_or_abort(void *ptr, size_t size)
+void mem_exhausted(const char *who)
 {
+	fprintf(stderr, "slipway: error: out of memory (%s)\n", who);
+	/* Not abort(): a core would hold what is secret. */
+	_exit(EXIT_FAILURE);
+}
+
+static void *memory_or_end(void *ptr, size_t size)
+{
+	char bytes[32];
+
 	if (ptr == NULL) {
-		fprintf(stderr, "slipway: out of memory (%zu bytes)\n", size);
-		abort();
+		snprintf(bytes, sizeof(bytes), "%zu bytes", size);
+		mem_exhausted(bytes);
 	}
 	return ptr;
 }
@@ -32,14 +41,14 @@ void *mem_calloc(size_t n, size_t size)
 {
 	size_t bytes = checked_product(n, size);
 
-	return memory_or_abort(calloc(1, bytes), bytes);
+	return memory_or_end(calloc(1, bytes), bytes);
 }
 
 void *mem_realloc(void *ptr, size_t n, size_t size)
 {
 	size_t bytes = checked_product(n, size);
 
-	return memory_or_abort(realloc(ptr, bytes), bytes);
+	return memory_or_end(realloc(ptr, bytes), bytes);
 }
 
 char *mem_strdup(const char *text)

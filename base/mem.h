@@ -11,6 +11,12 @@
 
 #include "base/attr.h"
 
+/*
+ * The one policy for an exhausted machine: one line that names who asked, and the end of the
+ * program with status 1. For libraries that have an allocator of their own.
+ */
+_Noreturn void mem_exhausted(const char *who);
+
 /* `size` zeroed bytes (at least 1); the caller frees. */
 MUST_USE void *mem_zalloc(size_t size);
 

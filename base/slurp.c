@@ -7,10 +7,13 @@
 
 enum { SLURP_CHUNK = 64 << 10 };
 
-static int read_fd(int fd, size_t max_bytes, struct strbuf *sb, struct err *err)
+int slurp_fd(int fd, size_t max_bytes, struct strbuf *sb, struct err *err)
 {
 	char chunk[SLURP_CHUNK];
 
+	strbuf_reset(sb);
+	if (sb->max < max_bytes)
+		sb->max = max_bytes;
 	for (;;) {
 		ssize_t n = fs_read(fd, chunk, sizeof(chunk));
 
@@ -32,9 +35,7 @@ int slurp_file(const char *path, size_t max_bytes, struct strbuf *sb, struct err
 	if (fd < 0)
 		return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO,
 		               errno == ENOENT ? "'%s' does not exist" : "open '%s'", path);
-	if (sb->max < max_bytes)
-		sb->max = max_bytes;
-	if (read_fd(fd, max_bytes, sb, err) != 0)
+	if (slurp_fd(fd, max_bytes, sb, err) != 0)
 		return err_wrap(err, "'%s'", path);
 	return 0;
 }

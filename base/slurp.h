@@ -15,4 +15,7 @@
  */
 int slurp_file(const char *path, size_t max_bytes, struct strbuf *sb, struct err *err) MUST_USE;
 
+/* The same for what is open; the message names no file. */
+int slurp_fd(int fd, size_t max_bytes, struct strbuf *sb, struct err *err) MUST_USE;
+
 #endif

@@ -43,11 +43,47 @@ bool text_is_utf8(const char *text, size_t len)
 	return true;
 }
 
+uint32_t text_code_point(const char *text, size_t len)
+{
+	static const unsigned char lead[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+	uint32_t c = (unsigned char)text[0] & lead[len];
+
+	for (size_t i = 1; i < len; i++)
+		c = c << 6 | ((unsigned char)text[i] & 0x3f);
+	return c;
+}
+
+bool text_is_control(const char *text, size_t len)
+{
+	uint32_t c = text_code_point(text, len);
+
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029 ||
+	       (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+size_t text_filter(char *text, size_t len, const char *allowed)
+{
+	size_t to = 0;
+
+	for (size_t i = 0; i < len;) {
+		size_t n = text_utf8_length(text + i, len - i);
+		bool shown = n != 0 && (!text_is_control(text + i, n) ||
+		                        (text[i] != '\0' && strchr(allowed, text[i]) != NULL));
+
+		n = n != 0 ? n : 1;
+		if (shown)
+			memmove(text + to, text + i, n);
+		else
+			text[to] = '?';
+		to += shown ? n : 1;
+		i += n;
+	}
+	return to;
+}
+
 void text_make_printable(char *text)
 {
-	for (; *text != '\0'; text++)
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			*text = '?';
+	text[text_filter(text, strlen(text), "")] = '\0';
 }
 
 void text_position(const char *text, size_t offset, unsigned *ret_line, unsigned *ret_column)

@@ -20,7 +20,24 @@ bool text_is_utf8(const char *text, size_t len);
 bool text_has_prefix(const char *text, const char *prefix);
 bool text_has_suffix(const char *text, const char *suffix);
 
-/* Control bytes become '?', in place, so that text from outside cannot drive a terminal. */
+/* The code point of the one character of `len` bytes (text_utf8_length). */
+uint32_t text_code_point(const char *text, size_t len);
+
+/*
+ * True for the one character of `len` bytes (text_utf8_length) that a terminal obeys or that turns
+ * a line around: C0, DEL and C1 (ECMA-48), line and paragraph separators, and the bidirectional
+ * embeddings, overrides and isolates (Unicode standard annex 9).
+ */
+bool text_is_control(const char *text, size_t len);
+
+/*
+ * In place: each such character, and each byte that is not UTF-8, becomes '?', so that text from
+ * outside cannot drive a terminal. Characters of `allowed` (ASCII, as "\n\t") stay. Returns the new
+ * length, at most `len`.
+ */
+size_t text_filter(char *text, size_t len, const char *allowed);
+
+/* The same for a string that is one line. */
 void text_make_printable(char *text);
 
 /* Line and column (bytes), both from 1, of the byte at `offset`. */

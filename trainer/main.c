@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fds.h"
 #include "trainer/cmd/cmd.h"
 
 static const struct {
@@ -45,6 +46,8 @@ int main(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : "";
 
+	if (fds_secure() != 0)
+		return TRAINER_FAILED;
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
 		if (strcmp(word, commands[i].name) == 0)
 			return commands[i].run(argc - 2, argv + 2);

@@ -1,4 +1,5 @@
 #include "base/crypto/digest.h"
+#include "base/mem.h"
 
 #include <openssl/evp.h>
 #include <string.h>
@@ -73,7 +74,7 @@ struct digest digest_of(const void *bytes, size_t len)
 	struct digest d;
 
 	if (EVP_Digest(bytes, len, d.bytes, NULL, EVP_sha256(), NULL) != 1)
-		BUG("SHA-256 is not available");
+		mem_exhausted("OpenSSL");
 	return d;
 }
 
@@ -82,7 +83,7 @@ void hasher_init(struct hasher *h)
 	if (h->ctx == NULL)
 		h->ctx = EVP_MD_CTX_new();
 	if (h->ctx == NULL || EVP_DigestInit_ex(h->ctx, EVP_sha256(), NULL) != 1)
-		BUG("SHA-256 is not available");
+		mem_exhausted("OpenSSL");
 }
 
 void hasher_update(struct hasher *h, const void *bytes, size_t len)

@@ -8,7 +8,18 @@
 #include <string.h>
 
 #include "base/jsonw.h"
+#include "base/mem.h"
 #include "base/text.h"
+
+static void *allocate(size_t size)
+{
+	return mem_realloc(NULL, size, 1);
+}
+
+void json_use_mem(void)
+{
+	cJSON_InitHooks(&(cJSON_Hooks){.malloc_fn = allocate, .free_fn = free});
+}
 
 /* 2^53: whole numbers up to here are exact in a double */
 #define JSON_EXACT_MAX 9007199254740992.0
@@ -110,11 +121,9 @@ static int scan(const char *what, const char *text, size_t len, struct err *err)
 static int check_keys(const char *what, const cJSON *obj, struct err *err)
 {
 	size_t n = (size_t)cJSON_GetArraySize(obj), i = 0;
-	AUTO_FREE const char **keys = calloc(n + 1, sizeof(*keys));
+	AUTO_FREE const char **keys = mem_calloc(n + 1, sizeof(*keys));
 	const cJSON *child = NULL;
 
-	if (keys == NULL)
-		return err_set(err, ERR_LIMIT, "%s: too many members", what);
 	cJSON_ArrayForEach (child, obj)
 		keys[i++] = child->string;
 	qsort(keys, n, sizeof(*keys), text_compare);
@@ -262,42 +271,42 @@ void json_print_pretty(const cJSON *doc, struct strbuf *sb)
 	strbuf_addc(sb, '\n');
 }
 
-static cJSON *cjson_or_abort(cJSON *item)
+static cJSON *item_or_end(cJSON *item)
 {
 	if (item == NULL)
-		BUG("out of memory");
+		mem_exhausted("cJSON");
 	return item;
 }
 
 cJSON *json_add_object(cJSON *obj, const char *key)
 {
-	return cjson_or_abort(cJSON_AddObjectToObject(obj, key));
+	return item_or_end(cJSON_AddObjectToObject(obj, key));
 }
 
 cJSON *json_add_array(cJSON *obj, const char *key)
 {
-	return cjson_or_abort(cJSON_AddArrayToObject(obj, key));
+	return item_or_end(cJSON_AddArrayToObject(obj, key));
 }
 
 void json_add_string(cJSON *obj, const char *key, const char *value)
 {
 	if (value != NULL)
-		cjson_or_abort(cJSON_AddStringToObject(obj, key, value));
+		item_or_end(cJSON_AddStringToObject(obj, key, value));
 }
 
 void json_add_int(cJSON *obj, const char *key, int64_t value)
 {
-	cjson_or_abort(cJSON_AddNumberToObject(obj, key, (double)value));
+	item_or_end(cJSON_AddNumberToObject(obj, key, (double)value));
 }
 
 void json_add_bool(cJSON *obj, const char *key, bool value)
 {
-	cjson_or_abort(cJSON_AddBoolToObject(obj, key, value));
+	item_or_end(cJSON_AddBoolToObject(obj, key, value));
 }
 
 void json_push(cJSON *array, cJSON *item)
 {
-	cJSON_AddItemToArray(array, cjson_or_abort(item));
+	cJSON_AddItemToArray(array, item_or_end(item));
 }
 
 void json_push_string(cJSON *array, const char *value)

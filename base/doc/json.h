@@ -16,6 +16,12 @@
 enum { JSON_DEPTH_MAX = 64 };
 
 /*
+ * Makes cJSON allocate as base/mem.h does: out of memory ends the program. Without it, a document
+ * would silently lose the member that could not be allocated. Call first in main().
+ */
+void json_use_mem(void);
+
+/*
  * Parses exactly one JSON value of len bytes (trailing white space allowed). ERR_FORMAT with line
  * and column in the message for: syntax, invalid UTF-8, NUL bytes, duplicate keys, more than
  * JSON_DEPTH_MAX levels. `what` names the document in the message. Caller: cJSON_Delete or

@@ -4,6 +4,7 @@
 #include <strings.h>
 #include <yaml.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 
 /*
@@ -132,6 +133,8 @@ static int syntax_problem(struct yaml_loader *l)
 	const yaml_parser_t *p = &l->parser;
 	struct srcpos at = mark_pos(l, &p->problem_mark, NULL);
 
+	if (p->error == YAML_MEMORY_ERROR)
+		mem_exhausted("libyaml");
 	if (p->error == YAML_READER_ERROR) {
 		at.line = 1;
 		at.column = 1;
@@ -352,7 +355,7 @@ int yaml_parse(const char *file, const char *text, size_t len, struct arena *a,
 	index_lines(&l, len);
 	hide_braces(l.text, len, &hidden);
 	if (!yaml_parser_initialize(&l.parser))
-		BUG("out of memory");
+		mem_exhausted("libyaml");
 	yaml_parser_set_input_string(&l.parser, (const unsigned char *)strbuf_str(&hidden),
 	                             hidden.len);
 	yaml_parser_set_encoding(&l.parser, YAML_UTF8_ENCODING);

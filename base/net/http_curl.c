@@ -70,7 +70,7 @@ static void init_share(struct http_curl *h)
 {
 	h->share = curl_share_init();
 	if (h->share == NULL)
-		BUG("out of memory");
+		mem_exhausted("libcurl");
 	for (size_t i = 0; i < ARRAY_LEN(h->share_locks); i++)
 		pthread_mutex_init(&h->share_locks[i], NULL);
 	curl_share_setopt(h->share, CURLSHOPT_LOCKFUNC, share_lock);
@@ -94,7 +94,7 @@ static CURL *take_handle(struct http_curl *h, bool large)
 	}
 	curl = curl_easy_init();
 	if (curl == NULL)
-		BUG("out of memory");
+		mem_exhausted("libcurl");
 	return curl;
 }
 
@@ -497,7 +497,7 @@ static int open_body(struct http_transport *t, const struct http_request *req,
 	                         .pulled = &p->buffer};
 	p->multi = curl_multi_init();
 	if (p->multi == NULL)
-		BUG("out of memory");
+		mem_exhausted("libcurl");
 	set_options(h, &p->x);
 	curl_multi_add_handle(p->multi, p->x.curl);
 	while (!p->over && !p->x.headers_over)
@@ -556,6 +556,16 @@ static long whole_seconds(int ms)
 	return (ms + 999L) / 1000;
 }
 
+static void *allocate(size_t size)
+{
+	return mem_realloc(NULL, size, 1);
+}
+
+static void *reallocate(void *old, size_t size)
+{
+	return mem_realloc(old, size, 1);
+}
+
 int http_curl_open(const struct http_curl_opts *opts, struct http_transport **ret_transport,
                    struct err *err)
 {
@@ -566,7 +576,8 @@ int http_curl_open(const struct http_curl_opts *opts, struct http_transport **re
 		opts = &defaults;
 	const char *ca_file = choose_ca(opts);
 
-	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+	if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, allocate, free, reallocate, mem_strdup,
+	                         mem_calloc) != CURLE_OK)
 		return err_set(err, ERR_UNSUPPORTED, "libcurl cannot be initialised");
 	if (ca_file != NULL && access(ca_file, R_OK) != 0)
 		return errno == ENOENT ? err_set(err, ERR_NOT_FOUND,

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 
 enum { URL_BYTES_MAX = 16 << 10 };
@@ -41,7 +42,7 @@ static CURLU *new_url(void)
 	CURLU *u = curl_url();
 
 	if (u == NULL)
-		BUG("out of memory");
+		mem_exhausted("libcurl");
 	return u;
 }
 

@@ -35,7 +35,7 @@ static const char *token_path(const struct chain *c, const char *text)
 	AUTO(strbuf) struct strbuf hex = STRBUF_INIT(256);
 
 	if (EVP_Digest(text, strlen(text), hash, &len, EVP_sha1(), NULL) != 1)
-		BUG("SHA-1 is not available");
+		mem_exhausted("OpenSSL");
 	for (unsigned int i = 0; i < len; i++)
 		strbuf_addf(&hex, "%02x", hash[i]);
 	return chain_path(c, arena_printf(c->arena, "~/.aws/sso/cache/%s.json", strbuf_str(&hex)));

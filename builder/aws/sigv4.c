@@ -216,7 +216,7 @@ static void mac(const void *key, size_t key_len, const char *text, unsigned char
 
 	if (HMAC(EVP_sha256(), key, (int)key_len, (const unsigned char *)text, strlen(text), out,
 	         &len) == NULL)
-		BUG("HMAC-SHA256 is not available");
+		mem_exhausted("OpenSSL");
 }
 
 static void derive(const struct sigv4_key *key, const char *day, const struct sigv4_scope *scope,

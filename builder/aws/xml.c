@@ -3,6 +3,7 @@
 #include <expat.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/strbuf.h"
 
 /* Expat 2.9 deprecates the name that older ones have. */
@@ -112,7 +113,7 @@ int xml_flatten(const char *text, size_t len, struct arena *a, struct strmap *re
 	                        .text = STRBUF_INIT(64 << 10)};
 
 	if (r.parser == NULL)
-		BUG("out of memory");
+		mem_exhausted("expat");
 	int status = len > 1 << 20 ? err_set(err, ERR_LIMIT, "the XML reply is too large")
 	                           : parse_text(&r, text, len, err);
 

@@ -154,7 +154,7 @@ static int inspect_root(struct inspect *in, struct err *err)
 	    store_read(in->image.store, &root, MANIFEST_BYTES_MAX, &text, err) != 0)
 		return -1;
 	if (in->options->raw) {
-		fwrite(text.ptr, 1, text.len, in->cli->out);
+		fwrite(text.ptr, 1, text.len, in->cli->bytes);
 		return 0;
 	}
 	json_add_string(in->doc, "digest", digest_text(&root.digest, digest));

@@ -79,18 +79,13 @@ static const char *rank_text(const struct log_source *s, char out[24])
 	return out;
 }
 
-/* A log may hold anything: a terminal gets no control bytes of it but tabs. */
 static void print_text(struct printer *p, const struct log_source *s, const struct log_line *line)
 {
 	AUTO(strbuf) struct strbuf out = STRBUF_INIT(0);
 	char rank[24];
 
 	strbuf_addf(&out, "[%*s] ", p->width, rank_text(s, rank));
-	for (size_t i = 0; i < line->len; i++) {
-		unsigned char c = (unsigned char)line->text[i];
-
-		strbuf_addc(&out, (c < 0x20 && c != '\t') || c == 0x7f ? '?' : (char)c);
-	}
+	strbuf_add(&out, line->text, line->len);
 	if (line->cut)
 		strbuf_adds(&out, " [cut]");
 	strbuf_addc(&out, '\n');
@@ -134,7 +129,7 @@ static void print_json(struct printer *p, const struct log_source *s, const stru
 	jsonw_key(&w, "cut");
 	jsonw_bool(&w, line->cut);
 	jsonw_end_object(&w);
-	fprintf(p->cli->out, "%s\n", strbuf_str(&out));
+	fprintf(p->cli->bytes, "%s\n", strbuf_str(&out));
 	p->cli->json_printed = true;
 }
 
@@ -146,8 +141,10 @@ static void print_line(void *ctx, const struct log_source *s, const struct log_l
 		print_json(p, s, line);
 	else
 		print_text(p, s, line);
-	if (p->follow)
+	if (p->follow) {
 		fflush(p->cli->out);
+		fflush(p->cli->bytes);
+	}
 }
 
 static void tell_problem(void *ctx, const struct log_source *s, const char *text)

@@ -83,7 +83,7 @@ static void print_stream(struct cli *cli, const struct k8s_output *out, enum k8s
 	struct k8s_scope scope = {.foreign = !for_kubectl(out), .choice = choice};
 
 	k8s_stream(out, format, scope, &text);
-	fwrite(strbuf_str(&text), 1, text.len, cli->out);
+	fwrite(strbuf_str(&text), 1, text.len, cli->bytes);
 	cli->json_printed = format != K8S_YAML;
 }
 

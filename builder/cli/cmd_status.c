@@ -9,6 +9,7 @@
 #include "builder/cli/price_option.h"
 #include "builder/cli/progress_view.h"
 #include "builder/cli/renderers.h"
+#include "builder/cli/terminal.h"
 #include "k8s/deploy/collect.h"
 
 enum { INTERVAL_SECONDS = 10 };
@@ -98,10 +99,12 @@ static void say_changes(struct watch *w, const struct status *s)
 /* Home, text, clear what is left of the screen: no flicker. */
 static void redraw(struct cli *cli, const char *text)
 {
-	fputs("\033[H", cli->out);
-	for (; *text != '\0'; text += strcspn(text, "\n") + 1)
-		fprintf(cli->out, "%.*s\033[K\n", (int)strcspn(text, "\n"), text);
-	fputs("\033[J", cli->out);
+	terminal_control(cli->out, stdout, "\033[H");
+	for (; *text != '\0'; text += strcspn(text, "\n") + 1) {
+		fprintf(cli->out, "%.*s", (int)strcspn(text, "\n"), text);
+		terminal_control(cli->out, stdout, "\033[K\n");
+	}
+	terminal_control(cli->out, stdout, "\033[J");
 }
 
 static void say_status(struct watch *w, const struct status *s)
@@ -111,7 +114,7 @@ static void say_status(struct watch *w, const struct status *s)
 
 	if (cli_json(cli)) {
 		say_json(cli, w->options->watch, s);
-	} else if (w->options->watch && !isatty(fileno(cli->out))) {
+	} else if (w->options->watch && !isatty(STDOUT_FILENO)) {
 		say_changes(w, s);
 	} else {
 		status_text(s, &text);
@@ -174,8 +177,8 @@ static int watch_job(struct watch *w, struct err *err)
 	struct kubectl *k = &w->cluster.kubectl.base;
 	enum job_phase phase = JOB_ABSENT;
 
-	if (!cli_json(w->cli) && isatty(fileno(w->cli->out)))
-		fputs("\033[2J", w->cli->out);
+	if (!cli_json(w->cli) && isatty(STDOUT_FILENO))
+		terminal_control(w->cli->out, stdout, "\033[2J");
 	while (phase != JOB_SUCCEEDED && phase != JOB_FAILED) {
 		struct err now = {0};
 

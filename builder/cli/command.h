@@ -29,7 +29,8 @@ struct cli {
 	struct arena arena;        /* lives as long as the command */
 	struct diags diags;        /* printed by main after the command, before its error */
 	struct progress *progress; /* NULL = silent */
-	FILE *out;                 /* results */
+	FILE *out;                 /* results, as text that drives no terminal (terminal.h) */
+	FILE *bytes;               /* standard output for exact bytes; `out` if it is a terminal */
 	bool json_printed;         /* a JSON document went to `out` */
 	bool live;                 /* progress is redrawn on the terminal that `out` is too */
 	enum exit_status verdict;  /* of a command that went well and found something to say */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "builder/aws/sts.h"
 
 /* "credentials.provider" -> the object "credentials" and the key "provider". */
@@ -52,7 +53,7 @@ void doctor_say_int(const struct doctor *d, const char *key, int64_t value)
 	cJSON_DeleteItemFromObjectCaseSensitive(obj, name);
 	/* The writer prints whole numbers whole; this one may be negative. */
 	if (cJSON_AddNumberToObject(obj, name, (double)value) == NULL)
-		BUG("out of memory");
+		mem_exhausted("cJSON");
 	print_line(d, key, arena_printf(&d->cli->arena, "%lld", (long long)value));
 }
 

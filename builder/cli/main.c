@@ -5,10 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/crypto/memory.h"
 #include "base/doc/diag_json.h"
+#include "base/doc/json.h"
+#include "base/fds.h"
 #include "base/interrupt.h"
 #include "builder/cli/command.h"
 #include "builder/cli/progress_view.h"
+#include "builder/cli/terminal.h"
 
 static int usage_error(const char *name)
 {
@@ -64,12 +68,17 @@ static void print_error_json(struct cli *cli, const struct err *err)
 	cli_print_json(cli, doc);
 }
 
+static bool flushed(FILE *out, FILE *bytes)
+{
+	return fflush(out) == 0 && fflush(bytes) == 0 && !ferror(out) && !ferror(bytes);
+}
+
 static enum exit_status finish_command(struct cli *cli, int result, struct err *err)
 {
 	bool colour = progress_colour(stderr);
 
 	print_diags(cli, colour);
-	if (result == 0 && (fflush(cli->out) != 0 || ferror(cli->out)))
+	if (result == 0 && !flushed(cli->out, cli->bytes))
 		result = err_set(err, ERR_IO, "write standard output");
 	if (result == 0)
 		return cli->verdict;
@@ -107,9 +116,16 @@ static int parse_arguments(struct cli *cli, int argc, char **argv, struct err *e
 
 static enum exit_status run_command(const struct command *command, int argc, char **argv)
 {
-	struct cli cli = {.command = command, .out = stdout};
+	struct cli cli = {.command = command, .out = terminal_filter(stdout)};
 	struct err err = {0};
-	int result = parse_arguments(&cli, argc, argv, &err);
+	int result;
+
+	if (cli.out == NULL) {
+		fputs("slipway: error: out of memory\n", stderr);
+		return EXIT_FAILED;
+	}
+	cli.bytes = isatty(STDOUT_FILENO) ? cli.out : stdout;
+	result = parse_arguments(&cli, argc, argv, &err);
 
 	if (result == 0 && cli.common.help) {
 		AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
@@ -120,13 +136,14 @@ static enum exit_status run_command(const struct command *command, int argc, cha
 		struct progress_view *view = progress_view_new(cli.common.progress, stderr);
 
 		cli.progress = progress_view_progress(view);
-		cli.live = progress_view_live(view) && isatty(fileno(cli.out));
+		cli.live = progress_view_live(view) && isatty(STDOUT_FILENO);
 		result = command->run(&cli, &err);
 		progress_view_free(view);
 	}
 
 	enum exit_status status = finish_command(&cli, result, &err);
 
+	fclose(cli.out);
 	diags_done(&cli.diags);
 	arena_done(&cli.arena);
 	return status;
@@ -134,6 +151,10 @@ static enum exit_status run_command(const struct command *command, int argc, cha
 
 int main(int argc, char **argv)
 {
+	if (fds_secure() != 0)
+		return EXIT_FAILED;
+	json_use_mem();
+	crypto_use_mem();
 	interrupt_install();
 	if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
 		AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);

@@ -255,7 +255,7 @@ static int start_reading(struct archive_pass *pass, int fd, struct err *err)
 {
 	pass->tar = archive_read_new();
 	if (pass->tar == NULL)
-		BUG("out of memory");
+		mem_exhausted("libarchive");
 	if (archive_read_support_format_tar(pass->tar) != ARCHIVE_OK ||
 	    archive_read_support_filter_gzip(pass->tar) != ARCHIVE_OK ||
 	    archive_read_support_filter_bzip2(pass->tar) != ARCHIVE_OK ||

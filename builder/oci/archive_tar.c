@@ -45,7 +45,7 @@ int tarfile_open(struct tarfile *t, const char *path, struct err *err)
 		return -1;
 	t->tar = archive_write_new();
 	if (t->tar == NULL)
-		BUG("out of memory");
+		mem_exhausted("libarchive");
 	/* Plain ustar; a pax record only where a layer is larger than ustar can say (8 GiB). */
 	if (archive_write_set_format_pax_restricted(t->tar) != ARCHIVE_OK ||
 	    archive_write_add_filter_none(t->tar) != ARCHIVE_OK ||
@@ -76,7 +76,7 @@ static int add_header(struct tarfile *t, const char *name, mode_t mode, int64_t 
 	struct archive_entry *entry = archive_entry_new();
 
 	if (entry == NULL)
-		BUG("out of memory");
+		mem_exhausted("libarchive");
 	archive_entry_set_pathname(entry, name);
 	archive_entry_set_mode(entry, mode);
 	archive_entry_set_size(entry, size);

@@ -99,7 +99,7 @@ static struct source *unzstd_new(struct input input)
 	*z = (struct unzstd){{unzstd_read, unzstd_close}, input, ZSTD_createDCtx(), false};
 	if (z->ctx == NULL ||
 	    ZSTD_isError(ZSTD_DCtx_setParameter(z->ctx, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG_MAX)))
-		BUG("cannot create a zstd decoder");
+		mem_exhausted("zstd");
 	return &z->source;
 }
 
@@ -168,7 +168,7 @@ static struct source *gunzip_new(struct input input)
 
 	*g = (struct gunzip){.source = {gunzip_read, gunzip_close}, .input = input};
 	if (inflateInit2(&g->z, GZIP_WINDOW) != Z_OK)
-		BUG("cannot create a gzip decoder");
+		mem_exhausted("zlib");
 	return &g->source;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "base/fs_below.h"
 #include "base/interrupt.h"
 #include "base/mem.h"
 #include "builder/oci/layout_internal.h"
@@ -51,10 +52,13 @@ static int create_skeleton(const char *path, struct err *err)
 {
 	static const char empty[] =
 		"{\"schemaVersion\":2,\"mediaType\":\"" MEDIA_INDEX "\",\"manifests\":[]}";
+	AUTO(fs_below) struct fs_below below = FS_BELOW_INIT;
 	char file[PATH_MAX];
 	AUTO_CLOSE int lock = -1;
 
-	if (fs_join(file, path, "blobs/sha256", err) != 0 || fs_mkdirs(file, err) != 0 ||
+	/* Nobody's link decides where blobs are written, and where garbage is collected. */
+	if (fs_below_open(path, &below, err) != 0 ||
+	    fs_below_mkdirs(&below, "blobs/sha256", err) != 0 ||
 	    fs_join(file, path, LAYOUT_INDEX_LOCK, err) != 0 ||
 	    fs_lock(file, FS_LOCK_EXCLUSIVE, &lock, err) != 0 ||
 	    fs_join(file, path, "index.json", err) != 0)

@@ -151,7 +151,7 @@ int kubectl_list(struct kubectl *k, const char *const *args, const char *input, 
 	cJSON_Delete(items);
 	*ret_items = cJSON_CreateArray();
 	if (*ret_items == NULL)
-		BUG("out of memory");
+		mem_exhausted("cJSON");
 	if (doc != NULL)
 		json_push(*ret_items, doc);
 	return 0;

@@ -2,12 +2,9 @@
  * A folder of manifests: a subfolder per concern, a kustomization in each, and a list of what is
  * ours, so that a stranger's file is never replaced and never removed.
  */
-#include <dirent.h>
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/fs.h"
+#include "base/fs_below.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "k8s/object/emit.h"
@@ -15,7 +12,7 @@
 #define OWNED_LIST ".slipway-files"
 #define OWNED_HEAD "# Written by slipway render: files it may replace and remove. Do not edit.\n"
 
-enum { OWNED_MAX = 1 << 20 };
+enum { OWNED_MAX = 1 << 20, FILE_MODE = 0644 };
 
 /* A file to be written, relative to the folder. */
 struct planned {
@@ -26,7 +23,7 @@ struct planned {
 
 struct plan_dir {
 	struct arena *arena;
-	const char *dir;
+	struct fs_below dir;
 	const struct k8s_output *out;
 	VEC(struct planned) files;
 	struct strbuf owned; /* of the run before; one path a line */
@@ -34,6 +31,7 @@ struct plan_dir {
 
 static void plan_dir_done(struct plan_dir *p)
 {
+	fs_below_done(&p->dir);
 	vec_done(&p->files);
 	strbuf_done(&p->owned);
 }
@@ -121,13 +119,12 @@ static void plan_kustomizations(struct plan_dir *p, const struct k8s_output *out
 
 static int read_owned(struct plan_dir *p, struct err *err)
 {
-	char path[PATH_MAX];
-
-	if (fs_join(path, p->dir, OWNED_LIST, err) != 0)
-		return -1;
-	if (!fs_exists(path))
+	if (fs_below_read(&p->dir, OWNED_LIST, OWNED_MAX, &p->owned, err) == 0)
 		return 0;
-	return fs_read_file(path, OWNED_MAX, &p->owned, err);
+	if (err->code != ERR_NOT_FOUND)
+		return -1;
+	*err = (struct err){0};
+	return 0;
 }
 
 /* A path of the list: relative, and without a way out of the folder. */
@@ -178,39 +175,22 @@ static bool elsewhere(const struct plan_dir *p, const char *path, size_t len)
 /* Nothing that is not ours may stand where we write. */
 static int check_strangers(const struct plan_dir *p, struct err *err)
 {
-	char path[PATH_MAX];
-	struct stat st;
-
 	for (size_t i = 0; i < p->files.n; i++) {
 		const char *name = p->files.at[i].path;
+		enum fs_below_kind kind;
 
-		if (fs_join(path, p->dir, name, err) != 0)
+		if (fs_below_kind(&p->dir, name, &kind, err) != 0)
 			return -1;
-		if (lstat(path, &st) != 0 || (S_ISREG(st.st_mode) && owns(p, name)))
+		if (kind == FS_BELOW_NOTHING || (kind == FS_BELOW_FILE && owns(p, name)))
 			continue;
-		err_set(err, ERR_CONFLICT, "'%s' exists and was not written by slipway", path);
+		err_set(err, ERR_CONFLICT, "'%s/%s' exists and was not written by slipway",
+		        p->dir.path, name);
 		return err_hint(err, "Move it away, or name another folder.");
 	}
 	return 0;
 }
 
 /* ---- writing ---- */
-
-static int write_file(const struct plan_dir *p, const char *name, const char *text, size_t len,
-                      struct err *err)
-{
-	char path[PATH_MAX];
-
-	if (fs_join(path, p->dir, name, err) != 0)
-		return -1;
-	char *slash = strrchr(path, '/');
-
-	*slash = '\0';
-	if (fs_mkdirs(path, err) != 0)
-		return -1;
-	*slash = '/';
-	return fs_write_file(path, text, len, 0644, err);
-}
 
 /* The list grows before the files do, so that a run cut short leaves nothing that looks foreign. */
 static int write_owned(const struct plan_dir *p, bool keep_old, struct err *err)
@@ -234,28 +214,18 @@ static int write_owned(const struct plan_dir *p, bool keep_old, struct err *err)
 	for (size_t i = 0; i < paths.n; i++)
 		strbuf_addf(&text, "%s\n", paths.at[i]);
 	vec_done(&paths);
-	return write_file(p, OWNED_LIST, text.ptr, text.len, err);
+	return fs_below_write(&p->dir, OWNED_LIST, text.ptr, text.len, FILE_MODE, err);
 }
 
 /* Removes what an earlier run wrote and this one does not, and folders that this empties. */
 static int remove_old(const struct plan_dir *p, struct err *err)
 {
-	char path[PATH_MAX];
-
 	for (const char *line = strbuf_str(&p->owned); *line != '\0';) {
 		size_t n = strcspn(line, "\n");
 
-		if (sound_path(line, n) && !planned(p, line, n) && !elsewhere(p, line, n)) {
-			if (fs_join(path, p->dir, arena_strndup(p->arena, line, n), err) != 0)
-				return -1;
-			if (unlink(path) != 0 && errno != ENOENT && errno != ENOTDIR)
-				return err_set(err, ERR_IO, "remove '%s'", path);
-			char *slash = strrchr(path, '/');
-
-			*slash = '\0';
-			if (memchr(line, '/', n) != NULL)
-				(void)rmdir(path); /* a folder that still holds something stays */
-		}
+		if (sound_path(line, n) && !planned(p, line, n) && !elsewhere(p, line, n) &&
+		    fs_below_remove(&p->dir, arena_strndup(p->arena, line, n), err) != 0)
+			return -1;
 		line += n + (line[n] == '\n');
 	}
 	return 0;
@@ -266,16 +236,17 @@ int k8s_write_dir(const struct k8s_output *out, enum k8s_format format, const ch
 {
 	AUTO(arena) struct arena a = {0};
 	AUTO(plan_dir)
-	struct plan_dir p = {.arena = &a, .dir = dir, .out = out, .owned = STRBUF_INIT(OWNED_MAX)};
+	struct plan_dir p = {
+		.arena = &a, .dir = FS_BELOW_INIT, .out = out, .owned = STRBUF_INIT(OWNED_MAX)};
 
 	plan_manifests(&p, out, format);
 	plan_kustomizations(&p, out, format);
-	if (fs_mkdirs(dir, err) != 0 || read_owned(&p, err) != 0 || check_strangers(&p, err) != 0 ||
-	    write_owned(&p, true, err) != 0)
+	if (fs_below_open(dir, &p.dir, err) != 0 || read_owned(&p, err) != 0 ||
+	    check_strangers(&p, err) != 0 || write_owned(&p, true, err) != 0)
 		return -1;
 	for (size_t i = 0; i < p.files.n; i++)
-		if (write_file(&p, p.files.at[i].path, p.files.at[i].text, p.files.at[i].len,
-		               err) != 0)
+		if (fs_below_write(&p.dir, p.files.at[i].path, p.files.at[i].text,
+		                   p.files.at[i].len, FILE_MODE, err) != 0)
 			return -1;
 	if (remove_old(&p, err) != 0)
 		return -1;

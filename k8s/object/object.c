@@ -40,7 +40,7 @@ static cJSON *add_document(struct k8s_output *out, bool foreign)
 	struct k8s_document document = {.doc = cJSON_CreateObject(), .foreign = foreign};
 
 	if (document.doc == NULL)
-		BUG("out of memory");
+		mem_exhausted("cJSON");
 	if (out->n == 0)
 		BUG("a renderer adds an object before it names a file");
 	struct k8s_output_file *file = &out->files[out->n - 1];
@@ -120,7 +120,7 @@ void k8s_addf(cJSON *object, const char *key, const char *fmt, ...)
 	int len = vasprintf(&formatted, fmt, args);
 	va_end(args);
 	if (len < 0)
-		BUG("out of memory");
+		mem_exhausted("a text");
 	json_add_string(object, key, formatted);
 }
 

@@ -156,3 +156,22 @@ free_port() { PORT=$(python3 -c 'import socket; s = socket.socket(); s.bind(("",
 		ends_with 75 train "$signal" --resume --batch_size 1 --max_steps 1000000 --num_epochs 100000 --stop_after 2
 	done
 }
+
+@test "ranks: a connection that sends a byte now and then holds nobody up" {
+	mpich
+	free_port
+	pod=(env MASTER_ADDR=localhost "MASTER_PORT=$PORT" NNODES=2 "$TRAINER" train "${TINY[@]}" --max_steps 2 --output_dir out
+		--join_timeout 20)
+	NODE_RANK=0 "${pod[@]}" >log0 2>&1 3>&- &
+	first=$!
+	for _ in $(seq 50); do
+		ss -Hltn "sport = :$PORT" | grep -q . && break
+		sleep 0.1
+	done
+	(for _ in $(seq 60); do printf s && sleep 1; done >"/dev/tcp/localhost/$PORT") 2>/dev/null 3>&- &
+	drip=$!
+	sleep 0.5
+	NODE_RANK=1 "${pod[@]}"
+	wait "$first"
+	kill "$drip"
+}

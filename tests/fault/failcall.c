@@ -7,8 +7,10 @@
  *   write pwrite ftruncate fsync          ENOSPC (write: not of standard streams, sockets or pipes)
  *   open openat mkostemp                  ENOSPC (only opens that may write)
  *   rename link mkdir unlink read pread   EIO    (read: regular files only)
+ *   renameat mkdirat                      EIO
  *   opendir fopen                         EACCES
  *   flock                                 ENOLCK
+ *   malloc calloc realloc memory          ENOMEM (memory: any of the three)
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -76,11 +78,35 @@ SHIM(int, -1, fsync, (int fd), (fd), 1, ENOSPC)
 SHIM(int, -1, rename, (const char *from, const char *to), (from, to), 1, EIO)
 SHIM(int, -1, link, (const char *from, const char *to), (from, to), 1, EIO)
 SHIM(int, -1, mkdir, (const char *path, mode_t mode), (path, mode), 1, EIO)
+SHIM(int, -1, mkdirat, (int dir, const char *path, mode_t mode), (dir, path, mode), 1, EIO)
+SHIM(int, -1, renameat, (int a, const char *from, int b, const char *to), (a, from, b, to), 1, EIO)
 SHIM(int, -1, unlink, (const char *path), (path), 1, EIO)
 SHIM(int, -1, mkostemp, (char *path, int flags), (path, flags), 1, ENOSPC)
 SHIM(int, -1, flock, (int fd, int how), (fd, how), 1, ENOLCK)
 SHIM(DIR *, NULL, opendir, (const char *path), (path), 1, EACCES)
 SHIM(FILE *, NULL, fopen, (const char *path, const char *mode), (path, mode), 1, EACCES)
+
+/* glibc's own names: dlsym may allocate. */
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t n, size_t size);
+void *__libc_realloc(void *old, size_t size);
+
+#define MEMORY(name) (due(#name, ENOMEM) || due("memory", ENOMEM))
+
+void *malloc(size_t size)
+{
+	return MEMORY(malloc) ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t n, size_t size)
+{
+	return MEMORY(calloc) ? NULL : __libc_calloc(n, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+	return MEMORY(realloc) ? NULL : __libc_realloc(old, size);
+}
 
 #define MAY_WRITE(flags) (((flags) & (O_WRONLY | O_RDWR)) != 0)
 

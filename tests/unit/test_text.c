@@ -231,6 +231,17 @@ static void control_bytes_go(void)
 
 	text_make_printable(text);
 	CHECK_STR(text, "a?[2Jb?\xc3\xa4");
+
+	/* CSI as one character, as a bare byte, and what turns a line around; a character cut short. */
+	char more[] = "\xc2\x9b" "31m\x9b|\xe2\x80\xae|\xe2\x81\xa9|\xe2\x82";
+
+	text_make_printable(more);
+	CHECK_STR(more, "?31m?|?|?|??");
+
+	char lines[] = "a\n\tb\r\0c";
+
+	CHECK_INT(text_filter(lines, 7, "\n\t"), 7);
+	CHECK_STR(lines, "a\n\tb??c");
 }
 
 int main(void)

@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -57,18 +56,30 @@ static bool send_text(int fd, const char *text)
 	return true;
 }
 
-/* A line, byte by byte: what follows it is for MPICH. false at the end, too late or too long. */
+/* Waits for something to read, until `end` of clock_seconds() at the latest. */
+static bool readable_before(int fd, double end)
+{
+	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+	double left = end - clock_seconds();
+
+	return left > 0 && poll(&poll_fd, 1, (int)(left * 1000) + 1) == 1;
+}
+
+/*
+ * A line, byte by byte: what follows it is for MPICH. HELLO_S is for the whole of it, so that a
+ * peer which sends a byte now and then keeps nobody waiting. false at the end, too late or too
+ * long.
+ */
 static bool read_line(int fd, char *line, size_t size)
 {
-	struct timeval limit = {.tv_sec = HELLO_S}, none = {0};
+	double end = clock_seconds() + HELLO_S;
 	size_t n = 0;
 	bool whole = false;
 
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-	while (!whole && n + 1 < size && recv(fd, line + n, 1, 0) == 1)
+	while (!whole && n + 1 < size && readable_before(fd, end) &&
+	       recv(fd, line + n, 1, MSG_DONTWAIT) == 1)
 		whole = line[n++] == '\n';
 	line[n] = '\0';
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof(none));
 	return whole;
 }
 

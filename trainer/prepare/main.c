@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fds.h"
 #include "base/cpus.h"
 #include "base/interrupt.h"
 #include "trainer/config/flag_table.h"
@@ -124,6 +125,8 @@ int main(int argc, char **argv)
 	struct prepare_report r = {0};
 	struct err err = {0};
 
+	if (fds_secure() != 0)
+		return EXIT_FAILED;
 	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
 		print_usage(stdout);
 		return EXIT_OK;

@@ -236,7 +236,7 @@ static ZSTD_CCtx *zstd_new(int level)
 	ZSTD_CCtx *zstd = ZSTD_createCCtx();
 
 	if (zstd == NULL)
-		BUG("out of memory for zstd");
+		mem_exhausted("zstd");
 	zstd_set(zstd, ZSTD_c_compressionLevel, level);
 	zstd_set(zstd, ZSTD_c_contentSizeFlag, 1);
 	zstd_set(zstd, ZSTD_c_checksumFlag, 0);
@@ -261,7 +261,7 @@ static struct libdeflate_compressor *deflate_new(int level)
 	struct libdeflate_compressor *deflate = libdeflate_alloc_compressor(level);
 
 	if (deflate == NULL)
-		BUG("out of memory for libdeflate level %d", level);
+		mem_exhausted("libdeflate");
 	return deflate;
 }
 
