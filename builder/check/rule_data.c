@@ -163,9 +163,11 @@ static uint64_t rows_of_symbols(struct linkage *l, const struct link_object *o)
 /* The rows that loading an object triggers, as the program's body or as any other file of it. */
 static uint64_t rows_of(struct linkage *l, const struct link_object *o, bool is_program)
 {
-	const uint64_t called = rows_of_symbols(l, o);
 	const char *name = library_name(o);
 	char version[DATA_CAPTURE_MAX];
+	const uint64_t called = match_any(data_offerers, data_offerers_n, name, version)
+	                                ? 0
+	                                : rows_of_symbols(l, o);
 	const bool is_body = is_program || match_any(data_bodies, data_bodies_n, name, version);
 	uint64_t rows = 0;
 
@@ -211,7 +213,8 @@ static void take_hit(struct linkage *l, size_t i, const struct link_object *o)
 	struct view_node *program = l->objects.at[0].object->node;
 	const bool is_entry = program == l->image->data->entry;
 
-	if (hit->program == program)
+	if (hit->program == program ||
+	    (row->beside != NULL && linkage_find(l, row->beside) == NULL))
 		return;
 	hit->n++;
 	if (hit->program != NULL && (hit->is_entry || !is_entry))
@@ -386,7 +389,7 @@ static void report(struct check_image *image, const struct data_row *row,
 	if (row->kind == DATA_STOPS && hit->is_entry)
 		severity = DIAG_ERROR;
 	if (hit->n > 1)
-		text = arena_printf(a, "%s (so do %zu more files)", text, hit->n - 1);
+		text = arena_printf(a, "%s (%zu more files likewise)", text, hit->n - 1);
 	rule_hint(image,
 	          rule_report_as(image, row->rule, severity, rule_place_of(image, hit->program),
 	                         text),

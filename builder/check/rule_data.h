@@ -39,6 +39,7 @@ struct data_row {
 	const char *libraries[5]; /* globs of sonames */
 	const char *symbols[8];
 	enum data_caller caller;
+	const char *beside;   /* only when the program loads this library, too */
 	unsigned glibc_below; /* 2.N: only with an older glibc; 0 = any */
 	/*
 	 * Globs of which one must match. One that does not begin with '/' is tried from each folder
@@ -57,6 +58,10 @@ extern const size_t data_rows_n;
 /* Globs of libraries that are the body of programs. */
 extern const char *const data_bodies[];
 extern const size_t data_bodies_n;
+
+/* Globs of libraries that call such functions for others: of their own they need nothing. */
+extern const char *const data_offerers[];
+extern const size_t data_offerers_n;
 
 /* What triggered a row first; the program that the image starts comes before others. */
 struct data_hit {

@@ -13,6 +13,12 @@
 	"put libnss_files.so.2 (and libnss_dns.so.2 for hosts) into `closure:` or `files:`, from " \
 	"the package of the C library"
 #define OLD_NSS 34
+#define NODE_TEXT                                                                                  \
+	"a module that Debian takes out of Node is not in the image: it stops with 'Cannot load "  \
+	"externalized builtin'"
+#define NODE_HINT                                                                                  \
+	"add /usr/share/nodejs by `files:` (packages node-cjs-module-lexer, node-acorn, "          \
+	"node-undici)"
 
 const struct data_row data_rows[] = {
 	{.rule = RULE_CA_CERTIFICATES,
@@ -125,8 +131,8 @@ const struct data_row data_rows[] = {
          .wanted = {"/usr/share/terminfo/?*/*", "/lib/terminfo/?*/*", "/etc/terminfo/?*/*",
                     "/usr/lib/terminfo/?*/*", "share/terminfo/?*/*"},
          .variables = {"TERMINFO", "TERMINFO_DIRS"},
-         .text = "the image has no description of any terminal: it stops with 'unknown terminal "
-                 "type'",
+         .text = "the image has no description of any terminal: what it draws on one fails, or is "
+                 "without colours",
          .hint = "add /lib/terminfo (Debian, ncurses-base) or /usr/share/terminfo by `files:`"},
 	{.rule = RULE_TERMINFO,
          .kind = DATA_NOTE,
@@ -178,15 +184,25 @@ const struct data_row data_rows[] = {
          .variables = {"RUBYLIB"},
          .text = "Ruby's own library is not in the image: gems and most modules cannot be loaded",
          .hint = "add the folder lib/ruby below the prefix of the program by `files:`"},
+	/* Debian's; Fedora's, in /usr/lib64, has them inside. */
 	{.rule = RULE_INTERPRETER_LIBRARY,
-         .kind = DATA_WARNING,
+         .kind = DATA_STOPS,
          .libraries = {"libnode.so.*"},
-         .wanted = {"/usr/share/nodejs/*/*", "/usr/lib/node_modules*/*/*",
-                    "/usr/lib/node_modules*/*"},
-         .text = "modules that distributions take out of Node, as cjs-module-lexer and acorn, are "
-                 "not in the image: import and fetch fail",
-         .hint = "add /usr/share/nodejs (Debian: node-cjs-module-lexer, node-acorn, node-undici) "
-                 "by `files:`"},
+         .wanted = {"/usr/share/nodejs/cjs-module-lexer/lexer.js", "/usr/lib64/libnode.so.*"},
+         .text = NODE_TEXT,
+         .hint = NODE_HINT},
+	{.rule = RULE_INTERPRETER_LIBRARY,
+         .kind = DATA_STOPS,
+         .libraries = {"libnode.so.108"},
+         .wanted = {"/usr/share/nodejs/acorn/dist/acorn.js", "/usr/lib64/libnode.so.*"},
+         .text = NODE_TEXT,
+         .hint = NODE_HINT},
+	{.rule = RULE_INTERPRETER_LIBRARY,
+         .kind = DATA_STOPS,
+         .libraries = {"libnode.so.108"},
+         .wanted = {"/usr/share/nodejs/undici/undici-fetch.js", "/usr/lib64/libnode.so.*"},
+         .text = NODE_TEXT,
+         .hint = NODE_HINT},
 	{.rule = RULE_INTERPRETER_LIBRARY,
          .kind = DATA_STOPS,
          .libraries = {"libR.so"},
@@ -263,14 +279,21 @@ const struct data_row data_rows[] = {
          .hint = "add /etc/ImageMagick-* by `files:`"},
 	{.rule = RULE_PROGRAM_DATA,
          .kind = DATA_STOPS,
-         .libraries = {"libopen-pal.so.40"},
-         .symbols = {"dlopen"},
+         .programs = {"orterun"},
+         .symbols = {"MPI_Init", "MPI_Init_thread", "mpi_init_", "mpi_init_thread_"},
+         .beside = "libopen-pal.so.40",
          .wanted = {"lib/**/mca_*.so", "lib64/openmpi/**/mca_*.so", "/opt/**/openmpi/**/mca_*.so"},
          .variables = {"OPAL_PREFIX", "OMPI_MCA_mca_base_component_path"},
-         .text = "Open MPI's components (mca_*.so) are not in the image: MPI_Init stops the "
-                 "program",
+         .text = "Open MPI's components (mca_*.so) are not in the image: it stops when it "
+                 "starts MPI",
          .hint = "add the folder openmpi3 (Debian: /usr/lib/*/openmpi/lib) by `closure:` as "
                  "plug-ins"},
+	{.rule = RULE_PROGRAM_DATA,
+         .kind = DATA_WARNING,
+         .programs = {"mpiexec.hydra"},
+         .wanted = {"bin/hydra_pmi_proxy", "hydra_pmi_proxy", "lib64/mpich/bin/hydra_pmi_proxy"},
+         .text = "hydra_pmi_proxy is not in the image: no process is started on this machine",
+         .hint = "add it by `closure:`, beside mpiexec.hydra"},
 	{.rule = RULE_PROGRAM_DATA,
          .kind = DATA_WARNING,
          .libraries = {"libfontconfig.so.*"},
@@ -312,3 +335,6 @@ const char *const data_bodies[] = {"libpython*.so*", "libperl.so.*", "libruby*.s
                                    "libnode.so.*",   "libpq.so.*",   "libjava.so",
                                    "libR.so",        "libphp*.so*",  "libopen-pal.so.*"};
 const size_t data_bodies_n = ARRAY_LEN(data_bodies);
+
+const char *const data_offerers[] = {"libssl.so.*", "libcrypto.so.*", "libgnutls.so.*"};
+const size_t data_offerers_n = ARRAY_LEN(data_offerers);
