@@ -7,7 +7,7 @@
 
 enum { SEGMENTS_MAX = 16, SEGMENT_MAX = 256 };
 
-struct globbing {
+struct view_pattern {
 	const struct view *view;
 	char at[SEGMENTS_MAX][SEGMENT_MAX];
 	size_t n;
@@ -15,7 +15,7 @@ struct globbing {
 };
 
 /* What does not fit matches nothing. */
-static bool split(struct globbing *g, const char *glob)
+static bool split(struct view_pattern *g, const char *glob)
 {
 	for (const char *p = glob + strspn(glob, "/"); *p != '\0'; p += strspn(p, "/")) {
 		size_t len = strcspn(p, "/");
@@ -29,7 +29,7 @@ static bool split(struct globbing *g, const char *glob)
 	return true;
 }
 
-static bool spend(struct globbing *g)
+static bool spend(struct view_pattern *g)
 {
 	if (*g->steps > 0)
 		--*g->steps;
@@ -42,21 +42,22 @@ static bool is_link(const struct view_node *n)
 }
 
 /* The folders to look into next; each holds a place in the glob. */
-struct place {
+struct view_place {
 	struct view_node *dir;
 	size_t segment;
 };
-typedef VEC(struct place) places;
+typedef VEC(struct view_place) places;
 
 static void push(places *todo, struct view_node *dir, size_t segment)
 {
-	const struct place p = {dir, segment};
+	const struct view_place p = {dir, segment};
 
 	vec_push(todo, p);
 }
 
 /* A child that matches the segment: the end of the glob, or a place to go on from. */
-static struct view_node *take(struct globbing *g, places *todo, struct view_node *n, size_t segment)
+static struct view_node *take(struct view_pattern *g, places *todo, struct view_node *n,
+                              size_t segment)
 {
 	if (n == NULL || segment + 1 == g->n)
 		return n;
@@ -65,7 +66,7 @@ static struct view_node *take(struct globbing *g, places *todo, struct view_node
 	return NULL;
 }
 
-static struct view_node *match_children(struct globbing *g, places *todo, struct place p)
+static struct view_node *match_children(struct view_pattern *g, places *todo, struct view_place p)
 {
 	for (struct view_node *n = p.dir->first_child; n != NULL && spend(g); n = n->next_sibling) {
 		struct view_node *there = n, *found;
@@ -81,7 +82,7 @@ static struct view_node *match_children(struct globbing *g, places *todo, struct
 	return NULL;
 }
 
-static void push_below(struct globbing *g, places *todo, struct place p)
+static void push_below(struct view_pattern *g, places *todo, struct view_place p)
 {
 	for (struct view_node *n = p.dir->first_child; n != NULL && spend(g); n = n->next_sibling)
 		if (n->alive && view_is_dir(n))
@@ -92,14 +93,14 @@ static void push_below(struct globbing *g, places *todo, struct place p)
 struct view_node *view_glob(const struct view *v, struct view_node *dir, const char *glob,
                             size_t *steps)
 {
-	struct globbing g = {.view = v, .steps = steps};
+	struct view_pattern g = {.view = v, .steps = steps};
 	struct view_node *found = NULL;
 	places todo = {0};
 
 	if (split(&g, glob) && g.n > 0)
 		push(&todo, dir, 0);
 	while (todo.n > 0 && found == NULL && spend(&g)) {
-		struct place p = todo.at[--todo.n];
+		struct view_place p = todo.at[--todo.n];
 		const char *segment = g.at[p.segment];
 
 		if (strcmp(segment, "**") == 0 && p.segment + 1 < g.n)
