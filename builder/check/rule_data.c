@@ -410,4 +410,8 @@ void rule_check_data(struct check_image *image)
 		    !is_satisfied(image, &data_rows[i], hit))
 			report(image, &data_rows[i], hit);
 	}
+	if (image->data->steps == 0)
+		rule_report_as(image, RULE_LINKAGE_SIZE, DIAG_WARNING, NO_PLACE,
+		               "what programs read at run time was not looked for in full: the "
+		               "image has too many files");
 }

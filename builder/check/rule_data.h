@@ -9,8 +9,8 @@
 #include "builder/check/linkage.h"
 
 enum {
-	DATA_ROWS_MAX = 64, /* a bit each */
-	DATA_STEPS_MAX = 20 << 20,
+	DATA_ROWS_MAX = 64,       /* a bit each */
+	DATA_STEPS_MAX = 4 << 20, /* files looked at for globs, of one platform */
 	DATA_CAPTURE_MAX = 24
 };
 

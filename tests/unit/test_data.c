@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "base/text.h"
 #include "builder/check/check.h"
+#include "builder/layer/elf/elf_internal.h"
 #include "tests/elf_make.h"
 #include "tests/image_make.h"
 
@@ -333,9 +334,55 @@ static void can_be_turned_off(void)
 	}
 }
 
+/* Any byte of the note may be wrong: then it says less, and the file is read. */
+static void survives_broken_notes(void)
+{
+	const struct elf_make m = {
+		.machine = EM_X86_64, .soname = "libx.so", .dlopen = NOTE("required"), .isa = 0xf};
+	unsigned char bytes[ELF_MAKE_MAX];
+	const size_t len = elf_make(&m, bytes);
+
+	for (size_t at = 7936; at < 8192; at++)
+		for (unsigned flip = 1; flip < 256; flip <<= 1) {
+			AUTO(arena) struct arena a = {0};
+			struct elf_info info = {0};
+			struct err err = {0};
+
+			bytes[at] ^= (unsigned char)flip;
+			CHECK_OK(elf_parse_bytes(bytes, len, &a, &info, &err), &err);
+			CHECK(info.n_dlopen <= 1);
+			bytes[at] ^= (unsigned char)flip;
+		}
+}
+
+/* One note of many entries, and of more names and longer texts than anybody writes. */
+static void keeps_little_of_a_large_note(void)
+{
+	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(64 << 10);
+	AUTO(arena) struct arena a = {0};
+	struct elf_info info = {0};
+	struct elf_file f = {.arena = &a};
+
+	for (int i = 0; i < 300; i++)
+		strbuf_addf(&sb,
+		            "%s{\"soname\":[\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\","
+		            "\"h\",\"i\"],\"feature\":\"%0200d\"}",
+		            i > 0 ? "," : "[", i);
+	strbuf_adds(&sb, "]");
+	elf_read_dlopen(&f, strbuf_str(&sb), sb.len, &info);
+	CHECK_INT(info.n_dlopen, 128);
+	for (size_t i = 0; i < info.n_dlopen; i++) {
+		CHECK_INT(info.dlopen[i].sonames.n, 8);
+		CHECK_INT(strlen(info.dlopen[i].feature), 160);
+		CHECK_INT(info.dlopen[i].priority, ELF_DLOPEN_RECOMMENDED);
+	}
+}
+
 int main(void)
 {
 	TEST("data: each image is told what its program lacks, and no more", says_exactly_this);
 	TEST("data: each rule can be turned off", can_be_turned_off);
+	TEST("data: a note with a wrong byte says less, and harms nothing", survives_broken_notes);
+	TEST("data: of a note made to be large little is kept", keeps_little_of_a_large_note);
 	return test_done();
 }
