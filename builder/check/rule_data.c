@@ -1,6 +1,5 @@
 #include "builder/check/rule_data.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
