@@ -33,8 +33,9 @@ struct elf_make {
 	bool need_versioned;      /* in need_version */
 	bool copied;              /* its exports are copies of other objects' data */
 	bool textrel, exec_stack;
-	unsigned isa;   /* bits of the property note; 0 = no note */
-	bool is_static; /* no dynamic section */
+	const char *dlopen; /* content of .note.dlopen, at most 200 bytes */
+	unsigned isa;       /* bits of the property note; 0 = no note */
+	bool is_static;     /* no dynamic section */
 	const char
 		*extra; /* a text placed in the file (a loader's list of folders), may hold NULs */
 	size_t extra_len;
@@ -211,8 +212,19 @@ static inline void elf_property(struct elf_out *o)
 	elf_put(o, 7936 + 4 * ARRAY_LEN(words), o->m->isa, 4);
 }
 
+static inline void elf_dlopen_note(struct elf_out *o)
+{
+	const size_t len = strlen(o->m->dlopen) + 1;
+
+	elf_put(o, 7972, 4, 4);
+	elf_put(o, 7976, len, 4);
+	elf_put(o, 7980, 0x407c0c0a, 4);
+	memcpy(o->bytes + 7984, "FDO", 4);
+	memcpy(o->bytes + 7988, o->m->dlopen, len);
+}
+
 /* Places: headers 0, dynamic 1024, version needs 2048, definitions 2304, strings 3072, extra 6144,
- * symbols 7168, hash table 7424, relocations 7488, symbols' versions 7680, note 7936. */
+ * symbols 7168, hash table 7424, relocations 7488, symbols' versions 7680, notes 7936 and 7972. */
 static inline size_t elf_make(const struct elf_make *m, unsigned char bytes[ELF_MAKE_MAX])
 {
 	struct elf_out o = {.bytes = bytes, .m = m, .strings = 3072, .strings_len = 1};
@@ -255,6 +267,11 @@ static inline size_t elf_make(const struct elf_make *m, unsigned char bytes[ELF_
 	if (m->isa != 0) {
 		elf_property(&o);
 		elf_phdr(&o, &phdr, PT_GNU_PROPERTY, 7936, 32);
+		n_phdrs++;
+	}
+	if (m->dlopen != NULL) {
+		elf_dlopen_note(&o);
+		elf_phdr(&o, &phdr, PT_NOTE, 7972, 16 + strlen(m->dlopen) + 1);
 		n_phdrs++;
 	}
 	if (m->extra != NULL)

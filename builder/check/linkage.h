@@ -55,6 +55,9 @@ struct link_object {
 	const struct view_node *found_by;
 	struct link_found *found; /* by DT_NEEDED; NULL = nothing yet */
 
+	uint64_t data; /* what loading it asks for (rule_data.h) */
+	bool data_known;
+
 	/* By the libraries it needs versions of: the object that had them all. */
 	const struct link_object **versioned_by;
 

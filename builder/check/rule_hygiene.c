@@ -59,8 +59,8 @@ void rule_check_core_dumps(struct check_image *image)
 
 /* ---- links that lead nowhere ---- */
 
-/* What is there only when a container runs, and texts that slim distributions leave out while links
- * to them stay. */
+/* What is there only when a container runs, texts that slim distributions leave out while links to
+ * them stay, and the time zone, which has a rule of its own. */
 static bool is_excused(const struct check_image *image, const char *path)
 {
 	static const char *const folders[] = {"/proc",
@@ -72,7 +72,8 @@ static bool is_excused(const struct check_image *image, const char *path)
 	                                      "/usr/share/doc",
 	                                      "/usr/share/man",
 	                                      "/usr/share/info",
-	                                      "/usr/share/locale"};
+	                                      "/usr/share/locale",
+	                                      "/usr/share/zoneinfo"};
 
 	for (size_t i = 0; i < ARRAY_LEN(folders) + image->volumes.n; i++) {
 		const char *folder = i < ARRAY_LEN(folders)

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "builder/check/linkage.h"
+#include "builder/check/rule_data.h"
 
 /* What was reported: each name once for an object, not for every program that loads it. */
 struct reported_name {
@@ -184,6 +185,8 @@ static void check_root(struct linkage *l, struct view_node *root, struct reporte
 		check_object(l, &l->objects.at[i]);
 	if (root->content->elf->executable)
 		linkage_check_symbols(l);
+	linkage_check_dlopen(l);
+	data_take_program(l);
 }
 
 static void check_all(struct linkage *l, struct reported *r)
@@ -225,12 +228,10 @@ static void report_left_out(const struct linkage *l)
 
 void rule_check_linkage(struct check_image *image)
 {
-	const bool *off = image->run->off;
 	struct reported r = {0};
 	struct linkage l;
 
-	if (image->arch == NULL || (off[RULE_ELF_NEEDED] && off[RULE_GLIBC_VERSION] &&
-	                            off[RULE_ELF_SYMBOL] && off[RULE_LD_PRELOAD]))
+	if (image->arch == NULL)
 		return;
 	linkage_init(&l, image);
 	check_all(&l, &r);

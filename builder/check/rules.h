@@ -85,7 +85,23 @@
 	RULE(ELF_RPATH, "elf-rpath", DIAG_WARNING,                                                 \
 	     "no library path leads into a build folder or the working folder", rule_check_rpath)  \
 	RULE(ELF_ISA, "elf-isa", DIAG_WARNING,                                                     \
-	     "no program needs more than the processors of the fleet have", rule_check_isa)
+	     "no program needs more than the processors of the fleet have", rule_check_isa)        \
+	RULE(ELF_DLOPEN, "elf-dlopen", DIAG_WARNING,                                               \
+	     "what files say that they load on demand is there", NULL)                             \
+	RULE(CA_CERTIFICATES, "ca-certificates", DIAG_WARNING,                                     \
+	     "programs that verify TLS find certificate authorities", rule_check_data)             \
+	RULE(NAME_SERVICE, "name-service", DIAG_WARNING,                                           \
+	     "programs that look up users and hosts find what is looked up", NULL)                 \
+	RULE(TIMEZONE, "timezone", DIAG_WARNING, "the time zone that is set is there",             \
+	     rule_check_timezone)                                                                  \
+	RULE(LOCALE, "locale", DIAG_WARNING, "the locale that is set is there", rule_check_locale) \
+	RULE(GCONV, "gconv", DIAG_WARNING, "character sets that are used can be converted", NULL)  \
+	RULE(TERMINFO, "terminfo", DIAG_WARNING,                                                   \
+	     "programs that draw on a terminal find descriptions of terminals", NULL)              \
+	RULE(INTERPRETER_LIBRARY, "interpreter-library", DIAG_ERROR,                               \
+	     "interpreters find their standard library", NULL)                                     \
+	RULE(PROGRAM_DATA, "program-data", DIAG_WARNING,                                           \
+	     "known programs find the files that they load", NULL)
 
 #define RULE_ID(id, ...) RULE_##id,
 enum rule_id {
@@ -102,7 +118,8 @@ enum {
 	MARK_SYMBOL_REPORTED = 1 << 3,
 	MARK_STARTED = 1 << 4,         /* looked at as part of what the image starts */
 	MARK_RIGHTS_REPORTED = 1 << 5, /* a right to it is missing, and was reported */
-	MARK_SEARCHED = 1 << 6         /* a folder of PATH whose scripts were looked at */
+	MARK_SEARCHED = 1 << 6,        /* a folder of PATH whose scripts were looked at */
+	MARK_DLOPEN_REPORTED = 1 << 7
 };
 
 enum { RULE_REPORTS_MAX = 20 /* of one rule and platform; the rest is counted */ };
@@ -147,6 +164,7 @@ struct check_image {
 	struct layer_scan **layers; /* by manifest order; NULL where the media type is no layer's */
 	struct view view;
 	size_t n_reports[RULES];
+	struct data_facts *data; /* NULL until a program was loaded (rule_data.h) */
 };
 
 struct rule {
@@ -229,6 +247,11 @@ void rule_check_textrel(struct check_image *image); /* rule_elf_hygiene.c */
 void rule_check_exec_stack(struct check_image *image);
 void rule_check_rpath(struct check_image *image);
 void rule_check_isa(struct check_image *image);
+/* rule_data.c: ca-certificates, with name-service, gconv, terminfo, interpreter-library and
+ * program-data */
+void rule_check_data(struct check_image *image);
+void rule_check_timezone(struct check_image *image); /* rule_data_env.c */
+void rule_check_locale(struct check_image *image);
 
 /* Called by the view while layers are applied (rule_paths.c). */
 void rule_view_event(void *ctx, enum view_event event, size_t layer, const struct scan_member *m,

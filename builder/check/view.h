@@ -78,6 +78,14 @@ typedef bool view_passed(void *ctx, struct view_node *dir);
 struct view_node *view_walk(const struct view *v, struct view_node *dir, const char *path,
                             bool follow, view_passed *passed, void *ctx);
 
+/*
+ * The first node from a folder on whose path matches a glob (text_glob's; links are followed, below
+ * `**` those to folders are not). Looks at no more than *steps nodes, which it counts down; at 0
+ * nothing is found.
+ */
+struct view_node *view_glob(const struct view *v, struct view_node *dir, const char *glob,
+                            size_t *steps);
+
 bool view_is_dir(const struct view_node *n);
 bool view_is_file(const struct view_node *n); /* a regular file, also by hard link */
 

@@ -491,9 +491,10 @@ static void every_rule_can_be_turned_off(void)
 static void every_rule_has_a_fault(void)
 {
 	for (size_t id = 0; id < RULES; id++) {
-		/* The others have tests of their own, here and in test_linkage.c. */
+		/* The others have tests of their own: here, in test_linkage.c and test_data.c. */
 		bool found = id == RULE_SIZE_BUDGET || id == RULE_ELF_ISA ||
-			     id == RULE_LINKAGE_SIZE;
+			     id == RULE_LINKAGE_SIZE ||
+			     (id >= RULE_ELF_DLOPEN && id <= RULE_PROGRAM_DATA);
 
 		for (size_t i = 0; i < ARRAY_LEN(faults); i++)
 			found |= strcmp(faults[i].rule, rules[id].name) == 0;

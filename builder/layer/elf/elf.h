@@ -28,6 +28,17 @@ struct elf_version {
 	const char *library; /* that must define it; NULL: the file itself does */
 };
 
+/* What a file loads on demand, and what it is for (UAPI group, "ELF dlopen Metadata"). Texts are
+ * printable, and cut when long. */
+enum elf_dlopen_priority { ELF_DLOPEN_REQUIRED, ELF_DLOPEN_RECOMMENDED, ELF_DLOPEN_SUGGESTED };
+
+struct elf_dlopen {
+	enum elf_dlopen_priority priority;
+	const char *feature;     /* NULL: not said */
+	const char *description; /* NULL: not said */
+	struct strlist sonames;  /* any of them will do; at least one */
+};
+
 struct elf_symbols;
 
 struct elf_info {
@@ -51,6 +62,9 @@ struct elf_info {
 	bool exec_stack; /* PT_GNU_STACK with PF_X */
 	bool filter;     /* DT_FILTER or DT_AUXILIARY: another file stands behind it */
 	unsigned isa;    /* x86-64 level (1 to 4) that its property note needs; 0 = says nothing */
+
+	struct elf_dlopen *dlopen; /* .note.dlopen */
+	size_t n_dlopen;
 
 	/* By elf_parse_symbols alone (elf_symbols.h). */
 	const struct elf_symbols *symbols;  /* NULL: unknown */

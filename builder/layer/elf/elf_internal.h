@@ -15,6 +15,7 @@ enum {
 	ELF_DYNAMIC_MAX = 65536, /* entries */
 	ELF_NEEDED_MAX = 4096,
 	ELF_STRING_MAX = 4096,   /* bytes of one name */
+	ELF_NOTES_MAX = 1024,    /* of one file */
 	ELF_VERSIONS_MAX = 16384 /* names over all libraries */
 };
 
@@ -35,6 +36,7 @@ struct elf_file {
 	struct elf_segment *loads;
 	size_t n_loads;
 	uint64_t strtab, strtab_size; /* file offset and bytes of DT_STRTAB */
+	size_t n_notes;               /* read so far */
 	struct elf_room *room;        /* NULL: symbols are not read */
 };
 
@@ -80,8 +82,14 @@ int elf_read_dynamic(struct elf_file *f, uint64_t offset, uint64_t size, struct 
 int elf_read_versions(struct elf_file *f, const struct elf_version_tables *t, struct elf_info *info,
                       struct err *err) MUST_USE;
 
-/* Reads a note segment (PT_NOTE, PT_GNU_PROPERTY) for the x86-64 level that it needs. */
+/* Reads a note segment (PT_NOTE, PT_GNU_PROPERTY): the x86-64 level that it needs, and what it
+ * loads on demand. */
 void elf_read_note(struct elf_file *f, uint64_t offset, uint64_t size, struct elf_info *info);
+
+/* Adds what the content of a note of FDO says to info->dlopen (elf_dlopen.c); nothing when it is
+ * malformed. */
+enum { ELF_DLOPEN_BYTES_MAX = 16 << 10 };
+void elf_read_dlopen(struct elf_file *f, const char *text, size_t len, struct elf_info *info);
 
 /* The room's one copy of a name, NULL when there is no room for it. */
 const char *elf_room_name(struct elf_room *room, const char *name, size_t len, struct arena *a);

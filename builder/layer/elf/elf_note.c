@@ -1,14 +1,17 @@
 /*
- * The property note (x86-64 psABI, "Program Property"): which of the levels of the architecture a
- * file needs. glibc refuses to start or load what needs more than the processor has.
+ * Notes. The property note (x86-64 psABI, "Program Property") says which of the levels of the
+ * architecture a file needs: glibc refuses to start or load what needs more than the processor has.
+ * The note of freedesktop.org says what a file loads on demand (elf_dlopen.c).
  */
 #include <elf.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "builder/layer/elf/elf_internal.h"
 
 enum {
-	NOTE_BYTES_MAX = 4096,
+	PROPERTY_BYTES_MAX = 4096,
+	NOTE_DLOPEN = 0x407c0c0a,
 	NOTE_HEAD = 12,   /* sizes of name and content, type */
 	PROPERTY_HEAD = 8 /* type, size */
 };
@@ -37,28 +40,62 @@ static void read_properties(const struct elf_file *f, const unsigned char *p, si
 	}
 }
 
-void elf_read_note(struct elf_file *f, uint64_t offset, uint64_t size, struct elf_info *info)
+/* The content of one note, whose name is one of four bytes. */
+typedef void read_content(struct elf_file *f, uint64_t offset, size_t len, struct elf_info *info);
+
+static void read_gnu(struct elf_file *f, uint64_t offset, size_t len, struct elf_info *info)
 {
-	unsigned char note[NOTE_BYTES_MAX];
-	size_t len = size < sizeof(note) ? (size_t)size : sizeof(note), at = 0;
+	unsigned char bytes[PROPERTY_BYTES_MAX];
 	struct err ignored = {0};
 
-	/* The loader does not mind a bad note either. */
-	if (info->machine != EM_X86_64 || elf_bytes(f, offset, note, len, "note", &ignored) != 0)
-		return;
-	while (len - at >= NOTE_HEAD + 4) {
-		uint64_t name = elf_number(f, note + at, 4), desc = elf_number(f, note + at + 4, 4);
-		uint64_t type = elf_number(f, note + at + 8, 4);
-		uint64_t start = at + NOTE_HEAD + (name + 3) / 4 * 4;
+	len = len < sizeof(bytes) ? len : sizeof(bytes);
+	if (info->machine == EM_X86_64 && elf_bytes(f, offset, bytes, len, "note", &ignored) == 0)
+		read_properties(f, bytes, len, info);
+}
 
-		if (start > len || desc > len - start)
+static void read_fdo(struct elf_file *f, uint64_t offset, size_t len, struct elf_info *info)
+{
+	AUTO_FREE char *text = NULL;
+	struct err ignored = {0};
+
+	if (len > ELF_DLOPEN_BYTES_MAX)
+		return;
+	text = mem_calloc(1, len + 1);
+	if (elf_bytes(f, offset, text, len, "note", &ignored) == 0)
+		elf_read_dlopen(f, text, strnlen(text, len), info);
+}
+
+static const struct {
+	char name[4];
+	uint32_t type;
+	read_content *read;
+} kinds[] = {
+	{"GNU", NT_GNU_PROPERTY_TYPE_0, read_gnu},
+	{"FDO", NOTE_DLOPEN, read_fdo},
+};
+
+/* The loader does not mind a bad note either: what is malformed ends the segment. */
+void elf_read_note(struct elf_file *f, uint64_t offset, uint64_t size, struct elf_info *info)
+{
+	unsigned char head[NOTE_HEAD + 4];
+	struct err ignored = {0};
+
+	while (size >= sizeof(head) && f->n_notes++ < ELF_NOTES_MAX &&
+	       elf_bytes(f, offset, head, sizeof(head), "note", &ignored) == 0) {
+		uint64_t name = elf_number(f, head, 4), len = elf_number(f, head + 4, 4);
+		uint64_t type = elf_number(f, head + 8, 4);
+		uint64_t start = NOTE_HEAD + (name + 3) / 4 * 4;
+
+		if (start > size || len > size - start)
 			return;
-		if (type == NT_GNU_PROPERTY_TYPE_0 && name == 4 &&
-		    memcmp(note + at + NOTE_HEAD, "GNU", 4) == 0)
-			read_properties(f, note + start, (size_t)desc, info);
-		desc = (desc + 3) / 4 * 4;
-		if (desc > len - start)
+		for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+			if (name == 4 && type == kinds[i].type &&
+			    memcmp(head + NOTE_HEAD, kinds[i].name, 4) == 0)
+				kinds[i].read(f, offset + start, (size_t)len, info);
+		len = (len + 3) / 4 * 4;
+		if (len > size - start)
 			return;
-		at = (size_t)(start + desc);
+		offset += start + len;
+		size -= start + len;
 	}
 }

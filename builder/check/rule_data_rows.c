@@ -1,0 +1,340 @@
+/*
+ * The rows, by rule. A glob of `wanted` names the file that is read first, or whose absence stops
+ * the program; where systems put it differently, each place is there. Within a rule the rows that
+ * only note something come last.
+ */
+#include "builder/check/rule_data.h"
+
+#define CA_HINT                                                                                    \
+	"add `ca_certificates: true` to a layer, or name a bundle that is mounted in "             \
+	"SSL_CERT_FILE"
+#define ACCOUNTS_HINT "add `accounts: {users: [{name: app, uid: 65532}]}` to a layer"
+#define NSS_HINT                                                                                   \
+	"put libnss_files.so.2 (and libnss_dns.so.2 for hosts) into `closure:` or `files:`, from " \
+	"the package of the C library"
+#define OLD_NSS 34
+#define NODE_TEXT                                                                                  \
+	"a module that Debian takes out of Node is not in the image: it stops with 'Cannot load "  \
+	"externalized builtin'"
+#define NODE_HINT                                                                                  \
+	"add /usr/share/nodejs by `files:` (packages node-cjs-module-lexer, node-acorn, "          \
+	"node-undici)"
+
+const struct data_row data_rows[] = {
+	{.rule = RULE_CA_CERTIFICATES,
+         .kind = DATA_WARNING,
+         .symbols = {"SSL_CTX_set_default_verify_paths", "SSL_CTX_set_default_verify_file",
+                     "SSL_CTX_set_default_verify_dir", "SSL_CTX_set_default_verify_store",
+                     "X509_STORE_set_default_paths", "X509_STORE_set_default_paths_ex"},
+         .caller = DATA_ANY,
+         .wanted = {"/usr/lib/ssl/cert.pem", "/usr/lib/ssl/certs/????????.[0-9]",
+                    "/etc/ssl/cert.pem", "/etc/ssl/certs/????????.[0-9]", "/etc/pki/tls/cert.pem",
+                    "/etc/pki/tls/certs/????????.[0-9]", "/usr/local/ssl/cert.pem", "ssl/cert.pem",
+                    "/opt/**/ssl/cert.pem"},
+         .variables = {"SSL_CERT_FILE", "SSL_CERT_DIR"},
+         .text = "the image has no certificate authorities where OpenSSL looks for them (cert.pem "
+                 "or hashed certs/ in its folder): no certificate can be verified",
+         .hint = CA_HINT},
+	{.rule = RULE_CA_CERTIFICATES,
+         .kind = DATA_WARNING,
+         .libraries = {"libcurl.so.*", "libcurl-*.so.*"},
+         .wanted = {"/etc/ssl/certs/ca-certificates.crt", "/etc/ssl/cert.pem",
+                    "/etc/pki/tls/certs/ca-bundle.crt",
+                    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/ca-bundle.pem",
+                    "/etc/ssl/certs/????????.[0-9]", "ssl/cacert.pem", "ssl/cert.pem"},
+         .variables = {"SSL_CERT_FILE", "CURL_CA_BUNDLE", "SSL_CERT_DIR", "GIT_SSL_CAINFO"},
+         .text = "the image has no bundle of certificate authorities: https fails with 'error "
+                 "setting certificate' or 'unable to get local issuer certificate'",
+         .hint = CA_HINT},
+	{.rule = RULE_CA_CERTIFICATES,
+         .kind = DATA_WARNING,
+         .symbols = {"gnutls_certificate_set_x509_system_trust",
+                     "gnutls_x509_trust_list_add_system_trust"},
+         .caller = DATA_ANY,
+         .wanted = {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
+                    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/ca-bundle.pem",
+                    "/etc/ssl/cert.pem", "/usr/share/pki/ca-trust-source/*"},
+         .text = "the image has no bundle of certificate authorities: no certificate can be "
+                 "verified",
+         .hint = CA_HINT},
+	{.rule = RULE_CA_CERTIFICATES,
+         .kind = DATA_NOTE,
+         .libraries = {"libssl.so.*", "libgnutls.so.*", "libmbedtls.so.*", "libwolfssl.so.*"},
+         .wanted = {"/etc/ssl/certs/ca-certificates.crt", "/etc/ssl/cert.pem",
+                    "/etc/pki/tls/certs/ca-bundle.crt",
+                    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/ca-bundle.pem",
+                    "/etc/ssl/certs/????????.[0-9]", "ssl/cert.pem"},
+         .variables = {"SSL_CERT_FILE", "SSL_CERT_DIR"},
+         .text = "the image has no bundle of certificate authorities: if it is a client of TLS, it "
+                 "needs one",
+         .hint = CA_HINT},
+
+	{.rule = RULE_NAME_SERVICE,
+         .kind = DATA_WARNING,
+         .symbols = {"getpwnam", "getpwnam_r", "getpwuid", "getpwuid_r"},
+         .wanted = {"/etc/passwd", "/usr/lib/**/libnss_sss.so.2", "/usr/lib/**/libnss_ldap*.so.2"},
+         .variables = {"NSS_WRAPPER_PASSWD"},
+         .text = "the image has no /etc/passwd: no user has a name, a number or a home",
+         .hint = ACCOUNTS_HINT},
+	{.rule = RULE_NAME_SERVICE,
+         .kind = DATA_WARNING,
+         .symbols = {"getgrnam", "getgrnam_r", "getgrgid", "getgrgid_r"},
+         .wanted = {"/etc/group", "/usr/lib/**/libnss_sss.so.2", "/usr/lib/**/libnss_ldap*.so.2"},
+         .variables = {"NSS_WRAPPER_GROUP"},
+         .text = "the image has no /etc/group: no group has a name or a number",
+         .hint = ACCOUNTS_HINT},
+	{.rule = RULE_NAME_SERVICE,
+         .kind = DATA_WARNING,
+         .symbols = {"getpwnam", "getpwnam_r", "getpwuid", "getpwuid_r", "getgrnam", "getgrnam_r",
+                     "getgrgid", "getgrgid_r"},
+         .glibc_below = OLD_NSS,
+         .wanted = {"/lib/**/libnss_files.so.2", "/lib64/libnss_files.so.2",
+                    "/usr/lib/**/libnss_files.so.2", "/usr/lib64/libnss_files.so.2"},
+         .text = "this C library, older than glibc 2.34, reads /etc/passwd and /etc/group by "
+                 "libnss_files.so.2, which the image has not: no user and no group is found",
+         .hint = NSS_HINT},
+	{.rule = RULE_NAME_SERVICE,
+         .kind = DATA_WARNING,
+         .symbols = {"getaddrinfo", "gethostbyname", "gethostbyname_r", "gethostbyname2"},
+         .caller = DATA_ANY,
+         .glibc_below = OLD_NSS,
+         .wanted = {"/lib/**/libnss_dns.so.2", "/lib64/libnss_dns.so.2",
+                    "/usr/lib/**/libnss_dns.so.2", "/usr/lib64/libnss_dns.so.2"},
+         .text = "this C library, older than glibc 2.34, asks name servers by libnss_dns.so.2, "
+                 "which the image has not: no host is found",
+         .hint = NSS_HINT},
+	/* From 2.35 on the C library reads files first of its own (glibc bug 28700). */
+	{.rule = RULE_NAME_SERVICE,
+         .kind = DATA_WARNING,
+         .symbols = {"getaddrinfo", "gethostbyname", "gethostbyname_r", "gethostbyname2"},
+         .caller = DATA_ANY,
+         .glibc_below = 35,
+         .wanted = {"/etc/nsswitch.conf"},
+         .text = "the image has no /etc/nsswitch.conf: this C library, older than glibc 2.35, then "
+                 "asks name servers before /etc/hosts, and does not read that when one answers",
+         .hint = "add `accounts:` with a user to a layer, or a file /etc/nsswitch.conf with "
+                 "'hosts: files dns'"},
+
+	{.rule = RULE_GCONV,
+         .kind = DATA_WARNING,
+         .programs = {"iconv"},
+         .wanted = {"/usr/lib/**/gconv/gconv-modules*", "/usr/lib64/gconv/gconv-modules*"},
+         .variables = {"GCONV_PATH"},
+         .text = "the image has no conversions (gconv/gconv-modules): of all character sets only "
+                 "ASCII, UTF-8 and UCS can be converted",
+         .hint = "add the folder gconv of the C library by `closure:` (its plug-ins) and `files:` "
+                 "(gconv-modules)"},
+
+	{.rule = RULE_TERMINFO,
+         .kind = DATA_WARNING,
+         .symbols = {"initscr", "newterm", "setupterm"},
+         .wanted = {"/usr/share/terminfo/?*/*", "/lib/terminfo/?*/*", "/etc/terminfo/?*/*",
+                    "/usr/lib/terminfo/?*/*", "share/terminfo/?*/*"},
+         .variables = {"TERMINFO", "TERMINFO_DIRS"},
+         .text = "the image has no description of any terminal: what it draws on one fails, or is "
+                 "without colours",
+         .hint = "add /lib/terminfo (Debian, ncurses-base) or /usr/share/terminfo by `files:`"},
+	{.rule = RULE_TERMINFO,
+         .kind = DATA_NOTE,
+         .libraries = {"libtinfo.so.*", "libtinfow.so.*", "libncurses.so.*", "libncursesw.so.*"},
+         .wanted = {"/usr/share/terminfo/?*/*", "/lib/terminfo/?*/*", "/etc/terminfo/?*/*",
+                    "/usr/lib/terminfo/?*/*", "share/terminfo/?*/*"},
+         .variables = {"TERMINFO", "TERMINFO_DIRS"},
+         .text = "the image has no description of any terminal: on a terminal it is without "
+                 "colours and line editing",
+         .hint = "add /lib/terminfo (Debian, ncurses-base) or /usr/share/terminfo by `files:`"},
+
+	{.rule = RULE_INTERPRETER_LIBRARY,
+         .kind = DATA_STOPS,
+         .programs = {"python%"},
+         .wanted = {"lib/python%*/encodings/__init__.py*", "lib/python3*.zip", "pyvenv.cfg",
+                    "lib64/python%*/encodings/__init__.py*"},
+         .home = "PYTHONHOME",
+         .text = "the standard library of Python is not where it looks for it: it stops with 'No "
+                 "module named 'encodings''",
+         .hint = "add the folder lib/pythonX.Y by `files:`, below the prefix of the program or of "
+                 "PYTHONHOME"},
+	{.rule = RULE_INTERPRETER_LIBRARY,
+         .kind = DATA_WARNING,
+         .programs = {"python%"},
+         .wanted = {"lib/python%*/lib-dynload/*.so", "pyvenv.cfg",
+                    "lib64/python%*/lib-dynload/*.so"},
+         .home = "PYTHONHOME",
+         .text = "lib-dynload, the compiled part of Python's standard library, is not in the "
+                 "image: modules as ssl, sqlite3 and ctypes cannot be imported",
+         .hint = "add lib/pythonX.Y/lib-dynload by `closure:`, as plug-ins, so that their own "
+                 "libraries come along"},
+	{.rule = RULE_INTERPRETER_LIBRARY,
+         .kind = DATA_WARNING,
+         .programs = {"perl", "perl5*"},
+         .libraries = {"libperl.so.*"},
+         .wanted = {"/usr/lib/**/perl-base/strict.pm", "/usr/share/perl/**/strict.pm",
+                    "/usr/share/perl5/**/strict.pm", "lib/perl5/**/strict.pm",
+                    "lib/**/perl5/**/strict.pm"},
+         .variables = {"PERL5LIB"},
+         .text = "Perl's own modules are not in the image: nothing that says 'use strict' starts",
+         .hint = "add the folders that `perl -e 'print \"@INC\"'` lists, on Debian "
+                 "/usr/lib/*/perl-base and /usr/share/perl"},
+	{.rule = RULE_INTERPRETER_LIBRARY,
+         .kind = DATA_WARNING,
+         .programs = {"ruby", "ruby%"},
+         .libraries = {"libruby*.so.*"},
+         .wanted = {"lib/ruby/**/rubygems.rb", "/usr/share/ruby/**/rubygems.rb",
+                    "/usr/share/rubygems/rubygems.rb"},
+         .variables = {"RUBYLIB"},
+         .text = "Ruby's own library is not in the image: gems and most modules cannot be loaded",
+         .hint = "add the folder lib/ruby below the prefix of the program by `files:`"},
+	/* Debian's; Fedora's, in /usr/lib64, has them inside. */
+	{.rule = RULE_INTERPRETER_LIBRARY,
+         .kind = DATA_STOPS,
+         .libraries = {"libnode.so.*"},
+         .wanted = {"/usr/share/nodejs/cjs-module-lexer/lexer.js", "/usr/lib64/libnode.so.*"},
+         .text = NODE_TEXT,
+         .hint = NODE_HINT},
+	{.rule = RULE_INTERPRETER_LIBRARY,
+         .kind = DATA_STOPS,
+         .libraries = {"libnode.so.108"},
+         .wanted = {"/usr/share/nodejs/acorn/dist/acorn.js", "/usr/lib64/libnode.so.*"},
+         .text = NODE_TEXT,
+         .hint = NODE_HINT},
+	{.rule = RULE_INTERPRETER_LIBRARY,
+         .kind = DATA_STOPS,
+         .libraries = {"libnode.so.108"},
+         .wanted = {"/usr/share/nodejs/undici/undici-fetch.js", "/usr/lib64/libnode.so.*"},
+         .text = NODE_TEXT,
+         .hint = NODE_HINT},
+	{.rule = RULE_INTERPRETER_LIBRARY,
+         .kind = DATA_STOPS,
+         .libraries = {"libR.so"},
+         .wanted = {"lib/R/library/base/R/base*", "library/base/R/base*",
+                    "lib64/R/library/base/R/base*"},
+         .variables = {"R_HOME"},
+         .text = "R's package base is not in the image: R stops",
+         .hint = "add the folder lib/R by `files:`, and its libraries by `closure:`"},
+	{.rule = RULE_INTERPRETER_LIBRARY,
+         .kind = DATA_STOPS,
+         .libraries = {"libjli.so"},
+         .wanted = {"lib/modules", "modules", "lib/rt.jar", "jre/lib/rt.jar"},
+         .text = "the class library of Java (lib/modules) is not beside it: the virtual machine "
+                 "stops",
+         .hint = "add the whole folder of the Java run-time environment by `files:`"},
+	{.rule = RULE_INTERPRETER_LIBRARY,
+         .kind = DATA_WARNING,
+         .libraries = {"libtcl%.so*"},
+         .wanted = {"/usr/share/tcltk/tcl%/init.tcl", "lib/tcl%/init.tcl", "share/tcl%/init.tcl",
+                    "library/init.tcl"},
+         .variables = {"TCL_LIBRARY"},
+         .text = "Tcl's init.tcl is not in the image: most commands are unknown",
+         .hint = "add the folder tclX.Y (Debian: /usr/share/tcltk) by `files:`"},
+
+	{.rule = RULE_PROGRAM_DATA,
+         .kind = DATA_STOPS,
+         .programs = {"postgres"},
+         .wanted = {"/usr/share/postgresql*/**/timezonesets/Default", "share/timezonesets/Default",
+                    "share/postgresql/**/timezonesets/Default"},
+         .text = "PostgreSQL's folder share is not in the image: the server stops because "
+                 "'timezonesets' is not there, and initdb without postgres.bki",
+         .hint = "add the folder by `files:`, on Debian /usr/share/postgresql/VERSION"},
+	{.rule = RULE_PROGRAM_DATA,
+         .kind = DATA_WARNING,
+         .programs = {"postgres"},
+         .wanted = {"lib/plpgsql.so", "lib/postgresql*/**/plpgsql.so", "plpgsql.so",
+                    "lib64/pgsql/plpgsql.so"},
+         .text = "the loadable part of PostgreSQL (plpgsql.so, dict_snowball.so) is not in the "
+                 "image: initdb makes no cluster",
+         .hint = "add the folder by `closure:` as plug-ins, on Debian "
+                 "/usr/lib/postgresql/VERSION/lib"},
+	{.rule = RULE_PROGRAM_DATA,
+         .kind = DATA_WARNING,
+         .programs = {"postgres"},
+         .wanted = {"/usr/share/zoneinfo/?*", "share/timezone/?*", "share/postgresql/timezone/?*",
+                    "/usr/share/postgresql*/**/timezone/?*"},
+         .text = "the image has no time zones: 'SET timezone' knows none but GMT",
+         .hint = "add `tzdata: true` to a layer"},
+	{.rule = RULE_PROGRAM_DATA,
+         .kind = DATA_WARNING,
+         .programs = {"git"},
+         .wanted = {"lib/git-core/git-remote-http*", "libexec/git-core/git-remote-http*"},
+         .variables = {"GIT_EXEC_PATH"},
+         .text = "its commands that are programs of their own (git-core/git-remote-https) are not "
+                 "in the image: nothing is fetched or pushed over https",
+         .hint = "add lib/git-core by `closure:`, or name its folder in GIT_EXEC_PATH"},
+	{.rule = RULE_PROGRAM_DATA,
+         .kind = DATA_WARNING,
+         .libraries = {"libMagickCore-*.so.*"},
+         .symbols = {"lt_dlopen", "lt_dlopenext", "lt_dlopenadvise", "lt_dlinit"},
+         .wanted = {"lib/**/ImageMagick-*/**/coders/*.so", "lib64/ImageMagick-*/**/coders/*.so"},
+         .variables = {"MAGICK_CODER_MODULE_PATH", "MAGICK_HOME"},
+         .text = "ImageMagick's coders are not in the image: no format of pictures is read or "
+                 "written ('no decode delegate')",
+         .hint = "add its folder modules-*/coders by `closure:` as plug-ins, with the .la files"},
+	{.rule = RULE_PROGRAM_DATA,
+         .kind = DATA_WARNING,
+         .libraries = {"libMagickCore-*.so.*"},
+         .wanted = {"/etc/ImageMagick-*/*.xml", "lib/**/ImageMagick-*/**/*.xml",
+                    "share/ImageMagick-*/*.xml", "etc/ImageMagick-*/*.xml"},
+         .variables = {"MAGICK_CONFIGURE_PATH", "MAGICK_HOME"},
+         .text = "ImageMagick's configuration (policy.xml, delegates.xml) is not in the image: no "
+                 "limit of policy.xml is in force",
+         .hint = "add /etc/ImageMagick-* by `files:`"},
+	{.rule = RULE_PROGRAM_DATA,
+         .kind = DATA_STOPS,
+         .programs = {"orterun"},
+         .symbols = {"MPI_Init", "MPI_Init_thread", "mpi_init_", "mpi_init_thread_"},
+         .beside = "libopen-pal.so.40",
+         .wanted = {"lib/**/mca_*.so", "lib64/openmpi/**/mca_*.so", "/opt/**/openmpi/**/mca_*.so"},
+         .variables = {"OPAL_PREFIX", "OMPI_MCA_mca_base_component_path"},
+         .text = "Open MPI's components (mca_*.so) are not in the image: it stops when it "
+                 "starts MPI",
+         .hint = "add the folder openmpi3 (Debian: /usr/lib/*/openmpi/lib) by `closure:` as "
+                 "plug-ins"},
+	{.rule = RULE_PROGRAM_DATA,
+         .kind = DATA_WARNING,
+         .programs = {"mpiexec.hydra"},
+         .wanted = {"bin/hydra_pmi_proxy", "hydra_pmi_proxy", "lib64/mpich/bin/hydra_pmi_proxy"},
+         .text = "hydra_pmi_proxy is not in the image: no process is started on this machine",
+         .hint = "add it by `closure:`, beside mpiexec.hydra"},
+	{.rule = RULE_PROGRAM_DATA,
+         .kind = DATA_WARNING,
+         .libraries = {"libfontconfig.so.*"},
+         .wanted = {"/etc/fonts/fonts.conf", "etc/fonts/fonts.conf"},
+         .variables = {"FONTCONFIG_FILE", "FONTCONFIG_PATH"},
+         .text = "the image has no /etc/fonts/fonts.conf: no font is found, and it says 'Cannot "
+                 "load default config file'",
+         .hint = "add /etc/fonts (Debian: fontconfig-config) and a font by `files:`"},
+	{.rule = RULE_PROGRAM_DATA,
+         .kind = DATA_WARNING,
+         .libraries = {"libmagic.so.*"},
+         .wanted = {"/usr/share/misc/magic.mgc", "/usr/share/misc/magic", "share/misc/magic*",
+                    "/usr/lib/file/magic.mgc", "share/file/magic*", "/etc/magic.mgc"},
+         .variables = {"MAGIC"},
+         .text = "the image has no magic.mgc: no kind of file is recognised",
+         .hint = "add magic.mgc (Debian: libmagic-mgc) by `files:`"},
+	{.rule = RULE_PROGRAM_DATA,
+         .kind = DATA_WARNING,
+         .programs = {"openssl"},
+         .wanted = {"/usr/lib/ssl/openssl.cnf", "/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf",
+                    "ssl/openssl.cnf"},
+         .variables = {"OPENSSL_CONF"},
+         .text = "the image has no openssl.cnf: its commands req and ca do not work",
+         .hint = "add openssl.cnf (Debian: package openssl, /etc/ssl) by `files:`"},
+	{.rule = RULE_PROGRAM_DATA,
+         .kind = DATA_WARNING,
+         .libraries = {"libQt5Gui.so.5", "libQt6Gui.so.6"},
+         .wanted = {"lib/**/platforms/libq*.so", "lib64/qt*/plugins/platforms/libq*.so",
+                    "plugins/platforms/libq*.so", "platforms/libq*.so"},
+         .variables = {"QT_PLUGIN_PATH", "QT_QPA_PLATFORM_PLUGIN_PATH"},
+         .text = "the image has no platform plug-in of Qt: a program with a window stops with 'no "
+                 "Qt platform plugin could be initialized'",
+         .hint = "add the folder plugins/platforms by `closure:` as plug-ins"},
+};
+const size_t data_rows_n = ARRAY_LEN(data_rows);
+_Static_assert(ARRAY_LEN(data_rows) <= DATA_ROWS_MAX, "data_rows[]: a bit for each row");
+
+const char *const data_bodies[] = {"libpython*.so*", "libperl.so.*", "libruby*.so*",
+                                   "libnode.so.*",   "libpq.so.*",   "libjava.so",
+                                   "libR.so",        "libphp*.so*",  "libopen-pal.so.*"};
+const size_t data_bodies_n = ARRAY_LEN(data_bodies);
+
+const char *const data_offerers[] = {"libssl.so.*", "libcrypto.so.*", "libgnutls.so.*"};
+const size_t data_offerers_n = ARRAY_LEN(data_offerers);
