@@ -93,18 +93,20 @@ static int check_choice(const struct option *o, const char *value, struct err *e
 		strbuf_addf(&all, "%s%s", i > 0 ? "|" : "", o->choices[i]);
 	err_set(err, ERR_USAGE, "option --%s: '%s' is not one of %s", o->name, value,
 	        strbuf_str(&all));
-	if (near != NULL)
-		err_hint(err, "did you mean --%s=%s?", o->name, near);
-	return -1;
+	return near != NULL
+	               ? err_hint(err, "did you mean --%s=%s?", o->name, near)
+	               : err_hint(err, "choose one of them, as in --%s=%s", o->name, o->choices[0]);
 }
 
 static int store_number(const struct option *o, const char *value, int64_t *member, struct err *err)
 {
 	int64_t number;
 
-	if (value == NULL || !text_int64(value, strlen(value), &number) || number < 0)
-		return err_set(err, ERR_USAGE, "option --%s: '%s' is not a whole number", o->name,
-		               value != NULL ? value : "");
+	if (value == NULL || !text_int64(value, strlen(value), &number) || number < 0) {
+		err_set(err, ERR_USAGE, "option --%s: '%s' is not a whole number", o->name,
+		        value != NULL ? value : "");
+		return err_hint(err, "write digits alone, as in --%s=4", o->name);
+	}
 	*member = number;
 	return 0;
 }
