@@ -1,8 +1,8 @@
 /* Strict YAML: positions, refusals, ${...} in flow lists, --set. */
 #include "tests/harness.h"
 
-#include "base/text.h"
 #include "base/doc/yaml.h"
+#include "base/text.h"
 
 struct doc {
 	struct arena arena;

@@ -23,8 +23,10 @@ const char *image_path_check(const char *text, const char **ret_hint)
 			*ret_hint = "write it without '//' and '/./'";
 			return "is not a plain path";
 		}
-		if (len == 2 && strncmp(s, "..", 2) == 0)
+		if (len == 2 && strncmp(s, "..", 2) == 0) {
+			*ret_hint = "write the path that it leads to";
 			return "has a '..' segment";
+		}
 		if (strncmp(s, ".wh.", 4) == 0) {
 			*ret_hint = "in a layer such a name means that a lower file is deleted "
 				    "(image-spec, whiteouts)";
