@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # docs/MISTAKES.md is true: every mistake in it is made, and slipway says exactly what stands there; BLESS=1 writes it anew.
 # tests/servers/mistakes-judge says how the document is read, and what an answer must have.
+# shellcheck disable=SC2016,SC2030,SC2031 # what is in single quotes is for sed and for another shell
 
 load lib
 
@@ -41,7 +42,7 @@ stand_in() {
 # judge ARGS...: to whom a folder without the right to write is closed, root though it may be.
 judge() {
 	local closed=()
-	[ "$EUID" -ne 0 ] || closed=(setpriv --bounding-set=-dac_override,-dac_read_search)
+	[ "$EUID" -ne 0 ] || closed=(setpriv "--bounding-set=-dac_override,-dac_read_search")
 	"${closed[@]}" "$ROOT/tests/servers/mistakes-judge" ${BLESS:+--write} --start start --home you \
 		--ports "$(IFS=, && echo "${PORTS[*]}")" "$@"
 }
@@ -119,7 +120,6 @@ refused() {
 }
 
 @test "mistakes: a document that is not true, or an answer that says too little, is refused" {
-	# shellcheck disable=SC2016 # no expansion is meant
 	{
 		printf '## S\n\n### M\n\n```yaml slipway.yaml\nname: app\n\n```\n\n```sh\nprintf "%%s\\n" '
 		printf '"slipway.yaml:1:1: error: x" "  hint: y" >&2; exit 3\n```\n\n```text\n'
