@@ -1,44 +1,24 @@
 /*
  * Decoding. Sections: scalars, collections, one object.
  */
-#include "base/doc/fields.h"
+#include "base/doc/fields_say.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/text.h"
 
 /* ---- scalars ---- */
 
-struct diag *fields_problem(struct fields_context *c, const struct yaml_node *node, const char *fmt,
-                            ...)
-{
-	char text[1024];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	return diags_add(c->diags, DIAG_ERROR, node->at, "%s", text);
-}
-
-static const char *kind_name(const struct yaml_node *node)
-{
-	static const char *const names[] = {[YAML_SCALAR] = "a string",
-	                                    [YAML_SEQUENCE] = "a list",
-	                                    [YAML_MAPPING] = "a mapping"};
-
-	return node->kind == YAML_SCALAR && yaml_is_null(node) ? "nothing" : names[node->kind];
-}
-
 const char *fields_text(struct fields_context *c, const struct yaml_node *node, const char *what)
 {
 	if (node->kind != YAML_SCALAR) {
-		fields_problem(c, node, "%s: expected a string, found %s", what, kind_name(node));
+		fields_wrong_kind(c, node, what, "a string",
+		                  "write one value, without - and without KEY:");
 		return NULL;
 	}
 	if (yaml_is_null(node)) {
-		fields_problem(c, node, "%s: no value", what);
+		diags_error(c->diags, node->at, "write a value, or \"\" for an empty one",
+		            "%s: no value", what);
 		return NULL;
 	}
 	if (yaml_is_bool_like(node)) {
@@ -76,18 +56,6 @@ static void run_check(struct fields_context *c, const struct yaml_node *node, co
 		diag_hint(c->diags, d, "%s", hint);
 }
 
-/* The hint lists all choices: what may be written, as one would write it. */
-static void not_a_choice(struct fields_context *c, const struct yaml_node *node, const char *what,
-                         const struct choices *choices, const char *complaint)
-{
-	AUTO(strbuf) struct strbuf known = STRBUF_INIT(1024);
-	struct diag *d = fields_problem(c, node, "%s: '%s' %s", what, node->text,
-	                                complaint != NULL ? complaint : "is not known");
-
-	choices_list(choices, &known);
-	diag_hint(c->diags, d, "write %s", strbuf_str(&known));
-}
-
 int fields_choice(struct fields_context *c, const struct yaml_node *node, const char *what,
                   const struct choices *choices)
 {
@@ -95,7 +63,7 @@ int fields_choice(struct fields_context *c, const struct yaml_node *node, const 
 	int choice = text != NULL ? choices_find(choices, text) : -1;
 
 	if (text != NULL && choice < 0)
-		not_a_choice(c, node, what, choices, NULL);
+		fields_not_a_choice(c, node, what, choices, NULL);
 	return choice;
 }
 
@@ -107,7 +75,7 @@ static void checked(struct fields_context *c, const struct field *f, const struc
 	add_sample(text, &sample);
 	run_check(c, node, what, f->check, strbuf_str(&sample));
 	if (f->choices != NULL && choices_find(f->choices, strbuf_str(&sample)) < 0)
-		not_a_choice(c, node, what, f->choices, f->complaint);
+		fields_not_a_choice(c, node, what, f->choices, f->complaint);
 }
 
 /* A value that is the same on every platform, and so has no variables. */
@@ -115,7 +83,8 @@ static void check_literal(struct fields_context *c, const struct field *f,
                           const struct yaml_node *node, const char *what, const char *text)
 {
 	if ((f->flags & FIELD_LITERAL) != 0 && strstr(text, "${") != NULL)
-		fields_problem(c, node, "%s: variables of a platform have no meaning here", what);
+		diags_error(c->diags, node->at, "write it out: one value serves every platform",
+		            "%s: variables of a platform have no meaning here", what);
 	else
 		checked(c, f, node, what, text);
 }
@@ -152,6 +121,8 @@ static void decode_bool(struct fields_context *c, const struct yaml_node *node, 
 		diag_hint(c->diags, d,
 		          "'%s' means different things to different readers; write true or false",
 		          node->text);
+	else
+		diag_hint(c->diags, d, "write one of the two words, without quotes");
 }
 
 static void decode_int(struct fields_context *c, const struct field *f,
@@ -160,13 +131,12 @@ static void decode_int(struct fields_context *c, const struct field *f,
 	int64_t value;
 
 	if (node->kind != YAML_SCALAR || !text_int64(node->text, strlen(node->text), &value)) {
-		fields_problem(c, node, "%s: '%s' is not a whole number", path,
-		               node->kind == YAML_SCALAR ? node->text : kind_name(node));
+		diags_error(c->diags, node->at, "write digits alone, as in 4",
+		            "%s: '%s' is not a whole number", path, fields_found(node));
 		return;
 	}
 	if ((f->min != 0 || f->max != 0) && (value < f->min || value > f->max)) {
-		fields_problem(c, node, "%s: %lld is not between %lld and %lld", path,
-		               (long long)value, (long long)f->min, (long long)f->max);
+		fields_not_between(c, f, node, path);
 		return;
 	}
 	*member = value;
@@ -237,14 +207,13 @@ static void decode_size(struct fields_context *c, const struct field *f,
 
 	if (node->kind != YAML_SCALAR || !fields_parse_size(node->text, &bytes)) {
 		struct diag *d =
-			fields_problem(c, node, "%s: '%s' is not a size", path,
-		                       node->kind == YAML_SCALAR ? node->text : kind_name(node));
+			fields_problem(c, node, "%s: '%s' is not a size", path, fields_found(node));
 
 		diag_hint(c->diags, d, "write bytes with a unit, as in 512MiB or 15MB");
 		return;
 	}
 	if ((f->min != 0 || f->max != 0) && (bytes < f->min || bytes > f->max)) {
-		fields_problem(c, node, "%s: %s is out of range", path, node->text);
+		fields_not_between(c, f, node, path);
 		return;
 	}
 	*member = bytes;
@@ -256,11 +225,7 @@ static void decode_strings(struct fields_context *c, const struct field *f,
                            const struct yaml_node *node, const char *path, struct strlist *member)
 {
 	if (node->kind != YAML_SEQUENCE) {
-		struct diag *d = fields_problem(c, node, "%s: expected a list, found %s", path,
-		                                kind_name(node));
-
-		if (node->kind == YAML_SCALAR && !yaml_is_null(node))
-			diag_hint(c->diags, d, "write [%s]", node->text);
+		fields_not_a_list(c, node, path);
 		return;
 	}
 	member->at = arena_calloc(c->arena, node->n_items, sizeof(*member->at));
@@ -280,11 +245,12 @@ static void decode_map(struct fields_context *c, const struct field *f,
                        const struct yaml_node *node, const char *path, struct strmap *member)
 {
 	if (node->kind != YAML_MAPPING) {
-		fields_problem(c, node, "%s: expected a mapping, found %s", path, kind_name(node));
+		fields_wrong_kind(c, node, path, "a mapping", FIELDS_HOW_TO_MAP);
 		return;
 	}
 	if (node->n_pairs > FIELDS_MAP_MAX) {
-		fields_problem(c, node, "%s: more than %d entries", path, FIELDS_MAP_MAX);
+		diags_error(c->diags, node->at, "remove some", "%s: more than %d entries", path,
+		            FIELDS_MAP_MAX);
 		return;
 	}
 	for (size_t i = 0; i < node->n_pairs; i++) {
@@ -319,12 +285,13 @@ static void decode_objects(struct fields_context *c, const struct field *f,
 		return;
 	}
 	if (node->kind != YAML_SEQUENCE) {
-		fields_problem(c, node, "%s: expected a list, found %s", path, kind_name(node));
+		fields_wrong_kind(c, node, path, "a list", FIELDS_HOW_TO_LIST);
 		return;
 	}
 	if (f->max != 0 && node->n_items > (uint64_t)f->max) {
-		fields_problem(c, node, "%s: %zu entries, at most %lld are possible", path,
-		               node->n_items, (long long)f->max);
+		diags_error(c->diags, node->at, "remove some",
+		            "%s: %zu entries, at most %lld are possible", path, node->n_items,
+		            (long long)f->max);
 		return;
 	}
 	at = arena_calloc(c->arena, node->n_items, f->table->size);
@@ -341,14 +308,13 @@ static void decode_named(struct fields_context *c, const struct field *f,
 	unsigned char *at;
 
 	if (node->kind != YAML_MAPPING || node->n_pairs == 0) {
-		fields_problem(c, node, "%s: expected a mapping from name to %s, found %s", path,
-		               f->table->name,
-		               node->kind != YAML_MAPPING ? kind_name(node) : "nothing");
+		fields_not_named(c, f, node, path);
 		return;
 	}
 	if (f->max != 0 && node->n_pairs > (uint64_t)f->max) {
-		fields_problem(c, node, "%s: %zu entries, at most %lld are possible", path,
-		               node->n_pairs, (long long)f->max);
+		diags_error(c->diags, node->at, "remove some",
+		            "%s: %zu entries, at most %lld are possible", path, node->n_pairs,
+		            (long long)f->max);
 		return;
 	}
 	at = arena_calloc(c->arena, node->n_pairs, f->table->size);
@@ -425,37 +391,13 @@ static const struct field *find_field(const struct field_table *table, const cha
 	return NULL;
 }
 
-static void unknown_key(struct fields_context *c, const struct field_table *table,
-                        const struct yaml_node *key, const char *path)
-{
-	const char **names = arena_calloc(c->arena, table->n, sizeof(*names));
-	struct diag *d = path[0] != '\0'
-	                         ? fields_problem(c, key, "%s: unknown key '%s'", path, key->text)
-	                         : fields_problem(c, key, "unknown key '%s'", key->text);
-
-	for (size_t i = 0; i < table->n; i++)
-		names[i] = table->fields[i].key;
-	const char *near = text_nearest(key->text, names, table->n);
-
-	if (near != NULL) {
-		diag_hint(c->diags, d, "did you mean '%s'?", near);
-		return;
-	}
-	AUTO(strbuf) struct strbuf list = STRBUF_INIT(1024);
-
-	for (size_t i = 0; i < table->n; i++)
-		strbuf_addf(&list, "%s%s", i > 0 ? ", " : "", names[i]);
-	diag_hint(c->diags, d, "known keys are %s", strbuf_str(&list));
-}
-
 static void check_required(struct fields_context *c, const struct field_table *table,
                            const struct yaml_node *node, const char *path)
 {
 	for (size_t i = 0; i < table->n; i++)
 		if ((table->fields[i].flags & FIELD_REQUIRED) != 0 &&
 		    yaml_get(node, table->fields[i].key) == NULL)
-			fields_problem(c, node, "%s%s'%s' is missing", path,
-			               path[0] != '\0' ? ": " : "", table->fields[i].key);
+			fields_missing(c, table, node, path, table->fields[i].key);
 }
 
 /* Of two keys exactly one. */
@@ -470,7 +412,7 @@ static void check_either(struct fields_context *c, const struct field_table *tab
 	const struct yaml_node *one = yaml_get(node, keys[0]), *other = yaml_get(node, keys[1]);
 
 	if (one == NULL && other == NULL) {
-		fields_problem(c, node, "%s%s'%s' is missing", path, in, keys[0]);
+		fields_missing(c, table, node, path, keys[0]);
 	} else if (one != NULL && other != NULL) {
 		/* The later one, or what an option added to the file. */
 		bool first = strcmp(one->at.file, other->at.file) != 0
@@ -529,8 +471,8 @@ void fields_decode(struct fields_context *c, const struct field_table *table,
 	if (node->kind == YAML_SCALAR && table->shorthand != NULL) {
 		decode_field(c, find_field(table, table->shorthand), node, path, object);
 	} else if (node->kind != YAML_MAPPING) {
-		fields_problem(c, node, "%s: expected a mapping, found %s",
-		               path[0] != '\0' ? path : table->name, kind_name(node));
+		fields_wrong_kind(c, node, path[0] != '\0' ? path : table->name, "a mapping",
+		                  FIELDS_HOW_TO_MAP);
 		return;
 	}
 	for (size_t i = 0; i < node->n_pairs; i++) {
@@ -538,7 +480,7 @@ void fields_decode(struct fields_context *c, const struct field_table *table,
 		const struct field *f = find_field(table, pair->key->text);
 
 		if (f == NULL)
-			unknown_key(c, table, pair->key, path);
+			fields_unknown_key(c, table, pair->key, path);
 		else
 			decode_field(c, f, pair->value,
 			             arena_printf(c->arena, "%s%s%s", path,

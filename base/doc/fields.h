@@ -83,6 +83,11 @@ struct field {
 	const char *type_doc; /* CUSTOM: the type's name in docs */
 };
 
+/* A key that people bring along from another tool, in any case, and what to write here instead. */
+struct field_habit {
+	const char *key, *hint;
+};
+
 struct field_table {
 	const char *name; /* of the object in docs */
 	const char *doc;
@@ -93,6 +98,8 @@ struct field_table {
 	size_t pos_offset; /* ...here */
 	/* a scalar in place of the mapping sets this key; NULL = not allowed */
 	const char *shorthand;
+	/* what other tools call things; ends with a row without a key; NULL = none */
+	const struct field_habit *habits;
 	/* exactly one of these two keys must be written; NULL = no such rule */
 	const char *const *either;
 	/* After decoding one object: what no single row can see. Runs after problems too, so that

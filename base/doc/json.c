@@ -30,7 +30,7 @@ static int fail_at(const char *what, const char *text, size_t offset, const char
 	unsigned line, column;
 
 	text_position(text, offset, &line, &column);
-	return err_set(err, ERR_FORMAT, "%s: line %u, column %u: %s", what, line, column, why);
+	return err_set(err, ERR_FORMAT, "%s:%u:%u: %s", what, line, column, why);
 }
 
 /* What is wrong with the string byte at text[i], or NULL. */

@@ -121,17 +121,61 @@ static const char *show_braces(struct yaml_loader *l, const char *text, size_t l
 }
 
 static int yaml_problem(struct yaml_loader *l, const yaml_mark_t *from, const yaml_mark_t *to,
-                        const char *text)
+                        const char *hint, const char *text)
 {
-	diags_add(l->diags, DIAG_ERROR, mark_pos(l, from, to), "%s", text);
+	diags_error(l->diags, mark_pos(l, from, to), hint, "%s", text);
 	return -1;
+}
+
+/* What to do about libyaml's words; the first row that fits, by what each of them begins with. */
+static const char *syntax_hint(const char *problem, const char *context)
+{
+	static const struct {
+		const char *problem, *context, *hint;
+	} known[] = {
+		{"found character that cannot", "",
+	         "put text that begins with @, ` or % in quotes"},
+		{"found a tab character", "", "indent with spaces: YAML takes no tabs"},
+		{"mapping values are not allowed", "",
+	         "is the line above without ':', or indented otherwise? a value with ': ' needs "
+	         "quotes"},
+		{"could not find expected ':'", "",
+	         "write KEY: VALUE with a space after the colon, and text of several lines in "
+	         "quotes"},
+		{"found unexpected end of stream", "while scanning a quoted", "close the quotes"},
+		{"did not find expected ',' or '", "",
+	         "close the bracket, and put ',' between items"},
+		{"did not find expected node content", "",
+	         "write a value there, or close the bracket"},
+		{"found undefined tag", "", "put text that begins with ! in quotes"},
+		{"did not find expected alphabetic", "",
+	         "put text that begins with * or & in quotes"},
+		{"", "while parsing a block", "begin it in the column of its neighbours above"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (text_has_prefix(problem, known[i].problem) &&
+		    text_has_prefix(context, known[i].context))
+			return known[i].hint;
+	return "put text with characters of YAML's own in quotes";
+}
+
+/* libyaml knows a tab only as a character that begins nothing. */
+static bool is_tab(const struct yaml_loader *l, const struct srcpos *at)
+{
+	return at->line > 0 && at->line <= l->n_lines &&
+	       l->text[l->lines[at->line - 1] + at->column - 1] == '\t';
 }
 
 /* libyaml's own words: "did not find expected key" and where. */
 static int syntax_problem(struct yaml_loader *l)
 {
 	const yaml_parser_t *p = &l->parser;
-	struct srcpos at = mark_pos(l, &p->problem_mark, NULL);
+	const char *problem = p->problem != NULL ? p->problem : "not YAML";
+	const char *context = p->context != NULL ? p->context : "";
+	/* An open quote is noticed at the end of the file: that says nothing. */
+	bool quote = text_has_prefix(context, "while scanning a quoted");
+	struct srcpos at = mark_pos(l, quote ? &p->context_mark : &p->problem_mark, NULL);
 
 	if (p->error == YAML_MEMORY_ERROR)
 		mem_exhausted("libyaml");
@@ -139,8 +183,10 @@ static int syntax_problem(struct yaml_loader *l)
 		at.line = 1;
 		at.column = 1;
 	}
-	diags_add(l->diags, DIAG_ERROR, at, "%s%s%s", p->problem != NULL ? p->problem : "not YAML",
-	          p->context != NULL ? " " : "", p->context != NULL ? p->context : "");
+	if (is_tab(l, &at))
+		problem = "found a tab character where spaces must be";
+	diags_error(l->diags, at, syntax_hint(problem, context), "%s%s%s", problem,
+	            context[0] != '\0' ? " " : "", context);
 	return -1;
 }
 
@@ -158,7 +204,7 @@ static int load_scalar(struct yaml_loader *l, const yaml_event_t *event, struct 
 	size_t len = event->data.scalar.length;
 
 	if (memchr(text, '\0', len) != NULL)
-		return yaml_problem(l, &event->start_mark, &event->end_mark,
+		return yaml_problem(l, &event->start_mark, &event->end_mark, "remove it",
 		                    "a NUL character in a string");
 	node->text = show_braces(l, text, len);
 	node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
@@ -223,9 +269,9 @@ static void check_unique(struct yaml_loader *l, const struct yaml_node *node)
 	qsort(keys, node->n_pairs, sizeof(struct yaml_node *), by_key);
 	for (size_t i = 1; i < node->n_pairs; i++)
 		if (strcmp(keys[i]->text, keys[i - 1]->text) == 0) {
-			diags_add(l->diags, DIAG_ERROR, keys[i]->at,
-			          "key '%s' appears twice (first in line %u)", keys[i]->text,
-			          keys[i - 1]->at.line);
+			diags_error(l->diags, keys[i]->at, "remove one of the two, or join them",
+			            "key '%s' appears twice (first in line %u)", keys[i]->text,
+			            keys[i - 1]->at.line);
 			l->failed = true;
 		}
 }
@@ -237,8 +283,8 @@ static int pair_up(struct yaml_loader *l, struct yaml_node *node)
 	for (size_t i = 0; i < node->n_pairs; i++) {
 		node->pairs[i] = (struct yaml_pair){node->items[2 * i], node->items[2 * i + 1]};
 		if (node->pairs[i].key->kind != YAML_SCALAR) {
-			diags_add(l->diags, DIAG_ERROR, node->pairs[i].key->at,
-			          "a key must be a plain string");
+			diags_error(l->diags, node->pairs[i].key->at, "write KEY: VALUE",
+			            "a key must be a plain string");
 			return -1;
 		}
 	}
@@ -259,10 +305,11 @@ static int refuse_extras(struct yaml_loader *l, const yaml_event_t *e)
 	                                                                : e->data.mapping_start.tag;
 
 	if (anchor != NULL)
-		return yaml_problem(l, &e->start_mark, NULL,
+		return yaml_problem(l, &e->start_mark, NULL, "write it out where it is used",
 		                    "anchors (&name) are not supported in a spec");
 	if (tag != NULL)
 		return yaml_problem(l, &e->start_mark, NULL,
+		                    "remove it, or put the whole text in quotes",
 		                    "tags (!name) are not supported in a spec");
 	return 0;
 }
@@ -275,11 +322,13 @@ static int load_node(struct yaml_loader *l, const yaml_event_t *event, int depth
 
 	if (event->type == YAML_ALIAS_EVENT)
 		return yaml_problem(l, &event->start_mark, &event->end_mark,
+		                    "write it out where it is used",
 		                    "aliases (*name) are not supported in a spec");
 	if (refuse_extras(l, event) != 0)
 		return -1;
 	if (depth > YAML_DEPTH_MAX || ++l->n_nodes > YAML_NODES_MAX)
-		return yaml_problem(l, &event->start_mark, NULL, "nested too deeply, or too large");
+		return yaml_problem(l, &event->start_mark, NULL, "remove levels or entries",
+		                    "nested too deeply, or too large");
 	node = arena_alloc(l->arena, sizeof(*node));
 	node->at = mark_pos(l, &event->start_mark, &event->end_mark);
 	switch (event->type) {
@@ -298,7 +347,8 @@ static int load_node(struct yaml_loader *l, const yaml_event_t *event, int depth
 			status = pair_up(l, node);
 		break;
 	default:
-		return yaml_problem(l, &event->start_mark, NULL, "unexpected end of the document");
+		return yaml_problem(l, &event->start_mark, NULL, "complete it",
+		                    "unexpected end of the document");
 	}
 	if (status == 0)
 		*ret_node = node;
@@ -306,13 +356,15 @@ static int load_node(struct yaml_loader *l, const yaml_event_t *event, int depth
 }
 
 /* Takes the next event, which must be of this type. */
-static int expect(struct yaml_loader *l, yaml_event_type_t type, const char *otherwise)
+static int expect(struct yaml_loader *l, yaml_event_type_t type, const char *hint,
+                  const char *otherwise)
 {
 	yaml_event_t event;
 
 	if (next_event(l, &event) != 0)
 		return -1;
-	int status = event.type == type ? 0 : yaml_problem(l, &event.start_mark, NULL, otherwise);
+	int status =
+		event.type == type ? 0 : yaml_problem(l, &event.start_mark, NULL, hint, otherwise);
 
 	yaml_event_delete(&event);
 	return status;
@@ -322,8 +374,9 @@ static int load_document(struct yaml_loader *l, struct yaml_node **ret_root)
 {
 	yaml_event_t event;
 
-	if (expect(l, YAML_STREAM_START_EVENT, "not YAML") != 0 ||
-	    expect(l, YAML_DOCUMENT_START_EVENT, "the document is empty") != 0 ||
+	if (expect(l, YAML_STREAM_START_EVENT, NULL, "not YAML") != 0 ||
+	    expect(l, YAML_DOCUMENT_START_EVENT, "docs/TUTORIAL.md begins with a small one",
+	           "the document is empty") != 0 ||
 	    next_event(l, &event) != 0)
 		return -1;
 	int status = load_node(l, &event, 0, ret_root);
@@ -331,9 +384,11 @@ static int load_document(struct yaml_loader *l, struct yaml_node **ret_root)
 	yaml_event_delete(&event);
 	if (status != 0)
 		return -1;
-	if (expect(l, YAML_DOCUMENT_END_EVENT, "text after the document") != 0)
+	if (expect(l, YAML_DOCUMENT_END_EVENT, "remove it", "text after the document") != 0)
 		return -1;
-	return expect(l, YAML_STREAM_END_EVENT, "only one document is allowed");
+	return expect(l, YAML_STREAM_END_EVENT,
+	              "write each in a file of its own, and name it with -f",
+	              "only one document is allowed");
 }
 
 int yaml_parse(const char *file, const char *text, size_t len, struct arena *a,
@@ -348,7 +403,8 @@ int yaml_parse(const char *file, const char *text, size_t len, struct arena *a,
 		               YAML_BYTES_MAX);
 	diags_add_source(d, file, text != NULL ? text : "", len);
 	if (len > 0 && !text_is_utf8(text, len)) {
-		diags_add(d, DIAG_ERROR, (struct srcpos){l.file, 1, 1, 1}, "the file is not UTF-8");
+		diags_error(d, (struct srcpos){l.file, 1, 1, 1},
+		            "save it as UTF-8, without a byte order mark", "the file is not UTF-8");
 		return err_set(err, ERR_SPEC, "'%s' is not UTF-8", file);
 	}
 	l.text = arena_strndup(a, text != NULL ? text : "", len);

@@ -89,7 +89,8 @@ static struct ini_slice trim(struct ini_slice s, size_t *ret_indent)
 static int line_error(const struct ini_reader *r, size_t column, const char *message,
                       struct err *err)
 {
-	return err_set(err, ERR_FORMAT, "%s:%u:%zu: %s", r->file, r->line, column, message);
+	err_set(err, ERR_FORMAT, "%s:%u:%zu: %s", r->file, r->line, column, message);
+	return err_hint(err, "correct that line: the AWS CLI refuses such a file too");
 }
 
 /* The property that was being read is complete. */

@@ -14,8 +14,15 @@
 #include "builder/oci/store.h"
 
 /* Where a spec says what a rule may complain about; no position for what is not written. */
+struct check_layer_at {
+	const char *name;
+	struct srcpos at;
+};
+
 struct check_at {
-	struct srcpos image, entrypoint, cmd, user, workdir, env;
+	struct srcpos image, entrypoint, cmd, user, workdir, env, size_budget;
+	const struct check_layer_at *layers; /* of our own; those of a base have no position */
+	size_t n_layers;
 };
 
 struct check_opts {

@@ -103,15 +103,27 @@ static int walk_index(struct image_search *w, const struct descriptor *desc, int
 	return 0;
 }
 
+/* What there is instead, as the hint. */
+static int not_for(const struct image_list *list, const struct platform *only, struct err *err)
+{
+	AUTO(strbuf) struct strbuf have = STRBUF_INIT(ERR_HINT_MAX);
+	char text[PLATFORM_TEXT_MAX];
+
+	for (size_t i = 0; i < list->n; i++)
+		strbuf_addf(&have, "%s%s", i > 0 ? ", " : "",
+		            platform_text(&list->at[i].platform, text));
+	err_set(err, ERR_NOT_FOUND, "it has no image for %s", platform_text(only, text));
+	return err_hint(err, "it is for %s: choose among these, or another image",
+	                strbuf_str(&have));
+}
+
 static int keep_only(struct image_list *list, const struct platform *only, struct err *err)
 {
 	const struct index all = {.manifests = list->at, .n_manifests = list->n};
 	const struct descriptor *chosen = index_choose(&all, only);
-	char text[PLATFORM_TEXT_MAX];
 
 	if (chosen == NULL)
-		return err_set(err, ERR_NOT_FOUND, "it has no image for %s",
-		               platform_text(only, text));
+		return not_for(list, only, err);
 	list->at[0] = *chosen;
 	list->n = 1;
 	return 0;

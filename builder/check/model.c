@@ -78,7 +78,8 @@ static const struct field rows[] = {
 		"Most bytes that the layers of all platforms may unpack to, the base's included.",
 		.fallback_doc = "512 MiB and 1,100 times the compressed size, at most 256 GiB"),
 	FIELD_SIZE(struct check_spec, size_budget, "size_budget",
-                   "Most compressed bytes of one platform's layers.", .fallback_doc = "no budget"),
+                   "Most compressed bytes of one platform's layers.", .fallback_doc = "no budget",
+                   .pos_offset = offsetof(struct check_spec, size_budget_at)),
 };
 
 const struct field_table check_spec_fields = FIELD_TABLE(

@@ -28,6 +28,7 @@ struct check_spec {
 	size_t n_allow;
 	int64_t max_unpacked; /* most bytes that all layers unpack to; 0 = by their size */
 	int64_t size_budget;  /* most compressed bytes of one platform's layers; 0 = no budget */
+	struct srcpos size_budget_at;
 };
 
 extern const struct field_table check_spec_fields;

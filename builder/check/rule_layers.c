@@ -82,9 +82,15 @@ void rule_check_size(struct check_image *image)
 	for (size_t i = 0; i < image->manifest.n_layers; i++)
 		if (__builtin_add_overflow(total, image->manifest.layers[i].size, &total))
 			total = INT64_MAX;
-	if (budget > 0 && total > budget)
+	if (budget <= 0 || total <= budget)
+		return;
+	struct diag *diag =
 		rule_report(image, RULE_SIZE_BUDGET, NO_PLACE,
-		            "the layers have %s (%lld bytes), the budget is %s (%lld bytes)",
-		            text_bytes(total, have), (long long)total, text_bytes(budget, most),
-		            (long long)budget);
+	                    "the layers have %s (%lld bytes), the budget is %s (%lld bytes)",
+	                    text_bytes(total, have), (long long)total, text_bytes(budget, most),
+	                    (long long)budget);
+
+	rule_at(diag, image->run->opts->at.size_budget);
+	rule_hint(image, diag,
+	          "`slipway inspect` shows each layer's size: pack less, or raise size_budget");
 }

@@ -43,6 +43,8 @@ static void report(struct document *d, const struct secret_place *at, enum diag_
 		return;
 	strbuf_addf(&sb, "%s: %s", at->subject, what);
 	diag = rule_report_as(image, RULE_SECRET, severity, NO_PLACE, strbuf_str(&sb));
+	if (strncmp(at->subject, "env:", 4) == 0)
+		rule_at(diag, image->run->opts->at.env);
 	strbuf_reset(&sb);
 	strbuf_addf(&sb,
 	            "everybody who can pull the image can read it: give it to the container when "

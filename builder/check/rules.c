@@ -44,6 +44,21 @@ static void place_text(const struct check_image *image, struct rule_place place,
 	strbuf_adds(sb, ": ");
 }
 
+/* Where the spec says what a layer of our own is made from. */
+static struct srcpos layer_at(const struct check_image *image, size_t layer)
+{
+	const struct check_at *at = &image->run->opts->at;
+	const char *name = layer < image->manifest.n_layers
+	                           ? strmap_get(&image->manifest.layers[layer].annotations,
+	                                        ANNOTATION_LAYER_NAME)
+	                           : NULL;
+
+	for (size_t i = 0; name != NULL && i < at->n_layers; i++)
+		if (strcmp(at->layers[i].name, name) == 0 && !rule_layer_of_base(image, layer))
+			return at->layers[i].at;
+	return (struct srcpos){0};
+}
+
 struct diag *rule_report_as(struct check_image *image, enum rule_id id, enum diag_severity severity,
                             struct rule_place place, const char *text)
 {
@@ -60,7 +75,7 @@ struct diag *rule_report_as(struct check_image *image, enum rule_id id, enum dia
 	}
 	place_text(image, place, &sb);
 	strbuf_adds(&sb, text);
-	diag = diags_add(run->diags, severity, (struct srcpos){0}, "%s", strbuf_str(&sb));
+	diag = diags_add(run->diags, severity, layer_at(image, place.layer), "%s", strbuf_str(&sb));
 	diag_rule(run->diags, diag, rules[id].name);
 	return diag;
 }

@@ -23,7 +23,8 @@ static int no_target(const struct fleet *fleet, const char *name, struct err *er
 	for (size_t i = 0; i < fleet->n_targets; i++)
 		strbuf_addf(&known, "%s%s", i > 0 ? ", " : "", fleet->targets[i].name);
 	err_set(err, ERR_USAGE, "the fleet has no target '%s'", name);
-	return err_hint(err, known.len > 0 ? "It has %s." : "It has none%s.", strbuf_str(&known));
+	return known.len > 0 ? err_hint(err, "It has %s.", strbuf_str(&known))
+	                     : err_hint(err, "It has none: add the sections cluster and fleet.");
 }
 
 /* The targets in the order they are tried; `only` NULL = all. */

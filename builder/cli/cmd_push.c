@@ -109,7 +109,8 @@ static int read_source(struct push_words *w, const char *word, struct push_job *
 static int no_source(const struct push_words *w, const char *word, struct err *err)
 {
 	err_set(err, ERR_NOT_FOUND,
-	        "'%.200s' is no path here: no layout or archive; and no image of %s has that name",
+	        "'%.200s' is not a path here: there is no such layout or archive, and no image of "
+	        "%s has that name",
 	        word, w->options->spec.file);
 	return err_hint(err, "`slipway build` makes build/image; write slipway push PATH "
 	                     "HOST/NAME:TAG");
@@ -308,6 +309,9 @@ static int send(const struct push_words *w, const struct remote *remote, struct 
 static int not_built(const char *source, struct err *err)
 {
 	err_wrap(err, "image '%s'", source);
+	if (err->code == ERR_FORMAT)
+		return err_hint(err, "name a layout's folder, or an archive that `slipway build "
+		                     "--format`, `docker save` or `podman save` wrote");
 	return err_hint(err, "`slipway build` builds it");
 }
 

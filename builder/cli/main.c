@@ -11,6 +11,7 @@
 #include "base/fds.h"
 #include "base/interrupt.h"
 #include "builder/cli/command.h"
+#include "builder/cli/os_hint.h"
 #include "builder/cli/progress_view.h"
 #include "builder/cli/terminal.h"
 
@@ -82,6 +83,8 @@ static enum exit_status finish_command(struct cli *cli, int result, struct err *
 		result = err_set(err, ERR_IO, "write standard output");
 	if (result == 0)
 		return cli->verdict;
+	if (os_hint(err->os_errno) != NULL)
+		err_hint(err, "%s", os_hint(err->os_errno));
 	print_error(err, colour);
 	if (cli_json(cli) && !cli->json_printed)
 		print_error_json(cli, err);

@@ -6,6 +6,8 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 
+#define HINT_HELP "the command's --help lists its options"
+
 /* One walk over argv. */
 struct parse {
 	const struct option_target *targets;
@@ -93,18 +95,20 @@ static int check_choice(const struct option *o, const char *value, struct err *e
 		strbuf_addf(&all, "%s%s", i > 0 ? "|" : "", o->choices[i]);
 	err_set(err, ERR_USAGE, "option --%s: '%s' is not one of %s", o->name, value,
 	        strbuf_str(&all));
-	if (near != NULL)
-		err_hint(err, "did you mean --%s=%s?", o->name, near);
-	return -1;
+	return near != NULL
+	               ? err_hint(err, "did you mean --%s=%s?", o->name, near)
+	               : err_hint(err, "choose one of them, as in --%s=%s", o->name, o->choices[0]);
 }
 
 static int store_number(const struct option *o, const char *value, int64_t *member, struct err *err)
 {
 	int64_t number;
 
-	if (value == NULL || !text_int64(value, strlen(value), &number) || number < 0)
-		return err_set(err, ERR_USAGE, "option --%s: '%s' is not a whole number", o->name,
-		               value != NULL ? value : "");
+	if (value == NULL || !text_int64(value, strlen(value), &number) || number < 0) {
+		err_set(err, ERR_USAGE, "option --%s: '%s' is not a whole number", o->name,
+		        value != NULL ? value : "");
+		return err_hint(err, "write digits alone, as in --%s=4", o->name);
+	}
 	*member = number;
 	return 0;
 }
@@ -145,9 +149,10 @@ static int store_value(struct parse *p, struct known k, const char *value, struc
 static int next_value(struct parse *p, const struct option *o, const char **ret_value,
                       struct err *err)
 {
-	if (p->next >= p->argc)
-		return err_set(err, ERR_USAGE, "option --%s needs a value: %s", o->name,
-		               o->metavar);
+	if (p->next >= p->argc) {
+		err_set(err, ERR_USAGE, "option --%s needs a value: %s", o->name, o->metavar);
+		return err_hint(err, "write --%s %s", o->name, o->metavar);
+	}
 	*ret_value = p->argv[p->next++];
 	return 0;
 }
@@ -168,9 +173,7 @@ static int unknown_option(const struct parse *p, const char *name, size_t len, s
 	const char *near = text_nearest(word, names, n);
 
 	err_set(err, ERR_USAGE, "unknown option --%s", word);
-	if (near != NULL)
-		err_hint(err, "did you mean --%s?", near);
-	return -1;
+	return near != NULL ? err_hint(err, "did you mean --%s?", near) : err_hint(err, HINT_HELP);
 }
 
 /* "--name", "--name=value" */
@@ -183,8 +186,10 @@ static int parse_long(struct parse *p, const char *word, struct err *err)
 
 	if (!find_name(p, word, len, &k))
 		return unknown_option(p, word, len, err);
-	if (k.row->kind == OPTION_FLAG && value != NULL)
-		return err_set(err, ERR_USAGE, "option --%s takes no value", k.row->name);
+	if (k.row->kind == OPTION_FLAG && value != NULL) {
+		err_set(err, ERR_USAGE, "option --%s takes no value", k.row->name);
+		return err_hint(err, "write --%s alone, or leave it out", k.row->name);
+	}
 	if (k.row->kind != OPTION_FLAG && value == NULL && next_value(p, k.row, &value, err) != 0)
 		return -1;
 	return store_value(p, k, value, err);
@@ -197,8 +202,10 @@ static int parse_short(struct parse *p, const char *letters, struct err *err)
 		const char *value = letters + 1;
 		struct known k;
 
-		if (!find_letter(p, *letters, &k))
-			return err_set(err, ERR_USAGE, "unknown option -%c", *letters);
+		if (!find_letter(p, *letters, &k)) {
+			err_set(err, ERR_USAGE, "unknown option -%c", *letters);
+			return err_hint(err, HINT_HELP);
+		}
 		if (k.row->kind == OPTION_FLAG) {
 			if (store_value(p, k, NULL, err) != 0)
 				return -1;

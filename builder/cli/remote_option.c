@@ -83,8 +83,11 @@ static void forbid_core_files(void)
 static int take_password(const struct remote_options *o, const char *host, struct strbuf *sb,
                          struct err *err)
 {
-	if ((o->username != NULL) != o->password_stdin)
-		return err_set(err, ERR_USAGE, "--username and --password-stdin need each other");
+	if ((o->username != NULL) != o->password_stdin) {
+		err_set(err, ERR_USAGE, "--username and --password-stdin need each other");
+		return err_hint(err, "write both: `... -u NAME --password-stdin <FILE`; or log in "
+		                     "with docker or podman, whose file slipway reads");
+	}
 	if (o->ecr_region != NULL && !aws_region_valid(o->ecr_region))
 		return err_set(err, ERR_USAGE, "--ecr-region: '%s' is not an AWS region",
 		               o->ecr_region);

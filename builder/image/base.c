@@ -124,8 +124,12 @@ int base_image_load(const struct build_opts *opts, const struct plan_image *imag
 		*ret_base = (struct base_image){.scratch = true};
 		return 0;
 	}
-	if (image_open(opts->remote, image->base, a, &from, err) != 0)
+	if (image_open(opts->remote, image->base, a, &from, err) != 0) {
+		err->at = image->base_at;
+		err_hint(err, "build or fetch it first, or correct the path: it is relative to "
+		              "the folder slipway runs in");
 		return err_wrap(err, "base image '%s'", image->base);
+	}
 	base.name = ref_text(&from.ref, a);
 	if (load_from(opts, &from, &image->platform, a, &base, err) != 0) {
 		err->at = image->base_at;

@@ -25,15 +25,22 @@ static struct strlist provided(const struct plan *plan, struct arena *a)
 	return all;
 }
 
-/* Where the spec says what starts. */
-static struct check_at positions(const struct spec_image *image)
+/* Where the spec says what starts, and what is packed. */
+static struct check_at positions(const struct spec_image *image, struct arena *a)
 {
-	return (struct check_at){.image = image->at,
+	struct check_layer_at *layers = arena_calloc(a, image->n_layers, sizeof(*layers));
+
+	for (size_t i = 0; i < image->n_layers; i++)
+		layers[i] = (struct check_layer_at){image->layers[i].name, image->layers[i].at};
+	return (struct check_at){.layers = layers,
+	                         .n_layers = image->n_layers,
+	                         .image = image->at,
 	                         .entrypoint = image->entrypoint_at,
 	                         .cmd = image->cmd_at,
 	                         .user = image->user_at,
 	                         .workdir = image->workdir_at,
-	                         .env = image->env_at};
+	                         .env = image->env_at,
+	                         .size_budget = image->check.size_budget_at};
 }
 
 /* The digests of the base's layers, of all platforms. */
@@ -129,7 +136,7 @@ int image_check_cached(const struct image_check_opts *o, struct arena *a,
 		.isa_instance = least != NULL ? least->type : NULL,
 		.max_unpacked = spec->max_unpacked,
 		.size_budget = spec->size_budget,
-		.at = positions(&o->plan->spec->image),
+		.at = positions(&o->plan->spec->image, a),
 		.program_elsewhere = o->plan->spec->sections.job.command.n > 0,
 		.threads = o->threads,
 		.progress = o->progress,

@@ -175,8 +175,10 @@ static int parse_registry(char *text, struct arena *a, struct ref *r, struct err
 	}
 	if (strcmp(r->host, "index.docker.io") == 0 || strcmp(r->host, "registry-1.docker.io") == 0)
 		r->host = "docker.io";
-	if (!host_valid(r->host))
-		return err_set(err, ERR_FORMAT, "'%.260s' is not a host name", r->host);
+	if (!host_valid(r->host)) {
+		err_set(err, ERR_FORMAT, "'%.260s' is not a host name", r->host);
+		return err_hint(err, "write HOST/NAME:TAG without http:// or https://");
+	}
 	if (cut_tag(rest, r, err) != 0)
 		return -1;
 	r->repository = rest;

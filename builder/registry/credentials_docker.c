@@ -264,6 +264,9 @@ static int docker_get(struct credential_provider *p, const char *host, bool rene
 	pthread_mutex_unlock(&d->lock);
 	if (status != 0) {
 		credential_done(&c);
+		if (err->code == ERR_NOT_FOUND)
+			err_hint(err, "install it, or take it out of ~/.docker/config.json and log "
+			              "in again");
 		return err_wrap(err, "credentials for '%s'", host);
 	}
 	*ret = c;

@@ -52,6 +52,8 @@ static void default_hint(int status, struct err *err)
 		err_hint(err, "log in: `docker login`, or --username with --password-stdin");
 	else if (status == 403)
 		err_hint(err, "these credentials may not do this; check the account's permissions");
+	else if (status == 404)
+		err_hint(err, "check the host, the repository's name and the tag");
 	else if (status == 413)
 		err_hint(err,
 		         "the registry, or a proxy in front of it, limits the size of requests");

@@ -27,11 +27,11 @@ static void name_layers(struct fields_context *c, const struct yaml_node *node,
 
 			if (strcmp(image->layers[i].name, image->layers[k].name) != 0)
 				continue;
-			diags_add(c->diags, DIAG_ERROR,
-			          name != NULL ? name->at : image->layers[i].at,
-			          "two layers are named '%s' (the first in line %u)",
-			          name != NULL ? name->text : image->layers[i].name,
-			          image->layers[k].at.line);
+			diags_error(c->diags, name != NULL ? name->at : image->layers[i].at,
+			            "give each layer a name of its own, or leave `name:` out",
+			            "two layers are named '%s' (the first in line %u)",
+			            name != NULL ? name->text : image->layers[i].name,
+			            image->layers[k].at.line);
 			break;
 		}
 }
@@ -83,12 +83,14 @@ static void check_bases(struct fields_context *c, const struct yaml_node *base,
 		const struct yaml_node *key = base->pairs[i].key;
 
 		if (!among(image, &image->bases[i].platform))
-			fields_problem(c, key, "image.base: %s is not among image.platforms",
-			               key->text);
+			diags_error(c->diags, key->at,
+			            "add it to image.platforms, or remove its base",
+			            "image.base: %s is not among image.platforms", key->text);
 		for (size_t k = 0; k < i; k++)
 			if (platform_equal(&image->bases[i].platform, &image->bases[k].platform))
-				fields_problem(c, key, "image.base: two bases for %s",
-				               platform_text(&image->bases[i].platform, text));
+				diags_error(c->diags, key->at, "leave one of them out",
+				            "image.base: two bases for %s",
+				            platform_text(&image->bases[i].platform, text));
 	}
 	for (size_t i = 0; i < image->n_platforms; i++) {
 		bool found = false;
@@ -97,8 +99,10 @@ static void check_bases(struct fields_context *c, const struct yaml_node *base,
 			found = found ||
 			        platform_equal(&image->bases[k].platform, &image->platforms[i]);
 		if (!found)
-			fields_problem(c, base, "image.base has no base for %s",
-			               platform_text(&image->platforms[i], text));
+			diags_error(c->diags, base->at,
+			            "add one, `scratch` for none, or narrow image.platforms",
+			            "image.base has no base for %s",
+			            platform_text(&image->platforms[i], text));
 	}
 }
 
@@ -116,10 +120,11 @@ static void check_layer_platforms(struct fields_context *c, const struct yaml_no
 			/* What is not a platform at all was reported already. */
 			if (platform_parse(want->at[k], &platform, &ignored) == 0 &&
 			    !among(image, &platform))
-				fields_problem(c, list->items[k],
-				               "layer '%s' is for %s, which is not among "
-				               "image.platforms",
-				               image->layers[i].name, list->items[k]->text);
+				diags_error(c->diags, list->items[k]->at,
+				            "add it to image.platforms, or remove it here",
+				            "layer '%s' is for %s, which is not among "
+				            "image.platforms",
+				            image->layers[i].name, list->items[k]->text);
 		}
 	}
 }

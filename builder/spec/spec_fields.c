@@ -157,9 +157,10 @@ static void decode_platforms(struct fields_context *c, const struct yaml_node *n
 	for (size_t i = 0; i < image->n_platforms; i++)
 		for (size_t k = 0; k < i; k++)
 			if (platform_equal(&image->platforms[i], &image->platforms[k]))
-				fields_problem(c, node, "image.platforms: %s appears twice",
-				               platform_text(&image->platforms[i],
-				                             (char[PLATFORM_TEXT_MAX]){0}));
+				diags_error(c->diags, node->at, "remove one of the two",
+				            "image.platforms: %s appears twice",
+				            platform_text(&image->platforms[i],
+				                          (char[PLATFORM_TEXT_MAX]){0}));
 }
 
 bool spec_platform(struct fields_context *c, const struct yaml_node *node, const char *text,
@@ -278,8 +279,9 @@ static void decode_base(struct fields_context *c, const struct yaml_node *node, 
 	}
 	image->bases = arena_calloc(c->arena, node->n_pairs + 1, sizeof(*image->bases));
 	if (node->kind == YAML_SEQUENCE)
-		fields_problem(
-			c, node,
+		diags_error(
+			c->diags, node->at,
+			"write debian:12, or {linux/amd64: REFERENCE, linux/arm64: REFERENCE}",
 			"image.base: expected a reference or a mapping from platform to reference");
 	else if (node->kind == YAML_SCALAR)
 		add_base(c, image, NULL, node);
@@ -351,9 +353,30 @@ static const struct field image_rows[] = {
                      "The Amazon ECR repository, where slipway creates it."),
 };
 
+/* The words of Dockerfiles and of compose files that have another name here. */
+static const struct field_habit image_habits[] = {
+	{"from", "write `base:`, as in base: debian:12"},
+	{"image", "the name is `repository:` and `tags:`, what it is built upon `base:`"},
+	{"run",
+         "slipway runs nothing inside an image: run it before, and pack what it made by `layers:`"},
+	{"copy", "write `layers: [{files: [{from: build/app, to: /usr/bin/app}]}]`"},
+	{"add",
+         "write `layers: [{files: [{from: build/app, to: /usr/bin/app}]}]`, for archives `tar:`"},
+	{"files",
+         "files are a layer's: write `layers: [{files: [{from: build/app, to: /usr/bin/app}]}]`"},
+	{"command", "write `cmd: [WORD, WORD]`"},
+	{"expose", "write `ports: [8080]`"},
+	{"environment", "write `env: {NAME: VALUE}`"},
+	{"arg", "write `${env:NAME}` where the value is wanted"},
+	{"platform", "write `platforms: [linux/amd64, linux/arm64]`"},
+	{"maintainer", "write `author:`"},
+	{NULL, NULL},
+};
+
 static const struct field_table image_fields =
 	FIELD_TABLE(struct spec_image, "image", image_rows, "The container image.", .has_pos = true,
-                    .pos_offset = offsetof(struct spec_image, at), .check = spec_check_image);
+                    .habits = image_habits, .pos_offset = offsetof(struct spec_image, at),
+                    .check = spec_check_image);
 
 /* A section that the fleet's room decodes; absent, it is not rendered. */
 #define SECTION(section, doc_)                                                                     \

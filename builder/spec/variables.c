@@ -63,12 +63,13 @@ static bool add_environment(struct fields_context *c, const struct yaml_node *wh
 	const char *value = getenv(variable);
 
 	if (name_len == 0 || strspn(variable, letters) != name_len) {
-		fields_problem(c, where, "'%s' is not the name of an environment variable",
-		               variable);
+		diags_error(c->diags, where->at, "write ${env:NAME}, of letters, digits and '_'",
+		            "'%s' is not the name of an environment variable", variable);
 		return false;
 	}
 	if (value != NULL && !text_is_utf8(value, strlen(value))) {
-		fields_problem(c, where, "environment variable %s is not UTF-8", variable);
+		diags_error(c->diags, where->at, "set it to text in UTF-8",
+		            "environment variable %s is not UTF-8", variable);
 		return false;
 	}
 	if (value != NULL && (value[0] != '\0' || fallback == NULL)) {
@@ -131,7 +132,8 @@ static size_t load_variable(struct fields_context *c, const struct yaml_node *no
 	struct yaml_node where = at_offset(node, i, len);
 
 	if (end == NULL) {
-		fields_problem(c, &where, "'${' without '}'");
+		diags_error(c->diags, where.at, "close it, as in ${arch}; $${ stands for ${ itself",
+		            "'${' without '}'");
 	} else if (strncmp(text, "${env:", 6) == 0) {
 		add_environment(c, &where, text + 6, len - 7, sb);
 	} else if (find_platform_variable(text + 2, len - 3) >= 0) {

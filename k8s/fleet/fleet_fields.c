@@ -24,8 +24,9 @@ static void decode_capacity(struct fields_context *c, const struct yaml_node *no
 		int choice = fields_choice(c, node->items[i], "capacity", &capacities);
 
 		if (choice >= 0 && (*bits & 1U << choice) != 0)
-			fields_problem(c, node->items[i], "capacity: '%s' appears twice",
-			               choices_name(&capacities, (size_t)choice));
+			diags_error(c->diags, node->items[i]->at, "remove one of the two",
+			            "capacity: '%s' appears twice",
+			            choices_name(&capacities, (size_t)choice));
 		if (choice >= 0)
 			*bits |= 1U << choice;
 	}

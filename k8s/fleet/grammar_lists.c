@@ -13,11 +13,13 @@ void decode_placed(struct fields_context *c, const struct yaml_node *node, void 
 	struct placed_list *list = member;
 
 	if (node->kind != YAML_SEQUENCE || node->n_items == 0) {
-		fields_problem(c, node, "expected a list of strings, and at least one");
+		diags_error(c->diags, node->at, "write [ITEM, ITEM], or leave the key out",
+		            "expected a list of strings, and at least one");
 		return;
 	}
 	if (node->n_items > PLACED_MAX) {
-		fields_problem(c, node, "a list of more than %d", PLACED_MAX);
+		diags_error(c->diags, node->at, "remove some", "a list of more than %d",
+		            PLACED_MAX);
 		return;
 	}
 	list->at = arena_calloc(c->arena, node->n_items, sizeof(*list->at));
@@ -47,8 +49,8 @@ void check_placed(struct fields_context *c, const struct placed_list *list, cons
 			          "%s", hint);
 		for (size_t k = 0; k < i; k++)
 			if (strcmp(list->at[i], list->at[k]) == 0)
-				diags_add(c->diags, DIAG_ERROR, list->pos[i],
-				          "%s: '%s' appears twice", what, list->written[i]);
+				diags_error(c->diags, list->pos[i], "remove one of the two",
+				            "%s: '%s' appears twice", what, list->written[i]);
 	}
 }
 

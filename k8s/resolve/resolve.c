@@ -19,8 +19,11 @@ static void check_presence(struct resolver *r)
 
 	for (size_t i = 0; i < ARRAY_LEN(pairs); i++)
 		if (pairs[i].set && !pairs[i].base)
-			resolve_problem(r, pairs[i].at, NULL, "%s needs the section %s",
-			                pairs[i].name, pairs[i].base_name);
+			resolve_problem(
+				r, pairs[i].at,
+				arena_printf(r->arena, "add the section `%s:`, beside image",
+			                     pairs[i].base_name),
+				"%s needs the section %s", pairs[i].name, pairs[i].base_name);
 }
 
 static void sum_up(struct fleet *fleet)

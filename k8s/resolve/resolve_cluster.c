@@ -113,7 +113,10 @@ static void check_zone_in_region(struct resolver *r, const char *zone, struct sr
 	if (!sound(zone, check_zone) || !sound(region, check_region))
 		return;
 	if (strlen(zone) != strlen(region) + 1 || !text_has_prefix(zone, region))
-		resolve_problem(r, at, NULL, "%s: %s is not a zone of %s", what, zone, region);
+		resolve_problem(
+			r, at,
+			arena_printf(r->arena, "write the region and a letter, as in %sa", region),
+			"%s: %s is not a zone of %s", what, zone, region);
 }
 
 /* The control plane wants two zones; the pools' own is one of them. */
@@ -138,7 +141,7 @@ static void resolve_zones(struct resolver *r)
 			                "cluster.zones: the zone of the pools, %s, is missing",
 			                cluster->zone);
 		if (fleet->zones.n < 2)
-			resolve_problem(r, cluster->zones_at, NULL,
+			resolve_problem(r, cluster->zones_at, "add a zone of the same region",
 			                "cluster.zones: a control plane needs two zones");
 		return;
 	}

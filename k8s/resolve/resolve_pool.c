@@ -110,6 +110,7 @@ void resolve_ami(struct resolver *r, struct fleet_target *t)
 			"fleet.%s.placement_group: Karpenter %s does not support placement groups",
 			t->name, r->fleet->karpenter_version);
 	if (t->section->volume.size_gib < 20 || t->section->volume.size_gib > 16384)
-		resolve_problem(r, t->section->volume.size_gib_at, NULL,
+		resolve_problem(r, t->section->volume.size_gib_at,
+		                "write a size between them, as in 200Gi",
 		                "fleet.%s.volume: a root volume must have 20Gi to 16Ti", t->name);
 }

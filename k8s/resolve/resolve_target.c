@@ -23,7 +23,7 @@ static bool add_instance(struct resolver *r, struct fleet_target *t, size_t i,
 
 	for (size_t k = 0; k < i; k++)
 		if (strcmp(wanted->at[k], wanted->at[i]) == 0) {
-			resolve_problem(r, wanted->pos[i], NULL,
+			resolve_problem(r, wanted->pos[i], "remove one of the two",
 			                "fleet.%s.instances: '%s' appears twice", t->name,
 			                wanted->written[i]);
 			return false;
@@ -131,7 +131,7 @@ static void resolve_efa(struct resolver *r, struct fleet_target *t)
 		                "`slipway instances --efa` lists the types that have it",
 		                "fleet.%s.efa: %s has no EFA", t->name, poorest->type);
 	else if (s->efa > least)
-		resolve_problem(r, s->efa_at, NULL,
+		resolve_problem(r, s->efa_at, "write `all`, or a smaller number",
 		                "fleet.%s.efa: %lld interfaces are more than the %lld of %s",
 		                t->name, (long long)s->efa, (long long)least, poorest->type);
 }
@@ -250,8 +250,11 @@ static void resolve_zone(struct resolver *r, struct fleet_target *t)
 	if (s->zone != NULL && cluster->region != NULL && check_zone(s->zone, &hint) == NULL &&
 	    check_region(cluster->region, &hint) == NULL &&
 	    !text_has_prefix(s->zone, cluster->region))
-		resolve_problem(r, s->zone_at, NULL, "fleet.%s.zone: %s is not a zone of %s",
-		                t->name, s->zone, cluster->region);
+		resolve_problem(r, s->zone_at,
+		                arena_printf(r->arena, "write the region and a letter, as in %sa",
+		                             cluster->region),
+		                "fleet.%s.zone: %s is not a zone of %s", t->name, s->zone,
+		                cluster->region);
 	if (storage->zone != NULL && t->zone != NULL && strcmp(storage->zone, t->zone) != 0)
 		resolve_problem(r, srcpos_or(s->zone_at, srcpos_or(storage->zone_at, s->at)),
 		                storage->driver->one_zone_hint,

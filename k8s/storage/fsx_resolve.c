@@ -129,13 +129,13 @@ static void check_s3_link(struct storage_resolver *r, const struct fsx_section *
 		storage_problem(r, fsx->export_at, "set import to the same bucket",
 		                "storage.fsx.export needs import");
 	if (fsx->auto_import != NULL && fsx->import == NULL)
-		storage_problem(r, fsx->auto_import_at, NULL,
+		storage_problem(r, fsx->auto_import_at, "add import: s3://BUCKET, or remove it",
 		                "storage.fsx.auto_import needs import");
 	if (fsx->export != NULL && fsx->import != NULL && check_s3(fsx->export, &hint) == NULL &&
 	    check_s3(fsx->import, &hint) == NULL &&
 	    (bucket_len(fsx->export) != bucket_len(fsx->import) ||
 	     strncmp(fsx->export, fsx->import, bucket_len(fsx->import)) != 0))
-		storage_problem(r, fsx->export_at, NULL,
+		storage_problem(r, fsx->export_at, "export to a folder of the bucket of `import:`",
 		                "storage.fsx.export: not the bucket that import names");
 }
 
@@ -147,9 +147,11 @@ static void check_lustre(struct storage_resolver *r, const struct fsx_section *f
 		storage_problem(r, fsx->version_at, "write version: \"2.15\"",
 		                "storage.fsx.version: PERSISTENT_2 has no Lustre 2.10");
 	if (fsx->metadata != NULL && (!second || !is(fsx->version, "2.15")))
-		storage_problem(r, fsx->metadata_at, NULL,
-		                "storage.fsx.metadata: only PERSISTENT_2 with Lustre 2.15 has a "
-		                "metadata mode");
+		storage_problem(
+			r, fsx->metadata_at,
+			"write deployment: PERSISTENT_2 and version: 2.15, or remove metadata",
+			"storage.fsx.metadata: only PERSISTENT_2 with Lustre 2.15 has a "
+			"metadata mode");
 	if (is(fsx->metadata, "USER_PROVISIONED") && fsx->metadata_iops == 0)
 		storage_problem(r, fsx->metadata_at, "set metadata_iops, 1500 to 192000",
 		                "storage.fsx.metadata: USER_PROVISIONED needs metadata_iops");
@@ -237,8 +239,9 @@ static void check_zone_known(struct storage_resolver *r, const struct fsx_sectio
 	if (fsx->zone != NULL && cluster->region != NULL && check_zone(fsx->zone, &hint) == NULL &&
 	    check_region(cluster->region, &hint) == NULL &&
 	    !text_has_prefix(fsx->zone, cluster->region))
-		storage_problem(r, fsx->zone_at, NULL, "storage.fsx.zone: %s is not a zone of %s",
-		                fsx->zone, cluster->region);
+		storage_problem(r, fsx->zone_at, "write a zone of cluster.region, or leave it out",
+		                "storage.fsx.zone: %s is not a zone of %s", fsx->zone,
+		                cluster->region);
 }
 
 /* The closed lists were reported already when one of them is wrong. */

@@ -122,8 +122,8 @@ commit() { git -c user.email=a@b -c user.name=c "$@" >/dev/null; }
 	refused 1 "the folder 'debian' is not an image layout" "docker.io/NAME" -- "$SLIPWAY" inspect --progress none debian:12
 	refused 1 "the folder 'tree' is not an image layout" -- push tree registry.example.com/a:v1
 	refused 1 "there is no file or folder 'image.tar'" -- "$SLIPWAY" verify --progress none image.tar
-	refused 1 "'nowhere' is no path here" "no image of slipway.yaml" -- push nowhere registry.example.com/a:v1
-	refused 1 "'nowhere' is no path here" -- push nowhere
+	refused 1 "'nowhere' is not a path here" "no image of slipway.yaml" -- push nowhere registry.example.com/a:v1
+	refused 1 "'nowhere' is not a path here" -- push nowhere
 	refused 1 "there is no such layout or archive" "slipway build" -- push registry.example.com/a:v1
 	# Nobody listens there: the name is read as one of Docker Hub only because no such folder is here.
 	refused 5 "no file or folder 'team/app', and as 'docker.io/team/app'" -- \

@@ -76,8 +76,9 @@ static const struct field thing_rows[] = {
 	FIELD_STRINGS(struct thing, zoo, "zoo", "Zoo.", .choices = &pets,
                       .fallback_doc = "no animals"),
 };
+static const struct field_habit habits[] = {{"amount", "here it is `count:`"}, {NULL, NULL}};
 static const struct field_table thing_fields =
-	FIELD_TABLE(struct thing, "thing", thing_rows, "A thing.");
+	FIELD_TABLE(struct thing, "thing", thing_rows, "A thing.", .habits = habits);
 
 struct decoded {
 	struct arena arena;
@@ -259,37 +260,54 @@ static void complaints(void)
 	static const struct {
 		const char *text, *message, *hint;
 	} rows[] = {
-		{"{}", "'name' is missing", NULL},
-		{"[]", "thing: expected a mapping, found a list", NULL},
+		{"{}", "'name' is missing", "add `name:` (A | name)"},
+		{"[]", "thing: expected a mapping, found a list",
+	         "write KEY: VALUE, each on a line of its own, indented by spaces"},
 		{"{name: t, cuont: 1}", "unknown key 'cuont'", "did you mean 'count'?"},
 		{"{name: t, zzzzzzzzz: 1}", "unknown key 'zzzzzzzzz'",
 	         "known keys are name, on, count, mode, size, list, map, one, parts, some, colour, "
 	         "pet, zoo"},
 		{"{name: toolong}", "name: 'toolong' is too long", "shorter"},
 		{"{name: no}", "name: 'no' is a boolean, not a string", "write \"no\" in quotes"},
-		{"{name: ~}", "name: no value", NULL},
-		{"{name: [a]}", "name: expected a string, found a list", NULL},
-		{"{name: t, on: 1}", "on: expected true or false", NULL},
-		{"{name: t, count: 6}", "count: 6 is not between -5 and 5", NULL},
-		{"{name: t, count: 1.0}", "count: '1.0' is not a whole number", NULL},
-		{"{name: t, size: 2MB}", "size: 2MB is out of range", NULL},
+		{"{name: ~}", "name: no value", "write a value, or \"\" for an empty one"},
+		{"{name: [a]}", "name: expected a string, found a list",
+	         "write one value, without - and without KEY:"},
+		{"{name: t, on: 1}", "on: expected true or false",
+	         "write one of the two words, without quotes"},
+		{"{name: t, count: 6}", "count: 6 is not between -5 and 5",
+	         "write a number from -5 to 5"},
+		{"{name: t, count: 1.0}", "count: '1.0' is not a whole number",
+	         "write digits alone, as in 4"},
+		{"{name: t, size: 2MB}", "size: 2MB is not between 0 B and 1.0 MB",
+	         "write a size from 0 B to 1.0 MB"},
 		{"{name: t, list: a}", "list: expected a list, found a string", "write [a]"},
+		{"{name: t, list: a -b}", "list: expected a list, found a string", "write [a, -b]"},
+		{"{name: t, list: \"a 'b c'\"}", "list: expected a list, found a string",
+	         "write each word as an item: [WORD, WORD]"},
+		{"{name: t, COUNT: 1}", "unknown key 'COUNT'", "did you mean 'count'?"},
+		{"{name: t, Amount: 1}", "unknown key 'Amount'", "here it is `count:`"},
 		{"{name: t, list: [a, toolong]}", "list[1]: 'toolong' is too long", "shorter"},
 		{"{name: t, map: {toolong: 1}}", "map: 'toolong' is too long", "shorter"},
-		{"{name: t, map: [a]}", "map: expected a mapping, found a list", NULL},
-		{"{name: t, one: {}}", "one: 'name' is missing", NULL},
+		{"{name: t, map: [a]}", "map: expected a mapping, found a list",
+	         "write KEY: VALUE, each on a line of its own, indented by spaces"},
+		{"{name: t, one: {}}", "one: 'name' is missing", "add `name:` (Its name)"},
 		{"{name: t, parts: [{name: a, weight: 0}]}",
-	         "parts[0].weight: 0 is not between 1 and 9", NULL},
+	         "parts[0].weight: 0 is not between 1 and 9", "write a number from 1 to 9"},
 		{"{name: t, colour: Red}", "colour: 'Red' is not known",
 	         "write red, green or blue"},
-		{"{name: t, colour: [red]}", "colour: expected a string, found a list", NULL},
+		{"{name: t, colour: [red]}", "colour: expected a string, found a list",
+	         "write one value, without - and without KEY:"},
 		{"{name: t, colour: on}", "colour: 'on' is a boolean, not a string",
 	         "write \"on\" in quotes"},
 		{"{name: t, pet: dog}", "pet: 'dog' is not a pet", "write cat or hen"},
 		{"{name: t, zoo: [cat, dog]}", "zoo[1]: 'dog' is not known", "write cat or hen"},
-		{"{name: t, parts: x}", "parts: expected a list, found a string", NULL},
-		{"{name: t, some: {weight: 2}}", "some: 'name' is missing", NULL},
-		{"{name: t, parts: [[]]}", "parts[0]: expected a mapping, found a list", NULL},
+		{"{name: t, parts: x}", "parts: expected a list, found a string",
+	         "write a list: each item on a line of its own that begins with '- ', or [ITEM, "
+	         "ITEM]"},
+		{"{name: t, some: {weight: 2}}", "some: 'name' is missing",
+	         "add `name:` (Its name)"},
+		{"{name: t, parts: [[]]}", "parts[0]: expected a mapping, found a list",
+	         "write KEY: VALUE, each on a line of its own, indented by spaces"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

@@ -26,8 +26,8 @@ static void refuses_what_is_not_strict(void)
 		{"", "doc: empty"},
 		{"{", "not JSON"},
 		{"{\"a\":1,}", "not JSON"},
-		{"[1,\n 2,\n x]", "line 3, column 2"},
-		{"{'a':1}", "line 1, column "},
+		{"[1,\n 2,\n x]", ":3:2: "},
+		{"{'a':1}", ":1:"},
 		{"[1 2]", "not JSON"},
 		{"tru", "not JSON"},
 		{"\"open", "not JSON"},
@@ -35,10 +35,10 @@ static void refuses_what_is_not_strict(void)
 		{"\"\\ud800\"", "not JSON"},
 		{"{\"a\":1,\"b\":2,\"a\":3}", "key 'a' appears twice"},
 		{"[{\"x\":{\"k\":1,\"\\u006b\":2}}]", "key 'k' appears twice"},
-		{"{} {}", "line 1, column 4: text after the document"},
-		{"1\n2", "line 2, column 1: text after the document"},
+		{"{} {}", ":1:4: text after the document"},
+		{"1\n2", ":2:1: text after the document"},
 		{"[1]]", "text after the document"},
-		{"\"a\x01\"", "column 3: a control byte"},
+		{"\"a\x01\"", ":3: a control byte"},
 		{"\"a\nb\"", "a control byte"},
 		{"{\x01\"a\":1}", "a control byte"},
 		{"[1,\x0b"
@@ -49,16 +49,16 @@ static void refuses_what_is_not_strict(void)
 		{"\"\xed\xa0\x80\"", "not UTF-8"},
 		{"\"\\u0000\"", "a NUL character"},
 		{"1e999", "out of range"},
-		{"01", "column 1: a malformed number"},
-		{"[-01]", "column 3: a malformed number"},
+		{"01", ":1: a malformed number"},
+		{"[-01]", ":3: a malformed number"},
 		{"00", "a malformed number"},
-		{"[1.]", "column 4: a malformed number"},
-		{"1.", "column 3: a malformed number"},
-		{"-.5", "column 2: a malformed number"},
-		{"-", "column 2: a malformed number"},
-		{"1e", "column 3: a malformed number"},
-		{"[1e+]", "column 5: a malformed number"},
-		{"{\"a\":\n1.e3}", "line 2, column 3: a malformed number"},
+		{"[1.]", ":4: a malformed number"},
+		{"1.", ":3: a malformed number"},
+		{"-.5", ":2: a malformed number"},
+		{"-", ":2: a malformed number"},
+		{"1e", ":3: a malformed number"},
+		{"[1e+]", ":5: a malformed number"},
+		{"{\"a\":\n1.e3}", ":2:3: a malformed number"},
 		{"+1", "not JSON"},
 		{".5", "not JSON"},
 		{"1-2", "text after the document"},
@@ -67,9 +67,9 @@ static void refuses_what_is_not_strict(void)
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		refused(rows[i].text, strlen(rows[i].text), rows[i].part);
-	refused("[1]\0", 4, "column 4: a NUL byte");
-	refused("\0", 1, "column 1: a NUL byte");
-	refused("\"a\0b\"", 5, "column 3: a NUL byte");
+	refused("[1]\0", 4, ":4: a NUL byte");
+	refused("\0", 1, ":1: a NUL byte");
+	refused("\"a\0b\"", 5, ":3: a NUL byte");
 	refused(NULL, 0, "empty");
 }
 
@@ -101,7 +101,7 @@ static void depth_is_capped(void)
 	nested(JSON_DEPTH_MAX, &sb);
 	CHECK_OK(json_parse("doc", sb.ptr, sb.len, &doc, &err), &err);
 	nested(JSON_DEPTH_MAX + 1, &sb);
-	refused(sb.ptr, sb.len, "column 65: nested too deeply");
+	refused(sb.ptr, sb.len, ":65: nested too deeply");
 	nested(200000, &sb);
 	refused(sb.ptr, sb.len, "nested too deeply");
 }

@@ -1,8 +1,8 @@
 /* Strict YAML: positions, refusals, ${...} in flow lists, --set. */
 #include "tests/harness.h"
 
-#include "base/text.h"
 #include "base/doc/yaml.h"
+#include "base/text.h"
 
 struct doc {
 	struct arena arena;
@@ -86,7 +86,7 @@ static void refusals(void)
 	refused("a: \"\\0\"\n", 1, 4, "NUL");
 	refused("a: [1, 2\n", 2, 1, "did not find");
 	refused("a: b: c\n", 1, 5, "mapping values are not allowed");
-	refused("a:\n\tb: 1\n", 2, 1, "cannot start any token");
+	refused("a:\n\tb: 1\n", 2, 1, "a tab character where spaces must be");
 	refused("a: \xff\n", 1, 1, "not UTF-8");
 }
 

@@ -23,8 +23,10 @@ const char *image_path_check(const char *text, const char **ret_hint)
 			*ret_hint = "write it without '//' and '/./'";
 			return "is not a plain path";
 		}
-		if (len == 2 && strncmp(s, "..", 2) == 0)
+		if (len == 2 && strncmp(s, "..", 2) == 0) {
+			*ret_hint = "write the path that it leads to";
 			return "has a '..' segment";
+		}
 		if (strncmp(s, ".wh.", 4) == 0) {
 			*ret_hint = "in a layer such a name means that a lower file is deleted "
 				    "(image-spec, whiteouts)";
@@ -104,8 +106,8 @@ static void check_keys(struct fields_context *c, const struct yaml_node *node, c
 			fits = fits || strcmp(key->text, known[k]) == 0;
 		for (size_t k = 0; !fits && k < ARRAY_LEN(files_rows); k++)
 			if (strcmp(key->text, files_rows[k].key) == 0)
-				fields_problem(c, key, "'%s' has no meaning for a %s", key->text,
-				               what);
+				diags_error(c->diags, key->at, "remove it",
+				            "'%s' has no meaning for a %s", key->text, what);
 	}
 }
 
@@ -122,9 +124,12 @@ static void check_files(struct fields_context *c, const struct yaml_node *node, 
 
 		diag_hint(c->diags, d, "write {from: build/app, to: /usr/bin/app}");
 	} else if (!directory && !to) {
-		fields_problem(c, node, "'to' is missing: where in the image does it go?");
+		diags_error(c->diags, node->at,
+		            "add it, as in to: /usr/bin/app; with / at its end it is a folder",
+		            "'to' is missing: where in the image does it go?");
 	} else if (directory && to) {
-		fields_problem(c, node, "'directory' is itself the path in the image; remove 'to'");
+		diags_error(c->diags, node->at, "remove 'to'",
+		            "'directory' is itself the path in the image: 'to' has no meaning");
 	} else if (symlink) {
 		check_keys(c, node, "symbolic link", of_symlink, ARRAY_LEN(of_symlink));
 	} else if (directory) {
@@ -302,11 +307,23 @@ static void check_layer(struct fields_context *c, const struct yaml_node *node, 
 		diag_hint(c->diags, d, "give it files, tar, deb, closure or run-time data");
 	}
 	if (layer->split != 0 && layer->split < 1 << 20)
-		fields_problem(c, yaml_get(node, "split"),
-		               "split: parts under 1MiB are not worth a layer each");
+		diags_error(c->diags, yaml_get(node, "split")->at,
+		            "write 1MiB or more, as in 512MiB, or leave it out",
+		            "split: parts under 1MiB are not worth a layer each");
 }
+
+/* The words of Dockerfiles that have another name here. */
+static const struct field_habit layer_habits[] = {
+	{"copy", "write `files: [{from: build/app, to: /usr/bin/app}]`"},
+	{"add", "write `files:`, or `tar:` for an archive that is to be unpacked"},
+	{"run", "slipway runs nothing inside an image: run it before, and pack what it made"},
+	{"from",
+         "an item of `files:` has it: write `files: [{from: build/app, to: /usr/bin/app}]`"},
+	{NULL, NULL},
+};
 
 const struct field_table layer_spec_fields =
 	FIELD_TABLE(struct layer_spec, "layer", layer_rows,
                     "One layer of the image, from the sources it names.", .has_pos = true,
-                    .pos_offset = offsetof(struct layer_spec, at), .check = check_layer);
+                    .habits = layer_habits, .pos_offset = offsetof(struct layer_spec, at),
+                    .check = check_layer);
