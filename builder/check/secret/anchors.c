@@ -2,9 +2,9 @@
 
 enum { PROBE = 4 };
 
-static void set(struct secret_anchors *a, const unsigned char *p)
+static void set(struct secret_anchors *a, const unsigned char *p, uint8_t which)
 {
-	a->seen[anchors_hash(p)] = 1;
+	a->seen[anchors_hash(p)] |= which;
 }
 
 static unsigned count_small(const char *p)
@@ -46,15 +46,15 @@ static void add_row(struct secret_anchors *a, uint8_t row)
 	list = &a->first[anchors_list(anchors_hash(text))];
 	a->next[row] = *list;
 	*list = row;
-	set(a, text);
+	set(a, text, ANCHOR_FIRST);
 	if (p->anchor_len >= PROBE) {
-		set(a, text + 1);
+		set(a, text + 1, ANCHOR_SECOND);
 		return;
 	}
 	for (unsigned c = 0; c < 256; c++) {
 		text[3] = (unsigned char)c;
 		if (secret_in_class(text[3], CLASS_BASE64URL))
-			set(a, text + 1);
+			set(a, text + 1, ANCHOR_SECOND);
 	}
 }
 

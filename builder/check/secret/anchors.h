@@ -12,9 +12,10 @@
 #include "builder/check/secret/patterns.h"
 
 enum { ANCHOR_BITS = 16, ANCHOR_ROWS_MAX = 128, ANCHOR_NONE = 0xff };
+enum { ANCHOR_FIRST = 1, ANCHOR_SECOND = 2 }; /* which group of an anchor it is */
 
 struct secret_anchors {
-	uint8_t seen[1 << ANCHOR_BITS]; /* by the hash of three bytes: 1 = of an anchor */
+	uint8_t seen[1 << ANCHOR_BITS]; /* by the hash of three bytes: ANCHOR_* or 0 */
 	uint8_t first[256];             /* row by that of an anchor's looked-up bytes */
 	uint8_t next[ANCHOR_ROWS_MAX];
 	uint8_t probe[ANCHOR_ROWS_MAX]; /* where in the anchor its looked-up bytes begin */

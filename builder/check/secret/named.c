@@ -297,15 +297,19 @@ static const struct secret_named rows[] = {
 	{".env.dev*", SECRET_ENV_FILE, judge_env, NULL},
 };
 
-/* The path's last segments, as many as the row has. */
-static const char *last_segments(const char *path, size_t slashes)
+enum { SLASHES_MAX = 3 /* in a row's path */ };
+
+/* Where the path's last segments begin: one, two, ... of them. */
+static void last_segments(const char *path, const char *ret_ends[SLASHES_MAX + 1])
 {
 	const char *p = path + strlen(path);
+	size_t n = 0;
 
-	for (; p > path; p--)
-		if (p[-1] == '/' && slashes-- == 0)
-			break;
-	return p;
+	for (; p > path && n <= SLASHES_MAX; p--)
+		if (p[-1] == '/')
+			ret_ends[n++] = p;
+	while (n <= SLASHES_MAX)
+		ret_ends[n++] = path;
 }
 
 static size_t count_slashes(const char *text)
@@ -314,16 +318,34 @@ static size_t count_slashes(const char *text)
 
 	for (; *text != '\0'; text++)
 		n += *text == '/';
+	if (n > SLASHES_MAX)
+		BUG("a path of %zu segments", n + 1);
 	return n;
+}
+
+static bool matches(const char *wanted, const char *const ends[SLASHES_MAX + 1])
+{
+	const char *end = ends[count_slashes(wanted)];
+
+	return strchr(wanted, '*') != NULL ? text_glob(wanted, end) : strcmp(wanted, end) == 0;
+}
+
+static bool may_begin(const char *const ends[SLASHES_MAX + 1], char first)
+{
+	for (size_t i = 0; i <= SLASHES_MAX; i++)
+		if (ends[i][0] == first)
+			return true;
+	return first == '*';
 }
 
 const struct secret_named *secret_named_find(const char *path)
 {
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const char *wanted = rows[i].path;
-		const char *end = last_segments(path, count_slashes(wanted));
+	const char *ends[SLASHES_MAX + 1];
 
-		if (strchr(wanted, '*') != NULL ? text_glob(wanted, end) : strcmp(wanted, end) == 0)
+	last_segments(path, ends);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		/* Asked of every file of an image, so the first letter decides most. */
+		if (may_begin(ends, rows[i].path[0]) && matches(rows[i].path, ends))
 			return &rows[i];
 	}
 	return NULL;

@@ -9,13 +9,15 @@ enum { BUDGET_RATIO = 32 };
 static void keep_findings(struct secret_search *s, const struct secret_scanner *from,
                           bool in_archive)
 {
+	if (memchr(from->found, true, sizeof(from->found)) == NULL)
+		return;
 	for (int kind = 0; kind < SECRET_KINDS; kind++) {
+		if (!from->found[kind] || s->findings.n == SECRET_FINDINGS_MAX)
+			continue;
 		struct secret_finding f = {.kind = (enum secret_kind)kind,
 		                           .offset = from->offset[kind],
 		                           .in_archive = in_archive};
 
-		if (!from->found[kind] || s->findings.n == SECRET_FINDINGS_MAX)
-			continue;
 		if (in_archive)
 			memcpy(f.inner, s->inner, sizeof(f.inner));
 		vec_push(&s->findings, f);

@@ -94,11 +94,12 @@ static void scan_up_to(struct secret_scanner *s, size_t limit)
 		if (!block_hit(s->anchors, s->buf + i))
 			continue;
 		for (size_t k = i; k < i + BLOCK && k < limit + 1; k += 2) {
-			if (s->anchors->seen[anchors_hash(s->buf + k)] == 0)
-				continue;
-			if (k > 0)
+			uint8_t groups = s->anchors->seen[anchors_hash(s->buf + k)];
+
+			if ((groups & ANCHOR_SECOND) != 0 && k > 0)
 				judge_at(s, &w, s->buf + k - 1);
-			judge_at(s, &w, s->buf + k);
+			if ((groups & ANCHOR_FIRST) != 0)
+				judge_at(s, &w, s->buf + k);
 		}
 	}
 	s->done = limit;
