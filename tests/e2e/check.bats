@@ -202,3 +202,13 @@ program() { printf 'int main(void){return 0;}\n' | "$1" -x c - -o "$2" "${@:3}";
 	[ "$status" -eq 0 ]
 	[[ $output == *"1 archive was not looked into to the end for secrets: too large"* ]]
 }
+
+@test "check: docs/CHECK.md says of every rule what it proves, besides the table" {
+	rules=$(grep -oE 'RULE\([A-Z_]+, "[a-z-]+"' "$ROOT/builder/check/rules.h" | grep -oE '"[a-z-]+"' | tr -d '"')
+	[ -n "$rules" ]
+	text=$(grep -v '^|' "$ROOT/docs/CHECK.md")
+	for rule in $rules; do
+		grep -qF "\`$rule\`" <<<"$text" || { echo "$rule" && return 1; }
+		grep -qF "| \`$rule\` |" "$ROOT/docs/CHECK.md" || { echo "$rule is not in the table" && return 1; }
+	done
+}
