@@ -19,6 +19,11 @@ bool linkage_spend(struct linkage *l, size_t n)
 	return !l->exhausted;
 }
 
+size_t linkage_name_cost(const char *name)
+{
+	return 1 + strlen(name) / 32;
+}
+
 bool linkage_fits(const struct check_image *image, const struct view_node *n)
 {
 	const struct elf_info *elf = view_is_file(n) ? n->content->elf : NULL;
@@ -54,6 +59,13 @@ static void read_musl_path(struct linkage *l)
 	l->musl_path = linkage_dirs(l, text, NULL);
 }
 
+/* Comparing it with those before costs, too. */
+static void add_preload(struct linkage *l, const char *name)
+{
+	if (linkage_spend(l, linkage_name_cost(name) + l->preload.n / 4))
+		elf_search_add(&l->preload, name, l->image->run->arena);
+}
+
 /* The items of LD_PRELOAD and /etc/ld.so.preload (ld.so(8)). */
 static void read_preload(struct linkage *l)
 {
@@ -64,7 +76,7 @@ static void read_preload(struct linkage *l)
 
 	for (char *word = strtok_r(text, ": ", &rest); word != NULL;
 	     word = strtok_r(NULL, ": ", &rest))
-		elf_search_add(&l->preload, word, a);
+		add_preload(l, word);
 	text = arena_strdup(a, file != NULL ? file->text : "");
 	for (char *line = strtok_r(text, "\n", &rest); line != NULL;
 	     line = strtok_r(NULL, "\n", &rest)) {
@@ -73,7 +85,7 @@ static void read_preload(struct linkage *l)
 		line[strcspn(line, "#")] = '\0';
 		for (char *word = strtok_r(line, ": \t\r", &more); word != NULL;
 		     word = strtok_r(NULL, ": \t\r", &more))
-			elf_search_add(&l->preload, word, a);
+			add_preload(l, word);
 	}
 	l->preload_missing = arena_calloc(a, l->preload.n + 1, sizeof(*l->preload_missing));
 }
@@ -225,7 +237,7 @@ static void push_linked(struct linkage *l, struct view_node *node, const char *n
 	object->program = l->program;
 	vec_push(&l->objects, o);
 	add_name(l, name, at);
-	if (object->elf->soname != NULL)
+	if (object->elf->soname != NULL && linkage_spend(l, linkage_name_cost(object->elf->soname)))
 		add_name(l, object->elf->soname, at);
 }
 
@@ -261,8 +273,8 @@ static void load_needed(struct linkage *l, size_t from, size_t i, linkage_missin
 	const char *needed = o.object->elf->needed.at[i];
 	struct link_missing m = {.from = &o, .needed = needed};
 
-	if (!linkage_spend(l, 1) || needed[0] == '\0' || linkage_find(l, needed) != NULL ||
-	    elf_search_is_loader(l->interpreter, needed))
+	if (!linkage_spend(l, linkage_name_cost(needed)) || needed[0] == '\0' ||
+	    linkage_find(l, needed) != NULL || elf_search_is_loader(l->interpreter, needed))
 		return;
 	if (rule_provided(l->image, needed)) {
 		l->open = true;

@@ -134,6 +134,9 @@ bool linkage_fits(const struct check_image *image, const struct view_node *n);
 /* Uses up n steps; false when there are none left, or a stop was asked for. */
 bool linkage_spend(struct linkage *l, size_t n);
 
+/* What looking a name up costs once. */
+size_t linkage_name_cost(const char *name);
+
 /* Reports what the program at work needs of symbols and does not get (rule_symbol.c). */
 void linkage_check_symbols(struct linkage *l);
 

@@ -133,7 +133,9 @@ static bool try_node(struct linkage *l, struct view_node *n, const char *dir,
 static bool try_dirs(struct linkage *l, const struct link_dirs *dirs, const char *name,
                      struct link_found *found)
 {
-	for (size_t i = 0; i < dirs->n && linkage_spend(l, 1); i++) {
+	const size_t cost = linkage_name_cost(name);
+
+	for (size_t i = 0; i < dirs->n && linkage_spend(l, cost); i++) {
 		struct view_node *n = view_find_at(&l->image->view, dirs->at[i].folder, name, true);
 
 		if (try_node(l, n, dirs->at[i].path, found))

@@ -48,4 +48,9 @@ void rule_check_entrypoint(struct check_image *image)
 		              "what the program takes lies behind links that pass more than %d "
 		              "folders: not all was looked at",
 		              START_STEPS_MAX);
+	if (s.linkage_exhausted)
+		start_problem(
+			&s, NULL,
+			"the programs that it starts need too many libraries: the user's right "
+			"to read them was not checked for all");
 }

@@ -150,11 +150,14 @@ static void report_version(struct linkage *l, const struct linked *o, const char
 static void check_versions(struct linkage *l, const struct linked *o, size_t i)
 {
 	const struct elf_need_versions *need = &o->object->elf->need[i];
-	const struct linked *provider = linkage_find(l, need->library);
+	const struct linked *provider;
 	const char *version;
 
+	if (!linkage_spend(l, linkage_name_cost(need->library)))
+		return;
+	provider = linkage_find(l, need->library);
 	/* The loader does not mind a library without any versions. */
-	if (provider == NULL || provider->object->elf->defined.n == 0 || !linkage_spend(l, 1) ||
+	if (provider == NULL || provider->object->elf->defined.n == 0 ||
 	    o->object->versioned_by[i] == provider->object ||
 	    !linkage_spend(l, need->versions.n + provider->object->elf->defined.n))
 		return;

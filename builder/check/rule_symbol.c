@@ -57,8 +57,11 @@ struct binding {
 static bool provides(struct binding *b, struct link_object *o, const struct elf_symbol_need *need,
                      uint64_t hash, const char *version)
 {
-	return linkage_spend(b->l, 1) && (o != b->from || !need->elsewhere) &&
-	       elf_defines(o->elf, hash, version);
+	size_t steps = 1;
+	bool defined =
+		(o != b->from || !need->elsewhere) && elf_defines(o->elf, hash, version, &steps);
+
+	return linkage_spend(b->l, steps) && defined;
 }
 
 static void note_provider(struct binding *b, struct link_object *o)
@@ -82,7 +85,7 @@ static struct link_object *find_provider(struct binding *b, const struct elf_sym
 	const uint64_t hash = elf_symbol_hash(need->name, len);
 	const struct linked *named = version != NULL ? linkage_find(l, v->library) : NULL;
 
-	linkage_spend(l, len / 64);
+	linkage_spend(l, len / 64 + (version != NULL ? linkage_name_cost(v->library) : 0));
 	if (named != NULL && provides(b, named->object, need, hash, version))
 		return named->object;
 	for (size_t i = 0; i < b->n_providers; i++)

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/interrupt.h"
 #include "base/text.h"
 #include "builder/check/linkage.h"
 #include "builder/check/script.h"
@@ -74,7 +75,10 @@ static bool pass(void *ctx, struct view_node *dir)
 
 	if (walk->closed == NULL && !may(walk->starter, dir, USER_SEARCH))
 		walk->closed = dir;
-	return ++walk->starter->n_steps <= START_STEPS_MAX;
+	/* Asked for now and then; whoever called the check reports it. */
+	if (++walk->starter->n_steps % 4096 == 0 && interrupt_requested())
+		walk->starter->n_steps = START_STEPS_MAX;
+	return walk->starter->n_steps <= START_STEPS_MAX;
 }
 
 static struct view_node *walk_to(struct starter *s, struct view_node *from, const char *path,
@@ -148,11 +152,12 @@ static void check_library_rights(struct starter *s, struct view_node *program)
 	struct check_image *image = s->image;
 	struct linkage l;
 
-	if (image->user == NULL || image->user->uid == 0 || image->arch == NULL ||
-	    !program->content->elf->dynamic ||
+	if (s->linkage_exhausted || image->user == NULL || image->user->uid == 0 ||
+	    image->arch == NULL || !program->content->elf->dynamic ||
 	    program->content->elf->machine != image->arch->elf_machine)
 		return;
 	linkage_init(&l, image);
+	l.steps += s->linkage_steps;
 	linkage_load(&l, program, ignore_missing, NULL);
 	for (size_t i = 1; i < l.objects.n; i++) {
 		const struct linked *o = &l.objects.at[i];
@@ -161,6 +166,8 @@ static void check_library_rights(struct starter *s, struct view_node *program)
 		      arena_printf(image->run->arena, "%s/%s", o->origin, o->name));
 		start_allowed(s, o->object->node, USER_READ);
 	}
+	s->linkage_steps = l.steps;
+	s->linkage_exhausted |= l.exhausted;
 	linkage_done(&l);
 }
 

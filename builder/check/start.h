@@ -19,6 +19,8 @@ struct starter {
 	struct view_node *cwd; /* NULL when the working folder is not in the image */
 	unsigned execs;
 	size_t n_steps;
+	size_t linkage_steps; /* of all programs together */
+	bool linkage_exhausted;
 };
 
 /* One file to be executed. */

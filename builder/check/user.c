@@ -80,6 +80,13 @@ static bool is_member(const struct db_line *line, const char *name, size_t len)
 	return false;
 }
 
+static int id_order(const void *a, const void *b)
+{
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 static void add_groups(const char *group, const struct db_line *who, struct arena *a,
                        struct image_user *user)
 {
@@ -91,6 +98,8 @@ static void add_groups(const char *group, const struct db_line *who, struct aren
 		if (is_member(&line, who->at[0], who->len[0]) &&
 		    read_id(line.at[2], line.len[2], &id))
 			vec_push(&ids, id);
+	if (ids.n > 0)
+		qsort(ids.at, ids.n, sizeof(*ids.at), id_order);
 	user->groups = arena_memdup(a, ids.at, ids.n * sizeof(*ids.at));
 	user->n_groups = ids.n;
 	vec_done(&ids);
@@ -158,10 +167,9 @@ struct strlist user_names(const char *file, struct arena *a)
 
 static bool in_group(const struct image_user *user, uint32_t gid)
 {
-	for (size_t i = 0; i < user->n_groups; i++)
-		if (user->groups[i] == gid)
-			return true;
-	return user->gid == gid;
+	return user->gid == gid ||
+	       (user->n_groups > 0 && bsearch(&gid, user->groups, user->n_groups,
+	                                      sizeof(*user->groups), id_order) != NULL);
 }
 
 bool user_may(const struct image_user *user, const struct scan_member *m, enum user_right right)

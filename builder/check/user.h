@@ -18,7 +18,7 @@
 struct image_user {
 	const char *text; /* as the configuration names it; "root" when it names none */
 	uint32_t uid, gid;
-	const uint32_t *groups; /* supplementary */
+	const uint32_t *groups; /* supplementary, in the order of their numbers */
 	size_t n_groups;
 };
 

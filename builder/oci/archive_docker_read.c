@@ -53,6 +53,7 @@ struct docker_store {
 struct docker_pass {
 	struct docker_store *ds;
 	struct archive_reader reader;
+	size_t n_seen; /* members of every kind: also those that nobody wants have names */
 	int64_t file_size;
 	int64_t unpacked; /* bytes in ds->fd, of a compressed archive */
 };
@@ -128,6 +129,9 @@ static int note_member(struct docker_pass *pass, struct archive_entry *entry, st
 	const char *path = archive_entry_pathname(entry);
 	struct docker_member m = {0};
 
+	if (++pass->n_seen > MEMBERS_MAX)
+		return err_set(err, ERR_LIMIT, "'%s' has more than %d members", ds->path,
+		               MEMBERS_MAX);
 	if (path == NULL || strlen(path) >= NAME_LENGTH_MAX)
 		return 0;
 	m.name = clean_name("", 0, path, &ds->arena);
@@ -144,9 +148,6 @@ static int note_member(struct docker_pass *pass, struct archive_entry *entry, st
 		if (place_file(pass, &m, err) != 0)
 			return -1;
 	}
-	if (ds->members.n == MEMBERS_MAX)
-		return err_set(err, ERR_LIMIT, "'%s' has more than %d members", ds->path,
-		               MEMBERS_MAX);
 	vec_push(&ds->members, m);
 	return 0;
 }

@@ -26,13 +26,14 @@ static int read_at(void *ctx, uint64_t offset, void *buf, size_t len, struct err
 static void look_up(const struct elf_info *info)
 {
 	const struct elf_symbols *s = info->symbols;
+	size_t steps = 0;
 
 	for (size_t i = 0; s != NULL && i < s->n_needs && i < 1000; i++) {
 		const struct elf_version *v = elf_version_at(info, s->needs[i].version);
 		uint64_t hash = elf_symbol_hash(s->needs[i].name, strlen(s->needs[i].name));
 
-		elf_defines(info, hash, NULL);
-		elf_defines(info, hash, v != NULL ? v->name : "");
+		elf_defines(info, hash, NULL, &steps);
+		elf_defines(info, hash, v != NULL ? v->name : "", &steps);
 	}
 }
 

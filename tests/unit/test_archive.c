@@ -10,7 +10,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "builder/oci/archive.h"
+#include "builder/oci/archive_internal.h"
 #include "builder/oci/config.h"
 #include "builder/oci/layout.h"
 #include "builder/oci/mediatype.h"
@@ -472,6 +472,28 @@ static void docker_is_read_back(void)
 	room_done(&r);
 }
 
+/* Folders are no files of an image, but each has a name. */
+static void docker_members_are_counted(void)
+{
+	AUTO(tarfile) struct tarfile t = TARFILE_INIT;
+	struct room r;
+	struct err err = {0};
+	struct store *s = NULL;
+
+	room_init(&r);
+	CHECK_OK(tarfile_open(&t, in_room(&r, "folders.tar"), &err), &err);
+	for (int i = 0; i <= 65536; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "d%d/", i);
+		CHECK_OK(tarfile_add_folder(&t, name, &err), &err);
+	}
+	CHECK_OK(tarfile_commit(&t, &err), &err);
+	CHECK(archive_open_docker(in_room(&r, "folders.tar"), &s, &err) != 0);
+	CHECK_INT(err.code, ERR_LIMIT);
+	room_done(&r);
+}
+
 static void docker_tags(void)
 {
 	static const struct {
@@ -588,6 +610,7 @@ int main(void)
 	TEST("archive: members are verified and odd names passed over", verifies_members);
 	TEST("archive: a docker-archive has plain layers, each content once", docker_content);
 	TEST("archive: a docker-archive is read back as the image it holds", docker_is_read_back);
+	TEST("archive: a docker-archive has so many members at most, folders too", docker_members_are_counted);
 	TEST("archive: a docker-archive's name is checked and completed", docker_tags);
 	TEST("archive: a docker-archive holds one platform", docker_platforms);
 	TEST("archive: wrong diff IDs, damaged and missing blobs leave no file", refuses_damage);

@@ -53,7 +53,9 @@ static void reads_foreign_libc(void)
 
 static bool file_defines(const struct elf_info *info, const char *name, const char *version)
 {
-	return elf_defines(info, elf_symbol_hash(name, strlen(name)), version);
+	size_t steps = 0;
+
+	return elf_defines(info, elf_symbol_hash(name, strlen(name)), version, &steps);
 }
 
 struct whole_file {

@@ -74,6 +74,24 @@ static void needs_files_for_names_alone(void)
 	arena_done(&a);
 }
 
+static void finds_one_of_many_groups(void)
+{
+	static const char many[] = "c:x:300:app\na:x:7:app\nd:x:9:app\nb:x:100:app\na:x:7:app\n";
+	static const uint32_t in[] = {300, 7, 9, 100}, out[] = {0, 8, 99, 301};
+	struct scan_member m = {.type = MEMBER_FILE, .mode = 0040};
+	struct arena a = {0};
+	struct image_user user;
+
+	CHECK_INT(user_resolve("app", passwd, many, &a, &user), USER_FOUND);
+	for (size_t i = 0; i < ARRAY_LEN(in); i++) {
+		m.gid = in[i];
+		CHECK(user_may(&user, &m, USER_READ));
+		m.gid = out[i];
+		CHECK(!user_may(&user, &m, USER_READ));
+	}
+	arena_done(&a);
+}
+
 static void holds_rights_against_modes(void)
 {
 	static const uint32_t groups[] = {29};
@@ -101,6 +119,8 @@ int main(void)
 {
 	TEST("user: names and numbers are found as runtimes find them", resolves_names_and_numbers);
 	TEST("user: numbers need no files", needs_files_for_names_alone);
+	TEST("user: each of many groups counts, in whatever order they stand",
+	     finds_one_of_many_groups);
 	TEST("user: the first of owner, group and others counts", holds_rights_against_modes);
 	return test_done();
 }

@@ -304,6 +304,35 @@ static void tells_secrets_from_look_alikes(void)
 	secret_done(&s);
 }
 
+/* What was learnt of candidates that are none says nothing false of the next. */
+static void sees_behind_many_that_are_none(void)
+{
+	static const char *const none[] = {"AKIA"
+	                                   "2345678901234567 ",
+	                                   "A: " BEGIN "PRIVATE KEY-----\n",
+	                                   "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCg",
+	                                   "eyJhbGci-",
+	                                   "T3BlbkFJ",
+	                                   " ghp_abcdefghijklmnopqrstuvwxyzABCDEFGHyour",
+	                                   "PrivateKey = "};
+	enum { TIMES = 300, BLANKS = 600 };
+	struct secret_scanner s;
+
+	secret_init(&s);
+	for (size_t k = 0; k < ARRAY_LEN(none); k++)
+		for (size_t i = 0; i < ARRAY_LEN(samples); i++) {
+			AUTO(strbuf) struct strbuf text = STRBUF_INIT(1 << 20);
+
+			for (size_t n = 0; n < TIMES; n++)
+				strbuf_adds(&text, none[k]);
+			strbuf_addf(&text, "!%*s%s", BLANKS, "\n", samples[i].text);
+			if (strcmp(samples[i].path, "a") == 0 &&
+			    scan(&s, "a", text.ptr, text.len, text.len) != samples[i].kind)
+				test_fail(__FILE__, __LINE__, samples[i].text);
+		}
+	secret_done(&s);
+}
+
 /* Wherever it begins, of all anchors: groups of three bytes are looked up at every other place. */
 static void sees_at_even_and_odd_places(void)
 {
@@ -666,6 +695,8 @@ static void knows_urls_with_passwords(void)
 		{"postgres://app:${PASSWORD}@db/x", false},
 		{"http://host:8080/a@b", false},
 		{"http://user:password@host/", false},
+		{"http://user:hunter@2@host/", true},
+		{"http://user:example@@@@@@@@@@@@host/", false},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(urls); i++)
@@ -685,6 +716,7 @@ int main(void)
 {
 	TEST("secret: secrets are told from look-alikes", tells_secrets_from_look_alikes);
 	TEST("secret: they are seen at even and odd places", sees_at_even_and_odd_places);
+	TEST("secret: they are seen behind many look-alikes", sees_behind_many_that_are_none);
 	TEST("secret: chunk borders do not matter", sees_across_chunks);
 	TEST("secret: a key in UTF-16 is read in both byte orders", reads_utf16);
 	TEST("secret: keys in binary files are told from look-alikes",

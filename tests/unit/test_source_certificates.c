@@ -111,6 +111,20 @@ static void what_is_no_certificate_is_a_problem(void)
 	}
 }
 
+static void damage_is_told_of_a_few_times(void)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(1 << 20);
+	AUTO(fixture) struct source_fixture f;
+
+	fixture_init(&f);
+	for (size_t i = 0; i < 1000; i++)
+		strbuf_adds(&text, "-----BEGIN X-----\nMAA=\n-----END X-----\n");
+	bundle_of(&f, strbuf_str(&text), true);
+	CHECK_INT(f.diags.n_errors, 20);
+	CHECK_STR(f.diags.at[19].message,
+	          "layer 'data': 'ca.pem', line 58: a block is not a certificate");
+}
+
 static void chosen_ones_are_judged(void)
 {
 	AUTO(fixture) struct source_fixture f;
@@ -206,6 +220,8 @@ int main(void)
 	     a_bundle_has_one_order_and_each_once);
 	TEST("certificates: damage, private keys and other blocks are problems with their line",
 	     what_is_no_certificate_is_a_problem);
+	TEST("certificates: of a text that is damaged everywhere a few problems are told",
+	     damage_is_told_of_a_few_times);
 	TEST("certificates: of chosen ones, expired and leaf certificates are warned of",
 	     chosen_ones_are_judged);
 	TEST("certificates: bundles of Debian and Fedora, packages and files are found",

@@ -21,6 +21,23 @@ static bool is_secret_key(const struct secret_window *w, const unsigned char *p)
 	return upper && lower && memmem(p, SECRET_LEN, "EXAMPLE", 7) == NULL;
 }
 
+/* What lies near one id lies near the next one, too: it is looked at once. */
+static bool has_secret_key(const struct secret_window *w, const unsigned char *from,
+                           const unsigned char *to)
+{
+	struct window_memo none = {0}, *memo = w->memo != NULL ? w->memo : &none;
+	const unsigned char *q = from;
+
+	if (memo->keyless_end != NULL && from >= memo->keyless && from <= memo->keyless_end)
+		q = memo->keyless_end;
+	else
+		memo->keyless = from;
+	while (q < to && !is_secret_key(w, q))
+		q++;
+	memo->keyless_end = q;
+	return q < to;
+}
+
 /* AKIA or ASIA and 16 more; alone it is no secret, a secret key must be near. */
 bool secret_judge_aws_pair(const struct secret_window *w, const unsigned char *p,
                            const struct secret_pattern *row)
@@ -37,10 +54,7 @@ bool secret_judge_aws_pair(const struct secret_window *w, const unsigned char *p
 		from = p - NEAR;
 	if (to - p > NEAR)
 		to = p + NEAR;
-	for (const unsigned char *q = from; q < to; q++)
-		if (is_secret_key(w, q))
-			return true;
-	return false;
+	return has_secret_key(w, from, to);
 }
 
 /* "aws_secret_access_key = ...", also as SecretAccessKey in JSON. */

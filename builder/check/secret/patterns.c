@@ -25,14 +25,16 @@ static bool judge_token(const struct secret_window *w, const unsigned char *p,
 	return !secret_is_dummy((const char *)body, n < DUMMY_LOOK ? n : DUMMY_LOOK);
 }
 
-/* OpenAI's keys hold this text, "OpenAI" in base64, whatever stands around it. */
+/* OpenAI's keys hold this text, "OpenAI" in base64, once, whatever stands around it. */
 static bool judge_openai(const struct secret_window *w, const unsigned char *p,
                          const struct secret_pattern *row)
 {
 	const unsigned char *q = p;
 
 	while (q > w->start && p - q < 160 && secret_in_class(q[-1], CLASS_BASE64URL))
-		q--;
+		if (*--q == (unsigned char)row->anchor[0] && q < p &&
+		    window_starts(w, q, row->anchor))
+			return false;
 	return window_starts(w, q, "sk-") && p - q >= 20 &&
 	       window_run(w, p + row->anchor_len, CLASS_BASE64URL, 20) >= 20;
 }

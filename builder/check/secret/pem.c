@@ -8,13 +8,27 @@
 #include "base/attr.h"
 #include "builder/check/secret/patterns.h"
 
-enum { BODY_MIN = 40, BOUNDARY_MAX = 64, DECODED_MAX = 512, ENCODED_MIN = 72 };
+enum { BODY_MIN = 40, BOUNDARY_MAX = 64, DECODED_MAX = 256, ENCODED_MIN = 72, PLAIN_MAX = 128 };
 
 enum key_state { KEY_NONE, KEY_PLAIN, KEY_LOCKED };
+typedef enum key_state judge_form(const struct secret_window *w, const unsigned char *p);
 
 static bool fits(enum key_state state, const struct secret_pattern *row)
 {
 	return state == (row->kind == SECRET_ENCRYPTED_KEY ? KEY_LOCKED : KEY_PLAIN);
+}
+
+/* Two rows ask about each boundary; it is judged for the first. */
+static bool judge_once(const struct secret_window *w, const unsigned char *p,
+                       const struct secret_pattern *row, judge_form *judge)
+{
+	struct window_memo none = {0}, *memo = w->memo != NULL ? w->memo : &none;
+
+	if (memo->pem != p) {
+		memo->pem = p;
+		memo->pem_state = judge(w, p);
+	}
+	return fits((enum key_state)memo->pem_state, row);
 }
 
 /* A line end, also written as \n in JSON and in source code, once or twice; 0 if there is none. */
@@ -22,13 +36,16 @@ static size_t line_end(const struct secret_window *w, const unsigned char *p)
 {
 	static const char *const forms[] = {"\r\n", "\n", "\\n", "\\r\\n", "\\\\n", "\\\\r\\\\n"};
 
+	if (p < w->end && *p != '\r' && *p != '\n' && *p != '\\')
+		return 0;
 	for (size_t i = 0; i < ARRAY_LEN(forms); i++)
 		if (window_starts(w, p, forms[i]))
 			return strlen(forms[i]);
 	return 0;
 }
 
-/* Skips "Proc-Type: 4,ENCRYPTED" and the like; NULL when the line is not a header. */
+/* Skips "Proc-Type: 4,ENCRYPTED" and the like; NULL when the line is not a header. One that holds
+ * a boundary is none: no look goes beyond the next one. */
 static const unsigned char *skip_header(const struct secret_window *w, const unsigned char *p)
 {
 	const unsigned char *q = p + window_run(w, p, CLASS_ALNUM | CLASS_DASH, 64);
@@ -36,7 +53,8 @@ static const unsigned char *skip_header(const struct secret_window *w, const uns
 	if (q == p || q >= w->end || *q != ':')
 		return NULL;
 	while (q < w->end && *q != '\0' && line_end(w, q) == 0)
-		q++;
+		if (*q++ == '-' && window_starts(w, q, "----"))
+			return NULL;
 	return q;
 }
 
@@ -113,26 +131,29 @@ static enum key_state judge_pem(const struct secret_window *w, const unsigned ch
 bool secret_judge_pem(const struct secret_window *w, const unsigned char *p,
                       const struct secret_pattern *row)
 {
-	return window_starts(w, p, "-----BEGIN ") && fits(judge_pem(w, p), row);
+	return judge_once(w, p, row, judge_pem);
 }
 
 static int base64_value(unsigned char c)
 {
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const char *at = c != '\0' ? strchr(digits, c) : NULL;
-
-	return at != NULL ? (int)(at - digits) : -1;
+	if (c >= 'A' && c <= 'Z')
+		return c - 'A';
+	if (c >= 'a' && c <= 'z')
+		return c - 'a' + 26;
+	if (c >= '0' && c <= '9')
+		return c - '0' + 52;
+	return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* Decodes up to the first byte that is neither base64 nor a line end; returns the length. */
+/* Decodes at most `max` bytes, up to the first that is neither base64 nor a line end; returns how
+ * many. */
 static size_t decode(const struct secret_window *w, const unsigned char *p,
-                     unsigned char out[DECODED_MAX])
+                     unsigned char out[DECODED_MAX], size_t max)
 {
 	unsigned bits = 0, value = 0;
 	size_t n = 0;
 
-	for (; p < w->end && n < DECODED_MAX; p++) {
+	for (; p < w->end && n < max; p++) {
 		int digit = base64_value(*p);
 
 		if (digit < 0 && (*p == '\n' || *p == '\r' || *p == ' '))
@@ -149,17 +170,25 @@ static size_t decode(const struct secret_window *w, const unsigned char *p,
 	return n;
 }
 
+/* Only one with headers needs more than a few bytes. */
+static enum key_state judge_base64(const struct secret_window *w, const unsigned char *p)
+{
+	unsigned char text[DECODED_MAX];
+	struct secret_window inner = {text, text, NULL};
+
+	if (window_run(w, p, CLASS_BASE64, ENCODED_MIN) < ENCODED_MIN)
+		return KEY_NONE;
+	inner.end = text + decode(w, p, text, PLAIN_MAX);
+	if (memchr(text, ':', (size_t)(inner.end - text)) != NULL)
+		inner.end = text + decode(w, p, text, DECODED_MAX);
+	return judge_pem(&inner, text);
+}
+
 /* Base64 of a PEM file always begins the same way: as in Kubernetes' secrets and kubeconfig. */
 bool secret_judge_pem_base64(const struct secret_window *w, const unsigned char *p,
                              const struct secret_pattern *row)
 {
-	unsigned char text[DECODED_MAX];
-	struct secret_window inner = {text, text};
-
-	if (window_run(w, p, CLASS_BASE64, ENCODED_MIN) < ENCODED_MIN)
-		return false;
-	inner.end += decode(w, p, text);
-	return fits(judge_pem(&inner, text), row);
+	return judge_once(w, p, row, judge_base64);
 }
 
 /* Either byte order: p is at "B\0E\0G\0I\0N", five dashes stand before it. */
@@ -174,7 +203,7 @@ bool secret_judge_pem_utf16(const struct secret_window *w, const unsigned char *
 		return false;
 	for (const unsigned char *q = p - 10; q < w->end && n < DECODED_MAX; q += 2)
 		text[n++] = *q;
-	const struct secret_window inner = {text, text + n};
+	const struct secret_window inner = {text, text + n, NULL};
 
 	return fits(judge_pem(&inner, text), row);
 }

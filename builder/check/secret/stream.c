@@ -86,7 +86,8 @@ static bool block_hit(const struct secret_anchors *anchors, const unsigned char 
 /* Looks at candidates from `done` up to `limit`. */
 static void scan_up_to(struct secret_scanner *s, size_t limit)
 {
-	const struct secret_window w = {s->buf, s->buf + s->len};
+	struct window_memo memo = {0};
+	const struct secret_window w = {s->buf, s->buf + s->len, &memo};
 
 	memset(s->buf + s->len, 0, SLACK);
 	/* One more: an anchor that begins at an odd place is seen by its second group. */

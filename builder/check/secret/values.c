@@ -11,8 +11,9 @@ static bool contains(const char *text, size_t len, const char *part)
 {
 	size_t n = strlen(part);
 
+	/* Of the few that begin alike the rest is compared. */
 	for (size_t i = 0; i + n <= len; i++)
-		if (strncasecmp(text + i, part, n) == 0)
+		if (((text[i] ^ part[0]) & ~0x20) == 0 && strncasecmp(text + i, part, n) == 0)
 			return true;
 	return false;
 }
@@ -94,20 +95,34 @@ bool secret_is_placeholder(const char *value, size_t len)
 	return len < 6 && is_number(value, len);
 }
 
+/* RFC 3986, 3.2: user and password end at the '@', of which there is one; the last, if more. */
+static bool authority_has_password(const char *text, size_t len)
+{
+	const char *at = memrchr(text, '@', len);
+	const char *colon = at != NULL ? memchr(text, ':', (size_t)(at - text)) : NULL;
+
+	return colon != NULL && !secret_is_placeholder(colon + 1, (size_t)(at - colon - 1));
+}
+
+static size_t authority_length(const char *text, const char *end)
+{
+	const char *p = text;
+
+	while (p<end && * p> ' ' && strchr("/?#\"'<>`\\", *p) == NULL)
+		p++;
+	return (size_t)(p - text);
+}
+
 bool secret_has_url_password(const char *text, size_t len)
 {
 	const char *end = text + len, *p = text;
 
 	while ((p = memmem(p, (size_t)(end - p), "://", 3)) != NULL) {
-		const char *colon = NULL;
+		size_t n = authority_length(p += 3, end);
 
-		for (p += 3; p<end && * p> ' ' && strchr("/?#\"'<>`\\", *p) == NULL; p++) {
-			if (*p == ':' && colon == NULL)
-				colon = p;
-			if (*p == '@' && colon != NULL &&
-			    !secret_is_placeholder(colon + 1, (size_t)(p - colon - 1)))
-				return true;
-		}
+		if (authority_has_password(p, n))
+			return true;
+		p += n;
 	}
 	return false;
 }

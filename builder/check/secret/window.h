@@ -8,8 +8,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { WINDOW_RUNS = 16 };
+
+/* A run of characters of these classes; it may go on behind `to`. */
+struct window_run_memo {
+	unsigned classes;
+	const unsigned char *from, *to;
+};
+
+/*
+ * What earlier candidates of a window came to know, so that a file full of them is not read again
+ * for each: zeroed at first, good as long as the window's bytes stay where they are.
+ */
+struct window_memo {
+	struct window_run_memo runs[WINDOW_RUNS];
+	const unsigned char *keyless, *keyless_end; /* no secret key of AWS begins between them */
+	const unsigned char *pem;                   /* the boundary that was judged last... */
+	int pem_state;                              /* ...and what it was (pem.c) */
+};
+
 struct secret_window {
 	const unsigned char *start, *end; /* end: the end of what has been read */
+	struct window_memo *memo;         /* NULL = none */
 };
 
 /* Classes of characters; a set is their sum. */

@@ -45,13 +45,13 @@ static bool version_matches(const struct elf_info *info, uint16_t entry, const c
 	return strcmp(have->name, version) == 0;
 }
 
-bool elf_defines(const struct elf_info *info, uint64_t hash, const char *version)
+bool elf_defines(const struct elf_info *info, uint64_t hash, const char *version, size_t *steps)
 {
 	const struct elf_symbols *s = info->symbols;
 	size_t n_default = 0;
 
 	for (size_t i = first_of(s, hash); i < s->n_defined && s->defined[i] >> 16 == hash >> 16;
-	     i++) {
+	     i++, ++*steps) {
 		uint16_t entry = (uint16_t)s->defined[i];
 
 		if (version != NULL && version_matches(info, entry, version))

@@ -60,8 +60,9 @@ const struct elf_version *elf_version_at(const struct elf_info *info, uint16_t i
 
 /*
  * Whether a loader that looks for a symbol in this file takes what it finds there (glibc,
- * elf/dl-lookup.c, check_match). `version` is NULL when none is asked for.
+ * elf/dl-lookup.c, check_match). `version` is NULL when none is asked for. *steps grows by the
+ * definitions that were looked at: a file made to do harm has many of one name.
  */
-bool elf_defines(const struct elf_info *info, uint64_t hash, const char *version);
+bool elf_defines(const struct elf_info *info, uint64_t hash, const char *version, size_t *steps);
 
 #endif

@@ -15,24 +15,30 @@ struct reading {
 	struct certificates *certificates;
 	const struct certificates_text *text;
 	struct diags *diags;
-	size_t n; /* certificates found */
+	size_t n;               /* certificates found */
+	size_t n_problems;      /* and told of */
+	size_t counted;         /* bytes of the text whose lines were counted... */
+	unsigned counted_lines; /* ...and how many ends of lines are among them */
 };
+
+/* A text of damage is not told of block by block. */
+enum { PROBLEMS_MAX = 20 };
 
 /* ---- one certificate ---- */
 
-static unsigned line_of(const struct certificates_text *text, size_t offset)
+/* Offsets are asked for in ascending order. */
+static unsigned line_of(struct reading *r, size_t offset)
 {
-	unsigned line = 1;
-
-	for (size_t i = 0; i < offset && i < text->len; i++)
-		line += text->bytes[i] == '\n';
-	return line;
+	for (; r->counted < offset && r->counted < r->text->len; r->counted++)
+		r->counted_lines += r->text->bytes[r->counted] == '\n';
+	return r->counted_lines + 1;
 }
 
-static void problem(const struct reading *r, size_t offset, const char *hint, const char *what)
+static void problem(struct reading *r, size_t offset, const char *hint, const char *what)
 {
+	r->n_problems++;
 	diags_error(r->diags, r->text->at, hint, "layer '%s': %s, line %u: %s", r->text->layer,
-	            r->text->name, line_of(r->text, offset), what);
+	            r->text->name, line_of(r, offset), what);
 }
 
 static void subject(X509 *x, char out[CERTIFICATE_NAME_MAX])
@@ -43,20 +49,19 @@ static void subject(X509 *x, char out[CERTIFICATE_NAME_MAX])
 		X509_NAME_oneline(X509_get_subject_name(x), out, CERTIFICATE_NAME_MAX);
 }
 
-static void warn(const struct reading *r, X509 *x, size_t offset, const char *what,
-                 const char *hint)
+static void warn(struct reading *r, X509 *x, size_t offset, const char *what, const char *hint)
 {
 	char name[CERTIFICATE_NAME_MAX];
 
 	subject(x, name);
 	struct diag *diag =
 		diags_add(r->diags, DIAG_WARNING, r->text->at, "layer '%s': %s, line %u: '%s' %s",
-	                  r->text->layer, r->text->name, line_of(r->text, offset), name, what);
+	                  r->text->layer, r->text->name, line_of(r, offset), name, what);
 
 	diag_hint(r->diags, diag, "%s", hint);
 }
 
-static void judge(const struct reading *r, X509 *x, size_t offset)
+static void judge(struct reading *r, X509 *x, size_t offset)
 {
 	bool expired = X509_cmp_time(X509_get0_notAfter(x), NULL) < 0;
 	struct certificates *c = r->certificates;
@@ -148,7 +153,7 @@ static bool read_block(struct reading *r, BIO *in)
 	OPENSSL_free(kind);
 	OPENSSL_free(header);
 	OPENSSL_clear_free(bytes, (size_t)len);
-	return r->certificates->all.n < CERTIFICATES_MAX;
+	return r->n_problems < PROBLEMS_MAX && r->certificates->all.n < CERTIFICATES_MAX;
 }
 
 static void read_pem(struct reading *r)
