@@ -1,0 +1,20 @@
+# shellcheck shell=bash disable=SC2034
+PACKAGES="imagemagick"
+
+work() {
+	local format
+	volume pictures 65532
+	OPTIONS=(-v "$WORK/pictures:/pictures")
+	run_image -size 96x64 gradient:red-blue /pictures/a.png
+	[ "$(head -c 8 pictures/a.png | od -An -tx1 | tr -d ' ')" = 89504e470d0a1a0a ]
+	run_image /pictures/a.png -resize 50% -quality 90 /pictures/a.jpg
+	[ "$(head -c 3 pictures/a.jpg | od -An -tx1 | tr -d ' ')" = ffd8ff ]
+	[ "$(run_image /pictures/a.jpg -format '%m %w %h' info:)" = "JPEG 48 32" ]
+	for format in GIF TIFF WEBP BMP; do
+		run_image /pictures/a.png "$format:/pictures/a.$format"
+		[ "$(run_image "/pictures/a.$format" -format '%m %w %h' info:)" = "$format 96 64" ]
+	done
+	# Its limits are those of its policy file, and colours have names.
+	run_image xc:rebeccapurple -format '%[pixel:u]' info: | grep -Eq '102, ?51, ?153|rebeccapurple'
+	rm -r pictures
+}
