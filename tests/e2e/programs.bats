@@ -79,7 +79,7 @@ run_image() { podman_run --arch "$arch" "${OPTIONS[@]}" "$IMAGE" "$@"; }
 
 # serve ARGS...: the same in the background, under the name `server`.
 serve() {
-	podman_here run --detach --name server --network none --ulimit nofile=1024:1024 --arch "$arch" "${OPTIONS[@]}" "$IMAGE" "$@" >/dev/null
+	podman_here run --detach --name server --network none --ulimit nofile=1024:1024 --ulimit nproc=4096:4096 --arch "$arch" "${OPTIONS[@]}" "$IMAGE" "$@" >/dev/null
 }
 
 # in_server COMMAND...: another program of the image, beside the server.

@@ -12,7 +12,7 @@ work() {
 	[ "$(run_image diff --stat | tail -n 1)" = " 1 file changed, 1 insertion(+)" ]
 	# The author's name is the account's.
 	run_image -c user.email=app@example.org commit -q -a -m 'the second'
-	[ "$(run_image log --format='%an %ae: %s')" = "$(printf 'app app@example.org: the second\napp app@example.org: the first')" ]
+	[ "$(run_image log --format='%an %ae: %s')" = "$(printf 'The App app@example.org: the second\nThe App app@example.org: the first')" ]
 	run_image gc -q
 	run_image fsck --strict
 	# https is spoken, though nobody answers here.

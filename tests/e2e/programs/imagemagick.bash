@@ -14,7 +14,9 @@ work() {
 		run_image /pictures/a.png "$format:/pictures/a.$format"
 		[ "$(run_image "/pictures/a.$format" -format '%m %w %h' info:)" = "$format 96 64" ]
 	done
-	# Its limits are those of its policy file, and colours have names.
-	run_image xc:rebeccapurple -format '%[pixel:u]' info: | grep -Eq '102, ?51, ?153|rebeccapurple'
+	# Names of colours and limits are from its files.
+	run_image xc:tomato -format '%[pixel:u]' info: | grep -Eq '255, ?99, ?71|tomato'
+	run run_image -size 20000x20000 xc:red /pictures/large.png
+	[[ $output == *"exceeds limit"* ]]
 	rm -r pictures
 }

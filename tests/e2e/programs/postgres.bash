@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034
-PACKAGES="postgresql-15 postgresql-client-15 dash tzdata"
+PACKAGES="postgresql-15 postgresql-client-15 dash tzdata libc-bin"
 
 sql() { in_server psql -X -A -t -h /tmp -d postgres -c "$1"; }
 
@@ -12,6 +12,7 @@ work() {
 	until_done sql 'select 1'
 	[ "$(sql "select current_user, sum(n) from generate_series(1, 100) n")" = "postgres|5050" ]
 	[ "$(sql "set timezone = 'Europe/Berlin'; select '2026-07-01 12:00+00'::timestamptz" | tail -n 1)" = "2026-07-01 14:00:00+02" ]
+	[ "$(sql "select upper('für'), current_setting('server_encoding')")" = "FÜR|UTF8" ]
 	# Both plug-ins: procedures, and the stems of words.
 	sql 'create table t(id serial primary key, word text)'
 	sql "do \$\$ begin for i in 1..10 loop insert into t(word) values ('running ' || i); end loop; end \$\$"
