@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034
-PACKAGES="imagemagick"
+PACKAGES="imagemagick fontconfig-config fonts-dejavu-core"
 
 work() {
 	local format
@@ -14,6 +14,8 @@ work() {
 		run_image /pictures/a.png "$format:/pictures/a.$format"
 		[ "$(run_image "/pictures/a.$format" -format '%m %w %h' info:)" = "$format 96 64" ]
 	done
+	# Text is drawn, by a font that fontconfig finds.
+	[ "$(run_image -font DejaVu-Sans -pointsize 40 label:Text -format '%k' info:)" -gt 20 ]
 	# Names of colours and limits are from its files.
 	run_image xc:tomato -format '%[pixel:u]' info: | grep -Eq '255, ?99, ?71|tomato'
 	run run_image -size 20000x20000 xc:red /pictures/large.png

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034
-PACKAGES="redis-server redis-tools"
+PACKAGES="redis-server redis-tools ca-certificates"
 
 work() {
 	volume data 65532
