@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034
+# shellcheck shell=bash disable=SC2034,SC2154
 PACKAGES="curl ca-certificates"
 
 # One server for both platforms, on a socket, since containers here have no network.

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034
+# shellcheck shell=bash disable=SC2034,SC2154
 PACKAGES="libstdc++-12-dev libc6-dev tzdata"
 
 prepare() {

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034
+# shellcheck shell=bash disable=SC2034,SC2154
 PACKAGES=""
 
 prepare() {
@@ -37,7 +37,7 @@ prepare() {
 	END
 	mkdir -p "build/$arch"
 	# Its compiled library is worth keeping from one run to the next.
-	CGO_ENABLED=0 GOOS=linux GOARCH=$arch GOFLAGS=-mod=mod GOTOOLCHAIN=local GOCACHE=$ROOT/${BUILD:-build}/programs/go-cache \
+	CGO_ENABLED=0 GOOS=linux GOARCH=$arch GOFLAGS=-mod=mod GOTOOLCHAIN=local GOCACHE=$ROOT/${BUILD:-build}/sysroot-programs/go-cache \
 		"$go" build -trimpath -o "build/$arch/app" main.go
 }
 

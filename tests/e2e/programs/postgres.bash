@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034
+# shellcheck shell=bash disable=SC2034,SC2154
 PACKAGES="postgresql-15 postgresql-client-15 dash tzdata libc-bin"
 
 sql() { in_server psql -X -A -t -h /tmp -d postgres -c "$1"; }

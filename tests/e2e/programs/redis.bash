@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034
+# shellcheck shell=bash disable=SC2034,SC2154
 PACKAGES="redis-server redis-tools ca-certificates"
 
 work() {
