@@ -143,7 +143,8 @@ program() {
 @test "programs: a Rust program searches files" { program rust; }
 @test "programs: Perl loads POSIX, List::Util and all of its libraries" { program perl; }
 @test "programs: ImageMagick converts between formats" { program imagemagick; }
-@test "programs: two ranks of an MPI program add up" { program mpi; }
+@test "programs: two ranks of an MPI program add up by MPICH" { program mpi; }
+@test "programs: and by Open MPI" { program openmpi; }
 
 @test "programs: every recipe of docs/HOWTO.md for them is among these" {
 	local name

@@ -1,7 +1,9 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 PACKAGES="mpich libmpich-dev libc6-dev"
 
-prepare() {
+# sum_of_ranks: the program, by the headers and the library that lie in the folders INCLUDE and LIBRARY of the root;
+# %s stands for the architecture's name in them.
+sum_of_ranks() {
 	local triplet=x86_64-linux-gnu
 	[[ $arch == amd64 ]] || triplet=aarch64-linux-gnu
 	cat >app.c <<-'END'
@@ -20,8 +22,12 @@ prepare() {
 			return MPI_Finalize();
 		}
 	END
-	compile "build/$arch/app" app.c -I"roots/$arch/usr/include/$triplet/mpich" -lmpich
+	compile "build/$arch/app" app.c -I"roots/$arch/usr/${INCLUDE/\%s/$triplet}" "roots/$arch/usr/${LIBRARY/\%s/$triplet}"
 }
+
+INCLUDE=include/%s/mpich
+LIBRARY=lib/%s/libmpich.so
+prepare() { sum_of_ranks; }
 
 work() {
 	[ "$(run_image -launcher fork -n 2 /usr/bin/app)" = "2 ranks: 41" ]
