@@ -157,10 +157,23 @@ containers_needed() {
 	[ "$(uname -m)" = x86_64 ] || skip "not an amd64 machine"
 }
 
+# podman_here ARGS...: podman with a store of this test's own.
+podman_here() {
+	env -u DOCKER_CONFIG podman --runtime runc --cgroup-manager cgroupfs --storage-driver vfs --root "$WORK/podman" \
+		--runroot "$WORK/podman-run" "$@"
+}
+
 # podman_run ARGS...: with what a small container host may lack turned off.
 podman_run() {
-	env -u DOCKER_CONFIG podman --runtime runc --cgroup-manager cgroupfs --storage-driver vfs --root "$WORK/podman" --runroot "$WORK/podman-run" run --rm \
-		--network none --ulimit nofile=1024:1024 --ulimit nproc=4096:4096 "$@"
+	podman_here run --rm --network none --ulimit nofile=1024:1024 --ulimit nproc=4096:4096 "$@"
+}
+
+# emulation_needed: skips where this machine cannot run arm64 programs.
+emulation_needed() {
+	[ -e /proc/sys/fs/binfmt_misc/register ] || mount -t binfmt_misc none /proc/sys/fs/binfmt_misc 2>/dev/null ||
+		skip "binfmt_misc cannot be mounted"
+	[ -e /proc/sys/fs/binfmt_misc/qemu-aarch64 ] || update-binfmts --enable qemu-aarch64 2>/dev/null ||
+		skip "qemu-aarch64 cannot be registered"
 }
 
 # Long series run whole in `make test-long`, and a fixed tenth of them here.
