@@ -23,7 +23,7 @@ static int read_flags(const char *command, const char *purpose, int argc, char *
 		return cmd_fail(&err);
 	if (help) {
 		cmd_help(command, purpose, train_flags_table());
-		return TRAINER_OK;
+		return RUN_EXIT_DONE;
 	}
 	fputs(strbuf_str(&text), stderr);
 	return -1;
@@ -41,8 +41,8 @@ static int end(struct session *s, int rc, struct err *err)
 	if (session_close(s, rc != 0, &late) != 0)
 		return cmd_fail(&late);
 	if (rc != 0)
-		return err->code == ERR_USAGE ? TRAINER_USAGE : TRAINER_FAILED;
-	return TRAINER_OK;
+		return cmd_status(err);
+	return RUN_EXIT_DONE;
 }
 
 static int train(struct session *s, const struct train_flags *flags, enum train_end *ret_end,
@@ -72,7 +72,7 @@ int cmd_train(int argc, char **argv)
 		return status;
 	interrupt_install();
 	status = end(&s, train(&s, &flags, &how, &err), &err);
-	return status == TRAINER_OK && how == TRAIN_STOPPED ? TRAINER_STOPPED : status;
+	return status == RUN_EXIT_DONE && how == TRAIN_STOPPED ? RUN_EXIT_STOPPED : status;
 }
 
 static int eval(struct session *s, const struct train_flags *flags, struct err *err)
