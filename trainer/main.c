@@ -42,6 +42,16 @@ static int version(void)
 	return RUN_EXIT_DONE;
 }
 
+/* What a full disk or a reader that went away did not take is not done. */
+static int finish(int status)
+{
+	if (fflush(stdout) == 0 && ferror(stdout) == 0)
+		return status;
+	if (status == RUN_EXIT_DONE)
+		fputs("slipway-trainer: error: write standard output\n", stderr);
+	return status == RUN_EXIT_DONE ? RUN_EXIT_FAILED : status;
+}
+
 int main(int argc, char **argv)
 {
 	const char *word = argc > 1 ? argv[1] : "";
@@ -50,7 +60,7 @@ int main(int argc, char **argv)
 		return RUN_EXIT_FAILED;
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
 		if (strcmp(word, commands[i].name) == 0)
-			return commands[i].run(argc - 2, argv + 2);
+			return finish(commands[i].run(argc - 2, argv + 2));
 	if (strcmp(word, "version") == 0 || strcmp(word, "--version") == 0)
 		return version();
 	if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)

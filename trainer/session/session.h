@@ -33,6 +33,8 @@ struct session {
 	struct saver *saver;
 	struct reporter *reporter;
 	char events_dir[PATH_MAX], output_dir[PATH_MAX];
+	uint64_t epoch;      /* of the last step trained, from 1 */
+	uint64_t data_clips; /* of the dataset trained on */
 };
 
 /* Which clips. */
@@ -49,10 +51,11 @@ int session_open_data(struct session *s, enum session_data what, struct err *err
 /* Trains from the start, or from the newest checkpoint, to the end. */
 int session_train(struct session *s, enum train_end *ret_end, struct err *err) MUST_USE;
 
-/* Evaluates the model as it is, with the PyTorch program's lines. */
+/* Evaluates the model as it is, with the PyTorch program's lines; epoch is shown in them. Ends with
+ * ERR_INTERRUPTED when the user asks to stop. */
 int session_evaluate(struct session *s, uint64_t epoch, struct err *err) MUST_USE;
 
-/* failed: the other ranks are told to end, too. */
-int session_close(struct session *s, bool failed, struct err *err);
+/* status: not 0 when this rank failed; the other ranks are then told to end with it, too. */
+int session_close(struct session *s, int status, struct err *err);
 
 #endif
