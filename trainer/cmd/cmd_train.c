@@ -36,10 +36,13 @@ static int read_flags(const char *command, const char *purpose, int argc, char *
 		return RUN_EXIT_DONE;
 	}
 	fputs(strbuf_str(&text), stderr);
-	if (!ret->print_config)
+	if (!ret->print_config && !ret->estimate)
 		return -1;
 	strbuf_reset(&text);
-	train_flags_print(ret, &text);
+	if (ret->print_config)
+		train_flags_print(ret, &text);
+	if (ret->estimate && session_estimate(ret, &text, &err) != 0)
+		return cmd_fail(&err);
 	fputs(strbuf_str(&text), stdout);
 	return RUN_EXIT_DONE;
 }

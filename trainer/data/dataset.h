@@ -45,8 +45,8 @@ int dataset_open(const char *folder, const struct clip_shape *shape, uint32_t n_
                  struct dataset **ret, struct err *err) MUST_USE;
 
 uint64_t dataset_n_clips(const struct dataset *d);
-/* A digest of which clips there are, in which order, with which labels; the same wherever the folder
- * lies. "" for synthetic clips, which the seed says all about. Returns out. */
+/* A digest of which clips there are, in which order, with which labels; the same wherever the
+ * folder lies. "" for synthetic clips, which the seed says all about. Returns out. */
 char *dataset_digest(const struct dataset *d, char out[SHA256_HEX_MAX]);
 /* Appends where clip i is: "clip 3 of shards/ab/ab12.clips". */
 void dataset_clip_name(const struct dataset *d, uint64_t i, struct strbuf *sb);

@@ -4,16 +4,16 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/cpus.h"
 #include "base/fs.h"
 #include "base/interrupt.h"
 #include "base/mem.h"
 #include "trainer/config/model_file.h"
 #include "trainer/session/begin.h"
+#include "trainer/session/setup.h"
 #include "trainer/train/schedule.h"
 
 /* The PyTorch program's SyntheticDataset has this many; a seed apart for those of an evaluation. */
-enum { SYNTHETIC_CLIPS = 100000, SYNTHETIC_EVAL_CLIPS = 800, EVAL_SEED = 1, AHEAD = 2 };
+enum { SYNTHETIC_CLIPS = 100000, SYNTHETIC_EVAL_CLIPS = 800, EVAL_SEED = 1, AHEAD = SESSION_AHEAD };
 
 static const char *look_up(void *ctx, const char *name)
 {
@@ -42,59 +42,18 @@ static int join_ranks(struct session *s, struct err *err)
 	return 0;
 }
 
-/* eval takes the checkpoint's own configuration unless a flag or the options file names another. */
-static int load_config(struct session *s, struct strbuf *remarks, struct err *err)
-{
-	const struct train_flags *f = s->flags;
-	enum flag_layer layer = train_flags_origin(f, "config_file_path").layer;
-	char path[PATH_MAX];
-
-	if (f->checkpoint != NULL && layer == LAYER_DEFAULT) {
-		if (fs_join(path, f->checkpoint, "config.json", err) != 0)
-			return -1;
-		if (fs_exists(path)) {
-			if (model_file_load(path, &s->config, remarks, err) != 0)
-				return -1;
-			/* Its keys are ours; nobody typed them. */
-			strbuf_reset(remarks);
-			return 0;
-		}
-	}
-	if (model_file_load(f->config_file_path, &s->config, remarks, err) == 0)
-		return 0;
-	if (err->code == ERR_FORMAT || err->code == ERR_SPEC)
-		err->code = ERR_USAGE;
-	return -1;
-}
-
-/* More threads than CPUs wait for each other at every op: hundreds of times slower. */
-static unsigned bound_threads(struct session *s)
-{
-	AUTO(strbuf) struct strbuf line = STRBUF_INIT(256);
-	unsigned asked = (unsigned)s->flags->threads, cpus = cpus_usable();
-
-	if (asked <= cpus)
-		return asked;
-	strbuf_addf(&line, "--threads %u: there are %u CPUs for this process, so it uses %u\n",
-	            asked, cpus, cpus);
-	session_remark(s, strbuf_str(&line));
-	return cpus;
-}
-
 static int make_model(struct session *s, struct err *err)
 {
 	AUTO(strbuf) struct strbuf remarks = STRBUF_INIT(1 << 20);
 	struct ops_options o = {.reference = s->flags->reference,
 	                        .isa = s->flags->isa,
 	                        .precision = s->options.precision,
-	                        .n_threads = bound_threads(s)};
+	                        .n_threads = session_threads(s)};
 
-	if (load_config(s, &remarks, err) != 0)
+	if (session_load_config(s->flags, &s->config, &remarks, err) != 0)
 		return -1;
 	session_remark(s, strbuf_str(&remarks));
-	if (s->flags->attention_dropout >= 0)
-		s->config.attention_probs_dropout_prob = s->flags->attention_dropout;
-	if (model_config_check(&s->config, err) != 0)
+	if (session_check_memory(s->flags, &s->config, &s->options, err) != 0)
 		return -1;
 	if (ops_require(&o, &s->ops, err) != 0)
 		return -1;
@@ -104,17 +63,6 @@ static int make_model(struct session *s, struct err *err)
 	return 0;
 }
 
-/* A small model has fewer points than the presets decode. */
-static void fit_points(struct session *s)
-{
-	const struct model_dims *d = model_get_dims(s->model);
-
-	if (s->options.image_points > d->n_pixels)
-		s->options.image_points = d->n_pixels;
-	if (s->options.audio_points > d->n_audio)
-		s->options.audio_points = d->n_audio;
-}
-
 int session_open(struct session *s, const struct train_flags *flags, FILE *out, FILE *remarks_out,
                  struct err *err)
 {
@@ -122,7 +70,7 @@ int session_open(struct session *s, const struct train_flags *flags, FILE *out, 
 	if (train_flags_options(flags, &s->options, err) != 0 || join_ranks(s, err) != 0 ||
 	    make_model(s, err) != 0)
 		return -1;
-	fit_points(s);
+	session_fit_points(&s->config, &s->options);
 	return 0;
 }
 

@@ -45,6 +45,12 @@ enum session_data { SESSION_TRAIN, SESSION_EVAL };
 int session_open(struct session *s, const struct train_flags *flags, FILE *out, FILE *remarks_out,
                  struct err *err) MUST_USE;
 
+/*
+ * What memory a run of these flags needs in this process, by part, beside what there is, and what to
+ * lower; appended to sb. The same figures end session_open with ERR_MEMORY when there is less.
+ */
+int session_estimate(const struct train_flags *flags, struct strbuf *sb, struct err *err) MUST_USE;
+
 /* Opens the dataset and begins to read ahead; replaces the one before. */
 int session_open_data(struct session *s, enum session_data what, struct err *err) MUST_USE;
 

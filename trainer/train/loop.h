@@ -96,8 +96,8 @@ struct train {
  * Runs from *state until max_steps, stop_after or stop(); *state is advanced. A checkpoint is saved
  * at the end (save(..., last = true)).
  *
- * A step whose gradient is not finite, or a spike, changes no weight. After max_bad_steps of them in
- * a row the weights go back to the last good ones (at most LAST_GOOD_EVERY steps older than the
+ * A step whose gradient is not finite, or a spike, changes no weight. After max_bad_steps of them
+ * in a row the weights go back to the last good ones (at most LAST_GOOD_EVERY steps older than the
  * first bad step) and the learning rate is halved for the rest of the run; when that has happened
  * max_backoffs times, the last good weights are saved and ERR_LIMIT names the clips of the last bad
  * step. No checkpoint is written in the middle of bad steps.
