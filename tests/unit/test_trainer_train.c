@@ -9,6 +9,7 @@
 #include "trainer/config/model_file.h"
 #include "trainer/data/loader.h"
 #include "trainer/model/cost.h"
+#include "trainer/ops/fast.h"
 #include "trainer/ops/ops.h"
 #include "trainer/ops/philox.h"
 #include "trainer/ops/threads.h"
@@ -534,6 +535,30 @@ static void cost_of_a_step(void)
 	CHECK(cost.executed / 1e9 < 170);
 }
 
+/* A unit that gets one product in ten thousand wrong. */
+static void forward_wrong(struct ops *ops, const struct op_linear *p)
+{
+	ops_fast.linear_forward(ops, p);
+	p->y[p->rows * p->out - 1] += 0.5f;
+}
+
+static void bad_machines(void)
+{
+	for (enum op_precision k = PRECISION_F32; k <= PRECISION_BF16; k++) {
+		struct op_table table = ops_fast;
+		struct ops ops;
+		struct err err = {0};
+
+		CHECK(ops_open(&(struct ops_options){.n_threads = 1, .precision = k}, &ops));
+		CHECK_OK(ops_check_machine(&ops, &err), &err);
+		table.linear_forward = forward_wrong;
+		ops.table = &table;
+		CHECK(ops_check_machine(&ops, &err) != 0);
+		CHECK_INT(err.code, ERR_MACHINE);
+		ops_done(&ops);
+	}
+}
+
 int main(void)
 {
 	TEST("schedule: warm-up, constant, cosine", schedules);
@@ -555,5 +580,6 @@ int main(void)
 	TEST("loop: a reduction during backward equals one after it",
 	     overlapped_equals_plain_reduction);
 	TEST("cost: 780 GFLOP as frameworks do it, under 170 here", cost_of_a_step);
+	TEST("machine: wrong arithmetic is found before a run begins", bad_machines);
 	return test_done();
 }

@@ -1,6 +1,7 @@
 /*
  * The commands of slipway-trainer. Each gets the words after its name, writes results to stdout and
- * complaints to stderr, and returns the exit status (base/run_exit.h). trainer/main.c has the table.
+ * complaints to stderr, and returns the exit status (base/run_exit.h). trainer/main.c has the
+ * table.
  */
 #ifndef SLIPWAY_TRAINER_CMD_CMD_H
 #define SLIPWAY_TRAINER_CMD_CMD_H

@@ -1,7 +1,7 @@
 /*
  * What memory a training run will hold, by part, without taking it: the sums are those of the code
- * that allocates (trainer/model/workspace.c), but for the state of the encoder's cross attention and
- * the scratch of the threads, which are estimated.
+ * that allocates (trainer/model/workspace.c), but for the state of the encoder's cross attention
+ * and the scratch of the threads, which are estimated.
  */
 #ifndef SLIPWAY_TRAINER_MODEL_MEMORY_H
 #define SLIPWAY_TRAINER_MODEL_MEMORY_H

@@ -58,6 +58,8 @@ static int make_model(struct session *s, struct err *err)
 	if (ops_require(&o, &s->ops, err) != 0)
 		return -1;
 	s->ops_open = true;
+	if (ops_check_machine(&s->ops, err) != 0)
+		return -1;
 	s->model = model_new(&s->config, &s->ops);
 	model_init(s->model, s->options.seed);
 	return 0;

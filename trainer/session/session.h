@@ -46,8 +46,8 @@ int session_open(struct session *s, const struct train_flags *flags, FILE *out, 
                  struct err *err) MUST_USE;
 
 /*
- * What memory a run of these flags needs in this process, by part, beside what there is, and what to
- * lower; appended to sb. The same figures end session_open with ERR_MEMORY when there is less.
+ * What memory a run of these flags needs in this process, by part, beside what there is, and what
+ * to lower; appended to sb. The same figures end session_open with ERR_MEMORY when there is less.
  */
 int session_estimate(const struct train_flags *flags, struct strbuf *sb, struct err *err) MUST_USE;
 

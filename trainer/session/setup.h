@@ -14,8 +14,8 @@ enum { SESSION_AHEAD = 2 }; /* batches read ahead */
 int session_load_config(const struct train_flags *f, struct model_config *ret,
                         struct strbuf *remarks, struct err *err) MUST_USE;
 
-/* --threads, but not more than there are CPUs: that many wait for each other at every op, and a step
- * takes hundreds of times as long. Says so. */
+/* --threads, but not more than there are CPUs: that many wait for each other at every op, and a
+ * step takes hundreds of times as long. Says so. */
 unsigned session_threads(struct session *s);
 
 /* A small model has fewer points than the options decode. */
