@@ -2,10 +2,9 @@
 
 #include <limits.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-enum { CPU_MAX_LINE = 80 };
+#include "base/cgroup.h"
 
 unsigned cpus_of_quota(const char *cpu_max)
 {
@@ -20,25 +19,10 @@ unsigned cpus_of_quota(const char *cpu_max)
 	return cpus < UINT_MAX ? (unsigned)cpus : UINT_MAX;
 }
 
-/* Of this process's cgroup; 0 when there is no quota. */
-static unsigned quota_here(void)
-{
-	FILE *file = fopen("/sys/fs/cgroup/cpu.max", "re");
-	char line[CPU_MAX_LINE] = "";
-	unsigned cpus = 0;
-
-	if (file == NULL)
-		return 0;
-	if (fgets(line, sizeof(line), file) != NULL)
-		cpus = cpus_of_quota(line);
-	fclose(file);
-	return cpus;
-}
-
 unsigned cpus_usable(void)
 {
 	cpu_set_t set;
-	unsigned n = 1, quota = quota_here();
+	unsigned n = 1, quota = cgroup_limits_at("").cpus;
 
 	if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0)
 		n = (unsigned)CPU_COUNT(&set);

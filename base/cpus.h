@@ -4,7 +4,8 @@
 #ifndef SLIPWAY_BASE_CPUS_H
 #define SLIPWAY_BASE_CPUS_H
 
-/* CPUs this process may run on (sched_getaffinity and the cgroup's cpu.max), at least 1. */
+/* CPUs this process may run on: sched_getaffinity(2) and the quota of its control groups. At least
+ * 1. */
 unsigned cpus_usable(void);
 
 /*

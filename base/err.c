@@ -24,6 +24,8 @@ static const char *const names[] = {
 	[ERR_CAPACITY] = "capacity",
 	[ERR_BUSY] = "busy",
 	[ERR_JOB] = "job",
+	[ERR_MEMORY] = "memory",
+	[ERR_MACHINE] = "machine",
 	[ERR_INTERRUPTED] = "interrupted",
 };
 

@@ -36,6 +36,8 @@ enum err_code {
 	ERR_CAPACITY,    /* there are no machines for it now */
 	ERR_BUSY,        /* somebody else is at the same work now */
 	ERR_JOB,         /* what was run in the user's name has failed */
+	ERR_MEMORY,      /* it needs more memory than there is */
+	ERR_MACHINE,     /* this machine computes wrong results */
 	ERR_INTERRUPTED  /* the user asked to stop */
 };
 

@@ -4,12 +4,13 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/run_exit.h"
 
 void mem_exhausted(const char *who)
 {
 	fprintf(stderr, "slipway: error: out of memory (%s)\n", who);
 	/* Not abort(): a core would hold what is secret. */
-	_exit(EXIT_FAILURE);
+	_exit(RUN_EXIT_MEMORY);
 }
 
 static void *memory_or_end(void *ptr, size_t size)

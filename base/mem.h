@@ -13,7 +13,7 @@
 
 /*
  * The one policy for an exhausted machine: one line that names who asked, and the end of the
- * program with status 1. For libraries that have an allocator of their own.
+ * program with RUN_EXIT_MEMORY. For libraries that have an allocator of their own.
  */
 _Noreturn void mem_exhausted(const char *who);
 

@@ -30,16 +30,26 @@ static int usage(FILE *out, int status)
 	fputs("  version   Show the version\n  help      Show this text\n\n"
 	      "slipway-trainer COMMAND --help shows a command's options.\n",
 	      out);
-	return fflush(out) == 0 ? status : TRAINER_FAILED;
+	return fflush(out) == 0 ? status : RUN_EXIT_FAILED;
 }
 
 static int version(void)
 {
 	if (puts("slipway-trainer " SLIPWAY_VERSION) == EOF || fflush(stdout) != 0) {
 		fputs("slipway-trainer: error: write standard output\n", stderr);
-		return TRAINER_FAILED;
+		return RUN_EXIT_FAILED;
 	}
-	return TRAINER_OK;
+	return RUN_EXIT_DONE;
+}
+
+/* What a full disk or a reader that went away did not take is not done. */
+static int finish(int status)
+{
+	if (fflush(stdout) == 0 && ferror(stdout) == 0)
+		return status;
+	if (status == RUN_EXIT_DONE)
+		fputs("slipway-trainer: error: write standard output\n", stderr);
+	return status == RUN_EXIT_DONE ? RUN_EXIT_FAILED : status;
 }
 
 int main(int argc, char **argv)
@@ -47,15 +57,15 @@ int main(int argc, char **argv)
 	const char *word = argc > 1 ? argv[1] : "";
 
 	if (fds_secure() != 0)
-		return TRAINER_FAILED;
+		return RUN_EXIT_FAILED;
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
 		if (strcmp(word, commands[i].name) == 0)
-			return commands[i].run(argc - 2, argv + 2);
+			return finish(commands[i].run(argc - 2, argv + 2));
 	if (strcmp(word, "version") == 0 || strcmp(word, "--version") == 0)
 		return version();
 	if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
-		return usage(stdout, TRAINER_OK);
+		return usage(stdout, RUN_EXIT_DONE);
 	if (word[0] != '\0')
 		fprintf(stderr, "slipway-trainer: error: unknown command '%s'\n", word);
-	return usage(stderr, TRAINER_USAGE);
+	return usage(stderr, RUN_EXIT_USAGE);
 }

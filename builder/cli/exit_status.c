@@ -49,6 +49,8 @@ enum exit_status exit_status_of(const struct err *err)
 	case ERR_CONFLICT:
 	case ERR_SERVER:
 	case ERR_UNSUPPORTED:
+	case ERR_MEMORY:
+	case ERR_MACHINE:
 	case ERR_INTERRUPTED:
 		return EXIT_FAILED;
 	}

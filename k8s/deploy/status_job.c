@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/run_exit.h"
 #include "k8s/deploy/pod.h"
 #include "k8s/deploy/state.h"
 #include "k8s/view/explain.h"
@@ -71,16 +72,20 @@ static const char *container_why(const cJSON *status, struct arena *a)
 {
 	const cJSON *ended = json_get(json_get(status, "state"), "terminated");
 	const cJSON *code = json_get(ended, "exitCode");
+	const struct run_exit_row *row;
 	const char *reason, *message;
 
 	if (container_waits(status, &reason, &message))
 		return arena_printf(a, "%s%s%s", reason, message != NULL ? ": " : "",
 		                    message != NULL ? message : "");
 	reason = json_string(ended, "reason");
-	if (cJSON_IsNumber(code) && code->valuedouble != 0)
-		return arena_printf(a, "%s, exit status %d", reason != NULL ? reason : "ended",
-		                    code->valueint);
-	return NULL;
+	if (!cJSON_IsNumber(code) || code->valuedouble == 0)
+		return NULL;
+	/* 1 and 2 are any program's; from 75 on a status says what ended a trainer. */
+	row = code->valueint >= RUN_EXIT_STOPPED ? run_exit_find(code->valueint) : NULL;
+	return arena_printf(a, "%s, exit status %d%s%s", reason != NULL ? reason : "ended",
+	                    code->valueint, row != NULL ? ": " : "",
+	                    row != NULL ? row->meaning : "");
 }
 
 /* The first thing that keeps a pod from running; "" if nothing does. */

@@ -21,9 +21,6 @@ extern const struct field_table job_fields;
 
 enum { MASTER_PORT = 29500 };
 
-/* Exit status of a wrong command line or configuration: trying again would not help. */
-enum { TRAINER_EXIT_USAGE = 2 };
-
 #define JOB_CONTAINER "trainer"
 
 /* On pods that Prometheus can ask, whatever their target. */

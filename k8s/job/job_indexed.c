@@ -3,6 +3,7 @@
  * for each other at the rendezvous; Karpenter makes room for all that are pending.
  */
 #include "base/attr.h"
+#include "base/run_exit.h"
 #include "k8s/job/job.h"
 #include "k8s/job/scheduler.h"
 
@@ -16,7 +17,11 @@ static void add_failure_policy(cJSON *spec)
 
 	json_add_string(codes, "containerName", JOB_CONTAINER);
 	json_add_string(codes, "operator", "In");
-	json_push(json_add_array(codes, "values"), cJSON_CreateNumber(TRAINER_EXIT_USAGE));
+	cJSON *values = json_add_array(codes, "values");
+
+	for (unsigned i = 0; run_exit_at(i) != NULL; i++)
+		if (run_exit_at(i)->hopeless)
+			json_push(values, cJSON_CreateNumber(run_exit_at(i)->status));
 	/* A lost spot node is nobody's failure. */
 	cJSON *disruption = k8s_push_object(rules);
 

@@ -3,6 +3,7 @@
  * gives the pods their names in DNS, env their index.
  */
 #include "base/attr.h"
+#include "base/run_exit.h"
 #include "k8s/job/job.h"
 #include "k8s/job/scheduler.h"
 
@@ -14,6 +15,20 @@ static void add_policy(cJSON *policies, const char *event, const char *action)
 
 	json_add_string(policy, "event", event);
 	json_add_string(policy, "action", action);
+}
+
+/* Exit statuses after which another try would end the same way: a policy each. */
+static void add_hopeless(cJSON *policies)
+{
+	for (unsigned i = 0; run_exit_at(i) != NULL; i++) {
+		cJSON *policy;
+
+		if (!run_exit_at(i)->hopeless)
+			continue;
+		policy = k8s_push_object(policies);
+		json_add_int(policy, "exitCode", run_exit_at(i)->status);
+		json_add_string(policy, "action", "TerminateJob");
+	}
 }
 
 static void add_plugins(cJSON *spec)
@@ -66,11 +81,9 @@ void render_volcano_job(const struct fleet *fleet, const struct fleet_target *ta
 	json_add_string(spec, "priorityClassName", job->priority_class);
 	add_plugins(spec);
 	cJSON *policies = json_add_array(spec, "policies");
-	cJSON *hopeless = k8s_push_object(policies);
 
 	/* The first policy that fits is taken. */
-	json_add_int(hopeless, "exitCode", TRAINER_EXIT_USAGE);
-	json_add_string(hopeless, "action", "TerminateJob");
+	add_hopeless(policies);
 	/* A lost spot node or a dead rank: the rest waits for it in vain. */
 	add_policy(policies, "PodEvicted", "RestartJob");
 	add_policy(policies, "PodFailed", "RestartJob");

@@ -145,9 +145,9 @@ assert all(r["reason"] for r in d["rejected"])'
 	cp "$shard" good
 
 	refused() {
-		run kinetics --batch_size 1 --max_steps 3
+		run kinetics --batch_size 1 --max_steps 3 --overwrite
 		echo "$output"
-		[ "$status" -eq 1 ]
+		[ "$status" -eq 79 ]
 		[[ "$output" == *"$shard"*"run prepare again"* ]]
 	}
 	head -c 3000 good >"$shard"
@@ -169,9 +169,9 @@ assert all(r["reason"] for r in d["rejected"])'
 	rmdir "$shard"
 	run prepare --max_clips 1
 	[[ "$output" == *"1 decoded, 0 reused"* ]]
-	kinetics --batch_size 1 --max_steps 3 >/dev/null
+	kinetics --batch_size 1 --max_steps 3 --overwrite >/dev/null
 
-	run kinetics --config_file_path mid --batch_size 1 --max_steps 1
+	run kinetics --config_file_path mid --batch_size 1 --max_steps 1 --overwrite
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"prepare"* ]]
 }

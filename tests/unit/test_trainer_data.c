@@ -44,6 +44,7 @@ static void make_shard(struct strbuf *sb)
 static void shard_round_trip(void)
 {
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(0);
+	unsigned char *room = NULL;
 	struct clip_view clip;
 	struct shard s;
 	struct err err = {0};
@@ -52,16 +53,17 @@ static void shard_round_trip(void)
 	CHECK_OK(shard_parse("a", sb.ptr, sb.len, &s, &err), &err);
 	CHECK_INT(s.n_clips, CLIPS);
 	CHECK(memcmp(&s.shape, &shape, sizeof(shape)) == 0);
-	CHECK_OK(shard_clip(&s, 2, &clip, &err), &err);
+	CHECK_OK(shard_clip(&s, 2, &room, &clip, &err), &err);
 	CHECK_INT(clip.video[5], 25);
 	CHECK_INT((int16_t)le16_get(clip.audio + 2 * 3), -302);
 	CHECK_INT(clip.start_us, 1280000);
-	CHECK(shard_clip(&s, CLIPS, &clip, &err) != 0);
+	CHECK(shard_clip(&s, CLIPS, &room, &clip, &err) != 0);
 }
 
 static void damaged_clip(void)
 {
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(0);
+	unsigned char *room = NULL;
 	struct clip_view clip;
 	struct shard s;
 	struct err err = {0};
@@ -69,10 +71,35 @@ static void damaged_clip(void)
 	make_shard(&sb);
 	sb.ptr[SHARD_HEADER_BYTES + 7] ^= 1;
 	CHECK_OK(shard_parse("bad.clips", sb.ptr, sb.len, &s, &err), &err);
-	CHECK(shard_clip(&s, 0, &clip, &err) != 0);
+	CHECK(shard_clip(&s, 0, &room, &clip, &err) != 0);
 	CHECK_INT(err.code, ERR_DIGEST);
 	CHECK(strstr(err.msg, "bad.clips") != NULL);
-	CHECK_OK(shard_clip(&s, 1, &clip, &err), &err);
+	CHECK_OK(shard_clip(&s, 1, &room, &clip, &err), &err);
+}
+
+/* Cut off after it was opened: by prepare's user, or by a file system that lost its server. */
+static void cut_off(void)
+{
+	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(0);
+	AUTO_FREE unsigned char *room = NULL;
+	struct clip_view clip;
+	struct shard s;
+	char dir[4096], path[8192];
+	struct err err = {0};
+
+	make_shard(&sb);
+	test_tmpdir(dir);
+	snprintf(path, sizeof(path), "%s/a.clips", dir);
+	CHECK_OK(fs_write_file(path, sb.ptr, sb.len, 0644, &err), &err);
+	CHECK_OK(shard_open(path, &s, &err), &err);
+	CHECK_OK(shard_clip(&s, CLIPS - 1, &room, &clip, &err), &err);
+	CHECK(truncate(path, SHARD_HEADER_BYTES + 10) == 0);
+	CHECK(shard_clip(&s, 0, &room, &clip, &err) != 0);
+	CHECK_INT(err.code, ERR_FORMAT);
+	CHECK(strstr(err.msg, "cut off") != NULL && err.hint[0] != '\0');
+	CHECK(shard_open(path, &s, &err) != 0);
+	CHECK_INT(err.code, ERR_FORMAT);
+	CHECK_OK(fs_remove_tree(dir, &err), &err);
 }
 
 /* Every single bit of the header, and every length. */
@@ -256,6 +283,7 @@ static void folder_errors(void)
 
 int main(void)
 {
+	TEST("shard: one that is cut off after it was opened is an error, not a signal", cut_off);
 	TEST("shard: what was written is read", shard_round_trip);
 	TEST("shard: a damaged clip is refused by name, the others are not", damaged_clip);
 	TEST("shard: any damaged header bit and any cut is refused", damaged_header);

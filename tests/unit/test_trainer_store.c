@@ -33,7 +33,7 @@ static void commit(const char *dir, uint64_t step, const struct store_keep *keep
 	struct store_writer w = {write_two, (void *)(uintptr_t) "first"};
 	struct err err = {0};
 
-	CHECK_OK(store_commit(dir, step, &w, keep, &err), &err);
+	CHECK_OK(store_commit(dir, "a", step, &w, keep, &err), &err);
 }
 
 static uint64_t newest(const char *dir, struct strbuf *remarks)
@@ -42,7 +42,7 @@ static uint64_t newest(const char *dir, struct strbuf *remarks)
 	uint64_t step = 0;
 	struct err err = {0};
 
-	return store_newest(dir, path, &step, remarks, &err) == 0 ? step : UINT64_MAX;
+	return store_newest(dir, "a", path, &step, remarks, &err) == 0 ? step : UINT64_MAX;
 }
 
 static void newest_whole(void)
@@ -75,7 +75,7 @@ static void failed_writing(void)
 
 	test_tmpdir(dir);
 	commit(dir, 1, &keep_all);
-	CHECK(store_commit(dir, 2, &w, &keep_all, &err) != 0);
+	CHECK(store_commit(dir, "a", 2, &w, &keep_all, &err) != 0);
 	CHECK(strstr(err.msg, "disk full") != NULL);
 	CHECK_INT(newest(dir, &remarks), 1);
 	snprintf(path, sizeof(path), "%s/.tmp-step-00000002", dir);
@@ -97,6 +97,56 @@ static void keeps_some(void)
 		snprintf(path, sizeof(path), "%s/step-%08u", dir, 10 * i);
 		CHECK_INT(fs_exists(path), stays[i]);
 	}
+	CHECK_OK(fs_remove_tree(dir, &err), &err);
+}
+
+static void commit_of(const char *dir, const char *run, uint64_t step)
+{
+	struct store_writer w = {write_two, (void *)(uintptr_t) "first"};
+	struct store_keep keep = {1, 0};
+	struct err err = {0};
+
+	CHECK_OK(store_commit(dir, run, step, &w, &keep, &err), &err);
+}
+
+static bool has_step(const char *dir, unsigned step)
+{
+	char path[8192];
+
+	snprintf(path, sizeof(path), "%s/step-%08u", dir, step);
+	return fs_exists(path);
+}
+
+/* A run that begins again in the folder of one that is further on. */
+static void keeps_to_its_own(void)
+{
+	AUTO(strbuf) struct strbuf remarks = STRBUF_INIT(0);
+	char dir[4096], path[8192];
+	struct err err = {0};
+	uint64_t step = 0;
+	bool used = true;
+
+	test_tmpdir(dir);
+	CHECK_OK(store_is_used(dir, &used, &err), &err);
+	CHECK(!used);
+	commit_of(dir, "a", 100);
+	commit_of(dir, "b", 10);
+	commit_of(dir, "b", 20);
+	CHECK(has_step(dir, 100) && !has_step(dir, 10) && has_step(dir, 20));
+	CHECK_OK(store_newest(dir, "b", path, &step, &remarks, &err), &err);
+	CHECK_INT(step, 20);
+	CHECK_OK(store_newest(dir, NULL, path, &step, &remarks, &err), &err);
+	CHECK_INT(step, 100);
+	CHECK_STR(strbuf_str(&remarks), "");
+	snprintf(path, sizeof(path), "%s/best", dir);
+	CHECK_OK(fs_write_file(path, "step-00000020\n", 14, 0644, &err), &err);
+	commit_of(dir, "b", 30);
+	commit_of(dir, "b", 40);
+	CHECK(has_step(dir, 20) && !has_step(dir, 30) && has_step(dir, 40));
+	CHECK_OK(store_clear(dir, "b", &err), &err);
+	CHECK(!has_step(dir, 100) && has_step(dir, 20) && has_step(dir, 40) && !fs_exists(path));
+	CHECK_OK(store_is_used(dir, &used, &err), &err);
+	CHECK(used);
 	CHECK_OK(fs_remove_tree(dir, &err), &err);
 }
 
@@ -126,7 +176,7 @@ static void write_forever(const char *dir)
 	struct err err = {0};
 
 	for (uint64_t step = 1; step < STORE_STEP_MAX; step++)
-		if (store_commit(dir, step, &w, &keep, &err) != 0)
+		if (store_commit(dir, "a", step, &w, &keep, &err) != 0)
 			return;
 }
 
@@ -156,9 +206,12 @@ static void killed(void)
 
 int main(void)
 {
-	TEST("store: the newest whole checkpoint is found, damaged ones are passed over", newest_whole);
+	TEST("store: the newest whole checkpoint is found, damaged ones are passed over",
+	     newest_whole);
 	TEST("store: a failed writing leaves the one before, and no litter", failed_writing);
 	TEST("store: keeps the newest and every so many", keeps_some);
+	TEST("store: a run sees and removes its own checkpoints only, and never those with a name",
+	     keeps_to_its_own);
 	TEST("store: one writer a folder; litter of a crash is swept", one_writer);
 	TEST("store: kill -9 at any moment leaves whole checkpoints only", killed);
 	return test_done();

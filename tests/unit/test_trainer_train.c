@@ -9,6 +9,7 @@
 #include "trainer/config/model_file.h"
 #include "trainer/data/loader.h"
 #include "trainer/model/cost.h"
+#include "trainer/ops/fast.h"
 #include "trainer/ops/ops.h"
 #include "trainer/ops/philox.h"
 #include "trainer/ops/threads.h"
@@ -32,6 +33,25 @@ static void schedules(void)
 	CHECK(fabs(schedule_lr(&cosine, 1, 75) - 0.55) < 1e-12);
 	CHECK(fabs(schedule_lr(&cosine, 1, 100) - 0.1) < 1e-12);
 	CHECK(fabs(schedule_lr(&cosine, 1, 5000) - 0.1) < 1e-12);
+}
+
+/* Shares follow the run's length; steps stay. */
+static void fitted_schedules(void)
+{
+	struct schedule_options s = {
+		.kind = SCHEDULE_COSINE, .warmup_share = 0.0355, .decay_share = 0.5};
+	struct schedule_options fixed = {.kind = SCHEDULE_COSINE, .warmup_steps = 30};
+
+	schedule_fit(&s, 28125);
+	CHECK_INT(s.warmup_steps, 998);
+	CHECK_INT(s.decay_from, 14063);
+	schedule_fit(&s, 100);
+	CHECK(s.warmup_steps == 4 && s.decay_from == 50 && s.total_steps == 100);
+	CHECK(schedule_lr(&s, 1, 100) == 0);
+	schedule_fit(&fixed, 100);
+	CHECK(fixed.warmup_steps == 30 && fixed.decay_from == 30);
+	schedule_fit(&fixed, 10);
+	CHECK(schedule_lr(&fixed, 3, 0) == 0.1);
 }
 
 static void clipping(void)
@@ -122,10 +142,12 @@ struct world {
 	struct optimizer optimizer;
 	float *image, *audio;
 	int32_t label[8];
-	unsigned steps, saves, stop_at;
-	uint64_t poison; /* the clip from which on everything is NaN */
-	double loss[64];
-	bool skipped[64], last_saved;
+	unsigned steps, saves, stop_at, backoffs;
+	uint64_t poison, healed; /* from which clip on everything is NaN, and up to which; 0: on */
+	uint64_t unreadable;     /* the clip from which on nothing can be read; 0: none */
+	uint64_t saved_step;
+	double loss[64], lr[64];
+	bool skipped[64], last_saved, saved_finite;
 };
 
 /* Clip i is drawn from its number, whoever asks for it. */
@@ -135,8 +157,9 @@ static int give_clips(void *ctx, uint64_t first, size_t n, struct clips *ret, ui
 	struct world *w = ctx;
 	size_t pixels = 3 * w->dims.n_pixels;
 
-	(void)err;
 	*wait += 5;
+	if (w->unreadable > 0 && first + n > w->unreadable)
+		return err_set(err, ERR_FORMAT, "a shard was cut off");
 	for (size_t i = 0; i < n; i++) {
 		struct philox r = philox_start(6, STREAM_SYNTHETIC, first + i);
 
@@ -144,7 +167,8 @@ static int give_clips(void *ctx, uint64_t first, size_t n, struct clips *ret, ui
 			w->image[i * pixels + k] = (float)philox_uniform(&r);
 		for (size_t k = 0; k < w->dims.audio_samples; k++)
 			w->audio[i * w->dims.audio_samples + k] = (float)philox_uniform(&r);
-		if (w->poison > 0 && first + i >= w->poison)
+		if (w->poison > 0 && first + i >= w->poison &&
+		    (w->healed == 0 || first + i < w->healed))
 			w->image[i * pixels] = NAN;
 		w->label[i] = (int32_t)philox_below(&r, 10);
 	}
@@ -158,6 +182,7 @@ static int on_step(void *ctx, const struct step_stats *s, struct err *err)
 
 	(void)err;
 	w->loss[w->steps] = s->losses.total;
+	w->lr[w->steps] = s->lr;
 	w->skipped[w->steps++] = s->skipped;
 	return 0;
 }
@@ -167,13 +192,20 @@ static int on_save(void *ctx, struct model *m, const struct optimizer *o,
 {
 	struct world *w = ctx;
 
-	(void)m;
 	(void)o;
-	(void)state;
 	(void)err;
 	w->saves++;
+	w->saved_step = state->step;
+	w->saved_finite = isfinite(grads_norm(model_params(m), NULL));
 	w->last_saved = last;
 	return 0;
+}
+
+static void on_backoff(void *ctx, const struct train_state *state)
+{
+	struct world *w = ctx;
+
+	w->backoffs = (unsigned)state->backoffs;
 }
 
 static bool on_stop(void *ctx)
@@ -207,9 +239,10 @@ static void world_end(struct world *w)
 
 static struct train_options small_options(void)
 {
-	struct train_options o = train_options_paper();
+	struct train_options o = train_options_default();
 
 	o.batch_size = 2;
+	o.label_mask_prob = 0.5;
 	o.image_points = 16;
 	o.audio_points = 8;
 	o.max_steps = 6;
@@ -221,8 +254,8 @@ static struct train_options small_options(void)
 static int run(struct world *w, const struct train_options *o, struct train_state *state,
                enum train_end *end, struct err *err)
 {
-	struct clip_source source = {give_clips, w, 100};
-	struct train_hooks hooks = {w, on_step, on_save, on_stop};
+	struct clip_source source = {give_clips, w, 100, NULL};
+	struct train_hooks hooks = {w, on_step, on_save, on_stop, on_backoff};
 	struct train t = {w->model, &w->optimizer, o, &source, NULL, &hooks, w->ops.threads};
 
 	return train_run(&t, state, end, err);
@@ -299,7 +332,7 @@ static void bf16_learns_alike(void)
 	o.max_steps = STEPS;
 	o.weights = (struct loss_weights){1, 0.1, 1e-3}; /* pictures are learnt first */
 	for (int i = 0; i < 2; i++) {
-		struct train_hooks hooks = {&w[i], on_step, on_save, on_stop};
+		struct train_hooks hooks = {&w[i], on_step, on_save, on_stop, on_backoff};
 		struct train_state state = {0};
 		enum train_end end;
 		struct dataset *data;
@@ -316,7 +349,7 @@ static void bf16_learns_alike(void)
 
 		data = dataset_synthetic(1, &read.shape, (uint32_t)w[i].config.num_labels, 8);
 		loader = loader_new(data, &read);
-		struct clip_source source = {loader_next, loader, 8};
+		struct clip_source source = {loader_next, loader, 8, NULL};
 		struct train t = {w[i].model, &w[i].optimizer, &o, &source, NULL, &hooks, NULL};
 
 		CHECK_OK(train_run(&t, &state, &end, &err), &err);
@@ -355,7 +388,8 @@ static void stops_when_asked(void)
 	world_end(&w);
 }
 
-/* A NaN clip changes nothing but the count; too many in a row end the run. */
+/* Clips of NaN change no weight; too many in a row halve the rate, and again, and end the run with
+ * the last good weights saved and the clips named. */
 static void survives_nan(void)
 {
 	struct train_options o = small_options();
@@ -365,12 +399,75 @@ static void survives_nan(void)
 	struct err err = {0};
 
 	o.max_bad_steps = 3;
+	o.max_backoffs = 2;
+	o.max_steps = 60;
+	o.checkpoint_steps = 1;
 	world_start(&w, &o);
 	w.poison = 4;
 	CHECK(run(&w, &o, &state, &end, &err) != 0);
 	CHECK(err.code == ERR_LIMIT && err.hint[0] != '\0');
-	CHECK(!w.skipped[1] && w.skipped[2] && w.skipped[4] && w.steps == 5);
-	CHECK(isfinite(grads_norm(model_params(w.model), NULL)));
+	CHECK(strstr(err.msg, "clip 20, clip 21") != NULL);
+	CHECK(!w.skipped[1] && w.skipped[2] && w.skipped[10] && w.steps == 11);
+	CHECK(w.lr[4] == 1e-3 && w.lr[5] == 5e-4 && w.lr[8] == 2.5e-4);
+	CHECK_INT(w.backoffs, 2);
+	/* steps 1 and 2, none of the bad ones, each back-off, and the last good state */
+	CHECK_INT(w.saves, 5);
+	CHECK(w.saved_finite && w.last_saved && w.saved_step == 11);
+	world_end(&w);
+}
+
+static void heals(void)
+{
+	struct train_options o = small_options();
+	struct world w;
+	struct train_state state = {0};
+	enum train_end end;
+	struct err err = {0};
+
+	o.max_bad_steps = 3;
+	o.max_steps = 10;
+	world_start(&w, &o);
+	w.poison = 4;
+	w.healed = 12;
+	CHECK_OK(run(&w, &o, &state, &end, &err), &err);
+	CHECK(end == TRAIN_COMPLETE && state.backoffs == 1 && state.bad_steps == 0);
+	CHECK(w.skipped[4] && w.skipped[5] && !w.skipped[6] && w.lr[6] == 5e-4);
+	CHECK(w.saved_finite);
+	world_end(&w);
+}
+
+/* An update that leaves no number behind: the weights before it come back. */
+static void takes_back_weights(void)
+{
+	struct train_options o = small_options();
+	struct world w;
+	struct train_state state = {0};
+	enum train_end end;
+	struct err err = {0};
+
+	o.max_bad_steps = 2;
+	o.max_backoffs = 0;
+	o.optimizer.lr = 1e39; /* infinite as a float */
+	world_start(&w, &o);
+	CHECK(run(&w, &o, &state, &end, &err) != 0);
+	CHECK(!w.skipped[0] && w.skipped[1]);
+	CHECK(w.saves == 1 && w.saved_finite);
+	world_end(&w);
+}
+
+static void saves_before_unreadable_clips(void)
+{
+	struct train_options o = small_options();
+	struct world w;
+	struct train_state state = {0};
+	enum train_end end;
+	struct err err = {0};
+
+	world_start(&w, &o);
+	w.unreadable = 6;
+	CHECK(run(&w, &o, &state, &end, &err) != 0);
+	CHECK(err.code == ERR_FORMAT && strstr(err.msg, "cut off") != NULL);
+	CHECK(w.saves == 1 && w.last_saved && w.saved_step == 3 && state.sample == 6);
 	world_end(&w);
 }
 
@@ -411,8 +508,8 @@ static void overlapped_equals_plain_reduction(void)
 	struct err err = {0};
 
 	for (size_t i = 0; i < 2; i++) {
-		struct clip_source source = {give_clips, &w[i], 100};
-		struct train_hooks hooks = {&w[i], on_step, on_save, on_stop};
+		struct clip_source source = {give_clips, &w[i], 100, NULL};
+		struct train_hooks hooks = {&w[i], on_step, on_save, on_stop, on_backoff};
 		struct train_state state = {0};
 		enum train_end end;
 
@@ -438,9 +535,34 @@ static void cost_of_a_step(void)
 	CHECK(cost.executed / 1e9 < 170);
 }
 
+/* A unit that gets one product in ten thousand wrong. */
+static void forward_wrong(struct ops *ops, const struct op_linear *p)
+{
+	ops_fast.linear_forward(ops, p);
+	p->y[p->rows * p->out - 1] += 0.5f;
+}
+
+static void bad_machines(void)
+{
+	for (enum op_precision k = PRECISION_F32; k <= PRECISION_BF16; k++) {
+		struct op_table table = ops_fast;
+		struct ops ops;
+		struct err err = {0};
+
+		CHECK(ops_open(&(struct ops_options){.n_threads = 1, .precision = k}, &ops));
+		CHECK_OK(ops_check_machine(&ops, &err), &err);
+		table.linear_forward = forward_wrong;
+		ops.table = &table;
+		CHECK(ops_check_machine(&ops, &err) != 0);
+		CHECK_INT(err.code, ERR_MACHINE);
+		ops_done(&ops);
+	}
+}
+
 int main(void)
 {
 	TEST("schedule: warm-up, constant, cosine", schedules);
+	TEST("schedule: shares of a run follow its length", fitted_schedules);
 	TEST("optimizer: clipping", clipping);
 	TEST("optimizer: AdamW follows its formulas, whatever the threads", optimizers);
 	TEST("draw: points and masks follow from seed and number alone", draws);
@@ -450,8 +572,14 @@ int main(void)
 	TEST("loop: a request to stop saves and ends", stops_when_asked);
 	TEST("loop: gradients that are not finite are skipped, then the run gives up",
 	     survives_nan);
+	TEST("loop: after a back-off a run goes on with half the learning rate", heals);
+	TEST("loop: weights that are no numbers are never saved; the last good ones are",
+	     takes_back_weights);
+	TEST("loop: clips that cannot be read end a run with what came before saved",
+	     saves_before_unreadable_clips);
 	TEST("loop: a reduction during backward equals one after it",
 	     overlapped_equals_plain_reduction);
 	TEST("cost: 780 GFLOP as frameworks do it, under 170 here", cost_of_a_step);
+	TEST("machine: wrong arithmetic is found before a run begins", bad_machines);
 	return test_done();
 }

@@ -18,7 +18,7 @@ static const char prefix_m[] = "optim.exp_avg.", prefix_v[] = "optim.exp_avg_sq.
 		  prefix_momentum[] = "optim.momentum_buffer.";
 
 struct saver {
-	char *folder;
+	char *folder, *run, *record;
 	struct store_keep keep;
 	uint64_t seed;
 	int lock;
@@ -105,6 +105,7 @@ static int write_state(const struct saver *s, const char *folder, struct err *er
 	add_u64(&w, "step", s->state.step);
 	add_u64(&w, "sample", s->state.sample);
 	add_u64(&w, "bad_steps", s->state.bad_steps);
+	add_u64(&w, "backoffs", s->state.backoffs);
 	add_u64(&w, "norm_mean_bits", norm_bits);
 	add_u64(&w, "updates", s->updates);
 	add_u64(&w, "seed", s->seed);
@@ -117,7 +118,8 @@ static int write_all(void *ctx, const char *folder, struct err *err)
 	struct saver *s = ctx;
 
 	if (write_tensors(folder, "model.safetensors", &s->params, NULL, err) != 0 ||
-	    write_optimizer(s, folder, err) != 0 || write_state(s, folder, err) != 0)
+	    write_optimizer(s, folder, err) != 0 || write_state(s, folder, err) != 0 ||
+	    write_text(folder, "run.json", s->record, err) != 0)
 		return -1;
 	return write_text(folder, "config.json", s->config, err);
 }
@@ -127,7 +129,7 @@ static void *write_checkpoint(void *arg)
 	struct saver *s = arg;
 	struct store_writer w = {write_all, s};
 
-	s->rc = store_commit(s->folder, s->state.step, &w, &s->keep, &s->err);
+	s->rc = store_commit(s->folder, s->run, s->state.step, &w, &s->keep, &s->err);
 	if (s->rc == 0)
 		s->saved = s->state.step + 1;
 	return NULL;
@@ -145,11 +147,21 @@ int saver_open(const char *folder, const struct store_keep *keep, uint64_t seed,
 		return -1;
 	s = mem_zalloc(sizeof(*s));
 	s->folder = mem_strdup(folder);
+	s->run = mem_strdup("");
+	s->record = mem_strdup("");
 	s->keep = *keep;
 	s->seed = seed;
 	s->lock = lock;
 	*ret = s;
 	return 0;
+}
+
+void saver_set_run(struct saver *s, const char *id, const char *record)
+{
+	free(s->run);
+	free(s->record);
+	s->run = mem_strdup(id);
+	s->record = mem_strdup(record);
 }
 
 static void copy(struct tensors *to, const struct tensors *from)
@@ -235,6 +247,8 @@ void saver_free(struct saver *s)
 	close(s->lock);
 	free(s->config);
 	free(s->folder);
+	free(s->run);
+	free(s->record);
 	free(s);
 }
 
@@ -277,6 +291,9 @@ static int parse_state(const char *path, const struct strbuf *text, struct saved
 	if (read_u64(&doc, "step", &ret->state.step, err) != 0 ||
 	    read_u64(&doc, "sample", &ret->state.sample, err) != 0 ||
 	    read_u64(&doc, "bad_steps", &ret->state.bad_steps, err) != 0 ||
+	    /* Checkpoints of before the back-off have none. */
+	    (jsonr_get(&doc, doc.nodes, "backoffs") != NULL &&
+	     read_u64(&doc, "backoffs", &ret->state.backoffs, err) != 0) ||
 	    read_u64(&doc, "norm_mean_bits", &norm_bits, err) != 0 ||
 	    read_u64(&doc, "updates", &ret->updates, err) != 0 ||
 	    read_u64(&doc, "seed", &ret->seed, err) != 0)

@@ -3,6 +3,7 @@
  *   model.safetensors      the weights under Hugging Face's names; with config.json beside it,
  *                          from_pretrained reads the folder
  *   optimizer.safetensors  optim.exp_avg.*, optim.exp_avg_sq.*, or optim.momentum_buffer.*
+ *   run.json               the run's identity and settings, as the session gives them
  *   trainer_state.json     step, sample cursor, random seed, optimizer updates: with counter-based
  *                          random numbers this is all that a bit-identical continuation needs, and
  *                          the number of ranks may change
@@ -21,6 +22,10 @@ struct saver; /* opaque */
 /* folder and everything else is copied. Takes the folder's lock (ERR_CONFLICT). */
 int saver_open(const char *folder, const struct store_keep *keep, uint64_t seed, struct saver **ret,
                struct err *err) MUST_USE;
+
+/* Which run writes, before the first saver_save: its identity for the manifests, and the text that
+ * becomes each checkpoint's run.json. Both are copied. */
+void saver_set_run(struct saver *s, const char *id, const char *record);
 
 /*
  * Copies the run's state and begins to write it; first waits for the writing before. That one's

@@ -59,7 +59,7 @@ static int add_files(const char *folder, struct jsonw *w, struct err *err)
 	return rc;
 }
 
-int manifest_write(const char *folder, uint64_t step, struct err *err)
+int manifest_write(const char *folder, const char *run, uint64_t step, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
 	char path[PATH_MAX];
@@ -69,6 +69,8 @@ int manifest_write(const char *folder, uint64_t step, struct err *err)
 	jsonw_begin_object(&w);
 	jsonw_key(&w, "format");
 	jsonw_string(&w, format_name);
+	jsonw_key(&w, "run");
+	jsonw_string(&w, run);
 	jsonw_key(&w, "step");
 	jsonw_int(&w, (int64_t)step);
 	jsonw_key(&w, "files");
@@ -101,16 +103,39 @@ static int verify_file(const char *folder, const struct jsonr *doc, const struct
 	return 0;
 }
 
-int manifest_verify(const char *folder, struct err *err)
+static int parse_manifest(const char *folder, char path[PATH_MAX], struct jsonr *doc,
+                          struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+
+	if (fs_join(path, folder, manifest_name, err) != 0 ||
+	    slurp_file(path, MANIFEST_BYTES_MAX, &text, err) != 0)
+		return -1;
+	return jsonr_parse(path, strbuf_str(&text), text.len, doc, err);
+}
+
+int manifest_run(const char *folder, char ret_run[MANIFEST_RUN_MAX], struct err *err)
+{
+	AUTO(jsonr) struct jsonr doc = {0};
+	const struct jsonr_node *run;
+	char path[PATH_MAX];
+
+	if (parse_manifest(folder, path, &doc, err) != 0)
+		return -1;
+	run = jsonr_get(&doc, doc.nodes, "run");
+	if (run != NULL && (run->type != JSONR_STRING || strlen(run->string) >= MANIFEST_RUN_MAX))
+		return err_set(err, ERR_FORMAT, "'%s': 'run' is not a run's identity", path);
+	snprintf(ret_run, MANIFEST_RUN_MAX, "%s", run != NULL ? run->string : "");
+	return 0;
+}
+
+int manifest_verify(const char *folder, struct err *err)
+{
 	AUTO(jsonr) struct jsonr doc = {0};
 	const struct jsonr_node *files, *file, *format;
 	char path[PATH_MAX];
 
-	if (fs_join(path, folder, manifest_name, err) != 0 ||
-	    slurp_file(path, MANIFEST_BYTES_MAX, &text, err) != 0 ||
-	    jsonr_parse(path, strbuf_str(&text), text.len, &doc, err) != 0)
+	if (parse_manifest(folder, path, &doc, err) != 0)
 		return -1;
 	format = jsonr_get(&doc, doc.nodes, "format");
 	files = jsonr_get(&doc, doc.nodes, "files");

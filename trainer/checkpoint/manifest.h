@@ -1,5 +1,5 @@
 /*
- * manifest.json of a checkpoint: {"format": "slipway-checkpoint/v1", "step": 200,
+ * manifest.json of a checkpoint: {"format": "slipway-checkpoint/v1", "run": "9f86...", "step": 200,
  * "files": {"model.safetensors": {"size": 79435020, "sha256": "..."}, ...}}.
  */
 #ifndef SLIPWAY_TRAINER_CHECKPOINT_MANIFEST_H
@@ -9,8 +9,13 @@
 
 #include "base/err.h"
 
+enum { MANIFEST_RUN_MAX = 65 }; /* bytes of a run's identity, with its NUL */
+
 /* Syncs and hashes every file of the folder and writes its manifest, synced. ERR_IO. */
-int manifest_write(const char *folder, uint64_t step, struct err *err) MUST_USE;
+int manifest_write(const char *folder, const char *run, uint64_t step, struct err *err) MUST_USE;
+
+/* The run that wrote the checkpoint; "" where it does not say. Nothing else is verified. */
+int manifest_run(const char *folder, char ret_run[MANIFEST_RUN_MAX], struct err *err) MUST_USE;
 
 /* Whether the folder holds exactly what its manifest says. */
 int manifest_verify(const char *folder, struct err *err) MUST_USE;

@@ -13,6 +13,7 @@
 #include "trainer/checkpoint/manifest.h"
 
 static const char temp_prefix[] = ".tmp-", step_prefix[] = "step-";
+static const char *const names[] = {"latest", "best"};
 
 enum { NAME_MAX_HERE = 64 };
 
@@ -171,36 +172,106 @@ static int remove_step(const char *folder, uint64_t step, struct err *err)
 	return fs_remove_tree(temp, err);
 }
 
-static int prune(const char *folder, const struct store_keep *keep, struct err *err)
+/* Whose manifest cannot be read is nobody's. */
+static bool is_of_run(const char *folder, uint64_t step, const char *run)
 {
-	AUTO(steps) struct steps steps = {0};
+	char path[PATH_MAX], writer[MANIFEST_RUN_MAX];
+	struct err ignored = {0};
+
+	return step_path(path, folder, "", step, &ignored) == 0 &&
+	       manifest_run(path, writer, &ignored) == 0 && strcmp(writer, run) == 0;
+}
+
+/* Does OUT/latest or OUT/best name it? */
+static bool is_named(const char *folder, uint64_t step)
+{
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+		char path[PATH_MAX], name[NAME_MAX_HERE];
+		struct err ignored = {0};
+
+		snprintf(name, sizeof(name), "%s%08llu\n", step_prefix, (unsigned long long)step);
+		if (fs_join(path, folder, names[i], &ignored) == 0 &&
+		    slurp_file(path, NAME_MAX_HERE, &text, &ignored) == 0 &&
+		    strcmp(strbuf_str(&text), name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int list_of_run(const char *folder, const char *run, struct steps *ret, struct err *err)
+{
+	AUTO(steps) struct steps all = {0};
+
+	if (list_steps(folder, &all, err) != 0)
+		return -1;
+	for (size_t i = 0; i < all.n; i++)
+		if (is_of_run(folder, all.at[i], run))
+			vec_push(ret, all.at[i]);
+	return 0;
+}
+
+static int prune(const char *folder, const char *run, uint64_t saved, const struct store_keep *keep,
+                 struct err *err)
+{
+	AUTO(steps) struct steps own = {0};
 
 	if (keep->keep == 0)
 		return 0;
-	if (list_steps(folder, &steps, err) != 0)
+	if (list_of_run(folder, run, &own, err) != 0)
 		return -1;
-	for (size_t i = 0; i + keep->keep < steps.n; i++) {
-		if (keep->keep_every > 0 && steps.at[i] % keep->keep_every == 0)
+	for (size_t i = 0; i + keep->keep < own.n; i++) {
+		if (own.at[i] == saved || is_named(folder, own.at[i]) ||
+		    (keep->keep_every > 0 && own.at[i] % keep->keep_every == 0))
 			continue;
-		if (remove_step(folder, steps.at[i], err) != 0)
+		if (remove_step(folder, own.at[i], err) != 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int write_temp(const char *temp, uint64_t step, const struct store_writer *w,
-                      struct err *err)
+int store_is_used(const char *folder, bool *ret, struct err *err)
+{
+	AUTO(steps) struct steps steps = {0};
+	struct err why = {0};
+
+	if (list_steps(folder, &steps, &why) != 0 && why.code != ERR_NOT_FOUND) {
+		*err = why;
+		return -1;
+	}
+	*ret = steps.n > 0;
+	return 0;
+}
+
+int store_clear(const char *folder, const char *run, struct err *err)
+{
+	AUTO(steps) struct steps all = {0};
+	char path[PATH_MAX];
+
+	if (list_steps(folder, &all, err) != 0)
+		return -1;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (fs_join(path, folder, names[i], err) != 0 || fs_remove_tree(path, err) != 0)
+			return -1;
+	for (size_t i = 0; i < all.n; i++)
+		if (!is_of_run(folder, all.at[i], run) && remove_step(folder, all.at[i], err) != 0)
+			return -1;
+	return 0;
+}
+
+static int write_temp(const char *temp, const char *run, uint64_t step,
+                      const struct store_writer *w, struct err *err)
 {
 	if (fs_remove_tree(temp, err) != 0)
 		return -1;
 	if (mkdir(temp, 0777) != 0)
 		return err_set(err, ERR_IO, "make folder '%s'", temp);
-	if (w->write(w->ctx, temp, err) != 0 || manifest_write(temp, step, err) != 0)
+	if (w->write(w->ctx, temp, err) != 0 || manifest_write(temp, run, step, err) != 0)
 		return -1;
 	return sync_folder(temp, err);
 }
 
-int store_commit(const char *folder, uint64_t step, const struct store_writer *w,
+int store_commit(const char *folder, const char *run, uint64_t step, const struct store_writer *w,
                  const struct store_keep *keep, struct err *err)
 {
 	char temp[PATH_MAX], final[PATH_MAX];
@@ -213,7 +284,8 @@ int store_commit(const char *folder, uint64_t step, const struct store_writer *w
 	if (step_path(temp, folder, temp_prefix, step, err) != 0 ||
 	    step_path(final, folder, "", step, err) != 0)
 		return -1;
-	if (write_temp(temp, step, w, err) != 0 || put_in_place(folder, temp, final, err) != 0) {
+	if (write_temp(temp, run, step, w, err) != 0 ||
+	    put_in_place(folder, temp, final, err) != 0) {
 		/* The room it took is what a full disk needs back. */
 		if (fs_remove_tree(temp, &ignored) != 0)
 			ignored.code = ERR_NONE;
@@ -222,7 +294,7 @@ int store_commit(const char *folder, uint64_t step, const struct store_writer *w
 	}
 	if (write_latest(folder, final, err) != 0)
 		return -1;
-	return prune(folder, keep, err);
+	return prune(folder, run, step, keep, err);
 }
 
 int store_verify(const char *checkpoint, struct err *err)
@@ -232,7 +304,16 @@ int store_verify(const char *checkpoint, struct err *err)
 	return 0;
 }
 
-int store_newest(const char *folder, char ret_path[PATH_MAX], uint64_t *ret_step,
+/* A checkpoint that another run says it wrote. */
+static bool is_foreign(const char *path, const char *run)
+{
+	char writer[MANIFEST_RUN_MAX];
+	struct err ignored = {0};
+
+	return run != NULL && manifest_run(path, writer, &ignored) == 0 && strcmp(writer, run) != 0;
+}
+
+int store_newest(const char *folder, const char *run, char ret_path[PATH_MAX], uint64_t *ret_step,
                  struct strbuf *remarks, struct err *err)
 {
 	AUTO(steps) struct steps steps = {0};
@@ -245,6 +326,8 @@ int store_newest(const char *folder, char ret_path[PATH_MAX], uint64_t *ret_step
 
 		if (step_path(path, folder, "", steps.at[i], err) != 0)
 			return -1;
+		if (is_foreign(path, run))
+			continue;
 		if (store_verify(path, &why) == 0) {
 			memcpy(ret_path, path, sizeof(path));
 			*ret_step = steps.at[i];

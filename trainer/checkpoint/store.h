@@ -6,11 +6,16 @@
  *                            trainer_state.json, and manifest.json with the size and SHA-256 of
  *                            each, written last
  *   OUT/.tmp-step-00000300/  being written, or left by a crash (removed at the next start)
- *   OUT/latest               the name of the newest one
+ *   OUT/latest               the name of the newest one; OUT/best, where there is one, that of the
+ *                            best
+ *   OUT/run.json             the run that works here (trainer/session/run.h)
  *
  * A checkpoint is written under a temporary name, every file and the folder are synced, then it is
  * renamed and the parent synced. So a folder named step-N is whole, unless a disk damaged it later:
  * reading verifies the manifest and falls back to the one before.
+ *
+ * Every checkpoint names the run that wrote it. What another run wrote is never removed by a save,
+ * nor what `latest` or `best` names.
  *
  * Knows nothing of what is in the files: the caller writes them. One writer a folder (store_lock);
  * any number of readers.
@@ -24,6 +29,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "trainer/checkpoint/manifest.h"
 
 enum { STORE_STEP_MAX = 99999999 };
 
@@ -38,22 +44,29 @@ struct store_writer {
 };
 
 /*
- * Commits a checkpoint as `step` and then removes older ones beyond the newest `keep` (0: keeps
- * all) and those whose step is a multiple of keep_every (0: none is kept for that). A failure (a
- * full disk) leaves the older checkpoints as they were. An existing one of that step is replaced.
+ * Commits a checkpoint of `run` as `step` and then removes older ones of that run: but for the
+ * newest `keep` (0: keeps all), those whose step is a multiple of keep_every (0: none is kept for
+ * that) and those that `latest` and `best` name. A failure (a full disk) leaves the older
+ * checkpoints as they were. An existing one of that step is replaced.
  */
 struct store_keep {
 	unsigned keep;
 	uint64_t keep_every;
 };
-int store_commit(const char *folder, uint64_t step, const struct store_writer *w,
+int store_commit(const char *folder, const char *run, uint64_t step, const struct store_writer *w,
                  const struct store_keep *keep, struct err *err) MUST_USE;
 
+/* Whether the folder is there and holds a checkpoint, whole or not. */
+int store_is_used(const char *folder, bool *ret, struct err *err) MUST_USE;
+
+/* Removes what `run` did not write: `latest` and `best`, then the checkpoints. */
+int store_clear(const char *folder, const char *run, struct err *err) MUST_USE;
+
 /*
- * The newest whole checkpoint into ret_path and *ret_step, verified. Damaged ones are passed over,
- * with a line each in remarks. ERR_NOT_FOUND when there is none.
+ * The newest whole checkpoint of `run` (NULL: of any) into ret_path and *ret_step, verified.
+ * Damaged ones are passed over, with a line each in remarks. ERR_NOT_FOUND when there is none.
  */
-int store_newest(const char *folder, char ret_path[PATH_MAX], uint64_t *ret_step,
+int store_newest(const char *folder, const char *run, char ret_path[PATH_MAX], uint64_t *ret_step,
                  struct strbuf *remarks, struct err *err) MUST_USE;
 
 /* Checks every file of a checkpoint against its manifest. ERR_NOT_FOUND, ERR_FORMAT, ERR_DIGEST. */

@@ -1,6 +1,7 @@
 /*
  * The commands of slipway-trainer. Each gets the words after its name, writes results to stdout and
- * complaints to stderr, and returns the exit status; trainer/main.c holds the table.
+ * complaints to stderr, and returns the exit status (base/run_exit.h). trainer/main.c has the
+ * table.
  */
 #ifndef SLIPWAY_TRAINER_CMD_CMD_H
 #define SLIPWAY_TRAINER_CMD_CMD_H
@@ -9,15 +10,9 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/run_exit.h"
 #include "trainer/config/flag_table.h"
 #include "trainer/ops/ops.h"
-
-enum trainer_exit {
-	TRAINER_OK = 0,
-	TRAINER_FAILED = 1,
-	TRAINER_USAGE = 2,
-	TRAINER_STOPPED = 75 /* SIGTERM or --stop-after: saved, to be resumed (EX_TEMPFAIL) */
-};
 
 int cmd_probe(int argc, char **argv);
 int cmd_train(int argc, char **argv);
@@ -36,9 +31,11 @@ void cmd_help(const char *command, const char *purpose, const struct flag_table 
 int cmd_parse(const char *purpose, const struct flag_table *options, int argc, char **argv,
               void *values) MUST_USE;
 
-/* Prints "slipway-trainer: error: ..." and the hint; returns TRAINER_FAILED, or TRAINER_USAGE for
- * ERR_USAGE. */
+/* Prints "slipway-trainer: error: ..." and the hint; returns cmd_status. */
 int cmd_fail(const struct err *err);
+
+/* The exit status of a command that failed for this reason. */
+int cmd_status(const struct err *err);
 
 #define CMD_ISA_HELP                                                                               \
 	"avx512_bf16, avx512, avx2, neon_bf16, neon or generic (default: the best here)"

@@ -329,5 +329,5 @@ int cmd_bench(int argc, char **argv)
 		return status;
 	s.steps = s.steps > 0 ? s.steps : 1;
 	s.batch = s.batch > 0 ? s.batch : 1;
-	return bench(&s, &err) == 0 ? TRAINER_OK : cmd_fail(&err);
+	return bench(&s, &err) == 0 ? RUN_EXIT_DONE : cmd_fail(&err);
 }

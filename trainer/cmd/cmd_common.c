@@ -26,12 +26,12 @@ int cmd_parse(const char *purpose, const struct flag_table *options, int argc, c
 		return -1;
 	case FLAGS_HELP:
 		cmd_help(options->command, purpose, options);
-		return TRAINER_OK;
+		return RUN_EXIT_DONE;
 	case FLAGS_BAD_WORD:
 		fprintf(stderr, "slipway-trainer %s: error: %s\n", options->command, err.msg);
 		if (err.hint[0] != '\0')
 			fprintf(stderr, "%s\n", err.hint);
-		return TRAINER_USAGE;
+		return RUN_EXIT_USAGE;
 	case FLAGS_BAD_VALUE:
 		break;
 	}
@@ -43,7 +43,25 @@ int cmd_fail(const struct err *err)
 	fprintf(stderr, "slipway-trainer: error: %s\n", err->msg);
 	if (err->hint[0] != '\0')
 		fprintf(stderr, "  %s\n", err->hint);
-	return err->code == ERR_USAGE ? TRAINER_USAGE : TRAINER_FAILED;
+	return cmd_status(err);
+}
+
+int cmd_status(const struct err *err)
+{
+	static const struct {
+		enum err_code code;
+		enum run_exit status;
+	} rows[] = {
+		{ERR_USAGE, RUN_EXIT_USAGE},       {ERR_INTERRUPTED, RUN_EXIT_STOPPED},
+		{ERR_NETWORK, RUN_EXIT_RANK_LOST}, {ERR_MACHINE, RUN_EXIT_BAD_NODE},
+		{ERR_MEMORY, RUN_EXIT_MEMORY},     {ERR_FORMAT, RUN_EXIT_BAD_INPUT},
+		{ERR_DIGEST, RUN_EXIT_BAD_INPUT},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (rows[i].code == err->code)
+			return (int)rows[i].status;
+	return RUN_EXIT_FAILED;
 }
 
 int cmd_precision(const char *text, enum op_precision *ret, struct err *err)

@@ -28,7 +28,7 @@ int cmd_probe(int argc, char **argv)
 	if (strcmp(f.output, "json") != 0 && strcmp(f.output, "text") != 0) {
 		fprintf(stderr, "slipway-trainer: error: --output is '%s', expected text or json\n",
 		        f.output);
-		return TRAINER_USAGE;
+		return RUN_EXIT_USAGE;
 	}
 	probe_node("", &probe);
 	if (strcmp(f.output, "json") == 0)
@@ -37,7 +37,7 @@ int cmd_probe(int argc, char **argv)
 		probe_text(&probe, &text);
 	if (fputs(strbuf_str(&text), stdout) == EOF || fflush(stdout) != 0) {
 		fprintf(stderr, "slipway-trainer: error: write standard output\n");
-		return TRAINER_FAILED;
+		return RUN_EXIT_FAILED;
 	}
-	return TRAINER_OK;
+	return RUN_EXIT_DONE;
 }

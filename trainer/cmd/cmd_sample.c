@@ -161,5 +161,5 @@ int cmd_sample(int argc, char **argv)
 		return status;
 	if (open_and_sample(&f, &err) != 0)
 		return cmd_fail(&err);
-	return f.movie ? make_movie(&f) : TRAINER_OK;
+	return f.movie ? make_movie(&f) : RUN_EXIT_DONE;
 }

@@ -193,7 +193,7 @@ static int run_check(const char *name, const char *purpose,
 	if (s.golden == NULL || (writes && s.out == NULL)) {
 		fprintf(stderr, "slipway-trainer: error: %s needs --golden DIR%s\n", name,
 		        writes ? " and --out DIR" : "");
-		return TRAINER_USAGE;
+		return RUN_EXIT_USAGE;
 	}
 	rc = work(&s, &err);
 	return rc < 0 ? cmd_fail(&err) : rc;

@@ -11,6 +11,15 @@ static const char *look(const char *name)
 	return getenv(name);
 }
 
+static void print_statuses(void)
+{
+	const struct run_exit_row *row;
+
+	printf("\nExit status:\n");
+	for (unsigned i = 0; (row = run_exit_at(i)) != NULL; i++)
+		printf("  %2d  %s\n", row->status, row->meaning);
+}
+
 /* Reads the flags; a status to end with, or -1 to go on. */
 static int read_flags(const char *command, const char *purpose, int argc, char **argv,
                       struct train_flags *ret)
@@ -23,26 +32,34 @@ static int read_flags(const char *command, const char *purpose, int argc, char *
 		return cmd_fail(&err);
 	if (help) {
 		cmd_help(command, purpose, train_flags_table());
-		return TRAINER_OK;
+		print_statuses();
+		return RUN_EXIT_DONE;
 	}
 	fputs(strbuf_str(&text), stderr);
-	return -1;
+	if (!ret->print_config && !ret->estimate)
+		return -1;
+	strbuf_reset(&text);
+	if (ret->print_config)
+		train_flags_print(ret, &text);
+	if (ret->estimate && session_estimate(ret, &text, &err) != 0)
+		return cmd_fail(&err);
+	fputs(strbuf_str(&text), stdout);
+	return RUN_EXIT_DONE;
 }
 
 /* A rank that fails says which it is, and ends the others. */
 static int end(struct session *s, int rc, struct err *err)
 {
 	struct err late = {0};
+	int status = RUN_EXIT_DONE;
 
 	if (rc != 0 && s->n_ranks > 1)
 		err_wrap(err, "rank %u", s->rank);
 	if (rc != 0)
-		cmd_fail(err);
-	if (session_close(s, rc != 0, &late) != 0)
+		status = cmd_fail(err);
+	if (session_close(s, status, &late) != 0)
 		return cmd_fail(&late);
-	if (rc != 0)
-		return err->code == ERR_USAGE ? TRAINER_USAGE : TRAINER_FAILED;
-	return TRAINER_OK;
+	return status;
 }
 
 static int train(struct session *s, const struct train_flags *flags, enum train_end *ret_end,
@@ -51,28 +68,25 @@ static int train(struct session *s, const struct train_flags *flags, enum train_
 	if (session_open(s, flags, stdout, stderr, err) != 0 || session_train(s, ret_end, err) != 0)
 		return -1;
 	if (*ret_end == TRAIN_COMPLETE && flags->do_eval)
-		return session_evaluate(s, (uint64_t)flags->num_epochs, err);
+		return session_evaluate(s, s->epoch, err);
 	return 0;
 }
 
 int cmd_train(int argc, char **argv)
 {
-	struct train_flags flags;
+	AUTO(train_flags) struct train_flags flags = {0};
 	struct session s = {0};
 	struct err err = {0};
 	enum train_end how = TRAIN_COMPLETE;
 	int status =
-		read_flags("train",
-	                   "Trains a model. Exits with 0 when all steps are done, 75 when it was "
-	                   "stopped by SIGTERM or\n--stop_after with a checkpoint saved "
-	                   "(continue with --resume), 1 on errors, 2 on wrong usage.",
+		read_flags("train", "Trains a model. After exit status 75, --resume continues.",
 	                   argc, argv, &flags);
 
 	if (status >= 0)
 		return status;
 	interrupt_install();
 	status = end(&s, train(&s, &flags, &how, &err), &err);
-	return status == TRAINER_OK && how == TRAIN_STOPPED ? TRAINER_STOPPED : status;
+	return status == RUN_EXIT_DONE && how == TRAIN_STOPPED ? RUN_EXIT_STOPPED : status;
 }
 
 static int eval(struct session *s, const struct train_flags *flags, struct err *err)
@@ -87,7 +101,7 @@ static int eval(struct session *s, const struct train_flags *flags, struct err *
 
 int cmd_eval(int argc, char **argv)
 {
-	struct train_flags flags;
+	AUTO(train_flags) struct train_flags flags = {0};
 	struct session s = {0};
 	struct err err = {0};
 	int status = read_flags(

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "base/slurp.h"
 #include "trainer/cmd/probe.h"
 
@@ -56,7 +57,9 @@ void probe_memory(const char *root, struct probe_memory *memory)
 		memory->total_bytes = meminfo(strbuf_str(&text), "MemTotal:");
 		memory->available_bytes = meminfo(strbuf_str(&text), "MemAvailable:");
 	}
-	memory->limit_bytes = number_in(root, "/sys/fs/cgroup/memory.max", -1);
+	memory->limit_bytes = cgroup_limits_at(root).memory;
+	if (memory->limit_bytes == 0)
+		memory->limit_bytes = -1;
 	memory->numa_nodes = count_nodes(root);
 	memory->hugepages_2m =
 		number_in(root, "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", 0);

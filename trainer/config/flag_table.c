@@ -84,11 +84,23 @@ static bool read_float(const struct flag_row *row, const char *text, void *membe
 	return true;
 }
 
+static bool read_switch(const struct flag_row *row, const char *text, void *member, struct err *err)
+{
+	bool on = strcmp(text, "true") == 0;
+
+	if (!on && strcmp(text, "false") != 0) {
+		err_set(err, ERR_USAGE, "--%s is '%.60s', expected true or false", row->name, text);
+		return false;
+	}
+	memcpy(member, &on, sizeof(on));
+	return true;
+}
+
 static enum flag_end set_value(const struct flag_row *row, const char *text, void *values,
                                struct err *err)
 {
 	char *member = (char *)values + row->offset;
-	bool good = true, on = true;
+	bool good = true;
 
 	switch (row->kind) {
 	case VALUE_TEXT:
@@ -102,7 +114,7 @@ static enum flag_end set_value(const struct flag_row *row, const char *text, voi
 		good = read_float(row, text, member, err);
 		break;
 	case VALUE_NONE:
-		memcpy(member, &on, sizeof(on));
+		good = read_switch(row, text, member, err);
 		break;
 	}
 	return good ? FLAGS_READ : FLAGS_BAD_VALUE;
@@ -110,7 +122,7 @@ static enum flag_end set_value(const struct flag_row *row, const char *text, voi
 
 /* One option at argv[*at], and its value. */
 static enum flag_end read_option(const struct flag_table *t, int argc, char **argv, int *at,
-                                 void *values, struct strbuf *remarks, struct err *err)
+                                 void *values, bool *given, struct strbuf *remarks, struct err *err)
 {
 	const char *word = argv[(*at)++], *value;
 	size_t len = strcspn(word, "=");
@@ -134,11 +146,20 @@ static enum flag_end read_option(const struct flag_table *t, int argc, char **ar
 		}
 		value = argv[(*at)++];
 	}
-	return set_value(row, value, values, err);
+	if (given != NULL)
+		given[row - t->rows] = true;
+	return set_value(row, row->kind == VALUE_NONE ? "true" : value, values, err);
 }
 
 enum flag_end flag_table_read(const struct flag_table *t, int argc, char **argv, int *at,
                               void *values, struct strbuf *remarks, struct err *err)
+{
+	return flag_table_read_given(t, argc, argv, at, values, NULL, remarks, err);
+}
+
+enum flag_end flag_table_read_given(const struct flag_table *t, int argc, char **argv, int *at,
+                                    void *values, bool *given, struct strbuf *remarks,
+                                    struct err *err)
 {
 	enum flag_end end = FLAGS_READ;
 
@@ -147,7 +168,7 @@ enum flag_end flag_table_read(const struct flag_table *t, int argc, char **argv,
 			(*at)++;
 			return FLAGS_HELP;
 		}
-		end = read_option(t, argc, argv, at, values, remarks, err);
+		end = read_option(t, argc, argv, at, values, given, remarks, err);
 	}
 	return end;
 }
@@ -157,11 +178,43 @@ enum flag_end flag_table_set(const struct flag_table *t, const char *name, const
 {
 	const struct flag_row *row = find_row(t, name, strlen(name));
 
-	if (row == NULL || row->kind == VALUE_NONE) {
+	if (row == NULL) {
 		err_set(err, ERR_USAGE, "'--%.80s' is not an option", name);
 		return FLAGS_BAD_WORD;
 	}
 	return set_value(row, text, values, err);
+}
+
+const struct flag_row *flag_table_find(const struct flag_table *t, const char *name)
+{
+	return find_row(t, name, strlen(name));
+}
+
+const char *flag_row_text(const struct flag_row *row, const void *values, char out[FLAG_TEXT_MAX])
+{
+	const char *member = (const char *)values + row->offset, *text = NULL;
+	int64_t whole;
+	double number;
+	bool on;
+
+	switch (row->kind) {
+	case VALUE_TEXT:
+		memcpy(&text, member, sizeof(text));
+		return text != NULL ? text : "";
+	case VALUE_INT:
+	case VALUE_COUNT:
+		memcpy(&whole, member, sizeof(whole));
+		snprintf(out, FLAG_TEXT_MAX, "%lld", (long long)whole);
+		return out;
+	case VALUE_FLOAT:
+		memcpy(&number, member, sizeof(number));
+		snprintf(out, FLAG_TEXT_MAX, "%.12g", number);
+		return out;
+	case VALUE_NONE:
+		memcpy(&on, member, sizeof(on));
+		return on ? "true" : "false";
+	}
+	return "";
 }
 
 void flag_table_help(const struct flag_table *t, struct strbuf *sb)

@@ -85,7 +85,19 @@ enum flag_end {
 enum flag_end flag_table_read(const struct flag_table *t, int argc, char **argv, int *at,
                               void *values, struct strbuf *remarks, struct err *err) MUST_USE;
 
-/* Sets one option, which takes a value, from text. FLAGS_READ or a bad end, as above. */
+/* The same, and sets given[i] for each row i that a word named; given has t->n members. */
+enum flag_end flag_table_read_given(const struct flag_table *t, int argc, char **argv, int *at,
+                                    void *values, bool *given, struct strbuf *remarks,
+                                    struct err *err) MUST_USE;
+
+/* The row of that name; NULL when there is none. */
+const struct flag_row *flag_table_find(const struct flag_table *t, const char *name);
+
+/* The row's member of `values` as text, "" for a NULL; texts borrow from values or from out. */
+enum { FLAG_TEXT_MAX = 40 };
+const char *flag_row_text(const struct flag_row *row, const void *values, char out[FLAG_TEXT_MAX]);
+
+/* Sets one option from text; a switch's is true or false. FLAGS_READ or a bad end, as above. */
 enum flag_end flag_table_set(const struct flag_table *t, const char *name, const char *text,
                              void *values, struct err *err) MUST_USE;
 

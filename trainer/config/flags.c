@@ -35,12 +35,17 @@ static const struct flag_row rows[] = {
 	IGNORED(enable_pt_autocast, VALUE_NONE, bool, 0, 0, "see --precision"),
 	SWITCH(do_eval, "evaluate after the training"),
 
-	TEXT(preset, "seeds (every label hidden) or paper (half of them)"),
+	TEXT(preset, "seeds (every label hidden) or paper (half of them, cosine)"),
+	TEXT(options_file, "YAML file of these options, a line each (KEY: VALUE)"),
+	SWITCH(print_config, "show every option's value and where it comes from, and end"),
+	SWITCH(estimate, "show what memory the run needs, by part, and end"),
 	TEXT(optimizer, "adamw or sgd"),
 	FLOAT(weight_decay, 0, 1e3, "weight decay"),
 	FLOAT(grad_clip, 0, 1e9, "largest gradient norm (0: any)"),
 	TEXT(schedule, "constant or cosine"),
 	INT(warmup_steps, 0, 1e9, "warm-up steps of the learning rate"),
+	FLOAT(warmup_share, 0, 1, "the same as a share of all steps"),
+	FLOAT(decay_share, 0, 1, "share of all steps after which the cosine begins"),
 	INT(accumulate, 1, 65536, "batches per optimizer step"),
 	FLOAT(label_mask_prob, 0, 1, "share of hidden labels"),
 	FLOAT(attention_dropout, 0, 0.999,
@@ -50,17 +55,21 @@ static const struct flag_row rows[] = {
 	INT(seed, 0, 9e15, "seed of all random numbers"),
 	FLOAT(spike_factor, 0, 1e9,
               "skip a step whose gradient norm is this times the usual (0: never)"),
-	INT(max_bad_steps, 1, 1e6, "give up after so many bad steps in a row"),
+	INT(max_bad_steps, 1, 1e6,
+            "bad steps in a row after which the learning rate is halved and the last good weights "
+            "taken"),
+	INT(max_backoffs, 0, 30, "how often that may happen before the run ends"),
 	TEXT(output_dir, "folder of checkpoints"),
 	SWITCH(resume, "continue from the newest checkpoint in output_dir, if there is one"),
+	SWITCH(overwrite, "begin anew in a used output_dir; its checkpoints are removed"),
 	TEXT(init_from, "a checkpoint or safetensors file to take the weights from"),
 	TEXT(checkpoint, "checkpoint that eval reads"),
 	INT(checkpoint_steps, 0, 99999999, "steps between checkpoints (0: at the end only)"),
 	INT(keep, 0, 1e6, "newest checkpoints to keep (0: all)"),
 	INT(keep_every, 0, 99999999, "also keep the checkpoint of every so many steps"),
 	INT(stop_after, 0, 99999999, "save and stop after so many steps of this process (0: no)"),
-	INT(eval_steps, 1, 1e9, "maximum number of batches of an evaluation"),
-	INT(threads, 0, 4096, "compute threads (0: one per CPU)"),
+	INT(eval_steps, 0, 1e9, "maximum number of batches of an evaluation (0: all)"),
+	INT(threads, 0, 4096, "compute threads (0: one per CPU, which is also the most)"),
 	TEXT(isa, "instruction set (default: the best there is)"),
 	TEXT(precision,
              "precision of matrix products: f32 (default), or bf16, faster where the CPU has it"),
@@ -80,7 +89,9 @@ static const struct flag_row rows[] = {
 
 static const struct flag_table table = {rows, ARRAY_LEN(rows), NULL};
 
-static const struct train_flags defaults = {
+_Static_assert(ARRAY_LEN(rows) <= TRAIN_FLAGS_MAX, "a row without an origin");
+
+const struct train_flags train_flags_defaults = {
 	.dataset = "synthetic",
 	.dataset_dir = "/dataset",
 	.config_file_path = "config/main.yaml",
@@ -97,62 +108,20 @@ static const struct train_flags defaults = {
 	.seed = 42,
 	.accumulate = 1,
 	.keep = 3,
-	.warmup_steps = -1,
-	.image_points = -1,
-	.audio_points = -1,
-	.max_bad_steps = -1,
+	.optimizer = "adamw",
+	.schedule = "constant",
+	.precision = "f32",
+	.image_points = 512,
+	.audio_points = 512,
+	.max_bad_steps = 20,
+	.max_backoffs = 3,
 	.rank_timeout = 45,
 	.join_timeout = 900,
-	.eval_steps = 100,
-	.weight_decay = -1,
-	.grad_clip = -1,
-	.label_mask_prob = -1,
+	.weight_decay = 0.1,
+	.grad_clip = 10,
+	.label_mask_prob = 1,
 	.attention_dropout = -1,
-	.spike_factor = -1,
 };
-
-static int from_environment(struct train_flags *f, const char *(*look)(const char *name),
-                            struct err *err)
-{
-	static const struct {
-		const char *variable, *flag;
-	} pairs[] = {{"DATASET_DIR", "dataset_dir"},
-	             {"MAX_STEPS", "max_steps"},
-	             {"BATCH_SIZE", "batch_size"},
-	             {"METRICS_PORT", "metrics_port"}};
-
-	for (size_t i = 0; look != NULL && i < ARRAY_LEN(pairs); i++) {
-		const char *value = look(pairs[i].variable);
-
-		if (value == NULL || *value == '\0')
-			continue;
-		if (flag_table_set(&table, pairs[i].flag, value, f, err) != FLAGS_READ)
-			return err_wrap(err, "the environment's %s", pairs[i].variable);
-	}
-	return 0;
-}
-
-int train_flags_parse(int argc, char **argv, const char *(*look)(const char *name),
-                      struct train_flags *ret, struct strbuf *remarks, bool *ret_help,
-                      struct err *err)
-{
-	struct train_flags f = defaults;
-	enum flag_end end = FLAGS_HELP;
-	int at = 0;
-
-	*ret_help = false;
-	if (from_environment(&f, look, err) != 0)
-		return -1;
-	/* A bad word after --help is still an error. */
-	while (end == FLAGS_HELP) {
-		end = flag_table_read(&table, argc, argv, &at, &f, remarks, err);
-		*ret_help = *ret_help || end == FLAGS_HELP;
-	}
-	if (end != FLAGS_READ)
-		return -1;
-	*ret = f;
-	return 0;
-}
 
 const struct flag_table *train_flags_table(void)
 {
@@ -209,65 +178,58 @@ static int choose(const char *what, const char *given, const char *const names[2
 	               names[1]);
 }
 
-static void overlay(const struct train_flags *f, struct train_options *o)
+static int read_kinds(const struct train_flags *f, struct train_options *o, struct err *err)
 {
-	o->seed = (uint64_t)f->seed;
-	o->batch_size = (size_t)f->batch_size;
-	o->accumulate = (size_t)f->accumulate;
-	o->max_steps = (uint64_t)f->max_steps;
-	o->stop_after = (uint64_t)f->stop_after;
-	o->log_steps = (uint64_t)f->log_steps;
-	o->checkpoint_steps = (uint64_t)f->checkpoint_steps;
-	o->optimizer.lr = f->lr;
-	o->optimizer.momentum = f->momentum;
-	if (f->weight_decay >= 0)
-		o->optimizer.weight_decay = f->weight_decay;
-	if (f->grad_clip >= 0)
-		o->optimizer.max_grad_norm = f->grad_clip;
-	if (f->label_mask_prob >= 0)
-		o->label_mask_prob = f->label_mask_prob;
-	if (f->image_points > 0)
-		o->image_points = (size_t)f->image_points;
-	if (f->audio_points > 0)
-		o->audio_points = (size_t)f->audio_points;
-	if (f->spike_factor >= 0)
-		o->spike_factor = f->spike_factor;
-	if (f->max_bad_steps > 0)
-		o->max_bad_steps = (unsigned)f->max_bad_steps;
-	if (f->warmup_steps >= 0)
-		o->schedule.warmup_steps = (uint64_t)f->warmup_steps;
+	static const char *const optimizers[] = {"sgd", "adamw"};
+	static const char *const schedules[] = {"constant", "cosine"};
+	static const char *const precisions[] = {"f32", "bf16"};
+	int optimizer = 0, schedule = 0, precision = 0;
+
+	if (choose("optimizer", f->optimizer, optimizers, &optimizer, err) != 0 ||
+	    choose("schedule", f->schedule, schedules, &schedule, err) != 0 ||
+	    choose("precision", f->precision, precisions, &precision, err) != 0)
+		return -1;
+	o->optimizer.kind = optimizer == 0 ? OPTIMIZER_SGD : OPTIMIZER_ADAMW;
+	o->schedule.kind = schedule == 0 ? SCHEDULE_CONSTANT : SCHEDULE_COSINE;
+	o->precision = precision == 0 ? PRECISION_F32 : PRECISION_BF16;
+	return 0;
+}
+
+/* Steps and share are two ways to say one thing: the one of the stronger layer counts. */
+static void read_schedule(const struct train_flags *f, struct schedule_options *s)
+{
+	bool steps = train_flags_origin(f, "warmup_steps").layer >
+	             train_flags_origin(f, "warmup_share").layer;
+
+	s->warmup_steps = (uint64_t)f->warmup_steps;
+	s->warmup_share = steps ? 0 : f->warmup_share;
+	s->decay_share = f->decay_share;
 }
 
 int train_flags_options(const struct train_flags *f, struct train_options *ret, struct err *err)
 {
-	static const char *const presets[] = {"seeds", "paper"};
-	static const char *const optimizers[] = {"sgd", "adamw"};
-	static const char *const schedules[] = {"constant", "cosine"};
-	static const char *const precisions[] = {"f32", "bf16"};
-	struct train_options o;
-	int preset = 0, kind = 0;
+	struct train_options o = train_options_default();
 
-	if (choose("preset", f->preset, presets, &preset, err) != 0)
+	if (read_kinds(f, &o, err) != 0)
 		return -1;
-	o = preset == 0 ? train_options_seeds() : train_options_paper();
-	if (f->optimizer != NULL) {
-		if (choose("optimizer", f->optimizer, optimizers, &kind, err) != 0)
-			return -1;
-		o.optimizer.kind = kind == 0 ? OPTIMIZER_SGD : OPTIMIZER_ADAMW;
-	}
-	overlay(f, &o);
-	if (f->precision != NULL) {
-		if (choose("precision", f->precision, precisions, &kind, err) != 0)
-			return -1;
-		o.precision = kind == 0 ? PRECISION_F32 : PRECISION_BF16;
-	}
-	if (f->schedule != NULL) {
-		if (choose("schedule", f->schedule, schedules, &kind, err) != 0)
-			return -1;
-		o.schedule.kind = kind == 0 ? SCHEDULE_CONSTANT : SCHEDULE_COSINE;
-		o.schedule.decay_from = o.schedule.warmup_steps;
-		o.schedule.total_steps = o.max_steps;
-	}
+	read_schedule(f, &o.schedule);
+	o.seed = (uint64_t)f->seed;
+	o.batch_size = (size_t)f->batch_size;
+	o.accumulate = (size_t)f->accumulate;
+	o.max_steps = (uint64_t)f->max_steps;
+	o.stop_after = (uint64_t)f->stop_after;
+	o.log_steps = (uint64_t)f->log_steps;
+	o.checkpoint_steps = (uint64_t)f->checkpoint_steps;
+	o.image_points = (size_t)f->image_points;
+	o.audio_points = (size_t)f->audio_points;
+	o.label_mask_prob = f->label_mask_prob;
+	o.optimizer.lr = f->lr;
+	o.optimizer.momentum = f->momentum;
+	o.optimizer.weight_decay = f->weight_decay;
+	o.optimizer.max_grad_norm = f->grad_clip;
+	o.spike_factor = f->spike_factor;
+	o.max_bad_steps = (unsigned)f->max_bad_steps;
+	o.max_backoffs = (unsigned)f->max_backoffs;
 	*ret = o;
 	return 0;
 }

@@ -1,6 +1,9 @@
 /*
  * The options of `train` and `eval`: first the keys of the PyTorch program, with
- * its defaults, then ours. Names may be written with '-' or '_'. Pure: no file is read.
+ * its defaults, then ours. Names may be written with '-' or '_'.
+ *
+ * A value comes from the strongest of these that gives it (trainer/config/precedence.c):
+ *   default < preset < --options_file < environment < flag
  */
 #ifndef SLIPWAY_TRAINER_CONFIG_FLAGS_H
 #define SLIPWAY_TRAINER_CONFIG_FLAGS_H
@@ -8,11 +11,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "trainer/config/flag_table.h"
 #include "trainer/log/lines.h"
 #include "trainer/train/options.h"
+
+enum flag_layer { LAYER_DEFAULT, LAYER_PRESET, LAYER_FILE, LAYER_ENVIRONMENT, LAYER_FLAG };
+
+/* Where a value comes from. */
+struct flag_origin {
+	enum flag_layer layer;
+	const char *where; /* the preset, "file:line", the variable; NULL for the others */
+};
+
+enum { TRAIN_FLAGS_MAX = 64 }; /* rows of the table, at most */
 
 struct train_flags {
 	/* the PyTorch program's */
@@ -21,27 +35,40 @@ struct train_flags {
 	int64_t expected_average_throughput, image_dim, test_batch_size;
 	double lr, momentum, target_accuracy;
 	bool drop_last, metrics_debug, enable_pt_autocast, do_eval;
-	/* ours; a number below zero or a NULL stands for "as the preset says" */
-	const char *preset, *output_dir, *init_from, *checkpoint, *optimizer, *schedule, *isa,
-		*precision;
+	/* ours; attention_dropout below zero stands for "as the model's file says" */
+	const char *preset, *options_file, *output_dir, *init_from, *checkpoint, *optimizer,
+		*schedule, *isa, *precision;
 	const char *json_log, *mpi_library;
-	bool resume, reference;
+	bool resume, overwrite, reference, print_config, estimate;
 	int64_t seed, accumulate, checkpoint_steps, keep, keep_every, stop_after, warmup_steps;
-	int64_t image_points, audio_points, max_bad_steps, threads, metrics_port, rank_timeout;
+	int64_t image_points, audio_points, max_bad_steps, max_backoffs, threads, metrics_port,
+		rank_timeout;
 	int64_t join_timeout;
 	int64_t eval_steps;
 	double weight_decay, grad_clip, label_mask_prob, attention_dropout, spike_factor;
+	double warmup_share, decay_share;
+	struct flag_origin origins[TRAIN_FLAGS_MAX]; /* by row of the table */
+	struct arena texts;                          /* of the options file */
 };
 
 /*
- * Reads the words. Values not given come from the environment's DATASET_DIR, MAX_STEPS and
- * BATCH_SIZE (the PyTorch program's scripts set them; `look` is getenv, NULL: no environment), then
- * from the defaults. A line for each key that was given and has no effect goes to remarks.
- * ERR_USAGE naming the word. *ret_help: --help was asked for. Strings are borrowed from argv.
+ * Reads the words, the preset and the options file that they name, and the environment's
+ * DATASET_DIR, MAX_STEPS, BATCH_SIZE (the PyTorch program's scripts set them) and METRICS_PORT;
+ * `look` is getenv, NULL: no environment. A line for each key that was given and has no effect goes
+ * to remarks. ERR_USAGE naming the word, or the file and its line. *ret_help: --help was asked for.
+ * Strings are borrowed from argv and the environment. The caller: train_flags_done.
  */
 int train_flags_parse(int argc, char **argv, const char *(*look)(const char *name),
                       struct train_flags *ret, struct strbuf *remarks, bool *ret_help,
                       struct err *err) MUST_USE;
+
+void train_flags_done(struct train_flags *f); /* for AUTO(train_flags) */
+
+/* Every option with its value and where that comes from, a line each. */
+void train_flags_print(const struct train_flags *f, struct strbuf *sb);
+
+/* Where an option's value comes from; the name is one of the table's. */
+struct flag_origin train_flags_origin(const struct train_flags *f, const char *name);
 
 /* The options and what they are for. */
 const struct flag_table *train_flags_table(void);
@@ -50,8 +77,11 @@ const struct flag_table *train_flags_table(void);
 enum { FLAGS_SEED_KEYS = 19 };
 void train_flags_namespace(const struct train_flags *f, struct log_flag ret[FLAGS_SEED_KEYS]);
 
-/* The loop's options: the preset, then what was given. ERR_USAGE on unknown names. */
+/* The loop's options. ERR_USAGE on unknown names. */
 int train_flags_options(const struct train_flags *f, struct train_options *ret,
                         struct err *err) MUST_USE;
+
+/* What there is before anything is read. */
+extern const struct train_flags train_flags_defaults;
 
 #endif

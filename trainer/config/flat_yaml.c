@@ -12,7 +12,7 @@ enum value_lines { BLOCK_NONE, BLOCK_OPEN, BLOCK_LIST, BLOCK_MAP };
 struct flat_reader {
 	const char *what;
 	const struct flat_yaml_sink *sink;
-	unsigned line;
+	unsigned line, key_line;
 	enum value_lines block; /* what the lines after `key:` have been so far */
 	struct strbuf key, value;
 	unsigned entries; /* of a mapping */
@@ -127,8 +127,10 @@ static int flush(struct flat_reader *r, struct err *err)
 	r->block = BLOCK_NONE;
 	if (r->value.overflow || r->key.overflow)
 		return refuse(r, "the value is too long", err);
+	if (r->sink->at_line != NULL)
+		r->sink->at_line(r->sink->ctx, r->key_line);
 	if (r->sink->value(r->sink->ctx, strbuf_str(&r->key), strbuf_str(&r->value), err) != 0)
-		return err_wrap(err, "%s: line %u", r->what, r->line);
+		return err_wrap(err, "%s: line %u", r->what, r->key_line);
 	strbuf_reset(&r->key);
 	return 0;
 }
@@ -163,6 +165,7 @@ static int start_key(struct flat_reader *r, const char *p, size_t n, struct err 
 		return -1;
 	if (r->key.len == 0)
 		return refuse(r, "an empty key", err);
+	r->key_line = r->line;
 	rest = n - (size_t)(colon + 1 - p);
 	p = colon + 1;
 	trim(&p, &rest);
@@ -278,7 +281,7 @@ int model_config_file(const char *path, struct model_config *config, struct strb
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 	struct model_config c = *config;
 	struct config_sink s = {&c, remarks};
-	struct flat_yaml_sink sink = {set_key, &s};
+	struct flat_yaml_sink sink = {set_key, &s, NULL};
 
 	if (slurp_file(path, CONFIG_BYTES_MAX, &text, err) != 0)
 		return -1;

@@ -18,6 +18,8 @@
 struct flat_yaml_sink {
 	int (*value)(void *ctx, const char *key, const char *text, struct err *err);
 	void *ctx;
+	/* before each of these calls, the key's line; NULL: not wanted */
+	void (*at_line)(void *ctx, unsigned line);
 };
 
 /* ERR_FORMAT with the line. */

@@ -111,10 +111,8 @@ void dataset_free(struct dataset *d)
 {
 	if (d == NULL)
 		return;
-	for (size_t i = 0; i < d->list.n && d->shards != NULL; i++) {
-		shard_done(&d->shards[i]);
+	for (size_t i = 0; i < d->list.n && d->paths != NULL; i++)
 		free(d->paths[i]);
-	}
 	free(d->shards);
 	free(d->paths);
 	dataset_list_done(&d->list);
@@ -172,6 +170,37 @@ static size_t find_shard(const struct dataset_list *list, uint64_t i)
 	return low;
 }
 
+char *dataset_digest(const struct dataset *d, char out[SHA256_HEX_MAX])
+{
+	struct sha256 sum;
+
+	out[0] = '\0';
+	if (d->folder == NULL)
+		return out;
+	sha256_init(&sum);
+	for (size_t i = 0; i < d->list.n; i++) {
+		const struct dataset_entry *e = &d->list.at[i];
+		char line[64];
+		int n = snprintf(line, sizeof(line), " %u %u\n", e->n_clips, e->label);
+
+		sha256_update(&sum, e->file, strlen(e->file));
+		sha256_update(&sum, line, (size_t)n);
+	}
+	return sha256_hex(&sum, out);
+}
+
+void dataset_clip_name(const struct dataset *d, uint64_t i, struct strbuf *sb)
+{
+	const struct dataset_entry *e;
+
+	if (d->folder == NULL || i >= d->n_clips) {
+		strbuf_addf(sb, "synthetic clip %llu", (unsigned long long)i);
+		return;
+	}
+	e = &d->list.at[find_shard(&d->list, i)];
+	strbuf_addf(sb, "clip %llu of %s", (unsigned long long)(i - e->first), e->file);
+}
+
 static int make_again(struct err *err)
 {
 	return err_hint(err, "Remove it and run prepare again: it decodes what is missing.");
@@ -183,17 +212,20 @@ static int open_shard(struct dataset *d, size_t k, struct err *err)
 	struct shard *s = &d->shards[k];
 	char path[PATH_MAX];
 
-	if (s->map != NULL)
+	if (s->checked)
 		return 0;
 	if (fs_join(path, d->folder, e->file, err) != 0)
 		return -1;
 	if (d->paths[k] == NULL)
 		d->paths[k] = mem_strdup(path);
-	if (shard_open(d->paths[k], s, err) != 0)
+	if (shard_open(d->paths[k], s, err) != 0) {
+		if (err->code == ERR_NOT_FOUND)
+			err->code = ERR_FORMAT; /* of the dataset, which lists it */
 		return make_again(err);
+	}
 	if (s->n_clips == e->n_clips && memcmp(&s->shape, &d->shape, sizeof(s->shape)) == 0)
 		return 0;
-	shard_done(s);
+	*s = (struct shard){0};
 	err_set(err, ERR_FORMAT, "shard '%s' is not the one dataset.json describes", d->paths[k]);
 	return make_again(err);
 }
@@ -217,6 +249,7 @@ static void spread(const struct clip_shape *s, const struct clip_view *clip, flo
 
 int dataset_clip(struct dataset *d, uint64_t i, const struct clip_room *room, struct err *err)
 {
+	AUTO_FREE unsigned char *bytes = NULL;
 	struct clip_view clip;
 	size_t k;
 	int rc;
@@ -231,7 +264,7 @@ int dataset_clip(struct dataset *d, uint64_t i, const struct clip_room *room, st
 	pthread_mutex_lock(&d->lock);
 	rc = open_shard(d, k, err);
 	pthread_mutex_unlock(&d->lock);
-	if (rc != 0 || shard_clip(&d->shards[k], i - d->list.at[k].first, &clip, err) != 0)
+	if (rc != 0 || shard_clip(&d->shards[k], i - d->list.at[k].first, &bytes, &clip, err) != 0)
 		return -1;
 	spread(&d->shape, &clip, room->image);
 	for (uint32_t n = 0; n < d->shape.samples; n++)

@@ -16,6 +16,7 @@
 
 #include <stdint.h>
 
+#include "base/sha256.h"
 #include "base/strbuf.h"
 #include "trainer/data/shard.h"
 
@@ -44,6 +45,11 @@ int dataset_open(const char *folder, const struct clip_shape *shape, uint32_t n_
                  struct dataset **ret, struct err *err) MUST_USE;
 
 uint64_t dataset_n_clips(const struct dataset *d);
+/* A digest of which clips there are, in which order, with which labels; the same wherever the
+ * folder lies. "" for synthetic clips, which the seed says all about. Returns out. */
+char *dataset_digest(const struct dataset *d, char out[SHA256_HEX_MAX]);
+/* Appends where clip i is: "clip 3 of shards/ab/ab12.clips". */
+void dataset_clip_name(const struct dataset *d, uint64_t i, struct strbuf *sb);
 /* Clip i, decoded into room. Errors name the shard. */
 int dataset_clip(struct dataset *d, uint64_t i, const struct clip_room *room,
                  struct err *err) MUST_USE;

@@ -198,3 +198,11 @@ int loader_next(void *loader, uint64_t first, size_t n, struct clips *ret, uint6
 		*ret = (struct clips){s->image, s->audio, s->label};
 	return rc;
 }
+
+void loader_name(void *loader, uint64_t sample, struct strbuf *sb)
+{
+	const struct clip_loader *l = loader;
+
+	dataset_clip_name(
+		l->data, order_clip(l->o.seed, dataset_n_clips(l->data), sample, l->o.shuffle), sb);
+}

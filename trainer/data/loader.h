@@ -34,4 +34,7 @@ void loader_free(struct clip_loader *l);
 int loader_next(void *loader, uint64_t first, size_t n, struct clips *ret, uint64_t *wait_ns,
                 struct err *err);
 
+/* clip_source.name */
+void loader_name(void *loader, uint64_t sample, struct strbuf *sb);
+
 #endif

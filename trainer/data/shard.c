@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "base/crc32c.h"
@@ -77,14 +76,14 @@ static uint32_t header_crc(const unsigned char *header)
 	return crc32c(0, copy, sizeof(copy));
 }
 
-static int check_sizes(const struct shard *s, uint64_t stride, struct err *err)
+static int check_sizes(const struct shard *s, const unsigned char *h, uint64_t len, struct err *err)
 {
-	uint64_t want;
+	uint64_t want, stride = le64_get(h + AT_STRIDE);
 
 	if (clip_shape_check(&s->shape, err) != 0)
 		return err_wrap(err, "shard '%s'", s->path);
-	if (le32_get(s->map + AT_FPS) != SHARD_FPS ||
-	    le32_get(s->map + AT_RATE) != clip_sample_rate(&s->shape))
+	if (le32_get(h + AT_FPS) != SHARD_FPS ||
+	    le32_get(h + AT_RATE) != clip_sample_rate(&s->shape))
 		return err_set(err, ERR_UNSUPPORTED,
 		               "shard '%s' does not have %d frames per second", s->path, SHARD_FPS);
 	if (s->n_clips > SHARD_CLIPS_MAX)
@@ -94,17 +93,18 @@ static int check_sizes(const struct shard *s, uint64_t stride, struct err *err)
 		return err_set(err, ERR_FORMAT, "shard '%s': a record's size does not fit its clip",
 		               s->path);
 	want = SHARD_HEADER_BYTES + s->n_clips * (stride + SHARD_INDEX_BYTES);
-	if (want != s->map_bytes)
+	if (want != len)
 		return err_set(err, ERR_FORMAT,
-		               "shard '%s' has %zu bytes, but its header says %llu", s->path,
-		               s->map_bytes, (unsigned long long)want);
+		               "shard '%s' has %llu bytes, but its header says %llu", s->path,
+		               (unsigned long long)len, (unsigned long long)want);
 	return 0;
 }
 
-int shard_parse(const char *name, const void *bytes, size_t len, struct shard *ret, struct err *err)
+/* h: the first bytes, a whole header where len is long enough. */
+static int parse(const char *name, const unsigned char *h, uint64_t len, struct shard *ret,
+                 struct err *err)
 {
-	const unsigned char *h = bytes;
-	struct shard s = {.map = h, .map_bytes = len, .path = name};
+	struct shard s = {.path = name, .checked = true};
 
 	if (len < SHARD_HEADER_BYTES || memcmp(h, magic, sizeof(magic)) != 0)
 		return err_set(err, ERR_FORMAT, "'%s' is not a shard", name);
@@ -116,54 +116,106 @@ int shard_parse(const char *name, const void *bytes, size_t len, struct shard *r
 	s.shape = (struct clip_shape){le32_get(h + AT_FRAMES), le32_get(h + AT_HEIGHT),
 	                              le32_get(h + AT_WIDTH), le32_get(h + AT_SAMPLES)};
 	s.n_clips = le64_get(h + AT_CLIPS);
-	if (check_sizes(&s, le64_get(h + AT_STRIDE), err) != 0)
+	if (check_sizes(&s, h, len, err) != 0)
 		return -1;
 	*ret = s;
 	return 0;
 }
 
-int shard_open(const char *path, struct shard *ret, struct err *err)
+int shard_parse(const char *name, const void *bytes, size_t len, struct shard *ret, struct err *err)
 {
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
-	void *map;
+	if (parse(name, bytes, len, ret, err) != 0)
+		return -1;
+	ret->bytes = bytes;
+	return 0;
+}
+
+static int read_at(int fd, const char *path, uint64_t at, void *out, size_t n, struct err *err)
+{
+	unsigned char *p = out;
+
+	while (n > 0) {
+		ssize_t got = fs_pread(fd, p, n, (int64_t)at);
+
+		if (got < 0)
+			return err_set(err, ERR_IO, "read shard '%s'", path);
+		if (got == 0) {
+			err_set(err, ERR_FORMAT, "shard '%s' ends at byte %llu: it was cut off",
+			        path, (unsigned long long)at);
+			return err_hint(err, "Remove the file and run prepare again: it decodes "
+			                     "what is missing.");
+		}
+		p += got;
+		at += (uint64_t)got;
+		n -= (size_t)got;
+	}
+	return 0;
+}
+
+static int open_file(const char *path, int *ret_fd, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0)
 		return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "open shard '%s'",
 		               path);
+	*ret_fd = fd;
+	return 0;
+}
+
+int shard_open(const char *path, struct shard *ret, struct err *err)
+{
+	unsigned char header[SHARD_HEADER_BYTES];
+	AUTO_CLOSE int fd = -1;
+	struct stat st;
+
+	if (open_file(path, &fd, err) != 0)
+		return -1;
 	if (fstat(fd, &st) != 0)
 		return err_set(err, ERR_IO, "stat shard '%s'", path);
 	if (!S_ISREG(st.st_mode) || st.st_size < SHARD_HEADER_BYTES)
 		return err_set(err, ERR_FORMAT, "'%s' is not a shard", path);
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED)
-		return err_set(err, ERR_IO, "map shard '%s'", path);
-	if (shard_parse(path, map, (size_t)st.st_size, ret, err) != 0) {
-		munmap(map, (size_t)st.st_size);
+	if (read_at(fd, path, 0, header, sizeof(header), err) != 0)
 		return -1;
-	}
-	ret->mapped = map;
-	return 0;
+	return parse(path, header, (uint64_t)st.st_size, ret, err);
 }
 
-void shard_done(struct shard *s)
+/* A record and its entry in the index. */
+static int read_record(const struct shard *s, uint64_t i, unsigned char **room,
+                       unsigned char entry[SHARD_INDEX_BYTES], struct err *err)
 {
-	if (s->mapped != NULL)
-		munmap(s->mapped, s->map_bytes);
-	*s = (struct shard){0};
+	size_t stride = clip_record_bytes(&s->shape);
+	uint64_t index = SHARD_HEADER_BYTES + s->n_clips * stride + i * SHARD_INDEX_BYTES;
+	AUTO_CLOSE int fd = -1;
+
+	*room = mem_realloc(*room, stride, 1);
+	if (open_file(s->path, &fd, err) != 0 ||
+	    read_at(fd, s->path, index, entry, SHARD_INDEX_BYTES, err) != 0)
+		return -1;
+	return read_at(fd, s->path, SHARD_HEADER_BYTES + i * stride, *room, stride, err);
 }
 
-int shard_clip(const struct shard *s, uint64_t i, struct clip_view *ret, struct err *err)
+int shard_clip(const struct shard *s, uint64_t i, unsigned char **room, struct clip_view *ret,
+               struct err *err)
 {
 	size_t stride = clip_record_bytes(&s->shape), video = clip_video_bytes(&s->shape);
-	const unsigned char *record, *entry;
+	unsigned char entry[SHARD_INDEX_BYTES];
+	const unsigned char *record;
 
 	if (i >= s->n_clips)
 		return err_set(err, ERR_NOT_FOUND, "shard '%s' has no clip %llu", s->path,
 		               (unsigned long long)i);
-	record = s->map + SHARD_HEADER_BYTES + (size_t)i * stride;
-	entry = s->map + SHARD_HEADER_BYTES + (size_t)s->n_clips * stride +
-	        (size_t)i * SHARD_INDEX_BYTES;
+	if (s->bytes != NULL) {
+		record = s->bytes + SHARD_HEADER_BYTES + (size_t)i * stride;
+		memcpy(entry,
+		       s->bytes + SHARD_HEADER_BYTES + (size_t)s->n_clips * stride +
+		               (size_t)i * SHARD_INDEX_BYTES,
+		       sizeof(entry));
+	} else {
+		if (read_record(s, i, room, entry, err) != 0)
+			return -1;
+		record = *room;
+	}
 	if (le32_get(entry) != crc32c(0, record, video + (size_t)s->shape.samples * SAMPLE_BYTES)) {
 		err_set(err, ERR_DIGEST, "shard '%s': clip %llu is damaged", s->path,
 		        (unsigned long long)i);

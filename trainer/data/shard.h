@@ -1,7 +1,6 @@
 /*
- * A shard: the decoded clips of one video in one file, made by slipway-prepare and mapped by the
- * trainer. All numbers are little endian; every region is aligned to 64 bytes, so that a mapped
- * record can be read in place.
+ * A shard: the decoded clips of one video in one file, made by slipway-prepare and read by the
+ * trainer, a record at a time. All numbers are little endian; every region is aligned to 64 bytes.
  *
  *   offset  bytes  header (SHARD_HEADER_BYTES)
  *        0      8  "SLIPCLIP"
@@ -30,6 +29,7 @@
 #ifndef SLIPWAY_TRAINER_DATA_SHARD_H
 #define SLIPWAY_TRAINER_DATA_SHARD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -62,10 +62,9 @@ size_t clip_record_bytes(const struct clip_shape *s);
 struct shard {
 	struct clip_shape shape;
 	uint64_t n_clips;
-	const unsigned char *map; /* the whole file */
-	void *mapped;             /* the same, when it is ours to unmap */
-	size_t map_bytes;
-	const char *path; /* borrowed, for messages */
+	const unsigned char *bytes; /* the whole file, where it is in memory; NULL: at path */
+	const char *path;           /* borrowed */
+	bool checked;               /* false in a zeroed one */
 };
 
 /* Checks bytes as a whole shard; ERR_FORMAT, ERR_LIMIT. bytes stay the caller's. `name` is
@@ -73,10 +72,10 @@ struct shard {
 int shard_parse(const char *name, const void *bytes, size_t len, struct shard *ret,
                 struct err *err) MUST_USE;
 
-/* Maps the file and checks it; `path` is borrowed. ERR_NOT_FOUND, ERR_IO, ERR_FORMAT, ERR_LIMIT. */
+/* Reads the file's header and checks it with the file's size; `path` is borrowed. Nothing stays
+ * open: a dataset may have more shards than a process may have files. ERR_NOT_FOUND, ERR_IO,
+ * ERR_FORMAT, ERR_LIMIT. */
 int shard_open(const char *path, struct shard *ret, struct err *err) MUST_USE;
-/* Unmaps; only for what shard_open gave. A zeroed shard is fine. */
-void shard_done(struct shard *s);
 
 struct clip_view {
 	const uint8_t *video;       /* [T][H][W][3] */
@@ -84,8 +83,14 @@ struct clip_view {
 	uint64_t start_us;          /* where in the source it begins */
 };
 
-/* Clip i in place, after checking its checksum (ERR_DIGEST names file and clip). */
-int shard_clip(const struct shard *s, uint64_t i, struct clip_view *ret, struct err *err) MUST_USE;
+/*
+ * Clip i, after checking its checksum (ERR_DIGEST names file and clip; ERR_FORMAT when the file has
+ * become shorter). It is read, not mapped: a file that is cut off under a mapping is a SIGBUS. The
+ * view points into the shard's bytes, or into *room, which grows as needed and is the caller's to
+ * free.
+ */
+int shard_clip(const struct shard *s, uint64_t i, unsigned char **room, struct clip_view *ret,
+               struct err *err) MUST_USE;
 
 /*
  * Writing: begin, add any number of clips, end. The file is whole only after shard_writer_end; the

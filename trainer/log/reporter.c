@@ -117,7 +117,7 @@ static void begin_epoch(struct reporter *r, uint64_t epoch)
 
 void reporter_begin(struct reporter *r, uint64_t done)
 {
-	begin_epoch(r, done * r->o.step_clips / r->o.epoch_clips + 1);
+	begin_epoch(r, done / r->o.epoch_clips + 1);
 }
 
 /* Clips per second over the last steps. */
@@ -237,7 +237,7 @@ static int report(struct reporter *r, const struct step_stats *s, uint64_t step_
 
 int reporter_step(struct reporter *r, const struct step_stats *s, struct err *err)
 {
-	uint64_t first = (s->step - 1) * r->o.step_clips; /* of this step's clips */
+	uint64_t first = s->first_clip;
 	uint64_t epoch = first / r->o.epoch_clips + 1;
 	uint64_t in_epoch = first % r->o.epoch_clips / r->o.step_clips;
 

@@ -26,7 +26,7 @@ struct reporter; /* opaque */
 int reporter_open(const struct reporter_options *o, struct reporter **ret,
                   struct err *err) MUST_USE;
 
-/* Before the first step: the epoch's beginning. done: optimizer steps of the runs before. */
+/* Before the first step: the epoch's beginning. done: clips that the run has read before. */
 void reporter_begin(struct reporter *r, uint64_t done);
 
 /* Every optimizer step, in order; prints what is due. ERR_IO when a log cannot be written. */

@@ -33,6 +33,7 @@ struct model {
 	struct params ids;
 	struct tensors params, grads;
 	bool training, keep;
+	bool measuring; /* the workspace is only summed up */
 	struct grads_ready hook;
 
 	/* constants of the config */
@@ -74,6 +75,12 @@ static inline float *grad_of(const struct model *m, size_t id)
 /* workspace.c: memory for `batch` clips and `points` decoded points per clip. */
 void workspace_ensure(struct model *m, size_t batch, size_t points);
 void workspace_free(struct model *m);
+/* What it would take, without the cross attention's state. */
+struct model_workspace_bytes {
+	size_t encoder, decoder;
+};
+struct model_workspace_bytes workspace_measure(const struct model_config *c, size_t batch,
+                                               size_t points);
 
 /* layer.c: the parts that every attention layer has. */
 struct op_linear layer_linear(const struct model *m, size_t id, size_t rows, const float *x,

@@ -6,10 +6,13 @@
 
 static float *add_floats(struct model *m, size_t n)
 {
-	float *block = floats_new(n);
+	float *block = NULL;
 
-	vec_push(&m->blocks, block);
 	m->workspace += n * sizeof(float);
+	if (m->measuring)
+		return NULL;
+	block = floats_new(n);
+	vec_push(&m->blocks, block);
 	return block;
 }
 
@@ -92,7 +95,8 @@ static void take_encoder(struct model *m, size_t batch)
 	m->cross_op.groups[AUDIO].n = d->n_audio;
 	m->cross_op.groups[IMAGE].n = d->n_image;
 	m->cross_op.groups[LABEL].n = 1;
-	m->cross_op.state = m->ops->table->cross_state_new(&m->cross_op);
+	if (!m->measuring)
+		m->cross_op.state = m->ops->table->cross_state_new(&m->cross_op);
 }
 
 static void take_decoder(struct model *m, size_t batch, size_t points)
@@ -155,4 +159,19 @@ void workspace_ensure(struct model *m, size_t batch, size_t points)
 	memset(m->discard, 0, widest * sizeof(float));
 	take_encoder(m, m->max_batch);
 	take_decoder(m, m->max_batch, m->max_points);
+}
+
+struct model_workspace_bytes workspace_measure(const struct model_config *c, size_t batch,
+                                               size_t points)
+{
+	struct model m = {.config = *c, .dims = model_dims(c), .measuring = true};
+	struct model_workspace_bytes bytes;
+
+	m.self = mem_calloc(m.dims.n_layers, sizeof(m.self[0]));
+	take_encoder(&m, batch);
+	bytes.encoder = m.workspace;
+	take_decoder(&m, batch, points);
+	bytes.decoder = m.workspace - bytes.encoder;
+	free(m.self);
+	return bytes;
 }

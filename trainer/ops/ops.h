@@ -177,6 +177,11 @@ int ops_require(const struct ops_options *options, struct ops *ret, struct err *
 
 void ops_done(struct ops *ops);
 
+/* A product of known size by these ops beside the plain reference: ERR_MACHINE when they differ by
+ * more than rounding. Milliseconds; selftest compares a whole network. */
+int ops_check_machine(struct ops *ops, struct err *err) MUST_USE;
+
+
 /* "reference", or the instruction set in use. */
 const char *ops_isa(const struct ops *ops);
 unsigned ops_threads(const struct ops *ops);

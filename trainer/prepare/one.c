@@ -64,6 +64,5 @@ int prepare_one(const struct prepare_options *o, const char *path, char ret_file
 	if (shard_name(o, path, ret_file, err) != 0 || fs_join(shard, o->out, ret_file, err) != 0)
 		return -1;
 	*ret_decoded = shard_open(shard, &old, &unusable) != 0;
-	shard_done(&old);
 	return *ret_decoded ? make_shard(o, path, shard, err) : 0;
 }

@@ -130,7 +130,6 @@ static uint32_t count_clips(const struct prepare_options *o, const char *file)
 	    fs_join(path, o->out, file, &unusable) == 0 && shard_open(path, &s, &unusable) == 0 &&
 	    memcmp(&s.shape, &o->shape, sizeof(s.shape)) == 0)
 		n = (uint32_t)s.n_clips;
-	shard_done(&s);
 	return n;
 }
 

@@ -150,7 +150,6 @@ static bool shard_stands(const struct prepare_options *o, const char *file, uint
 	            memcmp(&s.shape, &o->shape, sizeof(s.shape)) == 0 && s.n_clips > 0;
 
 	*ret_clips = good ? (uint32_t)s.n_clips : 0;
-	shard_done(&s);
 	return good;
 }
 

@@ -36,10 +36,10 @@ static void add(struct evaluation *e, const struct losses *l, double n)
 }
 
 static int one_batch(struct model *m, const struct clip_source *source,
-                     const struct evaluate_options *o, uint64_t k, struct points *p,
+                     const struct evaluate_options *o, uint64_t number, size_t n, struct points *p,
                      struct evaluation *e, struct err *err)
 {
-	uint64_t number = o->first_batch + k * o->batch_stride, wait = 0;
+	uint64_t wait = 0;
 	struct clips clips;
 	struct logits logits;
 	struct losses losses;
@@ -49,7 +49,8 @@ static int one_batch(struct model *m, const struct clip_source *source,
 	    0)
 		return -1;
 	draw(o, model_get_dims(m), number, p);
-	b = (struct batch){.n = o->batch_size,
+	/* Beyond the last clip the source begins again; what it gives there is not looked at. */
+	b = (struct batch){.n = n,
 	                   .image = clips.image,
 	                   .audio = clips.audio,
 	                   .label = clips.label,
@@ -61,7 +62,7 @@ static int one_batch(struct model *m, const struct clip_source *source,
 	                   .decode_label = true};
 	model_forward(m, &b, &logits);
 	model_loss(m, &b, &o->weights, &losses);
-	add(e, &losses, (double)o->batch_size);
+	add(e, &losses, (double)n);
 	return 0;
 }
 
@@ -77,12 +78,18 @@ int evaluate(struct model *m, const struct clip_source *source, const struct eva
 	for (size_t i = 0; i < o->batch_size; i++)
 		p.mask_label[i] = 1;
 	model_set_training(m, false);
-	for (uint64_t k = 0; k < o->batches && rc == 0; k++) {
+	for (uint64_t k = 0; rc == 0; k++) {
+		uint64_t number = o->first_batch + k * o->batch_stride;
+		uint64_t first = number * o->batch_size;
 		double since = clock_seconds();
+		size_t n;
 
-		rc = one_batch(m, source, o, k, &p, &e, err);
+		if (first >= o->clips)
+			break;
+		n = o->clips - first < o->batch_size ? (size_t)(o->clips - first) : o->batch_size;
+		rc = one_batch(m, source, o, number, n, &p, &e, err);
 		if (rc == 0 && o->progress != NULL)
-			o->progress(o->ctx, k, clock_seconds() - since);
+			rc = o->progress(o->ctx, k, n, clock_seconds() - since, err);
 	}
 	model_set_training(m, true);
 	free(p.image);

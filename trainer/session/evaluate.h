@@ -10,12 +10,12 @@
 struct evaluate_options {
 	uint64_t seed;
 	size_t batch_size;
-	uint64_t batches;                   /* of this rank */
+	uint64_t clips;                     /* in all: the last batch may have fewer than others */
 	uint64_t first_batch, batch_stride; /* this rank's: its number, and the number of ranks */
 	size_t image_points, audio_points;
 	struct loss_weights weights;
-	/* called after each batch; may be NULL */
-	void (*progress)(void *ctx, uint64_t batch, double seconds);
+	/* called after each batch of n clips; may be NULL. Not 0 ends the evaluation. */
+	int (*progress)(void *ctx, uint64_t batch, size_t n, double seconds, struct err *err);
 	void *ctx;
 };
 

@@ -8,11 +8,12 @@
 #include "base/interrupt.h"
 #include "base/mem.h"
 #include "trainer/config/model_file.h"
+#include "trainer/session/begin.h"
+#include "trainer/session/setup.h"
+#include "trainer/train/schedule.h"
 
 /* The PyTorch program's SyntheticDataset has this many; a seed apart for those of an evaluation. */
-enum { SYNTHETIC_CLIPS = 100000, EVAL_SEED = 1, AHEAD = 2 };
-
-static const char device[] = "cpu:0";
+enum { SYNTHETIC_CLIPS = 100000, SYNTHETIC_EVAL_CLIPS = 800, EVAL_SEED = 1, AHEAD = SESSION_AHEAD };
 
 static const char *look_up(void *ctx, const char *name)
 {
@@ -20,7 +21,7 @@ static const char *look_up(void *ctx, const char *name)
 	return getenv(name);
 }
 
-static void remark(struct session *s, const char *lines)
+void session_remark(struct session *s, const char *lines)
 {
 	if (s->rank == 0 && lines[0] != '\0')
 		fprintf(s->remarks_out, "%s", lines);
@@ -47,32 +48,21 @@ static int make_model(struct session *s, struct err *err)
 	struct ops_options o = {.reference = s->flags->reference,
 	                        .isa = s->flags->isa,
 	                        .precision = s->options.precision,
-	                        .n_threads = (unsigned)s->flags->threads};
+	                        .n_threads = session_threads(s)};
 
-	if (model_file_load(s->flags->config_file_path, &s->config, &remarks, err) != 0)
+	if (session_load_config(s->flags, &s->config, &remarks, err) != 0)
 		return -1;
-	remark(s, strbuf_str(&remarks));
-	if (s->flags->attention_dropout >= 0)
-		s->config.attention_probs_dropout_prob = s->flags->attention_dropout;
-	if (model_config_check(&s->config, err) != 0)
+	session_remark(s, strbuf_str(&remarks));
+	if (session_check_memory(s->flags, &s->config, &s->options, err) != 0)
 		return -1;
 	if (ops_require(&o, &s->ops, err) != 0)
 		return -1;
 	s->ops_open = true;
+	if (ops_check_machine(&s->ops, err) != 0)
+		return -1;
 	s->model = model_new(&s->config, &s->ops);
 	model_init(s->model, s->options.seed);
 	return 0;
-}
-
-/* A small model has fewer points than the presets decode. */
-static void fit_points(struct session *s)
-{
-	const struct model_dims *d = model_get_dims(s->model);
-
-	if (s->options.image_points > d->n_pixels)
-		s->options.image_points = d->n_pixels;
-	if (s->options.audio_points > d->n_audio)
-		s->options.audio_points = d->n_audio;
 }
 
 int session_open(struct session *s, const struct train_flags *flags, FILE *out, FILE *remarks_out,
@@ -82,7 +72,7 @@ int session_open(struct session *s, const struct train_flags *flags, FILE *out, 
 	if (train_flags_options(flags, &s->options, err) != 0 || join_ranks(s, err) != 0 ||
 	    make_model(s, err) != 0)
 		return -1;
-	fit_points(s);
+	session_fit_points(&s->config, &s->options);
 	return 0;
 }
 
@@ -110,9 +100,10 @@ static int open_dataset(struct session *s, enum session_data what, struct err *e
 	char folder[PATH_MAX];
 
 	if (strcmp(f->dataset, "synthetic") == 0) {
-		s->data =
-			dataset_synthetic(s->options.seed + (what == SESSION_EVAL ? EVAL_SEED : 0),
-		                          &shape, labels, SYNTHETIC_CLIPS);
+		bool eval = what == SESSION_EVAL;
+
+		s->data = dataset_synthetic(s->options.seed + (eval ? EVAL_SEED : 0), &shape,
+		                            labels, eval ? SYNTHETIC_EVAL_CLIPS : SYNTHETIC_CLIPS);
 		return 0;
 	}
 	if (strcmp(f->dataset, "kinetics") != 0 && strcmp(f->dataset, "kinetics-small") != 0)
@@ -155,109 +146,30 @@ int session_open_data(struct session *s, enum session_data what, struct err *err
 
 static struct clip_source source_of(struct session *s)
 {
-	return (struct clip_source){loader_next, s->loader, dataset_n_clips(s->data)};
+	return (struct clip_source){loader_next, s->loader, dataset_n_clips(s->data), loader_name};
 }
 
 /* ---- training ---- */
 
-static uint64_t step_clips(const struct session *s)
+uint64_t session_step_clips(const struct session *s)
 {
 	return (uint64_t)s->options.batch_size * s->options.accumulate * s->n_ranks;
 }
 
-/* --num_epochs in steps. */
+/* --num_epochs in steps, and the schedule over them. Counted from where the run stands: the steps
+ * before may have been of another number of ranks. */
 static void bound_steps(struct session *s)
 {
-	uint64_t clips = (uint64_t)s->flags->num_epochs * dataset_n_clips(s->data);
-	uint64_t steps = (clips + step_clips(s) - 1) / step_clips(s);
+	uint64_t clips = 0, left = 0, steps, each = session_step_clips(s);
 
+	if (__builtin_mul_overflow((uint64_t)s->flags->num_epochs, s->data_clips, &clips))
+		clips = UINT64_MAX - each;
+	if (clips > s->state.sample)
+		left = clips - s->state.sample;
+	steps = s->state.step + left / each + (left % each != 0);
 	if (steps < s->options.max_steps)
 		s->options.max_steps = steps;
-}
-
-static int name_folders(struct session *s, struct err *err)
-{
-	char lr[LOG_FLOAT_MAX], name[128];
-	time_t now = time(NULL);
-	struct tm tm;
-
-	localtime_r(&now, &tm);
-	log_float(s->flags->lr, lr);
-	/* Named as the PyTorch program names its own: %m%d%y_%H%M. */
-	snprintf(name, sizeof(name), "slipway_tblogs_%02d%02d%02d_%02d%02d_w%u_lr%s_bs%lld",
-	         tm.tm_mon + 1, tm.tm_mday, tm.tm_year % 100, tm.tm_hour, tm.tm_min, s->n_ranks, lr,
-	         (long long)s->flags->batch_size);
-	if (fs_join(s->events_dir, s->flags->logdir, name, err) != 0)
-		return -1;
-	if (s->flags->output_dir == NULL)
-		return fs_join(s->output_dir, s->flags->logdir, "checkpoints", err);
-	snprintf(s->output_dir, sizeof(s->output_dir), "%s", s->flags->output_dir);
-	return 0;
-}
-
-static int open_outputs(struct session *s, struct err *err)
-{
-	struct reporter_options o = {.out = s->out,
-	                             .device = device,
-	                             .log_steps = s->options.log_steps,
-	                             .step_clips = step_clips(s),
-	                             .epoch_clips = dataset_n_clips(s->data),
-	                             .json_path = s->flags->json_log,
-	                             .events_dir = s->events_dir,
-	                             .metrics_port = s->flags->metrics_port};
-	struct store_keep keep = {(unsigned)s->flags->keep, (uint64_t)s->flags->keep_every};
-
-	if (name_folders(s, err) != 0)
-		return -1;
-	if (s->rank != 0)
-		return 0;
-	if (saver_open(s->output_dir, &keep, s->options.seed, &s->saver, err) != 0)
-		return -1;
-	return reporter_open(&o, &s->reporter, err);
-}
-
-/* Rank 0's part of beginning: from a checkpoint, from given weights, or from nothing. */
-static int load(struct session *s, struct err *err)
-{
-	AUTO(strbuf) struct strbuf remarks = STRBUF_INIT(1 << 16);
-	struct err none = {0};
-	char path[PATH_MAX];
-	uint64_t step;
-
-	if (s->flags->resume) {
-		if (store_newest(s->output_dir, path, &step, &remarks, &none) == 0) {
-			remark(s, strbuf_str(&remarks));
-			fprintf(s->remarks_out, "resuming from %s\n", path);
-			return checkpoint_load(path, s->options.seed, s->model, &s->optimizer,
-			                       &s->state, err);
-		}
-		remark(s, strbuf_str(&remarks));
-		fprintf(s->remarks_out, "nothing to resume from: %s\n", none.msg);
-	}
-	if (s->flags->init_from != NULL)
-		return checkpoint_load_weights(s->flags->init_from, s->model, err);
-	return 0;
-}
-
-static int share_set(struct session *s, struct tensors *set, struct err *err)
-{
-	if (set->data == NULL)
-		return 0;
-	return comm_broadcast(s->comm, set->data, set->n_values * sizeof(*set->data), err);
-}
-
-/* Only rank 0 needs to see the checkpoints: the others get them from it. */
-static int begin(struct session *s, struct err *err)
-{
-	if (s->rank == 0 && load(s, err) != 0)
-		return -1;
-	if (s->n_ranks == 1 || (!s->flags->resume && s->flags->init_from == NULL))
-		return 0;
-	if (share_set(s, model_params(s->model), err) != 0 ||
-	    share_set(s, &s->optimizer.m, err) != 0 || share_set(s, &s->optimizer.v, err) != 0 ||
-	    comm_broadcast(s->comm, &s->optimizer.steps, sizeof(s->optimizer.steps), err) != 0)
-		return -1;
-	return comm_broadcast(s->comm, &s->state, sizeof(s->state), err);
+	schedule_fit(&s->options.schedule, s->options.max_steps);
 }
 
 /* `slipway status` takes the checkpoint's age from this line. */
@@ -271,12 +183,34 @@ static void tell_saved(struct session *s)
 	fflush(s->out);
 }
 
+/* A reader that went away or a full disk: better an end with a checkpoint than hours unseen. */
+static int check_output(struct session *s, struct err *err)
+{
+	if (fflush(s->out) != 0 || ferror(s->out) != 0)
+		return err_set(err, ERR_IO, "write standard output");
+	return 0;
+}
+
 static int on_step(void *ctx, const struct step_stats *stats, struct err *err)
 {
 	struct session *s = ctx;
 
 	tell_saved(s);
-	return s->reporter != NULL ? reporter_step(s->reporter, stats, err) : 0;
+	if (s->reporter != NULL && reporter_step(s->reporter, stats, err) != 0)
+		return -1;
+	return check_output(s, err);
+}
+
+static void on_backoff(void *ctx, const struct train_state *state)
+{
+	struct session *s = ctx;
+
+	if (s->rank == 0)
+		fprintf(s->remarks_out,
+		        "step %llu: %u bad steps in a row: back to the last good weights, learning "
+		        "rate halved (back-off %llu of %u)\n",
+		        (unsigned long long)state->step, s->options.max_bad_steps,
+		        (unsigned long long)state->backoffs, s->options.max_backoffs);
 }
 
 static int save(void *ctx, struct model *m, const struct optimizer *o,
@@ -320,7 +254,7 @@ static int run_loop(struct session *s, enum train_end *ret_end, struct err *err)
 {
 	struct clip_source source = source_of(s);
 	struct reducer reducer = comm_reducer(s->comm);
-	struct train_hooks hooks = {s, on_step, save, stop};
+	struct train_hooks hooks = {s, on_step, save, stop, on_backoff};
 	/* The reporter counts every step and prints those that are due. */
 	struct train_options options = s->options;
 	struct train t = {.model = s->model,
@@ -361,32 +295,42 @@ static void print_dataset(struct session *s, bool opened)
 	fflush(s->out);
 }
 
+/* The epoch that the last clip trained on belongs to. */
+static uint64_t last_epoch(const struct session *s)
+{
+	return s->state.sample > 0 ? (s->state.sample - 1) / s->data_clips + 1 : 1;
+}
+
 int session_train(struct session *s, enum train_end *ret_end, struct err *err)
 {
+	if (session_check_output(s, err) != 0)
+		return -1;
 	print_dataset(s, false);
 	if (session_open_data(s, SESSION_TRAIN, err) != 0)
 		return -1;
+	s->data_clips = dataset_n_clips(s->data);
 	print_dataset(s, true);
-	bound_steps(s);
 	optimizer_init(&s->optimizer, &s->options.optimizer, model_params(s->model));
 	s->optimizer_ready = true;
-	if (open_outputs(s, err) != 0)
+	if (session_begin(s, err) != 0)
 		return -1;
+	bound_steps(s);
 	if (s->rank == 0)
 		print_beginning(s);
-	if (begin(s, err) != 0)
-		return -1;
 	if (s->reporter != NULL)
-		reporter_begin(s->reporter, s->state.step);
+		reporter_begin(s->reporter, s->state.sample);
 	if (run_loop(s, ret_end, err) != 0)
 		return -1;
+	s->epoch = last_epoch(s);
 	if (s->reporter == NULL)
 		return 0;
 	reporter_end(s->reporter);
+	if (check_output(s, err) != 0)
+		return -1;
 	return *ret_end == TRAIN_COMPLETE ? check_throughput(s, err) : 0;
 }
 
-int session_close(struct session *s, bool failed, struct err *err)
+int session_close(struct session *s, int status, struct err *err)
 {
 	int rc = 0;
 
@@ -399,8 +343,8 @@ int session_close(struct session *s, bool failed, struct err *err)
 		model_free(s->model);
 	if (s->ops_open)
 		ops_done(&s->ops);
-	if (s->comm != NULL && failed)
-		comm_abort(s->comm, 1);
+	if (s->comm != NULL && status != 0)
+		comm_abort(s->comm, status);
 	else if (s->comm != NULL)
 		rc = comm_close(s->comm, err);
 	s->comm = NULL;

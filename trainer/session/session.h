@@ -33,6 +33,8 @@ struct session {
 	struct saver *saver;
 	struct reporter *reporter;
 	char events_dir[PATH_MAX], output_dir[PATH_MAX];
+	uint64_t epoch;      /* of the last step trained, from 1 */
+	uint64_t data_clips; /* of the dataset trained on */
 };
 
 /* Which clips. */
@@ -43,16 +45,23 @@ enum session_data { SESSION_TRAIN, SESSION_EVAL };
 int session_open(struct session *s, const struct train_flags *flags, FILE *out, FILE *remarks_out,
                  struct err *err) MUST_USE;
 
+/*
+ * What memory a run of these flags needs in this process, by part, beside what there is, and what
+ * to lower; appended to sb. The same figures end session_open with ERR_MEMORY when there is less.
+ */
+int session_estimate(const struct train_flags *flags, struct strbuf *sb, struct err *err) MUST_USE;
+
 /* Opens the dataset and begins to read ahead; replaces the one before. */
 int session_open_data(struct session *s, enum session_data what, struct err *err) MUST_USE;
 
 /* Trains from the start, or from the newest checkpoint, to the end. */
 int session_train(struct session *s, enum train_end *ret_end, struct err *err) MUST_USE;
 
-/* Evaluates the model as it is, with the PyTorch program's lines. */
+/* Evaluates the model as it is, with the PyTorch program's lines; epoch is shown in them. Ends with
+ * ERR_INTERRUPTED when the user asks to stop. */
 int session_evaluate(struct session *s, uint64_t epoch, struct err *err) MUST_USE;
 
-/* failed: the other ranks are told to end, too. */
-int session_close(struct session *s, bool failed, struct err *err);
+/* status: not 0 when this rank failed; the other ranks are then told to end with it, too. */
+int session_close(struct session *s, int status, struct err *err);
 
 #endif

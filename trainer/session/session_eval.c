@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "base/interrupt.h"
 #include "trainer/session/evaluate.h"
 #include "trainer/session/session.h"
 
@@ -12,24 +13,27 @@ struct eval_progress {
 	double sum, max;
 };
 
-static void on_batch(void *ctx, uint64_t batch, double seconds)
+static int on_batch(void *ctx, uint64_t batch, size_t clips, double seconds, struct err *err)
 {
 	struct eval_progress *p = ctx;
 	struct session *s = p->s;
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 	char time[LOG_TIME_MAX];
-	double rate = seconds > 0 ? (double)s->flags->test_batch_size * s->n_ranks / seconds : 0;
+	double rate = seconds > 0 ? (double)clips * s->n_ranks / seconds : 0;
 	struct log_test line = {"cpu:0", batch, p->epoch, rate, -1, time};
 
 	p->n++;
 	p->sum += rate;
 	p->max = rate > p->max ? rate : p->max;
+	if (interrupt_check(err) != 0)
+		return -1;
 	if (s->rank != 0 || batch % (uint64_t)s->flags->log_steps != 0)
-		return;
+		return 0;
 	log_time(reporter_now_us(), time);
 	log_test(&text, &line);
 	fputs(strbuf_str(&text), s->out);
 	fflush(s->out);
+	return 0;
 }
 
 static double psnr(double mse)
@@ -58,12 +62,23 @@ static void print_end(const struct eval_progress *p, const struct evaluation *e)
 	fflush(p->s->out);
 }
 
+/* All clips, or as many as --eval_steps batches of every rank hold. */
+static uint64_t clips_to_see(const struct session *s)
+{
+	uint64_t all = dataset_n_clips(s->data), most;
+	uint64_t each = (uint64_t)s->flags->test_batch_size * s->n_ranks;
+
+	if (s->flags->eval_steps == 0 ||
+	    __builtin_mul_overflow((uint64_t)s->flags->eval_steps, each, &most))
+		return all;
+	return most < all ? most : all;
+}
+
 int session_evaluate(struct session *s, uint64_t epoch, struct err *err)
 {
 	struct eval_progress p = {.s = s, .epoch = epoch};
 	struct evaluation e;
 	struct clip_source source;
-	uint64_t whole, clips = (uint64_t)s->flags->test_batch_size * s->n_ranks;
 	struct evaluate_options o = {.seed = s->options.seed,
 	                             .batch_size = (size_t)s->flags->test_batch_size,
 	                             .first_batch = s->rank,
@@ -76,11 +91,8 @@ int session_evaluate(struct session *s, uint64_t epoch, struct err *err)
 
 	if (session_open_data(s, SESSION_EVAL, err) != 0)
 		return -1;
-	whole = dataset_n_clips(s->data) / clips;
-	o.batches = whole < (uint64_t)s->flags->eval_steps ? whole : (uint64_t)s->flags->eval_steps;
-	/* Fewer clips than a batch: some are seen twice. */
-	o.batches = o.batches > 0 ? o.batches : 1;
-	source = (struct clip_source){loader_next, s->loader, dataset_n_clips(s->data)};
+	o.clips = clips_to_see(s);
+	source = (struct clip_source){loader_next, s->loader, dataset_n_clips(s->data), NULL};
 	if (evaluate(s->model, &source, &o, &e, err) != 0 ||
 	    comm_sum(s->comm, (double *)&e, sizeof(e) / sizeof(double), err) != 0)
 		return -1;

@@ -7,9 +7,10 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "trainer/train/draw.h"
+#include "trainer/train/last_good.h"
 #include "trainer/train/schedule.h"
 
-enum { MASKS = 3, SPIKE_AFTER = 20 };
+enum { MASKS = 3, SPIKE_AFTER = 20, NAMED_CLIPS_MAX = 8, BACKOFFS_MAX = 1000 };
 
 /* What is summed over ranks besides the gradient. */
 enum {
@@ -21,6 +22,7 @@ enum {
 	SUM_MSE_AUDIO,
 	SUM_HITS,
 	SUM_STOP,
+	SUM_NO_CLIPS,
 	SUMS
 };
 
@@ -37,6 +39,10 @@ struct train_run {
 	struct err reduce_err;
 	unsigned n_ranks, rank;
 	uint64_t steps_here; /* of this process */
+	struct last_good good;
+	bool no_clips; /* a rank could not read its clips in this step */
+	struct err clips_err;
+	struct clips blank; /* what such a rank computes with; owned */
 };
 
 static struct train_run start_run(const struct train *t, struct train_state *state)
@@ -65,6 +71,10 @@ static void finish(struct train_run *r)
 	free(r->samples);
 	for (size_t i = 0; i < MASKS; i++)
 		free(r->masks[i]);
+	last_good_done(&r->good);
+	free((void *)(uintptr_t)r->blank.image);
+	free((void *)(uintptr_t)r->blank.audio);
+	free((void *)(uintptr_t)r->blank.label);
 }
 
 /* Points are the same on all ranks, masks and dropout belong to the sample: so R ranks of B clips
@@ -88,16 +98,50 @@ static void draw(struct train_run *r, uint64_t first, uint64_t micro_step)
 	}
 }
 
+/* A rank without clips goes through the step all the same, with zeros: the others wait for it in
+ * every sum of the backward pass. The step is then thrown away by all. */
+static struct clips blank_clips(struct train_run *r)
+{
+	const struct model_dims *d = model_get_dims(r->t->model);
+	size_t n = r->t->options->batch_size;
+
+	if (r->blank.image == NULL)
+		r->blank = (struct clips){mem_calloc(n * 3 * d->n_pixels, sizeof(float)),
+		                          mem_calloc(n * d->audio_samples, sizeof(float)),
+		                          mem_calloc(n, sizeof(int32_t))};
+	return r->blank;
+}
+
+static int next_clips(struct train_run *r, uint64_t first, struct clips *ret, struct err *err)
+{
+	const struct clip_source *source = r->t->source;
+	uint64_t wait = 0;
+	struct err why = {0};
+
+	if (source->next(source->ctx, first, r->t->options->batch_size, ret, &wait, &why) == 0) {
+		r->wait_seconds += 1e-9 * (double)wait;
+		return 0;
+	}
+	err_wrap(&why, "read clips %llu and following", (unsigned long long)first);
+	r->no_clips = true;
+	r->clips_err = why;
+	if (r->n_ranks == 1) {
+		*err = why;
+		return -1;
+	}
+	*ret = blank_clips(r);
+	return 0;
+}
+
 static int next_batch(struct train_run *r, size_t micro, struct err *err)
 {
 	const struct train_options *o = r->t->options;
-	uint64_t micro_step = r->state->step * o->accumulate + micro, wait = 0;
+	uint64_t micro_step = r->state->step * o->accumulate + micro;
 	uint64_t first = r->state->sample + (micro * r->n_ranks + r->rank) * o->batch_size;
 	struct clips clips = {0};
 
-	if (r->t->source->next(r->t->source->ctx, first, o->batch_size, &clips, &wait, err) != 0)
-		return err_wrap(err, "read clips %llu and following", (unsigned long long)first);
-	r->wait_seconds += 1e-9 * (double)wait;
+	if (next_clips(r, first, &clips, err) != 0)
+		return -1;
 	draw(r, first, micro_step);
 	r->batch = (struct batch){.n = o->batch_size,
 	                          .image = clips.image,
@@ -203,34 +247,66 @@ static bool is_bad(struct train_run *r, double norm)
 	return bad;
 }
 
+/* Forward and backward of all micro-steps, summed over the ranks. */
+static int all_gradients(struct train_run *r, struct err *err)
+{
+	const struct train *t = r->t;
+
+	memset(r->sums, 0, sizeof(r->sums));
+	r->wait_seconds = r->reduce_seconds = 0;
+	r->no_clips = false;
+	model_zero_grads(t->model);
+	for (size_t micro = 0; micro < t->options->accumulate; micro++)
+		if (micro_step(r, micro, err) != 0)
+			return -1;
+	r->sums[SUM_STOP] = t->hooks->stop != NULL && t->hooks->stop(t->hooks->ctx) ? 1 : 0;
+	r->sums[SUM_NO_CLIPS] = r->no_clips ? 1 : 0;
+	if (reduce(r, err) != 0)
+		return err_wrap(err, "reduce the gradient of step %llu",
+		                (unsigned long long)r->state->step + 1);
+	if (r->sums[SUM_NO_CLIPS] == 0)
+		return 0;
+	if (!r->no_clips)
+		err_set(&r->clips_err, ERR_FORMAT, "another rank could not read its clips");
+	r->no_clips = true;
+	*err = r->clips_err;
+	return -1;
+}
+
+/* Keeps the weights that this step's figures speak for, then changes them. */
+static void update(struct train_run *r, double lr, double scale)
+{
+	const struct train *t = r->t;
+	const struct tensors *params = model_params(t->model);
+
+	if (!r->good.taken || r->state->step % LAST_GOOD_EVERY == 0)
+		last_good_take(&r->good, params, t->optimizer, r->state->norm_mean);
+	optimizer_step(t->optimizer, model_params(t->model), model_grads(t->model), lr, scale,
+	               t->threads);
+}
+
 static int one_step(struct train_run *r, struct step_stats *ret, struct err *err)
 {
 	const struct train *t = r->t;
 	const struct train_options *o = t->options;
 	double begin = clock_seconds(),
-	       lr = schedule_lr(&o->schedule, o->optimizer.lr, r->state->step);
+	       lr = ldexp(schedule_lr(&o->schedule, o->optimizer.lr, r->state->step),
+	                  -(int)(r->state->backoffs < BACKOFFS_MAX ? r->state->backoffs
+	                                                           : BACKOFFS_MAX));
 	double share = 1.0 / r->n_ranks, norm;
 	uint64_t clips = (uint64_t)o->batch_size * o->accumulate * r->n_ranks;
 	uint64_t epoch_clips = t->source->epoch_clips;
 	bool skip;
 
-	memset(r->sums, 0, sizeof(r->sums));
-	r->wait_seconds = r->reduce_seconds = 0;
-	model_zero_grads(t->model);
-	for (size_t micro = 0; micro < o->accumulate; micro++)
-		if (micro_step(r, micro, err) != 0)
-			return -1;
-	r->sums[SUM_STOP] = t->hooks->stop != NULL && t->hooks->stop(t->hooks->ctx) ? 1 : 0;
-	if (reduce(r, err) != 0)
-		return err_wrap(err, "reduce the gradient of step %llu",
-		                (unsigned long long)r->state->step + 1);
+	if (all_gradients(r, err) != 0)
+		return -1;
 	norm = share * grads_norm(model_grads(t->model), t->threads);
 	skip = is_bad(r, norm);
 	if (!skip)
-		optimizer_step(t->optimizer, model_params(t->model), model_grads(t->model), lr,
-		               share * clip_scale(norm, o->optimizer.max_grad_norm), t->threads);
+		update(r, lr, share * clip_scale(norm, o->optimizer.max_grad_norm));
 	*ret = (struct step_stats){.step = ++r->state->step,
 	                           .epoch = epoch_clips > 0 ? r->state->sample / epoch_clips : 0,
+	                           .first_clip = r->state->sample,
 	                           .lr = lr,
 	                           .losses = {r->sums[SUM_TOTAL], r->sums[SUM_IMAGE],
 	                                      r->sums[SUM_AUDIO], r->sums[SUM_LABEL],
@@ -247,26 +323,93 @@ static int one_step(struct train_run *r, struct step_stats *ret, struct err *err
 	return 0;
 }
 
-static int check_bad(const struct train_run *r, struct err *err)
+static void restore(struct train_run *r)
 {
-	unsigned most = r->t->options->max_bad_steps;
-
-	if (most == 0 || r->state->bad_steps < most)
-		return 0;
-	err_set(err, ERR_LIMIT, "%llu steps in a row had a gradient that is not finite or a spike",
-	        (unsigned long long)r->state->bad_steps);
-	return err_hint(err, "lower the learning rate, or resume from an earlier checkpoint; the "
-	                     "last good parameters are kept");
+	if (r->good.taken)
+		last_good_restore(&r->good, model_params(r->t->model), r->t->optimizer,
+		                  &r->state->norm_mean);
 }
 
-static int save(const struct train_run *r, bool last, struct err *err)
+/* Weights that are not numbers are of no use to a later run: the last good ones are. */
+static int save(struct train_run *r, bool last, struct err *err)
 {
 	const struct train *t = r->t;
 
 	if (t->hooks->save == NULL)
 		return 0;
+	if (!tensors_are_finite(model_params(t->model)))
+		restore(r);
 	if (t->hooks->save(t->hooks->ctx, t->model, t->optimizer, r->state, last, err) != 0)
 		return err_wrap(err, "save step %llu", (unsigned long long)r->state->step);
+	return 0;
+}
+
+/* Saves what the steps before have come to and returns the error that ends the run. */
+static int save_and_fail(struct train_run *r, struct err *err)
+{
+	const struct reducer *q = r->t->reducer;
+	struct err late = {0};
+	double met = 0;
+
+	if (r->steps_here > 0 && save(r, true, &late) != 0)
+		err_wrap(err, "%s; then", late.msg);
+	else if (r->steps_here > 0)
+		err_hint(err, "What %llu steps have come to is saved.",
+		         (unsigned long long)r->state->step);
+	/* The first rank to leave ends the others: not before the checkpoint is there. */
+	if (r->n_ranks > 1 && r->no_clips && q->sum_f64(q->ctx, &met, 1, &late) != 0)
+		err_wrap(err, "%s; then", late.msg);
+	return -1;
+}
+
+static void add_names(const struct train_run *r, const struct step_stats *s, struct strbuf *sb)
+{
+	const struct clip_source *source = r->t->source;
+	uint64_t first = r->state->sample - s->clips;
+	size_t n = s->clips < NAMED_CLIPS_MAX ? s->clips : NAMED_CLIPS_MAX;
+
+	for (size_t i = 0; i < n; i++) {
+		strbuf_adds(sb, i > 0 ? ", " : "");
+		if (source->name != NULL)
+			source->name(source->ctx, first + i, sb);
+		else
+			strbuf_addf(sb, "clip %llu", (unsigned long long)(first + i));
+	}
+	if (s->clips > n)
+		strbuf_addf(sb, " and %zu more", s->clips - n);
+}
+
+static int give_up(struct train_run *r, const struct step_stats *s, struct err *err)
+{
+	AUTO(strbuf) struct strbuf names = STRBUF_INIT(ERR_MSG_MAX);
+	struct err late = {0};
+
+	add_names(r, s, &names);
+	err_set(err, ERR_LIMIT,
+	        "step %llu: the gradient was not finite or a spike %u times in a row, after %llu "
+	        "back-offs; the last such step read %.700s",
+	        (unsigned long long)s->step, r->t->options->max_bad_steps,
+	        (unsigned long long)r->state->backoffs, strbuf_str(&names));
+	if (save(r, true, &late) != 0)
+		return err_wrap(err, "%s; then", late.msg);
+	return err_hint(err, "The last good weights are saved. Lower --lr and resume, or look at "
+	                     "these clips.");
+}
+
+static int check_bad(struct train_run *r, const struct step_stats *s, struct err *err)
+{
+	const struct train_options *o = r->t->options;
+	const struct train_hooks *hooks = r->t->hooks;
+
+	if (o->max_bad_steps == 0 || r->state->bad_steps < o->max_bad_steps)
+		return 0;
+	restore(r);
+	r->state->bad_steps = 0;
+	if (r->state->backoffs >= o->max_backoffs)
+		return give_up(r, s, err);
+	r->state->backoffs++;
+	if (hooks->on_backoff != NULL)
+		hooks->on_backoff(hooks->ctx, r->state);
 	return 0;
 }
 
@@ -280,12 +423,12 @@ static int run_steps(struct train_run *r, enum train_end *ret_end, struct err *e
 		uint64_t done;
 
 		if (one_step(r, &stats, err) != 0)
-			return -1;
+			return r->no_clips ? save_and_fail(r, err) : -1;
 		done = r->state->step;
 		if (r->t->hooks->on_step != NULL &&
 		    r->t->hooks->on_step(r->t->hooks->ctx, &stats, err) != 0)
-			return -1;
-		if (check_bad(r, err) != 0)
+			return save_and_fail(r, err);
+		if (check_bad(r, &stats, err) != 0)
 			return -1;
 		if (r->sums[SUM_STOP] > 0 ||
 		    (o->stop_after > 0 && r->steps_here >= o->stop_after)) {
@@ -293,7 +436,7 @@ static int run_steps(struct train_run *r, enum train_end *ret_end, struct err *e
 			break;
 		}
 		if (o->checkpoint_steps > 0 && done % o->checkpoint_steps == 0 &&
-		    done < o->max_steps && save(r, false, err) != 0)
+		    done < o->max_steps && r->state->bad_steps == 0 && save(r, false, err) != 0)
 			return -1;
 	}
 	return save(r, true, err);

@@ -28,6 +28,8 @@ struct clip_source {
 	            struct err *err);
 	void *ctx;
 	uint64_t epoch_clips; /* samples per epoch over all ranks; 0: endless */
+	/* Appends where sample number `sample` comes from, for messages; NULL: not known. */
+	void (*name)(void *ctx, uint64_t sample, struct strbuf *sb);
 };
 
 /* Sum over ranks; a single process has none (NULL pointers). */
@@ -43,8 +45,9 @@ struct reducer {
 };
 
 struct step_stats {
-	uint64_t step;  /* optimizer steps done, this one included: 1, 2, ... */
-	uint64_t epoch; /* from 0; 0 for an endless source */
+	uint64_t step;       /* optimizer steps done, this one included: 1, 2, ... */
+	uint64_t epoch;      /* from 0; 0 for an endless source */
+	uint64_t first_clip; /* number of its first clip in the run's sequence */
 	double lr;
 	struct losses losses;  /* mean over micro-steps and ranks */
 	double grad_norm;      /* before clipping, after the reduction */
@@ -60,6 +63,7 @@ struct train_state {
 	uint64_t step;      /* optimizer steps done */
 	uint64_t sample;    /* global clips consumed */
 	uint64_t bad_steps; /* in a row */
+	uint64_t backoffs;  /* each halved the learning rate */
 	double norm_mean;   /* running mean of the gradient norm, for the spike guard */
 };
 
@@ -72,6 +76,8 @@ struct train_hooks {
 	int (*save)(void *ctx, struct model *m, const struct optimizer *o,
 	            const struct train_state *state, bool last, struct err *err);
 	bool (*stop)(void *ctx); /* asked between steps: SIGTERM seen? */
+	/* after a back-off, which state->backoffs counts; NULL: not wanted */
+	void (*on_backoff)(void *ctx, const struct train_state *state);
 };
 
 enum train_end { TRAIN_COMPLETE, TRAIN_STOPPED }; /* all steps done; stop() or stop_after */
@@ -86,8 +92,20 @@ struct train {
 	struct threads *threads; /* of the model's ops; may be NULL */
 };
 
-/* Runs from *state until max_steps, stop_after or stop(); *state is advanced. A checkpoint is saved
- * at the end (save(..., last = true)). */
+/*
+ * Runs from *state until max_steps, stop_after or stop(); *state is advanced. A checkpoint is saved
+ * at the end (save(..., last = true)).
+ *
+ * A step whose gradient is not finite, or a spike, changes no weight. After max_bad_steps of them
+ * in a row the weights go back to the last good ones (at most LAST_GOOD_EVERY steps older than the
+ * first bad step) and the learning rate is halved for the rest of the run; when that has happened
+ * max_backoffs times, the last good weights are saved and ERR_LIMIT names the clips of the last bad
+ * step. No checkpoint is written in the middle of bad steps.
+ *
+ * Clips that cannot be read on any rank end the run on all: what the steps before came to is saved,
+ * then the error returned. Likewise when on_step fails.
+ */
+enum { LAST_GOOD_EVERY = 10 };
 int train_run(const struct train *t, struct train_state *state, enum train_end *ret_end,
               struct err *err) MUST_USE;
 

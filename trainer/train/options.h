@@ -24,8 +24,11 @@ struct schedule_options {
 	enum schedule_kind kind;
 	uint64_t warmup_steps; /* linear from 0 */
 	uint64_t decay_from;   /* first step of the cosine */
-	uint64_t total_steps;  /* the cosine ends here */
-	double final_factor;   /* of the learning rate, at the end */
+	/* Shares of total_steps that schedule_fit makes steps of; 0: the steps stand as they are,
+	 * and the cosine begins after the warm-up. */
+	double warmup_share, decay_share;
+	uint64_t total_steps; /* the cosine ends here */
+	double final_factor;  /* of the learning rate, at the end */
 };
 
 struct train_options {
@@ -44,12 +47,12 @@ struct train_options {
 	enum op_precision precision; /* of matrix products */
 	double spike_factor; /* skip steps whose gradient norm exceeds this times its running mean;
 	                        0: off */
-	unsigned max_bad_steps; /* give up after so many NaN or skipped steps in a row */
+	unsigned max_bad_steps; /* back off after so many NaN or skipped steps in a row; 0: never */
+	unsigned max_backoffs;  /* give up instead of backing off once more */
 };
 
-/* The seeds' settings (AdamW 1e-5, decay 0.1, clip 10, label always hidden, dropout as configured)
- * and the paper's (label hidden half of the time). */
-struct train_options train_options_seeds(void);
-struct train_options train_options_paper(void);
+/* What a program that says nothing else gets: AdamW 5e-5, decay 0.1, clip 10, label always hidden,
+ * constant rate, no spike guard. The command line's defaults and presets are trainer/config's. */
+struct train_options train_options_default(void);
 
 #endif

@@ -10,4 +10,7 @@
  * final_factor * lr at total_steps and beyond. */
 double schedule_lr(const struct schedule_options *s, double lr, uint64_t step);
 
+/* Fits the schedule to a run of `total` steps: where it ends, and what its shares come to. */
+void schedule_fit(struct schedule_options *s, uint64_t total);
+
 #endif

@@ -1,0 +1,290 @@
+#!/usr/bin/env bats
+# What a run must not lose: its folder, its settings, its weights, its words.
+
+load trainer
+
+digests() {
+	(cd "$1" && find step-* -type f -print0 | sort -z | xargs -0 sha256sum)
+}
+
+@test "runs: a used folder is refused before anything is written" {
+	train out >/dev/null
+	cp -a out before
+	run train out --json_log log.jsonl --logdir fresh
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"'out' holds the checkpoints of another run"*"--resume"*"--overwrite"* ]]
+	diff -r out before
+	[ ! -e fresh ] && [ ! -e log.jsonl ]
+	run train out --resume --overwrite
+	[ "$status" -eq 2 ]
+}
+
+@test "runs: --overwrite begins anew, and a resumed run continues the new one" {
+	train out --max_steps 60 >/dev/null
+	train out --overwrite --max_steps 8 --stop_after 4 --checkpoint_steps 2 >/dev/null || [ $? -eq 75 ]
+	[ ! -e out/step-00000060 ]
+	[ "$(cat out/latest)" = step-00000004 ]
+	run train out --resume --max_steps 8
+	[[ "$output" == *"resuming from out/step-00000004"* ]]
+	train whole --max_steps 8 >/dev/null
+	same_weights whole out step-00000008
+}
+
+@test "runs: an --overwrite that is killed before its first checkpoint stays an overwrite" {
+	train out --max_steps 20 >/dev/null
+	# As a kill between the record and the removal leaves it.
+	sed -i 's/"id": "[0-9a-f]*"/"id": "00000000000000000000000000000000"/; s/"overwrites": false/"overwrites": true/' out/run.json
+	run train out --resume --max_steps 8
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"nothing to resume from"* ]]
+	[ "$(cat out/latest)" = step-00000008 ]
+}
+
+@test "runs: --resume in an empty folder starts, and once more it continues" {
+	train out --resume --max_steps 20 --stop_after 5 >log 2>&1 || [ $? -eq 75 ]
+	grep 'nothing to resume from' log
+	run train out --resume --max_steps 20
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"resuming from out/step-00000005"* ]]
+}
+
+@test "runs: resuming with another model, dataset, seed or batch names what differs; the rest is said" {
+	train out --stop_after 3 >/dev/null || [ $? -eq 75 ]
+	cp -a out before
+	cat >smaller.yaml <<-YAML
+		$("$TRAINER" version >/dev/null && python3 -c '
+		import json
+		c = json.load(open("out/step-00000003/config.json"))
+		keep = {k: v for k, v in c.items() if k not in ("architectures", "model_type", "id2label", "label2id", "d_model")}
+		keep["num_self_attends_per_block"] += 1
+		print(json.dumps(keep))')
+	YAML
+	run train out --resume --config_file_path smaller.yaml
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"model.num_self_attends_per_block was "* ]]
+	run train out --resume --batch_size 4
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"batch_size was 2 and is 4"* ]]
+	run train out --resume --seed 7
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"seed was 42 and is 7"* ]]
+	run train out --resume --optimizer sgd
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"optimizer was adamw and is sgd"*"--init_from"* ]]
+	diff -r out before
+	# The same clips in a step: nothing but a word.
+	run train out --resume --batch_size 1 --accumulate 2 --lr 5e-4 --stop_after 1
+	[ "$status" -eq 75 ]
+	[[ "$output" == *"resuming with other settings: "*"lr was 0.001 and is 0.0005"* ]]
+}
+
+@test "runs: --print_config shows each option's value and origin; flag beats environment beats file beats preset" {
+	printf 'lr: 3e-4\nmax_steps: 7\nlabel_mask_prob: 0.25\nresume: true\n' >options.yaml
+	MAX_STEPS=9 "$TRAINER" train --preset paper --options_file options.yaml --lr 1e-3 --print_config >config
+	[ ! -e log_training ]
+	has() { grep -Eqx "$1 +$2 +$3" config; }
+	has lr 0.001 flag
+	has max_steps 9 'environment MAX_STEPS'
+	has label_mask_prob 0.25 options.yaml:3
+	has resume true options.yaml:4
+	has schedule cosine 'preset paper'
+	has seed 42 default
+	"$TRAINER" train --preset paper --print_config >config
+	has lr 0.0005 'preset paper'
+	has spike_factor 10 'preset paper'
+	printf 'lr: 3e-4\nlrr: 1\n' >options.yaml
+	run "$TRAINER" train --options_file options.yaml --print_config
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"options.yaml: line 2"*"lrr"* ]]
+}
+
+@test "runs: more threads than CPUs are bounded with a word" {
+	run train out --threads 512 --max_steps 2
+	[ "$status" -eq 0 ]
+	cpus=$(nproc)
+	[[ "$output" == *"--threads 512: there are "*" CPUs for this process"* ]]
+	! grep -q ', 512 threads each' <<<"$output"
+	[ "$(grep -o '[0-9]* threads each' <<<"$output" | cut -d' ' -f1)" -le "$cpus" ]
+}
+
+@test "runs: a full standard output and a reader that went away end a run with a checkpoint and an error" {
+	status=0
+	train full --log_steps 1 >/dev/full 2>log || status=$?
+	[ "$status" -eq 1 ]
+	grep 'write standard output: No space left on device' log
+	[ -e full/latest ]
+	{ train piped --log_steps 1 2>log || echo $? >status; } | head -n 1 >/dev/null
+	[ "$(cat status)" -eq 1 ]
+	grep 'write standard output: Broken pipe' log
+	[ -e piped/latest ]
+	train piped --resume >/dev/null
+	train whole >/dev/null
+	same_weights whole piped step-00000060
+	for command in probe "eval --checkpoint whole/step-00000060 --eval_steps 1" "train --print_config"; do
+		status=0
+		# shellcheck disable=SC2086 # a command and its options
+		"$TRAINER" $command >/dev/full 2>log || status=$?
+		[ "$status" -eq 1 ]
+	done
+}
+
+# shard_dataset FOLDER CLIPS: a prepared folder of one shard, of noise for the tiny model.
+shard_dataset() {
+	python3 - "$1" "$2" <<-'PY'
+		import json, os, random, struct, sys
+		folder, n = sys.argv[1], int(sys.argv[2])
+		table = []
+		for i in range(256):
+		    c = i
+		    for _ in range(8):
+		        c = (c >> 1) ^ (0x82F63B78 if c & 1 else 0)
+		    table.append(c)
+		def crc(data):
+		    c = 0xFFFFFFFF
+		    for b in data:
+		        c = table[(c ^ b) & 255] ^ (c >> 8)
+		    return c ^ 0xFFFFFFFF
+		T, H, W, S = (int(x) for x in os.environ["SHAPE"].split())
+		size = T * H * W * 3 + 2 * S
+		stride = (size + 63) // 64 * 64
+		random.seed(1)
+		records = [random.randbytes(size) for _ in range(n)]
+		head = bytearray(128)
+		head[0:8] = b"SLIPCLIP"
+		struct.pack_into("<I", head, 8, 1)
+		struct.pack_into("<6I", head, 16, T, H, W, S, 25, S // T * 25)
+		struct.pack_into("<2Q", head, 40, n, stride)
+		struct.pack_into("<I", head, 12, crc(head))
+		os.makedirs(f"{folder}/shards/ab", exist_ok=True)
+		name = "shards/ab/" + "ab" * 32 + ".clips"
+		with open(f"{folder}/{name}", "wb") as f:
+		    f.write(head)
+		    for r in records:
+		        f.write(r.ljust(stride, b"\0"))
+		    for i, r in enumerate(records):
+		        f.write(struct.pack("<IIQ", crc(r), 0, i * 1000000))
+		json.dump({"format": "slipway-dataset/v1", "clip": {"frames": T, "height": H, "width": W, "samples": S},
+		           "classes": ["a"], "shards": [{"file": name, "clips": n, "label": 0, "source": "a.mp4"}],
+		           "rejected": []}, open(f"{folder}/dataset.json", "w"))
+	PY
+}
+
+tiny_shape() {
+	train shape --max_steps 1 >/dev/null
+	SHAPE=$(python3 -c '
+import json
+c = json.load(open("shape/step-00000001/config.json"))
+t, h, w = c["output_shape"][1:4]
+print(t, h, w, t * c["audio_samples_per_frame"])')
+	export SHAPE
+}
+
+@test "runs: the cosine ends where --num_epochs ends the run" {
+	tiny_shape
+	shard_dataset data 10
+	train out --dataset kinetics --dataset_dir data --max_steps 1000 --num_epochs 3 --log_steps 1 --json_log log.jsonl >/dev/null
+	python3 - <<-'PY'
+		import json
+		lr = [json.loads(line)["lr"] for line in open("log.jsonl")]
+		assert len(lr) == 15 and max(lr) == 1e-3 and 0 < lr[-1] < 0.1e-3, lr
+	PY
+}
+
+@test "runs: a shard that is cut off under a run: named, the steps before saved, exit status 79" {
+	tiny_shape
+	shard_dataset data 11
+	shard=$(echo data/shards/ab/*)
+	"$TRAINER" train "${TINY[@]}" --dataset kinetics --dataset_dir data --num_epochs 1000000 --max_steps 1000000 \
+		--log_steps 1 --output_dir out >log 2>&1 3>&- &
+	pid=$!
+	for _ in $(seq 100); do
+		grep -q 'step 5:' log && break
+		sleep 0.05
+	done
+	truncate -s 5000 "$shard"
+	status=0
+	wait "$pid" || status=$?
+	tail -n 3 log
+	[ "$status" -eq 79 ]
+	grep "shard '$shard'.* was cut off" log
+	[ -e "out/$(cat out/latest)/manifest.json" ]
+}
+
+@test "runs: eval sees every clip once, the last partial batch too, with the checkpoint's own model" {
+	tiny_shape
+	shard_dataset data/val 11
+	for size in 1 4 11 16; do
+		"$TRAINER" eval --checkpoint shape/step-00000001 --dataset kinetics --dataset_dir data --test_batch_size $size >log
+		grep '^  11 clips: ' log
+	done
+	"$TRAINER" eval --checkpoint shape/step-00000001 --dataset kinetics --dataset_dir data --test_batch_size 4 \
+		--eval_steps 2 | grep '^  8 clips: '
+	cp -r shape/step-00000001 own
+	sed -i 's/"num_self_attends_per_block": [0-9]*/"num_self_attends_per_block": 9/' own/config.json
+	run "$TRAINER" eval --checkpoint own --dataset kinetics --dataset_dir data
+	[ "$status" -eq 79 ]
+	[[ "$output" == *"self_attends"* ]]
+}
+
+@test "runs: --do_eval names the epoch that the training ended in" {
+	tiny_shape
+	shard_dataset data 10
+	run train out --dataset kinetics --dataset_dir data --num_epochs 3 --max_steps 1000 --do_eval
+	[ "$status" -eq 0 ]
+	grep 'Epoch 3 test end' <<<"$output"
+	run train two --dataset kinetics --dataset_dir data --num_epochs 9 --max_steps 6 --do_eval
+	grep 'Epoch 2 test end' <<<"$output"
+}
+
+@test "runs: --estimate is near what a run takes, and a run that cannot have it is refused with 78" {
+	"$TRAINER" train --config_file_path mid --batch_size 2 --estimate >estimate
+	grep -Eq '^encoder, per batch +[0-9.]+ MB$' estimate
+	python3 - "$TRAINER" <<-'PY'
+		import re, resource, subprocess, sys
+		said = float(re.search(r"^all, per rank +([0-9.]+) MB$", open("estimate").read(), re.M).group(1))
+		subprocess.run([sys.argv[1], "train", "--config_file_path", "mid", "--batch_size", "2", "--max_steps", "3",
+		                "--output_dir", "out", "--logdir", "logs"], check=True, stdout=subprocess.DEVNULL)
+		took = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e6
+		assert 0.85 < said / took < 1.25, (said, took)
+	PY
+	run "$TRAINER" train --batch_size 60000 --output_dir large
+	[ "$status" -eq 78 ]
+	[[ "$output" == *"the run needs about "*"--batch_size "*" fits"*"--estimate"* ]]
+	[ ! -e large ]
+}
+
+@test "runs: killed at random moments beside a sibling: nothing lost, the same bits, the sibling untouched" {
+	steps=150 kills=5
+	if [ "${SLIPWAY_TEST_LONG:-}" = 1 ]; then kills=50 steps=1500; fi
+	options=(--max_steps "$steps" --checkpoint_steps 6 --keep 2)
+	train parent/whole --max_steps "$steps" >/dev/null
+	train parent/sibling --max_steps 40 --checkpoint_steps 20 --keep 0 >/dev/null
+	digests parent/sibling >sibling
+	RANDOM=$$
+	echo "RANDOM=$$"
+	at_work=0 newest=0
+	for i in $(seq "$kills"); do
+		"$TRAINER" train "${TINY[@]}" --output_dir parent/run "${options[@]}" --resume >log 2>&1 3>&- &
+		pid=$!
+		sleep "$(printf '0.%03d' $((40 + RANDOM % 260)))"
+		if kill -0 "$pid" 2>/dev/null; then at_work=$((at_work + 1)); fi
+		signal=$([ $((i % 2)) -eq 0 ] && echo TERM || echo KILL)
+		kill "-$signal" "$pid" 2>/dev/null || true
+		status=0
+		wait "$pid" || status=$?
+		echo "$i: $signal $status $(cat parent/run/latest 2>/dev/null)"
+		[ "$status" -eq 0 ] || [ "$status" -eq 75 ] || [ "$status" -eq 137 ] || [ "$status" -eq 143 ]
+		! grep -q '^skipped' log
+		[ -e parent/run/latest ] || continue
+		# What latest names is there, and no kill takes a run back behind what it said was saved.
+		[ -e "parent/run/$(cat parent/run/latest)/manifest.json" ]
+		step=$((10#$(sed 's/step-//' parent/run/latest)))
+		[ "$step" -ge "$newest" ]
+		newest=$step
+	done
+	echo "$at_work of $kills at work when stopped"
+	[ "$at_work" -ge $((kills / 2)) ]
+	train parent/run "${options[@]}" --resume >/dev/null
+	same_weights parent/whole parent/run "$(printf 'step-%08d' "$steps")"
+	digests parent/sibling | diff sibling -
+}

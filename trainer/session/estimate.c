@@ -1,0 +1,141 @@
+/*
+ * What memory a run needs, and what there is.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cgroup.h"
+#include "base/cpus.h"
+#include "base/slurp.h"
+#include "base/text.h"
+#include "trainer/model/memory.h"
+#include "trainer/session/setup.h"
+
+enum { MEMINFO_MAX = 64 << 10 };
+
+/* MemTotal of /proc/meminfo, or the control group's limit where that is less; 0: not known. */
+static double memory_here(const char **ret_what)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+	struct cgroup_limits limits = cgroup_limits_at("");
+	struct err ignored = {0};
+	const char *line = NULL;
+	double total = 0;
+
+	*ret_what = "this machine";
+	if (slurp_file("/proc/meminfo", MEMINFO_MAX, &text, &ignored) == 0)
+		line = strstr(strbuf_str(&text), "MemTotal:");
+	if (line != NULL)
+		total = 1024.0 * (double)strtoll(line + strlen("MemTotal:"), NULL, 10);
+	if (limits.memory == 0 || (total > 0 && (double)limits.memory >= total))
+		return total;
+	*ret_what = "the control group of this process";
+	return (double)limits.memory;
+}
+
+static struct model_memory measure(const struct train_flags *f, const struct model_config *c,
+                                   struct train_options o)
+{
+	unsigned cpus = cpus_usable(), asked = (unsigned)f->threads;
+	bool for_training = f->checkpoint == NULL;
+	struct memory_use use = {.batch = for_training ? o.batch_size : (size_t)f->test_batch_size,
+	                         .ahead = SESSION_AHEAD + 1,
+	                         .moments = o.optimizer.kind == OPTIMIZER_ADAMW ? 2 : 1,
+	                         .threads = asked > 0 && asked < cpus ? asked : cpus};
+
+	session_fit_points(c, &o);
+	use.points = o.image_points + o.audio_points + 1;
+	return model_memory(c, &use);
+}
+
+static char *size(double bytes, char out[TEXT_BYTES_MAX])
+{
+	return text_bytes(bytes < 9e18 ? (int64_t)bytes : INT64_MAX, out);
+}
+
+/* The largest --batch_size that fits; 0: none does. */
+static size_t fitting_batch(const struct train_flags *f, const struct model_config *c,
+                            const struct train_options *o, double room)
+{
+	size_t low = 0, high = o->batch_size;
+
+	while (low < high) {
+		struct train_options try = *o;
+
+		try.batch_size = low + (high - low + 1) / 2;
+		if (measure(f, c, try).total <= room)
+			low = try.batch_size;
+		else
+			high = try.batch_size - 1;
+	}
+	return low;
+}
+
+static void add_advice(const struct train_flags *f, const struct model_config *c,
+                       const struct train_options *o, double room, struct strbuf *sb)
+{
+	size_t fits = fitting_batch(f, c, o, room);
+
+	if (fits > 0)
+		strbuf_addf(sb, "--batch_size %zu fits; --accumulate keeps the clips of a step.",
+		            fits);
+	else
+		strbuf_adds(sb, "Not even one clip fits: lower --image_points, or take a model "
+		                "with fewer latents, layers or frames.");
+}
+
+int session_check_memory(const struct train_flags *f, const struct model_config *c,
+                         const struct train_options *o, struct err *err)
+{
+	AUTO(strbuf) struct strbuf advice = STRBUF_INIT(ERR_HINT_MAX);
+	char need[TEXT_BYTES_MAX], have[TEXT_BYTES_MAX];
+	struct model_memory m;
+	const char *what;
+	double room = memory_here(&what);
+
+	/* eval holds neither optimizer nor gradients; its batches are small. */
+	if (f->checkpoint != NULL || room <= 0)
+		return 0;
+	m = measure(f, c, *o);
+	if (m.total <= room)
+		return 0;
+	add_advice(f, c, o, room, &advice);
+	err_set(err, ERR_MEMORY, "the run needs about %s of memory, %s has %s", size(m.total, need),
+	        what, size(room, have));
+	return err_hint(err, "%s --estimate shows the parts.", strbuf_str(&advice));
+}
+
+int session_estimate(const struct train_flags *flags, struct strbuf *sb, struct err *err)
+{
+	static const char *const names[] = {
+		[MEMORY_WEIGHTS] = "weights and gradients",
+		[MEMORY_OPTIMIZER] = "optimizer",
+		[MEMORY_COPIES] = "checkpoint and last good state",
+		[MEMORY_ENCODER] = "encoder, per batch",
+		[MEMORY_DECODER] = "decoder, per batch",
+		[MEMORY_CLIPS] = "clips read ahead, per batch",
+		[MEMORY_SCRATCH] = "scratch of the threads",
+	};
+	AUTO(strbuf) struct strbuf remarks = STRBUF_INIT(1 << 20);
+	char text[TEXT_BYTES_MAX];
+	struct model_config config;
+	struct train_options o;
+	struct model_memory m;
+	const char *what;
+	double room = memory_here(&what);
+
+	_Static_assert(ARRAY_LEN(names) == MEMORY_PARTS, "a part without a name");
+	if (train_flags_options(flags, &o, err) != 0 ||
+	    session_load_config(flags, &config, &remarks, err) != 0)
+		return -1;
+	m = measure(flags, &config, o);
+	for (size_t i = 0; i < MEMORY_PARTS; i++)
+		strbuf_addf(sb, "%-32s %10s\n", names[i], size(m.bytes[i], text));
+	strbuf_addf(sb, "%-32s %10s\n", "all, per rank", size(m.total, text));
+	strbuf_addf(sb, "%-32s %10s\n", what, size(room, text));
+	if (room > 0 && m.total > room) {
+		add_advice(flags, &config, &o, room, sb);
+		strbuf_addc(sb, '\n');
+	}
+	return 0;
+}

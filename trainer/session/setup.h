@@ -1,0 +1,28 @@
+/*
+ * What a session is set up from, before anything large is made: the model's configuration, the
+ * number of threads, the memory. For this folder only.
+ */
+#ifndef SLIPWAY_TRAINER_SESSION_SETUP_H
+#define SLIPWAY_TRAINER_SESSION_SETUP_H
+
+#include "trainer/session/session.h"
+
+enum { SESSION_AHEAD = 2 }; /* batches read ahead */
+
+/* The model that the flags name, with their attention_dropout, checked. eval takes the checkpoint's
+ * own configuration unless a flag or the options file names another. */
+int session_load_config(const struct train_flags *f, struct model_config *ret,
+                        struct strbuf *remarks, struct err *err) MUST_USE;
+
+/* --threads, but not more than there are CPUs: that many wait for each other at every op, and a
+ * step takes hundreds of times as long. Says so. */
+unsigned session_threads(struct session *s);
+
+/* A small model has fewer points than the options decode. */
+void session_fit_points(const struct model_config *c, struct train_options *o);
+
+/* ERR_MEMORY when the run needs more than this machine, or this process's control group, has. */
+int session_check_memory(const struct train_flags *f, const struct model_config *c,
+                         const struct train_options *o, struct err *err) MUST_USE;
+
+#endif
