@@ -16,7 +16,8 @@ enum trainer_exit {
 	TRAINER_OK = 0,
 	TRAINER_FAILED = 1,
 	TRAINER_USAGE = 2,
-	TRAINER_STOPPED = 75 /* SIGTERM or --stop-after: saved, to be resumed (EX_TEMPFAIL) */
+	TRAINER_STOPPED = 75,  /* SIGTERM or --stop-after: saved, to be resumed (EX_TEMPFAIL) */
+	TRAINER_RANK_LOST = 76 /* another rank did not come, or is gone: to be resumed */
 };
 
 int cmd_probe(int argc, char **argv);

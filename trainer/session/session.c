@@ -26,15 +26,30 @@ static void remark(struct session *s, const char *lines)
 		fprintf(s->remarks_out, "%s", lines);
 }
 
+/* The watch over the ranks, from a thread of its own. */
+static void say(void *ctx, const char *line)
+{
+	const struct session *s = ctx;
+
+	fprintf(s->remarks_out, "%s\n", line);
+	fflush(s->remarks_out);
+}
+
 static int join_ranks(struct session *s, struct err *err)
 {
 	struct comm_options o = {.library = s->flags->mpi_library,
 	                         .timeout_s = (unsigned)s->flags->rank_timeout,
-	                         .join_s = (unsigned)s->flags->join_timeout};
+	                         .join_s = (unsigned)s->flags->join_timeout,
+	                         .say = say,
+	                         .end = s->end,
+	                         .ctx = s};
 	struct comm_place place;
 
-	if (comm_place(look_up, NULL, &place, err) != 0 ||
-	    comm_open(&place, &o, &s->comm, err) != 0)
+	if (comm_place(look_up, NULL, &place, err) != 0)
+		return -1;
+	/* A secret: no child of this process or of MPI's needs it. */
+	unsetenv(COMM_TOKEN_VARIABLE);
+	if (comm_open(&place, &o, &s->comm, err) != 0)
 		return -1;
 	s->rank = comm_rank(s->comm);
 	s->n_ranks = comm_size(s->comm);
@@ -76,9 +91,10 @@ static void fit_points(struct session *s)
 }
 
 int session_open(struct session *s, const struct train_flags *flags, FILE *out, FILE *remarks_out,
-                 struct err *err)
+                 void (*end)(void *ctx, int status), struct err *err)
 {
-	*s = (struct session){.flags = flags, .out = out, .remarks_out = remarks_out, .n_ranks = 1};
+	*s = (struct session){
+		.flags = flags, .out = out, .remarks_out = remarks_out, .end = end, .n_ranks = 1};
 	if (train_flags_options(flags, &s->options, err) != 0 || join_ranks(s, err) != 0 ||
 	    make_model(s, err) != 0)
 		return -1;
@@ -299,8 +315,9 @@ static int save(void *ctx, struct model *m, const struct optimizer *o,
 /* The loop lets all ranks stop after the same step. */
 static bool stop(void *ctx)
 {
-	(void)ctx;
-	return interrupt_requested();
+	struct session *s = ctx;
+
+	return interrupt_requested() || comm_lost(s->comm);
 }
 
 static void print_beginning(struct session *s)
@@ -386,9 +403,11 @@ int session_train(struct session *s, enum train_end *ret_end, struct err *err)
 	return *ret_end == TRAIN_COMPLETE ? check_throughput(s, err) : 0;
 }
 
-int session_close(struct session *s, bool failed, struct err *err)
+int session_close(struct session *s, int status, struct err *err)
 {
 	int rc = 0;
+
+	s->rank_lost = s->comm != NULL && comm_lost(s->comm);
 
 	close_data(s);
 	reporter_free(s->reporter);
@@ -399,8 +418,8 @@ int session_close(struct session *s, bool failed, struct err *err)
 		model_free(s->model);
 	if (s->ops_open)
 		ops_done(&s->ops);
-	if (s->comm != NULL && failed)
-		comm_abort(s->comm, 1);
+	if (s->comm != NULL && status != 0)
+		comm_abort(s->comm, status);
 	else if (s->comm != NULL)
 		rc = comm_close(s->comm, err);
 	s->comm = NULL;

@@ -18,7 +18,9 @@
 struct session {
 	const struct train_flags *flags;
 	FILE *out, *remarks_out;
+	void (*end)(void *ctx, int status);
 	struct comm *comm;
+	bool rank_lost; /* a rank is so slow that the run stopped; valid after session_close */
 	unsigned rank, n_ranks;
 	struct model_config config;
 	struct ops ops;
@@ -38,10 +40,10 @@ struct session {
 /* Which clips. */
 enum session_data { SESSION_TRAIN, SESSION_EVAL };
 
-/* Joins the ranks, reads the configuration, makes the model. flags is borrowed. On failure *s is
- * still to be closed. */
+/* Joins the ranks, reads the configuration, makes the model. flags is borrowed. `end` ends the
+ * process with a status, from any thread (comm_options). On failure *s is still to be closed. */
 int session_open(struct session *s, const struct train_flags *flags, FILE *out, FILE *remarks_out,
-                 struct err *err) MUST_USE;
+                 void (*end)(void *ctx, int status), struct err *err) MUST_USE;
 
 /* Opens the dataset and begins to read ahead; replaces the one before. */
 int session_open_data(struct session *s, enum session_data what, struct err *err) MUST_USE;
@@ -52,7 +54,7 @@ int session_train(struct session *s, enum train_end *ret_end, struct err *err) M
 /* Evaluates the model as it is, with the PyTorch program's lines. */
 int session_evaluate(struct session *s, uint64_t epoch, struct err *err) MUST_USE;
 
-/* failed: the other ranks are told to end, too. */
-int session_close(struct session *s, bool failed, struct err *err);
+/* status: what the process is to end with; unless it is 0, the other ranks are told to end, too. */
+int session_close(struct session *s, int status, struct err *err);
 
 #endif
