@@ -328,6 +328,11 @@ void comm_abort(struct comm *c, int status)
 	c->e.abort(c->e.state, status);
 }
 
+void comm_excuse(struct comm *c, double seconds)
+{
+	watch_excuse(c->watch, seconds);
+}
+
 bool comm_lost(struct comm *c)
 {
 	return watch_lost(c->watch);

@@ -73,6 +73,9 @@ int comm_close(struct comm *c, struct err *err) MUST_USE;
  * process is to end with this status; the watch sees to it. */
 void comm_abort(struct comm *c, int status);
 
+/* The last `seconds` went into what the other ranks do not do, as saving: that is not slowness. */
+void comm_excuse(struct comm *c, double seconds);
+
 /* A rank was lost, or is so slow that the run is to stop after this step and start again without
  * it: the process is to end with COMM_EXIT_RANK_LOST. */
 bool comm_lost(struct comm *c);

@@ -18,10 +18,11 @@
 enum {
 	BEAT_MS = 1000,
 	SLICE_MS = 100,
-	MEET_S = 10, /* for a rank to reach rank 0's door */
-	PART_S = 2,  /* for the others' farewells */
-	TOLD_S = 1,  /* for the others to be told of a failure */
-	END_S = 5,   /* for the main thread to end after a loss */
+	MEET_S = 10,  /* for a rank to reach rank 0's door */
+	PART_S = 2,   /* for the others' farewells */
+	TOLD_S = 1,   /* for the others to be told of a failure */
+	NAMING_S = 3, /* for a loss to be noticed */
+	END_S = 5,    /* for the main thread to end after a loss */
 	HOST_MAX = 256
 };
 
@@ -56,6 +57,15 @@ void watch_stepped(struct watch *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
+void watch_excuse(struct watch *w, double seconds)
+{
+	if (w == NULL)
+		return;
+	pthread_mutex_lock(&w->lock);
+	w->own.busy -= seconds;
+	pthread_mutex_unlock(&w->lock);
+}
+
 struct watch_sign watch_own(struct watch *w, double now)
 {
 	struct watch_sign s;
@@ -66,6 +76,7 @@ struct watch_sign watch_own(struct watch *w, double now)
 	s.heard = now;
 	s.stretch = elapsed(w, now);
 	s.busy += s.waiting ? 0 : s.stretch;
+	s.busy = s.busy > 0 ? s.busy : 0;
 	pthread_mutex_unlock(&w->lock);
 	return s;
 }
@@ -371,6 +382,24 @@ struct watch *watch_new(const struct comm_engine *e, const struct comm_options *
 	return w;
 }
 
+/* The library below MPI aborts when a connection to another rank breaks, at the moment when the watch
+ * finds out why: the thread gets the time to say so, and to end the process with its status. */
+static void abort_later(int number)
+{
+	const struct timespec pause = {.tv_sec = NAMING_S + END_S};
+
+	(void)number;
+	nanosleep(&pause, NULL);
+}
+
+static void delay_aborts(void)
+{
+	struct sigaction action = {.sa_handler = abort_later, .sa_flags = (int)SA_RESETHAND};
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGABRT, &action, NULL);
+}
+
 void watch_begin(struct watch *w, const struct watch_invitation *invitation)
 {
 	sigset_t all, old;
@@ -383,7 +412,9 @@ void watch_begin(struct watch *w, const struct watch_invitation *invitation)
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	w->begun = pthread_create(&w->thread, NULL, run, w) == 0;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (!w->begun)
+	if (w->begun)
+		delay_aborts();
+	else
 		comm_say(w->o, "this rank is not watched: no thread could be started");
 }
 

@@ -44,6 +44,9 @@ void watch_waits(struct watch *w, bool waiting);
 /* The main thread has a step's sums. */
 void watch_stepped(struct watch *w);
 
+/* So much of the last work was not a rank's part of the steps. NULL is fine. */
+void watch_excuse(struct watch *w, double seconds);
+
 /* A rank is lost: *err says which (ERR_NETWORK) and the result is -1. */
 int watch_check(struct watch *w, struct err *err) MUST_USE;
 /* A rank is so slow that the run is to stop after this step. */

@@ -89,12 +89,19 @@ static void begin_window(struct watch_judge *j, double now)
 	memcpy(j->then, j->signs, j->n * sizeof(*j->signs));
 }
 
+static bool all_present(const struct watch_sign *signs, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (!present(&signs[i]))
+			return false;
+	return true;
+}
+
 /* Whether there are steps of every rank to compare. */
 static bool comparable(const struct watch_judge *j)
 {
 	for (unsigned i = 0; i < j->n; i++)
-		if (!present(&j->signs[i]) || !j->then[i].watched ||
-		    j->signs[i].steps < j->then[i].steps + SLOW_STEPS)
+		if (j->signs[i].steps < j->then[i].steps + SLOW_STEPS)
 			return false;
 	return true;
 }
@@ -144,9 +151,9 @@ static bool slow_news(struct watch_judge *j, double now, struct watch_finding *r
 {
 	bool found;
 
-	if (j->n < 2)
+	if (j->n < 2 || !all_present(j->signs, j->n))
 		return false;
-	if (j->window == 0)
+	if (!all_present(j->then, j->n))
 		begin_window(j, now);
 	if (now - j->window < j->timeout / SLOW_WINDOWS || !comparable(j))
 		return false;

@@ -43,7 +43,7 @@ struct watch_judge {
 	struct watch_sign *signs; /* [n], the caller's to set */
 	enum watch_kind *named;   /* [n]: what was reported of each */
 	/* of the slow ones */
-	double window; /* when it began; 0: not yet */
+	double window; /* when it began */
 	struct watch_sign *then;
 	unsigned *slow; /* [n]: windows in a row */
 };

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/interrupt.h"
 #include "base/mem.h"
@@ -287,22 +288,31 @@ static void tell_saved(struct session *s)
 	fflush(s->out);
 }
 
+/* Rank 0 alone reports and saves: it is not slow for that. */
 static int on_step(void *ctx, const struct step_stats *stats, struct err *err)
 {
 	struct session *s = ctx;
+	double begin = clock_seconds();
+	int rc;
 
 	tell_saved(s);
-	return s->reporter != NULL ? reporter_step(s->reporter, stats, err) : 0;
+	rc = s->reporter != NULL ? reporter_step(s->reporter, stats, err) : 0;
+	comm_excuse(s->comm, clock_seconds() - begin);
+	return rc;
 }
 
 static int save(void *ctx, struct model *m, const struct optimizer *o,
                 const struct train_state *state, bool last, struct err *err)
 {
 	struct session *s = ctx;
+	double begin = clock_seconds();
+	int rc;
 
 	if (s->saver == NULL)
 		return 0;
-	if (saver_save(s->saver, m, o, state, err) != 0)
+	rc = saver_save(s->saver, m, o, state, err);
+	comm_excuse(s->comm, clock_seconds() - begin);
+	if (rc != 0)
 		return -1;
 	if (!last)
 		return 0;
