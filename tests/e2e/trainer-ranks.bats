@@ -134,6 +134,14 @@ free_port() { PORT=$(python3 -c 'import socket; s = socket.socket(); s.bind(("",
 	close_to one parts
 }
 
+# Ranks that a failed test leaves: those whose folder is this test's.
+teardown() {
+	local pid
+	for pid in $(pgrep -f "slipway-trainer train "); do
+		[ "$(readlink "/proc/$pid/cwd")" != "$BATS_TEST_TMPDIR" ] || kill -KILL "$pid"
+	done
+}
+
 # launched LAUNCHER N COMMAND...: as N ranks, beginning with the last; each rank's status goes to ./ended.
 launched() {
 	local launcher=$1 n=$2 rank pids=()
@@ -160,7 +168,7 @@ launched() {
 pid_of() {
 	local pid
 	for pid in $(pgrep -f "slipway-trainer train .*--output_dir $2( |\$)"); do
-		tr '\0' '\n' <"/proc/$pid/environ" | grep -Eqx "(OMPI_COMM_WORLD_RANK|PMI_RANK|NODE_RANK)=$1" && echo "$pid"
+		! tr '\0' '\n' <"/proc/$pid/environ" | grep -Eqx "(OMPI_COMM_WORLD_RANK|PMI_RANK|NODE_RANK)=$1" || echo "$pid"
 	done
 }
 

@@ -173,16 +173,22 @@ static void tell_complete(const struct pmi *p, const struct door *door,
 	comm_say(o, strbuf_str(&text));
 }
 
-/* A rank waits for the others without a word: one that speaks or ends now has gone. */
+/* MPI speaks at once, and is answered when all have come: what it said does not hide that it ended. */
+static bool has_gone(int fd)
+{
+	struct pollfd polled = {.fd = fd, .events = POLLRDHUP};
+
+	return poll(&polled, 1, 0) == 1;
+}
+
 static void miss_leavers(struct pmi *p, const struct comm_options *o)
 {
-	char byte, text[64];
+	char text[64];
 
 	for (unsigned i = 1; i < p->n_ranks; i++) {
 		struct peer *peer = &p->peers[i];
 
-		if (peer->fd < 0 ||
-		    (recv(peer->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN))
+		if (peer->fd < 0 || !has_gone(peer->fd))
 			continue;
 		drop(p, peer);
 		snprintf(text, sizeof(text), "rank %u has gone before all had come", i);
