@@ -6,7 +6,7 @@
  *   NNODES, NPROC_PER_NODE    pods of the job, processes per pod (GPUs or NeuronCores)
  *   WORLD_SIZE                their product
  *   NODE_RANK                 the pod's index (under Volcano: VC_TASK_INDEX; under MPI mpirun says)
- *   SLIPWAY_RUN_TOKEN         by which ranks recognise each other: the job's UID, out of its pods' metadata
+ *   SLIPWAY_RUN_TOKEN         the job's UID, from the pods' metadata: ranks know each other by it
  *   METRICS_PORT              where Prometheus scrapes; absent = nowhere
  */
 #ifndef SLIPWAY_K8S_JOB_JOB_H

@@ -10,7 +10,7 @@ setup_file() {
 }
 setup() {
 	common_setup
-	XDG_CACHE_HOME=$FILE_CACHE
+	export XDG_CACHE_HOME=$FILE_CACHE
 	cp -r "$BATS_FILE_TMPDIR/image" "$WORK/image"
 	cd "$WORK" || return 1
 }
@@ -146,12 +146,12 @@ trained() {
 	[[ $output == *", neon"* ]]
 }
 
-# rendered_pod: the environment of the rendered job's pods on g5, NAME=value lines; what the pod's metadata tells is left out.
+# rendered_pod: the environment of the pods of the rendered job, NAME=value lines; what the pod's metadata tells is left out.
 rendered_pod() {
 	(cd "$ROOT" && "$SLIPWAY" render --progress none --only jobs) 2>/dev/null | python3 -c '
 import sys, yaml
 for o in yaml.safe_load_all(sys.stdin):
-    if o and o.get("kind") == "Job" and o["metadata"]["name"].endswith("g5"):
+    if o and o.get("kind") == "Job":
         for e in o["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["env"]:
             print(e["name"] + "=" + e["value"] if "value" in e else "#" + e["name"])'
 }
@@ -169,10 +169,10 @@ for o in yaml.safe_load_all(sys.stdin):
 		--runroot "$WORK/podman-run")
 	"${run[@]}" pull -q "oci:$WORK/image" >id
 	for rank in 1 0; do
-		"${run[@]}" run --rm --network host --add-host "$master:127.0.0.1" --read-only --env-file pod.env \
-			-e "VC_TASK_INDEX=$rank" -e SLIPWAY_RUN_TOKEN=perceiver-g5-0000 --ulimit nofile=1024:1024 \
+		"${run[@]}" run --rm --network host --uts private --hostname "worker-$rank" --add-host "$master:127.0.0.1" --read-only --env-file pod.env \
+			-e "VC_TASK_INDEX=$rank" -e SLIPWAY_RUN_TOKEN=perceiver-trn1-0000 --ulimit nofile=1024:1024 \
 			--ulimit nproc=4096:4096 "$(cat id)" train --dataset synthetic --config_file_path tiny --max_steps 3 \
-			--batch_size 2 --join_timeout 60 >"log$rank" 2>&1 3>&- &
+			--batch_size 2 --join_timeout 30 >"log$rank" 2>&1 3>&- &
 		ranks[rank]=$!
 	done
 	for rank in 0 1; do

@@ -309,7 +309,7 @@ listening() {
 	kill "$strangers"
 	cat log0
 	grep "all 2 ranks have come; connections turned away: $n silent, $n garbled, $n without proof" log0
-	! grep -r a-secret log0
+	run ! grep -r a-secret log0
 }
 
 @test "ranks: a rank of another run is refused; without a library of MPI nobody is waited for" {

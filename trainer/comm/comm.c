@@ -27,8 +27,8 @@ enum { PIECE = 1 << 28 };
 struct comm {
 	struct comm_engine e; /* state NULL: one process */
 	struct comm_options options;
-	struct pmi *pmi;     /* rank 0's, when no mpirun started the ranks */
-	struct watch *watch; /* NULL: one process */
+	struct pmi *pmi;          /* rank 0's, when no mpirun started the ranks */
+	struct rank_watch *watch; /* NULL: one process */
 	struct comm_request pending[PENDING_MAX];
 	size_t n_pending;
 };
@@ -244,7 +244,7 @@ static int check_size(const struct comm_place *place, struct comm *c, struct err
 static int start_watch(struct comm *c, struct err *err)
 {
 	struct watch_invitation invitation;
-	struct watch *w = watch_new(&c->e, &c->options, &invitation);
+	struct rank_watch *w = watch_new(&c->e, &c->options, &invitation);
 
 	if (comm_broadcast(c, &invitation, sizeof(invitation), err) != 0) {
 		watch_end(w);

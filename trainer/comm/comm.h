@@ -26,7 +26,7 @@ struct comm_place {
 	bool speaks_mpi;        /* processes it starts can meet in MPI_Init */
 	char master[256];       /* otherwise: rank 0's host, "" when not given, ... */
 	unsigned port;          /* ... and where it listens for the others */
-	char token[256]; /* what the ranks of this run share and nobody else knows; "": nothing */
+	char token[256];        /* what only the ranks of this run have; "": nothing */
 };
 
 /* What proves that a process is a rank of this run; the caller takes it out of the environment. */
@@ -61,8 +61,8 @@ void comm_say(const struct comm_options *o, const char *text);
 /*
  * Joins the other ranks. With one rank, *ret needs no engine. The MPI library is looked for first.
  * Processes that no mpirun started meet at rank 0's host (pmi.h); this needs MPICH. ERR_NOT_FOUND
- * when MPI is wanted and no library is there (the hint names the package), ERR_NETWORK when ranks do
- * not come, ERR_DENIED when rank 0 turns this one away, ERR_UNSUPPORTED when the library cannot be
+ * when MPI is wanted and no library is there (the hint names the package), ERR_NETWORK when ranks
+ * do not come, ERR_DENIED when rank 0 turns this one away, ERR_UNSUPPORTED when the library cannot be
  * joined this way or does not see them all, ERR_INTERRUPTED.
  */
 int comm_open(const struct comm_place *place, const struct comm_options *o, struct comm **ret,

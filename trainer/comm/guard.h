@@ -1,6 +1,6 @@
 /*
- * MPI_Init waits for all ranks and hears nothing meanwhile: a thread beside it ends the process when
- * it is told to stop, and when the ranks do not all come in time.
+ * MPI_Init waits for all ranks and hears nothing meanwhile: a thread beside it ends the process
+ * when it is told to stop, and when the ranks do not all come in time.
  */
 #ifndef SLIPWAY_TRAINER_COMM_GUARD_H
 #define SLIPWAY_TRAINER_COMM_GUARD_H

@@ -78,7 +78,7 @@ void lines_keep_alive(int fd)
 /* ---- connecting ---- */
 
 /* What a look-up reads while it goes on, in one piece: a cancelled one may still read it. */
-struct lookup {
+struct address_query {
 	struct gaicb request;
 	struct addrinfo hints;
 	char host[256], port[16];
@@ -88,7 +88,7 @@ struct lookup {
 static struct addrinfo *look_up(const char *host, unsigned port, double end)
 {
 	const struct timespec slice = {.tv_nsec = SLICE_MS * 1000000L};
-	struct lookup *l = mem_zalloc(sizeof(*l));
+	struct address_query *l = mem_zalloc(sizeof(*l));
 	struct gaicb *list[] = {&l->request};
 	struct addrinfo *found = NULL;
 	int rc;

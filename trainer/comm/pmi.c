@@ -173,7 +173,7 @@ static void tell_complete(const struct pmi *p, const struct door *door,
 	comm_say(o, strbuf_str(&text));
 }
 
-/* MPI speaks at once, and is answered when all have come: what it said does not hide that it ended. */
+/* MPI speaks at once, and is answered when all have come: what it said does not hide an end. */
 static bool has_gone(int fd)
 {
 	struct pollfd polled = {.fd = fd, .events = POLLRDHUP};

@@ -28,12 +28,12 @@ enum {
 
 /* ---- what the main thread tells and asks ---- */
 
-static double elapsed(const struct watch *w, double now)
+static double elapsed(const struct rank_watch *w, double now)
 {
 	return now > w->since ? now - w->since : 0;
 }
 
-void watch_waits(struct watch *w, bool waiting)
+void watch_waits(struct rank_watch *w, bool waiting)
 {
 	double now = clock_seconds();
 
@@ -48,7 +48,7 @@ void watch_waits(struct watch *w, bool waiting)
 	pthread_mutex_unlock(&w->lock);
 }
 
-void watch_stepped(struct watch *w)
+void watch_stepped(struct rank_watch *w)
 {
 	if (w == NULL)
 		return;
@@ -57,7 +57,7 @@ void watch_stepped(struct watch *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-void watch_excuse(struct watch *w, double seconds)
+void watch_excuse(struct rank_watch *w, double seconds)
 {
 	if (w == NULL)
 		return;
@@ -66,7 +66,7 @@ void watch_excuse(struct watch *w, double seconds)
 	pthread_mutex_unlock(&w->lock);
 }
 
-struct watch_sign watch_own(struct watch *w, double now)
+struct watch_sign watch_own(struct rank_watch *w, double now)
 {
 	struct watch_sign s;
 
@@ -81,7 +81,7 @@ struct watch_sign watch_own(struct watch *w, double now)
 	return s;
 }
 
-int watch_check(struct watch *w, struct err *err)
+int watch_check(struct rank_watch *w, struct err *err)
 {
 	int rc = 0;
 
@@ -94,7 +94,7 @@ int watch_check(struct watch *w, struct err *err)
 	return rc;
 }
 
-static bool flag(struct watch *w, const bool *which)
+static bool flag(struct rank_watch *w, const bool *which)
 {
 	bool set;
 
@@ -106,17 +106,17 @@ static bool flag(struct watch *w, const bool *which)
 	return set;
 }
 
-bool watch_wants_stop(struct watch *w)
+bool watch_wants_stop(struct rank_watch *w)
 {
 	return w != NULL && flag(w, &w->slow);
 }
 
-bool watch_lost(struct watch *w)
+bool watch_lost(struct rank_watch *w)
 {
 	return w != NULL && (flag(w, &w->lost) || flag(w, &w->slow));
 }
 
-void watch_give_up(struct watch *w, bool slow, const char *reason)
+void watch_give_up(struct rank_watch *w, bool slow, const char *reason)
 {
 	pthread_mutex_lock(&w->lock);
 	if (!w->lost && !(slow && w->slow)) {
@@ -140,7 +140,7 @@ static const struct {
 	[WATCH_SLOW] = {"is slow: its part of the steps takes ", " times as long as the others'"},
 };
 
-static void describe(const struct watch *w, const struct watch_finding *f,
+static void describe(const struct rank_watch *w, const struct watch_finding *f,
                      char out[WATCH_REASON_MAX])
 {
 	char host[HOST_MAX], figure[32] = "";
@@ -153,14 +153,14 @@ static void describe(const struct watch *w, const struct watch_finding *f,
 	         figure, words[f->kind].after != NULL ? words[f->kind].after : "");
 }
 
-static void tell_all(struct watch *w, const char *line)
+static void tell_all(struct rank_watch *w, const char *line)
 {
 	for (unsigned i = 0; i < w->n_peers; i++)
 		watch_tell(&w->peers[i], line);
 }
 
 /* Rank 0 tells the others first: MPI may take it with it. */
-static void report(struct watch *w, const struct watch_finding *f)
+static void report(struct rank_watch *w, const struct watch_finding *f)
 {
 	char reason[WATCH_REASON_MAX], line[WATCH_LINE_MAX];
 	bool slow = f->kind == WATCH_SLOW;
@@ -178,7 +178,7 @@ static void report(struct watch *w, const struct watch_finding *f)
 /* ---- the thread ---- */
 
 /* A rank that comes to the door takes its seat; a second one of its number is a stranger. */
-static void seat(struct watch *w, double now)
+static void seat(struct rank_watch *w, double now)
 {
 	unsigned rank;
 	int fd = w->door != NULL ? door_wait(w->door, 0, &rank) : -1;
@@ -194,7 +194,7 @@ static void seat(struct watch *w, double now)
 }
 
 /* Until somebody speaks, a slice at most. */
-static void hear_all(struct watch *w)
+static void hear_all(struct rank_watch *w)
 {
 	AUTO_FREE struct pollfd *polled = mem_calloc(w->n_peers, sizeof(*polled));
 	double now;
@@ -209,7 +209,7 @@ static void hear_all(struct watch *w)
 	seat(w, now);
 }
 
-static void beat(struct watch *w)
+static void beat(struct rank_watch *w)
 {
 	char line[WATCH_LINE_MAX];
 	struct watch_sign own = watch_own(w, clock_seconds());
@@ -219,7 +219,7 @@ static void beat(struct watch *w)
 }
 
 /* Rank 0's first peer is itself. Of rank 0 the others judge no more than that it lives. */
-static void judge_all(struct watch *w)
+static void judge_all(struct rank_watch *w)
 {
 	double now = clock_seconds();
 	struct watch_finding f;
@@ -233,7 +233,7 @@ static void judge_all(struct watch *w)
 }
 
 /* Since when the main thread has had a reason to end; it gets END_S for it. */
-static bool overdue(struct watch *w, double *begin)
+static bool overdue(struct rank_watch *w, double *begin)
 {
 	bool due;
 
@@ -245,7 +245,7 @@ static bool overdue(struct watch *w, double *begin)
 	return due && clock_seconds() - *begin > END_S;
 }
 
-static int status_of(struct watch *w)
+static int status_of(struct rank_watch *w)
 {
 	int status;
 
@@ -255,7 +255,7 @@ static int status_of(struct watch *w)
 	return status;
 }
 
-static void tell_failure(struct watch *w)
+static void tell_failure(struct rank_watch *w)
 {
 	pthread_mutex_lock(&w->lock);
 	if (w->failed != 0 && !w->told) {
@@ -266,7 +266,7 @@ static void tell_failure(struct watch *w)
 }
 
 /* A rank looks for rank 0 at each address it gave. */
-static bool find_rank_0(struct watch *w)
+static bool find_rank_0(struct rank_watch *w)
 {
 	const struct watch_invitation *v = &w->invitation;
 	double end = clock_seconds() + MEET_S;
@@ -290,7 +290,7 @@ static bool find_rank_0(struct watch *w)
 
 static void *run(void *arg)
 {
-	struct watch *w = arg;
+	struct rank_watch *w = arg;
 	double next = 0, due = 0;
 
 	if (w->e->rank != 0)
@@ -347,7 +347,7 @@ static void list_addresses(struct watch_invitation *v)
 	freeifaddrs(list);
 }
 
-static void invite(struct watch *w, struct watch_invitation *v)
+static void invite(struct rank_watch *w, struct watch_invitation *v)
 {
 	struct err err = {0};
 
@@ -362,10 +362,10 @@ static void invite(struct watch *w, struct watch_invitation *v)
 	v->port = door_port(w->door);
 }
 
-struct watch *watch_new(const struct comm_engine *e, const struct comm_options *o,
-                        struct watch_invitation *invitation)
+struct rank_watch *watch_new(const struct comm_engine *e, const struct comm_options *o,
+                             struct watch_invitation *invitation)
 {
-	struct watch *w = mem_zalloc(sizeof(*w));
+	struct rank_watch *w = mem_zalloc(sizeof(*w));
 
 	*invitation = (struct watch_invitation){.port = 0};
 	w->e = e;
@@ -382,8 +382,8 @@ struct watch *watch_new(const struct comm_engine *e, const struct comm_options *
 	return w;
 }
 
-/* The library below MPI aborts when a connection to another rank breaks, at the moment when the watch
- * finds out why: the thread gets the time to say so, and to end the process with its status. */
+/* The library below MPI aborts when a connection to another rank breaks, at the moment when the
+ * watch finds out why: it gets the time to say so, and to end the process with its status. */
 static void abort_later(int number)
 {
 	const struct timespec pause = {.tv_sec = NAMING_S + END_S};
@@ -400,7 +400,7 @@ static void delay_aborts(void)
 	sigaction(SIGABRT, &action, NULL);
 }
 
-void watch_begin(struct watch *w, const struct watch_invitation *invitation)
+void watch_begin(struct rank_watch *w, const struct watch_invitation *invitation)
 {
 	sigset_t all, old;
 
@@ -420,7 +420,7 @@ void watch_begin(struct watch *w, const struct watch_invitation *invitation)
 
 /* Closing at once could reset a connection on which the farewell is still on its way: each side
  * reads until the other has closed, too. */
-static void part(struct watch *w)
+static void part(struct rank_watch *w)
 {
 	double end = clock_seconds() + PART_S;
 	char bytes[WATCH_LINE_MAX];
@@ -439,7 +439,7 @@ static void part(struct watch *w)
 	}
 }
 
-static void set_ending(struct watch *w)
+static void set_ending(struct rank_watch *w)
 {
 	pthread_mutex_lock(&w->lock);
 	w->ending = true;
@@ -449,7 +449,7 @@ static void set_ending(struct watch *w)
 	w->begun = false;
 }
 
-void watch_end(struct watch *w)
+void watch_end(struct rank_watch *w)
 {
 	if (w == NULL)
 		return;
@@ -462,7 +462,7 @@ void watch_end(struct watch *w)
 	free(w);
 }
 
-void watch_fail(struct watch *w, int status)
+void watch_fail(struct rank_watch *w, int status)
 {
 	const struct timespec slice = {.tv_nsec = 10000000L};
 

@@ -14,7 +14,7 @@
 #include "trainer/comm/comm.h"
 #include "trainer/comm/engine.h"
 
-struct watch; /* opaque */
+struct rank_watch; /* opaque */
 
 enum { WATCH_ADDRESSES = 8, WATCH_ADDRESS_MAX = 46 };
 
@@ -28,30 +28,30 @@ struct watch_invitation {
 
 /* Rank 0 opens its door and fills *invitation; the others only make the object. e and o are
  * borrowed until the watch ends. */
-struct watch *watch_new(const struct comm_engine *e, const struct comm_options *o,
-                        struct watch_invitation *invitation);
+struct rank_watch *watch_new(const struct comm_engine *e, const struct comm_options *o,
+                             struct watch_invitation *invitation);
 /* All ranks, when they have the invitation. */
-void watch_begin(struct watch *w, const struct watch_invitation *invitation);
+void watch_begin(struct rank_watch *w, const struct watch_invitation *invitation);
 
 /* Says goodbye, and frees w. NULL is fine. */
-void watch_end(struct watch *w);
+void watch_end(struct rank_watch *w);
 /* This rank failed: the others are told. The watch goes on until the process ends, and sees to it
  * that it does, with this status. */
-void watch_fail(struct watch *w, int status);
+void watch_fail(struct rank_watch *w, int status);
 
 /* The main thread waits for other ranks in an exchange, or works again. NULL is fine. */
-void watch_waits(struct watch *w, bool waiting);
+void watch_waits(struct rank_watch *w, bool waiting);
 /* The main thread has a step's sums. */
-void watch_stepped(struct watch *w);
+void watch_stepped(struct rank_watch *w);
 
 /* So much of the last work was not a rank's part of the steps. NULL is fine. */
-void watch_excuse(struct watch *w, double seconds);
+void watch_excuse(struct rank_watch *w, double seconds);
 
 /* A rank is lost: *err says which (ERR_NETWORK) and the result is -1. */
-int watch_check(struct watch *w, struct err *err) MUST_USE;
+int watch_check(struct rank_watch *w, struct err *err) MUST_USE;
 /* A rank is so slow that the run is to stop after this step. */
-bool watch_wants_stop(struct watch *w);
+bool watch_wants_stop(struct rank_watch *w);
 /* Either of both. */
-bool watch_lost(struct watch *w);
+bool watch_lost(struct rank_watch *w);
 
 #endif

@@ -20,7 +20,7 @@ struct watch_peer {
 	char line[WATCH_LINE_MAX]; /* begun */
 };
 
-struct watch {
+struct rank_watch {
 	const struct comm_engine *e;
 	const struct comm_options *o;
 	struct watch_invitation invitation;
@@ -44,16 +44,16 @@ struct watch {
 };
 
 /* This rank's sign by now. */
-struct watch_sign watch_own(struct watch *w, double now);
+struct watch_sign watch_own(struct rank_watch *w, double now);
 
 /* Says a line to a peer and forgets one that does not take it at once. */
 void watch_tell(struct watch_peer *p, const char *line);
 /* "beat ...\n" with this rank's sign. */
 void watch_write_beat(const struct watch_sign *s, char line[WATCH_LINE_MAX]);
 /* Takes what peer i has said into its sign; a reason that rank 0 gave becomes w's. */
-void watch_hear(struct watch *w, unsigned i, double now);
+void watch_hear(struct rank_watch *w, unsigned i, double now);
 
 /* The run is lost (or, slow, to be stopped) for this reason; the first one stays. */
-void watch_give_up(struct watch *w, bool slow, const char *reason);
+void watch_give_up(struct rank_watch *w, bool slow, const char *reason);
 
 #endif

@@ -50,7 +50,7 @@ static bool read_beat(const char *line, struct watch_sign *s)
 	return true;
 }
 
-static void take_line(struct watch *w, unsigned i, const char *line, double now)
+static void take_line(struct rank_watch *w, unsigned i, const char *line, double now)
 {
 	struct watch_sign *s = &w->judge.signs[i];
 
@@ -68,7 +68,7 @@ static void take_line(struct watch *w, unsigned i, const char *line, double now)
 	s->heard = now;
 }
 
-void watch_hear(struct watch *w, unsigned i, double now)
+void watch_hear(struct rank_watch *w, unsigned i, double now)
 {
 	struct watch_peer *p = &w->peers[i];
 	struct watch_sign *s = &w->judge.signs[i];
