@@ -62,8 +62,8 @@ void comm_say(const struct comm_options *o, const char *text);
  * Joins the other ranks. With one rank, *ret needs no engine. The MPI library is looked for first.
  * Processes that no mpirun started meet at rank 0's host (pmi.h); this needs MPICH. ERR_NOT_FOUND
  * when MPI is wanted and no library is there (the hint names the package), ERR_NETWORK when ranks
- * do not come, ERR_DENIED when rank 0 turns this one away, ERR_UNSUPPORTED when the library cannot be
- * joined this way or does not see them all, ERR_INTERRUPTED.
+ * do not come, ERR_DENIED when rank 0 turns this one away, ERR_UNSUPPORTED when the
+ * library cannot be joined this way or does not see them all, ERR_INTERRUPTED.
  */
 int comm_open(const struct comm_place *place, const struct comm_options *o, struct comm **ret,
               struct err *err) MUST_USE;
