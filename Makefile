@@ -123,6 +123,12 @@ $(BUILD)/$(1)/slipway: $(filter-out trainer/%,$(SRC)) $(HEADERS) $(BUILD)/sysroo
 endef
 $(foreach arch,amd64 arm64,$(eval $(call tool_rule,$(arch))))
 
+# What the trainer's image takes its libraries from, MPICH among them: Debian's packages, not installed.
+MPI_PACKAGES  := libmpich12
+MPI_SYSROOTS  := $(foreach arch,amd64 arm64,$(BUILD)/sysroot-mpi-$(arch)/.complete)
+$(BUILD)/sysroot-mpi-%/.complete: builder/packaging/sysroot
+	builder/packaging/sysroot $* $(@D) $(MPI_PACKAGES)
+
 -include $(shell find $(BUILD) -type f -name '*.d' -not -path '*/sysroot-*' 2>/dev/null)
 
 # ---- what a person calls -------------------------------------------------------------------------
@@ -159,7 +165,7 @@ help:
 
 .PHONY: demo
 demo: deps
-	$(MAKE) all
+	$(MAKE) all $(MPI_SYSROOTS)
 	$(BUILD)/slipway build -f slipway.yaml -o $(BUILD)/image
 	$(BUILD)/slipway verify oci:$(BUILD)/image
 	tests/demo-run $(BUILD)/image
@@ -173,12 +179,12 @@ undeploy: $(BUILD)/slipway
 
 .PHONY: test
 test: deps test-deps
-	$(MAKE) all units fuzzers
+	$(MAKE) all units fuzzers $(MPI_SYSROOTS)
 	tests/run
 
 .PHONY: test-long
 test-long: deps test-deps
-	$(MAKE) all
+	$(MAKE) all $(MPI_SYSROOTS)
 	SLIPWAY_TEST_LONG=1 tests/run e2e
 
 .PHONY: check

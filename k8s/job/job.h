@@ -6,6 +6,7 @@
  *   NNODES, NPROC_PER_NODE    pods of the job, processes per pod (GPUs or NeuronCores)
  *   WORLD_SIZE                their product
  *   NODE_RANK                 the pod's index (under Volcano: VC_TASK_INDEX; under MPI mpirun says)
+ *   SLIPWAY_RUN_TOKEN         the job's UID, from the pods' metadata: ranks know each other by it
  *   METRICS_PORT              where Prometheus scrapes; absent = nowhere
  */
 #ifndef SLIPWAY_K8S_JOB_JOB_H
@@ -30,14 +31,18 @@ enum { MASTER_PORT = 29500 };
 /* Annotation of the pod's index in an indexed Job. */
 #define INDEX_ANNOTATION "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 
+/* Label of every pod of a batch/v1 Job: the Job's UID, which cannot be guessed. */
+#define JOB_UID_LABEL "metadata.labels['batch.kubernetes.io/controller-uid']"
+
 /* A job's pod under construction. */
 struct job_pod {
 	cJSON *metadata, *spec, *container, *env;
 };
 
 struct job_pod_opts {
-	const char *master;     /* host name of rank 0; NULL = the job finds itself (MPI) */
-	const char *rank_field; /* field path of the pod's index; NULL = the kind says otherwise */
+	const char *master;      /* host name of rank 0; NULL = the job finds itself (MPI) */
+	const char *rank_field;  /* field path of the pod's index; NULL = the kind says otherwise */
+	const char *token_field; /* field path of what only this job's pods share; NULL = nothing */
 };
 
 /*

@@ -36,7 +36,9 @@ void job_indexed_spec(const struct fleet *fleet, const struct fleet_target *targ
                       struct k8s_output *out, cJSON *spec, const struct indexed_opts *opts)
 {
 	const struct job_section *job = fleet->job;
-	struct job_pod_opts pod_opts = {.master = opts->master, .rank_field = INDEX_ANNOTATION};
+	struct job_pod_opts pod_opts = {.master = opts->master,
+	                                .rank_field = INDEX_ANNOTATION,
+	                                .token_field = JOB_UID_LABEL};
 	struct job_pod pod;
 
 	json_add_string(spec, "completionMode", "Indexed");

@@ -185,6 +185,8 @@ static void add_ranks(const struct fleet_target *target, const struct job_pod_op
 	env_number(env, "WORLD_SIZE", target->nodes * target->processes);
 	if (opts->rank_field != NULL)
 		k8s_env_field(env, "NODE_RANK", opts->rank_field);
+	if (opts->token_field != NULL && target->nodes > 1)
+		k8s_env_field(env, "SLIPWAY_RUN_TOKEN", opts->token_field);
 }
 
 /* A later pair of the same name wins in a container, but the API server warns of it: the spec's

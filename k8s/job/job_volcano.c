@@ -9,6 +9,9 @@
 
 #define TASK "worker"
 
+/* Every pod's pod group: Volcano names it after the Job and its UID. */
+#define GROUP_ANNOTATION "metadata.annotations['scheduling.k8s.io/group-name']"
+
 static void add_policy(cJSON *policies, const char *event, const char *action)
 {
 	cJSON *policy = k8s_push_object(policies);
@@ -49,7 +52,7 @@ static void add_task(const struct fleet *fleet, const struct fleet_target *targe
 {
 	const char *master =
 		arena_printf(&out->arena, "%s-" TASK "-0.%s", target->job, target->job);
-	struct job_pod_opts opts = {.master = master};
+	struct job_pod_opts opts = {.master = master, .token_field = GROUP_ANNOTATION};
 	cJSON *task = k8s_push_object(json_add_array(spec, "tasks"));
 	struct job_pod pod;
 

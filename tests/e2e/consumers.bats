@@ -2,10 +2,16 @@
 # The image of `make demo` as other programs see it.
 
 load lib
+# The layers are compressed once for all of these tests.
+setup_file() {
+	cd "$BATS_TEST_DIRNAME/../.." || return 1
+	export FILE_CACHE=$BATS_FILE_TMPDIR/cache
+	XDG_CACHE_HOME=$FILE_CACHE "${BUILD:-build}/slipway" build --progress none -o "$BATS_FILE_TMPDIR/image" >/dev/null
+}
 setup() {
 	common_setup
-	cd "$ROOT" || return 1
-	"$SLIPWAY" build --progress none -o "$WORK/image" >/dev/null
+	export XDG_CACHE_HOME=$FILE_CACHE
+	cp -r "$BATS_FILE_TMPDIR/image" "$WORK/image"
 	cd "$WORK" || return 1
 }
 teardown() { common_teardown; }
@@ -140,10 +146,47 @@ trained() {
 	[[ $output == *", neon"* ]]
 }
 
-@test "consumers: the demo image has under 15 MB compressed on each platform" {
+# rendered_pod: the environment of the pods of the rendered job, NAME=value lines; what the pod's metadata tells is left out.
+rendered_pod() {
+	(cd "$ROOT" && "$SLIPWAY" render --progress none --only jobs) 2>/dev/null | python3 -c '
+import sys, yaml
+for o in yaml.safe_load_all(sys.stdin):
+    if o and o.get("kind") == "Job":
+        for e in o["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["env"]:
+            print(e["name"] + "=" + e["value"] if "value" in e else "#" + e["name"])'
+}
+
+@test "consumers: both ranks of the rendered job meet, from this image, in the environment it renders" {
+	containers_needed
+	rendered_pod >pod.env
+	grep -qx NNODES=2 pod.env
+	grep -qx '#SLIPWAY_RUN_TOKEN' pod.env
+	master=$(sed -n 's/^MASTER_ADDR=//p' pod.env)
+	port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])')
+	# One machine stands for both nodes: rank 0 is on it, and its ports are chosen.
+	sed -i "/^#/d; s/^MASTER_PORT=.*/MASTER_PORT=$port/; /^METRICS_PORT=/d" pod.env
+	run=(env -u DOCKER_CONFIG podman --runtime runc --cgroup-manager cgroupfs --storage-driver vfs --root "$WORK/podman"
+		--runroot "$WORK/podman-run")
+	"${run[@]}" pull -q "oci:$WORK/image" >id
+	for rank in 1 0; do
+		"${run[@]}" run --rm --network host --uts private --hostname "worker-$rank" --add-host "$master:127.0.0.1" --read-only --env-file pod.env \
+			-e "VC_TASK_INDEX=$rank" -e SLIPWAY_RUN_TOKEN=perceiver-trn1-0000 --ulimit nofile=1024:1024 \
+			--ulimit nproc=4096:4096 "$(cat id)" train --dataset synthetic --config_file_path tiny --max_steps 3 \
+			--batch_size 2 --join_timeout 30 >"log$rank" 2>&1 3>&- &
+		ranks[rank]=$!
+	done
+	for rank in 0 1; do
+		wait "${ranks[rank]}" || { cat log0 log1 && false; }
+	done
+	cat log0
+	grep '^2 ranks (MPICH)' log0
+	grep 'all 2 ranks have come' log0
+}
+
+@test "consumers: the demo image has under 18 MB compressed on each platform" {
 	"$SLIPWAY" inspect --output json oci:image:v1 | python3 -c '
 import json, sys
 for image in json.load(sys.stdin)["images"]:
     print(image["platform"], image["compressed_size"])
-    assert image["compressed_size"] < 15_000_000' >&3
+    assert image["compressed_size"] < 18_000_000' >&3
 }

@@ -3,6 +3,9 @@
 
 load trainer
 
+# Long series run whole in `make test-long`, and a tenth of them here, as in lib.bash.
+series() { if [[ -n ${SLIPWAY_TEST_LONG:-} ]]; then echo "$1"; else echo $((($1 + 9) / 10)); fi; }
+
 # Both of one arithmetic: what differs is how clips are shared out.
 SAME=(--max_steps 10 --preset seeds --attention_dropout 0)
 
@@ -119,7 +122,7 @@ free_port() { PORT=$(python3 -c 'import socket; s = socket.socket(); s.bind(("",
 	[ ! -e "/usr/lib/$(uname -m)-linux-gnu/libmpich.so.12" ] || skip "MPICH is installed"
 	NNODES=2 NODE_RANK=0 run train out
 	[ "$status" -eq 1 ]
-	[[ "$output" == *"started rank 0 of 2, but Open MPI sees 1"*"libmpich12"*"MASTER_ADDR"* ]]
+	[[ "$output" == *"started rank 0 of 2 without mpirun, and Open MPI cannot join ranks that way"*"libmpich12"*"MASTER_ADDR"* ]]
 }
 
 @test "ranks: the number of ranks may change at a resume" {
@@ -131,29 +134,218 @@ free_port() { PORT=$(python3 -c 'import socket; s = socket.socket(); s.bind(("",
 	close_to one parts
 }
 
-@test "ranks: a rank that is stopped or killed is named within a minute, and the job resumes" {
-	command -v mpirun >/dev/null || skip "mpirun is not installed"
-	for signal in STOP KILL; do
-		mpirun --oversubscribe -n 2 "$TRAINER" train "${TINY[@]}" --max_steps 1000000 --num_epochs 100000 \
-			--checkpoint_steps 20 --output_dir "$signal" --rank_timeout 5 --batch_size 1 >log 2>&1 3>&- &
-		job=$!
-		for _ in $(seq 200); do
-			[ -e "$signal/latest" ] && break
-			sleep 0.1
+# Ranks that a failed test leaves: those whose folder is this test's.
+teardown() {
+	local pid
+	for pid in $(pgrep -f "slipway-trainer train "); do
+		[ "$(readlink "/proc/$pid/cwd")" != "$BATS_TEST_TMPDIR" ] || kill -KILL "$pid"
+	done
+}
+
+# launched LAUNCHER N COMMAND...: as N ranks, beginning with the last; each rank's status goes to ./ended.
+launched() {
+	local launcher=$1 n=$2 rank pids=()
+	shift 2
+	case $launcher in
+	openmpi) mpirun --oversubscribe -n "$n" "$@" ;;
+	# Without its clean-up it would kill all ranks before one could say which was the first.
+	mpich) "$MPIEXEC" -disable-auto-cleanup -n "$n" "$@" ;;
+	pods)
+		for ((rank = n - 1; rank >= 0; rank--)); do
+			env "NODE_RANK=$rank" "NNODES=$n" MASTER_ADDR=localhost "MASTER_PORT=$PORT" SLIPWAY_RUN_TOKEN=run-7 "$@" &
+			pids+=($!)
 		done
-		[ -e "$signal/latest" ]
-		victim=$(pgrep -P "$job" -n)
+		for rank in "${pids[@]}"; do
+			status=0
+			wait "$rank" || status=$?
+			echo "$status" >>ended
+		done
+		;;
+	esac
+}
+
+# pid_of RANK OUTPUT: the trainer that is this rank of the run with this --output_dir.
+pid_of() {
+	local pid
+	for pid in $(pgrep -f "slipway-trainer train .*--output_dir $2( |\$)"); do
+		! tr '\0' '\n' <"/proc/$pid/environ" | grep -Eqx "(OMPI_COMM_WORLD_RANK|PMI_RANK|NODE_RANK)=$1" || echo "$pid"
+	done
+}
+
+# slowed PID: to a tenth, until it ends.
+slowed() {
+	while kill -STOP "$1" && sleep 0.45 && kill -CONT "$1" && sleep 0.05; do :; done 2>/dev/null
+}
+
+# hurt LAUNCHER N RANK HOW SECONDS: a run whose rank is hurt is ended with the rank named in the log, by time stamps
+# within SECONDS, and can be resumed.
+hurt() {
+	local launcher=$1 n=$2 rank=$3 how=$4 limit=$5 out=hurt-$1-$2-$3-$4 timeout=4 began job victim words slow=
+	echo "--- $*"
+	[ "$how" != SLOW ] || timeout=12
+	: >ended
+	launched "$launcher" "$n" "$TRAINER" train "${TINY[@]}" --max_steps 1000000 --num_epochs 100000 --checkpoint_steps 20 \
+		--rank_timeout "$timeout" --batch_size 1 --join_timeout 30 --output_dir "$out" >log 2>&1 3>&- &
+	job=$!
+	for _ in $(seq 300); do
+		[ ! -e "$out/latest" ] || break
+		sleep 0.1
+	done
+	victim=$(pid_of "$rank" "$out")
+	[ -n "$victim" ]
+	began=$(date +%s)
+	case $how in
+	SLOW) slowed "$victim" 3>&- & slow=$! ;;
+	*) kill "-$how" "$victim" ;;
+	esac
+	# A launcher waits for a stopped process, too.
+	for _ in $(seq 600); do
+		[ "$(pgrep -cf "slipway-trainer train .*--output_dir $out( |\$)")" -gt "$([ "$how" = STOP ] && echo 1 || echo 0)" ] || break
+		sleep 0.1
+	done
+	kill -KILL "$victim" 2>/dev/null || true
+	wait "$job" || true
+	[ -z "$slow" ] || kill "$slow" 2>/dev/null || true
+	cat log
+	case $how in
+	KILL) words='has gone' ;;
+	STOP) words='has given no sign' ;;
+	SLOW) words='is slow' ;;
+	esac
+	python3 - "$began" "$limit" "rank $rank (" "$words" <<-'PY'
+		import calendar, sys, time
+		began, limit, rank, words = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4]
+		named = [line for line in open("log") if rank in line and words in line and line[10:11] == "T"]
+		after = calendar.timegm(time.strptime(named[0][:20], "%Y-%m-%dT%H:%M:%SZ")) - began
+		print("named after", after, "s")
+		sys.exit(not 0 <= after <= limit)
+	PY
+	# The ranks that were left, where no launcher speaks for them.
+	[ "$launcher" != pods ] || [ "$(grep -cx 76 ended)" -ge $((n - 1)) ]
+	ends_with 75 train "$out" --resume --batch_size 1 --max_steps 1000000 --num_epochs 100000 --stop_after 2
+}
+
+@test "ranks: a rank that is killed, stopped or slowed is named in the log, and the job resumes" {
+	mpich
+	free_port
+	hurt pods 2 0 KILL 2
+	hurt pods 4 1 STOP 4
+	hurt mpich 2 1 KILL 2
+	[ -n "${SLIPWAY_TEST_LONG:-}" ] || return 0
+	for n in 2 4; do
+		for launcher in pods mpich; do
+			for rank in 0 1; do
+				hurt "$launcher" "$n" "$rank" KILL 2
+				hurt "$launcher" "$n" "$rank" STOP 4
+				hurt "$launcher" "$n" "$rank" SLOW 30
+			done
+		done
+	done
+}
+
+@test "ranks: the same under Open MPI" {
+	command -v mpirun >/dev/null || skip "mpirun is not installed"
+	hurt openmpi 2 0 KILL 2
+	hurt openmpi 2 1 STOP 4
+	[ -n "${SLIPWAY_TEST_LONG:-}" ] || return 0
+	for n in 2 4; do
+		for rank in 0 1; do
+			hurt openmpi "$n" "$rank" KILL 2
+			hurt openmpi "$n" "$rank" STOP 4
+			hurt openmpi "$n" "$rank" SLOW 30
+		done
+	done
+}
+
+# listening: until rank 0 is at its port.
+listening() {
+	for _ in $(seq 100); do
+		ss -Hltn "sport = :$PORT" | grep -q . && return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+@test "ranks: strangers, silent, garbled or replayed, keep no rank from joining, and are counted" {
+	mpich
+	free_port
+	n=$(series 100)
+	pod=(env MASTER_ADDR=localhost "MASTER_PORT=$PORT" NNODES=2 SLIPWAY_RUN_TOKEN=a-secret "$TRAINER" train "${TINY[@]}"
+		--max_steps 2 --output_dir out --join_timeout 100)
+	NODE_RANK=0 "${pod[@]}" >log0 2>&1 3>&- &
+	first=$!
+	listening
+	# What a rank answers to a challenge is recorded, and told to rank 0 again and again.
+	python3 - "$PORT" "$n" "${pod[@]}" <<-'PY' 3>&- &
+		import os, socket, subprocess, sys, time
+		port, n, pod = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+		listener = socket.create_server(("127.0.0.1", 0))
+		away = [a.replace("MASTER_ADDR=localhost", "MASTER_ADDR=127.0.0.1").replace(
+		    "MASTER_PORT=%d" % port, "MASTER_PORT=%d" % listener.getsockname()[1]) for a in pod]
+		rank = subprocess.Popen(away, env={**os.environ, "NODE_RANK": "1"}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+		peer, _ = listener.accept()
+		peer.sendall(b"slipway-ranks 1 " + b"0" * 32 + b"\n")
+		answer = peer.recv(4096)
+		rank.kill()
+		held = []
+		for i in range(n):
+		    for say in (None, b"GET / HTTP/1.0\r\n\r\n", answer):
+		        s = socket.create_connection(("127.0.0.1", port))
+		        if say is not None:
+		            s.recv(4096)
+		            s.sendall(say)
+		        held.append(s)
+		open("strangers", "w").write("there")
+		time.sleep(90)
+	PY
+	strangers=$!
+	for _ in $(seq 100); do
+		[ ! -e strangers ] || break
+		sleep 0.1
+	done
+	if [ -n "${SLIPWAY_TEST_LONG:-}" ]; then sleep 60; else sleep 6; fi
+	NODE_RANK=1 "${pod[@]}"
+	wait "$first"
+	kill "$strangers"
+	cat log0
+	grep "all 2 ranks have come; connections turned away: $n silent, $n garbled, $n without proof" log0
+	run ! grep -r a-secret log0
+}
+
+@test "ranks: a rank of another run is refused; without a library of MPI nobody is waited for" {
+	mpich
+	free_port
+	pod=("$TRAINER" train "${TINY[@]}" --max_steps 2 --output_dir out --join_timeout 60)
+	export MASTER_ADDR=localhost MASTER_PORT=$PORT NNODES=2
+	NODE_RANK=0 SLIPWAY_RUN_TOKEN=this "${pod[@]}" >log0 2>&1 3>&- &
+	first=$!
+	listening
+	NODE_RANK=1 SLIPWAY_RUN_TOKEN=that run "${pod[@]}"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"refused to let this rank join: it is of another run: the tokens differ"* ]]
+	NODE_RANK=1 SLIPWAY_RUN_TOKEN=this "${pod[@]}"
+	wait "$first"
+	grep 'all 2 ranks have come; connections turned away: 1 without proof' log0
+	began=$SECONDS
+	NODE_RANK=0 run "${pod[@]}" --mpi_library libnone.so
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"no MPI library could be loaded (libnone.so)"* ]]
+	[ $((SECONDS - began)) -lt 5 ]
+}
+
+@test "ranks: SIGTERM ends the wait for other ranks" {
+	mpich
+	free_port
+	for rank in 0 1; do
+		NODE_RANK=$rank MASTER_ADDR=localhost MASTER_PORT=$PORT NNODES=3 "$TRAINER" train "${TINY[@]}" --output_dir out \
+			--join_timeout 60 >"log$rank" 2>&1 3>&- &
+		waiting=$!
+		sleep 1
+		kill -TERM "$waiting"
 		began=$SECONDS
-		kill "-$signal" "$victim"
-		status=0
-		wait "$job" || status=$?
-		kill -KILL "$victim" 2>/dev/null || true
-		cat log
-		[ "$status" -ne 0 ]
-		[ $((SECONDS - began)) -lt 60 ]
-		# mpirun sees a process that is gone before any rank can miss it.
-		grep -Eq 'no answer for 5 s from rank 1|rank 1 with PID [0-9]+ on node .* exited on signal 9' log
-		ends_with 75 train "$signal" --resume --batch_size 1 --max_steps 1000000 --num_epochs 100000 --stop_after 2
+		ends_with 75 wait "$waiting"
+		[ $((SECONDS - began)) -lt 3 ]
+		grep interrupted "log$rank"
 	done
 }
 

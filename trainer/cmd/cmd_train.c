@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/interrupt.h"
 #include "trainer/cmd/cmd.h"
@@ -47,6 +48,14 @@ static int read_flags(const char *command, const char *purpose, int argc, char *
 	return RUN_EXIT_DONE;
 }
 
+/* For a process whose main thread does not come round to ending: a rank was lost while it is inside
+ * MPI. Nothing is flushed: the main thread may hold any lock. */
+static void end_now(void *ctx, int status)
+{
+	(void)ctx;
+	_exit(status);
+}
+
 /* A rank that fails says which it is, and ends the others. */
 static int end(struct session *s, int rc, struct err *err)
 {
@@ -59,13 +68,14 @@ static int end(struct session *s, int rc, struct err *err)
 		status = cmd_fail(err);
 	if (session_close(s, status, &late) != 0)
 		return cmd_fail(&late);
-	return status;
+	return status == RUN_EXIT_DONE && s->rank_lost ? RUN_EXIT_RANK_LOST : status;
 }
 
 static int train(struct session *s, const struct train_flags *flags, enum train_end *ret_end,
                  struct err *err)
 {
-	if (session_open(s, flags, stdout, stderr, err) != 0 || session_train(s, ret_end, err) != 0)
+	if (session_open(s, flags, stdout, stderr, end_now, err) != 0 ||
+	    session_train(s, ret_end, err) != 0)
 		return -1;
 	if (*ret_end == TRAIN_COMPLETE && flags->do_eval)
 		return session_evaluate(s, s->epoch, err);
@@ -93,7 +103,7 @@ static int eval(struct session *s, const struct train_flags *flags, struct err *
 {
 	if (flags->checkpoint == NULL)
 		return err_set(err, ERR_USAGE, "eval needs --checkpoint");
-	if (session_open(s, flags, stdout, stderr, err) != 0 ||
+	if (session_open(s, flags, stdout, stderr, end_now, err) != 0 ||
 	    checkpoint_load_weights(flags->checkpoint, s->model, err) != 0)
 		return -1;
 	return session_evaluate(s, 1, err);

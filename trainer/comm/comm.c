@@ -6,8 +6,11 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/timestamp.h"
 #include "trainer/comm/engine.h"
+#include "trainer/comm/guard.h"
 #include "trainer/comm/pmi.h"
+#include "trainer/comm/watch.h"
 
 enum {
 	TIMEOUT_S = 45,
@@ -15,22 +18,25 @@ enum {
 	SPIN = 2000,
 	SLEEP_NS = 50000,
 	PENDING_MAX = 512,
-	HOST_MAX = 256
+	NAMING_S = 3 /* for the watch to say why an exchange does not end */
 };
-
-/* Rank 0 waits this long for the others to say that they wait, too. */
-enum { NAMING_S = 8 };
 
 /* MPI counts with int; larger sums go in pieces. */
 enum { PIECE = 1 << 28 };
 
 struct comm {
 	struct comm_engine e; /* state NULL: one process */
-	unsigned timeout_s;
-	struct pmi *pmi; /* rank 0's, when no mpirun started the ranks */
+	struct comm_options options;
+	struct pmi *pmi;          /* rank 0's, when no mpirun started the ranks */
+	struct rank_watch *watch; /* NULL: one process */
 	struct comm_request pending[PENDING_MAX];
 	size_t n_pending;
 };
+
+static int resume_hint(struct err *err)
+{
+	return err_hint(err, "The last checkpoint is intact: start the job again with --resume.");
+}
 
 static void nap(void)
 {
@@ -39,89 +45,66 @@ static void nap(void)
 	nanosleep(&ts, NULL);
 }
 
-/* Busy at first, for small messages; then in naps, to leave the core to the computation. */
-static int wait_until(struct comm *c, struct comm_request *r, double limit, bool *ret_done)
+/* An exchange that fails, fails because of a rank: a moment later the watch knows which one. */
+static int exchange_failed(struct comm *c, struct err *err)
 {
-	double end = clock_seconds() + limit;
+	double end = clock_seconds() + (double)NAMING_S;
+
+	while (c->watch != NULL && clock_seconds() < end) {
+		if (watch_check(c->watch, err) != 0)
+			return resume_hint(err);
+		nap();
+	}
+	return err_set(err, ERR_NETWORK, "%s: an exchange failed on rank %u", c->e.name, c->e.rank);
+}
+
+/* Busy at first, for small messages; then in naps, to leave the core to the computation. */
+static int wait_until(struct comm *c, struct comm_request *r, bool *ret_done, struct err *err)
+{
+	double end = clock_seconds() + c->options.timeout_s + (c->watch != NULL ? NAMING_S : 0);
 	unsigned tries = 0;
 
 	*ret_done = false;
 	do {
 		if (c->e.test(c->e.state, r, ret_done) != 0)
-			return -1;
+			return exchange_failed(c, err);
 		if (*ret_done)
 			return 0;
-		if (++tries > SPIN)
-			nap();
+		if (++tries <= SPIN)
+			continue;
+		if (watch_check(c->watch, err) != 0)
+			return resume_hint(err);
+		nap();
 	} while (tries <= SPIN || clock_seconds() < end);
 	return 0;
 }
 
-/* Rank 0 after a time-out: who is missing? The request may still complete meanwhile. */
-static int name_missing(struct comm *c, struct comm_request *r, bool *ret_done, struct err *err)
+/* The watch has seen nothing wrong with any rank, or there is none. */
+static int give_up(struct comm *c, struct err *err)
 {
-	AUTO(strbuf) struct strbuf who = STRBUF_INIT(ERR_MSG_MAX / 2);
-	double end = clock_seconds() + (double)NAMING_S;
-	char host[HOST_MAX];
-	unsigned missing = 0;
-
-	while (clock_seconds() < end) {
-		if (wait_until(c, r, 0.2, ret_done) != 0)
-			return err_set(err, ERR_NETWORK, "%s: an exchange failed on rank 0",
-			               c->e.name);
-		if (*ret_done)
-			return 0;
-		for (unsigned i = 1; i < c->e.size; i++)
-			c->e.told(c->e.state, i);
-	}
-	for (unsigned i = 1; i < c->e.size; i++) {
-		if (c->e.told(c->e.state, i))
-			continue;
-		c->e.host(c->e.state, i, host, sizeof(host));
-		strbuf_addf(&who, "%s%u (%s)", missing++ > 0 ? ", " : "", i, host);
-	}
-	return err_set(err, ERR_NETWORK, "no answer for %u s from rank%s %s", c->timeout_s,
-	               missing == 1 ? "" : "s", missing > 0 ? strbuf_str(&who) : "(unknown)");
-}
-
-static int give_up(struct comm *c, struct comm_request *r, bool *ret_done, struct err *err)
-{
-	char host[HOST_MAX];
-	int rc = 0;
-
-	if (c->e.rank == 0) {
-		rc = name_missing(c, r, ret_done, err);
-	} else {
-		/* Rank 0 names the ranks and ends all; when it is silent, it is the one. */
-		if (c->e.tell(c->e.state) == 0 && wait_until(c, r, 2 * NAMING_S, ret_done) == 0 &&
-		    *ret_done)
-			return 0;
-		c->e.host(c->e.state, 0, host, sizeof(host));
-		rc = err_set(err, ERR_NETWORK,
-		             "no answer for %u s from rank 0 (%s) or one it waits for",
-		             c->timeout_s + 2 * NAMING_S, host);
-	}
-	if (rc != 0)
-		err_hint(err, "The last checkpoint is intact: start the job again with --resume.");
-	return rc;
+	err_set(err, ERR_NETWORK,
+	        "rank %u has waited for %u s in an exchange, and no rank is known to be at fault",
+	        c->e.rank, c->options.timeout_s);
+	return err_hint(err, "Can the ranks' nodes reach each other at every port? The last "
+	                     "checkpoint is intact: start the job again with --resume.");
 }
 
 static int finish(struct comm *c, struct comm_request *r, struct err *err)
 {
-	bool done;
+	bool done = false;
+	int rc;
 
-	if (wait_until(c, r, c->timeout_s, &done) != 0)
-		return err_set(err, ERR_NETWORK, "%s: an exchange failed on rank %u", c->e.name,
-		               c->e.rank);
-	return done ? 0 : give_up(c, r, &done, err);
+	watch_waits(c->watch, true);
+	rc = wait_until(c, r, &done, err);
+	watch_waits(c->watch, false);
+	if (rc == 0 && !done)
+		rc = give_up(c, err);
+	return rc;
 }
 
 static int began(struct comm *c, int rc, struct err *err)
 {
-	if (rc == 0)
-		return 0;
-	return err_set(err, ERR_NETWORK, "%s: an exchange could not start on rank %u", c->e.name,
-	               c->e.rank);
+	return rc == 0 ? 0 : exchange_failed(c, err);
 }
 
 static int reduce(struct comm *c, double *values, size_t n, enum comm_op op, struct err *err)
@@ -177,6 +160,7 @@ static int wait_pending(void *ctx, struct err *err)
 	for (size_t i = 0; i < c->n_pending && rc == 0; i++)
 		rc = finish(c, &c->pending[i], err);
 	c->n_pending = 0;
+	watch_stepped(c->watch);
 	return rc;
 }
 
@@ -230,24 +214,76 @@ static bool wants_mpich(const struct comm_place *place)
 	return !place->speaks_mpi || strcmp(place->launcher, "PMI") == 0;
 }
 
-static int join(const struct comm_place *place, const struct comm_options *o, struct comm *c,
-                struct err *err)
+/* What can be known before any rank is waited for. */
+static int check_library(const struct comm_place *place, const struct comm_mpi *mpi,
+                         struct err *err)
 {
-	unsigned wait_s = o->join_s > 0 ? o->join_s : JOIN_S;
+	if (place->speaks_mpi || (mpi->mpich && place->master[0] != '\0'))
+		return 0;
+	err_set(err, ERR_UNSUPPORTED, "%s started rank %u of %u without mpirun, %s",
+	        place->launcher, place->rank, place->n_ranks,
+	        mpi->mpich ? "and rank 0's host is not known"
+	                   : "and Open MPI cannot join ranks that way");
+	return err_hint(err, "Without mpirun, ranks need MPICH (Debian's libmpich12 in the image) "
+	                     "and MASTER_ADDR.");
+}
 
-	if (!place->speaks_mpi && place->master[0] != '\0' &&
-	    pmi_meet(place, wait_s, &c->pmi, err) != 0)
-		return -1;
-	if (comm_mpi_open(o->library, wants_mpich(place), &c->e, err) != 0)
-		return -1;
+static int check_size(const struct comm_place *place, struct comm *c, struct err *err)
+{
 	if (c->e.size == place->n_ranks)
 		return 0;
 	err_set(err, ERR_UNSUPPORTED, "%s started rank %u of %u, but %s sees %u", place->launcher,
 	        place->rank, place->n_ranks, c->e.name, c->e.size);
-	err_hint(err, "Without mpirun, ranks need MPICH (Debian's libmpich12 in the image) and "
-	              "MASTER_ADDR; with mpirun or srun --mpi=pmix, that of the MPI in the image.");
+	err_hint(err, "With mpirun or srun --mpi=pmix, the image needs the MPI that it belongs to: "
+	              "Debian's libopenmpi3 or libmpich12.");
 	c->e.close(c->e.state);
 	return -1;
+}
+
+/* The ranks learn over MPI where rank 0 watches. */
+static int start_watch(struct comm *c, struct err *err)
+{
+	struct watch_invitation invitation;
+	struct rank_watch *w = watch_new(&c->e, &c->options, &invitation);
+
+	if (comm_broadcast(c, &invitation, sizeof(invitation), err) != 0) {
+		watch_end(w);
+		return -1;
+	}
+	watch_begin(w, &invitation);
+	c->watch = w;
+	return 0;
+}
+
+static int join(const struct comm_place *place, struct comm *c, struct err *err)
+{
+	struct comm_mpi mpi;
+	struct guard *guard;
+	int rc;
+
+	if (comm_mpi_load(c->options.library, wants_mpich(place), &mpi, err) != 0 ||
+	    check_library(place, &mpi, err) != 0)
+		return -1;
+	if (!place->speaks_mpi && pmi_meet(place, &c->options, &c->pmi, err) != 0)
+		return -1;
+	guard = guard_new(&c->options);
+	rc = comm_mpi_start(&mpi, &c->e, err);
+	guard_end(guard);
+	if (rc != 0 || check_size(place, c, err) != 0)
+		return -1;
+	if (start_watch(c, err) == 0)
+		return 0;
+	c->e.abort(c->e.state, RUN_EXIT_RANK_LOST);
+	return -1;
+}
+
+static struct comm_options with_defaults(const struct comm_options *o)
+{
+	struct comm_options full = *o;
+
+	full.timeout_s = o->timeout_s > 0 ? o->timeout_s : TIMEOUT_S;
+	full.join_s = o->join_s > 0 ? o->join_s : JOIN_S;
+	return full;
 }
 
 int comm_open(const struct comm_place *place, const struct comm_options *o, struct comm **ret,
@@ -255,9 +291,9 @@ int comm_open(const struct comm_place *place, const struct comm_options *o, stru
 {
 	struct comm *c = mem_zalloc(sizeof(*c));
 
-	c->timeout_s = o->timeout_s > 0 ? o->timeout_s : TIMEOUT_S;
+	c->options = with_defaults(o);
 	c->e = (struct comm_engine){.name = "single process", .size = 1};
-	if (place->n_ranks > 1 && join(place, o, c, err) != 0) {
+	if (place->n_ranks > 1 && join(place, c, err) != 0) {
 		err_wrap(err, "join %u ranks", place->n_ranks);
 		pmi_quit(c->pmi);
 		free(c);
@@ -273,6 +309,7 @@ int comm_close(struct comm *c, struct err *err)
 
 	if (rc != 0)
 		return rc;
+	watch_end(c->watch);
 	if (c->e.state != NULL)
 		c->e.close(c->e.state);
 	pmi_part(c->pmi);
@@ -282,11 +319,35 @@ int comm_close(struct comm *c, struct err *err)
 
 void comm_abort(struct comm *c, int status)
 {
-	if (c == NULL)
+	if (c == NULL || c->e.state == NULL) {
+		free(c);
 		return;
-	if (c->e.state != NULL)
-		c->e.abort(c->e.state, status);
-	free(c);
+	}
+	/* The watch uses c until the process ends. */
+	watch_fail(c->watch, status);
+	c->e.abort(c->e.state, status);
+}
+
+void comm_excuse(struct comm *c, double seconds)
+{
+	watch_excuse(c->watch, seconds);
+}
+
+bool comm_lost(struct comm *c)
+{
+	return watch_lost(c->watch);
+}
+
+void comm_say(const struct comm_options *o, const char *text)
+{
+	AUTO(strbuf) struct strbuf line = STRBUF_INIT(ERR_MSG_MAX);
+	char now[TIMESTAMP_MAX];
+
+	if (o->say == NULL)
+		return;
+	timestamp_extended(clock_system()->now_ms(clock_system()), now);
+	strbuf_addf(&line, "%s %s", now, text);
+	o->say(o->ctx, strbuf_str(&line));
 }
 
 unsigned comm_rank(const struct comm *c)

@@ -28,17 +28,22 @@ struct comm_engine {
 	int (*barrier)(void *state, struct comm_request *ret);
 	/* Moves it forward; *ret_done says whether it is complete. */
 	int (*test)(void *state, struct comm_request *r, bool *ret_done);
-	/* This rank tells rank 0 that it is alive and waiting; rank 0 asks whether `rank` has. */
-	int (*tell)(void *state);
-	bool (*told)(void *state, unsigned rank);
 	void (*host)(void *state, unsigned rank, char *out, size_t size); /* a rank's node */
 	void (*close)(void *state);
 	void (*abort)(void *state, int status);
 };
 
-/* MPI through a library loaded now: the one named, or the first there is of Open MPI's and MPICH's
- * names, of which the launcher's own come first. */
-int comm_mpi_open(const char *library, bool mpich_first, struct comm_engine *ret,
+/* A library of MPI that was found, and not started. */
+struct comm_mpi {
+	void *state; /* the engine's */
+	bool mpich;  /* else Open MPI */
+};
+
+/* Loads the library named, or the first there is of Open MPI's and MPICH's names, of which the
+ * launcher's own come first. ERR_NOT_FOUND, ERR_UNSUPPORTED. */
+int comm_mpi_load(const char *library, bool mpich_first, struct comm_mpi *ret,
                   struct err *err) MUST_USE;
+/* MPI_Init, and who the ranks are. Waits for all of them, and hears no request to stop. */
+int comm_mpi_start(const struct comm_mpi *mpi, struct comm_engine *ret, struct err *err) MUST_USE;
 
 #endif

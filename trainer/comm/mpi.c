@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "trainer/comm/engine.h"
 
-enum { MPI_FUNNELED = 1, TAG_WAITING = 77, HOST_MAX = 256, MPI_NAME_MAX = 1024 };
+enum { MPI_FUNNELED = 1, HOST_MAX = 256, MPI_NAME_MAX = 1024 };
 
 typedef void *mpi_handle;
 
@@ -30,9 +30,6 @@ struct mpi_calls {
 	              void *request);
 	int (*ibarrier)(mpi_handle comm, void *request);
 	int (*test)(void *request, int *flag, void *status);
-	int (*isend)(const void *bytes, int n, mpi_handle type, int dest, int tag, mpi_handle comm,
-	             void *request);
-	int (*iprobe)(int source, int tag, mpi_handle comm, int *flag, void *status);
 	int (*allgather)(const void *in, int n_in, mpi_handle in_type, void *out, int n_out,
 	                 mpi_handle out_type, mpi_handle comm);
 	int (*processor_name)(char *name, int *len);
@@ -53,8 +50,6 @@ static const struct {
 	{"MPI_Ibcast", offsetof(struct mpi_calls, ibcast)},
 	{"MPI_Ibarrier", offsetof(struct mpi_calls, ibarrier)},
 	{"MPI_Test", offsetof(struct mpi_calls, test)},
-	{"MPI_Isend", offsetof(struct mpi_calls, isend)},
-	{"MPI_Iprobe", offsetof(struct mpi_calls, iprobe)},
 	{"MPI_Allgather", offsetof(struct mpi_calls, allgather)},
 	{"MPI_Get_processor_name", offsetof(struct mpi_calls, processor_name)},
 };
@@ -65,8 +60,6 @@ struct mpi {
 	void *in_place, *status_ignore;
 	int rank, size;
 	char *hosts; /* [size][HOST_MAX] */
-	bool *seen;  /* [size]: has told rank 0 that it waits */
-	struct comm_request telling;
 };
 
 static mpi_handle int_handle(uintptr_t value)
@@ -138,27 +131,6 @@ static int mpi_test(void *state, struct comm_request *r, bool *ret_done)
 	return rc;
 }
 
-static int mpi_tell(void *state)
-{
-	static const char nothing = 0;
-	struct mpi *m = state;
-
-	return m->call.isend(&nothing, 1, m->types[COMM_BYTE], 0, TAG_WAITING, m->world,
-	                     &m->telling.handle);
-}
-
-static bool mpi_told(void *state, unsigned rank)
-{
-	struct mpi *m = state;
-	int flag = 0;
-
-	if (!m->seen[rank] &&
-	    m->call.iprobe((int)rank, TAG_WAITING, m->world, &flag, m->status_ignore) == 0 &&
-	    flag != 0)
-		m->seen[rank] = true;
-	return m->seen[rank];
-}
-
 static void mpi_host(void *state, unsigned rank, char *out, size_t size)
 {
 	struct mpi *m = state;
@@ -170,7 +142,6 @@ static void mpi_host(void *state, unsigned rank, char *out, size_t size)
 static void mpi_free(struct mpi *m)
 {
 	free(m->hosts);
-	free(m->seen);
 	free(m);
 }
 
@@ -186,8 +157,8 @@ static void mpi_abort(void *state, int status)
 {
 	struct mpi *m = state;
 
+	/* The watch may still name ranks: the process ends, and with it what m holds. */
 	m->call.abort(m->world, status);
-	mpi_free(m);
 }
 
 static void *load(const char *library, bool mpich_first, struct err *err)
@@ -232,7 +203,6 @@ static int exchange_hosts(struct mpi *m)
 	int len = 0;
 
 	m->hosts = mem_calloc((size_t)m->size, HOST_MAX);
-	m->seen = mem_calloc((size_t)m->size, sizeof(*m->seen));
 	if (m->call.processor_name(mine, &len) != 0)
 		return -1;
 	mine[HOST_MAX - 1] = '\0';
@@ -254,7 +224,7 @@ static int start_mpi(struct mpi *m, struct err *err)
 	return 0;
 }
 
-int comm_mpi_open(const char *library, bool mpich_first, struct comm_engine *ret, struct err *err)
+int comm_mpi_load(const char *library, bool mpich_first, struct comm_mpi *ret, struct err *err)
 {
 	void *lib = load(library, mpich_first, err);
 	struct mpi *m;
@@ -266,11 +236,23 @@ int comm_mpi_open(const char *library, bool mpich_first, struct comm_engine *ret
 	open_mpi = bind_open_mpi(m, lib);
 	if (!open_mpi)
 		bind_mpich(m);
-	if (bind_calls(m, lib, err) != 0 || start_mpi(m, err) != 0) {
+	if (bind_calls(m, lib, err) != 0) {
 		mpi_free(m);
 		return -1;
 	}
-	*ret = (struct comm_engine){.name = open_mpi ? "Open MPI" : "MPICH",
+	*ret = (struct comm_mpi){m, !open_mpi};
+	return 0;
+}
+
+int comm_mpi_start(const struct comm_mpi *mpi, struct comm_engine *ret, struct err *err)
+{
+	struct mpi *m = mpi->state;
+
+	if (start_mpi(m, err) != 0) {
+		mpi_free(m);
+		return -1;
+	}
+	*ret = (struct comm_engine){.name = mpi->mpich ? "MPICH" : "Open MPI",
 	                            .state = m,
 	                            .rank = (unsigned)m->rank,
 	                            .size = (unsigned)m->size,
@@ -278,8 +260,6 @@ int comm_mpi_open(const char *library, bool mpich_first, struct comm_engine *ret
 	                            .broadcast = mpi_broadcast,
 	                            .barrier = mpi_barrier,
 	                            .test = mpi_test,
-	                            .tell = mpi_tell,
-	                            .told = mpi_told,
 	                            .host = mpi_host,
 	                            .close = mpi_close,
 	                            .abort = mpi_abort};

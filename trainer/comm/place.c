@@ -63,6 +63,26 @@ static int find_master(const char *(*look)(void *ctx, const char *name), void *c
 	return 0;
 }
 
+/* The first that is set. */
+static int find_token(const char *(*look)(void *ctx, const char *name), void *ctx,
+                      struct comm_place *p, struct err *err)
+{
+	static const char *const names[] = {COMM_TOKEN_VARIABLE, "TORCHELASTIC_RUN_ID"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names) && p->token[0] == '\0'; i++) {
+		const char *token = look(ctx, names[i]);
+
+		if (token == NULL)
+			continue;
+		if (strlen(token) >= sizeof(p->token))
+			return err_set(err, ERR_USAGE,
+			               "the environment's %s is longer than %zu characters",
+			               names[i], sizeof(p->token) - 1);
+		memcpy(p->token, token, strlen(token) + 1);
+	}
+	return 0;
+}
+
 int comm_place(const char *(*look)(void *ctx, const char *name), void *ctx, struct comm_place *ret,
                struct err *err)
 {
@@ -85,7 +105,8 @@ int comm_place(const char *(*look)(void *ctx, const char *name), void *ctx, stru
 			return err_set(err, ERR_USAGE,
 			               "%s set rank %u of %u: %s and %s contradict each other",
 			               l->name, p.rank, p.n_ranks, l->rank, l->size);
-		if (!l->speaks_mpi && find_master(look, ctx, &p, err) != 0)
+		if (!l->speaks_mpi &&
+		    (find_master(look, ctx, &p, err) != 0 || find_token(look, ctx, &p, err) != 0))
 			return -1;
 	}
 	*ret = p;

@@ -1,29 +1,29 @@
 #include "trainer/comm/pmi.h"
 
 #include <errno.h>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "base/mem.h"
+#include "trainer/comm/door.h"
+#include "trainer/comm/greeting.h"
+#include "trainer/comm/lines.h"
 #include "trainer/comm/pmi_store.h"
 
 enum {
 	LINE_BYTES = 2048,
-	HELLO_MAX = 128,
-	HELLO_S = 5, /* a connection that says nothing is closed */
 	PART_S = 10, /* for the last ranks to leave */
+	TELL_S = 30, /* between two remarks about who is waited for */
 	RETRY_MS = 250,
+	SLICE_MS = 100,
 	WHO_MAX = 256 /* bytes of a list of missing ranks */
 };
-
-static const char hello[] = "slipway rank %u of %u\n", welcome[] = "welcome\n";
 
 struct peer {
 	int fd; /* -1: not come, or gone */
@@ -40,48 +40,6 @@ struct pmi {
 	pthread_t thread;
 	bool serving;
 };
-
-static bool send_text(int fd, const char *text)
-{
-	size_t len = strlen(text);
-
-	while (len > 0) {
-		ssize_t sent = send(fd, text, len, MSG_NOSIGNAL);
-
-		if (sent <= 0)
-			return false;
-		text += sent;
-		len -= (size_t)sent;
-	}
-	return true;
-}
-
-/* Waits for something to read, until `end` of clock_seconds() at the latest. */
-static bool readable_before(int fd, double end)
-{
-	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
-	double left = end - clock_seconds();
-
-	return left > 0 && poll(&poll_fd, 1, (int)(left * 1000) + 1) == 1;
-}
-
-/*
- * A line, byte by byte: what follows it is for MPICH. HELLO_S is for the whole of it, so that a
- * peer which sends a byte now and then keeps nobody waiting. false at the end, too late or too
- * long.
- */
-static bool read_line(int fd, char *line, size_t size)
-{
-	double end = clock_seconds() + HELLO_S;
-	size_t n = 0;
-	bool whole = false;
-
-	while (!whole && n + 1 < size && readable_before(fd, end) &&
-	       recv(fd, line + n, 1, MSG_DONTWAIT) == 1)
-		whole = line[n++] == '\n';
-	line[n] = '\0';
-	return whole;
-}
 
 /* ---- rank 0: answering ---- */
 
@@ -107,7 +65,7 @@ static void open_barrier(struct pmi *p)
 			return;
 	for (unsigned i = 0; i < p->n_ranks; i++) {
 		p->peers[i].in_barrier = false;
-		if (!send_text(p->peers[i].fd, "cmd=barrier_out\n")) {
+		if (!lines_send(p->peers[i].fd, "cmd=barrier_out\n")) {
 			drop_all(p);
 			return;
 		}
@@ -119,7 +77,7 @@ static bool take_line(struct pmi *p, struct peer *peer)
 {
 	AUTO(strbuf) struct strbuf reply = STRBUF_INIT(LINE_BYTES);
 
-	if (!pmi_answer(p->store, peer->line, &reply) || !send_text(peer->fd, strbuf_str(&reply)))
+	if (!pmi_answer(p->store, peer->line, &reply) || !lines_send(peer->fd, strbuf_str(&reply)))
 		return false;
 	if (strncmp(peer->line, "cmd=finalize", 12) == 0) {
 		drop(p, peer);
@@ -173,94 +131,125 @@ static void *serve(void *arg)
 
 /* ---- rank 0: waiting for all to come ---- */
 
-/* IPv6's any address takes IPv4 too; where there is no IPv6, IPv4's. */
-static int listen_any(unsigned port)
+/* The ranks that have not come, as "1, 3"; cut when there are many. */
+static void list_missing(const struct pmi *p, struct strbuf *out)
 {
-	struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)};
-	struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1, off = 0;
-	bool is_six = fd >= 0;
-
-	if (!is_six)
-		fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (is_six)
-		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-	if (fd >= 0 &&
-	    (is_six ? bind(fd, (struct sockaddr *)&six, sizeof(six))
-	            : bind(fd, (struct sockaddr *)&four, sizeof(four))) == 0 &&
-	    listen(fd, SOMAXCONN) == 0)
-		return fd;
-	on = errno;
-	if (fd >= 0)
-		close(fd);
-	errno = on;
-	return -1;
-}
-
-static void admit(struct pmi *p, int fd)
-{
-	char line[HELLO_MAX];
-	unsigned rank = 0, n = 0;
-
-	if (!read_line(fd, line, sizeof(line)) || sscanf(line, hello, &rank, &n) != 2) {
-		close(fd);
-		return;
-	}
-	if (n != p->n_ranks || rank >= n || p->peers[rank].fd >= 0) {
-		snprintf(line, sizeof(line), "rank %u of %u is not expected: %s of %u\n", rank, n,
-		         n != p->n_ranks || rank >= n ? "this job is" : "there is one already",
-		         p->n_ranks);
-		send_text(fd, line);
-		close(fd);
-		return;
-	}
-	if (!send_text(fd, welcome)) {
-		close(fd);
-		return;
-	}
-	p->peers[rank].fd = fd;
-	p->n_open++;
+	for (unsigned i = 0; i < p->n_ranks && out->len + 16 < WHO_MAX; i++)
+		if (p->peers[i].fd < 0)
+			strbuf_addf(out, "%s%u", out->len > 0 ? ", " : "", i);
 }
 
 static int name_missing(const struct pmi *p, const struct comm_place *place, unsigned wait_s,
-                        struct err *err)
+                        const struct door *door, struct err *err)
 {
-	AUTO(strbuf) struct strbuf who = STRBUF_INIT(WHO_MAX);
+	AUTO(strbuf) struct strbuf who = STRBUF_INIT(WHO_MAX), turned = STRBUF_INIT(WHO_MAX);
+	const struct door_strangers strangers = door_strangers(door);
 
-	for (unsigned i = 0; i < p->n_ranks && who.len + 16 < WHO_MAX; i++)
-		if (p->peers[i].fd < 0)
-			strbuf_addf(&who, "%s%u", who.len > 0 ? ", " : "", i);
-	err_set(err, ERR_NETWORK, "of %u ranks, these did not come to port %u within %u s: %s",
-	        p->n_ranks, place->port, wait_s, strbuf_str(&who));
+	list_missing(p, &who);
+	door_describe(&strangers, &turned);
+	err_set(err, ERR_NETWORK, "of %u ranks, these did not come to port %u within %u s: %s%s",
+	        p->n_ranks, place->port, wait_s, strbuf_str(&who), strbuf_str(&turned));
 	return err_hint(err, "Are their pods running, and can they reach %s?", place->master);
 }
 
-static int gather(struct pmi *p, const struct comm_place *place, unsigned wait_s, struct err *err)
+static void tell_waiting(const struct pmi *p, const struct comm_options *o)
 {
-	double end = clock_seconds() + wait_s;
-	AUTO_CLOSE int listener = listen_any(place->port);
+	AUTO(strbuf) struct strbuf who = STRBUF_INIT(WHO_MAX), text = STRBUF_INIT(2 * WHO_MAX);
 
-	if (listener < 0)
-		return err_set(err, ERR_IO, "listen at port %u for the other ranks", place->port);
-	while (p->n_open < p->n_ranks) {
-		struct pollfd polled = {.fd = listener, .events = POLLIN};
-		double left = end - clock_seconds();
-		int fd;
+	list_missing(p, &who);
+	strbuf_addf(&text, "waiting for ranks: %u of %u have come, missing %s", p->n_open,
+	            p->n_ranks, strbuf_str(&who));
+	comm_say(o, strbuf_str(&text));
+}
 
-		if (left <= 0)
-			return name_missing(p, place, wait_s, err);
-		if (poll(&polled, 1, (int)(left * 1000) + 1) <= 0)
+static void tell_complete(const struct pmi *p, const struct door *door,
+                          const struct comm_options *o)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(2 * WHO_MAX);
+	const struct door_strangers strangers = door_strangers(door);
+
+	strbuf_addf(&text, "all %u ranks have come", p->n_ranks);
+	door_describe(&strangers, &text);
+	comm_say(o, strbuf_str(&text));
+}
+
+/* MPI speaks at once, and is answered when all have come: what it said does not hide an end. */
+static bool has_gone(int fd)
+{
+	struct pollfd polled = {.fd = fd, .events = POLLRDHUP};
+
+	return poll(&polled, 1, 0) == 1;
+}
+
+static void miss_leavers(struct pmi *p, const struct comm_options *o)
+{
+	char text[64];
+
+	for (unsigned i = 1; i < p->n_ranks; i++) {
+		struct peer *peer = &p->peers[i];
+
+		if (peer->fd < 0 || !has_gone(peer->fd))
 			continue;
-		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-		if (fd >= 0)
-			admit(p, fd);
+		drop(p, peer);
+		snprintf(text, sizeof(text), "rank %u has gone before all had come", i);
+		comm_say(o, text);
 	}
+}
+
+static void take_rank(struct pmi *p, struct door *door, int fd, unsigned rank)
+{
+	char why[GREETING_LINE_MAX];
+
+	if (p->peers[rank].fd >= 0) {
+		snprintf(why, sizeof(why), "rank %u of %u is not expected: there is one already",
+		         rank, p->n_ranks);
+		door_refuse(fd, why);
+	} else if (door_welcome(door, fd)) {
+		p->peers[rank].fd = fd;
+		p->n_open++;
+	}
+}
+
+static int gather(struct pmi *p, const struct comm_place *place, const struct comm_options *o,
+                  struct door *door, struct err *err)
+{
+	double end = clock_seconds() + o->join_s, tell = clock_seconds() + TELL_S;
+
+	while (p->n_open < p->n_ranks) {
+		unsigned rank;
+		int fd = door_wait(door, SLICE_MS, &rank);
+
+		if (fd >= 0)
+			take_rank(p, door, fd, rank);
+		miss_leavers(p, o);
+		if (interrupt_check(err) != 0)
+			return err_wrap(err, "wait for the other ranks");
+		if (clock_seconds() >= end && p->n_open < p->n_ranks)
+			return name_missing(p, place, o->join_s, door, err);
+		if (clock_seconds() >= tell && p->n_open < p->n_ranks) {
+			tell_waiting(p, o);
+			tell += TELL_S;
+		}
+	}
+	tell_complete(p, door, o);
 	return 0;
 }
 
-static int lead(const struct comm_place *place, unsigned wait_s, struct pmi **ret, int *ret_fd,
-                struct err *err)
+static int gather_at_door(struct pmi *p, const struct comm_place *place,
+                          const struct comm_options *o, struct err *err)
+{
+	struct door *door;
+	int rc;
+
+	if (door_open(place->port, place->token, p->n_ranks, &door, err) != 0)
+		return -1;
+	rc = gather(p, place, o, door, err);
+	door_close(door);
+	return rc;
+}
+
+static int lead(const struct comm_place *place, const struct comm_options *o, struct pmi **ret,
+                int *ret_fd, struct err *err)
 {
 	struct pmi *p = mem_zalloc(sizeof(*p));
 	int pair[2] = {-1, -1};
@@ -277,7 +266,8 @@ static int lead(const struct comm_place *place, unsigned wait_s, struct pmi **re
 	}
 	p->peers[0].fd = pair[0];
 	p->n_open = 1;
-	if (gather(p, place, wait_s, err) != 0 || pthread_create(&p->thread, NULL, serve, p) != 0) {
+	if (gather_at_door(p, place, o, err) != 0 ||
+	    pthread_create(&p->thread, NULL, serve, p) != 0) {
 		if (err->code == ERR_NONE)
 			err_set(err, ERR_LIMIT,
 			        "cannot start the thread that serves the joining ranks");
@@ -294,73 +284,37 @@ static int lead(const struct comm_place *place, unsigned wait_s, struct pmi **re
 
 /* ---- the other ranks ---- */
 
-/* One try; -1 when nobody is there yet. */
-static int reach(const struct comm_place *place)
+static int follow(const struct comm_place *place, const struct comm_options *o, int *ret_fd,
+                  struct err *err)
 {
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
-	char port[16];
-	int fd = -1;
-
-	snprintf(port, sizeof(port), "%u", place->port);
-	if (getaddrinfo(place->master, port, &hints, &list) != 0)
-		return -1;
-	for (const struct addrinfo *a = list; a != NULL && fd < 0; a = a->ai_next) {
-		fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) != 0) {
-			close(fd);
-			fd = -1;
-		}
-	}
-	freeaddrinfo(list);
-	return fd;
-}
-
-/* 1: welcome. 0: nobody there who answers. -1: refused. */
-static int introduce(const struct comm_place *place, int *ret_fd, struct err *err)
-{
-	AUTO_CLOSE int fd = reach(place);
-	char line[HELLO_MAX];
-
-	if (fd < 0)
-		return 0;
-	snprintf(line, sizeof(line), hello, place->rank, place->n_ranks);
-	if (!send_text(fd, line) || !read_line(fd, line, sizeof(line)))
-		return 0;
-	if (strcmp(line, welcome) != 0) {
-		line[strcspn(line, "\n")] = '\0';
-		return err_set(err, ERR_NETWORK, "rank 0 at %s refused to let this rank join: %s",
-		               place->master, line);
-	}
-	*ret_fd = fd;
-	fd = -1;
-	return 1;
-}
-
-static int follow(const struct comm_place *place, unsigned wait_s, int *ret_fd, struct err *err)
-{
+	const struct lines_call call = {place->master, place->port, place->token, place->rank,
+	                                place->n_ranks};
 	const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000L};
-	double end = clock_seconds() + wait_s;
+	double end = clock_seconds() + o->join_s;
 
 	do {
-		int rc = introduce(place, ret_fd, err);
-
-		if (rc != 0)
-			return rc > 0 ? 0 : -1;
+		if (lines_introduce(&call, end, ret_fd, err) != 0)
+			return -1;
+		if (*ret_fd >= 0)
+			return 0;
+		if (interrupt_check(err) != 0)
+			return err_wrap(err, "wait for rank 0 at %s port %u", place->master,
+			                place->port);
 		nanosleep(&pause, NULL);
 	} while (clock_seconds() < end);
 	err_set(err, ERR_NETWORK, "no answer from rank 0 at %s port %u for %u s", place->master,
-	        place->port, wait_s);
+	        place->port, o->join_s);
 	return err_hint(err, "Is its pod running? MASTER_ADDR and MASTER_PORT must point to it.");
 }
 
-int pmi_meet(const struct comm_place *place, unsigned wait_s, struct pmi **ret, struct err *err)
+int pmi_meet(const struct comm_place *place, const struct comm_options *o, struct pmi **ret,
+             struct err *err)
 {
 	char number[16];
 	int fd = -1, rc;
 
 	*ret = NULL;
-	rc = place->rank == 0 ? lead(place, wait_s, ret, &fd, err)
-	                      : follow(place, wait_s, &fd, err);
+	rc = place->rank == 0 ? lead(place, o, ret, &fd, err) : follow(place, o, &fd, err);
 	if (rc != 0)
 		return -1;
 	snprintf(number, sizeof(number), "%d", fd);

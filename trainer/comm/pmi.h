@@ -16,11 +16,14 @@
 struct pmi; /* opaque */
 
 /*
- * Waits until all ranks have come, at most wait_s seconds, and sets PMI_FD, PMI_RANK and PMI_SIZE,
- * which MPICH's MPI_Init reads. ERR_NETWORK: nobody answers, or ranks are missing (rank 0 names
- * them), or rank 0 refuses this one (its words).
+ * Waits until all ranks have come, at most o->join_s seconds, and sets PMI_FD, PMI_RANK and
+ * PMI_SIZE, which MPICH's MPI_Init reads. Ranks prove that they have place->token (greeting.h); one
+ * that leaves before all have come may come again. What rank 0 sees goes to o->say: who is waited
+ * for, and how many strangers were turned away. ERR_NETWORK: nobody answers, or ranks are missing
+ * (rank 0 names them). ERR_DENIED: rank 0 refuses this one (its words), or is of another run.
+ * ERR_INTERRUPTED.
  */
-int pmi_meet(const struct comm_place *place, unsigned wait_s, struct pmi **ret,
+int pmi_meet(const struct comm_place *place, const struct comm_options *o, struct pmi **ret,
              struct err *err) MUST_USE;
 
 /* After MPI_Finalize: waits for the others to leave, some seconds at most. NULL is fine. */

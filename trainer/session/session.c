@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/interrupt.h"
 #include "base/mem.h"
@@ -27,15 +28,30 @@ void session_remark(struct session *s, const char *lines)
 		fprintf(s->remarks_out, "%s", lines);
 }
 
+/* The watch over the ranks, from a thread of its own. */
+static void say(void *ctx, const char *line)
+{
+	const struct session *s = ctx;
+
+	fprintf(s->remarks_out, "%s\n", line);
+	fflush(s->remarks_out);
+}
+
 static int join_ranks(struct session *s, struct err *err)
 {
 	struct comm_options o = {.library = s->flags->mpi_library,
 	                         .timeout_s = (unsigned)s->flags->rank_timeout,
-	                         .join_s = (unsigned)s->flags->join_timeout};
+	                         .join_s = (unsigned)s->flags->join_timeout,
+	                         .say = say,
+	                         .end = s->end,
+	                         .ctx = s};
 	struct comm_place place;
 
-	if (comm_place(look_up, NULL, &place, err) != 0 ||
-	    comm_open(&place, &o, &s->comm, err) != 0)
+	if (comm_place(look_up, NULL, &place, err) != 0)
+		return -1;
+	/* A secret: no child of this process or of MPI's needs it. */
+	unsetenv(COMM_TOKEN_VARIABLE);
+	if (comm_open(&place, &o, &s->comm, err) != 0)
 		return -1;
 	s->rank = comm_rank(s->comm);
 	s->n_ranks = comm_size(s->comm);
@@ -66,9 +82,10 @@ static int make_model(struct session *s, struct err *err)
 }
 
 int session_open(struct session *s, const struct train_flags *flags, FILE *out, FILE *remarks_out,
-                 struct err *err)
+                 void (*end)(void *ctx, int status), struct err *err)
 {
-	*s = (struct session){.flags = flags, .out = out, .remarks_out = remarks_out, .n_ranks = 1};
+	*s = (struct session){
+		.flags = flags, .out = out, .remarks_out = remarks_out, .end = end, .n_ranks = 1};
 	if (train_flags_options(flags, &s->options, err) != 0 || join_ranks(s, err) != 0 ||
 	    make_model(s, err) != 0)
 		return -1;
@@ -191,14 +208,17 @@ static int check_output(struct session *s, struct err *err)
 	return 0;
 }
 
+/* Rank 0 alone reports and saves: it is not slow for that. */
 static int on_step(void *ctx, const struct step_stats *stats, struct err *err)
 {
 	struct session *s = ctx;
+	double begin = clock_seconds();
+	int rc;
 
 	tell_saved(s);
-	if (s->reporter != NULL && reporter_step(s->reporter, stats, err) != 0)
-		return -1;
-	return check_output(s, err);
+	rc = s->reporter != NULL ? reporter_step(s->reporter, stats, err) : 0;
+	comm_excuse(s->comm, clock_seconds() - begin);
+	return rc == 0 ? check_output(s, err) : -1;
 }
 
 static void on_backoff(void *ctx, const struct train_state *state)
@@ -217,10 +237,14 @@ static int save(void *ctx, struct model *m, const struct optimizer *o,
                 const struct train_state *state, bool last, struct err *err)
 {
 	struct session *s = ctx;
+	double begin = clock_seconds();
+	int rc;
 
 	if (s->saver == NULL)
 		return 0;
-	if (saver_save(s->saver, m, o, state, err) != 0)
+	rc = saver_save(s->saver, m, o, state, err);
+	comm_excuse(s->comm, clock_seconds() - begin);
+	if (rc != 0)
 		return -1;
 	if (!last)
 		return 0;
@@ -233,8 +257,9 @@ static int save(void *ctx, struct model *m, const struct optimizer *o,
 /* The loop lets all ranks stop after the same step. */
 static bool stop(void *ctx)
 {
-	(void)ctx;
-	return interrupt_requested();
+	struct session *s = ctx;
+
+	return interrupt_requested() || comm_lost(s->comm);
 }
 
 static void print_beginning(struct session *s)
@@ -333,6 +358,8 @@ int session_train(struct session *s, enum train_end *ret_end, struct err *err)
 int session_close(struct session *s, int status, struct err *err)
 {
 	int rc = 0;
+
+	s->rank_lost = s->comm != NULL && comm_lost(s->comm);
 
 	close_data(s);
 	reporter_free(s->reporter);

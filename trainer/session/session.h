@@ -18,7 +18,9 @@
 struct session {
 	const struct train_flags *flags;
 	FILE *out, *remarks_out;
+	void (*end)(void *ctx, int status);
 	struct comm *comm;
+	bool rank_lost; /* a rank is so slow that the run stopped; valid after session_close */
 	unsigned rank, n_ranks;
 	struct model_config config;
 	struct ops ops;
@@ -40,10 +42,10 @@ struct session {
 /* Which clips. */
 enum session_data { SESSION_TRAIN, SESSION_EVAL };
 
-/* Joins the ranks, reads the configuration, makes the model. flags is borrowed. On failure *s is
- * still to be closed. */
+/* Joins the ranks, reads the configuration, makes the model. flags is borrowed. `end` ends the
+ * process with a status, from any thread (comm_options). On failure *s is still to be closed. */
 int session_open(struct session *s, const struct train_flags *flags, FILE *out, FILE *remarks_out,
-                 struct err *err) MUST_USE;
+                 void (*end)(void *ctx, int status), struct err *err) MUST_USE;
 
 /*
  * What memory a run of these flags needs in this process, by part, beside what there is, and what
@@ -61,7 +63,7 @@ int session_train(struct session *s, enum train_end *ret_end, struct err *err) M
  * ERR_INTERRUPTED when the user asks to stop. */
 int session_evaluate(struct session *s, uint64_t epoch, struct err *err) MUST_USE;
 
-/* status: not 0 when this rank failed; the other ranks are then told to end with it, too. */
+/* status: what the process is to end with; unless it is 0, the other ranks are told to end, too. */
 int session_close(struct session *s, int status, struct err *err);
 
 #endif

@@ -1,0 +1,276 @@
+/*
+ * What rank 0 concludes from the ranks' signs of life, and how ranks recognise each other.
+ */
+#include <string.h>
+
+#include "tests/harness.h"
+#include "trainer/comm/greeting.h"
+#include "trainer/comm/hmac.h"
+#include "trainer/comm/watch_judge.h"
+
+/* ---- signs ---- */
+
+/* Four ranks that work well, a time-out of 40 seconds. */
+static struct watch_judge four(void)
+{
+	struct watch_judge j;
+
+	watch_judge_init(&j, 4, 40);
+	for (unsigned i = 0; i < 4; i++)
+		j.signs[i] = (struct watch_sign){.watched = true, .heard = 100};
+	return j;
+}
+
+static bool next(struct watch_judge *j, double now, struct watch_finding *f)
+{
+	*f = (struct watch_finding){WATCH_WELL, 0, 0, false};
+	return watch_judge_next(j, now, f);
+}
+
+static void gone(void)
+{
+	struct watch_judge j = four();
+	struct watch_finding f;
+
+	CHECK(!next(&j, 101, &f));
+	j.signs[2].gone = true;
+	CHECK(next(&j, 101, &f));
+	CHECK(f.kind == WATCH_GONE && f.rank == 2 && f.lost);
+	watch_judge_done(&j);
+	j = four();
+	j.signs[3].failed = true;
+	CHECK(next(&j, 101, &f));
+	CHECK(f.kind == WATCH_FAILED && f.rank == 3 && f.lost);
+	watch_judge_done(&j);
+}
+
+static void left(void)
+{
+	struct watch_judge j = four();
+	struct watch_finding f;
+
+	j.signs[2].left = true;
+	j.signs[3].watched = false;
+	for (unsigned i = 0; i < 2; i++)
+		j.signs[i].heard = 1000;
+	CHECK(!next(&j, 1000, &f));
+	watch_judge_done(&j);
+}
+
+static void silent(void)
+{
+	struct watch_judge j = four();
+	struct watch_finding f;
+
+	for (unsigned i = 0; i < 3; i++)
+		j.signs[i].heard = 119;
+	CHECK(!next(&j, 119, &f));
+	CHECK(next(&j, 120, &f));
+	CHECK(f.kind == WATCH_SILENT && f.rank == 3 && !f.lost);
+	CHECK(!next(&j, 121, &f));
+	for (unsigned i = 0; i < 3; i++)
+		j.signs[i].heard = 140;
+	CHECK(next(&j, 140, &f));
+	CHECK(f.kind == WATCH_SILENT && f.rank == 3 && f.lost);
+	watch_judge_done(&j);
+}
+
+static void back_again(void)
+{
+	struct watch_judge j = four();
+	struct watch_finding f;
+
+	for (unsigned i = 0; i < 3; i++)
+		j.signs[i].heard = 120;
+	CHECK(next(&j, 120, &f));
+	j.signs[3].heard = 121;
+	CHECK(!next(&j, 121, &f));
+	for (unsigned i = 0; i < 3; i++)
+		j.signs[i].heard = 141;
+	CHECK(next(&j, 141, &f));
+	CHECK(f.kind == WATCH_SILENT && !f.lost);
+	watch_judge_done(&j);
+}
+
+/* A rank that beats and does not come to the exchange in which the others are. */
+static void late(void)
+{
+	struct watch_judge j = four();
+	struct watch_finding f;
+
+	for (unsigned i = 0; i < 4; i++) {
+		j.signs[i].heard = 130;
+		j.signs[i].waiting = i != 1;
+		j.signs[i].stretch = i != 1 ? 19 : 30;
+	}
+	CHECK(!next(&j, 130, &f));
+	CHECK(next(&j, 131, &f));
+	CHECK(f.kind == WATCH_LATE && f.rank == 1 && !f.lost);
+	for (unsigned i = 0; i < 4; i++) {
+		j.signs[i].heard = 151;
+		j.signs[i].stretch += 21;
+	}
+	CHECK(next(&j, 151, &f));
+	CHECK(f.kind == WATCH_LATE && f.rank == 1 && f.lost);
+	watch_judge_done(&j);
+}
+
+/* A long step that nobody waits in is nobody's fault. */
+static void long_step(void)
+{
+	struct watch_judge j = four();
+	struct watch_finding f;
+
+	for (unsigned i = 0; i < 4; i++) {
+		j.signs[i].heard = 1000;
+		j.signs[i].stretch = 900;
+	}
+	CHECK(!next(&j, 1000, &f));
+	watch_judge_done(&j);
+}
+
+/* Ten more steps in ten seconds, of which rank 2 works `share` and the others one. */
+static void ten_seconds(struct watch_judge *j, double *now, double share)
+{
+	*now += 10;
+	for (unsigned i = 0; i < 4; i++) {
+		j->signs[i].heard = *now;
+		j->signs[i].steps += 10;
+		j->signs[i].busy += i == 2 ? share : 1;
+	}
+}
+
+static void slow(void)
+{
+	struct watch_judge j = four();
+	struct watch_finding f;
+	double now = 100;
+
+	CHECK(!next(&j, now, &f));
+	ten_seconds(&j, &now, 4.5);
+	CHECK(!next(&j, now, &f));
+	ten_seconds(&j, &now, 9);
+	CHECK(next(&j, now, &f));
+	CHECK(f.kind == WATCH_SLOW && f.rank == 2 && !f.lost && f.seconds == 9);
+	for (int i = 0; i < 2; i++) {
+		ten_seconds(&j, &now, 9);
+		CHECK(!next(&j, now, &f));
+	}
+	ten_seconds(&j, &now, 9);
+	CHECK(next(&j, now, &f));
+	CHECK(f.kind == WATCH_SLOW && f.rank == 2 && f.lost);
+	ten_seconds(&j, &now, 9);
+	CHECK(!next(&j, now, &f));
+	watch_judge_done(&j);
+}
+
+static void slow_for_once(void)
+{
+	struct watch_judge j = four();
+	struct watch_finding f;
+	double now = 100;
+
+	CHECK(!next(&j, now, &f));
+	for (int i = 0; i < 4; i++) {
+		ten_seconds(&j, &now, 9);
+		CHECK(next(&j, now, &f));
+		CHECK(f.kind == WATCH_SLOW && !f.lost);
+		ten_seconds(&j, &now, 1);
+		CHECK(!next(&j, now, &f));
+	}
+	watch_judge_done(&j);
+}
+
+/* ---- greetings ---- */
+
+/* RFC 4231, test cases 2 and 6. */
+static void hmac(void)
+{
+	char key[132], out[SHA256_HEX_MAX];
+
+	CHECK_STR(hmac_sha256_hex("Jefe", "what do ya want for nothing?", out),
+	          "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+	memset(key, 0xaa, 131);
+	key[131] = '\0';
+	CHECK_STR(
+		hmac_sha256_hex(key, "Test Using Larger Than Block-Size Key - Hash Key First", out),
+		"60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+}
+
+static void greet(void)
+{
+	struct greeting leader = {.leader = "0123456789abcdef0123456789abcdef"}, rank = {0};
+	char line[GREETING_LINE_MAX];
+	struct err err = {0};
+
+	greeting_challenge(&leader, line);
+	CHECK(greeting_read_challenge(line, &rank));
+	CHECK_STR(rank.leader, leader.leader);
+	CHECK_OK(greeting_nonce(rank.rank_nonce, &err), &err);
+	rank.rank = 3;
+	rank.n_ranks = 4;
+	greeting_answer(&rank, "key", line);
+	CHECK(strstr(line, "key") == NULL);
+	CHECK(greeting_read_answer(line, "key", &leader) == GREETING_PROVEN);
+	CHECK_INT(leader.rank, 3);
+	CHECK_INT(leader.n_ranks, 4);
+	CHECK(greeting_read_answer(line, "kez", &leader) == GREETING_UNPROVEN);
+	greeting_welcome(&leader, "key", line);
+	CHECK(greeting_read_welcome(line, "key", &rank) == GREETING_PROVEN);
+	CHECK(greeting_read_welcome(line, "", &rank) == GREETING_UNPROVEN);
+	CHECK(greeting_read_welcome("there is one already\n", "key", &rank) == GREETING_GARBLED);
+}
+
+/* What was said on one connection does not open another, nor another rank's seat. */
+static void replay(void)
+{
+	struct greeting first = {3, 4, "0123456789abcdef0123456789abcdef", "00"}, second = first;
+	char line[GREETING_LINE_MAX];
+
+	greeting_answer(&first, "key", line);
+	second.leader[0] = '1';
+	CHECK(greeting_read_answer(line, "key", &first) == GREETING_PROVEN);
+	CHECK(greeting_read_answer(line, "key", &second) == GREETING_UNPROVEN);
+	line[5] = '2';
+	CHECK(greeting_read_answer(line, "key", &first) == GREETING_UNPROVEN);
+}
+
+static void garbled(void)
+{
+	static const char *const bad[] = {
+		"",
+		"\n",
+		"GET / HTTP/1.0\r\n",
+		"rank 1 of 2\n",
+		"rank -1 of 2 nonce 00 proof 00\n",
+		"rank  1 of 2 nonce 00 proof 00\n",
+		"rank 1 of 2 nonce 00 proof 00\n",
+		"rank 01 of 2 nonce 00 proof "
+		"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n",
+		"rank 1 of 2 nonce 00 proof "
+		"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef more\n",
+	};
+	struct greeting g = {0};
+
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		if (greeting_read_answer(bad[i], "key", &g) != GREETING_GARBLED ||
+		    greeting_read_challenge(bad[i], &g))
+			test_fail(__FILE__, __LINE__, bad[i]);
+}
+
+int main(void)
+{
+	TEST("watch: a rank whose connection broke, or that failed, is lost at once", gone);
+	TEST("watch: who has left, or was never seen, is not missed", left);
+	TEST("watch: a silent rank is named after half of the time-out, lost after it", silent);
+	TEST("watch: a rank that comes back starts anew", back_again);
+	TEST("watch: a rank that others wait for is named, though it beats", late);
+	TEST("watch: a long step of all ranks is nobody's fault", long_step);
+	TEST("watch: a rank five times slower than the others is named, then given up", slow);
+	TEST("watch: a rank that is slow now and then is named, not given up", slow_for_once);
+	TEST("hmac: RFC 4231", hmac);
+	TEST("greeting: both sides prove the key, which is not sent", greet);
+	TEST("greeting: an answer proves nothing on another connection", replay);
+	TEST("greeting: what is not an answer is told from one", garbled);
+	return test_done();
+}

@@ -1,0 +1,171 @@
+#include "trainer/comm/watch_judge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* A slow rank is named after a window or two and given up after SLOW_WINDOWS of them. */
+enum { SLOW_WINDOWS = 4, SLOW_STEPS = 2 };
+
+void watch_judge_init(struct watch_judge *j, unsigned n, double timeout)
+{
+	*j = (struct watch_judge){.timeout = timeout, .n = n};
+	j->signs = mem_calloc(n, sizeof(*j->signs));
+	j->then = mem_calloc(n, sizeof(*j->then));
+	j->named = mem_calloc(n, sizeof(*j->named));
+	j->slow = mem_calloc(n, sizeof(*j->slow));
+}
+
+void watch_judge_done(struct watch_judge *j)
+{
+	free(j->signs);
+	free(j->then);
+	free(j->named);
+	free(j->slow);
+}
+
+static bool present(const struct watch_sign *s)
+{
+	return s->watched && !s->left;
+}
+
+/* How long somebody has waited by now, at most. */
+static double longest_wait(const struct watch_judge *j, double now)
+{
+	double most = 0;
+
+	for (unsigned i = 0; i < j->n; i++) {
+		const struct watch_sign *s = &j->signs[i];
+		double waited = s->stretch + now - s->heard;
+
+		if (present(s) && s->waiting && waited > most)
+			most = waited;
+	}
+	return most;
+}
+
+static enum watch_kind condition(const struct watch_judge *j, const struct watch_sign *s,
+                                 double now, double *ret_seconds)
+{
+	double silent = now - s->heard, wait = longest_wait(j, now), busy = s->stretch + silent;
+
+	*ret_seconds = 0;
+	if (s->gone)
+		return WATCH_GONE;
+	if (s->failed)
+		return WATCH_FAILED;
+	*ret_seconds = silent;
+	if (silent >= j->timeout / 2)
+		return WATCH_SILENT;
+	*ret_seconds = busy < wait ? busy : wait;
+	return !s->waiting && *ret_seconds >= j->timeout / 2 ? WATCH_LATE : WATCH_WELL;
+}
+
+/* Something to say of this rank that was not said. */
+static bool news(struct watch_judge *j, unsigned rank, double now, struct watch_finding *ret)
+{
+	double seconds;
+	enum watch_kind kind = condition(j, &j->signs[rank], now, &seconds);
+	bool lost = kind == WATCH_GONE || kind == WATCH_FAILED || seconds >= j->timeout;
+
+	*ret = (struct watch_finding){kind, rank, seconds, lost};
+	if (kind == WATCH_WELL) {
+		if (j->named[rank] != WATCH_SLOW)
+			j->named[rank] = WATCH_WELL;
+		return false;
+	}
+	if (j->named[rank] == kind && !lost)
+		return false;
+	j->named[rank] = kind;
+	return true;
+}
+
+/* ---- slow ones ---- */
+
+static void begin_window(struct watch_judge *j, double now)
+{
+	j->window = now;
+	memcpy(j->then, j->signs, j->n * sizeof(*j->signs));
+}
+
+static bool all_present(const struct watch_sign *signs, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (!present(&signs[i]))
+			return false;
+	return true;
+}
+
+/* Whether there are steps of every rank to compare. */
+static bool comparable(const struct watch_judge *j)
+{
+	for (unsigned i = 0; i < j->n; i++)
+		if (j->signs[i].steps < j->then[i].steps + SLOW_STEPS)
+			return false;
+	return true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* How many times the work of the others' median this rank's took, in this window. */
+static double slowness(const struct watch_judge *j, unsigned rank, double *scratch)
+{
+	double mine = j->signs[rank].busy - j->then[rank].busy, middle;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < j->n; i++)
+		if (i != rank)
+			scratch[n++] = j->signs[i].busy - j->then[i].busy;
+	qsort(scratch, n, sizeof(*scratch), by_value);
+	middle = scratch[n / 2];
+	return middle > 0 ? mine / middle : 0;
+}
+
+static bool judge_window(struct watch_judge *j, struct watch_finding *ret)
+{
+	AUTO_FREE double *scratch = mem_calloc(j->n, sizeof(*scratch));
+	bool found = false;
+
+	for (unsigned i = 0; i < j->n; i++) {
+		double factor = slowness(j, i, scratch);
+
+		j->slow[i] = factor >= WATCH_SLOW_FACTOR ? j->slow[i] + 1 : 0;
+		if (j->slow[i] == 0 && j->named[i] == WATCH_SLOW)
+			j->named[i] = WATCH_WELL;
+		if (j->slow[i] == 0 || (j->named[i] == WATCH_SLOW && j->slow[i] != SLOW_WINDOWS))
+			continue;
+		j->named[i] = WATCH_SLOW;
+		*ret = (struct watch_finding){WATCH_SLOW, i, factor, j->slow[i] >= SLOW_WINDOWS};
+		found = true;
+	}
+	return found;
+}
+
+static bool slow_news(struct watch_judge *j, double now, struct watch_finding *ret)
+{
+	bool found;
+
+	if (j->n < 2 || !all_present(j->signs, j->n))
+		return false;
+	if (!all_present(j->then, j->n))
+		begin_window(j, now);
+	if (now - j->window < j->timeout / SLOW_WINDOWS || !comparable(j))
+		return false;
+	found = judge_window(j, ret);
+	begin_window(j, now);
+	return found;
+}
+
+bool watch_judge_next(struct watch_judge *j, double now, struct watch_finding *ret)
+{
+	for (unsigned i = 0; i < j->n; i++)
+		if (present(&j->signs[i]) && news(j, i, now, ret))
+			return true;
+	return slow_news(j, now, ret);
+}
