@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/mem.h"
+#include "base/run_exit.h"
 #include "base/strbuf.h"
 
 /* How soon a request to stop is heard. EX_TEMPFAIL: nothing is lost, to be started again. */
