@@ -21,8 +21,11 @@ static float *fill(size_t n, uint32_t seed)
 
 int ops_check_machine(struct ops *ops, struct err *err)
 {
-	/* A sum of IN products of values below 1. Rounding to bf16's 8 bits moves each by less
-	 * than 2^-8, at random, so the sum by some root of IN of them; float32's sums are rounded too. */
+	/*
+	 * A sum of IN products of values below 1. Rounding to bf16's 8 bits moves each by less
+	 * than 2^-8, at random, so the sum by some root of IN of them; float32's sums are rounded
+	 * too.
+	 */
 	double bf16 = 0x1p-7 * sqrt(IN), f32 = 0x1p-22 * IN;
 	double limit = ops_rounds(ops) == PRECISION_BF16 ? bf16 : f32;
 	AUTO_FREE float *x = fill(ROWS * IN, 1);
