@@ -23,7 +23,7 @@ on_pool() {
 
 @test "deploy: a job of the scheduler 'job' runs to its end on its own pool, and undeploy leaves nothing" {
 	ENDS=20s spec job
-	run deploy; echo "$output"
+	run deploy
 	[ "$status" -eq 0 ]
 	[[ $output == *"job trn1: "* ]]
 	on_pool trn1
@@ -37,7 +37,7 @@ on_pool() {
 
 @test "deploy: a JobSet runs to its end on its own pool, and undeploy leaves nothing" {
 	ENDS=20s spec jobset
-	run deploy; echo "$output"
+	run deploy
 	[ "$status" -eq 0 ]
 	on_pool trn1
 	run deploy --wait
@@ -58,11 +58,11 @@ on_pool() {
 @test "deploy: a second run changes nothing, and a target that left the spec goes" {
 	spec job
 	deploy
-	run deploy; echo "$output"
+	run deploy
 	[ "$status" -eq 0 ]
 	[[ $output == *"nothing to do"* ]]
 	sed -i '/^  g5g:/d' slipway.yaml
-	run deploy; echo "$output"
+	run deploy
 	[ "$status" -eq 0 ]
 	[[ $output == *"NodePool $FLEET-g5g is no longer in the spec: deleted"* ]]
 }
@@ -72,11 +72,11 @@ on_pool() {
 	deploy
 	kubectl patch lease -n "$FLEET" "$FLEET-deploy" --type=merge -p "{\"spec\": {\"holderIdentity\": \"ci-7/42/1/00000000\",
 		\"leaseDurationSeconds\": 300, \"renewTime\": \"$(date -u +%Y-%m-%dT%H:%M:%S.000000Z)\"}}"
-	run deploy; echo "$output"
+	run deploy
 	[ "$status" -eq 7 ]
-	[[ $output == *"ci-7/42 is at work"* ]]
+	[[ $output == *"ci-7/42 holds the lease"* ]]
 	kubectl patch lease -n "$FLEET" "$FLEET-deploy" --type=merge -p '{"spec": {"renewTime": "2020-01-01T00:00:00.000000Z"}}'
-	run deploy; echo "$output"
+	run deploy
 	[ "$status" -eq 0 ]
 }
 
@@ -93,7 +93,7 @@ on_pool() {
 @test "fail-over: one type without capacity is no reason to leave a target that has another" {
 	no_capacity trn1.32xlarge
 	spec job
-	run deploy; echo "$output"
+	run deploy
 	[ "$status" -eq 0 ]
 	[ "$(attempts)" = "[('trn1', 'running')]" ]
 	[ "$(kubectl get nodes -l "karpenter.sh/nodepool=$FLEET-trn1" -o jsonpath='{.items[*].metadata.labels.node\.kubernetes\.io/instance-type}')" = "trn1n.32xlarge trn1n.32xlarge" ]
@@ -104,9 +104,9 @@ on_pool() {
 	for seconds in 1 3 5; do
 		timeout --signal=KILL "$seconds" "$SLIPWAY" deploy --image-digest "$DIGEST" --interval 1s || true
 	done
-	run deploy; echo "$output"
+	run deploy
 	[ "$status" -eq 0 ]
 	[[ $output == *"job trn1: "* ]]
-	run deploy; echo "$output"
+	run deploy
 	[[ $output == *"nothing to do"* ]]
 }

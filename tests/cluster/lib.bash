@@ -14,6 +14,8 @@ plane_setup() {
 
 plane_teardown() {
 	local code=0
+	# A test that failed may have left another's name in it.
+	kubectl delete lease -n "$FLEET" "$FLEET-deploy" --ignore-not-found
 	[[ ! -e $WORK/slipway.yaml ]] || (cd "$WORK" && "$SLIPWAY" undeploy --yes --timeout 120 2>&1) || code=$?
 	common_teardown
 	return $code
