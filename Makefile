@@ -143,6 +143,7 @@ help:
 ## make undeploy show what would go; YES=1 deletes it, KEEP_DATA=1 leaves the file system
 ## make test     install what is needed, build, run every test
 ## make test-long  the end-to-end tests with their long series whole (kills, many images): an hour or more
+## make test-cluster  deploys on a live control plane with Karpenter, built from Go modules (Go on PATH)
 ## make check    the quick tests: unit only
 ## make bless    renew the golden files of specs and manifests; look at the difference
 ## make lint     clang-tidy, cppcheck, include direction, size limits, format
@@ -187,6 +188,12 @@ test-long: deps test-deps
 	$(MAKE) all $(MPI_SYSROOTS)
 	SLIPWAY_TEST_LONG=1 tests/run e2e
 
+# Programs, definitions and KWOK's stages go to build/cluster; what Go fetches and compiles stays in its own caches.
+.PHONY: test-cluster
+test-cluster: deps $(BUILD)/slipway
+	@tests/install-deps $(CLUSTER_DEPS)
+	tests/run cluster
+
 .PHONY: check
 check: units
 	tests/run unit
@@ -212,6 +219,7 @@ TEST_DEPS := bats python3 python3-yaml openssl curl awscli iproute2 skopeo umoci
         apache2-utils binutils \
         binfmt-support attr libcap2-bin clang libclang-rt-14-dev libarchive-tools zstd git \
         openmpi-bin procps g++ locales tzdata
+CLUSTER_DEPS := bats python3 python3-yaml openssl curl procps etcd-server
 LINT_DEPS := clang-tidy clang-format cppcheck shellcheck python3
 BENCH_DEPS := umoci buildah skopeo docker-registry pigz zstd python3
 

@@ -17,7 +17,12 @@ enum { TAKE_TRIES = 3, WAIT_MS = 2000, SLICE_MS = 20000 };
 
 /* ---- who we are ---- */
 
-/* Start time of a process in the kernel's ticks, its pid's second name; 0 when there is none. */
+/*
+ * Start time of a process in the kernel's ticks, its pid's second name; 0 when there is none, ENDED
+ * when only its number is left until its parent waits for it, which a container's first process may
+ * never do.
+ */
+enum { ENDED = -1 };
 static long long start_of(long pid)
 {
 	char path[64], text[1024];
@@ -35,6 +40,8 @@ static long long start_of(long pid)
 	/* The command's name stands in brackets and may hold anything; field 22 is 20 after it. */
 	char *p = strrchr(text, ')');
 
+	if (p != NULL && (strncmp(p, ") Z", 3) == 0 || strncmp(p, ") X", 3) == 0))
+		return ENDED;
 	for (int i = 0; p != NULL && i < 20; i++) {
 		p = strchr(p, ' ');
 		p = p != NULL ? p + 1 : NULL;

@@ -4,6 +4,9 @@
  */
 #include "tests/fleet_make.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "k8s/deploy/capacity.h"
 #include "k8s/deploy/lease.h"
 
@@ -366,6 +369,28 @@ static void leases_are_taken_when_nobody_holds_them(void)
 	CHECK(!is_free(dead, renewed, 300, 61000));
 }
 
+static void a_holder_that_has_ended_is_dead_though_nobody_waited_for_it(void)
+{
+	char holder[LEASE_IDENTITY_MAX] = "";
+	siginfo_t info;
+	int ends[2];
+
+	CHECK_INT(pipe(ends), 0);
+	pid_t child = fork();
+
+	if (child == 0) {
+		lease_identity(holder);
+		_exit(write(ends[1], holder, sizeof(holder)) == sizeof(holder) ? 0 : 1);
+	}
+	CHECK_INT(read(ends[0], holder, sizeof(holder)), sizeof(holder));
+	CHECK_INT(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+	CHECK(lease_is_orphan(holder));
+	CHECK_INT(waitpid(child, NULL, 0), child);
+	CHECK(lease_is_orphan(holder));
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* A cluster with one Lease, and a clock that a test sets. */
 struct one_lease {
 	struct kubectl base;
@@ -499,6 +524,8 @@ int main(void)
 	TEST("state: it survives its text, and holds the last attempts", state_survives_its_text);
 	TEST("state: malformed texts are refused", malformed_states_are_refused);
 	TEST("lease: it is taken when nobody holds it", leases_are_taken_when_nobody_holds_them);
+	TEST("lease: a holder that has ended is dead, though nobody has waited for it",
+	     a_holder_that_has_ended_is_dead_though_nobody_waited_for_it);
 	TEST("lease: of two takers one wins", of_two_takers_one_wins);
 	TEST("lease: it is renewed while its holder waits", a_lease_is_renewed_by_the_way);
 	return test_done();

@@ -1,0 +1,53 @@
+# What the tests on a live control plane share. bats loads it with `load lib`; $PLANE is the folder of tests/cluster/plane.
+# Nothing here sets a status or makes a pod: controllers, KWOK and Karpenter do.
+# shellcheck shell=bash
+load ../e2e/lib
+DIGEST=sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+
+plane_setup() {
+	[[ -n ${PLANE:-} ]] || { echo "PLANE is not set: run make test-cluster" >&2 && return 1; }
+	common_setup
+	export KUBECONFIG=$PLANE/kubeconfig
+	FLEET=fleet-$RANDOM$RANDOM
+	: >"$PLANE/no-capacity"
+}
+
+plane_teardown() {
+	local code=0
+	# A test that failed may have left another's name in it.
+	kubectl delete lease -n "$FLEET" "$FLEET-deploy" --ignore-not-found
+	[[ ! -e $WORK/slipway.yaml ]] || (cd "$WORK" && "$SLIPWAY" undeploy --yes --timeout 120 2>&1) || code=$?
+	common_teardown
+	return $code
+}
+
+# no_capacity TYPE...: these instance types cannot be had from now on, the others can.
+no_capacity() { printf '%s\n' "$@" >"$PLANE/no-capacity"; }
+
+# spec SCHEDULER: slipway.yaml of this repository's own fleet as $FLEET, without storage and exporters. The
+# trainer's pods end well after ENDS (default: never).
+spec() {
+	local scheduler=$1
+	sed "/^storage:/,/^job:/{/^job:/!d}; /^monitoring:/,\$d; s/  network_test:.*//; s/scheduler: volcano/scheduler: $scheduler/
+		s/^name: perceiver/name: $FLEET/; s/^  name: perceiver/  name: $FLEET/" "$ROOT/slipway.yaml" >slipway.yaml
+	[[ -z ${ENDS:-} ]] || printf '  annotations: {slipway.test/runs-for: %s}\n' "$ENDS" >>slipway.yaml
+}
+
+# shellcheck disable=SC2119,SC2120 # "run deploy ..." passes them
+deploy() { "$SLIPWAY" deploy --image-digest "$DIGEST" --interval 1s --timeout 180 "$@"; }
+
+# attempts: what the deploy state says of each target.
+attempts() {
+	kubectl get configmap -n "$FLEET" "$FLEET-deploy-state" -o jsonpath='{.data.state\.json}' |
+		json '[(a["target"], a["outcome"]) for a in d["attempts"]]'
+}
+
+# leftovers: every object of the fleet that the API server still has, of whatever kind.
+leftovers() {
+	local kind
+	for kind in $(kubectl api-resources --verbs=list -o name | grep -vE '^(events|componentstatuses)'); do
+		kubectl get "$kind" -A -l "slipway/owner=$FLEET" -o name
+	done
+	kubectl get nodeclaims,nodes -l "slipway/owner=$FLEET" -o name
+	kubectl get namespace "$FLEET" -o name --ignore-not-found
+}
