@@ -87,7 +87,7 @@ without_absences() {
 		print("".join(untrue), end="")
 		sys.exit(1 if untrue else 0)
 	EOF
-	tr , '\n' | grep -vxE 'warning (dangling-link|script-interpreter)' | paste -sd ,
+	tr , '\n' | grep -vE '^(warning|note) (dangling-link|script-interpreter)$' | paste -sd ,
 }
 
 # loaded TREE PROGRAM: the program, and what its loader names.
