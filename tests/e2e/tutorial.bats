@@ -21,6 +21,8 @@ tree() {
 		[ -e "$ROOT/build/$arch/slipway-trainer" ] || skip "the trainer is not built"
 		mkdir -p "build/$arch"
 		cp "$ROOT/build/$arch/slipway-trainer" "build/$arch/"
+		[ -e "$ROOT/build/sysroot-mpi-$arch/.complete" ] || skip "the root of MPICH's packages is not made"
+		ln -s "$ROOT/build/sysroot-mpi-$arch" build/
 	done
 	cp "$ROOT/slipway.yaml" "$ROOT/LICENSE" .
 	mkdir bin
