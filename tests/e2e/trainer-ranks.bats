@@ -95,24 +95,26 @@ free_port() { PORT=$(python3 -c 'import socket; s = socket.socket(); s.bind(("",
 @test "ranks: a pod that does not come is named; one too many and strangers are turned away" {
 	mpich
 	free_port
-	pod=(env MASTER_ADDR=localhost "MASTER_PORT=$PORT" NNODES=3 "$TRAINER" train "${TINY[@]}" --output_dir out --join_timeout 3)
-	NODE_RANK=0 "${pod[@]}" >log0 2>&1 3>&- &
+	pod=(env MASTER_ADDR=localhost "MASTER_PORT=$PORT" NNODES=3 "$TRAINER" train "${TINY[@]}" --output_dir out)
+	NODE_RANK=0 "${pod[@]}" --join_timeout 6 >log0 2>&1 3>&- &
 	first=$!
-	NODE_RANK=1 "${pod[@]}" >log1 2>&1 3>&- &
+	# It waits for longer, or it would be named as gone.
+	NODE_RANK=1 "${pod[@]}" --join_timeout 30 >log1 2>&1 3>&- &
 	second=$!
 	for _ in $(seq 50); do
 		ss -Hltn "sport = :$PORT" | grep -q . && break
 		sleep 0.1
 	done
-	sleep 0.5
+	sleep 1
 	printf 'GET / HTTP/1.0\r\n\r\n' >"/dev/tcp/localhost/$PORT"
-	NODE_RANK=1 run "${pod[@]}"
+	NODE_RANK=1 run "${pod[@]}" --join_timeout 6
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"rank 0 at localhost refused to let this rank join: rank 1 of 3 is not expected: there is one already"* ]]
 	ends_with 76 wait "$first"
-	grep "of 3 ranks, these did not come to port $PORT within 3 s: 2" log0
+	cat log0
+	grep "of 3 ranks, these did not come to port $PORT within 6 s: 2" log0
 	wait "$second" && false
-	NODE_RANK=2 run "${pod[@]}"
+	NODE_RANK=2 run "${pod[@]}" --join_timeout 3
 	[ "$status" -eq 76 ]
 	[[ "$output" == *"no answer from rank 0 at localhost port $PORT for 3 s"* ]]
 }
