@@ -216,7 +216,7 @@ bool rule_provided(const struct check_image *image, const char *soname);
 /* The value of a variable of the image's environment, NULL if unset. */
 const char *rule_env(const struct check_image *image, const char *name);
 
-/* The folders where a command without '/' is looked for, "" for the working folder (rule_path.c);
+/* The folders where a command without '/' is looked for, "" for the working folder (rule_search_path.c);
  * what runtimes set when the image has no PATH. At most PATH_FOLDERS_MAX. */
 enum { PATH_FOLDERS_MAX = 1000 };
 struct strlist rule_search_path(const struct check_image *image);
@@ -236,7 +236,7 @@ void rule_check_core_dumps(struct check_image *image);
 void rule_check_links(struct check_image *image);
 void rule_check_user(struct check_image *image); /* rule_user.c */
 void rule_check_workdir(struct check_image *image);
-void rule_check_search_path(struct check_image *image); /* rule_path.c */
+void rule_check_search_path(struct check_image *image); /* rule_search_path.c */
 void rule_check_scripts(struct check_image *image);     /* rule_script.c */
 void rule_check_entrypoint(struct check_image *image);  /* rule_entrypoint.c */
 void rule_check_machine(struct check_image *image);     /* rule_elf.c */
