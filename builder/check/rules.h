@@ -216,8 +216,10 @@ bool rule_provided(const struct check_image *image, const char *soname);
 /* The value of a variable of the image's environment, NULL if unset. */
 const char *rule_env(const struct check_image *image, const char *name);
 
-/* The folders where a command without '/' is looked for, "" for the working folder (rule_search_path.c);
- * what runtimes set when the image has no PATH. At most PATH_FOLDERS_MAX. */
+/*
+ * The folders where a command without '/' is looked for, "" for the working folder; what runtimes
+ * set when the image has no PATH. At most PATH_FOLDERS_MAX (rule_search_path.c).
+ */
 enum { PATH_FOLDERS_MAX = 1000 };
 struct strlist rule_search_path(const struct check_image *image);
 
