@@ -124,7 +124,7 @@ static void draws_within_bounds(void)
 {
 	static const struct clip_shape full = {16, 224, 224, 30720};
 	enum { N = 4000 };
-	unsigned beginnings[16] = {0}, cropped = 0;
+	unsigned beginnings[16] = {0}, cropped = 0, louder = 0, left = 0;
 	double area = 0, least = 1, decibels = 0, loudest = 0;
 
 	for (uint64_t sample = 0; sample < N; sample++) {
@@ -137,6 +137,8 @@ static void draws_within_bounds(void)
 		CHECK(aspect < AUGMENT_ASPECT * 1.01 && aspect > 0.99 / AUGMENT_ASPECT);
 		beginnings[a.later]++;
 		cropped += share < 1;
+		louder += a.flip && a.gain > 1;
+		left += a.flip && a.x < (224 - a.width + 1) / 2;
 		least = fmin(least, share);
 		area += share / N;
 		decibels += 20 * log10(a.gain) / N;
@@ -146,6 +148,8 @@ static void draws_within_bounds(void)
 		CHECK(beginnings[i] > N / 32 && beginnings[i] < N / 8);
 	CHECK(least > 0.79 && least < 0.82 && area > 0.85 && area < 0.92);
 	CHECK(cropped > N * 9 / 10);
+	/* One kind says nothing about another: a quarter have both. */
+	CHECK(louder > N / 5 && louder < N * 3 / 10 && left > N / 5 && left < N * 3 / 10);
 	CHECK(fabs(decibels) < 0.2 && loudest > 5.9 && loudest <= 6);
 }
 
