@@ -265,34 +265,39 @@ static bool adjoin(const struct clip_shape *s, const struct clip_view *first,
 	       second->start_us - first->start_us == (uint64_t)s->frames * (1000000 / SHARD_FPS);
 }
 
-/* The frames of clip i, and of its neighbour where the clip is to begin elsewhere. */
+/* The clip that begins `skip` frames into the first of two that adjoin. */
+static void spread_both(const struct clip_shape *s, const struct clip_view *first,
+                        const struct clip_view *second, uint32_t skip, const struct clip_room *room)
+{
+	uint32_t n = s->frames - skip;
+
+	frames_spread(s, first, skip, n, 0, room->image, room->audio);
+	frames_spread(s, second, 0, skip, n, room->image, room->audio);
+}
+
 static int read_frames(struct dataset *d, uint64_t i, uint32_t later, const struct clip_room *room,
                        struct err *err)
 {
 	const struct dataset_entry *e = &d->list.at[find_shard(&d->list, i)];
-	bool last = i + 1 == e->first + e->n_clips;
+	uint64_t next = i + 1 < e->first + e->n_clips ? i + 1 : i - 1;
 	AUTO_FREE unsigned char *bytes = NULL;
 	AUTO_FREE unsigned char *more = NULL;
 	struct clip_view clip, other;
-	uint32_t n = d->shape.frames, skip = last ? n - later : later;
 
 	if (view_clip(d, i, &bytes, &clip, err) != 0)
 		return -1;
-	if (later > 0 && e->n_clips > 1) {
-		const struct clip_view *first = last ? &other : &clip;
-		const struct clip_view *second = last ? &clip : &other;
-
-		if (view_clip(d, last ? i - 1 : i + 1, &more, &other, err) != 0)
-			return -1;
-		if (adjoin(&d->shape, first, second)) {
-			frames_spread(&d->shape, first, skip, n - skip, 0, room->image,
-			              room->audio);
-			frames_spread(&d->shape, second, 0, skip, n - skip, room->image,
-			              room->audio);
-			return 0;
-		}
+	if (later == 0 || e->n_clips == 1) {
+		frames_spread(&d->shape, &clip, 0, d->shape.frames, 0, room->image, room->audio);
+		return 0;
 	}
-	frames_spread(&d->shape, &clip, 0, n, 0, room->image, room->audio);
+	if (view_clip(d, next, &more, &other, err) != 0)
+		return -1;
+	if (adjoin(&d->shape, &clip, &other))
+		spread_both(&d->shape, &clip, &other, later, room);
+	else if (adjoin(&d->shape, &other, &clip))
+		spread_both(&d->shape, &other, &clip, d->shape.frames - later, room);
+	else
+		frames_spread(&d->shape, &clip, 0, d->shape.frames, 0, room->image, room->audio);
 	return 0;
 }
 
