@@ -76,6 +76,38 @@ kinetics() {
 	[[ "$output" == *"pictures/input.wav"* ]]
 }
 
+@test "data: real clips, augmented and balanced: the same on two ranks, never waited for, evaluated as they are" {
+	need_prepare
+	command -v mpirun >/dev/null || skip "mpirun is not installed"
+	real_videos
+	prepare
+	losses() { python3 -c 'import json, sys; print([json.loads(l)["loss"] for l in open(sys.argv[1])])' "$1"; }
+	changed=(--augment --balanced --max_steps 30 --log_steps 1 --lr 1e-3 --attention_dropout 0 --overwrite)
+	kinetics --batch_size 4 "${changed[@]}" --json_log one.jsonl >/dev/null
+	cp -a out one
+	mpirun --oversubscribe -n 2 "$TRAINER" train --config_file_path tiny --dataset kinetics --dataset_dir data \
+		--num_epochs 100000 --threads 1 --logdir logs --output_dir out --batch_size 2 "${changed[@]}" --json_log two.jsonl >/dev/null
+	kinetics --batch_size 4 "${changed[@]}" --augment_offset 0 --json_log fixed.jsonl >/dev/null
+	python3 - <<-'PY'
+		import json
+		def read(name):
+		    return [json.loads(line) for line in open(name + ".jsonl")]
+		one, two, fixed = read("one"), read("two"), read("fixed")
+		worst = max(abs(a["loss"] / b["loss"] - 1) for a, b in zip(one, two))
+		# Clips that begin elsewhere are other clips.
+		other = max(abs(a["loss"] / b["loss"] - 1) for a, b in zip(one, fixed))
+		waited = sum(l["wait_share"] for l in one[5:]) / len(one[5:])
+		print("ranks differ by", worst, "offsets by", other, "waiting for data", waited)
+		assert len(one) == len(two) == 30 and worst < 1e-3 and other > 1e-2
+		assert waited < 0.1
+	PY
+	score() {
+		"$TRAINER" eval --config_file_path tiny --dataset kinetics --dataset_dir data \
+			--checkpoint one/step-00000030 "$@" | grep ' clips: loss '
+	}
+	[ "$(score)" = "$(score --augment --balanced)" ]
+}
+
 @test "data: videos that are cut, lie, or are none cost themselves only" {
 	need_prepare
 	one_video

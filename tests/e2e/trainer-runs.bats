@@ -98,6 +98,39 @@ digests() {
 	[[ "$output" == *"options.yaml: line 2"*"lrr"* ]]
 }
 
+@test "runs: --augment stands for values below the options file and the command line" {
+	printf 'augment: true\naugment_crop: 0.5\n' >options.yaml
+	"$TRAINER" train --preset paper --options_file options.yaml --augment_flip 0 --print_config >config
+	has() { grep -Eqx "$1 +$2 +$3" config; }
+	has augment_offset 1 'preset augment'
+	has augment_crop 0.5 options.yaml:2
+	has augment_flip 0 flag
+	has augment_gain 6 'preset augment'
+	has lr 0.0005 'preset paper'
+	"$TRAINER" train --print_config >config
+	has augment_offset 0 default
+	has augment_crop 1 default
+	"$TRAINER" train --augment --print_config >config
+	has augment_gain 6 'preset augment'
+}
+
+@test "runs: augmented and balanced, a stopped run continues to the same bits; other settings are said or refused" {
+	changed=(--max_steps 12 --augment --balanced)
+	train whole "${changed[@]}" >/dev/null
+	train plain --max_steps 12 >/dev/null
+	! cmp -s whole/step-00000012/model.safetensors plain/step-00000012/model.safetensors
+	ends_with 75 train out "${changed[@]}" --stop_after 5
+	run train out --resume --max_steps 12 --augment
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"balanced was true and is false"* ]]
+	cp -a out other
+	run train other --resume "${changed[@]}" --augment_flip 0 --stop_after 1
+	[ "$status" -eq 75 ]
+	[[ "$output" == *"resuming with other settings: "*"augment_flip was 0.5 and is 0"* ]]
+	train out --resume "${changed[@]}" --num_workers 3 >/dev/null
+	same_weights whole out step-00000012
+}
+
 @test "runs: more threads than CPUs are bounded with a word" {
 	run train out --threads 512 --max_steps 2
 	[ "$status" -eq 0 ]

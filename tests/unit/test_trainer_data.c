@@ -223,7 +223,11 @@ static void synthetic_is_repeatable(void)
 static void reads_ahead_in_order(void)
 {
 	struct dataset *d = dataset_synthetic(5, &shape, 10, 50);
-	struct loader_options o = {9, shape, true, 2, 4, 3, 3};
+	struct loader_options o = {.samples = {.seed = 9, .shape = shape, .shuffle = true},
+	                           .batch = 2,
+	                           .stride = 4,
+	                           .threads = 3,
+	                           .ahead = 3};
 	struct clip_loader *l = loader_new(d, &o);
 	float image[2 * 3 * 4 * 6], audio[64];
 	int32_t label;

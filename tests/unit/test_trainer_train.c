@@ -340,14 +340,14 @@ static void bf16_learns_alike(void)
 
 		o.precision = i == 0 ? PRECISION_F32 : PRECISION_BF16;
 		world_start(&w[i], &o);
-		struct loader_options read = {.seed = 1,
-		                              .shape = model_clip_shape(&w[i].config),
+		struct clip_shape shape = model_clip_shape(&w[i].config);
+		struct loader_options read = {.samples = {.seed = 1, .shape = shape},
 		                              .batch = o.batch_size,
 		                              .stride = o.batch_size,
 		                              .threads = 1,
 		                              .ahead = 2};
 
-		data = dataset_synthetic(1, &read.shape, (uint32_t)w[i].config.num_labels, 8);
+		data = dataset_synthetic(1, &shape, (uint32_t)w[i].config.num_labels, 8);
 		loader = loader_new(data, &read);
 		struct clip_source source = {loader_next, loader, 8, NULL};
 		struct train t = {w[i].model, &w[i].optimizer, &o, &source, NULL, &hooks, NULL};

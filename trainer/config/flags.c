@@ -20,7 +20,7 @@ static const struct flag_row rows[] = {
 	TEXT(logdir, "folder of TensorBoard event files"),
 	INT(batch_size, 1, 65536, "clips per rank and step"),
 	INT(num_epochs, 1, 1e9, "maximum number of passes over the dataset"),
-	INT(num_workers, 0, 256, "threads that read clips (0: one)"),
+	INT(num_workers, 0, 256, "threads that read clips (0: as many as it takes)"),
 	INT(log_steps, 1, 1e9, "steps between log lines"),
 	INT(max_steps, 1, 99999999, "maximum number of optimizer steps"),
 	INT(expected_average_throughput, 0, 1e9,
@@ -52,6 +52,13 @@ static const struct flag_row rows[] = {
               "dropout, instead of the model's attention_probs_dropout_prob"),
 	INT(image_points, 1, 1e9, "pixels decoded per clip"),
 	INT(audio_points, 1, 1e9, "audio patches decoded per clip"),
+	SWITCH(augment, "change clips in training: the four options below, with usual values"),
+	FLOAT(augment_offset, 0, 1, "share of clips that begin at a random frame"),
+	FLOAT(augment_crop, 0.01, 1,
+              "least share of a frame's area that is cut out (1: whole frames)"),
+	FLOAT(augment_flip, 0, 1, "share of clips that are mirrored"),
+	FLOAT(augment_gain, 0, 60, "decibels by which sound is louder or softer at most"),
+	SWITCH(balanced, "draw every class equally often"),
 	INT(seed, 0, 9e15, "seed of all random numbers"),
 	FLOAT(spike_factor, 0, 1e9,
               "skip a step whose gradient norm is this times the usual (0: never)"),
@@ -121,6 +128,7 @@ const struct train_flags train_flags_defaults = {
 	.grad_clip = 10,
 	.label_mask_prob = 1,
 	.attention_dropout = -1,
+	.augment_crop = 1,
 };
 
 const struct flag_table *train_flags_table(void)

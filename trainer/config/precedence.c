@@ -11,7 +11,7 @@ enum { OPTIONS_BYTES_MAX = 1 << 20 };
 
 /* ---- the presets ---- */
 
-static const struct {
+static const struct flag_preset {
 	const char *preset, *option, *value;
 } presets[] = {
 	{"seeds", "label_mask_prob", "1"},
@@ -25,6 +25,14 @@ static const struct {
 	{"paper", "warmup_share", "0.0355"},
 	{"paper", "decay_share", "0.5"},
 	{"paper", "spike_factor", "10"},
+};
+
+/* What --augment stands for: of the same layer, beside any preset. */
+static const struct flag_preset augment[] = {
+	{"augment", "augment_offset", "1"},
+	{"augment", "augment_crop", "0.8"},
+	{"augment", "augment_flip", "0.5"},
+	{"augment", "augment_gain", "6"},
 };
 
 static void mark(struct train_flags *f, const char *name, enum flag_layer layer, const char *where)
@@ -43,19 +51,26 @@ static int set(struct train_flags *f, const char *name, const char *text, enum f
 	return 0;
 }
 
-static int apply_preset(struct train_flags *f, const char *preset, struct err *err)
+/* The rows of that name; false when there are none. */
+static bool apply_rows(struct train_flags *f, const struct flag_preset *rows, size_t n,
+                       const char *name)
 {
+	struct err err = {0};
 	bool known = false;
 
-	for (size_t i = 0; i < ARRAY_LEN(presets); i++) {
-		if (strcmp(presets[i].preset, preset) != 0)
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(rows[i].preset, name) != 0)
 			continue;
 		known = true;
-		if (set(f, presets[i].option, presets[i].value, LAYER_PRESET, presets[i].preset,
-		        err) != 0)
-			BUG("preset %s: %s", preset, err->msg);
+		if (set(f, rows[i].option, rows[i].value, LAYER_PRESET, rows[i].preset, &err) != 0)
+			BUG("preset %s: %s", name, err.msg);
 	}
-	if (!known)
+	return known;
+}
+
+static int apply_preset(struct train_flags *f, const char *preset, struct err *err)
+{
+	if (!apply_rows(f, presets, ARRAY_LEN(presets), preset))
 		return err_set(err, ERR_USAGE, "--preset is '%.60s', expected seeds or paper",
 		               preset);
 	return 0;
@@ -163,8 +178,11 @@ int train_flags_parse(int argc, char **argv, const char *(*look)(const char *nam
 		return -1;
 	if (train_flags_origin(&named, "preset").layer != LAYER_FLAG)
 		named.preset = filed.preset;
-	if (apply_preset(&f, named.preset, err) != 0 ||
-	    apply_file(&f, named.options_file, err) != 0 || apply_environment(&f, look, err) != 0 ||
+	if (apply_preset(&f, named.preset, err) != 0)
+		return -1;
+	if (named.augment || filed.augment)
+		apply_rows(&f, augment, ARRAY_LEN(augment), "augment");
+	if (apply_file(&f, named.options_file, err) != 0 || apply_environment(&f, look, err) != 0 ||
 	    apply_words(&f, argc, argv, remarks, ret_help, err) != 0)
 		return -1;
 	*ret = f;

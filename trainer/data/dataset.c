@@ -6,7 +6,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
-#include "trainer/data/le.h"
+#include "trainer/data/frames.h"
 #include "trainer/ops/philox.h"
 
 enum { LIST_BYTES_MAX = 512 << 20, COLOURS = 3 };
@@ -129,11 +129,17 @@ static uint32_t triangle(uint32_t phase)
 	return p < 0x8000 ? p * 2 : (0xffff - p) * 2;
 }
 
+/* The first number of a synthetic clip. */
+static uint32_t draw_label(const struct dataset *d, struct philox *rng)
+{
+	return philox_below(rng, d->n_labels);
+}
+
 static void synthesise(const struct dataset *d, uint64_t i, const struct clip_room *room)
 {
 	const struct clip_shape *s = &d->shape;
 	struct philox rng = philox_start(d->seed, STREAM_SYNTHETIC, i);
-	uint32_t label = philox_below(&rng, d->n_labels);
+	uint32_t label = draw_label(d, &rng);
 	uint32_t fx = 65536 / s->width * (1 + label % 3), fy = 65536 / s->height * (label / 3 % 3);
 	uint32_t ft = 65536 / s->frames / 2 * (1 + label / 9 % 3);
 	uint32_t tone =
@@ -151,7 +157,6 @@ static void synthesise(const struct dataset *d, uint64_t i, const struct clip_ro
 	for (uint32_t n = 0; n < s->samples; n++)
 		room->audio[n] =
 			(float)triangle(tone * n + (shift >> 16)) * (1.0f / 65535.0f) - 0.5f;
-	*room->label = (int32_t)label;
 }
 
 /* The shard that holds clip i: the last whose first is not beyond it. */
@@ -168,6 +173,16 @@ static size_t find_shard(const struct dataset_list *list, uint64_t i)
 			high = mid;
 	}
 	return low;
+}
+
+uint32_t dataset_label(const struct dataset *d, uint64_t i)
+{
+	struct philox rng;
+
+	if (d->folder != NULL)
+		return d->list.at[find_shard(&d->list, i)].label;
+	rng = philox_start(d->seed, STREAM_SYNTHETIC, i);
+	return draw_label(d, &rng);
 }
 
 char *dataset_digest(const struct dataset *d, char out[SHA256_HEX_MAX])
@@ -230,46 +245,78 @@ static int open_shard(struct dataset *d, size_t k, struct err *err)
 	return make_again(err);
 }
 
-/* Rows of RGB bytes to planes of floats. */
-static void spread(const struct clip_shape *s, const struct clip_view *clip, float *image)
+/* Clip i's bytes, in *room. */
+static int view_clip(struct dataset *d, uint64_t i, unsigned char **room, struct clip_view *ret,
+                     struct err *err)
 {
-	size_t plane = (size_t)s->height * s->width;
+	size_t k = find_shard(&d->list, i);
+	int rc;
 
-	for (uint32_t t = 0; t < s->frames; t++) {
-		const uint8_t *in = clip->video + (size_t)t * plane * COLOURS;
-		float *out = image + (size_t)t * plane * COLOURS;
+	pthread_mutex_lock(&d->lock);
+	rc = open_shard(d, k, err);
+	pthread_mutex_unlock(&d->lock);
+	return rc != 0 ? -1 : shard_clip(&d->shards[k], i - d->list.at[k].first, room, ret, err);
+}
 
-		for (size_t i = 0; i < plane; i++) {
-			out[i] = (float)in[3 * i] * (1.0f / 255.0f);
-			out[plane + i] = (float)in[3 * i + 1] * (1.0f / 255.0f);
-			out[2 * plane + i] = (float)in[3 * i + 2] * (1.0f / 255.0f);
-		}
+static bool adjoin(const struct clip_shape *s, const struct clip_view *first,
+                   const struct clip_view *second)
+{
+	return second->start_us >= first->start_us &&
+	       second->start_us - first->start_us == (uint64_t)s->frames * (1000000 / SHARD_FPS);
+}
+
+/* The clip that begins `skip` frames into the first of two that adjoin. */
+static void spread_both(const struct clip_shape *s, const struct clip_view *first,
+                        const struct clip_view *second, uint32_t skip, const struct clip_room *room)
+{
+	uint32_t n = s->frames - skip;
+
+	frames_spread(s, first, skip, n, 0, room->image, room->audio);
+	frames_spread(s, second, 0, skip, n, room->image, room->audio);
+}
+
+static int read_frames(struct dataset *d, uint64_t i, uint32_t later, const struct clip_room *room,
+                       struct err *err)
+{
+	const struct dataset_entry *e = &d->list.at[find_shard(&d->list, i)];
+	uint64_t next = i + 1 < e->first + e->n_clips ? i + 1 : i - 1;
+	AUTO_FREE unsigned char *bytes = NULL;
+	AUTO_FREE unsigned char *more = NULL;
+	struct clip_view clip, other;
+
+	if (view_clip(d, i, &bytes, &clip, err) != 0)
+		return -1;
+	if (later == 0 || e->n_clips == 1) {
+		frames_spread(&d->shape, &clip, 0, d->shape.frames, 0, room->image, room->audio);
+		return 0;
 	}
+	if (view_clip(d, next, &more, &other, err) != 0)
+		return -1;
+	if (adjoin(&d->shape, &clip, &other))
+		spread_both(&d->shape, &clip, &other, later, room);
+	else if (adjoin(&d->shape, &other, &clip))
+		spread_both(&d->shape, &other, &clip, d->shape.frames - later, room);
+	else
+		frames_spread(&d->shape, &clip, 0, d->shape.frames, 0, room->image, room->audio);
+	return 0;
+}
+
+int dataset_clip_later(struct dataset *d, uint64_t i, uint32_t later, const struct clip_room *room,
+                       struct err *err)
+{
+	if (i >= d->n_clips)
+		return err_set(err, ERR_NOT_FOUND, "there is no clip %llu", (unsigned long long)i);
+	if (later >= d->shape.frames)
+		BUG("a clip that begins %u frames later", later);
+	if (d->folder == NULL)
+		synthesise(d, i, room);
+	else if (read_frames(d, i, later, room, err) != 0)
+		return -1;
+	*room->label = (int32_t)dataset_label(d, i);
+	return 0;
 }
 
 int dataset_clip(struct dataset *d, uint64_t i, const struct clip_room *room, struct err *err)
 {
-	AUTO_FREE unsigned char *bytes = NULL;
-	struct clip_view clip;
-	size_t k;
-	int rc;
-
-	if (i >= d->n_clips)
-		return err_set(err, ERR_NOT_FOUND, "there is no clip %llu", (unsigned long long)i);
-	if (d->folder == NULL) {
-		synthesise(d, i, room);
-		return 0;
-	}
-	k = find_shard(&d->list, i);
-	pthread_mutex_lock(&d->lock);
-	rc = open_shard(d, k, err);
-	pthread_mutex_unlock(&d->lock);
-	if (rc != 0 || shard_clip(&d->shards[k], i - d->list.at[k].first, &bytes, &clip, err) != 0)
-		return -1;
-	spread(&d->shape, &clip, room->image);
-	for (uint32_t n = 0; n < d->shape.samples; n++)
-		room->audio[n] =
-			(float)(int16_t)le16_get(clip.audio + 2 * (size_t)n) * (1.0f / 32768.0f);
-	*room->label = (int32_t)d->list.at[k].label;
-	return 0;
+	return dataset_clip_later(d, i, 0, room, err);
 }

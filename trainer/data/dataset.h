@@ -53,6 +53,16 @@ void dataset_clip_name(const struct dataset *d, uint64_t i, struct strbuf *sb);
 /* Clip i, decoded into room. Errors name the shard. */
 int dataset_clip(struct dataset *d, uint64_t i, const struct clip_room *room,
                  struct err *err) MUST_USE;
+/*
+ * The clip that begins `later` frames after clip i, of its records and the next one's; for the last
+ * clip of a video, the one that begins so many frames before it. Clip i itself where later is 0 and
+ * where no neighbour of the same video adjoins it in time; synthetic clips have none. later is
+ * below the frames of a clip.
+ */
+int dataset_clip_later(struct dataset *d, uint64_t i, uint32_t later, const struct clip_room *room,
+                       struct err *err) MUST_USE;
+/* The label of clip i, one of the n, which is not read. */
+uint32_t dataset_label(const struct dataset *d, uint64_t i);
 void dataset_free(struct dataset *d);
 
 /* What dataset.json says, checked, for dataset_open and for fuzzers. */

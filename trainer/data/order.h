@@ -10,6 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "trainer/ops/philox.h"
+
+/* Where x, 0 .. n - 1, goes in permutation number `which` of n things, n > 0. Every stream has
+ * permutations of its own. */
+uint64_t order_permute(uint64_t seed, enum philox_stream stream, uint64_t which, uint64_t n,
+                       uint64_t x);
+
 /* The clip, 0 .. n_clips - 1, for sample `sample`; epoch = sample / n_clips. n_clips > 0. Without
  * shuffling: sample % n_clips. */
 uint64_t order_clip(uint64_t seed, uint64_t n_clips, uint64_t sample, bool shuffle);

@@ -21,7 +21,10 @@ enum philox_stream {
 	STREAM_MASK,
 	STREAM_DROPOUT,
 	STREAM_SHUFFLE,
-	STREAM_SYNTHETIC
+	STREAM_SYNTHETIC,
+	STREAM_AUGMENT,
+	STREAM_CLASSES,    /* the order of classes */
+	STREAM_CLASS_CLIPS /* the order of clips within one */
 };
 
 /* The block for this key and counter. */

@@ -50,10 +50,11 @@ int session_check_output(struct session *s, struct err *err)
 
 /* Options whose value the record holds; trainer/session/run_record.c says which may change. */
 static const char *const recorded[] = {
-	"dataset",      "batch_size",   "accumulate",      "seed",         "optimizer",
-	"lr",           "momentum",     "weight_decay",    "grad_clip",    "schedule",
-	"warmup_steps", "warmup_share", "decay_share",     "max_steps",    "num_epochs",
-	"image_points", "audio_points", "label_mask_prob", "spike_factor", "precision",
+	"dataset",      "batch_size",     "accumulate",      "seed",         "optimizer",
+	"lr",           "momentum",       "weight_decay",    "grad_clip",    "schedule",
+	"warmup_steps", "warmup_share",   "decay_share",     "max_steps",    "num_epochs",
+	"image_points", "audio_points",   "label_mask_prob", "spike_factor", "precision",
+	"balanced",     "augment_offset", "augment_crop",    "augment_flip", "augment_gain",
 };
 
 static void add_number(struct run_record *r, const char *name, uint64_t value)

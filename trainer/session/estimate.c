@@ -38,8 +38,9 @@ static struct model_memory measure(const struct train_flags *f, const struct mod
 {
 	unsigned cpus = cpus_usable(), asked = (unsigned)f->threads;
 	bool for_training = f->checkpoint == NULL;
-	struct memory_use use = {.batch = for_training ? o.batch_size : (size_t)f->test_batch_size,
-	                         .ahead = SESSION_AHEAD + 1,
+	size_t batch = for_training ? o.batch_size : (size_t)f->test_batch_size;
+	struct memory_use use = {.batch = batch,
+	                         .ahead = session_ahead(batch) + 1,
 	                         .moments = o.optimizer.kind == OPTIMIZER_ADAMW ? 2 : 1,
 	                         .threads = asked > 0 && asked < cpus ? asked : cpus};
 

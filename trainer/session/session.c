@@ -14,7 +14,7 @@
 #include "trainer/train/schedule.h"
 
 /* The PyTorch program's SyntheticDataset has this many; a seed apart for those of an evaluation. */
-enum { SYNTHETIC_CLIPS = 100000, SYNTHETIC_EVAL_CLIPS = 800, EVAL_SEED = 1, AHEAD = SESSION_AHEAD };
+enum { SYNTHETIC_CLIPS = 100000, SYNTHETIC_EVAL_CLIPS = 800, EVAL_SEED = 1 };
 
 static const char *look_up(void *ctx, const char *name)
 {
@@ -141,18 +141,30 @@ static void close_data(struct session *s)
 	s->data = NULL;
 }
 
+/* Training sees clips in another order every epoch, and augmented; evaluation as they are. */
+static struct sample_options samples_of(const struct session *s, enum session_data what)
+{
+	const struct train_flags *f = s->flags;
+	struct sample_options o = {.seed = s->options.seed, .shape = model_clip_shape(&s->config)};
+
+	if (what == SESSION_EVAL)
+		return o;
+	o.shuffle = true;
+	o.balanced = f->balanced;
+	o.augment = (struct augment_options){f->augment_offset, f->augment_crop, f->augment_flip,
+	                                     f->augment_gain};
+	return o;
+}
+
 int session_open_data(struct session *s, enum session_data what, struct err *err)
 {
 	size_t batch =
 		what == SESSION_TRAIN ? s->options.batch_size : (size_t)s->flags->test_batch_size;
-	struct loader_options o = {
-		.seed = s->options.seed,
-		.shape = model_clip_shape(&s->config),
-		.shuffle = what == SESSION_TRAIN,
-		.batch = batch,
-		.stride = (uint64_t)batch * s->n_ranks,
-		.threads = s->flags->num_workers > 0 ? (unsigned)s->flags->num_workers : 1,
-		.ahead = AHEAD};
+	struct loader_options o = {.samples = samples_of(s, what),
+	                           .batch = batch,
+	                           .stride = (uint64_t)batch * s->n_ranks,
+	                           .threads = (unsigned)s->flags->num_workers,
+	                           .ahead = session_ahead(batch)};
 
 	close_data(s);
 	if (open_dataset(s, what, err) != 0)

@@ -52,6 +52,13 @@ unsigned session_threads(struct session *s)
 	return cpus;
 }
 
+unsigned session_ahead(size_t batch)
+{
+	enum { BATCHES = 2, CLIPS = 8 };
+
+	return batch * BATCHES >= CLIPS ? BATCHES : (unsigned)((CLIPS + batch - 1) / batch);
+}
+
 void session_fit_points(const struct model_config *c, struct train_options *o)
 {
 	struct model_dims d = model_dims(c);

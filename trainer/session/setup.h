@@ -7,7 +7,8 @@
 
 #include "trainer/session/session.h"
 
-enum { SESSION_AHEAD = 2 }; /* batches read ahead */
+/* Batches read ahead: two, or more of small ones, since one clip may take longer than others. */
+unsigned session_ahead(size_t batch);
 
 /* The model that the flags name, with their attention_dropout, checked. eval takes the checkpoint's
  * own configuration unless a flag or the options file names another. */
