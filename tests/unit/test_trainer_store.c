@@ -26,7 +26,7 @@ static int write_half(void *ctx, const char *folder, struct err *err)
 	return err_set(err, ERR_LIMIT, "disk full");
 }
 
-static const struct store_keep keep_all = {0, 0};
+static const struct store_keep keep_all = {0};
 
 static void commit(const char *dir, uint64_t step, const struct store_keep *keep)
 {
@@ -86,7 +86,7 @@ static void failed_writing(void)
 static void keeps_some(void)
 {
 	static const bool stays[] = {false, false, false, true, false, false, true, true};
-	struct store_keep keep = {2, 30};
+	struct store_keep keep = {.keep = 2, .keep_every = 30};
 	char dir[4096], path[8192];
 	struct err err = {0};
 
@@ -103,7 +103,7 @@ static void keeps_some(void)
 static void commit_of(const char *dir, const char *run, uint64_t step)
 {
 	struct store_writer w = {write_two, (void *)(uintptr_t) "first"};
-	struct store_keep keep = {1, 0};
+	struct store_keep keep = {.keep = 1};
 	struct err err = {0};
 
 	CHECK_OK(store_commit(dir, run, step, &w, &keep, &err), &err);
@@ -171,7 +171,7 @@ static void one_writer(void)
 
 static void write_forever(const char *dir)
 {
-	struct store_keep keep = {2, 0};
+	struct store_keep keep = {.keep = 2};
 	struct store_writer w = {write_two, (void *)(uintptr_t) "first"};
 	struct err err = {0};
 

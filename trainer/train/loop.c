@@ -157,34 +157,30 @@ static int one_step(struct train_run *r, struct step_stats *ret, struct err *err
 	return 0;
 }
 
+static int step_and_report(struct train_run *r, struct err *err)
+{
+	const struct train_hooks *hooks = r->t->hooks;
+	struct step_stats stats;
+
+	if (one_step(r, &stats, err) != 0)
+		return r->no_clips ? loop_save_and_fail(r, err) : -1;
+	if (hooks->on_step != NULL && hooks->on_step(hooks->ctx, &stats, err) != 0)
+		return loop_save_and_fail(r, err);
+	return loop_check_bad(r, &stats, err);
+}
+
 static int run_steps(struct train_run *r, enum train_end *ret_end, struct err *err)
 {
-	const struct train_options *o = r->t->options;
+	bool on;
 
-	*ret_end = TRAIN_COMPLETE;
-	while (r->state->step < o->max_steps) {
-		struct step_stats stats;
-		uint64_t done;
-
-		if (one_step(r, &stats, err) != 0)
-			return r->no_clips ? loop_save_and_fail(r, err) : -1;
-		done = r->state->step;
-		if (r->t->hooks->on_step != NULL &&
-		    r->t->hooks->on_step(r->t->hooks->ctx, &stats, err) != 0)
-			return loop_save_and_fail(r, err);
-		if (loop_check_bad(r, &stats, err) != 0)
+	for (;;) {
+		if (loop_between(r, &on, ret_end, err) != 0)
 			return -1;
-		if (r->sums[SUM_STOP] > 0 ||
-		    (o->stop_after > 0 && r->steps_here >= o->stop_after)) {
-			*ret_end = done < o->max_steps ? TRAIN_STOPPED : TRAIN_COMPLETE;
-			break;
-		}
-		if (o->checkpoint_steps > 0 && done % o->checkpoint_steps == 0 &&
-		    done < o->max_steps && r->state->bad_steps == 0 &&
-		    loop_save(r, false, err) != 0)
+		if (!on)
+			return loop_save(r, true, err);
+		if (step_and_report(r, err) != 0)
 			return -1;
 	}
-	return loop_save(r, true, err);
 }
 
 int train_run(const struct train *t, struct train_state *state, enum train_end *ret_end,

@@ -1,7 +1,7 @@
 /*
  * The state of a run of the loop, shared by the files of the loop: loop.c (steps), loop_batch.c
- * (what a micro-step reads and draws) and loop_setback.c (bad steps, saving, ends that are errors).
- * For this folder only.
+ * (what a micro-step reads and draws), loop_between.c (what is done between two steps) and
+ * loop_setback.c (bad steps, saving, ends that are errors). For this folder only.
  */
 #ifndef SLIPWAY_TRAINER_TRAIN_LOOP_INTERNAL_H
 #define SLIPWAY_TRAINER_TRAIN_LOOP_INTERNAL_H
@@ -53,6 +53,13 @@ void loop_finish(struct train_run *r);
 /* Reads and draws r->batch. A rank of several that cannot read its clips gets zeros and r->no_clips;
  * a lone one fails. */
 int loop_next_batch(struct train_run *r, size_t micro, struct err *err) MUST_USE;
+
+/* ---- loop_between.c ---- */
+
+/* Evaluates and saves what is due before the next step. *ret_on: there is to be one; otherwise
+ * *ret_end says why not, and the last checkpoint is still to be saved. */
+int loop_between(struct train_run *r, bool *ret_on, enum train_end *ret_end,
+                 struct err *err) MUST_USE;
 
 /* ---- loop_setback.c ---- */
 
