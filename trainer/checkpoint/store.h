@@ -49,8 +49,8 @@ struct store_writer {
  * that) and those that `latest` and `best` name. A failure (a full disk) leaves the older
  * checkpoints as they were. An existing one of that step is replaced.
  *
- * With `best`, OUT/best names it from then on, before anything is removed. A crash in between leaves
- * OUT/best as it was, naming a whole checkpoint: store_name_best mends that.
+ * With `best`, OUT/best names it from then on, before anything is removed. A crash in between
+ * leaves OUT/best as it was, naming a whole checkpoint: store_name_best mends that.
  */
 struct store_keep {
 	unsigned keep;

@@ -94,8 +94,8 @@ struct log_eval {
 void log_metrics(struct strbuf *sb, const double values[METRICS]);
 /* One line for people, indented. */
 void log_eval(struct strbuf *sb, const struct log_eval *e);
-/* One JSON object and a newline; the metrics' keys begin with val_, so that those who read "loss" read
- * steps only. */
+/* One JSON object and a newline; the metrics' keys begin with val_, so that those who read "loss"
+ * read steps only. */
 void log_eval_json(struct strbuf *sb, const struct log_eval *e);
 
 #endif

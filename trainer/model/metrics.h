@@ -10,8 +10,8 @@
  *   psnr_audio  the same of samples, in dB: the peak is an amplitude of 1
  *   snr         10 log10(sum of squared samples / sum of squared errors), in dB: unlike psnr_audio
  *               it does not grow with silence
- *   top1, top5  share of the clips, 0..1, whose label has the largest logit, one of the five largest
- *               (of equal logits, the smaller label's counts as larger)
+ *   top1, top5  share of the clips, 0..1, whose label has the largest logit, one of the five
+ *               largest (of equal logits, the smaller label's counts as larger)
  *
  * An error of zero makes a figure in dB infinite; NaN is possible, too.
  */

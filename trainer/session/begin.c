@@ -155,8 +155,8 @@ static int open_reporter(struct session *s, struct err *err)
 	return reporter_open(&o, &s->reporter, err);
 }
 
-/* The checkpoint that the run's state calls the best is what OUT/best names, after a crash between the
- * two as well; a lost one is forgotten. */
+/* The checkpoint that the run's state calls the best is what OUT/best names, after a crash between
+ * the two as well; a lost one is forgotten. */
 static int mend_best(struct session *s, struct err *err)
 {
 	struct best *b = &s->state.best;

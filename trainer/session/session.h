@@ -56,8 +56,8 @@ int session_open_data(struct session *s, struct err *err) MUST_USE;
 /* Opens the clips to evaluate on, unless they are open. */
 int session_open_val(struct session *s, struct err *err) MUST_USE;
 
-/* Trains from the start, or from the newest checkpoint, to the end; with --eval_every evaluates on the
- * way. */
+/* Trains from the start, or from the newest checkpoint, to the end; with --eval_every evaluates on
+ * the way. */
 int session_train(struct session *s, enum train_end *ret_end, struct err *err) MUST_USE;
 
 /* Weights into the model: a checkpoint's, or with --ema the averaged ones. */

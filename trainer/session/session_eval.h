@@ -6,8 +6,8 @@
 
 #include "trainer/session/session.h"
 
-/* train_hooks.evaluate of a session (ctx): judges the weights, the averaged ones where they are kept,
- * on the val clips, which are open, and reports. */
+/* train_hooks.evaluate of a session (ctx): judges the weights, the averaged ones where they are
+ * kept, on the val clips, which are open, and reports. */
 int session_validate(void *ctx, struct train_state *state, struct err *err) MUST_USE;
 
 /* After the training: which evaluation was the best, and whether the run ended for want of a

@@ -3,8 +3,8 @@
  *
  *   average = d_t * average + (1 - d_t) * weights,   d_0 = 0,  d_t = min(decay, (1 + t) / (10 + t))
  *
- * so that the first steps, far from where the weights end, are soon forgotten, and the average needs
- * no correction of its bias. The ramp is that of TensorFlow's ExponentialMovingAverage with
+ * so that the first steps, far from where the weights end, are soon forgotten, and the average
+ * needs no correction of its bias. The ramp is that of TensorFlow's ExponentialMovingAverage with
  * num_updates, and of diffusers' EMAModel. Same bits for any number of threads.
  */
 #ifndef SLIPWAY_TRAINER_TRAIN_AVERAGE_H

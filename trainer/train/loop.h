@@ -117,8 +117,8 @@ struct train {
  * then the error returned. Likewise when on_step or evaluate fails.
  *
  * An evaluation that is due comes before the checkpoint of its step; the best one so far makes a
- * checkpoint due, even in the middle of bad steps. One that was due when the run was stopped is made
- * when the run goes on, so that it judges as an unbroken one does.
+ * checkpoint due, even in the middle of bad steps. One that was due when the run was stopped is
+ * made when the run goes on, so that it judges as an unbroken one does.
  */
 enum { LAST_GOOD_EVERY = 10 };
 int train_run(const struct train *t, struct train_state *state, enum train_end *ret_end,

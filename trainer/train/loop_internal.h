@@ -50,8 +50,8 @@ struct train_run {
 struct train_run loop_start(const struct train *t, struct train_state *state);
 void loop_finish(struct train_run *r);
 
-/* Reads and draws r->batch. A rank of several that cannot read its clips gets zeros and r->no_clips;
- * a lone one fails. */
+/* Reads and draws r->batch. A rank of several that cannot read its clips gets zeros and
+ * r->no_clips; a lone one fails. */
 int loop_next_batch(struct train_run *r, size_t micro, struct err *err) MUST_USE;
 
 /* ---- loop_between.c ---- */
