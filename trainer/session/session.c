@@ -149,7 +149,18 @@ static void close_data(struct session *s)
 
 int session_open_val(struct session *s, struct err *err)
 {
-	return s->val != NULL ? 0 : open_dataset(s, SESSION_EVAL, &s->val, err);
+	char trained[SHA256_HEX_MAX], val[SHA256_HEX_MAX];
+
+	if (s->val != NULL)
+		return 0;
+	if (open_dataset(s, SESSION_EVAL, &s->val, err) != 0)
+		return -1;
+	if (s->data != NULL && *dataset_digest(s->data, trained) != '\0' &&
+	    strcmp(trained, dataset_digest(s->val, val)) == 0)
+		session_remark(s,
+		               "evaluating on the clips that are trained on: they say nothing of "
+		               "clips that the model has not seen\n");
+	return 0;
 }
 
 int session_open_data(struct session *s, struct err *err)

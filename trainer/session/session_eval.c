@@ -113,7 +113,8 @@ static void print_end(const struct eval_progress *p, const struct log_eval *e)
 	strbuf_addf(&text, "Epoch %llu test end %s, Loss=%.2f\n", (unsigned long long)p->epoch,
 	            time, loss);
 	log_throughputs(&text, "test", p->n > 0 ? p->sum / (double)p->n : 0, p->max);
-	strbuf_addf(&text, "Eval Loss: %.2f%%\n  %llu clips: ", loss, (unsigned long long)e->clips);
+	strbuf_addf(&text, "Eval Loss: %.2f%%\n  %llu clips%s: ", loss,
+	            (unsigned long long)e->clips, e->averaged ? " (averaged weights)" : "");
 	log_metrics(&text, e->values);
 	strbuf_addc(&text, '\n');
 	fputs(strbuf_str(&text), p->s->out);
@@ -164,6 +165,19 @@ int session_evaluate(struct session *s, uint64_t epoch, struct err *err)
 
 /* ---- during the training ---- */
 
+/* Rank 0 alone reports, but all ranks end together when it cannot. */
+static int agree(struct session *s, int rc, struct err *err)
+{
+	double failed = rc != 0;
+	struct err late = {0};
+
+	if (comm_max(s->comm, &failed, 1, rc == 0 ? err : &late) != 0)
+		return -1;
+	if (rc == 0 && failed != 0)
+		return err_set(err, ERR_IO, "rank 0 could not report it");
+	return rc;
+}
+
 static int report(struct session *s, struct log_eval *e, struct err *err)
 {
 	const struct best *b = &s->state.best;
@@ -189,7 +203,7 @@ int session_validate(void *ctx, struct train_state *state, struct err *err)
 		return 0;
 	}
 	best_judge(&state->best, &s->options.best, state->step, e.values[s->options.best.metric]);
-	return report(s, &e, err);
+	return agree(s, report(s, &e, err), err);
 }
 
 void session_print_best(struct session *s, enum train_end how)
