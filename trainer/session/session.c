@@ -103,12 +103,14 @@ enum session_data { SESSION_TRAIN, SESSION_EVAL };
 static int find_folder(const char *folder, enum session_data what, char ret[PATH_MAX],
                        struct err *err)
 {
-	char json[PATH_MAX];
+	char json[PATH_MAX], train[PATH_MAX];
 
 	if (fs_join(ret, folder, what == SESSION_TRAIN ? "train" : "val", err) != 0 ||
-	    fs_join(json, ret, "dataset.json", err) != 0)
+	    fs_join(json, ret, "dataset.json", err) != 0 ||
+	    fs_join(train, folder, "train/dataset.json", err) != 0)
 		return -1;
-	if (!fs_exists(json))
+	/* What has one part and lacks the other is not a folder without parts. */
+	if (!fs_exists(json) && !fs_exists(train))
 		snprintf(ret, PATH_MAX, "%s", folder);
 	return 0;
 }

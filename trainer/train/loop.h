@@ -80,9 +80,9 @@ struct train_hooks {
 	/* after a back-off, which state->backoffs counts; NULL: not wanted */
 	void (*on_backoff)(void *ctx, const struct train_state *state);
 	/*
-	 * On every rank alike, a failure too (but ERR_NETWORK): evaluates the weights after step state->step and judges them in
-	 * state->best. When the user asks to stop it returns 0 and leaves state as it was. NULL:
-	 * there are no evaluations.
+	 * On every rank alike, a failure too (but ERR_NETWORK): evaluates the weights after step
+	 * state->step and judges them in state->best. When the user asks to stop it returns 0 and
+	 * leaves state as it was. NULL: there are no evaluations.
 	 */
 	int (*evaluate)(void *ctx, struct train_state *state, struct err *err);
 };
