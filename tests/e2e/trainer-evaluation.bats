@@ -112,24 +112,24 @@ best_is_right() {
 }
 
 @test "evaluation: the best checkpoint is never pruned; a crash before its name is mended, a lost one forgotten" {
-	options=("${EVALUATE[@]}" --eval_every 10 --max_steps 40 --checkpoint_steps 5 --keep 1)
+	options=("${EVALUATE[@]}" --eval_every 8 --max_steps 24 --checkpoint_steps 6 --keep 1)
 	train whole "${options[@]}" --ema_decay 0.9 >/dev/null
 	best=$(cat whole/best)
 	best_is_right whole
 	left=(whole/step-*)
 	[ ${#left[@]} -le 2 ]
 	# As a kill between the checkpoint and its name leaves it.
-	train out "${options[@]}" --ema_decay 0.9 --stop_after 11 >/dev/null || [ $? -eq 75 ]
-	[ "$(cat out/best)" = step-00000010 ]
+	train out "${options[@]}" --ema_decay 0.9 --stop_after 9 >/dev/null || [ $? -eq 75 ]
+	[ "$(cat out/best)" = step-00000008 ]
 	rm out/best
 	train out "${options[@]}" --ema_decay 0.9 --resume --stop_after 1 >/dev/null || [ $? -eq 75 ]
-	[ "$(cat out/best)" = step-00000010 ]
-	rm -r out/step-00000010
+	[ "$(cat out/best)" = step-00000008 ]
+	rm -r out/step-00000008
 	run train out "${options[@]}" --ema_decay 0.9 --resume
 	[ "$status" -eq 0 ]
-	[[ "$output" == *"the best checkpoint so far, of step 10, is not there"* ]]
+	[[ "$output" == *"the best checkpoint so far, of step 8, is not there"* ]]
 	best_is_right out
-	same_weights whole out step-00000040
+	same_weights whole out step-00000024
 	run "$TRAINER" eval --checkpoint whole/"$best" --ema --eval_steps 1
 	[ "$status" -eq 0 ]
 	train plain --max_steps 2 >/dev/null
@@ -167,10 +167,10 @@ best_is_right() {
 	best_is_right ranks
 }
 
-@test "evaluation: killed at random moments, also in evaluations: the best is whole, the end has an unbroken run's bits" {
+@test "evaluation: killed at random moments, also in evaluations: the best is whole, the end is an unbroken run's" {
 	kills=$(series 50)
-	steps=$((12 * kills))
-	options=(--eval_every 4 --eval_steps 6 --max_steps "$steps" --checkpoint_steps 6 --keep 1 --ema_decay 0.95)
+	steps=$((10 * kills))
+	options=(--eval_every 5 --eval_steps 8 --max_steps "$steps" --checkpoint_steps 8 --keep 1 --ema_decay 0.95)
 	train whole "${options[@]}" >/dev/null
 	RANDOM=$$
 	echo "RANDOM=$$"
