@@ -12,7 +12,7 @@
 /* X(NAME, status, hopeless, meaning); hopeless: the same command on the same kind of node would end
  * the same way, so that a job is to be given up instead of restarted. */
 #define RUN_EXIT_ROWS(X)                                                                           \
-	X(DONE, 0, false, "all steps are done")                                                    \
+	X(DONE, 0, false, "all steps are done, or --patience ended the run")                       \
 	X(FAILED, 1, false, "an error of another kind")                                            \
 	X(USAGE, 2, true, "wrong command line or configuration, or a used output folder")          \
 	X(STOPPED, 75, false, "stopped by a signal or --stop_after, with a checkpoint saved")      \

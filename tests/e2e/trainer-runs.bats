@@ -259,6 +259,26 @@ print(t, h, w, t * c["audio_samples_per_frame"])')
 	[[ "$output" == *"self_attends"* ]]
 }
 
+@test "runs: evaluation without val clips is refused at the start, on the training clips said, with damaged ones ended" {
+	tiny_shape
+	shard_dataset data/train 12
+	run train out --dataset kinetics --dataset_dir data --eval_every 2 --max_steps 4
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"'data/val/dataset.json' does not exist"* ]]
+	[ ! -e out ]
+	run train same --dataset kinetics --dataset_dir data/train --eval_every 2 --max_steps 4
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"evaluating on the clips that are trained on"* ]]
+	shard_dataset data/val 11
+	run train apart --dataset kinetics --dataset_dir data --eval_every 2 --max_steps 4
+	[[ "$output" != *"evaluating on the clips that are trained on"* ]]
+	truncate -s 60000 data/val/shards/ab/*
+	run train out --dataset kinetics --dataset_dir data --eval_every 2 --max_steps 4
+	[ "$status" -eq 79 ]
+	[[ "$output" == *"evaluate after step 2: "*"data/val/shards/"* ]]
+	[ "$(cat out/latest)" = step-00000002 ]
+}
+
 @test "runs: --do_eval names the epoch that the training ended in" {
 	tiny_shape
 	shard_dataset data 10

@@ -1,5 +1,6 @@
 /* The PyTorch program's lines, JSON, TensorBoard records, Prometheus. */
 #include <arpa/inet.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -79,6 +80,47 @@ static void json_line(void)
 	CHECK_OK(jsonr_parse("line", sb.ptr, sb.len - 1, &doc, &err), &err);
 	CHECK(jsonr_get(&doc, doc.nodes, "loss") != NULL);
 	CHECK_INT(jsonr_get(&doc, doc.nodes, "grad_norm")->type, JSONR_NULL);
+}
+
+/* An evaluation's line has no "loss", which steps are read by; what was not judged has no best. */
+static void evaluations(void)
+{
+	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(0);
+	AUTO(jsonr) struct jsonr doc = {0};
+	struct log_eval e = {.step = 40,
+	                     .epoch = 2,
+	                     .clips = 800,
+	                     .values = {0.25, 0.5, 0.125, 6.5, 10, 20, INFINITY, 0.5, 0.75},
+	                     .seconds = 1.5,
+	                     .judged = true,
+	                     .metric = METRIC_PSNR,
+	                     .best = 11,
+	                     .best_step = 20,
+	                     .stale = 1};
+	struct err err = {0};
+
+	log_eval(&sb, &e);
+	CHECK_STR(strbuf_str(&sb),
+	          "  validation after step 40: loss 0.25000, image 0.50000 (PSNR 10.00 dB), audio "
+	          "0.12500 (PSNR 20.00 dB, SNR inf dB), label 6.50000, top-1 50.00 %, top-5 75.00 %; "
+	          "800 clips in 1.5 s; best psnr 11.00000 after step 20\n");
+	strbuf_reset(&sb);
+	log_eval_json(&sb, &e);
+	CHECK_OK(jsonr_parse("line", sb.ptr, sb.len - 1, &doc, &err), &err);
+	CHECK(jsonr_get(&doc, doc.nodes, "loss") == NULL);
+	CHECK(jsonr_get(&doc, doc.nodes, "val_loss")->number == 0.25);
+	CHECK_INT(jsonr_get(&doc, doc.nodes, "val_snr")->type, JSONR_NULL);
+	CHECK(jsonr_get(&doc, doc.nodes, "best")->number == 11);
+	CHECK(jsonr_get(&doc, doc.nodes, "step")->number == 40);
+	strbuf_reset(&sb);
+	e.judged = false;
+	e.step = 0;
+	log_eval_json(&sb, &e);
+	CHECK(strstr(strbuf_str(&sb), "\"best") == NULL && strstr(strbuf_str(&sb), "step") == NULL);
+	strbuf_reset(&sb);
+	exporter_format_eval(&sb, &e, 0);
+	CHECK(strstr(strbuf_str(&sb), "\nslipway_trainer_validation_top5{rank=\"0\"} 0.75\n") !=
+	      NULL);
 }
 
 /* Walks TFRecord frames; the number of whole ones, with good checksums. */
@@ -168,6 +210,7 @@ int main(void)
 	TEST("log: the PyTorch program's lines, letter by letter", seed_lines);
 	TEST("log: the Namespace in its box", namespace_box);
 	TEST("log: a JSON line a step; what is not finite is null", json_line);
+	TEST("log: an evaluation as a line, as JSON, as metrics", evaluations);
 	TEST("log: TensorBoard records have the format's bytes and checksums", event_records);
 	TEST("log: Prometheus metrics are served, bad requests are not", prometheus);
 	return test_done();

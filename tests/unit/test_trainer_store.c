@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include "base/fs.h"
+#include "base/slurp.h"
 #include "tests/harness.h"
 #include "trainer/checkpoint/store.h"
 
@@ -26,7 +27,7 @@ static int write_half(void *ctx, const char *folder, struct err *err)
 	return err_set(err, ERR_LIMIT, "disk full");
 }
 
-static const struct store_keep keep_all = {0, 0};
+static const struct store_keep keep_all = {0};
 
 static void commit(const char *dir, uint64_t step, const struct store_keep *keep)
 {
@@ -86,7 +87,7 @@ static void failed_writing(void)
 static void keeps_some(void)
 {
 	static const bool stays[] = {false, false, false, true, false, false, true, true};
-	struct store_keep keep = {2, 30};
+	struct store_keep keep = {.keep = 2, .keep_every = 30};
 	char dir[4096], path[8192];
 	struct err err = {0};
 
@@ -100,21 +101,46 @@ static void keeps_some(void)
 	CHECK_OK(fs_remove_tree(dir, &err), &err);
 }
 
-static void commit_of(const char *dir, const char *run, uint64_t step)
-{
-	struct store_writer w = {write_two, (void *)(uintptr_t) "first"};
-	struct store_keep keep = {1, 0};
-	struct err err = {0};
-
-	CHECK_OK(store_commit(dir, run, step, &w, &keep, &err), &err);
-}
-
 static bool has_step(const char *dir, unsigned step)
 {
 	char path[8192];
 
 	snprintf(path, sizeof(path), "%s/step-%08u", dir, step);
 	return fs_exists(path);
+}
+
+static void names_the_best(void)
+{
+	struct store_keep keep = {.keep = 1, .best = true};
+	char dir[4096], path[8192];
+	struct err err = {0};
+	bool there = true;
+
+	test_tmpdir(dir);
+	commit(dir, 10, &keep);
+	keep.best = false;
+	commit(dir, 20, &keep);
+	commit(dir, 30, &keep);
+	CHECK(has_step(dir, 10) && !has_step(dir, 20) && has_step(dir, 30));
+	keep.best = true;
+	commit(dir, 40, &keep);
+	CHECK(!has_step(dir, 10) && has_step(dir, 40));
+	CHECK_OK(store_name_best(dir, 30, &there, &err), &err);
+	CHECK(!there);
+	snprintf(path, sizeof(path), "%s/best", dir);
+	CHECK(!fs_exists(path));
+	CHECK_OK(store_name_best(dir, 40, &there, &err), &err);
+	CHECK(there && fs_exists(path));
+	CHECK_OK(fs_remove_tree(dir, &err), &err);
+}
+
+static void commit_of(const char *dir, const char *run, uint64_t step)
+{
+	struct store_writer w = {write_two, (void *)(uintptr_t) "first"};
+	struct store_keep keep = {.keep = 1};
+	struct err err = {0};
+
+	CHECK_OK(store_commit(dir, run, step, &w, &keep, &err), &err);
 }
 
 /* A run that begins again in the folder of one that is further on. */
@@ -171,13 +197,29 @@ static void one_writer(void)
 
 static void write_forever(const char *dir)
 {
-	struct store_keep keep = {2, 0};
+	struct store_keep keep = {.keep = 2};
 	struct store_writer w = {write_two, (void *)(uintptr_t) "first"};
 	struct err err = {0};
 
-	for (uint64_t step = 1; step < STORE_STEP_MAX; step++)
+	for (uint64_t step = 1; step < STORE_STEP_MAX; step++) {
+		keep.best = step % 3 == 1;
 		if (store_commit(dir, "a", step, &w, &keep, &err) != 0)
 			return;
+	}
+}
+
+/* OUT/best names a whole checkpoint, one that was committed as the best. */
+static bool best_is_whole(const char *dir)
+{
+	AUTO(strbuf) struct strbuf name = STRBUF_INIT(0);
+	char path[8192];
+	struct err err = {0};
+
+	snprintf(path, sizeof(path), "%s/best", dir);
+	if (slurp_file(path, 64, &name, &err) != 0)
+		return err.code == ERR_NOT_FOUND;
+	snprintf(path, sizeof(path), "%s/%.*s", dir, (int)name.len - 1, strbuf_str(&name));
+	return store_verify(path, &err) == 0 && strtoul(strbuf_str(&name) + 5, NULL, 10) % 3 == 1;
 }
 
 static void killed(void)
@@ -200,6 +242,7 @@ static void killed(void)
 		waitpid(child, NULL, 0);
 		CHECK(newest(dir, &remarks) != UINT64_MAX);
 		CHECK_STR(strbuf_str(&remarks), "");
+		CHECK(best_is_whole(dir));
 	}
 	CHECK_OK(fs_remove_tree(dir, &err), &err);
 }
@@ -212,6 +255,8 @@ int main(void)
 	TEST("store: keeps the newest and every so many", keeps_some);
 	TEST("store: a run sees and removes its own checkpoints only, and never those with a name",
 	     keeps_to_its_own);
+	TEST("store: the best one keeps its name and its place; a lost one loses the name",
+	     names_the_best);
 	TEST("store: one writer a folder; litter of a crash is swept", one_writer);
 	TEST("store: kill -9 at any moment leaves whole checkpoints only", killed);
 	return test_done();

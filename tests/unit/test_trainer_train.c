@@ -255,7 +255,7 @@ static int run(struct world *w, const struct train_options *o, struct train_stat
                enum train_end *end, struct err *err)
 {
 	struct clip_source source = {give_clips, w, 100, NULL};
-	struct train_hooks hooks = {w, on_step, on_save, on_stop, on_backoff};
+	struct train_hooks hooks = {w, on_step, on_save, on_stop, on_backoff, NULL};
 	struct train t = {w->model, &w->optimizer, o, &source, NULL, &hooks, w->ops.threads};
 
 	return train_run(&t, state, end, err);
@@ -332,7 +332,7 @@ static void bf16_learns_alike(void)
 	o.max_steps = STEPS;
 	o.weights = (struct loss_weights){1, 0.1, 1e-3}; /* pictures are learnt first */
 	for (int i = 0; i < 2; i++) {
-		struct train_hooks hooks = {&w[i], on_step, on_save, on_stop, on_backoff};
+		struct train_hooks hooks = {&w[i], on_step, on_save, on_stop, on_backoff, NULL};
 		struct train_state state = {0};
 		enum train_end end;
 		struct dataset *data;
@@ -509,7 +509,7 @@ static void overlapped_equals_plain_reduction(void)
 
 	for (size_t i = 0; i < 2; i++) {
 		struct clip_source source = {give_clips, &w[i], 100, NULL};
-		struct train_hooks hooks = {&w[i], on_step, on_save, on_stop, on_backoff};
+		struct train_hooks hooks = {&w[i], on_step, on_save, on_stop, on_backoff, NULL};
 		struct train_state state = {0};
 		enum train_end end;
 

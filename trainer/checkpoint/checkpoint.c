@@ -14,6 +14,8 @@
 
 enum { STATE_BYTES_MAX = 1 << 16, CONFIG_BYTES_MAX = 1 << 20 };
 
+static const char weights_name[] = "model.safetensors", average_name[] = "ema.safetensors";
+
 static const char prefix_m[] = "optim.exp_avg.", prefix_v[] = "optim.exp_avg_sq.",
 		  prefix_momentum[] = "optim.momentum_buffer.";
 
@@ -23,10 +25,10 @@ struct saver {
 	uint64_t seed;
 	int lock;
 	/* the copy that is being written */
-	struct tensors params, m, v;
-	bool copied; /* the three have their tables */
+	struct tensors params, m, v, average;
+	bool copied; /* they have their tables */
 	struct optimizer_options options;
-	uint64_t updates;
+	uint64_t updates, averaged;
 	struct train_state state;
 	char *config;
 	pthread_t thread;
@@ -89,13 +91,30 @@ static int write_text(const char *folder, const char *name, const char *text, st
 	return fs_write_file(path, text, strlen(text), 0644, err);
 }
 
+static void add_double(struct jsonw *w, const char *key, double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	add_u64(w, key, bits);
+}
+
+static void add_best(struct jsonw *w, const struct best *b)
+{
+	jsonw_key(w, "best_metric");
+	jsonw_string(w, metric_row(b->metric)->name);
+	add_u64(w, "best_step", b->step);
+	add_double(w, "best_value_bits", b->value);
+	add_double(w, "best_mark_bits", b->mark);
+	add_u64(w, "stale", b->stale);
+	add_u64(w, "evaluated", b->evaluated);
+}
+
 static int write_state(const struct saver *s, const char *folder, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(STATE_BYTES_MAX);
-	uint64_t norm_bits;
 	struct jsonw w;
 
-	memcpy(&norm_bits, &s->state.norm_mean, sizeof(norm_bits));
 	jsonw_init(&w, &text, true);
 	jsonw_begin_object(&w);
 	jsonw_key(&w, "format");
@@ -106,9 +125,11 @@ static int write_state(const struct saver *s, const char *folder, struct err *er
 	add_u64(&w, "sample", s->state.sample);
 	add_u64(&w, "bad_steps", s->state.bad_steps);
 	add_u64(&w, "backoffs", s->state.backoffs);
-	add_u64(&w, "norm_mean_bits", norm_bits);
+	add_double(&w, "norm_mean_bits", s->state.norm_mean);
 	add_u64(&w, "updates", s->updates);
+	add_u64(&w, "averaged", s->averaged);
 	add_u64(&w, "seed", s->seed);
+	add_best(&w, &s->state.best);
 	jsonw_end_object(&w);
 	return write_text(folder, "trainer_state.json", strbuf_str(&text), err);
 }
@@ -117,7 +138,8 @@ static int write_all(void *ctx, const char *folder, struct err *err)
 {
 	struct saver *s = ctx;
 
-	if (write_tensors(folder, "model.safetensors", &s->params, NULL, err) != 0 ||
+	if (write_tensors(folder, weights_name, &s->params, NULL, err) != 0 ||
+	    (s->averaged > 0 && write_tensors(folder, average_name, &s->average, NULL, err) != 0) ||
 	    write_optimizer(s, folder, err) != 0 || write_state(s, folder, err) != 0 ||
 	    write_text(folder, "run.json", s->record, err) != 0)
 		return -1;
@@ -128,8 +150,10 @@ static void *write_checkpoint(void *arg)
 {
 	struct saver *s = arg;
 	struct store_writer w = {write_all, s};
+	struct store_keep keep = s->keep;
 
-	s->rc = store_commit(s->folder, s->run, s->state.step, &w, &s->keep, &s->err);
+	keep.best = s->state.best.step > 0 && s->state.best.step == s->state.step;
+	s->rc = store_commit(s->folder, s->run, s->state.step, &w, &keep, &s->err);
 	if (s->rc == 0)
 		s->saved = s->state.step + 1;
 	return NULL;
@@ -180,14 +204,18 @@ static void take_copy(struct saver *s, struct model *m, const struct optimizer *
 		tensors_like(model_params(m), &s->m);
 		if (o->options.kind == OPTIMIZER_ADAMW)
 			tensors_like(model_params(m), &s->v);
+		if (o->average.data != NULL)
+			tensors_like(model_params(m), &s->average);
 		s->copied = true;
 	}
 	copy(&s->params, model_params(m));
 	copy(&s->m, &o->m);
 	if (o->options.kind == OPTIMIZER_ADAMW)
 		copy(&s->v, &o->v);
+	copy(&s->average, &o->average);
 	s->options = o->options;
 	s->updates = o->steps;
+	s->averaged = o->averaged;
 	s->state = *state;
 	model_config_print(model_get_config(m), &config);
 	free(s->config);
@@ -244,6 +272,7 @@ void saver_free(struct saver *s)
 	tensors_done(&s->params);
 	tensors_done(&s->m);
 	tensors_done(&s->v);
+	tensors_done(&s->average);
 	close(s->lock);
 	free(s->config);
 	free(s->folder);
@@ -271,16 +300,44 @@ static int read_u64(const struct jsonr *doc, const char *key, uint64_t *ret, str
 
 struct saved_state {
 	struct train_state state;
-	uint64_t updates, seed;
+	uint64_t updates, averaged, seed;
 	enum optimizer_kind kind;
 };
+
+static int read_double(const struct jsonr *doc, const char *key, double *ret, struct err *err)
+{
+	uint64_t bits;
+
+	if (read_u64(doc, key, &bits, err) != 0)
+		return -1;
+	memcpy(ret, &bits, sizeof(bits));
+	return 0;
+}
+
+/* Checkpoints of before the evaluations have none of this. */
+static int read_best(const struct jsonr *doc, struct saved_state *ret, struct err *err)
+{
+	const struct jsonr_node *metric = jsonr_get(doc, doc->nodes, "best_metric");
+	struct best *b = &ret->state.best;
+
+	if (metric == NULL)
+		return 0;
+	if (metric->type != JSONR_STRING || !metric_find(metric->string, &b->metric))
+		return err_set(err, ERR_FORMAT, "'best_metric' is not the name of a metric");
+	if (read_u64(doc, "best_step", &b->step, err) != 0 ||
+	    read_double(doc, "best_value_bits", &b->value, err) != 0 ||
+	    read_double(doc, "best_mark_bits", &b->mark, err) != 0 ||
+	    read_u64(doc, "stale", &b->stale, err) != 0 ||
+	    read_u64(doc, "evaluated", &b->evaluated, err) != 0)
+		return -1;
+	return read_u64(doc, "averaged", &ret->averaged, err);
+}
 
 static int parse_state(const char *path, const struct strbuf *text, struct saved_state *ret,
                        struct err *err)
 {
 	AUTO(jsonr) struct jsonr doc = {0};
 	const struct jsonr_node *kind;
-	uint64_t norm_bits;
 
 	if (jsonr_parse(path, strbuf_str(text), text->len, &doc, err) != 0)
 		return -1;
@@ -294,11 +351,10 @@ static int parse_state(const char *path, const struct strbuf *text, struct saved
 	    /* Checkpoints of before the back-off have none. */
 	    (jsonr_get(&doc, doc.nodes, "backoffs") != NULL &&
 	     read_u64(&doc, "backoffs", &ret->state.backoffs, err) != 0) ||
-	    read_u64(&doc, "norm_mean_bits", &norm_bits, err) != 0 ||
+	    read_double(&doc, "norm_mean_bits", &ret->state.norm_mean, err) != 0 ||
 	    read_u64(&doc, "updates", &ret->updates, err) != 0 ||
-	    read_u64(&doc, "seed", &ret->seed, err) != 0)
+	    read_u64(&doc, "seed", &ret->seed, err) != 0 || read_best(&doc, ret, err) != 0)
 		return err_wrap(err, "%s", path);
-	memcpy(&ret->state.norm_mean, &norm_bits, sizeof(norm_bits));
 	return 0;
 }
 
@@ -350,20 +406,35 @@ static int check_finite(const char *file, const struct tensors *set, struct err 
 	return 0;
 }
 
-int checkpoint_load_weights(const char *path, struct model *m, struct err *err)
+/* From the folder's file of that name, or from the file itself. */
+static int load_set(const char *path, const char *name, struct tensors *set, struct err *err)
 {
 	char file[PATH_MAX];
 	struct stat st;
 
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-		if (fs_join(file, path, "model.safetensors", err) != 0)
+		if (fs_join(file, path, name, err) != 0)
 			return -1;
 	} else {
 		snprintf(file, sizeof(file), "%s", path);
 	}
-	if (read_set(file, "", model_params(m), err) != 0)
+	if (read_set(file, "", set, err) != 0)
 		return -1;
-	return check_finite(file, model_params(m), err);
+	return check_finite(file, set, err);
+}
+
+int checkpoint_load_weights(const char *path, struct model *m, struct err *err)
+{
+	return load_set(path, weights_name, model_params(m), err);
+}
+
+int checkpoint_load_average(const char *path, struct model *m, struct err *err)
+{
+	if (load_set(path, average_name, model_params(m), err) == 0)
+		return 0;
+	if (err->code == ERR_NOT_FOUND)
+		err_hint(err, "Averaged weights are kept by runs with --ema_decay.");
+	return -1;
 }
 
 int checkpoint_load(const char *checkpoint, uint64_t seed, struct model *m, struct optimizer *o,
@@ -384,6 +455,11 @@ int checkpoint_load(const char *checkpoint, uint64_t seed, struct model *m, stru
 	if (checkpoint_load_weights(checkpoint, m, err) != 0 ||
 	    read_optimizer(checkpoint, o, err) != 0)
 		return -1;
+	if (o->average.data != NULL && saved.averaged > 0) {
+		if (load_set(checkpoint, average_name, &o->average, err) != 0)
+			return -1;
+		o->averaged = saved.averaged;
+	}
 	o->steps = saved.updates;
 	*ret_state = saved.state;
 	return 0;

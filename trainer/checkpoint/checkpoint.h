@@ -2,11 +2,12 @@
  * What a checkpoint of a run holds, over trainer/checkpoint/store.h:
  *   model.safetensors      the weights under Hugging Face's names; with config.json beside it,
  *                          from_pretrained reads the folder
+ *   ema.safetensors        the averaged weights under the same names, where they are kept
  *   optimizer.safetensors  optim.exp_avg.*, optim.exp_avg_sq.*, or optim.momentum_buffer.*
  *   run.json               the run's identity and settings, as the session gives them
- *   trainer_state.json     step, sample cursor, random seed, optimizer updates: with counter-based
- *                          random numbers this is all that a bit-identical continuation needs, and
- *                          the number of ranks may change
+ *   trainer_state.json     step, sample cursor, random seed, optimizer updates, the best evaluation
+ *                          so far: with counter-based random numbers this is all that a
+ *                          bit-identical continuation needs, and the number of ranks may change
  *
  * Writing goes on in a thread from a copy, so that a step waits for the copy only.
  */
@@ -43,9 +44,14 @@ bool saver_saved(struct saver *s, uint64_t *ret_step);
 void saver_free(struct saver *s);
 
 /* Reads a checkpoint (already verified) into a run whose model has its configuration. ERR_SPEC when
- * the seed differs from the run's (the numbers drawn would not be the continuation's). */
+ * the seed differs from the run's (the numbers drawn would not be the continuation's). An average
+ * of the weights begins anew where the checkpoint has none. */
 int checkpoint_load(const char *checkpoint, uint64_t seed, struct model *m, struct optimizer *o,
                     struct train_state *ret_state, struct err *err) MUST_USE;
+
+/* The averaged weights of a checkpoint folder (or a safetensors file) as the model's own.
+ * ERR_NOT_FOUND when the run kept none. */
+int checkpoint_load_average(const char *path, struct model *m, struct err *err) MUST_USE;
 
 /* Weights alone, from a checkpoint folder, a Hugging Face folder, or a safetensors file. */
 int checkpoint_load_weights(const char *path, struct model *m, struct err *err) MUST_USE;

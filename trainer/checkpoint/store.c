@@ -148,15 +148,30 @@ static int put_in_place(const char *folder, const char *temp, const char *final,
 	return old[0] != '\0' ? fs_remove_tree(old, err) : 0;
 }
 
-static int write_latest(const char *folder, const char *final, struct err *err)
+/* OUT/latest or OUT/best. */
+static int write_name(const char *folder, const char *name, const char *final, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(PATH_MAX);
 	char path[PATH_MAX];
 
 	strbuf_addf(&text, "%s\n", strrchr(final, '/') + 1);
-	if (fs_join(path, folder, "latest", err) != 0)
+	if (fs_join(path, folder, name, err) != 0)
 		return -1;
 	return fs_write_file(path, strbuf_str(&text), text.len, 0644, err);
+}
+
+int store_name_best(const char *folder, uint64_t step, bool *ret_there, struct err *err)
+{
+	char final[PATH_MAX], path[PATH_MAX];
+
+	if (step_path(final, folder, "", step, err) != 0)
+		return -1;
+	*ret_there = fs_exists(final);
+	if (*ret_there)
+		return write_name(folder, "best", final, err);
+	if (fs_join(path, folder, "best", err) != 0)
+		return -1;
+	return fs_remove_tree(path, err);
 }
 
 /* Renamed away first, so that a crash in the removal leaves no half checkpoint under its name. */
@@ -292,7 +307,8 @@ int store_commit(const char *folder, const char *run, uint64_t step, const struc
 		err_wrap(err, "save checkpoint %llu in '%s'", (unsigned long long)step, folder);
 		return err_hint(err, "Earlier checkpoints are intact; free some space and resume.");
 	}
-	if (write_latest(folder, final, err) != 0)
+	if (write_name(folder, "latest", final, err) != 0 ||
+	    (keep->best && write_name(folder, "best", final, err) != 0))
 		return -1;
 	return prune(folder, run, step, keep, err);
 }

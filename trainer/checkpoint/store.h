@@ -48,13 +48,21 @@ struct store_writer {
  * newest `keep` (0: keeps all), those whose step is a multiple of keep_every (0: none is kept for
  * that) and those that `latest` and `best` name. A failure (a full disk) leaves the older
  * checkpoints as they were. An existing one of that step is replaced.
+ *
+ * With `best`, OUT/best names it from then on, before anything is removed. A crash in between
+ * leaves OUT/best as it was, naming a whole checkpoint: store_name_best mends that.
  */
 struct store_keep {
 	unsigned keep;
 	uint64_t keep_every;
+	bool best;
 };
 int store_commit(const char *folder, const char *run, uint64_t step, const struct store_writer *w,
                  const struct store_keep *keep, struct err *err) MUST_USE;
+
+/* OUT/best is to name the checkpoint of `step`; where that is not there, OUT/best is removed, and
+ * *ret_there is false. */
+int store_name_best(const char *folder, uint64_t step, bool *ret_there, struct err *err) MUST_USE;
 
 /* Whether the folder is there and holds a checkpoint, whole or not. */
 int store_is_used(const char *folder, bool *ret, struct err *err) MUST_USE;

@@ -16,7 +16,7 @@
 struct sample_flags {
 	const char *checkpoint, *config, *dataset_dir, *out;
 	uint64_t clip, threads;
-	bool movie;
+	bool movie, ema;
 };
 
 #define TEXT(name, member, help)       FLAG_ROW_TEXT(struct sample_flags, name, member, help)
@@ -31,6 +31,8 @@ static const struct flag_row rows[] = {
 	TEXT("out", out, "folder for PNG pictures and WAV sounds"),
 	FLAG_ROW_SWITCH(struct sample_flags, "movie", movie,
                         "also make movie.mp4 of them, with slipway-prepare"),
+	FLAG_ROW_SWITCH(struct sample_flags, "ema", ema,
+                        "decode with the checkpoint's averaged weights"),
 	COUNT("threads", threads, 4096, "compute threads (default: one per CPU)"),
 };
 
@@ -97,7 +99,8 @@ static int sample(const struct sample_flags *f, struct model *m, struct err *err
 	int32_t label = 0;
 	int rc;
 
-	if (checkpoint_load_weights(f->checkpoint, m, err) != 0 ||
+	if ((f->ema ? checkpoint_load_average(f->checkpoint, m, err)
+	            : checkpoint_load_weights(f->checkpoint, m, err)) != 0 ||
 	    read_clip(f, c, image, audio, &label, err) != 0)
 		return -1;
 	reconstruct(m, image, audio, label, &r);

@@ -77,7 +77,7 @@ static int train(struct session *s, const struct train_flags *flags, enum train_
 	if (session_open(s, flags, stdout, stderr, end_now, err) != 0 ||
 	    session_train(s, ret_end, err) != 0)
 		return -1;
-	if (*ret_end == TRAIN_COMPLETE && flags->do_eval)
+	if (*ret_end != TRAIN_STOPPED && flags->do_eval)
 		return session_evaluate(s, s->epoch, err);
 	return 0;
 }
@@ -104,7 +104,7 @@ static int eval(struct session *s, const struct train_flags *flags, struct err *
 	if (flags->checkpoint == NULL)
 		return err_set(err, ERR_USAGE, "eval needs --checkpoint");
 	if (session_open(s, flags, stdout, stderr, end_now, err) != 0 ||
-	    checkpoint_load_weights(flags->checkpoint, s->model, err) != 0)
+	    session_load_weights(s, flags->checkpoint, err) != 0)
 		return -1;
 	return session_evaluate(s, 1, err);
 }

@@ -26,7 +26,7 @@ static const struct flag_row rows[] = {
 	INT(expected_average_throughput, 0, 1e9,
             "clips per second; the run fails below 95 % of it (0: never)"),
 	IGNORED(image_dim, VALUE_INT, int64_t, 1, 1e6, "set in the model's file"),
-	INT(test_batch_size, 1, 65536, "clips per rank in eval"),
+	INT(test_batch_size, 1, 65536, "clips per rank and batch of an evaluation"),
 	FLOAT(lr, 0, 1e3, "learning rate"),
 	FLOAT(momentum, 0, 1, "momentum (only with --optimizer sgd)"),
 	IGNORED(target_accuracy, VALUE_FLOAT, double, 0, 100, "no effect"),
@@ -76,6 +76,20 @@ static const struct flag_row rows[] = {
 	INT(keep_every, 0, 99999999, "also keep the checkpoint of every so many steps"),
 	INT(stop_after, 0, 99999999, "save and stop after so many steps of this process (0: no)"),
 	INT(eval_steps, 0, 1e9, "maximum number of batches of an evaluation (0: all)"),
+	INT(eval_every, 0, 99999999,
+            "steps between evaluations on the val clips, and one at the end (0: none)"),
+	TEXT(best, "what OUT/best is chosen by: loss (default), image, audio, label, psnr, "
+                   "psnr_audio, snr, "
+                   "top1 or top5"),
+	INT(patience, 0, 1e6,
+            "evaluations in a row without an improvement that end the run (0: never)"),
+	FLOAT(min_delta, 0, 1e9,
+              "how much better an improvement is, in the unit of --best (0: any)"),
+	FLOAT(ema_decay, 0, 0.9999999,
+              "keep averaged weights, to be evaluated and saved: 0.999 averages the last 1000 "
+              "steps "
+              "(0: none)"),
+	SWITCH(ema, "eval and init_from take a checkpoint's averaged weights"),
 	INT(threads, 0, 4096, "compute threads (0: one per CPU, which is also the most)"),
 	TEXT(isa, "instruction set (default: the best there is)"),
 	TEXT(precision,
@@ -118,6 +132,7 @@ const struct train_flags train_flags_defaults = {
 	.optimizer = "adamw",
 	.schedule = "constant",
 	.precision = "f32",
+	.best = "loss",
 	.image_points = 512,
 	.audio_points = 512,
 	.max_bad_steps = 20,
@@ -214,11 +229,29 @@ static void read_schedule(const struct train_flags *f, struct schedule_options *
 	s->decay_share = f->decay_share;
 }
 
+static int read_best(const struct train_flags *f, struct best_options *ret, struct err *err)
+{
+	AUTO(strbuf) struct strbuf names = STRBUF_INIT(0);
+
+	if (!metric_find(f->best, &ret->metric)) {
+		metric_names(&names);
+		return err_set(err, ERR_USAGE, "--best is '%.60s', expected %s", f->best,
+		               strbuf_str(&names));
+	}
+	if (f->patience > 0 && f->eval_every == 0) {
+		err_set(err, ERR_USAGE, "--patience counts evaluations, and there are none");
+		return err_hint(err, "Give --eval_every, the steps between two of them.");
+	}
+	ret->patience = (uint64_t)f->patience;
+	ret->min_delta = f->min_delta;
+	return 0;
+}
+
 int train_flags_options(const struct train_flags *f, struct train_options *ret, struct err *err)
 {
 	struct train_options o = train_options_default();
 
-	if (read_kinds(f, &o, err) != 0)
+	if (read_kinds(f, &o, err) != 0 || read_best(f, &o.best, err) != 0)
 		return -1;
 	read_schedule(f, &o.schedule);
 	o.seed = (uint64_t)f->seed;
@@ -235,6 +268,8 @@ int train_flags_options(const struct train_flags *f, struct train_options *ret, 
 	o.optimizer.momentum = f->momentum;
 	o.optimizer.weight_decay = f->weight_decay;
 	o.optimizer.max_grad_norm = f->grad_clip;
+	o.optimizer.ema_decay = f->ema_decay;
+	o.eval_every = (uint64_t)f->eval_every;
 	o.spike_factor = f->spike_factor;
 	o.max_bad_steps = (unsigned)f->max_bad_steps;
 	o.max_backoffs = (unsigned)f->max_backoffs;

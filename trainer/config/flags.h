@@ -26,7 +26,7 @@ struct flag_origin {
 	const char *where; /* the preset, "file:line", the variable; NULL for the others */
 };
 
-enum { TRAIN_FLAGS_MAX = 96 }; /* rows of the table, at most */
+enum { TRAIN_FLAGS_MAX = 128 }; /* rows of the table, at most */
 
 struct train_flags {
 	/* the PyTorch program's */
@@ -37,16 +37,16 @@ struct train_flags {
 	bool drop_last, metrics_debug, enable_pt_autocast, do_eval;
 	/* ours; attention_dropout below zero stands for "as the model's file says" */
 	const char *preset, *options_file, *output_dir, *init_from, *checkpoint, *optimizer,
-		*schedule, *isa, *precision;
+		*schedule, *isa, *precision, *best;
 	const char *json_log, *mpi_library;
-	bool resume, overwrite, reference, print_config, estimate, augment, balanced;
+	bool resume, overwrite, reference, print_config, estimate, ema, augment, balanced;
 	int64_t seed, accumulate, checkpoint_steps, keep, keep_every, stop_after, warmup_steps;
 	int64_t image_points, audio_points, max_bad_steps, max_backoffs, threads, metrics_port,
 		rank_timeout;
 	int64_t join_timeout;
-	int64_t eval_steps;
+	int64_t eval_steps, eval_every, patience;
 	double weight_decay, grad_clip, label_mask_prob, attention_dropout, spike_factor;
-	double warmup_share, decay_share;
+	double warmup_share, decay_share, min_delta, ema_decay;
 	double augment_offset, augment_crop, augment_flip, augment_gain;
 	struct flag_origin origins[TRAIN_FLAGS_MAX]; /* by row of the table */
 	struct arena texts;                          /* of the options file */

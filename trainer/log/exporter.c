@@ -182,12 +182,22 @@ void exporter_stop(struct exporter *e)
 	free(e);
 }
 
+struct exported {
+	const char *name, *type, *help;
+	double value;
+};
+
+static void add_metric(struct strbuf *sb, const struct exported *m, unsigned rank)
+{
+	strbuf_addf(sb,
+	            "# HELP slipway_trainer_%s %s\n# TYPE slipway_trainer_%s %s\n"
+	            "slipway_trainer_%s{rank=\"%u\"} %.17g\n",
+	            m->name, m->help, m->name, m->type, m->name, rank, m->value);
+}
+
 void exporter_format(struct strbuf *sb, const struct log_step *s, unsigned rank)
 {
-	const struct {
-		const char *name, *type, *help;
-		double value;
-	} metrics[] = {
+	const struct exported metrics[] = {
 		{"steps_total", "counter", "Optimizer steps done", (double)s->step},
 		{"epoch", "gauge", "Epoch, from 1", (double)s->epoch},
 		{"learning_rate", "gauge", "Learning rate", s->lr},
@@ -206,9 +216,28 @@ void exporter_format(struct strbuf *sb, const struct log_step *s, unsigned rank)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(metrics); i++)
-		strbuf_addf(sb,
-		            "# HELP slipway_trainer_%s %s\n# TYPE slipway_trainer_%s %s\n"
-		            "slipway_trainer_%s{rank=\"%u\"} %.17g\n",
-		            metrics[i].name, metrics[i].help, metrics[i].name, metrics[i].type,
-		            metrics[i].name, rank, metrics[i].value);
+		add_metric(sb, &metrics[i], rank);
+}
+
+void exporter_format_eval(struct strbuf *sb, const struct log_eval *e, unsigned rank)
+{
+	const struct exported others[] = {
+		{"validation_step", "gauge", "Step of the last evaluation", (double)e->step},
+		{"validation_clips", "gauge", "Clips of the last evaluation", (double)e->clips},
+		{"validation_seconds", "gauge", "What the last evaluation took", e->seconds},
+		{"best_step", "gauge", "Step of the best evaluation, 0: none",
+	         (double)e->best_step},
+		{"evaluations_without_improvement", "gauge", "In a row, up to now",
+	         (double)e->stale},
+	};
+
+	for (size_t i = 0; i < METRICS; i++) {
+		const struct metric_row *row = metric_row((enum metric)i);
+		char name[64];
+
+		snprintf(name, sizeof(name), "validation_%s", row->name);
+		add_metric(sb, &(struct exported){name, "gauge", row->help, e->values[i]}, rank);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		add_metric(sb, &others[i], rank);
 }

@@ -24,5 +24,7 @@ void exporter_stop(struct exporter *e);
 
 /* The metrics of a step in Prometheus' text format 0.0.4. */
 void exporter_format(struct strbuf *sb, const struct log_step *s, unsigned rank);
+/* Those of an evaluation: slipway_trainer_validation_... */
+void exporter_format_eval(struct strbuf *sb, const struct log_eval *e, unsigned rank);
 
 #endif

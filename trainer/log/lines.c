@@ -185,3 +185,70 @@ void log_json(struct strbuf *sb, const struct log_step *s)
 	jsonw_end_object(&w);
 	strbuf_addc(sb, '\n');
 }
+
+void log_metrics(struct strbuf *sb, const double v[METRICS])
+{
+	strbuf_addf(sb,
+	            "loss %.5f, image %.5f (PSNR %.2f dB), audio %.5f (PSNR %.2f dB, SNR %.2f dB), "
+	            "label %.5f, top-1 %.2f %%, top-5 %.2f %%",
+	            v[METRIC_LOSS], v[METRIC_IMAGE], v[METRIC_PSNR], v[METRIC_AUDIO],
+	            v[METRIC_PSNR_AUDIO], v[METRIC_SNR], v[METRIC_LABEL], 100 * v[METRIC_TOP1],
+	            100 * v[METRIC_TOP5]);
+}
+
+void log_eval(struct strbuf *sb, const struct log_eval *e)
+{
+	const char *metric = metric_row(e->metric)->name;
+
+	strbuf_addf(sb, "  validation after step %llu%s: ", (unsigned long long)e->step,
+	            e->averaged ? " (averaged weights)" : "");
+	log_metrics(sb, e->values);
+	strbuf_addf(sb, "; %llu clips in %.1f s", (unsigned long long)e->clips, e->seconds);
+	if (e->judged && e->best_step == e->step)
+		strbuf_addf(sb, "; the best %s so far", metric);
+	else if (e->judged && e->best_step > 0)
+		strbuf_addf(sb, "; best %s %.5f after step %llu", metric, e->best,
+		            (unsigned long long)e->best_step);
+	strbuf_addc(sb, '\n');
+}
+
+void log_eval_json(struct strbuf *sb, const struct log_eval *e)
+{
+	struct jsonw w;
+
+	jsonw_init(&w, sb, false);
+	jsonw_begin_object(&w);
+	if (e->step > 0) {
+		jsonw_key(&w, "step");
+		jsonw_int(&w, (int64_t)e->step);
+		jsonw_key(&w, "epoch");
+		jsonw_int(&w, (int64_t)e->epoch);
+	}
+	for (size_t i = 0; i < METRICS; i++) {
+		char key[64];
+
+		snprintf(key, sizeof(key), "val_%s", metric_row((enum metric)i)->name);
+		jsonw_key(&w, key);
+		jsonw_double(&w, e->values[i]);
+	}
+	jsonw_key(&w, "val_clips");
+	jsonw_int(&w, (int64_t)e->clips);
+	jsonw_key(&w, "val_seconds");
+	jsonw_double(&w, e->seconds);
+	jsonw_key(&w, "averaged_weights");
+	jsonw_bool(&w, e->averaged);
+	if (e->judged) {
+		jsonw_key(&w, "best_metric");
+		jsonw_string(&w, metric_row(e->metric)->name);
+		jsonw_key(&w, "best");
+		jsonw_double(&w, e->best_step > 0 ? e->best : NAN);
+		jsonw_key(&w, "best_step");
+		jsonw_int(&w, (int64_t)e->best_step);
+		jsonw_key(&w, "stale");
+		jsonw_int(&w, (int64_t)e->stale);
+	}
+	jsonw_key(&w, "time");
+	jsonw_double(&w, (double)e->us / 1e6);
+	jsonw_end_object(&w);
+	strbuf_addc(sb, '\n');
+}

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/strbuf.h"
+#include "trainer/model/metrics.h"
 
 /* As Python's str(datetime.now()): "2026-11-21 10:12:48.123456", local time, no
  * fraction when zero. */
@@ -74,5 +75,27 @@ struct log_step {
 void log_details(struct strbuf *sb, const struct log_step *s);
 /* One JSON object and a newline. */
 void log_json(struct strbuf *sb, const struct log_step *s);
+
+/* An evaluation on the val clips. */
+struct log_eval {
+	uint64_t step, epoch; /* 0: not of a step, or of a run whose steps are not known */
+	uint64_t clips;
+	double values[METRICS];
+	double seconds;
+	bool averaged; /* the averaged weights were evaluated */
+	bool judged;   /* the next three are set */
+	enum metric metric;
+	double best; /* by that metric, so far */
+	uint64_t best_step, stale;
+	int64_t us; /* since 1970 */
+};
+
+/* "loss 0.02, image 0.5 (PSNR 6.0 dB), ...", without an end of line. */
+void log_metrics(struct strbuf *sb, const double values[METRICS]);
+/* One line for people, indented. */
+void log_eval(struct strbuf *sb, const struct log_eval *e);
+/* One JSON object and a newline; the metrics' keys begin with val_, so that those who read "loss"
+ * read steps only. */
+void log_eval_json(struct strbuf *sb, const struct log_eval *e);
 
 #endif

@@ -22,7 +22,8 @@ struct reporter {
 	double seconds, wait, reduce; /* since the last report */
 	double epoch_sum, epoch_max;  /* of throughputs */
 	uint64_t epoch_steps;
-	double total_seconds; /* without the first step */
+	double total_seconds;                     /* without the first step */
+	struct strbuf step_metrics, eval_metrics; /* for the exporter, as last published */
 };
 
 int64_t reporter_now_us(void)
@@ -46,6 +47,12 @@ static uint64_t resident_bytes(void)
 	return second != NULL ? strtoull(second, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
+static int open_json(const char *path, int *ret_fd, struct err *err)
+{
+	*ret_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	return *ret_fd < 0 ? err_set(err, ERR_IO, "open '%s'", path) : 0;
+}
+
 int reporter_open(const struct reporter_options *o, struct reporter **ret, struct err *err)
 {
 	struct reporter *r = mem_zalloc(sizeof(*r));
@@ -53,11 +60,8 @@ int reporter_open(const struct reporter_options *o, struct reporter **ret, struc
 
 	r->o = *o;
 	r->json = r->events = -1;
-	if (o->json_path != NULL) {
-		r->json = open(o->json_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-		if (r->json < 0)
-			rc = err_set(err, ERR_IO, "open '%s'", o->json_path);
-	}
+	if (o->json_path != NULL)
+		rc = open_json(o->json_path, &r->json, err);
 	if (rc == 0 && o->events_dir != NULL)
 		rc = events_create(o->events_dir, (double)reporter_now_us() / 1e6, &r->events, err);
 	if (rc == 0 && o->metrics_port != 0)
@@ -77,6 +81,8 @@ void reporter_free(struct reporter *r)
 	exporter_stop(r->exporter);
 	attr_close_fd(&r->json);
 	attr_close_fd(&r->events);
+	strbuf_done(&r->step_metrics);
+	strbuf_done(&r->eval_metrics);
 	free(r);
 }
 
@@ -155,6 +161,36 @@ double reporter_average(const struct reporter *r)
 	return (double)((r->steps - 1) * r->o.step_clips) / r->total_seconds;
 }
 
+static int append_events(struct reporter *r, uint64_t step, int64_t us,
+                         const struct events_scalar *scalars, size_t n, struct err *err)
+{
+	AUTO(strbuf) struct strbuf record = STRBUF_INIT(0);
+
+	if (r->events < 0)
+		return 0;
+	events_scalars(&record, (double)us / 1e6, (int64_t)step, scalars, n);
+	if (fs_write_all(r->events, record.ptr, record.len, err) != 0)
+		return err_wrap(err, "write the event file in '%s'", r->o.events_dir);
+	return 0;
+}
+
+static int append_json(struct reporter *r, const struct strbuf *line, struct err *err)
+{
+	if (r->json >= 0 && fs_write_all(r->json, line->ptr, line->len, err) != 0)
+		return err_wrap(err, "write '%s'", r->o.json_path);
+	return 0;
+}
+
+static void publish(struct reporter *r)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+
+	if (r->exporter == NULL)
+		return;
+	strbuf_addf(&text, "%s%s", strbuf_str(&r->step_metrics), strbuf_str(&r->eval_metrics));
+	exporter_publish(r->exporter, strbuf_str(&text));
+}
+
 static int write_events(struct reporter *r, const struct log_step *d, struct err *err)
 {
 	const struct events_scalar scalars[] = {{"Loss", (float)d->loss},
@@ -165,26 +201,16 @@ static int write_events(struct reporter *r, const struct log_step *d, struct err
 	                                        {"Gradient_Norm", (float)d->grad_norm},
 	                                        {"Throughput", (float)d->clips_per_second},
 	                                        {"Data_Wait_Share", (float)d->wait_share}};
-	AUTO(strbuf) struct strbuf record = STRBUF_INIT(0);
 
-	if (r->events < 0)
-		return 0;
-	events_scalars(&record, (double)d->us / 1e6, (int64_t)d->step, scalars, ARRAY_LEN(scalars));
-	if (fs_write_all(r->events, record.ptr, record.len, err) != 0)
-		return err_wrap(err, "write the event file in '%s'", r->o.events_dir);
-	return 0;
+	return append_events(r, d->step, d->us, scalars, ARRAY_LEN(scalars), err);
 }
 
 static int write_json(struct reporter *r, const struct log_step *d, struct err *err)
 {
 	AUTO(strbuf) struct strbuf line = STRBUF_INIT(0);
 
-	if (r->json < 0)
-		return 0;
 	log_json(&line, d);
-	if (fs_write_all(r->json, line.ptr, line.len, err) != 0)
-		return err_wrap(err, "write '%s'", r->o.json_path);
-	return 0;
+	return append_json(r, &line, err);
 }
 
 static void print_step(struct reporter *r, const struct log_step *d, uint64_t step_in_epoch)
@@ -203,10 +229,9 @@ static void print_step(struct reporter *r, const struct log_step *d, uint64_t st
 	log_training(&text, &line);
 	log_details(&text, d);
 	print(r, &text);
-	strbuf_reset(&text);
-	exporter_format(&text, d, 0);
-	if (r->exporter != NULL)
-		exporter_publish(r->exporter, strbuf_str(&text));
+	strbuf_reset(&r->step_metrics);
+	exporter_format(&r->step_metrics, d, 0);
+	publish(r);
 }
 
 static int report(struct reporter *r, const struct step_stats *s, uint64_t step_in_epoch,
@@ -247,6 +272,51 @@ int reporter_step(struct reporter *r, const struct step_stats *s, struct err *er
 	if (in_epoch % r->o.log_steps != 0 && !s->skipped)
 		return 0;
 	return report(r, s, in_epoch, err);
+}
+
+static int write_eval_events(struct reporter *r, const struct log_eval *e, struct err *err)
+{
+	struct events_scalar scalars[METRICS];
+	char tags[METRICS][64];
+
+	for (size_t i = 0; i < METRICS; i++) {
+		snprintf(tags[i], sizeof(tags[i]), "Validation/%s",
+		         metric_row((enum metric)i)->name);
+		scalars[i] = (struct events_scalar){tags[i], (float)e->values[i]};
+	}
+	return append_events(r, e->step, e->us, scalars, METRICS, err);
+}
+
+int reporter_eval(struct reporter *r, struct log_eval *e, struct err *err)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+
+	e->us = reporter_now_us();
+	log_eval(&text, e);
+	print(r, &text);
+	strbuf_reset(&r->eval_metrics);
+	exporter_format_eval(&r->eval_metrics, e, 0);
+	publish(r);
+	strbuf_reset(&text);
+	log_eval_json(&text, e);
+	if (append_json(r, &text, err) != 0)
+		return -1;
+	return write_eval_events(r, e, err);
+}
+
+int reporter_append_eval(const char *json_path, const struct log_eval *e, struct err *err)
+{
+	AUTO(strbuf) struct strbuf line = STRBUF_INIT(0);
+	AUTO_CLOSE int fd = -1;
+
+	if (json_path == NULL)
+		return 0;
+	log_eval_json(&line, e);
+	if (open_json(json_path, &fd, err) != 0)
+		return -1;
+	if (fs_write_all(fd, line.ptr, line.len, err) != 0)
+		return err_wrap(err, "write '%s'", json_path);
+	return 0;
 }
 
 void reporter_end(struct reporter *r)

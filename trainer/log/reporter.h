@@ -32,6 +32,12 @@ void reporter_begin(struct reporter *r, uint64_t done);
 /* Every optimizer step, in order; prints what is due. ERR_IO when a log cannot be written. */
 int reporter_step(struct reporter *r, const struct step_stats *s, struct err *err) MUST_USE;
 
+/* An evaluation after the last step reported; its time is filled in. ERR_IO. */
+int reporter_eval(struct reporter *r, struct log_eval *e, struct err *err) MUST_USE;
+
+/* Without a reporter: a line to the JSON log, when there is one (NULL: none). ERR_IO. */
+int reporter_append_eval(const char *json_path, const struct log_eval *e, struct err *err) MUST_USE;
+
 /* After the last step: the last epoch's end. */
 void reporter_end(struct reporter *r);
 

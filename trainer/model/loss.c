@@ -3,8 +3,11 @@
 
 #include "trainer/model/graph.h"
 
+enum { TOP = 5 };
+
 struct l1 {
 	double absolute, square;
+	double power; /* of the target */
 };
 
 /* Adds |x - target| and its square; writes factor * sign(x - target) when d is not NULL. */
@@ -14,6 +17,7 @@ static void l1_one(float x, float target, double factor, struct l1 *sum, float *
 
 	sum->absolute += fabs(difference);
 	sum->square += difference * difference;
+	sum->power += (double)target * target;
 	if (d != NULL)
 		*d = (float)(difference > 0 ? factor : difference < 0 ? -factor : 0);
 }
@@ -57,8 +61,18 @@ static struct l1 audio_loss(const struct model *m, const struct batch *b, double
 	return sum;
 }
 
+/* How many labels are likelier than this one; of equal logits the smaller label's comes first. */
+static size_t label_rank(const float *x, size_t n, size_t label)
+{
+	size_t before = 0;
+
+	for (size_t i = 0; i < n; i++)
+		before += x[i] > x[label] || (i < label && !(x[i] < x[label]));
+	return before;
+}
+
 /* Cross-entropy of one row; writes factor * (softmax - one-hot) when d is not NULL. */
-static double label_row(const float *x, size_t n, size_t label, double factor, float *d, bool *hit)
+static double label_row(const float *x, size_t n, size_t label, double factor, float *d)
 {
 	double sum = 0;
 	size_t best = 0;
@@ -69,24 +83,30 @@ static double label_row(const float *x, size_t n, size_t label, double factor, f
 		sum += exp((double)x[i] - x[best]);
 	for (size_t i = 0; d != NULL && i < n; i++)
 		d[i] = (float)(factor * (exp((double)x[i] - x[best]) / sum - (i == label)));
-	*hit = best == label;
 	return log(sum) + x[best] - x[label];
 }
 
-static double label_loss(const struct model *m, const struct batch *b, double factor, float *d,
-                         size_t *hits)
+static double label_loss(const struct model *m, const struct batch *b, double factor, float *d)
 {
 	size_t n = m->config.num_labels;
 	double sum = 0;
 
-	for (size_t clip = 0; b->decode_label && clip < b->n; clip++) {
-		bool hit;
-
+	for (size_t clip = 0; b->decode_label && clip < b->n; clip++)
 		sum += label_row(m->logits[LABEL] + clip * n, n, (size_t)b->label[clip], factor,
-		                 d != NULL ? d + clip * n : NULL, &hit);
-		*hits += hit;
-	}
+		                 d != NULL ? d + clip * n : NULL);
 	return sum;
+}
+
+static void count_hits(const struct model *m, const struct batch *b, struct losses *l)
+{
+	size_t n = m->config.num_labels;
+
+	for (size_t clip = 0; b->decode_label && clip < b->n; clip++) {
+		size_t rank = label_rank(m->logits[LABEL] + clip * n, n, (size_t)b->label[clip]);
+
+		l->label_hits += rank < 1;
+		l->label_hits5 += rank < TOP;
+	}
 }
 
 static double mean(double sum, size_t n)
@@ -114,20 +134,20 @@ void model_loss(struct model *m, const struct batch *b, const struct loss_weight
 	ret->mse_image = mean(image.square, count_image(b));
 	ret->audio = mean(audio.absolute, count_audio(m, b));
 	ret->mse_audio = mean(audio.square, count_audio(m, b));
-	ret->label = mean(label_loss(m, b, 0, NULL, &ret->label_hits), b->decode_label ? b->n : 0);
+	ret->power_audio = mean(audio.power, count_audio(m, b));
+	ret->label = mean(label_loss(m, b, 0, NULL), b->decode_label ? b->n : 0);
+	count_hits(m, b, ret);
 	ret->total = w->image * ret->image + w->audio * ret->audio + w->label * ret->label;
 }
 
 void model_backward(struct model *m, const struct batch *b, const struct loss_weights *w,
                     double scale)
 {
-	size_t hits = 0;
-
 	if (m->grads.n == 0)
 		tensors_like(&m->params, &m->grads);
 	image_loss(m, b, mean(scale * w->image, count_image(b)), m->dlogits[IMAGE]);
 	audio_loss(m, b, mean(scale * w->audio, count_audio(m, b)), m->dlogits[AUDIO]);
-	label_loss(m, b, mean(scale * w->label, b->n), m->dlogits[LABEL], &hits);
+	label_loss(m, b, mean(scale * w->label, b->n), m->dlogits[LABEL]);
 	decoder_backward(m, b);
 	encoder_backward(m, b);
 }

@@ -34,17 +34,19 @@ static size_t count_params(const struct model_config *c)
 struct model_memory model_memory(const struct model_config *c, const struct memory_use *use)
 {
 	struct model_dims d = model_dims(c);
-	struct model_workspace_bytes w = workspace_measure(c, use->batch, use->points);
+	/* Activations are held for the largest batch. */
+	size_t batch = use->eval_batch > use->batch ? use->eval_batch : use->batch;
+	struct model_workspace_bytes w = workspace_measure(c, batch, use->points);
 	double params = sizeof(float) * (double)count_params(c), moments = (double)use->moments;
 	double clip = sizeof(float) * (3 * (double)d.n_pixels + (double)d.audio_samples);
 	struct model_memory m = {
 		.bytes = {[MEMORY_WEIGHTS] = 2 * params,
 	                  [MEMORY_OPTIMIZER] = moments * params,
 	                  [MEMORY_COPIES] = 2 * (1 + moments) * params,
-	                  [MEMORY_ENCODER] =
-	                          (double)w.encoder + cross_state(c, &d, (double)use->batch),
+	                  [MEMORY_ENCODER] = (double)w.encoder + cross_state(c, &d, (double)batch),
 	                  [MEMORY_DECODER] = (double)w.decoder,
-	                  [MEMORY_CLIPS] = (double)use->ahead * (double)use->batch * clip,
+	                  [MEMORY_CLIPS] = (double)use->ahead *
+	                                   ((double)use->batch + (double)use->eval_batch) * clip,
 	                  [MEMORY_SCRATCH] = (double)use->threads * SCRATCH_PER_THREAD}};
 
 	for (size_t i = 0; i < MEMORY_PARTS; i++)

@@ -14,13 +14,14 @@ struct memory_use {
 	size_t batch,
 		points; /* clips of a batch; decoded points of a clip, the label one of them */
 	size_t ahead;   /* batches that the loader holds */
-	size_t moments; /* of the optimizer: 1 for SGD, 2 for AdamW */
+	size_t moments; /* of the optimizer: 1 for SGD, 2 for AdamW; 1 more for averaged weights */
+	size_t eval_batch; /* clips of an evaluation's batch in the run; 0: there is none */
 	unsigned threads;
 };
 
 enum memory_part {
 	MEMORY_WEIGHTS,   /* and their gradients */
-	MEMORY_OPTIMIZER, /* its moments */
+	MEMORY_OPTIMIZER, /* its moments, and the averaged weights */
 	MEMORY_COPIES,    /* of weights and moments: the checkpoint being written, the last good */
 	MEMORY_ENCODER,   /* activations and derivatives, with the cross attention's state */
 	MEMORY_DECODER,

@@ -27,6 +27,8 @@ struct losses {
 	double label;                /* mean cross-entropy */
 	double mse_image, mse_audio; /* mean squared errors, for PSNR = -10 log10(mse) */
 	size_t label_hits;           /* rows whose largest logit is the label */
+	size_t label_hits5;          /* rows in which it is among the five largest */
+	double power_audio;          /* mean square of the sampled targets */
 };
 
 struct logits {

@@ -46,6 +46,12 @@ int session_check_output(struct session *s, struct err *err)
 	return s->rank == 0 ? run_check_folder(s->output_dir, start_of(s->flags), err) : 0;
 }
 
+int session_load_weights(struct session *s, const char *path, struct err *err)
+{
+	return s->flags->ema ? checkpoint_load_average(path, s->model, err)
+	                     : checkpoint_load_weights(path, s->model, err);
+}
+
 /* ---- the record ---- */
 
 /* Options whose value the record holds; trainer/session/run_record.c says which may change. */
@@ -55,6 +61,8 @@ static const char *const recorded[] = {
 	"warmup_steps", "warmup_share",   "decay_share",     "max_steps",    "num_epochs",
 	"image_points", "audio_points",   "label_mask_prob", "spike_factor", "precision",
 	"balanced",     "augment_offset", "augment_crop",    "augment_flip", "augment_gain",
+	"eval_every",   "eval_steps",     "test_batch_size", "best",         "patience",
+	"min_delta",    "ema_decay",
 };
 
 static void add_number(struct run_record *r, const char *name, uint64_t value)
@@ -148,19 +156,50 @@ static int open_reporter(struct session *s, struct err *err)
 	return reporter_open(&o, &s->reporter, err);
 }
 
+/* The checkpoint that the run's state calls the best is what OUT/best names, after a crash between
+ * the two as well; a lost one is forgotten. */
+static int mend_best(struct session *s, struct err *err)
+{
+	struct best *b = &s->state.best;
+	bool there = true;
+
+	if (b->step == 0)
+		return 0;
+	if (store_name_best(s->output_dir, b->step, &there, err) != 0)
+		return -1;
+	if (there)
+		return 0;
+	fprintf(s->remarks_out,
+	        "the best checkpoint so far, of step %llu, is not there: the next evaluation is "
+	        "the best\n",
+	        (unsigned long long)b->step);
+	best_forget(b);
+	return 0;
+}
+
+static int load_checkpoint(struct session *s, const char *checkpoint, struct err *err)
+{
+	fprintf(s->remarks_out, "resuming from %s\n", checkpoint);
+	if (checkpoint_load(checkpoint, s->options.seed, s->model, &s->optimizer, &s->state, err) !=
+	    0)
+		return -1;
+	return mend_best(s, err);
+}
+
 /* Rank 0's part: from a checkpoint, from given weights, or from nothing. */
 static int load(struct session *s, struct err *err)
 {
 	AUTO(strbuf) struct strbuf remarks = STRBUF_INIT(1 << 16);
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(1 << 20);
 	AUTO(run_record) struct run_record record = {0};
-	struct store_keep keep = {(unsigned)s->flags->keep, (uint64_t)s->flags->keep_every};
+	struct store_keep keep = {.keep = (unsigned)s->flags->keep,
+	                          .keep_every = (uint64_t)s->flags->keep_every};
 	enum run_start start = start_of(s->flags);
 	char checkpoint[PATH_MAX];
 
 	/* Before --overwrite may remove them. */
 	if (start != RUN_RESUME && s->flags->init_from != NULL &&
-	    checkpoint_load_weights(s->flags->init_from, s->model, err) != 0)
+	    session_load_weights(s, s->flags->init_from, err) != 0)
 		return -1;
 	/* Checked again under the lock: another trainer may have been there meanwhile. */
 	if (saver_open(s->output_dir, &keep, s->options.seed, &s->saver, err) != 0 ||
@@ -170,13 +209,10 @@ static int load(struct session *s, struct err *err)
 	session_remark(s, strbuf_str(&remarks));
 	run_record_print(&record, &text);
 	saver_set_run(s->saver, record.id, strbuf_str(&text));
-	if (checkpoint[0] != '\0') {
-		fprintf(s->remarks_out, "resuming from %s\n", checkpoint);
-		return checkpoint_load(checkpoint, s->options.seed, s->model, &s->optimizer,
-		                       &s->state, err);
-	}
+	if (checkpoint[0] != '\0')
+		return load_checkpoint(s, checkpoint, err);
 	if (start == RUN_RESUME && s->flags->init_from != NULL)
-		return checkpoint_load_weights(s->flags->init_from, s->model, err);
+		return session_load_weights(s, s->flags->init_from, err);
 	return 0;
 }
 
@@ -196,7 +232,10 @@ int session_begin(struct session *s, struct err *err)
 		return 0;
 	if (share_set(s, model_params(s->model), err) != 0 ||
 	    share_set(s, &s->optimizer.m, err) != 0 || share_set(s, &s->optimizer.v, err) != 0 ||
-	    comm_broadcast(s->comm, &s->optimizer.steps, sizeof(s->optimizer.steps), err) != 0)
+	    share_set(s, &s->optimizer.average, err) != 0 ||
+	    comm_broadcast(s->comm, &s->optimizer.steps, sizeof(s->optimizer.steps), err) != 0 ||
+	    comm_broadcast(s->comm, &s->optimizer.averaged, sizeof(s->optimizer.averaged), err) !=
+	            0)
 		return -1;
 	return comm_broadcast(s->comm, &s->state, sizeof(s->state), err);
 }

@@ -38,10 +38,13 @@ static struct model_memory measure(const struct train_flags *f, const struct mod
 {
 	unsigned cpus = cpus_usable(), asked = (unsigned)f->threads;
 	bool for_training = f->checkpoint == NULL;
+	bool evaluates = for_training && (f->eval_every > 0 || f->do_eval);
+	size_t moments = o.optimizer.kind == OPTIMIZER_ADAMW ? 2 : 1;
 	size_t batch = for_training ? o.batch_size : (size_t)f->test_batch_size;
 	struct memory_use use = {.batch = batch,
 	                         .ahead = session_ahead(batch) + 1,
-	                         .moments = o.optimizer.kind == OPTIMIZER_ADAMW ? 2 : 1,
+	                         .moments = moments + (o.optimizer.ema_decay > 0 ? 1 : 0),
+	                         .eval_batch = evaluates ? (size_t)f->test_batch_size : 0,
 	                         .threads = asked > 0 && asked < cpus ? asked : cpus};
 
 	session_fit_points(c, &o);
@@ -54,7 +57,7 @@ static char *size(double bytes, char out[TEXT_BYTES_MAX])
 	return text_bytes(bytes < 9e18 ? (int64_t)bytes : INT64_MAX, out);
 }
 
-/* The largest --batch_size that fits; 0: none does. */
+/* The largest --batch_size that fits, with evaluations of no larger one; 0: none does. */
 static size_t fitting_batch(const struct train_flags *f, const struct model_config *c,
                             const struct train_options *o, double room)
 {
@@ -62,9 +65,12 @@ static size_t fitting_batch(const struct train_flags *f, const struct model_conf
 
 	while (low < high) {
 		struct train_options try = *o;
+		struct train_flags fewer = *f;
 
 		try.batch_size = low + (high - low + 1) / 2;
-		if (measure(f, c, try).total <= room)
+		if ((size_t)fewer.test_batch_size > try.batch_size)
+			fewer.test_batch_size = (int64_t)try.batch_size;
+		if (measure(&fewer, c, try).total <= room)
 			low = try.batch_size;
 		else
 			high = try.batch_size - 1;
@@ -76,8 +82,14 @@ static void add_advice(const struct train_flags *f, const struct model_config *c
                        const struct train_options *o, double room, struct strbuf *sb)
 {
 	size_t fits = fitting_batch(f, c, o, room);
+	bool evaluates = f->eval_every > 0 || f->do_eval;
 
-	if (fits > 0)
+	if (fits > 0 && evaluates && (size_t)f->test_batch_size > fits)
+		strbuf_addf(sb,
+		            "--batch_size %zu --test_batch_size %zu fits; --accumulate keeps "
+		            "the clips of a step.",
+		            fits, fits);
+	else if (fits > 0)
 		strbuf_addf(sb, "--batch_size %zu fits; --accumulate keeps the clips of a step.",
 		            fits);
 	else
@@ -110,7 +122,7 @@ int session_estimate(const struct train_flags *flags, struct strbuf *sb, struct 
 {
 	static const char *const names[] = {
 		[MEMORY_WEIGHTS] = "weights and gradients",
-		[MEMORY_OPTIMIZER] = "optimizer",
+		[MEMORY_OPTIMIZER] = "optimizer, averaged weights",
 		[MEMORY_COPIES] = "checkpoint and last good state",
 		[MEMORY_ENCODER] = "encoder, per batch",
 		[MEMORY_DECODER] = "decoder, per batch",

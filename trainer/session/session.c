@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "trainer/config/model_file.h"
 #include "trainer/session/begin.h"
+#include "trainer/session/session_eval.h"
 #include "trainer/session/setup.h"
 #include "trainer/train/schedule.h"
 
@@ -95,21 +96,27 @@ int session_open(struct session *s, const struct train_flags *flags, FILE *out, 
 
 /* ---- data ---- */
 
+/* Which clips. */
+enum session_data { SESSION_TRAIN, SESSION_EVAL };
+
 /* The folder that has the dataset.json: `folder` itself, or its train/ or val/. */
 static int find_folder(const char *folder, enum session_data what, char ret[PATH_MAX],
                        struct err *err)
 {
-	char json[PATH_MAX];
+	char json[PATH_MAX], train[PATH_MAX];
 
 	if (fs_join(ret, folder, what == SESSION_TRAIN ? "train" : "val", err) != 0 ||
-	    fs_join(json, ret, "dataset.json", err) != 0)
+	    fs_join(json, ret, "dataset.json", err) != 0 ||
+	    fs_join(train, folder, "train/dataset.json", err) != 0)
 		return -1;
-	if (!fs_exists(json))
+	/* What has one part and lacks the other is not a folder without parts. */
+	if (!fs_exists(json) && !fs_exists(train))
 		snprintf(ret, PATH_MAX, "%s", folder);
 	return 0;
 }
 
-static int open_dataset(struct session *s, enum session_data what, struct err *err)
+static int open_dataset(struct session *s, enum session_data what, struct dataset **ret,
+                        struct err *err)
 {
 	const struct train_flags *f = s->flags;
 	struct clip_shape shape = model_clip_shape(&s->config);
@@ -119,8 +126,8 @@ static int open_dataset(struct session *s, enum session_data what, struct err *e
 	if (strcmp(f->dataset, "synthetic") == 0) {
 		bool eval = what == SESSION_EVAL;
 
-		s->data = dataset_synthetic(s->options.seed + (eval ? EVAL_SEED : 0), &shape,
-		                            labels, eval ? SYNTHETIC_EVAL_CLIPS : SYNTHETIC_CLIPS);
+		*ret = dataset_synthetic(s->options.seed + (eval ? EVAL_SEED : 0), &shape, labels,
+		                         eval ? SYNTHETIC_EVAL_CLIPS : SYNTHETIC_CLIPS);
 		return 0;
 	}
 	if (strcmp(f->dataset, "kinetics") != 0 && strcmp(f->dataset, "kinetics-small") != 0)
@@ -130,44 +137,57 @@ static int open_dataset(struct session *s, enum session_data what, struct err *e
 			f->dataset);
 	if (find_folder(f->dataset_dir, what, folder, err) != 0)
 		return -1;
-	return dataset_open(folder, &shape, labels, &s->data, err);
+	return dataset_open(folder, &shape, labels, ret, err);
 }
 
 static void close_data(struct session *s)
 {
 	loader_free(s->loader);
 	dataset_free(s->data);
+	dataset_free(s->val);
 	s->loader = NULL;
-	s->data = NULL;
+	s->data = s->val = NULL;
 }
 
-/* Training sees clips in another order every epoch, and augmented; evaluation as they are. */
-static struct sample_options samples_of(const struct session *s, enum session_data what)
+int session_open_val(struct session *s, struct err *err)
+{
+	char trained[SHA256_HEX_MAX], val[SHA256_HEX_MAX];
+
+	if (s->val != NULL)
+		return 0;
+	if (open_dataset(s, SESSION_EVAL, &s->val, err) != 0)
+		return -1;
+	if (s->data != NULL && *dataset_digest(s->data, trained) != '\0' &&
+	    strcmp(trained, dataset_digest(s->val, val)) == 0)
+		session_remark(s,
+		               "evaluating on the clips that are trained on: they say nothing of "
+		               "clips that the model has not seen\n");
+	return 0;
+}
+
+/* Training sees clips in another order every epoch, and augmented. */
+static struct sample_options samples_of(const struct session *s)
 {
 	const struct train_flags *f = s->flags;
-	struct sample_options o = {.seed = s->options.seed, .shape = model_clip_shape(&s->config)};
 
-	if (what == SESSION_EVAL)
-		return o;
-	o.shuffle = true;
-	o.balanced = f->balanced;
-	o.augment = (struct augment_options){f->augment_offset, f->augment_crop, f->augment_flip,
-	                                     f->augment_gain};
-	return o;
+	return (struct sample_options){
+		.seed = s->options.seed,
+		.shape = model_clip_shape(&s->config),
+		.shuffle = true,
+		.balanced = f->balanced,
+		.augment = {f->augment_offset, f->augment_crop, f->augment_flip, f->augment_gain}};
 }
 
-int session_open_data(struct session *s, enum session_data what, struct err *err)
+int session_open_data(struct session *s, struct err *err)
 {
-	size_t batch =
-		what == SESSION_TRAIN ? s->options.batch_size : (size_t)s->flags->test_batch_size;
-	struct loader_options o = {.samples = samples_of(s, what),
+	size_t batch = s->options.batch_size;
+	struct loader_options o = {.samples = samples_of(s),
 	                           .batch = batch,
 	                           .stride = (uint64_t)batch * s->n_ranks,
 	                           .threads = (unsigned)s->flags->num_workers,
 	                           .ahead = session_ahead(batch)};
 
-	close_data(s);
-	if (open_dataset(s, what, err) != 0)
+	if (open_dataset(s, SESSION_TRAIN, &s->data, err) != 0)
 		return -1;
 	s->loader = loader_new(s->data, &o);
 	return 0;
@@ -291,7 +311,7 @@ static int run_loop(struct session *s, enum train_end *ret_end, struct err *err)
 {
 	struct clip_source source = source_of(s);
 	struct reducer reducer = comm_reducer(s->comm);
-	struct train_hooks hooks = {s, on_step, save, stop, on_backoff};
+	struct train_hooks hooks = {s, on_step, save, stop, on_backoff, session_validate};
 	/* The reporter counts every step and prints those that are due. */
 	struct train_options options = s->options;
 	struct train t = {.model = s->model,
@@ -332,10 +352,22 @@ static void print_dataset(struct session *s, bool opened)
 	fflush(s->out);
 }
 
-/* The epoch that the last clip trained on belongs to. */
-static uint64_t last_epoch(const struct session *s)
+uint64_t session_last_epoch(const struct session *s)
 {
 	return s->state.sample > 0 ? (s->state.sample - 1) / s->data_clips + 1 : 1;
+}
+
+/* A run that is resumed and has nothing left to do. */
+static void tell_complete(struct session *s)
+{
+	const struct train_state *state = &s->state;
+	bool early = best_is_stale(&state->best, &s->options.best);
+
+	if (s->rank != 0 || state->step == 0 || (!early && state->step < s->options.max_steps))
+		return;
+	fprintf(s->remarks_out, "the run in '%s' is complete: %s step %llu\n", s->output_dir,
+	        early ? "it stopped early after" : "it ended with",
+	        (unsigned long long)state->step);
 }
 
 int session_train(struct session *s, enum train_end *ret_end, struct err *err)
@@ -343,7 +375,9 @@ int session_train(struct session *s, enum train_end *ret_end, struct err *err)
 	if (session_check_output(s, err) != 0)
 		return -1;
 	print_dataset(s, false);
-	if (session_open_data(s, SESSION_TRAIN, err) != 0)
+	/* Better missed now than at the first evaluation. */
+	if (session_open_data(s, err) != 0 ||
+	    (s->options.eval_every > 0 && session_open_val(s, err) != 0))
 		return -1;
 	s->data_clips = dataset_n_clips(s->data);
 	print_dataset(s, true);
@@ -352,19 +386,21 @@ int session_train(struct session *s, enum train_end *ret_end, struct err *err)
 	if (session_begin(s, err) != 0)
 		return -1;
 	bound_steps(s);
+	tell_complete(s);
 	if (s->rank == 0)
 		print_beginning(s);
 	if (s->reporter != NULL)
 		reporter_begin(s->reporter, s->state.sample);
 	if (run_loop(s, ret_end, err) != 0)
 		return -1;
-	s->epoch = last_epoch(s);
+	s->epoch = session_last_epoch(s);
 	if (s->reporter == NULL)
 		return 0;
 	reporter_end(s->reporter);
+	session_print_best(s, *ret_end);
 	if (check_output(s, err) != 0)
 		return -1;
-	return *ret_end == TRAIN_COMPLETE ? check_throughput(s, err) : 0;
+	return *ret_end != TRAIN_STOPPED ? check_throughput(s, err) : 0;
 }
 
 int session_close(struct session *s, int status, struct err *err)

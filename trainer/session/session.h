@@ -31,6 +31,7 @@ struct session {
 	struct train_options options;
 	struct train_state state;
 	struct dataset *data;
+	struct dataset *val; /* what is evaluated on; NULL: not open */
 	struct clip_loader *loader;
 	struct saver *saver;
 	struct reporter *reporter;
@@ -38,9 +39,6 @@ struct session {
 	uint64_t epoch;      /* of the last step trained, from 1 */
 	uint64_t data_clips; /* of the dataset trained on */
 };
-
-/* Which clips. */
-enum session_data { SESSION_TRAIN, SESSION_EVAL };
 
 /* Joins the ranks, reads the configuration, makes the model. flags is borrowed. `end` ends the
  * process with a status, from any thread (comm_options). On failure *s is still to be closed. */
@@ -53,11 +51,17 @@ int session_open(struct session *s, const struct train_flags *flags, FILE *out, 
  */
 int session_estimate(const struct train_flags *flags, struct strbuf *sb, struct err *err) MUST_USE;
 
-/* Opens the dataset and begins to read ahead; replaces the one before. */
-int session_open_data(struct session *s, enum session_data what, struct err *err) MUST_USE;
+/* Opens the dataset to train on and begins to read ahead. */
+int session_open_data(struct session *s, struct err *err) MUST_USE;
+/* Opens the clips to evaluate on, unless they are open. */
+int session_open_val(struct session *s, struct err *err) MUST_USE;
 
-/* Trains from the start, or from the newest checkpoint, to the end. */
+/* Trains from the start, or from the newest checkpoint, to the end; with --eval_every evaluates on
+ * the way. */
 int session_train(struct session *s, enum train_end *ret_end, struct err *err) MUST_USE;
+
+/* Weights into the model: a checkpoint's, or with --ema the averaged ones. */
+int session_load_weights(struct session *s, const char *path, struct err *err) MUST_USE;
 
 /* Evaluates the model as it is, with the PyTorch program's lines; epoch is shown in them. Ends with
  * ERR_INTERRUPTED when the user asks to stop. */

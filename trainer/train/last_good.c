@@ -17,12 +17,16 @@ void last_good_take(struct last_good *g, const struct tensors *params, const str
 		tensors_like(params, &g->m);
 		if (o->v.data != NULL)
 			tensors_like(params, &g->v);
+		if (o->average.data != NULL)
+			tensors_like(params, &g->average);
 		g->taken = true;
 	}
 	copy(&g->params, params);
 	copy(&g->m, &o->m);
 	copy(&g->v, &o->v);
+	copy(&g->average, &o->average);
 	g->updates = o->steps;
+	g->averaged = o->averaged;
 	g->norm_mean = norm_mean;
 }
 
@@ -32,7 +36,9 @@ void last_good_restore(const struct last_good *g, struct tensors *params, struct
 	copy(params, &g->params);
 	copy(&o->m, &g->m);
 	copy(&o->v, &g->v);
+	copy(&o->average, &g->average);
 	o->steps = g->updates;
+	o->averaged = g->averaged;
 	*norm_mean = g->norm_mean;
 }
 
@@ -41,6 +47,7 @@ void last_good_done(struct last_good *g)
 	tensors_done(&g->params);
 	tensors_done(&g->m);
 	tensors_done(&g->v);
+	tensors_done(&g->average);
 	*g = (struct last_good){0};
 }
 

@@ -10,8 +10,8 @@
 
 struct last_good {
 	bool taken;
-	struct tensors params, m, v;
-	uint64_t updates;
+	struct tensors params, m, v, average;
+	uint64_t updates, averaged;
 	double norm_mean; /* of the gradient, for the spike guard */
 };
 

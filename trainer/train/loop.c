@@ -1,164 +1,13 @@
 #include "trainer/train/loop.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/mem.h"
-#include "trainer/train/draw.h"
-#include "trainer/train/last_good.h"
+#include "trainer/train/loop_internal.h"
 #include "trainer/train/schedule.h"
 
-enum { MASKS = 3, SPIKE_AFTER = 20, NAMED_CLIPS_MAX = 8, BACKOFFS_MAX = 1000 };
-
-/* What is summed over ranks besides the gradient. */
-enum {
-	SUM_TOTAL,
-	SUM_IMAGE,
-	SUM_AUDIO,
-	SUM_LABEL,
-	SUM_MSE_IMAGE,
-	SUM_MSE_AUDIO,
-	SUM_HITS,
-	SUM_STOP,
-	SUM_NO_CLIPS,
-	SUMS
-};
-
-struct train_run {
-	const struct train *t;
-	struct train_state *state;
-	struct batch batch;
-	int32_t *points;     /* image, then audio */
-	float *masks[MASKS]; /* audio, image, label; NULL when none is drawn */
-	uint64_t *samples;   /* global numbers of the batch's clips */
-	double sums[SUMS];
-	double wait_seconds, reduce_seconds;
-	int reduce_rc; /* of the reductions begun in backward */
-	struct err reduce_err;
-	unsigned n_ranks, rank;
-	uint64_t steps_here; /* of this process */
-	struct last_good good;
-	bool no_clips; /* a rank could not read its clips in this step */
-	struct err clips_err;
-	struct clips blank; /* what such a rank computes with; owned */
-};
-
-static struct train_run start_run(const struct train *t, struct train_state *state)
-{
-	const struct train_options *o = t->options;
-	const struct model_dims *d = model_get_dims(t->model);
-	double probability[MASKS] = {o->audio_mask_prob, o->image_mask_prob, o->label_mask_prob};
-	size_t tokens[MASKS] = {d->n_audio, d->n_image, 1};
-	struct train_run r = {.t = t, .state = state, .n_ranks = 1};
-
-	if (t->reducer != NULL && t->reducer->n_ranks > 0) {
-		r.n_ranks = t->reducer->n_ranks;
-		r.rank = t->reducer->rank;
-	}
-	r.points = mem_calloc(o->image_points + o->audio_points, sizeof(r.points[0]));
-	r.samples = mem_calloc(o->batch_size, sizeof(r.samples[0]));
-	for (size_t i = 0; i < MASKS; i++)
-		if (probability[i] > 0)
-			r.masks[i] = mem_calloc(o->batch_size * tokens[i], sizeof(float));
-	return r;
-}
-
-static void finish(struct train_run *r)
-{
-	free(r->points);
-	free(r->samples);
-	for (size_t i = 0; i < MASKS; i++)
-		free(r->masks[i]);
-	last_good_done(&r->good);
-	free((void *)(uintptr_t)r->blank.image);
-	free((void *)(uintptr_t)r->blank.audio);
-	free((void *)(uintptr_t)r->blank.label);
-}
-
-/* Points are the same on all ranks, masks and dropout belong to the sample: so R ranks of B clips
- * see what one rank of R * B clips would. */
-static void draw(struct train_run *r, uint64_t first, uint64_t micro_step)
-{
-	const struct train_options *o = r->t->options;
-	const struct model_dims *d = model_get_dims(r->t->model);
-	double probability[MASKS] = {o->audio_mask_prob, o->image_mask_prob, o->label_mask_prob};
-	size_t tokens[MASKS] = {d->n_audio, d->n_image, 1};
-
-	draw_points(o->seed, 2 * micro_step, d->n_pixels, r->points, o->image_points);
-	draw_points(o->seed, 2 * micro_step + 1, d->n_audio, r->points + o->image_points,
-	            o->audio_points);
-	for (size_t b = 0; b < o->batch_size; b++) {
-		r->samples[b] = first + b;
-		for (unsigned k = 0; k < MASKS; k++)
-			if (r->masks[k] != NULL)
-				draw_mask(o->seed, first + b, k, probability[k],
-				          r->masks[k] + b * tokens[k], tokens[k]);
-	}
-}
-
-/* A rank without clips goes through the step all the same, with zeros: the others wait for it in
- * every sum of the backward pass. The step is then thrown away by all. */
-static struct clips blank_clips(struct train_run *r)
-{
-	const struct model_dims *d = model_get_dims(r->t->model);
-	size_t n = r->t->options->batch_size;
-
-	if (r->blank.image == NULL)
-		r->blank = (struct clips){mem_calloc(n * 3 * d->n_pixels, sizeof(float)),
-		                          mem_calloc(n * d->audio_samples, sizeof(float)),
-		                          mem_calloc(n, sizeof(int32_t))};
-	return r->blank;
-}
-
-static int next_clips(struct train_run *r, uint64_t first, struct clips *ret, struct err *err)
-{
-	const struct clip_source *source = r->t->source;
-	uint64_t wait = 0;
-	struct err why = {0};
-
-	if (source->next(source->ctx, first, r->t->options->batch_size, ret, &wait, &why) == 0) {
-		r->wait_seconds += 1e-9 * (double)wait;
-		return 0;
-	}
-	err_wrap(&why, "read clips %llu and following", (unsigned long long)first);
-	r->no_clips = true;
-	r->clips_err = why;
-	if (r->n_ranks == 1) {
-		*err = why;
-		return -1;
-	}
-	*ret = blank_clips(r);
-	return 0;
-}
-
-static int next_batch(struct train_run *r, size_t micro, struct err *err)
-{
-	const struct train_options *o = r->t->options;
-	uint64_t micro_step = r->state->step * o->accumulate + micro;
-	uint64_t first = r->state->sample + (micro * r->n_ranks + r->rank) * o->batch_size;
-	struct clips clips = {0};
-
-	if (next_clips(r, first, &clips, err) != 0)
-		return -1;
-	draw(r, first, micro_step);
-	r->batch = (struct batch){.n = o->batch_size,
-	                          .image = clips.image,
-	                          .audio = clips.audio,
-	                          .label = clips.label,
-	                          .mask_audio = r->masks[0],
-	                          .mask_image = r->masks[1],
-	                          .mask_label = r->masks[2],
-	                          .out_image = r->points,
-	                          .out_audio = r->points + o->image_points,
-	                          .n_out_image = o->image_points,
-	                          .n_out_audio = o->audio_points,
-	                          .decode_label = true,
-	                          .dropout_seed = o->seed,
-	                          .dropout_sample = r->samples};
-	return 0;
-}
+enum { BACKOFFS_MAX = 1000 };
 
 static void add_losses(struct train_run *r, const struct losses *l)
 {
@@ -199,7 +48,7 @@ static int micro_step(struct train_run *r, size_t micro, struct err *err)
 	struct losses losses;
 	bool last = micro + 1 == o->accumulate;
 
-	if (next_batch(r, micro, err) != 0)
+	if (loop_next_batch(r, micro, err) != 0)
 		return -1;
 	model_forward(m, &r->batch, &logits);
 	model_loss(m, &r->batch, &o->weights, &losses);
@@ -230,21 +79,6 @@ static int reduce(struct train_run *r, struct err *err)
 		rc = q->sum_f64(q->ctx, r->sums, SUMS, err);
 	r->reduce_seconds += clock_seconds() - begin;
 	return rc;
-}
-
-/* Whether this gradient is to be thrown away; keeps count. */
-static bool is_bad(struct train_run *r, double norm)
-{
-	struct train_state *s = r->state;
-	double factor = r->t->options->spike_factor;
-	bool bad = !isfinite(norm) || !isfinite(r->sums[SUM_TOTAL]);
-
-	if (factor > 0 && s->step >= SPIKE_AFTER && s->norm_mean > 0)
-		bad |= norm > factor * s->norm_mean;
-	s->bad_steps = bad ? s->bad_steps + 1 : 0;
-	if (!bad)
-		s->norm_mean = s->norm_mean > 0 ? 0.98 * s->norm_mean + 0.02 * norm : norm;
-	return bad;
 }
 
 /* Forward and backward of all micro-steps, summed over the ranks. */
@@ -301,17 +135,20 @@ static int one_step(struct train_run *r, struct step_stats *ret, struct err *err
 	if (all_gradients(r, err) != 0)
 		return -1;
 	norm = share * grads_norm(model_grads(t->model), t->threads);
-	skip = is_bad(r, norm);
+	skip = loop_is_bad(r, norm);
 	if (!skip)
 		update(r, lr, share * clip_scale(norm, o->optimizer.max_grad_norm));
 	*ret = (struct step_stats){.step = ++r->state->step,
 	                           .epoch = epoch_clips > 0 ? r->state->sample / epoch_clips : 0,
 	                           .first_clip = r->state->sample,
 	                           .lr = lr,
-	                           .losses = {r->sums[SUM_TOTAL], r->sums[SUM_IMAGE],
-	                                      r->sums[SUM_AUDIO], r->sums[SUM_LABEL],
-	                                      r->sums[SUM_MSE_IMAGE], r->sums[SUM_MSE_AUDIO],
-	                                      (size_t)r->sums[SUM_HITS]},
+	                           .losses = {.total = r->sums[SUM_TOTAL],
+	                                      .image = r->sums[SUM_IMAGE],
+	                                      .audio = r->sums[SUM_AUDIO],
+	                                      .label = r->sums[SUM_LABEL],
+	                                      .mse_image = r->sums[SUM_MSE_IMAGE],
+	                                      .mse_audio = r->sums[SUM_MSE_AUDIO],
+	                                      .label_hits = (size_t)r->sums[SUM_HITS]},
 	                           .grad_norm = norm,
 	                           .skipped = skip,
 	                           .clips = clips,
@@ -323,133 +160,40 @@ static int one_step(struct train_run *r, struct step_stats *ret, struct err *err
 	return 0;
 }
 
-static void restore(struct train_run *r)
+static int step_and_report(struct train_run *r, struct err *err)
 {
-	if (r->good.taken)
-		last_good_restore(&r->good, model_params(r->t->model), r->t->optimizer,
-		                  &r->state->norm_mean);
-}
-
-/* Weights that are not numbers are of no use to a later run: the last good ones are. */
-static int save(struct train_run *r, bool last, struct err *err)
-{
-	const struct train *t = r->t;
-
-	if (t->hooks->save == NULL)
-		return 0;
-	if (!tensors_are_finite(model_params(t->model)))
-		restore(r);
-	if (t->hooks->save(t->hooks->ctx, t->model, t->optimizer, r->state, last, err) != 0)
-		return err_wrap(err, "save step %llu", (unsigned long long)r->state->step);
-	return 0;
-}
-
-/* Saves what the steps before have come to and returns the error that ends the run. */
-static int save_and_fail(struct train_run *r, struct err *err)
-{
-	const struct reducer *q = r->t->reducer;
-	struct err late = {0};
-	double met = 0;
-
-	if (r->steps_here > 0 && save(r, true, &late) != 0)
-		err_wrap(err, "%s; then", late.msg);
-	else if (r->steps_here > 0)
-		err_hint(err, "What %llu steps have come to is saved.",
-		         (unsigned long long)r->state->step);
-	/* The first rank to leave ends the others: not before the checkpoint is there. */
-	if (r->n_ranks > 1 && r->no_clips && q->sum_f64(q->ctx, &met, 1, &late) != 0)
-		err_wrap(err, "%s; then", late.msg);
-	return -1;
-}
-
-static void add_names(const struct train_run *r, const struct step_stats *s, struct strbuf *sb)
-{
-	const struct clip_source *source = r->t->source;
-	uint64_t first = r->state->sample - s->clips;
-	size_t n = s->clips < NAMED_CLIPS_MAX ? s->clips : NAMED_CLIPS_MAX;
-
-	for (size_t i = 0; i < n; i++) {
-		strbuf_adds(sb, i > 0 ? ", " : "");
-		if (source->name != NULL)
-			source->name(source->ctx, first + i, sb);
-		else
-			strbuf_addf(sb, "clip %llu", (unsigned long long)(first + i));
-	}
-	if (s->clips > n)
-		strbuf_addf(sb, " and %zu more", s->clips - n);
-}
-
-static int give_up(struct train_run *r, const struct step_stats *s, struct err *err)
-{
-	AUTO(strbuf) struct strbuf names = STRBUF_INIT(ERR_MSG_MAX);
-	struct err late = {0};
-
-	add_names(r, s, &names);
-	err_set(err, ERR_LIMIT,
-	        "step %llu: the gradient was not finite or a spike %u times in a row, after %llu "
-	        "back-offs; the last such step read %.700s",
-	        (unsigned long long)s->step, r->t->options->max_bad_steps,
-	        (unsigned long long)r->state->backoffs, strbuf_str(&names));
-	if (save(r, true, &late) != 0)
-		return err_wrap(err, "%s; then", late.msg);
-	return err_hint(err, "The last good weights are saved. Lower --lr and resume, or look at "
-	                     "these clips.");
-}
-
-static int check_bad(struct train_run *r, const struct step_stats *s, struct err *err)
-{
-	const struct train_options *o = r->t->options;
 	const struct train_hooks *hooks = r->t->hooks;
+	struct step_stats stats;
 
-	if (o->max_bad_steps == 0 || r->state->bad_steps < o->max_bad_steps)
-		return 0;
-	restore(r);
-	r->state->bad_steps = 0;
-	if (r->state->backoffs >= o->max_backoffs)
-		return give_up(r, s, err);
-	r->state->backoffs++;
-	if (hooks->on_backoff != NULL)
-		hooks->on_backoff(hooks->ctx, r->state);
-	return 0;
+	if (one_step(r, &stats, err) != 0)
+		return r->no_clips ? loop_save_and_fail(r, err) : -1;
+	if (hooks->on_step != NULL && hooks->on_step(hooks->ctx, &stats, err) != 0)
+		return loop_save_and_fail(r, err);
+	return loop_check_bad(r, &stats, err);
 }
 
 static int run_steps(struct train_run *r, enum train_end *ret_end, struct err *err)
 {
-	const struct train_options *o = r->t->options;
+	bool on;
 
-	*ret_end = TRAIN_COMPLETE;
-	while (r->state->step < o->max_steps) {
-		struct step_stats stats;
-		uint64_t done;
-
-		if (one_step(r, &stats, err) != 0)
-			return r->no_clips ? save_and_fail(r, err) : -1;
-		done = r->state->step;
-		if (r->t->hooks->on_step != NULL &&
-		    r->t->hooks->on_step(r->t->hooks->ctx, &stats, err) != 0)
-			return save_and_fail(r, err);
-		if (check_bad(r, &stats, err) != 0)
+	for (;;) {
+		if (loop_between(r, &on, ret_end, err) != 0)
 			return -1;
-		if (r->sums[SUM_STOP] > 0 ||
-		    (o->stop_after > 0 && r->steps_here >= o->stop_after)) {
-			*ret_end = done < o->max_steps ? TRAIN_STOPPED : TRAIN_COMPLETE;
-			break;
-		}
-		if (o->checkpoint_steps > 0 && done % o->checkpoint_steps == 0 &&
-		    done < o->max_steps && r->state->bad_steps == 0 && save(r, false, err) != 0)
+		if (!on)
+			return loop_save(r, true, err);
+		if (step_and_report(r, err) != 0)
 			return -1;
 	}
-	return save(r, true, err);
 }
 
 int train_run(const struct train *t, struct train_state *state, enum train_end *ret_end,
               struct err *err)
 {
-	struct train_run r = start_run(t, state);
+	struct train_run r = loop_start(t, state);
 	int rc;
 
 	model_set_training(t->model, true);
 	rc = run_steps(&r, ret_end, err);
-	finish(&r);
+	loop_finish(&r);
 	return rc;
 }

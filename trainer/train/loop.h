@@ -65,6 +65,7 @@ struct train_state {
 	uint64_t bad_steps; /* in a row */
 	uint64_t backoffs;  /* each halved the learning rate */
 	double norm_mean;   /* running mean of the gradient norm, for the spike guard */
+	struct best best;   /* of the evaluations */
 };
 
 struct optimizer;
@@ -78,9 +79,19 @@ struct train_hooks {
 	bool (*stop)(void *ctx); /* asked between steps: SIGTERM seen? */
 	/* after a back-off, which state->backoffs counts; NULL: not wanted */
 	void (*on_backoff)(void *ctx, const struct train_state *state);
+	/*
+	 * On every rank alike, a failure too (but ERR_NETWORK): evaluates the weights after step
+	 * state->step and judges them in state->best. When the user asks to stop it returns 0 and
+	 * leaves state as it was. NULL: there are no evaluations.
+	 */
+	int (*evaluate)(void *ctx, struct train_state *state, struct err *err);
 };
 
-enum train_end { TRAIN_COMPLETE, TRAIN_STOPPED }; /* all steps done; stop() or stop_after */
+enum train_end {
+	TRAIN_COMPLETE, /* all steps are done */
+	TRAIN_STOPPED,  /* stop() or stop_after */
+	TRAIN_EARLY     /* nothing improved for as long as options->best.patience says */
+};
 
 struct train {
 	struct model *model;
@@ -103,7 +114,11 @@ struct train {
  * step. No checkpoint is written in the middle of bad steps.
  *
  * Clips that cannot be read on any rank end the run on all: what the steps before came to is saved,
- * then the error returned. Likewise when on_step fails.
+ * then the error returned. Likewise when on_step or evaluate fails.
+ *
+ * An evaluation that is due comes before the checkpoint of its step; the best one so far makes a
+ * checkpoint due, even in the middle of bad steps. One that was due when the run was stopped is
+ * made when the run goes on, so that it judges as an unbroken one does.
  */
 enum { LAST_GOOD_EVERY = 10 };
 int train_run(const struct train *t, struct train_state *state, enum train_end *ret_end,

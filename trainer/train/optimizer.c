@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "trainer/ops/threads.h"
+#include "trainer/train/average.h"
 
 /* Values per task: a fixed cut, so that sums do not depend on the number of threads. */
 enum { CHUNK = 1 << 15 };
@@ -16,12 +17,15 @@ void optimizer_init(struct optimizer *o, const struct optimizer_options *options
 	tensors_like(params, &o->m);
 	if (options->kind == OPTIMIZER_ADAMW)
 		tensors_like(params, &o->v);
+	if (options->ema_decay > 0)
+		tensors_like(params, &o->average);
 }
 
 void optimizer_done(struct optimizer *o)
 {
 	tensors_done(&o->m);
 	tensors_done(&o->v);
+	tensors_done(&o->average);
 }
 
 struct update {
@@ -68,8 +72,8 @@ static void adamw_chunk(void *ctx, size_t i, unsigned worker)
 	}
 }
 
-void optimizer_step(struct optimizer *o, struct tensors *params, const struct tensors *grads,
-                    double lr, double scale, struct threads *threads)
+static void change_weights(struct optimizer *o, struct tensors *params, const struct tensors *grads,
+                           double lr, double scale, struct threads *threads)
 {
 	const struct optimizer_options *q = &o->options;
 	double t = (double)++o->steps;
@@ -94,6 +98,17 @@ void optimizer_step(struct optimizer *o, struct tensors *params, const struct te
 	u.correct1 = (float)(1 / (1 - pow(q->beta1, t)));
 	u.correct2 = (float)(1 / (1 - pow(q->beta2, t)));
 	threads_run(threads, chunks, adamw_chunk, &u);
+}
+
+void optimizer_step(struct optimizer *o, struct tensors *params, const struct tensors *grads,
+                    double lr, double scale, struct threads *threads)
+{
+	change_weights(o, params, grads, lr, scale, threads);
+	if (o->average.data == NULL)
+		return;
+	average_update(&o->average, params, average_decay(o->options.ema_decay, o->averaged),
+	               threads);
+	o->averaged++;
 }
 
 static void norm_chunk(void *ctx, size_t i, unsigned worker)

@@ -1,6 +1,7 @@
 /*
  * SGD with momentum and AdamW over a tensor set, and the global gradient norm. The gradient is
- * scaled (clipping, averaging) while it is read. Same bits for any number of threads.
+ * scaled (clipping, averaging) while it is read. Same bits for any number of threads. The averaged
+ * weights, where they are asked for, follow every update.
  */
 #ifndef SLIPWAY_TRAINER_TRAIN_OPTIMIZER_H
 #define SLIPWAY_TRAINER_TRAIN_OPTIMIZER_H
@@ -11,8 +12,10 @@ struct threads;
 
 struct optimizer {
 	struct optimizer_options options;
-	struct tensors m, v; /* SGD: m is momentum_buffer, v empty; AdamW: exp_avg, exp_avg_sq */
-	uint64_t steps;      /* updates done, for bias correction */
+	struct tensors m, v;    /* SGD: m is momentum_buffer, v empty; AdamW: exp_avg, exp_avg_sq */
+	uint64_t steps;         /* updates done, for bias correction */
+	struct tensors average; /* of the weights (trainer/train/average.h); empty: not kept */
+	uint64_t averaged;      /* updates that it has seen; 0: it holds nothing yet */
 };
 
 /* State zeroed, for the parameters' table, whose names it borrows. */

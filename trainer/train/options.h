@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "trainer/model/model.h"
+#include "trainer/train/best.h"
 
 enum optimizer_kind { OPTIMIZER_SGD, OPTIMIZER_ADAMW };
 enum schedule_kind { SCHEDULE_CONSTANT, SCHEDULE_COSINE };
@@ -18,6 +19,7 @@ struct optimizer_options {
 	enum optimizer_kind kind;
 	double lr, momentum, beta1, beta2, eps, weight_decay;
 	double max_grad_norm; /* 0: no clipping */
+	double ema_decay; /* of the averaged weights (trainer/train/average.h); 0: none are kept */
 };
 
 struct schedule_options {
@@ -43,7 +45,9 @@ struct train_options {
 	uint64_t max_steps;  /* optimizer steps in all, counted from the run's very beginning */
 	uint64_t stop_after; /* end cleanly after this many steps of THIS process; 0: never */
 	uint64_t log_steps;  /* on_step every so many; the first always */
-	uint64_t checkpoint_steps;   /* save every so many; 0: at the end only */
+	uint64_t checkpoint_steps; /* save every so many; 0: at the end only */
+	uint64_t eval_every; /* evaluate after every so many steps, and after the last; 0: never */
+	struct best_options best;    /* what is made of that */
 	enum op_precision precision; /* of matrix products */
 	double spike_factor; /* skip steps whose gradient norm exceeds this times its running mean;
 	                        0: off */
