@@ -21,6 +21,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (d.n_tokens == 0 || d.channels <= d.audio_data + d.audio_pos ||
 	    d.queries <= c.label_query_channels)
 		abort();
-	model_config_print(&c, &text);
+	model_config_print(&c, NULL, &text);
 	return 0;
 }
