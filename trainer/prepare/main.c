@@ -152,8 +152,11 @@ int main(int argc, char **argv)
 	interrupt_install();
 	if (prepare_run(&o, &r, &err) != 0)
 		return fail(&err);
-	printf("%zu videos of %zu classes: %llu clips; %zu decoded, %zu reused, %zu rejected\n",
-	       r.videos, r.classes, (unsigned long long)r.clips, r.decoded, r.reused, r.rejected);
+	printf("%zu videos", r.videos);
+	if (!o.unlabelled)
+		printf(" of %zu classes", r.classes);
+	printf(": %llu clips; %zu decoded, %zu reused, %zu rejected\n", (unsigned long long)r.clips,
+	       r.decoded, r.reused, r.rejected);
 	if (r.validation > 0)
 		printf("%zu of them are for validation: train/ and val/ of '%s'\n", r.validation,
 		       o.out);
