@@ -88,6 +88,71 @@ assert c["label2id"]["dog"] == 2'
 	"$TRAINER" inspect next/step-00000003 | grep -q '^      0  dog$'
 }
 
+# sides FOLDER: the digests of its validation clips, and of those that are on both sides.
+sides() {
+	python3 - "$1" <<-'PY'
+		import json, os, sys
+		train, val = ({s["file"] for s in json.load(open(f"{sys.argv[1]}/{side}/dataset.json"))["shards"]} for side in ("train", "val"))
+		for side, files in (("train", train), ("val", val)):
+		    assert all(os.path.exists(f"{sys.argv[1]}/{side}/{f}") for f in files)
+		print(len(train), sorted(val), sorted(train & val))
+	PY
+}
+
+@test "split: by class and by the videos' bytes; nothing is decoded twice; copies stay together; one of each is refused" {
+	need_prepare
+	videos one cat=6 dog=6 emu=1
+	prepare --source one --out data --split 0.25
+	sides data >first
+	grep -q '^9 \[.*,.*,.*,.*\] \[\]$' first
+	# Elsewhere, under other names.
+	mkdir -p two/{cat,dog,emu}
+	for video in one/*/*.avi; do cp "$video" "two/$(basename "$(dirname "$video")")/$(md5sum <"$video" | cut -c1-8).avi"; done
+	prepare --source two --out again --split 0.25
+	sides again | cmp - first
+	# A video in two classes is on one side, whatever each class would say.
+	cp one/cat/*.avi one/dog/
+	for share in 0.5 0.25 0.9; do
+		run prepare --source one --out data --split $share
+		[ "$status" -eq 0 ]
+		[[ "$output" == *"; 0 decoded, "* || "$share" = 0.5 ]]
+		sides data >other
+		grep -q '\[\]$' other
+	done
+	# The list of shards is all that the trainer needs of it.
+	kinetics >log
+	run prepare --source one --out data --split 0.95
+	[ "$status" -ne 0 ]
+	videos single cat=1 dog=1
+	run prepare --source single --out single-data --split 0.5
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"no class of 'single' has two videos"* ]]
+}
+
+@test "split: killed at any moment, the next run makes the same" {
+	need_prepare
+	videos one cat=30 dog=30
+	prepare --source one --out whole --split 0.3
+	sides whole >expected
+	for wait in 0.01 0.05 0.1 0.15; do
+		"$BIN/slipway-prepare" --source one --out data --frames 2 --height 32 --width 32 --samples 3840 --split 0.3 \
+			>/dev/null 2>&1 3>&- &
+		pid=$!
+		sleep "$wait"
+		kill -KILL "$pid" 2>/dev/null || true
+		wait "$pid" || true
+	done
+	for _ in $(seq 50); do
+		run prepare --source one --out data --split 0.3
+		[[ "$output" != *"another"* ]] && break
+		sleep 0.1
+	done
+	[ "$status" -eq 0 ]
+	sides data | cmp - expected
+	[ -z "$(find data/shards -name '*.clips')" ]
+}
+
 @test "classify: what cannot be decoded is a row; a labelled dataset is counted; an interrupt leaves nothing" {
 	need_prepare
 	videos train cat=2 dog=2

@@ -139,14 +139,14 @@ int manifest_run(const char *folder, char ret_run[MANIFEST_RUN_MAX], struct err 
 	return 0;
 }
 
-void manifest_done(struct manifest *m)
+void manifest_done(struct checkpoint_manifest *m)
 {
 	for (size_t i = 0; i < m->files.n; i++)
 		free(m->files.at[i].name);
 	vec_done(&m->files);
 }
 
-static int read_files(const char *path, const struct jsonr *doc, struct manifest *m,
+static int read_files(const char *path, const struct jsonr *doc, struct checkpoint_manifest *m,
                       struct err *err)
 {
 	const struct jsonr_node *files = jsonr_get(doc, doc->nodes, "files"), *node;
@@ -170,10 +170,10 @@ static int read_files(const char *path, const struct jsonr *doc, struct manifest
 	return 0;
 }
 
-int manifest_read(const char *folder, struct manifest *ret, struct err *err)
+int manifest_read(const char *folder, struct checkpoint_manifest *ret, struct err *err)
 {
 	AUTO(jsonr) struct jsonr doc = {0};
-	struct manifest m = {0};
+	struct checkpoint_manifest m = {0};
 	char path[PATH_MAX];
 
 	if (parse_manifest(folder, path, &doc, err) != 0)
@@ -188,7 +188,7 @@ int manifest_read(const char *folder, struct manifest *ret, struct err *err)
 
 int manifest_verify(const char *folder, struct err *err)
 {
-	AUTO(manifest) struct manifest m = {0};
+	AUTO(manifest) struct checkpoint_manifest m = {0};
 
 	if (manifest_read(folder, &m, err) != 0)
 		return -1;

@@ -25,14 +25,14 @@ struct manifest_file {
 	uint64_t size;
 	char sha256[SHA256_HEX_MAX];
 };
-struct manifest {
+struct checkpoint_manifest {
 	char run[MANIFEST_RUN_MAX];
 	uint64_t step;
 	VEC(struct manifest_file) files;
 };
 /* Nothing is compared with the files. ERR_NOT_FOUND, ERR_FORMAT. The caller: manifest_done. */
-int manifest_read(const char *folder, struct manifest *ret, struct err *err) MUST_USE;
-void manifest_done(struct manifest *m); /* for AUTO(manifest) */
+int manifest_read(const char *folder, struct checkpoint_manifest *ret, struct err *err) MUST_USE;
+void manifest_done(struct checkpoint_manifest *m); /* for AUTO(manifest) */
 
 /* Whether the folder holds exactly what its manifest says. */
 int manifest_verify(const char *folder, struct err *err) MUST_USE;

@@ -18,8 +18,8 @@ struct classified {
 
 struct classify_options {
 	size_t batch_size; /* clips at a time */
-	/* Labels 0 .. n - 1 can be meant: those with a name, where any has one. The others of a head
-	 * were never taught. */
+	/* Labels 0 .. n - 1 can be meant: those with a name, where any has one. The others of a
+	 * head were never taught. */
 	size_t n_labels;
 	/* called after each video, done of all; not 0 ends the work. May be NULL. */
 	int (*progress)(void *ctx, size_t done, size_t all, struct err *err);

@@ -1,5 +1,6 @@
 /*
- * The result as CSV (fields as in RFC 4180, lines that end as Unix has them), a video a line, by path:
+ * The result as CSV (fields as in RFC 4180, lines that end as Unix has them), a video a line, by
+ * path:
  *
  *   path,class,probability,class_2,probability_2, ... class_5,probability_5,clips,error
  *

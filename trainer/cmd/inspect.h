@@ -21,7 +21,8 @@ const char *inspect_part_name(size_t part);
 struct inspection {
 	char path[PATH_MAX];
 	bool verified; /* every file is as the manifest says; a damaged one is an error */
-	struct manifest manifest; /* no files: there is none, as in a Hugging Face folder */
+	struct checkpoint_manifest
+		manifest;         /* no files: there is none, as in a Hugging Face folder */
 	struct run_record record; /* no settings: there is none */
 	struct model_config config;
 	struct class_list classes;

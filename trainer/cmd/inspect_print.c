@@ -6,7 +6,7 @@
 
 /* ---- text ---- */
 
-static void add_files(const struct manifest *m, struct strbuf *sb)
+static void add_files(const struct checkpoint_manifest *m, struct strbuf *sb)
 {
 	char size[TEXT_BYTES_MAX];
 
@@ -112,7 +112,7 @@ static void put_int(struct jsonw *w, const char *key, uint64_t value)
 	jsonw_int(w, (int64_t)value);
 }
 
-static void put_files(struct jsonw *w, const struct manifest *m)
+static void put_files(struct jsonw *w, const struct checkpoint_manifest *m)
 {
 	jsonw_key(w, "files");
 	jsonw_begin_array(w);

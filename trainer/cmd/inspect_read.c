@@ -105,7 +105,7 @@ void inspection_done(struct inspection *i)
 
 static int read_entry(const char *folder, uint64_t step, struct inspect_entry *ret, struct err *err)
 {
-	AUTO(manifest) struct manifest m = {0};
+	AUTO(manifest) struct checkpoint_manifest m = {0};
 	struct err damage = {0};
 	char path[PATH_MAX];
 

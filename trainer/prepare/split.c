@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "trainer/prepare/prepare.h"
 
-enum side { TRAIN, VAL, SIDES };
+enum split_side { TRAIN, VAL, SIDES };
 
 static const char *const side_names[SIDES] = {"train", "val"};
 
@@ -19,7 +19,7 @@ struct splitting {
 	size_t video;
 	uint32_t label;
 	const char *digest; /* the end of the shard's path; borrowed */
-	enum side side;
+	enum split_side side;
 };
 
 static const char *shard_base(const char *file)
@@ -101,7 +101,7 @@ static void decide(struct splitting *s, size_t n, double share)
 /* ---- files ---- */
 
 /* Its shard to where it belongs; *file says where that is, below o->out. */
-static int move(const struct prepare_options *o, enum side side, char **file, struct err *err)
+static int move(const struct prepare_options *o, enum split_side side, char **file, struct err *err)
 {
 	char name[PREPARE_NAME_MAX], from[PATH_MAX], to[PATH_MAX], folder[PATH_MAX];
 
@@ -146,7 +146,7 @@ static int by_path(const void *a, const void *b)
 /* dataset.json of one side, whose files are named from there. */
 static int record_side(const struct prepare_options *o, const struct videos *videos,
                        const struct video_outcome *outcomes, const struct splitting *s, size_t n,
-                       enum side side, struct err *err)
+                       enum split_side side, struct err *err)
 {
 	struct prepare_options here = *o;
 	struct videos some = {.classes = videos->classes};
@@ -202,7 +202,7 @@ int prepare_split(const struct prepare_options *o, const struct videos *videos,
 			"--split: no class of '%s' has two videos, of which one could be for "
 			"validation",
 			o->source);
-	for (enum side side = TRAIN; side < SIDES; side++)
+	for (enum split_side side = TRAIN; side < SIDES; side++)
 		if (record_side(o, videos, outcomes, s, n, side, err) != 0)
 			return -1;
 	*ret_validation = validation;
