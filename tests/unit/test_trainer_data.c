@@ -126,7 +126,7 @@ static int parse_list(const char *text, struct dataset_list *list, struct err *e
 
 #define HEAD                                                                                       \
 	"{\"format\":\"slipway-dataset/v1\",\"clip\":{\"frames\":2,\"height\":4,\"width\":6,"      \
-	"\"samples\":64},\"classes\":[\"a\"],\"shards\":["
+	"\"samples\":64},\"classes\":[\"a\",\"b\",\"c\",\"d\",\"e\"],\"shards\":["
 
 static void list_is_read(void)
 {
@@ -272,7 +272,7 @@ static void folder_errors(void)
 	                       &err),
 	         &err);
 	CHECK(dataset_open(dir, &shape, 4, &d, &err) != 0);
-	CHECK(strstr(err.msg, "label 4") != NULL);
+	CHECK(strstr(err.msg, "5 classes") != NULL && strstr(err.msg, "num_labels 4") != NULL);
 	if (dataset_open(dir, &shape, 5, &d, &err) == 0) {
 		float image[2 * 3 * 4 * 6], audio[64];
 		int32_t label;

@@ -139,7 +139,7 @@ static int collect(void *ctx, const char *key, const char *text, struct err *err
 
 static int read_yaml(const char *text, struct strbuf *sb, struct err *err)
 {
-	struct flat_yaml_sink sink = {collect, sb, NULL};
+	struct flat_yaml_sink sink = {collect, sb, NULL, NULL};
 
 	return flat_yaml_read("main.yaml", text, strlen(text), &sink, err);
 }

@@ -12,7 +12,7 @@
 #include "base/slurp.h"
 #include "trainer/checkpoint/safetensors.h"
 
-enum { STATE_BYTES_MAX = 1 << 16, CONFIG_BYTES_MAX = 1 << 20 };
+enum { STATE_BYTES_MAX = 1 << 16, CONFIG_BYTES_MAX = 16 << 20 };
 
 static const char weights_name[] = "model.safetensors", average_name[] = "ema.safetensors";
 
@@ -21,6 +21,7 @@ static const char prefix_m[] = "optim.exp_avg.", prefix_v[] = "optim.exp_avg_sq.
 
 struct saver {
 	char *folder, *run, *record;
+	struct class_list classes;
 	struct store_keep keep;
 	uint64_t seed;
 	int lock;
@@ -188,6 +189,12 @@ void saver_set_run(struct saver *s, const char *id, const char *record)
 	s->record = mem_strdup(record);
 }
 
+void saver_set_classes(struct saver *s, const struct class_list *classes)
+{
+	class_list_done(&s->classes);
+	class_list_copy(classes, &s->classes);
+}
+
 static void copy(struct tensors *to, const struct tensors *from)
 {
 	if (from->data != NULL)
@@ -217,7 +224,7 @@ static void take_copy(struct saver *s, struct model *m, const struct optimizer *
 	s->updates = o->steps;
 	s->averaged = o->averaged;
 	s->state = *state;
-	model_config_print(model_get_config(m), &config);
+	model_config_print(model_get_config(m), &s->classes, &config);
 	free(s->config);
 	s->config = strbuf_take(&config);
 }
@@ -278,6 +285,7 @@ void saver_free(struct saver *s)
 	free(s->folder);
 	free(s->run);
 	free(s->record);
+	class_list_done(&s->classes);
 	free(s);
 }
 

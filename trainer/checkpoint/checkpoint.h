@@ -15,6 +15,7 @@
 #define SLIPWAY_TRAINER_CHECKPOINT_CHECKPOINT_H
 
 #include "trainer/checkpoint/store.h"
+#include "trainer/classes/class_list.h"
 #include "trainer/train/loop.h"
 #include "trainer/train/optimizer.h"
 
@@ -27,6 +28,9 @@ int saver_open(const char *folder, const struct store_keep *keep, uint64_t seed,
 /* Which run writes, before the first saver_save: its identity for the manifests, and the text that
  * becomes each checkpoint's run.json. Both are copied. */
 void saver_set_run(struct saver *s, const char *id, const char *record);
+
+/* The classes that config.json names, before the first saver_save. Copied. */
+void saver_set_classes(struct saver *s, const struct class_list *classes);
 
 /*
  * Copies the run's state and begins to write it; first waits for the writing before. That one's

@@ -84,20 +84,30 @@ int manifest_write(const char *folder, const char *run, uint64_t step, struct er
 	return fs_write_file(path, strbuf_str(&text), text.len, 0644, err);
 }
 
-static int verify_file(const char *folder, const struct jsonr *doc, const struct jsonr_node *file,
-                       struct err *err)
+/* One entry of "files". */
+static int read_file(const struct jsonr *doc, const struct jsonr_node *node,
+                     struct manifest_file *ret, struct err *err)
 {
-	const struct jsonr_node *sha = jsonr_get(doc, file, "sha256");
-	char path[PATH_MAX], hex[SHA256_HEX_MAX];
-	uint64_t want, size;
+	const struct jsonr_node *sha = jsonr_get(doc, node, "sha256");
+	const struct jsonr_node *size = jsonr_get(doc, node, "size");
 
-	if (strchr(file->key, '/') != NULL || sha == NULL || sha->type != JSONR_STRING ||
-	    jsonr_get(doc, file, "size") == NULL ||
-	    !jsonr_whole(jsonr_get(doc, file, "size"), &want))
-		return err_set(err, ERR_FORMAT, "the entry for '%s' is malformed", file->key);
-	if (fs_join(path, folder, file->key, err) != 0 || sha256_file(path, hex, &size, err) != 0)
+	if (strchr(node->key, '/') != NULL || sha == NULL || sha->type != JSONR_STRING ||
+	    strlen(sha->string) >= sizeof(ret->sha256) || size == NULL ||
+	    !jsonr_whole(size, &ret->size))
+		return err_set(err, ERR_FORMAT, "the entry for '%s' is malformed", node->key);
+	snprintf(ret->sha256, sizeof(ret->sha256), "%s", sha->string);
+	ret->name = mem_strdup(node->key);
+	return 0;
+}
+
+static int verify_file(const char *folder, const struct manifest_file *file, struct err *err)
+{
+	char path[PATH_MAX], hex[SHA256_HEX_MAX];
+	uint64_t size;
+
+	if (fs_join(path, folder, file->name, err) != 0 || sha256_file(path, hex, &size, err) != 0)
 		return -1;
-	if (size != want || strcmp(hex, sha->string) != 0)
+	if (size != file->size || strcmp(hex, file->sha256) != 0)
 		return err_set(err, ERR_DIGEST,
 		               "'%s' does not match its size and SHA-256 in the manifest", path);
 	return 0;
@@ -129,23 +139,61 @@ int manifest_run(const char *folder, char ret_run[MANIFEST_RUN_MAX], struct err 
 	return 0;
 }
 
-int manifest_verify(const char *folder, struct err *err)
+void manifest_done(struct checkpoint_manifest *m)
 {
-	AUTO(jsonr) struct jsonr doc = {0};
-	const struct jsonr_node *files, *file, *format;
-	char path[PATH_MAX];
+	for (size_t i = 0; i < m->files.n; i++)
+		free(m->files.at[i].name);
+	vec_done(&m->files);
+}
 
-	if (parse_manifest(folder, path, &doc, err) != 0)
-		return -1;
-	format = jsonr_get(&doc, doc.nodes, "format");
-	files = jsonr_get(&doc, doc.nodes, "files");
+static int read_files(const char *path, const struct jsonr *doc, struct checkpoint_manifest *m,
+                      struct err *err)
+{
+	const struct jsonr_node *files = jsonr_get(doc, doc->nodes, "files"), *node;
+	const struct jsonr_node *format = jsonr_get(doc, doc->nodes, "format");
+	const struct jsonr_node *step = jsonr_get(doc, doc->nodes, "step");
+
 	if (format == NULL || format->type != JSONR_STRING ||
 	    strcmp(format->string, format_name) != 0 || files == NULL ||
 	    files->type != JSONR_OBJECT || files->n == 0)
 		return err_set(err, ERR_FORMAT, "'%s' is not a checkpoint manifest", path);
-	file = jsonr_first(&doc, files);
-	for (size_t i = 0; i < files->n; i++, file = jsonr_next(&doc, file))
-		if (verify_file(folder, &doc, file, err) != 0)
+	if (step == NULL || !jsonr_whole(step, &m->step))
+		m->step = 0;
+	node = jsonr_first(doc, files);
+	for (size_t i = 0; i < files->n; i++, node = jsonr_next(doc, node)) {
+		struct manifest_file file = {0};
+
+		if (read_file(doc, node, &file, err) != 0)
+			return -1;
+		vec_push(&m->files, file);
+	}
+	return 0;
+}
+
+int manifest_read(const char *folder, struct checkpoint_manifest *ret, struct err *err)
+{
+	AUTO(jsonr) struct jsonr doc = {0};
+	struct checkpoint_manifest m = {0};
+	char path[PATH_MAX];
+
+	if (parse_manifest(folder, path, &doc, err) != 0)
+		return -1;
+	if (read_files(path, &doc, &m, err) != 0 || manifest_run(folder, m.run, err) != 0) {
+		manifest_done(&m);
+		return -1;
+	}
+	*ret = m;
+	return 0;
+}
+
+int manifest_verify(const char *folder, struct err *err)
+{
+	AUTO(manifest) struct checkpoint_manifest m = {0};
+
+	if (manifest_read(folder, &m, err) != 0)
+		return -1;
+	for (size_t i = 0; i < m.files.n; i++)
+		if (verify_file(folder, &m.files.at[i], err) != 0)
 			return -1;
 	return 0;
 }

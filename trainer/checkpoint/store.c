@@ -353,3 +353,51 @@ int store_newest(const char *folder, const char *run, char ret_path[PATH_MAX], u
 	}
 	return err_set(err, ERR_NOT_FOUND, "no whole checkpoint in '%s'", folder);
 }
+
+/* ---- for readers ---- */
+
+void store_named(const char *folder, const char *which, char ret[STORE_NAME_MAX])
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+	struct err ignored = {0};
+	char path[PATH_MAX];
+	uint64_t step;
+
+	ret[0] = '\0';
+	if (fs_join(path, folder, which, &ignored) != 0 ||
+	    slurp_file(path, STORE_NAME_MAX - 1, &text, &ignored) != 0)
+		return;
+	snprintf(ret, STORE_NAME_MAX, "%.*s", (int)strcspn(strbuf_str(&text), "\n"),
+	         strbuf_str(&text));
+	if (!parse_step(ret, &step))
+		ret[0] = '\0';
+}
+
+int store_resolve(const char *path, char ret[PATH_MAX], struct err *err)
+{
+	char latest[PATH_MAX], name[STORE_NAME_MAX];
+
+	if (fs_join(latest, path, "latest", err) != 0)
+		return -1;
+	if (!fs_exists(latest)) {
+		snprintf(ret, PATH_MAX, "%s", path);
+		return 0;
+	}
+	store_named(path, "latest", name);
+	if (name[0] == '\0')
+		return err_set(err, ERR_FORMAT, "'%s' does not name a checkpoint", latest);
+	return fs_join(ret, path, name, err);
+}
+
+int store_steps(const char *folder, uint64_t **ret, size_t *ret_n, struct err *err)
+{
+	struct steps steps = {0};
+
+	if (list_steps(folder, &steps, err) != 0) {
+		steps_done(&steps);
+		return -1;
+	}
+	*ret = steps.at;
+	*ret_n = steps.n;
+	return 0;
+}

@@ -77,6 +77,20 @@ int store_clear(const char *folder, const char *run, struct err *err) MUST_USE;
 int store_newest(const char *folder, const char *run, char ret_path[PATH_MAX], uint64_t *ret_step,
                  struct strbuf *remarks, struct err *err) MUST_USE;
 
+/*
+ * Where the checkpoint is that a path means: a run's folder stands for the one that its `latest`
+ * names, any other path for itself. ERR_FORMAT when `latest` does not name one.
+ */
+int store_resolve(const char *path, char ret[PATH_MAX], struct err *err) MUST_USE;
+
+/* The name in OUT/latest or OUT/best into ret; "" where there is none, or none that is a
+ * checkpoint's. `which`: "latest" or "best". */
+enum { STORE_NAME_MAX = 64 };
+void store_named(const char *folder, const char *which, char ret[STORE_NAME_MAX]);
+
+/* The steps of a folder's checkpoints, whole or not, ascending; the caller frees *ret. */
+int store_steps(const char *folder, uint64_t **ret, size_t *ret_n, struct err *err) MUST_USE;
+
 /* Checks every file of a checkpoint against its manifest. ERR_NOT_FOUND, ERR_FORMAT, ERR_DIGEST. */
 int store_verify(const char *checkpoint, struct err *err) MUST_USE;
 

@@ -19,6 +19,9 @@ int cmd_train(int argc, char **argv);
 int cmd_eval(int argc, char **argv);
 int cmd_prepare(int argc, char **argv);
 int cmd_sample(int argc, char **argv);
+int cmd_classify(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+int cmd_inspect(int argc, char **argv);
 int cmd_selftest(int argc, char **argv);
 int cmd_step(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
@@ -46,5 +49,11 @@ int cmd_precision(const char *text, enum op_precision *ret, struct err *err) MUS
 /* This process becomes slipway-prepare with these words (the last is NULL): the one beside this
  * program, else the one that PATH finds. Returns only with ERR_NOT_FOUND. */
 void cmd_become_prepare(char **words, struct err *err);
+
+/* slipway-prepare as a child: what it prints goes to standard error. ERR_NOT_FOUND,
+ * ERR_INTERRUPTED (it is ended too), ERR_JOB when it fails, having said why. Fewer than
+ * CMD_PREPARE_WORDS words, and a NULL. */
+enum { CMD_PREPARE_WORDS = 40 };
+int cmd_run_prepare(const char *const words[], struct err *err) MUST_USE;
 
 #endif

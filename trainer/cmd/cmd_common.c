@@ -72,22 +72,3 @@ int cmd_precision(const char *text, enum op_precision *ret, struct err *err)
 	*ret = strcmp(text, "bf16") == 0 ? PRECISION_BF16 : PRECISION_F32;
 	return 0;
 }
-
-/* Beside this program, else wherever PATH says. */
-void cmd_become_prepare(char **words, struct err *err)
-{
-	char path[PATH_MAX + sizeof("slipway-prepare")];
-	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
-	char *slash;
-
-	if (n > 0) {
-		path[n] = '\0';
-		slash = strrchr(path, '/');
-		memcpy(slash + 1, "slipway-prepare", sizeof("slipway-prepare"));
-		execv(path, words);
-	}
-	execvp("slipway-prepare", words);
-	err_set(err, ERR_NOT_FOUND, "cannot run slipway-prepare: %s", strerror(errno));
-	err_hint(err, "It needs FFmpeg's libraries and is not in the training image: build it with "
-	              "`make all` and run it where the videos are.");
-}

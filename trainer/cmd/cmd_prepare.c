@@ -33,7 +33,8 @@ static void add_number(struct words *w, const char *name, uint32_t value)
 }
 
 struct prepare_flags {
-	const char *source, *out, *config_file, *jobs, *timeout, *max_clips, *memory;
+	const char *source, *out, *config_file, *classes, *split;
+	const char *jobs, *timeout, *max_clips, *memory;
 };
 
 /* Numbers stay texts: slipway-prepare, which gets them, knows their bounds. */
@@ -43,6 +44,11 @@ static const struct flag_row rows[] = {
 	TEXT("source", source, "folder of class folders with videos, or CSV (path,label)"),
 	TEXT("out", out, "folder to write shards and dataset.json to"),
 	TEXT("config_file_path", config_file, "the model whose clips are made (as for train)"),
+	TEXT("split", split,
+             "share of the videos, in each class, that go to OUT/val, the others to OUT/train"),
+	TEXT("classes", classes,
+             "dataset, checkpoint or text file (a name a line) whose class list is taken "
+             "(default for OUT named val or test: that of train beside it)"),
 	TEXT("jobs", jobs, "videos decoded at a time"),
 	TEXT("timeout", timeout, "seconds of CPU time for one video"),
 	TEXT("max_clips", max_clips, "clips of one video at most"),
@@ -78,6 +84,8 @@ int cmd_prepare(int argc, char **argv)
 	add_number(&w, "--height", shape.height);
 	add_number(&w, "--width", shape.width);
 	add_number(&w, "--samples", shape.samples);
+	add_text(&w, "--split", f.split);
+	add_text(&w, "--classes", f.classes);
 	add_text(&w, "--jobs", f.jobs);
 	add_text(&w, "--timeout", f.timeout);
 	add_text(&w, "--max_clips", f.max_clips);

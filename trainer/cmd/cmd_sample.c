@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "trainer/checkpoint/checkpoint.h"
+#include "trainer/classes/class_read.h"
 #include "trainer/cmd/cmd.h"
 #include "trainer/config/model_file.h"
 #include "trainer/data/dataset.h"
@@ -23,7 +24,8 @@ struct sample_flags {
 #define COUNT(name, member, max, help) FLAG_ROW_COUNT(struct sample_flags, name, member, max, help)
 
 static const struct flag_row rows[] = {
-	TEXT("checkpoint", checkpoint, "folder of a checkpoint, or a safetensors file"),
+	TEXT("checkpoint", checkpoint,
+             "a checkpoint, a run's folder (its newest), or a safetensors file"),
 	TEXT("config_file_path", config,
              "model configuration, instead of the checkpoint's config.json"),
 	TEXT("dataset_dir", dataset_dir, "folder made by prepare (default: a synthetic clip)"),
@@ -39,35 +41,75 @@ static const struct flag_row rows[] = {
 #undef TEXT
 #undef COUNT
 
-/* The dataset's clip, or without a dataset a synthetic one, into image and audio. */
-static int read_clip(const struct sample_flags *f, const struct model_config *c, float *image,
-                     float *audio, int32_t *label, struct err *err)
+/* What is sampled from, and by what. */
+struct sampling {
+	const struct sample_flags *f;
+	char checkpoint[PATH_MAX];
+	struct model_config config;
+	struct class_list classes; /* of the checkpoint; empty: without names */
+};
+
+static void sampling_done(struct sampling *s)
 {
-	struct clip_shape shape = model_clip_shape(c);
+	class_list_done(&s->classes);
+}
+
+/* The label is the head's, by the name of the clip's class. */
+static int open_dataset(const struct sampling *s, const struct clip_shape *shape,
+                        struct dataset **ret, struct err *err)
+{
+	struct label_head head = {s->config.num_labels, &s->classes, s->checkpoint};
+
+	if (s->f->dataset_dir == NULL) {
+		*ret = dataset_synthetic(42, shape, (uint32_t)s->config.num_labels, s->f->clip + 1);
+		return 0;
+	}
+	if (dataset_open_clips(s->f->dataset_dir, shape, ret, err) != 0)
+		return -1;
+	if (dataset_match(*ret, &head, err) == 0)
+		return 0;
+	dataset_free(*ret);
+	return -1;
+}
+
+/* The dataset's clip, or without a dataset a synthetic one, into image and audio. */
+static int read_clip(const struct sampling *s, float *image, float *audio, int32_t *label,
+                     struct err *err)
+{
+	struct clip_shape shape = model_clip_shape(&s->config);
 	struct clip_room room = {image, audio, label};
 	struct dataset *d;
 	int rc;
 
-	if (f->dataset_dir == NULL)
-		d = dataset_synthetic(42, &shape, (uint32_t)c->num_labels, f->clip + 1);
-	else if (dataset_open(f->dataset_dir, &shape, (uint32_t)c->num_labels, &d, err) != 0)
+	if (open_dataset(s, &shape, &d, err) != 0)
 		return -1;
-	rc = dataset_clip(d, f->clip, &room, err);
+	rc = dataset_clip(d, s->f->clip, &room, err);
 	dataset_free(d);
 	return rc;
 }
 
-/* config.json beside the weights, unless another is named. */
-static int read_config(const struct sample_flags *f, struct model_config *ret, struct err *err)
+/* config.json beside the weights, unless another is named; that one names the classes anyway. */
+static int read_config(struct sampling *s, struct err *err)
 {
 	AUTO(strbuf) struct strbuf remarks = STRBUF_INIT(1 << 20);
 	char path[PATH_MAX];
 
-	if (f->config != NULL)
-		return model_file_load(f->config, ret, &remarks, err);
-	if (fs_join(path, f->checkpoint, "config.json", err) != 0)
+	if (store_resolve(s->f->checkpoint, s->checkpoint, err) != 0 ||
+	    fs_join(path, s->checkpoint, "config.json", err) != 0)
 		return -1;
-	return model_file_load(path, ret, &remarks, err);
+	if (fs_exists(path) && class_list_load(path, &s->classes, err) != 0)
+		return -1;
+	return model_file_load(s->f->config != NULL ? s->f->config : path, &s->config, &remarks,
+	                       err);
+}
+
+/* "label bird", or "label 3" where the classes have no names. */
+static void add_label(const struct sampling *s, size_t label, struct strbuf *sb)
+{
+	if (s->f->dataset_dir != NULL && label < s->classes.n)
+		strbuf_adds(sb, s->classes.at[label]);
+	else
+		strbuf_addf(sb, "%zu", label);
 }
 
 static size_t best_label(const float *logits, size_t n)
@@ -89,9 +131,24 @@ static double mean_error(const float *a, const float *b, size_t n)
 	return n > 0 ? sum / (double)n : 0;
 }
 
-static int sample(const struct sample_flags *f, struct model *m, struct err *err)
+static void tell(const struct sampling *s, const float *image, const float *audio, size_t label,
+                 const struct reconstruction *r)
 {
-	const struct model_config *c = model_get_config(m);
+	AUTO(strbuf) struct strbuf is = STRBUF_INIT(0);
+	AUTO(strbuf) struct strbuf predicted = STRBUF_INIT(0);
+	struct model_dims d = model_dims(&s->config);
+
+	add_label(s, label, &is);
+	add_label(s, best_label(r->label, s->config.num_labels), &predicted);
+	printf("%s: %zu frames; mean error of pixels %.4f, of samples %.4f; label %s, the model "
+	       "predicts %s\n",
+	       s->f->out, s->config.num_frames, mean_error(image, r->image, d.n_pixels * 3),
+	       mean_error(audio, r->audio, d.audio_samples), strbuf_str(&is),
+	       strbuf_str(&predicted));
+}
+
+static int sample(const struct sampling *s, struct model *m, struct err *err)
+{
 	const struct model_dims *d = model_get_dims(m);
 	AUTO_FREE float *image = mem_calloc(d->n_pixels * 3, sizeof(float));
 	AUTO_FREE float *audio = mem_calloc(d->audio_samples, sizeof(float));
@@ -99,39 +156,34 @@ static int sample(const struct sample_flags *f, struct model *m, struct err *err
 	int32_t label = 0;
 	int rc;
 
-	if ((f->ema ? checkpoint_load_average(f->checkpoint, m, err)
-	            : checkpoint_load_weights(f->checkpoint, m, err)) != 0 ||
-	    read_clip(f, c, image, audio, &label, err) != 0)
+	if ((s->f->ema ? checkpoint_load_average(s->checkpoint, m, err)
+	               : checkpoint_load_weights(s->checkpoint, m, err)) != 0 ||
+	    read_clip(s, image, audio, &label, err) != 0)
 		return -1;
 	reconstruct(m, image, audio, label, &r);
-	rc = reconstruction_write(f->out, c, image, audio, &r, err);
+	rc = reconstruction_write(s->f->out, &s->config, image, audio, &r, err);
 	if (rc == 0)
-		printf("%s: %zu frames; mean error of pixels %.4f, of samples %.4f; label %d, the "
-		       "model predicts %zu\n",
-		       f->out, c->num_frames, mean_error(image, r.image, d->n_pixels * 3),
-		       mean_error(audio, r.audio, d->audio_samples), label,
-		       best_label(r.label, c->num_labels));
+		tell(s, image, audio, (size_t)label, &r);
 	reconstruction_done(&r);
 	return rc;
 }
 
 static int open_and_sample(const struct sample_flags *f, struct err *err)
 {
-	struct ops_options o = {0};
-	struct model_config config;
+	AUTO(sampling) struct sampling s = {.f = f};
+	struct ops_options o = {.n_threads = (unsigned)f->threads};
 	struct model *m;
 	struct ops ops;
 	int rc;
 
 	if (f->checkpoint == NULL || f->out == NULL)
 		return err_set(err, ERR_USAGE, "sample needs --checkpoint and --out");
-	if (read_config(f, &config, err) != 0)
+	if (read_config(&s, err) != 0)
 		return -1;
-	o.n_threads = (unsigned)f->threads;
 	if (!ops_open(&o, &ops))
 		return err_set(err, ERR_UNSUPPORTED, "this processor is not supported");
-	m = model_new(&config, &ops);
-	rc = sample(f, m, err);
+	m = model_new(&s.config, &ops);
+	rc = sample(&s, m, err);
 	model_free(m);
 	ops_done(&ops);
 	return rc;

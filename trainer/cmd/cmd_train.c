@@ -112,6 +112,7 @@ static int eval(struct session *s, const struct train_flags *flags, struct err *
 int cmd_eval(int argc, char **argv)
 {
 	AUTO(train_flags) struct train_flags flags = {0};
+	char checkpoint[PATH_MAX];
 	struct session s = {0};
 	struct err err = {0};
 	int status = read_flags(
@@ -120,6 +121,11 @@ int cmd_eval(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	if (flags.checkpoint != NULL) {
+		if (store_resolve(flags.checkpoint, checkpoint, &err) != 0)
+			return cmd_fail(&err);
+		flags.checkpoint = checkpoint;
+	}
 	interrupt_install();
 	return end(&s, eval(&s, &flags, &err), &err);
 }

@@ -70,7 +70,7 @@ static const struct flag_row rows[] = {
 	SWITCH(resume, "continue from the newest checkpoint in output_dir, if there is one"),
 	SWITCH(overwrite, "begin anew in a used output_dir; its checkpoints are removed"),
 	TEXT(init_from, "a checkpoint or safetensors file to take the weights from"),
-	TEXT(checkpoint, "checkpoint that eval reads"),
+	TEXT(checkpoint, "checkpoint that eval reads, or a run's folder: its newest"),
 	INT(checkpoint_steps, 0, 99999999, "steps between checkpoints (0: at the end only)"),
 	INT(keep, 0, 1e6, "newest checkpoints to keep (0: all)"),
 	INT(keep_every, 0, 99999999, "also keep the checkpoint of every so many steps"),

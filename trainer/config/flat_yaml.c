@@ -183,6 +183,25 @@ static int start_key(struct flat_reader *r, const char *p, size_t n, struct err 
 	return add_scalar(r, p, rest, &r->value, err);
 }
 
+/* `name: text`, for those who want more than the number of entries. */
+static int tell_entry(struct flat_reader *r, const char *p, size_t n, const char *colon,
+                      struct err *err)
+{
+	AUTO(strbuf) struct strbuf name = STRBUF_INIT(VALUE_MAX);
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(VALUE_MAX);
+	size_t name_len = (size_t)(colon - p);
+
+	if (r->sink->entry == NULL)
+		return 0;
+	if (add_scalar(r, p, name_len, &name, err) != 0 ||
+	    add_scalar(r, colon + 1, n - name_len - 1, &text, err) != 0)
+		return -1;
+	if (r->sink->entry(r->sink->ctx, strbuf_str(&r->key), strbuf_str(&name), strbuf_str(&text),
+	                   err) != 0)
+		return err_wrap(err, "%s: line %u", r->what, r->line);
+	return 0;
+}
+
 /* A line inside a block: an item of a list or an entry of a mapping. */
 static int block_line(struct flat_reader *r, const char *p, size_t n, struct err *err)
 {
@@ -193,10 +212,12 @@ static int block_line(struct flat_reader *r, const char *p, size_t n, struct err
 		return refuse(r, "indented further than its key allows", err);
 	r->block = kind;
 	if (!item) {
-		if (key_end(p, n) == NULL)
+		const char *colon = key_end(p, n);
+
+		if (colon == NULL)
 			return refuse(r, "not of the form 'key: value'", err);
 		r->entries++;
-		return 0;
+		return tell_entry(r, p, n, colon, err);
 	}
 	if (r->value.len > 0)
 		strbuf_addc(&r->value, ',');
@@ -253,13 +274,19 @@ int flat_yaml_read(const char *what, const char *text, size_t len,
 
 struct config_sink {
 	struct model_config *config;
+	struct label_counts labels;
 	struct strbuf *remarks;
 };
 
 static int set_key(void *ctx, const char *key, const char *text, struct err *err)
 {
 	struct config_sink *s = ctx;
+	int64_t entries;
 
+	if (strcmp(key, "id2label") == 0) {
+		s->labels.named = text_int64(text, strlen(text), &entries) ? (size_t)entries : 0;
+		return 0;
+	}
 	switch (model_config_set(s->config, key, text, err)) {
 	case CONFIG_KEY_BAD:
 		return -1;
@@ -270,6 +297,8 @@ static int set_key(void *ctx, const char *key, const char *text, struct err *err
 		strbuf_addf(s->remarks, "%s is not a key of PerceiverConfig\n", key);
 		break;
 	case CONFIG_KEY_SET:
+		if (strcmp(key, "num_labels") == 0)
+			s->labels.given = s->config->num_labels;
 		break;
 	}
 	return 0;
@@ -280,8 +309,8 @@ int model_config_file(const char *path, struct model_config *config, struct strb
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 	struct model_config c = *config;
-	struct config_sink s = {&c, remarks};
-	struct flat_yaml_sink sink = {set_key, &s, NULL};
+	struct config_sink s = {.config = &c, .remarks = remarks};
+	struct flat_yaml_sink sink = {.value = set_key, .ctx = &s};
 
 	if (slurp_file(path, CONFIG_BYTES_MAX, &text, err) != 0)
 		return -1;
@@ -289,6 +318,7 @@ int model_config_file(const char *path, struct model_config *config, struct strb
 		if (model_config_load(&c, path, remarks, err) != 0)
 			return -1;
 	} else if (flat_yaml_read(path, strbuf_str(&text), text.len, &sink, err) != 0 ||
+	           model_config_labels(&c, &s.labels, err) != 0 ||
 	           model_config_check(&c, err) != 0) {
 		return -1;
 	}

@@ -20,6 +20,9 @@ struct flat_yaml_sink {
 	void *ctx;
 	/* before each of these calls, the key's line; NULL: not wanted */
 	void (*at_line)(void *ctx, unsigned line);
+	/* called before that for each entry of a mapping; NULL: not wanted */
+	int (*entry)(void *ctx, const char *key, const char *name, const char *text,
+	             struct err *err);
 };
 
 /* ERR_FORMAT with the line. */

@@ -7,15 +7,23 @@
 
 static const char seeds_default[] = "config/main.yaml";
 
+static const struct {
+	const char *name;
+	struct model_config (*make)(void);
+} built_in[] = {
+	{"full", model_config_full}, {"mid", model_config_mid}, {"tiny", model_config_tiny}};
+
+bool model_file_is_built_in(const char *which)
+{
+	for (size_t i = 0; i < ARRAY_LEN(built_in); i++)
+		if (strcmp(which, built_in[i].name) == 0)
+			return true;
+	return false;
+}
+
 int model_file_load(const char *which, struct model_config *ret, struct strbuf *remarks,
                     struct err *err)
 {
-	static const struct {
-		const char *name;
-		struct model_config (*make)(void);
-	} built_in[] = {{"full", model_config_full},
-	                {"mid", model_config_mid},
-	                {"tiny", model_config_tiny}};
 	struct model_config c = model_config_full();
 
 	for (size_t i = 0; i < ARRAY_LEN(built_in); i++)

@@ -16,6 +16,9 @@
 int model_file_load(const char *which, struct model_config *ret, struct strbuf *remarks,
                     struct err *err) MUST_USE;
 
+/* Is it one of those names, and so no file? */
+bool model_file_is_built_in(const char *which);
+
 /* The clips that such a model learns from. */
 struct clip_shape model_clip_shape(const struct model_config *c);
 

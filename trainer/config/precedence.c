@@ -104,7 +104,7 @@ static int apply_file(struct train_flags *f, const char *path, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 	struct file_reader reader = {f, path, 0};
-	struct flat_yaml_sink sink = {set_from_file, &reader, at_line};
+	struct flat_yaml_sink sink = {.value = set_from_file, .ctx = &reader, .at_line = at_line};
 
 	if (path == NULL)
 		return 0;

@@ -9,7 +9,7 @@
 #include "trainer/data/frames.h"
 #include "trainer/ops/philox.h"
 
-enum { LIST_BYTES_MAX = 512 << 20, COLOURS = 3 };
+enum { COLOURS = 3 };
 
 struct dataset {
 	struct clip_shape shape;
@@ -57,38 +57,23 @@ static int check_list(const struct dataset *d, const char *path, struct err *err
 	}
 	if (d->list.n_clips == 0)
 		return err_set(err, ERR_SPEC, "'%s' lists no clip", path);
-	for (size_t i = 0; i < d->list.n; i++)
-		if (d->list.at[i].label >= d->n_labels)
-			return err_set(err, ERR_SPEC,
-			               "'%s': '%s' has label %u, but the model has %u labels", path,
-			               d->list.at[i].file, d->list.at[i].label, d->n_labels);
 	return 0;
 }
 
 static int open_list(struct dataset *d, struct err *err)
 {
-	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 	char path[PATH_MAX];
 
-	if (fs_join(path, d->folder, "dataset.json", err) != 0)
-		return -1;
-	if (fs_read_file(path, LIST_BYTES_MAX, &text, err) != 0) {
-		if (err->code == ERR_NOT_FOUND)
-			err_hint(err,
-			         "Make it from a folder of videos: slipway-trainer prepare "
-			         "--source VIDEOS --out '%s'.",
-			         d->folder);
-		return -1;
-	}
-	if (dataset_list_parse(path, strbuf_str(&text), text.len, &d->list, err) != 0)
+	if (fs_join(path, d->folder, "dataset.json", err) != 0 ||
+	    dataset_list_load(d->folder, &d->list, err) != 0)
 		return -1;
 	return check_list(d, path, err);
 }
 
-int dataset_open(const char *folder, const struct clip_shape *shape, uint32_t n_labels,
-                 struct dataset **ret, struct err *err)
+int dataset_open_clips(const char *folder, const struct clip_shape *shape, struct dataset **ret,
+                       struct err *err)
 {
-	struct dataset *d = dataset_new(shape, n_labels);
+	struct dataset *d = dataset_new(shape, 0);
 
 	d->folder = mem_strdup(folder);
 	if (open_list(d, err) != 0) {
@@ -100,6 +85,43 @@ int dataset_open(const char *folder, const struct clip_shape *shape, uint32_t n_
 	d->paths = mem_calloc(d->list.n, sizeof(*d->paths));
 	*ret = d;
 	return 0;
+}
+
+int dataset_match(struct dataset *d, const struct label_head *head, struct err *err)
+{
+	char path[PATH_MAX];
+
+	if (d->folder == NULL)
+		return 0;
+	if (fs_join(path, d->folder, "dataset.json", err) != 0)
+		return -1;
+	return dataset_list_match(&d->list, path, head, err);
+}
+
+int dataset_open(const char *folder, const struct clip_shape *shape, uint32_t n_labels,
+                 struct dataset **ret, struct err *err)
+{
+	struct label_head head = {.n_labels = n_labels};
+	struct dataset *d;
+
+	if (dataset_open_clips(folder, shape, &d, err) != 0)
+		return -1;
+	if (dataset_match(d, &head, err) != 0) {
+		dataset_free(d);
+		return -1;
+	}
+	*ret = d;
+	return 0;
+}
+
+const struct class_list *dataset_classes(const struct dataset *d)
+{
+	return &d->list.classes;
+}
+
+const struct dataset_list *dataset_contents(const struct dataset *d)
+{
+	return d->folder != NULL ? &d->list : NULL;
 }
 
 uint64_t dataset_n_clips(const struct dataset *d)
@@ -180,7 +202,7 @@ uint32_t dataset_label(const struct dataset *d, uint64_t i)
 	struct philox rng;
 
 	if (d->folder != NULL)
-		return d->list.at[find_shard(&d->list, i)].label;
+		return d->list.at[find_shard(&d->list, i)].number;
 	rng = philox_start(d->seed, STREAM_SYNTHETIC, i);
 	return draw_label(d, &rng);
 }

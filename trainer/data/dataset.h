@@ -8,6 +8,10 @@
  *    "classes": ["abseiling", ...],
  *    "shards": [{"file": "shards/ab/ab12...clips", "clips": 15, "label": 0, "source": "..."}, ...],
  *    "rejected": [{"source": "...", "reason": "..."}]}
+ * "label" is a number in "classes". Clips that are only to be classified have none.
+ *
+ * What a model learns and says are the numbers of its label head, which are found by the names of
+ * the classes: two splits may number theirs differently.
  *
  * Thread rule: after opening, a dataset is only read; dataset_clip may run in several threads.
  */
@@ -16,8 +20,10 @@
 
 #include <stdint.h>
 
+#include "base/mem.h"
 #include "base/sha256.h"
 #include "base/strbuf.h"
+#include "trainer/classes/label_head.h"
 #include "trainer/data/shard.h"
 
 struct dataset; /* opaque */
@@ -44,6 +50,22 @@ struct dataset *dataset_synthetic(uint64_t seed, const struct clip_shape *shape,
 int dataset_open(const char *folder, const struct clip_shape *shape, uint32_t n_labels,
                  struct dataset **ret, struct err *err) MUST_USE;
 
+/* The same for clips whose labels are not looked at, or not yet: each is 0 until dataset_match. */
+int dataset_open_clips(const char *folder, const struct clip_shape *shape, struct dataset **ret,
+                       struct err *err) MUST_USE;
+
+/*
+ * Gives every clip the label that its class has in the head, by name; the numbers of dataset.json
+ * count where the head has no names. ERR_SPEC naming the class that the head lacks, or when clips
+ * have no label. Before clips are read.
+ */
+int dataset_match(struct dataset *d, const struct label_head *head, struct err *err) MUST_USE;
+
+/* The classes of dataset.json; empty for synthetic clips. */
+const struct class_list *dataset_classes(const struct dataset *d);
+/* What dataset.json lists; NULL for synthetic clips. */
+const struct dataset_list *dataset_contents(const struct dataset *d);
+
 uint64_t dataset_n_clips(const struct dataset *d);
 /* A digest of which clips there are, in which order, with which labels; the same wherever the
  * folder lies. "" for synthetic clips, which the seed says all about. Returns out. */
@@ -66,19 +88,36 @@ uint32_t dataset_label(const struct dataset *d, uint64_t i);
 void dataset_free(struct dataset *d);
 
 /* What dataset.json says, checked, for dataset_open and for fuzzers. */
+#define DATASET_NO_LABEL UINT32_MAX
 struct dataset_entry {
 	char *file;     /* owned; relative, without ".." */
+	char *source;   /* owned; the video, NULL where it does not say */
 	uint64_t first; /* number of its first clip */
-	uint32_t n_clips, label;
+	uint32_t n_clips;
+	uint32_t label;  /* as dataset.json has it, a number in its classes; or DATASET_NO_LABEL */
+	uint32_t number; /* in the model's head, after dataset_match; else 0 */
+};
+struct dataset_rejected {
+	char *source, *reason; /* owned */
 };
 struct dataset_list {
 	struct clip_shape shape;
+	struct class_list classes;
 	struct dataset_entry *at;
 	size_t n, cap;
 	uint64_t n_clips;
+	VEC(struct dataset_rejected) rejected;
 };
 int dataset_list_parse(const char *what, const char *text, size_t len, struct dataset_list *ret,
                        struct err *err) MUST_USE;
-void dataset_list_done(struct dataset_list *list);
+void dataset_list_done(struct dataset_list *list); /* for AUTO(dataset_list) */
+
+/* Reads FOLDER/dataset.json; *ret is zeroed before. ERR_NOT_FOUND with the command that makes one,
+ * ERR_FORMAT. The caller: dataset_list_done. */
+int dataset_list_load(const char *folder, struct dataset_list *ret, struct err *err) MUST_USE;
+
+/* dataset_match for a list; `what` is its dataset.json. */
+int dataset_list_match(struct dataset_list *list, const char *what, const struct label_head *head,
+                       struct err *err) MUST_USE;
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/jsonr.h"
 #include "base/strbuf.h"
+#include "trainer/classes/class_list.h"
 #include "trainer/ops/ops.h"
 
 enum attention_shape { SHAPE_KV = 0, SHAPE_Q = 1 }; /* cross_attention_shape_for_attention */
@@ -72,11 +73,24 @@ enum config_key { CONFIG_KEY_SET, CONFIG_KEY_UNUSED, CONFIG_KEY_UNKNOWN, CONFIG_
 /*
  * Sets one key of PerceiverConfig from its text ("784", "0.1", "true", "null", "gelu"; lists as
  * "1,16,224,224"). CONFIG_KEY_UNUSED: PerceiverConfig knows it, this model does not use it
- * (d_model, initializer_range, id2label, ...). CONFIG_KEY_BAD: not a value of its type; *err says
- * so. `id2label` is given by its number of entries, as num_labels is.
+ * (d_model, initializer_range, ...). CONFIG_KEY_BAD: not a value of its type; *err says
+ * so. `id2label` is not a single value and not set here, see model_config_labels.
  */
 enum config_key model_config_set(struct model_config *c, const char *key, const char *text,
                                  struct err *err);
+
+/* How many labels a document has: num_labels as it is given and id2label's entries, 0 where the key
+ * is missing. */
+struct label_counts {
+	size_t given, named;
+};
+
+/*
+ * Sets num_labels by both. id2label alone says it, as in Hugging Face's PretrainedConfig; with both
+ * there may be more labels than names. ERR_SPEC naming both when there are fewer.
+ */
+int model_config_labels(struct model_config *c, const struct label_counts *n,
+                        struct err *err) MUST_USE;
 
 /*
  * Reads an object of PerceiverConfig keys over *c (which holds the defaults before); unknown and
@@ -89,7 +103,9 @@ int model_config_read(struct model_config *c, const struct jsonr *doc, const str
 int model_config_load(struct model_config *c, const char *path, struct strbuf *remarks,
                       struct err *err) MUST_USE;
 
-/* config.json for a checkpoint, as HF reads it (model_type, architectures, ...). */
-void model_config_print(const struct model_config *c, struct strbuf *sb);
+/* config.json for a checkpoint, as HF reads it (model_type, architectures, ...). With classes (NULL
+ * or empty: without), which are at most num_labels, also id2label and label2id. */
+void model_config_print(const struct model_config *c, const struct class_list *classes,
+                        struct strbuf *sb);
 
 #endif

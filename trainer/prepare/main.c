@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fds.h"
 #include "base/cpus.h"
+#include "base/fds.h"
 #include "base/interrupt.h"
 #include "trainer/config/flag_table.h"
 #include "trainer/prepare/movie.h"
@@ -16,11 +16,14 @@
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE_ERROR = 2, JOBS_MAX = 256 };
 
 struct dataset_flags {
-	const char *source, *out;
+	const char *source, *out, *classes, *labels;
+	double split;
 	int64_t frames, height, width, samples, max_clips, jobs, timeout, memory_mb;
 };
 
 #define TEXT(member, help) FLAG_ROW_TEXT(struct dataset_flags, #member, member, help)
+#define FLOAT(member, min, max, help)                                                              \
+	FLAG_ROW_FLOAT(struct dataset_flags, #member, member, min, max, help)
 #define INT(member, min, max, help)                                                                \
 	FLAG_ROW_INT(struct dataset_flags, #member, member, min, max, help)
 
@@ -28,6 +31,10 @@ struct dataset_flags {
 static const struct flag_row rows[] = {
 	TEXT(source, "videos"),
 	TEXT(out, "folder"),
+	TEXT(classes, "a dataset, a checkpoint or a text file whose class list is taken"),
+	FLOAT(split, 0, 0.9,
+              "share of the videos that go to OUT/val, the others to OUT/train (0: none)"),
+	TEXT(labels, "class: by folders or the CSV; none: any videos below the folder (class)"),
 	INT(frames, 1, SHARD_FRAMES_MAX, "frames of a clip, 25 per second (16)"),
 	INT(height, 1, SHARD_SIDE_MAX, "pixels (224)"),
 	INT(width, 1, SHARD_SIDE_MAX, "pixels (224)"),
@@ -40,6 +47,7 @@ static const struct flag_row rows[] = {
 };
 
 #undef TEXT
+#undef FLOAT
 #undef INT
 
 static void print_usage(FILE *to)
@@ -52,11 +60,10 @@ static void print_usage(FILE *to)
 	      "there.\n\n"
 	      "Options:\n",
 	      to);
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (rows[i].kind == VALUE_INT)
-			fprintf(to, "  --%s N%*s  %s\n", rows[i].name,
-			        (int)(sizeof("max_clips") - 1 - strlen(rows[i].name)), "",
-			        rows[i].help);
+	for (size_t i = 2; i < ARRAY_LEN(rows); i++)
+		fprintf(to, "  --%s %s%*s  %s\n", rows[i].name,
+		        rows[i].kind == VALUE_TEXT ? "X" : "N",
+		        (int)(sizeof("max_clips") - 1 - strlen(rows[i].name)), "", rows[i].help);
 }
 
 /* Words come in pairs: slipway-trainer writes them. */
@@ -74,7 +81,8 @@ static bool parse(int argc, char **argv, struct dataset_flags *w)
 			return false;
 		}
 	}
-	if (argc % 2 == 0 || w->source == NULL || w->out == NULL) {
+	if (argc % 2 == 0 || w->source == NULL || w->out == NULL ||
+	    (strcmp(w->labels, "class") != 0 && strcmp(w->labels, "none") != 0)) {
 		print_usage(stderr);
 		return false;
 	}
@@ -92,6 +100,9 @@ static void fill(struct prepare_options *o, const struct dataset_flags *w)
 {
 	o->source = w->source;
 	o->out = w->out;
+	o->classes = w->classes;
+	o->split = w->split;
+	o->unlabelled = strcmp(w->labels, "none") == 0;
 	o->shape = (struct clip_shape){(uint32_t)w->frames, (uint32_t)w->height, (uint32_t)w->width,
 	                               (uint32_t)w->samples};
 	if (w->samples < 0)
@@ -113,7 +124,8 @@ static int fail(const struct err *err)
 
 int main(int argc, char **argv)
 {
-	struct dataset_flags w = {.frames = 16,
+	struct dataset_flags w = {.labels = "class",
+	                          .frames = 16,
 	                          .height = 224,
 	                          .width = 224,
 	                          .samples = -1,
@@ -140,8 +152,14 @@ int main(int argc, char **argv)
 	interrupt_install();
 	if (prepare_run(&o, &r, &err) != 0)
 		return fail(&err);
-	printf("%zu videos of %zu classes: %llu clips; %zu decoded, %zu reused, %zu rejected\n",
-	       r.videos, r.classes, (unsigned long long)r.clips, r.decoded, r.reused, r.rejected);
+	printf("%zu videos", r.videos);
+	if (!o.unlabelled)
+		printf(" of %zu classes", r.classes);
+	printf(": %llu clips; %zu decoded, %zu reused, %zu rejected\n", (unsigned long long)r.clips,
+	       r.decoded, r.reused, r.rejected);
+	if (r.validation > 0)
+		printf("%zu of them are for validation: train/ and val/ of '%s'\n", r.validation,
+		       o.out);
 	if (r.ignored > 0)
 		printf("%zu other files left out\n", r.ignored);
 	return fflush(stdout) == 0 ? EXIT_OK : EXIT_FAILED;

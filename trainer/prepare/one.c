@@ -54,15 +54,44 @@ static int make_shard(const struct prepare_options *o, const char *path, const c
 	return rc == 0 ? fs_temp_commit(&temp, shard, 0644, err) : -1;
 }
 
+const char *prepare_place(size_t i)
+{
+	static const char *const places[] = {"", "train/", "val/"};
+
+	return i < ARRAY_LEN(places) ? places[i] : NULL;
+}
+
+/* A split has moved shards: *ret_file becomes where it is, and stays where it is not. */
+static bool find_shard(const struct prepare_options *o, char file[PREPARE_NAME_MAX])
+{
+	const char *place;
+
+	for (size_t i = 0; (place = prepare_place(i)) != NULL; i++) {
+		char name[PREPARE_NAME_MAX], path[PATH_MAX];
+		struct err unusable = {0};
+		struct shard old = {0};
+
+		snprintf(name, sizeof(name), "%s%.80s", place, file);
+		if (fs_join(path, o->out, name, &unusable) != 0 ||
+		    shard_open(path, &old, &unusable) != 0)
+			continue;
+		memcpy(file, name, sizeof(name));
+		return true;
+	}
+	return false;
+}
+
 int prepare_one(const struct prepare_options *o, const char *path, char ret_file[PREPARE_NAME_MAX],
                 bool *ret_decoded, struct err *err)
 {
-	struct err unusable = {0};
-	struct shard old = {0};
 	char shard[PATH_MAX];
 
-	if (shard_name(o, path, ret_file, err) != 0 || fs_join(shard, o->out, ret_file, err) != 0)
+	if (shard_name(o, path, ret_file, err) != 0)
 		return -1;
-	*ret_decoded = shard_open(shard, &old, &unusable) != 0;
-	return *ret_decoded ? make_shard(o, path, shard, err) : 0;
+	*ret_decoded = !find_shard(o, ret_file);
+	if (!*ret_decoded)
+		return 0;
+	if (fs_join(shard, o->out, ret_file, err) != 0)
+		return -1;
+	return make_shard(o, path, shard, err);
 }

@@ -14,6 +14,7 @@
 #include "base/fs.h"
 #include "base/interrupt.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 enum { MESSAGE_MAX = 1024, TICK_MS = 200, SHARD_FILE_MAX_GB = 64, CHILD_GOOD = 0, CHILD_BAD = 3 };
 
@@ -118,6 +119,17 @@ static char *describe_end(const struct decoding *c, int status, const char *mess
 	return mem_strdup(text);
 }
 
+static bool is_shard_name(const char *file)
+{
+	const char *place;
+
+	for (size_t i = 0; (place = prepare_place(i)) != NULL; i++)
+		if (text_has_prefix(file, place) &&
+		    text_has_prefix(file + strlen(place), "shards/"))
+			return true;
+	return false;
+}
+
 /* Clips of a shard a child says it made: the child may be in the hands of its video. */
 static uint32_t count_clips(const struct prepare_options *o, const char *file)
 {
@@ -126,7 +138,7 @@ static uint32_t count_clips(const struct prepare_options *o, const char *file)
 	char path[PATH_MAX];
 	uint32_t n = 0;
 
-	if (strncmp(file, "shards/", 7) == 0 && strstr(file, "..") == NULL &&
+	if (is_shard_name(file) && strstr(file, "..") == NULL &&
 	    fs_join(path, o->out, file, &unusable) == 0 && shard_open(path, &s, &unusable) == 0 &&
 	    memcmp(&s.shape, &o->shape, sizeof(s.shape)) == 0)
 		n = (uint32_t)s.n_clips;
@@ -236,7 +248,7 @@ static void count(struct preparation *r)
 {
 	r->report.videos = r->videos.n;
 	r->report.ignored = r->videos.ignored;
-	r->report.classes = r->videos.n_classes;
+	r->report.classes = r->videos.classes.n;
 	for (size_t i = 0; i < r->videos.n; i++) {
 		r->report.clips += r->outcomes[i].clips;
 		r->report.rejected += r->outcomes[i].file == NULL;
@@ -250,9 +262,13 @@ static int run_all(struct preparation *r, struct err *err)
 		return -1;
 	}
 	count(r);
+	if (r->o->split > 0 &&
+	    prepare_split(r->o, &r->videos, r->outcomes, &r->report.validation, err) != 0)
+		return -1;
 	if (prepare_record(r->o, &r->videos, r->outcomes, err) != 0)
 		return -1;
-	if (r->report.clips > 0)
+	/* Videos to be classified need not be good for anything. */
+	if (r->report.clips > 0 || r->o->unlabelled)
 		return 0;
 	return err_set(err, ERR_SPEC, "not one of %zu videos in '%s' could be decoded", r->videos.n,
 	               r->o->source);
@@ -274,13 +290,25 @@ static int own_folder(const struct prepare_options *o, int *ret_lock, struct err
 	return fs_remove_tree(tmp, err) == 0 && fs_mkdirs(tmp, err) == 0 ? 0 : -1;
 }
 
+static int find_videos(const struct prepare_options *o, struct videos *ret, struct err *err)
+{
+	if (o->unlabelled)
+		return videos_scan_unlabelled(o->source, ret, err);
+	if (videos_scan(o->source, ret, err) != 0)
+		return -1;
+	if (prepare_classes(o, ret, err) == 0)
+		return 0;
+	videos_done(ret);
+	return -1;
+}
+
 int prepare_run(const struct prepare_options *o, struct prepare_report *ret, struct err *err)
 {
 	AUTO_CLOSE int lock = -1;
 	struct preparation r = {.o = o};
 	int rc;
 
-	if (clip_shape_check(&o->shape, err) != 0 || videos_scan(o->source, &r.videos, err) != 0)
+	if (clip_shape_check(&o->shape, err) != 0 || find_videos(o, &r.videos, err) != 0)
 		return -1;
 	rc = own_folder(o, &lock, err);
 	r.outcomes = mem_calloc(r.videos.n, sizeof(*r.outcomes));

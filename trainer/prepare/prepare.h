@@ -13,6 +13,10 @@
 
 struct prepare_options {
 	const char *source, *out;
+	const char *classes; /* what the class list is taken from (class_list_load); NULL: see
+	                        * prepare_classes */
+	bool unlabelled;     /* any videos, without classes */
+	double split;        /* share of the videos that go to OUT/val; 0: OUT is one dataset */
 	struct clip_shape shape;
 	struct decode_limits limits;
 	unsigned jobs;
@@ -27,6 +31,7 @@ struct prepare_report {
 	size_t videos, decoded, reused, rejected, ignored;
 	uint64_t clips;
 	size_t classes;
+	size_t validation; /* videos of OUT/val */
 };
 
 /* ERR_CONFLICT when another prepare works there; ERR_SPEC when not one video gave a clip;
@@ -41,6 +46,27 @@ struct video_outcome {
 	uint32_t clips;
 	bool known; /* from the dataset.json before */
 };
+
+/*
+ * Numbers the labels as o->classes does. Without it: OUT named like a split other than train (val,
+ * validation, valid, test, eval) beside a prepared train takes that one's list; else the videos'
+ * own, sorted. ERR_SPEC naming a class that is not in the list.
+ */
+int prepare_classes(const struct prepare_options *o, struct videos *videos,
+                    struct err *err) MUST_USE;
+
+/*
+ * Shares the videos out to OUT/train and OUT/val, each a dataset with the whole class list. In each
+ * class the share is rounded to whole videos, at least one on each side where there are two; which
+ * ones, the shards' digests decide: the same videos give the same split wherever they lie, and a
+ * video more moves at most one other. Videos of the same bytes stay together. Shards are moved, and
+ * outcomes say where they are. Interrupted, it leaves no dataset.json there and is done again.
+ */
+int prepare_split(const struct prepare_options *o, const struct videos *videos,
+                  struct video_outcome *outcomes, size_t *ret_validation, struct err *err) MUST_USE;
+
+/* The places below OUT where a shard may be: "", "train/", "val/", then NULL. */
+const char *prepare_place(size_t i);
 
 /* What the last run wrote, for videos whose path, size and time of change are the same.
  * outcomes has videos->n zeroed entries. Anything doubtful is decoded again. */

@@ -50,8 +50,10 @@ static void add_outcome(struct jsonw *w, const struct video *v, const struct vid
 		jsonw_string(w, o->file);
 		jsonw_key(w, "clips");
 		jsonw_int(w, o->clips);
-		jsonw_key(w, "label");
-		jsonw_int(w, v->label);
+		if (v->label != VIDEO_NO_LABEL) {
+			jsonw_key(w, "label");
+			jsonw_int(w, v->label);
+		}
 	} else {
 		jsonw_key(w, "reason");
 		jsonw_string(w, o->reason);
@@ -89,8 +91,8 @@ int prepare_record(const struct prepare_options *o, const struct videos *videos,
 	jsonw_int(&w, o->limits.max_clips);
 	jsonw_key(&w, "classes");
 	jsonw_begin_array(&w);
-	for (size_t i = 0; i < videos->n_classes; i++)
-		jsonw_string(&w, videos->classes[i]);
+	for (size_t i = 0; i < videos->classes.n; i++)
+		jsonw_string(&w, videos->classes.at[i]);
 	jsonw_end_array(&w);
 	add_outcomes(&w, "shards", videos, outcomes, false);
 	add_outcomes(&w, "rejected", videos, outcomes, true);

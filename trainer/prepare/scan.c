@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-enum { CSV_BYTES_MAX = 256 << 20, CLASSES_MAX = 1 << 16 };
+enum { CSV_BYTES_MAX = 256 << 20, DEPTH_MAX = 16 };
 
 static bool is_video(const char *name)
 {
@@ -33,12 +33,6 @@ static int compare_names(const void *a, const void *b)
 static int compare_videos(const void *a, const void *b)
 {
 	return strcmp(((const struct video *)a)->path, ((const struct video *)b)->path);
-}
-
-static void add_class(struct videos *v, const char *name)
-{
-	v->classes = mem_vec_grow(v->classes, v->n_classes, &v->classes_cap, sizeof(*v->classes));
-	v->classes[v->n_classes++] = mem_strdup(name);
 }
 
 static void add_video(struct videos *v, const char *path, uint32_t label)
@@ -92,9 +86,9 @@ static int see_class(void *ctx, const char *path, const char *name, bool folder,
 		v->ignored++;
 		return 0;
 	}
-	if (v->n_classes >= CLASSES_MAX)
+	if (v->classes.n >= CLASSES_MAX)
 		return err_set(err, ERR_LIMIT, "more than %d classes", CLASSES_MAX);
-	add_class(v, name);
+	class_list_add(&v->classes, name);
 	return 0;
 }
 
@@ -122,13 +116,15 @@ static int scan_folder(const char *source, struct videos *v, struct err *err)
 
 	if (visit(source, &classes, err) != 0)
 		return -1;
-	if (v->n_classes > 0)
-		qsort(v->classes, v->n_classes, sizeof(*v->classes), compare_names);
-	for (size_t i = 0; i < v->n_classes; i++) {
+	if (v->classes.n > 0)
+		qsort(v->classes.at, v->classes.n, sizeof(*v->classes.at), compare_names);
+	if (class_list_seal(&v->classes, source, err) != 0)
+		return -1;
+	for (size_t i = 0; i < v->classes.n; i++) {
 		struct class_walk walk = {v, (uint32_t)i};
 		struct visitor videos = {see_video, &walk};
 
-		if (fs_join(path, source, v->classes[i], err) != 0 ||
+		if (fs_join(path, source, v->classes.at[i], err) != 0 ||
 		    visit(path, &videos, err) != 0)
 			return -1;
 	}
@@ -238,7 +234,7 @@ static void csv_classes(const struct rows *rows, struct videos *v)
 	qsort(all, rows->n, sizeof(*all), compare_names);
 	for (size_t i = 0; i < rows->n; i++)
 		if (i == 0 || strcmp(all[i], all[i - 1]) != 0)
-			add_class(v, all[i]);
+			class_list_add(&v->classes, all[i]);
 	free(all);
 }
 
@@ -253,21 +249,77 @@ static int scan_csv(const char *source, struct videos *v, struct err *err)
 	    csv_rows(source, &text, &rows, err) != 0)
 		return -1;
 	csv_classes(&rows, v);
+	if (class_list_seal(&v->classes, source, err) != 0)
+		return -1;
 	snprintf(folder, sizeof(folder), "%s", source);
 	slash = strrchr(folder, '/');
 	if (slash != NULL)
 		*slash = '\0';
 	for (size_t i = 0; i < rows.n; i++) {
-		char **found = bsearch(&rows.at[i].label, v->classes, v->n_classes,
-		                       sizeof(*v->classes), compare_names);
+		uint32_t label = (uint32_t)class_list_find(&v->classes, rows.at[i].label);
 
 		if (rows.at[i].path[0] == '/')
-			add_video(v, rows.at[i].path, (uint32_t)(found - v->classes));
+			add_video(v, rows.at[i].path, label);
 		else if (fs_join(path, slash != NULL ? folder : ".", rows.at[i].path, err) != 0)
 			return -1;
 		else
-			add_video(v, path, (uint32_t)(found - v->classes));
+			add_video(v, path, label);
 	}
+	return 0;
+}
+
+/* ---- without classes ---- */
+
+struct tree_walk {
+	struct videos *videos;
+	unsigned depth;
+};
+
+static int see_any(void *ctx, const char *path, const char *name, bool folder, struct err *err)
+{
+	struct tree_walk *w = ctx;
+	struct tree_walk below = {w->videos, w->depth + 1};
+	struct visitor visitor = {see_any, &below};
+	struct stat st;
+
+	if (!folder && is_video(name)) {
+		add_video(w->videos, path, VIDEO_NO_LABEL);
+		return 0;
+	}
+	if (!folder || lstat(path, &st) != 0 || !S_ISDIR(st.st_mode)) {
+		w->videos->ignored++;
+		return 0;
+	}
+	if (w->depth >= DEPTH_MAX)
+		return err_set(err, ERR_LIMIT, "'%s' is more than %d folders deep", path,
+		               DEPTH_MAX);
+	return visit(path, &visitor, err);
+}
+
+static int scan_tree(const char *source, struct videos *v, struct err *err)
+{
+	struct tree_walk walk = {v, 1};
+	struct visitor visitor = {see_any, &walk};
+
+	return visit(source, &visitor, err);
+}
+
+/* ---- all ---- */
+
+/* Takes *v, whole or not (rc). */
+static int finish(const char *source, int rc, struct videos *v, const char *expected,
+                  struct videos *ret, struct err *err)
+{
+	if (rc == 0 && v->n == 0) {
+		rc = err_set(err, ERR_SPEC, "'%s' holds no video", source);
+		err_hint(err, "Expected %s.", expected);
+	}
+	if (rc != 0) {
+		videos_done(v);
+		return -1;
+	}
+	qsort(v->at, v->n, sizeof(*v->at), compare_videos);
+	*ret = *v;
 	return 0;
 }
 
@@ -280,18 +332,35 @@ int videos_scan(const char *source, struct videos *ret, struct err *err)
 	if (stat(source, &st) != 0)
 		return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "read '%s'", source);
 	rc = S_ISDIR(st.st_mode) ? scan_folder(source, &v, err) : scan_csv(source, &v, err);
-	if (rc == 0 && v.n == 0) {
-		rc = err_set(err, ERR_SPEC, "'%s' holds no video", source);
-		err_hint(err, "Expected SOURCE/CLASS/VIDEO.mp4, or a CSV with the columns path and "
-		              "label.");
+	return finish(source, rc, &v,
+	              "SOURCE/CLASS/VIDEO.mp4, or a CSV with the columns path and label", ret, err);
+}
+
+int videos_scan_unlabelled(const char *source, struct videos *ret, struct err *err)
+{
+	struct videos v = {0};
+
+	return finish(source, scan_tree(source, &v, err), &v, "a folder with videos", ret, err);
+}
+
+int videos_renumber(struct videos *v, const struct class_list *list, const char *where,
+                    struct err *err)
+{
+	for (size_t i = 0; i < v->n; i++) {
+		const char *name = v->classes.at[v->at[i].label];
+		size_t number = class_list_find(list, name);
+
+		if (number == CLASS_NONE) {
+			err_set(err, ERR_SPEC, "class '%.80s' of '%s' is not among the %zu of '%s'",
+			        name, v->at[i].path, list->n, where);
+			return err_hint(
+				err, "Give the class the name it has there, leave its videos out, "
+				     "or give all splits one list: --classes FILE, a name a line.");
+		}
+		v->at[i].label = (uint32_t)number;
 	}
-	if (rc != 0) {
-		videos_done(&v);
-		return -1;
-	}
-	if (v.at != NULL)
-		qsort(v.at, v.n, sizeof(*v.at), compare_videos);
-	*ret = v;
+	class_list_done(&v->classes);
+	class_list_copy(list, &v->classes);
 	return 0;
 }
 
@@ -299,9 +368,7 @@ void videos_done(struct videos *v)
 {
 	for (size_t i = 0; i < v->n; i++)
 		free(v->at[i].path);
-	for (size_t i = 0; i < v->n_classes; i++)
-		free(v->classes[i]);
+	class_list_done(&v->classes);
 	free(v->at);
-	free(v->classes);
 	*v = (struct videos){0};
 }

@@ -1,7 +1,7 @@
 /*
  * Which videos there are and what their classes are: a folder of class folders (Kinetics), or a CSV
  * with a heading that names the columns `path` and `label`. Labels are numbered in the order of the
- * sorted class names, as torchvision does. Reads names, never videos.
+ * sorted class names, as torchvision does, or as a given list has them. Reads names, never videos.
  */
 #ifndef SLIPWAY_TRAINER_PREPARE_SCAN_H
 #define SLIPWAY_TRAINER_PREPARE_SCAN_H
@@ -10,7 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "trainer/classes/class_list.h"
+
+#define VIDEO_NO_LABEL UINT32_MAX
 
 struct video {
 	char *path; /* owned */
@@ -23,13 +25,20 @@ struct video {
 struct videos {
 	struct video *at; /* sorted by path */
 	size_t n, cap;
-	char **classes; /* sorted, owned */
-	size_t n_classes, classes_cap;
-	size_t ignored; /* files that are no videos by their names */
+	struct class_list classes; /* sorted */
+	size_t ignored;            /* files that are no videos by their names */
 };
 
 /* ERR_NOT_FOUND, ERR_IO, ERR_FORMAT (a CSV's line), ERR_SPEC when no video is there. */
 int videos_scan(const char *source, struct videos *ret, struct err *err) MUST_USE;
+
+/* Every video below a folder, without classes. Folders that are symbolic links are left out. */
+int videos_scan_unlabelled(const char *source, struct videos *ret, struct err *err) MUST_USE;
+
+/* Numbers the labels as `list` does, which becomes the videos' own. ERR_SPEC naming the class that
+ * has videos and is not in it; `where` is what the list is from. */
+int videos_renumber(struct videos *v, const struct class_list *list, const char *where,
+                    struct err *err) MUST_USE;
 void videos_done(struct videos *v);
 
 #endif

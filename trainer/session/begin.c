@@ -110,7 +110,7 @@ static int add_model(const struct model_config *c, struct run_record *r, struct 
 	AUTO(jsonr) struct jsonr doc = {0};
 	const struct jsonr_node *key;
 
-	model_config_print(c, &text);
+	model_config_print(c, NULL, &text);
 	if (jsonr_parse("config.json", strbuf_str(&text), text.len, &doc, err) != 0)
 		return -1;
 	key = jsonr_first(&doc, doc.nodes);
@@ -127,6 +127,7 @@ static int add_model(const struct model_config *c, struct run_record *r, struct 
 
 static int make_record(const struct session *s, struct run_record *r, struct err *err)
 {
+	AUTO(strbuf) struct strbuf classes = STRBUF_INIT(256);
 	char digest[SHA256_HEX_MAX], number[FLAG_TEXT_MAX];
 
 	for (size_t i = 0; i < ARRAY_LEN(recorded); i++)
@@ -137,6 +138,10 @@ static int make_record(const struct session *s, struct run_record *r, struct err
 	add_number(r, "dataset_clips", dataset_n_clips(s->data));
 	if (dataset_digest(s->data, digest)[0] != '\0')
 		run_record_add(r, "dataset_sha256", digest);
+	if (s->classes.n > 0) {
+		class_list_summary(&s->classes, &classes);
+		run_record_add(r, "classes", strbuf_str(&classes));
+	}
 	return add_model(&s->config, r, err);
 }
 
@@ -209,6 +214,7 @@ static int load(struct session *s, struct err *err)
 	session_remark(s, strbuf_str(&remarks));
 	run_record_print(&record, &text);
 	saver_set_run(s->saver, record.id, strbuf_str(&text));
+	saver_set_classes(s->saver, &s->classes);
 	if (checkpoint[0] != '\0')
 		return load_checkpoint(s, checkpoint, err);
 	if (start == RUN_RESUME && s->flags->init_from != NULL)

@@ -17,6 +17,13 @@ int session_begin(struct session *s, struct err *err) MUST_USE;
 /* Clips of one optimizer step over all ranks. */
 uint64_t session_step_clips(const struct session *s);
 
+/* Which clips. */
+enum session_data { SESSION_TRAIN, SESSION_EVAL };
+
+/* The folder of a split: --dataset_dir, or its train/ or val/. */
+int session_data_folder(const struct session *s, enum session_data what, char ret[PATH_MAX],
+                        struct err *err) MUST_USE;
+
 /* Lines for people, from rank 0. */
 void session_remark(struct session *s, const char *lines);
 

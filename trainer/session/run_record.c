@@ -140,7 +140,7 @@ int run_record_write(const char *folder, const struct run_record *r, struct err 
 
 /* Settings without which the numbers drawn, the weights' table or the clips would be others; names
  * that begin with "model." are of this kind too. */
-static const char *const fixed[] = {"dataset", "dataset_clips", "dataset_sha256",
+static const char *const fixed[] = {"dataset", "dataset_clips", "dataset_sha256", "classes",
                                     "seed",    "optimizer",     "balanced"};
 /* Compared together, see same_batch. */
 static const char *const batch[] = {"batch_size", "accumulate", "ranks"};

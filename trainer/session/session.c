@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "trainer/config/model_file.h"
 #include "trainer/session/begin.h"
+#include "trainer/session/classes.h"
 #include "trainer/session/session_eval.h"
 #include "trainer/session/setup.h"
 #include "trainer/train/schedule.h"
@@ -96,13 +97,10 @@ int session_open(struct session *s, const struct train_flags *flags, FILE *out, 
 
 /* ---- data ---- */
 
-/* Which clips. */
-enum session_data { SESSION_TRAIN, SESSION_EVAL };
-
-/* The folder that has the dataset.json: `folder` itself, or its train/ or val/. */
-static int find_folder(const char *folder, enum session_data what, char ret[PATH_MAX],
-                       struct err *err)
+int session_data_folder(const struct session *s, enum session_data what, char ret[PATH_MAX],
+                        struct err *err)
 {
+	const char *folder = s->flags->dataset_dir;
 	char json[PATH_MAX], train[PATH_MAX];
 
 	if (fs_join(ret, folder, what == SESSION_TRAIN ? "train" : "val", err) != 0 ||
@@ -135,9 +133,11 @@ static int open_dataset(struct session *s, enum session_data what, struct datase
 			err, ERR_USAGE,
 			"--dataset is '%.60s', expected synthetic, kinetics or kinetics-small",
 			f->dataset);
-	if (find_folder(f->dataset_dir, what, folder, err) != 0)
+	if (session_data_folder(s, what, folder, err) != 0)
 		return -1;
-	return dataset_open(folder, &shape, labels, ret, err);
+	if (dataset_open_clips(folder, &shape, ret, err) != 0)
+		return -1;
+	return session_match_classes(s, *ret, folder, err);
 }
 
 static void close_data(struct session *s)
@@ -410,6 +410,7 @@ int session_close(struct session *s, int status, struct err *err)
 	s->rank_lost = s->comm != NULL && comm_lost(s->comm);
 
 	close_data(s);
+	class_list_done(&s->classes);
 	reporter_free(s->reporter);
 	saver_free(s->saver);
 	if (s->optimizer_ready)

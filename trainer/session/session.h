@@ -30,6 +30,8 @@ struct session {
 	bool optimizer_ready;
 	struct train_options options;
 	struct train_state state;
+	struct class_list classes;   /* of the label head; empty: its labels are numbers */
+	char classes_from[PATH_MAX]; /* the file they are named in; "" before they are looked for */
 	struct dataset *data;
 	struct dataset *val; /* what is evaluated on; NULL: not open */
 	struct clip_loader *loader;

@@ -5,22 +5,26 @@
 #include "trainer/config/model_file.h"
 #include "trainer/session/begin.h"
 
+bool session_checkpoint_config(const struct train_flags *f, char ret[PATH_MAX])
+{
+	struct err unusable = {0};
+
+	return f->checkpoint != NULL &&
+	       fs_join(ret, f->checkpoint, "config.json", &unusable) == 0 && fs_exists(ret);
+}
+
 static int load_file(const struct train_flags *f, struct model_config *ret, struct strbuf *remarks,
                      struct err *err)
 {
 	enum flag_layer layer = train_flags_origin(f, "config_file_path").layer;
 	char path[PATH_MAX];
 
-	if (f->checkpoint != NULL && layer == LAYER_DEFAULT) {
-		if (fs_join(path, f->checkpoint, "config.json", err) != 0)
+	if (layer == LAYER_DEFAULT && session_checkpoint_config(f, path)) {
+		if (model_file_load(path, ret, remarks, err) != 0)
 			return -1;
-		if (fs_exists(path)) {
-			if (model_file_load(path, ret, remarks, err) != 0)
-				return -1;
-			/* Its keys are ours; nobody typed them. */
-			strbuf_reset(remarks);
-			return 0;
-		}
+		/* Its keys are ours; nobody typed them. */
+		strbuf_reset(remarks);
+		return 0;
 	}
 	if (model_file_load(f->config_file_path, ret, remarks, err) == 0)
 		return 0;

@@ -15,6 +15,9 @@ unsigned session_ahead(size_t batch);
 int session_load_config(const struct train_flags *f, struct model_config *ret,
                         struct strbuf *remarks, struct err *err) MUST_USE;
 
+/* The config.json beside the weights of --checkpoint; false when there is none. */
+bool session_checkpoint_config(const struct train_flags *f, char ret[PATH_MAX]);
+
 /* --threads, but not more than there are CPUs: that many wait for each other at every op, and a
  * step takes hundreds of times as long. Says so. */
 unsigned session_threads(struct session *s);

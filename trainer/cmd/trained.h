@@ -1,0 +1,35 @@
+/*
+ * A trained model for the commands that read one: where it is, its configuration, its classes.
+ */
+#ifndef SLIPWAY_TRAINER_CMD_TRAINED_H
+#define SLIPWAY_TRAINER_CMD_TRAINED_H
+
+#include <limits.h>
+
+#include "trainer/classes/class_list.h"
+#include "trainer/model/model.h"
+#include "trainer/ops/ops.h"
+
+struct trained {
+	char folder[PATH_MAX]; /* the checkpoint's */
+	bool verified;         /* it has a manifest, and is what that says */
+	struct model_config config;
+	struct class_list classes; /* empty: its labels have no names */
+	struct ops ops;            /* these two after trained_open */
+	struct model *model;       /* NULL before it */
+};
+
+/*
+ * A checkpoint, a run's folder (its newest checkpoint) or a Hugging Face folder: its configuration
+ * and classes, and what its manifest says, if there is one. ERR_NOT_FOUND, ERR_FORMAT, ERR_DIGEST.
+ * The caller: trained_done.
+ */
+int trained_find(const char *path, struct trained *ret, struct err *err) MUST_USE;
+
+/* Makes the model and reads its weights, or, `averaged`, the averages of them that --ema_decay left.
+ * ERR_NOT_FOUND where there are none. More threads than CPUs are not used. */
+int trained_open(struct trained *t, struct ops_options o, bool averaged, struct err *err) MUST_USE;
+
+void trained_done(struct trained *t); /* for AUTO(trained) */
+
+#endif
