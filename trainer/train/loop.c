@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "trainer/train/draw.h"
 #include "trainer/train/last_good.h"
+#include "trainer/train/reduce.h"
 #include "trainer/train/schedule.h"
 
 enum { MASKS = 3, SPIKE_AFTER = 20, NAMED_CLIPS_MAX = 8, BACKOFFS_MAX = 1000 };
@@ -35,8 +36,7 @@ struct train_run {
 	uint64_t *samples;   /* global numbers of the batch's clips */
 	double sums[SUMS];
 	double wait_seconds, reduce_seconds;
-	int reduce_rc; /* of the reductions begun in backward */
-	struct err reduce_err;
+	struct grad_sum grads;
 	unsigned n_ranks, rank;
 	uint64_t steps_here; /* of this process */
 	struct last_good good;
@@ -72,22 +72,24 @@ static void finish(struct train_run *r)
 	for (size_t i = 0; i < MASKS; i++)
 		free(r->masks[i]);
 	last_good_done(&r->good);
+	grad_sum_done(&r->grads);
 	free((void *)(uintptr_t)r->blank.image);
 	free((void *)(uintptr_t)r->blank.audio);
 	free((void *)(uintptr_t)r->blank.label);
 }
 
-/* Points are the same on all ranks, masks and dropout belong to the sample: so R ranks of B clips
- * see what one rank of R * B clips would. */
-static void draw(struct train_run *r, uint64_t first, uint64_t micro_step)
+/* Points belong to the step, masks and dropout to the sample: so R ranks with A micro-steps of B
+ * clips see what one batch of R * A * B clips would. */
+static void draw(struct train_run *r, uint64_t first)
 {
 	const struct train_options *o = r->t->options;
 	const struct model_dims *d = model_get_dims(r->t->model);
 	double probability[MASKS] = {o->audio_mask_prob, o->image_mask_prob, o->label_mask_prob};
 	size_t tokens[MASKS] = {d->n_audio, d->n_image, 1};
+	uint64_t step = r->state->step;
 
-	draw_points(o->seed, 2 * micro_step, d->n_pixels, r->points, o->image_points);
-	draw_points(o->seed, 2 * micro_step + 1, d->n_audio, r->points + o->image_points,
+	draw_points(o->seed, 2 * step, d->n_pixels, r->points, o->image_points);
+	draw_points(o->seed, 2 * step + 1, d->n_audio, r->points + o->image_points,
 	            o->audio_points);
 	for (size_t b = 0; b < o->batch_size; b++) {
 		r->samples[b] = first + b;
@@ -136,13 +138,12 @@ static int next_clips(struct train_run *r, uint64_t first, struct clips *ret, st
 static int next_batch(struct train_run *r, size_t micro, struct err *err)
 {
 	const struct train_options *o = r->t->options;
-	uint64_t micro_step = r->state->step * o->accumulate + micro;
 	uint64_t first = r->state->sample + (micro * r->n_ranks + r->rank) * o->batch_size;
 	struct clips clips = {0};
 
 	if (next_clips(r, first, &clips, err) != 0)
 		return -1;
-	draw(r, first, micro_step);
+	draw(r, first);
 	r->batch = (struct batch){.n = o->batch_size,
 	                          .image = clips.image,
 	                          .audio = clips.audio,
@@ -173,24 +174,6 @@ static void add_losses(struct train_run *r, const struct losses *l)
 	r->sums[SUM_HITS] += (double)l->label_hits;
 }
 
-/* Tensors [first, first + n) are final: their sum over the ranks may begin. */
-static void grads_ready(void *ctx, size_t first, size_t n)
-{
-	struct train_run *r = ctx;
-	struct tensors *g = model_grads(r->t->model);
-	const struct tensor *last = &g->at[first + n - 1];
-	size_t end = last->offset + last->n;
-
-	if (r->reduce_rc == 0)
-		r->reduce_rc = r->t->reducer->begin_f32(r->t->reducer->ctx, g->at[first].data,
-		                                        end - g->at[first].offset, &r->reduce_err);
-}
-
-static bool overlaps(const struct train_run *r)
-{
-	return r->n_ranks > 1 && r->t->reducer->begin_f32 != NULL;
-}
-
 static int micro_step(struct train_run *r, size_t micro, struct err *err)
 {
 	const struct train_options *o = r->t->options;
@@ -204,10 +187,9 @@ static int micro_step(struct train_run *r, size_t micro, struct err *err)
 	model_forward(m, &r->batch, &logits);
 	model_loss(m, &r->batch, &o->weights, &losses);
 	add_losses(r, &losses);
-	if (last && overlaps(r))
-		model_on_grads_ready(m, (struct grads_ready){grads_ready, r});
+	if (last && r->n_ranks > 1)
+		grad_sum_start(&r->grads, r->t->reducer, m, o->reduce_last);
 	model_backward(m, &r->batch, &o->weights, 1.0 / (double)o->accumulate);
-	model_on_grads_ready(m, (struct grads_ready){0});
 	return 0;
 }
 
@@ -215,17 +197,12 @@ static int micro_step(struct train_run *r, size_t micro, struct err *err)
 static int reduce(struct train_run *r, struct err *err)
 {
 	const struct reducer *q = r->t->reducer;
-	struct tensors *g = model_grads(r->t->model);
 	double begin = clock_seconds();
 	int rc;
 
 	if (r->n_ranks == 1)
 		return 0;
-	if (r->reduce_rc != 0) {
-		*err = r->reduce_err;
-		return -1;
-	}
-	rc = overlaps(r) ? q->wait(q->ctx, err) : q->sum_f32(q->ctx, g->data, g->n_values, err);
+	rc = grad_sum_finish(&r->grads, err);
 	if (rc == 0)
 		rc = q->sum_f64(q->ctx, r->sums, SUMS, err);
 	r->reduce_seconds += clock_seconds() - begin;

@@ -45,6 +45,8 @@ struct train_options {
 	uint64_t log_steps;  /* on_step every so many; the first always */
 	uint64_t checkpoint_steps;   /* save every so many; 0: at the end only */
 	enum op_precision precision; /* of matrix products */
+	struct recompute recompute;  /* activation checkpointing; none at first */
+	bool reduce_last;    /* sum gradients over ranks after backward, not meanwhile: same bits */
 	double spike_factor; /* skip steps whose gradient norm exceeds this times its running mean;
 	                        0: off */
 	unsigned max_bad_steps; /* back off after so many NaN or skipped steps in a row; 0: never */
