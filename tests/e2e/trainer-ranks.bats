@@ -39,15 +39,6 @@ train_ranks() {
 	"$@" -n "$n" "$TRAINER" train "${TINY[@]}" "${SAME[@]}" --batch_size $((8 / n)) --output_dir "$out" --resume
 }
 
-# mpich: MPICH beside whatever is installed, in ./x; sets MPIEXEC. Not installed: it would become the default mpirun.
-mpich() {
-	unpack mpich libmpich12 hwloc-nox libslurm38 libmunge2
-	library=$PWD/x/usr/lib/$(uname -m)-linux-gnu
-	export LD_LIBRARY_PATH=$library
-	MPIEXEC=x/usr/bin/mpiexec.hydra
-	! ldd "$library/libmpich.so.12" "$MPIEXEC" | grep 'not found' || skip "libraries of MPICH are missing"
-}
-
 @test "ranks: 2 and 4 ranks of Open MPI train as 1 rank with the larger batch" {
 	command -v mpirun >/dev/null || skip "mpirun is not installed"
 	train one "${SAME[@]}" --batch_size 8 >/dev/null

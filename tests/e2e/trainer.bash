@@ -39,3 +39,12 @@ unpack() {
 	(mkdir -p debs x && cd debs && apt-get download "$@" >/dev/null 2>&1) || skip "the package mirror is not reachable"
 	for package in debs/*.deb; do dpkg-deb -x "$package" x; done
 }
+
+# mpich: MPICH beside whatever is installed, in ./x; sets MPIEXEC. Not installed: it would become the default mpirun.
+mpich() {
+	unpack mpich libmpich12 hwloc-nox libslurm38 libmunge2
+	library=$PWD/x/usr/lib/$(uname -m)-linux-gnu
+	export LD_LIBRARY_PATH=$library
+	MPIEXEC=x/usr/bin/mpiexec.hydra
+	! ldd "$library/libmpich.so.12" "$MPIEXEC" | grep 'not found' || skip "libraries of MPICH are missing"
+}

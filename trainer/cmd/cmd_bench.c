@@ -16,7 +16,7 @@
 #include "trainer/train/optimizer.h"
 
 struct settings {
-	const char *config, *output, *isa, *path, *precision;
+	const char *config, *output, *isa, *path, *precision, *recompute;
 	uint64_t steps, warmup, batch, threads, latents, frames;
 	bool dropout, shapes;
 };
@@ -34,6 +34,8 @@ static const struct flag_row rows[] = {
 	TEXT("isa", isa, CMD_ISA_HELP),
 	TEXT("precision", precision, "f32 (default) or bf16"),
 	TEXT("path", path, "fast (default), plain or reference"),
+	TEXT("activation-checkpointing", recompute,
+             "none (default), selective, full or N, as in train"),
 	COUNT("latents", latents, 65536, "another number of latents"),
 	COUNT("frames", frames, 1024, "another number of frames"),
 	SWITCH("dropout", dropout, "use the config's attention dropout"),
@@ -154,8 +156,8 @@ static double one_step(struct model *m, struct optimizer *o, const struct batch 
 	return losses.total;
 }
 
-static void measure(const struct settings *s, const struct model_config *c, struct ops *ops,
-                    struct bench_result *ret)
+static void measure(const struct settings *s, const struct model_config *c, struct recompute again,
+                    struct ops *ops, struct bench_result *ret)
 {
 	static const struct optimizer_options adamw = {.kind = OPTIMIZER_ADAMW,
 	                                               .lr = 1e-5,
@@ -168,6 +170,7 @@ static void measure(const struct settings *s, const struct model_config *c, stru
 	struct optimizer o;
 	struct profile profile;
 
+	model_set_recompute(m, again);
 	model_init(m, 1);
 	model_set_training(m, true);
 	optimizer_init(&o, &adamw, model_params(m));
@@ -282,10 +285,11 @@ static int bench(const struct settings *s, struct err *err)
 	                              .plain_cross = strcmp(s->path, "plain") == 0,
 	                              .reference = strcmp(s->path, "reference") == 0};
 	struct bench_result outcome = {0};
+	struct recompute again;
 	struct model_config c;
 	struct ops ops;
 
-	if (read_config(s, &c, err) != 0 ||
+	if (read_config(s, &c, err) != 0 || recompute_parse(s->recompute, &again, err) != 0 ||
 	    cmd_precision(s->precision, &options.precision, err) != 0 ||
 	    ops_require(&options, &ops, err) != 0)
 		return -1;
@@ -295,7 +299,7 @@ static int bench(const struct settings *s, struct err *err)
 		return print(&sb, err);
 	}
 	outcome.peak = ops.kernels != NULL ? bench_peak(&ops) : 0;
-	measure(s, &c, &ops, &outcome);
+	measure(s, &c, again, &ops, &outcome);
 	/* Again: at the start of a process both threads may share a core, or a neighbour may have
 	 * been busy. */
 	if (ops.kernels != NULL)
@@ -317,6 +321,7 @@ int cmd_bench(int argc, char **argv)
 	                     .output = "text",
 	                     .path = "fast",
 	                     .precision = "f32",
+	                     .recompute = "none",
 	                     .steps = 10,
 	                     .warmup = 2,
 	                     .batch = 1};

@@ -9,6 +9,7 @@
 #include "base/timestamp.h"
 #include "trainer/comm/engine.h"
 #include "trainer/comm/guard.h"
+#include "trainer/comm/mover.h"
 #include "trainer/comm/pmi.h"
 #include "trainer/comm/watch.h"
 
@@ -89,6 +90,14 @@ static int give_up(struct comm *c, struct err *err)
 	                     "checkpoint is intact: start the job again with --resume.");
 }
 
+/* The caller may free what it gave: nothing works on it any more. */
+static void forget(struct comm *c)
+{
+	c->n_pending = 0;
+	if (c->e.forget != NULL)
+		c->e.forget(c->e.state);
+}
+
 static int finish(struct comm *c, struct comm_request *r, struct err *err)
 {
 	bool done = false;
@@ -99,12 +108,17 @@ static int finish(struct comm *c, struct comm_request *r, struct err *err)
 	watch_waits(c->watch, false);
 	if (rc == 0 && !done)
 		rc = give_up(c, err);
+	if (rc != 0)
+		forget(c);
 	return rc;
 }
 
 static int began(struct comm *c, int rc, struct err *err)
 {
-	return rc == 0 ? 0 : exchange_failed(c, err);
+	if (rc == 0)
+		return 0;
+	forget(c);
+	return exchange_failed(c, err);
 }
 
 static int reduce(struct comm *c, double *values, size_t n, enum comm_op op, struct err *err)
@@ -171,7 +185,6 @@ static int begin_f32(void *ctx, float *values, size_t n, struct err *err)
 	while (n > 0) {
 		size_t piece = n < PIECE ? n : PIECE;
 		struct comm_request *r;
-		bool done;
 
 		if (c->n_pending == PENDING_MAX && wait_pending(c, err) != 0)
 			return -1;
@@ -180,9 +193,6 @@ static int begin_f32(void *ctx, float *values, size_t n, struct err *err)
 		if (began(c, c->e.all_reduce(c->e.state, values, piece, COMM_F32, COMM_SUM, r),
 		          err) != 0)
 			return -1;
-		/* MPI moves only inside its calls. */
-		if (c->e.test(c->e.state, &c->pending[0], &done) != 0)
-			return began(c, -1, err);
 		values += piece;
 		n -= piece;
 	}
@@ -271,6 +281,7 @@ static int join(const struct comm_place *place, struct comm *c, struct err *err)
 	guard_end(guard);
 	if (rc != 0 || check_size(place, c, err) != 0)
 		return -1;
+	c->e = mover_wrap(&c->e);
 	if (start_watch(c, err) == 0)
 		return 0;
 	c->e.abort(c->e.state, RUN_EXIT_RANK_LOST);

@@ -22,12 +22,16 @@ struct comm_engine {
 	const char *name;
 	void *state; /* the engine's */
 	unsigned rank, size;
+	bool any_thread; /* calls may come from several threads, one at a time */
 	int (*all_reduce)(void *state, void *values, size_t n, enum comm_type type, enum comm_op op,
 	                  struct comm_request *ret);
 	int (*broadcast)(void *state, void *bytes, size_t n, struct comm_request *ret);
 	int (*barrier)(void *state, struct comm_request *ret);
-	/* Moves it forward; *ret_done says whether it is complete. */
+	/* Moves it forward; *ret_done says whether it is complete, and does so again if asked. */
 	int (*test)(void *state, struct comm_request *r, bool *ret_done);
+	/* What is under way is given up: from here on its values are touched inside calls at most.
+	 * NULL: they never are outside. */
+	void (*forget)(void *state);
 	void (*host)(void *state, unsigned rank, char *out, size_t size); /* a rank's node */
 	void (*close)(void *state);
 	void (*abort)(void *state, int status);

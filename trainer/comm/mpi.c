@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "trainer/comm/engine.h"
 
-enum { MPI_FUNNELED = 1, HOST_MAX = 256, MPI_NAME_MAX = 1024 };
+enum { MPI_SERIALIZED = 2, HOST_MAX = 256, MPI_NAME_MAX = 1024 };
 
 typedef void *mpi_handle;
 
@@ -58,7 +58,7 @@ struct mpi {
 	struct mpi_calls call;
 	mpi_handle world, types[3], ops[2], errors_return;
 	void *in_place, *status_ignore;
-	int rank, size;
+	int rank, size, threads;
 	char *hosts; /* [size][HOST_MAX] */
 };
 
@@ -212,9 +212,7 @@ static int exchange_hosts(struct mpi *m)
 
 static int start_mpi(struct mpi *m, struct err *err)
 {
-	int provided = 0;
-
-	if (m->call.init(NULL, NULL, MPI_FUNNELED, &provided) != 0)
+	if (m->call.init(NULL, NULL, MPI_SERIALIZED, &m->threads) != 0)
 		return err_set(err, ERR_SERVER, "MPI did not start");
 	m->call.set_errhandler(m->world, m->errors_return);
 	if (m->call.comm_rank(m->world, &m->rank) != 0 ||
@@ -256,6 +254,7 @@ int comm_mpi_start(const struct comm_mpi *mpi, struct comm_engine *ret, struct e
 	                            .state = m,
 	                            .rank = (unsigned)m->rank,
 	                            .size = (unsigned)m->size,
+	                            .any_thread = m->threads >= MPI_SERIALIZED,
 	                            .all_reduce = mpi_reduce,
 	                            .broadcast = mpi_broadcast,
 	                            .barrier = mpi_barrier,

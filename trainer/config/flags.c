@@ -46,7 +46,7 @@ static const struct flag_row rows[] = {
 	INT(warmup_steps, 0, 1e9, "warm-up steps of the learning rate"),
 	FLOAT(warmup_share, 0, 1, "the same as a share of all steps"),
 	FLOAT(decay_share, 0, 1, "share of all steps after which the cosine begins"),
-	INT(accumulate, 1, 65536, "batches per optimizer step"),
+	INT(accumulate, 1, 65536, "batches per optimizer step (gradient accumulation)"),
 	FLOAT(label_mask_prob, 0, 1, "share of hidden labels"),
 	FLOAT(attention_dropout, 0, 0.999,
               "dropout, instead of the model's attention_probs_dropout_prob"),
@@ -94,6 +94,10 @@ static const struct flag_row rows[] = {
 	TEXT(isa, "instruction set (default: the best there is)"),
 	TEXT(precision,
              "precision of matrix products: f32 (default), or bf16, faster where the CPU has it"),
+	TEXT(activation_checkpointing,
+             "what is computed again in backward instead of kept, with the same results: none "
+             "(default), selective (norms and activations), N (every N-th self attention) or full"),
+	SWITCH(no_overlap, "sum gradients over the ranks after the backward pass, not during it"),
 	SWITCH(reference, "use the slow reference arithmetic"),
 	TEXT(json_log, "file that gets one JSON line per log step"),
 	INT(metrics_port, 0, 65535, "port of the Prometheus metrics (0: none)"),
@@ -133,6 +137,7 @@ const struct train_flags train_flags_defaults = {
 	.schedule = "constant",
 	.precision = "f32",
 	.best = "loss",
+	.activation_checkpointing = "none",
 	.image_points = 512,
 	.audio_points = 512,
 	.max_bad_steps = 20,
@@ -251,8 +256,10 @@ int train_flags_options(const struct train_flags *f, struct train_options *ret, 
 {
 	struct train_options o = train_options_default();
 
-	if (read_kinds(f, &o, err) != 0 || read_best(f, &o.best, err) != 0)
+	if (read_kinds(f, &o, err) != 0 || read_best(f, &o.best, err) != 0 ||
+	    recompute_parse(f->activation_checkpointing, &o.recompute, err) != 0)
 		return -1;
+	o.reduce_last = f->no_overlap;
 	read_schedule(f, &o.schedule);
 	o.seed = (uint64_t)f->seed;
 	o.batch_size = (size_t)f->batch_size;

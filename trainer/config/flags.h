@@ -37,9 +37,10 @@ struct train_flags {
 	bool drop_last, metrics_debug, enable_pt_autocast, do_eval;
 	/* ours; attention_dropout below zero stands for "as the model's file says" */
 	const char *preset, *options_file, *output_dir, *init_from, *checkpoint, *optimizer,
-		*schedule, *isa, *precision, *best;
+		*schedule, *isa, *precision, *best, *activation_checkpointing;
 	const char *json_log, *mpi_library;
-	bool resume, overwrite, reference, print_config, estimate, ema, augment, balanced;
+	bool resume, overwrite, reference, print_config, estimate, ema, augment, balanced,
+		no_overlap;
 	int64_t seed, accumulate, checkpoint_steps, keep, keep_every, stop_after, warmup_steps;
 	int64_t image_points, audio_points, max_bad_steps, max_backoffs, threads, metrics_port,
 		rank_timeout;

@@ -246,12 +246,13 @@ void decoder_backward(struct model *m, const struct batch *b)
 	final.dy = m->dfinal;
 	final.dx = g->dy;
 	ops->linear_backward(m->ops, &final);
+	tell_ready(m, m->ids.final, m->ids.end);
 	layer_mlp_backward(m, &m->ids.decoder, a, g, rows);
 	m->ops->part = m->ids.decoder.part;
 	out.dy = g->dy;
 	out.dx = g->d_o;
 	ops->linear_backward(m->ops, &out);
+	tell_ready(m, m->ids.decoder.out, m->ids.final);
 	attention_backward(m, b);
-	if (m->hook.ready != NULL)
-		m->hook.ready(m->hook.ctx, m->ids.first_decoder, m->ids.end - m->ids.first_decoder);
+	tell_ready(m, m->ids.first_decoder, m->ids.decoder.out);
 }

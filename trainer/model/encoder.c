@@ -112,6 +112,7 @@ void encoder_forward(struct model *m, const struct batch *b)
 	struct op_linear out = layer_linear(m, p->out, rows, a->o, a->attn_out);
 
 	prepare_inputs(m, b);
+	m->held = SIZE_MAX;
 	m->ops->part = p->part;
 	ops->norm_forward(m->ops, &norm); /* the queries are the same for every clip */
 	ops->linear_forward(m->ops, &q);
@@ -147,12 +148,6 @@ static void latent_gradients(struct model *m, const struct batch *b)
 	ops->norm_backward(m->ops, &norm);
 }
 
-static void tell_ready(const struct model *m, size_t first, size_t end)
-{
-	if (m->hook.ready != NULL)
-		m->hook.ready(m->hook.ctx, first, end - first);
-}
-
 /* Where the parameters of self attention i of a block begin in the table. */
 static size_t first_of(const struct model *m, size_t i)
 {
@@ -172,12 +167,15 @@ void encoder_backward(struct model *m, const struct batch *b)
 		if (i < m->config.num_self_attends_per_block)
 			tell_ready(m, first_of(m, i), first_of(m, i + 1));
 	}
+	if (a->keep != KEEP_ALL)
+		layer_mlp_again(m, p, a, rows, a->keep == KEEP_INPUT);
 	layer_mlp_backward(m, p, a, &m->enc_grad, rows);
 	m->ops->part = p->part;
 	out.dy = m->enc_grad.dy;
 	out.dx = m->dcontext;
 	m->ops->table->linear_backward(m->ops, &out);
+	tell_ready(m, p->out, m->ids.first_self);
 	m->ops->table->cross_backward(m->ops, cross_op(m, b));
 	latent_gradients(m, b);
-	tell_ready(m, 0, m->ids.first_self);
+	tell_ready(m, 0, p->out);
 }

@@ -10,8 +10,17 @@
 #include "trainer/model/params.h"
 #include "trainer/ops/ops.h"
 
+/* Which activations of a forward pass are a layer's own; the others lie in buffers that several
+ * layers share, and are computed again in backward. */
+enum layer_keep {
+	KEEP_ALL,
+	KEEP_PRODUCTS, /* not the outputs of LayerNorm and GELU */
+	KEEP_INPUT     /* x and y only; of the cross attention, its attention */
+};
+
 /* Activations of one attention layer; rows = clips x queries. */
 struct layer_act {
+	enum layer_keep keep;
 	float *x; /* input of a self attention; not owned */
 	float *norm_q, *mean_q, *rstd_q;
 	float *norm_kv, *mean_kv, *rstd_kv; /* cross only */
@@ -35,6 +44,7 @@ struct model {
 	bool training, keep;
 	bool measuring; /* the workspace is only summed up */
 	struct grads_ready hook;
+	struct recompute recompute;
 
 	/* constants of the config */
 	float *enc_pos[4], *dec_pos[4]; /* position features: audio; image t, y, x */
@@ -42,11 +52,13 @@ struct model {
 	size_t max_batch, max_points;
 	VEC(float *) blocks;
 	size_t workspace;
+	float nowhere; /* the address of what is only summed up */
 	/* encoder */
 	struct op_cross cross_op;
 	float *patches, *onehot, *latents_b;
 	struct layer_act cross;
 	struct layer_act *self; /* dims.n_layers; owned */
+	size_t held;            /* the layer of KEEP_INPUT whose products the shared buffers hold */
 	struct layer_grad enc_grad;
 	float *dcontext, *dlatent_q;
 	/* decoder */
@@ -72,6 +84,13 @@ static inline float *grad_of(const struct model *m, size_t id)
 	return m->grads.at[id].data;
 }
 
+/* The gradients of tensors [first, end) are final. */
+static inline void tell_ready(const struct model *m, size_t first, size_t end)
+{
+	if (m->hook.ready != NULL)
+		m->hook.ready(m->hook.ctx, first, end - first);
+}
+
 /* workspace.c: memory for `batch` clips and `points` decoded points per clip. */
 void workspace_ensure(struct model *m, size_t batch, size_t points);
 void workspace_free(struct model *m);
@@ -79,8 +98,8 @@ void workspace_free(struct model *m);
 struct model_workspace_bytes {
 	size_t encoder, decoder;
 };
-struct model_workspace_bytes workspace_measure(const struct model_config *c, size_t batch,
-                                               size_t points);
+struct model_workspace_bytes workspace_measure(const struct model_config *c, struct recompute r,
+                                               size_t batch, size_t points);
 
 /* layer.c: the parts that every attention layer has. */
 struct op_linear layer_linear(const struct model *m, size_t id, size_t rows, const float *x,
@@ -93,6 +112,9 @@ void layer_mlp_forward(struct model *m, const struct layer_params *p, struct lay
 /* g->dy: from d(y) to d(attn_out) */
 void layer_mlp_backward(struct model *m, const struct layer_params *p, const struct layer_act *a,
                         struct layer_grad *g, size_t rows);
+/* Before that, unless all is kept: norm and GELU again; with `products` what is between them. */
+void layer_mlp_again(struct model *m, const struct layer_params *p, const struct layer_act *a,
+                     size_t rows, bool products);
 void layer_self_forward(struct model *m, size_t index, const struct batch *b);
 void layer_self_backward(struct model *m, size_t index, const struct batch *b);
 

@@ -49,6 +49,22 @@ void layer_mlp_forward(struct model *m, const struct layer_params *p, struct lay
 	ops->linear_forward(m->ops, &dense2);
 }
 
+void layer_mlp_again(struct model *m, const struct layer_params *p, const struct layer_act *a,
+                     size_t rows, bool products)
+{
+	const struct op_table *ops = m->ops->table;
+	struct op_norm norm = layer_norm(m, p->norm, rows, a->attn_out, a->norm, a->mean, a->rstd);
+	struct op_linear dense1 = layer_linear(m, p->dense1, rows, a->norm, a->hidden);
+	struct op_gelu gelu = {
+		.n = rows * dense1.out, .form = m->config.hidden_act, .x = a->hidden, .y = a->gelu};
+
+	m->ops->part = p->mlp_part;
+	ops->norm_forward(m->ops, &norm);
+	if (products)
+		ops->linear_forward(m->ops, &dense1);
+	ops->gelu_forward(m->ops, &gelu);
+}
+
 void layer_mlp_backward(struct model *m, const struct layer_params *p, const struct layer_act *a,
                         struct layer_grad *g, size_t rows)
 {
@@ -103,10 +119,16 @@ static struct op_attention self_attention(const struct model *m, size_t index,
 	                             .dvalues = m->enc_grad.dv};
 }
 
-void layer_self_forward(struct model *m, size_t index, const struct batch *b)
+static const struct layer_params *self_params(const struct model *m, size_t index)
+{
+	return &m->ids.self[index % m->config.num_self_attends_per_block];
+}
+
+/* From the layer's input to its attn_out. */
+static void attend_forward(struct model *m, size_t index, const struct batch *b)
 {
 	const struct op_table *ops = m->ops->table;
-	const struct layer_params *p = &m->ids.self[index % m->config.num_self_attends_per_block];
+	const struct layer_params *p = self_params(m, index);
 	struct layer_act *a = &m->self[index];
 	size_t rows = b->n * m->config.num_latents;
 	struct op_norm norm = layer_norm(m, p->norm_q, rows, a->x, a->norm_q, a->mean_q, a->rstd_q);
@@ -124,13 +146,32 @@ void layer_self_forward(struct model *m, size_t index, const struct batch *b)
 	ops->linear_forward(m->ops, &v);
 	ops->attention_forward(m->ops, &attention);
 	ops->linear_forward(m->ops, &out);
-	layer_mlp_forward(m, p, a, rows);
+	if (a->keep == KEEP_INPUT)
+		m->held = index;
+}
+
+void layer_self_forward(struct model *m, size_t index, const struct batch *b)
+{
+	attend_forward(m, index, b);
+	layer_mlp_forward(m, self_params(m, index), &m->self[index], b->n * m->config.num_latents);
+}
+
+/* What the MLP's backward reads and the layer did not keep. */
+static void self_again(struct model *m, size_t index, const struct batch *b)
+{
+	const struct layer_act *a = &m->self[index];
+	bool lost = a->keep == KEEP_INPUT && m->held != index;
+
+	if (lost)
+		attend_forward(m, index, b);
+	if (a->keep != KEEP_ALL)
+		layer_mlp_again(m, self_params(m, index), a, b->n * m->config.num_latents, lost);
 }
 
 void layer_self_backward(struct model *m, size_t index, const struct batch *b)
 {
 	const struct op_table *ops = m->ops->table;
-	const struct layer_params *p = &m->ids.self[index % m->config.num_self_attends_per_block];
+	const struct layer_params *p = self_params(m, index);
 	struct layer_act *a = &m->self[index];
 	struct layer_grad *g = &m->enc_grad;
 	size_t rows = b->n * m->config.num_latents;
@@ -141,12 +182,15 @@ void layer_self_backward(struct model *m, size_t index, const struct batch *b)
 	struct op_linear out = layer_linear(m, p->out, rows, a->o, a->attn_out);
 	struct op_attention attention = self_attention(m, index, b);
 
+	self_again(m, index, b);
 	layer_mlp_backward(m, p, a, g, rows);
 	m->ops->part = p->part;
 	out.dy = g->dy;
 	out.dx = g->d_o;
 	ops->linear_backward(m->ops, &out);
 	ops->attention_backward(m->ops, &attention);
+	if (a->keep != KEEP_ALL)
+		ops->norm_forward(m->ops, &norm);
 	q.dy = g->dq;
 	k.dy = g->dk;
 	v.dy = g->dv;

@@ -36,15 +36,16 @@ struct model_memory model_memory(const struct model_config *c, const struct memo
 	struct model_dims d = model_dims(c);
 	/* Activations are held for the largest batch. */
 	size_t batch = use->eval_batch > use->batch ? use->eval_batch : use->batch;
-	struct model_workspace_bytes w = workspace_measure(c, batch, use->points);
+	struct model_workspace_bytes w = workspace_measure(c, use->recompute, batch, use->points);
 	double params = sizeof(float) * (double)count_params(c), moments = (double)use->moments;
 	double clip = sizeof(float) * (3 * (double)d.n_pixels + (double)d.audio_samples);
 	struct model_memory m = {
 		.bytes = {[MEMORY_WEIGHTS] = 2 * params,
 	                  [MEMORY_OPTIMIZER] = moments * params,
 	                  [MEMORY_COPIES] = 2 * (1 + moments) * params,
-	                  [MEMORY_ENCODER] = (double)w.encoder + cross_state(c, &d, (double)batch),
+	                  [MEMORY_ENCODER] = (double)w.encoder,
 	                  [MEMORY_DECODER] = (double)w.decoder,
+	                  [MEMORY_CROSS] = cross_state(c, &d, (double)batch),
 	                  [MEMORY_CLIPS] = (double)use->ahead *
 	                                   ((double)use->batch + (double)use->eval_batch) * clip,
 	                  [MEMORY_SCRATCH] = (double)use->threads * SCRATCH_PER_THREAD}};

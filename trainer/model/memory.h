@@ -1,7 +1,7 @@
 /*
  * What memory a training run will hold, by part, without taking it: the sums are those of the code
- * that allocates (trainer/model/workspace.c), but for the state of the encoder's cross attention
- * and the scratch of the threads, which are estimated.
+ * that allocates (trainer/model/workspace.c) to the byte, but for the state of the encoder's cross
+ * attention and the scratch of the threads, which are estimated.
  */
 #ifndef SLIPWAY_TRAINER_MODEL_MEMORY_H
 #define SLIPWAY_TRAINER_MODEL_MEMORY_H
@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "trainer/model/config.h"
+#include "trainer/model/recompute.h"
 
 struct memory_use {
 	size_t batch,
@@ -17,14 +18,16 @@ struct memory_use {
 	size_t moments; /* of the optimizer: 1 for SGD, 2 for AdamW; 1 more for averaged weights */
 	size_t eval_batch; /* clips of an evaluation's batch in the run; 0: there is none */
 	unsigned threads;
+	struct recompute recompute; /* what is not kept for the backward pass */
 };
 
 enum memory_part {
 	MEMORY_WEIGHTS,   /* and their gradients */
 	MEMORY_OPTIMIZER, /* its moments, and the averaged weights */
 	MEMORY_COPIES,    /* of weights and moments: the checkpoint being written, the last good */
-	MEMORY_ENCODER,   /* activations and derivatives, with the cross attention's state */
+	MEMORY_ENCODER,   /* activations and derivatives, ... */
 	MEMORY_DECODER,
+	MEMORY_CROSS, /* ... and the cross attention's state */
 	MEMORY_CLIPS, /* read ahead */
 	MEMORY_SCRATCH,
 	MEMORY_PARTS

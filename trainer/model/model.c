@@ -88,6 +88,12 @@ void model_set_training(struct model *m, bool training)
 	m->training = training;
 }
 
+void model_set_recompute(struct model *m, struct recompute r)
+{
+	workspace_free(m);
+	m->recompute = r;
+}
+
 void model_on_grads_ready(struct model *m, struct grads_ready hook)
 {
 	m->hook = hook;

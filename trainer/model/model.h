@@ -12,6 +12,7 @@
 
 #include "trainer/model/batch.h"
 #include "trainer/model/config.h"
+#include "trainer/model/recompute.h"
 #include "trainer/model/tensors.h"
 
 struct ops;   /* trainer/ops/ops.h */
@@ -98,6 +99,9 @@ struct activation {
 };
 void model_keep_activations(struct model *m, bool keep);
 bool model_activation(const struct model *m, const char *name, struct activation *ret);
+
+/* What the next forward keeps for its backward (none at first). Same bits, another workspace. */
+void model_set_recompute(struct model *m, struct recompute r);
 
 /* Bytes of activations and scratch now held. */
 size_t model_workspace_bytes(const struct model *m);

@@ -45,6 +45,7 @@ static struct model_memory measure(const struct train_flags *f, const struct mod
 	                         .ahead = session_ahead(batch) + 1,
 	                         .moments = moments + (o.optimizer.ema_decay > 0 ? 1 : 0),
 	                         .eval_batch = evaluates ? (size_t)f->test_batch_size : 0,
+	                         .recompute = o.recompute,
 	                         .threads = asked > 0 && asked < cpus ? asked : cpus};
 
 	session_fit_points(c, &o);
@@ -78,12 +79,34 @@ static size_t fitting_batch(const struct train_flags *f, const struct model_conf
 	return low;
 }
 
-static void add_advice(const struct train_flags *f, const struct model_config *c,
-                       const struct train_options *o, double room, struct strbuf *sb)
+/* What can be computed again, in the order of the time that it takes. */
+static const struct recompute dearer[] = {{true, 0}, {true, 4}, {true, 2}, {true, 1}};
+
+/* The cheapest of them with which the batch fits; NULL: none. */
+static const struct recompute *fitting_recompute(const struct train_flags *f,
+                                                 const struct model_config *c,
+                                                 const struct train_options *o, double room)
+{
+	struct train_options try = *o;
+
+	for (size_t i = 0; i < ARRAY_LEN(dearer); i++) {
+		try.recompute = dearer[i];
+		if (measure(f, c, try).total <= room)
+			return &dearer[i];
+	}
+	return NULL;
+}
+
+static void add_batch_advice(const struct train_flags *f, const struct model_config *c,
+                             const struct train_options *o, double room, struct strbuf *sb)
 {
 	size_t fits = fitting_batch(f, c, o, room);
+	struct train_options least = *o;
 	bool evaluates = f->eval_every > 0 || f->do_eval;
 
+	least.recompute = dearer[ARRAY_LEN(dearer) - 1];
+	if (fits == 0 && (fits = fitting_batch(f, c, &least, room)) > 0)
+		strbuf_adds(sb, "With --activation_checkpointing full, ");
 	if (fits > 0 && evaluates && (size_t)f->test_batch_size > fits)
 		strbuf_addf(sb,
 		            "--batch_size %zu --test_batch_size %zu fits; --accumulate keeps "
@@ -95,6 +118,19 @@ static void add_advice(const struct train_flags *f, const struct model_config *c
 	else
 		strbuf_adds(sb, "Not even one clip fits: lower --image_points, or take a model "
 		                "with fewer latents, layers or frames.");
+}
+
+static void add_advice(const struct train_flags *f, const struct model_config *c,
+                       const struct train_options *o, double room, struct strbuf *sb)
+{
+	const struct recompute *again = fitting_recompute(f, c, o, room);
+	char text[RECOMPUTE_TEXT_MAX];
+
+	if (again != NULL)
+		strbuf_addf(sb, "--activation_checkpointing %s fits, with the same results. ",
+		            recompute_text(*again, text));
+	if (again == NULL || o->batch_size > 1)
+		add_batch_advice(f, c, o, room, sb);
 }
 
 int session_check_memory(const struct train_flags *f, const struct model_config *c,
@@ -126,6 +162,7 @@ int session_estimate(const struct train_flags *flags, struct strbuf *sb, struct 
 		[MEMORY_COPIES] = "checkpoint and last good state",
 		[MEMORY_ENCODER] = "encoder, per batch",
 		[MEMORY_DECODER] = "decoder, per batch",
+		[MEMORY_CROSS] = "cross attention, per batch",
 		[MEMORY_CLIPS] = "clips read ahead, per batch",
 		[MEMORY_SCRATCH] = "scratch of the threads",
 	};

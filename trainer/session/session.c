@@ -79,6 +79,7 @@ static int make_model(struct session *s, struct err *err)
 	if (ops_check_machine(&s->ops, err) != 0)
 		return -1;
 	s->model = model_new(&s->config, &s->ops);
+	model_set_recompute(s->model, s->options.recompute);
 	model_init(s->model, s->options.seed);
 	return 0;
 }

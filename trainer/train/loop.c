@@ -22,24 +22,6 @@ static void add_losses(struct train_run *r, const struct losses *l)
 	r->sums[SUM_HITS] += (double)l->label_hits;
 }
 
-/* Tensors [first, first + n) are final: their sum over the ranks may begin. */
-static void grads_ready(void *ctx, size_t first, size_t n)
-{
-	struct train_run *r = ctx;
-	struct tensors *g = model_grads(r->t->model);
-	const struct tensor *last = &g->at[first + n - 1];
-	size_t end = last->offset + last->n;
-
-	if (r->reduce_rc == 0)
-		r->reduce_rc = r->t->reducer->begin_f32(r->t->reducer->ctx, g->at[first].data,
-		                                        end - g->at[first].offset, &r->reduce_err);
-}
-
-static bool overlaps(const struct train_run *r)
-{
-	return r->n_ranks > 1 && r->t->reducer->begin_f32 != NULL;
-}
-
 static int micro_step(struct train_run *r, size_t micro, struct err *err)
 {
 	const struct train_options *o = r->t->options;
@@ -53,10 +35,9 @@ static int micro_step(struct train_run *r, size_t micro, struct err *err)
 	model_forward(m, &r->batch, &logits);
 	model_loss(m, &r->batch, &o->weights, &losses);
 	add_losses(r, &losses);
-	if (last && overlaps(r))
-		model_on_grads_ready(m, (struct grads_ready){grads_ready, r});
+	if (last && r->n_ranks > 1)
+		grad_sum_start(&r->grads, r->t->reducer, m, o->reduce_last);
 	model_backward(m, &r->batch, &o->weights, 1.0 / (double)o->accumulate);
-	model_on_grads_ready(m, (struct grads_ready){0});
 	return 0;
 }
 
@@ -64,17 +45,12 @@ static int micro_step(struct train_run *r, size_t micro, struct err *err)
 static int reduce(struct train_run *r, struct err *err)
 {
 	const struct reducer *q = r->t->reducer;
-	struct tensors *g = model_grads(r->t->model);
 	double begin = clock_seconds();
 	int rc;
 
 	if (r->n_ranks == 1)
 		return 0;
-	if (r->reduce_rc != 0) {
-		*err = r->reduce_err;
-		return -1;
-	}
-	rc = overlaps(r) ? q->wait(q->ctx, err) : q->sum_f32(q->ctx, g->data, g->n_values, err);
+	rc = grad_sum_finish(&r->grads, err);
 	if (rc == 0)
 		rc = q->sum_f64(q->ctx, r->sums, SUMS, err);
 	r->reduce_seconds += clock_seconds() - begin;

@@ -38,7 +38,8 @@ struct reducer {
 	/* sums values[n] over the ranks, in place; returns after all have it */
 	int (*sum_f32)(void *ctx, float *values, size_t n, struct err *err);
 	int (*sum_f64)(void *ctx, double *values, size_t n, struct err *err);
-	/* optional pair: begin a sum while backward goes on; wait for all begun */
+	/* optional pair: begin a sum while backward goes on; wait for all begun. After an error of
+	 * either no values that were given are touched any more. */
 	int (*begin_f32)(void *ctx, float *values, size_t n, struct err *err);
 	int (*wait)(void *ctx, struct err *err);
 	void *ctx;

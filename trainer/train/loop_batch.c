@@ -32,23 +32,25 @@ void loop_finish(struct train_run *r)
 	for (size_t i = 0; i < LOOP_MASKS; i++)
 		free(r->masks[i]);
 	last_good_done(&r->good);
+	grad_sum_done(&r->grads);
 	free((void *)(uintptr_t)r->blank.image);
 	free((void *)(uintptr_t)r->blank.audio);
 	free((void *)(uintptr_t)r->blank.label);
 }
 
-/* Points are the same on all ranks, masks and dropout belong to the sample: so R ranks of B clips
- * see what one rank of R * B clips would. */
-static void draw(struct train_run *r, uint64_t first, uint64_t micro_step)
+/* Points belong to the step, masks and dropout to the sample: so R ranks with A micro-steps of B
+ * clips see what one batch of R * A * B clips would. */
+static void draw(struct train_run *r, uint64_t first)
 {
 	const struct train_options *o = r->t->options;
 	const struct model_dims *d = model_get_dims(r->t->model);
 	double probability[LOOP_MASKS] = {o->audio_mask_prob, o->image_mask_prob,
 	                                  o->label_mask_prob};
 	size_t tokens[LOOP_MASKS] = {d->n_audio, d->n_image, 1};
+	uint64_t step = r->state->step;
 
-	draw_points(o->seed, 2 * micro_step, d->n_pixels, r->points, o->image_points);
-	draw_points(o->seed, 2 * micro_step + 1, d->n_audio, r->points + o->image_points,
+	draw_points(o->seed, 2 * step, d->n_pixels, r->points, o->image_points);
+	draw_points(o->seed, 2 * step + 1, d->n_audio, r->points + o->image_points,
 	            o->audio_points);
 	for (size_t b = 0; b < o->batch_size; b++) {
 		r->samples[b] = first + b;
@@ -97,13 +99,12 @@ static int next_clips(struct train_run *r, uint64_t first, struct clips *ret, st
 int loop_next_batch(struct train_run *r, size_t micro, struct err *err)
 {
 	const struct train_options *o = r->t->options;
-	uint64_t micro_step = r->state->step * o->accumulate + micro;
 	uint64_t first = r->state->sample + (micro * r->n_ranks + r->rank) * o->batch_size;
 	struct clips clips = {0};
 
 	if (next_clips(r, first, &clips, err) != 0)
 		return -1;
-	draw(r, first, micro_step);
+	draw(r, first);
 	r->batch = (struct batch){.n = o->batch_size,
 	                          .image = clips.image,
 	                          .audio = clips.audio,

@@ -8,6 +8,7 @@
 
 #include "trainer/train/last_good.h"
 #include "trainer/train/loop.h"
+#include "trainer/train/reduce.h"
 
 enum { LOOP_MASKS = 3 };
 
@@ -34,8 +35,7 @@ struct train_run {
 	uint64_t *samples;        /* global numbers of the batch's clips */
 	double sums[SUMS];
 	double wait_seconds, reduce_seconds;
-	int reduce_rc; /* of the reductions begun in backward */
-	struct err reduce_err;
+	struct grad_sum grads;
 	unsigned n_ranks, rank;
 	uint64_t steps_here; /* of this process */
 	struct last_good good;

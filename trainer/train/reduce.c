@@ -1,0 +1,74 @@
+#include "trainer/train/reduce.h"
+
+static int begin(const struct grad_sum *s, const struct grad_bucket *b, struct err *err)
+{
+	const struct reducer *q = s->reducer;
+	float *values = model_grads(s->model)->data + b->first;
+
+	return q->begin_f32 != NULL ? q->begin_f32(q->ctx, values, b->n, err)
+	                            : q->sum_f32(q->ctx, values, b->n, err);
+}
+
+static void begin_due(struct grad_sum *s)
+{
+	while (s->rc == 0 && s->begun < s->buckets.n)
+		s->rc = begin(s, &s->buckets.at[s->begun++], &s->err);
+}
+
+static void close_bucket(struct grad_sum *s)
+{
+	struct grad_bucket b = {s->open, s->done - s->open};
+
+	vec_push(&s->buckets, b);
+	s->done = s->open;
+}
+
+/* Tensors [first, first + n) are final; the backward pass walks from the table's end to its
+ * beginning. */
+static void grads_ready(void *ctx, size_t first, size_t n)
+{
+	struct grad_sum *s = ctx;
+	const struct tensors *g = model_grads(s->model);
+	size_t end = first + n < g->n ? g->at[first + n].offset : g->n_values;
+
+	if (end != s->open)
+		BUG("gradients are final out of order: tensor %zu", first);
+	s->open = g->at[first].offset;
+	if (s->done - s->open < BUCKET_VALUES && first > 0)
+		return;
+	close_bucket(s);
+	if (!s->last && s->reducer->begin_f32 != NULL)
+		begin_due(s);
+}
+
+void grad_sum_start(struct grad_sum *s, const struct reducer *reducer, struct model *model,
+                    bool last)
+{
+	s->reducer = reducer;
+	s->model = model;
+	s->last = last;
+	s->open = s->done = model_grads(model)->n_values;
+	s->buckets.n = s->begun = 0;
+	s->rc = 0;
+	model_on_grads_ready(model, (struct grads_ready){grads_ready, s});
+}
+
+int grad_sum_finish(struct grad_sum *s, struct err *err)
+{
+	const struct reducer *q = s->reducer;
+
+	model_on_grads_ready(s->model, (struct grads_ready){0});
+	if (s->open != 0)
+		BUG("gradients %zu and before were never final", s->open);
+	begin_due(s);
+	if (s->rc != 0) {
+		*err = s->err;
+		return -1;
+	}
+	return q->begin_f32 != NULL ? q->wait(q->ctx, err) : 0;
+}
+
+void grad_sum_done(struct grad_sum *s)
+{
+	vec_done(&s->buckets);
+}
