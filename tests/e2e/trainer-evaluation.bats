@@ -39,8 +39,10 @@ best_is_right() {
 	grep -q "^best loss: 0\.[0-9]* after step $((10#${best#step-})), in out/$best\$" log
 	"$TRAINER" eval --config_file_path tiny --checkpoint "out/$best" --eval_steps 2 --ema --preset paper \
 		--json_log eval.jsonl >averaged
-	"$TRAINER" eval --config_file_path tiny --checkpoint "out/$best" --eval_steps 2 --preset paper \
-		--json_log eval.jsonl >raw
+	# The name of the best stands for it, from within the folder, too.
+	(cd out && "$TRAINER" eval --config_file_path tiny --checkpoint best --eval_steps 2 --preset paper \
+		--json_log ../eval.jsonl >../raw)
+	"$TRAINER" inspect out/best | head -n 1 | grep -q "^out/$best: "
 	grep -q '^  16 clips (averaged weights): loss ' averaged
 	grep -q '^  16 clips: loss ' raw
 	python3 - "$best" <<-'PY'

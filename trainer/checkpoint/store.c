@@ -373,20 +373,41 @@ void store_named(const char *folder, const char *which, char ret[STORE_NAME_MAX]
 		ret[0] = '\0';
 }
 
-int store_resolve(const char *path, char ret[PATH_MAX], struct err *err)
+static int resolve_name(const char *folder, const char *which, char ret[PATH_MAX], struct err *err)
 {
-	char latest[PATH_MAX], name[STORE_NAME_MAX];
+	char name[STORE_NAME_MAX];
+
+	store_named(folder, which, name);
+	if (name[0] == '\0')
+		return err_set(err, ERR_FORMAT, "'%s/%s' does not name a checkpoint", folder,
+		               which);
+	return fs_join(ret, folder, name, err);
+}
+
+int store_find_named(const char *path, char ret[PATH_MAX], struct err *err)
+{
+	const char *slash = strrchr(path, '/'), *last = slash != NULL ? slash + 1 : path;
+	char folder[PATH_MAX];
+	struct stat st;
+
+	snprintf(folder, sizeof(folder), "%.*s", slash != NULL ? (int)(slash - path) : 1,
+	         slash != NULL ? path : ".");
+	if ((strcmp(last, "latest") == 0 || strcmp(last, "best") == 0) && stat(path, &st) == 0 &&
+	    S_ISREG(st.st_mode))
+		return resolve_name(folder, last, ret, err);
+	snprintf(ret, PATH_MAX, "%s", path);
+	return 0;
+}
+
+int store_find(const char *path, char ret[PATH_MAX], struct err *err)
+{
+	char latest[PATH_MAX];
 
 	if (fs_join(latest, path, "latest", err) != 0)
 		return -1;
-	if (!fs_exists(latest)) {
-		snprintf(ret, PATH_MAX, "%s", path);
-		return 0;
-	}
-	store_named(path, "latest", name);
-	if (name[0] == '\0')
-		return err_set(err, ERR_FORMAT, "'%s' does not name a checkpoint", latest);
-	return fs_join(ret, path, name, err);
+	if (fs_exists(latest))
+		return resolve_name(path, "latest", ret, err);
+	return store_find_named(path, ret, err);
 }
 
 int store_steps(const char *folder, uint64_t **ret, size_t *ret_n, struct err *err)

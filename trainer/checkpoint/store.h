@@ -78,10 +78,12 @@ int store_newest(const char *folder, const char *run, char ret_path[PATH_MAX], u
                  struct strbuf *remarks, struct err *err) MUST_USE;
 
 /*
- * Where the checkpoint is that a path means: a run's folder stands for the one that its `latest`
- * names, any other path for itself. ERR_FORMAT when `latest` does not name one.
+ * Where the checkpoint is that a path means: OUT/latest and OUT/best stand for the ones they name, a
+ * run's folder for that of its `latest`, any other path for itself. ERR_FORMAT when such a file does
+ * not name one. store_find_named leaves a run's folder as it is.
  */
-int store_resolve(const char *path, char ret[PATH_MAX], struct err *err) MUST_USE;
+int store_find_named(const char *path, char ret[PATH_MAX], struct err *err) MUST_USE;
+int store_find(const char *path, char ret[PATH_MAX], struct err *err) MUST_USE;
 
 /* The name in OUT/latest or OUT/best into ret; "" where there is none, or none that is a
  * checkpoint's. `which`: "latest" or "best". */

@@ -44,13 +44,14 @@ static int inspect_run(const char *path, bool json, struct strbuf *text, int *re
 	return 0;
 }
 
-static int inspect(const char *path, bool json, int *ret_status, struct err *err)
+static int inspect(const char *named, bool json, int *ret_status, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(INSPECT_BYTES_MAX);
-	char weights[PATH_MAX], manifest[PATH_MAX];
+	char path[PATH_MAX], weights[PATH_MAX], manifest[PATH_MAX];
 	int rc;
 
-	if (fs_join(weights, path, "model.safetensors", err) != 0 ||
+	if (store_find_named(named, path, err) != 0 ||
+	    fs_join(weights, path, "model.safetensors", err) != 0 ||
 	    fs_join(manifest, path, "manifest.json", err) != 0)
 		return -1;
 	if (fs_exists(weights) || fs_exists(manifest))

@@ -122,7 +122,7 @@ int cmd_eval(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (flags.checkpoint != NULL) {
-		if (store_resolve(flags.checkpoint, checkpoint, &err) != 0)
+		if (store_find(flags.checkpoint, checkpoint, &err) != 0)
 			return cmd_fail(&err);
 		flags.checkpoint = checkpoint;
 	}

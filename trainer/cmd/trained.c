@@ -35,7 +35,7 @@ static int read_config(struct trained *t, struct err *err)
 int trained_find(const char *path, struct trained *ret, struct err *err)
 {
 	*ret = (struct trained){0};
-	if (store_resolve(path, ret->folder, err) != 0 || verify(ret, err) != 0)
+	if (store_find(path, ret->folder, err) != 0 || verify(ret, err) != 0)
 		return -1;
 	return read_config(ret, err);
 }
