@@ -33,9 +33,14 @@ struct comm {
 	size_t n_pending;
 };
 
-static int resume_hint(struct err *err)
+/* What to do about a lost rank; one that ended for good says so in its own log (run_exit.h). */
+static int next_step(struct err *err)
 {
-	return err_hint(err, "The last checkpoint is intact: start the job again with --resume.");
+	return err_hint(err, err->code == ERR_NETWORK
+	                             ? "The last checkpoint is intact: start the job again with "
+	                               "--resume."
+	                             : "That rank's log says why. The last checkpoint is intact, "
+	                               "but starting again alone would end the same way.");
 }
 
 static void nap(void)
@@ -52,7 +57,7 @@ static int exchange_failed(struct comm *c, struct err *err)
 
 	while (c->watch != NULL && clock_seconds() < end) {
 		if (watch_check(c->watch, err) != 0)
-			return resume_hint(err);
+			return next_step(err);
 		nap();
 	}
 	return err_set(err, ERR_NETWORK, "%s: an exchange failed on rank %u", c->e.name, c->e.rank);
@@ -73,7 +78,7 @@ static int wait_until(struct comm *c, struct comm_request *r, bool *ret_done, st
 		if (++tries <= SPIN)
 			continue;
 		if (watch_check(c->watch, err) != 0)
-			return resume_hint(err);
+			return next_step(err);
 		nap();
 	} while (tries <= SPIN || clock_seconds() < end);
 	return 0;

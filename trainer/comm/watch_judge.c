@@ -8,6 +8,9 @@
 /* A slow rank is named after a window or two and given up after SLOW_WINDOWS of them. */
 enum { SLOW_WINDOWS = 4, SLOW_STEPS = 2 };
 
+/* Parts of the time-out. */
+enum { SILENT_PART = 2, LATE_PART = 6 };
+
 void watch_judge_init(struct watch_judge *j, unsigned n, double timeout)
 {
 	*j = (struct watch_judge){.timeout = timeout, .n = n};
@@ -56,10 +59,10 @@ static enum watch_kind condition(const struct watch_judge *j, const struct watch
 	if (s->failed)
 		return WATCH_FAILED;
 	*ret_seconds = silent;
-	if (silent >= j->timeout / 2)
+	if (silent >= j->timeout / SILENT_PART)
 		return WATCH_SILENT;
 	*ret_seconds = busy < wait ? busy : wait;
-	return !s->waiting && *ret_seconds >= j->timeout / 2 ? WATCH_LATE : WATCH_WELL;
+	return !s->waiting && *ret_seconds >= j->timeout / LATE_PART ? WATCH_LATE : WATCH_WELL;
 }
 
 /* Something to say of this rank that was not said. */
