@@ -167,6 +167,23 @@ static void slow(void)
 	watch_judge_done(&j);
 }
 
+/* Near the limit: still slow, and given up. */
+static void slow_on_and_on(void)
+{
+	static const double shares[] = {6, 4, 3.5, 4.5};
+	struct watch_judge j = four();
+	struct watch_finding f;
+	double now = 100;
+
+	CHECK(!next(&j, now, &f));
+	for (size_t i = 0; i < ARRAY_LEN(shares); i++) {
+		ten_seconds(&j, &now, shares[i]);
+		CHECK(next(&j, now, &f) == (i == 0 || i == 3));
+	}
+	CHECK(f.kind == WATCH_SLOW && f.rank == 2 && f.lost);
+	watch_judge_done(&j);
+}
+
 static void slow_for_once(void)
 {
 	struct watch_judge j = four();
@@ -382,6 +399,8 @@ int main(void)
 	TEST("watch: a rank that others wait for is named, though it beats", late);
 	TEST("watch: a long step of all ranks is nobody's fault", long_step);
 	TEST("watch: a rank five times slower than the others is named, then given up", slow);
+	TEST("watch: a slow rank that is hardly faster now and then is given up, too",
+	     slow_on_and_on);
 	TEST("watch: a rank that is slow now and then is named, not given up", slow_for_once);
 	TEST("watch: a rank at a tenth of its speed is named within 30 s, however long its steps",
 	     slowed_to_a_tenth);

@@ -1,6 +1,6 @@
 /*
- * What watch.c (the threads, and what main threads tell), watch_verdict.c (what follows from what is
- * found) and watch_lines.c (what is said over the connections) share.
+ * What watch.c (the threads, and what main threads tell), watch_verdict.c (what follows from what
+ * is found) and watch_lines.c (what is said over the connections) share.
  */
 #ifndef SLIPWAY_TRAINER_COMM_WATCH_INTERNAL_H
 #define SLIPWAY_TRAINER_COMM_WATCH_INTERNAL_H

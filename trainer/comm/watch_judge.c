@@ -138,7 +138,9 @@ static bool judge_window(struct watch_judge *j, struct watch_finding *ret)
 	for (unsigned i = 0; i < j->n; i++) {
 		double factor = slowness(j, i, scratch);
 
-		j->slow[i] = factor >= WATCH_SLOW_FACTOR ? j->slow[i] + 1 : 0;
+		double limit = j->slow[i] > 0 ? WATCH_STILL_SLOW_FACTOR : WATCH_SLOW_FACTOR;
+
+		j->slow[i] = factor >= limit ? j->slow[i] + 1 : 0;
 		if (j->slow[i] == 0 && j->named[i] == WATCH_SLOW)
 			j->named[i] = WATCH_WELL;
 		if (j->slow[i] == 0 || (j->named[i] == WATCH_SLOW && j->slow[i] != SLOW_WINDOWS))

@@ -52,7 +52,9 @@ struct watch_judge {
 	unsigned *slow; /* [n]: windows in a row */
 };
 
-enum { WATCH_SLOW_FACTOR = 5 };
+/* A rank that takes so many times as long is slow, and one that was stays so down to STILL_SLOW:
+ * who is near the limit does not begin anew with every window. */
+enum { WATCH_SLOW_FACTOR = 5, WATCH_STILL_SLOW_FACTOR = 3 };
 
 void watch_judge_init(struct watch_judge *j, unsigned n, double timeout);
 void watch_judge_done(struct watch_judge *j);

@@ -13,7 +13,7 @@
 
 #include "trainer/comm/watch_internal.h"
 
-enum { STATUS_MAX = 255 }; /* _exit(2) keeps eight bits */
+enum { STATUS_MAX = 255 }; /* wait(2) tells eight bits */
 
 /* A beat of more than this many milliseconds is not believed: 30 years. */
 #define MS_MAX 1000000000000ull
