@@ -118,6 +118,26 @@ static void late(void)
 	watch_judge_done(&j);
 }
 
+/* Rank 1 was stopped while it waited: the others stand in the exchange, rank 0 inside a call. */
+static void held_up(void)
+{
+	struct watch_judge j = four();
+	struct watch_finding f;
+
+	j.signs[1].waiting = true;
+	for (double now = 101; now < 120; now++) {
+		for (unsigned i = 0; i < 4; i++) {
+			j.signs[i].heard = i == 1 ? 100 : now;
+			j.signs[i].waiting = i > 0;
+			j.signs[i].stretch = i == 1 ? 0 : now - 100;
+		}
+		CHECK(!next(&j, now, &f));
+	}
+	CHECK(next(&j, 120, &f));
+	CHECK(f.kind == WATCH_SILENT && f.rank == 1 && !f.lost);
+	watch_judge_done(&j);
+}
+
 /* A long step that nobody waits in is nobody's fault. */
 static void long_step(void)
 {
@@ -397,6 +417,7 @@ int main(void)
 	TEST("watch: a silent rank is named after half of the time-out, lost after it", silent);
 	TEST("watch: a rank that comes back starts anew", back_again);
 	TEST("watch: a rank that others wait for is named, though it beats", late);
+	TEST("watch: a rank that a stopped one holds up is not named in its place", held_up);
 	TEST("watch: a long step of all ranks is nobody's fault", long_step);
 	TEST("watch: a rank five times slower than the others is named, then given up", slow);
 	TEST("watch: a slow rank that is hardly faster now and then is given up, too",

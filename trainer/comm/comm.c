@@ -157,6 +157,23 @@ int comm_barrier(struct comm *c, struct err *err)
 
 /* ---- what the training loop calls ---- */
 
+/* MPI may stay in such a call until another rank comes: it is an exchange, and no work. */
+static int begin_sum(struct comm *c, float *values, size_t n, struct err *err)
+{
+	struct comm_request *r = &c->pending[c->n_pending++];
+	bool done;
+	int rc;
+
+	*r = (struct comm_request){NULL};
+	watch_waits(c->watch, true);
+	rc = c->e.all_reduce(c->e.state, values, n, COMM_F32, COMM_SUM, r);
+	/* MPI moves only inside its calls. */
+	if (rc == 0)
+		rc = c->e.test(c->e.state, &c->pending[0], &done);
+	watch_waits(c->watch, false);
+	return began(c, rc, err);
+}
+
 static int wait_pending(void *ctx, struct err *err)
 {
 	struct comm *c = ctx;
@@ -175,19 +192,11 @@ static int begin_f32(void *ctx, float *values, size_t n, struct err *err)
 
 	while (n > 0) {
 		size_t piece = n < PIECE ? n : PIECE;
-		struct comm_request *r;
-		bool done;
 
 		if (c->n_pending == PENDING_MAX && wait_pending(c, err) != 0)
 			return -1;
-		r = &c->pending[c->n_pending++];
-		*r = (struct comm_request){NULL};
-		if (began(c, c->e.all_reduce(c->e.state, values, piece, COMM_F32, COMM_SUM, r),
-		          err) != 0)
+		if (begin_sum(c, values, piece, err) != 0)
 			return -1;
-		/* MPI moves only inside its calls. */
-		if (c->e.test(c->e.state, &c->pending[0], &done) != 0)
-			return began(c, -1, err);
 		values += piece;
 		n -= piece;
 	}

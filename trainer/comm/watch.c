@@ -308,6 +308,22 @@ static void delay_aborts(void)
 	sigaction(SIGABRT, &action, NULL);
 }
 
+/* MPICH's mpiexec, told to let the others live, tells them of a lost rank by this signal, whose
+ * default would end them. A library that wants to hear it has its own handler. */
+static void ignore_notices(void)
+{
+	struct sigaction action;
+
+	if (sigaction(SIGUSR1, NULL, &action) == 0 && action.sa_handler == SIG_DFL)
+		signal(SIGUSR1, SIG_IGN);
+}
+
+static void shield(void)
+{
+	delay_aborts();
+	ignore_notices();
+}
+
 void watch_begin(struct rank_watch *w, const struct watch_invitation *invitation)
 {
 	sigset_t all, old;
@@ -321,7 +337,7 @@ void watch_begin(struct rank_watch *w, const struct watch_invitation *invitation
 	w->begun = pthread_create(&w->thread, NULL, run, w) == 0;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (w->begun)
-		delay_aborts();
+		shield();
 	else
 		comm_say(w->o, "this rank is not watched: no thread could be started");
 }

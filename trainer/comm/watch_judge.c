@@ -1,5 +1,6 @@
 #include "trainer/comm/watch_judge.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@ enum { SLOW_WINDOWS = 4, SLOW_STEPS = 2 };
 
 /* Parts of the time-out. */
 enum { SILENT_PART = 2, LATE_PART = 6 };
+
+enum { FRESH_S = 3 };
 
 void watch_judge_init(struct watch_judge *j, unsigned n, double timeout)
 {
@@ -33,14 +36,28 @@ static bool present(const struct watch_sign *s)
 	return s->watched && !s->left;
 }
 
-/* How long somebody has waited by now, at most. */
+/* Signs come once a second: older ones say what was, not what is. */
+static double age(const struct watch_sign *s, double now)
+{
+	return now - s->heard;
+}
+
+static bool all_fresh(const struct watch_judge *j, double now)
+{
+	for (unsigned i = 0; i < j->n; i++)
+		if (present(&j->signs[i]) && age(&j->signs[i], now) > FRESH_S)
+			return false;
+	return true;
+}
+
+/* How long somebody is known to have waited by now, at most. */
 static double longest_wait(const struct watch_judge *j, double now)
 {
 	double most = 0;
 
 	for (unsigned i = 0; i < j->n; i++) {
 		const struct watch_sign *s = &j->signs[i];
-		double waited = s->stretch + now - s->heard;
+		double waited = s->stretch + fmin(age(s, now), FRESH_S);
 
 		if (present(s) && s->waiting && waited > most)
 			most = waited;
@@ -51,7 +68,7 @@ static double longest_wait(const struct watch_judge *j, double now)
 static enum watch_kind condition(const struct watch_judge *j, const struct watch_sign *s,
                                  double now, double *ret_seconds)
 {
-	double silent = now - s->heard, wait = longest_wait(j, now), busy = s->stretch + silent;
+	double silent = age(s, now), wait = longest_wait(j, now), busy = s->stretch + silent;
 
 	*ret_seconds = 0;
 	if (s->gone)
@@ -62,7 +79,10 @@ static enum watch_kind condition(const struct watch_judge *j, const struct watch
 	if (silent >= j->timeout / SILENT_PART)
 		return WATCH_SILENT;
 	*ret_seconds = busy < wait ? busy : wait;
-	return !s->waiting && *ret_seconds >= j->timeout / LATE_PART ? WATCH_LATE : WATCH_WELL;
+	/* A stopped rank can hold others up inside an exchange: who beats is not late for it. */
+	if (s->waiting || (silent <= FRESH_S && !all_fresh(j, now)))
+		return WATCH_WELL;
+	return *ret_seconds >= j->timeout / LATE_PART ? WATCH_LATE : WATCH_WELL;
 }
 
 /* Something to say of this rank that was not said. */
