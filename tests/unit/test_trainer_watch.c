@@ -170,7 +170,7 @@ static void slow(void)
 	double now = 100;
 
 	CHECK(!next(&j, now, &f));
-	ten_seconds(&j, &now, 4.5);
+	ten_seconds(&j, &now, 2.5);
 	CHECK(!next(&j, now, &f));
 	ten_seconds(&j, &now, 9);
 	CHECK(next(&j, now, &f));
@@ -182,8 +182,21 @@ static void slow(void)
 	ten_seconds(&j, &now, 9);
 	CHECK(next(&j, now, &f));
 	CHECK(f.kind == WATCH_SLOW && f.rank == 2 && f.lost);
-	ten_seconds(&j, &now, 9);
+	watch_judge_done(&j);
+}
+
+/* Three times as slow for ever: named, once. */
+static void slow_and_no_more(void)
+{
+	struct watch_judge j = four();
+	struct watch_finding f;
+	double now = 100;
+
 	CHECK(!next(&j, now, &f));
+	for (size_t i = 0; i < 9; i++) {
+		ten_seconds(&j, &now, 3.5);
+		CHECK(next(&j, now, &f) == (i == 0));
+	}
 	watch_judge_done(&j);
 }
 
@@ -419,7 +432,9 @@ int main(void)
 	TEST("watch: a rank that others wait for is named, though it beats", late);
 	TEST("watch: a rank that a stopped one holds up is not named in its place", held_up);
 	TEST("watch: a long step of all ranks is nobody's fault", long_step);
-	TEST("watch: a rank five times slower than the others is named, then given up", slow);
+	TEST("watch: a rank many times slower than the others is named, then given up", slow);
+	TEST("watch: a rank three times slower than the others is named, not given up",
+	     slow_and_no_more);
 	TEST("watch: a slow rank that is hardly faster now and then is given up, too",
 	     slow_on_and_on);
 	TEST("watch: a rank that is slow now and then is named, not given up", slow_for_once);

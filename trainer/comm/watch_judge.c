@@ -21,6 +21,7 @@ void watch_judge_init(struct watch_judge *j, unsigned n, double timeout)
 	j->then = mem_calloc(n, sizeof(*j->then));
 	j->named = mem_calloc(n, sizeof(*j->named));
 	j->slow = mem_calloc(n, sizeof(*j->slow));
+	j->peak = mem_calloc(n, sizeof(*j->peak));
 }
 
 void watch_judge_done(struct watch_judge *j)
@@ -29,6 +30,7 @@ void watch_judge_done(struct watch_judge *j)
 	free(j->then);
 	free(j->named);
 	free(j->slow);
+	free(j->peak);
 }
 
 static bool present(const struct watch_sign *s)
@@ -150,6 +152,24 @@ static double slowness(const struct watch_judge *j, unsigned rank, double *scrat
 	return middle > 0 ? mine / middle : 0;
 }
 
+static bool is_too_slow(const struct watch_judge *j, unsigned rank)
+{
+	return j->slow[rank] >= SLOW_WINDOWS && j->peak[rank] >= WATCH_TOO_SLOW_FACTOR;
+}
+
+/* One rank's part of this window; whether there is something to say of it. */
+static bool judge_rank(struct watch_judge *j, unsigned rank, double factor)
+{
+	bool is_slow = factor >= WATCH_SLOW_FACTOR;
+	bool was_named = j->named[rank] == WATCH_SLOW;
+
+	j->slow[rank] = is_slow ? j->slow[rank] + 1 : 0;
+	j->peak[rank] = is_slow ? fmax(j->peak[rank], factor) : 0;
+	if (!is_slow && was_named)
+		j->named[rank] = WATCH_WELL;
+	return is_slow && (!was_named || is_too_slow(j, rank));
+}
+
 static bool judge_window(struct watch_judge *j, struct watch_finding *ret)
 {
 	AUTO_FREE double *scratch = mem_calloc(j->n, sizeof(*scratch));
@@ -158,15 +178,10 @@ static bool judge_window(struct watch_judge *j, struct watch_finding *ret)
 	for (unsigned i = 0; i < j->n; i++) {
 		double factor = slowness(j, i, scratch);
 
-		double limit = j->slow[i] > 0 ? WATCH_STILL_SLOW_FACTOR : WATCH_SLOW_FACTOR;
-
-		j->slow[i] = factor >= limit ? j->slow[i] + 1 : 0;
-		if (j->slow[i] == 0 && j->named[i] == WATCH_SLOW)
-			j->named[i] = WATCH_WELL;
-		if (j->slow[i] == 0 || (j->named[i] == WATCH_SLOW && j->slow[i] != SLOW_WINDOWS))
+		if (!judge_rank(j, i, factor))
 			continue;
 		j->named[i] = WATCH_SLOW;
-		*ret = (struct watch_finding){WATCH_SLOW, i, factor, j->slow[i] >= SLOW_WINDOWS};
+		*ret = (struct watch_finding){WATCH_SLOW, i, factor, is_too_slow(j, i)};
 		found = true;
 	}
 	return found;
