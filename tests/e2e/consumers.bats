@@ -178,6 +178,7 @@ rank_of_pod() {
 	port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])')
 	# One machine stands for both nodes: rank 0 is on it, and its ports are chosen.
 	sed -i "/^#/d; s/^MASTER_PORT=.*/MASTER_PORT=$port/; /^METRICS_PORT=/d" pod.env
+	# shellcheck disable=SC2034 # trainer.bash uses them
 	TRAINER=$(cd "$ROOT" && realpath "${BUILD:-build}")/amd64/slipway-trainer TINY=(--config_file_path tiny)
 	tiny_shape
 	shard_dataset data 8
