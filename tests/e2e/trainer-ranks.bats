@@ -296,11 +296,12 @@ hurt_all() {
 	hurt_all openmpi
 }
 
-# reading RANK DATA [OPTIONS...]: this rank of two, on its own copy of the clips; its status goes to ./status RANK.
+# reading RANK DATA: this rank of two, on its own copy of the clips; its status goes to ./status RANK.
 reading() {
 	local status=0
 	env "NODE_RANK=$1" NNODES=2 MASTER_ADDR=localhost "MASTER_PORT=$PORT" "$TRAINER" train "${TINY[@]}" --dataset kinetics \
-		--dataset_dir "$2" --max_steps 1000000 --num_epochs 1000000 --join_timeout 30 --output_dir out "${@:3}" >"log$1" 2>&1 ||
+		--dataset_dir "$2" --max_steps 1000000 --num_epochs 1000000 --log_steps 1 --join_timeout 30 --output_dir out \
+		>"log$1" 2>&1 ||
 		status=$?
 	echo "$status" >"status$1"
 }
@@ -309,7 +310,7 @@ reading() {
 	mpich
 	free_port
 	tiny_shape
-	shard_dataset data 11
+	shard_dataset data 6
 	for broken in 0 1; do
 		rm -rf data0 data1 out && cp -r data data0 && cp -r data data1
 		reading 0 data0 3>&- & first=$!
