@@ -38,6 +38,8 @@ struct check_opts {
 	int64_t size_budget;      /* most compressed bytes per platform; 0 = none */
 	struct check_at at;
 	bool program_elsewhere;      /* who runs the image names the program */
+	const char *program;         /* which one, where that is known; NULL: not */
+	bool ranks_meet;             /* it runs on several nodes at once, without an mpirun */
 	const struct platform *only; /* NULL = every platform of the index */
 	unsigned threads;            /* 0 = cpus_usable() */
 	struct progress *progress;
@@ -68,6 +70,6 @@ int check_image(struct store *store, const struct descriptor *root, const struct
                 struct err *err) MUST_USE;
 
 /* Raised when a rule changes; part of the key of remembered verdicts. */
-enum { CHECK_RULES_VERSION = 3 };
+enum { CHECK_RULES_VERSION = 4 };
 
 #endif

@@ -314,6 +314,8 @@ static bool is_there(struct check_image *image, const struct data_row *row,
 static bool is_satisfied(struct check_image *image, const struct data_row *row,
                          const struct data_hit *hit)
 {
+	if (row->ranks && !image->run->opts->ranks_meet)
+		return true;
 	if (row->glibc_below != 0 && (!image->data->has_glibc || image->data->glibc_minor == 0 ||
 	                              image->data->glibc_minor >= row->glibc_below))
 		return true;

@@ -41,6 +41,7 @@ struct data_row {
 	enum data_caller caller;
 	const char *beside;   /* only when the program loads this library, too */
 	unsigned glibc_below; /* 2.N: only with an older glibc; 0 = any */
+	bool ranks;           /* only where ranks meet (check_opts) */
 	/*
 	 * Globs of which one must match. One that does not begin with '/' is tried from each folder
 	 * above the program and above the library, then from /usr and /usr/local.

@@ -1,4 +1,6 @@
 /* The program that the image starts: followed as far as the kernel goes (start.h). */
+#include <string.h>
+
 #include "builder/check/start.h"
 
 /* The entrypoint with the default arguments behind it; without an entrypoint these alone. */
@@ -29,12 +31,40 @@ static void report_no_entrypoint(struct check_image *image)
 	          "set `entrypoint:`, or turn the rule off for what is only a base of others");
 }
 
+static bool mark(struct check_image *image, const char *path)
+{
+	struct view_node *n = view_find(&image->view, path, true);
+
+	if (n != NULL)
+		n->marks |= MARK_STARTED;
+	return n != NULL;
+}
+
+/* What is started instead of the entrypoint. A volume may bring it: its absence is no problem. */
+static void mark_program(struct check_image *image)
+{
+	const char *name = image->run->opts->program;
+	struct strlist folders;
+
+	if (name == NULL)
+		return;
+	folders = rule_search_path(image);
+	if (strchr(name, '/') != NULL) {
+		mark(image, name);
+		return;
+	}
+	for (size_t i = 0; i < folders.n; i++)
+		if (mark(image, arena_printf(image->run->arena, "%s/%s", folders.at[i], name)))
+			return;
+}
+
 void rule_check_entrypoint(struct check_image *image)
 {
 	const struct check_at *at = &image->run->opts->at;
 	const struct strlist args = command_line(image);
 	struct starter s;
 
+	mark_program(image);
 	if (!image->has_config)
 		return;
 	if (args.n == 0) {

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "k8s/job/scheduler.h"
+
 /* sonames that any layer says the node brings, and the check's own list. */
 static struct strlist provided(const struct plan *plan, struct arena *a)
 {
@@ -78,6 +80,13 @@ static const struct instance *least_instance(const struct fleet *fleet)
 	return least;
 }
 
+/* Whether the job is of this image, has several pods, and no mpirun starts them. */
+static bool ranks_meet(const struct job_section *job)
+{
+	return job->set && job->image == NULL && job->nodes > 1 &&
+	       !schedulers[job->scheduler].needs_command;
+}
+
 static void hash_list(struct hasher *h, const struct strlist *list)
 {
 	for (size_t i = 0; i < list->n; i++)
@@ -107,12 +116,13 @@ static void hash_allowances(struct hasher *h, const struct check_opts *opts)
 static struct digest verdict_key(const struct descriptor *root, const struct check_opts *opts)
 {
 	AUTO(hasher) struct hasher h = {0};
-	const int64_t numbers[] = {CHECK_RULES_VERSION, opts->size_budget, opts->program_elsewhere,
-	                           opts->isa_level, opts->max_unpacked};
+	const int64_t numbers[] = {CHECK_RULES_VERSION, opts->size_budget,  opts->program_elsewhere,
+	                           opts->isa_level,     opts->max_unpacked, opts->ranks_meet};
 
 	hasher_init(&h);
 	hasher_update(&h, numbers, sizeof(numbers));
 	hasher_update(&h, root->digest.bytes, sizeof(root->digest.bytes));
+	hash_text(&h, opts->program);
 	hash_list(&h, &opts->off);
 	hash_list(&h, &opts->provided);
 	hash_list(&h, &opts->base_layers);
@@ -126,6 +136,7 @@ int image_check_cached(const struct image_check_opts *o, struct arena *a,
 {
 	const struct check_spec *spec = &o->plan->spec->image.check;
 	const struct instance *least = least_instance(&o->plan->spec->fleet);
+	const struct job_section *job = &o->plan->spec->sections.job;
 	const struct check_opts opts = {
 		.off = spec->off,
 		.provided = provided(o->plan, a),
@@ -137,7 +148,9 @@ int image_check_cached(const struct image_check_opts *o, struct arena *a,
 		.max_unpacked = spec->max_unpacked,
 		.size_budget = spec->size_budget,
 		.at = positions(&o->plan->spec->image, a),
-		.program_elsewhere = o->plan->spec->sections.job.command.n > 0,
+		.program_elsewhere = job->command.n > 0,
+		.program = job->command.n > 0 ? job->command.at[0] : NULL,
+		.ranks_meet = ranks_meet(job),
 		.threads = o->threads,
 		.progress = o->progress,
 	};

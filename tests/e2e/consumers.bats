@@ -2,6 +2,8 @@
 # The image of `make demo` as other programs see it.
 
 load lib
+# For its clips; what it sets up is set up below in another way.
+load trainer
 # The layers are compressed once for all of these tests.
 setup_file() {
 	cd "$BATS_TEST_DIRNAME/../.." || return 1
@@ -146,33 +148,44 @@ trained() {
 	[[ $output == *", neon"* ]]
 }
 
-# rendered_pod: the environment of the pods of the rendered job, NAME=value lines; what the pod's metadata tells is left out.
+# rendered_pod: the container of the rendered job's pods: NAME=value lines to pod.env (what the pod's metadata tells
+# begins with '#') and its arguments to pod.args, one a line.
 rendered_pod() {
 	(cd "$ROOT" && "$SLIPWAY" render --progress none --only jobs) 2>/dev/null | python3 -c '
 import sys, yaml
-for o in yaml.safe_load_all(sys.stdin):
-    if o and o.get("kind") == "Job":
-        for e in o["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["env"]:
-            print(e["name"] + "=" + e["value"] if "value" in e else "#" + e["name"])'
+job = next(o for o in yaml.safe_load_all(sys.stdin) if o and o.get("kind") == "Job")
+pod = job["spec"]["tasks"][0]["template"]["spec"]["containers"][0]
+open("pod.env", "w").writelines((e["name"] + "=" + e["value"] if "value" in e else "#" + e["name"]) + "\n" for e in pod["env"])
+open("pod.args", "w").writelines(a + "\n" for a in pod["args"])'
 }
 
-@test "consumers: both ranks of the rendered job meet, from this image, in the environment it renders" {
+# rank_of_pod IMAGE MASTER RANK: that rank of the rendered job, in a container with ./data for the file system. What it
+# renders is run as it is; options behind it make the model and the run small.
+rank_of_pod() {
+	mapfile -t args <pod.args
+	podman_here run --rm --network host --uts private --hostname "worker-$3" --add-host "$2:127.0.0.1" --read-only \
+		--env-file pod.env -e "VC_TASK_INDEX=$3" -e SLIPWAY_RUN_TOKEN=perceiver-trn1-0000 -v "$PWD/data:/data" \
+		--ulimit nofile=1024:1024 --ulimit nproc=4096:4096 "$1" "${args[@]}" --config_file_path tiny --max_steps 3 \
+		--batch_size 2 --join_timeout 60
+}
+
+@test "consumers: both ranks of the rendered job train, from this image, in the environment and by the words it renders" {
 	containers_needed
-	rendered_pod >pod.env
+	rendered_pod
 	grep -qx NNODES=2 pod.env
 	grep -qx '#SLIPWAY_RUN_TOKEN' pod.env
 	master=$(sed -n 's/^MASTER_ADDR=//p' pod.env)
 	port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])')
 	# One machine stands for both nodes: rank 0 is on it, and its ports are chosen.
 	sed -i "/^#/d; s/^MASTER_PORT=.*/MASTER_PORT=$port/; /^METRICS_PORT=/d" pod.env
-	run=(env -u DOCKER_CONFIG podman --runtime runc --cgroup-manager cgroupfs --storage-driver vfs --root "$WORK/podman"
-		--runroot "$WORK/podman-run")
-	"${run[@]}" pull -q "oci:$WORK/image" >id
+	# shellcheck disable=SC2034 # trainer.bash uses them
+	TRAINER=$(cd "$ROOT" && realpath "${BUILD:-build}")/amd64/slipway-trainer TINY=(--config_file_path tiny)
+	tiny_shape
+	shard_dataset data 8
+	chmod 0777 data
+	podman_here pull -q "oci:$WORK/image" >id
 	for rank in 1 0; do
-		"${run[@]}" run --rm --network host --uts private --hostname "worker-$rank" --add-host "$master:127.0.0.1" --read-only --env-file pod.env \
-			-e "VC_TASK_INDEX=$rank" -e SLIPWAY_RUN_TOKEN=perceiver-trn1-0000 --ulimit nofile=1024:1024 \
-			--ulimit nproc=4096:4096 "$(cat id)" train --dataset synthetic --config_file_path tiny --max_steps 3 \
-			--batch_size 2 --join_timeout 30 >"log$rank" 2>&1 3>&- &
+		rank_of_pod "$(cat id)" "$master" "$rank" >"log$rank" 2>&1 3>&- &
 		ranks[rank]=$!
 	done
 	for rank in 0 1; do
@@ -181,6 +194,7 @@ for o in yaml.safe_load_all(sys.stdin):
 	cat log0
 	grep '^2 ranks (MPICH)' log0
 	grep 'all 2 ranks have come' log0
+	[ "$(cat data/checkpoints/latest)" = step-00000002 ] || [ "$(cat data/checkpoints/latest)" = step-00000003 ]
 }
 
 @test "consumers: the demo image has under 18 MB compressed on each platform" {

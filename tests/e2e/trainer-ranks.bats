@@ -8,6 +8,7 @@ series() { if [[ -n ${SLIPWAY_TEST_LONG:-} ]]; then echo "$1"; else echo $((($1 
 
 # Both of one arithmetic: what differs is how clips are shared out.
 SAME=(--max_steps 10 --preset seeds --attention_dropout 0)
+PAUSE=()
 
 # close_to ONE MANY: weights of the last step, equal up to rounding.
 close_to() {
@@ -32,11 +33,12 @@ close_to() {
 	PY
 }
 
-# train_ranks N OUTPUT MPIRUN...: N ranks that share 8 clips a step.
+# train_ranks N OUTPUT MPIRUN...: N ranks that share 8 clips a step; $PAUSE is among their options.
 train_ranks() {
 	local n=$1 out=$2
 	shift 2
-	"$@" -n "$n" "$TRAINER" train "${TINY[@]}" "${SAME[@]}" --batch_size $((8 / n)) --output_dir "$out" --resume
+	"$@" -n "$n" "$TRAINER" train "${TINY[@]}" "${SAME[@]}" --batch_size $((8 / n)) --output_dir "$out" --resume \
+		"${PAUSE[@]}"
 }
 
 @test "ranks: 2 and 4 ranks of Open MPI train as 1 rank with the larger batch" {
@@ -118,12 +120,16 @@ free_port() { PORT=$(python3 -c 'import socket; s = socket.socket(); s.bind(("",
 	[[ "$output" == *"started rank 0 of 2 without mpirun, and Open MPI cannot join ranks that way"*"libmpich12"*"MASTER_ADDR"* ]]
 }
 
-@test "ranks: the number of ranks may change at a resume" {
+@test "ranks: the number of ranks may change at each resume" {
 	command -v mpirun >/dev/null || skip "mpirun is not installed"
 	train one "${SAME[@]}" --batch_size 8 >/dev/null
 	ends_with 75 train parts "${SAME[@]}" --batch_size 8 --stop_after 3
-	train_ranks 4 parts mpirun --oversubscribe >log 2>&1
+	PAUSE=(--stop_after 2)
+	ends_with 75 train_ranks 4 parts mpirun --oversubscribe 2>log
+	PAUSE=()
 	grep 'resuming from parts/step-00000003' log
+	train_ranks 2 parts mpirun --oversubscribe >log 2>&1
+	grep 'resuming from parts/step-00000005' log
 	close_to one parts
 }
 
@@ -170,15 +176,47 @@ slowed() {
 	while kill -STOP "$1" && sleep 0.45 && kill -CONT "$1" && sleep 0.05; do :; done 2>/dev/null
 }
 
-# hurt LAUNCHER N RANK HOW SECONDS: a run whose rank is hurt is ended with the rank named in the log, by time stamps
-# within SECONDS, and can be resumed.
+# named_after BEGAN RANK WORDS: seconds until the log names the rank, by its time stamps, and how often another was
+# named before.
+named_after() {
+	python3 - "$@" <<-'PY'
+		import calendar, re, sys, time
+		began, rank, words = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+		said = [m for m in (re.match(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) rank (\d+) \(\S+\) (.*)", line) for line in open("log")) if m]
+		at = lambda m: calendar.timegm(time.strptime(m.group(1), "%Y-%m-%dT%H:%M:%SZ"))
+		right = [m.group(2) == rank and re.match(words, m.group(3)) is not None for m in said if at(m) >= began]
+		said = [m for m in said if at(m) >= began]
+		assert True in right, [m.group(0) for m in said]
+		print(at(said[right.index(True)]) - began, right.index(True))
+	PY
+}
+
+# ended_well LAUNCHER N: ranks that were left say so where no launcher speaks for them.
+ended_well() { [ "$1" != pods ] || [ "$(grep -cxE '75|76' ended)" -ge $(($2 - 1)) ]; }
+
+# ranks_at_work OUTPUT: their number, without a launcher whose command line names them, too.
+ranks_at_work() { pgrep -cf "^$TRAINER train .*--output_dir $1( |\$)" || true; }
+
+# harmed HOW PID: does it; a rank that is slowed is so until it ends.
+harmed() {
+	case $1 in
+	SLOW) slowed "$2" 3>&- & ;;
+	*) kill "-$1" "$2" ;;
+	esac
+}
+
+declare -A WORDS=([KILL]='has gone' [STOP]='has given no sign|keeps the others waiting' [SLOW]='is slow|keeps the others waiting')
+
+# hurt LAUNCHER N RANK HOW SECONDS [OPTIONS...]: a run whose rank is hurt is ended with that rank named in the log, by
+# time stamps within SECONDS, and can be resumed. Adds a row to ./figures.
 hurt() {
-	local launcher=$1 n=$2 rank=$3 how=$4 limit=$5 out=hurt-$1-$2-$3-$4 timeout=4 began job victim words slow=
+	local launcher=$1 n=$2 rank=$3 how=$4 limit=$5 out=hurt-$1-$2-$3-$4 began job victim after others left=0
 	echo "--- $*"
-	[ "$how" != SLOW ] || timeout=12
+	[ "$how" != STOP ] || left=1
+	rm -rf "$out"
 	: >ended
 	launched "$launcher" "$n" "$TRAINER" train "${TINY[@]}" --max_steps 1000000 --num_epochs 100000 --checkpoint_steps 20 \
-		--rank_timeout "$timeout" --batch_size 1 --join_timeout 30 --output_dir "$out" >log 2>&1 3>&- &
+		--batch_size 1 --join_timeout 30 --output_dir "$out" "${@:6}" >log 2>&1 3>&- &
 	job=$!
 	for _ in $(seq 300); do
 		[ ! -e "$out/latest" ] || break
@@ -187,67 +225,110 @@ hurt() {
 	victim=$(pid_of "$rank" "$out")
 	[ -n "$victim" ]
 	began=$(date +%s)
-	case $how in
-	SLOW) slowed "$victim" 3>&- & slow=$! ;;
-	*) kill "-$how" "$victim" ;;
-	esac
+	harmed "$how" "$victim"
 	# A launcher waits for a stopped process, too.
-	for _ in $(seq 600); do
-		[ "$(pgrep -cf "slipway-trainer train .*--output_dir $out( |\$)")" -gt "$([ "$how" = STOP ] && echo 1 || echo 0)" ] || break
+	for _ in $(seq 900); do
+		[ "$(ranks_at_work "$out")" -gt "$left" ] || break
 		sleep 0.1
 	done
+	# On a crowded machine a slow rank is not much slower than the others: then it is named, and not given up.
+	[ "$how" != SLOW ] || pkill -TERM -f "^$TRAINER train .*--output_dir $out( |\$)" || true
 	kill -KILL "$victim" 2>/dev/null || true
 	wait "$job" || true
-	[ -z "$slow" ] || kill "$slow" 2>/dev/null || true
-	cat log
-	case $how in
-	KILL) words='has gone' ;;
-	STOP) words='has given no sign' ;;
-	SLOW) words='is slow' ;;
-	esac
-	python3 - "$began" "$limit" "rank $rank (" "$words" <<-'PY'
-		import calendar, sys, time
-		began, limit, rank, words = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4]
-		named = [line for line in open("log") if rank in line and words in line and line[10:11] == "T"]
-		after = calendar.timegm(time.strptime(named[0][:20], "%Y-%m-%dT%H:%M:%SZ")) - began
-		print("named after", after, "s")
-		sys.exit(not 0 <= after <= limit)
-	PY
-	# The ranks that were left, where no launcher speaks for them.
-	[ "$launcher" != pods ] || [ "$(grep -cx 76 ended)" -ge $((n - 1)) ]
-	ends_with 75 train "$out" --resume --batch_size 1 --max_steps 1000000 --num_epochs 100000 --stop_after 2
+	tail -n 20 log
+	# Of a node's ranks mpiexec kills the others milliseconds after the first: who is faster is luck.
+	if ! named_after "$began" "$rank" "${WORDS[$how]}" >named; then
+		[ "$launcher $how" = "mpich KILL" ]
+		[ "${tries:-1}" -lt 3 ]
+		tries=$((${tries:-1} + 1)) hurt "$@"
+		return
+	fi
+	read -r after others <named
+	[ "$after" -le "$limit" ]
+	ended_well "$launcher" "$n"
+	ends_with 75 train "$out" --resume --batch_size "$n" --max_steps 1000000 --num_epochs 100000 --stop_after 2 2>resumed
+	printf '%-8s %5s  rank %-4s %-5s %5s s %7s  %s\n' "$launcher" "$n" "$rank" "$how" "$after" "$others" \
+		"$(sed -n 's/^resuming from .*step-0*/resumed from step /p' resumed)" >>figures
+	grep -q 'resumed from' <(tail -n 1 figures)
 }
 
-@test "ranks: a rank that is killed, stopped or slowed is named in the log, and the job resumes" {
-	mpich
-	free_port
-	hurt pods 2 0 KILL 2
-	hurt pods 4 1 STOP 4
-	hurt mpich 2 1 KILL 2
-	[ -n "${SLIPWAY_TEST_LONG:-}" ] || return 0
+# hurt_all LAUNCHER: rank 0 and another of 2 and of 4 ranks, with the time-out that is the default.
+hurt_all() {
+	local n rank how
 	for n in 2 4; do
-		for launcher in pods mpich; do
-			for rank in 0 1; do
-				hurt "$launcher" "$n" "$rank" KILL 2
-				hurt "$launcher" "$n" "$rank" STOP 4
-				hurt "$launcher" "$n" "$rank" SLOW 30
-			done
+		for rank in 0 1; do
+			for how in KILL STOP SLOW; do hurt "$1" "$n" "$rank" "$how" 30; done
 		done
 	done
+	{ echo "# launcher ranks  hurt      how  named after  others" && sed 's/^/# /' figures; } >&3
+}
+
+@test "ranks: a rank that is killed or stopped is named in the log, and the job resumes" {
+	mpich
+	free_port
+	hurt pods 2 0 KILL 2 --rank_timeout 4
+	hurt pods 4 1 STOP 5 --rank_timeout 4
+	hurt mpich 2 1 KILL 2 --rank_timeout 4
+	[ -n "${SLIPWAY_TEST_LONG:-}" ] || return 0
+	hurt_all pods
+}
+
+@test "ranks: the same under MPICH's mpiexec" {
+	[ -n "${SLIPWAY_TEST_LONG:-}" ] || skip "part of the long series"
+	mpich
+	hurt_all mpich
 }
 
 @test "ranks: the same under Open MPI" {
 	command -v mpirun >/dev/null || skip "mpirun is not installed"
-	hurt openmpi 2 0 KILL 2
-	hurt openmpi 2 1 STOP 4
+	hurt openmpi 2 0 KILL 2 --rank_timeout 4
+	hurt openmpi 2 1 STOP 5 --rank_timeout 4
 	[ -n "${SLIPWAY_TEST_LONG:-}" ] || return 0
-	for n in 2 4; do
-		for rank in 0 1; do
-			hurt openmpi "$n" "$rank" KILL 2
-			hurt openmpi "$n" "$rank" STOP 4
-			hurt openmpi "$n" "$rank" SLOW 30
+	hurt_all openmpi
+}
+
+# reading RANK DATA: this rank of two, on its own copy of the clips; its status goes to ./status RANK.
+reading() {
+	local status=0
+	env "NODE_RANK=$1" NNODES=2 MASTER_ADDR=localhost "MASTER_PORT=$PORT" "$TRAINER" train "${TINY[@]}" --dataset kinetics \
+		--dataset_dir "$2" --max_steps 1000000 --num_epochs 1000000 --log_steps 1 --join_timeout 30 --output_dir out \
+		>"log$1" 2>&1 ||
+		status=$?
+	echo "$status" >"status$1"
+}
+
+@test "ranks: clips that one rank cannot read end all with 79, the shard named and the steps before saved" {
+	mpich
+	free_port
+	tiny_shape
+	shard_dataset data 6
+	for broken in 0 1; do
+		rm -rf data0 data1 out && cp -r data data0 && cp -r data data1
+		reading 0 data0 3>&- & first=$!
+		reading 1 data1 3>&- & second=$!
+		for _ in $(seq 300); do
+			! grep -q 'step 5:' log0 2>/dev/null || break
+			sleep 0.05
 		done
+		shard=$(echo "data$broken"/shards/ab/*)
+		truncate -s 5000 "$shard"
+		wait "$first" "$second"
+		tail -n 4 log0 log1
+		[ "$(cat status0 status1 | tr '\n' ' ')" = "79 79 " ]
+		grep "rank $broken: .*shard '$shard'.* was cut off" "log$broken"
+		grep "another rank could not read its clips" "log$((1 - broken))"
+		[ -e "out/$(cat out/latest)/manifest.json" ]
 	done
+	# And before the first step.
+	rm -rf out data1 && cp -r data data1
+	echo '{' >data1/dataset.json
+	reading 0 data 3>&- & first=$!
+	reading 1 data1 3>&- & second=$!
+	wait "$first" "$second"
+	tail -n 4 log0 log1
+	[ "$(cat status0 status1 | tr '\n' ' ')" = "79 79 " ]
+	grep "data1/dataset.json" log1
+	grep 'rank 1 (.*) has ended with an error of its own' log0
 }
 
 # listening: until rank 0 is at its port.

@@ -48,3 +48,54 @@ mpich() {
 	MPIEXEC=x/usr/bin/mpiexec.hydra
 	! ldd "$library/libmpich.so.12" "$MPIEXEC" | grep 'not found' || skip "libraries of MPICH are missing"
 }
+
+# shard_dataset FOLDER CLIPS: a prepared folder of one shard, of noise for the tiny model.
+shard_dataset() {
+	python3 - "$1" "$2" <<-'PY'
+		import json, os, random, struct, sys
+		folder, n = sys.argv[1], int(sys.argv[2])
+		table = []
+		for i in range(256):
+		    c = i
+		    for _ in range(8):
+		        c = (c >> 1) ^ (0x82F63B78 if c & 1 else 0)
+		    table.append(c)
+		def crc(data):
+		    c = 0xFFFFFFFF
+		    for b in data:
+		        c = table[(c ^ b) & 255] ^ (c >> 8)
+		    return c ^ 0xFFFFFFFF
+		T, H, W, S = (int(x) for x in os.environ["SHAPE"].split())
+		size = T * H * W * 3 + 2 * S
+		stride = (size + 63) // 64 * 64
+		random.seed(1)
+		records = [random.randbytes(size) for _ in range(n)]
+		head = bytearray(128)
+		head[0:8] = b"SLIPCLIP"
+		struct.pack_into("<I", head, 8, 1)
+		struct.pack_into("<6I", head, 16, T, H, W, S, 25, S // T * 25)
+		struct.pack_into("<2Q", head, 40, n, stride)
+		struct.pack_into("<I", head, 12, crc(head))
+		os.makedirs(f"{folder}/shards/ab", exist_ok=True)
+		name = "shards/ab/" + "ab" * 32 + ".clips"
+		with open(f"{folder}/{name}", "wb") as f:
+		    f.write(head)
+		    for r in records:
+		        f.write(r.ljust(stride, b"\0"))
+		    for i, r in enumerate(records):
+		        f.write(struct.pack("<IIQ", crc(r), 0, i * 1000000))
+		json.dump({"format": "slipway-dataset/v1", "clip": {"frames": T, "height": H, "width": W, "samples": S},
+		           "classes": ["a"], "shards": [{"file": name, "clips": n, "label": 0, "source": "a.mp4"}],
+		           "rejected": []}, open(f"{folder}/dataset.json", "w"))
+	PY
+}
+
+tiny_shape() {
+	train shape --max_steps 1 >/dev/null
+	SHAPE=$(python3 -c '
+import json
+c = json.load(open("shape/step-00000001/config.json"))
+t, h, w = c["output_shape"][1:4]
+print(t, h, w, t * c["audio_samples_per_frame"])')
+	export SHAPE
+}

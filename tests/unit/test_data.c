@@ -29,6 +29,8 @@ struct image {
 	const char *files[3]; /* empty files */
 	const char *link[2];  /* path and target */
 	bool is_not_entry;    /* another program is started */
+	bool ranks_meet;      /* by a job of several nodes */
+	const char *job;      /* the program that the job starts */
 	const char *rule;     /* NULL: nothing is said */
 	enum diag_severity severity;
 	const char *says;
@@ -283,6 +285,23 @@ static const struct image images[] = {
 	{"Open MPI", .calls = "MPI_Init", .loads = "libopen-pal.so.40", .rule = "program-data",
          .severity = DIAG_ERROR, .says = "mca_*.so"},
 	{"Open MPI that starts nothing", .loads = "libopen-pal.so.40"},
+	{"a trainer of ranks", .program = "usr/bin/slipway-trainer", .ranks_meet = true,
+         .rule = "program-data", .severity = DIAG_ERROR, .says = "libmpich.so.12"},
+	{"a trainer alone", .program = "usr/bin/slipway-trainer"},
+	{"a trainer of ranks with MPICH", .program = "usr/bin/slipway-trainer", .ranks_meet = true,
+         .files = {LIB "libmpich.so.12"}},
+	{"a trainer of ranks with Open MPI", .program = "usr/bin/slipway-trainer",
+         .ranks_meet = true, .files = {LIB "libmpi.so.40"}, .rule = "program-data",
+         .severity = DIAG_ERROR, .says = "libmpich.so.12"},
+	{"a trainer of ranks that is not started", .program = "usr/bin/slipway-trainer",
+         .ranks_meet = true, .is_not_entry = true, .rule = "program-data", .severity = DIAG_WARNING,
+         .says = "libmpich.so.12"},
+	{"a trainer of ranks that the job starts", .program = "usr/bin/slipway-trainer",
+         .ranks_meet = true, .is_not_entry = true, .job = "/usr/bin/slipway-trainer",
+         .rule = "program-data", .severity = DIAG_ERROR, .says = "libmpich.so.12"},
+	{"the same by PATH", .program = "usr/bin/slipway-trainer", .ranks_meet = true,
+         .is_not_entry = true, .job = "slipway-trainer", .rule = "program-data",
+         .severity = DIAG_ERROR, .says = "libmpich.so.12"},
 	{"git", .program = "usr/bin/git", .rule = "program-data", .severity = DIAG_WARNING,
          .says = "git-remote-https"},
 };
@@ -307,12 +326,21 @@ static bool is_as_wanted(const struct image *i, const struct outcome *o)
 	       (o->rc != 0) == (i->severity == DIAG_ERROR);
 }
 
+static struct check_opts opts_of(const struct image *i)
+{
+	return (struct check_opts){.threads = 1,
+	                           .ranks_meet = i->ranks_meet,
+	                           .program_elsewhere = i->job != NULL,
+	                           .program = i->job};
+}
+
 static void says_exactly_this(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(images); i++) {
+		const struct check_opts opts = opts_of(&images[i]);
 		struct outcome o = {0};
 
-		check(&images[i], &(struct check_opts){.threads = 1}, &o);
+		check(&images[i], &opts, &o);
 		if (!is_as_wanted(&images[i], &o))
 			complain(&images[i], &o);
 		outcome_done(&o);
@@ -323,11 +351,13 @@ static void can_be_turned_off(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(images); i++) {
 		const char *rule = images[i].rule;
+		struct check_opts opts = opts_of(&images[i]);
 		struct outcome o = {0};
 
 		if (rule == NULL)
 			continue;
-		check(&images[i], &(struct check_opts){.threads = 1, .off = {&rule, 1}}, &o);
+		opts.off = (struct strlist){&rule, 1};
+		check(&images[i], &opts, &o);
 		if (o.rc != 0 || o.diags.n != 0)
 			complain(&images[i], &o);
 		outcome_done(&o);

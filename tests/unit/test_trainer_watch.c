@@ -1,11 +1,14 @@
 /*
  * What rank 0 concludes from the ranks' signs of life, and how ranks recognise each other.
  */
+#include <math.h>
 #include <string.h>
 
+#include "base/run_exit.h"
 #include "tests/harness.h"
 #include "trainer/comm/greeting.h"
 #include "trainer/comm/hmac.h"
+#include "trainer/comm/watch_internal.h"
 #include "trainer/comm/watch_judge.h"
 
 /* ---- signs ---- */
@@ -101,17 +104,37 @@ static void late(void)
 	for (unsigned i = 0; i < 4; i++) {
 		j.signs[i].heard = 130;
 		j.signs[i].waiting = i != 1;
-		j.signs[i].stretch = i != 1 ? 19 : 30;
+		j.signs[i].stretch = i != 1 ? 6 : 30;
 	}
 	CHECK(!next(&j, 130, &f));
 	CHECK(next(&j, 131, &f));
 	CHECK(f.kind == WATCH_LATE && f.rank == 1 && !f.lost);
 	for (unsigned i = 0; i < 4; i++) {
-		j.signs[i].heard = 151;
-		j.signs[i].stretch += 21;
+		j.signs[i].heard = 164;
+		j.signs[i].stretch += 34;
 	}
-	CHECK(next(&j, 151, &f));
+	CHECK(next(&j, 164, &f));
 	CHECK(f.kind == WATCH_LATE && f.rank == 1 && f.lost);
+	watch_judge_done(&j);
+}
+
+/* Rank 1 was stopped while it waited: the others stand in the exchange, rank 0 inside a call. */
+static void held_up(void)
+{
+	struct watch_judge j = four();
+	struct watch_finding f;
+
+	j.signs[1].waiting = true;
+	for (double now = 101; now < 120; now++) {
+		for (unsigned i = 0; i < 4; i++) {
+			j.signs[i].heard = i == 1 ? 100 : now;
+			j.signs[i].waiting = i > 0;
+			j.signs[i].stretch = i == 1 ? 0 : now - 100;
+		}
+		CHECK(!next(&j, now, &f));
+	}
+	CHECK(next(&j, 120, &f));
+	CHECK(f.kind == WATCH_SILENT && f.rank == 1 && !f.lost);
 	watch_judge_done(&j);
 }
 
@@ -147,7 +170,7 @@ static void slow(void)
 	double now = 100;
 
 	CHECK(!next(&j, now, &f));
-	ten_seconds(&j, &now, 4.5);
+	ten_seconds(&j, &now, 2.5);
 	CHECK(!next(&j, now, &f));
 	ten_seconds(&j, &now, 9);
 	CHECK(next(&j, now, &f));
@@ -159,8 +182,38 @@ static void slow(void)
 	ten_seconds(&j, &now, 9);
 	CHECK(next(&j, now, &f));
 	CHECK(f.kind == WATCH_SLOW && f.rank == 2 && f.lost);
-	ten_seconds(&j, &now, 9);
+	watch_judge_done(&j);
+}
+
+/* Three times as slow for ever: named, once. */
+static void slow_and_no_more(void)
+{
+	struct watch_judge j = four();
+	struct watch_finding f;
+	double now = 100;
+
 	CHECK(!next(&j, now, &f));
+	for (size_t i = 0; i < 9; i++) {
+		ten_seconds(&j, &now, 3.5);
+		CHECK(next(&j, now, &f) == (i == 0));
+	}
+	watch_judge_done(&j);
+}
+
+/* Near the limit: still slow, and given up. */
+static void slow_on_and_on(void)
+{
+	static const double shares[] = {6, 4, 3.5, 4.5};
+	struct watch_judge j = four();
+	struct watch_finding f;
+	double now = 100;
+
+	CHECK(!next(&j, now, &f));
+	for (size_t i = 0; i < ARRAY_LEN(shares); i++) {
+		ten_seconds(&j, &now, shares[i]);
+		CHECK(next(&j, now, &f) == (i == 0 || i == 3));
+	}
+	CHECK(f.kind == WATCH_SLOW && f.rank == 2 && f.lost);
 	watch_judge_done(&j);
 }
 
@@ -179,6 +232,118 @@ static void slow_for_once(void)
 		CHECK(!next(&j, now, &f));
 	}
 	watch_judge_done(&j);
+}
+
+static void statuses(void)
+{
+	const struct run_exit_row *row;
+
+	CHECK_INT(watch_others_status(0), RUN_EXIT_RANK_LOST);
+	for (unsigned i = 0; (row = run_exit_at(i)) != NULL; i++)
+		CHECK_INT(watch_others_status(row->status),
+		          row->hopeless ? row->status : RUN_EXIT_RANK_LOST);
+}
+
+/* ---- ranks at work ---- */
+
+enum { TICKS = 20 /* a second */, CREW_MAX = 4 };
+
+/* Ranks that do a part of each step and wait for each other, one at a tenth of its speed from some
+ * moment on. */
+struct crew {
+	unsigned n, slow;
+	double step;  /* seconds of work, for each rank */
+	double onset; /* of the slowness */
+	double left[CREW_MAX];
+	double since[CREW_MAX]; /* began to work or to wait */
+	struct watch_sign now[CREW_MAX];
+};
+
+static void begin_step(struct crew *c, double now)
+{
+	for (unsigned i = 0; i < c->n; i++) {
+		c->now[i].steps += c->left[i] <= 0;
+		c->now[i].waiting = false;
+		c->left[i] = c->step;
+		c->since[i] = now;
+	}
+}
+
+static void work_a_tick(struct crew *c, double now)
+{
+	bool all = true;
+
+	for (unsigned i = 0; i < c->n; i++) {
+		struct watch_sign *s = &c->now[i];
+		double speed = i == c->slow && now >= c->onset ? 0.1 : 1;
+
+		if (s->waiting)
+			continue;
+		s->busy += 1.0 / TICKS;
+		c->left[i] -= speed / TICKS;
+		s->waiting = c->left[i] <= 0;
+		if (s->waiting)
+			c->since[i] = now;
+		all &= s->waiting;
+	}
+	if (all)
+		begin_step(c, now);
+}
+
+/* Signs come once a second; rank 0 knows its own at once. */
+static void beat_at(const struct crew *c, struct watch_judge *j, unsigned tick, double now)
+{
+	for (unsigned i = 0; i < c->n; i++) {
+		if (i > 0 && (tick + 7 * i) % TICKS != 0)
+			continue;
+		j->signs[i] = c->now[i];
+		j->signs[i].watched = true;
+		j->signs[i].heard = now;
+		j->signs[i].stretch = now - c->since[i];
+	}
+}
+
+/* When a rank is first named, in seconds after the onset; -1: a rank that is well was named. */
+static double named_after(struct crew *c)
+{
+	struct watch_judge j;
+	struct watch_finding f;
+	double after = INFINITY;
+
+	watch_judge_init(&j, c->n, 45);
+	begin_step(c, 0);
+	for (unsigned tick = 0; tick < 100 * TICKS && isinf(after); tick++) {
+		double now = (double)tick / TICKS;
+
+		beat_at(c, &j, tick, now);
+		if (watch_judge_next(&j, now, &f))
+			after = f.rank == c->slow && now >= c->onset ? now - c->onset : -1;
+		work_a_tick(c, now);
+	}
+	watch_judge_done(&j);
+	return after;
+}
+
+/* With the time-out that is the default. */
+static void slowed_to_a_tenth(void)
+{
+	static const double steps[] = {0.1, 0.3, 0.6, 0.8, 1, 1.5, 2.4, 3, 5, 7, 10};
+
+	for (size_t i = 0; i < ARRAY_LEN(steps); i++)
+		for (double onset = 20; onset < 32; onset += 0.75)
+			for (unsigned slow = 0; slow < 4; slow++) {
+				struct crew c = {.n = slow < 2 ? 2 : 4,
+				                 .slow = slow,
+				                 .step = steps[i],
+				                 .onset = onset};
+				double after = named_after(&c);
+
+				if (after >= 0 && after <= 30)
+					continue;
+				printf("# steps of %.1f s, slow from %.2f s on: %.1f s\n", steps[i],
+				       onset, after);
+				test_fail(__FILE__, __LINE__, "named within 30 s");
+			}
 }
 
 /* ---- greetings ---- */
@@ -265,9 +430,18 @@ int main(void)
 	TEST("watch: a silent rank is named after half of the time-out, lost after it", silent);
 	TEST("watch: a rank that comes back starts anew", back_again);
 	TEST("watch: a rank that others wait for is named, though it beats", late);
+	TEST("watch: a rank that a stopped one holds up is not named in its place", held_up);
 	TEST("watch: a long step of all ranks is nobody's fault", long_step);
-	TEST("watch: a rank five times slower than the others is named, then given up", slow);
+	TEST("watch: a rank many times slower than the others is named, then given up", slow);
+	TEST("watch: a rank three times slower than the others is named, not given up",
+	     slow_and_no_more);
+	TEST("watch: a slow rank that is hardly faster now and then is given up, too",
+	     slow_on_and_on);
 	TEST("watch: a rank that is slow now and then is named, not given up", slow_for_once);
+	TEST("watch: a rank at a tenth of its speed is named within 30 s, however long its steps",
+	     slowed_to_a_tenth);
+	TEST("watch: a status that starting again does not help is passed on to all ranks",
+	     statuses);
 	TEST("hmac: RFC 4231", hmac);
 	TEST("greeting: both sides prove the key, which is not sent", greet);
 	TEST("greeting: an answer proves nothing on another connection", replay);

@@ -34,9 +34,14 @@ struct comm {
 	size_t n_pending;
 };
 
-static int resume_hint(struct err *err)
+/* What to do about a lost rank; one that ended for good says so in its own log (run_exit.h). */
+static int next_step(struct err *err)
 {
-	return err_hint(err, "The last checkpoint is intact: start the job again with --resume.");
+	return err_hint(err, err->code == ERR_NETWORK
+	                             ? "The last checkpoint is intact: start the job again with "
+	                               "--resume."
+	                             : "That rank's log says why. The last checkpoint is intact, "
+	                               "but starting again alone would end the same way.");
 }
 
 static void nap(void)
@@ -53,7 +58,7 @@ static int exchange_failed(struct comm *c, struct err *err)
 
 	while (c->watch != NULL && clock_seconds() < end) {
 		if (watch_check(c->watch, err) != 0)
-			return resume_hint(err);
+			return next_step(err);
 		nap();
 	}
 	return err_set(err, ERR_NETWORK, "%s: an exchange failed on rank %u", c->e.name, c->e.rank);
@@ -74,7 +79,7 @@ static int wait_until(struct comm *c, struct comm_request *r, bool *ret_done, st
 		if (++tries <= SPIN)
 			continue;
 		if (watch_check(c->watch, err) != 0)
-			return resume_hint(err);
+			return next_step(err);
 		nap();
 	} while (tries <= SPIN || clock_seconds() < end);
 	return 0;
@@ -166,6 +171,19 @@ int comm_barrier(struct comm *c, struct err *err)
 
 /* ---- what the training loop calls ---- */
 
+/* MPI may stay in such a call until another rank comes: it is an exchange, and no work. */
+static int begin_sum(struct comm *c, float *values, size_t n, struct err *err)
+{
+	struct comm_request *r = &c->pending[c->n_pending++];
+	int rc;
+
+	*r = (struct comm_request){NULL};
+	watch_waits(c->watch, true);
+	rc = c->e.all_reduce(c->e.state, values, n, COMM_F32, COMM_SUM, r);
+	watch_waits(c->watch, false);
+	return began(c, rc, err);
+}
+
 static int wait_pending(void *ctx, struct err *err)
 {
 	struct comm *c = ctx;
@@ -184,14 +202,10 @@ static int begin_f32(void *ctx, float *values, size_t n, struct err *err)
 
 	while (n > 0) {
 		size_t piece = n < PIECE ? n : PIECE;
-		struct comm_request *r;
 
 		if (c->n_pending == PENDING_MAX && wait_pending(c, err) != 0)
 			return -1;
-		r = &c->pending[c->n_pending++];
-		*r = (struct comm_request){NULL};
-		if (began(c, c->e.all_reduce(c->e.state, values, piece, COMM_F32, COMM_SUM, r),
-		          err) != 0)
+		if (begin_sum(c, values, piece, err) != 0)
 			return -1;
 		values += piece;
 		n -= piece;

@@ -5,7 +5,7 @@
  * collectives would be another `struct comm_engine`.
  *
  * Every wait is bounded, and the ranks are watched meanwhile (watch.h): one that is gone, stopped,
- * late or slow is named with its node within half of the time-out, and ends the run.
+ * late or slow is named with its node within two thirds of the time-out, and ends the run.
  *
  * Thread rule: all calls from one thread.
  */

@@ -22,8 +22,7 @@ enum {
 	PART_S = 2,   /* for the others' farewells */
 	TOLD_S = 1,   /* for the others to be told of a failure */
 	NAMING_S = 3, /* for a loss to be noticed */
-	END_S = 5,    /* for the main thread to end after a loss */
-	HOST_MAX = 256
+	END_S = 5     /* for the main thread to end after a loss */
 };
 
 /* ---- what the main thread tells and asks ---- */
@@ -81,100 +80,6 @@ struct watch_sign watch_own(struct rank_watch *w, double now)
 	return s;
 }
 
-int watch_check(struct rank_watch *w, struct err *err)
-{
-	int rc = 0;
-
-	if (w == NULL)
-		return 0;
-	pthread_mutex_lock(&w->lock);
-	if (w->lost)
-		rc = err_set(err, ERR_NETWORK, "%s", w->reason);
-	pthread_mutex_unlock(&w->lock);
-	return rc;
-}
-
-static bool flag(struct rank_watch *w, const bool *which)
-{
-	bool set;
-
-	if (w == NULL)
-		return false;
-	pthread_mutex_lock(&w->lock);
-	set = *which;
-	pthread_mutex_unlock(&w->lock);
-	return set;
-}
-
-bool watch_wants_stop(struct rank_watch *w)
-{
-	return w != NULL && flag(w, &w->slow);
-}
-
-bool watch_lost(struct rank_watch *w)
-{
-	return w != NULL && (flag(w, &w->lost) || flag(w, &w->slow));
-}
-
-void watch_give_up(struct rank_watch *w, bool slow, const char *reason)
-{
-	pthread_mutex_lock(&w->lock);
-	if (!w->lost && !(slow && w->slow)) {
-		snprintf(w->reason, sizeof(w->reason), "%s", reason);
-		*(slow ? &w->slow : &w->lost) = true;
-	}
-	pthread_mutex_unlock(&w->lock);
-}
-
-/* ---- what is found ---- */
-
-/* A figure stands between the two, where there is a second. */
-static const struct {
-	const char *before, *after;
-} words[] = {
-	[WATCH_WELL] = {"is well", NULL},
-	[WATCH_GONE] = {"has gone: its process or its machine has ended", NULL},
-	[WATCH_FAILED] = {"has ended with an error of its own", NULL},
-	[WATCH_SILENT] = {"has given no sign for ", " s: it is stopped, or out of reach"},
-	[WATCH_LATE] = {"keeps the others waiting for ", " s"},
-	[WATCH_SLOW] = {"is slow: its part of the steps takes ", " times as long as the others'"},
-};
-
-static void describe(const struct rank_watch *w, const struct watch_finding *f,
-                     char out[WATCH_REASON_MAX])
-{
-	char host[HOST_MAX], figure[32] = "";
-
-	w->e->host(w->e->state, f->rank, host, sizeof(host));
-	if (words[f->kind].after != NULL)
-		snprintf(figure, sizeof(figure), f->kind == WATCH_SLOW ? "%.1f" : "%.0f",
-		         f->seconds);
-	snprintf(out, WATCH_REASON_MAX, "rank %u (%s) %s%s%s", f->rank, host, words[f->kind].before,
-	         figure, words[f->kind].after != NULL ? words[f->kind].after : "");
-}
-
-static void tell_all(struct rank_watch *w, const char *line)
-{
-	for (unsigned i = 0; i < w->n_peers; i++)
-		watch_tell(&w->peers[i], line);
-}
-
-/* Rank 0 tells the others first: MPI may take it with it. */
-static void report(struct rank_watch *w, const struct watch_finding *f)
-{
-	char reason[WATCH_REASON_MAX], line[WATCH_LINE_MAX];
-	bool slow = f->kind == WATCH_SLOW;
-
-	describe(w, f, reason);
-	if (f->lost && w->e->rank == 0) {
-		snprintf(line, sizeof(line), "%s %s\n", slow ? "slow" : "lost", reason);
-		tell_all(w, line);
-	}
-	comm_say(w->o, reason);
-	if (f->lost)
-		watch_give_up(w, slow, reason);
-}
-
 /* ---- the thread ---- */
 
 /* A rank that comes to the door takes its seat; a second one of its number is a stranger. */
@@ -215,7 +120,7 @@ static void beat(struct rank_watch *w)
 	struct watch_sign own = watch_own(w, clock_seconds());
 
 	watch_write_beat(&own, line);
-	tell_all(w, line);
+	watch_tell_all(w, line);
 }
 
 /* Rank 0's first peer is itself. Of rank 0 the others judge no more than that it lives. */
@@ -228,8 +133,8 @@ static void judge_all(struct rank_watch *w)
 		w->judge.signs[0] = watch_own(w, now);
 	else
 		w->judge.signs[0].waiting = true;
-	while (!flag(w, &w->lost) && watch_judge_next(&w->judge, now, &f))
-		report(w, &f);
+	while (!watch_flag(w, &w->lost) && watch_judge_next(&w->judge, now, &f))
+		watch_report(w, &f);
 }
 
 /* Since when the main thread has had a reason to end; it gets END_S for it. */
@@ -250,17 +155,20 @@ static int status_of(struct rank_watch *w)
 	int status;
 
 	pthread_mutex_lock(&w->lock);
-	status = w->failed != 0 ? w->failed : RUN_EXIT_RANK_LOST;
+	status = w->failed != 0 ? w->failed : w->status;
 	pthread_mutex_unlock(&w->lock);
 	return status;
 }
 
 static void tell_failure(struct rank_watch *w)
 {
+	char line[WATCH_LINE_MAX];
+
 	pthread_mutex_lock(&w->lock);
 	if (w->failed != 0 && !w->told) {
 		w->told = true;
-		tell_all(w, "failed\n");
+		snprintf(line, sizeof(line), "failed %d\n", w->failed);
+		watch_tell_all(w, line);
 	}
 	pthread_mutex_unlock(&w->lock);
 }
@@ -295,14 +203,14 @@ static void *run(void *arg)
 
 	if (w->e->rank != 0)
 		find_rank_0(w);
-	while (!flag(w, &w->ending)) {
+	while (!watch_flag(w, &w->ending)) {
 		hear_all(w);
 		if (clock_seconds() >= next) {
 			beat(w);
 			next = clock_seconds() + (double)BEAT_MS / 1000;
 		}
 		tell_failure(w);
-		if (!flag(w, &w->ending))
+		if (!watch_flag(w, &w->ending))
 			judge_all(w);
 		if (overdue(w, &due))
 			w->o->end(w->o->ctx, status_of(w));
@@ -400,6 +308,22 @@ static void delay_aborts(void)
 	sigaction(SIGABRT, &action, NULL);
 }
 
+/* MPICH's mpiexec, told to let the others live, tells them of a lost rank by this signal, whose
+ * default would end them. A library that wants to hear it has its own handler. */
+static void ignore_notices(void)
+{
+	struct sigaction action;
+
+	if (sigaction(SIGUSR1, NULL, &action) == 0 && action.sa_handler == SIG_DFL)
+		signal(SIGUSR1, SIG_IGN);
+}
+
+static void shield(void)
+{
+	delay_aborts();
+	ignore_notices();
+}
+
 void watch_begin(struct rank_watch *w, const struct watch_invitation *invitation)
 {
 	sigset_t all, old;
@@ -413,7 +337,7 @@ void watch_begin(struct rank_watch *w, const struct watch_invitation *invitation
 	w->begun = pthread_create(&w->thread, NULL, run, w) == 0;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (w->begun)
-		delay_aborts();
+		shield();
 	else
 		comm_say(w->o, "this rank is not watched: no thread could be started");
 }
@@ -425,7 +349,7 @@ static void part(struct rank_watch *w)
 	double end = clock_seconds() + PART_S;
 	char bytes[WATCH_LINE_MAX];
 
-	tell_all(w, "bye\n");
+	watch_tell_all(w, "bye\n");
 	for (unsigned i = 0; i < w->n_peers; i++)
 		if (w->peers[i].fd >= 0)
 			shutdown(w->peers[i].fd, SHUT_WR);
@@ -472,6 +396,7 @@ void watch_fail(struct rank_watch *w, int status)
 	w->failed = status;
 	w->told = w->lost;
 	pthread_mutex_unlock(&w->lock);
-	for (double end = clock_seconds() + TOLD_S; !flag(w, &w->told) && clock_seconds() < end;)
+	for (double end = clock_seconds() + TOLD_S;
+	     !watch_flag(w, &w->told) && clock_seconds() < end;)
 		nanosleep(&slice, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * What watch.c (the threads, and what main threads see) and watch_lines.c (what is said over the
- * connections) share.
+ * What watch.c (the threads, and what main threads tell), watch_verdict.c (what follows from what
+ * is found) and watch_lines.c (what is said over the connections) share.
  */
 #ifndef SLIPWAY_TRAINER_COMM_WATCH_INTERNAL_H
 #define SLIPWAY_TRAINER_COMM_WATCH_INTERNAL_H
@@ -40,6 +40,7 @@ struct rank_watch {
 	int failed;   /* this rank's status to end with; 0: it has not failed */
 	bool told;    /* the others know that */
 	bool lost, slow;
+	int status; /* to end with when it is lost */
 	char reason[WATCH_REASON_MAX];
 };
 
@@ -48,12 +49,24 @@ struct watch_sign watch_own(struct rank_watch *w, double now);
 
 /* Says a line to a peer and forgets one that does not take it at once. */
 void watch_tell(struct watch_peer *p, const char *line);
+void watch_tell_all(struct rank_watch *w, const char *line);
 /* "beat ...\n" with this rank's sign. */
 void watch_write_beat(const struct watch_sign *s, char line[WATCH_LINE_MAX]);
 /* Takes what peer i has said into its sign; a reason that rank 0 gave becomes w's. */
 void watch_hear(struct rank_watch *w, unsigned i, double now);
 
-/* The run is lost (or, slow, to be stopped) for this reason; the first one stays. */
-void watch_give_up(struct rank_watch *w, bool slow, const char *reason);
+/* One of w's flags. */
+bool watch_flag(struct rank_watch *w, const bool *which);
+/* Says what was found, and gives up where it is a loss. Rank 0 tells the others first: MPI may take
+ * it with it. */
+void watch_report(struct rank_watch *w, const struct watch_finding *f);
+
+/* The run is lost for this reason, and to end with this status; the first one stays. */
+void watch_give_up(struct rank_watch *w, int status, const char *reason);
+/* The run is to be stopped, for a slow rank. */
+void watch_slow_down(struct rank_watch *w, const char *reason);
+/* What the others end with when a rank ends with this status: the same where starting again would
+ * not help, else RUN_EXIT_RANK_LOST. */
+int watch_others_status(int status);
 
 #endif

@@ -1,5 +1,6 @@
 #include "trainer/comm/watch_judge.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,11 @@
 /* A slow rank is named after a window or two and given up after SLOW_WINDOWS of them. */
 enum { SLOW_WINDOWS = 4, SLOW_STEPS = 2 };
 
+/* Parts of the time-out. */
+enum { SILENT_PART = 2, LATE_PART = 6 };
+
+enum { FRESH_S = 3 };
+
 void watch_judge_init(struct watch_judge *j, unsigned n, double timeout)
 {
 	*j = (struct watch_judge){.timeout = timeout, .n = n};
@@ -15,6 +21,7 @@ void watch_judge_init(struct watch_judge *j, unsigned n, double timeout)
 	j->then = mem_calloc(n, sizeof(*j->then));
 	j->named = mem_calloc(n, sizeof(*j->named));
 	j->slow = mem_calloc(n, sizeof(*j->slow));
+	j->peak = mem_calloc(n, sizeof(*j->peak));
 }
 
 void watch_judge_done(struct watch_judge *j)
@@ -23,6 +30,7 @@ void watch_judge_done(struct watch_judge *j)
 	free(j->then);
 	free(j->named);
 	free(j->slow);
+	free(j->peak);
 }
 
 static bool present(const struct watch_sign *s)
@@ -30,14 +38,28 @@ static bool present(const struct watch_sign *s)
 	return s->watched && !s->left;
 }
 
-/* How long somebody has waited by now, at most. */
+/* Signs come once a second: older ones say what was, not what is. */
+static double age(const struct watch_sign *s, double now)
+{
+	return now - s->heard;
+}
+
+static bool all_fresh(const struct watch_judge *j, double now)
+{
+	for (unsigned i = 0; i < j->n; i++)
+		if (present(&j->signs[i]) && age(&j->signs[i], now) > FRESH_S)
+			return false;
+	return true;
+}
+
+/* How long somebody is known to have waited by now, at most. */
 static double longest_wait(const struct watch_judge *j, double now)
 {
 	double most = 0;
 
 	for (unsigned i = 0; i < j->n; i++) {
 		const struct watch_sign *s = &j->signs[i];
-		double waited = s->stretch + now - s->heard;
+		double waited = s->stretch + fmin(age(s, now), FRESH_S);
 
 		if (present(s) && s->waiting && waited > most)
 			most = waited;
@@ -48,7 +70,7 @@ static double longest_wait(const struct watch_judge *j, double now)
 static enum watch_kind condition(const struct watch_judge *j, const struct watch_sign *s,
                                  double now, double *ret_seconds)
 {
-	double silent = now - s->heard, wait = longest_wait(j, now), busy = s->stretch + silent;
+	double silent = age(s, now), wait = longest_wait(j, now), busy = s->stretch + silent;
 
 	*ret_seconds = 0;
 	if (s->gone)
@@ -56,10 +78,13 @@ static enum watch_kind condition(const struct watch_judge *j, const struct watch
 	if (s->failed)
 		return WATCH_FAILED;
 	*ret_seconds = silent;
-	if (silent >= j->timeout / 2)
+	if (silent >= j->timeout / SILENT_PART)
 		return WATCH_SILENT;
 	*ret_seconds = busy < wait ? busy : wait;
-	return !s->waiting && *ret_seconds >= j->timeout / 2 ? WATCH_LATE : WATCH_WELL;
+	/* A stopped rank can hold others up inside an exchange: who beats is not late for it. */
+	if (s->waiting || (silent <= FRESH_S && !all_fresh(j, now)))
+		return WATCH_WELL;
+	return *ret_seconds >= j->timeout / LATE_PART ? WATCH_LATE : WATCH_WELL;
 }
 
 /* Something to say of this rank that was not said. */
@@ -127,6 +152,24 @@ static double slowness(const struct watch_judge *j, unsigned rank, double *scrat
 	return middle > 0 ? mine / middle : 0;
 }
 
+static bool is_too_slow(const struct watch_judge *j, unsigned rank)
+{
+	return j->slow[rank] >= SLOW_WINDOWS && j->peak[rank] >= WATCH_TOO_SLOW_FACTOR;
+}
+
+/* One rank's part of this window; whether there is something to say of it. */
+static bool judge_rank(struct watch_judge *j, unsigned rank, double factor)
+{
+	bool is_slow = factor >= WATCH_SLOW_FACTOR;
+	bool was_named = j->named[rank] == WATCH_SLOW;
+
+	j->slow[rank] = is_slow ? j->slow[rank] + 1 : 0;
+	j->peak[rank] = is_slow ? fmax(j->peak[rank], factor) : 0;
+	if (!is_slow && was_named)
+		j->named[rank] = WATCH_WELL;
+	return is_slow && (!was_named || is_too_slow(j, rank));
+}
+
 static bool judge_window(struct watch_judge *j, struct watch_finding *ret)
 {
 	AUTO_FREE double *scratch = mem_calloc(j->n, sizeof(*scratch));
@@ -135,13 +178,10 @@ static bool judge_window(struct watch_judge *j, struct watch_finding *ret)
 	for (unsigned i = 0; i < j->n; i++) {
 		double factor = slowness(j, i, scratch);
 
-		j->slow[i] = factor >= WATCH_SLOW_FACTOR ? j->slow[i] + 1 : 0;
-		if (j->slow[i] == 0 && j->named[i] == WATCH_SLOW)
-			j->named[i] = WATCH_WELL;
-		if (j->slow[i] == 0 || (j->named[i] == WATCH_SLOW && j->slow[i] != SLOW_WINDOWS))
+		if (!judge_rank(j, i, factor))
 			continue;
 		j->named[i] = WATCH_SLOW;
-		*ret = (struct watch_finding){WATCH_SLOW, i, factor, j->slow[i] >= SLOW_WINDOWS};
+		*ret = (struct watch_finding){WATCH_SLOW, i, factor, is_too_slow(j, i)};
 		found = true;
 	}
 	return found;

@@ -7,7 +7,10 @@
  *   late    its signs come, but the others wait for it in an exchange it does not reach
  *   slow    it needs several times as long for its part of the steps as the others do
  *
- * All but the first are named after half of the time-out and end the run after the whole of it.
+ * A silent rank is named after half of the time-out, a late one after a sixth, a slow one after a
+ * quarter to a half: so a rank that computes at a tenth of its speed is named within two thirds of
+ * the time-out, whether its steps are short (slow) or take up to a quarter of it (late). Each ends
+ * the run after the whole of it.
  */
 #ifndef SLIPWAY_TRAINER_COMM_WATCH_JUDGE_H
 #define SLIPWAY_TRAINER_COMM_WATCH_JUDGE_H
@@ -23,6 +26,7 @@ struct watch_sign {
 	bool watched; /* has given a sign at all */
 	bool left;    /* in good order */
 	bool gone, failed;
+	int status;     /* that it ends with, when it failed; 0: not known */
 	double heard;   /* when last */
 	bool waiting;   /* in an exchange, for others */
 	double stretch; /* seconds at `heard` since it began to wait, or to work */
@@ -46,9 +50,12 @@ struct watch_judge {
 	double window; /* when it began */
 	struct watch_sign *then;
 	unsigned *slow; /* [n]: windows in a row */
+	double *peak;   /* [n]: the worst of these */
 };
 
-enum { WATCH_SLOW_FACTOR = 5 };
+/* A rank that takes so many times as long is named as slow; it is given up when it goes on and was
+ * as much as the second figure: on a crowded machine the others are slowed, too. */
+enum { WATCH_SLOW_FACTOR = 3, WATCH_TOO_SLOW_FACTOR = 5 };
 
 void watch_judge_init(struct watch_judge *j, unsigned n, double timeout);
 void watch_judge_done(struct watch_judge *j);

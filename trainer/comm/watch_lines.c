@@ -1,16 +1,19 @@
 /*
  * What ranks tell each other in the watch, a line each:
  *
- *   a rank:  beat WAITING STEPS STRETCH_MS BUSY_MS | failed | bye
- *   rank 0:  the same, and: lost REASON | slow REASON
+ *   a rank:  beat WAITING STEPS STRETCH_MS BUSY_MS | failed STATUS | bye
+ *   rank 0:  the same, and: lost STATUS REASON | slow REASON
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "trainer/comm/watch_internal.h"
+
+enum { STATUS_MAX = 255 }; /* wait(2) tells eight bits */
 
 /* A beat of more than this many milliseconds is not believed: 30 years. */
 #define MS_MAX 1000000000000ull
@@ -25,6 +28,12 @@ void watch_tell(struct watch_peer *p, const char *line)
 	 * own silence says the rest. */
 	if (send(p->fd, line, len, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)len)
 		shutdown(p->fd, SHUT_WR);
+}
+
+void watch_tell_all(struct rank_watch *w, const char *line)
+{
+	for (unsigned i = 0; i < w->n_peers; i++)
+		watch_tell(&w->peers[i], line);
 }
 
 void watch_write_beat(const struct watch_sign *s, char line[WATCH_LINE_MAX])
@@ -50,19 +59,46 @@ static bool read_beat(const char *line, struct watch_sign *s)
 	return true;
 }
 
+/* "WORD STATUS" and, where there is room for it, " REASON"; NULL for another line. */
+static const char *read_status(const char *line, const char *word, int *ret)
+{
+	size_t len = strlen(word);
+	char *end;
+	long status;
+
+	if (strncmp(line, word, len) != 0 || line[len] != ' ')
+		return NULL;
+	status = strtol(line + len + 1, &end, 10);
+	if (end == line + len + 1 || status < 1 || status > STATUS_MAX)
+		return NULL;
+	*ret = (int)status;
+	return *end == ' ' ? end + 1 : *end == '\0' ? end : NULL;
+}
+
+/* What only rank 0 says; false: something else. */
+static bool take_verdict(struct rank_watch *w, const char *line)
+{
+	int status;
+	const char *reason = read_status(line, "lost", &status);
+
+	if (reason != NULL)
+		watch_give_up(w, status, reason);
+	else if (strncmp(line, "slow ", 5) == 0)
+		watch_slow_down(w, line + 5);
+	else
+		return false;
+	return true;
+}
+
 static void take_line(struct rank_watch *w, unsigned i, const char *line, double now)
 {
 	struct watch_sign *s = &w->judge.signs[i];
 
 	if (strcmp(line, "bye") == 0)
 		s->left = true;
-	else if (strcmp(line, "failed") == 0)
+	else if (read_status(line, "failed", &s->status) != NULL)
 		s->failed = true;
-	else if (w->e->rank != 0 && strncmp(line, "lost ", 5) == 0)
-		watch_give_up(w, false, line + 5);
-	else if (w->e->rank != 0 && strncmp(line, "slow ", 5) == 0)
-		watch_give_up(w, true, line + 5);
-	else if (!read_beat(line, s))
+	else if (!(w->e->rank != 0 && take_verdict(w, line)) && !read_beat(line, s))
 		s->gone = true;
 	s->watched = true;
 	s->heard = now;

@@ -57,6 +57,11 @@ static int reduce(struct train_run *r, struct err *err)
 	return rc;
 }
 
+static bool is_damage(const struct err *err)
+{
+	return err->code == ERR_FORMAT || err->code == ERR_DIGEST;
+}
+
 /* Forward and backward of all micro-steps, summed over the ranks. */
 static int all_gradients(struct train_run *r, struct err *err)
 {
@@ -71,13 +76,15 @@ static int all_gradients(struct train_run *r, struct err *err)
 			return -1;
 	r->sums[SUM_STOP] = t->hooks->stop != NULL && t->hooks->stop(t->hooks->ctx) ? 1 : 0;
 	r->sums[SUM_NO_CLIPS] = r->no_clips ? 1 : 0;
+	r->sums[SUM_DAMAGED] = r->no_clips && is_damage(&r->clips_err) ? 1 : 0;
 	if (reduce(r, err) != 0)
 		return err_wrap(err, "reduce the gradient of step %llu",
 		                (unsigned long long)r->state->step + 1);
 	if (r->sums[SUM_NO_CLIPS] == 0)
 		return 0;
 	if (!r->no_clips)
-		err_set(&r->clips_err, ERR_FORMAT, "another rank could not read its clips");
+		err_set(&r->clips_err, r->sums[SUM_DAMAGED] > 0 ? ERR_FORMAT : ERR_NETWORK,
+		        "another rank could not read its clips: its log names them");
 	r->no_clips = true;
 	*err = r->clips_err;
 	return -1;

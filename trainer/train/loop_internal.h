@@ -23,6 +23,7 @@ enum {
 	SUM_HITS,
 	SUM_STOP,
 	SUM_NO_CLIPS,
+	SUM_DAMAGED, /* of these, those whose input is damaged: it will be the next time, too */
 	SUMS
 };
 

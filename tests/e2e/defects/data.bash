@@ -278,3 +278,14 @@ plant_mpi_without_components() {
 	[[ $1 == defect ]] || text $LIBRARIES/openmpi/lib/openmpi3/mca_ess_singleton.so
 	image
 }
+
+defect trainer-of-ranks-without-mpich program-data error
+plant_trainer_of_ranks_without_mpich() {
+	local PROGRAM=/usr/bin/slipway-trainer
+	begin
+	program 'int main(void) { return 0; }'
+	[[ $1 == defect ]] || text $LIBRARIES/libmpich.so.12
+	image 'repository: registry.example.com/sample'
+	printf '%s\n' 'cluster: {name: sample, region: eu-west-1, zone: eu-west-1a}' 'fleet: {g5: {weight: 10}}' \
+		'job: {nodes: 2}' >>slipway.yaml
+}
