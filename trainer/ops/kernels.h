@@ -23,7 +23,9 @@ struct gemm_block {
 	size_t m, n, k;
 	const float *a;
 	size_t a_row, a_col; /* strides */
-	const float *b;      /* panels of [k][nr], b_panel values apart */
+	size_t a_piece; /* 0; or rows come in the pieces that the kernel cuts m into (of mr rows at
+	                   most, nearly equal), each [k][its rows], this far apart */
+	const float *b; /* panels of [k][nr], b_panel values apart */
 	size_t b_panel;
 	float *c;
 	size_t c_row;
