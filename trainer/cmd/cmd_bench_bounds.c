@@ -16,7 +16,7 @@
 
 enum {
 	ROWS = 56,
-	WIDTH = 2 * KERNEL_NR_MAX,
+	WIDTH = 2 * KERNEL_NR_MAX, /* a part of a strip: in the first cache */
 	TILE_DEPTH = 128,
 	AREA = ROWS * WIDTH, /* values of a strip, of a tile */
 	AREAS = 4,

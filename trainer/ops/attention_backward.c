@@ -248,13 +248,13 @@ static void run_task(void *ctx, size_t i, unsigned worker)
 	size_t n_queries = queries.heads * r->a.q_blocks, n_keys = keys.heads * r->a.strips;
 	struct backward_work w;
 
-	if (i < n_queries) {
+	if (i < n_keys) {
+		key_rows(r, &keys, i);
+	} else if (i - n_keys < n_queries) {
 		lay_out(r, r->work + worker * r->work_each, &w);
-		query_rows(r, &queries, i, &w);
-	} else if (i - n_queries < n_keys) {
-		key_rows(r, &keys, i - n_queries);
+		query_rows(r, &queries, i - n_keys, &w);
 	} else {
-		pack_matrix(r, &pack, i - n_queries - n_keys);
+		pack_matrix(r, &pack, i - n_keys - n_queries);
 	}
 }
 

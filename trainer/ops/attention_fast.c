@@ -29,7 +29,7 @@ size_t attention_lay_out(const struct piece *pieces, size_t n, float *at)
 struct attention_run attention_start(const struct ops *ops, const struct op_attention *p)
 {
 	const struct product_kernels *products = ops->products;
-	size_t strip = 2 * ops->kernels->nr;
+	size_t strip = 8 * ops->kernels->nr;
 
 	return (struct attention_run){.kernels = ops->kernels,
 	                              .products = products,

@@ -1,14 +1,15 @@
 /*
  * Inside of the fast attention: what its two passes share. A task owns a block of queries of one
- * head and walks over the keys a strip at a time: a strip is two panels wide, so that a block's
- * scores with it stay in the first cache from their product to their last use.
+ * head and walks over the keys a strip at a time: a strip is eight panels wide, so that a block's
+ * scores with it stay in the nearest caches from their product to their last use, and the products
+ * that sum over a strip are deep enough to pay for fetching and storing what they add to.
  */
 #ifndef SLIPWAY_TRAINER_OPS_ATTENTION_FAST_H
 #define SLIPWAY_TRAINER_OPS_ATTENTION_FAST_H
 
 #include "trainer/ops/kernels.h"
 
-enum { ATTENTION_QUERIES = 56 }; /* of a block */
+enum { ATTENTION_QUERIES = 28 }; /* of a block */
 
 /* One call. Places are those of struct product_kernels. */
 struct attention_run {

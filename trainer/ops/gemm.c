@@ -61,9 +61,9 @@ void gemm_copied(const struct product_kernels *products, const struct gemm_block
 }
 
 /*
- * By a few of k at a time for all pieces: the rows of a that are read lie a power of two apart where
- * a layer is as wide, and more of them would drive each other out of the cache before the next
- * piece reads the rest of their lines.
+ * By a few of k at a time for all pieces: the rows of a that are read lie a power of two apart
+ * where a layer is as wide, and more of them would drive each other out of the cache before the
+ * next piece reads the rest of their lines.
  */
 void gemm_transposed(size_t mr, const struct product_kernels *products, const struct gemm_block *g,
                      float *work)
