@@ -17,8 +17,8 @@
 enum {
 	ROWS = 56,
 	WIDTH = 2 * KERNEL_NR_MAX, /* a part of a strip: in the first cache */
-	TILE_DEPTH = 128,
-	AREA = ROWS * WIDTH, /* values of a strip, of a tile */
+	TILE_DEPTH = 112,          /* nr columns of it fill an area */
+	AREA = ROWS * WIDTH,       /* values of a strip, of a tile */
 	AREAS = 4,
 	SMALL = 16,   /* rows of constants, [KERNEL_NR_MAX] or [ROWS] */
 	ROUNDS = 200, /* short ones: the best is taken */
