@@ -132,7 +132,7 @@ static double cross_backward(const struct ops *ops, const struct bounds_memory *
 	return (double)(ROWS * ops->kernels->nr);
 }
 
-enum bound { TILE_SPEED, SOFTMAX, SOFTMAX_GRADIENT, CROSS_FORWARD, CROSS_BACKWARD, N_BOUNDS };
+enum bench_bound { TILE_SPEED, SOFTMAX, SOFTMAX_GRADIENT, CROSS_FORWARD, CROSS_BACKWARD, N_BOUNDS };
 
 static const struct {
 	bounded *run;
@@ -147,7 +147,7 @@ static const struct {
 
 struct bounded_run {
 	const struct ops *ops;
-	enum bound what;
+	enum bench_bound what;
 	float *memory;
 	double done[1024]; /* by task */
 };
@@ -163,7 +163,7 @@ static void repeat(void *ctx, size_t i, unsigned worker)
 }
 
 /* Per second, all threads together: the best of some short rounds. */
-static double rate_of(struct ops *ops, enum bound what, float *memory)
+static double rate_of(struct ops *ops, enum bench_bound what, float *memory)
 {
 	struct bounded_run r = {.ops = ops, .what = what, .memory = memory};
 	unsigned n = ops_threads(ops);
@@ -180,7 +180,8 @@ static double rate_of(struct ops *ops, enum bound what, float *memory)
 }
 
 /* Which pass a row of the profile makes, and over how many scores in a step. */
-static enum bound pass_of(const struct profile_row *row, const struct bench_scores *s, double *ret)
+static enum bench_bound pass_of(const struct profile_row *row, const struct bench_scores *s,
+                                double *ret)
 {
 	bool cross = strcmp(row->part, "cross attention") == 0;
 	bool forward = strcmp(row->op, "attention forward") == 0;
@@ -202,7 +203,7 @@ void bench_bounds(struct ops *ops, struct bench_layers *l, const struct bench_sc
 
 	memset(memory, 0, (size_t)ops_threads(ops) * ROOM * sizeof(float));
 	for (size_t i = 0; i < N_BOUNDS; i++)
-		rate[i] = rate_of(ops, (enum bound)i, memory);
+		rate[i] = rate_of(ops, (enum bench_bound)i, memory);
 	free(memory);
 	strbuf_addf(sb, "\nin the first cache: %s %.0f GFLOP/s, %.0f %% of the peak\n",
 	            bounds[TILE_SPEED].title, rate[TILE_SPEED] / 1e9,
@@ -215,7 +216,7 @@ void bench_bounds(struct ops *ops, struct bench_layers *l, const struct bench_sc
 	for (size_t i = 0; i < l->n; i++) {
 		const struct profile_row *row = &l->rows[i];
 		double n, products = row->flop / rate[TILE_SPEED], seconds = bench_median(l, i);
-		enum bound pass = pass_of(row, scores, &n);
+		enum bench_bound pass = pass_of(row, scores, &n);
 		double passes = n / rate[pass];
 
 		if (row->flop > 0)
