@@ -29,7 +29,8 @@ static const struct {
          "the CLI refuses the file"},
 	{"Duplicate properties in duplicate profiles use the last one defined (case insensitive).",
          "the CLI refuses the file"},
-	{"Continuations reset with profile definitions.", "refused for the section that comes twice"},
+	{"Continuations reset with profile definitions.",
+         "refused for the section that comes twice"},
 	{"Invalid continuation", "refused for the section that comes twice"},
 	{"Default profile with profile prefix overrides default profile without prefix when "
          "profile prefix is first.",
@@ -206,7 +207,7 @@ static void quoted_names_and_nested_values(void)
 {
 	static const char text[] = "[profile \"my team\"]\nregion = eu-west-1\n\n"
 				   "[services local]\necr =\n  endpoint_url = "
-	                           "http://localhost:4566\n  # a remark\n  other = x\n";
+				   "http://localhost:4566\n  # a remark\n  other = x\n";
 	AUTO(aws_files) struct aws_files files = {0};
 	AUTO(arena) struct arena a = {0};
 	struct err err = {0};
