@@ -227,7 +227,7 @@ static size_t expect_chain(const cJSON *steps, struct aws_reply *replies)
 				.method = "GET",
 				.status = 200,
 				.body = "{\"AccessKeyId\":\"A\",\"SecretAccessKey\":\"s\","
-			                "\"Token\":\"t\","
+					"\"Token\":\"t\","
 					"\"Expiration\":\"2030-01-01T00:00:00Z\"}"};
 		} else if (json_get(step, "AssumeRole") != NULL) {
 			const cJSON *role = json_get(step, "AssumeRole");
