@@ -40,6 +40,8 @@ static const struct advice advices[] = {
          "This field cannot be changed. Delete the object with kubectl and run this again: a "
          "job continues from its checkpoint, but deleting a claim deletes its data."},
 	{"the object has been modified", NULL, ERR_CONFLICT, "Run this again."},
+	{"Precondition failed", "UID in precondition", ERR_CONFLICT,
+         "Somebody deleted it and made another of its name meanwhile. Run this again."},
 	{"(AlreadyExists)", NULL, ERR_CONFLICT, ""},
 	{"already exists", NULL, ERR_CONFLICT, ""},
 	{"ExpiredToken", NULL, ERR_DENIED,

@@ -92,7 +92,7 @@ fault() { printf '[{"match": "%s", "stderr": "%s"%s}]' "$1" "$2" "${3:-}" >"$FAK
 	fault apply 'Error from server (Forbidden): x is forbidden: User u cannot patch resource nodepools' ', "nth": 2'
 	run deploy
 	[ "$status" -eq 4 ]
-	[[ $output == *"stage karpenter, 0 of 8 objects applied"*"cannot patch resource nodepools"* ]]
+	[[ $output == *"stage karpenter: 0 of 8 objects applied"*"cannot patch resource nodepools"* ]]
 }
 
 @test "deploy: kubectl that is missing or too old is told" {
@@ -124,7 +124,7 @@ fault() { printf '[{"match": "%s", "stderr": "%s"%s}]' "$1" "$2" "${3:-}" >"$FAK
 	fault apply "Error from server: admission webhook p.example.com denied the request: no" ', "nth": 3, "after": 2'
 	run deploy
 	[ "$status" -eq 1 ]
-	[[ $output == *"stage devices, 2 of 6 objects applied"* ]]
+	[[ $output == *"stage devices: 2 of 6 objects applied"* ]]
 	run deploy
 	[ "$status" -eq 0 ]
 	[[ $output == *"devices     4 created, 0 changed, 2 unchanged"* ]]
@@ -172,8 +172,8 @@ fault() { printf '[{"match": "%s", "stderr": "%s"%s}]' "$1" "$2" "${3:-}" >"$FAK
 	[ "$status" -eq 0 ]
 	[[ $output == *"eksctl delete cluster --name perceiver"* ]]
 	[ "$(objects 'len(d)')" = 0 ]
-	order=$(calls | awk '$1 == "delete" {print $2} /^get nodes/ {print "awaited-nodes"}' | uniq | paste -sd' ')
-	[[ $order == *jobs.batch.volcano.sh*persistentvolumeclaims*nodepools.karpenter.sh*awaited-nodes*ec2nodeclasses*daemonsets.apps*namespaces* ]]
+	order=$(calls | awk -F'[/ ]' '$1 == "delete" {print $(NF - 3)} /^get nodes/ {print "awaited-nodes"}' | uniq | paste -sd' ')
+	[[ $order == *jobs*persistentvolumeclaims*nodepools*awaited-nodes*ec2nodeclasses*daemonsets*namespaces* ]]
 }
 
 @test "undeploy: --keep-data leaves the claim, its driver and the namespace" {
