@@ -62,8 +62,8 @@ int stages_check_kinds(struct kubectl *k, const struct stage_list *stages, cJSON
 int stage_apply(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
                 struct apply_counts *ret, struct err *err) MUST_USE;
 
-/* Sends objects with one call, as a dry run where opts say so; *ret: as the server has them now. The
- * owner is not checked. */
+/* Sends objects with one call, as a dry run where opts say so; *ret: as the server has them now.
+ * The owner is not checked. */
 int objects_send(struct kubectl *k, cJSON *items, const struct apply_opts *opts, cJSON **ret,
                  struct err *err) MUST_USE;
 

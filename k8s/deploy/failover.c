@@ -74,8 +74,9 @@ static bool is_refused_now(struct failover *f, const struct observation *o)
 	return o->refusal > REFUSAL_PASSING && o->refused_ms > f->refused_before_ms;
 }
 
-/* A quota counts pods for a moment after they have gone: what it says must last. Of a job that runs,
- * an old word does not count when a pod is missing for another reason: it must be said again. */
+/* A quota counts pods for a moment after they have gone: what it says must last. Of a job that
+ * runs, an old word does not count when a pod is missing for another reason: it must be said again.
+ */
 static bool is_settled(struct failover *f, const struct observation *o, int64_t lasted)
 {
 	if (!refusal_settles(o->refusal))

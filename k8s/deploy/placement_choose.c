@@ -9,8 +9,8 @@
 /* An attempt that ended longer ago says nothing about capacity now. */
 enum { STALE_MS = 3600 * 1000 };
 
-/* The target whose job is in the cluster, and that job; NULL without one. One that is on its way out
- * is none. The caller deletes *ret_live. */
+/* The target whose job is in the cluster, and that job; NULL without one. One that is on its way
+ * out does not count. The caller deletes *ret_live. */
 static int find_present(struct placing *r, const struct fleet_target **ret, cJSON **ret_live,
                         struct err *err)
 {

@@ -17,8 +17,9 @@ bool pod_ran(const cJSON *pod);
  * but not its job's. */
 bool pod_rejected(const cJSON *pod);
 
-/* How it failed: "OOMKilled, exit status 137", "exit status 2: wrong command line ...", "Evicted: The
- * node was low on memory"; false: it has not, and `out` is "". What it says is printable. */
+/* How it failed: "OOMKilled, exit status 137", "Error, exit status 79: damaged input ...",
+ * "Evicted: The node was low on memory"; false: it has not, and `out` is "". What it says is
+ * printable. */
 enum { POD_TEXT_MAX = 320 };
 bool pod_failure(const cJSON *pod, char out[POD_TEXT_MAX]);
 

@@ -9,11 +9,12 @@
 
 enum { POSTMORTEM_LINES = 10, POSTMORTEM_BYTES_MAX = 8 << 10 };
 
-/* The pod of the array that failed first: the others mostly fell with it. NULL if none has. Pure. */
+/* The pod of the array that failed first: the others mostly fell with it. NULL if none has.
+ * Pure. */
 const cJSON *postmortem_pod(const cJSON *pods);
 
-/* Appends the last lines of the pod's log, each ending in a newline, printable; nothing when it cannot
- * be read. */
+/* Appends the last lines of the pod's log, each ending in a newline, printable; nothing when it
+ * cannot be read. */
 void postmortem_log(struct kubectl *k, const cJSON *pod, struct strbuf *sb);
 
 #endif

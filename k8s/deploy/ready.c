@@ -135,8 +135,9 @@ static int tell_never(const cJSON *item, const char *why, struct err *err)
 	err_set(err, ERR_SERVER, "%s", why);
 	if (!object_is(item, "Job"))
 		return -1;
-	return err_hint(err, "Repair the cause; a Job is started again after `kubectl delete -n %s "
-	                     "%s %s`.",
+	return err_hint(err,
+	                "Repair the cause; a Job is started again after `kubectl delete -n %s "
+	                "%s %s`.",
 	                object_namespace(item), kind_of(item)->resource, object_name(item));
 }
 

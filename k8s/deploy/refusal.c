@@ -5,7 +5,7 @@
 
 #include "base/attr.h"
 
-struct row {
+struct refusal_row {
 	const char *pattern, *second; /* both must be there; second NULL = one is enough */
 	enum refusal refusal;
 	const char *hint;
@@ -14,7 +14,7 @@ struct row {
 #define POLICY "A policy of the cluster refuses the pods: change the spec, or ask who owns it."
 
 /* The special before the general. */
-static const struct row rows[] = {
+static const struct refusal_row rows[] = {
 	{"failed calling webhook", NULL, REFUSAL_PASSING,
          "An admission webhook does not answer: its own pods must run."},
 	{"error looking up service account", NULL, REFUSAL_PASSING,
@@ -49,7 +49,7 @@ static bool is_of_a_device(const char *message)
 enum refusal refusal_of(const char *message, const char **ret_hint)
 {
 	for (size_t i = 0; message != NULL && i < ARRAY_LEN(rows); i++) {
-		const struct row *row = &rows[i];
+		const struct refusal_row *row = &rows[i];
 
 		if (strstr(message, row->pattern) == NULL ||
 		    (row->second != NULL && strstr(message, row->second) == NULL))

@@ -1,10 +1,11 @@
 /*
  * What a cluster says when it lets a job have no pods: its quotas, its pod security, its policies;
- * and what a registry says when there is no image. The controllers of all kinds of job repeat the API
- * server's sentence in an event (reason FailedCreate), which is all there is to read. Pure.
+ * and what a registry says when there is no image. The controllers of all kinds of job repeat the
+ * API server's sentence in an event (reason FailedCreate), which is all there is to read. Pure.
  *
- * Sources of the sentences: k8s.io/apiserver (admission plugins resourcequota, validating, webhook),
- * k8s.io/pod-security-admission, containerd's and the registries' errors as kubelets pass them on.
+ * Sources of the sentences: k8s.io/apiserver (admission plugins resourcequota, validating and
+ * webhook), k8s.io/pod-security-admission, and the errors of containerd and of registries as
+ * kubelets pass them on.
  */
 #ifndef SLIPWAY_K8S_DEPLOY_REFUSAL_H
 #define SLIPWAY_K8S_DEPLOY_REFUSAL_H

@@ -1,6 +1,6 @@
 /*
- * What becomes of the job of a target: it goes on as it is, or a new run takes its place. The server
- * is asked where only it knows; nothing here changes the cluster.
+ * What becomes of the job of a target: it goes on as it is, or a new run takes its place. The
+ * server is asked where only it knows; nothing here changes the cluster.
  */
 #ifndef SLIPWAY_K8S_DEPLOY_RUN_PLAN_H
 #define SLIPWAY_K8S_DEPLOY_RUN_PLAN_H

@@ -1,8 +1,9 @@
 /*
- * Runs of a fleet's job. A job that is in the cluster cannot be changed (the pods of a Job, a JobSet
- * or a Volcano Job are immutable), so a changed one is a new run that takes the former one's place.
- * Runs are numbered from 1. The job keeps its name, so that no two runs of a target are ever there
- * at once and everything that goes with it keeps its own; the label slipway/run has the number.
+ * Runs of a fleet's job. A job that is in the cluster cannot be changed (the pods of a Job, a
+ * JobSet or a Volcano Job are immutable), so a changed one is a new run that takes the former one's
+ * place. Runs are numbered from 1. The job keeps its name, so that no two runs of a target are ever
+ * there at once and everything that goes with it keeps its own; the label slipway/run has the
+ * number.
  *
  * What the last runs were is kept in one ConfigMap per fleet, so that `slipway rollback` can bring
  * one back: FLEET-runs in the fleet's namespace, with the owner's label; a key "run-N.json" each:

@@ -150,3 +150,21 @@ namespace() { kubectl get namespace "$FLEET" || kubectl create namespace "$FLEET
 	[ "$status" -eq 8 ]
 	[[ $output == *": Evicted: The node was low on resource: memory."* ]]
 }
+
+@test "deploy: what keeps the storage from being prepared is told, with the command that starts it again" {
+	spec job
+	with_storage
+	namespace
+	policy pods "!has(object.metadata.labels) || !('job-name' in object.metadata.labels)"
+	run deploy
+	[ "$status" -eq 1 ]
+	[[ $output == *"stage storage: Job '$FLEET-fsx-owner': it has not finished: the cluster refuses its pod: "*"not of this house"* ]]
+	# The command as it is printed.
+	command=$(grep -o '`kubectl delete [^`]*`' <<<"$output" | tr -d '`')
+	[ "$command" = "kubectl delete -n $FLEET jobs.batch $FLEET-fsx-owner" ]
+	$command
+	no_policy
+	run deploy
+	[ "$status" -eq 0 ]
+	[[ $output == *"job trn1: "* ]]
+}

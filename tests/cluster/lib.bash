@@ -33,6 +33,11 @@ spec() {
 	[[ -z ${ENDS:-} ]] || printf '  annotations: {slipway.test/runs-for: %s}\n' "$ENDS" >>slipway.yaml
 }
 
+# with_storage: slipway.yaml has a file system that is there already, and a Job that gives it to its user.
+with_storage() {
+	sed -i 's|^job:|storage:\n  fsx: {id: fs-0123456789abcdef0, mount_name: abcdefgh, driver: none}\n&|' slipway.yaml
+}
+
 # shellcheck disable=SC2119,SC2120 # "run deploy ..." passes them
 deploy() { "$SLIPWAY" deploy --image-digest "$DIGEST" --interval 1s --timeout 180 "$@"; }
 
@@ -58,22 +63,18 @@ policy() {
 		  failurePolicy: Fail
 		  matchConstraints:
 		    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: $FLEET}}
-		    resourceRules: [{apiGroups: ["$group"], apiVersions: [v1], operations: [CREATE], resources: [$1]}]
-		  validations: [{expression: "object.metadata.name != 'probe' && ($2)", message: not of this house}]
+		    resourceRules:
+		      - {apiGroups: ["$group"], apiVersions: [v1], operations: [CREATE], resources: [$1]}
+		      - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}
+		  validations:
+		    - {expression: "object.kind == 'ConfigMap' ? object.metadata.name != 'probe' : ($2)", message: not of this house}
 		---
 		apiVersion: admissionregistration.k8s.io/v1
 		kind: ValidatingAdmissionPolicyBinding
 		metadata: {name: $FLEET}
 		spec: {policyName: $FLEET, validationActions: [Deny]}
 	YAML
-	until probe "$1" 2>&1 | grep -q 'not of this house'; do sleep 0.2; done
-}
-
-probe() {
-	case $1 in
-	jobs) kubectl create job probe -n "$FLEET" --image=probe --dry-run=server ;;
-	pods) kubectl run probe -n "$FLEET" --image=probe --dry-run=server ;;
-	esac
+	until kubectl create configmap probe -n "$FLEET" --dry-run=server 2>&1 | grep -q 'not of this house'; do sleep 0.2; done
 }
 
 no_policy() {

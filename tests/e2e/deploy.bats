@@ -51,6 +51,31 @@ fault() { printf '[{"match": "%s", "stderr": "%s"%s}]' "$1" "$2" "${3:-}" >"$FAK
 	[ "$(objects '"nodepools.karpenter.sh||perceiver-g5g" in d')" = False ]
 }
 
+@test "deploy: a changed job is a new run, which rollback takes back, and a Job's pods are never changed in place" {
+	local kind
+	for kind in job volcano; do
+		rm -f "$FAKEKUBE"/*
+		deploy --set "job.scheduler=$kind"
+		run deploy --set "job.scheduler=$kind" --set job.grace=77 --diff
+		[ "$status" -eq 1 ]
+		[[ $output == *"replace Job perceiver/perceiver-trn1 (jobs): run 2 takes the place of run 1"*"terminationGracePeriodSeconds"*"- 120"*"+ 77"* ]]
+		run deploy --set "job.scheduler=$kind" --set job.grace=77
+		[ "$status" -eq 0 ]
+		[[ $output == *"trn1        run 2 takes the place of run 1"* ]]
+		run "$SLIPWAY" rollback
+		[ "$status" -eq 0 ]
+		[[ $output == *"job trn1: run 3: "*"@$DIGEST"*"the spec has not changed"* ]]
+		run "$SLIPWAY" rollback --to 3
+		[ "$status" -eq 0 ]
+		[[ $output == *"run 3, as it was"* ]]
+		run "$SLIPWAY" rollback --list
+		[ "$(awk 'NR > 1 {print $1}' <<<"$output" | paste -sd' ')" = "1 2 3" ]
+	done
+	run "$SLIPWAY" rollback --to 9
+	[ "$status" -eq 1 ]
+	[[ $output == *"run 9 is not recorded: the last 5 runs are kept"* ]]
+}
+
 @test "deploy: another target's job is refused while one is there, and a plain run stays with it" {
 	deploy --job g5
 	run deploy --job p4d
