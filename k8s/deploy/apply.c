@@ -5,6 +5,7 @@
 
 #include "base/attr.h"
 #include "base/interrupt.h"
+#include "k8s/deploy/apply_jobs.h"
 
 /* May this live object be ours? ERR_CONFLICT says whose it is. */
 static int check_owner(const cJSON *live, const char *owner, struct err *err)
@@ -189,6 +190,19 @@ static int look_before(struct kubectl *k, const struct stage *stage, const struc
 	return await_leavers(k, stage, opts, before, err);
 }
 
+/* What is there, and what is to be sent. The training job is a run (k8s/deploy/run_plan.h). */
+static int prepare_items(struct kubectl *k, const struct stage *stage,
+                         const struct apply_opts *opts, cJSON **before, cJSON *sent,
+                         struct apply_counts *ret, struct err *err)
+{
+	if (look_before(k, stage, opts, before, err) != 0 ||
+	    select_items(stage, *before, opts->owner, sent, err) != 0)
+		return -1;
+	if (stage_has_job(stage))
+		return 0;
+	return apply_jobs_renew(k, opts, *before, sent, &ret->created, err);
+}
+
 static int apply_items(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
                        struct apply_counts *ret, struct err *err)
 {
@@ -196,8 +210,7 @@ static int apply_items(struct kubectl *k, const struct stage *stage, const struc
 	size_t n;
 
 	*ret = (struct apply_counts){0};
-	if (look_before(k, stage, opts, &before, err) != 0 ||
-	    select_items(stage, before, opts->owner, sent, err) != 0)
+	if (prepare_items(k, stage, opts, &before, sent, ret, err) != 0)
 		return -1;
 	n = (size_t)cJSON_GetArraySize(sent);
 	ret->left = (size_t)cJSON_GetArraySize(stage->items) - n;

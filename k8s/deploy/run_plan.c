@@ -4,11 +4,9 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "k8s/deploy/apply_jobs.h"
 #include "k8s/deploy/diff.h"
 #include "k8s/job/scheduler.h"
-
-/* No object of slipway's is called so, and it is never kept. */
-#define TRIAL_NAME "slipway-dry-run"
 
 static const struct apply_opts dry_run = {.dry_run = true, .force_conflicts = true};
 

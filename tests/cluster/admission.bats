@@ -158,13 +158,17 @@ namespace() { kubectl get namespace "$FLEET" || kubectl create namespace "$FLEET
 	policy pods "!has(object.metadata.labels) || !('job-name' in object.metadata.labels)"
 	run deploy
 	[ "$status" -eq 1 ]
-	[[ $output == *"stage storage: Job '$FLEET-fsx-owner': it has not finished: the cluster refuses its pod: "*"not of this house"* ]]
+	[[ $output == *"stage storage: Job '$FLEET-prepare': it has not finished: the cluster refuses its pod: "*"not of this house"* ]]
 	# The command as it is printed.
 	command=$(grep -o '`kubectl delete [^`]*`' <<<"$output" | tr -d '`')
-	[ "$command" = "kubectl delete -n $FLEET jobs.batch $FLEET-fsx-owner" ]
+	[ "$command" = "kubectl delete -n $FLEET jobs.batch $FLEET-prepare" ]
 	$command
 	no_policy
 	run deploy
 	[ "$status" -eq 0 ]
 	[[ $output == *"job trn1: "* ]]
+	# Another image is another preparation.
+	run "$SLIPWAY" deploy --image-digest "sha256:$(printf "f%.0s" {1..64})" --interval 1s --timeout 180
+	[ "$status" -eq 0 ]
+	[[ $output == *"run 2 takes the place of run 1"* ]]
 }

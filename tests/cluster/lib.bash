@@ -33,9 +33,9 @@ spec() {
 	[[ -z ${ENDS:-} ]] || printf '  annotations: {slipway.test/runs-for: %s}\n' "$ENDS" >>slipway.yaml
 }
 
-# with_storage: slipway.yaml has a file system that is there already, and a Job that gives it to its user.
+# with_storage: slipway.yaml has a file system that is there already, and a Job that fills it.
 with_storage() {
-	sed -i 's|^job:|storage:\n  fsx: {id: fs-0123456789abcdef0, mount_name: abcdefgh, driver: none}\n&|' slipway.yaml
+	sed -i 's|^job:|storage:\n  fsx: {id: fs-0123456789abcdef0, mount_name: abcdefgh, driver: none, prepare: {command: [slipway-trainer, prepare]}}\n&|' slipway.yaml
 }
 
 # shellcheck disable=SC2119,SC2120 # "run deploy ..." passes them

@@ -76,6 +76,21 @@ fault() { printf '[{"match": "%s", "stderr": "%s"%s}]' "$1" "$2" "${3:-}" >"$FAK
 	[[ $output == *"run 9 is not recorded: the last 5 runs are kept"* ]]
 }
 
+@test "deploy: a new image renews a preparation that has it too, and a dry run says so" {
+	local other=sha256:ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff
+	sed -i 's|^    mount: /data|&\n    prepare: {command: [slipway-trainer, prepare]}|' slipway.yaml
+	deploy
+	cp "$FAKEKUBE/objects.json" before
+	run "$SLIPWAY" deploy --image-digest "$other" --diff
+	[ "$status" -eq 1 ]
+	[[ $output == *"create Job perceiver/perceiver-prepare (storage)"*"replace Job perceiver/perceiver-trn1 (jobs)"* ]]
+	cmp before "$FAKEKUBE/objects.json"
+	run "$SLIPWAY" deploy --image-digest "$other"
+	[ "$status" -eq 0 ]
+	[[ $output == *"storage     1 created, 0 changed, "*"run 2 takes the place of run 1"* ]]
+	[ "$(objects '[k for k in d if "dry-run" in k]')" = "[]" ]
+}
+
 @test "deploy: another target's job is refused while one is there, and a plain run stays with it" {
 	deploy --job g5
 	run deploy --job p4d
