@@ -233,7 +233,7 @@ refused() {
 	settled >wanted
 	n=$(wc -l <"$FAKEKUBE/calls")
 	[ "$n" -gt 25 ]
-	for ((i = 1; i < n; i++)); do
+	for ((i = 1; i < n; i += n / $(series "$n"))); do
 		rm -f "$FAKEKUBE"/*
 		capacity trn1=none
 		FAKEKUBE_KILL=$i run deploy
