@@ -25,13 +25,23 @@ static inline void fleet_run_done(struct fleet_run *f)
 	arena_done(&f->arena);
 }
 
-/* Loads and renders; -1 with f->err set. */
-static inline int fleet_run(struct fleet_run *f, const char *path)
+/* Loads with the values set ("job.nodes=3", up to a NULL) and renders; -1 with f->err set. */
+static inline int fleet_run_with(struct fleet_run *f, const char *path, const char *const *set)
 {
+	struct spec_set sets[8] = {{NULL}};
+	size_t n = 0;
+
 	*f = (struct fleet_run){0};
-	if (spec_load(path, NULL, 0, &f->arena, &f->spec, &f->diags, &f->err) != 0)
+	for (; set != NULL && n < ARRAY_LEN(sets) && set[n] != NULL; n++)
+		sets[n] = (struct spec_set){set[n]};
+	if (spec_load(path, sets, n, &f->arena, &f->spec, &f->diags, &f->err) != 0)
 		return -1;
 	return k8s_render(&renderers, &f->spec->fleet, NULL, &f->out, &f->err);
+}
+
+static inline int fleet_run(struct fleet_run *f, const char *path)
+{
+	return fleet_run_with(f, path, NULL);
 }
 
 /* ---- random specs ---- */

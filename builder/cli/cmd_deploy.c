@@ -53,6 +53,7 @@ struct deploy {
 	struct lease lease; /* its base makes the calls to the cluster */
 	struct placement placement;
 	struct k8s_output out;
+	cJSON *release; /* the jobs of all targets */
 	struct stage_list stages;
 	cJSON *resources, *owned;
 	const char *target; /* "" without a job */
@@ -65,6 +66,7 @@ static void deploy_done(struct deploy *d)
 {
 	stage_list_done(&d->stages);
 	k8s_output_done(&d->out);
+	cJSON_Delete(d->release);
 	cJSON_Delete(d->resources);
 	cJSON_Delete(d->owned);
 	cJSON_Delete(d->result);
@@ -166,9 +168,10 @@ static int choose_target(struct deploy *d, struct err *err)
 		        "while it may run",
 		        there->name);
 		return err_hint(err,
-		                "`kubectl delete -n %s %s` ends it at its next checkpoint; then "
-		                "run this again.",
-		                fleet->namespace, there->job);
+		                "`kubectl delete -n %s %s %s` ends it with a checkpoint; then run "
+		                "this again.",
+		                fleet->namespace, kind_of(job_find(d->owned, there))->resource,
+		                there->job);
 	}
 	d->target = wanted;
 	return 0;
@@ -303,6 +306,25 @@ static int take_lease(struct deploy *d, struct err *err)
 	return lease_take(&d->lease, 0, err);
 }
 
+static struct deploy_job job_of(struct deploy *d)
+{
+	return (struct deploy_job){d->cli,     d->options, &d->cluster,
+	                           d->release, "deploy",   d->result};
+}
+
+/* A dry run of the job asks what would become of the one that is there. */
+static int send_stage(struct deploy *d, const struct stage *stage, struct apply_counts *ret,
+                      struct err *err)
+{
+	const struct fleet_target *target = fleet_target_find(&d->cluster.spec->fleet, d->target);
+	struct deploy_job job = job_of(d);
+
+	if (!stage_has_job(stage))
+		return stage_apply(&d->lease.base, stage, &d->cluster.opts, ret, err);
+	return deploy_job_preview(&job, &d->lease.base, d->target, job_find(d->owned, target), ret,
+	                          err);
+}
+
 static int apply_one(struct deploy *d, const struct stage *stage, struct err *err)
 {
 	struct kubectl *k = &d->lease.base;
@@ -310,18 +332,17 @@ static int apply_one(struct deploy *d, const struct stage *stage, struct err *er
 
 	if (strcmp(stage->name, namespace_renderer.name) != 0 && take_lease(d, err) != 0)
 		return -1;
-	if (stage_apply(k, stage, &d->cluster.opts, &counts, err) != 0)
-		return -1;
+	if (send_stage(d, stage, &counts, err) != 0)
+		return err_wrap(err, "stage %s", stage->name);
 	tell_stage(d, stage, &counts);
-	if (!d->cluster.opts.dry_run && !stage_has_job(stage) &&
-	    stage_await(k, stage, &d->cluster.opts, err) != 0)
+	if (!d->cluster.opts.dry_run && stage_await(k, stage, &d->cluster.opts, err) != 0)
 		return err_wrap(err, "stage %s", stage->name);
 	return 0;
 }
 
 static int place_job(struct deploy *d, const struct stage *stage, struct err *err)
 {
-	struct deploy_job job = {d->cli, d->options, &d->cluster, &d->out, d->result};
+	struct deploy_job job = job_of(d);
 	int rc = deploy_job_run(&job, &d->lease, &d->placement, err);
 
 	if (d->placement.state.target[0] != '\0')
@@ -405,6 +426,7 @@ static int run_deploy(struct deploy *d, struct err *err)
 	if (deploy_job_check(d->options, err) != 0 || open_pinned(d, err) != 0 ||
 	    k8s_render(&renderers, &d->cluster.spec->fleet, NULL, &d->out, err) != 0)
 		return -1;
+	d->release = release_of(&d->out);
 	d->cluster.opts.dry_run = in_mode(d, "server");
 	if (d->options->diff &&
 	    deploy_diff_begin(d->cli, d->options, &d->cluster.opts, d->result, err) != 0)

@@ -253,6 +253,24 @@ _slipway_deploy() {
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
 }
+_slipway_rollback() {
+	case "$prev" in
+	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--set) COMPREPLY=(); return;;
+	--context) COMPREPLY=(); return;;
+	--kubeconfig) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--timeout) COMPREPLY=(); return;;
+	--to) COMPREPLY=(); return;;
+	--interval) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--file --set --context --kubeconfig --timeout --to --list --diff --wait --no-wait --interval --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+}
 _slipway_undeploy() {
 	case "$prev" in
 	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
@@ -394,7 +412,7 @@ _slipway() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "build push inspect verify diff scan iam schema render explain instances diagram nettest deploy undeploy status logs index pipeline doctor completion version help " -- "$cur"))
+		COMPREPLY=($(compgen -W "build push inspect verify diff scan iam schema render explain instances diagram nettest deploy rollback undeploy status logs index pipeline doctor completion version help " -- "$cur"))
 		return
 	fi
 	case "${COMP_WORDS[1]}" in
@@ -412,6 +430,7 @@ _slipway() {
 	diagram) _slipway_diagram;;
 	nettest) _slipway_nettest;;
 	deploy) _slipway_deploy;;
+	rollback) _slipway_rollback;;
 	undeploy) _slipway_undeploy;;
 	status) _slipway_status;;
 	logs) _slipway_logs;;

@@ -16,6 +16,7 @@ _slipway() {
 			'diagram:Draw the fleet as SVG'
 			'nettest:Judge the log of an NCCL all-reduce test over EFA'
 			'deploy:Deploy the fleet and one job to a cluster'
+			'rollback:Bring a former run of the fleet'\''s job back'
 			'undeploy:Delete the fleet from a cluster, so that it costs nothing'
 			'status:Show the state and the cost of the fleet in a cluster'
 			'logs:Show the logs of the job'\''s ranks, merged by time'
@@ -233,6 +234,22 @@ _slipway() {
 		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
 		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
+		'--help[Show this help and exit]' \
+		'--output=[Format of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
+	rollback) _arguments -s \
+		'--file=[The spec]:FILE:_files' \
+		'*--set=[Override one value of the spec, as in job.nodes=4]:PATH=VALUE:' \
+		'--context=[kubeconfig context to use]:NAME:' \
+		'--kubeconfig=[kubeconfig file to use]:FILE:_files' \
+		'--timeout=[Longest time to wait (default 1800)]:SECONDS:' \
+		'--to=[The run to bring back (default\: the one before that in the cluster)]:RUN:' \
+		'--list[Change nothing\: list the runs that can be brought back]' \
+		'--diff[Change nothing\: show each field that would change; exit status 1 if there are any]' \
+		'--wait[Wait until the job has ended; exit status 8 if it failed]' \
+		'--no-wait[Return when the job is created, without waiting for its pods]' \
+		'--interval=[Time between polls of the cluster, as in 30s]:DURATION:' \
 		'--help[Show this help and exit]' \
 		'--output=[Format of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \

@@ -1,9 +1,11 @@
-/* Applying a stage, and finding and deleting what a fleet owns. */
+/* Applying a stage, and finding what a fleet owns. */
 #include "k8s/deploy/apply.h"
 
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/interrupt.h"
+#include "k8s/deploy/apply_jobs.h"
 
 /* May this live object be ours? ERR_CONFLICT says whose it is. */
 static int check_owner(const cJSON *live, const char *owner, struct err *err)
@@ -77,9 +79,10 @@ static void count_changes(const cJSON *sent, const cJSON *before, const cJSON *a
 	}
 }
 
-static int send_items(struct kubectl *k, const char *input, const struct apply_opts *opts,
-                      cJSON **ret, struct err *err)
+int objects_send(struct kubectl *k, cJSON *items, const struct apply_opts *opts, cJSON **ret,
+                 struct err *err)
 {
+	AUTO(strbuf) struct strbuf input = STRBUF_INIT(0);
 	const char *args[12] = {"apply", "--server-side", "--field-manager=slipway", "-f", "-",
 	                        "-o",    "json"};
 	size_t n = 7;
@@ -88,23 +91,60 @@ static int send_items(struct kubectl *k, const char *input, const struct apply_o
 		args[n++] = "--force-conflicts";
 	if (opts->dry_run)
 		args[n++] = "--dry-run=server";
-	return kubectl_list(k, args, input, ret, err);
+	kubectl_print_list(items, &input);
+	return kubectl_list(k, args, strbuf_str(&input), ret, err);
 }
 
-/* How far kubectl came before it failed: said, for nothing may be half done in silence. */
+/* ---- how far kubectl came before it failed ---- */
+
+/* Would applying it now change nothing? Asked once: the server is in trouble already. */
+static bool is_applied(struct kubectl *k, const cJSON *item, const cJSON *live)
+{
+	const struct apply_opts dry_run = {.dry_run = true};
+	AUTO(json) cJSON *items = cJSON_CreateArray(), *after = NULL;
+	struct err ignored = {0};
+	int retries = k->retries, rc;
+
+	json_push(items, cJSON_Duplicate(item, true));
+	k->retries = 0;
+	rc = objects_send(k, items, &dry_run, &after, &ignored);
+	k->retries = retries;
+	return rc == 0 && object_first(after) != NULL && same_content(live, after->child);
+}
+
+/* kubectl says nothing of those that it did apply, and an object that was right before looks the
+ * same whether it was sent or not. */
+static size_t count_applied(struct kubectl *k, const cJSON *sent, const cJSON *before,
+                            const cJSON *after)
+{
+	size_t n = 0;
+
+	for (const cJSON *item = sent->child; item != NULL; item = item->next) {
+		const cJSON *old = object_find(before, item), *new = object_find(after, item);
+		const char *was = object_version(old), *is = object_version(new);
+
+		if (new == NULL)
+			continue;
+		n += old == NULL || was == NULL || is == NULL || strcmp(was, is) != 0 ||
+		     is_applied(k, item, new);
+	}
+	return n;
+}
+
+/* Said, for nothing may be half done in silence. */
 static int tell_partial(struct kubectl *k, const struct stage *stage, const cJSON *sent,
                         const cJSON *before, struct err *err)
 {
 	AUTO(json) cJSON *after = NULL;
-	struct apply_counts done = {0};
 	struct err ignored = {0};
 
-	if (kubectl_look(k, stage->items, &after, &ignored) != 0)
-		return err_wrap(err, "stage %s, partly applied", stage->name);
-	count_changes(sent, before, after, false, &done);
-	return err_wrap(err, "stage %s, %zu of %d objects applied", stage->name,
-	                done.created + done.changed + done.unchanged, cJSON_GetArraySize(sent));
+	if (interrupt_requested() || kubectl_look(k, stage->items, &after, &ignored) != 0)
+		return err_wrap(err, "partly applied");
+	return err_wrap(err, "%zu of %d objects applied", count_applied(k, sent, before, after),
+	                cJSON_GetArraySize(sent));
 }
+
+/* ---- a stage ---- */
 
 /* A dry run cannot ask about objects in a namespace that a dry run did not make. */
 static bool namespace_to_come(const struct apply_opts *opts, const struct err *err)
@@ -120,30 +160,69 @@ static void observe(const struct apply_opts *opts, const struct stage *stage, co
 		opts->observe(opts->observe_ctx, stage, before, after);
 }
 
+/* What is on its way out cannot be applied to: it is awaited, and made anew. */
+static int await_leavers(struct kubectl *k, const struct stage *stage,
+                         const struct apply_opts *opts, cJSON **before, struct err *err)
+{
+	bool left = false;
+
+	for (const cJSON *live = (*before)->child; live != NULL; live = live->next) {
+		if (opts->dry_run || !object_leaves(live))
+			continue;
+		progress_await(k->progress, "%s '%s' to be deleted", json_string(live, "kind"),
+		               object_name(live));
+		if (object_await_gone(k, live, opts, err) != 0)
+			return -1;
+		left = true;
+	}
+	if (!left)
+		return 0;
+	cJSON_Delete(*before);
+	*before = NULL;
+	return kubectl_look(k, stage->items, before, err);
+}
+
+static int look_before(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
+                       cJSON **before, struct err *err)
+{
+	if (kubectl_look(k, stage->items, before, err) != 0)
+		return -1;
+	return await_leavers(k, stage, opts, before, err);
+}
+
+/* What is there, and what is to be sent. The training job is a run (k8s/deploy/run_plan.h). */
+static int prepare_items(struct kubectl *k, const struct stage *stage,
+                         const struct apply_opts *opts, cJSON **before, cJSON *sent,
+                         struct apply_counts *ret, struct err *err)
+{
+	if (look_before(k, stage, opts, before, err) != 0 ||
+	    select_items(stage, *before, opts->owner, sent, err) != 0)
+		return -1;
+	if (stage_has_job(stage))
+		return 0;
+	return apply_jobs_renew(k, opts, *before, sent, &ret->created, err);
+}
+
 static int apply_items(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
                        struct apply_counts *ret, struct err *err)
 {
-	AUTO(strbuf) struct strbuf input = STRBUF_INIT(0);
 	AUTO(json) cJSON *before = NULL, *after = NULL, *sent = cJSON_CreateArray();
 	size_t n;
 
 	*ret = (struct apply_counts){0};
-	if (kubectl_look(k, stage->items, &before, err) != 0 ||
-	    select_items(stage, before, opts->owner, sent, err) != 0)
-		return err_wrap(err, "stage %s", stage->name);
+	if (prepare_items(k, stage, opts, &before, sent, ret, err) != 0)
+		return -1;
 	n = (size_t)cJSON_GetArraySize(sent);
 	ret->left = (size_t)cJSON_GetArraySize(stage->items) - n;
 	if (n == 0)
 		return 0;
-	kubectl_print_list(sent, &input);
-	if (send_items(k, strbuf_str(&input), opts, &after, err) == 0) {
+	if (objects_send(k, sent, opts, &after, err) == 0) {
 		count_changes(sent, before, after, opts->dry_run, ret);
 		observe(opts, stage, before, after);
 		return 0;
 	}
 	if (!namespace_to_come(opts, err))
-		return opts->dry_run ? err_wrap(err, "stage %s", stage->name)
-		                     : tell_partial(k, stage, sent, before, err);
+		return opts->dry_run ? -1 : tell_partial(k, stage, sent, before, err);
 	observe(opts, stage, before, NULL);
 	ret->created = n - (size_t)cJSON_GetArraySize(before);
 	ret->unchanged = n - ret->created;
@@ -192,35 +271,5 @@ int owned_list(struct kubectl *k, const cJSON *resources, const char *owner, cJS
 			cJSON_Delete(cJSON_DetachItemViaPointer(items, item));
 	}
 	*ret_items = items;
-	return 0;
-}
-
-int object_delete(struct kubectl *k, const cJSON *object, const struct apply_opts *opts,
-                  struct err *err)
-{
-	const char *namespace = object_namespace(object);
-	int64_t left = (opts->deadline_ms - k->clock->now_ms(k->clock)) / 1000;
-	AUTO(strbuf) struct strbuf timeout = STRBUF_INIT(64);
-	struct kubectl_reply reply;
-
-	/* One call of kubectl is bounded by its own time limit: callers ask again. */
-	strbuf_addf(&timeout, "--timeout=%llds",
-	            (long long)(left < 1     ? 1
-	                        : left > 150 ? 150
-	                                     : left));
-	const char *args[] = {"delete",
-	                      kind_of(object)->resource,
-	                      object_name(object),
-	                      "--ignore-not-found",
-	                      "--wait=true",
-	                      strbuf_str(&timeout),
-	                      namespace != NULL ? "-n" : NULL,
-	                      namespace,
-	                      NULL};
-
-	if (kubectl_run(k, args, NULL, &reply, err) != 0)
-		return err_wrap(err, "delete %s '%s'", json_string(object, "kind"),
-		                object_name(object));
-	kubectl_reply_done(&reply);
 	return 0;
 }

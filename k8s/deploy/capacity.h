@@ -28,6 +28,10 @@ struct watch_opts {
 	const cJSON *items; /* the target's objects of the jobs stage */
 };
 
+/* The pods that bear the name of the target's job; the caller deletes. */
+int capacity_pods(struct kubectl *k, const struct watch_opts *opts, cJSON **ret,
+                  struct err *err) MUST_USE;
+
 /* Reads the cluster and observes. Node claims and events that may not be read are done without. */
 int capacity_look(struct kubectl *k, const struct watch_opts *opts, struct observation *ret,
                   struct err *err) MUST_USE;

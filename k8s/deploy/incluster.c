@@ -46,13 +46,15 @@ static cJSON *role(struct k8s_output *out, const char *kind, const char *namespa
 /* The objects of every target's job, by name; kubectl delete watches what it deletes. */
 static void allow_jobs(const struct fleet *fleet, const struct k8s_output *jobs, cJSON *rules)
 {
+	AUTO(json) cJSON *release = release_of(jobs);
+
 	for (size_t i = 0; i < kinds_count(); i++) {
 		const struct kind_row *row = kind_at(i);
 		AUTO(json) cJSON *names = cJSON_CreateArray();
 		char resource[64];
 
 		for (size_t t = 0; t < fleet->n_targets; t++) {
-			struct stage stage = target_stage(jobs, fleet->targets[t].name);
+			struct stage stage = release_stage(release, fleet->targets[t].name);
 
 			for (const cJSON *o = stage.items != NULL ? stage.items->child : NULL;
 			     o != NULL; o = o->next)
@@ -92,6 +94,8 @@ static void render_rights(const struct fleet *fleet, const struct k8s_output *jo
 	allow_jobs(fleet, jobs, rules);
 	allow_own("", "configmaps", "get,patch",
 	          arena_printf(&out->arena, "%s" STATE_SUFFIX, fleet->name), rules);
+	allow_own("", "configmaps", "get,patch",
+	          arena_printf(&out->arena, "%s" RUNS_SUFFIX, fleet->name), rules);
 	allow_own("coordination.k8s.io", "leases", "get,update",
 	          arena_printf(&out->arena, "%s" LEASE_SUFFIX, fleet->name), rules);
 	allow(rules, "", "pods", "list", NULL);

@@ -4,6 +4,7 @@
 
 #include "base/attr.h"
 #include "k8s/deploy/apply.h"
+#include "k8s/deploy/ready_job.h"
 
 enum { POLL_MS = 5000 };
 
@@ -105,7 +106,8 @@ enum readiness object_readiness(const cJSON *live, char why[WHY_MAX])
 }
 
 /* The first object that is not ready, or cannot be; READY when there is none. */
-static enum readiness stage_readiness(const struct stage *stage, const cJSON *live,
+static enum readiness stage_readiness(struct kubectl *k, const struct stage *stage,
+                                      const cJSON *live, const cJSON **ret_item,
                                       struct strbuf *ret_why)
 {
 	enum readiness worst = READY;
@@ -117,7 +119,10 @@ static enum readiness stage_readiness(const struct stage *stage, const cJSON *li
 
 		if (now <= worst)
 			continue;
+		if (there != NULL && object_is(there, "Job"))
+			now = ready_job_look(k, there, now, why);
 		worst = now;
+		*ret_item = item;
 		strbuf_reset(ret_why);
 		strbuf_addf(ret_why, "%s '%s': %s", json_string(item, "kind"), object_name(item),
 		            why);
@@ -125,22 +130,34 @@ static enum readiness stage_readiness(const struct stage *stage, const cJSON *li
 	return worst;
 }
 
+static int tell_never(const cJSON *item, const char *why, struct err *err)
+{
+	err_set(err, ERR_SERVER, "%s", why);
+	if (!object_is(item, "Job"))
+		return -1;
+	return err_hint(err,
+	                "Repair the cause; a Job is started again after `kubectl delete -n %s "
+	                "%s %s`.",
+	                object_namespace(item), kind_of(item)->resource, object_name(item));
+}
+
 static int await_items(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
                        struct err *err)
 {
 	AUTO(strbuf)
 	struct strbuf why = STRBUF_INIT(1024), said = STRBUF_INIT(1024);
+	const cJSON *item = NULL;
 
 	for (;;) {
 		AUTO(json) cJSON *live = NULL;
 
 		if (kubectl_look(k, stage->items, &live, err) != 0)
 			return -1;
-		switch (stage_readiness(stage, live, &why)) {
+		switch (stage_readiness(k, stage, live, &item, &why)) {
 		case READY:
 			return 0;
 		case NEVER:
-			return err_set(err, ERR_SERVER, "%s", strbuf_str(&why));
+			return tell_never(item, strbuf_str(&why), err);
 		case NOT_YET:
 			break;
 		}

@@ -27,7 +27,7 @@ static int read_job(struct kubectl *k, const struct watch_opts *opts, cJSON **re
 	return kubectl_look(k, items, ret, err);
 }
 
-static int read_pods(struct kubectl *k, const struct watch_opts *opts, cJSON **ret, struct err *err)
+int capacity_pods(struct kubectl *k, const struct watch_opts *opts, cJSON **ret, struct err *err)
 {
 	AUTO(strbuf) struct strbuf selector = STRBUF_INIT(512);
 
@@ -94,12 +94,12 @@ int capacity_look(struct kubectl *k, const struct watch_opts *opts, struct obser
 	struct sight sight = {0};
 	int64_t now;
 
-	if (read_job(k, opts, &jobs, err) != 0 || read_pods(k, opts, &pods, err) != 0)
+	if (read_job(k, opts, &jobs, err) != 0 || capacity_pods(k, opts, &pods, err) != 0)
 		return -1;
 	sight = (struct sight){.job = jobs->child, .pods = pods};
 	now = k->clock->now_ms(k->clock);
 	capacity_observe(opts->target, &sight, now, ret);
-	if (ret->phase != JOB_WAITING || ret->ran)
+	if (ret->phase != JOB_WAITING)
 		return 0;
 	if (read_claims(k, opts, &claims, err) != 0 || read_events(k, opts, events, err) != 0)
 		return -1;

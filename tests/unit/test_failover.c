@@ -18,7 +18,28 @@ static const struct fleet_failover rules = {.enabled = true,
                                             .boot_ms = 1200000,
                                             .backoff_ms = 60000};
 
-enum { RAN = 1, UNPLACED = 2, COMING = 4, LACK = 8 };
+enum {
+	RAN = 1,
+	UNPLACED = 2,
+	COMING = 4,
+	LACK = 8,
+	REJECTED = 16,
+	NO_IMAGE = 32,
+	PASSING = 64,
+	OF_TARGET = 128,
+	OF_QUOTA = 256,
+	FINAL = 512,
+	AGAIN = 1024 /* the cluster has said so once more */
+};
+
+static enum refusal refusal_seen(unsigned seen)
+{
+	return seen & FINAL       ? REFUSAL_FINAL
+	       : seen & OF_QUOTA  ? REFUSAL_QUOTA
+	       : seen & OF_TARGET ? REFUSAL_TARGET
+	       : seen & PASSING   ? REFUSAL_PASSING
+	                          : REFUSAL_NONE;
+}
 
 struct moment {
 	int minute;
@@ -29,7 +50,7 @@ struct moment {
 
 struct story {
 	const char *name;
-	bool pinned, ran_before;
+	bool pinned, ran_before, resumed;
 	struct moment at[8];
 	size_t n;
 };
@@ -73,6 +94,35 @@ static const struct story stories[] = {
               {9, JOB_SUCCEEDED, RAN, DECIDE_SUCCEEDED}),
 	STORY("it ends badly", {0, JOB_WAITING, RAN, DECIDE_WAIT},
               {9, JOB_FAILED, 0, DECIDE_FAILED}),
+	STORY("what no target can cure ends at once",
+              {0, JOB_WAITING, UNPLACED | FINAL, DECIDE_REFUSED}),
+	STORY("even when one pod runs", {0, JOB_WAITING, RAN | UNPLACED | FINAL, DECIDE_REFUSED}),
+	STORY("a quota's refusal must last: pods that have just gone are counted",
+              {0, JOB_WAITING, UNPLACED | OF_QUOTA, DECIDE_WAIT},
+              {1, JOB_WAITING, UNPLACED | OF_QUOTA, DECIDE_REFUSED}),
+	STORY("and is said again of a job that runs", {0, JOB_RUNNING, RAN, DECIDE_RUNS},
+              {1, JOB_WAITING, UNPLACED | OF_QUOTA, DECIDE_WAIT},
+              {2, JOB_WAITING, UNPLACED | OF_QUOTA, DECIDE_WAIT},
+              {3, JOB_WAITING, UNPLACED | OF_QUOTA | AGAIN, DECIDE_REFUSED}),
+	STORY("a quota of one target's devices",
+              {0, JOB_WAITING, UNPLACED | OF_TARGET, DECIDE_WAIT},
+              {1, JOB_WAITING, UNPLACED | OF_TARGET, DECIDE_MOVE}),
+	STORY("pods that cannot be made are no matter of capacity",
+              {0, JOB_WAITING, UNPLACED | PASSING, DECIDE_WAIT},
+              {19, JOB_WAITING, UNPLACED | PASSING, DECIDE_WAIT},
+              {20, JOB_WAITING, UNPLACED | PASSING, DECIDE_STUCK}),
+	STORY("nodes that refuse pods", {0, JOB_WAITING, UNPLACED | REJECTED, DECIDE_WAIT},
+              {2, JOB_WAITING, UNPLACED | REJECTED, DECIDE_WAIT},
+              {3, JOB_WAITING, UNPLACED | REJECTED, DECIDE_MOVE}),
+	STORY("until the job has failed of it", {0, JOB_WAITING, UNPLACED | REJECTED, DECIDE_WAIT},
+              {1, JOB_FAILED, REJECTED, DECIDE_MOVE}),
+	STORY("an image that never comes", {0, JOB_WAITING, NO_IMAGE, DECIDE_STUCK}),
+	{.name = "what was refused before slipway came may have been cured",
+         .resumed = true,
+         .at = {{0, JOB_WAITING, UNPLACED | FINAL, DECIDE_WAIT},
+                {1, JOB_WAITING, UNPLACED | FINAL, DECIDE_WAIT},
+                {2, JOB_WAITING, UNPLACED | FINAL | AGAIN, DECIDE_REFUSED}},
+         .n = 3},
 	{.name = "a target asked for by name is stayed with",
          .pinned = true,
          .at = {{0, JOB_WAITING, UNPLACED | LACK, DECIDE_WAIT},
@@ -92,7 +142,7 @@ static void play(const struct story *story)
 	                                  story->ran_before ? ATTEMPT_RUNNING : ATTEMPT_STARTING};
 	struct failover machine;
 
-	failover_begin(&machine, &rules, &attempt, !story->pinned);
+	failover_begin(&machine, &rules, &attempt, !story->pinned, story->resumed);
 	for (size_t i = 0; i < story->n; i++) {
 		const struct moment *at = &story->at[i];
 		struct observation o = {.now_ms = 1000 + at->minute * 60000LL,
@@ -101,6 +151,10 @@ static void play(const struct story *story)
 		                        .unplaced = (at->seen & UNPLACED) != 0,
 		                        .node_coming = (at->seen & COMING) != 0,
 		                        .lack = (at->seen & LACK) != 0,
+		                        .rejected = (at->seen & REJECTED) != 0,
+		                        .no_image = (at->seen & NO_IMAGE) != 0,
+		                        .refusal = refusal_seen(at->seen),
+		                        .refused_ms = (at->seen & AGAIN) != 0 ? 2000 : 1000,
 		                        .wanted = 2,
 		                        .why = "because"};
 		char cause[STATE_TEXT_MAX];
@@ -152,7 +206,8 @@ static void targets_come_by_weight_once_in_a_cycle(void)
 /* ---- what is seen ---- */
 
 #define JOB(status)                                                                                \
-	"{\"kind\":\"Job\",\"metadata\":{\"name\":\"perceiver-g5\",\"creationTimestamp\":"         \
+	"{\"kind\":\"Job\",\"metadata\":{\"uid\":\"u1\",\"name\":\"perceiver-g5\","                \
+	"\"creationTimestamp\":"                                                                   \
 	"\"2026-01-01T00:10:00Z\"},\"status\":" status "}"
 #define POD(status, spec) "{\"spec\":{" spec "},\"status\":{" status "}}"
 #define PENDING           POD("\"phase\":\"Pending\"", "")
@@ -240,10 +295,71 @@ static const struct view views[] = {
          EVENT("NodePool", "perceiver-g5", "NoCompatibleInstanceTypes", "filtered out", "karpenter",
                "12"),
          JOB_WAITING, UNPLACED | LACK, "NoCompatibleInstanceTypes: filtered out"},
+	/* what makes pods was refused: the job, its child, its pod group */
+	{JOB("{}"), "", "",
+         EVENT("Job", "perceiver-g5", "FailedCreate",
+               "Error creating: pods \\\"a\\\" is forbidden: exceeded quota: q, requested: pods=1, "
+               "used: pods=0, limited: pods=0",
+               "job-controller", "11"),
+         JOB_WAITING, UNPLACED | OF_QUOTA, "exceeded quota"},
+	{JOB("{}"), PENDING, "",
+         EVENT("Job", "perceiver-g5-workers-0", "FailedCreate",
+               "pods \\\"a\\\" is forbidden: exceeded quota: q, requested: "
+               "requests.nvidia.com/gpu=8, used: requests.nvidia.com/gpu=0",
+               "job-controller", "11"),
+         JOB_WAITING, UNPLACED | OF_TARGET, "exceeded quota"},
+	{JOB("{}"), PENDING, "",
+         EVENT("PodGroup", "perceiver-g5-u1", "FailedCreate",
+               "admission webhook \\\"k.example.com\\\" denied the request: no", "vc", "11"),
+         JOB_WAITING, UNPLACED | FINAL, "denied the request"},
+	{JOB("{}"), PENDING, "",
+         EVENT("Job", "perceiver-g5", "FailedCreate", "failed calling webhook: refused", "j", "11"),
+         JOB_WAITING, UNPLACED | PASSING, "failed calling"},
+	{JOB("{}"), PENDING, "",
+         EVENT("Job", "perceiver-g5", "FailedCreate", "something else", "j", "11"), JOB_WAITING,
+         UNPLACED | PASSING, "something else"},
+	/* all pods are there by now; another job's; a former job's of this name */
+	{JOB("{}"), PENDING "," PENDING, "",
+         EVENT("Job", "perceiver-g5", "FailedCreate", "pods is forbidden: no", "j", "11"),
+         JOB_WAITING, UNPLACED, ""},
+	{JOB("{}"), PENDING, "",
+         EVENT("Job", "perceiver-g5g", "FailedCreate", "pods is forbidden: no", "j", "11"),
+         JOB_WAITING, UNPLACED, ""},
+	{JOB("{}"), PENDING, "",
+         "{\"involvedObject\":{\"kind\":\"Job\",\"name\":\"perceiver-g5\",\"uid\":\"u0\"},"
+         "\"reason\":\"FailedCreate\",\"message\":\"pods is forbidden: no\",\"lastTimestamp\":"
+         "\"2026-01-01T00:11:00Z\"}",
+         JOB_WAITING, UNPLACED, ""},
+	/* refused by its node: it has not run */
+	{JOB("{\"failed\":1}"),
+         POD("\"phase\":\"Failed\",\"reason\":\"UnexpectedAdmissionError\",\"message\":"
+             "\"no device\"",
+             "\"nodeName\":\"n\""),
+         "", "", JOB_WAITING, UNPLACED | REJECTED, "UnexpectedAdmissionError: no device"},
+	{JOB("{\"failed\":2}"),
+         POD("\"phase\":\"Failed\",\"reason\":\"OutOfcpu\"", "\"nodeName\":\"n\""), "", "",
+         JOB_WAITING, RAN | UNPLACED | REJECTED, "OutOfcpu"},
+	/* evicted: it has */
+	{JOB("{}"),
+         POD("\"phase\":\"Failed\",\"reason\":\"Evicted\",\"message\":\"low on memory\"",
+             "\"nodeName\":\"n\""),
+         "", "", JOB_WAITING, RAN | UNPLACED, "Evicted: low on memory"},
+	{JOB("{}"),
+         POD("\"phase\":\"Pending\",\"containerStatuses\":[{\"state\":{\"waiting\":{\"reason\":"
+             "\"ImagePullBackOff\",\"message\":\"x: 403 Forbidden\"}}}]",
+             "\"nodeName\":\"n\"") "," POD("\"phase\":\"Pending\"", "\"nodeName\":\"m\""),
+         "", "", JOB_WAITING, NO_IMAGE, "403 Forbidden"},
 	/* hostile */
 	{JOB("7"), "7,[],{\"status\":[]}", "{\"status\":{\"conditions\":{}}},null", "null,{}",
          JOB_WAITING, UNPLACED, ""},
 };
+
+static unsigned seen_refusal(enum refusal refusal)
+{
+	static const unsigned bits[] = {0, PASSING, OF_TARGET, OF_QUOTA, FINAL};
+
+	return bits[refusal];
+}
 
 static cJSON *array_of(const char *members)
 {
@@ -268,7 +384,8 @@ static void look_at(const struct view *v)
 	capacity_observe(&target, &sight, 5, &o);
 	CHECK_INT(o.phase, v->phase);
 	CHECK_INT((o.ran ? RAN : 0) | (o.unplaced ? UNPLACED : 0) | (o.node_coming ? COMING : 0) |
-	                  (o.lack ? LACK : 0),
+	                  (o.lack ? LACK : 0) | (o.rejected ? REJECTED : 0) |
+	                  (o.no_image ? NO_IMAGE : 0) | seen_refusal(o.refusal),
 	          v->seen);
 	if (strstr(o.why, v->why) == NULL)
 		CHECK_STR(o.why, v->why);

@@ -81,6 +81,20 @@ static const struct complaint complaints[] = {
 	{"something else went wrong\n", ERR_SERVER, ""},
 };
 
+static void a_value_of_any_length_does_not_hide_the_end(void)
+{
+	static const char start[] = "The Job \"a\" is invalid: spec.template: Invalid value: {";
+	static const char end[] = "}: field is immutable\n";
+	char text[4000];
+	struct err err = {0};
+
+	memset(text, 'x', sizeof(text));
+	memcpy(text, start, strlen(start));
+	memcpy(text + sizeof(text) - sizeof(end), end, sizeof(end));
+	CHECK_INT(kubectl_advice(text, &err), -1);
+	CHECK_STR(err.msg, "The Job \"a\" is invalid: spec.template: field is immutable");
+}
+
 static void every_complaint_is_understood(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(complaints); i++) {
@@ -229,6 +243,8 @@ static void schedulers_kinds_are_known(void)
 int main(void)
 {
 	TEST("kubectl: every complaint has a code and a next step", every_complaint_is_understood);
+	TEST("kubectl: a value of any length does not hide the end of a complaint",
+	     a_value_of_any_length_does_not_hide_the_end);
 	TEST("kubectl: a conflict names the other manager", a_conflict_names_the_manager);
 	TEST("kubectl: a busy server is asked again", a_busy_server_is_asked_again);
 	TEST("kubectl: a server that stays busy is given up", a_server_that_stays_busy_is_given_up);
