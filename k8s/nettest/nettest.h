@@ -20,6 +20,10 @@
 
 extern const struct k8s_renderer nettest_renderer;
 
+/* Can a target run the test, and what is its MPIJob called? */
+bool nettest_runs_on(const struct fleet_target *target);
+const char *nettest_name(const struct fleet_target *target, struct arena *a);
+
 enum {
 	NETTEST_LOG_MAX = 256 << 20, /* bytes of a log that callers should read at most */
 	NETTEST_LINE_MAX = 4096,     /* longer lines are looked at no further than this */
