@@ -103,7 +103,7 @@ static void print_text(struct cli *cli, const struct nettest *n, const struct ne
 	double peak = nettest_peak(n, &bytes);
 
 	print_sizes(cli, n);
-	fprintf(cli->out, "transport  %s%s%s%s\n", nettest_transport_name(n->transport),
+	fprintf(cli->out, "transport  %s%s%s%s\n", transport_name(n->transport),
 	        n->rdma ? ", GPUDirect RDMA" : "", n->plugin[0] != '\0' ? ", aws-ofi-nccl " : "",
 	        n->plugin);
 	fprintf(cli->out, "peak       %.2f GB/s of bus bandwidth at %s\n", peak,

@@ -140,11 +140,14 @@ static bool nccl_over_efa(const struct fleet_target *target)
 /*
  * Without EFA a collective falls back to sockets, and a job runs at a hundredth of its speed. Named
  * transports end it instead: libfabric knows no provider but FI_PROVIDER's, and NCCL no network but
- * NCCL_NET's. aws-ofi-nccl called itself "AWS Libfabric" up to 1.11; later versions take that name
- * when NCCL_NET asks for it, so that one value fits all of them.
+ * NCCL_NET's. aws-ofi-nccl calls itself "AWS Libfabric" up to 1.11; later versions take that name
+ * when NCCL_NET asks for it, so that one value fits all of them. What came of it is in the log's
+ * first lines, where `slipway status` reads it.
  */
-static const struct network_env fatal_env[] = {
+static const struct network_env job_env[] = {
 	{"NCCL_NET", "AWS Libfabric", nccl_over_efa},
+	{"NCCL_DEBUG", "INFO", nccl_over_efa},
+	{"NCCL_DEBUG_SUBSYS", "INIT", nccl_over_efa},
 };
 
 static const struct network_env network_env[] = {
@@ -167,11 +170,11 @@ static void add_accelerator_env(const struct fleet_target *target, cJSON *env)
 }
 
 /* The network test does without: what its log says of sockets is what it is for. */
-static void add_fatal_env(const struct fleet_target *target, cJSON *env)
+static void add_job_env(const struct fleet_target *target, cJSON *env)
 {
-	for (size_t i = 0; i < ARRAY_LEN(fatal_env); i++)
-		if (fatal_env[i].wanted(target))
-			k8s_env(env, fatal_env[i].name, fatal_env[i].value);
+	for (size_t i = 0; i < ARRAY_LEN(job_env); i++)
+		if (job_env[i].wanted(target))
+			k8s_env(env, job_env[i].name, job_env[i].value);
 }
 
 void job_network_env(const struct fleet_target *target, const char *master, cJSON *env)
@@ -345,7 +348,7 @@ void job_pod(const struct fleet *fleet, const struct fleet_target *target, struc
 	add_container(fleet, target, out, &p);
 	add_ranks(target, opts, p.env);
 	job_network_env(target, opts->master, p.env);
-	add_fatal_env(target, p.env);
+	add_job_env(target, p.env);
 	if (job->metrics_port > 0)
 		env_number(p.env, "METRICS_PORT", job->metrics_port);
 	add_pairs(p.env, &job->env);
