@@ -7,6 +7,7 @@
 #include "builder/cli/deploy_cluster.h"
 #include "builder/cli/deploy_diff.h"
 #include "builder/cli/deploy_job.h"
+#include "builder/cli/epoch.h"
 #include "builder/cli/renderers.h"
 #include "builder/image/image.h"
 #include "k8s/cluster/cluster.h"
@@ -424,6 +425,7 @@ static int run_deploy(struct deploy *d, struct err *err)
 	d->result = cJSON_CreateObject();
 	json_add_array(d->result, "stages");
 	if (deploy_job_check(d->options, err) != 0 || open_pinned(d, err) != 0 ||
+	    epoch_check_support(d->cli, d->cluster.spec, err) != 0 ||
 	    k8s_render(&renderers, &d->cluster.spec->fleet, NULL, &d->out, err) != 0)
 		return -1;
 	d->release = release_of(&d->out);

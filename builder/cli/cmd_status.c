@@ -152,6 +152,7 @@ static int look_at_job(struct watch *w, enum job_phase *ret_phase, struct err *e
 		.nodes = shot.nodes,
 		.pods = shot.pods,
 		.log = strbuf_str(&shot.log),
+		.log_head = strbuf_str(&shot.head),
 		.log_problem = shot.log_problem,
 		.prices = w->priced ? &w->prices : NULL,
 		.now_ms = k->clock->now_ms(k->clock),

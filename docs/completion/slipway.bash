@@ -216,15 +216,19 @@ _slipway_nettest() {
 	case "$prev" in
 	--target) COMPREPLY=(); return;;
 	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--set) COMPREPLY=(); return;;
+	--context) COMPREPLY=(); return;;
+	--kubeconfig) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--timeout) COMPREPLY=(); return;;
 	--instance) COMPREPLY=(); return;;
 	--floor) COMPREPLY=(); return;;
 	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--target --file --instance --floor --allow-tcp --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--target --file --set --context --kubeconfig --timeout --instance --floor --allow-tcp --keep --help --output --progress " -- "$cur"))
 	else
-		COMPREPLY=($(compgen -W "parse " -- "$cur"))
+		COMPREPLY=($(compgen -W "parse run " -- "$cur"))
 	fi
 }
 _slipway_deploy() {

@@ -14,7 +14,7 @@ _slipway() {
 			'explain:Explain what a target gets, and why'
 			'instances:List the instance types of the fleet'\''s targets'
 			'diagram:Draw the fleet as SVG'
-			'nettest:Judge the log of an NCCL all-reduce test over EFA'
+			'nettest:Run an NCCL all-reduce test over EFA, or judge the log of one'
 			'deploy:Deploy the fleet and one job to a cluster'
 			'rollback:Bring a former run of the fleet'\''s job back'
 			'undeploy:Delete the fleet from a cluster, so that it costs nothing'
@@ -199,15 +199,20 @@ _slipway() {
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
 		'*:argument:_files';;
 	nettest) _arguments -s \
-		'--target=[Judge by this target'\''s floor, from the spec or its instance type]:NAME:' \
-		'--file=[The spec, for --target]:FILE:_files' \
+		'--target=[Run on this target (default\: the first by weight), and judge by its floor, from the spec or its instance type]:NAME:' \
+		'--file=[The spec]:FILE:_files' \
+		'*--set=[Override one value of the spec, as in job.nodes=4]:PATH=VALUE:' \
+		'--context=[kubeconfig context to use]:NAME:' \
+		'--kubeconfig=[kubeconfig file to use]:FILE:_files' \
+		'--timeout=[Longest time to wait (default 1800)]:SECONDS:' \
 		'--instance=[Judge by this instance type'\''s network, as in p4d.24xlarge]:TYPE:' \
 		'--floor=[Bus bandwidth to reach at the largest size, in GB/s]:GB/S:' \
 		'--allow-tcp[Accept a run that did not use EFA]' \
+		'--keep[Leave the test and its pods in the cluster]' \
 		'--help[Show this help and exit]' \
 		'--output=[Format of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
-		'*:argument:(parse )';;
+		'*:argument:(parse run )';;
 	deploy) _arguments -s \
 		'--file=[The spec]:FILE:_files' \
 		'*--set=[Override one value of the spec, as in job.nodes=4]:PATH=VALUE:' \

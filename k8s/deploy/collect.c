@@ -17,6 +17,7 @@ void snapshot_done(struct snapshot *s)
 	cJSON_Delete(s->nodes);
 	cJSON_Delete(s->pods);
 	strbuf_done(&s->log);
+	strbuf_done(&s->head);
 	*s = (struct snapshot){0};
 }
 
@@ -90,6 +91,32 @@ static void read_log(struct kubectl *k, const struct fleet *fleet, const char *j
 	strbuf_done(&reply.err_text);
 }
 
+/* By which network the ranks talk is said once, at the beginning; a job without it is as good. */
+static void read_head(struct kubectl *k, const struct fleet_target *target, struct arena *a,
+                      struct snapshot *ret)
+{
+	const cJSON *pod = pod_of_training(ret->pods, target->job);
+	const char *namespace = object_namespace(pod);
+	struct kubectl_reply reply;
+	struct err ignored = {0};
+
+	if (!target_talks_over_efa(target) || ret->log_problem != NULL || namespace == NULL)
+		return;
+	const char *const args[] = {"logs",
+	                            "-n",
+	                            namespace,
+	                            object_name(pod),
+	                            "-c",
+	                            pod_container(pod),
+	                            arena_printf(a, "--limit-bytes=%d", COLLECT_HEAD_BYTES),
+	                            NULL};
+
+	if (kubectl_run(k, args, NULL, &reply, &ignored) != 0)
+		return;
+	ret->head = reply.out;
+	strbuf_done(&reply.err_text);
+}
+
 /* ---- nodes ---- */
 
 static int read_nodes(struct kubectl *k, const struct fleet *fleet, struct snapshot *ret,
@@ -141,5 +168,6 @@ int snapshot_take(struct kubectl *k, const struct fleet *fleet, struct arena *a,
 	if (job_pods(k, fleet, target, &ret->pods, err) != 0)
 		return -1;
 	read_log(k, fleet, target->job, a, ret);
+	read_head(k, target, a, ret);
 	return 0;
 }

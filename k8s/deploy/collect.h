@@ -7,11 +7,12 @@
 
 #include "k8s/deploy/status.h"
 
-enum { COLLECT_LOG_LINES = 400 };
+enum { COLLECT_LOG_LINES = 400, COLLECT_HEAD_BYTES = 256 << 10 };
 
 struct snapshot {
 	cJSON *resources, *owned, *nodes, *pods;
-	struct strbuf log;
+	struct strbuf log;       /* its last lines */
+	struct strbuf head;      /* its beginning, of a job whose ranks talk over EFA; else empty */
 	const char *log_problem; /* in the arena; NULL = the log was read */
 };
 void snapshot_done(struct snapshot *s);

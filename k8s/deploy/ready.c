@@ -66,12 +66,11 @@ static enum readiness conditioned(const cJSON *live, char why[WHY_MAX])
 	return NOT_YET;
 }
 
-/* Jobs of the storage stage: they prepare the file system. */
-static enum readiness prepared(const cJSON *live, char why[WHY_MAX])
+static enum readiness ended(const cJSON *live, const char *well, char why[WHY_MAX])
 {
 	const char *message = json_string(object_condition(live, "Failed"), "message");
 
-	if (object_holds(live, "Complete"))
+	if (object_holds(live, well))
 		return READY;
 	if (object_holds(live, "Failed")) {
 		snprintf(why, WHY_MAX, "it failed: %s",
@@ -80,6 +79,18 @@ static enum readiness prepared(const cJSON *live, char why[WHY_MAX])
 	}
 	snprintf(why, WHY_MAX, "it has not finished");
 	return NOT_YET;
+}
+
+/* Jobs of the storage stage: they prepare the file system. */
+static enum readiness prepared(const cJSON *live, char why[WHY_MAX])
+{
+	return ended(live, "Complete", why);
+}
+
+/* The network test. */
+static enum readiness tested(const cJSON *live, char why[WHY_MAX])
+{
+	return ended(live, "Succeeded", why);
 }
 
 static const struct {
@@ -92,6 +103,7 @@ static const struct {
 	{"nodepools.karpenter.sh", conditioned},
 	{"ec2nodeclasses.karpenter.k8s.aws", conditioned},
 	{"jobs.batch", prepared},
+	{"mpijobs.kubeflow.org", tested},
 };
 
 enum readiness object_readiness(const cJSON *live, char why[WHY_MAX])

@@ -57,8 +57,8 @@ static const struct field volume_rows[] = {
                   .fallback_doc = "gp3's own"),
 	NUMBER_AT(struct volume_section, throughput, "throughput", "MiB/s of gp3.", .min = 125,
                   .max = 2000, .fallback_doc = "gp3's own"),
-	TEXT(struct volume_section, kms_key, "kms_key", "KMS key that encrypts it, by ARN.",
-             .check = check_kms_key, .fallback_doc = "the account's"),
+	TEXT_AT(struct volume_section, kms_key, "kms_key", "KMS key that encrypts it, by ARN.",
+                .check = check_kms_key, .fallback_doc = "the account's"),
 };
 
 static const struct field_table volume_fields =

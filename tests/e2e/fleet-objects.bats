@@ -19,7 +19,7 @@ lists() {
 	local spec name
 	for spec in "${SPECS[@]}"; do
 		name=$(basename "$spec" .yaml)
-		"$SLIPWAY" render -f "$spec" --job all --format list >"$name.json"
+		"$SLIPWAY" render -f "$spec" --job all --format list "${EVERYTHING[@]}" >"$name.json"
 		sed -n 's/^ *platforms: *\[\(.*\)\].*/\1/p' "$spec" | tr -d ' ' >"$name.platforms"
 	done
 	"$SLIPWAY" instances --output json >instances
@@ -112,7 +112,7 @@ print(json.dumps({"items": items}))' >broken.json
 	mkdir random lists
 	(cd "$ROOT" && SLIPWAY_RANDOM_DIR=$WORK/random "${BUILD:-build}/unit/test_fleet" >/dev/null)
 	for spec in random/*.yaml; do
-		"$SLIPWAY" render -f "$spec" --job all --format list >"lists/$(basename "$spec" .yaml).json"
+		"$SLIPWAY" render -f "$spec" --job all --format list "${EVERYTHING[@]}" >"lists/$(basename "$spec" .yaml).json"
 	done
 	[ "$(find lists -name '*.json' | wc -l)" -eq 500 ]
 	"$SLIPWAY" instances --output json >instances
