@@ -115,6 +115,7 @@ static int open_cluster(struct deploy *d, struct err *err)
 	if (cluster_open(d->cli, &d->options->cluster, &d->cluster, err) != 0)
 		return -1;
 	d->cluster.opts.force_conflicts = d->options->force_conflicts;
+	cluster_outlast(&d->cluster);
 	return 0;
 }
 

@@ -399,6 +399,9 @@ struct one_lease {
 	int version;  /* 0: there is none */
 	char *holder; /* of the object */
 	bool steal;   /* somebody replaces it right before we do */
+	int lost;     /* replies to come that get lost: what was asked is done */
+	int down;     /* calls to come that the server does not see */
+	int calls;
 };
 
 static int64_t their_now(struct clock *c)
@@ -433,6 +436,12 @@ static int lease_call(struct kubectl *base, const char *const *args, const char 
 	AUTO(json) cJSON *sent = input != NULL ? cJSON_Parse(input) : NULL;
 	char version[16];
 
+	l->calls++;
+	if (l->down > 0) {
+		l->down--;
+		complain(reply, "dial tcp 10.0.0.1:443: connect: connection refused");
+		return 0;
+	}
 	snprintf(version, sizeof(version), "%d", l->version);
 	if (strcmp(args[0], "create") == 0 && l->version > 0) {
 		complain(reply, "Error from server (AlreadyExists): it already exists");
@@ -451,6 +460,11 @@ static int lease_call(struct kubectl *base, const char *const *args, const char 
 	}
 	if (sent != NULL)
 		store(l, sent);
+	if (l->lost > 0) {
+		l->lost--;
+		complain(reply, "error: Put \"https://10.0.0.1/leases\": EOF");
+		return 0;
+	}
 	strbuf_addf(
 		&reply->out,
 		"{\"metadata\":{\"resourceVersion\":\"%d\"},\"spec\":{\"holderIdentity\":\"%s\","
@@ -462,7 +476,7 @@ static int lease_call(struct kubectl *base, const char *const *args, const char 
 static void one_lease(struct one_lease *l)
 {
 	*l = (struct one_lease){.clock = {their_now, their_sleep}, .now_ms = 1000};
-	l->base = (struct kubectl){lease_call, NULL, NULL, 0};
+	l->base = (struct kubectl){.call = lease_call};
 	l->base.clock = &l->clock;
 }
 
@@ -514,6 +528,75 @@ static void a_lease_is_renewed_by_the_way(void)
 	free(cluster.holder);
 }
 
+static void a_renewal_whose_reply_is_lost_is_no_end(void)
+{
+	struct one_lease cluster;
+	struct lease a;
+	struct err err = {0};
+
+	one_lease(&cluster);
+	lease_init(&a, &cluster.base, "n", "f");
+	CHECK_INT(lease_take(&a, 0, &err), 0);
+	cluster.lost = 1;
+	CHECK_INT(lease_sleep(&a, 130000, &err), 0);
+	CHECK(a.held);
+	CHECK_INT(cluster.lost, 0);
+	/* And of the one before and the one after. */
+	cluster.lost = 3;
+	CHECK_INT(lease_sleep(&a, 130000, &err), 0);
+	CHECK(a.held);
+	cluster.steal = true;
+	cluster.lost = 1;
+	CHECK_INT(lease_sleep(&a, 130000, &err), -1);
+	CHECK_INT(err.code, ERR_BUSY);
+	free(cluster.holder);
+}
+
+static void the_taking_of_a_lease_survives_a_lost_reply(void)
+{
+	struct patience patience = {60000, true};
+	struct one_lease cluster;
+	struct lease a;
+	struct err err = {0};
+
+	one_lease(&cluster);
+	cluster.base.patience = &patience;
+	cluster.lost = 1;
+	lease_init(&a, &cluster.base, "n", "f");
+	CHECK_INT(lease_take(&a, 0, &err), 0);
+	CHECK_STR(cluster.holder, a.identity);
+	free(cluster.holder);
+}
+
+static void an_outage_longer_than_the_lease_is_outlasted(void)
+{
+	static const char *const args[] = {"get", "pods", NULL};
+	struct patience patience = {3600000, true};
+	struct one_lease cluster;
+	struct kubectl_reply reply;
+	struct lease a;
+	struct err err = {0};
+	int calls;
+
+	one_lease(&cluster);
+	cluster.base.patience = &patience;
+	lease_init(&a, &cluster.base, "n", "f");
+	CHECK_INT(lease_take(&a, 0, &err), 0);
+	cluster.down = 40;
+	CHECK_INT(kubectl_run(&a.base, args, NULL, &reply, &err), 0);
+	kubectl_reply_done(&reply);
+	CHECK(cluster.now_ms > LEASE_SECONDS * 1000);
+	CHECK(a.held);
+	/* Once it has expired nothing but the renewal itself is tried. */
+	cluster.now_ms += LEASE_SECONDS * 1000;
+	cluster.steal = true;
+	calls = cluster.calls;
+	CHECK_INT(kubectl_run(&a.base, args, NULL, &reply, &err), -1);
+	CHECK_INT(err.code, ERR_BUSY);
+	CHECK_INT(cluster.calls - calls, 2);
+	free(cluster.holder);
+}
+
 int main(void)
 {
 	TEST("failover: decisions follow observations", decisions_follow_observations);
@@ -528,5 +611,11 @@ int main(void)
 	     a_holder_that_has_ended_is_dead_though_nobody_waited_for_it);
 	TEST("lease: of two takers one wins", of_two_takers_one_wins);
 	TEST("lease: it is renewed while its holder waits", a_lease_is_renewed_by_the_way);
+	TEST("lease: a renewal whose reply is lost is no end",
+	     a_renewal_whose_reply_is_lost_is_no_end);
+	TEST("lease: it is taken though the reply is lost",
+	     the_taking_of_a_lease_survives_a_lost_reply);
+	TEST("lease: an outage longer than it is outlasted",
+	     an_outage_longer_than_the_lease_is_outlasted);
 	return test_done();
 }
