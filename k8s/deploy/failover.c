@@ -50,27 +50,16 @@ static enum decision give_up(const struct failover *f, const struct observation 
 	return f->may_move ? DECIDE_MOVE : DECIDE_WAIT;
 }
 
-/* A pod has run: it stays. Waiting for the others has an end, the job has not. */
-static enum decision began(struct failover *f, const struct observation *o,
+/* No pod runs, since the job began or since it lost all of them: is there any hope here? */
+static enum decision hopes(struct failover *f, const struct observation *o, int64_t since_ms,
                            char cause[STATE_TEXT_MAX])
-{
-	int64_t partial = lasts(&f->partial_ms, true, o->now_ms);
-
-	snprintf(cause, STATE_TEXT_MAX, "%lld of %lld pods run%s%s", (long long)o->running,
-	         (long long)o->wanted, o->why[0] != '\0' ? ": " : "", o->why);
-	return partial >= f->rules->boot_ms ? DECIDE_STUCK : DECIDE_WAIT;
-}
-
-/* No pod has run: is there any hope here? */
-static enum decision still_unstarted(struct failover *f, const struct observation *o,
-                                     char cause[STATE_TEXT_MAX])
 {
 	const struct fleet_failover *rules = f->rules;
 	int64_t coming = lasts(&f->coming_ms, o->node_coming, o->now_ms);
 	/* A machine that comes is capacity that was found. */
 	int64_t lack = lasts(&f->lack_ms, o->lack && !o->node_coming, o->now_ms);
 	int64_t placed = lasts(&f->placed_ms, !o->unplaced, o->now_ms);
-	int64_t age = o->now_ms - f->started_ms;
+	int64_t age = o->now_ms - since_ms;
 
 	if (coming >= 0 && coming >= rules->boot_ms)
 		return give_up(f, o, "nodes did not become ready", coming, cause);
@@ -90,10 +79,47 @@ static enum decision still_unstarted(struct failover *f, const struct observatio
 	return DECIDE_WAIT;
 }
 
+/* Every node of a job that ran was taken back. */
+static enum decision emptied(struct failover *f, const struct observation *o,
+                             char cause[STATE_TEXT_MAX])
+{
+	char text[STATE_TEXT_MAX];
+	enum decision decision;
+
+	lasts(&f->empty_ms, true, o->now_ms);
+	decision = hopes(f, o, f->empty_ms, text);
+	f->reclaimed = decision == DECIDE_MOVE;
+	snprintf(cause, STATE_TEXT_MAX, "all nodes were reclaimed: %.*s", OBSERVED_MAX, text);
+	return decision;
+}
+
+/* A pod has run: it stays. Waiting for the others has an end, the job has not. */
+static enum decision began(struct failover *f, const struct observation *o,
+                           char cause[STATE_TEXT_MAX])
+{
+	int64_t partial = lasts(&f->partial_ms, true, o->now_ms);
+
+	if (f->rules->reclaimed && o->running == 0)
+		return emptied(f, o, cause);
+	f->empty_ms = f->coming_ms = f->lack_ms = f->placed_ms = 0;
+	snprintf(cause, STATE_TEXT_MAX, "%lld of %lld pods run%s%s", (long long)o->running,
+	         (long long)o->wanted, o->why[0] != '\0' ? ": " : "", o->why);
+	return partial >= f->rules->boot_ms ? DECIDE_STUCK : DECIDE_WAIT;
+}
+
+/* All run: what was waited for is over. */
+static void complete(struct failover *f)
+{
+	f->partial_ms = f->empty_ms = f->coming_ms = f->lack_ms = f->placed_ms = 0;
+}
+
 enum decision failover_step(struct failover *f, const struct observation *o,
                             char cause[STATE_TEXT_MAX])
 {
 	f->ran = f->ran || o->ran;
+	f->now_ms = o->now_ms;
+	if (o->running > 0)
+		f->ran_ms = o->now_ms;
 	snprintf(cause, STATE_TEXT_MAX, "%s", o->why);
 	switch (o->phase) {
 	case JOB_ABSENT:
@@ -104,7 +130,7 @@ enum decision failover_step(struct failover *f, const struct observation *o,
 	case JOB_FAILED:
 		return DECIDE_FAILED;
 	case JOB_RUNNING:
-		f->partial_ms = 0;
+		complete(f);
 		snprintf(cause, STATE_TEXT_MAX, "%lld of %lld pods run", (long long)o->running,
 		         (long long)o->wanted);
 		return DECIDE_RUNS;
@@ -112,7 +138,26 @@ enum decision failover_step(struct failover *f, const struct observation *o,
 	case JOB_PHASES:
 		break;
 	}
-	return f->ran ? began(f, o, cause) : still_unstarted(f, o, cause);
+	return f->ran ? began(f, o, cause) : hopes(f, o, f->started_ms, cause);
+}
+
+static void sooner(int64_t *due_ms, const struct failover *f, int64_t since_ms, int64_t wait_ms)
+{
+	if (since_ms != 0 && since_ms + wait_ms > f->now_ms && since_ms + wait_ms < *due_ms)
+		*due_ms = since_ms + wait_ms;
+}
+
+int64_t failover_due(const struct failover *f)
+{
+	const struct fleet_failover *rules = f->rules;
+	int64_t due = INT64_MAX;
+
+	sooner(&due, f, f->ran ? f->empty_ms : f->started_ms, rules->unschedulable_ms);
+	sooner(&due, f, f->lack_ms, rules->after_ms);
+	sooner(&due, f, f->coming_ms, rules->boot_ms);
+	sooner(&due, f, f->placed_ms, rules->boot_ms);
+	sooner(&due, f, f->partial_ms, rules->boot_ms);
+	return due;
 }
 
 const struct fleet_target *failover_next(const struct fleet *fleet, const struct state *s)

@@ -65,16 +65,26 @@ void placing_take_stage(struct placing *r)
 	r->stage = target_stage(r->opts->out, r->target->name);
 }
 
+static struct watch_opts watched(const struct placing *r)
+{
+	return (struct watch_opts){.fleet = r->opts->fleet,
+	                           .target = r->target,
+	                           .items = r->stage.items,
+	                           .since_ms = r->machine.ran_ms};
+}
+
 int placing_leave(struct placing *r, bool *ret_left, struct err *err)
 {
-	struct watch_opts watch = {r->opts->fleet, r->target, r->stage.items};
+	struct watch_opts watch = watched(r);
 	struct apply_opts apply = r->opts->apply;
 	struct observation o;
+	bool began;
 
 	*ret_left = false;
 	if (capacity_look(r->k, &watch, &o, err) != 0)
 		return -1;
-	if (o.ran || (o.phase != JOB_WAITING && o.phase != JOB_ABSENT))
+	began = state_last(&r->ret->state)->outcome == ATTEMPT_RECLAIMED ? o.running > 0 : o.ran;
+	if (began || (o.phase != JOB_WAITING && o.phase != JOB_ABSENT))
 		return 0;
 	/* What is begun here is ended, whatever time it is. */
 	apply.deadline_ms = INT64_MAX / 2;
@@ -155,7 +165,7 @@ static int note_outcome(struct placing *r, enum decision decision, struct err *e
 static int look_once(struct placing *r, enum decision *ret, bool *ret_more,
                      char cause[STATE_TEXT_MAX], struct err *err)
 {
-	struct watch_opts watch = {r->opts->fleet, r->target, r->stage.items};
+	struct watch_opts watch = watched(r);
 	bool to_the_end = r->opts->until == UNTIL_ENDED;
 	struct observation o;
 
@@ -178,6 +188,19 @@ static int look_once(struct placing *r, enum decision *ret, bool *ret_more,
 	return 0;
 }
 
+/* Until there is something new to see, or time itself decides. */
+static int await_change(struct placing *r, enum decision decision, struct err *err)
+{
+	struct watch_opts watch = watched(r);
+	int64_t due = failover_due(&r->machine), deadline = r->opts->apply.deadline_ms;
+	bool waits = decision == DECIDE_WAIT || decision == DECIDE_STUCK;
+	bool unstarted = waits && r->machine.ran_ms != r->machine.now_ms;
+
+	if (is_bounded(r) && deadline < due)
+		due = deadline;
+	return changes_await(&r->changes, &watch, unstarted, due, err);
+}
+
 /* Until the target is given up, or the caller is content. */
 static int watch_target(struct placing *r, bool *ret_move, char cause[STATE_TEXT_MAX],
                         struct err *err)
@@ -188,6 +211,9 @@ static int watch_target(struct placing *r, bool *ret_move, char cause[STATE_TEXT
 
 	failover_begin(&r->machine, &r->opts->fleet->failover, state_last(&r->ret->state),
 	               r->opts->may_move);
+	/* What was reported before it was seen to run, or to have run, is past. */
+	if (r->machine.ran)
+		r->machine.ran_ms = placing_now(r);
 	*ret_move = false;
 	while (more) {
 		if (look_once(r, &decision, &more, cause, err) != 0)
@@ -196,7 +222,7 @@ static int watch_target(struct placing *r, bool *ret_move, char cause[STATE_TEXT
 			progress_note(r->k->progress, "%s: %s", r->target->name, cause);
 			snprintf(said, sizeof(said), "%s", cause);
 		}
-		if (more && lease_sleep(r->lease, r->opts->interval_ms, err) != 0)
+		if (more && await_change(r, decision, err) != 0)
 			return -1;
 	}
 	*ret_move = decision == DECIDE_MOVE;
@@ -241,7 +267,8 @@ static int next_cycle(struct placing *r, struct err *err)
 	int64_t pause;
 	char text[96];
 
-	if (!r->opts->keep_trying)
+	/* Who waits for the end of a job that has begun does not leave it nowhere. */
+	if (!r->opts->keep_trying && !(r->has_run && r->opts->until == UNTIL_ENDED))
 		return tell_exhausted(r, err);
 	s->cycle++;
 	pause = failover_pause(&r->opts->fleet->failover, s->cycle);
@@ -259,7 +286,13 @@ static int move_on(struct placing *r, const char *cause, struct err *err)
 {
 	bool left;
 
-	if (settle(r, ATTEMPT_NO_CAPACITY, cause, err) != 0)
+	bool reclaimed = r->machine.reclaimed;
+
+	/* Who was tried before the job ran may have capacity by now. */
+	if (reclaimed)
+		state_new_cycle(&r->ret->state);
+	r->has_run = r->has_run || reclaimed;
+	if (settle(r, reclaimed ? ATTEMPT_RECLAIMED : ATTEMPT_NO_CAPACITY, cause, err) != 0)
 		return -1;
 	tell(r, cause);
 	if (placing_leave(r, &left, err) != 0)
@@ -302,7 +335,9 @@ int placement_run(struct lease *lease, const struct placement_opts *opts, struct
 	int rc;
 
 	*ret = (struct placement){0};
+	changes_init(&r.changes, lease, opts->interval_ms);
 	rc = place_job(&r, err);
+	changes_done(&r.changes);
 	stage_done(&r.stage);
 	return rc;
 }

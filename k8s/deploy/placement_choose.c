@@ -30,6 +30,12 @@ static int find_present(struct placing *r, const struct fleet_target **ret, stru
 	return 0;
 }
 
+/* Was it given up for the next target? */
+static bool was_left(const struct attempt *a)
+{
+	return a->outcome == ATTEMPT_NO_CAPACITY || a->outcome == ATTEMPT_RECLAIMED;
+}
+
 static bool is_of(const struct attempt *a, const struct fleet_target *target)
 {
 	return a != NULL && target != NULL && strcmp(a->target, target->name) == 0;
@@ -45,7 +51,7 @@ static int go_on_with(struct placing *r, const struct fleet_target *present, boo
 	*ret_left = false;
 	r->target = present;
 	placing_take_stage(r);
-	if (ours && last->outcome == ATTEMPT_NO_CAPACITY && r->opts->may_move) {
+	if (ours && was_left(last) && r->opts->may_move) {
 		/* A run was stopped between giving it up and deleting it. */
 		if (placing_leave(r, ret_left, err) != 0)
 			return -1;
@@ -64,7 +70,7 @@ static void close_past(struct placing *r, const struct fleet_target *pinned)
 {
 	struct state *s = &r->ret->state;
 	struct attempt *last = state_last(s);
-	bool tried = last != NULL && last->outcome == ATTEMPT_NO_CAPACITY && pinned == NULL &&
+	bool tried = last != NULL && was_left(last) && pinned == NULL &&
 	             placing_now(r) - last->ended_ms < STALE_MS;
 
 	if (last == NULL || tried)

@@ -4,6 +4,7 @@
 #ifndef SLIPWAY_K8S_DEPLOY_PLACEMENT_INTERNAL_H
 #define SLIPWAY_K8S_DEPLOY_PLACEMENT_INTERNAL_H
 
+#include "k8s/deploy/changes.h"
 #include "k8s/deploy/placement.h"
 
 struct placing {
@@ -14,6 +15,8 @@ struct placing {
 	struct stage stage;                /* of the target at work */
 	const struct fleet_target *target; /* at work */
 	struct failover machine;
+	struct changes changes;
+	bool has_run; /* a job of this run did, and lost its nodes: it must go on somewhere */
 };
 
 int64_t placing_now(const struct placing *r);
@@ -27,7 +30,7 @@ void placing_take_stage(struct placing *r);
 /* A new attempt on the target; not written yet. */
 void placing_begin(struct placing *r, const struct fleet_target *target, const char *reason);
 
-/* Deletes the target's objects unless a pod of it has run by now. */
+/* Deletes the target's objects unless a pod of it runs by now, or (it was not reclaimed) has run. */
 int placing_leave(struct placing *r, bool *ret_left, struct err *err) MUST_USE;
 
 /* Reads the state and the cluster: which target is next? Sets r->target; the state is written when

@@ -13,6 +13,7 @@ const char *const attempt_outcome_names[] = {
 	[ATTEMPT_STARTING] = "starting",       [ATTEMPT_RUNNING] = "running",
 	[ATTEMPT_NO_CAPACITY] = "no-capacity", [ATTEMPT_SUCCEEDED] = "succeeded",
 	[ATTEMPT_FAILED] = "failed",           [ATTEMPT_GONE] = "gone",
+	[ATTEMPT_RECLAIMED] = "reclaimed",     [ATTEMPT_RETURNED] = "returned",
 };
 _Static_assert(ARRAY_LEN(attempt_outcome_names) == ATTEMPT_OUTCOMES,
                "attempt_outcome_names: one per enum attempt_outcome");
@@ -50,11 +51,19 @@ void state_settle(struct state *s, enum attempt_outcome outcome, const char *cau
 		a->ended_ms = now_ms;
 }
 
+void state_new_cycle(struct state *s)
+{
+	s->cycle++;
+	if (s->n > 0)
+		state_last(s)->cycle = s->cycle;
+}
+
 bool state_has_tried(const struct state *s, const char *target)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (s->attempts[i].cycle == s->cycle &&
-		    s->attempts[i].outcome == ATTEMPT_NO_CAPACITY &&
+		    (s->attempts[i].outcome == ATTEMPT_NO_CAPACITY ||
+		     s->attempts[i].outcome == ATTEMPT_RECLAIMED) &&
 		    strcmp(s->attempts[i].target, target) == 0)
 			return true;
 	return false;

@@ -33,15 +33,17 @@ enum { STATE_ATTEMPTS_MAX = 32, STATE_TARGET_MAX = 16, STATE_TEXT_MAX = 400 };
 
 enum attempt_outcome {
 	ATTEMPT_STARTING,    /* no pod of it has run yet */
-	ATTEMPT_RUNNING,     /* a pod has run: it is never moved */
+	ATTEMPT_RUNNING,     /* a pod has run: it is moved only after a full reclaim */
 	ATTEMPT_NO_CAPACITY, /* given up for the next target */
 	ATTEMPT_SUCCEEDED,
 	ATTEMPT_FAILED,
-	ATTEMPT_GONE, /* the job was deleted by somebody else */
+	ATTEMPT_GONE,      /* the job was deleted by somebody else */
+	ATTEMPT_RECLAIMED, /* it ran, lost all its nodes and was given up for the next target */
+	ATTEMPT_RETURNED,  /* it ran until a better target had capacity again */
 	ATTEMPT_OUTCOMES
 };
 
-/* "starting", "running", "no-capacity", "succeeded", "failed", "gone" */
+/* "starting", "running", "no-capacity", "succeeded", "failed", "gone", "reclaimed", "returned" */
 extern const char *const attempt_outcome_names[];
 
 struct attempt {
@@ -70,7 +72,10 @@ void state_begin(struct state *s, const char *target, const char *reason, int64_
 /* The last attempt's outcome; one that is neither starting nor running ends it. */
 void state_settle(struct state *s, enum attempt_outcome outcome, const char *cause, int64_t now_ms);
 
-/* Has the cycle at work tried that target and found no capacity? */
+/* The last attempt opens a cycle of its own: what was tried before it says nothing any more. */
+void state_new_cycle(struct state *s);
+
+/* Has the cycle at work tried that target, and it has no capacity or lost it? */
 bool state_has_tried(const struct state *s, const char *target);
 
 /* As JSON, the form above, and back. ERR_FORMAT for anything else, of any version but 1. Pure. */
