@@ -49,4 +49,8 @@ bool seen_unstarted(enum seen kind);
 int capacity_look(struct kubectl *k, const struct watch_opts *opts, struct observation *ret,
                   struct err *err) MUST_USE;
 
+/* Has every pod of it ended or gone? */
+int capacity_pods_gone(struct kubectl *k, const struct watch_opts *opts, bool *ret,
+                       struct err *err) MUST_USE;
+
 #endif

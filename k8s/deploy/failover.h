@@ -3,9 +3,9 @@
  * pods and its nodes. Pure: no clock, no cluster; k8s/deploy/capacity.h makes the observations,
  * k8s/deploy/placement.h acts on the decisions.
  *
- * A job of which a pod has run is restarted where it is by its scheduler, from its checkpoint. It is
- * moved in one case alone: none of its pods runs any more, there is no capacity to bring them back,
- * and its checkpoints are where every target sees them (rules->reclaimed).
+ * A job of which a pod has run is restarted where it is by its scheduler, from its checkpoint. It
+ * is moved in one case alone: none of its pods runs any more, there is no capacity to bring them
+ * back, and its checkpoints are where every target sees them (rules->reclaimed).
  */
 #ifndef SLIPWAY_K8S_DEPLOY_FAILOVER_H
 #define SLIPWAY_K8S_DEPLOY_FAILOVER_H

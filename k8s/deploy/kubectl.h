@@ -67,8 +67,8 @@ void kubectl_exec_argv(const struct kubectl_exec *k, const char *const *args,
 int kubectl_exec_missing(const struct kubectl_exec *k, struct err *err);
 
 /*
- * One call, made again as long as patience lasts; any exit status but 0 becomes an error that says what to do about it
- * (kubectl_advice). The reply's output is the caller's; kubectl_reply_done.
+ * One call, made again as long as patience lasts; any exit status but 0 becomes an error that says
+ * what to do about it (kubectl_advice). The reply's output is the caller's; kubectl_reply_done.
  */
 int kubectl_run(struct kubectl *k, const char *const *args, const char *input,
                 struct kubectl_reply *reply, struct err *err) MUST_USE;

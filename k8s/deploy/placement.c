@@ -45,7 +45,7 @@ static int settle(struct placing *r, enum attempt_outcome outcome, const char *c
 	return placing_keep(r, err);
 }
 
-static void tell(const struct placing *r, const char *text)
+void placing_tell(const struct placing *r, const char *text)
 {
 	if (r->opts->tell != NULL)
 		r->opts->tell(r->opts->listener, r->target->name, text);
@@ -119,7 +119,7 @@ static int tell_stuck(const struct placing *r, const char *cause, struct err *er
 	err_set(err, r->machine.ran ? ERR_NETWORK : ERR_SERVER, "%s: %s", r->target->name, cause);
 	return err_hint(err,
 	                r->machine.ran
-	                        ? "A job that has started is never moved. `kubectl get pods -n "
+	                        ? "A job that has started stays. `kubectl get pods -n "
 	                          "%s -l app.kubernetes.io/name=%s` shows its pods."
 	                        : "Another target would not help. `kubectl describe pods -n %s "
 	                          "-l app.kubernetes.io/name=%s` shows more.",
@@ -192,12 +192,18 @@ static int look_once(struct placing *r, enum decision *ret, bool *ret_more,
 static int await_change(struct placing *r, enum decision decision, struct err *err)
 {
 	struct watch_opts watch = watched(r);
-	int64_t due = failover_due(&r->machine), deadline = r->opts->apply.deadline_ms;
+	int64_t due = failover_due(&r->machine), deadline = r->opts->apply.deadline_ms, scout;
 	bool waits = decision == DECIDE_WAIT || decision == DECIDE_STUCK;
 	bool unstarted = waits && r->machine.ran_ms != r->machine.now_ms;
 
 	if (is_bounded(r) && deadline < due)
 		due = deadline;
+	if (decision == DECIDE_RUNS && placing_scout(r, &scout, err) != 0)
+		return -1;
+	if (r->scout.found)
+		return 0;
+	if (decision == DECIDE_RUNS && scout < due)
+		due = scout;
 	return changes_await(&r->changes, &watch, unstarted, due, err);
 }
 
@@ -215,7 +221,7 @@ static int watch_target(struct placing *r, bool *ret_move, char cause[STATE_TEXT
 	if (r->machine.ran)
 		r->machine.ran_ms = placing_now(r);
 	*ret_move = false;
-	while (more) {
+	while (more && !r->scout.found) {
 		if (look_once(r, &decision, &more, cause, err) != 0)
 			return -1;
 		if (more && strcmp(said, cause) != 0) {
@@ -225,11 +231,14 @@ static int watch_target(struct placing *r, bool *ret_move, char cause[STATE_TEXT
 		if (more && await_change(r, decision, err) != 0)
 			return -1;
 	}
+	if (r->scout.found)
+		return 0;
+	placing_recall(r);
 	*ret_move = decision == DECIDE_MOVE;
 	if (!*ret_move && decision == DECIDE_SUCCEEDED)
-		tell(r, "has succeeded");
+		placing_tell(r, "has succeeded");
 	else if (!*ret_move)
-		tell(r, cause);
+		placing_tell(r, cause);
 	return 0;
 }
 
@@ -274,7 +283,7 @@ static int next_cycle(struct placing *r, struct err *err)
 	pause = failover_pause(&r->opts->fleet->failover, s->cycle);
 	snprintf(text, sizeof(text), "was the last target; starting over in %lld s",
 	         (long long)(pause / 1000));
-	tell(r, text);
+	placing_tell(r, text);
 	if (placing_keep(r, err) != 0)
 		return -1;
 	if (r->opts->timed && placing_now(r) + pause >= r->opts->apply.deadline_ms)
@@ -294,7 +303,7 @@ static int move_on(struct placing *r, const char *cause, struct err *err)
 	r->has_run = r->has_run || reclaimed;
 	if (settle(r, reclaimed ? ATTEMPT_RECLAIMED : ATTEMPT_NO_CAPACITY, cause, err) != 0)
 		return -1;
-	tell(r, cause);
+	placing_tell(r, cause);
 	if (placing_leave(r, &left, err) != 0)
 		return -1;
 	if (!left) {
@@ -321,9 +330,9 @@ static int place_job(struct placing *r, struct err *err)
 			return 0;
 		if (watch_target(r, &move, cause, err) != 0)
 			return -1;
-		if (!move)
+		if (!move && !r->scout.found)
 			return 0;
-		if (move_on(r, cause, err) != 0)
+		if ((move ? move_on(r, cause, err) : placing_return(r, err)) != 0)
 			return -1;
 	}
 }
@@ -338,6 +347,7 @@ int placement_run(struct lease *lease, const struct placement_opts *opts, struct
 	changes_init(&r.changes, lease, opts->interval_ms);
 	rc = place_job(&r, err);
 	changes_done(&r.changes);
+	placing_recall(&r);
 	stage_done(&r.stage);
 	return rc;
 }

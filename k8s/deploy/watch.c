@@ -178,3 +178,19 @@ int capacity_look(struct kubectl *k, const struct watch_opts *opts, struct obser
 	capacity_observe(opts->target, &sight, now, ret);
 	return 0;
 }
+
+int capacity_pods_gone(struct kubectl *k, const struct watch_opts *opts, bool *ret, struct err *err)
+{
+	AUTO(json) cJSON *pods = cJSON_CreateArray();
+
+	if (add_seen(k, opts, SEEN_PODS, pods, err) != 0)
+		return -1;
+	*ret = true;
+	for (const cJSON *pod = pods->child; pod != NULL; pod = pod->next) {
+		const char *phase = object_phase(pod);
+
+		*ret = *ret && phase != NULL &&
+		       (strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0);
+	}
+	return 0;
+}
