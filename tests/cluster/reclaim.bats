@@ -25,12 +25,12 @@ within() {
 	local end=$((SECONDS + $1))
 	shift
 	until "$@"; do
-		((SECONDS < end)) || { cat said && attempts && return 1; }
+		((SECONDS < end)) || { cat said && return 1; }
 		sleep 1
 	done
 }
 
-attempted() { [ "$(attempts)" = "$1" ]; }
+attempted() { [ "$(attempts 2>&1)" = "$1" ]; }
 runs_on() {
 	[ "$(kubectl get pods -n "$FLEET" -l "slipway/target=$1" -o jsonpath='{.items[*].status.phase}')" = "Running Running" ]
 }
@@ -45,11 +45,11 @@ waits() {
 	no_capacity p4d.24xlarge
 	spec job
 	waits --set fleet.failover.reclaimed=true
-	within 90 attempted "[('trn1', 'running')]"
+	within 240 attempted "[('trn1', 'running')]"
 	no_capacity p4d.24xlarge trn1.32xlarge trn1n.32xlarge
 	reclaimed trn1
-	within 120 attempted "[('trn1', 'reclaimed'), ('p4d', 'no-capacity'), ('g5', 'running')]"
-	within 60 runs_on g5
+	within 240 attempted "[('trn1', 'reclaimed'), ('p4d', 'no-capacity'), ('g5', 'running')]"
+	within 240 runs_on g5
 	run ! kubectl get job -n "$FLEET" "$FLEET-trn1"
 	[[ $(<said) == *"all nodes were reclaimed: no capacity for "* ]]
 }
@@ -57,26 +57,26 @@ waits() {
 @test "fail-over: a job whose checkpoints are not shared stays when it lost all its nodes" {
 	spec job
 	waits
-	within 90 attempted "[('trn1', 'running')]"
+	within 240 attempted "[('trn1', 'running')]"
 	no_capacity trn1.32xlarge trn1n.32xlarge
 	reclaimed trn1
 	sleep 50
 	attempted "[('trn1', 'running')]"
 	: >"$PLANE/no-capacity"
-	within 90 runs_on trn1
+	within 240 runs_on trn1
 }
 
 @test "fail-over: a job returns to its best target when that has capacity again" {
 	no_capacity trn1.32xlarge trn1n.32xlarge p4d.24xlarge
 	spec job
 	waits --set job.return=true
-	within 120 attempted "[('trn1', 'no-capacity'), ('p4d', 'no-capacity'), ('g5', 'running')]"
+	within 240 attempted "[('trn1', 'no-capacity'), ('p4d', 'no-capacity'), ('g5', 'running')]"
 	sleep 15
 	attempted "[('trn1', 'no-capacity'), ('p4d', 'no-capacity'), ('g5', 'running')]"
 	runs_on g5
 	no_capacity p4d.24xlarge
-	within 180 attempted "[('trn1', 'no-capacity'), ('p4d', 'no-capacity'), ('g5', 'returned'), ('trn1', 'running')]"
-	within 60 runs_on trn1
+	within 240 attempted "[('trn1', 'no-capacity'), ('p4d', 'no-capacity'), ('g5', 'returned'), ('trn1', 'running')]"
+	within 240 runs_on trn1
 	run ! kubectl get job -n "$FLEET" "$FLEET-g5"
 	run ! kubectl get job -n "$FLEET" "$FLEET-trn1-scout"
 	[ -z "$(kubectl get pods -n "$FLEET" -l slipway/target=g5 -o name)" ]
