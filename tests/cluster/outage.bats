@@ -67,7 +67,7 @@ in_the_end() {
 	mapfile -d '' -t command <"/proc/$pid/cmdline"
 	kill -9 "$pid"
 	sleep "$LASTS"
-	KUBE_FEATURE_WatchListClient=false "${command[@]}" >>"$PLANE/kube-apiserver.log" 2>&1 3>&- </dev/null &
+	KUBE_FEATURE_WatchListClient=false setsid "${command[@]}" >>"$PLANE/kube-apiserver.log" 2>&1 3>&- </dev/null &
 	sed -i "s/^$pid /$! /" "$PLANE/pids"
 	disown
 	wait $deploy || { cat said && false; }
