@@ -43,7 +43,9 @@ static const struct option options[] = {
 	FLAG_OPTION(struct deploy_options, job_only, "job-only", 0,
                     "Deploy the job only: pools, plugins and storage are already deployed"),
 	TEXT_OPTION(struct deploy_options, interval, "interval", 0, "DURATION",
-                    "Time between polls of the cluster, as in 30s", .fallback = "5s"),
+                    "Least time between two looks at the cluster; the time between polls where it "
+                    "cannot be watched",
+                    .fallback = "5s"),
 	REMOTE_OPTIONS(struct deploy_options, remote),
 };
 
@@ -118,6 +120,7 @@ static int open_cluster(struct deploy *d, struct err *err)
 	if (cluster_open(d->cli, &d->options->cluster, &d->cluster, err) != 0)
 		return -1;
 	d->cluster.opts.force_conflicts = d->options->force_conflicts;
+	cluster_outlast(&d->cluster);
 	return 0;
 }
 
@@ -494,24 +497,27 @@ const struct command cmd_deploy = {
 	.name = "deploy",
 	.summary = "Deploy the fleet and one job to a cluster",
 	.synopsis = "",
-	.details = "Applies what `slipway render` renders, through kubectl and with its access to "
-		   "the cluster: namespace, node pools, device plugins, storage, monitoring, then "
-		   "the job of one target, by digest. deploy waits for each stage: pools Ready, "
-		   "plugins rolled out, the claim bound. Missing operators and objects of other "
-		   "owners are reported before anything of a stage is applied.\n\n"
-		   "The job starts on the target with the highest weight. When that has no "
-		   "capacity (Karpenter or EC2 reports it, or a time limit passes), its job is "
-		   "deleted and the next target's is started; a job is never moved once one of its "
-		   "pods has run. deploy returns when all its pods run. The attempts are recorded "
-		   "in the cluster, and only one deploy runs at a time. Exit status 6: no target "
-		   "has capacity; 7: another deploy is running; 8: the job failed.\n\n"
-		   "It can be run again at any time: after a failure or Ctrl-C it continues, and "
-		   "when nothing has changed it says so. Objects with the fleet's owner label that "
-		   "are no longer in the spec are deleted, except volumes and claims.\n\n"
-		   "--diff changes nothing: it asks the API server for a dry run and shows the "
-		   "fields that would change with both values. It exits 0 when nothing would "
-		   "change, 1 when something would, 2 to 5 as for every command, 11 on any other "
-		   "failure.\n",
+	.details =
+		"Applies what `slipway render` renders, through kubectl and with its access to "
+		"the cluster: namespace, node pools, device plugins, storage, monitoring, then "
+		"the job of one target, by digest. deploy waits for each stage: pools Ready, "
+		"plugins rolled out, the claim bound. Missing operators and objects of other "
+		"owners are reported before anything of a stage is applied.\n\n"
+		"The job starts on the target with the highest weight. When that has no "
+		"capacity (Karpenter or EC2 reports it, or a time limit passes), its job is "
+		"deleted and the next target's is started. A job that has run is moved only when "
+		"it lost all its nodes, gets none back, and its checkpoints are shared "
+		"(fleet.failover.reclaimed), or back to a better target (job.return). deploy "
+		"returns when all its pods run. The attempts are recorded "
+		"in the cluster, and only one deploy runs at a time. Exit status 6: no target "
+		"has capacity; 7: another deploy is running; 8: the job failed.\n\n"
+		"It can be run again at any time: after a failure or Ctrl-C it continues, and "
+		"when nothing has changed it says so. Objects with the fleet's owner label that "
+		"are no longer in the spec are deleted, except volumes and claims.\n\n"
+		"--diff changes nothing: it asks the API server for a dry run and shows the "
+		"fields that would change with both values. It exits 0 when nothing would "
+		"change, 1 when something would, 2 to 5 as for every command, 11 on any other "
+		"failure.\n",
 	.examples = "slipway deploy --diff\tWhat would change\n"
 		    "slipway deploy\tApply the fleet and start the first target's job\n"
 		    "slipway deploy --dry-run=server\tLet the API server validate every object\n"

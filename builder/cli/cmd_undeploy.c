@@ -173,6 +173,7 @@ static int cmd_undeploy_run(struct cli *cli, struct err *err)
 	    price_option(cli, o->prices, &prices, &priced, err) != 0 ||
 	    find_owned(&c, &owned, err) != 0)
 		return err_wrap(err, "undeploy");
+	cluster_outlast(&c);
 	struct undeploy_opts opts = {c.opts, k8s_pool_label(&c.spec->fleet), o->keep_data};
 	size_t n = tell_going(cli, owned, &opts, list, !cli_json(cli));
 

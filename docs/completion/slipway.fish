@@ -198,7 +198,7 @@ complete -c slipway -n '__fish_seen_subcommand_from deploy' -l wait -d 'Wait unt
 complete -c slipway -n '__fish_seen_subcommand_from deploy' -l no-wait -d 'Return when the job is created, without waiting for its pods'
 complete -c slipway -n '__fish_seen_subcommand_from deploy' -l in-cluster -d 'Let a Job in the cluster place and watch the training job; return at once'
 complete -c slipway -n '__fish_seen_subcommand_from deploy' -l job-only -d 'Deploy the job only: pools, plugins and storage are already deployed'
-complete -c slipway -n '__fish_seen_subcommand_from deploy' -l interval -r -d 'Time between polls of the cluster, as in 30s'
+complete -c slipway -n '__fish_seen_subcommand_from deploy' -l interval -r -d 'Least time between two looks at the cluster; the time between polls where it cannot be watched'
 complete -c slipway -n '__fish_seen_subcommand_from deploy' -l insecure -d 'Use plain HTTP for the registries of this command'
 complete -c slipway -n '__fish_seen_subcommand_from deploy' -l ca -r -d 'Trust the certificates in this PEM file'
 complete -c slipway -n '__fish_seen_subcommand_from deploy' -l username -s u -r -d 'User name for the registry'

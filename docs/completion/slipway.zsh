@@ -230,7 +230,7 @@ _slipway() {
 		'--no-wait[Return when the job is created, without waiting for its pods]' \
 		'--in-cluster[Let a Job in the cluster place and watch the training job; return at once]' \
 		'--job-only[Deploy the job only\: pools, plugins and storage are already deployed]' \
-		'--interval=[Time between polls of the cluster, as in 30s]:DURATION:' \
+		'--interval=[Least time between two looks at the cluster; the time between polls where it cannot be watched]:DURATION:' \
 		'--insecure[Use plain HTTP for the registries of this command]' \
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \

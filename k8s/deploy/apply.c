@@ -103,12 +103,13 @@ static bool is_applied(struct kubectl *k, const cJSON *item, const cJSON *live)
 	const struct apply_opts dry_run = {.dry_run = true};
 	AUTO(json) cJSON *items = cJSON_CreateArray(), *after = NULL;
 	struct err ignored = {0};
-	int retries = k->retries, rc;
+	struct patience *patience = k->patience;
+	int rc;
 
 	json_push(items, cJSON_Duplicate(item, true));
-	k->retries = 0;
+	k->patience = NULL;
 	rc = objects_send(k, items, &dry_run, &after, &ignored);
-	k->retries = retries;
+	k->patience = patience;
 	return rc == 0 && object_first(after) != NULL && same_content(live, after->child);
 }
 

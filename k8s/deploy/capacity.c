@@ -290,6 +290,7 @@ void capacity_observe(const struct fleet_target *target, const struct sight *sig
 		see_claim(c, ret);
 	/* Events outlive the job of an earlier attempt. */
 	since = object_time(json_get(sight->job, "metadata"), "creationTimestamp");
+	since = since > sight->since_ms ? since : sight->since_ms;
 	for (const cJSON *e = object_first(sight->events); e != NULL; e = e->next)
 		if (concerns(e, target, sight->job) && last_seen(e) >= since)
 			see_event(e, job.alive < job.wanted, ret);

@@ -51,17 +51,6 @@ static enum decision give_up(const struct failover *f, const struct observation 
 	return f->may_move ? DECIDE_MOVE : DECIDE_WAIT;
 }
 
-/* A pod has run: it stays. Waiting for the others has an end, the job has not. */
-static enum decision began(struct failover *f, const struct observation *o,
-                           char cause[STATE_TEXT_MAX])
-{
-	int64_t partial = lasts(&f->partial_ms, true, o->now_ms);
-
-	snprintf(cause, STATE_TEXT_MAX, "%lld of %lld pods run%s%s", (long long)o->running,
-	         (long long)o->wanted, o->why[0] != '\0' ? ": " : "", o->why);
-	return partial >= f->rules->boot_ms ? DECIDE_STUCK : DECIDE_WAIT;
-}
-
 /* ---- refusals ---- */
 
 /* A refusal that a resumed job came with may have been cured; its controller tries again within a
@@ -112,9 +101,9 @@ static enum decision rejected(struct failover *f, const struct observation *o,
 	return DECIDE_WAIT;
 }
 
-/* No pod has run: is there any hope here? */
-static enum decision still_unstarted(struct failover *f, const struct observation *o,
-                                     char cause[STATE_TEXT_MAX])
+/* No pod runs, since the job began or since it lost all of them: is there any hope here? */
+static enum decision hopes(struct failover *f, const struct observation *o, int64_t since_ms,
+                           char cause[STATE_TEXT_MAX])
 {
 	const struct fleet_failover *rules = f->rules;
 	int64_t coming = lasts(&f->coming_ms, o->node_coming, o->now_ms);
@@ -122,7 +111,7 @@ static enum decision still_unstarted(struct failover *f, const struct observatio
 	int64_t lack = lasts(&f->lack_ms, o->lack && !o->node_coming, o->now_ms);
 	int64_t placed = lasts(&f->placed_ms, !o->unplaced, o->now_ms);
 	int64_t hindered = lasts(&f->hindered_ms, o->refusal != REFUSAL_NONE, o->now_ms);
-	int64_t age = o->now_ms - f->started_ms;
+	int64_t age = o->now_ms - since_ms;
 
 	if (o->no_image) {
 		snprintf(cause, STATE_TEXT_MAX, "the image cannot be had: %s", o->why);
@@ -156,12 +145,49 @@ static enum decision still_unstarted(struct failover *f, const struct observatio
 	return DECIDE_WAIT;
 }
 
+/* Every node of a job that ran was taken back. */
+static enum decision emptied(struct failover *f, const struct observation *o,
+                             char cause[STATE_TEXT_MAX])
+{
+	char text[STATE_TEXT_MAX];
+	enum decision decision;
+
+	lasts(&f->empty_ms, true, o->now_ms);
+	decision = hopes(f, o, f->empty_ms, text);
+	f->reclaimed = decision == DECIDE_MOVE;
+	snprintf(cause, STATE_TEXT_MAX, "all nodes were reclaimed: %.*s", OBSERVED_MAX, text);
+	return decision;
+}
+
+/* A pod has run: it stays. Waiting for the others has an end, the job has not. */
+static enum decision began(struct failover *f, const struct observation *o,
+                           char cause[STATE_TEXT_MAX])
+{
+	int64_t partial = lasts(&f->partial_ms, true, o->now_ms);
+
+	if (f->rules->reclaimed && o->running == 0)
+		return emptied(f, o, cause);
+	f->empty_ms = f->coming_ms = f->lack_ms = f->placed_ms = f->hindered_ms = 0;
+	snprintf(cause, STATE_TEXT_MAX, "%lld of %lld pods run%s%s", (long long)o->running,
+	         (long long)o->wanted, o->why[0] != '\0' ? ": " : "", o->why);
+	return partial >= f->rules->boot_ms ? DECIDE_STUCK : DECIDE_WAIT;
+}
+
+/* All run: what was waited for is over. */
+static void complete(struct failover *f)
+{
+	f->partial_ms = f->empty_ms = f->coming_ms = f->lack_ms = f->placed_ms = f->hindered_ms = 0;
+}
+
 enum decision failover_step(struct failover *f, const struct observation *o,
                             char cause[STATE_TEXT_MAX])
 {
 	enum decision decision;
 
 	f->ran = f->ran || o->ran;
+	f->now_ms = o->now_ms;
+	if (o->running > 0)
+		f->ran_ms = o->now_ms;
 	snprintf(cause, STATE_TEXT_MAX, "%s", o->why);
 	if (o->phase == JOB_WAITING && refuse(f, o, &decision, cause))
 		return decision;
@@ -176,7 +202,7 @@ enum decision failover_step(struct failover *f, const struct observation *o,
 			return rejected(f, o, cause);
 		return DECIDE_FAILED;
 	case JOB_RUNNING:
-		f->partial_ms = 0;
+		complete(f);
 		snprintf(cause, STATE_TEXT_MAX, "%lld of %lld pods run", (long long)o->running,
 		         (long long)o->wanted);
 		return DECIDE_RUNS;
@@ -184,7 +210,29 @@ enum decision failover_step(struct failover *f, const struct observation *o,
 	case JOB_PHASES:
 		break;
 	}
-	return f->ran ? began(f, o, cause) : still_unstarted(f, o, cause);
+	return f->ran ? began(f, o, cause) : hopes(f, o, f->started_ms, cause);
+}
+
+static void sooner(int64_t *due_ms, const struct failover *f, int64_t since_ms, int64_t wait_ms)
+{
+	if (since_ms != 0 && since_ms + wait_ms > f->now_ms && since_ms + wait_ms < *due_ms)
+		*due_ms = since_ms + wait_ms;
+}
+
+int64_t failover_due(const struct failover *f)
+{
+	const struct fleet_failover *rules = f->rules;
+	int64_t due = INT64_MAX;
+
+	sooner(&due, f, f->ran ? f->empty_ms : f->started_ms, rules->unschedulable_ms);
+	sooner(&due, f, f->lack_ms, rules->after_ms);
+	sooner(&due, f, f->coming_ms, rules->boot_ms);
+	sooner(&due, f, f->placed_ms, rules->boot_ms);
+	sooner(&due, f, f->partial_ms, rules->boot_ms);
+	sooner(&due, f, f->hindered_ms, rules->boot_ms);
+	sooner(&due, f, f->rejected_ms, rules->after_ms);
+	sooner(&due, f, f->refused_ms, SETTLE_MS);
+	return due;
 }
 
 bool failover_may_leave(enum job_phase phase)

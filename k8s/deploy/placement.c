@@ -39,9 +39,17 @@ void placing_begin(struct placing *r, const struct fleet_target *target, const c
 	state_last(&r->ret->state)->run = r->resumed ? r->run : placing_number(r);
 }
 
+static struct watch_opts watched(const struct placing *r)
+{
+	return (struct watch_opts){.fleet = r->opts->fleet,
+	                           .target = r->target,
+	                           .items = r->stage.items,
+	                           .since_ms = r->machine.ran_ms};
+}
+
 int placing_pods(struct placing *r, cJSON **ret, struct err *err)
 {
-	struct watch_opts watch = {r->opts->fleet, r->target, r->stage.items};
+	struct watch_opts watch = watched(r);
 
 	return capacity_pods(r->k, &watch, ret, err);
 }
@@ -54,17 +62,19 @@ void placing_take_stage(struct placing *r)
 
 int placing_leave(struct placing *r, bool *ret_left, struct err *err)
 {
-	struct watch_opts watch = {r->opts->fleet, r->target, r->stage.items};
+	struct watch_opts watch = watched(r);
 	struct apply_opts apply = r->opts->apply;
 	AUTO(json) cJSON *live = NULL;
 	struct observation o;
+	bool began;
 
 	*ret_left = false;
 	/* What goes is what was looked at: its uid tells it from a later one of its name. */
 	if (kubectl_look(r->k, r->stage.items, &live, err) != 0 ||
 	    capacity_look(r->k, &watch, &o, err) != 0)
 		return -1;
-	if (o.ran || !failover_may_leave(o.phase))
+	began = state_last(&r->ret->state)->outcome == ATTEMPT_RECLAIMED ? o.running > 0 : o.ran;
+	if (began || !failover_may_leave(o.phase))
 		return 0;
 	/* What is begun here is ended, whatever time it is. */
 	apply.deadline_ms = INT64_MAX / 2;
@@ -100,7 +110,7 @@ static int note_outcome(struct placing *r, enum decision decision, struct err *e
 static int look_once(struct placing *r, enum decision *ret, bool *ret_more,
                      char cause[STATE_TEXT_MAX], struct err *err)
 {
-	struct watch_opts watch = {r->opts->fleet, r->target, r->stage.items};
+	struct watch_opts watch = watched(r);
 	bool to_the_end = r->opts->until == UNTIL_ENDED;
 	struct observation o;
 
@@ -125,6 +135,25 @@ static int look_once(struct placing *r, enum decision *ret, bool *ret_more,
 	return 0;
 }
 
+/* Until there is something new to see, or time itself decides. */
+static int await_change(struct placing *r, enum decision decision, struct err *err)
+{
+	struct watch_opts watch = watched(r);
+	int64_t due = failover_due(&r->machine), deadline = r->opts->apply.deadline_ms, scout;
+	bool waits = decision == DECIDE_WAIT || decision == DECIDE_STUCK;
+	bool unstarted = waits && r->machine.ran_ms != r->machine.now_ms;
+
+	if (is_bounded(r) && deadline < due)
+		due = deadline;
+	if (decision == DECIDE_RUNS && placing_scout(r, &scout, err) != 0)
+		return -1;
+	if (r->scout.found)
+		return 0;
+	if (decision == DECIDE_RUNS && scout < due)
+		due = scout;
+	return changes_await(&r->changes, &watch, unstarted, due, err);
+}
+
 /* Until the target is given up, or the caller is content. */
 static int watch_target(struct placing *r, bool *ret_move, char cause[STATE_TEXT_MAX],
                         struct err *err)
@@ -135,17 +164,23 @@ static int watch_target(struct placing *r, bool *ret_move, char cause[STATE_TEXT
 
 	failover_begin(&r->machine, &r->opts->fleet->failover, state_last(&r->ret->state),
 	               r->opts->may_move, r->resumed);
+	/* What was reported before it was seen to run, or to have run, is past. */
+	if (r->machine.ran)
+		r->machine.ran_ms = placing_now(r);
 	*ret_move = false;
-	while (more) {
+	while (more && !r->scout.found) {
 		if (look_once(r, &decision, &more, cause, err) != 0)
 			return -1;
 		if (more && strcmp(said, cause) != 0) {
 			progress_note(r->k->progress, "%s: %s", r->target->name, cause);
 			snprintf(said, sizeof(said), "%s", cause);
 		}
-		if (more && lease_sleep(r->lease, r->opts->interval_ms, err) != 0)
+		if (more && await_change(r, decision, err) != 0)
 			return -1;
 	}
+	if (r->scout.found)
+		return 0;
+	placing_recall(r);
 	*ret_move = decision == DECIDE_MOVE;
 	if (!*ret_move && decision == DECIDE_SUCCEEDED)
 		placing_tell(r, "has succeeded");
@@ -189,7 +224,8 @@ static int next_cycle(struct placing *r, struct err *err)
 	int64_t pause;
 	char text[96];
 
-	if (!r->opts->keep_trying)
+	/* Who waits for the end of a job that has begun does not leave it nowhere. */
+	if (!r->opts->keep_trying && !(r->has_run && r->opts->until == UNTIL_ENDED))
 		return placing_exhausted(r, err);
 	s->cycle++;
 	pause = failover_pause(&r->opts->fleet->failover, s->cycle);
@@ -207,8 +243,16 @@ static int move_on(struct placing *r, const char *cause, struct err *err)
 {
 	bool left;
 
-	if (placing_settle(r, r->machine.refused_ms != 0 ? ATTEMPT_REFUSED : ATTEMPT_NO_CAPACITY,
-	                   cause, err) != 0)
+	bool reclaimed = r->machine.reclaimed;
+	enum attempt_outcome outcome = reclaimed                    ? ATTEMPT_RECLAIMED
+	                               : r->machine.refused_ms != 0 ? ATTEMPT_REFUSED
+	                                                            : ATTEMPT_NO_CAPACITY;
+
+	/* Who was tried before the job ran may have capacity by now. */
+	if (reclaimed)
+		state_new_cycle(&r->ret->state);
+	r->has_run = r->has_run || reclaimed;
+	if (placing_settle(r, outcome, cause, err) != 0)
 		return -1;
 	placing_tell(r, cause);
 	if (placing_leave(r, &left, err) != 0)
@@ -239,9 +283,9 @@ static int place_job(struct placing *r, struct err *err)
 			return 0;
 		if (watch_target(r, &move, cause, err) != 0)
 			return -1;
-		if (!move)
+		if (!move && !r->scout.found)
 			return 0;
-		if (move_on(r, cause, err) != 0)
+		if ((move ? move_on(r, cause, err) : placing_return(r, err)) != 0)
 			return -1;
 	}
 }
@@ -253,7 +297,10 @@ int placement_run(struct lease *lease, const struct placement_opts *opts, struct
 	int rc;
 
 	*ret = (struct placement){0};
+	changes_init(&r.changes, lease, opts->interval_ms);
 	rc = place_job(&r, err);
+	changes_done(&r.changes);
+	placing_recall(&r);
 	stage_done(&r.stage);
 	cJSON_Delete(r.runs);
 	return rc;

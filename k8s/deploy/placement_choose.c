@@ -55,7 +55,7 @@ static int go_on_with(struct placing *r, const struct fleet_target *present, con
 	*ret_left = false;
 	r->target = present;
 	placing_take_stage(r);
-	if (ours && last->outcome == ATTEMPT_NO_CAPACITY && r->opts->may_move) {
+	if (ours && state_gives_way(last->outcome) && r->opts->may_move) {
 		/* A run was stopped between giving it up and deleting it. */
 		if (placing_leave(r, ret_left, err) != 0)
 			return -1;

@@ -4,6 +4,7 @@
 #ifndef SLIPWAY_K8S_DEPLOY_PLACEMENT_INTERNAL_H
 #define SLIPWAY_K8S_DEPLOY_PLACEMENT_INTERNAL_H
 
+#include "k8s/deploy/changes.h"
 #include "k8s/deploy/placement.h"
 
 struct placing {
@@ -17,6 +18,15 @@ struct placing {
 	int64_t run;                       /* of the job at work */
 	bool resumed;                      /* the job was in the cluster before */
 	struct failover machine;
+	struct changes changes;
+	/* Who looks for capacity of a better target, see scout.h. */
+	struct {
+		const struct fleet_target *sent; /* it is there now; NULL = it is not */
+		size_t turn;
+		bool found; /* all its pods run */
+		int64_t since_ms, look_ms, again_ms;
+	} scout;
+	bool has_run; /* a job of this run did, and lost its nodes: it must go on somewhere */
 };
 
 int64_t placing_now(const struct placing *r);
@@ -40,7 +50,7 @@ void placing_take_stage(struct placing *r);
 /* A new attempt on the target; not written yet. */
 void placing_begin(struct placing *r, const struct fleet_target *target, const char *reason);
 
-/* Deletes the target's objects unless a pod of it has run by now. */
+/* Deletes the target's objects unless a pod of it runs by now, or has run and was not reclaimed. */
 int placing_leave(struct placing *r, bool *ret_left, struct err *err) MUST_USE;
 
 /* The number of the run that would be begun on the target. */
@@ -56,6 +66,19 @@ int placing_renew(struct placing *r, const cJSON *live, bool *ret_replaced,
 
 /* Until no pod of a former job of the target is left. */
 int placing_await_former(struct placing *r, struct err *err) MUST_USE;
+
+/* Says it of the target at work. */
+void placing_tell(const struct placing *r, const char *text);
+
+/* The job runs: looks for capacity of a better target where the spec wants it. Sets scout.found,
+ * and when it must be called again (INT64_MAX = never). */
+int placing_scout(struct placing *r, int64_t *ret_due_ms, struct err *err) MUST_USE;
+
+/* The scout, if there is one, comes home; what fails is ignored: it ends by itself. */
+void placing_recall(struct placing *r);
+
+/* Ends the job here and begins the attempt where the scout found capacity. */
+int placing_return(struct placing *r, struct err *err) MUST_USE;
 
 /* Reads the state and the cluster: which target is next? Sets r->target; the state is written when
  * it changed. */

@@ -40,7 +40,7 @@ void postmortem_log(struct kubectl *k, const cJSON *pod, struct strbuf *sb)
 	AUTO(strbuf) struct strbuf tail = STRBUF_INIT(64);
 	struct kubectl_reply reply;
 	struct err ignored = {0};
-	int retries = k->retries;
+	struct patience *patience = k->patience;
 
 	if (name == NULL || namespace == NULL)
 		return;
@@ -49,10 +49,10 @@ void postmortem_log(struct kubectl *k, const cJSON *pod, struct strbuf *sb)
 	                            "-c",   name, strbuf_str(&tail), NULL};
 
 	/* The pod may be gone by now: not worth waiting for. */
-	k->retries = 0;
+	k->patience = NULL;
 	if (kubectl_run(k, args, NULL, &reply, &ignored) == 0) {
 		add_printable(strbuf_str(&reply.out), sb);
 		kubectl_reply_done(&reply);
 	}
-	k->retries = retries;
+	k->patience = patience;
 }

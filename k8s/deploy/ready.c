@@ -6,7 +6,7 @@
 #include "k8s/deploy/apply.h"
 #include "k8s/deploy/ready_job.h"
 
-enum { POLL_MS = 5000 };
+enum { POLL_MS = 5000, POLL_MAX_MS = 30000 }; /* what takes long is looked at more seldom */
 
 static enum readiness rolled_out(const cJSON *live, int64_t wanted, int64_t updated,
                                  int64_t available, char why[WHY_MAX])
@@ -160,7 +160,7 @@ static int await_items(struct kubectl *k, const struct stage *stage, const struc
 	struct strbuf why = STRBUF_INIT(1024), said = STRBUF_INIT(1024);
 	const cJSON *item = NULL;
 
-	for (;;) {
+	for (int64_t pause = POLL_MS;; pause = pause < POLL_MAX_MS ? pause + 1000 : pause) {
 		AUTO(json) cJSON *live = NULL;
 
 		if (kubectl_look(k, stage->items, &live, err) != 0)
@@ -182,7 +182,7 @@ static int await_items(struct kubectl *k, const struct stage *stage, const struc
 			progress_await(k->progress, "%s", strbuf_str(&why));
 		strbuf_reset(&said);
 		strbuf_adds(&said, strbuf_str(&why));
-		k->clock->sleep_ms(k->clock, POLL_MS);
+		k->clock->sleep_ms(k->clock, pause);
 	}
 }
 

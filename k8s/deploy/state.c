@@ -14,6 +14,7 @@ const char *const attempt_outcome_names[] = {
 	[ATTEMPT_NO_CAPACITY] = "no-capacity", [ATTEMPT_SUCCEEDED] = "succeeded",
 	[ATTEMPT_FAILED] = "failed",           [ATTEMPT_GONE] = "gone",
 	[ATTEMPT_REPLACED] = "replaced",       [ATTEMPT_REFUSED] = "refused",
+	[ATTEMPT_RECLAIMED] = "reclaimed",     [ATTEMPT_RETURNED] = "returned",
 };
 _Static_assert(ARRAY_LEN(attempt_outcome_names) == ATTEMPT_OUTCOMES,
                "attempt_outcome_names: one per enum attempt_outcome");
@@ -53,7 +54,15 @@ void state_settle(struct state *s, enum attempt_outcome outcome, const char *cau
 
 bool state_gives_way(enum attempt_outcome outcome)
 {
-	return outcome == ATTEMPT_NO_CAPACITY || outcome == ATTEMPT_REFUSED;
+	return outcome == ATTEMPT_NO_CAPACITY || outcome == ATTEMPT_REFUSED ||
+	       outcome == ATTEMPT_RECLAIMED;
+}
+
+void state_new_cycle(struct state *s)
+{
+	s->cycle++;
+	if (s->n > 0)
+		state_last(s)->cycle = s->cycle;
 }
 
 bool state_has_tried(const struct state *s, const char *target)

@@ -34,17 +34,20 @@ enum { STATE_ATTEMPTS_MAX = 32, STATE_TARGET_MAX = 16, STATE_TEXT_MAX = 400 };
 
 enum attempt_outcome {
 	ATTEMPT_STARTING,    /* no pod of it has run yet */
-	ATTEMPT_RUNNING,     /* a pod has run: it is never moved */
+	ATTEMPT_RUNNING,     /* a pod has run: it is moved only after a full reclaim */
 	ATTEMPT_NO_CAPACITY, /* given up for the next target */
 	ATTEMPT_SUCCEEDED,
 	ATTEMPT_FAILED,
-	ATTEMPT_GONE,     /* the job was deleted by somebody else */
-	ATTEMPT_REPLACED, /* a new run took its place */
-	ATTEMPT_REFUSED,  /* the cluster's rules let it have no pods there */
+	ATTEMPT_GONE,      /* the job was deleted by somebody else */
+	ATTEMPT_REPLACED,  /* a new run took its place */
+	ATTEMPT_REFUSED,   /* the cluster's rules let it have no pods there */
+	ATTEMPT_RECLAIMED, /* it ran, lost all its nodes and was given up for the next target */
+	ATTEMPT_RETURNED,  /* it ran until a better target had capacity again */
 	ATTEMPT_OUTCOMES
 };
 
-/* "starting", "running", "no-capacity", "succeeded", "failed", "gone", "replaced", "refused" */
+/* "starting", "running", "no-capacity", "succeeded", "failed", "gone", "replaced", "refused",
+ * "reclaimed", "returned" */
 extern const char *const attempt_outcome_names[];
 
 struct attempt {
@@ -73,6 +76,9 @@ void state_begin(struct state *s, const char *target, const char *reason, int64_
 
 /* The last attempt's outcome; one that is neither starting nor running ends it. */
 void state_settle(struct state *s, enum attempt_outcome outcome, const char *cause, int64_t now_ms);
+
+/* The last attempt opens a cycle of its own: what was tried before it says nothing any more. */
+void state_new_cycle(struct state *s);
 
 /* Is it an outcome after which the next target is tried? */
 bool state_gives_way(enum attempt_outcome outcome);

@@ -199,6 +199,10 @@ static const struct field failover_rows[] = {
 	FIELD_BOOL(struct failover_section, enabled, "enabled",
                    "Move a job that has not begun to the next target when one has no capacity.",
                    .fallback = 1),
+	FIELD_BOOL(struct failover_section, reclaimed, "reclaimed",
+                   "Move a job on, too, that has lost all its nodes and gets none: its checkpoints "
+                   "are where every target sees them. Default: whether the spec has storage.",
+                   .set_offset = offsetof(struct failover_section, has_reclaimed)),
 	TEXT(struct failover_section, after, "after",
              "How long Karpenter or EC2 must have reported missing capacity: time to try every "
              "instance type, zone and kind of capacity of the pool.",

@@ -64,6 +64,8 @@ struct fleet_target {
 /* When deploy gives a target up for the next one; see failover_section. */
 struct fleet_failover {
 	bool enabled;
+	bool reclaimed; /* after a full reclaim too: checkpoints are where every target sees them */
+	bool returns;   /* back to a better target once that has capacity again */
 	int64_t after_ms, unschedulable_ms, boot_ms, backoff_ms;
 	const char *image; /* NULL = none */
 };

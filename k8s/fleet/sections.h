@@ -155,6 +155,8 @@ enum { EFA_AUTO = -1, EFA_ALL = -2 };
 /* When deploy gives a target up for the next one. */
 struct failover_section {
 	bool enabled;              /* default true */
+	bool reclaimed;            /* move a job that lost all its nodes, too */
+	bool has_reclaimed;        /* the spec says it; default: there is storage */
 	const char *after;         /* "3m": lack of capacity was reported for this long */
 	const char *unschedulable; /* "10m": pods had no node for this long */
 	const char *boot;          /* "20m": nodes that come are not ready, pods do not start */
@@ -268,6 +270,7 @@ struct job_section {
 	struct strlist command, args;
 	struct strmap env;
 	struct srcpos env_at;
+	bool returns;          /* to a better target once that has capacity again */
 	int64_t retries;       /* restarts of the whole job, default 3 */
 	int64_t grace_seconds; /* SIGTERM to SIGKILL, default 120: the trainer's checkpoint */
 	int64_t shm_gib;       /* /dev/shm; 0 = a quarter of the pod's memory */

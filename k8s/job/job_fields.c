@@ -44,6 +44,10 @@ static const struct field rows[] = {
                .check_key = check_env_name),
 	FIELD_INT(struct job_section, retries, "retries", "Restarts after failures.", .min = 0,
                   .max = 1000, .fallback = 3),
+	FIELD_BOOL(
+		struct job_section, returns, "return",
+		"While `slipway deploy --wait` watches the job on a target that is not the best: "
+		"look for capacity of a better one, and move back to it through a checkpoint."),
 	FIELD_INT(struct job_section, grace_seconds, "grace",
                   "Seconds from SIGTERM to SIGKILL: enough to save the last checkpoint.", .min = 10,
                   .max = 3600, .fallback = 120),
