@@ -108,7 +108,7 @@ SH
 	spec job
 	run deploy --timeout 300
 	[ "$status" -eq 0 ]
-	[ "$(wc -l <lost)" -ge 3 ]
+	[ "$(wc -l <lost)" -ge 2 ]
 	in_the_end
 }
 
