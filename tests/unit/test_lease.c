@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "k8s/deploy/kinds.h"
 #include "k8s/deploy/lease.h"
 #include "tests/harness.h"
 

@@ -118,7 +118,7 @@ static const char *left_of(const char *volume, struct arena *a)
 	                           "\"metadata\":{\"name\":\"c\",\"namespace\":\"n\"},"
 	                           "\"spec\":{\"volumeName\":\"pv-1\"}}]");
 	AUTO(strbuf) struct strbuf left = STRBUF_INIT(4096);
-	struct fake f = {{fake_call, &quick, NULL, 1}, volume};
+	struct fake f = {{.call = fake_call, .clock = &quick}, volume};
 	struct undeploy_opts opts = {0};
 	struct err err = {0};
 
