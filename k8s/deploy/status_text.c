@@ -88,8 +88,7 @@ static void add_network(const struct status *s, struct strbuf *sb)
 	static const char *const said[] = {
 		[TRANSPORT_UNKNOWN] = "unknown: the log does not name the provider",
 		[TRANSPORT_EFA] = "EFA",
-		[TRANSPORT_SOCKET] = "sockets: EFA is not used, and the nodes talk at a hundredth "
-				     "of its bandwidth",
+		[TRANSPORT_SOCKET] = "sockets: EFA is not used, which costs most of the bandwidth",
 	};
 
 	_Static_assert(ARRAY_LEN(said) == TRANSPORTS, "said: one for each");
