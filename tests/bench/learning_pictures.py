@@ -1,6 +1,5 @@
 """Pictures for tests/bench/learning, with nothing but Python: PNG as `slipway-trainer sample` writes it (8-bit RGB, no
-filters), sheets of them, and how much of a frame the mean colours of a grid explain."""
-import math
+filters), and sheets of them."""
 import struct
 import zlib
 
@@ -73,18 +72,3 @@ def write(path, picture):
     body = zlib.compress(b"".join(filtered(picture)), 9)
     with open(path, "wb") as file:
         file.write(SIGNATURE + chunk(b"IHDR", head) + chunk(b"IDAT", body) + chunk(b"IEND", b""))
-
-
-def explained(frame, width, height, k):
-    """The sum of squares of a frame in which each square of a grid of k x k has its mean colour."""
-    across, down, total = width // k, height // k, 0.0
-    for top in range(0, height, down):
-        for left in range(0, width, across):
-            rows = [frame[3 * (y * width + left) : 3 * (y * width + left + across)] for y in range(top, top + down)]
-            square = b"".join(rows)
-            total += sum(sum(square[c::3]) ** 2 for c in range(3)) / (across * down)
-    return total
-
-
-def decibels(mean_square):
-    return -10 * math.log10(mean_square) if mean_square > 0 else math.inf

@@ -50,7 +50,7 @@ def figures(r):
         rows.append([what, *(f"{last(r, name)[key] * factor:.{digits}f}" for name in names)])
     trained = [last(r, name).get("train_image") for name in names]
     rows.insert(3, ["the same of the train clips, before", *("" if v is None else f"{v:.4f}" for v in trained)])
-    for key, what in (("cpu_seconds", "CPU time, s"), ("seconds", "time, s"), ("peak_mb", "peak memory, MB")):
+    for key, what in (("cpu_seconds", "CPU time, s"), ("seconds", "wall time, s"), ("peak_mb", "peak memory, MB")):
         rows.append([what, *("" if name == "rounding" else f"{r['runs'][name][key]:.0f}" for name in names)])
     return table(["unseen clips, averaged weights", *(NAMES[name] for name in names)], rows)
 
