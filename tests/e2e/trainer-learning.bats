@@ -8,8 +8,9 @@ REPORT=$BATS_TEST_DIRNAME/../../docs/bench/learning
 
 # command_of_document: in one line, for the trainer alone and a few steps.
 command_of_document() {
-	sed -n '/^    tests\/bench\/learning /,/[^\\]$/p' "$REPORT.md" | sed -e 's/\\$//' | tr -s '\n ' ' ' |
-		sed -E -e "s#tests/bench/#$BENCH/#" -e 's# --(python|report) [^ ]+##g' -e 's# --isa [^ ]+# --isa generic#' -e "s#\$#--bin $BIN --steps 8 --eval_every 4#"
+	sed -n 's/^    tests\/bench\/learning /learning /p' "$REPORT.md" |
+		sed -E -e "s#^#$BENCH/#" -e 's# --(python|report) [^ ]+##g' -e 's# --isa [^ ]+# --isa generic#' \
+			-e "s#\$# --bin $BIN --steps 8 --eval_every 4#"
 }
 
 @test "learning: the document's command makes curves of unseen clips, a chart and pictures; again it keeps what is done" {
@@ -55,6 +56,8 @@ command_of_document() {
 	[ "$status" -eq 1 ]
 	[[ "$output" == "learning: "*"/out/prepare-val.log: exit status "*"videos/val"* ]]
 	[ -e out/prepare-train.time ] && [ ! -e out/prepare-val.time ]
+	"$ROOT/tests/servers/make-videos" videos/val across=1
+	"$BENCH/learning" videos out --bin "$BIN" --steps 4 --eval_every 2 | grep -q '^| together | 2 | 4 | 1 | 2 |$'
 }
 
 @test "learning: the document's tables and chart are those of its figures" {
