@@ -125,7 +125,7 @@ static bool busy(size_t n, size_t threads)
 	return n >= 12 * threads || 16 * n >= 15 * rounds * threads;
 }
 
-/* As few groups of columns as keep every thread busy: a block of rows is packed for each of them. */
+/* As few groups of columns as keep every thread busy: each packs the block of rows again. */
 static void cut(struct gemm_pass *j, unsigned threads)
 {
 	const struct gemm *g = j->g;
