@@ -117,7 +117,15 @@ static void multiply_block(void *ctx, size_t i, unsigned worker)
 		gemm_copied(j->products, &block, j->work + worker * j->work_each);
 }
 
-/* Tasks of a size that keeps every thread busy to the end. */
+/* Whether the threads have something to do for most of the time that n equal tasks take. */
+static bool busy(size_t n, size_t threads)
+{
+	size_t rounds = (n + threads - 1) / threads;
+
+	return n >= 12 * threads || 16 * n >= 15 * rounds * threads;
+}
+
+/* As few groups of columns as keep every thread busy: each packs the block of rows again. */
 static void cut(struct gemm_pass *j, unsigned threads)
 {
 	const struct gemm *g = j->g;
@@ -125,7 +133,7 @@ static void cut(struct gemm_pass *j, unsigned threads)
 
 	j->rows = KERNEL_BLOCK_ROWS / j->mr * j->mr;
 	j->row_blocks = (g->m + j->rows - 1) / j->rows;
-	while (groups * nr < g->n && j->row_blocks * groups < 12 * (size_t)threads)
+	while (groups * nr < g->n && !busy(j->row_blocks * groups, threads))
 		groups *= 2;
 	j->columns = ((g->n + groups - 1) / groups + nr - 1) / nr * nr;
 }
