@@ -28,7 +28,7 @@ namespace() { kubectl get namespace "$FLEET" || kubectl create namespace "$FLEET
 	[[ $output == *"stage jobs: trn1: the cluster refuses its pods: "*"exceeded quota: limited"*"Raise the ResourceQuota"* ]]
 	[ "$(attempts)" = "[('trn1', 'refused')]" ]
 	# The command as it is printed.
-	command=$(grep -o '`kubectl describe [^`]*`' <<<"$output" | tr -d '`')
+	command=$(printed "kubectl describe ")
 	[ "$command" = "kubectl describe -n $FLEET jobs.batch $FLEET-trn1" ]
 	$command | grep -q 'exceeded quota'
 	kubectl patch quota limited -n "$FLEET" --type=merge -p '{"spec": {"hard": {"pods": "9"}}}'
@@ -133,7 +133,7 @@ namespace() { kubectl get namespace "$FLEET" || kubectl create namespace "$FLEET
 	[ "$SECONDS" -lt 60 ]
 	[[ $output == *"trn1: the image cannot be had: ImagePullBackOff: "*"not found"* ]]
 	# The command as it is printed.
-	command=$(grep -o '`kubectl describe pods [^`]*`' <<<"$output" | tr -d '`')
+	command=$(printed "kubectl describe pods ")
 	$command | grep -q ImagePullBackOff
 }
 
@@ -160,7 +160,7 @@ namespace() { kubectl get namespace "$FLEET" || kubectl create namespace "$FLEET
 	[ "$status" -eq 1 ]
 	[[ $output == *"stage storage: Job '$FLEET-prepare': it has not finished: the cluster refuses its pod: "*"not of this house"* ]]
 	# The command as it is printed.
-	command=$(grep -o '`kubectl delete [^`]*`' <<<"$output" | tr -d '`')
+	command=$(printed "kubectl delete ")
 	[ "$command" = "kubectl delete -n $FLEET jobs.batch $FLEET-prepare" ]
 	$command
 	no_policy

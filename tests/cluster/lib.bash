@@ -54,7 +54,7 @@ annotate() {
 # namespace; it is in force when this returns.
 policy() {
 	local group=
-	[[ $1 != jobs ]] || group=batch
+	[[ $1 != jobs ]] || group="batch"
 	kubectl apply --server-side -f - <<-YAML
 		apiVersion: admissionregistration.k8s.io/v1
 		kind: ValidatingAdmissionPolicy
@@ -80,6 +80,10 @@ policy() {
 no_policy() {
 	kubectl delete --ignore-not-found "validatingadmissionpolicybinding/$FLEET" "validatingadmissionpolicy/$FLEET"
 }
+
+# printed TEXT: the command between backquotes that $output has and that begins with TEXT, as a person would copy it.
+# shellcheck disable=SC2154 # bats sets output
+printed() { sed -n "s/.*\`\($1[^\`]*\)\`.*/\1/p" <<<"$output"; }
 
 # attempts: what the deploy state says of each target.
 attempts() {

@@ -126,7 +126,7 @@ runs_on() {
 	[ "$status" -eq 8 ]
 	service=$(kubectl get service -n "$FLEET" "$FLEET-trn1" -o jsonpath='{.metadata.uid}')
 	# The command as it is printed.
-	command=$(grep -o '`kubectl delete [^`]*`' <<<"$output" | tr -d '`')
+	command=$(printed "kubectl delete ")
 	[ "$command" = "kubectl delete -n $FLEET jobs.batch $FLEET-trn1" ]
 	$command
 	[ "$(kubectl get service -n "$FLEET" "$FLEET-trn1" -o jsonpath='{.metadata.uid}')" = "$service" ]
