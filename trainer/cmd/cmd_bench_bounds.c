@@ -1,10 +1,10 @@
 /*
  * bench --bounds: what forbids a part of a step more. Products alone cannot be faster than the
  * register tile with all operands in the first cache. Attentions weigh their scores between two
- * short products, so each has a loop of its own: the same kernels on tiles of the same shapes, again
- * and again in the same memory, which is what the part does less its packing, its way to the data
- * and its waiting. All are measured here, by all threads at once. The bound of a part is: its scores
- * at its loop's speed, and the products that are not in the loop at the tile's.
+ * short products, so each has a loop of its own: the same kernels on tiles of the same shapes,
+ * again and again in the same memory, which is what the part does less its packing, its way to
+ * the data and its waiting. All are measured here, by all threads at once. The bound of a part is:
+ * its scores at its loop's speed, and the products that are not in the loop at the tile's.
  */
 #include <stdlib.h>
 #include <string.h>
