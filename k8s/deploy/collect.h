@@ -16,8 +16,8 @@ struct snapshot {
 };
 void snapshot_done(struct snapshot *s);
 
-/* Everything, as far as it may be listed, of the fleet that `out` was rendered from; the target whose
- * job it is about is status_target's. */
+/* Everything, as far as it may be listed, of the fleet that `out` was rendered from; the target
+ * whose job it is about is status_target's. */
 int snapshot_take(struct kubectl *k, const struct k8s_output *out, struct arena *a,
                   struct snapshot *ret, struct err *err) MUST_USE;
 

@@ -130,18 +130,18 @@ static int namespace_stays(struct kubectl *k, const cJSON *namespace,
 /* ---- one after another ---- */
 
 /* What is deleted together: references to owned objects, and the volumes of its claims. */
-struct rank {
+struct rank_going {
 	cJSON *objects, *volumes;
 };
 
-static void rank_done(struct rank *r)
+static void rank_going_done(struct rank_going *r)
 {
 	cJSON_Delete(r->objects);
 	cJSON_Delete(r->volumes);
 }
 
 static int delete_one(struct kubectl *k, cJSON *object, const struct undeploy_opts *opts,
-                      struct rank *r, struct err *err)
+                      struct rank_going *r, struct err *err)
 {
 	enum leave_order leave = kind_of(object)->leave;
 	bool stays = false;
@@ -158,7 +158,7 @@ static int delete_one(struct kubectl *k, cJSON *object, const struct undeploy_op
 	return gone_ask(k, object, err);
 }
 
-static int await_rank(struct kubectl *k, const struct rank *r, enum leave_order rank,
+static int await_rank(struct kubectl *k, const struct rank_going *r, enum leave_order rank,
                       const char *what, const struct undeploy_opts *opts, struct err *err)
 {
 	struct gone_wait wait = {what, r->objects, NULL};
@@ -194,7 +194,7 @@ static int count_rank(const cJSON *owned, int rank, const struct undeploy_opts *
 static int delete_rank(struct kubectl *k, const cJSON *owned, int rank,
                        const struct undeploy_opts *opts, struct err *err)
 {
-	AUTO(rank) struct rank r = {cJSON_CreateArray(), cJSON_CreateArray()};
+	AUTO(rank_going) struct rank_going r = {cJSON_CreateArray(), cJSON_CreateArray()};
 
 	for (cJSON *o = owned->child; o != NULL; o = o->next)
 		if ((int)kind_of(o)->leave == rank && undeploy_takes(o, opts) &&
