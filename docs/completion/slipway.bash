@@ -265,7 +265,7 @@ _slipway_undeploy() {
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--file --set --context --kubeconfig --timeout --prices --keep-data --yes --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--file --set --context --kubeconfig --timeout --prices --keep-data --force-finalizers --yes --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
@@ -305,6 +305,20 @@ _slipway_logs() {
 		COMPREPLY=($(compgen -W "--file --set --context --kubeconfig --timeout --rank --follow --since --tail --previous --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+}
+_slipway_rbac() {
+	case "$prev" in
+	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--set) COMPREPLY=(); return;;
+	--subject) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--file --set --subject --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -W "deploy undeploy status logs " -- "$cur"))
 	fi
 }
 _slipway_index() {
@@ -394,7 +408,7 @@ _slipway() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "build push inspect verify diff scan iam schema render explain instances diagram nettest deploy undeploy status logs index pipeline doctor completion version help " -- "$cur"))
+		COMPREPLY=($(compgen -W "build push inspect verify diff scan iam schema render explain instances diagram nettest deploy undeploy status logs rbac index pipeline doctor completion version help " -- "$cur"))
 		return
 	fi
 	case "${COMP_WORDS[1]}" in
@@ -415,6 +429,7 @@ _slipway() {
 	undeploy) _slipway_undeploy;;
 	status) _slipway_status;;
 	logs) _slipway_logs;;
+	rbac) _slipway_rbac;;
 	index) _slipway_index;;
 	pipeline) _slipway_pipeline;;
 	doctor) _slipway_doctor;;
