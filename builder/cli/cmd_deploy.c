@@ -11,6 +11,7 @@
 #include "builder/cli/renderers.h"
 #include "builder/image/image.h"
 #include "k8s/cluster/cluster.h"
+#include "k8s/deploy/owned.h"
 #include "k8s/view/explain.h"
 
 static const char *const dry_run_choices[] = {"client", "server", NULL};
@@ -278,6 +279,28 @@ static int prune_objects(struct deploy *d, struct err *err)
 
 /* ---- the order of it all ---- */
 
+/* What may not be listed is not pruned. */
+static int find_owned(struct deploy *d, struct err *err)
+{
+	AUTO(strbuf) struct strbuf kinds = STRBUF_INIT(8192);
+	AUTO(json) cJSON *unseen = NULL;
+	struct owned_query query = {
+		.owner = d->cluster.opts.owner,
+		.resources = d->resources,
+		.namespaces = owned_namespaces(&d->cluster.spec->fleet, &d->out, &d->cli->arena),
+	};
+
+	if (owned_list(&d->lease.base, &query, &d->owned, &unseen, err) != 0)
+		return -1;
+	owned_tell_unseen(unseen, &kinds);
+	if (kinds.len > 0)
+		progress_note(d->cli->progress,
+		              "objects of former specs are not looked for among kinds that may not "
+		              "be listed: %s",
+		              strbuf_str(&kinds));
+	return 0;
+}
+
 static int look_around(struct deploy *d, struct err *err)
 {
 	struct kubectl *k = &d->lease.base;
@@ -291,8 +314,7 @@ static int look_around(struct deploy *d, struct err *err)
 		return choose_target(d, err);
 	d->target = first_target(fleet);
 	stages_plan(&d->out, d->target, &d->stages);
-	if (stages_check_kinds(k, &d->stages, &d->resources, err) != 0 ||
-	    owned_list(k, d->resources, d->cluster.opts.owner, &d->owned, err) != 0)
+	if (stages_check_kinds(k, &d->stages, &d->resources, err) != 0 || find_owned(d, err) != 0)
 		return -1;
 	stage_list_done(&d->stages);
 	return choose_target(d, err);

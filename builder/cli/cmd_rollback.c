@@ -5,6 +5,7 @@
 
 #include "builder/cli/deploy_diff.h"
 #include "builder/cli/deploy_job.h"
+#include "k8s/deploy/owned.h"
 #include "k8s/deploy/runs.h"
 #include "k8s/view/explain.h"
 
@@ -63,11 +64,18 @@ static int look_around(struct rollback *b, struct err *err)
 	const struct fleet *fleet = fleet_of(b);
 	struct stage_list nothing = {0};
 	struct kubectl_versions versions;
+	const char *namespaces[] = {fleet->namespace};
 
 	if (kubectl_versions(k, &versions, err) != 0 ||
 	    runs_read(k, fleet->namespace, fleet->name, &b->runs, err) != 0 ||
-	    stages_check_kinds(k, &nothing, &b->resources, err) != 0 ||
-	    owned_list(k, b->resources, b->cluster.opts.owner, &b->owned, err) != 0)
+	    stages_check_kinds(k, &nothing, &b->resources, err) != 0)
+		return -1;
+	struct owned_query query = {.owner = b->cluster.opts.owner,
+	                            .resources = b->resources,
+	                            .namespaces = {namespaces, ARRAY_LEN(namespaces)},
+	                            .jobs_only = true};
+
+	if (owned_list(k, &query, &b->owned, NULL, err) != 0)
 		return -1;
 	b->there = job_find_target(b->owned, fleet);
 	return 0;

@@ -137,7 +137,7 @@ static int look_at_job(struct watch *w, enum job_phase *ret_phase, struct err *e
 	struct kubectl *k = &w->cluster.kubectl.base;
 	struct status s;
 
-	if (snapshot_take(k, fleet, &arena, &shot, err) != 0)
+	if (snapshot_take(k, &w->out, &arena, &shot, err) != 0)
 		return -1;
 	const struct fleet_target *target = status_target(fleet, shot.owned);
 

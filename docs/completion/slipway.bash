@@ -287,7 +287,7 @@ _slipway_undeploy() {
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--file --set --context --kubeconfig --timeout --prices --keep-data --yes --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--file --set --context --kubeconfig --timeout --prices --keep-data --force-finalizers --yes --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
@@ -327,6 +327,20 @@ _slipway_logs() {
 		COMPREPLY=($(compgen -W "--file --set --context --kubeconfig --timeout --rank --follow --since --tail --previous --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+}
+_slipway_rbac() {
+	case "$prev" in
+	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--set) COMPREPLY=(); return;;
+	--subject) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--file --set --subject --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -W "deploy undeploy status logs " -- "$cur"))
 	fi
 }
 _slipway_index() {
@@ -438,6 +452,7 @@ _slipway() {
 	undeploy) _slipway_undeploy;;
 	status) _slipway_status;;
 	logs) _slipway_logs;;
+	rbac) _slipway_rbac;;
 	index) _slipway_index;;
 	pipeline) _slipway_pipeline;;
 	doctor) _slipway_doctor;;

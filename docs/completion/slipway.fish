@@ -233,6 +233,7 @@ complete -c slipway -n '__fish_seen_subcommand_from undeploy' -l kubeconfig -r -
 complete -c slipway -n '__fish_seen_subcommand_from undeploy' -l timeout -r -d 'Longest time to wait (default 1800)'
 complete -c slipway -n '__fish_seen_subcommand_from undeploy' -l prices -r -d 'Prices by instance type, in YAML or CSV, to compute the cost'
 complete -c slipway -n '__fish_seen_subcommand_from undeploy' -l keep-data -d 'Keep the file system, its claim and its driver'
+complete -c slipway -n '__fish_seen_subcommand_from undeploy' -l force-finalizers -d 'After --timeout, remove the finalizers of what is still there'
 complete -c slipway -n '__fish_seen_subcommand_from undeploy' -l yes -s y -d 'Delete; without it, show what would be deleted'
 complete -c slipway -n '__fish_seen_subcommand_from undeploy' -l help -s h -d 'Show this help and exit'
 complete -c slipway -n '__fish_seen_subcommand_from undeploy' -l output -r -f -a 'text json ' -d 'Format of the result on standard output'
@@ -263,6 +264,17 @@ complete -c slipway -n '__fish_seen_subcommand_from logs' -l previous -s p -d 'L
 complete -c slipway -n '__fish_seen_subcommand_from logs' -l help -s h -d 'Show this help and exit'
 complete -c slipway -n '__fish_seen_subcommand_from logs' -l output -r -f -a 'text json ' -d 'Format of the result on standard output'
 complete -c slipway -n '__fish_seen_subcommand_from logs' -l progress -r -f -a 'auto tty plain json none ' -d 'How progress is shown on standard error'
+complete -c slipway -f -n '__fish_use_subcommand' -a rbac -d 'Print the least roles for the commands that use a cluster'
+complete -c slipway -n '__fish_seen_subcommand_from rbac' -l file -s f -r -d 'The spec'
+complete -c slipway -n '__fish_seen_subcommand_from rbac' -l set -r -d 'Override one value of the spec'
+complete -c slipway -n '__fish_seen_subcommand_from rbac' -l subject -r -d 'Bind the roles to user:NAME, group:NAME or serviceaccount:NAMESPACE/NAME'
+complete -c slipway -n '__fish_seen_subcommand_from rbac' -l help -s h -d 'Show this help and exit'
+complete -c slipway -n '__fish_seen_subcommand_from rbac' -l output -r -f -a 'text json ' -d 'Format of the result on standard output'
+complete -c slipway -n '__fish_seen_subcommand_from rbac' -l progress -r -f -a 'auto tty plain json none ' -d 'How progress is shown on standard error'
+complete -c slipway -f -n '__fish_seen_subcommand_from rbac' -a deploy
+complete -c slipway -f -n '__fish_seen_subcommand_from rbac' -a undeploy
+complete -c slipway -f -n '__fish_seen_subcommand_from rbac' -a status
+complete -c slipway -f -n '__fish_seen_subcommand_from rbac' -a logs
 complete -c slipway -f -n '__fish_use_subcommand' -a index -d 'Join what several machines built into one multi-arch image'
 complete -c slipway -n '__fish_seen_subcommand_from index' -l tag -s t -r -d 'Set this tag in addition to the reference\'s own'
 complete -c slipway -n '__fish_seen_subcommand_from index' -l digest-file -r -d 'Write the index digest to this file'

@@ -20,6 +20,7 @@ _slipway() {
 			'undeploy:Delete the fleet from a cluster, so that it costs nothing'
 			'status:Show the state and the cost of the fleet in a cluster'
 			'logs:Show the logs of the job'\''s ranks, merged by time'
+			'rbac:Print the least roles for the commands that use a cluster'
 			'index:Join what several machines built into one multi-arch image'
 			'pipeline:Run the pipeline'\''s commands on this machine, before AWS does'
 			'doctor:Check this machine for builds and pushes'
@@ -267,6 +268,7 @@ _slipway() {
 		'--timeout=[Longest time to wait (default 1800)]:SECONDS:' \
 		'--prices=[Prices by instance type, in YAML or CSV, to compute the cost]:FILE:_files' \
 		'--keep-data[Keep the file system, its claim and its driver]' \
+		'--force-finalizers[After --timeout, remove the finalizers of what is still there]' \
 		'--yes[Delete; without it, show what would be deleted]' \
 		'--help[Show this help and exit]' \
 		'--output=[Format of the result on standard output]:text|json:(text json )' \
@@ -300,6 +302,14 @@ _slipway() {
 		'--output=[Format of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
 		'*:argument:_files';;
+	rbac) _arguments -s \
+		'--file=[The spec]:FILE:_files' \
+		'*--set=[Override one value of the spec]:PATH=VALUE:' \
+		'--subject=[Bind the roles to user\:NAME, group\:NAME or serviceaccount\:NAMESPACE/NAME]:KIND\:NAME:' \
+		'--help[Show this help and exit]' \
+		'--output=[Format of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:(deploy undeploy status logs )';;
 	index) _arguments -s \
 		'*--tag=[Set this tag in addition to the reference'\''s own]:TAG:' \
 		'--digest-file=[Write the index digest to this file]:FILE:_files' \

@@ -1,4 +1,4 @@
-/* Applying a stage, and finding what a fleet owns. */
+/* Applying a stage. */
 #include "k8s/deploy/apply.h"
 
 #include <string.h>
@@ -241,36 +241,5 @@ int stage_apply(struct kubectl *k, const struct stage *stage, const struct apply
 	}
 	progress_stage(k->progress, stage->name, "ready", "%zu created, %zu changed, %zu unchanged",
 	               ret->created, ret->changed, ret->unchanged);
-	return 0;
-}
-
-/* "a,b,c": the resources of our kinds that the cluster knows. */
-static void add_resources(const cJSON *resources, struct strbuf *sb)
-{
-	for (const cJSON *item = resources->child; item != NULL; item = item->next)
-		if (kind_of_resource(item->valuestring) != NULL)
-			strbuf_addf(sb, "%s%s", sb->len > 0 ? "," : "", item->valuestring);
-}
-
-int owned_list(struct kubectl *k, const cJSON *resources, const char *owner, cJSON **ret_items,
-               struct err *err)
-{
-	AUTO(strbuf) struct strbuf kinds = STRBUF_INIT(8192), selector = STRBUF_INIT(256);
-	cJSON *items, *next;
-
-	add_resources(resources, &kinds);
-	strbuf_addf(&selector, OWNER_LABEL "=%s", owner);
-	const char *const args[] = {
-		"get", strbuf_str(&kinds), "-A", "-l", strbuf_str(&selector), "-o", "json", NULL};
-
-	if (kubectl_list(k, args, NULL, &items, err) != 0)
-		return err_wrap(err, "list the objects of '%s'", owner);
-	for (cJSON *item = items->child; item != NULL; item = next) {
-		next = item->next;
-		if (json_get(json_get(item, "metadata"), "ownerReferences") != NULL ||
-		    kind_of(item) == NULL)
-			cJSON_Delete(cJSON_DetachItemViaPointer(items, item));
-	}
-	*ret_items = items;
 	return 0;
 }

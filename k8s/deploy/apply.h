@@ -79,11 +79,6 @@ enum readiness object_readiness(const cJSON *live, char why[WHY_MAX]);
 int stage_await(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
                 struct err *err) MUST_USE;
 
-/* All objects with the owner's label, of the kinds that the cluster knows (an array). Objects that
- * a controller made of ours are not among them. */
-int owned_list(struct kubectl *k, const cJSON *resources, const char *owner, cJSON **ret_items,
-               struct err *err) MUST_USE;
-
 /*
  * Deletes one object and waits until it is gone; of a job, until its pods are, which get SIGTERM
  * and their grace period first. Absent is as good. An object with a uid is deleted only if it is

@@ -17,13 +17,14 @@ struct snapshot {
 };
 void snapshot_done(struct snapshot *s);
 
-/* Everything; the target whose job it is about is status_target's. */
-int snapshot_take(struct kubectl *k, const struct fleet *fleet, struct arena *a,
+/* Everything, as far as it may be listed, of the fleet that `out` was rendered from; the target
+ * whose job it is about is status_target's. */
+int snapshot_take(struct kubectl *k, const struct k8s_output *out, struct arena *a,
                   struct snapshot *ret, struct err *err) MUST_USE;
 
-/* The fleet's objects, without pods, nodes and log. */
-int snapshot_owned(struct kubectl *k, const struct fleet *fleet, struct snapshot *ret,
-                   struct err *err) MUST_USE;
+/* What runs the fleet's pods, without pods, nodes, log and all else. */
+int snapshot_jobs(struct kubectl *k, const struct fleet *fleet, struct snapshot *ret,
+                  struct err *err) MUST_USE;
 
 /* The pods of a target's job, its launcher among them; the caller deletes. */
 int job_pods(struct kubectl *k, const struct fleet *fleet, const struct fleet_target *target,

@@ -189,7 +189,7 @@ int capacity_pods_gone(struct kubectl *k, const struct watch_opts *opts, bool *r
 {
 	AUTO(json) cJSON *pods = NULL;
 
-	if (add_seen(k, opts, SEEN_PODS, pods, err) != 0)
+	if (capacity_pods(k, opts, &pods, err) != 0)
 		return -1;
 	*ret = true;
 	for (const cJSON *pod = pods->child; pod != NULL; pod = pod->next) {
