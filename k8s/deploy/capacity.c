@@ -43,6 +43,9 @@ const char *capacity_sign(const char *text, bool cloud)
 /* "WORD: TEXT", or the one that is there; printable, for it becomes part of an object. */
 static void set_why(struct observation *o, const char *word, const char *text)
 {
+	/* What ends the waiting is not hidden behind what another pod waits for. */
+	if (o->no_image)
+		return;
 	word = word != NULL ? word : "";
 	text = text != NULL ? text : "";
 	snprintf(o->why, sizeof(o->why), "%s%s%s", word,
@@ -221,11 +224,12 @@ static void see_pod_event(const cJSON *event, struct observation *o)
 	if (reason == NULL || text_has_prefix(reason, "FailedScheduling") || o->unplaced)
 		return;
 	if (strcmp(reason, "Failed") == 0 && message != NULL &&
-	    text_has_prefix(message, "Failed to pull image") && image_is_refused(message))
+	    text_has_prefix(message, "Failed to pull image") && image_is_refused(message)) {
+		set_why(o, reason, message);
 		o->no_image = true;
-	else if (!text_has_prefix(reason, "Failed"))
-		return;
-	set_why(o, reason, message);
+	} else if (text_has_prefix(reason, "Failed")) {
+		set_why(o, reason, message);
+	}
 }
 
 /* Does it come from a controller that makes pods? A pod that exists was not refused. */

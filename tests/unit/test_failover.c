@@ -401,6 +401,14 @@ static const struct view views[] = {
              "\"ImagePullBackOff\",\"message\":\"x: 403 Forbidden\"}}}]",
              "\"nodeName\":\"n\"") "," POD("\"phase\":\"Pending\"", "\"nodeName\":\"m\""),
          "", "", JOB_WAITING, NO_IMAGE, "403 Forbidden"},
+	{JOB("{}"),
+         POD("\"phase\":\"Pending\",\"containerStatuses\":[{\"state\":{\"waiting\":{\"reason\":"
+             "\"ImagePullBackOff\",\"message\":\"x: not found\"}}}]",
+             "\"nodeName\":\"n\"") "," POD("\"phase\":\"Pending\",\"conditions\":[{\"type\":"
+                                           "\"PodScheduled\",\"status\":\"False\",\"message\":"
+                                           "\"0/2 nodes\"}]",
+                                           ""),
+         "", "", JOB_WAITING, UNPLACED | NO_IMAGE, "not found"},
 	/* hostile */
 	{JOB("7"), "7,[],{\"status\":[]}", "{\"status\":{\"conditions\":{}}},null", "null,{}",
          JOB_WAITING, UNPLACED, ""},
