@@ -430,11 +430,13 @@ static void forget_lease(struct lease *l)
 
 void lease_release(struct lease *l, bool forget)
 {
-	struct patience brief = {.window_ms = RELEASE_MS}, *patience = l->inner->patience;
+	struct patience brief = {.window_ms = RELEASE_MS}, *patience;
 	struct err ignored = {0};
 
+	/* One that was never begun is zero. */
 	if (!l->held)
 		return;
+	patience = l->inner->patience;
 	interrupt_hold(true);
 	l->inner->patience = &brief;
 	if (forget)

@@ -197,10 +197,10 @@ rank_of_pod() {
 	[ "$(cat data/checkpoints/latest)" = step-00000002 ] || [ "$(cat data/checkpoints/latest)" = step-00000003 ]
 }
 
-@test "consumers: the demo image has under 18 MB compressed on each platform" {
+@test "consumers: the demo image has under 19 MB compressed on each platform" {
 	"$SLIPWAY" inspect --output json oci:image:v1 | python3 -c '
 import json, sys
 for image in json.load(sys.stdin)["images"]:
     print(image["platform"], image["compressed_size"])
-    assert image["compressed_size"] < 18_000_000' >&3
+    assert image["compressed_size"] < 19_000_000' >&3
 }
