@@ -320,10 +320,10 @@ refused() {
 	deploy
 	fault 'get pods' 'Unable to connect to the server: unexpected EOF'
 	deploy
-	fault 'get pods' 'error: http2: client connection lost' ', "times": 5'
-	refused connection-lost 5
-	fault apply 'Error from server (TooManyRequests): the server has received too many requests' ', "times": 5'
-	refused busy-server 5
+	fault 'get pods' 'error: http2: client connection lost' ', "times": 500'
+	refused connection-lost 5 --timeout 3
+	fault apply 'Error from server (TooManyRequests): the server has received too many requests' ', "times": 500'
+	refused busy-server 5 --timeout 3
 }
 
 @test "faults: the job is deleted under our feet" {
