@@ -11,11 +11,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char spec_text[] = "apiVersion: slipway/v1\nname: fuzz\n"
-				"image: {layers: [{files: [{from: x, to: /x}]}]}\n"
-				"cluster: {name: c, region: us-west-2, zone: us-west-2d, karpenter: v1}\n"
-				"fleet: {g5: {weight: 2}, g5g: {weight: 1}}\n"
-				"job: {nodes: 2, scheduler: jobset, args: [train]}\n";
+static const char spec_text[] =
+	"apiVersion: slipway/v1\nname: fuzz\n"
+	"image: {layers: [{files: [{from: x, to: /x}]}]}\n"
+	"cluster: {name: c, region: us-west-2, zone: us-west-2d, karpenter: v1}\n"
+	"fleet: {g5: {weight: 2}, g5g: {weight: 1}}\n"
+	"job: {nodes: 2, scheduler: jobset, args: [train]}\n";
 
 struct fake {
 	struct kubectl base;
@@ -51,15 +52,15 @@ static bool load_fleet(struct arena *a, struct spec *spec)
 	struct yaml_node *root = NULL;
 	struct fields_context c = {.arena = a, .diags = &d};
 	const char *architectures[] = {"amd64", "arm64"};
-	struct fleet_image image = {.repository = "example.com/x",
-	                            .tag = "v1",
-	                            .architectures = {architectures, 2}};
+	struct fleet_image image = {
+		.repository = "example.com/x", .tag = "v1", .architectures = {architectures, 2}};
 	struct err err = {0};
 
 	if (yaml_parse("fuzz.yaml", spec_text, sizeof(spec_text) - 1, a, &root, &d, &err) != 0)
 		return false;
 	fields_decode(&c, &spec_fields, root, "", spec);
-	struct fleet_names names = {.name = spec->name, .name_at = spec->name_at, .file = "fuzz.yaml"};
+	struct fleet_names names = {
+		.name = spec->name, .name_at = spec->name_at, .file = "fuzz.yaml"};
 
 	return fleet_resolve(&spec->sections, &names, &image, a, &d, &spec->fleet) &&
 	       d.n_errors == 0;
@@ -69,10 +70,11 @@ static void read_status(struct fake *f, const struct fleet *fleet, struct arena 
 {
 	AUTO(snapshot) struct snapshot shot = {0};
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(8 << 20);
+	const struct k8s_output nothing_rendered = {.fleet = fleet};
 	struct status status;
 	struct err err = {0};
 
-	if (snapshot_take(&f->base, fleet, a, &shot, &err) != 0)
+	if (snapshot_take(&f->base, &nothing_rendered, a, &shot, &err) != 0)
 		return;
 	const struct status_input in = {.fleet = fleet,
 	                                .resources = shot.resources,
@@ -93,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	AUTO(arena) struct arena a = {0};
 	struct clock clock = {now_ms, no_sleep};
-	struct fake fake = {.base = {fake_call, &clock, NULL, 1},
+	struct fake fake = {.base = {.call = fake_call, .clock = &clock},
 	                    .parts = {(const char *)data, size}};
 	struct spec spec = {0};
 	struct kubectl_versions versions;
