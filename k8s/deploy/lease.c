@@ -174,7 +174,7 @@ static int send_lease(struct lease *l, const char *verb, const char *holder, str
 	return 0;
 }
 
-static int read_lease(struct lease *l, cJSON **ret, struct err *err)
+int lease_read(struct lease *l, cJSON **ret, struct err *err)
 {
 	AUTO(strbuf) struct strbuf name = STRBUF_INIT(256);
 
@@ -240,7 +240,7 @@ static int take_over(struct lease *l, struct err *err)
 	const cJSON *transitions;
 	int64_t until;
 
-	if (read_lease(l, &object, err) != 0)
+	if (lease_read(l, &object, err) != 0)
 		return -1;
 	if (object == NULL)
 		return 1;
@@ -310,7 +310,7 @@ static int renew_changed(struct lease *l, struct err *err)
 	const char *holder;
 
 	*err = (struct err){0};
-	if (read_lease(l, &object, err) != 0)
+	if (lease_read(l, &object, err) != 0)
 		return -1;
 	holder = json_string(json_get(object, "spec"), "holderIdentity");
 	if (holder == NULL || strcmp(holder, l->identity) != 0)

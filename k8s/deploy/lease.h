@@ -60,6 +60,9 @@ int lease_wait(struct lease *l, int64_t ms, bool (*woken)(void *ctx), void *ctx,
  * object is deleted too, with the fleet. */
 void lease_release(struct lease *l, bool forget);
 
+/* The object in the cluster; *ret stays NULL where there is none. The caller deletes it. */
+int lease_read(struct lease *l, cJSON **ret, struct err *err) MUST_USE;
+
 /* "HOST/PID/START/PLACE" of this process: PLACE distinguishes two machines of one name. */
 void lease_identity(char out[LEASE_IDENTITY_MAX]);
 

@@ -19,24 +19,6 @@ bool lease_is_of_this_machine(const char *identity)
 	       strcmp(place, strrchr(ours, '/')) == 0 && strncmp(identity, ours, host + 1) == 0;
 }
 
-static int read_holder(struct lease *l, cJSON **ret, struct err *err)
-{
-	AUTO(strbuf) struct strbuf name = STRBUF_INIT(256);
-
-	strbuf_addf(&name, "%s" LEASE_SUFFIX, l->fleet);
-	const char *const args[] = {"get",
-	                            "leases.coordination.k8s.io",
-	                            strbuf_str(&name),
-	                            "-n",
-	                            l->namespace,
-	                            "--ignore-not-found",
-	                            "-o",
-	                            "json",
-	                            NULL};
-
-	return kubectl_json(l->inner, args, NULL, ret, err);
-}
-
 /* Has it been written since `before` was read, or does its process run here? */
 static bool shows_life(const cJSON *before, const cJSON *now)
 {
@@ -67,7 +49,7 @@ int lease_take_silent(struct lease *l, int64_t until_ms, struct err *err)
 		if (lease_take(l, 0, err) == 0)
 			return 0;
 		if (err->code != ERR_BUSY || now_of(l) >= until_ms ||
-		    read_holder(l, &now, &unread) != 0 || shows_life(first, now))
+		    lease_read(l, &now, &unread) != 0 || shows_life(first, now))
 			return -1;
 		if (first == NULL && now != NULL) {
 			progress_note(l->inner->progress,

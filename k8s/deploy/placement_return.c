@@ -145,7 +145,6 @@ int placing_return(struct placing *r, struct err *err)
 	r->scout.again_ms = 0;
 	r->ret->moves++;
 	r->ret->state.cycle++;
-	snprintf(cause, sizeof(cause), "%s", "it has capacity again");
-	placing_begin(r, better, cause);
+	placing_begin(r, better, "it has capacity again");
 	return placing_keep(r, err);
 }
