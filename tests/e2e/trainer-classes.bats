@@ -136,18 +136,9 @@ sides() {
 	prepare --source one --out whole --split 0.3
 	sides whole >expected
 	for wait in 0.01 0.05 0.1 0.15; do
-		"$BIN/slipway-prepare" --source one --out data --frames 2 --height 32 --width 32 --samples 3840 --split 0.3 \
-			>/dev/null 2>&1 3>&- &
-		pid=$!
-		sleep "$wait"
-		kill -KILL "$pid" 2>/dev/null || true
-		wait "$pid" || true
+		kill_prepare "$wait" --source one --split 0.3
 	done
-	for _ in $(seq 50); do
-		run prepare --source one --out data --split 0.3
-		[[ "$output" != *"another"* ]] && break
-		sleep 0.1
-	done
+	run_when_free prepare --source one --out data --split 0.3
 	[ "$status" -eq 0 ]
 	sides data | cmp - expected
 	[ -z "$(find data/shards -name '*.clips')" ]

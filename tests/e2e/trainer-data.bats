@@ -212,20 +212,9 @@ assert all(r["reason"] for r in d["rejected"])'
 	need_prepare
 	real_videos
 	for wait in 0.05 0.2 0.4; do
-		# The clips of the tiny model.
-		"$BIN/slipway-prepare" --source videos --out data --frames 2 --height 32 --width 32 --samples 3840 \
-			>/dev/null 2>&1 3>&- &
-		pid=$!
-		sleep "$wait"
-		kill -KILL "$pid" 2>/dev/null || true
-		wait "$pid" || true
+		kill_prepare "$wait" --source videos
 	done
-	# A decoder that was at work may end a moment later than its parent.
-	for _ in $(seq 50); do
-		run prepare
-		[[ "$output" != *"another"* ]] && break
-		sleep 0.1
-	done
+	run_when_free prepare
 	echo "$output"
 	[[ "$output" == "11 videos of 4 classes: "*", 0 rejected" ]]
 	"$TRAINER" prepare --source videos --out fresh --config_file_path tiny >/dev/null

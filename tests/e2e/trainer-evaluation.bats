@@ -3,9 +3,6 @@
 
 load trainer
 
-# Long series run whole in `make test-long`, and a tenth of them here, as in lib.bash.
-series() { if [[ -n ${SLIPWAY_TEST_LONG:-} ]]; then echo "$1"; else echo $((($1 + 9) / 10)); fi; }
-
 # Sixteen val clips after every fifth step.
 EVALUATE=(--eval_every 5 --eval_steps 2)
 

@@ -3,9 +3,6 @@
 
 load trainer
 
-# Long series run whole in `make test-long`, and a tenth of them here, as in lib.bash.
-series() { if [[ -n ${SLIPWAY_TEST_LONG:-} ]]; then echo "$1"; else echo $((($1 + 9) / 10)); fi; }
-
 # Both of one arithmetic: what differs is how clips are shared out.
 SAME=(--max_steps 10 --preset seeds --attention_dropout 0)
 PAUSE=()

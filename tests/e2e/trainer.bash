@@ -3,6 +3,9 @@
 
 bats_require_minimum_version 1.5.0
 
+# shellcheck source=tests/e2e/series.bash
+source "${BASH_SOURCE[0]%/*}/series.bash"
+
 setup() {
 	ROOT="$(cd "$BATS_TEST_DIRNAME/../.." && pwd)"
 	BIN="$(cd "$ROOT" && realpath "${BUILD:-build}")/$(dpkg --print-architecture)"
@@ -32,6 +35,27 @@ ends_with() {
 same_weights() {
 	cmp "$1/$3/model.safetensors" "$2/$3/model.safetensors"
 	cmp "$1/$3/optimizer.safetensors" "$2/$3/optimizer.safetensors"
+}
+
+# kill_prepare SECONDS [OPTIONS]: preparing the tiny model's clips into ./data is killed after so long.
+kill_prepare() {
+	local wait=$1 pid
+	shift
+	"$BIN/slipway-prepare" --out data --frames 2 --height 32 --width 32 --samples 3840 "$@" >/dev/null 2>&1 3>&- &
+	pid=$!
+	sleep "$wait"
+	kill -KILL "$pid" 2>/dev/null || true
+	wait "$pid" || true
+}
+
+# run_when_free COMMAND...: as run; a decoder that was at work may end a moment later than its killed parent.
+run_when_free() {
+	for _ in $(seq 50); do
+		run "$@"
+		# shellcheck disable=SC2154  # bats sets output
+		[[ "$output" != *"another"* ]] && break
+		sleep 0.1
+	done
 }
 
 # unpack PACKAGE...: Debian packages into ./x, without installing them.
