@@ -3,6 +3,7 @@
  * Tokens, redirects, manifests, blobs and uploads are asked for as a push and a pull do.
  */
 #include <stdlib.h>
+#include <strings.h>
 
 #include "base/text.h"
 #include "builder/registry/registry.h"
@@ -45,7 +46,8 @@ static int fake_open(struct http_transport *t, const struct http_request *req,
 {
 	struct fake *f = (struct fake *)(void *)t;
 
-	if (strncmp(req->url, "https://", 8) != 0)
+	/* As libcurl reads it: a scheme in any letters, with one slash as with two. */
+	if (strncasecmp(req->url, "https:", 6) != 0)
 		BUG("a request to '%s'", req->url);
 	if (f->parts.left == 0)
 		return err_set(err, ERR_NETWORK, "connection closed");
