@@ -7,6 +7,7 @@
 #include "builder/cli/price_option.h"
 #include "k8s/deploy/claim_cost.h"
 #include "k8s/deploy/lease.h"
+#include "k8s/deploy/shared.h"
 #include "k8s/deploy/undeploy.h"
 
 struct undeploy_options {
@@ -83,6 +84,19 @@ static int take_lease(struct cluster *c, struct lease *lease, const cJSON *owned
 	return 0;
 }
 
+/* Other fleets use it: this one leaves, the object does not. */
+static bool tell_staying(struct cli *cli, const cJSON *object, const char *owner, bool print)
+{
+	AUTO(strbuf) struct strbuf others = STRBUF_INIT(8192);
+
+	if (shared_others(object, owner, &others) == 0)
+		return false;
+	if (print)
+		fprintf(cli->out, "%s %s stays: used by %s\n", json_string(object, "kind"),
+		        object_name(object), strbuf_str(&others));
+	return true;
+}
+
 /* In the order of going; returns how many. */
 static size_t tell_going(struct cli *cli, const cJSON *owned, const struct undeploy_opts *opts,
                          cJSON *list, bool print)
@@ -91,7 +105,8 @@ static size_t tell_going(struct cli *cli, const cJSON *owned, const struct undep
 
 	for (int rank = 0; rank < LEAVE_ORDERS; rank++)
 		for (const cJSON *o = owned->child; o != NULL; o = o->next) {
-			if ((int)kind_of(o)->leave != rank || !undeploy_takes(o, opts))
+			if ((int)kind_of(o)->leave != rank || !undeploy_takes(o, opts) ||
+			    tell_staying(cli, o, opts->apply.owner, print))
 				continue;
 			n++;
 			json_push_string(list, object_name(o));

@@ -4,14 +4,37 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "k8s/deploy/shared.h"
+#include "k8s/object/shared.h"
 
-/* May this live object be ours? ERR_CONFLICT says whose it is. */
-static int check_owner(const cJSON *live, const char *owner, struct err *err)
+/* A shared object that the same fleet owned alone, as slipway once made it. */
+static bool was_owned(const cJSON *item, const cJSON *live, const char *owner)
 {
 	const char *holder = object_label(live, OWNER_LABEL);
 
-	if (holder != NULL && strcmp(holder, owner) == 0)
+	return object_is_shared(item) && holder != NULL && strcmp(holder, owner) == 0;
+}
+
+static int check_shared(const cJSON *live, struct err *err)
+{
+	err_set(err, ERR_CONFLICT, "%s '%s' already exists and has no owner label",
+	        json_string(live, "kind"), object_name(live));
+	return err_hint(err,
+	                "It may be left over from another installation of '%s'. Delete it, or "
+	                "leave that to the other: cluster.devices: none, storage.fsx.driver: none.",
+	                object_name(live));
+}
+
+/* May this live object be ours? ERR_CONFLICT says whose it is. */
+static int check_owner(const cJSON *item, const cJSON *live, const char *owner, struct err *err)
+{
+	const char *holder = object_label(live, OWNER_LABEL);
+
+	if (holder != NULL &&
+	    (strcmp(holder, owner) == 0 || (object_is_shared(item) && object_is_shared(live))))
 		return 0;
+	if (holder == NULL && object_is_shared(item))
+		return check_shared(live, err);
 	if (holder != NULL) {
 		err_set(err, ERR_CONFLICT, "%s '%s' belongs to '%s'", json_string(live, "kind"),
 		        object_name(live), holder);
@@ -38,7 +61,7 @@ static int select_items(const struct stage *stage, const cJSON *before, const ch
 		if (live != NULL && object_is(live, "Namespace") &&
 		    object_label(live, OWNER_LABEL) == NULL)
 			continue;
-		if (live != NULL && check_owner(live, owner, err) != 0)
+		if (live != NULL && check_owner(item, live, owner, err) != 0)
 			return -1;
 		cJSON_AddItemReferenceToArray(ret_items, item);
 	}
@@ -77,18 +100,110 @@ static void count_changes(const cJSON *sent, const cJSON *before, const cJSON *a
 	}
 }
 
-static int send_items(struct kubectl *k, const char *input, const struct apply_opts *opts,
-                      cJSON **ret, struct err *err)
+/* One call; adds what came of it to `after`. No items = no call. */
+static int send_items(struct kubectl *k, cJSON *items, const char *manager,
+                      const struct apply_opts *opts, cJSON *after, struct err *err)
 {
-	const char *args[12] = {"apply", "--server-side", "--field-manager=slipway", "-f", "-",
-	                        "-o",    "json"};
+	AUTO(strbuf) struct strbuf input = STRBUF_INIT(0), field = STRBUF_INIT(256);
+	AUTO(json) cJSON *done = NULL;
 	size_t n = 7;
+
+	if (items->child == NULL)
+		return 0;
+	strbuf_addf(&field, "--field-manager=%s", manager);
+	const char *args[12] = {"apply", "--server-side", strbuf_str(&field), "-f", "-",
+	                        "-o",    "json"};
 
 	if (opts->force_conflicts)
 		args[n++] = "--force-conflicts";
 	if (opts->dry_run)
 		args[n++] = "--dry-run=server";
-	return kubectl_list(k, args, input, ret, err);
+	kubectl_print_list(items, &input);
+	if (kubectl_list(k, args, strbuf_str(&input), &done, err) != 0)
+		return -1;
+	while (done->child != NULL)
+		json_push(after, cJSON_DetachItemFromArray(done, 0));
+	return 0;
+}
+
+/* Where another fleet's slipway wrote other values, ours replace them; anybody else's are left. */
+static int send_each(struct kubectl *k, const cJSON *items, const char *manager,
+                     const struct apply_opts *opts, cJSON *after, struct err *err)
+{
+	struct apply_opts forced = *opts;
+
+	forced.force_conflicts = true;
+	for (cJSON *item = items->child; item != NULL; item = item->next) {
+		AUTO(json) cJSON *one = cJSON_CreateArray();
+
+		cJSON_AddItemReferenceToArray(one, item);
+		if (send_items(k, one, manager, opts, after, err) == 0)
+			continue;
+		if (err->code != ERR_CONFLICT || !shared_conflict_is_ours(err->msg))
+			return -1;
+		*err = (struct err){0};
+		if (send_items(k, one, manager, &forced, after, err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Each fleet is a field manager of its own, so that its annotation stays when others apply. */
+static int send_shared(struct kubectl *k, cJSON *items, const struct apply_opts *opts, cJSON *after,
+                       struct err *err)
+{
+	AUTO(strbuf) struct strbuf manager = STRBUF_INIT(128);
+
+	strbuf_addf(&manager, "slipway-%s", opts->owner);
+	if (send_items(k, items, strbuf_str(&manager), opts, after, err) == 0)
+		return 0;
+	if (err->code != ERR_CONFLICT)
+		return -1;
+	*err = (struct err){0};
+	return send_each(k, items, strbuf_str(&manager), opts, after, err);
+}
+
+/* What is shared first: the fleet's own may need it. */
+static int send_all(struct kubectl *k, const cJSON *sent, const struct apply_opts *opts,
+                    cJSON **ret_after, struct err *err)
+{
+	AUTO(json) cJSON *own = cJSON_CreateArray(), *shared = cJSON_CreateArray();
+	AUTO(json) cJSON *after = cJSON_CreateArray();
+
+	for (cJSON *item = sent->child; item != NULL; item = item->next)
+		cJSON_AddItemReferenceToArray(object_is_shared(item) ? shared : own, item);
+	if (send_shared(k, shared, opts, after, err) != 0 ||
+	    send_items(k, own, "slipway", opts, after, err) != 0)
+		return -1;
+	*ret_after = after;
+	after = NULL;
+	return 0;
+}
+
+/*
+ * A workload's selector cannot be changed, and a shared one selects otherwise than the fleet's own
+ * did: the old one goes first. A dry run leaves it out. Pods of a plugin come back in seconds.
+ */
+static int replace_owned(struct kubectl *k, cJSON *sent, const cJSON *before,
+                         const struct apply_opts *opts, size_t *ret_replaced, struct err *err)
+{
+	cJSON *next;
+
+	*ret_replaced = 0;
+	for (cJSON *item = sent->child; item != NULL; item = next) {
+		const cJSON *live = object_find(before, item);
+
+		next = item->next;
+		if (live == NULL || !was_owned(item, live, opts->owner) ||
+		    json_get(json_get(live, "spec"), "selector") == NULL)
+			continue;
+		if (!opts->dry_run && object_delete(k, live, opts, err) != 0)
+			return -1;
+		*ret_replaced += opts->dry_run;
+		if (opts->dry_run)
+			cJSON_Delete(cJSON_DetachItemViaPointer(sent, item));
+	}
+	return 0;
 }
 
 /* How far kubectl came before it failed: said, for nothing may be half done in silence. */
@@ -123,21 +238,20 @@ static void observe(const struct apply_opts *opts, const struct stage *stage, co
 static int apply_items(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
                        struct apply_counts *ret, struct err *err)
 {
-	AUTO(strbuf) struct strbuf input = STRBUF_INIT(0);
 	AUTO(json) cJSON *before = NULL, *after = NULL, *sent = cJSON_CreateArray();
-	size_t n;
+	size_t n, replaced;
 
 	*ret = (struct apply_counts){0};
 	if (kubectl_look(k, stage->items, &before, err) != 0 ||
 	    select_items(stage, before, opts->owner, sent, err) != 0)
 		return err_wrap(err, "stage %s", stage->name);
+	ret->left = (size_t)(cJSON_GetArraySize(stage->items) - cJSON_GetArraySize(sent));
+	if (replace_owned(k, sent, before, opts, &replaced, err) != 0)
+		return err_wrap(err, "stage %s", stage->name);
 	n = (size_t)cJSON_GetArraySize(sent);
-	ret->left = (size_t)cJSON_GetArraySize(stage->items) - n;
-	if (n == 0)
-		return 0;
-	kubectl_print_list(sent, &input);
-	if (send_items(k, strbuf_str(&input), opts, &after, err) == 0) {
+	if (send_all(k, sent, opts, &after, err) == 0) {
 		count_changes(sent, before, after, opts->dry_run, ret);
+		ret->changed += replaced;
 		observe(opts, stage, before, after);
 		return 0;
 	}
@@ -179,7 +293,7 @@ int owned_list(struct kubectl *k, const cJSON *resources, const char *owner, cJS
 	cJSON *items, *next;
 
 	add_resources(resources, &kinds);
-	strbuf_addf(&selector, OWNER_LABEL "=%s", owner);
+	strbuf_addf(&selector, OWNER_LABEL " in (%s," SHARED_OWNER ")", owner);
 	const char *const args[] = {
 		"get", strbuf_str(&kinds), "-A", "-l", strbuf_str(&selector), "-o", "json", NULL};
 
@@ -188,7 +302,8 @@ int owned_list(struct kubectl *k, const cJSON *resources, const char *owner, cJS
 	for (cJSON *item = items->child; item != NULL; item = next) {
 		next = item->next;
 		if (json_get(json_get(item, "metadata"), "ownerReferences") != NULL ||
-		    kind_of(item) == NULL)
+		    kind_of(item) == NULL ||
+		    (object_is_shared(item) && !shared_used_by(item, owner)))
 			cJSON_Delete(cJSON_DetachItemViaPointer(items, item));
 	}
 	*ret_items = items;
@@ -203,6 +318,8 @@ int object_delete(struct kubectl *k, const cJSON *object, const struct apply_opt
 	AUTO(strbuf) struct strbuf timeout = STRBUF_INIT(64);
 	struct kubectl_reply reply;
 
+	if (object_is_shared(object))
+		return shared_release(k, object, opts->owner, err);
 	/* One call of kubectl is bounded by its own time limit: callers ask again. */
 	strbuf_addf(&timeout, "--timeout=%llds",
 	            (long long)(left < 1     ? 1

@@ -73,12 +73,13 @@ enum readiness object_readiness(const cJSON *live, char why[WHY_MAX]);
 int stage_await(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
                 struct err *err) MUST_USE;
 
-/* All objects with the owner's label, of the kinds that the cluster knows (an array). Objects that
- * a controller made of ours are not among them. */
+/* All objects with the owner's label, and the shared ones that it uses, of the kinds that the
+ * cluster knows (an array). Objects that a controller made of ours are not among them. */
 int owned_list(struct kubectl *k, const cJSON *resources, const char *owner, cJSON **ret_items,
                struct err *err) MUST_USE;
 
-/* Deletes one object and waits until it is gone. Absent is as good. */
+/* Deletes one object and waits until it is gone. Absent is as good. Of a shared one it takes the
+ * fleet's use away (k8s/deploy/shared.h). */
 int object_delete(struct kubectl *k, const cJSON *object, const struct apply_opts *opts,
                   struct err *err) MUST_USE;
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "k8s/deploy/shared.h"
 #include "k8s/storage/storage.h"
 
 enum { POLL_MS = 5000 };
@@ -137,6 +138,8 @@ static int delete_namespace(struct kubectl *k, const cJSON *namespace,
 {
 	bool strangers;
 
+	if (shared_others(namespace, opts->apply.owner, NULL) > 0)
+		return object_delete(k, namespace, &opts->apply, err);
 	if (has_strangers(k, object_name(namespace), opts->apply.owner, &strangers, err) != 0)
 		return -1;
 	if (!strangers)

@@ -49,6 +49,7 @@ static void render_queue(const struct fleet *fleet, struct k8s_output *out)
 {
 	k8s_file(out, "queue.yaml",
 	         "The job's queue. What it may use at most are the limits of the pools.");
+	k8s_share(out, arena_printf(&out->arena, "queue-%s", fleet->queue));
 	cJSON *queue = k8s_add(out, "scheduling.volcano.sh/v1beta1", "Queue", NULL, fleet->queue);
 	cJSON *spec = json_add_object(queue, "spec");
 
