@@ -12,6 +12,7 @@
 #include "k8s/cluster/cluster.h"
 #include "k8s/deploy/found.h"
 #include "k8s/deploy/shared.h"
+#include "k8s/deploy/volcano.h"
 #include "k8s/view/explain.h"
 
 static const char *const dry_run_choices[] = {"client", "server", NULL};
@@ -208,8 +209,9 @@ static int use_found(struct deploy *d, struct err *err)
 		const char *namespace = json_string(row, "namespace");
 
 		if (!cli_json(d->cli) && !d->options->diff && !d->cli->live)
-			fprintf(d->cli->out, "%-11s %s %s%s%s: installed by others, used as it is\n",
-			        "uses", json_string(row, "kind"), json_string(row, "name"),
+			fprintf(d->cli->out,
+			        "%-11s %s %s%s%s: installed by others, used as it is\n", "uses",
+			        json_string(row, "kind"), json_string(row, "name"),
 			        namespace != NULL ? " in " : "",
 			        namespace != NULL ? namespace : "");
 	}
@@ -454,7 +456,8 @@ static int run_deploy(struct deploy *d, struct err *err)
 	stages_plan(&d->out, d->target, &d->stages);
 	if (d->options->job_only)
 		keep_job_stage(&d->stages);
-	if (use_found(d, err) != 0)
+	if (use_found(d, err) != 0 ||
+	    volcano_check(&d->lease.base, &d->cluster.spec->fleet, err) != 0)
 		return -1;
 	tell_pending(d);
 	if (apply_all(d, err) != 0)

@@ -5,6 +5,7 @@
 
 #include "base/attr.h"
 #include "k8s/deploy/shared.h"
+#include "k8s/job/job.h"
 #include "k8s/object/shared.h"
 
 /* A shared object that the same fleet owned alone, as slipway once made it. */
@@ -68,20 +69,27 @@ static int select_items(const struct stage *stage, const cJSON *before, const ch
 	return 0;
 }
 
-/* Equal but for who set which field. */
+/* What is not content: who set which field, and what controllers report meanwhile. */
+static void strip(cJSON *object)
+{
+	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(object, "metadata");
+
+	cJSON_DeleteItemFromObjectCaseSensitive(metadata, "managedFields");
+	cJSON_DeleteItemFromObjectCaseSensitive(metadata, "resourceVersion");
+	cJSON_DeleteItemFromObjectCaseSensitive(object, "status");
+}
+
 static bool same_content(const cJSON *a, const cJSON *b)
 {
 	AUTO(json) cJSON *x = cJSON_Duplicate(a, true);
 	AUTO(json) cJSON *y = cJSON_Duplicate(b, true);
 
-	cJSON_DeleteItemFromObjectCaseSensitive(cJSON_GetObjectItemCaseSensitive(x, "metadata"),
-	                                        "managedFields");
-	cJSON_DeleteItemFromObjectCaseSensitive(cJSON_GetObjectItemCaseSensitive(y, "metadata"),
-	                                        "managedFields");
+	strip(x);
+	strip(y);
 	return cJSON_Compare(x, y, true);
 }
 
-static void count_changes(const cJSON *sent, const cJSON *before, const cJSON *after, bool dry_run,
+static void count_changes(const cJSON *sent, const cJSON *before, const cJSON *after,
                           struct apply_counts *ret)
 {
 	for (const cJSON *item = sent->child; item != NULL; item = item->next) {
@@ -92,8 +100,8 @@ static void count_changes(const cJSON *sent, const cJSON *before, const cJSON *a
 			continue;
 		if (old == NULL)
 			ret->created++;
-		else if (dry_run ? same_content(old, new)
-		                 : was != NULL && is != NULL && strcmp(was, is) == 0)
+		else if ((was != NULL && is != NULL && strcmp(was, is) == 0) ||
+		         same_content(old, new))
 			ret->unchanged++;
 		else
 			ret->changed++;
@@ -216,7 +224,7 @@ static int tell_partial(struct kubectl *k, const struct stage *stage, const cJSO
 
 	if (kubectl_look(k, stage->items, &after, &ignored) != 0)
 		return err_wrap(err, "stage %s, partly applied", stage->name);
-	count_changes(sent, before, after, false, &done);
+	count_changes(sent, before, after, &done);
 	return err_wrap(err, "stage %s, %zu of %d objects applied", stage->name,
 	                done.created + done.changed + done.unchanged, cJSON_GetArraySize(sent));
 }
@@ -250,7 +258,7 @@ static int apply_items(struct kubectl *k, const struct stage *stage, const struc
 		return err_wrap(err, "stage %s", stage->name);
 	n = (size_t)cJSON_GetArraySize(sent);
 	if (send_all(k, sent, opts, &after, err) == 0) {
-		count_changes(sent, before, after, opts->dry_run, ret);
+		count_changes(sent, before, after, ret);
 		ret->changed += replaced;
 		observe(opts, stage, before, after);
 		return 0;
@@ -286,6 +294,12 @@ static void add_resources(const cJSON *resources, struct strbuf *sb)
 			strbuf_addf(sb, "%s%s", sb->len > 0 ? "," : "", item->valuestring);
 }
 
+/* Volcano's own configuration, which former versions put their label on. */
+static bool is_volcanos(const cJSON *object)
+{
+	return object_is(object, "ConfigMap") && object_in(object, scheduler_renderer.name);
+}
+
 int owned_list(struct kubectl *k, const cJSON *resources, const char *owner, cJSON **ret_items,
                struct err *err)
 {
@@ -302,7 +316,7 @@ int owned_list(struct kubectl *k, const cJSON *resources, const char *owner, cJS
 	for (cJSON *item = items->child; item != NULL; item = next) {
 		next = item->next;
 		if (json_get(json_get(item, "metadata"), "ownerReferences") != NULL ||
-		    kind_of(item) == NULL ||
+		    kind_of(item) == NULL || is_volcanos(item) ||
 		    (object_is_shared(item) && !shared_used_by(item, owner)))
 			cJSON_Delete(cJSON_DetachItemViaPointer(items, item));
 	}

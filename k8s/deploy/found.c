@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "k8s/deploy/program.h"
 #include "k8s/deploy/shared.h"
 
 /* ---- is it the same program? ---- */
@@ -23,33 +24,13 @@ static const cJSON *pod_of(const cJSON *workload)
 	return json_get(json_get(json_get(workload, "spec"), "template"), "spec");
 }
 
-/* "k8s-device-plugin" of nvcr.io/nvidia/k8s-device-plugin:v0.20.0: mirrors keep the last word. */
-static size_t program_of(const char *image, const char **ret)
-{
-	const char *slash = strrchr(image, '/');
-
-	*ret = slash != NULL ? slash + 1 : image;
-	return strcspn(*ret, ":@");
-}
-
-static bool same_program(const char *a, const char *b)
-{
-	const char *x, *y;
-	size_t n = program_of(a, &x), m = program_of(b, &y);
-
-	return n == m && n > 0 && strncmp(x, y, n) == 0;
-}
-
 static bool runs(const cJSON *workload, const char *image)
 {
 	const cJSON *container = object_first(json_get(pod_of(workload), "containers"));
 
-	for (; container != NULL; container = container->next) {
-		const char *its = json_string(container, "image");
-
-		if (its != NULL && same_program(its, image))
+	for (; container != NULL; container = container->next)
+		if (is_program(json_string(container, "image"), image))
 			return true;
-	}
 	return false;
 }
 
@@ -84,11 +65,11 @@ static bool tolerates(const cJSON *workload, const struct taint *taint)
 
 		if (effect != NULL && effect[0] != '\0' && strcmp(effect, taint->effect) != 0)
 			continue;
-		if (key == NULL || key[0] == '\0' ? exists
-		                                  : strcmp(key, taint->key) == 0 &&
-		                                            (exists ||
-		                                             (value != NULL &&
-		                                              strcmp(value, taint->value) == 0)))
+		if (key == NULL || key[0] == '\0'
+		            ? exists
+		            : strcmp(key, taint->key) == 0 &&
+		                      (exists ||
+		                       (value != NULL && strcmp(value, taint->value) == 0)))
 			return true;
 	}
 	return false;
@@ -107,8 +88,9 @@ static bool lists(const cJSON *values, const char *text)
 /* Is it meant for this type of instance? Without a list it is for all. */
 static bool is_for(const cJSON *item, const char *type)
 {
-	const cJSON *required = json_get(json_get(json_get(pod_of(item), "affinity"), "nodeAffinity"),
-	                                 "requiredDuringSchedulingIgnoredDuringExecution");
+	const cJSON *required =
+		json_get(json_get(json_get(pod_of(item), "affinity"), "nodeAffinity"),
+	                 "requiredDuringSchedulingIgnoredDuringExecution");
 	const cJSON *term = object_first(json_get(required, "nodeSelectorTerms"));
 	const cJSON *e = object_first(json_get(term, "matchExpressions"));
 
@@ -231,8 +213,8 @@ int stages_use_found(struct kubectl *k, const struct fleet *fleet, struct stage_
 	if (kubectl_list(k, args, NULL, &live, err) != 0) {
 		if (err->code != ERR_DENIED)
 			return err_wrap(err, "look for device plugins and drivers");
-		progress_note(k->progress, "%s; taken for not installed: device plugins and drivers",
-		              err->msg);
+		progress_note(k->progress,
+		              "%s; taken for not installed: device plugins and drivers", err->msg);
 		*err = (struct err){0};
 		return 0;
 	}

@@ -150,14 +150,16 @@ static int delete_namespace(struct kubectl *k, const cJSON *namespace,
 }
 
 /* A live table names what is being deleted; elsewhere it is a line each. */
-static void tell_deletion(struct kubectl *k, const cJSON *object)
+static void tell_deletion(struct kubectl *k, const cJSON *object, const char *owner)
 {
 	const char *kind = json_string(object, "kind");
 
 	if (k->progress != NULL && k->progress->await != NULL)
 		progress_await(k->progress, "%s %s", kind, object_name(object));
 	else
-		progress_note(k->progress, "delete %s %s", kind, object_name(object));
+		progress_note(k->progress, "%s %s %s",
+		              shared_others(object, owner, NULL) > 0 ? "release" : "delete", kind,
+		              object_name(object));
 }
 
 static int delete_one(struct kubectl *k, const cJSON *object, const struct undeploy_opts *opts,
@@ -169,7 +171,7 @@ static int delete_one(struct kubectl *k, const cJSON *object, const struct undep
 	case LEAVE_NAMESPACE:
 		return delete_namespace(k, object, opts, left, err);
 	default:
-		tell_deletion(k, object);
+		tell_deletion(k, object, opts->apply.owner);
 		return object_delete(k, object, &opts->apply, err);
 	}
 }

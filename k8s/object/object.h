@@ -39,7 +39,8 @@ struct k8s_output_file {
 	const char *about;                   /* leading comment, one or more lines; NULL = none */
 	const char *
 		choice; /* of one target: it is applied when it is that one's turn; NULL = always */
-	const char *part; /* what of the cluster its objects are: see k8s_share; NULL = the fleet's */
+	const char
+		*part; /* what of the cluster its objects are: see k8s_share; NULL = the fleet's */
 	struct k8s_document *at;
 	size_t n, cap;
 };

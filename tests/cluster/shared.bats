@@ -167,7 +167,9 @@ helm_plugin() {
 	[ "$(users daemonset nvidia-device-plugin)" = a ]
 	[ "$(users serviceaccount neuron-device-plugin)" = a ]
 	[ "$(kubectl get daemonset -n kube-system nvidia-device-plugin -o jsonpath='{.spec.selector.matchLabels.app\.kubernetes\.io/instance}')" = slipway ]
-	kubectl delete namespace "$FLEET" --wait=false
+	undeploy
+	[ -z "$(shared_left)" ]
+	kubectl delete namespace "$FLEET"
 }
 
 @test "fleets: what another version of slipway wrote is replaced, and what a person changed is not" {
