@@ -1,8 +1,8 @@
 /*
  * Shared parts that somebody else has installed already: by Helm, the GPU operator, an EKS add-on.
- * Such a part is used as it is, and nothing of it is applied. A DaemonSet is found by the image that
- * it runs, wherever it stands and whatever it is called, for charts and operators differ in both; any
- * other kind by its name.
+ * Such a part is used as it is, and nothing of it is applied. A DaemonSet is found by the image
+ * that it runs, wherever it stands and whatever it is called, for charts and operators differ in
+ * both; any other kind by its name.
  */
 #ifndef SLIPWAY_K8S_DEPLOY_FOUND_H
 #define SLIPWAY_K8S_DEPLOY_FOUND_H

@@ -61,8 +61,8 @@ const char *shared_part(const cJSON *object)
 
 /* ---- a fleet that leaves ---- */
 
-/* {"metadata": {"resourceVersion": VERSION, "annotations": {KEY: null}}}: refused when it is another
- * version by now. */
+/* {"metadata": {"resourceVersion": VERSION, "annotations": {KEY: null}}}: refused when it is
+ * another version by now. */
 static int drop_use(struct kubectl *k, const cJSON *live, const char *fleet, struct err *err)
 {
 	AUTO(json) cJSON *patch = cJSON_CreateObject();

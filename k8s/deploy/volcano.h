@@ -1,7 +1,7 @@
 /*
- * Volcano's own configuration, which belongs to whoever installed it: it is read, never written. The
- * stock one keeps a job without pods until there are nodes for it, and Karpenter makes nodes for
- * pods: neither ever comes (k8s/job/volcano_config.c).
+ * Volcano's own configuration, which belongs to whoever installed it: it is read, never written.
+ * The stock one keeps a job without pods until there are nodes for it, and Karpenter makes nodes
+ * for pods: neither ever comes (k8s/job/volcano_config.c).
  */
 #ifndef SLIPWAY_K8S_DEPLOY_VOLCANO_H
 #define SLIPWAY_K8S_DEPLOY_VOLCANO_H

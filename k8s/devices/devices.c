@@ -1,6 +1,6 @@
 /*
- * 20-devices: one file per plugin that some pool of the fleet needs, and no other. All but the claims
- * are shared with the other fleets of the cluster.
+ * 20-devices: one file per plugin that some pool of the fleet needs, and no other. All but the
+ * claims are shared with the other fleets of the cluster.
  */
 #include "k8s/devices/devices.h"
 

@@ -1,6 +1,6 @@
 /*
- * Where the DaemonSets of devices run. They are shared by all fleets of a cluster, so that they go by
- * what a node is, never by whose it is.
+ * Where the DaemonSets of devices run. They are shared by all fleets of a cluster, so that they go
+ * by what a node is, never by whose it is.
  */
 #ifndef SLIPWAY_K8S_DEVICES_NODES_H
 #define SLIPWAY_K8S_DEVICES_NODES_H

@@ -1,8 +1,8 @@
 /*
  * Parts of a cluster that several fleets use together: device plugins, CSI drivers, exporters. Each
  * stands there once, with the owner's label SHARED_OWNER, and each fleet that uses one has an
- * annotation of its own on every object of it. A fleet that leaves takes its annotation with it; the
- * last one deletes the objects (k8s/deploy/shared.h).
+ * annotation of its own on every object of it. A fleet that leaves takes its own away; the last one
+ * deletes the objects (k8s/deploy/shared.h).
  */
 #ifndef SLIPWAY_K8S_OBJECT_SHARED_H
 #define SLIPWAY_K8S_OBJECT_SHARED_H
