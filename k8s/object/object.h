@@ -71,9 +71,9 @@ void k8s_choice(struct k8s_output *out, const char *target);
 
 /*
  * The objects of the file just begun are the cluster's and not the fleet's: one installation,
- * called `part`, that all fleets of a cluster use together. They are labelled for SHARED_OWNER, and each
- * fleet that uses them has an annotation of its own (k8s/object/shared.h). What they hold must not
- * depend on the fleet, so cluster.labels and .annotations are left out.
+ * called `part`, that all fleets of a cluster use together. They are labelled for SHARED_OWNER, and
+ * each fleet that uses them has an annotation of its own (k8s/object/shared.h). What they hold must
+ * not depend on the fleet, so cluster.labels and .annotations are left out.
  */
 void k8s_share(struct k8s_output *out, const char *part);
 
