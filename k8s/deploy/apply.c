@@ -22,7 +22,7 @@ static int check_shared(const cJSON *live, struct err *err)
 	        json_string(live, "kind"), object_name(live));
 	return err_hint(err,
 	                "It may be left over from another installation of '%s'. Delete it, or "
-	                "leave that to the other: cluster.devices: none, storage.fsx.driver: none.",
+	                "leave that to the other: cluster.devices or the storage driver: none.",
 	                object_name(live));
 }
 

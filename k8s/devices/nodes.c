@@ -2,16 +2,6 @@
 
 #include "base/attr.h"
 
-bool is_nvidia_node(const struct instance *instance)
-{
-	return instance->accelerator->kind == ACCELERATOR_NVIDIA;
-}
-
-bool is_neuron_node(const struct instance *instance)
-{
-	return instance->accelerator->kind == ACCELERATOR_NEURON;
-}
-
 static cJSON *add_expression(cJSON *expressions, const char *key, const char *operator)
 {
 	cJSON *expression = k8s_push_object(expressions);

@@ -21,7 +21,4 @@ void workload_on_devices(struct workload *w, const struct device_nodes *nodes);
 /* Nodes whose devices the shared plugin of an accelerator offers: nothing else does. */
 #define OFFERED_BY_PLUGIN .offer = "NotIn", .offers = {OFFER_CLAIMS, OFFER_NODE}
 
-bool is_nvidia_node(const struct instance *instance);
-bool is_neuron_node(const struct instance *instance);
-
 #endif

@@ -13,6 +13,11 @@ static const struct rbac_rule rules[] = {
 	{"", "pods", "get,list,watch,patch,update"},
 };
 
+bool is_neuron_node(const struct instance *instance)
+{
+	return instance->accelerator->kind == ACCELERATOR_NEURON;
+}
+
 static const struct device_nodes nodes = {is_neuron_node, OFFERED_BY_PLUGIN};
 
 static void render_plugin(const struct fleet *fleet UNUSED, struct k8s_output *out)

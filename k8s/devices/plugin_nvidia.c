@@ -7,6 +7,11 @@
 #include "k8s/devices/nvidia.h"
 #include "k8s/fleet/pins.h"
 
+bool is_nvidia_node(const struct instance *instance)
+{
+	return instance->accelerator->kind == ACCELERATOR_NVIDIA;
+}
+
 static const struct device_nodes nodes = {is_nvidia_node, OFFERED_BY_PLUGIN};
 
 static void render_plugin(const struct fleet *fleet UNUSED, struct k8s_output *out)
