@@ -25,13 +25,37 @@ static inline void fleet_run_done(struct fleet_run *f)
 	arena_done(&f->arena);
 }
 
-/* Loads and renders; -1 with f->err set. */
+/* Renders every concern, the ones too that are rendered only by their names. */
+static inline int fleet_render_all(struct fleet_run *f)
+{
+	const char *names[32];
+	struct strlist only = {names, 0};
+
+	for (size_t i = 0; i < renderers.n; i++)
+		names[only.n++] = renderers.at[i]->name;
+	int rc = k8s_render(&renderers, &f->spec->fleet, &only, &f->out, &f->err);
+
+	f->out.partial = false;
+	return rc;
+}
+
+/* Loads with the values set ("job.nodes=3", up to a NULL) and renders; -1 with f->err set. */
+static inline int fleet_run_with(struct fleet_run *f, const char *path, const char *const *set)
+{
+	struct spec_set sets[8] = {{NULL}};
+	size_t n = 0;
+
+	*f = (struct fleet_run){0};
+	for (; set != NULL && n < ARRAY_LEN(sets) && set[n] != NULL; n++)
+		sets[n] = (struct spec_set){set[n]};
+	if (spec_load(path, sets, n, &f->arena, &f->spec, &f->diags, &f->err) != 0)
+		return -1;
+	return fleet_render_all(f);
+}
+
 static inline int fleet_run(struct fleet_run *f, const char *path)
 {
-	*f = (struct fleet_run){0};
-	if (spec_load(path, NULL, 0, &f->arena, &f->spec, &f->diags, &f->err) != 0)
-		return -1;
-	return k8s_render(&renderers, &f->spec->fleet, NULL, &f->out, &f->err);
+	return fleet_run_with(f, path, NULL);
 }
 
 /* ---- random specs ---- */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "builder/cli/epoch.h"
 #include "builder/image/part.h"
 #include "builder/image/publish.h"
 
@@ -39,21 +40,6 @@ static int check_part(const struct build_run *run, struct err *err)
 		return err_set(err, ERR_USAGE,
 		               "--push sets tags and --push-by-digest does not: choose one");
 	return image_part_possible(run->spec, run->plan, err);
-}
-
-/* SOURCE_DATE_EPOCH (reproducible-builds.org): seconds since 1970, 0 when unset. */
-static int read_epoch(int64_t *ret_epoch, struct err *err)
-{
-	const char *text = getenv("SOURCE_DATE_EPOCH");
-
-	*ret_epoch = 0;
-	if (text == NULL || text[0] == '\0')
-		return 0;
-	if (!text_int64(text, strlen(text), ret_epoch) || *ret_epoch < 0 ||
-	    *ret_epoch > 253402300799)
-		return err_set(err, ERR_USAGE, "SOURCE_DATE_EPOCH '%s' is not a number of seconds",
-		               text);
-	return 0;
 }
 
 /* An archive is made from a layout that nobody sees: a folder beside it. */
@@ -111,8 +97,9 @@ static int build(struct build_run *run, struct err *err)
 		.threads = (unsigned)o->jobs,
 		.progress = run->cli->progress,
 	};
+	bool fixed;
 
-	if (read_epoch(&opts.epoch, err) != 0)
+	if (epoch_read(&opts.epoch, &fixed, err) != 0)
 		return -1;
 	if (lock_load(lock_path(run->spec->file, &run->cli->arena), &run->cli->arena, &run->lock,
 	              err) != 0 ||

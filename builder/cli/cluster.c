@@ -24,3 +24,10 @@ int cluster_open(struct cli *cli, const struct cluster_options *o, struct cluste
 	};
 	return 0;
 }
+
+void cluster_outlast(struct cluster *cluster)
+{
+	struct kubectl *k = &cluster->kubectl.base;
+
+	k->patience->window_ms = cluster->opts.deadline_ms - k->clock->now_ms(k->clock);
+}

@@ -35,4 +35,7 @@ struct cluster {
 int cluster_open(struct cli *cli, const struct cluster_options *o, struct cluster *ret,
                  struct err *err) MUST_USE;
 
+/* Once the cluster has answered, an outage is waited for as long as --timeout says. */
+void cluster_outlast(struct cluster *cluster);
+
 #endif

@@ -7,10 +7,12 @@
 #include "builder/cli/deploy_cluster.h"
 #include "builder/cli/deploy_diff.h"
 #include "builder/cli/deploy_job.h"
+#include "builder/cli/epoch.h"
 #include "builder/cli/renderers.h"
 #include "builder/image/image.h"
 #include "k8s/cluster/cluster.h"
 #include "k8s/deploy/found.h"
+#include "k8s/deploy/owned.h"
 #include "k8s/deploy/shared.h"
 #include "k8s/deploy/volcano.h"
 #include "k8s/view/explain.h"
@@ -45,7 +47,9 @@ static const struct option options[] = {
 	FLAG_OPTION(struct deploy_options, job_only, "job-only", 0,
                     "Deploy the job only: pools, plugins and storage are already deployed"),
 	TEXT_OPTION(struct deploy_options, interval, "interval", 0, "DURATION",
-                    "Time between polls of the cluster, as in 30s", .fallback = "5s"),
+                    "Least time between two looks at the cluster; the time between polls where it "
+                    "cannot be watched",
+                    .fallback = "5s"),
 	REMOTE_OPTIONS(struct deploy_options, remote),
 };
 
@@ -56,6 +60,7 @@ struct deploy {
 	struct lease lease; /* its base makes the calls to the cluster */
 	struct placement placement;
 	struct k8s_output out;
+	cJSON *release; /* the jobs of all targets */
 	struct stage_list stages;
 	cJSON *resources, *owned;
 	const char *target; /* "" without a job */
@@ -68,6 +73,7 @@ static void deploy_done(struct deploy *d)
 {
 	stage_list_done(&d->stages);
 	k8s_output_done(&d->out);
+	cJSON_Delete(d->release);
 	cJSON_Delete(d->resources);
 	cJSON_Delete(d->owned);
 	cJSON_Delete(d->result);
@@ -118,6 +124,7 @@ static int open_cluster(struct deploy *d, struct err *err)
 	if (cluster_open(d->cli, &d->options->cluster, &d->cluster, err) != 0)
 		return -1;
 	d->cluster.opts.force_conflicts = d->options->force_conflicts;
+	cluster_outlast(&d->cluster);
 	return 0;
 }
 
@@ -169,9 +176,10 @@ static int choose_target(struct deploy *d, struct err *err)
 		        "while it may run",
 		        there->name);
 		return err_hint(err,
-		                "`kubectl delete -n %s %s` ends it at its next checkpoint; then "
-		                "run this again.",
-		                fleet->namespace, there->job);
+		                "`kubectl delete -n %s %s %s` ends it with a checkpoint; then run "
+		                "this again.",
+		                fleet->namespace, kind_of(job_find(d->owned, there))->resource,
+		                there->job);
 	}
 	d->target = wanted;
 	return 0;
@@ -203,6 +211,8 @@ static int use_found(struct deploy *d, struct err *err)
 {
 	cJSON *used = json_add_array(d->result, "used");
 
+	if (volcano_check(&d->lease.base, &d->cluster.spec->fleet, err) != 0)
+		return -1;
 	if (stages_use_found(&d->lease.base, &d->cluster.spec->fleet, &d->stages, used, err) != 0)
 		return -1;
 	for (const cJSON *row = used->child; row != NULL; row = row->next) {
@@ -301,6 +311,28 @@ static int prune_objects(struct deploy *d, struct err *err)
 
 /* ---- the order of it all ---- */
 
+/* What may not be listed is not pruned. */
+static int find_owned(struct deploy *d, struct err *err)
+{
+	AUTO(strbuf) struct strbuf kinds = STRBUF_INIT(8192);
+	AUTO(json) cJSON *unseen = NULL;
+	struct owned_query query = {
+		.owner = d->cluster.opts.owner,
+		.resources = d->resources,
+		.namespaces = owned_namespaces(&d->cluster.spec->fleet, &d->out, &d->cli->arena),
+	};
+
+	if (owned_list(&d->lease.base, &query, &d->owned, &unseen, err) != 0)
+		return -1;
+	owned_tell_unseen(unseen, &kinds);
+	if (kinds.len > 0)
+		progress_note(d->cli->progress,
+		              "objects of former specs are not looked for among kinds that may not "
+		              "be listed: %s",
+		              strbuf_str(&kinds));
+	return 0;
+}
+
 static int look_around(struct deploy *d, struct err *err)
 {
 	struct kubectl *k = &d->lease.base;
@@ -314,8 +346,7 @@ static int look_around(struct deploy *d, struct err *err)
 		return choose_target(d, err);
 	d->target = first_target(fleet);
 	stages_plan(&d->out, d->target, &d->stages);
-	if (stages_check_kinds(k, &d->stages, &d->resources, err) != 0 ||
-	    owned_list(k, d->resources, d->cluster.opts.owner, &d->owned, err) != 0)
+	if (stages_check_kinds(k, &d->stages, &d->resources, err) != 0 || find_owned(d, err) != 0)
 		return -1;
 	stage_list_done(&d->stages);
 	return choose_target(d, err);
@@ -333,6 +364,25 @@ static int take_lease(struct deploy *d, struct err *err)
 	return lease_take(&d->lease, 0, err);
 }
 
+static struct deploy_job job_of(struct deploy *d)
+{
+	return (struct deploy_job){d->cli,     d->options, &d->cluster,
+	                           d->release, "deploy",   d->result};
+}
+
+/* A dry run of the job asks what would become of the one that is there. */
+static int send_stage(struct deploy *d, const struct stage *stage, struct apply_counts *ret,
+                      struct err *err)
+{
+	const struct fleet_target *target = fleet_target_find(&d->cluster.spec->fleet, d->target);
+	struct deploy_job job = job_of(d);
+
+	if (!stage_has_job(stage))
+		return stage_apply(&d->lease.base, stage, &d->cluster.opts, ret, err);
+	return deploy_job_preview(&job, &d->lease.base, d->target, job_find(d->owned, target), ret,
+	                          err);
+}
+
 static int apply_one(struct deploy *d, const struct stage *stage, struct err *err)
 {
 	struct kubectl *k = &d->lease.base;
@@ -340,18 +390,17 @@ static int apply_one(struct deploy *d, const struct stage *stage, struct err *er
 
 	if (strcmp(stage->name, namespace_renderer.name) != 0 && take_lease(d, err) != 0)
 		return -1;
-	if (stage_apply(k, stage, &d->cluster.opts, &counts, err) != 0)
-		return -1;
+	if (send_stage(d, stage, &counts, err) != 0)
+		return err_wrap(err, "stage %s", stage->name);
 	tell_stage(d, stage, &counts);
-	if (!d->cluster.opts.dry_run && !stage_has_job(stage) &&
-	    stage_await(k, stage, &d->cluster.opts, err) != 0)
+	if (!d->cluster.opts.dry_run && stage_await(k, stage, &d->cluster.opts, err) != 0)
 		return err_wrap(err, "stage %s", stage->name);
 	return 0;
 }
 
 static int place_job(struct deploy *d, const struct stage *stage, struct err *err)
 {
-	struct deploy_job job = {d->cli, d->options, &d->cluster, &d->out, d->result};
+	struct deploy_job job = job_of(d);
 	int rc = deploy_job_run(&job, &d->lease, &d->placement, err);
 
 	if (d->placement.state.target[0] != '\0')
@@ -433,8 +482,10 @@ static int run_deploy(struct deploy *d, struct err *err)
 	d->result = cJSON_CreateObject();
 	json_add_array(d->result, "stages");
 	if (deploy_job_check(d->options, err) != 0 || open_pinned(d, err) != 0 ||
+	    epoch_check_support(d->cli, d->cluster.spec, err) != 0 ||
 	    k8s_render(&renderers, &d->cluster.spec->fleet, NULL, &d->out, err) != 0)
 		return -1;
+	d->release = release_of(&d->out);
 	d->cluster.opts.dry_run = in_mode(d, "server");
 	if (d->options->diff &&
 	    deploy_diff_begin(d->cli, d->options, &d->cluster.opts, d->result, err) != 0)
@@ -456,8 +507,7 @@ static int run_deploy(struct deploy *d, struct err *err)
 	stages_plan(&d->out, d->target, &d->stages);
 	if (d->options->job_only)
 		keep_job_stage(&d->stages);
-	if (use_found(d, err) != 0 ||
-	    volcano_check(&d->lease.base, &d->cluster.spec->fleet, err) != 0)
+	else if (use_found(d, err) != 0)
 		return -1;
 	tell_pending(d);
 	if (apply_all(d, err) != 0)
@@ -503,24 +553,27 @@ const struct command cmd_deploy = {
 	.name = "deploy",
 	.summary = "Deploy the fleet and one job to a cluster",
 	.synopsis = "",
-	.details = "Applies what `slipway render` renders, through kubectl and with its access to "
-		   "the cluster: namespace, node pools, device plugins, storage, monitoring, then "
-		   "the job of one target, by digest. deploy waits for each stage: pools Ready, "
-		   "plugins rolled out, the claim bound. Missing operators and objects of other "
-		   "owners are reported before anything of a stage is applied.\n\n"
-		   "The job starts on the target with the highest weight. When that has no "
-		   "capacity (Karpenter or EC2 reports it, or a time limit passes), its job is "
-		   "deleted and the next target's is started; a job is never moved once one of its "
-		   "pods has run. deploy returns when all its pods run. The attempts are recorded "
-		   "in the cluster, and only one deploy runs at a time. Exit status 6: no target "
-		   "has capacity; 7: another deploy is running; 8: the job failed.\n\n"
-		   "It can be run again at any time: after a failure or Ctrl-C it continues, and "
-		   "when nothing has changed it says so. Objects with the fleet's owner label that "
-		   "are no longer in the spec are deleted, except volumes and claims.\n\n"
-		   "--diff changes nothing: it asks the API server for a dry run and shows the "
-		   "fields that would change with both values. It exits 0 when nothing would "
-		   "change, 1 when something would, 2 to 5 as for every command, 11 on any other "
-		   "failure.\n",
+	.details =
+		"Applies what `slipway render` renders, through kubectl and with its access to "
+		"the cluster: namespace, node pools, device plugins, storage, monitoring, then "
+		"the job of one target, by digest. deploy waits for each stage: pools Ready, "
+		"plugins rolled out, the claim bound. Missing operators and objects of other "
+		"owners are reported before anything of a stage is applied.\n\n"
+		"The job starts on the target with the highest weight. When that has no "
+		"capacity (Karpenter or EC2 reports it, or a time limit passes), its job is "
+		"deleted and the next target's is started. A job that has run is moved only when "
+		"it lost all its nodes, gets none back, and its checkpoints are shared "
+		"(fleet.failover.reclaimed), or back to a better target (job.return). deploy "
+		"returns when all its pods run. The attempts are recorded "
+		"in the cluster, and only one deploy runs at a time. Exit status 6: no target "
+		"has capacity; 7: another deploy is running; 8: the job failed.\n\n"
+		"It can be run again at any time: after a failure or Ctrl-C it continues, and "
+		"when nothing has changed it says so. Objects with the fleet's owner label that "
+		"are no longer in the spec are deleted, except volumes and claims.\n\n"
+		"--diff changes nothing: it asks the API server for a dry run and shows the "
+		"fields that would change with both values. It exits 0 when nothing would "
+		"change, 1 when something would, 2 to 5 as for every command, 11 on any other "
+		"failure.\n",
 	.examples = "slipway deploy --diff\tWhat would change\n"
 		    "slipway deploy\tApply the fleet and start the first target's job\n"
 		    "slipway deploy --dry-run=server\tLet the API server validate every object\n"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "builder/cli/command.h"
+#include "builder/cli/epoch.h"
 #include "builder/cli/spec_option.h"
 #include "k8s/view/explain.h"
 #include "karpenter/catalogue/catalogue.h"
@@ -49,7 +50,8 @@ static int cmd_explain_run(struct cli *cli, struct err *err)
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 	struct spec *spec;
 
-	if (spec_from_options(cli, &o->spec, &spec, err) != 0)
+	if (spec_from_options(cli, &o->spec, &spec, err) != 0 ||
+	    epoch_check_support(cli, spec, err) != 0)
 		return -1;
 	const char *name = cli->args.n > 0 ? cli->args.at[0] : NULL;
 	const struct fleet_target *t = name != NULL ? fleet_target_find(&spec->fleet, name) : NULL;

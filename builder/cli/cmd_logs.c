@@ -166,7 +166,7 @@ static int find_sources(struct cli *cli, const char *wanted, struct cluster *c, 
 	int64_t rank;
 
 	if (parse_rank(wanted, &rank, err) != 0 ||
-	    snapshot_owned(&c->kubectl.base, fleet, &shot, err) != 0)
+	    snapshot_jobs(&c->kubectl.base, fleet, &shot, err) != 0)
 		return -1;
 	const struct fleet_target *target = status_target(fleet, shot.owned);
 

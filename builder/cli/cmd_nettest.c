@@ -1,35 +1,36 @@
 /*
- * slipway nettest parse: judges the log of an NCCL all-reduce.
+ * slipway nettest: judges the log of an NCCL all-reduce (parse), or of one that it starts (run).
  */
 #include <string.h>
 
 #include "base/slurp.h"
 #include "base/text.h"
 #include "builder/cli/command.h"
-#include "builder/cli/spec_option.h"
+#include "builder/cli/nettest_run.h"
 #include "k8s/nettest/nettest.h"
 #include "k8s/view/explain.h"
 
 struct nettest_options {
 	const char *target;
-	struct spec_options spec; /* --file alone */
+	struct cluster_options cluster; /* parse reads the spec alone, for --target */
 	const char *instance;
 	int64_t floor;
-	bool allow_tcp;
+	bool allow_tcp, keep;
 };
 
 static const struct option options[] = {
 	TEXT_OPTION(struct nettest_options, target, "target", 0, "NAME",
-                    "Judge by this target's floor, from the spec or its instance type"),
-	TEXT_OPTION(struct nettest_options, spec.file, "file", 'f', "FILE",
-                    "The spec, for --target", .fallback = "slipway.yaml",
-                    .complete = COMPLETE_FILE),
+                    "Run on this target (default: the first by weight), and judge by its floor, "
+                    "from the spec or its instance type"),
+	CLUSTER_OPTIONS(struct nettest_options, cluster),
 	TEXT_OPTION(struct nettest_options, instance, "instance", 0, "TYPE",
                     "Judge by this instance type's network, as in p4d.24xlarge"),
 	NUMBER_OPTION(struct nettest_options, floor, "floor", 0, "GB/S",
                       "Bus bandwidth to reach at the largest size, in GB/s"),
 	FLAG_OPTION(struct nettest_options, allow_tcp, "allow-tcp", 0,
                     "Accept a run that did not use EFA"),
+	FLAG_OPTION(struct nettest_options, keep, "keep", 0,
+                    "Leave the test and its pods in the cluster"),
 };
 
 static int floor_of_target(struct cli *cli, const struct nettest_options *o, double *ret_gbps,
@@ -37,7 +38,7 @@ static int floor_of_target(struct cli *cli, const struct nettest_options *o, dou
 {
 	struct spec *spec;
 
-	if (spec_from_options(cli, &o->spec, &spec, err) != 0)
+	if (spec_from_options(cli, &o->cluster.spec, &spec, err) != 0)
 		return -1;
 	const struct fleet_target *t = fleet_target_find(&spec->fleet, o->target);
 
@@ -102,7 +103,7 @@ static void print_text(struct cli *cli, const struct nettest *n, const struct ne
 	double peak = nettest_peak(n, &bytes);
 
 	print_sizes(cli, n);
-	fprintf(cli->out, "transport  %s%s%s%s\n", nettest_transport_name(n->transport),
+	fprintf(cli->out, "transport  %s%s%s%s\n", transport_name(n->transport),
 	        n->rdma ? ", GPUDirect RDMA" : "", n->plugin[0] != '\0' ? ", aws-ofi-nccl " : "",
 	        n->plugin);
 	fprintf(cli->out, "peak       %.2f GB/s of bus bandwidth at %s\n", peak,
@@ -150,47 +151,105 @@ static int judge_result(struct cli *cli, const struct nettest *n, const struct n
 	return why.n == 0 ? 0 : err_set(err, ERR_CHECK, "the network test did not pass");
 }
 
-static int cmd_nettest_run(struct cli *cli, struct err *err)
+static int judge_log(struct cli *cli, const struct strbuf *log, const char *name,
+                     const struct nettest_floor *floor, struct err *err)
+{
+	struct nettest *n = arena_calloc(&cli->arena, 1, sizeof(*n));
+
+	if (nettest_parse(strbuf_str(log), log->len, n, err) != 0)
+		return err_wrap(err, "'%s'", name);
+	return judge_result(cli, n, floor, err);
+}
+
+static int parse(struct cli *cli, struct err *err)
 {
 	AUTO(strbuf) struct strbuf log = STRBUF_INIT(0);
 	struct nettest_floor floor = {0};
 	const char *path = cli->args.at[1];
 
-	if (strcmp(cli->args.at[0], "parse") != 0) {
-		err_set(err, ERR_USAGE,
-		        "unknown command 'nettest %s': the only one is 'nettest parse'",
-		        cli->args.at[0]);
-		return err_hint(err, "Write slipway nettest parse LOG.");
-	}
-	struct nettest *n = arena_calloc(&cli->arena, 1, sizeof(*n));
-
 	if (floor_from_options(cli, &floor, err) != 0 ||
 	    slurp_file(strcmp(path, "-") == 0 ? "/dev/stdin" : path, NETTEST_LOG_MAX, &log, err) !=
 	            0)
 		return -1;
-	if (nettest_parse(strbuf_str(&log), log.len, n, err) != 0)
-		return err_wrap(err, "'%s'", path);
-	return judge_result(cli, n, &floor, err);
+	return judge_log(cli, &log, path, &floor, err);
 }
 
-static const char *const actions[] = {"parse", NULL};
+static int run(struct cli *cli, struct err *err)
+{
+	const struct nettest_options *o = cli->options;
+	const struct nettest_run_options how = {o->target, o->keep};
+	struct nettest_floor floor = {.gbps = (double)o->floor, .allow_tcp = o->allow_tcp};
+	struct nettest_result result;
+	struct cluster cluster;
+	int rc;
+
+	if (o->instance != NULL) {
+		err_set(err, ERR_USAGE, "--instance is for 'nettest parse'");
+		return err_hint(err, "The target says which instance it is.");
+	}
+	if (cluster_open(cli, &o->cluster, &cluster, err) != 0 ||
+	    nettest_run(&cluster, &how, &result, err) != 0)
+		return err_wrap(err, "nettest");
+	if (o->floor == 0)
+		floor.gbps = result.floor_gbps > 0 ? (double)result.floor_gbps
+		                                   : nettest_floor_of(result.target->shape);
+	rc = judge_log(cli, &result.log, "the launcher's log", &floor, err);
+	strbuf_done(&result.log);
+	return rc;
+}
+
+static const struct {
+	const char *name;
+	size_t args; /* with its own name */
+	const char *usage;
+	int (*run)(struct cli *cli, struct err *err);
+} rows[] = {
+	{"parse", 2, "slipway nettest parse LOG", parse},
+	{"run", 1, "slipway nettest run", run},
+};
+
+static const char *const actions[] = {"parse", "run", NULL};
+_Static_assert(ARRAY_LEN(actions) == ARRAY_LEN(rows) + 1, "actions: the name of each row");
+
+static int cmd_nettest_run(struct cli *cli, struct err *err)
+{
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (strcmp(cli->args.at[0], rows[i].name) != 0)
+			continue;
+		if (cli->args.n == rows[i].args)
+			return rows[i].run(cli, err);
+		err_set(err, ERR_USAGE, "'nettest %s' takes %s", rows[i].name,
+		        rows[i].args == 1 ? "no argument" : "one argument");
+		return err_hint(err, "Write %s.", rows[i].usage);
+	}
+	err_set(err, ERR_USAGE,
+	        "unknown command 'nettest %s': there are 'nettest parse' and "
+	        "'nettest run'",
+	        cli->args.at[0]);
+	return err_hint(err, "`slipway nettest --help` describes them.");
+}
 
 const struct command cmd_nettest = {
 	.name = "nettest",
-	.summary = "Judge the log of an NCCL all-reduce test over EFA",
-	.synopsis = "parse LOG",
-	.details = "Reads what nccl-tests' all_reduce_perf printed, with mpirun's and kubectl's "
-		   "prefixes (LOG '-' is standard input), and prints bus bandwidths, transport "
-		   "and verdict. A run passes when NCCL says that it used EFA, no value is "
+	.summary = "Run an NCCL all-reduce test over EFA, or judge the log of one",
+	.synopsis = "run | parse LOG",
+	.details = "`run` starts job.network_test on one target of a fleet that is deployed, waits "
+		   "until it has ended, judges its log and takes it away, whatever the end: its "
+		   "nodes are expensive. Neither `deploy` nor `render` starts it.\n\n"
+		   "`parse` reads what nccl-tests' all_reduce_perf printed, with mpirun's and "
+		   "kubectl's prefixes (LOG '-' is standard input).\n\n"
+		   "Both print bus bandwidths, transport and verdict. A run passes when NCCL says "
+                   "that it used EFA, no value is "
 		   "wrong, the test ran to its end, and the bus bandwidth at the largest size "
 		   "reaches the floor: job.network_test.floor, or 60 % of the instance's "
 		   "network.\n\n"
 		   "Exit status 3: the run did not pass.\n",
-	.examples = "kubectl logs job/perceiver-p4d-nettest-launcher | slipway nettest parse "
+	.examples = "slipway nettest run --target p4d\tTest the network between p4d nodes\n"
+		    "kubectl logs job/perceiver-p4d-nettest-launcher | slipway nettest parse "
 		    "--target p4d -\tJudge by the spec\n"
 		    "slipway nettest parse --floor 40 all-reduce.log\tJudge by a floor\n",
 	.options = OPTION_TABLE(struct nettest_options, options),
-	.min_args = 2,
+	.min_args = 1,
 	.max_args = 2,
 	.arg_choices = actions,
 	.run = cmd_nettest_run,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "builder/cli/command.h"
+#include "builder/cli/epoch.h"
 #include "builder/cli/renderers.h"
 #include "builder/cli/spec_option.h"
 #include "k8s/object/emit.h"
@@ -112,7 +113,8 @@ static int cmd_render_run(struct cli *cli, struct err *err)
 	const char *choice;
 	struct spec *spec;
 
-	if (spec_from_options(cli, &o->spec, &spec, err) != 0)
+	if (spec_from_options(cli, &o->spec, &spec, err) != 0 ||
+	    epoch_check_support(cli, spec, err) != 0)
 		return -1;
 	if (!spec->sections.cluster.set && spec->fleet.pipeline == NULL) {
 		err_set(err, ERR_USAGE, "'%s' has neither a cluster nor a pipeline to render",
@@ -142,10 +144,12 @@ const struct command cmd_render = {
 		   "standard output, ready for `kubectl apply -f -`. What is not for kubectl (the "
 		   "cluster itself for eksctl, roles and alarms for CloudFormation) is written to "
 		   "the folder, or printed when --only selects nothing else, as in --only "
-		   "cluster.\n\n"
+		   "cluster. The network test starts at once where it is applied, and costs: it "
+		   "is rendered only with --only nettest, and `slipway nettest run` runs it.\n\n"
 		   "With -o, files of an earlier run are replaced or removed; a file that slipway "
 		   "did not write is never touched.\n",
 	.examples = "slipway render | kubectl apply -f -\tApply the fleet\n"
+		    "slipway render --only nettest\tThe network test, which nothing else renders\n"
 		    "slipway render -o deploy\tWrite a folder per concern\n"
 		    "slipway render --only cluster | eksctl create cluster -f -\tCreate the "
 		    "cluster\n",

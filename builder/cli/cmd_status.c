@@ -151,7 +151,7 @@ static int look_at_job(struct watch *w, enum job_phase *ret_phase, struct err *e
 	struct kubectl *k = &w->cluster.kubectl.base;
 	struct status s;
 
-	if (snapshot_take(k, fleet, &arena, &shot, err) != 0)
+	if (snapshot_take(k, &w->out, &arena, &shot, err) != 0)
 		return -1;
 	const struct fleet_target *target = status_target(fleet, shot.owned);
 
@@ -167,6 +167,7 @@ static int look_at_job(struct watch *w, enum job_phase *ret_phase, struct err *e
 		.nodes = shot.nodes,
 		.pods = shot.pods,
 		.log = strbuf_str(&shot.log),
+		.log_head = strbuf_str(&shot.head),
 		.log_problem = shot.log_problem,
 		.prices = w->priced ? &w->prices : NULL,
 		.now_ms = k->clock->now_ms(k->clock),

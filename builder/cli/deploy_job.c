@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "base/timestamp.h"
+#include "k8s/deploy/run_plan.h"
 
 /* "500ms", "5s", "2m" */
 static bool parse_interval(const char *text, int64_t *ret_ms)
@@ -99,7 +100,9 @@ int deploy_job_run(const struct deploy_job *d, struct lease *lease, struct place
 	const struct fleet *fleet = &d->cluster->spec->fleet;
 	struct placement_opts opts = {
 		.fleet = fleet,
-		.out = d->out,
+		.release = d->release,
+		.image = fleet->image,
+		.reason = d->reason,
 		.pinned = o->job,
 		.may_move = o->job == NULL && !o->no_failover && fleet->failover.enabled,
 		.keep_trying = o->keep_trying,
@@ -117,8 +120,27 @@ int deploy_job_run(const struct deploy_job *d, struct lease *lease, struct place
 		BUG("--interval was not checked");
 	rc = placement_run(lease, &opts, ret, err);
 	cJSON_AddItemToObject(d->result, "state", state_json(&ret->state));
+	if (ret->run > 0)
+		json_add_int(d->result, "run", ret->run);
 	json_add_int(d->result, "moves", (int64_t)ret->moves);
 	if (ret->moves > 0 || rc != 0)
 		print_attempts(d->cli, &ret->state);
 	return rc;
+}
+
+int deploy_job_preview(const struct deploy_job *d, struct kubectl *k, const char *target,
+                       const cJSON *live, struct apply_counts *ret, struct err *err)
+{
+	const struct fleet *fleet = &d->cluster->spec->fleet;
+	struct run_preview preview = {
+		.namespace = fleet->namespace,
+		.fleet = fleet->name,
+		.target = target,
+		.release = d->release,
+		.live = live,
+		.changes = cJSON_GetObjectItemCaseSensitive(d->result, "changes"),
+		.apply = d->cluster->opts,
+	};
+
+	return run_preview(k, &preview, ret, err);
 }

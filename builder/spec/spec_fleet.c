@@ -23,6 +23,9 @@ void spec_resolve_fleet(struct spec *spec, const char *file, struct arena *a, st
 	struct fleet_names names = {.name = spec->name, .name_at = spec->name_at, .file = file};
 	struct fleet_image facts = {.repository = image->repository,
 	                            .tag = image->tags.n > 0 ? image->tags.at[0] : NULL,
+	                            .program = image->entrypoint.n > 0 ? image->entrypoint.at[0]
+	                                       : image->cmd.n > 0      ? image->cmd.at[0]
+	                                                               : NULL,
 	                            .at = image->platforms_at.file != NULL ? image->platforms_at
 	                                                                   : image->at};
 

@@ -216,15 +216,19 @@ _slipway_nettest() {
 	case "$prev" in
 	--target) COMPREPLY=(); return;;
 	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--set) COMPREPLY=(); return;;
+	--context) COMPREPLY=(); return;;
+	--kubeconfig) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--timeout) COMPREPLY=(); return;;
 	--instance) COMPREPLY=(); return;;
 	--floor) COMPREPLY=(); return;;
 	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--target --file --instance --floor --allow-tcp --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--target --file --set --context --kubeconfig --timeout --instance --floor --allow-tcp --keep --help --output --progress " -- "$cur"))
 	else
-		COMPREPLY=($(compgen -W "parse " -- "$cur"))
+		COMPREPLY=($(compgen -W "parse run " -- "$cur"))
 	fi
 }
 _slipway_deploy() {
@@ -253,6 +257,24 @@ _slipway_deploy() {
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
 }
+_slipway_rollback() {
+	case "$prev" in
+	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--set) COMPREPLY=(); return;;
+	--context) COMPREPLY=(); return;;
+	--kubeconfig) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--timeout) COMPREPLY=(); return;;
+	--to) COMPREPLY=(); return;;
+	--interval) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--file --set --context --kubeconfig --timeout --to --list --diff --wait --no-wait --interval --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+}
 _slipway_undeploy() {
 	case "$prev" in
 	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
@@ -265,7 +287,7 @@ _slipway_undeploy() {
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--file --set --context --kubeconfig --timeout --prices --keep-data --yes --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--file --set --context --kubeconfig --timeout --prices --keep-data --force-finalizers --yes --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
@@ -305,6 +327,20 @@ _slipway_logs() {
 		COMPREPLY=($(compgen -W "--file --set --context --kubeconfig --timeout --rank --follow --since --tail --previous --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+}
+_slipway_rbac() {
+	case "$prev" in
+	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--set) COMPREPLY=(); return;;
+	--subject) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--file --set --subject --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -W "deploy undeploy status logs " -- "$cur"))
 	fi
 }
 _slipway_index() {
@@ -394,7 +430,7 @@ _slipway() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "build push inspect verify diff scan iam schema render explain instances diagram nettest deploy undeploy status logs index pipeline doctor completion version help " -- "$cur"))
+		COMPREPLY=($(compgen -W "build push inspect verify diff scan iam schema render explain instances diagram nettest deploy rollback undeploy status logs rbac index pipeline doctor completion version help " -- "$cur"))
 		return
 	fi
 	case "${COMP_WORDS[1]}" in
@@ -412,9 +448,11 @@ _slipway() {
 	diagram) _slipway_diagram;;
 	nettest) _slipway_nettest;;
 	deploy) _slipway_deploy;;
+	rollback) _slipway_rollback;;
 	undeploy) _slipway_undeploy;;
 	status) _slipway_status;;
 	logs) _slipway_logs;;
+	rbac) _slipway_rbac;;
 	index) _slipway_index;;
 	pipeline) _slipway_pipeline;;
 	doctor) _slipway_doctor;;

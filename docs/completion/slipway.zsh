@@ -14,11 +14,13 @@ _slipway() {
 			'explain:Explain what a target gets, and why'
 			'instances:List the instance types of the fleet'\''s targets'
 			'diagram:Draw the fleet as SVG'
-			'nettest:Judge the log of an NCCL all-reduce test over EFA'
+			'nettest:Run an NCCL all-reduce test over EFA, or judge the log of one'
 			'deploy:Deploy the fleet and one job to a cluster'
+			'rollback:Bring a former run of the fleet'\''s job back'
 			'undeploy:Delete the fleet from a cluster, so that it costs nothing'
 			'status:Show the state and the cost of the fleet in a cluster'
 			'logs:Show the logs of the job'\''s ranks, merged by time'
+			'rbac:Print the least roles for the commands that use a cluster'
 			'index:Join what several machines built into one multi-arch image'
 			'pipeline:Run the pipeline'\''s commands on this machine, before AWS does'
 			'doctor:Check this machine for builds and pushes'
@@ -198,15 +200,20 @@ _slipway() {
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
 		'*:argument:_files';;
 	nettest) _arguments -s \
-		'--target=[Judge by this target'\''s floor, from the spec or its instance type]:NAME:' \
-		'--file=[The spec, for --target]:FILE:_files' \
+		'--target=[Run on this target (default\: the first by weight), and judge by its floor, from the spec or its instance type]:NAME:' \
+		'--file=[The spec]:FILE:_files' \
+		'*--set=[Override one value of the spec, as in job.nodes=4]:PATH=VALUE:' \
+		'--context=[kubeconfig context to use]:NAME:' \
+		'--kubeconfig=[kubeconfig file to use]:FILE:_files' \
+		'--timeout=[Longest time to wait (default 1800)]:SECONDS:' \
 		'--instance=[Judge by this instance type'\''s network, as in p4d.24xlarge]:TYPE:' \
 		'--floor=[Bus bandwidth to reach at the largest size, in GB/s]:GB/S:' \
 		'--allow-tcp[Accept a run that did not use EFA]' \
+		'--keep[Leave the test and its pods in the cluster]' \
 		'--help[Show this help and exit]' \
 		'--output=[Format of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
-		'*:argument:(parse )';;
+		'*:argument:(parse run )';;
 	deploy) _arguments -s \
 		'--file=[The spec]:FILE:_files' \
 		'*--set=[Override one value of the spec, as in job.nodes=4]:PATH=VALUE:' \
@@ -224,7 +231,7 @@ _slipway() {
 		'--no-wait[Return when the job is created, without waiting for its pods]' \
 		'--in-cluster[Let a Job in the cluster place and watch the training job; return at once]' \
 		'--job-only[Deploy the job only\: pools, plugins and storage are already deployed]' \
-		'--interval=[Time between polls of the cluster, as in 30s]:DURATION:' \
+		'--interval=[Least time between two looks at the cluster; the time between polls where it cannot be watched]:DURATION:' \
 		'--insecure[Use plain HTTP for the registries of this command]' \
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
@@ -237,6 +244,22 @@ _slipway() {
 		'--output=[Format of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
 		'*:argument:_files';;
+	rollback) _arguments -s \
+		'--file=[The spec]:FILE:_files' \
+		'*--set=[Override one value of the spec, as in job.nodes=4]:PATH=VALUE:' \
+		'--context=[kubeconfig context to use]:NAME:' \
+		'--kubeconfig=[kubeconfig file to use]:FILE:_files' \
+		'--timeout=[Longest time to wait (default 1800)]:SECONDS:' \
+		'--to=[The run to bring back (default\: the one before that in the cluster)]:RUN:' \
+		'--list[Change nothing\: list the runs that can be brought back]' \
+		'--diff[Change nothing\: show each field that would change; exit status 1 if there are any]' \
+		'--wait[Wait until the job has ended; exit status 8 if it failed]' \
+		'--no-wait[Return when the job is created, without waiting for its pods]' \
+		'--interval=[Time between polls of the cluster, as in 30s]:DURATION:' \
+		'--help[Show this help and exit]' \
+		'--output=[Format of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
 	undeploy) _arguments -s \
 		'--file=[The spec]:FILE:_files' \
 		'*--set=[Override one value of the spec, as in job.nodes=4]:PATH=VALUE:' \
@@ -245,6 +268,7 @@ _slipway() {
 		'--timeout=[Longest time to wait (default 1800)]:SECONDS:' \
 		'--prices=[Prices by instance type, in YAML or CSV, to compute the cost]:FILE:_files' \
 		'--keep-data[Keep the file system, its claim and its driver]' \
+		'--force-finalizers[After --timeout, remove the finalizers of what is still there]' \
 		'--yes[Delete; without it, show what would be deleted]' \
 		'--help[Show this help and exit]' \
 		'--output=[Format of the result on standard output]:text|json:(text json )' \
@@ -278,6 +302,14 @@ _slipway() {
 		'--output=[Format of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
 		'*:argument:_files';;
+	rbac) _arguments -s \
+		'--file=[The spec]:FILE:_files' \
+		'*--set=[Override one value of the spec]:PATH=VALUE:' \
+		'--subject=[Bind the roles to user\:NAME, group\:NAME or serviceaccount\:NAMESPACE/NAME]:KIND\:NAME:' \
+		'--help[Show this help and exit]' \
+		'--output=[Format of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:(deploy undeploy status logs )';;
 	index) _arguments -s \
 		'*--tag=[Set this tag in addition to the reference'\''s own]:TAG:' \
 		'--digest-file=[Write the index digest to this file]:FILE:_files' \

@@ -8,9 +8,9 @@
 
 #include "base/attr.h"
 #include "k8s/fleet/pins.h"
+#include "k8s/fleet/regions.h"
 #include "k8s/fleet/storage_driver.h"
 #include "k8s/monitoring/monitoring.h"
-#include "k8s/object/eks_registry.h"
 #include "k8s/object/workload.h"
 
 static const char *managed_policy(const struct fleet *fleet, struct k8s_output *out,
@@ -183,6 +183,9 @@ static void add_metadata(const struct fleet *fleet, struct k8s_output *out, cJSO
 	json_add_string(metadata, "region", fleet->cluster->region);
 	json_add_string(metadata, "version", fleet->version);
 	k8s_note(out, metadata, "version", fleet->cluster->version_at, "cluster.version");
+	/* Without it, EKS keeps a cluster beyond the standard support, for six times the fee. */
+	json_add_string(json_add_object(config, "upgradePolicy"), "supportType",
+	                fleet->cluster->support == SUPPORT_EXTENDED ? "EXTENDED" : "STANDARD");
 	cJSON *tags = json_add_object(metadata, "tags");
 
 	/* Karpenter finds subnets and security groups by it. */

@@ -16,6 +16,10 @@ extern const struct field_table cluster_fields;
 #define KARPENTER_NAMESPACE "kube-system"
 #define KARPENTER_ACCOUNT   "karpenter"
 
+/* Statements of a policy: what EC2 does in Karpenter's name with the keys of the nodes' volumes;
+ * nothing where the account's own key encrypts them. */
+void cluster_add_key_rights(const struct fleet *fleet, cJSON *statements);
+
 /* The stack of 01-account has a parameter Vpc, for EFA's security group. */
 bool cluster_wants_efa_group(const struct fleet *fleet);
 

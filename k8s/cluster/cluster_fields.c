@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "k8s/cluster/cluster.h"
+#include "k8s/fleet/eks_versions.h"
 #include "k8s/fleet/fields.h"
 #include "k8s/fleet/grammar.h"
 
@@ -23,7 +24,23 @@ static const char *const access_names[] = {
 };
 _Static_assert(ARRAY_LEN(access_names) == POD_ACCESSES, "access_names: a name for each");
 
+static const char *const support_names[] = {
+	[SUPPORT_STANDARD] = "standard",
+	[SUPPORT_EXTENDED] = "extended",
+};
+_Static_assert(ARRAY_LEN(support_names) == EKS_SUPPORTS, "support_names: a name for each");
+
+static const char *const pod_security_names[] = {
+	[POD_SECURITY_DEFAULT] = "default",
+	[POD_SECURITY_BASELINE] = "baseline",
+	[POD_SECURITY_RESTRICTED] = "restricted",
+};
+_Static_assert(ARRAY_LEN(pod_security_names) == POD_SECURITIES,
+               "pod_security_names: a name for each");
+
 static const struct choices device_modes = CHOICES(device_names);
+static const struct choices supports = CHOICES(support_names);
+static const struct choices pod_securities = CHOICES(pod_security_names);
 static const struct choices accesses = CHOICES(access_names);
 
 static void check_cluster(struct fields_context *c, const struct yaml_node *node UNUSED,
@@ -36,6 +53,15 @@ static void check_cluster(struct fields_context *c, const struct yaml_node *node
 		cluster->reserve.cpu_milli = RESERVE_CPU_MILLI;
 	if (cluster->reserve.memory_mib_at.file == NULL)
 		cluster->reserve.memory_mib = RESERVE_MEMORY_MIB;
+}
+
+/* Any tag that a subnet can be found by; the one of cluster.discovery is there already. */
+static const char *check_subnet_tag(const char *text, const char **ret_hint)
+{
+	*ret_hint = "set cluster.discovery, or name another tag of at most 128 characters";
+	if (strcmp(text, "karpenter.sh/discovery") == 0)
+		return "is taken";
+	return text[0] != '\0' && strlen(text) <= 128 ? NULL : "is not the key of a tag";
 }
 
 static const struct field reserve_rows[] = {
@@ -63,12 +89,20 @@ static const struct field rows[] = {
                   "zones", "Availability zones of the control plane, at least two.",
                   .fallback_doc = "zone and a neighbour"),
 	TEXT_AT(struct cluster_section, version, "version", "Kubernetes version of EKS.",
-                .check = check_kubernetes_version, .fallback_text = "1.34"),
+                .check = check_kubernetes_version, .fallback_text = EKS_DEFAULT_VERSION),
+	FIELD_CHOICE(struct cluster_section, support, &supports, "support",
+                     "What EKS does when the version's standard support ends: upgrade the cluster "
+                     "(standard), or keep it at six times the fee (extended).",
+                     .fallback = SUPPORT_STANDARD),
 	TEXT_AT(struct cluster_section, karpenter, "karpenter",
                 "Karpenter's API (v1, v1beta1 or v1alpha5) or the version in use, as in 1.14.",
                 .check = check_karpenter, .fallback_text = "v1"),
 	TEXT_AT(struct cluster_section, namespace, "namespace", "Namespace of jobs and claims.",
                 .check = check_dns_label, .fallback_doc = "the spec's name"),
+	CHOICE_AT(struct cluster_section, pod_security, &pod_securities, "pod_security",
+                  "Pod Security Standard that the namespace enforces; default is the cluster's "
+                  "own.",
+                  .fallback = POD_SECURITY_DEFAULT),
 	CHOICE_AT(struct cluster_section, devices, &device_modes, "devices",
                   "How pods get devices: by device plugins, by dynamic resource allocation where "
                   "version and target have it, or by what somebody else installs (none).",
@@ -83,6 +117,11 @@ static const struct field rows[] = {
 	TEXT(struct cluster_section, discovery, "discovery",
              "Value of the tag karpenter.sh/discovery on subnets and security groups.",
              .check = check_tag_value, .fallback_doc = "the cluster's name"),
+	MAP_AT(struct cluster_section, subnets, "subnets",
+               "Tags that the nodes' subnets have besides karpenter.sh/discovery; \"*\" is any "
+               "value. Nodes with several EFA interfaces need private subnets.",
+               .check_key = check_subnet_tag, .check = check_tag_value,
+               .fallback_doc = "{kubernetes.io/role/internal-elb: \"*\"}, of private subnets"),
 	FIELD_OBJECT(
 		struct cluster_section, reserve, struct reserve_section, &reserve_fields, "reserve",
 		"Resources kept free on every node for DaemonSets that slipway does not render."),

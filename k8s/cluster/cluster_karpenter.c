@@ -251,6 +251,7 @@ static void add_controller_role(const struct fleet *fleet, cJSON *resources)
 	add_scoped(fleet, array);
 	add_plain(array);
 	add_own(fleet, array);
+	cluster_add_key_rights(fleet, array);
 	cJSON *association =
 		add_resource(resources, "ControllerAccess", "AWS::EKS::PodIdentityAssociation");
 

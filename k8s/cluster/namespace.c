@@ -4,7 +4,25 @@
 
 #include <string.h>
 
+#include "base/attr.h"
 #include "k8s/cluster/cluster.h"
+
+static void add_namespace(const struct fleet *fleet, struct k8s_output *out)
+{
+	static const char *const levels[] = {
+		[POD_SECURITY_BASELINE] = "baseline", [POD_SECURITY_RESTRICTED] = "restricted"};
+	cJSON *namespace = k8s_add(out, "v1", "Namespace", NULL, fleet->namespace);
+	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(namespace, "metadata");
+	cJSON *labels = cJSON_GetObjectItemCaseSensitive(metadata, "labels");
+	const char *level = levels[fleet->cluster->pod_security];
+
+	_Static_assert(ARRAY_LEN(levels) == POD_SECURITIES, "levels: one for each");
+	if (level == NULL)
+		return;
+	k8s_put_string(labels, "pod-security.kubernetes.io/enforce", level);
+	k8s_note(out, labels, "pod-security.kubernetes.io/enforce", fleet->cluster->pod_security_at,
+	         "cluster.pod_security");
+}
 
 static void render_namespace(const struct fleet *fleet, struct k8s_output *out)
 {
@@ -12,7 +30,7 @@ static void render_namespace(const struct fleet *fleet, struct k8s_output *out)
 
 	k8s_file(out, "namespace.yaml", "Namespace and service account of the job.");
 	if (strcmp(fleet->namespace, "default") != 0)
-		k8s_add(out, "v1", "Namespace", NULL, fleet->namespace);
+		add_namespace(fleet, out);
 	if (strcmp(fleet->service_account, "default") == 0)
 		return;
 	cJSON *account =

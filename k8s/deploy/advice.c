@@ -40,6 +40,12 @@ static const struct advice advices[] = {
          "This field cannot be changed. Delete the object with kubectl and run this again: a "
          "job continues from its checkpoint, but deleting a claim deletes its data."},
 	{"the object has been modified", NULL, ERR_CONFLICT, "Run this again."},
+	{"Precondition failed", "UID in precondition", ERR_CONFLICT,
+         "Somebody deleted it and made another of its name meanwhile. Run this again."},
+	{"UID in the precondition", NULL, ERR_CONFLICT,
+         "Somebody deleted it and made another of its name meanwhile. Run this again."},
+	{"ResourceVersion in the precondition", NULL, ERR_CONFLICT, "Run this again."},
+	{"Precondition failed", NULL, ERR_CONFLICT, "Run this again."},
 	{"(AlreadyExists)", NULL, ERR_CONFLICT, ""},
 	{"already exists", NULL, ERR_CONFLICT, ""},
 	{"ExpiredToken", NULL, ERR_DENIED,
@@ -78,13 +84,27 @@ static const struct advice advices[] = {
 	{"was refused", NULL, ERR_NETWORK, "Nothing listens at the cluster's address."},
 	{"connection refused", NULL, ERR_NETWORK, "Nothing listens at the cluster's address."},
 	{"connection reset", NULL, ERR_NETWORK, "The connection broke; run this again."},
+	{": EOF", NULL, ERR_NETWORK, "The connection broke; run this again."},
 	{"unexpected EOF", NULL, ERR_NETWORK, "The connection broke; run this again."},
+	{"GOAWAY", NULL, ERR_NETWORK, "The connection broke; run this again."},
+	{"broken pipe", NULL, ERR_NETWORK, "The connection broke; run this again."},
 	{"http2: client connection lost", NULL, ERR_NETWORK,
          "The connection broke; run this again."},
 	{"TLS handshake timeout", NULL, ERR_NETWORK, "The API server is slow or unreachable."},
 	{"ServiceUnavailable", NULL, ERR_NETWORK,
          "The API server is not ready; run this again later."},
-	{"InternalError", NULL, ERR_SERVER,
+	{"unable to handle the request", NULL, ERR_NETWORK,
+         "The API server is not ready; run this again later."},
+	{"etcdserver: request is too large", NULL, ERR_SERVER,
+         "The object is larger than the cluster stores."},
+	{"etcdserver: mvcc: database space exceeded", NULL, ERR_SERVER,
+         "The cluster's etcd is full: its operator must make room."},
+	{"etcdserver:", NULL, ERR_NETWORK,
+         "The cluster's etcd is slow or has no leader; `kubectl get --raw /readyz?verbose` shows "
+         "its health."},
+	{"(Timeout)", NULL, ERR_NETWORK, "The API server is slow; run this again later."},
+	{"(ServerTimeout)", NULL, ERR_NETWORK, "The API server is slow; run this again later."},
+	{"InternalError", NULL, ERR_NETWORK,
          "`kubectl get --raw /readyz?verbose` shows its health."},
 	{"timed out waiting for the condition", NULL, ERR_NETWORK,
          "It takes longer than expected; run the same command again."},
@@ -123,6 +143,21 @@ static int name_operator(const char *line, struct err *err)
 	return -1;
 }
 
+/* "The Job "a" is invalid: spec.template: Invalid value: VALUE: field is immutable" without the
+ * value, which is a Go struct of any length: the end of the sentence is what counts. */
+static int set_shortened(enum err_code code, const char *line, size_t len, struct err *err)
+{
+	static const char value[] = ": Invalid value: ", end[] = ": field is immutable";
+	const char *from = memmem(line, len, value, strlen(value));
+	const char *to =
+		from != NULL ? memmem(from, len - (size_t)(from - line), end, strlen(end)) : NULL;
+
+	if (to != NULL)
+		return err_set(err, code, "%.*s%.*s", (int)(from - line > 400 ? 400 : from - line),
+		               line, (int)strlen(end), to);
+	return err_set(err, code, "%.*s", (int)(len > 900 ? 900 : len), line);
+}
+
 int kubectl_advice(const char *stderr_text, struct err *err)
 {
 	const struct advice *found = NULL;
@@ -137,8 +172,7 @@ int kubectl_advice(const char *stderr_text, struct err *err)
 	             &len);
 	if (len == 0)
 		return err_set(err, ERR_SERVER, "kubectl failed without a message");
-	err_set(err, found != NULL ? found->code : ERR_SERVER, "%.*s", (int)(len > 900 ? 900 : len),
-	        line);
+	set_shortened(found != NULL ? found->code : ERR_SERVER, line, len, err);
 	if (found != NULL && found->code == ERR_NOT_FOUND)
 		return name_operator(line, err), -1;
 	if (found != NULL && found->hint[0] != '\0')

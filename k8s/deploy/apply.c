@@ -1,12 +1,12 @@
-/* Applying a stage, and finding and deleting what a fleet owns. */
+/* Applying a stage. */
 #include "k8s/deploy/apply.h"
 
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/interrupt.h"
+#include "k8s/deploy/apply_jobs.h"
 #include "k8s/deploy/shared.h"
-#include "k8s/job/job.h"
-#include "k8s/object/shared.h"
 
 /* A shared object that the same fleet owned alone, as slipway once made it. */
 static bool was_owned(const cJSON *item, const cJSON *live, const char *owner)
@@ -108,96 +108,16 @@ static void count_changes(const cJSON *sent, const cJSON *before, const cJSON *a
 	}
 }
 
-/* One call; adds what came of it to `after`. No items = no call. */
-static int send_items(struct kubectl *k, cJSON *items, const char *manager,
-                      const struct apply_opts *opts, cJSON *after, struct err *err)
-{
-	AUTO(strbuf) struct strbuf input = STRBUF_INIT(0), field = STRBUF_INIT(256);
-	AUTO(json) cJSON *done = NULL;
-	size_t n = 7;
-
-	if (items->child == NULL)
-		return 0;
-	strbuf_addf(&field, "--field-manager=%s", manager);
-	const char *args[12] = {"apply", "--server-side", strbuf_str(&field), "-f", "-",
-	                        "-o",    "json"};
-
-	if (opts->force_conflicts)
-		args[n++] = "--force-conflicts";
-	if (opts->dry_run)
-		args[n++] = "--dry-run=server";
-	kubectl_print_list(items, &input);
-	if (kubectl_list(k, args, strbuf_str(&input), &done, err) != 0)
-		return -1;
-	while (done->child != NULL)
-		json_push(after, cJSON_DetachItemFromArray(done, 0));
-	return 0;
-}
-
-/* Where another fleet's slipway wrote other values, ours replace them; anybody else's are left. */
-static int send_each(struct kubectl *k, const cJSON *items, const char *manager,
-                     const struct apply_opts *opts, cJSON *after, struct err *err)
-{
-	struct apply_opts forced = *opts;
-
-	forced.force_conflicts = true;
-	for (cJSON *item = items->child; item != NULL; item = item->next) {
-		AUTO(json) cJSON *one = cJSON_CreateArray();
-
-		cJSON_AddItemReferenceToArray(one, item);
-		if (send_items(k, one, manager, opts, after, err) == 0)
-			continue;
-		if (err->code != ERR_CONFLICT || !shared_conflict_is_ours(err->msg))
-			return -1;
-		*err = (struct err){0};
-		if (send_items(k, one, manager, &forced, after, err) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* Each fleet is a field manager of its own, so that its annotation stays when others apply. */
-static int send_shared(struct kubectl *k, cJSON *items, const struct apply_opts *opts, cJSON *after,
-                       struct err *err)
-{
-	AUTO(strbuf) struct strbuf manager = STRBUF_INIT(128);
-
-	strbuf_addf(&manager, "slipway-%s", opts->owner);
-	if (send_items(k, items, strbuf_str(&manager), opts, after, err) == 0)
-		return 0;
-	if (err->code != ERR_CONFLICT)
-		return -1;
-	*err = (struct err){0};
-	return send_each(k, items, strbuf_str(&manager), opts, after, err);
-}
-
-/* What is shared first: the fleet's own may need it. */
-static int send_all(struct kubectl *k, const cJSON *sent, const struct apply_opts *opts,
-                    cJSON **ret_after, struct err *err)
-{
-	AUTO(json) cJSON *own = cJSON_CreateArray(), *shared = cJSON_CreateArray();
-	AUTO(json) cJSON *after = cJSON_CreateArray();
-
-	for (cJSON *item = sent->child; item != NULL; item = item->next)
-		cJSON_AddItemReferenceToArray(object_is_shared(item) ? shared : own, item);
-	if (send_shared(k, shared, opts, after, err) != 0 ||
-	    send_items(k, own, "slipway", opts, after, err) != 0)
-		return -1;
-	*ret_after = after;
-	after = NULL;
-	return 0;
-}
-
 /*
  * A workload's selector cannot be changed, and a shared one selects otherwise than the fleet's own
  * did: the old one goes first. A dry run leaves it out. Pods of a plugin come back in seconds.
  */
 static int replace_owned(struct kubectl *k, cJSON *sent, const cJSON *before,
-                         const struct apply_opts *opts, size_t *ret_replaced, struct err *err)
+                         const struct apply_opts *opts, size_t *ret_left_out, struct err *err)
 {
 	cJSON *next;
 
-	*ret_replaced = 0;
+	*ret_left_out = 0;
 	for (cJSON *item = sent->child; item != NULL; item = next) {
 		const cJSON *live = object_find(before, item);
 
@@ -207,27 +127,64 @@ static int replace_owned(struct kubectl *k, cJSON *sent, const cJSON *before,
 			continue;
 		if (!opts->dry_run && object_delete(k, live, opts, err) != 0)
 			return -1;
-		*ret_replaced += opts->dry_run;
+		*ret_left_out += opts->dry_run;
 		if (opts->dry_run)
 			cJSON_Delete(cJSON_DetachItemViaPointer(sent, item));
 	}
 	return 0;
 }
 
-/* How far kubectl came before it failed: said, for nothing may be half done in silence. */
+/* ---- how far kubectl came before it failed ---- */
+
+/* Would applying it now change nothing? Asked once: the server is in trouble already. */
+static bool is_applied(struct kubectl *k, const cJSON *item, const cJSON *live, const char *owner)
+{
+	const struct apply_opts dry_run = {.owner = owner, .dry_run = true};
+	AUTO(json) cJSON *items = cJSON_CreateArray(), *after = NULL;
+	struct err ignored = {0};
+	struct patience *patience = k->patience;
+	int rc;
+
+	json_push(items, cJSON_Duplicate(item, true));
+	k->patience = NULL;
+	rc = objects_send(k, items, &dry_run, &after, &ignored);
+	k->patience = patience;
+	return rc == 0 && object_first(after) != NULL && same_content(live, after->child);
+}
+
+/* kubectl says nothing of those that it did apply, and an object that was right before looks the
+ * same whether it was sent or not. */
+static size_t count_applied(struct kubectl *k, const cJSON *sent, const cJSON *before,
+                            const cJSON *after, const char *owner)
+{
+	size_t n = 0;
+
+	for (const cJSON *item = sent->child; item != NULL; item = item->next) {
+		const cJSON *old = object_find(before, item), *new = object_find(after, item);
+		const char *was = object_version(old), *is = object_version(new);
+
+		if (new == NULL)
+			continue;
+		n += old == NULL || was == NULL || is == NULL || strcmp(was, is) != 0 ||
+		     is_applied(k, item, new, owner);
+	}
+	return n;
+}
+
+/* Said, for nothing may be half done in silence. */
 static int tell_partial(struct kubectl *k, const struct stage *stage, const cJSON *sent,
-                        const cJSON *before, struct err *err)
+                        const cJSON *before, const char *owner, struct err *err)
 {
 	AUTO(json) cJSON *after = NULL;
-	struct apply_counts done = {0};
 	struct err ignored = {0};
 
-	if (kubectl_look(k, stage->items, &after, &ignored) != 0)
-		return err_wrap(err, "stage %s, partly applied", stage->name);
-	count_changes(sent, before, after, &done);
-	return err_wrap(err, "stage %s, %zu of %d objects applied", stage->name,
-	                done.created + done.changed + done.unchanged, cJSON_GetArraySize(sent));
+	if (interrupt_requested() || kubectl_look(k, stage->items, &after, &ignored) != 0)
+		return err_wrap(err, "partly applied");
+	return err_wrap(err, "%zu of %d objects applied",
+	                count_applied(k, sent, before, after, owner), cJSON_GetArraySize(sent));
 }
+
+/* ---- a stage ---- */
 
 /* A dry run cannot ask about objects in a namespace that a dry run did not make. */
 static bool namespace_to_come(const struct apply_opts *opts, const struct err *err)
@@ -243,29 +200,71 @@ static void observe(const struct apply_opts *opts, const struct stage *stage, co
 		opts->observe(opts->observe_ctx, stage, before, after);
 }
 
+/* What is on its way out cannot be applied to: it is awaited, and made anew. */
+static int await_leavers(struct kubectl *k, const struct stage *stage,
+                         const struct apply_opts *opts, cJSON **before, struct err *err)
+{
+	bool left = false;
+
+	for (const cJSON *live = (*before)->child; live != NULL; live = live->next) {
+		if (opts->dry_run || !object_leaves(live))
+			continue;
+		progress_await(k->progress, "%s '%s' to be deleted", json_string(live, "kind"),
+		               object_name(live));
+		if (object_await_gone(k, live, opts, err) != 0)
+			return -1;
+		left = true;
+	}
+	if (!left)
+		return 0;
+	cJSON_Delete(*before);
+	*before = NULL;
+	return kubectl_look(k, stage->items, before, err);
+}
+
+static int look_before(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
+                       cJSON **before, struct err *err)
+{
+	if (kubectl_look(k, stage->items, before, err) != 0)
+		return -1;
+	return await_leavers(k, stage, opts, before, err);
+}
+
+/* What is there, and what is to be sent. The training job is a run (k8s/deploy/run_plan.h). */
+static int prepare_items(struct kubectl *k, const struct stage *stage,
+                         const struct apply_opts *opts, cJSON **before, cJSON *sent,
+                         struct apply_counts *ret, struct err *err)
+{
+	if (look_before(k, stage, opts, before, err) != 0 ||
+	    select_items(stage, *before, opts->owner, sent, err) != 0)
+		return -1;
+	ret->left = (size_t)(cJSON_GetArraySize(stage->items) - cJSON_GetArraySize(sent));
+	if (stage_has_job(stage))
+		return 0;
+	if (replace_owned(k, sent, *before, opts, &ret->changed, err) != 0)
+		return -1;
+	return apply_jobs_renew(k, opts, *before, sent, &ret->created, err);
+}
+
 static int apply_items(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
                        struct apply_counts *ret, struct err *err)
 {
 	AUTO(json) cJSON *before = NULL, *after = NULL, *sent = cJSON_CreateArray();
-	size_t n, replaced;
+	size_t n;
 
 	*ret = (struct apply_counts){0};
-	if (kubectl_look(k, stage->items, &before, err) != 0 ||
-	    select_items(stage, before, opts->owner, sent, err) != 0)
-		return err_wrap(err, "stage %s", stage->name);
-	ret->left = (size_t)(cJSON_GetArraySize(stage->items) - cJSON_GetArraySize(sent));
-	if (replace_owned(k, sent, before, opts, &replaced, err) != 0)
-		return err_wrap(err, "stage %s", stage->name);
+	if (prepare_items(k, stage, opts, &before, sent, ret, err) != 0)
+		return -1;
 	n = (size_t)cJSON_GetArraySize(sent);
-	if (send_all(k, sent, opts, &after, err) == 0) {
+	if (n == 0)
+		return 0;
+	if (objects_send(k, sent, opts, &after, err) == 0) {
 		count_changes(sent, before, after, ret);
-		ret->changed += replaced;
 		observe(opts, stage, before, after);
 		return 0;
 	}
 	if (!namespace_to_come(opts, err))
-		return opts->dry_run ? err_wrap(err, "stage %s", stage->name)
-		                     : tell_partial(k, stage, sent, before, err);
+		return opts->dry_run ? -1 : tell_partial(k, stage, sent, before, opts->owner, err);
 	observe(opts, stage, before, NULL);
 	ret->created = n - (size_t)cJSON_GetArraySize(before);
 	ret->unchanged = n - ret->created;
@@ -283,75 +282,5 @@ int stage_apply(struct kubectl *k, const struct stage *stage, const struct apply
 	}
 	progress_stage(k->progress, stage->name, "ready", "%zu created, %zu changed, %zu unchanged",
 	               ret->created, ret->changed, ret->unchanged);
-	return 0;
-}
-
-/* "a,b,c": the resources of our kinds that the cluster knows. */
-static void add_resources(const cJSON *resources, struct strbuf *sb)
-{
-	for (const cJSON *item = resources->child; item != NULL; item = item->next)
-		if (kind_of_resource(item->valuestring) != NULL)
-			strbuf_addf(sb, "%s%s", sb->len > 0 ? "," : "", item->valuestring);
-}
-
-/* Volcano's own configuration, which former versions put their label on. */
-static bool is_volcanos(const cJSON *object)
-{
-	return object_is(object, "ConfigMap") && object_in(object, scheduler_renderer.name);
-}
-
-int owned_list(struct kubectl *k, const cJSON *resources, const char *owner, cJSON **ret_items,
-               struct err *err)
-{
-	AUTO(strbuf) struct strbuf kinds = STRBUF_INIT(8192), selector = STRBUF_INIT(256);
-	cJSON *items, *next;
-
-	add_resources(resources, &kinds);
-	strbuf_addf(&selector, OWNER_LABEL " in (%s," SHARED_OWNER ")", owner);
-	const char *const args[] = {
-		"get", strbuf_str(&kinds), "-A", "-l", strbuf_str(&selector), "-o", "json", NULL};
-
-	if (kubectl_list(k, args, NULL, &items, err) != 0)
-		return err_wrap(err, "list the objects of '%s'", owner);
-	for (cJSON *item = items->child; item != NULL; item = next) {
-		next = item->next;
-		if (json_get(json_get(item, "metadata"), "ownerReferences") != NULL ||
-		    kind_of(item) == NULL || is_volcanos(item) ||
-		    (object_is_shared(item) && !shared_used_by(item, owner)))
-			cJSON_Delete(cJSON_DetachItemViaPointer(items, item));
-	}
-	*ret_items = items;
-	return 0;
-}
-
-int object_delete(struct kubectl *k, const cJSON *object, const struct apply_opts *opts,
-                  struct err *err)
-{
-	const char *namespace = object_namespace(object);
-	int64_t left = (opts->deadline_ms - k->clock->now_ms(k->clock)) / 1000;
-	AUTO(strbuf) struct strbuf timeout = STRBUF_INIT(64);
-	struct kubectl_reply reply;
-
-	if (object_is_shared(object))
-		return shared_release(k, object, opts->owner, err);
-	/* One call of kubectl is bounded by its own time limit: callers ask again. */
-	strbuf_addf(&timeout, "--timeout=%llds",
-	            (long long)(left < 1     ? 1
-	                        : left > 150 ? 150
-	                                     : left));
-	const char *args[] = {"delete",
-	                      kind_of(object)->resource,
-	                      object_name(object),
-	                      "--ignore-not-found",
-	                      "--wait=true",
-	                      strbuf_str(&timeout),
-	                      namespace != NULL ? "-n" : NULL,
-	                      namespace,
-	                      NULL};
-
-	if (kubectl_run(k, args, NULL, &reply, err) != 0)
-		return err_wrap(err, "delete %s '%s'", json_string(object, "kind"),
-		                object_name(object));
-	kubectl_reply_done(&reply);
 	return 0;
 }

@@ -56,10 +56,21 @@ int stages_check_kinds(struct kubectl *k, const struct stage_list *stages, cJSON
 /*
  * Applies one stage. An object with another owner, or one that exists without an owner, is an
  * ERR_CONFLICT before anything of the stage is sent; a namespace without an owner is used and left.
- * When kubectl fails in the middle, the message says how many objects it had applied.
+ * What is on its way out is awaited first (a namespace that is Terminating). When kubectl fails in
+ * the middle, the message says how many objects are as the stage has them.
  */
 int stage_apply(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
                 struct apply_counts *ret, struct err *err) MUST_USE;
+
+/*
+ * Sends the objects, as a dry run where opts say so; *ret: as the server has them now. The fleet's
+ * own go in one call, of the field manager "slipway"; before them the shared ones, of which each
+ * fleet is a manager of its own ("slipway-OWNER"), so that its annotation stays when others apply:
+ * another fleet's values yield to this one's, anybody else's are an ERR_CONFLICT. The owner is not
+ * checked.
+ */
+int objects_send(struct kubectl *k, cJSON *items, const struct apply_opts *opts, cJSON **ret,
+                 struct err *err) MUST_USE;
 
 enum readiness { READY, NOT_YET, NEVER };
 
@@ -73,14 +84,18 @@ enum readiness object_readiness(const cJSON *live, char why[WHY_MAX]);
 int stage_await(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
                 struct err *err) MUST_USE;
 
-/* All objects with the owner's label, and the shared ones that it uses, of the kinds that the
- * cluster knows (an array). Objects that a controller made of ours are not among them. */
-int owned_list(struct kubectl *k, const cJSON *resources, const char *owner, cJSON **ret_items,
-               struct err *err) MUST_USE;
-
-/* Deletes one object and waits until it is gone. Absent is as good. Of a shared one it takes the
- * fleet's use away (k8s/deploy/shared.h). */
+/*
+ * Deletes one object and waits until it is gone; of a job, until its pods are, which get SIGTERM
+ * and their grace period first. Absent is as good. An object with a uid is deleted only if it is
+ * still that one (ERR_CONFLICT); one without is looked up first. ERR_NETWORK at the deadline says
+ * which finalizers hold it. Of a shared one it takes the fleet's use away, and waits for nothing
+ * (k8s/deploy/shared.h).
+ */
 int object_delete(struct kubectl *k, const cJSON *object, const struct apply_opts *opts,
                   struct err *err) MUST_USE;
+
+/* Waits until a live object that is being deleted is gone. */
+int object_await_gone(struct kubectl *k, const cJSON *object, const struct apply_opts *opts,
+                      struct err *err) MUST_USE;
 
 #endif

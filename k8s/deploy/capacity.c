@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/text.h"
 #include "k8s/deploy/pod.h"
 
 /* ---- signs in texts ---- */
@@ -42,6 +43,9 @@ const char *capacity_sign(const char *text, bool cloud)
 /* "WORD: TEXT", or the one that is there; printable, for it becomes part of an object. */
 static void set_why(struct observation *o, const char *word, const char *text)
 {
+	/* What ends the waiting is not hidden behind what another pod waits for. */
+	if (o->no_image)
+		return;
 	word = word != NULL ? word : "";
 	text = text != NULL ? text : "";
 	snprintf(o->why, sizeof(o->why), "%s%s%s", word,
@@ -60,30 +64,55 @@ static void set_lack(struct observation *o, const char *sign, const char *text)
 
 /* ---- pods ---- */
 
+static bool is_image_gone(const char *reason, const char *message)
+{
+	return (strcmp(reason, "ErrImagePull") == 0 || strcmp(reason, "ImagePullBackOff") == 0 ||
+	        strcmp(reason, "InvalidImageName") == 0) &&
+	       (image_is_refused(message) || strcmp(reason, "InvalidImageName") == 0);
+}
+
 /* What a pod that has a node waits for: an image, a volume. */
 static void see_waiting(const cJSON *pod, struct observation *o)
 {
 	const char *reason, *message;
 
-	for (const cJSON *c = pod_containers(pod); c != NULL; c = c->next)
-		if (container_waits(c, &reason, &message))
-			set_why(o, reason, message);
+	for (const cJSON *c = pod_containers(pod); c != NULL; c = c->next) {
+		if (!container_waits(c, &reason, &message))
+			continue;
+		set_why(o, reason, message);
+		o->no_image = o->no_image || is_image_gone(reason, message);
+	}
+}
+
+static void see_failed(const cJSON *pod, struct observation *o)
+{
+	char text[POD_TEXT_MAX];
+
+	o->rejected = o->rejected || pod_rejected(pod);
+	if (pod_failure(pod, text))
+		set_why(o, object_name(pod), text);
+}
+
+static void see_pod(const cJSON *pod, struct observation *o)
+{
+	const char *phase = object_phase(pod);
+
+	if (phase != NULL && strcmp(phase, "Failed") == 0)
+		see_failed(pod, o);
+	else if (!pod_runs(pod) && pod_node(pod) != NULL)
+		see_waiting(pod, o);
+	else if (!pod_runs(pod))
+		o->unplaced = true;
+	if (pod_node(pod) == NULL && pod_unplaced(pod) != NULL)
+		set_why(o, NULL, pod_unplaced(pod));
 }
 
 static void see_pods(const cJSON *pods, const struct job_view *job, struct observation *o)
 {
-	for (const cJSON *pod = object_first(pods); pod != NULL; pod = pod->next) {
-		bool placed = pod_node(pod) != NULL;
-
-		if (!pod_runs(pod) && placed)
-			see_waiting(pod, o);
-		else if (!pod_runs(pod))
-			o->unplaced = true;
-		if (!placed && pod_unplaced(pod) != NULL)
-			set_why(o, NULL, pod_unplaced(pod));
-	}
+	for (const cJSON *pod = object_first(pods); pod != NULL; pod = pod->next)
+		see_pod(pod, o);
 	/* A gang's controller makes no pod before it has room. */
-	if (job->pods < job->wanted)
+	if (job->alive < job->wanted)
 		o->unplaced = true;
 	if (job->pods == 0)
 		set_why(o, NULL, "it has no pods yet");
@@ -120,11 +149,20 @@ static void see_claim(const cJSON *claim, struct observation *o)
 
 /* ---- events ---- */
 
-/* Of our pods, of the pool, or of one of its claims, which are called POOL-SUFFIX. */
-static bool concerns(const cJSON *event, const struct fleet_target *target)
+/* "JOB", or "JOB-..." as its pods, its child Job and its pod group are called. */
+static bool is_named_after(const char *name, const char *job)
+{
+	size_t len = strlen(job);
+
+	return strncmp(name, job, len) == 0 && (name[len] == '\0' || name[len] == '-');
+}
+
+/* Of the pool, of one of its claims, which are called POOL-SUFFIX, or of what the job owns; of the
+ * job itself, not of a former one of its name. */
+static bool concerns(const cJSON *event, const struct fleet_target *target, const cJSON *job)
 {
 	const cJSON *about = json_get(event, "involvedObject");
-	const char *name = json_string(about, "name");
+	const char *name = json_string(about, "name"), *uid = json_string(about, "uid");
 	size_t len = strlen(target->pool);
 
 	if (name == NULL)
@@ -134,8 +172,10 @@ static bool concerns(const cJSON *event, const struct fleet_target *target)
 	if (object_is(about, "NodeClaim"))
 		return strncmp(name, target->pool, len) == 0 && name[len] == '-' &&
 		       strchr(name + len + 1, '-') == NULL;
-	return object_is(about, "Pod") && strncmp(name, target->job, strlen(target->job)) == 0 &&
-	       name[strlen(target->job)] == '-';
+	if (strcmp(name, target->job) == 0 && uid != NULL && object_uid(job) != NULL &&
+	    object_is(about, json_string(job, "kind") != NULL ? json_string(job, "kind") : ""))
+		return strcmp(uid, object_uid(job)) == 0;
+	return is_named_after(name, target->job);
 }
 
 static int64_t last_seen(const cJSON *event)
@@ -156,12 +196,61 @@ static bool by_karpenter(const cJSON *event)
 	       object_says(event, "reportingComponent", "karpenter");
 }
 
-static void see_event(const cJSON *event, struct observation *o)
+/* Is a pod missing because the cluster refused it? */
+static bool see_refusal(const cJSON *event, struct observation *o)
+{
+	const char *message = json_string(event, "message"), *hint = NULL;
+	bool failed_create = object_says(event, "reason", "FailedCreate");
+	enum refusal refusal = refusal_of(message, &hint);
+
+	if (refusal == REFUSAL_NONE && !failed_create)
+		return false;
+	if (refusal == REFUSAL_NONE)
+		refusal = REFUSAL_PASSING;
+	if (refusal < o->refusal || last_seen(event) < o->refused_ms)
+		return true;
+	o->refusal = refusal;
+	o->refused_ms = last_seen(event);
+	o->refusal_hint = hint;
+	set_why(o, NULL, message);
+	return true;
+}
+
+/* What became of a pod that has a node: its volume, its image. */
+static void see_pod_event(const cJSON *event, struct observation *o)
+{
+	const char *reason = json_string(event, "reason"), *message = json_string(event, "message");
+
+	if (reason == NULL || text_has_prefix(reason, "FailedScheduling") || o->unplaced)
+		return;
+	if (strcmp(reason, "Failed") == 0 && message != NULL &&
+	    text_has_prefix(message, "Failed to pull image") && image_is_refused(message)) {
+		set_why(o, reason, message);
+		o->no_image = true;
+	} else if (text_has_prefix(reason, "Failed")) {
+		set_why(o, reason, message);
+	}
+}
+
+/* Does it come from a controller that makes pods? A pod that exists was not refused. */
+static bool may_refuse(const cJSON *event, bool karpenter)
+{
+	const cJSON *about = json_get(event, "involvedObject");
+
+	return !karpenter && !object_is(about, "NodePool") && !object_is(about, "NodeClaim") &&
+	       !object_is(about, "Pod");
+}
+
+static void see_event(const cJSON *event, bool missing, struct observation *o)
 {
 	const char *reason = json_string(event, "reason"), *message = json_string(event, "message");
 	bool karpenter = by_karpenter(event);
 	const char *sign = capacity_sign(message, karpenter);
 
+	if (missing && may_refuse(event, karpenter) && see_refusal(event, o))
+		return;
+	if (o->refusal > REFUSAL_PASSING)
+		return;
 	if (sign == NULL)
 		sign = capacity_sign(reason, karpenter);
 	if (sign != NULL)
@@ -169,6 +258,8 @@ static void see_event(const cJSON *event, struct observation *o)
 	else if (karpenter && object_says(event, "reason", "FailedScheduling") && !o->lack)
 		/* kube-scheduler's own is normal while a node boots; Karpenter's is not. */
 		set_lack(o, "FailedScheduling", message);
+	else if (object_is(json_get(event, "involvedObject"), "Pod") && !o->lack)
+		see_pod_event(event, o);
 }
 
 /* ---- all of it ---- */
@@ -192,7 +283,7 @@ void capacity_observe(const struct fleet_target *target, const struct sight *sig
 	                            .phase = job.phase,
 	                            .ran = job.ran,
 	                            .running = (int64_t)job.running,
-	                            .wanted = target->nodes};
+	                            .wanted = (int64_t)job.wanted};
 	if (job.phase == JOB_ABSENT)
 		return;
 	/* Volcano calls a gang running, and a Job makes its pods one by one, before each node has
@@ -203,8 +294,9 @@ void capacity_observe(const struct fleet_target *target, const struct sight *sig
 		see_claim(c, ret);
 	/* Events outlive the job of an earlier attempt. */
 	since = object_time(json_get(sight->job, "metadata"), "creationTimestamp");
+	since = since > sight->since_ms ? since : sight->since_ms;
 	for (const cJSON *e = object_first(sight->events); e != NULL; e = e->next)
-		if (concerns(e, target) && last_seen(e) >= since)
-			see_event(e, ret);
+		if (concerns(e, target, sight->job) && last_seen(e) >= since)
+			see_event(e, job.alive < job.wanted, ret);
 	see_end(&job, ret);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "k8s/deploy/owned.h"
 #include "k8s/deploy/pod.h"
 #include "k8s/job/job.h"
 
@@ -17,6 +18,7 @@ void snapshot_done(struct snapshot *s)
 	cJSON_Delete(s->nodes);
 	cJSON_Delete(s->pods);
 	strbuf_done(&s->log);
+	strbuf_done(&s->head);
 	*s = (struct snapshot){0};
 }
 
@@ -90,6 +92,32 @@ static void read_log(struct kubectl *k, const struct fleet *fleet, const char *j
 	strbuf_done(&reply.err_text);
 }
 
+/* By which network the ranks talk is said once, at the beginning; a job without it is as good. */
+static void read_head(struct kubectl *k, const struct fleet_target *target, struct arena *a,
+                      struct snapshot *ret)
+{
+	const cJSON *pod = pod_of_training(ret->pods, target->job);
+	const char *namespace = object_namespace(pod);
+	struct kubectl_reply reply;
+	struct err ignored = {0};
+
+	if (!target_talks_over_efa(target) || ret->log_problem != NULL || namespace == NULL)
+		return;
+	const char *const args[] = {"logs",
+	                            "-n",
+	                            namespace,
+	                            object_name(pod),
+	                            "-c",
+	                            pod_container(pod),
+	                            arena_printf(a, "--limit-bytes=%d", COLLECT_HEAD_BYTES),
+	                            NULL};
+
+	if (kubectl_run(k, args, NULL, &reply, &ignored) != 0)
+		return;
+	ret->head = reply.out;
+	strbuf_done(&reply.err_text);
+}
+
 /* ---- nodes ---- */
 
 static int read_nodes(struct kubectl *k, const struct fleet *fleet, struct snapshot *ret,
@@ -115,23 +143,39 @@ static int read_nodes(struct kubectl *k, const struct fleet *fleet, struct snaps
 	return 0;
 }
 
-int snapshot_owned(struct kubectl *k, const struct fleet *fleet, struct snapshot *ret,
-                   struct err *err)
+static int read_owned(struct kubectl *k, const struct owned_query *asked, struct snapshot *ret,
+                      struct err *err)
 {
+	struct owned_query query = *asked;
 	struct stage_list nothing = {0};
 
 	if (stages_check_kinds(k, &nothing, &ret->resources, err) != 0)
 		return -1;
-	return owned_list(k, ret->resources, fleet->name, &ret->owned, err);
+	query.resources = ret->resources;
+	return owned_list(k, &query, &ret->owned, NULL, err);
 }
 
-int snapshot_take(struct kubectl *k, const struct fleet *fleet, struct arena *a,
-                  struct snapshot *ret, struct err *err)
+int snapshot_jobs(struct kubectl *k, const struct fleet *fleet, struct snapshot *ret,
+                  struct err *err)
 {
-	const struct fleet_target *target;
+	const char *own[] = {fleet->namespace};
+	struct owned_query query = {
+		.owner = fleet->name, .namespaces = {own, ARRAY_LEN(own)}, .jobs_only = true};
 
 	*ret = (struct snapshot){0};
-	if (snapshot_owned(k, fleet, ret, err) != 0)
+	return read_owned(k, &query, ret, err);
+}
+
+int snapshot_take(struct kubectl *k, const struct k8s_output *out, struct arena *a,
+                  struct snapshot *ret, struct err *err)
+{
+	const struct fleet *fleet = out->fleet;
+	const struct fleet_target *target;
+	struct owned_query query = {.owner = fleet->name,
+	                            .namespaces = owned_namespaces(fleet, out, a)};
+
+	*ret = (struct snapshot){0};
+	if (read_owned(k, &query, ret, err) != 0)
 		return -1;
 	if (fleet->n_targets > 0 && read_nodes(k, fleet, ret, err) != 0)
 		return -1;
@@ -141,5 +185,6 @@ int snapshot_take(struct kubectl *k, const struct fleet *fleet, struct arena *a,
 	if (job_pods(k, fleet, target, &ret->pods, err) != 0)
 		return -1;
 	read_log(k, fleet, target->job, a, ret);
+	read_head(k, target, a, ret);
 	return 0;
 }

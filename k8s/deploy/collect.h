@@ -7,22 +7,24 @@
 
 #include "k8s/deploy/status.h"
 
-enum { COLLECT_LOG_LINES = 400 };
+enum { COLLECT_LOG_LINES = 400, COLLECT_HEAD_BYTES = 256 << 10 };
 
 struct snapshot {
 	cJSON *resources, *owned, *nodes, *pods;
-	struct strbuf log;
+	struct strbuf log;       /* its last lines */
+	struct strbuf head;      /* its beginning, of a job whose ranks talk over EFA; else empty */
 	const char *log_problem; /* in the arena; NULL = the log was read */
 };
 void snapshot_done(struct snapshot *s);
 
-/* Everything; the target whose job it is about is status_target's. */
-int snapshot_take(struct kubectl *k, const struct fleet *fleet, struct arena *a,
+/* Everything, as far as it may be listed, of the fleet that `out` was rendered from; the target
+ * whose job it is about is status_target's. */
+int snapshot_take(struct kubectl *k, const struct k8s_output *out, struct arena *a,
                   struct snapshot *ret, struct err *err) MUST_USE;
 
-/* The fleet's objects, without pods, nodes and log. */
-int snapshot_owned(struct kubectl *k, const struct fleet *fleet, struct snapshot *ret,
-                   struct err *err) MUST_USE;
+/* What runs the fleet's pods, without pods, nodes, log and all else. */
+int snapshot_jobs(struct kubectl *k, const struct fleet *fleet, struct snapshot *ret,
+                  struct err *err) MUST_USE;
 
 /* The pods of a target's job, its launcher among them; the caller deletes. */
 int job_pods(struct kubectl *k, const struct fleet *fleet, const struct fleet_target *target,

@@ -188,6 +188,21 @@ void diff_stage(const struct stage *stage, const cJSON *before, const cJSON *aft
 	}
 }
 
+void diff_replaced(const struct stage *stage, const cJSON *was, const char *why, cJSON *changes)
+{
+	for (const cJSON *item = stage->items->child; item != NULL; item = item->next) {
+		cJSON *row = new_row(stage, "replace", item), *fields;
+		const cJSON *old = object_find(was, item);
+		AUTO(strbuf) struct strbuf path = STRBUF_INIT(16384);
+
+		json_add_string(row, "why", why);
+		fields = json_add_array(row, "fields");
+		if (old != NULL)
+			compare(&path, old, item, fields);
+		json_push(changes, row);
+	}
+}
+
 /* ---- text ---- */
 
 /* Of texts with lines, the first that differs; 0 for other values. */
@@ -259,10 +274,13 @@ void diff_changes_text(const cJSON *changes, struct strbuf *sb)
 		const cJSON *fields = json_get(row, "fields");
 		const char *namespace = json_string(row, "namespace");
 
-		strbuf_addf(sb, "%s %s %s%s%s (%s)\n", json_string(row, "action"),
+		const char *why = json_string(row, "why");
+
+		strbuf_addf(sb, "%s %s %s%s%s (%s)%s%s\n", json_string(row, "action"),
 		            json_string(row, "kind"), namespace != NULL ? namespace : "",
 		            namespace != NULL ? "/" : "", json_string(row, "name"),
-		            json_string(row, "stage"));
+		            json_string(row, "stage"), why != NULL ? ": " : "",
+		            why != NULL ? why : "");
 		for (const cJSON *f = fields != NULL ? fields->child : NULL; f != NULL; f = f->next)
 			field_text(f, sb);
 	}

@@ -16,6 +16,13 @@
  */
 void diff_stage(const struct stage *stage, const cJSON *before, const cJSON *after, cJSON *changes);
 
+/*
+ * Adds a row for each object of `stage`, which would be made anew in the place of the one that is
+ * there: "action" is "replace", "why" says what would happen ("run 8 takes the place of run 7"),
+ * and "fields" are against the object of that kind and name in `was`; [] where it has none.
+ */
+void diff_replaced(const struct stage *stage, const cJSON *was, const char *why, cJSON *changes);
+
 /* Appends the rows as text. */
 void diff_changes_text(const cJSON *changes, struct strbuf *sb);
 

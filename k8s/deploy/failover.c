@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BACKOFF_DOUBLINGS = 5, DURATION_MAX = 32 };
+enum { BACKOFF_DOUBLINGS = 5, DURATION_MAX = 32, SETTLE_MS = 10000 };
 
 /* "3m", "90s", "1h5m" into out. */
 static const char *duration(int64_t ms, char out[DURATION_MAX])
@@ -20,11 +20,12 @@ static const char *duration(int64_t ms, char out[DURATION_MAX])
 }
 
 void failover_begin(struct failover *f, const struct fleet_failover *rules,
-                    const struct attempt *attempt, bool may_move)
+                    const struct attempt *attempt, bool may_move, bool resumed)
 {
 	*f = (struct failover){
 		.rules = rules,
 		.may_move = may_move,
+		.resumed = resumed,
 		.ran = attempt->outcome == ATTEMPT_RUNNING,
 		.started_ms = attempt->started_ms,
 	};
@@ -50,28 +51,82 @@ static enum decision give_up(const struct failover *f, const struct observation 
 	return f->may_move ? DECIDE_MOVE : DECIDE_WAIT;
 }
 
-/* A pod has run: it stays. Waiting for the others has an end, the job has not. */
-static enum decision began(struct failover *f, const struct observation *o,
-                           char cause[STATE_TEXT_MAX])
-{
-	int64_t partial = lasts(&f->partial_ms, true, o->now_ms);
+/* ---- refusals ---- */
 
-	snprintf(cause, STATE_TEXT_MAX, "%lld of %lld pods run%s%s", (long long)o->running,
-	         (long long)o->wanted, o->why[0] != '\0' ? ": " : "", o->why);
-	return partial >= f->rules->boot_ms ? DECIDE_STUCK : DECIDE_WAIT;
+/* A refusal that a resumed job came with may have been cured; its controller tries again within a
+ * minute, and says it anew. */
+static bool is_refused_now(struct failover *f, const struct observation *o)
+{
+	if (!f->looked && f->resumed)
+		f->refused_before_ms = o->refused_ms;
+	f->looked = true;
+	return o->refusal > REFUSAL_PASSING && o->refused_ms > f->refused_before_ms;
 }
 
-/* No pod has run: is there any hope here? */
-static enum decision still_unstarted(struct failover *f, const struct observation *o,
-                                     char cause[STATE_TEXT_MAX])
+/* A quota counts pods for a moment after they have gone: what it says must last. Of a job that
+ * runs, an old word does not count when a pod is missing for another reason: it must be said again.
+ */
+static bool is_settled(struct failover *f, const struct observation *o, int64_t lasted)
+{
+	if (!refusal_settles(o->refusal))
+		return true;
+	if (lasted == 0)
+		f->refused_first_ms = o->refused_ms;
+	return lasted >= SETTLE_MS && (!f->ran || o->refused_ms > f->refused_first_ms);
+}
+
+/* Is it time to act on it? No wait and no other machine cures it. */
+static bool refuse(struct failover *f, const struct observation *o, enum decision *ret,
+                   char cause[STATE_TEXT_MAX])
+{
+	bool now = is_refused_now(f, o);
+	int64_t lasted = lasts(&f->refused_ms, now, o->now_ms);
+
+	if (!now || !is_settled(f, o, lasted))
+		return false;
+	snprintf(cause, STATE_TEXT_MAX, "the cluster refuses its pods: %s", o->why);
+	*ret = o->refusal == REFUSAL_TARGET && f->may_move && !f->ran ? DECIDE_MOVE
+	                                                              : DECIDE_REFUSED;
+	return true;
+}
+
+/* Nodes took the pods and gave them back: a device plugin had no device. */
+static enum decision rejected(struct failover *f, const struct observation *o,
+                              char cause[STATE_TEXT_MAX])
+{
+	int64_t lasted = lasts(&f->rejected_ms, true, o->now_ms);
+
+	if (o->phase == JOB_FAILED || lasted >= f->rules->after_ms)
+		return give_up(f, o, "nodes refused the pods", lasted, cause);
+	return DECIDE_WAIT;
+}
+
+/* No pod runs, since the job began or since it lost all of them: is there any hope here? */
+static enum decision hopes(struct failover *f, const struct observation *o, int64_t since_ms,
+                           char cause[STATE_TEXT_MAX])
 {
 	const struct fleet_failover *rules = f->rules;
 	int64_t coming = lasts(&f->coming_ms, o->node_coming, o->now_ms);
 	/* A machine that comes is capacity that was found. */
 	int64_t lack = lasts(&f->lack_ms, o->lack && !o->node_coming, o->now_ms);
 	int64_t placed = lasts(&f->placed_ms, !o->unplaced, o->now_ms);
-	int64_t age = o->now_ms - f->started_ms;
+	int64_t hindered = lasts(&f->hindered_ms, o->refusal != REFUSAL_NONE, o->now_ms);
+	int64_t age = o->now_ms - since_ms;
 
+	if (o->no_image) {
+		snprintf(cause, STATE_TEXT_MAX, "the image cannot be had: %s", o->why);
+		return DECIDE_STUCK;
+	}
+	if (o->rejected)
+		return rejected(f, o, cause);
+	f->rejected_ms = 0;
+	if (hindered >= rules->boot_ms) {
+		give_up(f, o, "pods could not be made", hindered, cause);
+		return DECIDE_STUCK;
+	}
+	/* It is no matter of capacity. */
+	if (hindered >= 0)
+		return DECIDE_WAIT;
 	if (coming >= 0 && coming >= rules->boot_ms)
 		return give_up(f, o, "nodes did not become ready", coming, cause);
 	if (lack >= 0 && o->unplaced && lack >= rules->after_ms)
@@ -90,11 +145,52 @@ static enum decision still_unstarted(struct failover *f, const struct observatio
 	return DECIDE_WAIT;
 }
 
+/* Every node of a job that ran was taken back. */
+static enum decision emptied(struct failover *f, const struct observation *o,
+                             char cause[STATE_TEXT_MAX])
+{
+	char text[STATE_TEXT_MAX];
+	enum decision decision;
+
+	lasts(&f->empty_ms, true, o->now_ms);
+	decision = hopes(f, o, f->empty_ms, text);
+	f->reclaimed = decision == DECIDE_MOVE;
+	snprintf(cause, STATE_TEXT_MAX, "all nodes were reclaimed: %.*s", OBSERVED_MAX, text);
+	return decision;
+}
+
+/* A pod has run: it stays. Waiting for the others has an end, the job has not. */
+static enum decision began(struct failover *f, const struct observation *o,
+                           char cause[STATE_TEXT_MAX])
+{
+	int64_t partial = lasts(&f->partial_ms, true, o->now_ms);
+
+	if (f->rules->reclaimed && o->running == 0)
+		return emptied(f, o, cause);
+	f->empty_ms = f->coming_ms = f->lack_ms = f->placed_ms = f->hindered_ms = 0;
+	snprintf(cause, STATE_TEXT_MAX, "%lld of %lld pods run%s%s", (long long)o->running,
+	         (long long)o->wanted, o->why[0] != '\0' ? ": " : "", o->why);
+	return partial >= f->rules->boot_ms ? DECIDE_STUCK : DECIDE_WAIT;
+}
+
+/* All run: what was waited for is over. */
+static void complete(struct failover *f)
+{
+	f->partial_ms = f->empty_ms = f->coming_ms = f->lack_ms = f->placed_ms = f->hindered_ms = 0;
+}
+
 enum decision failover_step(struct failover *f, const struct observation *o,
                             char cause[STATE_TEXT_MAX])
 {
+	enum decision decision;
+
 	f->ran = f->ran || o->ran;
+	f->now_ms = o->now_ms;
+	if (o->running > 0)
+		f->ran_ms = o->now_ms;
 	snprintf(cause, STATE_TEXT_MAX, "%s", o->why);
+	if (o->phase == JOB_WAITING && refuse(f, o, &decision, cause))
+		return decision;
 	switch (o->phase) {
 	case JOB_ABSENT:
 		snprintf(cause, STATE_TEXT_MAX, "it was deleted");
@@ -102,9 +198,11 @@ enum decision failover_step(struct failover *f, const struct observation *o,
 	case JOB_SUCCEEDED:
 		return DECIDE_SUCCEEDED;
 	case JOB_FAILED:
+		if (o->rejected && !f->ran && f->may_move)
+			return rejected(f, o, cause);
 		return DECIDE_FAILED;
 	case JOB_RUNNING:
-		f->partial_ms = 0;
+		complete(f);
 		snprintf(cause, STATE_TEXT_MAX, "%lld of %lld pods run", (long long)o->running,
 		         (long long)o->wanted);
 		return DECIDE_RUNS;
@@ -112,7 +210,34 @@ enum decision failover_step(struct failover *f, const struct observation *o,
 	case JOB_PHASES:
 		break;
 	}
-	return f->ran ? began(f, o, cause) : still_unstarted(f, o, cause);
+	return f->ran ? began(f, o, cause) : hopes(f, o, f->started_ms, cause);
+}
+
+static void sooner(int64_t *due_ms, const struct failover *f, int64_t since_ms, int64_t wait_ms)
+{
+	if (since_ms != 0 && since_ms + wait_ms > f->now_ms && since_ms + wait_ms < *due_ms)
+		*due_ms = since_ms + wait_ms;
+}
+
+int64_t failover_due(const struct failover *f)
+{
+	const struct fleet_failover *rules = f->rules;
+	int64_t due = INT64_MAX;
+
+	sooner(&due, f, f->ran ? f->empty_ms : f->started_ms, rules->unschedulable_ms);
+	sooner(&due, f, f->lack_ms, rules->after_ms);
+	sooner(&due, f, f->coming_ms, rules->boot_ms);
+	sooner(&due, f, f->placed_ms, rules->boot_ms);
+	sooner(&due, f, f->partial_ms, rules->boot_ms);
+	sooner(&due, f, f->hindered_ms, rules->boot_ms);
+	sooner(&due, f, f->rejected_ms, rules->after_ms);
+	sooner(&due, f, f->refused_ms, SETTLE_MS);
+	return due;
+}
+
+bool failover_may_leave(enum job_phase phase)
+{
+	return phase == JOB_WAITING || phase == JOB_ABSENT || phase == JOB_FAILED;
 }
 
 const struct fleet_target *failover_next(const struct fleet *fleet, const struct state *s)

@@ -8,14 +8,13 @@
 
 /* ---- is it the same program? ---- */
 
-/* Those whose presence means that a part is installed; what else belongs to it comes with them. */
-static bool is_head(const cJSON *object)
+bool found_is_head(const cJSON *object)
 {
 	static const char *const kinds[] = {"DaemonSet", "CSIDriver", "DeviceClass", "Queue"};
 
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		if (object_is(object, kinds[i]))
-			return true;
+			return object_is_shared(object);
 	return false;
 }
 
@@ -40,7 +39,7 @@ const cJSON *found_for(const cJSON *item, const cJSON *live)
 	const char *image = object_is(item, "DaemonSet") ? json_string(first, "image") : NULL;
 	const cJSON *object;
 
-	if (!object_is_shared(item) || !is_head(item))
+	if (!found_is_head(item))
 		return NULL;
 	cJSON_ArrayForEach (object, live) {
 		if (kind_of(object) != kind_of(item) || object_name(object) == NULL ||
@@ -145,7 +144,7 @@ static void add_kinds(const struct stage_list *stages, struct strbuf *sb)
 {
 	for (size_t i = 0; i < stages->n; i++)
 		for (const cJSON *o = stages->at[i].items->child; o != NULL; o = o->next)
-			if (object_is_shared(o) && is_head(o) &&
+			if (found_is_head(o) &&
 			    strstr(strbuf_str(sb), kind_of(o)->resource) == NULL)
 				strbuf_addf(sb, "%s%s", sb->len > 0 ? "," : "",
 				            kind_of(o)->resource);

@@ -9,6 +9,10 @@
 
 #include "k8s/deploy/apply.h"
 
+/* Is it of those shared objects whose presence means that their part is installed? What else
+ * belongs to the part comes with them. Pure. */
+bool found_is_head(const cJSON *object);
+
 /* The object of `live` that makes the part of `item` (shared, as rendered) superfluous and is not
  * slipway's, or NULL. Pure. */
 const cJSON *found_for(const cJSON *item, const cJSON *live);

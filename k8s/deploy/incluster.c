@@ -5,6 +5,7 @@
 #include "base/attr.h"
 #include "k8s/deploy/lease.h"
 #include "k8s/deploy/placement.h"
+#include "k8s/deploy/scout.h"
 #include "k8s/deploy/state.h"
 #include "k8s/job/job.h"
 #include "k8s/object/render.h"
@@ -46,13 +47,15 @@ static cJSON *role(struct k8s_output *out, const char *kind, const char *namespa
 /* The objects of every target's job, by name; kubectl delete watches what it deletes. */
 static void allow_jobs(const struct fleet *fleet, const struct k8s_output *jobs, cJSON *rules)
 {
+	AUTO(json) cJSON *release = release_of(jobs);
+
 	for (size_t i = 0; i < kinds_count(); i++) {
 		const struct kind_row *row = kind_at(i);
 		AUTO(json) cJSON *names = cJSON_CreateArray();
 		char resource[64];
 
 		for (size_t t = 0; t < fleet->n_targets; t++) {
-			struct stage stage = target_stage(jobs, fleet->targets[t].name);
+			struct stage stage = release_stage(release, fleet->targets[t].name);
 
 			for (const cJSON *o = stage.items != NULL ? stage.items->child : NULL;
 			     o != NULL; o = o->next)
@@ -67,6 +70,20 @@ static void allow_jobs(const struct fleet *fleet, const struct k8s_output *jobs,
 		allow(rules, row->group, resource, "create", NULL);
 		allow(rules, row->group, resource, "get,list,watch,patch,delete", names);
 	}
+}
+
+/* Who looks for capacity of better targets. */
+static void allow_scouts(const struct fleet *fleet, struct k8s_output *out, cJSON *rules)
+{
+	AUTO(json) cJSON *names = cJSON_CreateArray();
+
+	if (!fleet->failover.returns)
+		return;
+	for (size_t t = 0; t < fleet->n_targets; t++)
+		json_push_string(
+			names, arena_printf(&out->arena, "%s" SCOUT_SUFFIX, fleet->targets[t].job));
+	allow(rules, "batch", "jobs", "create", NULL);
+	allow(rules, "batch", "jobs", "get,list,watch,patch,delete", names);
 }
 
 static void allow_own(const char *group, const char *resource, const char *verbs, const char *name,
@@ -90,19 +107,23 @@ static void render_rights(const struct fleet *fleet, const struct k8s_output *jo
 	              "automountServiceAccountToken", false);
 	rules = role(out, "Role", fleet->namespace, name);
 	allow_jobs(fleet, jobs, rules);
+	allow_scouts(fleet, out, rules);
 	allow_own("", "configmaps", "get,patch",
 	          arena_printf(&out->arena, "%s" STATE_SUFFIX, fleet->name), rules);
+	allow_own("", "configmaps", "get,patch",
+	          arena_printf(&out->arena, "%s" RUNS_SUFFIX, fleet->name), rules);
 	allow_own("coordination.k8s.io", "leases", "get,update",
 	          arena_printf(&out->arena, "%s" LEASE_SUFFIX, fleet->name), rules);
-	allow(rules, "", "pods", "list", NULL);
-	allow(rules, "", "events", "list", NULL);
+	allow(rules, "", "pods", "list,watch", NULL);
+	allow(rules, "", "events", "list,watch", NULL);
 	k8s_bind_role(out, &own);
 	/* Node claims have no namespace, and their events are in "default". */
-	allow(role(out, "ClusterRole", NULL, name), "karpenter.sh", "nodeclaims", "list", NULL);
+	allow(role(out, "ClusterRole", NULL, name), "karpenter.sh", "nodeclaims", "list,watch",
+	      NULL);
 	k8s_bind(out, name, name, fleet->namespace, name);
 	if (strcmp(fleet->namespace, "default") == 0)
 		return;
-	allow(role(out, "Role", "default", name), "", "events", "list", NULL);
+	allow(role(out, "Role", "default", name), "", "events", "list,watch", NULL);
 	k8s_bind_role(out, &events);
 }
 

@@ -5,6 +5,7 @@
 #include "base/attr.h"
 #include "k8s/deploy/pod.h"
 #include "k8s/job/job.h"
+#include "k8s/job/scheduler.h"
 
 const char *job_phase_name(enum job_phase phase)
 {
@@ -45,6 +46,40 @@ const struct fleet_target *job_find_target(const cJSON *objects, const struct fl
 		if (job_find(objects, &fleet->targets[i]) != NULL)
 			return &fleet->targets[i];
 	return NULL;
+}
+
+/* ---- its size ---- */
+
+/* The member at "spec.parallelism" or "spec.list.0.x"; NULL if there is none. */
+static const cJSON *member_at(const cJSON *object, const char *path)
+{
+	while (object != NULL && *path != '\0') {
+		char key[64];
+		size_t len = strcspn(path, ".");
+
+		if (len >= sizeof(key))
+			return NULL;
+		memcpy(key, path, len);
+		key[len] = '\0';
+		object = key[0] == '0' ? object_first(object) : json_get(object, key);
+		path += len + (path[len] == '.');
+	}
+	return object;
+}
+
+int64_t job_nodes(const struct fleet_target *target, const cJSON *job)
+{
+	const struct kind_row *row = kind_of(job);
+
+	for (size_t i = 0; i < SCHEDULERS; i++) {
+		const cJSON *nodes = row == &schedulers[i].object
+		                             ? member_at(job, schedulers[i].nodes_at)
+		                             : NULL;
+
+		if (cJSON_IsNumber(nodes) && nodes->valuedouble >= 1 && nodes->valuedouble <= 1e6)
+			return (int64_t)nodes->valuedouble;
+	}
+	return target->nodes;
 }
 
 /* ---- its phase ---- */
@@ -103,14 +138,15 @@ static void read_phase(const cJSON *job, struct job_view *v)
 
 /* ---- its pods ---- */
 
-/* Pods may be gone whose job remembers them. */
-static bool remembers_pods(const cJSON *job)
+/* Pods may be gone whose job remembers them. Those that their nodes refused have not run. */
+static bool remembers_pods(const cJSON *job, size_t rejected)
 {
 	static const char *const counters[] = {"ready",      "running",  "succeeded",  "failed",
 	                                       "retryCount", "restarts", "terminating"};
 
 	for (size_t i = 0; i < ARRAY_LEN(counters); i++)
-		if (object_number(json_get(job, "status"), counters[i]) > 0)
+		if (object_number(json_get(job, "status"), counters[i]) >
+		    (strcmp(counters[i], "failed") == 0 ? (int64_t)rejected : 0))
 			return true;
 	return false;
 }
@@ -121,11 +157,14 @@ void job_read(const struct fleet_target *target, const cJSON *job, const cJSON *
 	*ret = (struct job_view){.phase = JOB_ABSENT, .wanted = (size_t)target->nodes};
 	if (job == NULL)
 		return;
-	ret->ran = remembers_pods(job);
+	ret->wanted = (size_t)job_nodes(target, job);
 	for (const cJSON *pod = object_first(pods); pod != NULL; pod = pod->next) {
 		ret->pods++;
 		ret->running += pod_runs(pod);
+		ret->alive += !object_says(json_get(pod, "status"), "phase", "Failed");
+		ret->rejected += pod_rejected(pod);
 		ret->ran = ret->ran || pod_ran(pod);
 	}
+	ret->ran = ret->ran || remembers_pods(job, ret->rejected);
 	read_phase(job, ret);
 }

@@ -31,12 +31,17 @@ struct job_view {
 	const char *why, *reason;
 	bool ran;             /* a pod of it runs or has run, even if the pod is gone */
 	size_t pods, running; /* that are there; of those, run or have ended well */
-	size_t wanted;        /* nodes of the target, a pod each */
+	size_t alive;         /* of those that are there, have not failed */
+	size_t rejected;      /* were refused by their nodes before anything of them ran */
+	size_t wanted;        /* nodes that the job asks for, a pod each */
 };
 
 /* `job` NULL: it is not there. `pods`: an array of those of the job, NULL = not asked for. */
 void job_read(const struct fleet_target *target, const cJSON *job, const cJSON *pods,
               struct job_view *ret);
+
+/* The nodes that a live job asks for: those of the target when it does not say. */
+int64_t job_nodes(const struct fleet_target *target, const cJSON *job);
 
 /* Is it the object that runs a target's pods: not its Service or claim template? */
 bool is_job_of(const cJSON *object, const struct fleet_target *target);

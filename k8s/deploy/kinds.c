@@ -84,6 +84,17 @@ const struct kind_row *kind_of_resource(const char *resource)
 	return NULL;
 }
 
+void object_add_resource(const cJSON *object, struct strbuf *sb)
+{
+	const struct kind_row *row = kind_of(object);
+	const char *version = json_string(object, "apiVersion");
+	const char *slash = version != NULL ? strchr(version, '/') : NULL;
+
+	strbuf_adds(sb, row != NULL ? row->resource : json_string(object, "kind"));
+	if (row == NULL && slash != NULL)
+		strbuf_addf(sb, ".%s.%.*s", slash + 1, (int)(slash - version), version);
+}
+
 bool resource_is_known(const cJSON *resources, const char *resource)
 {
 	for (const cJSON *item = object_first(resources); item != NULL; item = item->next)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/strbuf.h"
 #include "k8s/deploy/object_read.h"
 #include "k8s/object/kind.h"
 
@@ -18,6 +19,9 @@ const struct kind_row *kind_at(size_t i);
 /* The row of an object's apiVersion and kind, NULL if slipway renders no such thing. */
 const struct kind_row *kind_of(const cJSON *object);
 const struct kind_row *kind_of_resource(const char *resource);
+
+/* Appends what kubectl calls an object's kind, also one that slipway does not render. */
+void object_add_resource(const cJSON *object, struct strbuf *sb);
 
 /* Is it among the resources that the cluster knows, as stages_check_kinds read them? */
 bool resource_is_known(const cJSON *resources, const char *resource);

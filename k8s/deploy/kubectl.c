@@ -8,7 +8,12 @@
 #include "base/proc.h"
 #include "base/text.h"
 
-enum { RETRIES = 4, RETRY_FIRST_MS = 1000, CALL_TIMEOUT_MS = 180000 };
+enum {
+	RETRY_FIRST_MS = 1000,
+	RETRY_MAX_MS = 15000,
+	REMIND_MS = 60000, /* an outage that lasts is told so often */
+	CALL_TIMEOUT_MS = 180000
+};
 
 void kubectl_reply_done(struct kubectl_reply *reply)
 {
@@ -70,12 +75,25 @@ static int call_program(struct kubectl *base, const char *const *args, const cha
 	return 0;
 }
 
+static int follow_program(struct kubectl *base, const char *const *args, struct proc_child *ret,
+                          struct err *err)
+{
+	struct kubectl_exec *k = (struct kubectl_exec *)base;
+	const char *argv[KUBECTL_ARGV_MAX];
+
+	kubectl_exec_argv(k, args, argv);
+	if (proc_start(argv, ret, err) != 0)
+		return err->code == ERR_NOT_FOUND ? kubectl_exec_missing(k, err) : -1;
+	return 0;
+}
+
 void kubectl_exec_init(struct kubectl_exec *k, struct clock *clock, struct progress *progress)
 {
 	const char *program = getenv("KUBECTL");
 
 	*k = (struct kubectl_exec){
-		.base = {call_program, clock, progress, RETRIES},
+		.base = {call_program, clock, progress, &k->patience, follow_program},
+		.patience = {.window_ms = PATIENCE_SHORT_MS},
 		.program = program != NULL && program[0] != '\0' ? program : "kubectl",
 		.timeout_ms = CALL_TIMEOUT_MS,
 	};
@@ -95,26 +113,74 @@ static int try_once(struct kubectl *k, const char *const *args, const char *inpu
 	return -1;
 }
 
+static int64_t now_of(const struct kubectl *k)
+{
+	return k->clock->now_ms(k->clock);
+}
+
+/* An outage: since the first failure of the call at hand. */
+struct outage {
+	int64_t since_ms, delay_ms, told_ms;
+	struct err told; /* its message */
+};
+
+static int64_t window_of(const struct patience *p)
+{
+	if (p == NULL)
+		return -1;
+	return p->answered || p->window_ms < PATIENCE_SHORT_MS ? p->window_ms : PATIENCE_SHORT_MS;
+}
+
+static void tell_outage(struct kubectl *k, const char *verb, struct outage *o,
+                        const struct err *err)
+{
+	int64_t now = now_of(k);
+
+	if (strcmp(o->told.msg, err->msg) == 0 && now - o->told_ms < REMIND_MS)
+		return;
+	progress_note(k->progress, "kubectl %s: %s; trying again in %lld s", verb, err->msg,
+	              (long long)(o->delay_ms / 1000));
+	o->told_ms = now;
+	o->told = *err;
+}
+
+/* Is the call to be made again? Pauses before. The last try is at the window's end. */
+static bool outlast(struct kubectl *k, const char *verb, struct outage *o, const struct err *err)
+{
+	int64_t now = now_of(k), left;
+
+	if (o->delay_ms == 0)
+		*o = (struct outage){.since_ms = now, .delay_ms = RETRY_FIRST_MS};
+	left = o->since_ms + window_of(k->patience) - now;
+	if (err->code != ERR_NETWORK || left <= 0)
+		return false;
+	o->delay_ms = o->delay_ms < left ? o->delay_ms : left;
+	tell_outage(k, verb, o, err);
+	k->clock->sleep_ms(k->clock, o->delay_ms);
+	o->delay_ms = o->delay_ms < RETRY_MAX_MS / 2 ? 2 * o->delay_ms : RETRY_MAX_MS;
+	return true;
+}
+
 int kubectl_run(struct kubectl *k, const char *const *args, const char *input,
                 struct kubectl_reply *reply, struct err *err)
 {
-	int64_t delay = RETRY_FIRST_MS;
+	struct outage outage = {0};
 
-	for (int i = 0;; i++) {
+	for (;;) {
 		if (interrupt_check(err) != 0)
 			return -1;
 		if (try_once(k, args, input, reply, err) == 0)
-			return 0;
+			break;
 		/* A kubectl that was interrupted with us says so in its own way. */
 		if (interrupt_requested())
 			return interrupt_check(err);
-		if (err->code != ERR_NETWORK || i >= k->retries)
+		if (!outlast(k, args[0], &outage, err))
 			return err_wrap(err, "kubectl %s", args[0]);
-		progress_note(k->progress, "kubectl %s: %s; trying again in %lld s", args[0],
-		              err->msg, (long long)(delay / 1000));
-		k->clock->sleep_ms(k->clock, delay);
-		delay *= 2;
+		*err = (struct err){0};
 	}
+	if (k->patience != NULL)
+		k->patience->answered = true;
+	return 0;
 }
 
 int kubectl_json(struct kubectl *k, const char *const *args, const char *input, cJSON **ret_doc,

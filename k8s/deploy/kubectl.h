@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/doc/json.h"
+#include "base/proc.h"
 #include "base/progress.h"
 #include "base/strbuf.h"
 
@@ -20,6 +21,19 @@ struct kubectl_reply {
 };
 void kubectl_reply_done(struct kubectl_reply *reply);
 
+/*
+ * How long a call that failed for a passing cause (ERR_NETWORK) is made again, since its first
+ * failure: a cluster that never answered is given up soon, one that did is waited for. Shared by
+ * all that call the same cluster.
+ */
+struct patience {
+	int64_t window_ms; /* for a cluster that has answered */
+	bool answered;
+};
+
+/* The window of a cluster that has not answered yet, and of commands that only look. */
+enum { PATIENCE_SHORT_MS = 15000 };
+
 /* One call: args without "kubectl", NULL-terminated; input may be NULL. An exit status that is not
  * 0 is not an error here. ERR_NOT_FOUND: there is no kubectl; ERR_NETWORK: it took too long. */
 struct kubectl {
@@ -27,16 +41,21 @@ struct kubectl {
 	            struct kubectl_reply *reply, struct err *err);
 	struct clock *clock;
 	struct progress *progress; /* NULL = silent */
-	int retries;               /* after 429, time-outs and lost connections */
+	struct patience *patience; /* NULL = every call is made once */
+	/* Starts a call that lasts, to be read while it runs. NULL: there are none here. */
+	int (*follow)(struct kubectl *k, const char *const *args, struct proc_child *ret,
+	              struct err *err);
 };
 
 /* The program itself. */
 struct kubectl_exec {
 	struct kubectl base;
+	struct patience patience;
 	const char *program;              /* $KUBECTL or "kubectl" */
 	const char *context, *kubeconfig; /* NULL = kubectl's own choice */
 	int timeout_ms;                   /* of one call */
 };
+/* With the short patience. The struct stays where it is. */
 void kubectl_exec_init(struct kubectl_exec *k, struct clock *clock, struct progress *progress);
 
 /* The whole command line of a call, NULL-terminated: for what is read while it runs. */
@@ -48,8 +67,8 @@ void kubectl_exec_argv(const struct kubectl_exec *k, const char *const *args,
 int kubectl_exec_missing(const struct kubectl_exec *k, struct err *err);
 
 /*
- * One call with retries; any exit status but 0 becomes an error that says what to do about it
- * (kubectl_advice). The reply's output is the caller's; kubectl_reply_done.
+ * One call, made again as long as patience lasts; any exit status but 0 becomes an error that says
+ * what to do about it (kubectl_advice). The reply's output is the caller's; kubectl_reply_done.
  */
 int kubectl_run(struct kubectl *k, const char *const *args, const char *input,
                 struct kubectl_reply *reply, struct err *err) MUST_USE;

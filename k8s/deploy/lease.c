@@ -13,7 +13,13 @@
 #include "base/timestamp.h"
 #include "k8s/deploy/kinds.h"
 
-enum { TAKE_TRIES = 3, WAIT_MS = 2000, SLICE_MS = 20000 };
+enum {
+	TAKE_TRIES = 3,
+	WAIT_MS = 2000,
+	SLICE_MS = 20000,
+	GLANCE_MS = 250,  /* between two questions whether to wake */
+	RELEASE_MS = 3000 /* what a release is worth: the Lease expires on its own */
+};
 
 /* ---- who we are ---- */
 
@@ -115,7 +121,8 @@ static void add_micro_time(cJSON *spec, const char *key, int64_t ms)
 	json_add_string(spec, key, micro);
 }
 
-static void print_lease(const struct lease *l, const char *holder, struct strbuf *sb)
+static void print_lease(const struct lease *l, const char *holder, int64_t now_ms,
+                        struct strbuf *sb)
 {
 	AUTO(json) cJSON *object = cJSON_CreateObject();
 	cJSON *spec;
@@ -130,7 +137,7 @@ static void print_lease(const struct lease *l, const char *holder, struct strbuf
 	json_add_string(spec, "holderIdentity", holder);
 	json_add_int(spec, "leaseDurationSeconds", holder[0] != '\0' ? LEASE_SECONDS : 1);
 	add_micro_time(spec, "acquireTime", l->acquired_ms);
-	add_micro_time(spec, "renewTime", l->renewed_ms);
+	add_micro_time(spec, "renewTime", now_ms);
 	json_add_int(spec, "leaseTransitions", l->transitions);
 	json_print(object, sb);
 }
@@ -140,23 +147,29 @@ static int64_t now_of(const struct lease *l)
 	return l->inner->clock->now_ms(l->inner->clock);
 }
 
+static int adopt_version(struct lease *l, const cJSON *object, struct err *err)
+{
+	const char *version = object_version(object);
+
+	if (version == NULL || strlen(version) >= sizeof(l->version))
+		return err_set(err, ERR_FORMAT, "kubectl did not report the Lease's version");
+	snprintf(l->version, sizeof(l->version), "%s", version);
+	return 0;
+}
+
 /* create or replace, and what the server made of it. */
 static int send_lease(struct lease *l, const char *verb, const char *holder, struct err *err)
 {
 	const char *const args[] = {verb, "-f", "-", "-o", "json", NULL};
 	AUTO(strbuf) struct strbuf input = STRBUF_INIT(0);
 	AUTO(json) cJSON *answer = NULL;
-	const char *version;
+	int64_t now = now_of(l);
 
-	l->renewed_ms = now_of(l);
-	print_lease(l, holder, &input);
-	if (kubectl_json(l->inner, args, strbuf_str(&input), &answer, err) != 0)
+	print_lease(l, holder, now, &input);
+	if (kubectl_json(l->inner, args, strbuf_str(&input), &answer, err) != 0 ||
+	    adopt_version(l, answer, err) != 0)
 		return -1;
-	version = object_version(answer);
-	if (version == NULL || strlen(version) >= sizeof(l->version))
-		return err_set(err, ERR_FORMAT,
-		               "kubectl %s did not report the Lease's resourceVersion", verb);
-	snprintf(l->version, sizeof(l->version), "%s", version);
+	l->renewed_ms = now;
 	l->held = holder[0] != '\0';
 	return 0;
 }
@@ -281,17 +294,58 @@ int lease_take(struct lease *l, int64_t wait_until_ms, struct err *err)
 
 /* ---- keeping and giving up ---- */
 
-static int renew(struct lease *l, struct err *err)
+static int tell_lost(struct lease *l, struct err *err)
 {
-	if (!l->held || now_of(l) - l->renewed_ms < LEASE_RENEW_MS ||
-	    send_lease(l, "replace", l->identity, err) == 0)
-		return 0;
-	if (err->code != ERR_CONFLICT && err->code != ERR_NOT_FOUND)
-		return err_wrap(err, "renew the lease");
 	l->held = false;
+	*err = (struct err){0};
 	err_set(err, ERR_BUSY, "the lease of '%s' was taken or deleted by another process",
 	        l->fleet);
 	return err_hint(err, "Another deploy may be running now; this one has stopped.");
+}
+
+/* The object is not as it was written last: by another, or by a call whose answer was lost? */
+static int renew_changed(struct lease *l, struct err *err)
+{
+	AUTO(json) cJSON *object = NULL;
+	const char *holder;
+
+	*err = (struct err){0};
+	if (read_lease(l, &object, err) != 0)
+		return -1;
+	holder = json_string(json_get(object, "spec"), "holderIdentity");
+	if (holder == NULL || strcmp(holder, l->identity) != 0)
+		return tell_lost(l, err);
+	return adopt_version(l, object, err) != 0 ? -1 : send_lease(l, "replace", l->identity, err);
+}
+
+static int renew_once(struct lease *l, struct err *err)
+{
+	if (send_lease(l, "replace", l->identity, err) == 0)
+		return 0;
+	if (err->code == ERR_CONFLICT && renew_changed(l, err) == 0)
+		return 0;
+	/* Changed again while it was read, or deleted. */
+	if (l->held && (err->code == ERR_CONFLICT || err->code == ERR_NOT_FOUND))
+		return tell_lost(l, err);
+	return l->held ? err_wrap(err, "renew the lease") : -1;
+}
+
+/* One try, for the next call makes another. */
+static int renew(struct lease *l, struct err *err)
+{
+	struct patience *patience = l->inner->patience;
+	int64_t age = now_of(l) - l->renewed_ms;
+	int rc;
+
+	if (!l->held || age < LEASE_RENEW_MS)
+		return 0;
+	l->inner->patience = NULL;
+	rc = renew_once(l, err);
+	l->inner->patience = patience;
+	if (rc == 0 || err->code != ERR_NETWORK || age >= LEASE_SECONDS * 1000LL)
+		return rc;
+	*err = (struct err){0};
+	return 0;
 }
 
 static int call_leased(struct kubectl *base, const char *const *args, const char *input,
@@ -304,10 +358,19 @@ static int call_leased(struct kubectl *base, const char *const *args, const char
 	return l->inner->call(l->inner, args, input, reply, err);
 }
 
+static int follow_leased(struct kubectl *base, const char *const *args, struct proc_child *ret,
+                         struct err *err)
+{
+	struct lease *l = (struct lease *)base;
+
+	return l->inner->follow(l->inner, args, ret, err);
+}
+
 void lease_init(struct lease *l, struct kubectl *inner, const char *namespace, const char *fleet)
 {
 	*l = (struct lease){
-		.base = {call_leased, inner->clock, inner->progress, inner->retries},
+		.base = {call_leased, inner->clock, inner->progress, inner->patience,
+	                 inner->follow != NULL ? follow_leased : NULL},
 		.inner = inner,
 		.namespace = namespace,
 		.fleet = fleet,
@@ -315,17 +378,35 @@ void lease_init(struct lease *l, struct kubectl *inner, const char *namespace, c
 	lease_identity(l->identity);
 }
 
-int lease_sleep(struct lease *l, int64_t ms, struct err *err)
+/* While the Lease cannot be renewed nothing is written: sleeping goes on. */
+static int keep_lease(struct lease *l, struct err *err)
+{
+	if (renew(l, err) == 0)
+		return 0;
+	if (err->code != ERR_NETWORK)
+		return -1;
+	*err = (struct err){0};
+	return 0;
+}
+
+int lease_wait(struct lease *l, int64_t ms, bool (*woken)(void *ctx), void *ctx, struct err *err)
 {
 	struct clock *clock = l->inner->clock;
-	int64_t end = clock->now_ms(clock) + ms;
+	int64_t end = clock->now_ms(clock) + ms, slice = woken != NULL ? GLANCE_MS : SLICE_MS;
 
 	for (int64_t left = ms; left > 0; left = end - clock->now_ms(clock)) {
-		clock->sleep_ms(clock, left < SLICE_MS ? left : SLICE_MS);
-		if (interrupt_check(err) != 0 || renew(l, err) != 0)
+		if (woken != NULL && woken(ctx))
+			break;
+		clock->sleep_ms(clock, left < slice ? left : slice);
+		if (interrupt_check(err) != 0 || keep_lease(l, err) != 0)
 			return -1;
 	}
 	return 0;
+}
+
+int lease_sleep(struct lease *l, int64_t ms, struct err *err)
+{
+	return lease_wait(l, ms, NULL, NULL, err);
 }
 
 static void forget_lease(struct lease *l)
@@ -349,18 +430,18 @@ static void forget_lease(struct lease *l)
 
 void lease_release(struct lease *l, bool forget)
 {
+	struct patience brief = {.window_ms = RELEASE_MS}, *patience = l->inner->patience;
 	struct err ignored = {0};
 
 	if (!l->held)
 		return;
 	interrupt_hold(true);
-	/* A cluster that does not answer is not waited for: the lease expires. */
-	l->inner->retries = 0;
+	l->inner->patience = &brief;
 	if (forget)
 		forget_lease(l);
 	else
 		(void)send_lease(l, "replace", "", &ignored);
-	l->inner->retries = l->base.retries;
+	l->inner->patience = patience;
 	l->held = false;
 	interrupt_hold(false);
 }

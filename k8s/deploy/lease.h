@@ -4,6 +4,10 @@
  * `base` when it is due, so that whatever waits by polling keeps it. A replacement carries the
  * resourceVersion that was read, so that of two who take an expired Lease one wins.
  *
+ * A renewal that fails for a passing cause is no end: it is tried again before the next call, and
+ * only when the Lease has expired meanwhile no call is made without it. One that was carried out
+ * though its answer was lost is recognised by its holder.
+ *
  * A holder that was killed on this machine is known to be dead and its Lease is taken at once; any
  * other is respected until it expires. Clocks of machines that deploy are taken to agree within
  * seconds.
@@ -30,7 +34,7 @@ struct lease {
 	const char *namespace, *fleet; /* borrowed */
 	char identity[LEASE_IDENTITY_MAX];
 	char version[LEASE_VERSION_MAX]; /* resourceVersion of what was written last */
-	int64_t renewed_ms, acquired_ms;
+	int64_t renewed_ms, acquired_ms; /* as the server confirmed it; when it was taken */
 	int64_t transitions;
 	bool held;
 };
@@ -47,6 +51,10 @@ int lease_take(struct lease *l, int64_t wait_until_ms, struct err *err) MUST_USE
 /* Sleeps that long, renewing when due. Ends early with ERR_INTERRUPTED, or ERR_BUSY when the Lease
  * was lost. */
 int lease_sleep(struct lease *l, int64_t ms, struct err *err) MUST_USE;
+
+/* The same, ended early and well when `woken` (asked several times a second) says so. */
+int lease_wait(struct lease *l, int64_t ms, bool (*woken)(void *ctx), void *ctx,
+               struct err *err) MUST_USE;
 
 /* Releases it; also after Ctrl-C. Failures are ignored: the Lease expires on its own. `forget`: the
  * object is deleted too, with the fleet. */

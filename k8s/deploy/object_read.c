@@ -19,6 +19,16 @@ const char *object_label(const cJSON *object, const char *key)
 	return json_string(json_get(json_get(object, "metadata"), "labels"), key);
 }
 
+const char *object_uid(const cJSON *object)
+{
+	return json_string(json_get(object, "metadata"), "uid");
+}
+
+bool object_leaves(const cJSON *object)
+{
+	return json_get(json_get(object, "metadata"), "deletionTimestamp") != NULL;
+}
+
 const char *object_version(const cJSON *object)
 {
 	return json_string(json_get(object, "metadata"), "resourceVersion");

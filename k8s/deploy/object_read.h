@@ -16,6 +16,10 @@ const char *object_label(const cJSON *object, const char *key);
 const char *object_version(const cJSON *object);
 const char *object_component(const cJSON *object);
 
+/* metadata.uid, NULL if absent; is it on its way out: deleted, and not gone yet? */
+const char *object_uid(const cJSON *object);
+bool object_leaves(const cJSON *object);
+
 /* Is it of that kind: "Namespace"? Of that component: "storage"? */
 bool object_is(const cJSON *object, const char *kind);
 bool object_in(const cJSON *object, const char *component);

@@ -5,27 +5,6 @@
 
 #include "base/attr.h"
 
-void stage_done(struct stage *stage)
-{
-	cJSON_Delete(stage->items);
-	*stage = (struct stage){0};
-}
-
-struct stage target_stage(const struct k8s_output *out, const char *target)
-{
-	struct stage_list list;
-	struct stage found = {0};
-
-	stages_plan(out, target, &list);
-	for (size_t i = 0; i < list.n; i++)
-		if (stage_has_job(&list.at[i])) {
-			found = list.at[i];
-			list.at[i].items = NULL;
-		}
-	stage_list_done(&list);
-	return found;
-}
-
 int64_t placing_now(const struct placing *r)
 {
 	return r->k->clock->now_ms(r->k->clock);
@@ -38,14 +17,14 @@ int placing_keep(struct placing *r, struct err *err)
 	return state_write(r->k, fleet->namespace, fleet->name, &r->ret->state, err);
 }
 
-static int settle(struct placing *r, enum attempt_outcome outcome, const char *cause,
-                  struct err *err)
+int placing_settle(struct placing *r, enum attempt_outcome outcome, const char *cause,
+                   struct err *err)
 {
 	state_settle(&r->ret->state, outcome, cause, placing_now(r));
 	return placing_keep(r, err);
 }
 
-static void tell(const struct placing *r, const char *text)
+void placing_tell(const struct placing *r, const char *text)
 {
 	if (r->opts->tell != NULL)
 		r->opts->tell(r->opts->listener, r->target->name, text);
@@ -55,30 +34,51 @@ static void tell(const struct placing *r, const char *text)
 
 void placing_begin(struct placing *r, const struct fleet_target *target, const char *reason)
 {
-	state_begin(&r->ret->state, target->name, reason, placing_now(r));
 	r->target = target;
+	state_begin(&r->ret->state, target->name, reason, placing_now(r));
+	state_last(&r->ret->state)->run = r->resumed ? r->run : placing_number(r);
+}
+
+static struct watch_opts watched(const struct placing *r)
+{
+	return (struct watch_opts){.fleet = r->opts->fleet,
+	                           .target = r->target,
+	                           .items = r->stage.items,
+	                           .since_ms = r->machine.ran_ms};
+}
+
+int placing_pods(struct placing *r, cJSON **ret, struct err *err)
+{
+	struct watch_opts watch = watched(r);
+
+	return capacity_pods(r->k, &watch, ret, err);
 }
 
 void placing_take_stage(struct placing *r)
 {
 	stage_done(&r->stage);
-	r->stage = target_stage(r->opts->out, r->target->name);
+	r->stage = release_stage(r->opts->release, r->target->name);
 }
 
 int placing_leave(struct placing *r, bool *ret_left, struct err *err)
 {
-	struct watch_opts watch = {r->opts->fleet, r->target, r->stage.items};
+	struct watch_opts watch = watched(r);
 	struct apply_opts apply = r->opts->apply;
+	AUTO(json) cJSON *live = NULL;
 	struct observation o;
+	bool began;
 
 	*ret_left = false;
-	if (capacity_look(r->k, &watch, &o, err) != 0)
+	/* What goes is what was looked at: its uid tells it from a later one of its name. */
+	if (kubectl_look(r->k, r->stage.items, &live, err) != 0 ||
+	    capacity_look(r->k, &watch, &o, err) != 0)
 		return -1;
-	if (o.ran || (o.phase != JOB_WAITING && o.phase != JOB_ABSENT))
+	began = state_last(&r->ret->state)->outcome == ATTEMPT_RECLAIMED ? o.running > 0 : o.ran;
+	if (began || !failover_may_leave(o.phase))
 		return 0;
 	/* What is begun here is ended, whatever time it is. */
 	apply.deadline_ms = INT64_MAX / 2;
-	for (const cJSON *item = r->stage.items->child; item != NULL; item = item->next)
+	for (const cJSON *item = live->child; item != NULL; item = item->next)
 		if (object_delete(r->k, item, &apply, err) != 0)
 			return -1;
 	*ret_left = true;
@@ -94,51 +94,6 @@ static bool is_bounded(const struct placing *r)
 	       (!r->opts->may_move && !r->machine.ran && r->opts->until != UNTIL_ENDED);
 }
 
-static int tell_late(const struct placing *r, const char *cause, struct err *err)
-{
-	bool lack = r->machine.lack_ms != 0;
-
-	err_set(err, lack ? ERR_CAPACITY : ERR_NETWORK, "%s: not running in time: %s",
-	        r->target->name, cause);
-	return err_hint(err, "The job is kept. Run the same command again to continue; a longer "
-	                     "--timeout waits longer.");
-}
-
-static int tell_stuck(const struct placing *r, const char *cause, struct err *err)
-{
-	err_set(err, r->machine.ran ? ERR_NETWORK : ERR_SERVER, "%s: %s", r->target->name, cause);
-	return err_hint(err,
-	                r->machine.ran
-	                        ? "A job that has started is never moved. `kubectl get pods -n "
-	                          "%s -l app.kubernetes.io/name=%s` shows its pods."
-	                        : "Another target would not help. `kubectl describe pods -n %s "
-	                          "-l app.kubernetes.io/name=%s` shows more.",
-	                r->opts->fleet->namespace, r->target->job);
-}
-
-static int tell_gone(struct placing *r, struct err *err)
-{
-	if (settle(r, ATTEMPT_GONE, "it was deleted", err) != 0)
-		return -1;
-	err_set(err, ERR_CONFLICT, "%s: the job was deleted while slipway waited", r->target->name);
-	return err_hint(err, "Run this again to start a new job: it continues from the "
-	                     "checkpoint.");
-}
-
-static int tell_failed(struct placing *r, const char *cause, struct err *err)
-{
-	if (state_last(&r->ret->state)->outcome != ATTEMPT_FAILED &&
-	    settle(r, ATTEMPT_FAILED, cause, err) != 0)
-		return -1;
-	err_set(err, ERR_JOB, "%s: the job has failed: %s", r->target->name,
-	        cause[0] != '\0' ? cause : "no reason given");
-	return err_hint(err,
-	                "See its pods' logs. To try again, delete it first: `kubectl delete -n "
-	                "%s %s %s`.",
-	                r->opts->fleet->namespace, kind_of(r->stage.items->child)->resource,
-	                r->target->job);
-}
-
 /* What the state should say of a job that was seen running or ended well. */
 static int note_outcome(struct placing *r, enum decision decision, struct err *err)
 {
@@ -148,14 +103,14 @@ static int note_outcome(struct placing *r, enum decision decision, struct err *e
 
 	if (state_last(&r->ret->state)->outcome == now)
 		return 0;
-	return settle(r, now, "", err);
+	return placing_settle(r, now, "", err);
 }
 
 /* Looks once and decides; *ret_more: look again after a while. */
 static int look_once(struct placing *r, enum decision *ret, bool *ret_more,
                      char cause[STATE_TEXT_MAX], struct err *err)
 {
-	struct watch_opts watch = {r->opts->fleet, r->target, r->stage.items};
+	struct watch_opts watch = watched(r);
 	bool to_the_end = r->opts->until == UNTIL_ENDED;
 	struct observation o;
 
@@ -164,18 +119,39 @@ static int look_once(struct placing *r, enum decision *ret, bool *ret_more,
 		return -1;
 	*ret = failover_step(&r->machine, &o, cause);
 	if (*ret == DECIDE_GONE)
-		return tell_gone(r, err);
+		return placing_gone(r, err);
 	if (*ret == DECIDE_FAILED)
-		return tell_failed(r, cause, err);
+		return placing_failed(r, cause, err);
+	if (*ret == DECIDE_REFUSED)
+		return placing_refused(r, cause, o.refusal_hint, err);
 	if (note_outcome(r, *ret, err) != 0)
 		return -1;
 	if (*ret == DECIDE_STUCK && !(to_the_end && r->machine.ran))
-		return tell_stuck(r, cause, err);
+		return placing_stuck(r, cause, err);
 	*ret_more =
 		*ret == DECIDE_WAIT || *ret == DECIDE_STUCK || (*ret == DECIDE_RUNS && to_the_end);
 	if (*ret_more && is_bounded(r) && o.now_ms >= r->opts->apply.deadline_ms)
-		return tell_late(r, cause, err);
+		return placing_late(r, cause, err);
 	return 0;
+}
+
+/* Until there is something new to see, or time itself decides. */
+static int await_change(struct placing *r, enum decision decision, struct err *err)
+{
+	struct watch_opts watch = watched(r);
+	int64_t due = failover_due(&r->machine), deadline = r->opts->apply.deadline_ms, scout;
+	bool waits = decision == DECIDE_WAIT || decision == DECIDE_STUCK;
+	bool unstarted = waits && r->machine.ran_ms != r->machine.now_ms;
+
+	if (is_bounded(r) && deadline < due)
+		due = deadline;
+	if (decision == DECIDE_RUNS && placing_scout(r, &scout, err) != 0)
+		return -1;
+	if (r->scout.found)
+		return 0;
+	if (decision == DECIDE_RUNS && scout < due)
+		due = scout;
+	return changes_await(&r->changes, &watch, unstarted, due, err);
 }
 
 /* Until the target is given up, or the caller is content. */
@@ -187,24 +163,39 @@ static int watch_target(struct placing *r, bool *ret_move, char cause[STATE_TEXT
 	bool more = true;
 
 	failover_begin(&r->machine, &r->opts->fleet->failover, state_last(&r->ret->state),
-	               r->opts->may_move);
+	               r->opts->may_move, r->resumed);
+	/* What was reported before it was seen to run, or to have run, is past. */
+	if (r->machine.ran)
+		r->machine.ran_ms = placing_now(r);
 	*ret_move = false;
-	while (more) {
+	while (more && !r->scout.found) {
 		if (look_once(r, &decision, &more, cause, err) != 0)
 			return -1;
 		if (more && strcmp(said, cause) != 0) {
 			progress_note(r->k->progress, "%s: %s", r->target->name, cause);
 			snprintf(said, sizeof(said), "%s", cause);
 		}
-		if (more && lease_sleep(r->lease, r->opts->interval_ms, err) != 0)
+		if (more && await_change(r, decision, err) != 0)
 			return -1;
 	}
+	if (r->scout.found)
+		return 0;
+	placing_recall(r);
 	*ret_move = decision == DECIDE_MOVE;
 	if (!*ret_move && decision == DECIDE_SUCCEEDED)
-		tell(r, "has succeeded");
+		placing_tell(r, "has succeeded");
 	else if (!*ret_move)
-		tell(r, cause);
+		placing_tell(r, cause);
 	return 0;
+}
+
+static int apply_run(struct placing *r, struct apply_counts *ret, struct err *err)
+{
+	struct stage stage = run_stage(&r->stage, r->run);
+	int rc = stage_apply(r->k, &stage, &r->opts->apply, ret, err);
+
+	stage_done(&stage);
+	return rc;
 }
 
 static int start_target(struct placing *r, struct err *err)
@@ -212,27 +203,19 @@ static int start_target(struct placing *r, struct err *err)
 	struct apply_counts counts;
 
 	placing_take_stage(r);
-	if (stage_apply(r->k, &r->stage, &r->opts->apply, &counts, err) != 0)
+	if (!r->resumed)
+		r->run = placing_number(r);
+	if (placing_record(r, r->run, err) != 0 ||
+	    (!r->resumed && placing_await_former(r, err) != 0) || apply_run(r, &counts, err) != 0)
 		return -1;
 	r->ret->counts.created += counts.created;
 	r->ret->counts.changed += counts.changed;
 	r->ret->counts.unchanged += counts.unchanged;
+	r->ret->run = r->run;
 	return 0;
 }
 
 /* ---- from one to the next ---- */
-
-static int tell_exhausted(const struct placing *r, struct err *err)
-{
-	size_t n = r->opts->fleet->n_targets;
-
-	err_set(err, ERR_CAPACITY,
-	        n == 1 ? "the fleet's only target has no capacity"
-	               : "none of the %zu targets has capacity",
-	        n);
-	return err_hint(err, "Run this again later, or with --keep-trying; or allow more "
-	                     "capacity types, instance types or targets in the spec.");
-}
 
 /* All were tried: a pause, then the first again. */
 static int next_cycle(struct placing *r, struct err *err)
@@ -241,17 +224,18 @@ static int next_cycle(struct placing *r, struct err *err)
 	int64_t pause;
 	char text[96];
 
-	if (!r->opts->keep_trying)
-		return tell_exhausted(r, err);
+	/* Who waits for the end of a job that has begun does not leave it nowhere. */
+	if (!r->opts->keep_trying && !(r->has_run && r->opts->until == UNTIL_ENDED))
+		return placing_exhausted(r, err);
 	s->cycle++;
 	pause = failover_pause(&r->opts->fleet->failover, s->cycle);
 	snprintf(text, sizeof(text), "was the last target; starting over in %lld s",
 	         (long long)(pause / 1000));
-	tell(r, text);
+	placing_tell(r, text);
 	if (placing_keep(r, err) != 0)
 		return -1;
 	if (r->opts->timed && placing_now(r) + pause >= r->opts->apply.deadline_ms)
-		return tell_exhausted(r, err);
+		return placing_exhausted(r, err);
 	return lease_sleep(r->lease, pause, err);
 }
 
@@ -259,16 +243,27 @@ static int move_on(struct placing *r, const char *cause, struct err *err)
 {
 	bool left;
 
-	if (settle(r, ATTEMPT_NO_CAPACITY, cause, err) != 0)
+	bool reclaimed = r->machine.reclaimed;
+	enum attempt_outcome outcome = reclaimed                    ? ATTEMPT_RECLAIMED
+	                               : r->machine.refused_ms != 0 ? ATTEMPT_REFUSED
+	                                                            : ATTEMPT_NO_CAPACITY;
+
+	/* Who was tried before the job ran may have capacity by now. */
+	if (reclaimed)
+		state_new_cycle(&r->ret->state);
+	r->has_run = r->has_run || reclaimed;
+	if (placing_settle(r, outcome, cause, err) != 0)
 		return -1;
-	tell(r, cause);
+	placing_tell(r, cause);
 	if (placing_leave(r, &left, err) != 0)
 		return -1;
 	if (!left) {
+		r->resumed = true;
 		placing_begin(r, r->target, "its pods started after all");
 		return placing_keep(r, err);
 	}
 	r->ret->moves++;
+	r->resumed = false;
 	if (failover_next(r->opts->fleet, &r->ret->state) == NULL && next_cycle(r, err) != 0)
 		return -1;
 	return placing_choose_new(r, NULL, err);
@@ -288,9 +283,9 @@ static int place_job(struct placing *r, struct err *err)
 			return 0;
 		if (watch_target(r, &move, cause, err) != 0)
 			return -1;
-		if (!move)
+		if (!move && !r->scout.found)
 			return 0;
-		if (move_on(r, cause, err) != 0)
+		if ((move ? move_on(r, cause, err) : placing_return(r, err)) != 0)
 			return -1;
 	}
 }
@@ -302,7 +297,11 @@ int placement_run(struct lease *lease, const struct placement_opts *opts, struct
 	int rc;
 
 	*ret = (struct placement){0};
+	changes_init(&r.changes, lease, opts->interval_ms);
 	rc = place_job(&r, err);
+	changes_done(&r.changes);
+	placing_recall(&r);
 	stage_done(&r.stage);
+	cJSON_Delete(r.runs);
 	return rc;
 }

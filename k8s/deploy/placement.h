@@ -1,5 +1,6 @@
 /*
- * Placing the job: chooses a target, starts the job there, watches it, moves it to the next where
+ * Placing the job: chooses a target, starts the job there, or a new run of it in the place of one
+ * that is another (k8s/deploy/runs.h), watches it, moves it to the next where
  * there is no capacity, and records in the cluster what it tried (k8s/deploy/state.h), so that
  * another run continues wherever this one was stopped. The caller holds the Lease.
  */
@@ -8,6 +9,7 @@
 
 #include "k8s/deploy/capacity.h"
 #include "k8s/deploy/lease.h"
+#include "k8s/deploy/runs.h"
 
 /* When placement_run returns. */
 enum placement_until {
@@ -18,10 +20,11 @@ enum placement_until {
 
 struct placement_opts {
 	const struct fleet *fleet;
-	const struct k8s_output *out; /* rendered, with the jobs of all targets */
-	const char *pinned;           /* the target asked for by name; NULL = by weight */
-	bool may_move;                /* from a target without capacity to the next */
-	bool keep_trying;             /* start over after all of them, with pauses */
+	const cJSON *release;       /* the jobs of all targets (k8s/deploy/runs.h) */
+	const char *image, *reason; /* what the record says of it; image NULL = unknown */
+	const char *pinned;         /* the target asked for by name; NULL = by weight */
+	bool may_move;              /* from a target without capacity to the next */
+	bool keep_trying;           /* start over after all of them, with pauses */
 	enum placement_until until;
 	int64_t interval_ms; /* between two looks */
 	bool timed;          /* apply.deadline_ms bounds the search as well */
@@ -35,6 +38,7 @@ struct placement {
 	struct state state;         /* as it was written last */
 	struct apply_counts counts; /* of all that was applied */
 	size_t moves;               /* targets given up */
+	int64_t run;                /* the number of the job that was applied last; 0 = none */
 };
 
 /*
@@ -45,10 +49,5 @@ struct placement {
  */
 int placement_run(struct lease *lease, const struct placement_opts *opts, struct placement *ret,
                   struct err *err) MUST_USE;
-
-/* The jobs stage of one target: references into the output; items NULL without a job. Free with
- * stage_done. */
-struct stage target_stage(const struct k8s_output *out, const char *target);
-void stage_done(struct stage *stage);
 
 #endif

@@ -1,8 +1,10 @@
 #include "k8s/deploy/pod.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/run_exit.h"
 #include "base/text.h"
 #include "k8s/job/scheduler.h"
 
@@ -21,10 +23,8 @@ const cJSON *pod_containers(const cJSON *pod)
 	return object_first(json_get(json_get(pod, "status"), "containerStatuses"));
 }
 
-bool pod_ran(const cJSON *pod)
+static bool container_ran(const cJSON *pod)
 {
-	if (pod_runs(pod) || in_phase(pod, "Failed"))
-		return true;
 	for (const cJSON *c = pod_containers(pod); c != NULL; c = c->next)
 		if (object_number(c, "restartCount") > 0 ||
 		    json_get(json_get(c, "state"), "running") != NULL ||
@@ -32,6 +32,91 @@ bool pod_ran(const cJSON *pod)
 		    json_get(json_get(c, "lastState"), "terminated") != NULL)
 			return true;
 	return false;
+}
+
+/* Reasons of a kubelet that did not admit the pod (k8s.io/kubernetes, pkg/kubelet/lifecycle). */
+static bool is_rejection(const char *reason)
+{
+	static const char *const words[] = {"UnexpectedAdmissionError", "NodeAffinity",
+	                                    "TopologyAffinityError", "NodeShutdown"};
+
+	for (size_t i = 0; reason != NULL && i < ARRAY_LEN(words); i++)
+		if (strcmp(reason, words[i]) == 0)
+			return true;
+	return reason != NULL && text_has_prefix(reason, "OutOf");
+}
+
+bool pod_rejected(const cJSON *pod)
+{
+	return in_phase(pod, "Failed") && !container_ran(pod) &&
+	       is_rejection(json_string(json_get(pod, "status"), "reason"));
+}
+
+bool pod_ran(const cJSON *pod)
+{
+	return pod_runs(pod) || container_ran(pod) ||
+	       (in_phase(pod, "Failed") && !pod_rejected(pod));
+}
+
+/* ---- how it failed ---- */
+
+/* "OOMKilled, exit status 137"; 1 and 2 are any program's, from 75 on a status says what ended a
+ * trainer. */
+static bool ended_badly(const cJSON *container, char out[POD_TEXT_MAX])
+{
+	const cJSON *ended = json_get(json_get(container, "state"), "terminated");
+	const char *reason = json_string(ended, "reason");
+	int64_t code = object_number(ended, "exitCode");
+	const struct run_exit_row *row =
+		code >= RUN_EXIT_STOPPED && code < 256 ? run_exit_find((int)code) : NULL;
+
+	if (ended == NULL || code == 0)
+		return false;
+	snprintf(out, POD_TEXT_MAX, "%s%sexit status %lld%s%s", reason != NULL ? reason : "",
+	         reason != NULL ? ", " : "", (long long)code, row != NULL ? ": " : "",
+	         row != NULL ? row->meaning : "");
+	return true;
+}
+
+static void make_printable(char *text)
+{
+	for (char *p = text; *p != '\0'; p++)
+		if (*p < ' ' || *p > '~')
+			*p = *p == '\n' || *p == '\t' ? ' ' : '?';
+}
+
+bool pod_failure(const cJSON *pod, char out[POD_TEXT_MAX])
+{
+	const cJSON *status = json_get(pod, "status");
+	const char *reason = json_string(status, "reason");
+	const char *message = json_string(status, "message");
+	bool found = false;
+
+	out[0] = '\0';
+	/* A pod's own reason says more than how its containers were killed: Evicted. */
+	if (in_phase(pod, "Failed") && reason != NULL) {
+		snprintf(out, POD_TEXT_MAX, "%s%s%s", reason, message != NULL ? ": " : "",
+		         message != NULL ? message : "");
+		found = true;
+	}
+	for (const cJSON *c = pod_containers(pod); c != NULL && !found; c = c->next)
+		found = ended_badly(c, out);
+	make_printable(out);
+	return found;
+}
+
+int64_t pod_ended_ms(const cJSON *pod)
+{
+	int64_t first = 0;
+
+	for (const cJSON *c = pod_containers(pod); c != NULL; c = c->next) {
+		int64_t at =
+			object_time(json_get(json_get(c, "state"), "terminated"), "finishedAt");
+
+		if (at > 0 && (first == 0 || at < first))
+			first = at;
+	}
+	return first;
 }
 
 const char *pod_node(const cJSON *pod)

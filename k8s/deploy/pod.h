@@ -13,6 +13,19 @@ bool pod_runs(const cJSON *pod);
 /* Does it run, or has it ever: a container of it was started? */
 bool pod_ran(const cJSON *pod);
 
+/* Did its node refuse it before anything of it ran: no device to be had, no room? A pod's failure,
+ * but not its job's. */
+bool pod_rejected(const cJSON *pod);
+
+/* How it failed: "OOMKilled, exit status 137", "Error, exit status 79: damaged input ...",
+ * "Evicted: The node was low on memory"; false: it has not, and `out` is "". What it says is
+ * printable. */
+enum { POD_TEXT_MAX = 320 };
+bool pod_failure(const cJSON *pod, char out[POD_TEXT_MAX]);
+
+/* When its first container ended, in ms since 1970; 0 = none has. */
+int64_t pod_ended_ms(const cJSON *pod);
+
 /* The node it was given, NULL = none yet; why it has none, NULL = nobody said. */
 const char *pod_node(const cJSON *pod);
 const char *pod_unplaced(const cJSON *pod);

@@ -4,9 +4,10 @@
 
 #include "base/attr.h"
 #include "k8s/deploy/apply.h"
+#include "k8s/deploy/ready_job.h"
 #include "k8s/deploy/shared.h"
 
-enum { POLL_MS = 5000 };
+enum { POLL_MS = 5000, POLL_MAX_MS = 30000 }; /* what takes long is looked at more seldom */
 
 static enum readiness rolled_out(const cJSON *live, int64_t wanted, int64_t updated,
                                  int64_t available, char why[WHY_MAX])
@@ -69,12 +70,11 @@ static enum readiness conditioned(const cJSON *live, char why[WHY_MAX])
 	return NOT_YET;
 }
 
-/* Jobs of the storage stage: they prepare the file system. */
-static enum readiness prepared(const cJSON *live, char why[WHY_MAX])
+static enum readiness ended(const cJSON *live, const char *well, char why[WHY_MAX])
 {
 	const char *message = json_string(object_condition(live, "Failed"), "message");
 
-	if (object_holds(live, "Complete"))
+	if (object_holds(live, well))
 		return READY;
 	if (object_holds(live, "Failed")) {
 		snprintf(why, WHY_MAX, "it failed: %s",
@@ -83,6 +83,18 @@ static enum readiness prepared(const cJSON *live, char why[WHY_MAX])
 	}
 	snprintf(why, WHY_MAX, "it has not finished");
 	return NOT_YET;
+}
+
+/* Jobs of the storage stage: they prepare the file system. */
+static enum readiness prepared(const cJSON *live, char why[WHY_MAX])
+{
+	return ended(live, "Complete", why);
+}
+
+/* The network test. */
+static enum readiness tested(const cJSON *live, char why[WHY_MAX])
+{
+	return ended(live, "Succeeded", why);
 }
 
 static const struct {
@@ -95,6 +107,7 @@ static const struct {
 	{"nodepools.karpenter.sh", conditioned},
 	{"ec2nodeclasses.karpenter.k8s.aws", conditioned},
 	{"jobs.batch", prepared},
+	{"mpijobs.kubeflow.org", tested},
 };
 
 enum readiness object_readiness(const cJSON *live, char why[WHY_MAX])
@@ -109,7 +122,8 @@ enum readiness object_readiness(const cJSON *live, char why[WHY_MAX])
 }
 
 /* The first object that is not ready, or cannot be; READY when there is none. */
-static enum readiness stage_readiness(const struct stage *stage, const cJSON *live,
+static enum readiness stage_readiness(struct kubectl *k, const struct stage *stage,
+                                      const cJSON *live, const cJSON **ret_item,
                                       struct strbuf *ret_why)
 {
 	enum readiness worst = READY;
@@ -121,7 +135,10 @@ static enum readiness stage_readiness(const struct stage *stage, const cJSON *li
 
 		if (now <= worst)
 			continue;
+		if (there != NULL && object_is(there, "Job"))
+			now = ready_job_look(k, there, now, why);
 		worst = now;
+		*ret_item = item;
 		strbuf_reset(ret_why);
 		strbuf_addf(ret_why, "%s '%s': %s", json_string(item, "kind"), object_name(item),
 		            why);
@@ -129,22 +146,34 @@ static enum readiness stage_readiness(const struct stage *stage, const cJSON *li
 	return worst;
 }
 
+static int tell_never(const cJSON *item, const char *why, struct err *err)
+{
+	err_set(err, ERR_SERVER, "%s", why);
+	if (!object_is(item, "Job"))
+		return -1;
+	return err_hint(err,
+	                "Repair the cause; a Job is started again after `kubectl delete -n %s "
+	                "%s %s`.",
+	                object_namespace(item), kind_of(item)->resource, object_name(item));
+}
+
 static int await_items(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
                        struct err *err)
 {
 	AUTO(strbuf)
 	struct strbuf why = STRBUF_INIT(1024), said = STRBUF_INIT(1024);
+	const cJSON *item = NULL;
 
-	for (;;) {
+	for (int64_t pause = POLL_MS;; pause = pause < POLL_MAX_MS ? pause + 1000 : pause) {
 		AUTO(json) cJSON *live = NULL;
 
 		if (kubectl_look(k, stage->items, &live, err) != 0)
 			return -1;
-		switch (stage_readiness(stage, live, &why)) {
+		switch (stage_readiness(k, stage, live, &item, &why)) {
 		case READY:
 			return 0;
 		case NEVER:
-			return err_set(err, ERR_SERVER, "%s", strbuf_str(&why));
+			return tell_never(item, strbuf_str(&why), err);
 		case NOT_YET:
 			break;
 		}
@@ -157,7 +186,7 @@ static int await_items(struct kubectl *k, const struct stage *stage, const struc
 			progress_await(k->progress, "%s", strbuf_str(&why));
 		strbuf_reset(&said);
 		strbuf_adds(&said, strbuf_str(&why));
-		k->clock->sleep_ms(k->clock, POLL_MS);
+		k->clock->sleep_ms(k->clock, pause);
 	}
 }
 

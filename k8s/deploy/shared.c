@@ -4,6 +4,7 @@
 
 #include "base/attr.h"
 #include "base/text.h"
+#include "k8s/deploy/delete.h"
 #include "k8s/deploy/kinds.h"
 #include "k8s/object/shared.h"
 
@@ -91,65 +92,33 @@ static int drop_use(struct kubectl *k, const cJSON *live, const char *fleet, str
 	return 0;
 }
 
-/* "/apis/apps/v1/namespaces/kube-system/daemonsets/NAME" */
-static void add_path(const cJSON *object, struct strbuf *sb)
-{
-	const struct kind_row *row = kind_of(object);
-	const char *namespace = object_namespace(object);
-
-	strbuf_addf(sb, "%s/%s", row->group[0] == '\0' ? "/api" : "/apis",
-	            json_string(object, "apiVersion"));
-	if (namespace != NULL)
-		strbuf_addf(sb, "/namespaces/%s", namespace);
-	strbuf_addf(sb, "/%.*s/%s", (int)strcspn(row->resource, "."), row->resource,
-	            object_name(object));
-}
-
-/* kubectl has no option for preconditions: the request is given as it is. */
-static int delete_version(struct kubectl *k, const cJSON *live, struct err *err)
-{
-	AUTO(json) cJSON *body = cJSON_CreateObject();
-	AUTO(strbuf) struct strbuf path = STRBUF_INIT(1024), text = STRBUF_INIT(1024);
-	cJSON *preconditions;
-	struct kubectl_reply reply;
-
-	json_add_string(body, "apiVersion", "v1");
-	json_add_string(body, "kind", "DeleteOptions");
-	json_add_string(body, "propagationPolicy", "Background");
-	preconditions = json_add_object(body, "preconditions");
-	json_add_string(preconditions, "uid", json_string(json_get(live, "metadata"), "uid"));
-	json_add_string(preconditions, "resourceVersion", object_version(live));
-	add_path(live, &path);
-	json_print(body, &text);
-	const char *const args[] = {"delete", "--raw", strbuf_str(&path), "-f", "-", NULL};
-
-	if (kubectl_run(k, args, strbuf_str(&text), &reply, err) != 0)
-		return -1;
-	kubectl_reply_done(&reply);
-	return 0;
-}
-
-static int release_once(struct kubectl *k, const cJSON *object, const char *fleet, struct err *err)
+static int release_once(struct kubectl *k, const cJSON *object, const char *fleet, bool *ret_going,
+                        struct err *err)
 {
 	AUTO(json) cJSON *wanted = cJSON_CreateArray(), *found = NULL;
 	const cJSON *live;
+	bool gone;
 
+	*ret_going = false;
 	cJSON_AddItemToArray(wanted, cJSON_Duplicate(object, true));
 	if (kubectl_look(k, wanted, &found, err) != 0)
 		return -1;
 	live = object_find(found, object);
-	if (live == NULL || !object_is_shared(live) || !shared_used_by(live, fleet) ||
-	    json_get(json_get(live, "metadata"), "deletionTimestamp") != NULL)
+	if (live == NULL || !object_is_shared(live) || !shared_used_by(live, fleet))
 		return 0;
-	if (shared_others(live, fleet, NULL) > 0)
+	if (!object_leaves(live) && shared_others(live, fleet, NULL) > 0)
 		return drop_use(k, live, fleet, err);
-	return delete_version(k, live, err);
+	if (!object_leaves(live) && delete_exact(k, live, object_version(live), &gone, err) != 0)
+		return -1;
+	*ret_going = true;
+	return 0;
 }
 
-int shared_release(struct kubectl *k, const cJSON *object, const char *fleet, struct err *err)
+int shared_release(struct kubectl *k, const cJSON *object, const char *fleet, bool *ret_going,
+                   struct err *err)
 {
 	for (int i = 1;; i++) {
-		if (release_once(k, object, fleet, err) == 0)
+		if (release_once(k, object, fleet, ret_going, err) == 0)
 			return 0;
 		/* Another version by now, or gone: the next look tells. */
 		if ((err->code != ERR_CONFLICT && err->code != ERR_NOT_FOUND) || i == RELEASE_TRIES)

@@ -25,8 +25,9 @@ size_t shared_others(const cJSON *object, const char *fleet, struct strbuf *name
 const char *shared_part(const cJSON *object);
 
 /* Takes the fleet's use away, and the object itself when no other fleet uses it; looks again when
- * somebody else changed it meanwhile. Absent, or not used, is as good. */
-int shared_release(struct kubectl *k, const cJSON *object, const char *fleet,
+ * somebody else changed it meanwhile. Absent, or not used, is as good. Waits for nothing;
+ * *ret_going: the object is being deleted. */
+int shared_release(struct kubectl *k, const cJSON *object, const char *fleet, bool *ret_going,
                    struct err *err) MUST_USE;
 
 /* Did an apply fail for no other reason than that another fleet wrote the same fields, with another

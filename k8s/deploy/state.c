@@ -13,6 +13,8 @@ const char *const attempt_outcome_names[] = {
 	[ATTEMPT_STARTING] = "starting",       [ATTEMPT_RUNNING] = "running",
 	[ATTEMPT_NO_CAPACITY] = "no-capacity", [ATTEMPT_SUCCEEDED] = "succeeded",
 	[ATTEMPT_FAILED] = "failed",           [ATTEMPT_GONE] = "gone",
+	[ATTEMPT_REPLACED] = "replaced",       [ATTEMPT_REFUSED] = "refused",
+	[ATTEMPT_RECLAIMED] = "reclaimed",     [ATTEMPT_RETURNED] = "returned",
 };
 _Static_assert(ARRAY_LEN(attempt_outcome_names) == ATTEMPT_OUTCOMES,
                "attempt_outcome_names: one per enum attempt_outcome");
@@ -50,11 +52,23 @@ void state_settle(struct state *s, enum attempt_outcome outcome, const char *cau
 		a->ended_ms = now_ms;
 }
 
+bool state_gives_way(enum attempt_outcome outcome)
+{
+	return outcome == ATTEMPT_NO_CAPACITY || outcome == ATTEMPT_REFUSED ||
+	       outcome == ATTEMPT_RECLAIMED;
+}
+
+void state_new_cycle(struct state *s)
+{
+	s->cycle++;
+	if (s->n > 0)
+		state_last(s)->cycle = s->cycle;
+}
+
 bool state_has_tried(const struct state *s, const char *target)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if (s->attempts[i].cycle == s->cycle &&
-		    s->attempts[i].outcome == ATTEMPT_NO_CAPACITY &&
+		if (s->attempts[i].cycle == s->cycle && state_gives_way(s->attempts[i].outcome) &&
 		    strcmp(s->attempts[i].target, target) == 0)
 			return true;
 	return false;
@@ -87,6 +101,8 @@ cJSON *state_json(const struct state *s)
 		json_push(list, row);
 		json_add_string(row, "target", a->target);
 		json_add_int(row, "cycle", a->cycle);
+		if (a->run > 0)
+			json_add_int(row, "run", a->run);
 		add_time(row, "started", a->started_ms);
 		add_time(row, "ended", a->ended_ms);
 		json_add_string(row, "outcome", attempt_outcome_names[a->outcome]);
@@ -127,6 +143,7 @@ static int read_attempt(const cJSON *row, struct attempt *ret, struct err *err)
 	read_text(row, "cause", ret->cause, sizeof(ret->cause));
 	read_time(row, "started", &ret->started_ms);
 	read_time(row, "ended", &ret->ended_ms);
+	ret->run = object_number(row, "run");
 	return json_size(row, "cycle", &ret->cycle, err);
 }
 

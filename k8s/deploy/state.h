@@ -12,9 +12,10 @@
  *     "since": "2026-11-21T13:45:57Z",       when it was chosen
  *     "cycle": 0,                            times that all targets had been tried before
  *     "attempts": [                          in the order of time, the last ones
- *       {"target": "trn1", "cycle": 0, "started": TIME, "ended": TIME,
+ *       {"target": "trn1", "cycle": 0, "run": 3, "started": TIME, "ended": TIME,
  *        "outcome": "no-capacity", "cause": "InsufficientInstanceCapacity: ..."},
- *       {"target": "p4d", "cycle": 0, "started": TIME, "outcome": "running", "cause": ""}
+ *       {"target": "p4d", "cycle": 0, "run": 3, "started": TIME, "outcome": "running",
+ *        "cause": ""}
  *     ]
  *   }
  *
@@ -33,20 +34,26 @@ enum { STATE_ATTEMPTS_MAX = 32, STATE_TARGET_MAX = 16, STATE_TEXT_MAX = 400 };
 
 enum attempt_outcome {
 	ATTEMPT_STARTING,    /* no pod of it has run yet */
-	ATTEMPT_RUNNING,     /* a pod has run: it is never moved */
+	ATTEMPT_RUNNING,     /* a pod has run: it is moved only after a full reclaim */
 	ATTEMPT_NO_CAPACITY, /* given up for the next target */
 	ATTEMPT_SUCCEEDED,
 	ATTEMPT_FAILED,
-	ATTEMPT_GONE, /* the job was deleted by somebody else */
+	ATTEMPT_GONE,      /* the job was deleted by somebody else */
+	ATTEMPT_REPLACED,  /* a new run took its place */
+	ATTEMPT_REFUSED,   /* the cluster's rules let it have no pods there */
+	ATTEMPT_RECLAIMED, /* it ran, lost all its nodes and was given up for the next target */
+	ATTEMPT_RETURNED,  /* it ran until a better target had capacity again */
 	ATTEMPT_OUTCOMES
 };
 
-/* "starting", "running", "no-capacity", "succeeded", "failed", "gone" */
+/* "starting", "running", "no-capacity", "succeeded", "failed", "gone", "replaced", "refused",
+ * "reclaimed", "returned" */
 extern const char *const attempt_outcome_names[];
 
 struct attempt {
 	char target[STATE_TARGET_MAX];
 	int64_t cycle;
+	int64_t run;                  /* its number (k8s/deploy/runs.h); 0 = unknown */
 	int64_t started_ms, ended_ms; /* since 1970 UTC; ended 0 = it lasts */
 	enum attempt_outcome outcome;
 	char cause[STATE_TEXT_MAX];
@@ -70,7 +77,13 @@ void state_begin(struct state *s, const char *target, const char *reason, int64_
 /* The last attempt's outcome; one that is neither starting nor running ends it. */
 void state_settle(struct state *s, enum attempt_outcome outcome, const char *cause, int64_t now_ms);
 
-/* Has the cycle at work tried that target and found no capacity? */
+/* The last attempt opens a cycle of its own: what was tried before it says nothing any more. */
+void state_new_cycle(struct state *s);
+
+/* Is it an outcome after which the next target is tried? */
+bool state_gives_way(enum attempt_outcome outcome);
+
+/* Has the cycle at work tried that target and found that it cannot run there? */
 bool state_has_tried(const struct state *s, const char *target);
 
 /* As JSON, the form above, and back. ERR_FORMAT for anything else, of any version but 1. Pure. */

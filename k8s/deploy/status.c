@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "k8s/deploy/claim_cost.h"
 #include "k8s/deploy/status_job.h"
+#include "k8s/view/explain.h"
 
 enum { TEXT_SHOWN_MAX = 300 };
 
@@ -240,6 +241,30 @@ static void read_storage(const struct status_input *in, struct status *s)
 		s->unknown++;
 }
 
+/* ---- the network ---- */
+
+bool target_talks_over_efa(const struct fleet_target *target)
+{
+	return target->efa > 0 && target->nodes > 1;
+}
+
+static void read_network(const struct status_input *in, struct status *s)
+{
+	const char *texts[] = {in->log_head, in->log};
+	const struct fleet_target *target =
+		s->target != NULL ? fleet_target_find(in->fleet, s->target) : NULL;
+
+	s->wants_efa = target != NULL && target_talks_over_efa(target);
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		enum transport said = texts[i] == NULL
+		                              ? TRANSPORT_UNKNOWN
+		                              : transport_of_log(texts[i], strlen(texts[i]));
+
+		if (said != TRANSPORT_UNKNOWN && s->transport != TRANSPORT_SOCKET)
+			s->transport = said;
+	}
+}
+
 void status_read(const struct status_input *in, struct arena *a, struct status *ret)
 {
 	*ret = (struct status){.fleet = in->fleet,
@@ -251,6 +276,7 @@ void status_read(const struct status_input *in, struct arena *a, struct status *
 	read_stages(in, a, ret);
 	read_nodes(in, a, ret);
 	read_storage(in, ret);
+	read_network(in, ret);
 	trainlog_read(in->log != NULL ? in->log : "", in->log != NULL ? strlen(in->log) : 0,
 	              &ret->log);
 }

@@ -10,6 +10,7 @@
 #include "k8s/deploy/job.h"
 #include "k8s/deploy/prices.h"
 #include "k8s/deploy/trainlog.h"
+#include "k8s/job/transport.h"
 
 /* What there is to read; every pointer may be NULL. Borrowed. */
 struct status_input {
@@ -20,6 +21,7 @@ struct status_input {
 	const cJSON *nodes;      /* nodes and node claims of the fleet's pools */
 	const cJSON *pods;       /* of the job */
 	const char *log;         /* tail of rank 0's log, with timestamps */
+	const char *log_head;    /* its beginning */
 	const char *log_problem; /* why there is none */
 	const struct prices *prices; /* NULL = none were given */
 	int64_t now_ms;
@@ -75,12 +77,17 @@ struct status {
 	struct status_node *nodes;
 	size_t n_nodes;
 	struct trainlog log;
-	const char *log_problem; /* NULL = the log was read */
-	int64_t storage_gib;     /* 0 = no file system of the fleet is there */
-	int64_t storage_micros;  /* per hour; -1 = unknown */
-	int64_t micros;          /* the sum of what is known */
-	size_t unknown;          /* things whose price is unknown */
+	const char *log_problem;  /* NULL = the log was read */
+	bool wants_efa;           /* the ranks are on several nodes, with EFA between them */
+	enum transport transport; /* what the log says of it */
+	int64_t storage_gib;      /* 0 = no file system of the fleet is there */
+	int64_t storage_micros;   /* per hour; -1 = unknown */
+	int64_t micros;           /* the sum of what is known */
+	size_t unknown;           /* things whose price is unknown */
 };
+
+/* Are its ranks on several nodes, with EFA between them? */
+bool target_talks_over_efa(const struct fleet_target *target);
 
 /* The target whose job is in the cluster: the recorded one first, then by weight; or NULL. */
 const struct fleet_target *status_target(const struct fleet *fleet, const cJSON *owned);

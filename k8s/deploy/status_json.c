@@ -124,6 +124,7 @@ static void add_training(const struct status *s, cJSON *doc)
 	add_time(o, "time", t->step_ms);
 	add_text(o, "last_line", t->last[0] != '\0' ? t->last : NULL);
 	add_text(o, "problem", s->log_problem);
+	add_text(o, "network", s->wants_efa ? transport_name(s->transport) : NULL);
 	checkpoint = json_add_object(o, "checkpoint");
 	add_count(checkpoint, "step", t->checkpoint_step);
 	add_time(checkpoint, "time", t->checkpoint_ms);

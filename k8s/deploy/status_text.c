@@ -83,6 +83,19 @@ static const char *ago(const struct status *s, int64_t ms, char out[AGE_MAX])
 	return out;
 }
 
+static void add_network(const struct status *s, struct strbuf *sb)
+{
+	static const char *const said[] = {
+		[TRANSPORT_UNKNOWN] = "unknown: the log does not name the provider",
+		[TRANSPORT_EFA] = "EFA",
+		[TRANSPORT_SOCKET] = "sockets: EFA is not used, which costs most of the bandwidth",
+	};
+
+	_Static_assert(ARRAY_LEN(said) == TRANSPORTS, "said: one for each");
+	if (s->wants_efa && s->log_problem == NULL)
+		strbuf_addf(sb, "network     %s\n", said[s->transport]);
+}
+
 static void add_step(const struct status *s, struct strbuf *sb)
 {
 	const struct trainlog *t = &s->log;
@@ -195,6 +208,7 @@ void status_text(const struct status *s, struct strbuf *sb)
 	add_target(s, sb);
 	if (s->job != NULL) {
 		add_pods(s, sb);
+		add_network(s, sb);
 		add_step(s, sb);
 	}
 	add_nodes(s, sb);

@@ -6,7 +6,7 @@
 #include "k8s/deploy/shared.h"
 #include "k8s/storage/storage.h"
 
-enum { POLL_MS = 5000 };
+#define NODE_CLAIMS "nodeclaims.karpenter.sh"
 
 bool undeploy_takes(const cJSON *object, const struct undeploy_opts *opts)
 {
@@ -19,66 +19,51 @@ bool undeploy_takes(const cJSON *object, const struct undeploy_opts *opts)
 	return !object_in(object, "storage");
 }
 
-/* Polls until the query finds nothing. */
-static int await_none(struct kubectl *k, const char *const *args, const char *what,
-                      const struct undeploy_opts *opts, struct err *err)
-{
-	int said = -1;
+/* ---- what goes with a rank ---- */
 
-	for (;;) {
-		AUTO(json) cJSON *items = NULL;
-		int n;
-
-		if (kubectl_list(k, args, NULL, &items, err) != 0)
-			return -1;
-		n = cJSON_GetArraySize(items);
-		if (n == 0)
-			return 0;
-		if (k->clock->now_ms(k->clock) >= opts->apply.deadline_ms) {
-			err_set(err, ERR_NETWORK, "%d %s still exist and incur costs", n, what);
-			return err_hint(err, "Run the same command again to continue.");
-		}
-		if (n != said)
-			progress_await(k->progress, "%d %s left", n, what);
-		said = n;
-		k->clock->sleep_ms(k->clock, POLL_MS);
-	}
-}
-
-/* Nodes of the pools that went: an instance is paid for until its node is gone. */
-static int await_nodes(struct kubectl *k, const cJSON *owned, const struct undeploy_opts *opts,
+/*
+ * Nodes of the pools that went, and of the spec's, which an earlier run may have deleted: an
+ * instance is paid for until its node is gone.
+ */
+static int await_nodes(struct kubectl *k, const cJSON *pools, const struct undeploy_opts *opts,
                        struct err *err)
 {
-	AUTO(strbuf) struct strbuf selector = STRBUF_INIT(4096);
+	AUTO(strbuf) struct strbuf selector = STRBUF_INIT(16384);
 	size_t n = 0;
 
 	strbuf_addf(&selector, "%s in (", opts->pool_label);
-	for (const cJSON *o = owned->child; o != NULL; o = o->next)
-		if (kind_of(o)->leave == LEAVE_POOL)
+	for (size_t i = 0; i < opts->pools.n; i++)
+		strbuf_addf(&selector, "%s%s", n++ > 0 ? "," : "", opts->pools.at[i]);
+	for (const cJSON *o = pools->child; o != NULL; o = o->next)
+		if (!strlist_has(&opts->pools, object_name(o)))
 			strbuf_addf(&selector, "%s%s", n++ > 0 ? "," : "", object_name(o));
 	strbuf_addc(&selector, ')');
 	if (n == 0)
 		return 0;
-	const char *const args[] = {"get", "nodes", "-l", strbuf_str(&selector),
-	                            "-o",  "json",  NULL};
+	const char *const args[] = {"get", opts->node_claims ? "nodes," NODE_CLAIMS : "nodes",
+	                            "-l",  strbuf_str(&selector),
+	                            "-o",  "json",
+	                            NULL};
+	struct gone_wait wait = {"nodes", NULL, args};
 
-	return await_none(k, args, "nodes", opts, err);
+	return gone_await(k, &wait, &opts->gone, err);
 }
 
 /* A claim's volume, as it was before the claim went: deleted with it, or reported as left. */
 static int await_volume(struct kubectl *k, const cJSON *volume, const struct undeploy_opts *opts,
-                        struct strbuf *left, struct err *err)
+                        struct err *err)
 {
 	const cJSON *spec = json_get(volume, "spec"), *csi = json_get(spec, "csi");
-	const char *policy = json_string(spec, "persistentVolumeReclaimPolicy");
 	const char *handle = json_string(csi, "volumeHandle");
 	const struct storage_driver *driver = storage_driver_find(json_string(csi, "driver"));
+	struct strbuf *left = opts->gone.left;
 	const char *const args[] = {
 		"get", "persistentvolumes", object_name(volume), "--ignore-not-found", "-o", "json",
 		NULL};
+	struct gone_wait wait = {"volumes", NULL, args};
 
-	if (policy != NULL && strcmp(policy, "Delete") == 0)
-		return await_none(k, args, "volumes", opts, err);
+	if (object_says(spec, "persistentVolumeReclaimPolicy", "Delete"))
+		return gone_await(k, &wait, &opts->gone, err);
 	strbuf_addf(left, "file system %s (volume %s is retained)",
 	            handle != NULL ? handle : "of unknown id", object_name(volume));
 	if (driver != NULL && driver->delete_command != NULL)
@@ -88,26 +73,24 @@ static int await_volume(struct kubectl *k, const cJSON *volume, const struct und
 	return 0;
 }
 
-static int read_volume(struct kubectl *k, const cJSON *claim, cJSON **ret, struct err *err)
+/* Adds the claim's volume, if it is bound to one. */
+static int read_volume(struct kubectl *k, const cJSON *claim, cJSON *volumes, struct err *err)
 {
 	const char *name = json_string(json_get(claim, "spec"), "volumeName");
 	const char *const args[] = {
 		"get", "persistentvolumes", name, "--ignore-not-found", "-o", "json", NULL};
+	cJSON *volume = NULL;
 
-	*ret = NULL;
-	return name == NULL ? 0 : kubectl_json(k, args, NULL, ret, err);
-}
-
-static int delete_claim(struct kubectl *k, const cJSON *claim, const struct undeploy_opts *opts,
-                        struct strbuf *left, struct err *err)
-{
-	AUTO(json) cJSON *volume = NULL;
-
-	if (read_volume(k, claim, &volume, err) != 0 ||
-	    object_delete(k, claim, &opts->apply, err) != 0)
+	if (name == NULL)
+		return 0;
+	if (kubectl_json(k, args, NULL, &volume, err) != 0)
 		return -1;
-	return volume == NULL ? 0 : await_volume(k, volume, opts, left, err);
+	if (volume != NULL)
+		json_push(volumes, volume);
+	return 0;
 }
+
+/* ---- the namespace ---- */
 
 /* Something in the namespace that is not ours would die with it. */
 static int has_strangers(struct kubectl *k, const char *namespace, const char *owner, bool *ret,
@@ -133,47 +116,78 @@ static int has_strangers(struct kubectl *k, const char *namespace, const char *o
 	return 0;
 }
 
-static int delete_namespace(struct kubectl *k, const cJSON *namespace,
-                            const struct undeploy_opts *opts, struct strbuf *left, struct err *err)
+/* *ret: it stays, which is told. */
+static int namespace_stays(struct kubectl *k, const cJSON *namespace,
+                           const struct undeploy_opts *opts, bool *ret, struct err *err)
 {
-	bool strangers;
-
-	if (shared_others(namespace, opts->apply.owner, NULL) > 0)
-		return object_delete(k, namespace, &opts->apply, err);
-	if (has_strangers(k, object_name(namespace), opts->apply.owner, &strangers, err) != 0)
+	*ret = false;
+	if (shared_others(namespace, opts->owner, NULL) > 0)
+		return 0;
+	if (has_strangers(k, object_name(namespace), opts->owner, ret, err) != 0)
 		return -1;
-	if (!strangers)
-		return object_delete(k, namespace, &opts->apply, err);
-	strbuf_addf(left, "namespace %s: it holds objects of other owners\n",
-	            object_name(namespace));
+	if (*ret)
+		strbuf_addf(opts->gone.left, "namespace %s: it holds objects of other owners\n",
+		            object_name(namespace));
 	return 0;
 }
 
-/* A live table names what is being deleted; elsewhere it is a line each. */
-static void tell_deletion(struct kubectl *k, const cJSON *object, const char *owner)
-{
-	const char *kind = json_string(object, "kind");
+/* ---- one after another ---- */
 
-	if (k->progress != NULL && k->progress->await != NULL)
-		progress_await(k->progress, "%s %s", kind, object_name(object));
-	else
-		progress_note(k->progress, "%s %s %s",
-		              shared_others(object, owner, NULL) > 0 ? "release" : "delete", kind,
-		              object_name(object));
+/* What is deleted together: references to owned objects, and the volumes of its claims. */
+struct rank_going {
+	cJSON *objects, *volumes;
+};
+
+static void rank_going_done(struct rank_going *r)
+{
+	cJSON_Delete(r->objects);
+	cJSON_Delete(r->volumes);
 }
 
-static int delete_one(struct kubectl *k, const cJSON *object, const struct undeploy_opts *opts,
-                      struct strbuf *left, struct err *err)
+/* What other fleets go on using is not awaited. */
+static int release_one(struct kubectl *k, cJSON *object, const struct undeploy_opts *opts,
+                       struct rank_going *r, struct err *err)
 {
-	switch (kind_of(object)->leave) {
-	case LEAVE_CLAIM:
-		return delete_claim(k, object, opts, left, err);
-	case LEAVE_NAMESPACE:
-		return delete_namespace(k, object, opts, left, err);
-	default:
-		tell_deletion(k, object, opts->apply.owner);
-		return object_delete(k, object, &opts->apply, err);
-	}
+	bool going;
+
+	if (shared_release(k, object, opts->owner, &going, err) != 0)
+		return -1;
+	if (going)
+		cJSON_AddItemReferenceToArray(r->objects, object);
+	return 0;
+}
+
+static int delete_one(struct kubectl *k, cJSON *object, const struct undeploy_opts *opts,
+                      struct rank_going *r, struct err *err)
+{
+	enum leave_order leave = kind_of(object)->leave;
+	bool stays = false;
+
+	if (leave == LEAVE_CLAIM && read_volume(k, object, r->volumes, err) != 0)
+		return -1;
+	if (leave == LEAVE_NAMESPACE && namespace_stays(k, object, opts, &stays, err) != 0)
+		return -1;
+	if (stays)
+		return 0;
+	if (opts->tell != NULL)
+		opts->tell(opts->ctx, object);
+	if (object_is_shared(object))
+		return release_one(k, object, opts, r, err);
+	cJSON_AddItemReferenceToArray(r->objects, object);
+	return gone_ask(k, object, err);
+}
+
+static int await_rank(struct kubectl *k, const struct rank_going *r, enum leave_order rank,
+                      const char *what, const struct undeploy_opts *opts, struct err *err)
+{
+	struct gone_wait wait = {what, r->objects, NULL};
+
+	if (r->objects->child != NULL && gone_await(k, &wait, &opts->gone, err) != 0)
+		return -1;
+	for (const cJSON *v = r->volumes->child; v != NULL; v = v->next)
+		if (await_volume(k, v, opts, err) != 0)
+			return -1;
+	return rank == LEAVE_POOL ? await_nodes(k, r->objects, opts, err) : 0;
 }
 
 /* What a rank is called where stages are shown. */
@@ -197,17 +211,19 @@ static int count_rank(const cJSON *owned, int rank, const struct undeploy_opts *
 }
 
 static int delete_rank(struct kubectl *k, const cJSON *owned, int rank,
-                       const struct undeploy_opts *opts, struct strbuf *left, struct err *err)
+                       const struct undeploy_opts *opts, struct err *err)
 {
-	for (const cJSON *o = owned->child; o != NULL; o = o->next)
+	AUTO(rank_going) struct rank_going r = {cJSON_CreateArray(), cJSON_CreateArray()};
+
+	for (cJSON *o = owned->child; o != NULL; o = o->next)
 		if ((int)kind_of(o)->leave == rank && undeploy_takes(o, opts) &&
-		    delete_one(k, o, opts, left, err) != 0)
+		    delete_one(k, o, opts, &r, err) != 0)
 			return -1;
-	return rank == LEAVE_POOL ? await_nodes(k, owned, opts, err) : 0;
+	return await_rank(k, &r, (enum leave_order)rank, rank_names[rank], opts, err);
 }
 
 int undeploy_run(struct kubectl *k, const cJSON *owned, const struct undeploy_opts *opts,
-                 struct strbuf *left, struct err *err)
+                 struct err *err)
 {
 	for (int rank = 0; rank < LEAVE_ORDERS; rank++)
 		if (count_rank(owned, rank, opts) > 0)
@@ -218,7 +234,7 @@ int undeploy_run(struct kubectl *k, const cJSON *owned, const struct undeploy_op
 
 		if (n > 0)
 			progress_stage(k->progress, rank_names[rank], "deleting", "%s", "");
-		if (delete_rank(k, owned, rank, opts, left, err) != 0) {
+		if (delete_rank(k, owned, rank, opts, err) != 0) {
 			progress_stage(k->progress, rank_names[rank], "failed", "%s", "");
 			return -1;
 		}

@@ -112,6 +112,16 @@ static const char *config_map_of(const cJSON *workload)
 	return json_string(json_get(v, "configMap"), "name");
 }
 
+/* Who may not look deploys without the check. */
+static int unreadable(struct kubectl *k, const char *what, struct err *err)
+{
+	if (err->code != ERR_DENIED)
+		return err_wrap(err, "%s", what);
+	progress_note(k->progress, "%s; Volcano's configuration is not checked", err->msg);
+	*err = (struct err){0};
+	return 0;
+}
+
 static int check_scheduler(struct kubectl *k, const cJSON *workload, struct err *err)
 {
 	const char *namespace = object_namespace(workload), *name = config_map_of(workload);
@@ -125,7 +135,7 @@ static int check_scheduler(struct kubectl *k, const cJSON *workload, struct err 
 	                            "-o",  "json",       NULL};
 
 	if (kubectl_json(k, args, NULL, &map, err) != 0)
-		return err_wrap(err, "read Volcano's configuration");
+		return unreadable(k, "read Volcano's configuration", err);
 	holder = volcano_holds_back(
 		json_string(json_get(map, "data"), key_of(scheduler_of(workload))));
 	if (holder == NULL)
@@ -142,20 +152,20 @@ static int check_scheduler(struct kubectl *k, const cJSON *workload, struct err 
 	                namespace, name);
 }
 
+bool volcano_matters(const struct fleet *fleet)
+{
+	return fleet_has_job(fleet) && fleet->scheduler->kind == SCHEDULER_VOLCANO;
+}
+
 int volcano_check(struct kubectl *k, const struct fleet *fleet, struct err *err)
 {
 	static const char *const args[] = {"get", "deployments.apps", "-A", "-o", "json", NULL};
 	AUTO(json) cJSON *live = NULL;
 
-	if (!fleet_has_job(fleet) || fleet->scheduler->kind != SCHEDULER_VOLCANO)
+	if (!volcano_matters(fleet))
 		return 0;
-	if (kubectl_list(k, args, NULL, &live, err) != 0) {
-		if (err->code != ERR_DENIED)
-			return err_wrap(err, "look for Volcano's scheduler");
-		progress_note(k->progress, "%s; Volcano's configuration is not checked", err->msg);
-		*err = (struct err){0};
-		return 0;
-	}
+	if (kubectl_list(k, args, NULL, &live, err) != 0)
+		return unreadable(k, "look for Volcano's scheduler", err);
 	for (const cJSON *o = live->child; o != NULL; o = o->next)
 		if (scheduler_of(o) != NULL)
 			return check_scheduler(k, o, err);

@@ -6,6 +6,8 @@
 #ifndef SLIPWAY_K8S_DEPLOY_VOLCANO_H
 #define SLIPWAY_K8S_DEPLOY_VOLCANO_H
 
+#include <stdbool.h>
+
 #include "k8s/deploy/kubectl.h"
 #include "k8s/fleet/model.h"
 
@@ -16,9 +18,13 @@
  */
 const char *volcano_holds_back(const char *conf);
 
+/* Has the fleet a job that Volcano schedules? Pure. */
+bool volcano_matters(const struct fleet *fleet);
+
 /* Finds Volcano's scheduler by its image, in whatever namespace, and reads the ConfigMap that it
  * mounts: ERR_CONFLICT, with the change that it needs, when the fleet's job would be held back. A
- * fleet without Volcano, and a cluster where no scheduler is to be seen, are well. */
+ * fleet without Volcano, and a cluster where no scheduler is to be seen, are well; without the
+ * right to look the progress says so. */
 int volcano_check(struct kubectl *k, const struct fleet *fleet, struct err *err) MUST_USE;
 
 #endif

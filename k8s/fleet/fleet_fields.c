@@ -57,8 +57,8 @@ static const struct field volume_rows[] = {
                   .fallback_doc = "gp3's own"),
 	NUMBER_AT(struct volume_section, throughput, "throughput", "MiB/s of gp3.", .min = 125,
                   .max = 2000, .fallback_doc = "gp3's own"),
-	TEXT(struct volume_section, kms_key, "kms_key", "KMS key that encrypts it, by ARN.",
-             .check = check_kms_key, .fallback_doc = "the account's"),
+	TEXT_AT(struct volume_section, kms_key, "kms_key", "KMS key that encrypts it, by ARN.",
+                .check = check_kms_key, .fallback_doc = "the account's"),
 };
 
 static const struct field_table volume_fields =
@@ -199,6 +199,10 @@ static const struct field failover_rows[] = {
 	FIELD_BOOL(struct failover_section, enabled, "enabled",
                    "Move a job that has not begun to the next target when one has no capacity.",
                    .fallback = 1),
+	FIELD_BOOL(struct failover_section, reclaimed, "reclaimed",
+                   "Move a job on, too, that has lost all its nodes and gets none: its checkpoints "
+                   "are where every target sees them. Default: whether the spec has storage.",
+                   .set_offset = offsetof(struct failover_section, has_reclaimed)),
 	TEXT(struct failover_section, after, "after",
              "How long Karpenter or EC2 must have reported missing capacity: time to try every "
              "instance type, zone and kind of capacity of the pool.",

@@ -311,12 +311,14 @@ const char *check_tag_key(const char *text, const char **ret_hint)
 	static const char *const taken[] = {"aws:",
 	                                    "karpenter.sh/nodepool",
 	                                    "karpenter.sh/nodeclaim",
+	                                    "karpenter.sh/discovery",
 	                                    "karpenter.k8s.aws/",
 	                                    "kubernetes.io/cluster/",
+	                                    "slipway/",
 	                                    "eks:"};
 
 	*ret_hint = "AWS tags have at most 128 characters; those starting with aws:, eks:, "
-		    "kubernetes.io/cluster/ and karpenter's own are taken";
+		    "kubernetes.io/cluster/ and slipway/, and karpenter's own, are taken";
 	if (text[0] == '\0' || strlen(text) > 128)
 		return "is not the key of a tag";
 	for (size_t i = 0; i < ARRAY_LEN(taken); i++)
@@ -426,7 +428,7 @@ const char *check_kubernetes_version(const char *text, const char **ret_hint)
 {
 	int major, minor;
 
-	*ret_hint = "write a version of EKS in quotes, as in \"1.34\"; known are 1.27 to 1.36";
+	*ret_hint = "write a version of EKS in quotes, as in \"1.35\"; EKS runs 1.31 to 1.36";
 	return parse_version(text, &major, &minor) && strlen(text) == 4 && major == 1 &&
 	                       minor >= 27 && minor <= 36
 	               ? NULL

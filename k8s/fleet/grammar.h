@@ -46,7 +46,7 @@ const char *check_karpenter(const char *text, const char **ret_hint);
 /* "1200Gi", "2Ti" as GiB; false when it is neither or overflows. */
 bool parse_gib(const char *text, int64_t *ret_gib);
 
-/* "1.34" as 34, "1.14.1" as 1 and 14; false when it is not a version. */
+/* "1.35" as 35, "1.14.1" as 1 and 14; false when it is not a version. */
 bool parse_version(const char *text, int *ret_major, int *ret_minor);
 
 /* ---- decoders for FIELD_CUSTOM ---- */

@@ -53,6 +53,8 @@ struct fleet_target {
 	/* Limits of the pool. */
 	int64_t limit_nodes, limit_devices, limit_cpu, limit_memory_gib;
 
+	int64_t volume_iops; /* of the root volume; 0 = gp3's own */
+
 	struct taint taints[2]; /* on nodes; pods tolerate each of them */
 	size_t n_taints;
 	struct taint startup_taints[2]; /* removed by the storage driver */
@@ -62,6 +64,8 @@ struct fleet_target {
 /* When deploy gives a target up for the next one; see failover_section. */
 struct fleet_failover {
 	bool enabled;
+	bool reclaimed; /* after a full reclaim too: checkpoints are where every target sees them */
+	bool returns;   /* back to a better target once that has capacity again */
 	int64_t after_ms, unschedulable_ms, boot_ms, backoff_ms;
 	const char *image; /* NULL = none */
 };
@@ -74,7 +78,8 @@ struct fleet_storage {
 	const struct storage_driver *driver; /* NULL = no file system, and nothing below is set */
 	const char *claim;                   /* PVC's name */
 	const char *mount;                   /* where pods see it */
-	const char *id;                      /* of one that is there; NULL = the driver makes it */
+	struct srcpos mount_at;
+	const char *id; /* of one that is there; NULL = the driver makes it */
 	struct srcpos id_at;
 	int64_t size_gib;
 	struct srcpos size_at;
@@ -107,9 +112,10 @@ struct fleet {
 	const char *account;  /* NULL when neither the spec nor an ECR repository gives it */
 	struct strlist zones; /* of the control plane, at least two */
 	int minor;            /* Kubernetes 1.MINOR */
-	const char *version;  /* "1.34" */
+	const char *version;  /* "1.35" */
 	enum karpenter_api karpenter;
 	const char *karpenter_version; /* "1.14.1": what the cluster installs */
+	int karpenter_minor;           /* of it, with 1.x as 100 + x; 0 = not known */
 	const char *image;             /* of the job: repository:tag[@digest] */
 	const char *queue;             /* Volcano queue */
 	const char *service_account;   /* of the job */

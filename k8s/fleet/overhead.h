@@ -13,6 +13,7 @@
 struct overhead {
 	const char *name; /* "aws-node", "fluent-bit", ... */
 	int64_t cpu_milli, memory_mib;
+	int64_t limit_mib; /* of memory; 0 = what it asks for */
 	/* NULL: a storage driver's own (k8s/fleet/storage_driver.h), wanted with it. */
 	bool (*wanted)(const struct fleet *fleet, const struct fleet_target *target);
 };

@@ -27,6 +27,17 @@ struct placed_list {
 enum device_mode { DEVICES_PLUGIN, DEVICES_DRA, DEVICES_NONE, DEVICE_MODES };
 enum pod_access { ACCESS_POD_IDENTITY, ACCESS_IRSA, POD_ACCESSES };
 
+/* What EKS does when a version's standard support ends: upgrade the cluster, or bill for more. */
+enum eks_support { SUPPORT_STANDARD, SUPPORT_EXTENDED, EKS_SUPPORTS };
+
+/* The level of the Pod Security Standards that the namespace enforces; 0 = the cluster's own. */
+enum pod_security {
+	POD_SECURITY_DEFAULT,
+	POD_SECURITY_BASELINE,
+	POD_SECURITY_RESTRICTED,
+	POD_SECURITIES
+};
+
 /* Room on every node for DaemonSets that slipway does not render. */
 struct reserve_section {
 	int64_t cpu_milli, memory_mib;
@@ -44,20 +55,25 @@ struct cluster_section {
 	struct srcpos zone_at;
 	struct srcpos zones_at;
 	struct placed_list zones; /* the control plane's; default: zone and a neighbour */
-	const char *version;      /* "1.34" */
+	const char *version;      /* "1.35" */
 	struct srcpos version_at;
+	enum eks_support support;
 	const char *karpenter; /* "v1", "v1beta1", "v1alpha5" or a version as "1.14" */
 	struct srcpos karpenter_at;
 	const char *namespace; /* of jobs and claims; default: the spec's name */
 	struct srcpos namespace_at;
+	enum pod_security pod_security;
+	struct srcpos pod_security_at;
 	enum device_mode devices;
 	struct srcpos devices_at;
 	enum pod_access access; /* how pods get AWS roles */
 	struct srcpos access_at;
 	const char *account; /* 12 digits; default: of an ECR image.repository */
 	struct srcpos account_at;
-	const char *role;      /* of nodes; default KarpenterNodeRole-CLUSTER */
-	const char *discovery; /* karpenter.sh/discovery tag; default: the cluster's name */
+	const char *role;         /* of nodes; default KarpenterNodeRole-CLUSTER */
+	const char *discovery;    /* karpenter.sh/discovery tag; default: the cluster's name */
+	struct strmap subnets;    /* tags besides it that the nodes' subnets have */
+	struct srcpos subnets_at; /* no file = default: those of private subnets */
 	struct reserve_section reserve;
 	struct strmap tags; /* on every AWS resource */
 	struct srcpos tags_at;
@@ -70,9 +86,10 @@ enum { CAPACITY_SPOT = 1, CAPACITY_ON_DEMAND = 2, CAPACITY_RESERVED = 4 };
 struct volume_section {
 	int64_t size_gib; /* root volume, default 200 */
 	struct srcpos size_gib_at;
-	int64_t iops, throughput; /* gp3: 3000..16000, 125..1000; 0 = AWS's default */
+	int64_t iops, throughput; /* gp3: 3000..80000, 125..2000; 0 = AWS's default */
 	struct srcpos iops_at, throughput_at;
 	const char *kms_key; /* NULL = the account's default key; always encrypted */
+	struct srcpos kms_key_at;
 };
 
 struct reservation_section {
@@ -138,6 +155,8 @@ enum { EFA_AUTO = -1, EFA_ALL = -2 };
 /* When deploy gives a target up for the next one. */
 struct failover_section {
 	bool enabled;              /* default true */
+	bool reclaimed;            /* move a job that lost all its nodes, too */
+	bool has_reclaimed;        /* the spec says it; default: there is storage */
 	const char *after;         /* "3m": lack of capacity was reported for this long */
 	const char *unschedulable; /* "10m": pods had no node for this long */
 	const char *boot;          /* "20m": nodes that come are not ready, pods do not start */
@@ -164,6 +183,7 @@ struct prepare_section {
 	const char *image; /* default: the job's image runs `slipway-trainer prepare` */
 	struct strlist command, args;
 	const char *service_account_role; /* IAM role's ARN for reading S3 */
+	struct srcpos service_account_role_at;
 };
 
 struct fsx_section {
@@ -190,6 +210,7 @@ struct fsx_section {
 	const char *zone; /* of the subnet; default cluster.zone */
 	struct srcpos zone_at;
 	const char *kms_key;
+	struct srcpos kms_key_at;
 	int64_t backup_days;
 	struct srcpos backup_days_at;
 	const char *version; /* Lustre: 2.15 */
@@ -205,11 +226,13 @@ struct fsx_section {
 	const char *dns;        /* default ID.fsx.REGION.amazonaws.com */
 	const char *mount_name; /* Lustre mount name of the existing file system */
 	struct srcpos mount_name_at;
-	const char *mount;            /* path in pods: /data */
+	const char *mount; /* path in pods: /data */
+	struct srcpos mount_at;
 	struct strlist mount_options; /* default [flock] */
 	const char *reclaim;          /* Retain (default) | Delete */
 	enum driver_source driver;
 	const char *driver_role; /* IAM role's ARN of the controller (irsa) */
+	struct srcpos driver_role_at;
 	struct strmap tags;
 	struct srcpos tags_at;
 	struct prepare_section prepare;
@@ -224,7 +247,8 @@ struct storage_section {
 struct nettest_section {
 	bool set;
 	struct srcpos at;
-	int64_t nodes;      /* default 2 */
+	int64_t nodes; /* default 2 */
+	struct srcpos nodes_at;
 	const char *image;  /* default public.ecr.aws/hpc-cloud/nccl-tests:latest */
 	int64_t floor_gbps; /* GB/s at the largest size; 0 = by instance */
 };
@@ -246,6 +270,7 @@ struct job_section {
 	struct strlist command, args;
 	struct strmap env;
 	struct srcpos env_at;
+	bool returns;          /* to a better target once that has capacity again */
 	int64_t retries;       /* restarts of the whole job, default 3 */
 	int64_t grace_seconds; /* SIGTERM to SIGKILL, default 120: the trainer's checkpoint */
 	int64_t shm_gib;       /* /dev/shm; 0 = a quarter of the pod's memory */
@@ -255,6 +280,7 @@ struct job_section {
 	const char *service_account; /* default: the spec's name */
 	struct srcpos service_account_at;
 	const char *role; /* IAM role's ARN for the job's service account; NULL = none */
+	struct srcpos role_at;
 	const char *priority_class;
 	int64_t user, group;  /* default 65532 */
 	int64_t metrics_port; /* the trainer's Prometheus endpoint, default 9090 */
@@ -267,7 +293,8 @@ struct job_section {
 struct alarms_section {
 	bool set;
 	struct srcpos at;
-	const char *topic;    /* SNS topic's ARN */
+	const char *topic; /* SNS topic's ARN */
+	struct srcpos topic_at;
 	int64_t idle_percent; /* utilisation below this is idle, default 5 */
 	int64_t idle_minutes; /* default 30 */
 };

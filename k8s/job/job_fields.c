@@ -7,7 +7,7 @@
 #include "k8s/job/scheduler.h"
 
 static const struct field nettest_rows[] = {
-	FIELD_INT(struct nettest_section, nodes, "nodes", "Nodes of the test.", .min = 2,
+	NUMBER_AT(struct nettest_section, nodes, "nodes", "Nodes of the test.", .min = 2,
                   .max = 1000, .fallback = 2),
 	TEXT(struct nettest_section, image, "image", "Image with nccl-tests and Open MPI.",
              .check = check_image_ref,
@@ -44,6 +44,10 @@ static const struct field rows[] = {
                .check_key = check_env_name),
 	FIELD_INT(struct job_section, retries, "retries", "Restarts after failures.", .min = 0,
                   .max = 1000, .fallback = 3),
+	FIELD_BOOL(
+		struct job_section, returns, "return",
+		"While `slipway deploy --wait` watches the job on a target that is not the best: "
+		"look for capacity of a better one, and move back to it through a checkpoint."),
 	FIELD_INT(struct job_section, grace_seconds, "grace",
                   "Seconds from SIGTERM to SIGKILL: enough to save the last checkpoint.", .min = 10,
                   .max = 3600, .fallback = 120),
@@ -56,8 +60,8 @@ static const struct field rows[] = {
 	TEXT_AT(struct job_section, service_account, "service_account",
                 "Service account of the pods.", .check = check_dns_label,
                 .fallback_doc = "the spec's name"),
-	TEXT(struct job_section, role, "role", "IAM role of the pods, by ARN.",
-             .check = check_role_arn),
+	TEXT_AT(struct job_section, role, "role", "IAM role of the pods, by ARN.",
+                .check = check_role_arn),
 	TEXT(struct job_section, priority_class, "priority_class", "An existing PriorityClass.",
              .check = check_dns_subdomain),
 	FIELD_INT(struct job_section, user, "user", "User of the pods.", .min = 1,

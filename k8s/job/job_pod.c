@@ -131,6 +131,25 @@ static bool over_rdma(const struct fleet_target *target)
 	return target->efa > 0 && target->shape->rdma;
 }
 
+/* Ranks of several nodes that talk through NCCL. */
+static bool nccl_over_efa(const struct fleet_target *target)
+{
+	return target->efa > 0 && target->nodes > 1 && target->accelerator->nccl;
+}
+
+/*
+ * Without EFA a collective falls back to sockets, and a job runs at a hundredth of its speed. Named
+ * transports end it instead: libfabric knows no provider but FI_PROVIDER's, and NCCL no network but
+ * NCCL_NET's. aws-ofi-nccl calls itself "AWS Libfabric" up to 1.11; later versions take that name
+ * when NCCL_NET asks for it, so that one value fits all of them. What came of it is in the log's
+ * first lines, where `slipway status` reads it.
+ */
+static const struct network_env job_env[] = {
+	{"NCCL_NET", "AWS Libfabric", nccl_over_efa},
+	{"NCCL_DEBUG", "INFO", nccl_over_efa},
+	{"NCCL_DEBUG_SUBSYS", "INIT", nccl_over_efa},
+};
+
 static const struct network_env network_env[] = {
 	{"FI_PROVIDER", "efa", over_efa},
 	{"FI_EFA_FORK_SAFE", "1", over_efa},
@@ -148,6 +167,14 @@ static void add_accelerator_env(const struct fleet_target *target, cJSON *env)
 		if (row->name != NULL && (target->nodes > 1 || !row->several_nodes))
 			k8s_env(env, row->name, row->value);
 	}
+}
+
+/* The network test does without: what its log says of sockets is what it is for. */
+static void add_job_env(const struct fleet_target *target, cJSON *env)
+{
+	for (size_t i = 0; i < ARRAY_LEN(job_env); i++)
+		if (job_env[i].wanted(target))
+			k8s_env(env, job_env[i].name, job_env[i].value);
 }
 
 void job_network_env(const struct fleet_target *target, const char *master, cJSON *env)
@@ -321,6 +348,7 @@ void job_pod(const struct fleet *fleet, const struct fleet_target *target, struc
 	add_container(fleet, target, out, &p);
 	add_ranks(target, opts, p.env);
 	job_network_env(target, opts->master, p.env);
+	add_job_env(target, p.env);
 	if (job->metrics_port > 0)
 		env_number(p.env, "METRICS_PORT", job->metrics_port);
 	add_pairs(p.env, &job->env);

@@ -37,11 +37,13 @@ static const struct operator_row mpi = {
 		kind_, group_, resource_ "." group_, LEAVE_JOB                                     \
 	}
 /* What every row says; what only some can do follows by name. */
-#define SCHEDULER(kind_, name_, title_, caption_, object_, pod_suffix_, index_key_, render_, ...)  \
+#define SCHEDULER(kind_, name_, title_, caption_, object_, pod_suffix_, index_key_, nodes_at_,     \
+                  render_, ...)                                                                    \
 	{                                                                                          \
 		.kind = SCHEDULER_##kind_, .name = "" name_, .title = "" title_,                   \
 		.caption = "" caption_, .object = object_, .pod_suffix = "" pod_suffix_,           \
-		.index_key = "" index_key_, .render = (render_), __VA_ARGS__                       \
+		.index_key = "" index_key_, .nodes_at = "" nodes_at_, .render = (render_),         \
+		__VA_ARGS__                                                                        \
 	}
 
 #define VOLCANO_JOB OBJECT("Job", "batch.volcano.sh", "jobs")
@@ -53,15 +55,17 @@ static const struct operator_row mpi = {
 const struct scheduler schedulers[] = {
 	SCHEDULER(VOLCANO, "volcano", "Volcano job, started as a whole",
                   "Volcano Job, all pods or none", VOLCANO_JOB, "-worker-", "volcano.sh/task-index",
-                  render_volcano_job, .brought_by = &volcano, .render_setup = render_volcano_setup,
-                  .queues = true, .places_pods = true),
+                  "spec.minAvailable", render_volcano_job, .brought_by = &volcano,
+                  .render_setup = render_volcano_setup, .queues = true, .places_pods = true),
 	SCHEDULER(JOB, "job", "indexed Job", "indexed Job", PLAIN_JOB, "-" RANDOM_END, INDEXED_KEY,
-                  render_indexed_job, .brought_by = NULL),
+                  "spec.parallelism", render_indexed_job, .brought_by = NULL,
+                  .in_place = {"ttlSecondsAfterFinished", "backoffLimit", "activeDeadlineSeconds"}),
 	SCHEDULER(JOBSET, "jobset", "JobSet", "JobSet", JOBSET, "-workers-0-" RANDOM_END,
-                  INDEXED_KEY, render_jobset, .brought_by = &jobset),
+                  INDEXED_KEY, "spec.replicatedJobs.0.template.spec.parallelism", render_jobset,
+                  .brought_by = &jobset, .in_place = {"ttlSecondsAfterFinished"}),
 	SCHEDULER(MPI, "mpi", "MPIJob", "MPIJob", MPI_JOB, "-launcher" RANDOM_END,
-                  "training.kubeflow.org/replica-index", render_mpi_job, .brought_by = &mpi,
-                  .needs_command = true,
+                  "training.kubeflow.org/replica-index", "spec.mpiReplicaSpecs.Worker.replicas",
+                  render_mpi_job, .brought_by = &mpi, .needs_command = true,
                   .image_note = "The image must bring Open MPI, sshd and a user mpiuser whose "
                                 "number is job.user."),
 };

@@ -24,6 +24,8 @@ enum scheduler_kind {
 	SCHEDULERS
 };
 
+enum { SCHEDULER_IN_PLACE_MAX = 3 };
+
 struct scheduler {
 	enum scheduler_kind kind; /* its place in the table */
 	const char *name;         /* in the spec: "volcano" */
@@ -34,12 +36,16 @@ struct scheduler {
 	 * "-workers-0-" and a random end. */
 	const char *pod_suffix;
 	const char *index_key; /* label or annotation of a pod: its index in the job */
+	const char *nodes_at;  /* where the object says how many pods it has: "spec.parallelism" */
 	void (*render)(const struct fleet *fleet, const struct fleet_target *target,
 	               struct k8s_output *out);
 
 	/* What not every one has; false or NULL = it has not. */
 	const struct operator_row *brought_by; /* NULL = part of Kubernetes */
 	void (*render_setup)(const struct fleet *fleet, struct k8s_output *out); /* 50-scheduler */
+	/* Fields of the object's spec that one that is in the cluster takes: the server allows the
+	 * change and no pod is another for it. */
+	const char *in_place[SCHEDULER_IN_PLACE_MAX];
 	bool queues;            /* knows job.queue */
 	bool places_pods;       /* chooses nodes itself: no other scheduler stands beside it */
 	bool needs_command;     /* starts job.command itself, not the image's entrypoint */
@@ -51,6 +57,9 @@ extern const struct choices scheduler_choices;
 
 void render_volcano_job(const struct fleet *fleet, const struct fleet_target *target,
                         struct k8s_output *out);
+
+/* The ConfigMap of Volcano's scheduler, as its own installation calls it. */
+#define VOLCANO_CONFIG "volcano-scheduler-configmap"
 void render_volcano_setup(const struct fleet *fleet, struct k8s_output *out);
 void render_indexed_job(const struct fleet *fleet, const struct fleet_target *target,
                         struct k8s_output *out);

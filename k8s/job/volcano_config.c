@@ -13,7 +13,6 @@
 #include "k8s/object/object.h"
 
 #define VOLCANO_NAMESPACE "volcano-system"
-#define VOLCANO_CONFIG    "volcano-scheduler-configmap"
 
 static void add_tier(cJSON *tiers, const char *const *plugins, size_t n)
 {

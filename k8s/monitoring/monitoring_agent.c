@@ -4,8 +4,8 @@
  */
 #include "base/attr.h"
 #include "k8s/fleet/pins.h"
+#include "k8s/fleet/regions.h"
 #include "k8s/monitoring/monitoring.h"
-#include "k8s/object/eks_registry.h"
 #include "k8s/object/workload.h"
 
 static const char name[] = INSIGHTS_ACCOUNT;

@@ -14,8 +14,8 @@ _Static_assert(ARRAY_LEN(insights_names) == INSIGHTS_MODES, "insights_names: a n
 static const struct choices insights_modes = CHOICES(insights_names);
 
 static const struct field alarms_rows[] = {
-	TEXT(struct alarms_section, topic, "topic", "ARN of the SNS topic that is notified.",
-             .check = check_topic_arn),
+	TEXT_AT(struct alarms_section, topic, "topic", "ARN of the SNS topic that is notified.",
+                .check = check_topic_arn),
 	FIELD_INT(struct alarms_section, idle_percent, "idle_percent",
                   "Utilisation below which an accelerator is idle.", .min = 1, .max = 99,
                   .fallback = 5),

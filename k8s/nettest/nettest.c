@@ -83,20 +83,9 @@ static void skip_prefixes(struct line *line)
 	while (skip_bracket(line) || skip_timestamp(line));
 }
 
-/* Where `what` (lower case) stands in the line, whatever its case there; NULL if nowhere. */
 static const char *find_in_line(const struct line *line, const char *what)
 {
-	size_t n = strlen(what);
-
-	for (size_t i = 0; i + n <= line->len; i++) {
-		size_t k = 0;
-
-		while (k < n && tolower((unsigned char)line->at[i + k]) == what[k])
-			k++;
-		if (k == n)
-			return line->at + i;
-	}
-	return NULL;
+	return transport_find(line->at, line->len, what);
 }
 
 static bool one_of(char c, const char *set)
@@ -253,27 +242,9 @@ static void parse_plugin(struct nettest *n, const struct line *line)
 	n->plugin[len] = '\0';
 }
 
-/* "Using network AWS Libfabric" proves nothing: libfabric may have taken TCP beneath. */
-static bool tells_tcp(const struct line *line)
-{
-	return find_in_line(line, "using network socket") != NULL ||
-	       find_in_line(line, "selected provider is tcp") != NULL ||
-	       find_in_line(line, "selected provider is sockets") != NULL;
-}
-
-static bool tells_efa(const struct line *line)
-{
-	return find_in_line(line, "selected provider is efa") != NULL ||
-	       find_in_line(line, "using network efa") != NULL;
-}
-
-/* One rank on sockets is enough to spoil a run: it outweighs every line that says EFA. */
 static void parse_transport(struct nettest *n, const struct line *line)
 {
-	if (tells_tcp(line))
-		n->transport = NETTEST_SOCKET;
-	else if (n->transport == NETTEST_UNKNOWN && tells_efa(line))
-		n->transport = NETTEST_EFA;
+	n->transport = transport_after(n->transport, line->at, line->len);
 	if (find_in_line(line, "/gdrdma") != NULL)
 		n->rdma = true;
 	parse_plugin(n, line);

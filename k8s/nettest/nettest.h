@@ -15,10 +15,15 @@
 
 #include "base/doc/json.h"
 #include "base/err.h"
+#include "k8s/job/transport.h"
 #include "k8s/object/render.h"
 #include "karpenter/catalogue/catalogue.h"
 
 extern const struct k8s_renderer nettest_renderer;
+
+/* Can a target run the test, and what is its MPIJob called? */
+bool nettest_runs_on(const struct fleet_target *target);
+const char *nettest_name(const struct fleet_target *target, struct arena *a);
 
 enum {
 	NETTEST_LOG_MAX = 256 << 20, /* bytes of a log that callers should read at most */
@@ -26,9 +31,6 @@ enum {
 	NETTEST_ROWS_MAX = 128,      /* sizes 1 B to 2^63 by factors of 2, twice over */
 	NETTEST_PLUGIN_MAX = 64
 };
-
-/* How NCCL moved the bytes between nodes. */
-enum nettest_transport { NETTEST_UNKNOWN, NETTEST_EFA, NETTEST_SOCKET };
 
 /* One size. Bandwidths in GB/s (10^9 bytes); `wrong` counts differing values, -1 = not checked. */
 struct nettest_row {
@@ -41,8 +43,8 @@ struct nettest_row {
 struct nettest {
 	struct nettest_row rows[NETTEST_ROWS_MAX]; /* in the log's order */
 	size_t n_rows;
-	bool rows_dropped; /* there were more than NETTEST_ROWS_MAX */
-	enum nettest_transport transport;
+	bool rows_dropped;               /* there were more than NETTEST_ROWS_MAX */
+	enum transport transport;        /* how NCCL moved the bytes between nodes */
 	bool rdma;                       /* some channel says GDRDMA */
 	char plugin[NETTEST_PLUGIN_MAX]; /* version of aws-ofi-nccl, empty if not printed */
 	bool has_average;                /* the closing line was there: the test ran to its end */
@@ -77,8 +79,5 @@ size_t nettest_judge(const struct nettest *n, const struct nettest_floor *floor,
 
 /* The report as members of obj: transport, peak, average, sizes; bus bandwidths in MB/s. */
 void nettest_json(const struct nettest *n, cJSON *obj);
-
-/* "efa", "socket" or "unknown". */
-const char *nettest_transport_name(enum nettest_transport transport);
 
 #endif

@@ -8,9 +8,14 @@
 #include "k8s/nettest/nettest.h"
 #include "k8s/object/workload.h"
 
-static bool runs_on(const struct fleet_target *target)
+bool nettest_runs_on(const struct fleet_target *target)
 {
 	return target->accelerator->nccl && target->efa > 0 && target->whole_node;
+}
+
+const char *nettest_name(const struct fleet_target *target, struct arena *a)
+{
+	return arena_printf(a, "%s-nettest", target->job);
 }
 
 static const struct nettest_section *section(const struct fleet *fleet)
@@ -175,7 +180,7 @@ static void render_test(const struct fleet *fleet, const struct fleet_target *ta
                         struct k8s_output *out)
 {
 	cJSON *object = k8s_add(out, "kubeflow.org/v2beta1", "MPIJob", fleet->namespace,
-	                        arena_printf(&out->arena, "%s-nettest", target->job));
+	                        nettest_name(target, &out->arena));
 	cJSON *spec = json_add_object(object, "spec");
 	cJSON *policy;
 
@@ -196,18 +201,16 @@ static void render_nettest(const struct fleet *fleet, struct k8s_output *out)
 	for (size_t i = 0; i < fleet->n_targets; i++) {
 		const struct fleet_target *target = &fleet->targets[i];
 
-		if (!runs_on(target))
+		if (!nettest_runs_on(target))
 			continue;
 		k8s_file(out, arena_printf(&out->arena, "%s.yaml", target->name),
 		         arena_printf(&out->arena,
 		                      "NCCL all-reduce between %lld x %s over %lld EFA interfaces "
-		                      "each.\nNeeds %s %s. The launcher's log tells the result:\n"
-		                      "  kubectl logs -n %s job/%s-nettest-launcher | "
-		                      "slipway nettest parse --target %s -",
+		                      "each.\nNeeds %s %s. To start it, wait for it and judge its "
+		                      "log:\n  slipway nettest run --target %s",
 		                      (long long)section(fleet)->nodes, target->shape->type,
 		                      (long long)target->efa, pins[PIN_MPI_OPERATOR].repository,
-		                      pins[PIN_MPI_OPERATOR].version, fleet->namespace, target->job,
-		                      target->name));
+		                      pins[PIN_MPI_OPERATOR].version, target->name));
 		render_test(fleet, target, out);
 	}
 }
@@ -221,6 +224,7 @@ const struct k8s_renderer nettest_renderer = {
 	.number = "70",
 	.name = "nettest",
 	.summary = "an NCCL all-reduce over EFA",
+	.by_name = true,
 	.wanted = with_nettest,
 	.render = render_nettest,
 };

@@ -8,13 +8,6 @@
 
 #include "k8s/nettest/nettest.h"
 
-const char *nettest_transport_name(enum nettest_transport transport)
-{
-	static const char *const names[] = {"unknown", "efa", "socket"};
-
-	return names[transport];
-}
-
 static double better(const struct nettest_row *row)
 {
 	return row->out_busbw > row->in_busbw ? row->out_busbw : row->in_busbw;
@@ -59,9 +52,9 @@ static void because(struct reasons *r, const char *fmt, ...)
 
 static void judge_transport(const struct nettest *n, struct reasons *r)
 {
-	if (n->transport == NETTEST_SOCKET)
+	if (n->transport == TRANSPORT_SOCKET)
 		because(r, "NCCL fell back to TCP: EFA was not used");
-	else if (n->transport == NETTEST_UNKNOWN)
+	else if (n->transport == TRANSPORT_UNKNOWN)
 		because(r, "no line of the log shows that EFA was used: run with NCCL_DEBUG=INFO "
 		           "and keep the whole log");
 }
@@ -126,7 +119,7 @@ void nettest_json(const struct nettest *n, cJSON *obj)
 	int64_t bytes;
 	double peak = nettest_peak(n, &bytes);
 
-	json_add_string(obj, "transport", nettest_transport_name(n->transport));
+	json_add_string(obj, "transport", transport_name(n->transport));
 	json_add_bool(obj, "rdma", n->rdma);
 	if (n->plugin[0] != '\0')
 		json_add_string(obj, "plugin", n->plugin);

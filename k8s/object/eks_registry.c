@@ -20,13 +20,6 @@ static const struct {
 	{"us-gov-west-1", "013241004608"},
 };
 
-const char *aws_partition(const char *region)
-{
-	if (text_has_prefix(region, "cn-"))
-		return "aws-cn";
-	return text_has_prefix(region, "us-gov-") ? "aws-us-gov" : "aws";
-}
-
 const char *eks_registry(const char *region, struct arena *a)
 {
 	const char *account = "602401143452";

@@ -12,7 +12,4 @@
  * one of the many that share an account. */
 const char *eks_registry(const char *region, struct arena *a);
 
-/* "aws", "aws-cn" or "aws-us-gov". */
-const char *aws_partition(const char *region);
-
 #endif

@@ -151,10 +151,20 @@ void k8s_addf(cJSON *object, const char *key, const char *fmt, ...)
 	json_add_string(object, key, formatted);
 }
 
+void k8s_put_string(cJSON *object, const char *key, const char *value)
+{
+	cJSON *there = cJSON_GetObjectItemCaseSensitive(object, key);
+
+	if (there == NULL)
+		json_add_string(object, key, value);
+	else if (cJSON_SetValuestring(there, value) == NULL)
+		mem_exhausted("a text");
+}
+
 void k8s_add_map(cJSON *object, const struct strmap *map)
 {
 	for (size_t i = 0; i < map->n; i++)
-		json_add_string(object, map->at[i].key, map->at[i].value);
+		k8s_put_string(object, map->at[i].key, map->at[i].value);
 }
 
 cJSON *k8s_add_strings(cJSON *object, const char *key, const char *const *at, size_t n)

@@ -111,7 +111,10 @@ void k8s_selector(const struct k8s_output *out, cJSON *match_labels, const char 
 /* {"key": value} adders with a printf'd value. */
 void k8s_addf(cJSON *object, const char *key, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-/* Adds every pair of the map as strings. */
+/* A string under key, in place of the one that may be there: no object has a key twice. */
+void k8s_put_string(cJSON *object, const char *key, const char *value);
+
+/* Puts every pair of the map: the spec's own takes the place of ours. */
 void k8s_add_map(cJSON *object, const struct strmap *map);
 
 /* metadata.annotations of an object that has metadata. */
@@ -138,8 +141,8 @@ void k8s_tolerate_target(cJSON *tolerations, const struct fleet_target *target);
 const char *k8s_pool_label(const struct fleet *fleet);
 const char *k8s_do_not_disrupt(const struct fleet *fleet);
 
-/* requests of a DaemonSet's container, limits.memory equal: of an accelerator's row or of the table
- * in k8s/fleet/overhead.c. */
+/* requests of a DaemonSet's container, and limits.memory (equal, unless its row says more): of an
+ * accelerator's row or of the table in k8s/fleet/overhead.c. */
 void k8s_daemon_resources(cJSON *container, const struct node_daemon *daemon);
 void k8s_overhead_resources(cJSON *container, const char *overhead);
 

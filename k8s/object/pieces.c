@@ -26,7 +26,7 @@ void k8s_annotate(cJSON *object, const char *key, const char *value)
 
 	if (annotations == NULL)
 		annotations = json_add_object(metadata, "annotations");
-	json_add_string(annotations, key, value);
+	k8s_put_string(annotations, key, value);
 }
 
 static void tolerate(cJSON *tolerations, const char *key, const char *effect)
@@ -52,13 +52,13 @@ void k8s_daemon_resources(cJSON *container, const struct node_daemon *daemon)
 	k8s_addf(requests, "cpu", "%lldm", (long long)daemon->cpu_milli);
 	k8s_addf(requests, "memory", "%lldMi", (long long)daemon->memory_mib);
 	k8s_addf(json_add_object(resources, "limits"), "memory", "%lldMi",
-	         (long long)daemon->memory_mib);
+	         (long long)(daemon->limit_mib > 0 ? daemon->limit_mib : daemon->memory_mib));
 }
 
 void k8s_overhead_resources(cJSON *container, const char *overhead)
 {
 	const struct overhead *row = overhead_find(overhead);
-	struct node_daemon daemon = {row->name, row->cpu_milli, row->memory_mib};
+	struct node_daemon daemon = {row->name, row->cpu_milli, row->memory_mib, row->limit_mib};
 
 	k8s_daemon_resources(container, &daemon);
 }

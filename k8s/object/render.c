@@ -70,7 +70,7 @@ int k8s_render(const struct k8s_renderers *table, const struct fleet *fleet,
 	for (size_t i = 0; i < table->n; i++) {
 		const struct k8s_renderer *row = table->at[i];
 
-		if (!row->wanted(fleet) || (!all && !listed(only, row->name)))
+		if (!row->wanted(fleet) || (all ? row->by_name : !listed(only, row->name)))
 			continue;
 		k8s_begin(out, row);
 		row->render(fleet, out);

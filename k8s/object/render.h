@@ -12,6 +12,7 @@ struct k8s_renderer {
 	const char *name;    /* "karpenter": folder, --only, component label, stage of deploy */
 	const char *summary; /* one line for help */
 	bool deployed;       /* `slipway deploy` applies it; others are for a person to apply */
+	bool by_name;        /* rendered only where it is named: what starts at once, and costs */
 	bool (*wanted)(const struct fleet *fleet); /* is there such a thing in this fleet? */
 	/* Reads the fleet, adds files and objects; cannot fail. */
 	void (*render)(const struct fleet *fleet, struct k8s_output *out);
@@ -26,8 +27,8 @@ struct k8s_renderers {
 /* The row of that name, NULL if there is none: which concern an object's component is. */
 const struct k8s_renderer *k8s_renderer_find(const struct k8s_renderers *table, const char *name);
 
-/* Runs every wanted row (only: those named; NULL or n 0 = all). ERR_USAGE for a name that no row
- * has. */
+/* Runs every wanted row (only: those named; NULL or n 0 = all but those that ask to be named).
+ * ERR_USAGE for a name that no row has. */
 int k8s_render(const struct k8s_renderers *table, const struct fleet *fleet,
                const struct strlist *only, struct k8s_output *out, struct err *err) MUST_USE;
 

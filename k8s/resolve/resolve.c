@@ -69,6 +69,8 @@ bool fleet_resolve(const struct fleet_sections *sections, const struct fleet_nam
 	resolve_targets(&r);
 	resolve_job(&r);
 	resolve_failover(&r);
+	resolve_check_arns(&r);
+	resolve_inside(&r);
 	sum_up(fleet);
 	return diags->n_errors == before;
 }

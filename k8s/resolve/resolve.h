@@ -11,6 +11,7 @@
 struct fleet_image {
 	const char *repository;       /* without tag; NULL if the spec names none */
 	const char *tag;              /* the first one, NULL if none */
+	const char *program;          /* that it starts, NULL = not known */
 	struct strlist architectures; /* of image.platforms: amd64, arm64 */
 	struct srcpos at;             /* of image.platforms, or of image */
 };

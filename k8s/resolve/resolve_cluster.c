@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "k8s/fleet/eks_versions.h"
 #include "k8s/fleet/grammar.h"
 #include "k8s/fleet/pins.h"
+#include "k8s/fleet/regions.h"
 #include "k8s/resolve/resolve_internal.h"
 
 /* The first Karpenter that runs on a Kubernetes version (1.x as 100 + x); Karpenter's own
@@ -27,19 +29,12 @@ static const struct {
 	{"v1alpha5", KARPENTER_V1ALPHA5, 28, 31, PIN_KARPENTER_V1ALPHA5},
 };
 
-static bool sound(const char *text, field_check check)
-{
-	const char *hint;
-
-	return text != NULL && check(text, &hint) == NULL;
-}
-
 static void resolve_karpenter(struct resolver *r)
 {
 	const struct cluster_section *cluster = &r->sections->cluster;
 	int major, minor;
 
-	if (!sound(cluster->karpenter, check_karpenter))
+	if (!resolve_sound(cluster->karpenter, check_karpenter))
 		return;
 	bool version = parse_version(cluster->karpenter, &major, &minor);
 
@@ -54,7 +49,7 @@ static void resolve_karpenter(struct resolver *r)
 			version ? cluster->karpenter : pins[apis[i].newest].version;
 		if (!version)
 			parse_version(pins[apis[i].newest].version, &major, &minor);
-		r->karpenter_minor = major * 100 + minor;
+		r->karpenter_minor = r->fleet->karpenter_minor = major * 100 + minor;
 		return;
 	}
 }
@@ -63,16 +58,17 @@ static void resolve_karpenter(struct resolver *r)
 static void check_versions(struct resolver *r)
 {
 	const struct fleet *fleet = r->fleet;
-
 	struct srcpos at = r->sections->cluster.karpenter_at.file != NULL
 	                           ? r->sections->cluster.karpenter_at
 	                           : r->sections->cluster.at;
 
-	if (r->karpenter_minor >= 101 && fleet->minor > 0 && fleet->minor < 29)
-		resolve_problem(r, at, "choose a newer Kubernetes, or karpenter: v1beta1",
-		                "cluster.karpenter: Karpenter %s needs Kubernetes 1.29 or newer, "
-		                "not %s",
-		                fleet->karpenter_version, fleet->version);
+	/* Older ones are known for clusters of former days, whose Karpenter is as old. */
+	if (fleet->karpenter == KARPENTER_V1 && fleet->minor > 0 && fleet->minor < EKS_MINOR_OLDEST)
+		resolve_problem(r, srcpos_or(r->sections->cluster.version_at, at),
+		                "write version: \"" EKS_DEFAULT_VERSION "\"",
+		                "cluster.version: EKS no longer runs Kubernetes %s: its extended "
+		                "support has ended",
+		                fleet->version);
 	for (size_t i = 0; i < ARRAY_LEN(compatible); i++)
 		if (compatible[i].kubernetes == fleet->minor && r->karpenter_minor > 0 &&
 		    r->karpenter_minor < compatible[i].karpenter) {
@@ -105,18 +101,17 @@ static void check_devices(struct resolver *r)
 		                r->fleet->karpenter_version);
 }
 
-static void check_zone_in_region(struct resolver *r, const char *zone, struct srcpos at,
-                                 const char *what)
+/* One of the same region for the control plane, beside the pools'. */
+static const char *neighbour(struct resolver *r, const char *zone)
 {
-	const char *region = r->sections->cluster.region;
+	const char *zones = region_zones(r->sections->cluster.region);
+	char *other = arena_strdup(r->arena, zone);
+	char *letter = other + strlen(other) - 1;
 
-	if (!sound(zone, check_zone) || !sound(region, check_region))
-		return;
-	if (strlen(zone) != strlen(region) + 1 || !text_has_prefix(zone, region))
-		resolve_problem(
-			r, at,
-			arena_printf(r->arena, "write the region and a letter, as in %sa", region),
-			"%s: %s is not a zone of %s", what, zone, region);
+	if (zones == NULL)
+		zones = "ab";
+	*letter = *letter == zones[0] ? zones[1] : zones[0];
+	return other;
 }
 
 /* The control plane wants two zones; the pools' own is one of them. */
@@ -125,10 +120,10 @@ static void resolve_zones(struct resolver *r)
 	const struct cluster_section *cluster = &r->sections->cluster;
 	struct fleet *fleet = r->fleet;
 
-	check_zone_in_region(r, cluster->zone, cluster->zone_at, "cluster.zone");
+	resolve_check_region(r);
+	resolve_check_zone(r, cluster->zone, cluster->zone_at, "cluster.zone");
 	for (size_t i = 0; i < cluster->zones.n; i++)
-		check_zone_in_region(r, cluster->zones.at[i], cluster->zones.pos[i],
-		                     "cluster.zones");
+		resolve_check_zone(r, cluster->zones.at[i], cluster->zones.pos[i], "cluster.zones");
 	fleet->zone = cluster->zone;
 	if (cluster->zones.n > 0) {
 		bool found = cluster->zone == NULL;
@@ -145,15 +140,13 @@ static void resolve_zones(struct resolver *r)
 			                "cluster.zones: a control plane needs two zones");
 		return;
 	}
-	if (!sound(cluster->zone, check_zone))
+	if (!resolve_sound(cluster->zone, check_zone) ||
+	    !resolve_sound(cluster->region, check_region))
 		return;
 	const char **zones = arena_calloc(r->arena, 2, sizeof(*zones));
-	char *other = arena_strdup(r->arena, cluster->zone);
-	size_t last = strlen(other) - 1;
 
-	other[last] = other[last] == 'a' ? 'b' : 'a';
 	zones[0] = cluster->zone;
-	zones[1] = other;
+	zones[1] = neighbour(r, cluster->zone);
 	fleet->zones = (struct strlist){zones, 2};
 }
 
@@ -185,7 +178,7 @@ void resolve_cluster(struct resolver *r)
 	if (!cluster->set)
 		return;
 	fleet->version = cluster->version;
-	if (sound(cluster->version, check_kubernetes_version))
+	if (resolve_sound(cluster->version, check_kubernetes_version))
 		parse_version(cluster->version, &major, &fleet->minor);
 	if (strlen(fleet->name) > NAME_MAX_LEN)
 		resolve_problem(r, r->name_at, "choose a shorter name",

@@ -31,6 +31,8 @@ void resolve_failover(struct resolver *r)
 
 	r->fleet->failover = (struct fleet_failover){
 		.enabled = s->enabled || !r->sections->fleet.set,
+		.reclaimed = s->has_reclaimed ? s->reclaimed : r->sections->storage.set,
+		.returns = r->sections->job.returns,
 		.after_ms = duration_ms(s->after),
 		.unschedulable_ms = duration_ms(s->unschedulable),
 		.boot_ms = duration_ms(s->boot),

@@ -4,6 +4,7 @@
 #ifndef SLIPWAY_K8S_RESOLVE_RESOLVE_INTERNAL_H
 #define SLIPWAY_K8S_RESOLVE_RESOLVE_INTERNAL_H
 
+#include "base/doc/fields.h"
 #include "k8s/resolve/resolve.h"
 
 /* Of the spec's name, when there is a fleet: objects add to it, and names are labels too, of at
@@ -23,6 +24,17 @@ struct resolver {
 /* resolve_problem(r, pos, hint, fmt, ...) adds an error with a hint (NULL = none) at pos. */
 #define resolve_problem(r, ...) diags_error((r)->diags, __VA_ARGS__)
 
+/* Is the text there, and right by its grammar? What is not was reported already. */
+bool resolve_sound(const char *text, field_check check);
+
+/* Where things are (resolve_places.c): is there such a region; is it one of the region's zones;
+ * are roles, keys and topics of the cluster's part of AWS? `what` is the key's path. */
+void resolve_check_region(struct resolver *r);
+void resolve_check_zone(struct resolver *r, const char *zone, struct srcpos at, const char *what);
+void resolve_check_arns(struct resolver *r);
+
+void resolve_volume(struct resolver *r, struct fleet_target *target); /* of the nodes */
+
 void resolve_cluster(struct resolver *r);
 void resolve_targets(struct resolver *r); /* pools, and what a pod of each asks for */
 void resolve_pods(struct resolver *r, const struct fleet_target *target); /* job against target */
@@ -32,5 +44,6 @@ void resolve_storage(struct resolver *r);
 void resolve_job(struct resolver *r);
 void resolve_monitoring(struct resolver *r);
 void resolve_failover(struct resolver *r);
+void resolve_inside(struct resolver *r); /* of pods: mounts, ports, rights */
 
 #endif

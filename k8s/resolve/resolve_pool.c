@@ -12,37 +12,57 @@ static int64_t max_of(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* One limit against what the job needs of it. */
-static void check_limit(struct resolver *r, const struct fleet_target *t, const char *what,
-                        struct srcpos at, int64_t limit, int64_t need)
+/* A limit as it was written, and what is needed of it. */
+struct demand {
+	const char *what;
+	struct srcpos at;
+	int64_t limit, need;
+};
+
+static void check_limit(struct resolver *r, const struct fleet_target *t, const struct demand *d,
+                        const char *who)
 {
-	if (at.file != NULL && limit > 0 && limit < need)
+	if (d->at.file != NULL && d->limit > 0 && d->limit < d->need)
 		resolve_problem(
-			r, at, "raise the limit, or shrink the job",
-			"fleet.%s.limits.%s: the job needs %lld, but the pool may have only %lld",
-			t->name, what, (long long)need, (long long)limit);
+			r, d->at, arena_printf(r->arena, "raise the limit, or shrink %s", who),
+			"fleet.%s.limits.%s: %s needs %lld, but the pool may have only %lld",
+			t->name, d->what, who, (long long)d->need, (long long)d->limit);
+}
+
+/* Nodes of the network test on this pool, 0 = it does not run there. */
+static int64_t nodes_of_test(const struct resolver *r, const struct fleet_target *t)
+{
+	const struct nettest_section *test = &r->sections->job.network_test;
+
+	return test->set && t->accelerator->nccl && t->efa > 0 && t->whole_node ? test->nodes : 0;
 }
 
 /*
- * By default a pool may hold its job twice: a new attempt starts while the old one's nodes go. CPU
- * and memory count whole instances, as Karpenter does.
+ * By default a pool may hold its job twice: a new attempt starts while the old one's nodes go; and
+ * the network test. CPU and memory count whole instances, as Karpenter does.
  */
 void resolve_limits(struct resolver *r, struct fleet_target *t)
 {
 	const struct limits_section *l = &t->section->limits;
-	int64_t cpu = 0, memory = 0, devices = 0;
+	int64_t cpu = 0, memory = 0, devices = 0, tested = nodes_of_test(r, t);
+	int64_t nodes = max_of(t->nodes, tested);
 
 	for (size_t i = 0; i < t->n_instances; i++) {
 		cpu = max_of(cpu, t->instances[i]->vcpu);
 		memory = max_of(memory, t->instances[i]->memory_mib / 1024);
 		devices = max_of(devices, t->instances[i]->devices);
 	}
-	check_limit(r, t, "nodes", l->nodes_at, l->nodes, t->nodes);
-	check_limit(r, t, "devices", l->devices_at, l->devices, t->nodes * t->shape->devices);
-	check_limit(r, t, "cpu", l->cpu_at, l->cpu, t->nodes * t->shape->vcpu);
-	check_limit(r, t, "memory", l->memory_gib_at, l->memory_gib,
-	            t->nodes * t->shape->memory_mib / 1024);
-	t->limit_nodes = l->nodes > 0 ? l->nodes : 2 * t->nodes;
+	const char *who = tested > t->nodes ? "the network test" : "the job";
+	const struct demand rows[] = {
+		{"nodes", l->nodes_at, l->nodes, nodes},
+		{"devices", l->devices_at, l->devices, nodes * t->shape->devices},
+		{"cpu", l->cpu_at, l->cpu, nodes * t->shape->vcpu},
+		{"memory", l->memory_gib_at, l->memory_gib, nodes * t->shape->memory_mib / 1024},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		check_limit(r, t, &rows[i], who);
+	t->limit_nodes = l->nodes > 0 ? l->nodes : max_of(2 * t->nodes, tested);
 	t->limit_devices = l->devices > 0 ? l->devices : t->limit_nodes * devices;
 	t->limit_cpu = l->cpu > 0 ? l->cpu : t->limit_nodes * cpu;
 	t->limit_memory_gib = l->memory_gib > 0 ? l->memory_gib : t->limit_nodes * memory;
@@ -109,8 +129,4 @@ void resolve_ami(struct resolver *r, struct fleet_target *t)
 			"leave it out, or write cluster.karpenter: v1",
 			"fleet.%s.placement_group: Karpenter %s does not support placement groups",
 			t->name, r->fleet->karpenter_version);
-	if (t->section->volume.size_gib < 20 || t->section->volume.size_gib > 16384)
-		resolve_problem(r, t->section->volume.size_gib_at,
-		                "write a size between them, as in 200Gi",
-		                "fleet.%s.volume: a root volume must have 20Gi to 16Ti", t->name);
 }

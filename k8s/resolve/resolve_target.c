@@ -244,17 +244,10 @@ static void resolve_zone(struct resolver *r, struct fleet_target *t)
 	const struct target_section *s = t->section;
 	const struct cluster_section *cluster = &r->sections->cluster;
 	const struct fleet_storage *storage = &r->fleet->storage;
-	const char *hint;
 
 	t->zone = s->zone != NULL ? s->zone : cluster->zone;
-	if (s->zone != NULL && cluster->region != NULL && check_zone(s->zone, &hint) == NULL &&
-	    check_region(cluster->region, &hint) == NULL &&
-	    !text_has_prefix(s->zone, cluster->region))
-		resolve_problem(r, s->zone_at,
-		                arena_printf(r->arena, "write the region and a letter, as in %sa",
-		                             cluster->region),
-		                "fleet.%s.zone: %s is not a zone of %s", t->name, s->zone,
-		                cluster->region);
+	resolve_check_zone(r, s->zone, s->zone_at,
+	                   arena_printf(r->arena, "fleet.%s.zone", t->name));
 	if (storage->zone != NULL && t->zone != NULL && strcmp(storage->zone, t->zone) != 0)
 		resolve_problem(r, srcpos_or(s->zone_at, srcpos_or(storage->zone_at, s->at)),
 		                storage->driver->one_zone_hint,
@@ -307,6 +300,7 @@ static void resolve_target(struct resolver *r, size_t i)
 	resolve_taints(r, t);
 	resolve_zone(r, t);
 	resolve_ami(r, t);
+	resolve_volume(r, t);
 	resolve_limits(r, t);
 	check_platform(r, t);
 	r->fleet->n_targets++;

@@ -3,7 +3,7 @@
  */
 #include "k8s/storage/fsx.h"
 
-static const struct overhead node = {FSX_NODE, 30, 120, NULL};
+static const struct overhead node = {FSX_NODE, 30, 120, 0, NULL};
 
 const struct fsx_section *fsx_of(const struct fleet *fleet)
 {

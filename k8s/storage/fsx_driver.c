@@ -106,6 +106,17 @@ static void add_empty_socket(struct workload *w)
 	k8s_mount(json_add_array(w->container, "volumeMounts"), "socket", "/csi", false);
 }
 
+/* What the driver's chart (1.9) gives: a provisioner with less is killed in a large cluster. */
+static void add_upstream(cJSON *container, const char *request, const char *limit)
+{
+	cJSON *resources = json_add_object(container, "resources");
+	cJSON *requests = json_add_object(resources, "requests");
+
+	json_add_string(requests, "cpu", "10m");
+	json_add_string(requests, "memory", request);
+	json_add_string(json_add_object(resources, "limits"), "memory", limit);
+}
+
 static void render_controller(const struct fleet *fleet, struct k8s_output *out)
 {
 	struct workload_opts opts = {.namespace = FSX_NAMESPACE,
@@ -121,13 +132,13 @@ static void render_controller(const struct fleet *fleet, struct k8s_output *out)
 	add_driver(&w, "--mode=controller", "unix:///csi/csi.sock", CONTROLLER_HEALTH);
 	workload_env(&w, "AWS_REGION", fleet->cluster->region);
 	k8s_restricted(w.container);
-	k8s_small_resources(w.container, "10m", "64Mi");
+	add_upstream(w.container, "40Mi", "256Mi");
 	add_empty_socket(&w);
 	for (size_t i = 0; i < ARRAY_LEN(controller_sidecars); i++) {
 		cJSON *sidecar = add_sidecar(&w, &controller_sidecars[i], "/csi");
 
 		k8s_restricted(sidecar);
-		k8s_small_resources(sidecar, "10m", "64Mi");
+		add_upstream(sidecar, "32Mi", "128Mi");
 	}
 }
 

@@ -25,8 +25,8 @@ static const struct field prepare_rows[] = {
 	FIELD_STRINGS(struct prepare_section, command, "command", "Program and leading arguments.",
                       .flags = FIELD_LITERAL),
 	FIELD_STRINGS(struct prepare_section, args, "args", "Arguments.", .flags = FIELD_LITERAL),
-	TEXT(struct prepare_section, service_account_role, "role",
-             "IAM role that may read the data, by ARN.", .check = check_role_arn),
+	TEXT_AT(struct prepare_section, service_account_role, "role",
+                "IAM role that may read the data, by ARN.", .check = check_role_arn),
 };
 
 static const struct field_table prepare_fields =
@@ -77,8 +77,8 @@ static const struct field fsx_rows[] = {
                   "Its security groups: TCP 988 and 1018-1023 from nodes must pass."),
 	TEXT_AT(struct fsx_section, zone, "zone", "Availability zone of the file system.",
                 .check = check_zone, .fallback_doc = "cluster.zone"),
-	TEXT(struct fsx_section, kms_key, "kms_key", "KMS key, by ARN, for persistent types.",
-             .check = check_kms_key),
+	TEXT_AT(struct fsx_section, kms_key, "kms_key", "KMS key, by ARN, for persistent types.",
+                .check = check_kms_key),
 	NUMBER_AT(struct fsx_section, backup_days, "backup_days",
                   "Days that automatic backups are kept, for persistent types.", .min = 1,
                   .max = 90),
@@ -98,8 +98,8 @@ static const struct field fsx_rows[] = {
 	TEXT_AT(struct fsx_section, mount_name, "mount_name",
                 "Its Lustre mount name, as DescribeFileSystems reports it.",
                 .check = check_mount_name),
-	TEXT(struct fsx_section, mount, "mount", "Where pods see it.", .check = check_path,
-             .fallback_text = "/data"),
+	TEXT_AT(struct fsx_section, mount, "mount", "Where pods see it.", .check = check_path,
+                .fallback_text = "/data"),
 	FIELD_STRINGS(struct fsx_section, mount_options, "mount_options", "Lustre mount options.",
                       .flags = FIELD_LITERAL, .fallback_doc = "[flock]"),
 	TEXT(struct fsx_section, reclaim, "reclaim",
@@ -110,8 +110,8 @@ static const struct field fsx_rows[] = {
                      "Where the CSI driver comes from: rendered manifests, the managed add-on, or "
                      "none, when the cluster has it already.",
                      .fallback = DRIVER_MANIFESTS),
-	TEXT(struct fsx_section, driver_role, "driver_role",
-             "IAM role of the driver's controller, by ARN.", .check = check_role_arn),
+	TEXT_AT(struct fsx_section, driver_role, "driver_role",
+                "IAM role of the driver's controller, by ARN.", .check = check_role_arn),
 	MAP_AT(struct fsx_section, tags, "tags", "Tags of the file system.",
                .check_key = check_tag_key, .check = check_tag_value),
 	FIELD_OBJECT(struct fsx_section, prepare, struct prepare_section, &prepare_fields,

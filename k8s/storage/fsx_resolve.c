@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "k8s/fleet/arn.h"
 #include "k8s/fleet/grammar.h"
 #include "k8s/storage/fsx.h"
 
@@ -268,6 +269,7 @@ static void describe(struct storage_resolver *r, const struct fsx_section *fsx)
 	struct fleet_storage *s = r->storage;
 
 	s->mount = fsx->mount;
+	s->mount_at = fsx->mount_at;
 	s->id = fsx->id;
 	s->id_at = fsx->id_at;
 	s->size_gib = fsx->size_gib;
@@ -280,6 +282,20 @@ static void describe(struct storage_resolver *r, const struct fsx_section *fsx)
 	s->prepare = &fsx->prepare;
 }
 
+static void check_arns(struct storage_resolver *r, const struct fsx_section *fsx)
+{
+	const struct prepare_section *p = &fsx->prepare;
+	const struct placed_arn rows[] = {
+		{fsx->driver_role, fsx->driver_role_at, "storage.fsx.driver_role", false},
+		{fsx->kms_key, fsx->kms_key_at, "storage.fsx.kms_key", true},
+		{p->service_account_role, p->service_account_role_at, "storage.fsx.prepare.role",
+	         false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		arn_check(&rows[i], r->sections->cluster.region, r->arena, r->diags);
+}
+
 void fsx_resolve(struct storage_resolver *r)
 {
 	const struct fsx_section *fsx = &r->sections->storage.fsx;
@@ -290,6 +306,7 @@ void fsx_resolve(struct storage_resolver *r)
 	r->storage->about =
 		arena_printf(r->arena, "%lld GiB, %s", (long long)fsx->size_gib, fsx->deployment);
 	check_zone_known(r, fsx);
+	check_arns(r, fsx);
 	check_s3_link(r, fsx);
 	if (fsx->id != NULL)
 		check_static(r, fsx);

@@ -47,31 +47,33 @@ const char *const accelerator_exporter_keys[] = {ACCELERATOR_LIST(EXPORTER_KEY)}
 
 /* clang-format off */
 /* What all sizes of a family share: name, fleet target, architecture, level of the processor,
- * maker; device, MiB and Neuron cores of one; RDMA over EFA (where the size has EFA), outlook.
+ * maker; device, MiB and Neuron cores of one, how many of these are one to a process; RDMA over EFA
+ * (where the size has EFA), outlook.
  * Processors:
  * Ice Lake (trn1, trn1n), Sapphire Rapids (trn2, p5en), Cascade Lake (p4d, p4de): v4; Zen 2, EPYC
  * 7R32 (g5) and Zen 3, EPYC 7R13 (p5, p5e, g6, g6e): v3; Graviton2, Neoverse N1 (g5g): Armv8.2. */
-#define TRN1  "trn1", "trn1", "amd64", "x86-64-v4", NEURON, "trainium", 32768, 2, true, false
-#define TRN1N "trn1n", "trn1", "amd64", "x86-64-v4", NEURON, "trainium", 32768, 2, true, false
-#define TRN2  "trn2", "trn2", "amd64", "x86-64-v4", NEURON, "trainium2", 98304, 8, true, true
-#define P4D   "p4d", "p4d", "amd64", "x86-64-v4", NVIDIA, "a100", 40960, 0, true, false
-#define P4DE  "p4de", "p4d", "amd64", "x86-64-v4", NVIDIA, "a100", 81920, 0, true, false
-#define P5    "p5", "p5", "amd64", "x86-64-v3", NVIDIA, "h100", 81920, 0, true, true
-#define P5E   "p5e", "p5", "amd64", "x86-64-v3", NVIDIA, "h200", 144384, 0, true, true
-#define P5EN  "p5en", "p5", "amd64", "x86-64-v4", NVIDIA, "h200", 144384, 0, true, true
-#define G5    "g5", "g5", "amd64", "x86-64-v3", NVIDIA, "a10g", 22888, 0, false, false
-#define G6    "g6", "g6", "amd64", "x86-64-v3", NVIDIA, "l4", 22888, 0, false, true
-#define G6E   "g6e", "g6", "amd64", "x86-64-v3", NVIDIA, "l40s", 45776, 0, false, true
-#define G5G   "g5g", "g5g", "arm64", "armv8.2-a", NVIDIA, "t4g", 16384, 0, false, false
+#define TRN1  "trn1", "trn1", "amd64", "x86-64-v4", NEURON, "trainium", 32768, 2, 1, true, false
+#define TRN1N "trn1n", "trn1", "amd64", "x86-64-v4", NEURON, "trainium", 32768, 2, 1, true, false
+#define TRN2  "trn2", "trn2", "amd64", "x86-64-v4", NEURON, "trainium2", 98304, 8, 2, true, true
+#define P4D   "p4d", "p4d", "amd64", "x86-64-v4", NVIDIA, "a100", 40960, 0, 1, true, false
+#define P4DE  "p4de", "p4d", "amd64", "x86-64-v4", NVIDIA, "a100", 81920, 0, 1, true, false
+#define P5    "p5", "p5", "amd64", "x86-64-v3", NVIDIA, "h100", 81920, 0, 1, true, true
+#define P5E   "p5e", "p5", "amd64", "x86-64-v3", NVIDIA, "h200", 144384, 0, 1, true, true
+#define P5EN  "p5en", "p5", "amd64", "x86-64-v4", NVIDIA, "h200", 144384, 0, 1, true, true
+#define G5    "g5", "g5", "amd64", "x86-64-v3", NVIDIA, "a10g", 22888, 0, 1, false, false
+#define G6    "g6", "g6", "amd64", "x86-64-v3", NVIDIA, "l4", 22888, 0, 1, false, true
+#define G6E   "g6e", "g6", "amd64", "x86-64-v3", NVIDIA, "l40s", 45776, 0, 1, false, true
+#define G5G   "g5g", "g5g", "arm64", "armv8.2-a", NVIDIA, "t4g", 16384, 0, 1, false, false
 
 #define ROW(family_, ...) SIZE(family_, __VA_ARGS__)
-#define SIZE(family_, target_, arch_, isa_, maker, device_, device_mib, cores_, rdma_, outlook_,   \
-             size, vcpu_, mib, n, efa_, mbps, nvme, cpu, allocatable, pods_)                       \
+#define SIZE(family_, target_, arch_, isa_, maker, device_, device_mib, cores_, fused_, rdma_,     \
+             outlook_, size, vcpu_, mib, n, efa_, mbps, nvme, cpu, allocatable, pods_)             \
 	{                                                                                          \
 		.type = family_ "." size, .family = (family_), .target = (target_),                \
 		.arch = (arch_), .isa = (isa_), .vcpu = (vcpu_), .memory_mib = (mib),              \
 		.accelerator = &accelerators[ACCELERATOR_##maker], .device = (device_),            \
 		.devices = (n), .device_memory_mib = (device_mib), .cores = (n) * (cores_),        \
+		.fused = (fused_),                                                                 \
 		.efa = (efa_), .network_mbps = (mbps), .nvme_gb = (nvme), .cpu_milli = (cpu),      \
 		.allocatable_mib = (allocatable), .pods = (pods_),                                 \
 		.rdma = (rdma_) && (efa_) > 0, .outlook = (outlook_)                               \
@@ -149,7 +151,7 @@ unsigned instance_x86_level(const struct instance *i)
 
 int64_t instance_processes(const struct instance *i)
 {
-	return i->cores > 0 ? i->cores / i->devices : 1;
+	return i->cores > 0 ? i->cores / i->devices / i->fused : 1;
 }
 
 const struct accelerator *accelerator_of(const char *target)

@@ -53,6 +53,7 @@ enum accelerator_kind { ACCELERATOR_LIST(ACCELERATOR_ENUMERATOR) ACCELERATORS };
 struct node_daemon {
 	const char *name; /* NULL = none */
 	int64_t cpu_milli, memory_mib;
+	int64_t limit_mib; /* of memory; 0 = what it asks for */
 };
 
 /* A variable of the job's environment; of each pod, or only where several nodes talk. */
@@ -103,7 +104,8 @@ struct instance {
 	const char *device;        /* as in Karpenter's labels: "trainium", "a100", "t4g" */
 	int64_t devices;           /* per node */
 	int64_t device_memory_mib; /* of one device */
-	int64_t cores;             /* per node (NeuronCores), one process each; 0 = none */
+	int64_t cores;             /* per node (NeuronCores); 0 = none */
+	int64_t fused;             /* so many of them make the one that a process sees (LNC) */
 	int64_t efa;               /* EFA interfaces, one per network card; 0 = none */
 	int64_t network_mbps;
 	int64_t nvme_gb;                          /* local instance store in all; 0 = none */

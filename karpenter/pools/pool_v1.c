@@ -46,8 +46,7 @@ static void node_class(const struct fleet *fleet, const struct fleet_target *t,
 
 	ami_terms(spec, t, out);
 	json_add_string(spec, "role", fleet->node_role);
-	pool_discovery(spec, "subnetSelectorTerms", fleet);
-	pool_discovery(spec, "securityGroupSelectorTerms", fleet);
+	pool_network(spec, fleet, out);
 	reservations(spec, t, out);
 	if (s->placement_group != NULL) {
 		json_add_string(json_add_object(spec, "placementGroupSelector"), "name",

@@ -40,8 +40,7 @@ static void node_template(const struct fleet *fleet, const struct fleet_target *
 	else
 		k8s_addf(spec, "instanceProfile", "KarpenterNodeInstanceProfile-%s",
 		         fleet->cluster_name);
-	json_add_string(json_add_object(spec, "subnetSelector"), "karpenter.sh/discovery",
-	                fleet->discovery);
+	pool_subnet_tags(json_add_object(spec, "subnetSelector"), fleet, out);
 	json_add_string(json_add_object(spec, "securityGroupSelector"), "karpenter.sh/discovery",
 	                fleet->discovery);
 	pool_volumes(spec, t, out);

@@ -15,10 +15,9 @@ static void node_class(const struct fleet *fleet, const struct fleet_target *t,
 		json_add_string(k8s_push_object(json_add_array(spec, "amiSelectorTerms")), "id",
 		                ami->id);
 	json_add_string(spec, "role", fleet->node_role);
-	pool_discovery(spec, "subnetSelectorTerms", fleet);
-	pool_discovery(spec, "securityGroupSelectorTerms", fleet);
+	pool_network(spec, fleet, out);
 	pool_volumes(spec, t, out);
-	if (t->shape->nvme_gb > 0)
+	if (t->shape->nvme_gb > 0 && fleet->karpenter_minor >= KARPENTER_BUDGETS)
 		json_add_string(spec, "instanceStorePolicy", "RAID0");
 	pool_metadata_options(spec);
 	pool_tags(spec, fleet, t, out);
@@ -57,6 +56,8 @@ void pool_v1beta1(const struct fleet *fleet, const struct fleet_target *t, struc
 	json_add_string(disruption, "consolidationPolicy", "WhenEmpty");
 	json_add_string(disruption, "consolidateAfter", t->section->consolidate_after);
 	json_add_string(disruption, "expireAfter", t->section->expire_after);
-	json_add_string(k8s_push_object(json_add_array(disruption, "budgets")), "nodes", "10%");
+	if (fleet->karpenter_minor >= KARPENTER_BUDGETS)
+		json_add_string(k8s_push_object(json_add_array(disruption, "budgets")), "nodes",
+		                "10%");
 	pool_limits(json_add_object(spec, "limits"), t, false, out);
 }

@@ -103,11 +103,29 @@ void pool_limits(cJSON *limits, const struct fleet_target *t, bool nodes, struct
 
 /* ---- node class ---- */
 
-void pool_discovery(cJSON *spec, const char *key, const struct fleet *fleet)
+static cJSON *tags_of_term(cJSON *spec, const char *key)
 {
-	cJSON *term = k8s_push_object(json_add_array(spec, key));
+	return json_add_object(k8s_push_object(json_add_array(spec, key)), "tags");
+}
 
-	json_add_string(json_add_object(term, "tags"), "karpenter.sh/discovery", fleet->discovery);
+void pool_subnet_tags(cJSON *tags, const struct fleet *fleet, struct k8s_output *out)
+{
+	const struct cluster_section *cluster = fleet->cluster;
+
+	json_add_string(tags, "karpenter.sh/discovery", fleet->discovery);
+	k8s_add_map(tags, &cluster->subnets);
+	if (cluster->subnets_at.file == NULL)
+		json_add_string(tags, "kubernetes.io/role/internal-elb", "*");
+	for (size_t i = 0; i < cluster->subnets.n; i++)
+		k8s_note(out, tags, cluster->subnets.at[i].key, cluster->subnets_at,
+		         "cluster.subnets");
+}
+
+void pool_network(cJSON *spec, const struct fleet *fleet, struct k8s_output *out)
+{
+	pool_subnet_tags(tags_of_term(spec, "subnetSelectorTerms"), fleet, out);
+	json_add_string(tags_of_term(spec, "securityGroupSelectorTerms"), "karpenter.sh/discovery",
+	                fleet->discovery);
 }
 
 static cJSON *volume(cJSON *mappings, const char *device)
@@ -135,9 +153,10 @@ void pool_volumes(cJSON *spec, const struct fleet_target *t, struct k8s_output *
 
 	k8s_addf(ebs, "volumeSize", "%lldGi", (long long)v->size_gib);
 	k8s_note(out, ebs, "volumeSize", v->size_gib_at, pool_path(t, "volume.size", out));
-	if (v->iops > 0)
-		json_add_int(ebs, "iops", v->iops);
-	k8s_note(out, ebs, "iops", v->iops_at, pool_path(t, "volume.iops", out));
+	if (t->volume_iops > 0)
+		json_add_int(ebs, "iops", t->volume_iops);
+	k8s_note(out, ebs, "iops", v->iops > 0 ? v->iops_at : v->throughput_at,
+	         pool_path(t, v->iops > 0 ? "volume.iops" : "volume.throughput", out));
 	if (v->throughput > 0)
 		json_add_int(ebs, "throughput", v->throughput);
 	k8s_note(out, ebs, "throughput", v->throughput_at, pool_path(t, "volume.throughput", out));

@@ -32,8 +32,15 @@ void pool_node_labels(cJSON *labels, const struct fleet *fleet, const struct fle
 /* cpu, memory and the accelerator (nodes too where the API counts them). */
 void pool_limits(cJSON *limits, const struct fleet_target *t, bool nodes, struct k8s_output *out);
 
-/* [{tags: {karpenter.sh/discovery: ...}}] under key. */
-void pool_discovery(cJSON *spec, const char *key, const struct fleet *fleet);
+/* [{tags: {karpenter.sh/discovery: ...}}] as subnetSelectorTerms and securityGroupSelectorTerms. */
+void pool_network(cJSON *spec, const struct fleet *fleet, struct k8s_output *out);
+
+/* The tags of the nodes' subnets, private ones unless the spec says otherwise: an instance with
+ * several network interfaces gets no public address, and could not join from a public subnet. */
+void pool_subnet_tags(cJSON *tags, const struct fleet *fleet, struct k8s_output *out);
+
+/* What came to v1beta1 with Karpenter 0.34: disruption budgets and instanceStorePolicy. */
+enum { KARPENTER_BUDGETS = 34 };
 
 /* blockDeviceMappings with the encrypted gp3 root volume; /dev/xvdb is Bottlerocket's data. */
 void pool_volumes(cJSON *spec, const struct fleet_target *t, struct k8s_output *out);

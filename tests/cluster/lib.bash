@@ -33,8 +33,57 @@ spec() {
 	[[ -z ${ENDS:-} ]] || printf '  annotations: {slipway.test/runs-for: %s}\n' "$ENDS" >>slipway.yaml
 }
 
+# with_storage: slipway.yaml has a file system that is there already, and a Job that fills it.
+with_storage() {
+	sed -i 's|^job:|storage:\n  fsx: {id: fs-0123456789abcdef0, mount_name: abcdefgh, driver: none, prepare: {command: [slipway-trainer, prepare]}}\n&|' slipway.yaml
+}
+
 # shellcheck disable=SC2119,SC2120 # "run deploy ..." passes them
 deploy() { "$SLIPWAY" deploy --image-digest "$DIGEST" --interval 1s --timeout 180 "$@"; }
+
+# annotate KEY VALUE...: annotations of the job's pods, for the stages of stages.yaml.
+annotate() {
+	grep -q '^  annotations:' slipway.yaml || printf '  annotations: {}\n' >>slipway.yaml
+	while (($# > 0)); do
+		sed -i "s|^  annotations: {|&slipway.test/$1: '$2', |; s/, }/}/" slipway.yaml
+		shift 2
+	done
+}
+
+# policy RESOURCE EXPRESSION: what a ValidatingAdmissionPolicy demands of such objects (jobs, pods) of the fleet's
+# namespace; it is in force when this returns.
+policy() {
+	local group=
+	[[ $1 != jobs ]] || group="batch"
+	kubectl apply --server-side -f - <<-YAML
+		apiVersion: admissionregistration.k8s.io/v1
+		kind: ValidatingAdmissionPolicy
+		metadata: {name: $FLEET}
+		spec:
+		  failurePolicy: Fail
+		  matchConstraints:
+		    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: $FLEET}}
+		    resourceRules:
+		      - {apiGroups: ["$group"], apiVersions: [v1], operations: [CREATE], resources: [$1]}
+		      - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}
+		  validations:
+		    - {expression: "object.kind == 'ConfigMap' ? object.metadata.name != 'probe' : ($2)", message: not of this house}
+		---
+		apiVersion: admissionregistration.k8s.io/v1
+		kind: ValidatingAdmissionPolicyBinding
+		metadata: {name: $FLEET}
+		spec: {policyName: $FLEET, validationActions: [Deny]}
+	YAML
+	until kubectl create configmap probe -n "$FLEET" --dry-run=server 2>&1 | grep -q 'not of this house'; do sleep 0.2; done
+}
+
+no_policy() {
+	kubectl delete --ignore-not-found "validatingadmissionpolicybinding/$FLEET" "validatingadmissionpolicy/$FLEET"
+}
+
+# printed TEXT: the command between backquotes that $output has and that begins with TEXT, as a person would copy it.
+# shellcheck disable=SC2154 # bats sets output
+printed() { sed -n "s/.*\`\($1[^\`]*\)\`.*/\1/p" <<<"$output"; }
 
 # attempts: what the deploy state says of each target.
 attempts() {

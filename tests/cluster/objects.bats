@@ -9,7 +9,7 @@ teardown() { plane_teardown; }
 # count. Namespaces are
 # made for real, since even a dry run looks for them. Objects of an older Karpenter have no definition here: left out.
 applied() {
-	"$SLIPWAY" render -f "$1" --job all --format list | python3 -c '
+	"$SLIPWAY" render -f "$1" --job all --format list "${EVERYTHING[@]}" | python3 -c '
 import json, sys
 OLD = ("karpenter.sh/v1beta1", "karpenter.sh/v1alpha5", "karpenter.k8s.aws/v1beta1", "karpenter.k8s.aws/v1alpha1")
 items = [o for o in json.load(sys.stdin)["items"] if o["apiVersion"] not in OLD]

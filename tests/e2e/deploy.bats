@@ -51,6 +51,46 @@ fault() { printf '[{"match": "%s", "stderr": "%s"%s}]' "$1" "$2" "${3:-}" >"$FAK
 	[ "$(objects '"nodepools.karpenter.sh||perceiver-g5g" in d')" = False ]
 }
 
+@test "deploy: a changed job is a new run, which rollback takes back, and a Job's pods are never changed in place" {
+	local kind
+	for kind in job volcano; do
+		rm -f "$FAKEKUBE"/*
+		deploy --set "job.scheduler=$kind"
+		run deploy --set "job.scheduler=$kind" --set job.grace=77 --diff
+		[ "$status" -eq 1 ]
+		[[ $output == *"replace Job perceiver/perceiver-trn1 (jobs): run 2 takes the place of run 1"*"terminationGracePeriodSeconds"*"- 120"*"+ 77"* ]]
+		run deploy --set "job.scheduler=$kind" --set job.grace=77
+		[ "$status" -eq 0 ]
+		[[ $output == *"trn1        run 2 takes the place of run 1"* ]]
+		run "$SLIPWAY" rollback
+		[ "$status" -eq 0 ]
+		[[ $output == *"job trn1: run 3: "*"@$DIGEST"*"the spec has not changed"* ]]
+		run "$SLIPWAY" rollback --to 3
+		[ "$status" -eq 0 ]
+		[[ $output == *"run 3, as it was"* ]]
+		run "$SLIPWAY" rollback --list
+		[ "$(awk 'NR > 1 {print $1}' <<<"$output" | paste -sd' ')" = "1 2 3" ]
+	done
+	run "$SLIPWAY" rollback --to 9
+	[ "$status" -eq 1 ]
+	[[ $output == *"run 9 is not recorded: the last 5 runs are kept"* ]]
+}
+
+@test "deploy: a new image renews a preparation that has it too, and a dry run says so" {
+	local other=sha256:ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff
+	sed -i 's|^    mount: /data|&\n    prepare: {command: [slipway-trainer, prepare]}|' slipway.yaml
+	deploy
+	cp "$FAKEKUBE/objects.json" before
+	run "$SLIPWAY" deploy --image-digest "$other" --diff
+	[ "$status" -eq 1 ]
+	[[ $output == *"create Job perceiver/perceiver-prepare (storage)"*"replace Job perceiver/perceiver-trn1 (jobs)"* ]]
+	cmp before "$FAKEKUBE/objects.json"
+	run "$SLIPWAY" deploy --image-digest "$other"
+	[ "$status" -eq 0 ]
+	[[ $output == *"storage     1 created, 0 changed, "*"run 2 takes the place of run 1"* ]]
+	[ "$(objects '[k for k in d if "dry-run" in k]')" = "[]" ]
+}
+
 @test "deploy: another target's job is refused while one is there, and a plain run stays with it" {
 	deploy --job g5
 	run deploy --job p4d
@@ -92,7 +132,7 @@ fault() { printf '[{"match": "%s", "stderr": "%s"%s}]' "$1" "$2" "${3:-}" >"$FAK
 	fault apply 'Error from server (Forbidden): x is forbidden: User u cannot patch resource nodepools' ', "nth": 2'
 	run deploy
 	[ "$status" -eq 4 ]
-	[[ $output == *"stage karpenter, 0 of 8 objects applied"*"cannot patch resource nodepools"* ]]
+	[[ $output == *"stage karpenter: 0 of 8 objects applied"*"cannot patch resource nodepools"* ]]
 }
 
 @test "deploy: kubectl that is missing or too old is told" {
@@ -124,7 +164,7 @@ fault() { printf '[{"match": "%s", "stderr": "%s"%s}]' "$1" "$2" "${3:-}" >"$FAK
 	fault apply "Error from server: admission webhook p.example.com denied the request: no" ', "nth": 3, "after": 2'
 	run deploy
 	[ "$status" -eq 1 ]
-	[[ $output == *"stage devices, 2 of 6 objects applied"* ]]
+	[[ $output == *"stage devices: 2 of 6 objects applied"* ]]
 	run deploy
 	[ "$status" -eq 0 ]
 	[[ $output == *"devices     4 created, 0 changed, 2 unchanged"* ]]
@@ -172,8 +212,8 @@ fault() { printf '[{"match": "%s", "stderr": "%s"%s}]' "$1" "$2" "${3:-}" >"$FAK
 	[ "$status" -eq 0 ]
 	[[ $output == *"eksctl delete cluster --name perceiver"* ]]
 	[ "$(objects 'len(d)')" = 0 ]
-	order=$(calls | awk '$1 == "delete" {print $2} /^get nodes/ {print "awaited-nodes"}' | uniq | paste -sd' ')
-	[[ $order == *jobs.batch.volcano.sh*persistentvolumeclaims*nodepools.karpenter.sh*awaited-nodes*ec2nodeclasses*daemonsets.apps*namespaces* ]]
+	order=$(calls | awk -F'[/ ]' '$1 == "delete" {print $(NF - 3)} /^get nodes/ {print "awaited-nodes"}' | uniq | paste -sd' ')
+	[[ $order == *jobs*persistentvolumeclaims*nodepools*awaited-nodes*ec2nodeclasses*daemonsets*namespaces* ]]
 }
 
 @test "undeploy: --keep-data leaves the claim, its driver and the namespace" {

@@ -32,7 +32,7 @@ attempts() { state '" ".join(a["target"] + ":" + a["outcome"] for a in d["attemp
 settled() {
 	objects 'json.dumps({k: v["applied"] for k, v in d.items() if k.split("|")[0] not in ("leases.coordination.k8s.io",
 		"events") }, indent=1, sort_keys=True)' |
-		sed -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]+Z/TIME/g; /"(resourceVersion|generation)"/d'
+		sed -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]+Z/TIME/g; /"(resourceVersion|generation|uid)"/d'
 }
 # golden NAME: standard input is tests/golden/deploy/NAME.
 golden() {
@@ -192,8 +192,16 @@ refused() {
 	capacity trn1=fails
 	run deploy --wait
 	[ "$status" -eq 8 ]
-	[[ $output == *"the job has failed: BackoffLimitExceeded"* ]]
+	[[ $output == *"the job has failed: BackoffLimitExceeded; pod perceiver-trn1-worker-0: OOMKilled, exit status 137"* ]]
 	[ "$(attempts)" = "trn1:failed" ]
+	# The end of its log, where there is one.
+	mkdir "$FAKEKUBE/logs"
+	seq -f 'step %g' 1 20 >"$FAKEKUBE/logs/perceiver-trn1-worker-0"
+	printf 'out of\033[31m memory\n' >>"$FAKEKUBE/logs/perceiver-trn1-worker-0"
+	run deploy --wait
+	[ "$status" -eq 8 ]
+	[[ $output == *"trn1        perceiver-trn1-worker-0 | step 20"*"perceiver-trn1-worker-0 | out of?[31m memory"* ]]
+	[[ $output != *"| step 11"* ]]
 }
 
 @test "failover: each kind of job is understood" {
@@ -225,7 +233,7 @@ refused() {
 	settled >wanted
 	n=$(wc -l <"$FAKEKUBE/calls")
 	[ "$n" -gt 25 ]
-	for ((i = 1; i < n; i++)); do
+	for ((i = 1; i < n; i += n / $(series "$n"))); do
 		rm -f "$FAKEKUBE"/*
 		capacity trn1=none
 		FAKEKUBE_KILL=$i run deploy
@@ -388,7 +396,7 @@ in_pod() { objects '"\n".join(d["jobs.batch|perceiver|perceiver-deploy"]["live"]
 	run deploy --in-cluster --set "fleet.failover.image=$IMAGE" --keep-trying
 	[ "$status" -eq 0 ]
 	in_pod | grep -qFx -- --keep-trying
-	grep -q '^delete jobs.batch perceiver-deploy ' "$FAKEKUBE/calls"
+	grep -q '^delete --raw /apis/batch/v1/namespaces/perceiver/jobs/perceiver-deploy ' "$FAKEKUBE/calls"
 }
 
 @test "in-cluster: what a pod cannot do is refused" {

@@ -19,13 +19,13 @@ lists() {
 	local spec name
 	for spec in "${SPECS[@]}"; do
 		name=$(basename "$spec" .yaml)
-		"$SLIPWAY" render -f "$spec" --job all --format list >"$name.json"
+		"$SLIPWAY" render -f "$spec" --job all --format list "${EVERYTHING[@]}" >"$name.json"
 		sed -n 's/^ *platforms: *\[\(.*\)\].*/\1/p' "$spec" | tr -d ' ' >"$name.platforms"
 	done
 	"$SLIPWAY" instances --output json >instances
 }
 
-# checked COMMAND...: status 77 of a validator means that what it reads by is not here.
+# checked COMMAND...: status 77 of validate-npm means that npm's models are not here.
 checked() {
 	run "$@"
 	echo "$output" | tail -n 20
@@ -33,16 +33,12 @@ checked() {
 	[ "$status" -eq 0 ]
 }
 
-shared() { export SLIPWAY_SHARED=${SLIPWAY_SHARED:-$ROOT/../shared}; }
-
 @test "objects: every object of every spec is valid by the API servers' schemas, unknown fields refused" {
-	shared
 	lists
 	checked "$ROOT/tests/k8s/validate" ./*.json
 }
 
 @test "objects: an unknown field, a wrong type and a missing field are found" {
-	shared
 	lists
 	checked "$ROOT/tests/k8s/validate" all.json
 	for break in 's/"completionMode"/"completionMod"/' 's/"replicas": 2/"replicas": "2"/' 's/"nodeClassRef"/"nodeClassReference"/'; do
@@ -57,7 +53,6 @@ print(json.dumps({"items": items}))' >broken.json
 }
 
 @test "objects: the cluster is valid by eksctl's schema, templates by CloudFormation's" {
-	shared
 	for spec in "${SPECS[@]}"; do
 		"$SLIPWAY" render -f "$spec" --format json -o "out/$(basename "$spec")" >/dev/null
 	done
@@ -86,7 +81,6 @@ print(json.dumps({"items": items}))' >broken.json
 }
 
 @test "objects: tolerations, devices, platforms, volumes, accounts, selectors and sizes fit each other" {
-	shared
 	lists
 	for name in *.platforms; do
 		platforms=$(cat "$name")
@@ -97,7 +91,6 @@ print(json.dumps({"items": items}))' >broken.json
 }
 
 @test "objects: the reader finds each of forty contradictions" {
-	shared
 	lists
 	run "$ROOT/tests/k8s/consistent-test" instances all.json
 	echo "$output"
@@ -115,12 +108,11 @@ print(json.dumps({"items": items}))' >broken.json
 }
 
 @test "objects: 500 random specs render, are valid and fit together" {
-	shared
 	[ -x "$ROOT/${BUILD:-build}/unit/test_fleet" ] || skip "unit tests are not built"
 	mkdir random lists
 	(cd "$ROOT" && SLIPWAY_RANDOM_DIR=$WORK/random "${BUILD:-build}/unit/test_fleet" >/dev/null)
 	for spec in random/*.yaml; do
-		"$SLIPWAY" render -f "$spec" --job all --format list >"lists/$(basename "$spec" .yaml).json"
+		"$SLIPWAY" render -f "$spec" --job all --format list "${EVERYTHING[@]}" >"lists/$(basename "$spec" .yaml).json"
 	done
 	[ "$(find lists -name '*.json' | wc -l)" -eq 500 ]
 	"$SLIPWAY" instances --output json >instances

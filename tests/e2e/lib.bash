@@ -6,6 +6,9 @@ bats_require_minimum_version 1.5.0
 
 ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 SLIPWAY=$ROOT/${BUILD:-build}/slipway
+# For render: every concern that kubectl applies, the one too that is rendered by its name alone.
+# shellcheck disable=SC2034
+EVERYTHING=(--only namespace --only karpenter --only devices --only storage --only monitoring --only scheduler --only jobs --only nettest)
 
 common_setup() {
 	# Lower case only: podman makes an image name of an OCI layout's path.

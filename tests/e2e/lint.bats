@@ -103,7 +103,7 @@ reports() {
 
 @test "lint: a generated page that is changed, missing or left over is found, and written anew" {
 	export SLIPWAY
-	scratch docs tests/golden tests/unit tests/e2e slipway.yaml
+	scratch docs tests/golden tests/unit tests/e2e tests/k8s slipway.yaml
 	tests/lint/generated
 	pages=(docs/SPEC.md docs/slipway.schema.json docs/man/slipway.1 docs/man/slipway-logs.1 docs/completion/slipway.bash
 		docs/completion/slipway.fish docs/fleet/explain.txt docs/fleet/fleet.svg docs/errors/spec.md)
@@ -125,7 +125,7 @@ reports() {
 }
 
 @test "lint: a command without a man page is found" {
-	scratch docs tests/golden tests/unit tests/e2e slipway.yaml
+	scratch docs tests/golden tests/unit tests/e2e tests/k8s slipway.yaml
 	cat >slipway <<-EOS
 		#!/usr/bin/env bash
 		if [ "\$*" = help ]; then "$SLIPWAY" help | sed 's/^  diff .*/&\n  launch       Launch/'
@@ -138,7 +138,7 @@ reports() {
 
 @test "lint: a golden file that no test compares is found" {
 	export SLIPWAY
-	scratch docs tests/golden tests/unit tests/e2e slipway.yaml
+	scratch docs tests/golden tests/unit tests/e2e tests/k8s slipway.yaml
 	planted=(spec/planted.expect fleet/planted.out fleet-errors/planted.yaml ecr/planted deploy/planted.calls deploy/planted.json)
 	touch "${planted[@]/#/tests/golden/}"
 	sed -i '/golden missing-repository$/d' tests/e2e/ecr.bats
@@ -274,4 +274,20 @@ reports() {
 	sed -i '/^_Static_assert(ARRAY_LEN(rules)/d' builder/check/rules.c
 	reports "schedulers: an enumerator more before SCHEDULERS in k8s/job/scheduler.h, and k8s/job/scheduler.c compiles" tables
 	[[ $output == *"rules: an enumerator more before RULES"* ]]
+}
+
+@test "lint: golden files are those that their generators wrote, and an edit by hand is found" {
+	cd "$ROOT"
+	tests/golden/record --check tests/golden/perceiver tests/golden/schemas tests/golden/sigv4
+	# Every folder with a generator is among them.
+	[ "$(echo tests/golden/*/make.py)" = "tests/golden/perceiver/make.py tests/golden/schemas/make.py tests/golden/sigv4/make.py" ]
+	cp -r tests/golden/schemas "$WORK/schemas"
+	tests/golden/record --check "$WORK/schemas"
+	sed -i 's/"maxLength":253/"maxLength":254/' "$WORK/schemas/facts.json"
+	touch "$WORK/schemas/new"
+	run tests/golden/record --check "$WORK/schemas"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ $output == *"-"*"  ./facts.json"* ]]
+	[[ $output == *"+"*"  ./new"* ]]
 }

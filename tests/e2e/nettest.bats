@@ -63,3 +63,80 @@ teardown() { common_teardown; }
 	[ "$status" -eq 2 ]
 	[[ $output == *"has no fleet to draw"* ]]
 }
+
+# a_cluster: a stand-in for kubectl with the fleet's namespace, and LOG as what the launcher prints.
+a_cluster() {
+	export KUBECTL=$ROOT/tests/servers/fakekubectl FAKEKUBE=$WORK/kube
+	mkdir -p "$FAKEKUBE/logs/job"
+	cp "$LOG/$1.log" "$FAKEKUBE/logs/job/perceiver-p4d-nettest-launcher"
+	"$SLIPWAY" render --only namespace --format list | "$KUBECTL" apply --server-side -f - >/dev/null
+}
+tests_there() { json '[k for k in d if k.startswith("mpijobs")]' <"$FAKEKUBE/objects.json"; }
+
+@test "nettest run: the test is started, waited for, judged and taken away" {
+	a_cluster efa
+	run "$SLIPWAY" nettest run
+	[ "$status" -eq 0 ]
+	[[ $output == *"peak       42.25 GB/s of bus bandwidth"*"floor      30.00 GB/s"*PASS* ]]
+	[ "$(tests_there)" = "[]" ]
+	grep -q '^apply .*' "$FAKEKUBE/calls"
+	[ "$(grep -c 'logs -n perceiver job/perceiver-p4d-nettest-launcher' "$FAKEKUBE/calls")" -eq 1 ]
+}
+
+@test "nettest run: a run over TCP exits 3, and a test that failed says why; nothing is left" {
+	a_cluster socket
+	run "$SLIPWAY" nettest run --target p4d
+	[ "$status" -eq 3 ]
+	[[ $output == *"fell back to TCP"* ]]
+	[ "$(tests_there)" = "[]" ]
+	echo '"Failed"' >"$FAKEKUBE/nettest.json"
+	rm "$FAKEKUBE/logs/job/perceiver-p4d-nettest-launcher"
+	run "$SLIPWAY" nettest run --target p4d
+	[ "$status" -eq 1 ]
+	[[ $output == *"MPIJob 'perceiver-p4d-nettest': it failed: BackoffLimitExceeded"* ]]
+	[ "$(tests_there)" = "[]" ]
+}
+
+@test "nettest run: one that does not end in time is taken away, so is one at Ctrl-C" {
+	a_cluster efa
+	echo '"Running"' >"$FAKEKUBE/nettest.json"
+	run "$SLIPWAY" nettest run --timeout 1
+	[ "$status" -eq 5 ]
+	[[ $output == *"not ready in time"* ]]
+	[ "$(tests_there)" = "[]" ]
+	"$SLIPWAY" nettest run 3>&- &
+	until [ "$(tests_there)" != "[]" ]; do sleep 0.1; done
+	kill -INT $!
+	wait $! || true
+	[ "$(tests_there)" = "[]" ]
+}
+
+@test "nettest run: one that runs already is left alone, one that has ended makes room" {
+	a_cluster efa
+	"$SLIPWAY" nettest run --keep
+	[ "$(tests_there)" = "['mpijobs.kubeflow.org|perceiver|perceiver-p4d-nettest']" ]
+	"$SLIPWAY" nettest run --keep
+	sed -i 's/"type": "Succeeded"/"type": "Running"/' "$FAKEKUBE/objects.json"
+	run "$SLIPWAY" nettest run
+	[ "$status" -eq 1 ]
+	[[ $output == *"the network test of 'p4d' is in the cluster already"*"kubectl delete mpijob -n perceiver perceiver-p4d-nettest"* ]]
+	[ "$(tests_there)" = "['mpijobs.kubeflow.org|perceiver|perceiver-p4d-nettest']" ]
+}
+
+@test "nettest run: what cannot run is refused before the cluster is asked" {
+	export KUBECTL=/bin/false
+	run "$SLIPWAY" nettest run --target trn1
+	[ "$status" -eq 2 ]
+	[[ $output == *"'trn1' cannot run the network test"* ]]
+	run "$SLIPWAY" nettest run --target x
+	[ "$status" -eq 2 ]
+	run "$SLIPWAY" nettest run extra
+	[ "$status" -eq 2 ]
+	[[ $output == *"'nettest run' takes no argument"* ]]
+	run "$SLIPWAY" nettest run --instance p4d.24xlarge
+	[ "$status" -eq 2 ]
+	sed -i 's/  network_test: {}//' slipway.yaml
+	run "$SLIPWAY" nettest run
+	[ "$status" -eq 2 ]
+	[[ $output == *"the spec has no job.network_test"* ]]
+}

@@ -162,6 +162,25 @@ tree() { (cd "$1" && find . -type f | LC_ALL=C sort | xargs sha256sum); }
 	"$SLIPWAY" render --set fleet.g5.weight=55 | grep -q '  weight: 55  # --set fleet.g5.weight$'
 }
 
+@test "render: the network test, which would start at once, is rendered by its name alone" {
+	[ "$("$SLIPWAY" render | grep -c MPIJob)" -eq 0 ]
+	[ "$("$SLIPWAY" render --job all -o out | grep -c nettest)" -eq 0 ]
+	"$SLIPWAY" render --only nettest | grep -q '^kind: MPIJob$'
+}
+
+@test "render: the end of EKS's support is told by the day, and no byte depends on it" {
+	sed 's/  version: "1.35"/  version: "1.34"/' "$ROOT/slipway.yaml" >slipway.yaml
+	SOURCE_DATE_EPOCH=$(date -ud 2026-09-01 +%s) "$SLIPWAY" render >early 2>said
+	[ ! -s said ]
+	SOURCE_DATE_EPOCH=$(date -ud 2026-11-22 +%s) "$SLIPWAY" render >late 2>said
+	cmp early late
+	grep -q 'slipway.yaml:[0-9]*:[0-9]*: warning: cluster.version: Kubernetes 1.34 leaves EKS.s standard support on 2026-12-02, in 10 days' said
+	SOURCE_DATE_EPOCH=$(date -ud 2027-11-22 +%s) "$SLIPWAY" explain 2>&1 >/dev/null | grep -q 'left EKS.s standard support on 2026-12-02'
+	SOURCE_DATE_EPOCH=$(date -ud 2026-11-22 +%s) "$SLIPWAY" deploy --dry-run client 2>&1 >/dev/null | grep -q 'leaves EKS.s standard support'
+	SOURCE_DATE_EPOCH=tomorrow run "$SLIPWAY" render
+	[ "$status" -eq 2 ]
+}
+
 @test "explain: tells what a target gets and what comes next" {
 	run "$SLIPWAY" explain p4d
 	[ "$status" -eq 0 ]

@@ -324,3 +324,21 @@ on_terminal() {
 	[[ $output == *"namespace   2 created, 0 changed, 0 unchanged"* ]]
 	[[ $output != *$'\033'* ]]
 }
+
+@test "status: whether the ranks talk over EFA is read from the beginning of the log" {
+	deploy >/dev/null
+	job Running
+	pod 0 Running
+	pod 1 Running
+	printf '2026-11-21T10:00:00Z x\n' >"$FAKEKUBE/logs/perceiver-trn1-worker-0"
+	run status
+	[[ $output == *"network     unknown: the log does not name the provider"* ]]
+	printf '2026-11-21T10:00:00Z CCOM INFO NET/OFI Selected Provider is efa\n' >"$FAKEKUBE/logs/perceiver-trn1-worker-0"
+	run status
+	[[ $output == *"network     EFA"* ]]
+	[ "$(status --output json | json 'd["training"]["network"]')" = efa ]
+	printf '2026-11-21T10:00:00Z CCOM INFO Using network Socket\n' >"$FAKEKUBE/logs/perceiver-trn1-worker-0"
+	seq -f '2026-11-21T10:00:01Z line %g' 1000 >>"$FAKEKUBE/logs/perceiver-trn1-worker-0"
+	run status
+	[[ $output == *"network     sockets: EFA is not used"* ]]
+}

@@ -80,6 +80,7 @@ static void read_status(struct fake *f, const struct fleet *fleet, struct arena 
 	                                .nodes = shot.nodes,
 	                                .pods = shot.pods,
 	                                .log = strbuf_str(&shot.log),
+	                                .log_head = strbuf_str(&shot.head),
 	                                .now_ms = 1700000000000};
 
 	status_read(&in, a, &status);

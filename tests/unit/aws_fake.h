@@ -12,11 +12,21 @@
 #include "builder/aws/outside.h"
 #include "tests/harness.h"
 
-/* Where the vectors are: $SLIPWAY_SHARED or ../shared, NULL when they are not there. */
-static inline const char *vectors_dir(const char *name, char out[PATH_MAX])
+/*
+ * Vectors are ours (tests/golden/sigv4, made from botocore) and, where $SLIPWAY_SHARED (default
+ * ../shared) has them, AWS's own suites in the same form.
+ */
+enum vectors { OWN_VECTORS, AWS_VECTORS, VECTOR_SETS };
+
+/* The folder of a set; NULL when AWS's is not here. */
+static inline const char *vectors_dir(enum vectors set, const char *name, char out[PATH_MAX])
 {
 	const char *shared = getenv("SLIPWAY_SHARED");
 
+	if (set == OWN_VECTORS) {
+		snprintf(out, PATH_MAX, "tests/golden/sigv4/%s", name);
+		return out;
+	}
 	snprintf(out, PATH_MAX, "%.3000s/data/sigv4/%s", shared != NULL ? shared : "../shared",
 	         name);
 	return fs_exists(out) ? out : NULL;

@@ -1,6 +1,7 @@
 /* Stages of a fleet, when objects are ready, and what leaves with the fleet. */
 #include "tests/fleet_make.h"
 
+#include "k8s/deploy/apply.h"
 #include "k8s/deploy/undeploy.h"
 
 #define META "\"metadata\":{\"name\":\"a\",\"generation\":2}"

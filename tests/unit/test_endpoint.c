@@ -1,4 +1,7 @@
-/* Where services live: AWS's endpoint rule vectors, and the hosts of ECR registries. */
+/*
+ * Where services live: botocore's answers (AWS's own vectors, too, where they are here), and the
+ * hosts of ECR registries.
+ */
 #include "builder/aws/endpoint.h"
 
 #include "builder/aws/settings.h"
@@ -8,11 +11,12 @@ static void run_case(enum aws_service service, const cJSON *one)
 {
 	AUTO(arena) struct arena a = {0};
 	const cJSON *params = json_get(one, "params"), *expect = json_get(one, "expect");
-	const struct aws_endpoint_params p = {.region = json_string(params, "Region"),
-	                                      .fips = cJSON_IsTrue(json_get(params, "UseFIPS")),
-	                                      .dual_stack = cJSON_IsTrue(json_get(params, "UseDualStack")),
-	                                      .sts_global = cJSON_IsTrue(json_get(params, "UseGlobalEndpoint")),
-	                                      .custom = json_string(params, "Endpoint")};
+	const struct aws_endpoint_params p = {
+		.region = json_string(params, "Region"),
+		.fips = cJSON_IsTrue(json_get(params, "UseFIPS")),
+		.dual_stack = cJSON_IsTrue(json_get(params, "UseDualStack")),
+		.sts_global = cJSON_IsTrue(json_get(params, "UseGlobalEndpoint")),
+		.custom = json_string(params, "Endpoint")};
 	const char *url = json_string(json_get(expect, "endpoint"), "url");
 	struct aws_endpoint e = {0};
 	struct err err = {0};
@@ -35,29 +39,32 @@ static void vectors(void)
 	static const struct {
 		enum aws_service service;
 		const char *file;
-		int n;
+		int n; /* at least, in AWS's set */
 	} files[] = {{AWS_ECR, "ecr-endpoint-tests-1.json", 26},
 	             {AWS_ECR_PUBLIC, "ecr-public-endpoint-tests-1.json", 22},
 	             {AWS_STS, "sts-endpoint-tests-1.json", 69},
-	             {AWS_SSO, "sso-endpoint-tests-1.json", 0},
-	             {AWS_SSO_OIDC, "sso-oidc-endpoint-tests-1.json", 0}};
+	             {AWS_SSO, "sso-endpoint-tests-1.json", 30},
+	             {AWS_SSO_OIDC, "sso-oidc-endpoint-tests-1.json", 30}};
 	char path[PATH_MAX];
-	const char *dir = vectors_dir("endpoints", path);
 
-	if (dir == NULL)
-		SKIP("the vectors are not here");
-	for (size_t i = 0; i < ARRAY_LEN(files) && test_state.ok; i++) {
-		AUTO(json) cJSON *doc = read_json(dir, files[i].file);
+	for (size_t i = 0; i < VECTOR_SETS * ARRAY_LEN(files) && test_state.ok; i++) {
+		enum vectors set = i / ARRAY_LEN(files);
+		size_t f = i % ARRAY_LEN(files);
+		const char *dir = vectors_dir(set, "endpoints", path);
+
+		if (dir == NULL)
+			continue;
+		AUTO(json) cJSON *doc = read_json(dir, files[f].file);
 		const cJSON *cases = json_get(doc, "testCases"), *one = NULL;
 
-		CHECK(cJSON_GetArraySize(cases) >= (files[i].n > 0 ? files[i].n : 30));
+		CHECK(cJSON_GetArraySize(cases) >= (set == AWS_VECTORS ? files[f].n : 50));
 		cJSON_ArrayForEach (one, cases)
 			if (test_state.ok)
-				run_case(files[i].service, one);
+				run_case(files[f].service, one);
 	}
 }
 
-/* The suite's profiles and environments are about S3; the rules are the same for every service. */
+/* AWS's suite is about S3; the rules are the same for every service. */
 static void run_configured(const cJSON *suite, const cJSON *one)
 {
 	AUTO(arena) struct arena a = {0};
@@ -89,7 +96,8 @@ static void run_configured(const cJSON *suite, const cJSON *one)
 	const struct aws_settings_opts opts = {.profile = json_string(one, "profile")};
 
 	CHECK_OK(aws_settings_load(&f.outside, &opts, &settings, &err), &err);
-	const char *url = aws_settings_endpoint_url(&f.outside, &settings, json_string(one, "service"), &a);
+	const char *url =
+		aws_settings_endpoint_url(&f.outside, &settings, json_string(one, "service"), &a);
 	const char *want = json_string(json_get(one, "output"), "endpointUrl");
 
 	/* Where nothing is configured the suite names S3's own endpoint. */
@@ -102,23 +110,31 @@ static void run_configured(const cJSON *suite, const cJSON *one)
 
 static void configured_urls(void)
 {
+	static const int want[VECTOR_SETS] = {[OWN_VECTORS] = 108, [AWS_VECTORS] = 19};
 	char path[PATH_MAX];
-	const char *dir = vectors_dir("endpoints", path);
-	int n = 0;
 
-	if (dir == NULL)
-		SKIP("the vectors are not here");
-	AUTO(json) cJSON *doc = read_json(dir, "configured-endpoint-url-profile-tests.json");
-	const cJSON *suite = cJSON_GetArrayItem(json_get(doc, "testSuites"), 0), *one = NULL;
+	for (enum vectors set = 0; set < VECTOR_SETS; set++) {
+		const char *dir = vectors_dir(set, "endpoints", path);
+		int n = 0;
 
-	cJSON_ArrayForEach (one, json_get(suite, "endpointUrlTests")) {
-		/* An endpoint or a wish in the client's own code has no counterpart in a command line tool. */
-		if (strcmp(json_string(one, "client_config"), "default") != 0 || !test_state.ok)
+		if (dir == NULL)
 			continue;
-		run_configured(suite, one);
-		n++;
+		AUTO(json)
+		cJSON *doc = read_json(dir, "configured-endpoint-url-profile-tests.json");
+		const cJSON *suite = cJSON_GetArrayItem(json_get(doc, "testSuites"), 0),
+			    *one = NULL;
+
+		cJSON_ArrayForEach (one, json_get(suite, "endpointUrlTests")) {
+			/* An endpoint or a wish in the client's own code has no counterpart in a
+			 * command line tool. */
+			if (strcmp(json_string(one, "client_config"), "default") != 0 ||
+			    !test_state.ok)
+				continue;
+			run_configured(suite, one);
+			n++;
+		}
+		CHECK_INT(n, want[set]);
 	}
-	CHECK_INT(n, 19);
 }
 
 static void hosts(void)
@@ -127,24 +143,38 @@ static void hosts(void)
 		const char *host, *account, *region;
 		bool fips, public, ok;
 	} table[] = {
-		{"123456789012.dkr.ecr.us-west-2.amazonaws.com", "123456789012", "us-west-2", false, false, true},
-		{"123456789012.dkr.ecr.us-west-2.amazonaws.com:443", "123456789012", "us-west-2", false, false, true},
-		{"123456789012.dkr.ecr-fips.us-gov-west-1.amazonaws.com", "123456789012", "us-gov-west-1", true, false, true},
-		{"123456789012.dkr-ecr.us-east-1.on.aws", "123456789012", "us-east-1", false, false, true},
-		{"123456789012.dkr-ecr-fips.us-east-1.on.aws", "123456789012", "us-east-1", true, false, true},
-		{"123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn", "123456789012", "cn-north-1", false, false, true},
-		{"123456789012.dkr-ecr.cn-north-1.on.amazonwebservices.com.cn", "123456789012", "cn-north-1", false, false, true},
-		{"123456789012.dkr.ecr.eusc-de-east-1.amazonaws.eu", "123456789012", "eusc-de-east-1", false, false, true},
-		{"123456789012.dkr.ecr.us-iso-east-1.c2s.ic.gov", "123456789012", "us-iso-east-1", false, false, true},
-		{"123456789012.dkr.ecr.us-isob-east-1.sc2s.sgov.gov", "123456789012", "us-isob-east-1", false, false, true},
-		{"123456789012.dkr.ecr.eu-isoe-west-1.cloud.adc-e.uk", "123456789012", "eu-isoe-west-1", false, false, true},
-		{"123456789012.dkr.ecr.us-isof-south-1.csp.hci.ic.gov", "123456789012", "us-isof-south-1", false, false, true},
+		{"123456789012.dkr.ecr.us-west-2.amazonaws.com", "123456789012", "us-west-2", false,
+	         false, true},
+		{"123456789012.dkr.ecr.us-west-2.amazonaws.com:443", "123456789012", "us-west-2",
+	         false, false, true},
+		{"123456789012.dkr.ecr-fips.us-gov-west-1.amazonaws.com", "123456789012",
+	         "us-gov-west-1", true, false, true},
+		{"123456789012.dkr-ecr.us-east-1.on.aws", "123456789012", "us-east-1", false, false,
+	         true},
+		{"123456789012.dkr-ecr-fips.us-east-1.on.aws", "123456789012", "us-east-1", true,
+	         false, true},
+		{"123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn", "123456789012", "cn-north-1",
+	         false, false, true},
+		{"123456789012.dkr-ecr.cn-north-1.on.amazonwebservices.com.cn", "123456789012",
+	         "cn-north-1", false, false, true},
+		{"123456789012.dkr.ecr.eusc-de-east-1.amazonaws.eu", "123456789012",
+	         "eusc-de-east-1", false, false, true},
+		{"123456789012.dkr.ecr.us-iso-east-1.c2s.ic.gov", "123456789012", "us-iso-east-1",
+	         false, false, true},
+		{"123456789012.dkr.ecr.us-isob-east-1.sc2s.sgov.gov", "123456789012",
+	         "us-isob-east-1", false, false, true},
+		{"123456789012.dkr.ecr.eu-isoe-west-1.cloud.adc-e.uk", "123456789012",
+	         "eu-isoe-west-1", false, false, true},
+		{"123456789012.dkr.ecr.us-isof-south-1.csp.hci.ic.gov", "123456789012",
+	         "us-isof-south-1", false, false, true},
 		{"public.ecr.aws", NULL, "us-east-1", false, true, true},
 		{"ecr-public.aws.com", NULL, "us-east-1", false, true, true},
 		{"12345678901.dkr.ecr.us-west-2.amazonaws.com", NULL, NULL, false, false, false},
 		{"1234567890123.dkr.ecr.us-west-2.amazonaws.com", NULL, NULL, false, false, false},
-		{"123456789012.dkr.ecr.us-west-2.amazonaws.com.evil.com", NULL, NULL, false, false, false},
-		{"evil.com.123456789012.dkr.ecr.us-west-2.amazonaws.com", NULL, NULL, false, false, false},
+		{"123456789012.dkr.ecr.us-west-2.amazonaws.com.evil.com", NULL, NULL, false, false,
+	         false},
+		{"evil.com.123456789012.dkr.ecr.us-west-2.amazonaws.com", NULL, NULL, false, false,
+	         false},
 		{"123456789012.dkr.ecr..amazonaws.com", NULL, NULL, false, false, false},
 		{"123456789012.dkr.s3.us-west-2.amazonaws.com", NULL, NULL, false, false, false},
 		{"public.ecr.aws.evil.com", NULL, NULL, false, false, false},
@@ -167,7 +197,8 @@ static void hosts(void)
 
 static void hostile_regions(void)
 {
-	static const char *const regions[] = {"evil.com/", "a.b", "us-east-1#", "", "-x", "x-", "us east"};
+	static const char *const regions[] = {"evil.com/", "a.b", "us-east-1#", "",
+	                                      "-x",        "x-",  "us east"};
 
 	for (size_t i = 0; i < ARRAY_LEN(regions); i++) {
 		AUTO(arena) struct arena a = {0};
@@ -192,10 +223,12 @@ static void both_fips_names(void)
 
 int main(void)
 {
-	TEST("endpoint: AWS's vectors for ecr, ecr-public, sts, sso and sso-oidc", vectors);
-	TEST("endpoint: configured URLs have the precedence of the cross-SDK suite", configured_urls);
+	TEST("endpoint: ecr, ecr-public, sts, sso and sso-oidc are where botocore finds them",
+	     vectors);
+	TEST("endpoint: configured URLs have botocore's precedence", configured_urls);
 	TEST("endpoint: ECR's hosts are known in every partition, and no others", hosts);
 	TEST("endpoint: what is no region gets into no URL", hostile_regions);
-	TEST("endpoint: of the two names that AWS's lists have for ECR's FIPS host both are known", both_fips_names);
+	TEST("endpoint: of the two names that AWS's lists have for ECR's FIPS host both are known",
+	     both_fips_names);
 	return test_done();
 }

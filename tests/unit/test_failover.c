@@ -1,14 +1,10 @@
 /*
  * When a target is given up: observations and the decisions they lead to; what objects of a cluster
- * are taken for; the state's text; who may take a lease.
+ * are taken for; the state's text.
  */
 #include "tests/fleet_make.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "k8s/deploy/capacity.h"
-#include "k8s/deploy/lease.h"
 
 /* ---- the machine ---- */
 
@@ -18,7 +14,29 @@ static const struct fleet_failover rules = {.enabled = true,
                                             .boot_ms = 1200000,
                                             .backoff_ms = 60000};
 
-enum { RAN = 1, UNPLACED = 2, COMING = 4, LACK = 8 };
+enum {
+	RAN = 1,
+	UNPLACED = 2,
+	COMING = 4,
+	LACK = 8,
+	REJECTED = 16,
+	NO_IMAGE = 32,
+	PASSING = 64,
+	OF_TARGET = 128,
+	OF_QUOTA = 256,
+	FINAL = 512,
+	AGAIN = 1024, /* the cluster has said so once more */
+	SOME = 2048   /* one of two pods runs */
+};
+
+static enum refusal refusal_seen(unsigned seen)
+{
+	return seen & FINAL       ? REFUSAL_FINAL
+	       : seen & OF_QUOTA  ? REFUSAL_QUOTA
+	       : seen & OF_TARGET ? REFUSAL_TARGET
+	       : seen & PASSING   ? REFUSAL_PASSING
+	                          : REFUSAL_NONE;
+}
 
 struct moment {
 	int minute;
@@ -29,7 +47,7 @@ struct moment {
 
 struct story {
 	const char *name;
-	bool pinned, ran_before;
+	bool pinned, ran_before, resumed, portable;
 	struct moment at[8];
 	size_t n;
 };
@@ -73,11 +91,70 @@ static const struct story stories[] = {
               {9, JOB_SUCCEEDED, RAN, DECIDE_SUCCEEDED}),
 	STORY("it ends badly", {0, JOB_WAITING, RAN, DECIDE_WAIT},
               {9, JOB_FAILED, 0, DECIDE_FAILED}),
+	STORY("what no target can cure ends at once",
+              {0, JOB_WAITING, UNPLACED | FINAL, DECIDE_REFUSED}),
+	STORY("even when one pod runs", {0, JOB_WAITING, RAN | UNPLACED | FINAL, DECIDE_REFUSED}),
+	STORY("a quota's refusal must last: pods that have just gone are counted",
+              {0, JOB_WAITING, UNPLACED | OF_QUOTA, DECIDE_WAIT},
+              {1, JOB_WAITING, UNPLACED | OF_QUOTA, DECIDE_REFUSED}),
+	STORY("and is said again of a job that runs", {0, JOB_RUNNING, RAN, DECIDE_RUNS},
+              {1, JOB_WAITING, UNPLACED | OF_QUOTA, DECIDE_WAIT},
+              {2, JOB_WAITING, UNPLACED | OF_QUOTA, DECIDE_WAIT},
+              {3, JOB_WAITING, UNPLACED | OF_QUOTA | AGAIN, DECIDE_REFUSED}),
+	STORY("a quota of one target's devices",
+              {0, JOB_WAITING, UNPLACED | OF_TARGET, DECIDE_WAIT},
+              {1, JOB_WAITING, UNPLACED | OF_TARGET, DECIDE_MOVE}),
+	STORY("pods that cannot be made are no matter of capacity",
+              {0, JOB_WAITING, UNPLACED | PASSING, DECIDE_WAIT},
+              {19, JOB_WAITING, UNPLACED | PASSING, DECIDE_WAIT},
+              {20, JOB_WAITING, UNPLACED | PASSING, DECIDE_STUCK}),
+	STORY("nodes that refuse pods", {0, JOB_WAITING, UNPLACED | REJECTED, DECIDE_WAIT},
+              {2, JOB_WAITING, UNPLACED | REJECTED, DECIDE_WAIT},
+              {3, JOB_WAITING, UNPLACED | REJECTED, DECIDE_MOVE}),
+	STORY("until the job has failed of it", {0, JOB_WAITING, UNPLACED | REJECTED, DECIDE_WAIT},
+              {1, JOB_FAILED, REJECTED, DECIDE_MOVE}),
+	STORY("an image that never comes", {0, JOB_WAITING, NO_IMAGE, DECIDE_STUCK}),
+	{.name = "what was refused before slipway came may have been cured",
+         .resumed = true,
+         .at = {{0, JOB_WAITING, UNPLACED | FINAL, DECIDE_WAIT},
+                {1, JOB_WAITING, UNPLACED | FINAL, DECIDE_WAIT},
+                {2, JOB_WAITING, UNPLACED | FINAL | AGAIN, DECIDE_REFUSED}},
+         .n = 3},
 	{.name = "a target asked for by name is stayed with",
          .pinned = true,
          .at = {{0, JOB_WAITING, UNPLACED | LACK, DECIDE_WAIT},
                 {30, JOB_WAITING, UNPLACED | LACK, DECIDE_WAIT}},
          .n = 2},
+	{.name = "one that lost all its nodes moves when its checkpoints are everywhere",
+         .portable = true,
+         .at = {{0, JOB_RUNNING, RAN, DECIDE_RUNS},
+                {5, JOB_WAITING, UNPLACED | LACK, DECIDE_WAIT},
+                {7, JOB_WAITING, UNPLACED | LACK, DECIDE_WAIT},
+                {8, JOB_WAITING, UNPLACED | LACK, DECIDE_MOVE}},
+         .n = 4},
+	{.name = "one that lost a part of them stays",
+         .portable = true,
+         .at = {{0, JOB_RUNNING, RAN, DECIDE_RUNS},
+                {5, JOB_WAITING, UNPLACED | LACK | SOME, DECIDE_WAIT},
+                {9, JOB_WAITING, UNPLACED | LACK | SOME, DECIDE_WAIT},
+                {25, JOB_WAITING, UNPLACED | LACK | SOME, DECIDE_STUCK}},
+         .n = 4},
+	{.name = "nodes that come again end a reclaim",
+         .portable = true,
+         .at = {{0, JOB_WAITING, RAN | UNPLACED | LACK, DECIDE_WAIT},
+                {2, JOB_WAITING, UNPLACED | LACK | COMING, DECIDE_WAIT},
+                {4, JOB_RUNNING, RAN, DECIDE_RUNS},
+                {5, JOB_WAITING, UNPLACED | LACK, DECIDE_WAIT},
+                {7, JOB_WAITING, UNPLACED | LACK, DECIDE_WAIT},
+                {8, JOB_WAITING, UNPLACED | LACK, DECIDE_MOVE}},
+         .n = 6},
+	{.name = "a reclaim without a word of capacity takes longer",
+         .portable = true,
+         .ran_before = true,
+         .at = {{5, JOB_WAITING, UNPLACED, DECIDE_WAIT},
+                {14, JOB_WAITING, UNPLACED, DECIDE_WAIT},
+                {15, JOB_WAITING, UNPLACED, DECIDE_MOVE}},
+         .n = 3},
 	{.name = "a pod ran in an earlier run of slipway",
          .ran_before = true,
          .at = {{5, JOB_WAITING, UNPLACED | LACK, DECIDE_WAIT},
@@ -92,7 +169,10 @@ static void play(const struct story *story)
 	                                  story->ran_before ? ATTEMPT_RUNNING : ATTEMPT_STARTING};
 	struct failover machine;
 
-	failover_begin(&machine, &rules, &attempt, !story->pinned);
+	struct fleet_failover with = rules;
+
+	with.reclaimed = story->portable;
+	failover_begin(&machine, &with, &attempt, !story->pinned, story->resumed);
 	for (size_t i = 0; i < story->n; i++) {
 		const struct moment *at = &story->at[i];
 		struct observation o = {.now_ms = 1000 + at->minute * 60000LL,
@@ -101,6 +181,13 @@ static void play(const struct story *story)
 		                        .unplaced = (at->seen & UNPLACED) != 0,
 		                        .node_coming = (at->seen & COMING) != 0,
 		                        .lack = (at->seen & LACK) != 0,
+		                        .rejected = (at->seen & REJECTED) != 0,
+		                        .no_image = (at->seen & NO_IMAGE) != 0,
+		                        .refusal = refusal_seen(at->seen),
+		                        .refused_ms = (at->seen & AGAIN) != 0 ? 2000 : 1000,
+		                        .running = at->phase == JOB_RUNNING ? 2
+		                                   : (at->seen & SOME) != 0 ? 1
+		                                                            : 0,
 		                        .wanted = 2,
 		                        .why = "because"};
 		char cause[STATE_TEXT_MAX];
@@ -118,6 +205,25 @@ static void decisions_follow_observations(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(stories); i++)
 		play(&stories[i]);
+}
+
+static void time_alone_decides_at_known_moments(void)
+{
+	struct attempt attempt = {.started_ms = 1000};
+	struct observation o = {.now_ms = 2000, .phase = JOB_WAITING, .unplaced = true};
+	struct failover machine;
+	char cause[STATE_TEXT_MAX];
+
+	failover_begin(&machine, &rules, &attempt, true, false);
+	failover_step(&machine, &o, cause);
+	CHECK_INT(failover_due(&machine), 1000 + rules.unschedulable_ms);
+	o.lack = true;
+	o.now_ms = 3000;
+	failover_step(&machine, &o, cause);
+	CHECK_INT(failover_due(&machine), 3000 + rules.after_ms);
+	o = (struct observation){.now_ms = 4000, .phase = JOB_RUNNING, .ran = true, .running = 2};
+	failover_step(&machine, &o, cause);
+	CHECK_INT(failover_due(&machine), INT64_MAX);
 }
 
 static void pauses_double_up_to_a_limit(void)
@@ -152,7 +258,8 @@ static void targets_come_by_weight_once_in_a_cycle(void)
 /* ---- what is seen ---- */
 
 #define JOB(status)                                                                                \
-	"{\"kind\":\"Job\",\"metadata\":{\"name\":\"perceiver-g5\",\"creationTimestamp\":"         \
+	"{\"kind\":\"Job\",\"metadata\":{\"uid\":\"u1\",\"name\":\"perceiver-g5\","                \
+	"\"creationTimestamp\":"                                                                   \
 	"\"2026-01-01T00:10:00Z\"},\"status\":" status "}"
 #define POD(status, spec) "{\"spec\":{" spec "},\"status\":{" status "}}"
 #define PENDING           POD("\"phase\":\"Pending\"", "")
@@ -240,10 +347,79 @@ static const struct view views[] = {
          EVENT("NodePool", "perceiver-g5", "NoCompatibleInstanceTypes", "filtered out", "karpenter",
                "12"),
          JOB_WAITING, UNPLACED | LACK, "NoCompatibleInstanceTypes: filtered out"},
+	/* what makes pods was refused: the job, its child, its pod group */
+	{JOB("{}"), "", "",
+         EVENT("Job", "perceiver-g5", "FailedCreate",
+               "Error creating: pods \\\"a\\\" is forbidden: exceeded quota: q, requested: pods=1, "
+               "used: pods=0, limited: pods=0",
+               "job-controller", "11"),
+         JOB_WAITING, UNPLACED | OF_QUOTA, "exceeded quota"},
+	{JOB("{}"), PENDING, "",
+         EVENT("Job", "perceiver-g5-workers-0", "FailedCreate",
+               "pods \\\"a\\\" is forbidden: exceeded quota: q, requested: "
+               "requests.nvidia.com/gpu=8, used: requests.nvidia.com/gpu=0",
+               "job-controller", "11"),
+         JOB_WAITING, UNPLACED | OF_TARGET, "exceeded quota"},
+	{JOB("{}"), PENDING, "",
+         EVENT("PodGroup", "perceiver-g5-u1", "FailedCreate",
+               "admission webhook \\\"k.example.com\\\" denied the request: no", "vc", "11"),
+         JOB_WAITING, UNPLACED | FINAL, "denied the request"},
+	{JOB("{}"), PENDING, "",
+         EVENT("Job", "perceiver-g5", "FailedCreate", "failed calling webhook: refused", "j", "11"),
+         JOB_WAITING, UNPLACED | PASSING, "failed calling"},
+	{JOB("{}"), PENDING, "",
+         EVENT("Job", "perceiver-g5", "FailedCreate", "something else", "j", "11"), JOB_WAITING,
+         UNPLACED | PASSING, "something else"},
+	/* all pods are there by now; another job's; a former job's of this name */
+	{JOB("{}"), PENDING "," PENDING, "",
+         EVENT("Job", "perceiver-g5", "FailedCreate", "pods is forbidden: no", "j", "11"),
+         JOB_WAITING, UNPLACED, ""},
+	{JOB("{}"), PENDING, "",
+         EVENT("Job", "perceiver-g5g", "FailedCreate", "pods is forbidden: no", "j", "11"),
+         JOB_WAITING, UNPLACED, ""},
+	{JOB("{}"), PENDING, "",
+         "{\"involvedObject\":{\"kind\":\"Job\",\"name\":\"perceiver-g5\",\"uid\":\"u0\"},"
+         "\"reason\":\"FailedCreate\",\"message\":\"pods is forbidden: no\",\"lastTimestamp\":"
+         "\"2026-01-01T00:11:00Z\"}",
+         JOB_WAITING, UNPLACED, ""},
+	/* refused by its node: it has not run */
+	{JOB("{\"failed\":1}"),
+         POD("\"phase\":\"Failed\",\"reason\":\"UnexpectedAdmissionError\",\"message\":"
+             "\"no device\"",
+             "\"nodeName\":\"n\""),
+         "", "", JOB_WAITING, UNPLACED | REJECTED, "UnexpectedAdmissionError: no device"},
+	{JOB("{\"failed\":2}"),
+         POD("\"phase\":\"Failed\",\"reason\":\"OutOfcpu\"", "\"nodeName\":\"n\""), "", "",
+         JOB_WAITING, RAN | UNPLACED | REJECTED, "OutOfcpu"},
+	/* evicted: it has */
+	{JOB("{}"),
+         POD("\"phase\":\"Failed\",\"reason\":\"Evicted\",\"message\":\"low on memory\"",
+             "\"nodeName\":\"n\""),
+         "", "", JOB_WAITING, RAN | UNPLACED, "Evicted: low on memory"},
+	{JOB("{}"),
+         POD("\"phase\":\"Pending\",\"containerStatuses\":[{\"state\":{\"waiting\":{\"reason\":"
+             "\"ImagePullBackOff\",\"message\":\"x: 403 Forbidden\"}}}]",
+             "\"nodeName\":\"n\"") "," POD("\"phase\":\"Pending\"", "\"nodeName\":\"m\""),
+         "", "", JOB_WAITING, NO_IMAGE, "403 Forbidden"},
+	{JOB("{}"),
+         POD("\"phase\":\"Pending\",\"containerStatuses\":[{\"state\":{\"waiting\":{\"reason\":"
+             "\"ImagePullBackOff\",\"message\":\"x: not found\"}}}]",
+             "\"nodeName\":\"n\"") "," POD("\"phase\":\"Pending\",\"conditions\":[{\"type\":"
+                                           "\"PodScheduled\",\"status\":\"False\",\"message\":"
+                                           "\"0/2 nodes\"}]",
+                                           ""),
+         "", "", JOB_WAITING, UNPLACED | NO_IMAGE, "not found"},
 	/* hostile */
 	{JOB("7"), "7,[],{\"status\":[]}", "{\"status\":{\"conditions\":{}}},null", "null,{}",
          JOB_WAITING, UNPLACED, ""},
 };
+
+static unsigned seen_refusal(enum refusal refusal)
+{
+	static const unsigned bits[] = {0, PASSING, OF_TARGET, OF_QUOTA, FINAL};
+
+	return bits[refusal];
+}
 
 static cJSON *array_of(const char *members)
 {
@@ -260,7 +436,7 @@ static void look_at(const struct view *v)
 	AUTO(json) cJSON *job = v->job != NULL ? cJSON_Parse(v->job) : NULL;
 	AUTO(json) cJSON *pods = array_of(v->pods), *claims = array_of(v->claims);
 	AUTO(json) cJSON *events = array_of(v->events);
-	struct sight sight = {job, pods, claims, events};
+	struct sight sight = {.job = job, .pods = pods, .claims = claims, .events = events};
 	struct observation o;
 
 	CHECK(pods != NULL && claims != NULL && events != NULL &&
@@ -268,7 +444,8 @@ static void look_at(const struct view *v)
 	capacity_observe(&target, &sight, 5, &o);
 	CHECK_INT(o.phase, v->phase);
 	CHECK_INT((o.ran ? RAN : 0) | (o.unplaced ? UNPLACED : 0) | (o.node_coming ? COMING : 0) |
-	                  (o.lack ? LACK : 0),
+	                  (o.lack ? LACK : 0) | (o.rejected ? REJECTED : 0) |
+	                  (o.no_image ? NO_IMAGE : 0) | seen_refusal(o.refusal),
 	          v->seen);
 	if (strstr(o.why, v->why) == NULL)
 		CHECK_STR(o.why, v->why);
@@ -331,202 +508,15 @@ static void malformed_states_are_refused(void)
 	}
 }
 
-/* ---- the lease ---- */
-
-static bool is_free(const char *holder, const char *renewed, int seconds, int64_t now_ms)
-{
-	char text[512], identity[LEASE_IDENTITY_MAX];
-	int64_t until;
-
-	lease_identity(identity);
-	snprintf(text, sizeof(text),
-	         "{\"spec\":{\"holderIdentity\":\"%s\",\"renewTime\":\"%s\","
-	         "\"leaseDurationSeconds\":%d}}",
-	         holder, renewed, seconds);
-	AUTO(json) cJSON *object = cJSON_Parse(text);
-
-	return lease_is_free(object, identity, now_ms, &until);
-}
-
-static void leases_are_taken_when_nobody_holds_them(void)
-{
-	static const char renewed[] = "1970-01-01T00:01:00.000000Z";
-	char ours[LEASE_IDENTITY_MAX], dead[LEASE_IDENTITY_MAX + 32];
-
-	lease_identity(ours);
-	CHECK(is_free("", renewed, 300, 61000));
-	CHECK(is_free(ours, renewed, 300, 61000));
-	CHECK(!is_free("other/1/2/00000000", renewed, 300, 61000));
-	CHECK(!is_free("other/1/2/00000000", renewed, 300, 359999));
-	CHECK(is_free("other/1/2/00000000", renewed, 300, 360000));
-	CHECK(is_free("other", "", 300, 1));
-	/* Our own number with another start: a process that was, and is no more. */
-	snprintf(dead, sizeof(dead), "%.*s/%ld/1%s", (int)strcspn(ours, "/"), ours, (long)getpid(),
-	         strrchr(ours, '/'));
-	CHECK(is_free(dead, renewed, 300, 61000));
-	/* The like of another machine is not judged. */
-	dead[strlen(dead) - 1] = dead[strlen(dead) - 1] == '0' ? '1' : '0';
-	CHECK(!is_free(dead, renewed, 300, 61000));
-}
-
-static void a_holder_that_has_ended_is_dead_though_nobody_waited_for_it(void)
-{
-	char holder[LEASE_IDENTITY_MAX] = "";
-	siginfo_t info;
-	int ends[2];
-
-	CHECK_INT(pipe(ends), 0);
-	pid_t child = fork();
-
-	if (child == 0) {
-		lease_identity(holder);
-		_exit(write(ends[1], holder, sizeof(holder)) == sizeof(holder) ? 0 : 1);
-	}
-	CHECK_INT(read(ends[0], holder, sizeof(holder)), sizeof(holder));
-	CHECK_INT(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
-	CHECK(lease_is_orphan(holder));
-	CHECK_INT(waitpid(child, NULL, 0), child);
-	CHECK(lease_is_orphan(holder));
-	close(ends[0]);
-	close(ends[1]);
-}
-
-/* A cluster with one Lease, and a clock that a test sets. */
-struct one_lease {
-	struct kubectl base;
-	struct clock clock;
-	int64_t now_ms;
-	int version;  /* 0: there is none */
-	char *holder; /* of the object */
-	bool steal;   /* somebody replaces it right before we do */
-};
-
-static int64_t their_now(struct clock *c)
-{
-	return ((struct one_lease *)(void *)((char *)c - offsetof(struct one_lease, clock)))
-	        ->now_ms;
-}
-
-static void their_sleep(struct clock *c, int64_t ms)
-{
-	((struct one_lease *)(void *)((char *)c - offsetof(struct one_lease, clock)))->now_ms += ms;
-}
-
-static void store(struct one_lease *l, const cJSON *sent)
-{
-	free(l->holder);
-	l->holder = strdup(json_string(json_get(sent, "spec"), "holderIdentity"));
-	l->version++;
-}
-
-static void complain(struct kubectl_reply *reply, const char *text)
-{
-	reply->status = 1;
-	reply->err_text = (struct strbuf)STRBUF_INIT(4096);
-	strbuf_adds(&reply->err_text, text);
-}
-
-static int lease_call(struct kubectl *base, const char *const *args, const char *input,
-                      struct kubectl_reply *reply, struct err *err UNUSED)
-{
-	struct one_lease *l = (struct one_lease *)base;
-	AUTO(json) cJSON *sent = input != NULL ? cJSON_Parse(input) : NULL;
-	char version[16];
-
-	snprintf(version, sizeof(version), "%d", l->version);
-	if (strcmp(args[0], "create") == 0 && l->version > 0) {
-		complain(reply, "Error from server (AlreadyExists): it already exists");
-		return 0;
-	}
-	if (strcmp(args[0], "replace") == 0 && l->steal) {
-		l->version++;
-		l->steal = false;
-		free(l->holder);
-		l->holder = strdup("thief/1/2/00000000");
-	}
-	snprintf(version, sizeof(version), "%d", l->version);
-	if (strcmp(args[0], "replace") == 0 && strcmp(object_version(sent), version) != 0) {
-		complain(reply, "Error from server (Conflict): the object has been modified");
-		return 0;
-	}
-	if (sent != NULL)
-		store(l, sent);
-	strbuf_addf(
-		&reply->out,
-		"{\"metadata\":{\"resourceVersion\":\"%d\"},\"spec\":{\"holderIdentity\":\"%s\","
-		"\"leaseDurationSeconds\":300,\"renewTime\":\"1970-01-01T00:00:00Z\"}}",
-		l->version, l->holder);
-	return 0;
-}
-
-static void one_lease(struct one_lease *l)
-{
-	*l = (struct one_lease){.clock = {their_now, their_sleep}, .now_ms = 1000};
-	l->base = (struct kubectl){lease_call, NULL, NULL, 0};
-	l->base.clock = &l->clock;
-}
-
-static void of_two_takers_one_wins(void)
-{
-	struct one_lease cluster;
-	struct lease a, b;
-	struct err err = {0};
-
-	one_lease(&cluster);
-	lease_init(&a, &cluster.base, "n", "f");
-	lease_init(&b, &cluster.base, "n", "f");
-	snprintf(b.identity, sizeof(b.identity), "other/1/2/00000000");
-	CHECK_INT(lease_take(&b, 0, &err), 0);
-	CHECK_INT(lease_take(&a, 0, &err), -1);
-	CHECK_INT(err.code, ERR_BUSY);
-	CHECK(strstr(err.msg, "other/1 holds the lease of 'f'") != NULL);
-	/* It expires; a third one is faster. */
-	cluster.now_ms = 400000;
-	cluster.steal = true;
-	err = (struct err){0};
-	CHECK_INT(lease_take(&a, 0, &err), 0);
-	CHECK_INT(a.transitions, 1);
-	lease_release(&a, false);
-	CHECK_STR(cluster.holder, "");
-	free(cluster.holder);
-}
-
-static void a_lease_is_renewed_by_the_way(void)
-{
-	static const char *const args[] = {"get", "pods", NULL};
-	struct one_lease cluster;
-	struct kubectl_reply reply;
-	struct lease a;
-	struct err err = {0};
-
-	one_lease(&cluster);
-	lease_init(&a, &cluster.base, "n", "f");
-	CHECK_INT(lease_take(&a, 0, &err), 0);
-	CHECK_INT(kubectl_run(&a.base, args, NULL, &reply, &err), 0);
-	kubectl_reply_done(&reply);
-	CHECK_INT(cluster.version, 1);
-	CHECK_INT(lease_sleep(&a, 130000, &err), 0);
-	CHECK_INT(cluster.version, 3);
-	cluster.steal = true;
-	CHECK_INT(lease_sleep(&a, 130000, &err), -1);
-	CHECK_INT(err.code, ERR_BUSY);
-	CHECK(!a.held);
-	free(cluster.holder);
-}
-
 int main(void)
 {
 	TEST("failover: decisions follow observations", decisions_follow_observations);
+	TEST("failover: time alone decides at known moments", time_alone_decides_at_known_moments);
 	TEST("failover: pauses double up to a limit", pauses_double_up_to_a_limit);
 	TEST("failover: targets come by weight, once in a cycle",
 	     targets_come_by_weight_once_in_a_cycle);
 	TEST("capacity: objects are taken for what they are", objects_are_taken_for_what_they_are);
 	TEST("state: it survives its text, and holds the last attempts", state_survives_its_text);
 	TEST("state: malformed texts are refused", malformed_states_are_refused);
-	TEST("lease: it is taken when nobody holds it", leases_are_taken_when_nobody_holds_them);
-	TEST("lease: a holder that has ended is dead, though nobody has waited for it",
-	     a_holder_that_has_ended_is_dead_though_nobody_waited_for_it);
-	TEST("lease: of two takers one wins", of_two_takers_one_wins);
-	TEST("lease: it is renewed while its holder waits", a_lease_is_renewed_by_the_way);
 	return test_done();
 }

@@ -12,8 +12,20 @@ struct fake {
 	int failures, calls;
 };
 
-static void no_sleep(struct clock *c UNUSED, int64_t ms UNUSED)
+/* A clock that only sleep moves. */
+struct dream {
+	struct clock clock;
+	int64_t now_ms;
+};
+
+static int64_t dream_now(struct clock *c)
 {
+	return ((struct dream *)c)->now_ms;
+}
+
+static void dream_sleep(struct clock *c, int64_t ms)
+{
+	((struct dream *)c)->now_ms += ms;
 }
 
 static int fake_call(struct kubectl *base, const char *const *args UNUSED, const char *input UNUSED,
@@ -28,11 +40,12 @@ static int fake_call(struct kubectl *base, const char *const *args UNUSED, const
 	return 0;
 }
 
-static struct clock quick = {NULL, no_sleep};
+static struct dream quick = {{dream_now, dream_sleep}, 0};
 
 static struct fake fake(const char *complaint, int failures, const char *answer)
 {
-	return (struct fake){{fake_call, &quick, NULL, 4}, complaint, answer, failures, 0};
+	return (struct fake){
+		{.call = fake_call, .clock = &quick.clock}, complaint, answer, failures, 0};
 }
 
 static const char *const get[] = {"get", "pods", NULL};
@@ -81,6 +94,20 @@ static const struct complaint complaints[] = {
 	{"something else went wrong\n", ERR_SERVER, ""},
 };
 
+static void a_value_of_any_length_does_not_hide_the_end(void)
+{
+	static const char start[] = "The Job \"a\" is invalid: spec.template: Invalid value: {";
+	static const char end[] = "}: field is immutable\n";
+	char text[4000];
+	struct err err = {0};
+
+	memset(text, 'x', sizeof(text));
+	memcpy(text, start, strlen(start));
+	memcpy(text + sizeof(text) - sizeof(end), end, sizeof(end));
+	CHECK_INT(kubectl_advice(text, &err), -1);
+	CHECK_STR(err.msg, "The Job \"a\" is invalid: spec.template: field is immutable");
+}
+
 static void every_complaint_is_understood(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(complaints); i++) {
@@ -104,31 +131,78 @@ static void a_conflict_names_the_manager(void)
 static void a_busy_server_is_asked_again(void)
 {
 	struct fake f = fake("Error from server (TooManyRequests): wait\n", 3, "{\"a\":1}");
+	struct patience patience = {PATIENCE_SHORT_MS, false};
 	AUTO(json) cJSON *doc = NULL;
 	struct err err = {0};
 
+	f.base.patience = &patience;
 	CHECK_INT(kubectl_json(&f.base, get, NULL, &doc, &err), 0);
 	CHECK_INT(f.calls, 4);
+	CHECK(patience.answered);
 	CHECK(json_get(doc, "a") != NULL);
 }
 
-static void a_server_that_stays_busy_is_given_up(void)
+/* How long kubectl_run holds out against a failure that stays, and with how many calls. */
+static int64_t holds_out(const char *complaint, struct patience *patience, int *ret_calls)
 {
-	struct fake f = fake("Error from server (TooManyRequests): wait\n", 99, "");
+	struct fake f = fake(complaint, 9999, "");
 	AUTO(json) cJSON *doc = NULL;
 	struct err err = {0};
+	int64_t start = quick.now_ms;
 
+	f.base.patience = patience;
 	CHECK_INT(kubectl_json(&f.base, get, NULL, &doc, &err), -1);
-	CHECK_INT(err.code, ERR_NETWORK);
-	CHECK_INT(f.calls, 5);
+	CHECK(patience == NULL || err.code == ERR_NETWORK);
+	*ret_calls = f.calls;
+	return quick.now_ms - start;
+}
+
+static void a_cluster_that_never_answered_is_given_up_soon(void)
+{
+	struct patience patience = {1800000, false};
+	int calls;
+
+	CHECK_INT(holds_out("Error from server (TooManyRequests): wait\n", &patience, &calls),
+	          PATIENCE_SHORT_MS);
+	CHECK_INT(calls, 5);
+	CHECK_INT(holds_out("was refused\n", NULL, &calls), 0);
+	CHECK_INT(calls, 1);
+}
+
+static void an_outage_is_outlasted_as_long_as_the_window(void)
+{
+	static const char *const passing[] = {
+		"error: Get \"https://h/api\": EOF\n",
+		"Unable to connect to the server: unexpected EOF\n",
+		"Error from server: etcdserver: request timed out\n",
+		"Error from server: etcdserver: leader changed\n",
+		"Error from server (InternalError): an error on the server has prevented it\n",
+		"Error from server (Timeout): the server was unable to return a response\n",
+		"Error from server (ServiceUnavailable): apiserver not ready\n",
+		"Error from server: the server is currently unable to handle the request\n",
+		"The connection to the server 10.0.0.1:443 was refused - did you specify it?\n",
+		"dial tcp 10.0.0.1:443: connect: connection refused\n",
+		"Unable to connect to the server: net/http: TLS handshake timeout\n",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(passing); i++) {
+		struct patience patience = {1800000, true};
+		int calls;
+		int64_t ms = holds_out(passing[i], &patience, &calls);
+
+		CHECK_INT(ms, 1800000);
+		CHECK(calls > 60 && calls < 140);
+	}
 }
 
 static void what_is_forbidden_is_asked_once(void)
 {
 	struct fake f = fake("Error from server (Forbidden): pods is forbidden\n", 99, "");
+	struct patience patience = {1800000, true};
 	AUTO(json) cJSON *doc = NULL;
 	struct err err = {0};
 
+	f.base.patience = &patience;
 	CHECK_INT(kubectl_json(&f.base, get, NULL, &doc, &err), -1);
 	CHECK_INT(err.code, ERR_DENIED);
 	CHECK_INT(f.calls, 1);
@@ -185,7 +259,7 @@ static void no_kubectl_is_told(void)
 	AUTO(json) cJSON *doc = NULL;
 	struct err err = {0};
 
-	kubectl_exec_init(&k, &quick, NULL);
+	kubectl_exec_init(&k, &quick.clock, NULL);
 	k.program = "no-such-kubectl";
 	CHECK_INT(kubectl_json(&k.base, get, NULL, &doc, &err), -1);
 	CHECK_INT(err.code, ERR_NOT_FOUND);
@@ -229,9 +303,14 @@ static void schedulers_kinds_are_known(void)
 int main(void)
 {
 	TEST("kubectl: every complaint has a code and a next step", every_complaint_is_understood);
+	TEST("kubectl: a value of any length does not hide the end of a complaint",
+	     a_value_of_any_length_does_not_hide_the_end);
 	TEST("kubectl: a conflict names the other manager", a_conflict_names_the_manager);
 	TEST("kubectl: a busy server is asked again", a_busy_server_is_asked_again);
-	TEST("kubectl: a server that stays busy is given up", a_server_that_stays_busy_is_given_up);
+	TEST("kubectl: a cluster that never answered is given up soon",
+	     a_cluster_that_never_answered_is_given_up_soon);
+	TEST("kubectl: an outage is outlasted as long as the window",
+	     an_outage_is_outlasted_as_long_as_the_window);
 	TEST("kubectl: what is forbidden is asked once", what_is_forbidden_is_asked_once);
 	TEST("kubectl: lists are lists whatever their size", lists_are_lists_whatever_their_size);
 	TEST("kubectl: an old client and a silent server are told", an_old_kubectl_is_refused);

@@ -48,7 +48,7 @@ static void reads_table(void)
 	int64_t bytes;
 
 	CHECK_INT(n->n_rows, 2);
-	CHECK_INT(n->transport, NETTEST_EFA);
+	CHECK_INT(n->transport, TRANSPORT_EFA);
 	CHECK(n->has_average && n->average > 13.87 && n->average < 13.88);
 	CHECK(nettest_peak(n, &bytes) == 45.30);
 	CHECK(bytes == 17179869184);
@@ -84,7 +84,7 @@ static void strips_prefixes(void)
 	CHECK(n->rdma);
 	CHECK_STR(n->plugin, "1.14.0");
 	CHECK(n->has_average && n->average == 40.5);
-	CHECK_INT(n->transport, NETTEST_EFA);
+	CHECK_INT(n->transport, TRANSPORT_EFA);
 }
 
 static void one_socket_spoils(void)
@@ -92,7 +92,7 @@ static void one_socket_spoils(void)
 	AUTO_FREE struct nettest *n =
 		read_log("x NCCL INFO Using network Socket\n" PROOF HEAD LARGE END);
 
-	CHECK_INT(n->transport, NETTEST_SOCKET);
+	CHECK_INT(n->transport, TRANSPORT_SOCKET);
 }
 
 static void libfabric_alone_is_no_proof(void)
@@ -101,8 +101,8 @@ static void libfabric_alone_is_no_proof(void)
 	AUTO_FREE struct nettest *tcp = read_log("Using network AWS Libfabric\n"
 	                                         "NET/OFI Selected Provider is tcp\n" LARGE);
 
-	CHECK_INT(unknown->transport, NETTEST_UNKNOWN);
-	CHECK_INT(tcp->transport, NETTEST_SOCKET);
+	CHECK_INT(unknown->transport, TRANSPORT_UNKNOWN);
+	CHECK_INT(tcp->transport, TRANSPORT_SOCKET);
 }
 
 static void refuses(void)

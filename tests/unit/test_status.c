@@ -300,6 +300,29 @@ static void a_timestamp_ends_with_its_bits(void)
 	CHECK_INT(trainlog_timestamp(far, strlen(far), &ns), 0);
 }
 
+/* ---- the network ---- */
+
+static enum transport transport_of(const char *log)
+{
+	return transport_of_log(log, strlen(log));
+}
+
+static void the_provider_is_read_from_the_log(void)
+{
+	CHECK_INT(transport_of(""), TRANSPORT_UNKNOWN);
+	CHECK_INT(transport_of("x:1:2 [0] NCCL INFO Using network AWS Libfabric\n"),
+	          TRANSPORT_UNKNOWN);
+	CHECK_INT(transport_of(
+			  "a\nb NCCL INFO NET/OFI Selected provider is efa, fabric is efa-direct "
+			  "(found 4 nics)\nc"),
+	          TRANSPORT_EFA);
+	CHECK_INT(transport_of("CCOM INFO NET/OFI Selected Provider is efa\n"), TRANSPORT_EFA);
+	CHECK_INT(transport_of("NET/OFI Selected Provider is efa\nNCCL INFO Using network Socket\n"
+	                       "NET/OFI Selected Provider is efa"),
+	          TRANSPORT_SOCKET);
+	CHECK_INT(transport_of("NET/OFI Selected Provider is tcp;ofi_rxm"), TRANSPORT_SOCKET);
+}
+
 int main(void)
 {
 	TEST("prices: exact decimals, anything else refused", prices_are_exact_decimals);
@@ -308,6 +331,8 @@ int main(void)
 	TEST("trainlog: a time beyond the last one is no time", a_timestamp_ends_with_its_bits);
 	TEST("trainlog: a checkpoint is read with its step", a_checkpoint_is_read_with_its_step);
 	TEST("trainlog: any bytes are a log", any_bytes_are_a_log);
+	TEST("network: the provider is read from the log, one rank on sockets outweighs all",
+	     the_provider_is_read_from_the_log);
 	TEST("status: phases are those of every kind of job",
 	     phases_are_those_of_every_kind_of_job);
 	TEST("status: odd objects are read without harm", odd_objects_are_read_without_harm);

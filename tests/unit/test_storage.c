@@ -118,11 +118,11 @@ static const char *left_of(const char *volume, struct arena *a)
 	                           "\"metadata\":{\"name\":\"c\",\"namespace\":\"n\"},"
 	                           "\"spec\":{\"volumeName\":\"pv-1\"}}]");
 	AUTO(strbuf) struct strbuf left = STRBUF_INIT(4096);
-	struct fake f = {{fake_call, &quick, NULL, 1}, volume};
-	struct undeploy_opts opts = {0};
+	struct fake f = {{.call = fake_call, .clock = &quick}, volume};
+	struct undeploy_opts opts = {.gone = {.left = &left}};
 	struct err err = {0};
 
-	CHECK_OK(undeploy_run(&f.base, owned, &opts, &left, &err), &err);
+	CHECK_OK(undeploy_run(&f.base, owned, &opts, &err), &err);
 	return arena_strdup(a, strbuf_str(&left));
 }
 

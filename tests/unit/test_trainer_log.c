@@ -18,10 +18,19 @@ static void floats_as_python(void)
 	static const struct {
 		double value;
 		const char *text;
-	} cases[] = {{1e-5, "1e-05"},   {5e-5, "5e-05"},     {0.0001, "0.0001"}, {0.9, "0.9"},
-	             {1, "1.0"},        {0, "0.0"},          {100, "100.0"},     {1e16, "1e+16"},
-	             {1e15, "1000000000000000.0"},           {-2.5, "-2.5"},     {0.1 + 0.2, "0.30000000000000004"},
-	             {1.5e-7, "1.5e-07"},                    {123456.789, "123456.789"}};
+	} cases[] = {{1e-5, "1e-05"},
+	             {5e-5, "5e-05"},
+	             {0.0001, "0.0001"},
+	             {0.9, "0.9"},
+	             {1, "1.0"},
+	             {0, "0.0"},
+	             {100, "100.0"},
+	             {1e16, "1e+16"},
+	             {1e15, "1000000000000000.0"},
+	             {-2.5, "-2.5"},
+	             {0.1 + 0.2, "0.30000000000000004"},
+	             {1.5e-7, "1.5e-07"},
+	             {123456.789, "123456.789"}};
 	char text[LOG_FLOAT_MAX];
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -33,7 +42,8 @@ static void floats_as_python(void)
 static void seed_lines(void)
 {
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(0);
-	struct log_training t = {"xla:1", 1, 0, 1e-5, 0.0927734375, 8.766481, "2023-09-22 04:13:00.5"};
+	struct log_training t = {
+		"xla:1", 1, 0, 1e-5, 0.0927734375, 8.766481, "2023-09-22 04:13:00.5"};
 	struct log_test test = {"cpu:0", 3, 2, 4.5, -1, "T"};
 
 	log_training(&sb, &t);
@@ -49,8 +59,9 @@ static void seed_lines(void)
 	strbuf_reset(&sb);
 	log_preparing(&sb, "synthetic", "/dataset");
 	log_throughputs(&sb, "train", 1.23456, 2);
-	CHECK_STR(strbuf_str(&sb), "==> Preparing data.FLAGS.dataset:synthetic,dataset_dir:'/dataset\n"
-	                           "Average train throughput: 1.2346\nMax train throughput: 2.0000\n");
+	CHECK_STR(strbuf_str(&sb),
+	          "==> Preparing data.FLAGS.dataset:synthetic,dataset_dir:'/dataset\n"
+	          "Average train throughput: 1.2346\nMax train throughput: 2.0000\n");
 }
 
 static void namespace_box(void)
@@ -100,10 +111,11 @@ static void evaluations(void)
 	struct err err = {0};
 
 	log_eval(&sb, &e);
-	CHECK_STR(strbuf_str(&sb),
-	          "  validation after step 40: loss 0.25000, image 0.50000 (PSNR 10.00 dB), audio "
-	          "0.12500 (PSNR 20.00 dB, SNR inf dB), label 6.50000, top-1 50.00 %, top-5 75.00 %; "
-	          "800 clips in 1.5 s; best psnr 11.00000 after step 20\n");
+	CHECK_STR(
+		strbuf_str(&sb),
+		"  validation after step 40: loss 0.25000, image 0.50000 (PSNR 10.00 dB), audio "
+		"0.12500 (PSNR 20.00 dB, SNR inf dB), label 6.50000, top-1 50.00 %, top-5 75.00 %; "
+		"800 clips in 1.5 s; best psnr 11.00000 after step 20\n");
 	strbuf_reset(&sb);
 	log_eval_json(&sb, &e);
 	CHECK_OK(jsonr_parse("line", sb.ptr, sb.len - 1, &doc, &err), &err);
@@ -145,9 +157,9 @@ static size_t count_records(const struct strbuf *sb)
 
 static void event_records(void)
 {
-	static const unsigned char want[] = {0x09, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 0x10, 0xac, 0x02,
-	                                     0x2a, 0x0a, 0x0a, 0x08, 0x0a, 0x01, 'L',  0x15, 0,
-	                                     0,    0,    0x3f};
+	static const unsigned char want[] = {0x09, 0,    0,    0,    0,    0,    0,    0xf0,
+	                                     0x3f, 0x10, 0xac, 0x02, 0x2a, 0x0a, 0x0a, 0x08,
+	                                     0x0a, 0x01, 'L',  0x15, 0,    0,    0,    0x3f};
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(0);
 	struct events_scalar s = {"L", 0.5f};
 

@@ -78,9 +78,9 @@ int store_newest(const char *folder, const char *run, char ret_path[PATH_MAX], u
                  struct strbuf *remarks, struct err *err) MUST_USE;
 
 /*
- * Where the checkpoint is that a path means: OUT/latest and OUT/best stand for the ones they name, a
- * run's folder for that of its `latest`, any other path for itself. ERR_FORMAT when such a file does
- * not name one. store_find_named leaves a run's folder as it is.
+ * Where the checkpoint is that a path means: OUT/latest and OUT/best stand for the ones they name,
+ * a run's folder for that of its `latest`, any other path for itself. ERR_FORMAT when such a file
+ * does not name one. store_find_named leaves a run's folder as it is.
  */
 int store_find_named(const char *path, char ret[PATH_MAX], struct err *err) MUST_USE;
 int store_find(const char *path, char ret[PATH_MAX], struct err *err) MUST_USE;

@@ -18,7 +18,7 @@
 struct settings {
 	const char *config, *output, *isa, *path, *precision, *recompute;
 	uint64_t steps, warmup, batch, threads, latents, frames;
-	bool dropout, shapes;
+	bool dropout, shapes, bounds;
 };
 
 #define TEXT(name, member, help)       FLAG_ROW_TEXT(struct settings, name, member, help)
@@ -40,6 +40,7 @@ static const struct flag_row rows[] = {
 	COUNT("frames", frames, 1024, "another number of frames"),
 	SWITCH("dropout", dropout, "use the config's attention dropout"),
 	SWITCH("shapes", shapes, "time the matrix products one by one instead"),
+	SWITCH("bounds", bounds, "measure besides what bounds each part's speed (text only)"),
 	TEXT("output", output, "text (default) or json"),
 };
 
@@ -55,6 +56,7 @@ struct bench_result {
 	double peak; /* floating operations per second; 0 for the reference */
 	struct bench_layers layers;
 	double loss;
+	struct bench_scores scores;
 };
 
 static int by_value(const void *a, const void *b)
@@ -125,6 +127,22 @@ static void free_inputs(struct inputs *in)
 	free(in->ints);
 }
 
+static struct bench_scores count_scores(const struct model_config *c, const struct batch *b,
+                                        bool plain)
+{
+	struct model_dims d = model_dims(c);
+	double latents = (double)(b->n * c->num_latents);
+	double cross = (double)c->num_cross_attention_heads;
+	double points = (double)(b->n_out_image + b->n_out_audio + 1);
+
+	return (struct bench_scores){
+		.cross = cross * latents * (double)d.n_tokens,
+		.self = (double)(d.n_layers * c->num_self_attention_heads * c->num_latents) *
+	                latents,
+		.decoder = cross * latents * points,
+		.folded = !plain && c->num_cross_attention_heads == 1};
+}
+
 /* Adds the time since *start to a row of the profile and starts anew. */
 static void lap(struct ops *ops, const char *op, double *start)
 {
@@ -193,6 +211,7 @@ static void measure(const struct settings *s, const struct model_config *c, stru
 	profile_detach(&profile, ops);
 	qsort(ret->seconds, ret->n, sizeof(ret->seconds[0]), by_value);
 	ret->cost = model_cost(c, &in.batch);
+	ret->scores = count_scores(c, &in.batch, strcmp(s->path, "plain") == 0);
 	ret->parameters = model_params(m)->n_params;
 	ret->workspace = model_workspace_bytes(m);
 	optimizer_done(&o);
@@ -308,6 +327,8 @@ static int bench(const struct settings *s, struct err *err)
 		report_json(s, &outcome, &ops, &sb);
 	else
 		report_text(s, &outcome, &ops, &sb);
+	if (s->bounds && ops.kernels != NULL && strcmp(s->output, "json") != 0)
+		bench_bounds(&ops, &outcome.layers, &outcome.scores, outcome.peak, &sb);
 	ops_done(&ops);
 	bench_layers_done(&outcome.layers);
 	free(outcome.seconds);

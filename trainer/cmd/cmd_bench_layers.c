@@ -46,7 +46,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double median(struct bench_layers *l, size_t row)
+double bench_median(struct bench_layers *l, size_t row)
 {
 	double *seconds = l->seconds + row * l->steps;
 
@@ -60,7 +60,7 @@ void bench_layers_text(struct bench_layers *l, double peak, struct strbuf *sb)
 	            "peak");
 	for (size_t i = 0; i < l->n; i++) {
 		const struct profile_row *r = &l->rows[i];
-		double seconds = median(l, i);
+		double seconds = bench_median(l, i);
 
 		strbuf_addf(sb, "%-20s %-26s ", r->part, r->op);
 		if (r->flop > 0)
@@ -83,7 +83,7 @@ void bench_layers_json(struct bench_layers *l, double peak, struct jsonw *w)
 	jsonw_begin_array(w);
 	for (size_t i = 0; i < l->n; i++) {
 		const struct profile_row *r = &l->rows[i];
-		double seconds = median(l, i), rate = seconds > 0 ? r->flop / seconds : 0;
+		double seconds = bench_median(l, i), rate = seconds > 0 ? r->flop / seconds : 0;
 
 		jsonw_begin_object(w);
 		jsonw_key(w, "part");

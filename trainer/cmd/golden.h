@@ -52,10 +52,40 @@ struct golden_sink {
 int golden_run(const struct golden *g, struct model *m, struct threads *threads,
                const struct golden_sink *sink, struct golden_result *ret, struct err *err) MUST_USE;
 
-/* The largest error of one kind, and the tolerance it is held to. */
+/*
+ * How far a tensor is from the folder's: the root mean square and the largest of the differences,
+ * and the factor that they have in common (their projection on the tensor, as a part of it), which
+ * shows an error of scale far below what rounding does to single values.
+ */
+enum golden_measure { GOLDEN_RMS, GOLDEN_LARGEST, GOLDEN_FACTOR, GOLDEN_MEASURES };
+
+struct golden_error {
+	double of[GOLDEN_MEASURES];
+};
+
+/*
+ * The error model of bf16: what is compared, in the order of comparing, with the largest of each
+ * measure over GOLDEN_DRAWS runs of the same network whose operands err at random as bf16's do
+ * (trainer/cmd/golden_draw.h). An implementation in bf16 is one more such draw, so it may be off by
+ * GOLDEN_MULTIPLE times the largest drawn, beside the limit of float32. A gradient near 0 thus has
+ * the limit of the products it is a difference of, and none of its own size.
+ */
+enum { GOLDEN_DRAWS = 32, GOLDEN_MULTIPLE = 3 };
+
+struct golden_drawn {
+	struct golden_error *at;
+	size_t n, cap;
+};
+
+int golden_draw(const struct golden *g, struct golden_drawn *ret, struct err *err) MUST_USE;
+/* Raises measures of entry i, which is at most n, to those of error. */
+void golden_drawn_raise(struct golden_drawn *d, size_t i, const struct golden_error *error);
+void golden_drawn_done(struct golden_drawn *d); /* for AUTO(golden_drawn) */
+
+/* The error of one kind that is nearest to its limit, and that limit. */
 struct golden_check {
 	const char *kind;    /* "activations", "gradients", ... */
-	char worst[160];     /* the tensor that is nearest to, or farthest beyond, its limit */
+	char worst[200];     /* the tensor that is nearest to, or farthest beyond, its limit */
 	double error, limit; /* of that tensor */
 	size_t tensors;      /* compared */
 	bool failed;
@@ -67,8 +97,12 @@ struct golden_report {
 	bool failed;
 };
 
-/* golden_run, compared with the folder's own files, within the limits of the ops' precision. ERR_*
- * only when a file is missing or bad. */
+/* golden_run, compared with the folder's own files: within float32's limits, or beyond them within
+ * those drawn (NULL: none). golden_compare draws when the ops round. ERR_* only when a file is
+ * missing or bad. */
+int golden_hold(const struct golden *g, struct model *m, const struct ops *ops,
+                const struct golden_drawn *drawn, struct golden_report *ret,
+                struct err *err) MUST_USE;
 int golden_compare(const struct golden *g, struct model *m, const struct ops *ops,
                    struct golden_report *ret, struct err *err) MUST_USE;
 

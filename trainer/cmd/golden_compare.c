@@ -1,12 +1,14 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/jsonr.h"
 #include "base/mem.h"
 #include "base/slurp.h"
 #include "trainer/cmd/golden.h"
+#include "trainer/cmd/golden_draw.h"
 
 enum kind {
 	FEATURES,
@@ -26,38 +28,70 @@ struct limit {
 	double absolute, relative; /* limit = absolute + relative * largest value of the tensor */
 };
 
-/*
- * Limits for float32 arithmetic, which the folder's README derives; and for products of bf16, whose
- * operands are off by up to 2^-9: a few of those in relative size. Adam divides gradients by their
- * own size, so there a small one's error is a part of the learning rate.
- */
+/* For float32 arithmetic: what PyTorch's own float32 is off by, several times over. */
 static const struct {
 	const char *name;
-	struct limit limit[2]; /* by enum op_precision */
+	struct limit limit;
 } kinds[KINDS] = {
-	[FEATURES] = {"position features", {{3e-5, 0}, {3e-5, 0}}},
-	[ACTIVATIONS] = {"activations", {{1e-5, 0}, {2e-3, 1e-2}}},
-	[LOGITS] = {"logits", {{1e-5, 0}, {2e-3, 1e-2}}},
-	[LOSSES] = {"losses", {{1e-5, 0}, {5e-3, 0}}},
-	[NORMS] = {"gradient norms", {{1e-5, 5e-5}, {0, 1e-2}}},
-	[GRADIENTS] = {"gradients", {{1e-7, 5e-5}, {1e-6, 5e-2}}},
-	[SGD] = {"weights after SGD", {{2e-6, 0}, {5e-4, 0}}},
-	[ADAMW] = {"weights after AdamW", {{5e-5, 0}, {1e-2, 0}}},
-	[STATE] = {"optimizer state", {{1e-6, 5e-4}, {1e-6, 5e-2}}},
-	[EVAL] = {"full decode", {{1e-5, 0}, {2e-3, 1e-2}}},
+	[FEATURES] = {"position features", {3e-5, 0x1p-23}}, /* of the largest argument */
+	[ACTIVATIONS] = {"activations", {1e-5, 0}},
+	[LOGITS] = {"logits", {1e-5, 0}},
+	[LOSSES] = {"losses", {1e-5, 0}},
+	[NORMS] = {"gradient norms", {1e-5, 5e-5}},
+	[GRADIENTS] = {"gradients", {1e-7, 5e-5}},
+	[SGD] = {"weights after SGD", {2e-6, 0}},
+	[ADAMW] = {"weights after AdamW", {5e-5, 0}},
+	[STATE] = {"optimizer state", {1e-6, 5e-4}},
+	[EVAL] = {"full decode", {1e-5, 0}},
 };
+
+static const char *const measures[GOLDEN_MEASURES] = {
+	[GOLDEN_RMS] = "root mean square",
+	[GOLDEN_LARGEST] = "largest",
+	[GOLDEN_FACTOR] = "common factor",
+};
+
+/* What comparing does with an error. */
+enum golden_task { HOLD_TO_F32, DRAW, HOLD_TO_DRAWN };
+
+void golden_drawn_raise(struct golden_drawn *d, size_t i, const struct golden_error *error)
+{
+	if (i == d->n) {
+		d->at = mem_vec_grow(d->at, d->n, &d->cap, sizeof(d->at[0]));
+		d->at[d->n++] = (struct golden_error){0};
+	}
+	for (int m = 0; m < GOLDEN_MEASURES; m++)
+		d->at[i].of[m] = fmax(d->at[i].of[m], error->of[m]);
+}
+
+void golden_drawn_done(struct golden_drawn *d)
+{
+	free(d->at);
+	*d = (struct golden_drawn){0};
+}
 
 struct golden_comparison {
 	const struct golden *g;
-	enum op_precision precision;
 	struct golden_report *report;
+	enum golden_task task;
+	struct golden_drawn *drawn;        /* of DRAW */
+	const struct golden_drawn *limits; /* of HOLD_TO_DRAWN: the order is that of drawing */
+	size_t next;
 };
 
-static double limit_of(const struct golden_comparison *c, enum kind kind, double largest)
+/* The largest argument of a sine: its last place in float32 is an error of the sine as large. */
+static double largest_argument(const struct model_config *c)
 {
-	const struct limit *limit = &kinds[kind].limit[c->precision];
+	return M_PI / 2 *
+	       fmax((double)(c->num_frames * c->audio_samples_per_frame),
+	            fmax((double)c->num_frames, (double)c->image_size));
+}
 
-	return limit->absolute + limit->relative * largest;
+static double limit_of(const struct golden *g, enum kind kind, double largest)
+{
+	if (kind == FEATURES)
+		largest = largest_argument(&g->config);
+	return kinds[kind].limit.absolute + kinds[kind].limit.relative * largest;
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -111,16 +145,85 @@ static size_t item_count(const struct st_item *item)
 	return n;
 }
 
+/* Of the differences between two tensors, or of several pairs together. */
+struct golden_sums {
+	double square, product, wanted, most, largest;
+	size_t n;
+};
+
+static void add_differences(struct golden_sums *s, const float *have, const float *want, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		double error = (double)have[i] - want[i];
+
+		s->square += error * error;
+		s->product += error * want[i];
+		s->wanted += (double)want[i] * want[i];
+		s->most = fabs(error) > s->most || isnan(error) ? fabs(error) : s->most;
+		s->largest = fmax(s->largest, fabs((double)want[i]));
+	}
+	s->n += n;
+}
+
+static struct golden_error error_of(const struct golden_sums *s)
+{
+	return (struct golden_error){
+		{[GOLDEN_RMS] = sqrt(s->square / (double)s->n),
+	         [GOLDEN_LARGEST] = s->most,
+	         [GOLDEN_FACTOR] = s->wanted > 0 ? fabs(s->product) / s->wanted : 0}};
+}
+
+static void hold_to_drawn(struct golden_comparison *c, enum kind kind, const char *name,
+                          const struct golden_error *error, double f32, double size)
+{
+	const struct golden_error *drawn = &c->limits->at[c->next++];
+
+	for (int m = 0; m < GOLDEN_MEASURES; m++) {
+		double floor = m == GOLDEN_FACTOR ? f32 / size : f32;
+		char full[200];
+
+		if (m == GOLDEN_FACTOR && !(size > 0))
+			continue;
+		snprintf(full, sizeof(full), "%.150s, %s", name, measures[m]);
+		note(c->report, kind, full, error->of[m], floor + GOLDEN_MULTIPLE * drawn->of[m]);
+	}
+	c->report->checks[kind].tensors -= size > 0 ? 2 : 1;
+}
+
+static void take_error(struct golden_comparison *c, enum kind kind, const char *name,
+                       const struct golden_error *error, double f32, double size)
+{
+	switch (c->task) {
+	case HOLD_TO_F32:
+		note(c->report, kind, name, error->of[GOLDEN_LARGEST], f32);
+		break;
+	case DRAW:
+		golden_drawn_raise(c->drawn, c->next++, error);
+		break;
+	case HOLD_TO_DRAWN:
+		hold_to_drawn(c, kind, name, error, f32, size);
+		break;
+	}
+}
+
+static void take_sums(struct golden_comparison *c, enum kind kind, const char *name,
+                      const struct golden_sums *s)
+{
+	struct golden_error error = error_of(s);
+
+	take_error(c, kind, name, &error, limit_of(c->g, kind, s->largest),
+	           sqrt(s->wanted / (double)s->n));
+}
+
 static int compare_item(struct golden_comparison *c, const char *file, const struct st_file *want,
-                        const struct st_item *got, struct err *err)
+                        const struct st_item *got, struct golden_sums *adamw, struct err *err)
 {
 	char name[256];
 	enum kind kind;
 	size_t n = item_count(got);
-	const float *have = got->data;
 	AUTO_FREE float *values = mem_calloc(n, sizeof(values[0]));
 	const struct st_tensor *t;
-	double error = 0, largest = 0;
+	struct golden_sums s = {0};
 
 	snprintf(name, sizeof(name), "%s%s", got->prefix != NULL ? got->prefix : "", got->name);
 	t = st_find(want, name);
@@ -129,37 +232,42 @@ static int compare_item(struct golden_comparison *c, const char *file, const str
 	if (st_read_f32(t, values, n, err) != 0)
 		return -1;
 	kind = kind_of(file, name);
-	for (size_t i = 0; i < n; i++) {
-		double difference = fabs((double)have[i] - values[i]);
-
-		error = difference > error || isnan(difference) ? difference : error;
-		largest = fmax(largest, fabs((double)values[i]));
-	}
+	add_differences(&s, got->data, values, n);
 	/* A key bias has no gradient; what a folder holds there is the rounding noise of another
 	 * implementation, which AdamW blows up to moves of a learning rate. */
-	if (ends_with(name, ".key.bias")) {
-		if (kind == ADAMW || kind == STATE)
-			return 0;
-		note(c->report, kind, name, error, kind == GRADIENTS ? 1e-7 : limit_of(c, kind, 0));
-		return 0;
+	if (!ends_with(name, ".key.bias")) {
+		if (kind == ADAMW && c->task != HOLD_TO_F32)
+			add_differences(adamw, got->data, values, n);
+		else
+			take_sums(c, kind, name, &s);
+	} else if (kind != ADAMW && kind != STATE && c->task != DRAW) {
+		note(c->report, kind, name, s.most,
+		     kind == GRADIENTS ? 1e-7 : limit_of(c->g, kind, 0));
 	}
-	note(c->report, kind, name, error, limit_of(c, kind, largest));
 	return 0;
 }
 
+/*
+ * In bf16 the weights after AdamW are compared all together: it divides a gradient by its own size,
+ * so the sign of one near 0 decides about a move of a learning rate, now and then. Tensor by tensor
+ * its gradients show in the optimizer's state.
+ */
 static int compare_file(void *ctx, const char *file, const struct st_item *items, size_t n,
                         struct err *err)
 {
 	struct golden_comparison *c = ctx;
 	AUTO(st_file) struct st_file want = {0};
+	struct golden_sums adamw = {0};
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/%s.safetensors", c->g->dir, file);
 	if (st_open(path, &want, err) != 0)
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		if (compare_item(c, file, &want, &items[i], err) != 0)
+		if (compare_item(c, file, &want, &items[i], &adamw, err) != 0)
 			return err_wrap(err, "%s", path);
+	if (adamw.n > 0)
+		take_sums(c, ADAMW, "all weights", &adamw);
 	return 0;
 }
 
@@ -169,8 +277,10 @@ static void compare_number(struct golden_comparison *c, enum kind kind, const ch
 {
 	const struct jsonr_node *want = jsonr_get(doc, obj, key);
 	double value = want != NULL && want->type == JSONR_NUMBER ? want->number : NAN;
+	double off = fabs(got - value);
+	const struct golden_error error = {{[GOLDEN_RMS] = off, [GOLDEN_LARGEST] = off}};
 
-	note(c->report, kind, name, fabs(got - value), limit_of(c, kind, value));
+	take_error(c, kind, name, &error, limit_of(c->g, kind, value), 0);
 }
 
 static int compare_losses(struct golden_comparison *c, const struct golden_result *got,
@@ -208,17 +318,56 @@ static int compare_losses(struct golden_comparison *c, const struct golden_resul
 	return 0;
 }
 
-int golden_compare(const struct golden *g, struct model *m, const struct ops *ops,
-                   struct golden_report *ret, struct err *err)
+static int run(struct golden_comparison *c, struct model *m, struct threads *threads,
+               struct err *err)
 {
-	struct golden_comparison c = {g, ops_rounds(ops), ret};
-	struct golden_sink sink = {compare_file, &c};
+	struct golden_sink sink = {compare_file, c};
 	struct golden_result result = {0};
+
+	c->next = 0;
+	if (golden_run(c->g, m, threads, &sink, &result, err) != 0)
+		return -1;
+	return compare_losses(c, &result, err);
+}
+
+int golden_draw(const struct golden *g, struct golden_drawn *ret, struct err *err)
+{
+	struct golden_report unused = {0};
+	struct golden_comparison c = {.g = g, .report = &unused, .task = DRAW, .drawn = ret};
+	struct drawn_ops ops;
+	struct model *m;
+	int rc = 0;
+
+	drawn_ops_open(&ops);
+	m = model_new(&g->config, &ops.ops);
+	for (ops.seed = 1; rc == 0 && ops.seed <= GOLDEN_DRAWS; ops.seed++)
+		rc = run(&c, m, NULL, err);
+	model_free(m);
+	return rc;
+}
+
+int golden_hold(const struct golden *g, struct model *m, const struct ops *ops,
+                const struct golden_drawn *drawn, struct golden_report *ret, struct err *err)
+{
+	struct golden_comparison c = {.g = g,
+	                              .report = ret,
+	                              .task = drawn != NULL ? HOLD_TO_DRAWN : HOLD_TO_F32,
+	                              .limits = drawn};
 
 	*ret = (struct golden_report){.n = KINDS};
 	for (size_t i = 0; i < KINDS; i++)
 		ret->checks[i].kind = kinds[i].name;
-	if (golden_run(g, m, ops->threads, &sink, &result, err) != 0)
+	return run(&c, m, ops->threads, err);
+}
+
+int golden_compare(const struct golden *g, struct model *m, const struct ops *ops,
+                   struct golden_report *ret, struct err *err)
+{
+	AUTO(golden_drawn) struct golden_drawn drawn = {0};
+
+	if (ops_rounds(ops) == PRECISION_F32)
+		return golden_hold(g, m, ops, NULL, ret, err);
+	if (golden_draw(g, &drawn, err) != 0)
 		return -1;
-	return compare_losses(&c, &result, err);
+	return golden_hold(g, m, ops, &drawn, ret, err);
 }

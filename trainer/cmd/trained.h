@@ -26,7 +26,7 @@ struct trained {
  */
 int trained_find(const char *path, struct trained *ret, struct err *err) MUST_USE;
 
-/* Makes the model and reads its weights, or, `averaged`, the averages of them that --ema_decay left.
+/* Makes the model and reads its weights or, `averaged`, the averages of them by --ema_decay:
  * ERR_NOT_FOUND where there are none. More threads than CPUs are not used. */
 int trained_open(struct trained *t, struct ops_options o, bool averaged, struct err *err) MUST_USE;
 

@@ -50,7 +50,9 @@ static void backward_tile(void *ctx, const struct place *at)
 	tiles_row_constant(f->k, &f->tables, at, f->row);
 	tiles_row_constant(f->k, &f->dtables, at, f->drow);
 	tiles_data_products(f->w, at, f->data, f->tile);
+	tiles_fetch_next(f->w, at, 0);
 	tiles_data_products(f->w, at, f->ddata, f->dtile);
+	tiles_fetch_next(f->w, at, 1);
 	memcpy(lse, f->lse, nr * sizeof(float));
 	tile.s = f->tile;
 	tile.max = lse;
@@ -59,10 +61,12 @@ static void backward_tile(void *ctx, const struct place *at)
 	dtile.s = f->dtile;
 	memset(f->line, 0, nr * sizeof(float));
 	f->k->cross_backward(&tile, &dtile, &gradient);
+	tiles_fetch_next(f->w, at, 2);
 	tiles_add(f->k, s->line[0] + at->t * nr, f->line);
 	tiles_add(f->k, s->line[1] + at->y * nr, f->line);
 	tiles_add(f->k, s->total, f->line);
 	tiles_data_sums(f->w, at, f->dtile, s->data);
+	tiles_fetch_next(f->w, at, 3);
 }
 
 static float sum_lanes(const float *a, const float *b, size_t nr)

@@ -67,9 +67,11 @@ static void forward_tile(void *ctx, const struct place *at)
 	tiles_row_constant(f->k, &f->tables, at, f->row);
 	tiles_data_products(f->w, at, f->data, f->tile);
 	memcpy(f->peak, f->max, nr * sizeof(float));
+	tiles_fetch_next(f->w, at, 0);
 	tile.s = f->tile;
 	tile.max = f->peak;
 	f->k->cross_scores(&tile);
+	tiles_fetch_next(f->w, at, 1);
 	raise_max(f);
 	tile.max = f->max;
 	tile.keep = tiles_keep(f->w, at->b, at->block, f->w->f->first[at->group] + at->j, at->n,
@@ -77,10 +79,12 @@ static void forward_tile(void *ctx, const struct place *at)
 	memset(f->line, 0, nr * sizeof(float));
 	f->k->cross_weights(&tile, f->denominator, f->kept, f->line, s->mean,
 	                    s->line[2] + at->x * nr);
+	tiles_fetch_next(f->w, at, 2);
 	tiles_add(f->k, s->line[0] + at->t * nr, f->line);
 	tiles_add(f->k, s->line[1] + at->y * nr, f->line);
 	tiles_add(f->k, s->total, f->line);
 	tiles_data_sums(f->w, at, f->tile, s->data);
+	tiles_fetch_next(f->w, at, 3);
 }
 
 /* Adds the plain tokens to the denominator; their weights go to weights[PLAIN_MAX][nr]. */

@@ -201,6 +201,30 @@ void tiles_fill_tables(const struct sweep *w, size_t group, const float *panel,
 	}
 }
 
+/* rows[columns][nr] = a table's columns times the sums of its lines, by some lines at a time: they
+ * stay in the second cache while all columns walk down them. */
+static void sum_lines(const struct sweep *w, const struct places *left, size_t lines,
+                      size_t columns, const float *sums, float *rows)
+{
+	enum { LINES = 64 };
+	size_t nr = w->f->kernels->nr, places = gemm_places(w->f->products, lines);
+
+	for (size_t i = 0; i < places; i += LINES) {
+		struct gemm_block product = {.m = columns,
+		                             .n = nr,
+		                             .k = places - i < LINES ? places - i : LINES,
+		                             .a = left->columns + i * left->step,
+		                             .a_row = 1,
+		                             .a_col = left->step,
+		                             .b = sums + i * nr,
+		                             .c = rows,
+		                             .c_row = nr,
+		                             .accumulate = i > 0};
+
+		w->f->products->gemm(&product);
+	}
+}
+
 void tiles_spread_sums(const struct sweep *w, size_t group, const struct sums *s, float *panel,
                        float *rows)
 {
@@ -212,18 +236,9 @@ void tiles_spread_sums(const struct sweep *w, size_t group, const struct sums *s
 	k->add(panel, s->data, g->n_data * nr);
 	for (size_t d = grid.missing; d < GRID_DIMS; d++) {
 		const struct places *left = &w->f->places[group].position[d - grid.missing];
-		struct gemm_block product = {.m = columns,
-		                             .n = nr,
-		                             .k = gemm_places(w->f->products, grid.dim[d]),
-		                             .a = left->columns,
-		                             .a_row = 1,
-		                             .a_col = left->step,
-		                             .b = s->line[d],
-		                             .c = rows,
-		                             .c_row = nr};
 
 		place_rows(w, grid.dim[d], s->line[d]);
-		w->f->products->gemm(&product);
+		sum_lines(w, left, grid.dim[d], columns, s->line[d], rows);
 		for (size_t c = 0; c < columns; c++)
 			tiles_add(
 				k,
@@ -235,6 +250,17 @@ void tiles_spread_sums(const struct sweep *w, size_t group, const struct sums *s
 		k->add_scaled(panel + (channels - g->n_pad + c) * nr, s->total, g->pad[c], nr);
 	for (size_t c = 0; c < channels; c++)
 		k->add_scaled(panel + c * nr, s->mean, -1, nr);
+}
+
+void tiles_fetch_next(const struct sweep *w, const struct place *at, size_t part)
+{
+	const struct places *left = &w->f->places[at->group].data;
+	size_t tokens = w->p->groups[at->group].n, next = at->j + at->n;
+	size_t n = (tokens - next < at->n ? tokens - next : at->n) * left->row;
+	const float *from = left->rows + (at->b * tokens + next) * left->row;
+
+	for (size_t i = n * part / FETCHES; i < n * (part + 1) / FETCHES; i += 16)
+		__builtin_prefetch(from + i);
 }
 
 void tiles_data_products(const struct sweep *w, const struct place *at, const float *panel,

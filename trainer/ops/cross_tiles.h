@@ -66,6 +66,14 @@ void tiles_spread_sums(const struct sweep *w, size_t group, const struct sums *s
 /* The rows of data channels of a panel in places: the panel itself, or `copy`. */
 const float *tiles_data_panel(const struct sweep *w, size_t group, const float *panel, float *copy);
 
+/*
+ * Asks for a part of the next tile's data while this tile is worked on. The data are the one thing
+ * that a sweep reads from beyond the second cache, anew for every block of latents; asked for all
+ * at once they would fill the few slots for outstanding lines and stall what needs them now.
+ */
+enum { FETCHES = 4 };
+void tiles_fetch_next(const struct sweep *w, const struct place *at, size_t part);
+
 /* Products of the tile's data channels with what tiles_data_panel gave. */
 void tiles_data_products(const struct sweep *w, const struct place *at, const float *panel,
                          float *s);

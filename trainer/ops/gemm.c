@@ -38,6 +38,11 @@ static void pack_panel(void *ctx, size_t i, unsigned worker)
 	                  j->packed + i * j->nr * gemm_places(j->products, j->depth));
 }
 
+size_t gemm_piece(size_t mr, size_t k)
+{
+	return (mr * k + 16 + 15) / 16 * 16;
+}
+
 size_t gemm_stride(size_t n)
 {
 	return ((n + 15) / 16 | 1) * 16;
@@ -55,26 +60,32 @@ void gemm_copied(const struct product_kernels *products, const struct gemm_block
 	products->gemm(&block);
 }
 
+/*
+ * By a few of k at a time for all pieces: the rows of a that are read lie a power of two apart
+ * where a layer is as wide, and more of them would drive each other out of the cache before the
+ * next piece reads the rest of their lines.
+ */
 void gemm_transposed(size_t mr, const struct product_kernels *products, const struct gemm_block *g,
                      float *work)
 {
+	enum { AT_ONCE = 16 };
 	size_t pieces = (g->m + mr - 1) / mr;
+	struct gemm_block block = *g;
 
-	/* by the same pieces as the kernel cuts rows into, one product each */
-	for (size_t i = 0; i < pieces; i++) {
-		size_t from = g->m * i / pieces, rows = g->m * (i + 1) / pieces - from;
-		struct gemm_block piece = *g;
+	block.k = gemm_places(products, g->k);
+	block.a = work;
+	block.a_row = 1;
+	block.a_piece = gemm_piece(mr, block.k);
+	for (size_t k = 0; k < g->k; k += AT_ONCE) {
+		for (size_t i = 0; i < pieces; i++) {
+			size_t from = g->m * i / pieces, rows = g->m * (i + 1) / pieces - from;
 
-		products->pack_columns(g->k, rows, g->a + from, g->a_col, work);
-		piece.m = rows;
-		piece.k = gemm_places(products, g->k);
-		piece.a = work;
-		piece.a_row = 1;
-		piece.a_col = rows;
-		piece.c = g->c + from * g->c_row;
-		piece.residual = g->residual != NULL ? g->residual + from * g->c_row : NULL;
-		products->gemm(&piece);
+			products->pack_columns(least(AT_ONCE, g->k - k), rows,
+			                       g->a + from + k * g->a_col, g->a_col,
+			                       work + i * block.a_piece + k / products->per * rows);
+		}
 	}
+	products->gemm(&block);
 }
 
 static void multiply_block(void *ctx, size_t i, unsigned worker)
@@ -106,7 +117,15 @@ static void multiply_block(void *ctx, size_t i, unsigned worker)
 		gemm_copied(j->products, &block, j->work + worker * j->work_each);
 }
 
-/* Tasks of a size that keeps every thread busy to the end. */
+/* Whether the threads have something to do for most of the time that n equal tasks take. */
+static bool busy(size_t n, size_t threads)
+{
+	size_t rounds = (n + threads - 1) / threads;
+
+	return n >= 12 * threads || 16 * n >= 15 * rounds * threads;
+}
+
+/* As few groups of columns as keep every thread busy: each packs the block of rows again. */
 static void cut(struct gemm_pass *j, unsigned threads)
 {
 	const struct gemm *g = j->g;
@@ -114,7 +133,7 @@ static void cut(struct gemm_pass *j, unsigned threads)
 
 	j->rows = KERNEL_BLOCK_ROWS / j->mr * j->mr;
 	j->row_blocks = (g->m + j->rows - 1) / j->rows;
-	while (groups * nr < g->n && j->row_blocks * groups < 4 * (size_t)threads)
+	while (groups * nr < g->n && !busy(j->row_blocks * groups, threads))
 		groups *= 2;
 	j->columns = ((g->n + groups - 1) / groups + nr - 1) / nr * nr;
 }
@@ -128,7 +147,9 @@ void gemm(struct ops *ops, const struct gemm *g)
 	size_t depth = gemm_places(j.products, least(g->k, DEPTH)), packed = panels * j.nr * depth;
 
 	cut(&j, threads);
-	j.work_each = j.rows * gemm_stride(depth); /* also of mr * depth + 16 */
+	j.work_each = j.rows * gemm_stride(depth);
+	if (g->a_row == 1)
+		j.work_each = j.rows / j.mr * gemm_piece(j.mr, depth);
 	j.packed = ops_scratch(ops, packed + threads * j.work_each);
 	j.work = j.packed + packed;
 	for (j.k0 = 0; j.k0 < g->k; j.k0 += j.depth) {

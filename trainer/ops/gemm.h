@@ -37,8 +37,11 @@ size_t gemm_stride(size_t n);
  * * gemm_stride(k). */
 void gemm_copied(const struct product_kernels *products, const struct gemm_block *g, float *work);
 
-/* Packs rows of floats a[m, k] given by columns (a_row == 1) into [m / mr][k][mr] and multiplies
- * them; k counts values. For one thread; work: room for mr * k + 16 values. */
+/* Values of a piece of mr rows, k places deep, and of what packing it writes beyond. */
+size_t gemm_piece(size_t mr, size_t k);
+
+/* Packs rows of floats a[m, k] given by columns (a_row == 1) into pieces and multiplies them; k
+ * counts values. For one thread; work: a gemm_piece for every mr rows. */
 enum { KERNEL_BLOCK_ROWS = 56 };
 void gemm_transposed(size_t mr, const struct product_kernels *products, const struct gemm_block *g,
                      float *work);

@@ -23,12 +23,42 @@ struct gemm_block {
 	size_t m, n, k;
 	const float *a;
 	size_t a_row, a_col; /* strides */
-	const float *b;      /* panels of [k][nr], b_panel values apart */
+	size_t a_piece; /* 0; or rows come in the pieces that the kernel cuts m into (of mr rows at
+	                   most, nearly equal), each [k][its rows], this far apart */
+	const float *b; /* panels of [k][nr], b_panel values apart */
 	size_t b_panel;
 	float *c;
 	size_t c_row;
 	bool accumulate;
 	const float *bias, *residual; /* residual has c's stride */
+};
+
+/*
+ * Scores of a block of queries (rows) with n keys become weights: s = exp(scale s - max) [* keep].
+ * max, [rows], is raised only where a score is above it by more than SOFTMAX_SLACK, and sum and o,
+ * what was summed with the former one, are scaled down: exp(SOFTMAX_SLACK) is far from overflow.
+ * Rows of s and keep are `row` values apart and n is filled up to whole panels with weights of 0.
+ */
+#define SOFTMAX_SLACK 8.0f
+
+struct softmax_tile {
+	size_t rows, n, row;
+	float scale;
+	float *s;
+	const float *keep; /* dropout factors, or NULL */
+	float *max;
+	float *sum; /* [rows][nr]: lanes to be added up, of exp(scale s - max) */
+	float *o;   /* [rows][o_row] */
+	size_t o_row;
+};
+
+/* s: scores in, probabilities [* keep] out; ds: dP in, scale * P (dP [* keep] - delta) out. */
+struct softmax_gradient {
+	size_t rows, n, row; /* n: whole vectors */
+	float scale;
+	const float *lse, *delta; /* [rows] */
+	float *s, *ds;
+	const float *keep;
 };
 
 /* A tile of the folded cross attention: n tokens x nr latents, see cross_folded.c. */
@@ -78,13 +108,9 @@ struct kernels {
 	struct product_kernels f32, bf16;
 	bool native_bf16; /* the set multiplies pairs of bf16; else it does so by floats */
 
-	/* row = exp(scale * row - max) / sum; returns log of the denominator */
-	float (*softmax)(float *row, size_t n, float scale);
-	/* row = exp(scale * row - lse) */
-	void (*probabilities)(float *row, size_t n, float scale, float lse);
+	void (*softmax)(const struct softmax_tile *t);
+	void (*softmax_gradient)(const struct softmax_gradient *t);
 	float (*dot)(const float *a, const float *b, size_t n);
-	/* ds = scale * p * (ds - delta) */
-	void (*dscores)(const float *p, float *ds, size_t n, float delta, float scale);
 	/* factor[i] of columns [0, n) of one row of a dropout mask */
 	void (*dropout)(const struct op_dropout *d, uint64_t sample, uint32_t row_block, size_t n,
 	                float *factor);

@@ -13,6 +13,10 @@ KERNELS_WIDE
 #define NATIVE_BF16       true
 #define V_MAX(a, b)       ((vf)_mm512_max_ps((__m512)(a), (__m512)(b)))
 #define V_MUL32(a, b)     ((vu64)_mm512_mul_epu32((__m512i)(a), (__m512i)(b)))
+#define V_ANY_ABOVE(a, b) (_mm512_cmp_ps_mask((__m512)(a), (__m512)(b), _CMP_GT_OQ) != 0)
+#define V_SCALE(p, n, x, least)                                                                    \
+	((vf)_mm512_maskz_scalef_ps(_mm512_cmp_ps_mask((__m512)(x), (__m512)(least), _CMP_NLT_UQ), \
+	                            (__m512)(p), (__m512)(n)))
 #define V_DOT2(acc, a, b) ((vf)_mm512_dpbf16_ps((__m512)(acc), (__m512bh)(a), (__m512bh)(b)))
 /* the instruction puts all of `lo` before all of `hi` */
 #define V_PAIRS(lo, hi)                                                                            \

@@ -1,0 +1,302 @@
+/* What EKS, EC2 and Karpenter ask of a fleet, and what its manifests make of it. */
+#include "base/timestamp.h"
+#include "k8s/fleet/eks_versions.h"
+#include "k8s/fleet/regions.h"
+#include "tests/render_make.h"
+
+/* ---- EKS's calendar ---- */
+
+static const char *remark(int minor, enum eks_support support, const char *day, struct arena *a)
+{
+	struct eks_remark said;
+	int64_t ms;
+
+	CHECK(timestamp_iso8601(day, &ms));
+	if (!eks_version_remark(minor, support, ms, a, &said))
+		return "";
+	return arena_printf(a, "%s; %s", said.text, said.hint);
+}
+
+static void support_ends(void)
+{
+	AUTO(arena) struct arena a = {0};
+
+	CHECK_STR(remark(34, SUPPORT_STANDARD, "2026-10-02T23:59:59Z", &a), "");
+	CHECK_STR(remark(34, SUPPORT_STANDARD, "2026-10-03T00:00:00Z", &a),
+	          "Kubernetes 1.34 leaves EKS's standard support on 2026-12-02, in 60 days; "
+	          "upgrade, and write version: \"1.35\"; from that day EKS upgrades the cluster "
+	          "when it sees fit");
+	CHECK_STR(remark(34, SUPPORT_STANDARD, "2026-12-01T12:00:00Z", &a),
+	          "Kubernetes 1.34 leaves EKS's standard support on 2026-12-02, in 1 day; "
+	          "upgrade, and write version: \"1.35\"; from that day EKS upgrades the cluster "
+	          "when it sees fit");
+	CHECK_STR(remark(33, SUPPORT_STANDARD, "2026-11-22T00:00:00Z", &a),
+	          "Kubernetes 1.33 left EKS's standard support on 2026-07-29; upgrade, and write "
+	          "version: \"1.35\"; from that day EKS upgrades the cluster when it sees fit");
+	CHECK_STR(remark(28, SUPPORT_EXTENDED, "2026-11-22T00:00:00Z", &a),
+	          "EKS no longer runs Kubernetes 1.28; upgrade, and write version: \"1.35\"; EKS "
+	          "has upgraded such clusters");
+	CHECK(strstr(remark(35, SUPPORT_STANDARD, "2027-03-01T00:00:00Z", &a),
+	             "in 26 days; plan "
+	             "the upgrade to 1.36") != NULL);
+	CHECK_STR(remark(40, SUPPORT_STANDARD, "2030-01-01T00:00:00Z", &a), "");
+}
+
+static void extended_support_is_paid_for(void)
+{
+	AUTO(arena) struct arena a = {0};
+
+	CHECK(strstr(remark(34, SUPPORT_EXTENDED, "2026-11-22T00:00:00Z", &a),
+	             "costs 0.60 instead of 0.10 USD") != NULL);
+	CHECK_STR(remark(34, SUPPORT_EXTENDED, "2026-12-02T00:00:00Z", &a), "");
+	CHECK(strstr(remark(31, SUPPORT_EXTENDED, "2026-11-22T00:00:00Z", &a),
+	             "leaves EKS's extended support on 2026-11-26, in 4 days") != NULL);
+}
+
+static void the_cluster_says_its_support(void)
+{
+	AUTO(fleet_run) struct fleet_run f;
+
+	RENDER(&f, "p4d", "job.nodes=2");
+	CHECK(holds(&f, f.out.files[0].at[0].doc, "\"version\":\"1.35\""));
+	CHECK(holds(&f, f.out.files[0].at[0].doc,
+	            "\"upgradePolicy\":{\"supportType\":\"STANDARD\"}"));
+	fleet_run_done(&f);
+	RENDER(&f, "p4d", "cluster.support=extended");
+	CHECK(holds(&f, f.out.files[0].at[0].doc, "\"supportType\":\"EXTENDED\""));
+}
+
+static void the_control_planes_zones_exist(void)
+{
+	AUTO(fleet_run) struct fleet_run f;
+
+	RENDER(&f, "g5", "cluster.region=ca-central-1", "cluster.zone=ca-central-1a");
+	CHECK_STR(f.spec->fleet.zones.at[1], "ca-central-1b");
+	fleet_run_done(&f);
+	RENDER(&f, "g5", "cluster.region=ca-central-1", "cluster.zone=ca-central-1d");
+	CHECK_STR(f.spec->fleet.zones.at[1], "ca-central-1a");
+	CHECK(!region_has_zone("ca-central-1", "ca-central-1c"));
+	CHECK(region_zones("us-west-3") == NULL);
+}
+
+/* ---- nodes ---- */
+
+static void nodes_are_in_private_subnets(void)
+{
+	static const char *const tags = "\"subnetSelectorTerms\":[{\"tags\":{\"karpenter.sh/"
+					"discovery\":\"perceiver\",\"kubernetes.io/role/"
+					"internal-elb\":\"*\"}}]";
+	AUTO(fleet_run) struct fleet_run f;
+
+	RENDER(&f, "all", "job.nodes=2");
+	CHECK(holds(&f, find(&f, "EC2NodeClass", "p4d"), tags));
+	CHECK(holds(&f, find(&f, "EC2NodeClass", "trn1"), tags));
+	fleet_run_done(&f);
+	RENDER(&f, "karpenter-v1alpha5", "cluster.namespace=x");
+	CHECK(holds(&f, find(&f, "AWSNodeTemplate", "p4d"),
+	            "\"kubernetes.io/role/internal-elb\":\"*\""));
+	fleet_run_done(&f);
+	RENDER(&f, "all", "cluster.subnets={example.com/tier: nodes}");
+	CHECK(holds(&f, find(&f, "EC2NodeClass", "p4d"), "\"example.com/tier\":\"nodes\""));
+	CHECK(!holds(&f, find(&f, "EC2NodeClass", "p4d"), "internal-elb"));
+	fleet_run_done(&f);
+	RENDER(&f, "all", "cluster.subnets={}");
+	CHECK(!holds(&f, find(&f, "EC2NodeClass", "p4d"), "internal-elb"));
+}
+
+static void old_karpenter_gets_no_new_fields(void)
+{
+	AUTO(fleet_run) struct fleet_run f;
+
+	RENDER(&f, "karpenter-v1beta1", "cluster.karpenter=0.33", "cluster.version=1.28");
+	CHECK(find(&f, "NodePool", "p4d") != NULL);
+	CHECK(!holds(&f, find(&f, "NodePool", "p4d"), "budgets"));
+	CHECK(!holds(&f, find(&f, "EC2NodeClass", "p4d"), "instanceStorePolicy"));
+	fleet_run_done(&f);
+	RENDER(&f, "karpenter-v1beta1", "cluster.karpenter=0.34", "cluster.version=1.29");
+	CHECK(holds(&f, find(&f, "NodePool", "p4d"), "budgets"));
+	CHECK(holds(&f, find(&f, "EC2NodeClass", "p4d"), "instanceStorePolicy"));
+}
+
+static void throughput_brings_iops(void)
+{
+	AUTO(fleet_run) struct fleet_run f;
+
+	RENDER(&f, "p4d", "fleet.p4d.volume={size: 200Gi, throughput: 1000}");
+	CHECK(holds(&f, find(&f, "EC2NodeClass", "p4d"), "\"iops\":4000"));
+	fleet_run_done(&f);
+	RENDER(&f, "p4d", "fleet.p4d.volume={size: 200Gi, throughput: 750}");
+	CHECK(!holds(&f, find(&f, "EC2NodeClass", "p4d"), "\"iops\""));
+}
+
+static void karpenter_may_use_the_volumes_keys(void)
+{
+	AUTO(fleet_run) struct fleet_run f;
+	const cJSON *account;
+
+	RENDER(&f, "p4d", "job.nodes=2");
+	CHECK(!holds(&f, f.out.files[1].at[0].doc, "kms:"));
+	fleet_run_done(&f);
+	RENDER(&f, "all",
+	       "fleet.p4d.volume={kms_key: \"arn:aws:kms:us-west-2:123456789012:key/abc\"}",
+	       "fleet.g5.volume={kms_key: \"arn:aws:kms:us-west-2:123456789012:key/abc\"}",
+	       "fleet.g5g.volume={kms_key: \"arn:aws:kms:us-west-2:123456789012:alias/disks\"}");
+	account = f.out.files[1].at[0].doc;
+	CHECK(holds(&f, account, "\"Resource\":\"arn:aws:kms:us-west-2:123456789012:key/abc\""));
+	CHECK(holds(&f, account, "\"kms:GrantIsForAWSResource\":\"true\""));
+	CHECK(holds(&f, account, "\"kms:ResourceAliases\":[\"alias/disks\"]"));
+	CHECK(holds(&f, account, "\"Sid\":\"GrantKey2\""));
+	CHECK(!holds(&f, account, "\"Sid\":\"GrantKey3\""));
+}
+
+static void a_pool_holds_the_network_test(void)
+{
+	AUTO(fleet_run) struct fleet_run f;
+
+	RENDER(&f, "all", "job.network_test={nodes: 10}");
+	CHECK(holds(&f, find(&f, "NodePool", "p4d"), "\"nodes\":\"10\""));
+	CHECK(holds(&f, find(&f, "NodePool", "g5g"), "\"nodes\":\"8\""));
+}
+
+static void add_ons_get_their_charts_memory(void)
+{
+	AUTO(fleet_run) struct fleet_run f;
+
+	RENDER(&f, "all", "job.nodes=2");
+	CHECK(holds(&f, find(&f, "Deployment", "fsx-csi-controller"),
+	            "\"limits\":{\"memory\":\"256Mi\"}"));
+	CHECK(holds(&f, find(&f, "Deployment", "fsx-csi-controller"),
+	            "\"limits\":{\"memory\":\"128Mi\"}"));
+	CHECK(holds(&f, find(&f, "DaemonSet", "aws-efa"),
+	            "\"requests\":{\"cpu\":\"10m\",\"memory\":\"20Mi\"},\"limits\":{\"memory\":"
+	            "\"128Mi\"}"));
+}
+
+/* ---- objects ---- */
+
+static void no_twins(const cJSON *object)
+{
+	for (const cJSON *item = object->child; item != NULL; item = item->next) {
+		for (const cJSON *other = item->next; other != NULL && cJSON_IsObject(object);
+		     other = other->next) {
+			CHECK(strcmp(item->string, other->string) != 0);
+			if (strcmp(item->string, other->string) == 0)
+				printf("# twice: %s\n", item->string);
+		}
+		no_twins(item);
+	}
+}
+
+static void no_key_is_there_twice(void)
+{
+	AUTO(fleet_run) struct fleet_run f;
+
+	RENDER(&f, "all", "cluster.tags={Name: mine, team: vision}",
+	       "fleet.p4d.labels={nvidia.com/gpu.present: \"yes\"}",
+	       "job.annotations={karpenter.sh/do-not-disrupt: \"false\"}",
+	       "cluster.annotations={prometheus.io/scrape: \"false\"}",
+	       "monitoring={gpu: true, trainer: true}", "cluster.labels={team: vision}");
+	for (size_t i = 0; i < f.out.n; i++)
+		for (size_t k = 0; k < f.out.files[i].n; k++)
+			no_twins(f.out.files[i].at[k].doc);
+	CHECK(holds(&f, find(&f, "EC2NodeClass", "p4d"), "\"Name\":\"mine\""));
+	CHECK(holds(&f, find(&f, "NodePool", "p4d"), "\"nvidia.com/gpu.present\":\"yes\""));
+	CHECK(holds(&f, find(&f, "Job", "perceiver-p4d"),
+	            "\"karpenter.sh/do-not-disrupt\":\"false\""));
+}
+
+static void the_namespace_enforces(void)
+{
+	AUTO(fleet_run) struct fleet_run f;
+
+	RENDER(&f, "p4d", "job.nodes=2");
+	CHECK(!holds(&f, find(&f, "Namespace", ""), "pod-security"));
+	fleet_run_done(&f);
+	RENDER(&f, "p4d", "cluster.pod_security=baseline");
+	CHECK(holds(&f, find(&f, "Namespace", ""),
+	            "\"pod-security.kubernetes.io/enforce\":\"baseline\""));
+}
+
+/* ---- the job ---- */
+
+static void sockets_are_no_way_out(void)
+{
+	AUTO(fleet_run) struct fleet_run f;
+
+	RENDER(&f, "all", "job.nodes=2");
+	CHECK(holds(&f, find(&f, "Job", "perceiver-p4d"),
+	            "{\"name\":\"NCCL_NET\",\"value\":\"AWS Libfabric\"}"));
+	CHECK(holds(&f, find(&f, "Job", "perceiver-trn1"),
+	            "{\"name\":\"FI_PROVIDER\",\"value\":\"efa\"}"));
+	CHECK(!holds(&f, find(&f, "Job", "perceiver-trn1"), "NCCL_NET"));
+	CHECK(!holds(&f, find(&f, "Job", "perceiver-g5g"), "NCCL_NET"));
+	CHECK(!holds(&f, find(&f, "MPIJob", "perceiver-p4d-nettest"), "NCCL_NET"));
+	fleet_run_done(&f);
+	RENDER(&f, "all", "fleet.p4d.env={NCCL_NET: Socket}");
+	CHECK(holds(&f, find(&f, "Job", "perceiver-p4d"),
+	            "{\"name\":\"NCCL_NET\",\"value\":\"Socket\"}"));
+	CHECK(!holds(&f, find(&f, "Job", "perceiver-p4d"), "AWS Libfabric"));
+	fleet_run_done(&f);
+	RENDER(&f, "all", "job.nodes=1");
+	CHECK(!holds(&f, find(&f, "Job", "perceiver-p4d"), "NCCL_NET"));
+}
+
+static void a_process_per_logical_core(void)
+{
+	AUTO(fleet_run) struct fleet_run f;
+
+	RENDER(&f, "outlook", "job.nodes=2");
+	CHECK(holds(&f, find(&f, "Job", "perceiver-trn2"),
+	            "{\"name\":\"NPROC_PER_NODE\",\"value\":\"64\"}"));
+	fleet_run_done(&f);
+	RENDER(&f, "trn1", "job.nodes=2");
+	CHECK(holds(&f, find(&f, "Job", "perceiver-trn1"),
+	            "{\"name\":\"NPROC_PER_NODE\",\"value\":\"32\"}"));
+}
+
+static void the_network_test_wants_its_name(void)
+{
+	AUTO(fleet_run) struct fleet_run f = {0};
+	AUTO(k8s_output) struct k8s_output plain = {0}, named = {0};
+	const char *names[] = {"nettest"};
+
+	CHECK_OK(fleet_run(&f, "tests/golden/fleet/all.yaml"), &f.err);
+	CHECK_OK(k8s_render(&renderers, &f.spec->fleet, NULL, &plain, &f.err), &f.err);
+	CHECK(plain.n > 10);
+	for (size_t i = 0; i < plain.n; i++)
+		CHECK(strcmp(plain.files[i].folder, "70-nettest") != 0);
+	CHECK_OK(
+		k8s_render(&renderers, &f.spec->fleet, &(struct strlist){names, 1}, &named, &f.err),
+		&f.err);
+	CHECK_INT(named.n, 2);
+	CHECK_STR(named.files[0].name, "p4d.yaml");
+	CHECK_STR(named.files[1].name, "g5.yaml");
+}
+
+int main(void)
+{
+	TEST("support: the end of a version's standard support is told 60 days before",
+	     support_ends);
+	TEST("support: what extended support costs is told before, and not after",
+	     extended_support_is_paid_for);
+	TEST("cluster: standard support, unless the spec pays for more",
+	     the_cluster_says_its_support);
+	TEST("cluster: the second zone of the control plane exists",
+	     the_control_planes_zones_exist);
+	TEST("pools: nodes are in private subnets, or where the spec says",
+	     nodes_are_in_private_subnets);
+	TEST("pools: Karpenter before 0.34 gets no budgets and no instance store policy",
+	     old_karpenter_gets_no_new_fields);
+	TEST("pools: gp3 gets the IOPS that its throughput needs", throughput_brings_iops);
+	TEST("account: Karpenter may use the keys of the nodes' volumes",
+	     karpenter_may_use_the_volumes_keys);
+	TEST("pools: the limits leave room for the network test", a_pool_holds_the_network_test);
+	TEST("plugins: no memory limit is below the chart's", add_ons_get_their_charts_memory);
+	TEST("objects: no key is there twice, the spec's own wins", no_key_is_there_twice);
+	TEST("namespace: it enforces the level that the spec names", the_namespace_enforces);
+	TEST("jobs: without EFA a job of several nodes ends, and does not fall back to sockets",
+	     sockets_are_no_way_out);
+	TEST("jobs: a process per core that a process sees", a_process_per_logical_core);
+	TEST("nettest: it is rendered by its name alone", the_network_test_wants_its_name);
+	return test_done();
+}

@@ -1,0 +1,129 @@
+/*
+ * Attention forward, strip by strip with the softmax on the way: a row's maximum is raised, and
+ * what was summed so far scaled down, only when a score exceeds it by much (struct softmax_tile);
+ * the rows are divided by their sums at the end.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "trainer/ops/attention_fast.h"
+#include "trainer/ops/fast.h"
+#include "trainer/ops/gemm.h"
+#include "trainer/ops/threads.h"
+
+struct forward_run {
+	struct attention_run a;
+	size_t b;
+	float *keys, *values; /* of all heads: keys by channel, values by key; in panels */
+	size_t keys_n, values_n, o_row;
+	float *work;
+	size_t work_each;
+};
+
+/* A task's memory. */
+struct forward_work {
+	float *q, *s, *keep, *sum, *max, *o;
+};
+
+static size_t lay_out(const struct forward_run *r, float *at, struct forward_work *w)
+{
+	size_t tile = ATTENTION_QUERIES * r->a.strip;
+	const struct piece pieces[] = {{&w->q, ATTENTION_QUERIES * gemm_stride(r->a.qk_places)},
+	                               {&w->s, tile},
+	                               {&w->keep, tile},
+	                               {&w->sum, ATTENTION_QUERIES * r->a.kernels->nr},
+	                               {&w->max, ATTENTION_QUERIES},
+	                               {&w->o, ATTENTION_QUERIES * r->o_row}};
+
+	return attention_lay_out(pieces, sizeof(pieces) / sizeof(pieces[0]), at);
+}
+
+static void pack_head(void *ctx, size_t i, unsigned worker)
+{
+	const struct forward_run *r = ctx;
+	const struct op_attention *p = r->a.p;
+	size_t h = i / 2;
+
+	(void)worker;
+	if (i % 2 == 0)
+		attention_pack(&r->a, p->qk, p->nk, attention_k(&r->a, r->b, h), 1, r->a.ld_qk,
+		               r->keys + h * r->keys_n);
+	else
+		attention_pack(&r->a, p->nk, p->v, attention_values(&r->a, r->b, h), r->a.ld_v, 1,
+		               r->values + h * r->values_n);
+}
+
+/* Divides by the sums of the rows; o and lse go where they belong. */
+static void finish_rows(const struct forward_run *r, const struct query_block *q,
+                        const struct forward_work *w)
+{
+	const struct op_attention *p = r->a.p;
+	size_t nr = r->a.kernels->nr;
+
+	for (size_t i = 0; i < q->rows; i++) {
+		float *o = p->o + attention_o_at(&r->a, q->b, q->h) + (q->q0 + i) * r->a.ld_v;
+		float total = 0;
+
+		for (size_t k = 0; k < nr; k++)
+			total += w->sum[i * nr + k];
+		for (size_t c = 0; c < p->v; c++)
+			o[c] = w->o[i * r->o_row + c] * (1 / total);
+		p->lse[(q->b * p->heads + q->h) * p->nq + q->q0 + i] = w->max[i] + logf(total);
+	}
+}
+
+static void forward_block(void *ctx, size_t i, unsigned worker)
+{
+	const struct forward_run *r = ctx;
+	const struct attention_run *a = &r->a;
+	struct query_block q = attention_block(a, r->b, i / a->q_blocks, i % a->q_blocks);
+	struct forward_work w;
+	struct softmax_tile tile;
+
+	lay_out(r, r->work + worker * r->work_each, &w);
+	attention_copy_rows(a, &q, a->p->qk, attention_q(a, q.b, q.h), a->ld_qk, w.q);
+	memset(w.sum, 0, q.rows * a->kernels->nr * sizeof(float));
+	memset(w.o, 0, q.rows * r->o_row * sizeof(float));
+	for (size_t k = 0; k < q.rows; k++)
+		w.max[k] = -INFINITY;
+	tile = (struct softmax_tile){.rows = q.rows,
+	                             .row = a->strip,
+	                             .scale = a->scale,
+	                             .s = w.s,
+	                             .max = w.max,
+	                             .sum = w.sum,
+	                             .o = w.o,
+	                             .o_row = r->o_row};
+	for (size_t k = 0; k < a->strips; k++) {
+		struct strip strip = attention_strip(a, k);
+
+		attention_scores(a, &q, &strip, a->qk_places, w.q, r->keys + q.h * r->keys_n, w.s);
+		tile.n = strip.n;
+		tile.keep = attention_keep(a, &q, &strip, w.keep);
+		a->kernels->softmax(&tile);
+		attention_gather(a, &q, &strip, a->p->v, w.s, r->values + q.h * r->values_n, w.o,
+		                 r->o_row);
+	}
+	finish_rows(r, &q, &w);
+}
+
+void attention_fast_forward(struct ops *ops, const struct op_attention *p)
+{
+	struct forward_run r = {.a = attention_start(ops, p)};
+	struct forward_work sizes;
+	struct piece pieces[3];
+	size_t nr = ops->kernels->nr;
+
+	r.o_row = gemm_stride(attention_up(p->v, nr));
+	r.keys_n = attention_up(p->nk, nr) * r.a.qk_places;
+	r.values_n = r.a.nk_places * attention_up(p->v, nr);
+	r.work_each = lay_out(&r, NULL, &sizes);
+	pieces[0] = (struct piece){&r.keys, p->heads * r.keys_n};
+	pieces[1] = (struct piece){&r.values, p->heads * r.values_n};
+	pieces[2] = (struct piece){&r.work, threads_count(ops->threads) * r.work_each};
+	attention_lay_out(pieces, 3, ops_scratch(ops, attention_lay_out(pieces, 3, NULL)));
+	for (r.b = 0; r.b < p->batch; r.b++) {
+		threads_run(ops->threads, 2 * p->heads, pack_head, &r);
+		threads_run(ops->threads, p->heads * r.a.q_blocks, forward_block, &r);
+	}
+}
