@@ -2,6 +2,8 @@
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
+# The README's commands build on all processors; whoever gives -j decides it.
+PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
 VERSION  := 0.1.0
 BUILD    ?= build
@@ -166,7 +168,7 @@ help:
 
 .PHONY: demo
 demo: deps
-	$(MAKE) all $(MPI_SYSROOTS)
+	$(MAKE) $(PARALLEL) all $(MPI_SYSROOTS)
 	$(BUILD)/slipway build -f slipway.yaml -o $(BUILD)/image
 	$(BUILD)/slipway verify oci:$(BUILD)/image
 	tests/demo-run $(BUILD)/image
@@ -180,12 +182,12 @@ undeploy: $(BUILD)/slipway
 
 .PHONY: test
 test: deps test-deps
-	$(MAKE) all units fuzzers $(MPI_SYSROOTS)
+	$(MAKE) $(PARALLEL) all units fuzzers $(MPI_SYSROOTS)
 	tests/run
 
 .PHONY: test-long
 test-long: deps test-deps
-	$(MAKE) all $(MPI_SYSROOTS)
+	$(MAKE) $(PARALLEL) all $(MPI_SYSROOTS)
 	SLIPWAY_TEST_LONG=1 tests/run e2e
 
 # Programs, definitions and KWOK's stages go to build/cluster; what Go fetches and compiles stays in its own caches.

@@ -172,8 +172,8 @@ static int choose_target(struct deploy *d, struct err *err)
 	}
 	if (there != NULL && strcmp(there->name, wanted) != 0) {
 		err_set(err, ERR_CONFLICT,
-		        "the job of '%s' is in the cluster; a job is never moved "
-		        "while it may run",
+		        "the job of '%s' is in the cluster; --job does not move a job "
+		        "that may run",
 		        there->name);
 		return err_hint(err,
 		                "`kubectl delete -n %s %s %s` ends it with a checkpoint; then run "

@@ -139,7 +139,7 @@ int placing_choose(struct placing *r, struct err *err)
 		return -1;
 	if (present != NULL && pinned != NULL && present != pinned)
 		return err_set(err, ERR_CONFLICT,
-		               "the job of '%s' is in the cluster; a job is never moved while it "
+		               "the job of '%s' is in the cluster; --job does not move a job that "
 		               "may run",
 		               present->name);
 	if (present != NULL && go_on_with(r, present, live, &left, err) != 0)

@@ -28,7 +28,7 @@ int placing_stuck(const struct placing *r, const char *cause, struct err *err)
 	err_set(err, r->machine.ran ? ERR_NETWORK : ERR_SERVER, "%s: %s", r->target->name, cause);
 	return err_hint(err,
 	                r->machine.ran
-	                        ? "A job that has started is never moved. `kubectl get pods -n "
+	                        ? "A job that has started stays. `kubectl get pods -n "
 	                          "%s -l app.kubernetes.io/name=%s` shows its pods."
 	                        : "Another target would not help. `kubectl describe pods -n %s "
 	                          "-l app.kubernetes.io/name=%s` shows more.",
