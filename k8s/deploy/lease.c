@@ -430,12 +430,14 @@ static void forget_lease(struct lease *l)
 
 void lease_release(struct lease *l, bool forget)
 {
-	struct patience brief = {.window_ms = RELEASE_MS}, *patience = l->inner->patience;
+	struct patience brief = {.window_ms = RELEASE_MS}, *patience;
 	struct err ignored = {0};
 
+	/* One that is not held may never have been begun (a dry run that asks nobody). */
 	if (!l->held)
 		return;
 	interrupt_hold(true);
+	patience = l->inner->patience;
 	l->inner->patience = &brief;
 	if (forget)
 		forget_lease(l);

@@ -212,7 +212,7 @@ fault() { printf '[{"match": "%s", "stderr": "%s"%s}]' "$1" "$2" "${3:-}" >"$FAK
 	[ "$status" -eq 0 ]
 	[[ $output == *"eksctl delete cluster --name perceiver"* ]]
 	[ "$(objects 'len(d)')" = 0 ]
-	order=$(calls | awk -F'[/ ]' '$1 == "delete" {print $(NF - 3)} /^get nodes/ {print "awaited-nodes"}' | uniq | paste -sd' ')
+	order=$(calls | awk -F'[/ ]' '$1 == "delete" {print $2 == "--raw" ? $(NF - 3) : $2} /^get nodes/ {print "awaited-nodes"}' | uniq | paste -sd' ')
 	[[ $order == *jobs*persistentvolumeclaims*nodepools*awaited-nodes*ec2nodeclasses*daemonsets*namespaces* ]]
 }
 

@@ -142,7 +142,7 @@ print(json.dumps({"items": items}))' >broken.json
 		"$ROOT/tests/servers/kubediscovery" --ready ready "$name.json" 3>&- &
 		PIDS+=($!)
 		wait_for ready
-		"$SLIPWAY" render -f "$spec" --job all |
+		"$SLIPWAY" render -f "$spec" --job all "${EVERYTHING[@]}" |
 			kubectl --server "http://127.0.0.1:$(cat ready)" --cache-dir "$PWD/kube-$name" create --dry-run=client \
 				--validate=false -f - >named.txt
 		[ "$(grep -c '(dry run)' named.txt)" -eq "$(json 'len(d["items"])' <"$name.json")" ]
