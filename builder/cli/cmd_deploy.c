@@ -11,7 +11,10 @@
 #include "builder/cli/renderers.h"
 #include "builder/image/image.h"
 #include "k8s/cluster/cluster.h"
+#include "k8s/deploy/found.h"
 #include "k8s/deploy/owned.h"
+#include "k8s/deploy/shared.h"
+#include "k8s/deploy/volcano.h"
 #include "k8s/view/explain.h"
 
 static const char *const dry_run_choices[] = {"client", "server", NULL};
@@ -203,6 +206,28 @@ static void tell_stage(struct deploy *d, const struct stage *stage, const struct
 	fflush(d->cli->out);
 }
 
+/* What others have installed already is used as it is. */
+static int use_found(struct deploy *d, struct err *err)
+{
+	cJSON *used = json_add_array(d->result, "used");
+
+	if (volcano_check(&d->lease.base, &d->cluster.spec->fleet, err) != 0)
+		return -1;
+	if (stages_use_found(&d->lease.base, &d->cluster.spec->fleet, &d->stages, used, err) != 0)
+		return -1;
+	for (const cJSON *row = used->child; row != NULL; row = row->next) {
+		const char *namespace = json_string(row, "namespace");
+
+		if (!cli_json(d->cli) && !d->options->diff && !d->cli->live)
+			fprintf(d->cli->out,
+			        "%-11s %s %s%s%s: installed by others, used as it is\n", "uses",
+			        json_string(row, "kind"), json_string(row, "name"),
+			        namespace != NULL ? " in " : "",
+			        namespace != NULL ? namespace : "");
+	}
+	return 0;
+}
+
 /* What is to come, where progress is a table. */
 static void tell_pending(struct deploy *d)
 {
@@ -256,6 +281,15 @@ static bool prunable(const struct deploy *d, const cJSON *object)
 	return !is_planned(d, object);
 }
 
+static void tell_pruned(const struct deploy *d, const cJSON *o)
+{
+	bool stays = shared_others(o, d->cluster.opts.owner, NULL) > 0;
+
+	fprintf(d->cli->out, "%-11s %s %s is no longer in the spec: %s%s\n", "prune",
+	        json_string(o, "kind"), object_name(o), d->cluster.opts.dry_run ? "would be " : "",
+	        stays ? "released" : "deleted");
+}
+
 static int prune_objects(struct deploy *d, struct err *err)
 {
 	bool dry_run = d->cluster.opts.dry_run;
@@ -270,9 +304,7 @@ static int prune_objects(struct deploy *d, struct err *err)
 		progress_rest(d->cli->progress);
 		json_push_string(list, object_name(o));
 		if (!cli_json(d->cli))
-			fprintf(d->cli->out, "%-11s %s %s is no longer in the spec%s\n", "prune",
-			        json_string(o, "kind"), object_name(o),
-			        dry_run ? ": would be deleted" : ": deleted");
+			tell_pruned(d, o);
 	}
 	return 0;
 }
@@ -475,6 +507,8 @@ static int run_deploy(struct deploy *d, struct err *err)
 	stages_plan(&d->out, d->target, &d->stages);
 	if (d->options->job_only)
 		keep_job_stage(&d->stages);
+	else if (use_found(d, err) != 0)
+		return -1;
 	tell_pending(d);
 	if (apply_all(d, err) != 0)
 		return -1;

@@ -11,6 +11,7 @@
 #include "builder/cli/renderers.h"
 #include "builder/cli/terminal.h"
 #include "k8s/deploy/collect.h"
+#include "k8s/deploy/found.h"
 
 enum { INTERVAL_SECONDS = 10 };
 
@@ -128,6 +129,19 @@ static void say_status(struct watch *w, const struct status *s)
 
 /* ---- looking ---- */
 
+/* What others installed is not missing. Where that cannot be told, it counts as missing. */
+static void leave_found_out(struct kubectl *k, const struct fleet *fleet, struct stage_list *stages,
+                            const cJSON *owned)
+{
+	AUTO(json) cJSON *used = cJSON_CreateArray();
+	struct err ignored = {0};
+	int rc = 0;
+
+	if (stages_lack_shared(stages, owned))
+		rc = stages_use_found(k, fleet, stages, used, &ignored);
+	(void)rc;
+}
+
 static int look_at_job(struct watch *w, enum job_phase *ret_phase, struct err *err)
 {
 	AUTO(arena) struct arena arena = {0};
@@ -144,6 +158,7 @@ static int look_at_job(struct watch *w, enum job_phase *ret_phase, struct err *e
 	if (target == NULL && fleet->n_targets > 0)
 		target = &fleet->targets[0];
 	stages_plan(&w->out, target != NULL ? target->name : "", &stages);
+	leave_found_out(k, fleet, &stages, shot.owned);
 	struct status_input in = {
 		.fleet = fleet,
 		.stages = &stages,

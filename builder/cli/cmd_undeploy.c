@@ -11,6 +11,7 @@
 #include "k8s/deploy/finalizers.h"
 #include "k8s/deploy/lease_wait.h"
 #include "k8s/deploy/owned.h"
+#include "k8s/deploy/shared.h"
 #include "k8s/deploy/undeploy.h"
 
 struct undeploy_options {
@@ -170,6 +171,19 @@ static int take_lease(struct removal *r, struct err *err)
 
 /* ---- what is said ---- */
 
+/* Other fleets use it: this one leaves, the object does not. */
+static bool stays(const struct removal *r, const cJSON *object)
+{
+	AUTO(strbuf) struct strbuf others = STRBUF_INIT(8192);
+
+	if (shared_others(object, r->opts.owner, &others) == 0)
+		return false;
+	if (!cli_json(r->cli))
+		fprintf(r->cli->out, "%s %s stays: used by %s\n", json_string(object, "kind"),
+		        object_name(object), strbuf_str(&others));
+	return true;
+}
+
 /* In the order of going; returns how many. */
 static size_t list_going(const struct removal *r, cJSON *list)
 {
@@ -177,7 +191,8 @@ static size_t list_going(const struct removal *r, cJSON *list)
 
 	for (int rank = 0; rank < LEAVE_ORDERS; rank++)
 		for (const cJSON *o = r->owned->child; o != NULL; o = o->next) {
-			if ((int)kind_of(o)->leave != rank || !undeploy_takes(o, &r->opts))
+			if ((int)kind_of(o)->leave != rank || !undeploy_takes(o, &r->opts) ||
+			    stays(r, o))
 				continue;
 			n++;
 			json_push_string(list, object_name(o));
@@ -198,7 +213,9 @@ static void tell_deletion(void *ctx, const cJSON *object)
 		r->lease.held = false;
 	if (cli_json(r->cli) || r->cli->live)
 		return;
-	fprintf(r->cli->out, "delete %s %s\n", json_string(object, "kind"), object_name(object));
+	fprintf(r->cli->out, "%s %s %s\n",
+	        shared_others(object, r->opts.owner, NULL) > 0 ? "release" : "delete",
+	        json_string(object, "kind"), object_name(object));
 	fflush(r->cli->out);
 }
 

@@ -14,6 +14,7 @@ enum { RESERVE_CPU_MILLI = 250, RESERVE_MEMORY_MIB = 512 };
 static const char *const device_names[] = {
 	[DEVICES_PLUGIN] = "plugin",
 	[DEVICES_DRA] = "dra",
+	[DEVICES_NONE] = "none",
 };
 _Static_assert(ARRAY_LEN(device_names) == DEVICE_MODES, "device_names: a name for each");
 
@@ -103,8 +104,8 @@ static const struct field rows[] = {
                   "own.",
                   .fallback = POD_SECURITY_DEFAULT),
 	CHOICE_AT(struct cluster_section, devices, &device_modes, "devices",
-                  "How pods get devices: by device plugins, or by dynamic resource allocation "
-                  "where version and target have it.",
+                  "How pods get devices: by device plugins, by dynamic resource allocation where "
+                  "version and target have it, or by what somebody else installs (none).",
                   .fallback = DEVICES_PLUGIN),
 	CHOICE_AT(struct cluster_section, access, &accesses, "access",
                   "How pods get AWS roles: EKS Pod Identity, or IAM roles for service accounts.",

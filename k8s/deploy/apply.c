@@ -6,14 +6,36 @@
 #include "base/attr.h"
 #include "base/interrupt.h"
 #include "k8s/deploy/apply_jobs.h"
+#include "k8s/deploy/shared.h"
 
-/* May this live object be ours? ERR_CONFLICT says whose it is. */
-static int check_owner(const cJSON *live, const char *owner, struct err *err)
+/* A shared object that the same fleet owned alone, as slipway once made it. */
+static bool was_owned(const cJSON *item, const cJSON *live, const char *owner)
 {
 	const char *holder = object_label(live, OWNER_LABEL);
 
-	if (holder != NULL && strcmp(holder, owner) == 0)
+	return object_is_shared(item) && holder != NULL && strcmp(holder, owner) == 0;
+}
+
+static int check_shared(const cJSON *live, struct err *err)
+{
+	err_set(err, ERR_CONFLICT, "%s '%s' already exists and has no owner label",
+	        json_string(live, "kind"), object_name(live));
+	return err_hint(err,
+	                "It may be left over from another installation of '%s'. Delete it, or "
+	                "leave that to the other: cluster.devices or the storage driver: none.",
+	                object_name(live));
+}
+
+/* May this live object be ours? ERR_CONFLICT says whose it is. */
+static int check_owner(const cJSON *item, const cJSON *live, const char *owner, struct err *err)
+{
+	const char *holder = object_label(live, OWNER_LABEL);
+
+	if (holder != NULL &&
+	    (strcmp(holder, owner) == 0 || (object_is_shared(item) && object_is_shared(live))))
 		return 0;
+	if (holder == NULL && object_is_shared(item))
+		return check_shared(live, err);
 	if (holder != NULL) {
 		err_set(err, ERR_CONFLICT, "%s '%s' belongs to '%s'", json_string(live, "kind"),
 		        object_name(live), holder);
@@ -40,27 +62,34 @@ static int select_items(const struct stage *stage, const cJSON *before, const ch
 		if (live != NULL && object_is(live, "Namespace") &&
 		    object_label(live, OWNER_LABEL) == NULL)
 			continue;
-		if (live != NULL && check_owner(live, owner, err) != 0)
+		if (live != NULL && check_owner(item, live, owner, err) != 0)
 			return -1;
 		cJSON_AddItemReferenceToArray(ret_items, item);
 	}
 	return 0;
 }
 
-/* Equal but for who set which field. */
+/* What is not content: who set which field, and what controllers report meanwhile. */
+static void strip(cJSON *object)
+{
+	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(object, "metadata");
+
+	cJSON_DeleteItemFromObjectCaseSensitive(metadata, "managedFields");
+	cJSON_DeleteItemFromObjectCaseSensitive(metadata, "resourceVersion");
+	cJSON_DeleteItemFromObjectCaseSensitive(object, "status");
+}
+
 static bool same_content(const cJSON *a, const cJSON *b)
 {
 	AUTO(json) cJSON *x = cJSON_Duplicate(a, true);
 	AUTO(json) cJSON *y = cJSON_Duplicate(b, true);
 
-	cJSON_DeleteItemFromObjectCaseSensitive(cJSON_GetObjectItemCaseSensitive(x, "metadata"),
-	                                        "managedFields");
-	cJSON_DeleteItemFromObjectCaseSensitive(cJSON_GetObjectItemCaseSensitive(y, "metadata"),
-	                                        "managedFields");
+	strip(x);
+	strip(y);
 	return cJSON_Compare(x, y, true);
 }
 
-static void count_changes(const cJSON *sent, const cJSON *before, const cJSON *after, bool dry_run,
+static void count_changes(const cJSON *sent, const cJSON *before, const cJSON *after,
                           struct apply_counts *ret)
 {
 	for (const cJSON *item = sent->child; item != NULL; item = item->next) {
@@ -71,36 +100,46 @@ static void count_changes(const cJSON *sent, const cJSON *before, const cJSON *a
 			continue;
 		if (old == NULL)
 			ret->created++;
-		else if (dry_run ? same_content(old, new)
-		                 : was != NULL && is != NULL && strcmp(was, is) == 0)
+		else if ((was != NULL && is != NULL && strcmp(was, is) == 0) ||
+		         same_content(old, new))
 			ret->unchanged++;
 		else
 			ret->changed++;
 	}
 }
 
-int objects_send(struct kubectl *k, cJSON *items, const struct apply_opts *opts, cJSON **ret,
-                 struct err *err)
+/*
+ * A workload's selector cannot be changed, and a shared one selects otherwise than the fleet's own
+ * did: the old one goes first. A dry run leaves it out. Pods of a plugin come back in seconds.
+ */
+static int replace_owned(struct kubectl *k, cJSON *sent, const cJSON *before,
+                         const struct apply_opts *opts, size_t *ret_left_out, struct err *err)
 {
-	AUTO(strbuf) struct strbuf input = STRBUF_INIT(0);
-	const char *args[12] = {"apply", "--server-side", "--field-manager=slipway", "-f", "-",
-	                        "-o",    "json"};
-	size_t n = 7;
+	cJSON *next;
 
-	if (opts->force_conflicts)
-		args[n++] = "--force-conflicts";
-	if (opts->dry_run)
-		args[n++] = "--dry-run=server";
-	kubectl_print_list(items, &input);
-	return kubectl_list(k, args, strbuf_str(&input), ret, err);
+	*ret_left_out = 0;
+	for (cJSON *item = sent->child; item != NULL; item = next) {
+		const cJSON *live = object_find(before, item);
+
+		next = item->next;
+		if (live == NULL || !was_owned(item, live, opts->owner) ||
+		    json_get(json_get(live, "spec"), "selector") == NULL)
+			continue;
+		if (!opts->dry_run && object_delete(k, live, opts, err) != 0)
+			return -1;
+		*ret_left_out += opts->dry_run;
+		if (opts->dry_run)
+			cJSON_Delete(cJSON_DetachItemViaPointer(sent, item));
+	}
+	return 0;
 }
 
 /* ---- how far kubectl came before it failed ---- */
 
 /* Would applying it now change nothing? Asked once: the server is in trouble already. */
-static bool is_applied(struct kubectl *k, const cJSON *item, const cJSON *live)
+static bool is_applied(struct kubectl *k, const cJSON *item, const cJSON *live, const char *owner)
 {
-	const struct apply_opts dry_run = {.dry_run = true};
+	const struct apply_opts dry_run = {.owner = owner, .dry_run = true};
 	AUTO(json) cJSON *items = cJSON_CreateArray(), *after = NULL;
 	struct err ignored = {0};
 	struct patience *patience = k->patience;
@@ -116,7 +155,7 @@ static bool is_applied(struct kubectl *k, const cJSON *item, const cJSON *live)
 /* kubectl says nothing of those that it did apply, and an object that was right before looks the
  * same whether it was sent or not. */
 static size_t count_applied(struct kubectl *k, const cJSON *sent, const cJSON *before,
-                            const cJSON *after)
+                            const cJSON *after, const char *owner)
 {
 	size_t n = 0;
 
@@ -127,22 +166,22 @@ static size_t count_applied(struct kubectl *k, const cJSON *sent, const cJSON *b
 		if (new == NULL)
 			continue;
 		n += old == NULL || was == NULL || is == NULL || strcmp(was, is) != 0 ||
-		     is_applied(k, item, new);
+		     is_applied(k, item, new, owner);
 	}
 	return n;
 }
 
 /* Said, for nothing may be half done in silence. */
 static int tell_partial(struct kubectl *k, const struct stage *stage, const cJSON *sent,
-                        const cJSON *before, struct err *err)
+                        const cJSON *before, const char *owner, struct err *err)
 {
 	AUTO(json) cJSON *after = NULL;
 	struct err ignored = {0};
 
 	if (interrupt_requested() || kubectl_look(k, stage->items, &after, &ignored) != 0)
 		return err_wrap(err, "partly applied");
-	return err_wrap(err, "%zu of %d objects applied", count_applied(k, sent, before, after),
-	                cJSON_GetArraySize(sent));
+	return err_wrap(err, "%zu of %d objects applied",
+	                count_applied(k, sent, before, after, owner), cJSON_GetArraySize(sent));
 }
 
 /* ---- a stage ---- */
@@ -199,8 +238,11 @@ static int prepare_items(struct kubectl *k, const struct stage *stage,
 	if (look_before(k, stage, opts, before, err) != 0 ||
 	    select_items(stage, *before, opts->owner, sent, err) != 0)
 		return -1;
+	ret->left = (size_t)(cJSON_GetArraySize(stage->items) - cJSON_GetArraySize(sent));
 	if (stage_has_job(stage))
 		return 0;
+	if (replace_owned(k, sent, *before, opts, &ret->changed, err) != 0)
+		return -1;
 	return apply_jobs_renew(k, opts, *before, sent, &ret->created, err);
 }
 
@@ -214,16 +256,15 @@ static int apply_items(struct kubectl *k, const struct stage *stage, const struc
 	if (prepare_items(k, stage, opts, &before, sent, ret, err) != 0)
 		return -1;
 	n = (size_t)cJSON_GetArraySize(sent);
-	ret->left = (size_t)cJSON_GetArraySize(stage->items) - n;
 	if (n == 0)
 		return 0;
 	if (objects_send(k, sent, opts, &after, err) == 0) {
-		count_changes(sent, before, after, opts->dry_run, ret);
+		count_changes(sent, before, after, ret);
 		observe(opts, stage, before, after);
 		return 0;
 	}
 	if (!namespace_to_come(opts, err))
-		return opts->dry_run ? -1 : tell_partial(k, stage, sent, before, err);
+		return opts->dry_run ? -1 : tell_partial(k, stage, sent, before, opts->owner, err);
 	observe(opts, stage, before, NULL);
 	ret->created = n - (size_t)cJSON_GetArraySize(before);
 	ret->unchanged = n - ret->created;

@@ -62,8 +62,13 @@ int stages_check_kinds(struct kubectl *k, const struct stage_list *stages, cJSON
 int stage_apply(struct kubectl *k, const struct stage *stage, const struct apply_opts *opts,
                 struct apply_counts *ret, struct err *err) MUST_USE;
 
-/* Sends objects with one call, as a dry run where opts say so; *ret: as the server has them now.
- * The owner is not checked. */
+/*
+ * Sends the objects, as a dry run where opts say so; *ret: as the server has them now. The fleet's
+ * own go in one call, of the field manager "slipway"; before them the shared ones, of which each
+ * fleet is a manager of its own ("slipway-OWNER"), so that its annotation stays when others apply:
+ * another fleet's values yield to this one's, anybody else's are an ERR_CONFLICT. The owner is not
+ * checked.
+ */
 int objects_send(struct kubectl *k, cJSON *items, const struct apply_opts *opts, cJSON **ret,
                  struct err *err) MUST_USE;
 
@@ -83,7 +88,8 @@ int stage_await(struct kubectl *k, const struct stage *stage, const struct apply
  * Deletes one object and waits until it is gone; of a job, until its pods are, which get SIGTERM
  * and their grace period first. Absent is as good. An object with a uid is deleted only if it is
  * still that one (ERR_CONFLICT); one without is looked up first. ERR_NETWORK at the deadline says
- * which finalizers hold it.
+ * which finalizers hold it. Of a shared one it takes the fleet's use away, and waits for nothing
+ * (k8s/deploy/shared.h).
  */
 int object_delete(struct kubectl *k, const cJSON *object, const struct apply_opts *opts,
                   struct err *err) MUST_USE;

@@ -1,12 +1,11 @@
-/*
- * Deleting an object: exactly the one that was seen, and waiting until it is gone. kubectl's own
- * `delete` names an object and takes whatever bears that name by then, so the request is sent as it
- * is (DELETE with DeleteOptions: Kubernetes API conventions, "preconditions").
- */
+/* Deleting an object, and waiting until it is gone. */
+#include "k8s/deploy/delete.h"
+
 #include <string.h>
 
 #include "base/attr.h"
 #include "k8s/deploy/apply.h"
+#include "k8s/deploy/shared.h"
 
 enum { POLL_MS = 1000, TEXT_MAX = 1024 };
 
@@ -40,15 +39,18 @@ static int add_path(struct strbuf *path, const cJSON *object, struct err *err)
 }
 
 /* A job's pods get SIGTERM and their time to save before the job itself is gone. */
-static void print_options(const cJSON *object, struct strbuf *sb)
+static void print_options(const cJSON *object, const char *version, struct strbuf *sb)
 {
 	AUTO(json) cJSON *options = cJSON_CreateObject();
+	cJSON *preconditions;
 
 	json_add_string(options, "apiVersion", "v1");
 	json_add_string(options, "kind", "DeleteOptions");
 	json_add_string(options, "propagationPolicy",
 	                kind_of(object)->leave == LEAVE_JOB ? "Foreground" : "Background");
-	json_add_string(json_add_object(options, "preconditions"), "uid", object_uid(object));
+	preconditions = json_add_object(options, "preconditions");
+	json_add_string(preconditions, "uid", object_uid(object));
+	json_add_string(preconditions, "resourceVersion", version);
 	json_print(options, sb);
 }
 
@@ -63,8 +65,8 @@ static bool says_gone(const struct kubectl_reply *reply)
 	       object_is(doc, "Status");
 }
 
-/* Sends the request; *ret_gone: the object is gone, or was before. */
-static int request(struct kubectl *k, const cJSON *object, bool *ret_gone, struct err *err)
+int delete_exact(struct kubectl *k, const cJSON *object, const char *version, bool *ret_gone,
+                 struct err *err)
 {
 	AUTO(strbuf) struct strbuf path = STRBUF_INIT(TEXT_MAX), options = STRBUF_INIT(TEXT_MAX);
 	struct kubectl_reply reply;
@@ -72,7 +74,7 @@ static int request(struct kubectl *k, const cJSON *object, bool *ret_gone, struc
 	*ret_gone = false;
 	if (add_path(&path, object, err) != 0)
 		return -1;
-	print_options(object, &options);
+	print_options(object, version, &options);
 	const char *const args[] = {"delete", "--raw", strbuf_str(&path), "-f", "-", NULL};
 
 	if (kubectl_run(k, args, strbuf_str(&options), &reply, err) == 0) {
@@ -151,7 +153,7 @@ static int delete_seen(struct kubectl *k, const cJSON *object, const struct appl
 {
 	bool gone;
 
-	if (request(k, object, &gone, err) != 0)
+	if (delete_exact(k, object, NULL, &gone, err) != 0)
 		return -1;
 	return gone ? 0 : object_await_gone(k, object, opts, err);
 }
@@ -160,8 +162,11 @@ int object_delete(struct kubectl *k, const cJSON *object, const struct apply_opt
                   struct err *err)
 {
 	AUTO(json) cJSON *live = NULL;
+	bool going;
 	int rc = 0;
 
+	if (object_is_shared(object))
+		return shared_release(k, object, opts->owner, &going, err);
 	if (object_uid(object) == NULL) {
 		rc = look(k, object, &live, err);
 		object = live;

@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "k8s/deploy/shared.h"
+#include "k8s/job/job.h"
 #include "k8s/job/scheduler.h"
+#include "k8s/object/shared.h"
 
 /* ---- where ---- */
 
@@ -77,14 +80,26 @@ static bool move_denied(const char *said, cJSON *kinds, cJSON *denied)
 	return moved;
 }
 
-static void take_items(cJSON *from, cJSON *items)
+/* Volcano's own configuration, which former versions put their label on. */
+static bool is_volcanos(const cJSON *object)
+{
+	return object_is(object, "ConfigMap") && object_in(object, scheduler_renderer.name);
+}
+
+static bool is_of(const cJSON *object, const char *owner)
+{
+	return kind_of(object) != NULL && !is_volcanos(object) &&
+	       json_get(json_get(object, "metadata"), "ownerReferences") == NULL &&
+	       (!object_is_shared(object) || shared_used_by(object, owner));
+}
+
+static void take_items(cJSON *from, const char *owner, cJSON *items)
 {
 	cJSON *next;
 
 	for (cJSON *item = from->child; item != NULL; item = next) {
 		next = item->next;
-		if (kind_of(item) != NULL &&
-		    json_get(json_get(item, "metadata"), "ownerReferences") == NULL)
+		if (is_of(item, owner))
 			json_push(items, cJSON_DetachItemViaPointer(from, item));
 	}
 }
@@ -126,7 +141,7 @@ static int list_in(struct kubectl *k, const struct owned_query *q, const char *n
 	                     .inner = k,
 	                     .said = STRBUF_INIT(KUBECTL_ERROR_MAX)};
 
-	strbuf_addf(&selector, OWNER_LABEL "=%s", q->owner);
+	strbuf_addf(&selector, OWNER_LABEL " in (%s," SHARED_OWNER ")", q->owner);
 	if (namespace != NULL)
 		strbuf_addf(&scope, "--namespace=%s", namespace);
 	else
@@ -146,7 +161,7 @@ static int list_in(struct kubectl *k, const struct owned_query *q, const char *n
 		                            NULL};
 
 		if (kubectl_list(&l.base, args, NULL, &found, err) == 0) {
-			take_items(found, items);
+			take_items(found, q->owner, items);
 			return 0;
 		}
 		if (err->code != ERR_DENIED || !move_denied(strbuf_str(&l.said), kinds, denied))

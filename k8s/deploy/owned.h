@@ -1,7 +1,8 @@
 /*
- * Which objects of a fleet a cluster has: all that carry the owner's label, as far as the caller
- * may list them. One call asks for every kind in every namespace; what may not be listed so is
- * asked for in the fleet's own namespaces, so that the roles of `slipway rbac` suffice.
+ * Which objects of a fleet a cluster has: all that carry the owner's label, and of those that
+ * fleets share (k8s/object/shared.h) the ones that it uses, as far as the caller may list them. One
+ * call asks for every kind in every namespace; what may not be listed so is asked for in the
+ * fleet's own namespaces, so that the roles of `slipway rbac` suffice.
  */
 #ifndef SLIPWAY_K8S_DEPLOY_OWNED_H
 #define SLIPWAY_K8S_DEPLOY_OWNED_H

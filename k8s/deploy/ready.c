@@ -5,6 +5,7 @@
 #include "base/attr.h"
 #include "k8s/deploy/apply.h"
 #include "k8s/deploy/ready_job.h"
+#include "k8s/deploy/shared.h"
 
 enum { POLL_MS = 5000, POLL_MAX_MS = 30000 }; /* what takes long is looked at more seldom */
 
@@ -29,6 +30,9 @@ static enum readiness daemonset(const cJSON *live, char why[WHY_MAX])
 {
 	const cJSON *s = json_get(live, "status");
 
+	/* Its pods may stand on another fleet's nodes, which this one does not wait for. */
+	if (object_is_shared(live))
+		return rolled_out(live, 0, 0, 0, why);
 	return rolled_out(live, object_number(s, "desiredNumberScheduled"),
 	                  object_number(s, "updatedNumberScheduled"),
 	                  object_number(s, "numberAvailable"), why);

@@ -5,9 +5,12 @@
 #include "base/attr.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "k8s/deploy/found.h"
 #include "k8s/deploy/kinds.h"
 #include "k8s/deploy/lease.h"
+#include "k8s/deploy/shared.h"
 #include "k8s/deploy/state.h"
+#include "k8s/deploy/volcano.h"
 #include "k8s/job/scheduler.h"
 #include "k8s/object/render.h"
 
@@ -36,13 +39,15 @@ static const char *const verb_names[] = {"get",    "list",  "watch",  "create",
  * names. kubectl waits for a deletion by watching. */
 static const struct purpose_row {
 	unsigned any, named;
-	bool jobs_only; /* what runs the pods, and nothing else */
+	unsigned shared; /* with those of its names that fleets share, besides */
+	unsigned heads;  /* cluster-wide, with kinds of which others may have installed some */
+	bool jobs_only;  /* what runs the pods, and nothing else */
 	bool makes_roles;
 } purposes[] = {
-	[RIGHTS_DEPLOY] = {CREATE | LIST, GET | WATCH | PATCH | DELETE, false, true},
-	[RIGHTS_UNDEPLOY] = {LIST, GET | DELETE, false, false},
-	[RIGHTS_STATUS] = {LIST, 0, false, false},
-	[RIGHTS_LOGS] = {LIST, 0, true, false},
+	[RIGHTS_DEPLOY] = {CREATE | LIST, GET | WATCH | PATCH | DELETE, 0, LIST, false, true},
+	[RIGHTS_UNDEPLOY] = {LIST, GET | DELETE, PATCH, 0, false, false},
+	[RIGHTS_STATUS] = {LIST, 0, 0, LIST, false, false},
+	[RIGHTS_LOGS] = {LIST, 0, 0, 0, true, false},
 };
 _Static_assert(ARRAY_LEN(purposes) == RIGHTS_PURPOSES, "purposes: one per enum rights_purpose");
 
@@ -149,12 +154,20 @@ static const char *namespace_of(const cJSON *object)
 	return namespace != NULL ? namespace : "";
 }
 
-/* A namespace is the administrator's: it is looked at, no more. */
+/* Which rights a purpose has on one object of its names. */
+static unsigned named_of(const struct purpose_row *purpose, const cJSON *object)
+{
+	return purpose->named | (object_is_shared(object) ? purpose->shared : 0);
+}
+
+/* A namespace is the administrator's: it is looked at, no more; one that fleets share gets and
+ * loses their annotations. */
 static void allow_object(struct grants *g, const cJSON *object, unsigned wanted)
 {
 	const struct kind_row *row = kind_of(object);
 	struct grant *grant =
 		grant_of(g, namespace_of(object), row->group, plain_resource(row, g->arena));
+	unsigned at_most = object_is_shared(object) ? GET | PATCH : GET;
 
 	for (int p = 0; p < RIGHTS_PURPOSES; p++) {
 		const struct purpose_row *purpose = &purposes[p];
@@ -162,10 +175,31 @@ static void allow_object(struct grants *g, const cJSON *object, unsigned wanted)
 		if ((wanted >> p & 1) == 0 || (purpose->jobs_only && !runs_pods(row)))
 			continue;
 		if (row->leave == LEAVE_NAMESPACE)
-			allow(grant, LIST, purpose->named & GET, object_name(object));
+			allow(grant, LIST, named_of(purpose, object) & at_most,
+			      object_name(object));
 		else
-			allow(grant, purpose->any, purpose->named, object_name(object));
+			allow(grant, purpose->any, named_of(purpose, object), object_name(object));
 	}
+}
+
+/* Others may have installed its like, under whatever name and in whatever namespace. */
+static void allow_head(struct grants *g, const cJSON *object, unsigned wanted)
+{
+	const struct kind_row *row = kind_of(object);
+
+	for (int p = 0; p < RIGHTS_PURPOSES; p++)
+		if ((wanted >> p & 1) != 0 && purposes[p].heads != 0 && found_is_head(object))
+			allow(grant_of(g, "", row->group, plain_resource(row, g->arena)),
+			      purposes[p].heads, 0, NULL);
+}
+
+/* Volcano's configuration is looked for wherever its scheduler runs. */
+static void allow_volcano(struct grants *g, const struct fleet *fleet, unsigned wanted)
+{
+	if ((wanted & FOR(DEPLOY)) == 0 || !volcano_matters(fleet))
+		return;
+	allow(grant_of(g, "", "apps", "deployments"), LIST, 0, NULL);
+	allow(grant_of(g, "", "", "configmaps"), 0, GET, VOLCANO_CONFIG);
 }
 
 /* Rules of a rendered role, which whoever makes it must have. */
@@ -235,6 +269,7 @@ static void allow_output(struct grants *g, const struct rights_opts *opts,
 			if (d->foreign || (out == opts->fleet && !out->files[i].renderer->deployed))
 				continue;
 			allow_object(g, d->doc, wanted);
+			allow_head(g, d->doc, wanted);
 			for (int p = 0; p < RIGHTS_PURPOSES; p++)
 				if ((wanted >> p & 1) != 0 && purposes[p].makes_roles)
 					allow_making(g, opts, d->doc);
@@ -376,6 +411,7 @@ void rights_render(const struct rights_opts *opts, struct k8s_output *out)
 	AUTO(grants) struct grants g = {.copied = cJSON_CreateObject(), .arena = &out->arena};
 
 	allow_extras(&g, fleet, opts->purposes);
+	allow_volcano(&g, fleet, opts->purposes);
 	allow_output(&g, opts, opts->fleet, opts->purposes);
 	allow_output(&g, opts, opts->controller, opts->purposes);
 	k8s_begin(out, &row);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "k8s/deploy/shared.h"
 #include "k8s/storage/storage.h"
 
 #define NODE_CLAIMS "nodeclaims.karpenter.sh"
@@ -119,6 +120,9 @@ static int has_strangers(struct kubectl *k, const char *namespace, const char *o
 static int namespace_stays(struct kubectl *k, const cJSON *namespace,
                            const struct undeploy_opts *opts, bool *ret, struct err *err)
 {
+	*ret = false;
+	if (shared_others(namespace, opts->owner, NULL) > 0)
+		return 0;
 	if (has_strangers(k, object_name(namespace), opts->owner, ret, err) != 0)
 		return -1;
 	if (*ret)
@@ -140,6 +144,19 @@ static void rank_going_done(struct rank_going *r)
 	cJSON_Delete(r->volumes);
 }
 
+/* What other fleets go on using is not awaited. */
+static int release_one(struct kubectl *k, cJSON *object, const struct undeploy_opts *opts,
+                       struct rank_going *r, struct err *err)
+{
+	bool going;
+
+	if (shared_release(k, object, opts->owner, &going, err) != 0)
+		return -1;
+	if (going)
+		cJSON_AddItemReferenceToArray(r->objects, object);
+	return 0;
+}
+
 static int delete_one(struct kubectl *k, cJSON *object, const struct undeploy_opts *opts,
                       struct rank_going *r, struct err *err)
 {
@@ -154,6 +171,8 @@ static int delete_one(struct kubectl *k, cJSON *object, const struct undeploy_op
 		return 0;
 	if (opts->tell != NULL)
 		opts->tell(opts->ctx, object);
+	if (object_is_shared(object))
+		return release_one(k, object, opts, r, err);
 	cJSON_AddItemReferenceToArray(r->objects, object);
 	return gone_ask(k, object, err);
 }

@@ -1,5 +1,6 @@
 /*
- * 20-devices: one file per plugin that some pool of the fleet needs, and no other.
+ * 20-devices: one file per plugin that some pool of the fleet needs, and no other. All but the
+ * claims are shared with the other fleets of the cluster.
  */
 #include "k8s/devices/devices.h"
 
@@ -16,7 +17,7 @@ _Static_assert(ARRAY_LEN(accelerator_parts) == ACCELERATORS,
 
 static bool by_plugin(const struct fleet *fleet, const struct fleet_target *t)
 {
-	return !t->brings_plugin && !fleet_target_uses_dra(fleet, t);
+	return fleet->cluster->devices != DEVICES_NONE && fleet_target_offer(fleet, t) == NULL;
 }
 
 static bool by_scheduler(const struct fleet *fleet UNUSED, const struct fleet_target *t)
@@ -43,7 +44,7 @@ static void render_devices(const struct fleet *fleet, struct k8s_output *out)
 	for (size_t i = 0; i < ACCELERATORS; i++)
 		if (wanted(fleet, accelerator_parts[i], by_scheduler))
 			accelerator_parts[i]->render_scheduler(fleet, out);
-	if (fleet->has_efa)
+	if (fleet->has_efa && fleet->cluster->devices != DEVICES_NONE)
 		render_efa_plugin(fleet, out);
 	for (size_t i = 0; i < ACCELERATORS; i++)
 		if (wanted(fleet, accelerator_parts[i], fleet_target_uses_dra))

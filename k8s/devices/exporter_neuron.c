@@ -1,18 +1,16 @@
 /*
  * Metrics of Neuron devices for Prometheus: AWS Neuron's monitor.
  */
+#include "base/attr.h"
 #include "k8s/devices/neuron.h"
+#include "k8s/devices/nodes.h"
 #include "k8s/fleet/pins.h"
-#include "k8s/object/workload.h"
 
 enum { NEURON_PORT = 8000 };
 
-static bool on_neuron(const struct fleet_target *target)
-{
-	return target->accelerator->kind == ACCELERATOR_NEURON;
-}
+static const struct device_nodes nodes = {.wanted = is_neuron_node};
 
-void render_neuron_exporter(const struct fleet *fleet, struct k8s_output *out)
+void render_neuron_exporter(const struct fleet *fleet UNUSED, struct k8s_output *out)
 {
 	const struct node_daemon *daemon = &accelerators[ACCELERATOR_NEURON].exporter;
 	const char *name = daemon->name;
@@ -23,8 +21,9 @@ void render_neuron_exporter(const struct fleet *fleet, struct k8s_output *out)
 	struct workload w;
 
 	k8s_file(out, "neuron-monitor.yaml", "Metrics of Neuron devices for Prometheus.");
+	k8s_share(out, name);
 	k8s_daemonset(out, &opts, &w);
-	workload_on_pools(&w, fleet, on_neuron);
+	workload_on_devices(&w, &nodes);
 	json_push_string(json_add_array(w.container, "command"), "/opt/bin/entrypoint.sh");
 	workload_arg(&w, "--port");
 	workload_arg(&w, "8000");

@@ -1,16 +1,12 @@
 /*
  * Metrics of NVIDIA devices for Prometheus: DCGM's exporter.
  */
+#include "base/attr.h"
+#include "k8s/devices/nodes.h"
 #include "k8s/devices/nvidia.h"
 #include "k8s/fleet/pins.h"
-#include "k8s/object/workload.h"
 
 enum { DCGM_PORT = 9400 };
-
-static bool on_nvidia(const struct fleet_target *target)
-{
-	return target->accelerator->kind == ACCELERATOR_NVIDIA;
-}
 
 /* Profiling counters (DCGM_FI_PROF_*) are the administrator's. */
 static void add_profiling(cJSON *container)
@@ -23,7 +19,9 @@ static void add_profiling(cJSON *container)
 	json_add_int(context, "runAsUser", 0);
 }
 
-void render_nvidia_exporter(const struct fleet *fleet, struct k8s_output *out)
+static const struct device_nodes nodes = {.wanted = is_nvidia_node};
+
+void render_nvidia_exporter(const struct fleet *fleet UNUSED, struct k8s_output *out)
 {
 	const struct node_daemon *daemon = &accelerators[ACCELERATOR_NVIDIA].exporter;
 	const char *name = daemon->name;
@@ -34,8 +32,9 @@ void render_nvidia_exporter(const struct fleet *fleet, struct k8s_output *out)
 	struct workload w;
 
 	k8s_file(out, "dcgm-exporter.yaml", "Metrics of NVIDIA devices for Prometheus.");
+	k8s_share(out, name);
 	k8s_daemonset(out, &opts, &w);
-	workload_on_pools(&w, fleet, on_nvidia);
+	workload_on_devices(&w, &nodes);
 	workload_env(&w, "DCGM_EXPORTER_LISTEN", ":9400");
 	workload_env(&w, "DCGM_EXPORTER_KUBERNETES", "true");
 	workload_env_field(&w, "NODE_NAME", "spec.nodeName");

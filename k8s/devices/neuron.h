@@ -8,5 +8,7 @@
 
 void render_neuron_scheduler(const struct fleet *fleet, struct k8s_output *out);
 void render_neuron_exporter(const struct fleet *fleet, struct k8s_output *out);
+/* Has the instance such devices? */
+bool is_neuron_node(const struct instance *instance);
 
 #endif

@@ -8,5 +8,7 @@
 
 void render_nvidia_dra(const struct fleet *fleet, struct k8s_output *out);
 void render_nvidia_exporter(const struct fleet *fleet, struct k8s_output *out);
+/* Has the instance such devices? */
+bool is_nvidia_node(const struct instance *instance);
 
 #endif

@@ -4,9 +4,9 @@
  * with A100s of 80 and of 40 GB gets a prioritized list, in the order of its instances.
  */
 #include "base/attr.h"
+#include "k8s/devices/nodes.h"
 #include "k8s/devices/nvidia.h"
 #include "k8s/fleet/pins.h"
-#include "k8s/object/workload.h"
 
 static const char name[] = "nvidia-dra-driver";
 
@@ -27,11 +27,6 @@ static const struct rbac_rule rules[] = {
 static const char *device_class(void)
 {
 	return accelerators[ACCELERATOR_NVIDIA].device_class;
-}
-
-static bool wanted(const struct fleet_target *target)
-{
-	return target->accelerator->kind == ACCELERATOR_NVIDIA;
 }
 
 static void add_mount(cJSON *mounts, const char *volume, const char *path, const char *propagation)
@@ -80,7 +75,9 @@ static void add_environment(struct workload *w)
 	workload_env_field(w, "NAMESPACE", "metadata.namespace");
 }
 
-static void render_driver(const struct fleet *fleet, struct k8s_output *out)
+static const struct device_nodes nodes = {is_nvidia_node, .offer = "In", .offers = {OFFER_CLAIMS}};
+
+static void render_driver(struct k8s_output *out)
 {
 	struct workload_opts opts = {.namespace = DEVICES_NAMESPACE,
 	                             .name = name,
@@ -93,7 +90,7 @@ static void render_driver(const struct fleet *fleet, struct k8s_output *out)
 	k8s_cluster_role(out, name, rules, ARRAY_LEN(rules));
 	k8s_bind(out, name, name, DEVICES_NAMESPACE, name);
 	k8s_daemonset(out, &opts, &w);
-	workload_on_pools(&w, fleet, wanted);
+	workload_on_devices(&w, &nodes);
 	cJSON *command = json_add_array(w.container, "command");
 
 	json_push_string(command, "gpu-kubelet-plugin");
@@ -183,9 +180,11 @@ void render_nvidia_dra(const struct fleet *fleet, struct k8s_output *out)
 {
 	k8s_file(out, "nvidia-dra.yaml",
 	         "NVIDIA devices by dynamic resource allocation, in place of the device plugin:\n"
-	         "the driver, the class of whole devices, and a claim template per target.");
-	render_driver(fleet, out);
+	         "the driver, and the class of whole devices.");
+	k8s_share(out, name);
+	render_driver(out);
 	render_class(out);
+	k8s_file(out, "claims.yaml", "What a target's pods claim: a template each.");
 	for (size_t i = 0; i < fleet->n_targets; i++)
 		if (fleet_target_uses_dra(fleet, &fleet->targets[i]))
 			render_template(fleet, &fleet->targets[i], out);

@@ -3,8 +3,8 @@
  */
 #include "base/attr.h"
 #include "k8s/devices/neuron.h"
+#include "k8s/devices/nodes.h"
 #include "k8s/fleet/pins.h"
-#include "k8s/object/workload.h"
 
 static const struct rbac_rule rules[] = {
 	{"", "nodes", "get,list,watch"},
@@ -13,12 +13,14 @@ static const struct rbac_rule rules[] = {
 	{"", "pods", "get,list,watch,patch,update"},
 };
 
-static bool wanted(const struct fleet_target *target)
+bool is_neuron_node(const struct instance *instance)
 {
-	return target->accelerator->kind == ACCELERATOR_NEURON;
+	return instance->accelerator->kind == ACCELERATOR_NEURON;
 }
 
-static void render_plugin(const struct fleet *fleet, struct k8s_output *out)
+static const struct device_nodes nodes = {is_neuron_node, OFFERED_BY_PLUGIN};
+
+static void render_plugin(const struct fleet *fleet UNUSED, struct k8s_output *out)
 {
 	const struct node_daemon *plugin = &accelerators[ACCELERATOR_NEURON].plugin;
 	const char *name = plugin->name;
@@ -32,11 +34,12 @@ static void render_plugin(const struct fleet *fleet, struct k8s_output *out)
 	k8s_file(out, "neuron.yaml",
 	         "Neuron device plugin: offers aws.amazon.com/neuron (devices) and\n"
 	         "aws.amazon.com/neuroncore (cores) on the Trainium pools.");
+	k8s_share(out, name);
 	k8s_service_account(out, DEVICES_NAMESPACE, name);
 	k8s_cluster_role(out, name, rules, ARRAY_LEN(rules));
 	k8s_bind(out, name, name, DEVICES_NAMESPACE, name);
 	k8s_daemonset(out, &opts, &w);
-	workload_on_pools(&w, fleet, wanted);
+	workload_on_devices(&w, &nodes);
 	workload_env(&w, "KUBECONFIG", "/etc/kubernetes/kubelet.conf");
 	workload_env_field(&w, "NODE_NAME", "spec.nodeName");
 	k8s_drop_all(w.container);

@@ -119,6 +119,7 @@ void render_neuron_scheduler(const struct fleet *fleet, struct k8s_output *out)
 			 "A second scheduler that knows which Neuron devices are neighbours, "
 			 "for pods that\ntake part of a node. Pods name it in schedulerName: %s.",
 			 scheduler));
+	k8s_share(out, extension);
 	render_extension(out);
 	render_rights(scheduler, out);
 	render_configuration(scheduler, out);

@@ -1,18 +1,20 @@
 /*
- * NVIDIA's device plugin, for x86 and Arm nodes alike. It runs on the NVIDIA pools only: on any
+ * NVIDIA's device plugin, for x86 and Arm nodes alike. It runs on NVIDIA nodes only: on any
  * other node it would restart for ever.
  */
+#include "base/attr.h"
+#include "k8s/devices/nodes.h"
 #include "k8s/devices/nvidia.h"
 #include "k8s/fleet/pins.h"
-#include "k8s/object/workload.h"
 
-/* The image has amd64 and arm64. Newest release read in its repository on 2026-11-21. */
-static bool wanted(const struct fleet_target *target)
+bool is_nvidia_node(const struct instance *instance)
 {
-	return target->accelerator->kind == ACCELERATOR_NVIDIA && !target->brings_plugin;
+	return instance->accelerator->kind == ACCELERATOR_NVIDIA;
 }
 
-static void render_plugin(const struct fleet *fleet, struct k8s_output *out)
+static const struct device_nodes nodes = {is_nvidia_node, OFFERED_BY_PLUGIN};
+
+static void render_plugin(const struct fleet *fleet UNUSED, struct k8s_output *out)
 {
 	const struct node_daemon *plugin = &accelerators[ACCELERATOR_NVIDIA].plugin;
 	struct workload_opts opts = {.namespace = DEVICES_NAMESPACE,
@@ -24,8 +26,9 @@ static void render_plugin(const struct fleet *fleet, struct k8s_output *out)
 	k8s_file(out, "nvidia.yaml",
 	         "NVIDIA device plugin: offers nvidia.com/gpu on the NVIDIA pools.\n"
 	         "Driver and container toolkit are part of the nodes' images.");
+	k8s_share(out, plugin->name);
 	k8s_daemonset(out, &opts, &w);
-	workload_on_pools(&w, fleet, wanted);
+	workload_on_devices(&w, &nodes);
 	workload_env(&w, "FAIL_ON_INIT_ERROR", "false");
 	k8s_drop_all(w.container);
 	k8s_daemon_resources(w.container, plugin);

@@ -5,6 +5,13 @@ bool fleet_target_uses_dra(const struct fleet *fleet, const struct fleet_target 
 	return fleet->cluster->devices == DEVICES_DRA && target->accelerator->device_class != NULL;
 }
 
+const char *fleet_target_offer(const struct fleet *fleet, const struct fleet_target *target)
+{
+	if (fleet_target_uses_dra(fleet, target))
+		return OFFER_CLAIMS;
+	return target->brings_plugin ? OFFER_NODE : NULL;
+}
+
 bool fleet_has_cluster(const struct fleet *fleet)
 {
 	return fleet->cluster->set;

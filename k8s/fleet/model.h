@@ -138,6 +138,15 @@ bool fleet_has_monitoring(const struct fleet *fleet); /* and targets to watch */
 
 bool fleet_has_accelerator(const struct fleet *fleet, enum accelerator_kind kind);
 
+/*
+ * Label of nodes on which the shared device plugin does not run, for something else offers their
+ * devices; NULL where it may run.
+ */
+#define OFFER_LABEL  "slipway/devices"
+#define OFFER_NODE   "node"   /* the node's image brings a plugin */
+#define OFFER_CLAIMS "claims" /* a driver for resource claims */
+const char *fleet_target_offer(const struct fleet *fleet, const struct fleet_target *target);
+
 /* Its pods claim devices by DRA instead of asking for the resource. */
 bool fleet_target_uses_dra(const struct fleet *fleet, const struct fleet_target *target);
 

@@ -24,7 +24,7 @@ struct placed_list {
 	size_t n;
 };
 
-enum device_mode { DEVICES_PLUGIN, DEVICES_DRA, DEVICE_MODES };
+enum device_mode { DEVICES_PLUGIN, DEVICES_DRA, DEVICES_NONE, DEVICE_MODES };
 enum pod_access { ACCESS_POD_IDENTITY, ACCESS_IRSA, POD_ACCESSES };
 
 /* What EKS does when a version's standard support ends: upgrade the cluster, or bill for more. */

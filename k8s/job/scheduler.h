@@ -57,6 +57,9 @@ extern const struct choices scheduler_choices;
 
 void render_volcano_job(const struct fleet *fleet, const struct fleet_target *target,
                         struct k8s_output *out);
+
+/* The ConfigMap of Volcano's scheduler, as its own installation calls it. */
+#define VOLCANO_CONFIG "volcano-scheduler-configmap"
 void render_volcano_setup(const struct fleet *fleet, struct k8s_output *out);
 void render_indexed_job(const struct fleet *fleet, const struct fleet_target *target,
                         struct k8s_output *out);

@@ -10,10 +10,9 @@
 #include "base/attr.h"
 #include "k8s/job/scheduler.h"
 #include "k8s/object/emit.h"
-#include "k8s/object/workload.h"
+#include "k8s/object/object.h"
 
 #define VOLCANO_NAMESPACE "volcano-system"
-#define VOLCANO_CONFIG    "volcano-scheduler-configmap"
 
 static void add_tier(cJSON *tiers, const char *const *plugins, size_t n)
 {
@@ -38,17 +37,22 @@ static void render_configuration(struct k8s_output *out)
 	k8s_yaml(config, NULL, 0, &text);
 	k8s_file(
 		out, "volcano.yaml",
-		"Volcano's scheduler without the action `enqueue`, which keeps a job without pods\n"
-		"until there are nodes, and so keeps Karpenter from making them. Apply it after\n"
-		"Volcano itself: the scheduler reads it again when it changes.");
-	k8s_config_map(out, VOLCANO_NAMESPACE, VOLCANO_CONFIG, "volcano-scheduler.conf",
-	               strbuf_str(&text));
+		"A patch of Volcano's scheduler: without the action `enqueue`, which keeps a job\n"
+		"without pods until there are nodes, and so keeps Karpenter from making them. The\n"
+		"configuration is that of whoever installed Volcano; deploy reads it and says "
+	        "what\n"
+		"must change. The stock one, where nothing else was changed in it:\n"
+		"  kubectl patch configmap -n " VOLCANO_NAMESPACE " " VOLCANO_CONFIG
+		" --patch-file volcano.yaml");
+	json_add_string(json_add_object(k8s_add_foreign(out), "data"), "volcano-scheduler.conf",
+	                strbuf_str(&text));
 }
 
 static void render_queue(const struct fleet *fleet, struct k8s_output *out)
 {
 	k8s_file(out, "queue.yaml",
 	         "The job's queue. What it may use at most are the limits of the pools.");
+	k8s_share(out, arena_printf(&out->arena, "queue-%s", fleet->queue));
 	cJSON *queue = k8s_add(out, "scheduling.volcano.sh/v1beta1", "Queue", NULL, fleet->queue);
 	cJSON *spec = json_add_object(queue, "spec");
 

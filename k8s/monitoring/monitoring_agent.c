@@ -76,6 +76,7 @@ void render_cloudwatch_agent(const struct fleet *fleet, struct k8s_output *out)
 
 	k8s_file(out, "cloudwatch-agent.yaml",
 	         "Container Insights by the CloudWatch agent on every node.");
+	k8s_share(out, name);
 	render_rights(fleet, out);
 	render_configuration(fleet, out);
 	k8s_daemonset(out, &opts, &w);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "k8s/object/shared.h"
 
 void k8s_output_done(struct k8s_output *out)
 {
@@ -55,10 +56,35 @@ cJSON *k8s_add_foreign(struct k8s_output *out)
 	return add_document(out, true);
 }
 
+static const char *part_of(const struct k8s_output *out)
+{
+	return out->n > 0 ? out->files[out->n - 1].part : NULL;
+}
+
+void k8s_share(struct k8s_output *out, const char *part)
+{
+	out->files[out->n - 1].part = part;
+}
+
+/* What the spec wants on every object of the fleet; on a shared one, that the fleet uses it. */
+static void add_marks(struct k8s_output *out, cJSON *metadata, cJSON *labels)
+{
+	const struct cluster_section *cluster = out->fleet->cluster;
+
+	if (part_of(out) != NULL) {
+		json_add_string(json_add_object(metadata, "annotations"),
+		                shared_user_key(out->fleet->name, &out->arena),
+		                out->fleet->namespace);
+		return;
+	}
+	k8s_add_map(labels, &cluster->labels);
+	if (cluster->annotations.n > 0)
+		k8s_add_map(json_add_object(metadata, "annotations"), &cluster->annotations);
+}
+
 cJSON *k8s_add(struct k8s_output *out, const char *api_version, const char *kind,
                const char *namespace, const char *name)
 {
-	const struct cluster_section *cluster = out->fleet->cluster;
 	cJSON *doc = add_document(out, false);
 
 	json_add_string(doc, "apiVersion", api_version);
@@ -70,9 +96,7 @@ cJSON *k8s_add(struct k8s_output *out, const char *api_version, const char *kind
 	cJSON *labels = json_add_object(metadata, "labels");
 
 	k8s_labels(out, labels, name);
-	k8s_add_map(labels, &cluster->labels);
-	if (cluster->annotations.n > 0)
-		k8s_add_map(json_add_object(metadata, "annotations"), &cluster->annotations);
+	add_marks(out, metadata, labels);
 	return doc;
 }
 
@@ -99,16 +123,19 @@ void k8s_note(struct k8s_output *out, const cJSON *object, const char *key, stru
 void k8s_selector(const struct k8s_output *out, cJSON *match_labels, const char *name)
 {
 	json_add_string(match_labels, "app.kubernetes.io/name", name);
-	json_add_string(match_labels, "app.kubernetes.io/instance", out->fleet->name);
+	json_add_string(match_labels, "app.kubernetes.io/instance",
+	                part_of(out) != NULL ? SHARED_INSTANCE : out->fleet->name);
 }
 
 void k8s_labels(const struct k8s_output *out, cJSON *labels, const char *name)
 {
 	k8s_selector(out, labels, name);
 	json_add_string(labels, "app.kubernetes.io/component", out->renderer->name);
-	json_add_string(labels, "app.kubernetes.io/part-of", out->fleet->name);
+	json_add_string(labels, "app.kubernetes.io/part-of",
+	                part_of(out) != NULL ? part_of(out) : out->fleet->name);
 	json_add_string(labels, "app.kubernetes.io/managed-by", "slipway");
-	json_add_string(labels, "slipway/owner", out->fleet->name);
+	json_add_string(labels, "slipway/owner",
+	                part_of(out) != NULL ? SHARED_OWNER : out->fleet->name);
 }
 
 void k8s_addf(cJSON *object, const char *key, const char *fmt, ...)

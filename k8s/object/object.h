@@ -39,6 +39,8 @@ struct k8s_output_file {
 	const char *about;                   /* leading comment, one or more lines; NULL = none */
 	const char *
 		choice; /* of one target: it is applied when it is that one's turn; NULL = always */
+	const char
+		*part; /* what of the cluster its objects are: see k8s_share; NULL = the fleet's */
 	struct k8s_document *at;
 	size_t n, cap;
 };
@@ -68,6 +70,14 @@ void k8s_file(struct k8s_output *out, const char *name, const char *about);
 void k8s_choice(struct k8s_output *out, const char *target);
 
 /*
+ * The objects of the file just begun are the cluster's and not the fleet's: one installation,
+ * called `part`, that all fleets of a cluster use together. They are labelled for SHARED_OWNER, and
+ * each fleet that uses them has an annotation of its own (k8s/object/shared.h). What they hold must
+ * not depend on the fleet, so cluster.labels and .annotations are left out.
+ */
+void k8s_share(struct k8s_output *out, const char *part);
+
+/*
  * A new object with apiVersion, kind and metadata {name, namespace, labels, annotations}: the
  * common labels (app.kubernetes.io/name, instance, component, part-of, managed-by, and
  * slipway/owner) and cluster.labels / .annotations. namespace NULL = cluster-scoped. Returns the
@@ -91,8 +101,9 @@ const char *k8s_origin(struct k8s_output *out, struct srcpos pos, const char *pa
 /* The common labels of a thing called `name`, added to `labels` (pod templates). */
 void k8s_labels(const struct k8s_output *out, cJSON *labels, const char *name);
 
-/* The two labels that select exactly the pods of `name` in this fleet: app.kubernetes.io/name and
- * app.kubernetes.io/instance; the pod template's k8s_labels hold both. */
+/* The two labels that select exactly the pods of `name` in this fleet, or of the cluster's one in a
+ * shared file: app.kubernetes.io/name and app.kubernetes.io/instance; the pod template's k8s_labels
+ * hold both. */
 void k8s_selector(const struct k8s_output *out, cJSON *match_labels, const char *name);
 
 /* ---- pieces that many objects share ---- */
@@ -124,11 +135,6 @@ cJSON *k8s_push_object(cJSON *array);
 
 /* tolerations for every taint of the target's nodes; its startup taints are none of a pod's. */
 void k8s_tolerate_target(cJSON *tolerations, const struct fleet_target *target);
-
-/* nodeAffinity of a pod spec: nodes of those pools (by karpenter's pool label) for which `wanted`
- * says yes. Adds "affinity" to pod_spec. */
-void k8s_on_pools(cJSON *pod_spec, const struct fleet *fleet,
-                  bool (*wanted)(const struct fleet_target *target));
 
 /* "karpenter.sh/nodepool", or "karpenter.sh/provisioner-name" with the legacy API; likewise the
  * annotation that keeps a pod's node. */

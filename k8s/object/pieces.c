@@ -44,24 +44,6 @@ void k8s_tolerate_target(cJSON *tolerations, const struct fleet_target *target)
 		tolerate(tolerations, target->taints[i].key, target->taints[i].effect);
 }
 
-void k8s_on_pools(cJSON *pod_spec, const struct fleet *fleet,
-                  bool (*wanted)(const struct fleet_target *target))
-{
-	cJSON *affinity = json_add_object(json_add_object(pod_spec, "affinity"), "nodeAffinity");
-	cJSON *required =
-		json_add_object(affinity, "requiredDuringSchedulingIgnoredDuringExecution");
-	cJSON *term = k8s_push_object(json_add_array(required, "nodeSelectorTerms"));
-	cJSON *expression = k8s_push_object(json_add_array(term, "matchExpressions"));
-
-	json_add_string(expression, "key", k8s_pool_label(fleet));
-	json_add_string(expression, "operator", "In");
-	cJSON *values = json_add_array(expression, "values");
-
-	for (size_t i = 0; i < fleet->n_targets; i++)
-		if (wanted(&fleet->targets[i]))
-			json_push_string(values, fleet->targets[i].pool);
-}
-
 void k8s_daemon_resources(cJSON *container, const struct node_daemon *daemon)
 {
 	cJSON *resources = json_add_object(container, "resources");

@@ -138,36 +138,6 @@ void workload_liveness(struct workload *w, const char *path, const char *port)
 	json_add_int(probe, "failureThreshold", 5);
 }
 
-static bool tolerated(const cJSON *tolerations, const struct taint *taint)
-{
-	for (const cJSON *entry = tolerations->child; entry != NULL; entry = entry->next)
-		if (strcmp(json_string(entry, "key"), taint->key) == 0 &&
-		    strcmp(json_string(entry, "effect"), taint->effect) == 0)
-			return true;
-	return false;
-}
-
-void workload_on_pools(struct workload *w, const struct fleet *fleet,
-                       bool (*wanted)(const struct fleet_target *target))
-{
-	k8s_on_pools(w->pod, fleet, wanted);
-	cJSON *tolerations = json_add_array(w->pod, "tolerations");
-
-	for (size_t i = 0; i < fleet->n_targets; i++)
-		for (size_t t = 0; wanted(&fleet->targets[i]) && t < fleet->targets[i].n_taints;
-		     t++) {
-			const struct taint *taint = &fleet->targets[i].taints[t];
-
-			if (tolerated(tolerations, taint))
-				continue;
-			cJSON *toleration = k8s_push_object(tolerations);
-
-			json_add_string(toleration, "key", taint->key);
-			json_add_string(toleration, "operator", "Exists");
-			json_add_string(toleration, "effect", taint->effect);
-		}
-}
-
 void workload_tolerate_all(struct workload *w)
 {
 	json_add_string(k8s_push_object(json_add_array(w->pod, "tolerations")), "operator",

@@ -49,10 +49,6 @@ void workload_config_map(struct workload *w, const char *volume, const char *con
 /* GET path at a named port, every ten seconds. */
 void workload_liveness(struct workload *w, const char *path, const char *port);
 
-/* Runs on the pools for which `wanted` says yes, and tolerates their taints. */
-void workload_on_pools(struct workload *w, const struct fleet *fleet,
-                       bool (*wanted)(const struct fleet_target *target));
-
 /* Tolerates every taint there is, now and later: drivers that every node needs. */
 void workload_tolerate_all(struct workload *w);
 

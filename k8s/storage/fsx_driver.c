@@ -229,6 +229,7 @@ void render_fsx_driver(const struct fleet *fleet, struct k8s_output *out)
 {
 	k8s_file(out, "driver.yaml",
 	         "The FSx for Lustre CSI driver: controller and node plugin, with their rights.");
+	k8s_share(out, "fsx-csi-driver");
 	render_rights(fleet, out);
 	render_registration(out);
 	render_controller(fleet, out);

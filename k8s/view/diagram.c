@@ -110,11 +110,13 @@ static void draw_offer(const struct fleet *fleet, const struct fleet_target *t, 
 
 	if (fleet_target_uses_dra(fleet, t))
 		join(&list, "resource claims");
+	else if (fleet->cluster->devices == DEVICES_NONE)
+		join(&list, "the cluster's own plugin");
 	else if (t->brings_plugin)
 		join(&list, "the node's own plugin");
 	else
 		join_made(&list, t, "plugin");
-	if (t->efa > 0)
+	if (t->efa > 0 && fleet->cluster->devices != DEVICES_NONE)
 		join(&list, "EFA plugin");
 	if (t->gang_needs_scheduler)
 		join_made(&list, t, "scheduler");

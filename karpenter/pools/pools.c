@@ -80,6 +80,7 @@ void pool_node_labels(cJSON *labels, const struct fleet *fleet, const struct fle
 	json_add_string(labels, "slipway/target", t->name);
 	if (t->accelerator->node_label != NULL)
 		json_add_string(labels, t->accelerator->node_label, "true");
+	json_add_string(labels, OFFER_LABEL, fleet_target_offer(fleet, t));
 	k8s_add_map(labels, &t->section->labels);
 }
 

@@ -22,7 +22,7 @@ fault() { printf '[{"match": "%s", "stderr": "%s"%s}]' "$1" "$2" "${3:-}" >"$FAK
 @test "deploy: every stage in order, one job, by digest" {
 	run deploy
 	[ "$status" -eq 0 ]
-	[ "$(awk '/ created, / {print $1}' <<<"$output" | paste -sd' ')" = "namespace karpenter devices storage monitoring scheduler jobs" ]
+	[ "$(awk '/ created, / {print $1}' <<<"$output" | paste -sd' ')" = "namespace karpenter devices storage monitoring jobs" ]
 	[[ $output == *"job trn1: "*"@$DIGEST"* ]]
 	[ "$(objects '[k.split("|")[2] for k in d if k.startswith("jobs.batch.volcano.sh")]')" = "['perceiver-trn1']" ]
 	[ "$(objects '[k for k in d if k.startswith("mpijobs")]')" = "[]" ]
@@ -212,7 +212,7 @@ fault() { printf '[{"match": "%s", "stderr": "%s"%s}]' "$1" "$2" "${3:-}" >"$FAK
 	[ "$status" -eq 0 ]
 	[[ $output == *"eksctl delete cluster --name perceiver"* ]]
 	[ "$(objects 'len(d)')" = 0 ]
-	order=$(calls | awk '$1 == "delete" {sub(/[.].*/, "", $2); print $2} /^get nodes/ {print "awaited-nodes"}' | uniq | paste -sd' ')
+	order=$(calls | awk -F'[/ ]' '$1 == "delete" {kind = $2 == "--raw" ? $(NF - 3) : $2; sub(/[.].*/, "", kind); print kind} /^get nodes/ {print "awaited-nodes"}' | uniq | paste -sd' ')
 	[[ $order == *jobs*persistentvolumeclaims*nodepools*awaited-nodes*ec2nodeclasses*daemonsets*namespaces* ]]
 }
 

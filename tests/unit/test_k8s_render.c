@@ -1,12 +1,23 @@
 /* What the renderers make of a spec: the traps that a manifest does not show. */
 #include "tests/render_make.h"
 
+/* The first document of a file for a person to apply. */
+static const cJSON *patch_of(const struct fleet_run *f, const char *name)
+{
+	for (size_t i = 0; i < f->out.n; i++)
+		if (strcmp(f->out.files[i].name, name) == 0 && f->out.files[i].at[0].foreign)
+			return f->out.files[i].at[0].doc;
+	return NULL;
+}
+
 static void volcano_scales_from_zero(void)
 {
 	AUTO(fleet_run) struct fleet_run f;
 
 	RENDER(&f, "all", "job.retries=4");
-	const cJSON *config = find(&f, "ConfigMap", "volcano-scheduler-configmap");
+	const cJSON *config = patch_of(&f, "volcano.yaml");
+
+	CHECK(find(&f, "ConfigMap", "volcano-scheduler-configmap") == NULL);
 
 	CHECK(holds(&f, config, "allocate, backfill"));
 	CHECK(!holds(&f, config, "enqueue"));
@@ -30,9 +41,43 @@ static void nvidia_plugin_follows_pools(void)
 	RENDER(&f, "bottlerocket", "fleet.p4d.ami=al2023@latest");
 	const cJSON *plugin = find(&f, "DaemonSet", "nvidia-device-plugin");
 
-	CHECK(holds(&f, plugin, "perceiver-p4d"));
-	CHECK(!holds(&f, plugin, "perceiver-g5g"));
-	CHECK(!holds(&f, plugin, "perceiver-trn1"));
+	CHECK(holds(&f, plugin,
+	            "{\"key\":\"slipway/devices\",\"operator\":\"NotIn\","
+	            "\"values\":[\"claims\",\"node\"]}"));
+	CHECK(holds(&f, find(&f, "NodePool", "perceiver-g5g"), "\"slipway/devices\":\"node\""));
+	CHECK(!holds(&f, find(&f, "NodePool", "perceiver-p4d"), "slipway/devices"));
+	CHECK(!holds(&f, plugin, "trn1.32xlarge"));
+}
+
+/* What two fleets render of it is the same but for the annotation that each has. */
+static void shared_parts_name_no_fleet(void)
+{
+	static const char *const daemons[] = {"nvidia-device-plugin", "neuron-device-plugin",
+	                                      "efa-k8s-device-plugin", "fsx-csi-node"};
+	AUTO(fleet_run) struct fleet_run f;
+
+	RENDER(&f, "all", "cluster.labels={team: vision}", "cluster.annotations={cost: center}");
+	for (size_t i = 0; i < ARRAY_LEN(daemons); i++) {
+		cJSON *daemon = cJSON_Duplicate(find(&f, "DaemonSet", daemons[i]), true);
+		cJSON *metadata = cJSON_GetObjectItemCaseSensitive(daemon, "metadata");
+
+		CHECK(holds(&f, daemon, "\"annotations\":{\"used-by.slipway/perceiver\":"));
+		cJSON_DeleteItemFromObjectCaseSensitive(metadata, "annotations");
+		CHECK(holds(&f, daemon, "\"slipway/owner\":\"shared.fleets\""));
+		CHECK(!holds(&f, daemon, "perceiver"));
+		CHECK(!holds(&f, daemon, "vision"));
+		cJSON_Delete(daemon);
+	}
+}
+
+static void devices_of_others_are_not_rendered(void)
+{
+	AUTO(fleet_run) struct fleet_run f;
+
+	RENDER(&f, "all", "cluster.devices=none", "monitoring.gpu=false",
+	       "monitoring.neuron=false");
+	CHECK(find(&f, "DaemonSet", "device-plugin") == NULL);
+	CHECK(holds(&f, find(&f, "Job", "perceiver-p4d"), "nvidia.com/gpu\":"));
 }
 
 static void claims_replace_plugin(void)
@@ -216,6 +261,8 @@ static void nettest_only_where_efa_is(void)
 int main(void)
 {
 	TEST("jobs: Volcano makes pods before there are nodes", volcano_scales_from_zero);
+	TEST("devices: shared parts name no fleet", shared_parts_name_no_fleet);
+	TEST("devices: none renders no plugin", devices_of_others_are_not_rendered);
 	TEST("devices: the NVIDIA plugin runs only where no other does",
 	     nvidia_plugin_follows_pools);
 	TEST("devices: claims replace the plugin, in the order of the instances",

@@ -116,6 +116,38 @@ static void who_deploys_has_the_rights_of_what_is_deployed(void)
 	fleet_run_done(&f);
 }
 
+/* Plugins may be installed by others, and Volcano's configuration is wherever its scheduler is. */
+static void who_shares_looks_for_it_and_takes_its_name_away(void)
+{
+	AUTO(k8s_output) struct k8s_output deploy = {0}, undeploy = {0}, status = {0}, job = {0};
+	static const char plugin[] = "nvidia-device-plugin", map[] = "volcano-scheduler-configmap";
+	struct fleet_run f, g;
+
+	CHECK_INT(fleet_run(&f, spec), 0);
+	roles(&f, 1 << RIGHTS_DEPLOY, nobody, &deploy);
+	roles(&f, 1 << RIGHTS_UNDEPLOY, nobody, &undeploy);
+	roles(&f, 1 << RIGHTS_STATUS, nobody, &status);
+	CHECK(allowed(&deploy, NULL, "list", "daemonsets", NULL));
+	CHECK(allowed(&status, NULL, "list", "daemonsets", NULL));
+	CHECK(!allowed(&undeploy, NULL, "list", "daemonsets", NULL));
+	CHECK(allowed(&deploy, "kube-system", "patch", "daemonsets", plugin));
+	CHECK(allowed(&undeploy, "kube-system", "patch", "daemonsets", plugin));
+	CHECK(allowed(&undeploy, "kube-system", "delete", "daemonsets", plugin));
+	CHECK(!allowed(&undeploy, "kube-system", "patch", "daemonsets", "another"));
+	/* What is the fleet's own is not patched by who undeploys. */
+	CHECK(!allowed(&undeploy, NULL, "patch", "nodepools", "perceiver-trn1"));
+	CHECK(allowed(&deploy, NULL, "list", "deployments", NULL));
+	CHECK(allowed(&deploy, "anywhere", "get", "configmaps", map));
+	CHECK(!allowed(&deploy, "anywhere", "get", "configmaps", NULL));
+	CHECK(!allowed(&deploy, "anywhere", "patch", "configmaps", map));
+	CHECK(!allowed(&status, "anywhere", "get", "configmaps", map));
+	CHECK_INT(fleet_run(&g, "tests/golden/fleet/scheduler-job.yaml"), 0);
+	roles(&g, 1 << RIGHTS_DEPLOY, nobody, &job);
+	CHECK(!allowed(&job, "anywhere", "get", "configmaps", map));
+	fleet_run_done(&g);
+	fleet_run_done(&f);
+}
+
 static void roles_are_the_administrators(void)
 {
 	AUTO(k8s_output) struct k8s_output out = {0};
@@ -162,6 +194,8 @@ int main(void)
 	TEST("rights: names bound what can be bound", names_bound_what_can_be_bound);
 	TEST("rights: who deploys has the rights of what is deployed",
 	     who_deploys_has_the_rights_of_what_is_deployed);
+	TEST("rights: who shares looks for it, and takes its own name away from it",
+	     who_shares_looks_for_it_and_takes_its_name_away);
 	TEST("rights: the roles are the administrator's", roles_are_the_administrators);
 	TEST("rights: subjects are read", subjects_are_read);
 	return test_done();

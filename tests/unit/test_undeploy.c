@@ -5,6 +5,7 @@
 #include "k8s/deploy/finalizers.h"
 #include "k8s/deploy/lease_wait.h"
 #include "k8s/deploy/owned.h"
+#include "k8s/deploy/shared.h"
 #include "k8s/deploy/undeploy.h"
 
 /* ---- a kubectl of rules, and a clock that only sleeping moves ---- */
@@ -135,6 +136,36 @@ static void what_may_not_be_listed_everywhere_is_listed_where_the_fleet_is(void)
 	strbuf_done(&k.calls);
 }
 
+#define SHARED(users)                                                                              \
+	"{\"apiVersion\":\"apps/v1\",\"kind\":\"DaemonSet\",\"metadata\":{\"name\":\"d\","         \
+	"\"namespace\":\"s\",\"uid\":\"1\",\"resourceVersion\":\"5\",\"labels\":"                  \
+	"{\"slipway/owner\":\"shared.fleets\"},\"annotations\":{" users "}}}"
+#define USER(fleet) "\"used-by.slipway/" fleet "\":\"x\""
+
+static void of_what_fleets_share_a_fleet_has_what_it_uses(void)
+{
+	struct rule rules[] = {{"get", "slipway/owner in (f,shared.fleets)",
+	                        LIST(SHARED(USER("f")) "," SHARED(USER("g")) "," ITEM(
+					"v1", "ConfigMap",
+					",\"namespace\":\"volcano-system\",\"labels\":{\"slipway/"
+					"owner\":\"f\",\"app.kubernetes.io/component\":"
+					"\"scheduler\"}",
+					"volcano-scheduler-configmap")),
+	                        NULL, 0},
+	                       {0}};
+	AUTO(json) cJSON *resources = cJSON_Parse("[\"daemonsets.apps\",\"configmaps\"]");
+	AUTO(json) cJSON *items = NULL;
+	struct owned_query q = query_of(NULL, 0, resources);
+	struct err err = {0};
+	struct ruled k;
+
+	ruled_init(&k, rules);
+	CHECK_OK(owned_list(&k.base, &q, &items, NULL, &err), &err);
+	CHECK_INT(cJSON_GetArraySize(items), 1);
+	CHECK(shared_used_by(items->child, "f"));
+	strbuf_done(&k.calls);
+}
+
 static void who_may_list_nothing_is_told_of_roles(void)
 {
 	struct rule rules[] = {{"get", "", NULL, FORBIDDEN("services"), 0}, {0}};
@@ -175,16 +206,17 @@ static bool ask(void *ctx, const char *what)
 	return a->agreed;
 }
 
-/* Takes the pool down within 20 s; *ret_ms: how long that took. */
-static int take_down(struct rule *rules, struct asked *asked, struct strbuf *calls, int64_t *ret_ms,
-                     struct err *err)
+/* Takes one object down within 20 s; *ret_ms: how long that took. */
+static int take_object(const char *object, struct rule *rules, struct asked *asked,
+                       struct strbuf *calls, int64_t *ret_ms, struct err *err)
 {
-	AUTO(json) cJSON *owned = cJSON_Parse("[" POOL("1", "") "]");
+	AUTO(json) cJSON *owned = cJSON_CreateArray();
 	AUTO(strbuf) struct strbuf left = STRBUF_INIT(4096);
 	struct undeploy_opts opts = {.owner = "f", .pool_label = "karpenter.sh/nodepool"};
 	struct ruled k;
 	int rc;
 
+	json_push(owned, cJSON_Parse(object));
 	ruled_init(&k, rules);
 	opts.gone = (struct gone_opts){20000, asked != NULL ? ask : NULL, asked, &left};
 	rc = undeploy_run(&k.base, owned, &opts, err);
@@ -192,6 +224,65 @@ static int take_down(struct rule *rules, struct asked *asked, struct strbuf *cal
 	strbuf_adds(calls, strbuf_str(&k.calls));
 	strbuf_done(&k.calls);
 	return rc;
+}
+
+static int take_down(struct rule *rules, struct asked *asked, struct strbuf *calls, int64_t *ret_ms,
+                     struct err *err)
+{
+	return take_object(POOL("1", ""), rules, asked, calls, ret_ms, err);
+}
+
+static void what_others_use_is_left_to_them(void)
+{
+	struct rule rules[] = {{"get", "-f -", SHARED(USER("f") "," USER("g")), NULL, 0}, {0}};
+	AUTO(strbuf) struct strbuf calls = STRBUF_INIT(65536);
+	struct err err = {0};
+	int64_t ms;
+
+	CHECK_OK(take_object(SHARED(USER("f")), rules, NULL, &calls, &ms, &err), &err);
+	CHECK(strstr(strbuf_str(&calls),
+	             "patch daemonsets.apps d --type=merge -p {\"metadata\":{\"resourceVersion\":"
+	             "\"5\",\"annotations\":{\"used-by.slipway/f\":null}}} -n s") != NULL);
+	CHECK_INT(count(strbuf_str(&calls), "delete"), 0);
+	CHECK_INT(ms, 0);
+}
+
+static void the_last_user_deletes_what_it_looked_at_and_waits(void)
+{
+	struct rule rules[] = {
+		{"get", "-f -", SHARED(USER("f")), NULL, 3}, {"get", "-f -", "", NULL, 0}, {0}};
+	AUTO(strbuf) struct strbuf calls = STRBUF_INIT(65536);
+	struct err err = {0};
+	int64_t ms;
+
+	CHECK_OK(take_object(SHARED(USER("f")), rules, NULL, &calls, &ms, &err), &err);
+	CHECK(strstr(strbuf_str(&calls),
+	             "delete --raw /apis/apps/v1/namespaces/s/daemonsets/d -f - < ") != NULL);
+	CHECK(strstr(strbuf_str(&calls),
+	             "\"preconditions\":{\"uid\":\"1\",\"resourceVersion\":\"5\"}") != NULL);
+	CHECK(ms > 0);
+}
+
+/* The first look is too old by the time of the deletion: another fleet has come meanwhile. */
+static void who_comes_while_the_last_one_leaves_keeps_it(void)
+{
+	struct rule rules[] = {
+		{"get", "-f -", SHARED(USER("f")), NULL, 1},
+		{"get", "-f -", SHARED(USER("f") "," USER("g")), NULL, 0},
+		{"delete", "--raw", NULL,
+	         "Error from server (Conflict): Operation cannot be fulfilled on "
+	         "daemonsets.apps \"d\": the ResourceVersion in the precondition (5) does not "
+	         "match the ResourceVersion in record (6). The object might have been modified\n",
+	         0},
+		{0}};
+	AUTO(strbuf) struct strbuf calls = STRBUF_INIT(65536);
+	struct err err = {0};
+	int64_t ms;
+
+	CHECK_OK(take_object(SHARED(USER("f")), rules, NULL, &calls, &ms, &err), &err);
+	CHECK_INT(count(strbuf_str(&calls), "delete --raw"), 1);
+	CHECK_INT(count(strbuf_str(&calls), "patch daemonsets.apps d"), 1);
+	CHECK_INT(ms, 0);
 }
 
 static void what_stays_is_told_in_time_with_its_finalizer(void)
@@ -369,6 +460,13 @@ static void a_holder_that_is_at_work_is_left_alone(void)
 
 int main(void)
 {
+	TEST("owned: of what fleets share, a fleet has what it uses",
+	     of_what_fleets_share_a_fleet_has_what_it_uses);
+	TEST("undeploy: what other fleets use is left to them", what_others_use_is_left_to_them);
+	TEST("undeploy: the last user deletes what it looked at, and waits",
+	     the_last_user_deletes_what_it_looked_at_and_waits);
+	TEST("undeploy: a fleet that comes while the last one leaves keeps what is shared",
+	     who_comes_while_the_last_one_leaves_keeps_it);
 	TEST("owned: what may not be listed everywhere is listed where the fleet is",
 	     what_may_not_be_listed_everywhere_is_listed_where_the_fleet_is);
 	TEST("owned: who may list nothing is told of the roles",
