@@ -5,7 +5,7 @@
 bats_require_minimum_version 1.5.0
 
 # Debian's Python, which the judges' packages are installed for; a version manager's shim takes a tenth of a second a call.
-export PATH=/usr/bin:$PATH
+python3() { /usr/bin/python3 "$@"; }
 
 ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 SLIPWAY=$ROOT/${BUILD:-build}/slipway
