@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 """The tables and the chart of what tests/bench/learning measured.
 
 usage: learning_report.py LEARNING.JSON [CHART.SVG]

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 """The PyTorch side of tests/bench/learning: Hugging Face's PerceiverForMultimodalAutoencoding, unchanged.
 
 usage: learning_torch.py train START DATA OUT OPTIONS    trains from a checkpoint's weights; OUT/log.jsonl, OUT/average

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 """One training step of the same network in PyTorch, for tests/bench/trainer: prints steps per second.
 
 Not the reference of the numbers (the golden folder is): only the same layers, sizes and optimizer.

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 """Makes the golden sets of this folder, run by hand: no test imports torch.
 
 usage: python3 -m venv VENV; VENV/bin/pip install -r tests/golden/perceiver/requirements.txt

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 """Takes from published schemas what tests/k8s/validate and tests/k8s/consistent hold rendered objects against.
 
 usage: tests/golden/schemas/make.py SCHEMAS     (then: tests/golden/record tests/golden/schemas)

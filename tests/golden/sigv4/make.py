@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 """Makes this folder's vectors from botocore, run by hand: the cases are ours, the answers are botocore's.
 
 usage: python3 -m venv VENV; VENV/bin/pip install -r tests/golden/sigv4/requirements.txt
