@@ -371,12 +371,9 @@ in_pod() { objects '"\n".join(d["jobs.batch|perceiver|perceiver-deploy"]["live"]
 	objects 'd["configmaps|perceiver|perceiver-deploy"]["live"]["data"]["slipway.yaml"]' >pod/slipway.yaml
 	mapfile -t words < <(in_pod | sed "s|/etc/slipway|$WORK/pod|")
 	: >"$FAKEKUBE/calls"
-	run timeout 60 "$SLIPWAY" "${words[@]}" 3>&- &
+	run timeout 300 "$SLIPWAY" "${words[@]}" 3>&- &
 	pid=$!
-	for ((i = 0; i < 200; i++)); do
-		[ "$(attempts 2>/dev/null)" = "trn1:no-capacity p4d:running" ] && break
-		sleep 0.1
-	done
+	until [ "$(attempts 2>/dev/null)" = "trn1:no-capacity p4d:running" ] || ! kill -0 "$pid"; do sleep 0.1; done
 	# It waits for the job's end.
 	printf '[{"match": "get -f", "set": {"jobs.batch.volcano.sh|perceiver|perceiver-p4d":
 		{"status": {"state": {"phase": "Completed"}}}}}]' >"$FAKEKUBE/faults.json"
