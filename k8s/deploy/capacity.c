@@ -292,9 +292,10 @@ void capacity_observe(const struct fleet_target *target, const struct sight *sig
 	see_pods(sight->pods, &job, ret);
 	for (const cJSON *c = object_first(sight->claims); c != NULL; c = c->next)
 		see_claim(c, ret);
-	/* Events outlive the job of an earlier attempt. */
+	/* Events outlive the job of an earlier attempt, and what hindered pods that ran since. */
 	since = object_time(json_get(sight->job, "metadata"), "creationTimestamp");
-	since = since > sight->since_ms ? since : sight->since_ms;
+	if (job.running == 0 && since < sight->since_ms)
+		since = sight->since_ms;
 	for (const cJSON *e = object_first(sight->events); e != NULL; e = e->next)
 		if (concerns(e, target, sight->job) && last_seen(e) >= since)
 			see_event(e, job.alive < job.wanted, ret);

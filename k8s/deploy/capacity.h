@@ -12,7 +12,7 @@
 struct sight {
 	const cJSON *job; /* NULL = there is none */
 	const cJSON *pods, *claims, *events;
-	int64_t since_ms; /* events before that say nothing; 0 = since the job was made */
+	int64_t since_ms; /* of a job without a running pod, events before that say nothing; 0 = since it was made */
 };
 
 /* A sign of missing capacity: the code or reason that a text names, NULL when it names none.
@@ -27,7 +27,7 @@ struct watch_opts {
 	const struct fleet *fleet;
 	const struct fleet_target *target;
 	const cJSON *items; /* the target's objects of the jobs stage */
-	int64_t since_ms;   /* events before that say nothing; 0 = since the job was made */
+	int64_t since_ms;   /* as in struct sight */
 };
 
 /* The pods that bear the name of the target's job; the caller deletes. */

@@ -462,6 +462,33 @@ static void objects_are_taken_for_what_they_are(void)
 	}
 }
 
+static enum refusal refusal_of_a_job_with(const char *pod, int64_t since_ms)
+{
+	struct fleet_target target = {
+		.name = "g5", .job = "perceiver-g5", .pool = "perceiver-g5", .nodes = 2};
+	AUTO(json) cJSON *job = cJSON_Parse(JOB("{}")), *pods = array_of(pod);
+	AUTO(json)
+	cJSON *events = array_of(EVENT("Job", "perceiver-g5", "FailedCreate",
+	                               "pods is forbidden: exceeded quota: q, "
+	                               "requested: pods=1",
+	                               "job-controller", "11"));
+	struct sight sight = {.job = job, .pods = pods, .events = events, .since_ms = since_ms};
+	struct observation o;
+
+	capacity_observe(&target, &sight, 5, &o);
+	return o.refusal;
+}
+
+/* A pod of two runs, and each look is later than what refused the other one. */
+static void what_refused_a_pod_counts_while_another_runs(void)
+{
+	int64_t later_ms = INT64_C(1767226800000); /* 2026-01-01T00:20:00Z */
+
+	CHECK_INT(refusal_of_a_job_with(POD("\"phase\":\"Running\"", ""), later_ms), REFUSAL_QUOTA);
+	CHECK_INT(refusal_of_a_job_with(PENDING, 0), REFUSAL_QUOTA);
+	CHECK_INT(refusal_of_a_job_with(PENDING, later_ms), REFUSAL_NONE);
+}
+
 /* ---- the state ---- */
 
 static void state_survives_its_text(void)
@@ -516,6 +543,8 @@ int main(void)
 	TEST("failover: targets come by weight, once in a cycle",
 	     targets_come_by_weight_once_in_a_cycle);
 	TEST("capacity: objects are taken for what they are", objects_are_taken_for_what_they_are);
+	TEST("capacity: what refused a pod counts while another runs",
+	     what_refused_a_pod_counts_while_another_runs);
 	TEST("state: it survives its text, and holds the last attempts", state_survives_its_text);
 	TEST("state: malformed texts are refused", malformed_states_are_refused);
 	return test_done();
