@@ -9,7 +9,6 @@ plane_setup() {
 	common_setup
 	export KUBECONFIG=$PLANE/kubeconfig
 	FLEET=fleet-$RANDOM$RANDOM
-	: >"$PLANE/no-capacity"
 }
 
 plane_teardown() {
@@ -17,12 +16,13 @@ plane_teardown() {
 	# A test that failed may have left another's name in it.
 	kubectl delete lease -n "$FLEET" "$FLEET-deploy" --ignore-not-found
 	[[ ! -e $WORK/slipway.yaml ]] || (cd "$WORK" && "$SLIPWAY" undeploy --yes --timeout 120 2>&1) || code=$?
+	rm -f "$PLANE/no-capacity/$FLEET"
 	common_teardown
 	return $code
 }
 
-# no_capacity TYPE...: these instance types cannot be had from now on, the others can.
-no_capacity() { printf '%s\n' "$@" >"$PLANE/no-capacity"; }
+# no_capacity [TYPE...]: these instance types cannot be had for the fleet from now on, the others can.
+no_capacity() { printf '%s\n' "$@" >"$PLANE/no-capacity/$FLEET"; }
 
 # spec SCHEDULER: slipway.yaml of this repository's own fleet as $FLEET, without storage and exporters. The
 # trainer's pods end well after ENDS (default: never).

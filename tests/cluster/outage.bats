@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # A control plane in trouble: deploy outlasts what passes, and ends as it would have without.
+# Alone on the plane: it stops parts of it.
 
 load lib
 setup() { plane_setup; }

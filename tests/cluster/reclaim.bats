@@ -62,7 +62,7 @@ waits() {
 	reclaimed trn1
 	sleep 50
 	attempted "[('trn1', 'running')]"
-	: >"$PLANE/no-capacity"
+	no_capacity
 	within 240 runs_on trn1
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Several fleets in one cluster, and fleets beside what Helm installed: they share device plugins, and nobody touches
 # what is another's.
+# Alone on the plane: it counts what all fleets share.
 
 load lib
 

@@ -44,10 +44,10 @@ func (c *cloud) IsDrifted(context.Context, *karpenter.NodeClaim) (cloudprovider.
 	return "", nil
 }
 
-func (c *cloud) GetInstanceTypes(context.Context, *karpenter.NodePool) ([]*cloudprovider.InstanceType, error) {
+func (c *cloud) GetInstanceTypes(_ context.Context, pool *karpenter.NodePool) ([]*cloudprovider.InstanceType, error) {
 	var all []*cloudprovider.InstanceType
 	for _, row := range c.catalogue {
-		all = append(all, row.instanceType(c.zones, c.shortage.offered(row.Type)))
+		all = append(all, row.instanceType(c.zones, c.shortage.offered(pool.Labels[fleetKey], row.Type)))
 	}
 	return all, nil
 }
@@ -68,7 +68,7 @@ func (c *cloud) pick(claim *karpenter.NodeClaim) (*instance, *cloudprovider.Offe
 		if offering == nil || (best != nil && offering.Price >= best.Price) {
 			continue
 		}
-		if !c.shortage.launch(row.Type) {
+		if !c.shortage.launch(claim.Labels[fleetKey], row.Type) {
 			refused = append(refused, row.Type)
 			continue
 		}

@@ -1,8 +1,8 @@
 // Karpenter as it is, with a cloud of the test's own behind it: instances are Node objects that KWOK keeps alive, their
-// types are slipway's catalogue, their classes are EC2NodeClasses, and a file says which types have no capacity.
+// types are slipway's catalogue, their classes are EC2NodeClasses, and files say which types have no capacity.
 //
 // CATALOGUE=FILE    what `slipway instances --output json` prints
-// NO_CAPACITY=FILE  instance types that are refused, one a line; read at every launch, and may be missing
+// NO_CAPACITY=DIR   for a fleet, in the file of its name, instance types that are refused; read at every launch
 // ZONES=A,B         the region's zones
 package main
 
