@@ -8,6 +8,8 @@
 #include "k8s/deploy/found.h"
 #include "k8s/deploy/kinds.h"
 #include "k8s/deploy/lease.h"
+#include "k8s/deploy/runs.h"
+#include "k8s/deploy/scout.h"
 #include "k8s/deploy/shared.h"
 #include "k8s/deploy/state.h"
 #include "k8s/deploy/volcano.h"
@@ -66,16 +68,20 @@ static const struct extra_row {
 	{FOR(UNDEPLOY), FLEET, "coordination.k8s.io", "leases", LIST, DELETE, LEASE_SUFFIX},
 	{FOR(DEPLOY), FLEET, "", "configmaps", CREATE, GET | PATCH, STATE_SUFFIX},
 	{FOR(UNDEPLOY), FLEET, "", "configmaps", LIST, GET | DELETE, STATE_SUFFIX},
+	{FOR(DEPLOY), FLEET, "", "configmaps", CREATE, GET | PATCH, RUNS_SUFFIX},
+	{FOR(UNDEPLOY), FLEET, "", "configmaps", LIST, GET | DELETE, RUNS_SUFFIX},
 	{FOR(STATUS), FLEET, "", "configmaps", LIST, 0, NULL},
 	{FOR(DEPLOY) | FOR(STATUS) | FOR(LOGS), FLEET, "", "pods", LIST, 0, NULL},
+	{FOR(DEPLOY), FLEET, "", "pods", WATCH, 0, NULL},
 	/* kubectl logs looks at the pod first. */
 	{FOR(STATUS) | FOR(LOGS), FLEET, "", "pods", GET, 0, NULL},
 	{FOR(STATUS) | FOR(LOGS), FLEET, "", "pods/log", GET, 0, NULL},
-	{FOR(DEPLOY), FLEET, "", "events", LIST, 0, NULL},
+	{FOR(DEPLOY), FLEET, "", "events", LIST | WATCH, 0, NULL},
 	/* Events of node claims and pools, which have no namespace, are there. */
-	{FOR(DEPLOY), DEFAULT, "", "events", LIST, 0, NULL},
+	{FOR(DEPLOY), DEFAULT, "", "events", LIST | WATCH, 0, NULL},
 	{FOR(DEPLOY) | FOR(STATUS) | FOR(UNDEPLOY), CLUSTER, "karpenter.sh", "nodeclaims", LIST, 0,
          NULL},
+	{FOR(DEPLOY), CLUSTER, "karpenter.sh", "nodeclaims", WATCH, 0, NULL},
 	{FOR(STATUS) | FOR(UNDEPLOY), CLUSTER, "", "nodes", LIST, 0, NULL},
 	{FOR(UNDEPLOY), CLUSTER, "", "persistentvolumes", GET, 0, NULL},
 };
@@ -200,6 +206,18 @@ static void allow_volcano(struct grants *g, const struct fleet *fleet, unsigned 
 		return;
 	allow(grant_of(g, "", "apps", "deployments"), LIST, 0, NULL);
 	allow(grant_of(g, "", "", "configmaps"), 0, GET, VOLCANO_CONFIG);
+}
+
+/* Where a better target is looked for while the job runs on another. */
+static void allow_scouts(struct grants *g, const struct fleet *fleet, unsigned wanted)
+{
+	if ((wanted & FOR(DEPLOY)) == 0 || !fleet->failover.returns)
+		return;
+	for (size_t i = 0; i < fleet->n_targets; i++)
+		if (scout_is_possible(fleet, &fleet->targets[i]))
+			allow(grant_of(g, fleet->namespace, "batch", "jobs"),
+			      purposes[RIGHTS_DEPLOY].any, purposes[RIGHTS_DEPLOY].named,
+			      arena_printf(g->arena, "%s" SCOUT_SUFFIX, fleet->targets[i].job));
 }
 
 /* Rules of a rendered role, which whoever makes it must have. */
@@ -412,6 +430,7 @@ void rights_render(const struct rights_opts *opts, struct k8s_output *out)
 
 	allow_extras(&g, fleet, opts->purposes);
 	allow_volcano(&g, fleet, opts->purposes);
+	allow_scouts(&g, fleet, opts->purposes);
 	allow_output(&g, opts, opts->fleet, opts->purposes);
 	allow_output(&g, opts, opts->controller, opts->purposes);
 	k8s_begin(out, &row);

@@ -102,6 +102,7 @@ allowed() { as_person kubectl auth can-i "$@" >/dev/null; }
 	run ! allowed list secrets -n kube-system
 	run ! allowed create rolebindings -n kube-system
 	run ! allowed patch clusterroles/cluster-admin
+	allowed watch pods -n "$FLEET"
 }
 
 @test "rbac: who has no roles is told where they are printed" {

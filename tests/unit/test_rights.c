@@ -117,6 +117,34 @@ static void who_deploys_has_the_rights_of_what_is_deployed(void)
 }
 
 /* Plugins may be installed by others, and Volcano's configuration is wherever its scheduler is. */
+static void who_deploys_keeps_runs_watches_and_looks_for_better_targets(void)
+{
+	AUTO(k8s_output) struct k8s_output deploy = {0}, undeploy = {0}, returning = {0};
+	struct fleet_run f;
+
+	CHECK_INT(fleet_run(&f, spec), 0);
+	const char *space = f.out.fleet->namespace;
+	struct fleet fleet = *f.out.fleet;
+
+	roles(&f, 1 << RIGHTS_DEPLOY, nobody, &deploy);
+	roles(&f, 1 << RIGHTS_UNDEPLOY, nobody, &undeploy);
+	CHECK(allowed(&deploy, space, "get", "configmaps", "perceiver-runs"));
+	CHECK(allowed(&deploy, space, "patch", "configmaps", "perceiver-runs"));
+	CHECK(!allowed(&deploy, space, "delete", "configmaps", "perceiver-runs"));
+	CHECK(allowed(&undeploy, space, "delete", "configmaps", "perceiver-runs"));
+	CHECK(allowed(&deploy, space, "watch", "pods", NULL));
+	CHECK(allowed(&deploy, "default", "watch", "events", NULL));
+	CHECK(allowed(&deploy, NULL, "watch", "nodeclaims", NULL));
+	CHECK(!allowed(&undeploy, NULL, "watch", "nodeclaims", NULL));
+	CHECK(!allowed(&deploy, space, "delete", "jobs", "perceiver-trn1-scout"));
+	fleet.failover.returns = true;
+	f.out.fleet = &fleet;
+	roles(&f, 1 << RIGHTS_DEPLOY, nobody, &returning);
+	CHECK(allowed(&returning, space, "create", "jobs", NULL));
+	CHECK(allowed(&returning, space, "delete", "jobs", "perceiver-trn1-scout"));
+	fleet_run_done(&f);
+}
+
 static void who_shares_looks_for_it_and_takes_its_name_away(void)
 {
 	AUTO(k8s_output) struct k8s_output deploy = {0}, undeploy = {0}, status = {0}, job = {0};
@@ -194,6 +222,8 @@ int main(void)
 	TEST("rights: names bound what can be bound", names_bound_what_can_be_bound);
 	TEST("rights: who deploys has the rights of what is deployed",
 	     who_deploys_has_the_rights_of_what_is_deployed);
+	TEST("rights: who deploys keeps runs, watches, and looks for better targets",
+	     who_deploys_keeps_runs_watches_and_looks_for_better_targets);
 	TEST("rights: who shares looks for it, and takes its own name away from it",
 	     who_shares_looks_for_it_and_takes_its_name_away);
 	TEST("rights: the roles are the administrator's", roles_are_the_administrators);
