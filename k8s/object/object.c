@@ -194,9 +194,12 @@ void k8s_env(cJSON *env, const char *name, const char *value)
 
 void k8s_env_field(cJSON *env, const char *name, const char *field_path)
 {
-	cJSON *entry = k8s_push_object(env);
+	cJSON *entry = k8s_push_object(env), *ref;
 
 	json_add_string(entry, "name", name);
-	json_add_string(json_add_object(json_add_object(entry, "valueFrom"), "fieldRef"),
-	                "fieldPath", field_path);
+	ref = json_add_object(json_add_object(entry, "valueFrom"), "fieldRef");
+	/* The server's default, said: a reference is one value, and to a second field manager it
+	 * would differ from what was applied. */
+	json_add_string(ref, "apiVersion", "v1");
+	json_add_string(ref, "fieldPath", field_path);
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # What is rendered, applied by kubectl alone, and what a server makes of a spec's own words.
+# Alone on the plane: kubectl by itself takes what fleets share over from them.
 
 load lib
 setup() { plane_setup; }
