@@ -41,12 +41,13 @@ def rules_of(cluster, who, namespace):
 
 
 def check_right(cluster, verb, kind, namespace, name, about=""):
-    """`about` stands before the complaint, as kubectl puts it there: error when creating "STDIN": """
+    """`about` stands before the complaint, as kubectl puts it there: error when creating "STDIN": ; without a name no
+    object is named."""
     who = user()
     if who in ADMIN or any(allows(r, verb, kind, name) for r in rules_of(cluster, who, namespace)):
         return
     where = f'in the namespace "{namespace}"' if namespace else "at the cluster scope"
-    what = f'{kind.resource} "{name}"' if name and verb != "create" else kind.resource
+    what = f'{kind.resource} "{name}"' if name else kind.resource
     raise Refused(f'Error from server (Forbidden): {about}{what} is forbidden: User "{who}" cannot {verb} resource '
                   f'"{kind.plural}" in API group "{kind.group}" {where}')
 
@@ -250,14 +251,18 @@ def volcano_fixed(o):
 def changed_job(old, new):
     for name in ("completionMode", "completions", "selector", "template"):
         if old["spec"].get(name) != new["spec"].get(name):
-            return f'spec.{name}: Invalid value: {json.dumps(new["spec"].get(name))}: field is immutable'
+            return immutable(new, name)
     return None
+
+
+def immutable(o, name):
+    return f'spec.{name}: Invalid value: {json.dumps(o["spec"].get(name), separators=(",", ":"))}: field is immutable'
 
 
 def changed_selector(old, new):
     if old["spec"].get("selector") == new["spec"].get("selector"):
         return None
-    return f'spec.selector: Invalid value: {json.dumps(new["spec"].get("selector"))}: field is immutable'
+    return immutable(new, "selector")
 
 
 def changed_data(old, new):

@@ -2,10 +2,10 @@
 holds the kinds that stay as they are, $FAKEKUBE/slow those that take so many calls to leave: Job=3."""
 from fakekube_jobs import event, is_leaving, make_pods, report
 from fakekube_kinds import key_of, kind_of
-from fakekube_nodes import consolidate, schedule
+from fakekube_nodes import consolidate, schedule, suits
 from fakekube_store import words_of
 
-SCHEMELESS = {"kube-root-ca.crt": ("ConfigMap", {"data": {"ca.crt": ""}}), "default": ("ServiceAccount", {})}
+FIRST = {"kube-root-ca.crt": "ConfigMap", "default": "ServiceAccount"}
 
 
 # ---- namespaces ----
@@ -14,9 +14,9 @@ def run_namespaces(cluster):
     for space in cluster.of("namespaces"):
         name = space["metadata"]["name"]
         if not is_leaving(space):
-            for own, (kind, body) in SCHEMELESS.items():
+            for own, kind in FIRST.items():
                 if not cluster.live(f"{kind.lower()}s|{name}|{own}"):
-                    cluster.add({"apiVersion": "v1", "kind": kind, "metadata": {"name": own, "namespace": name}} | body)
+                    cluster.add({"apiVersion": "v1", "kind": kind, "metadata": {"name": own, "namespace": name}})
             continue
         for key in [k for k in cluster.objects if k.split("|")[1] == name]:
             if key in cluster.objects and not is_leaving(cluster.live(key)):
@@ -157,30 +157,6 @@ def run_volumes(cluster):
 
 
 # ---- workloads of every node ----
-
-def matches(node, term):
-    labels = node["metadata"].get("labels", {})
-    for e in term.get("matchExpressions", ()):
-        value = labels.get(e["key"])
-        if {"In": value in e.get("values", ()), "NotIn": value not in e.get("values", ()), "Exists": value is not None,
-                "DoesNotExist": value is None}.get(e["operator"], True) is False:
-            return False
-    return True
-
-
-def tolerates(spec, taint):
-    return any((not t.get("key") or t["key"] == taint["key"]) and t.get("effect") in (None, "", taint["effect"]) and (
-        t.get("operator") == "Exists" or t.get("value", "") == taint.get("value", "")) for t in spec.get("tolerations", ()))
-
-
-def suits(node, spec):
-    """Whether a DaemonSet wants a pod on a node."""
-    labels = node["metadata"].get("labels", {})
-    terms = spec.get("affinity", {}).get("nodeAffinity", {}).get("requiredDuringSchedulingIgnoredDuringExecution", {}).get(
-        "nodeSelectorTerms", [{}])
-    return all(labels.get(k) == v for k, v in spec.get("nodeSelector", {}).items()) and any(matches(node, t) for t in terms) and \
-        all(tolerates(spec, t) for t in node.get("spec", {}).get("taints", ()) if t["effect"] != "PreferNoSchedule")
-
 
 def daemonset_status(cluster, o):
     n = len([node for node in cluster.of("nodes") if suits(node, o["spec"]["template"]["spec"])])

@@ -6,6 +6,7 @@ ROWS = (
     ("ServiceAccount", "", "v1", "serviceaccounts", True, False, ""),
     ("ConfigMap", "", "v1", "configmaps", True, False, ""),
     ("Service", "", "v1", "services", True, False, ""),
+    ("Secret", "", "v1", "secrets", True, False, ""),
     ("PersistentVolume", "", "v1", "persistentvolumes", False, False, ""),
     ("PersistentVolumeClaim", "", "v1", "persistentvolumeclaims", True, False, ""),
     ("Pod", "", "v1", "pods", True, True, ""),

@@ -57,6 +57,32 @@ def make_node(cluster, pool):
     return name
 
 
+# ---- which node takes which pod ----
+
+def matches(node, term):
+    labels = node["metadata"].get("labels", {})
+    for e in term.get("matchExpressions", ()):
+        value = labels.get(e["key"])
+        if {"In": value in e.get("values", ()), "NotIn": value not in e.get("values", ()), "Exists": value is not None,
+                "DoesNotExist": value is None}.get(e["operator"], True) is False:
+            return False
+    return True
+
+
+def tolerates(spec, taint):
+    return any((not t.get("key") or t["key"] == taint["key"]) and t.get("effect") in (None, "", taint["effect"]) and (
+        t.get("operator") == "Exists" or t.get("value", "") == taint.get("value", "")) for t in spec.get("tolerations", ()))
+
+
+def suits(node, spec):
+    """Whether a node may take a pod of this spec."""
+    labels = node["metadata"].get("labels", {})
+    terms = spec.get("affinity", {}).get("nodeAffinity", {}).get("requiredDuringSchedulingIgnoredDuringExecution", {}).get(
+        "nodeSelectorTerms", [{}])
+    return all(labels.get(k) == v for k, v in spec.get("nodeSelector", {}).items()) and any(matches(node, t) for t in terms) and \
+        all(tolerates(spec, t) for t in node.get("spec", {}).get("taints", ()) if t["effect"] != "PreferNoSchedule")
+
+
 # ---- what kubelets report ----
 
 def containers(pod, state, ready=False, restarts=0):
@@ -137,7 +163,8 @@ def place(cluster, pod, told):
             told.add(name)
             tell_capacity(cluster, pool, word)
         return
-    pod["spec"]["nodeName"] = make_node(cluster, pool) if pool else "ordinary"
+    ordinary = [n["metadata"]["name"] for n in cluster.of("nodes") if suits(n, pod["spec"])]
+    pod["spec"]["nodeName"] = make_node(cluster, pool) if pool else (ordinary or ["ordinary"])[0]
     cluster.set_status(pod, started(pod, word))
     cluster.stamp(pod)
 

@@ -89,6 +89,13 @@ class Cluster:
             save("objects.json", self.objects)
             self.saved = self.version
 
+    def trial(self):
+        """The same cluster, in which what is written does not last."""
+        other = object.__new__(Cluster)
+        other.objects = {k: dict(e) for k, e in self.objects.items()}
+        other.version, other.saved, other.half_done = self.version, self.saved, False
+        return other
+
     # ---- reading ----
 
     def live(self, key):

@@ -33,6 +33,8 @@ class Command:
             if not equals and name not in SWITCHES and rest:
                 value = rest.pop(0)
             self.options[name] = value or "true"
+        if "--as" in self.options:
+            os.environ["FAKEKUBE_USER"] = self.options["--as"]
 
     def get(self, name, default=None):
         return self.options.get(name, default)
@@ -43,8 +45,7 @@ class Command:
 
 def items_of(text):
     """The objects on standard input."""
-    doc = json.loads(text)
-    return doc["items"] if doc["kind"].endswith("List") else [doc]
+    return json.loads(text).get("items") or [json.loads(text)]
 
 
 def known(o):
@@ -122,7 +123,7 @@ def apply(cluster, command, limit=None):
     done, refused = [], []
     for wanted in items_of(sys.stdin.read())[:limit]:
         try:
-            done.append(copy_of(apply_one(cluster, command, wanted)))
+            done.append(copy_of(apply_one(cluster.trial() if command.dry() else cluster, command, wanted)))
         except Refused as why:
             refused.append(why.text)
     if refused:
@@ -220,9 +221,9 @@ def get(cluster, command, _=None):
     refused, found, words = [], [], command.words[1:]
     single = bool(words[1:])
     if command.get("--filename"):
-        items = items_of(sys.stdin.read())
-        single = len(items) == 1
-        for o in items:
+        text = sys.stdin.read()
+        single = "items" not in json.loads(text)
+        for o in items_of(text):
             try:
                 found += one(cluster, command, known(o), o["metadata"]["name"], o["metadata"].get("namespace"))
             except Refused as why:
@@ -233,10 +234,11 @@ def get(cluster, command, _=None):
             found += one(cluster, command, kind, name, command.get("--namespace", "default") if kind.namespaced else "")
     else:
         found = listed(cluster, command, kinds_named(words[0]), refused)
+    said = printed(command, found, single or command.get("--filename") and not found)
     if refused:
-        sys.stdout.write(printed(command, found, single) if found else "")
+        sys.stdout.write(said)
         raise Refused("\n".join(refused))
-    return printed(command, found, single)
+    return said
 
 
 # ---- create, replace, patch ----
@@ -255,7 +257,7 @@ def create(cluster, command, _=None):
     kind = known(o)
     if kind.namespaced:
         o["metadata"].setdefault("namespace", command.get("--namespace", "default"))
-    check_right(cluster, "create", kind, o["metadata"].get("namespace"), o["metadata"]["name"], CREATING)
+    check_right(cluster, "create", kind, o["metadata"].get("namespace"), "", CREATING)
     check_namespace(cluster, o, CREATING)
     if key_of(o) in cluster.objects:
         raise Refused(f'Error from server (AlreadyExists): {CREATING}{kind.resource} "{o["metadata"]["name"]}" already exists')
@@ -339,8 +341,9 @@ def raw_target(text):
 
 
 def precondition(o, what, wanted, has):
-    return Refused(f'Error from server (Conflict): Operation cannot be fulfilled on {kind_of(o).resource} "{o["metadata"]["name"]}": '
-                   f"Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {has}")
+    return Refused(f'Error from server (Conflict): Operation cannot be fulfilled on {o["kind"]} "{o["metadata"]["name"]}": the '
+                   f"{what} in the precondition ({wanted}) does not match the {what} in record ({has}). The object might have been "
+                   + ("deleted and then recreated" if what == "UID" else "modified"))
 
 
 def delete_raw(cluster, command):
