@@ -19,7 +19,7 @@ fault() { printf '[{"match": "%s", "stderr": "%s"%s}]' "$1" "$2" "${3:-}" >"$FAK
 	[ "$status" -eq 1 ]
 	[[ $output == *"create NodePool perceiver-trn1 (karpenter)"* ]]
 	[[ $output == *"create Job perceiver/perceiver-trn1 (jobs)"* ]]
-	[ "$(json 'len(d)' <"$FAKEKUBE/objects.json")" = 0 ]
+	[ ! -e "$FAKEKUBE/objects.json" ]
 }
 
 @test "diff: nothing to change is status 0" {
@@ -38,7 +38,6 @@ fault() { printf '[{"match": "%s", "stderr": "%s"%s}]' "$1" "$2" "${3:-}" >"$FAK
 		pool = d["nodepools.karpenter.sh||perceiver-g5"]
 		pool["live"]["spec"]["weight"] = 7
 		pool["live"]["metadata"]["managedFields"] = [{"manager": "slipway"}]
-		pool["applied"]["spec"]["weight"] = 7
 		json.dump(d, open(sys.argv[1], "w"))
 	END
 	cp "$FAKEKUBE/objects.json" before

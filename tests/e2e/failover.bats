@@ -30,9 +30,10 @@ jobs_there() { objects 'sorted(k.split("|")[2] for k in d if k.startswith("jobs.
 attempts() { state '" ".join(a["target"] + ":" + a["outcome"] for a in d["attempts"])'; }
 # What the cluster holds, without times, versions and the lease.
 settled() {
-	objects 'json.dumps({k: v["applied"] for k, v in d.items() if k.split("|")[0] not in ("leases.coordination.k8s.io",
-		"events") }, indent=1, sort_keys=True)' |
-		sed -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]+Z/TIME/g; /"(resourceVersion|generation|uid)"/d'
+	objects 'json.dumps({re.sub("-[^-]{5}$", "", k): v["live"] for k, v in d.items() if k.split("|")[0] not in (
+		"leases.coordination.k8s.io", "events") }, indent=1, sort_keys=True)' |
+		sed -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]+Z/TIME/g; s/(perceiver-p4d(-[0-9])?)-[a-z0-9]{5}"/\1-END"/
+			/"(resourceVersion|generation|uid|(batch.kubernetes.io.)?controller-uid)"/d'
 }
 # golden NAME: standard input is tests/golden/deploy/NAME.
 golden() {

@@ -116,7 +116,10 @@ tests_there() { json '[k for k in d if k.startswith("mpijobs")]' <"$FAKEKUBE/obj
 	"$SLIPWAY" nettest run --keep
 	[ "$(tests_there)" = "['mpijobs.kubeflow.org|perceiver|perceiver-p4d-nettest']" ]
 	"$SLIPWAY" nettest run --keep
-	sed -i 's/"type": "Succeeded"/"type": "Running"/' "$FAKEKUBE/objects.json"
+	"$ROOT/tests/servers/kubeset" <<-'END'
+		[{"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob", "metadata": {"name": "perceiver-p4d-nettest", "namespace": "perceiver"},
+		  "status": {"conditions": [{"type": "Running", "status": "True"}]}}]
+	END
 	run "$SLIPWAY" nettest run
 	[ "$status" -eq 1 ]
 	[[ $output == *"the network test of 'p4d' is in the cluster already"*"kubectl delete mpijob -n perceiver perceiver-p4d-nettest"* ]]
