@@ -18,10 +18,11 @@ const char *dra_template_name(const struct fleet_target *target, struct arena *a
 /* What the nodes of an accelerator run. Its own file exports it; devices.c lists them by kind. */
 struct accelerator_parts {
 	enum accelerator_kind kind;
-	/* The device plugin; one that offers devices several times, NULL = none; the exporter of metrics, a part of 40-monitoring. */
+	/* The device plugin; the exporter of metrics, a part of 40-monitoring. */
 	void (*render_plugin)(const struct fleet *fleet, struct k8s_output *out);
-	void (*render_shares)(const struct fleet *fleet, struct k8s_output *out);
 	void (*render_exporter)(const struct fleet *fleet, struct k8s_output *out);
+	/* The plugin that offers devices several times; NULL = they cannot be shared. */
+	void (*render_shares)(const struct fleet *fleet, struct k8s_output *out);
 	/* For part_scheduler and device_class of its row in the catalogue; NULL = without. */
 	void (*render_scheduler)(const struct fleet *fleet, struct k8s_output *out);
 	void (*render_claims)(const struct fleet *fleet, struct k8s_output *out);

@@ -13,7 +13,7 @@ static const char *name_of(const cJSON *doc)
 	return json_string(json_get(doc, "metadata"), "name");
 }
 
-/* `*` stands for any letters, none too: what a later one takes need not be tried by those before. */
+/* `*` stands for any letters, none too: where the last one fails, no earlier one would help. */
 static bool fits(const char *pattern, const char *name)
 {
 	const char *star = NULL, *taken = NULL;
