@@ -63,7 +63,7 @@ struct spec {
 	/* The one that is worked on: `image`, or of `images` what spec_select chose last. At first
 	 * the job's, or the first one. */
 	struct spec_image image;
-	bool has_image;   /* `image` is written; without it and `images`, the job runs a ready one */
+	bool has_image;   /* `image` is written; without it and `images`, the job has its own */
 	bool image_known; /* there is one alone, or the job names it */
 	struct spec_image *images;
 	size_t n_images;                /* 0 = written as `image` */
