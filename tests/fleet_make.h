@@ -50,6 +50,9 @@ static inline int fleet_run_with(struct fleet_run *f, const char *path, const ch
 		sets[n] = (struct spec_set){set[n]};
 	if (spec_load(path, sets, n, &f->arena, &f->spec, &f->diags, &f->err) != 0)
 		return -1;
+	k8s_check(&renderers, &f->spec->fleet, &f->diags);
+	if (f->diags.n_errors > 0)
+		return err_set(&f->err, ERR_SPEC, "%s", f->diags.at[0].message);
 	return fleet_render_all(f);
 }
 

@@ -307,7 +307,7 @@ static void decode_named(struct fields_context *c, const struct field *f,
 {
 	unsigned char *at;
 
-	if (node->kind != YAML_MAPPING || node->n_pairs == 0) {
+	if (node->kind != YAML_MAPPING || (f->min > 0 && node->n_pairs == 0)) {
 		fields_not_named(c, f, node, path);
 		return;
 	}
@@ -400,6 +400,16 @@ static void check_required(struct fields_context *c, const struct field_table *t
 			fields_missing(c, table, node, path, table->fields[i].key);
 }
 
+/* Is it written what makes the two keys of `either` needless? */
+static bool has_instead(const struct field_table *table, const struct yaml_node *node)
+{
+	const struct yaml_node *section =
+		table->instead != NULL ? yaml_get(node, table->instead[0]) : NULL;
+
+	return section != NULL && section->kind == YAML_MAPPING &&
+	       yaml_get(section, table->instead[1]) != NULL;
+}
+
 /* Of two keys exactly one. */
 static void check_either(struct fields_context *c, const struct field_table *table,
                          const struct yaml_node *node, const char *path)
@@ -411,6 +421,8 @@ static void check_either(struct fields_context *c, const struct field_table *tab
 		return;
 	const struct yaml_node *one = yaml_get(node, keys[0]), *other = yaml_get(node, keys[1]);
 
+	if (one == NULL && other == NULL && has_instead(table, node))
+		return;
 	if (one == NULL && other == NULL) {
 		fields_missing(c, table, node, path, keys[0]);
 	} else if (one != NULL && other != NULL) {

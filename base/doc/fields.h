@@ -61,12 +61,13 @@ struct field {
 	const char *doc; /* one or two sentences for docs/SPEC.md and the schema */
 	enum field_kind kind;
 	unsigned flags;
-	size_t offset;             /* of the member */
-	size_t count_offset;       /* OBJECTS, NAMED: of the size_t that counts them */
-	size_t name_offset;        /* NAMED: in the struct, of the const char * that gets the key */
-	size_t set_offset;         /* of a bool that says whether the key was written, 0 = none */
-	size_t pos_offset;         /* of a struct srcpos that gets the value's position, 0 = none */
-	int64_t min, max;          /* INT, SIZE; both 0 = unlimited. OBJECTS, NAMED: max = most */
+	size_t offset;       /* of the member */
+	size_t count_offset; /* OBJECTS, NAMED: of the size_t that counts them */
+	size_t name_offset;  /* NAMED: in the struct, of the const char * that gets the key */
+	size_t set_offset;   /* of a bool that says whether the key was written, 0 = none */
+	size_t pos_offset;   /* of a struct srcpos that gets the value's position, 0 = none */
+	/* INT, SIZE; both 0 = unlimited. OBJECTS, NAMED: max = most; NAMED: min = fewest, 0 or 1 */
+	int64_t min, max;
 	int64_t fallback;          /* CHOICE, INT, MODE, SIZE, BOOL: value when absent */
 	const char *fallback_text; /* STRING: value when absent, NULL = none */
 	/* How docs name the default where the value itself does not say it; NULL = by its value. */
@@ -102,6 +103,8 @@ struct field_table {
 	const struct field_habit *habits;
 	/* exactly one of these two keys must be written; NULL = no such rule */
 	const char *const *either;
+	/* a section and a key of it: where they are written, neither of the two above is needed */
+	const char *const *instead;
 	/* After decoding one object: what no single row can see. Runs after problems too, so that
 	 * all are reported at once: it asks node what was written. May be NULL. */
 	void (*check)(struct fields_context *c, const struct yaml_node *node, void *object);

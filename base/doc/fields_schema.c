@@ -130,7 +130,8 @@ static cJSON *named(const struct field *f)
 {
 	cJSON *schema = map_of(object_schema(f->table));
 
-	json_add_int(schema, "minProperties", 1);
+	if (f->min > 0)
+		json_add_int(schema, "minProperties", f->min);
 	if (f->max != 0)
 		json_add_int(schema, "maxProperties", f->max);
 	return schema;
@@ -167,16 +168,35 @@ static cJSON *field_schema(const struct field *f)
 	BUG("field kind %d", (int)f->kind);
 }
 
+static cJSON *requires(const char *key)
+{
+	cJSON *schema = cJSON_CreateObject();
+
+	json_push_string(json_add_array(schema, "required"), key);
+	return schema;
+}
+
+/* Neither of the two keys, and the section with the key that makes them needless. */
+static cJSON *instead(const struct field_table *table)
+{
+	cJSON *schema = requires(table->instead[0]);
+	cJSON *neither = json_add_array(json_add_object(schema, "not"), "anyOf");
+	cJSON *properties = json_add_object(schema, "properties");
+
+	for (size_t i = 0; i < 2; i++)
+		json_push(neither, requires(table->either[i]));
+	cJSON_AddItemToObject(properties, table->instead[0], requires(table->instead[1]));
+	return schema;
+}
+
 static void add_either(const struct field_table *table, cJSON *schema)
 {
 	cJSON *one_of = table->either != NULL ? json_add_array(schema, "oneOf") : NULL;
 
-	for (size_t i = 0; one_of != NULL && i < 2; i++) {
-		cJSON *option = cJSON_CreateObject();
-
-		json_push_string(json_add_array(option, "required"), table->either[i]);
-		json_push(one_of, option);
-	}
+	for (size_t i = 0; one_of != NULL && i < 2; i++)
+		json_push(one_of, requires(table->either[i]));
+	if (one_of != NULL && table->instead != NULL)
+		json_push(one_of, instead(table));
 }
 
 cJSON *fields_schema(const struct field_table *table)
@@ -222,6 +242,8 @@ static const char *type_name(const struct field *f)
 		[FIELD_KIND_CUSTOM] = "string",
 	};
 
+	if (f->kind == FIELD_KIND_NAMED && f->table->shorthand != NULL)
+		return "mapping from name to string or mapping";
 	if ((f->flags & FIELD_ONE) != 0)
 		return "mapping, or list of mappings";
 	return f->kind == FIELD_KIND_CUSTOM && f->type_doc != NULL ? f->type_doc : names[f->kind];

@@ -67,7 +67,9 @@ static int load_spec(struct cli *cli, const struct build_options *o, struct spec
 	                               .annotations = o->annotation,
 	                               .env = o->env};
 
-	return spec_from_options_over(cli, &o->spec, &over, ret_spec, err);
+	if (spec_from_options_over(cli, &o->spec, &over, ret_spec, err) != 0)
+		return -1;
+	return spec_need_image(*ret_spec, err);
 }
 
 /* The images that were named, or all. A list with NULL is one without a name. */

@@ -98,9 +98,9 @@ static void pin_digest(struct deploy *d, const char *digest)
 	*set = (struct strlist){at, set->n + 1};
 }
 
-/* What the tag names now. */
+/* What the tag names now; `ready`: the image is not one that the spec describes. */
 static int resolve_digest(struct cli *cli, const struct remote_options *o, const char *text,
-                          const char **ret, struct err *err)
+                          bool ready, const char **ret, struct err *err)
 {
 	AUTO(remote) struct remote remote = {0};
 	AUTO(image) struct image image = {0};
@@ -111,9 +111,10 @@ static int resolve_digest(struct cli *cli, const struct remote_options *o, const
 	    image_open(&remote, text, &cli->arena, &image, err) != 0 ||
 	    image_root(&image, &cli->arena, &root, err) != 0) {
 		err_wrap(err, "find the digest of '%s'", text);
-		return err_hint(err,
-		                "Push the image first (`slipway push`), or give its digest with "
-		                "--image-digest.");
+		return err_hint(err, "%s, or give its digest with --image-digest.",
+		                ready ? "Look whether job.image is right, and whether this machine "
+		                        "may pull it"
+		                      : "Push the image first (`slipway push`)");
 	}
 	*ret = arena_strdup(&cli->arena, digest_text(&root.digest, digest));
 	return 0;
@@ -143,7 +144,8 @@ static int open_pinned(struct deploy *d, struct err *err)
 	if (in_mode(d, "client") || !fleet->job->set || fleet->image == NULL ||
 	    strchr(fleet->image, '@') != NULL)
 		return 0;
-	if (resolve_digest(cli, &d->options->remote, fleet->image, &digest, err) != 0)
+	if (resolve_digest(cli, &d->options->remote, fleet->image, fleet->job->image != NULL,
+	                   &digest, err) != 0)
 		return -1;
 	pin_digest(d, digest);
 	return open_cluster(d, err);

@@ -38,7 +38,7 @@ static int from_spec(struct cli *cli, const struct spec_options *o, struct iam_r
 {
 	struct spec *spec;
 
-	if (spec_from_options(cli, o, &spec, err) != 0)
+	if (spec_from_options(cli, o, &spec, err) != 0 || spec_need_image(spec, err) != 0)
 		return -1;
 	if (!spec->image_known) {
 		err_set(err, ERR_USAGE, "%s has several images, and no job names one", spec->file);

@@ -120,7 +120,7 @@ static int no_source(const struct push_words *w, const char *word, struct err *e
 static int all_jobs(struct push_words *w, struct push_job **ret_jobs, size_t *ret_n,
                     struct err *err)
 {
-	if (need_spec(w, err) != 0)
+	if (need_spec(w, err) != 0 || spec_need_image(w->spec, err) != 0)
 		return -1;
 	size_t n = w->spec->n_images > 0 ? w->spec->n_images : 1;
 
@@ -169,7 +169,7 @@ static int target_from_ref(struct cli *cli, const char *text, struct image_targe
 static int target_from_spec(struct push_words *w, const struct push_job *job,
                             struct image_target *t, struct err *err)
 {
-	if (need_spec(w, err) != 0 ||
+	if (need_spec(w, err) != 0 || spec_need_image(w->spec, err) != 0 ||
 	    (job->name != NULL && spec_select(w->spec, job->name, err) != 0))
 		return -1;
 	if (job->name == NULL && w->spec->n_images > 1) {

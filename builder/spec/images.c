@@ -24,6 +24,15 @@ static void list_names(const struct spec *spec, struct strbuf *names)
 		            spec->images[i].name);
 }
 
+int spec_need_image(const struct spec *spec, struct err *err)
+{
+	if (spec->has_image || spec->n_images > 0)
+		return 0;
+	err_set(err, ERR_USAGE, "'%.300s' describes no image: its job runs the ready image %.300s",
+	        spec->file, spec->sections.job.image);
+	return err_hint(err, "add the section `image:` to build one, and leave job.image out");
+}
+
 int spec_select(struct spec *spec, const char *name, struct err *err)
 {
 	AUTO(strbuf) struct strbuf names = STRBUF_INIT(ERR_HINT_MAX / 2);

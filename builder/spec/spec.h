@@ -63,6 +63,7 @@ struct spec {
 	/* The one that is worked on: `image`, or of `images` what spec_select chose last. At first
 	 * the job's, or the first one. */
 	struct spec_image image;
+	bool has_image;   /* `image` is written; without it and `images`, the job has its own */
 	bool image_known; /* there is one alone, or the job names it */
 	struct spec_image *images;
 	size_t n_images;                /* 0 = written as `image` */
@@ -97,6 +98,9 @@ int spec_load(const char *path, const struct spec_set *sets, size_t n_sets, stru
 int spec_load_over(const char *path, const struct spec_set *sets, size_t n_sets,
                    const struct spec_over *over, struct arena *a, struct spec **ret_spec,
                    struct diags *d, struct err *err) MUST_USE;
+
+/* Has the spec an image that can be built? ERR_USAGE when all it has is the job's ready one. */
+int spec_need_image(const struct spec *spec, struct err *err) MUST_USE;
 
 /* Makes spec->image the image of this name. ERR_USAGE lists the names. */
 int spec_select(struct spec *spec, const char *name, struct err *err) MUST_USE;

@@ -10,9 +10,10 @@
 #include "k8s/cluster/cluster.h"
 #include "k8s/job/job.h"
 #include "k8s/monitoring/monitoring.h"
+#include "k8s/object/patch.h"
 #include "k8s/storage/storage.h"
 
-enum { PLATFORMS_MAX = 64, SPEC_IMAGES_MAX = 64 };
+enum { PLATFORMS_MAX = 64, SPEC_IMAGES_MAX = 64, SPEC_PATCHES_MAX = 200 };
 
 #define ALNUM "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
@@ -390,22 +391,29 @@ static const struct field rows[] = {
                      .flags = FIELD_REQUIRED | FIELD_LITERAL, .check = name_check,
                      .pos_offset = offsetof(struct spec, name_at)),
 	FIELD_OBJECT(struct spec, image, struct spec_image, &image_fields, "image",
-                     "The container image.", .fallback_doc = "required, or images"),
+                     "The container image.", .fallback_doc = "required, or images, or job.image",
+                     .set_offset = offsetof(struct spec, has_image)),
 	FIELD_NAMED(struct spec, images, n_images, struct spec_image, name, &image_fields, "images",
                     "Several images in place of one, each under its name, with the keys of image.",
-                    .check_key = name_check, .max = SPEC_IMAGES_MAX),
+                    .check_key = name_check, .min = 1, .max = SPEC_IMAGES_MAX),
 	SECTION(cluster, "The EKS cluster."),
 	SECTION(fleet, "The machines that the job may run on; the highest weight is tried first."),
 	SECTION(storage, "Storage of data and checkpoints."),
 	SECTION(job, "The training job, the same on every target."),
 	SECTION(monitoring, "Metrics and alarms."),
+	FIELD_OBJECTS(struct spec, sections.patches, sections.n_patches, struct patch_section,
+                      &patch_fields, "patches",
+                      "Changes to rendered objects, for what has no key of its own.",
+                      .max = SPEC_PATCHES_MAX),
 	FIELD_OBJECT(struct spec, pipeline_section, struct pipeline_section, &pipeline_fields,
                      "pipeline", "From a commit to a checked image, and on to the cluster.",
                      .set_offset = offsetof(struct spec, pipeline_section.set)),
 };
 
 static const char *const image_keys[] = {"image", "images"};
+/* A ready one. */
+static const char *const job_image[] = {"job", "image"};
 
 const struct field_table spec_fields =
 	FIELD_TABLE(struct spec, "spec", rows, "A native job: its image, and the fleet it runs on.",
-                    .either = image_keys);
+                    .either = image_keys, .instead = job_image);

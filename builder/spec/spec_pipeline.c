@@ -133,6 +133,13 @@ void spec_resolve_pipeline(struct spec *spec, const struct spec_origin *from, st
 
 	if (!spec->pipeline_section.set)
 		return;
+	if (!spec->has_image && spec->n_images == 0) {
+		if (spec->sections.job.image != NULL)
+			diags_error(d, spec->pipeline_section.at,
+			            "add the section `image:`, or leave the pipeline out",
+			            "pipeline: the spec describes no image that it could build");
+		return;
+	}
 	if (!spec->image_known)
 		diags_error(d, spec->pipeline_section.at, "let the job name it: job.image: NAME",
 		            "pipeline: which of the images does it build?");

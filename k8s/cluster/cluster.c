@@ -197,7 +197,7 @@ static void add_metadata(const struct fleet *fleet, struct k8s_output *out, cJSO
 static const char *extra_settings(const struct fleet *fleet)
 {
 	for (size_t i = 0; i < fleet->n_targets; i++)
-		if (fleet->targets[i].hugepages_mib > 0)
+		if (fleet->targets[i].hugepages_mib > 0 || fleet->targets[i].shares > 1)
 			return ",settings.featureGates.nodeOverlay=true";
 	return "";
 }

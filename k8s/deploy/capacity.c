@@ -76,7 +76,7 @@ static void see_waiting(const cJSON *pod, struct observation *o)
 {
 	const char *reason, *message;
 
-	for (const cJSON *c = pod_containers(pod); c != NULL; c = c->next) {
+	for (const cJSON *c = NULL; (c = pod_next_status(pod, c)) != NULL;) {
 		if (!container_waits(c, &reason, &message))
 			continue;
 		set_why(o, reason, message);

@@ -23,6 +23,26 @@ const cJSON *pod_containers(const cJSON *pod)
 	return object_first(json_get(json_get(pod, "status"), "containerStatuses"));
 }
 
+static const cJSON *init_containers(const cJSON *pod)
+{
+	return object_first(json_get(json_get(pod, "status"), "initContainerStatuses"));
+}
+
+const cJSON *pod_next_status(const cJSON *pod, const cJSON *status)
+{
+	const cJSON *first = init_containers(pod);
+
+	if (status == NULL)
+		return first != NULL ? first : pod_containers(pod);
+	if (status->next != NULL)
+		return status->next;
+	/* The last of the first list is followed by the second. */
+	for (const cJSON *c = first; c != NULL; c = c->next)
+		if (c == status)
+			return pod_containers(pod);
+	return NULL;
+}
+
 static bool container_ran(const cJSON *pod)
 {
 	for (const cJSON *c = pod_containers(pod); c != NULL; c = c->next)
@@ -78,6 +98,26 @@ static bool ended_badly(const cJSON *container, char out[POD_TEXT_MAX])
 	return true;
 }
 
+/* Of those before the job's: one that goes on beside it may end as it likes once the job has begun.
+ */
+static bool init_ended_badly(const cJSON *pod, char out[POD_TEXT_MAX])
+{
+	char how[POD_TEXT_MAX];
+
+	if (container_ran(pod))
+		return false;
+	for (const cJSON *c = init_containers(pod); c != NULL; c = c->next) {
+		const char *name = json_string(c, "name");
+
+		if (!ended_badly(c, how))
+			continue;
+		snprintf(out, POD_TEXT_MAX, "init container %.64s: %.200s",
+		         name != NULL ? name : "?", how);
+		return true;
+	}
+	return false;
+}
+
 static void make_printable(char *text)
 {
 	for (char *p = text; *p != '\0'; p++)
@@ -101,6 +141,7 @@ bool pod_failure(const cJSON *pod, char out[POD_TEXT_MAX])
 	}
 	for (const cJSON *c = pod_containers(pod); c != NULL && !found; c = c->next)
 		found = ended_badly(c, out);
+	found = found || init_ended_badly(pod, out);
 	make_printable(out);
 	return found;
 }

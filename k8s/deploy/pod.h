@@ -33,6 +33,9 @@ const char *pod_unplaced(const cJSON *pod);
 /* The first of status.containerStatuses, NULL if there is none; others follow as its `next`. */
 const cJSON *pod_containers(const cJSON *pod);
 
+/* All of them, those that run before the others first: NULL begins, NULL ends. */
+const cJSON *pod_next_status(const cJSON *pod, const cJSON *status);
+
 /* What one of them waits for (an image, a volume); false: nothing. *ret_message may be NULL. */
 bool container_waits(const cJSON *container, const char **ret_reason, const char **ret_message);
 

@@ -52,7 +52,7 @@ static bool judge_pod(const cJSON *pod, bool *ret_hopeless, char why[WHY_MAX])
 		add_why(why, "its pod has no node", pod_unplaced(pod));
 		return true;
 	}
-	for (const cJSON *c = pod_containers(pod); c != NULL; c = c->next)
+	for (const cJSON *c = NULL; (c = pod_next_status(pod, c)) != NULL;)
 		if (container_waits(c, &reason, &message)) {
 			add_why(why, reason, message);
 			*ret_hopeless = text_has_suffix(reason, "Pull") ||

@@ -20,7 +20,7 @@ static void name_of(const struct fleet_target *target, struct strbuf *sb)
 static void add_pod(const struct fleet *fleet, const struct fleet_target *target, cJSON *pod)
 {
 	static const char *const command[] = {"sleep", "86400"};
-	cJSON *selector, *container;
+	cJSON *selector, *container, *tolerations;
 
 	json_add_string(pod, "restartPolicy", "Never");
 	json_add_bool(pod, "automountServiceAccountToken", false);
@@ -29,7 +29,9 @@ static void add_pod(const struct fleet *fleet, const struct fleet_target *target
 	selector = json_add_object(pod, "nodeSelector");
 	json_add_string(selector, k8s_pool_label(fleet), target->pool);
 	json_add_string(selector, "kubernetes.io/arch", target->arch);
-	k8s_tolerate_target(json_add_array(pod, "tolerations"), target);
+	tolerations = json_add_array(pod, "tolerations");
+	k8s_tolerate_target(tolerations, target);
+	job_tolerate(fleet->job, tolerations);
 	job_security(fleet, pod);
 	container = k8s_push_object(json_add_array(pod, "containers"));
 	json_add_string(container, "name", SCOUT_COMPONENT);

@@ -20,6 +20,11 @@ static bool by_plugin(const struct fleet *fleet, const struct fleet_target *t)
 	return fleet->cluster->devices != DEVICES_NONE && fleet_target_offer(fleet, t) == NULL;
 }
 
+static bool by_shares(const struct fleet *fleet, const struct fleet_target *t)
+{
+	return fleet->cluster->devices != DEVICES_NONE && t->section->time_slices > 0;
+}
+
 static bool by_scheduler(const struct fleet *fleet UNUSED, const struct fleet_target *t)
 {
 	return t->gang_needs_scheduler;
@@ -41,6 +46,9 @@ static void render_devices(const struct fleet *fleet, struct k8s_output *out)
 	for (size_t i = 0; i < ACCELERATORS; i++)
 		if (wanted(fleet, accelerator_parts[i], by_plugin))
 			accelerator_parts[i]->render_plugin(fleet, out);
+	for (size_t i = 0; i < ACCELERATORS; i++)
+		if (wanted(fleet, accelerator_parts[i], by_shares))
+			accelerator_parts[i]->render_shares(fleet, out);
 	for (size_t i = 0; i < ACCELERATORS; i++)
 		if (wanted(fleet, accelerator_parts[i], by_scheduler))
 			accelerator_parts[i]->render_scheduler(fleet, out);

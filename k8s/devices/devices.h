@@ -21,6 +21,8 @@ struct accelerator_parts {
 	/* The device plugin; the exporter of metrics, a part of 40-monitoring. */
 	void (*render_plugin)(const struct fleet *fleet, struct k8s_output *out);
 	void (*render_exporter)(const struct fleet *fleet, struct k8s_output *out);
+	/* The plugin that offers devices several times; NULL = they cannot be shared. */
+	void (*render_shares)(const struct fleet *fleet, struct k8s_output *out);
 	/* For part_scheduler and device_class of its row in the catalogue; NULL = without. */
 	void (*render_scheduler)(const struct fleet *fleet, struct k8s_output *out);
 	void (*render_claims)(const struct fleet *fleet, struct k8s_output *out);

@@ -11,7 +11,7 @@ struct device_nodes {
 	bool (*wanted)(const struct instance *instance); /* of these types */
 	/* A requirement on OFFER_LABEL besides, "In" or "NotIn" some values; NULL = none. */
 	const char *offer;
-	const char *offers[2];
+	const char *offers[3];
 };
 
 /* On nodes of every fleet, of the types that are wanted; with a toleration of each of their
@@ -19,6 +19,6 @@ struct device_nodes {
 void workload_on_devices(struct workload *w, const struct device_nodes *nodes);
 
 /* Nodes whose devices the shared plugin of an accelerator offers: nothing else does. */
-#define OFFERED_BY_PLUGIN .offer = "NotIn", .offers = {OFFER_CLAIMS, OFFER_NODE}
+#define OFFERED_BY_PLUGIN .offer = "NotIn", .offers = {OFFER_CLAIMS, OFFER_NODE, OFFER_SHARES}
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "k8s/devices/devices.h"
 
+void render_nvidia_shares(const struct fleet *fleet, struct k8s_output *out);
 void render_nvidia_dra(const struct fleet *fleet, struct k8s_output *out);
 void render_nvidia_exporter(const struct fleet *fleet, struct k8s_output *out);
 /* Has the instance such devices? */

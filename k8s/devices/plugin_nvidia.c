@@ -36,4 +36,5 @@ static void render_plugin(const struct fleet *fleet UNUSED, struct k8s_output *o
 }
 
 const struct accelerator_parts nvidia_parts = ACCELERATOR_PARTS(
-	NVIDIA, render_plugin, render_nvidia_exporter, .render_claims = render_nvidia_dra);
+	NVIDIA, render_plugin, render_nvidia_exporter, .render_shares = render_nvidia_shares,
+	.render_claims = render_nvidia_dra);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "k8s/fleet/env_fields.h"
 #include "k8s/fleet/fields.h"
 #include "k8s/fleet/grammar.h"
 
@@ -148,6 +149,14 @@ static const struct field rows[] = {
                 .check = check_zone, .fallback_doc = "cluster.zone"),
 	NUMBER_AT(struct target_section, devices, "devices", "Accelerators per pod.", .min = 1,
                   .max = 64, .fallback_doc = "all of the first instance"),
+	NUMBER_AT(struct target_section, time_slices, "time_slices",
+                  "Pods that share each NVIDIA device, in turns and without bounds between their "
+                  "memory.",
+                  .min = 2, .max = 48, .fallback_doc = "a pod has its devices alone"),
+	TEXT_AT(struct target_section, mig, "mig",
+                "Profile of the parts that each NVIDIA device is divided into, as in 3g.20gb; a "
+                "pod gets one part. NVIDIA's GPU operator divides them.",
+                .fallback_doc = "whole devices"),
 	CUSTOM_AT(struct target_section, efa, decode_efa, "{\"type\":[\"boolean\",\"integer\"]}",
                   "true, false or a number", "efa", "EFA interfaces per pod.",
                   .fallback_doc = "all, when the job has several nodes"),
@@ -182,9 +191,7 @@ static const struct field rows[] = {
                .check_key = check_node_label_key, .check = check_label_value),
 	MAP_AT(struct target_section, annotations, "annotations", "Annotations of the nodes.",
                .check_key = check_label_key, .check = check_annotation_value),
-	FIELD_MAP(struct target_section, env, "env",
-                  "Environment variables of the job on this target.", .flags = FIELD_LITERAL,
-                  .check_key = check_env_name),
+	ENV_ROW(struct target_section, "Environment variables of the job on this target."),
 	FIELD_STRINGS(struct target_section, args, "args",
                       "Arguments after job.args on this target.", .flags = FIELD_LITERAL),
 };

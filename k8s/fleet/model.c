@@ -9,6 +9,8 @@ const char *fleet_target_offer(const struct fleet *fleet, const struct fleet_tar
 {
 	if (fleet_target_uses_dra(fleet, target))
 		return OFFER_CLAIMS;
+	if (target->section->time_slices > 0)
+		return OFFER_SHARES;
 	return target->brings_plugin ? OFFER_NODE : NULL;
 }
 

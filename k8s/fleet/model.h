@@ -38,6 +38,9 @@ struct fleet_target {
 	const char *ami_alias; /* "al2023@latest", or NULL: ami.id or ami.ssm */
 	bool brings_plugin;    /* the image (Bottlerocket) runs the device plugin itself */
 
+	const char *resource; /* that pods ask for: the accelerator's, or of its shares */
+	int64_t shares;       /* of each device; 1 = a pod has whole ones */
+
 	/* What one pod of the job asks for: requests equal limits. */
 	int64_t devices; /* whole node unless the spec says less */
 	bool whole_node;
@@ -117,6 +120,7 @@ struct fleet {
 	const char *karpenter_version; /* "1.14.1": what the cluster installs */
 	int karpenter_minor;           /* of it, with 1.x as 100 + x; 0 = not known */
 	const char *image;             /* of the job: repository:tag[@digest] */
+	const char *home;              /* HOME of its pods; NULL = the image's */
 	const char *queue;             /* Volcano queue */
 	const char *service_account;   /* of the job */
 
@@ -124,6 +128,9 @@ struct fleet {
 	bool own_exporter[ACCELERATORS];
 
 	const struct pipeline *pipeline; /* pipeline/model.h; NULL = none */
+
+	const struct patch_section *patches; /* of rendered objects, in the spec's order */
+	size_t n_patches;
 
 	/* What there is somewhere in the fleet. */
 	bool has_efa, has_arm64, has_amd64;
@@ -143,8 +150,10 @@ bool fleet_has_accelerator(const struct fleet *fleet, enum accelerator_kind kind
  * devices; NULL where it may run.
  */
 #define OFFER_LABEL  "slipway/devices"
-#define OFFER_NODE   "node"   /* the node's image brings a plugin */
-#define OFFER_CLAIMS "claims" /* a driver for resource claims */
+#define OFFER_NODE   "node"                /* the node's image brings a plugin */
+#define OFFER_CLAIMS "claims"              /* a driver for resource claims */
+#define OFFER_SHARES "shares"              /* a plugin that offers each device several times */
+#define SLICES_LABEL "slipway/time-slices" /* how many times */
 const char *fleet_target_offer(const struct fleet *fleet, const struct fleet_target *target);
 
 /* Its pods claim devices by DRA instead of asking for the resource. */

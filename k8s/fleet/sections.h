@@ -24,6 +24,63 @@ struct placed_list {
 	size_t n;
 };
 
+/* An environment variable: a text, or where its value comes from. One of the four is there. */
+struct env_variable {
+	struct srcpos at;
+	const char *name, *value;
+	const char *secret, *config_map, *key; /* an object of the namespace, and its key */
+	const char *field;                     /* of the pod: "status.podIP" */
+	bool optional;                         /* without the object, there is no variable */
+};
+
+struct env_list {
+	struct env_variable *at;
+	size_t n;
+};
+
+/* Every key of an object as a variable; one of the two is there. */
+struct env_source {
+	struct srcpos at;
+	const char *secret, *config_map, *prefix;
+	bool optional;
+};
+
+/* What stands beside the job's own container, or runs before it. */
+struct container_section {
+	struct srcpos at;
+	const char *name;
+	struct srcpos name_at;
+	const char *image; /* NULL = the job's */
+	struct strlist command, args;
+	struct env_list env;
+	struct env_source *env_from;
+	size_t n_env_from;
+	int64_t cpu_milli, memory_mib; /* requests, and the limit of memory */
+	struct srcpos cpu_milli_at, memory_mib_at;
+};
+
+/* A volume of the job's pods, and where they see it. One of the kinds is there. */
+struct volume_mount {
+	struct srcpos at;
+	const char *name;
+	const char *claim, *config_map, *secret; /* of the namespace */
+	const char *host;                        /* a folder of the node */
+	struct srcpos host_at;
+	int64_t scratch_gib; /* empty, on the node's disk */
+	int64_t memory_gib;  /* empty, in memory: part of the pod's */
+	struct srcpos memory_gib_at;
+	const char *mount, *sub_path;
+	struct srcpos mount_at;
+	bool read_only;
+};
+
+struct toleration {
+	struct srcpos at;
+	const char *key, *value; /* NULL = any */
+	unsigned effect;         /* of toleration_effects; 0 = any */
+	int64_t seconds;         /* of NoExecute: how long; 0 = for ever */
+};
+
 enum device_mode { DEVICES_PLUGIN, DEVICES_DRA, DEVICES_NONE, DEVICE_MODES };
 enum pod_access { ACCESS_POD_IDENTITY, ACCESS_IRSA, POD_ACCESSES };
 
@@ -129,6 +186,10 @@ struct target_section {
 	struct srcpos zone_at;
 	int64_t devices; /* per pod; 0 = all of the first instance */
 	struct srcpos devices_at;
+	int64_t time_slices; /* pods that share a device in turns; 0 = none share */
+	struct srcpos time_slices_at;
+	const char *mig; /* profile of the parts of a device, "3g.20gb"; NULL = whole devices */
+	struct srcpos mig_at;
 	int64_t efa; /* per pod; EFA_AUTO, EFA_ALL, 0 = off */
 	struct srcpos efa_at;
 	bool has_efa;  /* efa was written */
@@ -146,7 +207,7 @@ struct target_section {
 	bool taint; /* default true: only pods that ask for the accelerator land there */
 	struct strmap labels, annotations; /* on nodes */
 	struct srcpos labels_at, annotations_at;
-	struct strmap env;   /* added to the job's on this target */
+	struct env_list env; /* added to the job's on this target */
 	struct strlist args; /* added after job.args on this target */
 };
 
@@ -268,8 +329,21 @@ struct job_section {
 	struct srcpos image_at;
 	const char *digest; /* sha256:... pins the image */
 	struct strlist command, args;
-	struct strmap env;
-	struct srcpos env_at;
+	struct env_list env;
+	struct env_source *env_from;
+	size_t n_env_from;
+	struct srcpos env_from_at;
+	struct strlist pull_secrets;
+	struct volume_mount *volumes;
+	size_t n_volumes;
+	struct container_section *init, *sidecars;
+	size_t n_init, n_sidecars;
+	struct srcpos sidecars_at;
+	struct toleration *tolerations;
+	size_t n_tolerations;
+	const char *root, *writable_root; /* why; NULL = no */
+	struct srcpos root_at, writable_root_at;
+	const char *home;      /* HOME; NULL = see resolve_job */
 	bool returns;          /* to a better target once that has capacity again */
 	int64_t retries;       /* restarts of the whole job, default 3 */
 	int64_t grace_seconds; /* SIGTERM to SIGKILL, default 120: the trainer's checkpoint */
@@ -313,12 +387,35 @@ struct monitoring_section {
 	struct alarms_section alarms;
 };
 
+/* One operation of JSON Patch on rendered objects; see base/doc/json_patch.h. */
+struct patch_step {
+	struct srcpos at;
+	unsigned op; /* enum json_op */
+	const char *path, *from;
+	struct srcpos path_at, from_at;
+	const char *value; /* JSON text */
+};
+
+/* A change to the rendered objects of a kind and a name; one of merge and json is there. */
+struct patch_section {
+	struct srcpos at;
+	const char *kind, *name; /* `*` in the name stands for any letters */
+	struct srcpos kind_at, name_at;
+	const char *api_version; /* NULL = any */
+	const char *merge;       /* JSON text of an object */
+	struct srcpos merge_at;
+	struct patch_step *json;
+	size_t n_json;
+};
+
 struct fleet_sections {
 	struct cluster_section cluster;
 	struct fleet_section fleet;
 	struct storage_section storage;
 	struct job_section job;
 	struct monitoring_section monitoring;
+	struct patch_section *patches;
+	size_t n_patches;
 };
 
 /* The other sections' tables stand with their concerns: cluster, storage, job, monitoring. */

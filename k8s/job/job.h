@@ -57,6 +57,9 @@ void job_pod(const struct fleet *fleet, const struct fleet_target *target, struc
 /* Pod security: non-root with the job's user and group, seccomp. */
 void job_security(const struct fleet *fleet, cJSON *pod_spec);
 
+/* The taints of job.tolerations, beside those of the target. */
+void job_tolerate(const struct job_section *job, cJSON *tolerations);
+
 /* /tmp as an empty volume: the root file system is read-only. Adds to both arrays. */
 void job_scratch(cJSON *volumes, cJSON *mounts);
 

@@ -1,9 +1,11 @@
 /*
  * The field tables of `job`.
  */
+#include "k8s/fleet/env_fields.h"
 #include "k8s/fleet/fields.h"
 #include "k8s/fleet/grammar.h"
 #include "k8s/job/job.h"
+#include "k8s/job/pod_fields.h"
 #include "k8s/job/scheduler.h"
 
 static const struct field nettest_rows[] = {
@@ -40,8 +42,39 @@ static const struct field rows[] = {
 	FIELD_STRINGS(struct job_section, command, "command",
                       "Program in place of the image's entrypoint.", .flags = FIELD_LITERAL),
 	FIELD_STRINGS(struct job_section, args, "args", "Arguments.", .flags = FIELD_LITERAL),
-	MAP_AT(struct job_section, env, "env", "Environment variables.",
-               .check_key = check_env_name),
+	ENV_ROW(struct job_section, "Environment variables."),
+	ENV_FROM_ROW(struct job_section, "Secrets and ConfigMaps whose every key is a variable.",
+                     .pos_offset = offsetof(struct job_section, env_from_at)),
+	FIELD_STRINGS(struct job_section, pull_secrets, "pull_secrets",
+                      "Secrets of the namespace that nodes pull images with; ECR needs none.",
+                      .flags = FIELD_LITERAL, .check = check_dns_subdomain),
+	FIELD_NAMED(struct job_section, volumes, n_volumes, struct volume_mount, name,
+                    &job_volume_fields, "volumes", "Volumes beside the fleet's file system.",
+                    .check_key = check_dns_label, .max = POD_VOLUMES_MAX),
+	FIELD_OBJECTS(struct job_section, init, n_init, struct container_section,
+                      &job_container_fields, "init",
+                      "Containers that run to their end, one after another, before the job's.",
+                      .max = POD_CONTAINERS_MAX),
+	FIELD_OBJECTS(struct job_section, sidecars, n_sidecars, struct container_section,
+                      &job_container_fields, "sidecars",
+                      "Containers that start before the job's and end after it. What they ask for "
+                      "is taken from the job's share.",
+                      .max = POD_CONTAINERS_MAX,
+                      .pos_offset = offsetof(struct job_section, sidecars_at)),
+	FIELD_OBJECTS(struct job_section, tolerations, n_tolerations, struct toleration,
+                      &job_toleration_fields, "tolerations",
+                      "Taints that the pods tolerate beside those of the fleet's own nodes.",
+                      .max = POD_TOLERATIONS_MAX),
+	CUSTOM_AT(struct job_section, root, decode_reason, "{\"type\":\"string\"}", "a reason",
+                  "root", "Why the pods must run as root; without it they run as user.",
+                  .fallback_doc = "they do not"),
+	CUSTOM_AT(struct job_section, writable_root, decode_reason, "{\"type\":\"string\"}",
+                  "a reason", "writable_root",
+                  "Why the program must write elsewhere than to /tmp, /dev/shm and volumes.",
+                  .fallback_doc = "it need not"),
+	TEXT(struct job_section, home, "home", "HOME of the program.", .check = check_path,
+             .fallback_doc = "/tmp with job.image, unless it runs as root or may write "
+                             "everywhere; else the image's"),
 	FIELD_INT(struct job_section, retries, "retries", "Restarts after failures.", .min = 0,
                   .max = 1000, .fallback = 3),
 	FIELD_BOOL(

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "base/attr.h"
-#include "k8s/job/job.h"
+#include "k8s/job/job_internal.h"
 #include "k8s/job/scheduler.h"
 #include "k8s/object/workload.h"
 
-#define SSH_HOME "/home/mpiuser"
+/* As the operator's base images have it; root's daemon is that of the system. */
+#define USER_HOME "/home/mpiuser"
+#define ROOT_HOME "/root"
 
 static cJSON *add_replicas(cJSON *specs, const char *kind, int64_t replicas)
 {
@@ -46,6 +48,15 @@ static void add_mpirun(const struct fleet *fleet, const struct fleet_target *tar
 			json_push_string(command, words[i].at[k]);
 }
 
+/* Open MPI's mpirun wants to be told twice. */
+static void allow_root(const struct job_section *job, cJSON *env)
+{
+	if (job->root == NULL)
+		return;
+	k8s_env(env, "OMPI_ALLOW_RUN_AS_ROOT", "1");
+	k8s_env(env, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+}
+
 /* The launcher asks for no device: it waits on a system node. */
 static void add_launcher(const struct fleet *fleet, const struct fleet_target *target,
                          struct k8s_output *out, const struct job_pod *worker, cJSON *template)
@@ -54,8 +65,10 @@ static void add_launcher(const struct fleet *fleet, const struct fleet_target *t
 	cJSON *metadata = json_add_object(template, "metadata");
 
 	k8s_labels(out, json_add_object(metadata, "labels"), name);
-	json_add_string(json_add_object(metadata, "annotations"), k8s_do_not_disrupt(fleet),
-	                "true");
+	cJSON *annotations = json_add_object(metadata, "annotations");
+
+	json_add_string(annotations, k8s_do_not_disrupt(fleet), "true");
+	job_note_rights(fleet->job, annotations);
 	cJSON *pod = json_add_object(template, "spec");
 
 	json_add_string(pod, "serviceAccountName", fleet->service_account);
@@ -64,27 +77,35 @@ static void add_launcher(const struct fleet *fleet, const struct fleet_target *t
 	json_add_int(pod, "terminationGracePeriodSeconds", fleet->job->grace_seconds);
 	json_add_string(json_add_object(pod, "nodeSelector"), "kubernetes.io/arch",
 	                k8s_system_arch(fleet));
-	job_security(fleet, pod);
+	job_pull_secrets(fleet->job, pod);
+	if (fleet->job->n_tolerations > 0)
+		job_tolerate(fleet->job, json_add_array(pod, "tolerations"));
+	job_pod_rights(fleet, pod);
 	cJSON *container = k8s_push_object(json_add_array(pod, "containers"));
 
 	json_add_string(container, "name", "launcher");
 	json_add_string(container, "image", fleet->image);
 	json_add_string(container, "imagePullPolicy", "IfNotPresent");
 	add_mpirun(fleet, target, worker->env, container);
-	cJSON_AddItemToObject(container, "env", cJSON_Duplicate(worker->env, true));
+	cJSON *env = cJSON_Duplicate(worker->env, true);
+
+	cJSON_AddItemToObject(container, "env", env);
+	allow_root(fleet->job, env);
 	k8s_small_resources(container, "500m", "1Gi");
-	k8s_restricted(container);
+	job_container_rights(fleet->job, container);
 	job_scratch(json_add_array(pod, "volumes"), json_add_array(container, "volumeMounts"));
 }
 
-static void add_daemon(const struct job_pod *worker)
+static void add_daemon(const struct job_section *job, const struct job_pod *worker)
 {
 	static const char *const daemon[] = {"/usr/sbin/sshd", "-De", "-f",
-	                                     SSH_HOME "/.sshd_config"};
+	                                     USER_HOME "/.sshd_config"};
+	enum { WITHOUT_FILE = 2 };
 
 	cJSON_DeleteItemFromObjectCaseSensitive(worker->container, "command");
 	cJSON_DeleteItemFromObjectCaseSensitive(worker->container, "args");
-	k8s_add_strings(worker->container, "command", daemon, ARRAY_LEN(daemon));
+	k8s_add_strings(worker->container, "command", daemon,
+	                job->root != NULL ? WITHOUT_FILE : ARRAY_LEN(daemon));
 }
 
 static void add_run_policy(const struct job_section *job, cJSON *spec)
@@ -109,7 +130,8 @@ void render_mpi_job(const struct fleet *fleet, const struct fleet_target *target
 
 	json_add_int(spec, "slotsPerWorker", target->processes);
 	json_add_string(spec, "mpiImplementation", "OpenMPI");
-	json_add_string(spec, "sshAuthMountPath", SSH_HOME "/.ssh");
+	json_add_string(spec, "sshAuthMountPath",
+	                fleet->job->root != NULL ? ROOT_HOME "/.ssh" : USER_HOME "/.ssh");
 	json_add_string(spec, "launcherCreationPolicy", "WaitForWorkersReady");
 	add_run_policy(fleet->job, spec);
 	cJSON *replicas = json_add_object(spec, "mpiReplicaSpecs");
@@ -118,5 +140,5 @@ void render_mpi_job(const struct fleet *fleet, const struct fleet_target *target
 	job_pod(fleet, target, out, add_replicas(replicas, "Worker", target->nodes), &opts,
 	        &worker);
 	add_launcher(fleet, target, out, &worker, launcher);
-	add_daemon(&worker);
+	add_daemon(fleet->job, &worker);
 }

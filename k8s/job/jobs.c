@@ -11,7 +11,7 @@ static const char *about(const struct fleet *fleet, const struct fleet_target *t
 {
 	const char *what = arena_printf(a, "The job on %s: %lld x %s with %lld x %s each.",
 	                                target->name, (long long)target->nodes, target->shape->type,
-	                                (long long)target->devices, target->accelerator->resource);
+	                                (long long)target->devices, target->resource);
 
 	if (fleet->scheduler->image_note != NULL)
 		what = arena_printf(a, "%s\n%s", what, fleet->scheduler->image_note);

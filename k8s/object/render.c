@@ -4,6 +4,7 @@
 
 #include "base/attr.h"
 #include "base/text.h"
+#include "k8s/object/patch.h"
 
 static bool listed(const struct strlist *names, const char *name)
 {
@@ -58,6 +59,35 @@ void k8s_begin(struct k8s_output *out, const struct k8s_renderer *row)
 	out->folder = arena_printf(&out->arena, "%s-%s", row->number, row->name);
 }
 
+static void render_rows(const struct k8s_renderers *table, const struct strlist *only, bool by_name,
+                        struct k8s_output *out)
+{
+	bool all = only == NULL || only->n == 0;
+
+	for (size_t i = 0; i < table->n; i++) {
+		const struct k8s_renderer *row = table->at[i];
+		bool asked = all ? by_name || !row->by_name : listed(only, row->name);
+
+		if (!row->wanted(out->fleet) || !asked)
+			continue;
+		k8s_begin(out, row);
+		row->render(out->fleet, out);
+	}
+}
+
+/* Whoever loaded the spec by k8s_check knows that there is nothing wrong. */
+static int patch_rendered(struct k8s_output *out, struct err *err)
+{
+	AUTO(diags) struct diags d = {0};
+
+	k8s_patch(out, NULL, &d);
+	if (d.n_errors == 0)
+		return 0;
+	err_set(err, ERR_SPEC, "%s:%u:%u: %s", d.at[0].at.file, d.at[0].at.line, d.at[0].at.column,
+	        d.at[0].message);
+	return d.at[0].hint != NULL ? err_hint(err, "%s", d.at[0].hint) : -1;
+}
+
 int k8s_render(const struct k8s_renderers *table, const struct fleet *fleet,
                const struct strlist *only, struct k8s_output *out, struct err *err)
 {
@@ -67,13 +97,21 @@ int k8s_render(const struct k8s_renderers *table, const struct fleet *fleet,
 		return -1;
 	out->fleet = fleet;
 	out->partial = !all;
-	for (size_t i = 0; i < table->n; i++) {
-		const struct k8s_renderer *row = table->at[i];
+	render_rows(table, only, false, out);
+	return fleet->n_patches > 0 ? patch_rendered(out, err) : 0;
+}
 
-		if (!row->wanted(fleet) || (all ? row->by_name : !listed(only, row->name)))
-			continue;
-		k8s_begin(out, row);
-		row->render(fleet, out);
-	}
-	return 0;
+void k8s_check(const struct k8s_renderers *table, const struct fleet *fleet, struct diags *d)
+{
+	AUTO(k8s_output) struct k8s_output out = {.fleet = fleet};
+	size_t problems = d->n_errors;
+
+	if (fleet->n_patches == 0)
+		return;
+	size_t *matches = arena_calloc(&out.arena, fleet->n_patches, sizeof(*matches));
+
+	render_rows(table, NULL, true, &out);
+	k8s_patch(&out, matches, d);
+	if (d->n_errors == problems)
+		k8s_patch_unmatched(&out, matches, d);
 }

@@ -27,10 +27,17 @@ struct k8s_renderers {
 /* The row of that name, NULL if there is none: which concern an object's component is. */
 const struct k8s_renderer *k8s_renderer_find(const struct k8s_renderers *table, const char *name);
 
-/* Runs every wanted row (only: those named; NULL or n 0 = all but those that ask to be named).
- * ERR_USAGE for a name that no row has. */
+/*
+ * Runs every wanted row (only: those named; NULL or n 0 = all but those that ask to be named), and
+ * makes the fleet's patches on what they rendered. ERR_USAGE for a name that no row has, ERR_SPEC
+ * for a patch that cannot be made, which k8s_check would have told.
+ */
 int k8s_render(const struct k8s_renderers *table, const struct fleet *fleet,
                const struct strlist *only, struct k8s_output *out, struct err *err) MUST_USE;
+
+/* Runs every row, those too that ask to be named, and reports each patch that cannot be made, that
+ * makes something wrong, or that names nothing. */
+void k8s_check(const struct k8s_renderers *table, const struct fleet *fleet, struct diags *d);
 
 /* The row that `out` is filled by from now on. */
 void k8s_begin(struct k8s_output *out, const struct k8s_renderer *row);

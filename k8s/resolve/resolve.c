@@ -61,7 +61,9 @@ bool fleet_resolve(const struct fleet_sections *sections, const struct fleet_nam
 	                        .file = base_name(names->file),
 	                        .cluster = &sections->cluster,
 	                        .job = &sections->job,
-	                        .monitoring = &sections->monitoring};
+	                        .monitoring = &sections->monitoring,
+	                        .patches = sections->patches,
+	                        .n_patches = sections->n_patches};
 	check_presence(&r);
 	resolve_cluster(&r);
 	resolve_monitoring(&r);

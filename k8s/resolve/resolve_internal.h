@@ -33,6 +33,21 @@ void resolve_check_region(struct resolver *r);
 void resolve_check_zone(struct resolver *r, const char *zone, struct srcpos at, const char *what);
 void resolve_check_arns(struct resolver *r);
 
+/* Devices that pods share: which resource, and how many shares of each device. */
+void resolve_shares(struct resolver *r, struct fleet_target *target);
+
+/* What sidecars ask for is taken from the pod's share, before it is rounded. */
+void resolve_sidecars(struct resolver *r, struct fleet_target *target);
+void resolve_beside(struct resolver *r); /* the job's volumes, other containers and rights */
+
+/* The plain path: without doubled and trailing slashes and "." parts; is it the folder itself, or
+ * something below it? */
+const char *resolve_plain_path(const char *path, struct arena *a);
+bool resolve_is_in(const char *path, const char *folder);
+
+/* What a mount at this plain path would hide, NULL = nothing; *ret_folder says where that is. */
+const char *resolve_hidden(const char *mount, const char **ret_folder);
+
 void resolve_volume(struct resolver *r, struct fleet_target *target); /* of the nodes */
 
 void resolve_cluster(struct resolver *r);

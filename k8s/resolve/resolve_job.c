@@ -32,6 +32,16 @@ static void resolve_image(struct resolver *r)
 	                          : image;
 }
 
+/* Where a program may write that was not made for us: the root is read-only, and the user has no
+ * folder in the image. */
+static const char *home_of(const struct job_section *job)
+{
+	if (job->home != NULL)
+		return job->home;
+	return job->image != NULL && job->root == NULL && job->writable_root == NULL ? "/tmp"
+	                                                                             : NULL;
+}
+
 static void check_queue(struct resolver *r)
 {
 	const struct job_section *job = &r->sections->job;
@@ -95,8 +105,10 @@ static void check_target(struct resolver *r, const struct fleet_target *t)
 	if (t->cpu_milli < 500 || t->memory_mib < 1024)
 		resolve_problem(r, t->section->at,
 		                "list larger instances, or keep less in cluster.reserve",
-		                "fleet.%s: DaemonSets leave a pod %lldm of CPU and %lld MiB on %s",
-		                t->name, (long long)(t->cpu_milli > 0 ? t->cpu_milli : 0),
+		                "fleet.%s: DaemonSets%s leave a pod %lldm of CPU and %lld MiB on "
+		                "%s",
+		                t->name, r->sections->job.n_sidecars > 0 ? " and job.sidecars" : "",
+		                (long long)(t->cpu_milli > 0 ? t->cpu_milli : 0),
 		                (long long)(t->memory_mib > 0 ? t->memory_mib : 0), t->shape->type);
 }
 
@@ -144,6 +156,7 @@ void resolve_job(struct resolver *r)
 	fleet->service_account = job->service_account != NULL ? job->service_account : fleet->name;
 	fleet->scheduler = &schedulers[job->scheduler];
 	fleet->queue = job->queue;
+	fleet->home = home_of(job);
 	check_dra(r);
 	if (!job->set)
 		return;

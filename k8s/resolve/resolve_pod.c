@@ -12,8 +12,7 @@
 
 /* ---- the mount ---- */
 
-/* A path without doubled and trailing slashes and "." parts. */
-static const char *plain_path(const char *path, struct arena *a)
+const char *resolve_plain_path(const char *path, struct arena *a)
 {
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(1 << 16);
 
@@ -27,8 +26,7 @@ static const char *plain_path(const char *path, struct arena *a)
 	return arena_strdup(a, strbuf_str(&sb));
 }
 
-/* Is it the folder itself, or something below it? */
-static bool is_in(const char *path, const char *folder)
+bool resolve_is_in(const char *path, const char *folder)
 {
 	size_t len = strlen(folder);
 
@@ -58,6 +56,17 @@ static const struct {
 	{"/var/run/secrets", "where credentials are mounted", false},
 };
 
+const char *resolve_hidden(const char *mount, const char **ret_folder)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kept_folders); i++) {
+		*ret_folder = kept_folders[i].folder;
+		if (resolve_is_in(*ret_folder, mount) ||
+		    (kept_folders[i].below && resolve_is_in(mount, *ret_folder)))
+			return kept_folders[i].what;
+	}
+	return NULL;
+}
+
 static void mount_problem(struct resolver *r, const char *what, const char *folder)
 {
 	const struct fleet_storage *s = &r->fleet->storage;
@@ -73,20 +82,19 @@ static void check_mount(struct resolver *r)
 	const struct fleet_storage *s = &r->fleet->storage;
 	const struct strlist *command = &r->sections->job.command;
 	const char *program = command->n > 0 ? command->at[0] : r->image->program;
+	const char *folder, *what;
 
 	if (s->driver == NULL || !resolve_sound(s->mount, check_path))
 		return;
-	const char *mount = plain_path(s->mount, r->arena);
+	const char *mount = resolve_plain_path(s->mount, r->arena);
 
-	for (size_t i = 0; i < ARRAY_LEN(kept_folders); i++) {
-		const char *folder = kept_folders[i].folder;
-
-		if (is_in(folder, mount) || (kept_folders[i].below && is_in(mount, folder))) {
-			mount_problem(r, kept_folders[i].what, folder);
-			return;
-		}
+	what = resolve_hidden(mount, &folder);
+	if (what != NULL) {
+		mount_problem(r, what, folder);
+		return;
 	}
-	if (program != NULL && program[0] == '/' && is_in(plain_path(program, r->arena), mount))
+	if (program != NULL && program[0] == '/' &&
+	    resolve_is_in(resolve_plain_path(program, r->arena), mount))
 		mount_problem(r, "the job's program", program);
 }
 
@@ -148,4 +156,6 @@ void resolve_inside(struct resolver *r)
 		check_mount(r);
 	if (r->sections->job.set)
 		check_ports(r);
+	if (r->sections->job.set)
+		resolve_beside(r);
 }

@@ -82,7 +82,8 @@ static void resolve_devices(struct resolver *r, struct fleet_target *t)
 {
 	const struct target_section *s = t->section;
 
-	t->devices = s->devices > 0 ? s->devices : t->shape->devices;
+	resolve_shares(r, t);
+	t->devices = s->devices > 0 ? s->devices : t->shares > 1 ? 1 : t->shape->devices;
 	if (t->devices > t->shape->devices) {
 		resolve_problem(
 			r, s->devices_at, "the first instance of the list gives the pod its size",
@@ -90,7 +91,7 @@ static void resolve_devices(struct resolver *r, struct fleet_target *t)
 			(long long)t->devices, (long long)t->shape->devices, t->shape->type);
 		t->devices = t->shape->devices;
 	}
-	t->whole_node = t->devices == t->shape->devices;
+	t->whole_node = t->shares == 1 && t->devices == t->shape->devices;
 	t->gang_needs_scheduler =
 		t->accelerator->part_scheduler != NULL && !t->whole_node && t->devices > 1;
 	t->processes = t->devices * instance_processes(t->shape);
@@ -170,9 +171,9 @@ static void resolve_room(struct resolver *r, struct fleet_target *t)
 	for (size_t i = 0; i < t->n_instances; i++) {
 		const struct instance *row = t->instances[i];
 		int64_t pages = row->efa > 0 ? HUGEPAGES_NODE_MIB : 0;
-		int64_t cpu = (row->cpu_milli - over_cpu) * t->devices / row->devices;
-		int64_t memory =
-			(row->allocatable_mib - over_memory - pages) * t->devices / row->devices;
+		int64_t parts = row->devices * t->shares;
+		int64_t cpu = (row->cpu_milli - over_cpu) * t->devices / parts;
+		int64_t memory = (row->allocatable_mib - over_memory - pages) * t->devices / parts;
 
 		if (!holds(t, row))
 			continue;
@@ -181,12 +182,13 @@ static void resolve_room(struct resolver *r, struct fleet_target *t)
 		t->cpu_milli = cpu < t->cpu_milli ? cpu : t->cpu_milli;
 		t->memory_mib = memory < t->memory_mib ? memory : t->memory_mib;
 	}
+	resolve_sidecars(r, t);
 	t->cpu_milli = t->cpu_milli / 100 * 100;
 	t->memory_mib = t->memory_mib / 64 * 64;
 	int64_t shm = r->sections->job.shm_gib * 1024;
 
 	t->shm_mib = shm > 0 ? shm : t->memory_mib / 4 / 64 * 64;
-	if (t->shm_mib > t->memory_mib / 2)
+	if (shm > 0 && t->shm_mib > t->memory_mib / 2)
 		resolve_problem(r, r->sections->job.shm_gib_at,
 		                "it counts as memory of the pod, and half must stay",
 		                "job.shm: %lld Gi do not fit in the %lld MiB that a pod has on %s",

@@ -99,7 +99,7 @@ static void explain_pod(const struct fleet *fleet, const struct fleet_target *t,
 	if (fleet_target_uses_dra(fleet, t))
 		strbuf_addf(line, "%lld devices by a resource claim", (long long)t->devices);
 	else
-		strbuf_addf(line, "%s: %lld", t->accelerator->resource, (long long)t->devices);
+		strbuf_addf(line, "%s: %lld", t->resource, (long long)t->devices);
 	strbuf_addf(line, ", cpu: %lldm, memory: %lldMi", (long long)t->cpu_milli,
 	            (long long)t->memory_mib);
 	if (t->efa > 0)
@@ -165,11 +165,11 @@ static void explain_next(const struct fleet *fleet, const struct fleet_target *t
 
 		strbuf_addf(line, "%s (weight %lld), when %s has no capacity.", next->name,
 		            (long long)next->section->weight, t->name);
-		if (strcmp(next->accelerator->resource, t->accelerator->resource) != 0)
+		if (strcmp(next->resource, t->resource) != 0)
 			strbuf_addf(line,
 			            " Its pods ask for another resource (%s), so slipway, not "
 			            "the scheduler, moves the job.",
-			            next->accelerator->resource);
+			            next->resource);
 	} else {
 		strbuf_addf(line, "none: this is the last target of the fleet.");
 	}
@@ -228,7 +228,7 @@ void explain_json(const struct fleet *fleet, const struct fleet_target *t, cJSON
 	json_add_int(object, "nodes", t->nodes);
 	json_add_int(object, "processes", t->processes);
 	pod = json_add_object(object, "pod");
-	json_add_string(pod, "resource", t->accelerator->resource);
+	json_add_string(pod, "resource", t->resource);
 	json_add_int(pod, "devices", t->devices);
 	json_add_bool(pod, "claims", fleet_target_uses_dra(fleet, t));
 	json_add_int(pod, "efa", t->efa);

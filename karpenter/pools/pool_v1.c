@@ -82,23 +82,78 @@ static void template(const struct fleet *fleet, const struct fleet_target *t, cJ
 	json_add_string(node, "expireAfter", t->section->expire_after);
 }
 
-/* Karpenter knows no huge pages of itself; the machine image sets them aside on types with EFA. */
-static void overlay(const struct fleet_target *t, struct k8s_output *out)
+/* ---- what Karpenter cannot know of nodes ---- */
+
+static cJSON *require(cJSON *requirements, const char *key)
 {
-	cJSON *doc = k8s_add(out, "karpenter.sh/v1alpha1", "NodeOverlay", NULL, t->pool);
-	cJSON *spec = json_add_object(doc, "spec");
-	cJSON *requirement = k8s_push_object(json_add_array(spec, "requirements"));
+	cJSON *requirement = k8s_push_object(requirements);
 
-	json_add_string(requirement, "key", "node.kubernetes.io/instance-type");
+	json_add_string(requirement, "key", key);
 	json_add_string(requirement, "operator", "In");
-	cJSON *values = json_add_array(requirement, "values");
+	return json_add_array(requirement, "values");
+}
 
+/* The capacity of nodes of this pool and of the types that `fits` names. */
+static cJSON *overlay(const struct fleet_target *t, struct k8s_output *out, const char *name,
+                      bool (*fits)(const struct instance *i, int64_t n), int64_t n)
+{
+	cJSON *doc = k8s_add(out, "karpenter.sh/v1alpha1", "NodeOverlay", NULL, name);
+	cJSON *spec = json_add_object(doc, "spec");
+	cJSON *requirements = json_add_array(spec, "requirements");
+	cJSON *types = require(requirements, "node.kubernetes.io/instance-type");
+
+	/* Types may be in pools of other fleets, too. */
+	json_push_string(require(requirements, "karpenter.sh/nodepool"), t->pool);
 	for (size_t i = 0; i < t->n_instances; i++)
-		if (t->instances[i]->efa > 0)
-			json_push_string(values, t->instances[i]->type);
+		if (fits(t->instances[i], n))
+			json_push_string(types, t->instances[i]->type);
+	return spec;
+}
+
+static bool has_efa(const struct instance *i, int64_t n)
+{
+	return i->efa >= n;
+}
+
+/* The machine image sets them aside on types with EFA. */
+static void hugepages_overlay(const struct fleet_target *t, struct k8s_output *out)
+{
+	cJSON *spec = overlay(t, out, t->pool, has_efa, 1);
+
 	k8s_addf(json_add_object(spec, "capacity"), "hugepages-2Mi", "%lldMi",
 	         (long long)t->hugepages_node_mib);
 	k8s_note(out, spec, "capacity", t->section->hugepages_at, pool_path(t, "hugepages", out));
+}
+
+static bool has_devices(const struct instance *i, int64_t n)
+{
+	return i->devices == n;
+}
+
+/* One for each count of devices. */
+static void share_overlays(const struct fleet_target *t, struct k8s_output *out)
+{
+	const struct target_section *s = t->section;
+	bool sliced = s->time_slices > 0;
+
+	for (size_t i = 0; i < t->n_instances; i++) {
+		int64_t devices = t->instances[i]->devices;
+		bool first = true;
+
+		for (size_t k = 0; k < i; k++)
+			first = first && t->instances[k]->devices != devices;
+		if (!first)
+			continue;
+		cJSON *spec = overlay(
+			t, out,
+			arena_printf(&out->arena, "%s-shares-%lld", t->pool, (long long)devices),
+			has_devices, devices);
+
+		k8s_addf(json_add_object(spec, "capacity"), t->resource, "%lld",
+		         (long long)(devices * t->shares));
+		k8s_note(out, spec, "capacity", sliced ? s->time_slices_at : s->mig_at,
+		         pool_path(t, sliced ? "time_slices" : "mig", out));
+	}
 }
 
 void pool_v1(const struct fleet *fleet, const struct fleet_target *t, struct k8s_output *out)
@@ -117,5 +172,7 @@ void pool_v1(const struct fleet *fleet, const struct fleet_target *t, struct k8s
 	json_add_string(k8s_push_object(json_add_array(disruption, "budgets")), "nodes", "10%");
 	pool_limits(json_add_object(spec, "limits"), t, true, out);
 	if (t->hugepages_node_mib > 0)
-		overlay(t, out);
+		hugepages_overlay(t, out);
+	if (strcmp(t->resource, t->accelerator->resource) != 0)
+		share_overlays(t, out);
 }

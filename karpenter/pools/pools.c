@@ -81,6 +81,11 @@ void pool_node_labels(cJSON *labels, const struct fleet *fleet, const struct fle
 	if (t->accelerator->node_label != NULL)
 		json_add_string(labels, t->accelerator->node_label, "true");
 	json_add_string(labels, OFFER_LABEL, fleet_target_offer(fleet, t));
+	if (t->section->time_slices > 0)
+		k8s_addf(labels, SLICES_LABEL, "%lld", (long long)t->section->time_slices);
+	/* What NVIDIA's MIG manager goes by. */
+	if (t->section->mig != NULL)
+		k8s_addf(labels, "nvidia.com/mig.config", "all-%s", t->section->mig);
 	k8s_add_map(labels, &t->section->labels);
 }
 

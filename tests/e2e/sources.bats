@@ -278,10 +278,11 @@ package() {
 }
 
 # recipes: the specifications of docs/HOWTO.md, in order, as 1.yaml, 2.yaml...; those of Debian's programs, which need their
-# packages, are for programs.bats.
+# packages, are for programs.bats, and those of ready images for ready-image.bats.
 recipes() {
 	awk '/^```yaml$/ {n++; on = 1; next} /^```$/ {on = 0} on {print >n ".yaml"}' "$ROOT/docs/HOWTO.md"
 	grep -lE 'sysroot: roots/' [0-9]*.yaml | xargs rm
+	grep -LE '^image:' [0-9]*.yaml | xargs rm
 }
 
 @test "sources: every recipe of docs/HOWTO.md builds, and its image passes the check" {

@@ -25,6 +25,7 @@ ROWS = (
     ("RoleBinding", "rbac.authorization.k8s.io", "v1", "rolebindings", True, False, ""),
     ("NodePool", "karpenter.sh", "v1", "nodepools", False, True, "karpenter"),
     ("NodeClaim", "karpenter.sh", "v1", "nodeclaims", False, True, "karpenter"),
+    ("NodeOverlay", "karpenter.sh", "v1alpha1", "nodeoverlays", False, True, "karpenter"),
     ("EC2NodeClass", "karpenter.k8s.aws", "v1", "ec2nodeclasses", False, True, "karpenter"),
     ("Job", "batch", "v1", "jobs", True, True, ""),
     ("Job", "batch.volcano.sh", "v1alpha1", "jobs", True, True, "volcano"),

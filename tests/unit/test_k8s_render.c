@@ -43,7 +43,7 @@ static void nvidia_plugin_follows_pools(void)
 
 	CHECK(holds(&f, plugin,
 	            "{\"key\":\"slipway/devices\",\"operator\":\"NotIn\","
-	            "\"values\":[\"claims\",\"node\"]}"));
+	            "\"values\":[\"claims\",\"node\",\"shares\"]}"));
 	CHECK(holds(&f, find(&f, "NodePool", "perceiver-g5g"), "\"slipway/devices\":\"node\""));
 	CHECK(!holds(&f, find(&f, "NodePool", "perceiver-p4d"), "slipway/devices"));
 	CHECK(!holds(&f, plugin, "trn1.32xlarge"));
