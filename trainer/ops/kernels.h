@@ -73,6 +73,19 @@ struct cross_tile {
 	float *max;                      /* [nr] */
 };
 
+/*
+ * Where a tile's weights are summed. max is raised only where a score is above it by more than
+ * SOFTMAX_SLACK; whatever was summed with the former one, all[rows][nr], is then scaled down.
+ */
+struct cross_sums {
+	float *all;
+	size_t rows;
+	/* of these, [nr] each: exp(s - max); that times keep; w times the token's mean */
+	float *sum, *kept, *wmean;
+	float *column; /* [n][nr]: each token's w is added; of these, too */
+	float *wsum;   /* [nr]: the tile's w; is set */
+};
+
 /* What the backward pass of a tile reads besides, and where its sums go; all [nr]. */
 struct cross_gradient {
 	const float *delta, *dkept;
@@ -95,7 +108,7 @@ struct product_kernels {
 	void (*pack)(size_t k, size_t n, const float *b, size_t b_row, size_t b_col, float *panel);
 	/* one row of k values; out may be a */
 	void (*pack_row)(size_t k, const float *a, float *out);
-	/* out[k][n] = n columns of a matrix of k rows, a_col apart; writes up to 16 values more */
+	/* out[k][n] = n columns of a matrix of k rows, a_col apart */
 	void (*pack_columns)(size_t k, size_t n, const float *a, size_t a_col, float *out);
 	/* n rounds of multiply-add in registers; returns their floating operations */
 	double (*peak)(size_t n);
@@ -128,14 +141,9 @@ struct kernels {
 	void (*add)(float *a, const float *b, size_t n);
 	void (*add_scaled)(float *a, const float *b, float f, size_t n);
 
-	/* s = rstd * (s + row + column - mean * csum) + bias; max = the tile's maximum, or the
-	 * given one where that is larger */
-	void (*cross_scores)(const struct cross_tile *t);
-	/* s (scores) becomes w = exp(s - max) [* keep] * rstd; sums go to sum (of exp(s - max)),
-	 * kept (of exp(s - max) * keep), wsum (of w), wmean (of w * mean), and each w is added to
-	 * column_sum[n][nr] */
-	void (*cross_weights)(const struct cross_tile *t, float *sum, float *kept, float *wsum,
-	                      float *wmean, float *column_sum);
+	/* s holds products; with s = rstd * (s + row + column - mean * csum) + bias it becomes
+	 * w = exp(s - max) [* keep] * rstd, which is summed; max is raised */
+	void (*cross_weights)(const struct cross_tile *t, const struct cross_sums *g);
 	/*
 	 * t->s and d->s hold products with the data channels, t->max the log-sum-exp; d describes
 	 * dP's tile (its row, column, csum). d->s becomes e = dS * rstd, where dS =
