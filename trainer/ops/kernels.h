@@ -61,6 +61,13 @@ struct softmax_gradient {
 	const float *keep;
 };
 
+/* Rows of LayerNorm's input and of the derivative of its output, `row` values apart. */
+struct norm_rows {
+	const float *x, *dy;
+	size_t n, row;
+	const float *mean, *rstd; /* [n] */
+};
+
 /* A tile of the folded cross attention: n tokens x nr latents, see cross_folded.c. */
 struct cross_tile {
 	size_t n;
@@ -122,24 +129,29 @@ struct kernels {
 	bool native_bf16; /* the set multiplies pairs of bf16; else it does so by floats */
 
 	void (*softmax)(const struct softmax_tile *t);
+	/* o[rows][n] = t->o divided by the rows' sums, lse = log of these with their maxima */
+	void (*softmax_end)(const struct softmax_tile *t, size_t n, float *o, size_t o_row,
+	                    float *lse);
 	void (*softmax_gradient)(const struct softmax_gradient *t);
 	float (*dot)(const float *a, const float *b, size_t n);
 	/* factor[i] of columns [0, n) of one row of a dropout mask */
 	void (*dropout)(const struct op_dropout *d, uint64_t sample, uint32_t row_block, size_t n,
 	                float *factor);
 
-	/* one row each; dgain, dshift are added to */
+	/* one row each */
 	void (*norm)(const float *x, const float *gain, const float *shift, size_t n, float *y,
 	             float *mean, float *rstd);
 	void (*norm_dx)(const float *x, const float *gain, const float *dy, size_t n, float mean,
 	                float rstd, bool add, float *dx);
-	void (*norm_dparams)(const float *x, const float *dy, size_t n, float mean, float rstd,
-	                     float *dgain, float *dshift);
+	/* n columns over all rows; dgain, dshift are added to */
+	void (*norm_dparams)(const struct norm_rows *t, size_t n, float *dgain, float *dshift);
 	void (*gelu)(const float *x, float *y, size_t n, enum gelu_form form);
 	void (*gelu_dx)(const float *x, const float *dy, float *dx, size_t n, enum gelu_form form);
 	/* a[i] += b[i]; a[i] += f * b[i] */
 	void (*add)(float *a, const float *b, size_t n);
 	void (*add_scaled)(float *a, const float *b, float f, size_t n);
+	/* sum[n] += the rows of x, which are `row` values apart, in their order */
+	void (*sum_rows)(const float *x, size_t rows, size_t row, size_t n, float *sum);
 
 	/* s holds products; with s = rstd * (s + row + column - mean * csum) + bias it becomes
 	 * w = exp(s - max) [* keep] * rstd, which is summed; max is raised */
