@@ -191,11 +191,14 @@ static void data_sums(const struct ops *ops, const struct bounds_memory *m, floa
 static double cross_forward(const struct ops *ops, const struct bounds_memory *m)
 {
 	struct cross_tile t = tile_of(m, m->area[2]);
+	struct cross_sums g = {.sum = m->small[6],
+	                       .kept = m->small[7],
+	                       .wmean = m->small[8],
+	                       .wsum = m->small[9],
+	                       .column = m->area[5]};
 
 	data_products(ops, m, t.s);
-	ops->kernels->cross_scores(&t);
-	ops->kernels->cross_weights(&t, m->small[6], m->small[7], m->small[8], m->small[9],
-	                            m->area[5]);
+	ops->kernels->cross_weights(&t, &g);
 	data_sums(ops, m, t.s);
 	return (double)(TOKENS * ops->kernels->nr);
 }

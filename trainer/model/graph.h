@@ -51,6 +51,8 @@ struct model {
 	/* capacity of the workspace, and its blocks */
 	size_t max_batch, max_points;
 	VEC(float *) blocks;
+	float *block_at; /* what is left of the last one */
+	size_t block_left;
 	size_t workspace;
 	float nowhere; /* the address of what is only summed up */
 	/* encoder */

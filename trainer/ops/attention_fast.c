@@ -26,10 +26,20 @@ size_t attention_lay_out(const struct piece *pieces, size_t n, float *at)
 	return total;
 }
 
+/* About WIDE panels of keys; whole strips but for one, since the last one costs as many steps. */
+static size_t strip_width(size_t keys, size_t nr)
+{
+	enum { WIDE = 8 };
+	size_t panels = attention_up(keys, nr) / nr, strips = (panels + WIDE / 2) / WIDE;
+
+	strips = strips > 0 ? strips : 1;
+	return attention_up(panels, strips) / strips * nr;
+}
+
 struct attention_run attention_start(const struct ops *ops, const struct op_attention *p)
 {
 	const struct product_kernels *products = ops->products;
-	size_t strip = 8 * ops->kernels->nr;
+	size_t strip = strip_width(p->nk, ops->kernels->nr);
 
 	return (struct attention_run){.kernels = ops->kernels,
 	                              .products = products,

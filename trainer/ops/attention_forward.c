@@ -53,25 +53,6 @@ static void pack_head(void *ctx, size_t i, unsigned worker)
 		               r->values + h * r->values_n);
 }
 
-/* Divides by the sums of the rows; o and lse go where they belong. */
-static void finish_rows(const struct forward_run *r, const struct query_block *q,
-                        const struct forward_work *w)
-{
-	const struct op_attention *p = r->a.p;
-	size_t nr = r->a.kernels->nr;
-
-	for (size_t i = 0; i < q->rows; i++) {
-		float *o = p->o + attention_o_at(&r->a, q->b, q->h) + (q->q0 + i) * r->a.ld_v;
-		float total = 0;
-
-		for (size_t k = 0; k < nr; k++)
-			total += w->sum[i * nr + k];
-		for (size_t c = 0; c < p->v; c++)
-			o[c] = w->o[i * r->o_row + c] * (1 / total);
-		p->lse[(q->b * p->heads + q->h) * p->nq + q->q0 + i] = w->max[i] + logf(total);
-	}
-}
-
 static void forward_block(void *ctx, size_t i, unsigned worker)
 {
 	const struct forward_run *r = ctx;
@@ -104,7 +85,9 @@ static void forward_block(void *ctx, size_t i, unsigned worker)
 		attention_gather(a, &q, &strip, a->p->v, w.s, r->values + q.h * r->values_n, w.o,
 		                 r->o_row);
 	}
-	finish_rows(r, &q, &w);
+	a->kernels->softmax_end(&tile, a->p->v,
+	                        a->p->o + attention_o_at(a, q.b, q.h) + q.q0 * a->ld_v, a->ld_v,
+	                        a->p->lse + (q.b * a->p->heads + q.h) * a->p->nq + q.q0);
 }
 
 void attention_fast_forward(struct ops *ops, const struct op_attention *p)

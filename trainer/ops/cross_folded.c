@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "trainer/ops/cross_rows.h"
 #include "trainer/ops/cross_tiles.h"
 #include "trainer/ops/fast.h"
 #include "trainer/ops/floats.h"
@@ -86,11 +87,26 @@ struct moments {
 	double sum, square;
 };
 
+/* Eight sums side by side: one would wait for itself at every value. */
 static void add_moments(struct moments *m, const float *x, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		m->sum += x[i];
-		m->square += (double)x[i] * x[i];
+	enum { SIDE = 8 };
+	double sum[SIDE] = {0}, square[SIDE] = {0};
+	size_t i = 0;
+
+	for (; i + SIDE <= n; i += SIDE) {
+		for (size_t k = 0; k < SIDE; k++) {
+			sum[k] += x[i + k];
+			square[k] += (double)x[i + k] * x[i + k];
+		}
+	}
+	for (size_t k = 0; i < n; i++, k++) {
+		sum[k] += x[i];
+		square[k] += (double)x[i] * x[i];
+	}
+	for (size_t k = 0; k < SIDE; k++) {
+		m->sum += sum[k];
+		m->square += square[k];
 	}
 }
 
@@ -199,58 +215,23 @@ static void find_plain(const struct op_cross *p, size_t b)
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
-/* The place of row i of [batch, nq] among [batch, blocks, nr]. */
-static size_t lane_of(const struct op_cross *p, const struct folded *f, size_t i)
-{
-	return i / p->nq * f->blocks * f->kernels->nr + i % p->nq;
-}
-
-/* R of row i: exactly 1 without dropout. */
-static float kept_of(const struct op_cross *p, const struct folded *f, size_t i)
-{
-	return p->dropout.p == 0 ? 1 : f->kept[lane_of(p, f, i)];
-}
-
-/* z = gain * u + R shift */
-static void scale_shift(const struct op_cross *p, const struct folded *f)
-{
-	for (size_t i = 0; i < p->batch * p->nq; i++) {
-		float kept = kept_of(p, f, i);
-
-		for (size_t c = 0; c < p->channels; c++)
-			f->z[i * p->channels + c] =
-				p->gain[c] * f->u[i * p->channels + c] + kept * p->shift[c];
-	}
-}
-
-/* t = s q Wk, and q'' = gain * t in panels. */
 static void fold_queries(struct ops *ops, const struct op_cross *p)
 {
 	struct folded *f = p->state;
-	size_t c = p->channels, nr = f->kernels->nr;
-	float s = 1 / sqrtf((float)p->qk);
 	struct gemm g = {.m = p->nq,
-	                 .n = c,
+	                 .n = p->channels,
 	                 .k = p->qk,
 	                 .a = p->q,
 	                 .a_row = p->qk,
 	                 .a_col = 1,
 	                 .b = p->wk,
-	                 .b_row = c,
+	                 .b_row = p->channels,
 	                 .b_col = 1,
 	                 .c = f->t,
-	                 .c_row = c};
+	                 .c_row = p->channels};
 
 	gemm(ops, &g);
-	for (size_t i = 0; i < p->nq * c; i++)
-		f->t[i] *= s;
-	memset(f->q, 0, f->blocks * nr * c * sizeof(float));
-	for (size_t i = 0; i < p->nq; i++) {
-		float *panel = f->q + i / nr * c * nr + i % nr;
-
-		for (size_t k = 0; k < c; k++)
-			panel[k * nr] = p->gain[k] * f->t[i * c + k];
-	}
+	cross_fold_queries(ops, p);
 }
 
 void cross_folded_forward(struct ops *ops, const struct op_cross *p)
@@ -264,14 +245,14 @@ void cross_folded_forward(struct ops *ops, const struct op_cross *p)
 	for (size_t group = 0; group < OP_TOKEN_GROUPS; group++)
 		if (p->groups[group].ndim > 0) {
 			group_stats(ops, p, group);
-			tiles_place(f, p, group);
+			tiles_place(ops, p, group);
 		}
 	for (size_t b = 0; b < p->batch; b++)
 		find_plain(p, b);
 	sweep.work_each = sweep_forward_work(p, f->kernels);
 	sweep.work = ops_scratch(ops, threads_count(ops->threads) * sweep.work_each);
 	threads_run(ops->threads, p->batch * f->blocks, sweep_forward, &sweep);
-	scale_shift(p, f);
+	cross_scale_shift(ops, p);
 	g = (struct gemm){.m = p->batch * p->nq,
 	                  .n = p->v,
 	                  .k = p->channels,
@@ -284,30 +265,10 @@ void cross_folded_forward(struct ops *ops, const struct op_cross *p)
 	                  .c = p->context,
 	                  .c_row = p->v};
 	gemm(ops, &g);
-	for (size_t i = 0; i < p->batch * p->nq; i++)
-		f->kernels->add_scaled(p->context + i * p->v, p->bv, kept_of(p, f, i), p->v);
+	cross_add_bias(ops, p);
 }
 
 /* ---- backward -------------------------------------------------------------------------------- */
-
-/* Row i of dz = dcontext Wv: becomes dU = gain * dz; d gain, d shift, delta, d R. */
-static void unfold_row(const struct op_cross *p, struct folded *f, size_t i)
-{
-	size_t c = p->channels, lane = lane_of(p, f, i);
-	float *dz = f->z + i * c, kept = kept_of(p, f, i), dkept = 0;
-	const float *u = f->u + i * c;
-
-	if (p->dropout.p != 0) /* without it R is constant */
-		dkept = f->kernels->dot(dz, p->shift, c) +
-		        f->kernels->dot(p->dcontext + i * p->v, p->bv, p->v);
-	for (size_t k = 0; k < c; k++) {
-		p->dgain[k] += dz[k] * u[k];
-		p->dshift[k] += kept * dz[k];
-		dz[k] *= p->gain[k];
-	}
-	f->dkept[lane] = dkept;
-	f->delta[lane] = f->kernels->dot(dz, u, c) + kept * dkept;
-}
 
 /* Value side: dWv, dbv; then z = dU = gain * (dcontext Wv), d gain, d shift, delta. */
 static void unfold_values(struct ops *ops, const struct op_cross *p)
@@ -338,15 +299,13 @@ static void unfold_values(struct ops *ops, const struct op_cross *p)
 	                  .c = f->z,
 	                  .c_row = c};
 
-	scale_shift(p, f);
+	cross_scale_shift(ops, p);
 	gemm(ops, &dwv);
-	for (size_t i = 0; i < rows; i++)
-		f->kernels->add_scaled(p->dbv, p->dcontext + i * p->v, kept_of(p, f, i), p->v);
+	cross_bias_gradient(ops, p);
 	gemm(ops, &dz);
 	memset(f->delta, 0, p->batch * f->blocks * nr * sizeof(float));
 	memset(f->dkept, 0, p->batch * f->blocks * nr * sizeof(float));
-	for (size_t i = 0; i < rows; i++)
-		unfold_row(p, f, i);
+	cross_unfold_values(ops, p);
 }
 
 /* Query and key side, from dq'': d gain, dq = s dT Wk^T, dWk += s q^T dT with dT = gain * dq''.
@@ -355,7 +314,6 @@ static void unfold_queries(struct ops *ops, const struct op_cross *p)
 {
 	struct folded *f = p->state;
 	size_t c = p->channels;
-	float s = 1 / sqrtf((float)p->qk);
 	struct gemm dq = {.m = p->nq,
 	                  .n = p->qk,
 	                  .k = c,
@@ -380,12 +338,7 @@ static void unfold_queries(struct ops *ops, const struct op_cross *p)
 	                   .c_row = c,
 	                   .accumulate = true};
 
-	for (size_t i = 0; i < p->nq; i++) {
-		for (size_t k = 0; k < c; k++) {
-			p->dgain[k] += f->dq[i * c + k] * f->t[i * c + k];
-			f->dq[i * c + k] *= s * p->gain[k];
-		}
-	}
+	cross_unfold_queries(ops, p);
 	gemm(ops, &dq);
 	gemm(ops, &dwk);
 }

@@ -3,15 +3,13 @@
  * and walks over all tokens, a row of the grid at a time, in tiles that stay in the first cache.
  * Per tile: the product with the data channels, then one pass that adds the tables, normalises,
  * exponentiates and sums, then the reverse product. The softmax's maximum is raised, and what has
- * been summed so far scaled down, only when a score exceeds it by more than SLACK: exp(SLACK) is
- * far from overflow, and after the first tiles it hardly ever happens.
+ * been summed so far scaled down, only when a score exceeds it by more than SOFTMAX_SLACK, which
+ * after the first tiles hardly ever happens: so the pass need not know the tile's maximum before.
  */
 #include <math.h>
 #include <string.h>
 
 #include "trainer/ops/cross_tiles.h"
-
-#define SLACK 8.0f
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
@@ -44,7 +42,7 @@ static void raise_max(struct forward *f)
 	bool raise = false;
 
 	for (size_t i = 0; i < nr; i++) {
-		bool far = f->peak[i] > f->max[i] + SLACK;
+		bool far = f->peak[i] > f->max[i] + SOFTMAX_SLACK;
 
 		factor[i] = far ? expf(f->max[i] - f->peak[i]) : 1;
 		f->max[i] = far ? f->peak[i] : f->max[i];
@@ -63,22 +61,23 @@ static void forward_tile(void *ctx, const struct place *at)
 	struct sums *s = &f->sums[at->group];
 	size_t nr = f->k->nr;
 	struct cross_tile tile = tiles_describe(f->w, at, &f->tables, f->row);
+	struct cross_sums sums = {.all = f->all_sums,
+	                          .rows = f->all_rows,
+	                          .sum = f->denominator,
+	                          .kept = f->kept,
+	                          .wmean = s->mean,
+	                          .column = s->line[2] + at->x * nr,
+	                          .wsum = f->line};
 
 	tiles_row_constant(f->k, &f->tables, at, f->row);
 	tiles_data_products(f->w, at, f->data, f->tile);
-	memcpy(f->peak, f->max, nr * sizeof(float));
 	tiles_fetch_next(f->w, at, 0);
 	tile.s = f->tile;
-	tile.max = f->peak;
-	f->k->cross_scores(&tile);
-	tiles_fetch_next(f->w, at, 1);
-	raise_max(f);
 	tile.max = f->max;
 	tile.keep = tiles_keep(f->w, at->b, at->block, f->w->f->first[at->group] + at->j, at->n,
 	                       f->keep);
-	memset(f->line, 0, nr * sizeof(float));
-	f->k->cross_weights(&tile, f->denominator, f->kept, f->line, s->mean,
-	                    s->line[2] + at->x * nr);
+	tiles_fetch_next(f->w, at, 1);
+	f->k->cross_weights(&tile, &sums);
 	tiles_fetch_next(f->w, at, 2);
 	tiles_add(f->k, s->line[0] + at->t * nr, f->line);
 	tiles_add(f->k, s->line[1] + at->y * nr, f->line);

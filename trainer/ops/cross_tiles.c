@@ -5,6 +5,7 @@
 
 #include "trainer/ops/floats.h"
 #include "trainer/ops/gemm.h"
+#include "trainer/ops/threads.h"
 
 /* The grid of a modality's tokens: (t, y, x), leading dimensions 1 where there are fewer. */
 struct grid {
@@ -100,44 +101,61 @@ void tiles_sum_channels(const struct kernels *k, const float *panel, size_t chan
 
 /* ---- left matrices in places ----------------------------------------------------------------- */
 
-/* x[groups of `depth` rows][width]: at float32 as it is; else packed, by rows, and by columns of
- * each group. */
-static void place_matrix(const struct product_kernels *products, struct places *to, const float *x,
-                         size_t groups, size_t depth, size_t width)
-{
-	size_t deep = gemm_places(products, depth), rows = groups * depth;
-	float *columns;
+/* x[groups of `depth` rows][width] on its way into places. */
+struct placing {
+	const struct product_kernels *products;
+	struct places *to;
+	const float *x;
+	size_t depth, width;
+	float *rows, *columns;
+};
 
-	to->row = gemm_places(products, width);
+static void place_group(void *ctx, size_t i, unsigned worker)
+{
+	const struct placing *p = ctx;
+	const float *x = p->x + i * p->depth * p->width;
+	size_t deep = gemm_places(p->products, p->depth);
+
+	(void)worker;
+	for (size_t r = 0; r < p->depth; r++)
+		p->products->pack_row(p->width, x + r * p->width,
+		                      p->rows + (i * p->depth + r) * p->to->row);
+	p->products->pack_columns(p->depth, p->width, x, p->width,
+	                          p->columns + i * deep * p->width);
+}
+
+/* At float32 x as it is; else packed, by rows, and by columns of each group. */
+static void place_matrix(struct ops *ops, struct places *to, const float *x, size_t groups,
+                         size_t depth, size_t width)
+{
+	size_t rows = groups * depth, deep = gemm_places(ops->products, depth);
+	struct placing p = {ops->products, to, x, depth, width, NULL, NULL};
+
+	to->row = gemm_places(ops->products, width);
 	to->step = width;
 	to->rows = to->columns = x;
-	if (products->per == 1)
+	if (ops->products->per == 1)
 		return;
 	if (to->memory_n < rows * to->row + groups * deep * width) {
 		free(to->memory);
 		to->memory_n = rows * to->row + groups * deep * width;
-		to->memory = floats_new(to->memory_n + 16); /* pack_columns' more */
+		to->memory = floats_new(to->memory_n);
 	}
-	columns = to->memory + rows * to->row;
-	for (size_t i = 0; i < rows; i++)
-		products->pack_row(width, x + i * width, to->memory + i * to->row);
-	for (size_t i = 0; i < groups; i++)
-		products->pack_columns(depth, width, x + i * depth * width, width,
-		                       columns + i * deep * width);
-	to->rows = to->memory;
-	to->columns = columns;
+	to->rows = p.rows = to->memory;
+	to->columns = p.columns = to->memory + rows * to->row;
+	threads_run(ops->threads, groups, place_group, &p);
 }
 
-void tiles_place(struct folded *f, const struct op_cross *p, size_t group)
+void tiles_place(struct ops *ops, const struct op_cross *p, size_t group)
 {
 	const struct op_tokens *g = &p->groups[group];
+	struct folded *f = p->state;
 	struct token_places *to = &f->places[group];
 	size_t x = g->dim[g->ndim - 1];
 
-	place_matrix(f->products, &to->data, g->data, p->batch * g->n / x, x, g->n_data);
+	place_matrix(ops, &to->data, g->data, p->batch * g->n / x, x, g->n_data);
 	for (size_t d = 0; d < g->ndim; d++)
-		place_matrix(f->products, &to->position[d], g->position[d], 1, g->dim[d],
-		             1 + 2 * g->bands);
+		place_matrix(ops, &to->position[d], g->position[d], 1, g->dim[d], 1 + 2 * g->bands);
 }
 
 /* x[rows][nr], a right matrix, to places where it lies. */

@@ -53,13 +53,11 @@ static void sum_columns(void *ctx, size_t i, unsigned worker)
 {
 	const struct op_call *c = ctx;
 	const struct op_linear *p = c->op;
-	size_t from = i * COLUMNS, n = least(COLUMNS, p->out - from);
-	float sum[COLUMNS] = {0};
+	size_t from = i * COLUMNS;
 
 	(void)worker;
-	for (size_t r = 0; r < p->rows; r++)
-		c->kernels->add(sum, p->dy + r * p->out + from, n);
-	c->kernels->add(p->dbias + from, sum, n);
+	c->kernels->sum_rows(p->dy + from, p->rows, p->out, least(COLUMNS, p->out - from),
+	                     p->dbias + from);
 }
 
 static void linear_backward(struct ops *ops, const struct op_linear *p)
@@ -118,15 +116,17 @@ static void norm_dparams(void *ctx, size_t i, unsigned worker)
 {
 	const struct op_call *c = ctx;
 	const struct op_norm *p = c->op;
-	size_t from = i * COLUMNS, n = least(COLUMNS, p->width - from);
-	float dgain[COLUMNS] = {0}, dshift[COLUMNS] = {0};
+	size_t from = i * COLUMNS;
+	struct norm_rows rows = {.x = p->x + from,
+	                         .dy = p->dy + from,
+	                         .n = p->rows,
+	                         .row = p->width,
+	                         .mean = p->mean,
+	                         .rstd = p->rstd};
 
 	(void)worker;
-	for (size_t r = 0; r < p->rows; r++)
-		c->kernels->norm_dparams(p->x + r * p->width + from, p->dy + r * p->width + from, n,
-		                         p->mean[r], p->rstd[r], dgain, dshift);
-	c->kernels->add(p->dgain + from, dgain, n);
-	c->kernels->add(p->dshift + from, dshift, n);
+	c->kernels->norm_dparams(&rows, least(COLUMNS, p->width - from), p->dgain + from,
+	                         p->dshift + from);
 }
 
 static void norm_dx(void *ctx, size_t i, unsigned worker)

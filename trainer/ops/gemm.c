@@ -125,13 +125,19 @@ static bool busy(size_t n, size_t threads)
 	return n >= 12 * threads || 16 * n >= 15 * rounds * threads;
 }
 
-/* As few groups of columns as keep every thread busy: each packs the block of rows again. */
+/*
+ * Blocks of nearly equal height, as many for each thread; and as few groups of columns as keep every
+ * thread busy: each packs the block of rows again.
+ */
 static void cut(struct gemm_pass *j, unsigned threads)
 {
 	const struct gemm *g = j->g;
-	size_t nr = j->nr, groups = 1;
+	size_t nr = j->nr, most = KERNEL_BLOCK_ROWS / j->mr * j->mr, groups = 1;
 
-	j->rows = KERNEL_BLOCK_ROWS / j->mr * j->mr;
+	j->row_blocks = (g->m + most - 1) / most;
+	if (j->row_blocks > threads)
+		j->row_blocks = (j->row_blocks + threads - 1) / threads * threads;
+	j->rows = (g->m + j->row_blocks - 1) / j->row_blocks;
 	j->row_blocks = (g->m + j->rows - 1) / j->rows;
 	while (groups * nr < g->n && !busy(j->row_blocks * groups, threads))
 		groups *= 2;
@@ -149,7 +155,7 @@ void gemm(struct ops *ops, const struct gemm *g)
 	cut(&j, threads);
 	j.work_each = j.rows * gemm_stride(depth);
 	if (g->a_row == 1)
-		j.work_each = j.rows / j.mr * gemm_piece(j.mr, depth);
+		j.work_each = (j.rows + j.mr - 1) / j.mr * gemm_piece(j.mr, depth);
 	j.packed = ops_scratch(ops, packed + threads * j.work_each);
 	j.work = j.packed + packed;
 	for (j.k0 = 0; j.k0 < g->k; j.k0 += j.depth) {

@@ -61,6 +61,13 @@ struct softmax_gradient {
 	const float *keep;
 };
 
+/* Rows of LayerNorm's input and of the derivative of its output, `row` values apart. */
+struct norm_rows {
+	const float *x, *dy;
+	size_t n, row;
+	const float *mean, *rstd; /* [n] */
+};
+
 /* A tile of the folded cross attention: n tokens x nr latents, see cross_folded.c. */
 struct cross_tile {
 	size_t n;
@@ -71,6 +78,19 @@ struct cross_tile {
 	const float *csum;               /* [nr]: sum over channels of the query */
 	const float *keep;               /* [n][nr] dropout factors, or NULL */
 	float *max;                      /* [nr] */
+};
+
+/*
+ * Where a tile's weights are summed. max is raised only where a score is above it by more than
+ * SOFTMAX_SLACK; whatever was summed with the former one, all[rows][nr], is then scaled down.
+ */
+struct cross_sums {
+	float *all;
+	size_t rows;
+	/* of these, [nr] each: exp(s - max); that times keep; w times the token's mean */
+	float *sum, *kept, *wmean;
+	float *column; /* [n][nr]: each token's w is added; of these, too */
+	float *wsum;   /* [nr]: the tile's w; is set */
 };
 
 /* What the backward pass of a tile reads besides, and where its sums go; all [nr]. */
@@ -95,7 +115,7 @@ struct product_kernels {
 	void (*pack)(size_t k, size_t n, const float *b, size_t b_row, size_t b_col, float *panel);
 	/* one row of k values; out may be a */
 	void (*pack_row)(size_t k, const float *a, float *out);
-	/* out[k][n] = n columns of a matrix of k rows, a_col apart; writes up to 16 values more */
+	/* out[k][n] = n columns of a matrix of k rows, a_col apart */
 	void (*pack_columns)(size_t k, size_t n, const float *a, size_t a_col, float *out);
 	/* n rounds of multiply-add in registers; returns their floating operations */
 	double (*peak)(size_t n);
@@ -109,33 +129,33 @@ struct kernels {
 	bool native_bf16; /* the set multiplies pairs of bf16; else it does so by floats */
 
 	void (*softmax)(const struct softmax_tile *t);
+	/* o[rows][n] = t->o divided by the rows' sums, lse = log of these with their maxima */
+	void (*softmax_end)(const struct softmax_tile *t, size_t n, float *o, size_t o_row,
+	                    float *lse);
 	void (*softmax_gradient)(const struct softmax_gradient *t);
 	float (*dot)(const float *a, const float *b, size_t n);
 	/* factor[i] of columns [0, n) of one row of a dropout mask */
 	void (*dropout)(const struct op_dropout *d, uint64_t sample, uint32_t row_block, size_t n,
 	                float *factor);
 
-	/* one row each; dgain, dshift are added to */
+	/* one row each */
 	void (*norm)(const float *x, const float *gain, const float *shift, size_t n, float *y,
 	             float *mean, float *rstd);
 	void (*norm_dx)(const float *x, const float *gain, const float *dy, size_t n, float mean,
 	                float rstd, bool add, float *dx);
-	void (*norm_dparams)(const float *x, const float *dy, size_t n, float mean, float rstd,
-	                     float *dgain, float *dshift);
+	/* n columns over all rows; dgain, dshift are added to */
+	void (*norm_dparams)(const struct norm_rows *t, size_t n, float *dgain, float *dshift);
 	void (*gelu)(const float *x, float *y, size_t n, enum gelu_form form);
 	void (*gelu_dx)(const float *x, const float *dy, float *dx, size_t n, enum gelu_form form);
 	/* a[i] += b[i]; a[i] += f * b[i] */
 	void (*add)(float *a, const float *b, size_t n);
 	void (*add_scaled)(float *a, const float *b, float f, size_t n);
+	/* sum[n] += the rows of x, which are `row` values apart, in their order */
+	void (*sum_rows)(const float *x, size_t rows, size_t row, size_t n, float *sum);
 
-	/* s = rstd * (s + row + column - mean * csum) + bias; max = the tile's maximum, or the
-	 * given one where that is larger */
-	void (*cross_scores)(const struct cross_tile *t);
-	/* s (scores) becomes w = exp(s - max) [* keep] * rstd; sums go to sum (of exp(s - max)),
-	 * kept (of exp(s - max) * keep), wsum (of w), wmean (of w * mean), and each w is added to
-	 * column_sum[n][nr] */
-	void (*cross_weights)(const struct cross_tile *t, float *sum, float *kept, float *wsum,
-	                      float *wmean, float *column_sum);
+	/* s holds products; with s = rstd * (s + row + column - mean * csum) + bias it becomes
+	 * w = exp(s - max) [* keep] * rstd, which is summed; max is raised */
+	void (*cross_weights)(const struct cross_tile *t, const struct cross_sums *g);
 	/*
 	 * t->s and d->s hold products with the data channels, t->max the log-sum-exp; d describes
 	 * dP's tile (its row, column, csum). d->s becomes e = dS * rstd, where dS =
