@@ -106,6 +106,10 @@ holder() {
 	kubectl patch secret -n "$FLEET" held --type=merge -p '{"metadata": {"finalizers": ["example.com/audit"]}}'
 	run "$SLIPWAY" undeploy --yes --timeout 25
 	[ "$status" -eq 5 ]
+	# The controller says so when it has deleted the rest.
+	kubectl wait --for=condition=NamespaceFinalizersRemaining --timeout=120s "namespace/$FLEET"
+	run "$SLIPWAY" undeploy --yes --timeout 5
+	[ "$status" -eq 5 ]
 	[[ $output == *"Namespace '$FLEET': "*"example.com/audit in 1 resource instances"* ]]
 	kubectl patch secret -n "$FLEET" held --type=json -p '[{"op": "remove", "path": "/metadata/finalizers"}]'
 }
