@@ -44,8 +44,9 @@ class Command:
 
 
 def items_of(text):
-    """The objects on standard input."""
-    return json.loads(text).get("items") or [json.loads(text)]
+    """The objects on standard input; a list may be empty."""
+    o = json.loads(text)
+    return o["items"] if "items" in o else [o]
 
 
 def known(o):
