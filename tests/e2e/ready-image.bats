@@ -71,8 +71,8 @@ fleet() {
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[ "$(objects 'sorted(k.split("|")[2] for k in d if k.startswith("jobs.batch|"))')" = "['perceiver-p4d']" ]
-	[ "$(objects 'd["jobs.batch|perceiver|perceiver-p4d"]["applied"]["spec"]["template"]["metadata"]["annotations"]["example.com/team"]')" = vision ]
-	[ "$(objects '{v["applied"]["spec"]["disruption"]["consolidateAfter"] for k, v in d.items() if k.startswith("nodepools")}')" = "{'2h'}" ]
+	[ "$(objects 'd["jobs.batch|perceiver|perceiver-p4d"]["live"]["spec"]["template"]["metadata"]["annotations"]["example.com/team"]')" = vision ]
+	[ "$(objects '{v["live"]["spec"]["disruption"]["consolidateAfter"] for k, v in d.items() if k.startswith("nodepools")}')" = "{'2h'}" ]
 	# And what is there is what the spec says.
 	run deploy
 	[[ $output == *"nothing to do"* ]]
