@@ -184,9 +184,10 @@ static const struct field rows[] = {
                .check_key = check_label_key, .check = check_annotation_value),
 	FIELD_MAP(struct target_section, env, "env",
                   "Environment variables of the job on this target.", .flags = FIELD_LITERAL,
-                  .check_key = check_env_name),
+                  .check_key = check_env_name, .check = check_text),
 	FIELD_STRINGS(struct target_section, args, "args",
-                      "Arguments after job.args on this target.", .flags = FIELD_LITERAL),
+                      "Arguments after job.args on this target.", .flags = FIELD_LITERAL,
+                      .check = check_text),
 };
 
 static const struct field_table target_fields =
