@@ -58,10 +58,14 @@ static void check_cluster(struct fields_context *c, const struct yaml_node *node
 /* Any tag that a subnet can be found by; the one of cluster.discovery is there already. */
 static const char *check_subnet_tag(const char *text, const char **ret_hint)
 {
+	const char *ignored;
+
 	*ret_hint = "set cluster.discovery, or name another tag of at most 128 characters";
 	if (strcmp(text, "karpenter.sh/discovery") == 0)
 		return "is taken";
-	return text[0] != '\0' && strlen(text) <= 128 ? NULL : "is not the key of a tag";
+	return text[0] != '\0' && strlen(text) <= 128 && check_tag_value(text, &ignored) == NULL
+	               ? NULL
+	               : "is not the key of a tag";
 }
 
 static const struct field reserve_rows[] = {

@@ -78,7 +78,7 @@ static void check_source(struct fields_context *c, const struct yaml_node *node,
 }
 
 static const struct field variable_rows[] = {
-	TEXT(struct env_variable, value, "value", "Its value."),
+	TEXT(struct env_variable, value, "value", "Its value.", .check = check_text),
 	TEXT(struct env_variable, secret, "secret", "Secret of the namespace that has the value.",
              .check = check_dns_subdomain),
 	TEXT(struct env_variable, config_map, "config_map",

@@ -193,7 +193,8 @@ static const struct field rows[] = {
                .check_key = check_label_key, .check = check_annotation_value),
 	ENV_ROW(struct target_section, "Environment variables of the job on this target."),
 	FIELD_STRINGS(struct target_section, args, "args",
-                      "Arguments after job.args on this target.", .flags = FIELD_LITERAL),
+                      "Arguments after job.args on this target.", .flags = FIELD_LITERAL,
+                      .check = check_text),
 };
 
 static const struct field_table target_fields =

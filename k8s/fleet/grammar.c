@@ -125,10 +125,42 @@ const char *check_object_label_key(const char *text, const char **ret_hint)
 	return check_label_key(text, ret_hint);
 }
 
+/* What the API server's YAML reader takes, which JSON passes through as well (YAML 1.2.2, 5.1);
+ * below a blank JSON escapes. */
+static bool is_read(const char *c, size_t len)
+{
+	uint32_t code = text_code_point(c, len);
+
+	return code < 0x7f || code == 0x85 || (code >= 0xa0 && code != 0xfffe && code != 0xffff);
+}
+
+static bool is_of_a_tag(const char *c, size_t len)
+{
+	return is_read(c, len) && !text_is_control(c, len);
+}
+
+static bool each(const char *text, bool (*fits)(const char *c, size_t len))
+{
+	for (size_t left = strlen(text), len; left > 0; text += len, left -= len) {
+		len = text_utf8_length(text, left);
+		if (len == 0 || !fits(text, len))
+			return false;
+	}
+	return true;
+}
+
+const char *check_text(const char *text, const char **ret_hint)
+{
+	*ret_hint = "leave out DEL and the control characters from U+0080 on";
+	return each(text, is_read) ? NULL : "holds a character that Kubernetes does not read";
+}
+
 const char *check_annotation_value(const char *text, const char **ret_hint)
 {
+	if (strlen(text) <= 65536)
+		return check_text(text, ret_hint);
 	*ret_hint = "all annotations of an object together have at most 256 KiB";
-	return strlen(text) <= 65536 ? NULL : "is too long for an annotation";
+	return "is too long for an annotation";
 }
 
 const char *check_env_name(const char *text, const char **ret_hint)
@@ -319,7 +351,7 @@ const char *check_tag_key(const char *text, const char **ret_hint)
 
 	*ret_hint = "AWS tags have at most 128 characters; those starting with aws:, eks:, "
 		    "kubernetes.io/cluster/ and slipway/, and karpenter's own, are taken";
-	if (text[0] == '\0' || strlen(text) > 128)
+	if (text[0] == '\0' || strlen(text) > 128 || !each(text, is_of_a_tag))
 		return "is not the key of a tag";
 	for (size_t i = 0; i < ARRAY_LEN(taken); i++)
 		if (text_has_prefix(text, taken[i]))
@@ -329,8 +361,10 @@ const char *check_tag_key(const char *text, const char **ret_hint)
 
 const char *check_tag_value(const char *text, const char **ret_hint)
 {
-	*ret_hint = "AWS allows at most 256 characters";
-	return strlen(text) <= 256 ? NULL : "is too long for a tag";
+	*ret_hint = "AWS allows at most 256 letters, digits, spaces and punctuation marks";
+	if (strlen(text) > 256)
+		return "is too long for a tag";
+	return each(text, is_of_a_tag) ? NULL : "holds a character that no tag may hold";
 }
 
 const char *check_s3(const char *text, const char **ret_hint)

@@ -16,6 +16,7 @@ const char *check_label_key(const char *text, const char **ret_hint);
 const char *check_label_value(const char *text, const char **ret_hint);
 const char *check_node_label_key(const char *text, const char **ret_hint);   /* Karpenter's rules */
 const char *check_object_label_key(const char *text, const char **ret_hint); /* not ours */
+const char *check_text(const char *text, const char **ret_hint); /* for a pod: env, args */
 const char *check_annotation_value(const char *text, const char **ret_hint);
 const char *check_env_name(const char *text, const char **ret_hint);
 const char *check_region(const char *text, const char **ret_hint);

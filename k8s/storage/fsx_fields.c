@@ -23,8 +23,9 @@ static const struct field prepare_rows[] = {
                      "the job's, with `slipway-trainer prepare` into the mount's prepared/; "
                      "slipway-prepare must be in it"),
 	FIELD_STRINGS(struct prepare_section, command, "command", "Program and leading arguments.",
-                      .flags = FIELD_LITERAL),
-	FIELD_STRINGS(struct prepare_section, args, "args", "Arguments.", .flags = FIELD_LITERAL),
+                      .flags = FIELD_LITERAL, .check = check_text),
+	FIELD_STRINGS(struct prepare_section, args, "args", "Arguments.", .flags = FIELD_LITERAL,
+                      .check = check_text),
 	TEXT_AT(struct prepare_section, service_account_role, "role",
                 "IAM role that may read the data, by ARN.", .check = check_role_arn),
 };

@@ -160,6 +160,7 @@ LISTS = (
     call("by file, the missing one told", f"get -f - {JSON}", listed(config("l0"), config("none"))),
     call("by file, one", f"get -f - {JSON}", listed(config("l0"))),
     call("by file, one missing", f"get -f - --ignore-not-found {JSON}", listed(config("none"))),
+    call("by file, an empty list", f"get -f - --ignore-not-found {JSON}", listed()),
     call("a resource that is none", f"get nothings -n NS {JSON}"),
 )
 

@@ -319,7 +319,7 @@ on_terminal() {
 	deploy >/dev/null
 	on_terminal seen "$SLIPWAY undeploy --yes"
 	tail -n 12 seen | grep -q '^node classes gone '
-	tail -n 5 seen | grep -q '^32 objects deleted'
+	tail -n 7 seen | grep -q '^32 objects deleted'
 	run deploy
 	[[ $output == *"namespace   2 created, 0 changed, 0 unchanged"* ]]
 	[[ $output != *$'\033'* ]]

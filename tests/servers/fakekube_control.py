@@ -133,9 +133,8 @@ def volume_for(cluster, claim):
 
 def run_claims(cluster):
     for claim in cluster.of("persistentvolumeclaims"):
-        if claim.get("status", {}).get("phase") or is_leaving(claim) or "held" in cluster.objects[key_of(claim)]:
-            if claim.get("status", {}).get("phase") != "Pending" or is_leaving(claim):
-                continue
+        if claim.get("status", {}).get("phase", "Pending") != "Pending" or is_leaving(claim):
+            continue
         volume = None if "PersistentVolumeClaim" in words_of("stuck") else volume_for(cluster, claim)
         if volume:
             bind(cluster, claim, volume)

@@ -6,6 +6,7 @@ import time
 
 from fakekube_admit import check_change, check_namespace, check_new, check_right
 from fakekube_apply import apply_to, tell_conflicts, updated
+from fakekube_control import control
 from fakekube_kinds import KINDS, key_of, kind_named, kind_of
 from fakekube_store import Cluster, Refused, copy_of, merge, path
 
@@ -19,6 +20,8 @@ REPLACING = 'error when replacing "STDIN": '
 
 class Command:
     """A command line: its words, and its options by their long names."""
+
+    limit = None  # how many objects an apply comes to
 
     def __init__(self, argv):
         self.words, self.options = [], {}
@@ -45,8 +48,8 @@ class Command:
 
 def items_of(text):
     """The objects on standard input; a list may be empty."""
-    o = json.loads(text)
-    return o["items"] if "items" in o else [o]
+    doc = json.loads(text)
+    return doc.get("items", [doc])
 
 
 def known(o):
@@ -119,10 +122,10 @@ def apply_one(cluster, command, wanted):
     return new
 
 
-def apply(cluster, command, limit=None):
+def apply(cluster, command):
     """As kubectl: one that is refused does not stop the others, and then nothing is printed."""
     done, refused = [], []
-    for wanted in items_of(sys.stdin.read())[:limit]:
+    for wanted in items_of(sys.stdin.read())[:command.limit]:
         try:
             done.append(copy_of(apply_one(cluster.trial() if command.dry() else cluster, command, wanted)))
         except Refused as why:
@@ -218,7 +221,7 @@ def one(cluster, command, kind, name, space):
     raise not_found(kind, name)
 
 
-def get(cluster, command, _=None):
+def get(cluster, command):
     refused, found, words = [], [], command.words[1:]
     single = bool(words[1:])
     if command.get("--filename"):
@@ -253,7 +256,7 @@ def write(cluster, command, old, new, manager):
     return cluster.put(new, managers) if old else cluster.add(new, managers)
 
 
-def create(cluster, command, _=None):
+def create(cluster, command):
     o = items_of(sys.stdin.read())[0]
     kind = known(o)
     if kind.namespaced:
@@ -273,7 +276,7 @@ def modified(o, about=""):
                    'version and try again')
 
 
-def replace(cluster, command, _=None):
+def replace(cluster, command):
     o = items_of(sys.stdin.read())[0]
     kind, meta = known(o), o["metadata"]
     if kind.namespaced:
@@ -307,7 +310,7 @@ def json_patch(o, operations):
             at[steps[-1]] = op["value"]
 
 
-def patch(cluster, command, _=None):
+def patch(cluster, command):
     kind, name = kinds_named(command.words[1])[0], command.words[2]
     space = command.get("--namespace", "default") if kind.namespaced else ""
     check_right(cluster, "patch", kind, space, name)
@@ -365,7 +368,7 @@ def delete_raw(cluster, command):
                        "details": {k: v for k, v in details.items() if v}}) + "\n"
 
 
-def delete(cluster, command, _=None):
+def delete(cluster, command):
     if command.get("--raw"):
         return delete_raw(cluster, command)
     kind, name = kinds_named(command.words[1])[0], command.words[2]
@@ -386,7 +389,6 @@ def delete(cluster, command, _=None):
 
 def await_gone(cluster, o):
     """As long as controllers have something to do about it."""
-    from fakekube_control import control
     for _ in range(16):
         control(cluster)
         there = cluster.live(key_of(o))
@@ -397,14 +399,12 @@ def await_gone(cluster, o):
 
 # ---- the cluster itself ----
 
-def version(_, command, __=None):
-    del command
+def version(*_):
     return json.dumps({"clientVersion": {"minor": os.environ.get("FAKEKUBE_MINOR", "34")},
                        "serverVersion": {"minor": "34"}}) + "\n"
 
 
-def api_resources(_, command, __=None):
-    del command
+def api_resources(*_):
     return "".join(f"{k.resource}\n" for k in KINDS if not is_missing(k))
 
 

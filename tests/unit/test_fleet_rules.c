@@ -1,6 +1,7 @@
 /* What EKS, EC2 and Karpenter ask of a fleet, and what its manifests make of it. */
 #include "base/timestamp.h"
 #include "k8s/fleet/eks_versions.h"
+#include "k8s/fleet/grammar.h"
 #include "k8s/fleet/regions.h"
 #include "tests/render_make.h"
 
@@ -273,6 +274,29 @@ static void the_network_test_wants_its_name(void)
 	CHECK_STR(named.files[1].name, "g5.yaml");
 }
 
+static void texts_are_read_by_the_server(void)
+{
+	/* U+0080, U+009F, U+FFFE, U+FFFF; a byte that is not UTF-8. */
+	static const char *const unread[] = {"\x7f",         "a\xc2\x80",    "\xc2\x9f b",
+	                                     "\xef\xbf\xbe", "\xef\xbf\xbf", "\xff"};
+	static const char *const read[] = {"", "\t\n\r\x1b\x01", "\xc2\x85\xc2\xa0", "\xef\xbf\xbd",
+	                                   "\xf0\x9f\x9a\xa2"};
+	const char *hint;
+
+	for (size_t i = 0; i < ARRAY_LEN(unread); i++) {
+		CHECK(check_text(unread[i], &hint) != NULL);
+		CHECK(check_annotation_value(unread[i], &hint) != NULL);
+		CHECK(check_tag_value(unread[i], &hint) != NULL);
+		CHECK(check_tag_key(unread[i], &hint) != NULL);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(read); i++) {
+		CHECK(check_text(read[i], &hint) == NULL);
+		CHECK(check_annotation_value(read[i], &hint) == NULL);
+	}
+	CHECK(check_tag_value("a\tb", &hint) != NULL);
+	CHECK(check_tag_value("us-west: a/b+c=d@e _.-", &hint) == NULL);
+}
+
 int main(void)
 {
 	TEST("support: the end of a version's standard support is told 60 days before",
@@ -298,5 +322,7 @@ int main(void)
 	     sockets_are_no_way_out);
 	TEST("jobs: a process per core that a process sees", a_process_per_logical_core);
 	TEST("nettest: it is rendered by its name alone", the_network_test_wants_its_name);
+	TEST("texts: what the API server does not read is refused, what JSON escapes is not",
+	     texts_are_read_by_the_server);
 	return test_done();
 }
