@@ -17,7 +17,7 @@
 #include "base/mem.h"
 
 /* Of one document after a change; copies of copies would otherwise grow without end. */
-enum { JSON_PATCH_NODES_MAX = 100000 };
+enum { JSON_PATCH_NODES_MAX = 20000 };
 
 struct json_change {
 	cJSON *gone;            /* an array of what is no longer in the document; NULL = nothing */

@@ -191,6 +191,7 @@ static void render_job(const struct fleet *fleet, const struct controller_opts *
 	json_add_string(pod, "restartPolicy", "Never");
 	json_add_string(pod, "serviceAccountName", name);
 	json_add_bool(pod, "automountServiceAccountToken", true);
+	job_pull_secrets(fleet->job, pod);
 	/* It gives its lease back first. */
 	json_add_int(pod, "terminationGracePeriodSeconds", 60);
 	json_add_string(json_add_object(pod, "nodeSelector"), "kubernetes.io/arch",

@@ -92,11 +92,21 @@ static const struct field variable_rows[] = {
                    "there."),
 };
 
+/* Kubernetes' words. */
+static const struct field_habit variable_habits[] = {
+	{"valueFrom", "write {secret: NAME, key: KEY}, {config_map: NAME, key: KEY} or {field: "
+                      "status.podIP}"},
+	{"secretKeyRef", "write {secret: NAME, key: KEY}"},
+	{"configMapKeyRef", "write {config_map: NAME, key: KEY}"},
+	{"fieldRef", "write {field: status.podIP}"},
+	{NULL, NULL},
+};
+
 const struct field_table env_variable_fields =
 	FIELD_TABLE(struct env_variable, "variable", variable_rows,
                     "A variable: a text, or where its value comes from.", .has_pos = true,
-                    .pos_offset = offsetof(struct env_variable, at), .shorthand = "value",
-                    .check = check_variable);
+                    .habits = variable_habits, .pos_offset = offsetof(struct env_variable, at),
+                    .shorthand = "value", .check = check_variable);
 
 static const struct field source_rows[] = {
 	TEXT(struct env_source, secret, "secret", "Secret of the namespace.",

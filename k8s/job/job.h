@@ -60,6 +60,9 @@ void job_security(const struct fleet *fleet, cJSON *pod_spec);
 /* The taints of job.tolerations, beside those of the target. */
 void job_tolerate(const struct job_section *job, cJSON *tolerations);
 
+/* job.pull_secrets, for pods of the fleet's own images. */
+void job_pull_secrets(const struct job_section *job, cJSON *pod_spec);
+
 /* /tmp as an empty volume: the root file system is read-only. Adds to both arrays. */
 void job_scratch(cJSON *volumes, cJSON *mounts);
 

@@ -115,6 +115,35 @@ static const struct field rows[] = {
                      .set_offset = offsetof(struct job_section, network_test.set)),
 };
 
-const struct field_table job_fields =
-	FIELD_TABLE(struct job_section, "job", rows, "The training job, the same on every target.",
-                    .has_pos = true, .pos_offset = offsetof(struct job_section, at));
+/* The words of Kubernetes' pods that have another name here. */
+static const struct field_habit job_habits[] = {
+	{"envFrom", "write `env_from: [{secret: NAME}]`, or `config_map: NAME`"},
+	{"imagePullSecrets", "write `pull_secrets: [NAME]`"},
+	{"initContainers", "write `init: [{name: NAME, image: IMAGE}]`"},
+	{"containers", "the job's container is the job; write others as `sidecars:`"},
+	{"volumeMounts", "a volume says where it is seen: `volumes: {NAME: {claim: CLAIM, mount: "
+                         "/work}}`"},
+	{"securityContext",
+         "write `user:` and `group:`; `root:` and `writable_root:` with a reason"},
+	{"runAsUser", "write `user:`"},
+	{"serviceAccountName", "write `service_account:`"},
+	{"terminationGracePeriodSeconds", "write `grace:`"},
+	{"backoffLimit", "write `retries:`"},
+	{"ttlSecondsAfterFinished", "write `ttl:`"},
+	{"activeDeadlineSeconds", "write `deadline:`"},
+	{"priorityClassName", "write `priority_class:`"},
+	{"parallelism", "write `nodes:`"},
+	{"replicas", "write `nodes:`"},
+	{"entrypoint", "write `command: [WORD, WORD]`"},
+	{"resources",
+         "a pod gets what its node has: name the instances in `fleet:`, and `devices:` "
+         "there for a part of one"},
+	{"nodeSelector", "the pods are on the nodes of their target: see `fleet:`, or write "
+                         "`patches:`"},
+	{"affinity", "write `patches:`, which can change every rendered object"},
+	{NULL, NULL},
+};
+
+const struct field_table job_fields = FIELD_TABLE(
+	struct job_section, "job", rows, "The training job, the same on every target.",
+	.has_pos = true, .habits = job_habits, .pos_offset = offsetof(struct job_section, at));

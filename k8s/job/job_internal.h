@@ -31,7 +31,6 @@ void job_volumes(const struct fleet *fleet, const struct fleet_target *target,
 void job_pod_rights(const struct fleet *fleet, cJSON *pod_spec);
 void job_container_rights(const struct job_section *job, cJSON *container);
 void job_note_rights(const struct job_section *job, cJSON *annotations); /* and why */
-void job_pull_secrets(const struct job_section *job, cJSON *pod_spec);
 
 /* ---- other containers (job_beside.c) ---- */
 

@@ -91,6 +91,7 @@ struct patching {
 	const struct patch_section *patch;
 	size_t place; /* among the spec's patches */
 	cJSON *doc;
+	const char *name; /* of the object, before */
 	struct diags *d;
 };
 
@@ -110,7 +111,7 @@ static bool failed(const struct patching *p, struct srcpos at, const char *path,
 	diags_error(p->d, at,
 	            arena_printf(&p->out->arena, "`slipway render` without the patch shows the "
 	                                         "object that it is made of"),
-	            "%s: %s %s: %s", path, p->patch->kind, name_of(p->doc), err->msg);
+	            "%s: %s %s: %s", path, p->patch->kind, p->name, err->msg);
 	return false;
 }
 
@@ -161,7 +162,7 @@ static bool change_object(const struct patching *p)
 static size_t change_all(struct k8s_output *out, size_t place, struct diags *d)
 {
 	const struct patch_section *patch = &out->fleet->patches[place];
-	struct patching p = {out, patch, place, NULL, d};
+	struct patching p = {.out = out, .patch = patch, .place = place, .d = d};
 	size_t matches = 0;
 
 	for (size_t i = 0; i < out->n; i++)
@@ -170,6 +171,7 @@ static size_t change_all(struct k8s_output *out, size_t place, struct diags *d)
 			if (!named(patch, p.doc))
 				continue;
 			matches++;
+			p.name = arena_strdup(&out->arena, name_of(p.doc));
 			/* One object shows what is wrong for all that the patch names. */
 			if (!change_object(&p))
 				return matches;

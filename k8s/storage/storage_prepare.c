@@ -129,6 +129,7 @@ static void add_pod(const struct fleet *fleet, struct k8s_output *out, const cha
 	json_add_string(pod, "restartPolicy", "OnFailure");
 	json_add_string(pod, "serviceAccountName", account);
 	json_add_bool(pod, "automountServiceAccountToken", false);
+	job_pull_secrets(fleet->job, pod);
 	json_add_string(json_add_object(pod, "nodeSelector"), "kubernetes.io/arch",
 	                k8s_system_arch(fleet));
 	job_security(fleet, pod);

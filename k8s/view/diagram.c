@@ -97,8 +97,8 @@ static void draw_pods(const struct fleet_target *t, int x, int y, struct strbuf 
 		strbuf_addf(&efa, " \xc2\xb7 %lld EFA", (long long)t->efa);
 	svg_textf(sb, x, y, CARD_WIDTH - 32, &plain,
 	          "%lld pod%s, each %lld \xc3\x97 %s%s \xc2\xb7 %lld CPU \xc2\xb7 %lld GiB",
-	          (long long)t->nodes, t->nodes == 1 ? "" : "s", (long long)t->devices,
-	          t->resource, strbuf_str(&efa), (long long)(t->cpu_milli / 1000),
+	          (long long)t->nodes, t->nodes == 1 ? "" : "s", (long long)t->devices, t->resource,
+	          strbuf_str(&efa), (long long)(t->cpu_milli / 1000),
 	          (long long)(t->memory_mib / 1024));
 }
 

@@ -143,6 +143,11 @@ static void explain_job(const struct fleet *fleet, const struct fleet_target *t,
 	strbuf_addf(line, "%s: %s of %lld pod%s with %lld process%s each; image %s.", t->job,
 	            fleet->scheduler->title, (long long)t->nodes, t->nodes == 1 ? "" : "s",
 	            (long long)t->processes, t->processes == 1 ? "" : "es", fleet->image);
+	if (fleet->job->root != NULL)
+		strbuf_addf(line, " As root: %s.", fleet->job->root);
+	if (fleet->job->writable_root != NULL)
+		strbuf_addf(line, " With a writable root file system: %s.",
+		            fleet->job->writable_root);
 	row(sb, "job", line);
 	strbuf_addf(line,
 	            "After SIGTERM a pod has %lld seconds; the job is retried up to %lld times",

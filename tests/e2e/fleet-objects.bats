@@ -20,6 +20,7 @@ lists() {
 	for spec in "${SPECS[@]}"; do
 		name=$(basename "$spec" .yaml)
 		"$SLIPWAY" render -f "$spec" --job all --format list "${EVERYTHING[@]}" >"$name.json"
+		sed -n 's/^# brought: //p' "$spec" | tr ' ' , >"$name.brought"
 		sed -n 's/^ *platforms: *\[\(.*\)\].*/\1/p' "$spec" | tr -d ' ' >"$name.platforms"
 	done
 	"$SLIPWAY" instances --output json >instances
@@ -84,7 +85,8 @@ print(json.dumps({"items": items}))' >broken.json
 	lists
 	for name in *.platforms; do
 		platforms=$(cat "$name")
-		run "$ROOT/tests/k8s/consistent" --instances instances --platforms "${platforms:-linux/amd64,linux/arm64}" "${name%.platforms}.json"
+		run "$ROOT/tests/k8s/consistent" --instances instances --platforms "${platforms:-linux/amd64,linux/arm64}" \
+			--brought "$(cat "${name%.platforms}.brought")" "${name%.platforms}.json"
 		echo "$output" | tail -n 5
 		[ "$status" -eq 0 ]
 	done

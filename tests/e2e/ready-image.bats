@@ -16,7 +16,7 @@ objects() { json "$1" <"$FAKEKUBE/objects.json"; }
 recipes() {
 	awk '/^```yaml$/ {n++; on = 1; next} /^```$/ {on = 0} on {print >n ".txt"}' "$ROOT/docs/HOWTO.md"
 	local file
-	for file in $(grep -LE '^image:' ./*.txt); do
+	grep -LE '^image:' ./*.txt | while read -r file; do
 		mv "$file" "$(sed -n 's/^name: //p' "$file").yaml"
 	done
 	rm ./*.txt
@@ -41,6 +41,7 @@ fleet() {
 		[[ $output == *"job "*"@$DIGEST"* ]]
 	done
 	# What makes each of them what it is.
+	# shellcheck disable=SC2016 # the kubelet's variable
 	grep -q -- '--nproc-per-node=$(NPROC_PER_NODE)' vision.out
 	grep -q 'aws.amazon.com/neuron: "16"' bert.out
 	grep -q 'sshAuthMountPath: /root/.ssh' nccl.out

@@ -33,17 +33,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct spec spec = {0};
 	struct fields_context c = {.arena = &a, .diags = &d};
 	const char *architectures[] = {"amd64", "arm64"};
-	struct fleet_image image = {.repository = "example.com/x",
-	                            .tag = "v1",
-	                            .architectures = {architectures, 2}};
+	struct fleet_image image = {
+		.repository = "example.com/x", .tag = "v1", .architectures = {architectures, 2}};
 
 	if (yaml_parse("fuzz.yaml", (const char *)data, size, &a, &root, &d, &err) != 0)
 		return 0;
 	fields_decode(&c, &spec_fields, root, "", &spec);
-	struct fleet_names names = {.name = spec.name, .name_at = spec.name_at, .file = "fuzz.yaml"};
+	struct fleet_names names = {
+		.name = spec.name, .name_at = spec.name_at, .file = "fuzz.yaml"};
 
-	if (fleet_resolve(&spec.sections, &names, &image, &a, &d, &spec.fleet) && d.n_errors == 0 &&
-	    spec.sections.cluster.set)
+	if (!fleet_resolve(&spec.sections, &names, &image, &a, &d, &spec.fleet) || d.n_errors > 0 ||
+	    !spec.sections.cluster.set)
+		return 0;
+	k8s_check(&renderers, &spec.fleet, &d);
+	if (d.n_errors == 0)
 		render(&spec.fleet);
 	return 0;
 }

@@ -105,29 +105,24 @@ static void home_follows_image(void)
 	            "{\"name\":\"HOME\",\"value\":\"/work/scratch\"}"));
 }
 
+static const cJSON *pod_of(const struct fleet_run *f, const char *job)
+{
+	return json_get(json_get(json_get(find(f, "Job", job), "spec"), "template"), "spec");
+}
+
 /* What a sidecar takes is not asked for twice. */
 static void sidecars_take_their_share(void)
 {
 	AUTO(fleet_run) struct fleet_run with, without;
-	struct pod_walk walk;
-	int64_t sum, alone;
+	int64_t sum = 0, alone = 0;
 
 	RENDER(&with, "ready-image", "job.sidecars=[{name: a, cpu: 2, memory: 2Gi}]");
 	RENDER(&without, "ready-image", "job.sidecars=[]");
-	const cJSON *templates[] = {
-		json_get(json_get(json_get(json_get(find(&with, "Job", "torch"), "spec"),
-	                                   "template"),
-	                          "spec"),
-	                 "containers"),
-		json_get(json_get(json_get(find(&without, "Job", "torch"), "spec"), "template"),
-	                 "spec")};
-	const cJSON *pod = json_get(
-		json_get(json_get(find(&with, "Job", "torch"), "spec"), "template"), "spec");
-
-	CHECK(templates[0] != NULL);
-	CHECK(pod_requests(pod, "cpu", &sum) && pod_requests(templates[1], "cpu", &alone));
+	CHECK(pod_requests(pod_of(&with, "torch"), "cpu", &sum));
+	CHECK(pod_requests(pod_of(&without, "torch"), "cpu", &alone));
 	CHECK_INT(sum, alone);
-	walk = pod_walk(pod);
+	struct pod_walk walk = pod_walk(pod_of(&with, "torch"));
+
 	CHECK_STR(json_string(pod_walk_next(&walk), "name"), "a");
 }
 

@@ -74,6 +74,21 @@ func (i instance) capacity() core.ResourceList {
 	return list
 }
 
+// share: what the plugins of a node offer in place of whole devices, as its labels tell them.
+func (i instance) share(labels map[string]string, capacity core.ResourceList) {
+	slices, _ := strconv.ParseInt(labels["slipway/time-slices"], 10, 64)
+	profile := strings.TrimPrefix(labels["nvidia.com/mig.config"], "all-")
+	parts := map[byte]int64{'1': 7, '2': 3, '3': 2, '7': 1}
+	name, count := core.ResourceName("nvidia.com/gpu.shared"), i.Devices*slices
+	if profile != "" {
+		name, count = core.ResourceName("nvidia.com/mig-"+profile), i.Devices*parts[profile[0]]
+	}
+	if count > 0 {
+		delete(capacity, core.ResourceName(i.Resource))
+		capacity[name] = *resource.NewQuantity(count, resource.DecimalSI)
+	}
+}
+
 func (i instance) overhead() *cloudprovider.InstanceTypeOverhead {
 	return &cloudprovider.InstanceTypeOverhead{KubeReserved: core.ResourceList{
 		core.ResourceCPU:    *resource.NewMilliQuantity(i.Vcpu*1000-i.FreeCPU, resource.DecimalSI),

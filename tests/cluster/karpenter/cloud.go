@@ -117,6 +117,7 @@ func node(claim *karpenter.NodeClaim, row *instance, offering *cloudprovider.Off
 	labels[karpenter.CapacityTypeLabelKey] = offering.CapacityType()
 	labels[core.LabelHostname] = claim.Name
 	kind := row.instanceType([]string{offering.Zone()}, true)
+	row.share(labels, kind.Capacity)
 	taints := append([]core.Taint{karpenter.UnregisteredNoExecuteTaint}, claim.Spec.StartupTaints...)
 	return &core.Node{
 		ObjectMeta: meta.ObjectMeta{Name: claim.Name, Labels: labels, Annotations: map[string]string{kwokKey: "fake"}},
