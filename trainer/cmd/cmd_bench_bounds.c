@@ -163,10 +163,19 @@ static struct cross_tile tile_of(const struct bounds_memory *m, float *s)
 /* Products of a tile's data with a panel; the panel lies behind the data. */
 static void data_products(const struct ops *ops, const struct bounds_memory *m, float *s)
 {
-	size_t nr = ops->kernels->nr;
+	size_t nr = ops->kernels->nr, places = CHANNELS / ops->products->per;
+	struct gemm_block g = {.m = TOKENS,
+	                       .n = nr,
+	                       .k = places,
+	                       .a = m->area[0],
+	                       .a_row = places,
+	                       .a_col = 1,
+	                       .b = m->area[0] + TOKENS * CHANNELS,
+	                       .c = s,
+	                       .c_row = nr,
+	                       .near = true};
 
-	rows_times(ops, TOKENS, nr, CHANNELS, m->area[0], m->area[0] + TOKENS * CHANNELS, s, nr,
-	           false);
+	ops->products->gemm(&g);
 }
 
 static void data_sums(const struct ops *ops, const struct bounds_memory *m, float *weights)
@@ -181,7 +190,8 @@ static void data_sums(const struct ops *ops, const struct bounds_memory *m, floa
 	                       .b = weights,
 	                       .c = m->area[4],
 	                       .c_row = nr,
-	                       .accumulate = true};
+	                       .accumulate = true,
+	                       .near = true};
 
 	if (ops->products->per > 1)
 		ops->products->pack(TOKENS, nr, weights, nr, 1, weights);
