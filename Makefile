@@ -354,7 +354,8 @@ bench-compare: all
 	tests/bench/compare "$(or $(BEFORE),$(error name the build folder to compare with: BEFORE=DIR))" $(BUILD) $(BUILD)/compare.md
 
 .PHONY: bench-trainer
-bench-trainer: $(BUILD)/$(HOST_ARCH)/slipway-trainer $(BUILD)/amd64/slipway-trainer $(BUILD)/arm64/slipway-trainer
+bench-trainer: $(BUILD)/$(HOST_ARCH)/slipway-trainer $(BUILD)/$(HOST_ARCH)/slipway-prepare \
+               $(BUILD)/amd64/slipway-trainer $(BUILD)/arm64/slipway-trainer
 	tests/bench/trainer $< docs/bench $(if $(BASE),--base $(BASE)) $(if $(ROUNDS),--rounds $(ROUNDS))
 
 .PHONY: docs
