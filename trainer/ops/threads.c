@@ -11,9 +11,9 @@
 #include "base/mem.h"
 
 /*
- * How often to look for new work before going to sleep: for about 20 microseconds, then, where every
- * thread has a CPU, for about a millisecond in which others may run. A step has some thousand rounds;
- * to be woken takes as long as a small one.
+ * How often to look for new work before going to sleep: for about 20 microseconds, then, where
+ * every thread has a CPU, for about a millisecond in which others may run. A step has some thousand
+ * rounds; to be woken takes as long as a small one.
  */
 enum { SPINS = 2000, YIELDS = 2000 };
 
