@@ -155,7 +155,7 @@ help:
 ## make fuzz     fuzzers, T=seconds each (default 30)
 ## make test-sid  make all with the newest compilers, in a root of Debian unstable (SID_ROOT=DIR keeps it)
 ## make tsan-trainer  the trainer's tests and a short run under ThreadSanitizer
-## make bench-trainer  speed and memory of the trainer, beside PyTorch when it is installed (BASE=COMMIT: and a former one)
+## make bench-trainer  speed and memory of the trainer, beside PyTorch when it is installed (BASE=COMMIT: and a former one; ROUNDS=N)
 ## make bench-compare  this build beside another one's in turns, five rounds (BEFORE=BUILD_FOLDER)
 ## make bench    speed and memory beside umoci, buildah, zstd and pigz, into docs/bench/
 ## make docs     every generated page under docs/: SPEC.md, the schema, man pages, completion, errors, the fleet
@@ -354,8 +354,9 @@ bench-compare: all
 	tests/bench/compare "$(or $(BEFORE),$(error name the build folder to compare with: BEFORE=DIR))" $(BUILD) $(BUILD)/compare.md
 
 .PHONY: bench-trainer
-bench-trainer: $(BUILD)/$(HOST_ARCH)/slipway-trainer $(BUILD)/amd64/slipway-trainer $(BUILD)/arm64/slipway-trainer
-	tests/bench/trainer $< docs/bench $(if $(BASE),--base $(BASE))
+bench-trainer: $(BUILD)/$(HOST_ARCH)/slipway-trainer $(BUILD)/$(HOST_ARCH)/slipway-prepare \
+               $(BUILD)/amd64/slipway-trainer $(BUILD)/arm64/slipway-trainer
+	tests/bench/trainer $< docs/bench $(if $(BASE),--base $(BASE)) $(if $(ROUNDS),--rounds $(ROUNDS))
 
 .PHONY: docs
 docs: $(BUILD)/slipway

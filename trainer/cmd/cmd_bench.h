@@ -39,8 +39,16 @@ struct bench_scores {
 	bool folded;
 };
 
+/*
+ * Floating operations per second of ops that each thread does alone (cmd_bench_alone.c), all
+ * threads together; and that of the op which stands for a row, 0 when none does.
+ */
+enum { BENCH_ALONE = 4 };
+void bench_alone(struct ops *ops, double *ret_rate);
+double bench_alone_of(const struct profile_row *row, const double *rate);
+
 /* What bounds each part: its products at the speed of the register tile and its passes over the
- * scores, both measured in the first cache; beside the part's own time. */
+ * scores, both measured in the first cache; beside the part alone, and the part's own time. */
 void bench_bounds(struct ops *ops, struct bench_layers *l, const struct bench_scores *scores,
                   double peak, struct strbuf *sb);
 

@@ -163,10 +163,19 @@ static struct cross_tile tile_of(const struct bounds_memory *m, float *s)
 /* Products of a tile's data with a panel; the panel lies behind the data. */
 static void data_products(const struct ops *ops, const struct bounds_memory *m, float *s)
 {
-	size_t nr = ops->kernels->nr;
+	size_t nr = ops->kernels->nr, places = CHANNELS / ops->products->per;
+	struct gemm_block g = {.m = TOKENS,
+	                       .n = nr,
+	                       .k = places,
+	                       .a = m->area[0],
+	                       .a_row = places,
+	                       .a_col = 1,
+	                       .b = m->area[0] + TOKENS * CHANNELS,
+	                       .c = s,
+	                       .c_row = nr,
+	                       .near = true};
 
-	rows_times(ops, TOKENS, nr, CHANNELS, m->area[0], m->area[0] + TOKENS * CHANNELS, s, nr,
-	           false);
+	ops->products->gemm(&g);
 }
 
 static void data_sums(const struct ops *ops, const struct bounds_memory *m, float *weights)
@@ -181,7 +190,8 @@ static void data_sums(const struct ops *ops, const struct bounds_memory *m, floa
 	                       .b = weights,
 	                       .c = m->area[4],
 	                       .c_row = nr,
-	                       .accumulate = true};
+	                       .accumulate = true,
+	                       .near = true};
 
 	if (ops->products->per > 1)
 		ops->products->pack(TOKENS, nr, weights, nr, 1, weights);
@@ -288,40 +298,50 @@ static enum bench_bound loop_of(const struct profile_row *row, const struct benc
 	return forward ? SOFTMAX : SOFTMAX_GRADIENT;
 }
 
+/* What is measured once for all rows: operations or scores per second. */
+struct bound_rates {
+	double loop[N_BOUNDS], alone[BENCH_ALONE], peak;
+};
+
 /* A row's products outside its loop and its loop, both as short as they can be. */
 static void bound_row(const struct profile_row *row, const struct bench_scores *scores,
-                      const double *rate, double seconds, double peak, struct strbuf *sb)
+                      const struct bound_rates *rates, double seconds, struct strbuf *sb)
 {
 	double n;
 	enum bench_bound loop = loop_of(row, scores, &n);
 	double outside = row->flop - n * bounds[loop].flop;
-	double products = (outside > 0 ? outside : 0) / rate[TILE_SPEED];
-	double looping = n / rate[loop];
+	double products = (outside > 0 ? outside : 0) / rates->loop[TILE_SPEED];
+	double looping = n / rates->loop[loop], alone = bench_alone_of(row, rates->alone);
 
-	strbuf_addf(sb, "%-20s %-20s %8.2f %12.2f %10.2f %5.0f %% %7.0f %%\n", row->part, row->op,
+	strbuf_addf(sb, "%-20s %-20s %8.2f %12.2f %10.2f %5.0f %%", row->part, row->op,
 	            row->flop / 1e9, products * 1e3, looping * 1e3,
-	            100 * row->flop / (products + looping) / peak,
-	            100 * row->flop / seconds / peak);
+	            100 * row->flop / (products + looping) / rates->peak);
+	if (alone > 0)
+		strbuf_addf(sb, " %6.0f %%", 100 * alone / rates->peak);
+	else
+		strbuf_addf(sb, "%9s", "");
+	strbuf_addf(sb, " %7.0f %%\n", 100 * row->flop / seconds / rates->peak);
 }
 
 void bench_bounds(struct ops *ops, struct bench_layers *l, const struct bench_scores *scores,
                   double peak, struct strbuf *sb)
 {
 	float *memory = floats_new((size_t)ops_threads(ops) * ROOM);
-	double rate[N_BOUNDS];
+	struct bound_rates rates = {.peak = peak};
 
 	memset(memory, 0, (size_t)ops_threads(ops) * ROOM * sizeof(float));
 	for (size_t i = 0; i < N_BOUNDS; i++)
-		rate[i] = rate_of(ops, (enum bench_bound)i, memory);
+		rates.loop[i] = rate_of(ops, (enum bench_bound)i, memory);
 	free(memory);
+	bench_alone(ops, rates.alone);
 	strbuf_adds(sb, "\n");
 	for (size_t i = 0; i < N_BOUNDS; i++)
 		strbuf_addf(sb, "again and again: %-26s %6.0f GFLOP/s %5.0f %% of the peak\n",
-		            bounds[i].title, rate[i] * bounds[i].flop / 1e9,
-		            100 * rate[i] * bounds[i].flop / peak);
-	strbuf_addf(sb, "%-20s %-20s %8s %12s %10s %7s %9s\n", "part", "op", "GFLOP",
-	            "products, ms", "loops, ms", "bound", "measured");
+		            bounds[i].title, rates.loop[i] * bounds[i].flop / 1e9,
+		            100 * rates.loop[i] * bounds[i].flop / peak);
+	strbuf_addf(sb, "%-20s %-20s %8s %12s %10s %7s %8s %9s\n", "part", "op", "GFLOP",
+	            "products, ms", "loops, ms", "bound", "alone", "measured");
 	for (size_t i = 0; i < l->n; i++)
 		if (l->rows[i].flop > 0)
-			bound_row(&l->rows[i], scores, rate, bench_median(l, i), peak, sb);
+			bound_row(&l->rows[i], scores, &rates, bench_median(l, i), sb);
 }

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "trainer/model/graph.h"
+#include "trainer/ops/threads.h"
 
 /* The tokens of this batch, as the cross attention takes them. */
 static void describe_tokens(struct model *m, const struct batch *b)
@@ -34,33 +35,43 @@ static void describe_tokens(struct model *m, const struct batch *b)
 	}
 }
 
-/* [T, 3, H, W] to patches [T, h, w, (dy, dx, colour)]. */
-static void patches(const struct model *m, const float *image, float *out)
+/* One row of a colour: every s values go to the next patch, side by side but for the colours. */
+static void cut_row(const float *row, size_t grid_w, size_t s, size_t each, float *patch)
 {
-	const struct model_config *c = &m->config;
-	size_t s = c->spatial_downsample, h = c->image_height, w = c->image_width;
+	for (size_t x = 0; x < grid_w; x++, row += s, patch += each)
+		for (size_t dx = 0; dx < s; dx++)
+			patch[dx * 3] = row[dx];
+}
 
-	for (size_t t = 0; t < c->num_frames; t++)
-		for (size_t y = 0; y < h; y++)
-			for (size_t k = 0; k < 3; k++) {
-				const float *row = image + ((t * 3 + k) * h + y) * w;
-				float *patch = out +
-				               (t * m->dims.grid_h + y / s) * m->dims.grid_w *
-				                       m->dims.image_data +
-				               y % s * s * 3 + k;
+struct cutting {
+	const struct model *m;
+	const float *image;
+};
 
-				for (size_t x = 0; x < w; x++)
-					patch[x / s * m->dims.image_data + x % s * 3] = row[x];
-			}
+/* A frame of [clip, T, 3, H, W] to patches [clip, T, h, w, (dy, dx, colour)]. */
+static void cut_frame(void *ctx, size_t t, unsigned worker)
+{
+	const struct cutting *c = ctx;
+	const struct model_config *config = &c->m->config;
+	const struct model_dims *d = &c->m->dims;
+	size_t s = config->spatial_downsample, h = config->image_height, w = config->image_width;
+	float *out = c->m->patches + t * d->grid_h * d->grid_w * d->image_data;
+
+	(void)worker;
+	for (size_t y = 0; y < h; y++)
+		for (size_t k = 0; k < 3; k++)
+			cut_row(c->image + ((t * 3 + k) * h + y) * w, d->grid_w, s, d->image_data,
+			        out + y / s * d->grid_w * d->image_data + y % s * s * 3 + k);
 }
 
 static void prepare_inputs(struct model *m, const struct batch *b)
 {
-	size_t clip = 3 * m->dims.n_pixels, n_latent = m->params.at[m->ids.latents].n;
+	size_t n_latent = m->params.at[m->ids.latents].n;
+	struct cutting cutting = {m, b->image};
 
+	threads_run(m->ops->threads, b->n * m->config.num_frames, cut_frame, &cutting);
 	memset(m->onehot, 0, b->n * m->config.num_labels * sizeof(float));
 	for (size_t i = 0; i < b->n; i++) {
-		patches(m, b->image + i * clip, m->patches + i * clip);
 		m->onehot[i * m->config.num_labels + (size_t)b->label[i]] = 1;
 		memcpy(m->latents_b + i * n_latent, value_of(m, m->ids.latents),
 		       n_latent * sizeof(float));

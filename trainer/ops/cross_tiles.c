@@ -102,7 +102,7 @@ void tiles_sum_channels(const struct kernels *k, const float *panel, size_t chan
 /* ---- left matrices in places ----------------------------------------------------------------- */
 
 /* x[groups of `depth` rows][width] on its way into places. */
-struct placing {
+struct token_placing {
 	const struct product_kernels *products;
 	struct places *to;
 	const float *x;
@@ -112,7 +112,7 @@ struct placing {
 
 static void place_group(void *ctx, size_t i, unsigned worker)
 {
-	const struct placing *p = ctx;
+	const struct token_placing *p = ctx;
 	const float *x = p->x + i * p->depth * p->width;
 	size_t deep = gemm_places(p->products, p->depth);
 
@@ -129,7 +129,7 @@ static void place_matrix(struct ops *ops, struct places *to, const float *x, siz
                          size_t depth, size_t width)
 {
 	size_t rows = groups * depth, deep = gemm_places(ops->products, depth);
-	struct placing p = {ops->products, to, x, depth, width, NULL, NULL};
+	struct token_placing p = {ops->products, to, x, depth, width, NULL, NULL};
 
 	to->row = gemm_places(ops->products, width);
 	to->step = width;
@@ -295,7 +295,8 @@ void tiles_data_products(const struct sweep *w, const struct place *at, const fl
 	                             .a_col = 1,
 	                             .b = panel,
 	                             .c = s,
-	                             .c_row = nr};
+	                             .c_row = nr,
+	                             .near = true};
 
 	w->f->products->gemm(&product);
 }
@@ -316,7 +317,8 @@ void tiles_data_sums(const struct sweep *w, const struct place *at, float *weigh
 	                             .b = weights,
 	                             .c = data,
 	                             .c_row = nr,
-	                             .accumulate = true};
+	                             .accumulate = true,
+	                             .near = true};
 
 	place_rows(w, at->n, weights);
 	w->f->products->gemm(&product);

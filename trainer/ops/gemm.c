@@ -126,8 +126,8 @@ static bool busy(size_t n, size_t threads)
 }
 
 /*
- * Blocks of nearly equal height, as many for each thread; and as few groups of columns as keep every
- * thread busy: each packs the block of rows again.
+ * Blocks of nearly equal height, as many for each thread; and as few groups of columns as keep
+ * every thread busy: each packs the block of rows again.
  */
 static void cut(struct gemm_pass *j, unsigned threads)
 {

@@ -30,6 +30,7 @@ struct gemm_block {
 	float *c;
 	size_t c_row;
 	bool accumulate;
+	bool near; /* c lies in the nearest caches: asking for its lines would only take time */
 	const float *bias, *residual; /* residual has c's stride */
 };
 

@@ -1,15 +1,21 @@
 #include "trainer/ops/threads.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/cpus.h"
 #include "base/err.h"
 #include "base/mem.h"
 
-/* How often to look for new work before going to sleep: about 20 microseconds. */
-enum { SPINS = 2000 };
+/*
+ * How often to look for new work before going to sleep: for about 20 microseconds, then, where
+ * every thread has a CPU, for about a millisecond in which others may run. A step has some thousand
+ * rounds; to be woken takes as long as a small one.
+ */
+enum { SPINS = 2000, YIELDS = 2000 };
 
 struct helper {
 	struct threads *team;
@@ -28,6 +34,7 @@ struct threads {
 	size_t n_tasks;
 	atomic_size_t next;
 	atomic_uint round, busy;
+	unsigned yields;
 	bool stop;
 };
 
@@ -48,16 +55,25 @@ static void work(struct threads *t, unsigned worker)
 		t->task(t->ctx, i, worker);
 }
 
+/* Whether *at becomes `value`, or something else, before it is time to sleep. */
+static bool soon(const struct threads *t, const atomic_uint *at, unsigned value, bool becomes)
+{
+	for (unsigned i = 0; i < SPINS + t->yields; i++) {
+		if ((atomic_load_explicit(at, memory_order_acquire) == value) == becomes)
+			return true;
+		if (i < SPINS)
+			pause_cpu();
+		else
+			(void)sched_yield();
+	}
+	return false;
+}
+
 /* Waits for a round other than `seen`, first awake, then asleep. */
 static unsigned await_round(struct threads *t, unsigned seen)
 {
-	for (unsigned i = 0; i < SPINS; i++) {
-		unsigned round = atomic_load_explicit(&t->round, memory_order_acquire);
-
-		if (round != seen)
-			return round;
-		pause_cpu();
-	}
+	if (soon(t, &t->round, seen, false))
+		return atomic_load_explicit(&t->round, memory_order_acquire);
 	pthread_mutex_lock(&t->lock);
 	while (atomic_load(&t->round) == seen)
 		pthread_cond_wait(&t->wake, &t->lock);
@@ -95,11 +111,8 @@ static void start_round(struct threads *t)
 
 static void await_helpers(struct threads *t)
 {
-	for (unsigned i = 0; i < SPINS; i++) {
-		if (atomic_load_explicit(&t->busy, memory_order_acquire) == 0)
-			return;
-		pause_cpu();
-	}
+	if (soon(t, &t->busy, 0, true))
+		return;
 	pthread_mutex_lock(&t->lock);
 	while (atomic_load(&t->busy) != 0)
 		pthread_cond_wait(&t->done, &t->lock);
@@ -128,6 +141,7 @@ struct threads *threads_new(unsigned n)
 	struct threads *t = mem_zalloc(sizeof(*t));
 
 	t->n = n > 0 ? n : 1;
+	t->yields = t->n <= cpus_usable() ? YIELDS : 0;
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->wake, NULL);
 	pthread_cond_init(&t->done, NULL);

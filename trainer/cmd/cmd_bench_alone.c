@@ -1,0 +1,160 @@
+/*
+ * bench --bounds: ops as each thread does them when it has one of its own, all at once: the same
+ * instructions, packing and traffic from the third cache, but no task that another thread waits
+ * for. What a part of a step takes beyond that is for memory further away, for tasks that do not
+ * come out even, and for threads that wait.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "trainer/cmd/cmd_bench.h"
+#include "trainer/ops/fast.h"
+#include "trainer/ops/floats.h"
+#include "trainer/ops/threads.h"
+
+/* A layer of the full configuration's encoder. */
+enum { ROWS = 784, WIDTH = 512, HEADS = 8, MATRIX = ROWS * WIDTH, MATRICES = 9, RUNS = 12 };
+
+/* A thread's own ops and matrices. */
+struct alone_thread {
+	struct ops ops;
+	float *matrix[MATRICES];
+};
+
+static struct op_linear linear_of(float *const *m)
+{
+	return (struct op_linear){.rows = ROWS,
+	                          .in = WIDTH,
+	                          .out = WIDTH,
+	                          .x = m[0],
+	                          .w = m[1],
+	                          .bias = m[2],
+	                          .y = m[3],
+	                          .dy = m[4],
+	                          .dx = m[5],
+	                          .dw = m[6],
+	                          .dbias = m[7]};
+}
+
+static struct op_attention attention_of(float *const *m)
+{
+	return (struct op_attention){.batch = 1,
+	                             .heads = HEADS,
+	                             .nq = ROWS,
+	                             .nk = ROWS,
+	                             .qk = WIDTH / HEADS,
+	                             .v = WIDTH / HEADS,
+	                             .q = m[0],
+	                             .k = m[1],
+	                             .values = m[2],
+	                             .o = m[3],
+	                             .lse = m[4],
+	                             .d_o = m[5],
+	                             .dq = m[6],
+	                             .dk = m[7],
+	                             .dvalues = m[8]};
+}
+
+static void linear_forward(struct alone_thread *t)
+{
+	struct op_linear p = linear_of(t->matrix);
+
+	t->ops.table->linear_forward(&t->ops, &p);
+}
+
+static void linear_backward(struct alone_thread *t)
+{
+	struct op_linear p = linear_of(t->matrix);
+
+	t->ops.table->linear_backward(&t->ops, &p);
+}
+
+static void attention_forward(struct alone_thread *t)
+{
+	struct op_attention p = attention_of(t->matrix);
+
+	t->ops.table->attention_forward(&t->ops, &p);
+}
+
+static void attention_backward(struct alone_thread *t)
+{
+	struct op_attention p = attention_of(t->matrix);
+
+	t->ops.table->attention_backward(&t->ops, &p);
+}
+
+/* Which rows of the profile an op stands for: part NULL is every part. */
+static const struct alone_op {
+	const char *part, *op;
+	void (*run)(struct alone_thread *t);
+	double flop;
+} alone_ops[BENCH_ALONE] = {
+	{NULL, "linear forward", linear_forward, 2.0 * MATRIX *WIDTH},
+	{NULL, "linear backward", linear_backward, 4.0 * MATRIX *WIDTH},
+	{"self attention", "attention forward", attention_forward, 4.0 * MATRIX *ROWS},
+	{"self attention", "attention backward", attention_backward, 10.0 * MATRIX *ROWS},
+};
+
+struct alone_run {
+	const struct alone_op *op;
+	struct alone_thread *threads;
+};
+
+static void run_alone(void *ctx, size_t i, unsigned worker)
+{
+	const struct alone_run *r = ctx;
+
+	(void)worker;
+	r->op->run(&r->threads[i]);
+}
+
+static struct alone_thread start_thread(const struct ops *ops)
+{
+	struct alone_thread t = {.ops = {.table = &ops_fast,
+	                                 .kernels = ops->kernels,
+	                                 .products = ops->products,
+	                                 .part = ""}};
+	float *at = floats_new((size_t)MATRICES * MATRIX);
+
+	memset(at, 0, (size_t)MATRICES * MATRIX * sizeof(float));
+	for (size_t i = 0; i < MATRICES; i++)
+		t.matrix[i] = at + i * MATRIX;
+	return t;
+}
+
+void bench_alone(struct ops *ops, double *ret_rate)
+{
+	unsigned n = ops_threads(ops);
+	struct alone_thread *threads = mem_calloc(n, sizeof(threads[0]));
+
+	for (unsigned i = 0; i < n; i++)
+		threads[i] = start_thread(ops);
+	for (size_t k = 0; k < BENCH_ALONE; k++) {
+		struct alone_run r = {&alone_ops[k], threads};
+
+		ret_rate[k] = 0;
+		for (int i = 0; i < RUNS; i++) {
+			double start = clock_seconds(), rate;
+
+			threads_run(ops->threads, n, run_alone, &r);
+			rate = alone_ops[k].flop * n / (clock_seconds() - start);
+			ret_rate[k] = rate > ret_rate[k] ? rate : ret_rate[k];
+		}
+	}
+	for (unsigned i = 0; i < n; i++) {
+		free(threads[i].matrix[0]);
+		ops_done(&threads[i].ops);
+	}
+	free(threads);
+}
+
+double bench_alone_of(const struct profile_row *row, const double *rate)
+{
+	for (size_t k = 0; k < BENCH_ALONE; k++)
+		if (strcmp(row->op, alone_ops[k].op) == 0 &&
+		    (alone_ops[k].part == NULL || strcmp(row->part, alone_ops[k].part) == 0))
+			return rate[k];
+	return 0;
+}
