@@ -309,6 +309,21 @@ void json_push(cJSON *array, cJSON *item)
 	cJSON_AddItemToArray(array, item_or_end(item));
 }
 
+void json_insert(cJSON *array, cJSON *before, cJSON *item)
+{
+	if (before == NULL) {
+		json_push(array, item);
+		return;
+	}
+	item->next = before;
+	item->prev = before->prev;
+	before->prev = item;
+	if (array->child == before)
+		array->child = item;
+	else
+		item->prev->next = item;
+}
+
 void json_push_string(cJSON *array, const char *value)
 {
 	json_push(array, cJSON_CreateString(value));

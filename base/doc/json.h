@@ -55,4 +55,8 @@ void json_add_bool(cJSON *obj, const char *key, bool value);
 void json_push(cJSON *array, cJSON *item);
 void json_push_string(cJSON *array, const char *value);
 
+/* Makes item the entry before `before`, one of array's; NULL: the last. cJSON_InsertItemInArray
+ * refuses every place but the first in 1.7.15 as Debian patches it. */
+void json_insert(cJSON *array, cJSON *before, cJSON *item);
+
 #endif

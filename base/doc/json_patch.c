@@ -61,28 +61,13 @@ static void put_value(struct json_change *change, cJSON *item, cJSON *value)
 	vec_push(&change->put, item);
 }
 
-/* cJSON_InsertItemInArray refuses every place but the first in 1.7.15 as Debian patches it. */
-static void insert_before(cJSON *array, cJSON *entry, cJSON *value)
-{
-	value->next = entry;
-	value->prev = entry->prev;
-	entry->prev = value;
-	if (array->child == entry)
-		array->child = value;
-	else
-		value->prev->next = value;
-}
-
 /* A new member or entry; `value` is consumed. */
 static void add_value(struct json_change *change, const struct json_place *place, cJSON *value)
 {
 	if (place->index < 0)
 		cJSON_AddItemToObject(place->parent, strbuf_str(&place->key), value);
-	else if (place->index >= cJSON_GetArraySize(place->parent))
-		cJSON_AddItemToArray(place->parent, value);
 	else
-		insert_before(place->parent, cJSON_GetArrayItem(place->parent, place->index),
-		              value);
+		json_insert(place->parent, cJSON_GetArrayItem(place->parent, place->index), value);
 	vec_push(&change->put, value);
 }
 

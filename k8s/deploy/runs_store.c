@@ -13,12 +13,11 @@
 /* Keys come in the server's order, in which 10 is before 9. */
 static void insert_row(cJSON *runs, cJSON *row)
 {
-	const cJSON *at = runs->child;
-	int place = 0;
+	cJSON *at = runs->child;
 
-	for (; at != NULL && runs_number(at) < runs_number(row); at = at->next)
-		place++;
-	cJSON_InsertItemInArray(runs, place, row);
+	while (at != NULL && runs_number(at) < runs_number(row))
+		at = at->next;
+	json_insert(runs, at, row);
 }
 
 /* One key: a run that has its number and its jobs. */

@@ -210,6 +210,23 @@ static void members_by_exact_key(void)
 	CHECK(json_get(NULL, "x") == NULL);
 }
 
+static void entries_are_inserted_at_any_place(void)
+{
+	static const int numbers[] = {10, 11, 12, 8, 9};
+	AUTO(json) cJSON *array = cJSON_CreateArray();
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+		cJSON *at = array->child;
+
+		while (at != NULL && at->valueint < numbers[i])
+			at = at->next;
+		json_insert(array, at, cJSON_CreateNumber(numbers[i]));
+	}
+	json_print(array, &text);
+	CHECK_STR(strbuf_str(&text), "[8,9,10,11,12]");
+}
+
 int main(void)
 {
 	TEST("json: what is not strict JSON is refused with its place", refuses_what_is_not_strict);
@@ -219,6 +236,7 @@ int main(void)
 	TEST("json: a round trip keeps order and texts", order_and_texts_survive);
 	TEST("json: the indented form", pretty_form);
 	TEST("json: json_size takes whole numbers up to 2^53 only", sizes);
+	TEST("json: entries are inserted at any place", entries_are_inserted_at_any_place);
 	TEST("json: members are found by exact key", members_by_exact_key);
 	return test_done();
 }

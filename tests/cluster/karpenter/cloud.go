@@ -169,7 +169,12 @@ func (c *cloud) List(ctx context.Context) ([]*karpenter.NodeClaim, error) {
 	return claims, nil
 }
 
-// Delete: Karpenter drains and deletes the Node itself; an instance takes no time to end here.
-func (c *cloud) Delete(_ context.Context, claim *karpenter.NodeClaim) error {
+// Delete: Karpenter drains and deletes a Node that it has taken in; one that it has not goes with its instance, which
+// takes no time to end here.
+func (c *cloud) Delete(ctx context.Context, claim *karpenter.NodeClaim) error {
+	node := &core.Node{ObjectMeta: meta.ObjectMeta{Name: claim.Name}}
+	if err := c.client.Delete(ctx, node); client.IgnoreNotFound(err) != nil {
+		return err
+	}
 	return cloudprovider.NewNodeClaimNotFoundError(fmt.Errorf("instance %s is terminated", claim.Status.ProviderID))
 }
