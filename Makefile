@@ -144,7 +144,7 @@ help:
 ## make deploy   the fleet and one job into kubectl's cluster (DRY_RUN=client|server, JOB=TARGET, ARGS=...)
 ## make undeploy show what would go; YES=1 deletes it, KEEP_DATA=1 leaves the file system
 ## make test     install what is needed, build, run every test
-## make test-long  the end-to-end tests with their long series whole (kills, many images): an hour or more
+## make test-long  the end-to-end tests and those on a live plane, their long series whole (kills, images, specs): an hour or more
 ## make test-cluster  deploys on a live control plane with Karpenter, built from Go modules (Go on PATH)
 ## make check    the quick tests: unit only
 ## make bless    renew the golden files of specs and manifests; look at the difference
@@ -187,8 +187,9 @@ test: deps test-deps
 
 .PHONY: test-long
 test-long: deps test-deps
+	@tests/install-deps $(CLUSTER_DEPS)
 	$(MAKE) $(PARALLEL) all $(MPI_SYSROOTS)
-	SLIPWAY_TEST_LONG=1 tests/run e2e
+	SLIPWAY_TEST_LONG=1 tests/run e2e cluster
 
 # Programs, definitions and KWOK's stages go to build/cluster; what Go fetches and compiles stays in its own caches.
 .PHONY: test-cluster
