@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/cpus.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -15,7 +16,8 @@
  * every thread has a CPU, for about a millisecond in which others may run. A step has some thousand
  * rounds; to be woken takes as long as a small one.
  */
-enum { SPINS = 2000, YIELDS = 2000 };
+enum { SPINS = 2000 };
+#define AWAKE 1e-3 /* seconds */
 
 struct helper {
 	struct threads *team;
@@ -34,7 +36,7 @@ struct threads {
 	size_t n_tasks;
 	atomic_size_t next;
 	atomic_uint round, busy;
-	unsigned yields;
+	double awake; /* seconds of waiting in which others may run */
 	bool stop;
 };
 
@@ -58,13 +60,18 @@ static void work(struct threads *t, unsigned worker)
 /* Whether *at becomes `value`, or something else, before it is time to sleep. */
 static bool soon(const struct threads *t, const atomic_uint *at, unsigned value, bool becomes)
 {
-	for (unsigned i = 0; i < SPINS + t->yields; i++) {
+	double until = 0;
+
+	for (unsigned i = 0; i < SPINS || until == 0 || clock_seconds() < until; i++) {
 		if ((atomic_load_explicit(at, memory_order_acquire) == value) == becomes)
 			return true;
-		if (i < SPINS)
+		if (i < SPINS) {
 			pause_cpu();
-		else
-			(void)sched_yield();
+			continue;
+		}
+		if (until == 0)
+			until = clock_seconds() + t->awake;
+		(void)sched_yield();
 	}
 	return false;
 }
@@ -141,7 +148,7 @@ struct threads *threads_new(unsigned n)
 	struct threads *t = mem_zalloc(sizeof(*t));
 
 	t->n = n > 0 ? n : 1;
-	t->yields = t->n <= cpus_usable() ? YIELDS : 0;
+	t->awake = t->n <= cpus_usable() ? AWAKE : 0;
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->wake, NULL);
 	pthread_cond_init(&t->done, NULL);
