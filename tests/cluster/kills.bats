@@ -26,38 +26,26 @@ begun() {
 	[[ $1 != fail-over ]] || no_capacity trn1.32xlarge trn1n.32xlarge
 }
 
-# release DIGEST: of the fleet in this folder.
-release() {
-	"$SLIPWAY" deploy --interval 1s --timeout 300 --image-digest "$1" --set fleet.failover.after=5s \
-		--set fleet.failover.backoff=2s
-}
-
-# step NAME: what a fleet goes through. The first two begin its life.
+# step NAME [exec]: what a fleet goes through; the first two begin its life. With exec the shell becomes slipway.
 step() {
+	local deploy=(deploy --interval 1s --timeout 300 --set fleet.failover.after=5s --set fleet.failover.backoff=2s)
 	case $1 in
-	deploy | fail-over) release "$DIGEST" ;;
-	replacement) release "$OTHER" ;;
-	undeploy) "$SLIPWAY" undeploy --yes --timeout 300 ;;
+	deploy | fail-over) ${2:-} "$SLIPWAY" "${deploy[@]}" --image-digest "$DIGEST" ;;
+	replacement) ${2:-} "$SLIPWAY" "${deploy[@]}" --image-digest "$OTHER" ;;
+	undeploy) ${2:-} "$SLIPWAY" undeploy --yes --timeout 300 ;;
 	esac
 }
 
-# killed MILLISECONDS NAME: a step whose program is killed then; "hit" when it was still running.
+# killed MILLISECONDS NAME: a step whose program alone is killed then; "hit" when it was still running.
 killed() {
 	local pid code=0
-	exec_step "$2" >>said 2>&1 3>&- &
+	echo "---- $2, to be killed after $1 ms" >>said
+	step "$2" exec >>said 2>&1 3>&- &
 	pid=$!
 	sleep "$(printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)))"
 	kill -9 "$pid" 2>/dev/null || true
 	wait "$pid" || code=$?
 	[ "$code" -ne 137 ] || echo hit
-}
-
-# The shell becomes slipway: the signal hits it and nothing else.
-exec_step() {
-	printf -- '---- %s, to be killed\n' "$1"
-	slipway() { exec "$REAL_SLIPWAY" "$@"; }
-	REAL_SLIPWAY=$SLIPWAY SLIPWAY=slipway
-	step "$1"
 }
 
 # settled NAME [LIKE]: the state that the fleet comes to within a minute: like that one, or one that stays.
