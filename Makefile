@@ -189,7 +189,8 @@ test: deps test-deps
 .PHONY: test-long
 test-long: deps test-deps
 	$(MAKE) $(PARALLEL) all $(MPI_SYSROOTS)
-	SLIPWAY_TEST_LONG=1 tests/run e2e
+	@tests/install-deps $(CLUSTER_DEPS)
+	SLIPWAY_TEST_LONG=1 tests/run e2e cluster
 
 # Programs, definitions and KWOK's stages go to build/cluster; what Go fetches and compiles stays in its own caches.
 .PHONY: test-cluster
