@@ -58,7 +58,7 @@ bool logmerge_wants(const struct logmerge *m, size_t source)
 	return !m->at[source].ended && m->at[source].bytes < LOG_AHEAD_MAX;
 }
 
-/* Lines that were given leave their places: a source that is never out of lines grew without end. */
+/* Lines that were given leave their places: a source that is never out of lines would grow on. */
 static void close_up(struct log_queue *s)
 {
 	if (s->first <= s->lines.n / 2)
