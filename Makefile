@@ -156,6 +156,7 @@ help:
 ## make test-sid  make all with the newest compilers, in a root of Debian unstable (SID_ROOT=DIR keeps it)
 ## make tsan-trainer  the trainer's tests and a short run under ThreadSanitizer
 ## make bench-trainer  speed and memory of the trainer, beside PyTorch when it is installed (BASE=COMMIT: and a former one; ROUNDS=N)
+## make bench-cluster  status and logs of a fleet of 64 pods on a live control plane, into docs/bench/cluster.md (Go on PATH)
 ## make bench-compare  this build beside another one's in turns, five rounds (BEFORE=BUILD_FOLDER)
 ## make bench    speed and memory beside umoci, buildah, zstd and pigz, into docs/bench/
 ## make docs     every generated page under docs/: SPEC.md, the schema, man pages, completion, errors, the fleet
@@ -189,6 +190,10 @@ test: deps test-deps
 test-long: deps test-deps
 	@tests/install-deps $(CLUSTER_DEPS)
 	$(MAKE) $(PARALLEL) all $(MPI_SYSROOTS)
+<<<<<<< HEAD
+=======
+	@tests/install-deps $(CLUSTER_DEPS)
+>>>>>>> 313d24e1c8c6bed6738a783d8f67cbf87c537a33
 	SLIPWAY_TEST_LONG=1 tests/run e2e cluster
 
 # Programs, definitions and KWOK's stages go to build/cluster; what Go fetches and compiles stays in its own caches.
@@ -350,6 +355,12 @@ bench: bench-deps $(BUILD)/slipway
 	tests/bench/bench $(BUILD)/slipway docs/bench
 
 # Two builds in turns: was anything made slower? BEFORE=DIR is the build folder of another checkout.
+.PHONY: bench-cluster
+bench-cluster: $(BUILD)/slipway
+	@tests/install-deps $(CLUSTER_DEPS)
+	tests/cluster/build $(BUILD)/cluster
+	tests/bench/cluster $(BUILD)/slipway $(BUILD)/cluster docs/bench
+
 .PHONY: bench-compare
 bench-compare: all
 	tests/bench/compare "$(or $(BEFORE),$(error name the build folder to compare with: BEFORE=DIR))" $(BUILD) $(BUILD)/compare.md

@@ -58,6 +58,16 @@ bool logmerge_wants(const struct logmerge *m, size_t source)
 	return !m->at[source].ended && m->at[source].bytes < LOG_AHEAD_MAX;
 }
 
+/* Lines that were given leave their places: a source that is never out of lines would grow on. */
+static void close_up(struct log_queue *s)
+{
+	if (s->first <= s->lines.n / 2)
+		return;
+	s->lines.n -= s->first;
+	memmove(s->lines.at, s->lines.at + s->first, s->lines.n * sizeof(*s->lines.at));
+	s->first = 0;
+}
+
 /* The part is a line: its time is taken off, and a return before its end. */
 static void complete(struct log_queue *s)
 {
@@ -70,6 +80,7 @@ static void complete(struct log_queue *s)
 	line.text = mem_strndup(s->part + stamp, line.len);
 	s->ns = line.ns;
 	s->bytes += line.len + sizeof(line);
+	close_up(s);
 	vec_push(&s->lines, line);
 	s->part_len = 0;
 	s->part_cut = false;

@@ -63,6 +63,28 @@ static void long_lines_are_cut_and_memory_is_bounded(void)
 	logmerge_free(m);
 }
 
+static void a_source_that_is_never_out_of_lines_keeps_its_order(void)
+{
+	struct logmerge *m = logmerge_new(1);
+	char text[32];
+
+	for (int i = 0; i < 1000; i++) {
+		for (int k = 3 * i; k < 3 * i + 3; k++) {
+			snprintf(text, sizeof(text), "%d\n", k);
+			feed(m, 0, text);
+		}
+		for (int k = 2 * i; k < 2 * i + 2; k++) {
+			snprintf(text, sizeof(text), "%d", k);
+			CHECK_STR(next(m, false), text);
+		}
+	}
+	for (int k = 2000; k < 2999; k++)
+		CHECK(next(m, false) != NULL);
+	CHECK_STR(next(m, false), "2999");
+	CHECK(next(m, false) == NULL);
+	logmerge_free(m);
+}
+
 #define POD(name, phase, container)                                                                \
 	"{\"metadata\":{\"name\":\"" name "\"},\"spec\":{\"containers\":[{\"name\":\"" container   \
 	"\"}]},\"status\":{\"phase\":\"" phase "\"}}"
@@ -138,6 +160,8 @@ int main(void)
 	TEST("logs: the oldest line waits for the others", the_oldest_line_waits_for_the_others);
 	TEST("logs: long lines are cut, memory is bounded",
 	     long_lines_are_cut_and_memory_is_bounded);
+	TEST("logs: a source that is never out of lines keeps its order",
+	     a_source_that_is_never_out_of_lines_keeps_its_order);
 	TEST("logs: one source per rank, the one that runs", one_source_per_rank_the_one_that_runs);
 	TEST("diff: differences are told by path", differences_are_told_by_path);
 	return test_done();
