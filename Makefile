@@ -190,10 +190,6 @@ test: deps test-deps
 test-long: deps test-deps
 	@tests/install-deps $(CLUSTER_DEPS)
 	$(MAKE) $(PARALLEL) all $(MPI_SYSROOTS)
-<<<<<<< HEAD
-=======
-	@tests/install-deps $(CLUSTER_DEPS)
->>>>>>> 313d24e1c8c6bed6738a783d8f67cbf87c537a33
 	SLIPWAY_TEST_LONG=1 tests/run e2e cluster
 
 # Programs, definitions and KWOK's stages go to build/cluster; what Go fetches and compiles stays in its own caches.
