@@ -1,23 +1,15 @@
 #include "trainer/ops/threads.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
-#include "base/cpus.h"
 #include "base/err.h"
 #include "base/mem.h"
 
-/*
- * How often to look for new work before going to sleep: for about 20 microseconds, then, where
- * every thread has a CPU, for about a millisecond in which others may run. A step has some thousand
- * rounds; to be woken takes as long as a small one.
- */
+/* How often to look for new work before going to sleep: about 20 microseconds. */
 enum { SPINS = 2000 };
-#define AWAKE 1e-3 /* seconds */
 
 struct helper {
 	struct threads *team;
@@ -36,7 +28,6 @@ struct threads {
 	size_t n_tasks;
 	atomic_size_t next;
 	atomic_uint round, busy;
-	double awake; /* seconds of waiting in which others may run */
 	bool stop;
 };
 
@@ -57,30 +48,16 @@ static void work(struct threads *t, unsigned worker)
 		t->task(t->ctx, i, worker);
 }
 
-/* Whether *at becomes `value`, or something else, before it is time to sleep. */
-static bool soon(const struct threads *t, const atomic_uint *at, unsigned value, bool becomes)
-{
-	double until = 0;
-
-	for (unsigned i = 0; i < SPINS || until == 0 || clock_seconds() < until; i++) {
-		if ((atomic_load_explicit(at, memory_order_acquire) == value) == becomes)
-			return true;
-		if (i < SPINS) {
-			pause_cpu();
-			continue;
-		}
-		if (until == 0)
-			until = clock_seconds() + t->awake;
-		(void)sched_yield();
-	}
-	return false;
-}
-
 /* Waits for a round other than `seen`, first awake, then asleep. */
 static unsigned await_round(struct threads *t, unsigned seen)
 {
-	if (soon(t, &t->round, seen, false))
-		return atomic_load_explicit(&t->round, memory_order_acquire);
+	for (unsigned i = 0; i < SPINS; i++) {
+		unsigned round = atomic_load_explicit(&t->round, memory_order_acquire);
+
+		if (round != seen)
+			return round;
+		pause_cpu();
+	}
 	pthread_mutex_lock(&t->lock);
 	while (atomic_load(&t->round) == seen)
 		pthread_cond_wait(&t->wake, &t->lock);
@@ -118,8 +95,11 @@ static void start_round(struct threads *t)
 
 static void await_helpers(struct threads *t)
 {
-	if (soon(t, &t->busy, 0, true))
-		return;
+	for (unsigned i = 0; i < SPINS; i++) {
+		if (atomic_load_explicit(&t->busy, memory_order_acquire) == 0)
+			return;
+		pause_cpu();
+	}
 	pthread_mutex_lock(&t->lock);
 	while (atomic_load(&t->busy) != 0)
 		pthread_cond_wait(&t->done, &t->lock);
@@ -148,7 +128,6 @@ struct threads *threads_new(unsigned n)
 	struct threads *t = mem_zalloc(sizeof(*t));
 
 	t->n = n > 0 ? n : 1;
-	t->awake = t->n <= cpus_usable() ? AWAKE : 0;
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->wake, NULL);
 	pthread_cond_init(&t->done, NULL);
