@@ -93,10 +93,18 @@ attempts() {
 
 # leftovers: every object of the fleet that the API server still has, of whatever kind.
 leftovers() {
-	local kind
-	for kind in $(kubectl api-resources --verbs=list -o name | grep -vE '^(events|componentstatuses)'); do
-		kubectl get "$kind" -A -l "slipway/owner=$FLEET" -o name
-	done
+	local kinds
+	kinds=$(kubectl api-resources --verbs=list -o name | grep -vE '^(events|componentstatuses)' | paste -sd,)
+	kubectl get "$kinds" -A -l "slipway/owner=$FLEET" -o name
 	kubectl get nodeclaims,nodes -l "slipway/owner=$FLEET" -o name
 	kubectl get namespace "$FLEET" -o name --ignore-not-found
+}
+
+# in_the_end: what an undisturbed deploy leaves.
+in_the_end() {
+	[ "$(attempts)" = "[('trn1', 'running')]" ]
+	[ "$(kubectl get pods -n "$FLEET" -l slipway/target=trn1 -o jsonpath='{.items[*].status.phase}')" = "Running Running" ]
+	KUBECTL='' run deploy
+	[ "$status" -eq 0 ]
+	[[ $output == *"nothing to do"* ]]
 }

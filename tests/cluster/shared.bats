@@ -40,10 +40,9 @@ uid() { kubectl get daemonset -n "$1" "$2" -o jsonpath='{.metadata.uid}/{.metada
 
 # shared_left: every shared object that the API server has.
 shared_left() {
-	local kind
-	for kind in $(kubectl api-resources --verbs=list -o name | grep -vE '^(events|componentstatuses|pods|controllerrevisions)'); do
-		kubectl get "$kind" -A -l slipway/owner=shared.fleets -o name
-	done
+	local kinds
+	kinds=$(kubectl api-resources --verbs=list -o name | grep -vE '^(events|componentstatuses|pods|controllerrevisions)' | paste -sd,)
+	kubectl get "$kinds" -A -l slipway/owner=shared.fleets -o name
 }
 
 # helm_plugin [TOLERATED]: NVIDIA's device plugin, as its chart installs it.

@@ -210,7 +210,7 @@ plant_curses_without_terminals() {
 # python KIND: this machine's Python, if it is dynamic and of a distribution.
 python() {
 	local PROGRAM
-	real=$(readlink -f "$(PATH=/usr/bin:/bin command -v python3)")
+	real=$(readlink -f "$(PATH=/usr/bin:/bin type -P python3)")
 	version=${real##*/}
 	begin
 	put "$real" "$real"
