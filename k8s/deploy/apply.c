@@ -5,8 +5,10 @@
 
 #include "base/attr.h"
 #include "base/interrupt.h"
+#include "base/text.h"
 #include "k8s/deploy/apply_jobs.h"
 #include "k8s/deploy/shared.h"
+#include "k8s/object/shared.h"
 
 /* A shared object that the same fleet owned alone, as slipway once made it. */
 static bool was_owned(const cJSON *item, const cJSON *live, const char *owner)
@@ -69,23 +71,38 @@ static int select_items(const struct stage *stage, const cJSON *before, const ch
 	return 0;
 }
 
+/* Other fleets come and leave meanwhile: which of them use it is not for this one to count. */
+static void strip_other_users(cJSON *metadata, const cJSON *sent)
+{
+	const cJSON *ours = json_get(json_get(sent, "metadata"), "annotations");
+	cJSON *annotations = cJSON_GetObjectItemCaseSensitive(metadata, "annotations"), *next;
+
+	for (cJSON *a = annotations != NULL ? annotations->child : NULL; a != NULL; a = next) {
+		next = a->next;
+		if (text_has_prefix(a->string, SHARED_USER) && json_get(ours, a->string) == NULL)
+			cJSON_Delete(cJSON_DetachItemViaPointer(annotations, a));
+	}
+}
+
 /* What is not content: who set which field, and what controllers report meanwhile. */
-static void strip(cJSON *object)
+static void strip(cJSON *object, const cJSON *sent)
 {
 	cJSON *metadata = cJSON_GetObjectItemCaseSensitive(object, "metadata");
 
+	strip_other_users(metadata, sent);
 	cJSON_DeleteItemFromObjectCaseSensitive(metadata, "managedFields");
 	cJSON_DeleteItemFromObjectCaseSensitive(metadata, "resourceVersion");
 	cJSON_DeleteItemFromObjectCaseSensitive(object, "status");
 }
 
-static bool same_content(const cJSON *a, const cJSON *b)
+/* Two states of an object that is sent. */
+static bool same_content(const cJSON *a, const cJSON *b, const cJSON *sent)
 {
 	AUTO(json) cJSON *x = cJSON_Duplicate(a, true);
 	AUTO(json) cJSON *y = cJSON_Duplicate(b, true);
 
-	strip(x);
-	strip(y);
+	strip(x, sent);
+	strip(y, sent);
 	return cJSON_Compare(x, y, true);
 }
 
@@ -101,7 +118,7 @@ static void count_changes(const cJSON *sent, const cJSON *before, const cJSON *a
 		if (old == NULL)
 			ret->created++;
 		else if ((was != NULL && is != NULL && strcmp(was, is) == 0) ||
-		         same_content(old, new))
+		         same_content(old, new, item))
 			ret->unchanged++;
 		else
 			ret->changed++;
@@ -149,7 +166,7 @@ static bool is_applied(struct kubectl *k, const cJSON *item, const cJSON *live, 
 	k->patience = NULL;
 	rc = objects_send(k, items, &dry_run, &after, &ignored);
 	k->patience = patience;
-	return rc == 0 && object_first(after) != NULL && same_content(live, after->child);
+	return rc == 0 && object_first(after) != NULL && same_content(live, after->child, item);
 }
 
 /* kubectl says nothing of those that it did apply, and an object that was right before looks the

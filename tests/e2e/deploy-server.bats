@@ -103,3 +103,14 @@ print(json.dumps({"apiVersion": "v1", "kind": "List", "items": [d for d in yaml.
 	[[ $output == *"nothing to do"* ]]
 	[ "$(live "daemonsets.apps|kube-system|neuron-device-plugin" '["metadata"]["generation"]')" = "$before" ]
 }
+
+@test "deploy: a fleet that comes or leaves while another deploys is not counted as that one's change" {
+	local plugin
+	deploy
+	plugin=$(objects '[k for k in d if k.startswith("daemonsets")][0]')
+	printf '[{"match": "apply", "nth": 3, "set": {"%s": {"metadata": {"annotations": {"used-by.slipway/other": "elsewhere"}}}}}]' "$plugin" >"$FAKEKUBE/faults.json"
+	run deploy
+	[ "$status" -eq 0 ]
+	[[ $output == *"nothing to do"* ]]
+	live "$plugin" '["metadata"]["annotations"]' | grep -q used-by.slipway/other
+}
