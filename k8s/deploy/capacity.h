@@ -12,7 +12,8 @@
 struct sight {
 	const cJSON *job; /* NULL = there is none */
 	const cJSON *pods, *claims, *events;
-	int64_t since_ms; /* of a job without a running pod, events before that say nothing; 0 = since it was made */
+	/* Of a job without a running pod, events before that say nothing; 0 = since it was made. */
+	int64_t since_ms;
 };
 
 /* A sign of missing capacity: the code or reason that a text names, NULL when it names none.
