@@ -3,7 +3,6 @@
 # that nobody disturbed. Its kubectl children are left to themselves, as they are in life.
 
 load lib
-load ../e2e/series
 setup() { plane_setup; }
 teardown() {
 	local life

@@ -71,6 +71,14 @@ helm_plugin() {
 	YAML
 }
 
+# pulls_always MANAGER: somebody takes a field of the shared plugin over.
+pulls_always() {
+	kubectl apply --server-side --force-conflicts --field-manager="$1" -f - <<-YAML
+		{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: nvidia-device-plugin, namespace: kube-system}, spec: {template: {spec: {containers: [
+		  {name: nvidia-device-plugin, imagePullPolicy: Always}]}}}}
+	YAML
+}
+
 @test "fleets: two share the device plugins, and the last one to leave takes them with it" {
 	fleet a
 	deploy --no-wait
@@ -102,8 +110,8 @@ helm_plugin() {
 }
 
 @test "fleets: one that comes while the other leaves has its device plugins" {
-	local round rounds=$([[ -n ${SLIPWAY_TEST_LONG:-} ]] && echo 3 || echo 1)
-	for ((round = 1; round <= rounds; round++)); do
+	local round
+	for ((round = 1; round <= $(series 3); round++)); do
 		fleet a
 		deploy --no-wait
 		undeploy >"$WORK/left-$round" 2>&1 &
@@ -176,17 +184,11 @@ helm_plugin() {
 @test "fleets: what another version of slipway wrote is replaced, and what a person changed is not" {
 	fleet a
 	deploy --no-wait
-	kubectl apply --server-side --force-conflicts --field-manager=slipway-other -f - <<-YAML
-		{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: nvidia-device-plugin, namespace: kube-system}, spec: {template: {spec: {containers: [
-		  {name: nvidia-device-plugin, imagePullPolicy: Always}]}}}}
-	YAML
+	pulls_always slipway-other
 	run deploy --no-wait
 	[ "$status" -eq 0 ]
 	[ "$(kubectl get daemonset -n kube-system nvidia-device-plugin -o jsonpath='{.spec.template.spec.containers[0].imagePullPolicy}')" = IfNotPresent ]
-	kubectl apply --server-side --force-conflicts --field-manager=a-person -f - <<-YAML
-		{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: nvidia-device-plugin, namespace: kube-system}, spec: {template: {spec: {containers: [
-		  {name: nvidia-device-plugin, imagePullPolicy: Always}]}}}}
-	YAML
+	pulls_always a-person
 	run deploy --no-wait
 	[ "$status" -ne 0 ]
 	[[ $output == *a-person* ]]
