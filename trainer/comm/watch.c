@@ -196,13 +196,32 @@ static bool find_rank_0(struct rank_watch *w)
 	return false;
 }
 
+static void set_met(struct rank_watch *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->met = true;
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* Of a rank that is lost before it was watched the others could not say which one it was. A signal
+ * ends the wait, as it ends every other. */
+static void await_meeting(struct rank_watch *w)
+{
+	const struct timespec slice = {.tv_nsec = 1000000L};
+
+	while (!watch_flag(w, &w->met) && nanosleep(&slice, NULL) == 0)
+		;
+}
+
 static void *run(void *arg)
 {
 	struct rank_watch *w = arg;
 	double next = 0, due = 0;
 
-	if (w->e->rank != 0)
+	if (w->e->rank != 0) {
 		find_rank_0(w);
+		set_met(w);
+	}
 	while (!watch_flag(w, &w->ending)) {
 		hear_all(w);
 		if (clock_seconds() >= next) {
@@ -336,10 +355,13 @@ void watch_begin(struct rank_watch *w, const struct watch_invitation *invitation
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	w->begun = pthread_create(&w->thread, NULL, run, w) == 0;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (w->begun)
-		shield();
-	else
+	if (!w->begun) {
 		comm_say(w->o, "this rank is not watched: no thread could be started");
+		return;
+	}
+	shield();
+	if (w->e->rank != 0)
+		await_meeting(w);
 }
 
 /* Closing at once could reset a connection on which the farewell is still on its way: each side

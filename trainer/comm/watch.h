@@ -30,7 +30,7 @@ struct watch_invitation {
  * borrowed until the watch ends. */
 struct rank_watch *watch_new(const struct comm_engine *e, const struct comm_options *o,
                              struct watch_invitation *invitation);
-/* All ranks, when they have the invitation. */
+/* All ranks, when they have the invitation. Returns when rank 0 watches this one, or after 10 s. */
 void watch_begin(struct rank_watch *w, const struct watch_invitation *invitation);
 
 /* Says goodbye, and frees w. NULL is fine. */

@@ -36,6 +36,7 @@ struct rank_watch {
 	pthread_mutex_t lock; /* of what follows */
 	struct watch_sign own;
 	double since; /* when own.waiting became what it is */
+	bool met;     /* rank 0 was reached, or is not to be reached; not rank 0's */
 	bool ending;  /* in good order */
 	int failed;   /* this rank's status to end with; 0: it has not failed */
 	bool told;    /* the others know that */
