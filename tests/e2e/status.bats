@@ -157,7 +157,7 @@ running() {
 	run status
 	[ "$status" -eq 4 ]
 	[[ $output == *"list the fleet's nodes"* ]]
-	fault "logs" "Error from server (Forbidden): pods is forbidden: User u cannot get resource pods/log"
+	fault "logs" "Error from server (Forbidden): pods is forbidden: User u cannot get resource pods/log" ', "times": 2'
 	run status
 	[ "$status" -eq 0 ]
 	[[ $output == *"step        unknown: "*"pods/log"* ]]
