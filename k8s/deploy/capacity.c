@@ -120,6 +120,12 @@ static void see_pods(const cJSON *pods, const struct job_view *job, struct obser
 
 /* ---- nodes ---- */
 
+/* Karpenter has asked for the machine, and not been told anything. */
+static bool is_launching(const cJSON *launched)
+{
+	return launched == NULL || object_says(launched, "reason", "AwaitingReconciliation");
+}
+
 static void see_claim(const cJSON *claim, struct observation *o)
 {
 	static const char *const steps[] = {"Launched", "Registered", "Initialized"};
@@ -141,6 +147,8 @@ static void see_claim(const cJSON *claim, struct observation *o)
 			sign = capacity_sign(reason, true);
 		if (i == 0 && sign != NULL)
 			set_lack(o, sign, message);
+		else if (i == 0)
+			o->launching = o->launching || is_launching(step);
 		else if (o->node_coming && message != NULL && message[0] != '\0')
 			set_why(o, steps[i], message);
 		return;

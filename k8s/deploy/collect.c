@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "k8s/deploy/ahead.h"
 #include "k8s/deploy/owned.h"
 #include "k8s/deploy/pod.h"
 #include "k8s/job/job.h"
@@ -22,6 +23,79 @@ void snapshot_done(struct snapshot *s)
 	*s = (struct snapshot){0};
 }
 
+/* ---- what is asked ---- */
+
+/* A call: its words, and a text that one of them is. */
+struct asked_call {
+	const char *words[12];
+	struct strbuf text;
+};
+
+static void asked_call_done(struct asked_call *q)
+{
+	strbuf_done(&q->text);
+}
+
+#define ASKED_CALL                                                                                 \
+	{                                                                                          \
+		.text = STRBUF_INIT(4096)                                                          \
+	}
+
+static void ask_pods(const struct fleet *fleet, struct asked_call *ret)
+{
+	strbuf_addf(&ret->text, OWNER_LABEL "=%s,app.kubernetes.io/component=%s", fleet->name,
+	            jobs_renderer.name);
+	const char *const words[] = {
+		"get", "pods", "-n", fleet->namespace, "-l", strbuf_str(&ret->text), "-o", "json"};
+
+	memcpy(ret->words, words, sizeof(words));
+}
+
+static void ask_nodes(const struct fleet *fleet, const cJSON *resources, struct asked_call *ret)
+{
+	bool claims = resource_is_known(resources, NODE_POOLS);
+
+	strbuf_addf(&ret->text, "%s in (", k8s_pool_label(fleet));
+	for (size_t i = 0; i < fleet->n_targets; i++)
+		strbuf_addf(&ret->text, "%s%s", i > 0 ? "," : "", fleet->targets[i].pool);
+	strbuf_addc(&ret->text, ')');
+	const char *const words[] = {"get", claims ? "nodes," NODE_CLAIMS : "nodes",
+	                             "-l",  strbuf_str(&ret->text),
+	                             "-o",  "json"};
+
+	memcpy(ret->words, words, sizeof(words));
+}
+
+static void ask_log(const struct fleet *fleet, const cJSON *pod, struct asked_call *ret)
+{
+	strbuf_addf(&ret->text, "--tail=%d", COLLECT_LOG_LINES);
+	const char *const words[] = {"logs",
+	                             "-n",
+	                             fleet->namespace,
+	                             object_name(pod),
+	                             "-c",
+	                             pod_container(pod),
+	                             "--timestamps",
+	                             strbuf_str(&ret->text)};
+
+	memcpy(ret->words, words, sizeof(words));
+}
+
+/* By which network the ranks talk is said once, at the beginning. */
+static void ask_head(const struct fleet *fleet, const cJSON *pod, struct asked_call *ret)
+{
+	strbuf_addf(&ret->text, "--limit-bytes=%d", COLLECT_HEAD_BYTES);
+	const char *const words[] = {"logs",
+	                             "-n",
+	                             fleet->namespace,
+	                             object_name(pod),
+	                             "-c",
+	                             pod_container(pod),
+	                             strbuf_str(&ret->text)};
+
+	memcpy(ret->words, words, sizeof(words));
+}
+
 /* ---- pods ---- */
 
 static bool is_of_job(const cJSON *pod, const char *job)
@@ -36,16 +110,11 @@ static bool is_of_job(const cJSON *pod, const char *job)
 int job_pods(struct kubectl *k, const struct fleet *fleet, const struct fleet_target *target,
              cJSON **ret_pods, struct err *err)
 {
-	AUTO(strbuf) struct strbuf selector = STRBUF_INIT(1024);
+	AUTO(asked_call) struct asked_call pods = ASKED_CALL;
 	cJSON *items, *next;
 
-	strbuf_addf(&selector, OWNER_LABEL "=%s,app.kubernetes.io/component=%s", fleet->name,
-	            jobs_renderer.name);
-	const char *const args[] = {
-		"get", "pods", "-n", fleet->namespace, "-l", strbuf_str(&selector),
-		"-o",  "json", NULL};
-
-	if (kubectl_list(k, args, NULL, &items, err) != 0)
+	ask_pods(fleet, &pods);
+	if (kubectl_list(k, pods.words, NULL, &items, err) != 0)
 		return err_wrap(err, "list the pods of '%s'", target->job);
 	for (cJSON *item = items->child; item != NULL; item = next) {
 		next = item->next;
@@ -58,13 +127,28 @@ int job_pods(struct kubectl *k, const struct fleet *fleet, const struct fleet_ta
 
 /* ---- the log ---- */
 
-static void read_log(struct kubectl *k, const struct fleet *fleet, const char *job, struct arena *a,
-                     struct snapshot *ret)
+static int read_log(struct kubectl *k, const struct asked_call *log, struct strbuf *ret,
+                    struct err *err)
 {
-	const cJSON *pod = pod_of_training(ret->pods, job);
-	const char *name = pod != NULL ? object_name(pod) : NULL;
 	struct kubectl_reply reply;
-	struct err err = {0};
+
+	if (kubectl_run(k, log->words, NULL, &reply, err) != 0)
+		return -1;
+	*ret = reply.out;
+	strbuf_done(&reply.err_text);
+	return 0;
+}
+
+/* Its end, and, where the ranks talk over EFA, its beginning at the same time: a job without that
+ * is as good. */
+static void read_logs(struct kubectl_ahead *k, const struct fleet *fleet,
+                      const struct fleet_target *target, struct arena *a, struct snapshot *ret)
+{
+	AUTO(asked_call) struct asked_call log = ASKED_CALL, head = ASKED_CALL;
+	const cJSON *pod = pod_of_training(ret->pods, target->job);
+	const char *name = object_name(pod);
+	bool wants_head = target_talks_over_efa(target);
+	struct err err = {0}, ignored = {0};
 
 	if (name == NULL) {
 		ret->log_problem = "there is no pod of rank 0";
@@ -74,83 +158,30 @@ static void read_log(struct kubectl *k, const struct fleet *fleet, const char *j
 		ret->log_problem = arena_printf(a, "pod %s has not started", name);
 		return;
 	}
-	const char *const args[] = {"logs",
-	                            "-n",
-	                            fleet->namespace,
-	                            name,
-	                            "-c",
-	                            pod_container(pod),
-	                            "--timestamps",
-	                            arena_printf(a, "--tail=%d", COLLECT_LOG_LINES),
-	                            NULL};
-
-	if (kubectl_run(k, args, NULL, &reply, &err) != 0) {
+	ask_log(fleet, pod, &log);
+	ask_head(fleet, pod, &head);
+	if (wants_head)
+		kubectl_ahead_begin(k, head.words);
+	if (read_log(&k->base, &log, &ret->log, &err) != 0)
 		ret->log_problem = arena_strdup(a, err.msg);
-		return;
-	}
-	ret->log = reply.out;
-	strbuf_done(&reply.err_text);
+	else if (wants_head && read_log(&k->base, &head, &ret->head, &ignored) != 0)
+		strbuf_reset(&ret->head);
 }
 
-/* By which network the ranks talk is said once, at the beginning; a job without it is as good. */
-static void read_head(struct kubectl *k, const struct fleet_target *target, struct arena *a,
-                      struct snapshot *ret)
+/* ---- all of it ---- */
+
+static int read_resources(struct kubectl *k, struct snapshot *ret, struct err *err)
 {
-	const cJSON *pod = pod_of_training(ret->pods, target->job);
-	const char *namespace = object_namespace(pod);
-	struct kubectl_reply reply;
-	struct err ignored = {0};
+	struct stage_list nothing = {0};
 
-	if (!target_talks_over_efa(target) || ret->log_problem != NULL || namespace == NULL)
-		return;
-	const char *const args[] = {"logs",
-	                            "-n",
-	                            namespace,
-	                            object_name(pod),
-	                            "-c",
-	                            pod_container(pod),
-	                            arena_printf(a, "--limit-bytes=%d", COLLECT_HEAD_BYTES),
-	                            NULL};
-
-	if (kubectl_run(k, args, NULL, &reply, &ignored) != 0)
-		return;
-	ret->head = reply.out;
-	strbuf_done(&reply.err_text);
-}
-
-/* ---- nodes ---- */
-
-static int read_nodes(struct kubectl *k, const struct fleet *fleet, struct snapshot *ret,
-                      struct err *err)
-{
-	AUTO(strbuf) struct strbuf selector = STRBUF_INIT(4096);
-
-	strbuf_addf(&selector, "%s in (", k8s_pool_label(fleet));
-	for (size_t i = 0; i < fleet->n_targets; i++)
-		strbuf_addf(&selector, "%s%s", i > 0 ? "," : "", fleet->targets[i].pool);
-	strbuf_addc(&selector, ')');
-	const char *const args[] = {
-		"get",
-		resource_is_known(ret->resources, NODE_POOLS) ? "nodes," NODE_CLAIMS : "nodes",
-		"-l",
-		strbuf_str(&selector),
-		"-o",
-		"json",
-		NULL};
-
-	if (kubectl_list(k, args, NULL, &ret->nodes, err) != 0)
-		return err_wrap(err, "list the fleet's nodes");
-	return 0;
+	return stages_check_kinds(k, &nothing, &ret->resources, err);
 }
 
 static int read_owned(struct kubectl *k, const struct owned_query *asked, struct snapshot *ret,
                       struct err *err)
 {
 	struct owned_query query = *asked;
-	struct stage_list nothing = {0};
 
-	if (stages_check_kinds(k, &nothing, &ret->resources, err) != 0)
-		return -1;
 	query.resources = ret->resources;
 	return owned_list(k, &query, &ret->owned, NULL, err);
 }
@@ -163,7 +194,32 @@ int snapshot_jobs(struct kubectl *k, const struct fleet *fleet, struct snapshot 
 		.owner = fleet->name, .namespaces = {own, ARRAY_LEN(own)}, .jobs_only = true};
 
 	*ret = (struct snapshot){0};
-	return read_owned(k, &query, ret, err);
+	return read_resources(k, ret, err) != 0 ? -1 : read_owned(k, &query, ret, err);
+}
+
+/* What depends on nothing is asked for while the objects are listed. */
+static int read_lists(struct kubectl_ahead *k, const struct k8s_output *out, struct arena *a,
+                      struct snapshot *ret, struct err *err)
+{
+	AUTO(asked_call) struct asked_call pods = ASKED_CALL, nodes = ASKED_CALL;
+	const struct fleet *fleet = out->fleet;
+	struct owned_query query = {.owner = fleet->name,
+	                            .namespaces = owned_namespaces(fleet, out, a)};
+
+	ask_pods(fleet, &pods);
+	if (fleet->n_targets > 0)
+		kubectl_ahead_begin(k, pods.words);
+	if (read_resources(&k->base, ret, err) != 0)
+		return -1;
+	ask_nodes(fleet, ret->resources, &nodes);
+	if (fleet->n_targets > 0)
+		kubectl_ahead_begin(k, nodes.words);
+	if (read_owned(&k->base, &query, ret, err) != 0)
+		return -1;
+	if (fleet->n_targets > 0 &&
+	    kubectl_list(&k->base, nodes.words, NULL, &ret->nodes, err) != 0)
+		return err_wrap(err, "list the fleet's nodes");
+	return 0;
 }
 
 int snapshot_take(struct kubectl *k, const struct k8s_output *out, struct arena *a,
@@ -171,20 +227,17 @@ int snapshot_take(struct kubectl *k, const struct k8s_output *out, struct arena 
 {
 	const struct fleet *fleet = out->fleet;
 	const struct fleet_target *target;
-	struct owned_query query = {.owner = fleet->name,
-	                            .namespaces = owned_namespaces(fleet, out, a)};
+	AUTO(kubectl_ahead) struct kubectl_ahead ahead = {0};
 
 	*ret = (struct snapshot){0};
-	if (read_owned(k, &query, ret, err) != 0)
-		return -1;
-	if (fleet->n_targets > 0 && read_nodes(k, fleet, ret, err) != 0)
+	kubectl_ahead_init(&ahead, k);
+	if (read_lists(&ahead, out, a, ret, err) != 0)
 		return -1;
 	target = status_target(fleet, ret->owned);
 	if (target == NULL)
 		return 0;
-	if (job_pods(k, fleet, target, &ret->pods, err) != 0)
+	if (job_pods(&ahead.base, fleet, target, &ret->pods, err) != 0)
 		return -1;
-	read_log(k, fleet, target->job, a, ret);
-	read_head(k, target, a, ret);
+	read_logs(&ahead, fleet, target, a, ret);
 	return 0;
 }

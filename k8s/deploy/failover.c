@@ -27,8 +27,10 @@ void failover_begin(struct failover *f, const struct fleet_failover *rules,
 		.may_move = may_move,
 		.resumed = resumed,
 		.ran = attempt->outcome == ATTEMPT_RUNNING,
-		.started_ms = attempt->started_ms,
 	};
+	/* Of the time in which nobody looked it is not known that anything was under way. */
+	if (resumed && !f->ran)
+		f->idle_at_ms = attempt->started_ms;
 }
 
 /* Notes when something was first seen, forgets it when it has ended; how long it has lasted. */
@@ -39,6 +41,16 @@ static int64_t lasts(int64_t *since_ms, bool now, int64_t now_ms)
 	else if (*since_ms == 0)
 		*since_ms = now_ms;
 	return now ? now_ms - *since_ms : -1;
+}
+
+/* How long in all there has been nothing to wait for: a machine on its way stops this clock, and
+ * does not set it back, for machines that fail one after another would do so for ever. */
+static int64_t idles(struct failover *f, bool now, int64_t now_ms)
+{
+	if (now && f->idle_at_ms != 0)
+		f->idle_ms += now_ms - f->idle_at_ms;
+	f->idle_at_ms = now ? now_ms : 0;
+	return now ? f->idle_ms : -1;
 }
 
 static enum decision give_up(const struct failover *f, const struct observation *o,
@@ -102,16 +114,17 @@ static enum decision rejected(struct failover *f, const struct observation *o,
 }
 
 /* No pod runs, since the job began or since it lost all of them: is there any hope here? */
-static enum decision hopes(struct failover *f, const struct observation *o, int64_t since_ms,
+static enum decision hopes(struct failover *f, const struct observation *o,
                            char cause[STATE_TEXT_MAX])
 {
 	const struct fleet_failover *rules = f->rules;
-	int64_t coming = lasts(&f->coming_ms, o->node_coming, o->now_ms);
+	int64_t coming = lasts(&f->coming_ms, o->node_coming || o->launching, o->now_ms);
 	/* A machine that comes is capacity that was found. */
 	int64_t lack = lasts(&f->lack_ms, o->lack && !o->node_coming, o->now_ms);
 	int64_t placed = lasts(&f->placed_ms, !o->unplaced, o->now_ms);
 	int64_t hindered = lasts(&f->hindered_ms, o->refusal != REFUSAL_NONE, o->now_ms);
-	int64_t age = o->now_ms - since_ms;
+	bool is_idle = o->unplaced && coming < 0 && hindered < 0;
+	int64_t idle = idles(f, is_idle, o->now_ms);
 
 	if (o->no_image) {
 		snprintf(cause, STATE_TEXT_MAX, "the image cannot be had: %s", o->why);
@@ -129,10 +142,10 @@ static enum decision hopes(struct failover *f, const struct observation *o, int6
 		return DECIDE_WAIT;
 	if (coming >= 0 && coming >= rules->boot_ms)
 		return give_up(f, o, "nodes did not become ready", coming, cause);
-	if (lack >= 0 && o->unplaced && lack >= rules->after_ms)
+	if (lack >= 0 && o->unplaced && !o->launching && lack >= rules->after_ms)
 		return give_up(f, o, "no capacity", lack, cause);
-	if (o->unplaced && coming < 0 && age >= rules->unschedulable_ms)
-		return give_up(f, o, "pods had no node", age, cause);
+	if (idle >= 0 && idle >= rules->unschedulable_ms)
+		return give_up(f, o, "pods had no node", idle, cause);
 	if (placed >= 0 && placed >= rules->boot_ms) {
 		give_up(f, o, "pods have nodes but do not start", placed, cause);
 		return DECIDE_STUCK;
@@ -140,6 +153,7 @@ static enum decision hopes(struct failover *f, const struct observation *o, int6
 	snprintf(cause, STATE_TEXT_MAX, "%s",
 	         o->why[0] != '\0' ? o->why
 	         : o->node_coming  ? "a node is starting"
+	         : o->launching    ? "a machine is being launched"
 	         : o->unplaced     ? "pods have no node yet"
 	                           : "pods have nodes and are starting");
 	return DECIDE_WAIT;
@@ -153,10 +167,17 @@ static enum decision emptied(struct failover *f, const struct observation *o,
 	enum decision decision;
 
 	lasts(&f->empty_ms, true, o->now_ms);
-	decision = hopes(f, o, f->empty_ms, text);
+	decision = hopes(f, o, text);
 	f->reclaimed = decision == DECIDE_MOVE;
 	snprintf(cause, STATE_TEXT_MAX, "all nodes were reclaimed: %.*s", OBSERVED_MAX, text);
 	return decision;
+}
+
+/* There are pods again: what was waited for is over. */
+static void refilled(struct failover *f)
+{
+	f->empty_ms = f->coming_ms = f->lack_ms = f->placed_ms = f->hindered_ms = 0;
+	f->idle_ms = f->idle_at_ms = 0;
 }
 
 /* A pod has run: it stays. Waiting for the others has an end, the job has not. */
@@ -167,16 +188,10 @@ static enum decision began(struct failover *f, const struct observation *o,
 
 	if (f->rules->reclaimed && o->running == 0)
 		return emptied(f, o, cause);
-	f->empty_ms = f->coming_ms = f->lack_ms = f->placed_ms = f->hindered_ms = 0;
+	refilled(f);
 	snprintf(cause, STATE_TEXT_MAX, "%lld of %lld pods run%s%s", (long long)o->running,
 	         (long long)o->wanted, o->why[0] != '\0' ? ": " : "", o->why);
 	return partial >= f->rules->boot_ms ? DECIDE_STUCK : DECIDE_WAIT;
-}
-
-/* All run: what was waited for is over. */
-static void complete(struct failover *f)
-{
-	f->partial_ms = f->empty_ms = f->coming_ms = f->lack_ms = f->placed_ms = f->hindered_ms = 0;
 }
 
 enum decision failover_step(struct failover *f, const struct observation *o,
@@ -202,7 +217,8 @@ enum decision failover_step(struct failover *f, const struct observation *o,
 			return rejected(f, o, cause);
 		return DECIDE_FAILED;
 	case JOB_RUNNING:
-		complete(f);
+		refilled(f);
+		f->partial_ms = 0;
 		snprintf(cause, STATE_TEXT_MAX, "%lld of %lld pods run", (long long)o->running,
 		         (long long)o->wanted);
 		return DECIDE_RUNS;
@@ -210,7 +226,7 @@ enum decision failover_step(struct failover *f, const struct observation *o,
 	case JOB_PHASES:
 		break;
 	}
-	return f->ran ? began(f, o, cause) : hopes(f, o, f->started_ms, cause);
+	return f->ran ? began(f, o, cause) : hopes(f, o, cause);
 }
 
 static void sooner(int64_t *due_ms, const struct failover *f, int64_t since_ms, int64_t wait_ms)
@@ -224,7 +240,7 @@ int64_t failover_due(const struct failover *f)
 	const struct fleet_failover *rules = f->rules;
 	int64_t due = INT64_MAX;
 
-	sooner(&due, f, f->ran ? f->empty_ms : f->started_ms, rules->unschedulable_ms);
+	sooner(&due, f, f->idle_at_ms, rules->unschedulable_ms - f->idle_ms);
 	sooner(&due, f, f->lack_ms, rules->after_ms);
 	sooner(&due, f, f->coming_ms, rules->boot_ms);
 	sooner(&due, f, f->placed_ms, rules->boot_ms);

@@ -22,6 +22,7 @@ struct observation {
 	enum job_phase phase;
 	bool ran;             /* a pod runs or has run */
 	bool unplaced;        /* a pod, or the job as a whole, has no node */
+	bool launching;       /* a machine was asked for, and nothing speaks against it yet */
 	bool node_coming;     /* a machine was got and is not ready yet */
 	bool lack;            /* Karpenter or EC2 reported missing capacity since the job began */
 	bool rejected;        /* a node refused a pod that it was given, and nothing of it ran */
@@ -52,19 +53,21 @@ struct failover {
 	bool reclaimed; /* and all its nodes were taken: it may be moved again */
 	bool resumed;   /* the job was there before: what was said of it then may have been cured */
 	bool looked;    /* a step was made */
-	int64_t started_ms;
-	int64_t now_ms;            /* of the last step */
-	int64_t ran_ms;            /* a pod was seen running last; 0 = never */
+	int64_t now_ms; /* of the last step */
+	int64_t ran_ms; /* a pod was seen running last; 0 = never */
 	int64_t refused_before_ms; /* of the refusal that a resumed job came with */
 	int64_t refused_first_ms;  /* of the refusal that lasts, when it was first seen */
 	/* First seen; 0 = not now. */
 	int64_t lack_ms, coming_ms, placed_ms, partial_ms, rejected_ms, refused_ms;
 	int64_t hindered_ms; /* pods could not be made, for whatever reason */
 	int64_t empty_ms;    /* it ran, and no pod does */
+	/* How long in all pods had no node and none was under way; up to which step it was counted,
+	 * 0 = that step saw something under way. */
+	int64_t idle_ms, idle_at_ms;
 };
 
-/* Watching begins, or goes on where another run was killed: started_ms and ran are of the state.
- * `resumed`: the job was in the cluster before. */
+/* Watching begins, or goes on where another run was killed: since when, and whether a pod ran, are
+ * of the state. `resumed`: the job was in the cluster before. */
 void failover_begin(struct failover *f, const struct fleet_failover *rules,
                     const struct attempt *attempt, bool may_move, bool resumed);
 

@@ -197,7 +197,8 @@ int gone_await(struct kubectl *k, const struct gone_wait *wait, const struct gon
 	while (!gone) {
 		if (look_once(k, &w, pause, &gone, err) != 0)
 			return -1;
-		pause = 2 * pause < POLL_MS ? 2 * pause : POLL_MS;
+		/* Growing slowly: it is seen soon after, however long it took. */
+		pause += pause / 4 < POLL_MS - pause ? pause / 4 : POLL_MS - pause;
 	}
 	return 0;
 }

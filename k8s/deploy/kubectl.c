@@ -11,8 +11,7 @@
 enum {
 	RETRY_FIRST_MS = 1000,
 	RETRY_MAX_MS = 15000,
-	REMIND_MS = 60000, /* an outage that lasts is told so often */
-	CALL_TIMEOUT_MS = 180000
+	REMIND_MS = 60000 /* an outage that lasts is told so often */
 };
 
 void kubectl_reply_done(struct kubectl_reply *reply)
@@ -95,7 +94,7 @@ void kubectl_exec_init(struct kubectl_exec *k, struct clock *clock, struct progr
 		.base = {call_program, clock, progress, &k->patience, follow_program},
 		.patience = {.window_ms = PATIENCE_SHORT_MS},
 		.program = program != NULL && program[0] != '\0' ? program : "kubectl",
-		.timeout_ms = CALL_TIMEOUT_MS,
+		.timeout_ms = KUBECTL_CALL_MS,
 	};
 }
 

@@ -13,7 +13,12 @@
 #include "base/progress.h"
 #include "base/strbuf.h"
 
-enum { KUBECTL_ARGS_MAX = 24, KUBECTL_OUTPUT_MAX = 64 << 20, KUBECTL_ERROR_MAX = 64 << 10 };
+enum {
+	KUBECTL_ARGS_MAX = 24,
+	KUBECTL_OUTPUT_MAX = 64 << 20,
+	KUBECTL_ERROR_MAX = 64 << 10,
+	KUBECTL_CALL_MS = 180000 /* what one call may take */
+};
 
 struct kubectl_reply {
 	int status; /* exit status */

@@ -69,6 +69,7 @@ struct status {
 	struct status_attempt *attempts;
 	size_t n_attempts;
 	const char *job; /* name, NULL = none */
+	int64_t run;     /* its number; 0 = unknown */
 	enum job_phase phase;
 	const char *why; /* what the job's controller says, "" = nothing */
 	int64_t job_age_s;

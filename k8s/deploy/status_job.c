@@ -6,6 +6,7 @@
 #include "base/attr.h"
 #include "base/run_exit.h"
 #include "k8s/deploy/pod.h"
+#include "k8s/deploy/runs.h"
 #include "k8s/deploy/state.h"
 #include "k8s/view/explain.h"
 
@@ -153,6 +154,7 @@ void status_read_job(const struct status_input *in, struct arena *a, struct stat
 		return;
 	s->target = target->name;
 	s->job = target->job;
+	s->run = run_number(job);
 	read_pods(in, target->job, a, s);
 	job_read(target, job, in->pods, &view);
 	s->phase = view.phase;

@@ -97,6 +97,7 @@ static void add_job(const struct status *s, cJSON *doc)
 	add_text(job, "name", s->job);
 	json_add_string(job, "phase", job_phase_name(s->phase));
 	json_add_string(job, "why", s->why);
+	add_count(job, "run", s->run > 0 ? s->run : -1);
 	add_count(job, "age_seconds", s->job_age_s);
 	list = json_add_array(job, "pods");
 	for (size_t i = 0; i < s->n_pods; i++) {

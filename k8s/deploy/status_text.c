@@ -38,6 +38,13 @@ const char *stage_state_name(enum stage_state state)
 
 /* ---- text ---- */
 
+static void add_job(const struct status *s, struct strbuf *sb)
+{
+	strbuf_addf(sb, "%s: %s", s->job, job_phase_name(s->phase));
+	if (s->run > 0)
+		strbuf_addf(sb, ", run %lld", (long long)s->run);
+}
+
 static void add_target(const struct status *s, struct strbuf *sb)
 {
 	char age[AGE_MAX];
@@ -58,7 +65,8 @@ static void add_target(const struct status *s, struct strbuf *sb)
 	}
 	if (s->job == NULL)
 		return;
-	strbuf_addf(sb, "job         %s: %s", s->job, job_phase_name(s->phase));
+	strbuf_adds(sb, "job         ");
+	add_job(s, sb);
 	if (s->job_age_s >= 0)
 		strbuf_addf(sb, ", %s old", age_text(s->job_age_s, age));
 	if (s->why[0] != '\0')
@@ -222,11 +230,13 @@ void status_brief(const struct status *s, struct strbuf *sb)
 		strbuf_addf(sb, "stage %s: %s%s%s\n", s->stages[i].name,
 		            stage_state_name(s->stages[i].state),
 		            s->stages[i].why[0] != '\0' ? ": " : "", s->stages[i].why);
-	if (s->job != NULL)
-		strbuf_addf(sb, "job %s: %s%s%s\n", s->job, job_phase_name(s->phase),
-		            s->why[0] != '\0' ? ": " : "", s->why);
-	else
+	if (s->job != NULL) {
+		strbuf_adds(sb, "job ");
+		add_job(s, sb);
+		strbuf_addf(sb, "%s%s\n", s->why[0] != '\0' ? ": " : "", s->why);
+	} else {
 		strbuf_adds(sb, "there is no job\n");
+	}
 	for (size_t i = 0; i < s->n_pods; i++)
 		strbuf_addf(sb, "pod %s: %s, %lld restarts%s%s\n", s->pods[i].name,
 		            s->pods[i].phase, (long long)s->pods[i].restarts,

@@ -417,17 +417,6 @@ const char *check_duration_never(const char *text, const char **ret_hint)
 	return wrong;
 }
 
-const char *check_image_ref(const char *text, const char **ret_hint)
-{
-	size_t len = strlen(text);
-
-	*ret_hint = "write HOST/NAME:TAG or HOST/NAME@sha256:...";
-	return len > 0 && len <= 512 && all_of(text, ALNUM "/._:@-") && letter_or_digit(text[0]) &&
-	                       letter_or_digit(text[len - 1])
-	               ? NULL
-	               : "is not an image reference";
-}
-
 const char *check_digest(const char *text, const char **ret_hint)
 {
 	*ret_hint = "write sha256: and 64 hexadecimal digits";

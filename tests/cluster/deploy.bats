@@ -30,7 +30,7 @@ on_pool() {
 	run deploy --wait
 	[ "$status" -eq 0 ]
 	[ "$(kubectl get job -n "$FLEET" "$FLEET-trn1" -o jsonpath='{.status.succeeded}')" = 2 ]
-	run "$SLIPWAY" undeploy --yes --timeout 120
+	run "$SLIPWAY" undeploy --yes --timeout 300
 	[ "$status" -eq 0 ]
 	[ -z "$(leftovers)" ]
 }
@@ -43,7 +43,7 @@ on_pool() {
 	run deploy --wait
 	[ "$status" -eq 0 ]
 	[ "$(kubectl get jobset -n "$FLEET" "$FLEET-trn1" -o jsonpath='{.status.terminalState}')" = Completed ]
-	run "$SLIPWAY" undeploy --yes --timeout 120
+	run "$SLIPWAY" undeploy --yes --timeout 300
 	[ "$status" -eq 0 ]
 	[ -z "$(leftovers)" ]
 }
@@ -83,7 +83,7 @@ on_pool() {
 @test "fail-over: targets without capacity are given up for the next, and the state says why" {
 	no_capacity trn1.32xlarge trn1n.32xlarge p4d.24xlarge
 	spec job
-	run deploy --set fleet.failover.unschedulable=5s
+	run deploy --set fleet.failover.after=5s
 	[ "$status" -eq 0 ]
 	[[ $output == *"job g5: "* ]]
 	run ! kubectl get job -n "$FLEET" "$FLEET-trn1"

@@ -110,7 +110,7 @@ running() {
 	run deploy
 	[ "$status" -eq 0 ]
 	[ "$(job p4d '{.metadata.labels.slipway/run} {.spec.template.spec.containers[0].readinessProbe.failureThreshold}')" = "2 9" ]
-	"$SLIPWAY" rollback --interval 1s --timeout 180
+	"$SLIPWAY" rollback --interval 1s --timeout 300
 	[ "$(job p4d '{.spec.template.spec.containers[0].readinessProbe.failureThreshold}')" = 3 ]
 }
 

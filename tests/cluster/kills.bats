@@ -7,7 +7,7 @@ setup() { plane_setup; }
 teardown() {
 	local life
 	for life in "${lives[@]}"; do
-		[[ ! -e $WORK/$life/slipway.yaml ]] || (cd "$WORK/$life" && "$SLIPWAY" undeploy --yes --timeout 120 >/dev/null 2>&1) &
+		[[ ! -e $WORK/$life/slipway.yaml ]] || (cd "$WORK/$life" && "$SLIPWAY" undeploy --yes --timeout 300 >/dev/null 2>&1) &
 		rm -f "$PLANE/no-capacity/$life"
 	done
 	wait

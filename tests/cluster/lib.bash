@@ -7,17 +7,45 @@ DIGEST=sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 plane_setup() {
 	[[ -n ${PLANE:-} ]] || { echo "PLANE is not set: run make test-cluster" >&2 && return 1; }
 	common_setup
-	export KUBECONFIG=$PLANE/kubeconfig
+	# Thousands of short-lived kubectl: what the server serves is found out once, and garbage is left lying about.
+	export KUBECONFIG=$PLANE/kubeconfig KUBECACHEDIR=$PLANE/cache GOGC=400
 	FLEET=fleet-$RANDOM$RANDOM
 }
 
+# plane_teardown [wait]: the fleet leaves while the next test runs, or before it, where what fleets share is looked at.
+# Whether it could, teardown_file says.
 plane_teardown() {
+	local place=$BATS_FILE_TMPDIR/leaving/$FLEET
+	if [[ -e $WORK/slipway.yaml ]]; then
+		mkdir -p "$place"
+		cp "$WORK/slipway.yaml" "$place"
+		leave "$place" >"$place/said" 2>&1 3>&- </dev/null &
+		[[ ${1:-} != wait ]] || wait $!
+	fi
+	common_teardown
+}
+
+# leave FOLDER: what the fleet of its specification has in the cluster goes.
+leave() {
 	local code=0
+	cd "$1" || return
+	export XDG_CACHE_HOME=$PWD HOME=$PWD
+	unset KUBECTL
 	# A test that failed may have left another's name in it.
 	kubectl delete lease -n "$FLEET" "$FLEET-deploy" --ignore-not-found
-	[[ ! -e $WORK/slipway.yaml ]] || (cd "$WORK" && "$SLIPWAY" undeploy --yes --timeout 120 2>&1) || code=$?
+	"$SLIPWAY" undeploy --yes --timeout 300 || code=$?
 	rm -f "$PLANE/no-capacity/$FLEET"
-	common_teardown
+	echo $code >left
+}
+
+# Ends when every fleet of the file has gone.
+teardown_file() {
+	local place code=0 end=$((SECONDS + 330))
+	for place in "$BATS_FILE_TMPDIR"/leaving/*/; do
+		[[ -d $place ]] || continue
+		until [[ -s $place/left ]] || ((SECONDS >= end)); do sleep 0.2; done
+		[[ $(cat "$place/left") == 0 ]] || { code=1 && echo "$place: it did not leave:" && cat "$place/said"; }
+	done
 	return $code
 }
 
@@ -39,7 +67,7 @@ with_storage() {
 }
 
 # shellcheck disable=SC2119,SC2120 # "run deploy ..." passes them
-deploy() { "$SLIPWAY" deploy --image-digest "$DIGEST" --interval 1s --timeout 180 "$@"; }
+deploy() { "$SLIPWAY" deploy --image-digest "$DIGEST" --interval 1s --timeout 300 "$@"; }
 
 # annotate KEY VALUE...: annotations of the job's pods, for the stages of stages.yaml.
 annotate() {
@@ -91,6 +119,16 @@ attempts() {
 		json '[(a["target"], a["outcome"]) for a in d["attempts"]]'
 }
 
+# within SECONDS COMMAND...: until it succeeds.
+within() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		((SECONDS < end)) || { [[ ! -e said ]] || cat said && return 1; }
+		sleep 0.5
+	done
+}
+
 # leftovers: every object of the fleet that the API server still has, of whatever kind.
 leftovers() {
 	local kinds
@@ -101,6 +139,7 @@ leftovers() {
 }
 
 # in_the_end: what an undisturbed deploy leaves.
+# shellcheck disable=SC2154 # bats sets status
 in_the_end() {
 	[ "$(attempts)" = "[('trn1', 'running')]" ]
 	[ "$(kubectl get pods -n "$FLEET" -l slipway/target=trn1 -o jsonpath='{.items[*].status.phase}')" = "Running Running" ]

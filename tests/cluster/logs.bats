@@ -35,3 +35,71 @@ chatter() { "$ROOT/tests/cluster/chatter" "$@"; }
 	diff others <(grep -vF '"rank":2,' all)
 	grep -q 'rank 2' why
 }
+
+# ranks: the pods of the job, rank 0 first, in the array pods; $said is the folder of what they say.
+ranks() {
+	mapfile -t pods < <(kubectl get pods -n "$FLEET" -l slipway/target=trn1 -o json |
+		json '"\n".join(sorted((p["metadata"]["name"] for p in d["items"]), key=lambda n: n.rpartition("-")[0]))')
+	said=$PLANE/logs/$FLEET
+	mkdir -p "$said"
+}
+
+# says RANK TEXT [SUFFIX]: in the file of that pod, with the time of now.
+says() { printf '%s %s\n' "$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)" "$2" >>"$said/${pods[$1]}${3:-}"; }
+
+# shows TEXT: the file shown has that line, within a minute.
+shows() {
+	local i
+	for ((i = 0; i < 600; i++)); do
+		! grep -qF "$1" shown || return 0
+		sleep 0.1
+	done
+	cat shown why
+	return 1
+}
+
+@test "logs: what is said is followed as it is said, until its pods have ended" {
+	spec job
+	deploy
+	ranks
+	says 0 before
+	"$SLIPWAY" logs --follow >shown 2>why 3>&- &
+	local logs=$!
+	shows '[0] before'
+	says 1 'rank 1 speaks'
+	shows '[1] rank 1 speaks'
+	says 0 'rank 0 answers'
+	shows '[0] rank 0 answers'
+	: >"$said/${pods[0]}.ended"
+	says 1 'the last word'
+	shows '[1] the last word'
+	kill -0 $logs
+	: >"$said/${pods[1]}.ended"
+	wait $logs
+	[ "$(wc -l <shown)" -eq 4 ]
+}
+
+@test "logs: what a container said before it was started again, and a rank that was not" {
+	spec job
+	deploy
+	ranks
+	says 0 'I fall' .previous
+	says 0 'I rise'
+	[ "$("$SLIPWAY" logs --previous --rank 0)" = '[0] I fall' ]
+	"$SLIPWAY" logs --previous >shown 2>why
+	[ "$(<shown)" = '[0] I fall' ]
+	grep -q 'rank 1.*previous terminated container' why
+}
+
+@test "logs: a deploy that waits for a job ends with what the failed pod said last" {
+	ENDS=3s spec job
+	annotate exit-code 137 reason OOMKilled
+	run deploy --set job.retries=0
+	ranks
+	says 0 'the loss is nan'
+	says 1 'the loss is nan'
+	run deploy --wait --set job.retries=0
+	echo "$output"
+	[ "$status" -eq 8 ]
+	[[ $output == *"| the loss is nan"*"OOMKilled, exit status 137"* ]]
+}

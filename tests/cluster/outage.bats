@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
-# A control plane in trouble: deploy outlasts what passes, and ends as it would have without.
+# A control plane in trouble: deploy outlasts what passes, and ends as it would have without; undeploy says what is missing.
 # Alone on the plane: it stops parts of it.
 
 load lib
 setup() { plane_setup; }
 teardown() {
 	resume_all
-	plane_teardown
+	plane_teardown wait
 }
 
 # How long an outage lasts: a third of it in CI.
@@ -66,4 +66,22 @@ resume_all() {
 	stopped etcd "$LASTS"
 	wait $deploy || { cat said && false; }
 	in_the_end
+}
+
+@test "undeploy: without Karpenter its nodes are named with their finalizer; by force they go, and are listed" {
+	spec job
+	deploy
+	kill -STOP "$(pid_of karpenter)"
+	run "$SLIPWAY" undeploy --yes --timeout 30
+	local first=$status said=$output
+	run "$SLIPWAY" undeploy --yes --timeout 5 --force-finalizers
+	kill -CONT "$(pid_of karpenter)"
+	[ "$first" -eq 5 ]
+	[[ $said == *"finalizer karpenter.sh/termination of Karpenter, which drains the node"* ]]
+	[[ $said == *"kubectl get pods -A -l app.kubernetes.io/name=karpenter"* ]]
+	[ "$status" -eq 0 ]
+	[ "$(grep -c 'instance .* may go on running' <<<"$output")" -eq 2 ]
+	leftovers >left
+	cat left
+	[ ! -s left ]
 }

@@ -35,7 +35,7 @@ allowed() { as_person kubectl auth can-i "$@" >/dev/null; }
 @test "rbac: deploy, status, logs and undeploy run as somebody who has these roles alone" {
 	spec job
 	grant "$FLEET-all"
-	run as_person "$SLIPWAY" deploy --image-digest "$DIGEST" --interval 1s --timeout 180
+	run as_person "$SLIPWAY" deploy --image-digest "$DIGEST" --interval 1s --timeout 300
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ $output != *[Ff]orbidden* ]]
@@ -46,9 +46,9 @@ allowed() { as_person kubectl auth can-i "$@" >/dev/null; }
 	run as_person "$SLIPWAY" logs
 	[[ $output != *[Ff]orbidden* ]]
 	# Again, without the pools' namesake in the spec: pruning needs rights too.
-	run as_person "$SLIPWAY" deploy --image-digest "$DIGEST" --interval 1s --timeout 180
+	run as_person "$SLIPWAY" deploy --image-digest "$DIGEST" --interval 1s --timeout 300
 	[[ $output == *"nothing to do"* ]]
-	run as_person "$SLIPWAY" undeploy --yes --timeout 120
+	run as_person "$SLIPWAY" undeploy --yes --timeout 300
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ $output != *[Ff]orbidden* ]]
@@ -61,7 +61,7 @@ allowed() { as_person kubectl auth can-i "$@" >/dev/null; }
 	no_capacity trn1.32xlarge trn1n.32xlarge
 	spec job
 	grant "$FLEET-all" deploy
-	run as_person "$SLIPWAY" deploy --image-digest "$DIGEST" --interval 1s --timeout 180 --set fleet.failover.unschedulable=90s
+	run as_person "$SLIPWAY" deploy --image-digest "$DIGEST" --interval 1s --timeout 300 --set fleet.failover.after=5s
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ $output == *"job p4d: "* ]]
@@ -76,8 +76,8 @@ allowed() { as_person kubectl auth can-i "$@" >/dev/null; }
 	run as_person "$SLIPWAY" status --output json
 	[ "$status" -eq 0 ]
 	cat >eye <<<"$output"
-	"$SLIPWAY" status --output json >admin
-	[ "$(json 'd["stages"]' <eye)" = "$(json 'd["stages"]' <admin)" ]
+	"$SLIPWAY" status --output json >whole
+	[ "$(json 'd["stages"]' <eye)" = "$(json 'd["stages"]' <whole)" ]
 	[ "$(json 'len(d["job"]["pods"])' <eye)" = 2 ]
 	[[ $output != *[Ff]orbidden* ]]
 	run as_person "$SLIPWAY" deploy --image-digest "$DIGEST" --set job.priority=10

@@ -20,16 +20,6 @@ reclaimed() {
 	kubectl delete nodeclaims $nodes --ignore-not-found --wait=false
 }
 
-# within SECONDS COMMAND...: until it succeeds.
-within() {
-	local end=$((SECONDS + $1))
-	shift
-	until "$@"; do
-		((SECONDS < end)) || { cat said && return 1; }
-		sleep 1
-	done
-}
-
 attempted() { [ "$(attempts 2>&1)" = "$1" ]; }
 runs_on() {
 	[ "$(kubectl get pods -n "$FLEET" -l "slipway/target=$1" -o jsonpath='{.items[*].status.phase}')" = "Running Running" ]
@@ -60,7 +50,9 @@ waits() {
 	within 240 attempted "[('trn1', 'running')]"
 	no_capacity trn1.32xlarge trn1n.32xlarge
 	reclaimed trn1
-	sleep 50
+	# One that may move has gone three times as long after.
+	within 240 grep -q '0 of 2 pods run: .*InsufficientInstanceCapacity' said
+	sleep 15
 	attempted "[('trn1', 'running')]"
 	no_capacity
 	within 240 runs_on trn1

@@ -10,8 +10,8 @@ teardown() {
 
 # Two images of the same job.
 OTHER=sha256:ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff
-release() { "$SLIPWAY" deploy --interval 1s --timeout 180 --image-digest "$@"; }
-rollback() { "$SLIPWAY" rollback --interval 1s --timeout 180 "$@"; }
+release() { "$SLIPWAY" deploy --interval 1s --timeout 300 --image-digest "$@"; }
+rollback() { "$SLIPWAY" rollback --interval 1s --timeout 300 "$@"; }
 
 job() { kubectl get "$1" -n "$FLEET" "$FLEET-trn1" -o "jsonpath=$2"; }
 pods() { kubectl get pods -n "$FLEET" -l "slipway/target=trn1" -o "jsonpath=$1"; }

@@ -4,7 +4,7 @@
 
 load lib
 setup() { plane_setup; }
-teardown() { plane_teardown; }
+teardown() { plane_teardown wait; }
 
 @test "render: applied as it is, it starts the job and no network test" {
 	spec job

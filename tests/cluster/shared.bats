@@ -13,7 +13,7 @@ setup() {
 teardown() {
 	local code=0 fleet
 	for fleet in "$WORK"/*/slipway.yaml; do
-		(cd "${fleet%/*}" && "$SLIPWAY" undeploy --yes --timeout 120 2>&1) || code=$?
+		(cd "${fleet%/*}" && "$SLIPWAY" undeploy --yes --timeout 300 2>&1) || code=$?
 	done
 	kubectl delete daemonset -A -l app.kubernetes.io/managed-by=Helm --ignore-not-found
 	plane_teardown || code=$?
@@ -23,11 +23,11 @@ teardown() {
 # fleet NAME: changes to the folder of a fleet of that name, whose spec it writes the first time.
 fleet() {
 	FLEET=$BASE-$1
-	mkdir -p "$WORK/$1" && cd "$WORK/$1"
+	mkdir -p "$WORK/$1" && cd "$WORK/$1" || return
 	[[ -e slipway.yaml ]] || spec job
 }
 
-undeploy() { "$SLIPWAY" undeploy --yes --timeout 120; }
+undeploy() { "$SLIPWAY" undeploy --yes --timeout 300; }
 
 # users KIND NAME: the fleets that use a shared object, by their folders' names.
 users() {

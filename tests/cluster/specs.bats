@@ -9,7 +9,7 @@ setup() { plane_setup; }
 teardown() {
 	taken_back
 	kubectl delete namespace amazon-cloudwatch --ignore-not-found
-	plane_teardown
+	plane_teardown wait
 }
 
 # numbers OF: those of a series that run now.

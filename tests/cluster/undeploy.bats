@@ -26,7 +26,7 @@ holder() {
 @test "undeploy: the lease of a deploy that was killed elsewhere is waited for, and taken" {
 	spec job
 	deploy
-	holder ci-7/42/1/00000000 8
+	holder ci-7/42/1/00000000 20
 	run "$SLIPWAY" undeploy --yes
 	[ "$status" -eq 0 ]
 	[[ $output == *"waiting for a sign of life"* ]]
@@ -36,15 +36,13 @@ holder() {
 @test "undeploy: a deploy that renews its lease elsewhere is not disturbed" {
 	spec job
 	deploy
-	holder ci-7/42/1/00000000 60
-	(sleep 3 && holder ci-7/42/1/00000000 60 >renewed) 3>&- &
-	SECONDS=0
+	holder ci-7/42/1/00000000 300
+	while sleep 2; do holder ci-7/42/1/00000000 300; done >renewed 3>&- &
+	PIDS+=($!)
 	run "$SLIPWAY" undeploy --yes
 	[ "$status" -eq 7 ]
-	[ "$SECONDS" -lt 30 ]
 	[[ $output == *"ci-7/42 holds the lease"* ]]
 	kubectl get nodepool "$FLEET-trn1"
-	wait
 }
 
 @test "undeploy: --timeout ends the wait, and the finalizer is named with whose it is" {
@@ -52,9 +50,9 @@ holder() {
 	deploy
 	hold nodepool "$FLEET-g5" example.com/audit
 	SECONDS=0
-	run "$SLIPWAY" undeploy --yes --timeout 10
+	run "$SLIPWAY" undeploy --yes --timeout 20
 	[ "$status" -eq 5 ]
-	[ "$SECONDS" -lt 25 ]
+	[ "$SECONDS" -lt 60 ]
 	[[ $output == *"NodePool '$FLEET-g5': finalizer example.com/audit, for a controller of example.com to remove"* ]]
 	# What comes before is gone, what comes after is there.
 	run ! kubectl get job -n "$FLEET" "$FLEET-trn1"
@@ -77,26 +75,6 @@ holder() {
 	[ -z "$(leftovers)" ]
 }
 
-@test "undeploy: without Karpenter its nodes are named with their finalizer; by force they go, and are listed" {
-	spec job
-	deploy
-	local karpenter
-	karpenter=$(sed -n 's/ karpenter$//p' "$PLANE/pids")
-	kill -STOP "$karpenter"
-	run "$SLIPWAY" undeploy --yes --timeout 15
-	local first=$status said=$output
-	run "$SLIPWAY" undeploy --yes --timeout 5 --force-finalizers
-	kill -CONT "$karpenter"
-	[ "$first" -eq 5 ]
-	[[ $said == *"finalizer karpenter.sh/termination of Karpenter, which drains the node"* ]]
-	[[ $said == *"kubectl get pods -A -l app.kubernetes.io/name=karpenter"* ]]
-	[ "$status" -eq 0 ]
-	[ "$(grep -c 'instance .* may go on running' <<<"$output")" -eq 2 ]
-	leftovers >left
-	cat left
-	[ ! -s left ]
-}
-
 @test "undeploy: a namespace that cannot end says what is left in it" {
 	spec job
 	deploy
@@ -104,10 +82,12 @@ holder() {
 	kubectl label configmap -n "$FLEET" keepsake "slipway/owner=$FLEET" app.kubernetes.io/component=jobs
 	kubectl create secret generic -n "$FLEET" held
 	kubectl patch secret -n "$FLEET" held --type=merge -p '{"metadata": {"finalizers": ["example.com/audit"]}}'
-	run "$SLIPWAY" undeploy --yes --timeout 25
-	[ "$status" -eq 5 ]
+	"$SLIPWAY" undeploy --yes --timeout 300 >said 2>&1 3>&- &
+	local undeploy=$!
 	# The controller says so when it has deleted the rest.
-	kubectl wait --for=condition=NamespaceFinalizersRemaining --timeout=120s "namespace/$FLEET"
+	kubectl wait --for=condition=NamespaceFinalizersRemaining --timeout=120s "namespace/$FLEET" || { cat said && false; }
+	kill -TERM $undeploy
+	wait $undeploy || true
 	run "$SLIPWAY" undeploy --yes --timeout 5
 	[ "$status" -eq 5 ]
 	[[ $output == *"Namespace '$FLEET': "*"example.com/audit in 1 resource instances"* ]]

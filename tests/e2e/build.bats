@@ -277,7 +277,7 @@ assert images[0]["layers"] == images[1]["layers"] and images[0]["layers"][0]["sh
 	[ -s target ]
 	cat pipe >from-pipe &
 	PIDS+=($!)
-	timeout 10 "$SLIPWAY" build --progress none -o image --digest-file pipe >/dev/null
+	timeout 90 "$SLIPWAY" build --progress none -o image --digest-file pipe >/dev/null
 	[ -p pipe ]
 	wait_for from-pipe
 	ln -s later dangling

@@ -381,9 +381,16 @@ known() {
 		$index $OCI "$(sum layer)" >index
 	[[ $(reg /v2/team/app/manifests/v2 -X PUT --data-binary @index -H "Content-Type: $index") == *"Images with digests"*400 ]]
 	config '{"putimage_per_second": 1}'
+	local n puts=()
 	sleep 1
 	[ "$(put_manifest team/app/manifests/v3 manifest | status_of)" = 201 ]
-	[[ $(put_manifest team/app/manifests/v4 manifest) == *TOOMANYREQUESTS*"Rate exceeded"*429 ]]
+	# At once, for on a busy machine two calls may take more than that second.
+	for n in 4 5 6 7; do
+		put_manifest "team/app/manifests/v$n" manifest >"put$n" 3>&- &
+		puts+=($!)
+	done
+	wait "${puts[@]}"
+	[[ $(cat put[4-7]) == *TOOMANYREQUESTS*"Rate exceeded"*429* ]]
 }
 
 @test "fakeaws: blobs come from S3 without our Authorization, mounts only where ECR mounts" {

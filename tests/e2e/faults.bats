@@ -190,7 +190,7 @@ other_saw_credentials() { grep '"port": "other"' "$REGLOG" | grep -vq '"auth": "
 @test "faults: redirects in a circle end" {
 	FAULTS='[{"method":"GET","path":"blobs","times":999,"do":{"redirect":"self"}}]' start_faultreg
 	push
-	run timeout 20 "$SLIPWAY" verify --progress none --insecure --retries 1 "$REG/app:v1"
+	run timeout 90 "$SLIPWAY" verify --progress none --insecure --retries 1 "$REG/app:v1"
 	[ "$status" -ne 0 ]
 	[ "$status" -ne 124 ]
 	[[ $output == *"redirect"* ]]
@@ -201,7 +201,7 @@ other_saw_credentials() { grep '"port": "other"' "$REGLOG" | grep -vq '"auth": "
 	for to in "file://$PWD/private" 'http://169.254.169.254/latest/meta-data/'; do
 		FAULTS="[{\"method\":\"GET\",\"path\":\"blobs\",\"times\":999,\"do\":{\"redirect\":\"$to\"}}]" start_faultreg
 		push
-		run timeout 20 "$SLIPWAY" verify --progress none --insecure --retries 0 "$REG/app:v1"
+		run timeout 90 "$SLIPWAY" verify --progress none --insecure --retries 0 "$REG/app:v1"
 		[ "$status" -ne 0 ]
 		[ "$status" -ne 124 ]
 		[[ $output != *planted* ]]
@@ -240,7 +240,7 @@ other_saw_credentials() { grep '"port": "other"' "$REGLOG" | grep -vq '"auth": "
 	FAULTS='[{"method":"POST","do":{"status":429,"headers":{"Retry-After":"99999999999999999999"}}},
 	         {"method":"HEAD","do":{"status":503,"headers":{"Retry-After":"-5"}}},
 	         {"method":"PUT","do":{"status":503,"headers":{"Retry-After":"soon"}}}]' start_faultreg
-	run timeout 45 "$SLIPWAY" push --progress none --insecure --retries 1 image "$REG/app:v1"
+	run timeout 90 "$SLIPWAY" push --progress none --insecure --retries 1 image "$REG/app:v1"
 	[ "$status" -eq 0 ] || [ "$status" -eq 5 ]
 }
 

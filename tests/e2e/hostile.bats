@@ -16,7 +16,7 @@ teardown() { common_teardown; }
 
 # refused COMMAND...: a plain error with a message, soon; neither success nor a signal.
 refused() {
-	run timeout 20 "$@"
+	run timeout 90 "$@"
 	echo "status $status: $output"
 	[ "$status" -ge 1 ]
 	[ "$status" -le 5 ]
@@ -153,7 +153,7 @@ wrap() {
 		    "layers": [layer]}).encode())}
 		json.dump({"schemaVersion": 2, "manifests": [manifest]}, open("image/index.json", "w"))
 	EOF
-	run bash -c 'ulimit -v 600000; timeout 30 "$0" verify --progress none --jobs 1 oci:image' "$SLIPWAY"
+	run bash -c 'ulimit -v 600000; timeout 90 "$0" verify --progress none --jobs 1 oci:image' "$SLIPWAY"
 	echo "status $status: $output"
 	[ "$status" -le 5 ]
 }
@@ -165,7 +165,7 @@ wrap() {
 		cp ../image.tar bad.tar
 		printf planted >payload
 		tar --append -f bad.tar --absolute-names --transform "s#payload#$name#" payload
-		run timeout 20 "$SLIPWAY" verify --progress none oci-archive:bad.tar
+		run timeout 90 "$SLIPWAY" verify --progress none oci-archive:bad.tar
 		[ "$status" -le 5 ]
 		[ ! -e ../escaped ]
 		[ ! -e "/tmp/slipway-e2e-escaped-$$" ]
@@ -196,7 +196,7 @@ wrap() {
 	size=$(stat -c %s slipway.yaml)
 	for ((n = 1; n < size; n += 7)); do
 		head -c "$n" slipway.yaml >cut.yaml
-		run timeout 10 "$SLIPWAY" build --progress none --dry-run -f cut.yaml
+		run timeout 90 "$SLIPWAY" build --progress none --dry-run -f cut.yaml
 		[ "$status" -eq 0 ] || [ "$status" -eq 3 ]
 		[ "$status" -eq 0 ] || [[ $output == *"cut.yaml:"*": error: "* ]]
 	done

@@ -36,15 +36,24 @@ common_teardown() {
 
 need() { command -v "$1" >/dev/null || skip "$1 is not installed"; }
 
-# wait_for FILE: until it has content, at most 10 s.
+# wait_for FILE: until it has content, at most a minute.
 wait_for() {
 	local i
-	for ((i = 0; i < 200; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		[[ -s $1 ]] && return 0
 		sleep 0.05
 	done
-	echo "nothing in $1 after 10 s" >&2
+	echo "nothing in $1 after a minute" >&2
 	return 1
+}
+
+# catches PID: waits until it has a handler for SIGTERM, which would just kill it before.
+catches() {
+	local caught=0
+	until ((0x$caught & 0x4000)); do
+		sleep 0.02
+		caught=$(awk '/^SigCgt:/ {print $2}' "/proc/$1/status") || return
+	done
 }
 
 # root_of REF...: the digest of the image that a reference names.
@@ -120,7 +129,7 @@ start_registry() {
 	docker-registry serve "$WORK/registry.yml" >"$REGLOG" 2>&1 3>&- &
 	PIDS+=($!)
 	local i
-	for ((i = 0; i < 200; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		# It names the port that the kernel chose.
 		REG=$(sed -n 's/.*listening on \(127\.0\.0\.1:[0-9]*\).*/\1/p' "$REGLOG")
 		[[ -z $REG ]] || return 0

@@ -125,7 +125,7 @@ wrap_index() {
 	for to in https://0xa9fea9fe/latest/meta-data/ https://localhost:1/x http://storage.example/x; do
 		FAULTS="[{\"method\":\"GET\",\"path\":\"blobs\",\"times\":99,\"do\":{\"redirect\":\"$to\"}}]" start_faultreg
 		push --insecure
-		run timeout 20 "$SLIPWAY" verify --progress plain --insecure "$REG/app:v1"
+		run timeout 90 "$SLIPWAY" verify --progress plain --insecure "$REG/app:v1"
 		echo "$to: $output"
 		[ "$status" -eq 4 ]
 		[[ $output == *"the registry redirects to a "@(private address|host without TLS)* ]]

@@ -26,7 +26,8 @@ enum {
 	OF_QUOTA = 256,
 	FINAL = 512,
 	AGAIN = 1024, /* the cluster has said so once more */
-	SOME = 2048   /* one of two pods runs */
+	SOME = 2048,  /* one of two pods runs */
+	LAUNCHING = 4096
 };
 
 static enum refusal refusal_seen(unsigned seen)
@@ -71,6 +72,27 @@ static const struct story stories[] = {
 	STORY("pods without a node for long are reason enough",
               {0, JOB_WAITING, UNPLACED, DECIDE_WAIT}, {9, JOB_WAITING, UNPLACED, DECIDE_WAIT},
               {10, JOB_WAITING, UNPLACED, DECIDE_MOVE}),
+	STORY("while a machine is asked for or boots, that time does not count",
+              {0, JOB_WAITING, UNPLACED, DECIDE_WAIT}, {3, JOB_WAITING, UNPLACED, DECIDE_WAIT},
+              {4, JOB_WAITING, UNPLACED | LAUNCHING, DECIDE_WAIT},
+              {5, JOB_WAITING, UNPLACED | COMING, DECIDE_WAIT},
+              {19, JOB_WAITING, UNPLACED | COMING, DECIDE_WAIT},
+              {20, JOB_WAITING, UNPLACED, DECIDE_WAIT}, {26, JOB_WAITING, UNPLACED, DECIDE_WAIT},
+              {27, JOB_WAITING, UNPLACED, DECIDE_MOVE}),
+	STORY("machines that fail one after another do not keep it for ever",
+              {0, JOB_WAITING, UNPLACED, DECIDE_WAIT}, {4, JOB_WAITING, UNPLACED, DECIDE_WAIT},
+              {5, JOB_WAITING, UNPLACED | LAUNCHING, DECIDE_WAIT},
+              {6, JOB_WAITING, UNPLACED, DECIDE_WAIT}, {10, JOB_WAITING, UNPLACED, DECIDE_WAIT},
+              {11, JOB_WAITING, UNPLACED | LAUNCHING, DECIDE_WAIT},
+              {12, JOB_WAITING, UNPLACED, DECIDE_WAIT}, {14, JOB_WAITING, UNPLACED, DECIDE_MOVE}),
+	STORY("nor is one left while a machine is asked for, until that lasts",
+              {0, JOB_WAITING, UNPLACED | LACK, DECIDE_WAIT},
+              {3, JOB_WAITING, UNPLACED | LACK | LAUNCHING, DECIDE_WAIT},
+              {4, JOB_WAITING, UNPLACED | LACK, DECIDE_MOVE}),
+	STORY("a machine that is asked for in vain", {0, JOB_WAITING, UNPLACED, DECIDE_WAIT},
+              {1, JOB_WAITING, UNPLACED | LAUNCHING, DECIDE_WAIT},
+              {20, JOB_WAITING, UNPLACED | LAUNCHING, DECIDE_WAIT},
+              {21, JOB_WAITING, UNPLACED | LAUNCHING, DECIDE_MOVE}),
 	STORY("a machine that does not become a node",
               {0, JOB_WAITING, UNPLACED | COMING, DECIDE_WAIT},
               {19, JOB_WAITING, UNPLACED | COMING, DECIDE_WAIT},
@@ -120,6 +142,17 @@ static const struct story stories[] = {
                 {1, JOB_WAITING, UNPLACED | FINAL, DECIDE_WAIT},
                 {2, JOB_WAITING, UNPLACED | FINAL | AGAIN, DECIDE_REFUSED}},
          .n = 3},
+	{.name = "and of the time in which it was away nothing is known",
+         .resumed = true,
+         .at = {{11, JOB_WAITING, UNPLACED, DECIDE_MOVE}},
+         .n = 1},
+	{.name = "but that a machine comes shows that it was not idle",
+         .resumed = true,
+         .at = {{11, JOB_WAITING, UNPLACED | COMING, DECIDE_WAIT},
+                {12, JOB_WAITING, UNPLACED, DECIDE_WAIT},
+                {21, JOB_WAITING, UNPLACED, DECIDE_WAIT},
+                {22, JOB_WAITING, UNPLACED, DECIDE_MOVE}},
+         .n = 4},
 	{.name = "a target asked for by name is stayed with",
          .pinned = true,
          .at = {{0, JOB_WAITING, UNPLACED | LACK, DECIDE_WAIT},
@@ -180,6 +213,7 @@ static void play(const struct story *story)
 		                        .ran = (at->seen & RAN) != 0,
 		                        .unplaced = (at->seen & UNPLACED) != 0,
 		                        .node_coming = (at->seen & COMING) != 0,
+		                        .launching = (at->seen & LAUNCHING) != 0,
 		                        .lack = (at->seen & LACK) != 0,
 		                        .rejected = (at->seen & REJECTED) != 0,
 		                        .no_image = (at->seen & NO_IMAGE) != 0,
@@ -216,7 +250,7 @@ static void time_alone_decides_at_known_moments(void)
 
 	failover_begin(&machine, &rules, &attempt, true, false);
 	failover_step(&machine, &o, cause);
-	CHECK_INT(failover_due(&machine), 1000 + rules.unschedulable_ms);
+	CHECK_INT(failover_due(&machine), 2000 + rules.unschedulable_ms);
 	o.lack = true;
 	o.now_ms = 3000;
 	failover_step(&machine, &o, cause);
@@ -314,6 +348,17 @@ static const struct view views[] = {
          "{\"status\":{\"conditions\":[{\"type\":\"Launched\",\"status\":\"Unknown\",\"message\":"
          "\"VcpuLimitExceeded: 8\"}]}}",
          "", JOB_WAITING, UNPLACED | LACK, "VcpuLimitExceeded: 8"},
+	/* asked for just now, a moment later, and in vain for a cause that is no lack */
+	{JOB("{}"), PENDING "," PENDING, "{\"status\":{}}", "", JOB_WAITING, UNPLACED | LAUNCHING,
+         ""},
+	{JOB("{}"), PENDING "," PENDING,
+         "{\"status\":{\"conditions\":[{\"type\":\"Launched\",\"status\":\"Unknown\",\"reason\":"
+         "\"AwaitingReconciliation\",\"message\":\"object is awaiting reconciliation\"}]}}",
+         "", JOB_WAITING, UNPLACED | LAUNCHING, ""},
+	{JOB("{}"), PENDING "," PENDING,
+         "{\"status\":{\"conditions\":[{\"type\":\"Launched\",\"status\":\"Unknown\",\"reason\":"
+         "\"LaunchFailed\",\"message\":\"not authorized\"}]}}",
+         "", JOB_WAITING, UNPLACED, ""},
 	{JOB("{}"), PENDING "," PENDING,
          "{\"status\":{\"conditions\":[{\"type\":\"Launched\",\"status\":\"True\"},{\"type\":"
          "\"Registered\",\"status\":\"Unknown\",\"message\":\"Node not registered\"}]}}",
@@ -411,7 +456,7 @@ static const struct view views[] = {
          "", "", JOB_WAITING, UNPLACED | NO_IMAGE, "not found"},
 	/* hostile */
 	{JOB("7"), "7,[],{\"status\":[]}", "{\"status\":{\"conditions\":{}}},null", "null,{}",
-         JOB_WAITING, UNPLACED, ""},
+         JOB_WAITING, UNPLACED | LAUNCHING, ""},
 };
 
 static unsigned seen_refusal(enum refusal refusal)
@@ -444,8 +489,9 @@ static void look_at(const struct view *v)
 	capacity_observe(&target, &sight, 5, &o);
 	CHECK_INT(o.phase, v->phase);
 	CHECK_INT((o.ran ? RAN : 0) | (o.unplaced ? UNPLACED : 0) | (o.node_coming ? COMING : 0) |
-	                  (o.lack ? LACK : 0) | (o.rejected ? REJECTED : 0) |
-	                  (o.no_image ? NO_IMAGE : 0) | seen_refusal(o.refusal),
+	                  (o.launching ? LAUNCHING : 0) | (o.lack ? LACK : 0) |
+	                  (o.rejected ? REJECTED : 0) | (o.no_image ? NO_IMAGE : 0) |
+	                  seen_refusal(o.refusal),
 	          v->seen);
 	if (strstr(o.why, v->why) == NULL)
 		CHECK_STR(o.why, v->why);

@@ -297,6 +297,60 @@ static void texts_are_read_by_the_server(void)
 	CHECK(check_tag_value("us-west: a/b+c=d@e _.-", &hint) == NULL);
 }
 
+/* ---- references to images ---- */
+
+#define TEN     "abcdefghij"
+#define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+#define ZEROS   "0000000000000000"
+
+static void kubelets_read_the_image(void)
+{
+	static const char *const good[] = {"a",
+	                                   "a/b:V1",
+	                                   "quay.io/a.b/c__d/e--f:1.2_x",
+	                                   "localhost:5000/x",
+	                                   "[::1]:5000/x:y",
+	                                   "x:tag@sha256:" ZEROS ZEROS ZEROS ZEROS,
+	                                   "a.b/" HUNDRED HUNDRED TEN TEN TEN TEN TEN "b",
+	                                   "a/b:" HUNDRED TEN TEN "12345678"};
+	static const char *const bad[] = {"",
+	                                  "/",
+	                                  ":",
+	                                  "@",
+	                                  "a:",
+	                                  ":a",
+	                                  "a@",
+	                                  "@a",
+	                                  "/a",
+	                                  "a/",
+	                                  "a//b",
+	                                  "a:b:c",
+	                                  "a-/b",
+	                                  "-a",
+	                                  "a/.b",
+	                                  "UPPER/x",
+	                                  "h.io/A/b",
+	                                  "https://h.io/a",
+	                                  "a b",
+	                                  "a@sha256:12",
+	                                  "h.io/",
+	                                  "h.io:/",
+	                                  "a.b/" HUNDRED HUNDRED TEN TEN TEN TEN TEN "bc",
+	                                  "a/b:" HUNDRED TEN TEN "123456789"};
+	const char *hint;
+
+	for (size_t i = 0; i < ARRAY_LEN(good); i++)
+		if (check_image_ref(good[i], &hint) != NULL)
+			CHECK_STR(good[i], "an image reference");
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		if (check_image_ref(bad[i], &hint) == NULL)
+			CHECK_STR(bad[i], "not an image reference");
+	CHECK(check_image_ref("a.b/" HUNDRED HUNDRED HUNDRED, &hint) != NULL);
+	CHECK_STR(hint, "HOST/NAME has at most 255 characters");
+	CHECK(check_image_ref("h.io/Train:1", &hint) != NULL);
+	CHECK(strstr(hint, "lower case") != NULL);
+}
+
 int main(void)
 {
 	TEST("support: the end of a version's standard support is told 60 days before",
@@ -324,5 +378,6 @@ int main(void)
 	TEST("nettest: it is rendered by its name alone", the_network_test_wants_its_name);
 	TEST("texts: what the API server does not read is refused, what JSON escapes is not",
 	     texts_are_read_by_the_server);
+	TEST("images: a reference that no kubelet can read is refused", kubelets_read_the_image);
 	return test_done();
 }

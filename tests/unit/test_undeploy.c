@@ -304,7 +304,7 @@ static void what_stays_is_told_in_time_with_its_finalizer(void)
 static void force_asks_and_removes_the_finalizers_of_that_object_alone(void)
 {
 	struct rule rules[] = {
-		{"get", "-f -", POOL("1", HELD), NULL, 11}, {"get", "-f -", "", NULL, 0}, {0}};
+		{"get", "-f -", POOL("1", HELD), NULL, 20}, {"get", "-f -", "", NULL, 0}, {0}};
 	struct rule deaf[] = {{"get", "-f -", POOL("1", HELD), NULL, 0}, {0}};
 	AUTO(strbuf) struct strbuf calls = STRBUF_INIT(65536), more = STRBUF_INIT(65536);
 	struct asked yes = {.agreed = true}, no = {.agreed = false}, twice = {.agreed = true};

@@ -1,18 +1,21 @@
 // The kubelets' side of `kubectl logs`, for every node of a test's plane: KWOK runs its pods without a word, and what
 // they have said a test writes into a file, FOLDER/NAMESPACE/POD, each line behind its time (RFC 3339, in UTC). A pod
-// without a file has said nothing; the log of one whose file is a folder cannot be read.
+// without a file has said nothing; the log of one whose file is a folder cannot be read. What is followed ends when there
+// is a file POD.ended; what a container said before it was started again is in POD.previous.
 //
 // usage: kubelet ADDRESS FOLDER CERTIFICATE KEY
 package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"log"
 	"net/http"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // logs answers as a kubelet's containerLogs does (k8s.io/kubelet, the query is that of PodLogOptions).
@@ -24,7 +27,21 @@ func logs(folder string) http.HandlerFunc {
 			return
 		}
 		name := filepath.Join(folder, filepath.Base(r.PathValue("namespace")), filepath.Base(r.PathValue("pod")))
+		want.ended = func() bool { return r.Context().Err() != nil || exists(name+".ended") }
+		want.flush = http.NewResponseController(w).Flush
+		want.follow = want.follow && !want.previous
+		for want.follow && !exists(name) && !want.ended() {
+			time.Sleep(pause)
+		}
+		if want.previous {
+			name += ".previous"
+		}
 		file, err := os.Open(name)
+		if errors.Is(err, fs.ErrNotExist) && want.previous {
+			http.Error(w, fmt.Sprintf("previous terminated container %q in pod %q not found", r.PathValue("container"),
+				r.PathValue("pod")), http.StatusBadRequest)
+			return
+		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return
 		}
@@ -41,6 +58,11 @@ func logs(folder string) http.HandlerFunc {
 			log.Printf("%s: %v", name, err)
 		}
 	}
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }
 
 func main() {

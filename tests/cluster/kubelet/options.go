@@ -17,7 +17,15 @@ type options struct {
 	tail  int64 // lines; -1: all
 	limit int64 // bytes; -1: all
 	since time.Time
+	// As it is written, until it has ended.
+	follow   bool
+	previous bool
+	ended    func() bool
+	flush    func() error
 }
+
+// pause: between two looks at a log that is followed.
+const pause = 50 * time.Millisecond
 
 func parse(query url.Values) (options, error) {
 	want := options{tail: -1, limit: -1}
@@ -27,6 +35,10 @@ func parse(query url.Values) (options, error) {
 		switch key {
 		case "timestamps":
 			want.times, err = strconv.ParseBool(value)
+		case "follow":
+			want.follow, err = strconv.ParseBool(value)
+		case "previous":
+			want.previous, err = strconv.ParseBool(value)
 		case "tailLines":
 			want.tail = number
 		case "limitBytes":
@@ -55,7 +67,7 @@ func (o options) send(w io.Writer, file *os.File) error {
 			return err
 		}
 	}
-	if o.times && o.since.IsZero() {
+	if o.times && o.since.IsZero() && !o.follow {
 		_, err := io.Copy(w, file)
 		return err
 	}
@@ -65,6 +77,12 @@ func (o options) send(w io.Writer, file *os.File) error {
 func (o options) lines(w io.Writer, file *os.File) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	in := bufio.NewReaderSize(file, 1<<16)
+	if o.follow {
+		in.Reset(&growing{file, o.ended, func() {
+			_ = out.Flush()
+			_ = o.flush()
+		}})
+	}
 	for {
 		line, err := in.ReadBytes('\n')
 		stamp, text, _ := bytes.Cut(line, []byte(" "))
@@ -83,6 +101,25 @@ func (o options) lines(w io.Writer, file *os.File) error {
 		if err != nil {
 			return err
 		}
+	}
+}
+
+// growing: a file whose end is where its writer has ended.
+type growing struct {
+	file  *os.File
+	ended func() bool
+	idle  func()
+}
+
+func (g *growing) Read(p []byte) (int, error) {
+	for {
+		last := g.ended()
+		n, err := g.file.Read(p)
+		if n > 0 || err != io.EOF || last {
+			return n, err
+		}
+		g.idle()
+		time.Sleep(pause)
 	}
 }
 
