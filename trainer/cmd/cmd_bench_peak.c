@@ -1,7 +1,7 @@
 /*
- * bench: what multiply-add in registers reaches, beside which all else is a share. A machine's speed
- * changes from moment to moment, with its clock and its neighbours; so a thing and the peak take
- * turns, and the middle one of each one's rounds counts, not the best.
+ * bench: what multiply-add in registers reaches, beside which all else is a share. A machine's
+ * speed changes from moment to moment, with its clock and its neighbours; so a thing and the peak
+ * take turns, and the middle one of each one's rounds counts, not the best.
  */
 #include <stdlib.h>
 
