@@ -1,4 +1,3 @@
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,21 +49,15 @@ static const struct flag_row rows[] = {
 
 struct bench_result {
 	double *seconds; /* per step, sorted; owned */
+	double *peaks;   /* before each; owned */
 	size_t n;
 	struct model_cost cost;
 	size_t parameters, workspace;
-	double peak; /* floating operations per second; 0 for the reference */
+	double peak; /* floating operations per second, the middle one; 0 for the reference */
 	struct bench_layers layers;
 	double loss;
 	struct bench_scores scores;
 };
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 static int read_config(const struct settings *s, struct model_config *c, struct err *err)
 {
@@ -194,9 +187,11 @@ static void measure(const struct settings *s, const struct model_config *c, stru
 	optimizer_init(&o, &adamw, model_params(m));
 	ret->n = s->steps;
 	ret->seconds = mem_calloc(s->steps, sizeof(ret->seconds[0]));
+	ret->peaks = mem_calloc(s->steps, sizeof(ret->peaks[0]));
 	bench_layers_init(&ret->layers, s->steps);
 	profile_attach(&profile, ops);
 	for (size_t i = 0; i < s->warmup + s->steps; i++) {
+		double peak = ops->kernels != NULL ? bench_peak(ops, BENCH_PEAK_LONG) : 0;
 		double start = clock_seconds(), seconds;
 
 		profile_reset(&profile);
@@ -206,10 +201,12 @@ static void measure(const struct settings *s, const struct model_config *c, stru
 		if (i < s->warmup)
 			continue;
 		ret->seconds[i - s->warmup] = seconds;
+		ret->peaks[i - s->warmup] = peak;
 		bench_layers_take(&ret->layers, &profile, seconds);
 	}
 	profile_detach(&profile, ops);
-	qsort(ret->seconds, ret->n, sizeof(ret->seconds[0]), by_value);
+	bench_middle(ret->seconds, ret->n);
+	ret->peak = bench_middle(ret->peaks, ret->n);
 	ret->cost = model_cost(c, &in.batch);
 	ret->scores = count_scores(c, &in.batch, strcmp(s->path, "plain") == 0);
 	ret->parameters = model_params(m)->n_params;
@@ -317,12 +314,7 @@ static int bench(const struct settings *s, struct err *err)
 		ops_done(&ops);
 		return print(&sb, err);
 	}
-	outcome.peak = ops.kernels != NULL ? bench_peak(&ops) : 0;
 	measure(s, &c, again, &ops, &outcome);
-	/* Again: at the start of a process both threads may share a core, or a neighbour may have
-	 * been busy. */
-	if (ops.kernels != NULL)
-		outcome.peak = fmax(outcome.peak, bench_peak(&ops));
 	if (strcmp(s->output, "json") == 0)
 		report_json(s, &outcome, &ops, &sb);
 	else
@@ -332,6 +324,7 @@ static int bench(const struct settings *s, struct err *err)
 	ops_done(&ops);
 	bench_layers_done(&outcome.layers);
 	free(outcome.seconds);
+	free(outcome.peaks);
 	return print(&sb, err);
 }
 

@@ -30,8 +30,21 @@ double bench_median(struct bench_layers *l, size_t row);
 void bench_layers_text(struct bench_layers *l, double peak, struct strbuf *sb);
 void bench_layers_json(struct bench_layers *l, double peak, struct jsonw *w);
 
-/* Floating operations per second of multiply-add in registers, all threads; fast ops only. */
-double bench_peak(struct ops *ops);
+/*
+ * Floating operations per second of multiply-add in registers (cmd_bench_peak.c), all threads, fast
+ * ops only: over so many rounds, of which a million take some 5 ms. LONG is for beside a step.
+ */
+enum { BENCH_PEAK_SHORT = 300000, BENCH_PEAK_LONG = 3000000 };
+double bench_peak(struct ops *ops, size_t rounds);
+
+/* The middle one of n > 0 values, which it sorts. */
+double bench_middle(double *values, size_t n);
+
+/*
+ * once, which returns a rate in floating operations per second, and the peak in turns: the share of
+ * the rates' median in the peaks'.
+ */
+double bench_share(struct ops *ops, size_t turns, double (*once)(void *ctx), void *ctx);
 
 /* Scores that the attentions of a step exponentiate, and whether the cross attention is folded. */
 struct bench_scores {
@@ -40,12 +53,12 @@ struct bench_scores {
 };
 
 /*
- * Floating operations per second of ops that each thread does alone (cmd_bench_alone.c), all
- * threads together; and that of the op which stands for a row, 0 when none does.
+ * The share of the peak of ops that each thread does alone (cmd_bench_alone.c), all threads
+ * together; and that of the op which stands for a row, 0 when none does.
  */
 enum { BENCH_ALONE = 4 };
-void bench_alone(struct ops *ops, double *ret_rate);
-double bench_alone_of(const struct profile_row *row, const double *rate);
+void bench_alone(struct ops *ops, double *ret_share);
+double bench_alone_of(const struct profile_row *row, const double *share);
 
 /* What bounds each part: its products at the speed of the register tile and its passes over the
  * scores, both measured in the first cache; beside the part alone, and the part's own time. */

@@ -15,7 +15,7 @@
 #include "trainer/ops/threads.h"
 
 /* A layer of the full configuration's encoder. */
-enum { ROWS = 784, WIDTH = 512, HEADS = 8, MATRIX = ROWS * WIDTH, MATRICES = 9, RUNS = 12 };
+enum { ROWS = 784, WIDTH = 512, HEADS = 8, MATRIX = ROWS * WIDTH, MATRICES = 9, TURNS = 30 };
 
 /* A thread's own ops and matrices. */
 struct alone_thread {
@@ -98,6 +98,7 @@ static const struct alone_op {
 };
 
 struct alone_run {
+	struct ops *ops;
 	const struct alone_op *op;
 	struct alone_thread *threads;
 };
@@ -108,6 +109,16 @@ static void run_alone(void *ctx, size_t i, unsigned worker)
 
 	(void)worker;
 	r->op->run(&r->threads[i]);
+}
+
+static double run_all(void *ctx)
+{
+	const struct alone_run *r = ctx;
+	unsigned n = ops_threads(r->ops);
+	double start = clock_seconds();
+
+	threads_run(r->ops->threads, n, run_alone, ctx);
+	return r->op->flop * n / (clock_seconds() - start);
 }
 
 static struct alone_thread start_thread(const struct ops *ops)
@@ -124,7 +135,7 @@ static struct alone_thread start_thread(const struct ops *ops)
 	return t;
 }
 
-void bench_alone(struct ops *ops, double *ret_rate)
+void bench_alone(struct ops *ops, double *ret_share)
 {
 	unsigned n = ops_threads(ops);
 	struct alone_thread *threads = mem_calloc(n, sizeof(threads[0]));
@@ -132,16 +143,10 @@ void bench_alone(struct ops *ops, double *ret_rate)
 	for (unsigned i = 0; i < n; i++)
 		threads[i] = start_thread(ops);
 	for (size_t k = 0; k < BENCH_ALONE; k++) {
-		struct alone_run r = {&alone_ops[k], threads};
+		struct alone_run r = {ops, &alone_ops[k], threads};
 
-		ret_rate[k] = 0;
-		for (int i = 0; i < RUNS; i++) {
-			double start = clock_seconds(), rate;
-
-			threads_run(ops->threads, n, run_alone, &r);
-			rate = alone_ops[k].flop * n / (clock_seconds() - start);
-			ret_rate[k] = rate > ret_rate[k] ? rate : ret_rate[k];
-		}
+		run_all(&r); /* memory and caches */
+		ret_share[k] = bench_share(ops, TURNS, run_all, &r);
 	}
 	for (unsigned i = 0; i < n; i++) {
 		free(threads[i].matrix[0]);
@@ -150,11 +155,11 @@ void bench_alone(struct ops *ops, double *ret_rate)
 	free(threads);
 }
 
-double bench_alone_of(const struct profile_row *row, const double *rate)
+double bench_alone_of(const struct profile_row *row, const double *share)
 {
 	for (size_t k = 0; k < BENCH_ALONE; k++)
 		if (strcmp(row->op, alone_ops[k].op) == 0 &&
 		    (alone_ops[k].part == NULL || strcmp(row->part, alone_ops[k].part) == 0))
-			return rate[k];
+			return share[k];
 	return 0;
 }

@@ -26,7 +26,7 @@ enum {
 	AREAS = 6,
 	SMALL = 16, /* vectors: of KERNEL_NR_MAX or TOKENS values */
 	SUMS = QUERIES * KERNEL_NR_MAX,
-	ROUNDS = 100, /* short ones: the best is taken */
+	TURNS = 100, /* short ones */
 	ROOM = AREAS * AREA + SUMS + SMALL * 2 * KERNEL_NR_MAX
 };
 
@@ -250,7 +250,7 @@ static const struct {
 /* ---- rates ----------------------------------------------------------------------------------- */
 
 struct bounded_run {
-	const struct ops *ops;
+	struct ops *ops;
 	enum bench_bound what;
 	float *memory;
 	double done[1024]; /* by task */
@@ -266,21 +266,15 @@ static void repeat(void *ctx, size_t i, unsigned worker)
 		r->done[i] += bounds[r->what].run(r->ops, &m);
 }
 
-/* Per second, all threads together: the best of some short rounds. */
-static double rate_of(struct ops *ops, enum bench_bound what, float *memory)
+/* Floating operations of the loop's products per second, all threads together. */
+static double run_bounded(void *ctx)
 {
-	struct bounded_run r = {.ops = ops, .what = what, .memory = memory};
-	unsigned n = ops_threads(ops);
-	double best = 0;
+	struct bounded_run *r = ctx;
+	unsigned n = ops_threads(r->ops);
+	double start = clock_seconds();
 
-	for (int i = 0; i < ROUNDS; i++) {
-		double start = clock_seconds(), rate;
-
-		threads_run(ops->threads, n, repeat, &r);
-		rate = r.done[0] * n / (clock_seconds() - start);
-		best = rate > best ? rate : best;
-	}
-	return best;
+	threads_run(r->ops->threads, n, repeat, r);
+	return r->done[0] * bounds[r->what].flop * n / (clock_seconds() - start);
 }
 
 /* The loop of a row of the profile, and over how many scores it goes in a step. */
@@ -299,7 +293,7 @@ static enum bench_bound loop_of(const struct profile_row *row, const struct benc
 	return forward ? SOFTMAX : SOFTMAX_GRADIENT;
 }
 
-/* What is measured once for all rows: operations or scores per second. */
+/* What is measured once for all rows: operations per second; shares of the peak. */
 struct bound_rates {
 	double loop[N_BOUNDS], alone[BENCH_ALONE], peak;
 };
@@ -312,13 +306,14 @@ static void bound_row(const struct profile_row *row, const struct bench_scores *
 	enum bench_bound loop = loop_of(row, scores, &n);
 	double outside = row->flop - n * bounds[loop].flop;
 	double products = (outside > 0 ? outside : 0) / rates->loop[TILE_SPEED];
-	double looping = n / rates->loop[loop], alone = bench_alone_of(row, rates->alone);
+	double looping = n * bounds[loop].flop / rates->loop[loop],
+	       alone = bench_alone_of(row, rates->alone);
 
 	strbuf_addf(sb, "%-20s %-20s %8.2f %12.2f %10.2f %5.0f %%", row->part, row->op,
 	            row->flop / 1e9, products * 1e3, looping * 1e3,
 	            100 * row->flop / (products + looping) / rates->peak);
 	if (alone > 0)
-		strbuf_addf(sb, " %6.0f %%", 100 * alone / rates->peak);
+		strbuf_addf(sb, " %6.0f %%", 100 * alone);
 	else
 		strbuf_addf(sb, "%9s", "");
 	strbuf_addf(sb, " %7.0f %%\n", 100 * row->flop / seconds / rates->peak);
@@ -331,15 +326,18 @@ void bench_bounds(struct ops *ops, struct bench_layers *l, const struct bench_sc
 	struct bound_rates rates = {.peak = peak};
 
 	memset(memory, 0, (size_t)ops_threads(ops) * ROOM * sizeof(float));
-	for (size_t i = 0; i < N_BOUNDS; i++)
-		rates.loop[i] = rate_of(ops, (enum bench_bound)i, memory);
+	for (size_t i = 0; i < N_BOUNDS; i++) {
+		struct bounded_run r = {.ops = ops, .what = (enum bench_bound)i, .memory = memory};
+
+		run_bounded(&r);
+		rates.loop[i] = bench_share(ops, TURNS, run_bounded, &r) * peak;
+	}
 	free(memory);
 	bench_alone(ops, rates.alone);
 	strbuf_adds(sb, "\n");
 	for (size_t i = 0; i < N_BOUNDS; i++)
 		strbuf_addf(sb, "again and again: %-26s %6.0f GFLOP/s %5.0f %% of the peak\n",
-		            bounds[i].title, rates.loop[i] * bounds[i].flop / 1e9,
-		            100 * rates.loop[i] * bounds[i].flop / peak);
+		            bounds[i].title, rates.loop[i] / 1e9, 100 * rates.loop[i] / peak);
 	strbuf_addf(sb, "%-20s %-20s %8s %12s %10s %7s %8s %9s\n", "part", "op", "GFLOP",
 	            "products, ms", "loops, ms", "bound", "alone", "measured");
 	for (size_t i = 0; i < l->n; i++)

@@ -39,19 +39,9 @@ void bench_layers_take(struct bench_layers *l, const struct profile *p, double s
 	l->taken++;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 double bench_median(struct bench_layers *l, size_t row)
 {
-	double *seconds = l->seconds + row * l->steps;
-
-	qsort(seconds, l->taken, sizeof(seconds[0]), by_value);
-	return seconds[l->taken / 2];
+	return bench_middle(l->seconds + row * l->steps, l->taken);
 }
 
 void bench_layers_text(struct bench_layers *l, double peak, struct strbuf *sb)

@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "trainer/cmd/cmd_bench.h"
 #include "trainer/ops/gemm.h"
-#include "trainer/ops/threads.h"
 
 enum form { NT, NN, TN }; /* y = x w^T; dx = dy w; dw = dy^T x */
 
@@ -48,65 +47,45 @@ static size_t list_shapes(const struct model_config *c, size_t batch, size_t poi
 	return n;
 }
 
-/* Best of several runs, in floating operations per second. */
+struct shape_run {
+	struct ops *ops;
+	struct gemm g;
+};
+
+static double run_shape(void *ctx)
+{
+	const struct shape_run *r = ctx;
+	double start = clock_seconds();
+
+	gemm(r->ops, &r->g);
+	return 2.0 * (double)r->g.m * (double)r->g.n * (double)r->g.k / (clock_seconds() - start);
+}
+
+/* As a share of the peak. */
 static double time_shape(struct ops *ops, const struct gemm_shape *s)
 {
+	enum { TURNS = 60 };
 	size_t largest = s->m * s->k > s->k * s->n ? s->m * s->k : s->k * s->n;
 	float *a = mem_calloc(largest, sizeof(float)), *b = mem_calloc(largest, sizeof(float));
 	float *c = mem_calloc(s->m * s->n, sizeof(float));
-	struct gemm g = {.m = s->m,
-	                 .n = s->n,
-	                 .k = s->k,
-	                 .a = a,
-	                 .b = b,
-	                 .c = c,
-	                 .c_row = s->n,
-	                 .a_row = s->form == TN ? 1 : s->k,
-	                 .a_col = s->form == TN ? s->m : 1,
-	                 .b_row = s->form == NT ? 1 : s->n,
-	                 .b_col = s->form == NT ? s->k : 1};
-	double best = 1e9, until = clock_seconds() + 0.3;
+	struct shape_run r = {ops,
+	                      {.m = s->m,
+	                       .n = s->n,
+	                       .k = s->k,
+	                       .a = a,
+	                       .b = b,
+	                       .c = c,
+	                       .c_row = s->n,
+	                       .a_row = s->form == TN ? 1 : s->k,
+	                       .a_col = s->form == TN ? s->m : 1,
+	                       .b_row = s->form == NT ? 1 : s->n,
+	                       .b_col = s->form == NT ? s->k : 1}};
+	double share = bench_share(ops, TURNS, run_shape, &r);
 
-	for (int i = 0; i < 3 || clock_seconds() < until; i++) {
-		double start = clock_seconds(), seconds;
-
-		gemm(ops, &g);
-		seconds = clock_seconds() - start;
-		best = seconds < best ? seconds : best;
-	}
 	free(a);
 	free(b);
 	free(c);
-	return 2.0 * (double)s->m * (double)s->n * (double)s->k / best;
-}
-
-struct peak {
-	const struct product_kernels *products;
-	double operations[1024];
-};
-
-static void run_peak(void *ctx, size_t i, unsigned worker)
-{
-	struct peak *p = ctx;
-
-	(void)worker;
-	p->operations[i] = p->products->peak(3000000);
-}
-
-double bench_peak(struct ops *ops)
-{
-	struct peak p = {.products = ops->products};
-	unsigned n = ops_threads(ops);
-	double best = 0;
-
-	for (int i = 0; i < 5; i++) {
-		double start = clock_seconds(), rate;
-
-		threads_run(ops->threads, n, run_peak, &p);
-		rate = p.operations[0] * n / (clock_seconds() - start);
-		best = rate > best ? rate : best;
-	}
-	return best;
+	return share;
 }
 
 void bench_shapes(struct ops *ops, const struct model_config *c, size_t batch, size_t points,
@@ -114,7 +93,7 @@ void bench_shapes(struct ops *ops, const struct model_config *c, size_t batch, s
 {
 	struct gemm_shape shapes[SHAPES_MAX];
 	size_t n = list_shapes(c, batch, points, shapes);
-	double peak = bench_peak(ops);
+	double peak = bench_peak(ops, BENCH_PEAK_LONG);
 	struct jsonw w;
 
 	if (json) {
@@ -126,7 +105,7 @@ void bench_shapes(struct ops *ops, const struct model_config *c, size_t batch, s
 	}
 	for (size_t i = 0; i < n; i++) {
 		const struct gemm_shape *s = &shapes[i];
-		double rate = time_shape(ops, s);
+		double share = time_shape(ops, s), rate = share * peak;
 
 		if (!json) {
 			strbuf_addf(
@@ -134,7 +113,7 @@ void bench_shapes(struct ops *ops, const struct model_config *c, size_t batch, s
 				"%-28s %5zu x %5zu x %5zu  %6.2f GFLOP %7.0f GFLOP/s %4.0f %%\n",
 				s->name, s->m, s->n, s->k,
 				2e-9 * (double)s->m * (double)s->n * (double)s->k, rate / 1e9,
-				100 * rate / peak);
+				100 * share);
 			continue;
 		}
 		jsonw_begin_object(&w);
@@ -149,7 +128,7 @@ void bench_shapes(struct ops *ops, const struct model_config *c, size_t batch, s
 		jsonw_key(&w, "gflops");
 		jsonw_double(&w, rate / 1e9);
 		jsonw_key(&w, "share_of_peak");
-		jsonw_double(&w, rate / peak);
+		jsonw_double(&w, share);
 		jsonw_end_object(&w);
 	}
 	if (json)

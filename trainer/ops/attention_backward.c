@@ -193,22 +193,31 @@ static void query_rows(const struct backward_run *r, const struct group *g, size
 
 /* ---- third stage: dk = dS^T q, dv = P^T d_o -------------------------------------------------- */
 
-/* to[keys of the strip, n] = kept^T times packed rows by query. */
+/*
+ * to[keys of the strip, n] = kept^T times packed rows by query; by some queries at a time, whose
+ * part of a packed panel stays in the first cache, and their weights in the second, while all keys
+ * of the strip walk over them.
+ */
 static void sum_queries(const struct attention_run *a, const struct strip *strip, const float *kept,
                         const float *packed, size_t n, float *to, size_t to_row)
 {
-	struct gemm_block g = {.m = strip->n,
-	                       .n = n,
-	                       .k = a->nq_places,
-	                       .a = kept,
-	                       .a_row = 1,
-	                       .a_col = a->strip,
-	                       .b = packed,
-	                       .b_panel = a->kernels->nr * a->nq_places,
-	                       .c = to,
-	                       .c_row = to_row};
+	enum { AT_ONCE = 112 };
 
-	a->products->gemm(&g);
+	for (size_t i = 0; i < a->nq_places; i += AT_ONCE) {
+		struct gemm_block g = {.m = strip->n,
+		                       .n = n,
+		                       .k = least(AT_ONCE, a->nq_places - i),
+		                       .a = kept + i * a->strip,
+		                       .a_row = 1,
+		                       .a_col = a->strip,
+		                       .b = packed + i * a->kernels->nr,
+		                       .b_panel = a->kernels->nr * a->nq_places,
+		                       .c = to,
+		                       .c_row = to_row,
+		                       .accumulate = i > 0};
+
+		a->products->gemm(&g);
+	}
 }
 
 static void key_rows(const struct backward_run *r, const struct group *g, size_t i)

@@ -125,7 +125,8 @@ void attention_scores(const struct attention_run *r, const struct query_block *q
 	                       .b = packed + strip->k0 * depth,
 	                       .b_panel = r->kernels->nr * depth,
 	                       .c = s,
-	                       .c_row = r->strip};
+	                       .c_row = r->strip,
+	                       .near = true};
 
 	r->products->gemm(&g);
 }
