@@ -52,13 +52,21 @@ static const char *endpoint_of(const char *host, size_t len, struct arena *a)
 	return len == 0 ? NULL : arena_printf(a, "%s://%s", here ? "http" : "https", text);
 }
 
+/* "awskms://alias/x" has lost its third slash: a host has a dot or a port. */
+static bool is_host(const char *host, const char *slash)
+{
+	size_t len = strcspn(host, ".:/");
+
+	return host == slash || host + len < slash;
+}
+
 int kms_ref_parse(const char *text, struct arena *a, struct kms_ref *ret_ref, struct err *err)
 {
 	const char *host = text + strlen(KMS_SCHEME);
 	const char *slash = text_has_prefix(text, KMS_SCHEME) ? strchr(host, '/') : NULL;
 	struct kms_ref ref = {0};
 
-	if (slash == NULL || !is_key_text(slash + 1)) {
+	if (slash == NULL || !is_host(host, slash) || !is_key_text(slash + 1)) {
 		err_set(err, ERR_USAGE, "it names no key of KMS");
 		return err_hint(err, "write " KMS_SCHEME "/alias/NAME, " KMS_SCHEME
 		                     "/KEY-ID or " KMS_SCHEME "/ARN, with three slashes");

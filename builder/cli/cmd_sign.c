@@ -8,6 +8,7 @@
 #include "builder/cli/remote_option.h"
 #include "builder/image/image.h"
 #include "builder/image/sign.h"
+#include "builder/trust/settings.h"
 
 struct sign_options {
 	const char *key;
@@ -29,24 +30,11 @@ static const struct option options[] = {
 
 static int read_forms(const struct strlist *names, unsigned *ret_forms, struct err *err)
 {
-	static const enum signature_forms forms[] = {SIGNATURE_BUNDLE, SIGNATURE_TAG};
-	unsigned all = 0;
-
-	for (size_t i = 0; i < names->n; i++) {
-		unsigned found = 0;
-
-		for (size_t k = 0; k < ARRAY_LEN(forms); k++)
-			if (strcmp(names->at[i], signature_form_name(forms[k])) == 0)
-				found = forms[k];
-		if (found == 0) {
-			err_set(err, ERR_USAGE, "--format: '%.100s' is not a form of signatures",
-			        names->at[i]);
-			return err_hint(err, "choose bundle or tag");
-		}
-		all |= found;
-	}
-	*ret_forms = all != 0 ? all : SIGNATURE_BUNDLE;
-	return 0;
+	*ret_forms = sign_forms(names);
+	if (*ret_forms != 0)
+		return 0;
+	err_set(err, ERR_USAGE, "--format names no form of signatures");
+	return err_hint(err, "choose bundle, tag or both: --format bundle --format tag");
 }
 
 /* Where an image is that can be signed; the layout is open for writing then. */

@@ -78,8 +78,8 @@ static int not_signed(struct cli *cli, const struct trust_key *key, const struct
 	digest_text(subject, digest);
 	if (all->n == 0) {
 		err_set(err, ERR_CHECK, "%s is not signed", digest);
-		return err_hint(err, "slipway sign --key KEY signs it; a signature belongs to the "
-		                     "repository that it was pushed to");
+		return err_hint(err, "slipway sign --key KEY signs it; signatures lie in the "
+		                     "image's own repository");
 	}
 	return err_set(err, ERR_CHECK,
 	               "%s is not signed by key SHA256:%s as required: none of its %zu "

@@ -51,7 +51,7 @@ int attach_artifact(const struct attach_place *place, const struct artifact *art
 		                          err) != 0)
 			return -1;
 	} else if (attach_blob(place, &form.manifest, form.text.ptr, err) != 0 ||
-	           layout_attach(place->layout, subject, &form.manifest, err) != 0) {
+	           layout_attach(place->layout, subject, NULL, &form.manifest, err) != 0) {
 		return err_wrap(err, "attach %s", artifact->type);
 	}
 	if (ret_desc != NULL)
@@ -59,15 +59,15 @@ int attach_artifact(const struct attach_place *place, const struct artifact *art
 	return 0;
 }
 
-int attach_tagged(const struct attach_place *place, const char *tag, const struct descriptor *desc,
-                  const void *bytes, struct err *err)
+int attach_tagged(const struct attach_place *place, const struct digest *subject, const char *tag,
+                  const struct descriptor *desc, const void *bytes, struct err *err)
 {
 	bool existed;
 
 	if (place->registry != NULL)
 		return registry_put_manifest(place->registry, tag, desc, bytes, &existed, err);
 	return attach_blob(place, desc, bytes, err) != 0 ||
-	                       layout_set_tag(place->layout, tag, desc, err) != 0
+	                       layout_attach(place->layout, subject, tag, desc, err) != 0
 	               ? -1
 	               : 0;
 }

@@ -26,9 +26,9 @@ int attach_artifact(const struct attach_place *place, const struct artifact *art
 int attach_blob(const struct attach_place *place, const struct descriptor *desc, const void *bytes,
                 struct err *err) MUST_USE;
 
-/* The same for a manifest under a tag, its blobs being there: it replaces what had the tag. */
-int attach_tagged(const struct attach_place *place, const char *tag, const struct descriptor *desc,
-                  const void *bytes, struct err *err) MUST_USE;
+/* A manifest about `subject` under a tag, its blobs being there: it replaces what had the tag. */
+int attach_tagged(const struct attach_place *place, const struct digest *subject, const char *tag,
+                  const struct descriptor *desc, const void *bytes, struct err *err) MUST_USE;
 
 /*
  * Sends all referrers of root, of the manifests that root (an index) names, and of those referrers

@@ -120,12 +120,13 @@ static int make_layer(const struct sign_opts *o, const struct descriptor *subjec
 	return attach_blob(o->place, ret_layer, payload.ptr, err);
 }
 
-static int put_layers(const struct sign_opts *o, const char *tag, struct descriptor *layers,
-                      size_t n, struct arena *a, struct err *err)
+static int put_layers(const struct sign_opts *o, const struct digest *subject,
+                      struct descriptor *layers, size_t n, struct arena *a, struct err *err)
 {
 	AUTO(strbuf) struct strbuf config = STRBUF_INIT(1 << 20);
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
 	struct digest *digests = arena_calloc(a, n, sizeof(*digests));
+	char tag[SIMPLE_TAG_MAX];
 	struct manifest m = {.media_type = MEDIA_MANIFEST, .layers = layers, .n_layers = n};
 
 	for (size_t i = 0; i < n; i++)
@@ -137,7 +138,8 @@ static int put_layers(const struct sign_opts *o, const char *tag, struct descrip
 
 	return attach_blob(o->place, &m.config, config.ptr, err) != 0
 	               ? -1
-	               : attach_tagged(o->place, tag, &desc, text.ptr, err);
+	               : attach_tagged(o->place, subject, simple_tag(subject, tag), &desc, text.ptr,
+	                               err);
 }
 
 static int write_tag(const struct sign_opts *o, const struct descriptor *subject, struct arena *a,
@@ -150,7 +152,7 @@ static int write_tag(const struct sign_opts *o, const struct descriptor *subject
 	simple_tag(&subject->digest, tag);
 	if (read_layers(o, tag, a, &layers, &n, err) != 0 ||
 	    make_layer(o, subject, a, &layers[n], err) != 0 ||
-	    put_layers(o, tag, layers, n + 1, a, err) != 0)
+	    put_layers(o, &subject->digest, layers, n + 1, a, err) != 0)
 		return err_wrap(err, "tag '%s'", tag);
 	return 0;
 }

@@ -93,11 +93,12 @@ int layout_replace_tags(struct layout *l, const char *owner, const struct strlis
                         const struct descriptor *desc, struct err *err) MUST_USE;
 
 /*
- * Adds an entry for a manifest that is attached to `subject` (its blobs are there already), unless
- * its digest has one. The entry goes when the subject is no longer reached: see layout_gc.
+ * Adds an entry for a manifest that is attached to `subject` (its blobs are there already): under a
+ * tag, in place of what had it, or without one (NULL), unless its digest has an entry. The entry
+ * goes when nothing reaches the subject any more: see layout_gc.
  */
-int layout_attach(struct layout *l, const struct digest *subject, const struct descriptor *desc,
-                  struct err *err) MUST_USE;
+int layout_attach(struct layout *l, const struct digest *subject, const char *tag,
+                  const struct descriptor *desc, struct err *err) MUST_USE;
 
 /*
  * Removes what was attached to an image that nothing reaches any more, blobs that no index.json

@@ -42,10 +42,18 @@ static const char *name_of(const struct descriptor *d)
 	return strmap_get(&d->annotations, ANNOTATION_REF_NAME);
 }
 
+/* "sha256-HEX", and what follows: a tag that says what it is about. */
+static bool names_subject(const char *tag)
+{
+	return tag != NULL && strncmp(tag, "sha256-", 7) == 0 &&
+	       strspn(tag + 7, "0123456789abcdef") == 2 * DIGEST_BYTES;
+}
+
 /* A document about an image: nobody means it who names a layout alone. */
 static bool is_attached(const struct descriptor *d)
 {
-	return d->artifact_type != NULL && !media_is_config(d->artifact_type);
+	return (d->artifact_type != NULL && !media_is_config(d->artifact_type)) ||
+	       names_subject(name_of(d));
 }
 
 /* The only image; NULL when there are none, or several. */
@@ -63,6 +71,15 @@ static const struct descriptor *only_image(const struct index *index)
 		only = only != NULL ? only : d;
 	}
 	return only;
+}
+
+static size_t count_images(const struct index *index)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < index->n_manifests; i++)
+		n += !is_attached(&index->manifests[i]);
+	return n;
 }
 
 /* An image by name; without a name the one called latest, or the only one. */
@@ -85,7 +102,7 @@ static int hint_tags(const struct index *index, const char *path, struct err *er
 	size_t n = 0;
 
 	for (size_t i = 0; i < index->n_manifests && n < NAMED_MAX; i++)
-		if (name_of(&index->manifests[i]) != NULL)
+		if (name_of(&index->manifests[i]) != NULL && !is_attached(&index->manifests[i]))
 			strbuf_addf(&words, "%s%s:%s", n++ == 0 ? "" : ", ", path,
 			            name_of(&index->manifests[i]));
 	return n > 0 ? err_hint(err, "it has %s", strbuf_str(&words)) : -1;
@@ -106,7 +123,7 @@ int layout_find(const struct index *index, const char *path, const char *tag,
 		return err_set(err, ERR_NOT_FOUND, "'%s' has no image", path);
 	else
 		err_set(err, ERR_NOT_FOUND, "'%s' has %zu images and none is called latest", path,
-		        index->n_manifests);
+		        count_images(index));
 	return hint_tags(index, path, err);
 }
 
@@ -285,18 +302,28 @@ int layout_replace_tags(struct layout *l, const char *owner, const struct strlis
 	return change_index(l, &(struct entry_change){owner, tags, desc}, err);
 }
 
-int layout_attach(struct layout *l, const struct digest *subject, const struct descriptor *desc,
-                  struct err *err)
+/* The entry of what is attached; the descriptor's own annotations are the caller's. */
+static struct descriptor about(const struct digest *subject, const struct descriptor *desc,
+                               struct arena *a)
 {
-	AUTO(arena) struct arena a = {0};
 	struct descriptor entry = *desc;
 	char text[DIGEST_TEXT_MAX];
 
-	/* The descriptor's annotations are the caller's: the entry's own are a copy. */
 	entry.annotations = (struct strmap){0};
 	for (size_t i = 0; i < desc->annotations.n; i++)
-		strmap_set(&entry.annotations, &a, desc->annotations.at[i].key,
+		strmap_set(&entry.annotations, a, desc->annotations.at[i].key,
 		           desc->annotations.at[i].value);
-	strmap_set(&entry.annotations, &a, ANNOTATION_SUBJECT, digest_text(subject, text));
-	return change_index(l, &(struct entry_change){NULL, NULL, &entry}, err);
+	strmap_set(&entry.annotations, a, ANNOTATION_SUBJECT, digest_text(subject, text));
+	return entry;
+}
+
+int layout_attach(struct layout *l, const struct digest *subject, const char *tag,
+                  const struct descriptor *desc, struct err *err)
+{
+	AUTO(arena) struct arena a = {0};
+	const struct descriptor entry = about(subject, desc, &a);
+	const struct strlist tags = {&tag, 1};
+
+	return change_index(l, &(struct entry_change){NULL, tag != NULL ? &tags : NULL, &entry},
+	                    err);
 }

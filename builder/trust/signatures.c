@@ -114,6 +114,10 @@ static int check_statement(const struct signature_scan *scan, const struct bundl
 		               b->payload_type);
 	if (statement_parse(b->payload, b->payload_len, scan->arena, &statement, err) != 0)
 		return -1;
+	/* A signature has one form, which began with version 1. */
+	if (strcmp(statement.predicate_type, PREDICATE_SIGN) == 0 &&
+	    strcmp(statement.type, STATEMENT_TYPE) != 0)
+		return err_set(err, ERR_CHECK, "its type is '%.80s'", statement.type);
 	about = statement_about(&statement, scan->subject);
 	if (about == NULL)
 		return statement.n_subjects > 0

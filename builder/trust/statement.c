@@ -71,8 +71,10 @@ static int parse(const cJSON *doc, struct arena *a, struct statement *s, struct 
 {
 	const char *type = json_string(doc, "_type");
 
-	if (type == NULL || strcmp(type, STATEMENT_TYPE) != 0)
+	if (type == NULL ||
+	    (strcmp(type, STATEMENT_TYPE) != 0 && strcmp(type, STATEMENT_TYPE_OLD) != 0))
 		return err_set(err, ERR_FORMAT, "its type is '%.80s'", type != NULL ? type : "");
+	s->type = arena_strdup(a, type);
 	s->predicate_type = arena_strdup(a, json_string(doc, "predicateType"));
 	if (s->predicate_type == NULL)
 		return err_set(err, ERR_FORMAT, "it has no predicateType");

@@ -1,5 +1,5 @@
 /*
- * in-toto statements v1: what is said (the predicate) of what (the subjects). A signature of an
+ * in-toto statements: what is said (the predicate) of what (the subjects). A signature of an
  * image is one with an empty predicate (cosign 3, sign/v1). Pure; strings live in the arena.
  */
 #ifndef SLIPWAY_BUILDER_TRUST_STATEMENT_H
@@ -11,6 +11,8 @@
 #include "base/strmap.h"
 
 #define STATEMENT_TYPE "https://in-toto.io/Statement/v1"
+/* What cosign's attestations still are. */
+#define STATEMENT_TYPE_OLD "https://in-toto.io/Statement/v0.1"
 #define PREDICATE_SIGN "https://sigstore.dev/cosign/sign/v1"
 
 enum { STATEMENT_SUBJECTS_MAX = 1024 };
@@ -22,12 +24,13 @@ struct statement_subject {
 };
 
 struct statement {
+	const char *type; /* one of the two above */
 	const char *predicate_type;
 	struct statement_subject *subjects; /* those with a SHA-256 digest */
 	size_t n_subjects;
 };
 
-/* ERR_FORMAT for anything but a statement v1, ERR_LIMIT beyond the cap. */
+/* ERR_FORMAT for anything but a statement, ERR_LIMIT beyond the cap. */
 int statement_parse(const char *text, size_t len, struct arena *a, struct statement *ret_statement,
                     struct err *err) MUST_USE;
 

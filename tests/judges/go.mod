@@ -1,4 +1,4 @@
-module slipway.dev/tests/judges
+module slipway.test/judges
 
 go 1.26.0
 
