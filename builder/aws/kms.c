@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-enum { KMS_HASH_MAX = 64, KMS_TEXT_MAX = 64 << 10 };
+enum { KMS_TEXT_MAX = 64 << 10 };
 
 #define KMS_SCHEME "awskms://"
 
@@ -83,10 +83,10 @@ int kms_ref_parse(const char *text, struct arena *a, struct kms_ref *ret_ref, st
 
 static void add_base64(cJSON *obj, const char *key, const void *bytes, size_t len)
 {
-	unsigned char text[(KMS_HASH_MAX + 2) / 3 * 4 + 1];
+	unsigned char text[(KMS_RAW_MAX + 2) / 3 * 4 + 1];
 
-	if (len > KMS_HASH_MAX)
-		BUG("a hash of %zu bytes", len);
+	if (len > KMS_RAW_MAX)
+		BUG("a message of %zu bytes", len);
 	EVP_EncodeBlock(text, bytes, (int)len);
 	json_add_string(obj, key, (const char *)text);
 }
@@ -171,13 +171,13 @@ int kms_public_key(struct aws_session *s, const struct kms_ref *ref, struct strb
 }
 
 int kms_sign(struct aws_session *s, const struct kms_ref *ref, const char *algorithm,
-             const void *hash, size_t len, struct strbuf *signature, struct err *err)
+             const struct kms_message *message, struct strbuf *signature, struct err *err)
 {
 	AUTO(json) cJSON *doc = NULL;
 	cJSON *request = request_for(ref);
 
-	add_base64(request, "Message", hash, len);
-	json_add_string(request, "MessageType", "DIGEST");
+	add_base64(request, "Message", message->bytes, message->len);
+	json_add_string(request, "MessageType", message->hashed ? "DIGEST" : "RAW");
 	json_add_string(request, "SigningAlgorithm", algorithm);
 	return kms_call(s, ref, "Sign", request, &doc, err) != 0 ||
 	                       take_base64(doc, "Signature", signature, err) != 0

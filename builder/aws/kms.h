@@ -23,8 +23,17 @@ int kms_ref_parse(const char *text, struct arena *a, struct kms_ref *ret_ref,
 int kms_public_key(struct aws_session *s, const struct kms_ref *ref, struct strbuf *der,
                    struct err *err) MUST_USE;
 
-/* Sign: appends the signature of a hash by this algorithm ("ECDSA_SHA_256"). */
+/* What KMS hashes itself; of more bytes it is sent the hash. */
+enum { KMS_RAW_MAX = 4096 };
+
+struct kms_message {
+	const void *bytes;
+	size_t len;
+	bool hashed; /* bytes are the hash of the message, not the message */
+};
+
+/* Sign: appends the signature of a message by this algorithm ("ECDSA_SHA_256"). */
 int kms_sign(struct aws_session *s, const struct kms_ref *ref, const char *algorithm,
-             const void *hash, size_t len, struct strbuf *signature, struct err *err) MUST_USE;
+             const struct kms_message *message, struct strbuf *signature, struct err *err) MUST_USE;
 
 #endif

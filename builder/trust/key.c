@@ -226,17 +226,21 @@ static int sign_here(const struct trust_key *key, const void *bytes, size_t len,
 	return 0;
 }
 
-/* KMS is sent the hash: what is signed may be longer than it takes. */
+/* KMS hashes what is short itself, and is sent the hash of what is longer than it takes. */
 static int sign_there(struct trust_key *key, const void *bytes, size_t len,
                       struct strbuf *signature, struct err *err)
 {
 	unsigned char hash[EVP_MAX_MD_SIZE];
 	size_t hash_len = 0;
+	struct kms_message message = {bytes, len, false};
 
+	if (len <= KMS_RAW_MAX)
+		return kms_sign(key->aws, &key->kms, key->kind->kms_algorithm, &message, signature,
+		                err);
 	if (EVP_Q_digest(NULL, key->kind->hash, NULL, bytes, len, hash, &hash_len) != 1)
 		BUG("OpenSSL has no %s", key->kind->hash);
-	return kms_sign(key->aws, &key->kms, key->kind->kms_algorithm, hash, hash_len, signature,
-	                err);
+	message = (struct kms_message){hash, hash_len, true};
+	return kms_sign(key->aws, &key->kms, key->kind->kms_algorithm, &message, signature, err);
 }
 
 int trust_key_sign(struct trust_key *key, const void *bytes, size_t len, struct strbuf *signature,
