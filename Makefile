@@ -146,6 +146,7 @@ help:
 ## make test     install what is needed, build, run every test
 ## make test-long  the end-to-end tests and those on a live plane, their long series whole (kills, images, specs): an hour or more
 ## make test-cluster  deploys on a live control plane with Karpenter, built from Go modules (Go on PATH)
+## make judges   the cosign that signatures are held against, built from its Go module (Go on PATH)
 ## make check    the quick tests: unit only
 ## make bless    renew the golden files of specs and manifests; look at the difference
 ## make lint     clang-tidy, cppcheck, include direction, size limits, format
@@ -197,6 +198,11 @@ test-long: deps test-deps
 test-cluster: deps $(BUILD)/slipway
 	@tests/install-deps $(CLUSTER_DEPS)
 	tests/run cluster
+
+# The judges that Debian does not have, from Go modules. Tests that want one are skipped without it.
+.PHONY: judges
+judges:
+	tests/judges/build $(BUILD)/judges
 
 .PHONY: check
 check: units

@@ -38,18 +38,18 @@ static int read_forms(const struct strlist *names, unsigned *ret_forms, struct e
 }
 
 /* Where an image is that can be signed; the layout is open for writing then. */
-struct place {
+struct sign_place {
 	struct image image;
 	struct attach_place attach;
 };
 
-static void place_done(struct place *p)
+static void sign_place_done(struct sign_place *p)
 {
 	layout_close(p->attach.layout);
 	image_done(&p->image);
 }
 
-static int open_place(struct cli *cli, const struct remote *remote, struct place *p,
+static int open_place(struct cli *cli, const struct remote *remote, struct sign_place *p,
                       struct err *err)
 {
 	if (image_open_argument(remote, cli->args.at[0], &cli->arena, &p->image, err) != 0)
@@ -85,7 +85,7 @@ static void print_result(struct cli *cli, const struct trust_key *key,
 	cli_print_json(cli, doc);
 }
 
-static int sign(struct cli *cli, const struct sign_options *o, const struct place *place,
+static int sign(struct cli *cli, const struct sign_options *o, const struct sign_place *place,
                 struct trust_key *key, struct err *err)
 {
 	const struct ref *ref = &place->image.ref;
@@ -114,7 +114,7 @@ static int cmd_sign_run(struct cli *cli, struct err *err)
 	const struct sign_options *o = cli->options;
 	AUTO(key_variables) struct key_variables variables = {0};
 	AUTO(remote) struct remote remote = {0};
-	AUTO(place) struct place place = {0};
+	AUTO(sign_place) struct sign_place place = {0};
 	AUTO_TRUST_KEY struct trust_key *key = NULL;
 
 	key_variables_take(&variables);

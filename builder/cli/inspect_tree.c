@@ -13,16 +13,16 @@
 /* Referrers of referrers, and all of them: somebody may have made them refer to each other. */
 enum { TREE_DEPTH_MAX = 4, TREE_MAX = 4096 };
 
-struct tree {
+struct attached_tree {
 	struct store *store;
 	struct arena *arena;
 	size_t n;
 };
 
-static int add_attached(struct tree *t, const struct digest *subject, cJSON *obj, int depth,
-                        struct err *err);
+static int add_attached(struct attached_tree *t, const struct digest *subject, cJSON *obj,
+                        int depth, struct err *err);
 
-static void describe_bundle(struct tree *t, const struct descriptor *d,
+static void describe_bundle(struct attached_tree *t, const struct descriptor *d,
                             const struct digest *subject, cJSON *obj)
 {
 	const char *predicate = NULL;
@@ -32,8 +32,8 @@ static void describe_bundle(struct tree *t, const struct descriptor *d,
 	json_add_string(obj, "key", key);
 }
 
-static int add_referrer(struct tree *t, const struct descriptor *d, const struct digest *subject,
-                        cJSON *array, int depth, struct err *err)
+static int add_referrer(struct attached_tree *t, const struct descriptor *d,
+                        const struct digest *subject, cJSON *array, int depth, struct err *err)
 {
 	cJSON *obj = cJSON_CreateObject();
 	char digest[DIGEST_TEXT_MAX];
@@ -55,7 +55,7 @@ static int add_referrer(struct tree *t, const struct descriptor *d, const struct
 /* What older clients put beside an image: under its digest as a tag, and one of these. */
 static const char *const suffixes[] = {".sig", ".att", ".sbom"};
 
-static int add_tagged(struct tree *t, const struct digest *subject, const char *suffix,
+static int add_tagged(struct attached_tree *t, const struct digest *subject, const char *suffix,
                       cJSON *array, struct err *err)
 {
 	char base[REFERRERS_TAG_MAX], digest[DIGEST_TEXT_MAX];
@@ -85,8 +85,8 @@ static int add_tagged(struct tree *t, const struct digest *subject, const char *
 	return 0;
 }
 
-static int add_attached(struct tree *t, const struct digest *subject, cJSON *obj, int depth,
-                        struct err *err)
+static int add_attached(struct attached_tree *t, const struct digest *subject, cJSON *obj,
+                        int depth, struct err *err)
 {
 	struct referrers all;
 
@@ -105,7 +105,7 @@ static int add_attached(struct tree *t, const struct digest *subject, cJSON *obj
 
 int inspect_attached(struct store *store, cJSON *obj, struct arena *a, struct err *err)
 {
-	struct tree t = {.store = store, .arena = a};
+	struct attached_tree t = {.store = store, .arena = a};
 	struct digest subject;
 
 	return digest_parse(json_string(obj, "digest"), &subject, err) != 0

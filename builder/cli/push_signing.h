@@ -14,7 +14,8 @@ struct push_signing {
 };
 void push_signing_done(struct push_signing *s);
 
-/* Opens the key of spec->image, if it is to be signed, and makes the target say so; it borrows s. */
+/* Opens the key of spec->image, if it is to be signed, and makes the target, which borrows s, say
+ * so. */
 int push_signing_open(struct cli *cli, struct key_variables *variables, const struct remote *remote,
                       const struct spec *spec, struct push_signing *s, struct image_target *target,
                       struct err *err) MUST_USE;

@@ -1,7 +1,7 @@
 /*
  * Sigstore bundles v0.3 with a DSSE envelope, signed by a key (protobuf-specs,
- * sigstore_bundle.proto; DSSE, envelope.md and protocol.md). Pure. A bundle from outside is hostile:
- * what is not exactly this is refused.
+ * sigstore_bundle.proto; DSSE, envelope.md and protocol.md). Pure. A bundle from outside is
+ * hostile: what is not exactly this is refused.
  */
 #ifndef SLIPWAY_BUILDER_TRUST_BUNDLE_H
 #define SLIPWAY_BUILDER_TRUST_BUNDLE_H

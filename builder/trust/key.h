@@ -1,6 +1,6 @@
 /*
  * Keys that sign and verify: a PEM file, cosign's encrypted key, a variable that holds either, or a
- * key in AWS KMS, which never leaves it. ECDSA on P-256, P-384 and P-521 and RSA (PKCS #1 v1.5) from
+ * key in AWS KMS, which never leaves it. ECDSA on P-256, P-384 and P-521, RSA (PKCS #1 v1.5) from
  * 2048 bits; what cannot be had right everywhere is refused (Ed25519: others sign a hash of it).
  * Secrets are wiped, and appear in no message.
  *

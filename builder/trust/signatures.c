@@ -107,7 +107,7 @@ static int check_statement(const struct signature_scan *scan, const struct bundl
 	const char *wanted =
 		scan->wish->predicate_type != NULL ? scan->wish->predicate_type : PREDICATE_SIGN;
 	const struct statement_subject *about;
-	struct statement statement;
+	struct trust_statement statement;
 
 	if (strcmp(b->payload_type, PAYLOAD_IN_TOTO) != 0)
 		return err_set(err, ERR_CHECK, "what is signed is of the type '%.80s'",
@@ -296,7 +296,7 @@ const char *signature_claimed_key(struct store *s, const struct descriptor *bund
                                   const char **ret_predicate)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(BUNDLE_BYTES_MAX);
-	struct statement statement;
+	struct trust_statement statement;
 	struct manifest m;
 	struct bundle b;
 	struct err ignored = {0};

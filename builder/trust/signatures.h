@@ -48,8 +48,8 @@ struct signatures {
 };
 
 /*
- * All signatures of the subject. Strings live in the arena. -1 when the registry cannot be asked, or
- * what it lists is no list of signatures; none at all is no error.
+ * All signatures of the subject. Strings live in the arena. -1 when the registry cannot be asked,
+ * or what it lists is no list of signatures; none at all is no error.
  */
 int signatures_verify(struct store *s, const struct digest *subject,
                       const struct signature_wish *wish, struct arena *a,

@@ -46,7 +46,8 @@ static int parse_subject(const cJSON *obj, struct arena *a, struct statement_sub
 	return parse_annotations(json_get(obj, "annotations"), a, &s->annotations, err);
 }
 
-static int parse_subjects(const cJSON *array, struct arena *a, struct statement *s, struct err *err)
+static int parse_subjects(const cJSON *array, struct arena *a, struct trust_statement *s,
+                          struct err *err)
 {
 	size_t n = cJSON_IsArray(array) ? (size_t)cJSON_GetArraySize(array) : 0;
 	const cJSON *item = NULL;
@@ -67,7 +68,7 @@ static int parse_subjects(const cJSON *array, struct arena *a, struct statement 
 	return 0;
 }
 
-static int parse(const cJSON *doc, struct arena *a, struct statement *s, struct err *err)
+static int parse(const cJSON *doc, struct arena *a, struct trust_statement *s, struct err *err)
 {
 	const char *type = json_string(doc, "_type");
 
@@ -81,11 +82,11 @@ static int parse(const cJSON *doc, struct arena *a, struct statement *s, struct 
 	return parse_subjects(json_get(doc, "subject"), a, s, err);
 }
 
-int statement_parse(const char *text, size_t len, struct arena *a, struct statement *ret_statement,
-                    struct err *err)
+int statement_parse(const char *text, size_t len, struct arena *a,
+                    struct trust_statement *ret_statement, struct err *err)
 {
 	AUTO(json) cJSON *doc = NULL;
-	struct statement s = {0};
+	struct trust_statement s = {0};
 
 	if (json_parse("statement", text, len, &doc, err) != 0)
 		return -1;
@@ -95,7 +96,7 @@ int statement_parse(const char *text, size_t len, struct arena *a, struct statem
 	return 0;
 }
 
-const struct statement_subject *statement_about(const struct statement *s,
+const struct statement_subject *statement_about(const struct trust_statement *s,
                                                 const struct digest *digest)
 {
 	for (size_t i = 0; i < s->n_subjects; i++)

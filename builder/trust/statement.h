@@ -10,10 +10,10 @@
 #include "base/doc/json.h"
 #include "base/strmap.h"
 
-#define STATEMENT_TYPE "https://in-toto.io/Statement/v1"
+#define STATEMENT_TYPE     "https://in-toto.io/Statement/v1"
 /* What cosign's attestations still are. */
 #define STATEMENT_TYPE_OLD "https://in-toto.io/Statement/v0.1"
-#define PREDICATE_SIGN "https://sigstore.dev/cosign/sign/v1"
+#define PREDICATE_SIGN     "https://sigstore.dev/cosign/sign/v1"
 
 enum { STATEMENT_SUBJECTS_MAX = 1024 };
 
@@ -23,7 +23,7 @@ struct statement_subject {
 	struct strmap annotations;
 };
 
-struct statement {
+struct trust_statement {
 	const char *type; /* one of the two above */
 	const char *predicate_type;
 	struct statement_subject *subjects; /* those with a SHA-256 digest */
@@ -31,11 +31,11 @@ struct statement {
 };
 
 /* ERR_FORMAT for anything but a statement, ERR_LIMIT beyond the cap. */
-int statement_parse(const char *text, size_t len, struct arena *a, struct statement *ret_statement,
-                    struct err *err) MUST_USE;
+int statement_parse(const char *text, size_t len, struct arena *a,
+                    struct trust_statement *ret_statement, struct err *err) MUST_USE;
 
 /* The subject with this digest, NULL if there is none. */
-const struct statement_subject *statement_about(const struct statement *s,
+const struct statement_subject *statement_about(const struct trust_statement *s,
                                                 const struct digest *digest);
 
 /* Appends the statement that signs an image: the bytes to sign are these, once. */

@@ -141,17 +141,22 @@ cosign_keys() { (cd "$1" && COSIGN_PASSWORD=pw "$COSIGN" generate-key-pair >/dev
 
 @test "sign: keys and passwords appear in no output, no argument, no child's environment" {
 	openssl pkcs8 -topk8 -in k.pem -passout pass:hunter2secret -out sealed.pem
+	need htpasswd
+	htpasswd -Bbn u p >htpasswd
+	start_registry "auth: {htpasswd: {realm: r, path: $PWD/htpasswd}}"
 	mkdir -p bin "$DOCKER_CONFIG"
+	export PATH=$PWD/bin:$PATH
 	printf '#!/bin/sh\nenv >>"%s/helper.env"\nprintf %s\n' "$PWD" '{\"Username\":\"u\",\"Secret\":\"p\"}' >bin/docker-credential-test
 	chmod +x bin/docker-credential-test
 	printf '{"credsStore": "test"}' >"$DOCKER_CONFIG/config.json"
 	push app
 	rm -f helper.env
-	COSIGN_PASSWORD=hunter2secret PATH=$PWD/bin:$PATH sign --key sealed.pem "$REF" >all.out 2>&1
-	COSIGN_PASSWORD=hunter2wrong PATH=$PWD/bin:$PATH run ! sign --key sealed.pem "$REF"
+	COSIGN_PASSWORD=hunter2secret sign --key sealed.pem "$REF" >all.out 2>&1
+	COSIGN_PASSWORD=hunter2wrong run ! sign --key sealed.pem "$REF"
 	echo "$output" >>all.out
-	SIGNER=$(cat k.pem) PATH=$PWD/bin:$PATH sign --key env://SIGNER --format tag "$REF" >>all.out 2>&1
-	cat helper.env >>all.out 2>/dev/null || true
+	SIGNER=$(cat k.pem) sign --key env://SIGNER --format tag "$REF" >>all.out 2>&1
+	grep -q '^HOME=' helper.env
+	cat helper.env >>all.out
 	run ! grep -q 'hunter2' all.out
 	run ! grep -qF "$(sed -n 2p k.pem)" all.out
 }
@@ -220,6 +225,43 @@ print(json.dumps({"schemaVersion": 2, "mediaType": "application/vnd.oci.image.in
 	done
 	for i in "${pids[@]}"; do wait "$i"; done
 	for i in 0 1 2 3 4 5 6 7 8 9; do verify --key "s$i.pub" "$REF" >/dev/null; done
+}
+
+@test "sign: a push signs as the spec says, before a tag names the image" {
+	make_spec signed.yaml "repository: $REG/signed" 'sign: {key: k.pem, formats: [bundle, tag], annotations: {stage: release}}'
+	"$SLIPWAY" build --progress none -f signed.yaml -o build/image >/dev/null 2>&1
+	"$SLIPWAY" push --progress none -f signed.yaml >/dev/null
+	verify --key k.pub --recursive -a stage=release "$REG/signed:v1" >verify.out
+	[ "$(grep -cE '^  (bundle|tag) ' verify.out)" = 2 ]
+	# A key that does not open leaves no tag.
+	run ! "$SLIPWAY" build --progress none -f signed.yaml --set "image.repository=$REG/unsigned" --set image.sign.key=absent.pem -o x --push
+	[[ $output == *"image.sign: key"* ]]
+	run ! "$SLIPWAY" inspect "$REG/unsigned:v1"
+	"$SLIPWAY" build --progress none -f signed.yaml --set "image.repository=$REG/built" -o x --push >/dev/null 2>&1
+	verify --key k.pub "$REG/built:v1" >/dev/null
+	# The path of a key is relative to the spec, and a spec is no place for the key itself.
+	mkdir sub && cp -r signed.yaml k.pem build sub/
+	rm k.pem
+	"$SLIPWAY" push --progress none -f sub/signed.yaml build/image >/dev/null
+	SECRET=$(cat sub/k.pem) run ! "$SLIPWAY" push --progress none -f signed.yaml --set 'image.sign.key=-----BEGIN PRIVATE KEY-----'
+	[ "$status" = 3 ]
+	[[ $output == *"a key itself, which belongs in no spec"* ]]
+}
+
+@test "sign: what is attached in a layout goes along with a push, and inspect shows it as a tree" {
+	sign --key k.pem image >/dev/null
+	push app
+	verify --key k.pub --recursive "$REF" >/dev/null
+	"$SLIPWAY" inspect --progress none --tree "$REF" >tree.out
+	fingerprint=$(openssl pkey -pubin -in k.pub -outform DER | openssl dgst -sha256 -binary | base64)
+	[ "$(grep -c "^  + sha256:.*sign/v1  key SHA256:$fingerprint\$" tree.out)" = 3 ]
+	# A referrer of a referrer, as a signed document has.
+	bundle=$("$SLIPWAY" inspect --tree --output json "$REF" | json 'd["attached"][0]["digest"]')
+	"$SLIPWAY" inspect --tree --output json "$REF" | json 'd["images"][1]["attached"][0]["says"]' | grep -qx https://sigstore.dev/cosign/sign/v1
+	"$ROOT/tests/servers/forge" "$REG/app" "$bundle" k.pem none
+	"$SLIPWAY" inspect --tree "$REF" | grep -q '^    + sha256:'
+	# And in the layout itself.
+	"$SLIPWAY" inspect --tree image | grep -c '^  + ' | grep -qx 3
 }
 
 @test "sign: cosign accepts our bundle and our tag, by a PEM key and by its own encrypted one" {

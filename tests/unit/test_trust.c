@@ -142,7 +142,7 @@ static void reads_cosigns_bundle(void)
 	AUTO(strbuf) struct strbuf pae = STRBUF_INIT(1 << 20), again = STRBUF_INIT(1 << 20);
 	AUTO_TRUST_KEY struct trust_key *key = NULL;
 	struct bundle b;
-	struct statement s;
+	struct trust_statement s;
 	struct digest d;
 	struct err err = {0};
 
