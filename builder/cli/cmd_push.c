@@ -413,11 +413,12 @@ const struct command cmd_push = {
 		"repository where the registry can. Children go before the index, tags come "
 		"last, so an\n"
 		"interrupted push is never visible, and the next run sends only what is "
-		"missing. What is attached to the image in a layout goes with it, and with "
-		"`image.sign` it is\n"
-		"signed before a tag names it. Amazon ECR\n"
-		"is used with AWS credentials, found as the AWS CLI finds them; no login is "
-		"needed.\n",
+		"missing.\n"
+		"What is attached to the image in a layout goes with it. With `image.sign` in the "
+		"spec, and no\n"
+		"REF, it is signed before a tag names it. Amazon ECR is used with AWS "
+		"credentials, found as the\n"
+		"AWS CLI finds them; no login is needed.\n",
 	.examples = "slipway push\tPush build/image as slipway.yaml says\n"
 		    "slipway push build/image registry.example.com/team/app:v1\tPush elsewhere\n"
 		    "slipway push image.tar registry.example.com/team/app:v1\tPush what `docker "

@@ -62,6 +62,8 @@ static int write_bundle(const struct sign_opts *o, const struct descriptor *subj
 
 /* ---- simple signing ---- */
 
+enum { TAG_TRIES = 12 };
+
 /* The layers that the tag has already, with room for one more. ERR_FORMAT when it names something
  * else than signatures. */
 static int read_layers(const struct sign_opts *o, const char *tag, struct arena *a,
@@ -80,7 +82,8 @@ static int read_layers(const struct sign_opts *o, const char *tag, struct arena 
 		return -1;
 	}
 	for (size_t i = 0; i < m.n_layers; i++)
-		if (strcmp(m.layers[i].media_type, MEDIA_SIMPLE) != 0)
+		if (strcmp(m.layers[i].media_type, MEDIA_SIMPLE) != 0 ||
+		    strmap_get(&m.layers[i].annotations, ANNOTATION_SIMPLE_SIGNATURE) == NULL)
 			return err_set(err, ERR_FORMAT, "it names something else than signatures");
 	if (m.n_layers >= SIGNATURES_MAX)
 		return err_set(err, ERR_LIMIT, "it has %zu signatures already", m.n_layers);
@@ -142,17 +145,46 @@ static int put_layers(const struct sign_opts *o, const struct digest *subject,
 	                               err);
 }
 
+static bool has_layer(const struct descriptor *layers, size_t n, const struct descriptor *layer)
+{
+	for (size_t i = 0; i < n; i++)
+		if (digest_equal(&layers[i].digest, &layer->digest) &&
+		    strcmp(strmap_get(&layers[i].annotations, ANNOTATION_SIMPLE_SIGNATURE),
+		           strmap_get(&layer->annotations, ANNOTATION_SIMPLE_SIGNATURE)) == 0)
+			return true;
+	return false;
+}
+
+/* Adds the layer to what the tag has, until it is seen there: another signer may have put its own
+ * upon an older list. */
+static int add_layer(const struct sign_opts *o, const char *tag, const struct digest *subject,
+                     const struct descriptor *layer, struct arena *a, struct err *err)
+{
+	for (int tries = 0; tries < TAG_TRIES; tries++) {
+		struct descriptor *layers = NULL;
+		size_t n = 0;
+
+		if (read_layers(o, tag, a, &layers, &n, err) != 0)
+			return -1;
+		if (has_layer(layers, n, layer))
+			return 0;
+		layers[n] = *layer;
+		if (put_layers(o, subject, layers, n + 1, a, err) != 0)
+			return -1;
+	}
+	err_set(err, ERR_CONFLICT, "others change it at the same time");
+	return err_hint(err, "run the same command again");
+}
+
 static int write_tag(const struct sign_opts *o, const struct descriptor *subject, struct arena *a,
                      struct err *err)
 {
 	char tag[SIMPLE_TAG_MAX];
-	struct descriptor *layers;
-	size_t n = 0;
+	struct descriptor layer;
 
 	simple_tag(&subject->digest, tag);
-	if (read_layers(o, tag, a, &layers, &n, err) != 0 ||
-	    make_layer(o, subject, a, &layers[n], err) != 0 ||
-	    put_layers(o, &subject->digest, layers, n + 1, a, err) != 0)
+	if (make_layer(o, subject, a, &layer, err) != 0 ||
+	    add_layer(o, tag, &subject->digest, &layer, a, err) != 0)
 		return err_wrap(err, "tag '%s'", tag);
 	return 0;
 }
