@@ -338,6 +338,20 @@ static bool may_go_on(struct aws_client *c, const struct try_outcome *o, unsigne
 	                     o->retry_after[0] != '\0' ? o->retry_after : NULL);
 }
 
+/* One that the call names goes before what the settings say. */
+static int find_endpoint(const struct aws_client *c, const struct aws_call *call, struct arena *a,
+                         struct aws_endpoint *ret_endpoint, struct err *err)
+{
+	const struct aws_endpoint_params named = {
+		.region = call->region != NULL ? call->region : c->settings->region,
+		.custom = call->endpoint};
+
+	return call->endpoint != NULL
+	               ? aws_endpoint_find(call->service, &named, a, ret_endpoint, err)
+	               : aws_client_endpoint(c, call->service, call->region, call->fips, a,
+	                                     ret_endpoint, err);
+}
+
 int aws_client_send(struct aws_client *c, const struct aws_call *call, struct arena *a,
                     struct http_response *resp, struct aws_failure *ret_failure, struct err *err)
 {
@@ -350,7 +364,7 @@ int aws_client_send(struct aws_client *c, const struct aws_call *call, struct ar
 
 	if (ret_failure != NULL)
 		*ret_failure = o.failure;
-	if (aws_client_endpoint(c, call->service, call->region, call->fips, a, &endpoint, err) != 0)
+	if (find_endpoint(c, call, a, &endpoint, err) != 0)
 		return -1;
 	http_response_done(resp);
 	while (try_once(c, call, &endpoint, attempt, a, resp, &o, &why) != 0) {

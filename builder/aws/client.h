@@ -51,6 +51,7 @@ struct aws_call {
 	const char *operation; /* for messages: "GetAuthorizationToken" */
 	const char *region;    /* NULL = the settings' */
 	bool fips;             /* besides the settings' */
+	const char *endpoint;  /* URL to use instead of the region's; NULL = none */
 	const char *method;    /* NULL = "POST" */
 	const char *target;    /* path and query, NULL = "/" */
 	struct http_header headers[AWS_CALL_HEADERS_MAX];

@@ -82,6 +82,12 @@ static const struct service {
                           .dual = "oidc.%R.%D",
                           .both = "oidc-fips.%R.%D",
                           .gov_is_fips = true},
+	[AWS_KMS] = {.id = "kms",
+                     .signing_name = "kms",
+                     .plain = "kms.%R.%S",
+                     .fips = "kms-fips.%R.%S",
+                     .dual = "kms.%R.%D",
+                     .both = "kms-fips.%R.%D"},
 };
 
 const char *aws_service_id(enum aws_service service)

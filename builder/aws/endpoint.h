@@ -1,5 +1,5 @@
 /*
- * Where AWS services live: partitions, the endpoint rules of the five services that slipway speaks
+ * Where AWS services live: partitions, the endpoint rules of the six services that slipway speaks
  * to, and what the name of an ECR registry says. Pure tables and functions.
  * Sources: the endpoint rule sets and partition data that AWS publishes with its SDKs (botocore,
  * 2026-08), the host pattern of amazon-ecr-credential-helper 0.12.
@@ -22,9 +22,9 @@ struct aws_partition {
 /* By the region's form; unknown regions are of partition aws. Never NULL. */
 const struct aws_partition *aws_partition_of(const char *region);
 
-enum aws_service { AWS_ECR, AWS_ECR_PUBLIC, AWS_STS, AWS_SSO, AWS_SSO_OIDC, AWS_SERVICES };
+enum aws_service { AWS_ECR, AWS_ECR_PUBLIC, AWS_STS, AWS_SSO, AWS_SSO_OIDC, AWS_KMS, AWS_SERVICES };
 
-/* "ecr", "ecr_public", "sts", "sso", "sso_oidc": in AWS_ENDPOINT_URL_X (upper case) and in a
+/* "ecr", "ecr_public", "sts", "sso", "sso_oidc", "kms": in AWS_ENDPOINT_URL_X (upper case) and in a
  * profile's services section. */
 const char *aws_service_id(enum aws_service service);
 

@@ -264,7 +264,9 @@ const char *aws_failure_purpose(const char *action)
 	             {":CreateRepository", "create"},
 	             {":PutLifecyclePolicy", "create"},
 	             {":TagResource", "create"},
-	             {":GetDownloadUrlForLayer", "pull"}};
+	             {":GetDownloadUrlForLayer", "pull"},
+	             {"kms:Sign", "sign"},
+	             {"kms:GetPublicKey", "sign"}};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		if (strstr(action, table[i].part) != NULL)

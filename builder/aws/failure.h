@@ -47,7 +47,7 @@ const char *aws_failure_word(const char *text, const char *mark, struct arena *a
  * ERR_NETWORK, ERR_SERVER) and the next step. Always -1. */
 int aws_failure_err(const struct aws_failure *f, struct err *err);
 
-/* The `slipway iam` purpose whose policy has this action: "push", "pull", "create", "scan". */
+/* The `slipway iam` purpose whose policy has this action: "push", "pull", "create", ... */
 const char *aws_failure_purpose(const char *action);
 
 enum aws_retry_kind { AWS_RETRY_NEVER, AWS_RETRY_TRANSIENT, AWS_RETRY_THROTTLED };

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-const char *const iam_purposes[] = {"push", "pull", "create", "scan", NULL};
+const char *const iam_purposes[] = {"push", "pull", "create", "scan", "sign", NULL};
 
 bool iam_purpose_parse(const char *text, enum iam_purpose *ret_purpose)
 {
@@ -36,6 +36,16 @@ static const char *const pull_actions[] = {"BatchCheckLayerAvailability", "Batch
 static const char *const create_actions[] = {"CreateRepository"};
 static const char *const scan_actions[] = {"BatchGetImage", "DescribeImageScanFindings",
                                            "StartImageScan"};
+/* Documents are read, signatures are put beside them; the image itself is not sent. */
+static const char *const sign_actions[] = {"BatchCheckLayerAvailability",
+                                           "BatchGetImage",
+                                           "CompleteLayerUpload",
+                                           "GetDownloadUrlForLayer",
+                                           "InitiateLayerUpload",
+                                           "ListImageReferrers",
+                                           "PutImage",
+                                           "UploadLayerPart"};
+static const char *const key_actions[] = {"GetPublicKey", "Sign"};
 static const char *const kms_actions[] = {"CreateGrant", "DescribeKey", "RetireGrant"};
 
 /* The actions of one service on one resource. */
@@ -138,6 +148,34 @@ static void add_settings(const struct iam_request *r, cJSON *actions, cJSON *lis
 	add_actions(add_statement(list, "Key", key), "kms", kms_actions, ARRAY_LEN(kms_actions));
 }
 
+/* The account and region of a key, as far as it says them itself. */
+static const char *key_arn(const struct iam_request *r, const char *resource, struct arena *a)
+{
+	const char *region = r->key->region != NULL ? r->key->region : r->host.region;
+	const char *account = r->key->account != NULL   ? r->key->account
+	                      : r->host.account != NULL ? r->host.account
+	                                                : "*";
+
+	return arena_printf(a, "arn:%s:kms:%s:%s:key/%s", aws_partition_of(region)->id, region,
+	                    account, resource);
+}
+
+/* IAM speaks of keys, not of their aliases: of any key, when it is asked for by that alias. */
+static void add_key(const struct iam_request *r, cJSON *list, struct arena *a)
+{
+	const char *alias = strstr(r->key->key, "alias/"), *id = strstr(r->key->key, "key/");
+	const char *resource = alias != NULL ? "*" : id != NULL ? id + 4 : r->key->key;
+
+	add_actions(add_statement(list, "Key", key_arn(r, resource, a)), "kms", key_actions,
+	            ARRAY_LEN(key_actions));
+	if (alias == NULL)
+		return;
+	cJSON *statement = cJSON_GetArrayItem(list, cJSON_GetArraySize(list) - 1);
+
+	json_add_string(json_add_object(json_add_object(statement, "Condition"), "StringEquals"),
+	                "kms:RequestAlias", alias);
+}
+
 static void add_create(const struct iam_request *r, cJSON *list, const char *arn, struct arena *a)
 {
 	cJSON *actions = add_statement(list, "Create", arn);
@@ -173,6 +211,12 @@ cJSON *iam_policy(const struct iam_request *r)
 	case IAM_SCAN:
 		add_actions(add_statement(list, "Scan", arn), service_of(r), scan_actions,
 		            ARRAY_LEN(scan_actions));
+		break;
+	case IAM_SIGN:
+		add_actions(add_statement(list, "Sign", arn), service_of(r), sign_actions,
+		            ARRAY_LEN(sign_actions));
+		if (r->key != NULL)
+			add_key(r, list, &a);
 		break;
 	case IAM_PURPOSES:
 		break;

@@ -7,10 +7,11 @@
 #define SLIPWAY_BUILDER_AWS_IAM_H
 
 #include "builder/aws/ecr.h"
+#include "builder/aws/kms.h"
 
-enum iam_purpose { IAM_PUSH, IAM_PULL, IAM_CREATE, IAM_SCAN, IAM_PURPOSES };
+enum iam_purpose { IAM_PUSH, IAM_PULL, IAM_CREATE, IAM_SCAN, IAM_SIGN, IAM_PURPOSES };
 
-/* "push", "pull", "create", "scan"; NULL-terminated, for completion. */
+/* "push", "pull", "create", "scan", "sign"; NULL-terminated, for completion. */
 extern const char *const iam_purposes[];
 
 /* False when the text is none of them. */
@@ -23,6 +24,7 @@ struct iam_request {
 	const struct ecr_settings *settings; /* NULL = none: tags, key and lifecycle ask for more */
 	/* Repositories of the same registry that base images are pulled from. */
 	struct strlist bases;
+	const struct kms_ref *key; /* IAM_SIGN: in KMS; NULL = it is a file */
 };
 
 /* The policy document; caller owns. */

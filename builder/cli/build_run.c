@@ -1,4 +1,5 @@
 #include "builder/cli/build_run.h"
+#include "builder/cli/push_signing.h"
 
 #include <string.h>
 
@@ -166,11 +167,14 @@ static int write_archive(struct build_run *run, struct err *err)
 static int push_built(struct build_run *run, struct err *err)
 {
 	const struct build_options *o = run->options;
+	AUTO(push_signing) struct push_signing signing = {0};
 	struct image_target target;
 
 	if (!o->push && !o->push_by_digest)
 		return 0;
-	if (image_target_of_spec(run->spec, &run->cli->arena, &target, err) != 0)
+	if (image_target_of_spec(run->spec, &run->cli->arena, &target, err) != 0 ||
+	    push_signing_open(run->cli, run->variables, &run->remote, run->spec, &signing, &target,
+	                      err) != 0)
 		return -1;
 	target.create = o->create_repository;
 	if (o->push_by_digest)

@@ -5,6 +5,7 @@
 #define SLIPWAY_BUILDER_CLI_BUILD_RUN_H
 
 #include "builder/cli/command.h"
+#include "builder/cli/key_option.h"
 #include "builder/cli/remote_option.h"
 #include "builder/cli/spec_option.h"
 #include "builder/image/build.h"
@@ -33,6 +34,7 @@ struct build_run {
 	struct layout *layout;
 	struct layer_cache *cache;
 	struct remote remote;
+	struct key_variables *variables; /* borrowed */
 	struct lock lock;
 	bool lock_made; /* there was none before */
 	struct build_result result;

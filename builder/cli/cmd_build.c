@@ -107,11 +107,14 @@ static int check_several(const struct build_options *o, const struct strlist *na
 	return 0;
 }
 
-static int build_one(struct cli *cli, struct spec *spec, const char *name, cJSON *documents,
-                     struct err *err)
+static int build_one(struct cli *cli, struct spec *spec, const char *name,
+                     struct key_variables *variables, cJSON *documents, struct err *err)
 {
-	struct build_run run = {
-		.cli = cli, .options = cli->options, .spec = spec, .documents = documents};
+	struct build_run run = {.cli = cli,
+	                        .options = cli->options,
+	                        .spec = spec,
+	                        .variables = variables,
+	                        .documents = documents};
 
 	if (name != NULL && spec_select(spec, name, err) != 0)
 		return -1;
@@ -132,10 +135,12 @@ static int check_names(struct spec *spec, const struct strlist *names, struct er
 
 static int cmd_build_run(struct cli *cli, struct err *err)
 {
+	AUTO(key_variables) struct key_variables variables = {0};
 	AUTO(json) cJSON *doc = NULL;
 	cJSON *documents = NULL;
 	struct spec *spec;
 
+	key_variables_take(&variables);
 	if (load_spec(cli, cli->options, &spec, err) != 0)
 		return -1;
 	const struct strlist names = wanted_images(cli, spec);
@@ -147,7 +152,7 @@ static int cmd_build_run(struct cli *cli, struct err *err)
 		documents = json_add_array(doc, "builds");
 	}
 	for (size_t i = 0; i < names.n; i++)
-		if (build_one(cli, spec, names.at[i], documents, err) != 0)
+		if (build_one(cli, spec, names.at[i], &variables, documents, err) != 0)
 			return -1;
 	if (doc != NULL)
 		cli_print_json(cli, doc);

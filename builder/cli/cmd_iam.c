@@ -6,16 +6,19 @@
 #include "builder/aws/iam.h"
 #include "builder/cli/remote_option.h"
 #include "builder/cli/spec_option.h"
+#include "builder/trust/key.h"
 
 struct iam_options {
 	struct spec_options spec;
-	const char *ecr_region;
+	const char *ecr_region, *key;
 };
 
 static const struct option options[] = {
 	SPEC_OPTIONS(struct iam_options, spec, "The spec that names the repository",
                      "Override one value of the spec"),
 	ECR_REGION_OPTION(struct iam_options, ecr_region),
+	TEXT_OPTION(struct iam_options, key, "key", 'k', "awskms:///KEY",
+                    "sign: the key in KMS, instead of the spec's"),
 };
 
 /* Repositories of the same registry that the spec's base images come from. */
@@ -34,7 +37,7 @@ static void find_bases(struct cli *cli, const struct spec *spec, const struct re
 }
 
 static int from_spec(struct cli *cli, const struct spec_options *o, struct iam_request *r,
-                     struct ref *to, struct err *err)
+                     struct ref *to, const char **key, struct err *err)
 {
 	struct spec *spec;
 
@@ -51,6 +54,7 @@ static int from_spec(struct cli *cli, const struct spec_options *o, struct iam_r
 	if (ref_parse(spec->image.repository, &cli->arena, to, err) != 0)
 		return err_wrap(err, "image.repository");
 	r->settings = &spec->image.ecr;
+	*key = *key != NULL ? *key : spec->image.sign.key;
 	find_bases(cli, spec, to, &r->bases);
 	return 0;
 }
@@ -78,17 +82,24 @@ static int cmd_iam_run(struct cli *cli, struct err *err)
 	const struct iam_options *o = cli->options;
 	struct iam_request r = {0};
 	struct ref to = {0};
+	struct kms_ref kms;
+	const char *key = o->key;
 
 	if (!iam_purpose_parse(cli->args.at[0], &r.purpose)) {
 		err_set(err, ERR_USAGE, "no policy is called '%s'", cli->args.at[0]);
-		return err_hint(err, "choose push, pull, create or scan");
+		return err_hint(err, "choose push, pull, create, scan or sign");
 	}
 	if ((cli->args.n == 2 ? ref_parse(cli->args.at[1], &cli->arena, &to, err)
-	                      : from_spec(cli, &o->spec, &r, &to, err)) != 0 ||
+	                      : from_spec(cli, &o->spec, &r, &to, &key, err)) != 0 ||
 	    find_host(cli, o->ecr_region, &to, &r, err) != 0)
 		return -1;
 	if (r.purpose == IAM_SCAN && r.host.is_public)
 		return err_set(err, ERR_USAGE, "ECR Public does not scan images");
+	if (key != NULL && trust_key_is_kms(key)) {
+		if (kms_ref_parse(key, &cli->arena, &kms, err) != 0)
+			return err_wrap(err, "key '%s'", key);
+		r.key = &kms;
+	}
 	AUTO(json) cJSON *policy = iam_policy(&r);
 
 	cli_print_json(cli, policy);
@@ -98,12 +109,14 @@ static int cmd_iam_run(struct cli *cli, struct err *err)
 const struct command cmd_iam = {
 	.name = "iam",
 	.summary = "Print the least IAM policy for a repository in Amazon ECR",
-	.synopsis = "push|pull|create|scan [HOST/NAME]",
-	.details = "Without HOST/NAME the policy is for the spec's repository; base images in "
-		   "the same registry\n"
-		   "may then be pulled too. `create` allows what `push` does, and to create the "
-		   "repository\n"
-		   "as image.ecr says.\n",
+	.synopsis = "push|pull|create|scan|sign [HOST/NAME]",
+	.details =
+		"Without HOST/NAME the policy is for the spec's repository; base images in "
+		"the same registry\n"
+		"may then be pulled too. `create` allows what `push` does, and to create the "
+		"repository\n"
+		"as image.ecr says. `sign` allows to attach signatures, and to use the key if it "
+		"is in KMS.\n",
 	.examples = "slipway iam push\tThe policy of a CI job's role\n"
 		    "slipway iam create > policy.json\tThe policy of a first push\n",
 	.options = OPTION_TABLE(struct iam_options, options),

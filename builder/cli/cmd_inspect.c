@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "builder/cli/command.h"
+#include "builder/cli/inspect_tree.h"
 #include "builder/cli/remote_option.h"
 #include "builder/image/image.h"
 #include "builder/oci/config.h"
@@ -14,12 +15,15 @@
 #include "builder/oci/mediatype.h"
 
 struct inspect_options {
-	bool raw;
+	bool raw, tree;
 	struct remote_options remote;
 };
 
 static const struct option options[] = {
 	FLAG_OPTION(struct inspect_options, raw, "raw", 0, "Print the root manifest's exact bytes"),
+	FLAG_OPTION(struct inspect_options, tree, "tree", 0,
+                    "Show what is attached to the image and to each platform's, too: SBOMs, "
+                    "provenance, signatures and the keys that they call theirs"),
 	REMOTE_OPTIONS(struct inspect_options, remote),
 };
 
@@ -125,7 +129,12 @@ static int add_manifest(struct inspect *in, const struct descriptor *desc, cJSON
 	json_add_string(obj, "media_type", desc->media_type);
 	add_layers(obj, &m);
 	add_annotations(obj, &m.annotations);
-	return add_config(in, &m, obj, err);
+	if (add_config(in, &m, obj, err) != 0)
+		return -1;
+	/* A root that is a manifest has it in the document itself. */
+	return in->options->tree && strcmp(json_string(in->doc, "digest"), digest) != 0
+	               ? inspect_attached(in->image.store, obj, &in->cli->arena, err)
+	               : 0;
 }
 
 static int add_index(struct inspect *in, const struct strbuf *text, const struct descriptor *root,
@@ -169,6 +178,7 @@ static void print_image(const struct cli *cli, const cJSON *image)
 		fprintf(cli->out, "  %s  %9s  %s\n", json_string(layer, "digest"),
 		        text_bytes(bytes, size), name != NULL ? name : "");
 	}
+	inspect_print_attached(cli, image);
 }
 
 static void print_text(const struct inspect *in)
@@ -177,6 +187,7 @@ static void print_text(const struct inspect *in)
 
 	fprintf(in->cli->out, "%s\n%s\n", json_string(in->doc, "digest"),
 	        json_string(in->doc, "media_type"));
+	inspect_print_attached(in->cli, in->doc);
 	cJSON_ArrayForEach (image, json_get(in->doc, "images")) {
 		print_image(in->cli, image);
 	}
@@ -198,6 +209,9 @@ static int inspect_root(struct inspect *in, struct err *err)
 	json_add_string(in->doc, "digest", digest_text(&root.digest, digest));
 	json_add_string(in->doc, "media_type", root.media_type);
 	json_add_int(in->doc, "size", root.size);
+	if (in->options->tree &&
+	    inspect_attached(in->image.store, in->doc, &in->cli->arena, err) != 0)
+		return -1;
 	if (media_is_index(root.media_type)) {
 		if (add_index(in, &text, &root, err) != 0)
 			return -1;

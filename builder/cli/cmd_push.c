@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "builder/cli/command.h"
+#include "builder/cli/push_signing.h"
 #include "builder/cli/remote_option.h"
 #include "builder/cli/result_file.h"
 #include "builder/cli/spec_option.h"
@@ -47,7 +48,8 @@ struct push_words {
 	struct cli *cli;
 	const struct push_options *options;
 	struct spec *spec; /* NULL until it was needed */
-	cJSON *documents;  /* gets the results for programs; NULL = they are printed */
+	struct key_variables variables;
+	cJSON *documents; /* gets the results for programs; NULL = they are printed */
 };
 
 static int need_spec(struct push_words *w, struct err *err)
@@ -343,39 +345,55 @@ static int push_one(struct push_words *w, const struct push_job *job, struct err
 {
 	struct cli *cli = w->cli;
 	AUTO(remote) struct remote remote = {0};
+	AUTO(push_signing) struct push_signing signing = {0};
 	struct image_target target = {0};
 
 	if (find_target(w, job, &target, err) != 0 ||
 	    remote_from_options(cli, &w->options->remote, w->options->jobs,
 	                        ref_text(&target.to, &cli->arena), &remote, err) != 0)
 		return -1;
+	/* Where the command says where it goes, the spec does not say who signs it. */
+	if (job->ref == NULL &&
+	    push_signing_open(cli, &w->variables, &remote, w->spec, &signing, &target, err) != 0)
+		return -1;
 	return push_from(w, &remote, job->source, &target, err);
 }
 
-static int cmd_push_run(struct cli *cli, struct err *err)
+static int push_all(struct push_words *w, struct err *err)
 {
-	struct push_words words = {.cli = cli, .options = cli->options};
+	struct cli *cli = w->cli;
 	AUTO(json) cJSON *doc = NULL;
 	struct push_job one = {0}, *jobs = &one;
 	size_t n = 1;
 
-	if ((cli->args.n == 0 ? all_jobs(&words, &jobs, &n, err) : one_job(&words, &one, err)) != 0)
+	if ((cli->args.n == 0 ? all_jobs(w, &jobs, &n, err) : one_job(w, &one, err)) != 0)
 		return -1;
-	if (n > 1 && words.options->digest_file != NULL) {
+	if (n > 1 && w->options->digest_file != NULL) {
 		err_set(err, ERR_USAGE, "--digest-file is for one image, and %zu are to be pushed",
 		        n);
 		return err_hint(err, "name one: slipway push %s", jobs[0].name);
 	}
 	if (n > 1 && cli_json(cli)) {
 		doc = cJSON_CreateObject();
-		words.documents = json_add_array(doc, "pushes");
+		w->documents = json_add_array(doc, "pushes");
 	}
 	for (size_t i = 0; i < n; i++)
-		if (push_one(&words, &jobs[i], err) != 0)
+		if (push_one(w, &jobs[i], err) != 0)
 			return n == 1 ? -1 : err_wrap(err, "image '%s'", jobs[i].name);
 	if (doc != NULL)
 		cli_print_json(cli, doc);
 	return 0;
+}
+
+static int cmd_push_run(struct cli *cli, struct err *err)
+{
+	struct push_words words = {.cli = cli, .options = cli->options};
+
+	key_variables_take(&words.variables);
+	int result = push_all(&words, err);
+
+	key_variables_done(&words.variables);
+	return result;
 }
 
 const struct command cmd_push = {
@@ -395,9 +413,12 @@ const struct command cmd_push = {
 		"repository where the registry can. Children go before the index, tags come "
 		"last, so an\n"
 		"interrupted push is never visible, and the next run sends only what is "
-		"missing. Amazon ECR\n"
-		"is used with AWS credentials, found as the AWS CLI finds them; no login is "
-		"needed.\n",
+		"missing.\n"
+		"What is attached to the image in a layout goes with it. With `image.sign` in the "
+		"spec, and no\n"
+		"REF, it is signed before a tag names it. Amazon ECR is used with AWS "
+		"credentials, found as the\n"
+		"AWS CLI finds them; no login is needed.\n",
 	.examples = "slipway push\tPush build/image as slipway.yaml says\n"
 		    "slipway push build/image registry.example.com/team/app:v1\tPush elsewhere\n"
 		    "slipway push image.tar registry.example.com/team/app:v1\tPush what `docker "

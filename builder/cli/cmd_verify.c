@@ -8,12 +8,15 @@
 #include "builder/check/check.h"
 #include "builder/cli/command.h"
 #include "builder/cli/remote_option.h"
+#include "builder/cli/verify_signatures.h"
 #include "builder/image/image.h"
 
 struct verify_options {
 	struct strlist off, provided, allow;
 	const char *platform;
 	int64_t jobs, max_unpacked;
+	struct strlist key, annotation;
+	bool recursive;
 	struct remote_options remote;
 };
 
@@ -27,6 +30,13 @@ static const struct option options[] = {
                     "Check only this platform"),
 	NUMBER_OPTION(struct verify_options, jobs, "jobs", 'j', "N", "Threads (default: all CPUs)"),
 	MAX_UNPACKED_OPTION(struct verify_options, max_unpacked),
+	LIST_OPTION(struct verify_options, key, "key", 'k', "KEY",
+                    "Check instead that this key has signed the image: a public key's file, "
+                    "env://VARIABLE or awskms:///alias/NAME; of several each has to have"),
+	LIST_OPTION(struct verify_options, annotation, "annotation", 'a', "NAME=VALUE",
+                    "With --key: what the signature has to say besides the digest"),
+	FLAG_OPTION(struct verify_options, recursive, "recursive", 0,
+                    "With --key: each platform's manifest has to be signed, too"),
 	REMOTE_OPTIONS(struct verify_options, remote),
 };
 
@@ -165,17 +175,53 @@ static int verify(struct cli *cli, const struct verify_options *o, const struct 
 	return 0;
 }
 
+/* Options of the other kind of check would have no effect: nobody is to believe that they had. */
+static int check_kinds(const struct verify_options *o, struct err *err)
+{
+	if (o->key.n == 0 && (o->annotation.n > 0 || o->recursive)) {
+		err_set(err, ERR_USAGE, "--annotation and --recursive are about signatures");
+		return err_hint(err, "--key says whose");
+	}
+	if (o->key.n > 0 &&
+	    (o->off.n > 0 || o->provided.n > 0 || o->allow.n > 0 || o->max_unpacked != 0)) {
+		err_set(err, ERR_USAGE,
+		        "with --key signatures are checked, and no layer is read: --off, "
+		        "--provided, --allow and --max-unpacked are about the image check");
+		return err_hint(err, "run verify twice: with --key, and without");
+	}
+	return 0;
+}
+
+static int verify_keys(struct cli *cli, const struct verify_options *o, const struct remote *remote,
+                       struct key_variables *variables, const struct image *image, struct err *err)
+{
+	const struct signature_options wanted = {o->key, o->annotation, o->recursive, o->platform};
+	struct trust_key **keys = arena_calloc(&cli->arena, o->key.n, sizeof(*keys));
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < o->key.n; i++)
+		result = key_open(variables, remote, o->key.at[i], false, &keys[i], err);
+	if (result == 0)
+		result = verify_signatures(cli, &wanted, keys, image, err);
+	for (size_t i = 0; i < o->key.n; i++)
+		trust_key_free(keys[i]);
+	return result;
+}
+
 static int cmd_verify_run(struct cli *cli, struct err *err)
 {
 	const struct verify_options *o = cli->options;
+	AUTO(key_variables) struct key_variables variables = {0};
 	AUTO(remote) struct remote remote = {0};
 	AUTO(image) struct image image = {0};
 
-	if (check_off_names(&o->off, err) != 0 ||
+	key_variables_take(&variables);
+	if (check_kinds(o, err) != 0 || check_off_names(&o->off, err) != 0 ||
 	    remote_from_options(cli, &o->remote, o->jobs, cli->args.at[0], &remote, err) != 0)
 		return -1;
 	if (image_open_argument(&remote, cli->args.at[0], &cli->arena, &image, err) != 0 ||
-	    verify(cli, o, &image, err) != 0)
+	    (o->key.n > 0 ? verify_keys(cli, o, &remote, &variables, &image, err)
+	                  : verify(cli, o, &image, err)) != 0)
 		return err_wrap(err, "verify '%s'", cli->args.at[0]);
 	return 0;
 }
@@ -190,11 +236,15 @@ const struct command cmd_verify = {
 		   "image's\n"
 		   "glibc, missing interpreters, secrets, setuid files, world-writable paths, "
 		   "duplicate paths.\n"
-		   "docs/CHECK.md explains each rule.\n",
+		   "docs/CHECK.md explains each rule. With --key it is checked instead who has "
+		   "signed the image,\n"
+		   "by its documents alone; docs/TRUST.md says what that proves.\n",
 	.examples =
 		"slipway verify oci:build/image\tThe image that was just built\n"
 		"slipway verify --allow 'secret:usr/share/doc/*' oci:build/image\tKeys that are "
 		"examples\n"
+		"slipway verify --key release.pub registry.example.com/team/app:v1\tWhether that "
+		"key has signed it\n"
 		"slipway verify --off setuid docker.io/library/debian:12\tA foreign image\n",
 	.options = OPTION_TABLE(struct verify_options, options),
 	.min_args = 1,

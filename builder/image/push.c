@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "builder/image/sign.h"
 #include "builder/oci/manifest.h"
 
 /* The base's repository, as the image's own annotation names it; NULL when there is none to ask. */
@@ -54,6 +55,48 @@ int image_push_preflight(const struct remote *remote, const struct image_target 
 	return ecr_registry_preflight(remote->aws->ecr, &p, err);
 }
 
+/* What comes between the manifests and their tags. */
+struct attaching {
+	const struct image_target *target;
+	struct layout *layout;
+	const struct descriptor *root;
+	struct progress *progress;
+};
+
+static int sign_pushed(const struct attaching *at, struct registry *r, struct err *err)
+{
+	AUTO(arena) struct arena a = {0};
+	const struct image_signing *signing = at->target->signing;
+	const struct attach_place place = {.registry = r};
+	struct store *store = registry_store(r);
+	struct sign_result result;
+	const struct sign_opts opts = {
+		.place = &place,
+		.store = store,
+		.root = at->root,
+		.key = signing->key,
+		.forms = signing->forms,
+		.annotations = signing->annotations,
+		.reference = arena_printf(&a, "%s/%s", registry_host(r), registry_repository(r))};
+	int status = image_sign(&opts, &a, &result, err);
+
+	store_close(store);
+	if (status != 0)
+		return -1;
+	progress_note(at->progress, "%zu signatures made, %zu already there, by key SHA256:%s",
+	              result.n_signed, result.n_there, trust_key_fingerprint(signing->key));
+	return 0;
+}
+
+static int before_tags(void *ctx, struct registry *r, struct err *err)
+{
+	const struct attaching *at = ctx;
+
+	if (attach_copy(at->layout, at->root, r, NULL, err) != 0)
+		return -1;
+	return at->target->signing != NULL ? sign_pushed(at, r, err) : 0;
+}
+
 int image_push(const struct remote *remote, struct layout *layout, const struct descriptor *root,
                const struct image_target *t, struct push_result *ret_result, struct err *err)
 {
@@ -66,6 +109,7 @@ int image_push(const struct remote *remote, struct layout *layout, const struct 
 	if (result == 0)
 		result = open_base(remote, layout, root, &base, err);
 	if (result == 0) {
+		struct attaching attaching = {t, layout, root, remote->progress};
 		const struct push_opts opts = {
 			.layout = layout,
 			.root = root,
@@ -73,7 +117,9 @@ int image_push(const struct remote *remote, struct layout *layout, const struct 
 			.limits = ecr_registry_limits(remote->aws->ecr, to->host),
 			.base = base,
 			.jobs = remote->jobs,
-			.progress = remote->progress};
+			.progress = remote->progress,
+			.before_tags = before_tags,
+			.ctx = &attaching};
 
 		result = push_image(registry, &opts, ret_result, err);
 	}

@@ -7,6 +7,14 @@
 #include "builder/image/image.h"
 #include "builder/registry/push.h"
 #include "builder/spec/spec.h"
+#include "builder/trust/key.h"
+
+/* Who signs an image that is pushed: as struct sign_opts. */
+struct image_signing {
+	struct trust_key *key;
+	unsigned forms;
+	struct strmap annotations;
+};
 
 /* Where an image goes. */
 struct image_target {
@@ -14,13 +22,15 @@ struct image_target {
 	struct strlist tags;
 	const struct ecr_settings *ecr; /* of the spec, NULL = none: how ECR creates it */
 	bool create; /* ECR creates the repository even if the spec does not say so */
+	const struct image_signing *signing; /* NULL = nobody */
 };
 
 /* The spec's repository under the spec's tags. ERR_SPEC without repository. */
 int image_target_of_spec(const struct spec *spec, struct arena *a, struct image_target *ret,
                          struct err *err) MUST_USE;
 
-/* Pushes root from the layout. */
+/* Pushes root from the layout, and what is attached to it there; it is signed before it gets its
+ * tags. */
 int image_push(const struct remote *remote, struct layout *layout, const struct descriptor *root,
                const struct image_target *t, struct push_result *ret_result,
                struct err *err) MUST_USE;

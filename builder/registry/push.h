@@ -26,6 +26,10 @@ struct push_opts {
 	const struct push_limits *limits; /* NULL = none known */
 	unsigned jobs;                    /* blobs at a time; 0 = 4 */
 	struct progress *progress;
+	/* Called when all is there by digest and no tag is set yet; what fails then sets none. NULL
+	 * = nothing is to be done. */
+	int (*before_tags)(void *ctx, struct registry *r, struct err *err);
+	void *ctx;
 };
 
 struct push_result {

@@ -18,6 +18,7 @@
 #include "builder/oci/config.h"
 #include "builder/oci/mediatype.h"
 #include "builder/oci/platform.h"
+#include "builder/trust/settings.h"
 #include "k8s/fleet/model.h"
 #include "pipeline/model.h"
 
@@ -52,6 +53,7 @@ struct spec_image {
 	struct healthcheck healthcheck;
 	struct check_spec check;
 	struct ecr_settings ecr;
+	struct sign_settings sign;
 };
 
 struct spec {

@@ -352,6 +352,9 @@ static const struct field image_rows[] = {
                      "The image check."),
 	FIELD_OBJECT(struct spec_image, ecr, struct ecr_settings, &ecr_settings_fields, "ecr",
                      "The Amazon ECR repository, where slipway creates it."),
+	FIELD_OBJECT(struct spec_image, sign, struct sign_settings, &sign_settings_fields, "sign",
+                     "Who signs the image when it is pushed.",
+                     .set_offset = offsetof(struct spec_image, sign.set)),
 };
 
 /* The words of Dockerfiles and of compose files that have another name here. */

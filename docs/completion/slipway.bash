@@ -51,6 +51,26 @@ _slipway_push() {
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
 }
+_slipway_sign() {
+	case "$prev" in
+	--key|-k) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--format) COMPREPLY=(); return;;
+	--annotation|-a) COMPREPLY=(); return;;
+	--ca) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--username|-u) COMPREPLY=(); return;;
+	--retries) COMPREPLY=(); return;;
+	--profile) COMPREPLY=(); return;;
+	--ecr-region) COMPREPLY=(); return;;
+	--connect-to) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--key --format --annotation --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+}
 _slipway_inspect() {
 	case "$prev" in
 	--ca) COMPREPLY=($(compgen -f -- "$cur")); return;;
@@ -63,7 +83,7 @@ _slipway_inspect() {
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--raw --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--raw --tree --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
@@ -76,6 +96,8 @@ _slipway_verify() {
 	--platform) COMPREPLY=(); return;;
 	--jobs|-j) COMPREPLY=(); return;;
 	--max-unpacked) COMPREPLY=(); return;;
+	--key|-k) COMPREPLY=(); return;;
+	--annotation|-a) COMPREPLY=(); return;;
 	--ca) COMPREPLY=($(compgen -f -- "$cur")); return;;
 	--username|-u) COMPREPLY=(); return;;
 	--retries) COMPREPLY=(); return;;
@@ -86,7 +108,7 @@ _slipway_verify() {
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--off --provided --allow --platform --jobs --max-unpacked --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--off --provided --allow --platform --jobs --max-unpacked --key --annotation --recursive --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
@@ -133,13 +155,14 @@ _slipway_iam() {
 	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
 	--set) COMPREPLY=(); return;;
 	--ecr-region) COMPREPLY=(); return;;
+	--key|-k) COMPREPLY=(); return;;
 	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--file --set --ecr-region --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--file --set --ecr-region --key --help --output --progress " -- "$cur"))
 	else
-		COMPREPLY=($(compgen -W "push pull create scan " -- "$cur"))
+		COMPREPLY=($(compgen -W "push pull create scan sign " -- "$cur"))
 	fi
 }
 _slipway_schema() {
@@ -430,12 +453,13 @@ _slipway() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "build push inspect verify diff scan iam schema render explain instances diagram nettest deploy rollback undeploy status logs rbac index pipeline doctor completion version help " -- "$cur"))
+		COMPREPLY=($(compgen -W "build push sign inspect verify diff scan iam schema render explain instances diagram nettest deploy rollback undeploy status logs rbac index pipeline doctor completion version help " -- "$cur"))
 		return
 	fi
 	case "${COMP_WORDS[1]}" in
 	build) _slipway_build;;
 	push) _slipway_push;;
+	sign) _slipway_sign;;
 	inspect) _slipway_inspect;;
 	verify) _slipway_verify;;
 	diff) _slipway_diff;;

@@ -4,6 +4,7 @@ _slipway() {
 		local -a names=(
 			'build:Build the spec'\''s image for every platform into an OCI layout'
 			'push:Push a built image to a registry'
+			'sign:Sign an image in a registry or a layout with a key'
 			'inspect:Show the contents of an image in a registry, layout or archive'
 			'verify:Check every byte of an image and reject what would fail on a node'
 			'diff:Show which files and settings differ between two images'
@@ -86,8 +87,25 @@ _slipway() {
 		'--output=[Format of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
 		'*:argument:_files';;
+	sign) _arguments -s \
+		'--key=[The private key\: a file, env\://VARIABLE or awskms\:///alias/NAME]:KEY:_files' \
+		'*--format=[How it is written\: as a referrer (bundle, the default), under the older tag sha256-HEX.sig; repeat for both]:bundle|tag:' \
+		'*--annotation=[What the signature says besides the image'\''s digest]:NAME=VALUE:' \
+		'--insecure[Use plain HTTP for the registries of this command]' \
+		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
+		'--username=[User name for the registry]:NAME:' \
+		'--password-stdin[Read the password from standard input]' \
+		'--retries=[Retries per request; 0 = none]:N:' \
+		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
+		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
+		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
+		'--help[Show this help and exit]' \
+		'--output=[Format of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
 	inspect) _arguments -s \
 		'--raw[Print the root manifest'\''s exact bytes]' \
+		'--tree[Show what is attached to the image and to each platform'\''s, too\: SBOMs, provenance, signatures and the keys that they call theirs]' \
 		'--insecure[Use plain HTTP for the registries of this command]' \
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
@@ -107,6 +125,9 @@ _slipway() {
 		'--platform=[Check only this platform]:OS/ARCH:' \
 		'--jobs=[Threads (default\: all CPUs)]:N:' \
 		'--max-unpacked=[Most bytes that the layers may unpack to (default\: by their size)]:SIZE:' \
+		'*--key=[Check instead that this key has signed the image\: a public key'\''s file, env\://VARIABLE or awskms\:///alias/NAME; of several each has to have]:KEY:' \
+		'*--annotation=[With --key\: what the signature has to say besides the digest]:NAME=VALUE:' \
+		'--recursive[With --key\: each platform'\''s manifest has to be signed, too]' \
 		'--insecure[Use plain HTTP for the registries of this command]' \
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
@@ -154,10 +175,11 @@ _slipway() {
 		'--file=[The spec that names the repository]:FILE:_files' \
 		'*--set=[Override one value of the spec]:PATH=VALUE:' \
 		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
+		'--key=[sign\: the key in KMS, instead of the spec'\''s]:awskms\:///KEY:' \
 		'--help[Show this help and exit]' \
 		'--output=[Format of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
-		'*:argument:(push pull create scan )';;
+		'*:argument:(push pull create scan sign )';;
 	schema) _arguments -s \
 		'--format=[Print a JSON Schema, or a reference in Markdown]:json|markdown:(json markdown )' \
 		'--help[Show this help and exit]' \

@@ -83,3 +83,39 @@ iam() {
 		[ "$(tail -n 1 push.out)" = "$(tail -n 1 build.out)" ]
 	done
 }
+
+@test "moto: a key in KMS signs and verifies, with the policy that iam prints and signatures checked" {
+	export AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any
+	key=$(aws kms create-key --key-spec ECC_NIST_P256 --key-usage SIGN_VERIFY --query KeyMetadata.KeyId --output text)
+	aws kms create-alias --alias-name alias/release --target-key-id "$key"
+	aws kms get-public-key --key-id "$key" --query PublicKey --output text | base64 -d | openssl pkey -pubin -inform DER -out k.pub
+	other=$(aws kms create-key --key-spec RSA_2048 --key-usage ENCRYPT_DECRYPT --query KeyMetadata.KeyId --output text)
+	arn=arn:aws:kms:us-east-1:123456789012:key/$key
+	iam CreateUser UserName=signer >/dev/null
+	# moto looks at actions only, and knows no conditions.
+	policy=$("$SLIPWAY" iam sign "$HOST/team/app" --key awskms:///alias/release | json 'json.dumps({"Version": d["Version"], "Statement": [{k: "*" if k == "Resource" else v for k, v in s.items() if k != "Condition"} for s in d["Statement"]]})')
+	iam PutUserPolicy UserName=signer PolicyName=p "PolicyDocument=$policy" >/dev/null
+	iam CreateAccessKey UserName=signer >key.xml
+	AWS_ACCESS_KEY_ID=$(grep -o '<AccessKeyId>[^<]*' key.xml | cut -d'>' -f2)
+	AWS_SECRET_ACCESS_KEY=$(grep -o '<SecretAccessKey>[^<]*' key.xml | cut -d'>' -f2)
+	curl -sSf -H 'Content-Type: text/plain' -d 0 "$AWS_ENDPOINT_URL/moto-api/reset-auth" >/dev/null
+	sign() { "$SLIPWAY" sign --progress none image --key "$@"; }
+	sign awskms:///alias/release | grep -q '^3 signatures made'
+	sign "awskms:///$arn" | grep -q '^0 signatures made'
+	sign "awskms:///$key" --format tag | grep -q '^3 signatures made'
+	"$SLIPWAY" verify --key awskms:///alias/release image >/dev/null
+	"$SLIPWAY" verify --key k.pub --recursive image | grep -q '^  bundle '
+	# Another kind of key, another alias, a secret that is wrong, and a right that is missing.
+	run ! sign "awskms:///$other"
+	[[ $output == *"the key is for ENCRYPT_DECRYPT, not for signing"* ]]
+	run ! sign awskms:///alias/none
+	[[ $output == *NotFound* && $output == *AWS_REGION* ]]
+	AWS_SECRET_ACCESS_KEY=wrong run ! sign awskms:///alias/release
+	[[ $output == *Signature* && $output != *wrong* ]]
+	"$SLIPWAY" iam sign "$HOST/team/app" --key awskms:///alias/release | json '[s for s in d["Statement"] if s["Sid"] == "Key"][0]' >statement
+	grep -qF "'Action': ['kms:GetPublicKey', 'kms:Sign']" statement
+	grep -qF "'Resource': 'arn:aws:kms:us-east-1:123456789012:key/*'" statement
+	grep -qF "'kms:RequestAlias': 'alias/release'" statement
+	"$SLIPWAY" iam sign "$HOST/team/app" --key "awskms:///$arn" | grep -qF "\"Resource\": \"$arn\""
+	run ! grep -q kms <("$SLIPWAY" iam sign "$HOST/team/app" --key k.pem)
+}

@@ -109,7 +109,7 @@ static inline void memory_image(struct memory_store *m, struct parts *p, size_t 
 	struct part members = parts_next(p);
 	char hex[DIGEST_TEXT_MAX];
 
-	*m = (struct memory_store){.store = {memory_resolve, memory_open, memory_close}};
+	*m = (struct memory_store){.store = {memory_resolve, memory_open, memory_close, NULL}};
 	manifest.layers = arena_calloc(a, n_layers, sizeof(*manifest.layers));
 	strbuf_addf(&config,
 	            "{\"architecture\":\"amd64\",\"os\":\"linux\",\"config\":{%.*s},"

@@ -1,0 +1,157 @@
+/*
+ * slipway sign: a key vouches for an image, where the image is.
+ */
+#include <string.h>
+
+#include "builder/cli/command.h"
+#include "builder/cli/key_option.h"
+#include "builder/cli/remote_option.h"
+#include "builder/image/image.h"
+#include "builder/image/sign.h"
+#include "builder/trust/settings.h"
+
+struct sign_options {
+	const char *key;
+	struct strlist format, annotation;
+	struct remote_options remote;
+};
+
+static const struct option options[] = {
+	TEXT_OPTION(struct sign_options, key, "key", 'k', "KEY",
+                    "The private key: a file, env://VARIABLE or awskms:///alias/NAME",
+                    .complete = COMPLETE_FILE),
+	LIST_OPTION(struct sign_options, format, "format", 0, "bundle|tag",
+                    "How it is written: as a referrer (bundle, the default), under the older tag "
+                    "sha256-HEX.sig; repeat for both"),
+	LIST_OPTION(struct sign_options, annotation, "annotation", 'a', "NAME=VALUE",
+                    "What the signature says besides the image's digest"),
+	REMOTE_OPTIONS(struct sign_options, remote),
+};
+
+static int read_forms(const struct strlist *names, unsigned *ret_forms, struct err *err)
+{
+	*ret_forms = sign_forms(names);
+	if (*ret_forms != 0)
+		return 0;
+	err_set(err, ERR_USAGE, "--format names no form of signatures");
+	return err_hint(err, "choose bundle, tag or both: --format bundle --format tag");
+}
+
+/* Where an image is that can be signed; the layout is open for writing then. */
+struct sign_place {
+	struct image image;
+	struct attach_place attach;
+};
+
+static void sign_place_done(struct sign_place *p)
+{
+	layout_close(p->attach.layout);
+	image_done(&p->image);
+}
+
+static int open_place(struct cli *cli, const struct remote *remote, struct sign_place *p,
+                      struct err *err)
+{
+	if (image_open_argument(remote, cli->args.at[0], &cli->arena, &p->image, err) != 0)
+		return -1;
+	p->attach.registry = p->image.registry;
+	if (p->image.registry != NULL)
+		return 0;
+	if (p->image.layout != NULL)
+		return layout_open(p->image.ref.path, LAYOUT_WRITE, &p->attach.layout, err);
+	err_set(err, ERR_UNSUPPORTED, "an archive is not signed where it is");
+	return err_hint(err, "sign the layout that it is made from, or the image in the registry "
+	                     "once it is pushed");
+}
+
+static void print_result(struct cli *cli, const struct trust_key *key,
+                         const struct descriptor *root, const struct sign_result *result)
+{
+	char digest[DIGEST_TEXT_MAX];
+
+	digest_text(&root->digest, digest);
+	if (!cli_json(cli)) {
+		fprintf(cli->out, "%zu signature%s made, %zu already there, by key SHA256:%s\n%s\n",
+		        result->n_signed, result->n_signed == 1 ? "" : "s", result->n_there,
+		        trust_key_fingerprint(key), digest);
+		return;
+	}
+	AUTO(json) cJSON *doc = cJSON_CreateObject();
+
+	json_add_string(doc, "digest", digest);
+	json_add_string(doc, "key", trust_key_fingerprint(key));
+	json_add_int(doc, "signed", (int64_t)result->n_signed);
+	json_add_int(doc, "already_there", (int64_t)result->n_there);
+	cli_print_json(cli, doc);
+}
+
+static int sign(struct cli *cli, const struct sign_options *o, const struct sign_place *place,
+                struct trust_key *key, struct err *err)
+{
+	const struct ref *ref = &place->image.ref;
+	struct descriptor root;
+	struct sign_result result = {0};
+	struct sign_opts opts = {.place = &place->attach,
+	                         .store = place->image.store,
+	                         .root = &root,
+	                         .key = key,
+	                         .reference = ref->kind == REF_REGISTRY
+	                                              ? arena_printf(&cli->arena, "%s/%s",
+	                                                             ref->host, ref->repository)
+	                                              : ""};
+
+	if (read_forms(&o->format, &opts.forms, err) != 0 ||
+	    key_annotations(&o->annotation, &cli->arena, &opts.annotations, err) != 0 ||
+	    image_root(&place->image, &cli->arena, &root, err) != 0 ||
+	    image_sign(&opts, &cli->arena, &result, err) != 0)
+		return -1;
+	print_result(cli, key, &root, &result);
+	return 0;
+}
+
+static int cmd_sign_run(struct cli *cli, struct err *err)
+{
+	const struct sign_options *o = cli->options;
+	AUTO(key_variables) struct key_variables variables = {0};
+	AUTO(remote) struct remote remote = {0};
+	AUTO(sign_place) struct sign_place place = {0};
+	AUTO_TRUST_KEY struct trust_key *key = NULL;
+
+	key_variables_take(&variables);
+	if (o->key == NULL) {
+		err_set(err, ERR_USAGE, "--key says who signs");
+		return err_hint(err, "openssl genpkey -algorithm EC -pkeyopt "
+		                     "ec_paramgen_curve:P-256 -out key.pem makes one");
+	}
+	if (remote_from_options(cli, &o->remote, 0, cli->args.at[0], &remote, err) != 0 ||
+	    key_open(&variables, &remote, o->key, true, &key, err) != 0)
+		return -1;
+	if (open_place(cli, &remote, &place, err) != 0 || sign(cli, o, &place, key, err) != 0)
+		return err_wrap(err, "sign '%s'", cli->args.at[0]);
+	return 0;
+}
+
+const struct command cmd_sign = {
+	.name = "sign",
+	.summary = "Sign an image in a registry or a layout with a key",
+	.synopsis = "REF",
+	.details =
+		"Signs the index and each platform's manifest by digest, and stores the "
+		"signatures beside the\n"
+		"image, where `slipway verify --key` and cosign find them. What the same key has "
+		"signed with the\n"
+		"same annotations is not signed again. The password of an encrypted key is taken "
+		"from\n"
+		"COSIGN_PASSWORD, or asked for. No certificate, no transparency log: "
+		"docs/TRUST.md.\n",
+	.examples = "slipway sign --key key.pem registry.example.com/team/app:v1\tSign with a key "
+		    "of openssl's\n"
+		    "slipway sign --key awskms:///alias/release build/image\tSign before it is "
+		    "pushed, in AWS KMS\n"
+		    "slipway sign --key cosign.key --format bundle --format tag HOST/NAME:TAG\tFor "
+		    "old readers, too\n",
+	.options = OPTION_TABLE(struct sign_options, options),
+	.min_args = 1,
+	.max_args = 1,
+	.run = cmd_sign_run,
+};
