@@ -18,6 +18,7 @@
 #include "builder/oci/config.h"
 #include "builder/oci/mediatype.h"
 #include "builder/oci/platform.h"
+#include "builder/sbom/model.h"
 #include "k8s/fleet/model.h"
 #include "pipeline/model.h"
 
@@ -51,6 +52,8 @@ struct spec_image {
 	struct strlist ports, volumes;
 	struct healthcheck healthcheck;
 	struct check_spec check;
+	struct sbom_spec sbom;
+	bool provenance; /* a statement of how it was built is attached */
 	struct ecr_settings ecr;
 };
 
