@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "builder/image/attach.h"
 #include "builder/oci/manifest.h"
 
 /* The base's repository, as the image's own annotation names it; NULL when there is none to ask. */
@@ -54,11 +55,26 @@ int image_push_preflight(const struct remote *remote, const struct image_target 
 	return ecr_registry_preflight(remote->aws->ecr, &p, err);
 }
 
+/* What is attached to an image is there before a tag shows the image. */
+struct attached {
+	struct layout *layout;
+	const struct descriptor *root;
+	size_t n;
+};
+
+static int send_attached(void *ctx, struct registry *registry, struct err *err)
+{
+	struct attached *a = ctx;
+
+	return attach_copy(a->layout, a->root, registry, &a->n, err);
+}
+
 int image_push(const struct remote *remote, struct layout *layout, const struct descriptor *root,
                const struct image_target *t, struct push_result *ret_result, struct err *err)
 {
 	const struct ref *to = &t->to;
 	struct registry *registry = NULL, *base = NULL;
+	struct attached attached = {layout, root, 0};
 	int result = remote_registry(remote, to, &registry, err);
 
 	if (result == 0)
@@ -73,9 +89,12 @@ int image_push(const struct remote *remote, struct layout *layout, const struct 
 			.limits = ecr_registry_limits(remote->aws->ecr, to->host),
 			.base = base,
 			.jobs = remote->jobs,
-			.progress = remote->progress};
+			.progress = remote->progress,
+			.before_tags = send_attached,
+			.ctx = &attached};
 
 		result = push_image(registry, &opts, ret_result, err);
+		ret_result->n_attached = result == 0 ? attached.n : 0;
 	}
 	registry_close(base);
 	registry_close(registry);
@@ -106,4 +125,5 @@ void push_result_json(const struct push_result *result, cJSON *obj)
 	json_add_int(obj, "blobs_existed", (int64_t)result->n_existed);
 	json_add_int(obj, "bytes_uploaded", result->bytes_uploaded);
 	json_add_int(obj, "manifests_put", (int64_t)result->n_manifests_put);
+	json_add_int(obj, "attached", (int64_t)result->n_attached);
 }

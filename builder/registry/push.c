@@ -242,6 +242,9 @@ static int put_documents(struct push *p, struct err *err)
 		if (put_document(p, digest_text(&p->documents.at[i].digest, digest),
 		                 &p->documents.at[i], err) != 0)
 			return -1;
+	if (p->opts->before_tags != NULL &&
+	    p->opts->before_tags(p->opts->ctx, p->registry, err) != 0)
+		return -1;
 	for (size_t i = 0; i < p->opts->tags.n; i++)
 		if (put_document(p, p->opts->tags.at[i], p->opts->root, err) != 0)
 			return err_wrap(err, "tag '%s'", p->opts->tags.at[i]);

@@ -26,12 +26,16 @@ struct push_opts {
 	const struct push_limits *limits; /* NULL = none known */
 	unsigned jobs;                    /* blobs at a time; 0 = 4 */
 	struct progress *progress;
+	/* Called when all documents are there and before the first tag; NULL = nothing. */
+	int (*before_tags)(void *ctx, struct registry *r, struct err *err);
+	void *ctx;
 };
 
 struct push_result {
 	size_t n_uploaded, n_mounted, n_existed; /* blobs */
 	int64_t bytes_uploaded;
 	size_t n_manifests_put;
+	size_t n_attached; /* referrers that went with the image; set by who sends them */
 };
 
 /*
