@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "builder/image/base_memo.h"
 #include "builder/image/base_view.h"
 #include "builder/image/builder.h"
@@ -220,7 +221,9 @@ static int build_all(struct image_builder *b, struct build_result *result, struc
 	for (size_t i = 0; i < b->n_images; i++)
 		if (builder_put_image(b, i, &result->images[i], err) != 0)
 			return -1;
-	return builder_put_index(b, result, err) != 0 || builder_attach_sboms(b, result, err) != 0
+	return builder_put_index(b, result, err) != 0 ||
+	                       builder_attach_sboms(b, result, err) != 0 ||
+	                       builder_attach_provenance(b, result, err) != 0
 	               ? -1
 	               : 0;
 }
@@ -245,7 +248,9 @@ int image_build(const struct build_opts *opts, struct arena *a, struct build_res
 	                                      opts->plan->spec->image.sbom.in_image,
 	                          .n_images = opts->plan->n_images};
 	struct build_result result = {0};
+	struct clock *clock = clock_system();
 
+	b.started_ms = clock->now_ms(clock);
 	b.slots = arena_calloc(a, b.n_layers * b.n_images, sizeof(*b.slots));
 	b.shared = arena_calloc(a, b.n_layers, sizeof(*b.shared));
 	b.bases = arena_calloc(a, b.n_images, sizeof(*b.bases));

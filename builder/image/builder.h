@@ -37,14 +37,16 @@ struct image_builder {
 	struct layer_slot *slots;    /* (n_layers, n_images) row-major */
 	struct layer_slot *shared;   /* (n_layers) */
 	struct platform_base *bases; /* (n_images) */
-	struct inventory *contents;  /* (n_images), sorted; NULL: image.sbom is not written */
+	struct inventory *contents;  /* (n_images), sorted; NULL: nobody asks */
+	int64_t started_ms;          /* of the clock */
 };
 
 struct layer_slot *builder_slot(const struct image_builder *b, size_t layer, size_t image);
 
 /* ---- contents.c ---- */
 
-/* Lists what the images hold, before they are packed; nothing unless image.sbom is written. */
+/* Lists what the images hold, before they are packed; nothing unless image.sbom or
+ * image.provenance is written, and nothing of the base unless image.sbom is. */
 int builder_list_contents(struct image_builder *b, struct err *err) MUST_USE;
 
 /* Tree i of one platform, bottom first: of each layer the shared one, then its own; 2 * n_layers. */
@@ -60,6 +62,12 @@ int builder_fill_database(struct image_builder *b, struct err *err) MUST_USE;
 /* Attaches the documents to the packed images of the result. */
 int builder_attach_sboms(const struct image_builder *b, const struct build_result *result,
                          struct err *err) MUST_USE;
+
+/* ---- provenance.c ---- */
+
+/* Attaches a statement of how it was built to each image of the result. */
+int builder_attach_provenance(const struct image_builder *b, const struct build_result *result,
+                              struct err *err) MUST_USE;
 
 /* ---- documents.c ---- */
 

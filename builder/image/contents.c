@@ -284,7 +284,7 @@ static int stack_base(struct listing *l, size_t column, struct err *err)
 	struct inventory lower = {.arena = l->builder->arena};
 	int rc;
 
-	if (base->image.scratch)
+	if (base->image.scratch || !l->builder->opts->plan->spec->image.sbom.set)
 		return 0;
 	rc = read_base_inventory(l, column, &lower, err);
 	if (rc == 0) {
@@ -319,7 +319,9 @@ static int list_image(struct image_builder *b, size_t column, struct err *err)
 
 int builder_list_contents(struct image_builder *b, struct err *err)
 {
-	if (!b->opts->plan->spec->image.sbom.set)
+	const struct spec_image *image = &b->opts->plan->spec->image;
+
+	if (!image->sbom.set && !image->provenance)
 		return 0;
 	b->contents = arena_calloc(b->arena, b->n_images, sizeof(*b->contents));
 	for (size_t i = 0; i < b->n_images; i++)

@@ -109,7 +109,7 @@ int builder_attach_sboms(const struct image_builder *b, const struct build_resul
 {
 	const struct sbom_spec *spec = &b->opts->plan->spec->image.sbom;
 
-	for (size_t i = 0; b->contents != NULL && i < b->n_images; i++) {
+	for (size_t i = 0; b->contents != NULL && spec->set && i < b->n_images; i++) {
 		const struct built_image *image = &result->images[i];
 		const struct sbom_subject s = subject_of(b, i, image);
 

@@ -86,12 +86,9 @@ const char *document_image_purl(struct document *d)
 const char *document_base_purl(struct document *d)
 {
 	const struct sbom_subject *s = d->subject;
-	const char *name = s->base_name, *slash = strrchr(name, '/');
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(ID_BYTES_MAX);
-	const char *stop = strpbrk(slash != NULL ? slash : name, ":@");
 
-	purl_image(stop != NULL ? arena_strndup(&d->arena, name, (size_t)(stop - name)) : name,
-	           &s->base_digest, s->platform.architecture, NULL, &sb);
+	purl_reference(s->base_name, &s->base_digest, s->platform.architecture, &sb);
 	return arena_strdup(&d->arena, strbuf_str(&sb));
 }
 

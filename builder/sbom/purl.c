@@ -104,3 +104,14 @@ void purl_image(const char *repository, const struct digest *digest, const char 
 	add_qualifier(sb, &between, "repository_url", slash != NULL ? repository : NULL);
 	add_qualifier(sb, &between, "tag", tag);
 }
+
+void purl_reference(const char *reference, const struct digest *digest, const char *arch,
+                    struct strbuf *sb)
+{
+	const char *slash = strrchr(reference, '/');
+	const char *stop = strpbrk(slash != NULL ? slash : reference, ":@");
+	AUTO_FREE char *name = mem_strndup(reference, stop != NULL ? (size_t)(stop - reference)
+	                                                           : strlen(reference));
+
+	purl_image(name, digest, arch, NULL, sb);
+}

@@ -15,4 +15,8 @@ void purl_package(const struct sbom_package *p, const struct sbom_distro *image,
 void purl_image(const char *repository, const struct digest *digest, const char *arch,
                 const char *tag, struct strbuf *sb);
 
+/* The same for a reference "host/path[:tag][@digest]" to it; the tag is left out. */
+void purl_reference(const char *reference, const struct digest *digest, const char *arch,
+                    struct strbuf *sb);
+
 #endif
