@@ -7,6 +7,7 @@
 #include "builder/cli/command.h"
 #include "builder/cli/remote_option.h"
 #include "builder/image/image_sbom.h"
+#include "builder/sbom/document.h"
 
 static const char *const format_choices[] = {"spdx", "cyclonedx", NULL};
 

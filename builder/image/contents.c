@@ -27,7 +27,7 @@ struct deb_owner {
 	const struct sbom_package *package;
 };
 
-struct listing {
+struct contents_listing {
 	struct image_builder *builder;
 	struct inventory *inv;
 	struct arena arena; /* of the view */
@@ -48,7 +48,7 @@ struct machine_files {
 
 /* A source's path with the links of its folder followed; most files share one with the file before.
  * NULL when there is no such folder. */
-static const char *real_path(struct listing *l, const char *source)
+static const char *real_path(struct contents_listing *l, const char *source)
 {
 	const char *slash = strrchr(source, '/');
 	size_t n = slash != NULL ? (size_t)(slash - source) : 0;
@@ -79,7 +79,7 @@ static bool is_system(const char *path)
 }
 
 /* Which of the tree's files may be of a package that dpkg installed below `root`. */
-static void collect_files(struct listing *l, const struct tree *t, const char *root,
+static void collect_files(struct contents_listing *l, const struct tree *t, const char *root,
                           struct machine_files *out)
 {
 	const size_t n = strlen(root);
@@ -98,7 +98,8 @@ static void collect_files(struct listing *l, const struct tree *t, const char *r
 	}
 }
 
-static int own_files(struct listing *l, const struct tree *t, const char *root, struct err *err)
+static int own_files(struct contents_listing *l, const struct tree *t, const char *root,
+                     struct err *err)
 {
 	struct machine_files m = {0};
 	int rc;
@@ -115,7 +116,7 @@ static int own_files(struct listing *l, const struct tree *t, const char *root, 
 }
 
 /* A layer's own sysroot, and this machine. */
-static int own_tree(struct listing *l, const struct tree *t, const struct layer_spec *spec,
+static int own_tree(struct contents_listing *l, const struct tree *t, const struct layer_spec *spec,
                     struct err *err)
 {
 	char root[PATH_MAX];
@@ -126,7 +127,8 @@ static int own_tree(struct listing *l, const struct tree *t, const struct layer_
 	return own_files(l, t, "", err);
 }
 
-static const struct sbom_package *package_of_deb(struct listing *l, const struct entry_package *deb)
+static const struct sbom_package *package_of_deb(struct contents_listing *l,
+                                                 const struct entry_package *deb)
 {
 	const char *slash = strrchr(deb->file, '/');
 	struct sbom_package *p;
@@ -157,7 +159,7 @@ static int by_entry(const void *a, const void *b)
 
 static struct file_origin origin_of(void *ctx, const struct view_node *n)
 {
-	struct listing *l = ctx;
+	struct contents_listing *l = ctx;
 	const struct entry *e = tree_scan_entry(n->content);
 	const struct entry_owner key = {.entry = e}, *found;
 
@@ -170,12 +172,20 @@ static struct file_origin origin_of(void *ctx, const struct view_node *n)
 
 /* ---- our layers ---- */
 
+size_t builder_base_layers(const struct image_builder *b, size_t column)
+{
+	const struct base_image *base = &b->bases[column].image;
+
+	return base->scratch ? 0 : base->parsed.n_layers;
+}
+
 const struct layer_slot *builder_tree(const struct image_builder *b, size_t column, size_t i)
 {
 	return i % 2 == 0 ? &b->shared[i / 2] : builder_slot(b, i / 2, column);
 }
 
-static int scan_slot(struct listing *l, const struct layer_slot *s, size_t number, struct err *err)
+static int scan_slot(struct contents_listing *l, const struct layer_slot *s, size_t number,
+                     struct err *err)
 {
 	struct layer_scan *scan = &l->scans[l->n_scans];
 
@@ -190,7 +200,7 @@ static int scan_slot(struct listing *l, const struct layer_slot *s, size_t numbe
 	               : 0;
 }
 
-static int read_layers(struct listing *l, size_t column, struct err *err)
+static int read_layers(struct contents_listing *l, size_t column, struct err *err)
 {
 	const struct image_builder *b = l->builder;
 	const struct spec_image *image = &b->opts->plan->spec->image;
@@ -241,7 +251,7 @@ static bool remembered(struct layer_cache *cache, const struct digest *key, stru
 	return false;
 }
 
-static int read_base_inventory(struct listing *l, size_t column, struct inventory *lower,
+static int read_base_inventory(struct contents_listing *l, size_t column, struct inventory *lower,
                                struct err *err)
 {
 	const struct image_builder *b = l->builder;
@@ -265,7 +275,7 @@ static int read_base_inventory(struct listing *l, size_t column, struct inventor
 
 static bool is_hidden(void *ctx, const char *path)
 {
-	const struct listing *l = ctx;
+	const struct contents_listing *l = ctx;
 	const struct view_node *n = view_find(&l->view, path, false);
 
 	return n != NULL && !view_is_dir(n);
@@ -278,7 +288,7 @@ static void shift_files(struct inventory *inv, size_t by)
 		inv->files.at[i]->layer += by;
 }
 
-static int stack_base(struct listing *l, size_t column, struct err *err)
+static int stack_base(struct contents_listing *l, size_t column, struct err *err)
 {
 	const struct platform_base *base = &l->builder->bases[column];
 	struct inventory lower = {.arena = l->builder->arena};
@@ -288,7 +298,7 @@ static int stack_base(struct listing *l, size_t column, struct err *err)
 		return 0;
 	rc = read_base_inventory(l, column, &lower, err);
 	if (rc == 0) {
-		shift_files(l->inv, base->image.parsed.n_layers);
+		shift_files(l->inv, builder_base_layers(l->builder, column));
 		inventory_stack(l->inv, &lower, is_hidden, l);
 	}
 	inventory_done(&lower);
@@ -299,7 +309,7 @@ static int stack_base(struct listing *l, size_t column, struct err *err)
 
 static int list_image(struct image_builder *b, size_t column, struct err *err)
 {
-	struct listing l = {.builder = b, .inv = &b->contents[column]};
+	struct contents_listing l = {.builder = b, .inv = &b->contents[column]};
 	int rc;
 
 	view_init(&l.view, &l.arena, NULL, NULL);

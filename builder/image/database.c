@@ -54,8 +54,7 @@ static const char *file_of(const struct inventory *inv, size_t i, struct arena *
 	             : arena_printf(a, "var/lib/dpkg/status.d/%s", p->name);
 }
 
-/* A name of outside becomes a file's: nothing else than Debian's own grammar (Debian policy, 5.6.1).
- */
+/* A name from outside becomes a file's: Debian's own grammar alone (Debian policy, 5.6.1). */
 static bool is_package_name(const char *name)
 {
 	return name[0] != '.' &&
@@ -111,6 +110,26 @@ static int add_system(struct tree *t, struct inventory *inv, struct err *err)
 	return add_text(t, "etc/debian_version", &text, err);
 }
 
+/* Made after the files were listed: its own are added to the list. */
+static void list_files(const struct tree *t, size_t layer, struct inventory *inv)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct entry *e = &t->at[i];
+		struct sbom_file *f;
+
+		if (e->type != ENTRY_FILE)
+			continue;
+		f = arena_alloc(inv->arena, sizeof(*f));
+		*f = (struct sbom_file){.path = arena_printf(inv->arena, "/%s", e->path),
+		                        .size = e->size,
+		                        .digest = digest_of(e->bytes, (size_t)e->size),
+		                        .layer = layer,
+		                        .source = "slipway"};
+		vec_push(&inv->files, f);
+	}
+	inventory_sort(inv);
+}
+
 int builder_fill_database(struct image_builder *b, struct err *err)
 {
 	const size_t layer = b->opts->plan->spec->image.n_layers;
@@ -127,6 +146,9 @@ int builder_fill_database(struct image_builder *b, struct err *err)
 		    add_system(&s->tree, &b->contents[i], err) != 0 ||
 		    tree_finish(&s->tree, b->diags, err) != 0)
 			return err_wrap(err, "layer '%s'", database_layer.name);
+		if (b->opts->plan->spec->image.sbom.files)
+			list_files(&s->tree, builder_base_layers(b, i) + 2 * layer + 1,
+			           &b->contents[i]);
 	}
 	return 0;
 }

@@ -41,8 +41,7 @@ static size_t part_of(const struct layer_slot *s, const char *path)
  */
 static void place_files(const struct image_builder *b, size_t column, struct inventory *inv)
 {
-	const struct platform_base *base = &b->bases[column];
-	const size_t n_base = base->image.scratch ? 0 : base->image.parsed.n_layers;
+	const size_t n_base = builder_base_layers(b, column);
 	size_t *first = arena_calloc(b->arena, 2 * b->n_layers, sizeof(*first));
 	size_t n = n_base;
 

@@ -10,8 +10,8 @@ enum { UUID_TEXT = 37 };
 
 /* ---- components ---- */
 
-static void begin_component(struct document *d, const char *type, const char *ref, const char *name,
-                            const char *version)
+static void begin_component(struct sbom_document *d, const char *type, const char *ref,
+                            const char *name, const char *version)
 {
 	jsonw_begin_object(&d->w);
 	document_text(d, "type", type);
@@ -20,7 +20,7 @@ static void begin_component(struct document *d, const char *type, const char *re
 	document_text(d, "version", version);
 }
 
-static void put_hash(struct document *d, const struct digest *digest)
+static void put_hash(struct sbom_document *d, const struct digest *digest)
 {
 	char hex[DIGEST_HEX_MAX];
 
@@ -33,7 +33,7 @@ static void put_hash(struct document *d, const struct digest *digest)
 	jsonw_end_array(&d->w);
 }
 
-static void put_occurrence(struct document *d, const char *path)
+static void put_occurrence(struct sbom_document *d, const char *path)
 {
 	jsonw_key(&d->w, "evidence");
 	jsonw_begin_object(&d->w);
@@ -50,7 +50,7 @@ struct property {
 	const char *name, *value; /* value NULL: left out */
 };
 
-static void put_properties(struct document *d, const struct property *at, size_t n)
+static void put_properties(struct sbom_document *d, const struct property *at, size_t n)
 {
 	bool any = false;
 
@@ -71,7 +71,7 @@ static void put_properties(struct document *d, const struct property *at, size_t
 	jsonw_end_array(&d->w);
 }
 
-static void put_image(struct document *d)
+static void put_image(struct sbom_document *d)
 {
 	const struct sbom_subject *s = d->subject;
 	char digest[DIGEST_TEXT_MAX], platform[PLATFORM_TEXT_MAX];
@@ -90,7 +90,7 @@ static void put_image(struct document *d)
 	jsonw_end_object(&d->w);
 }
 
-static void put_base(struct document *d)
+static void put_base(struct sbom_document *d)
 {
 	const struct sbom_subject *s = d->subject;
 	char digest[DIGEST_TEXT_MAX];
@@ -103,7 +103,7 @@ static void put_base(struct document *d)
 	jsonw_end_object(&d->w);
 }
 
-static void put_system(struct document *d)
+static void put_system(struct sbom_document *d)
 {
 	const struct sbom_distro *o = &d->inv->distro;
 
@@ -114,7 +114,7 @@ static void put_system(struct document *d)
 	jsonw_end_object(&d->w);
 }
 
-static void put_package(struct document *d, const struct sbom_package *p)
+static void put_package(struct sbom_document *d, const struct sbom_package *p)
 {
 	const struct property properties[] = {
 		{"slipway:source", document_source(d, p)},
@@ -128,7 +128,7 @@ static void put_package(struct document *d, const struct sbom_package *p)
 	jsonw_end_object(&d->w);
 }
 
-static void put_object(struct document *d, size_t i)
+static void put_object(struct sbom_document *d, size_t i)
 {
 	const struct sbom_object *o = d->links.loose[i];
 	const struct property properties[] = {{"slipway:build-id", o->build_id}};
@@ -141,7 +141,7 @@ static void put_object(struct document *d, size_t i)
 	jsonw_end_object(&d->w);
 }
 
-static void put_file(struct document *d, size_t i)
+static void put_file(struct sbom_document *d, size_t i)
 {
 	const struct sbom_file *f = d->inv->files.at[i];
 	char digest[DIGEST_TEXT_MAX];
@@ -160,7 +160,7 @@ static void put_file(struct document *d, size_t i)
 	jsonw_end_object(&d->w);
 }
 
-static void put_components(struct document *d)
+static void put_components(struct sbom_document *d)
 {
 	jsonw_key(&d->w, "components");
 	jsonw_begin_array(&d->w);
@@ -177,7 +177,7 @@ static void put_components(struct document *d)
 
 /* ---- dependencies ---- */
 
-static void put_image_dependencies(struct document *d)
+static void put_image_dependencies(struct sbom_document *d)
 {
 	jsonw_begin_object(&d->w);
 	document_text(d, "ref", "Image");
@@ -193,7 +193,7 @@ static void put_image_dependencies(struct document *d)
 	jsonw_end_object(&d->w);
 }
 
-static void put_dependencies(struct document *d)
+static void put_dependencies(struct sbom_document *d)
 {
 	jsonw_key(&d->w, "dependencies");
 	jsonw_begin_array(&d->w);
@@ -235,7 +235,7 @@ static void serial_number(const struct digest *digest, char out[UUID_TEXT])
 	         b[15]);
 }
 
-static void put_metadata(struct document *d)
+static void put_metadata(struct sbom_document *d)
 {
 	jsonw_key(&d->w, "metadata");
 	jsonw_begin_object(&d->w);
@@ -257,7 +257,7 @@ static void put_metadata(struct document *d)
 }
 
 /* What could not be read makes the list incomplete, and each reason is said. */
-static void put_gaps(struct document *d)
+static void put_gaps(struct sbom_document *d)
 {
 	struct property *reasons = arena_calloc(&d->arena, d->inv->gaps.n, sizeof(*reasons));
 
@@ -278,7 +278,7 @@ static void put_gaps(struct document *d)
 	put_properties(d, reasons, d->inv->gaps.n);
 }
 
-void cyclonedx_print(struct document *d)
+void cyclonedx_print(struct sbom_document *d)
 {
 	char uuid[UUID_TEXT];
 

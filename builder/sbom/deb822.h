@@ -21,8 +21,10 @@ struct deb822_field {
 
 enum deb822_event { DEB822_FIELD, DEB822_PARAGRAPH, DEB822_END };
 
-/* The next field, the end of a paragraph (several in a row for several empty lines), or the end of the text. Lines that are
- * none of these are passed over. */
+/*
+ * The next field, the end of a paragraph (several in a row for several empty lines), or the end of
+ * the text. Lines that are none of these are passed over.
+ */
 enum deb822_event deb822_next(struct deb822 *d, struct deb822_field *ret_field);
 
 bool deb822_is(const struct deb822_field *f, const char *key); /* no case */

@@ -11,7 +11,7 @@ const struct sbom_form_name sbom_forms[SBOM_FORMS] = {
 	[SBOM_CYCLONEDX] = {"cyclonedx", "application/vnd.cyclonedx+json"},
 };
 
-void document_text(struct document *d, const char *key, const char *value)
+void document_text(struct sbom_document *d, const char *key, const char *value)
 {
 	if (value == NULL)
 		return;
@@ -39,7 +39,7 @@ static void add_id(struct strbuf *sb, const char *text)
 			strbuf_addf(sb, "C%u", (unsigned)(unsigned char)*text);
 }
 
-const char *document_package_id(struct document *d, const struct sbom_package *p)
+const char *document_package_id(struct sbom_document *d, const struct sbom_package *p)
 {
 	static const char *const kinds[] = {
 		[PACKAGE_DEB] = "deb", [PACKAGE_APK] = "apk", [PACKAGE_PYPI] = "pypi"};
@@ -58,7 +58,7 @@ const char *document_package_id(struct document *d, const struct sbom_package *p
 	return arena_strdup(&d->arena, strbuf_str(&sb));
 }
 
-const char *document_part_id(struct document *d, size_t part)
+const char *document_part_id(struct sbom_document *d, size_t part)
 {
 	const size_t n = d->inv->packages.n;
 
@@ -66,7 +66,7 @@ const char *document_part_id(struct document *d, size_t part)
 	                : arena_printf(&d->arena, "Binary-%zu", part - n + 1);
 }
 
-const char *document_purl(struct document *d, const struct sbom_package *p)
+const char *document_purl(struct sbom_document *d, const struct sbom_package *p)
 {
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(ID_BYTES_MAX);
 
@@ -74,7 +74,7 @@ const char *document_purl(struct document *d, const struct sbom_package *p)
 	return arena_strdup(&d->arena, strbuf_str(&sb));
 }
 
-const char *document_image_purl(struct document *d)
+const char *document_image_purl(struct sbom_document *d)
 {
 	const struct sbom_subject *s = d->subject;
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(ID_BYTES_MAX);
@@ -83,7 +83,7 @@ const char *document_image_purl(struct document *d)
 	return arena_strdup(&d->arena, strbuf_str(&sb));
 }
 
-const char *document_base_purl(struct document *d)
+const char *document_base_purl(struct sbom_document *d)
 {
 	const struct sbom_subject *s = d->subject;
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(ID_BYTES_MAX);
@@ -92,7 +92,7 @@ const char *document_base_purl(struct document *d)
 	return arena_strdup(&d->arena, strbuf_str(&sb));
 }
 
-const char *document_source(struct document *d, const struct sbom_package *p)
+const char *document_source(struct sbom_document *d, const struct sbom_package *p)
 {
 	if (p->source == NULL)
 		return NULL;
@@ -104,11 +104,11 @@ const char *document_source(struct document *d, const struct sbom_package *p)
 void sbom_print(enum sbom_form form, const struct sbom_subject *s, const struct inventory *inv,
                 struct strbuf *sb)
 {
-	static void (*const writers[SBOM_FORMS])(struct document *) = {
+	static void (*const writers[SBOM_FORMS])(struct sbom_document *) = {
 		[SBOM_SPDX] = spdx_print,
 		[SBOM_CYCLONEDX] = cyclonedx_print,
 	};
-	struct document d = {.subject = s, .inv = inv};
+	struct sbom_document d = {.subject = s, .inv = inv};
 
 	jsonw_init(&d.w, sb, false);
 	d.links = links_make(inv, &d.arena);

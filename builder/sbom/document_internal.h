@@ -6,7 +6,7 @@
 #include "builder/sbom/document.h"
 #include "builder/sbom/links.h"
 
-struct document {
+struct sbom_document {
 	struct jsonw w;
 	struct arena arena;
 	const struct sbom_subject *subject;
@@ -14,24 +14,24 @@ struct document {
 	struct sbom_links links;
 };
 
-void spdx_print(struct document *d);
-void cyclonedx_print(struct document *d);
+void spdx_print(struct sbom_document *d);
+void cyclonedx_print(struct sbom_document *d);
 
 /* "key": "value"; nothing for NULL. */
-void document_text(struct document *d, const char *key, const char *value);
+void document_text(struct sbom_document *d, const char *key, const char *value);
 
 /* A name for one part of the document, of letters, digits, '.' and '-'; in the arena. */
-const char *document_package_id(struct document *d, const struct sbom_package *p);
-const char *document_part_id(struct document *d, size_t part);
+const char *document_package_id(struct sbom_document *d, const struct sbom_package *p);
+const char *document_part_id(struct sbom_document *d, size_t part);
 
-const char *document_purl(struct document *d, const struct sbom_package *p);
-const char *document_image_purl(struct document *d);
-const char *document_base_purl(struct document *d);
+const char *document_purl(struct sbom_document *d, const struct sbom_package *p);
+const char *document_image_purl(struct sbom_document *d);
+const char *document_base_purl(struct sbom_document *d);
 
 /* The last name of an ELF file. */
 const char *document_base_name(const char *path);
 
 /* "glibc 2.36-9", "glibc"; NULL: of its own. */
-const char *document_source(struct document *d, const struct sbom_package *p);
+const char *document_source(struct sbom_document *d, const struct sbom_package *p);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/interrupt.h"
 #include "base/text.h"
+#include "builder/layer/elf/elf.h"
 #include "builder/sbom/database.h"
 
 /* ---- lists ---- */
@@ -57,7 +58,7 @@ struct owner {
 	const struct sbom_package *package;
 };
 
-struct reading {
+struct inventory_reading {
 	struct inventory *inv;
 	const struct view *view;
 	const struct inventory_opts *opts;
@@ -75,7 +76,8 @@ static int by_node(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-static const struct sbom_package *owner_of(const struct reading *r, const struct view_node *n)
+static const struct sbom_package *owner_of(const struct inventory_reading *r,
+                                           const struct view_node *n)
 {
 	const struct owner key = {n, NULL};
 	const struct owner *found =
@@ -87,7 +89,7 @@ static const struct sbom_package *owner_of(const struct reading *r, const struct
 
 static void add_owned(void *ctx, const struct sbom_package *package, const char *path, size_t len)
 {
-	struct reading *r = ctx;
+	struct inventory_reading *r = ctx;
 	char text[VIEW_PATH_MAX + 1];
 
 	if (len >= sizeof(text))
@@ -102,7 +104,7 @@ static void add_owned(void *ctx, const struct sbom_package *package, const char 
 
 static void add_listed(void *ctx, const char *path, size_t len)
 {
-	const struct reading *r = ctx;
+	const struct inventory_reading *r = ctx;
 
 	add_owned(ctx, r->package, path, len);
 }
@@ -114,7 +116,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Between two walks: what the next one looks up. */
-static void index_reading(struct reading *r)
+static void index_reading(struct inventory_reading *r)
 {
 	if (r->owners.n > 1)
 		qsort(r->owners.at, r->owners.n, sizeof(*r->owners.at), by_node);
@@ -133,7 +135,7 @@ static bool fits(const char *wanted, const char *have)
 }
 
 /* The listed Debian package of a name; version and architecture NULL: any. */
-static const struct sbom_package *find_deb(const struct reading *r, const char *name,
+static const struct sbom_package *find_deb(const struct inventory_reading *r, const char *name,
                                            const char *version, const char *architecture)
 {
 	size_t low = 0, high = r->debs.n;
@@ -153,10 +155,11 @@ static const struct sbom_package *find_deb(const struct reading *r, const char *
 
 /* ---- one file system ---- */
 
-typedef int visit(struct reading *r, struct view_node *n, const char *path, struct err *err);
+typedef int visit(struct inventory_reading *r, struct view_node *n, const char *path,
+                  struct err *err);
 
 /* Each regular file, with its path without leading '/'. */
-static int walk(struct reading *r, visit *visit_file, struct err *err)
+static int walk(struct inventory_reading *r, visit *visit_file, struct err *err)
 {
 	size_t seen = 0;
 
@@ -171,8 +174,8 @@ static int walk(struct reading *r, visit *visit_file, struct err *err)
 	return 0;
 }
 
-static int read_database(struct reading *r, const struct database *row, const struct view_node *n,
-                         const char *path, struct err *err)
+static int read_database(struct inventory_reading *r, const struct database *row,
+                         const struct view_node *n, const char *path, struct err *err)
 {
 	const struct database_reader to = {.inv = r->inv,
 	                                   .path = arena_printf(r->inv->arena, "/%s", path),
@@ -191,14 +194,16 @@ static int read_database(struct reading *r, const struct database *row, const st
 	return 0;
 }
 
-static int visit_database(struct reading *r, struct view_node *n, const char *path, struct err *err)
+static int visit_database(struct inventory_reading *r, struct view_node *n, const char *path,
+                          struct err *err)
 {
 	const struct database *row = database_find(path);
 
 	return row == NULL || row->of_files ? 0 : read_database(r, row, n, path, err);
 }
 
-static int visit_list(struct reading *r, struct view_node *n, const char *path, struct err *err)
+static int visit_list(struct inventory_reading *r, struct view_node *n, const char *path,
+                      struct err *err)
 {
 	const char *architecture, *name = dpkg_list_of(path, r->inv->arena, &architecture);
 
@@ -212,7 +217,8 @@ static int visit_list(struct reading *r, struct view_node *n, const char *path, 
 }
 
 /* Metadata of what Debian packed is not a package of its own. */
-static int visit_inner(struct reading *r, struct view_node *n, const char *path, struct err *err)
+static int visit_inner(struct inventory_reading *r, struct view_node *n, const char *path,
+                       struct err *err)
 {
 	const struct database *row = database_find(path);
 
@@ -223,7 +229,8 @@ static int visit_inner(struct reading *r, struct view_node *n, const char *path,
 }
 
 /* The package that a file says it is of, though no list has the file. */
-static const struct sbom_package *package_of_note(struct reading *r, const struct elf_info *elf)
+static const struct sbom_package *package_of_note(struct inventory_reading *r,
+                                                  const struct elf_info *elf)
 {
 	const struct elf_package *note = elf->package;
 	const struct sbom_package *listed;
@@ -255,7 +262,7 @@ static struct strlist copy_list(const struct strlist *list, struct arena *a)
 	return out;
 }
 
-static const struct sbom_package *add_object(struct reading *r, const char *path,
+static const struct sbom_package *add_object(struct inventory_reading *r, const char *path,
                                              const struct elf_info *elf,
                                              const struct sbom_package *package)
 {
@@ -274,7 +281,8 @@ static const struct sbom_package *add_object(struct reading *r, const char *path
 	return o->package;
 }
 
-static int visit_file(struct reading *r, struct view_node *n, const char *path, struct err *err)
+static int visit_file(struct inventory_reading *r, struct view_node *n, const char *path,
+                      struct err *err)
 {
 	const struct scan_member *m = n->content;
 	struct file_origin from = {.package = owner_of(r, n)};
@@ -319,7 +327,8 @@ int inventory_read(struct inventory *inv, const struct view *v, const struct inv
                    struct err *err)
 {
 	static visit *const visits[] = {visit_database, visit_list, visit_inner, visit_file};
-	struct reading r = {.inv = inv, .view = v, .opts = opts, .first = inv->packages.n};
+	struct inventory_reading r = {
+		.inv = inv, .view = v, .opts = opts, .first = inv->packages.n};
 	int rc = 0;
 
 	read_distro(inv, v);

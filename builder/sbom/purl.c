@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 /* Percent-encoding: what is not unreserved is encoded, but for the colon. */
 static void add_encoded(struct strbuf *sb, const char *text)
 {
@@ -105,13 +107,28 @@ void purl_image(const char *repository, const struct digest *digest, const char 
 	add_qualifier(sb, &between, "tag", tag);
 }
 
+/* What a layout or an archive is called is a path of some machine: its last name is enough. */
+static const char *without_folders(const char *reference)
+{
+	static const char *const forms[] = {"oci:", "oci-archive:", "docker-archive:"};
+
+	for (size_t i = 0; i < ARRAY_LEN(forms); i++)
+		if (text_has_prefix(reference, forms[i])) {
+			const char *path = reference + strlen(forms[i]);
+			const char *slash = strrchr(path, '/');
+
+			return slash != NULL ? slash + 1 : path;
+		}
+	return reference;
+}
+
 void purl_reference(const char *reference, const struct digest *digest, const char *arch,
                     struct strbuf *sb)
 {
-	const char *slash = strrchr(reference, '/');
-	const char *stop = strpbrk(slash != NULL ? slash : reference, ":@");
-	AUTO_FREE char *name = mem_strndup(reference, stop != NULL ? (size_t)(stop - reference)
-	                                                           : strlen(reference));
+	const char *plain = without_folders(reference), *slash = strrchr(plain, '/');
+	const char *stop = strpbrk(slash != NULL ? slash : plain, ":@");
+	AUTO_FREE char *name =
+		mem_strndup(plain, stop != NULL ? (size_t)(stop - plain) : strlen(plain));
 
 	purl_image(name, digest, arch, NULL, sb);
 }

@@ -12,8 +12,8 @@
 
 /* ---- packages ---- */
 
-static void begin_package(struct document *d, const char *id, const char *name, const char *version,
-                          const char *purpose)
+static void begin_package(struct sbom_document *d, const char *id, const char *name,
+                          const char *version, const char *purpose)
 {
 	jsonw_begin_object(&d->w);
 	document_text(d, "SPDXID", id);
@@ -25,7 +25,7 @@ static void begin_package(struct document *d, const char *id, const char *name, 
 	jsonw_bool(&d->w, false);
 }
 
-static void end_package(struct document *d, const char *purl)
+static void end_package(struct sbom_document *d, const char *purl)
 {
 	document_text(d, "licenseConcluded", "NOASSERTION");
 	document_text(d, "licenseDeclared", "NOASSERTION");
@@ -43,7 +43,7 @@ static void end_package(struct document *d, const char *purl)
 	jsonw_end_object(&d->w);
 }
 
-static void put_checksum(struct document *d, const struct digest *digest)
+static void put_checksum(struct sbom_document *d, const struct digest *digest)
 {
 	char hex[DIGEST_HEX_MAX];
 
@@ -56,7 +56,7 @@ static void put_checksum(struct document *d, const struct digest *digest)
 	jsonw_end_array(&d->w);
 }
 
-static void put_image(struct document *d)
+static void put_image(struct sbom_document *d)
 {
 	const struct sbom_subject *s = d->subject;
 	char digest[DIGEST_TEXT_MAX];
@@ -71,7 +71,7 @@ static void put_image(struct document *d)
 	end_package(d, document_base_purl(d));
 }
 
-static void put_layers(struct document *d)
+static void put_layers(struct sbom_document *d)
 {
 	char digest[DIGEST_TEXT_MAX];
 
@@ -89,20 +89,20 @@ static void put_layers(struct document *d)
 	}
 }
 
-static void put_system(struct document *d)
+static void put_system(struct sbom_document *d)
 {
 	const struct sbom_distro *o = &d->inv->distro;
 
 	if (o->id == NULL)
 		return;
-	begin_package(d, OS_ID, o->id, o->version_id, "OPERATING-SYSTEM");
+	begin_package(d, OS_ID, o->id, o->version_id, "OPERATING_SYSTEM");
 	document_text(d, "description", o->name);
 	end_package(d, NULL);
 }
 
 /* "Name <mail>" of a Maintainer field as SPDX writes it; an organisation says nothing wrong of
  * a person. */
-static const char *supplier(struct document *d, const char *maintainer)
+static const char *supplier(struct sbom_document *d, const char *maintainer)
 {
 	const char *open, *close;
 
@@ -116,7 +116,7 @@ static const char *supplier(struct document *d, const char *maintainer)
 	                    maintainer, (int)(close - open - 2), open + 2);
 }
 
-static void put_package(struct document *d, const struct sbom_package *p)
+static void put_package(struct sbom_document *d, const struct sbom_package *p)
 {
 	const char *source = document_source(d, p);
 
@@ -131,7 +131,7 @@ static void put_package(struct document *d, const struct sbom_package *p)
 	end_package(d, document_purl(d, p));
 }
 
-static void put_object(struct document *d, size_t i)
+static void put_object(struct sbom_document *d, size_t i)
 {
 	const struct sbom_object *o = d->links.loose[i];
 
@@ -146,7 +146,7 @@ static void put_object(struct document *d, size_t i)
 	end_package(d, NULL);
 }
 
-static void put_packages(struct document *d)
+static void put_packages(struct sbom_document *d)
 {
 	jsonw_key(&d->w, "packages");
 	jsonw_begin_array(&d->w);
@@ -162,7 +162,7 @@ static void put_packages(struct document *d)
 
 /* ---- files ---- */
 
-static void put_files(struct document *d)
+static void put_files(struct sbom_document *d)
 {
 	if (d->inv->files.n == 0)
 		return;
@@ -187,7 +187,7 @@ static void put_files(struct document *d)
 
 /* ---- relationships ---- */
 
-static void relate(struct document *d, const char *from, const char *type, const char *to)
+static void relate(struct sbom_document *d, const char *from, const char *type, const char *to)
 {
 	jsonw_begin_object(&d->w);
 	document_text(d, "spdxElementId", from);
@@ -196,12 +196,12 @@ static void relate(struct document *d, const char *from, const char *type, const
 	jsonw_end_object(&d->w);
 }
 
-static const char *part_id(struct document *d, size_t part)
+static const char *part_id(struct sbom_document *d, size_t part)
 {
 	return arena_printf(&d->arena, "SPDXRef-%s", document_part_id(d, part));
 }
 
-static void relate_parts(struct document *d)
+static void relate_parts(struct sbom_document *d)
 {
 	for (size_t i = 0; i < d->inv->packages.n + d->links.n_loose; i++)
 		relate(d, IMAGE_ID, "CONTAINS", part_id(d, i));
@@ -210,7 +210,7 @@ static void relate_parts(struct document *d)
 		       part_id(d, d->links.at[i].to));
 }
 
-static void relate_files(struct document *d)
+static void relate_files(struct sbom_document *d)
 {
 	for (size_t i = 0; i < d->inv->files.n; i++) {
 		const struct sbom_file *f = d->inv->files.at[i];
@@ -223,7 +223,7 @@ static void relate_files(struct document *d)
 	}
 }
 
-static void put_relationships(struct document *d)
+static void put_relationships(struct sbom_document *d)
 {
 	jsonw_key(&d->w, "relationships");
 	jsonw_begin_array(&d->w);
@@ -242,7 +242,7 @@ static void put_relationships(struct document *d)
 
 /* ---- the document ---- */
 
-static void put_creation(struct document *d)
+static void put_creation(struct sbom_document *d)
 {
 	jsonw_key(&d->w, "creationInfo");
 	jsonw_begin_object(&d->w);
@@ -254,7 +254,7 @@ static void put_creation(struct document *d)
 	jsonw_end_object(&d->w);
 }
 
-static void put_gaps(struct document *d)
+static void put_gaps(struct sbom_document *d)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(64 << 10);
 
@@ -264,7 +264,7 @@ static void put_gaps(struct document *d)
 		document_text(d, "comment", strbuf_str(&text));
 }
 
-void spdx_print(struct document *d)
+void spdx_print(struct sbom_document *d)
 {
 	const struct sbom_subject *s = d->subject;
 	char hex[DIGEST_HEX_MAX], platform[PLATFORM_TEXT_MAX];

@@ -8,6 +8,7 @@
 #include "base/fs.h"
 #include "base/interrupt.h"
 #include "base/pool.h"
+#include "builder/layer/elf/elf.h"
 #include "builder/sbom/inventory.h"
 
 enum { SCAN_TEXT_MAX = 32 << 20, READ_BYTES = 256 << 10, MAGIC = 4, SCAN_THREADS_MAX = 4 };

@@ -1,8 +1,8 @@
 /*
  * Notes. The property note (x86-64 psABI, "Program Property") says which of the levels of the
  * architecture a file needs: glibc refuses to start or load what needs more than the processor has.
- * The notes of freedesktop.org say what a file loads on demand (elf_dlopen.c) and of which package it
- * is (elf_package.c); GNU's build ID names one result of a linker.
+ * The notes of freedesktop.org say what a file loads on demand (elf_dlopen.c) and of which package
+ * it is (elf_package.c); GNU's build ID names one result of a linker.
  */
 #include <elf.h>
 #include <stdio.h>
