@@ -52,7 +52,7 @@ int builder_list_contents(struct image_builder *b, struct err *err) MUST_USE;
 /* How many layers the base has: 0 for scratch. */
 size_t builder_base_layers(const struct image_builder *b, size_t column);
 
-/* Tree i of one platform, bottom first: of each layer the shared one, then its own; 2 * n_layers. */
+/* Tree i of one platform, bottom first, of 2 * n_layers: of each layer the shared one, its own. */
 const struct layer_slot *builder_tree(const struct image_builder *b, size_t column, size_t i);
 
 /* ---- database.c ---- */

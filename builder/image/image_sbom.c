@@ -10,6 +10,7 @@
 #include "builder/oci/config.h"
 #include "builder/oci/mediatype.h"
 #include "builder/oci/referrers.h"
+#include "builder/sbom/inventory.h"
 
 enum { SCAN_THREADS_MAX = 4 };
 

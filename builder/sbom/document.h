@@ -8,8 +8,11 @@
 #ifndef SLIPWAY_BUILDER_SBOM_DOCUMENT_H
 #define SLIPWAY_BUILDER_SBOM_DOCUMENT_H
 
+#include "base/crypto/digest.h"
+#include "base/strbuf.h"
 #include "builder/oci/platform.h"
-#include "builder/sbom/inventory.h"
+
+struct inventory; /* builder/sbom/inventory.h */
 
 enum sbom_form { SBOM_SPDX, SBOM_CYCLONEDX, SBOM_FORMS };
 

@@ -1,7 +1,7 @@
 /*
  * A layer that is not packed yet as the result of a scan, so that one reader (inventory_read)
- * serves images and trees. ELF files are looked for among those that may be executed and those with ".so"
- * in their name: nothing else is opened, unless every file is wanted.
+ * serves images and trees. ELF files are looked for among those that may be executed and those with
+ * ".so" in their name: nothing else is opened, unless every file is wanted.
  */
 #ifndef SLIPWAY_BUILDER_SBOM_TREE_SCAN_H
 #define SLIPWAY_BUILDER_SBOM_TREE_SCAN_H

@@ -109,6 +109,26 @@ _slipway_diff() {
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
 }
+_slipway_sbom() {
+	case "$prev" in
+	--format) COMPREPLY=($(compgen -W "spdx cyclonedx " -- "$cur")); return;;
+	--platform) COMPREPLY=(); return;;
+	--max-unpacked) COMPREPLY=(); return;;
+	--ca) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--username|-u) COMPREPLY=(); return;;
+	--retries) COMPREPLY=(); return;;
+	--profile) COMPREPLY=(); return;;
+	--ecr-region) COMPREPLY=(); return;;
+	--connect-to) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--format --platform --read --files --max-unpacked --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+}
 _slipway_scan() {
 	case "$prev" in
 	--severity) COMPREPLY=($(compgen -W "critical high medium low informational undefined " -- "$cur")); return;;
@@ -430,7 +450,7 @@ _slipway() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "build push inspect verify diff scan iam schema render explain instances diagram nettest deploy rollback undeploy status logs rbac index pipeline doctor completion version help " -- "$cur"))
+		COMPREPLY=($(compgen -W "build push inspect verify diff sbom scan iam schema render explain instances diagram nettest deploy rollback undeploy status logs rbac index pipeline doctor completion version help " -- "$cur"))
 		return
 	fi
 	case "${COMP_WORDS[1]}" in
@@ -439,6 +459,7 @@ _slipway() {
 	inspect) _slipway_inspect;;
 	verify) _slipway_verify;;
 	diff) _slipway_diff;;
+	sbom) _slipway_sbom;;
 	scan) _slipway_scan;;
 	iam) _slipway_iam;;
 	schema) _slipway_schema;;
