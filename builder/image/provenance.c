@@ -12,6 +12,7 @@
 #include "base/timestamp.h"
 #include "builder/image/attach.h"
 #include "builder/image/builder.h"
+#include "builder/oci/layout_supersede.h"
 #include "builder/provenance/statement.h"
 #include "builder/sbom/purl.h"
 
@@ -256,6 +257,7 @@ static int attach_statement(const struct image_builder *b, size_t column,
 	const struct attach_place place = {.layout = b->opts->layout};
 	AUTO(provenance) struct provenance p = {0};
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(STATEMENT_BYTES_MAX);
+	struct descriptor attached;
 	struct artifact artifact = {.subject = &image->manifest,
 	                            .type = MEDIA_STATEMENT,
 	                            .media_type = MEDIA_STATEMENT};
@@ -271,7 +273,11 @@ static int attach_statement(const struct image_builder *b, size_t column,
 	strmap_set(&artifact.annotations, b->arena, ANNOTATION_PREDICATE_TYPE, PROVENANCE_TYPE);
 	strmap_set(&artifact.annotations, b->arena, ANNOTATION_CREATED, builder_epoch_text(b));
 	strmap_sort(&artifact.annotations);
-	return attach_artifact(&place, &artifact, NULL, err);
+	return attach_artifact(&place, &artifact, &attached, err) != 0 ||
+	                       layout_supersede(b->opts->layout, &image->manifest.digest, &attached,
+	                                        ANNOTATION_PREDICATE_TYPE, err) != 0
+	               ? -1
+	               : 0;
 }
 
 int builder_attach_provenance(const struct image_builder *b, const struct build_result *result,

@@ -5,6 +5,7 @@
 
 #include "builder/image/attach.h"
 #include "builder/image/builder.h"
+#include "builder/oci/layout_supersede.h"
 #include "builder/sbom/document.h"
 
 /* ---- layers, as the document names them ---- */
@@ -89,6 +90,7 @@ static int attach_form(const struct image_builder *b, const struct built_image *
 {
 	const struct attach_place place = {.layout = b->opts->layout};
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(SBOM_BYTES_MAX);
+	struct descriptor attached;
 	struct artifact artifact = {.subject = &image->manifest,
 	                            .type = sbom_forms[form].media_type,
 	                            .media_type = sbom_forms[form].media_type};
@@ -100,7 +102,11 @@ static int attach_form(const struct image_builder *b, const struct built_image *
 	artifact.bytes = text.ptr;
 	artifact.len = text.len;
 	strmap_set(&artifact.annotations, b->arena, ANNOTATION_CREATED, s->created);
-	return attach_artifact(&place, &artifact, NULL, err);
+	return attach_artifact(&place, &artifact, &attached, err) != 0 ||
+	                       layout_supersede(b->opts->layout, &image->manifest.digest, &attached,
+	                                        NULL, err) != 0
+	               ? -1
+	               : 0;
 }
 
 int builder_attach_sboms(const struct image_builder *b, const struct build_result *result,

@@ -107,6 +107,16 @@ held() {
 	diff -r build/image/blobs other/deeper/build/image/blobs
 }
 
+@test "sbom: a later build into the same layout replaces what it says" {
+	spec 'sbom: true' 'provenance: true' 'layers: [{files: [{from: tree, to: /opt}]}]'
+	build >/dev/null
+	GITLAB_CI=true CI_PROJECT_URL=https://gitlab.example.com/a CI_RUNNER_ID=1 CI_JOB_URL=https://gitlab.example.com/a/-/jobs/1 \
+		build --set 'image.repository=r.example.com/renamed' >/dev/null
+	[ "$(attached build/image application/spdx+json | json 'd["packages"][0]["name"]')" = r.example.com/renamed ]
+	[ "$(attached build/image application/vnd.in-toto+json | json 'd["predicate"]["runDetails"]["builder"]["id"]')" = \
+		https://gitlab.example.com/a/-/runners/1 ]
+}
+
 @test "sbom: the packages of a root are dpkg's, by what was packed and by what is read back" {
 	program
 	packages root
