@@ -210,6 +210,17 @@ static int fill_all(struct image_builder *b, struct err *err)
 	return 0;
 }
 
+void builder_attached(const struct image_builder *b, struct build_result *result, const char *what)
+{
+	enum { KINDS_MAX = SBOM_FORMS + 1 };
+
+	if (result->attached.at == NULL)
+		result->attached.at =
+			arena_calloc(b->arena, KINDS_MAX, sizeof(*result->attached.at));
+	if (!strlist_has(&result->attached, what))
+		result->attached.at[result->attached.n++] = what;
+}
+
 static int build_all(struct image_builder *b, struct build_result *result, struct err *err)
 {
 	if (load_bases(b, err) != 0 || fill_all(b, err) != 0 ||

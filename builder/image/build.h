@@ -47,6 +47,7 @@ struct built_image {
 
 struct build_result {
 	struct descriptor index;
+	struct strlist attached;   /* to each image: "spdx", "cyclonedx", "provenance" */
 	struct strmap annotations; /* of the index */
 	struct built_image *images;
 	size_t n_images;

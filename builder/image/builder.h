@@ -63,14 +63,19 @@ int builder_fill_database(struct image_builder *b, struct err *err) MUST_USE;
 /* ---- sbom.c ---- */
 
 /* Attaches the documents to the packed images of the result. */
-int builder_attach_sboms(const struct image_builder *b, const struct build_result *result,
+int builder_attach_sboms(const struct image_builder *b, struct build_result *result,
                          struct err *err) MUST_USE;
 
 /* ---- provenance.c ---- */
 
 /* Attaches a statement of how it was built to each image of the result. */
-int builder_attach_provenance(const struct image_builder *b, const struct build_result *result,
+int builder_attach_provenance(const struct image_builder *b, struct build_result *result,
                               struct err *err) MUST_USE;
+
+/* ---- build.c ---- */
+
+/* Says in the result what is attached. */
+void builder_attached(const struct image_builder *b, struct build_result *result, const char *what);
 
 /* ---- documents.c ---- */
 

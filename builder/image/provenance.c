@@ -280,11 +280,14 @@ static int attach_statement(const struct image_builder *b, size_t column,
 	               : 0;
 }
 
-int builder_attach_provenance(const struct image_builder *b, const struct build_result *result,
+int builder_attach_provenance(const struct image_builder *b, struct build_result *result,
                               struct err *err)
 {
-	for (size_t i = 0; b->opts->plan->spec->image.provenance && i < b->n_images; i++)
+	if (!b->opts->plan->spec->image.provenance)
+		return 0;
+	for (size_t i = 0; i < b->n_images; i++)
 		if (attach_statement(b, i, &result->images[i], err) != 0)
 			return err_wrap(err, "provenance");
+	builder_attached(b, result, "provenance");
 	return 0;
 }

@@ -109,21 +109,32 @@ static int attach_form(const struct image_builder *b, const struct built_image *
 	               : 0;
 }
 
-int builder_attach_sboms(const struct image_builder *b, const struct build_result *result,
+/* Every form that is wanted. */
+static int attach_forms(const struct image_builder *b, size_t column, struct build_result *result,
+                        struct err *err)
+{
+	const struct built_image *image = &result->images[column];
+	const struct sbom_subject s = subject_of(b, column, image);
+
+	for (unsigned form = 0; form < SBOM_FORMS; form++) {
+		if (!sbom_wants(&b->opts->plan->spec->image.sbom, (enum sbom_form)form))
+			continue;
+		if (attach_form(b, image, (enum sbom_form)form, &s, &b->contents[column], err) != 0)
+			return -1;
+		builder_attached(b, result, sbom_forms[form].name);
+	}
+	return 0;
+}
+
+int builder_attach_sboms(const struct image_builder *b, struct build_result *result,
                          struct err *err)
 {
 	const struct sbom_spec *spec = &b->opts->plan->spec->image.sbom;
 
 	for (size_t i = 0; b->contents != NULL && spec->set && i < b->n_images; i++) {
-		const struct built_image *image = &result->images[i];
-		const struct sbom_subject s = subject_of(b, i, image);
-
 		place_files(b, i, &b->contents[i]);
-		for (unsigned form = 0; form < SBOM_FORMS; form++)
-			if (sbom_wants(spec, (enum sbom_form)form) &&
-			    attach_form(b, image, (enum sbom_form)form, &s, &b->contents[i], err) !=
-			            0)
-				return -1;
+		if (attach_forms(b, i, result, err) != 0)
+			return -1;
 	}
 	return 0;
 }

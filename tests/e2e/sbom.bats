@@ -236,15 +236,17 @@ held() {
 @test "sbom: documents go to the registry before the tag, and come back byte for byte" {
 	start_registry
 	make_spec slipway.yaml "repository: $REG/team/app" 'sbom: true' 'provenance: true'
-	build >/dev/null
-	"$SLIPWAY" push --progress none build/image "$REG/team/app:v1" >/dev/null
+	build >said
+	grep -qx 'attached to each image: spdx, cyclonedx, provenance' said
+	"$SLIPWAY" push --progress none build/image "$REG/team/app:v1" >said
+	grep -qx '6 attached documents sent along' said
 	for arch in amd64 arm64; do
 		for format in spdx cyclonedx; do
 			cmp <(sbom --format $format --platform linux/$arch build/image) \
 				<(sbom --format $format --platform linux/$arch "$REG/team/app:v1")
 		done
 	done
-	# Six referrers, then the tag.
+	# The lists of both platforms' referrers; the tag is last.
 	grep 'http.request.method=PUT' "$REGLOG" | grep -o 'manifests/[^" ]*' | sort -u >puts
 	[ "$(grep -c sha256- puts)" -eq 2 ]
 	[ "$(grep 'http.request.method=PUT' "$REGLOG" | grep -o 'manifests/[^" ]*' | tail -1)" = manifests/v1 ]
