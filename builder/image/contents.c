@@ -46,24 +46,32 @@ struct machine_files {
 	VEC(const struct entry *) entries;
 };
 
-/* A source's path with the links of its folder followed; most files share one with the file before.
- * NULL when there is no such folder. */
+/* The folder with its links followed; most files share one with the file before. "" when there is
+ * none, or its name is too long. */
+static const char *real_folder(struct contents_listing *l, const char *dir, size_t len)
+{
+	if (len >= sizeof(l->dir))
+		return "";
+	if (strncmp(l->dir, dir, len) == 0 && l->dir[len] == '\0')
+		return l->real_dir;
+	memcpy(l->dir, dir, len);
+	l->dir[len] = '\0';
+	if (realpath(l->dir, l->real_dir) == NULL)
+		l->real_dir[0] = '\0';
+	return l->real_dir;
+}
+
+/* A source's path with the links of its folder followed; NULL when there is no such folder. */
 static const char *real_path(struct contents_listing *l, const char *source)
 {
 	const char *slash = strrchr(source, '/');
-	size_t n = slash != NULL ? (size_t)(slash - source) : 0;
+	const char *dir = slash == NULL     ? real_folder(l, ".", 1)
+	                  : slash == source ? "/"
+	                                    : real_folder(l, source, (size_t)(slash - source));
 
-	if (n >= sizeof(l->dir))
+	if (dir[0] == '\0')
 		return NULL;
-	if (strncmp(l->dir, source, n) != 0 || l->dir[n] != '\0' || l->real_dir[0] == '\0') {
-		memcpy(l->dir, source, n);
-		l->dir[n] = '\0';
-		if (realpath(slash == NULL ? "." : n == 0 ? "/" : l->dir, l->real_dir) == NULL) {
-			l->real_dir[0] = '\0';
-			return NULL;
-		}
-	}
-	return arena_printf(&l->arena, "%s/%s", strcmp(l->real_dir, "/") == 0 ? "" : l->real_dir,
+	return arena_printf(&l->arena, "%s/%s", strcmp(dir, "/") == 0 ? "" : dir,
 	                    slash != NULL ? slash + 1 : source);
 }
 
