@@ -227,7 +227,7 @@ DEPS := gcc make libc6-dev ca-certificates libarchive-dev libssl-dev libcurl4-op
         $(CROSS_$(shell dpkg --print-architecture))
 TEST_DEPS := bats python3 python3-yaml openssl curl awscli iproute2 skopeo umoci docker-registry podman runc uidmap \
         apache2-utils binutils \
-        binfmt-support attr libcap2-bin clang libclang-rt-14-dev libarchive-tools zstd git \
+        python3-jsonschema binfmt-support attr libcap2-bin clang libclang-rt-14-dev libarchive-tools zstd git \
         openmpi-bin procps g++ locales tzdata
 CLUSTER_DEPS := bats python3 python3-yaml openssl curl procps etcd-server
 LINT_DEPS := clang-tidy clang-format cppcheck shellcheck python3

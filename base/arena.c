@@ -26,6 +26,23 @@ void arena_done(struct arena *a)
 	a->bytes = 0;
 }
 
+void arena_join(struct arena *a, struct arena *from)
+{
+	struct arena_block **end = &from->head;
+
+	if (a->head == NULL) {
+		*a = *from;
+	} else if (from->head != NULL) {
+		/* Behind the head, whose room goes on being used. */
+		while (*end != NULL)
+			end = &(*end)->next;
+		*end = a->head->next;
+		a->head->next = from->head;
+		a->bytes += from->bytes;
+	}
+	*from = (struct arena){0};
+}
+
 static struct arena_block *new_block(struct arena *a, size_t size)
 {
 	struct arena_block *b = mem_zalloc(sizeof(*b) + size);

@@ -23,6 +23,9 @@ struct arena {
 /* Frees everything; accepts a zeroed arena; leaves it empty and usable. */
 void arena_done(struct arena *a);
 
+/* Moves everything of `from` into a: it lives as long as a does. `from` is empty afterwards. */
+void arena_join(struct arena *a, struct arena *from);
+
 /* `size` zeroed bytes, aligned for any type. */
 void *arena_alloc(struct arena *a, size_t size);
 

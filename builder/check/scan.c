@@ -13,6 +13,8 @@
 enum {
 	TEXT_BYTES_MAX_EACH = ELF_CACHE_BYTES_MAX, /* of one text that rules read */
 	TEXT_BYTES_MAX_ALL = 8 << 20,              /* of all in a layer */
+	KEPT_BYTES_MAX_EACH = 32 << 20,            /* of one text that the caller wants */
+	KEPT_BYTES_MAX_ALL = 128 << 20,
 	READ_BYTES = 128 << 10
 };
 
@@ -33,6 +35,7 @@ struct scanner {
 /* What is done with the content of the member at work. */
 struct member_content {
 	bool is_elf, keep_text;
+	bool wanted; /* by the caller, as a text */
 	struct strbuf text;
 	int64_t bytes;
 	size_t kept; /* bytes in the scanner's buffer, if that is all of the content; else 0 */
@@ -203,11 +206,15 @@ static int read_chunks(struct scanner *s, struct member_content *c, struct err *
 }
 
 /* What is too large, or one too many, is unknown to the rules as if it were not there. */
-static void keep_text(struct layer_scan *scan, struct scan_member *m, const struct strbuf *text)
+static void keep_text(struct layer_scan *scan, struct scan_member *m, const struct strbuf *text,
+                      bool wanted)
 {
-	if (text->overflow || text->len > TEXT_BYTES_MAX_ALL - scan->text_bytes)
+	size_t *bytes = wanted ? &scan->kept_bytes : &scan->text_bytes;
+	const size_t most = wanted ? KEPT_BYTES_MAX_ALL : TEXT_BYTES_MAX_ALL;
+
+	if (text->overflow || text->len > most - *bytes)
 		return;
-	scan->text_bytes += text->len;
+	*bytes += text->len;
 	m->text_len = text->len;
 	m->text = memcpy(arena_alloc(&scan->arena, text->len + 1), strbuf_str(text), text->len);
 }
@@ -226,7 +233,10 @@ static int read_content(struct scanner *s, struct scan_member *m, struct err *er
 	struct member_content c = {.text = STRBUF_INIT(TEXT_BYTES_MAX_EACH)};
 	int rc;
 
-	c.keep_text = (s->flags & SCAN_ELF) != 0 && is_kept_text(m->path);
+	c.wanted = s->scan->keep != NULL && s->scan->keep(m->path);
+	if (c.wanted)
+		c.text.max = KEPT_BYTES_MAX_EACH;
+	c.keep_text = c.wanted || ((s->flags & SCAN_ELF) != 0 && is_kept_text(m->path));
 	spool_reset(&s->spool);
 	if ((s->flags & SCAN_SECRETS) != 0)
 		secret_search_begin(&s->secrets, m->path);
@@ -240,7 +250,7 @@ static int read_content(struct scanner *s, struct scan_member *m, struct err *er
 	if (rc == 0)
 		keep_head(s, m, &c);
 	if (rc == 0 && c.keep_text)
-		keep_text(s->scan, m, &c.text);
+		keep_text(s->scan, m, &c.text, c.wanted);
 	if (rc == 0 && (s->flags & SCAN_SECRETS) != 0)
 		note_secrets(s, &c, m);
 	strbuf_done(&c.text);

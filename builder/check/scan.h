@@ -21,6 +21,9 @@ enum scan_flags {
 	SCAN_DIGESTS = 1 << 2  /* digest of every file's content */
 };
 
+/* Whether the content of the regular file at a path is wanted. */
+typedef bool scan_keep(const char *path);
+
 struct scan_member {
 	const char *path;
 	enum member_type type;
@@ -35,8 +38,8 @@ struct scan_member {
 	const char *elf_error;      /* why an ELF file could not be read; NULL otherwise */
 	struct strlist loader_dirs; /* of a dynamic loader: folders it searches by default */
 	/*
-	 * Content of a loader's cache or configuration file, of passwd and of group, with a NUL
-	 * behind; NULL otherwise, and when it is too large.
+	 * Content of a loader's cache or configuration file, of passwd and of group, and of what
+	 * the scan's `keep` wants, with a NUL behind; NULL otherwise, and when it is too large.
 	 */
 	const char *text;
 	size_t text_len;
@@ -58,12 +61,14 @@ struct layer_scan {
 	const struct descriptor *desc;
 	const char *task;                  /* what progress calls the pass; NULL = "check" */
 	const struct platform_arch *arch;  /* whose loader folders are looked for; may be NULL */
+	scan_keep *keep;                   /* further texts to keep, larger ones too; may be NULL */
 	VEC(struct scan_member *) members; /* in the layer's order */
 	VEC(struct scan_secret) secrets;
 	/* Archives that could not be looked into for secrets, or not to their end. */
 	size_t n_archives_too_large, n_archives_unreadable;
 	struct elf_room room; /* the names of symbols that are needed */
-	size_t text_bytes;    /* kept of the members' texts */
+	size_t text_bytes;    /* kept of the texts for the rules */
+	size_t kept_bytes;    /* and of those for the caller */
 	struct digest diff_id;
 	int64_t raw_size;
 	/* code ERR_NONE, or why the layer is bad (digest, format, limit, missing) */

@@ -85,6 +85,27 @@ static void print_next(const struct build_run *run)
 	        tags.at[0]);
 }
 
+/* The names of the documents that each image has; nothing when there are none. */
+static void add_attached(const struct build_run *run, cJSON *doc)
+{
+	const struct strlist *list = &run->result.attached;
+	cJSON *array = list->n > 0 ? json_add_array(doc, "attached") : NULL;
+
+	for (size_t i = 0; i < list->n; i++)
+		json_push_string(array, list->at[i]);
+}
+
+static void print_attached(const struct build_run *run)
+{
+	const struct strlist *list = &run->result.attached;
+
+	for (size_t i = 0; i < list->n; i++)
+		fprintf(run->cli->out, "%s%s", i == 0 ? "attached to each image: " : ", ",
+		        list->at[i]);
+	if (list->n > 0)
+		fputs("\n", run->cli->out);
+}
+
 static cJSON *metadata(const struct build_run *run)
 {
 	cJSON *doc = cJSON_CreateObject();
@@ -100,6 +121,7 @@ static cJSON *metadata(const struct build_run *run)
 	if (run->report.n_allowed > 0)
 		json_add_int(doc, "allowed", (int64_t)run->report.n_allowed);
 	add_references(run, json_add_array(doc, "references"));
+	add_attached(run, doc);
 	built_images_json(&run->result, json_add_array(doc, "images"));
 	if (run->options->push || run->options->push_by_digest)
 		push_result_json(&run->pushed, json_add_object(doc, "push"));
@@ -126,6 +148,7 @@ static void print_images(const struct build_run *run)
 			        layer->result.cached ? "  cached" : "");
 		}
 	}
+	print_attached(run);
 	if (run->checked)
 		fprintf(out, "image check passed%s\n", run->check_cached ? " (remembered)" : "");
 	if (run->report.n_allowed > 0)

@@ -84,6 +84,31 @@ static int open_stores(struct build_run *run, struct err *err)
 	                           run->spec->image.repository, &run->remote, err);
 }
 
+/* The part before '=' of each "KEY=VALUE", below a key of the spec: values may be secrets. */
+static void add_keys(struct strlist *out, const char *section, const struct strlist *texts,
+                     struct arena *a)
+{
+	for (size_t i = 0; i < texts->n; i++)
+		out->at[out->n++] = arena_printf(a, "%s%.*s", section,
+		                                 (int)strcspn(texts->at[i], "="), texts->at[i]);
+}
+
+/* Which keys of the spec's image the options write over. */
+static struct strlist overrides(const struct build_run *run)
+{
+	const struct build_options *o = run->options;
+	struct arena *a = &run->cli->arena;
+	struct strlist out = {0};
+
+	out.at = arena_calloc(a, o->spec.set.n + o->label.n + o->annotation.n + o->env.n,
+	                      sizeof(*out.at));
+	add_keys(&out, "", &o->spec.set, a);
+	add_keys(&out, "image.labels.", &o->label, a);
+	add_keys(&out, "image.annotations.", &o->annotation, a);
+	add_keys(&out, "image.env.", &o->env, a);
+	return out;
+}
+
 static int build(struct build_run *run, struct err *err)
 {
 	const struct build_options *o = run->options;
@@ -94,6 +119,7 @@ static int build(struct build_run *run, struct err *err)
 		.remote = &run->remote,
 		.lock = &run->lock,
 		.locked = o->locked,
+		.overrides = overrides(run),
 		.sparse = o->sparse,
 		.threads = (unsigned)o->jobs,
 		.progress = run->cli->progress,

@@ -257,6 +257,9 @@ static int print_result(const struct push_words *w, const struct descriptor *roo
 	fprintf(cli->out, "%zu blobs uploaded (%s), %zu mounted, %zu already there\n",
 	        pushed->n_uploaded, text_bytes(pushed->bytes_uploaded, size), pushed->n_mounted,
 	        pushed->n_existed);
+	if (pushed->n_attached > 0)
+		fprintf(cli->out, "%zu attached document%s sent along\n", pushed->n_attached,
+		        pushed->n_attached == 1 ? "" : "s");
 	for (size_t i = 0; i < t->tags.n; i++)
 		fprintf(cli->out, "%s/%s:%s\n", t->to.host, t->to.repository, t->tags.at[i]);
 	fprintf(cli->out, "%s\n", digest);

@@ -45,7 +45,10 @@ static int scan_one(void *ctx, size_t i, struct err *err)
 {
 	struct base_view *v = ctx;
 
-	return layer_scan_run(v->store, SCAN_ELF, &v->budget, v->opts->progress, &v->scans[i], err);
+	const unsigned files = v->opts->plan->spec->image.sbom.files ? SCAN_DIGESTS : 0;
+
+	return layer_scan_run(v->store, SCAN_ELF | files, &v->budget, v->opts->progress,
+	                      &v->scans[i], err);
 }
 
 static int scan_all(struct base_view *v, struct err *err)
@@ -59,7 +62,9 @@ static int scan_all(struct base_view *v, struct err *err)
 			v->scans[v->n_scans++] = (struct layer_scan){
 				.desc = &m->layers[i],
 				.task = "read base layer",
-				.arch = platform_arch_find(v->image->platform.architecture)};
+				.arch = platform_arch_find(v->image->platform.architecture),
+				.keep = v->opts->plan->spec->image.sbom.set ? inventory_keeps
+			                                                    : NULL};
 	return pool_run(v->n_scans, threads < SCAN_THREADS_MAX ? threads : SCAN_THREADS_MAX,
 	                scan_one, v, err);
 }
@@ -230,6 +235,18 @@ static int view_read(struct base_files *files, const char *path, size_t max_byte
 		return err_set(err, ERR_LIMIT, "base image '%s': '%s' is too long", files->name,
 		               path);
 	return 0;
+}
+
+int base_view_inventory(struct base_files *files, struct inventory *inv, struct err *err)
+{
+	struct base_view *v = (struct base_view *)files;
+	const struct inventory_opts opts = {.files = v->opts->plan->spec->image.sbom.files};
+
+	if (read_base(v, err) != 0)
+		return -1;
+	return inventory_read(inv, &v->view, &opts, err) == 0
+	               ? 0
+	               : err_wrap(err, "base image '%s'", files->name);
 }
 
 /* ---- life ---- */

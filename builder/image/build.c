@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "builder/image/base_memo.h"
 #include "builder/image/base_view.h"
 #include "builder/image/builder.h"
@@ -59,9 +60,14 @@ static const struct layer_spec *find_layer(const struct plan_image *image, const
 	return NULL;
 }
 
+static const char *layer_name(const struct image_builder *b, size_t layer)
+{
+	return b->opts->plan->spec->image.layers[layer].name;
+}
+
 static int fill_layer(struct image_builder *b, size_t layer, struct err *err)
 {
-	const char *name = b->opts->plan->spec->image.layers[layer].name;
+	const char *name = layer_name(b, layer);
 
 	for (size_t i = 0; i < b->n_images; i++) {
 		const struct plan_image *image = &b->opts->plan->images[i];
@@ -116,7 +122,7 @@ static int share_layer(struct image_builder *b, size_t layer, struct err *err)
 	struct tree **trees = arena_calloc(b->arena, b->n_images, sizeof(struct tree *));
 	struct layer_slot *shared = &b->shared[layer];
 
-	const char *name = b->opts->plan->spec->image.layers[layer].name;
+	const char *name = layer_name(b, layer);
 
 	tree_init(&shared->tree, b->arena, name, b->opts->epoch);
 	for (size_t i = 0; i < b->n_images; i++) {
@@ -172,6 +178,7 @@ static int pack_slot(struct image_builder *b, struct layer_slot *s, bool shared,
 	if (s->spec->split > 0 && tree_split(&s->tree, s->spec->split, &parts, &n, err) != 0)
 		return err_wrap(err, "layer '%s': split", s->tree.label);
 	s->blobs = arena_calloc(b->arena, n, sizeof(*s->blobs));
+	s->parts = parts;
 	for (size_t i = 0; i < n; i++)
 		if (pack_tree(b, &parts[i], s, shared, err) != 0)
 			return -1;
@@ -194,7 +201,7 @@ static int pack_all(struct image_builder *b, struct err *err)
 
 static int fill_all(struct image_builder *b, struct err *err)
 {
-	for (size_t layer = 0; layer < b->n_layers; layer++)
+	for (size_t layer = 0; layer < b->opts->plan->spec->image.n_layers; layer++)
 		if (fill_layer(b, layer, err) != 0 || share_layer(b, layer, err) != 0)
 			return -1;
 	if (b->diags->n_errors > 0)
@@ -203,16 +210,33 @@ static int fill_all(struct image_builder *b, struct err *err)
 	return 0;
 }
 
+void builder_attached(const struct image_builder *b, struct build_result *result, const char *what)
+{
+	enum { KINDS_MAX = SBOM_FORMS + 1 };
+
+	if (result->attached.at == NULL)
+		result->attached.at =
+			arena_calloc(b->arena, KINDS_MAX, sizeof(*result->attached.at));
+	if (!strlist_has(&result->attached, what))
+		result->attached.at[result->attached.n++] = what;
+}
+
 static int build_all(struct image_builder *b, struct build_result *result, struct err *err)
 {
-	if (load_bases(b, err) != 0 || fill_all(b, err) != 0 || pack_all(b, err) != 0)
+	if (load_bases(b, err) != 0 || fill_all(b, err) != 0 ||
+	    builder_list_contents(b, err) != 0 || builder_fill_database(b, err) != 0 ||
+	    pack_all(b, err) != 0)
 		return -1;
 	result->n_images = b->n_images;
 	result->images = arena_calloc(b->arena, b->n_images, sizeof(*result->images));
 	for (size_t i = 0; i < b->n_images; i++)
 		if (builder_put_image(b, i, &result->images[i], err) != 0)
 			return -1;
-	return builder_put_index(b, result, err);
+	return builder_put_index(b, result, err) != 0 ||
+	                       builder_attach_sboms(b, result, err) != 0 ||
+	                       builder_attach_provenance(b, result, err) != 0
+	               ? -1
+	               : 0;
 }
 
 static void image_builder_done(struct image_builder *b)
@@ -220,6 +244,8 @@ static void image_builder_done(struct image_builder *b)
 	for (size_t i = 0; i < b->n_layers * b->n_images; i++)
 		tree_done(&b->slots[i].tree);
 	/* Shared trees borrow what the slots' trees own. */
+	for (size_t i = 0; b->contents != NULL && i < b->n_images; i++)
+		inventory_done(&b->contents[i]);
 	close_bases(b);
 }
 
@@ -229,10 +255,13 @@ int image_build(const struct build_opts *opts, struct arena *a, struct build_res
 	struct image_builder b = {.opts = opts,
 	                          .arena = a,
 	                          .diags = d,
-	                          .n_layers = opts->plan->spec->image.n_layers,
+	                          .n_layers = opts->plan->spec->image.n_layers +
+	                                      opts->plan->spec->image.sbom.in_image,
 	                          .n_images = opts->plan->n_images};
 	struct build_result result = {0};
+	struct clock *clock = clock_system();
 
+	b.started_ms = clock->now_ms(clock);
 	b.slots = arena_calloc(a, b.n_layers * b.n_images, sizeof(*b.slots));
 	b.shared = arena_calloc(a, b.n_layers, sizeof(*b.shared));
 	b.bases = arena_calloc(a, b.n_images, sizeof(*b.bases));

@@ -6,6 +6,7 @@
 #define SLIPWAY_BUILDER_IMAGE_BUILD_H
 
 #include "base/progress.h"
+#include "base/strlist.h"
 #include "builder/image/image.h"
 #include "builder/layer/pack/cache.h"
 #include "builder/layer/pack/layer.h"
@@ -20,9 +21,10 @@ struct build_opts {
 	const struct remote *remote; /* how registries are reached, for base images */
 	struct lock *lock;           /* base digests; filled in, or obeyed when `locked` */
 	bool locked;
-	bool sparse;      /* leave base layers out of the layout */
-	int64_t epoch;    /* SOURCE_DATE_EPOCH, seconds */
-	unsigned threads; /* compressors; 0 = all CPUs */
+	struct strlist overrides; /* keys of the spec that options wrote over, for provenance */
+	bool sparse;              /* leave base layers out of the layout */
+	int64_t epoch;            /* SOURCE_DATE_EPOCH, seconds */
+	unsigned threads;         /* compressors; 0 = all CPUs */
 	struct progress *progress;
 };
 
@@ -45,6 +47,7 @@ struct built_image {
 
 struct build_result {
 	struct descriptor index;
+	struct strlist attached;   /* to each image: "spdx", "cyclonedx", "provenance" */
 	struct strmap annotations; /* of the index */
 	struct built_image *images;
 	size_t n_images;

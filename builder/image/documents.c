@@ -28,7 +28,7 @@ static void collect_layers(const struct image_builder *b, size_t column, struct 
 	}
 }
 
-static const char *epoch_text(const struct image_builder *b)
+const char *builder_epoch_text(const struct image_builder *b)
 {
 	time_t seconds = (time_t)b->opts->epoch;
 	struct tm tm;
@@ -46,7 +46,7 @@ static struct config_settings config_settings(const struct image_builder *b,
 
 	return (struct config_settings){
 		.platform = plan->platform,
-		.created = epoch_text(b),
+		.created = builder_epoch_text(b),
 		.author = plan->author,
 		.has_entrypoint = spec->has_entrypoint,
 		.has_cmd = spec->has_cmd,
@@ -126,7 +126,7 @@ static void annotate_manifest(const struct image_builder *b, const struct plan_i
 		strmap_set(annotations, b->arena, plan->annotations.at[i].key,
 		           plan->annotations.at[i].value);
 	if (strmap_get(annotations, ANNOTATION_CREATED) == NULL)
-		strmap_set(annotations, b->arena, ANNOTATION_CREATED, epoch_text(b));
+		strmap_set(annotations, b->arena, ANNOTATION_CREATED, builder_epoch_text(b));
 	if (!base->scratch) {
 		strmap_set(annotations, b->arena, ANNOTATION_BASE_NAME, base->name);
 		strmap_set(annotations, b->arena, ANNOTATION_BASE_DIGEST,

@@ -40,6 +40,7 @@ int image_part_push(const struct remote *remote, struct layout *layout,
 		sum.n_existed += one.n_existed;
 		sum.bytes_uploaded += one.bytes_uploaded;
 		sum.n_manifests_put += one.n_manifests_put;
+		sum.n_attached += one.n_attached;
 	}
 	*ret_result = sum;
 	return 0;

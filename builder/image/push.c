@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "builder/image/attach.h"
 #include "builder/image/sign.h"
 #include "builder/oci/manifest.h"
 
@@ -61,6 +62,7 @@ struct attaching {
 	struct layout *layout;
 	const struct descriptor *root;
 	struct progress *progress;
+	size_t n_attached;
 };
 
 static int sign_pushed(const struct attaching *at, struct registry *r, struct err *err)
@@ -90,9 +92,9 @@ static int sign_pushed(const struct attaching *at, struct registry *r, struct er
 
 static int before_tags(void *ctx, struct registry *r, struct err *err)
 {
-	const struct attaching *at = ctx;
+	struct attaching *at = ctx;
 
-	if (attach_copy(at->layout, at->root, r, NULL, err) != 0)
+	if (attach_copy(at->layout, at->root, r, &at->n_attached, err) != 0)
 		return -1;
 	return at->target->signing != NULL ? sign_pushed(at, r, err) : 0;
 }
@@ -109,7 +111,7 @@ int image_push(const struct remote *remote, struct layout *layout, const struct 
 	if (result == 0)
 		result = open_base(remote, layout, root, &base, err);
 	if (result == 0) {
-		struct attaching attaching = {t, layout, root, remote->progress};
+		struct attaching attaching = {t, layout, root, remote->progress, 0};
 		const struct push_opts opts = {
 			.layout = layout,
 			.root = root,
@@ -122,6 +124,7 @@ int image_push(const struct remote *remote, struct layout *layout, const struct 
 			.ctx = &attaching};
 
 		result = push_image(registry, &opts, ret_result, err);
+		ret_result->n_attached = result == 0 ? attaching.n_attached : 0;
 	}
 	registry_close(base);
 	registry_close(registry);
@@ -152,4 +155,5 @@ void push_result_json(const struct push_result *result, cJSON *obj)
 	json_add_int(obj, "blobs_existed", (int64_t)result->n_existed);
 	json_add_int(obj, "bytes_uploaded", result->bytes_uploaded);
 	json_add_int(obj, "manifests_put", (int64_t)result->n_manifests_put);
+	json_add_int(obj, "attached", (int64_t)result->n_attached);
 }

@@ -36,6 +36,7 @@ struct push_result {
 	size_t n_uploaded, n_mounted, n_existed; /* blobs */
 	int64_t bytes_uploaded;
 	size_t n_manifests_put;
+	size_t n_attached; /* referrers that went with the image; set by who sends them */
 };
 
 /*

@@ -121,3 +121,18 @@ int git_value(struct git_values *g, const char *name, struct arena *a, const cha
 	*err = g->failed;
 	return -1;
 }
+
+void spec_commit(const struct spec *spec, struct arena *a, const char **ret_commit,
+                 bool *ret_modified)
+{
+	static const char dirty[] = "-dirty";
+	struct git_values g = {.dir = spec->dir};
+	struct err ignored = {0};
+	const char *value = strmap_get(&spec->git, "git:commit");
+
+	*ret_commit = NULL;
+	if (value == NULL && git_value(&g, "git:commit", a, &value, &ignored) != 0)
+		return;
+	*ret_modified = text_has_suffix(value, dirty);
+	*ret_commit = arena_strndup(a, value, strlen(value) - (*ret_modified ? strlen(dirty) : 0));
+}

@@ -18,6 +18,7 @@
 #include "builder/oci/config.h"
 #include "builder/oci/mediatype.h"
 #include "builder/oci/platform.h"
+#include "builder/sbom/model.h"
 #include "builder/trust/settings.h"
 #include "k8s/fleet/model.h"
 #include "pipeline/model.h"
@@ -52,6 +53,8 @@ struct spec_image {
 	struct strlist ports, volumes;
 	struct healthcheck healthcheck;
 	struct check_spec check;
+	struct sbom_spec sbom;
+	bool provenance; /* a statement of how it was built is attached */
 	struct ecr_settings ecr;
 	struct sign_settings sign;
 };
@@ -103,6 +106,13 @@ int spec_load_over(const char *path, const struct spec_set *sets, size_t n_sets,
 
 /* Has the spec an image that can be built? ERR_USAGE when all it has is the job's ready one. */
 int spec_need_image(const struct spec *spec, struct err *err) MUST_USE;
+
+/*
+ * The commit that git has checked out where the spec lies, and whether files that git knows differ
+ * from it. *ret_commit is NULL where there is no repository, or no git.
+ */
+void spec_commit(const struct spec *spec, struct arena *a, const char **ret_commit,
+                 bool *ret_modified);
 
 /* Makes spec->image the image of this name. ERR_USAGE lists the names. */
 int spec_select(struct spec *spec, const char *name, struct err *err) MUST_USE;

@@ -350,6 +350,12 @@ static const struct field image_rows[] = {
                      .set_offset = offsetof(struct spec_image, healthcheck.set)),
 	FIELD_OBJECT(struct spec_image, check, struct check_spec, &check_spec_fields, "check",
                      "The image check."),
+	FIELD_OBJECT(struct spec_image, sbom, struct sbom_spec, &sbom_spec_fields, "sbom",
+                     "The bill of materials: what is in the image. `true` attaches it.",
+                     .set_offset = offsetof(struct spec_image, sbom.set)),
+	FIELD_BOOL(struct spec_image, provenance, "provenance",
+                   "Whether a statement is attached to the image of each platform: what it was "
+                   "built from, by whom (in-toto, SLSA provenance v1)."),
 	FIELD_OBJECT(struct spec_image, ecr, struct ecr_settings, &ecr_settings_fields, "ecr",
                      "The Amazon ECR repository, where slipway creates it."),
 	FIELD_OBJECT(struct spec_image, sign, struct sign_settings, &sign_settings_fields, "sign",

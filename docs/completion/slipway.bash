@@ -131,6 +131,26 @@ _slipway_diff() {
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
 }
+_slipway_sbom() {
+	case "$prev" in
+	--format) COMPREPLY=($(compgen -W "spdx cyclonedx " -- "$cur")); return;;
+	--platform) COMPREPLY=(); return;;
+	--max-unpacked) COMPREPLY=(); return;;
+	--ca) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--username|-u) COMPREPLY=(); return;;
+	--retries) COMPREPLY=(); return;;
+	--profile) COMPREPLY=(); return;;
+	--ecr-region) COMPREPLY=(); return;;
+	--connect-to) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--format --platform --read --files --max-unpacked --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+}
 _slipway_scan() {
 	case "$prev" in
 	--severity) COMPREPLY=($(compgen -W "critical high medium low informational undefined " -- "$cur")); return;;
@@ -463,6 +483,7 @@ _slipway() {
 	inspect) _slipway_inspect;;
 	verify) _slipway_verify;;
 	diff) _slipway_diff;;
+	sbom) _slipway_sbom;;
 	scan) _slipway_scan;;
 	iam) _slipway_iam;;
 	schema) _slipway_schema;;

@@ -8,6 +8,7 @@ _slipway() {
 			'inspect:Show the contents of an image in a registry, layout or archive'
 			'verify:Check every byte of an image and reject what would fail on a node'
 			'diff:Show which files and settings differ between two images'
+			'sbom:Print what is in an image, as SPDX or CycloneDX'
 			'scan:Show what Amazon ECR'\''s scanner found in an image, and fail on severe findings'
 			'iam:Print the least IAM policy for a repository in Amazon ECR'
 			'schema:Print the JSON Schema of slipway.yaml'
@@ -142,6 +143,24 @@ _slipway() {
 		'*:argument:_files';;
 	diff) _arguments -s \
 		'--exit-code[Exit 1 when the images differ]' \
+		'--max-unpacked=[Most bytes that the layers may unpack to (default\: by their size)]:SIZE:' \
+		'--insecure[Use plain HTTP for the registries of this command]' \
+		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
+		'--username=[User name for the registry]:NAME:' \
+		'--password-stdin[Read the password from standard input]' \
+		'--retries=[Retries per request; 0 = none]:N:' \
+		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
+		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
+		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
+		'--help[Show this help and exit]' \
+		'--output=[Format of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
+	sbom) _arguments -s \
+		'--format=[Form of the document\: SPDX 2.3 or CycloneDX 1.6]:spdx|cyclonedx:(spdx cyclonedx )' \
+		'--platform=[Which image of an index; this machine'\''s otherwise]:OS/ARCH:' \
+		'--read[Make it from the image'\''s layers, even if one is attached]' \
+		'--files[List every file with its SHA-256; implies --read]' \
 		'--max-unpacked=[Most bytes that the layers may unpack to (default\: by their size)]:SIZE:' \
 		'--insecure[Use plain HTTP for the registries of this command]' \
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \

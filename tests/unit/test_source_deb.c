@@ -150,6 +150,29 @@ static void a_package_lands_at_the_root(void)
 	}
 }
 
+static void entries_know_their_package(void)
+{
+	AUTO(fixture) struct fixture f;
+	AUTO(strbuf) struct strbuf deb = STRBUF_INIT(MAX);
+	const struct entry_package *package;
+
+	fixture_init(&f);
+	make_deb(&deb, "Package: libx\nVersion: 1:2\nArchitecture: all\nSource: x (1:1)\n");
+	read_bytes(&f, deb.ptr, deb.len);
+	CHECK(f.tree.n > 0);
+	for (size_t i = 0; i < f.tree.n; i++) {
+		package = f.tree.at[i].package;
+		CHECK((package == NULL) == f.tree.at[i].implied);
+		if (package == NULL)
+			continue;
+		CHECK_STR(package->name, "libx");
+		CHECK_STR(package->version, "1:2");
+		CHECK_STR(package->source, "x (1:1)");
+		CHECK(package->maintainer == NULL);
+		CHECK_STR(package->file, f.path);
+	}
+}
+
 static void architectures_are_compared(void)
 {
 	static const struct {
@@ -260,6 +283,7 @@ static void a_layer_joins_its_sources(void)
 
 int main(void)
 {
+	TEST("deb: every entry knows the package that brought it", entries_know_their_package);
 	TEST("deb source: a package lands at the root", a_package_lands_at_the_root);
 	TEST("deb source: architectures are compared by Debian's names", architectures_are_compared);
 	TEST("deb source: every cut is a problem", damaged_packages_are_problems);

@@ -262,12 +262,35 @@ static void descriptors_are_sources_and_sinks(void)
 	CHECK_INT(err.code, ERR_IO);
 }
 
+static void joined_arenas(void)
+{
+	for (int empty = 0; empty < 4; empty++) {
+		AUTO(arena) struct arena a = {0};
+		AUTO(arena) struct arena b = {0};
+		const char *left = (empty & 1) != 0 ? "" : arena_strdup(&a, "left");
+		const char *right = (empty & 2) != 0 ? "" : arena_strdup(&b, "right");
+
+		if ((empty & 2) == 0)
+			arena_alloc(&b, 1 << 20);
+		const size_t bytes = a.bytes + b.bytes;
+
+		arena_join(&a, &b);
+		CHECK_INT(a.bytes, bytes);
+		CHECK(b.head == NULL && b.bytes == 0);
+		CHECK_STR(arena_strdup(&b, "new"), "new");
+		CHECK_STR(arena_strdup(&a, "new"), "new");
+		CHECK_STR(left, (empty & 1) != 0 ? "" : "left");
+		CHECK_STR(right, (empty & 2) != 0 ? "" : "right");
+	}
+}
+
 int main(void)
 {
 	TEST("strbuf: grows and stays terminated", grows_and_stays_terminated);
 	TEST("strbuf: drops what is beyond its maximum", beyond_its_maximum_it_drops);
 	TEST("strbuf: hands its content out", content_is_handed_out);
 	TEST("arena: allocations are zeroed, aligned and lasting", arenas);
+	TEST("arena: what is joined lives on, and both can be used", joined_arenas);
 	TEST("strmap: insertion order, replacement, sorting", maps);
 	TEST("digest: known vectors", digest_vectors);
 	TEST("digest: anything but sha256 and lower-case hex is refused",

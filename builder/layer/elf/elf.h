@@ -39,6 +39,16 @@ struct elf_dlopen {
 	struct strlist sonames;  /* any of them will do; at least one */
 };
 
+/*
+ * The package a file was built for, as its linker was told (UAPI group, "Package Metadata for
+ * Executable Files"). Texts are printable, and cut when long; NULL: not said.
+ */
+struct elf_package {
+	const char *type; /* "deb", "rpm", ... */
+	const char *os, *os_version;
+	const char *name, *version, *architecture;
+};
+
 struct elf_symbols;
 
 struct elf_info {
@@ -62,6 +72,9 @@ struct elf_info {
 	bool exec_stack; /* PT_GNU_STACK with PF_X */
 	bool filter;     /* DT_FILTER or DT_AUXILIARY: another file stands behind it */
 	unsigned isa;    /* x86-64 level (1 to 4) that its property note needs; 0 = says nothing */
+
+	const char *build_id;              /* NT_GNU_BUILD_ID in hex, NULL if none */
+	const struct elf_package *package; /* .note.package, NULL if none */
 
 	struct elf_dlopen *dlopen; /* .note.dlopen */
 	size_t n_dlopen;

@@ -91,6 +91,10 @@ void elf_read_note(struct elf_file *f, uint64_t offset, uint64_t size, struct el
 enum { ELF_DLOPEN_BYTES_MAX = 16 << 10 };
 void elf_read_dlopen(struct elf_file *f, const char *text, size_t len, struct elf_info *info);
 
+/* Sets info->package from the content of such a note of FDO (elf_package.c), unless it is
+ * malformed. */
+void elf_read_package(struct elf_file *f, const char *text, size_t len, struct elf_info *info);
+
 /* The room's one copy of a name, NULL when there is no room for it. */
 const char *elf_room_name(struct elf_room *room, const char *name, size_t len, struct arena *a);
 

@@ -1,9 +1,11 @@
 /*
  * Notes. The property note (x86-64 psABI, "Program Property") says which of the levels of the
  * architecture a file needs: glibc refuses to start or load what needs more than the processor has.
- * The note of freedesktop.org says what a file loads on demand (elf_dlopen.c).
+ * The notes of freedesktop.org say what a file loads on demand (elf_dlopen.c) and of which package
+ * it is (elf_package.c); GNU's build ID names one result of a linker.
  */
 #include <elf.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -12,9 +14,12 @@
 enum {
 	PROPERTY_BYTES_MAX = 4096,
 	NOTE_DLOPEN = 0x407c0c0a,
+	NOTE_PACKAGE_BYTES_MAX = 4096,
+	BUILD_ID_BYTES_MAX = 64,
 	NOTE_HEAD = 12,   /* sizes of name and content, type */
 	PROPERTY_HEAD = 8 /* type, size */
 };
+#define NOTE_PACKAGE     0xcafe1a7eu
 #define X86_ISA_1_NEEDED 0xc0008002u /* bit 0: baseline, bit 1: v2, bit 2: v3, bit 3: v4 */
 
 static void read_properties(const struct elf_file *f, const unsigned char *p, size_t len,
@@ -53,16 +58,44 @@ static void read_gnu(struct elf_file *f, uint64_t offset, size_t len, struct elf
 		read_properties(f, bytes, len, info);
 }
 
-static void read_fdo(struct elf_file *f, uint64_t offset, size_t len, struct elf_info *info)
+/* Linkers write 16 or 20 bytes, and let the user choose any. */
+static void read_build_id(struct elf_file *f, uint64_t offset, size_t len, struct elf_info *info)
 {
-	AUTO_FREE char *text = NULL;
+	unsigned char bytes[BUILD_ID_BYTES_MAX];
+	char hex[2 * BUILD_ID_BYTES_MAX + 1];
 	struct err ignored = {0};
 
-	if (len > ELF_DLOPEN_BYTES_MAX)
+	if (info->build_id != NULL || len == 0 || len > sizeof(bytes) ||
+	    elf_bytes(f, offset, bytes, len, "note", &ignored) != 0)
 		return;
-	text = mem_calloc(1, len + 1);
+	for (size_t i = 0; i < len; i++)
+		snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
+	info->build_id = arena_strdup(f->arena, hex);
+}
+
+/* What is done with the text of a note of FDO. */
+typedef void read_text(struct elf_file *f, const char *text, size_t len, struct elf_info *info);
+
+static void read_fdo(struct elf_file *f, uint64_t offset, size_t len, struct elf_info *info,
+                     read_text *read)
+{
+	AUTO_FREE char *text = mem_calloc(1, len + 1);
+	struct err ignored = {0};
+
 	if (elf_bytes(f, offset, text, len, "note", &ignored) == 0)
-		elf_read_dlopen(f, text, strnlen(text, len), info);
+		read(f, text, strnlen(text, len), info);
+}
+
+static void read_dlopen(struct elf_file *f, uint64_t offset, size_t len, struct elf_info *info)
+{
+	if (len <= ELF_DLOPEN_BYTES_MAX)
+		read_fdo(f, offset, len, info, elf_read_dlopen);
+}
+
+static void read_package(struct elf_file *f, uint64_t offset, size_t len, struct elf_info *info)
+{
+	if (len <= NOTE_PACKAGE_BYTES_MAX && info->package == NULL)
+		read_fdo(f, offset, len, info, elf_read_package);
 }
 
 static const struct {
@@ -71,7 +104,9 @@ static const struct {
 	read_content *read;
 } kinds[] = {
 	{"GNU", NT_GNU_PROPERTY_TYPE_0, read_gnu},
-	{"FDO", NOTE_DLOPEN, read_fdo},
+	{"GNU", NT_GNU_BUILD_ID, read_build_id},
+	{"FDO", NOTE_DLOPEN, read_dlopen},
+	{"FDO", NOTE_PACKAGE, read_package},
 };
 
 /* The loader does not mind a bad note either: what is malformed ends the segment. */

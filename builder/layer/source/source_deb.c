@@ -22,6 +22,7 @@ struct deb {
 	const struct platform *platform;
 	const struct strlist *include; /* NULL = everything */
 	struct diags *diags;
+	const struct entry_package *package; /* from its control file */
 	int fd;
 };
 
@@ -154,13 +155,37 @@ static void control_field(const char *text, const char *key, char out[FIELD_MAX]
 	}
 }
 
-static int judge_control(const struct deb *deb, const char *text, struct err *err)
+static const char *keep_field(const struct deb *deb, const char *text, const char *key)
+{
+	char value[FIELD_MAX];
+
+	control_field(text, key, value);
+	return value[0] != '\0' ? arena_strdup(deb->tree->arena, value) : NULL;
+}
+
+static void keep_package(struct deb *deb, const char *text)
+{
+	struct entry_package *package = arena_alloc(deb->tree->arena, sizeof(*package));
+
+	*package = (struct entry_package){
+		.name = keep_field(deb, text, "Package"),
+		.version = keep_field(deb, text, "Version"),
+		.architecture = keep_field(deb, text, "Architecture"),
+		.source = keep_field(deb, text, "Source"),
+		.maintainer = keep_field(deb, text, "Maintainer"),
+		.file = arena_strdup(deb->tree->arena, deb->item->path),
+	};
+	deb->package = package;
+}
+
+static int judge_control(struct deb *deb, const char *text, struct err *err)
 {
 	char name[FIELD_MAX], version[FIELD_MAX], architecture[FIELD_MAX];
 
 	control_field(text, "Package", name);
 	control_field(text, "Version", version);
 	control_field(text, "Architecture", architecture);
+	keep_package(deb, text);
 	if (name[0] == '\0' || version[0] == '\0' || architecture[0] == '\0')
 		return malformed("its control file lacks Package, Version or Architecture", err);
 	if (strcmp(architecture, "all") == 0 ||
@@ -185,7 +210,7 @@ static int deb_content_read(struct source *s, void *buf, size_t cap, size_t *ret
 	return tar_reader_read(((struct content_source *)s)->tar, buf, cap, ret_n, err);
 }
 
-static int find_control(const struct deb *deb, struct tar_reader *tar, struct err *err)
+static int find_control(struct deb *deb, struct tar_reader *tar, struct err *err)
 {
 	struct content_source content = {{deb_content_read, NULL}, tar};
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(CONTROL_BYTES_MAX);
@@ -203,7 +228,7 @@ static int find_control(const struct deb *deb, struct tar_reader *tar, struct er
 	return judge_control(deb, strbuf_str(&text), err);
 }
 
-static int read_control(const struct deb *deb, const struct part *part, struct err *err)
+static int read_control(struct deb *deb, const struct part *part, struct err *err)
 {
 	struct source *in;
 
@@ -231,6 +256,7 @@ static int read_data(const struct deb *deb, const struct part *part, struct err 
 		.xattrs = &none,
 		.at = deb->item->at,
 	};
+	const size_t first = deb->tree->n;
 	struct source *in;
 
 	if (open_part(deb, part, &in, err) != 0)
@@ -238,6 +264,8 @@ static int read_data(const struct deb *deb, const struct part *part, struct err 
 	int rc = members_add(deb->tree, in, &rules, deb->diags, err);
 
 	source_close(in);
+	for (size_t i = first; i < deb->tree->n; i++)
+		deb->tree->at[i].package = deb->package;
 	return rc;
 }
 
@@ -259,7 +287,7 @@ static int check_version(const struct deb *deb, const struct part *part, struct 
 /*
  * deb(5): the version first, then control, then data; parts whose names start with '_' are ignored.
  */
-static int read_parts(const struct deb *deb, struct err *err)
+static int read_parts(struct deb *deb, struct err *err)
 {
 	int64_t offset = AR_MAGIC;
 	bool control = false;
@@ -289,7 +317,7 @@ static int read_parts(const struct deb *deb, struct err *err)
 	return malformed("it has no data.tar", err);
 }
 
-static int read_deb(const struct deb *deb, struct err *err)
+static int read_deb(struct deb *deb, struct err *err)
 {
 	char magic[AR_MAGIC];
 	size_t n = 0;

@@ -41,6 +41,14 @@ struct entry_stamp {
 	int64_t mtime_ns, ctime_ns;
 };
 
+/* The Debian package that brought an entry (deb-control(5)); NULL = the field is absent. */
+struct entry_package {
+	const char *name, *version, *architecture;
+	const char *source; /* "NAME" or "NAME (VERSION)", as it stands there */
+	const char *maintainer;
+	const char *file; /* the .deb on this machine */
+};
+
 struct entry {
 	/* in the image, no leading or trailing '/', no '.', no '..': "usr/bin/x" */
 	const char *path;
@@ -59,8 +67,9 @@ struct entry {
 	const void *bytes;
 	int64_t offset;
 	struct entry_stamp stamp;
-	bool implied;     /* a parent folder nobody asked for */
-	struct srcpos at; /* the spec item that brought it */
+	const struct entry_package *package; /* NULL = not from a .deb */
+	bool implied;                        /* a parent folder nobody asked for */
+	struct srcpos at;                    /* the spec item that brought it */
 };
 
 struct tree {
