@@ -125,6 +125,9 @@ static void print_images(const struct build_run *run)
 			        layer->shared ? "  shared" : "",
 			        layer->result.cached ? "  cached" : "");
 		}
+		if (image->soci.size > 0)
+			fprintf(out, "  %-16s %s\n", "(SOCI index)",
+			        digest_text(&image->soci.digest, text));
 	}
 	if (run->checked)
 		fprintf(out, "image check passed%s\n", run->check_cached ? " (remembered)" : "");

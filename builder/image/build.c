@@ -151,6 +151,7 @@ static int pack_tree(struct image_builder *b, const struct tree *t, struct layer
 		.layout = b->opts->layout,
 		.cache = b->opts->cache,
 		.progress = b->opts->progress,
+		.ztoc = image->soci,
 	};
 	struct built_layer *built = &s->blobs[s->n_blobs];
 

@@ -80,6 +80,8 @@ void built_images_json(const struct build_result *result, cJSON *array)
 		json_add_string(obj, "platform", platform_text(&image->platform, platform));
 		json_add_string(obj, "digest", digest_text(&image->manifest.digest, text));
 		json_add_int(obj, "compressed_size", image->size);
+		if (image->soci.size > 0)
+			json_add_string(obj, "soci_index", digest_text(&image->soci.digest, text));
 		cJSON *layers = json_add_array(obj, "layers");
 
 		for (size_t k = 0; k < image->n_layers; k++)

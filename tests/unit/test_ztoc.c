@@ -125,13 +125,13 @@ static void refuses_cut_layers(void)
 enum { MIXED_BYTES = 7 << 20 };
 
 /* Text of several kinds, noise, zeros: DEFLATE blocks of all three types and of many sizes. */
-static unsigned char *mixed(size_t n)
+static unsigned char *mixed(size_t n, size_t run)
 {
 	unsigned char *out = mem_calloc(n, 1);
 	uint64_t state = 7;
 
 	for (size_t i = 0; i < n; i++) {
-		size_t part = i / 300000 % 5;
+		size_t part = i / run % 5;
 
 		state = state * 6364136223846793005U + 1442695040888963407U;
 		if (part == 1)
@@ -192,18 +192,27 @@ static void points_are_those_of_a_reader(void)
 	static const struct {
 		size_t len;
 		int level;
+		size_t run;
 		int64_t span;
 		size_t points; /* at least */
-	} cases[] = {{MIXED_BYTES, 1, 4 << 20, 2},   {MIXED_BYTES, 1, 1000, 60},
-	             {MIXED_BYTES, 6, 100000, 20},   {MIXED_BYTES, 12, 700000, 5},
-	             {MIXED_BYTES, 1, 1 << 20, 5},   {1 << 20, 1, 1 << 19, 2},
-	             {(1 << 20) + 100, 1, 4000, 10}, {40000, 1, 4000, 1},
-	             {1024, 1, 4 << 20, 1}};
-	AUTO_FREE unsigned char *bytes = mixed(MIXED_BYTES);
-
+	} cases[] = {
+		{MIXED_BYTES, 1, 300000, 4 << 20, 2},
+		{MIXED_BYTES, 1, 300000, 1000, 60},
+		{MIXED_BYTES, 6, 300000, 100000, 20},
+		{MIXED_BYTES, 12, 300000, 700000, 5},
+		{MIXED_BYTES, 1, 300000, 1 << 20, 5},
+		{1 << 20, 1, 300000, 1 << 19, 2},
+		{(1 << 20) + 100, 1, 300000, 4000, 10},
+		{40000, 1, 300000, 4000, 1},
+		{1024, 1, 300000, 4 << 20, 1},
+		/* Blocks so short that a window begins in the piece before, which was not inflated. */
+		{MIXED_BYTES, 12, 12000, 1 << 20, 5},
+		{MIXED_BYTES, 9, 7000, (1 << 20) + 4000, 5},
+	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		AUTO(strbuf) struct strbuf packed = STRBUF_INIT(0);
 		AUTO(ztoc) struct ztoc written = {0}, read = {0};
+		AUTO_FREE unsigned char *bytes = mixed(cases[i].len, cases[i].run);
 
 		ztoc_init(&written, cases[i].span);
 		ztoc_init(&read, cases[i].span);
@@ -274,7 +283,7 @@ static void check_layer_ztoc(const struct layer_result *layer, const char *dir, 
 static void of_a_packed_layer(void)
 {
 	AUTO(arena) struct arena a = {0};
-	AUTO_FREE unsigned char *bytes = mixed(MIXED_BYTES);
+	AUTO_FREE unsigned char *bytes = mixed(MIXED_BYTES, 300000);
 	char dir[] = "/tmp/ztoc-layout-XXXXXX", cache_dir[] = "/tmp/ztoc-cache-XXXXXX";
 	struct layer_opts opts = {.compression = COMPRESSION_GZIP, .threads = 2, .ztoc = true};
 	struct layer_result layer = {0};
