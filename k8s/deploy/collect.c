@@ -5,6 +5,7 @@
 #include "base/attr.h"
 #include "k8s/deploy/owned.h"
 #include "k8s/deploy/pod.h"
+#include "k8s/deploy/pulls.h"
 #include "k8s/job/job.h"
 
 /* They come with the pools. */
@@ -17,6 +18,7 @@ void snapshot_done(struct snapshot *s)
 	cJSON_Delete(s->owned);
 	cJSON_Delete(s->nodes);
 	cJSON_Delete(s->pods);
+	cJSON_Delete(s->pulled);
 	strbuf_done(&s->log);
 	strbuf_done(&s->head);
 	*s = (struct snapshot){0};
@@ -184,6 +186,7 @@ int snapshot_take(struct kubectl *k, const struct k8s_output *out, struct arena 
 		return 0;
 	if (job_pods(k, fleet, target, &ret->pods, err) != 0)
 		return -1;
+	ret->pulled = pulls_list(k, fleet->namespace);
 	read_log(k, fleet, target->job, a, ret);
 	read_head(k, target, a, ret);
 	return 0;
