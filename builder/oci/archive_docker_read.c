@@ -457,7 +457,7 @@ int archive_open_docker(const char *path, struct store **ret_store, struct err *
 {
 	struct docker_store *ds = mem_zalloc(sizeof(*ds));
 
-	ds->store = (struct store){docker_resolve, docker_open_blob, docker_close};
+	ds->store = (struct store){docker_resolve, docker_open_blob, docker_close, NULL};
 	ds->path = arena_strdup(&ds->arena, path);
 	ds->fd = -1;
 	if (scan_members(ds, err) != 0 || load_manifest(ds, err) != 0) {

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "builder/oci/archive_internal.h"
 #include "builder/oci/layout_internal.h"
+#include "builder/oci/referrers.h"
 
 enum { ARCHIVE_BLOBS_MAX = 1 << 18, ARCHIVE_VERSION_MAX = 4096 };
 
@@ -63,6 +64,21 @@ static int archive_open_blob(struct store *s, const struct descriptor *desc,
 		return -1;
 	*ret_source = source_verified(archive_range(as->fd, found->offset, found->size),
 	                              &desc->digest, desc->size);
+	return 0;
+}
+
+static int archive_referrers(struct store *s, const struct digest *subject, const char *type,
+                             struct arena *a, struct referrers *ret_referrers, struct err *err)
+{
+	const struct archive_store *as = (struct archive_store *)s;
+	AUTO(referrers_scan)
+	struct referrers_scan scan = {.store = s, .subject = subject, .type = type, .arena = a};
+	struct index index;
+
+	if (index_parse(as->index.ptr, as->index.len, NULL, a, &index, err) != 0 ||
+	    referrers_consider_layout(&scan, &index, err) != 0)
+		return err_wrap(err, "'%s'", as->path);
+	*ret_referrers = referrers_finish(&scan);
 	return 0;
 }
 
@@ -207,7 +223,8 @@ int archive_open_oci(const char *path, struct store **ret_store, struct err *err
 {
 	struct archive_store *as = mem_zalloc(sizeof(*as));
 
-	as->store = (struct store){archive_resolve, archive_open_blob, archive_close};
+	as->store = (struct store){archive_resolve, archive_open_blob, archive_close,
+	                           archive_referrers};
 	as->path = mem_strdup(path);
 	as->fd = -1;
 	as->index.max = MANIFEST_BYTES_MAX;

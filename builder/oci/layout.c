@@ -13,6 +13,7 @@
 #include "base/interrupt.h"
 #include "base/mem.h"
 #include "builder/oci/layout_internal.h"
+#include "builder/oci/referrers.h"
 
 static const char layout_file[] = LAYOUT_VERSION_JSON;
 
@@ -310,6 +311,20 @@ static int layout_store_open_blob(struct store *s, const struct descriptor *desc
 	return 0;
 }
 
+static int layout_store_referrers(struct store *s, const struct digest *subject, const char *type,
+                                  struct arena *a, struct referrers *ret_referrers, struct err *err)
+{
+	AUTO(referrers_scan)
+	struct referrers_scan scan = {.store = s, .subject = subject, .type = type, .arena = a};
+	struct index index;
+
+	if (layout_index(((struct layout_store *)s)->layout, a, &index, err) != 0 ||
+	    referrers_consider_layout(&scan, &index, err) != 0)
+		return -1;
+	*ret_referrers = referrers_finish(&scan);
+	return 0;
+}
+
 static void layout_store_close(struct store *s)
 {
 	free(s);
@@ -319,7 +334,8 @@ struct store *layout_store(struct layout *l)
 {
 	struct layout_store *s = mem_zalloc(sizeof(*s));
 
-	s->store = (struct store){layout_store_resolve, layout_store_open_blob, layout_store_close};
+	s->store = (struct store){layout_store_resolve, layout_store_open_blob, layout_store_close,
+	                          layout_store_referrers};
 	s->layout = l;
 	return &s->store;
 }

@@ -93,7 +93,15 @@ int layout_replace_tags(struct layout *l, const char *owner, const struct strlis
                         const struct descriptor *desc, struct err *err) MUST_USE;
 
 /*
- * Removes blobs that no index.json entry reaches, and temporary files older than an hour; unknown
+ * Adds an entry for a manifest that is attached to `subject` (its blobs are there already), unless
+ * its digest has one. The entry goes when the subject is no longer reached: see layout_gc.
+ */
+int layout_attach(struct layout *l, const struct digest *subject, const struct descriptor *desc,
+                  struct err *err) MUST_USE;
+
+/*
+ * Removes what was attached to an image that nothing reaches any more, blobs that no index.json
+ * entry reaches, and temporary files older than an hour; unknown
  * files stay. Does nothing and sets `skipped` while anybody else has the layout open (then `in_use`
  * too), or when the layout is nested so deeply (8 documents) that reachability is not certain. Call
  * it on a layout opened with LAYOUT_WRITE, when this process has tagged all it wrote: trying for

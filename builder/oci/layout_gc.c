@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "builder/oci/layout_internal.h"
+#include "builder/oci/referrers.h"
 
 enum {
 	GC_DEPTH_MAX = 8,       /* nested documents */
@@ -199,15 +200,85 @@ static int sweep_folder(const char *path, const struct marks *m, struct layout_g
 	return status;
 }
 
-static int mark_and_sweep(struct layout *l, struct layout_gc_result *result, struct err *err)
+/* The digest that an entry of ours is attached to; false for every other entry. */
+static bool subject_of(const cJSON *entry, struct digest *ret_subject)
+{
+	const char *text = json_string(json_get(entry, "annotations"), ANNOTATION_SUBJECT);
+	struct err ignored = {0};
+
+	return text != NULL && digest_parse(text, ret_subject, &ignored) == 0;
+}
+
+static bool is_marked(const struct marks *m, const struct digest *d)
+{
+	return m->cap > 0 && slot_of(m, d)->used;
+}
+
+/*
+ * Takes the entries that are attached to something out of `doc`, the parsed index.json, and marks
+ * the rest: an old image must not live on because its signature names it.
+ */
+static int mark_all_but_attached(struct marks *m, cJSON *doc, cJSON *attached, struct err *err)
+{
+	cJSON *manifests = (cJSON *)json_get(doc, "manifests"), *next;
+	struct digest ignored;
+
+	for (cJSON *entry = cJSON_IsArray(manifests) ? manifests->child : NULL; entry != NULL;
+	     entry = next) {
+		next = entry->next;
+		if (subject_of(entry, &ignored))
+			json_push(attached, cJSON_DetachItemViaPointer(manifests, entry));
+	}
+	return mark_node(m, doc, 0, err);
+}
+
+/* Puts back, and marks, what is attached to something marked; in rounds, for a signature may be
+ * attached to an attached document. What stays in `attached` belongs to nothing any more. */
+static int mark_attached(struct marks *m, cJSON *doc, cJSON *attached, struct err *err)
+{
+	bool more = true;
+
+	while (more) {
+		cJSON *next;
+
+		more = false;
+		for (cJSON *entry = attached->child; entry != NULL; entry = next) {
+			struct digest subject;
+
+			next = entry->next;
+			if (!subject_of(entry, &subject) || !is_marked(m, &subject))
+				continue;
+			more = true;
+			json_push((cJSON *)json_get(doc, "manifests"),
+			          cJSON_DetachItemViaPointer(attached, entry));
+			if (mark_node(m, entry, 0, err) != 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static int mark_index(struct marks *m, struct layout *l, struct err *err)
 {
 	AUTO(json) cJSON *doc = NULL;
+	AUTO(json) cJSON *attached = cJSON_CreateArray();
+
+	if (layout_document(l, &doc, err) != 0 ||
+	    mark_all_but_attached(m, doc, attached, err) != 0 ||
+	    mark_attached(m, doc, attached, err) != 0)
+		return -1;
+	/* Nobody else writes or reads now: the entries go before the blobs that they name. */
+	return m->incomplete || attached->child == NULL ? 0 : layout_write_document(l, doc, err);
+}
+
+static int mark_and_sweep(struct layout *l, struct layout_gc_result *result, struct err *err)
+{
 	struct marks m = {.layout = l};
 	char blobs[PATH_MAX];
 
-	if (fs_join(blobs, l->path, "blobs/sha256", err) != 0 || layout_document(l, &doc, err) != 0)
+	if (fs_join(blobs, l->path, "blobs/sha256", err) != 0)
 		return -1;
-	int status = mark_node(&m, doc, 0, err);
+	int status = mark_index(&m, l, err);
 
 	/* A walk that hit a cap has not seen everything: removing on its word would lose data. */
 	if (status == 0 && m.incomplete)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "builder/oci/layout_internal.h"
+#include "builder/oci/referrers.h"
 
 static int read_text(const struct layout *l, char file[PATH_MAX], struct strbuf *text,
                      struct err *err)
@@ -41,6 +42,29 @@ static const char *name_of(const struct descriptor *d)
 	return strmap_get(&d->annotations, ANNOTATION_REF_NAME);
 }
 
+/* A document about an image: nobody means it who names a layout alone. */
+static bool is_attached(const struct descriptor *d)
+{
+	return d->artifact_type != NULL && !media_is_config(d->artifact_type);
+}
+
+/* The only image; NULL when there are none, or several. */
+static const struct descriptor *only_image(const struct index *index)
+{
+	const struct descriptor *only = NULL;
+
+	for (size_t i = 0; i < index->n_manifests; i++) {
+		const struct descriptor *d = &index->manifests[i];
+
+		if (is_attached(d))
+			continue;
+		if (only != NULL && !digest_equal(&d->digest, &only->digest))
+			return NULL;
+		only = only != NULL ? only : d;
+	}
+	return only;
+}
+
 /* An image by name; without a name the one called latest, or the only one. */
 static const struct descriptor *find_image(const struct index *index, const char *tag)
 {
@@ -50,12 +74,7 @@ static const struct descriptor *find_image(const struct index *index, const char
 		if (name != NULL && strcmp(name, tag != NULL ? tag : "latest") == 0)
 			return &index->manifests[i];
 	}
-	if (tag != NULL || index->n_manifests == 0)
-		return NULL;
-	for (size_t i = 1; i < index->n_manifests; i++)
-		if (!digest_equal(&index->manifests[i].digest, &index->manifests[0].digest))
-			return NULL;
-	return &index->manifests[0];
+	return tag != NULL ? NULL : only_image(index);
 }
 
 /* What may be written in place of a tag that is not there, or is missing. */
@@ -96,9 +115,14 @@ static const char *tag_of(const cJSON *entry)
 	return json_string(json_get(entry, "annotations"), ANNOTATION_REF_NAME);
 }
 
-static bool same_tag(const char *a, const char *b)
+/* Without a tag: an image's entry without a name. */
+static bool has_tag(const cJSON *entry, const char *tag)
 {
-	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+	const char *own = tag_of(entry), *type = json_string(entry, "artifactType");
+
+	if (own != NULL && tag != NULL)
+		return strcmp(own, tag) == 0;
+	return own == tag && (type == NULL || media_is_config(type));
 }
 
 /* Replaces the entry of this tag where it stands, or appends one; later ones of that name go. */
@@ -109,7 +133,7 @@ static void set_entry(cJSON *manifests, const char *tag, cJSON *entry)
 
 	for (cJSON *item = manifests->child; item != NULL; item = next) {
 		next = item->next;
-		if (!same_tag(tag_of(item), tag))
+		if (!has_tag(item, tag))
 			continue;
 		if (!placed)
 			cJSON_ReplaceItemViaPointer(manifests, item, entry);
@@ -153,8 +177,8 @@ static cJSON *manifests_of(cJSON *doc)
 
 /* What changes the list of entries. */
 struct entry_change {
-	const char *owner; /* NULL = none */
-	const struct strlist *tags;
+	const char *owner;          /* NULL = none */
+	const struct strlist *tags; /* NULL = the entry is attached to another */
 	const struct descriptor *desc;
 };
 
@@ -179,8 +203,28 @@ static void set_owner(cJSON *entry, const char *owner)
 	json_add_string(annotations, ANNOTATION_OWNER, owner);
 }
 
+/* Once, whoever has put it there. */
+static void add_attached(cJSON *manifests, const struct descriptor *desc)
+{
+	char digest[DIGEST_TEXT_MAX];
+	const cJSON *item = NULL;
+
+	digest_text(&desc->digest, digest);
+	cJSON_ArrayForEach (item, manifests) {
+		const char *of = json_string(item, "digest");
+
+		if (of != NULL && strcmp(of, digest) == 0)
+			return;
+	}
+	json_push(manifests, new_entry(desc, NULL));
+}
+
 static void change_entries(cJSON *manifests, const struct entry_change *change)
 {
+	if (change->tags == NULL) {
+		add_attached(manifests, change->desc);
+		return;
+	}
 	if (change->owner != NULL)
 		remove_owned(manifests, change->owner);
 	for (size_t i = 0; i < change->tags->n; i++) {
@@ -192,10 +236,24 @@ static void change_entries(cJSON *manifests, const struct entry_change *change)
 	}
 }
 
+int layout_write_document(struct layout *l, const cJSON *doc, struct err *err)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
+	char file[PATH_MAX];
+
+	json_print(doc, &text);
+	if (text.overflow)
+		return err_set(err, ERR_LIMIT, "image layout '%s': index.json grows too large",
+		               l->path);
+	if (fs_join(file, l->path, "index.json", err) != 0 ||
+	    fs_write_file(file, text.ptr, text.len, 0644, err) != 0)
+		return err_wrap(err, "image layout '%s'", l->path);
+	return 0;
+}
+
 static int change_index(struct layout *l, const struct entry_change *change, struct err *err)
 {
 	AUTO(json) cJSON *doc = NULL;
-	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
 	AUTO_CLOSE int lock = -1;
 	char file[PATH_MAX];
 
@@ -210,14 +268,7 @@ static int change_index(struct layout *l, const struct entry_change *change, str
 		return err_set(err, ERR_FORMAT,
 		               "image layout '%s': index.json has no manifests array", l->path);
 	change_entries(manifests, change);
-	json_print(doc, &text);
-	if (text.overflow)
-		return err_set(err, ERR_LIMIT, "image layout '%s': index.json grows too large",
-		               l->path);
-	if (fs_join(file, l->path, "index.json", err) != 0 ||
-	    fs_write_file(file, text.ptr, text.len, 0644, err) != 0)
-		return err_wrap(err, "image layout '%s'", l->path);
-	return 0;
+	return layout_write_document(l, doc, err);
 }
 
 int layout_set_tag(struct layout *l, const char *tag, const struct descriptor *desc,
@@ -232,4 +283,20 @@ int layout_replace_tags(struct layout *l, const char *owner, const struct strlis
                         const struct descriptor *desc, struct err *err)
 {
 	return change_index(l, &(struct entry_change){owner, tags, desc}, err);
+}
+
+int layout_attach(struct layout *l, const struct digest *subject, const struct descriptor *desc,
+                  struct err *err)
+{
+	AUTO(arena) struct arena a = {0};
+	struct descriptor entry = *desc;
+	char text[DIGEST_TEXT_MAX];
+
+	/* The descriptor's annotations are the caller's: the entry's own are a copy. */
+	entry.annotations = (struct strmap){0};
+	for (size_t i = 0; i < desc->annotations.n; i++)
+		strmap_set(&entry.annotations, &a, desc->annotations.at[i].key,
+		           desc->annotations.at[i].value);
+	strmap_set(&entry.annotations, &a, ANNOTATION_SUBJECT, digest_text(subject, text));
+	return change_index(l, &(struct entry_change){NULL, NULL, &entry}, err);
 }

@@ -32,6 +32,9 @@ int layout_lock_readers(const char *path, int operation, int *ret_fd, struct err
 /* index.json as JSON; at most MANIFEST_BYTES_MAX bytes. */
 int layout_document(const struct layout *l, cJSON **ret_doc, struct err *err) MUST_USE;
 
+/* Replaces index.json atomically; the caller holds a lock that keeps other writers away. */
+int layout_write_document(struct layout *l, const cJSON *doc, struct err *err) MUST_USE;
+
 /*
  * What a tag names (NULL = "latest" or the only image). ERR_NOT_FOUND; `path` is for the message.
  * The result shares the index's memory.

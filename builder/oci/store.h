@@ -9,6 +9,8 @@
 #include "base/stream.h"
 #include "builder/oci/descriptor.h"
 
+struct referrers; /* builder/oci/referrers.h */
+
 struct store {
 	/* Finds what a tag (NULL = the only or "latest" one) names, without reading more than
 	 * needed. */
@@ -20,6 +22,9 @@ struct store {
 	            struct err *err);
 	/* Releases the store and its memory. */
 	void (*close)(struct store *s);
+	/* As store_referrers; NULL: this kind of store has none. */
+	int (*referrers)(struct store *s, const struct digest *subject, const char *type,
+	                 struct arena *a, struct referrers *ret_referrers, struct err *err);
 };
 
 int store_resolve(struct store *s, const char *tag, struct arena *a, struct descriptor *ret_desc,

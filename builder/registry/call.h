@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include "builder/oci/referrers.h"
 #include "builder/registry/auth.h"
 #include "builder/registry/registry.h"
 
@@ -75,6 +76,29 @@ int call_explain(struct registry *r, const struct call *head, const struct http_
 /* Always -1: what a reply that is not a success means, in the advisor's words if it has any. */
 int call_refused(struct registry *r, const struct call *c, const struct http_response *resp,
                  struct err *err);
+
+/*
+ * PUT of a manifest with a few tries while its blobs cannot be seen yet. `if_match` (NULL = none)
+ * is the ETag of what may be replaced. *resp (AUTO(http_response)) is a success; check of
+ * Docker-Content-Digest included.
+ */
+int call_put_manifest(struct registry *r, const char *reference, const struct descriptor *desc,
+                      const void *bytes, const char *if_match, struct http_response *resp,
+                      struct err *err) MUST_USE;
+
+/* As store_referrers, of this repository (referrers.c). */
+int registry_referrers(struct registry *r, struct store *store, const struct digest *subject,
+                       const char *type, struct arena *a, struct referrers *ret_referrers,
+                       struct err *err) MUST_USE;
+
+/* The list that clients keep under its tag. Zero-initialise; AUTO(kept_list). */
+struct kept_list {
+	cJSON *doc; /* NULL = there is none */
+	char *etag; /* NULL = the registry gives none */
+};
+void kept_list_done(struct kept_list *list);
+int kept_list_read(struct registry *r, const struct digest *subject, struct kept_list *ret_list,
+                   struct err *err) MUST_USE;
 
 /* The manifest that was resolved, from memory; NULL when it is another one. Closed before r is. */
 struct source *resolve_kept(struct registry *r, const struct descriptor *desc);

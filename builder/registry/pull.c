@@ -184,6 +184,14 @@ static int registry_store_resolve(struct store *s, const char *tag, struct arena
 	                        tag != NULL ? tag : "latest", a, ret_desc, err);
 }
 
+static int registry_store_referrers(struct store *s, const struct digest *subject, const char *type,
+                                    struct arena *a, struct referrers *ret_referrers,
+                                    struct err *err)
+{
+	return registry_referrers(((struct registry_store *)s)->registry, s, subject, type, a,
+	                          ret_referrers, err);
+}
+
 static void registry_store_close(struct store *s)
 {
 	free(s);
@@ -193,7 +201,8 @@ struct store *registry_store(struct registry *r)
 {
 	struct registry_store *s = mem_zalloc(sizeof(*s));
 
-	s->store = (struct store){registry_store_resolve, open_any, registry_store_close};
+	s->store = (struct store){registry_store_resolve, open_any, registry_store_close,
+	                          registry_store_referrers};
 	s->registry = r;
 	return &s->store;
 }

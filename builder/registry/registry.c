@@ -100,21 +100,39 @@ static int check_put(struct registry *r, const struct call *put, const struct ht
 /* The registry may not see yet what it has just been given (eventual consistency): a few tries
  * more. */
 static int put_with_patience(struct registry *r, const struct call *put,
-                             const struct descriptor *desc, struct err *err)
+                             const struct descriptor *desc, struct http_response *resp,
+                             struct err *err)
 {
 	for (unsigned attempt = 1;; attempt++) {
-		AUTO(http_response) struct http_response resp = {0};
-
-		if (call_send(r, put, &resp, err) != 0)
+		if (call_send(r, put, resp, err) != 0)
 			return -1;
-		if (!registry_error_has(&resp, "MANIFEST_BLOB_UNKNOWN") || attempt > 3)
-			return check_put(r, put, &resp, desc, err);
+		if (!registry_error_has(resp, "MANIFEST_BLOB_UNKNOWN") || attempt > 3)
+			return check_put(r, put, resp, desc, err);
 		struct err why = {0};
 
-		registry_error(&resp, &why);
+		registry_error(resp, &why);
 		if (call_wait(r, attempt, NULL, &why, err) != 0)
 			return -1;
+		http_response_done(resp);
 	}
+}
+
+int call_put_manifest(struct registry *r, const char *reference, const struct descriptor *desc,
+                      const void *bytes, const char *if_match, struct http_response *resp,
+                      struct err *err)
+{
+	AUTO(arena) struct arena a = {0};
+	struct call put = {.method = "PUT",
+	                   .url = arena_printf(&a, "%s/manifests/%s", r->base, reference),
+	                   .scopes = call_scopes(r, "pull,push", NULL, &a),
+	                   .step = REGISTRY_PUT_MANIFEST,
+	                   .headers = {{"Content-Type", desc->media_type}},
+	                   .n_headers = 1,
+	                   .body = {.kind = HTTP_BODY_MEMORY, .bytes = bytes, .size = desc->size}};
+
+	if (if_match != NULL)
+		put.headers[put.n_headers++] = (struct http_header){"If-Match", if_match};
+	return put_with_patience(r, &put, desc, resp, err);
 }
 
 static bool has_manifest(struct registry *r, const char *reference, const struct descriptor *desc)
@@ -130,19 +148,11 @@ static bool has_manifest(struct registry *r, const char *reference, const struct
 int registry_put_manifest(struct registry *r, const char *reference, const struct descriptor *desc,
                           const void *bytes, bool *ret_existed, struct err *err)
 {
-	AUTO(arena) struct arena a = {0};
-	const struct call put = {
-		.method = "PUT",
-		.url = arena_printf(&a, "%s/manifests/%s", r->base, reference),
-		.scopes = call_scopes(r, "pull,push", NULL, &a),
-		.step = REGISTRY_PUT_MANIFEST,
-		.headers = {{"Content-Type", desc->media_type}},
-		.n_headers = 1,
-		.body = {.kind = HTTP_BODY_MEMORY, .bytes = bytes, .size = desc->size}};
+	AUTO(http_response) struct http_response resp = {0};
 
 	/* A HEAD that fails means nothing (some registries refuse it): the PUT will. */
 	*ret_existed = has_manifest(r, reference, desc);
-	if (*ret_existed || put_with_patience(r, &put, desc, err) == 0)
+	if (*ret_existed || call_put_manifest(r, reference, desc, bytes, NULL, &resp, err) == 0)
 		return 0;
 	/* Somebody else may have pushed the same meanwhile: an immutable tag then refuses us, and
 	 * yet all is as it should be. */

@@ -107,4 +107,15 @@ int registry_put_blob(struct registry *r, const struct descriptor *desc, int fd,
 int registry_put_manifest(struct registry *r, const char *reference, const struct descriptor *desc,
                           const void *bytes, bool *ret_existed, struct err *err) MUST_USE;
 
+/*
+ * Puts a manifest that names `subject`, by its digest; its blobs are there already. Where the
+ * registry does not answer that it keeps the list of referrers (OCI-Subject), the list is kept
+ * under its tag, as clients do: writers at the same time may overwrite each other's change, so it
+ * is read again afterwards, twice, and the change is made anew where it is gone. ERR_CONFLICT when
+ * it never stays; ERR_FORMAT when that tag names something else than a list.
+ */
+int registry_put_referrer(struct registry *r, const struct digest *subject,
+                          const struct descriptor *desc, const void *bytes,
+                          struct err *err) MUST_USE;
+
 #endif
