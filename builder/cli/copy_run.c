@@ -8,6 +8,7 @@
 #include "builder/check/images.h"
 #include "builder/image/push.h"
 #include "builder/oci/archive.h"
+#include "builder/oci/attached.h"
 
 /* ---- the target ---- */
 
@@ -279,7 +280,7 @@ static int copy_all_tags(struct copy_run_state *run, struct err *err)
 	for (size_t i = 0; i < tags.n; i++) {
 		struct descriptor named;
 
-		if (copy_tag_is_attached(tags.at[i]))
+		if (tag_is_attached(tags.at[i]))
 			continue;
 		if (store_resolve(run->from.store, tags.at[i], a, &named, err) != 0 ||
 		    choose_root(run, &named, &run->root, err) != 0 ||

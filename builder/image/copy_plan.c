@@ -3,31 +3,16 @@
 
 #include <string.h>
 
-#include "base/text.h"
+#include "builder/oci/attached.h"
 #include "builder/oci/mediatype.h"
 #include "builder/oci/referrers.h"
 
-enum { DEPTH_MAX = 4, DOCUMENTS_MAX = 16384, DOCUMENT_BYTES_MAX = 256 << 20, TAG_MAX = 128 };
-
-static const char *const cosign_tags[] = {".sig", ".att", ".sbom"};
+enum { DEPTH_MAX = 4, DOCUMENTS_MAX = 16384, DOCUMENT_BYTES_MAX = 256 << 20 };
 
 void copy_plan_done(struct copy_plan *p)
 {
 	vec_done(&p->documents);
 	arena_done(&p->arena);
-}
-
-bool copy_tag_is_attached(const char *tag)
-{
-	enum { PREFIX = 7, HEX = 64 };
-
-	if (!text_has_prefix(tag, "sha256-") ||
-	    strspn(tag + PREFIX, "0123456789abcdef") != (size_t)HEX)
-		return false;
-	for (size_t i = 0; i < ARRAY_LEN(cosign_tags); i++)
-		if (strcmp(tag + PREFIX + HEX, cosign_tags[i]) == 0)
-			return true;
-	return tag[PREFIX + HEX] == '\0';
 }
 
 static bool is_known(const struct copy_plan *p, const struct digest *d)
@@ -114,9 +99,9 @@ static int add_tagged(struct copy_plan *p, const struct digest *subject, int dep
 {
 	char hex[DIGEST_HEX_MAX];
 
-	for (size_t i = 0; i < ARRAY_LEN(cosign_tags); i++) {
+	for (size_t i = 0; i < ATTACHED_ENDINGS; i++) {
 		const char *tag = arena_printf(&p->arena, "sha256-%s%s", digest_hex(subject, hex),
-		                               cosign_tags[i]);
+		                               attached_endings[i]);
 		struct descriptor desc;
 		struct err why = {0};
 

@@ -36,7 +36,4 @@ int copy_plan_make(struct copy_plan *p, struct store *store, const struct descri
                    struct err *err) MUST_USE;
 void copy_plan_done(struct copy_plan *p); /* for AUTO(copy_plan), of a zeroed one too */
 
-/* One of cosign's tags ("sha256-HEX.sig"), or that of a kept list of referrers: not an image's. */
-bool copy_tag_is_attached(const char *tag);
-
 #endif

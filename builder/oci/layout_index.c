@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "builder/oci/attached.h"
 #include "builder/oci/layout_internal.h"
 #include "builder/oci/referrers.h"
 
@@ -45,7 +46,10 @@ static const char *name_of(const struct descriptor *d)
 /* A document about an image: nobody means it who names a layout alone. */
 static bool is_attached(const struct descriptor *d)
 {
-	return d->artifact_type != NULL && !media_is_config(d->artifact_type);
+	const char *name = name_of(d);
+
+	return (d->artifact_type != NULL && !media_is_config(d->artifact_type)) ||
+	       (name != NULL && tag_is_attached(name));
 }
 
 /* The only image; NULL when there are none, or several. */

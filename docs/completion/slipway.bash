@@ -51,6 +51,26 @@ _slipway_push() {
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
 }
+_slipway_copy() {
+	case "$prev" in
+	--platform) COMPREPLY=(); return;;
+	--jobs|-j) COMPREPLY=(); return;;
+	--digest-file) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--ca) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--username|-u) COMPREPLY=(); return;;
+	--retries) COMPREPLY=(); return;;
+	--profile) COMPREPLY=(); return;;
+	--ecr-region) COMPREPLY=(); return;;
+	--connect-to) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--platform --all-tags --jobs --digest-file --create-repository --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+}
 _slipway_inspect() {
 	case "$prev" in
 	--ca) COMPREPLY=($(compgen -f -- "$cur")); return;;
@@ -430,12 +450,13 @@ _slipway() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "build push inspect verify diff scan iam schema render explain instances diagram nettest deploy rollback undeploy status logs rbac index pipeline doctor completion version help " -- "$cur"))
+		COMPREPLY=($(compgen -W "build push copy inspect verify diff scan iam schema render explain instances diagram nettest deploy rollback undeploy status logs rbac index pipeline doctor completion version help " -- "$cur"))
 		return
 	fi
 	case "${COMP_WORDS[1]}" in
 	build) _slipway_build;;
 	push) _slipway_push;;
+	copy) _slipway_copy;;
 	inspect) _slipway_inspect;;
 	verify) _slipway_verify;;
 	diff) _slipway_diff;;

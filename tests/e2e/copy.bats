@@ -69,7 +69,7 @@ manifest() { curl -fsS -H 'Accept: application/vnd.oci.image.manifest.v1+json, a
 		manifest $repository/app "sha256-${digest#sha256:}.sig" | cmp - signature.json
 		manifest $repository/app v2 | sha256sum | grep -q "${digest#sha256:}"
 	done
-	"$SLIPWAY" verify --progress none --no-check oci:here:v1 2>/dev/null || "$SLIPWAY" verify --progress none oci:here:v1 >/dev/null
+	[[ $(root_of oci:here:v1) == "$digest" ]]
 	[[ $(copy "$REG/third/app:v2" oci-archive:again.tar | digest_line) == "$digest" ]]
 }
 
@@ -86,17 +86,17 @@ manifest() { curl -fsS -H 'Accept: application/vnd.oci.image.manifest.v1+json, a
 	run ! grep -E 'GET /v2/[a-z/]*/blobs/' "$REGLOG"
 }
 
-@test "copy: interrupted at any blob there is no tag, and the next run completes it" {
+@test "copy: one that failed leaves no tag, and the next run sends what is missing" {
 	start_registry
 	digest=$(built image)
 	copy oci:image:v1 "$REG/team/app:v1" >/dev/null
 	source=$REG
-	FAULTS='[{"match": "PUT .*/blobs/", "count": 1, "status": 400}]' start_faultreg
-	run copy --retries 0 "$source/team/app:v1" "$REG/team/app:v1"
-	if [[ $status != 0 ]]; then
-		run ! manifest team/app v1
-		[[ $(copy "$source/team/app:v1" "$REG/team/app:v1" | digest_line) == "$digest" ]]
-	fi
+	FAULTS='[{"method":"PUT","path":"manifests","do":{"status":403}}]' start_faultreg
+	run copy "$source/team/app:v1" "$REG/team/app:v1"
+	[[ $status != 0 ]]
+	run ! manifest team/app v1
+	copy --output json "$source/team/app:v1" "$REG/team/app:v1" >second.json
+	[[ $(json 'd["digest"], d["blobs_uploaded"]' <second.json) == "('$digest', 0)" ]]
 	manifest team/app v1 | sha256sum | grep -q "${digest#sha256:}"
 }
 
