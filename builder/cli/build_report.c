@@ -10,6 +10,8 @@
 #include "builder/image/publish.h"
 #include "builder/oci/part.h"
 
+enum { LARGE_IMAGE_BYTES = 64 << 20, LARGE_LAYER_PERCENT = 50 };
+
 /* A document of its own, or one of several. */
 static void give_document(struct build_run *run, cJSON *doc)
 {
@@ -128,6 +130,19 @@ static cJSON *metadata(const struct build_run *run)
 	return doc;
 }
 
+/* One layer is unpacked by one processor, whatever a node has: of a large image it is the wait. */
+static void print_largest(const struct built_image *image, FILE *out)
+{
+	int64_t percent = image->size > 0 ? built_largest_layer(image) * 100 / image->size : 0;
+
+	if (image->size < LARGE_IMAGE_BYTES)
+		return;
+	fprintf(out, "  largest layer %lld %% of the bytes%s\n", (long long)percent,
+	        percent > LARGE_LAYER_PERCENT
+	                ? ": nodes would pull faster with it in parts (split:)"
+	                : "");
+}
+
 static void print_images(const struct build_run *run)
 {
 	char size[TEXT_BYTES_MAX], text[DIGEST_TEXT_MAX], platform[PLATFORM_TEXT_MAX];
@@ -147,6 +162,10 @@ static void print_images(const struct build_run *run)
 			        layer->shared ? "  shared" : "",
 			        layer->result.cached ? "  cached" : "");
 		}
+		print_largest(image, out);
+		if (image->soci.size > 0)
+			fprintf(out, "  %-16s %s\n", "(SOCI index)",
+			        digest_text(&image->soci.digest, text));
 	}
 	print_attached(run);
 	if (run->checked)

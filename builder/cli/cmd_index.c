@@ -122,8 +122,12 @@ static int check_child(struct index_run *run, struct store *store, const struct 
 			              "untagged manifest may have expired since");
 		return -1;
 	}
-	if (manifest_parse(text.ptr, text.len, child->media_type, a, &m, err) != 0 ||
-	    store_read(store, &m.config, CONFIG_BYTES_MAX, &text, err) != 0 ||
+	if (manifest_parse(text.ptr, text.len, child->media_type, a, &m, err) != 0)
+		return -1;
+	/* An artifact (a SOCI index) stands for no platform by itself. */
+	if (!descriptor_is_image(child))
+		return 0;
+	if (store_read(store, &m.config, CONFIG_BYTES_MAX, &text, err) != 0 ||
 	    config_parse(text.ptr, text.len, a, &config, err) != 0)
 		return -1;
 	if (platform_equal(&config.platform, &child->platform))

@@ -166,6 +166,7 @@ static int look_at_job(struct watch *w, enum job_phase *ret_phase, struct err *e
 		.owned = shot.owned,
 		.nodes = shot.nodes,
 		.pods = shot.pods,
+		.pulled = shot.pulled,
 		.log = strbuf_str(&shot.log),
 		.log_head = strbuf_str(&shot.head),
 		.log_problem = shot.log_problem,

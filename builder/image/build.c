@@ -13,6 +13,15 @@
 #include "builder/layer/source/sources.h"
 #include "builder/layer/tree/parts.h"
 
+enum {
+	PARTS_AT_A_TIME = 12, /* that AL2023's and Bottlerocket's parallel pull unpacks */
+	PARTS_OF_ALL = 96,    /* of all layers; the rest is for the base's */
+	PART_BYTES_MIN = 256 << 20
+};
+
+/* Content from which on a layer is worth several. */
+#define LARGE_LAYER_BYTES (INT64_C(1) << 30)
+
 struct layer_slot *builder_slot(const struct image_builder *b, size_t layer, size_t image)
 {
 	return &b->slots[layer * b->n_images + image];
@@ -157,6 +166,7 @@ static int pack_tree(struct image_builder *b, const struct tree *t, struct layer
 		.layout = b->opts->layout,
 		.cache = b->opts->cache,
 		.progress = b->opts->progress,
+		.ztoc = image->soci,
 	};
 	struct built_layer *built = &s->blobs[s->n_blobs];
 
@@ -168,14 +178,34 @@ static int pack_tree(struct image_builder *b, const struct tree *t, struct layer
 	return 0;
 }
 
+/*
+ * Nodes unpack some layers of an image at a time, and each on one processor: one large layer keeps
+ * all others waiting. Where the spec does not say, a large layer gets as many parts as nodes unpack
+ * at a time, at most. A power of two, so that a change of some files leaves the parts as they are.
+ */
+static int64_t part_bytes(const struct image_builder *b, const struct layer_slot *s)
+{
+	int64_t content = tree_bytes(&s->tree), part = PART_BYTES_MIN;
+	int64_t parts = PARTS_OF_ALL / (int64_t)b->n_layers;
+
+	if (s->spec->split > 0 || content < LARGE_LAYER_BYTES || parts < 2)
+		return s->spec->split;
+	parts = parts < PARTS_AT_A_TIME ? parts : PARTS_AT_A_TIME;
+	while (part < content / parts)
+		part *= 2;
+	return part;
+}
+
 static int pack_slot(struct image_builder *b, struct layer_slot *s, bool shared, struct err *err)
 {
 	struct tree *parts = &s->tree;
+	int64_t target;
 	size_t n = 1;
 
 	if (s->spec == NULL || s->tree.n == 0)
 		return 0;
-	if (s->spec->split > 0 && tree_split(&s->tree, s->spec->split, &parts, &n, err) != 0)
+	target = part_bytes(b, s);
+	if (target > 0 && tree_split(&s->tree, target, &parts, &n, err) != 0)
 		return err_wrap(err, "layer '%s': split", s->tree.label);
 	s->blobs = arena_calloc(b->arena, n, sizeof(*s->blobs));
 	s->parts = parts;

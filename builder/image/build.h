@@ -42,7 +42,8 @@ struct built_image {
 	size_t n_layers;
 	struct descriptor *base_layers; /* bottom first; as the base names them, in OCI's words */
 	size_t n_base_layers;
-	int64_t size; /* compressed bytes of all layers, the base's included */
+	int64_t size;           /* compressed bytes of all layers, the base's included */
+	struct descriptor soci; /* the SOCI index (soci.h); size 0 = none */
 };
 
 struct build_result {

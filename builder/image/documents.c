@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "builder/image/soci.h"
 #include "builder/oci/config.h"
 
 static void add_blobs(struct built_image *image, const struct layer_slot *s)
@@ -117,6 +118,22 @@ static void list_layers(const struct image_builder *b, const struct base_image *
 		image->size += m->layers[i].size;
 }
 
+/* Where the manifest says which SOCI index is its. */
+static int put_soci(const struct image_builder *b, size_t column, struct built_image *image,
+                    struct manifest *m, struct err *err)
+{
+	char digest[DIGEST_TEXT_MAX];
+
+	if (!b->opts->plan->spec->image.soci)
+		return 0;
+	if (builder_put_soci(b, column, image, m, &image->soci, err) != 0)
+		return -1;
+	if (image->soci.size > 0)
+		strmap_set(&m->annotations, b->arena, ANNOTATION_SOCI_INDEX,
+		           digest_text(&image->soci.digest, digest));
+	return 0;
+}
+
 static void annotate_manifest(const struct image_builder *b, const struct plan_image *plan,
                               const struct base_image *base, struct strmap *annotations)
 {
@@ -135,9 +152,11 @@ static void annotate_manifest(const struct image_builder *b, const struct plan_i
 	strmap_sort(annotations);
 }
 
-static int put_manifest(const struct image_builder *b, const struct plan_image *plan,
-                        const struct base_image *base, struct built_image *image, struct err *err)
+static int put_manifest(const struct image_builder *b, size_t column, struct built_image *image,
+                        struct err *err)
 {
+	const struct plan_image *plan = &b->opts->plan->images[column];
+	const struct base_image *base = &b->bases[column].image;
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
 	struct manifest m = {.media_type = MEDIA_MANIFEST};
 
@@ -150,6 +169,8 @@ static int put_manifest(const struct image_builder *b, const struct plan_image *
 		        m.n_layers, IMAGE_LAYERS_MAX);
 		return err_hint(err, "raise `split:` or join layers");
 	}
+	if (put_soci(b, column, image, &m, err) != 0)
+		return -1;
 	annotate_manifest(b, plan, base, &m.annotations);
 	if (put_config(b, plan, base, image, &m.config, err) != 0)
 		return -1;
@@ -169,7 +190,7 @@ int builder_put_image(const struct image_builder *b, size_t column, struct built
 
 	image->platform = plan->platform;
 	collect_layers(b, column, image);
-	if (put_manifest(b, plan, &b->bases[column].image, image, err) != 0)
+	if (put_manifest(b, column, image, err) != 0)
 		return err_wrap(err, "image for %s", platform_text(&plan->platform, platform));
 	image->manifest.platform = plan->platform;
 	return 0;
@@ -196,9 +217,13 @@ int builder_put_index(const struct image_builder *b, struct build_result *result
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
 	struct index index = {.media_type = MEDIA_INDEX, .n_manifests = result->n_images};
 
-	index.manifests = arena_calloc(b->arena, result->n_images, sizeof(*index.manifests));
+	index.manifests = arena_calloc(b->arena, 2 * result->n_images, sizeof(*index.manifests));
 	for (size_t i = 0; i < result->n_images; i++)
 		index.manifests[i] = result->images[i].manifest;
+	for (size_t i = 0; i < result->n_images; i++)
+		if (result->images[i].soci.size > 0)
+			index.manifests[index.n_manifests++] =
+				soci_index_entry(&result->images[i], b->arena);
 	if (annotate_index(b, &index.annotations, err) != 0)
 		return -1;
 	result->annotations = index.annotations;

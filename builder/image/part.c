@@ -1,6 +1,7 @@
 #include "builder/image/part.h"
 
 #include "builder/image/push.h"
+#include "builder/image/soci.h"
 #include "builder/oci/part.h"
 
 int image_part_possible(const struct spec *spec, const struct plan *plan, struct err *err)
@@ -22,6 +23,24 @@ int image_part_possible(const struct spec *spec, const struct plan *plan, struct
 	                     "stored only once");
 }
 
+/* One document and what it names; adds to the counts. */
+static int push_one(const struct remote *remote, struct layout *layout,
+                    const struct descriptor *root, const struct image_target *target,
+                    struct push_result *sum, struct err *err)
+{
+	struct push_result one;
+
+	if (image_push(remote, layout, root, target, &one, err) != 0)
+		return -1;
+	sum->n_uploaded += one.n_uploaded;
+	sum->n_mounted += one.n_mounted;
+	sum->n_existed += one.n_existed;
+	sum->bytes_uploaded += one.bytes_uploaded;
+	sum->n_manifests_put += one.n_manifests_put;
+	sum->n_attached += one.n_attached;
+	return 0;
+}
+
 int image_part_push(const struct remote *remote, struct layout *layout,
                     const struct build_result *built, const struct image_target *target,
                     struct push_result *ret_result, struct err *err)
@@ -31,16 +50,12 @@ int image_part_push(const struct remote *remote, struct layout *layout,
 
 	t.tags = (struct strlist){0};
 	for (size_t i = 0; i < built->n_images; i++) {
-		struct push_result one;
+		const struct built_image *image = &built->images[i];
 
-		if (image_push(remote, layout, &built->images[i].manifest, &t, &one, err) != 0)
+		if (push_one(remote, layout, &image->manifest, &t, &sum, err) != 0 ||
+		    (image->soci.size > 0 &&
+		     push_one(remote, layout, &image->soci, &t, &sum, err) != 0))
 			return -1;
-		sum.n_uploaded += one.n_uploaded;
-		sum.n_mounted += one.n_mounted;
-		sum.n_existed += one.n_existed;
-		sum.bytes_uploaded += one.bytes_uploaded;
-		sum.n_manifests_put += one.n_manifests_put;
-		sum.n_attached += one.n_attached;
 	}
 	*ret_result = sum;
 	return 0;
@@ -55,9 +70,12 @@ void image_part_print(const struct build_result *built, const struct spec *spec,
 	                          .n_manifests = built->n_images,
 	                          .annotations = built->annotations};
 
-	part.manifests = arena_calloc(a, built->n_images, sizeof(*part.manifests));
+	part.manifests = arena_calloc(a, 2 * built->n_images, sizeof(*part.manifests));
 	for (size_t i = 0; i < built->n_images; i++)
 		part.manifests[i] = built->images[i].manifest;
+	for (size_t i = 0; i < built->n_images; i++)
+		if (built->images[i].soci.size > 0)
+			part.manifests[part.n_manifests++] = soci_index_entry(&built->images[i], a);
 	AUTO(json) cJSON *doc = image_part_json(&part);
 
 	json_print_pretty(doc, sb);

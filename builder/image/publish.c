@@ -69,6 +69,19 @@ static void layer_json(const struct built_layer *layer, cJSON *array)
 	json_push(array, obj);
 }
 
+int64_t built_largest_layer(const struct built_image *image)
+{
+	int64_t largest = 0;
+
+	for (size_t i = 0; i < image->n_layers; i++)
+		if (image->layers[i].result.size > largest)
+			largest = image->layers[i].result.size;
+	for (size_t i = 0; i < image->n_base_layers; i++)
+		if (image->base_layers[i].size > largest)
+			largest = image->base_layers[i].size;
+	return largest;
+}
+
 void built_images_json(const struct build_result *result, cJSON *array)
 {
 	char text[DIGEST_TEXT_MAX], platform[PLATFORM_TEXT_MAX];
@@ -80,6 +93,9 @@ void built_images_json(const struct build_result *result, cJSON *array)
 		json_add_string(obj, "platform", platform_text(&image->platform, platform));
 		json_add_string(obj, "digest", digest_text(&image->manifest.digest, text));
 		json_add_int(obj, "compressed_size", image->size);
+		json_add_int(obj, "largest_layer", built_largest_layer(image));
+		if (image->soci.size > 0)
+			json_add_string(obj, "soci_index", digest_text(&image->soci.digest, text));
 		cJSON *layers = json_add_array(obj, "layers");
 
 		for (size_t k = 0; k < image->n_layers; k++)

@@ -20,6 +20,9 @@ int image_publish(struct layout *layout, const struct spec *spec, const struct d
 int image_archive(struct layout *layout, const struct descriptor *root, const struct spec *spec,
                   bool docker, const char *path, struct arena *a, struct err *err) MUST_USE;
 
+/* Of the compressed bytes of an image's layers, those of the base included: the largest's. */
+int64_t built_largest_layer(const struct built_image *image);
+
 /* Appends an object per image to the array: platform, digest, sizes, our layers. */
 void built_images_json(const struct build_result *result, cJSON *array);
 

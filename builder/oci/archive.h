@@ -12,6 +12,9 @@ struct archive_opts {
 	struct store *from;            /* where the image is read */
 	const struct descriptor *root; /* index or manifest to write */
 	const char *tag; /* name inside the archive: TAG, or NAME[:TAG] for docker; may be NULL */
+	/* oci-archive: further entries of index.json, as what is attached to root has them */
+	const struct descriptor *others;
+	size_t n_others;
 	/* docker-archive holds one platform: which; NULL = the only one */
 	const struct platform *platform;
 };

@@ -69,7 +69,7 @@ static int add_index(struct tarfile *t, const struct archive_opts *opts, struct 
 	AUTO(arena) struct arena a = {0};
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
 	struct descriptor root = *opts->root;
-	struct index ix = {.media_type = MEDIA_INDEX, .manifests = &root, .n_manifests = 1};
+	struct index ix = {.media_type = MEDIA_INDEX, .n_manifests = 1 + opts->n_others};
 
 	root.annotations = (struct strmap){0};
 	for (size_t i = 0; i < opts->root->annotations.n; i++) {
@@ -80,7 +80,14 @@ static int add_index(struct tarfile *t, const struct archive_opts *opts, struct 
 	}
 	if (opts->tag != NULL)
 		strmap_set(&root.annotations, &a, ANNOTATION_REF_NAME, opts->tag);
+	ix.manifests = arena_calloc(&a, ix.n_manifests, sizeof(*ix.manifests));
+	ix.manifests[0] = root;
+	for (size_t i = 0; i < opts->n_others; i++)
+		ix.manifests[1 + i] = opts->others[i];
 	index_print(&ix, &text);
+	if (text.overflow)
+		return err_set(err, ERR_LIMIT, "its index.json is larger than %d bytes",
+		               MANIFEST_BYTES_MAX);
 	return tarfile_add_bytes(t, "index.json", text.ptr, text.len, err);
 }
 
@@ -122,6 +129,8 @@ int archive_write_oci(const char *path, const struct archive_opts *opts, struct 
 	struct blob_list list = {.from = opts->from};
 	int result = collect_blobs(&list, opts->root, 0, err);
 
+	for (size_t i = 0; result == 0 && i < opts->n_others; i++)
+		result = collect_blobs(&list, &opts->others[i], 0, err);
 	if (result == 0)
 		result = write_layout(&t, path, opts, &list, err);
 	vec_done(&list.blobs);

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "builder/oci/attached.h"
 #include "builder/oci/layout_internal.h"
 #include "builder/oci/referrers.h"
 
@@ -42,18 +43,13 @@ static const char *name_of(const struct descriptor *d)
 	return strmap_get(&d->annotations, ANNOTATION_REF_NAME);
 }
 
-/* "sha256-HEX", and what follows: a tag that says what it is about. */
-static bool names_subject(const char *tag)
-{
-	return tag != NULL && strncmp(tag, "sha256-", 7) == 0 &&
-	       strspn(tag + 7, "0123456789abcdef") == 2 * DIGEST_BYTES;
-}
-
 /* A document about an image: nobody means it who names a layout alone. */
 static bool is_attached(const struct descriptor *d)
 {
+	const char *name = name_of(d);
+
 	return (d->artifact_type != NULL && !media_is_config(d->artifact_type)) ||
-	       names_subject(name_of(d));
+	       (name != NULL && tag_is_attached(name));
 }
 
 /* The only image; NULL when there are none, or several. */

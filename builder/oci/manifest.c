@@ -163,10 +163,12 @@ const struct descriptor *index_choose(const struct index *ix, const struct platf
 	int best_match = 0;
 
 	for (size_t i = 0; i < ix->n_manifests; i++) {
-		int match = platform_match(want, &ix->manifests[i].platform);
+		const struct descriptor *d = &ix->manifests[i];
+		bool artifact = media_is_manifest(d->media_type) && !descriptor_is_image(d);
+		int match = artifact ? 0 : platform_match(want, &d->platform);
 
 		if (match > best_match) {
-			best = &ix->manifests[i];
+			best = d;
 			best_match = match;
 		}
 	}

@@ -43,8 +43,8 @@ void manifest_print(const struct manifest *m, struct strbuf *sb);
 void index_print(const struct index *ix, struct strbuf *sb);
 
 /*
- * The best entry for a platform (platform_match; first of equals), NULL if none. Attestation
- * entries ("unknown/unknown") never match.
+ * The best image for a platform (platform_match; first of equals), NULL if none. Attestations
+ * ("unknown/unknown") and other artifacts never match.
  */
 const struct descriptor *index_choose(const struct index *ix, const struct platform *want);
 

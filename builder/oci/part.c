@@ -46,15 +46,15 @@ static int parse_repository(const cJSON *doc, struct arena *a, struct image_part
 	return 0;
 }
 
-/* A list of at most PART_PLATFORMS_MAX; NULL after an error. */
-static const cJSON *list_of(const cJSON *doc, const char *key, size_t *ret_n, struct err *err)
+/* A list of at most `max`; NULL after an error. */
+static const cJSON *list_of(const cJSON *doc, const char *key, int max, size_t *ret_n,
+                            struct err *err)
 {
 	const cJSON *list = json_get(doc, key);
 	int n = cJSON_IsArray(list) ? cJSON_GetArraySize(list) : 0;
 
-	if (n == 0 || n > PART_PLATFORMS_MAX) {
-		err_set(err, ERR_FORMAT, "'%s' is not a list of 1 to %d entries", key,
-		        PART_PLATFORMS_MAX);
+	if (n == 0 || n > max) {
+		err_set(err, ERR_FORMAT, "'%s' is not a list of 1 to %d entries", key, max);
 		return NULL;
 	}
 	*ret_n = (size_t)n;
@@ -64,7 +64,9 @@ static const cJSON *list_of(const cJSON *doc, const char *key, size_t *ret_n, st
 static int parse_manifests(const cJSON *doc, struct arena *a, struct image_part *part,
                            struct err *err)
 {
-	const cJSON *list = list_of(doc, "manifests", &part->n_manifests, err), *item;
+	const cJSON *list = list_of(doc, "manifests", 2 * PART_PLATFORMS_MAX, &part->n_manifests,
+	                            err),
+		    *item;
 	size_t i = 0;
 
 	if (list == NULL)
@@ -86,7 +88,9 @@ static int parse_manifests(const cJSON *doc, struct arena *a, struct image_part 
 static int parse_platforms(const cJSON *index, struct arena *a, struct image_part *part,
                            struct err *err)
 {
-	const cJSON *list = list_of(index, "platforms", &part->n_platforms, err), *item;
+	const cJSON *list = list_of(index, "platforms", PART_PLATFORMS_MAX, &part->n_platforms,
+	                            err),
+		    *item;
 	size_t i = 0;
 
 	if (list == NULL)
@@ -199,6 +203,8 @@ static int put_in_index(const struct image_part *part, struct index *index, cons
 		if (at == part->n_platforms)
 			return err_set(err, ERR_CONFLICT, "'%s': %s is not a platform of the image",
 			               part->file, platform);
+		if (!descriptor_is_image(d))
+			at += part->n_platforms;
 		if (files[at] != NULL)
 			return err_set(err, ERR_CONFLICT, "%s is in '%s' and again in '%s'",
 			               platform, files[at], part->file);
@@ -212,11 +218,12 @@ int image_parts_join(const struct image_part *parts, size_t n, struct arena *a,
                      struct index *ret_index, struct err *err)
 {
 	struct index index = {.media_type = MEDIA_INDEX, .n_manifests = parts[0].n_platforms};
-	const char **files = arena_calloc(a, parts[0].n_platforms, sizeof(*files));
+	size_t n_places = 2 * index.n_manifests;
+	const char **files = arena_calloc(a, n_places, sizeof(*files));
 	char platform[PLATFORM_TEXT_MAX];
 
 	index.annotations = parts[0].annotations;
-	index.manifests = arena_calloc(a, index.n_manifests, sizeof(*index.manifests));
+	index.manifests = arena_calloc(a, n_places, sizeof(*index.manifests));
 	for (size_t i = 0; i < n; i++)
 		if ((i > 0 && check_agreement(&parts[0], &parts[i], err) != 0) ||
 		    put_in_index(&parts[i], &index, files, err) != 0)
@@ -227,6 +234,10 @@ int image_parts_join(const struct image_part *parts, size_t n, struct arena *a,
 			        platform_text(&parts[0].platforms[i], platform));
 			return err_hint(err, "name the result file of every platform's build");
 		}
+	/* What not every image has closes the gaps. */
+	for (size_t i = parts[0].n_platforms; i < n_places; i++)
+		if (files[i] != NULL)
+			index.manifests[index.n_manifests++] = index.manifests[i];
 	*ret_index = index;
 	return 0;
 }

@@ -86,6 +86,9 @@ int call_put_manifest(struct registry *r, const char *reference, const struct de
                       const void *bytes, const char *if_match, struct http_response *resp,
                       struct err *err) MUST_USE;
 
+/* RFC 8288: the URL of the link whose relation is "next", in the arena; NULL when there is none. */
+const char *call_next_link(const struct http_headers *headers, struct arena *a);
+
 /* As store_referrers, of this repository (referrers.c). */
 int registry_referrers(struct registry *r, struct store *store, const struct digest *subject,
                        const char *type, struct arena *a, struct referrers *ret_referrers,

@@ -16,8 +16,7 @@ enum { PAGES_MAX = 256 };
 
 /* ---- the registry's own list ---- */
 
-/* RFC 8288: the URL of the link whose relation is "next", in the arena; NULL when there is none. */
-static const char *next_link(const struct http_headers *headers, struct arena *a)
+const char *call_next_link(const struct http_headers *headers, struct arena *a)
 {
 	size_t pos = 0;
 	const char *value;
@@ -116,7 +115,7 @@ static int read_list(struct registry *r, struct referrers_scan *scan, bool *ret_
 			               resp.status);
 		if (read_page(&resp, scan, err) != 0)
 			return -1;
-		const char *next = next_link(&resp.headers, &a);
+		const char *next = call_next_link(&resp.headers, &a);
 
 		if (next == NULL)
 			return 0;

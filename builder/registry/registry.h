@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/net/http.h"
 #include "base/progress.h"
+#include "base/strlist.h"
 #include "builder/oci/layout.h"
 #include "builder/oci/manifest.h"
 #include "builder/oci/ref.h"
@@ -89,6 +90,10 @@ int registry_head_manifest(struct registry *r, const char *reference, struct are
 /* HEAD: *ret_exists. A 404 is not an error. */
 int registry_has_blob(struct registry *r, const struct descriptor *desc, bool *ret_exists,
                       struct err *err) MUST_USE;
+
+/* All tags of the repository, in the registry's order; in the arena. ERR_LIMIT beyond 65536. */
+int registry_tags(struct registry *r, struct arena *a, struct strlist *ret_tags,
+                  struct err *err) MUST_USE;
 
 enum blob_outcome { BLOB_EXISTED, BLOB_MOUNTED, BLOB_UPLOADED };
 

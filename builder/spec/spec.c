@@ -136,6 +136,20 @@ static bool platforms_sound(const struct yaml_node *platforms, const struct spec
 	                             platforms->n_items == image->n_platforms);
 }
 
+/* A SOCI snapshotter can enter gzip in the middle, and nothing else. */
+static void check_soci(struct fields_context *c, const struct yaml_node *node,
+                       struct spec_image *image)
+{
+	const struct yaml_node *compression = yaml_get(node, "compression");
+
+	if (compression == NULL)
+		image->compression = image->soci ? COMPRESSION_GZIP : COMPRESSION_ZSTD;
+	else if (image->soci && image->compression != COMPRESSION_GZIP)
+		diags_error(c->diags, compression->at,
+		            "write compression: gzip, or leave it out, or leave out image.soci",
+		            "image.compression: image.soci needs gzip layers");
+}
+
 void spec_check_image(struct fields_context *c, const struct yaml_node *node, void *object)
 {
 	static const struct platform defaults[] = {{"linux", "amd64", ""}, {"linux", "arm64", ""}};
@@ -144,8 +158,7 @@ void spec_check_image(struct fields_context *c, const struct yaml_node *node, vo
 	bool sound = platforms_sound(yaml_get(node, "platforms"), image);
 	bool scratch = base == NULL || image->n_bases > 0;
 
-	if (yaml_get(node, "compression") == NULL)
-		image->compression = COMPRESSION_ZSTD;
+	check_soci(c, node, image);
 	if (image->n_platforms == 0) {
 		image->platforms = arena_memdup(c->arena, defaults, sizeof(defaults));
 		image->n_platforms = ARRAY_LEN(defaults);

@@ -41,6 +41,8 @@ struct spec_image {
 	size_t n_platforms;
 	enum compression compression;
 	int64_t level; /* 0 = the codec's default */
+	bool soci;     /* a SOCI index of the layers; they are gzip then */
+	struct srcpos soci_at;
 	struct spec_base *bases;
 	size_t n_bases; /* 0 = scratch */
 	struct layer_spec *layers;

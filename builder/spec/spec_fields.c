@@ -309,7 +309,13 @@ static const struct field image_rows[] = {
                      "{\"type\":\"string\",\"pattern\":\"^(zstd(:([1-9]|1[0-9]))?|gzip(:([1-9]|1[0-"
                      "2]))?|none)$\"}",
                      "compression", "Codec of the layers, with an optional level.",
-                     .fallback_doc = "zstd", .type_doc = "zstd[:1-19], gzip[:1-12] or none"),
+                     .fallback_doc = "zstd; gzip with soci",
+                     .type_doc = "zstd[:1-19], gzip[:1-12] or none"),
+	FIELD_BOOL(
+		struct spec_image, soci, "soci",
+		"Add a SOCI index (version 2), for nodes that start a container before its image "
+		"is there. Needs gzip layers.",
+		.pos_offset = offsetof(struct spec_image, soci_at)),
 	FIELD_CUSTOM(struct spec_image, bases, decode_base,
                      "{\"oneOf\":[{\"type\":\"string\"},{\"type\":\"object\","
                      "\"additionalProperties\":{\"type\":\"string\"}}]}",

@@ -56,6 +56,11 @@ _slipway_sign() {
 	--key|-k) COMPREPLY=($(compgen -f -- "$cur")); return;;
 	--format) COMPREPLY=(); return;;
 	--annotation|-a) COMPREPLY=(); return;;
+_slipway_copy() {
+	case "$prev" in
+	--platform) COMPREPLY=(); return;;
+	--jobs|-j) COMPREPLY=(); return;;
+	--digest-file) COMPREPLY=($(compgen -f -- "$cur")); return;;
 	--ca) COMPREPLY=($(compgen -f -- "$cur")); return;;
 	--username|-u) COMPREPLY=(); return;;
 	--retries) COMPREPLY=(); return;;
@@ -67,6 +72,7 @@ _slipway_sign() {
 	esac
 	if [[ $cur == -* ]]; then
 		COMPREPLY=($(compgen -W "--key --format --annotation --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--platform --all-tags --jobs --digest-file --create-repository --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
@@ -474,12 +480,14 @@ _slipway() {
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
 		COMPREPLY=($(compgen -W "build push sign inspect verify diff scan iam schema render explain instances diagram nettest deploy rollback undeploy status logs rbac index pipeline doctor completion version help " -- "$cur"))
+		COMPREPLY=($(compgen -W "build push copy inspect verify diff scan iam schema render explain instances diagram nettest deploy rollback undeploy status logs rbac index pipeline doctor completion version help " -- "$cur"))
 		return
 	fi
 	case "${COMP_WORDS[1]}" in
 	build) _slipway_build;;
 	push) _slipway_push;;
 	sign) _slipway_sign;;
+	copy) _slipway_copy;;
 	inspect) _slipway_inspect;;
 	verify) _slipway_verify;;
 	diff) _slipway_diff;;

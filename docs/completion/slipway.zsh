@@ -5,6 +5,7 @@ _slipway() {
 			'build:Build the spec'\''s image for every platform into an OCI layout'
 			'push:Push a built image to a registry'
 			'sign:Sign an image in a registry or a layout with a key'
+			'copy:Copy an image with its signatures, SBOMs and provenance, digest kept'
 			'inspect:Show the contents of an image in a registry, layout or archive'
 			'verify:Check every byte of an image and reject what would fail on a node'
 			'diff:Show which files and settings differ between two images'
@@ -92,6 +93,12 @@ _slipway() {
 		'--key=[The private key\: a file, env\://VARIABLE or awskms\:///alias/NAME]:KEY:_files' \
 		'*--format=[How it is written\: as a referrer (bundle, the default), under the older tag sha256-HEX.sig; repeat for both]:bundle|tag:' \
 		'*--annotation=[What the signature says besides the image'\''s digest]:NAME=VALUE:' \
+	copy) _arguments -s \
+		'--platform=[Copy the image of this platform alone, which has a digest of its own]:OS/ARCH:' \
+		'--all-tags[Copy every tag of the source, each under its name]' \
+		'--jobs=[Blobs at a time (default 4)]:N:' \
+		'--digest-file=[Write the digest to this file]:FILE:_files' \
+		'--create-repository[Create the repository in ECR if it does not exist]' \
 		'--insecure[Use plain HTTP for the registries of this command]' \
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \

@@ -18,6 +18,7 @@ void snapshot_done(struct snapshot *s)
 	cJSON_Delete(s->owned);
 	cJSON_Delete(s->nodes);
 	cJSON_Delete(s->pods);
+	cJSON_Delete(s->pulled);
 	strbuf_done(&s->log);
 	strbuf_done(&s->head);
 	*s = (struct snapshot){0};
@@ -62,6 +63,15 @@ static void ask_nodes(const struct fleet *fleet, const cJSON *resources, struct 
 	const char *const words[] = {"get", claims ? "nodes," NODE_CLAIMS : "nodes",
 	                             "-l",  strbuf_str(&ret->text),
 	                             "-o",  "json"};
+
+	memcpy(ret->words, words, sizeof(words));
+}
+
+static void ask_pulls(const struct fleet *fleet, struct asked_call *ret)
+{
+	const char *const words[] = {
+		"get",           "events", "-n",  fleet->namespace, "--field-selector",
+		"reason=Pulled", "-o",     "json"};
 
 	memcpy(ret->words, words, sizeof(words));
 }
@@ -123,6 +133,18 @@ int job_pods(struct kubectl *k, const struct fleet *fleet, const struct fleet_ta
 	}
 	*ret_pods = items;
 	return 0;
+}
+
+/* Who may not list events still has all the rest. */
+static cJSON *read_pulls(struct kubectl *k, const struct fleet *fleet)
+{
+	AUTO(asked_call) struct asked_call pulls = ASKED_CALL;
+	struct err ignored = {0};
+	cJSON *events;
+
+	ask_pulls(fleet, &pulls);
+	return kubectl_list(k, pulls.words, NULL, &events, &ignored) == 0 ? events
+	                                                                  : cJSON_CreateArray();
 }
 
 /* ---- the log ---- */
@@ -201,7 +223,9 @@ int snapshot_jobs(struct kubectl *k, const struct fleet *fleet, struct snapshot 
 static int read_lists(struct kubectl_ahead *k, const struct k8s_output *out, struct arena *a,
                       struct snapshot *ret, struct err *err)
 {
-	AUTO(asked_call) struct asked_call pods = ASKED_CALL, nodes = ASKED_CALL;
+	AUTO(asked_call)
+	struct asked_call pods = ASKED_CALL,
+			  nodes = ASKED_CALL, pulls = ASKED_CALL;
 	const struct fleet *fleet = out->fleet;
 	struct owned_query query = {.owner = fleet->name,
 	                            .namespaces = owned_namespaces(fleet, out, a)};
@@ -212,8 +236,11 @@ static int read_lists(struct kubectl_ahead *k, const struct k8s_output *out, str
 	if (read_resources(&k->base, ret, err) != 0)
 		return -1;
 	ask_nodes(fleet, ret->resources, &nodes);
-	if (fleet->n_targets > 0)
+	ask_pulls(fleet, &pulls);
+	if (fleet->n_targets > 0) {
 		kubectl_ahead_begin(k, nodes.words);
+		kubectl_ahead_begin(k, pulls.words);
+	}
 	if (read_owned(&k->base, &query, ret, err) != 0)
 		return -1;
 	if (fleet->n_targets > 0 &&
@@ -238,6 +265,7 @@ int snapshot_take(struct kubectl *k, const struct k8s_output *out, struct arena 
 		return 0;
 	if (job_pods(&ahead.base, fleet, target, &ret->pods, err) != 0)
 		return -1;
+	ret->pulled = read_pulls(&ahead.base, fleet);
 	read_logs(&ahead, fleet, target, a, ret);
 	return 0;
 }

@@ -77,6 +77,8 @@ static const struct extra_row {
 	{FOR(STATUS) | FOR(LOGS), FLEET, "", "pods", GET, 0, NULL},
 	{FOR(STATUS) | FOR(LOGS), FLEET, "", "pods/log", GET, 0, NULL},
 	{FOR(DEPLOY), FLEET, "", "events", LIST | WATCH, 0, NULL},
+	/* How fast images were pulled. */
+	{FOR(STATUS), FLEET, "", "events", LIST, 0, NULL},
 	/* Events of node claims and pools, which have no namespace, are there. */
 	{FOR(DEPLOY), DEFAULT, "", "events", LIST | WATCH, 0, NULL},
 	{FOR(DEPLOY) | FOR(STATUS) | FOR(UNDEPLOY), CLUSTER, "karpenter.sh", "nodeclaims", LIST, 0,

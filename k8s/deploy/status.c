@@ -275,6 +275,7 @@ void status_read(const struct status_input *in, struct arena *a, struct status *
 	status_read_history(in, a, ret);
 	read_stages(in, a, ret);
 	read_nodes(in, a, ret);
+	pulls_read(in->pulled, a, &ret->pulls);
 	read_storage(in, ret);
 	read_network(in, ret);
 	trainlog_read(in->log != NULL ? in->log : "", in->log != NULL ? strlen(in->log) : 0,

@@ -9,6 +9,7 @@
 #include "k8s/deploy/apply.h"
 #include "k8s/deploy/job.h"
 #include "k8s/deploy/prices.h"
+#include "k8s/deploy/pulls.h"
 #include "k8s/deploy/trainlog.h"
 #include "k8s/job/transport.h"
 
@@ -20,6 +21,7 @@ struct status_input {
 	const cJSON *owned;      /* owned_list */
 	const cJSON *nodes;      /* nodes and node claims of the fleet's pools */
 	const cJSON *pods;       /* of the job */
+	const cJSON *pulled;     /* events: images that nodes fetched */
 	const char *log;         /* tail of rank 0's log, with timestamps */
 	const char *log_head;    /* its beginning */
 	const char *log_problem; /* why there is none */
@@ -77,6 +79,7 @@ struct status {
 	size_t n_pods;
 	struct status_node *nodes;
 	size_t n_nodes;
+	struct image_pulls pulls;
 	struct trainlog log;
 	const char *log_problem;  /* NULL = the log was read */
 	bool wants_efa;           /* the ranks are on several nodes, with EFA between them */

@@ -177,6 +177,7 @@ cJSON *status_json(const struct status *s)
 	add_job(s, doc);
 	add_training(s, doc);
 	add_nodes(s, doc);
+	pulls_json(&s->pulls, json_add_array(doc, "pulls"));
 	add_cost(s, doc);
 	return doc;
 }

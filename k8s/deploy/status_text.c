@@ -220,6 +220,7 @@ void status_text(const struct status *s, struct strbuf *sb)
 		add_step(s, sb);
 	}
 	add_nodes(s, sb);
+	pulls_text(&s->pulls, sb);
 	add_cost(s, sb);
 }
 

@@ -128,6 +128,15 @@ static void check_target(struct fields_context *c, const struct yaml_node *node,
 		          "write ami: al2023@v20261105");
 }
 
+static const char *const pull_names[] = {
+	[PULL_AUTO] = "auto",
+	[PULL_PARALLEL] = "parallel",
+	[PULL_SERIAL] = "serial",
+};
+_Static_assert(ARRAY_LEN(pull_names) == PULL_MODES, "pull_names: a name for each");
+
+static const struct choices pull_modes = CHOICES(pull_names);
+
 static const struct field rows[] = {
 	NUMBER_AT(struct target_section, weight, "weight",
                   "Order among the targets: the highest comes first.", .min = 1, .max = 100,
@@ -176,6 +185,12 @@ static const struct field rows[] = {
                      "The nodes' machine image; by default al2023@latest, whose variant follows "
                      "the accelerator.",
                      .set_offset = offsetof(struct target_section, ami.set)),
+	CHOICE_AT(
+		struct target_section, pull, &pull_modes, "pull",
+		"How nodes fetch an image: several connections and layers at a time, which halves "
+		"the time for gigabytes, or one after the other. auto: in parallel where AL2023 or "
+		"Bottlerocket can, on nodes of 4 vCPU and more.",
+		.fallback = PULL_AUTO),
 	TEXT_AT(struct target_section, placement_group, "placement_group",
                 "Name of an existing cluster placement group.", .check = check_cluster_name),
 	TEXT(struct target_section, expire_after, "expire_after",

@@ -56,7 +56,9 @@ struct fleet_target {
 	/* Limits of the pool. */
 	int64_t limit_nodes, limit_devices, limit_cpu, limit_memory_gib;
 
-	int64_t volume_iops; /* of the root volume; 0 = gp3's own */
+	/* Of the root volume; 0 = gp3's own. MiB/s. */
+	int64_t volume_iops, volume_throughput;
+	bool parallel_pull; /* nodes fetch and unpack the layers of an image side by side */
 
 	struct taint taints[2]; /* on nodes; pods tolerate each of them */
 	size_t n_taints;

@@ -140,6 +140,9 @@ struct cluster_section {
 
 enum { CAPACITY_SPOT = 1, CAPACITY_ON_DEMAND = 2, CAPACITY_RESERVED = 4 };
 
+/* AUTO: in parallel, where the nodes' machine image is known to be able to. */
+enum pull_mode { PULL_AUTO, PULL_PARALLEL, PULL_SERIAL, PULL_MODES };
+
 struct volume_section {
 	int64_t size_gib; /* root volume, default 200 */
 	struct srcpos size_gib_at;
@@ -198,6 +201,8 @@ struct target_section {
 	struct limits_section limits;
 	struct volume_section volume;
 	struct ami_section ami;
+	enum pull_mode pull; /* how nodes fetch images */
+	struct srcpos pull_at;
 	bool hugepages; /* ask for huge pages beside EFA */
 	struct srcpos hugepages_at;
 	const char *placement_group;

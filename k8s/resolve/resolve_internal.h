@@ -48,7 +48,9 @@ bool resolve_is_in(const char *path, const char *folder);
 /* What a mount at this plain path would hide, NULL = nothing; *ret_folder says where that is. */
 const char *resolve_hidden(const char *mount, const char **ret_folder);
 
-void resolve_volume(struct resolver *r, struct fleet_target *target); /* of the nodes */
+/* How nodes fetch images, and what their volume needs for it: after resolve_ami. */
+void resolve_pull(struct resolver *r, struct fleet_target *target);
+void resolve_volume(struct resolver *r, struct fleet_target *target); /* of the nodes; after that */
 
 void resolve_cluster(struct resolver *r);
 void resolve_targets(struct resolver *r); /* pools, and what a pod of each asks for */

@@ -302,6 +302,7 @@ static void resolve_target(struct resolver *r, size_t i)
 	resolve_taints(r, t);
 	resolve_zone(r, t);
 	resolve_ami(r, t);
+	resolve_pull(r, t);
 	resolve_volume(r, t);
 	resolve_limits(r, t);
 	check_platform(r, t);

@@ -20,7 +20,7 @@ static void check_size(struct resolver *r, const struct fleet_target *t)
 void resolve_volume(struct resolver *r, struct fleet_target *t)
 {
 	const struct volume_section *v = &t->section->volume;
-	int64_t needed = v->throughput * IOPS_PER_MIB_S;
+	int64_t needed = t->volume_throughput * IOPS_PER_MIB_S;
 
 	check_size(r, t);
 	t->volume_iops = v->iops;
@@ -32,7 +32,7 @@ void resolve_volume(struct resolver *r, struct fleet_target *t)
 		                             (long long)needed),
 		                "fleet.%s.volume.throughput: %lld MiB/s need %lld IOPS, and iops "
 		                "is %lld",
-		                t->name, (long long)v->throughput, (long long)needed,
+		                t->name, (long long)t->volume_throughput, (long long)needed,
 		                (long long)v->iops);
 	else if (t->volume_iops > v->size_gib * IOPS_PER_GIB && v->size_gib > 0)
 		resolve_problem(r, v->iops > 0 ? v->iops_at : v->throughput_at,

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "karpenter/pools/pools.h"
+#include "karpenter/pools/pull.h"
 
 static void ami_terms(cJSON *spec, const struct fleet_target *t, struct k8s_output *out)
 {
@@ -55,6 +56,7 @@ static void node_class(const struct fleet *fleet, const struct fleet_target *t,
 		         pool_path(t, "placement_group", out));
 	}
 	pool_volumes(spec, t, out);
+	pool_user_data(spec, t, out);
 	if (t->shape->nvme_gb > 0)
 		json_add_string(spec, "instanceStorePolicy", "RAID0");
 	pool_metadata_options(spec);

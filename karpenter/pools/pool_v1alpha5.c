@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "karpenter/pools/pools.h"
+#include "karpenter/pools/pull.h"
 
 /* "1h30m" in seconds; -1 for "Never". The grammar was checked. */
 static int64_t seconds(const char *duration)
@@ -44,6 +45,7 @@ static void node_template(const struct fleet *fleet, const struct fleet_target *
 	json_add_string(json_add_object(spec, "securityGroupSelector"), "karpenter.sh/discovery",
 	                fleet->discovery);
 	pool_volumes(spec, t, out);
+	pool_user_data(spec, t, out);
 	pool_metadata_options(spec);
 	pool_tags(spec, fleet, t, out);
 }

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "karpenter/pools/pools.h"
+#include "karpenter/pools/pull.h"
 
 static void node_class(const struct fleet *fleet, const struct fleet_target *t,
                        struct k8s_output *out)
@@ -17,6 +18,7 @@ static void node_class(const struct fleet *fleet, const struct fleet_target *t,
 	json_add_string(spec, "role", fleet->node_role);
 	pool_network(spec, fleet, out);
 	pool_volumes(spec, t, out);
+	pool_user_data(spec, t, out);
 	if (t->shape->nvme_gb > 0 && fleet->karpenter_minor >= KARPENTER_BUDGETS)
 		json_add_string(spec, "instanceStorePolicy", "RAID0");
 	pool_metadata_options(spec);

@@ -162,8 +162,8 @@ void pool_volumes(cJSON *spec, const struct fleet_target *t, struct k8s_output *
 		json_add_int(ebs, "iops", t->volume_iops);
 	k8s_note(out, ebs, "iops", v->iops > 0 ? v->iops_at : v->throughput_at,
 	         pool_path(t, v->iops > 0 ? "volume.iops" : "volume.throughput", out));
-	if (v->throughput > 0)
-		json_add_int(ebs, "throughput", v->throughput);
+	if (t->volume_throughput > 0)
+		json_add_int(ebs, "throughput", t->volume_throughput);
 	k8s_note(out, ebs, "throughput", v->throughput_at, pool_path(t, "volume.throughput", out));
 	json_add_string(ebs, "kmsKeyID", v->kms_key);
 }

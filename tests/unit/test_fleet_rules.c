@@ -130,6 +130,51 @@ static void throughput_brings_iops(void)
 	CHECK(!holds(&f, find(&f, "EC2NodeClass", "p4d"), "\"iops\""));
 }
 
+/* Does the pool of a golden spec pull in parallel? */
+#define PULLS(f, spec, pool, ...)                                                                  \
+	(fleet_run_done(f), render_with((f), (spec), (const char *[]){__VA_ARGS__, NULL}),         \
+	 holds((f), find((f), "EC2NodeClass", (pool)), "FastImagePull: true"))
+
+static void render_with(struct fleet_run *f, const char *spec, const char *const *assignments)
+{
+	size_t n = 0;
+
+	while (assignments[n] != NULL)
+		n++;
+	render(f, spec, assignments, n);
+}
+
+static void nodes_pull_in_parallel_where_they_can(void)
+{
+	AUTO(fleet_run) struct fleet_run f = {0};
+
+	CHECK(PULLS(&f, "p4d", "p4d", "fleet.p4d.ami=al2023@latest"));
+	CHECK(PULLS(&f, "p4d", "p4d", "fleet.p4d.ami=al2023@v20250821"));
+	CHECK(!PULLS(&f, "p4d", "p4d", "fleet.p4d.ami=al2023@v20250715"));
+	CHECK(!PULLS(&f, "p4d", "p4d", "fleet.p4d.ami={id: ami-0123456789abcdef0}"));
+	CHECK(PULLS(&f, "p4d", "p4d", "fleet.p4d.ami={id: ami-0123456789abcdef0}",
+	            "fleet.p4d.pull=parallel"));
+	CHECK(!PULLS(&f, "p4d", "p4d", "fleet.p4d.pull=serial"));
+	CHECK(!PULLS(&f, "bottlerocket", "p4d", "fleet.p4d.ami=bottlerocket@v1.43.0"));
+	CHECK(!holds(&f, find(&f, "EC2NodeClass", "p4d"), "userData"));
+	CHECK(!PULLS(&f, "bottlerocket", "p4d", "fleet.p4d.ami=bottlerocket@v1.44.0"));
+	CHECK(holds(&f, find(&f, "EC2NodeClass", "p4d"), "parallel-pull-unpack"));
+}
+
+/* Instances with disks of their own have the images there. */
+static void a_volume_keeps_up_with_the_pull(void)
+{
+	AUTO(fleet_run) struct fleet_run f = {0};
+
+	CHECK(PULLS(&f, "g5g", "g5g", "fleet.g5g={pull: auto}"));
+	CHECK(holds(&f, find(&f, "EC2NodeClass", "g5g"), "\"iops\":4000,\"throughput\":1000"));
+	CHECK(PULLS(&f, "g5g", "g5g", "fleet.g5g={volume: {size: 200Gi, iops: 3200}}"));
+	CHECK(holds(&f, find(&f, "EC2NodeClass", "g5g"), "\"iops\":3200,\"throughput\":800"));
+	CHECK(!PULLS(&f, "g5g", "g5g", "fleet.g5g={volume: {size: 200Gi, throughput: 250}}"));
+	CHECK(PULLS(&f, "p4d", "p4d", "fleet.p4d.volume={size: 200Gi}"));
+	CHECK(!holds(&f, find(&f, "EC2NodeClass", "p4d"), "\"throughput\""));
+}
+
 static void karpenter_may_use_the_volumes_keys(void)
 {
 	AUTO(fleet_run) struct fleet_run f;
@@ -366,6 +411,10 @@ int main(void)
 	TEST("pools: Karpenter before 0.34 gets no budgets and no instance store policy",
 	     old_karpenter_gets_no_new_fields);
 	TEST("pools: gp3 gets the IOPS that its throughput needs", throughput_brings_iops);
+	TEST("pools: nodes pull images in parallel where their machine image can",
+	     nodes_pull_in_parallel_where_they_can);
+	TEST("pools: the root volume keeps up with a parallel pull, or the pull is serial",
+	     a_volume_keeps_up_with_the_pull);
 	TEST("account: Karpenter may use the keys of the nodes' volumes",
 	     karpenter_may_use_the_volumes_keys);
 	TEST("pools: the limits leave room for the network test", a_pool_holds_the_network_test);

@@ -323,8 +323,53 @@ static void the_provider_is_read_from_the_log(void)
 	CHECK_INT(transport_of("NET/OFI Selected Provider is tcp;ofi_rxm"), TRANSPORT_SOCKET);
 }
 
+/* ---- pulls ---- */
+
+static void the_kubelet_says_how_fast_a_pull_was(void)
+{
+	static const struct {
+		const char *message;
+		long long bytes, ms, speed; /* 0: not such a message */
+	} rows[] = {
+		{"Successfully pulled image \"r/x:v1\" in 59.813s (59.813s including waiting). "
+	         "Image size: 10778400361 bytes.",
+	         10778400361, 59813, 180},
+		{"Successfully pulled image \"r/x\" in 1m2.5s (2m1s including waiting). Image "
+	         "size: "
+	         "1000000000 bytes.",
+	         1000000000, 62500, 16},
+		{"Successfully pulled image \"r/x\" in 812ms (812ms including waiting). Image "
+	         "size: "
+	         "20000000 bytes.",
+	         20000000, 812, 25},
+		{"Successfully pulled image \"r/x\" in 3s (3s including waiting)", 0, 0, 0},
+		{"Successfully pulled image \"r/x\" in 0s (0s including waiting). Image size: "
+	         "20000000 bytes.",
+	         0, 0, 0},
+		{"Successfully pulled image \"r/x\" in 1e400s. Image size: 20000000 bytes.", 0, 0,
+	         0},
+		{"Successfully pulled image \"r/x\" in 1s. Image size: 99999999999999999999 bytes.",
+	         0, 0, 0},
+		{"Container image \"r/x\" already present on machine", 0, 0, 0},
+		{"", 0, 0, 0},
+	};
+	AUTO(arena) struct arena a = {0};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct image_pull p = {0};
+
+		CHECK_INT(pull_parse(rows[i].message, &a, &p), rows[i].bytes > 0);
+		CHECK_INT(p.bytes, rows[i].bytes);
+		CHECK_INT(p.ms, rows[i].ms);
+		if (p.ms > 0)
+			CHECK_INT(pull_speed(&p), rows[i].speed);
+	}
+}
+
 int main(void)
 {
+	TEST("pulls: the kubelet's event says how fast an image came",
+	     the_kubelet_says_how_fast_a_pull_was);
 	TEST("prices: exact decimals, anything else refused", prices_are_exact_decimals);
 	TEST("prices: an unknown price is not zero", an_unknown_price_is_not_zero);
 	TEST("trainlog: steps of all three forms are read", steps_of_all_three_forms_are_read);

@@ -16,6 +16,7 @@ enum block_state { BLOCK_FREE, BLOCK_FILLED, BLOCK_READY };
 
 struct packed_block {
 	unsigned char *bytes; /* raw, then compressed: codec_bound bytes, allocated at first use */
+	unsigned char *raw_end; /* the last ZTOC_WINDOW raw bytes, when points are wanted */
 	size_t len, raw_len;
 	uint32_t crc;
 	enum block_state state;
@@ -123,6 +124,18 @@ static void give_failure(struct blocks *b, const struct err *err)
 	pthread_mutex_unlock(&b->lock);
 }
 
+/* The compressed bytes take the place of the raw ones, whose end a point may need. */
+static void keep_raw_end(const struct blocks *b, struct packed_block *block)
+{
+	size_t n = block->raw_len < ZTOC_WINDOW ? block->raw_len : ZTOC_WINDOW;
+
+	if (b->opts.spans == NULL)
+		return;
+	if (block->raw_end == NULL)
+		block->raw_end = mem_calloc(1, ZTOC_WINDOW);
+	memcpy(block->raw_end, block->bytes + block->raw_len - n, n);
+}
+
 static void *compressor_main(void *arg)
 {
 	struct blocks *b = arg;
@@ -134,6 +147,7 @@ static void *compressor_main(void *arg)
 	while ((block = take_filled(b)) != NULL) {
 		unsigned char *raw = block->bytes;
 
+		keep_raw_end(b, block);
 		if (codec_block(codec, raw, block->raw_len, spare, &block->len, &block->crc,
 		                &err) != 0) {
 			give_failure(b, &err);
@@ -180,6 +194,27 @@ static void give_free(struct blocks *b, struct packed_block *block)
 	pthread_mutex_unlock(&b->lock);
 }
 
+static int find_points(const struct blocks *b, const struct packed_block *block, struct err *err)
+{
+	const struct spans_piece piece = {
+		.bytes = block->bytes,
+		.len = block->len,
+		.raw_len = block->raw_len,
+		.raw_end = block->raw_end,
+		.raw_end_len = block->raw_len < ZTOC_WINDOW ? block->raw_len : ZTOC_WINDOW};
+
+	return b->opts.spans != NULL ? spans_writer_piece(b->opts.spans, &piece, err) : 0;
+}
+
+/* The bytes around the blocks. */
+static int write_around(struct blocks *b, const unsigned char *bytes, size_t len,
+                        void (*tell)(struct spans_writer *, const void *, size_t), struct err *err)
+{
+	if (b->opts.spans != NULL)
+		tell(b->opts.spans, bytes, len);
+	return len > 0 ? sink_write(b->opts.out, bytes, len, err) : 0;
+}
+
 static int write_all(struct blocks *b, struct err *err)
 {
 	unsigned char head[CODEC_HEAD_MAX], tail[CODEC_TAIL_MAX];
@@ -188,17 +223,18 @@ static int write_all(struct blocks *b, struct err *err)
 	uint32_t crc = 0;
 	struct packed_block *block;
 
-	if (n > 0 && sink_write(b->opts.out, head, n, err) != 0)
+	if (write_around(b, head, n, spans_writer_head, err) != 0)
 		return -1;
 	while ((block = take_ready(b)) != NULL) {
-		if (sink_write(b->opts.out, block->bytes, block->len, err) != 0)
+		if (sink_write(b->opts.out, block->bytes, block->len, err) != 0 ||
+		    find_points(b, block, err) != 0)
 			return -1;
 		crc = codec_crc_join(crc, block->crc, block->raw_len);
 		raw_size += block->raw_len;
 		give_free(b, block);
 	}
 	n = codec_tail(b->opts.compression, crc, raw_size, tail);
-	return n > 0 ? sink_write(b->opts.out, tail, n, err) : 0;
+	return write_around(b, tail, n, spans_writer_tail, err);
 }
 
 static void *writer_main(void *arg)
@@ -369,6 +405,8 @@ void blocks_done(struct blocks *b)
 	join_all(b);
 	for (size_t i = 0; i < b->n_blocks; i++)
 		free(b->ring[i].bytes);
+	for (size_t i = 0; i < b->n_blocks; i++)
+		free(b->ring[i].raw_end);
 	free(b->ring);
 	free(b->compressor);
 	hasher_done(&b->raw);

@@ -20,6 +20,7 @@
 
 #include "base/crypto/digest.h"
 #include "base/stream.h"
+#include "builder/layer/ztoc/spans.h"
 #include "builder/oci/mediatype.h"
 
 /*
@@ -50,6 +51,7 @@ struct blocks_opts {
 	int level;        /* as codec_level gives it */
 	unsigned threads; /* at least 1; lowered so that blocks take about 64 MiB at most */
 	struct sink *out;
+	struct spans_writer *spans; /* gzip only: finds the points of a zTOC; NULL = none wanted */
 };
 
 struct packed_block;

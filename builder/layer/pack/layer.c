@@ -10,6 +10,9 @@
 #include "builder/layer/pack/compress.h"
 #include "builder/layer/pack/keys.h"
 #include "builder/layer/pack/pack.h"
+#include "builder/layer/pack/ztocs.h"
+#include "builder/layer/ztoc/spans.h"
+#include "builder/layer/ztoc/toc.h"
 
 enum {
 	WRITEBACK = 16 << 20, /* bytes after which the kernel is asked to start writing to disk */
@@ -145,16 +148,17 @@ static int try_hash(struct layer_job *j, bool *ret_hit, struct cache_blob *ret_b
 	return 0;
 }
 
-/* Tar through the block pipeline into `out`. */
-static int pack_blocks(const struct layer_job *j, struct sink *out, struct cache_blob *blob,
-                       struct err *err)
+/* Tar through the block pipeline into `out`; `spans` (NULL = none) sees it pass. */
+static int pack_blocks(const struct layer_job *j, struct sink *out, struct spans_writer *spans,
+                       struct cache_blob *blob, struct err *err)
 {
 	AUTO(blocks) struct blocks b = {0};
 	struct blocks_opts opts = {.compression = j->opts->compression,
 	                           .level = j->level,
 	                           .threads =
 	                                   j->opts->threads != 0 ? j->opts->threads : cpus_usable(),
-	                           .out = out};
+	                           .out = out,
+	                           .spans = spans};
 
 	if (blocks_start(&b, &opts, err) != 0 ||
 	    pack_tree(j->tree, &b.out, j->opts->progress, j->task, err) != 0 ||
@@ -165,7 +169,8 @@ static int pack_blocks(const struct layer_job *j, struct sink *out, struct cache
 	return 0;
 }
 
-static int write_blob(const struct layer_job *j, struct cache_blob *blob, struct err *err)
+static int write_blob(const struct layer_job *j, struct spans_writer *spans,
+                      struct cache_blob *blob, struct err *err)
 {
 	struct layout_blob file;
 	struct early_sink out = {.sink = {.write = early_write}, .blob = &file};
@@ -173,7 +178,7 @@ static int write_blob(const struct layer_job *j, struct cache_blob *blob, struct
 
 	if (layout_blob_begin(j->opts->layout, &file, err) != 0)
 		return -1;
-	rc = pack_blocks(j, &out.sink, blob, err);
+	rc = pack_blocks(j, &out.sink, spans, blob, err);
 	if (rc == 0)
 		rc = layout_blob_commit(&file, NULL, &blob->digest, &blob->size, err);
 	layout_blob_done(&file);
@@ -191,19 +196,79 @@ static void remember_all(const struct layer_job *j, const struct cache_blob *blo
 	remember_stat(j, &blob->diff_id);
 }
 
+/* ---- zTOCs ---- */
+
+static struct ztocs ztocs_of(const struct layer_job *j)
+{
+	return (struct ztocs){j->opts->layout, j->opts->cache, j->opts->progress};
+}
+
+/* The blob, and its zTOC from what was seen of it. */
+static int write_with_ztoc(const struct layer_job *j, struct cache_blob *blob,
+                           struct descriptor *ret_ztoc, struct err *err)
+{
+	AUTO(ztoc) struct ztoc z = {0};
+	const struct ztocs ztocs = ztocs_of(j);
+	struct spans_writer *spans;
+	int rc;
+
+	ztoc_init(&z, ZTOC_SPAN_BYTES);
+	spans = spans_writer_new(&z);
+	rc = write_blob(j, spans, blob, err);
+	spans_writer_free(spans);
+	if (rc != 0 || blob->size < ZTOCS_LAYER_MIN)
+		return rc;
+	if (toc_of_tree(j->tree, &z, err) != 0)
+		return -1;
+	return ztocs_put(&ztocs, &z, &blob->digest, ret_ztoc, err);
+}
+
+/* The zTOC of a blob that was not packed now. */
+static int find_ztoc(const struct layer_job *j, const struct cache_blob *blob,
+                     struct descriptor *ret_ztoc, struct err *err)
+{
+	const struct descriptor desc = {.media_type = media_layer(COMPRESSION_GZIP),
+	                                .digest = blob->digest,
+	                                .size = blob->size};
+	const struct ztocs ztocs = ztocs_of(j);
+	struct ztocs_layer layer = {.desc = &desc};
+	int rc;
+
+	if (blob->size < ZTOCS_LAYER_MIN)
+		return 0;
+	layer.store = layout_store(j->opts->layout);
+	rc = ztocs_of_layer(&ztocs, &layer, ret_ztoc, err);
+	store_close(layer.store);
+	return rc;
+}
+
+/* ---- all of it ---- */
+
+static int make_blob(const struct layer_job *j, bool ztoc, struct cache_blob *blob,
+                     struct descriptor *ret_ztoc, struct err *err)
+{
+	int rc = ztoc ? write_with_ztoc(j, blob, ret_ztoc, err) : write_blob(j, NULL, blob, err);
+
+	if (rc == 0)
+		remember_all(j, blob);
+	return rc;
+}
+
 static int run_job(struct layer_job *j, struct layer_result *ret_result, struct err *err)
 {
+	bool with_ztoc = j->opts->ztoc && j->opts->compression == COMPRESSION_GZIP;
+	struct descriptor ztoc = {0};
 	struct cache_blob blob = {0};
 	bool cached = try_stat(j, &blob);
 
 	if (!cached && try_hash(j, &cached, &blob, err) != 0)
 		return -1;
-	if (!cached) {
-		if (write_blob(j, &blob, err) != 0)
-			return -1;
-		remember_all(j, &blob);
-	}
+	if (cached && with_ztoc && find_ztoc(j, &blob, &ztoc, err) != 0)
+		return -1;
+	if (!cached && make_blob(j, with_ztoc, &blob, &ztoc, err) != 0)
+		return -1;
 	take_blob(j, &blob, cached, ret_result);
+	ret_result->ztoc = ztoc;
 	return 0;
 }
 

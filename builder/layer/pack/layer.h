@@ -1,7 +1,7 @@
 /*
  * One tree becomes one blob: tree -> deterministic tar -> [sha256: diff ID] -> fixed blocks
  * compressed on N threads -> ordered join -> [sha256: digest] -> layout, in one pass and bounded
- * memory. The bits depend on the entries, the format version, the codec and its level only: never
+ * memory. A zTOC (builder/layer/ztoc) comes of the same pass. The bits depend on the entries, the format version, the codec and its level only: never
  * on threads, machine, umask, time zone or the order of folders.
  */
 #ifndef SLIPWAY_BUILDER_LAYER_PACK_LAYER_H
@@ -25,6 +25,7 @@ struct layer_opts {
 	struct layout *layout;     /* where the blob goes */
 	struct layer_cache *cache; /* NULL = no cache */
 	struct progress *progress; /* NULL = silent */
+	bool ztoc;                 /* a gzip layer of ZTOCS_LAYER_MIN bytes gets a zTOC */
 };
 
 struct layer_result {
@@ -34,6 +35,7 @@ struct layer_result {
 	int64_t size;           /* compressed bytes */
 	int64_t raw_size;       /* bytes of the tar */
 	bool cached;            /* nothing was compressed */
+	struct descriptor ztoc; /* in the layout too; size 0 = none */
 };
 
 /* Packs a finished tree. ERR_CONFLICT when a source file changes while it is read. */

@@ -12,6 +12,7 @@ void tar_pax_reset(struct tar_pax *p)
 	*p = (struct tar_pax){.records = p->records,
 	                      .real_size = -1,
 	                      .pending_offset = -1,
+	                      .all = {p->all.at, 0, p->all.cap},
 	                      .xattrs = {p->xattrs.at, 0, p->xattrs.cap},
 	                      .map = {p->map.at, 0, p->map.cap}};
 }
@@ -19,6 +20,7 @@ void tar_pax_reset(struct tar_pax *p)
 void tar_pax_done(struct tar_pax *p)
 {
 	strbuf_done(&p->records);
+	vec_done(&p->all);
 	vec_done(&p->xattrs);
 	vec_done(&p->map);
 }
@@ -270,6 +272,8 @@ int tar_pax_parse(struct tar_pax *p, struct err *err)
 		    memchr(key, '\0', (size_t)(equals - key)) != NULL)
 			return err_set(err, ERR_FORMAT, "tar: a pax record has no key");
 		*equals = *last = '\0';
+		vec_push(&p->all,
+		         ((struct tar_pax_record){key, equals + 1, (size_t)(last - equals - 1)}));
 		if (take_record(p, key, equals + 1, (size_t)(last - equals - 1), err) != 0)
 			return -1;
 		at += len;

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "builder/layer/tar/tar.h"
+#include "builder/layer/tar/tar_raw.h"
 #include "builder/layer/tar/tar_read.h"
 
 /* A piece of a sparse file that is stored. */
@@ -25,9 +26,15 @@ struct tar_xattrs {
 	size_t n, cap;
 };
 
+struct tar_pax_records {
+	struct tar_pax_record *at;
+	size_t n, cap;
+};
+
 /* What extended headers said of the next member. Texts point into `records`. */
 struct tar_pax {
 	struct strbuf records;
+	struct tar_pax_records all; /* in their order */
 	const char *path, *link;
 	int64_t size, uid, gid, mtime; /* with has_... */
 	bool has_size, has_uid, has_gid, has_mtime;

@@ -8,41 +8,9 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "builder/layer/tar/tar_pax.h"
+#include "builder/layer/tar/tar_read_internal.h"
 
-enum { SCRATCH = 64 << 10, EXTENDED_HEADERS_MAX = 64 };
-
-/*
- * ustar (POSIX.1-2017, pax, "ustar Interchange Format"), and GNU's old sparse header in its tail.
- */
-struct tar_record {
-	unsigned char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8], type[1],
-		link[100], magic[6], version[2], uname[32], gname[32], major[8], minor[8],
-		prefix[155], pad[12];
-};
-
-_Static_assert(sizeof(struct tar_record) == TAR_BLOCK, "a header is one record");
-
-struct tar_reader {
-	struct source *in;
-	union {
-		struct tar_record h;
-		unsigned char bytes[TAR_BLOCK];
-	} block;
-	struct tar_pax pax;
-	struct strbuf long_name, long_link; /* GNU 'L' and 'K' */
-	struct strbuf path, link;
-	uint64_t n_members;
-	bool ended, marked_end;
-	/* The current member's content: */
-	int64_t stored; /* bytes of it still in the stream */
-	size_t padding;
-	int64_t at, size; /* position, and length with holes */
-	int64_t holes;
-	size_t piece; /* index into pax.map, for a sparse file */
-	bool sparse;
-	unsigned char scratch[SCRATCH];
-};
+enum { EXTENDED_HEADERS_MAX = 64 };
 
 struct tar_reader *tar_reader_new(struct source *in)
 {
@@ -75,7 +43,7 @@ bool tar_reader_marked_end(const struct tar_reader *r)
 static int skip_content(struct tar_reader *r, int64_t len, struct err *err)
 {
 	while (len > 0) {
-		size_t want = len < SCRATCH ? (size_t)len : SCRATCH, n;
+		size_t want = len < TAR_SCRATCH ? (size_t)len : TAR_SCRATCH, n;
 
 		if (source_read(r->in, r->scratch, want, &n, err) != 0)
 			return -1;
@@ -238,24 +206,39 @@ static int check_length(const struct strbuf *sb, struct err *err)
 	return 0;
 }
 
-static int set_path(struct tar_reader *r, bool *ret_folder, struct err *err)
+void tar_stored_path(const struct tar_reader *r, struct strbuf *sb)
 {
 	const struct tar_record *h = &r->block.h;
 	const char *pax = r->pax.sparse_name != NULL ? r->pax.sparse_name : r->pax.path;
 
-	strbuf_reset(&r->path);
 	if (pax != NULL) {
-		strbuf_adds(&r->path, pax);
+		strbuf_adds(sb, pax);
 	} else if (r->long_name.len > 0) {
-		strbuf_adds(&r->path, strbuf_str(&r->long_name)); /* up to its NUL */
+		strbuf_adds(sb, strbuf_str(&r->long_name)); /* up to its NUL */
 	} else {
 		/* GNU's magic is "ustar  ": it keeps times where POSIX has the prefix. */
 		if (memcmp(h->magic, "ustar\0", sizeof(h->magic)) == 0 && h->prefix[0] != '\0') {
-			set_field(&r->path, h->prefix, sizeof(h->prefix));
-			strbuf_addc(&r->path, '/');
+			set_field(sb, h->prefix, sizeof(h->prefix));
+			strbuf_addc(sb, '/');
 		}
-		set_field(&r->path, h->name, sizeof(h->name));
+		set_field(sb, h->name, sizeof(h->name));
 	}
+}
+
+void tar_stored_link(const struct tar_reader *r, struct strbuf *sb)
+{
+	if (r->pax.link != NULL)
+		strbuf_adds(sb, r->pax.link);
+	else if (r->long_link.len > 0)
+		strbuf_adds(sb, strbuf_str(&r->long_link));
+	else
+		set_field(sb, r->block.h.link, sizeof(r->block.h.link));
+}
+
+static int set_path(struct tar_reader *r, bool *ret_folder, struct err *err)
+{
+	strbuf_reset(&r->path);
+	tar_stored_path(r, &r->path);
 	*ret_folder = text_has_suffix(strbuf_str(&r->path), "/");
 	trim_slashes(&r->path);
 	return check_length(&r->path, err);
@@ -264,12 +247,7 @@ static int set_path(struct tar_reader *r, bool *ret_folder, struct err *err)
 static int set_link(struct tar_reader *r, bool hard, struct err *err)
 {
 	strbuf_reset(&r->link);
-	if (r->pax.link != NULL)
-		strbuf_adds(&r->link, r->pax.link);
-	else if (r->long_link.len > 0)
-		strbuf_adds(&r->link, strbuf_str(&r->long_link));
-	else
-		set_field(&r->link, r->block.h.link, sizeof(r->block.h.link));
+	tar_stored_link(r, &r->link);
 	if (hard)
 		trim_slashes(&r->link);
 	return check_length(&r->link, err);
@@ -411,8 +389,8 @@ int tar_reader_next(struct tar_reader *r, struct member *ret_member, bool *ret_m
 	bool more = false;
 
 	if (!r->ended) {
-		if (skip_content(r, r->stored, err) != 0 ||
-		    skip_content(r, (int64_t)r->padding, err) != 0)
+		if (!r->headers_only && (skip_content(r, r->stored, err) != 0 ||
+		                         skip_content(r, (int64_t)r->padding, err) != 0))
 			return -1;
 		r->stored = 0;
 		r->padding = 0;
