@@ -36,7 +36,9 @@ LIBS     := -Wl,--gc-sections -Wl,-Bstatic -larchive -lyaml -lexpat -lz -lzstd -
 # One list of files: compiling, lint, format, coverage and fuzzing all start from it. A folder with .c files is a room,
 # and a room is an archive; tests/lint/rooms says which rooms stand below which.
 HOUSE   := $(wildcard base builder k8s karpenter pipeline trainer)
-SRC     := $(sort $(shell find $(HOUSE) -name '*.c'))
+# The trainer's kernels for GPUs are compiled to PTX, not for the host (below).
+KERNELS := $(sort $(wildcard trainer/cuda/kernels/*.c))
+SRC     := $(filter-out $(KERNELS),$(sort $(shell find $(HOUSE) -name '*.c')))
 HEADERS := $(sort $(shell find $(HOUSE) tests -name '*.h'))
 # Bodies that a .c file includes once for each of its variants.
 BODIES  := $(sort $(shell find $(HOUSE) -name '*.inc'))
@@ -102,6 +104,55 @@ $(BUILD)/$(1)/slipway-trainer: $(BUILD)/$(1)/obj/trainer/main.o $(call archives,
 endef
 $(foreach arch,amd64 arm64,$(eval $(call trainer_rule,$(arch))))
 
+# ---- kernels for NVIDIA's GPUs: C to PTX by clang, taken into the trainer by the assembler --------
+#
+# clang 14 knows kernels in C only by their calling convention, so its intermediate text is where it is written: every
+# function that other files may call is one. A text runs on its device and all later ones. The same bytes everywhere.
+
+PTX_SMS     := 75 80
+PTX_VERSION_75 := 65
+PTX_VERSION_80 := 70
+PTX_FLAGS    = --target=nvptx64-nvidia-cuda -march=sm_$(1) -Xclang -target-feature -Xclang +ptx$(PTX_VERSION_$(1)) -O3
+PTX_C_FLAGS := -std=c17 -ffreestanding -ffp-contract=off -Xclang -fconvergent-functions -Wall -Wextra -I.
+PTX         := $(foreach sm,$(PTX_SMS),$(KERNELS:trainer/cuda/kernels/%.c=$(BUILD)/ptx/sm_$(sm)/%.ptx))
+
+define ptx_rule
+$(BUILD)/ptx/sm_$(1)/%.ptx: trainer/cuda/kernels/%.c
+	@mkdir -p $$(@D)
+	@command -v clang >/dev/null || { echo "clang is missing: it compiles the trainer's kernels (apt-get install clang)" >&2; exit 1; }
+	clang $(call PTX_FLAGS,$(1)) $(PTX_C_FLAGS) -DSM=$(1) -MMD -MP -MT $$@ -MF $$(@:.ptx=.d) -S -emit-llvm $$< -o $$(@:.ptx=.c.ll)
+	sed -E 's/^define (dso_local )?void @/define \1ptx_kernel void @/' $$(@:.ptx=.c.ll) >$$(@:.ptx=.ll)
+	clang $(call PTX_FLAGS,$(1)) -x ir -S $$(@:.ptx=.ll) -o $$@
+endef
+$(foreach sm,$(PTX_SMS),$(eval $(call ptx_rule,$(sm))))
+
+PTX_TAKERS := $(foreach dir,host amd64 arm64,$(BUILD)/$(dir)/obj/trainer/cuda/kernels.o)
+$(PTX_TAKERS): $(PTX)
+$(PTX_TAKERS): EXTRA_CFLAGS += -Wa,-I$(BUILD)/ptx
+
+# Where there is no GPU: the kernels compiled for the host, and their PTX turned into C (tests/cuda).
+CUDA_FLAGS = $(CFLAGS) -ffp-contract=off -Wno-missing-prototypes
+CUDA_TEST_OBJ := $(patsubst tests/cuda/%.c,$(BUILD)/cuda/%.o,$(wildcard tests/cuda/*.c)) \
+                 $(KERNELS:trainer/cuda/kernels/%.c=$(BUILD)/cuda/host/%.o) \
+                 $(PTX:$(BUILD)/ptx/%.ptx=$(BUILD)/cuda/ptx/%.o)
+
+$(BUILD)/cuda/%.o: tests/cuda/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CUDA_FLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/cuda/host/%.o: trainer/cuda/kernels/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CUDA_FLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/cuda/ptx/%.c: $(BUILD)/ptx/%.ptx tests/cuda/translate
+	@mkdir -p $(@D)
+	tests/cuda/translate $(patsubst sm_%/,%,$(dir $*)) $< >$@
+$(BUILD)/cuda/ptx/%.o: $(BUILD)/cuda/ptx/%.c
+	$(CC) $(STD) -I. -O1 -ffp-contract=off -fPIE $(EXTRA_CFLAGS) -MMD -MP -c $< -o $@
+.PRECIOUS: $(BUILD)/cuda/ptx/%.c
+
+$(filter $(BUILD)/unit/test_trainer_cuda%,$(UNIT)): $(BUILD)/unit/%: tests/unit/%.c $(CUDA_TEST_OBJ) $(TRAINER_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -Wno-missing-prototypes -MMD -MP $(LDFLAGS) $< $(CUDA_TEST_OBJ) $(call group,$(TRAINER_LIB)) $(TRAINER_LIBS) -o $@
+
 $(BUILD)/unit/test_trainer_%: tests/unit/test_trainer_%.c $(TRAINER_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -Wno-missing-prototypes -MMD -MP $(LDFLAGS) $< $(call group,$(TRAINER_LIB)) $(TRAINER_LIBS) -o $@
@@ -157,6 +208,7 @@ help:
 ## make test-sid  make all with the newest compilers, in a root of Debian unstable (SID_ROOT=DIR keeps it)
 ## make tsan-trainer  the trainer's tests and a short run under ThreadSanitizer
 ## make bench-trainer  speed and memory of the trainer, beside PyTorch when it is installed (BASE=COMMIT: and a former one; ROUNDS=N)
+## make bench-kernels  registers, shared memory and occupancy of the GPU kernels by ptxas, into docs/bench/kernels.md
 ## make bench-cluster  status and logs of a fleet of 64 pods on a live control plane, into docs/bench/cluster.md (Go on PATH)
 ## make bench-compare  this build beside another one's in turns, five rounds (BEFORE=BUILD_FOLDER)
 ## make bench    speed and memory beside umoci, buildah, zstd and pigz, into docs/bench/
@@ -221,14 +273,14 @@ units: $(UNIT)
 # The compiler for the other architecture; the machine's own comes with gcc.
 CROSS_amd64 := gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 CROSS_arm64 := gcc-x86-64-linux-gnu libc6-dev-amd64-cross
-DEPS := gcc make libc6-dev ca-certificates libarchive-dev libssl-dev libcurl4-openssl-dev libcjson-dev libexpat1-dev \
+DEPS := gcc clang make libc6-dev ca-certificates libarchive-dev libssl-dev libcurl4-openssl-dev libcjson-dev libexpat1-dev \
         libyaml-dev zlib1g-dev libzstd-dev libdeflate-dev libsodium-dev qemu-user-static \
         libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libswresample-dev \
         $(CROSS_$(shell dpkg --print-architecture))
 TEST_DEPS := bats python3 python3-yaml openssl curl awscli iproute2 skopeo umoci docker-registry podman runc uidmap \
         apache2-utils binutils \
         python3-jsonschema binfmt-support attr libcap2-bin clang libclang-rt-14-dev libarchive-tools zstd git \
-        openmpi-bin procps g++ locales tzdata
+        openmpi-bin procps g++ locales tzdata python3-pip
 CLUSTER_DEPS := bats python3 python3-yaml openssl curl procps etcd-server
 LINT_DEPS := clang-tidy clang-format cppcheck shellcheck python3
 BENCH_DEPS := umoci buildah skopeo docker-registry pigz zstd python3
@@ -254,7 +306,7 @@ bench-deps:
 .PHONY: lint
 lint: WERROR = 1
 lint: lint-deps layers headers sizes names
-	@clang-format --dry-run -Werror $(SRC) $(FORMATTED) $(BODIES)
+	@clang-format --dry-run -Werror $(SRC) $(KERNELS) $(FORMATTED) $(BODIES)
 	@tests/lint/tidy $(TIDY_SRC)
 	@cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	  --error-exitcode=1 --suppress=missingIncludeSystem -I. $(TIDY_SRC)
@@ -276,11 +328,11 @@ headers:
 	  echo "#include \"$$h\"" | $(CC) $(CFLAGS) -x c -fsyntax-only - || exit 1; done
 # Every source and header of ours, for scripts.
 list-files:
-	@printf '%s\n' $(SRC) $(filter-out tests/%,$(HEADERS)) $(BODIES)
+	@printf '%s\n' $(SRC) $(KERNELS) $(filter-out tests/%,$(HEADERS)) $(BODIES)
 
 .PHONY: format
 format:
-	clang-format -i $(SRC) $(FORMATTED) $(BODIES)
+	clang-format -i $(SRC) $(KERNELS) $(FORMATTED) $(BODIES)
 
 # gcc 12 sees truncation that cannot be when the sanitizers have rewritten the code.
 ASAN := -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=all -Wno-format-truncation -Wno-maybe-uninitialized
@@ -331,7 +383,7 @@ FUZZERS  := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
 FUZZ_FLAGS := $(STD) -O1 -g -I. -include base/banned.h -DSLIPWAY_VERSION='"$(VERSION)"' \
               -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 # No fuzzer reaches the arithmetic, whose kernels take clang a minute.
-FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/obj/%.o,$(filter-out $(MAINS) trainer/prepare/% trainer/ops/%,$(SRC)))
+FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/obj/%.o,$(filter-out $(MAINS) trainer/prepare/% trainer/ops/% trainer/cuda/%,$(SRC)))
 
 .PHONY: fuzzers fuzz
 fuzzers: $(FUZZERS)
@@ -371,6 +423,11 @@ bench-compare: all
 bench-trainer: $(BUILD)/$(HOST_ARCH)/slipway-trainer $(BUILD)/$(HOST_ARCH)/slipway-prepare \
                $(BUILD)/amd64/slipway-trainer $(BUILD)/arm64/slipway-trainer
 	tests/bench/trainer $< docs/bench $(if $(BASE),--base $(BASE)) $(if $(ROUNDS),--rounds $(ROUNDS))
+
+.PHONY: bench-kernels
+bench-kernels: $(PTX)
+	tests/cuda/judge $(BUILD) >$(BUILD)/kernels.md
+	mv $(BUILD)/kernels.md docs/bench/kernels.md
 
 .PHONY: docs
 docs: $(BUILD)/slipway

@@ -1,0 +1,479 @@
+#include "tests/cuda/emulate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "tests/cuda/fiber.h"
+#include "trainer/cuda/kernels/device.h"
+
+enum { STACK = 1 << 16, THREADS_MAX = 1024, SHARED_MAX = 227 << 10 };
+
+enum waiting { READY, AT_WARP, AT_BARRIER, ENDED };
+
+struct emulated_thread {
+	void *stack;
+	enum waiting waiting;
+	struct warp_request *request;
+};
+
+/* The launch that runs: there is one at a time, and kernels have no argument to find it by. */
+static struct device_state {
+	const struct emulated *launch;
+	unsigned block[3], current;
+	struct emulated_thread threads[THREADS_MAX];
+	void *scheduler;
+	char *stacks, *shared;
+	const char *problem;
+	uint64_t random;
+} device;
+
+/* xorshift64*: Vigna 2016 */
+static unsigned draw(unsigned below)
+{
+	device.random ^= device.random >> 12;
+	device.random ^= device.random << 25;
+	device.random ^= device.random >> 27;
+	return (unsigned)((device.random * 0x2545F4914F6CDD1DULL) >> 33) % below;
+}
+
+static void shuffle(unsigned *order, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		order[i] = i;
+	for (unsigned i = n; i > 1; i--) {
+		unsigned j = draw(i), kept = order[i - 1];
+
+		order[i - 1] = order[j];
+		order[j] = kept;
+	}
+}
+
+static void stop_as(enum waiting waiting)
+{
+	struct emulated_thread *t = &device.threads[device.current];
+
+	t->waiting = waiting;
+	fiber_switch(&t->stack, device.scheduler);
+}
+
+static void run_thread(void)
+{
+	device.launch->kernel(device.launch->args);
+	stop_as(ENDED);
+}
+
+_Noreturn void emulate_fail(const char *problem)
+{
+	device.problem = problem;
+	for (;;)
+		stop_as(ENDED);
+}
+
+size_t emulate_shared_size(void)
+{
+	return device.launch->shared;
+}
+
+void emulate_warp(struct warp_request *request)
+{
+	device.threads[device.current].request = request;
+	stop_as(AT_WARP);
+}
+
+/* ---- the scheduler ---- */
+
+static void start_threads(void)
+{
+	for (unsigned i = 0; i < device.launch->threads; i++)
+		device.threads[i] = (struct emulated_thread){
+			.stack = fiber_start(device.stacks + (size_t)(i + 1) * STACK, run_thread)};
+	memset(device.shared, 0xff, SHARED_MAX);
+}
+
+/* Runs the ready lanes of a warp, in any order, until each waits or has ended. */
+static void run_lanes(unsigned warp)
+{
+	unsigned order[WARP];
+
+	shuffle(order, WARP);
+	for (unsigned i = 0; i < WARP && device.problem == NULL; i++) {
+		device.current = warp * WARP + order[i];
+		if (device.threads[device.current].waiting == READY)
+			fiber_switch(&device.scheduler, device.threads[device.current].stack);
+	}
+}
+
+static unsigned count_lanes(unsigned warp, enum waiting waiting)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < WARP; i++)
+		n += device.threads[warp * WARP + i].waiting == waiting;
+	return n;
+}
+
+/* Lets a warp whose lanes all wait for one instruction have its result. */
+static void run_request(unsigned warp)
+{
+	struct emulated_thread *first = &device.threads[warp * WARP];
+	struct warp_request *lanes[WARP];
+
+	if (count_lanes(warp, AT_WARP) != WARP) {
+		device.problem = "an instruction of the whole warp without some of its lanes";
+		return;
+	}
+	for (unsigned i = 0; i < WARP; i++) {
+		lanes[i] = first[i].request;
+		if (lanes[i]->run != lanes[0]->run || lanes[i]->mask != lanes[0]->mask)
+			device.problem = "lanes of a warp are at different instructions";
+		first[i].waiting = READY;
+	}
+	if (device.problem == NULL)
+		lanes[0]->run(lanes);
+}
+
+/* True when the warp has something to do: its lanes are ready, or all wait for one another. */
+static bool can_run(unsigned warp)
+{
+	return count_lanes(warp, READY) > 0 || count_lanes(warp, AT_WARP) > 0;
+}
+
+static void pass_barrier(unsigned warps)
+{
+	for (unsigned i = 0; i < warps * WARP; i++) {
+		if (device.threads[i].waiting == ENDED)
+			device.problem = "a barrier that a thread of the block never reaches";
+		device.threads[i].waiting = READY;
+	}
+}
+
+static void run_block(void)
+{
+	unsigned warps = device.launch->threads / WARP;
+
+	start_threads();
+	while (device.problem == NULL) {
+		unsigned order[THREADS_MAX / WARP], ended = 0, i = 0;
+
+		for (unsigned w = 0; w < warps; w++)
+			ended += count_lanes(w, ENDED);
+		if (ended == warps * WARP)
+			return;
+		shuffle(order, warps);
+		while (i < warps && !can_run(order[i]))
+			i++;
+		if (i == warps) {
+			pass_barrier(warps);
+			continue;
+		}
+		if (count_lanes(order[i], AT_WARP) > 0)
+			run_request(order[i]);
+		run_lanes(order[i]);
+	}
+}
+
+static void run_blocks(void)
+{
+	const unsigned *grid = device.launch->grid;
+	unsigned n = grid[0] * grid[1] * grid[2];
+	AUTO_FREE unsigned *order = mem_calloc(n, sizeof(order[0]));
+
+	shuffle(order, n);
+	for (unsigned i = 0; i < n && device.problem == NULL; i++) {
+		device.block[0] = order[i] % grid[0];
+		device.block[1] = order[i] / grid[0] % grid[1];
+		device.block[2] = order[i] / grid[0] / grid[1];
+		run_block();
+	}
+}
+
+const char *emulate(const struct emulated *launch, uint64_t seed)
+{
+	if (launch->threads == 0 || launch->threads % WARP != 0 || launch->threads > THREADS_MAX)
+		return "a block that is not 1 to 32 whole warps";
+	if (launch->shared > SHARED_MAX)
+		return "more shared memory than a block can have";
+	if (launch->grid[0] == 0 || launch->grid[1] == 0 || launch->grid[2] == 0)
+		return "a grid without blocks";
+	device.launch = launch;
+	device.problem = NULL;
+	device.random = (seed + 1) * 0x9E3779B97F4A7C15ULL;
+	device.stacks = aligned_alloc(64, (size_t)launch->threads * STACK);
+	device.shared = aligned_alloc(64, SHARED_MAX + 64);
+	run_blocks();
+	free(device.stacks);
+	free(device.shared);
+	return device.problem;
+}
+
+/* ---- trainer/cuda/kernels/device.h ---- */
+
+unsigned thread_index(void)
+{
+	return device.current;
+}
+unsigned block_x(void)
+{
+	return device.block[0];
+}
+unsigned block_y(void)
+{
+	return device.block[1];
+}
+unsigned block_z(void)
+{
+	return device.block[2];
+}
+unsigned grid_x(void)
+{
+	return device.launch->grid[0];
+}
+void *shared_memory(void)
+{
+	return device.shared;
+}
+
+void block_sync(void)
+{
+	stop_as(AT_BARRIER);
+}
+
+static void nothing(struct warp_request *const lanes[WARP])
+{
+	(void)lanes;
+}
+
+void warp_sync(void)
+{
+	struct warp_request r = {.run = nothing};
+
+	emulate_warp(&r);
+}
+
+/* Of two words, so that a double travels whole. */
+static void exchange(struct warp_request *const lanes[WARP])
+{
+	for (unsigned i = 0; i < WARP; i++)
+		for (unsigned k = 0; k < 2; k++)
+			lanes[i]->b[k] = lanes[i ^ lanes[i]->mask]->a[k];
+}
+
+double warp_xor_double(double value, unsigned mask)
+{
+	struct warp_request r = {.run = exchange, .mask = mask};
+
+	if (mask >= WARP)
+		emulate_fail("a shuffle with a mask of more than 31");
+	memcpy(r.a, &value, sizeof(value));
+	emulate_warp(&r);
+	memcpy(&value, r.b, sizeof(value));
+	return value;
+}
+
+float warp_xor(float value, unsigned mask)
+{
+	return (float)warp_xor_double(value, mask);
+}
+
+float fused(float a, float b, float c)
+{
+	return fmaf(a, b, c);
+}
+float root(float x)
+{
+	return sqrtf(x);
+}
+
+float exp2_fast(float x)
+{
+	float y = exp2f(x);
+
+	return y < 0x1p-126f ? 0 : y;
+}
+
+float log2_fast(float x)
+{
+	return log2f(fabsf(x) < 0x1p-126f ? 0 : x);
+}
+
+uint32_t multiply_high(uint32_t a, uint32_t b)
+{
+	return (uint32_t)((uint64_t)a * b >> 32);
+}
+
+float bf16_value(uint16_t bits)
+{
+	uint32_t wide = (uint32_t)bits << 16;
+	float value;
+
+	memcpy(&value, &wide, sizeof(value));
+	return value;
+}
+
+uint16_t bf16_bits(float value)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	if (value != value)
+		return 0x7fff;
+	return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/* IEEE 754 binary16: 10 bits of significand, exponents -14 to 15, then subnormals. */
+float f16_value(uint16_t bits)
+{
+	int exponent = bits >> 10 & 31, significand = bits & 1023;
+	float size = exponent == 0    ? ldexpf((float)significand, -24)
+	             : exponent == 31 ? (significand == 0 ? INFINITY : NAN)
+	                              : ldexpf((float)(1024 + significand), exponent - 25);
+
+	return bits >> 15 ? -size : size;
+}
+
+uint16_t f16_bits(float value)
+{
+	uint16_t sign = signbit(value) ? 0x8000 : 0;
+	float size = fabsf(value);
+	int exponent;
+
+	if (value != value)
+		return 0x7fff;
+	if (size >= 65520)
+		return sign | 0x7c00;
+	(void)frexpf(size, &exponent);
+	/* size < 2^exponent; 0, whose exponent is 0, is a subnormal */
+	exponent = exponent < -13 || size == 0 ? -13 : exponent;
+	/* A significand rounded up to 2048 carries into the exponent, as it should. */
+	return (uint16_t)(sign + ((exponent + 13) << 10) +
+	                  (int)nearbyintf(ldexpf(size, 11 - exponent)));
+}
+
+uint32_t pack_bf16(float low, float high)
+{
+	return (uint32_t)bf16_bits(high) << 16 | bf16_bits(low);
+}
+uint32_t pack_f16(float low, float high)
+{
+	return (uint32_t)f16_bits(high) << 16 | f16_bits(low);
+}
+
+/* ---- the matrix instructions, from the tables of device.h ---- */
+
+static const uint16_t *row_at(const struct warp_request *lane)
+{
+	size_t at = (size_t)((const char *)lane->at - device.shared);
+
+	if (at % 16 != 0 || at + 16 > device.launch->shared)
+		emulate_fail("ldmatrix of an address that is not aligned or not shared");
+	return lane->at;
+}
+
+static void load(struct warp_request *const lanes[WARP], bool columns)
+{
+	for (unsigned lane = 0; lane < WARP; lane++) {
+		for (unsigned i = 0; i < 4; i++) {
+			uint16_t pair[2];
+
+			for (unsigned h = 0; h < 2; h++) {
+				unsigned row = lane / 4, column = lane % 4 * 2 + h;
+				const uint16_t *from = lanes[8 * i + (columns ? column : row)]->at;
+
+				pair[h] = from[columns ? row : column];
+			}
+			lanes[lane]->a[i] = (uint32_t)pair[1] << 16 | pair[0];
+		}
+	}
+}
+
+static void load_rows(struct warp_request *const lanes[WARP])
+{
+	load(lanes, false);
+}
+static void load_columns(struct warp_request *const lanes[WARP])
+{
+	load(lanes, true);
+}
+
+static void matrix_load(uint32_t ret[4], const void *row, void (*run)(struct warp_request *const *))
+{
+	struct warp_request r = {.run = run, .at = row};
+
+	(void)row_at(&r);
+	emulate_warp(&r);
+	memcpy(ret, r.a, sizeof(r.a));
+}
+
+void matrix_load_rows(uint32_t ret[4], const void *row)
+{
+	matrix_load(ret, row, load_rows);
+}
+void matrix_load_columns(uint32_t ret[4], const void *row)
+{
+	matrix_load(ret, row, load_columns);
+}
+
+static float half_of(uint32_t pair, unsigned which, float (*value)(uint16_t))
+{
+	return value((uint16_t)(which ? pair >> 16 : pair));
+}
+
+/* sum += a b: fragments to matrices, a product in double, back to fragments. */
+static void multiply(struct warp_request *const lanes[WARP], unsigned depth,
+                     float (*value)(uint16_t))
+{
+	double a[16][16], b[16][8];
+
+	for (unsigned lane = 0; lane < WARP; lane++) {
+		unsigned g = lane / 4, t = lane % 4;
+
+		for (unsigned r = 0; r < depth / 4; r++)
+			for (unsigned h = 0; h < 2; h++)
+				a[g + r % 2 * 8][2 * t + h + r / 2 * 8] =
+					half_of(lanes[lane]->a[r], h, value);
+		for (unsigned r = 0; r < depth / 8; r++)
+			for (unsigned h = 0; h < 2; h++)
+				b[2 * t + h + r * 8][g] = half_of(lanes[lane]->b[r], h, value);
+	}
+	for (unsigned lane = 0; lane < WARP; lane++) {
+		for (unsigned i = 0; i < 4; i++) {
+			unsigned row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
+			double sum = lanes[lane]->sum[i];
+
+			for (unsigned k = 0; k < depth; k++)
+				sum += a[row][k] * b[k][column];
+			lanes[lane]->sum[i] = (float)sum;
+		}
+	}
+}
+
+static void multiply_bf16(struct warp_request *const lanes[WARP])
+{
+	multiply(lanes, 16, bf16_value);
+}
+static void multiply_f16(struct warp_request *const lanes[WARP])
+{
+	multiply(lanes, 8, f16_value);
+}
+
+void matrix_multiply_bf16(float sum[4], const uint32_t a[4], const uint32_t b[2])
+{
+	struct warp_request r = {.run = multiply_bf16};
+
+	memcpy(r.a, a, sizeof(r.a));
+	memcpy(r.b, b, sizeof(r.b));
+	memcpy(r.sum, sum, sizeof(r.sum));
+	emulate_warp(&r);
+	memcpy(sum, r.sum, sizeof(r.sum));
+}
+
+void matrix_multiply_f16(float sum[4], const uint32_t a[2], uint32_t b)
+{
+	struct warp_request r = {.run = multiply_f16, .a = {a[0], a[1]}, .b = {b}};
+
+	memcpy(r.sum, sum, sizeof(r.sum));
+	emulate_warp(&r);
+	memcpy(sum, r.sum, sizeof(r.sum));
+}

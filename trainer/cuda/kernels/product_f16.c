@@ -1,0 +1,26 @@
+/* Products whose operands are rounded to f16: two steps of 8, which is what sm_75 has. */
+#include "trainer/cuda/kernels/device.h"
+
+#define PACK(low, high) pack_f16(low, high)
+#define MULTIPLY(sum, a, b)                                                                        \
+	do {                                                                                       \
+		matrix_multiply_f16(sum, a, (b)[0]);                                               \
+		matrix_multiply_f16(sum, (a) + 2, (b)[1]);                                         \
+	} while (0)
+
+#include "trainer/cuda/kernels/product_half.inc"
+
+void product_f16_nt(struct product_launch p)
+{
+	product_half(&p, true, true);
+}
+
+void product_f16_nn(struct product_launch p)
+{
+	product_half(&p, true, false);
+}
+
+void product_f16_tn(struct product_launch p)
+{
+	product_half(&p, false, false);
+}

@@ -1,0 +1,60 @@
+/*
+ * The layouts of shared memory: device and host agree on their sizes. Rows of 16-bit values are
+ * padded by 16 bytes, so that the eight rows that ldmatrix reads at once lie in different banks;
+ * rows of floats by one or four values.
+ */
+#ifndef SLIPWAY_TRAINER_CUDA_KERNELS_SHARED_H
+#define SLIPWAY_TRAINER_CUDA_KERNELS_SHARED_H
+
+#include "trainer/cuda/kernels/args.h"
+
+struct column_shared {
+	float sum[2][COLUMN_WARPS][32];
+};
+
+struct loss_shared {
+	double sum[3][EACH_THREADS / 32];
+};
+
+/* The sums of a product's tile, before they go out row by row. */
+struct product_sums {
+	float at[PRODUCT_TILE][PRODUCT_TILE + 4];
+};
+
+/* Operands of a product in f32, [depth][tile] both. */
+struct product_shared_f32 {
+	union {
+		struct {
+			float a[PRODUCT_DEPTH][PRODUCT_TILE + 4];
+			float b[PRODUCT_DEPTH][PRODUCT_TILE + 4];
+		};
+		struct product_sums sums;
+	};
+};
+
+/*
+ * Operands of a product in 16 bits, twice: one is read while the other is written. As they lie in
+ * memory, [tile][depth] or [depth][tile].
+ */
+union product_operand {
+	uint16_t rows[PRODUCT_TILE][PRODUCT_DEPTH + 8];
+	uint16_t columns[PRODUCT_DEPTH][PRODUCT_TILE + 8];
+};
+struct product_shared_half {
+	union {
+		struct {
+			union product_operand a[2], b[2];
+		};
+		struct product_sums sums;
+	};
+};
+
+/* Pieces of two operands, ATTENTION_TILE rows of each, and the tile of weights. */
+struct attention_shared {
+	float left[ATTENTION_TILE][33];
+	float right[ATTENTION_TILE][ATTENTION_COLUMNS + 4];
+	float weights[ATTENTION_TILE][ATTENTION_TILE + 1];
+	float factor[ATTENTION_TILE], largest[ATTENTION_TILE], sum[ATTENTION_TILE];
+};
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * Ops as launches: what each op of trainer/ops/ops.h asks a device for. A queue is whatever starts
+ * kernels in order: a driver's stream, or an emulator. The arrays of an op lie in the device's
+ * memory; sizes are the caller's promise, below 2^31 rows and columns. Nothing here fails or waits:
+ * what goes wrong is the queue's to keep.
+ */
+#ifndef SLIPWAY_TRAINER_CUDA_LAUNCH_H
+#define SLIPWAY_TRAINER_CUDA_LAUNCH_H
+
+#include "trainer/cuda/kernels.h"
+#include "trainer/ops/ops.h"
+
+/* What products round their operands to: f16 is for devices before 8.0, bf16 for those from it. */
+enum cuda_operands { OPERANDS_F32, OPERANDS_F16, OPERANDS_BF16 };
+
+struct cuda_queue {
+	/* Starts `kernel` on grid[0] x grid[1] x grid[2] blocks, none of them 0; `params` is copied.
+	 */
+	void (*launch)(struct cuda_queue *q, enum cuda_kernel kernel, const unsigned grid[3],
+	               const void *params);
+	/* Sets n bytes of the device's memory to 0, in order. */
+	void (*zero)(struct cuda_queue *q, void *to, size_t n);
+	/* At least n bytes of the device's memory, a multiple of 256; valid until the next call. NULL
+	 * when there are none, and then launches do nothing. */
+	void *(*scratch)(struct cuda_queue *q, size_t n);
+	enum cuda_operands operands;
+};
+
+void cuda_linear_forward(struct cuda_queue *q, const struct op_linear *p);
+void cuda_linear_backward(struct cuda_queue *q, const struct op_linear *p);
+void cuda_norm_forward(struct cuda_queue *q, const struct op_norm *p);
+void cuda_norm_backward(struct cuda_queue *q, const struct op_norm *p);
+void cuda_gelu_forward(struct cuda_queue *q, const struct op_gelu *p);
+void cuda_gelu_backward(struct cuda_queue *q, const struct op_gelu *p);
+void cuda_attention_forward(struct cuda_queue *q, const struct op_attention *p);
+void cuda_attention_backward(struct cuda_queue *q, const struct op_attention *p);
+
+/* out[width] += the sums over rows of x[rows, width], whose rows lie `stride` values apart. */
+void cuda_add_columns(struct cuda_queue *q, const float *x, size_t rows, size_t width,
+                      size_t stride, float *out);
+
+/* The grid of a kernel that takes n values one by one: enough blocks to fill any device. */
+unsigned cuda_each_blocks(size_t n);
+
+#endif

@@ -1,0 +1,182 @@
+/* Ops on values and rows, and products. */
+#include "trainer/cuda/launch.h"
+
+enum { EACH_BLOCKS_MAX = 1024 };
+
+static unsigned blocks_of(size_t n, unsigned each)
+{
+	return (unsigned)((n + each - 1) / each);
+}
+
+unsigned cuda_each_blocks(size_t n)
+{
+	size_t blocks = (n + EACH_THREADS - 1) / EACH_THREADS;
+
+	return (unsigned)(blocks < EACH_BLOCKS_MAX ? blocks : EACH_BLOCKS_MAX);
+}
+
+static void launch(struct cuda_queue *q, enum cuda_kernel kernel, unsigned x, unsigned y,
+                   const void *params)
+{
+	if (x > 0 && y > 0)
+		q->launch(q, kernel, (const unsigned[3]){x, y, 1}, params);
+}
+
+/* ---- GELU ---- */
+
+void cuda_gelu_forward(struct cuda_queue *q, const struct op_gelu *p)
+{
+	struct gelu_launch l = {.x = p->x, .out = p->y, .n = p->n, .form = p->form};
+
+	launch(q, KERNEL_gelu_forward, cuda_each_blocks(p->n), 1, &l);
+}
+
+void cuda_gelu_backward(struct cuda_queue *q, const struct op_gelu *p)
+{
+	struct gelu_launch l = {.x = p->x, .dy = p->dy, .out = p->dx, .n = p->n, .form = p->form};
+
+	launch(q, KERNEL_gelu_backward, cuda_each_blocks(p->n), 1, &l);
+}
+
+/* ---- sums down columns ---- */
+
+static void add_parts(struct cuda_queue *q, const float *partial, size_t n, unsigned parts,
+                      size_t stride, float *out)
+{
+	struct add_parts_launch l = {.partial = partial,
+	                             .out = out,
+	                             .n = (uint32_t)n,
+	                             .parts = parts,
+	                             .stride = (uint32_t)stride};
+
+	launch(q, KERNEL_add_parts, blocks_of(n, EACH_THREADS), 1, &l);
+}
+
+void cuda_add_columns(struct cuda_queue *q, const float *x, size_t rows, size_t width,
+                      size_t stride, float *out)
+{
+	unsigned parts = blocks_of(rows, COLUMN_ROWS);
+	struct column_sums_launch l = {.x = x,
+	                               .partial = q->scratch(q, parts * width * sizeof(float)),
+	                               .rows = (uint32_t)rows,
+	                               .width = (uint32_t)width,
+	                               .stride = (uint32_t)stride};
+
+	launch(q, KERNEL_column_sums, blocks_of(width, 32), parts, &l);
+	if (parts > 0)
+		add_parts(q, l.partial, width, parts, width, out);
+}
+
+/* ---- layer normalisation ---- */
+
+void cuda_norm_forward(struct cuda_queue *q, const struct op_norm *p)
+{
+	struct norm_forward_launch l = {.x = p->x,
+	                                .gain = p->gain,
+	                                .shift = p->shift,
+	                                .y = p->y,
+	                                .mean = p->mean,
+	                                .rstd = p->rstd,
+	                                .rows = (uint32_t)p->rows,
+	                                .width = (uint32_t)p->width};
+
+	launch(q, KERNEL_norm_forward, blocks_of(p->rows, ROW_WARPS), 1, &l);
+}
+
+static void norm_parameters(struct cuda_queue *q, const struct op_norm *p)
+{
+	unsigned parts = blocks_of(p->rows, COLUMN_ROWS);
+	struct norm_sums_launch l = {.x = p->x,
+	                             .dy = p->dy,
+	                             .mean = p->mean,
+	                             .rstd = p->rstd,
+	                             .partial = q->scratch(q, parts * 2 * p->width * sizeof(float)),
+	                             .rows = (uint32_t)p->rows,
+	                             .width = (uint32_t)p->width};
+
+	launch(q, KERNEL_norm_sums, blocks_of(p->width, 32), parts, &l);
+	add_parts(q, l.partial, p->width, parts, 2 * p->width, p->dgain);
+	add_parts(q, l.partial + p->width, p->width, parts, 2 * p->width, p->dshift);
+}
+
+void cuda_norm_backward(struct cuda_queue *q, const struct op_norm *p)
+{
+	struct norm_backward_launch l = {.x = p->x,
+	                                 .gain = p->gain,
+	                                 .mean = p->mean,
+	                                 .rstd = p->rstd,
+	                                 .dy = p->dy,
+	                                 .dx = p->dx,
+	                                 .rows = (uint32_t)p->rows,
+	                                 .width = (uint32_t)p->width,
+	                                 .add_dx = p->add_dx};
+
+	if (p->rows == 0)
+		return;
+	norm_parameters(q, p);
+	if (p->dx != NULL)
+		launch(q, KERNEL_norm_backward, blocks_of(p->rows, ROW_WARPS), 1, &l);
+}
+
+/* ---- products ---- */
+
+enum product_form { PRODUCT_NT, PRODUCT_NN, PRODUCT_TN, PRODUCT_FORMS };
+
+/* Forms by operands. */
+static const enum cuda_kernel products[][PRODUCT_FORMS] = {
+	[OPERANDS_F32] = {KERNEL_product_f32_nt, KERNEL_product_f32_nn, KERNEL_product_f32_tn},
+	[OPERANDS_F16] = {KERNEL_product_f16_nt, KERNEL_product_f16_nn, KERNEL_product_f16_tn},
+	[OPERANDS_BF16] = {KERNEL_product_bf16_nt, KERNEL_product_bf16_nn, KERNEL_product_bf16_tn},
+};
+
+static void product(struct cuda_queue *q, enum product_form form, const struct product_launch *l)
+{
+	launch(q, products[q->operands][form], blocks_of(l->n, PRODUCT_TILE),
+	       blocks_of(l->m, PRODUCT_TILE), l);
+}
+
+void cuda_linear_forward(struct cuda_queue *q, const struct op_linear *p)
+{
+	struct product_launch l = {.a = p->x,
+	                           .b = p->w,
+	                           .c = p->y,
+	                           .m = (uint32_t)p->rows,
+	                           .n = (uint32_t)p->out,
+	                           .k = (uint32_t)p->in,
+	                           .lda = (uint32_t)p->in,
+	                           .ldb = (uint32_t)p->in,
+	                           .ldc = (uint32_t)p->out,
+	                           .bias = p->bias,
+	                           .residual = p->residual};
+
+	product(q, PRODUCT_NT, &l);
+}
+
+void cuda_linear_backward(struct cuda_queue *q, const struct op_linear *p)
+{
+	struct product_launch dx = {.a = p->dy,
+	                            .b = p->w,
+	                            .c = p->dx,
+	                            .m = (uint32_t)p->rows,
+	                            .n = (uint32_t)p->in,
+	                            .k = (uint32_t)p->out,
+	                            .lda = (uint32_t)p->out,
+	                            .ldb = (uint32_t)p->in,
+	                            .ldc = (uint32_t)p->in,
+	                            .accumulate = p->add_dx};
+	struct product_launch dw = {.a = p->dy,
+	                            .b = p->x,
+	                            .c = p->dw,
+	                            .m = (uint32_t)p->out,
+	                            .n = (uint32_t)p->in,
+	                            .k = (uint32_t)p->rows,
+	                            .lda = (uint32_t)p->out,
+	                            .ldb = (uint32_t)p->in,
+	                            .ldc = (uint32_t)p->in,
+	                            .accumulate = 1};
+
+	if (p->dx != NULL)
+		product(q, PRODUCT_NN, &dx);
+	product(q, PRODUCT_TN, &dw);
+	cuda_add_columns(q, p->dy, p->rows, p->out, p->out, p->dbias);
+}
