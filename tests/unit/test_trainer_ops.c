@@ -417,15 +417,15 @@ static void run_cross(struct ops *ops, struct probe_op *p, bool backward)
 	}
 	if (!backward) {
 		/* a state belongs to its ops */
-		op->state = ops->table->cross_state_new(op);
+		op->state = ops->table->cross_state_new(ops, op);
 		ops->table->cross_forward(ops, op);
-		ops->table->cross_state_free(op->state);
+		ops->table->cross_state_free(ops, op->state);
 		return;
 	}
-	op->state = ops->table->cross_state_new(op);
+	op->state = ops->table->cross_state_new(ops, op);
 	ops->table->cross_forward(ops, op);
 	ops->table->cross_backward(ops, op);
-	ops->table->cross_state_free(op->state);
+	ops->table->cross_state_free(ops, op->state);
 	for (size_t i = 0; i < c->qk; i++)
 		CHECK(fabsf(dbk[i]) < 1e-3f);
 }

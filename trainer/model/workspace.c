@@ -168,7 +168,7 @@ static void take_encoder(struct model *m, size_t batch)
 	m->cross_op.groups[IMAGE].n = d->n_image;
 	m->cross_op.groups[LABEL].n = 1;
 	if (!m->measuring)
-		m->cross_op.state = m->ops->table->cross_state_new(&m->cross_op);
+		m->cross_op.state = m->ops->table->cross_state_new(m->ops, &m->cross_op);
 }
 
 static void take_decoder(struct model *m, size_t batch, size_t points)
@@ -220,7 +220,7 @@ void workspace_free(struct model *m)
 	vec_done(&m->blocks);
 	m->block_left = 0;
 	if (m->cross_op.state != NULL)
-		m->ops->table->cross_state_free(m->cross_op.state);
+		m->ops->table->cross_state_free(m->ops, m->cross_op.state);
 	m->cross_op.state = NULL;
 	m->workspace = m->max_batch = m->max_points = 0;
 	m->held = SIZE_MAX;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "trainer/ops/cpu.h"
 #include "trainer/ops/cross_plain.h"
 #include "trainer/ops/gemm.h"
 #include "trainer/ops/threads.h"
@@ -190,16 +191,16 @@ struct either {
 	void *state;
 };
 
-static void *cross_new(const struct op_cross *p)
+static void *cross_new(struct ops *ops, const struct op_cross *p)
 {
 	struct either *e = mem_zalloc(sizeof(*e));
 
 	e->folded = p->heads == 1;
-	e->state = e->folded ? cross_folded_new(p) : cross_plain_new(p);
+	e->state = e->folded ? cross_folded_new(p) : cross_plain_new(ops, p);
 	return e;
 }
 
-static void cross_free(void *state)
+static void cross_free(struct ops *ops, void *state)
 {
 	struct either *e = state;
 
@@ -208,7 +209,7 @@ static void cross_free(void *state)
 	if (e->folded)
 		cross_folded_free(e->state);
 	else
-		cross_plain_free(e->state);
+		cross_plain_free(ops, e->state);
 	free(e);
 }
 
@@ -240,7 +241,8 @@ static void cross_backward(struct ops *ops, const struct op_cross *p)
 	.linear_forward = linear_forward, .linear_backward = linear_backward,                      \
 	.norm_forward = norm_forward, .norm_backward = norm_backward,                              \
 	.gelu_forward = gelu_forward, .gelu_backward = gelu_backward,                              \
-	.attention_forward = attention_fast_forward, .attention_backward = attention_fast_backward
+	.attention_forward = attention_fast_forward,                                               \
+	.attention_backward = attention_fast_backward, CPU_OPS
 
 const struct op_table ops_fast = {
 	.name = "fast",

@@ -5,6 +5,7 @@
 
 #include "base/cpus.h"
 #include "base/err.h"
+#include "trainer/ops/cpu.h"
 #include "trainer/ops/fast.h"
 #include "trainer/ops/floats.h"
 #include "trainer/ops/kernels.h"
@@ -12,7 +13,7 @@
 
 bool ops_open(const struct ops_options *options, struct ops *ret)
 {
-	*ret = (struct ops){.table = &ops_reference, .part = ""};
+	*ret = (struct ops){.table = &ops_reference, .device = &cpu_device, .part = ""};
 	if (options->reference)
 		return options->precision == PRECISION_F32;
 	ret->kernels = kernels_find(options->isa);
@@ -40,9 +41,14 @@ int ops_require(const struct ops_options *options, struct ops *ret, struct err *
 
 void ops_done(struct ops *ops)
 {
-	threads_free(ops->threads);
-	free(ops->scratch);
+	if (ops->device != NULL)
+		ops->device->close(ops);
 	*ops = (struct ops){0};
+}
+
+void ops_describe(const struct ops *ops, struct strbuf *sb)
+{
+	ops->device->describe(ops, sb);
 }
 
 const char *ops_isa(const struct ops *ops)
