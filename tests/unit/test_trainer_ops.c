@@ -567,7 +567,7 @@ static void check_gemm(struct ops *ops, size_t m, size_t n, size_t k, unsigned t
 	g.a_col = turned & 1 ? m : 1;
 	g.b_row = turned & 2 ? 1 : n;
 	g.b_col = turned & 2 ? k : 1;
-	gemm(ops, &g);
+	gemm(cpu_of(ops), &g);
 	for (size_t at = 0; at < m * n; at++) {
 		double sum = was[at];
 

@@ -112,10 +112,7 @@ static void run_alone(void *ctx, size_t i, unsigned worker)
 
 static struct alone_thread start_thread(const struct ops *ops)
 {
-	struct alone_thread t = {.ops = {.table = &ops_fast,
-	                                 .kernels = ops->kernels,
-	                                 .products = ops->products,
-	                                 .part = ""}};
+	struct alone_thread t = {.ops = cpu_alone(ops)};
 	float *at = floats_new((size_t)MATRICES * MATRIX);
 
 	memset(at, 0, (size_t)MATRICES * MATRIX * sizeof(float));
@@ -138,7 +135,7 @@ void bench_alone(struct ops *ops, double *ret_rate)
 		for (int i = 0; i < RUNS; i++) {
 			double start = clock_seconds(), rate;
 
-			threads_run(ops->threads, n, run_alone, &r);
+			threads_run(cpu_of(ops)->threads, n, run_alone, &r);
 			rate = alone_ops[k].flop * n / (clock_seconds() - start);
 			ret_rate[k] = rate > ret_rate[k] ? rate : ret_rate[k];
 		}

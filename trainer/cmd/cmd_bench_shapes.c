@@ -70,7 +70,7 @@ static double time_shape(struct ops *ops, const struct gemm_shape *s)
 	for (int i = 0; i < 3 || clock_seconds() < until; i++) {
 		double start = clock_seconds(), seconds;
 
-		gemm(ops, &g);
+		gemm(cpu_of(ops), &g);
 		seconds = clock_seconds() - start;
 		best = seconds < best ? seconds : best;
 	}
@@ -95,14 +95,14 @@ static void run_peak(void *ctx, size_t i, unsigned worker)
 
 double bench_peak(struct ops *ops)
 {
-	struct peak p = {.products = ops->products};
+	struct peak p = {.products = cpu_of(ops)->products};
 	unsigned n = ops_threads(ops);
 	double best = 0;
 
 	for (int i = 0; i < 5; i++) {
 		double start = clock_seconds(), rate;
 
-		threads_run(ops->threads, n, run_peak, &p);
+		threads_run(cpu_of(ops)->threads, n, run_peak, &p);
 		rate = p.operations[0] * n / (clock_seconds() - start);
 		best = rate > best ? rate : best;
 	}

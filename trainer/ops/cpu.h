@@ -1,12 +1,36 @@
 /*
  * What both implementations of a CPU share: its memory, and the ops that are the same in the
  * reference and in the fast table, since they are passes over memory, each value by itself. They
- * use the instance's threads where there are any. For this folder only.
+ * use the instance's threads where there are any. For this folder, and for benches of its kernels.
  */
 #ifndef SLIPWAY_TRAINER_OPS_CPU_H
 #define SLIPWAY_TRAINER_OPS_CPU_H
 
 #include "trainer/ops/ops.h"
+
+struct threads;         /* trainer/ops/threads.h */
+struct kernels;         /* trainer/ops/kernels.h */
+struct product_kernels; /* also there */
+
+/* What ops->own points at. The kernels' files take this, and know nothing else of the instance. */
+struct cpu {
+	const struct kernels *kernels;          /* NULL in the reference */
+	const struct product_kernels *products; /* of these, at the precision asked for */
+	struct threads *threads;                /* NULL in the reference */
+	float *scratch;                         /* grows, kept between calls */
+	size_t scratch_n;
+};
+
+static inline struct cpu *cpu_of(const struct ops *ops)
+{
+	return ops->own;
+}
+
+/* At least n floats, 64-byte aligned, content undefined; valid until the next op runs. */
+float *ops_scratch(struct cpu *ops, size_t n);
+
+/* The fast ops with the same kernels, on the calling thread alone; ops_done. */
+struct ops cpu_alone(const struct ops *ops);
 
 extern const struct op_device cpu_device; /* cpu_device.c: shared, never behind */
 

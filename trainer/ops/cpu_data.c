@@ -6,7 +6,7 @@
 
 enum { COLOURS = 3, COLUMNS = 1 << 12 /* of a task that sums over rows */ };
 
-/* One row of a colour: every `side` values go to the next patch, side by side but for the colours. */
+/* One row of a colour: every `side` values go to the next patch, side by side but for colours. */
 static void cut_row(const float *row, size_t patches, size_t side, float *patch)
 {
 	for (size_t x = 0; x < patches; x++, row += side, patch += side * side * COLOURS)
@@ -33,7 +33,7 @@ void cpu_patches(struct ops *ops, const struct op_patches *p)
 {
 	struct op_patches task = *p;
 
-	threads_run(ops->threads, p->frames, cut_frame, &task);
+	threads_run(cpu_of(ops)->threads, p->frames, cut_frame, &task);
 }
 
 void cpu_onehot(struct ops *ops, const struct op_onehot *p)
@@ -56,7 +56,7 @@ void cpu_repeat_forward(struct ops *ops, const struct op_repeat *p)
 {
 	struct op_repeat task = *p;
 
-	threads_run(ops->threads, p->times, repeat_row, &task);
+	threads_run(cpu_of(ops)->threads, p->times, repeat_row, &task);
 }
 
 static void sum_columns(void *ctx, size_t i, unsigned worker)
@@ -74,7 +74,7 @@ void cpu_repeat_backward(struct ops *ops, const struct op_repeat *p)
 {
 	struct op_repeat task = *p;
 
-	threads_run(ops->threads, (p->n + COLUMNS - 1) / COLUMNS, sum_columns, &task);
+	threads_run(cpu_of(ops)->threads, (p->n + COLUMNS - 1) / COLUMNS, sum_columns, &task);
 }
 
 /* ---- queries ---- */

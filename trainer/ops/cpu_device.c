@@ -43,13 +43,16 @@ static void describe(const struct ops *ops, struct strbuf *sb)
 
 static size_t held(const struct ops *ops)
 {
-	return ops->scratch_n * sizeof(float);
+	return cpu_of(ops)->scratch_n * sizeof(float);
 }
 
 static void close_cpu(struct ops *ops)
 {
-	threads_free(ops->threads);
-	free(ops->scratch);
+	struct cpu *cpu = ops->own;
+
+	threads_free(cpu->threads);
+	free(cpu->scratch);
+	free(cpu);
 }
 
 const struct op_device cpu_device = {

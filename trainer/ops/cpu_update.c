@@ -35,7 +35,7 @@ void cpu_sgd(struct ops *ops, const struct op_update *p)
 {
 	struct op_update task = *p;
 
-	threads_run(ops->threads, chunks(p->n), sgd_chunk, &task);
+	threads_run(cpu_of(ops)->threads, chunks(p->n), sgd_chunk, &task);
 }
 
 static void adamw_chunk(void *ctx, size_t i, unsigned worker)
@@ -60,7 +60,7 @@ void cpu_adamw(struct ops *ops, const struct op_update *p)
 {
 	struct op_update task = *p;
 
-	threads_run(ops->threads, chunks(p->n), adamw_chunk, &task);
+	threads_run(cpu_of(ops)->threads, chunks(p->n), adamw_chunk, &task);
 }
 
 static void average_chunk(void *ctx, size_t i, unsigned worker)
@@ -79,7 +79,7 @@ void cpu_average(struct ops *ops, const struct op_average *p)
 {
 	struct op_average task = *p;
 
-	threads_run(ops->threads, chunks(p->n), average_chunk, &task);
+	threads_run(cpu_of(ops)->threads, chunks(p->n), average_chunk, &task);
 }
 
 static void exchange_chunk(void *ctx, size_t i, unsigned worker)
@@ -100,7 +100,7 @@ void cpu_exchange(struct ops *ops, const struct op_exchange *p)
 {
 	struct op_exchange task = *p;
 
-	threads_run(ops->threads, chunks(p->n), exchange_chunk, &task);
+	threads_run(cpu_of(ops)->threads, chunks(p->n), exchange_chunk, &task);
 }
 
 /* ---- sums ---- */
@@ -144,7 +144,7 @@ static double sum_chunks(struct ops *ops, const float *x, size_t n,
 	struct summing s = {x, n, sums};
 	double total = 0;
 
-	threads_run(ops->threads, chunks(n), task, &s);
+	threads_run(cpu_of(ops)->threads, chunks(n), task, &s);
 	for (size_t i = 0; i < chunks(n); i++)
 		total += sums[i];
 	return total;

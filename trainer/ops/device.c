@@ -1,5 +1,7 @@
 #include "trainer/ops/device.h"
 
+#include <math.h>
+
 #include "trainer/ops/ops.h"
 
 static struct buffer allocate(struct ops *ops, struct buffer b, const char *what)
@@ -84,6 +86,23 @@ const void *ops_fetch(struct ops *ops, struct buffer *room, const void *from, si
 	reserve(ops, room, n, true, what);
 	ops_download(ops, room->at, from, n);
 	return room->at;
+}
+
+double *ops_figures(struct ops *ops)
+{
+	reserve(ops, &ops->figures, OPS_FIGURES * sizeof(double), false, "figures");
+	return ops->figures.at != NULL ? ops->figures.at : ops->no_figures;
+}
+
+void ops_read_figures(struct ops *ops, double *ret, size_t n)
+{
+	struct err stays = {0};
+	const double *seen =
+		ops_fetch(ops, &ops->figures_seen, ops->figures.at, n * sizeof(*seen), "figures");
+	bool failed = ops_sync(ops, &stays) != 0;
+
+	for (size_t i = 0; i < n; i++)
+		ret[i] = failed ? (double)NAN : seen[i];
 }
 
 void ops_fail(struct ops *ops, const struct err *err)

@@ -79,6 +79,14 @@ const void *ops_stage(struct ops *ops, struct buffer *room, const void *from, si
 const void *ops_fetch(struct ops *ops, struct buffer *room, const void *from, size_t n,
                       const char *what);
 
+/*
+ * Room for OPS_FIGURES doubles that ops write and the host reads: losses, norms. ops_read_figures
+ * waits; figures of a device that has failed are NaN.
+ */
+enum { OPS_FIGURES = 16 };
+double *ops_figures(struct ops *ops);
+void ops_read_figures(struct ops *ops, double *ret, size_t n);
+
 /* The first error sticks. */
 void ops_fail(struct ops *ops, const struct err *err);
 bool ops_failed(const struct ops *ops);

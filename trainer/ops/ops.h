@@ -167,21 +167,16 @@ struct op_table {
 	void (*exchange)(struct ops *ops, const struct op_exchange *p);
 };
 
-struct threads;         /* trainer/ops/threads.h */
-struct kernels;         /* trainer/ops/kernels.h */
-struct product_kernels; /* also there */
-struct profile;         /* trainer/ops/profile.h */
+struct profile; /* trainer/ops/profile.h */
 
 struct ops {
 	const struct op_table *table;
 	const struct op_device *device;
 	bool has_failed; /* with this, the first error */
 	struct err failure;
-	const struct kernels *kernels;          /* NULL in the reference */
-	const struct product_kernels *products; /* of these, at the precision asked for */
-	struct threads *threads;                /* NULL in the reference */
-	float *scratch;                         /* grows, kept between calls */
-	size_t scratch_n;
+	struct buffer figures, figures_seen; /* the device's, and the host's copy of them */
+	double no_figures[OPS_FIGURES];      /* theirs, of a device that has failed */
+	void *own;                           /* the implementation's, which alone looks at it */
 	const char *part;        /* of the network, named by the graph for the profile */
 	struct profile *profile; /* NULL: nothing is measured */
 };
@@ -225,9 +220,6 @@ unsigned ops_threads(const struct ops *ops);
  * rounding, no gain in speed. */
 const char *ops_precision(const struct ops *ops);
 enum op_precision ops_rounds(const struct ops *ops);
-
-/* At least n floats, 64-byte aligned, content undefined; valid until the next op runs. */
-float *ops_scratch(struct ops *ops, size_t n);
 
 /* The reference table; its functions may also be called one by one (tests). */
 extern const struct op_table ops_reference;
