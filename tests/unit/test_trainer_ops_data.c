@@ -146,7 +146,7 @@ static float position(const float *tables, const size_t *at, size_t c)
 
 static void decoder_queries(void)
 {
-	static const int32_t points[POINTS] = {14, 0, 7, 7};
+	static const int32_t points[POINTS] = {13, 1, 8, 8};
 	AUTO_FREE float *tables = noise(8 * COLUMNS, 4);
 	AUTO_FREE float *trained = noise(PAD + WIDTH, 5);
 	AUTO_FREE float *dy = noise((size_t)ROWS * WIDTH, 6);

@@ -38,6 +38,7 @@ struct guard {
 	const struct op_device *inner_device;
 	char *mapped, *arena;
 	unsigned depth; /* of ops at work: one may call others */
+	void *state; /* of the cross attention: the one pointer to the host's that ops are given */
 	size_t used, live, transfers, syncs;
 	struct later later[LATER_MAX];
 	size_t n_later;
@@ -84,6 +85,83 @@ static bool is_inside(const struct guard *g, const void *at)
 	return (const char *)at >= g->arena && (const char *)at < g->arena + ARENA;
 }
 
+/* ---- what the model was given by the host, and ops must get from the device ---- */
+
+static void check_inside(const struct guard *g, const void *at)
+{
+	if (g->depth == 0 && at != NULL)
+		CHECK(is_inside(g, at));
+}
+
+static void cross_inputs(const struct guard *g, const void *op)
+{
+	const struct op_cross *p = op;
+
+	for (size_t i = 0; i < OP_TOKEN_GROUPS; i++) {
+		check_inside(g, p->groups[i].data);
+		check_inside(g, p->groups[i].mask);
+		for (size_t d = 0; d < p->groups[i].ndim; d++)
+			check_inside(g, p->groups[i].position[d]);
+	}
+	check_inside(g, p->dropout.sample);
+}
+
+static void attention_inputs(const struct guard *g, const void *op)
+{
+	check_inside(g, ((const struct op_attention *)op)->dropout.sample);
+}
+
+static void patches_inputs(const struct guard *g, const void *op)
+{
+	check_inside(g, ((const struct op_patches *)op)->image);
+}
+
+static void onehot_inputs(const struct guard *g, const void *op)
+{
+	check_inside(g, ((const struct op_onehot *)op)->label);
+}
+
+static void queries_inputs(const struct guard *g, const void *op)
+{
+	const struct op_queries *p = op;
+
+	for (size_t i = 0; i < OP_QUERY_GROUPS; i++) {
+		check_inside(g, p->groups[i].point);
+		for (size_t d = 0; d < p->groups[i].ndim; d++)
+			check_inside(g, p->groups[i].position[d]);
+	}
+}
+
+static void l1_inputs(const struct guard *g, const void *op)
+{
+	const struct op_l1 *p = op;
+
+	check_inside(g, p->target);
+	check_inside(g, p->point);
+}
+
+static void entropy_inputs(const struct guard *g, const void *op)
+{
+	check_inside(g, ((const struct op_entropy *)op)->label);
+}
+
+static void no_inputs(const struct guard *g, const void *op)
+{
+	(void)g;
+	(void)op;
+}
+
+#define INPUTS_OF(p)                                                                               \
+	_Generic((p),                                                                              \
+	         const struct op_cross * : cross_inputs,                                           \
+	         const struct op_attention * : attention_inputs,                                   \
+	         const struct op_patches * : patches_inputs,                                       \
+	         const struct op_onehot * : onehot_inputs,                                         \
+	         const struct op_queries * : queries_inputs,                                       \
+	         const struct op_l1 * : l1_inputs,                                                 \
+	         const struct op_entropy * : entropy_inputs,                                       \
+	         default : no_inputs)
+
 #define GUARDED(op, type)                                                                          \
 	static void guarded_##op(struct ops *ops, const struct type *p)                            \
 	{                                                                                          \
@@ -91,6 +169,7 @@ static bool is_inside(const struct guard *g, const void *at)
                                                                                                    \
 		if (!works(g))                                                                     \
 			return;                                                                    \
+		INPUTS_OF(p)(g, p);                                                                \
 		unlock(g);                                                                         \
 		g->inner->op(ops, p);                                                              \
 		lock(g);                                                                           \
