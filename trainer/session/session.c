@@ -304,7 +304,7 @@ static void print_beginning(struct session *s)
 	log_namespace(&text, flags, FLAGS_SEED_KEYS);
 	fputs(strbuf_str(&text), s->out);
 	ops_describe(&s->ops, &computes);
-	fprintf(s->remarks_out, "%u rank%s (%s) on %s: %s; %zu parameters\n", s->n_ranks,
+	fprintf(s->remarks_out, "%u rank%s (%s) on %s: %s, %zu parameters\n", s->n_ranks,
 	        s->n_ranks == 1 ? "" : "s", comm_name(s->comm), s->device, strbuf_str(&computes),
 	        learner_table(s->learner)->n_params);
 }
