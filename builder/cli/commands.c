@@ -10,11 +10,11 @@ extern const struct command cmd_build, cmd_push, cmd_copy, cmd_sign, cmd_inspect
 	cmd_rbac, cmd_index, cmd_pipeline, cmd_doctor, cmd_completion, cmd_version, cmd_help;
 
 const struct command *const commands[] = {
-	&cmd_build,    &cmd_push,     &cmd_copy,       cmd_copy,     &cmd_sign,    &cmd_inspect,
-	&cmd_verify,   &cmd_diff,     &cmd_sbom,       &cmd_scan,    &cmd_iam,     &cmd_schema,
-	&cmd_render,   &cmd_explain,  &cmd_instances,  &cmd_diagram, &cmd_nettest, &cmd_deploy,
-	&cmd_rollback, &cmd_undeploy, &cmd_status,     &cmd_logs,    &cmd_rbac,    &cmd_index,
-	&cmd_pipeline, &cmd_doctor,   &cmd_completion, &cmd_version, &cmd_help,    NULL,
+	&cmd_build,    &cmd_push,       &cmd_copy,    &cmd_sign,    &cmd_inspect, &cmd_verify,
+	&cmd_diff,     &cmd_sbom,       &cmd_scan,    &cmd_iam,     &cmd_schema,  &cmd_render,
+	&cmd_explain,  &cmd_instances,  &cmd_diagram, &cmd_nettest, &cmd_deploy,  &cmd_rollback,
+	&cmd_undeploy, &cmd_status,     &cmd_logs,    &cmd_rbac,    &cmd_index,   &cmd_pipeline,
+	&cmd_doctor,   &cmd_completion, &cmd_version, &cmd_help,    NULL,
 };
 
 static const char *const output_choices[] = {"text", "json", NULL};

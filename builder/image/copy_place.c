@@ -161,7 +161,8 @@ static int to_layout_document(struct copy_place *p, const struct copy_document *
 	if (!*ret_existed && layout_put(layout_of(p), doc->desc.media_type, doc->bytes,
 	                                (size_t)doc->desc.size, &stored, err) != 0)
 		return -1;
-	return doc->attached ? layout_attach(layout_of(p), &doc->subject, &doc->desc, err) : 0;
+	return doc->attached ? layout_attach(layout_of(p), &doc->subject, NULL, &doc->desc, err)
+	                     : 0;
 }
 
 static int to_layout_tag(struct copy_place *p, const char *tag, const struct copy_document *doc,

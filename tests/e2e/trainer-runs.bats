@@ -136,7 +136,7 @@ digests() {
 	[ "$status" -eq 0 ]
 	cpus=$(nproc)
 	[[ "$output" == *"--threads 512: there are "*" CPUs for this process"* ]]
-	[ "$(grep -o '[0-9]* threads each' <<<"$output" | cut -d' ' -f1)" -le "$cpus" ]
+	[ "$(grep -o '[0-9]* threads,' <<<"$output" | cut -d' ' -f1)" -le "$cpus" ]
 }
 
 @test "runs: a full standard output and a reader that went away end a run with a checkpoint and an error" {

@@ -161,9 +161,9 @@ static inline struct model *run_recomputing(const struct model_config *c, struct
 	random_params(m, 5);
 	model_set_training(m, true);
 	model_forward(m, b, &logits);
-	model_loss(m, b, &weights, losses);
+	model_loss(m, &weights, losses);
 	model_zero_grads(m);
-	model_backward(m, b, &weights, 1);
+	model_backward(m, &weights, 1);
 	return m;
 }
 

@@ -11,7 +11,6 @@
 #include "trainer/model/metrics.h"
 #include "trainer/ops/ops.h"
 #include "trainer/ops/philox.h"
-#include "trainer/ops/threads.h"
 #include "trainer/session/evaluate.h"
 #include "trainer/train/average.h"
 #include "trainer/train/best.h"
@@ -84,7 +83,7 @@ static void averages(void)
 	struct optimizer_options sgd = {.kind = OPTIMIZER_SGD, .ema_decay = 0.9};
 	struct tensors p = {0}, q = {0}, g = {0};
 	struct optimizer one, three;
-	struct threads *team = threads_new(3);
+	struct ops alone, team;
 	struct last_good good = {0};
 	double x = 1, mean = 0, norm = 0;
 	enum { N = 70001, STEPS = 120 };
@@ -92,20 +91,22 @@ static void averages(void)
 	CHECK(average_decay(0.9, 0) == 0 && average_decay(0.9, 1) == 2.0 / 11);
 	CHECK(average_decay(0.9, 1000) == 0.9);
 	tensors_add(&p, "w", 1, (size_t[]){N});
-	tensors_alloc(&p);
-	tensors_like(&p, &q);
-	tensors_like(&p, &g);
+	CHECK(ops_open(&(struct ops_options){.reference = true}, &alone));
+	CHECK(ops_open(&(struct ops_options){.n_threads = 3}, &team));
+	tensors_alloc(&p, &alone, "p");
+	tensors_like(&p, &team, "q", &q);
+	tensors_like(&p, &alone, "g", &g);
 	for (size_t i = 0; i < N; i++) {
 		p.data[i] = q.data[i] = 1;
 		g.data[i] = 0.5f;
 	}
-	optimizer_init(&one, &sgd, &p);
-	optimizer_init(&three, &sgd, &q);
+	optimizer_init(&one, &sgd, &p, &alone);
+	optimizer_init(&three, &sgd, &q, &team);
 	for (int t = 0; t < STEPS; t++) {
 		double d = t == 0 ? 0 : fmin(0.9, (1.0 + t) / (10.0 + t));
 
-		optimizer_step(&one, &p, &g, 0.01, 1, NULL);
-		optimizer_step(&three, &q, &g, 0.01, 1, team);
+		optimizer_step(&one, &p, &g, 0.01, 1, &alone);
+		optimizer_step(&three, &q, &g, 0.01, 1, &team);
 		x -= 0.01 * 0.5;
 		mean = d * mean + (1 - d) * x;
 		if (t == 60)
@@ -114,9 +115,9 @@ static void averages(void)
 	CHECK(one.averaged == STEPS && fabs(one.average.data[0] - mean) < 1e-5);
 	CHECK(fabs(one.average.data[N - 1] - mean) < 1e-5 && fabs(mean - x) > 0.01);
 	CHECK(memcmp(one.average.data, three.average.data, N * sizeof(float)) == 0);
-	average_exchange(&q, &three.average, team);
+	average_exchange(&q, &three.average, &team);
 	CHECK(memcmp(q.data, one.average.data, N * sizeof(float)) == 0);
-	average_exchange(&q, &three.average, NULL);
+	average_exchange(&q, &three.average, &alone);
 	CHECK(memcmp(q.data, p.data, N * sizeof(float)) == 0);
 	/* What goes back to the last good weights takes their average along. */
 	one.average.data[3] = NAN;
@@ -128,7 +129,8 @@ static void averages(void)
 	tensors_done(&q);
 	tensors_done(&g);
 	tensors_done(&p);
-	threads_free(team);
+	ops_done(&alone);
+	ops_done(&team);
 }
 
 /* ---- a model with clips ------------------------------------------------------------------------
@@ -140,7 +142,7 @@ struct bench {
 	struct model_config config;
 	struct model_dims dims;
 	struct ops ops;
-	struct model *model;
+	struct learner *learner;
 	float *image, *audio;
 	int32_t label[BATCH];
 	uint64_t unreadable; /* the clip that cannot be read; 0: none */
@@ -179,15 +181,15 @@ static void bench_start(struct bench *w)
 	*w = (struct bench){.config = model_config_tiny()};
 	w->dims = model_dims(&w->config);
 	CHECK(ops_open(&(struct ops_options){.n_threads = 1}, &w->ops));
-	w->model = model_new(&w->config, &w->ops);
-	model_init(w->model, 1);
+	w->learner = learner_new(&w->config, &w->ops, (struct recompute){0});
+	learner_init(w->learner, 1);
 	w->image = mem_calloc(BATCH * 3 * w->dims.n_pixels, sizeof(float));
 	w->audio = mem_calloc(BATCH * w->dims.audio_samples, sizeof(float));
 }
 
 static void bench_end(struct bench *w)
 {
-	model_free(w->model);
+	learner_free(w->learner);
 	ops_done(&w->ops);
 	free(w->image);
 	free(w->audio);
@@ -222,8 +224,8 @@ static void label_places(void)
 	for (int32_t label = 0; label < (int32_t)n; label++) {
 		w.label[0] = label;
 		w.label[1] = (int32_t)n - 1 - label;
-		model_forward(w.model, &b, &logits);
-		model_loss(w.model, &b, &weights, &l);
+		CHECK_OK(learner_forward(w.learner, &b, &logits, &err), &err);
+		model_loss(learner_model(w.learner), &weights, &l);
 		hits = hits5 = 0;
 		for (size_t i = 0; i < BATCH; i++) {
 			const float *x = logits.label + i * n;
@@ -293,7 +295,7 @@ static void *evaluate_here(void *arg)
 	                             .ctx = w};
 
 	w->err = (struct err){0};
-	w->rc = evaluate(w->model, &source, &o, &w->sums, &w->err);
+	w->rc = evaluate(w->learner, &source, &o, &w->sums, &w->err);
 	return NULL;
 }
 
@@ -347,7 +349,6 @@ static void ranks_agree(void)
 
 struct course {
 	struct bench bench;
-	struct optimizer optimizer;
 	struct best_options best;
 	double value[64]; /* the evaluations' results, by step */
 	unsigned evaluations, saves;
@@ -363,13 +364,12 @@ static int on_step(void *ctx, const struct step_stats *s, struct err *err)
 	return 0;
 }
 
-static int on_save(void *ctx, struct model *m, const struct optimizer *o,
-                   const struct train_state *state, bool last, struct err *err)
+static int on_save(void *ctx, struct learner *l, const struct train_state *state, bool last,
+                   struct err *err)
 {
 	struct course *c = ctx;
 
-	(void)m;
-	(void)o;
+	(void)l;
 	(void)last;
 	(void)err;
 	c->saved[c->saves++] = state->step;
@@ -393,14 +393,29 @@ static void course_start(struct course *c, const struct train_options *o)
 {
 	*c = (struct course){.best = o->best};
 	bench_start(&c->bench);
-	optimizer_init(&c->optimizer, &o->optimizer, model_params(c->bench.model));
+	learner_prepare(c->bench.learner, &o->optimizer);
 	for (unsigned i = 0; i < ARRAY_LEN(c->value); i++)
 		c->value[i] = i <= 6 ? 10 - i : 5;
 }
 
+static bool same_average(struct learner *a, struct learner *b)
+{
+	struct tensors x, y;
+	struct err err = {0};
+	bool same;
+
+	tensors_like(learner_table(a), NULL, NULL, &x);
+	tensors_like(learner_table(b), NULL, NULL, &y);
+	CHECK_OK(learner_get(a, LEARNER_AVERAGE, &x, &err), &err);
+	CHECK_OK(learner_get(b, LEARNER_AVERAGE, &y, &err), &err);
+	same = memcmp(x.data, y.data, x.n_values * sizeof(float)) == 0;
+	tensors_done(&x);
+	tensors_done(&y);
+	return same;
+}
+
 static void course_end(struct course *c)
 {
-	optimizer_done(&c->optimizer);
 	bench_end(&c->bench);
 }
 
@@ -409,7 +424,7 @@ static int go(struct course *c, const struct train_options *o, struct train_stat
 {
 	struct clip_source source = {give, &c->bench, CLIPS, NULL};
 	struct train_hooks hooks = {c, on_step, on_save, NULL, NULL, on_evaluate};
-	struct train t = {c->bench.model, &c->optimizer, o, &source, NULL, &hooks, NULL};
+	struct train t = {c->bench.learner, o, &source, NULL, &hooks};
 
 	return train_run(&t, state, end, err);
 }
@@ -445,7 +460,7 @@ static void evaluates_in_time(void)
 	CHECK_INT(c.saves, ARRAY_LEN(kept));
 	CHECK(memcmp(c.saved, kept, sizeof(kept)) == 0);
 	CHECK(state.best.step == 6 && state.best.value == 4 && state.best.stale == 2);
-	CHECK_INT(c.optimizer.averaged, 9);
+	CHECK_INT(learner_counts(c.bench.learner).averaged, 9);
 	course_end(&c);
 }
 
@@ -498,8 +513,7 @@ static void makes_up_for_it(void)
 	CHECK(end == TRAIN_COMPLETE && c.evaluations == unbroken.evaluations);
 	CHECK(memcmp(c.evaluated, unbroken.evaluated, sizeof(c.evaluated)) == 0);
 	CHECK(state.best.step == whole.best.step && state.best.stale == whole.best.stale);
-	CHECK(memcmp(c.optimizer.average.data, unbroken.optimizer.average.data,
-	             c.optimizer.average.n_values * sizeof(float)) == 0);
+	CHECK(same_average(c.bench.learner, unbroken.bench.learner));
 	course_end(&unbroken);
 	course_end(&c);
 }

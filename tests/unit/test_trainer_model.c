@@ -56,11 +56,9 @@ static void check_set(size_t set, struct ops *ops)
 	struct err err = {0};
 	struct golden g;
 	struct golden_report report;
-	struct model *m;
 
 	CHECK_OK(golden_open(dir, &g, &err), &err);
-	m = model_new(&g.config, ops);
-	CHECK_OK(golden_hold(&g, m, ops, drawn, &report, &err), &err);
+	CHECK_OK(golden_hold(&g, ops, drawn, &report, &err), &err);
 	for (size_t i = 0; i < report.n; i++) {
 		CHECK(report.checks[i].tensors > 0);
 		if (report.checks[i].failed)
@@ -69,7 +67,6 @@ static void check_set(size_t set, struct ops *ops)
 			       report.checks[i].worst);
 	}
 	CHECK(!report.failed);
-	model_free(m);
 	golden_done(&g);
 }
 
@@ -359,7 +356,6 @@ static bool defect_is_found(const struct golden *g, const struct golden_drawn *d
 	struct op_table table = *spoil.inner;
 	struct golden_report report;
 	struct err err = {0};
-	struct model *m;
 
 	spoil.defect = defect->weights;
 	if (defect->weights != NULL)
@@ -369,9 +365,7 @@ static bool defect_is_found(const struct golden *g, const struct golden_drawn *d
 	if (defect->backward != NULL)
 		table.linear_backward = defect->backward;
 	ops->table = &table;
-	m = model_new(&g->config, ops);
-	CHECK_OK(golden_hold(g, m, ops, drawn, &report, &err), &err);
-	model_free(m);
+	CHECK_OK(golden_hold(g, ops, drawn, &report, &err), &err);
 	ops->table = spoil.inner;
 	return report.failed;
 }
@@ -481,7 +475,7 @@ static void accumulation_equals_batch(void)
 		one.audio += i * d.audio_samples;
 		one.label += i;
 		model_forward(parts, &one, &logits);
-		model_backward(parts, &one, &weights, 0.5);
+		model_backward(parts, &weights, 0.5);
 	}
 	for (size_t i = 0; i < model_grads(whole)->n; i++)
 		CHECK(close_tensors(&model_grads(parts)->at[i], &model_grads(whole)->at[i]));
@@ -531,7 +525,7 @@ static void first_loss_is_the_data(void)
 	m = model_new(&c, &ops);
 	model_init(m, 1);
 	model_forward(m, &clips.b, &logits);
-	model_loss(m, &clips.b, &weights, &losses);
+	model_loss(m, &weights, &losses);
 	CHECK(fabs(losses.image - 2.5) < 0.1);
 	CHECK(fabs(losses.audio - 2.5) < 0.1);
 	CHECK(fabs(losses.label - log(10)) < 0.05);
@@ -586,7 +580,7 @@ static void check_nan_weight(const char *name, const struct ops_options *options
 	model_init(m, 1);
 	tensors_find(model_params(m), name)->data[0] = NAN;
 	model_forward(m, &clips.b, &logits);
-	model_loss(m, &clips.b, &weights, &losses);
+	model_loss(m, &weights, &losses);
 	CHECK(isnan(losses.total));
 	model_free(m);
 	ops_done(&ops);

@@ -417,15 +417,15 @@ static void run_cross(struct ops *ops, struct probe_op *p, bool backward)
 	}
 	if (!backward) {
 		/* a state belongs to its ops */
-		op->state = ops->table->cross_state_new(op);
+		op->state = ops->table->cross_state_new(ops, op);
 		ops->table->cross_forward(ops, op);
-		ops->table->cross_state_free(op->state);
+		ops->table->cross_state_free(ops, op->state);
 		return;
 	}
-	op->state = ops->table->cross_state_new(op);
+	op->state = ops->table->cross_state_new(ops, op);
 	ops->table->cross_forward(ops, op);
 	ops->table->cross_backward(ops, op);
-	ops->table->cross_state_free(op->state);
+	ops->table->cross_state_free(ops, op->state);
 	for (size_t i = 0; i < c->qk; i++)
 		CHECK(fabsf(dbk[i]) < 1e-3f);
 }
@@ -567,7 +567,7 @@ static void check_gemm(struct ops *ops, size_t m, size_t n, size_t k, unsigned t
 	g.a_col = turned & 1 ? m : 1;
 	g.b_row = turned & 2 ? 1 : n;
 	g.b_col = turned & 2 ? k : 1;
-	gemm(ops, &g);
+	gemm(cpu_of(ops), &g);
 	for (size_t at = 0; at < m * n; at++) {
 		double sum = was[at];
 

@@ -81,7 +81,6 @@ static void run_rank(struct log *l, struct train_state *state)
 	struct reducer reducer = {l->rank, l->part->ranks, alone_f32, alone_f64, NULL, NULL, NULL};
 	struct clip_source source = {give, l, CLIPS, NULL};
 	struct train_hooks hooks = {.on_step = on_step};
-	struct optimizer optimizer;
 	struct ops ops;
 	enum train_end end;
 	struct err err = {0};
@@ -94,14 +93,13 @@ static void run_rank(struct log *l, struct train_state *state)
 	l->calls = 0;
 	l->begin = state->sample;
 	CHECK(ops_open(&(struct ops_options){.n_threads = 1}, &ops));
-	struct model *model = model_new(&config, &ops);
-	struct train t = {model, &optimizer, &o, &source, &reducer, &hooks, ops.threads};
+	struct learner *learner = learner_new(&config, &ops, (struct recompute){0});
+	struct train t = {learner, &o, &source, &reducer, &hooks};
 
-	model_init(model, o.seed);
-	optimizer_init(&optimizer, &o.optimizer, model_params(model));
+	learner_init(learner, o.seed);
+	learner_prepare(learner, &o.optimizer);
 	CHECK_OK(train_run(&t, state, &end, &err), &err);
-	optimizer_done(&optimizer);
-	model_free(model);
+	learner_free(learner);
 	ops_done(&ops);
 }
 

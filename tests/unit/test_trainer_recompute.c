@@ -35,8 +35,8 @@ static struct model *two_steps(const struct model_config *c, struct recompute ag
 	second.dropout_seed++;
 	second.n = 1;
 	model_forward(m, &second, &logits);
-	model_loss(m, &second, &weights, losses);
-	model_backward(m, &second, &weights, 0.5);
+	model_loss(m, &weights, losses);
+	model_backward(m, &weights, 0.5);
 	return m;
 }
 

@@ -170,13 +170,12 @@ static int give_clips(void *ctx, uint64_t first, size_t n, struct clips *ret, ui
 	return 0;
 }
 
-static int count_saves(void *ctx, struct model *m, const struct optimizer *o,
-                       const struct train_state *state, bool last, struct err *err)
+static int count_saves(void *ctx, struct learner *l, const struct train_state *state, bool last,
+                       struct err *err)
 {
 	struct rank_thread *r = ctx;
 
-	(void)m;
-	(void)o;
+	(void)l;
 	(void)state;
 	(void)last;
 	(void)err;
@@ -191,12 +190,10 @@ static void *run_rank(void *arg)
 	struct clip_source source = {give_clips, &box, 1000, NULL};
 	struct train_hooks hooks = {.ctx = r, .save = count_saves};
 	struct reducer reducer = {r->rank, r->hub->n, sum_f32, sum_f64, begin_f32, wait_all, r};
-	struct optimizer optimizer;
 	struct model *m;
 	struct ops ops;
 	enum train_end end;
-	struct train t = {.optimizer = &optimizer,
-	                  .options = &r->options,
+	struct train t = {.options = &r->options,
 	                  .source = &source,
 	                  .reducer = r->hub->n > 1 ? &reducer : NULL,
 	                  .hooks = &hooks};
@@ -207,19 +204,19 @@ static void *run_rank(void *arg)
 	box.label = mem_calloc(n, sizeof(int32_t));
 	if (!ops_open(&(struct ops_options){.n_threads = 1}, &ops))
 		return NULL;
-	t.model = m = model_new(&r->config, &ops);
+	t.learner = learner_new(&r->config, &ops, (struct recompute){0});
+	m = learner_model(t.learner);
 	if (r->initial != NULL)
 		memcpy(model_params(m)->data, r->initial->weights,
 		       r->initial->n_weights * sizeof(float));
 	else
 		model_init(m, 1);
-	optimizer_init(&optimizer, &r->options.optimizer, model_params(m));
+	learner_prepare(t.learner, &r->options.optimizer);
 	r->rc = train_run(&t, &r->state, &end, &r->err);
 	r->n_weights = model_params(m)->n_values;
 	r->weights = mem_calloc(r->n_weights, sizeof(float));
 	memcpy(r->weights, model_params(m)->data, r->n_weights * sizeof(float));
-	optimizer_done(&optimizer);
-	model_free(m);
+	learner_free(t.learner);
 	ops_done(&ops);
 	free(box.image);
 	free(box.audio);
@@ -455,9 +452,9 @@ static void buckets_cover_the_table(void)
 		cut.data = model_grads(m)->data;
 		cut.end = model_grads(m)->n_values;
 		model_forward(m, &b, &logits);
-		model_loss(m, &b, &weights, &losses);
+		model_loss(m, &weights, &losses);
 		grad_sum_start(&sum, &reducer, m, false);
-		model_backward(m, &b, &weights, 1);
+		model_backward(m, &weights, 1);
 		CHECK(cut.n > 4);
 		CHECK_OK(grad_sum_finish(&sum, &err), &err);
 		CHECK(!cut.gap && cut.end == 0 && cut.smallest >= BUCKET_VALUES);

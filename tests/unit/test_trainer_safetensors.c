@@ -207,9 +207,9 @@ static void set_must_match(void)
 	tensors_add(&set, "a", 2, (size_t[]){2, 3});
 	tensors_add(&other, "a", 2, (size_t[]){3, 2});
 	tensors_add(&missing, "b", 2, (size_t[]){2, 3});
-	tensors_alloc(&set);
-	tensors_alloc(&other);
-	tensors_alloc(&missing);
+	tensors_alloc(&set, NULL, NULL);
+	tensors_alloc(&other, NULL, NULL);
+	tensors_alloc(&missing, NULL, NULL);
 	CHECK_OK(st_read_set(&f, "", &set, &err), &err);
 	CHECK(st_read_set(&f, "", &other, &err) != 0);
 	CHECK(strstr(err.msg, "'a'") != NULL);

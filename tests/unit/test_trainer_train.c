@@ -12,9 +12,9 @@
 #include "trainer/ops/fast.h"
 #include "trainer/ops/ops.h"
 #include "trainer/ops/philox.h"
-#include "trainer/ops/threads.h"
 #include "trainer/train/draw.h"
 #include "trainer/train/loop.h"
+#include "trainer/train/optimizer.h"
 #include "trainer/train/schedule.h"
 
 static void schedules(void)
@@ -72,23 +72,25 @@ static void optimizers(void)
 	                                  .weight_decay = 0.1};
 	struct tensors p = {0}, q = {0}, g = {0};
 	struct optimizer o, o3;
-	struct threads *three = threads_new(3);
+	struct ops one, three;
 	double x = 0.5, m = 0, v = 0;
 	enum { N = 100003 };
 
 	tensors_add(&p, "w", 1, (size_t[]){N});
-	tensors_alloc(&p);
-	tensors_like(&p, &q);
-	tensors_like(&p, &g);
+	CHECK(ops_open(&(struct ops_options){.reference = true}, &one));
+	CHECK(ops_open(&(struct ops_options){.n_threads = 3}, &three));
+	tensors_alloc(&p, &one, "p");
+	tensors_like(&p, &three, "q", &q);
+	tensors_like(&p, &one, "g", &g);
 	for (size_t i = 0; i < N; i++)
 		p.data[i] = q.data[i] = 0.5f;
-	optimizer_init(&o, &adamw, &p);
-	optimizer_init(&o3, &adamw, &q);
+	optimizer_init(&o, &adamw, &p, &one);
+	optimizer_init(&o3, &adamw, &q, &three);
 	for (int t = 1; t <= 3; t++) {
 		for (size_t i = 0; i < N; i++)
 			g.data[i] = 0.3f * (float)t;
-		optimizer_step(&o, &p, &g, 0.01, 0.5, NULL);
-		optimizer_step(&o3, &q, &g, 0.01, 0.5, three);
+		optimizer_step(&o, &p, &g, 0.01, 0.5, &one);
+		optimizer_step(&o3, &q, &g, 0.01, 0.5, &three);
 		double grad = 0.15 * t;
 
 		m = 0.9 * m + 0.1 * grad;
@@ -98,16 +100,17 @@ static void optimizers(void)
 	}
 	CHECK(fabs(p.data[0] - x) < 1e-6 && fabs(p.data[N - 1] - x) < 1e-6);
 	CHECK(memcmp(p.data, q.data, p.n_values * sizeof(float)) == 0);
-	CHECK(fabs(grads_norm(&g, NULL) - 0.9 * sqrt(N)) < 1e-3);
-	CHECK(grads_norm(&g, NULL) == grads_norm(&g, three));
+	CHECK(fabs(grads_norm(&g, &one) - 0.9 * sqrt(N)) < 1e-3);
+	CHECK(grads_norm(&g, &one) == grads_norm(&g, &three));
 	g.data[17] = NAN;
-	CHECK(isnan(grads_norm(&g, three)));
+	CHECK(isnan(grads_norm(&g, &three)));
 	optimizer_done(&o);
 	optimizer_done(&o3);
 	tensors_done(&q);
 	tensors_done(&g);
 	tensors_done(&p);
-	threads_free(three);
+	ops_done(&one);
+	ops_done(&three);
 }
 
 static void draws(void)
@@ -138,8 +141,7 @@ struct world {
 	struct model_config config;
 	struct model_dims dims;
 	struct ops ops;
-	struct model *model;
-	struct optimizer optimizer;
+	struct learner *learner;
 	float *image, *audio;
 	int32_t label[8];
 	unsigned steps, saves, stop_at, backoffs;
@@ -187,16 +189,20 @@ static int on_step(void *ctx, const struct step_stats *s, struct err *err)
 	return 0;
 }
 
-static int on_save(void *ctx, struct model *m, const struct optimizer *o,
-                   const struct train_state *state, bool last, struct err *err)
+static struct tensors *weights_of(const struct world *w)
+{
+	return model_params(learner_model(w->learner));
+}
+
+static int on_save(void *ctx, struct learner *l, const struct train_state *state, bool last,
+                   struct err *err)
 {
 	struct world *w = ctx;
 
-	(void)o;
 	(void)err;
 	w->saves++;
 	w->saved_step = state->step;
-	w->saved_finite = isfinite(grads_norm(model_params(m), NULL));
+	w->saved_finite = isfinite(grads_norm(model_params(learner_model(l)), &w->ops));
 	w->last_saved = last;
 	return 0;
 }
@@ -221,17 +227,16 @@ static void world_start(struct world *w, const struct train_options *o)
 	w->config.attention_probs_dropout_prob = 0.1;
 	w->dims = model_dims(&w->config);
 	CHECK(ops_open(&(struct ops_options){.n_threads = 1, .precision = o->precision}, &w->ops));
-	w->model = model_new(&w->config, &w->ops);
-	model_init(w->model, o->seed);
-	optimizer_init(&w->optimizer, &o->optimizer, model_params(w->model));
+	w->learner = learner_new(&w->config, &w->ops, (struct recompute){0});
+	learner_init(w->learner, o->seed);
+	learner_prepare(w->learner, &o->optimizer);
 	w->image = mem_calloc(8 * 3 * w->dims.n_pixels, sizeof(float));
 	w->audio = mem_calloc(8 * w->dims.audio_samples, sizeof(float));
 }
 
 static void world_end(struct world *w)
 {
-	optimizer_done(&w->optimizer);
-	model_free(w->model);
+	learner_free(w->learner);
 	ops_done(&w->ops);
 	free(w->image);
 	free(w->audio);
@@ -256,15 +261,15 @@ static int run(struct world *w, const struct train_options *o, struct train_stat
 {
 	struct clip_source source = {give_clips, w, 100, NULL};
 	struct train_hooks hooks = {w, on_step, on_save, on_stop, on_backoff, NULL};
-	struct train t = {w->model, &w->optimizer, o, &source, NULL, &hooks, w->ops.threads};
+	struct train t = {w->learner, o, &source, NULL, &hooks};
 
 	return train_run(&t, state, end, err);
 }
 
 static bool same_params(struct world *a, struct world *b)
 {
-	return memcmp(model_params(a->model)->data, model_params(b->model)->data,
-	              model_params(a->model)->n_values * sizeof(float)) == 0;
+	return memcmp(weights_of(a)->data, weights_of(b)->data,
+	              weights_of(a)->n_values * sizeof(float)) == 0;
 }
 
 /* Stopped after two steps and gone on with, a run ends with the bits of an unbroken one. */
@@ -350,7 +355,7 @@ static void bf16_learns_alike(void)
 		data = dataset_synthetic(1, &shape, (uint32_t)w[i].config.num_labels, 8);
 		loader = loader_new(data, &read);
 		struct clip_source source = {loader_next, loader, 8, NULL};
-		struct train t = {w[i].model, &w[i].optimizer, &o, &source, NULL, &hooks, NULL};
+		struct train t = {w[i].learner, &o, &source, NULL, &hooks};
 
 		CHECK_OK(train_run(&t, &state, &end, &err), &err);
 		loader_free(loader);
@@ -514,8 +519,7 @@ static void overlapped_equals_plain_reduction(void)
 		enum train_end end;
 
 		world_start(&w[i], &o);
-		struct train t = {w[i].model,   &w[i].optimizer, &o,  &source,
-		                  &reducers[i], &hooks,          NULL};
+		struct train t = {w[i].learner, &o, &source, &reducers[i], &hooks};
 
 		CHECK_OK(train_run(&t, &state, &end, &err), &err);
 	}

@@ -26,10 +26,9 @@ struct saver {
 	uint64_t seed;
 	int lock;
 	/* the copy that is being written */
-	struct tensors params, m, v, average;
-	bool copied; /* they have their tables */
+	struct tensors sets[LEARNER_SETS]; /* of those that are written; made at the first copy */
 	struct optimizer_options options;
-	uint64_t updates, averaged;
+	struct learner_counts counts;
 	struct train_state state;
 	char *config;
 	pthread_t thread;
@@ -55,16 +54,17 @@ static int write_tensors(const char *folder, const char *name, const struct tens
 
 static int write_optimizer(const struct saver *s, const char *folder, struct err *err)
 {
-	size_t n = s->params.n;
+	size_t n = s->sets[LEARNER_WEIGHTS].n;
 	AUTO_FREE struct st_item *first = NULL;
 	AUTO_FREE struct st_item *second = NULL;
 	AUTO_FREE struct st_item *both = NULL;
 	char path[PATH_MAX];
 
 	if (s->options.kind == OPTIMIZER_SGD)
-		return write_tensors(folder, "optimizer.safetensors", &s->m, prefix_momentum, err);
-	first = st_items(&s->m, prefix_m);
-	second = st_items(&s->v, prefix_v);
+		return write_tensors(folder, "optimizer.safetensors", &s->sets[LEARNER_MOMENT1],
+		                     prefix_momentum, err);
+	first = st_items(&s->sets[LEARNER_MOMENT1], prefix_m);
+	second = st_items(&s->sets[LEARNER_MOMENT2], prefix_v);
 	both = mem_calloc(2 * n, sizeof(*both));
 	memcpy(both, first, n * sizeof(*both));
 	memcpy(both + n, second, n * sizeof(*both));
@@ -127,8 +127,8 @@ static int write_state(const struct saver *s, const char *folder, struct err *er
 	add_u64(&w, "bad_steps", s->state.bad_steps);
 	add_u64(&w, "backoffs", s->state.backoffs);
 	add_double(&w, "norm_mean_bits", s->state.norm_mean);
-	add_u64(&w, "updates", s->updates);
-	add_u64(&w, "averaged", s->averaged);
+	add_u64(&w, "updates", s->counts.updates);
+	add_u64(&w, "averaged", s->counts.averaged);
 	add_u64(&w, "seed", s->seed);
 	add_best(&w, &s->state.best);
 	jsonw_end_object(&w);
@@ -139,8 +139,9 @@ static int write_all(void *ctx, const char *folder, struct err *err)
 {
 	struct saver *s = ctx;
 
-	if (write_tensors(folder, weights_name, &s->params, NULL, err) != 0 ||
-	    (s->averaged > 0 && write_tensors(folder, average_name, &s->average, NULL, err) != 0) ||
+	if (write_tensors(folder, weights_name, &s->sets[LEARNER_WEIGHTS], NULL, err) != 0 ||
+	    (s->counts.averaged > 0 &&
+	     write_tensors(folder, average_name, &s->sets[LEARNER_AVERAGE], NULL, err) != 0) ||
 	    write_optimizer(s, folder, err) != 0 || write_state(s, folder, err) != 0 ||
 	    write_text(folder, "run.json", s->record, err) != 0)
 		return -1;
@@ -195,38 +196,34 @@ void saver_set_classes(struct saver *s, const struct class_list *classes)
 	class_list_copy(classes, &s->classes);
 }
 
-static void copy(struct tensors *to, const struct tensors *from)
+/* The sets that a checkpoint holds. */
+static int copy_sets(struct saver *s, struct learner *l, struct err *err)
 {
-	if (from->data != NULL)
-		memcpy(to->data, from->data, from->n_values * sizeof(*from->data));
+	for (enum learner_set k = 0; k < LEARNER_SETS; k++) {
+		if (k == LEARNER_GRADIENTS || !learner_has(l, k))
+			continue;
+		if (s->sets[k].n == 0)
+			tensors_like(learner_table(l), NULL, NULL, &s->sets[k]);
+		if (learner_get(l, k, &s->sets[k], err) != 0)
+			return -1;
+	}
+	return 0;
 }
 
-static void take_copy(struct saver *s, struct model *m, const struct optimizer *o,
-                      const struct train_state *state)
+static int take_copy(struct saver *s, struct learner *l, const struct train_state *state,
+                     struct err *err)
 {
 	AUTO(strbuf) struct strbuf config = STRBUF_INIT(CONFIG_BYTES_MAX);
 
-	if (!s->copied) {
-		tensors_like(model_params(m), &s->params);
-		tensors_like(model_params(m), &s->m);
-		if (o->options.kind == OPTIMIZER_ADAMW)
-			tensors_like(model_params(m), &s->v);
-		if (o->average.data != NULL)
-			tensors_like(model_params(m), &s->average);
-		s->copied = true;
-	}
-	copy(&s->params, model_params(m));
-	copy(&s->m, &o->m);
-	if (o->options.kind == OPTIMIZER_ADAMW)
-		copy(&s->v, &o->v);
-	copy(&s->average, &o->average);
-	s->options = o->options;
-	s->updates = o->steps;
-	s->averaged = o->averaged;
+	if (copy_sets(s, l, err) != 0)
+		return -1;
+	s->options = *learner_optimizer(l);
+	s->counts = learner_counts(l);
 	s->state = *state;
-	model_config_print(model_get_config(m), &s->classes, &config);
+	model_config_print(learner_config(l), &s->classes, &config);
 	free(s->config);
 	s->config = strbuf_take(&config);
+	return 0;
 }
 
 int saver_wait(struct saver *s, struct err *err)
@@ -243,12 +240,10 @@ int saver_wait(struct saver *s, struct err *err)
 	return rc;
 }
 
-int saver_save(struct saver *s, struct model *m, const struct optimizer *o,
-               const struct train_state *state, struct err *err)
+int saver_save(struct saver *s, struct learner *l, const struct train_state *state, struct err *err)
 {
-	if (saver_wait(s, err) != 0)
+	if (saver_wait(s, err) != 0 || take_copy(s, l, state, err) != 0)
 		return -1;
-	take_copy(s, m, o, state);
 	s->err = (struct err){0};
 	if (pthread_create(&s->thread, NULL, write_checkpoint, s) == 0)
 		s->running = true;
@@ -276,10 +271,8 @@ void saver_free(struct saver *s)
 		return;
 	if (saver_wait(s, &ignored) != 0)
 		s->rc = 0;
-	tensors_done(&s->params);
-	tensors_done(&s->m);
-	tensors_done(&s->v);
-	tensors_done(&s->average);
+	for (size_t k = 0; k < LEARNER_SETS; k++)
+		tensors_done(&s->sets[k]);
 	close(s->lock);
 	free(s->config);
 	free(s->folder);
@@ -377,26 +370,14 @@ static int read_state(const char *checkpoint, struct saved_state *ret, struct er
 	return parse_state(path, &text, ret, err);
 }
 
-static int read_set(const char *path, const char *prefix, struct tensors *set, struct err *err)
+/* All of a file's tensors of that prefix, in ordinary memory; *ret has the table. */
+static int read_set(const char *path, const char *prefix, struct tensors *ret, struct err *err)
 {
 	AUTO(st_file) struct st_file file = {0};
 
 	if (st_open(path, &file, err) != 0)
 		return -1;
-	return st_read_set(&file, prefix, set, err);
-}
-
-static int read_optimizer(const char *checkpoint, struct optimizer *o, struct err *err)
-{
-	char path[PATH_MAX];
-
-	if (fs_join(path, checkpoint, "optimizer.safetensors", err) != 0)
-		return -1;
-	if (o->options.kind == OPTIMIZER_SGD)
-		return read_set(path, prefix_momentum, &o->m, err);
-	if (read_set(path, prefix_m, &o->m, err) != 0)
-		return -1;
-	return read_set(path, prefix_v, &o->v, err);
+	return st_read_set(&file, prefix, ret, err);
 }
 
 /* One such value makes every loss NaN; better said before the first step. */
@@ -414,11 +395,48 @@ static int check_finite(const char *file, const struct tensors *set, struct err 
 	return 0;
 }
 
-/* From the folder's file of that name, or from the file itself. */
-static int load_set(const char *path, const char *name, struct tensors *set, struct err *err)
+static int read_weights(const char *file, struct tensors *ret, struct err *err)
 {
+	if (read_set(file, "", ret, err) != 0)
+		return -1;
+	return check_finite(file, ret, err);
+}
+
+static int load_moment(const char *file, struct learner *l, enum learner_set which,
+                       const char *prefix, struct err *err)
+{
+	struct tensors host;
+	int rc;
+
+	tensors_like(learner_table(l), NULL, NULL, &host);
+	rc = read_set(file, prefix, &host, err);
+	if (rc == 0)
+		rc = learner_set(l, which, &host, err);
+	tensors_done(&host);
+	return rc;
+}
+
+static int load_optimizer(const char *checkpoint, struct learner *l, struct err *err)
+{
+	char path[PATH_MAX];
+
+	if (fs_join(path, checkpoint, "optimizer.safetensors", err) != 0)
+		return -1;
+	if (learner_optimizer(l)->kind == OPTIMIZER_SGD)
+		return load_moment(path, l, LEARNER_MOMENT1, prefix_momentum, err);
+	if (load_moment(path, l, LEARNER_MOMENT1, prefix_m, err) != 0)
+		return -1;
+	return load_moment(path, l, LEARNER_MOMENT2, prefix_v, err);
+}
+
+/* From the folder's file of that name, or from the file itself. */
+static int load_weights(const char *path, const char *name, struct learner *l,
+                        enum learner_set which, struct err *err)
+{
+	struct tensors host;
 	char file[PATH_MAX];
 	struct stat st;
+	int rc;
 
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
 		if (fs_join(file, path, name, err) != 0)
@@ -426,49 +444,61 @@ static int load_set(const char *path, const char *name, struct tensors *set, str
 	} else {
 		snprintf(file, sizeof(file), "%s", path);
 	}
-	if (read_set(file, "", set, err) != 0)
-		return -1;
-	return check_finite(file, set, err);
+	tensors_like(learner_table(l), NULL, NULL, &host);
+	rc = read_weights(file, &host, err);
+	if (rc == 0)
+		rc = learner_set(l, which, &host, err);
+	tensors_done(&host);
+	return rc;
 }
 
-int checkpoint_load_weights(const char *path, struct model *m, struct err *err)
+int checkpoint_load_weights(const char *path, struct learner *l, struct err *err)
 {
-	return load_set(path, weights_name, model_params(m), err);
+	return load_weights(path, weights_name, l, LEARNER_WEIGHTS, err);
 }
 
-int checkpoint_load_average(const char *path, struct model *m, struct err *err)
+int checkpoint_load_average(const char *path, struct learner *l, struct err *err)
 {
-	if (load_set(path, average_name, model_params(m), err) == 0)
+	if (load_weights(path, average_name, l, LEARNER_WEIGHTS, err) == 0)
 		return 0;
 	if (err->code == ERR_NOT_FOUND)
 		err_hint(err, "Averaged weights are kept by runs with --ema_decay.");
 	return -1;
 }
 
-int checkpoint_load(const char *checkpoint, uint64_t seed, struct model *m, struct optimizer *o,
-                    struct train_state *ret_state, struct err *err)
+/* The state belongs to the run that the learner is of. */
+static int check_state(const char *checkpoint, const struct saved_state *saved, uint64_t seed,
+                       const struct learner *l, struct err *err)
 {
-	struct saved_state saved = {0};
-
-	if (read_state(checkpoint, &saved, err) != 0)
-		return -1;
-	if (saved.seed != seed) {
+	if (saved->seed != seed) {
 		err_set(err, ERR_SPEC, "'%s' was made with --seed %llu, but this run has %llu",
-		        checkpoint, (unsigned long long)saved.seed, (unsigned long long)seed);
+		        checkpoint, (unsigned long long)saved->seed, (unsigned long long)seed);
 		return err_hint(err,
 		                "Give the same --seed, or take the weights alone: --init_from.");
 	}
-	if (saved.kind != o->options.kind)
+	if (saved->kind != learner_optimizer(l)->kind)
 		return err_set(err, ERR_SPEC, "'%s' was made with another --optimizer", checkpoint);
-	if (checkpoint_load_weights(checkpoint, m, err) != 0 ||
-	    read_optimizer(checkpoint, o, err) != 0)
+	return 0;
+}
+
+int checkpoint_load(const char *checkpoint, uint64_t seed, struct learner *l,
+                    struct train_state *ret_state, struct err *err)
+{
+	struct saved_state saved = {0};
+	struct learner_counts counts = {0};
+
+	if (read_state(checkpoint, &saved, err) != 0 ||
+	    check_state(checkpoint, &saved, seed, l, err) != 0 ||
+	    checkpoint_load_weights(checkpoint, l, err) != 0 ||
+	    load_optimizer(checkpoint, l, err) != 0)
 		return -1;
-	if (o->average.data != NULL && saved.averaged > 0) {
-		if (load_set(checkpoint, average_name, &o->average, err) != 0)
+	counts.updates = saved.updates;
+	if (learner_has(l, LEARNER_AVERAGE) && saved.averaged > 0) {
+		if (load_weights(checkpoint, average_name, l, LEARNER_AVERAGE, err) != 0)
 			return -1;
-		o->averaged = saved.averaged;
+		counts.averaged = saved.averaged;
 	}
-	o->steps = saved.updates;
+	learner_set_counts(l, counts);
 	*ret_state = saved.state;
 	return 0;
 }

@@ -17,7 +17,6 @@
 #include "trainer/checkpoint/store.h"
 #include "trainer/classes/class_list.h"
 #include "trainer/train/loop.h"
-#include "trainer/train/optimizer.h"
 
 struct saver; /* opaque */
 
@@ -36,8 +35,8 @@ void saver_set_classes(struct saver *s, const struct class_list *classes);
  * Copies the run's state and begins to write it; first waits for the writing before. That one's
  * failure is returned here.
  */
-int saver_save(struct saver *s, struct model *m, const struct optimizer *o,
-               const struct train_state *state, struct err *err) MUST_USE;
+int saver_save(struct saver *s, struct learner *l, const struct train_state *state,
+               struct err *err) MUST_USE;
 
 /* Waits until everything is on disk; the last failure. */
 int saver_wait(struct saver *s, struct err *err) MUST_USE;
@@ -47,17 +46,17 @@ bool saver_saved(struct saver *s, uint64_t *ret_step);
 /* Waits, lets go of the lock, frees; NULL is fine. */
 void saver_free(struct saver *s);
 
-/* Reads a checkpoint (already verified) into a run whose model has its configuration. ERR_SPEC when
+/* Reads a checkpoint (already verified) into a prepared learner of its configuration. ERR_SPEC when
  * the seed differs from the run's (the numbers drawn would not be the continuation's). An average
  * of the weights begins anew where the checkpoint has none. */
-int checkpoint_load(const char *checkpoint, uint64_t seed, struct model *m, struct optimizer *o,
+int checkpoint_load(const char *checkpoint, uint64_t seed, struct learner *l,
                     struct train_state *ret_state, struct err *err) MUST_USE;
 
-/* The averaged weights of a checkpoint folder (or a safetensors file) as the model's own.
+/* The averaged weights of a checkpoint folder (or a safetensors file) as the weights.
  * ERR_NOT_FOUND when the run kept none. */
-int checkpoint_load_average(const char *path, struct model *m, struct err *err) MUST_USE;
+int checkpoint_load_average(const char *path, struct learner *l, struct err *err) MUST_USE;
 
 /* Weights alone, from a checkpoint folder, a Hugging Face folder, or a safetensors file. */
-int checkpoint_load_weights(const char *path, struct model *m, struct err *err) MUST_USE;
+int checkpoint_load_weights(const char *path, struct learner *l, struct err *err) MUST_USE;
 
 #endif

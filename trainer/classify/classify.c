@@ -42,11 +42,11 @@ void classify_rank(const double *logits, size_t n, struct classified *ret)
 }
 
 /* n clips from `first` on: adds their logits to sums[0 .. o->n_labels). */
-static int add_logits(struct model *m, struct dataset *d, const struct classify_options *o,
+static int add_logits(struct learner *l, struct dataset *d, const struct classify_options *o,
                       struct clip_room_batch *room, uint64_t first, size_t n, double *sums,
                       struct err *err)
 {
-	size_t n_labels = model_get_config(m)->num_labels;
+	size_t n_labels = learner_config(l)->num_labels;
 	struct logits logits;
 	struct batch b = {.n = n,
 	                  .image = room->image,
@@ -63,14 +63,15 @@ static int add_logits(struct model *m, struct dataset *d, const struct classify_
 			return -1;
 		room->label[i] = 0;
 	}
-	model_forward(m, &b, &logits);
+	if (learner_forward(l, &b, &logits, err) != 0)
+		return -1;
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < o->n_labels; k++)
 			sums[k] += (double)logits.label[i * n_labels + k];
 	return 0;
 }
 
-static int classify_one(struct model *m, struct dataset *d, const struct classify_options *o,
+static int classify_one(struct learner *l, struct dataset *d, const struct classify_options *o,
                         const struct dataset_entry *e, struct clip_room_batch *room,
                         struct classified *ret, struct err *err)
 {
@@ -79,7 +80,7 @@ static int classify_one(struct model *m, struct dataset *d, const struct classif
 	for (uint32_t at = 0; at < e->n_clips;) {
 		size_t left = e->n_clips - at, n = left < o->batch_size ? left : o->batch_size;
 
-		if (add_logits(m, d, o, room, e->first + at, n, sums, err) != 0)
+		if (add_logits(l, d, o, room, e->first + at, n, sums, err) != 0)
 			return -1;
 		at += (uint32_t)n;
 	}
@@ -89,13 +90,13 @@ static int classify_one(struct model *m, struct dataset *d, const struct classif
 	return 0;
 }
 
-static int classify_all(struct model *m, struct dataset *d, const struct classify_options *o,
+static int classify_all(struct learner *l, struct dataset *d, const struct classify_options *o,
                         struct clip_room_batch *room, struct classified *ret, struct err *err)
 {
 	const struct dataset_list *list = dataset_contents(d);
 
 	for (size_t i = 0; i < list->n; i++) {
-		if (classify_one(m, d, o, &list->at[i], room, &ret[i], err) != 0)
+		if (classify_one(l, d, o, &list->at[i], room, &ret[i], err) != 0)
 			return -1;
 		if (o->progress != NULL && o->progress(o->ctx, i + 1, list->n, err) != 0)
 			return -1;
@@ -103,10 +104,10 @@ static int classify_all(struct model *m, struct dataset *d, const struct classif
 	return 0;
 }
 
-int classify_dataset(struct model *m, struct dataset *d, const struct classify_options *o,
+int classify_dataset(struct learner *l, struct dataset *d, const struct classify_options *o,
                      struct classified *ret, struct err *err)
 {
-	const struct model_dims *dims = model_get_dims(m);
+	const struct model_dims *dims = learner_dims(l);
 	size_t n = o->batch_size, pixels = dims->n_pixels * 3;
 	struct clip_room_batch room = {mem_calloc(n, pixels * sizeof(float)),
 	                               mem_calloc(n, dims->audio_samples * sizeof(float)),
@@ -118,8 +119,7 @@ int classify_dataset(struct model *m, struct dataset *d, const struct classify_o
 
 	for (size_t i = 0; i < n; i++)
 		room.hidden[i] = 1;
-	model_set_training(m, false);
-	rc = classify_all(m, d, o, &room, ret, err);
+	rc = classify_all(l, d, o, &room, ret, err);
 	free(room.image);
 	free(room.audio);
 	free(room.hidden);

@@ -6,7 +6,7 @@
 #define SLIPWAY_TRAINER_CLASSIFY_CLASSIFY_H
 
 #include "trainer/data/dataset.h"
-#include "trainer/model/model.h"
+#include "trainer/train/learner.h"
 
 enum { CLASSIFY_TOP = 5 };
 
@@ -30,8 +30,8 @@ struct classify_options {
 void classify_rank(const double *logits, size_t n, struct classified *ret);
 
 /* ret[i]: entry i of dataset_contents(d), whose shape is the model's. Errors are those of reading a
- * clip, and of progress. */
-int classify_dataset(struct model *m, struct dataset *d, const struct classify_options *o,
+ * clip, of the device, and of progress. */
+int classify_dataset(struct learner *l, struct dataset *d, const struct classify_options *o,
                      struct classified *ret, struct err *err) MUST_USE;
 
 #endif

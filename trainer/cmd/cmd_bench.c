@@ -9,6 +9,7 @@
 #include "trainer/cmd/cmd.h"
 #include "trainer/cmd/cmd_bench.h"
 #include "trainer/model/cost.h"
+#include "trainer/ops/cpu.h"
 #include "trainer/ops/ops.h"
 #include "trainer/ops/philox.h"
 #include "trainer/train/draw.h"
@@ -154,15 +155,15 @@ static double one_step(struct model *m, struct optimizer *o, const struct batch 
 
 	model_forward(m, b, &logits);
 	start = clock_seconds();
-	model_loss(m, b, &weights, &losses);
+	model_loss(m, &weights, &losses);
 	lap(ops, "loss", &start);
 	model_zero_grads(m);
 	lap(ops, "gradients to zero", &start);
-	model_backward(m, b, &weights, 1);
+	model_backward(m, &weights, 1);
 	start = clock_seconds();
-	scale = clip_scale(grads_norm(model_grads(m), ops->threads), 10);
+	scale = clip_scale(grads_norm(model_grads(m), ops), 10);
 	lap(ops, "gradient norm, clipping", &start);
-	optimizer_step(o, model_params(m), model_grads(m), 1e-5, scale, ops->threads);
+	optimizer_step(o, model_params(m), model_grads(m), 1e-5, scale, ops);
 	lap(ops, "optimizer", &start);
 	return losses.total;
 }
@@ -184,14 +185,14 @@ static void measure(const struct settings *s, const struct model_config *c, stru
 	model_set_recompute(m, again);
 	model_init(m, 1);
 	model_set_training(m, true);
-	optimizer_init(&o, &adamw, model_params(m));
+	optimizer_init(&o, &adamw, model_params(m), ops);
 	ret->n = s->steps;
 	ret->seconds = mem_calloc(s->steps, sizeof(ret->seconds[0]));
 	ret->peaks = mem_calloc(s->steps, sizeof(ret->peaks[0]));
 	bench_layers_init(&ret->layers, s->steps);
 	profile_attach(&profile, ops);
 	for (size_t i = 0; i < s->warmup + s->steps; i++) {
-		double peak = ops->kernels != NULL ? bench_peak(ops, BENCH_PEAK_LONG) : 0;
+		double peak = cpu_of(ops)->kernels != NULL ? bench_peak(ops, BENCH_PEAK_LONG) : 0;
 		double start = clock_seconds(), seconds;
 
 		profile_reset(&profile);
@@ -309,7 +310,7 @@ static int bench(const struct settings *s, struct err *err)
 	    cmd_precision(s->precision, &options.precision, err) != 0 ||
 	    ops_require(&options, &ops, err) != 0)
 		return -1;
-	if (s->shapes && ops.kernels != NULL) {
+	if (s->shapes && !options.reference) {
 		bench_shapes(&ops, &c, s->batch, 1025, strcmp(s->output, "json") == 0, &sb);
 		ops_done(&ops);
 		return print(&sb, err);
@@ -319,7 +320,7 @@ static int bench(const struct settings *s, struct err *err)
 		report_json(s, &outcome, &ops, &sb);
 	else
 		report_text(s, &outcome, &ops, &sb);
-	if (s->bounds && ops.kernels != NULL && strcmp(s->output, "json") != 0)
+	if (s->bounds && !options.reference && strcmp(s->output, "json") != 0)
 		bench_bounds(&ops, &outcome.layers, &outcome.scores, outcome.peak, &sb);
 	ops_done(&ops);
 	bench_layers_done(&outcome.layers);

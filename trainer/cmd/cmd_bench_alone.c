@@ -117,16 +117,13 @@ static double run_all(void *ctx)
 	unsigned n = ops_threads(r->ops);
 	double start = clock_seconds();
 
-	threads_run(r->ops->threads, n, run_alone, ctx);
+	threads_run(cpu_of(r->ops)->threads, n, run_alone, ctx);
 	return r->op->flop * n / (clock_seconds() - start);
 }
 
 static struct alone_thread start_thread(const struct ops *ops)
 {
-	struct alone_thread t = {.ops = {.table = &ops_fast,
-	                                 .kernels = ops->kernels,
-	                                 .products = ops->products,
-	                                 .part = ""}};
+	struct alone_thread t = {.ops = cpu_alone(ops)};
 	float *at = floats_new((size_t)MATRICES * MATRIX);
 
 	memset(at, 0, (size_t)MATRICES * MATRIX * sizeof(float));

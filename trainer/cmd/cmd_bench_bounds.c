@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "trainer/cmd/cmd_bench.h"
+#include "trainer/ops/cpu.h"
 #include "trainer/ops/floats.h"
 #include "trainer/ops/kernels.h"
 #include "trainer/ops/threads.h"
@@ -51,10 +52,10 @@ static struct bounds_memory spread(float *at)
 /* ---- loops ----------------------------------------------------------------------------------- */
 
 /* Each does its work once and returns how much that was: floating operations or scores. */
-typedef double bounded(const struct ops *ops, const struct bounds_memory *m);
+typedef double bounded(const struct cpu *ops, const struct bounds_memory *m);
 
 /* c[m, n] = a[m, k] b[k, n]; a by rows, or by columns and added to c. */
-static void rows_times(const struct ops *ops, size_t m, size_t n, size_t k, const float *a,
+static void rows_times(const struct cpu *ops, size_t m, size_t n, size_t k, const float *a,
                        const float *b, float *c, size_t c_row, bool add)
 {
 	size_t places = k / ops->products->per;
@@ -73,7 +74,7 @@ static void rows_times(const struct ops *ops, size_t m, size_t n, size_t k, cons
 	ops->products->gemm(&g);
 }
 
-static double tile(const struct ops *ops, const struct bounds_memory *m)
+static double tile(const struct cpu *ops, const struct bounds_memory *m)
 {
 	const struct kernels *k = ops->kernels;
 	struct gemm_block g = {.m = k->mr,
@@ -91,13 +92,13 @@ static double tile(const struct ops *ops, const struct bounds_memory *m)
 	return 2.0 * (double)(g.m * g.n * g.k * ops->products->per);
 }
 
-static size_t strip_of(const struct ops *ops)
+static size_t strip_of(const struct cpu *ops)
 {
 	return 8 * ops->kernels->nr;
 }
 
 /* What a strip of weights is summed into: its rows turned into places where they lie. */
-static void gather(const struct ops *ops, float *weights, const float *packed, float *to)
+static void gather(const struct cpu *ops, float *weights, const float *packed, float *to)
 {
 	size_t strip = strip_of(ops);
 
@@ -106,7 +107,7 @@ static void gather(const struct ops *ops, float *weights, const float *packed, f
 	rows_times(ops, QUERIES, DEPTH, strip, weights, packed, to, DEPTH, true);
 }
 
-static double softmax(const struct ops *ops, const struct bounds_memory *m)
+static double softmax(const struct cpu *ops, const struct bounds_memory *m)
 {
 	size_t strip = strip_of(ops);
 	struct softmax_tile t = {.rows = QUERIES,
@@ -124,7 +125,7 @@ static double softmax(const struct ops *ops, const struct bounds_memory *m)
 	return (double)(QUERIES * strip);
 }
 
-static double softmax_gradient(const struct ops *ops, const struct bounds_memory *m)
+static double softmax_gradient(const struct cpu *ops, const struct bounds_memory *m)
 {
 	size_t strip = strip_of(ops);
 	struct softmax_gradient t = {.rows = QUERIES,
@@ -160,7 +161,7 @@ static struct cross_tile tile_of(const struct bounds_memory *m, float *s)
 }
 
 /* Products of a tile's data with a panel; the panel lies behind the data. */
-static void data_products(const struct ops *ops, const struct bounds_memory *m, float *s)
+static void data_products(const struct cpu *ops, const struct bounds_memory *m, float *s)
 {
 	size_t nr = ops->kernels->nr, places = CHANNELS / ops->products->per;
 	struct gemm_block g = {.m = TOKENS,
@@ -177,7 +178,7 @@ static void data_products(const struct ops *ops, const struct bounds_memory *m, 
 	ops->products->gemm(&g);
 }
 
-static void data_sums(const struct ops *ops, const struct bounds_memory *m, float *weights)
+static void data_sums(const struct cpu *ops, const struct bounds_memory *m, float *weights)
 {
 	size_t nr = ops->kernels->nr;
 	struct gemm_block g = {.m = CHANNELS,
@@ -197,7 +198,7 @@ static void data_sums(const struct ops *ops, const struct bounds_memory *m, floa
 	ops->products->gemm(&g);
 }
 
-static double cross_forward(const struct ops *ops, const struct bounds_memory *m)
+static double cross_forward(const struct cpu *ops, const struct bounds_memory *m)
 {
 	struct cross_tile t = tile_of(m, m->area[2]);
 	struct cross_sums g = {.sum = m->small[6],
@@ -212,7 +213,7 @@ static double cross_forward(const struct ops *ops, const struct bounds_memory *m
 	return (double)(TOKENS * ops->kernels->nr);
 }
 
-static double cross_backward(const struct ops *ops, const struct bounds_memory *m)
+static double cross_backward(const struct cpu *ops, const struct bounds_memory *m)
 {
 	struct cross_tile t = tile_of(m, m->area[2]), d = tile_of(m, m->area[3]);
 	struct cross_gradient g = {.delta = m->small[6],
@@ -250,7 +251,7 @@ static const struct {
 /* ---- rates ----------------------------------------------------------------------------------- */
 
 struct bounded_run {
-	struct ops *ops;
+	const struct ops *ops;
 	enum bench_bound what;
 	float *memory;
 	double done[1024]; /* by task */
@@ -263,7 +264,7 @@ static void repeat(void *ctx, size_t i, unsigned worker)
 
 	r->done[i] = 0;
 	for (int k = 0; k < bounds[r->what].repeats; k++)
-		r->done[i] += bounds[r->what].run(r->ops, &m);
+		r->done[i] += bounds[r->what].run(cpu_of(r->ops), &m);
 }
 
 /* Floating operations of the loop's products per second, all threads together. */
@@ -273,7 +274,7 @@ static double run_bounded(void *ctx)
 	unsigned n = ops_threads(r->ops);
 	double start = clock_seconds();
 
-	threads_run(r->ops->threads, n, repeat, r);
+	threads_run(cpu_of(r->ops)->threads, n, repeat, r);
 	return r->done[0] * bounds[r->what].flop * n / (clock_seconds() - start);
 }
 

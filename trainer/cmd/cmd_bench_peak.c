@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "trainer/cmd/cmd_bench.h"
+#include "trainer/ops/cpu.h"
 #include "trainer/ops/kernels.h"
 #include "trainer/ops/threads.h"
 
@@ -27,11 +28,11 @@ static void run_peak(void *ctx, size_t i, unsigned worker)
 
 double bench_peak(struct ops *ops, size_t rounds)
 {
-	struct peak p = {.products = ops->products, .rounds = rounds};
+	struct peak p = {.products = cpu_of(ops)->products, .rounds = rounds};
 	unsigned n = ops_threads(ops);
 	double start = clock_seconds();
 
-	threads_run(ops->threads, n, run_peak, &p);
+	threads_run(cpu_of(ops)->threads, n, run_peak, &p);
 	return p.operations[0] * n / (clock_seconds() - start);
 }
 

@@ -57,7 +57,7 @@ static double run_shape(void *ctx)
 	const struct shape_run *r = ctx;
 	double start = clock_seconds();
 
-	gemm(r->ops, &r->g);
+	gemm(cpu_of(r->ops), &r->g);
 	return 2.0 * (double)r->g.m * (double)r->g.n * (double)r->g.k / (clock_seconds() - start);
 }
 

@@ -17,7 +17,7 @@
 enum { TABLE_BYTES_MAX = 1 << 30, NUMBER_MAX = 16, SECONDS_A_LINE = 2 };
 
 struct classify_flags {
-	const char *checkpoint, *source, *out, *clips, *precision;
+	const char *checkpoint, *source, *out, *clips, *device, *precision;
 	const char *jobs, *timeout, *max_clips, *memory;
 	uint64_t batch_size, threads;
 	bool ema;
@@ -34,6 +34,7 @@ static const struct flag_row rows[] = {
 	TEXT("clips", clips,
              "folder to keep the decoded clips in, for a second time (default: a temporary one)"),
 	COUNT("batch_size", batch_size, 4096, "clips at a time (8)"),
+	TEXT("device", device, "what computes: " DEVICE_HELP),
 	COUNT("threads", threads, 4096, "compute threads (default: one per CPU)"),
 	TEXT("precision", precision, "f32 (default) or bf16"),
 	TEXT("jobs", jobs, "videos decoded at a time"),
@@ -201,7 +202,7 @@ static int classify_clips(const struct classify_flags *f, struct trained *t, con
 		return 0;
 	if (dataset_open_clips(folder, &shape, &d, err) != 0)
 		return -1;
-	rc = classify_dataset(t->model, d, &o, results, err);
+	rc = classify_dataset(t->learner, d, &o, results, err);
 	dataset_free(d);
 	return rc;
 }
@@ -249,7 +250,8 @@ static int classify(const struct classify_flags *f, struct err *err)
 		fprintf(stderr, "'%s/config.json' names no classes: they are LABEL_0 and so on\n",
 		        t.folder);
 	shape = model_clip_shape(&t.config);
-	if (trained_open(&t, o, f->ema, err) != 0 || find_clips(f, &shape, &clips, err) != 0)
+	if (trained_open(&t, f->device, o, f->ema, err) != 0 ||
+	    find_clips(f, &shape, &clips, err) != 0)
 		return -1;
 	return classify_folder(f, &t, clips.path, err);
 }
@@ -257,7 +259,7 @@ static int classify(const struct classify_flags *f, struct err *err)
 int cmd_classify(int argc, char **argv)
 {
 	static const struct flag_table options = {rows, ARRAY_LEN(rows), "classify"};
-	struct classify_flags f = {.batch_size = 8, .precision = "f32"};
+	struct classify_flags f = {.batch_size = 8, .device = "auto", .precision = "f32"};
 	struct err err = {0};
 	int status = cmd_parse("Writes what a model takes videos for: a CSV line a video, with the "
 	                       "five most\nprobable classes. A video that cannot be decoded is a "

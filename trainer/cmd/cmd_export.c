@@ -27,11 +27,11 @@ static int export(const struct export_flags *f, struct err *err)
 	if (f->checkpoint == NULL || f->out == NULL)
 		return err_set(err, ERR_USAGE, "export needs --checkpoint and --out");
 	if (trained_find(f->checkpoint, &t, err) != 0 || export_check(&t.config, err) != 0 ||
-	    trained_open(&t, o, f->ema, err) != 0 ||
-	    export_write(f->out, f->overwrite, t.model, &t.classes, err) != 0)
+	    trained_open(&t, "cpu", o, f->ema, err) != 0 ||
+	    export_write(f->out, f->overwrite, t.learner, &t.classes, err) != 0)
 		return -1;
 	printf("%s: %zu tensors, %zu parameters, %zu labels, %zu of them with names\n", f->out,
-	       model_params(t.model)->n, model_params(t.model)->n_params, t.config.num_labels,
+	       learner_table(t.learner)->n, learner_table(t.learner)->n_params, t.config.num_labels,
 	       t.classes.n);
 	return 0;
 }

@@ -11,11 +11,11 @@
 #include "trainer/cmd/cmd.h"
 #include "trainer/config/model_file.h"
 #include "trainer/data/dataset.h"
-#include "trainer/ops/ops.h"
+#include "trainer/device/devices.h"
 #include "trainer/sample/sample.h"
 
 struct sample_flags {
-	const char *checkpoint, *config, *dataset_dir, *out;
+	const char *checkpoint, *config, *dataset_dir, *out, *device;
 	uint64_t clip, threads;
 	bool movie, ema;
 };
@@ -35,6 +35,7 @@ static const struct flag_row rows[] = {
                         "also make movie.mp4 of them, with slipway-prepare"),
 	FLAG_ROW_SWITCH(struct sample_flags, "ema", ema,
                         "decode with the checkpoint's averaged weights"),
+	TEXT("device", device, "what computes: " DEVICE_HELP),
 	COUNT("threads", threads, 4096, "compute threads (default: one per CPU)"),
 };
 
@@ -147,20 +148,20 @@ static void tell(const struct sampling *s, const float *image, const float *audi
 	       strbuf_str(&predicted));
 }
 
-static int sample(const struct sampling *s, struct model *m, struct err *err)
+static int sample(const struct sampling *s, struct learner *l, struct err *err)
 {
-	const struct model_dims *d = model_get_dims(m);
+	const struct model_dims *d = learner_dims(l);
 	AUTO_FREE float *image = mem_calloc(d->n_pixels * 3, sizeof(float));
 	AUTO_FREE float *audio = mem_calloc(d->audio_samples, sizeof(float));
 	struct reconstruction r;
 	int32_t label = 0;
 	int rc;
 
-	if ((s->f->ema ? checkpoint_load_average(s->checkpoint, m, err)
-	               : checkpoint_load_weights(s->checkpoint, m, err)) != 0 ||
-	    read_clip(s, image, audio, &label, err) != 0)
+	if ((s->f->ema ? checkpoint_load_average(s->checkpoint, l, err)
+	               : checkpoint_load_weights(s->checkpoint, l, err)) != 0 ||
+	    read_clip(s, image, audio, &label, err) != 0 ||
+	    reconstruct(l, image, audio, label, &r, err) != 0)
 		return -1;
-	reconstruct(m, image, audio, label, &r);
 	rc = reconstruction_write(s->f->out, &s->config, image, audio, &r, err);
 	if (rc == 0)
 		tell(s, image, audio, (size_t)label, &r);
@@ -172,7 +173,8 @@ static int open_and_sample(const struct sample_flags *f, struct err *err)
 {
 	AUTO(sampling) struct sampling s = {.f = f};
 	struct ops_options o = {.n_threads = (unsigned)f->threads};
-	struct model *m;
+	char device[DEVICE_NAME_MAX];
+	struct learner *l;
 	struct ops ops;
 	int rc;
 
@@ -180,11 +182,11 @@ static int open_and_sample(const struct sample_flags *f, struct err *err)
 		return err_set(err, ERR_USAGE, "sample needs --checkpoint and --out");
 	if (read_config(&s, err) != 0)
 		return -1;
-	if (!ops_open(&o, &ops))
-		return err_set(err, ERR_UNSUPPORTED, "this processor is not supported");
-	m = model_new(&s.config, &ops);
-	rc = sample(&s, m, err);
-	model_free(m);
+	if (device_open(f->device, &o, &ops, device, err) != 0)
+		return -1;
+	l = learner_new(&s.config, &ops, (struct recompute){0});
+	rc = sample(&s, l, err);
+	learner_free(l);
 	ops_done(&ops);
 	return rc;
 }
@@ -206,7 +208,7 @@ static int make_movie(const struct sample_flags *f)
 int cmd_sample(int argc, char **argv)
 {
 	static const struct flag_table options = {rows, ARRAY_LEN(rows), "sample"};
-	struct sample_flags f = {0};
+	struct sample_flags f = {.device = "auto"};
 	struct err err = {0};
 	int status = cmd_parse(
 		"Decodes a whole clip and writes it beside the input: pictures and sound.",

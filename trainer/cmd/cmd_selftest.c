@@ -9,11 +9,11 @@
 #include "base/mem.h"
 #include "trainer/cmd/cmd.h"
 #include "trainer/cmd/golden.h"
-#include "trainer/ops/ops.h"
+#include "trainer/device/devices.h"
 
 /* The options of both commands. */
 struct selftest_options {
-	const char *golden, *out, *isa, *path, *precision;
+	const char *golden, *out, *device, *isa, *path, *precision;
 	uint64_t threads;
 };
 
@@ -23,6 +23,7 @@ struct selftest_options {
 static const struct flag_row option_rows[] = {
 	TEXT("golden", golden, "the golden folder"),
 	TEXT("path", path, "fast (default), plain (fast ops, keys and values formed) or reference"),
+	TEXT("device", device, "what computes: " DEVICE_HELP),
 	TEXT("isa", isa, CMD_ISA_HELP),
 	TEXT("precision", precision, "f32 (default) or bf16, which has its own tolerances"),
 	FLAG_ROW_COUNT(struct selftest_options, "threads", threads, 1024,
@@ -32,7 +33,8 @@ static const struct flag_row option_rows[] = {
 
 #undef TEXT
 
-static int open_ops(const struct selftest_options *s, struct ops *ret, struct err *err)
+static int open_ops(const struct selftest_options *s, struct ops *ret,
+                    char ret_device[DEVICE_NAME_MAX], struct err *err)
 {
 	struct ops_options options = {.isa = s->isa, .n_threads = (unsigned)s->threads};
 
@@ -45,20 +47,22 @@ static int open_ops(const struct selftest_options *s, struct ops *ret, struct er
 		               "--path is '%.60s', expected fast, plain or reference", s->path);
 	if (cmd_precision(s->precision, &options.precision, err) != 0)
 		return -1;
-	return ops_require(&options, ret, err);
+	return device_open(s->device, &options, ret, ret_device, err);
 }
 
-static void print_report(const struct golden_report *r, const struct ops *ops)
+static void print_report(const struct golden_report *r, const struct ops *ops, const char *device)
 {
+	AUTO(strbuf) struct strbuf computes = STRBUF_INIT(256);
+
 	printf("%-20s %12s %12s  %-4s  %s\n", "compared", "error", "limit", "",
 	       "nearest to its limit");
 	for (size_t i = 0; i < r->n; i++)
 		printf("%-20s %12.3e %12.3e  %-4s  %s (%zu compared)\n", r->checks[i].kind,
 		       r->checks[i].error, r->checks[i].limit, r->checks[i].failed ? "FAIL" : "ok",
 		       r->checks[i].worst, r->checks[i].tensors);
-	printf("selftest: %s (%s, %s, %u thread%s)\n", r->failed ? "failed" : "passed",
-	       ops_isa(ops), ops_precision(ops), ops_threads(ops),
-	       ops_threads(ops) == 1 ? "" : "s");
+	ops_describe(ops, &computes);
+	printf("selftest: %s (%s: %s)\n", r->failed ? "failed" : "passed", device,
+	       strbuf_str(&computes));
 }
 
 static int selftest(const struct selftest_options *s, struct err *err)
@@ -66,22 +70,20 @@ static int selftest(const struct selftest_options *s, struct err *err)
 	struct golden g;
 	struct ops ops;
 	struct golden_report report;
-	struct model *m;
+	char device[DEVICE_NAME_MAX];
 	int rc;
 
-	if (open_ops(s, &ops, err) != 0)
+	if (open_ops(s, &ops, device, err) != 0)
 		return -1;
 	if (golden_open(s->golden, &g, err) != 0) {
 		ops_done(&ops);
 		return -1;
 	}
-	m = model_new(&g.config, &ops);
-	rc = golden_compare(&g, m, &ops, &report, err);
+	rc = golden_compare(&g, &ops, &report, err);
 	if (rc == 0) {
-		print_report(&report, &ops);
+		print_report(&report, &ops, device);
 		rc = report.failed ? 1 : 0;
 	}
-	model_free(m);
 	golden_done(&g);
 	ops_done(&ops);
 	return rc;
@@ -154,25 +156,22 @@ static int step(const struct selftest_options *s, struct err *err)
 	struct golden g;
 	struct ops ops;
 	struct golden_result result = {0};
-	char dir[PATH_MAX];
+	char dir[PATH_MAX], device[DEVICE_NAME_MAX];
 	struct golden_sink sink = {write_file, dir};
-	struct model *m;
 	int rc;
 
 	snprintf(dir, sizeof(dir), "%s", s->out);
 	if (mkdir(dir, 0777) != 0 && errno != EEXIST)
 		return err_set(err, ERR_IO, "create folder '%s'", dir);
-	if (open_ops(s, &ops, err) != 0)
+	if (open_ops(s, &ops, device, err) != 0)
 		return -1;
 	if (golden_open(s->golden, &g, err) != 0) {
 		ops_done(&ops);
 		return -1;
 	}
-	m = model_new(&g.config, &ops);
-	rc = golden_run(&g, m, ops.threads, &sink, &result, err);
+	rc = golden_run(&g, &ops, &sink, &result, err);
 	if (rc == 0)
 		rc = write_expected(&g, &result, dir, err);
-	model_free(m);
 	golden_done(&g);
 	ops_done(&ops);
 	return rc;
@@ -182,7 +181,7 @@ static int run_check(const char *name, const char *purpose,
                      int (*work)(const struct selftest_options *s, struct err *err), int argc,
                      char **argv)
 {
-	struct selftest_options s = {.path = "fast", .precision = "f32"};
+	struct selftest_options s = {.device = "auto", .path = "fast", .precision = "f32"};
 	bool writes = strcmp(name, "step") == 0;
 	const struct flag_table options = {option_rows, ARRAY_LEN(option_rows) - !writes, name};
 	struct err err = {0};

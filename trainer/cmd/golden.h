@@ -49,8 +49,8 @@ struct golden_sink {
 	            struct err *err);
 	void *ctx;
 };
-int golden_run(const struct golden *g, struct model *m, struct threads *threads,
-               const struct golden_sink *sink, struct golden_result *ret, struct err *err) MUST_USE;
+int golden_run(const struct golden *g, struct ops *ops, const struct golden_sink *sink,
+               struct golden_result *ret, struct err *err) MUST_USE;
 
 /*
  * How far a tensor is from the folder's: the root mean square and the largest of the differences,
@@ -100,10 +100,9 @@ struct golden_report {
 /* golden_run, compared with the folder's own files: within float32's limits, or beyond them within
  * those drawn (NULL: none). golden_compare draws when the ops round. ERR_* only when a file is
  * missing or bad. */
-int golden_hold(const struct golden *g, struct model *m, const struct ops *ops,
-                const struct golden_drawn *drawn, struct golden_report *ret,
-                struct err *err) MUST_USE;
-int golden_compare(const struct golden *g, struct model *m, const struct ops *ops,
-                   struct golden_report *ret, struct err *err) MUST_USE;
+int golden_hold(const struct golden *g, struct ops *ops, const struct golden_drawn *drawn,
+                struct golden_report *ret, struct err *err) MUST_USE;
+int golden_compare(const struct golden *g, struct ops *ops, struct golden_report *ret,
+                   struct err *err) MUST_USE;
 
 #endif

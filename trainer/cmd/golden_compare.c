@@ -318,14 +318,13 @@ static int compare_losses(struct golden_comparison *c, const struct golden_resul
 	return 0;
 }
 
-static int run(struct golden_comparison *c, struct model *m, struct threads *threads,
-               struct err *err)
+static int run(struct golden_comparison *c, struct ops *ops, struct err *err)
 {
 	struct golden_sink sink = {compare_file, c};
 	struct golden_result result = {0};
 
 	c->next = 0;
-	if (golden_run(c->g, m, threads, &sink, &result, err) != 0)
+	if (golden_run(c->g, ops, &sink, &result, err) != 0)
 		return -1;
 	return compare_losses(c, &result, err);
 }
@@ -335,19 +334,17 @@ int golden_draw(const struct golden *g, struct golden_drawn *ret, struct err *er
 	struct golden_report unused = {0};
 	struct golden_comparison c = {.g = g, .report = &unused, .task = DRAW, .drawn = ret};
 	struct drawn_ops ops;
-	struct model *m;
 	int rc = 0;
 
 	drawn_ops_open(&ops);
-	m = model_new(&g->config, &ops.ops);
 	for (ops.seed = 1; rc == 0 && ops.seed <= GOLDEN_DRAWS; ops.seed++)
-		rc = run(&c, m, NULL, err);
-	model_free(m);
+		rc = run(&c, &ops.ops, err);
+	ops_done(&ops.ops);
 	return rc;
 }
 
-int golden_hold(const struct golden *g, struct model *m, const struct ops *ops,
-                const struct golden_drawn *drawn, struct golden_report *ret, struct err *err)
+int golden_hold(const struct golden *g, struct ops *ops, const struct golden_drawn *drawn,
+                struct golden_report *ret, struct err *err)
 {
 	struct golden_comparison c = {.g = g,
 	                              .report = ret,
@@ -357,17 +354,17 @@ int golden_hold(const struct golden *g, struct model *m, const struct ops *ops,
 	*ret = (struct golden_report){.n = KINDS};
 	for (size_t i = 0; i < KINDS; i++)
 		ret->checks[i].kind = kinds[i].name;
-	return run(&c, m, ops->threads, err);
+	return run(&c, ops, err);
 }
 
-int golden_compare(const struct golden *g, struct model *m, const struct ops *ops,
-                   struct golden_report *ret, struct err *err)
+int golden_compare(const struct golden *g, struct ops *ops, struct golden_report *ret,
+                   struct err *err)
 {
 	AUTO(golden_drawn) struct golden_drawn drawn = {0};
 
 	if (ops_rounds(ops) == PRECISION_F32)
-		return golden_hold(g, m, ops, NULL, ret, err);
+		return golden_hold(g, ops, NULL, ret, err);
 	if (golden_draw(g, &drawn, err) != 0)
 		return -1;
-	return golden_hold(g, m, ops, &drawn, ret, err);
+	return golden_hold(g, ops, &drawn, ret, err);
 }

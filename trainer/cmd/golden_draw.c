@@ -272,7 +272,9 @@ static void cross_forward(struct ops *ops, const struct op_cross *p)
 
 void drawn_ops_open(struct drawn_ops *ret)
 {
-	*ret = (struct drawn_ops){.ops = {.part = ""}, .table = ops_reference};
+	*ret = (struct drawn_ops){.table = ops_reference};
+	if (!ops_open(&(struct ops_options){.reference = true}, &ret->ops))
+		BUG("there is no reference");
 	ret->table.name = "drawn";
 	ret->table.linear_forward = linear_forward;
 	ret->table.linear_backward = linear_backward;

@@ -21,7 +21,7 @@ struct drawn_ops {
 	uint32_t seed; /* may be changed between the steps of a model; 0 draws no errors */
 };
 
-/* *ret stays where it is while its ops are used; nothing is to be freed. */
+/* *ret stays where it is while its ops are used; ops_done(&ret->ops) at the end. */
 void drawn_ops_open(struct drawn_ops *ret);
 
 /* x as an operand under a seed. */

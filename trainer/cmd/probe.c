@@ -11,7 +11,7 @@ void probe_node(const char *root, struct probe *p)
 	probe_neuron(root, &p->neuron);
 	probe_efa(root, &p->efa);
 	p->best_device = p->neuron.n_devices > 0 ? "neuron" : p->nvidia.n_gpus > 0 ? "cuda" : "cpu";
-	p->backend = "cpu";
+	device_auto(p->device);
 }
 
 static double gib(int64_t bytes)
@@ -59,7 +59,7 @@ void probe_text(const struct probe *p, struct strbuf *sb)
 	strbuf_addf(sb, "efa:          %zu interface%s", p->efa.n, p->efa.n == 1 ? "" : "s");
 	for (size_t i = 0; i < p->efa.n; i++)
 		strbuf_addf(sb, "%s%s", i == 0 ? ": " : ", ", p->efa.names[i]);
-	strbuf_addf(sb, "\nbest device:  %s\nbackend:      %s\n", p->best_device, p->backend);
+	strbuf_addf(sb, "\nbest device:  %s\nruns on:      %s\n", p->best_device, p->device);
 }
 
 static void cpu_json(const struct probe_cpu *cpu, struct jsonw *w)
@@ -166,7 +166,7 @@ void probe_json(const struct probe *p, struct strbuf *sb)
 	devices_json(p, &w);
 	jsonw_key(&w, "best_device");
 	jsonw_string(&w, p->best_device);
-	jsonw_key(&w, "backend");
-	jsonw_string(&w, p->backend);
+	jsonw_key(&w, "device");
+	jsonw_string(&w, p->device);
 	jsonw_end_object(&w);
 }

@@ -13,6 +13,7 @@
 
 #include "base/jsonw.h"
 #include "base/strbuf.h"
+#include "trainer/device/devices.h"
 
 enum { PROBE_NAME_MAX = 96, PROBE_DEVICES_MAX = 64, PROBE_FEATURES_MAX = 32, PROBE_NODES_MAX = 64 };
 
@@ -65,7 +66,8 @@ struct probe {
 	struct probe_neuron neuron;
 	struct probe_efa efa;
 	const char *best_device; /* "cpu", "cuda" or "neuron": the best that the node offers */
-	const char *backend;     /* what this build of the trainer would run on: "cpu" */
+	/* what this program runs on here unless --device names another: "cpu:0" */
+	char device[DEVICE_NAME_MAX];
 };
 
 /* Fills *p; whatever cannot be read is left at zero or "unknown", never an error. */

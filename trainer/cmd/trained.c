@@ -40,25 +40,27 @@ int trained_find(const char *path, struct trained *ret, struct err *err)
 	return read_config(ret, err);
 }
 
-int trained_open(struct trained *t, struct ops_options o, bool averaged, struct err *err)
+int trained_open(struct trained *t, const char *device, struct ops_options o, bool averaged,
+                 struct err *err)
 {
+	char name[DEVICE_NAME_MAX];
 	unsigned cpus = cpus_usable();
 
 	if (o.n_threads > cpus)
 		o.n_threads = cpus;
-	if (ops_require(&o, &t->ops, err) != 0)
+	if (device_open(device, &o, &t->ops, name, err) != 0)
 		return -1;
-	t->model = model_new(&t->config, &t->ops);
-	return averaged ? checkpoint_load_average(t->folder, t->model, err)
-	                : checkpoint_load_weights(t->folder, t->model, err);
+	t->learner = learner_new(&t->config, &t->ops, (struct recompute){0});
+	return averaged ? checkpoint_load_average(t->folder, t->learner, err)
+	                : checkpoint_load_weights(t->folder, t->learner, err);
 }
 
 void trained_done(struct trained *t)
 {
-	if (t->model != NULL) {
-		model_free(t->model);
+	if (t->learner != NULL) {
+		learner_free(t->learner);
 		ops_done(&t->ops);
 	}
-	t->model = NULL;
+	t->learner = NULL;
 	class_list_done(&t->classes);
 }

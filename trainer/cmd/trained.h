@@ -7,8 +7,8 @@
 #include <limits.h>
 
 #include "trainer/classes/class_list.h"
-#include "trainer/model/model.h"
-#include "trainer/ops/ops.h"
+#include "trainer/device/devices.h"
+#include "trainer/train/learner.h"
 
 struct trained {
 	char folder[PATH_MAX]; /* the checkpoint's */
@@ -16,7 +16,7 @@ struct trained {
 	struct model_config config;
 	struct class_list classes; /* empty: its labels have no names */
 	struct ops ops;            /* these two after trained_open */
-	struct model *model;       /* NULL before it */
+	struct learner *learner;   /* NULL before it */
 };
 
 /*
@@ -26,9 +26,10 @@ struct trained {
  */
 int trained_find(const char *path, struct trained *ret, struct err *err) MUST_USE;
 
-/* Makes the model and reads its weights or, `averaged`, the averages of them by --ema_decay:
- * ERR_NOT_FOUND where there are none. More threads than CPUs are not used. */
-int trained_open(struct trained *t, struct ops_options o, bool averaged, struct err *err) MUST_USE;
+/* Makes the learner on a device (device_open) and reads its weights or, `averaged`, the averages of
+ * them by --ema_decay: ERR_NOT_FOUND where there are none. More threads than CPUs are not used. */
+int trained_open(struct trained *t, const char *device, struct ops_options o, bool averaged,
+                 struct err *err) MUST_USE;
 
 void trained_done(struct trained *t); /* for AUTO(trained) */
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "trainer/device/devices.h"
+
 /* The rows' names are the members' of struct train_flags. */
 #define TEXT(member, help) FLAG_ROW_TEXT(struct train_flags, #member, member, help)
 #define INT(member, min, max, help)                                                                \
@@ -91,6 +93,7 @@ static const struct flag_row rows[] = {
               "(0: none)"),
 	SWITCH(ema, "eval and init_from take a checkpoint's averaged weights"),
 	INT(threads, 0, 4096, "compute threads (0: one per CPU, which is also the most)"),
+	TEXT(device, "what computes: " DEVICE_HELP),
 	TEXT(isa, "instruction set (default: the best there is)"),
 	TEXT(precision,
              "precision of matrix products: f32 (default), or bf16, faster where the CPU has it"),
@@ -118,6 +121,7 @@ _Static_assert(ARRAY_LEN(rows) <= TRAIN_FLAGS_MAX, "a row without an origin");
 
 const struct train_flags train_flags_defaults = {
 	.dataset = "synthetic",
+	.device = "auto",
 	.dataset_dir = "/dataset",
 	.config_file_path = "config/main.yaml",
 	.logdir = "log_training",

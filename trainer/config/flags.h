@@ -37,7 +37,7 @@ struct train_flags {
 	bool drop_last, metrics_debug, enable_pt_autocast, do_eval;
 	/* ours; attention_dropout below zero stands for "as the model's file says" */
 	const char *preset, *options_file, *output_dir, *init_from, *checkpoint, *optimizer,
-		*schedule, *isa, *precision, *best, *activation_checkpointing;
+		*schedule, *device, *isa, *precision, *best, *activation_checkpointing;
 	const char *json_log, *mpi_library;
 	bool resume, overwrite, reference, print_config, estimate, ema, augment, balanced,
 		no_overlap;

@@ -102,18 +102,31 @@ static int write_text(const char *folder, const char *name, const struct strbuf 
 	return fs_write_file(path, strbuf_str(text), text->len, 0644, err);
 }
 
-static int write_files(const char *folder, struct model *m, const struct class_list *classes,
+static int write_weights(const char *path, struct learner *l, struct err *err)
+{
+	AUTO_FREE struct st_item *items = NULL;
+	struct tensors host;
+	int rc;
+
+	tensors_like(learner_table(l), NULL, NULL, &host);
+	items = st_items(&host, NULL);
+	rc = learner_get(l, LEARNER_WEIGHTS, &host, err);
+	if (rc == 0)
+		rc = st_write(path, items, host.n, err);
+	tensors_done(&host);
+	return rc;
+}
+
+static int write_files(const char *folder, struct learner *l, const struct class_list *classes,
                        struct err *err)
 {
 	AUTO(strbuf) struct strbuf config = STRBUF_INIT(TEXT_BYTES_MAX);
 	AUTO(strbuf) struct strbuf preprocessor = STRBUF_INIT(TEXT_BYTES_MAX);
-	AUTO_FREE struct st_item *items = st_items(model_params(m), NULL);
 	char path[PATH_MAX];
 
-	model_config_print(model_get_config(m), classes, &config);
-	export_preprocessor(model_get_config(m), &preprocessor);
-	if (fs_join(path, folder, file_names[1], err) != 0 ||
-	    st_write(path, items, model_params(m)->n, err) != 0 ||
+	model_config_print(learner_config(l), classes, &config);
+	export_preprocessor(learner_config(l), &preprocessor);
+	if (fs_join(path, folder, file_names[1], err) != 0 || write_weights(path, l, err) != 0 ||
 	    write_text(folder, file_names[0], &config, err) != 0)
 		return -1;
 	return write_text(folder, file_names[2], &preprocessor, err);
@@ -184,8 +197,8 @@ static int make_temporary(const char *out, char ret[PATH_MAX], struct err *err)
 	return 0;
 }
 
-int export_write(const char *out, bool overwrite, struct model *m, const struct class_list *classes,
-                 struct err *err)
+int export_write(const char *out, bool overwrite, struct learner *l,
+                 const struct class_list *classes, struct err *err)
 {
 	char temp[PATH_MAX], folder[PATH_MAX];
 	struct err ignored = {0};
@@ -197,7 +210,7 @@ int export_write(const char *out, bool overwrite, struct model *m, const struct 
 		folder[--n] = '\0';
 	if (check_out(folder, overwrite, err) != 0 || make_temporary(folder, temp, err) != 0)
 		return -1;
-	if (write_files(temp, m, classes, err) == 0 && put_in_place(temp, folder, err) == 0)
+	if (write_files(temp, l, classes, err) == 0 && put_in_place(temp, folder, err) == 0)
 		return 0;
 	if (fs_remove_tree(temp, &ignored) != 0)
 		ignored.code = ERR_NONE;

@@ -14,7 +14,7 @@
 #define SLIPWAY_TRAINER_EXPORT_EXPORT_H
 
 #include "trainer/classes/class_list.h"
-#include "trainer/model/model.h"
+#include "trainer/train/learner.h"
 
 /* ERR_UNSUPPORTED naming the key whose value transformers does not let be set. */
 int export_check(const struct model_config *c, struct err *err) MUST_USE;
@@ -26,7 +26,7 @@ void export_preprocessor(const struct model_config *c, struct strbuf *sb);
  * Writes the folder under a temporary name beside `out` and renames it. ERR_USAGE when out is there
  * and not empty, unless `overwrite`, and then when it holds anything that export does not write.
  */
-int export_write(const char *out, bool overwrite, struct model *m, const struct class_list *classes,
-                 struct err *err) MUST_USE;
+int export_write(const char *out, bool overwrite, struct learner *l,
+                 const struct class_list *classes, struct err *err) MUST_USE;
 
 #endif

@@ -1,61 +1,44 @@
-#include <string.h>
-
 #include "trainer/model/graph.h"
 
-/* Position features of one index of several dimensions: lines, sines dim-major,
- * cosines dim-major. */
-static void features(const float *const *rows, size_t ndim, size_t bands, float *out)
+/* The rows of a modality's points: positions, and what is trained. */
+static struct op_query_group query_group(const struct model *m, enum modality k)
 {
-	for (size_t d = 0; d < ndim; d++) {
-		out[d] = rows[d][0];
-		memcpy(out + ndim + d * bands, rows[d] + 1, bands * sizeof(out[0]));
-		memcpy(out + ndim + ndim * bands + d * bands, rows[d] + 1 + bands,
-		       bands * sizeof(out[0]));
-	}
+	bool grads = m->grads.n > 0;
+
+	return (struct op_query_group){.n_pad = params_query_pad(&m->config, k),
+	                               .pad = value_of(m, m->ids.query_pad[k]),
+	                               .dpad = grads ? grad_of(m, m->ids.query_pad[k]) : NULL};
 }
 
-static float *audio_queries(const struct model *m, const struct batch *b, float *out)
-{
-	size_t bands = m->config.audio_num_bands, pad = params_query_pad(&m->config, AUDIO);
-
-	for (size_t i = 0; i < b->n_out_audio; i++, out += m->dims.queries) {
-		const float *row = m->dec_pos[0] + (size_t)b->out_audio[i] * (1 + 2 * bands);
-
-		features(&row, 1, bands, out);
-		memcpy(out + m->dims.audio_pos, value_of(m, m->ids.query_pad[AUDIO]),
-		       pad * sizeof(float));
-	}
-	return out;
-}
-
-static float *image_queries(const struct model *m, const struct batch *b, float *out)
+static struct op_queries queries_of(const struct model *m, const struct batch *b)
 {
 	const struct model_config *c = &m->config;
-	size_t h = c->image_height, w = c->image_width, pad = params_query_pad(c, IMAGE);
-	size_t columns = 1 + 2 * c->image_num_bands;
+	struct op_query_group audio = query_group(m, AUDIO), image = query_group(m, IMAGE),
+			      label = query_group(m, LABEL);
 
-	for (size_t i = 0; i < b->n_out_image; i++, out += m->dims.queries) {
-		size_t index = (size_t)b->out_image[i];
-		const float *rows[3] = {m->dec_pos[1] + index / (h * w) * columns,
-		                        m->dec_pos[2] + index / w % h * columns,
-		                        m->dec_pos[3] + index % w * columns};
-
-		features(rows, 3, c->image_num_bands, out);
-		memcpy(out + m->dims.image_pos, value_of(m, m->ids.query_pad[IMAGE]),
-		       pad * sizeof(float));
-	}
-	return out;
-}
-
-static void build_queries(struct model *m, const struct batch *b)
-{
-	size_t n = m->config.label_query_channels, pad = params_query_pad(&m->config, LABEL);
-	float *out = image_queries(m, b, audio_queries(m, b, m->query));
-
-	if (!b->decode_label)
-		return;
-	memcpy(out, value_of(m, m->ids.label_query), n * sizeof(float));
-	memcpy(out + n, value_of(m, m->ids.query_pad[LABEL]), pad * sizeof(float));
+	audio.n = b->n_out_audio;
+	audio.ndim = 1;
+	audio.dim[0] = m->dims.n_audio;
+	audio.bands = c->audio_num_bands;
+	audio.point = b->out_audio;
+	audio.position[0] = m->dec_pos[0];
+	image.n = b->n_out_image;
+	image.ndim = 3;
+	image.dim[0] = c->num_frames;
+	image.dim[1] = c->image_height;
+	image.dim[2] = c->image_width;
+	image.bands = c->image_num_bands;
+	image.point = b->out_image;
+	for (size_t d = 0; d < 3; d++)
+		image.position[d] = m->dec_pos[1 + d];
+	label.n = b->decode_label ? 1 : 0;
+	label.n_fixed = c->label_query_channels;
+	label.fixed = value_of(m, m->ids.label_query);
+	label.dfixed = m->grads.n > 0 ? grad_of(m, m->ids.label_query) : NULL;
+	return (struct op_queries){.width = m->dims.queries,
+	                           .groups = {[AUDIO] = audio, [IMAGE] = image, [LABEL] = label},
+	                           .y = m->query,
+	                           .dy = m->dquery};
 }
 
 /* The latents that the decoder reads. */
@@ -148,9 +131,10 @@ void decoder_forward(struct model *m, const struct batch *b)
 	struct op_linear out = layer_linear(m, p->out, rows, a->o, a->attn_out);
 	struct op_linear final = layer_linear(m, m->ids.final, rows, a->y, m->final);
 	struct op_attention attention = attention_of(m, b);
+	struct op_queries queries = queries_of(m, b);
 
-	build_queries(m, b);
 	m->ops->part = p->part;
+	ops->queries_forward(m->ops, &queries);
 	ops->norm_forward(m->ops, &norm_q);
 	ops->norm_forward(m->ops, &norm_kv);
 	ops->linear_forward(m->ops, &q);
@@ -162,24 +146,6 @@ void decoder_forward(struct model *m, const struct batch *b)
 	m->ops->part = "final layer";
 	ops->linear_forward(m->ops, &final);
 	heads_forward(m, b);
-}
-
-/* Sums the queries' derivatives into the padding and the label's query. */
-static void query_gradients(struct model *m, const struct batch *b)
-{
-	size_t width = m->dims.queries;
-
-	for (enum modality k = 0; k < MODALITIES; k++) {
-		struct span s = span_of(m, b, 0, k);
-		size_t pad = params_query_pad(&m->config, k);
-		float *dpad = grad_of(m, m->ids.query_pad[k]);
-
-		for (size_t r = s.first; r < s.first + s.n; r++)
-			for (size_t i = 0; i < pad; i++)
-				dpad[i] += m->dquery[(r + 1) * width - pad + i];
-		for (size_t i = 0; k == LABEL && s.n > 0 && i < width - pad; i++)
-			grad_of(m, m->ids.label_query)[i] += m->dquery[s.first * width + i];
-	}
 }
 
 static void heads_backward(struct model *m, const struct batch *b)
@@ -211,6 +177,7 @@ static void attention_backward(struct model *m, const struct batch *b)
 	struct op_linear k = layer_linear(m, p->key, latents, a->norm_kv, a->k);
 	struct op_linear v = layer_linear(m, p->value, latents, a->norm_kv, a->v);
 	struct op_attention attention = attention_of(m, b);
+	struct op_queries queries = queries_of(m, b);
 
 	ops->attention_backward(m->ops, &attention);
 	q.dy = g->dq;
@@ -219,7 +186,7 @@ static void attention_backward(struct model *m, const struct batch *b)
 	norm_q.dy = g->dnorm;
 	norm_q.dx = m->dquery;
 	ops->norm_backward(m->ops, &norm_q);
-	query_gradients(m, b);
+	ops->queries_backward(m->ops, &queries);
 	k.dy = g->dk;
 	v.dy = g->dv;
 	k.dx = v.dx = m->enc_grad.dnorm;

@@ -1,7 +1,4 @@
-#include <string.h>
-
 #include "trainer/model/graph.h"
-#include "trainer/ops/threads.h"
 
 /* The tokens of this batch, as the cross attention takes them. */
 static void describe_tokens(struct model *m, const struct batch *b)
@@ -35,47 +32,32 @@ static void describe_tokens(struct model *m, const struct batch *b)
 	}
 }
 
-/* One row of a colour: every s values go to the next patch, side by side but for the colours. */
-static void cut_row(const float *row, size_t grid_w, size_t s, size_t each, float *patch)
+/* The latents are one of the parameters: the same for every clip, and so are their rows. */
+static struct op_repeat repeated_latents(const struct model *m, size_t clips)
 {
-	for (size_t x = 0; x < grid_w; x++, row += s, patch += each)
-		for (size_t dx = 0; dx < s; dx++)
-			patch[dx * 3] = row[dx];
-}
-
-struct cutting {
-	const struct model *m;
-	const float *image;
-};
-
-/* A frame of [clip, T, 3, H, W] to patches [clip, T, h, w, (dy, dx, colour)]. */
-static void cut_frame(void *ctx, size_t t, unsigned worker)
-{
-	const struct cutting *c = ctx;
-	const struct model_config *config = &c->m->config;
-	const struct model_dims *d = &c->m->dims;
-	size_t s = config->spatial_downsample, h = config->image_height, w = config->image_width;
-	float *out = c->m->patches + t * d->grid_h * d->grid_w * d->image_data;
-
-	(void)worker;
-	for (size_t y = 0; y < h; y++)
-		for (size_t k = 0; k < 3; k++)
-			cut_row(c->image + ((t * 3 + k) * h + y) * w, d->grid_w, s, d->image_data,
-			        out + y / s * d->grid_w * d->image_data + y % s * s * 3 + k);
+	return (struct op_repeat){.n = m->params.at[m->ids.latents].n,
+	                          .times = clips,
+	                          .x = value_of(m, m->ids.latents),
+	                          .y = m->latents_b};
 }
 
 static void prepare_inputs(struct model *m, const struct batch *b)
 {
-	size_t n_latent = m->params.at[m->ids.latents].n;
-	struct cutting cutting = {m, b->image};
+	const struct model_config *c = &m->config;
+	const struct op_table *ops = m->ops->table;
+	struct op_repeat latents = repeated_latents(m, b->n);
+	struct op_onehot labels = {b->n, c->num_labels, b->label, m->onehot};
+	struct op_patches patches = {.frames = b->n * c->num_frames,
+	                             .height = c->image_height,
+	                             .width = c->image_width,
+	                             .side = c->spatial_downsample,
+	                             .image = b->image,
+	                             .y = m->patches};
 
-	threads_run(m->ops->threads, b->n * m->config.num_frames, cut_frame, &cutting);
-	memset(m->onehot, 0, b->n * m->config.num_labels * sizeof(float));
-	for (size_t i = 0; i < b->n; i++) {
-		m->onehot[i * m->config.num_labels + (size_t)b->label[i]] = 1;
-		memcpy(m->latents_b + i * n_latent, value_of(m, m->ids.latents),
-		       n_latent * sizeof(float));
-	}
+	m->ops->part = "inputs";
+	ops->patches(m->ops, &patches);
+	ops->onehot(m->ops, &labels);
+	ops->repeat_forward(m->ops, &latents);
 	describe_tokens(m, b);
 }
 
@@ -140,16 +122,17 @@ static void latent_gradients(struct model *m, const struct batch *b)
 	const struct op_table *ops = m->ops->table;
 	const struct layer_params *p = &m->ids.cross;
 	struct layer_act *a = &m->cross;
-	size_t latents = m->config.num_latents, n = m->params.at[m->ids.latents].n;
+	size_t latents = m->config.num_latents;
 	float *dlatents = grad_of(m, m->ids.latents);
 	struct op_norm norm = layer_norm(m, p->norm_q, latents, value_of(m, m->ids.latents),
 	                                 a->norm_q, a->mean_q, a->rstd_q);
 	struct op_linear q = layer_linear(m, p->query, latents, a->norm_q, a->q);
+	struct op_repeat repeated = repeated_latents(m, b->n);
 
+	repeated.dy = m->enc_grad.dy;
+	repeated.dx = dlatents;
 	if (m->config.use_query_residual)
-		for (size_t i = 0; i < b->n; i++)
-			for (size_t k = 0; k < n; k++)
-				dlatents[k] += m->enc_grad.dy[i * n + k];
+		ops->repeat_backward(m->ops, &repeated);
 	q.dy = m->dlatent_q;
 	q.dx = m->enc_grad.dnorm;
 	ops->linear_backward(m->ops, &q);

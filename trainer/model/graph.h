@@ -35,6 +35,11 @@ struct layer_grad {
 	float *dhidden, *dnorm, *d_o, *dq, *dk, *dv;
 };
 
+/* Where a batch lies that ops cannot read in the host's memory. */
+struct batch_room {
+	struct buffer image, audio, label, masks[MODALITIES], points[MODALITIES], sample;
+};
+
 struct model {
 	struct model_config config;
 	struct model_dims dims;
@@ -46,11 +51,15 @@ struct model {
 	struct grads_ready hook;
 	struct recompute recompute;
 
-	/* constants of the config */
-	float *enc_pos[4], *dec_pos[4]; /* position features: audio; image t, y, x */
+	/* constants of the config: position features of audio; image t, y, x */
+	struct buffer enc_room[4], dec_room[4];
+	const float *enc_pos[4], *dec_pos[4];
+	/* the last forward's batch, where ops can read it */
+	struct batch input;
+	struct batch_room rooms;
 	/* capacity of the workspace, and its blocks */
 	size_t max_batch, max_points;
-	VEC(float *) blocks;
+	VEC(struct buffer) blocks;
 	float *block_at; /* what is left of the last one */
 	size_t block_left;
 	size_t workspace;
@@ -71,7 +80,7 @@ struct model {
 	float *final, *dfinal;
 	float *logits[MODALITIES], *dlogits[MODALITIES];
 	float *dquery, *discard; /* discard: where a derivative goes that is exactly 0 */
-	/* copies for model_activation */
+	/* copies for model_activation, in the host's memory */
 	float *kept_tokens, *kept_query;
 	size_t batch; /* clips of the last forward */
 };
@@ -92,6 +101,14 @@ static inline void tell_ready(const struct model *m, size_t first, size_t end)
 	if (m->hook.ready != NULL)
 		m->hook.ready(m->hook.ctx, first, end - first);
 }
+
+/* input.c: *b as m->input; only its points and its dropout, for another decoding. */
+void input_stage(struct model *m, const struct batch *b);
+void input_stage_points(struct model *m, const struct batch *b);
+void input_free(struct model *m);
+
+/* activation.c: copies what the rest of the forward pass would lose. */
+void activations_keep(struct model *m);
 
 /* workspace.c: memory for `batch` clips and `points` decoded points per clip. */
 void workspace_ensure(struct model *m, size_t batch, size_t points);

@@ -1,153 +1,110 @@
-#include <math.h>
-#include <string.h>
-
 #include "trainer/model/graph.h"
 
-enum { TOP = 5 };
-
-struct l1 {
-	double absolute, square;
-	double power; /* of the target */
+/* Where the figures of each modality begin. */
+enum {
+	AT_IMAGE = 0,
+	AT_AUDIO = AT_IMAGE + OP_L1_SUMS,
+	AT_LABEL = AT_AUDIO + OP_L1_SUMS,
+	LOSS_FIGURES = AT_LABEL + OP_ENTROPY_SUMS
 };
+_Static_assert((int)LOSS_FIGURES <= (int)OPS_FIGURES, "there is room for fewer figures");
 
-/* Adds |x - target| and its square; writes factor * sign(x - target) when d is not NULL. */
-static void l1_one(float x, float target, double factor, struct l1 *sum, float *d)
+static struct op_l1 image_of(const struct model *m)
 {
-	double difference = (double)x - target;
+	const struct batch *b = &m->input;
 
-	sum->absolute += fabs(difference);
-	sum->square += difference * difference;
-	sum->power += (double)target * target;
-	if (d != NULL)
-		*d = (float)(difference > 0 ? factor : difference < 0 ? -factor : 0);
+	return (struct op_l1){.batch = b->n,
+	                      .points = b->n_out_image,
+	                      .channels = 3,
+	                      .plane = m->config.image_height * m->config.image_width,
+	                      .clip = 3 * m->dims.n_pixels,
+	                      .x = m->logits[IMAGE],
+	                      .target = b->image,
+	                      .point = b->out_image,
+	                      .dx = m->dlogits[IMAGE]};
 }
 
-/* The target of colour k of output point `index` of a clip. */
-static float pixel(const struct model *m, const float *image, size_t index, size_t k)
+static struct op_l1 audio_of(const struct model *m)
 {
-	size_t plane = m->config.image_height * m->config.image_width;
+	const struct batch *b = &m->input;
 
-	return image[(index / plane * 3 + k) * plane + index % plane];
+	return (struct op_l1){.batch = b->n,
+	                      .points = b->n_out_audio,
+	                      .channels = m->config.samples_per_patch,
+	                      .plane = 1,
+	                      .clip = m->dims.audio_samples,
+	                      .x = m->logits[AUDIO],
+	                      .target = b->audio,
+	                      .point = b->out_audio,
+	                      .dx = m->dlogits[AUDIO]};
 }
 
-static struct l1 image_loss(const struct model *m, const struct batch *b, double factor, float *d)
+static struct op_entropy label_of(const struct model *m)
 {
-	const float *x = m->logits[IMAGE];
-	struct l1 sum = {0};
+	const struct batch *b = &m->input;
 
-	for (size_t clip = 0; clip < b->n; clip++) {
-		const float *image = b->image + clip * 3 * m->dims.n_pixels;
-
-		for (size_t i = 0; i < b->n_out_image * 3; i++, x++)
-			l1_one(*x, pixel(m, image, (size_t)b->out_image[i / 3], i % 3), factor,
-			       &sum, d != NULL ? d++ : NULL);
-	}
-	return sum;
+	return (struct op_entropy){.rows = b->decode_label ? b->n : 0,
+	                           .width = m->config.num_labels,
+	                           .x = m->logits[LABEL],
+	                           .label = b->label,
+	                           .dx = m->dlogits[LABEL]};
 }
 
-static struct l1 audio_loss(const struct model *m, const struct batch *b, double factor, float *d)
-{
-	const float *x = m->logits[AUDIO];
-	size_t patch = m->config.samples_per_patch;
-	struct l1 sum = {0};
-
-	for (size_t clip = 0; clip < b->n; clip++) {
-		const float *audio = b->audio + clip * m->dims.audio_samples;
-
-		for (size_t i = 0; i < b->n_out_audio * patch; i++, x++)
-			l1_one(*x, audio[(size_t)b->out_audio[i / patch] * patch + i % patch],
-			       factor, &sum, d != NULL ? d++ : NULL);
-	}
-	return sum;
-}
-
-/* How many labels are likelier than this one; of equal logits the smaller label's comes first. */
-static size_t label_rank(const float *x, size_t n, size_t label)
-{
-	size_t before = 0;
-
-	for (size_t i = 0; i < n; i++)
-		before += x[i] > x[label] || (i < label && !(x[i] < x[label]));
-	return before;
-}
-
-/* Cross-entropy of one row; writes factor * (softmax - one-hot) when d is not NULL. */
-static double label_row(const float *x, size_t n, size_t label, double factor, float *d)
-{
-	double sum = 0;
-	size_t best = 0;
-
-	for (size_t i = 1; i < n; i++)
-		best = x[i] > x[best] ? i : best;
-	for (size_t i = 0; i < n; i++)
-		sum += exp((double)x[i] - x[best]);
-	for (size_t i = 0; d != NULL && i < n; i++)
-		d[i] = (float)(factor * (exp((double)x[i] - x[best]) / sum - (i == label)));
-	return log(sum) + x[best] - x[label];
-}
-
-static double label_loss(const struct model *m, const struct batch *b, double factor, float *d)
-{
-	size_t n = m->config.num_labels;
-	double sum = 0;
-
-	for (size_t clip = 0; b->decode_label && clip < b->n; clip++)
-		sum += label_row(m->logits[LABEL] + clip * n, n, (size_t)b->label[clip], factor,
-		                 d != NULL ? d + clip * n : NULL);
-	return sum;
-}
-
-static void count_hits(const struct model *m, const struct batch *b, struct losses *l)
-{
-	size_t n = m->config.num_labels;
-
-	for (size_t clip = 0; b->decode_label && clip < b->n; clip++) {
-		size_t rank = label_rank(m->logits[LABEL] + clip * n, n, (size_t)b->label[clip]);
-
-		l->label_hits += rank < 1;
-		l->label_hits5 += rank < TOP;
-	}
-}
-
+/* sum / n, and 0 where there is nothing to divide. */
 static double mean(double sum, size_t n)
 {
 	return n > 0 ? sum / (double)n : 0;
 }
 
-static size_t count_image(const struct batch *b)
+static size_t count(const struct op_l1 *p)
 {
-	return b->n * b->n_out_image * 3;
+	return p->batch * p->points * p->channels;
 }
 
-static size_t count_audio(const struct model *m, const struct batch *b)
+void model_loss(struct model *m, const struct loss_weights *w, struct losses *ret)
 {
-	return b->n * b->n_out_audio * m->config.samples_per_patch;
-}
+	const struct op_table *ops = m->ops->table;
+	struct op_l1 image = image_of(m), audio = audio_of(m);
+	struct op_entropy label = label_of(m);
+	double *sums = ops_figures(m->ops), of[LOSS_FIGURES];
 
-void model_loss(struct model *m, const struct batch *b, const struct loss_weights *w,
-                struct losses *ret)
-{
-	struct l1 image = image_loss(m, b, 0, NULL), audio = audio_loss(m, b, 0, NULL);
-
-	*ret = (struct losses){0};
-	ret->image = mean(image.absolute, count_image(b));
-	ret->mse_image = mean(image.square, count_image(b));
-	ret->audio = mean(audio.absolute, count_audio(m, b));
-	ret->mse_audio = mean(audio.square, count_audio(m, b));
-	ret->power_audio = mean(audio.power, count_audio(m, b));
-	ret->label = mean(label_loss(m, b, 0, NULL), b->decode_label ? b->n : 0);
-	count_hits(m, b, ret);
+	image.sums = sums + AT_IMAGE;
+	audio.sums = sums + AT_AUDIO;
+	label.sums = sums + AT_LABEL;
+	m->ops->part = "loss";
+	ops->l1_forward(m->ops, &image);
+	ops->l1_forward(m->ops, &audio);
+	ops->entropy_forward(m->ops, &label);
+	ops_read_figures(m->ops, of, LOSS_FIGURES);
+	*ret = (struct losses){
+		.image = mean(of[AT_IMAGE + OP_L1_ABSOLUTE], count(&image)),
+		.mse_image = mean(of[AT_IMAGE + OP_L1_SQUARE], count(&image)),
+		.audio = mean(of[AT_AUDIO + OP_L1_ABSOLUTE], count(&audio)),
+		.mse_audio = mean(of[AT_AUDIO + OP_L1_SQUARE], count(&audio)),
+		.power_audio = mean(of[AT_AUDIO + OP_L1_POWER], count(&audio)),
+		.label = mean(of[AT_LABEL + OP_ENTROPY_SUM], label.rows),
+	};
 	ret->total = w->image * ret->image + w->audio * ret->audio + w->label * ret->label;
+	if (ops_failed(m->ops))
+		return;
+	ret->label_hits = (size_t)of[AT_LABEL + OP_ENTROPY_HITS];
+	ret->label_hits5 = (size_t)of[AT_LABEL + OP_ENTROPY_HITS5];
 }
 
-void model_backward(struct model *m, const struct batch *b, const struct loss_weights *w,
-                    double scale)
+void model_backward(struct model *m, const struct loss_weights *w, double scale)
 {
-	if (m->grads.n == 0)
-		tensors_like(&m->params, &m->grads);
-	image_loss(m, b, mean(scale * w->image, count_image(b)), m->dlogits[IMAGE]);
-	audio_loss(m, b, mean(scale * w->audio, count_audio(m, b)), m->dlogits[AUDIO]);
-	label_loss(m, b, mean(scale * w->label, b->n), m->dlogits[LABEL]);
-	decoder_backward(m, b);
-	encoder_backward(m, b);
+	const struct op_table *ops = m->ops->table;
+	struct op_l1 image = image_of(m), audio = audio_of(m);
+	struct op_entropy label = label_of(m);
+
+	(void)model_grads(m);
+	image.factor = mean(scale * w->image, count(&image));
+	audio.factor = mean(scale * w->audio, count(&audio));
+	label.factor = mean(scale * w->label, m->input.n);
+	m->ops->part = "loss";
+	ops->l1_backward(m->ops, &image);
+	ops->l1_backward(m->ops, &audio);
+	ops->entropy_backward(m->ops, &label);
+	decoder_backward(m, &m->input);
+	encoder_backward(m, &m->input);
 }

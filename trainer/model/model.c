@@ -1,11 +1,24 @@
 #include "trainer/model/model.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "trainer/model/graph.h"
 #include "trainer/model/positions.h"
+
+typedef void position_maker(size_t n, size_t resolution, size_t n_bands, float *out);
+
+static const float *upload_positions(struct model *m, position_maker *make, size_t n,
+                                     size_t resolution, size_t bands, struct buffer *room)
+{
+	size_t values = n * (1 + 2 * bands);
+	AUTO_FREE float *host = mem_calloc(values, sizeof(*host));
+
+	make(n, resolution, bands, host);
+	*room = buffer_new(m->ops, values * sizeof(*host), "positions");
+	ops_upload(m->ops, room->at, host, values * sizeof(*host));
+	return room->at;
+}
 
 static void build_positions(struct model *m)
 {
@@ -17,10 +30,10 @@ static void build_positions(struct model *m)
 	for (size_t i = 0; i < 4; i++) {
 		size_t bands = i == 0 ? c->audio_num_bands : c->image_num_bands;
 
-		m->enc_pos[i] = mem_calloc(n_enc[i] * (1 + 2 * bands), sizeof(float));
-		m->dec_pos[i] = mem_calloc(n_dec[i] * (1 + 2 * bands), sizeof(float));
-		positions_encoder(n_enc[i], resolution[i], bands, m->enc_pos[i]);
-		positions_decoder(n_dec[i], resolution[i], bands, m->dec_pos[i]);
+		m->enc_pos[i] = upload_positions(m, positions_encoder, n_enc[i], resolution[i],
+		                                 bands, &m->enc_room[i]);
+		m->dec_pos[i] = upload_positions(m, positions_decoder, n_dec[i], resolution[i],
+		                                 bands, &m->dec_room[i]);
 	}
 }
 
@@ -32,7 +45,7 @@ struct model *model_new(const struct model_config *config, struct ops *ops)
 	m->dims = model_dims(config);
 	m->ops = ops;
 	params_build(config, &m->params, &m->ids);
-	tensors_alloc(&m->params);
+	tensors_alloc(&m->params, ops, "weights");
 	m->self = mem_calloc(m->dims.n_layers, sizeof(m->self[0]));
 	build_positions(m);
 	return m;
@@ -43,9 +56,10 @@ void model_free(struct model *m)
 	if (m == NULL)
 		return;
 	workspace_free(m);
+	input_free(m);
 	for (size_t i = 0; i < 4; i++) {
-		free(m->enc_pos[i]);
-		free(m->dec_pos[i]);
+		buffer_free(m->ops, &m->enc_room[i]);
+		buffer_free(m->ops, &m->dec_room[i]);
 	}
 	free(m->kept_tokens);
 	free(m->kept_query);
@@ -74,13 +88,18 @@ struct tensors *model_params(struct model *m)
 struct tensors *model_grads(struct model *m)
 {
 	if (m->grads.n == 0)
-		tensors_like(&m->params, &m->grads);
+		tensors_like(&m->params, m->ops, "gradients", &m->grads);
 	return &m->grads;
 }
 
 void model_init(struct model *m, uint64_t seed)
 {
-	params_init(&m->params, seed);
+	struct tensors host;
+
+	tensors_like(&m->params, NULL, NULL, &host);
+	params_init(&host, seed);
+	tensors_copy(&m->params, &host);
+	tensors_done(&host);
 }
 
 void model_set_training(struct model *m, bool training)
@@ -101,14 +120,12 @@ void model_on_grads_ready(struct model *m, struct grads_ready hook)
 
 void model_zero_grads(struct model *m)
 {
-	struct tensors *grads = model_grads(m);
-
-	memset(grads->data, 0, grads->n_values * sizeof(float));
+	tensors_zero(model_grads(m));
 }
 
 size_t model_workspace_bytes(const struct model *m)
 {
-	return m->workspace + m->ops->scratch_n * sizeof(float);
+	return m->workspace + m->ops->device->held(m->ops);
 }
 
 static size_t points_of(const struct batch *b)
@@ -123,21 +140,6 @@ static void logits_of(const struct model *m, const struct batch *b, struct logit
 	                       .label = b->decode_label ? m->logits[LABEL] : NULL};
 }
 
-/* What model_activation cannot point at, copied while it is there. */
-static void keep_inputs(struct model *m, const struct batch *b)
-{
-	size_t tokens = m->dims.n_tokens * m->dims.channels, query = m->n_points * m->dims.queries;
-
-	free(m->kept_tokens);
-	free(m->kept_query);
-	m->kept_tokens = mem_calloc(b->n * tokens, sizeof(float));
-	m->kept_query = mem_calloc(b->n * query, sizeof(float));
-	for (size_t i = 0; i < b->n; i++) {
-		op_tokens_form(&m->cross_op, i, m->kept_tokens + i * tokens);
-		memcpy(m->kept_query + i * query, m->query, query * sizeof(float));
-	}
-}
-
 void model_reserve(struct model *m, size_t n, size_t points)
 {
 	workspace_ensure(m, n, points);
@@ -148,10 +150,11 @@ void model_forward(struct model *m, const struct batch *b, struct logits *ret)
 	m->n_points = points_of(b);
 	workspace_ensure(m, b->n, m->n_points);
 	m->batch = b->n;
-	encoder_forward(m, b);
-	decoder_forward(m, b);
+	input_stage(m, b);
+	encoder_forward(m, &m->input);
+	decoder_forward(m, &m->input);
 	if (m->keep)
-		keep_inputs(m, b);
+		activations_keep(m);
 	logits_of(m, b, ret);
 }
 
@@ -160,49 +163,7 @@ void model_decode(struct model *m, const struct batch *points, struct logits *re
 	if (points_of(points) > m->max_points || points->n != m->batch)
 		BUG("model_decode: more points or other clips than model_forward had");
 	m->n_points = points_of(points);
-	decoder_forward(m, points);
+	input_stage_points(m, points);
+	decoder_forward(m, &m->input);
 	logits_of(m, points, ret);
-}
-
-void model_keep_activations(struct model *m, bool keep)
-{
-	m->keep = keep;
-}
-
-bool model_activation(const struct model *m, const char *name, struct activation *ret)
-{
-	const struct model_config *c = &m->config;
-	size_t n = c->num_latents, w = c->d_latents, points = m->n_points;
-	const struct {
-		const char *name;
-		const float *data;
-		size_t rows, width;
-	} table[] = {
-		{"act.preprocessed", m->kept_tokens, m->dims.n_tokens, m->dims.channels},
-		{"act.cross_attention.context", m->cross.o, n, m->dims.enc_v},
-		{"act.cross_attention.attn_out", m->cross.attn_out, n, w},
-		{"act.cross_attention.out", m->cross.y, n, w},
-		{"act.decoder.query", m->kept_query, points, m->dims.queries},
-		{"act.decoder.attn_out", m->dec.attn_out, points, m->dims.queries},
-		{"act.decoder.cross_out", m->dec.y, points, m->dims.queries},
-		{"act.decoder.final", m->final, points, c->output_num_channels},
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		if (strcmp(table[i].name, name) == 0 && table[i].data != NULL) {
-			*ret = (struct activation){
-				table[i].data, 3, {m->batch, table[i].rows, table[i].width}};
-			return true;
-		}
-	}
-	for (size_t i = 0; i < m->dims.n_layers; i++) {
-		char layer[64];
-
-		snprintf(layer, sizeof(layer), "act.self_attends.%zu.out", i);
-		if (strcmp(layer, name) == 0) {
-			*ret = (struct activation){m->self[i].y, 3, {m->batch, n, w}};
-			return true;
-		}
-	}
-	return false;
 }

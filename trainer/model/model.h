@@ -3,8 +3,11 @@
  * of trainer/ops/ops.h; which implementation runs (the plain reference or the fast one) is chosen
  * when the model is made.
  *
- * Memory: parameters and gradients are tensor sets the caller may read and write between calls;
- * activations belong to the model and are allocated for the largest batch seen.
+ * Memory: parameters, gradients, activations and logits lie in the device's memory of the ops
+ * (trainer/ops/device.h); a batch is the caller's, in the host's, and stays as it is until the
+ * model's calls for it are over and ops_sync has returned. Activations belong to the model and are
+ * allocated for the largest batch seen. Errors of the device stick to the ops: whoever drives a
+ * model (trainer/train/learner.h) asks for them by ops_sync.
  * Thread rule: one call at a time; a call uses the threads of its ops.
  */
 #ifndef SLIPWAY_TRAINER_MODEL_MODEL_H
@@ -32,7 +35,7 @@ struct losses {
 	double power_audio;          /* mean square of the sampled targets */
 };
 
-struct logits {
+struct logits {             /* where the ops' device has them */
 	const float *image; /* [B, n_out_image, 3] */
 	const float *audio; /* [B, n_out_audio * samples_per_patch] */
 	const float *label; /* [B, num_labels]; NULL when not decoded */
@@ -67,16 +70,15 @@ void model_reserve(struct model *m, size_t n, size_t points);
  * had. The last forward's own derivatives are lost. */
 void model_decode(struct model *m, const struct batch *points, struct logits *ret);
 
-/* Losses of the last model_forward against its batch's own image, audio and label. */
-void model_loss(struct model *m, const struct batch *b, const struct loss_weights *w,
-                struct losses *ret);
+/* Losses of the last model_forward against its batch's own image, audio and label. Waits for the
+ * device; NaN when it has failed. */
+void model_loss(struct model *m, const struct loss_weights *w, struct losses *ret);
 
 /*
  * Adds scale * d(total loss)/d(parameter) to the gradients, for the last model_forward; zero them
  * first (model_zero_grads) unless accumulating.
  */
-void model_backward(struct model *m, const struct batch *b, const struct loss_weights *w,
-                    double scale);
+void model_backward(struct model *m, const struct loss_weights *w, double scale);
 void model_zero_grads(struct model *m);
 
 /*
@@ -89,16 +91,16 @@ struct grads_ready {
 };
 void model_on_grads_ready(struct model *m, struct grads_ready hook);
 
-/* A named activation of the last forward, as the golden folder names them
- * ("act.decoder.final"); false when there is none of that name on this path.
- * Only after model_keep_activations(m, true). */
+/* A named activation of the last forward, as the golden folder names them ("act.decoder.final"),
+ * copied to the host's memory, which the caller frees; false when there is none of that name on
+ * this path. Only after model_keep_activations(m, true). */
 struct activation {
-	const float *data;
+	float *data; /* owned */
 	int ndim;
 	size_t shape[4];
 };
 void model_keep_activations(struct model *m, bool keep);
-bool model_activation(const struct model *m, const char *name, struct activation *ret);
+bool model_activation(struct model *m, const char *name, struct activation *ret);
 
 /* What the next forward keeps for its backward (none at first). Same bits, another workspace. */
 void model_set_recompute(struct model *m, struct recompute r);

@@ -38,7 +38,8 @@ size_t params_query_pad(const struct model_config *c, enum modality m);
 void params_build(const struct model_config *c, struct tensors *t, struct params *p);
 void params_done(struct params *p);
 
-/* N(0, 0.02) for matrices, latents, padding, masks and queries; 0 for biases; 1 for norm gains. */
+/* Of a set in ordinary memory: N(0, 0.02) for matrices, latents, padding, masks and queries; 0 for
+ * biases; 1 for norm gains. */
 void params_init(struct tensors *t, uint64_t seed);
 
 #endif

@@ -26,22 +26,56 @@ size_t tensors_add(struct tensors *t, const char *name, int ndim, const size_t *
 	return t->n++;
 }
 
-void tensors_alloc(struct tensors *t)
+static size_t bytes_of(const struct tensors *t)
 {
-	t->data = floats_new(t->n_values);
-	memset(t->data, 0, t->n_values * sizeof(float));
-	for (size_t i = 0; i < t->n; i++)
-		t->at[i].data = t->data + t->at[i].offset;
+	return t->n_values * sizeof(float);
 }
 
-void tensors_like(const struct tensors *like, struct tensors *ret)
+void tensors_zero(struct tensors *t)
+{
+	if (t->data == NULL)
+		return;
+	if (t->ops != NULL)
+		ops_zero(t->ops, t->data, bytes_of(t));
+	else
+		memset(t->data, 0, bytes_of(t));
+}
+
+void tensors_alloc(struct tensors *t, struct ops *ops, const char *what)
+{
+	t->ops = ops;
+	t->memory = (struct buffer){0};
+	if (ops != NULL)
+		t->memory = buffer_new(ops, bytes_of(t), what);
+	t->data = ops != NULL ? t->memory.at : floats_new(t->n_values);
+	for (size_t i = 0; i < t->n; i++)
+		t->at[i].data = t->data != NULL ? t->data + t->at[i].offset : NULL;
+	tensors_zero(t);
+}
+
+void tensors_copy(struct tensors *to, const struct tensors *from)
+{
+	if (to->data == NULL || from->data == NULL)
+		return;
+	if (to->ops == NULL && from->ops == NULL)
+		memcpy(to->data, from->data, bytes_of(from));
+	else if (to->ops == NULL)
+		ops_download(from->ops, to->data, from->data, bytes_of(from));
+	else if (from->ops == NULL)
+		ops_upload(to->ops, to->data, from->data, bytes_of(from));
+	else
+		ops_copy(to->ops, to->data, from->data, bytes_of(from));
+}
+
+void tensors_like(const struct tensors *like, struct ops *ops, const char *what,
+                  struct tensors *ret)
 {
 	*ret = *like;
 	ret->names = NULL;
 	ret->cap = like->n;
 	ret->at = mem_calloc(like->n, sizeof(like->at[0]));
 	memcpy(ret->at, like->at, like->n * sizeof(like->at[0]));
-	tensors_alloc(ret);
+	tensors_alloc(ret, ops, what);
 }
 
 void tensors_done(struct tensors *t)
@@ -50,7 +84,10 @@ void tensors_done(struct tensors *t)
 		free(t->names[i]);
 	free(t->names);
 	free(t->at);
-	free(t->data);
+	if (t->ops != NULL)
+		buffer_free(t->ops, &t->memory);
+	else
+		free(t->data);
 	*t = (struct tensors){0};
 }
 

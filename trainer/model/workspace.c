@@ -1,8 +1,6 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "trainer/model/graph.h"
-#include "trainer/ops/floats.h"
 
 /*
  * Cut from large blocks: most buffers are smaller than a huge page, and the processor would look up
@@ -14,9 +12,14 @@ static float *cut_floats(struct model *m, size_t n)
 	size_t takes = (n + LINE - 1) / LINE * LINE + LINE;
 
 	if (takes > m->block_left) {
-		m->block_left = takes > BLOCK ? takes : BLOCK;
-		m->block_at = floats_new(m->block_left);
-		vec_push(&m->blocks, m->block_at);
+		struct buffer block = buffer_new(
+			m->ops, (takes > BLOCK ? takes : BLOCK) * sizeof(float), "activations");
+
+		if (block.at == NULL)
+			return &m->nowhere; /* the error sticks: no op will look at it */
+		vec_push(&m->blocks, block);
+		m->block_at = block.at;
+		m->block_left = block.bytes / sizeof(float);
 	}
 	m->block_at += takes;
 	m->block_left -= takes;
@@ -150,7 +153,7 @@ static void take_encoder(struct model *m, size_t batch)
 
 	m->discard = add_floats(m, widest);
 	if (!m->measuring)
-		memset(m->discard, 0, widest * sizeof(float));
+		ops_zero(m->ops, m->discard, widest * sizeof(float));
 	m->patches = add_floats(m, batch * 3 * d->n_pixels);
 	m->onehot = add_floats(m, batch * c->num_labels);
 	m->latents_b = add_floats(m, rows * w);
@@ -168,7 +171,7 @@ static void take_encoder(struct model *m, size_t batch)
 	m->cross_op.groups[IMAGE].n = d->n_image;
 	m->cross_op.groups[LABEL].n = 1;
 	if (!m->measuring)
-		m->cross_op.state = m->ops->table->cross_state_new(&m->cross_op);
+		m->cross_op.state = m->ops->table->cross_state_new(m->ops, &m->cross_op);
 }
 
 static void take_decoder(struct model *m, size_t batch, size_t points)
@@ -216,11 +219,11 @@ static void take_decoder(struct model *m, size_t batch, size_t points)
 void workspace_free(struct model *m)
 {
 	for (size_t i = 0; i < m->blocks.n; i++)
-		free(m->blocks.at[i]);
+		buffer_free(m->ops, &m->blocks.at[i]);
 	vec_done(&m->blocks);
 	m->block_left = 0;
 	if (m->cross_op.state != NULL)
-		m->ops->table->cross_state_free(m->cross_op.state);
+		m->ops->table->cross_state_free(m->ops, m->cross_op.state);
 	m->cross_op.state = NULL;
 	m->workspace = m->max_batch = m->max_points = 0;
 	m->held = SIZE_MAX;

@@ -274,7 +274,7 @@ static size_t count_tasks(const struct backward_run *r)
 }
 
 /* All memory of the call. */
-static void take_memory(struct ops *ops, struct backward_run *r)
+static void take_memory(struct cpu *ops, struct backward_run *r)
 {
 	enum { PIECES = 5 * PACKS + 2 * KEPT + 1 };
 	struct piece pieces[PIECES], *to = pieces;
@@ -299,7 +299,7 @@ static void take_memory(struct ops *ops, struct backward_run *r)
 	                  ops_scratch(ops, attention_lay_out(pieces, PIECES, NULL)));
 }
 
-void attention_fast_backward(struct ops *ops, const struct op_attention *p)
+void attention_fast_backward(struct cpu *ops, const struct op_attention *p)
 {
 	struct backward_run r = {.a = attention_start(ops, p)};
 	const struct attention_run *a = &r.a;

@@ -36,7 +36,7 @@ static size_t strip_width(size_t keys, size_t nr)
 	return attention_up(panels, strips) / strips * nr;
 }
 
-struct attention_run attention_start(const struct ops *ops, const struct op_attention *p)
+struct attention_run attention_start(const struct cpu *ops, const struct op_attention *p)
 {
 	const struct product_kernels *products = ops->products;
 	size_t strip = strip_width(p->nk, ops->kernels->nr);

@@ -7,6 +7,7 @@
 #ifndef SLIPWAY_TRAINER_OPS_ATTENTION_FAST_H
 #define SLIPWAY_TRAINER_OPS_ATTENTION_FAST_H
 
+#include "trainer/ops/cpu.h"
 #include "trainer/ops/kernels.h"
 
 enum { ATTENTION_QUERIES = 28 }; /* of a block */
@@ -33,7 +34,7 @@ struct strip {
 	size_t k0, n, padded;
 };
 
-struct attention_run attention_start(const struct ops *ops, const struct op_attention *p);
+struct attention_run attention_start(const struct cpu *ops, const struct op_attention *p);
 
 /* n up to the next multiple. */
 size_t attention_up(size_t n, size_t to);

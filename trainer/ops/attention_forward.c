@@ -90,7 +90,7 @@ static void forward_block(void *ctx, size_t i, unsigned worker)
 	                        a->p->lse + (q.b * a->p->heads + q.h) * a->p->nq + q.q0);
 }
 
-void attention_fast_forward(struct ops *ops, const struct op_attention *p)
+void attention_fast_forward(struct cpu *ops, const struct op_attention *p)
 {
 	struct forward_run r = {.a = attention_start(ops, p)};
 	struct forward_work sizes;

@@ -47,7 +47,7 @@ void cross_folded_free(void *state)
 }
 
 /* Memory, at the first forward: the panels' width is the kernels'. */
-static void ensure(struct ops *ops, const struct op_cross *p, struct folded *f)
+static void ensure(struct cpu *ops, const struct op_cross *p, struct folded *f)
 {
 	size_t nr = ops->kernels->nr, c = p->channels, b = f->batch_max, lanes;
 
@@ -152,7 +152,7 @@ static void stats_chunk(void *ctx, size_t i, unsigned worker)
 	}
 }
 
-static void group_stats(struct ops *ops, const struct op_cross *p, size_t group)
+static void group_stats(struct cpu *ops, const struct op_cross *p, size_t group)
 {
 	const struct op_tokens *g = &p->groups[group];
 	size_t columns = 1 + 2 * g->bands;
@@ -215,7 +215,7 @@ static void find_plain(const struct op_cross *p, size_t b)
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
-static void fold_queries(struct ops *ops, const struct op_cross *p)
+static void fold_queries(struct cpu *ops, const struct op_cross *p)
 {
 	struct folded *f = p->state;
 	struct gemm g = {.m = p->nq,
@@ -234,7 +234,7 @@ static void fold_queries(struct ops *ops, const struct op_cross *p)
 	cross_fold_queries(ops, p);
 }
 
-void cross_folded_forward(struct ops *ops, const struct op_cross *p)
+void cross_folded_forward(struct cpu *ops, const struct op_cross *p)
 {
 	struct folded *f = p->state;
 	struct sweep sweep = {.p = p, .f = f};
@@ -271,7 +271,7 @@ void cross_folded_forward(struct ops *ops, const struct op_cross *p)
 /* ---- backward -------------------------------------------------------------------------------- */
 
 /* Value side: dWv, dbv; then z = dU = gain * (dcontext Wv), d gain, d shift, delta. */
-static void unfold_values(struct ops *ops, const struct op_cross *p)
+static void unfold_values(struct cpu *ops, const struct op_cross *p)
 {
 	struct folded *f = p->state;
 	size_t c = p->channels, rows = p->batch * p->nq, nr = f->kernels->nr;
@@ -310,7 +310,7 @@ static void unfold_values(struct ops *ops, const struct op_cross *p)
 
 /* Query and key side, from dq'': d gain, dq = s dT Wk^T, dWk += s q^T dT with dT = gain * dq''.
  * The key's bias and the shift move a query's scores all alike: no derivative. */
-static void unfold_queries(struct ops *ops, const struct op_cross *p)
+static void unfold_queries(struct cpu *ops, const struct op_cross *p)
 {
 	struct folded *f = p->state;
 	size_t c = p->channels;
@@ -383,7 +383,7 @@ static void token_gradients(const struct op_cross *p)
 	}
 }
 
-void cross_folded_backward(struct ops *ops, const struct op_cross *p)
+void cross_folded_backward(struct cpu *ops, const struct op_cross *p)
 {
 	struct folded *f = p->state;
 	struct sweep sweep = {.p = p, .f = f};

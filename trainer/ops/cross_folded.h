@@ -11,6 +11,7 @@
 #ifndef SLIPWAY_TRAINER_OPS_CROSS_FOLDED_H
 #define SLIPWAY_TRAINER_OPS_CROSS_FOLDED_H
 
+#include "trainer/ops/cpu.h"
 #include "trainer/ops/kernels.h"
 
 enum {

@@ -76,11 +76,12 @@ void op_tokens_form(const struct op_cross *p, size_t b, float *out)
 	}
 }
 
-void *cross_plain_new(const struct op_cross *p)
+void *cross_plain_new(struct ops *ops, const struct op_cross *p)
 {
 	struct plain_state *s = mem_zalloc(sizeof(*s));
 	size_t rows = p->batch * count_tokens(p);
 
+	(void)ops;
 	s->n_tokens = count_tokens(p);
 	s->x = mem_calloc(rows * p->channels, sizeof(float));
 	s->norm = mem_calloc(rows * p->channels, sizeof(float));
@@ -97,10 +98,11 @@ void *cross_plain_new(const struct op_cross *p)
 	return s;
 }
 
-void cross_plain_free(void *state)
+void cross_plain_free(struct ops *ops, void *state)
 {
 	struct plain_state *s = state;
 
+	(void)ops;
 	if (s == NULL)
 		return;
 	float *arrays[] = {s->x,   s->norm,  s->mean,    s->rstd,  s->keys, s->values,

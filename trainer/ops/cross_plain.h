@@ -11,7 +11,7 @@
 
 void cross_plain_forward(struct ops *ops, const struct op_cross *p);
 void cross_plain_backward(struct ops *ops, const struct op_cross *p);
-void *cross_plain_new(const struct op_cross *p);
-void cross_plain_free(void *state);
+void *cross_plain_new(struct ops *ops, const struct op_cross *p);
+void cross_plain_free(struct ops *ops, void *state);
 
 #endif

@@ -30,13 +30,13 @@ static struct row_pass pass_of(const struct op_cross *p)
 	return (struct row_pass){p, p->state, p->batch * p->nq};
 }
 
-static void by_rows(struct ops *ops, struct row_pass *r,
+static void by_rows(struct cpu *ops, struct row_pass *r,
                     void (*task)(void *ctx, size_t i, unsigned worker))
 {
 	threads_run(ops->threads, (r->rows + ROWS - 1) / ROWS, task, r);
 }
 
-static void by_columns(struct ops *ops, struct row_pass *r, size_t columns,
+static void by_columns(struct cpu *ops, struct row_pass *r, size_t columns,
                        void (*task)(void *ctx, size_t i, unsigned worker))
 {
 	threads_run(ops->threads, (columns + COLUMNS - 1) / COLUMNS, task, r);
@@ -73,7 +73,7 @@ static void fold_block(void *ctx, size_t block, unsigned worker)
 			panel[k * nr + i] *= p->gain[k];
 }
 
-void cross_fold_queries(struct ops *ops, const struct op_cross *p)
+void cross_fold_queries(struct cpu *ops, const struct op_cross *p)
 {
 	struct row_pass r = pass_of(p);
 
@@ -102,7 +102,7 @@ static void query_gain(void *ctx, size_t i, unsigned worker)
 	r->f->kernels->add(p->dgain + from, sum, n);
 }
 
-void cross_unfold_queries(struct ops *ops, const struct op_cross *p)
+void cross_unfold_queries(struct cpu *ops, const struct op_cross *p)
 {
 	struct row_pass r = pass_of(p);
 
@@ -127,7 +127,7 @@ static void scale_shift_rows(void *ctx, size_t i, unsigned worker)
 	}
 }
 
-void cross_scale_shift(struct ops *ops, const struct op_cross *p)
+void cross_scale_shift(struct cpu *ops, const struct op_cross *p)
 {
 	struct row_pass r = pass_of(p);
 
@@ -144,7 +144,7 @@ static void bias_rows(void *ctx, size_t i, unsigned worker)
 		r->f->kernels->add_scaled(p->context + row * p->v, p->bv, kept_of(r, row), p->v);
 }
 
-void cross_add_bias(struct ops *ops, const struct op_cross *p)
+void cross_add_bias(struct cpu *ops, const struct op_cross *p)
 {
 	struct row_pass r = pass_of(p);
 
@@ -218,14 +218,14 @@ static void unfold_rows(void *ctx, size_t i, unsigned worker)
 	}
 }
 
-void cross_bias_gradient(struct ops *ops, const struct op_cross *p)
+void cross_bias_gradient(struct cpu *ops, const struct op_cross *p)
 {
 	struct row_pass r = pass_of(p);
 
 	by_columns(ops, &r, p->v, bias_gradient);
 }
 
-void cross_unfold_values(struct ops *ops, const struct op_cross *p)
+void cross_unfold_values(struct cpu *ops, const struct op_cross *p)
 {
 	struct row_pass r = pass_of(p);
 

@@ -125,7 +125,7 @@ static void place_group(void *ctx, size_t i, unsigned worker)
 }
 
 /* At float32 x as it is; else packed, by rows, and by columns of each group. */
-static void place_matrix(struct ops *ops, struct places *to, const float *x, size_t groups,
+static void place_matrix(struct cpu *ops, struct places *to, const float *x, size_t groups,
                          size_t depth, size_t width)
 {
 	size_t rows = groups * depth, deep = gemm_places(ops->products, depth);
@@ -146,7 +146,7 @@ static void place_matrix(struct ops *ops, struct places *to, const float *x, siz
 	threads_run(ops->threads, groups, place_group, &p);
 }
 
-void tiles_place(struct ops *ops, const struct op_cross *p, size_t group)
+void tiles_place(struct cpu *ops, const struct op_cross *p, size_t group)
 {
 	const struct op_tokens *g = &p->groups[group];
 	struct folded *f = p->state;

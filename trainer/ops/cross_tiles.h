@@ -52,7 +52,7 @@ void tiles_add(const struct kernels *k, float *to, const float *from);
 void tiles_sum_channels(const struct kernels *k, const float *panel, size_t channels, float *csum);
 
 /* Brings the left matrices of a modality into places, for all clips. */
-void tiles_place(struct ops *ops, const struct op_cross *p, size_t group);
+void tiles_place(struct cpu *ops, const struct op_cross *p, size_t group);
 
 /* Fills the tables of a modality for one panel; rows: room for a gathered dimension. */
 void tiles_fill_tables(const struct sweep *w, size_t group, const float *panel,

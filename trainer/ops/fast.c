@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "trainer/ops/cpu.h"
 #include "trainer/ops/cross_plain.h"
 #include "trainer/ops/gemm.h"
 #include "trainer/ops/threads.h"
@@ -40,7 +41,7 @@ static void linear_forward(struct ops *ops, const struct op_linear *p)
 	                 .bias = p->bias,
 	                 .residual = p->residual};
 
-	gemm(ops, &g);
+	gemm(cpu_of(ops), &g);
 }
 
 struct op_call {
@@ -62,7 +63,7 @@ static void sum_columns(void *ctx, size_t i, unsigned worker)
 
 static void linear_backward(struct ops *ops, const struct op_linear *p)
 {
-	struct op_call c = {ops->kernels, p};
+	struct op_call c = {cpu_of(ops)->kernels, p};
 	struct gemm dx = {.m = p->rows,
 	                  .n = p->in,
 	                  .k = p->out,
@@ -89,9 +90,9 @@ static void linear_backward(struct ops *ops, const struct op_linear *p)
 	                  .accumulate = true};
 
 	if (p->dx != NULL)
-		gemm(ops, &dx);
-	gemm(ops, &dw);
-	threads_run(ops->threads, tasks(p->out, COLUMNS), sum_columns, &c);
+		gemm(cpu_of(ops), &dx);
+	gemm(cpu_of(ops), &dw);
+	threads_run(cpu_of(ops)->threads, tasks(p->out, COLUMNS), sum_columns, &c);
 }
 
 static void norm_rows(void *ctx, size_t i, unsigned worker)
@@ -107,9 +108,9 @@ static void norm_rows(void *ctx, size_t i, unsigned worker)
 
 static void norm_forward(struct ops *ops, const struct op_norm *p)
 {
-	struct op_call c = {ops->kernels, p};
+	struct op_call c = {cpu_of(ops)->kernels, p};
 
-	threads_run(ops->threads, tasks(p->rows, ROWS), norm_rows, &c);
+	threads_run(cpu_of(ops)->threads, tasks(p->rows, ROWS), norm_rows, &c);
 }
 
 static void norm_dparams(void *ctx, size_t i, unsigned worker)
@@ -142,11 +143,11 @@ static void norm_dx(void *ctx, size_t i, unsigned worker)
 
 static void norm_backward(struct ops *ops, const struct op_norm *p)
 {
-	struct op_call c = {ops->kernels, p};
+	struct op_call c = {cpu_of(ops)->kernels, p};
 
-	threads_run(ops->threads, tasks(p->width, COLUMNS), norm_dparams, &c);
+	threads_run(cpu_of(ops)->threads, tasks(p->width, COLUMNS), norm_dparams, &c);
 	if (p->dx != NULL)
-		threads_run(ops->threads, tasks(p->rows, ROWS), norm_dx, &c);
+		threads_run(cpu_of(ops)->threads, tasks(p->rows, ROWS), norm_dx, &c);
 }
 
 static void gelu_values(void *ctx, size_t i, unsigned worker)
@@ -161,9 +162,9 @@ static void gelu_values(void *ctx, size_t i, unsigned worker)
 
 static void gelu_forward(struct ops *ops, const struct op_gelu *p)
 {
-	struct op_call c = {ops->kernels, p};
+	struct op_call c = {cpu_of(ops)->kernels, p};
 
-	threads_run(ops->threads, tasks(p->n, VALUES), gelu_values, &c);
+	threads_run(cpu_of(ops)->threads, tasks(p->n, VALUES), gelu_values, &c);
 }
 
 static void gelu_slopes(void *ctx, size_t i, unsigned worker)
@@ -179,9 +180,19 @@ static void gelu_slopes(void *ctx, size_t i, unsigned worker)
 
 static void gelu_backward(struct ops *ops, const struct op_gelu *p)
 {
-	struct op_call c = {ops->kernels, p};
+	struct op_call c = {cpu_of(ops)->kernels, p};
 
-	threads_run(ops->threads, tasks(p->n, VALUES), gelu_slopes, &c);
+	threads_run(cpu_of(ops)->threads, tasks(p->n, VALUES), gelu_slopes, &c);
+}
+
+static void attention_forward(struct ops *ops, const struct op_attention *p)
+{
+	attention_fast_forward(cpu_of(ops), p);
+}
+
+static void attention_backward(struct ops *ops, const struct op_attention *p)
+{
+	attention_fast_backward(cpu_of(ops), p);
 }
 
 /* Which of the two forms a configuration takes is decided by its heads alone. */
@@ -190,16 +201,16 @@ struct either {
 	void *state;
 };
 
-static void *cross_new(const struct op_cross *p)
+static void *cross_new(struct ops *ops, const struct op_cross *p)
 {
 	struct either *e = mem_zalloc(sizeof(*e));
 
 	e->folded = p->heads == 1;
-	e->state = e->folded ? cross_folded_new(p) : cross_plain_new(p);
+	e->state = e->folded ? cross_folded_new(p) : cross_plain_new(ops, p);
 	return e;
 }
 
-static void cross_free(void *state)
+static void cross_free(struct ops *ops, void *state)
 {
 	struct either *e = state;
 
@@ -208,7 +219,7 @@ static void cross_free(void *state)
 	if (e->folded)
 		cross_folded_free(e->state);
 	else
-		cross_plain_free(e->state);
+		cross_plain_free(ops, e->state);
 	free(e);
 }
 
@@ -219,7 +230,7 @@ static void cross_forward(struct ops *ops, const struct op_cross *p)
 
 	inner.state = e->state;
 	if (e->folded)
-		cross_folded_forward(ops, &inner);
+		cross_folded_forward(cpu_of(ops), &inner);
 	else
 		cross_plain_forward(ops, &inner);
 }
@@ -231,7 +242,7 @@ static void cross_backward(struct ops *ops, const struct op_cross *p)
 
 	inner.state = e->state;
 	if (e->folded)
-		cross_folded_backward(ops, &inner);
+		cross_folded_backward(cpu_of(ops), &inner);
 	else
 		cross_plain_backward(ops, &inner);
 }
@@ -240,7 +251,7 @@ static void cross_backward(struct ops *ops, const struct op_cross *p)
 	.linear_forward = linear_forward, .linear_backward = linear_backward,                      \
 	.norm_forward = norm_forward, .norm_backward = norm_backward,                              \
 	.gelu_forward = gelu_forward, .gelu_backward = gelu_backward,                              \
-	.attention_forward = attention_fast_forward, .attention_backward = attention_fast_backward
+	.attention_forward = attention_forward, .attention_backward = attention_backward, CPU_OPS
 
 const struct op_table ops_fast = {
 	.name = "fast",

@@ -144,7 +144,7 @@ static void cut(struct gemm_pass *j, unsigned threads)
 	j->columns = ((g->n + groups - 1) / groups + nr - 1) / nr * nr;
 }
 
-void gemm(struct ops *ops, const struct gemm *g)
+void gemm(struct cpu *ops, const struct gemm *g)
 {
 	struct gemm_pass j = {
 		.products = ops->products, .g = g, .nr = ops->kernels->nr, .mr = ops->kernels->mr};

@@ -5,6 +5,7 @@
 #ifndef SLIPWAY_TRAINER_OPS_GEMM_H
 #define SLIPWAY_TRAINER_OPS_GEMM_H
 
+#include "trainer/ops/cpu.h"
 #include "trainer/ops/kernels.h"
 
 /* c[m, n] (+)= a[m, k] b[k, n] + bias[n] + residual[m, n]; a, b by strides, c by rows of c_row. */
@@ -21,7 +22,7 @@ struct gemm {
 };
 
 /* At the ops' precision; uses their scratch. */
-void gemm(struct ops *ops, const struct gemm *g);
+void gemm(struct cpu *ops, const struct gemm *g);
 
 /* Places (struct product_kernels) of k values. */
 size_t gemm_places(const struct product_kernels *products, size_t k);

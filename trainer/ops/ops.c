@@ -5,24 +5,46 @@
 
 #include "base/cpus.h"
 #include "base/err.h"
+#include "base/mem.h"
+#include "trainer/ops/cpu.h"
 #include "trainer/ops/fast.h"
 #include "trainer/ops/floats.h"
 #include "trainer/ops/kernels.h"
 #include "trainer/ops/threads.h"
 
+static struct ops cpu_ops(const struct op_table *table, struct cpu fields)
+{
+	struct cpu *own = mem_zalloc(sizeof(*own));
+
+	*own = fields;
+	return (struct ops){.table = table, .device = &cpu_device, .own = own, .part = ""};
+}
+
 bool ops_open(const struct ops_options *options, struct ops *ret)
 {
-	*ret = (struct ops){.table = &ops_reference, .part = ""};
-	if (options->reference)
-		return options->precision == PRECISION_F32;
-	ret->kernels = kernels_find(options->isa);
-	if (ret->kernels == NULL)
+	struct cpu cpu = {0};
+
+	*ret = (struct ops){0};
+	if (options->reference && options->precision != PRECISION_F32)
 		return false;
-	ret->products =
-		options->precision == PRECISION_BF16 ? &ret->kernels->bf16 : &ret->kernels->f32;
-	ret->table = options->plain_cross ? &ops_fast_plain : &ops_fast;
-	ret->threads = threads_new(options->n_threads > 0 ? options->n_threads : cpus_usable());
+	if (options->reference) {
+		*ret = cpu_ops(&ops_reference, cpu);
+		return true;
+	}
+	cpu.kernels = kernels_find(options->isa);
+	if (cpu.kernels == NULL)
+		return false;
+	cpu.products =
+		options->precision == PRECISION_BF16 ? &cpu.kernels->bf16 : &cpu.kernels->f32;
+	cpu.threads = threads_new(options->n_threads > 0 ? options->n_threads : cpus_usable());
+	*ret = cpu_ops(options->plain_cross ? &ops_fast_plain : &ops_fast, cpu);
 	return true;
+}
+
+struct ops cpu_alone(const struct ops *ops)
+{
+	return cpu_ops(&ops_fast, (struct cpu){.kernels = cpu_of(ops)->kernels,
+	                                       .products = cpu_of(ops)->products});
 }
 
 int ops_require(const struct ops_options *options, struct ops *ret, struct err *err)
@@ -40,34 +62,46 @@ int ops_require(const struct ops_options *options, struct ops *ret, struct err *
 
 void ops_done(struct ops *ops)
 {
-	threads_free(ops->threads);
-	free(ops->scratch);
+	if (ops->device != NULL) {
+		buffer_free(ops, &ops->figures);
+		buffer_free(ops, &ops->figures_seen);
+		ops->device->close(ops);
+	}
 	*ops = (struct ops){0};
+}
+
+void ops_describe(const struct ops *ops, struct strbuf *sb)
+{
+	ops->device->describe(ops, sb);
 }
 
 const char *ops_isa(const struct ops *ops)
 {
-	return ops->kernels != NULL ? ops->kernels->name : "reference";
+	const struct cpu *cpu = cpu_of(ops);
+
+	return cpu->kernels != NULL ? cpu->kernels->name : "reference";
 }
 
 enum op_precision ops_rounds(const struct ops *ops)
 {
-	return ops->products != NULL && ops->products->per == 2 ? PRECISION_BF16 : PRECISION_F32;
+	const struct cpu *cpu = cpu_of(ops);
+
+	return cpu->products != NULL && cpu->products->per == 2 ? PRECISION_BF16 : PRECISION_F32;
 }
 
 const char *ops_precision(const struct ops *ops)
 {
 	if (ops_rounds(ops) == PRECISION_F32)
 		return "f32";
-	return ops->kernels->native_bf16 ? "bf16" : "bf16 by f32 arithmetic";
+	return cpu_of(ops)->kernels->native_bf16 ? "bf16" : "bf16 by f32 arithmetic";
 }
 
 unsigned ops_threads(const struct ops *ops)
 {
-	return threads_count(ops->threads);
+	return threads_count(cpu_of(ops)->threads);
 }
 
-float *ops_scratch(struct ops *ops, size_t n)
+float *ops_scratch(struct cpu *ops, size_t n)
 {
 	if (n <= ops->scratch_n)
 		return ops->scratch;

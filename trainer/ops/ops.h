@@ -1,13 +1,21 @@
 /*
- * The op contract: what the model's graph is written over. One table of functions per
- * implementation: the plain reference (readable loops, double accumulators: the oracle) and the
- * fast one (own kernels by instruction set, threads). Both give the same numbers within rounding;
- * each gives the same bits for the same input, whatever the number of threads.
+ * The op contract: all that is computed on a model's data is an op, so that an implementation of
+ * this table and of struct op_device (trainer/ops/device.h) is all that a device needs. Here: the
+ * network's ops; trainer/ops/ops_data.h: inputs, queries, losses; trainer/ops/ops_update.h: the
+ * optimizer's. There are the plain reference (readable loops, double accumulators: the oracle) and
+ * the fast ops of a CPU (own kernels by instruction set, threads). All give the same numbers within
+ * rounding; each gives the same bits for the same input, whatever the number of threads.
  *
  * Conventions: all arrays are F32, row-major and dense unless a stride is named; weights are
  * [out, in]. `d` before a name is the loss's derivative by it. Parameter derivatives are ADDED to
  * their arrays, activation derivatives are set unless the field says otherwise; a NULL derivative
- * is not wanted. Sizes are the caller's promise. Nothing here fails: memory is the only resource.
+ * is not wanted. Sizes are the caller's promise.
+ *
+ * Every array that a struct points at, results in double included, lies in the device's memory,
+ * 4-byte aligned (doubles 8, buffers 64): the host may move such a pointer, and not look through it
+ * unless the device is shared. The structs themselves are the host's, and may be gone when an op
+ * returns. An op happens after the ops asked for before it. What goes wrong sticks (ops_fail), and
+ * an op after that does nothing.
  */
 #ifndef SLIPWAY_TRAINER_OPS_OPS_H
 #define SLIPWAY_TRAINER_OPS_OPS_H
@@ -17,6 +25,9 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "trainer/ops/device.h"
+#include "trainer/ops/ops_data.h"
+#include "trainer/ops/ops_update.h"
 
 enum gelu_form { GELU_ERF, GELU_TANH }; /* hidden_act "gelu", "gelu_new" */
 
@@ -133,22 +144,39 @@ struct op_table {
 	void (*attention_backward)(struct ops *ops, const struct op_attention *p);
 	void (*cross_forward)(struct ops *ops, const struct op_cross *p);
 	void (*cross_backward)(struct ops *ops, const struct op_cross *p);
-	void *(*cross_state_new)(const struct op_cross *p); /* shape fields of p are read only */
-	void (*cross_state_free)(void *state);
+	/* only the shape fields of p are read */
+	void *(*cross_state_new)(struct ops *ops, const struct op_cross *p);
+	void (*cross_state_free)(struct ops *ops, void *state);
+	/* trainer/ops/ops_data.h */
+	void (*patches)(struct ops *ops, const struct op_patches *p);
+	void (*onehot)(struct ops *ops, const struct op_onehot *p);
+	void (*repeat_forward)(struct ops *ops, const struct op_repeat *p);
+	void (*repeat_backward)(struct ops *ops, const struct op_repeat *p);
+	void (*queries_forward)(struct ops *ops, const struct op_queries *p);
+	void (*queries_backward)(struct ops *ops, const struct op_queries *p);
+	void (*l1_forward)(struct ops *ops, const struct op_l1 *p);
+	void (*l1_backward)(struct ops *ops, const struct op_l1 *p);
+	void (*entropy_forward)(struct ops *ops, const struct op_entropy *p);
+	void (*entropy_backward)(struct ops *ops, const struct op_entropy *p);
+	/* trainer/ops/ops_update.h */
+	void (*sum_squares)(struct ops *ops, const struct op_sum_squares *p);
+	void (*count_bad)(struct ops *ops, const struct op_count_bad *p);
+	void (*sgd)(struct ops *ops, const struct op_update *p);
+	void (*adamw)(struct ops *ops, const struct op_update *p);
+	void (*average)(struct ops *ops, const struct op_average *p);
+	void (*exchange)(struct ops *ops, const struct op_exchange *p);
 };
 
-struct threads;         /* trainer/ops/threads.h */
-struct kernels;         /* trainer/ops/kernels.h */
-struct product_kernels; /* also there */
-struct profile;         /* trainer/ops/profile.h */
+struct profile; /* trainer/ops/profile.h */
 
 struct ops {
 	const struct op_table *table;
-	const struct kernels *kernels;          /* NULL in the reference */
-	const struct product_kernels *products; /* of these, at the precision asked for */
-	struct threads *threads;                /* NULL in the reference */
-	float *scratch;                         /* grows, kept between calls */
-	size_t scratch_n;
+	const struct op_device *device;
+	bool has_failed; /* with this, the first error */
+	struct err failure;
+	struct buffer figures, figures_seen; /* the device's, and the host's copy of them */
+	double no_figures[OPS_FIGURES];      /* theirs, of a device that has failed */
+	void *own;                           /* the implementation's, which alone looks at it */
 	const char *part;        /* of the network, named by the graph for the profile */
 	struct profile *profile; /* NULL: nothing is measured */
 };
@@ -181,6 +209,8 @@ void ops_done(struct ops *ops);
  * more than rounding. Milliseconds; selftest compares a whole network. */
 int ops_check_machine(struct ops *ops, struct err *err) MUST_USE;
 
+/* What computes, for the log: "2 threads, avx512, f32". */
+void ops_describe(const struct ops *ops, struct strbuf *sb);
 
 /* "reference", or the instruction set in use. */
 const char *ops_isa(const struct ops *ops);
@@ -190,9 +220,6 @@ unsigned ops_threads(const struct ops *ops);
  * rounding, no gain in speed. */
 const char *ops_precision(const struct ops *ops);
 enum op_precision ops_rounds(const struct ops *ops);
-
-/* At least n floats, 64-byte aligned, content undefined; valid until the next op runs. */
-float *ops_scratch(struct ops *ops, size_t n);
 
 /* The reference table; its functions may also be called one by one (tests). */
 extern const struct op_table ops_reference;

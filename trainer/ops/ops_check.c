@@ -7,16 +7,43 @@
 /* No multiples of a register tile, and more rows than one block. */
 enum { ROWS = 150, IN = 203, OUT = 77 };
 
-/* Values of [-1, 1) that have nothing in common with rows or columns. */
-static float *fill(size_t n, uint32_t seed)
-{
-	float *values = floats_new(n);
+/* Operands, then what comes out, side by side. */
+enum { X = 0, W = X + ROWS * IN, BIAS = W + OUT * IN, Y = BIAS + OUT, ALL = Y + ROWS * OUT };
 
+/* Values of [-1, 1) that have nothing in common with rows or columns. */
+static void fill(float *values, size_t n, uint32_t seed)
+{
 	for (size_t i = 0; i < n; i++) {
 		seed = seed * 1664525u + 1013904223u;
 		values[i] = (float)(int32_t)seed * (1.0f / 2147483648.0f);
 	}
-	return values;
+}
+
+static struct op_linear product(float *at)
+{
+	return (struct op_linear){.rows = ROWS,
+	                          .in = IN,
+	                          .out = OUT,
+	                          .x = at + X,
+	                          .w = at + W,
+	                          .bias = at + BIAS,
+	                          .y = at + Y};
+}
+
+/* The product of the operands in `host`, to `got`, by these ops. */
+static int compute(struct ops *ops, const float *host, float *got, struct err *err)
+{
+	struct buffer room = buffer_new(ops, ALL * sizeof(float), "a check of the machine");
+	struct op_linear p = product(room.at);
+	int rc;
+
+	ops_upload(ops, room.at, host, Y * sizeof(float));
+	if (!ops_failed(ops))
+		ops->table->linear_forward(ops, &p);
+	ops_download(ops, got, p.y, ROWS * OUT * sizeof(float));
+	rc = ops_sync(ops, err);
+	buffer_free(ops, &room);
+	return rc;
 }
 
 int ops_check_machine(struct ops *ops, struct err *err)
@@ -28,24 +55,25 @@ int ops_check_machine(struct ops *ops, struct err *err)
 	 */
 	double bf16 = 0x1p-7 * sqrt(IN), f32 = 0x1p-22 * IN;
 	double limit = ops_rounds(ops) == PRECISION_BF16 ? bf16 : f32;
-	AUTO_FREE float *x = fill(ROWS * IN, 1);
-	AUTO_FREE float *w = fill(OUT * IN, 2);
-	AUTO_FREE float *bias = fill(OUT, 3);
+	AUTO_FREE float *host = floats_new(ALL);
 	AUTO_FREE float *got = floats_new(ROWS * OUT);
-	AUTO_FREE float *want = floats_new(ROWS * OUT);
-	struct op_linear p = {
-		.rows = ROWS, .in = IN, .out = OUT, .x = x, .w = w, .bias = bias, .y = got};
-	struct ops plain = {.table = &ops_reference, .part = ""};
+	AUTO(strbuf) struct strbuf by = STRBUF_INIT(256);
+	const float *want = host + Y;
+	struct op_linear p = product(host);
 
-	ops->table->linear_forward(ops, &p);
-	p.y = want;
-	plain.table->linear_forward(&plain, &p);
+	fill(host + X, ROWS * IN, 1);
+	fill(host + W, OUT * IN, 2);
+	fill(host + BIAS, OUT, 3);
+	ops_reference.linear_forward(NULL, &p); /* which looks at the operands alone */
+	if (compute(ops, host, got, err) != 0)
+		return -1;
 	for (size_t i = 0; i < ROWS * OUT; i++) {
 		if (fabs((double)got[i] - (double)want[i]) <= limit)
 			continue;
+		ops_describe(ops, &by);
 		err_set(err, ERR_MACHINE,
-		        "this processor computes wrong results: %.9g instead of %.9g, by %s",
-		        (double)got[i], (double)want[i], ops_isa(ops));
+		        "this processor computes wrong results: %.9g instead of %.9g, by %.200s",
+		        (double)got[i], (double)want[i], strbuf_str(&by));
 		return err_hint(err, "Take the node out of service; slipway-trainer selftest "
 		                     "--golden DIR tells more.");
 	}

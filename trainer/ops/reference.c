@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "trainer/ops/cpu.h"
 #include "trainer/ops/cross_plain.h"
 #include "trainer/ops/ops.h"
 
@@ -289,4 +290,5 @@ const struct op_table ops_reference = {
 	.cross_backward = cross_plain_backward,
 	.cross_state_new = cross_plain_new,
 	.cross_state_free = cross_plain_free,
+	CPU_OPS,
 };

@@ -24,16 +24,40 @@ static void place_pixels(const struct batch *b, const struct logits *l, size_t p
 	}
 }
 
-void reconstruct(struct model *m, const float *image, const float *audio, int32_t label,
-                 struct reconstruction *ret)
+/* The points of *b, of the clip decoded before unless these are its first. */
+static int decode_points(struct learner *l, const struct batch *b, bool first,
+                         struct reconstruction *r, struct err *err)
 {
-	const struct model_config *c = model_get_config(m);
-	const struct model_dims *d = model_get_dims(m);
-	size_t plane = c->image_height * c->image_width;
+	const struct model_config *c = learner_config(l);
+	struct logits logits;
+
+	if ((first ? learner_forward(l, b, &logits, err) : learner_decode(l, b, &logits, err)) != 0)
+		return -1;
+	if (first) {
+		memcpy(r->audio, logits.audio, learner_dims(l)->audio_samples * sizeof(float));
+		memcpy(r->label, logits.label, c->num_labels * sizeof(float));
+	}
+	place_pixels(b, &logits, c->image_height * c->image_width, r->image);
+	return 0;
+}
+
+static struct reconstruction room_for(const struct learner *l)
+{
+	const struct model_dims *d = learner_dims(l);
+
+	return (struct reconstruction){mem_calloc(d->n_pixels * COLOURS, sizeof(float)),
+	                               mem_calloc(d->audio_samples, sizeof(float)),
+	                               mem_calloc(learner_config(l)->num_labels, sizeof(float))};
+}
+
+int reconstruct(struct learner *l, const float *image, const float *audio, int32_t label,
+                struct reconstruction *ret, struct err *err)
+{
+	const struct model_dims *d = learner_dims(l);
 	AUTO_FREE int32_t *patches = mem_calloc(d->n_audio, sizeof(*patches));
 	AUTO_FREE int32_t *pixels = mem_calloc(POINTS, sizeof(*pixels));
+	struct reconstruction r = room_for(l);
 	float hidden = 1;
-	struct logits l;
 	struct batch b = {.n = 1,
 	                  .image = image,
 	                  .audio = audio,
@@ -44,27 +68,21 @@ void reconstruct(struct model *m, const float *image, const float *audio, int32_
 	                  .n_out_audio = d->n_audio,
 	                  .decode_label = true};
 
-	*ret = (struct reconstruction){mem_calloc(d->n_pixels * COLOURS, sizeof(float)),
-	                               mem_calloc(d->audio_samples, sizeof(float)),
-	                               mem_calloc(c->num_labels, sizeof(float))};
 	for (size_t i = 0; i < d->n_audio; i++)
 		patches[i] = (int32_t)i;
-	model_set_training(m, false);
 	for (size_t first = 0; first < d->n_pixels; first += POINTS) {
 		b.n_out_image = d->n_pixels - first < POINTS ? d->n_pixels - first : POINTS;
 		for (size_t i = 0; i < b.n_out_image; i++)
 			pixels[i] = (int32_t)(first + i);
-		if (first == 0) {
-			model_forward(m, &b, &l);
-			memcpy(ret->audio, l.audio, d->audio_samples * sizeof(float));
-			memcpy(ret->label, l.label, c->num_labels * sizeof(float));
-		} else {
-			model_decode(m, &b, &l);
+		if (decode_points(l, &b, first == 0, &r, err) != 0) {
+			reconstruction_done(&r);
+			return -1;
 		}
-		place_pixels(&b, &l, plane, ret->image);
 		b.n_out_audio = 0;
 		b.decode_label = false;
 	}
+	*ret = r;
+	return 0;
 }
 
 void reconstruction_done(struct reconstruction *r)

@@ -4,8 +4,7 @@
 #ifndef SLIPWAY_TRAINER_SAMPLE_SAMPLE_H
 #define SLIPWAY_TRAINER_SAMPLE_SAMPLE_H
 
-#include "base/err.h"
-#include "trainer/model/model.h"
+#include "trainer/train/learner.h"
 
 /* A clip as the loader gives it, and as the model decodes it: all of it. */
 struct reconstruction {
@@ -17,9 +16,10 @@ struct reconstruction {
 /*
  * Decodes every pixel and sample of one clip, some thousand points at a time. The caller frees with
  * reconstruction_done. The label is hidden from the model.
+ * Errors are the device's.
  */
-void reconstruct(struct model *m, const float *image, const float *audio, int32_t label,
-                 struct reconstruction *ret);
+int reconstruct(struct learner *l, const float *image, const float *audio, int32_t label,
+                struct reconstruction *ret, struct err *err) MUST_USE;
 void reconstruction_done(struct reconstruction *r);
 
 /*

@@ -48,8 +48,8 @@ int session_check_output(struct session *s, struct err *err)
 
 int session_load_weights(struct session *s, const char *path, struct err *err)
 {
-	return s->flags->ema ? checkpoint_load_average(path, s->model, err)
-	                     : checkpoint_load_weights(path, s->model, err);
+	return s->flags->ema ? checkpoint_load_average(path, s->learner, err)
+	                     : checkpoint_load_weights(path, s->learner, err);
 }
 
 /* ---- the record ---- */
@@ -150,7 +150,7 @@ static int make_record(const struct session *s, struct run_record *r, struct err
 static int open_reporter(struct session *s, struct err *err)
 {
 	struct reporter_options o = {.out = s->out,
-	                             .device = "cpu:0",
+	                             .device = s->device,
 	                             .log_steps = s->options.log_steps,
 	                             .step_clips = session_step_clips(s),
 	                             .epoch_clips = dataset_n_clips(s->data),
@@ -185,8 +185,7 @@ static int mend_best(struct session *s, struct err *err)
 static int load_checkpoint(struct session *s, const char *checkpoint, struct err *err)
 {
 	fprintf(s->remarks_out, "resuming from %s\n", checkpoint);
-	if (checkpoint_load(checkpoint, s->options.seed, s->model, &s->optimizer, &s->state, err) !=
-	    0)
+	if (checkpoint_load(checkpoint, s->options.seed, s->learner, &s->state, err) != 0)
 		return -1;
 	return mend_best(s, err);
 }
@@ -222,11 +221,34 @@ static int load(struct session *s, struct err *err)
 	return 0;
 }
 
-static int share_set(struct session *s, struct tensors *set, struct err *err)
+static int share_set(struct session *s, enum learner_set which, struct err *err)
 {
-	if (set->data == NULL)
+	struct tensors host;
+	int rc;
+
+	if (which == LEARNER_GRADIENTS || !learner_has(s->learner, which))
 		return 0;
-	return comm_broadcast(s->comm, set->data, set->n_values * sizeof(*set->data), err);
+	tensors_like(learner_table(s->learner), NULL, NULL, &host);
+	rc = learner_get(s->learner, which, &host, err);
+	if (rc == 0)
+		rc = comm_broadcast(s->comm, host.data, host.n_values * sizeof(*host.data), err);
+	if (rc == 0)
+		rc = learner_set(s->learner, which, &host, err);
+	tensors_done(&host);
+	return rc;
+}
+
+static int share_learner(struct session *s, struct err *err)
+{
+	struct learner_counts counts = learner_counts(s->learner);
+
+	for (enum learner_set k = 0; k < LEARNER_SETS; k++)
+		if (share_set(s, k, err) != 0)
+			return -1;
+	if (comm_broadcast(s->comm, &counts, sizeof(counts), err) != 0)
+		return -1;
+	learner_set_counts(s->learner, counts);
+	return 0;
 }
 
 /* Only rank 0 needs to see the checkpoints: the others get them from it. */
@@ -236,12 +258,7 @@ int session_begin(struct session *s, struct err *err)
 		return -1;
 	if (s->n_ranks == 1 || (!s->flags->resume && s->flags->init_from == NULL))
 		return 0;
-	if (share_set(s, model_params(s->model), err) != 0 ||
-	    share_set(s, &s->optimizer.m, err) != 0 || share_set(s, &s->optimizer.v, err) != 0 ||
-	    share_set(s, &s->optimizer.average, err) != 0 ||
-	    comm_broadcast(s->comm, &s->optimizer.steps, sizeof(s->optimizer.steps), err) != 0 ||
-	    comm_broadcast(s->comm, &s->optimizer.averaged, sizeof(s->optimizer.averaged), err) !=
-	            0)
+	if (share_learner(s, err) != 0)
 		return -1;
 	return comm_broadcast(s->comm, &s->state, sizeof(s->state), err);
 }

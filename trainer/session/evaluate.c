@@ -16,7 +16,7 @@ struct eval_slot {
 };
 
 struct eval_run {
-	struct model *m;
+	struct learner *l;
 	const struct clip_source *source;
 	const struct evaluate_options *o;
 	unsigned n_ranks, rank;
@@ -31,7 +31,7 @@ struct eval_run {
 static void draw(struct eval_run *r, uint64_t batch)
 {
 	const struct evaluate_options *o = r->o;
-	const struct model_dims *d = model_get_dims(r->m);
+	const struct model_dims *d = learner_dims(r->l);
 	struct philox rng = philox_start(o->seed, STREAM_POINTS, EVALUATION_STEP + batch);
 
 	for (size_t i = 0; i < o->image_points; i++)
@@ -46,7 +46,6 @@ static int one_batch(struct eval_run *r, uint64_t number, size_t n, struct metri
 	const struct evaluate_options *o = r->o;
 	uint64_t wait = 0;
 	struct clips clips;
-	struct logits logits;
 	struct losses losses;
 	struct batch b;
 
@@ -65,8 +64,8 @@ static int one_batch(struct eval_run *r, uint64_t number, size_t n, struct metri
 	                   .n_out_image = o->image_points,
 	                   .n_out_audio = o->audio_points,
 	                   .decode_label = true};
-	model_forward(r->m, &b, &logits);
-	model_loss(r->m, &b, &o->weights, &losses);
+	if (learner_measure(r->l, &b, &o->weights, &losses, err) != 0)
+		return -1;
 	metric_sums_add(ret, &losses, n);
 	return 0;
 }
@@ -124,10 +123,10 @@ static int one_round(struct eval_run *r, uint64_t round, struct err *err)
 	return add_slots(r, err);
 }
 
-static struct eval_run start(struct model *m, const struct clip_source *source,
+static struct eval_run start(struct learner *l, const struct clip_source *source,
                              const struct evaluate_options *o)
 {
-	struct eval_run r = {.m = m, .source = source, .o = o, .n_ranks = 1};
+	struct eval_run r = {.l = l, .source = source, .o = o, .n_ranks = 1};
 
 	if (o->reducer != NULL && o->reducer->n_ranks > 0) {
 		r.n_ranks = o->reducer->n_ranks;
@@ -142,18 +141,16 @@ static struct eval_run start(struct model *m, const struct clip_source *source,
 	return r;
 }
 
-int evaluate(struct model *m, const struct clip_source *source, const struct evaluate_options *o,
+int evaluate(struct learner *l, const struct clip_source *source, const struct evaluate_options *o,
              struct metric_sums *ret, struct err *err)
 {
-	struct eval_run r = start(m, source, o);
+	struct eval_run r = start(l, source, o);
 	uint64_t batches = o->clips / o->batch_size + (o->clips % o->batch_size != 0);
 	uint64_t rounds = batches / r.n_ranks + (batches % r.n_ranks != 0);
 	int rc = 0;
 
-	model_set_training(m, false);
 	for (uint64_t k = 0; rc == 0 && k < rounds; k++)
 		rc = one_round(&r, k, err);
-	model_set_training(m, true);
 	free(r.image);
 	free(r.audio);
 	free(r.mask_label);

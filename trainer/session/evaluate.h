@@ -1,5 +1,5 @@
 /*
- * A model over a dataset, as the PyTorch program evaluates: no dropout, every label hidden, freshly
+ * A learner over a dataset, as the PyTorch program evaluates: no dropout, every label hidden, newly
  * drawn output points per batch (the same ones in every evaluation of a seed). The figures are
  * those of trainer/model/metrics.h.
  *
@@ -27,7 +27,7 @@ struct evaluate_options {
 };
 
 /* ERR_INTERRUPTED when a rank is to stop; an error of the source, which all ranks end with. */
-int evaluate(struct model *m, const struct clip_source *source, const struct evaluate_options *o,
+int evaluate(struct learner *l, const struct clip_source *source, const struct evaluate_options *o,
              struct metric_sums *ret, struct err *err) MUST_USE;
 
 #endif

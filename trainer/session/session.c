@@ -73,15 +73,14 @@ static int make_model(struct session *s, struct err *err)
 	session_remark(s, strbuf_str(&remarks));
 	if (session_check_memory(s->flags, &s->config, &s->options, err) != 0)
 		return -1;
-	if (ops_require(&o, &s->ops, err) != 0)
+	if (device_open(s->flags->device, &o, &s->ops, s->device, err) != 0)
 		return -1;
 	s->ops_open = true;
 	if (ops_check_machine(&s->ops, err) != 0)
 		return -1;
-	s->model = model_new(&s->config, &s->ops);
-	model_set_recompute(s->model, s->options.recompute);
-	model_init(s->model, s->options.seed);
-	return 0;
+	s->learner = learner_new(&s->config, &s->ops, s->options.recompute);
+	learner_init(s->learner, s->options.seed);
+	return ops_sync(&s->ops, err);
 }
 
 int session_open(struct session *s, const struct train_flags *flags, FILE *out, FILE *remarks_out,
@@ -266,8 +265,8 @@ static void on_backoff(void *ctx, const struct train_state *state)
 		        (unsigned long long)state->backoffs, s->options.max_backoffs);
 }
 
-static int save(void *ctx, struct model *m, const struct optimizer *o,
-                const struct train_state *state, bool last, struct err *err)
+static int save(void *ctx, struct learner *l, const struct train_state *state, bool last,
+                struct err *err)
 {
 	struct session *s = ctx;
 	double begin = clock_seconds();
@@ -275,7 +274,7 @@ static int save(void *ctx, struct model *m, const struct optimizer *o,
 
 	if (s->saver == NULL)
 		return 0;
-	rc = saver_save(s->saver, m, o, state, err);
+	rc = saver_save(s->saver, l, state, err);
 	comm_excuse(s->comm, clock_seconds() - begin);
 	if (rc != 0)
 		return -1;
@@ -298,14 +297,16 @@ static bool stop(void *ctx)
 static void print_beginning(struct session *s)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
+	AUTO(strbuf) struct strbuf computes = STRBUF_INIT(256);
 	struct log_flag flags[FLAGS_SEED_KEYS];
 
 	train_flags_namespace(s->flags, flags);
 	log_namespace(&text, flags, FLAGS_SEED_KEYS);
 	fputs(strbuf_str(&text), s->out);
-	fprintf(s->remarks_out, "%u rank%s (%s), %u threads each, %s, %s, %zu parameters\n",
-	        s->n_ranks, s->n_ranks == 1 ? "" : "s", comm_name(s->comm), ops_threads(&s->ops),
-	        ops_isa(&s->ops), ops_precision(&s->ops), model_params(s->model)->n_params);
+	ops_describe(&s->ops, &computes);
+	fprintf(s->remarks_out, "%u rank%s (%s) on %s: %s, %zu parameters\n", s->n_ranks,
+	        s->n_ranks == 1 ? "" : "s", comm_name(s->comm), s->device, strbuf_str(&computes),
+	        learner_table(s->learner)->n_params);
 }
 
 static int run_loop(struct session *s, enum train_end *ret_end, struct err *err)
@@ -315,13 +316,11 @@ static int run_loop(struct session *s, enum train_end *ret_end, struct err *err)
 	struct train_hooks hooks = {s, on_step, save, stop, on_backoff, session_validate};
 	/* The reporter counts every step and prints those that are due. */
 	struct train_options options = s->options;
-	struct train t = {.model = s->model,
-	                  .optimizer = &s->optimizer,
+	struct train t = {.learner = s->learner,
 	                  .options = &options,
 	                  .source = &source,
 	                  .reducer = s->n_ranks > 1 ? &reducer : NULL,
-	                  .hooks = &hooks,
-	                  .threads = s->ops.threads};
+	                  .hooks = &hooks};
 
 	options.log_steps = 1;
 	return train_run(&t, &s->state, ret_end, err);
@@ -382,8 +381,7 @@ int session_train(struct session *s, enum train_end *ret_end, struct err *err)
 		return -1;
 	s->data_clips = dataset_n_clips(s->data);
 	print_dataset(s, true);
-	optimizer_init(&s->optimizer, &s->options.optimizer, model_params(s->model));
-	s->optimizer_ready = true;
+	learner_prepare(s->learner, &s->options.optimizer);
 	if (session_begin(s, err) != 0)
 		return -1;
 	bound_steps(s);
@@ -414,10 +412,7 @@ int session_close(struct session *s, int status, struct err *err)
 	class_list_done(&s->classes);
 	reporter_free(s->reporter);
 	saver_free(s->saver);
-	if (s->optimizer_ready)
-		optimizer_done(&s->optimizer);
-	if (s->model != NULL)
-		model_free(s->model);
+	learner_free(s->learner);
 	if (s->ops_open)
 		ops_done(&s->ops);
 	if (s->comm != NULL && status != 0)

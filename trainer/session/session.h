@@ -12,6 +12,7 @@
 #include "trainer/comm/comm.h"
 #include "trainer/config/flags.h"
 #include "trainer/data/loader.h"
+#include "trainer/device/devices.h"
 #include "trainer/log/reporter.h"
 #include "trainer/ops/ops.h"
 
@@ -25,9 +26,8 @@ struct session {
 	struct model_config config;
 	struct ops ops;
 	bool ops_open;
-	struct model *model;
-	struct optimizer optimizer;
-	bool optimizer_ready;
+	char device[DEVICE_NAME_MAX]; /* "cpu:0", for the log */
+	struct learner *learner;
 	struct train_options options;
 	struct train_state state;
 	struct class_list classes;   /* of the label head; empty: its labels are numbers */
@@ -42,7 +42,7 @@ struct session {
 	uint64_t data_clips; /* of the dataset trained on */
 };
 
-/* Joins the ranks, reads the configuration, makes the model. flags is borrowed. `end` ends the
+/* Joins the ranks, reads the configuration, makes the learner. flags is borrowed. `end` ends the
  * process with a status, from any thread (comm_options). On failure *s is still to be closed. */
 int session_open(struct session *s, const struct train_flags *flags, FILE *out, FILE *remarks_out,
                  void (*end)(void *ctx, int status), struct err *err) MUST_USE;

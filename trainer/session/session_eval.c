@@ -8,7 +8,6 @@
 #include "trainer/config/model_file.h"
 #include "trainer/session/evaluate.h"
 #include "trainer/session/setup.h"
-#include "trainer/train/average.h"
 
 struct eval_progress {
 	struct session *s;
@@ -41,7 +40,7 @@ static void on_batch(void *ctx, uint64_t batch, size_t clips, double seconds)
 	if (!p->lines || s->rank != 0 || batch % (uint64_t)s->flags->log_steps != 0)
 		return;
 	log_time(reporter_now_us(), time);
-	print_batch(s, &(struct log_test){"cpu:0", batch, p->epoch, rate, -1, time});
+	print_batch(s, &(struct log_test){s->device, batch, p->epoch, rate, -1, time});
 }
 
 /* A slow rank ends a training between its steps, but no evaluation by itself. */
@@ -94,7 +93,7 @@ static int measure(struct session *s, struct eval_progress *p, struct metric_sum
 	                             .stop = stop,
 	                             .progress = on_batch,
 	                             .ctx = p};
-	int rc = evaluate(s->model, &source, &o, ret, err);
+	int rc = evaluate(s->learner, &source, &o, ret, err);
 
 	loader_free(loader);
 	return rc;
@@ -123,10 +122,7 @@ static void print_end(const struct eval_progress *p, const struct log_eval *e)
 /* The averaged weights, where there are any, take the model's place meanwhile. */
 static bool exchange_average(struct session *s)
 {
-	if (s->optimizer.averaged == 0)
-		return false;
-	average_exchange(model_params(s->model), &s->optimizer.average, s->ops.threads);
-	return true;
+	return learner_exchange_average(s->learner);
 }
 
 static int measure_averaged(struct session *s, struct eval_progress *p, struct log_eval *e,

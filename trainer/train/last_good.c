@@ -1,30 +1,27 @@
 #include "trainer/train/last_good.h"
 
-#include <math.h>
-#include <string.h>
+#include "trainer/ops/ops.h"
 
-static void copy(struct tensors *to, const struct tensors *from)
+static void like(const struct tensors *set, struct tensors *ret)
 {
-	if (from->data != NULL)
-		memcpy(to->data, from->data, from->n_values * sizeof(*from->data));
+	if (set->n > 0)
+		tensors_like(set, set->ops, "last good weights", ret);
 }
 
 void last_good_take(struct last_good *g, const struct tensors *params, const struct optimizer *o,
                     double norm_mean)
 {
 	if (!g->taken) {
-		tensors_like(params, &g->params);
-		tensors_like(params, &g->m);
-		if (o->v.data != NULL)
-			tensors_like(params, &g->v);
-		if (o->average.data != NULL)
-			tensors_like(params, &g->average);
+		like(params, &g->params);
+		like(&o->m, &g->m);
+		like(&o->v, &g->v);
+		like(&o->average, &g->average);
 		g->taken = true;
 	}
-	copy(&g->params, params);
-	copy(&g->m, &o->m);
-	copy(&g->v, &o->v);
-	copy(&g->average, &o->average);
+	tensors_copy(&g->params, params);
+	tensors_copy(&g->m, &o->m);
+	tensors_copy(&g->v, &o->v);
+	tensors_copy(&g->average, &o->average);
 	g->updates = o->steps;
 	g->averaged = o->averaged;
 	g->norm_mean = norm_mean;
@@ -33,10 +30,10 @@ void last_good_take(struct last_good *g, const struct tensors *params, const str
 void last_good_restore(const struct last_good *g, struct tensors *params, struct optimizer *o,
                        double *norm_mean)
 {
-	copy(params, &g->params);
-	copy(&o->m, &g->m);
-	copy(&o->v, &g->v);
-	copy(&o->average, &g->average);
+	tensors_copy(params, &g->params);
+	tensors_copy(&o->m, &g->m);
+	tensors_copy(&o->v, &g->v);
+	tensors_copy(&o->average, &g->average);
 	o->steps = g->updates;
 	o->averaged = g->averaged;
 	*norm_mean = g->norm_mean;
@@ -51,11 +48,12 @@ void last_good_done(struct last_good *g)
 	*g = (struct last_good){0};
 }
 
-bool tensors_are_finite(const struct tensors *set)
+bool tensors_are_finite(const struct tensors *set, struct ops *ops)
 {
-	for (size_t i = 0; i < set->n; i++)
-		for (size_t k = 0; k < set->at[i].n; k++)
-			if (!isfinite(set->at[i].data[k]))
-				return false;
-	return true;
+	struct op_count_bad p = {set->n_values, set->data, ops_figures(ops)};
+	double bad;
+
+	ops->table->count_bad(ops, &p);
+	ops_read_figures(ops, &bad, 1);
+	return bad == 0;
 }

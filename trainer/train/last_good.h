@@ -1,7 +1,7 @@
 /*
  * The newest state of a run that a whole step has shown to be good: weights whose forward and
- * backward pass gave finite figures, and the optimizer that came to them. Kept in memory, as large
- * as the weights and the optimizer's state.
+ * backward pass gave finite figures, and the optimizer that came to them. Kept in the
+ * device's memory, as large as the weights and the optimizer's state.
  */
 #ifndef SLIPWAY_TRAINER_TRAIN_LAST_GOOD_H
 #define SLIPWAY_TRAINER_TRAIN_LAST_GOOD_H
@@ -25,7 +25,7 @@ void last_good_restore(const struct last_good *g, struct tensors *params, struct
 
 void last_good_done(struct last_good *g);
 
-/* No NaN and no infinity among all values. */
-bool tensors_are_finite(const struct tensors *set);
+/* No NaN and no infinity among all values; false when the device has failed, for which it waits. */
+bool tensors_are_finite(const struct tensors *set, struct ops *ops);
 
 #endif

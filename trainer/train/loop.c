@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "trainer/train/loop_internal.h"
+#include "trainer/train/optimizer.h"
 #include "trainer/train/schedule.h"
 
 enum { BACKOFFS_MAX = 1000 };
@@ -25,19 +26,18 @@ static void add_losses(struct train_run *r, const struct losses *l)
 static int micro_step(struct train_run *r, size_t micro, struct err *err)
 {
 	const struct train_options *o = r->t->options;
-	struct model *m = r->t->model;
-	struct logits logits;
+	struct learner *l = r->t->learner;
 	struct losses losses;
 	bool last = micro + 1 == o->accumulate;
 
 	if (loop_next_batch(r, micro, err) != 0)
 		return -1;
-	model_forward(m, &r->batch, &logits);
-	model_loss(m, &r->batch, &o->weights, &losses);
-	add_losses(r, &losses);
 	if (last && r->n_ranks > 1)
-		grad_sum_start(&r->grads, r->t->reducer, m, o->reduce_last);
-	model_backward(m, &r->batch, &o->weights, 1.0 / (double)o->accumulate);
+		learner_sum_next(l, r->t->reducer, o->reduce_last);
+	if (learner_accumulate(l, &r->batch, &o->weights, 1.0 / (double)o->accumulate, &losses,
+	                       err) != 0)
+		return -1;
+	add_losses(r, &losses);
 	return 0;
 }
 
@@ -50,7 +50,7 @@ static int reduce(struct train_run *r, struct err *err)
 
 	if (r->n_ranks == 1)
 		return 0;
-	rc = grad_sum_finish(&r->grads, err);
+	rc = learner_finish_sums(r->t->learner, err);
 	if (rc == 0)
 		rc = q->sum_f64(q->ctx, r->sums, SUMS, err);
 	r->reduce_seconds += clock_seconds() - begin;
@@ -70,7 +70,7 @@ static int all_gradients(struct train_run *r, struct err *err)
 	memset(r->sums, 0, sizeof(r->sums));
 	r->wait_seconds = r->reduce_seconds = 0;
 	r->no_clips = false;
-	model_zero_grads(t->model);
+	learner_begin(t->learner);
 	for (size_t micro = 0; micro < t->options->accumulate; micro++)
 		if (micro_step(r, micro, err) != 0)
 			return -1;
@@ -91,15 +91,14 @@ static int all_gradients(struct train_run *r, struct err *err)
 }
 
 /* Keeps the weights that this step's figures speak for, then changes them. */
-static void update(struct train_run *r, double lr, double scale)
+static int update(struct train_run *r, double lr, double scale, struct err *err)
 {
-	const struct train *t = r->t;
-	const struct tensors *params = model_params(t->model);
+	struct learner *l = r->t->learner;
 
-	if (!r->good.taken || r->state->step % LAST_GOOD_EVERY == 0)
-		last_good_take(&r->good, params, t->optimizer, r->state->norm_mean);
-	optimizer_step(t->optimizer, model_params(t->model), model_grads(t->model), lr, scale,
-	               t->threads);
+	if (!r->kept || r->state->step % LAST_GOOD_EVERY == 0)
+		learner_keep(l, r->state->norm_mean);
+	r->kept = true;
+	return learner_apply(l, lr, scale, err);
 }
 
 static int one_step(struct train_run *r, struct step_stats *ret, struct err *err)
@@ -117,10 +116,12 @@ static int one_step(struct train_run *r, struct step_stats *ret, struct err *err
 
 	if (all_gradients(r, err) != 0)
 		return -1;
-	norm = share * grads_norm(model_grads(t->model), t->threads);
+	if (learner_norm(t->learner, &norm, err) != 0)
+		return -1;
+	norm *= share;
 	skip = loop_is_bad(r, norm);
-	if (!skip)
-		update(r, lr, share * clip_scale(norm, o->optimizer.max_grad_norm));
+	if (!skip && update(r, lr, share * clip_scale(norm, o->optimizer.max_grad_norm), err) != 0)
+		return -1;
 	*ret = (struct step_stats){.step = ++r->state->step,
 	                           .epoch = epoch_clips > 0 ? r->state->sample / epoch_clips : 0,
 	                           .first_clip = r->state->sample,
@@ -175,7 +176,6 @@ int train_run(const struct train *t, struct train_state *state, enum train_end *
 	struct train_run r = loop_start(t, state);
 	int rc;
 
-	model_set_training(t->model, true);
 	rc = run_steps(&r, ret_end, err);
 	loop_finish(&r);
 	return rc;

@@ -1,7 +1,7 @@
 /*
  * The training loop. It owns neither data nor files nor sockets: it is given callbacks for each and
- * a model, and drives them. Order of a step: for each micro-step next_batch, draw masks and points,
- * forward, loss, backward; then reduce, clip, update; then on_step; then save when due.
+ * a learner, and drives them. Order of a step: for each micro-step next_batch, draw masks and
+ * points, accumulate; then sum over the ranks, clip, apply; then on_step; then save when due.
  *
  * Every random draw is Philox keyed by (seed, stream, step, global sample), so a run continued from
  * a checkpoint, or on another number of ranks, sees the same numbers.
@@ -9,7 +9,7 @@
 #ifndef SLIPWAY_TRAINER_TRAIN_LOOP_H
 #define SLIPWAY_TRAINER_TRAIN_LOOP_H
 
-#include "trainer/train/optimizer.h"
+#include "trainer/train/learner.h"
 
 /* Clips for one micro-step; memory is the source's, valid until its next call. */
 struct clips {
@@ -69,14 +69,12 @@ struct train_state {
 	struct best best;   /* of the evaluations */
 };
 
-struct optimizer;
-
 struct train_hooks {
 	void *ctx;
 	int (*on_step)(void *ctx, const struct step_stats *s, struct err *err);
 	/* writes a checkpoint (rank 0) or joins in (others); may return before it is on disk */
-	int (*save)(void *ctx, struct model *m, const struct optimizer *o,
-	            const struct train_state *state, bool last, struct err *err);
+	int (*save)(void *ctx, struct learner *l, const struct train_state *state, bool last,
+	            struct err *err);
 	bool (*stop)(void *ctx); /* asked between steps: SIGTERM seen? */
 	/* after a back-off, which state->backoffs counts; NULL: not wanted */
 	void (*on_backoff)(void *ctx, const struct train_state *state);
@@ -95,13 +93,11 @@ enum train_end {
 };
 
 struct train {
-	struct model *model;
-	struct optimizer *optimizer;
+	struct learner *learner; /* prepared, with the options' optimizer */
 	const struct train_options *options;
 	const struct clip_source *source;
 	const struct reducer *reducer; /* NULL: one process */
 	const struct train_hooks *hooks;
-	struct threads *threads; /* of the model's ops; may be NULL */
 };
 
 /*
@@ -115,7 +111,8 @@ struct train {
  * step. No checkpoint is written in the middle of bad steps.
  *
  * Clips that cannot be read on any rank end the run on all: what the steps before came to is saved,
- * then the error returned. Likewise when on_step or evaluate fails.
+ * then the error returned. Likewise when on_step or evaluate fails. When the device fails nothing
+ * is saved: what it holds cannot be trusted.
  *
  * An evaluation that is due comes before the checkpoint of its step; the best one so far makes a
  * checkpoint due, even in the middle of bad steps. One that was due when the run was stopped is

@@ -7,7 +7,7 @@
 struct train_run loop_start(const struct train *t, struct train_state *state)
 {
 	const struct train_options *o = t->options;
-	const struct model_dims *d = model_get_dims(t->model);
+	const struct model_dims *d = learner_dims(t->learner);
 	double probability[LOOP_MASKS] = {o->audio_mask_prob, o->image_mask_prob,
 	                                  o->label_mask_prob};
 	size_t tokens[LOOP_MASKS] = {d->n_audio, d->n_image, 1};
@@ -31,8 +31,6 @@ void loop_finish(struct train_run *r)
 	free(r->samples);
 	for (size_t i = 0; i < LOOP_MASKS; i++)
 		free(r->masks[i]);
-	last_good_done(&r->good);
-	grad_sum_done(&r->grads);
 	free((void *)(uintptr_t)r->blank.image);
 	free((void *)(uintptr_t)r->blank.audio);
 	free((void *)(uintptr_t)r->blank.label);
@@ -43,7 +41,7 @@ void loop_finish(struct train_run *r)
 static void draw(struct train_run *r, uint64_t first)
 {
 	const struct train_options *o = r->t->options;
-	const struct model_dims *d = model_get_dims(r->t->model);
+	const struct model_dims *d = learner_dims(r->t->learner);
 	double probability[LOOP_MASKS] = {o->audio_mask_prob, o->image_mask_prob,
 	                                  o->label_mask_prob};
 	size_t tokens[LOOP_MASKS] = {d->n_audio, d->n_image, 1};
@@ -65,7 +63,7 @@ static void draw(struct train_run *r, uint64_t first)
  * every sum of the backward pass. The step is then thrown away by all. */
 static struct clips blank_clips(struct train_run *r)
 {
-	const struct model_dims *d = model_get_dims(r->t->model);
+	const struct model_dims *d = learner_dims(r->t->learner);
 	size_t n = r->t->options->batch_size;
 
 	if (r->blank.image == NULL)

@@ -6,9 +6,7 @@
 #ifndef SLIPWAY_TRAINER_TRAIN_LOOP_INTERNAL_H
 #define SLIPWAY_TRAINER_TRAIN_LOOP_INTERNAL_H
 
-#include "trainer/train/last_good.h"
 #include "trainer/train/loop.h"
-#include "trainer/train/reduce.h"
 
 enum { LOOP_MASKS = 3 };
 
@@ -36,11 +34,10 @@ struct train_run {
 	uint64_t *samples;        /* global numbers of the batch's clips */
 	double sums[SUMS];
 	double wait_seconds, reduce_seconds;
-	struct grad_sum grads;
 	unsigned n_ranks, rank;
 	uint64_t steps_here; /* of this process */
-	struct last_good good;
-	bool no_clips; /* a rank could not read its clips in this step */
+	bool kept;           /* the learner has a last good state of this run */
+	bool no_clips;       /* a rank could not read its clips in this step */
 	struct err clips_err;
 	struct clips blank; /* what such a rank computes with; owned */
 };

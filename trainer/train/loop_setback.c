@@ -20,21 +20,23 @@ bool loop_is_bad(struct train_run *r, double norm)
 
 static void restore(struct train_run *r)
 {
-	if (r->good.taken)
-		last_good_restore(&r->good, model_params(r->t->model), r->t->optimizer,
-		                  &r->state->norm_mean);
+	if (r->kept)
+		learner_go_back(r->t->learner, &r->state->norm_mean);
 }
 
 /* Weights that are not numbers are of no use to a later run: the last good ones are. */
 int loop_save(struct train_run *r, bool last, struct err *err)
 {
 	const struct train *t = r->t;
+	bool finite;
 
 	if (t->hooks->save == NULL)
 		return 0;
-	if (!tensors_are_finite(model_params(t->model)))
+	if (learner_is_finite(t->learner, &finite, err) != 0)
+		return -1;
+	if (!finite)
 		restore(r);
-	if (t->hooks->save(t->hooks->ctx, t->model, t->optimizer, r->state, last, err) != 0)
+	if (t->hooks->save(t->hooks->ctx, t->learner, r->state, last, err) != 0)
 		return err_wrap(err, "save step %llu", (unsigned long long)r->state->step);
 	return 0;
 }

@@ -8,7 +8,7 @@
 
 #include "trainer/train/options.h"
 
-struct threads;
+struct ops;
 
 struct optimizer {
 	struct optimizer_options options;
@@ -18,9 +18,9 @@ struct optimizer {
 	uint64_t averaged;      /* updates that it has seen; 0: it holds nothing yet */
 };
 
-/* State zeroed, for the parameters' table, whose names it borrows. */
+/* State zeroed, in the ops' memory, for the parameters' table, whose names it borrows. */
 void optimizer_init(struct optimizer *o, const struct optimizer_options *options,
-                    const struct tensors *params);
+                    const struct tensors *params, struct ops *ops);
 void optimizer_done(struct optimizer *o);
 
 /*
@@ -28,10 +28,11 @@ void optimizer_done(struct optimizer *o);
  * then p -= lr * m_hat / (sqrt(v_hat) + eps). g is scale * grads.
  */
 void optimizer_step(struct optimizer *o, struct tensors *params, const struct tensors *grads,
-                    double lr, double scale, struct threads *threads);
+                    double lr, double scale, struct ops *ops);
 
-/* The Euclidean norm of all values; infinite or NaN when one of them is. */
-double grads_norm(const struct tensors *grads, struct threads *threads);
+/* The Euclidean norm of all values; infinite or NaN when one of them is, or the device has failed,
+ * for which it waits. */
+double grads_norm(const struct tensors *grads, struct ops *ops);
 
 /* min(1, max_norm / (norm + 1e-6)), 1 when max_norm is 0. */
 double clip_scale(double norm, double max_norm);

@@ -1,9 +1,11 @@
 #include "trainer/train/reduce.h"
 
+#include "trainer/ops/ops.h"
+
 static int begin(const struct grad_sum *s, const struct grad_bucket *b, struct err *err)
 {
 	const struct reducer *q = s->reducer;
-	float *values = model_grads(s->model)->data + b->first;
+	float *values = s->values + b->first;
 
 	return q->begin_f32 != NULL ? q->begin_f32(q->ctx, values, b->n, err)
 	                            : q->sum_f32(q->ctx, values, b->n, err);
@@ -37,29 +39,29 @@ static void grads_ready(void *ctx, size_t first, size_t n)
 	if (s->done - s->open < BUCKET_VALUES && first > 0)
 		return;
 	close_bucket(s);
-	if (!s->last && s->reducer->begin_f32 != NULL)
+	if (!s->last && s->values != NULL && s->reducer->begin_f32 != NULL)
 		begin_due(s);
 }
 
 void grad_sum_start(struct grad_sum *s, const struct reducer *reducer, struct model *model,
                     bool last)
 {
+	const struct tensors *grads = model_grads(model);
+
 	s->reducer = reducer;
 	s->model = model;
 	s->last = last;
-	s->open = s->done = model_grads(model)->n_values;
+	s->open = s->done = grads->n_values;
+	s->values = grads->ops->device->shared ? grads->data : NULL;
 	s->buckets.n = s->begun = 0;
 	s->rc = 0;
 	model_on_grads_ready(model, (struct grads_ready){grads_ready, s});
 }
 
-int grad_sum_finish(struct grad_sum *s, struct err *err)
+static int sum_up(struct grad_sum *s, struct err *err)
 {
 	const struct reducer *q = s->reducer;
 
-	model_on_grads_ready(s->model, (struct grads_ready){0});
-	if (s->open != 0)
-		BUG("gradients %zu and before were never final", s->open);
 	begin_due(s);
 	if (s->rc != 0) {
 		*err = s->err;
@@ -68,7 +70,36 @@ int grad_sum_finish(struct grad_sum *s, struct err *err)
 	return q->begin_f32 != NULL ? q->wait(q->ctx, err) : 0;
 }
 
+/* By way of the host's memory. */
+static int sum_fetched(struct grad_sum *s, const struct tensors *grads, struct err *err)
+{
+	size_t bytes = grads->n_values * sizeof(float);
+
+	if (s->room.at == NULL)
+		s->room = buffer_new_pinned(grads->ops, bytes, "sums of gradients");
+	ops_download(grads->ops, s->room.at, grads->data, bytes);
+	if (ops_sync(grads->ops, err) != 0)
+		return -1;
+	s->values = s->room.at;
+	if (sum_up(s, err) != 0)
+		return -1;
+	ops_upload(grads->ops, grads->data, s->room.at, bytes);
+	return 0;
+}
+
+int grad_sum_finish(struct grad_sum *s, struct err *err)
+{
+	const struct tensors *grads = model_grads(s->model);
+
+	model_on_grads_ready(s->model, (struct grads_ready){0});
+	if (s->open != 0)
+		BUG("gradients %zu and before were never final", s->open);
+	return s->values != NULL ? sum_up(s, err) : sum_fetched(s, grads, err);
+}
+
 void grad_sum_done(struct grad_sum *s)
 {
 	vec_done(&s->buckets);
+	if (s->room.at != NULL)
+		buffer_free(model_grads(s->model)->ops, &s->room);
 }

@@ -3,6 +3,9 @@
  * gradients the backward pass finishes one after the other, together at least BUCKET_VALUES large.
  * A bucket's sum begins as soon as its gradients are final, while the backward pass goes on.
  *
+ * The ranks' sums are the host's: on a device with a memory of its own all gradients are fetched
+ * when the backward pass is over, and the sums brought back.
+ *
  * Where buckets begin and end follows from the table alone, so it does not matter for the bits when
  * their sums begin.
  */
@@ -27,11 +30,13 @@ struct grad_sum {
 	size_t open, done;               /* values [open, done) are final and in no bucket yet */
 	VEC(struct grad_bucket) buckets; /* of this step, in the order of the backward pass */
 	size_t begun;                    /* of them */
+	struct buffer room;              /* of the host, where the device's memory is its own */
+	float *values;                   /* where the sums are made */
 	int rc;                          /* of a sum that could not begin */
 	struct err err;
 };
 
-/* Before the backward pass of a step's last micro-step. */
+/* All zero at first. Before the backward pass of a step's last micro-step. */
 void grad_sum_start(struct grad_sum *s, const struct reducer *reducer, struct model *model,
                     bool last);
 
