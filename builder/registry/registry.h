@@ -108,9 +108,9 @@ int registry_put_manifest(struct registry *r, const char *reference, const struc
                           const void *bytes, bool *ret_existed, struct err *err) MUST_USE;
 
 /*
- * Several clients may change what a tag names by reading it and putting something new. How long (ms)
- * another one's change, made upon what was there before ours, may come after ours: somewhat longer
- * than reading and putting took us.
+ * Several clients may change what a tag names by reading it and putting something new. How long
+ * (ms) another one's change, made upon what was there before ours, may come after ours: somewhat
+ * longer than reading and putting took us.
  */
 int64_t registry_settle_ms(int64_t took_ms);
 
