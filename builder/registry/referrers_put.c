@@ -8,10 +8,7 @@
 #include "builder/oci/mediatype.h"
 #include "builder/registry/call.h"
 
-/*
- * Another writer's change, made of an older list, may come this long after ours. (ms)
- */
-enum { SETTLE_MS = 250, TRIES_MAX = 12 };
+enum { TRIES_MAX = 12 };
 
 static bool has_entry(const cJSON *list, const struct descriptor *desc)
 {
@@ -94,9 +91,17 @@ static int change_list(struct registry *r, const struct digest *subject,
 	                     "under that tag, which must be movable");
 }
 
-static void settle(struct registry *r)
+static int64_t now_ms(const struct registry *r)
 {
-	r->opts.clock->sleep_ms(r->opts.clock, SETTLE_MS);
+	return r->opts.clock->now_ms(r->opts.clock);
+}
+
+int64_t registry_settle_ms(int64_t took_ms)
+{
+	enum { LEAST_MS = 250, MOST_MS = 5000 };
+	int64_t wait = 4 * took_ms;
+
+	return wait < LEAST_MS ? LEAST_MS : wait > MOST_MS ? MOST_MS : wait;
 }
 
 /* Until it is seen twice in a row after the last change, some time apart. */
@@ -105,17 +110,20 @@ static int keep_list(struct registry *r, const struct digest *subject,
 {
 	const struct err why = {.code = ERR_CONFLICT,
 	                        .msg = "others change the list of referrers at the same time"};
+	int64_t took = 0;
 
 	for (unsigned tries = 1, seen = 0, changes = 0; tries <= TRIES_MAX; tries++) {
 		bool stays = false;
+		int64_t began = now_ms(r);
 
 		if (change_list(r, subject, desc, &stays, err) != 0)
 			return -1;
 		seen = stays ? seen + 1 : 0;
 		if (stays && (seen == 2 || changes == 0))
 			return 0;
+		took = stays ? took : now_ms(r) - began;
 		if (stays)
-			settle(r);
+			r->opts.clock->sleep_ms(r->opts.clock, registry_settle_ms(took));
 		else if (++changes > 1 && call_wait(r, changes - 1, NULL, &why, err) != 0)
 			return -1;
 	}

@@ -113,6 +113,13 @@ int registry_put_manifest(struct registry *r, const char *reference, const struc
                           const void *bytes, bool *ret_existed, struct err *err) MUST_USE;
 
 /*
+ * Several clients may change what a tag names by reading it and putting something new. How long
+ * (ms) another one's change, made upon what was there before ours, may come after ours: somewhat
+ * longer than reading and putting took us.
+ */
+int64_t registry_settle_ms(int64_t took_ms);
+
+/*
  * Puts a manifest that names `subject`, by its digest; its blobs are there already. Where the
  * registry does not answer that it keeps the list of referrers (OCI-Subject), the list is kept
  * under its tag, as clients do: writers at the same time may overwrite each other's change, so it

@@ -215,16 +215,16 @@ print(json.dumps({"schemaVersion": 2, "mediaType": "application/vnd.oci.image.in
 	[[ $output == *"at most 4096"* ]]
 }
 
-@test "sign: ten signers at once lose no signature where clients keep the list" {
+@test "sign: five signers at once lose no signature where clients keep the list" {
 	push app
 	local i pids=()
-	for i in 0 1 2 3 4 5 6 7 8 9; do new_key "s$i"; done
-	for i in 0 1 2 3 4 5 6 7 8 9; do
+	for i in 0 1 2 3 4; do new_key "s$i"; done
+	for i in 0 1 2 3 4; do
 		sign --key "s$i.pem" --format bundle --format tag "$REF" >"s$i.out" 2>&1 3>&- &
 		pids+=($!)
 	done
 	for i in "${pids[@]}"; do wait "$i"; done
-	for i in 0 1 2 3 4 5 6 7 8 9; do [ "$(verify --key "s$i.pub" "$REF" | grep -cE "^  (bundle|tag) ")" = 2 ]; done
+	for i in 0 1 2 3 4; do [ "$(verify --key "s$i.pub" "$REF" | grep -cE "^  (bundle|tag) ")" = 2 ]; done
 }
 
 @test "sign: a push signs as the spec says, before a tag names the image" {

@@ -325,14 +325,17 @@ static void policies(void)
 		{IAM_PULL, {"ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"}, "ecr:PutImage"},
 		{IAM_CREATE, {"ecr:CreateRepository", "ecr:PutLifecyclePolicy", "ecr:PutImage"}, "ecr:TagResource"},
 		{IAM_SCAN, {"ecr:DescribeImageScanFindings"}, "ecr:PutImage"},
+		{IAM_SIGN, {"ecr:PutImage", "kms:Sign", "arn:aws-cn:kms:cn-north-1:123456789012:key/1234"}, "kms:RequestAlias"},
 	};
+	const struct kms_ref key = {.key = "1234"};
 	const struct ecr_settings settings = {.keep_images = 3};
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		const struct iam_request r = {.purpose = table[i].purpose,
 		                              .host = {.account = "123456789012", .region = "cn-north-1"},
 		                              .repository = "a/b",
-		                              .settings = &settings};
+		                              .settings = &settings,
+		                              .key = &key};
 		AUTO(json) cJSON *policy = iam_policy(&r);
 		AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 
