@@ -158,17 +158,34 @@ static const struct sbom_package *find_deb(const struct inventory_reading *r, co
 typedef int visit(struct inventory_reading *r, struct view_node *n, const char *path,
                   struct err *err);
 
+/* The path of a node without leading '/', written into buf. */
+static const char *path_of(const struct view_node *n, char buf[VIEW_PATH_MAX + 2])
+{
+	char *at = buf + n->path_len;
+
+	*at = '\0';
+	for (; n->parent != NULL; n = n->parent) {
+		size_t len = strlen(n->name);
+
+		at -= len;
+		memcpy(at, n->name, len);
+		*--at = '/';
+	}
+	return buf + 1;
+}
+
 /* Each regular file, with its path without leading '/'. */
 static int walk(struct inventory_reading *r, visit *visit_file, struct err *err)
 {
+	char path[VIEW_PATH_MAX + 2];
 	size_t seen = 0;
 
 	for (struct view_node *n = r->view->root; n != NULL; n = (struct view_node *)view_next(n)) {
-		if (n->parent == NULL || !n->alive || !view_is_file(n))
+		if (n->parent == NULL || n->path_len > VIEW_PATH_MAX || !view_is_file(n))
 			continue;
 		if (++seen % 4096 == 0 && interrupt_check(err) != 0)
 			return -1;
-		if (visit_file(r, n, view_path(r->view, n) + 1, err) != 0)
+		if (visit_file(r, n, path_of(n, path), err) != 0)
 			return -1;
 	}
 	return 0;

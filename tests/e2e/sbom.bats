@@ -288,6 +288,7 @@ held() {
 	program
 	packages root
 	git init -q . && git -c user.name=n -c user.email=e@example.com commit -q --allow-empty -m x
+	# shellcheck disable=SC2016 # slipway's variable
 	spec 'repository: r.example.com/app' 'provenance: true' 'env: {KEY: "${env:PLANTED}"}' 'check: {off: [secret]}' \
 		'layers: [{name: top, files: [{from: app, to: /usr/bin/app}], deb: [alpha.deb], closure: [app]}]'
 	PLANTED=planted-secret GITHUB_ACTIONS=true GITHUB_SERVER_URL=https://u:planted-secret@github.com GITHUB_REPOSITORY=a/b \
