@@ -109,6 +109,34 @@ static struct strlist overrides(const struct build_run *run)
 	return out;
 }
 
+/* Where --push and --push-by-digest send the image. */
+static int find_target(const struct build_run *run, struct image_target *ret_target,
+                       struct err *err)
+{
+	if (image_target_of_spec(run->spec, &run->cli->arena, ret_target, err) != 0)
+		return -1;
+	ret_target->create = run->options->create_repository;
+	return 0;
+}
+
+/* A push that is asked for begins with the build. */
+static int start_ahead(struct build_run *run, struct err *err)
+{
+	struct image_target target;
+
+	if (!run->options->push && !run->options->push_by_digest)
+		return 0;
+	if (find_target(run, &target, err) != 0)
+		return -1;
+	run->ahead = push_ahead_new(&run->remote, run->layout, &target);
+	return 0;
+}
+
+static void layer_packed(void *ctx, const struct descriptor *layer)
+{
+	push_ahead_add(((struct build_run *)ctx)->ahead, layer);
+}
+
 static int build(struct build_run *run, struct err *err)
 {
 	const struct build_options *o = run->options;
@@ -123,6 +151,8 @@ static int build(struct build_run *run, struct err *err)
 		.sparse = o->sparse,
 		.threads = (unsigned)o->jobs,
 		.progress = run->cli->progress,
+		.packed = layer_packed,
+		.packed_ctx = run,
 	};
 	bool fixed;
 
@@ -190,24 +220,35 @@ static int write_archive(struct build_run *run, struct err *err)
 	return -1;
 }
 
+static int push_to(struct build_run *run, const struct image_target *target, struct err *err)
+{
+	if (run->options->push_by_digest)
+		return image_part_push(&run->remote, run->layout, &run->result, target,
+		                       &run->pushed, err);
+	return image_push(&run->remote, run->layout, &run->result.index, target, &run->pushed, err);
+}
+
+/* The push proper sends what did not go ahead, then what names it, then the tags. */
 static int push_built(struct build_run *run, struct err *err)
 {
-	const struct build_options *o = run->options;
 	AUTO(push_signing) struct push_signing signing = {0};
+	struct push_result ahead = {0};
 	struct image_target target;
 
-	if (!o->push && !o->push_by_digest)
+	if (!run->options->push && !run->options->push_by_digest)
 		return 0;
-	if (image_target_of_spec(run->spec, &run->cli->arena, &target, err) != 0 ||
+	push_ahead_end(run->ahead, false, &ahead);
+	run->ahead = NULL;
+	if (find_target(run, &target, err) != 0 ||
 	    push_signing_open(run->cli, run->variables, &run->remote, run->spec, &signing, &target,
-	                      err) != 0)
+	                      err) != 0 ||
+	    push_to(run, &target, err) != 0)
 		return -1;
-	target.create = o->create_repository;
-	if (o->push_by_digest)
-		return image_part_push(&run->remote, run->layout, &run->result, &target,
-		                       &run->pushed, err);
-	return image_push(&run->remote, run->layout, &run->result.index, &target, &run->pushed,
-	                  err);
+	run->pushed.n_uploaded += ahead.n_uploaded;
+	run->pushed.bytes_uploaded += ahead.bytes_uploaded;
+	run->pushed.n_existed -=
+		ahead.n_uploaded < run->pushed.n_existed ? ahead.n_uploaded : run->pushed.n_existed;
+	return 0;
 }
 
 /* $SLIPWAY_CACHE_MAX in bytes. */
@@ -227,16 +268,19 @@ int build_run(struct build_run *run, struct err *err)
 		return -1;
 	if (run->options->dry_run)
 		return build_report_plan(run);
-	if (open_stores(run, err) != 0 || build(run, err) != 0 || check_built(run, err) != 0 ||
-	    publish(run, err) != 0 || write_archive(run, err) != 0 || push_built(run, err) != 0)
+	if (open_stores(run, err) != 0 || start_ahead(run, err) != 0 || build(run, err) != 0 ||
+	    check_built(run, err) != 0 || publish(run, err) != 0 || write_archive(run, err) != 0 ||
+	    push_built(run, err) != 0)
 		return -1;
 	return build_report(run, err);
 }
 
 void build_run_done(struct build_run *run, bool built)
 {
+	struct push_result unused;
 	struct err ignored = {0};
 
+	push_ahead_end(run->ahead, true, &unused);
 	if (run->cache != NULL && built && cache_prune(run->cache, cache_limit(), &ignored) != 0)
 		progress_note(run->cli->progress, "build cache: %s", ignored.msg);
 	layout_close(run->layout);

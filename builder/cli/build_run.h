@@ -11,6 +11,7 @@
 #include "builder/image/build.h"
 #include "builder/image/check.h"
 #include "builder/image/push.h"
+#include "builder/image/push_ahead.h"
 
 struct build_options {
 	struct spec_options spec;
@@ -39,6 +40,7 @@ struct build_run {
 	bool lock_made; /* there was none before */
 	struct build_result result;
 	struct check_report report;
+	struct push_ahead *ahead; /* sends layers while others are packed; NULL = nothing does */
 	struct push_result pushed;
 	bool checked, check_cached;
 	const char *dest;   /* the layout's folder, or the archive's file */

@@ -38,7 +38,8 @@ static const struct option options[] = {
                     "Take base digests from slipway.lock only, and never write it"),
 	FLAG_OPTION(struct build_options, dry_run, "dry-run", 0, "Print the plan and stop"),
 	FLAG_OPTION(struct build_options, push, "push", 0,
-                    "Push the image to the spec's repository afterwards"),
+                    "Push the image to the spec's repository: layers while others are packed, tags "
+                    "last"),
 	FLAG_OPTION(
 		struct build_options, push_by_digest, "push-by-digest", 0,
 		"Then push each platform's manifest, without index and tags, for `slipway index "

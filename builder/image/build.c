@@ -14,8 +14,8 @@
 #include "builder/layer/tree/parts.h"
 
 enum {
-	PARTS_AT_A_TIME = 12, /* that AL2023's and Bottlerocket's parallel pull unpacks */
-	PARTS_OF_ALL = 96,    /* of all layers; the rest is for the base's */
+	PARTS_AT_A_TIME = 8, /* of the 12 layers that nodes unpack: parts come in powers of two */
+	PARTS_OF_ALL = 96,   /* of all layers; the rest is for the base's */
 	PART_BYTES_MIN = 256 << 20
 };
 
@@ -155,6 +155,18 @@ static int share_layer(struct image_builder *b, size_t layer, struct err *err)
 
 /* ---- packing ---- */
 
+static void tell_packed(const struct build_opts *opts, const struct layer_result *layer)
+{
+	const struct descriptor desc = {
+		.media_type = layer->media_type, .digest = layer->digest, .size = layer->size};
+
+	if (opts->packed == NULL)
+		return;
+	opts->packed(opts->packed_ctx, &desc);
+	if (layer->ztoc.size > 0)
+		opts->packed(opts->packed_ctx, &layer->ztoc);
+}
+
 static int pack_tree(struct image_builder *b, const struct tree *t, struct layer_slot *s,
                      bool shared, struct err *err)
 {
@@ -175,25 +187,24 @@ static int pack_tree(struct image_builder *b, const struct tree *t, struct layer
 	built->name = t->label;
 	built->shared = shared;
 	s->n_blobs++;
+	tell_packed(b->opts, &built->result);
 	return 0;
 }
 
 /*
  * Nodes unpack some layers of an image at a time, and each on one processor: one large layer keeps
- * all others waiting. Where the spec does not say, a large layer gets as many parts as nodes unpack
- * at a time, at most. A power of two, so that a change of some files leaves the parts as they are.
+ * all others waiting. Where the spec does not say, a large layer gets parts. 0 = one part.
  */
 static int64_t part_bytes(const struct image_builder *b, const struct layer_slot *s)
 {
-	int64_t content = tree_bytes(&s->tree), part = PART_BYTES_MIN;
-	int64_t parts = PARTS_OF_ALL / (int64_t)b->n_layers;
+	int64_t content = tree_bytes(&s->tree), parts = PARTS_AT_A_TIME, part;
 
+	while (parts * (int64_t)b->n_layers > PARTS_OF_ALL)
+		parts /= 2;
 	if (s->spec->split > 0 || content < LARGE_LAYER_BYTES || parts < 2)
 		return s->spec->split;
-	parts = parts < PARTS_AT_A_TIME ? parts : PARTS_AT_A_TIME;
-	while (part < content / parts)
-		part *= 2;
-	return part;
+	part = (content + parts - 1) / parts;
+	return part > PART_BYTES_MIN ? part : PART_BYTES_MIN;
 }
 
 static int pack_slot(struct image_builder *b, struct layer_slot *s, bool shared, struct err *err)

@@ -26,6 +26,9 @@ struct build_opts {
 	int64_t epoch;            /* SOURCE_DATE_EPOCH, seconds */
 	unsigned threads;         /* compressors; 0 = all CPUs */
 	struct progress *progress;
+	/* Told of each layer of ours when it lies in the layout; NULL = nobody. */
+	void (*packed)(void *ctx, const struct descriptor *layer);
+	void *packed_ctx;
 };
 
 /* What one layer blob of the result is. */

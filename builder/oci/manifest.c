@@ -164,7 +164,7 @@ const struct descriptor *index_choose(const struct index *ix, const struct platf
 
 	for (size_t i = 0; i < ix->n_manifests; i++) {
 		const struct descriptor *d = &ix->manifests[i];
-		bool artifact = media_is_manifest(d->media_type) && !descriptor_is_image(d);
+		bool artifact = d->artifact_type != NULL && !media_is_config(d->artifact_type);
 		int match = artifact ? 0 : platform_match(want, &d->platform);
 
 		if (match > best_match) {

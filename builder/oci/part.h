@@ -9,9 +9,8 @@
  *
  * Every part names the whole index that it belongs to: all platforms in their order, and the
  * annotations. So the joined index is, byte for byte, the one that a single machine would have
- * made, and parts of different specs or of different commits' specs do not join. Of a platform there
- * is an image, and maybe an artifact (a SOCI index), which stands in the index behind all images.
- * Pure.
+ * made, and parts of different specs or of different commits' specs do not join. Of a platform
+ * there is an image, and maybe an artifact (a SOCI index), which stands behind all images. Pure.
  */
 #ifndef SLIPWAY_BUILDER_OCI_PART_H
 #define SLIPWAY_BUILDER_OCI_PART_H

@@ -14,7 +14,7 @@ complete -c slipway -n '__fish_seen_subcommand_from build' -l no-cache -d 'Neith
 complete -c slipway -n '__fish_seen_subcommand_from build' -l sparse -d 'Leave base layers out of the layout; push mounts or copies them; implies --no-check'
 complete -c slipway -n '__fish_seen_subcommand_from build' -l locked -d 'Take base digests from slipway.lock only, and never write it'
 complete -c slipway -n '__fish_seen_subcommand_from build' -l dry-run -d 'Print the plan and stop'
-complete -c slipway -n '__fish_seen_subcommand_from build' -l push -d 'Push the image to the spec\'s repository afterwards'
+complete -c slipway -n '__fish_seen_subcommand_from build' -l push -d 'Push the image to the spec\'s repository: layers while others are packed, tags last'
 complete -c slipway -n '__fish_seen_subcommand_from build' -l push-by-digest -d 'Then push each platform\'s manifest, without index and tags, for `slipway index create` to join'
 complete -c slipway -n '__fish_seen_subcommand_from build' -l result-file -r -d 'With --push-by-digest: write the result file that `slipway index create` reads'
 complete -c slipway -n '__fish_seen_subcommand_from build' -l jobs -s j -r -d 'Threads for compression and connections (default: all CPUs)'

@@ -50,7 +50,7 @@ _slipway() {
 		'--sparse[Leave base layers out of the layout; push mounts or copies them; implies --no-check]' \
 		'--locked[Take base digests from slipway.lock only, and never write it]' \
 		'--dry-run[Print the plan and stop]' \
-		'--push[Push the image to the spec'\''s repository afterwards]' \
+		'--push[Push the image to the spec'\''s repository\: layers while others are packed, tags last]' \
 		'--push-by-digest[Then push each platform'\''s manifest, without index and tags, for `slipway index create` to join]' \
 		'--result-file=[With --push-by-digest\: write the result file that `slipway index create` reads]:FILE:_files' \
 		'--jobs=[Threads for compression and connections (default\: all CPUs)]:N:' \

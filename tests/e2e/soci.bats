@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# image.soci: an index of the layers' contents beside the image.
+# What lets nodes start sooner: image.soci, an index of the layers' contents beside the image; large layers in parts.
 
 load lib
 
@@ -85,6 +85,22 @@ judged() {
 	[[ $whole == "$sparse" ]]
 	[[ $(blob whole "$(soci_of whole)" | json 'len(d["layers"])') == 1 ]]
 	judged whole
+}
+
+@test "pull plan: a large layer comes in parts, and a large image says how large its largest is" {
+	mkdir big
+	for i in {1..36}; do mkdir "big/$i" && truncate -s 30M "big/$i/file"; done
+	make_spec slipway.yaml 'platforms: [linux/amd64]'
+	sed -i 's/from: tree/from: big/' slipway.yaml
+	build --no-cache --output json -o parts >built.json
+	(($(json 'len(d["images"][0]["layers"])' <built.json) > 3))
+	[[ $(json 'd["images"][0]["largest_layer"] == max(l["size"] for l in d["images"][0]["layers"])' <built.json) == True ]]
+	build --no-cache --output json --set image.layers='[{name: data, split: 2GiB, files: [{from: big, to: /opt}]}]' -o one >built.json
+	[[ $(json 'len(d["images"][0]["layers"])' <built.json) == 1 ]]
+	head -c 70000000 /dev/urandom >tree/noise
+	sed -i 's/from: big/from: tree/' slipway.yaml
+	run build --set image.compression=none -o noise
+	[[ $output == *'largest layer 100 % of the bytes: nodes would pull faster with it in parts'* ]]
 }
 
 @test "soci: pushed whole or in parts, the index is in the registry" {

@@ -22,7 +22,7 @@ static int print_of(const char *path, int64_t span, const char *tool, struct str
 	return rc == 0 ? ztoc_print(&z, tool, ret, err) : -1;
 }
 
-static const char golden[] = "tests/golden/ztoc";
+static const char golden[] = "tests/golden/ztoc/";
 
 /* "NAME SPAN DIGEST", as tests/golden/ztoc/make wrote it. */
 static void check_row(const char *row)
@@ -34,7 +34,7 @@ static void check_row(const char *row)
 	long long span;
 
 	CHECK(sscanf(row, "%63s %lld %71s", name, &span, want) == 3);
-	snprintf(path, sizeof(path), "%s/%s.tar.gz", golden, name);
+	snprintf(path, sizeof(path), "%s%s.tar.gz", golden, name);
 	if (print_of(path, span, "slipway", &got, &err) != 0) {
 		printf("# %s: %s\n", name, err.msg);
 		CHECK(!"a zTOC");
@@ -50,7 +50,7 @@ static void equals_golden(void)
 	size_t n = 0;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/expect", golden);
+	snprintf(path, sizeof(path), "%sexpect", golden);
 	f = fopen(path, "re");
 	CHECK(f != NULL);
 	while (f != NULL && fgets(row, sizeof(row), f) != NULL) {
@@ -106,7 +106,7 @@ static void refuses_cut_layers(void)
 	struct err err = {0};
 	char path[64];
 
-	snprintf(path, sizeof(path), "%s/kinds.tar.gz", golden);
+	snprintf(path, sizeof(path), "%skinds.tar.gz", golden);
 	CHECK(fs_read_file(path, 1 << 20, &whole, &err) == 0);
 	for (size_t len = 0; len < whole.len; len++) {
 		AUTO(ztoc) struct ztoc z = {0};

@@ -1,8 +1,9 @@
 /*
  * One tree becomes one blob: tree -> deterministic tar -> [sha256: diff ID] -> fixed blocks
  * compressed on N threads -> ordered join -> [sha256: digest] -> layout, in one pass and bounded
- * memory. A zTOC (builder/layer/ztoc) comes of the same pass. The bits depend on the entries, the format version, the codec and its level only: never
- * on threads, machine, umask, time zone or the order of folders.
+ * memory. A zTOC (builder/layer/ztoc) comes of the same pass. The bits depend on the entries, the
+ * format version, the codec and its level only: never on threads, machine, umask, time zone or the
+ * order of folders.
  */
 #ifndef SLIPWAY_BUILDER_LAYER_PACK_LAYER_H
 #define SLIPWAY_BUILDER_LAYER_PACK_LAYER_H

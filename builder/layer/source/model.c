@@ -275,7 +275,7 @@ static const struct field layer_rows[] = {
 	FIELD_SIZE(struct layer_spec, split, "split",
                    "Cut the layer into parts of about this size by a stable rule, so that one "
                    "changed file moves one part.",
-                   .fallback_doc = "one part; at most 12 of 256MiB or more for 1GiB and more"),
+                   .fallback_doc = "one part; up to 8 for 1GiB of content and more"),
 	FIELD_BOOL(struct layer_spec, share, "share",
                    "Move files that are equal on all platforms to a layer that all of them share.",
                    .fallback = 1),

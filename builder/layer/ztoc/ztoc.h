@@ -3,8 +3,8 @@
  * with the place of their content, and points in the compressed stream from which decompression can
  * begin. Pure: no files. Made from a layer by reading it (read.h) or while it is packed (spans.h,
  * toc.h).
- * Source: awslabs/soci-snapshotter, ztoc/fbs/ztoc.fbs and ztoc/compression/gzip_zinfo.c. The order in
- * which the tables are written is that of its own builder, so that equal layers give equal bytes.
+ * Source: awslabs/soci-snapshotter, ztoc/fbs/ztoc.fbs and ztoc/compression/gzip_zinfo.c. The tables
+ * are written in the order of its own builder, so that equal layers give equal bytes.
  */
 #ifndef SLIPWAY_BUILDER_LAYER_ZTOC_ZTOC_H
 #define SLIPWAY_BUILDER_LAYER_ZTOC_ZTOC_H
