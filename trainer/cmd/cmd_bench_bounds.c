@@ -69,7 +69,8 @@ static void rows_times(const struct cpu *ops, size_t m, size_t n, size_t k, cons
 	                       .b_panel = places * ops->kernels->nr,
 	                       .c = c,
 	                       .c_row = c_row,
-	                       .accumulate = add};
+	                       .accumulate = add,
+	                       .near = true};
 
 	ops->products->gemm(&g);
 }
@@ -86,7 +87,8 @@ static double tile(const struct cpu *ops, const struct bounds_memory *m)
 	                       .b = m->area[1],
 	                       .b_panel = TILE_DEPTH * k->nr,
 	                       .c = m->area[3],
-	                       .c_row = k->nr};
+	                       .c_row = k->nr,
+	                       .near = true};
 
 	ops->products->gemm(&g);
 	return 2.0 * (double)(g.m * g.n * g.k * ops->products->per);

@@ -146,7 +146,8 @@ void attention_gather(const struct attention_run *r, const struct query_block *q
 	                       .b_panel = nr * r->nk_places,
 	                       .c = to,
 	                       .c_row = to_row,
-	                       .accumulate = true};
+	                       .accumulate = true,
+	                       .near = true};
 
 	if (r->products->per > 1)
 		for (size_t i = 0; i < q->rows; i++)
