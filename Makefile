@@ -131,8 +131,8 @@ $(PTX_TAKERS): $(PTX)
 $(PTX_TAKERS): EXTRA_CFLAGS += -Wa,-I$(BUILD)/ptx
 
 # Where there is no GPU: the kernels compiled for the host, and their PTX turned into C (tests/cuda).
-CUDA_FLAGS = $(CFLAGS) -ffp-contract=off -Wno-missing-prototypes
-CUDA_TEST_OBJ := $(patsubst tests/cuda/%.c,$(BUILD)/cuda/%.o,$(wildcard tests/cuda/*.c)) \
+CUDA_FLAGS = $(CFLAGS) -fPIC -ffp-contract=off -Wno-missing-prototypes
+CUDA_TEST_OBJ := $(patsubst tests/cuda/%.c,$(BUILD)/cuda/%.o,$(filter-out tests/cuda/standin.c,$(wildcard tests/cuda/*.c))) \
                  $(KERNELS:trainer/cuda/kernels/%.c=$(BUILD)/cuda/host/%.o) \
                  $(PTX:$(BUILD)/ptx/%.ptx=$(BUILD)/cuda/ptx/%.o)
 
@@ -149,9 +149,15 @@ $(BUILD)/cuda/ptx/%.o: $(BUILD)/cuda/ptx/%.c
 	$(CC) $(STD) -I. -O1 -ffp-contract=off -fPIE $(EXTRA_CFLAGS) -MMD -MP -c $< -o $@
 .PRECIOUS: $(BUILD)/cuda/ptx/%.c
 
+# Stands in for the driver; tests name it by its path.
+CUDA_STANDIN := $(BUILD)/cuda/libcuda.so.1
+$(CUDA_STANDIN): $(patsubst %,$(BUILD)/cuda/%.o,standin emulate fiber) $(KERNELS:trainer/cuda/kernels/%.c=$(BUILD)/cuda/host/%.o)
+	$(CC) -shared $(EXTRA_LDFLAGS) -Wl,-soname,libcuda.so.1 $^ -lm -o $@
+$(BUILD)/unit/test_trainer_cuda_driver: $(CUDA_STANDIN)
+
 $(filter $(BUILD)/unit/test_trainer_cuda%,$(UNIT)): $(BUILD)/unit/%: tests/unit/%.c $(CUDA_TEST_OBJ) $(TRAINER_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -Wno-missing-prototypes -MMD -MP $(LDFLAGS) $< $(CUDA_TEST_OBJ) $(call group,$(TRAINER_LIB)) $(TRAINER_LIBS) -o $@
+	$(CC) $(CFLAGS) -Wno-missing-prototypes -DCUDA_STANDIN='"$(CUDA_STANDIN)"' -MMD -MP $(LDFLAGS) $< $(CUDA_TEST_OBJ) $(call group,$(TRAINER_LIB)) $(TRAINER_LIBS) -o $@
 
 $(BUILD)/unit/test_trainer_%: tests/unit/test_trainer_%.c $(TRAINER_LIB)
 	@mkdir -p $(@D)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/attr.h"
 #include "tests/cuda/fiber.h"
 #include "trainer/cuda/kernels/device.h"
 
@@ -178,8 +178,12 @@ static void run_blocks(void)
 {
 	const unsigned *grid = device.launch->grid;
 	unsigned n = grid[0] * grid[1] * grid[2];
-	AUTO_FREE unsigned *order = mem_calloc(n, sizeof(order[0]));
+	AUTO_FREE unsigned *order = calloc(n, sizeof(order[0]));
 
+	if (order == NULL) {
+		device.problem = "no memory for so many blocks";
+		return;
+	}
 	shuffle(order, n);
 	for (unsigned i = 0; i < n && device.problem == NULL; i++) {
 		device.block[0] = order[i] % grid[0];

@@ -10,18 +10,18 @@
 #include "trainer/cuda/kernels.h"
 #include "trainer/ops/ops.h"
 
-/* What products round their operands to: f16 is for devices before 8.0, bf16 for those from it. */
+/* What products round their operands to: f16 for devices before 8.0, bf16 from it on. */
 enum cuda_operands { OPERANDS_F32, OPERANDS_F16, OPERANDS_BF16 };
 
 struct cuda_queue {
-	/* Starts `kernel` on grid[0] x grid[1] x grid[2] blocks, none of them 0; `params` is copied.
-	 */
+	/* Starts `kernel` on grid[0] x grid[1] x grid[2] blocks, none of them 0; `params` is
+	 * copied. */
 	void (*launch)(struct cuda_queue *q, enum cuda_kernel kernel, const unsigned grid[3],
 	               const void *params);
 	/* Sets n bytes of the device's memory to 0, in order. */
 	void (*zero)(struct cuda_queue *q, void *to, size_t n);
-	/* At least n bytes of the device's memory, a multiple of 256; valid until the next call. NULL
-	 * when there are none, and then launches do nothing. */
+	/* At least n bytes of the device's memory, a multiple of 256; valid until the next call.
+	 * NULL when there are none, and then launches do nothing. */
 	void *(*scratch)(struct cuda_queue *q, size_t n);
 	enum cuda_operands operands;
 };

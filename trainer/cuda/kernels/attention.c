@@ -9,7 +9,7 @@
 /* Where a clip and head lie in the arrays. */
 struct attended {
 	uint32_t clip, head;
-	struct rows q, k, v, d_o;
+	struct tile_rows q, k, v, d_o;
 	size_t statistics; /* of the first query, in lse and delta */
 };
 
@@ -75,7 +75,7 @@ struct softmax {
 /* Scores to weights relative to the largest seen; s->factor is what former sums are to be taken
  * times. */
 INLINE void soften(SHARED struct attention_shared *s, const struct attention_launch *p,
-                   const struct attended *t, const struct part *score, struct softmax *state)
+                   const struct attended *t, const struct tile_part *score, struct softmax *state)
 {
 	UNROLL
 	for (unsigned i = 0; i < 2; i++) {
@@ -142,7 +142,7 @@ void attention_forward(struct attention_launch p)
 
 	t.q.first = block_x() * ATTENTION_TILE;
 	for (; t.k.first < p.nk; t.k.first += ATTENTION_TILE) {
-		struct part score = scores(s, &t.q, &t.k);
+		struct tile_part score = scores(s, &t.q, &t.k);
 
 		soften(s, &p, &t, &score, &state);
 		block_sync();
@@ -178,10 +178,10 @@ void attention_delta(struct attention_launch p)
 }
 
 /* The tile's probabilities again, 0 outside of the matrix. */
-INLINE struct part probabilities(const struct attention_launch *p, const struct attended *t,
-                                 const struct part *score)
+INLINE struct tile_part probabilities(const struct attention_launch *p, const struct attended *t,
+                                      const struct tile_part *score)
 {
-	struct part ret;
+	struct tile_part ret;
 
 	UNROLL
 	for (unsigned i = 0; i < 2; i++) {
@@ -203,9 +203,9 @@ INLINE struct part probabilities(const struct attention_launch *p, const struct 
 INLINE void score_derivatives(SHARED struct attention_shared *s, const struct attention_launch *p,
                               const struct attended *t, bool turned)
 {
-	struct part score = scores(s, &t->q, &t->k);
-	struct part prob = probabilities(p, t, &score);
-	struct part d = scores(s, &t->d_o, &t->v);
+	struct tile_part score = scores(s, &t->q, &t->k);
+	struct tile_part prob = probabilities(p, t, &score);
+	struct tile_part d = scores(s, &t->d_o, &t->v);
 
 	UNROLL
 	for (unsigned i = 0; i < 2; i++) {
@@ -275,7 +275,8 @@ void attention_dv(struct attention_launch p)
 
 	t.k.first = block_x() * ATTENTION_TILE;
 	for (; t.q.first < p.nq; t.q.first += ATTENTION_TILE) {
-		struct part score = scores(s, &t.q, &t.k), prob = probabilities(&p, &t, &score);
+		struct tile_part score = scores(s, &t.q, &t.k),
+				 prob = probabilities(&p, &t, &score);
 
 		t.d_o.first = t.q.first;
 		UNROLL

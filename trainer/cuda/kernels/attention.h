@@ -12,7 +12,7 @@
 #include "trainer/cuda/kernels/values.h"
 
 /* A thread's part of a tile. */
-struct part {
+struct tile_part {
 	float at[2][4];
 };
 
@@ -26,13 +26,13 @@ INLINE unsigned part_column(unsigned j)
 }
 
 /* Rows [first, rows) of a matrix whose rows lie `stride` apart and are `depth` long. */
-struct rows {
+struct tile_rows {
 	const float *at;
 	uint32_t first, rows, depth, stride;
 };
 
 /* 32 columns from `k` of a tile of 32 rows, 0 beyond the matrix. A warp reads a row. */
-INLINE void fetch(SHARED float *to, unsigned pitch, const struct rows *p, uint32_t k)
+INLINE void fetch(SHARED float *to, unsigned pitch, const struct tile_rows *p, uint32_t k)
 {
 	UNROLL_BY(2)
 	for (unsigned i = 0; i < ATTENTION_TILE * 32 / ATTENTION_THREADS; i++) {
@@ -47,12 +47,12 @@ INLINE void fetch(SHARED float *to, unsigned pitch, const struct rows *p, uint32
 
 /* left right^T. Begins and ends with a barrier: shared memory is free before and after. Rows of
  * 33 values: those that a warp reads at once begin in different banks. */
-INLINE struct part scores(SHARED struct attention_shared *s, const struct rows *left,
-                          const struct rows *right)
+INLINE struct tile_part scores(SHARED struct attention_shared *s, const struct tile_rows *left,
+                               const struct tile_rows *right)
 {
 	enum { PITCH = 33 };
 	SHARED float *a = &s->left[0][0], *b = &s->right[0][0];
-	struct part sum = {{{0}}};
+	struct tile_part sum = {{{0}}};
 
 	for (uint32_t k = 0; k < left->depth; k += 32) {
 		block_sync();
@@ -95,7 +95,7 @@ INLINE unsigned columns_column(unsigned j)
  * sum += weights from, with the columns of `from` that begin at `column`. Weights lie in shared
  * memory, written by this block before; ends with a barrier.
  */
-INLINE void add_weighted(SHARED struct attention_shared *s, const struct rows *from,
+INLINE void add_weighted(SHARED struct attention_shared *s, const struct tile_rows *from,
                          uint32_t column, struct columns *sum)
 {
 	UNROLL_BY(1)

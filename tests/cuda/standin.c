@@ -1,0 +1,416 @@
+#include "tests/cuda/standin.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "tests/cuda/emulate.h"
+#include "trainer/cuda/calls.h"
+#include "trainer/cuda/kernels/entries.h"
+
+enum { ARENA = 64 << 20, ALIGN = 256, BLOCKS = 64, TASKS = 256, PARAMS_MAX = 256 };
+enum { BAD_VALUE = 1, NOT_READY = 3, BAD_IMAGE = 200, BAD_HANDLE = 400, NOT_FOUND = 500 };
+
+#define STANDIN_CALL(source, name, type, threads, bytes)                                           \
+	static void run_##name(const void *params)                                                 \
+	{                                                                                          \
+		name(*(const struct type *)params);                                                \
+	}
+CUDA_KERNELS(STANDIN_CALL)
+#define STANDIN_ROW(source, name, type, block, bytes)                                              \
+	{#source, #name, run_##name, (block), (bytes), sizeof(struct type)},
+static const struct standin_kernel {
+	const char *module, *name;
+	void (*run)(const void *params);
+	unsigned threads;
+	size_t shared, params;
+} rows[] = {CUDA_KERNELS(STANDIN_ROW)};
+enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+
+struct block {
+	size_t at, n; /* of the arena; n 0: free */
+};
+
+/* What waits in the stream. */
+struct task {
+	const struct standin_kernel *kernel; /* NULL: a copy, or with from NULL setting to byte */
+	unsigned grid[3];
+	_Alignas(16) char params[PARAMS_MAX];
+	char *to;
+	const char *from;
+	size_t n;
+	unsigned char byte;
+};
+
+static struct standin {
+	size_t calls, fail_at;
+	int result, major, minor;
+	size_t memory, held;
+	const char *problem;
+	char *arena;
+	struct block blocks[BLOCKS];
+	struct task tasks[TASKS];
+	size_t n_tasks;
+	bool initialised, retained, current, stream;
+	size_t modules;
+} gpu;
+
+void standin_reset(size_t fail_at, int result, int major, int minor, size_t memory)
+{
+	if (gpu.arena != NULL)
+		(void)munmap(gpu.arena, ARENA);
+	gpu = (struct standin){.fail_at = fail_at,
+	                       .result = result,
+	                       .major = major,
+	                       .minor = minor,
+	                       .memory = memory};
+	gpu.arena = mmap(NULL, ARENA, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+struct standin_state standin_state(void)
+{
+	return (struct standin_state){gpu.calls, gpu.held, gpu.problem};
+}
+
+static int wrong(int result, const char *problem)
+{
+	if (gpu.problem == NULL)
+		gpu.problem = problem;
+	return result;
+}
+
+/* Every call counts itself, and one of them fails when that is asked for. */
+#define COUNTED                                                                                    \
+	do {                                                                                       \
+		if (++gpu.calls == gpu.fail_at)                                                    \
+			return gpu.result;                                                         \
+	} while (0)
+
+static bool within(const void *at, size_t n)
+{
+	size_t offset = (size_t)((const char *)at - gpu.arena);
+
+	for (size_t i = 0; i < BLOCKS; i++)
+		if (gpu.blocks[i].n > 0 && offset >= gpu.blocks[i].at && n <= gpu.blocks[i].n &&
+		    offset - gpu.blocks[i].at <= gpu.blocks[i].n - n)
+			return true;
+	return false;
+}
+
+static void run_task(const struct task *t)
+{
+	struct emulated launch;
+	const char *problem;
+
+	if (t->kernel == NULL && t->from == NULL)
+		memset(t->to, t->byte, t->n);
+	else if (t->kernel == NULL)
+		memmove(t->to, t->from, t->n);
+	if (t->kernel == NULL)
+		return;
+	launch = (struct emulated){.kernel = t->kernel->run,
+	                           .args = t->params,
+	                           .grid = {t->grid[0], t->grid[1], t->grid[2]},
+	                           .threads = t->kernel->threads,
+	                           .shared = t->kernel->shared};
+	problem = emulate(&launch, gpu.calls);
+	if (problem != NULL)
+		(void)wrong(0, problem);
+}
+
+static void run_stream(void)
+{
+	(void)mprotect(gpu.arena, ARENA, PROT_READ | PROT_WRITE);
+	for (size_t i = 0; i < gpu.n_tasks; i++)
+		run_task(&gpu.tasks[i]);
+	(void)mprotect(gpu.arena, ARENA, PROT_NONE);
+	gpu.n_tasks = 0;
+}
+
+static int push(const struct task *t, const void *stream)
+{
+	if (!gpu.current || !gpu.stream || stream != &gpu.stream)
+		return wrong(BAD_HANDLE, "work for a stream that is not there");
+	if (gpu.n_tasks == TASKS)
+		run_stream();
+	gpu.tasks[gpu.n_tasks++] = *t;
+	return 0;
+}
+
+/* ---- devices, contexts, streams ---- */
+
+int cuInit(unsigned flags)
+{
+	COUNTED;
+	gpu.initialised = true;
+	return flags == 0 ? 0 : wrong(BAD_VALUE, "cuInit with flags");
+}
+
+int cuDriverGetVersion(int *version)
+{
+	COUNTED;
+	*version = 12040;
+	return 0;
+}
+
+int cuGetErrorName(int result, const char **name)
+{
+	*name = result == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_PLANTED";
+	return 0;
+}
+
+int cuDeviceGet(int *device, int ordinal)
+{
+	COUNTED;
+	*device = 7;
+	return ordinal == 0 ? 0 : RESULT_INVALID_DEVICE;
+}
+
+int cuDeviceGetName(char *name, int room, int device)
+{
+	COUNTED;
+	strncpy(name, "Stand-in", (size_t)room);
+	return device == 7 ? 0 : wrong(RESULT_INVALID_DEVICE, "not a device");
+}
+
+int cuDeviceGetAttribute(int *value, int attribute, int device)
+{
+	COUNTED;
+	if (device != 7 || (attribute != ATTRIBUTE_MAJOR && attribute != ATTRIBUTE_MINOR))
+		return wrong(BAD_VALUE, "not an attribute or a device");
+	*value = attribute == ATTRIBUTE_MAJOR ? gpu.major : gpu.minor;
+	return 0;
+}
+
+int cuDevicePrimaryCtxRetain(void **context, int device)
+{
+	COUNTED;
+	if (!gpu.initialised || device != 7)
+		return wrong(NOT_READY, "a context before cuInit");
+	gpu.retained = true;
+	gpu.held++;
+	*context = &gpu.retained;
+	return 0;
+}
+
+int cuDevicePrimaryCtxRelease_v2(int device)
+{
+	COUNTED;
+	if (!gpu.retained || device != 7)
+		return wrong(BAD_HANDLE, "a context that is not held");
+	gpu.retained = gpu.current = false;
+	gpu.held--;
+	return 0;
+}
+
+int cuCtxSetCurrent(void *context)
+{
+	COUNTED;
+	gpu.current = context == &gpu.retained;
+	return gpu.current ? 0 : wrong(BAD_HANDLE, "not a context");
+}
+
+int cuStreamCreate(void **stream, unsigned flags)
+{
+	COUNTED;
+	if (!gpu.current || flags != STREAM_NON_BLOCKING)
+		return wrong(BAD_VALUE, "a stream without a context, or not one of its own");
+	gpu.stream = true;
+	gpu.held++;
+	*stream = &gpu.stream;
+	return 0;
+}
+
+int cuStreamDestroy_v2(void *stream)
+{
+	COUNTED;
+	if (stream != &gpu.stream || !gpu.stream)
+		return wrong(BAD_HANDLE, "not a stream");
+	run_stream();
+	gpu.stream = false;
+	gpu.held--;
+	return 0;
+}
+
+int cuStreamSynchronize(void *stream)
+{
+	COUNTED;
+	if (stream != &gpu.stream || !gpu.stream)
+		return wrong(BAD_HANDLE, "not a stream");
+	run_stream();
+	return 0;
+}
+
+/* ---- modules and launches ---- */
+
+/* The handle of a module is its text: that is where its kernels are looked up. */
+int cuModuleLoadDataEx(void **module, const void *text, unsigned n, int *options, void **values)
+{
+	char target[32];
+
+	COUNTED;
+	if (!gpu.current || n != 2 || options[0] != OPTION_ERROR_LOG ||
+	    options[1] != OPTION_ERROR_LOG_BYTES || values[0] == NULL)
+		return wrong(BAD_VALUE, "a text without a context or without room for complaints");
+	snprintf(target, sizeof(target), ".target sm_%d\n", gpu.major >= 8 ? 80 : 75);
+	if (strstr(text, target) == NULL || strstr(text, ".visible .entry ") == NULL)
+		return wrong(BAD_IMAGE, "a text that is not for this device");
+	gpu.modules++;
+	gpu.held++;
+	*module = (void *)(uintptr_t)text;
+	return 0;
+}
+
+int cuModuleUnload(void *module)
+{
+	COUNTED;
+	if (module == NULL || gpu.modules == 0)
+		return wrong(BAD_HANDLE, "not a module");
+	gpu.modules--;
+	gpu.held--;
+	return 0;
+}
+
+int cuModuleGetFunction(void **function, void *module, const char *name)
+{
+	char entry[96];
+
+	COUNTED;
+	snprintf(entry, sizeof(entry), ".visible .entry %s(", name);
+	for (size_t i = 0; i < ROWS && strstr(module, entry) != NULL; i++) {
+		if (strcmp(rows[i].name, name) != 0)
+			continue;
+		*function = (void *)(uintptr_t)&rows[i];
+		return 0;
+	}
+	return wrong(NOT_FOUND, "a kernel that the text does not have");
+}
+
+int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                   unsigned bz, unsigned shared, void *stream, void **params, void **extra)
+{
+	const struct standin_kernel *k = function;
+	struct task t = {.kernel = k, .grid = {gx, gy, gz}};
+
+	COUNTED;
+	if (k < rows || k >= rows + ROWS)
+		return wrong(BAD_HANDLE, "not a kernel");
+	if (gx == 0 || gy == 0 || gz == 0 || gy > 65535 || gz > 65535 || by != 1 || bz != 1 ||
+	    bx != k->threads)
+		return wrong(BAD_VALUE, "a grid or a block that the kernel is not for");
+	if (shared != k->shared || shared > 48 << 10 || params == NULL || extra != NULL ||
+	    k->params > PARAMS_MAX)
+		return wrong(BAD_VALUE, "shared memory or parameters of another kernel");
+	memcpy(t.params, params[0], k->params);
+	return push(&t, stream);
+}
+
+/* ---- memory ---- */
+
+int cuMemGetInfo_v2(size_t *available, size_t *total)
+{
+	COUNTED;
+	*available = *total = gpu.memory;
+	return 0;
+}
+
+int cuMemAlloc_v2(uint64_t *at, size_t n)
+{
+	size_t end = 0, used = 0, place = BLOCKS;
+
+	COUNTED;
+	for (size_t i = 0; i < BLOCKS; i++) {
+		const struct block *b = &gpu.blocks[i];
+
+		place = b->n == 0 && place == BLOCKS ? i : place;
+		end = b->n > 0 && b->at + b->n > end ? b->at + b->n : end;
+		used += b->n;
+	}
+	if (n == 0)
+		return wrong(BAD_VALUE, "an allocation of nothing");
+	end = (end + 2 * ALIGN - 1) / ALIGN *
+	      ALIGN; /* a gap, so that what lies beyond is nobody's */
+	if (n > gpu.memory || used > gpu.memory - n || end + n > ARENA || place == BLOCKS)
+		return RESULT_NO_MEMORY;
+	gpu.blocks[place] = (struct block){end, n};
+	gpu.held++;
+	*at = (uint64_t)(uintptr_t)(gpu.arena + end);
+	return 0;
+}
+
+int cuMemFree_v2(uint64_t at)
+{
+	COUNTED;
+	run_stream();
+	for (size_t i = 0; i < BLOCKS; i++) {
+		if (gpu.blocks[i].n == 0 ||
+		    (uint64_t)(uintptr_t)(gpu.arena + gpu.blocks[i].at) != at)
+			continue;
+		gpu.blocks[i].n = 0;
+		gpu.held--;
+		return 0;
+	}
+	return wrong(BAD_VALUE, "memory given back that was not had");
+}
+
+int cuMemHostAlloc(void **at, size_t n, unsigned flags)
+{
+	COUNTED;
+	*at = n > 0 && flags == 0 ? malloc(n) : NULL;
+	gpu.held += *at != NULL;
+	return *at != NULL ? 0 : wrong(BAD_VALUE, "an allocation of nothing");
+}
+
+int cuMemFreeHost(void *at)
+{
+	COUNTED;
+	run_stream();
+	free(at);
+	gpu.held--;
+	return 0;
+}
+
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t n, void *stream)
+{
+	struct task t = {.to = (char *)(uintptr_t)to, .from = from, .n = n};
+
+	COUNTED;
+	if (!within(t.to, n) || from == NULL || within(from, 1))
+		return wrong(BAD_VALUE,
+		             "an upload to what is not the device's, or not from the host");
+	return push(&t, stream);
+}
+
+int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t n, void *stream)
+{
+	struct task t = {.to = to, .from = (const char *)(uintptr_t)from, .n = n};
+
+	COUNTED;
+	if (!within(t.from, n) || to == NULL || within(to, 1))
+		return wrong(BAD_VALUE,
+		             "a download of what is not the device's, or not to the host");
+	return push(&t, stream);
+}
+
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t n, void *stream)
+{
+	struct task t = {
+		.to = (char *)(uintptr_t)to, .from = (const char *)(uintptr_t)from, .n = n};
+
+	COUNTED;
+	if (!within(t.to, n) || !within(t.from, n))
+		return wrong(BAD_VALUE, "a copy of what is not the device's");
+	return push(&t, stream);
+}
+
+int cuMemsetD8Async(uint64_t to, unsigned char byte, size_t n, void *stream)
+{
+	struct task t = {.to = (char *)(uintptr_t)to, .byte = byte, .n = n};
+
+	COUNTED;
+	if (!within(t.to, n))
+		return wrong(BAD_VALUE, "bytes set that are not the device's");
+	return push(&t, stream);
+}

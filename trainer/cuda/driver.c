@@ -1,0 +1,317 @@
+#include "trainer/cuda/driver.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "trainer/cuda/calls.h"
+#include "trainer/cuda/failure.h"
+
+enum { LOG_BYTES = 4096, COMPUTE_MIN = 75, COMPUTE_BF16 = 80, SCRATCH_STEP = 1 << 20 };
+
+struct cuda_device {
+	struct cuda_queue queue; /* first: a queue is its device */
+	struct cuda_calls call;
+	struct cuda_about about;
+	void *library, *context, *stream;
+	int device;
+	void *modules[MODULES], *functions[KERNELS];
+	void *scratch;
+	size_t scratch_n;
+	bool failed;
+	struct err failure;
+};
+
+#define CUDA_NAME_MEMBER(member, name, parameters) const char *member;
+#define CUDA_NAME(member, name, parameters)        .member = #name,
+static const struct cuda_call_names {
+	CUDA_CALLS(CUDA_NAME_MEMBER)
+} names = {CUDA_CALLS(CUDA_NAME)};
+
+/* Keeps the first failure; true when this call was fine and none was before. */
+static bool done(struct cuda_device *d, int result, const char *call)
+{
+	const char *name = NULL;
+
+	if (result == 0)
+		return !d->failed;
+	if (d->failed)
+		return false;
+	if (d->call.error_name(result, &name) != 0 || name == NULL)
+		name = "unknown";
+	d->failed = true;
+	cuda_failure(&d->failure, result, call, name);
+	return false;
+}
+
+/* The call, unless one failed before: DO(d, init, (0)). */
+#define DO(d, member, arguments) (!(d)->failed && done(d, (d)->call.member arguments, names.member))
+
+/* ---- the library ---- */
+
+#define CUDA_SYMBOL(member, name, parameters) {#name, offsetof(struct cuda_calls, member)},
+static const struct {
+	const char *name;
+	size_t offset;
+} symbols[] = {CUDA_CALLS(CUDA_SYMBOL)};
+
+static int load_library(struct cuda_device *d, const char *library, struct err *err)
+{
+	d->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+	if (d->library == NULL) {
+		err_set(err, ERR_NOT_FOUND, "there is no driver for NVIDIA's GPUs: %.300s",
+		        dlerror());
+		return err_hint(err, "It is the node's, and mounted into containers that ask for "
+		                     "a GPU: on EKS, a pod that asks for nvidia.com/gpu.");
+	}
+	for (size_t i = 0; i < ARRAY_LEN(symbols); i++) {
+		void *symbol = dlsym(d->library, symbols[i].name);
+
+		if (symbol == NULL) {
+			err_set(err, ERR_UNSUPPORTED, "%s has no function %s", library,
+			        symbols[i].name);
+			return err_hint(err, "Update the node's NVIDIA driver.");
+		}
+		memcpy((char *)&d->call + symbols[i].offset, &symbol, sizeof(symbol));
+	}
+	return 0;
+}
+
+/* ---- opening ---- */
+
+static void ask_about(struct cuda_device *d, int ordinal)
+{
+	struct cuda_about *a = &d->about;
+	size_t total;
+
+	if (!DO(d, init, (0)) || !DO(d, version, (&a->driver)) ||
+	    !DO(d, device, (&d->device, ordinal)))
+		return;
+	(void)(DO(d, name, (a->name, (int)sizeof(a->name), d->device)) &&
+	       DO(d, attribute, (&a->major, ATTRIBUTE_MAJOR, d->device)) &&
+	       DO(d, attribute, (&a->minor, ATTRIBUTE_MINOR, d->device)) &&
+	       DO(d, retain, (&d->context, d->device)) && DO(d, use, (d->context)) &&
+	       DO(d, memory, (&a->memory, &total)) &&
+	       DO(d, stream_new, (&d->stream, STREAM_NON_BLOCKING)));
+	a->name[sizeof(a->name) - 1] = '\0';
+}
+
+static int compute_of(const struct cuda_device *d)
+{
+	return d->about.major * 10 + d->about.minor;
+}
+
+/* A module's text for this device; the driver's complaint is the only diagnosis there is. */
+static void load_module(struct cuda_device *d, enum cuda_module module)
+{
+	const char *text =
+		cuda_modules[module].text[compute_of(d) >= COMPUTE_BF16 ? TEXT_80 : TEXT_75];
+	char log[LOG_BYTES] = "";
+	int options[] = {OPTION_ERROR_LOG, OPTION_ERROR_LOG_BYTES};
+	void *values[] = {log, (void *)(uintptr_t)(sizeof(log) - 1)};
+
+	if (text == NULL || DO(d, load, (&d->modules[module], text, 2, options, values)))
+		return;
+	log[strcspn(log, "\r\n")] = '\0';
+	err_wrap(&d->failure, "compile the kernels '%s'%s%.200s", cuda_modules[module].name,
+	         log[0] != '\0' ? ": " : "", log);
+}
+
+static void load_kernels(struct cuda_device *d)
+{
+	for (enum cuda_module m = 0; m < MODULES && !d->failed; m++)
+		load_module(d, m);
+	for (enum cuda_kernel k = 0; k < KERNELS && !d->failed; k++) {
+		void *module = d->modules[cuda_kernels[k].module];
+
+		if (module != NULL)
+			(void)DO(d, function, (&d->functions[k], module, cuda_kernels[k].name));
+	}
+}
+
+static int check_device(const struct cuda_device *d, struct err *err)
+{
+	if (compute_of(d) >= COMPUTE_MIN)
+		return 0;
+	err_set(err, ERR_UNSUPPORTED, "the GPU %s has compute capability %d.%d, below 7.5",
+	        d->about.name, d->about.major, d->about.minor);
+	return err_hint(err, "T4, T4G, A10G, A100, L4, L40S, H100 and newer will do.");
+}
+
+static struct cuda_queue queue_calls(void);
+
+static int open_device(struct cuda_device *d, const char *library, int ordinal, struct err *err)
+{
+	if (load_library(d, library, err) != 0)
+		return -1;
+	ask_about(d, ordinal);
+	if (!d->failed && check_device(d, err) != 0)
+		return -1;
+	load_kernels(d);
+	if (!d->failed)
+		return 0;
+	*err = d->failure;
+	return -1;
+}
+
+int cuda_open(const char *library, int ordinal, struct cuda_device **ret, struct err *err)
+{
+	struct cuda_device *d = mem_zalloc(sizeof(*d));
+
+	d->queue = queue_calls();
+	if (open_device(d, library != NULL ? library : "libcuda.so.1", ordinal, err) != 0) {
+		cuda_close(d);
+		return err_wrap(err, "open GPU %d", ordinal);
+	}
+	*ret = d;
+	return 0;
+}
+
+/* Whatever failed: what is held is given back. */
+void cuda_close(struct cuda_device *d)
+{
+	if (d == NULL)
+		return;
+	cuda_release(d, d->scratch);
+	for (size_t m = 0; m < MODULES; m++)
+		if (d->modules[m] != NULL)
+			(void)d->call.unload(d->modules[m]);
+	if (d->stream != NULL)
+		(void)d->call.stream_free(d->stream);
+	if (d->context != NULL)
+		(void)d->call.forget(d->device);
+	if (d->library != NULL)
+		(void)dlclose(d->library);
+	free(d);
+}
+
+struct cuda_queue *cuda_queue_of(struct cuda_device *d)
+{
+	return &d->queue;
+}
+
+const struct cuda_about *cuda_about(const struct cuda_device *d)
+{
+	return &d->about;
+}
+
+/* ---- memory ---- */
+
+static uint64_t address(const void *at)
+{
+	return (uint64_t)(uintptr_t)at;
+}
+
+static void name_request(struct cuda_device *d, size_t n, const char *what)
+{
+	if (d->failed)
+		err_wrap(&d->failure, "%zu MiB for %s", (n >> 20) + 1, what);
+}
+
+void *cuda_allocate(struct cuda_device *d, size_t n, const char *what)
+{
+	uint64_t at = 0;
+
+	if (d->failed)
+		return NULL;
+	if (DO(d, allocate, (&at, n)))
+		return (void *)(uintptr_t)at;
+	name_request(d, n, what);
+	return NULL;
+}
+
+void *cuda_allocate_pinned(struct cuda_device *d, size_t n, const char *what)
+{
+	void *at = NULL;
+
+	if (d->failed)
+		return NULL;
+	if (DO(d, allocate_host, (&at, n, 0)))
+		return at;
+	name_request(d, n, what);
+	return NULL;
+}
+
+void cuda_release(struct cuda_device *d, void *at)
+{
+	if (at != NULL)
+		done(d, d->call.release(address(at)), names.release);
+}
+
+void cuda_release_pinned(struct cuda_device *d, void *at)
+{
+	if (at != NULL)
+		done(d, d->call.release_host(at), names.release_host);
+}
+
+void cuda_upload(struct cuda_device *d, void *to, const void *from, size_t n)
+{
+	(void)DO(d, upload, (address(to), from, n, d->stream));
+}
+
+void cuda_download(struct cuda_device *d, void *to, const void *from, size_t n)
+{
+	(void)DO(d, download, (to, address(from), n, d->stream));
+}
+
+void cuda_copy(struct cuda_device *d, void *to, const void *from, size_t n)
+{
+	(void)DO(d, copy, (address(to), address(from), n, d->stream));
+}
+
+int cuda_sync(struct cuda_device *d, struct err *err)
+{
+	if (DO(d, stream_sync, (d->stream)))
+		return 0;
+	*err = d->failure;
+	return -1;
+}
+
+/* ---- the queue ---- */
+
+static void launch(struct cuda_queue *q, enum cuda_kernel kernel, const unsigned grid[3],
+                   const void *params)
+{
+	struct cuda_device *d = (struct cuda_device *)q;
+	const struct cuda_kernel_row *row = &cuda_kernels[kernel];
+	void *one[] = {(void *)(uintptr_t)params}; /* the driver copies, and writes nothing */
+
+	if (!d->failed && d->functions[kernel] == NULL) {
+		d->failed = true;
+		err_set(&d->failure, ERR_UNSUPPORTED, "the GPU %s has no kernel '%s'",
+		        d->about.name, row->name);
+		err_hint(&d->failure, "Give --precision f32: bf16 needs compute capability 8.0.");
+	}
+	if (!d->failed && !DO(d, launch,
+	                      (d->functions[kernel], grid[0], grid[1], grid[2], row->threads, 1, 1,
+	                       (unsigned)row->shared, d->stream, one, NULL)))
+		err_wrap(&d->failure, "kernel '%s'", row->name);
+}
+
+static void zero(struct cuda_queue *q, void *to, size_t n)
+{
+	struct cuda_device *d = (struct cuda_device *)q;
+
+	(void)DO(d, set, (address(to), 0, n, d->stream));
+}
+
+/* Grows by whole steps; what used the former one is done when the driver gives it back. */
+static void *scratch(struct cuda_queue *q, size_t n)
+{
+	struct cuda_device *d = (struct cuda_device *)q;
+
+	if (n <= d->scratch_n)
+		return d->scratch;
+	cuda_release(d, d->scratch);
+	d->scratch_n = (n + SCRATCH_STEP - 1) / SCRATCH_STEP * SCRATCH_STEP;
+	d->scratch = cuda_allocate(d, d->scratch_n, "scratch");
+	if (d->scratch == NULL)
+		d->scratch_n = 0;
+	return d->scratch;
+}
+
+static struct cuda_queue queue_calls(void)
+{
+	return (struct cuda_queue){.launch = launch, .zero = zero, .scratch = scratch};
+}
