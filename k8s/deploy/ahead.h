@@ -8,7 +8,7 @@
 
 #include "k8s/deploy/kubectl.h"
 
-enum { AHEAD_MAX = 4 };
+enum { AHEAD_MAX = 8 };
 
 struct ahead_call {
 	char *words; /* NULL = its answer was given */

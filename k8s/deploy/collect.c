@@ -117,21 +117,33 @@ static bool is_of_job(const cJSON *pod, const char *job)
 	       (name[len] == '\0' || strcmp(name + len, "-launcher") == 0);
 }
 
+static int list_pods(struct kubectl *k, const struct fleet *fleet, cJSON **ret, struct err *err)
+{
+	AUTO(asked_call) struct asked_call pods = ASKED_CALL;
+
+	ask_pods(fleet, &pods);
+	if (kubectl_list(k, pods.words, NULL, ret, err) != 0)
+		return err_wrap(err, "list the pods of '%s'", fleet->name);
+	return 0;
+}
+
+static void keep_pods(cJSON *items, const char *job)
+{
+	cJSON *next;
+
+	for (cJSON *item = items != NULL ? items->child : NULL; item != NULL; item = next) {
+		next = item->next;
+		if (!is_of_job(item, job) || object_name(item) == NULL)
+			cJSON_Delete(cJSON_DetachItemViaPointer(items, item));
+	}
+}
+
 int job_pods(struct kubectl *k, const struct fleet *fleet, const struct fleet_target *target,
              cJSON **ret_pods, struct err *err)
 {
-	AUTO(asked_call) struct asked_call pods = ASKED_CALL;
-	cJSON *items, *next;
-
-	ask_pods(fleet, &pods);
-	if (kubectl_list(k, pods.words, NULL, &items, err) != 0)
-		return err_wrap(err, "list the pods of '%s'", target->job);
-	for (cJSON *item = items->child; item != NULL; item = next) {
-		next = item->next;
-		if (!is_of_job(item, target->job) || object_name(item) == NULL)
-			cJSON_Delete(cJSON_DetachItemViaPointer(items, item));
-	}
-	*ret_pods = items;
+	if (list_pods(k, fleet, ret_pods, err) != 0)
+		return -1;
+	keep_pods(*ret_pods, target->job);
 	return 0;
 }
 
@@ -149,6 +161,30 @@ static cJSON *read_pulls(struct kubectl *k, const struct fleet *fleet)
 
 /* ---- the log ---- */
 
+static bool is_pending(const cJSON *pod)
+{
+	return object_says(json_get(pod, "status"), "phase", "Pending");
+}
+
+/* Of the first target whose pods are there: that it is the one which is asked about is likely. */
+static void begin_logs(struct kubectl_ahead *k, const struct fleet *fleet, const cJSON *pods)
+{
+	const cJSON *pod = NULL;
+
+	for (size_t i = 0; i < fleet->n_targets && pod == NULL; i++) {
+		AUTO(asked_call) struct asked_call log = ASKED_CALL, head = ASKED_CALL;
+
+		pod = pod_of_training(pods, fleet->targets[i].job);
+		if (object_name(pod) == NULL || is_pending(pod))
+			continue;
+		ask_log(fleet, pod, &log);
+		kubectl_ahead_begin(k, log.words);
+		ask_head(fleet, pod, &head);
+		if (target_talks_over_efa(&fleet->targets[i]))
+			kubectl_ahead_begin(k, head.words);
+	}
+}
+
 static int read_log(struct kubectl *k, const struct asked_call *log, struct strbuf *ret,
                     struct err *err)
 {
@@ -161,32 +197,28 @@ static int read_log(struct kubectl *k, const struct asked_call *log, struct strb
 	return 0;
 }
 
-/* Its end, and, where the ranks talk over EFA, its beginning at the same time: a job without that
- * is as good. */
-static void read_logs(struct kubectl_ahead *k, const struct fleet *fleet,
+/* Its end, and, where the ranks talk over EFA, its beginning: a job without that is as good. */
+static void read_logs(struct kubectl *k, const struct fleet *fleet,
                       const struct fleet_target *target, struct arena *a, struct snapshot *ret)
 {
 	AUTO(asked_call) struct asked_call log = ASKED_CALL, head = ASKED_CALL;
 	const cJSON *pod = pod_of_training(ret->pods, target->job);
 	const char *name = object_name(pod);
-	bool wants_head = target_talks_over_efa(target);
 	struct err err = {0}, ignored = {0};
 
 	if (name == NULL) {
 		ret->log_problem = "there is no pod of rank 0";
 		return;
 	}
-	if (object_says(json_get(pod, "status"), "phase", "Pending")) {
+	if (is_pending(pod)) {
 		ret->log_problem = arena_printf(a, "pod %s has not started", name);
 		return;
 	}
 	ask_log(fleet, pod, &log);
 	ask_head(fleet, pod, &head);
-	if (wants_head)
-		kubectl_ahead_begin(k, head.words);
-	if (read_log(&k->base, &log, &ret->log, &err) != 0)
+	if (read_log(k, &log, &ret->log, &err) != 0)
 		ret->log_problem = arena_strdup(a, err.msg);
-	else if (wants_head && read_log(&k->base, &head, &ret->head, &ignored) != 0)
+	else if (target_talks_over_efa(target) && read_log(k, &head, &ret->head, &ignored) != 0)
 		strbuf_reset(&ret->head);
 }
 
@@ -219,34 +251,43 @@ int snapshot_jobs(struct kubectl *k, const struct fleet *fleet, struct snapshot 
 	return read_resources(k, ret, err) != 0 ? -1 : read_owned(k, &query, ret, err);
 }
 
-/* What depends on nothing is asked for while the objects are listed. */
+/* What can be known without the objects is asked for while they are listed: the pods with the kinds
+ * that the cluster has, the nodes and the log with the objects themselves. */
 static int read_lists(struct kubectl_ahead *k, const struct k8s_output *out, struct arena *a,
                       struct snapshot *ret, struct err *err)
 {
 	AUTO(asked_call)
-	struct asked_call pods = ASKED_CALL,
-			  nodes = ASKED_CALL, pulls = ASKED_CALL;
+	struct asked_call pods = ASKED_CALL, nodes = ASKED_CALL, pulls = ASKED_CALL;
 	const struct fleet *fleet = out->fleet;
 	struct owned_query query = {.owner = fleet->name,
 	                            .namespaces = owned_namespaces(fleet, out, a)};
+	struct err ignored = {0};
 
 	ask_pods(fleet, &pods);
-	if (fleet->n_targets > 0)
-		kubectl_ahead_begin(k, pods.words);
+	kubectl_ahead_begin(k, pods.words);
 	if (read_resources(&k->base, ret, err) != 0)
 		return -1;
 	ask_nodes(fleet, ret->resources, &nodes);
 	ask_pulls(fleet, &pulls);
-	if (fleet->n_targets > 0) {
-		kubectl_ahead_begin(k, nodes.words);
-		kubectl_ahead_begin(k, pulls.words);
-	}
+	kubectl_ahead_begin(k, nodes.words);
+	kubectl_ahead_begin(k, pulls.words);
+	/* Where there is no job, nobody misses them. */
+	if (list_pods(&k->base, fleet, &ret->pods, &ignored) == 0)
+		begin_logs(k, fleet, ret->pods);
 	if (read_owned(&k->base, &query, ret, err) != 0)
 		return -1;
-	if (fleet->n_targets > 0 &&
-	    kubectl_list(&k->base, nodes.words, NULL, &ret->nodes, err) != 0)
+	if (kubectl_list(&k->base, nodes.words, NULL, &ret->nodes, err) != 0)
 		return err_wrap(err, "list the fleet's nodes");
 	return 0;
+}
+
+static int read_objects(struct kubectl *k, const struct k8s_output *out, struct arena *a,
+                        struct snapshot *ret, struct err *err)
+{
+	struct owned_query query = {.owner = out->fleet->name,
+	                            .namespaces = owned_namespaces(out->fleet, out, a)};
+
+	return read_resources(k, ret, err) != 0 ? -1 : read_owned(k, &query, ret, err);
 }
 
 int snapshot_take(struct kubectl *k, const struct k8s_output *out, struct arena *a,
@@ -258,14 +299,17 @@ int snapshot_take(struct kubectl *k, const struct k8s_output *out, struct arena 
 
 	*ret = (struct snapshot){0};
 	kubectl_ahead_init(&ahead, k);
+	if (fleet->n_targets == 0)
+		return read_objects(k, out, a, ret, err);
 	if (read_lists(&ahead, out, a, ret, err) != 0)
 		return -1;
 	target = status_target(fleet, ret->owned);
+	if (ret->pods == NULL && target != NULL && list_pods(k, fleet, &ret->pods, err) != 0)
+		return -1;
+	keep_pods(ret->pods, target != NULL ? target->job : "");
 	if (target == NULL)
 		return 0;
-	if (job_pods(&ahead.base, fleet, target, &ret->pods, err) != 0)
-		return -1;
 	ret->pulled = read_pulls(&ahead.base, fleet);
-	read_logs(&ahead, fleet, target, a, ret);
+	read_logs(&ahead.base, fleet, target, a, ret);
 	return 0;
 }
