@@ -51,11 +51,6 @@ _slipway_push() {
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
 }
-_slipway_sign() {
-	case "$prev" in
-	--key|-k) COMPREPLY=($(compgen -f -- "$cur")); return;;
-	--format) COMPREPLY=(); return;;
-	--annotation|-a) COMPREPLY=(); return;;
 _slipway_copy() {
 	case "$prev" in
 	--platform) COMPREPLY=(); return;;
@@ -71,8 +66,27 @@ _slipway_copy() {
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--key --format --annotation --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
 		COMPREPLY=($(compgen -W "--platform --all-tags --jobs --digest-file --create-repository --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+	else
+		COMPREPLY=($(compgen -f -- "$cur"))
+	fi
+}
+_slipway_sign() {
+	case "$prev" in
+	--key|-k) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--format) COMPREPLY=(); return;;
+	--annotation|-a) COMPREPLY=(); return;;
+	--ca) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--username|-u) COMPREPLY=(); return;;
+	--retries) COMPREPLY=(); return;;
+	--profile) COMPREPLY=(); return;;
+	--ecr-region) COMPREPLY=(); return;;
+	--connect-to) COMPREPLY=(); return;;
+	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
+	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
+	esac
+	if [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W "--key --format --annotation --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
@@ -479,15 +493,14 @@ _slipway() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		COMPREPLY=($(compgen -W "build push sign inspect verify diff scan iam schema render explain instances diagram nettest deploy rollback undeploy status logs rbac index pipeline doctor completion version help " -- "$cur"))
-		COMPREPLY=($(compgen -W "build push copy inspect verify diff scan iam schema render explain instances diagram nettest deploy rollback undeploy status logs rbac index pipeline doctor completion version help " -- "$cur"))
+		COMPREPLY=($(compgen -W "build push copy sign inspect verify diff sbom scan iam schema render explain instances diagram nettest deploy rollback undeploy status logs rbac index pipeline doctor completion version help " -- "$cur"))
 		return
 	fi
 	case "${COMP_WORDS[1]}" in
 	build) _slipway_build;;
 	push) _slipway_push;;
-	sign) _slipway_sign;;
 	copy) _slipway_copy;;
+	sign) _slipway_sign;;
 	inspect) _slipway_inspect;;
 	verify) _slipway_verify;;
 	diff) _slipway_diff;;

@@ -4,8 +4,8 @@ _slipway() {
 		local -a names=(
 			'build:Build the spec'\''s image for every platform into an OCI layout'
 			'push:Push a built image to a registry'
-			'sign:Sign an image in a registry or a layout with a key'
 			'copy:Copy an image with its signatures, SBOMs and provenance, digest kept'
+			'sign:Sign an image in a registry or a layout with a key'
 			'inspect:Show the contents of an image in a registry, layout or archive'
 			'verify:Check every byte of an image and reject what would fail on a node'
 			'diff:Show which files and settings differ between two images'
@@ -89,16 +89,28 @@ _slipway() {
 		'--output=[Format of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
 		'*:argument:_files';;
-	sign) _arguments -s \
-		'--key=[The private key\: a file, env\://VARIABLE or awskms\:///alias/NAME]:KEY:_files' \
-		'*--format=[How it is written\: as a referrer (bundle, the default), under the older tag sha256-HEX.sig; repeat for both]:bundle|tag:' \
-		'*--annotation=[What the signature says besides the image'\''s digest]:NAME=VALUE:' \
 	copy) _arguments -s \
 		'--platform=[Copy the image of this platform alone, which has a digest of its own]:OS/ARCH:' \
 		'--all-tags[Copy every tag of the source, each under its name]' \
 		'--jobs=[Blobs at a time (default 4)]:N:' \
 		'--digest-file=[Write the digest to this file]:FILE:_files' \
 		'--create-repository[Create the repository in ECR if it does not exist]' \
+		'--insecure[Use plain HTTP for the registries of this command]' \
+		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
+		'--username=[User name for the registry]:NAME:' \
+		'--password-stdin[Read the password from standard input]' \
+		'--retries=[Retries per request; 0 = none]:N:' \
+		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
+		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
+		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
+		'--help[Show this help and exit]' \
+		'--output=[Format of the result on standard output]:text|json:(text json )' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'*:argument:_files';;
+	sign) _arguments -s \
+		'--key=[The private key\: a file, env\://VARIABLE or awskms\:///alias/NAME]:KEY:_files' \
+		'*--format=[How it is written\: as a referrer (bundle, the default), under the older tag sha256-HEX.sig; repeat for both]:bundle|tag:' \
+		'*--annotation=[What the signature says besides the image'\''s digest]:NAME=VALUE:' \
 		'--insecure[Use plain HTTP for the registries of this command]' \
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
