@@ -5,7 +5,8 @@
 #include "base/net/reach.h"
 #include "base/net/url.h"
 
-enum { PROBE_MS = 3000, BAD_REQUEST = 400 };
+/* A loaded machine takes longer to answer than one that waits for requests. */
+enum { PROBE_MS = 10000, BAD_REQUEST = 400 };
 
 /* The status of GET /v2/, or -1 with why there is none. */
 static int probe(struct http_transport *t, const char *scheme, const char *host, struct err *err)
