@@ -35,15 +35,41 @@ step() {
 	esac
 }
 
-# killed MILLISECONDS NAME: a step whose program alone is killed then; "hit" when it was still running.
+# timed NAME: a step undisturbed: after how many milliseconds it said each of its lines, and ended, are the lines of took.NAME.
+timed() {
+	local began=${EPOCHREALTIME/./} line
+	{ step "$1" 2>&1 && echo done; } | while IFS= read -r line; do
+		echo "$line" >>said
+		echo $(((${EPOCHREALTIME/./} - began) / 1000)) >>"took.$1"
+	done
+	[ "$(tail -n 1 said)" = done ] || { cat said && return 1; }
+}
+
+# moment LIKE NAME SHARE: "LINES MILLISECONDS": so long after so many lines is that share (of 1000) of the step's time. A
+# machine that is busier or calmer than it was then moves the lines, and the moment with them.
+moment() {
+	awk -v share="$3" '{ at[NR] = $1 } END {
+		when = at[NR] * share / 1000
+		for (n = 0; n < NR - 1 && at[n + 1] <= when; n++);
+		printf "%d %d\n", n, when - at[n]
+	}' "$1/took.$2"
+}
+
+# killed LINES MILLISECONDS NAME: a step whose program alone is killed at that moment, or at its next line if that comes
+# sooner; "hit" when it was still running.
 killed() {
-	local pid code=0
-	echo "---- $2, to be killed after $1 ms" >>said
-	step "$2" exec >>said 2>&1 3>&- &
+	local pid code=0 i
+	echo "---- $3, to be killed $2 ms after line $1" >>said
+	step "$3" exec >saying 2>&1 3>&- &
 	pid=$!
-	sleep "$(printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)))"
+	while kill -0 "$pid" 2>/dev/null && (($(wc -l <saying) < $1)); do sleep 0.02; done
+	for ((i = 0; i < $2 / 20; i++)); do
+		(($(wc -l <saying) <= $1)) || break
+		sleep 0.02
+	done
 	kill -9 "$pid" 2>/dev/null || true
 	wait "$pid" || code=$?
+	cat saying >>said
 	[ "$code" -ne 137 ] || echo hit
 }
 
@@ -60,29 +86,28 @@ settled() {
 	diff "${2:-/dev/null}" "state.$1"
 }
 
-# life FIRST: undisturbed: how long its steps take, and the states that they leave.
+# life FIRST: undisturbed: when its steps say what, and the states that they leave.
 life() {
-	local name began
+	local name
 	begun "$1"
 	for name in "$1" replacement undeploy; do
-		began=$(date +%s%3N)
-		step "$name" >>said 2>&1 || { cat said && return 1; }
-		echo $(($(date +%s%3N) - began)) >"took.$name"
+		timed "$name" || return
 		settled "$name" || return
 	done
 	[ ! -s state.undeploy ] || { cat state.undeploy && return 1; }
 }
 
-# disturbed LIKE FIRST SHARE...: another such life; each step is killed once, after so many thousandths of its time.
+# disturbed LIKE FIRST SHARE...: another such life; each step is killed once, at so many thousandths of its way.
 disturbed() {
-	local like=$PWD/$1 name share moment hit
+	local like=$PWD/$1 name lines ms hit
+	local steps=("$2" replacement undeploy)
 	begun "$2"
-	set -- "$2" "${@:3}"
-	for name in "$1" replacement undeploy; do
-		share=$2 && set -- "$1" "${@:3}"
-		moment=$(($(<"$like/took.$name") * share / 1000))
-		hit=$(killed "$moment" "$name")
-		echo "$FLEET: $name killed after $moment ms ${hit:-(had ended)}"
+	shift 2
+	for name in "${steps[@]}"; do
+		read -r lines ms < <(moment "$like" "$name" "$1")
+		shift
+		hit=$(killed "$lines" "$ms" "$name")
+		echo "$FLEET: $name killed $ms ms after line $lines ${hit:-(had ended)}"
 		step "$name" >>said 2>&1 || { cat said && return 1; }
 		settled "$name" "$like/state.$name" || { tail -n 40 said && return 1; }
 	done
@@ -114,5 +139,5 @@ several() {
 	cat "out.$base"-[0-9]*
 	[ "$(cat "out.$base"-[0-9]* | grep -cx ended)" -eq "$i" ]
 	# Most found it at work.
-	[ "$(cat "out.$base"-[0-9]* | grep -c ' ms hit$')" -ge $((i * 2)) ]
+	[ "$(cat "out.$base"-[0-9]* | grep -c ' hit$')" -ge $((i * 2)) ]
 }
