@@ -47,13 +47,13 @@ static inline int base_make_look(struct base_files *files, const char *path,
 	*ret_entry = (struct base_entry){.kind = BASE_NOTHING};
 	if (row == NULL)
 		return 0;
-	*ret_entry = (struct base_entry){.kind = row->link != NULL ? BASE_LINK
-	                                         : row->text != NULL || row->elf != NULL
-	                                                 ? BASE_FILE
-	                                                 : BASE_FOLDER,
-	                                 .link = row->link,
-	                                 .elf = row->elf,
-	                                 .loader_dirs = row->loader_dirs};
+	*ret_entry =
+		(struct base_entry){.kind = row->link != NULL                       ? BASE_LINK
+	                                    : row->text != NULL || row->elf != NULL ? BASE_FILE
+	                                                                            : BASE_FOLDER,
+	                            .link = row->link,
+	                            .elf = row->elf,
+	                            .loader_dirs = row->loader_dirs};
 	return 0;
 }
 

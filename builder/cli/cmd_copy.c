@@ -128,7 +128,7 @@ const struct command cmd_copy = {
 		"registry are mounted, and tags come last: a copy that was interrupted is never "
 		"visible, and\n"
 		"goes on where it stopped. Without a tag in TARGET the copy keeps that of "
-                "SOURCE.\n",
+		"SOURCE.\n",
 	.examples = "slipway copy staging.example.com/app:v1 "
 		    "registry.example.com/app:v1\tPromote an image\n"
 		    "slipway copy registry.example.com/app@sha256:... oci:app:v1\tBring one here\n"

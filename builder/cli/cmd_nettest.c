@@ -239,7 +239,7 @@ const struct command cmd_nettest = {
 		   "`parse` reads what nccl-tests' all_reduce_perf printed, with mpirun's and "
 		   "kubectl's prefixes (LOG '-' is standard input).\n\n"
 		   "Both print bus bandwidths, transport and verdict. A run passes when NCCL says "
-                   "that it used EFA, no value is "
+		   "that it used EFA, no value is "
 		   "wrong, the test ran to its end, and the bus bandwidth at the largest size "
 		   "reaches the floor: job.network_test.floor, or 60 % of the instance's "
 		   "network.\n\n"

@@ -40,7 +40,7 @@ static void render_configuration(struct k8s_output *out)
 		"A patch of Volcano's scheduler: without the action `enqueue`, which keeps a job\n"
 		"without pods until there are nodes, and so keeps Karpenter from making them. The\n"
 		"configuration is that of whoever installed Volcano; deploy reads it and says "
-	        "what\n"
+		"what\n"
 		"must change. The stock one, where nothing else was changed in it:\n"
 		"  kubectl patch configmap -n " VOLCANO_NAMESPACE " " VOLCANO_CONFIG
 		" --patch-file volcano.yaml");

@@ -1,7 +1,7 @@
 /*
  * What a kernel sees of the device: its place in the grid, shared memory, barriers, and the
  * instructions that C has no word for. Compiled for NVIDIA's devices they are builtins and PTX
- * (trainer/cuda/kernels/device_ptx.h); compiled for the host they are functions that
+ * (trainer/cuda/kernels/device_ptx.inc); compiled for the host they are functions that
  * tests/cuda/emulate.c supplies, so that the same kernels run where there is no GPU.
  *
  * Blocks are one-dimensional, a multiple of 32 threads. What is named warp_ or matrix_ must be
@@ -38,7 +38,7 @@ typedef float float4 __attribute__((vector_size(16), may_alias));
 #ifdef __NVPTX__
 
 #define SHARED __attribute__((address_space(3)))
-#include "trainer/cuda/kernels/device_ptx.h"
+#include "trainer/cuda/kernels/device_ptx.inc"
 
 #else
 
