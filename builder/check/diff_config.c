@@ -65,13 +65,11 @@ bool diff_equal_json(const cJSON *a, const cJSON *b)
 	return cJSON_Compare(a, b, true);
 }
 
-static void add_difference(cJSON *out, const char *prefix, const cJSON *a, const cJSON *b,
-                           struct arena *arena)
+static void add_difference(cJSON *out, const char *member, const cJSON *a, const cJSON *b)
 {
 	cJSON *item = cJSON_CreateObject();
 
-	json_add_string(item, "member",
-	                arena_printf(arena, "%s%s", prefix, (a != NULL ? a : b)->string));
+	json_add_string(item, "member", member);
 	if (a != NULL)
 		cJSON_AddItemToObject(item, "a", cJSON_Duplicate(a, true));
 	if (b != NULL)
@@ -82,10 +80,9 @@ static void add_difference(cJSON *out, const char *prefix, const cJSON *a, const
 static void diff_objects(const char *prefix, const cJSON *a, const cJSON *b, struct arena *arena,
                          cJSON *out);
 
-static void diff_member(const char *prefix, const cJSON *a, const cJSON *b, struct arena *arena,
-                        cJSON *out)
+static void diff_member(const char *prefix, const char *key, const cJSON *a, const cJSON *b,
+                        struct arena *arena, cJSON *out)
 {
-	const char *key = (a != NULL ? a : b)->string;
 	bool top = prefix[0] == '\0';
 
 	if (top && strcmp(key, "rootfs") == 0)
@@ -93,7 +90,7 @@ static void diff_member(const char *prefix, const cJSON *a, const cJSON *b, stru
 	if (top && strcmp(key, "config") == 0 && cJSON_IsObject(a) && cJSON_IsObject(b))
 		diff_objects("config.", a, b, arena, out);
 	else if (!diff_equal_json(a, b))
-		add_difference(out, prefix, a, b, arena);
+		add_difference(out, arena_printf(arena, "%s%s", prefix, key), a, b);
 }
 
 static void diff_objects(const char *prefix, const cJSON *a, const cJSON *b, struct arena *arena,
@@ -103,12 +100,16 @@ static void diff_objects(const char *prefix, const cJSON *a, const cJSON *b, str
 	size_t i = 0, k = 0;
 
 	while (i < x.n || k < y.n) {
-		int order = i == x.n ? 1 : k == y.n ? -1 : strcmp(x.at[i]->string, y.at[k]->string);
+		const cJSON *one = i < x.n ? x.at[i] : NULL, *other = k < y.n ? y.at[k] : NULL;
 
-		diff_member(prefix, order <= 0 ? x.at[i] : NULL, order >= 0 ? y.at[k] : NULL, arena,
+		if (one != NULL && other != NULL && strcmp(one->string, other->string) < 0)
+			other = NULL;
+		else if (one != NULL && other != NULL && strcmp(one->string, other->string) > 0)
+			one = NULL;
+		diff_member(prefix, one != NULL ? one->string : other->string, one, other, arena,
 		            out);
-		i += order <= 0;
-		k += order >= 0;
+		i += one != NULL;
+		k += other != NULL;
 	}
 	free(x.at);
 	free(y.at);

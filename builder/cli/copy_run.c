@@ -272,7 +272,7 @@ static int check_all_tags(const struct copy_run_state *run, struct err *err)
 static int copy_all_tags(struct copy_run_state *run, struct err *err)
 {
 	struct arena *a = &run->cli->arena;
-	struct strlist tags;
+	struct strlist tags = {0};
 
 	if (check_all_tags(run, err) != 0 || list_tags(run, &tags, err) != 0)
 		return -1;

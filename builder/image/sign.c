@@ -65,10 +65,10 @@ static int write_bundle(const struct sign_opts *o, const struct descriptor *subj
 
 enum { TAG_TRIES = 12 };
 
-/* The layers that the tag has already, with room for one more. ERR_FORMAT when it names something
+/* The layers that the tag has already, fewer than SIGNATURES_MAX. ERR_FORMAT when it names something
  * else than signatures. */
 static int read_layers(const struct sign_opts *o, const char *tag, struct arena *a,
-                       struct descriptor **ret_layers, size_t *ret_n, struct err *err)
+                       struct descriptor *layers, size_t *ret_n, struct err *err)
 {
 	struct descriptor desc;
 	struct manifest m = {0};
@@ -88,9 +88,8 @@ static int read_layers(const struct sign_opts *o, const char *tag, struct arena 
 			return err_set(err, ERR_FORMAT, "it names something else than signatures");
 	if (m.n_layers >= SIGNATURES_MAX)
 		return err_set(err, ERR_LIMIT, "it has %zu signatures already", m.n_layers);
-	*ret_layers = arena_calloc(a, m.n_layers + 1, sizeof(**ret_layers));
 	if (m.n_layers > 0)
-		memcpy(*ret_layers, m.layers, m.n_layers * sizeof(**ret_layers));
+		memcpy(layers, m.layers, m.n_layers * sizeof(*layers));
 	*ret_n = m.n_layers;
 	return 0;
 }
@@ -171,14 +170,14 @@ static int add_layer(const struct sign_opts *o, const char *tag, const struct di
                      const struct descriptor *layer, struct arena *a, struct err *err)
 {
 	struct clock *clock = clock_system();
+	struct descriptor *layers = arena_calloc(a, SIGNATURES_MAX, sizeof(*layers));
 	int64_t took = 0;
 
 	for (int tries = 0, seen = 0; tries < TAG_TRIES; tries++) {
 		int64_t began = clock->now_ms(clock);
-		struct descriptor *layers = NULL;
 		size_t n = 0;
 
-		if (read_layers(o, tag, a, &layers, &n, err) != 0)
+		if (read_layers(o, tag, a, layers, &n, err) != 0)
 			return -1;
 		if (has_layer(layers, n, layer)) {
 			if (++seen == 2)

@@ -1,6 +1,7 @@
 #include "builder/check/secret/archive.h"
 
 #include <string.h>
+#define ZLIB_CONST /* what is inflated is only read */
 #include <zlib.h>
 
 #include "base/attr.h"
@@ -132,7 +133,7 @@ static int inflate_input(struct secret_archive *a, struct archive_input *in)
 {
 	int status = Z_OK;
 
-	a->z.next_in = (unsigned char *)(uintptr_t)in->at;
+	a->z.next_in = in->at;
 	a->z.avail_in = (unsigned)in->n;
 	do {
 		a->z.next_out = a->out;

@@ -83,12 +83,11 @@ void closure_add_interpreter(struct closure_run *run, const struct closure_objec
 		return;
 	}
 	closure_read_ground(run, interpreter);
-	if (is_provided(run, strrchr(interpreter, '/') + 1))
+	if (is_provided(run, strrchr(interpreter, '/') + 1) ||
+	    (run->item->on == CLOSURE_ON_BASE && run->ground.loader))
 		run->builtin = run->ground.builtin;
 	else if (run->item->on != CLOSURE_ON_BASE)
 		pack_interpreter(run, program);
-	else if (run->ground.loader)
-		run->builtin = run->ground.builtin;
 	else
 		closure_report_no_loader(run, program);
 }

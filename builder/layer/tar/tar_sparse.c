@@ -102,7 +102,7 @@ static int map_line(struct map_text *t, int64_t *ret_value, struct err *err)
 int tar_content_map(struct source *in, int64_t *stored, struct tar_pieces *map, struct err *err)
 {
 	struct map_text t = {.in = in, .stored = stored, .at = TAR_BLOCK};
-	int64_t n, offset, len;
+	int64_t n = 0, offset = 0, len = 0;
 
 	map->n = 0;
 	if (map_line(&t, &n, err) != 0)
