@@ -10,9 +10,9 @@
 #include "trainer/ops/attention_fast.h"
 
 /*
- * Places of queries whose P and dS are summed into dk and dv at a time: their part of a packed panel
- * stays in the first cache, and their weights in the second, while all keys of the strip walk over
- * them. Whole blocks of queries, at one value in a place and at two.
+ * Places of queries whose P and dS are summed into dk and dv at a time: their part of a packed
+ * panel stays in the first cache, and their weights in the second, while all keys of the strip walk
+ * over them. Whole blocks of queries, at one value in a place and at two.
  */
 enum { GRADIENT_QUERIES = 4 * ATTENTION_QUERIES };
 
