@@ -149,9 +149,10 @@ static double softmax_gradient(const struct cpu *ops, const struct bounds_memory
 	return (double)(QUERIES * strip);
 }
 
-static struct cross_tile tile_of(const struct bounds_memory *m, float *s)
+static struct cross_tile tile_of(const struct bounds_memory *m, size_t lanes, float *s)
 {
 	return (struct cross_tile){.n = TOKENS,
+	                           .lanes = lanes,
 	                           .s = s,
 	                           .row = m->small[0],
 	                           .column = m->area[1],
@@ -202,7 +203,7 @@ static void data_sums(const struct cpu *ops, const struct bounds_memory *m, floa
 
 static double cross_forward(const struct cpu *ops, const struct bounds_memory *m)
 {
-	struct cross_tile t = tile_of(m, m->area[2]);
+	struct cross_tile t = tile_of(m, ops->kernels->nr, m->area[2]);
 	struct cross_sums g = {.sum = m->small[6],
 	                       .kept = m->small[7],
 	                       .wmean = m->small[8],
@@ -217,7 +218,8 @@ static double cross_forward(const struct cpu *ops, const struct bounds_memory *m
 
 static double cross_backward(const struct cpu *ops, const struct bounds_memory *m)
 {
-	struct cross_tile t = tile_of(m, m->area[2]), d = tile_of(m, m->area[3]);
+	struct cross_tile t = tile_of(m, ops->kernels->nr, m->area[2]),
+			  d = tile_of(m, ops->kernels->nr, m->area[3]);
 	struct cross_gradient g = {.delta = m->small[6],
 	                           .dkept = m->small[7],
 	                           .sum = m->small[8],

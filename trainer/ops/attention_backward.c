@@ -8,9 +8,7 @@
  * P and dS are kept strip by strip of keys, [strip][query][keys of a strip]: what the sums over
  * the queries read lies one line after another.
  */
-#include <string.h>
-
-#include "trainer/ops/attention_fast.h"
+#include "trainer/ops/attention_gradient.h"
 #include "trainer/ops/fast.h"
 #include "trainer/ops/gemm.h"
 #include "trainer/ops/threads.h"
@@ -22,9 +20,10 @@ enum {
 };
 
 /* Panels of one head, or of a group one head after another: keys and values by channel, keys by
- * key, queries and d_o by query. */
+ * key, queries and d_o by query. And the
+ * queries' deltas. */
 struct packs {
-	float *keys_t, *values_t, *keys, *queries, *d_o;
+	float *keys_t, *values_t, *keys, *queries, *d_o, *delta;
 };
 
 struct backward_run {
@@ -46,7 +45,8 @@ struct group {
 
 /* A task's memory. */
 struct backward_work {
-	float *q, *d_o, *keep, *dq, *lse, *delta, *prob, *ds;
+	struct gradient_work block;
+	float *dq;
 };
 
 static size_t least(size_t a, size_t b)
@@ -56,23 +56,15 @@ static size_t least(size_t a, size_t b)
 
 static size_t lay_out(const struct backward_run *r, float *at, struct backward_work *w)
 {
-	const struct attention_run *a = &r->a;
-	size_t tile = ATTENTION_QUERIES * a->strip;
-	const struct piece pieces[] = {{&w->q, ATTENTION_QUERIES * gemm_stride(a->qk_places)},
-	                               {&w->d_o, ATTENTION_QUERIES * gemm_stride(a->v_places)},
-	                               {&w->keep, tile},
-	                               {&w->dq, ATTENTION_QUERIES * r->dq_row},
-	                               {&w->lse, ATTENTION_QUERIES},
-	                               {&w->delta, ATTENTION_QUERIES},
-	                               {&w->prob, tile},
-	                               {&w->ds, tile}};
+	size_t block = gradient_lay_out(&r->a, at, &w->block);
+	const struct piece dq = {&w->dq, ATTENTION_QUERIES * r->dq_row};
 
-	return attention_lay_out(pieces, sizeof(pieces) / sizeof(pieces[0]), at);
+	return block + attention_lay_out(&dq, 1, at != NULL ? at + block : NULL);
 }
 
 /* ---- first stage: packing -------------------------------------------------------------------- */
 
-enum { MATRICES = 5 };
+enum { MATRICES = 6 };
 
 static void pack_matrix(const struct backward_run *r, const struct group *g, size_t i)
 {
@@ -98,126 +90,82 @@ static void pack_matrix(const struct backward_run *r, const struct group *g, siz
 		attention_pack(a, p->nq, p->qk, attention_q(a, g->b, h), a->ld_qk, 1,
 		               to->queries + k * r->queries_n);
 		break;
-	default:
+	case 4:
 		attention_pack(a, p->nq, p->v, p->d_o + attention_o_at(a, g->b, h), a->ld_v, 1,
 		               to->d_o + k * r->d_o_n);
+		break;
+	default:
+		gradient_deltas(a, &(struct query_block){g->b, h, 0, p->nq}, to->delta + k * p->nq);
 		break;
 	}
 }
 
 /* ---- second stage: P, dS, dq ----------------------------------------------------------------- */
 
-/* Copies the block's rows, and per row finds lse and delta = d_o . o, which is the sum of P dP. */
-static void start_block(const struct backward_run *r, const struct query_block *q,
-                        const struct backward_work *w)
+/* P, dS and what they add to dq, of a block of queries of the k-th head of the group. */
+static void weigh_strip(const struct backward_run *r, const struct group *g, size_t k,
+                        const struct query_block *q, size_t j, const struct backward_work *w)
 {
 	const struct attention_run *a = &r->a;
-	const struct op_attention *p = a->p;
-	size_t at = attention_o_at(a, q->b, q->h);
+	const struct packs *packs = &r->packs[g->i % PACKS];
+	struct strip strip = attention_strip(a, j);
+	size_t at = k * r->kept_n + (j * a->nq_places + q->q0 / a->products->per) * a->strip;
+	struct gradient_strip s = {
+		.strip = strip,
+		.keys_t = packs->keys_t + k * r->keys_t_n + strip.k0 * a->qk_places,
+		.values_t = packs->values_t + k * r->values_t_n + strip.k0 * a->v_places,
+		.prob = r->prob[g->i % KEPT] + at,
+		.ds = r->ds[g->i % KEPT] + at};
+	struct attention_sum sum = {
+		.weights = gradient_tile(a, q, packs->delta + k * a->p->nq + q->q0, &s, &w->block),
+		.packed = packs->keys + k * r->keys_n +
+	                  gemm_places(a->products, strip.k0) * a->kernels->nr,
+		.panel = a->kernels->nr * a->nk_places,
+		.to = w->dq,
+		.to_row = r->dq_row,
+		.accumulate = j > 0};
 
-	attention_copy_rows(a, q, p->qk, attention_q(a, q->b, q->h), a->ld_qk, w->q);
-	attention_copy_rows(a, q, p->v, p->d_o + at, a->ld_v, w->d_o);
-	for (size_t i = 0; i < q->rows; i++) {
-		size_t row = at + (q->q0 + i) * a->ld_v;
-
-		w->lse[i] = p->lse[(q->b * p->heads + q->h) * p->nq + q->q0 + i];
-		w->delta[i] = a->kernels->dot(p->d_o + row, p->o + row, p->v);
-	}
-	memset(w->dq, 0, q->rows * r->dq_row * sizeof(float));
-}
-
-static void finish_block(const struct backward_run *r, const struct query_block *q,
-                         const struct backward_work *w)
-{
-	const struct attention_run *a = &r->a;
-	const struct op_attention *p = a->p;
-	size_t first = (p->q_shared ? 0 : q->b * p->nq) + q->q0;
-	bool add = p->q_shared && q->b > 0;
-
-	for (size_t i = 0; i < q->rows; i++) {
-		float *dq = p->dq + (first + i) * a->ld_qk + q->h * p->qk;
-		const float *from = w->dq + i * r->dq_row;
-
-		if (add)
-			a->kernels->add(dq, from, p->qk);
-		else
-			memcpy(dq, from, p->qk * sizeof(float));
-	}
-}
-
-/* The block's rows of a strip of P or dS become places where sum_queries finds them; floats have
- * been written there. */
-static void keep_rows(const struct attention_run *a, const struct query_block *q, const float *tile,
-                      float *kept)
-{
-	if (tile != kept)
-		a->products->pack_columns(q->rows, a->strip, tile, a->strip, kept);
+	attention_gather(a, q, &strip, a->p->qk, &sum);
 }
 
 static void query_rows(const struct backward_run *r, const struct group *g, size_t i,
                        const struct backward_work *w)
 {
 	const struct attention_run *a = &r->a;
-	const struct packs *packs = &r->packs[g->i % PACKS];
 	size_t k = i / a->q_blocks;
 	struct query_block q = attention_block(a, g->b, g->h0 + k, i % a->q_blocks);
-	bool floats = a->products->per == 1;
 
-	start_block(r, &q, w);
-	for (size_t j = 0; j < a->strips; j++) {
-		struct strip strip = attention_strip(a, j);
-		size_t at = k * r->kept_n + (j * a->nq_places + q.q0 / a->products->per) * a->strip;
-		float *kept_prob = r->prob[g->i % KEPT] + at, *kept_ds = r->ds[g->i % KEPT] + at;
-		struct softmax_gradient tile = {.rows = q.rows,
-		                                .n = strip.padded,
-		                                .row = a->strip,
-		                                .scale = a->scale,
-		                                .lse = w->lse,
-		                                .delta = w->delta,
-		                                .s = floats ? kept_prob : w->prob,
-		                                .ds = floats ? kept_ds : w->ds};
-
-		attention_scores(a, &q, &strip, a->qk_places, w->q, packs->keys_t + k * r->keys_t_n,
-		                 tile.s);
-		attention_scores(a, &q, &strip, a->v_places, w->d_o,
-		                 packs->values_t + k * r->values_t_n, tile.ds);
-		tile.keep = attention_keep(a, &q, &strip, w->keep);
-		a->kernels->softmax_gradient(&tile);
-		keep_rows(a, &q, tile.s, kept_prob);
-		keep_rows(a, &q, tile.ds, kept_ds);
-		attention_gather(a, &q, &strip, a->p->qk, tile.ds, packs->keys + k * r->keys_n,
-		                 w->dq, r->dq_row);
-	}
-	finish_block(r, &q, w);
+	gradient_start(a, &q, &w->block);
+	for (size_t j = 0; j < a->strips; j++)
+		weigh_strip(r, g, k, &q, j, w);
+	gradient_finish(a, &q, w->dq, r->dq_row);
 }
 
 /* ---- third stage: dk = dS^T q, dv = P^T d_o -------------------------------------------------- */
 
-/*
- * to[keys of the strip, n] = kept^T times packed rows by query; by some queries at a time, whose
- * part of a packed panel stays in the first cache, and their weights in the second, while all keys
- * of the strip walk over them.
- */
+/* to[keys of the strip, n] = kept^T times packed rows by query, by some queries at a time. */
 static void sum_queries(const struct attention_run *a, const struct strip *strip, const float *kept,
                         const float *packed, size_t n, float *to, size_t to_row)
 {
-	enum { AT_ONCE = 112 };
+	for (size_t i = 0; i < a->nq_places; i += GRADIENT_QUERIES) {
+		struct gradient_sum s = {.places = least(GRADIENT_QUERIES, a->nq_places - i),
+		                         .panel = a->kernels->nr * a->nq_places,
+		                         .kept = kept + i * a->strip,
+		                         .packed = packed + i * a->kernels->nr,
+		                         .to = to,
+		                         .to_row = to_row,
+		                         .accumulate = i > 0};
 
-	for (size_t i = 0; i < a->nq_places; i += AT_ONCE) {
-		struct gemm_block g = {.m = strip->n,
-		                       .n = n,
-		                       .k = least(AT_ONCE, a->nq_places - i),
-		                       .a = kept + i * a->strip,
-		                       .a_row = 1,
-		                       .a_col = a->strip,
-		                       .b = packed + i * a->kernels->nr,
-		                       .b_panel = a->kernels->nr * a->nq_places,
-		                       .c = to,
-		                       .c_row = to_row,
-		                       .accumulate = i > 0};
-
-		a->products->gemm(&g);
+		gradient_sum(a, strip, n, &s);
 	}
+}
+
+enum { COLUMNS = 128 }; /* of a task of the third stage, about: whole panels of every set */
+
+/* What a strip is summed into: dk, then dv, by COLUMNS; tasks of one strip. */
+static size_t sums_of(const struct op_attention *p)
+{
+	return (p->qk + COLUMNS - 1) / COLUMNS + (p->v + COLUMNS - 1) / COLUMNS;
 }
 
 static void key_rows(const struct backward_run *r, const struct group *g, size_t i)
@@ -225,15 +173,26 @@ static void key_rows(const struct backward_run *r, const struct group *g, size_t
 	const struct attention_run *a = &r->a;
 	const struct op_attention *p = a->p;
 	const struct packs *packs = &r->packs[g->i % PACKS];
-	size_t k = i / a->strips, j = i % a->strips, h = g->h0 + k;
+	size_t sums = sums_of(p), keys = (p->qk + COLUMNS - 1) / COLUMNS;
+	size_t k = i / sums / a->strips, j = i / sums % a->strips, h = g->h0 + k;
 	size_t at = k * r->kept_n + j * a->nq_places * a->strip;
 	struct strip strip = attention_strip(a, j);
 	size_t key = g->b * p->nk + strip.k0;
 
-	sum_queries(a, &strip, r->ds[g->i % KEPT] + at, packs->queries + k * r->queries_n, p->qk,
-	            p->dk + key * a->ld_qk + h * p->qk, a->ld_qk);
-	sum_queries(a, &strip, r->prob[g->i % KEPT] + at, packs->d_o + k * r->d_o_n, p->v,
-	            p->dvalues + key * a->ld_v + h * p->v, a->ld_v);
+	if (i % sums < keys) {
+		size_t c = i % sums * COLUMNS;
+
+		sum_queries(a, &strip, r->ds[g->i % KEPT] + at,
+		            packs->queries + k * r->queries_n + c * a->nq_places,
+		            least(COLUMNS, p->qk - c), p->dk + key * a->ld_qk + h * p->qk + c,
+		            a->ld_qk);
+	} else {
+		size_t c = (i % sums - keys) * COLUMNS;
+
+		sum_queries(a, &strip, r->prob[g->i % KEPT] + at,
+		            packs->d_o + k * r->d_o_n + c * a->nq_places, least(COLUMNS, p->v - c),
+		            p->dvalues + key * a->ld_v + h * p->v + c, a->ld_v);
+	}
 }
 
 /* ---- the pipeline ---------------------------------------------------------------------------- */
@@ -254,7 +213,8 @@ static void run_task(void *ctx, size_t i, unsigned worker)
 {
 	const struct backward_run *r = ctx;
 	struct group queries = group_of(r, 1), keys = group_of(r, 2), pack = group_of(r, 0);
-	size_t n_queries = queries.heads * r->a.q_blocks, n_keys = keys.heads * r->a.strips;
+	size_t n_queries = queries.heads * r->a.q_blocks,
+	       n_keys = keys.heads * r->a.strips * sums_of(r->a.p);
 	struct backward_work w;
 
 	if (i < n_keys) {
@@ -269,14 +229,15 @@ static void run_task(void *ctx, size_t i, unsigned worker)
 
 static size_t count_tasks(const struct backward_run *r)
 {
-	return group_of(r, 1).heads * r->a.q_blocks + group_of(r, 2).heads * r->a.strips +
+	return group_of(r, 1).heads * r->a.q_blocks +
+	       group_of(r, 2).heads * r->a.strips * sums_of(r->a.p) +
 	       group_of(r, 0).heads * MATRICES;
 }
 
 /* All memory of the call. */
 static void take_memory(struct cpu *ops, struct backward_run *r)
 {
-	enum { PIECES = 5 * PACKS + 2 * KEPT + 1 };
+	enum { PIECES = MATRICES * PACKS + 2 * KEPT + 1 };
 	struct piece pieces[PIECES], *to = pieces;
 	struct backward_work sizes;
 
@@ -288,6 +249,7 @@ static void take_memory(struct cpu *ops, struct backward_run *r)
 		*to++ = (struct piece){&packs->keys, r->group * r->keys_n};
 		*to++ = (struct piece){&packs->queries, r->group * r->queries_n};
 		*to++ = (struct piece){&packs->d_o, r->group * r->d_o_n};
+		*to++ = (struct piece){&packs->delta, r->group * r->a.p->nq};
 	}
 	for (size_t i = 0; i < KEPT; i++) {
 		*to++ = (struct piece){&r->prob[i], r->group * r->kept_n};
@@ -305,6 +267,10 @@ void attention_fast_backward(struct cpu *ops, const struct op_attention *p)
 	const struct attention_run *a = &r.a;
 	size_t nr = a->kernels->nr, nk = attention_up(p->nk, nr);
 
+	if (attention_strips_suit(a, threads_count(ops->threads))) {
+		attention_strips_backward(ops, a);
+		return;
+	}
 	r.keys_t_n = nk * a->qk_places;
 	r.values_t_n = nk * a->v_places;
 	r.keys_n = a->nk_places * attention_up(p->qk, nr);

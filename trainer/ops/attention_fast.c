@@ -122,7 +122,7 @@ void attention_scores(const struct attention_run *r, const struct query_block *q
 	                       .a = copy,
 	                       .a_row = gemm_stride(depth),
 	                       .a_col = 1,
-	                       .b = packed + strip->k0 * depth,
+	                       .b = packed,
 	                       .b_panel = r->kernels->nr * depth,
 	                       .c = s,
 	                       .c_row = r->strip,
@@ -132,27 +132,24 @@ void attention_scores(const struct attention_run *r, const struct query_block *q
 }
 
 void attention_gather(const struct attention_run *r, const struct query_block *q,
-                      const struct strip *strip, size_t n, float *weights, const float *packed,
-                      float *to, size_t to_row)
+                      const struct strip *strip, size_t n, const struct attention_sum *sum)
 {
-	size_t nr = r->kernels->nr;
 	struct gemm_block g = {.m = q->rows,
-	                       .n = attention_up(n, nr),
+	                       .n = attention_up(n, r->kernels->nr),
 	                       .k = gemm_places(r->products, strip->n),
-	                       .a = weights,
+	                       .a = sum->weights,
 	                       .a_row = r->strip,
 	                       .a_col = 1,
-	                       .b = packed + gemm_places(r->products, strip->k0) * nr,
-	                       .b_panel = nr * r->nk_places,
-	                       .c = to,
-	                       .c_row = to_row,
-	                       .accumulate = true,
+	                       .b = sum->packed,
+	                       .b_panel = sum->panel,
+	                       .c = sum->to,
+	                       .c_row = sum->to_row,
+	                       .accumulate = sum->accumulate,
 	                       .near = true};
 
-	if (r->products->per > 1)
-		for (size_t i = 0; i < q->rows; i++)
-			r->products->pack_row(strip->n, weights + i * r->strip,
-			                      weights + i * r->strip);
+	for (size_t i = 0; r->products->per > 1 && i < q->rows; i++)
+		r->products->pack_row(strip->n, sum->weights + i * r->strip,
+		                      sum->weights + i * r->strip);
 	r->products->gemm(&g);
 }
 

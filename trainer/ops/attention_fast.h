@@ -65,16 +65,23 @@ void attention_pack(const struct attention_run *r, size_t k, size_t n, const flo
 void attention_copy_rows(const struct attention_run *r, const struct query_block *q, size_t n,
                          const float *x, size_t x_row, float *copy);
 
-/* s[rows, strip] = copied rows times a strip of packed keys (or values); depth in places. */
+/* s[rows, strip] = copied rows times a strip's packed keys (or values); depth in places. */
 void attention_scores(const struct attention_run *r, const struct query_block *q,
                       const struct strip *strip, size_t depth, const float *copy,
                       const float *packed, float *s);
 
-/* to[rows, n] += weights[rows, strip] times the strip's rows of `packed`, to_row apart; the
- * weights are turned into places where they lie. */
+/* to[rows, n] (+)= weights[rows, strip] times the strip's packed rows, whose panels are `panel`
+ * values apart; the weights are turned into places where they lie. */
+struct attention_sum {
+	float *weights;
+	const float *packed;
+	size_t panel;
+	float *to;
+	size_t to_row;
+	bool accumulate;
+};
 void attention_gather(const struct attention_run *r, const struct query_block *q,
-                      const struct strip *strip, size_t n, float *weights, const float *packed,
-                      float *to, size_t to_row);
+                      const struct strip *strip, size_t n, const struct attention_sum *sum);
 
 /* Dropout factors [rows, strip] into keep; NULL when there is no dropout. */
 const float *attention_keep(const struct attention_run *r, const struct query_block *q,

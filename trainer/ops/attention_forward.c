@@ -77,13 +77,21 @@ static void forward_block(void *ctx, size_t i, unsigned worker)
 	                             .o_row = r->o_row};
 	for (size_t k = 0; k < a->strips; k++) {
 		struct strip strip = attention_strip(a, k);
+		size_t places = gemm_places(a->products, strip.k0);
+		struct attention_sum sum = {.weights = w.s,
+		                            .packed = r->values + q.h * r->values_n +
+		                                      places * a->kernels->nr,
+		                            .panel = a->kernels->nr * a->nk_places,
+		                            .to = w.o,
+		                            .to_row = r->o_row,
+		                            .accumulate = true};
 
-		attention_scores(a, &q, &strip, a->qk_places, w.q, r->keys + q.h * r->keys_n, w.s);
+		attention_scores(a, &q, &strip, a->qk_places, w.q,
+		                 r->keys + q.h * r->keys_n + strip.k0 * a->qk_places, w.s);
 		tile.n = strip.n;
 		tile.keep = attention_keep(a, &q, &strip, w.keep);
 		a->kernels->softmax(&tile);
-		attention_gather(a, &q, &strip, a->p->v, w.s, r->values + q.h * r->values_n, w.o,
-		                 r->o_row);
+		attention_gather(a, &q, &strip, a->p->v, &sum);
 	}
 	a->kernels->softmax_end(&tile, a->p->v,
 	                        a->p->o + attention_o_at(a, q.b, q.h) + q.q0 * a->ld_v, a->ld_v,

@@ -151,10 +151,10 @@ static void backward_group(struct backward *f, struct place *at, const struct ti
 	memset(f->f2, 0, f->k->nr * sizeof(float));
 	f->data = tiles_data_panel(f->w, at->group, f->panel, f->copy);
 	f->ddata = tiles_data_panel(f->w, at->group, f->du, f->dcopy);
-	tiles_fill_tables(f->w, at->group, f->panel, &f->tables, f->rows);
-	tiles_fill_tables(f->w, at->group, f->du, &f->dtables, f->rows);
+	tiles_fill_tables(f->w, at, f->panel, &f->tables, f->rows);
+	tiles_fill_tables(f->w, at, f->du, &f->dtables, f->rows);
 	tiles_each(g, at, backward_tile, f);
-	tiles_spread_sums(f->w, at->group, &f->sums, f->dq, f->rows);
+	tiles_spread_sums(f->w, at, &f->sums, f->dq, f->rows);
 	pad_gradient(f, at);
 }
 

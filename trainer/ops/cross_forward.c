@@ -123,7 +123,8 @@ static void forward_finish(struct forward *f, size_t b, size_t block, const floa
 	memset(f->u, 0, c * nr * sizeof(float));
 	for (size_t g = 0; g < OP_TOKEN_GROUPS; g++)
 		if (p->groups[g].ndim > 0)
-			tiles_spread_sums(f->w, g, &f->sums[g], f->u, f->rows);
+			tiles_spread_sums(f->w, &(struct place){.group = g, .block = block},
+			                  &f->sums[g], f->u, f->rows);
 	for (size_t v = 0; v < state->n_plain[b]; v++)
 		for (size_t k = 0; k < c; k++)
 			f->k->add_scaled(f->u + k * nr, weights + v * nr, state->plain[b][v].xh[k],
@@ -173,8 +174,14 @@ static struct forward forward_start(const struct sweep *w, size_t block, unsigne
 		f.all_rows += f.sums[g].rows;
 	}
 	memset(f.all_sums, 0, f.all_rows * k->nr * sizeof(float));
-	for (size_t i = 0; i < k->nr; i++)
-		f.max[i] = -INFINITY;
+	memset(f.line, 0, k->nr * sizeof(float));
+	for (size_t i = 0; i < k->nr; i++) {
+		bool swept = i < tiles_lanes(w, block);
+
+		/* what no sweep touches stays finite: sums over the lanes take it times 0 */
+		f.max[i] = swept ? -INFINITY : 0;
+		f.denominator[i] = swept ? 0 : 1;
+	}
 	return f;
 }
 
@@ -193,7 +200,7 @@ void sweep_forward(void *ctx, size_t i, unsigned worker)
 		if (g->ndim == 0)
 			continue;
 		f.data = tiles_data_panel(w, at.group, f.panel, f.copy);
-		tiles_fill_tables(w, at.group, f.panel, &f.tables, f.rows);
+		tiles_fill_tables(w, &at, f.panel, &f.tables, f.rows);
 		tiles_each(g, &at, forward_tile, &f);
 	}
 	forward_plain(&f, at.b, at.block, weights);

@@ -177,15 +177,22 @@ const float *tiles_data_panel(const struct sweep *w, size_t group, const float *
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-void tiles_fill_tables(const struct sweep *w, size_t group, const float *panel,
+size_t tiles_lanes(const struct sweep *w, size_t block)
+{
+	size_t nr = w->f->kernels->nr, left = w->p->nq - block * nr;
+
+	return left > nr / 2 ? nr : nr / 2;
+}
+
+void tiles_fill_tables(const struct sweep *w, const struct place *at, const float *panel,
                        struct cross_tables *t, float *rows)
 {
-	const struct op_tokens *g = &w->p->groups[group];
+	const struct op_tokens *g = &w->p->groups[at->group];
 	const struct kernels *k = w->f->kernels;
 	struct grid grid = grid_of(g);
-	size_t columns = 1 + 2 * g->bands;
+	size_t columns = 1 + 2 * g->bands, lanes = tiles_lanes(w, at->block);
 	struct gemm_block product = {.m = 1,
-	                             .n = k->nr,
+	                             .n = lanes,
 	                             .k = g->n_pad,
 	                             .a = g->pad,
 	                             .a_col = 1,
@@ -203,11 +210,11 @@ void tiles_fill_tables(const struct sweep *w, size_t group, const float *panel,
 			memset(t->line[d], 0, grid.dim[d] * k->nr * sizeof(float));
 			continue;
 		}
-		left = &w->f->places[group].position[d - grid.missing];
+		left = &w->f->places[at->group].position[d - grid.missing];
 		gather(g, d - grid.missing, panel, k->nr, rows);
 		place_rows(w, columns, rows);
 		product = (struct gemm_block){.m = grid.dim[d],
-		                              .n = k->nr,
+		                              .n = lanes,
 		                              .k = left->row,
 		                              .a = left->rows,
 		                              .a_row = left->row,
@@ -222,14 +229,14 @@ void tiles_fill_tables(const struct sweep *w, size_t group, const float *panel,
 /* rows[columns][nr] = a table's columns times the sums of its lines, by some lines at a time: they
  * stay in the second cache while all columns walk down them. */
 static void sum_lines(const struct sweep *w, const struct places *left, size_t lines,
-                      size_t columns, const float *sums, float *rows)
+                      size_t columns, size_t lanes, const float *sums, float *rows)
 {
 	enum { LINES = 64 };
 	size_t nr = w->f->kernels->nr, places = gemm_places(w->f->products, lines);
 
 	for (size_t i = 0; i < places; i += LINES) {
 		struct gemm_block product = {.m = columns,
-		                             .n = nr,
+		                             .n = lanes,
 		                             .k = places - i < LINES ? places - i : LINES,
 		                             .a = left->columns + i * left->step,
 		                             .a_row = 1,
@@ -243,20 +250,21 @@ static void sum_lines(const struct sweep *w, const struct places *left, size_t l
 	}
 }
 
-void tiles_spread_sums(const struct sweep *w, size_t group, const struct sums *s, float *panel,
-                       float *rows)
+void tiles_spread_sums(const struct sweep *w, const struct place *at, const struct sums *s,
+                       float *panel, float *rows)
 {
-	const struct op_tokens *g = &w->p->groups[group];
+	const struct op_tokens *g = &w->p->groups[at->group];
 	const struct kernels *k = w->f->kernels;
 	struct grid grid = grid_of(g);
 	size_t columns = 1 + 2 * g->bands, nr = k->nr, channels = w->p->channels;
 
 	k->add(panel, s->data, g->n_data * nr);
 	for (size_t d = grid.missing; d < GRID_DIMS; d++) {
-		const struct places *left = &w->f->places[group].position[d - grid.missing];
+		const struct places *left = &w->f->places[at->group].position[d - grid.missing];
 
 		place_rows(w, grid.dim[d], s->line[d]);
-		sum_lines(w, left, grid.dim[d], columns, s->line[d], rows);
+		sum_lines(w, left, grid.dim[d], columns, tiles_lanes(w, at->block), s->line[d],
+		          rows);
 		for (size_t c = 0; c < columns; c++)
 			tiles_add(
 				k,
@@ -288,7 +296,7 @@ void tiles_data_products(const struct sweep *w, const struct place *at, const fl
 	size_t nr = w->f->kernels->nr;
 	size_t token = at->b * w->p->groups[at->group].n + at->j;
 	struct gemm_block product = {.m = at->n,
-	                             .n = nr,
+	                             .n = tiles_lanes(w, at->block),
 	                             .k = left->row,
 	                             .a = left->rows + token * left->row,
 	                             .a_row = left->row,
@@ -309,7 +317,7 @@ void tiles_data_sums(const struct sweep *w, const struct place *at, float *weigh
 	size_t grid_row = (at->b * g->n + at->j - at->x) / x;
 	size_t from = grid_row * gemm_places(w->f->products, x) + at->x / w->f->products->per;
 	struct gemm_block product = {.m = g->n_data,
-	                             .n = nr,
+	                             .n = tiles_lanes(w, at->block),
 	                             .k = gemm_places(w->f->products, at->n),
 	                             .a = left->columns + from * left->step,
 	                             .a_row = 1,
@@ -348,6 +356,7 @@ struct cross_tile tiles_describe(const struct sweep *w, const struct place *at,
 	size_t token = at->b * w->f->n_tokens + w->f->first[at->group] + at->j;
 
 	return (struct cross_tile){.n = at->n,
+	                           .lanes = tiles_lanes(w, at->block),
 	                           .row = row,
 	                           .column = t->line[2] + at->x * nr,
 	                           .mean = w->f->mean + token,

@@ -54,14 +54,20 @@ void tiles_sum_channels(const struct kernels *k, const float *panel, size_t chan
 /* Brings the left matrices of a modality into places, for all clips. */
 void tiles_place(struct cpu *ops, const struct op_cross *p, size_t group);
 
-/* Fills the tables of a modality for one panel; rows: room for a gathered dimension. */
-void tiles_fill_tables(const struct sweep *w, size_t group, const float *panel,
+/*
+ * The lanes of a block that products are made for: all nr, or the half of them where it has no more
+ * latents. What the products write is neither written nor read in the other half.
+ */
+size_t tiles_lanes(const struct sweep *w, size_t block);
+
+/* Fills the tables of at's modality for its panel; rows: room for a gathered dimension. */
+void tiles_fill_tables(const struct sweep *w, const struct place *at, const float *panel,
                        struct cross_tables *t, float *rows);
 
 /* panel[channels] += sums over tokens of weight * xh: the reverse of the scores. rows as above; the
  * sums of the lines are spoilt. */
-void tiles_spread_sums(const struct sweep *w, size_t group, const struct sums *s, float *panel,
-                       float *rows);
+void tiles_spread_sums(const struct sweep *w, const struct place *at, const struct sums *s,
+                       float *panel, float *rows);
 
 /* The rows of data channels of a panel in places: the panel itself, or `copy`. */
 const float *tiles_data_panel(const struct sweep *w, size_t group, const float *panel, float *copy);

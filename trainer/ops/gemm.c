@@ -18,6 +18,8 @@ struct gemm_pass {
 	size_t nr, mr;
 	size_t k0, depth;                 /* the pass */
 	size_t row_blocks, rows, columns; /* of a task */
+	size_t panels;
+	atomic_size_t ready; /* of these, packed */
 	float *packed, *work;
 	size_t work_each;
 };
@@ -27,15 +29,14 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-static void pack_panel(void *ctx, size_t i, unsigned worker)
+static void pack_panel(struct gemm_pass *j, size_t i)
 {
-	const struct gemm_pass *j = ctx;
 	const struct gemm *g = j->g;
 
-	(void)worker;
 	j->products->pack(j->depth, least(j->nr, g->n - i * j->nr),
 	                  g->b + j->k0 * g->b_row + i * j->nr * g->b_col, g->b_row, g->b_col,
 	                  j->packed + i * j->nr * gemm_places(j->products, j->depth));
+	atomic_fetch_add_explicit(&j->ready, 1, memory_order_release);
 }
 
 size_t gemm_piece(size_t mr, size_t k)
@@ -88,9 +89,8 @@ void gemm_transposed(size_t mr, const struct product_kernels *products, const st
 	products->gemm(&block);
 }
 
-static void multiply_block(void *ctx, size_t i, unsigned worker)
+static void multiply_block(const struct gemm_pass *j, size_t i, unsigned worker)
 {
-	const struct gemm_pass *j = ctx;
 	const struct gemm *g = j->g;
 	size_t row = i % j->row_blocks * j->rows, column = i / j->row_blocks * j->columns;
 	size_t places = gemm_places(j->products, j->depth);
@@ -115,6 +115,22 @@ static void multiply_block(void *ctx, size_t i, unsigned worker)
 		gemm_transposed(j->mr, j->products, &block, j->work + worker * j->work_each);
 	else
 		gemm_copied(j->products, &block, j->work + worker * j->work_each);
+}
+
+/*
+ * Panels are tasks before blocks, in one round: whoever comes to a block waits at most for the
+ * panels that others have begun, and a thread that wakes late keeps nobody waiting.
+ */
+static void run_task(void *ctx, size_t i, unsigned worker)
+{
+	struct gemm_pass *j = ctx;
+
+	if (i < j->panels) {
+		pack_panel(j, i);
+		return;
+	}
+	threads_await(&j->ready, j->panels);
+	multiply_block(j, i - j->panels, worker);
 }
 
 /* Whether the threads have something to do for most of the time that n equal tasks take. */
@@ -149,10 +165,11 @@ void gemm(struct cpu *ops, const struct gemm *g)
 	struct gemm_pass j = {
 		.products = ops->products, .g = g, .nr = ops->kernels->nr, .mr = ops->kernels->mr};
 	unsigned threads = threads_count(ops->threads);
-	size_t panels = (g->n + j.nr - 1) / j.nr;
-	size_t depth = gemm_places(j.products, least(g->k, DEPTH)), packed = panels * j.nr * depth;
+	size_t depth = gemm_places(j.products, least(g->k, DEPTH)), packed;
 
 	cut(&j, threads);
+	j.panels = (g->n + j.nr - 1) / j.nr;
+	packed = j.panels * j.nr * depth;
 	j.work_each = j.rows * gemm_stride(depth);
 	if (g->a_row == 1)
 		j.work_each = (j.rows + j.mr - 1) / j.mr * gemm_piece(j.mr, depth);
@@ -160,8 +177,9 @@ void gemm(struct cpu *ops, const struct gemm *g)
 	j.work = j.packed + packed;
 	for (j.k0 = 0; j.k0 < g->k; j.k0 += j.depth) {
 		j.depth = least(DEPTH, g->k - j.k0);
-		threads_run(ops->threads, panels, pack_panel, &j);
-		threads_run(ops->threads, j.row_blocks * ((g->n + j.columns - 1) / j.columns),
-		            multiply_block, &j);
+		atomic_store_explicit(&j.ready, 0, memory_order_relaxed);
+		threads_run(ops->threads,
+		            j.panels + j.row_blocks * ((g->n + j.columns - 1) / j.columns),
+		            run_task, &j);
 	}
 }

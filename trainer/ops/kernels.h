@@ -15,7 +15,8 @@
 enum { KERNEL_NR_MAX = 32, KERNEL_MR_MAX = 16 };
 
 /*
- * c[m, n] (+)= a[m, k] b[k, n] with b in panels. n need not be whole panels; b's tail is padded.
+ * c[m, n] (+)= a[m, k] b[k, n] with b in panels. n need not be whole panels; b's tail is padded. A
+ * last panel of which at most half exists costs half.
  * Then bias[n] and residual[m, n] are added where given. Of a and b, k and strides count places
  * (struct product_kernels).
  */
@@ -71,10 +72,10 @@ struct norm_rows {
 
 /* A tile of the folded cross attention: n tokens x nr latents, see cross_folded.c. */
 struct cross_tile {
-	size_t n;
-	float *s;            /* [n][nr]: in: products with the data channels; out: see the kernel */
-	const float *row;    /* [nr]: what all tokens of the tile add */
-	const float *column; /* [n][nr]: what each adds */
+	size_t n, lanes;  /* lanes: whole vectors of nr, beyond which nothing is read or written */
+	float *s;         /* [n][nr]: in: products with the data channels; out: see the kernel */
+	const float *row; /* [nr]: what all tokens of the tile add */
+	const float *column;             /* [n][nr]: what each adds */
 	const float *mean, *rstd, *bias; /* [n] of the tokens; bias is a masked token's -1e30 */
 	const float *csum;               /* [nr]: sum over channels of the query */
 	const float *keep;               /* [n][nr] dropout factors, or NULL */

@@ -1,7 +1,7 @@
 #include "trainer/ops/threads.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -121,6 +121,16 @@ void threads_run(struct threads *t, size_t n, void (*task)(void *ctx, size_t i, 
 	start_round(t);
 	work(t, 0);
 	await_helpers(t);
+}
+
+void threads_await(const atomic_size_t *done, size_t n)
+{
+	for (unsigned i = 0; atomic_load_explicit(done, memory_order_acquire) < n; i++) {
+		if (i < SPINS)
+			pause_cpu();
+		else
+			sched_yield(); /* more threads than processors */
+	}
 }
 
 struct threads *threads_new(unsigned n)

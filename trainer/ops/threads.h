@@ -5,6 +5,7 @@
 #ifndef SLIPWAY_TRAINER_OPS_THREADS_H
 #define SLIPWAY_TRAINER_OPS_THREADS_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 struct threads;
@@ -22,5 +23,11 @@ unsigned threads_count(const struct threads *t);
  */
 void threads_run(struct threads *t, size_t n, void (*task)(void *ctx, size_t i, unsigned worker),
                  void *ctx);
+
+/*
+ * Within a task: waits until *done is n, to which earlier tasks of the same round add. Earlier ones
+ * have begun by then, so it ends. What they wrote before adding (memory_order_release) is seen.
+ */
+void threads_await(const atomic_size_t *done, size_t n);
 
 #endif
