@@ -44,7 +44,7 @@ struct scan_run {
 	struct remote *remote;
 	struct ecr_host host;
 	const char *repository;
-	enum ecr_severity threshold;
+	enum severity threshold;
 	int64_t deadline_ms;
 	int64_t n_refused;
 	struct err failed; /* the first image that could not be judged */
@@ -120,19 +120,19 @@ static void add_json(struct scan_run *s, const char *digest, const char *platfor
 	json_add_string(image, "status", scan->status_text);
 	cJSON *counts = json_add_object(image, "counts");
 
-	for (unsigned i = ECR_SEVERITIES; i-- > 0;)
-		if (scan->counts[i] > 0)
-			json_add_int(counts, ecr_severity_name((enum ecr_severity)i),
-			             scan->counts[i]);
+	for (unsigned i = SEVERITIES; i-- > 0;)
+		if (scan->findings.counts[i] > 0)
+			json_add_int(counts, severity_name((enum severity)i),
+			             scan->findings.counts[i]);
 	cJSON *findings = json_add_array(image, "findings");
 
-	for (size_t i = 0; i < scan->n_findings; i++) {
-		const struct ecr_finding *f = &scan->findings[i];
+	for (size_t i = 0; i < scan->findings.n; i++) {
+		const struct finding *f = &scan->findings.at[i];
 		cJSON *item = cJSON_CreateObject();
 
 		json_push(findings, item);
 		json_add_string(item, "name", f->name);
-		json_add_string(item, "severity", ecr_severity_name(f->severity));
+		json_add_string(item, "severity", severity_name(f->severity));
 		json_add_string(item, "package", f->package);
 		json_add_string(item, "version", f->version);
 		json_add_string(item, "uri", f->uri);
@@ -145,18 +145,19 @@ static void print_text(struct scan_run *s, const char *digest, const char *platf
 	const char *between = "";
 
 	fprintf(s->cli->out, "%.19s %s: ", digest, platform);
-	for (unsigned i = ECR_SEVERITIES; i-- > 0;)
-		if (scan->counts[i] > 0) {
-			fprintf(s->cli->out, "%s%lld %s", between, (long long)scan->counts[i],
-			        ecr_severity_name((enum ecr_severity)i));
+	for (unsigned i = SEVERITIES; i-- > 0;)
+		if (scan->findings.counts[i] > 0) {
+			fprintf(s->cli->out, "%s%lld %s", between,
+			        (long long)scan->findings.counts[i],
+			        severity_name((enum severity)i));
 			between = ", ";
 		}
 	fprintf(s->cli->out, "%s\n", between[0] == '\0' ? "no findings" : "");
-	for (size_t i = 0; i < scan->n_findings; i++) {
-		const struct ecr_finding *f = &scan->findings[i];
+	for (size_t i = 0; i < scan->findings.n; i++) {
+		const struct finding *f = &scan->findings.at[i];
 
-		fprintf(s->cli->out, "  %-13s %-20s %s %s\n", ecr_severity_name(f->severity),
-		        f->name, f->package, f->version);
+		fprintf(s->cli->out, "  %-13s %-20s %s %s\n", severity_name(f->severity), f->name,
+		        f->package, f->version);
 	}
 }
 
@@ -176,8 +177,8 @@ static int scan_image(struct scan_run *s, const struct descriptor *image, struct
 		        scan.description[0] != '\0' ? ": " : "", scan.description);
 		return -1;
 	}
-	for (unsigned i = s->threshold; i < ECR_SEVERITIES; i++)
-		s->n_refused += scan.counts[i];
+	for (unsigned i = s->threshold; i < SEVERITIES; i++)
+		s->n_refused += scan.findings.counts[i];
 	add_json(s, digest, platform, &scan);
 	if (!cli_json(s->cli))
 		print_text(s, digest, platform, &scan);
@@ -228,7 +229,7 @@ static int judge_scan(struct scan_run *s, struct err *err)
 	if (s->n_refused == 0)
 		return 0;
 	err_set(err, ERR_CHECK, "%lld finding%s of severity %s or worse", (long long)s->n_refused,
-	        s->n_refused == 1 ? "" : "s", ecr_severity_name(s->threshold));
+	        s->n_refused == 1 ? "" : "s", severity_name(s->threshold));
 	return err_hint(err, "update the packages, or raise --severity");
 }
 
@@ -271,9 +272,9 @@ static int cmd_scan_run(struct cli *cli, struct err *err)
 	                     .doc = doc,
 	                     .deadline_ms = clock->now_ms(clock) + timeout * 1000};
 
-	if (!ecr_severity_parse(o->severity, &s.threshold))
+	if (!severity_parse(o->severity, &s.threshold))
 		return err_set(err, ERR_USAGE, "--severity: '%s'", o->severity);
-	json_add_string(doc, "threshold", ecr_severity_name(s.threshold));
+	json_add_string(doc, "threshold", severity_name(s.threshold));
 	s.images = json_add_array(doc, "images");
 	if (remote_from_options(cli, &o->remote, 0, cli->args.at[0], &remote, err) != 0 ||
 	    scan_ref(&s, err) != 0)
