@@ -6,6 +6,7 @@
 #include "builder/gate/gate_internal.h"
 #include "builder/oci/artifact.h"
 #include "builder/oci/mediatype.h"
+#include "builder/trust/settings.h"
 
 void gate_done(struct gate *g)
 {
@@ -58,7 +59,7 @@ static int is_run(const struct gate_view *v, const struct descriptor *d, bool *r
 		return 0;
 	if (artifact_open(v->image->store, d, v->gate->arena, &m, err) != 0)
 		return -1;
-	*ret_run = strcmp(media_to_oci(m.config.media_type), MEDIA_CONFIG) == 0;
+	*ret_run = media_is_config(m.config.media_type);
 	return 0;
 }
 
@@ -120,18 +121,6 @@ static int open_view(struct gate_view *v, struct image *image, const char *text,
 
 /* ---- the requirements ---- */
 
-static bool asks_digests(const struct trust_rule *r) { return r->digests.n > 0; }
-static bool asks_keys(const struct trust_rule *r) { return r->keys.n > 0; }
-static bool asks_provenance(const struct trust_rule *r) { return r->provenance.set; }
-static bool asks_sbom(const struct trust_rule *r) { return r->sbom; }
-static bool asks_findings(const struct trust_rule *r) { return r->vulnerabilities.set; }
-
-static struct srcpos at_digests(const struct trust_rule *r) { return r->digests_at; }
-static struct srcpos at_keys(const struct trust_rule *r) { return r->keys_at; }
-static struct srcpos at_provenance(const struct trust_rule *r) { return r->provenance.at; }
-static struct srcpos at_sbom(const struct trust_rule *r) { return r->sbom_at; }
-static struct srcpos at_findings(const struct trust_rule *r) { return r->vulnerabilities.at; }
-
 static int check_digests(const struct gate_view *v, struct err *err)
 {
 	char text[DIGEST_TEXT_MAX];
@@ -144,13 +133,22 @@ static int check_digests(const struct gate_view *v, struct err *err)
 	                     "digest.");
 }
 
-static const struct gate_requirement requirements[] = {
-	{"digests", asks_digests, at_digests, check_digests},
-	{"keys", asks_keys, at_keys, gate_check_keys},
-	{"provenance", asks_provenance, at_provenance, gate_check_provenance},
-	{"sbom", asks_sbom, at_sbom, gate_check_sbom},
-	{"vulnerabilities", asks_findings, at_findings, gate_check_vulnerabilities},
-};
+enum { REQUIREMENTS = 5 };
+
+/* In the order in which people read them. */
+static void list_requirements(const struct trust_rule *r, struct gate_requirement ret[REQUIREMENTS])
+{
+	const struct gate_requirement all[REQUIREMENTS] = {
+		{"digests", r->digests.n > 0, r->digests_at, check_digests},
+		{"keys", r->keys.n > 0, r->keys_at, gate_check_keys},
+		{"provenance", r->provenance.set, r->provenance.at, gate_check_provenance},
+		{"sbom", r->sbom, r->sbom_at, gate_check_sbom},
+		{"vulnerabilities", r->vulnerabilities.set, r->vulnerabilities.at,
+	         gate_check_vulnerabilities},
+	};
+
+	memcpy(ret, all, sizeof(all));
+}
 
 /* ---- the verdict ---- */
 
@@ -166,11 +164,14 @@ static void refuse(struct gate *g, struct gate_verdict *verdict, struct srcpos a
 
 static int check_rule(struct gate_view *v, struct gate_verdict *verdict, struct err *err)
 {
-	for (size_t i = 0; i < ARRAY_LEN(requirements); i++) {
-		const struct gate_requirement *r = &requirements[i];
+	struct gate_requirement all[REQUIREMENTS];
+
+	list_requirements(v->rule, all);
+	for (size_t i = 0; i < REQUIREMENTS; i++) {
+		const struct gate_requirement *r = &all[i];
 		struct err why = {0};
 
-		if (!r->asked(v->rule))
+		if (!r->asked)
 			continue;
 		if (interrupt_check(err) != 0)
 			return -1;
@@ -183,7 +184,7 @@ static int check_rule(struct gate_view *v, struct gate_verdict *verdict, struct 
 			*err = why;
 			return -1;
 		}
-		refuse(v->gate, verdict, srcpos_or(r->at(v->rule), v->rule->at), r->name, &why);
+		refuse(v->gate, verdict, srcpos_or(r->at, v->rule->at), r->name, &why);
 	}
 	return 0;
 }
@@ -208,8 +209,9 @@ static int unseen(struct gate *g, struct gate_verdict *verdict, const struct tru
 		*err = *why;
 		return -1;
 	}
-	err_hint(&told, "Look whether the image is there and this machine may pull it: `slipway "
-	                "inspect %s`.",
+	err_hint(&told,
+	         "Look whether the image is there and this machine may pull it: `slipway "
+	         "inspect %s`.",
 	         verdict->image);
 	refuse(g, verdict, first->at, "", &told);
 	return 0;
@@ -246,13 +248,13 @@ static int look(struct gate *g, const struct trust_rule *first, const struct ref
 
 int gate_look(struct gate *g, const char *text, struct gate_verdict *ret_verdict, struct err *err)
 {
-	const size_t most = g->n_rules * ARRAY_LEN(requirements) + 1;
+	const size_t most = g->n_rules * REQUIREMENTS + 1;
 	struct gate_verdict verdict = {.image = arena_strdup(g->arena, text)};
 	const struct trust_rule *first;
 	struct ref ref;
 
 	verdict.refusals = arena_calloc(g->arena, most, sizeof(*verdict.refusals));
-	verdict.has.at = arena_calloc(g->arena, ARRAY_LEN(requirements), sizeof(*verdict.has.at));
+	verdict.has.at = arena_calloc(g->arena, REQUIREMENTS, sizeof(*verdict.has.at));
 	if (ref_parse(text, g->arena, &ref, err) != 0)
 		return -1;
 	first = ref.kind == REF_REGISTRY ? next_rule(g, NULL, &ref) : NULL;

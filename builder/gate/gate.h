@@ -47,9 +47,10 @@ struct gate_refusal {
 };
 
 struct gate_verdict {
-	const char *image;  /* as it was given */
-	const char *pinned; /* HOST/NAME[:TAG]@DIGEST: what was looked at; NULL: nothing was found */
-	size_t n_rules;     /* that are for it */
+	const char *image; /* as it was given */
+	const char
+		*pinned; /* HOST/NAME[:TAG]@DIGEST: what was looked at; NULL: nothing was found */
+	size_t n_rules;  /* that are for it */
 	struct strlist has; /* what was asked for and is there: "keys", "sbom" */
 	struct gate_refusal *refusals;
 	size_t n_refusals;

@@ -17,7 +17,8 @@ struct gate_view {
 	const struct image *image;
 	const char *pinned;
 	struct descriptor root;
-	struct descriptor *platforms; /* each manifest that a node may run; the root itself without index */
+	struct descriptor
+		*platforms; /* each manifest that a node may run; the root itself without index */
 	size_t n_platforms;
 };
 
@@ -27,8 +28,8 @@ struct gate_view {
  */
 struct gate_requirement {
 	const char *name;
-	bool (*asked)(const struct trust_rule *rule);
-	struct srcpos (*at)(const struct trust_rule *rule);
+	bool asked;
+	struct srcpos at; /* of the key in the spec */
 	int (*check)(const struct gate_view *v, struct err *err);
 };
 

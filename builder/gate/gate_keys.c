@@ -72,10 +72,10 @@ static const struct predicate {
 
 /* Statements of all versions about one manifest, by one key. */
 struct statements {
-	size_t n;              /* that the key has signed */
-	const char *other;     /* a builder that is not the one asked for; NULL = none named */
-	const char *why_none;  /* of bundles that do not count */
-	bool found;            /* one by the right builder */
+	size_t n;             /* that the key has signed */
+	const char *other;    /* a builder that is not the one asked for; NULL = none named */
+	const char *why_none; /* of bundles that do not count */
+	bool found;           /* one by the right builder */
 };
 
 static void read_builder(const struct gate_view *v, const struct predicate *p,
@@ -127,8 +127,9 @@ static int no_builder(const struct gate_view *v, const char *name, const char *r
 	if (st->other != NULL) {
 		err_set(err, ERR_CHECK, "%s was built by '%.200s', not by '%.200s'", name,
 		        st->other, v->rule->provenance.id);
-		return err_hint(err, "Deploy the image that this builder made; `slipway inspect "
-		                     "--tree %s` lists what is attached.",
+		return err_hint(err,
+		                "Deploy the image that this builder made; `slipway inspect "
+		                "--tree %s` lists what is attached.",
 		                v->pinned);
 	}
 	err_set(err, ERR_CHECK, "%s has no provenance that '%s' has signed%s%s", name, ref,

@@ -57,9 +57,9 @@ static int check_form(const struct strbuf *text, enum sbom_form form, struct err
 	return 0;
 }
 
-static int read_attached(const struct image *image, const struct descriptor *manifest,
-                         enum sbom_form form, struct arena *a, struct strbuf *document,
-                         bool *ret_attached, struct err *err)
+int image_sbom_attached(const struct image *image, const struct descriptor *manifest,
+                        enum sbom_form form, struct arena *a, struct strbuf *document,
+                        bool *ret_attached, struct err *err)
 {
 	const char *type = sbom_forms[form].media_type;
 	const struct descriptor *found;
@@ -251,7 +251,7 @@ int image_sbom(const struct image *image, const struct descriptor *manifest,
 {
 	*ret_attached = false;
 	if (!opts->read && !opts->files &&
-	    read_attached(image, manifest, opts->form, a, document, ret_attached, err) != 0)
+	    image_sbom_attached(image, manifest, opts->form, a, document, ret_attached, err) != 0)
 		return -1;
 	return *ret_attached ? 0 : make_document(image, manifest, opts, a, document, err);
 }

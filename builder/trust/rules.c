@@ -108,8 +108,9 @@ static const char *builder_check(const char *text, const char **ret_hint)
 {
 	const char *star = strchr(text, '*');
 
-	*ret_hint = "write the builder's ID, as in https://github.com/actions/runner/github-hosted; "
-		    "a `*` may end it";
+	*ret_hint =
+		"write the builder's ID, as in https://github.com/actions/runner/github-hosted; "
+		"a `*` may end it";
 	if (text[0] == '\0' || text[0] == '*')
 		return "names no builder";
 	return star == NULL || star[1] == '\0' ? NULL : "has a `*` before its end";
@@ -182,11 +183,10 @@ static const struct field builder_rows[] = {
                       .fallback_doc = "the rule's keys",
                       .pos_offset = offsetof(struct trust_builder, keys_at)),
 };
-static const struct field_table builder_fields =
-	FIELD_TABLE(struct trust_builder, "provenance", builder_rows,
-                    "A signed statement of who built the image (SLSA provenance).",
-                    .shorthand = "builder", .has_pos = true,
-                    .pos_offset = offsetof(struct trust_builder, at));
+static const struct field_table builder_fields = FIELD_TABLE(
+	struct trust_builder, "provenance", builder_rows,
+	"A signed statement of who built the image (SLSA provenance).", .shorthand = "builder",
+	.has_pos = true, .pos_offset = offsetof(struct trust_builder, at));
 
 static const struct field findings_rows[] = {
 	FIELD_STRING(struct trust_findings, severity, "severity",

@@ -28,12 +28,17 @@ struct trust_findings {
 	bool set;
 	struct srcpos at;
 	const char *severity; /* one of trust_severity_choices */
-	struct strlist db;    /* databases for the offline scan; none: what the registry's scan says */
-	struct strlist vex;   /* OpenVEX documents that waive findings, with db */
+	struct strlist db; /* databases for the offline scan; none: what the registry's scan says */
+	struct strlist vex; /* OpenVEX documents that waive findings, with db */
 };
 
 /* The objects for admission controllers that a rule is rendered as. */
-enum trust_policy { TRUST_KYVERNO, TRUST_KYVERNO_CLUSTERPOLICY, TRUST_POLICY_CONTROLLER, TRUST_POLICIES };
+enum trust_policy {
+	TRUST_KYVERNO,
+	TRUST_KYVERNO_CLUSTERPOLICY,
+	TRUST_POLICY_CONTROLLER,
+	TRUST_POLICIES
+};
 extern const char *const trust_policy_names[TRUST_POLICIES];
 
 struct trust_rule {
@@ -57,7 +62,7 @@ extern const struct choices trust_severity_choices;
 /* Is the rule for this image, a reference to a registry? */
 bool trust_rule_covers(const struct trust_rule *rule, const struct ref *image);
 
-/* "HOST/NAME", "HOST/NAME/*", "HOST/*" or "*": as a field_check. */
+/* "HOST/NAME"; "HOST/NAME/" or "HOST/" with a `*` behind it; "*": as a field_check. */
 const char *trust_pattern_check(const char *text, const char **ret_hint);
 
 /* True when text is the pattern, or begins with what stands before its trailing `*`. */
