@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "builder/aws/ecr.h"
+#include "builder/finding/finding.h"
 #include "builder/gate/gate_internal.h"
 
 static int too_severe(const struct gate_view *v, const struct descriptor *manifest,

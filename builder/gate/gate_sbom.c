@@ -4,6 +4,7 @@
  */
 #include "builder/gate/gate_internal.h"
 #include "builder/image/image_sbom.h"
+#include "builder/sbom/document.h"
 
 /* What the forms are called in attestations (in-toto/attestation, spec/predicates). */
 static const char *const predicate_types[SBOM_FORMS] = {

@@ -6,12 +6,9 @@
 #include "base/text.h"
 #include "builder/trust/settings.h"
 
-const char *const trust_policy_names[TRUST_POLICIES] = {
-	[TRUST_KYVERNO] = "kyverno",
-	[TRUST_KYVERNO_CLUSTERPOLICY] = "kyverno-clusterpolicy",
-	[TRUST_POLICY_CONTROLLER] = "policy-controller",
-};
-static const struct choices policy_choices = CHOICES(trust_policy_names);
+/* In the order of enum admission_kind (k8s/fleet/admission.h). */
+const struct choices trust_policy_choices =
+	CHOICE_TEXTS("kyverno", "kyverno-clusterpolicy", "policy-controller");
 
 const struct choices trust_severity_choices = CHOICE_TEXTS("low", "medium", "high", "critical");
 
@@ -67,6 +64,19 @@ static bool matches(const char *pattern, const struct ref *image)
 	return strncmp(ref.repository, image->repository, strlen(ref.repository) - 1) == 0;
 }
 
+const char *trust_pattern_prefix(const char *pattern, struct arena *a, bool *ret_below)
+{
+	struct ref ref;
+	const char *text;
+
+	*ret_below = strcmp(pattern, "*") == 0 || is_folder(pattern);
+	if (strcmp(pattern, "*") == 0 || !parse_pattern(pattern, a, &ref))
+		return "";
+	text = arena_printf(a, "%s/%s", ref.host, ref.repository);
+	/* Without the "x" that stands for any name. */
+	return *ret_below ? arena_strndup(a, text, strlen(text) - 1) : text;
+}
+
 bool trust_rule_covers(const struct trust_rule *rule, const struct ref *image)
 {
 	for (size_t i = 0; i < rule->images.n; i++)
@@ -88,12 +98,10 @@ const struct strlist *trust_builder_keys(const struct trust_rule *rule)
 	return rule->provenance.keys.n > 0 ? &rule->provenance.keys : &rule->keys;
 }
 
-bool trust_rule_has_policy(const struct trust_rule *rule, enum trust_policy policy)
-{
-	return strlist_has(&rule->policies, trust_policy_names[policy]);
-}
-
 /* ---- what is written ---- */
+
+#define URI_LETTERS                                                                                \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/?#[]@!$&()*+,;=%"
 
 static const char *digest_text_check(const char *text, const char **ret_hint)
 {
@@ -236,7 +244,7 @@ static const struct field rows[] = {
 	FIELD_STRINGS(struct trust_rule, policies, "policies",
                       "Objects for admission controllers that `slipway render` writes: kyverno, "
                       "kyverno-clusterpolicy, policy-controller.",
-                      .flags = FIELD_LITERAL, .choices = &policy_choices),
+                      .flags = FIELD_LITERAL, .choices = &trust_policy_choices),
 };
 
 const struct field_table trust_rule_fields = FIELD_TABLE(

@@ -32,15 +32,6 @@ struct trust_findings {
 	struct strlist vex; /* OpenVEX documents that waive findings, with db */
 };
 
-/* The objects for admission controllers that a rule is rendered as. */
-enum trust_policy {
-	TRUST_KYVERNO,
-	TRUST_KYVERNO_CLUSTERPOLICY,
-	TRUST_POLICY_CONTROLLER,
-	TRUST_POLICIES
-};
-extern const char *const trust_policy_names[TRUST_POLICIES];
-
 struct trust_rule {
 	struct srcpos at;
 	struct strlist images; /* trust_pattern_check; none: every image */
@@ -53,11 +44,11 @@ struct trust_rule {
 	bool sbom; /* a bill of materials is attached to each platform's manifest */
 	struct srcpos sbom_at;
 	struct trust_findings vulnerabilities;
-	struct strlist policies; /* trust_policy_names */
+	struct strlist policies; /* trust_policy_choices: what admission controllers are told */
 };
 
 extern const struct field_table trust_rule_fields;
-extern const struct choices trust_severity_choices;
+extern const struct choices trust_severity_choices, trust_policy_choices;
 
 /* Is the rule for this image, a reference to a registry? */
 bool trust_rule_covers(const struct trust_rule *rule, const struct ref *image);
@@ -68,9 +59,10 @@ const char *trust_pattern_check(const char *text, const char **ret_hint);
 /* True when text is the pattern, or begins with what stands before its trailing `*`. */
 bool trust_builder_matches(const char *pattern, const char *text);
 
+/* A pattern as HOST/NAME; *ret_below: everything below "HOST/NAME/", or all there is (""). */
+const char *trust_pattern_prefix(const char *pattern, struct arena *a, bool *ret_below);
+
 /* The keys whose statements count for rule->provenance. */
 const struct strlist *trust_builder_keys(const struct trust_rule *rule);
-
-bool trust_rule_has_policy(const struct trust_rule *rule, enum trust_policy policy);
 
 #endif
