@@ -166,7 +166,7 @@ static int read_inventory(const struct image *image, const struct manifest *m,
 /* ---- the document ---- */
 
 /* A repository, or of a path its last name. */
-static const char *name_of(const struct image *image, struct arena *a)
+const char *image_sbom_name(const struct image *image, struct arena *a)
 {
 	const char *slash;
 
@@ -226,7 +226,7 @@ static int make_document(const struct image *image, const struct descriptor *man
                          struct strbuf *document, struct err *err)
 {
 	AUTO(inventory) struct inventory inv = {.arena = a};
-	struct sbom_subject s = {.name = name_of(image, a),
+	struct sbom_subject s = {.name = image_sbom_name(image, a),
 	                         .tag = image->ref.tag,
 	                         .manifest = manifest->digest,
 	                         .version = SLIPWAY_VERSION};

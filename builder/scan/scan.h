@@ -2,7 +2,7 @@
  * Which vulnerabilities databases know of the packages of images. No network: the databases are
  * files that the caller has.
  *
- *   struct scan_image image = {.name = "app", .digests = digests, .n_digests = 2};
+ *   struct scan_image image = {.repository = "host/app", .digests = digests, .n_digests = 2};
  *   if (scan_read_document(text, len, &arena, &image, &err) != 0 ||
  *       scan_images(&image, 1, &opts, &arena, &result, &err) != 0) ...
  *   findings_refused(&image.findings, SEVERITY_HIGH)
@@ -28,7 +28,7 @@ enum { SCAN_PACKAGES_MAX = 500000, SCAN_FINDINGS_MAX = 200000 };
 
 /* One image: what is given, and what was found. */
 struct scan_image {
-	const char *name;             /* last segment of its repository; VEX calls images by it */
+	const char *repository;       /* "host/path", or a name without '/' */
 	const struct digest *digests; /* by which it can be called: its manifest's, its index's */
 	size_t n_digests;
 	struct scan_package *packages; /* scan_read_document */
