@@ -7,6 +7,8 @@
 #include "builder/aws/ecr.h"
 #include "builder/finding/finding.h"
 #include "builder/gate/gate_internal.h"
+#include "builder/image/image_scan.h"
+#include "builder/trust/settings.h"
 
 static int too_severe(const struct gate_view *v, const struct descriptor *manifest,
                       const struct findings *found, enum severity threshold, struct err *err)
@@ -21,8 +23,8 @@ static int too_severe(const struct gate_view *v, const struct descriptor *manife
 	        gate_name(v, manifest), (long long)n, n == 1 ? "" : "s", severity_name(threshold),
 	        found->n > 0 ? found->at[0].name : "?", found->n > 0 ? found->at[0].package : "?",
 	        found->n > 0 ? found->at[0].version : "");
-	return err_hint(err, "`slipway scan %s` lists them; build with the packages updated.",
-	                v->pinned);
+	return err_hint(err, "`slipway scan%s %s` lists them; build with the packages updated.",
+	                v->rule->vulnerabilities.db.n > 0 ? " --db FILE" : "", v->pinned);
 }
 
 /* ---- Amazon ECR ---- */
@@ -82,11 +84,43 @@ static int check_scans(const struct gate_view *v, enum severity threshold, struc
 	return 0;
 }
 
+/* ---- databases that are files ---- */
+
+static struct strlist absolute(const struct gate_view *v, const struct strlist *paths)
+{
+	struct strlist list = {arena_calloc(v->gate->arena, paths->n, sizeof(*list.at)), paths->n};
+
+	for (size_t i = 0; i < paths->n; i++)
+		list.at[i] = trust_spec_ref(paths->at[i], v->gate->spec_dir, v->gate->arena);
+	return list;
+}
+
+static int check_databases(const struct gate_view *v, enum severity threshold, struct err *err)
+{
+	const struct trust_findings *asked = &v->rule->vulnerabilities;
+	const struct image_scan_opts opts = {
+		.scan = {.databases = absolute(v, &asked->db), .waivers = absolute(v, &asked->vex)},
+		.progress = v->gate->remote->progress};
+	struct image_scan scan;
+
+	if (image_scan_run(v->image, &v->root, &opts, v->gate->arena, &scan, err) != 0)
+		return -1;
+	if (scan.n != v->n_platforms)
+		return err_set(err, ERR_UNSUPPORTED, "of its %zu images only %zu can be scanned",
+		               v->n_platforms, scan.n);
+	for (size_t i = 0; i < scan.n; i++)
+		if (too_severe(v, &scan.manifests[i], &scan.scanned[i].findings, threshold, err) !=
+		    0)
+			return -1;
+	return 0;
+}
+
 int gate_check_vulnerabilities(const struct gate_view *v, struct err *err)
 {
 	enum severity threshold;
 
 	if (!severity_parse(v->rule->vulnerabilities.severity, &threshold))
 		BUG("severity '%s'", v->rule->vulnerabilities.severity);
-	return check_scans(v, threshold, err);
+	return v->rule->vulnerabilities.db.n > 0 ? check_databases(v, threshold, err)
+	                                         : check_scans(v, threshold, err);
 }

@@ -18,14 +18,6 @@ struct image_sbom_opts {
 };
 
 /*
- * Appends the document of this form that is attached to one platform's manifest, if there is one:
- * of several the one created last. Errors as image_sbom's.
- */
-int image_sbom_attached(const struct image *image, const struct descriptor *manifest,
-                        enum sbom_form form, struct arena *a, struct strbuf *document,
-                        bool *ret_attached, struct err *err) MUST_USE;
-
-/*
  * Appends the document of one platform's manifest. *ret_attached: it is the attached one, byte for
  * byte; of several the one created last. ERR_FORMAT for what is attached and is not a document of
  * that form about that image, ERR_LIMIT beyond SBOM_BYTES_MAX, else what reading the image gives.
