@@ -116,11 +116,13 @@ static const char *builder_check(const char *text, const char **ret_hint)
 {
 	const char *star = strchr(text, '*');
 
-	*ret_hint =
-		"write the builder's ID, as in https://github.com/actions/runner/github-hosted; "
-		"a `*` may end it";
+	*ret_hint = "write the builder's ID, a URI as https://github.com/actions/runner/"
+		    "github-hosted; a `*` may end it";
 	if (text[0] == '\0' || text[0] == '*')
 		return "names no builder";
+	/* RFC 3986, section 2, but for the apostrophe: policies quote IDs. */
+	if (strspn(text, URI_LETTERS) != strlen(text))
+		return "is not a URI";
 	return star == NULL || star[1] == '\0' ? NULL : "has a `*` before its end";
 }
 
@@ -129,26 +131,26 @@ static void problem(struct fields_context *c, struct srcpos at, const char *hint
 	diags_error(c->diags, at, hint, "trust: %s", text);
 }
 
-static bool asks(const struct trust_rule *rule)
+/* By what was written: a value that is wrong is another problem. */
+static bool asks(const struct yaml_node *node, const struct trust_rule *rule)
 {
-	return rule->keys.n > 0 || rule->digests.n > 0 || rule->provenance.set || rule->sbom ||
-	       rule->vulnerabilities.set;
+	static const char *const keys[] = {"keys", "digests", "provenance", "vulnerabilities"};
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (yaml_get(node, keys[i]) != NULL)
+			return true;
+	return rule->sbom;
 }
 
 /* An empty list would read as if something were asked for. */
-static void check_lists(struct fields_context *c, const struct trust_rule *rule)
+static void check_list(struct fields_context *c, const struct yaml_node *mapping, const char *key)
 {
-	const struct {
-		const struct strlist *list;
-		struct srcpos at;
-	} lists[] = {{&rule->keys, rule->keys_at},
-	             {&rule->digests, rule->digests_at},
-	             {&rule->provenance.keys, rule->provenance.keys_at}};
+	const struct yaml_node *list =
+		mapping != NULL && mapping->kind == YAML_MAPPING ? yaml_get(mapping, key) : NULL;
 
-	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-		if (lists[i].at.file != NULL && lists[i].list->n == 0)
-			problem(c, lists[i].at, "name what is trusted, or leave the key out",
-			        "an empty list asks for nothing");
+	if (list != NULL && list->kind == YAML_SEQUENCE && list->n_items == 0)
+		problem(c, list->at, "name what is trusted, or leave the key out",
+		        "an empty list asks for nothing");
 }
 
 static void check_rule(struct fields_context *c, const struct yaml_node *node, void *object)
@@ -156,10 +158,12 @@ static void check_rule(struct fields_context *c, const struct yaml_node *node, v
 	const struct trust_rule *rule = object;
 	size_t before = c->diags->n_errors;
 
-	check_lists(c, rule);
+	check_list(c, node, "keys");
+	check_list(c, node, "digests");
+	check_list(c, yaml_get(node, "provenance"), "keys");
 	if (c->diags->n_errors != before)
 		return;
-	if (!asks(rule))
+	if (!asks(node, rule))
 		problem(c, node->at,
 		        "add keys, digests, provenance, sbom or vulnerabilities: what an image "
 		        "has to show",
