@@ -89,7 +89,7 @@ static void print_result(struct cli *cli, const struct trust_key *key,
 	cli_print_json(cli, doc);
 }
 
-/* What anybody may have attached is vouched for by this key from then on: none at all is an error. */
+/* What anybody may have attached is vouched for from then on: none at all is an error. */
 static int sign_provenance(struct cli *cli, const struct sign_place *place, struct trust_key *key,
                            const struct descriptor *root, struct err *err)
 {

@@ -18,7 +18,7 @@ void render_policy_controller(const struct fleet *fleet, const struct admission_
 const char *policy_name(const struct fleet *fleet, const struct admission_rule *rule,
                         const char *suffix, struct k8s_output *out);
 
-/* The key in KMS' spelling, or in PEM with its hash, under the names that the object has for them. */
+/* The key in KMS' spelling, or in PEM with its hash, under the object's own names for them. */
 void policy_key(cJSON *object, const struct admission_key *key, const char *kms, const char *pem,
                 const char *hash);
 
