@@ -82,9 +82,9 @@ static void finds_every_image_of_a_pod(void)
 {
 	static const char text[] =
 		"{\"kind\":\"MPIJob\",\"image\":\"no\",\"spec\":{\"replicas\":[{\"template\":{"
-	        "\"spec\":{"
+		"\"spec\":{"
 		"\"initContainers\":[{\"image\":\"a\"}],\"containers\":[{\"image\":\"b\"},{"
-	        "\"name\":\"x\"}],"
+		"\"name\":\"x\"}],"
 		"\"ephemeralContainers\":[{\"image\":\"c\"}],"
 		"\"volumes\":[{\"image\":{\"reference\":\"d\"}},{\"emptyDir\":{}}]}}},"
 		"{\"template\":{\"spec\":{\"containers\":[{\"image\":\"e\"}]}}}]}}";
