@@ -43,7 +43,8 @@ static int open_keys(struct cli *cli, const struct spec *spec, struct admission_
 		if (open_key(cli, spec, &keys[i], err) != 0) {
 			diags_error(&cli->diags, at, err->hint[0] != '\0' ? err->hint : NULL,
 			            "trust: %s", err->msg);
-			return err_wrap(err, "policies");
+			return err_set(err, ERR_SPEC,
+			               "a key that policies are to hold cannot be read");
 		}
 	return 0;
 }
