@@ -40,7 +40,8 @@ static size_t add_node(struct json_reading *r, enum jsonr_type type, const char 
 	struct jsonr *d = r->doc;
 
 	d->nodes = mem_vec_grow(d->nodes, d->n, &d->cap, sizeof(d->nodes[0]));
-	d->nodes[d->n] = (struct jsonr_node){.type = type, .key = key, .next = d->n + 1};
+	d->nodes[d->n] =
+		(struct jsonr_node){.type = type, .key = key, .next = d->n + 1, .at = r->at};
 	return d->n++;
 }
 

@@ -28,6 +28,7 @@ struct jsonr_node {
 	double number;      /* JSONR_NUMBER; JSONR_BOOL: 0 or 1 */
 	size_t n;           /* members of an array or object */
 	size_t next;        /* index of the node after this one and all it holds */
+	size_t at;          /* where it begins in the text: text_position */
 };
 
 struct jsonr {

@@ -12,6 +12,7 @@
 #include "base/strmap.h"
 #include "builder/aws/endpoint.h"
 #include "builder/aws/session.h"
+#include "builder/finding/finding.h"
 
 /* ---- tokens ---- */
 
@@ -71,25 +72,6 @@ cJSON *ecr_lifecycle_policy(const struct ecr_settings *settings);
 
 /* ---- scan findings ---- */
 
-enum ecr_severity {
-	ECR_UNDEFINED,
-	ECR_INFORMATIONAL,
-	ECR_LOW,
-	ECR_MEDIUM,
-	ECR_HIGH,
-	ECR_CRITICAL,
-	ECR_SEVERITIES
-};
-const char *ecr_severity_name(enum ecr_severity s); /* "CRITICAL" */
-/* False when the text (any case) is none; UNTRIAGED counts as UNDEFINED. */
-bool ecr_severity_parse(const char *text, enum ecr_severity *ret_severity);
-
-struct ecr_finding {
-	const char *name; /* "CVE-2026-1234" */
-	enum ecr_severity severity;
-	const char *package, *version, *uri; /* "" where not given */
-};
-
 enum ecr_scan_status {
 	ECR_SCAN_PENDING, /* ask again */
 	ECR_SCAN_DONE,
@@ -102,9 +84,7 @@ enum { ECR_FINDINGS_MAX = 10000 };
 struct ecr_scan {
 	enum ecr_scan_status status;
 	const char *status_text, *description;
-	int64_t counts[ECR_SEVERITIES];
-	struct ecr_finding *findings; /* the worst first */
-	size_t n_findings;
+	struct findings findings; /* the counts are ECR's own, where it gives them */
 };
 
 /* One look (all pages) at the findings of the image with this digest text. A scan that has not

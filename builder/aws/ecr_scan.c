@@ -2,32 +2,11 @@
  * Scan findings of an image, in the shapes of both basic and enhanced scanning.
  */
 #include <string.h>
-#include <strings.h>
 
 #include "base/mem.h"
 #include "builder/aws/ecr_internal.h"
 
 enum { PAGES_MAX = 100, PAGE_SIZE = 1000 };
-
-static const char *const severities[ECR_SEVERITIES] = {"UNDEFINED", "INFORMATIONAL", "LOW",
-                                                       "MEDIUM",    "HIGH",          "CRITICAL"};
-
-const char *ecr_severity_name(enum ecr_severity s)
-{
-	return severities[s];
-}
-
-bool ecr_severity_parse(const char *text, enum ecr_severity *ret_severity)
-{
-	if (strcasecmp(text, "UNTRIAGED") == 0)
-		text = "UNDEFINED";
-	for (unsigned i = 0; i < ECR_SEVERITIES; i++)
-		if (strcasecmp(severities[i], text) == 0) {
-			*ret_severity = (enum ecr_severity)i;
-			return true;
-		}
-	return false;
-}
 
 static enum ecr_scan_status status_of(const char *text)
 {
@@ -70,52 +49,54 @@ static const char *attribute(const cJSON *finding, const char *key, struct arena
 	return "";
 }
 
-static struct ecr_finding basic_finding(const cJSON *f, struct arena *a)
+static struct finding basic_finding(const cJSON *f, struct arena *a)
 {
-	return (struct ecr_finding){.name = text_of(f, "name", a),
-	                            .package = attribute(f, "package_name", a),
-	                            .version = attribute(f, "package_version", a),
-	                            .uri = text_of(f, "uri", a)};
+	return (struct finding){.name = text_of(f, "name", a),
+	                        .package = attribute(f, "package_name", a),
+	                        .version = attribute(f, "package_version", a),
+	                        .uri = text_of(f, "uri", a),
+	                        .fixed_in = ""};
 }
 
-static struct ecr_finding enhanced_finding(const cJSON *f, struct arena *a)
+static struct finding enhanced_finding(const cJSON *f, struct arena *a)
 {
 	const cJSON *details = json_get(f, "packageVulnerabilityDetails");
 	const cJSON *package = cJSON_GetArrayItem(json_get(details, "vulnerablePackages"), 0);
-	struct ecr_finding finding = {.name = text_of(details, "vulnerabilityId", a),
-	                              .package = text_of(package, "name", a),
-	                              .version = text_of(package, "version", a),
-	                              .uri = text_of(details, "sourceUrl", a)};
+	struct finding finding = {.name = text_of(details, "vulnerabilityId", a),
+	                          .package = text_of(package, "name", a),
+	                          .version = text_of(package, "version", a),
+	                          .uri = text_of(details, "sourceUrl", a),
+	                          .fixed_in = text_of(package, "fixedInVersion", a)};
 
 	if (finding.name[0] == '\0')
 		finding.name = text_of(f, "title", a);
 	return finding;
 }
 
-struct findings {
-	VEC(struct ecr_finding) list;
-	int64_t counts[ECR_SEVERITIES];
+struct ecr_findings {
+	VEC(struct finding) list;
+	int64_t counts[SEVERITIES];
 	bool counted; /* by ECR itself */
 };
 
-static void add_findings(struct findings *all, const cJSON *array, bool enhanced, struct arena *a)
+static void add_findings(struct ecr_findings *all, const cJSON *array, bool enhanced,
+                         struct arena *a)
 {
 	const cJSON *item = NULL;
 
 	cJSON_ArrayForEach (item, array) {
-		struct ecr_finding f =
-			enhanced ? enhanced_finding(item, a) : basic_finding(item, a);
+		struct finding f = enhanced ? enhanced_finding(item, a) : basic_finding(item, a);
 		const char *severity = json_string(item, "severity");
 
 		if (all->list.n == ECR_FINDINGS_MAX)
 			return;
 		if (severity != NULL)
-			(void)ecr_severity_parse(severity, &f.severity);
+			(void)severity_parse(severity, &f.severity);
 		vec_push(&all->list, f);
 	}
 }
 
-static void add_counts(struct findings *all, const cJSON *counts)
+static void add_counts(struct ecr_findings *all, const cJSON *counts)
 {
 	const cJSON *item = NULL;
 
@@ -123,34 +104,19 @@ static void add_counts(struct findings *all, const cJSON *counts)
 		return;
 	all->counted = true;
 	cJSON_ArrayForEach (item, counts) {
-		enum ecr_severity s = ECR_UNDEFINED;
+		enum severity s = SEVERITY_UNDEFINED;
 
-		if (ecr_severity_parse(item->string, &s) && cJSON_IsNumber(item) &&
+		if (severity_parse(item->string, &s) && cJSON_IsNumber(item) &&
 		    item->valuedouble >= 0 && item->valuedouble < 1e9)
 			all->counts[s] += (int64_t)item->valuedouble;
 	}
 }
 
-static int worst_first(const void *a, const void *b)
+static void sort_findings(struct ecr_findings *all, struct arena *a, struct ecr_scan *scan)
 {
-	const struct ecr_finding *p = a, *q = b;
-
-	if (p->severity != q->severity)
-		return p->severity > q->severity ? -1 : 1;
-	return strcmp(p->name, q->name);
-}
-
-static void sort_findings(struct findings *all, struct arena *a, struct ecr_scan *scan)
-{
-	if (all->list.n > 1)
-		qsort(all->list.at, all->list.n, sizeof(*all->list.at), worst_first);
-	for (size_t i = 0; i < all->list.n && !all->counted; i++)
-		all->counts[all->list.at[i].severity]++;
-	memcpy(scan->counts, all->counts, sizeof(scan->counts));
-	scan->n_findings = all->list.n;
-	scan->findings = arena_calloc(a, all->list.n + 1, sizeof(*scan->findings));
-	if (all->list.n > 0)
-		memcpy(scan->findings, all->list.at, all->list.n * sizeof(*scan->findings));
+	scan->findings = findings_sorted(all->list.at, all->list.n, a);
+	if (all->counted)
+		memcpy(scan->findings.counts, all->counts, sizeof(all->counts));
 	vec_done(&all->list);
 }
 
@@ -163,7 +129,7 @@ static cJSON *image_request(const struct ecr_host *host, const char *repository,
 }
 
 /* One page; *token is where the next starts, NULL at the end. */
-static int read_page(const cJSON *doc, struct findings *all, struct ecr_scan *scan,
+static int read_page(const cJSON *doc, struct ecr_findings *all, struct ecr_scan *scan,
                      const char **token, struct arena *a)
 {
 	const cJSON *status = json_get(doc, "imageScanStatus");
@@ -181,7 +147,7 @@ static int read_page(const cJSON *doc, struct findings *all, struct ecr_scan *sc
 }
 
 static int read_pages(struct aws_session *s, const struct ecr_host *host, cJSON *first,
-                      struct arena *a, struct findings *all, struct ecr_scan *scan,
+                      struct arena *a, struct ecr_findings *all, struct ecr_scan *scan,
                       struct aws_failure *failure, struct err *err)
 {
 	AUTO(json) cJSON *base = first;
@@ -207,7 +173,7 @@ int ecr_scan_findings(struct aws_session *s, const struct ecr_host *host, const 
                       const char *digest, struct arena *a, struct ecr_scan *ret_scan,
                       bool *ret_begun, struct err *err)
 {
-	struct findings all = {0};
+	struct ecr_findings all = {0};
 	struct ecr_scan scan = {.status_text = "", .description = ""};
 	struct aws_failure failure = {.code = ""};
 	struct err why = {0};

@@ -6,10 +6,10 @@
 #include "base/text.h"
 #include "builder/cli/deploy_cluster.h"
 #include "builder/cli/deploy_diff.h"
+#include "builder/cli/deploy_image.h"
 #include "builder/cli/deploy_job.h"
 #include "builder/cli/epoch.h"
 #include "builder/cli/renderers.h"
-#include "builder/image/image.h"
 #include "k8s/cluster/cluster.h"
 #include "k8s/deploy/found.h"
 #include "k8s/deploy/owned.h"
@@ -57,6 +57,7 @@ struct deploy {
 	struct cli *cli;
 	struct deploy_options *options; /* a copy: --set gains the image's digest */
 	struct cluster cluster;
+	struct deploy_image image;
 	struct lease lease; /* its base makes the calls to the cluster */
 	struct placement placement;
 	struct k8s_output out;
@@ -71,6 +72,7 @@ struct deploy {
 
 static void deploy_done(struct deploy *d)
 {
+	deploy_image_done(&d->image);
 	stage_list_done(&d->stages);
 	k8s_output_done(&d->out);
 	cJSON_Delete(d->release);
@@ -82,73 +84,6 @@ static void deploy_done(struct deploy *d)
 static bool in_mode(const struct deploy *d, const char *mode)
 {
 	return d->options->dry_run != NULL && strcmp(d->options->dry_run, mode) == 0;
-}
-
-/* ---- the image, by digest ---- */
-
-/* As if --set had been given once more. */
-static void pin_digest(struct deploy *d, const char *digest)
-{
-	struct strlist *set = &d->options->cluster.spec.set;
-	const char **at = arena_calloc(&d->cli->arena, set->n + 1, sizeof(*at));
-
-	if (set->n > 0)
-		memcpy(at, set->at, set->n * sizeof(*at));
-	at[set->n] = arena_printf(&d->cli->arena, "job.digest=%s", digest);
-	*set = (struct strlist){at, set->n + 1};
-}
-
-/* What the tag names now; `ready`: the image is not one that the spec describes. */
-static int resolve_digest(struct cli *cli, const struct remote_options *o, const char *text,
-                          bool ready, const char **ret, struct err *err)
-{
-	AUTO(remote) struct remote remote = {0};
-	AUTO(image) struct image image = {0};
-	struct descriptor root;
-	char digest[DIGEST_TEXT_MAX];
-
-	if (remote_from_options(cli, o, 0, text, &remote, err) != 0 ||
-	    image_open(&remote, text, &cli->arena, &image, err) != 0 ||
-	    image_root(&image, &cli->arena, &root, err) != 0) {
-		err_wrap(err, "find the digest of '%s'", text);
-		return err_hint(err, "%s, or give its digest with --image-digest.",
-		                ready ? "Look whether job.image is right, and whether this machine "
-		                        "may pull it"
-		                      : "Push the image first (`slipway push`)");
-	}
-	*ret = arena_strdup(&cli->arena, digest_text(&root.digest, digest));
-	return 0;
-}
-
-static int open_cluster(struct deploy *d, struct err *err)
-{
-	if (cluster_open(d->cli, &d->options->cluster, &d->cluster, err) != 0)
-		return -1;
-	d->cluster.opts.force_conflicts = d->options->force_conflicts;
-	cluster_outlast(&d->cluster);
-	return 0;
-}
-
-/* Loads the spec; its job's image ends in a digest but for a dry run that asks nobody. */
-static int open_pinned(struct deploy *d, struct err *err)
-{
-	struct cli *cli = d->cli;
-	const char *digest = d->options->image_digest;
-
-	if (digest != NULL)
-		pin_digest(d, digest);
-	if (open_cluster(d, err) != 0)
-		return -1;
-	const struct fleet *fleet = &d->cluster.spec->fleet;
-
-	if (in_mode(d, "client") || !fleet->job->set || fleet->image == NULL ||
-	    strchr(fleet->image, '@') != NULL)
-		return 0;
-	if (resolve_digest(cli, &d->options->remote, fleet->image, fleet->job->image != NULL,
-	                   &digest, err) != 0)
-		return -1;
-	pin_digest(d, digest);
-	return open_cluster(d, err);
 }
 
 /* ---- whose job ---- */
@@ -483,9 +418,10 @@ static int run_deploy(struct deploy *d, struct err *err)
 {
 	d->result = cJSON_CreateObject();
 	json_add_array(d->result, "stages");
-	if (deploy_job_check(d->options, err) != 0 || open_pinned(d, err) != 0 ||
+	if (deploy_job_check(d->options, err) != 0 || deploy_image_open(&d->image, err) != 0 ||
 	    epoch_check_support(d->cli, d->cluster.spec, err) != 0 ||
-	    k8s_render(&renderers, &d->cluster.spec->fleet, NULL, &d->out, err) != 0)
+	    k8s_render(&renderers, &d->cluster.spec->fleet, NULL, &d->out, err) != 0 ||
+	    deploy_image_trust(&d->image, &d->out, d->result, err) != 0)
 		return -1;
 	d->release = release_of(&d->out);
 	d->cluster.opts.dry_run = in_mode(d, "server");
@@ -499,7 +435,7 @@ static int run_deploy(struct deploy *d, struct err *err)
 		tell_plan(d);
 		if (cli_json(d->cli))
 			cli_print_json(d->cli, d->result);
-		return 0;
+		return deploy_image_end(&d->image, err);
 	}
 	lease_init(&d->lease, &d->cluster.kubectl.base, d->cluster.spec->fleet.namespace,
 	           d->cluster.spec->fleet.name);
@@ -518,7 +454,7 @@ static int run_deploy(struct deploy *d, struct err *err)
 		deploy_diff_end(d->cli, d->result, d->pruned);
 	else
 		tell_end(d);
-	return 0;
+	return deploy_image_end(&d->image, err);
 }
 
 /* A JSON caller learns what was tried, whatever the end. */
@@ -541,6 +477,7 @@ static int cmd_deploy_run(struct cli *cli, struct err *err)
 	const struct deploy_options *given = cli->options;
 	struct deploy_options wanted = *given;
 	AUTO(deploy) struct deploy d = {.cli = cli, .options = &wanted};
+	d.image = (struct deploy_image){.cli = cli, .options = &wanted, .cluster = &d.cluster};
 	int rc = run_deploy(&d, err);
 
 	lease_release(&d.lease, false);
@@ -561,6 +498,8 @@ const struct command cmd_deploy = {
 		"the job of one target, by digest. deploy waits for each stage: pools Ready, "
 		"plugins rolled out, the claim bound. Missing operators and objects of other "
 		"owners are reported before anything of a stage is applied.\n\n"
+		"Where the spec has `trust`, every image that the job's pods run is looked at "
+		"first, and nothing is applied when one is refused (exit status 3).\n\n"
 		"The job starts on the target with the highest weight. When that has no "
 		"capacity (Karpenter or EC2 reports it, or a time limit passes), its job is "
 		"deleted and the next target's is started. A job that has run is moved only when "

@@ -7,6 +7,8 @@
 #include "builder/cli/epoch.h"
 #include "builder/cli/renderers.h"
 #include "builder/cli/spec_option.h"
+#include "builder/cli/trust_policies.h"
+#include "k8s/admission/admission.h"
 #include "k8s/object/emit.h"
 #include "k8s/view/explain.h"
 
@@ -30,8 +32,8 @@ static const struct option options[] = {
 	TEXT_OPTION(struct render_options, job, "job", 0, "TARGET|all",
                     "Target whose job is printed: the first, a named one, or all"),
 	LIST_OPTION(struct render_options, only, "only", 0, "NAME",
-                    "Only this concern: cluster, account, namespace, karpenter, devices, storage, "
-                    "monitoring, scheduler, jobs, nettest or pipeline"),
+                    "Only this concern: cluster, account, namespace, trust, karpenter, devices, "
+                    "storage, monitoring, scheduler, jobs, nettest or pipeline"),
 };
 
 static enum k8s_format format_of(const char *name)
@@ -122,6 +124,9 @@ static int cmd_render_run(struct cli *cli, struct err *err)
 		return err_hint(err, "Add the sections cluster and fleet, or pipeline.");
 	}
 	if (choose_job(o->job, &spec->fleet, &choice, err) != 0)
+		return -1;
+	if ((o->only.n == 0 || strlist_has(&o->only, trust_renderer.name)) &&
+	    trust_policies_open(cli, spec, err) != 0)
 		return -1;
 	if (k8s_render(&renderers, &spec->fleet, &o->only, &out, err) != 0)
 		return -1;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "builder/cli/deploy_diff.h"
+#include "builder/cli/deploy_image.h"
 #include "builder/cli/deploy_job.h"
 #include "k8s/deploy/owned.h"
 #include "k8s/deploy/runs.h"
@@ -30,12 +31,15 @@ static const struct option options[] = {
                     "Return when the job is created, without waiting for its pods"),
 	TEXT_OPTION(struct rollback_options, deploy.interval, "interval", 0, "DURATION",
                     "Time between polls of the cluster, as in 30s", .fallback = "5s"),
+	REMOTE_OPTIONS(struct rollback_options, deploy.remote),
 };
 
 struct rollback {
 	struct cli *cli;
 	const struct rollback_options *options;
+	struct deploy_options wanted; /* a copy of its part of deploy's */
 	struct cluster cluster;
+	struct deploy_image image;
 	struct lease lease;
 	struct placement placement;
 	cJSON *runs, *resources, *owned, *result;
@@ -45,6 +49,7 @@ struct rollback {
 
 static void rollback_done(struct rollback *b)
 {
+	deploy_image_done(&b->image);
 	cJSON_Delete(b->runs);
 	cJSON_Delete(b->resources);
 	cJSON_Delete(b->owned);
@@ -246,7 +251,7 @@ static int show_diff(struct rollback *b, struct deploy_job *job, struct err *err
 	                       &counts, err) != 0)
 		return -1;
 	deploy_diff_end(b->cli, b->result, 0);
-	return 0;
+	return deploy_image_end(&b->image, err);
 }
 
 static int run_rollback(struct rollback *b, struct err *err)
@@ -268,6 +273,11 @@ static int run_rollback(struct rollback *b, struct err *err)
 	job.release = runs_release(b->row);
 	job.reason = arena_printf(&b->cli->arena, "rollback to run %lld",
 	                          (long long)runs_number(b->row));
+	b->wanted = b->options->deploy;
+	b->image =
+		(struct deploy_image){.cli = b->cli, .options = &b->wanted, .cluster = &b->cluster};
+	if (deploy_image_trust_run(&b->image, job.release, b->result, err) != 0)
+		return -1;
 	return job.options->diff ? show_diff(b, &job, err) : bring_back(b, &job, err);
 }
 
@@ -292,7 +302,8 @@ const struct command cmd_rollback = {
 		"cluster is stopped with a checkpoint, and the former one takes its place on the "
 		"same target, or on the next where there is no capacity.\n\n"
 		"Pools, plugins and storage stay as they are, and so does the spec: the next "
-		"deploy starts what it says. Exit statuses are those of deploy.\n",
+		"deploy starts what it says. Where the spec has `trust`, it is asked of the "
+		"run's images, too. Exit statuses are those of deploy.\n",
 	.examples = "slipway rollback --list\tThe runs that can be brought back\n"
 		    "slipway rollback --diff\tWhat would change\n"
 		    "slipway rollback\tBack to the run before\n"

@@ -1,29 +1,20 @@
 /*
- * slipway scan: what ECR's scanner found in an image, as a gate for CI.
+ * slipway scan: the vulnerabilities of an image as a gate for CI, found by ECR's scanner or in
+ * databases that are files.
  */
-#include <string.h>
-
-#include "base/interrupt.h"
-#include "builder/cli/command.h"
+#include "base/timestamp.h"
 #include "builder/cli/remote_option.h"
-#include "builder/image/image.h"
-#include "builder/oci/mediatype.h"
-
-enum {
-	POLL_MS = 5000,
-	BEGIN_MS = 60000,
-	TIMEOUT_S = 600,
-	TIMEOUT_S_MAX = 7 * 86400,
-	IMAGES_MAX = 64
-};
+#include "builder/cli/scan_ecr.h"
+#include "builder/image/image_scan.h"
 
 static const char *const severity_choices[] = {"critical",      "high",      "medium", "low",
                                                "informational", "undefined", NULL};
 
 struct scan_options {
-	const char *severity;
-	int64_t timeout;
-	bool start;
+	const char *severity, *suite;
+	int64_t timeout, max_unpacked;
+	bool start, read, allow_unjudged;
+	struct strlist db, vex;
 	struct remote_options remote;
 };
 
@@ -31,272 +22,161 @@ static const struct option options[] = {
 	TEXT_OPTION(struct scan_options, severity, "severity", 0, "LEVEL",
                     "Fail when there is a finding of this severity or worse", .fallback = "high",
                     .complete = COMPLETE_CHOICES, .choices = severity_choices),
+	LIST_OPTION(struct scan_options, db, "db", 0, "FILE",
+                    "Look in this database instead of asking ECR; may be repeated"),
+	LIST_OPTION(struct scan_options, vex, "vex", 0, "FILE",
+                    "With --db: OpenVEX document whose statements waive findings"),
+	TEXT_OPTION(struct scan_options, suite, "suite", 0, "NAME",
+                    "With --db: release of Debian packages that name none, as sid"),
+	FLAG_OPTION(struct scan_options, allow_unjudged, "allow-unjudged", 0,
+                    "With --db: go on where no database covers a package"),
+	FLAG_OPTION(struct scan_options, read, "read", 0,
+                    "With --db: read the layers, even if a bill of materials is attached"),
+	MAX_UNPACKED_OPTION(struct scan_options, max_unpacked),
 	NUMBER_OPTION(struct scan_options, timeout, "timeout", 0, "SECONDS",
-                      "How long to wait for the scan (default 600)"),
+                      "How long to wait for ECR's scan (default 600)"),
 	FLAG_OPTION(struct scan_options, start, "start", 0,
-                    "Start a scan instead of waiting for the one on push"),
+                    "Start a scan of ECR's instead of waiting for the one on push"),
 	REMOTE_OPTIONS(struct scan_options, remote),
 };
 
-struct scan_run {
-	struct cli *cli;
-	const struct scan_options *options;
-	struct remote *remote;
-	struct ecr_host host;
-	const char *repository;
-	enum ecr_severity threshold;
-	int64_t deadline_ms;
-	int64_t n_refused;
-	struct err failed; /* the first image that could not be judged */
-	cJSON *doc, *images;
-};
+/* ---- by databases ---- */
 
-/* ---- waiting ---- */
-
-static int wait_a_little(const struct scan_run *s, const char *what, struct err *err)
+static void add_databases(struct scan_report *report, const struct scan_result *result)
 {
-	struct clock *clock = clock_system();
+	cJSON *list = json_add_array(report->doc, "databases");
 
-	if (interrupt_check(err) != 0)
-		return -1;
-	if (clock->now_ms(clock) + POLL_MS > s->deadline_ms) {
-		err_set(err, ERR_NETWORK, "%s", what);
-		return err_hint(err, "try again later, or wait longer with --timeout");
-	}
-	clock->sleep_ms(clock, POLL_MS);
-	return interrupt_check(err);
-}
-
-static int never_begun(struct err *err)
-{
-	err_set(err, ERR_NOT_FOUND, "the image has not been scanned");
-	return err_hint(err, "enable scan on push (image.ecr.scan_on_push), or start a scan: "
-	                     "slipway scan --start");
-}
-
-static int wait_for_scan(const struct scan_run *s, const char *digest, struct ecr_scan *ret,
-                         struct err *err)
-{
-	struct aws_session *session = s->remote->aws->session;
-	struct clock *clock = clock_system();
-	int64_t begin_by = clock->now_ms(clock) + BEGIN_MS;
-
-	if (s->options->start && ecr_start_scan(session, &s->host, s->repository, digest, err) != 0)
-		return -1;
-	unsigned task = progress_start(s->cli->progress, "scan", -1);
-
-	for (;;) {
-		bool begun = false;
-		int status = ecr_scan_findings(session, &s->host, s->repository, digest,
-		                               &s->cli->arena, ret, &begun, err);
-
-		if (status == 0 && ret->status != ECR_SCAN_PENDING) {
-			progress_finish(s->cli->progress, task, ret->status_text);
-			return 0;
-		}
-		if (status == 0 && !begun && clock->now_ms(clock) > begin_by)
-			status = never_begun(err);
-		if (status == 0)
-			status = wait_a_little(
-				s, begun ? "the scan is not finished" : "the scan has not begun",
-				err);
-		if (status != 0) {
-			progress_finish(s->cli->progress, task, "failed");
-			return -1;
-		}
-	}
-}
-
-/* ---- the report ---- */
-
-static void add_json(struct scan_run *s, const char *digest, const char *platform,
-                     const struct ecr_scan *scan)
-{
-	cJSON *image = cJSON_CreateObject();
-
-	json_push(s->images, image);
-	json_add_string(image, "digest", digest);
-	json_add_string(image, "platform", platform);
-	json_add_string(image, "status", scan->status_text);
-	cJSON *counts = json_add_object(image, "counts");
-
-	for (unsigned i = ECR_SEVERITIES; i-- > 0;)
-		if (scan->counts[i] > 0)
-			json_add_int(counts, ecr_severity_name((enum ecr_severity)i),
-			             scan->counts[i]);
-	cJSON *findings = json_add_array(image, "findings");
-
-	for (size_t i = 0; i < scan->n_findings; i++) {
-		const struct ecr_finding *f = &scan->findings[i];
+	for (size_t i = 0; i < result->n_databases; i++) {
+		const struct scan_database *d = &result->databases[i];
+		char time[TIMESTAMP_MAX];
 		cJSON *item = cJSON_CreateObject();
 
-		json_push(findings, item);
-		json_add_string(item, "name", f->name);
-		json_add_string(item, "severity", ecr_severity_name(f->severity));
-		json_add_string(item, "package", f->package);
-		json_add_string(item, "version", f->version);
-		json_add_string(item, "uri", f->uri);
+		json_push(list, item);
+		json_add_string(item, "path", d->path);
+		json_add_string(item, "kind", d->kind);
+		json_add_string(item, "modified", timestamp_extended(d->modified_ms, time));
+		json_add_int(item, "records", (int64_t)d->n_records);
+		if (!cli_json(report->cli))
+			fprintf(report->cli->out, "%s: %s, %zu records, as of %s\n", d->path,
+			        d->kind, d->n_records, time);
 	}
 }
 
-static void print_text(struct scan_run *s, const char *digest, const char *platform,
-                       const struct ecr_scan *scan)
+/* Also said to a person, with these words around each. */
+static void add_texts(struct scan_report *report, const char *key, const struct strlist *texts,
+                      const char *before, const char *behind)
 {
-	const char *between = "";
+	cJSON *list = json_add_array(report->doc, key);
 
-	fprintf(s->cli->out, "%.19s %s: ", digest, platform);
-	for (unsigned i = ECR_SEVERITIES; i-- > 0;)
-		if (scan->counts[i] > 0) {
-			fprintf(s->cli->out, "%s%lld %s", between, (long long)scan->counts[i],
-			        ecr_severity_name((enum ecr_severity)i));
-			between = ", ";
-		}
-	fprintf(s->cli->out, "%s\n", between[0] == '\0' ? "no findings" : "");
-	for (size_t i = 0; i < scan->n_findings; i++) {
-		const struct ecr_finding *f = &scan->findings[i];
-
-		fprintf(s->cli->out, "  %-13s %-20s %s %s\n", ecr_severity_name(f->severity),
-		        f->name, f->package, f->version);
+	for (size_t i = 0; i < texts->n; i++) {
+		json_push_string(list, texts->at[i]);
+		progress_note(report->cli->progress, "%s%s%s", before, texts->at[i], behind);
 	}
 }
 
-static int scan_image(struct scan_run *s, const struct descriptor *image, struct err *err)
+static int scan_by_files(struct cli *cli, const struct remote *remote, struct scan_report *report,
+                         struct err *err)
 {
-	char digest[DIGEST_TEXT_MAX], platform[PLATFORM_TEXT_MAX] = "image";
-	struct ecr_scan scan;
-
-	digest_text(&image->digest, digest);
-	if (image->platform.os[0] != '\0')
-		platform_text(&image->platform, platform);
-	if (wait_for_scan(s, digest, &scan, err) != 0)
-		return err_wrap(err, "%.19s", digest);
-	if (scan.status != ECR_SCAN_DONE) {
-		err_set(err, scan.status == ECR_SCAN_UNSUPPORTED ? ERR_UNSUPPORTED : ERR_SERVER,
-		        "%.19s: the scan ended with %s%s%s", digest, scan.status_text,
-		        scan.description[0] != '\0' ? ": " : "", scan.description);
-		return -1;
-	}
-	for (unsigned i = s->threshold; i < ECR_SEVERITIES; i++)
-		s->n_refused += scan.counts[i];
-	add_json(s, digest, platform, &scan);
-	if (!cli_json(s->cli))
-		print_text(s, digest, platform, &scan);
-	return 0;
-}
-
-/* ---- which images ---- */
-
-/* ECR scans manifests; an index is as good as its images. */
-static int scan_root(struct scan_run *s, const struct image *image, const struct descriptor *root,
-                     struct err *err)
-{
-	AUTO(strbuf) struct strbuf text = STRBUF_INIT(MANIFEST_BYTES_MAX);
-	struct index index;
-
-	if (!media_is_index(root->media_type))
-		return scan_image(s, root, err);
-	if (store_read(image->store, root, MANIFEST_BYTES_MAX, &text, err) != 0 ||
-	    index_parse(text.ptr, text.len, root->media_type, &s->cli->arena, &index, err) != 0)
-		return -1;
-	if (index.n_manifests > IMAGES_MAX)
-		return err_set(err, ERR_LIMIT, "the index has more than %d images",
-		               (int)IMAGES_MAX);
-	for (size_t i = 0; i < index.n_manifests; i++) {
-		struct err why = {0};
-
-		/*
-		 * Attestations stand among the images under no platform: there is nothing to scan.
-		 */
-		if (strcmp(index.manifests[i].platform.os, "unknown") == 0 ||
-		    scan_image(s, &index.manifests[i], &why) == 0)
-			continue;
-		if (why.code == ERR_INTERRUPTED || why.code == ERR_DENIED) {
-			*err = why;
-			return -1;
-		}
-		s->failed = s->failed.code == ERR_NONE ? why : s->failed;
-	}
-	return 0;
-}
-
-static int judge_scan(struct scan_run *s, struct err *err)
-{
-	if (s->failed.code != ERR_NONE) {
-		*err = s->failed;
-		return -1;
-	}
-	if (s->n_refused == 0)
-		return 0;
-	err_set(err, ERR_CHECK, "%lld finding%s of severity %s or worse", (long long)s->n_refused,
-	        s->n_refused == 1 ? "" : "s", ecr_severity_name(s->threshold));
-	return err_hint(err, "update the packages, or raise --severity");
-}
-
-static int scan_ref(struct scan_run *s, struct err *err)
-{
+	const struct scan_options *o = cli->options;
+	const struct image_scan_opts opts = {.scan = {.databases = o->db,
+	                                              .waivers = o->vex,
+	                                              .suite = o->suite,
+	                                              .allow_unjudged = o->allow_unjudged},
+	                                     .read = o->read,
+	                                     .max_unpacked = o->max_unpacked,
+	                                     .progress = cli->progress};
 	AUTO(image) struct image image = {0};
 	struct descriptor root;
-	const char *text = s->cli->args.at[0];
+	struct image_scan scan;
 
-	if (image_open(s->remote, text, &s->cli->arena, &image, err) != 0)
-		return -1;
-	if (image.ref.kind != REF_REGISTRY ||
-	    !ecr_registry_host(s->remote->aws->ecr, image.ref.host, &s->cli->arena, &s->host) ||
-	    s->host.is_public) {
-		err_set(err, ERR_USAGE, "'%s' is not an image in a private registry of Amazon ECR",
-		        text);
-		return err_hint(err,
-		                "only ECR keeps scan findings; for ECR under another name pass "
-		                "--ecr-region");
-	}
-	s->repository = image.ref.repository;
-	if (image_root(&image, &s->cli->arena, &root, err) != 0)
-		return -1;
-	return scan_root(s, &image, &root, err);
+	if (image_open_argument(remote, cli->args.at[0], &cli->arena, &image, err) != 0 ||
+	    image_root(&image, &cli->arena, &root, err) != 0 ||
+	    image_scan_run(&image, &root, &opts, &cli->arena, &scan, err) != 0)
+		return err_wrap(err, "image '%s'", cli->args.at[0]);
+	add_databases(report, &scan.result);
+	for (size_t i = 0; i < scan.n; i++)
+		scan_report_add(report, &scan.manifests[i],
+		                scan.attached[i] ? "attached document" : "layers were read",
+		                &scan.scanned[i].findings);
+	add_texts(report, "unjudged", &scan.result.unjudged, "not judged: ", "");
+	add_texts(report, "unused_waivers", &scan.result.unused, "",
+	          ": it waives nothing that was found");
+	if (report->n_unrated > 0)
+		progress_note(cli->progress,
+		              "%lld finding%s UNDEFINED: no database rates %s, and no --severity "
+		              "but 'undefined' counts %s",
+		              (long long)report->n_unrated,
+		              report->n_unrated == 1 ? " is" : "s are",
+		              report->n_unrated == 1 ? "it" : "them",
+		              report->n_unrated == 1 ? "it" : "them");
+	return 0;
+}
+
+/* ---- the command ---- */
+
+static int check_options(const struct scan_options *o, struct err *err)
+{
+	const struct {
+		const char *name;
+		bool given;
+	} alone[] = {{"vex", o->vex.n > 0},
+	             {"suite", o->suite != NULL},
+	             {"allow-unjudged", o->allow_unjudged},
+	             {"read", o->read},
+	             {"max-unpacked", o->max_unpacked > 0}},
+	  never[] = {{"start", o->start}, {"timeout", o->timeout > 0}};
+
+	for (size_t i = 0; o->db.n == 0 && i < ARRAY_LEN(alone); i++)
+		if (alone[i].given)
+			return err_set(err, ERR_USAGE, "--%s needs --db", alone[i].name);
+	for (size_t i = 0; o->db.n > 0 && i < ARRAY_LEN(never); i++)
+		if (never[i].given)
+			return err_set(err, ERR_USAGE, "--%s is for ECR's scan, not for --db",
+			               never[i].name);
+	return 0;
 }
 
 static int cmd_scan_run(struct cli *cli, struct err *err)
 {
 	const struct scan_options *o = cli->options;
+	const struct scan_ecr_opts by_ecr = {.start = o->start, .timeout_s = o->timeout};
 	AUTO(remote) struct remote remote = {0};
-	AUTO(json) cJSON *doc = cJSON_CreateObject();
-	struct clock *clock = clock_system();
-	int64_t timeout = o->timeout > 0 ? o->timeout : TIMEOUT_S;
+	AUTO(scan_report) struct scan_report report = {0};
 
-	if (timeout > TIMEOUT_S_MAX)
-		timeout = TIMEOUT_S_MAX;
-	struct scan_run s = {.cli = cli,
-	                     .options = o,
-	                     .remote = &remote,
-	                     .doc = doc,
-	                     .deadline_ms = clock->now_ms(clock) + timeout * 1000};
-
-	if (!ecr_severity_parse(o->severity, &s.threshold))
-		return err_set(err, ERR_USAGE, "--severity: '%s'", o->severity);
-	json_add_string(doc, "threshold", ecr_severity_name(s.threshold));
-	s.images = json_add_array(doc, "images");
-	if (remote_from_options(cli, &o->remote, 0, cli->args.at[0], &remote, err) != 0 ||
-	    scan_ref(&s, err) != 0)
+	if (check_options(o, err) != 0 || scan_report_begin(&report, cli, o->severity, err) != 0 ||
+	    remote_from_options(cli, &o->remote, 0, cli->args.at[0], &remote, err) != 0)
 		return -1;
-	json_add_int(doc, "refused", s.n_refused);
-	if (s.failed.code != ERR_NONE)
-		json_add_string(doc, "error", s.failed.msg);
-	if (cli_json(cli))
-		cli_print_json(cli, doc);
-	return judge_scan(&s, err);
+	if (o->db.n > 0 ? scan_by_files(cli, &remote, &report, err) != 0
+	                : scan_by_ecr(cli, &remote, &by_ecr, &report, err) != 0)
+		return -1;
+	return scan_report_end(&report, err);
 }
 
 const struct command cmd_scan = {
 	.name = "scan",
-	.summary = "Show what Amazon ECR's scanner found in an image, and fail on severe findings",
-	.synopsis = "HOST/NAME[:TAG|@DIGEST]",
-	.details = "Waits for the scan. Of an index, every platform's image counts. Exit status 3 "
-		   "when there\n"
-		   "is a finding of the given severity or worse.\n",
+	.summary = "Show the vulnerabilities of an image, and fail on severe ones",
+	.synopsis = "REF",
+	.details =
+		"Without --db, REF is an image in Amazon ECR, and what ECR's scanner found is "
+		"waited for.\n"
+		"With --db, REF is as for inspect, and its bill of materials (the attached one, or "
+		"one made\n"
+		"from its layers) is held against files: Debian's security tracker (JSON), or "
+		"OSV's "
+		"records\n"
+		"(all.zip of an ecosystem, a folder, or JSON), compressed or not. Nothing is sent "
+		"anywhere.\n"
+		"A package that no database covers is an error, for nobody looked.\n"
+		"Of an index, every platform's image counts. Exit status 3 when there is a finding "
+		"of the\n"
+		"given severity or worse.\n",
 	.examples =
 		"slipway scan 123456789012.dkr.ecr.us-west-2.amazonaws.com/app:v1\tFail on HIGH "
 		"or worse\n"
-		"slipway scan --severity critical --output json REF\tFail on CRITICAL only\n",
+		"slipway scan --severity critical --output json REF\tFail on CRITICAL only\n"
+		"slipway scan --db debian.json --db PyPI.zip build/image\tWithout any service\n"
+		"slipway scan --db debian.json --vex waivers.json build/image\tWaive some, with "
+		"reasons\n",
 	.options = OPTION_TABLE(struct scan_options, options),
 	.min_args = 1,
 	.max_args = 1,

@@ -6,6 +6,7 @@
 #include "builder/cli/command.h"
 #include "builder/cli/key_option.h"
 #include "builder/cli/remote_option.h"
+#include "builder/image/attest.h"
 #include "builder/image/image.h"
 #include "builder/image/sign.h"
 #include "builder/trust/settings.h"
@@ -13,6 +14,7 @@
 struct sign_options {
 	const char *key;
 	struct strlist format, annotation;
+	bool provenance;
 	struct remote_options remote;
 };
 
@@ -25,6 +27,8 @@ static const struct option options[] = {
                     "sha256-HEX.sig; repeat for both"),
 	LIST_OPTION(struct sign_options, annotation, "annotation", 'a', "NAME=VALUE",
                     "What the signature says besides the image's digest"),
+	FLAG_OPTION(struct sign_options, provenance, "provenance", 0,
+                    "Sign the attached statements of how it was built, too"),
 	REMOTE_OPTIONS(struct sign_options, remote),
 };
 
@@ -85,6 +89,27 @@ static void print_result(struct cli *cli, const struct trust_key *key,
 	cli_print_json(cli, doc);
 }
 
+/* What anybody may have attached is vouched for from then on: none at all is an error. */
+static int sign_provenance(struct cli *cli, const struct sign_place *place, struct trust_key *key,
+                           const struct descriptor *root, struct err *err)
+{
+	const struct attest_opts opts = {place->image.store, root, &place->attach,
+	                                 place->image.store, key};
+	struct attest_result result;
+
+	if (image_attest(&opts, &cli->arena, &result, err) != 0)
+		return -1;
+	if (result.n_without > 0) {
+		err_set(err, ERR_NOT_FOUND, "%zu of its images have no provenance",
+		        result.n_without);
+		return err_hint(err, "build with image.provenance; `slipway inspect --tree` shows "
+		                     "what is attached");
+	}
+	progress_note(cli->progress, "%zu statements of provenance signed, %zu already there",
+	              result.n_signed, result.n_there);
+	return 0;
+}
+
 static int sign(struct cli *cli, const struct sign_options *o, const struct sign_place *place,
                 struct trust_key *key, struct err *err)
 {
@@ -103,6 +128,7 @@ static int sign(struct cli *cli, const struct sign_options *o, const struct sign
 	if (read_forms(&o->format, &opts.forms, err) != 0 ||
 	    key_annotations(&o->annotation, &cli->arena, &opts.annotations, err) != 0 ||
 	    image_root(&place->image, &cli->arena, &root, err) != 0 ||
+	    (o->provenance && sign_provenance(cli, place, key, &root, err) != 0) ||
 	    image_sign(&opts, &cli->arena, &result, err) != 0)
 		return -1;
 	print_result(cli, key, &root, &result);

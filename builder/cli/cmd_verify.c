@@ -9,6 +9,7 @@
 #include "builder/cli/command.h"
 #include "builder/cli/remote_option.h"
 #include "builder/cli/verify_signatures.h"
+#include "builder/cli/verify_trust.h"
 #include "builder/image/image.h"
 
 struct verify_options {
@@ -17,6 +18,7 @@ struct verify_options {
 	int64_t jobs, max_unpacked;
 	struct strlist key, annotation;
 	bool recursive;
+	const char *trust;
 	struct remote_options remote;
 };
 
@@ -37,6 +39,10 @@ static const struct option options[] = {
                     "With --key: what the signature has to say besides the digest"),
 	FLAG_OPTION(struct verify_options, recursive, "recursive", 0,
                     "With --key: each platform's manifest has to be signed, too"),
+	TEXT_OPTION(struct verify_options, trust, "trust", 0, "FILE",
+                    "Check instead that the image has all that `trust` of this spec asks for, as "
+                    "deploy does",
+                    .complete = COMPLETE_FILE),
 	REMOTE_OPTIONS(struct verify_options, remote),
 };
 
@@ -189,6 +195,12 @@ static int check_kinds(const struct verify_options *o, struct err *err)
 		        "--provided, --allow and --max-unpacked are about the image check");
 		return err_hint(err, "run verify twice: with --key, and without");
 	}
+	if (o->trust != NULL && (o->key.n > 0 || o->platform != NULL || o->off.n > 0 ||
+	                         o->provided.n > 0 || o->allow.n > 0 || o->max_unpacked != 0)) {
+		err_set(err, ERR_USAGE,
+		        "with --trust the spec says what is checked, of all platforms");
+		return err_hint(err, "leave the other options out, or run verify without --trust");
+	}
 	return 0;
 }
 
@@ -219,6 +231,8 @@ static int cmd_verify_run(struct cli *cli, struct err *err)
 	if (check_kinds(o, err) != 0 || check_off_names(&o->off, err) != 0 ||
 	    remote_from_options(cli, &o->remote, o->jobs, cli->args.at[0], &remote, err) != 0)
 		return -1;
+	if (o->trust != NULL)
+		return verify_trust(cli, o->trust, &remote, cli->args.at[0], err);
 	if (image_open_argument(&remote, cli->args.at[0], &cli->arena, &image, err) != 0 ||
 	    (o->key.n > 0 ? verify_keys(cli, o, &remote, &variables, &image, err)
 	                  : verify(cli, o, &image, err)) != 0)
@@ -238,13 +252,17 @@ const struct command cmd_verify = {
 		   "duplicate paths.\n"
 		   "docs/CHECK.md explains each rule. With --key it is checked instead who has "
 		   "signed the image,\n"
-		   "by its documents alone; docs/TRUST.md says what that proves.\n",
+		   "by its documents alone; with --trust, whether a deploy would take it. "
+		   "docs/TRUST.md says what\n"
+		   "that proves.\n",
 	.examples =
 		"slipway verify oci:build/image\tThe image that was just built\n"
 		"slipway verify --allow 'secret:usr/share/doc/*' oci:build/image\tKeys that are "
 		"examples\n"
 		"slipway verify --key release.pub registry.example.com/team/app:v1\tWhether that "
 		"key has signed it\n"
+		"slipway verify --trust slipway.yaml registry.example.com/team/app:v1\tWhether a "
+		"deploy would take it\n"
 		"slipway verify --off setuid docker.io/library/debian:12\tA foreign image\n",
 	.options = OPTION_TABLE(struct verify_options, options),
 	.min_args = 1,

@@ -52,7 +52,7 @@ int deploy_cluster_take_over(const struct deploy_cluster *d, struct lease *lease
 }
 
 /* What the Job runs: this deploy's own options, but for those about this machine. */
-static struct strlist words(const struct deploy_options *o, struct arena *a)
+static struct strlist words(const struct deploy_options *o, bool trust, struct arena *a)
 {
 	const struct strlist *set = &o->cluster.spec.set;
 	const char **at = arena_calloc(a, WORDS_MAX + 2 * set->n, sizeof(*at));
@@ -79,6 +79,11 @@ static struct strlist words(const struct deploy_options *o, struct arena *a)
 		at[n++] = "--set";
 		at[n++] = set->at[i];
 	}
+	/* This deploy has looked, and all that it starts there is named by digest. */
+	if (trust) {
+		at[n++] = "--set";
+		at[n++] = "trust=[]";
+	}
 	return (struct strlist){at, n};
 }
 
@@ -95,7 +100,7 @@ int deploy_cluster_start(const struct deploy_cluster *d, struct lease *lease,
 	if (read_spec(d->cluster, &text, err) != 0)
 		return -1;
 	struct controller_opts opts = {d->out, fleet->failover.image, strbuf_str(&text),
-	                               words(d->options, d->arena)};
+	                               words(d->options, d->cluster->spec->n_trust > 0, d->arena)};
 
 	controller_render(fleet, &opts, &out, &rights, &job);
 	if (stage_apply(&lease->base, &rights, &d->cluster->opts, ret, err) == 0) {

@@ -1,6 +1,7 @@
 #include "builder/cli/renderers.h"
 
 #include "base/attr.h"
+#include "k8s/admission/admission.h"
 #include "k8s/cluster/cluster.h"
 #include "k8s/devices/devices.h"
 #include "k8s/job/job.h"
@@ -11,9 +12,9 @@
 #include "pipeline/render.h"
 
 static const struct k8s_renderer *const rows[] = {
-	&cluster_renderer, &account_renderer, &namespace_renderer,  &karpenter_renderer,
-	&devices_renderer, &storage_renderer, &monitoring_renderer, &scheduler_renderer,
-	&jobs_renderer,    &nettest_renderer, &pipeline_renderer,
+	&cluster_renderer,   &account_renderer, &namespace_renderer, &trust_renderer,
+	&karpenter_renderer, &devices_renderer, &storage_renderer,   &monitoring_renderer,
+	&scheduler_renderer, &jobs_renderer,    &nettest_renderer,   &pipeline_renderer,
 };
 
 const struct k8s_renderers renderers = {rows, ARRAY_LEN(rows)};

@@ -57,9 +57,9 @@ static int check_form(const struct strbuf *text, enum sbom_form form, struct err
 	return 0;
 }
 
-static int read_attached(const struct image *image, const struct descriptor *manifest,
-                         enum sbom_form form, struct arena *a, struct strbuf *document,
-                         bool *ret_attached, struct err *err)
+int image_sbom_attached(const struct image *image, const struct descriptor *manifest,
+                        enum sbom_form form, struct arena *a, struct strbuf *document,
+                        bool *ret_attached, struct err *err)
 {
 	const char *type = sbom_forms[form].media_type;
 	const struct descriptor *found;
@@ -166,7 +166,7 @@ static int read_inventory(const struct image *image, const struct manifest *m,
 /* ---- the document ---- */
 
 /* A repository, or of a path its last name. */
-static const char *name_of(const struct image *image, struct arena *a)
+const char *image_sbom_name(const struct image *image, struct arena *a)
 {
 	const char *slash;
 
@@ -226,7 +226,7 @@ static int make_document(const struct image *image, const struct descriptor *man
                          struct strbuf *document, struct err *err)
 {
 	AUTO(inventory) struct inventory inv = {.arena = a};
-	struct sbom_subject s = {.name = name_of(image, a),
+	struct sbom_subject s = {.name = image_sbom_name(image, a),
 	                         .tag = image->ref.tag,
 	                         .manifest = manifest->digest,
 	                         .version = SLIPWAY_VERSION};
@@ -251,7 +251,7 @@ int image_sbom(const struct image *image, const struct descriptor *manifest,
 {
 	*ret_attached = false;
 	if (!opts->read && !opts->files &&
-	    read_attached(image, manifest, opts->form, a, document, ret_attached, err) != 0)
+	    image_sbom_attached(image, manifest, opts->form, a, document, ret_attached, err) != 0)
 		return -1;
 	return *ret_attached ? 0 : make_document(image, manifest, opts, a, document, err);
 }

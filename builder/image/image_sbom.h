@@ -26,4 +26,15 @@ int image_sbom(const struct image *image, const struct descriptor *manifest,
                const struct image_sbom_opts *opts, struct arena *a, struct strbuf *document,
                bool *ret_attached, struct err *err) MUST_USE;
 
+/*
+ * The attached document alone: *ret_attached false, and nothing appended, when there is none of
+ * that form.
+ */
+int image_sbom_attached(const struct image *image, const struct descriptor *manifest,
+                        enum sbom_form form, struct arena *a, struct strbuf *document,
+                        bool *ret_attached, struct err *err) MUST_USE;
+
+/* What documents call the image: "host/path", or of a path its last name. */
+const char *image_sbom_name(const struct image *image, struct arena *a);
+
 #endif

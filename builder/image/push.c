@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "builder/image/attach.h"
+#include "builder/image/attest.h"
 #include "builder/image/sign.h"
 #include "builder/oci/manifest.h"
 
@@ -90,13 +91,36 @@ static int sign_pushed(const struct attaching *at, struct registry *r, struct er
 	return 0;
 }
 
+/* The statements come from the layout: what the registry has may be anybody's. */
+static int attest_pushed(const struct attaching *at, struct registry *r, struct err *err)
+{
+	AUTO(arena) struct arena a = {0};
+	const struct attach_place place = {.registry = r};
+	struct store *from = layout_store(at->layout), *store = registry_store(r);
+	const struct attest_opts opts = {from, at->root, &place, store, at->target->signing->key};
+	struct attest_result result = {0};
+	int status = image_attest(&opts, &a, &result, err);
+
+	store_close(store);
+	store_close(from);
+	if (status == 0 && result.n_signed + result.n_there > 0)
+		progress_note(at->progress,
+		              "%zu statements of provenance signed, %zu already there",
+		              result.n_signed, result.n_there);
+	return status;
+}
+
 static int before_tags(void *ctx, struct registry *r, struct err *err)
 {
 	struct attaching *at = ctx;
 
 	if (attach_copy(at->layout, at->root, r, &at->n_attached, err) != 0)
 		return -1;
-	return at->target->signing != NULL ? sign_pushed(at, r, err) : 0;
+	if (at->target->signing == NULL)
+		return 0;
+	if (at->target->signing->provenance && attest_pushed(at, r, err) != 0)
+		return -1;
+	return sign_pushed(at, r, err);
 }
 
 int image_push(const struct remote *remote, struct layout *layout, const struct descriptor *root,

@@ -14,6 +14,7 @@ struct image_signing {
 	struct trust_key *key;
 	unsigned forms;
 	struct strmap annotations;
+	bool provenance; /* the statements that are attached are signed, too */
 };
 
 /* Where an image goes. */

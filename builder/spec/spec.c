@@ -228,6 +228,7 @@ int spec_load_over(const char *path, const struct spec_set *sets, size_t n_sets,
 	fields_decode(&c, &spec_fields, root, "", spec);
 	spec_choose_image(spec, root, a, d);
 	spec_resolve_fleet(spec, path, a, d);
+	spec_resolve_admission(spec, a);
 	spec_resolve_pipeline(spec, &(struct spec_origin){path, sets, n_sets}, a, d);
 	diags_sort(d);
 	if (d->n_errors > 0)

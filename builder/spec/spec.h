@@ -19,6 +19,7 @@
 #include "builder/oci/mediatype.h"
 #include "builder/oci/platform.h"
 #include "builder/sbom/model.h"
+#include "builder/trust/rules.h"
 #include "builder/trust/settings.h"
 #include "k8s/fleet/model.h"
 #include "pipeline/model.h"
@@ -77,6 +78,8 @@ struct spec {
 	struct strmap git;              /* ${git:...} that were used, with their values */
 	struct fleet_sections sections; /* cluster, fleet, storage, job, monitoring as written */
 	struct pipeline_section pipeline_section;
+	struct trust_rule *trust; /* what the images of the job's pods have to show */
+	size_t n_trust;
 	struct fleet fleet; /* and resolved; the pipeline in fleet.pipeline */
 };
 

@@ -420,6 +420,10 @@ static const struct field rows[] = {
                       &patch_fields, "patches",
                       "Changes to rendered objects, for what has no key of its own.",
                       .max = SPEC_PATCHES_MAX),
+	FIELD_OBJECTS(struct spec, trust, n_trust, struct trust_rule, &trust_rule_fields, "trust",
+                      "What the images of the job's pods have to show before they are deployed: a "
+                      "rule, or several.",
+                      .flags = FIELD_ONE, .max = TRUST_RULES_MAX),
 	FIELD_OBJECT(struct spec, pipeline_section, struct pipeline_section, &pipeline_fields,
                      "pipeline", "From a commit to a checked image, and on to the cluster.",
                      .set_offset = offsetof(struct spec, pipeline_section.set)),

@@ -52,6 +52,9 @@ const char *variables_expand(const char *text, const struct platform *platform, 
 /* Resolves the fleet from the sections and the image; problems go to diags. */
 void spec_resolve_fleet(struct spec *spec, const char *file, struct arena *a, struct diags *d);
 
+/* What admission controllers are told of `trust`, in spec->fleet. */
+void spec_resolve_admission(struct spec *spec, struct arena *a);
+
 /* Where a spec is from: the steps of a pipeline load it the same way. */
 struct spec_origin {
 	const char *file;

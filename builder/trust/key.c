@@ -183,6 +183,17 @@ const char *trust_key_fingerprint(const struct trust_key *key)
 	return key->fingerprint;
 }
 
+const char *trust_key_hash(const struct trust_key *key)
+{
+	static const char *const names[][2] = {
+		{"SHA256", "sha256"}, {"SHA384", "sha384"}, {"SHA512", "sha512"}};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(names[i][0], key->kind->hash) == 0)
+			return names[i][1];
+	BUG("hash %s", key->kind->hash);
+}
+
 const char *trust_key_kind(const struct trust_key *key)
 {
 	return key->kind->name;

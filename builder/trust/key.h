@@ -60,6 +60,9 @@ const char *trust_key_fingerprint(const struct trust_key *key);
 /* "ECDSA P-256", "RSA". */
 const char *trust_key_kind(const struct trust_key *key);
 
+/* What is signed is the digest by this: "sha256". */
+const char *trust_key_hash(const struct trust_key *key);
+
 /* Appends the public key as PEM. */
 void trust_key_public_pem(const struct trust_key *key, struct strbuf *sb);
 

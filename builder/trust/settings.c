@@ -26,11 +26,16 @@ unsigned sign_forms(const struct strlist *formats)
 	return all != 0 ? all : SIGNATURE_BUNDLE;
 }
 
+const char *trust_spec_ref(const char *ref, const char *spec_dir, struct arena *a)
+{
+	bool is_path = strstr(ref, "://") == NULL && ref[0] != '/';
+
+	return is_path && spec_dir[0] != '\0' ? arena_printf(a, "%s/%s", spec_dir, ref) : ref;
+}
+
 const char *sign_key_ref(const struct sign_settings *s, const char *spec_dir, struct arena *a)
 {
-	bool is_path = strstr(s->key, "://") == NULL && s->key[0] != '/';
-
-	return is_path && spec_dir[0] != '\0' ? arena_printf(a, "%s/%s", spec_dir, s->key) : s->key;
+	return trust_spec_ref(s->key, spec_dir, a);
 }
 
 static const char *format_check(const char *text, const char **ret_hint)
@@ -39,7 +44,7 @@ static const char *format_check(const char *text, const char **ret_hint)
 	return form_of(text) == 0 ? "is not a form of signatures" : NULL;
 }
 
-static const char *key_check(const char *text, const char **ret_hint)
+const char *trust_key_check(const char *text, const char **ret_hint)
 {
 	*ret_hint = "a file, env://VARIABLE or awskms:///alias/NAME";
 	if (strstr(text, "-----BEGIN") != NULL)
@@ -50,7 +55,7 @@ static const char *key_check(const char *text, const char **ret_hint)
 static const struct field rows[] = {
 	FIELD_STRING(struct sign_settings, key, "key",
                      "The private key: a file, env://VARIABLE or awskms:///alias/NAME.",
-                     .flags = FIELD_REQUIRED, .check = key_check),
+                     .flags = FIELD_REQUIRED, .check = trust_key_check),
 	FIELD_STRINGS(struct sign_settings, formats, "formats",
                       "How signatures are written: bundle (a referrer), tag (the older "
                       "sha256-HEX.sig), or both.",

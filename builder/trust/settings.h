@@ -26,4 +26,10 @@ unsigned sign_forms(const struct strlist *formats);
  */
 const char *sign_key_ref(const struct sign_settings *s, const char *spec_dir, struct arena *a);
 
+/* The same for any key, and any file, that a spec names. */
+const char *trust_spec_ref(const char *ref, const char *spec_dir, struct arena *a);
+
+/* The grammar of a key in a spec: as a field_check. */
+const char *trust_key_check(const char *text, const char **ret_hint);
+
 #endif

@@ -86,7 +86,7 @@ _slipway_sign() {
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--key --format --annotation --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--key --format --annotation --provenance --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
@@ -118,6 +118,7 @@ _slipway_verify() {
 	--max-unpacked) COMPREPLY=(); return;;
 	--key|-k) COMPREPLY=(); return;;
 	--annotation|-a) COMPREPLY=(); return;;
+	--trust) COMPREPLY=($(compgen -f -- "$cur")); return;;
 	--ca) COMPREPLY=($(compgen -f -- "$cur")); return;;
 	--username|-u) COMPREPLY=(); return;;
 	--retries) COMPREPLY=(); return;;
@@ -128,7 +129,7 @@ _slipway_verify() {
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--off --provided --allow --platform --jobs --max-unpacked --key --annotation --recursive --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--off --provided --allow --platform --jobs --max-unpacked --key --annotation --recursive --trust --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
@@ -174,6 +175,10 @@ _slipway_sbom() {
 _slipway_scan() {
 	case "$prev" in
 	--severity) COMPREPLY=($(compgen -W "critical high medium low informational undefined " -- "$cur")); return;;
+	--db) COMPREPLY=(); return;;
+	--vex) COMPREPLY=(); return;;
+	--suite) COMPREPLY=(); return;;
+	--max-unpacked) COMPREPLY=(); return;;
 	--timeout) COMPREPLY=(); return;;
 	--ca) COMPREPLY=($(compgen -f -- "$cur")); return;;
 	--username|-u) COMPREPLY=(); return;;
@@ -185,7 +190,7 @@ _slipway_scan() {
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--severity --timeout --start --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--severity --db --vex --suite --allow-unjudged --read --max-unpacked --timeout --start --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
@@ -329,11 +334,17 @@ _slipway_rollback() {
 	--timeout) COMPREPLY=(); return;;
 	--to) COMPREPLY=(); return;;
 	--interval) COMPREPLY=(); return;;
+	--ca) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--username|-u) COMPREPLY=(); return;;
+	--retries) COMPREPLY=(); return;;
+	--profile) COMPREPLY=(); return;;
+	--ecr-region) COMPREPLY=(); return;;
+	--connect-to) COMPREPLY=(); return;;
 	--output) COMPREPLY=($(compgen -W "text json " -- "$cur")); return;;
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--file --set --context --kubeconfig --timeout --to --list --diff --wait --no-wait --interval --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--file --set --context --kubeconfig --timeout --to --list --diff --wait --no-wait --interval --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi

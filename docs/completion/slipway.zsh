@@ -10,7 +10,7 @@ _slipway() {
 			'verify:Check every byte of an image and reject what would fail on a node'
 			'diff:Show which files and settings differ between two images'
 			'sbom:Print what is in an image, as SPDX or CycloneDX'
-			'scan:Show what Amazon ECR'\''s scanner found in an image, and fail on severe findings'
+			'scan:Show the vulnerabilities of an image, and fail on severe ones'
 			'iam:Print the least IAM policy for a repository in Amazon ECR'
 			'schema:Print the JSON Schema of slipway.yaml'
 			'render:Render the fleet'\''s manifests'
@@ -111,6 +111,7 @@ _slipway() {
 		'--key=[The private key\: a file, env\://VARIABLE or awskms\:///alias/NAME]:KEY:_files' \
 		'*--format=[How it is written\: as a referrer (bundle, the default), under the older tag sha256-HEX.sig; repeat for both]:bundle|tag:' \
 		'*--annotation=[What the signature says besides the image'\''s digest]:NAME=VALUE:' \
+		'--provenance[Sign the attached statements of how it was built, too]' \
 		'--insecure[Use plain HTTP for the registries of this command]' \
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
@@ -148,6 +149,7 @@ _slipway() {
 		'*--key=[Check instead that this key has signed the image\: a public key'\''s file, env\://VARIABLE or awskms\:///alias/NAME; of several each has to have]:KEY:' \
 		'*--annotation=[With --key\: what the signature has to say besides the digest]:NAME=VALUE:' \
 		'--recursive[With --key\: each platform'\''s manifest has to be signed, too]' \
+		'--trust=[Check instead that the image has all that `trust` of this spec asks for, as deploy does]:FILE:_files' \
 		'--insecure[Use plain HTTP for the registries of this command]' \
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
@@ -195,8 +197,14 @@ _slipway() {
 		'*:argument:_files';;
 	scan) _arguments -s \
 		'--severity=[Fail when there is a finding of this severity or worse]:LEVEL:(critical high medium low informational undefined )' \
-		'--timeout=[How long to wait for the scan (default 600)]:SECONDS:' \
-		'--start[Start a scan instead of waiting for the one on push]' \
+		'*--db=[Look in this database instead of asking ECR; may be repeated]:FILE:' \
+		'*--vex=[With --db\: OpenVEX document whose statements waive findings]:FILE:' \
+		'--suite=[With --db\: release of Debian packages that name none, as sid]:NAME:' \
+		'--allow-unjudged[With --db\: go on where no database covers a package]' \
+		'--read[With --db\: read the layers, even if a bill of materials is attached]' \
+		'--max-unpacked=[Most bytes that the layers may unpack to (default\: by their size)]:SIZE:' \
+		'--timeout=[How long to wait for ECR'\''s scan (default 600)]:SECONDS:' \
+		'--start[Start a scan of ECR'\''s instead of waiting for the one on push]' \
 		'--insecure[Use plain HTTP for the registries of this command]' \
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
@@ -230,7 +238,7 @@ _slipway() {
 		'--dest=[Write to this folder, one folder per concern, instead of standard output]:DIR:_files' \
 		'--format=[Format of the manifests]:yaml|json|list:(yaml json list )' \
 		'--job=[Target whose job is printed\: the first, a named one, or all]:TARGET|all:' \
-		'*--only=[Only this concern\: cluster, account, namespace, karpenter, devices, storage, monitoring, scheduler, jobs, nettest or pipeline]:NAME:' \
+		'*--only=[Only this concern\: cluster, account, namespace, trust, karpenter, devices, storage, monitoring, scheduler, jobs, nettest or pipeline]:NAME:' \
 		'--help[Show this help and exit]' \
 		'--output=[Format of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
@@ -316,6 +324,14 @@ _slipway() {
 		'--wait[Wait until the job has ended; exit status 8 if it failed]' \
 		'--no-wait[Return when the job is created, without waiting for its pods]' \
 		'--interval=[Time between polls of the cluster, as in 30s]:DURATION:' \
+		'--insecure[Use plain HTTP for the registries of this command]' \
+		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
+		'--username=[User name for the registry]:NAME:' \
+		'--password-stdin[Read the password from standard input]' \
+		'--retries=[Retries per request; 0 = none]:N:' \
+		'--profile=[The AWS profile for ECR, instead of AWS_PROFILE]:NAME:' \
+		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
+		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
 		'--help[Show this help and exit]' \
 		'--output=[Format of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \

@@ -6,6 +6,7 @@
 
 #include "base/attr.h"
 #include "k8s/cluster/cluster.h"
+#include "k8s/fleet/admission.h"
 
 static void add_namespace(const struct fleet *fleet, struct k8s_output *out)
 {
@@ -17,6 +18,9 @@ static void add_namespace(const struct fleet *fleet, struct k8s_output *out)
 	const char *level = levels[fleet->cluster->pod_security];
 
 	_Static_assert(ARRAY_LEN(levels) == POD_SECURITIES, "levels: one for each");
+	/* policy-controller looks at the pods of namespaces that ask for it. */
+	if (admission_has(fleet->admission, ADMISSION_POLICY_CONTROLLER))
+		k8s_put_string(labels, "policy.sigstore.dev/include", "true");
 	if (level == NULL)
 		return;
 	k8s_put_string(labels, "pod-security.kubernetes.io/enforce", level);

@@ -100,6 +100,7 @@ struct fleet_storage {
 
 struct pipeline;
 struct scheduler;
+struct admission;
 
 struct fleet {
 	const char *name; /* the spec's */
@@ -130,6 +131,8 @@ struct fleet {
 	bool own_exporter[ACCELERATORS];
 
 	const struct pipeline *pipeline; /* pipeline/model.h; NULL = none */
+
+	struct admission *admission; /* k8s/fleet/admission.h; NULL = none */
 
 	const struct patch_section *patches; /* of rendered objects, in the spec's order */
 	size_t n_patches;

@@ -331,6 +331,32 @@ golden() {
 	[ "$(json 'd["refused"]' <<<"$output")" = 0 ]
 }
 
+@test "ecr: what trust asks of the scan is refused when there is a finding, and when there is no scan" {
+	keys
+	pushes
+	printf 'apiVersion: slipway/v1\nname: app\nimage: {base: debian}\ntrust: {vulnerabilities: high}\n' >trust.yaml
+	gate() { run "$SLIPWAY" verify --trust trust.yaml "$HOST/team/app:v1" "${TO[@]}"; }
+	gate
+	[ "$status" -eq 3 ]
+	[[ $output == *"its scan was not begun"*"slipway scan --start $HOST/team/app:v1@sha256:"* ]]
+	config '{"scan": {"statuses": ["COMPLETE"], "findings": {"HIGH": 2, "LOW": 1}}}'
+	run "$SLIPWAY" scan "$HOST/team/app:v1" --start "${TO[@]}"
+	gate
+	[ "$status" -eq 3 ]
+	[[ $output == *"trust.vulnerabilities: $HOST/team/app:v1@sha256:"*": 2 findings of severity HIGH or worse, as CVE-2026-"* ]]
+	config '{"scan": {"statuses": ["COMPLETE"], "findings": {"HIGH": 0, "LOW": 0, "MEDIUM": 2}}}'
+	gate
+	[ "$status" -eq 0 ]
+	config '{"scan": {"statuses": ["IN_PROGRESS"]}}'
+	gate
+	[ "$status" -eq 3 ]
+	[[ $output == *"its scan is not finished"*"slipway scan $HOST/team/app:v1@sha256:"* ]]
+	config '{"scan": {"statuses": ["FAILED"]}}'
+	gate
+	[ "$status" -eq 3 ]
+	[[ $output == *"its scan ended with FAILED"* ]]
+}
+
 @test "ecr: the policy that iam prints is enough for what it is for, and no more" {
 	keys
 	image
