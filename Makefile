@@ -286,7 +286,7 @@ DEPS := gcc clang make libc6-dev ca-certificates libarchive-dev libssl-dev libcu
 TEST_DEPS := bats python3 python3-yaml openssl curl awscli iproute2 skopeo umoci docker-registry podman runc uidmap \
         apache2-utils binutils \
         python3-jsonschema binfmt-support attr libcap2-bin clang libclang-rt-14-dev libarchive-tools zstd git \
-        openmpi-bin procps g++ locales tzdata python3-pip
+        openmpi-bin procps g++ locales tzdata python3-pip mmdebstrap
 CLUSTER_DEPS := bats python3 python3-yaml openssl curl procps etcd-server
 LINT_DEPS := clang-tidy clang-format cppcheck shellcheck python3
 BENCH_DEPS := umoci buildah skopeo docker-registry pigz zstd python3

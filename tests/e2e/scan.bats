@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # Vulnerabilities in databases that are files. The judges: dpkg and PyPA's packaging for versions, and a table of verdicts.
+# shellcheck disable=SC2154 # run sets stderr
 
 load lib
-# shellcheck disable=SC2154 # run sets stderr
 setup() { common_setup; }
 teardown() { common_teardown; }
 
@@ -208,7 +208,8 @@ found() { json '"\n".join(" ".join((f["name"], f["severity"], f["package"])) for
 	# This machine may be any Debian.
 	local release
 	release=$(sed -n "s/^VERSION_CODENAME=//p" /etc/os-release)
-	echo "glibc CVE-2026-1 ${release:=sid} open - high" | tracker db.json
+	release=${release:-sid}
+	echo "glibc CVE-2026-1 $release open - high" | tracker db.json
 	run scan --db db.json --suite "$release" image
 	[ "$status" = 3 ]
 	grep -q 'HIGH *CVE-2026-1 *libc6 ' <<<"$output"
