@@ -174,6 +174,10 @@ _slipway_sbom() {
 _slipway_scan() {
 	case "$prev" in
 	--severity) COMPREPLY=($(compgen -W "critical high medium low informational undefined " -- "$cur")); return;;
+	--db) COMPREPLY=(); return;;
+	--vex) COMPREPLY=(); return;;
+	--suite) COMPREPLY=(); return;;
+	--max-unpacked) COMPREPLY=(); return;;
 	--timeout) COMPREPLY=(); return;;
 	--ca) COMPREPLY=($(compgen -f -- "$cur")); return;;
 	--username|-u) COMPREPLY=(); return;;
@@ -185,7 +189,7 @@ _slipway_scan() {
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--severity --timeout --start --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--severity --db --vex --suite --allow-unjudged --read --max-unpacked --timeout --start --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi

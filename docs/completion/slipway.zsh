@@ -10,7 +10,7 @@ _slipway() {
 			'verify:Check every byte of an image and reject what would fail on a node'
 			'diff:Show which files and settings differ between two images'
 			'sbom:Print what is in an image, as SPDX or CycloneDX'
-			'scan:Show what Amazon ECR'\''s scanner found in an image, and fail on severe findings'
+			'scan:Show the vulnerabilities of an image, and fail on severe ones'
 			'iam:Print the least IAM policy for a repository in Amazon ECR'
 			'schema:Print the JSON Schema of slipway.yaml'
 			'render:Render the fleet'\''s manifests'
@@ -195,8 +195,14 @@ _slipway() {
 		'*:argument:_files';;
 	scan) _arguments -s \
 		'--severity=[Fail when there is a finding of this severity or worse]:LEVEL:(critical high medium low informational undefined )' \
-		'--timeout=[How long to wait for the scan (default 600)]:SECONDS:' \
-		'--start[Start a scan instead of waiting for the one on push]' \
+		'*--db=[Look in this database instead of asking ECR; may be repeated]:FILE:' \
+		'*--vex=[With --db\: OpenVEX document whose statements waive findings]:FILE:' \
+		'--suite=[With --db\: release of Debian packages that name none, as sid]:NAME:' \
+		'--allow-unjudged[With --db\: go on where no database covers a package]' \
+		'--read[With --db\: read the layers, even if a bill of materials is attached]' \
+		'--max-unpacked=[Most bytes that the layers may unpack to (default\: by their size)]:SIZE:' \
+		'--timeout=[How long to wait for ECR'\''s scan (default 600)]:SECONDS:' \
+		'--start[Start a scan of ECR'\''s instead of waiting for the one on push]' \
 		'--insecure[Use plain HTTP for the registries of this command]' \
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
