@@ -391,3 +391,63 @@ judged() {
 	diff expected found
 	[ "$(json 'd["distro"]["id"]' <syft.json)" = "$(sed -n 's/^ID=//p' /etc/os-release)" ]
 }
+
+# rpm_root DIR LINE...: packages of rpm, one a line "NAME VERSION RELEASE EPOCH|-", built and installed by rpm itself.
+rpm_root() {
+	need rpmbuild
+	local root=$PWD/$1 line name version release epoch
+	shift
+	for line; do
+		read -r name version release epoch <<<"$line"
+		{
+			printf 'Name: %s\nVersion: %s\nRelease: %s\nSummary: x\nLicense: MIT\nVendor: Some One\n' "$name" "$version" "$release"
+			[[ $epoch == - ]] || printf 'Epoch: %s\n' "$epoch"
+			printf '%%description\nx\n%%install\nmkdir -p %%{buildroot}/usr/bin\ncp %s/app %%{buildroot}/usr/bin/%s\n%%files\n/usr/bin/%s\n' "$PWD" "$name" "$name"
+		} >"$name.spec"
+		rpmbuild --quiet --define "_topdir $PWD/rpmbuild" --define '_build_id_links none' -bb "$name.spec" >/dev/null
+	done
+	mkdir -p "$root/etc"
+	printf 'ID="amzn"\nVERSION_ID="2023"\n' >"$root/etc/os-release"
+	rpm --root "$root" --dbpath /var/lib/rpm --initdb 2>/dev/null
+	rpm --root "$root" --dbpath /var/lib/rpm -i --nodeps rpmbuild/RPMS/*/*.rpm 2>/dev/null
+}
+
+@test "sbom: packages of rpm's SQLite database are those that rpm lists, and their files are theirs" {
+	[ "$EUID" -eq 0 ] || skip "rpm installs into another root as root alone"
+	program
+	rpm_root root 'one 1.0 3.amzn2023 -' 'two-tools 2.5~rc1^git1 1 2' 'three 1.0+x 4 0'
+	spec 'sbom: true' 'layers: [{files: [{from: root/, to: /}]}]'
+	build --no-check >/dev/null
+	sbom build/image >spdx.json
+	judge spdx.json >listed
+	sbom --read build/image >read.json
+	judge read.json >/dev/null
+	rpm --root "$PWD/root" --dbpath /var/lib/rpm -qa --qf '%{NAME} %{VERSION}-%{RELEASE} %{ARCH} %|EPOCH?{%{EPOCH}}:{0}| %{SOURCERPM}\n' 2>/dev/null | LC_ALL=C sort >expected
+	[ "$(wc -l <expected)" = 3 ]
+	for document in spdx.json read.json; do
+		run ! grep -q 'Not complete' "$document"
+		python3 - "$document" <<-'PY' | LC_ALL=C sort | diff expected -
+			import json, sys
+			from urllib.parse import unquote
+			for p in json.load(open(sys.argv[1]))["packages"]:
+			    for r in p.get("externalRefs", []):
+			        if r["referenceLocator"].startswith("pkg:rpm/amzn/"):
+			            path, query = r["referenceLocator"].split("?")
+			            name, version = path.split("/")[2].split("@")
+			            q = {k: unquote(v) for k, v in (i.split("=") for i in query.split("&"))}
+			            assert q["distro"] == "amzn-2023"
+			            print(name, unquote(version), q["arch"], q.get("epoch", "0"), q["upstream"])
+		PY
+	done
+	# The program of a package is no ELF file of its own.
+	run ! grep -qx 'LINK two-tools.*' <(grep -v two-tools listed)
+	[ "$(grep -c '"packageFileName":"/usr/bin/' spdx.json)" = 0 ]
+	# What rpm has not yet put into its database, and a database that is none, are said.
+	echo log >root/var/lib/rpm/rpmdb.sqlite-wal
+	build --no-check >/dev/null
+	sbom build/image | grep -q 'Not complete: .*rpmdb.sqlite-wal: packages that rpm wrote last are in its log'
+	: >root/var/lib/rpm/rpmdb.sqlite-wal
+	head -c 5000 root/var/lib/rpm/rpmdb.sqlite >cut && cp cut root/var/lib/rpm/rpmdb.sqlite
+	build --no-check >/dev/null
+	sbom build/image | grep -q 'Not complete: /var/lib/rpm/rpmdb.sqlite: '
+}
