@@ -31,7 +31,7 @@ LDFLAGS  := -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(EXTRA_LDFLAGS)
 # What updates should reach without a new slipway stays shared: TLS, HTTP, the decompressors of other people's files.
 LIBS     := -Wl,--gc-sections -Wl,-Bstatic -larchive -lyaml -lexpat -lz -lzstd -ldeflate -Wl,-Bdynamic \
             -l:liblzma.so.5 -l:libbz2.so.1.0 -l:liblz4.so.1 -l:libnettle.so.8 -l:libacl.so.1 \
-            -lcurl -lcrypto -lsodium -lcjson -lpthread -lm
+            -lcurl -lcrypto -lsodium -lsqlite3 -lcjson -lpthread -lm
 
 # One list of files: compiling, lint, format, coverage and fuzzing all start from it. A folder with .c files is a room,
 # and a room is an archive; tests/lint/rooms says which rooms stand below which.
@@ -169,7 +169,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(TOOL_LIB)
 
 # The tool for an architecture, against a sysroot of Debian's packages: what its image is made of.
 SYSROOT_PACKAGES := libc6-dev libarchive-dev libssl-dev libcurl4-openssl-dev libcjson-dev libexpat1-dev libyaml-dev \
-                    zlib1g-dev libzstd-dev libdeflate-dev libsodium-dev
+                    zlib1g-dev libzstd-dev libdeflate-dev libsodium-dev libsqlite3-dev
 define tool_rule
 $(BUILD)/sysroot-$(1)/.complete: builder/packaging/sysroot
 	builder/packaging/sysroot $(1) $(BUILD)/sysroot-$(1) $(SYSROOT_PACKAGES)
@@ -203,7 +203,7 @@ help:
 ## make test     install what is needed, build, run every test
 ## make test-long  the end-to-end tests and those on a live plane, their long series whole (kills, images, specs): an hour or more
 ## make test-cluster  deploys on a live control plane with Karpenter, built from Go modules (Go on PATH)
-## make judges   the cosign that signatures are held against, built from its Go module (Go on PATH)
+## make judges   the programs that signatures and bills of materials are held against, built from their Go modules (Go on PATH)
 ## make check    the quick tests: unit only
 ## make bless    renew the golden files of specs and manifests; look at the difference
 ## make lint     clang-tidy, cppcheck, include direction, size limits, format
@@ -280,13 +280,13 @@ units: $(UNIT)
 CROSS_amd64 := gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 CROSS_arm64 := gcc-x86-64-linux-gnu libc6-dev-amd64-cross
 DEPS := gcc clang make libc6-dev ca-certificates libarchive-dev libssl-dev libcurl4-openssl-dev libcjson-dev libexpat1-dev \
-        libyaml-dev zlib1g-dev libzstd-dev libdeflate-dev libsodium-dev qemu-user-static \
+        libyaml-dev zlib1g-dev libzstd-dev libdeflate-dev libsodium-dev libsqlite3-dev qemu-user-static \
         libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libswresample-dev \
         $(CROSS_$(shell dpkg --print-architecture))
 TEST_DEPS := bats python3 python3-yaml openssl curl awscli iproute2 skopeo umoci docker-registry podman runc uidmap \
         apache2-utils binutils \
         python3-jsonschema binfmt-support attr libcap2-bin clang libclang-rt-14-dev libarchive-tools zstd git \
-        openmpi-bin procps g++ locales tzdata python3-pip
+        openmpi-bin procps g++ locales tzdata python3-pip mmdebstrap rpm
 CLUSTER_DEPS := bats python3 python3-yaml openssl curl procps etcd-server
 LINT_DEPS := clang-tidy clang-format cppcheck shellcheck python3
 BENCH_DEPS := umoci buildah skopeo docker-registry pigz zstd python3

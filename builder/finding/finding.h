@@ -12,7 +12,7 @@
 
 #include "base/arena.h"
 
-/* Amazon ECR's words (API 2015-09-21, FindingSeverity), from the mildest; UNDEFINED: nobody said. */
+/* Amazon ECR's words (API 2015-09-21, FindingSeverity), rising; UNDEFINED: nobody said. */
 enum severity {
 	SEVERITY_UNDEFINED,
 	SEVERITY_INFORMATIONAL,

@@ -1,5 +1,5 @@
 /*
- * Sections: Alpine, Python, what cannot be read, the table, os-release.
+ * Sections: Alpine, Python, rpm's log, the table, os-release.
  */
 #include "builder/sbom/database.h"
 
@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "builder/sbom/deb822.h"
+#include "builder/sbom/rpm.h"
 
 /* ---- Alpine: a paragraph a package, keys of one letter (apk-tools, apk_package(5)) ---- */
 
@@ -110,6 +111,15 @@ static void read_python(const struct database_reader *r, const char *text, size_
 		*inventory_add(r->inv) = p;
 }
 
+/* ---- what rpm leaves beside its database ---- */
+
+static void read_rpm_log(const struct database_reader *r, const char *text, size_t len)
+{
+	(void)text;
+	if (len > 0)
+		inventory_gap(r->inv, "%s: packages that rpm wrote last are in its log", r->path);
+}
+
 /* ---- the table ---- */
 
 static bool is_dpkg(const char *path)
@@ -133,24 +143,47 @@ static bool is_python(const char *path)
 	       text_has_suffix(path, ".egg-info/PKG-INFO");
 }
 
-static bool is_rpm(const char *path)
+static bool is_of_rpm(const char *path, const char *name)
 {
 	static const char *const folders[] = {"var/lib/rpm/", "usr/lib/sysimage/rpm/",
 	                                      "usr/share/rpm/"};
-	static const char *const names[] = {"Packages", "Packages.db", "rpmdb.sqlite"};
 
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
-		for (size_t k = 0; text_has_prefix(path, folders[i]) && k < ARRAY_LEN(names); k++)
-			if (strcmp(path + strlen(folders[i]), names[k]) == 0)
-				return true;
+		if (text_has_prefix(path, folders[i]) &&
+		    strcmp(path + strlen(folders[i]), name) == 0)
+			return true;
 	return false;
+}
+
+static bool is_rpm_sqlite(const char *path)
+{
+	return is_of_rpm(path, "rpmdb.sqlite");
+}
+
+/* What rpm wrote last and has not yet put into the database. */
+static bool is_rpm_log(const char *path)
+{
+	return is_of_rpm(path, "rpmdb.sqlite-wal");
+}
+
+static bool is_rpm_berkeley(const char *path)
+{
+	return is_of_rpm(path, "Packages");
+}
+
+static bool is_rpm_ndb(const char *path)
+{
+	return is_of_rpm(path, "Packages.db");
 }
 
 static const struct database databases[] = {
 	{.is = is_dpkg, .read = dpkg_read_status},
 	{.is = is_apk, .read = read_apk},
 	{.is = is_python, .read = read_python, .of_files = true},
-	{.is = is_rpm, .gap = "packages of an RPM database are not listed"},
+	{.is = is_rpm_sqlite, .read = rpm_read_sqlite},
+	{.is = is_rpm_log, .read = read_rpm_log},
+	{.is = is_rpm_berkeley, .gap = "packages of an RPM database in Berkeley DB are not listed"},
+	{.is = is_rpm_ndb, .gap = "packages of an RPM database in ndb are not listed"},
 };
 
 const struct database *database_find(const char *path)

@@ -41,8 +41,10 @@ static void add_id(struct strbuf *sb, const char *text)
 
 const char *document_package_id(struct sbom_document *d, const struct sbom_package *p)
 {
-	static const char *const kinds[] = {
-		[PACKAGE_DEB] = "deb", [PACKAGE_APK] = "apk", [PACKAGE_PYPI] = "pypi"};
+	static const char *const kinds[] = {[PACKAGE_DEB] = "deb",
+	                                    [PACKAGE_APK] = "apk",
+	                                    [PACKAGE_PYPI] = "pypi",
+	                                    [PACKAGE_RPM] = "rpm"};
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(ID_BYTES_MAX);
 
 	strbuf_addf(&sb, "Package-%s-", kinds[p->kind]);

@@ -199,12 +199,15 @@ static int read_database(struct inventory_reading *r, const struct database *row
 	                                   .owns = add_owned,
 	                                   .ctx = r};
 
-	if (row->gap != NULL || n->content->text == NULL) {
+	/* A scan keeps no text of an empty file. */
+	const char *text = n->content->size == 0 ? "" : n->content->text;
+
+	if (row->gap != NULL || text == NULL) {
 		inventory_gap(r->inv, "/%s: %s", path,
 		              row->gap != NULL ? row->gap : "it is too large to be read");
 		return 0;
 	}
-	row->read(&to, n->content->text, n->content->text_len);
+	row->read(&to, text, n->content->text_len);
 	if (r->inv->packages.n > DATABASE_PACKAGES_MAX)
 		return err_set(err, ERR_LIMIT, "more than %d packages in the image",
 		               DATABASE_PACKAGES_MAX);

@@ -19,7 +19,7 @@
 #include "base/strlist.h"
 #include "builder/check/view.h"
 
-enum package_kind { PACKAGE_DEB, PACKAGE_APK, PACKAGE_PYPI };
+enum package_kind { PACKAGE_DEB, PACKAGE_APK, PACKAGE_PYPI, PACKAGE_RPM };
 
 /* os-release(5). */
 struct sbom_distro {

@@ -126,7 +126,7 @@ static int get_package(struct inventory *inv, const cJSON *from, struct err *err
 	get_texts(from, p, package_texts, ARRAY_LEN(package_texts), inv->arena);
 	if (json_size(from, "kind", &kind, err) != 0)
 		return -1;
-	if (kind > PACKAGE_PYPI || p->name == NULL || p->version == NULL)
+	if (kind > PACKAGE_RPM || p->name == NULL || p->version == NULL)
 		return bad(err);
 	p->kind = (enum package_kind)kind;
 	p->number = inv->packages.n - 1;

@@ -65,6 +65,14 @@ static void add_upstream(struct strbuf *sb, char *between, const struct sbom_pac
 	}
 }
 
+/* rpm's epoch with its colon is a qualifier, dpkg's a part of the version (types/rpm, types/deb). */
+static char *epoch_of(const struct sbom_package *p)
+{
+	size_t n = p->kind == PACKAGE_RPM ? strcspn(p->version, ":") : 0;
+
+	return mem_strndup(p->version, n > 0 && p->version[n] == ':' ? n + 1 : 0);
+}
+
 void purl_package(const struct sbom_package *p, const struct sbom_distro *image, struct strbuf *sb)
 {
 	static const struct {
@@ -72,8 +80,10 @@ void purl_package(const struct sbom_package *p, const struct sbom_distro *image,
 			*vendor; /* vendor where no distribution says so; NULL: has none */
 	} kinds[] = {[PACKAGE_DEB] = {"deb", "debian"},
 	             [PACKAGE_APK] = {"apk", "alpine"},
-	             [PACKAGE_PYPI] = {"pypi", NULL}};
+	             [PACKAGE_PYPI] = {"pypi", NULL},
+	             [PACKAGE_RPM] = {"rpm", "redhat"}};
 	const struct sbom_distro *distro = p->distro != NULL ? p->distro : image;
+	AUTO_FREE char *epoch = epoch_of(p);
 	char between = '?';
 
 	strbuf_addf(sb, "pkg:%s/", kinds[p->kind].type);
@@ -87,9 +97,11 @@ void purl_package(const struct sbom_package *p, const struct sbom_distro *image,
 	strbuf_addc(sb, '/');
 	add_encoded(sb, p->name);
 	strbuf_addc(sb, '@');
-	add_encoded(sb, p->version);
+	add_encoded(sb, p->version + strlen(epoch));
 	add_qualifier(sb, &between, "arch", p->architecture);
 	add_distro(sb, &between, distro);
+	if (epoch[0] != '\0')
+		strbuf_addf(sb, "&epoch=%.*s", (int)strlen(epoch) - 1, epoch);
 	add_upstream(sb, &between, p);
 }
 

@@ -7,7 +7,7 @@
 #include "base/text.h"
 
 /* One metric: its letters, and a weight for each. */
-struct metric {
+struct cvss_metric {
 	const char *name;
 	const char *letters;
 	double weights[4];
@@ -16,7 +16,7 @@ struct metric {
 enum { V3_AV, V3_AC, V3_PR, V3_UI, V3_S, V3_C, V3_I, V3_A, V3_METRICS };
 
 /* Table 15 of the specification; PR as it weighs where the scope is unchanged. */
-static const struct metric v3[V3_METRICS] = {
+static const struct cvss_metric v3[V3_METRICS] = {
 	[V3_AV] = {"AV", "NALP", {0.85, 0.62, 0.55, 0.2}},
 	[V3_AC] = {"AC", "LH", {0.77, 0.44}},
 	[V3_PR] = {"PR", "NLH", {0.85, 0.62, 0.27}},
@@ -29,14 +29,14 @@ static const struct metric v3[V3_METRICS] = {
 
 enum { V2_AV, V2_AC, V2_AU, V2_C, V2_I, V2_A, V2_METRICS };
 
-static const struct metric v2[V2_METRICS] = {
+static const struct cvss_metric v2[V2_METRICS] = {
 	[V2_AV] = {"AV", "LAN", {0.395, 0.646, 1.0}}, [V2_AC] = {"AC", "HML", {0.35, 0.61, 0.71}},
 	[V2_AU] = {"Au", "MSN", {0.45, 0.56, 0.704}}, [V2_C] = {"C", "NPC", {0, 0.275, 0.660}},
 	[V2_I] = {"I", "NPC", {0, 0.275, 0.660}},     [V2_A] = {"A", "NPC", {0, 0.275, 0.660}},
 };
 
 /* Finds "NAME:X" among the segments of a vector. */
-static bool read_metric(const char *vector, const struct metric *m, double *ret)
+static bool read_metric(const char *vector, const struct cvss_metric *m, double *ret)
 {
 	size_t name = strlen(m->name);
 
@@ -56,7 +56,7 @@ static bool read_metric(const char *vector, const struct metric *m, double *ret)
 	return false;
 }
 
-static bool read_metrics(const char *vector, const struct metric *table, size_t n, double *ret)
+static bool read_metrics(const char *vector, const struct cvss_metric *table, size_t n, double *ret)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!read_metric(vector, &table[i], &ret[i]))

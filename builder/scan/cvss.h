@@ -1,8 +1,9 @@
 /*
- * The base score that a CVSS vector stands for. Sources: FIRST, "Common Vulnerability Scoring System
- * v3.1: Specification Document", section 7 (3.0 has the same equations but for rounding), and "A
- * Complete Guide to the Common Vulnerability Scoring System Version 2.0", section 3.2.1. Version 4
- * has no equation, only a table of judged cases: its vectors give no score here. Pure.
+ * The base score that a CVSS vector stands for. Sources, both of FIRST: "Common Vulnerability
+ * Scoring System v3.1: Specification Document", section 7 (3.0 has the same equations but for
+ * rounding), and "A Complete Guide to the Common Vulnerability Scoring System Version 2.0", section
+ * 3.2.1. Version 4 has no equation, only a table of judged cases: its vectors give no score here.
+ * Pure.
  */
 #ifndef SLIPWAY_BUILDER_SCAN_CVSS_H
 #define SLIPWAY_BUILDER_SCAN_CVSS_H

@@ -151,7 +151,7 @@ static int take_record(struct feed *f, const char *name, struct source *in, stru
 
 /* ---- archives ---- */
 
-struct member_source {
+struct feed_source {
 	struct source source;
 	struct archive *archive;
 };
@@ -165,7 +165,7 @@ static int read_failed(struct archive *a, struct err *err)
 
 static int read_member(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
 {
-	struct member_source *m = (struct member_source *)s;
+	struct feed_source *m = (struct feed_source *)s;
 	la_ssize_t n = archive_read_data(m->archive, buf, cap);
 
 	if (n < 0)
@@ -183,7 +183,7 @@ static void archive_done(struct archive **a)
 static int take_entry(struct feed *f, struct archive *archive, struct archive_entry *entry,
                       struct err *err)
 {
-	struct member_source in = {.source = {.read = read_member}, .archive = archive};
+	struct feed_source in = {.source = {.read = read_member}, .archive = archive};
 	const char *name = archive_entry_pathname(entry);
 
 	if ((archive_format(archive) & ARCHIVE_FORMAT_BASE_MASK) != ARCHIVE_FORMAT_ZIP)

@@ -5,14 +5,14 @@
 
 #include "base/text.h"
 
-void match_done(struct match *m)
+void vuln_matching_done(struct vuln_matching *m)
 {
 	vec_done(&m->releases);
 	vec_done(&m->wanted);
 	vec_done(&m->hits);
 }
 
-const char *match_text(struct match *m, const char *text)
+const char *match_text(struct vuln_matching *m, const char *text)
 {
 	char *copy = arena_strdup(m->arena, text);
 
@@ -46,7 +46,7 @@ static bool same(const char *a, const char *b)
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-static size_t release_number(struct match *m, const struct advisory_name *n)
+static size_t release_number(struct vuln_matching *m, const struct advisory_name *n)
 {
 	for (size_t i = 0; i < m->releases.n; i++)
 		if (same(m->releases.at[i].suite, n->suite) &&
@@ -70,7 +70,8 @@ static int by_name(const void *a, const void *b)
 	return order != 0 ? order : (p->package > q->package) - (p->package < q->package);
 }
 
-void match_want(struct match *m, const struct scan_image *images, size_t n, const char *suite)
+void match_want(struct vuln_matching *m, const struct scan_image *images, size_t n,
+                const char *suite)
 {
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < images[i].n_packages; k++) {
@@ -87,7 +88,7 @@ void match_want(struct match *m, const struct scan_image *images, size_t n, cons
 		qsort(m->wanted.at, m->wanted.n, sizeof(*m->wanted.at), by_name);
 }
 
-const struct wanted *match_find(const struct match *m, size_t release, const char *name,
+const struct wanted *match_find(const struct vuln_matching *m, size_t release, const char *name,
                                 size_t *ret_n)
 {
 	size_t low = 0, high = m->wanted.n, n = 0;
@@ -108,7 +109,7 @@ const struct wanted *match_find(const struct match *m, size_t release, const cha
 
 /* ---- what was found ---- */
 
-int match_add(struct match *m, const struct hit *hit, struct err *err)
+int match_add(struct vuln_matching *m, const struct hit *hit, struct err *err)
 {
 	if (m->hits.n == SCAN_FINDINGS_MAX)
 		return err_set(err, ERR_LIMIT, "more than %d findings", SCAN_FINDINGS_MAX);
@@ -135,7 +136,8 @@ static struct rating stronger(struct rating a, struct rating b)
 	return a.level >= b.level ? a : b;
 }
 
-static struct strlist join(struct match *m, const struct strlist *a, const struct strlist *b)
+static struct strlist join(struct vuln_matching *m, const struct strlist *a,
+                           const struct strlist *b)
 {
 	struct strlist all = {arena_calloc(m->arena, a->n + b->n + 1, sizeof(*all.at)), 0};
 
@@ -147,7 +149,7 @@ static struct strlist join(struct match *m, const struct strlist *a, const struc
 	return all;
 }
 
-static void take_in(struct match *m, struct hit *into, const struct hit *from)
+static void take_in(struct vuln_matching *m, struct hit *into, const struct hit *from)
 {
 	into->rating = stronger(into->rating, from->rating);
 	into->fixed_in = into->fixed_in[0] != '\0' ? into->fixed_in : from->fixed_in;
@@ -170,7 +172,7 @@ static bool is_said(const struct hit *at, size_t n, const struct hit *advisory)
 }
 
 /* The hits from `first` on that are of the same package. */
-static size_t same_package(const struct match *m, size_t first)
+static size_t same_package(const struct vuln_matching *m, size_t first)
 {
 	size_t n = 1;
 
@@ -179,7 +181,7 @@ static size_t same_package(const struct match *m, size_t first)
 	return n;
 }
 
-static void drop_said(struct match *m)
+static void drop_said(struct vuln_matching *m)
 {
 	size_t n = 0;
 	AUTO_FREE bool *said = mem_calloc(m->hits.n + 1, sizeof(*said));
@@ -195,7 +197,7 @@ static void drop_said(struct match *m)
 	m->hits.n = n;
 }
 
-void match_merge(struct match *m)
+void match_merge(struct vuln_matching *m)
 {
 	size_t n = 0;
 

@@ -37,7 +37,7 @@ struct hit {
 	const char *fixed_in, *uri; /* "": not said */
 };
 
-struct match {
+struct vuln_matching {
 	struct arena *arena;
 	VEC(struct release) releases;
 	VEC(struct wanted) wanted; /* by release, then name */
@@ -46,25 +46,26 @@ struct match {
 	bool is_tracker;   /* that file */
 };
 
-void match_done(struct match *m);
+void vuln_matching_done(struct vuln_matching *m);
 
 /* Adds the packages of n images. Those that nothing here can judge are left out. */
-void match_want(struct match *m, const struct scan_image *images, size_t n, const char *suite);
+void match_want(struct vuln_matching *m, const struct scan_image *images, size_t n,
+                const char *suite);
 
 /* The wanted of this release and name; *ret_n how many. */
-const struct wanted *match_find(const struct match *m, size_t release, const char *name,
+const struct wanted *match_find(const struct vuln_matching *m, size_t release, const char *name,
                                 size_t *ret_n);
 
 /* Adds a hit, whose texts live in the arena. ERR_LIMIT beyond SCAN_FINDINGS_MAX. */
-int match_add(struct match *m, const struct hit *hit, struct err *err) MUST_USE;
+int match_add(struct vuln_matching *m, const struct hit *hit, struct err *err) MUST_USE;
 
 /* One vulnerability of one package once: the hits sorted by both, doubles made one. */
-void match_merge(struct match *m);
+void match_merge(struct vuln_matching *m);
 
 /* "high", "moderate", "unimportant": a word for a severity, in any database. UNDEFINED: none. */
 enum severity severity_of_word(const char *word);
 
 /* Printable copies for findings. */
-const char *match_text(struct match *m, const char *text);
+const char *match_text(struct vuln_matching *m, const char *text);
 
 #endif

@@ -9,7 +9,7 @@
 enum { NAMES_MAX = 256 };
 
 struct record {
-	struct match *m;
+	struct vuln_matching *m;
 	const struct jsonr *doc;
 	const char *id;
 };
@@ -276,7 +276,7 @@ static int read_affected(const struct record *r, const struct jsonr_node *affect
 }
 
 /* The newest record says how old the database is. */
-static void note_age(struct match *m, const char *modified)
+static void note_age(struct vuln_matching *m, const char *modified)
 {
 	int64_t ms;
 
@@ -284,7 +284,7 @@ static void note_age(struct match *m, const char *modified)
 		m->newest_ms = ms;
 }
 
-int osv_read(struct match *m, const struct jsonr *doc, struct err *err)
+int osv_read(struct vuln_matching *m, const struct jsonr *doc, struct err *err)
 {
 	const struct jsonr_node *root = doc->nodes, *list = jsonr_get(doc, root, "affected"), *item;
 	struct record r = {.m = m, .doc = doc, .id = record_text(doc, root, "id")};

@@ -12,11 +12,11 @@
  * What Debian's tracker says of one source package (its JSON, "the data is ordered by source
  * package"): {"CVE-...": {"releases": {"bookworm": {"status", "fixed_version", "urgency"}}}}.
  */
-int tracker_read(struct match *m, const char *source, const struct jsonr *doc,
+int tracker_read(struct vuln_matching *m, const char *source, const struct jsonr *doc,
                  struct err *err) MUST_USE;
 
 /* A record of the OSV schema 1.x, section "Evaluation". */
-int osv_read(struct match *m, const struct jsonr *doc, struct err *err) MUST_USE;
+int osv_read(struct vuln_matching *m, const struct jsonr *doc, struct err *err) MUST_USE;
 
 /* The string value of a member, or NULL. */
 const char *record_text(const struct jsonr *doc, const struct jsonr_node *obj, const char *key);

@@ -13,13 +13,13 @@
 
 static int take_document(void *ctx, const struct feed_document *d, struct err *err)
 {
-	struct match *m = ctx;
+	struct vuln_matching *m = ctx;
 
 	m->is_tracker = d->key != NULL;
 	return m->is_tracker ? tracker_read(m, d->key, d->doc, err) : osv_read(m, d->doc, err);
 }
 
-static int read_database(struct match *m, const char *path, struct scan_database *ret,
+static int read_database(struct vuln_matching *m, const char *path, struct scan_database *ret,
                          struct err *err)
 {
 	struct feed_facts facts;
@@ -38,8 +38,8 @@ static int read_database(struct match *m, const char *path, struct scan_database
 	return 0;
 }
 
-static int read_databases(struct match *m, const struct strlist *paths, struct scan_result *result,
-                          struct err *err)
+static int read_databases(struct vuln_matching *m, const struct strlist *paths,
+                          struct scan_result *result, struct err *err)
 {
 	if (paths->n == 0)
 		return err_set(err, ERR_USAGE, "no database is given");
@@ -88,8 +88,8 @@ static const char *about(const struct scan_package *p, const struct release *r, 
 	                    distro != NULL ? distro : "");
 }
 
-static void doubt_packages(struct doubts *d, const struct match *m, const struct scan_image *images,
-                           size_t n)
+static void doubt_packages(struct doubts *d, const struct vuln_matching *m,
+                           const struct scan_image *images, size_t n)
 {
 	AUTO_FREE bool *judged = NULL;
 
@@ -146,7 +146,7 @@ static bool has_gaps(const struct scan_image *images, size_t n)
 	return false;
 }
 
-static int judge_doubts(const struct match *m, const struct scan_image *images, size_t n,
+static int judge_doubts(const struct vuln_matching *m, const struct scan_image *images, size_t n,
                         bool allow, struct scan_result *result, struct err *err)
 {
 	struct doubts d = {.arena = m->arena};
@@ -171,7 +171,7 @@ static int judge_doubts(const struct match *m, const struct scan_image *images, 
 /* ---- findings ---- */
 
 /* The names by which a waiver may call it. */
-static struct strlist all_names(const struct match *m, const struct hit *h)
+static struct strlist all_names(const struct vuln_matching *m, const struct hit *h)
 {
 	struct strlist names = {arena_calloc(m->arena, h->aliases.n + 1, sizeof(*names.at)), 0};
 
@@ -182,7 +182,7 @@ static struct strlist all_names(const struct match *m, const struct hit *h)
 	return names;
 }
 
-static struct finding finding_of(const struct match *m, struct vex *waivers,
+static struct finding finding_of(const struct vuln_matching *m, struct vex *waivers,
                                  const struct scan_image *images, const struct hit *h)
 {
 	const struct wanted *w = &m->wanted.at[h->wanted];
@@ -199,8 +199,8 @@ static struct finding finding_of(const struct match *m, struct vex *waivers,
 	                        .waived = vex_waives(waivers, image, p, &names)};
 }
 
-static void set_findings(const struct match *m, struct vex *waivers, struct scan_image *images,
-                         size_t n)
+static void set_findings(const struct vuln_matching *m, struct vex *waivers,
+                         struct scan_image *images, size_t n)
 {
 	VEC(struct finding) found = {0};
 
@@ -224,7 +224,7 @@ static int read_waivers(struct vex *v, const struct strlist *paths, struct err *
 	return 0;
 }
 
-static int run(struct match *m, struct vex *waivers, struct scan_image *images, size_t n,
+static int run(struct vuln_matching *m, struct vex *waivers, struct scan_image *images, size_t n,
                const struct scan_opts *opts, struct scan_result *result, struct err *err)
 {
 	/* Small files first: a wrong one is said before a large one is read. */
@@ -243,7 +243,7 @@ static int run(struct match *m, struct vex *waivers, struct scan_image *images, 
 int scan_images(struct scan_image *images, size_t n, const struct scan_opts *opts, struct arena *a,
                 struct scan_result *ret_result, struct err *err)
 {
-	AUTO(match) struct match m = {.arena = a};
+	AUTO(vuln_matching) struct vuln_matching m = {.arena = a};
 	AUTO(vex) struct vex waivers = {.arena = a};
 	struct scan_result result = {0};
 

@@ -5,7 +5,7 @@
 #define TRACKER_URI "https://security-tracker.debian.org/tracker/"
 
 /* What the tracker says of one vulnerability in one release. */
-struct verdict {
+struct tracker_verdict {
 	const char *name;  /* of the vulnerability */
 	const char *fixed; /* "0": the release never had it; NULL: none yet */
 	const char *fixed_in_sid;
@@ -33,7 +33,7 @@ static const char *fixed_version(const struct jsonr *doc, const struct jsonr_nod
  * A release without a fix may yet have a package of a later one, built for it: what is as new as
  * the fixed one in sid is fixed, as debsecan(1) judges.
  */
-static bool is_vulnerable(const struct wanted *w, const struct verdict *v)
+static bool is_vulnerable(const struct wanted *w, const struct tracker_verdict *v)
 {
 	const char *fixed = v->fixed != NULL ? v->fixed : v->fixed_in_sid;
 
@@ -42,8 +42,8 @@ static bool is_vulnerable(const struct wanted *w, const struct verdict *v)
 	return strcmp(fixed, "0") == 0 ? v->fixed == NULL : w->order(w->version, fixed) < 0;
 }
 
-static int add_verdict(struct match *m, const struct wanted *w, const struct verdict *v,
-                       struct err *err)
+static int add_verdict(struct vuln_matching *m, const struct wanted *w,
+                       const struct tracker_verdict *v, struct err *err)
 {
 	struct hit hit = {
 		.wanted = (size_t)(w - m->wanted.at),
@@ -56,7 +56,7 @@ static int add_verdict(struct match *m, const struct wanted *w, const struct ver
 	return is_vulnerable(w, v) ? match_add(m, &hit, err) : 0;
 }
 
-static size_t release_by_suite(const struct match *m, const char *suite)
+static size_t release_by_suite(const struct vuln_matching *m, const char *suite)
 {
 	size_t i = 0;
 
@@ -66,8 +66,9 @@ static size_t release_by_suite(const struct match *m, const char *suite)
 	return i;
 }
 
-static int read_release(struct match *m, const char *source, const struct jsonr *doc,
-                        const struct jsonr_node *release, struct verdict *v, struct err *err)
+static int read_release(struct vuln_matching *m, const char *source, const struct jsonr *doc,
+                        const struct jsonr_node *release, struct tracker_verdict *v,
+                        struct err *err)
 {
 	size_t number = release_by_suite(m, release->key), n;
 
@@ -84,11 +85,11 @@ static int read_release(struct match *m, const char *source, const struct jsonr 
 	return 0;
 }
 
-static int read_vulnerability(struct match *m, const char *source, const struct jsonr *doc,
+static int read_vulnerability(struct vuln_matching *m, const char *source, const struct jsonr *doc,
                               const struct jsonr_node *it, struct err *err)
 {
 	const struct jsonr_node *releases = jsonr_get(doc, it, "releases"), *release;
-	struct verdict v = {.name = it->key};
+	struct tracker_verdict v = {.name = it->key};
 
 	if (releases == NULL || releases->type != JSONR_OBJECT)
 		return err_set(err, ERR_FORMAT, "'%.100s' of '%.100s' has no 'releases'", it->key,
@@ -101,7 +102,8 @@ static int read_vulnerability(struct match *m, const char *source, const struct 
 	return 0;
 }
 
-int tracker_read(struct match *m, const char *source, const struct jsonr *doc, struct err *err)
+int tracker_read(struct vuln_matching *m, const char *source, const struct jsonr *doc,
+                 struct err *err)
 {
 	const struct jsonr_node *all = doc->nodes, *it;
 

@@ -56,31 +56,31 @@ static int compare_part(const char *a, const char *a_end, const char *b, const c
 }
 
 /* A colon makes an epoch, and the last hyphen a revision. */
-struct parts {
+struct version_parts {
 	const char *epoch, *upstream, *upstream_end, *revision, *end;
 };
 
-static struct parts split(const char *version)
+static struct version_parts split(const char *version)
 {
 	const char *colon = strchr(version, ':'), *upstream = colon != NULL ? colon + 1 : version;
 	const char *hyphen = strrchr(upstream, '-'), *end = upstream + strlen(upstream);
 
-	return (struct parts){.epoch = version,
-	                      .upstream = upstream,
-	                      .upstream_end = hyphen != NULL ? hyphen : end,
-	                      .revision = hyphen != NULL ? hyphen + 1 : end,
-	                      .end = end};
+	return (struct version_parts){.epoch = version,
+	                              .upstream = upstream,
+	                              .upstream_end = hyphen != NULL ? hyphen : end,
+	                              .revision = hyphen != NULL ? hyphen + 1 : end,
+	                              .end = end};
 }
 
 /* The end of the digits of the epoch; where there is none, its beginning. */
-static const char *epoch_end(const struct parts *p)
+static const char *epoch_end(const struct version_parts *p)
 {
 	return p->upstream > p->epoch ? p->upstream - 1 : p->epoch;
 }
 
 int version_deb(const char *a, const char *b)
 {
-	struct parts left = split(a), right = split(b);
+	struct version_parts left = split(a), right = split(b);
 	int order = compare_part(left.epoch, epoch_end(&left), right.epoch, epoch_end(&right));
 
 	if (order == 0)

@@ -1,4 +1,4 @@
-/* PEP 440, appendix B gives the pattern; its "Summary of permitted suffixes and ordering" the order. */
+/* PEP 440: appendix B has the pattern, "Summary of permitted suffixes and ordering" the order. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -10,26 +10,21 @@
 /* Where a part is missing, its place in the order says so. */
 enum { BEFORE_ALL = -1, AFTER_ALL = 100 };
 
-struct part {
+struct version_mark {
 	int kind; /* BEFORE_ALL, a rank, AFTER_ALL */
 	uint64_t number;
 };
 
-struct parsed {
+struct version_python {
 	uint64_t epoch;
 	const char *release; /* "1.2.3", the rest behind it */
-	struct part pre, post, dev;
+	struct version_mark pre, post, dev;
 	const char *local; /* behind '+'; NULL: none */
 };
 
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c)
-{
-	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
 /* A number of more digits than fit is the greatest. */
@@ -47,13 +42,14 @@ static void skip_separator(const char **at)
 	*at += **at == '.' || **at == '-' || **at == '_';
 }
 
-struct suffix {
+struct version_suffix {
 	const char *word; /* longer ones before their beginnings */
 	int rank;
 };
 
 /* [SEPARATOR]WORD[[SEPARATOR]NUMBER]; *at stays where there is none. */
-static bool read_suffix(const char **at, const struct suffix *words, size_t n, struct part *ret)
+static bool read_suffix(const char **at, const struct version_suffix *words, size_t n,
+                        struct version_mark *ret)
 {
 	const char *p = *at;
 
@@ -61,14 +57,14 @@ static bool read_suffix(const char **at, const struct suffix *words, size_t n, s
 	for (size_t i = 0; i < n; i++) {
 		size_t len = strlen(words[i].word);
 
-		if (strncasecmp(p, words[i].word, len) != 0 || is_letter(p[len]))
+		if (strncasecmp(p, words[i].word, len) != 0)
 			continue;
 		p += len;
 		const char *number = p;
 
 		skip_separator(&number);
 		p = is_digit(*number) ? number : p;
-		*ret = (struct part){words[i].rank, read_number(&p)};
+		*ret = (struct version_mark){words[i].rank, read_number(&p)};
 		*at = p;
 		return true;
 	}
@@ -76,26 +72,28 @@ static bool read_suffix(const char **at, const struct suffix *words, size_t n, s
 }
 
 /* "-1" is "post1". */
-static void read_post(const char **at, struct part *ret)
+static void read_post(const char **at, struct version_mark *ret)
 {
-	static const struct suffix words[] = {{"post", 0}, {"rev", 0}, {"r", 0}};
+	static const struct version_suffix words[] = {{"post", 0}, {"rev", 0}, {"r", 0}};
 
 	if (**at == '-' && is_digit((*at)[1])) {
 		(*at)++;
-		*ret = (struct part){0, read_number(at)};
+		*ret = (struct version_mark){0, read_number(at)};
 		return;
 	}
 	(void)read_suffix(at, words, ARRAY_LEN(words), ret);
 }
 
-static bool parse(const char *text, struct parsed *p)
+static bool parse(const char *text, struct version_python *p)
 {
-	static const struct suffix pre[] = {{"alpha", 0}, {"a", 0}, {"beta", 1},    {"b", 1},
-	                                    {"rc", 2},    {"c", 2}, {"preview", 2}, {"pre", 2}};
-	static const struct suffix dev[] = {{"dev", 0}};
+	static const struct version_suffix pre[] = {{"alpha", 0},   {"a", 0},  {"beta", 1},
+	                                            {"b", 1},       {"rc", 2}, {"c", 2},
+	                                            {"preview", 2}, {"pre", 2}};
+	static const struct version_suffix dev[] = {{"dev", 0}};
 	const char *at = text + (*text == 'v' || *text == 'V'), *start = at;
 
-	*p = (struct parsed){.pre = {AFTER_ALL, 0}, .post = {BEFORE_ALL, 0}, .dev = {AFTER_ALL, 0}};
+	*p = (struct version_python){
+		.pre = {AFTER_ALL, 0}, .post = {BEFORE_ALL, 0}, .dev = {AFTER_ALL, 0}};
 	p->epoch = read_number(&at);
 	if (*at == '!')
 		at++;
@@ -140,7 +138,7 @@ static int compare_releases(const char *a, const char *b)
 	return order;
 }
 
-static int compare_part(const struct part *a, const struct part *b)
+static int compare_part(const struct version_mark *a, const struct version_mark *b)
 {
 	int order = (a->kind > b->kind) - (a->kind < b->kind);
 
@@ -192,7 +190,7 @@ static int sign(int order)
 
 int version_pypi(const char *a, const char *b)
 {
-	struct parsed left, right;
+	struct version_python left, right;
 	bool first = parse(a, &left), second = parse(b, &right);
 	int order;
 

@@ -306,19 +306,148 @@ held() {
 	json '[i for i in d["predicate"]["buildDefinition"]["resolvedDependencies"] if i.get("uri", "").startswith("pkg:deb/") and i["name"] == "libc6"][0]' <statement >/dev/null
 }
 
-@test "sbom: a Debian system of 400 packages is dpkg's to the last one" {
-	[ -n "${SLIPWAY_TEST_LONG:-}" ] || skip "makes a root file system: in the long run alone"
-	[ "$EUID" -eq 0 ] || skip "debootstrap needs root"
-	need debootstrap
-	debootstrap --variant=buildd --include=python3,gnome-icon-theme,libgtk-3-0,ffmpeg,git,openjdk-17-jre-headless bookworm \
-		"$PWD/root" http://deb.debian.org/debian >log 2>&1 || skip "Debian's mirror is not reachable"
-	rm -rf root/dev root/proc root/sys
-	spec 'sbom: true' 'layers: [{files: [{from: root/, to: /}]}]'
+# debian ROOT [PACKAGE...]: a Debian system that apt puts together from the archives that this machine uses.
+debian() {
+	local root=$1
+	shift
+	[ "$EUID" -eq 0 ] || skip "a Debian system is put together by root alone"
+	need mmdebstrap
+	# shellcheck disable=SC2016 # apt's variables
+	apt-get indextargets --format 'deb $(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' \
+		"Architecture: $(dpkg --print-architecture)" | sort -u >archives.list
+	[ -s archives.list ] || skip "apt has no list of Debian's packages: apt-get update"
+	local uri codename
+	read -r _ uri codename _ <archives.list
+	curl -fsI -m 60 "${uri%/}/dists/$codename/InRelease" >/dev/null || skip "the archive $uri does not answer"
+	codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+	mmdebstrap --quiet --mode=root --variant="${VARIANT:-essential}" --include="$(IFS=, && echo "$*")" "$codename" root.tar archives.list
+	mkdir "$root" && tar -C "$root" --exclude='./dev/*' -xf root.tar
+}
+
+# twice INPUT...: builds here, and again where the inputs are elsewhere, at another time; the layouts' index.json, which names
+# image and documents by digest, has the same bytes.
+twice() {
 	build --no-check >/dev/null
+	mkdir -p other/deeper && cp slipway.yaml other/deeper && mv "$@" other/deeper
+	(cd other/deeper && umask 027 && TZ=Asia/Tokyo build --no-check --no-cache >/dev/null)
+	cmp build/image/index.json other/deeper/build/image/index.json
+	(cd other/deeper && mv "$@" ../..)
+}
+
+# judged: the attached documents of both forms validate and say the same; read.json is read from the layers.
+judged() {
 	sbom build/image >packed.json
-	judge packed.json >/dev/null
+	sbom --format cyclonedx build/image >packed-cyclonedx.json
+	judge packed.json >spdx
+	judge packed-cyclonedx.json >cyclonedx
+	cmp spdx cyclonedx
+	sbom --read build/image >read.json
+	judge read.json >/dev/null
+}
+
+@test "sbom: Python on a base of Debian: dpkg's packages and pip's, to the last one" {
+	debian root python3
+	spec 'layers: [{files: [{from: root/, to: /}]}]'
+	"$SLIPWAY" build --progress none --no-check -o base >/dev/null
+	curl -fsI -m 60 https://pypi.org/simple/six/ >/dev/null || skip "PyPI does not answer"
+	/usr/bin/python3 -m pip install --quiet --no-deps --no-compile --target wheels six==1.16.0 packaging==24.0
+	spec 'base: oci:base' 'sbom: true' 'layers: [{files: [{from: wheels/, to: /usr/local/lib/python3/dist-packages}]}]'
+	twice base wheels
+	judged
+	for document in packed.json read.json; do
+		held root "$document"
+		json '"\n".join(sorted(r["referenceLocator"] for p in d["packages"] for r in p.get("externalRefs", []) if r["referenceLocator"].startswith("pkg:pypi/")))' <"$document" >pypi
+		[ "$(cat pypi)" = "pkg:pypi/packaging@24.0"$'\n'"pkg:pypi/six@1.16.0" ]
+	done
+}
+
+@test "sbom: a Debian system of 400 packages is dpkg's to the last one" {
+	[ -n "${SLIPWAY_TEST_LONG:-}" ] || skip "puts 400 packages together: in the long run alone"
+	VARIANT=buildd debian root python3 gnome-icon-theme libgtk-3-0 ffmpeg git openjdk-17-jre-headless
+	spec 'sbom: true' 'layers: [{files: [{from: root/, to: /}]}]'
+	twice root
+	judged
 	held root packed.json
 	[ "$(wc -l <expected)" -ge 400 ]
-	sbom --read build/image >read.json
 	held root read.json
+}
+
+@test "sbom: syft finds the same packages in an image from scratch" {
+	local syft=$ROOT/${BUILD:-build}/judges/syft
+	if [[ ! -x $syft ]]; then
+		[[ ${SLIPWAY_TEST_REQUIRE:-} != *syft* ]]
+		skip "syft is not built: tests/judges/build build/judges syft"
+	fi
+	program
+	packages root
+	spec 'sbom: {in_image: true}' 'layers: [{deb: [alpha.deb, gamma.deb], files: [{from: app, to: /usr/bin/app}], closure: [app]}]'
+	build --no-check --format oci-archive -o image.tar >/dev/null
+	SYFT_CHECK_FOR_APP_UPDATE=false "$syft" scan --quiet oci-archive:image.tar -o json >syft.json
+	# An epoch's colon may be encoded or not.
+	json '"\n".join(a["purl"].replace("%3A", ":") for a in d["artifacts"])' <syft.json | LC_ALL=C sort >found
+	sbom image.tar | json '"\n".join(r["referenceLocator"] for p in d["packages"] for r in p.get("externalRefs", []) if r["referenceLocator"].startswith("pkg:deb/"))' |
+		LC_ALL=C sort >expected
+	[ "$(wc -l <expected)" -ge 3 ]
+	diff expected found
+	[ "$(json 'd["distro"]["id"]' <syft.json)" = "$(sed -n 's/^ID=//p' /etc/os-release)" ]
+}
+
+# rpm_root DIR LINE...: packages of rpm, one a line "NAME VERSION RELEASE EPOCH|-", built and installed by rpm itself.
+rpm_root() {
+	need rpmbuild
+	local root=$PWD/$1 line name version release epoch
+	shift
+	for line; do
+		read -r name version release epoch <<<"$line"
+		{
+			printf 'Name: %s\nVersion: %s\nRelease: %s\nSummary: x\nLicense: MIT\nVendor: Some One\n' "$name" "$version" "$release"
+			[[ $epoch == - ]] || printf 'Epoch: %s\n' "$epoch"
+			printf '%%description\nx\n%%install\nmkdir -p %%{buildroot}/usr/bin\ncp %s/app %%{buildroot}/usr/bin/%s\n%%files\n/usr/bin/%s\n' "$PWD" "$name" "$name"
+		} >"$name.spec"
+		rpmbuild --quiet --define "_topdir $PWD/rpmbuild" --define '_build_id_links none' -bb "$name.spec" >/dev/null
+	done
+	mkdir -p "$root/etc"
+	printf 'ID="amzn"\nVERSION_ID="2023"\n' >"$root/etc/os-release"
+	rpm --root "$root" --dbpath /var/lib/rpm --initdb 2>/dev/null
+	rpm --root "$root" --dbpath /var/lib/rpm -i --nodeps rpmbuild/RPMS/*/*.rpm 2>/dev/null
+}
+
+@test "sbom: packages of rpm's SQLite database are those that rpm lists, and their files are theirs" {
+	[ "$EUID" -eq 0 ] || skip "rpm installs into another root as root alone"
+	program
+	rpm_root root 'one 1.0 3.amzn2023 -' 'two-tools 2.5~rc1^git1 1 2' 'three 1.0+x 4 0'
+	spec 'sbom: true' 'layers: [{files: [{from: root/, to: /}]}]'
+	build --no-check >/dev/null
+	sbom build/image >spdx.json
+	judge spdx.json >listed
+	sbom --read build/image >read.json
+	judge read.json >/dev/null
+	rpm --root "$PWD/root" --dbpath /var/lib/rpm -qa --qf '%{NAME} %{VERSION}-%{RELEASE} %{ARCH} %|EPOCH?{%{EPOCH}}:{0}| %{SOURCERPM}\n' 2>/dev/null | LC_ALL=C sort >expected
+	[ "$(wc -l <expected)" = 3 ]
+	for document in spdx.json read.json; do
+		run ! grep -q 'Not complete' "$document"
+		python3 - "$document" <<-'PY' | LC_ALL=C sort | diff expected -
+			import json, sys
+			from urllib.parse import unquote
+			for p in json.load(open(sys.argv[1]))["packages"]:
+			    for r in p.get("externalRefs", []):
+			        if r["referenceLocator"].startswith("pkg:rpm/amzn/"):
+			            path, query = r["referenceLocator"].split("?")
+			            name, version = path.split("/")[2].split("@")
+			            q = {k: unquote(v) for k, v in (i.split("=") for i in query.split("&"))}
+			            assert q["distro"] == "amzn-2023"
+			            print(name, unquote(version), q["arch"], q.get("epoch", "0"), q["upstream"])
+		PY
+	done
+	# The program of a package is no ELF file of its own.
+	run ! grep -qx 'LINK two-tools.*' <(grep -v two-tools listed)
+	[ "$(grep -c '"packageFileName":"/usr/bin/' spdx.json)" = 0 ]
+	# What rpm has not yet put into its database, and a database that is none, are said.
+	echo log >root/var/lib/rpm/rpmdb.sqlite-wal
+	build --no-check >/dev/null
+	sbom build/image | grep -q 'Not complete: .*rpmdb.sqlite-wal: packages that rpm wrote last are in its log'
+	: >root/var/lib/rpm/rpmdb.sqlite-wal
+	head -c 5000 root/var/lib/rpm/rpmdb.sqlite >cut && cp cut root/var/lib/rpm/rpmdb.sqlite
+	build --no-check >/dev/null
+	sbom build/image | grep -q 'Not complete: /var/lib/rpm/rpmdb.sqlite: '
 }

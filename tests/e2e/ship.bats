@@ -108,6 +108,7 @@ podman_run() {
 		libm.so.6
 		libnettle.so.8
 		libsodium.so.23
+		libsqlite3.so.0
 	EOS
 	ldd "$SLIPWAY" | awk '/=> \// {print $3}' | xargs -n 1 readlink -f | sort -u >closure
 	size=$(xargs du -bc <closure | tail -n 1 | cut -f 1)

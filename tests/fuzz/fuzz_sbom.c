@@ -21,6 +21,7 @@ static const char *const paths[] = {
 	"var/lib/dpkg/info/x:amd64.list",
 	"etc/os-release",
 	"var/lib/dpkg/status.d/x.md5sums",
+	"var/lib/rpm/rpmdb.sqlite",
 };
 
 static void check_json(const struct strbuf *text)

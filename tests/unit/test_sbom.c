@@ -183,8 +183,7 @@ static void says_what_it_cannot_read(void)
 	read_system(&s);
 	CHECK_INT(s.inv.gaps.n, 2);
 	CHECK_STR(s.inv.gaps.at[0], "/var/lib/dpkg/status: it is too large to be read");
-	CHECK_STR(s.inv.gaps.at[1],
-	          "/var/lib/rpm/rpmdb.sqlite: packages of an RPM database are not listed");
+	CHECK_STR(s.inv.gaps.at[1], "/var/lib/rpm/rpmdb.sqlite: it is too large to be read");
 }
 
 /* Merged /usr: the list says /lib, a link of the image leads on. */
@@ -419,7 +418,7 @@ static void files_of_one_package_need_no_link(void)
 static void writes_purls(void)
 {
 	static const struct sbom_distro debian = {.id = "debian", .version_id = "12"};
-	static const struct sbom_distro none = {0},
+	static const struct sbom_distro none = {0}, amazon = {.id = "amzn", .version_id = "2023"},
 					alpine = {.id = "alpine", .version_id = "3.20.1"};
 	static const struct {
 		struct sbom_package package;
@@ -443,6 +442,14 @@ static void writes_purls(void)
 	          .architecture = "x86_64"},
 	         &alpine,
 	         "pkg:apk/alpine/musl@1.2.5-r0?arch=x86_64&distro=alpine-3.20.1"},
+		{{.kind = PACKAGE_RPM,
+	          .name = "vim-data",
+	          .version = "2:9.0^git-1.amzn2023",
+	          .architecture = "noarch",
+	          .source = "vim-9.0-1.src.rpm"},
+	         &amazon,
+	         "pkg:rpm/amzn/vim-data@9.0%5Egit-1.amzn2023?arch=noarch&distro=amzn-2023&epoch=2&"
+	         "upstream=vim-9.0-1.src.rpm"},
 		{{.kind = PACKAGE_PYPI, .name = "Foo_Bar", .version = "2.0"},
 	         &debian,
 	         "pkg:pypi/foo-bar@2.0"},

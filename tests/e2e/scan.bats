@@ -1,0 +1,274 @@
+#!/usr/bin/env bats
+# Vulnerabilities in databases that are files. The judges: dpkg and PyPA's packaging for versions, and a table of verdicts.
+# shellcheck disable=SC2154 # run sets stderr
+
+load lib
+setup() { common_setup; }
+teardown() { common_teardown; }
+
+scan() { "$SLIPWAY" scan --progress none "$@"; }
+
+# root NAME/VERSION[/SOURCE_LINE]...: an image of a Debian 12 root in which dpkg has these packages.
+root() {
+	local package name version source
+	rm -rf root image
+	mkdir -p root/etc root/var/lib/dpkg
+	printf 'ID=debian\nVERSION_ID="12"\nVERSION_CODENAME=bookworm\n' >root/etc/os-release
+	for package; do
+		IFS=/ read -r name version source <<<"$package"
+		printf 'Package: %s\nStatus: install ok installed\nArchitecture: amd64\nVersion: %s\n' "$name" "$version"
+		[[ -z $source ]] || printf 'Source: %s\n' "$source"
+		echo
+	done >root/var/lib/dpkg/status
+	pack
+}
+
+# The folder root as an image.
+pack() {
+	printf 'apiVersion: slipway/v1\nname: sample\nimage:\n  platforms: [linux/amd64]\n  layers: [{files: [{from: root/, to: /}]}]\n' >slipway.yaml
+	"$SLIPWAY" build --progress none --no-check -o image >/dev/null
+}
+
+# tracker FILE: Debian's tracker of lines "SOURCE CVE SUITE STATUS FIXED|- URGENCY" on standard input.
+tracker() {
+	python3 - "$1" 3<&0 <<-'PY'
+		import json, os, sys
+		db = {}
+		for line in os.fdopen(3):
+		    source, cve, suite, status, fixed, urgency = line.split(maxsplit=5)
+		    it = db.setdefault(source, {}).setdefault(cve, {"description": "d", "scope": "remote", "releases": {}})
+		    it["releases"][suite] = {"status": status, "repositories": {suite: "0"}, "urgency": urgency.strip(),
+		                             **({} if fixed == "-" else {"fixed_version": fixed})}
+		json.dump(db, open(sys.argv[1], "w"))
+	PY
+}
+
+# found JSON: "NAME SEVERITY PACKAGE" of each finding that counts.
+found() { json '"\n".join(" ".join((f["name"], f["severity"], f["package"])) for i in d["images"] for f in i["findings"] if "waived" not in f)' <"$1"; }
+
+@test "scan: the table, the JSON and the exit status are those of ECR's scan" {
+	root libssl3/3.0.1-1/openssl gone/1-1
+	tracker db.json <<-'X'
+		openssl CVE-2026-1 bookworm resolved 3.0.2-1 high
+		openssl CVE-2026-2 bookworm open - not yet assigned
+		openssl CVE-2026-3 bookworm resolved 3.0.1-1 high
+		gone CVE-2026-4 trixie open - high
+	X
+	run --separate-stderr scan --db db.json image
+	[ "$status" = 3 ]
+	grep -q ' linux/amd64: 1 HIGH, 1 UNDEFINED$' <<<"$output"
+	grep -qx '  HIGH          CVE-2026-1           libssl3 3.0.1-1, fixed in 3.0.2-1' <<<"$output"
+	grep -qx '  UNDEFINED     CVE-2026-2           libssl3 3.0.1-1' <<<"$output"
+	grep -qx 'slipway: error: 1 finding of severity HIGH or worse' <<<"$stderr"
+	run scan --db db.json --output json --severity critical image
+	[ "$status" = 0 ]
+	echo "$output" >out.json
+	[ "$(found out.json)" = $'CVE-2026-1 HIGH libssl3\nCVE-2026-2 UNDEFINED libssl3' ]
+	[ "$(json 'd["databases"][0]["kind"], d["databases"][0]["records"], d["refused"], d["threshold"]' <out.json)" = "('Debian security tracker', 2, 0, 'CRITICAL')" ]
+	[ "$(json 'd["images"][0]["counts"]' <out.json)" = "{'HIGH': 1, 'UNDEFINED': 1}" ]
+}
+
+@test "scan: versions are ordered as dpkg orders them" {
+	need dpkg
+	python3 - "$(series 1500)" <<-'PY'
+		import random, sys
+		random.seed(3)
+		parts = ["0", "1", "2", "10", "00", "9", "a", "rc", "~", "~~", "+", ".", "-", "+b1", "+deb12u1", "~bpo12", "Z"]
+		def version():
+		    v = "1" + "".join(random.choice(parts) for _ in range(random.randrange(6)))
+		    return (f"{random.randrange(3)}:" if random.random() < .2 else "") + (v[:-1] if v.endswith("-") else v)
+		with open("pairs", "w") as out:
+		    for i in range(int(sys.argv[1])):
+		        a = version()
+		        b = a + random.choice(parts[:6] + parts[11:12] + parts[13:16]) if random.random() < .3 else version()
+		        print(f"p{i} {a} {b}", file=out)
+	PY
+	while read -r name a b; do
+		dpkg --compare-versions "$a" lt "$b" 2>/dev/null && echo "CVE-1 HIGH $name"
+	done <pairs | sort >expected
+	mapfile -t packages < <(sed 's|^\([^ ]*\) \([^ ]*\) .*|\1/\2|' pairs)
+	root "${packages[@]}"
+	sed 's/^\([^ ]*\) [^ ]* \(.*\)/\1 CVE-1 bookworm resolved \2 high/' pairs | tracker db.json
+	run ! scan --db db.json --output json image
+	scan --db db.json --output json image 2>/dev/null >out.json || true
+	found out.json | sort | diff expected -
+	[ "$(wc -l <expected)" -gt 20 ]
+}
+
+@test "scan: versions of Python packages are ordered as PyPA's own code orders them" {
+	python3 -c 'import packaging.version' 2>/dev/null || python3 -c 'import pip._vendor.packaging.version' 2>/dev/null || skip "python3-pip is not installed"
+	python3 - "$(series 4000)" <<-'PY'
+		import json, os, random, sys
+		try:
+		    from packaging.version import Version
+		except ImportError:
+		    from pip._vendor.packaging.version import Version
+		random.seed(4)
+		def version():
+		    c = random.choice
+		    return (c(["", "", "", "1!"]) + ".".join(c("0 0 1 2 10".split()) for _ in range(random.randint(1, 4))) +
+		            c(["", "", "a1", "b2", "rc1", ".alpha1", "_beta", "-c3", "preview2"]) +
+		            c(["", "", ".post1", "-1", "r2", "post"]) + c(["", "", ".dev1", "dev"]) + c(["", "", "+l.1", "+abc", "+1.2"]))
+		os.makedirs("osv")
+		expected = []
+		for i in range(int(sys.argv[1])):
+		    a, b = version(), version()
+		    os.makedirs(f"root/usr/lib/python3/site-packages/p{i}-1.dist-info")
+		    with open(f"root/usr/lib/python3/site-packages/p{i}-1.dist-info/METADATA", "w") as out:
+		        out.write(f"Metadata-Version: 2.1\nName: P_{i}\nVersion: {a}\n")
+		    kind, hit = random.choice([("fixed", Version(a) < Version(b)), ("last_affected", Version(a) <= Version(b))])
+		    json.dump({"id": f"PYSEC-{i}", "modified": "2026-03-01T00:00:00Z", "affected": [{
+		        "package": {"ecosystem": "PyPI", "name": f"p.{i}"},
+		        "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {kind: b}]}]}]}, open(f"osv/{i}.json", "w"))
+		    if hit:
+		        expected.append(f"PYSEC-{i} UNDEFINED p-{i}")
+		print(*sorted(expected), sep="\n", file=open("expected", "w"))
+	PY
+	pack
+	scan --db osv --output json image >out.json
+	found out.json | LC_ALL=C sort >got
+	LC_ALL=C sort expected | diff - got
+	[ "$(json 'd["databases"][0]["modified"]' <out.json)" = 2026-03-01T00:00:00Z ]
+}
+
+@test "scan: a dump of OSV is the same as a zip archive, a folder, a list, lines, and compressed" {
+	root libssl3/3.0.1-1/openssl
+	mkdir osv
+	for i in 1 2 3; do
+		printf '{"id": "DEBIAN-CVE-2026-%s", "modified": "2026-0%s-01T00:00:00Z", "affected": [{"package": {"ecosystem": "Debian:12", "name": "openssl"}, "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"fixed": "3.0.%s-1"}]}], "ecosystem_specific": {"urgency": "high"}}]}\n' "$i" "$i" "$i" >"osv/$i.json"
+	done
+	cat osv/*.json >lines.json
+	python3 - <<-'PY'
+		import zipfile
+		records = [l for l in open("lines.json")]
+		open("list.json", "w").write("[" + ",".join(records) + "]")
+		with zipfile.ZipFile("all.zip", "w", zipfile.ZIP_DEFLATED) as z:
+		    for i, r in enumerate(records):
+		        z.writestr(f"{i}.json", r)
+		    z.writestr("README", "no record")
+	PY
+	gzip -k lines.json && xz -k list.json
+	for db in osv lines.json list.json all.zip lines.json.gz list.json.xz; do
+		run scan --db "$db" --severity critical image
+		[ "$status" = 0 ]
+		[ "${lines[0]}" = "$db: OSV, 3 records, as of 2026-03-01T00:00:00Z" ]
+		printf '%s\n' "${lines[@]:1}" >"got.$db"
+		cmp got.osv "got.$db"
+	done
+	grep -q 'CVE-2026-2 .*fixed in 3.0.2-1' got.osv
+	[ "$(wc -l <got.osv)" = 3 ]
+}
+
+@test "scan: two databases are one answer, and the severity comes from the one that rates" {
+	root libssl3/3.0.1-1/openssl
+	echo 'openssl CVE-2026-1 bookworm resolved 3.0.2-1 not yet assigned' | tracker db.json
+	echo '{"id": "CVE-2026-1", "modified": "2026-01-01T00:00:00Z", "severity": [{"type": "CVSS_V3", "score": "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}], "affected": [{"package": {"ecosystem": "Debian:12", "name": "openssl"}, "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}]}]}]}' >osv.json
+	run --separate-stderr "$SLIPWAY" scan --db db.json image
+	[ "$status" = 0 ]
+	grep -q '^1 finding is UNDEFINED: no database rates it' <<<"$stderr"
+	run scan --db db.json --db osv.json image
+	[ "$status" = 3 ]
+	grep -qx '  CRITICAL      CVE-2026-1           libssl3 3.0.1-1, fixed in 3.0.2-1' <<<"$output"
+}
+
+@test "scan: what no database covers is an error, not an image without findings" {
+	root libssl3/3.0.1-1/openssl
+	echo 'openssl CVE-2026-1 trixie open - high' | tracker db.json
+	run scan --db db.json image
+	[ "$status" = 1 ]
+	grep -q "no database says anything of Debian bookworm (1 package, as pkg:deb/debian/libssl3@3.0.1-1" <<<"$output"
+	grep -q 'hint: .*--db' <<<"$output"
+	run scan --db db.json --allow-unjudged --output json image
+	[ "$status" = 0 ]
+	grep -q 'no database says anything of Debian bookworm' <<<"$output"
+	# A release without a number is judged by the one that the user names.
+	printf 'ID=debian\n' >root/etc/os-release
+	rm -rf image && pack
+	echo 'openssl CVE-2026-1 sid open - high' | tracker db.json
+	run scan --db db.json image
+	[ "$status" = 1 ]
+	grep -q 'of deb of debian' <<<"$output"
+	run scan --db db.json --suite sid image
+	[ "$status" = 3 ]
+	# Nor is a database that was never fetched.
+	run scan --db nowhere.json image
+	[ "$status" = 1 ]
+	grep -q "database 'nowhere.json'" <<<"$output"
+	: >empty.json
+	run scan --db empty.json image
+	[ "$status" = 1 ]
+	grep -q "database 'empty.json': there is no record in it" <<<"$output"
+}
+
+@test "scan: the attached document is asked, for it knows what the layers do not show" {
+	need gcc
+	echo 'int main(void) { return 0; }' | gcc -x c - -o app
+	printf 'apiVersion: slipway/v1\nname: sample\nimage:\n  platforms: [linux/amd64]\n  sbom: {formats: [cyclonedx]}\n  layers: [{files: [{from: app, to: /app}], closure: [app]}]\n' >slipway.yaml
+	"$SLIPWAY" build --progress none --no-check -o image >/dev/null
+	# This machine may be any Debian.
+	local release
+	release=$(sed -n "s/^VERSION_CODENAME=//p" /etc/os-release)
+	release=${release:-sid}
+	echo "glibc CVE-2026-1 $release open - high" | tracker db.json
+	run scan --db db.json --suite "$release" image
+	[ "$status" = 3 ]
+	grep -q 'HIGH *CVE-2026-1 *libc6 ' <<<"$output"
+	run scan --db db.json --read image
+	[ "$status" = 0 ]
+	grep -q 'no findings' <<<"$output"
+}
+
+@test "scan: a waiver is shown with its reason, and one that waives nothing is said" {
+	root libssl3/3.0.1-1/openssl
+	printf '%s\n' 'openssl CVE-2026-1 bookworm open - high' 'openssl CVE-2026-2 bookworm open - low' | tracker db.json
+	cat >vex.json <<-'X'
+		{"@context": "https://openvex.dev/ns/v0.2.0", "@id": "https://example.com/vex/1", "author": "team", "version": 1,
+		 "timestamp": "2026-01-01T00:00:00Z",
+		 "statements": [
+		  {"vulnerability": {"name": "CVE-2026-1"}, "products": [{"@id": "pkg:deb/debian/libssl3"}],
+		   "status": "not_affected", "justification": "vulnerable_code_not_in_execute_path", "impact_statement": "no TLS here"},
+		  {"vulnerability": {"name": "CVE-2020-9"}, "products": [{"@id": "pkg:deb/debian/libssl3"}], "status": "fixed"}]}
+	X
+	run --separate-stderr "$SLIPWAY" scan --db db.json --vex vex.json image
+	[ "$status" = 0 ]
+	grep -qx '  waived        CVE-2026-1           libssl3 3.0.1-1: not_affected: vulnerable_code_not_in_execute_path: no TLS here' <<<"$output"
+	grep -q ' linux/amd64: 1 LOW$' <<<"$output"
+	grep -q '^vex.json:6:3: CVE-2020-9: it waives nothing that was found$' <<<"$stderr"
+	sed -i 's/"fixed"/"perhaps"/' vex.json
+	run scan --db db.json --vex vex.json image
+	[ "$status" = 1 ]
+	grep -q '^vex.json:6:[0-9]*: error: .*the status has to be' <<<"$output"
+}
+
+@test "scan: options of one scan are refused with the other" {
+	root libssl3/1
+	for option in '--vex x' '--suite sid' --read --allow-unjudged; do
+		# shellcheck disable=SC2086
+		run scan $option image
+		[ "$status" = 2 ]
+		grep -q 'needs --db' <<<"$output"
+	done
+	run scan --db x --start image
+	[ "$status" = 2 ]
+}
+
+@test "scan: a database of 60 MB needs no more memory than its largest package" {
+	root libssl3/3.0.1-1/openssl
+	python3 - <<-'PY'
+		import json
+		entry = {"description": "d" * 200, "scope": "remote", "releases": {s: {"status": "resolved", "repositories": {s: "1.0-1"},
+		         "fixed_version": "1.0-1", "urgency": "not yet assigned"} for s in ("bookworm", "bullseye", "sid", "trixie")}}
+		db = {f"source{i}": {f"CVE-2026-{k}": entry for k in range(40)} for i in range(2000)}
+		db["openssl"] = {"CVE-2026-1": {"releases": {"bookworm": {"status": "open", "urgency": "high"}}}}
+		json.dump(db, open("db.json", "w"))
+	PY
+	[ "$(stat -c %s db.json)" -gt 50000000 ]
+	run python3 - "$SLIPWAY" <<-'PY'
+		import resource, subprocess, sys
+		status = subprocess.run([sys.argv[1], "scan", "--progress", "none", "--db", "db.json", "image"], stdout=open("out", "w")).returncode
+		print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024, status)
+		sys.exit(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss > 40 << 10 or status != 3)
+	PY
+	echo "$output"
+	[ "$status" = 0 ]
+}
