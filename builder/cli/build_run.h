@@ -51,6 +51,9 @@ struct build_run {
 /* An archive is wanted, not a layout. */
 bool build_makes_archive(const struct build_options *o);
 
+/* Which keys of the spec's image the options write over, as provenance names them. */
+struct strlist build_overrides(const struct build_options *o, struct arena *a);
+
 /* Builds spec->image, as far as the options say, and reports. What fails leaves the old image. */
 int build_run(struct build_run *run, struct err *err) MUST_USE;
 void build_run_done(struct build_run *run, bool built);
