@@ -237,8 +237,8 @@ static int push_built(struct build_run *run, struct err *err)
 	push_ahead_end(run->ahead, false, &ahead);
 	run->ahead = NULL;
 	if (find_target(run, &target, err) != 0 ||
-	    push_signing_open(run->cli, run->variables, &run->remote, run->spec, &signing, &target,
-	                      err) != 0 ||
+	    (!run->options->no_sign && push_signing_open(run->cli, run->variables, &run->remote,
+	                                                 run->spec, &signing, &target, err) != 0) ||
 	    push_to(run, &target, err) != 0)
 		return -1;
 	run->pushed.n_uploaded += ahead.n_uploaded;

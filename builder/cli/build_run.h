@@ -17,7 +17,7 @@ struct build_options {
 	struct spec_options spec;
 	const char *dest, *format;
 	struct strlist platform, tag, label, annotation, env;
-	bool no_check, no_cache, sparse, locked, dry_run, push, push_by_digest;
+	bool no_check, no_cache, sparse, locked, dry_run, push, push_by_digest, no_sign;
 	const char *result_file;
 	int64_t jobs;
 	const char *digest_file, *metadata_file;

@@ -173,7 +173,7 @@ static int report_run(struct pipeline_run *run, struct err *err)
 	AUTO(strbuf) struct strbuf digest = STRBUF_INIT(256);
 	char path[PATH_MAX];
 
-	if (fs_join(path, folder(run, "artifact", "Check"), "digest", err) != 0 ||
+	if (fs_join(path, folder(run, "artifact", "Release"), "digest", err) != 0 ||
 	    fs_read_file(path, 256, &digest, err) != 0)
 		return -1;
 	if (cli_json(run->cli)) {

@@ -17,7 +17,7 @@
 #include "builder/image/provenance_known.h"
 #include "builder/oci/mediatype.h"
 
-enum { REMARKS_OWN = 2 /* and one per platform */ };
+enum { REMARKS_OWN = 3 /* and one per platform */ };
 
 struct rebuild {
 	struct cli *cli;
@@ -93,6 +93,19 @@ static int find_images(struct rebuild *r, struct image_list *list, struct err *e
 	return 0;
 }
 
+static void remark_others(struct rebuild *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		n += r->stated[i].n_others;
+	if (n > 0)
+		remark(r, arena_printf(&r->cli->arena,
+		                       "%zu more statement%s attached: the newest of each platform "
+		                       "was taken",
+		                       n, n == 1 ? " is" : "s are"));
+}
+
 static int read_statements(struct rebuild *r, struct err *err)
 {
 	const struct stated_wish wish = {r->request->keys, r->request->n_keys};
@@ -111,6 +124,7 @@ static int read_statements(struct rebuild *r, struct err *err)
 		                &r->stated[r->n_read], err) != 0)
 			return err_wrap(err, "statement about %s",
 			                digest_text(&list.at[r->n_read].digest, digest));
+	remark_others(r);
 	return check_same_build(r, err);
 }
 

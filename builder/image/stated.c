@@ -65,6 +65,8 @@ static int read_claim(struct store *s, const struct descriptor *manifest, struct
 	if (found == NULL)
 		return none(manifest, err);
 	ret_stated->carrier = found->digest;
+	for (size_t i = 0; i < all.n; i++)
+		ret_stated->n_others += is_provenance(&all.at[i]) && &all.at[i] != found;
 	return artifact_read(s, found, &manifest->digest, MEDIA_STATEMENT, STATEMENT_BYTES_MAX, a,
 	                     &m, &text, err) != 0
 	               ? -1

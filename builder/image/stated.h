@@ -19,6 +19,7 @@ struct stated_wish {
 struct stated {
 	struct descriptor manifest;   /* of the image that it is about */
 	struct digest carrier;        /* the manifest that carries it */
+	size_t n_others;              /* attached as well, and not looked at */
 	struct provenance provenance; /* provenance_done */
 };
 

@@ -204,10 +204,19 @@ static void report_rest(struct pairing *p)
 		differ(p->out, what_of(in, p->arena), value_of(in, p->arena),
 		       value_of(&p->here->inputs.at[k], p->arena));
 	}
-	for (size_t k = 0; k < p->here->inputs.n; k++)
-		if (!p->here_done[k] && counts(p, &p->here->inputs.at[k]))
-			differ(p->out, what_of(&p->here->inputs.at[k], p->arena), NULL,
-			       value_of(&p->here->inputs.at[k], p->arena));
+	for (size_t k = 0; k < p->here->inputs.n; k++) {
+		const struct provenance_input *in = &p->here->inputs.at[k];
+
+		if (p->here_done[k] || !counts(p, in))
+			continue;
+		if (is_commit(in))
+			remark(p->out, "git commit",
+			       arena_printf(p->arena,
+			                    "not compared: the statement names none; here it is %s",
+			                    in->digest));
+		else
+			differ(p->out, what_of(in, p->arena), NULL, value_of(in, p->arena));
+	}
 }
 
 static void remark_changes(const struct provenance *stated, struct provenance_findings *out)
