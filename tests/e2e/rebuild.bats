@@ -275,3 +275,25 @@ EOS
 	refused "there is no folder 'nowhere'" --source nowhere build/image
 	refused "has no pipeline.build" --run-build build/image
 }
+
+@test "rebuild: names that are relative to the source hold wherever it runs, and Ctrl-C leaves nothing" {
+	spec "$TREE"
+	build -o base >/dev/null
+	spec 'base: oci:base' 'layers: [{name: more, files: [{from: tree/share, to: /srv}]}]'
+	digest=$(build)
+	mkdir "$WORK/tmp" && cd "$WORK"
+	run env TMPDIR=tmp "$SLIPWAY" verify --progress none --rebuild --source source source/build/image
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "${lines[-1]}" = "$digest" ]
+	[ -z "$(ls -A tmp)" ]
+	sed -i '/^image:/i pipeline: {source: {connection: "arn:aws:codeconnections:us-west-2:123456789012:connection/1", repository: o/a}, region: us-west-2, build: ["echo here >'"$WORK"'/started; sleep 30"]}' source/slipway.yaml
+	sed -i 's|^image:|&\n  repository: localhost:1/a|' source/slipway.yaml
+	TMPDIR=$WORK/tmp setsid "$SLIPWAY" verify --progress none --rebuild --run-build --source source source/build/image >log 2>&1 3>&- &
+	wait_for started
+	group=$(ps -o pgid= -p "$(pgrep -n -f "$WORK/started")" | tr -d ' ')
+	kill -INT -- "-$group"
+	run wait "$!"
+	[ "$status" -ne 0 ]
+	[ -z "$(ls -A tmp)" ]
+}
