@@ -480,13 +480,20 @@ fleet_spec() {
 	python3 - ../documents/80-pipeline/pipeline.json >../config.json <<'EOS'
 import json, sys
 resources = json.load(open(sys.argv[1]))["Resources"]
-# One user stands for all machines: what each of them may do.
-role = {"Version": "2012-10-17", "Statement": [
-    s for n in ("BuildAmd64Role", "IndexRole", "CheckRole", "ReleaseRole")
-    for s in resources[n]["Properties"]["Policies"][0]["PolicyDocument"]["Statement"] if s["Action"][0].startswith("ecr:")]}
+def role(*names):
+    return {"Version": "2012-10-17", "Statement": [
+        s for n in names for s in resources[n]["Properties"]["Policies"][0]["PolicyDocument"]["Statement"] if s["Action"][0].startswith("ecr:")]}
+
+def user(name, policy):
+    return {"secret": "planted/Secret", "arn": "arn:aws:iam::123456789012:user/" + name, "policy": policy}
+
+# In a local run one user stands for all machines: what each of them may do. Then each step has its own.
+roles = {"build": "BuildAmd64Role", "index": "IndexRole", "check": "CheckRole", "release": "ReleaseRole"}
+users = {"AKIATESTUSER00000001": user("ci", role(*roles.values()))}
+users.update({f"AKIATESTUSER0000{i:04}": user(n, role(r)) for i, (n, r) in enumerate(roles.items(), 2)})
 repository = resources["Repository"]["Properties"]
 print(json.dumps({
-    "s3_host": "layers.us-west-2.amazonaws.com", "users": {"AKIATESTUSER00000001": {"secret": "planted/Secret", "arn": "arn:aws:iam::123456789012:user/ci", "policy": role}},
+    "s3_host": "layers.us-west-2.amazonaws.com", "users": users,
     "repositories": [{"name": repository["RepositoryName"], "region": "us-west-2",
                       "imageTagMutability": repository["ImageTagMutability"],
                       "imageTagMutabilityExclusionFilters": [{"filterType": "WILDCARD", "filter": f["ImageTagMutabilityExclusionFilterValue"]}
@@ -514,6 +521,29 @@ EOS
 	[ "$(state "sorted($repository['tags'])")" = "['000000000000', 'latest']" ]
 	# A second run finds the commit's tag where it belongs, though it may not move.
 	[ "$("$SLIPWAY" pipeline run --local -f tree/slipway.yaml --set "$options" 2>/dev/null | tail -n 1)" = "$digest" ]
+	# Each step with its own role's permissions and no others.
+	git init -q tree && git -C tree add . && git -C tree -c user.name=t -c user.email=t@t commit -qm one
+	commit=$(git -C tree rev-parse HEAD)
+	"$SLIPWAY" render -f tree/slipway.yaml --set "$options" --only pipeline --format json -o own >/dev/null
+	mkdir bin
+	cat >bin/slipway <<-EOS
+		#!/bin/bash
+		declare -A users=([build]=2 [index]=3 [verify]=4 [scan]=4 [copy]=5)
+		export AWS_ACCESS_KEY_ID=AKIATESTUSER0000000\${users[\$1]}
+		exec "$SLIPWAY" "\$@"
+	EOS
+	chmod +x bin/slipway
+	JOB_PATH=$WORK/bin:$PATH run "$ROOT/tests/pipeline/run-as" codepipeline own/80-pipeline tree "$commit"
+	[ "$status" -ne 77 ] || skip "$output"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(state "sorted($repository['tags'])")" = "['000000000000', '${commit:0:12}', 'latest']" ] ||
+		[ "$(state "sorted($repository['tags'])")" = "['${commit:0:12}', '000000000000', 'latest']" ]
+	# Who builds cannot write where tags are.
+	run env AWS_ACCESS_KEY_ID=AKIATESTUSER00000002 "$SLIPWAY" copy --ca "$WORK/cert.pem" --connect-to ":443:127.0.0.1:$HTTPS_PORT" \
+		"$host/team/app-build@$digest" "$host/team/app:mine"
+	echo "$output"
+	[ "$status" -eq 4 ]
 	run ! grep -rl planted "$WORK" --include='*.out' --include='*.log'
 }
 
