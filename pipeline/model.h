@@ -11,7 +11,7 @@
 #include "base/strlist.h"
 #include "pipeline/sections.h"
 
-enum pipeline_kind { STEP_BUILD, STEP_INDEX, STEP_CHECK, STEP_DEPLOY };
+enum pipeline_kind { STEP_BUILD, STEP_INDEX, STEP_CHECK, STEP_RELEASE, STEP_DEPLOY };
 
 /*
  * One step: commands for a POSIX shell, one after another in the same shell, stopped by the first
@@ -29,9 +29,10 @@ struct pipeline_step {
 	struct strlist inputs; /* artifacts of earlier steps */
 };
 
-/* What the ECR repository is like; host NULL = the image's registry is not ECR. */
+/* What an ECR repository is like; host NULL = the image's registry is not ECR. */
 struct pipeline_repository {
 	const char *host, *name; /* name is set for any registry */
+	const char *image;       /* "HOST/NAME"; NULL = the spec has none */
 	const char *account;
 	const char *mutability; /* NULL = all but the spec's moving tags stay */
 	bool scan_on_push;
@@ -41,18 +42,31 @@ struct pipeline_repository {
 	const char *push_policy, *pull_policy, *scan_policy;
 };
 
+/* Who signs what passed; options NULL = nobody. */
+struct pipeline_signing {
+	const char
+		*options; /* of `slipway sign`, each with a space before it, quoted for a shell */
+	bool in_kms;
+	const char *alias;  /* of the key in KMS, "alias/NAME"; NULL = it is named otherwise */
+	const char *policy; /* IAM policy as JSON text; NULL = the registry is not ECR */
+	struct srcpos at;
+};
+
 /* Facts from the rest of the spec. */
 struct pipeline_facts {
 	const char *name, *file; /* of the spec; file is a word for a shell, in the source's root */
 	const char *sets;        /* its overrides as further words of a shell's command */
 	struct srcpos name_at;
 	const char *build; /* the image to build, of several in the spec; NULL = its only one */
-	const char *image; /* "HOST/NAME"; NULL = the spec has none */
 	struct strlist architectures; /* of image.platforms */
 	struct srcpos image_at;
 	const char *cluster, *cluster_region; /* NULL = no cluster */
 	const char *ecr_region;
-	struct pipeline_repository repository;
+	/* What is released, and where it is built: tags are in the first alone. ECR's policies know
+	 * no difference between a push with a tag and one without (service authorization reference
+	 * of ECR, condition keys), so that builds get a repository of their own. */
+	struct pipeline_repository repository, staging;
+	struct pipeline_signing signing;
 	/* A layer that all platforms must be on one machine for (name and place); NULL = none. */
 	const char *shared_layer;
 	struct srcpos shared_layer_at;
@@ -60,9 +74,10 @@ struct pipeline_facts {
 
 struct pipeline {
 	const struct pipeline_section *section;
-	const char *name, *file, *sets, *build, *region, *image;
+	const char *name, *file, *sets, *build, *region;
 	const char *cluster; /* NULL = nothing is deployed */
-	struct pipeline_repository repository;
+	struct pipeline_repository repository, staging;
+	struct pipeline_signing signing;
 	bool scan;
 	struct pipeline_step *steps; /* in the order of running; builds first */
 	size_t n_steps, n_builds;

@@ -85,6 +85,21 @@ static const char *check_tag(const char *text, const char **ret_hint)
 	               : NULL;
 }
 
+static const char *check_staging(const char *text, const char **ret_hint)
+{
+	*ret_hint = "a name in the same registry, as in team/app-build";
+	return text[0] == '\0' || text[0] == '/' || !plain(text, "/._-") ? "is not a repository"
+	                                                                 : NULL;
+}
+
+static const char *check_sign(const char *text, const char **ret_hint)
+{
+	*ret_hint = "awskms:///alias/NAME, a file or env://VARIABLE";
+	if (strstr(text, "-----BEGIN") != NULL)
+		return "is a key itself, which belongs in no spec";
+	return text[0] == '\0' ? "is empty" : NULL;
+}
+
 /* It goes to a shell as one word. */
 static const char *check_option(const char *text, const char **ret_hint)
 {
@@ -171,8 +186,20 @@ static const struct field rows[] = {
 	FIELD_STRINGS(struct pipeline_section, tags, "tags",
                       "Tags that move to every image that passed, in addition to the commit's own.",
                       .flags = FIELD_LITERAL, .check = check_tag),
+	TEXT_AT(struct pipeline_section, staging, "staging",
+                "Repository of the same registry that builds push to, without tags; what passed is "
+                "copied from there to image.repository.",
+                .check = check_staging, .fallback_doc = "the name of image.repository and -build"),
+	TEXT_AT(struct pipeline_section, sign, "sign",
+                "The key that signs what passed, before a tag names it: awskms:///alias/NAME, a "
+                "file or env://VARIABLE.",
+                .check = check_sign,
+                .fallback_doc = "image.sign.key; without it nothing is signed"),
+	FIELD_BOOL(struct pipeline_section, signing_key, "signing_key",
+                   "The stack creates that key in KMS, with its alias."),
 	FIELD_BOOL(struct pipeline_section, repository, "repository",
-                   "The stack creates the ECR repository with the settings of image.ecr.",
+                   "The stack creates both ECR repositories, image.repository with the settings of "
+                   "image.ecr.",
                    .fallback = 1),
 	FIELD_BOOL(struct pipeline_section, scan, "scan",
                    "Wait for ECR's scan and fail on its findings.", .fallback = 1),
@@ -200,6 +227,9 @@ static const struct field rows[] = {
                    "Also write a GitHub Actions workflow that does the same."),
 	TEXT(struct pipeline_section, github_role, "github_role",
              "ARN of the role that the workflow assumes through OIDC.", .check = check_role_arn),
+	TEXT(struct pipeline_section, github_release_role, "github_release_role",
+             "ARN of the role of the job that signs and sets tags, in the environment release.",
+             .check = check_role_arn, .fallback_doc = "github_role"),
 };
 
 const struct field_table pipeline_fields =

@@ -10,12 +10,13 @@
 
 extern const struct k8s_renderer pipeline_renderer;
 
-/* The stack: buckets, repository, roles, logs, projects, pipeline, notifications. */
+/* The stack: buckets, repositories, key, roles, logs, projects, pipeline, notifications. */
 void pipeline_template(const struct pipeline *p, cJSON *doc);
 
 /* Parts of it, each adding to `resources`. */
 void template_buckets(const struct pipeline *p, cJSON *resources);
-void template_repository(const struct pipeline *p, cJSON *resources);
+void template_repositories(const struct pipeline *p, cJSON *resources);
+void template_key(const struct pipeline *p, cJSON *resources);
 void template_projects(const struct pipeline *p, cJSON *resources); /* with roles and logs */
 void template_pipeline(const struct pipeline *p, cJSON *resources); /* with its role */
 

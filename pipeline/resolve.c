@@ -58,7 +58,7 @@ static void check_image(const struct pipeline_facts *f, struct diags *d)
 {
 	struct diag *problem;
 
-	if (f->image == NULL)
+	if (f->repository.image == NULL)
 		diags_add(d, DIAG_ERROR, f->image_at,
 		          "image.repository is missing: a pipeline pushes to it");
 	for (size_t i = 0; i < f->architectures.n; i++)
@@ -116,6 +116,37 @@ static void check_places(const struct pipeline_section *s, const struct pipeline
 		          "ECR");
 }
 
+/* A key that a machine in AWS has, and a stack can make. */
+static void check_signing(const struct pipeline_section *s, const struct pipeline_facts *f,
+                          struct diags *d)
+{
+	const struct pipeline_signing *g = &f->signing;
+
+	if (g->options != NULL && f->repository.host != NULL && !g->in_kms && !s->github)
+		diag_hint(d,
+		          diags_add(d, DIAG_ERROR, srcpos_or(g->at, s->at),
+		                    "a pipeline in AWS has no such key to sign with"),
+		          "use a key in KMS: awskms:///alias/NAME");
+	if (s->signing_key && g->alias == NULL)
+		diag_hint(
+			d,
+			diags_add(d, DIAG_ERROR, srcpos_or(g->at, s->at),
+		                  "pipeline.signing_key creates a key with an alias, and no key is "
+		                  "named by one"),
+			"write `sign: awskms:///alias/NAME`");
+}
+
+static void check_staging(const struct pipeline_section *s, const struct pipeline_facts *f,
+                          struct diags *d)
+{
+	if (f->repository.name != NULL && strcmp(f->repository.name, f->staging.name) == 0)
+		diag_hint(d,
+		          diags_add(d, DIAG_ERROR, srcpos_or(s->staging_at, s->at),
+		                    "pipeline.staging is image.repository itself: whoever builds "
+		                    "could set its tags"),
+		          "leave it out, or name another repository of the same registry");
+}
+
 struct pipeline *pipeline_resolve(const struct pipeline_section *section,
                                   const struct pipeline_facts *facts, struct arena *a,
                                   struct diags *diags)
@@ -128,6 +159,8 @@ struct pipeline *pipeline_resolve(const struct pipeline_section *section,
 
 	check_image(facts, diags);
 	check_places(section, facts, region, diags);
+	check_signing(section, facts, diags);
+	check_staging(section, facts, diags);
 	if (diags->n_errors > before || facts->name == NULL)
 		return NULL;
 	*p = (struct pipeline){.section = section,
@@ -136,9 +169,10 @@ struct pipeline *pipeline_resolve(const struct pipeline_section *section,
 	                       .sets = facts->sets,
 	                       .build = facts->build,
 	                       .region = region,
-	                       .image = facts->image,
 	                       .cluster = section->deploy ? facts->cluster : NULL,
 	                       .repository = facts->repository,
+	                       .staging = facts->staging,
+	                       .signing = facts->signing,
 	                       .scan = section->scan && facts->repository.host != NULL};
 	pipeline_steps(p, facts, a);
 	return p;

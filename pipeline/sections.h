@@ -37,9 +37,14 @@ struct pipeline_section {
 	struct strlist build;   /* commands that make what the layers pack */
 	struct strlist options; /* of slipway's commands that reach the registry */
 	struct strlist tags;    /* beside the commit's */
-	bool repository;        /* the stack makes the ECR repository */
-	bool scan;              /* gate on ECR's findings */
-	const char *severity;   /* ... of this severity or worse */
+	const char *staging; /* repository that builds push to; default: image.repository-build */
+	struct srcpos staging_at;
+	const char *sign; /* the key that signs what passed; default: image.sign's */
+	struct srcpos sign_at;
+	bool signing_key;     /* the stack makes that key in KMS */
+	bool repository;      /* the stack makes the ECR repositories */
+	bool scan;            /* gate on ECR's findings */
+	const char *severity; /* ... of this severity or worse */
 	bool deploy, approval;
 	struct srcpos deploy_at;
 	bool cache;
@@ -49,6 +54,7 @@ struct pipeline_section {
 	const char *kms_key; /* ARN; of buckets and artifacts */
 	bool github;         /* the GitHub Actions workflow too */
 	const char *github_role;
+	const char *github_release_role; /* of the job that signs and tags; default: github_role */
 };
 
 extern const struct field_table pipeline_fields;

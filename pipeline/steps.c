@@ -32,7 +32,6 @@ static const char *options_of(const struct pipeline *p, struct arena *a)
 	return text;
 }
 
-/* The option's words for a severity are ECR's in small letters. */
 /* "build-arm64" as "BuildArm64". */
 static const char *resource_name(const char *name, struct arena *a)
 {
@@ -80,10 +79,10 @@ static void add_build(struct pipeline *p, const char *architecture, struct arena
 	add_all(&step->commands, &p->section->build);
 	add(&step->commands,
 	    arena_printf(a,
-	                 "slipway build%s%s -f %s%s --platform linux/%s --push-by-digest "
-	                 "--result-file %s%s",
+	                 "slipway build%s%s -f %s%s --platform linux/%s --tag %s "
+	                 "--push-by-digest --no-sign --result-file %s%s",
 	                 p->build != NULL ? " " : "", p->build != NULL ? p->build : "", p->file,
-	                 p->sets, architecture, part, options_of(p, a)));
+	                 p->sets, architecture, p->staging.image, part, options_of(p, a)));
 	step->artifact = step->resource;
 	add(&step->files, part);
 }
@@ -103,35 +102,68 @@ static void add_index(struct pipeline *p, struct arena *a)
 		parts = arena_printf(a, "%s %s", parts, build->files.at[0]);
 	}
 	add(&step->commands, arena_printf(a, "slipway index create %s%s --digest-file digest%s",
-	                                  p->image, parts, options_of(p, a)));
+	                                  p->staging.image, parts, options_of(p, a)));
 	step->artifact = step->resource;
 	add(&step->files, "digest");
 }
 
-/* Tags come last: they only ever name what passed. */
+static const char *folder_of(const struct pipeline_step *step, struct arena *a)
+{
+	return arena_printf(a, "$CODEBUILD_SRC_DIR_%s", step->artifact);
+}
+
+/* Reads what was built, where it was built, and writes nothing there. */
 static void add_check(struct pipeline *p, struct arena *a)
 {
 	const struct pipeline_step *index = &p->steps[p->n_steps - 1];
 	struct pipeline_step *step = begin(p, STEP_CHECK, "check", a);
-	const char *dir = arena_printf(a, "$CODEBUILD_SRC_DIR_%s", index->artifact);
-	const char *parts = "", *tags = "", *options = options_of(p, a);
+	const char *image = p->staging.image, *options = options_of(p, a);
 
-	for (size_t i = 0; i < p->n_builds; i++)
-		parts = arena_printf(a, "%s \"%s/%s\"", parts, dir, p->steps[i].files.at[0]);
-	for (size_t i = 0; i < p->section->tags.n; i++)
-		tags = arena_printf(a, "%s --tag %s", tags, p->section->tags.at[i]);
 	add(&step->inputs, index->artifact);
-	add(&step->commands, arena_printf(a, "DIGEST=$(cat \"%s/digest\")", dir));
-	add(&step->commands, arena_printf(a, "slipway verify \"%s@$DIGEST\"%s", p->image, options));
+	add(&step->commands, arena_printf(a, "DIGEST=$(cat \"%s/digest\")", folder_of(index, a)));
+	add(&step->commands, arena_printf(a, "slipway verify \"%s@$DIGEST\"%s", image, options));
 	if (p->scan)
 		add(&step->commands,
 		    arena_printf(a, "slipway scan --severity %s \"%s@$DIGEST\"%s",
 		                 arena_lower(a, p->section->severity, strlen(p->section->severity)),
-		                 p->image, options));
-	add(&step->commands, arena_printf(a,
-	                                  "slipway index create %s%s --tag \"$(printf %%.12s "
-	                                  "\"$CODEBUILD_RESOLVED_SOURCE_VERSION\")\"%s%s",
-	                                  p->image, parts, tags, options));
+		                 image, options));
+	add(&step->commands, "printf '%s\\n' \"$DIGEST\" >digest");
+	step->artifact = step->resource;
+	add(&step->files, "digest");
+}
+
+static void add_tag(struct pipeline *p, struct pipeline_step *step, const char *tag,
+                    struct arena *a)
+{
+	const char *image = p->repository.image;
+
+	add(&step->commands, arena_printf(a, "slipway copy \"%s@$DIGEST\" \"%s:%s\"%s", image,
+	                                  image, tag, options_of(p, a)));
+}
+
+/* Tags come last: they only ever name what passed and is signed. The commit's is the first. */
+static void add_tags(struct pipeline *p, struct pipeline_step *step, struct arena *a)
+{
+	add(&step->commands, "TAG=$(printf %.12s \"$CODEBUILD_RESOLVED_SOURCE_VERSION\")");
+	add_tag(p, step, "$TAG", a);
+	for (size_t i = 0; i < p->section->tags.n; i++)
+		add_tag(p, step, p->section->tags.at[i], a);
+}
+
+static void add_release(struct pipeline *p, struct arena *a)
+{
+	const struct pipeline_step *check = &p->steps[p->n_steps - 1];
+	struct pipeline_step *step = begin(p, STEP_RELEASE, "release", a);
+	const char *to = p->repository.image, *options = options_of(p, a);
+
+	add(&step->inputs, check->artifact);
+	add(&step->commands, arena_printf(a, "DIGEST=$(cat \"%s/digest\")", folder_of(check, a)));
+	add(&step->commands,
+	    arena_printf(a, "slipway copy \"%s@$DIGEST\" %s%s", p->staging.image, to, options));
+	if (p->signing.options != NULL)
+		add(&step->commands, arena_printf(a, "slipway sign%s \"%s@$DIGEST\"%s",
+		                                  p->signing.options, to, options));
+	add_tags(p, step, a);
 	add(&step->commands, "printf '%s\\n' \"$DIGEST\" >digest");
 	step->artifact = step->resource;
 	add(&step->files, "digest");
@@ -139,12 +171,11 @@ static void add_check(struct pipeline *p, struct arena *a)
 
 static void add_deploy(struct pipeline *p, struct arena *a)
 {
-	const struct pipeline_step *check = &p->steps[p->n_steps - 1];
+	const struct pipeline_step *release = &p->steps[p->n_steps - 1];
 	struct pipeline_step *step = begin(p, STEP_DEPLOY, "deploy", a);
 
-	add(&step->inputs, check->artifact);
-	add(&step->commands,
-	    arena_printf(a, "DIGEST=$(cat \"$CODEBUILD_SRC_DIR_%s/digest\")", check->artifact));
+	add(&step->inputs, release->artifact);
+	add(&step->commands, arena_printf(a, "DIGEST=$(cat \"%s/digest\")", folder_of(release, a)));
 	add(&step->commands, arena_printf(a, "aws eks update-kubeconfig --name %s --region %s",
 	                                  p->cluster, p->region));
 	add(&step->commands,
@@ -159,6 +190,7 @@ void pipeline_steps(struct pipeline *p, const struct pipeline_facts *facts, stru
 	p->n_builds = p->n_steps;
 	add_index(p, a);
 	add_check(p, a);
+	add_release(p, a);
 	if (p->cluster != NULL)
 		add_deploy(p, a);
 }

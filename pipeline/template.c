@@ -81,57 +81,6 @@ void template_buckets(const struct pipeline *p, cJSON *resources)
 	add_bucket_policy(resources, "CachePolicy", "Cache");
 }
 
-/* ---- the repository ---- */
-
-/* A commit's tag never moves; those that the spec lets move do. */
-static void add_mutability(const struct pipeline *p, cJSON *repository)
-{
-	const struct strlist *moving = &p->section->tags;
-
-	if (p->repository.mutability != NULL || moving->n == 0) {
-		json_add_string(repository, "ImageTagMutability",
-		                p->repository.mutability != NULL ? p->repository.mutability
-		                                                 : "IMMUTABLE");
-		return;
-	}
-	json_add_string(repository, "ImageTagMutability", "IMMUTABLE_WITH_EXCLUSION");
-	cJSON *filters = json_add_array(repository, "ImageTagMutabilityExclusionFilters");
-
-	for (size_t i = 0; i < moving->n; i++) {
-		cJSON *filter = k8s_push_object(filters);
-
-		json_add_string(filter, "ImageTagMutabilityExclusionFilterType", "WILDCARD");
-		json_add_string(filter, "ImageTagMutabilityExclusionFilterValue", moving->at[i]);
-	}
-}
-
-void template_repository(const struct pipeline *p, cJSON *resources)
-{
-	const struct pipeline_repository *r = &p->repository;
-
-	if (r->host == NULL || !p->section->repository)
-		return;
-	cJSON *repository = template_resource(resources, "Repository", "AWS::ECR::Repository");
-
-	/* Images outlive the stack. */
-	json_add_string(cJSON_GetObjectItemCaseSensitive(resources, "Repository"), "DeletionPolicy",
-	                "Retain");
-	json_add_string(cJSON_GetObjectItemCaseSensitive(resources, "Repository"),
-	                "UpdateReplacePolicy", "Retain");
-	json_add_string(repository, "RepositoryName", r->name);
-	add_mutability(p, repository);
-	json_add_bool(json_add_object(repository, "ImageScanningConfiguration"), "ScanOnPush",
-	              r->scan_on_push);
-	if (r->encryption != NULL) {
-		cJSON *encryption = json_add_object(repository, "EncryptionConfiguration");
-
-		json_add_string(encryption, "EncryptionType", r->encryption);
-		json_add_string(encryption, "KmsKey", r->kms_key);
-	}
-	json_add_string(json_add_object(repository, "LifecyclePolicy"), "LifecyclePolicyText",
-	                r->lifecycle);
-}
-
 /* ---- notifications ---- */
 
 static void add_notifications(const struct pipeline *p, cJSON *resources)
@@ -164,7 +113,8 @@ void pipeline_template(const struct pipeline *p, cJSON *doc)
 	cJSON *resources = json_add_object(doc, "Resources");
 
 	template_buckets(p, resources);
-	template_repository(p, resources);
+	template_repositories(p, resources);
+	template_key(p, resources);
 	template_projects(p, resources);
 	template_pipeline(p, resources);
 	add_notifications(p, resources);

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/attr.h"
 #include "k8s/object/emit.h"
 #include "pipeline/render.h"
 
@@ -26,18 +27,54 @@ static bool has_statement(const cJSON *statements, const char *sid)
 	return false;
 }
 
-/* The statements of a policy text of the registry's; what several of them ask for stands once. */
-static void add_registry(cJSON *statements, const char *policy)
+/* The statements of a policy text; what several of them ask for stands once. `suffix` tells apart
+ * what is asked of two repositories: "Pull", "PullStaging". */
+static void add_policy(cJSON *statements, const char *policy, const char *suffix)
 {
+	AUTO(arena) struct arena passing = {0};
 	AUTO(json) cJSON *doc = NULL;
 	struct err err = {0};
 	const cJSON *statement;
 
 	if (policy == NULL || json_parse("policy", policy, strlen(policy), &doc, &err) != 0)
 		return;
-	cJSON_ArrayForEach (statement, json_get(doc, "Statement"))
-		if (!has_statement(statements, json_string(statement, "Sid")))
-			json_push(statements, cJSON_Duplicate(statement, true));
+	cJSON_ArrayForEach (statement, json_get(doc, "Statement")) {
+		const char *sid = json_string(statement, "Sid");
+		bool token = strcmp(sid, "Token") == 0;
+
+		sid = token ? sid : arena_printf(&passing, "%s%s", sid, suffix);
+		if (has_statement(statements, sid))
+			continue;
+		cJSON *copy = cJSON_Duplicate(statement, true);
+
+		cJSON_ReplaceItemInObjectCaseSensitive(copy, "Sid", cJSON_CreateString(sid));
+		json_push(statements, copy);
+	}
+}
+
+/* What a step asks of the repositories and the key. Only a release may write where tags are. */
+static void add_registry(const struct pipeline *p, enum pipeline_kind kind, cJSON *statements)
+{
+	const struct pipeline_repository *to = &p->repository, *staging = &p->staging;
+	const struct {
+		enum pipeline_kind kind;
+		const char *policy, *suffix;
+	} rows[] = {
+		{STEP_BUILD, staging->push_policy, "Staging"},
+		{STEP_BUILD, staging->pull_policy, "Staging"},
+		{STEP_INDEX, staging->push_policy, "Staging"},
+		{STEP_INDEX, staging->pull_policy, "Staging"},
+		{STEP_CHECK, staging->pull_policy, "Staging"},
+		{STEP_CHECK, p->scan ? staging->scan_policy : NULL, "Staging"},
+		{STEP_RELEASE, staging->pull_policy, "Staging"},
+		{STEP_RELEASE, to->push_policy, ""},
+		{STEP_RELEASE, to->pull_policy, ""},
+		{STEP_RELEASE, p->signing.policy, ""},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (rows[i].kind == kind)
+			add_policy(statements, rows[i].policy, rows[i].suffix);
 }
 
 static void add_logs(const struct pipeline_step *step, cJSON *statements)
@@ -79,7 +116,6 @@ static void add_cluster(const struct pipeline *p, cJSON *statements)
 
 static void add_role(const struct pipeline *p, const struct pipeline_step *step, cJSON *resources)
 {
-	const struct pipeline_repository *r = &p->repository;
 	char name[80];
 	cJSON *role = template_resource(resources, suffixed(name, sizeof(name), step, "Role"),
 	                                "AWS::IAM::Role");
@@ -92,12 +128,7 @@ static void add_role(const struct pipeline *p, const struct pipeline_step *step,
 	add_key(p, statements);
 	if (step->kind == STEP_BUILD && p->section->cache)
 		template_objects(statements, "Cache");
-	if (step->kind != STEP_DEPLOY) {
-		add_registry(statements, r->push_policy);
-		add_registry(statements, r->pull_policy);
-	}
-	if (step->kind == STEP_CHECK && p->scan)
-		add_registry(statements, r->scan_policy);
+	add_registry(p, step->kind, statements);
 	if (step->kind == STEP_DEPLOY)
 		add_cluster(p, statements);
 }

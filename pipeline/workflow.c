@@ -19,13 +19,22 @@ static cJSON *use(cJSON *steps, const char *action)
 	return step;
 }
 
-static void add_credentials(const struct pipeline *p, cJSON *steps)
+static const char *role_of(const struct pipeline *p, enum pipeline_kind kind)
 {
-	if (p->section->github_role == NULL)
+	const char *release = p->section->github_release_role;
+
+	return kind == STEP_RELEASE && release != NULL ? release : p->section->github_role;
+}
+
+static void add_credentials(const struct pipeline *p, enum pipeline_kind kind, cJSON *steps)
+{
+	const char *role = role_of(p, kind);
+
+	if (role == NULL)
 		return;
 	cJSON *with = json_add_object(use(steps, CREDENTIALS), "with");
 
-	json_add_string(with, "role-to-assume", p->section->github_role);
+	json_add_string(with, "role-to-assume", role);
 	json_add_string(with, "aws-region", p->region);
 }
 
@@ -86,6 +95,9 @@ static void add_job(const struct pipeline *p, size_t i, cJSON *jobs)
 		for (size_t k = step->kind == STEP_INDEX ? 0 : i - 1; k < i; k++)
 			json_push_string(needs, p->steps[k].name);
 	}
+	/* A role that trusts this environment alone is no other job's. */
+	if (step->kind == STEP_RELEASE && p->section->github_release_role != NULL)
+		json_add_string(job, "environment", "release");
 	if (step->kind == STEP_DEPLOY && p->section->approval)
 		json_add_string(job, "environment", "production"); /* its reviewers approve */
 	cJSON *env = json_add_object(job, "env");
@@ -95,7 +107,7 @@ static void add_job(const struct pipeline *p, size_t i, cJSON *jobs)
 
 	use(steps, CHECKOUT);
 	add_inputs(step, env, steps);
-	add_credentials(p, steps);
+	add_credentials(p, step->kind, steps);
 	add_run(steps, "install", &p->section->install);
 	add_run(steps, step->name, &step->commands);
 	add_artifacts(step, steps);

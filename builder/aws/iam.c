@@ -36,13 +36,13 @@ static const char *const pull_actions[] = {"BatchCheckLayerAvailability", "Batch
 static const char *const create_actions[] = {"CreateRepository"};
 static const char *const scan_actions[] = {"BatchGetImage", "DescribeImageScanFindings",
                                            "StartImageScan"};
-/* Documents are read, signatures are put beside them; the image itself is not sent. */
+/* Documents are read, signatures are put beside them; the image itself is not sent. Who may get
+ * images may list what is attached to them (API reference, ListImageReferrers). */
 static const char *const sign_actions[] = {"BatchCheckLayerAvailability",
                                            "BatchGetImage",
                                            "CompleteLayerUpload",
                                            "GetDownloadUrlForLayer",
                                            "InitiateLayerUpload",
-                                           "ListImageReferrers",
                                            "PutImage",
                                            "UploadLayerPart"};
 static const char *const key_actions[] = {"GetPublicKey", "Sign"};
@@ -166,7 +166,7 @@ static void add_key(const struct iam_request *r, cJSON *list, struct arena *a)
 	const char *alias = strstr(r->key->key, "alias/"), *id = strstr(r->key->key, "key/");
 	const char *resource = alias != NULL ? "*" : id != NULL ? id + 4 : r->key->key;
 
-	add_actions(add_statement(list, "Key", key_arn(r, resource, a)), "kms", key_actions,
+	add_actions(add_statement(list, "SigningKey", key_arn(r, resource, a)), "kms", key_actions,
 	            ARRAY_LEN(key_actions));
 	if (alias == NULL)
 		return;

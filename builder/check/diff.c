@@ -108,8 +108,10 @@ static void diff_annotations(cJSON *out, const char *where, const struct strmap 
 			diff_annotation(out, where, b->at[i].key, NULL, b->at[i].value);
 }
 
-static void diff_layers(cJSON *out, const struct manifest *a, const struct manifest *b)
+static int diff_layers(struct diff_run *run, const struct diff_image *x_image,
+                       const struct diff_image *y_image, cJSON *out, struct err *err)
 {
+	const struct manifest *a = &x_image->manifest, *b = &y_image->manifest;
 	size_t n = a->n_layers > b->n_layers ? a->n_layers : b->n_layers;
 	char text[DIGEST_TEXT_MAX];
 
@@ -128,7 +130,12 @@ static void diff_layers(cJSON *out, const struct manifest *a, const struct manif
 		json_add_string(item, "a", x != NULL ? digest_text(&x->digest, text) : NULL);
 		json_add_string(item, "b", y != NULL ? digest_text(&y->digest, text) : NULL);
 		json_push(out, item);
+		if (run->bytes && x != NULL && y != NULL &&
+		    diff_layer_bytes(run, &(struct diff_blob){x_image->store, x},
+		                     &(struct diff_blob){y_image->store, y}, item, err) != 0)
+			return err_wrap(err, "layer %zu", i + 1);
 	}
+	return 0;
 }
 
 /* ---- platforms ---- */
@@ -184,6 +191,26 @@ static int add_configs(struct diff_run *run, const struct diff_image *a, const s
 	return 0;
 }
 
+/* The documents of one platform, as bytes. */
+static int add_documents(struct diff_run *run, const struct diff_image *a,
+                         const struct diff_image *b, struct err *err)
+{
+	const struct {
+		const char *name;
+		const struct descriptor *a, *b;
+		size_t max;
+	} rows[] = {{"manifest", &a->desc, &b->desc, MANIFEST_BYTES_MAX},
+	            {"configuration", &a->manifest.config, &b->manifest.config, CONFIG_BYTES_MAX}};
+
+	for (size_t i = 0; run->bytes && i < ARRAY_LEN(rows); i++)
+		if (diff_document_bytes(
+			    run, arena_printf(run->arena, "%s %s", a->platform, rows[i].name),
+			    &(struct diff_blob){a->store, rows[i].a},
+			    &(struct diff_blob){b->store, rows[i].b}, rows[i].max, err) != 0)
+			return -1;
+	return 0;
+}
+
 static int diff_platform(struct diff_run *run, cJSON *doc, const struct diff_image *a,
                          const struct diff_image *b, struct err *err)
 {
@@ -200,8 +227,10 @@ static int diff_platform(struct diff_run *run, cJSON *doc, const struct diff_ima
 		return -1;
 	budget_spend(run->budget, BUDGET_KEPT,
 	             JSON_WEIGHT * (a->desc.size + b->desc.size)); /* what follows is of these */
-	diff_layers(json_add_array(item, "layers"), &a->manifest, &b->manifest);
-	return diff_files(run, a, b, json_add_array(item, "files"), err);
+	if (diff_layers(run, a, b, json_add_array(item, "layers"), err) != 0 ||
+	    diff_files(run, a, b, json_add_array(item, "files"), err) != 0)
+		return -1;
+	return add_documents(run, a, b, err);
 }
 
 static int diff_all(struct diff_run *run, cJSON *doc, const struct diff_images *x,
@@ -220,6 +249,17 @@ static int diff_all(struct diff_run *run, cJSON *doc, const struct diff_images *
 	return 0;
 }
 
+/* An index against a manifest is compared by its images alone. */
+static int diff_roots(const struct diff_side *a, const struct diff_side *b, struct diff_run *run,
+                      struct err *err)
+{
+	if (!run->bytes || !media_is_index(a->root->media_type) ||
+	    !media_is_index(b->root->media_type))
+		return 0;
+	return diff_document_bytes(run, "index", &(struct diff_blob){a->store, a->root},
+	                           &(struct diff_blob){b->store, b->root}, MANIFEST_BYTES_MAX, err);
+}
+
 static int diff_sides(const struct diff_side *a, const struct diff_side *b, struct diff_run *run,
                       cJSON *doc, struct err *err)
 {
@@ -229,15 +269,15 @@ static int diff_sides(const struct diff_side *a, const struct diff_side *b, stru
 		return err_wrap(err, "'%s'", a->name);
 	if (read_side(b, run->arena, &y, err) != 0)
 		return err_wrap(err, "'%s'", b->name);
-	return diff_all(run, doc, &x, &y, err);
+	return diff_all(run, doc, &x, &y, err) != 0 ? -1 : diff_roots(a, b, run, err);
 }
 
-int diff_images(const struct diff_side *a, const struct diff_side *b, struct budget *budget,
+int diff_images(const struct diff_side *a, const struct diff_side *b, const struct diff_opts *opts,
                 cJSON **ret_doc, struct err *err)
 {
 	AUTO(arena) struct arena arena = {0};
 	AUTO(json) cJSON *doc = cJSON_CreateObject();
-	struct diff_run run = {.arena = &arena, .budget = budget};
+	struct diff_run run = {.arena = &arena, .budget = opts->budget, .bytes = opts->bytes};
 	bool equal = digest_equal(&a->root->digest, &b->root->digest);
 	int rc;
 
@@ -246,6 +286,7 @@ int diff_images(const struct diff_side *a, const struct diff_side *b, struct bud
 	json_add_string(doc, "b", b->name);
 	json_add_array(doc, "platforms");
 	json_add_array(doc, "annotations");
+	run.documents = opts->bytes ? json_add_array(doc, "documents") : NULL;
 	rc = equal ? 0 : diff_sides(a, b, &run, doc, err);
 	diff_run_done(&run);
 	if (rc != 0)

@@ -93,11 +93,8 @@ static void add_keys(struct strlist *out, const char *section, const struct strl
 		                                 (int)strcspn(texts->at[i], "="), texts->at[i]);
 }
 
-/* Which keys of the spec's image the options write over. */
-static struct strlist overrides(const struct build_run *run)
+struct strlist build_overrides(const struct build_options *o, struct arena *a)
 {
-	const struct build_options *o = run->options;
-	struct arena *a = &run->cli->arena;
 	struct strlist out = {0};
 
 	out.at = arena_calloc(a, o->spec.set.n + o->label.n + o->annotation.n + o->env.n,
@@ -147,7 +144,7 @@ static int build(struct build_run *run, struct err *err)
 		.remote = &run->remote,
 		.lock = &run->lock,
 		.locked = o->locked,
-		.overrides = overrides(run),
+		.overrides = build_overrides(o, &run->cli->arena),
 		.sparse = o->sparse,
 		.threads = (unsigned)o->jobs,
 		.progress = run->cli->progress,
@@ -240,8 +237,8 @@ static int push_built(struct build_run *run, struct err *err)
 	push_ahead_end(run->ahead, false, &ahead);
 	run->ahead = NULL;
 	if (find_target(run, &target, err) != 0 ||
-	    push_signing_open(run->cli, run->variables, &run->remote, run->spec, &signing, &target,
-	                      err) != 0 ||
+	    (!run->options->no_sign && push_signing_open(run->cli, run->variables, &run->remote,
+	                                                 run->spec, &signing, &target, err) != 0) ||
 	    push_to(run, &target, err) != 0)
 		return -1;
 	run->pushed.n_uploaded += ahead.n_uploaded;

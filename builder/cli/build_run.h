@@ -17,7 +17,7 @@ struct build_options {
 	struct spec_options spec;
 	const char *dest, *format;
 	struct strlist platform, tag, label, annotation, env;
-	bool no_check, no_cache, sparse, locked, dry_run, push, push_by_digest;
+	bool no_check, no_cache, sparse, locked, dry_run, push, push_by_digest, no_sign;
 	const char *result_file;
 	int64_t jobs;
 	const char *digest_file, *metadata_file;
@@ -50,6 +50,9 @@ struct build_run {
 
 /* An archive is wanted, not a layout. */
 bool build_makes_archive(const struct build_options *o);
+
+/* Which keys of the spec's image the options write over, as provenance names them. */
+struct strlist build_overrides(const struct build_options *o, struct arena *a);
 
 /* Builds spec->image, as far as the options say, and reports. What fails leaves the old image. */
 int build_run(struct build_run *run, struct err *err) MUST_USE;

@@ -44,6 +44,8 @@ static const struct option options[] = {
 		struct build_options, push_by_digest, "push-by-digest", 0,
 		"Then push each platform's manifest, without index and tags, for `slipway index "
 		"create` to join"),
+	FLAG_OPTION(struct build_options, no_sign, "no-sign", 0,
+                    "Do not sign what is pushed, though the spec has image.sign"),
 	TEXT_OPTION(struct build_options, result_file, "result-file", 0, "FILE",
                     "With --push-by-digest: write the result file that `slipway index create` "
                     "reads",

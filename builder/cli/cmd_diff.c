@@ -7,7 +7,7 @@
 #include "builder/image/image.h"
 
 struct diff_options {
-	bool exit_code;
+	bool exit_code, bytes;
 	int64_t max_unpacked;
 	struct remote_options remote;
 };
@@ -15,6 +15,8 @@ struct diff_options {
 static const struct option options[] = {
 	FLAG_OPTION(struct diff_options, exit_code, "exit-code", 0,
                     "Exit 1 when the images differ"),
+	FLAG_OPTION(struct diff_options, bytes, "bytes", 0,
+                    "Find the first byte that differs, of each document and each layer"),
 	MAX_UNPACKED_OPTION(struct diff_options, max_unpacked),
 	REMOTE_OPTIONS(struct diff_options, remote),
 };
@@ -59,7 +61,7 @@ static int cmd_diff_run(struct cli *cli, struct err *err)
 	const struct diff_side side_a = {a.store, &root_a, cli->args.at[0]};
 	const struct diff_side side_b = {b.store, &root_b, cli->args.at[1]};
 
-	if (diff_images(&side_a, &side_b, &budget, &doc, err) != 0)
+	if (diff_images(&side_a, &side_b, &(struct diff_opts){&budget, o->bytes}, &doc, err) != 0)
 		return err_wrap(err, "diff");
 	if (cli_json(cli)) {
 		cli_print_json(cli, doc);
@@ -80,9 +82,13 @@ const struct command cmd_diff = {
 	.synopsis = "A B",
 	.details = "A and B are references as for inspect. Layers that both share are not read. "
 		   "Exits 0 whether\n"
-		   "or not they differ, unless --exit-code is given.\n",
+		   "or not they differ, unless --exit-code is given. --bytes is for images "
+		   "that should be equal:\n"
+		   "it reads both to the first byte that is not, and says whose it is.\n",
 	.examples = "slipway diff oci:build/image registry.example.com/team/app:v1\tNew build "
-		    "against release\n",
+		    "against release\n"
+		    "slipway diff --bytes oci:one oci:two\tWhy two builds of a commit "
+		    "differ\n",
 	.options = OPTION_TABLE(struct diff_options, options),
 	.min_args = 2,
 	.max_args = 2,

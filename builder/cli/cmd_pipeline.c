@@ -1,17 +1,13 @@
 /*
  * slipway pipeline run --local: the pipeline's own commands, in order, on this machine.
  */
-#include <errno.h>
-#include <signal.h>
-#include <spawn.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "base/interrupt.h"
 #include "base/proc.h"
 #include "builder/cli/command.h"
+#include "builder/cli/shell.h"
 #include "builder/cli/spec_option.h"
 
 static const char *const actions[] = {"run", NULL};
@@ -44,69 +40,6 @@ struct pipeline_run {
 	char commit[COMMIT_MAX]; /* what CI calls the resolved version */
 	const char *here;        /* the folder of this program */
 };
-
-/*
- * A fresh checkout: what git would have, with what is not committed yet; without git, everything.
- * $1 is the tree, $2 the copy, which is there and empty.
- */
-static const char copy_script[] =
-	"set -e; cd \"$1\"\n"
-	"if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then\n"
-	"	git ls-files -z --cached --others --exclude-standard |\n"
-	"	while IFS= read -r -d '' f; do\n"
-	"		if [ -e \"$f\" ] || [ -L \"$f\" ]; then printf '%s\\0' \"$f\"; fi\n"
-	"	done | tar -cf - --no-recursion --null -T - | tar -xf - -C \"$2\"\n"
-	"else\n"
-	"	tar -cf - --exclude=./.git . | tar -xf - -C \"$2\"\n"
-	"fi\n";
-
-/* $1 is the folder; each further argument one command, all in one shell, as CodeBuild runs them. */
-static const char step_script[] = "cd \"$1\" || exit; shift\n"
-				  "for slipway_command do\n"
-				  "	printf '+ %s\\n' \"$slipway_command\" >&2\n"
-				  "	eval \"$slipway_command\" || exit\n"
-				  "done\n";
-
-/* The child gets the signals of a program of its own: ours are ignored or only noted. */
-static int start_program(const char *const argv[], pid_t *ret_pid)
-{
-	posix_spawn_file_actions_t streams;
-	posix_spawnattr_t attributes;
-	sigset_t signals;
-
-	posix_spawn_file_actions_init(&streams);
-	posix_spawn_file_actions_adddup2(&streams, STDERR_FILENO, STDOUT_FILENO);
-	posix_spawnattr_init(&attributes);
-	sigemptyset(&signals);
-	posix_spawnattr_setsigmask(&attributes, &signals);
-	sigaddset(&signals, SIGPIPE);
-	posix_spawnattr_setsigdefault(&attributes, &signals);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	int result =
-		posix_spawnp(ret_pid, argv[0], &streams, &attributes, (char *const *)argv, environ);
-
-	posix_spawnattr_destroy(&attributes);
-	posix_spawn_file_actions_destroy(&streams);
-	return result;
-}
-
-/* Runs argv with our streams, its results on standard error; *ret_status is its exit status. */
-static int run_program(const char *const argv[], int *ret_status, struct err *err)
-{
-	int status = 0, result;
-	pid_t pid;
-
-	result = start_program(argv, &pid);
-	if (result != 0) {
-		errno = result;
-		return err_set(err, ERR_IO, "run '%s'", argv[0]);
-	}
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return err_set(err, ERR_IO, "wait for '%s'", argv[0]);
-	*ret_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-	return interrupt_check(err);
-}
 
 /* ---- where the steps run ---- */
 
@@ -146,11 +79,6 @@ static int find_program(struct pipeline_run *run, struct err *err)
 	return 0;
 }
 
-static int set_variable(const char *name, const char *value, struct err *err)
-{
-	return setenv(name, value, 1) == 0 ? 0 : err_set(err, ERR_IO, "set the variable %s", name);
-}
-
 static int open_run(struct pipeline_run *run, struct err *err)
 {
 	const char *tmp = getenv("TMPDIR"), *path = getenv("PATH");
@@ -163,12 +91,12 @@ static int open_run(struct pipeline_run *run, struct err *err)
 	}
 	if (find_commit(run, err) != 0 || find_program(run, err) != 0)
 		return -1;
-	if (set_variable("CODEBUILD_RESOLVED_SOURCE_VERSION", run->commit, err) != 0)
+	if (shell_set_variable("CODEBUILD_RESOLVED_SOURCE_VERSION", run->commit, err) != 0)
 		return -1;
-	return set_variable("PATH",
-	                    arena_printf(&run->cli->arena, "%s:%s", run->here,
-	                                 path != NULL ? path : "/usr/bin:/bin"),
-	                    err);
+	return shell_set_variable("PATH",
+	                          arena_printf(&run->cli->arena, "%s:%s", run->here,
+	                                       path != NULL ? path : "/usr/bin:/bin"),
+	                          err);
 }
 
 /* ---- one step ---- */
@@ -176,17 +104,6 @@ static int open_run(struct pipeline_run *run, struct err *err)
 static const char *folder(const struct pipeline_run *run, const char *kind, const char *name)
 {
 	return arena_printf(&run->cli->arena, "%s/%s-%s", run->dir, kind, name);
-}
-
-static int copy_tree(struct pipeline_run *run, const char *to, struct err *err)
-{
-	const char *tree = run->spec->dir[0] != '\0' ? run->spec->dir : ".";
-	const char *const argv[] = {"bash", "-c", copy_script, "slipway", tree, to, NULL};
-	int status = -1;
-
-	if (fs_mkdirs(to, err) != 0 || run_program(argv, &status, err) != 0)
-		return -1;
-	return status == 0 ? 0 : err_set(err, ERR_IO, "copy '%s'", tree);
 }
 
 /* Only what the buildspec names leaves the step. */
@@ -211,33 +128,23 @@ static int keep_artifacts(struct pipeline_run *run, const struct pipeline_step *
 		if (fs_link_or_copy(from, to, err) != 0)
 			return -1;
 	}
-	return set_variable(arena_printf(&run->cli->arena, "CODEBUILD_SRC_DIR_%s", step->artifact),
-	                    dir, err);
+	return shell_set_variable(
+		arena_printf(&run->cli->arena, "CODEBUILD_SRC_DIR_%s", step->artifact), dir, err);
 }
 
+/* Install commands and the step's own, in one shell: what the first export is the others'. */
 static int run_commands(struct pipeline_run *run, const struct pipeline_step *step,
                         const char *tree, struct err *err)
 {
 	const struct strlist *install = &run->pipeline->section->install;
-	size_t n = 0, skip = run->options->install ? 0 : install->n;
-	const char **argv =
-		arena_calloc(&run->cli->arena, 6 + install->n + step->commands.n, sizeof(*argv));
-	int status = -1;
+	struct strlist all = {0};
 
-	argv[n++] = "bash";
-	argv[n++] = "-c";
-	argv[n++] = step_script;
-	argv[n++] = "slipway";
-	argv[n++] = tree;
-	for (size_t i = skip; i < install->n; i++)
-		argv[n++] = install->at[i];
+	all.at = arena_calloc(&run->cli->arena, install->n + step->commands.n, sizeof(*all.at));
+	for (size_t i = 0; run->options->install && i < install->n; i++)
+		all.at[all.n++] = install->at[i];
 	for (size_t i = 0; i < step->commands.n; i++)
-		argv[n++] = step->commands.at[i];
-	if (run_program(argv, &status, err) != 0)
-		return -1;
-	if (status != 0)
-		return err_set(err, ERR_SERVER, "a command ended with exit status %d", status);
-	return 0;
+		all.at[all.n++] = step->commands.at[i];
+	return shell_run(tree, &all, &run->cli->arena, err);
 }
 
 static int run_step(struct pipeline_run *run, const struct pipeline_step *step, struct err *err)
@@ -245,7 +152,10 @@ static int run_step(struct pipeline_run *run, const struct pipeline_step *step, 
 	const char *tree = folder(run, "tree", step->name);
 
 	progress_note(run->cli->progress, "step %s", step->name);
-	if (copy_tree(run, tree, err) != 0 || set_variable("CODEBUILD_SRC_DIR", tree, err) != 0 ||
+	const char *source = run->spec->dir[0] != '\0' ? run->spec->dir : ".";
+
+	if (shell_copy_tree(source, tree, err) != 0 ||
+	    shell_set_variable("CODEBUILD_SRC_DIR", tree, err) != 0 ||
 	    run_commands(run, step, tree, err) != 0 || keep_artifacts(run, step, tree, err) != 0)
 		return err_wrap(err, "step '%s'", step->name);
 	return fs_remove_tree(tree, err);
@@ -263,7 +173,7 @@ static int report_run(struct pipeline_run *run, struct err *err)
 	AUTO(strbuf) struct strbuf digest = STRBUF_INIT(256);
 	char path[PATH_MAX];
 
-	if (fs_join(path, folder(run, "artifact", "Check"), "digest", err) != 0 ||
+	if (fs_join(path, folder(run, "artifact", "Release"), "digest", err) != 0 ||
 	    fs_read_file(path, 256, &digest, err) != 0)
 		return -1;
 	if (cli_json(run->cli)) {

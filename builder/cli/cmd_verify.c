@@ -1,6 +1,8 @@
 /*
  * slipway verify: the image check on any image, with nothing remembered.
  */
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/doc/diag_json.h"
@@ -8,6 +10,7 @@
 #include "builder/check/check.h"
 #include "builder/cli/command.h"
 #include "builder/cli/remote_option.h"
+#include "builder/cli/verify_rebuild.h"
 #include "builder/cli/verify_signatures.h"
 #include "builder/cli/verify_trust.h"
 #include "builder/image/image.h"
@@ -19,6 +22,7 @@ struct verify_options {
 	struct strlist key, annotation;
 	bool recursive;
 	const char *trust;
+	struct rebuild_options rebuild;
 	struct remote_options remote;
 };
 
@@ -33,8 +37,9 @@ static const struct option options[] = {
 	NUMBER_OPTION(struct verify_options, jobs, "jobs", 'j', "N", "Threads (default: all CPUs)"),
 	MAX_UNPACKED_OPTION(struct verify_options, max_unpacked),
 	LIST_OPTION(struct verify_options, key, "key", 'k', "KEY",
-                    "Check instead that this key has signed the image: a public key's file, "
-                    "env://VARIABLE or awskms:///alias/NAME; of several each has to have"),
+                    "Check instead that this key has signed the image (with --rebuild: its "
+                    "provenance): a public key's file, env://VARIABLE or awskms:///alias/NAME; "
+                    "of several each has to have"),
 	LIST_OPTION(struct verify_options, annotation, "annotation", 'a', "NAME=VALUE",
                     "With --key: what the signature has to say besides the digest"),
 	FLAG_OPTION(struct verify_options, recursive, "recursive", 0,
@@ -43,6 +48,7 @@ static const struct option options[] = {
                     "Check instead that the image has all that `trust` of this spec asks for, as "
                     "deploy does",
                     .complete = COMPLETE_FILE),
+	REBUILD_OPTIONS(struct verify_options, rebuild),
 	REMOTE_OPTIONS(struct verify_options, remote),
 };
 
@@ -181,27 +187,58 @@ static int verify(struct cli *cli, const struct verify_options *o, const struct 
 	return 0;
 }
 
-/* Options of the other kind of check would have no effect: nobody is to believe that they had. */
+/* Options of another kind of check would have no effect: nobody is to believe that they had. */
 static int check_kinds(const struct verify_options *o, struct err *err)
 {
-	if (o->key.n == 0 && (o->annotation.n > 0 || o->recursive)) {
-		err_set(err, ERR_USAGE, "--annotation and --recursive are about signatures");
-		return err_hint(err, "--key says whose");
-	}
-	if (o->key.n > 0 &&
-	    (o->off.n > 0 || o->provided.n > 0 || o->allow.n > 0 || o->max_unpacked != 0)) {
-		err_set(err, ERR_USAGE,
-		        "with --key signatures are checked, and no layer is read: --off, "
-		        "--provided, --allow and --max-unpacked are about the image check");
-		return err_hint(err, "run verify twice: with --key, and without");
-	}
-	if (o->trust != NULL && (o->key.n > 0 || o->platform != NULL || o->off.n > 0 ||
-	                         o->provided.n > 0 || o->allow.n > 0 || o->max_unpacked != 0)) {
-		err_set(err, ERR_USAGE,
-		        "with --trust the spec says what is checked, of all platforms");
-		return err_hint(err, "leave the other options out, or run verify without --trust");
-	}
+	const bool of_image = o->off.n > 0 || o->provided.n > 0 || o->allow.n > 0;
+	const bool rebuild = o->rebuild.wanted;
+	const struct {
+		bool wrong;
+		const char *text, *hint;
+	} rows[] = {
+		{!rebuild && rebuild_options_given(&o->rebuild),
+	         "--source, --file, --run-build, --set, --label, --image-annotation and --env are "
+	         "about building again",
+	         "--rebuild asks for it"},
+		{rebuild && (of_image || o->annotation.n > 0 || o->recursive),
+	         "with --rebuild the image is built again: --off, --provided, --allow, "
+	         "--annotation "
+	         "and --recursive are about other checks",
+	         "run verify once more, without --rebuild"},
+		{!rebuild && o->key.n == 0 && (o->annotation.n > 0 || o->recursive),
+	         "--annotation and --recursive are about signatures", "--key says whose"},
+		{!rebuild && o->key.n > 0 && (of_image || o->max_unpacked != 0),
+	         "with --key signatures are checked, and no layer is read: --off, --provided, "
+	         "--allow and --max-unpacked are about the image check",
+	         "run verify twice: with --key, and without"},
+		{o->trust != NULL && (of_image || rebuild || o->key.n > 0 || o->platform != NULL ||
+	                              o->max_unpacked != 0),
+	         "with --trust the spec says what is checked, of all platforms",
+	         "leave the other options out, or run verify without --trust"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (rows[i].wrong) {
+			err_set(err, ERR_USAGE, "%s", rows[i].text);
+			return err_hint(err, "%s", rows[i].hint);
+		}
 	return 0;
+}
+
+static int rebuild(struct cli *cli, const struct verify_options *o, const struct remote *remote,
+                   struct trust_key **keys, const struct image *image, struct err *err)
+{
+	struct rebuild_options wanted = o->rebuild;
+	const struct rebuild_request request = {.options = &wanted,
+	                                        .platform = o->platform,
+	                                        .name = cli->args.at[0],
+	                                        .jobs = o->jobs,
+	                                        .max_unpacked = o->max_unpacked,
+	                                        .keys = keys,
+	                                        .n_keys = o->key.n};
+
+	wanted.source = wanted.source != NULL ? wanted.source : ".";
+	return verify_rebuild(cli, &request, remote, image, err);
 }
 
 static int verify_keys(struct cli *cli, const struct verify_options *o, const struct remote *remote,
@@ -214,28 +251,47 @@ static int verify_keys(struct cli *cli, const struct verify_options *o, const st
 	for (size_t i = 0; result == 0 && i < o->key.n; i++)
 		result = key_open(variables, remote, o->key.at[i], false, &keys[i], err);
 	if (result == 0)
-		result = verify_signatures(cli, &wanted, keys, image, err);
+		result = o->rebuild.wanted ? rebuild(cli, o, remote, keys, image, err)
+		                           : verify_signatures(cli, &wanted, keys, image, err);
 	for (size_t i = 0; i < o->key.n; i++)
 		trust_key_free(keys[i]);
 	return result;
 }
 
+/* A build that is repeated works in another folder: the file is named for good. */
+static int absolute_ca(const struct verify_options *o, struct arena *a,
+                       struct remote_options *remote, struct err *err)
+{
+	char path[PATH_MAX];
+
+	*remote = o->remote;
+	if (!o->rebuild.wanted || o->remote.ca == NULL)
+		return 0;
+	if (realpath(o->remote.ca, path) == NULL)
+		return err_set(err, ERR_IO, "--ca: read '%s'", o->remote.ca);
+	remote->ca = arena_strdup(a, path);
+	return 0;
+}
+
 static int cmd_verify_run(struct cli *cli, struct err *err)
 {
 	const struct verify_options *o = cli->options;
+	struct remote_options connection;
 	AUTO(key_variables) struct key_variables variables = {0};
 	AUTO(remote) struct remote remote = {0};
 	AUTO(image) struct image image = {0};
 
 	key_variables_take(&variables);
 	if (check_kinds(o, err) != 0 || check_off_names(&o->off, err) != 0 ||
-	    remote_from_options(cli, &o->remote, o->jobs, cli->args.at[0], &remote, err) != 0)
+	    absolute_ca(o, &cli->arena, &connection, err) != 0 ||
+	    remote_from_options(cli, &connection, o->jobs, cli->args.at[0], &remote, err) != 0)
 		return -1;
 	if (o->trust != NULL)
 		return verify_trust(cli, o->trust, &remote, cli->args.at[0], err);
 	if (image_open_argument(&remote, cli->args.at[0], &cli->arena, &image, err) != 0 ||
-	    (o->key.n > 0 ? verify_keys(cli, o, &remote, &variables, &image, err)
-	                  : verify(cli, o, &image, err)) != 0)
+	    (o->key.n > 0 || o->rebuild.wanted
+	             ? verify_keys(cli, o, &remote, &variables, &image, err)
+	             : verify(cli, o, &image, err)) != 0)
 		return err_wrap(err, "verify '%s'", cli->args.at[0]);
 	return 0;
 }
@@ -254,7 +310,14 @@ const struct command cmd_verify = {
 		   "signed the image,\n"
 		   "by its documents alone; with --trust, whether a deploy would take it. "
 		   "docs/TRUST.md says what\n"
-		   "that proves.\n",
+		   "that proves.\n"
+		   "With --rebuild the image is built again from --source, as its provenance says: "
+		   "inputs are\n"
+		   "held against the statement, layers packed anew in a scratch folder ($TMPDIR), "
+		   "and all of it\n"
+		   "compared bit by bit. What differs is named: inputs, and of layers the file and "
+		   "the byte.\n"
+		   "docs/SBOM.md says what that proves.\n",
 	.examples =
 		"slipway verify oci:build/image\tThe image that was just built\n"
 		"slipway verify --allow 'secret:usr/share/doc/*' oci:build/image\tKeys that are "
@@ -263,6 +326,10 @@ const struct command cmd_verify = {
 		"key has signed it\n"
 		"slipway verify --trust slipway.yaml registry.example.com/team/app:v1\tWhether a "
 		"deploy would take it\n"
+		"slipway verify --rebuild --source . registry.example.com/team/app:v1\tWhether "
+		"this source gives that image\n"
+		"slipway verify --rebuild --run-build --key ci.pub HOST/NAME:TAG\tThe same with "
+		"its programs built anew, and a signed statement\n"
 		"slipway verify --off setuid docker.io/library/debian:12\tA foreign image\n",
 	.options = OPTION_TABLE(struct verify_options, options),
 	.min_args = 1,

@@ -10,11 +10,29 @@
 #include "builder/check/images.h"
 #include "builder/oci/config.h"
 
-static int root_of_base(const struct build_opts *opts, const struct image *image, const char *name,
-                        struct arena *a, struct descriptor *ret_root, struct err *err)
+/* The digest that a build which is repeated had for this base. */
+static const struct base_pin *find_pin(const struct build_opts *opts, const struct image *image,
+                                       const char *name, const struct platform *platform)
 {
+	for (size_t i = 0; image->ref.kind == REF_REGISTRY && i < opts->n_pins; i++)
+		if (strcmp(opts->pins[i].name, name) == 0 &&
+		    platform_equal(&opts->pins[i].platform, platform))
+			return &opts->pins[i];
+	return NULL;
+}
+
+static int root_of_base(const struct build_opts *opts, const struct image *image, const char *name,
+                        const struct platform *platform, struct arena *a,
+                        struct descriptor *ret_root, struct err *err)
+{
+	const struct base_pin *pin = find_pin(opts, image, name, platform);
 	struct image pinned = *image;
 
+	if (!image->ref.has_digest && !opts->locked && pin != NULL) {
+		pinned.ref.digest = pin->manifest;
+		pinned.ref.has_digest = true;
+		return image_root(&pinned, a, ret_root, err);
+	}
 	if (!image->ref.has_digest && opts->locked) {
 		if (!lock_find(opts->lock, name, &pinned.ref.digest)) {
 			err_set(err, ERR_NOT_FOUND, "'%s' is not in '%s'", name, opts->lock->path);
@@ -102,7 +120,7 @@ static int load_from(const struct build_opts *opts, const struct image *image,
 {
 	struct descriptor root;
 
-	if (root_of_base(opts, image, base->name, a, &root, err) != 0 ||
+	if (root_of_base(opts, image, base->name, platform, a, &root, err) != 0 ||
 	    manifest_of_platform(image->store, &root, platform, a, base, err) != 0 ||
 	    load_config(image->store, base, err) != 0)
 		return -1;

@@ -14,6 +14,13 @@
 #include "builder/spec/lock.h"
 #include "builder/spec/spec.h"
 
+/* The manifest of one platform that a base's reference stood for when the image was built. */
+struct base_pin {
+	const char *name; /* canonical reference */
+	struct platform platform;
+	struct digest manifest;
+};
+
 struct build_opts {
 	const struct plan *plan;
 	struct layout *layout;
@@ -21,6 +28,11 @@ struct build_opts {
 	const struct remote *remote; /* how registries are reached, for base images */
 	struct lock *lock;           /* base digests; filled in, or obeyed when `locked` */
 	bool locked;
+	/* A build that is repeated: bases in a registry that are named by a tag are taken by these
+	 * digests, and no CI system speaks for the source. */
+	bool again;
+	const struct base_pin *pins;
+	size_t n_pins;
 	struct strlist overrides; /* keys of the spec that options wrote over, for provenance */
 	bool sparse;              /* leave base layers out of the layout */
 	int64_t epoch;            /* SOURCE_DATE_EPOCH, seconds */

@@ -2,57 +2,27 @@
  * The statement of how an image was built, attached to it in the layout. Sections: inputs, one
  * image.
  */
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/clock.h"
-#include "base/fs.h"
 #include "base/text.h"
 #include "base/timestamp.h"
 #include "builder/image/attach.h"
 #include "builder/image/builder.h"
+#include "builder/image/provenance_known.h"
 #include "builder/oci/layout_supersede.h"
 #include "builder/provenance/statement.h"
 #include "builder/sbom/purl.h"
 
-enum { READ_BYTES = 256 << 10, PURL_BYTES_MAX = 16 << 10 };
+enum { PURL_BYTES_MAX = 16 << 10 };
 
 /* ---- inputs ---- */
-
-static const char *last_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
 
 static const char *hex_of(const struct digest *d, struct arena *a)
 {
 	char hex[DIGEST_HEX_MAX];
 
 	return arena_strdup(a, digest_hex(d, hex));
-}
-
-static int digest_file(const char *path, struct digest *ret_digest, struct err *err)
-{
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	AUTO(hasher) struct hasher h = {0};
-	AUTO_FREE char *buf = mem_calloc(1, READ_BYTES);
-	int64_t offset = 0;
-	ssize_t n = fd < 0 ? -1 : 1;
-
-	hasher_init(&h);
-	while (n > 0) {
-		n = fs_pread(fd, buf, READ_BYTES, offset);
-		if (n > 0)
-			hasher_update(&h, buf, (size_t)n);
-		offset += n;
-	}
-	if (n < 0)
-		return err_set(err, ERR_IO, "read '%s'", path);
-	*ret_digest = hasher_final(&h);
-	return 0;
 }
 
 static void add_base(const struct image_builder *b, size_t column, struct provenance *p)
@@ -69,27 +39,6 @@ static void add_base(const struct image_builder *b, size_t column, struct proven
 	                                    .uri = arena_strdup(b->arena, strbuf_str(&purl)),
 	                                    .algorithm = "sha256",
 	                                    .digest = hex_of(&base->manifest.digest, b->arena)}));
-}
-
-/* The commit that lies in the spec's folder; without git there, what the CI system says. */
-static void add_source(const struct image_builder *b, struct provenance *p)
-{
-	const char *commit = NULL, *uri = p->builder.source;
-	bool modified = false;
-
-	spec_commit(b->opts->plan->spec, b->arena, &commit, &modified);
-	if (commit == NULL)
-		commit = p->builder.commit;
-	if (commit == NULL)
-		return;
-	if (uri != NULL)
-		uri = arena_printf(b->arena, "git+%s%s%s", uri, p->builder.ref != NULL ? "@" : "",
-		                   p->builder.ref != NULL ? p->builder.ref : "");
-	vec_push(&p->inputs, ((struct provenance_input){.name = "source",
-	                                                .uri = uri,
-	                                                .algorithm = "gitCommit",
-	                                                .digest = commit,
-	                                                .modified = modified}));
 }
 
 /* A path as the spec has it: the folder of the spec is nobody's business. */
@@ -143,28 +92,6 @@ static void add_layers(const struct image_builder *b, size_t column, struct prov
 	}
 }
 
-static int add_debs(const struct image_builder *b, size_t column, struct provenance *p,
-                    struct err *err)
-{
-	const struct plan_image *image = &b->opts->plan->images[column];
-
-	for (size_t i = 0; i < image->n_layers; i++)
-		for (size_t k = 0; k < image->layers[i].n_debs; k++) {
-			const char *path = image->layers[i].debs[k].path;
-			struct digest digest;
-
-			if (digest_file(path, &digest, err) != 0)
-				return -1;
-			vec_push(&p->inputs,
-			         ((struct provenance_input){
-					 .name = last_name(path),
-					 .algorithm = "sha256",
-					 .digest = hex_of(&digest, b->arena),
-					 .media_type = "application/vnd.debian.binary-package"}));
-		}
-	return 0;
-}
-
 /* Packages of the building machine that files were taken from. */
 static void add_packages(const struct image_builder *b, size_t column, struct provenance *p)
 {
@@ -181,35 +108,6 @@ static void add_packages(const struct image_builder *b, size_t column, struct pr
 					     .name = package->name,
 					     .uri = arena_strdup(b->arena, strbuf_str(&purl))}));
 	}
-}
-
-static int add_lock(const struct image_builder *b, struct provenance *p, struct err *err)
-{
-	struct digest digest;
-
-	/* Without --locked it is written by the build, not read. */
-	if (!b->opts->locked || !fs_exists(b->opts->lock->path))
-		return 0;
-	if (digest_file(b->opts->lock->path, &digest, err) != 0)
-		return -1;
-	vec_push(&p->inputs, ((struct provenance_input){.name = last_name(b->opts->lock->path),
-	                                                .algorithm = "sha256",
-	                                                .digest = hex_of(&digest, b->arena)}));
-	return 0;
-}
-
-static int add_inputs(const struct image_builder *b, size_t column, struct provenance *p,
-                      struct err *err)
-{
-	add_source(b, p);
-	if (add_lock(b, p, err) != 0)
-		return -1;
-	add_base(b, column, p);
-	if (add_debs(b, column, p, err) != 0)
-		return -1;
-	add_packages(b, column, p);
-	add_layers(b, column, p);
-	return 0;
 }
 
 /* ---- one image ---- */
@@ -230,25 +128,14 @@ static void add_times(const struct image_builder *b, struct provenance *p)
 static int fill(const struct image_builder *b, size_t column, const struct built_image *image,
                 struct provenance *p, struct err *err)
 {
-	const struct spec *spec = b->opts->plan->spec;
-
-	p->name = spec->image.repository != NULL ? spec->image.repository
-	          : spec->image.name != NULL     ? spec->image.name
-	                                         : spec->name;
+	if (image_provenance_known(b->opts, column, b->arena, p, err) != 0)
+		return -1;
 	p->manifest = image->manifest.digest;
-	p->platform = image->platform;
-	p->spec_path = spec->file[0] == '/' ? last_name(spec->file) : spec->file;
-	p->image = spec->image.name;
-	p->overrides = b->opts->overrides;
-	p->locked = b->opts->locked;
-	p->format = layer_format_text(spec->image.compression, (int)spec->image.level, b->arena);
-	p->epoch = b->opts->epoch;
-	p->version = SLIPWAY_VERSION;
-	p->builder = ci_identify(ci_environment, NULL, b->arena);
+	add_base(b, column, p);
+	add_packages(b, column, p);
+	add_layers(b, column, p);
 	add_times(b, p);
-	return digest_file(spec->file, &p->spec, err) != 0 || add_inputs(b, column, p, err) != 0
-	               ? -1
-	               : 0;
+	return 0;
 }
 
 static int attach_statement(const struct image_builder *b, size_t column,

@@ -166,3 +166,10 @@ const char *ci_environment(void *ctx, const char *name)
 	(void)ctx;
 	return getenv(name);
 }
+
+const char *ci_nobody(void *ctx, const char *name)
+{
+	(void)ctx;
+	(void)name;
+	return NULL;
+}

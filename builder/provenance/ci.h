@@ -35,6 +35,9 @@ struct ci_identity ci_identify(ci_env *env, void *ctx, struct arena *a);
 /* The environment of this process, for ci_identify. */
 ci_env ci_environment;
 
+/* An empty environment: no CI system. */
+ci_env ci_nobody;
+
 /* A commit of git, SHA-1 or SHA-256. */
 bool ci_is_commit(const char *text);
 

@@ -1,10 +1,18 @@
 #include "builder/provenance/statement.h"
 
+#include <string.h>
+
 #include "base/jsonw.h"
 
 void provenance_done(struct provenance *p)
 {
 	vec_done(&p->inputs);
+}
+
+bool provenance_is_base(const struct provenance_input *in)
+{
+	return in->uri != NULL && in->algorithm != NULL && strcmp(in->algorithm, "sha256") == 0 &&
+	       in->media_type == NULL;
 }
 
 /* "key": "value"; nothing for NULL. */
@@ -53,6 +61,21 @@ static void put_subject(struct jsonw *w, const struct provenance *p)
 	jsonw_end_array(w);
 }
 
+/* "git": {"describe": "v1"} */
+static void put_git(struct jsonw *w, const struct strmap *git)
+{
+	const char *colon;
+
+	if (git->n == 0)
+		return;
+	begin(w, "git");
+	for (size_t i = 0; i < git->n; i++) {
+		colon = strchr(git->at[i].key, ':');
+		put_text(w, colon != NULL ? colon + 1 : git->at[i].key, git->at[i].value);
+	}
+	jsonw_end_object(w);
+}
+
 /* What the user chose. */
 static void put_external(struct jsonw *w, const struct provenance *p)
 {
@@ -66,6 +89,8 @@ static void put_external(struct jsonw *w, const struct provenance *p)
 	put_text(w, "image", p->image);
 	put_text(w, "platform", platform_text(&p->platform, platform));
 	put_list(w, "overrides", &p->overrides);
+	put_list(w, "environment", &p->environment);
+	put_git(w, &p->git);
 	jsonw_key(w, "locked");
 	jsonw_bool(w, p->locked);
 	jsonw_end_object(w);

@@ -215,9 +215,9 @@ int spec_load_over(const char *path, const struct spec_set *sets, size_t n_sets,
                    const struct spec_over *over, struct arena *a, struct spec **ret_spec,
                    struct diags *d, struct err *err)
 {
-	struct git_values git = {.dir = folder_of(path, a)};
+	struct spec_outside outside = {.git.dir = folder_of(path, a)};
 	struct fields_context c = {
-		.arena = a, .diags = d, .expand = variables_load, .expand_state = &git};
+		.arena = a, .diags = d, .expand = variables_load, .expand_state = &outside};
 	struct spec *spec = arena_alloc(a, sizeof(*spec));
 	struct yaml_node *root = NULL;
 
@@ -235,8 +235,9 @@ int spec_load_over(const char *path, const struct spec_set *sets, size_t n_sets,
 		return err_set(err, ERR_SPEC, "%zu problem%s in %s", d->n_errors,
 		               d->n_errors == 1 ? "" : "s", path);
 	spec->file = arena_strdup(a, path);
-	spec->dir = git.dir;
-	spec->git = git.known;
+	spec->dir = outside.git.dir;
+	spec->git = outside.git.known;
+	spec->environment = outside.environment;
 	*ret_spec = spec;
 	return 0;
 }

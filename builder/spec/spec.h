@@ -76,6 +76,7 @@ struct spec {
 	struct spec_image *images;
 	size_t n_images;                /* 0 = written as `image` */
 	struct strmap git;              /* ${git:...} that were used, with their values */
+	struct strmap environment;      /* ${env:...} that were used: names, without values */
 	struct fleet_sections sections; /* cluster, fleet, storage, job, monitoring as written */
 	struct pipeline_section pipeline_section;
 	struct trust_rule *trust; /* what the images of the job's pods have to show */

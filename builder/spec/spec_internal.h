@@ -19,6 +19,12 @@ struct git_values {
 	struct err failed; /* why there are none, once that is known */
 };
 
+/* Where variables of one spec get their values from, and which were used. */
+struct spec_outside {
+	struct git_values git;
+	struct strmap environment; /* names; the values are empty, for they may be secrets */
+};
+
 /* The value of "git:describe" or "git:commit", made of what a tag may have. ERR_NOT_FOUND without
  * git, ERR_IO with git's own words. */
 int git_value(struct git_values *g, const char *name, struct arena *a, const char **ret_value,
@@ -41,7 +47,7 @@ bool spec_platform(struct fields_context *c, const struct yaml_node *node, const
 void spec_check_image(struct fields_context *c, const struct yaml_node *node, void *object);
 
 /* Replaces ${env:NAME}, ${env:NAME:-default} and ${git:...} (c->expand_state is the struct
- * git_values, NULL = there is no repository); NULL after a problem, as an unknown variable. Those
+ * spec_outside, NULL = there is no repository); NULL after a problem, as an unknown variable. Those
  * of the platform (${arch}, ...) stay for variables_expand. "$${" stays too, and becomes "${"
  * there. */
 const char *variables_load(struct fields_context *c, const struct yaml_node *node);

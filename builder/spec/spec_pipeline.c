@@ -3,9 +3,11 @@
  */
 #include <string.h>
 
+#include "base/text.h"
 #include "builder/aws/iam.h"
 #include "builder/oci/ref.h"
 #include "builder/spec/spec_internal.h"
+#include "builder/trust/key.h"
 
 enum { POLICY_MAX = 1 << 16 };
 
@@ -35,7 +37,7 @@ static void find_bases(const struct spec_image *image, const struct ref *to, str
 	}
 }
 
-/* Untagged images are what failed checks left: with no say they go after two weeks. */
+/* Untagged images are what nobody released: with no say they go after two weeks. */
 static const char *lifecycle_of(const struct ecr_settings *settings, struct arena *a)
 {
 	enum { UNTAGGED_DAYS = 14 };
@@ -46,37 +48,55 @@ static const char *lifecycle_of(const struct ecr_settings *settings, struct aren
 	return json_text(ecr_lifecycle_policy(&s), a);
 }
 
-static void fill_repository(const struct spec_image *image, struct arena *a,
-                            struct pipeline_facts *facts)
+/* Where builds go: nothing has a tag there, and all of it is gone after a while. */
+static struct ecr_settings staging_settings(const struct ecr_settings *of)
 {
-	struct pipeline_repository *r = &facts->repository;
-	struct iam_request request = {0};
-	struct err ignored = {0};
-	struct ref to;
+	return (struct ecr_settings){.encryption = of->encryption, .kms_key = of->kms_key};
+}
 
-	if (image->repository == NULL || ref_parse(image->repository, a, &to, &ignored) != 0 ||
-	    to.kind != REF_REGISTRY)
+static const char *policy_of(struct iam_request *request, enum iam_purpose purpose, struct arena *a)
+{
+	request->purpose = purpose;
+	return json_text(iam_policy(request), a);
+}
+
+/* One repository of the registry; `request` has its host, if it is ECR's. */
+static void fill_repository(struct pipeline_repository *r, const struct ref *to, const char *name,
+                            const struct ecr_settings *settings, struct iam_request *request,
+                            struct arena *a)
+{
+	r->name = name;
+	r->image = arena_printf(a, "%s/%s", to->host, name);
+	if (request->host.region == NULL)
 		return;
-	facts->image = arena_printf(a, "%s/%s", to.host, to.repository);
-	r->name = to.repository;
-	if (!ecr_host_parse(to.host, a, &request.host) || request.host.is_public)
-		return;
-	r->host = to.host;
-	r->account = request.host.account;
-	facts->ecr_region = request.host.region;
-	r->mutability = image->ecr.mutability;
+	r->host = to->host;
+	r->account = request->host.account;
+	r->mutability = settings->mutability;
 	r->scan_on_push = true; /* the gate waits for it */
-	r->encryption = image->ecr.encryption;
-	r->kms_key = image->ecr.kms_key;
-	r->lifecycle = lifecycle_of(&image->ecr, a);
-	request.repository = to.repository;
-	find_bases(image, &to, a, &request.bases);
-	request.purpose = IAM_PUSH;
-	r->push_policy = json_text(iam_policy(&request), a);
-	request.purpose = IAM_PULL;
-	r->pull_policy = json_text(iam_policy(&request), a);
-	request.purpose = IAM_SCAN;
-	r->scan_policy = json_text(iam_policy(&request), a);
+	r->encryption = settings->encryption;
+	r->kms_key = settings->kms_key;
+	r->lifecycle = lifecycle_of(settings, a);
+	request->repository = name;
+	r->push_policy = policy_of(request, IAM_PUSH, a);
+	r->pull_policy = policy_of(request, IAM_PULL, a);
+	r->scan_policy = policy_of(request, IAM_SCAN, a);
+}
+
+static void fill_repositories(const struct spec *spec, const struct ref *to,
+                              struct iam_request *request, struct arena *a,
+                              struct pipeline_facts *facts)
+{
+	const struct spec_image *image = &spec->image;
+	const struct ecr_settings staging = staging_settings(&image->ecr);
+	const char *name = spec->pipeline_section.staging;
+
+	if (name == NULL)
+		name = arena_printf(a, "%s-build", to->repository);
+	find_bases(image, to, a, &request->bases);
+	fill_repository(&facts->staging, to, name, &staging, request, a);
+	/* What is released comes from the other repository alone. */
+	request->bases = (struct strlist){0};
+	fill_repository(&facts->repository, to, to->repository, &image->ecr, request, a);
 }
 
 /* A word for a shell: a quote in it ends the quoting, stands escaped, and begins it again. */
@@ -116,6 +136,59 @@ static const char *quote_sets(const struct spec_origin *from, struct arena *a)
 	return arena_strdup(a, strbuf_str(&text));
 }
 
+static void add_option(struct strbuf *text, const char *name, const char *value)
+{
+	strbuf_addf(text, " --%s ", name);
+	quote(text, value);
+}
+
+/* The key of the section, or that of the image; how it signs, the image says. */
+static void fill_signing(const struct spec *spec, struct iam_request *request, struct arena *a,
+                         struct pipeline_facts *facts)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(POLICY_MAX);
+	const struct sign_settings *settings = &spec->image.sign;
+	const char *own = spec->pipeline_section.sign;
+	const char *key = own != NULL ? own : settings->set ? settings->key : NULL;
+	struct pipeline_signing *signing = &facts->signing;
+	struct kms_ref kms = {0};
+	struct err ignored = {0};
+
+	signing->at = spec->pipeline_section.sign_at;
+	if (key == NULL)
+		return;
+	add_option(&text, "key", key);
+	for (size_t i = 0; i < settings->formats.n; i++)
+		add_option(&text, "format", settings->formats.at[i]);
+	for (size_t i = 0; i < settings->annotations.n; i++)
+		add_option(&text, "annotation",
+		           arena_printf(a, "%s=%s", settings->annotations.at[i].key,
+		                        settings->annotations.at[i].value));
+	signing->options = arena_strdup(a, strbuf_str(&text));
+	signing->in_kms = trust_key_is_kms(key) && kms_ref_parse(key, a, &kms, &ignored) == 0;
+	if (signing->in_kms && text_has_prefix(kms.key, "alias/") && kms.endpoint == NULL)
+		signing->alias = kms.key;
+	request->key = signing->in_kms ? &kms : NULL;
+	if (request->host.region != NULL)
+		signing->policy = policy_of(request, IAM_SIGN, a);
+}
+
+static void fill_registry(const struct spec *spec, struct arena *a, struct pipeline_facts *facts)
+{
+	struct iam_request request = {0};
+	struct err ignored = {0};
+	struct ref to;
+
+	if (spec->image.repository == NULL ||
+	    ref_parse(spec->image.repository, a, &to, &ignored) != 0 || to.kind != REF_REGISTRY)
+		return;
+	if (!ecr_host_parse(to.host, a, &request.host) || request.host.is_public)
+		request.host = (struct ecr_host){0};
+	facts->ecr_region = request.host.region;
+	fill_repositories(spec, &to, &request, a, facts);
+	fill_signing(spec, &request, a, facts);
+}
+
 void spec_resolve_pipeline(struct spec *spec, const struct spec_origin *from, struct arena *a,
                            struct diags *d)
 {
@@ -143,7 +216,7 @@ void spec_resolve_pipeline(struct spec *spec, const struct spec_origin *from, st
 	if (!spec->image_known)
 		diags_error(d, spec->pipeline_section.at, "let the job name it: job.image: NAME",
 		            "pipeline: which of the images does it build?");
-	fill_repository(&spec->image, a, &facts);
+	fill_registry(spec, a, &facts);
 	if (cluster->set) {
 		facts.cluster = spec->fleet.cluster_name;
 		facts.cluster_region = cluster->region;

@@ -67,6 +67,9 @@ static bool add_environment(struct fields_context *c, const struct yaml_node *wh
 		            "'%s' is not the name of an environment variable", variable);
 		return false;
 	}
+	if (c->expand_state != NULL)
+		strmap_set(&((struct spec_outside *)c->expand_state)->environment, c->arena,
+		           variable, "");
 	if (value != NULL && !text_is_utf8(value, strlen(value))) {
 		diags_error(c->diags, where->at, "set it to text in UTF-8",
 		            "environment variable %s is not UTF-8", variable);
@@ -90,11 +93,11 @@ static bool add_environment(struct fields_context *c, const struct yaml_node *wh
 static void add_git(struct fields_context *c, const struct yaml_node *where, const char *name,
                     struct strbuf *sb)
 {
+	struct spec_outside *outside = c->expand_state;
 	struct err err = {0};
 	const char *value = NULL;
-	int status = c->expand_state != NULL
-	                     ? git_value(c->expand_state, name, c->arena, &value, &err)
-	                     : err_set(&err, ERR_NOT_FOUND, "there is no repository");
+	int status = outside != NULL ? git_value(&outside->git, name, c->arena, &value, &err)
+	                             : err_set(&err, ERR_NOT_FOUND, "there is no repository");
 
 	if (status == 0) {
 		strbuf_adds(sb, value);

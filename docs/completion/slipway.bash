@@ -24,7 +24,7 @@ _slipway_build() {
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--file --set --dest --format --tag --label --annotation --env --platform --no-check --no-cache --sparse --locked --dry-run --push --push-by-digest --result-file --jobs --digest-file --metadata-file --create-repository --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--file --set --dest --format --tag --label --annotation --env --platform --no-check --no-cache --sparse --locked --dry-run --push --push-by-digest --no-sign --result-file --jobs --digest-file --metadata-file --create-repository --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
@@ -118,7 +118,12 @@ _slipway_verify() {
 	--max-unpacked) COMPREPLY=(); return;;
 	--key|-k) COMPREPLY=(); return;;
 	--annotation|-a) COMPREPLY=(); return;;
-	--trust) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--source) COMPREPLY=($(compgen -d -- "$cur")); return;;
+	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--set) COMPREPLY=(); return;;
+	--label) COMPREPLY=(); return;;
+	--image-annotation) COMPREPLY=(); return;;
+	--env) COMPREPLY=(); return;;
 	--ca) COMPREPLY=($(compgen -f -- "$cur")); return;;
 	--username|-u) COMPREPLY=(); return;;
 	--retries) COMPREPLY=(); return;;
@@ -129,7 +134,7 @@ _slipway_verify() {
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--off --provided --allow --platform --jobs --max-unpacked --key --annotation --recursive --trust --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--off --provided --allow --platform --jobs --max-unpacked --key --annotation --recursive --rebuild --source --file --run-build --set --label --image-annotation --env --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
@@ -147,7 +152,7 @@ _slipway_diff() {
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--exit-code --max-unpacked --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--exit-code --bytes --max-unpacked --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi

@@ -52,6 +52,7 @@ _slipway() {
 		'--dry-run[Print the plan and stop]' \
 		'--push[Push the image to the spec'\''s repository\: layers while others are packed, tags last]' \
 		'--push-by-digest[Then push each platform'\''s manifest, without index and tags, for `slipway index create` to join]' \
+		'--no-sign[Do not sign what is pushed, though the spec has image.sign]' \
 		'--result-file=[With --push-by-digest\: write the result file that `slipway index create` reads]:FILE:_files' \
 		'--jobs=[Threads for compression and connections (default\: all CPUs)]:N:' \
 		'--digest-file=[Write the index digest to this file]:FILE:_files' \
@@ -146,10 +147,17 @@ _slipway() {
 		'--platform=[Check only this platform]:OS/ARCH:' \
 		'--jobs=[Threads (default\: all CPUs)]:N:' \
 		'--max-unpacked=[Most bytes that the layers may unpack to (default\: by their size)]:SIZE:' \
-		'*--key=[Check instead that this key has signed the image\: a public key'\''s file, env\://VARIABLE or awskms\:///alias/NAME; of several each has to have]:KEY:' \
+		'*--key=[Check instead that this key has signed the image (with --rebuild\: its provenance)\: a public key'\''s file, env\://VARIABLE or awskms\:///alias/NAME; of several each has to have]:KEY:' \
 		'*--annotation=[With --key\: what the signature has to say besides the digest]:NAME=VALUE:' \
 		'--recursive[With --key\: each platform'\''s manifest has to be signed, too]' \
-		'--trust=[Check instead that the image has all that `trust` of this spec asks for, as deploy does]:FILE:_files' \
+		'--rebuild[Check instead that the source gives this image, bit by bit, as its provenance says]' \
+		'--source=[With --rebuild\: the folder that it was built in, or a copy (default\: this one); nothing in it is changed]:DIR:_files' \
+		'--file=[With --rebuild\: the spec, from --source (default\: as the statement names it)]:FILE:_files' \
+		'--run-build[With --rebuild\: run the commands of pipeline.build first, in a copy of the source]' \
+		'*--set=[With --rebuild\: what `build --set` was given]:PATH=VALUE:' \
+		'*--label=[With --rebuild\: what `build --label` was given]:KEY=VALUE:' \
+		'*--image-annotation=[With --rebuild\: what `build --annotation` was given]:KEY=VALUE:' \
+		'*--env=[With --rebuild\: what `build --env` was given]:NAME=VALUE:' \
 		'--insecure[Use plain HTTP for the registries of this command]' \
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \
@@ -164,6 +172,7 @@ _slipway() {
 		'*:argument:_files';;
 	diff) _arguments -s \
 		'--exit-code[Exit 1 when the images differ]' \
+		'--bytes[Find the first byte that differs, of each document and each layer]' \
 		'--max-unpacked=[Most bytes that the layers may unpack to (default\: by their size)]:SIZE:' \
 		'--insecure[Use plain HTTP for the registries of this command]' \
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \

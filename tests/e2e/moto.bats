@@ -112,7 +112,7 @@ iam() {
 	[[ $output == *NotFound* && $output == *AWS_REGION* ]]
 	AWS_SECRET_ACCESS_KEY=wrong run ! sign awskms:///alias/release
 	[[ $output == *Signature* && $output != *wrong* ]]
-	"$SLIPWAY" iam sign "$HOST/team/app" --key awskms:///alias/release | json '[s for s in d["Statement"] if s["Sid"] == "Key"][0]' >statement
+	"$SLIPWAY" iam sign "$HOST/team/app" --key awskms:///alias/release | json '[s for s in d["Statement"] if s["Sid"] == "SigningKey"][0]' >statement
 	grep -qF "'Action': ['kms:GetPublicKey', 'kms:Sign']" statement
 	grep -qF "'Resource': 'arn:aws:kms:us-east-1:123456789012:key/*'" statement
 	grep -qF "'kms:RequestAlias': 'alias/release'" statement

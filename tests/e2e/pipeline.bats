@@ -122,6 +122,18 @@ EOS
 	[[ $output == *"layer 'program' shares files between platforms"*"share: false"* ]]
 	[[ $output == *"no cluster to deploy to"* ]]
 	[[ $output == *"pipeline.region is missing"* ]]
+	REG=123456789012.dkr.ecr.us-west-2.amazonaws.com
+	local_spec 'sign: release.pem' 'staging: team/app' 'signing_key: true'
+	run "$SLIPWAY" render
+	[ "$status" -eq 3 ]
+	[[ $output == *"slipway.yaml:"*"pipeline in AWS has no such key to sign with"*"awskms:///alias/NAME"* ]]
+	[[ $output == *"no key is named by one"* ]]
+	[[ $output == *"pipeline.staging is image.repository itself"* ]]
+	local_spec 'sign: "-----BEGIN PRIVATE KEY-----"' 'staging: "a b"'
+	run "$SLIPWAY" render
+	[ "$status" -eq 3 ]
+	[[ $output == *"is a key itself, which belongs in no spec"* ]]
+	[[ $output == *"is not a repository"* ]]
 }
 
 # ---- the documents, held against what AWS and GitHub say of them ----
@@ -182,9 +194,9 @@ documents() {
 
 @test "pipeline: nothing is allowed on * but what AWS allows only there, in no template and by no policy of iam" {
 	documents
-	for purpose in push pull create scan; do
+	for purpose in push pull create scan sign; do
 		"$SLIPWAY" iam "$purpose" 123456789012.dkr.ecr.us-west-2.amazonaws.com/team/app >"iam-$purpose.json"
-		[ "$purpose" = scan ] || "$SLIPWAY" iam "$purpose" public.ecr.aws/team/app >"public-$purpose.json"
+		[[ $purpose =~ scan|sign ]] || "$SLIPWAY" iam "$purpose" public.ecr.aws/team/app >"public-$purpose.json"
 	done
 	run "$ROOT/tests/pipeline/check-policies" --complete "${TEMPLATES[@]}" iam-*.json public-*.json
 	echo "$output" | tail -n 20
@@ -209,9 +221,19 @@ import json, sys
 
 resources = json.load(open(sys.argv[1]))["Resources"]
 roles = {n: r["Properties"] for n, r in resources.items() if r["Type"] == "AWS::IAM::Role"}
-assert len(roles) == 6, sorted(roles)
+assert len(roles) == 7, sorted(roles)
 allowed = {n: {a for s in r["Policies"][0]["PolicyDocument"]["Statement"] for a in s["Action"]} for n, r in roles.items()}
-assert "ecr:PutImage" in allowed["BuildAmd64Role"] and "ecr:PutImage" not in allowed["DeployRole"]
+# Only the release writes where tags are, and only it signs.
+to = "arn:aws:ecr:us-west-2:123456789012:repository/team/perceiver"
+written = {n: {s["Resource"] for s in r["Policies"][0]["PolicyDocument"]["Statement"] if "ecr:PutImage" in s["Action"]} for n, r in roles.items()}
+assert written == {"BuildAmd64Role": {to + "-build"}, "BuildArm64Role": {to + "-build"}, "IndexRole": {to + "-build"}, "ReleaseRole": {to},
+                   "CheckRole": set(), "DeployRole": set(), "PipelineRole": set()}, written
+assert [n for n, a in allowed.items() if "kms:Sign" in a] == ["ReleaseRole"]
+key = resources["SigningKey"]["Properties"]
+assert key["KeyUsage"] == "SIGN_VERIFY" and resources["SigningKey"]["DeletionPolicy"] == "Retain"
+signers = [s["Principal"] for s in key["KeyPolicy"]["Statement"] if "kms:Sign" in s["Action"]]
+assert signers == [{"AWS": {"Fn::GetAtt": ["ReleaseRole", "Arn"]}}], signers
+assert resources["SigningAlias"]["Properties"]["AliasName"] == "alias/perceiver-release"
 assert "eks:DescribeCluster" in allowed["DeployRole"] and "eks:DescribeCluster" not in allowed["CheckRole"]
 assert "ecr:DescribeImageScanFindings" in allowed["CheckRole"] - allowed["IndexRole"]
 assert "codebuild:StartBuild" in allowed["PipelineRole"] and not any(a.startswith("ecr:") for a in allowed["PipelineRole"])
@@ -230,7 +252,7 @@ assert repository["ImageTagMutability"].startswith("IMMUTABLE") and repository["
 assert json.loads(repository["LifecyclePolicy"]["LifecyclePolicyText"])["rules"]
 assert resources["Pipeline"]["Properties"]["ArtifactStore"]["EncryptionKey"]["Type"] == "KMS"
 stages = [s["Name"] for s in resources["Pipeline"]["Properties"]["Stages"]]
-assert stages == ["Source", "Build", "Index", "Check", "Approve", "Deploy"], stages
+assert stages == ["Source", "Build", "Index", "Check", "Release", "Approve", "Deploy"], stages
 types = [a["Name"] for a in resources["Pipeline"]["Properties"]["Stages"][1]["Actions"]]
 assert types == ["BuildAmd64", "BuildArm64"] and not any("RunOrder" in a for s in resources["Pipeline"]["Properties"]["Stages"] for a in s["Actions"])
 EOS
@@ -258,7 +280,7 @@ for folder in sys.argv[1:]:
         if r["Type"] == "AWS::CodeBuild::Project":
             step = r["Properties"]["LogsConfig"]["CloudWatchLogs"]["GroupName"]["Ref"]
             own = resources[step]["Properties"]["LogGroupName"].split("/")[-1]
-            short = next(s for s in ("build-amd64", "build-arm64", "index", "check", "deploy") if own.endswith("-" + s))
+            short = next(s for s in ("build-amd64", "build-arm64", "index", "check", "release", "deploy") if own.endswith("-" + s))
             assert yaml.safe_load(r["Properties"]["Source"]["BuildSpec"]) == json.load(open(f"{folder}/buildspec-{short}.json"))
 EOS
 	need npm
@@ -304,8 +326,8 @@ EOS
 			moto --output json iam get-role-policy --role-name "$role" --policy-name check >policy.json
 			grep -qF "arn:aws:s3:::$bucket/*" policy.json
 			run ! grep -qF 'Fn::' policy.json
-			[[ $(moto ecr describe-repositories --query 'repositories[].[repositoryName]') == team/perceiver ]]
-			[ "$(moto logs describe-log-groups --query 'length(logGroups[?retentionInDays==`30`])')" = 5 ]
+			[[ $(moto ecr describe-repositories --query 'repositories[].[repositoryName]' | sort | tr '\n' ' ') == "team/perceiver team/perceiver-build " ]]
+			[ "$(moto logs describe-log-groups --query 'length(logGroups[?retentionInDays==`30`])')" = 6 ]
 			moto s3api get-bucket-encryption --bucket "$bucket" | grep -q aws:kms
 			;;
 		esac
@@ -368,6 +390,42 @@ fleet_spec() {
 	[ "$output" = "@$digest" ]
 }
 
+@test "pipeline: what passed is signed before a tag names it, and builds set no tag" {
+	start_registry
+	need git
+	openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$WORK/release.pem" 2>/dev/null
+	openssl pkey -in "$WORK/release.pem" -pubout -out release.pub
+	local_spec "sign: $WORK/release.pem"
+	sed -i 's/^  platforms:/  provenance: true\n  sbom: true\n&/' slipway.yaml
+	printf '%s\n' release.pem registry registry.yml docker-registry.log cache home >.gitignore
+	git init -q . && git add slipway.yaml .gitignore && git -c user.name=t -c user.email=t@t commit -qm one
+	# A signature that fails leaves the image without a name.
+	run "$SLIPWAY" pipeline run --local --set "pipeline.sign=$WORK/missing.pem"
+	[ "$status" -eq 1 ]
+	[[ $output == *"step 'release'"* ]]
+	run curl -s "http://$REG/v2/team/app/tags/list"
+	[[ $output != *latest* ]]
+	rm -r registry/docker/registry/v2/repositories
+	run --separate-stderr "$SLIPWAY" pipeline run --local
+	echo "$stderr"
+	[ "$status" -eq 0 ]
+	digest=${lines[-1]}
+	# What builds, joins and checks writes names of no image, and signs nothing.
+	run ! grep -E "(build|index|verify|copy).*team/app:|slipway sign" <<<"$(sed '/step release/,$d' <<<"$stderr")"
+	[[ $stderr == *"slipway sign --key "*"slipway copy \"$REG/team/app@\$DIGEST\" \"$REG/team/app:\$TAG\""* ]]
+	"$SLIPWAY" verify --insecure --progress none --recursive --key release.pub "$REG/team/app:latest" | tail -n 1 | grep -qx "$digest"
+	run curl -s "http://$REG/v2/team/app-build/tags/list"
+	[[ $output != *latest* && $output != *"$(git rev-parse HEAD | cut -c 1-12)"* ]]
+	# The documents went along, and the image can be built again from the commit.
+	"$SLIPWAY" sbom --insecure --progress none --platform linux/arm64 "$REG/team/app:latest" | grep -q SPDXRef-DOCUMENT
+	"$SLIPWAY" verify --insecure --progress none --rebuild --run-build "$REG/team/app:latest" | grep -q "^proved: "
+	# image.sign serves as well, and the builds do not use it.
+	sed -i "/^  sign:/d; s|^  platforms:|  sign: {key: $WORK/release.pem, annotations: {stage: release}}\n&|" slipway.yaml
+	run "$SLIPWAY" pipeline run --dry-run
+	[[ $output == *"slipway sign --key '$WORK/release.pem' --annotation 'stage=release'"* ]]
+	[ "$(grep -c -- --no-sign <<<"$output")" -eq 2 ]
+}
+
 @test "pipeline: an image that fails the check is not deployed" {
 	start_registry
 	need git
@@ -422,16 +480,25 @@ fleet_spec() {
 	python3 - ../documents/80-pipeline/pipeline.json >../config.json <<'EOS'
 import json, sys
 resources = json.load(open(sys.argv[1]))["Resources"]
-role = resources["CheckRole"]["Properties"]["Policies"][0]["PolicyDocument"]
-role["Statement"] = [s for s in role["Statement"] if s["Action"][0].startswith("ecr:")]
-assert len(role["Statement"]) == 4, role
+def role(*names):
+    return {"Version": "2012-10-17", "Statement": [
+        s for n in names for s in resources[n]["Properties"]["Policies"][0]["PolicyDocument"]["Statement"] if s["Action"][0].startswith("ecr:")]}
+
+def user(name, policy):
+    return {"secret": "planted/Secret", "arn": "arn:aws:iam::123456789012:user/" + name, "policy": policy}
+
+# In a local run one user stands for all machines: what each of them may do. Then each step has its own.
+roles = {"build": "BuildAmd64Role", "index": "IndexRole", "check": "CheckRole", "release": "ReleaseRole"}
+users = {"AKIATESTUSER00000001": user("ci", role(*roles.values()))}
+users.update({f"AKIATESTUSER0000{i:04}": user(n, role(r)) for i, (n, r) in enumerate(roles.items(), 2)})
 repository = resources["Repository"]["Properties"]
 print(json.dumps({
-    "s3_host": "layers.us-west-2.amazonaws.com", "users": {"AKIATESTUSER00000001": {"secret": "planted/Secret", "arn": "arn:aws:iam::123456789012:user/ci", "policy": role}},
+    "s3_host": "layers.us-west-2.amazonaws.com", "users": users,
     "repositories": [{"name": repository["RepositoryName"], "region": "us-west-2",
                       "imageTagMutability": repository["ImageTagMutability"],
                       "imageTagMutabilityExclusionFilters": [{"filterType": "WILDCARD", "filter": f["ImageTagMutabilityExclusionFilterValue"]}
-                                                             for f in repository["ImageTagMutabilityExclusionFilters"]]}],
+                                                             for f in repository["ImageTagMutabilityExclusionFilters"]]},
+                     {"name": resources["StagingRepository"]["Properties"]["RepositoryName"], "region": "us-west-2"}],
     "scan": {"always": True, "statuses": ["PENDING", "COMPLETE"], "findings": {"HIGH": 1, "LOW": 3}}}))
 EOS
 	cd ..
@@ -444,6 +511,7 @@ EOS
 	[[ $output == *"2 findings of severity HIGH or worse"*"step 'check'"* ]]
 	repository='d["repositories"]["123456789012/us-west-2/team/app"]'
 	[ "$(state "$repository['tags']")" = '{}' ]
+	[ "$(state "d['repositories']['123456789012/us-west-2/team/app-build']['tags']")" = '{}' ]
 	# CRITICAL ones would, and there are none.
 	run --separate-stderr "$SLIPWAY" pipeline run --local -f tree/slipway.yaml --set "$options"
 	echo "$stderr"
@@ -453,6 +521,29 @@ EOS
 	[ "$(state "sorted($repository['tags'])")" = "['000000000000', 'latest']" ]
 	# A second run finds the commit's tag where it belongs, though it may not move.
 	[ "$("$SLIPWAY" pipeline run --local -f tree/slipway.yaml --set "$options" 2>/dev/null | tail -n 1)" = "$digest" ]
+	# Each step with its own role's permissions and no others.
+	git init -q tree && git -C tree add . && git -C tree -c user.name=t -c user.email=t@t commit -qm one
+	commit=$(git -C tree rev-parse HEAD)
+	"$SLIPWAY" render -f tree/slipway.yaml --set "$options" --only pipeline --format json -o own >/dev/null
+	mkdir bin
+	cat >bin/slipway <<-EOS
+		#!/bin/bash
+		declare -A users=([build]=2 [index]=3 [verify]=4 [scan]=4 [copy]=5)
+		export AWS_ACCESS_KEY_ID=AKIATESTUSER0000000\${users[\$1]}
+		exec "$SLIPWAY" "\$@"
+	EOS
+	chmod +x bin/slipway
+	JOB_PATH=$WORK/bin:$PATH run "$ROOT/tests/pipeline/run-as" codepipeline own/80-pipeline tree "$commit"
+	[ "$status" -ne 77 ] || skip "$output"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(state "sorted($repository['tags'])")" = "['000000000000', '${commit:0:12}', 'latest']" ] ||
+		[ "$(state "sorted($repository['tags'])")" = "['${commit:0:12}', '000000000000', 'latest']" ]
+	# Who builds cannot write where tags are.
+	run env AWS_ACCESS_KEY_ID=AKIATESTUSER00000002 "$SLIPWAY" copy --ca "$WORK/cert.pem" --connect-to ":443:127.0.0.1:$HTTPS_PORT" \
+		"$host/team/app-build@$digest" "$host/team/app:mine"
+	echo "$output"
+	[ "$status" -eq 4 ]
 	run ! grep -rl planted "$WORK" --include='*.out' --include='*.log'
 }
 

@@ -11,6 +11,7 @@ struct scene {
 	struct store *store;
 	cJSON *doc;
 	struct strbuf text;
+	bool bytes; /* find them */
 };
 
 static void begin(struct scene *s)
@@ -38,8 +39,8 @@ static void end(struct scene *s)
 /* Layer 1 is the same on both sides; layer 2 is what a test fills. */
 static void base(struct image_make *m)
 {
-	*m =
-	    (struct image_make){.architecture = "arm64", .n_layers = 2, .config = "\"User\":\"1\""};
+	*m = (struct image_make){
+		.architecture = "arm64", .n_layers = 2, .config = "\"User\":\"1\""};
 	m->layers[0].name = "base";
 	m->layers[1].name = "app";
 	tar_text(&m->layers[0].tar, "etc/base", "same");
@@ -55,7 +56,8 @@ static void compare(struct scene *s, struct image_make *x, struct image_make *y)
 	struct budget budget = {0};
 	struct err err = {0};
 
-	CHECK_OK(diff_images(&left, &right, &budget, &s->doc, &err), &err);
+	CHECK_OK(diff_images(&left, &right, &(struct diff_opts){&budget, s->bytes}, &s->doc, &err),
+	         &err);
 	diff_text(s->doc, &s->text);
 }
 
@@ -123,7 +125,7 @@ static void names_changed_files(void)
 	CHECK(has_what(file(&s, "/app/type"), "type"));
 	CHECK_STR(json_string(json_get(file(&s, "/app/mode"), "b"), "layerName"), "app");
 	CHECK(strstr(strbuf_str(&s.text),
-		     "~ /app/content  (layer 2 'app')\n      content: 1 bytes -> 2 bytes\n") !=
+	             "~ /app/content  (layer 2 'app')\n      content: 1 bytes -> 2 bytes\n") !=
 	      NULL);
 	CHECK(strstr(strbuf_str(&s.text), "mode: 0644 -> 0755") != NULL);
 	end(&s);
@@ -221,10 +223,79 @@ static void refuses_what_is_broken(void)
 	a = image_make(&x, s.layout, &s.arena);
 	b = image_make(&y, s.layout, &s.arena);
 	CHECK(diff_images(&(struct diff_side){s.store, &a, "old"},
-			  &(struct diff_side){s.store, &b, "new"}, &(struct budget){0}, &doc,
-			  &err) == -1);
+	                  &(struct diff_side){s.store, &b, "new"},
+	                  &(struct diff_opts){&(struct budget){0}, true}, &doc, &err) == -1);
 	CHECK_INT(err.code, ERR_DIGEST);
 	CHECK(doc == NULL);
+	end(&s);
+}
+
+static const cJSON *first_of(const struct scene *s, size_t layer)
+{
+	const cJSON *platform = cJSON_GetArrayItem(json_get(s->doc, "platforms"), 0);
+
+	return json_get(cJSON_GetArrayItem(json_get(platform, "layers"), (int)layer), "first");
+}
+
+static void finds(const char *in, const char *path, int64_t offset, const struct scene *s)
+{
+	const cJSON *first = first_of(s, 0);
+	struct err err = {0};
+	int64_t at = -1;
+
+	CHECK_STR(json_string(first, "in"), in);
+	CHECK((path == NULL) == (json_string(first, "path") == NULL));
+	if (path != NULL && json_string(first, "path") != NULL)
+		CHECK_STR(json_string(first, "path"), path);
+	CHECK_OK(json_size(first, "offset", &at, &err), &err);
+	CHECK_INT(at, offset);
+}
+
+static void names_the_first_byte(void)
+{
+	static const struct {
+		const char *x, *y, *in;
+		int64_t offset;
+		unsigned mode;
+	} rows[] = {
+		{"same text", "same test", "content", 7, 0644},
+		/* The size stands in the header before the content: 124 of a header, octal. */
+		{"short", "longer text", "header", 133, 0644},
+		{"same", "same", "header", 104, 0755},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct scene s;
+		struct image_make x, y;
+
+		begin(&s);
+		s.bytes = true;
+		base(&x);
+		base(&y);
+		tar_file(&x.layers[1].tar, "app/file", 0644, rows[i].x, strlen(rows[i].x));
+		tar_file(&y.layers[1].tar, "app/file", rows[i].mode, rows[i].y, strlen(rows[i].y));
+		compare(&s, &x, &y);
+		finds(rows[i].in, "app/file", rows[i].offset, &s);
+		/* Index or manifest, and the configuration: their first bytes, too. */
+		CHECK(cJSON_GetArraySize(json_get(s.doc, "documents")) >= 2);
+		CHECK(strstr(strbuf_str(&s.text), "first at byte") != NULL);
+		end(&s);
+	}
+}
+
+static void finds_what_is_behind_the_files(void)
+{
+	struct scene s;
+	struct image_make x, y;
+
+	begin(&s);
+	s.bytes = true;
+	base(&x);
+	base(&y);
+	tar_text(&y.layers[1].tar, "app/z", "more");
+	compare(&s, &x, &y);
+	finds("header", "app/z", 0, &s);
+	CHECK(json_get(first_of(&s, 0), "tar_offset") != NULL);
 	end(&s);
 }
 
@@ -237,5 +308,7 @@ int main(void)
 	TEST("diff: configuration members are compared", names_configuration);
 	TEST("diff: platforms of one side are named", names_platforms_of_one_side);
 	TEST("diff: a damaged layer is an error", refuses_what_is_broken);
+	TEST("diff: the first byte that differs has its file", names_the_first_byte);
+	TEST("diff: a file more is named by its header", finds_what_is_behind_the_files);
 	return test_done();
 }

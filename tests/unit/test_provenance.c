@@ -1,5 +1,8 @@
 /* Who builds, and the statement of it. */
+#include <string.h>
+
 #include "base/doc/json.h"
+#include "builder/provenance/compare.h"
 #include "builder/provenance/statement.h"
 #include "tests/harness.h"
 
@@ -121,11 +124,143 @@ static void states_how_it_was_built(void)
 	CHECK(json_get(json_get(predicate, "runDetails"), "metadata") == NULL);
 }
 
+/* A statement of two inputs; texts are constants. */
+static void fill(struct provenance *p)
+{
+	*p = (struct provenance){.name = "r.example.com/app",
+	                         .manifest = digest_of("m", 1),
+	                         .platform = {"linux", "arm64", ""},
+	                         .spec_path = "slipway.yaml",
+	                         .spec = digest_of("s", 1),
+	                         .format = "1 zstd",
+	                         .epoch = 7,
+	                         .locked = true,
+	                         .version = "1",
+	                         .builder = {.name = "local", .builder = "urn:x"}};
+	vec_push(&p->inputs, ((struct provenance_input){
+				     .name = "source", .algorithm = "gitCommit", .digest = SHA}));
+	vec_push(&p->inputs,
+	         ((struct provenance_input){.name = "libc6", .uri = "pkg:deb/libc6@1"}));
+}
+
+static void reads_back_what_it_writes(void)
+{
+	AUTO(arena) struct arena a = {0};
+	AUTO(provenance) struct provenance p = {0};
+	AUTO(provenance) struct provenance back = {0};
+	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(0);
+	AUTO(strbuf) struct strbuf again = STRBUF_INIT(0);
+	const char *name = "MODE", *key = "image.user", *source = "tree";
+	struct err err = {0};
+
+	fill(&p);
+	p.overrides = (struct strlist){&key, 1};
+	p.environment = (struct strlist){&name, 1};
+	p.image = "train";
+	strmap_set(&p.git, &a, "git:describe", "v1");
+	p.inputs.at[0].modified = true;
+	p.inputs.at[1].sources = (struct strlist){&source, 1};
+	provenance_print(&p, &sb);
+	CHECK_OK(provenance_parse(strbuf_str(&sb), sb.len, &p.manifest, &a, &back, &err), &err);
+	provenance_print(&back, &again);
+	CHECK_STR(strbuf_str(&again), strbuf_str(&sb));
+	CHECK(back.epoch == 7);
+
+	struct digest other = digest_of("x", 1);
+	struct provenance none = {0};
+
+	CHECK(provenance_parse(strbuf_str(&sb), sb.len, &other, &a, &none, &err) == -1);
+	CHECK_INT(err.code, ERR_CHECK);
+}
+
+static void refuses_what_it_does_not_know(void)
+{
+	static const struct {
+		const char *from, *to;
+		enum err_code code;
+	} rows[] = {
+		{"\"format\"", "\"salt\":1,\"format\"", ERR_UNSUPPORTED},
+		{"\"locked\"", "\"secret\":1,\"locked\"", ERR_UNSUPPORTED},
+		{"slipway.dev/build/v1", "slipway.dev/build/v2", ERR_UNSUPPORTED},
+		{"Statement/v1", "Statement/v2", ERR_FORMAT},
+		{"slsa.dev/provenance/v1", "slsa.dev/provenance/v0.2", ERR_FORMAT},
+		{"\"locked\":true", "\"locked\":1", ERR_FORMAT},
+		{"\"name\":\"libc6\"", "\"name\":6", ERR_FORMAT},
+		{"\"sourceDateEpoch\":7", "\"sourceDateEpoch\":7.5", ERR_FORMAT},
+	};
+	AUTO(arena) struct arena a = {0};
+	AUTO(provenance) struct provenance p = {0};
+	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(0);
+
+	fill(&p);
+	provenance_print(&p, &sb);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *text = strbuf_str(&sb), *at = strstr(text, rows[i].from);
+		const char *forged = at == NULL
+		                             ? ""
+		                             : arena_printf(&a, "%.*s%s%s", (int)(at - text), text,
+		                                            rows[i].to, at + strlen(rows[i].from));
+		struct provenance none = {0};
+		struct err err = {0};
+
+		CHECK(provenance_parse(forged, strlen(forged), &p.manifest, &a, &none, &err) == -1);
+		CHECK_INT(err.code, rows[i].code);
+	}
+}
+
+static const struct provenance_finding *found(const struct provenance_findings *f, const char *what)
+{
+	for (size_t i = 0; i < f->all.n; i++)
+		if (strcmp(f->all.at[i].what, what) == 0)
+			return &f->all.at[i];
+	return NULL;
+}
+
+static void names_every_difference(void)
+{
+	AUTO(arena) struct arena a = {0};
+	AUTO(provenance) struct provenance stated = {0};
+	AUTO(provenance) struct provenance here = {0};
+	AUTO(provenance_findings) struct provenance_findings none = {0};
+	AUTO(provenance_findings) struct provenance_findings some = {0};
+	AUTO(provenance_findings) struct provenance_findings early = {0};
+	const char *key = "image.user";
+
+	fill(&stated);
+	fill(&here);
+	here.version = "2";
+	provenance_compare(&stated, &here, true, &a, &none);
+	CHECK_INT(none.n_differ, 0);
+	CHECK(found(&none, "slipway") != NULL && !found(&none, "slipway")->differs);
+	stated.overrides = (struct strlist){&key, 1};
+	here.spec = digest_of("other", 5);
+	here.format = "1 gzip";
+	here.inputs.at[0].modified = true;
+	here.inputs.at[1].uri = "pkg:deb/libc6@2";
+	vec_push(&here.inputs, ((struct provenance_input){.name = "alpha.deb",
+	                                                  .algorithm = "sha256",
+	                                                  .digest = SHA,
+	                                                  .media_type = MEDIA_DEB}));
+	provenance_compare(&stated, &here, true, &a, &some);
+	CHECK_INT(some.n_differ, 6);
+	CHECK(found(&some, "spec slipway.yaml") && found(&some, "format of layers") &&
+	      found(&some, "option over image.user") && found(&some, "git commit") &&
+	      found(&some, "installed package libc6"));
+	CHECK(found(&some, "package alpha.deb") &&
+	      found(&some, "package alpha.deb")->stated == NULL);
+	/* Before a build nobody knows which packages it will find. */
+	provenance_compare(&stated, &here, false, &a, &early);
+	CHECK_INT(early.n_differ, 5);
+}
+
 int main(void)
 {
 	TEST("provenance: CI systems are known by their variables", knows_the_systems);
 	TEST("provenance: URLs lose users, passwords and queries", urls_lose_their_secrets);
 	TEST("provenance: the statement is in-toto's with SLSA's predicate",
 	     states_how_it_was_built);
+	TEST("provenance: a statement is read back as it was written", reads_back_what_it_writes);
+	TEST("provenance: what a build could not repeat is refused", refuses_what_it_does_not_know);
+	TEST("provenance: every input that differs is named", names_every_difference);
 	return test_done();
 }

@@ -8,13 +8,7 @@
 #include "builder/layer/tar/ahead.h"
 #include "builder/layer/tar/tar_read.h"
 #include "builder/oci/decompress.h"
-
-/* The compressed bytes, counted as they are read. */
-struct weighed {
-	struct source source;
-	struct source *in;
-	struct budget *budget;
-};
+#include "builder/oci/weighed.h"
 
 /* The uncompressed bytes, hashed chunk by chunk before anybody sees them. */
 struct raw {
@@ -32,30 +26,6 @@ struct layer_reader {
 	struct tar_reader *tar;
 	struct budget own; /* when none is shared */
 };
-
-static int weighed_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
-{
-	struct weighed *w = (struct weighed *)s;
-
-	if (source_read(w->in, buf, cap, ret_n, err) != 0)
-		return -1;
-	budget_earn(w->budget, (int64_t)*ret_n);
-	return 0;
-}
-
-static void weighed_close(struct source *s)
-{
-	source_close(((struct weighed *)s)->in);
-	free(s);
-}
-
-static struct source *weighed_new(struct source *in, struct budget *budget)
-{
-	struct weighed *w = mem_zalloc(sizeof(*w));
-
-	*w = (struct weighed){{weighed_read, weighed_close}, in, budget};
-	return &w->source;
-}
 
 static int next_chunk(struct raw *r, struct err *err)
 {
@@ -105,7 +75,7 @@ int layer_reader_open_within(struct source *blob, const char *media_type, struct
 	r->raw.source.read = raw_read;
 	r->raw.budget = budget != NULL ? budget : &r->own;
 	r->raw.ahead = ahead_new(
-		source_decompress(weighed_new(blob, r->raw.budget), compression, r->raw.budget));
+		source_decompress(source_weighed(blob, r->raw.budget), compression, r->raw.budget));
 	hasher_init(&r->raw.hasher);
 	r->tar = tar_reader_new(&r->raw.source);
 	*ret_reader = r;
