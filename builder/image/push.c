@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "builder/image/attach.h"
+#include "builder/image/copy.h"
 #include "builder/image/sign.h"
 #include "builder/oci/manifest.h"
 
@@ -62,6 +63,7 @@ struct attaching {
 	struct layout *layout;
 	const struct descriptor *root;
 	struct progress *progress;
+	unsigned jobs;
 	size_t n_attached;
 };
 
@@ -90,12 +92,31 @@ static int sign_pushed(const struct attaching *at, struct registry *r, struct er
 	return 0;
 }
 
+static int send_attached(struct attaching *at, struct registry *r, struct err *err)
+{
+	struct store *store = layout_store(at->layout);
+	struct copy_registry place;
+	struct copy_result copied = {0};
+	const struct copy_opts opts = {.from = store,
+	                               .to = &place.place,
+	                               .root = at->root,
+	                               .jobs = at->jobs,
+	                               .attached_only = true};
+
+	copy_registry_init(&place, r);
+	int status = copy_image(&opts, &copied, err);
+
+	store_close(store);
+	at->n_attached = copied.n_attached;
+	return status;
+}
+
 static int before_tags(void *ctx, struct registry *r, struct err *err)
 {
 	struct attaching *at = ctx;
 
-	if (attach_copy(at->layout, at->root, r, &at->n_attached, err) != 0)
-		return -1;
+	if (send_attached(at, r, err) != 0)
+		return err_wrap(err, "send what is attached to the image");
 	return at->target->signing != NULL ? sign_pushed(at, r, err) : 0;
 }
 
@@ -111,7 +132,7 @@ int image_push(const struct remote *remote, struct layout *layout, const struct 
 	if (result == 0)
 		result = open_base(remote, layout, root, &base, err);
 	if (result == 0) {
-		struct attaching attaching = {t, layout, root, remote->progress, 0};
+		struct attaching attaching = {t, layout, root, remote->progress, remote->jobs, 0};
 		const struct push_opts opts = {
 			.layout = layout,
 			.root = root,
