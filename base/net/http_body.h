@@ -15,8 +15,8 @@ struct http_body_reader {
 };
 
 /*
- * The next bytes, at most cap; *ret_n = 0 at the end. The last bytes of a source are handed out only
- * when it ended well behind them: what turns out not to be what it should is never sent whole.
+ * The next bytes, at most cap; *ret_n = 0 at the end. The last bytes of a source are handed out
+ * only when it ended well behind them: what turns out not to be what it should is never sent whole.
  * ERR_DIGEST when there are fewer or more than the body's size; ERR_IO; a source's own errors.
  */
 int http_body_read(struct http_body_reader *r, void *buf, size_t cap, size_t *ret_n,

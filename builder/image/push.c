@@ -58,26 +58,17 @@ int image_push_preflight(const struct remote *remote, const struct image_target 
 }
 
 /* What comes between the manifests and their tags. */
-struct attaching {
-	const struct image_target *target;
-	struct layout *layout;
-	const struct descriptor *root;
-	struct progress *progress;
-	unsigned jobs;
-	size_t n_attached;
-};
-
-static int sign_pushed(const struct attaching *at, struct registry *r, struct err *err)
+int image_sign_pushed(const struct image_signing *signing, struct registry *r,
+                      const struct descriptor *root, struct progress *progress, struct err *err)
 {
 	AUTO(arena) struct arena a = {0};
-	const struct image_signing *signing = at->target->signing;
 	const struct attach_place place = {.registry = r};
 	struct store *store = registry_store(r);
 	struct sign_result result;
 	const struct sign_opts opts = {
 		.place = &place,
 		.store = store,
-		.root = at->root,
+		.root = root,
 		.key = signing->key,
 		.forms = signing->forms,
 		.annotations = signing->annotations,
@@ -87,10 +78,19 @@ static int sign_pushed(const struct attaching *at, struct registry *r, struct er
 	store_close(store);
 	if (status != 0)
 		return -1;
-	progress_note(at->progress, "%zu signatures made, %zu already there, by key SHA256:%s",
+	progress_note(progress, "%zu signatures made, %zu already there, by key SHA256:%s",
 	              result.n_signed, result.n_there, trust_key_fingerprint(signing->key));
 	return 0;
 }
+
+struct attaching {
+	const struct image_target *target;
+	struct layout *layout;
+	const struct descriptor *root;
+	struct progress *progress;
+	unsigned jobs;
+	size_t n_attached;
+};
 
 static int send_attached(struct attaching *at, struct registry *r, struct err *err)
 {
@@ -117,7 +117,9 @@ static int before_tags(void *ctx, struct registry *r, struct err *err)
 
 	if (send_attached(at, r, err) != 0)
 		return err_wrap(err, "send what is attached to the image");
-	return at->target->signing != NULL ? sign_pushed(at, r, err) : 0;
+	return at->target->signing != NULL
+	               ? image_sign_pushed(at->target->signing, r, at->root, at->progress, err)
+	               : 0;
 }
 
 int image_push(const struct remote *remote, struct layout *layout, const struct descriptor *root,

@@ -128,6 +128,30 @@ manifest() { curl -fsS -H 'Accept: application/vnd.oci.image.manifest.v1+json, a
 	[[ -d back/blobs ]]
 }
 
+@test "copy: an archive has what is attached to its image, and a push of it sends that too" {
+	start_registry
+	openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out k.pem 2>/dev/null
+	openssl pkey -in k.pem -pubout -out k.pub
+	make_spec slipway.yaml 'sbom: true'
+	digest=$("$SLIPWAY" build --progress none --no-check --format oci-archive -o built.tar | digest_line)
+	[[ $("$SLIPWAY" inspect --tree built.tar | grep -c application/spdx+json) == 2 ]]
+	copy built.tar oci:image:v1
+	"$SLIPWAY" sign --progress none --key k.pem --format bundle --format tag oci:image:v1 >/dev/null
+	copy oci:image:v1 signed.tar
+	"$SLIPWAY" verify --progress none --key k.pub --recursive signed.tar >/dev/null
+	# What belongs to another image stays where it is.
+	echo other >tree/share/a.txt
+	"$SLIPWAY" build --progress none --no-check --set image.tags='[v2]' --set name=other -o image >/dev/null
+	copy oci:image:v2 other.tar
+	run ! tar -tf other.tar "blobs/sha256/${digest#sha256:}"
+	"$SLIPWAY" push --progress none --insecure --output json signed.tar "$REG/team/app:v1" >pushed.json
+	# Two documents and a bundle for each platform, a bundle for the index, a signature under a tag for each of the three.
+	[[ $(json 'd["attached"]' <pushed.json) == 10 ]]
+	"$SLIPWAY" verify --progress none --key k.pub --recursive "$REG/team/app:v1" >verified
+	[[ $(grep -c '^  tag ' verified) == 1 && $(tail -n 1 verified) == "$digest" ]]
+	"$SLIPWAY" sbom "$REG/team/app:v1" --platform linux/arm64 | json 'd["spdxVersion"]' | grep -qx SPDX-2.3
+}
+
 @test "copy: skopeo reads what was copied" {
 	need skopeo
 	start_registry
