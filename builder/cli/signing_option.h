@@ -14,7 +14,8 @@ struct signing_options {
 
 #define SIGNING_OPTIONS(type, member)                                                              \
 	TEXT_OPTION(type, member.key, "key", 'k', "KEY",                                           \
-	            "Sign with this private key: a file, env://VARIABLE or awskms:///alias/NAME",             \
+	            "Sign with this private key: a file, env://VARIABLE or "                       \
+	            "awskms:///alias/NAME",                                                        \
 	            .complete = COMPLETE_FILE),                                                    \
 		LIST_OPTION(                                                                       \
 			type, member.format, "format", 0, "bundle|tag",                            \

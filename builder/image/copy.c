@@ -26,7 +26,7 @@ static unsigned jobs_of(const struct copy_run *run)
 /* Part of the image itself, when that is there. */
 static bool is_left_out(const struct copy_run *run, const struct copy_document *doc)
 {
-	return run->opts->attached_only && !doc->attached && doc->tag == NULL;
+	return run->opts->attached_only && doc->inside;
 }
 
 static int look(void *ctx, size_t i, struct err *err)
@@ -111,7 +111,9 @@ static int put_documents(struct copy_run *run, struct err *err)
 		const struct copy_document *doc = &run->plan.documents.at[i];
 		bool existed = run->present[i];
 
-		if (!existed && !doc->attached && to->put_document(to, doc, &existed, err) != 0)
+		/* One that is attached comes later, but if an index names it, too. */
+		if (!existed && (!doc->attached || doc->child) &&
+		    to->put_document(to, doc, &existed, err) != 0)
 			return -1;
 		run->result.n_manifests_put += !existed;
 		if (doc->tag != NULL && to->tag(to, doc->tag, doc, err) != 0)

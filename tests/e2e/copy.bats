@@ -73,6 +73,29 @@ manifest() { curl -fsS -H 'Accept: application/vnd.oci.image.manifest.v1+json, a
 	[[ $(copy "$REG/third/app:v2" oci-archive:again.tar | digest_line) == "$digest" ]]
 }
 
+# As BuildKit keeps provenance: an entry of the index that is about another entry.
+@test "copy: a manifest that an index names and that is attached to another one is both in the copy" {
+	start_registry
+	built image >/dev/null
+	copy --platform linux/amd64 oci:image:v1 "$REG/team/app:amd64" >/dev/null
+	manifest team/app amd64 >child.json
+	child=sha256:$(sha256sum <child.json | cut -d ' ' -f 1)
+	attached=$(attach team/app "$child" "$(stat -c %s child.json)")
+	printf '{"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[{"mediaType":"application/vnd.oci.image.manifest.v1+json","digest":"%s","size":%s,"platform":{"os":"linux","architecture":"amd64"}},{"mediaType":"application/vnd.oci.image.manifest.v1+json","digest":"%s","size":%s,"platform":{"os":"unknown","architecture":"unknown"}}]}' \
+		"$child" "$(stat -c %s child.json)" "$attached" "$(stat -c %s referrer.json)" >index.json
+	put_manifest team/app v1 application/vnd.oci.image.index.v1+json index.json
+	digest=sha256:$(sha256sum <index.json | cut -d ' ' -f 1)
+	[[ $(copy "$REG/team/app:v1" oci:here:v1 | digest_line) == "$digest" ]]
+	for from in "$REG/team/app:v1" oci:here:v1; do
+		name=copy$((++n))/app
+		[[ $(copy "$from" "$REG/$name:v1" | digest_line) == "$digest" ]]
+		manifest $name "$attached" | cmp - referrer.json
+		[[ $(manifest $name "sha256-${child#sha256:}" | json 'd["manifests"][0]["digest"]') == "$attached" ]]
+	done
+	[[ $("$SLIPWAY" push --progress none --insecure here "$REG/pushed/app:v1" | digest_line) == "$digest" ]]
+	[[ $(manifest pushed/app "sha256-${child#sha256:}" | json 'd["manifests"][0]["digest"]') == "$attached" ]]
+}
+
 @test "copy: what is there already is not sent, blobs of the registry are mounted" {
 	start_registry
 	digest=$(built image)
