@@ -203,7 +203,7 @@ help:
 ## make test     install what is needed, build, run every test
 ## make test-long  the end-to-end tests and those on a live plane, their long series whole (kills, images, specs): an hour or more
 ## make test-cluster  deploys on a live control plane with Karpenter, built from Go modules (Go on PATH)
-## make judges   the programs that signatures and bills of materials are held against, built from their Go modules (Go on PATH)
+## make judges   what images are held against and Debian lacks: cosign, crane, oras, syft, a registry, SOCI's (Go on PATH)
 ## make check    the quick tests: unit only
 ## make bless    renew the golden files of specs and manifests; look at the difference
 ## make lint     clang-tidy, cppcheck, include direction, size limits, format

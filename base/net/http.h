@@ -43,7 +43,7 @@ struct http_header {
 	const char *value;
 };
 
-enum http_body_kind { HTTP_BODY_NONE, HTTP_BODY_MEMORY, HTTP_BODY_FILE };
+enum http_body_kind { HTTP_BODY_NONE, HTTP_BODY_MEMORY, HTTP_BODY_FILE, HTTP_BODY_SOURCE };
 
 /* A request body of known length; it can be sent again. All borrowed. */
 struct http_body {
@@ -51,7 +51,10 @@ struct http_body {
 	const void *bytes; /* memory: the bytes */
 	int fd;            /* file: read by pread, its offset is neither used nor moved */
 	int64_t offset;    /* file: first byte */
-	int64_t size;      /* bytes */
+	/* source: opens the bytes from the front, each time that they are sent */
+	int (*open)(void *ctx, struct source **ret_source, struct err *err);
+	void *ctx;
+	int64_t size; /* bytes */
 };
 
 /* Everything is borrowed until the call returns; a body of http_open until its source is closed. */

@@ -1,12 +1,8 @@
 /*
- * The transport over libcurl. Easy handles are kept in two pools: a handle holds its connections,
- * so a thread that takes one gets a warm connection, and large bodies (HTTP/1.1) do not meet HTTP/2
- * connections. DNS answers and TLS sessions are shared by all handles. Sections: the pool,
- * callbacks, options, whole exchanges, pulled bodies.
+ * The transport over libcurl. Sections: callbacks, options, whole exchanges, pulled bodies.
  */
 #include <curl/curl.h>
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 #include <strings.h>
 
@@ -14,7 +10,9 @@
 #include "base/mem.h"
 #include "base/net/curl_memory.h"
 #include "base/net/http.h"
+#include "base/net/http_body.h"
 #include "base/net/http_curl_failure.h"
+#include "base/net/http_curl_pool.h"
 #include "base/net/reach.h"
 
 enum {
@@ -24,7 +22,8 @@ enum {
 	STALL_BYTES = 1024, /* a second: slower than this for STALL_MS is a dead peer */
 	UPLOAD_BUFFER = 1 << 20,
 	POLL_MS = 200,
-	PULL_BUFFER = 512 << 10 /* libcurl hands out at most 256 KiB at a time */
+	/* holds what libcurl reads at once, which it hands out in small pieces: 256 KiB */
+	PULL_BUFFER = 512 << 10
 };
 
 struct http_curl {
@@ -32,10 +31,7 @@ struct http_curl {
 	char *ca_file;
 	struct curl_slist *connect_to;
 	long connect_ms, stall_s, reply_s;
-	pthread_mutex_t lock;
-	VEC(CURL *) idle[2]; /* [large] */
-	CURLSH *share;
-	pthread_mutex_t share_locks[CURL_LOCK_DATA_LAST];
+	struct curl_pool pool;
 };
 
 /* One request on its way. */
@@ -45,7 +41,7 @@ struct exchange {
 	struct http_response *response;
 	CURL *curl;
 	struct curl_slist *headers;
-	int64_t sent;          /* body bytes handed to libcurl */
+	struct http_body_reader body;
 	bool headers_over;     /* the final reply's headers are complete */
 	struct strbuf *pulled; /* set: body bytes go here, for a reader */
 	long reply_s;          /* how long the reply may take once all is sent */
@@ -54,60 +50,6 @@ struct exchange {
 	char origin[256];
 	char curl_error[CURL_ERROR_SIZE];
 };
-
-/* ---- the pool ---- */
-
-static void share_lock(CURL *curl, curl_lock_data data, curl_lock_access access, void *ctx)
-{
-	(void)curl;
-	(void)access;
-	pthread_mutex_lock(&((struct http_curl *)ctx)->share_locks[data]);
-}
-
-static void share_unlock(CURL *curl, curl_lock_data data, void *ctx)
-{
-	(void)curl;
-	pthread_mutex_unlock(&((struct http_curl *)ctx)->share_locks[data]);
-}
-
-static void init_share(struct http_curl *h)
-{
-	h->share = curl_share_init();
-	if (h->share == NULL)
-		mem_exhausted("libcurl");
-	for (size_t i = 0; i < ARRAY_LEN(h->share_locks); i++)
-		pthread_mutex_init(&h->share_locks[i], NULL);
-	curl_share_setopt(h->share, CURLSHOPT_LOCKFUNC, share_lock);
-	curl_share_setopt(h->share, CURLSHOPT_UNLOCKFUNC, share_unlock);
-	curl_share_setopt(h->share, CURLSHOPT_USERDATA, h);
-	curl_share_setopt(h->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);
-	curl_share_setopt(h->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
-}
-
-static CURL *take_handle(struct http_curl *h, bool large)
-{
-	CURL *curl = NULL;
-
-	pthread_mutex_lock(&h->lock);
-	if (h->idle[large].n > 0)
-		curl = h->idle[large].at[--h->idle[large].n];
-	pthread_mutex_unlock(&h->lock);
-	if (curl != NULL) {
-		curl_easy_reset(curl); /* options go, connections stay */
-		return curl;
-	}
-	curl = curl_easy_init();
-	if (curl == NULL)
-		mem_exhausted("libcurl");
-	return curl;
-}
-
-static void return_handle(struct http_curl *h, bool large, CURL *curl)
-{
-	pthread_mutex_lock(&h->lock);
-	vec_push(&h->idle[large], curl);
-	pthread_mutex_unlock(&h->lock);
-}
 
 /* ---- callbacks ---- */
 
@@ -166,7 +108,7 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *data)
 
 	x->headers_over = true;
 	if (x->pulled != NULL) {
-		if (x->pulled->len > 0)
+		if (len > x->pulled->max - x->pulled->len)
 			return CURL_WRITEFUNC_PAUSE;
 		strbuf_add(x->pulled, bytes, len);
 		return len;
@@ -188,48 +130,33 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *data)
 static size_t on_send(char *buf, size_t size, size_t n, void *data)
 {
 	struct exchange *x = data;
-	const struct http_body *body = &x->request->body;
-	int64_t left = body->size - x->sent;
-	size_t len = size * n < (uint64_t)left ? size * n : (size_t)left;
+	size_t len;
 
-	if (len == 0)
-		return 0;
-	if (body->kind == HTTP_BODY_FILE) {
-		ssize_t got = pread(body->fd, buf, len, body->offset + x->sent);
-
-		if (got <= 0) {
-			err_set(&x->err, got < 0 ? ERR_IO : ERR_DIGEST,
-			        got < 0 ? "read the request body"
-			                : "the file to send is shorter than it was");
-			return CURL_READFUNC_ABORT;
-		}
-		len = (size_t)got;
-	} else {
-		memcpy(buf, (const char *)body->bytes + x->sent, len);
-	}
-	x->sent += (int64_t)len;
+	if (http_body_read(&x->body, buf, size * n, &len, &x->err) != 0)
+		return CURL_READFUNC_ABORT;
 	/* A registry that has the whole blob may take its time to store it. */
-	if (x->sent == body->size)
+	if (x->body.sent == x->body.body->size)
 		curl_easy_setopt(x->curl, CURLOPT_LOW_SPEED_TIME, x->reply_s);
-	if (x->request->on_sent != NULL)
+	if (len > 0 && x->request->on_sent != NULL)
 		x->request->on_sent(x->request->on_sent_ctx, (int64_t)len);
 	return len;
 }
 
 /*
- * libcurl rewinds when a reused connection turns out dead before an answer came. A file's body is
- * not sent twice behind the caller's back: some of it may have arrived, and an upload session that
- * took bytes before is no place to start over (a registry answers 416).
+ * libcurl rewinds when a reused connection turns out dead before an answer came. A body that is not
+ * in memory is not sent twice behind the caller's back: some of it may have arrived, and an upload
+ * session that took bytes before is no place to start over (a registry answers 416).
  */
 static int on_seek(void *data, curl_off_t offset, int origin)
 {
 	struct exchange *x = data;
 
-	if (origin != SEEK_SET || (x->request->body.kind == HTTP_BODY_FILE && x->sent > 0))
+	if (origin != SEEK_SET || offset != 0 ||
+	    (x->request->body.kind != HTTP_BODY_MEMORY && x->body.sent > 0))
 		return CURL_SEEKFUNC_FAIL;
 	if (x->request->on_sent != NULL)
-		x->request->on_sent(x->request->on_sent_ctx, offset - x->sent);
-	x->sent = offset;
+		x->request->on_sent(x->request->on_sent_ctx, -x->body.sent);
+	http_body_rewind(&x->body);
 	return CURL_SEEKFUNC_OK;
 }
 
@@ -319,7 +246,6 @@ static void set_options(const struct http_curl *h, struct exchange *x)
 	         (int)(host + strcspn(x->request->url + host, "/?#")), x->request->url);
 	x->reply_s = h->reply_s;
 	curl_easy_setopt(curl, CURLOPT_URL, x->request->url);
-	curl_easy_setopt(curl, CURLOPT_SHARE, h->share);
 	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
@@ -394,12 +320,14 @@ static int perform(struct http_transport *t, const struct http_request *req,
                    struct http_response *resp, struct err *err)
 {
 	struct http_curl *h = (struct http_curl *)t;
-	struct exchange x = {.request = req, .response = resp, .curl = NULL};
+	struct exchange x = {.request = req, .response = resp, .body = {.body = &req->body}};
 	long status = 0;
 
 	if (check_trust(h, req, err) != 0)
 		return -1;
-	x.curl = take_handle(h, req->large);
+	struct curl_handle handle = curl_pool_take(&h->pool, false, req->large);
+
+	x.curl = handle.easy;
 	set_options(h, &x);
 	CURLcode code = curl_easy_perform(x.curl);
 
@@ -407,8 +335,9 @@ static int perform(struct http_transport *t, const struct http_request *req,
 	resp->status = (int)status;
 	int result = check_whole(&x, code, err);
 
+	http_body_rewind(&x.body);
 	free_headers(x.headers);
-	return_handle(h, req->large, x.curl);
+	curl_pool_return(&h->pool, handle, req->large);
 	return result;
 }
 
@@ -419,7 +348,7 @@ struct pulled_body {
 	struct http_curl *owner;
 	bool large;
 	struct exchange x;
-	CURLM *multi;
+	struct curl_handle handle;
 	struct strbuf buffer; /* bytes that libcurl gave and the reader has not taken */
 	size_t taken;
 	bool over; /* the transfer ended */
@@ -430,10 +359,10 @@ static void pulled_body_close(struct source *s)
 {
 	struct pulled_body *p = (struct pulled_body *)s;
 
-	curl_multi_remove_handle(p->multi, p->x.curl);
-	curl_multi_cleanup(p->multi);
+	curl_multi_remove_handle(p->handle.multi, p->x.curl);
+	http_body_rewind(&p->x.body);
 	free_headers(p->x.headers);
-	return_handle(p->owner, p->large, p->x.curl);
+	curl_pool_return(&p->owner->pool, p->handle, p->large);
 	strbuf_done(&p->buffer);
 	free(p);
 }
@@ -446,17 +375,17 @@ static int turn(struct pulled_body *p, struct err *err)
 
 	if (interrupt_check(err) != 0)
 		return -1;
-	CURLMcode code = curl_multi_perform(p->multi, &running);
+	CURLMcode code = curl_multi_perform(p->handle.multi, &running);
 
 	if (code != CURLM_OK)
 		return err_set(err, ERR_NETWORK, "%s", curl_multi_strerror(code));
-	while ((message = curl_multi_info_read(p->multi, &left)) != NULL)
+	while ((message = curl_multi_info_read(p->handle.multi, &left)) != NULL)
 		if (message->msg == CURLMSG_DONE) {
 			p->over = true;
 			p->code = message->data.result;
 		}
 	if (!p->over && p->buffer.len == 0 && !p->x.headers_over)
-		curl_multi_poll(p->multi, NULL, 0, POLL_MS, NULL);
+		curl_multi_poll(p->handle.multi, NULL, 0, POLL_MS, NULL);
 	return 0;
 }
 
@@ -475,7 +404,7 @@ static int pulled_body_read(struct source *s, void *buf, size_t cap, size_t *ret
 		if (p->buffer.len == 0 && turn(p, err) != 0)
 			return -1;
 		if (p->buffer.len == 0 && !p->over)
-			curl_multi_poll(p->multi, NULL, 0, POLL_MS, NULL);
+			curl_multi_poll(p->handle.multi, NULL, 0, POLL_MS, NULL);
 	}
 	size_t n = p->buffer.len - p->taken;
 
@@ -501,15 +430,14 @@ static int open_body(struct http_transport *t, const struct http_request *req,
 	p->owner = h;
 	p->large = req->large;
 	p->buffer.max = PULL_BUFFER;
+	p->handle = curl_pool_take(&h->pool, true, req->large);
 	p->x = (struct exchange){.request = req,
 	                         .response = resp,
-	                         .curl = take_handle(h, req->large),
+	                         .curl = p->handle.easy,
+	                         .body = {.body = &req->body},
 	                         .pulled = &p->buffer};
-	p->multi = curl_multi_init();
-	if (p->multi == NULL)
-		mem_exhausted("libcurl");
 	set_options(h, &p->x);
-	curl_multi_add_handle(p->multi, p->x.curl);
+	curl_multi_add_handle(p->handle.multi, p->x.curl);
 	while (!p->over && !p->x.headers_over)
 		if (turn(p, err) != 0) {
 			pulled_body_close(&p->source);
@@ -530,15 +458,7 @@ static void close_transport(struct http_transport *t)
 {
 	struct http_curl *h = (struct http_curl *)t;
 
-	for (size_t large = 0; large < ARRAY_LEN(h->idle); large++) {
-		for (size_t i = 0; i < h->idle[large].n; i++)
-			curl_easy_cleanup(h->idle[large].at[i]);
-		vec_done(&h->idle[large]);
-	}
-	curl_share_cleanup(h->share);
-	for (size_t i = 0; i < ARRAY_LEN(h->share_locks); i++)
-		pthread_mutex_destroy(&h->share_locks[i]);
-	pthread_mutex_destroy(&h->lock);
+	curl_pool_done(&h->pool);
 	curl_slist_free_all(h->connect_to);
 	free(h->ca_file);
 	free(h);
@@ -588,8 +508,7 @@ int http_curl_open(const struct http_curl_opts *opts, struct http_transport **re
 	h->connect_ms = opts->connect_ms > 0 ? opts->connect_ms : CONNECT_MS;
 	h->stall_s = whole_seconds(opts->stall_ms > 0 ? opts->stall_ms : STALL_MS);
 	h->reply_s = whole_seconds(opts->reply_ms > 0 ? opts->reply_ms : REPLY_MS);
-	pthread_mutex_init(&h->lock, NULL);
-	init_share(h);
+	curl_pool_init(&h->pool);
 	*ret_transport = &h->transport;
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include "builder/cli/command.h"
 #include "builder/cli/remote_option.h"
 #include "builder/cli/result_file.h"
+#include "builder/cli/signing_option.h"
 #include "builder/image/push.h"
 #include "builder/oci/config.h"
 #include "builder/oci/mediatype.h"
@@ -18,6 +19,7 @@ static const char *const actions[] = {"create", NULL};
 struct index_options {
 	struct strlist tag;
 	const char *digest_file;
+	struct signing_options signing;
 	struct remote_options remote;
 };
 
@@ -26,6 +28,7 @@ static const struct option options[] = {
                     "Set this tag in addition to the reference's own"),
 	TEXT_OPTION(struct index_options, digest_file, "digest-file", 0, "FILE",
                     "Write the index digest to this file", .complete = COMPLETE_FILE),
+	SIGNING_OPTIONS(struct index_options, signing),
 	REMOTE_OPTIONS(struct index_options, remote),
 };
 
@@ -33,6 +36,8 @@ static const struct option options[] = {
 struct index_run {
 	struct cli *cli;
 	const struct index_options *options;
+	struct key_variables variables;
+	struct push_signing signing;
 	struct remote remote;
 	struct image_target target;
 	struct registry *registry;
@@ -155,7 +160,7 @@ static int check_children(struct index_run *run, struct err *err)
 	return result;
 }
 
-/* By digest first: a tag never names what is not there. */
+/* By digest first: a tag never names what is not there, or not signed though it should be. */
 static int put_index(struct index_run *run, struct err *err)
 {
 	char digest[DIGEST_TEXT_MAX];
@@ -164,6 +169,10 @@ static int put_index(struct index_run *run, struct err *err)
 	if (registry_put_manifest(run->registry, digest_text(&run->root.digest, digest), &run->root,
 	                          run->text.ptr, &existed, err) != 0)
 		return err_wrap(err, "index");
+	if (run->target.signing != NULL &&
+	    image_sign_pushed(run->target.signing, run->registry, &run->root, run->cli->progress,
+	                      err) != 0)
+		return err_wrap(err, "sign it");
 	for (size_t i = 0; i < run->target.tags.n; i++)
 		if (registry_put_manifest(run->registry, run->target.tags.at[i], &run->root,
 		                          run->text.ptr, &existed, err) != 0)
@@ -231,6 +240,8 @@ static int create_index(struct index_run *run, struct err *err)
 	if (find_target(run, err) != 0 || join_parts(run, err) != 0 ||
 	    remote_from_options(run->cli, &run->options->remote, 0, ref_text(to, &run->cli->arena),
 	                        &run->remote, err) != 0 ||
+	    signing_from_options(&run->options->signing, run->cli, &run->variables, &run->remote,
+	                         &run->signing, &run->target, err) != 0 ||
 	    remote_registry(&run->remote, to, &run->registry, err) != 0)
 		return -1;
 	if (image_push_preflight(&run->remote, &run->target, &run->root, run->registry, err) != 0 ||
@@ -248,9 +259,12 @@ static int cmd_index_run(struct cli *cli, struct err *err)
 		return err_set(err, ERR_USAGE,
 		               "unknown command 'index %s': the only one is 'index create'",
 		               cli->args.at[0]);
+	key_variables_take(&run.variables);
 	int result = create_index(&run, err);
 
 	registry_close(run.registry);
+	push_signing_done(&run.signing);
+	key_variables_done(&run.variables);
 	remote_done(&run.remote);
 	strbuf_done(&run.text);
 	return result;
@@ -266,9 +280,12 @@ const struct command cmd_index = {
 		   "makes of the\n"
 		   "same spec. Every manifest must be in the repository and match its platform; "
 		   "then the index\n"
-		   "is pushed by digest, and the tags are set last.\n",
+		   "is pushed by digest, signed with --key, if it is given, and the tags are set "
+		   "last.\n",
 	.examples = "slipway index create registry.example.com/team/app:v1 amd64.json "
-		    "arm64.json\tJoin two builds\n",
+		    "arm64.json\tJoin two builds\n"
+		    "slipway index create --key awskms:///alias/release HOST/NAME:TAG amd64.json "
+		    "arm64.json\tSign it, and each platform\n",
 	.options = OPTION_TABLE(struct index_options, options),
 	.min_args = 3,
 	.max_args = PARTS_MAX + 2,

@@ -9,6 +9,7 @@
 #include "builder/cli/remote_option.h"
 #include "builder/cli/result_file.h"
 #include "builder/cli/spec_option.h"
+#include "builder/image/copy.h"
 #include "builder/image/import.h"
 #include "builder/image/push.h"
 
@@ -281,6 +282,18 @@ static void scratch_done(struct scratch *s)
 		s->dir[0] = '\0';
 }
 
+static int unpack_attached(const struct image *source, const struct descriptor *root,
+                           struct layout *layout, struct err *err)
+{
+	struct copy_layout place;
+	struct copy_result ignored = {0};
+	const struct copy_opts opts = {
+		.from = source->store, .to = &place.place, .root = root, .attached_only = true};
+
+	copy_layout_init(&place, layout, NULL);
+	return copy_image(&opts, &ignored, err);
+}
+
 static int unpack(struct cli *cli, const struct image *source, const struct descriptor *root,
                   struct scratch *s, struct err *err)
 {
@@ -292,9 +305,10 @@ static int unpack(struct cli *cli, const struct image *source, const struct desc
 		s->dir[0] = '\0';
 		return err_set(err, ERR_IO, "create a temporary folder");
 	}
-	if (layout_open(s->dir, LAYOUT_WRITE, &s->layout, err) != 0)
+	if (layout_open(s->dir, LAYOUT_WRITE, &s->layout, err) != 0 ||
+	    image_import(source->store, root, s->layout, &cli->arena, err) != 0)
 		return -1;
-	return image_import(source->store, root, s->layout, &cli->arena, err);
+	return unpack_attached(source, root, s->layout, err);
 }
 
 static int send(const struct push_words *w, const struct remote *remote, struct layout *layout,

@@ -4,42 +4,24 @@
 #include <string.h>
 
 #include "builder/cli/command.h"
-#include "builder/cli/key_option.h"
 #include "builder/cli/remote_option.h"
+#include "builder/cli/signing_option.h"
 #include "builder/image/attest.h"
 #include "builder/image/image.h"
 #include "builder/image/sign.h"
-#include "builder/trust/settings.h"
 
 struct sign_options {
-	const char *key;
-	struct strlist format, annotation;
+	struct signing_options signing;
 	bool provenance;
 	struct remote_options remote;
 };
 
 static const struct option options[] = {
-	TEXT_OPTION(struct sign_options, key, "key", 'k', "KEY",
-                    "The private key: a file, env://VARIABLE or awskms:///alias/NAME",
-                    .complete = COMPLETE_FILE),
-	LIST_OPTION(struct sign_options, format, "format", 0, "bundle|tag",
-                    "How it is written: as a referrer (bundle, the default), under the older tag "
-                    "sha256-HEX.sig; repeat for both"),
-	LIST_OPTION(struct sign_options, annotation, "annotation", 'a', "NAME=VALUE",
-                    "What the signature says besides the image's digest"),
+	SIGNING_OPTIONS(struct sign_options, signing),
 	FLAG_OPTION(struct sign_options, provenance, "provenance", 0,
                     "Sign the attached statements of how it was built, too"),
 	REMOTE_OPTIONS(struct sign_options, remote),
 };
-
-static int read_forms(const struct strlist *names, unsigned *ret_forms, struct err *err)
-{
-	*ret_forms = sign_forms(names);
-	if (*ret_forms != 0)
-		return 0;
-	err_set(err, ERR_USAGE, "--format names no form of signatures");
-	return err_hint(err, "choose bundle, tag or both: --format bundle --format tag");
-}
 
 /* Where an image is that can be signed; the layout is open for writing then. */
 struct sign_place {
@@ -116,6 +98,7 @@ static int sign(struct cli *cli, const struct sign_options *o, const struct sign
 	const struct ref *ref = &place->image.ref;
 	struct descriptor root;
 	struct sign_result result = {0};
+	struct image_signing signing = {.key = key};
 	struct sign_opts opts = {.place = &place->attach,
 	                         .store = place->image.store,
 	                         .root = &root,
@@ -125,11 +108,13 @@ static int sign(struct cli *cli, const struct sign_options *o, const struct sign
 	                                                             ref->host, ref->repository)
 	                                              : ""};
 
-	if (read_forms(&o->format, &opts.forms, err) != 0 ||
-	    key_annotations(&o->annotation, &cli->arena, &opts.annotations, err) != 0 ||
+	if (signing_parse(&o->signing, &cli->arena, &signing, err) != 0 ||
 	    image_root(&place->image, &cli->arena, &root, err) != 0 ||
-	    (o->provenance && sign_provenance(cli, place, key, &root, err) != 0) ||
-	    image_sign(&opts, &cli->arena, &result, err) != 0)
+	    (o->provenance && sign_provenance(cli, place, key, &root, err) != 0))
+		return -1;
+	opts.forms = signing.forms;
+	opts.annotations = signing.annotations;
+	if (image_sign(&opts, &cli->arena, &result, err) != 0)
 		return -1;
 	print_result(cli, key, &root, &result);
 	return 0;
@@ -144,13 +129,13 @@ static int cmd_sign_run(struct cli *cli, struct err *err)
 	AUTO_TRUST_KEY struct trust_key *key = NULL;
 
 	key_variables_take(&variables);
-	if (o->key == NULL) {
+	if (o->signing.key == NULL) {
 		err_set(err, ERR_USAGE, "--key says who signs");
 		return err_hint(err, "openssl genpkey -algorithm EC -pkeyopt "
 		                     "ec_paramgen_curve:P-256 -out key.pem makes one");
 	}
 	if (remote_from_options(cli, &o->remote, 0, cli->args.at[0], &remote, err) != 0 ||
-	    key_open(&variables, &remote, o->key, true, &key, err) != 0)
+	    key_open(&variables, &remote, o->signing.key, true, &key, err) != 0)
 		return -1;
 	if (open_place(cli, &remote, &place, err) != 0 || sign(cli, o, &place, key, err) != 0)
 		return err_wrap(err, "sign '%s'", cli->args.at[0]);

@@ -6,6 +6,7 @@
 #include "base/fs.h"
 #include "base/text.h"
 #include "builder/check/images.h"
+#include "builder/image/pack.h"
 #include "builder/image/push.h"
 #include "builder/oci/archive.h"
 #include "builder/oci/attached.h"
@@ -150,39 +151,14 @@ static int to_layout(struct copy_run_state *run, struct strlist tags, struct err
 	return to_layout_at(run, run->to.path, tags, err);
 }
 
-/* Entries of a layout but the image itself: what is attached to it. */
-static int other_entries(const struct layout *layout, const struct descriptor *root,
-                         struct arena *a, struct index *ret_others, struct err *err)
-{
-	struct index all;
-
-	if (layout_index(layout, a, &all, err) != 0)
-		return -1;
-	*ret_others = (struct index){
-		.manifests = arena_calloc(a, all.n_manifests, sizeof(*all.manifests))};
-	for (size_t i = 0; i < all.n_manifests; i++)
-		if (!digest_equal(&all.manifests[i].digest, &root->digest))
-			ret_others->manifests[ret_others->n_manifests++] = all.manifests[i];
-	return 0;
-}
-
-static int pack_archive(struct copy_run_state *run, const char *dir, const char *tag,
-                        struct err *err)
+static int pack_layout(const struct copy_run_state *run, const char *dir, const char *tag,
+                       struct err *err)
 {
 	AUTO_LAYOUT struct layout *layout = NULL;
-	struct archive_opts opts = {.root = &run->root, .tag = tag};
-	struct index others;
 
-	if (layout_open(dir, LAYOUT_READ, &layout, err) != 0 ||
-	    other_entries(layout, &run->root, &run->cli->arena, &others, err) != 0)
-		return -1;
-	opts.from = layout_store(layout);
-	opts.others = others.manifests;
-	opts.n_others = others.n_manifests;
-	int rc = archive_write_oci(run->to.path, &opts, err);
-
-	store_close(opts.from);
-	return rc;
+	return layout_open(dir, LAYOUT_READ, &layout, err) != 0
+	               ? -1
+	               : image_pack(layout, &run->root, tag, run->to.path, err);
 }
 
 /* Collected in a folder beside it, so that the archive is there whole or not at all. */
@@ -197,7 +173,7 @@ static int to_oci_archive(struct copy_run_state *run, struct strlist tags, struc
 	int rc = to_layout_at(run, dir, tags, err);
 
 	if (rc == 0)
-		rc = pack_archive(run, dir, tags.n > 0 ? tags.at[0] : NULL, err);
+		rc = pack_layout(run, dir, tags.n > 0 ? tags.at[0] : NULL, err);
 	if (fs_remove_tree(dir, &ignored) != 0)
 		progress_note(run->cli->progress, "%s", ignored.msg);
 	return rc;

@@ -1,6 +1,6 @@
 /*
  * Attaching documents (SBOMs, provenance, signatures) to an image where it is: in a registry or in
- * a layout; and sending along what is attached to an image that is pushed.
+ * a layout. (What is attached to an image goes elsewhere with it by copy.h.)
  */
 #ifndef SLIPWAY_BUILDER_IMAGE_ATTACH_H
 #define SLIPWAY_BUILDER_IMAGE_ATTACH_H
@@ -29,13 +29,5 @@ int attach_blob(const struct attach_place *place, const struct descriptor *desc,
 /* A manifest about `subject` under a tag, its blobs being there: it replaces what had the tag. */
 int attach_tagged(const struct attach_place *place, const struct digest *subject, const char *tag,
                   const struct descriptor *desc, const void *bytes, struct err *err) MUST_USE;
-
-/*
- * Sends all referrers of root, of the manifests that root (an index) names, and of those referrers
- * themselves, from the layout to the registry, where their subjects are already. *ret_n (may be
- * NULL) says how many.
- */
-int attach_copy(struct layout *from, const struct descriptor *root, struct registry *to,
-                size_t *ret_n, struct err *err) MUST_USE;
 
 #endif

@@ -1,4 +1,4 @@
-/* See copy.h. Sections: what is missing, blobs, documents. */
+/* See copy.h. Sections: what is missing, blobs, documents, what is attached. */
 #include "builder/image/copy.h"
 
 #include <pthread.h>
@@ -23,13 +23,20 @@ static unsigned jobs_of(const struct copy_run *run)
 
 /* ---- what is missing ---- */
 
+/* Part of the image itself, when that is there. */
+static bool is_left_out(const struct copy_run *run, const struct copy_document *doc)
+{
+	return run->opts->attached_only && doc->inside;
+}
+
 static int look(void *ctx, size_t i, struct err *err)
 {
 	struct copy_run *run = ctx;
 	const struct copy_document *doc = &run->plan.documents.at[i];
 
 	(void)err;
-	run->present[i] = doc->n_blobs > 0 && run->opts->to->has(run->opts->to, doc);
+	run->present[i] = is_left_out(run, doc) ||
+	                  (doc->n_blobs > 0 && run->opts->to->has(run->opts->to, doc));
 	return 0;
 }
 
@@ -104,14 +111,77 @@ static int put_documents(struct copy_run *run, struct err *err)
 		const struct copy_document *doc = &run->plan.documents.at[i];
 		bool existed = run->present[i];
 
-		/* A list of referrers may lack what is there. */
-		if ((!existed || doc->attached) && to->put_document(to, doc, &existed, err) != 0)
+		/* One that is attached comes later, but if an index names it, too. */
+		if (!existed && (!doc->attached || doc->child) &&
+		    to->put_document(to, doc, &existed, err) != 0)
 			return -1;
-		run->result.n_manifests_put += !existed && !run->present[i];
+		run->result.n_manifests_put += !existed;
 		if (doc->tag != NULL && to->tag(to, doc->tag, doc, err) != 0)
 			return err_wrap(err, "tag '%s'", doc->tag);
 	}
 	return 0;
+}
+
+/* ---- what is attached ---- */
+
+/* The documents in groups of one subject each. */
+struct groups {
+	struct copy_run *run;
+	struct copy_attached *at;
+	size_t n;
+};
+
+static struct copy_attached *group_of(struct groups *groups, const struct copy_document *doc)
+{
+	for (size_t i = 0; i < groups->n; i++)
+		if (digest_equal(groups->at[i].subject, &doc->subject))
+			return &groups->at[i];
+	groups->at[groups->n] = (struct copy_attached){.subject = &doc->subject};
+	return &groups->at[groups->n++];
+}
+
+/* Counted first, so that all groups are parts of one array. */
+static void make_groups(struct groups *groups)
+{
+	struct copy_plan *plan = &groups->run->plan;
+	size_t room = plan->n_attached + 1;
+	const struct copy_document **next =
+		arena_calloc(&plan->arena, room, sizeof(const struct copy_document *));
+
+	groups->at = arena_calloc(&plan->arena, room, sizeof(*groups->at));
+	for (size_t i = 0; i < plan->documents.n; i++)
+		if (plan->documents.at[i].attached)
+			group_of(groups, &plan->documents.at[i])->n++;
+	for (size_t i = 0; i < groups->n; i++) {
+		groups->at[i].documents = next;
+		next += groups->at[i].n;
+		groups->at[i].n = 0;
+	}
+	for (size_t i = 0; i < plan->documents.n; i++) {
+		const struct copy_document *doc = &plan->documents.at[i];
+		struct copy_attached *group = doc->attached ? group_of(groups, doc) : NULL;
+
+		if (group != NULL)
+			group->documents[group->n++] = doc;
+	}
+}
+
+static int put_group(void *ctx, size_t i, struct err *err)
+{
+	const struct groups *groups = ctx;
+	struct copy_place *to = groups->run->opts->to;
+
+	return to->put_attached(to, &groups->at[i], err);
+}
+
+/* What is there, too: a list of referrers may lack it. */
+static int put_attached(struct copy_run *run, struct err *err)
+{
+	struct groups groups = {.run = run};
+	unsigned most = run->opts->to->attach_jobs;
+
+	make_groups(&groups);
+	return pool_run(groups.n, most != 0 ? most : jobs_of(run), put_group, &groups, err);
 }
 
 static int put_tags(struct copy_run *run, struct err *err)
@@ -131,7 +201,7 @@ static int run_copy(struct copy_run *run, struct err *err)
 	if (copy_plan_make(&run->plan, run->opts->from, run->opts->root, err) != 0 ||
 	    find_missing(run, err) != 0 ||
 	    pool_run(run->blobs.n, jobs_of(run), send_blob, run, err) != 0 ||
-	    put_documents(run, err) != 0)
+	    put_documents(run, err) != 0 || put_attached(run, err) != 0)
 		return -1;
 	return put_tags(run, err);
 }

@@ -17,6 +17,7 @@ struct copy_opts {
 	const struct descriptor *root;
 	struct strlist tags; /* for the root, may be empty */
 	unsigned jobs;       /* blobs at a time; 0 = 4 */
+	bool attached_only;  /* the image itself is there: what is attached to it goes alone */
 };
 
 struct copy_result {

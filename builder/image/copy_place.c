@@ -1,7 +1,6 @@
 /* See copy_place.h. */
 #include "builder/image/copy_place.h"
 
-#include <fcntl.h>
 #include <string.h>
 
 /* ---- a registry ---- */
@@ -23,53 +22,11 @@ static bool registry_has(struct copy_place *p, const struct copy_document *doc)
 	       digest_equal(&there.digest, &doc->desc.digest);
 }
 
-/* The bytes in an unlinked file: an upload that fails starts over from them. */
-static int fetch(const struct copy_blob *blob, int *ret_fd, struct err *err)
-{
-	const char *dir = getenv("TMPDIR");
-	AUTO_CLOSE int fd = open(dir != NULL ? dir : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	struct source *source = NULL;
-	struct fd_sink sink;
-	int status;
-
-	if (fd < 0)
-		return err_set(err, ERR_IO, "create a temporary file");
-	fd_sink_init(&sink, fd);
-	status = store_open(blob->from, blob->desc, &source, err);
-	if (status == 0)
-		status = stream_copy(source, &sink.sink, NULL, err);
-	source_close(source);
-	if (status != 0)
-		return -1;
-	*ret_fd = fd;
-	fd = -1;
-	return 0;
-}
-
-/* First without the bytes: what is there, or can be mounted, is not even read. */
 static int to_registry_blob(struct copy_place *p, const struct copy_blob *blob,
                             enum blob_outcome *ret_outcome, struct err *err)
 {
-	AUTO_CLOSE int fd = -1;
-	struct err why = {0};
-	bool exists = false;
-
-	if (blob->mount_from == NULL) {
-		if (registry_has_blob(registry_of(p), blob->desc, &exists, err) != 0)
-			return -1;
-		*ret_outcome = BLOB_EXISTED;
-		if (exists)
-			return 0;
-	} else if (registry_put_blob(registry_of(p), blob->desc, -1, blob->mount_from, ret_outcome,
-	                             &why) == 0) {
-		return 0;
-	} else if (why.code != ERR_NOT_FOUND) {
-		*err = why;
-		return -1;
-	}
-	if (fetch(blob, &fd, err) != 0)
-		return -1;
-	return registry_put_blob(registry_of(p), blob->desc, fd, NULL, ret_outcome, err);
+	return registry_copy_blob(registry_of(p), blob->desc, blob->from, blob->mount_from,
+	                          ret_outcome, err);
 }
 
 static int to_registry_document(struct copy_place *p, const struct copy_document *doc,
@@ -77,11 +34,20 @@ static int to_registry_document(struct copy_place *p, const struct copy_document
 {
 	char digest[DIGEST_TEXT_MAX];
 
-	if (!doc->attached)
-		return registry_put_manifest(registry_of(p), digest_text(&doc->desc.digest, digest),
-		                             &doc->desc, doc->bytes, ret_existed, err);
-	*ret_existed = false;
-	return registry_put_referrer(registry_of(p), &doc->subject, &doc->desc, doc->bytes, err);
+	return registry_put_manifest(registry_of(p), digest_text(&doc->desc.digest, digest),
+	                             &doc->desc, doc->bytes, ret_existed, err);
+}
+
+static int to_registry_attached(struct copy_place *p, const struct copy_attached *group,
+                                struct err *err)
+{
+	AUTO(arena) struct arena a = {0};
+	struct referrer *referrers = arena_calloc(&a, group->n, sizeof(*referrers));
+
+	for (size_t i = 0; i < group->n; i++)
+		referrers[i] =
+			(struct referrer){&group->documents[i]->desc, group->documents[i]->bytes};
+	return registry_put_referrers(registry_of(p), group->subject, referrers, group->n, err);
 }
 
 static int to_registry_tag(struct copy_place *p, const char *tag, const struct copy_document *doc,
@@ -94,8 +60,12 @@ static int to_registry_tag(struct copy_place *p, const char *tag, const struct c
 
 void copy_registry_init(struct copy_registry *p, struct registry *registry)
 {
-	*p = (struct copy_registry){
-		{registry_has, to_registry_blob, to_registry_document, to_registry_tag}, registry};
+	*p = (struct copy_registry){.place = {.has = registry_has,
+	                                      .put_blob = to_registry_blob,
+	                                      .put_document = to_registry_document,
+	                                      .put_attached = to_registry_attached,
+	                                      .tag = to_registry_tag},
+	                            .registry = registry};
 }
 
 /* ---- a layout ---- */
@@ -161,8 +131,21 @@ static int to_layout_document(struct copy_place *p, const struct copy_document *
 	if (!*ret_existed && layout_put(layout_of(p), doc->desc.media_type, doc->bytes,
 	                                (size_t)doc->desc.size, &stored, err) != 0)
 		return -1;
-	return doc->attached ? layout_attach(layout_of(p), &doc->subject, NULL, &doc->desc, err)
-	                     : 0;
+	return 0;
+}
+
+static int to_layout_attached(struct copy_place *p, const struct copy_attached *group,
+                              struct err *err)
+{
+	for (size_t i = 0; i < group->n; i++) {
+		const struct copy_document *doc = group->documents[i];
+		bool existed;
+
+		if (to_layout_document(p, doc, &existed, err) != 0 ||
+		    layout_attach(layout_of(p), group->subject, NULL, &doc->desc, err) != 0)
+			return -1;
+	}
+	return 0;
 }
 
 static int to_layout_tag(struct copy_place *p, const char *tag, const struct copy_document *doc,
@@ -173,8 +156,12 @@ static int to_layout_tag(struct copy_place *p, const char *tag, const struct cop
 
 void copy_layout_init(struct copy_layout *p, struct layout *layout, struct progress *progress)
 {
-	*p = (struct copy_layout){
-		{layout_has_all, to_layout_blob, to_layout_document, to_layout_tag},
-		layout,
-		progress};
+	*p = (struct copy_layout){.place = {.has = layout_has_all,
+	                                    .put_blob = to_layout_blob,
+	                                    .put_document = to_layout_document,
+	                                    .put_attached = to_layout_attached,
+	                                    .attach_jobs = 1,
+	                                    .tag = to_layout_tag},
+	                          .layout = layout,
+	                          .progress = progress};
 }

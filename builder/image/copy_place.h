@@ -17,6 +17,13 @@ struct copy_blob {
 		*mount_from; /* the source's repository, on the same registry; NULL = elsewhere */
 };
 
+/* Documents that are attached to one subject. */
+struct copy_attached {
+	const struct digest *subject;
+	const struct copy_document **documents;
+	size_t n;
+};
+
 struct copy_place {
 	/* True when the manifest is there, and so all that it names: nothing of it is sent. */
 	bool (*has)(struct copy_place *p, const struct copy_document *doc);
@@ -26,6 +33,10 @@ struct copy_place {
 	/* What the document names is there. *ret_existed: it was, too. */
 	int (*put_document)(struct copy_place *p, const struct copy_document *doc,
 	                    bool *ret_existed, struct err *err);
+	/* The same of documents that are attached to one subject. */
+	int (*put_attached)(struct copy_place *p, const struct copy_attached *group,
+	                    struct err *err);
+	unsigned attach_jobs; /* so many groups may be put at once; 0 = any number */
 	/* Puts `tag` on a document that is there. */
 	int (*tag)(struct copy_place *p, const char *tag, const struct copy_document *doc,
 	           struct err *err);

@@ -14,8 +14,10 @@
 struct copy_document {
 	struct descriptor desc;
 	const char *bytes;
-	bool attached;                  /* to `subject`, */
-	struct digest subject;          /* which stands before it in the list */
+	bool inside;   /* part of the image itself: the root, or below it */
+	bool child;    /* an index names it */
+	bool attached; /* to `subject` */
+	struct digest subject;
 	const char *tag;                /* by which it is found besides (cosign's); NULL = none */
 	const struct descriptor *blobs; /* of a manifest: configuration and layers */
 	size_t n_blobs;
@@ -23,15 +25,14 @@ struct copy_document {
 
 struct copy_plan {
 	struct arena arena;
-	struct store *store;
-	VEC(struct copy_document)
-	documents;    /* children before parents, subjects before referrers */
-	size_t bytes; /* of all documents */
+	/* children before parents; subjects before what is attached to them and no child */
+	VEC(struct copy_document) documents;
 	size_t n_attached;
 };
 
 /* `root` and all below and about it. ERR_LIMIT for indexes nested more than 4 deep, and for more
- * than 16384 documents or 256 MiB of them. Always followed by copy_plan_done. */
+ * than 16384 documents or 256 MiB of them. Asks the store several questions at
+ * once. *p is zeroed; always followed by copy_plan_done. */
 int copy_plan_make(struct copy_plan *p, struct store *store, const struct descriptor *root,
                    struct err *err) MUST_USE;
 void copy_plan_done(struct copy_plan *p); /* for AUTO(copy_plan), of a zeroed one too */

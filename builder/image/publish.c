@@ -1,5 +1,6 @@
 #include "builder/image/publish.h"
 
+#include "builder/image/pack.h"
 #include "builder/oci/archive.h"
 
 struct strlist image_tags(const struct spec *spec, struct arena *a)
@@ -33,25 +34,31 @@ int image_publish(struct layout *layout, const struct spec *spec, const struct d
 	return 0;
 }
 
+static int docker_archive(struct layout *layout, const struct descriptor *root,
+                          const struct spec *spec, const char *tag, const char *path,
+                          struct arena *a, struct err *err)
+{
+	const struct spec_image *image = &spec->image;
+	const char *name = image->repository != NULL ? image->repository
+	                   : image->name != NULL     ? image->name
+	                                             : spec->name;
+	struct archive_opts opts = {.root = root, .tag = arena_printf(a, "%s:%s", name, tag)};
+
+	opts.from = layout_store(layout);
+	int result = archive_write_docker(path, &opts, err);
+
+	store_close(opts.from);
+	return result;
+}
+
 int image_archive(struct layout *layout, const struct descriptor *root, const struct spec *spec,
                   bool docker, const char *path, struct arena *a, struct err *err)
 {
-	const struct spec_image *image = &spec->image;
-	const char *tag = image->tags.n > 0 ? image->tags.at[0] : "latest";
-	struct archive_opts opts = {.root = root, .tag = tag};
-	int result;
+	const struct strlist *tags = &spec->image.tags;
+	const char *tag = tags->n > 0 ? tags->at[0] : "latest";
 
-	if (docker)
-		opts.tag = arena_printf(a, "%s:%s",
-		                        image->repository != NULL ? image->repository
-		                        : image->name != NULL     ? image->name
-		                                                  : spec->name,
-		                        tag);
-	opts.from = layout_store(layout);
-	result = docker ? archive_write_docker(path, &opts, err)
-	                : archive_write_oci(path, &opts, err);
-	store_close(opts.from);
-	return result;
+	return docker ? docker_archive(layout, root, spec, tag, path, a, err)
+	              : image_pack(layout, root, tag, path, err);
 }
 
 static void layer_json(const struct built_layer *layer, cJSON *array)

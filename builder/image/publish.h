@@ -16,7 +16,7 @@ int image_publish(struct layout *layout, const struct spec *spec, const struct d
                   struct arena *a, bool *ret_in_use, struct err *err) MUST_USE;
 
 /* Writes root as an archive of OCI's form or of docker's, under the spec's first tag; ERR_USAGE
- * when the form cannot hold several platforms. */
+ * when the form cannot hold several platforms. One of OCI's form has what is attached, too. */
 int image_archive(struct layout *layout, const struct descriptor *root, const struct spec *spec,
                   bool docker, const char *path, struct arena *a, struct err *err) MUST_USE;
 

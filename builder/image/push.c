@@ -4,6 +4,7 @@
 
 #include "builder/image/attach.h"
 #include "builder/image/attest.h"
+#include "builder/image/copy.h"
 #include "builder/image/sign.h"
 #include "builder/oci/manifest.h"
 
@@ -58,25 +59,17 @@ int image_push_preflight(const struct remote *remote, const struct image_target 
 }
 
 /* What comes between the manifests and their tags. */
-struct attaching {
-	const struct image_target *target;
-	struct layout *layout;
-	const struct descriptor *root;
-	struct progress *progress;
-	size_t n_attached;
-};
-
-static int sign_pushed(const struct attaching *at, struct registry *r, struct err *err)
+int image_sign_pushed(const struct image_signing *signing, struct registry *r,
+                      const struct descriptor *root, struct progress *progress, struct err *err)
 {
 	AUTO(arena) struct arena a = {0};
-	const struct image_signing *signing = at->target->signing;
 	const struct attach_place place = {.registry = r};
 	struct store *store = registry_store(r);
 	struct sign_result result;
 	const struct sign_opts opts = {
 		.place = &place,
 		.store = store,
-		.root = at->root,
+		.root = root,
 		.key = signing->key,
 		.forms = signing->forms,
 		.annotations = signing->annotations,
@@ -86,9 +79,37 @@ static int sign_pushed(const struct attaching *at, struct registry *r, struct er
 	store_close(store);
 	if (status != 0)
 		return -1;
-	progress_note(at->progress, "%zu signatures made, %zu already there, by key SHA256:%s",
+	progress_note(progress, "%zu signatures made, %zu already there, by key SHA256:%s",
 	              result.n_signed, result.n_there, trust_key_fingerprint(signing->key));
 	return 0;
+}
+
+struct attaching {
+	const struct image_target *target;
+	struct layout *layout;
+	const struct descriptor *root;
+	struct progress *progress;
+	unsigned jobs;
+	size_t n_attached;
+};
+
+static int send_attached(struct attaching *at, struct registry *r, struct err *err)
+{
+	struct store *store = layout_store(at->layout);
+	struct copy_registry place;
+	struct copy_result copied = {0};
+	const struct copy_opts opts = {.from = store,
+	                               .to = &place.place,
+	                               .root = at->root,
+	                               .jobs = at->jobs,
+	                               .attached_only = true};
+
+	copy_registry_init(&place, r);
+	int status = copy_image(&opts, &copied, err);
+
+	store_close(store);
+	at->n_attached = copied.n_attached;
+	return status;
 }
 
 /* The statements come from the layout: what the registry has may be anybody's. */
@@ -114,13 +135,13 @@ static int before_tags(void *ctx, struct registry *r, struct err *err)
 {
 	struct attaching *at = ctx;
 
-	if (attach_copy(at->layout, at->root, r, &at->n_attached, err) != 0)
-		return -1;
+	if (send_attached(at, r, err) != 0)
+		return err_wrap(err, "send what is attached to the image");
 	if (at->target->signing == NULL)
 		return 0;
 	if (at->target->signing->provenance && attest_pushed(at, r, err) != 0)
 		return -1;
-	return sign_pushed(at, r, err);
+	return image_sign_pushed(at->target->signing, r, at->root, at->progress, err);
 }
 
 int image_push(const struct remote *remote, struct layout *layout, const struct descriptor *root,
@@ -135,7 +156,7 @@ int image_push(const struct remote *remote, struct layout *layout, const struct 
 	if (result == 0)
 		result = open_base(remote, layout, root, &base, err);
 	if (result == 0) {
-		struct attaching attaching = {t, layout, root, remote->progress, 0};
+		struct attaching attaching = {t, layout, root, remote->progress, remote->jobs, 0};
 		const struct push_opts opts = {
 			.layout = layout,
 			.root = root,

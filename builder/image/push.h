@@ -36,6 +36,11 @@ int image_push(const struct remote *remote, struct layout *layout, const struct 
                const struct image_target *t, struct push_result *ret_result,
                struct err *err) MUST_USE;
 
+/* Signs what is in the registry by its digest. */
+int image_sign_pushed(const struct image_signing *signing, struct registry *r,
+                      const struct descriptor *root, struct progress *progress,
+                      struct err *err) MUST_USE;
+
 /* What to ask of ECR before the first byte goes to `registry`, the target's: it may create the
  * repository, or refuse to move a tag (ERR_CONFLICT). Nothing for other registries. */
 int image_push_preflight(const struct remote *remote, const struct image_target *t,

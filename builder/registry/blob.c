@@ -63,10 +63,63 @@ static void on_sent(void *ctx, int64_t bytes)
 struct upload {
 	struct registry *r;
 	const struct descriptor *desc;
-	int fd;
+	int fd;             /* the bytes, */
+	struct store *from; /* or where they are read while they are sent; -1 and NULL: neither */
 	const char *mount_from;
 	struct sending sending;
+	bool unreadable; /* `from` failed: another session would not help */
 };
+
+static bool has_bytes(const struct upload *u)
+{
+	return u->fd >= 0 || u->from != NULL;
+}
+
+/* Notes whose failure it is when an upload fails. */
+struct watched {
+	struct source source;
+	struct source *inner;
+	struct upload *upload;
+};
+
+static int watched_read(struct source *s, void *buf, size_t cap, size_t *ret_n, struct err *err)
+{
+	struct watched *w = (struct watched *)s;
+	int status = source_read(w->inner, buf, cap, ret_n, err);
+
+	w->upload->unreadable |= status != 0;
+	return status;
+}
+
+static void watched_close(struct source *s)
+{
+	source_close(((struct watched *)s)->inner);
+	free(s);
+}
+
+static int open_bytes(void *ctx, struct source **ret_source, struct err *err)
+{
+	struct upload *u = ctx;
+	struct source *inner;
+	struct watched *w;
+
+	u->unreadable = store_open(u->from, u->desc, &inner, err) != 0;
+	if (u->unreadable)
+		return -1;
+	w = mem_zalloc(sizeof(*w));
+	*w = (struct watched){{watched_read, watched_close}, inner, u};
+	*ret_source = &w->source;
+	return 0;
+}
+
+static struct http_body body_of(struct upload *u)
+{
+	return (struct http_body){.kind = u->from != NULL ? HTTP_BODY_SOURCE : HTTP_BODY_FILE,
+	                          .fd = u->fd,
+	                          .open = open_bytes,
+	                          .ctx = u,
+	                          .size = u->desc->size};
+}
 
 /*
  * Opens an upload session, mounting instead when asked to (distribution-spec, "Mounting a blob from
@@ -92,7 +145,7 @@ static int open_session(const struct upload *u, const char *mount_from, struct a
 
 	*ret_mounted = false;
 	if (call_send(u->r, &post, &resp, err) != 0)
-		return mount_from != NULL && u->fd >= 0 && err->code != ERR_INTERRUPTED
+		return mount_from != NULL && has_bytes(u) && err->code != ERR_INTERRUPTED
 		               ? open_session(u, NULL, a, ret_location, ret_mounted, err)
 		               : -1;
 	if (mount_from != NULL && resp.status == 201) {
@@ -100,7 +153,7 @@ static int open_session(const struct upload *u, const char *mount_from, struct a
 		return 0;
 	}
 	/* Without bytes to send a session is of no use. */
-	if (resp.status != 202 && u->fd < 0)
+	if (resp.status != 202 && !has_bytes(u))
 		return err_set(err, ERR_NOT_FOUND, "the registry has no such blob to mount");
 	if (resp.status != 202)
 		return mount_from != NULL ? open_session(u, NULL, a, ret_location, ret_mounted, err)
@@ -140,28 +193,27 @@ static int put_blob(struct upload *u, const char *location, struct arena *a, str
 {
 	AUTO(http_response) struct http_response resp = {0};
 	char digest[DIGEST_TEXT_MAX];
-	const struct call put = {
-		.method = "PUT",
-		.url = arena_printf(a, "%s%cdigest=%s", location,
-	                            strchr(location, '?') != NULL ? '&' : '?',
-	                            digest_text(&u->desc->digest, digest)),
-		.scopes = call_scopes(u->r, "pull,push", NULL, a),
-		.headers = {{"Content-Type", "application/octet-stream"}},
-		.n_headers = 1,
-		.body = {.kind = HTTP_BODY_FILE, .fd = u->fd, .size = u->desc->size},
-		.step = REGISTRY_PUT_BLOB,
-		.large = true,
-		.once = true,
-		.no_replay = true,
-		.on_sent = on_sent,
-		.ctx = &u->sending};
+	const struct call put = {.method = "PUT",
+	                         .url = arena_printf(a, "%s%cdigest=%s", location,
+	                                             strchr(location, '?') != NULL ? '&' : '?',
+	                                             digest_text(&u->desc->digest, digest)),
+	                         .scopes = call_scopes(u->r, "pull,push", NULL, a),
+	                         .headers = {{"Content-Type", "application/octet-stream"}},
+	                         .n_headers = 1,
+	                         .body = body_of(u),
+	                         .step = REGISTRY_PUT_BLOB,
+	                         .large = true,
+	                         .once = true,
+	                         .no_replay = true,
+	                         .on_sent = on_sent,
+	                         .ctx = &u->sending};
 
 	if (call_send(u->r, &put, &resp, err) != 0) {
 		const char *after = err->http_status != 0
 		                            ? http_header_get(&resp.headers, "Retry-After")
 		                            : NULL;
 
-		v->again = err->code == ERR_NETWORK;
+		v->again = err->code == ERR_NETWORK && !u->unreadable;
 		snprintf(v->retry_after, sizeof(v->retry_after), "%s", after != NULL ? after : "");
 		return -1;
 	}
@@ -188,7 +240,7 @@ static int upload_once(struct upload *u, unsigned attempt, enum blob_outcome *re
 	*ret_outcome = mounted ? BLOB_MOUNTED : BLOB_UPLOADED;
 	if (exists || mounted)
 		return 0;
-	if (u->fd >= 0)
+	if (has_bytes(u))
 		return put_blob(u, location, &a, v, err);
 	cancel_session(u, location, &a);
 	return err_set(err, ERR_NOT_FOUND, "the registry has no such blob to mount");
@@ -202,7 +254,7 @@ static int upload(struct upload *u, enum blob_outcome *ret_outcome, struct err *
 {
 	bool confused = false;
 
-	if (u->fd < 0 && u->mount_from == NULL)
+	if (!has_bytes(u) && u->mount_from == NULL)
 		return err_set(err, ERR_NOT_FOUND,
 		               "the blob is neither in the local image nor in the registry");
 	for (unsigned attempt = 1;; attempt++) {
@@ -222,29 +274,39 @@ static int upload(struct upload *u, enum blob_outcome *ret_outcome, struct err *
 	}
 }
 
-int registry_put_blob(struct registry *r, const struct descriptor *desc, int fd,
-                      const char *mount_from, enum blob_outcome *ret_outcome, struct err *err)
+static int ensure_blob(struct upload *u, enum blob_outcome *ret_outcome, struct err *err)
 {
 	static const char *const results[] = {"exists", "mounted", "uploaded"};
-	struct upload u = {.r = r,
-	                   .desc = desc,
-	                   .fd = fd,
-	                   .mount_from = mount_from,
-	                   .sending = {.progress = r->opts.progress}};
+	struct progress *progress = u->r->opts.progress;
 	char hex[DIGEST_HEX_MAX], label[64];
 	bool exists = false;
 	int status;
 
-	snprintf(label, sizeof(label), "blob %.12s", digest_hex(&desc->digest, hex));
-	u.sending.task = progress_start(r->opts.progress, label, desc->size);
-	status = head_blob(r, desc, "pull,push", &exists, err);
+	snprintf(label, sizeof(label), "blob %.12s", digest_hex(&u->desc->digest, hex));
+	u->sending = (struct sending){progress, progress_start(progress, label, u->desc->size)};
+	status = head_blob(u->r, u->desc, "pull,push", &exists, err);
 	if (status == 0 && exists)
 		*ret_outcome = BLOB_EXISTED;
 	else if (status == 0)
-		status = upload(&u, ret_outcome, err);
-	progress_finish(r->opts.progress, u.sending.task,
-	                status == 0 ? results[*ret_outcome] : "failed");
+		status = upload(u, ret_outcome, err);
+	progress_finish(progress, u->sending.task, status == 0 ? results[*ret_outcome] : "failed");
 	if (status != 0)
 		return err_wrap(err, "blob sha256:%.12s", hex);
 	return 0;
+}
+
+int registry_put_blob(struct registry *r, const struct descriptor *desc, int fd,
+                      const char *mount_from, enum blob_outcome *ret_outcome, struct err *err)
+{
+	struct upload u = {.r = r, .desc = desc, .fd = fd, .mount_from = mount_from};
+
+	return ensure_blob(&u, ret_outcome, err);
+}
+
+int registry_copy_blob(struct registry *r, const struct descriptor *desc, struct store *from,
+                       const char *mount_from, enum blob_outcome *ret_outcome, struct err *err)
+{
+	struct upload u = {.r = r, .desc = desc, .fd = -1, .from = from, .mount_from = mount_from};
+
+	return ensure_blob(&u, ret_outcome, err);
 }

@@ -107,6 +107,14 @@ int registry_put_blob(struct registry *r, const struct descriptor *desc, int fd,
                       const char *mount_from, enum blob_outcome *ret_outcome,
                       struct err *err) MUST_USE;
 
+/*
+ * The same with bytes that are read from `from`, which verifies them, while they are sent: no copy
+ * of them is kept. They are opened when HEAD and mount did not help, and anew for a new session.
+ */
+int registry_copy_blob(struct registry *r, const struct descriptor *desc, struct store *from,
+                       const char *mount_from, enum blob_outcome *ret_outcome,
+                       struct err *err) MUST_USE;
+
 /* PUT of exact manifest bytes under a tag or digest text; checks Docker-Content-Digest. Skipped
  * when a HEAD shows the same digest there (*ret_existed). */
 int registry_put_manifest(struct registry *r, const char *reference, const struct descriptor *desc,
@@ -119,13 +127,24 @@ int registry_put_manifest(struct registry *r, const char *reference, const struc
  */
 int64_t registry_settle_ms(int64_t took_ms);
 
+/* A manifest that names a subject, and its bytes. */
+struct referrer {
+	const struct descriptor *desc;
+	const void *bytes;
+};
+
 /*
- * Puts a manifest that names `subject`, by its digest; its blobs are there already. Where the
+ * Puts manifests that name `subject`, by their digests; their blobs are there already. Where the
  * registry does not answer that it keeps the list of referrers (OCI-Subject), the list is kept
  * under its tag, as clients do: writers at the same time may overwrite each other's change, so it
- * is read again afterwards, twice, and the change is made anew where it is gone. ERR_CONFLICT when
- * it never stays; ERR_FORMAT when that tag names something else than a list.
+ * is read again afterwards, twice, and the change is made anew where it is gone. That is done once
+ * for all of them, and takes a moment: what is about one subject is best put together. ERR_CONFLICT
+ * when it never stays; ERR_FORMAT when that tag names something else than a list.
  */
+int registry_put_referrers(struct registry *r, const struct digest *subject,
+                           const struct referrer *referrers, size_t n, struct err *err) MUST_USE;
+
+/* The same of one. */
 int registry_put_referrer(struct registry *r, const struct digest *subject,
                           const struct descriptor *desc, const void *bytes,
                           struct err *err) MUST_USE;

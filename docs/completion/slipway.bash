@@ -426,6 +426,9 @@ _slipway_index() {
 	case "$prev" in
 	--tag|-t) COMPREPLY=(); return;;
 	--digest-file) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--key|-k) COMPREPLY=($(compgen -f -- "$cur")); return;;
+	--format) COMPREPLY=(); return;;
+	--annotation|-a) COMPREPLY=(); return;;
 	--ca) COMPREPLY=($(compgen -f -- "$cur")); return;;
 	--username|-u) COMPREPLY=(); return;;
 	--retries) COMPREPLY=(); return;;
@@ -436,7 +439,7 @@ _slipway_index() {
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--tag --digest-file --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--tag --digest-file --key --format --annotation --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -W "create " -- "$cur"))
 	fi

@@ -109,7 +109,7 @@ _slipway() {
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
 		'*:argument:_files';;
 	sign) _arguments -s \
-		'--key=[The private key\: a file, env\://VARIABLE or awskms\:///alias/NAME]:KEY:_files' \
+		'--key=[Sign with this private key\: a file, env\://VARIABLE or awskms\:///alias/NAME]:KEY:_files' \
 		'*--format=[How it is written\: as a referrer (bundle, the default), under the older tag sha256-HEX.sig; repeat for both]:bundle|tag:' \
 		'*--annotation=[What the signature says besides the image'\''s digest]:NAME=VALUE:' \
 		'--provenance[Sign the attached statements of how it was built, too]' \
@@ -398,6 +398,9 @@ _slipway() {
 	index) _arguments -s \
 		'*--tag=[Set this tag in addition to the reference'\''s own]:TAG:' \
 		'--digest-file=[Write the index digest to this file]:FILE:_files' \
+		'--key=[Sign with this private key\: a file, env\://VARIABLE or awskms\:///alias/NAME]:KEY:_files' \
+		'*--format=[How it is written\: as a referrer (bundle, the default), under the older tag sha256-HEX.sig; repeat for both]:bundle|tag:' \
+		'*--annotation=[What the signature says besides the image'\''s digest]:NAME=VALUE:' \
 		'--insecure[Use plain HTTP for the registries of this command]' \
 		'--ca=[Trust the certificates in this PEM file]:FILE:_files' \
 		'--username=[User name for the registry]:NAME:' \

@@ -73,6 +73,29 @@ manifest() { curl -fsS -H 'Accept: application/vnd.oci.image.manifest.v1+json, a
 	[[ $(copy "$REG/third/app:v2" oci-archive:again.tar | digest_line) == "$digest" ]]
 }
 
+# As BuildKit keeps provenance: an entry of the index that is about another entry.
+@test "copy: a manifest that an index names and that is attached to another one is both in the copy" {
+	start_registry
+	built image >/dev/null
+	copy --platform linux/amd64 oci:image:v1 "$REG/team/app:amd64" >/dev/null
+	manifest team/app amd64 >child.json
+	child=sha256:$(sha256sum <child.json | cut -d ' ' -f 1)
+	attached=$(attach team/app "$child" "$(stat -c %s child.json)")
+	printf '{"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[{"mediaType":"application/vnd.oci.image.manifest.v1+json","digest":"%s","size":%s,"platform":{"os":"linux","architecture":"amd64"}},{"mediaType":"application/vnd.oci.image.manifest.v1+json","digest":"%s","size":%s,"platform":{"os":"unknown","architecture":"unknown"}}]}' \
+		"$child" "$(stat -c %s child.json)" "$attached" "$(stat -c %s referrer.json)" >index.json
+	put_manifest team/app v1 application/vnd.oci.image.index.v1+json index.json
+	digest=sha256:$(sha256sum <index.json | cut -d ' ' -f 1)
+	[[ $(copy "$REG/team/app:v1" oci:here:v1 | digest_line) == "$digest" ]]
+	for from in "$REG/team/app:v1" oci:here:v1; do
+		name=copy$((++n))/app
+		[[ $(copy "$from" "$REG/$name:v1" | digest_line) == "$digest" ]]
+		manifest $name "$attached" | cmp - referrer.json
+		[[ $(manifest $name "sha256-${child#sha256:}" | json 'd["manifests"][0]["digest"]') == "$attached" ]]
+	done
+	[[ $("$SLIPWAY" push --progress none --insecure here "$REG/pushed/app:v1" | digest_line) == "$digest" ]]
+	[[ $(manifest pushed/app "sha256-${child#sha256:}" | json 'd["manifests"][0]["digest"]') == "$attached" ]]
+}
+
 @test "copy: what is there already is not sent, blobs of the registry are mounted" {
 	start_registry
 	digest=$(built image)
@@ -126,6 +149,30 @@ manifest() { curl -fsS -H 'Accept: application/vnd.oci.image.manifest.v1+json, a
 	copy docker-archive:image.tar oci:back:v1
 	"$SLIPWAY" diff --progress none oci:back:v1 oci:image:v1 >/dev/null || true
 	[[ -d back/blobs ]]
+}
+
+@test "copy: an archive has what is attached to its image, and a push of it sends that too" {
+	start_registry
+	openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out k.pem 2>/dev/null
+	openssl pkey -in k.pem -pubout -out k.pub
+	make_spec slipway.yaml 'sbom: true'
+	digest=$("$SLIPWAY" build --progress none --no-check --format oci-archive -o built.tar | digest_line)
+	[[ $("$SLIPWAY" inspect --tree built.tar | grep -c application/spdx+json) == 2 ]]
+	copy built.tar oci:image:v1
+	"$SLIPWAY" sign --progress none --key k.pem --format bundle --format tag oci:image:v1 >/dev/null
+	copy oci:image:v1 signed.tar
+	"$SLIPWAY" verify --progress none --key k.pub --recursive signed.tar >/dev/null
+	# What belongs to another image stays where it is.
+	echo other >tree/share/a.txt
+	"$SLIPWAY" build --progress none --no-check --set image.tags='[v2]' --set name=other -o image >/dev/null
+	copy oci:image:v2 other.tar
+	run ! tar -tf other.tar "blobs/sha256/${digest#sha256:}"
+	"$SLIPWAY" push --progress none --insecure --output json signed.tar "$REG/team/app:v1" >pushed.json
+	# Two documents and a bundle for each platform, a bundle for the index, a signature under a tag for each of the three.
+	[[ $(json 'd["attached"]' <pushed.json) == 10 ]]
+	"$SLIPWAY" verify --progress none --key k.pub --recursive "$REG/team/app:v1" >verified
+	[[ $(grep -c '^  tag ' verified) == 1 && $(tail -n 1 verified) == "$digest" ]]
+	"$SLIPWAY" sbom "$REG/team/app:v1" --platform linux/arm64 | json 'd["spdxVersion"]' | grep -qx SPDX-2.3
 }
 
 @test "copy: skopeo reads what was copied" {

@@ -46,6 +46,26 @@ join() { "$SLIPWAY" index create --progress none --insecure "$@"; }
 	"$SLIPWAY" verify --insecure --progress none "$REG/team/app:v1"
 }
 
+@test "index: with a key the joined image is signed before a tag names it, and without that key it gets none" {
+	start_registry
+	spec false
+	part amd64
+	part arm64
+	openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out k.pem 2>/dev/null
+	openssl pkey -in k.pem -pubout -out k.pub
+	run join "$REG/team/app:v1" --key absent.pem amd64.json arm64.json
+	[[ $status != 0 && $output == *absent.pem* ]]
+	run join "$REG/team/app:v1" --format tag amd64.json arm64.json
+	[[ $status == 2 && $output == *'are for --key'* ]]
+	run curl -s "http://$REG/v2/team/app/tags/list"
+	[[ $output != *v1* ]]
+	join "$REG/team/app:v1" --key k.pem --format bundle --format tag -a stage=release amd64.json arm64.json
+	"$SLIPWAY" verify --progress none --key k.pub --recursive -a stage=release "$REG/team/app:v1" >verified
+	[[ $(grep -c '^covers linux/' verified) == 2 ]]
+	# The tag of the image comes after the last signature.
+	[[ $(grep -oE 'PUT /v2/team/app/manifests/[^ ]*' "$REGLOG" | tail -n 1) == *manifests/v1 ]]
+}
+
 @test "index: nothing carries a tag before all parts are joined" {
 	start_registry
 	spec false

@@ -36,6 +36,18 @@ common_teardown() {
 
 need() { command -v "$1" >/dev/null || skip "$1 is not installed"; }
 
+# judge_needed NAME...: programs that tests/judges builds, in JUDGES. Without one the test is skipped, or fails where it is
+# required.
+JUDGES=$ROOT/${BUILD:-build}/judges
+judge_needed() {
+	local name
+	for name; do
+		[[ ! -x $JUDGES/$name ]] || continue
+		[[ ,${SLIPWAY_TEST_REQUIRE:-}, != *,$name,* ]] || return 1
+		skip "$name is not built: tests/judges/build ${BUILD:-build}/judges"
+	done
+}
+
 # wait_for FILE: until it has content, at most a minute.
 wait_for() {
 	local i
@@ -136,6 +148,22 @@ start_registry() {
 		sleep 0.05
 	done
 	cat "$REGLOG" >&2
+	return 1
+}
+
+# start_olareg: a registry that lists referrers itself, on a free port; sets REG.
+start_olareg() {
+	judge_needed olareg
+	"$JUDGES/olareg" serve --addr 127.0.0.1 --port 0 --store-type mem >olareg.log 2>&1 3>&- &
+	PIDS+=($!)
+	local i port
+	for ((i = 0; i < 600; i++)); do
+		port=$(ss -Hltnp | sed -n "s/.* 127\.0\.0\.1:\([0-9]*\) .*,pid=$!,.*/\1/p")
+		REG=127.0.0.1:$port
+		[[ -z $port ]] || return 0
+		sleep 0.05
+	done
+	cat olareg.log >&2
 	return 1
 }
 

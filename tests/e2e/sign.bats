@@ -29,12 +29,9 @@ push() {
 sign() { "$SLIPWAY" sign --progress none "$@"; }
 verify() { "$SLIPWAY" verify --progress none "$@"; }
 
-# cosign_needed: COSIGN is the judge; without it the test is skipped, or fails where it is required.
 cosign_needed() {
-	COSIGN=$ROOT/${BUILD:-build}/judges/cosign
-	[[ -x $COSIGN ]] && return 0
-	[[ ${SLIPWAY_TEST_REQUIRE:-} != *cosign* ]] || return 1
-	skip "cosign is not built: tests/judges/build build/judges"
+	judge_needed cosign
+	COSIGN=$JUDGES/cosign
 }
 
 # Keyed and without a log: cosign asks for its mirror of roots otherwise.

@@ -24,9 +24,9 @@ soci_of() {
 # judged LAYOUT: each zTOC of the layout is the one that SOCI's own builder makes of its layer.
 judged() {
 	local layer span ztoc
-	[[ -x $ROOT/build/judges/ztoc ]] || skip "SOCI's own builder is not there: go build -C tests/judges/ztoc -o ../../../build/judges/ztoc ."
+	judge_needed ztoc
 	while read -r layer span ztoc; do
-		[[ $("$ROOT/build/judges/ztoc" "$1/blobs/sha256/${layer#sha256:}" "$span" slipway) == "$ztoc" ]]
+		[[ $("$JUDGES/ztoc" "$1/blobs/sha256/${layer#sha256:}" "$span" slipway) == "$ztoc" ]]
 	done < <(blob "$1" "$(soci_of "$1")" | json '"\n".join(" ".join([l["annotations"]["com.amazon.soci.image-layer-digest"],
 		l["annotations"]["com.amazon.soci.span-size"], l["digest"]]) for l in d["layers"])')
 }

@@ -240,6 +240,71 @@ static void puts_a_range_of_a_file(void)
 	CHECK_INT(s.err.code, ERR_DIGEST);
 }
 
+/* "0123456789" in pieces of 4, and then an error if there is one. */
+struct pieces {
+	struct source source;
+	size_t at;
+	enum err_code fails;
+};
+
+static int read_piece(struct source *source, void *buf, size_t cap, size_t *ret_n, struct err *err)
+{
+	struct pieces *p = (struct pieces *)source;
+
+	if (p->at == 10 && p->fails != ERR_NONE)
+		return err_set(err, p->fails, "it is not what it should be");
+	*ret_n = p->at == 10 ? 0 : p->at == 8 ? 2 : 4;
+	*ret_n = *ret_n < cap ? *ret_n : cap;
+	memcpy(buf, "0123456789" + p->at, *ret_n);
+	p->at += *ret_n;
+	return 0;
+}
+
+static int open_pieces(void *ctx, struct source **ret_source, struct err *err UNUSED)
+{
+	struct pieces *p = ctx;
+
+	p->source.read = read_piece;
+	p->at = 0;
+	*ret_source = &p->source;
+	return 0;
+}
+
+static void puts_from_a_source(void)
+{
+	SCENE(NULL, {.text = "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"});
+	struct pieces pieces = {.fails = ERR_NONE};
+
+	s.req = (struct http_request){
+		.method = "PUT", .url = s.url, .large = true,
+		.body = {.kind = HTTP_BODY_SOURCE, .open = open_pieces, .ctx = &pieces, .size = 10}};
+	CHECK_OK(perform(&s), &s.err);
+	CHECK(text_has_suffix(s.server.seen.ptr, "\r\n\r\n0123456789"));
+	CHECK(strstr(s.server.seen.ptr, "Content-Length: 10\r\n") != NULL);
+}
+
+/* The last bytes wait for the source's end. */
+static void keeps_back_what_is_not_verified(void)
+{
+	SCENE(NULL, {.text = "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"});
+	struct pieces pieces = {.fails = ERR_DIGEST};
+
+	s.req = (struct http_request){
+		.method = "PUT", .url = s.url, .large = true,
+		.body = {.kind = HTTP_BODY_SOURCE, .open = open_pieces, .ctx = &pieces, .size = 10}};
+	CHECK(perform(&s) != 0);
+	CHECK_INT(s.err.code, ERR_DIGEST);
+	CHECK(strstr(s.server.seen.ptr, "89") == NULL);
+	/* Longer than announced, and shorter. */
+	pieces.fails = ERR_NONE;
+	s.req.body.size = 8;
+	CHECK(perform(&s) != 0);
+	CHECK(strstr(s.err.msg, "more to send") != NULL);
+	s.req.body.size = 12;
+	CHECK(perform(&s) != 0);
+	CHECK(strstr(s.err.msg, "shorter") != NULL);
+}
+
 static void posts_nothing(void)
 {
 	SCENE(NULL, {.text = "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"});
@@ -452,6 +517,8 @@ int main(void)
 	TEST("http: no status is an error, no redirect is followed, connections are kept", status_is_no_error);
 	TEST("http: headers of interim replies are not the reply's", interim_replies);
 	TEST("http: a part of a file is sent with its length and without Expect", puts_a_range_of_a_file);
+	TEST("a body from a source is sent as it is read", puts_from_a_source);
+	TEST("a body from a source is sent whole only when the source ended well", keeps_back_what_is_not_verified);
 	TEST("http: a POST without a body has Content-Length 0", posts_nothing);
 	TEST("http: bodies are capped, error pages cut", caps);
 	TEST("http: the number of headers is capped", too_many_headers);

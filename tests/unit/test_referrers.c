@@ -204,6 +204,38 @@ static void is_there_already(void)
 	CHECK_OK(put_one(&s), &s.err);
 }
 
+#define TWO_DIGEST "sha256:d4735e3a265e16eee03f59718b9b5d03019c07d8b6c51f90da3a666eec13ab35"
+#define PUT_TWO "PUT " V2 "/manifests/" TWO_DIGEST "\nContent-Type: " MEDIA_MANIFEST "\n\n2"
+#define OTHER "{\"mediaType\":\"" MEDIA_MANIFEST "\",\"artifactType\":\"a/d\",\"digest\":\"" TWO_DIGEST "\",\"size\":1}"
+
+/* One change for both; what another one has put there meanwhile stays. */
+static void puts_several_at_once(void)
+{
+	SCENE({.request = PUT_ONE, .status = 201}, {.request = PUT_TWO, .status = 201}, {.request = KEPT, .status = 200, .body = INDEX(OTHER "," ENTRY(TWOS, "a/c"))},
+	      {.request = PUT_LIST(INDEX(OTHER "," ENTRY(TWOS, "a/c") "," OWN)), .status = 201},
+	      {.request = KEPT, .status = 200, .body = INDEX(OTHER "," ENTRY(TWOS, "a/c") "," OWN)},
+	      {.request = KEPT, .status = 200, .body = INDEX(OTHER "," ENTRY(TWOS, "a/c") "," OWN)});
+	struct descriptor descs[] = {{.media_type = MEDIA_MANIFEST, .size = 1, .artifact_type = "a/b"}, {.media_type = MEDIA_MANIFEST, .size = 1, .artifact_type = "a/d"}};
+	const struct referrer both[] = {{&descs[0], "1"}, {&descs[1], "2"}};
+
+	CHECK_OK(digest_parse("sha256:4355a46b19d348dc2f57c046f8ef63d4538ebb936000f3c9ee954a27460dd865", &descs[0].digest, &s.err), &s.err);
+	CHECK_OK(digest_parse(TWO_DIGEST, &descs[1].digest, &s.err), &s.err);
+	CHECK_OK(registry_put_referrers(s.registry, &s.subject, both, 2, &s.err), &s.err);
+}
+
+/* Of two registries behind one name the one keeps the list: only what the other took is put into the tag's. */
+static void puts_what_is_not_listed_yet(void)
+{
+	SCENE({.request = PUT_ONE, .status = 201, .headers = "OCI-Subject: sha256:" ZEROS}, {.request = PUT_TWO, .status = 201}, {.request = KEPT, .status = 404},
+	      {.request = PUT_LIST(INDEX(OTHER)), .status = 201}, {.request = KEPT, .status = 200, .body = INDEX(OTHER)}, {.request = KEPT, .status = 200, .body = INDEX(OTHER)});
+	struct descriptor descs[] = {{.media_type = MEDIA_MANIFEST, .size = 1, .artifact_type = "a/b"}, {.media_type = MEDIA_MANIFEST, .size = 1, .artifact_type = "a/d"}};
+	const struct referrer both[] = {{&descs[0], "1"}, {&descs[1], "2"}};
+
+	CHECK_OK(digest_parse("sha256:4355a46b19d348dc2f57c046f8ef63d4538ebb936000f3c9ee954a27460dd865", &descs[0].digest, &s.err), &s.err);
+	CHECK_OK(digest_parse(TWO_DIGEST, &descs[1].digest, &s.err), &s.err);
+	CHECK_OK(registry_put_referrers(s.registry, &s.subject, both, 2, &s.err), &s.err);
+}
+
 static void says_what_a_fixed_tag_means(void)
 {
 	SCENE({.request = PUT_ONE, .status = 201}, {.request = KEPT, .status = 404}, {.request = PUT_LIST(INDEX(OWN)), .status = 400});
@@ -227,6 +259,8 @@ int main(void)
 	TEST("referrers: a change that another writer undid is made again", repeats_a_lost_change);
 	TEST("referrers: a refused precondition is no failure", heeds_a_precondition);
 	TEST("referrers: a list that has the entry is left alone", is_there_already);
+	TEST("referrers: several are put into the list by one change", puts_several_at_once);
+	TEST("referrers: what the registry lists itself is in no other list", puts_what_is_not_listed_yet);
 	TEST("referrers: a tag that cannot be moved is explained", says_what_a_fixed_tag_means);
 	return test_done();
 }

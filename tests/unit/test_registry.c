@@ -203,6 +203,89 @@ static void lost_confirmation(void)
 	CHECK_INT(s.outcome, BLOB_UPLOADED);
 }
 
+/* ---- blobs from elsewhere ---- */
+
+/* A store of one blob that notes how often it is opened, and may break. */
+struct origin {
+	struct store store;
+	const char *text;
+	unsigned n_opened;
+	enum err_code fails; /* at the end of the text */
+};
+
+struct origin_source {
+	struct source source;
+	struct origin *origin;
+	bool over;
+};
+
+static int read_origin(struct source *source, void *buf, size_t cap UNUSED, size_t *ret_n, struct err *err)
+{
+	struct origin_source *s = (struct origin_source *)source;
+
+	*ret_n = s->over ? 0 : strlen(s->origin->text);
+	memcpy(buf, s->origin->text, *ret_n);
+	if (s->over && s->origin->fails != ERR_NONE)
+		return err_set(err, s->origin->fails, "the source breaks");
+	s->over = true;
+	return 0;
+}
+
+static void close_origin(struct source *source)
+{
+	free(source);
+}
+
+static int open_origin(struct store *store, const struct descriptor *desc UNUSED, struct source **ret_source, struct err *err UNUSED)
+{
+	struct origin_source *s = mem_zalloc(sizeof(*s));
+
+	*s = (struct origin_source){{read_origin, close_origin}, (struct origin *)store, false};
+	((struct origin *)store)->n_opened++;
+	*ret_source = &s->source;
+	return 0;
+}
+
+static int copy(struct scene *s, struct origin *origin)
+{
+	origin->store.open = open_origin;
+	return registry_copy_blob(s->registry, &s->desc, &origin->store, NULL, &s->outcome, &s->err);
+}
+
+static void does_not_open_what_is_there(void)
+{
+	SCENE(STEPH(HEAD, 200, "Content-Length: 5"));
+	struct origin origin = {.text = "hello"};
+
+	CHECK_OK(copy(&s, &origin), &s.err);
+	CHECK_INT(s.outcome, BLOB_EXISTED);
+	CHECK_INT(origin.n_opened, 0);
+}
+
+static void opens_again_for_another_session(void)
+{
+	SCENE(STEP(HEAD, 404), STEPH(POST, 202, "Location: " UP("1")), STEP("PUT " UP("1?digest=" HELLO) OCTET, 0),
+	      STEP(HEAD, 404), STEPH(POST, 202, "Location: " UP("2")), STEPH("PUT " UP("2?digest=" HELLO) OCTET, 307, "Location: " UP("3")),
+	      STEP("PUT " UP("3") OCTET, 201));
+	struct origin origin = {.text = "hello"};
+
+	CHECK_OK(copy(&s, &origin), &s.err);
+	CHECK_INT(s.outcome, BLOB_UPLOADED);
+	CHECK_INT(origin.n_opened, 3);
+	CHECK_INT(s.advanced, 5);
+}
+
+static void source_that_breaks(void)
+{
+	SCENE(STEP(HEAD, 404), STEPH(POST, 202, "Location: " UP("1")), STEP("not even sent", 201));
+	struct origin origin = {.text = "hello", .fails = ERR_NETWORK};
+
+	CHECK(copy(&s, &origin) != 0);
+	CHECK(strstr(s.err.msg, "the source breaks") != NULL);
+	CHECK_INT(origin.n_opened, 1);
+	CHECK_INT(s.fake.n_sleeps, 0);
+}
+
 #define INVALID "{\"errors\":[{\"code\":\"BLOB_UPLOAD_INVALID\"}]}"
 
 static void confused_session(void)
@@ -636,6 +719,9 @@ int main(void)
 	TEST("registry: without bytes a useless session is cancelled", no_bytes_at_hand);
 	TEST("registry: a cut upload starts over in a new session", new_session_after_a_cut);
 	TEST("registry: a lost confirmation is found by HEAD", lost_confirmation);
+	TEST("copying a blob: what is there is not even opened", does_not_open_what_is_there);
+	TEST("copying a blob: a cut and a redirect read it from the front again", opens_again_for_another_session);
+	TEST("copying a blob: a source that breaks is not tried in another session", source_that_breaks);
 	TEST("registry: a confused session is replaced once", confused_session);
 	TEST("registry: a wrong digest stops at once", damaged_blob);
 	TEST("registry: uploads and redirects to other hosts carry no credentials", no_password_for_others);
