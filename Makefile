@@ -153,7 +153,7 @@ $(BUILD)/cuda/ptx/%.o: $(BUILD)/cuda/ptx/%.c
 CUDA_STANDIN := $(BUILD)/cuda/libcuda.so.1
 $(CUDA_STANDIN): $(patsubst %,$(BUILD)/cuda/%.o,standin emulate fiber) $(KERNELS:trainer/cuda/kernels/%.c=$(BUILD)/cuda/host/%.o)
 	$(CC) -shared $(EXTRA_LDFLAGS) -Wl,-soname,libcuda.so.1 $^ -lm -o $@
-$(BUILD)/unit/test_trainer_cuda_driver: $(CUDA_STANDIN)
+$(BUILD)/unit/test_trainer_cuda_driver $(BUILD)/unit/test_trainer_cuda_backend: $(CUDA_STANDIN)
 
 $(filter $(BUILD)/unit/test_trainer_cuda%,$(UNIT)): $(BUILD)/unit/%: tests/unit/%.c $(CUDA_TEST_OBJ) $(TRAINER_LIB)
 	@mkdir -p $(@D)

@@ -260,8 +260,6 @@ static bool fits(struct cuda_device *d, const struct cuda_kernel_row *row, const
 
 	if (grid[1] <= BLOCKS_MAX && grid[2] <= BLOCKS_MAX)
 		return true;
-	if (d->failed)
-		return false;
 	d->failed = true;
 	err_set(&d->failure, ERR_UNSUPPORTED,
 	        "kernel '%s' would need %u x %u x %u blocks, more than a GPU takes", row->name,
@@ -278,7 +276,7 @@ static void launch(struct cuda_queue *q, enum cuda_kernel kernel, const unsigned
 	void *one[] = {(void *)(uintptr_t)params}; /* the driver copies, and writes nothing */
 	void *function = function_of(d, kernel);
 
-	if (function == NULL || !fits(d, row, grid))
+	if (d->failed || !fits(d, row, grid))
 		return;
 	if (!DO(d, launch,
 	        (function, grid[0], grid[1], grid[2], row->threads, 1, 1, (unsigned)row->shared,

@@ -24,8 +24,8 @@ struct cuda_about {
 };
 
 /*
- * Opens device `ordinal` (0 is the first that the process may use). Kernels are compiled for it when
- * they are first launched.
+ * Opens device `ordinal` (0 is the first that the process may use). Kernels are compiled for it
+ * when they are first launched.
  * library: NULL for libcuda.so.1. ERR_NOT_FOUND: there is no driver or no such device;
  * ERR_UNSUPPORTED: the device or the driver is too old; ERR_MACHINE: the device does not work.
  * Every error has its hint. The caller closes.

@@ -38,10 +38,10 @@ struct device_choice {
 };
 
 /*
- * The chosen device's ops, and its name ("cpu:0") into ret_name. "auto" takes the first row that has
- * devices here; with options that are a processor's (reference, isa), the CPU. ERR_USAGE for another
- * text, ERR_NOT_FOUND for a device that is not here, and what counting or opening it fails with:
- * a GPU that does not work is not silently replaced by the CPU.
+ * The chosen device's ops, and its name ("cpu:0") into ret_name. "auto" takes the first row that
+ * has devices here; with options that are a processor's (reference, isa), the CPU. ERR_USAGE for
+ * another text, ERR_NOT_FOUND for a device that is not here, and what counting or opening it fails
+ * with: a GPU that does not work is not silently replaced by the CPU.
  */
 int device_open(const struct device_choice *choice, const struct ops_options *options,
                 struct ops *ret, char ret_name[DEVICE_NAME_MAX], struct err *err) MUST_USE;
