@@ -48,7 +48,8 @@ struct task {
 };
 
 static struct standin {
-	size_t calls, fail_at;
+	size_t calls, counted, fail_at;
+	const char *fail_call;          /* NULL: any is counted */
 	int result, major, minor, dead; /* dead: what every call returns after a fatal error */
 	unsigned devices;
 	int device; /* in use, or 0 */
@@ -105,6 +106,7 @@ __attribute__((constructor)) static void begin(void)
 	              (int)(compute / 10), (int)(compute % 10),
 	              setting("STANDIN_MEMORY_MIB", 512) << 20);
 	standin_devices((unsigned)setting("STANDIN_DEVICES", 1));
+	gpu.fail_call = getenv("STANDIN_FAIL_CALL");
 }
 
 __attribute__((destructor)) static void report(void)
@@ -134,7 +136,7 @@ static int wrong(int result, const char *problem)
 /* Every call counts itself, and one of them fails when that is asked for. */
 #define COUNTED                                                                                    \
 	do {                                                                                       \
-		int planted = count_call();                                                        \
+		int planted = count_call(__func__);                                                \
                                                                                                    \
 		if (planted != 0)                                                                  \
 			return planted;                                                            \
@@ -146,11 +148,18 @@ static bool is_fatal(int result)
 	return result == 214 || result == 220 || (result >= 700 && result <= 720);
 }
 
-static int count_call(void)
+static int count_call(const char *name)
 {
-	if (++gpu.calls == gpu.fail_at && is_fatal(gpu.result))
+	gpu.calls++;
+	if (gpu.fail_call == NULL || strcmp(gpu.fail_call, name) == 0)
+		gpu.counted++;
+	else
+		return gpu.dead;
+	if (gpu.counted != gpu.fail_at)
+		return gpu.dead;
+	if (is_fatal(gpu.result))
 		gpu.dead = gpu.result;
-	return gpu.calls == gpu.fail_at ? gpu.result : gpu.dead;
+	return gpu.result;
 }
 
 static bool within(const void *at, size_t n)
@@ -212,6 +221,8 @@ int cuInit(unsigned flags)
 {
 	COUNTED;
 	gpu.initialised = true;
+	if (gpu.devices == 0)
+		return RESULT_NO_DEVICE;
 	return flags == 0 ? 0 : wrong(BAD_VALUE, "cuInit with flags");
 }
 

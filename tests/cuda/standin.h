@@ -6,8 +6,9 @@
  * memory that is not pinned is read when an upload is asked for, pinned memory when it is made.
  *
  * Programs set it up by variables: STANDIN_DEVICES (1), STANDIN_COMPUTE (86: 8.6),
- * STANDIN_MEMORY_MIB (512), STANDIN_FAIL_AT and STANDIN_RESULT as standin_reset's; STANDIN_REPORT
- * names a file that gets a line when the process ends: "calls N held N device N problem TEXT".
+ * STANDIN_MEMORY_MIB (512), STANDIN_FAIL_AT and STANDIN_RESULT as standin_reset's, where
+ * STANDIN_FAIL_CALL has calls of that name counted alone; STANDIN_REPORT names a file that gets a
+ * line when the process ends: "calls N held N device N problem TEXT".
  */
 #ifndef SLIPWAY_TESTS_CUDA_STANDIN_H
 #define SLIPWAY_TESTS_CUDA_STANDIN_H
