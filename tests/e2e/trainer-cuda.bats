@@ -28,7 +28,7 @@ on() {
 	if [[ $device == cpu ]]; then
 		timeout 60 "$TRAINER" "$command" "$@" --device cpu
 	else
-		STANDIN_REPORT=$PWD/report LD_LIBRARY_PATH=$STANDIN timeout 60 "$TRAINER" "$command" "$@" --device "$device"
+		STANDIN_REPORT=$PWD/report LD_LIBRARY_PATH=$STANDIN${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} timeout 60 "$TRAINER" "$command" "$@" --device "$device"
 	fi
 }
 
@@ -196,4 +196,70 @@ run_ranks() {
 	[ "$status" -ne 0 ]
 	[ "$status" -ne 124 ]
 	[[ $output == *"rank 1: "*"the GPU's memory has an error that cannot be corrected"* ]]
+}
+
+@test "cuda: one process starts the ranks of its node, each on a GPU of its own" {
+	mpich
+	small
+	SMALL+=(--attention_dropout 0)
+	run_on cuda one --batch_size 4 >/dev/null
+	rm report
+	STANDIN_DEVICES=4 run_on cuda four --batch_size 1 --local_ranks 4 >log 2>&1
+	grep "^4 ranks (MPICH) on cuda:0: Stand-in" log
+	near one four
+	[ "$(grep -o 'device [0-9]' report | sort | tr '\n' ' ')" = "device 0 device 1 device 2 device 3 " ]
+	clean_report
+	# A launcher that has started the node's ranks is not asked twice.
+	RANK=0 WORLD_SIZE=1 LOCAL_RANK=0 run_on cuda again --max_steps 1 --local_ranks 4 >log 2>&1
+	grep "^1 rank (single process) on cuda:0" log
+	# More ranks than GPUs: the cause's message and status, and nobody waits for ever.
+	STANDIN_DEVICES=2 run --separate-stderr run_on cuda many --local_ranks 3 --rank_timeout 5
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"rank 2: rank 2 of this node has no NVIDIA GPU of its own: there are 2 here"* ]]
+}
+
+@test "cuda: a request to stop reaches the ranks of a node, a killed one is named, and none outlives its parent" {
+	mpich
+	small
+	SMALL+=(--attention_dropout 0 --max_steps 4000 --checkpoint_steps 0 --rank_timeout 6)
+	# started OUTPUT: two ranks at work; sets PARENT.
+	started() {
+		rm -rf "$1" "$1.log" report
+		LD_LIBRARY_PATH=$STANDIN:$LD_LIBRARY_PATH STANDIN_DEVICES=2 "$TRAINER" train "${SMALL[@]}" --output_dir "$1" --local_ranks 2 \
+			--device cuda --batch_size 1 >"$1.log" 2>&1 3>&- &
+		PARENT=$!
+		for _ in $(seq 100); do
+			if grep -q 'step 1:' "$1.log"; then return; fi
+			sleep 0.1
+		done
+		cat "$1.log"
+		return 1
+	}
+	local status=0 rank
+	started stopped
+	kill -TERM "$PARENT"
+	wait "$PARENT" || status=$?
+	[ "$status" -eq 75 ]
+	ls stopped/step-*/model.safetensors
+
+	started killed
+	rank=$(pgrep -P "$PARENT" | tail -n 1)
+	kill -KILL "$rank"
+	status=0
+	wait "$PARENT" || status=$?
+	[ "$status" -eq 76 ]
+	grep 'rank 1 was ended by signal 9' killed.log
+
+	started orphans
+	rank=$(pgrep -P "$PARENT" | tr '\n' ' ')
+	kill -KILL "$PARENT"
+	wait "$PARENT" || true
+	local one
+	for one in $rank; do
+		for _ in $(seq 100); do
+			kill -0 "$one" 2>/dev/null || break
+			sleep 0.1
+		done
+		! kill -0 "$one" 2>/dev/null
+	done
 }
