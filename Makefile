@@ -149,10 +149,21 @@ $(BUILD)/cuda/ptx/%.o: $(BUILD)/cuda/ptx/%.c
 	$(CC) $(STD) -I. -O1 -ffp-contract=off -fPIE $(EXTRA_CFLAGS) -MMD -MP -c $< -o $@
 .PRECIOUS: $(BUILD)/cuda/ptx/%.c
 
-# Stands in for the driver; tests name it by its path.
+# Stands in for the driver, for programs of either architecture: it asks for the libraries that a driver's asks for.
+CUDA_NEEDS := -Wl,--no-as-needed -l:libdl.so.2 -l:libpthread.so.0 -l:librt.so.1 -lm
 CUDA_STANDIN := $(BUILD)/cuda/libcuda.so.1
+OTHER_ARCH := $(filter-out $(HOST_ARCH),amd64 arm64)
+CUDA_STANDINS := $(CUDA_STANDIN) $(OTHER_ARCH:%=$(BUILD)/cuda/%/libcuda.so.1)
 $(CUDA_STANDIN): $(patsubst %,$(BUILD)/cuda/%.o,standin emulate fiber) $(KERNELS:trainer/cuda/kernels/%.c=$(BUILD)/cuda/host/%.o)
-	$(CC) -shared $(EXTRA_LDFLAGS) -Wl,-soname,libcuda.so.1 $^ -lm -o $@
+	$(CC) -shared $(EXTRA_LDFLAGS) -Wl,-soname,libcuda.so.1 $^ $(CUDA_NEEDS) -o $@
+define standin_rule
+$(BUILD)/cuda/$(1)/%.o: %.c
+	@mkdir -p $$(@D)
+	$(CC_$(1)) $$(CUDA_FLAGS) -MMD -MP -c $$< -o $$@
+$(BUILD)/cuda/$(1)/libcuda.so.1: $(patsubst %.c,$(BUILD)/cuda/$(1)/%.o,$(patsubst %,tests/cuda/%.c,standin emulate fiber) $(KERNELS))
+	$(CC_$(1)) -shared -Wl,-soname,libcuda.so.1 $$^ $(CUDA_NEEDS) -o $$@
+endef
+$(foreach arch,$(OTHER_ARCH),$(eval $(call standin_rule,$(arch))))
 $(BUILD)/unit/test_trainer_cuda_driver $(BUILD)/unit/test_trainer_cuda_backend: $(CUDA_STANDIN)
 
 $(filter $(BUILD)/unit/test_trainer_cuda%,$(UNIT)): $(BUILD)/unit/%: tests/unit/%.c $(CUDA_TEST_OBJ) $(TRAINER_LIB)
@@ -242,13 +253,13 @@ undeploy: $(BUILD)/slipway
 
 .PHONY: test
 test: deps test-deps
-	$(MAKE) $(PARALLEL) all units fuzzers $(MPI_SYSROOTS)
+	$(MAKE) $(PARALLEL) all units fuzzers $(CUDA_STANDINS) $(MPI_SYSROOTS)
 	tests/run
 
 .PHONY: test-long
 test-long: deps test-deps
 	@tests/install-deps $(CLUSTER_DEPS)
-	$(MAKE) $(PARALLEL) all $(MPI_SYSROOTS)
+	$(MAKE) $(PARALLEL) all $(CUDA_STANDINS) $(MPI_SYSROOTS)
 	SLIPWAY_TEST_LONG=1 tests/run e2e cluster
 
 # Programs, definitions and KWOK's stages go to build/cluster; what Go fetches and compiles stays in its own caches.
