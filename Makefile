@@ -226,6 +226,8 @@ help:
 ## make tsan-trainer  the trainer's tests and a short run under ThreadSanitizer
 ## make bench-trainer  speed and memory of the trainer, beside PyTorch when it is installed (BASE=COMMIT: and a former one; ROUNDS=N)
 ## make bench-kernels  registers, shared memory and occupancy of the GPU kernels by ptxas, into docs/bench/kernels.md
+## make test-gpu   the trainer on this machine's GPU: goldens, the CPU's curve, kill and resume, bad gradients, no memory
+## make bench-gpu  its speed there, into docs/bench/gpu.md
 ## make bench-cluster  status and logs of a fleet of 64 pods on a live control plane, into docs/bench/cluster.md (Go on PATH)
 ## make bench-compare  this build beside another one's in turns, five rounds (BEFORE=BUILD_FOLDER)
 ## make bench    speed and memory beside umoci, buildah, zstd and pigz, into docs/bench/
@@ -445,6 +447,13 @@ bench-trainer: $(BUILD)/$(HOST_ARCH)/slipway-trainer $(BUILD)/$(HOST_ARCH)/slipw
 bench-kernels: $(PTX)
 	tests/cuda/judge $(BUILD) >$(BUILD)/kernels.md
 	mv $(BUILD)/kernels.md docs/bench/kernels.md
+
+# On a machine with a GPU and its driver; what they do is tested on the tests' stand-in (tests/e2e/trainer-cuda.bats).
+.PHONY: test-gpu bench-gpu
+test-gpu: $(BUILD)/$(HOST_ARCH)/slipway-trainer
+	tests/gpu/gpu test $<
+bench-gpu: $(BUILD)/$(HOST_ARCH)/slipway-trainer
+	tests/gpu/gpu bench $< docs/bench
 
 .PHONY: docs
 docs: $(BUILD)/slipway

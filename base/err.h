@@ -37,7 +37,7 @@ enum err_code {
 	ERR_BUSY,        /* somebody else is at the same work now */
 	ERR_JOB,         /* what was run in the user's name has failed */
 	ERR_MEMORY,      /* it needs more memory than there is */
-	ERR_MACHINE,     /* this machine computes wrong results, or a device of it fails */
+	ERR_MACHINE,     /* this machine computes wrong results */
 	ERR_INTERRUPTED  /* the user asked to stop */
 };
 

@@ -1,6 +1,6 @@
 /*
- * The one program that slipway knows: its own trainer. On targets whose devices it computes on it is
- * told to, so that it does not quietly take the CPU where a driver is missing, and, where no
+ * The one program that slipway knows: its own trainer. On targets whose devices it computes on it
+ * is told to, so that it does not quietly take the CPU where a driver is missing, and, where no
  * launcher starts a rank for each device of a pod, to do that itself. What the spec's own words say
  * of either stands.
  */
@@ -23,19 +23,19 @@ static bool is_trainer(const char *program)
 }
 
 /* The words of the job after its program, in the order of the container's. */
-struct words {
+struct job_words {
 	const char *at[3 * 256];
 	size_t n;
 };
 
-static void take(struct words *w, const struct strlist *list, size_t from)
+static void take(struct job_words *w, const struct strlist *list, size_t from)
 {
 	for (size_t i = from; i < list->n && w->n < ARRAY_LEN(w->at); i++)
 		w->at[w->n++] = list->at[i];
 }
 
 /* Options may be written with '-' or '_', with '=' or without. */
-static bool has_option(const struct words *w, const char *option)
+static bool has_option(const struct job_words *w, const char *option)
 {
 	size_t n = strlen(option);
 
@@ -53,7 +53,7 @@ static bool has_option(const struct words *w, const char *option)
 	return false;
 }
 
-static bool is_run(const struct words *w)
+static bool is_run(const struct job_words *w)
 {
 	for (size_t i = 0; w->n > 0 && i < ARRAY_LEN(commands); i++)
 		if (strcmp(w->at[0], commands[i]) == 0)
@@ -71,7 +71,7 @@ void resolve_trainer(struct resolver *r, struct fleet_target *t)
 {
 	const struct job_section *job = &r->sections->job;
 	struct strlist args = {arena_alloc(r->arena, 4 * sizeof(*args.at)), 0};
-	struct words w = {.n = 0};
+	struct job_words w = {.n = 0};
 
 	take(&w, &job->command, 1);
 	take(&w, &job->args, 0);

@@ -263,3 +263,27 @@ run_ranks() {
 		! kill -0 "$one" 2>/dev/null
 	done
 }
+
+@test "cuda: the tests and the bench for machines with a GPU do what they say" {
+	local gpu=$ROOT/tests/gpu/gpu
+	run "$gpu" test "$TRAINER"
+	[ "$status" -eq 1 ]
+	[[ $output == *"there is no GPU that slipway-trainer can use here"* ]]
+	export LD_LIBRARY_PATH=$STANDIN
+	run "$gpu" test "$TRAINER" --golden "$ROOT/tests/golden/perceiver/cross-heads" --steps 4
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output == *"# Stand-in, compute capability 8.6"* ]]
+	[[ $output == *"6 passed, 0 failed"* ]]
+	"$gpu" page .
+	diff gpu.md "$ROOT/docs/bench/gpu.md"
+	"$gpu" bench "$TRAINER" . --config tiny --batch 1 --steps 2
+	grep '^| tiny | f32 | 1 | ' gpu.md
+	grep '^| tiny | bf16 | 1 | ' gpu.md
+	grep '^# The trainer on GPUs: unproved on T4G, A10G, A100, L4, L40S, H100, H200$' gpu.md
+	# A driver that fails once is seen by every step that it could have fooled.
+	STANDIN_COMPUTE=75 STANDIN_FAIL_CALL=cuLaunchKernel STANDIN_FAIL_AT=5 STANDIN_RESULT=719 run "$gpu" test "$TRAINER" \
+		--golden "$ROOT/tests/golden/perceiver/cross-heads" --steps 2
+	[ "$status" -eq 1 ]
+	[[ $output == *"not ok - goldens"* && $output == *"not ok - curve"* && $output == *"not ok - resume"* ]]
+}
