@@ -149,11 +149,22 @@ $(BUILD)/cuda/ptx/%.o: $(BUILD)/cuda/ptx/%.c
 	$(CC) $(STD) -I. -O1 -ffp-contract=off -fPIE $(EXTRA_CFLAGS) -MMD -MP -c $< -o $@
 .PRECIOUS: $(BUILD)/cuda/ptx/%.c
 
-# Stands in for the driver; tests name it by its path.
+# Stands in for the driver, for programs of either architecture: it asks for the libraries that a driver's asks for.
+CUDA_NEEDS := -Wl,--no-as-needed -l:libdl.so.2 -l:libpthread.so.0 -l:librt.so.1 -lm
 CUDA_STANDIN := $(BUILD)/cuda/libcuda.so.1
+OTHER_ARCH := $(filter-out $(HOST_ARCH),amd64 arm64)
+CUDA_STANDINS := $(CUDA_STANDIN) $(OTHER_ARCH:%=$(BUILD)/cuda/%/libcuda.so.1)
 $(CUDA_STANDIN): $(patsubst %,$(BUILD)/cuda/%.o,standin emulate fiber) $(KERNELS:trainer/cuda/kernels/%.c=$(BUILD)/cuda/host/%.o)
-	$(CC) -shared $(EXTRA_LDFLAGS) -Wl,-soname,libcuda.so.1 $^ -lm -o $@
-$(BUILD)/unit/test_trainer_cuda_driver: $(CUDA_STANDIN)
+	$(CC) -shared $(EXTRA_LDFLAGS) -Wl,-soname,libcuda.so.1 $^ $(CUDA_NEEDS) -o $@
+define standin_rule
+$(BUILD)/cuda/$(1)/%.o: %.c
+	@mkdir -p $$(@D)
+	$(CC_$(1)) $$(CUDA_FLAGS) -MMD -MP -c $$< -o $$@
+$(BUILD)/cuda/$(1)/libcuda.so.1: $(patsubst %.c,$(BUILD)/cuda/$(1)/%.o,$(patsubst %,tests/cuda/%.c,standin emulate fiber) $(KERNELS))
+	$(CC_$(1)) -shared -Wl,-soname,libcuda.so.1 $$^ $(CUDA_NEEDS) -o $$@
+endef
+$(foreach arch,$(OTHER_ARCH),$(eval $(call standin_rule,$(arch))))
+$(BUILD)/unit/test_trainer_cuda_driver $(BUILD)/unit/test_trainer_cuda_backend: $(CUDA_STANDIN)
 
 $(filter $(BUILD)/unit/test_trainer_cuda%,$(UNIT)): $(BUILD)/unit/%: tests/unit/%.c $(CUDA_TEST_OBJ) $(TRAINER_LIB)
 	@mkdir -p $(@D)
@@ -215,6 +226,8 @@ help:
 ## make tsan-trainer  the trainer's tests and a short run under ThreadSanitizer
 ## make bench-trainer  speed and memory of the trainer, beside PyTorch when it is installed (BASE=COMMIT: and a former one; ROUNDS=N)
 ## make bench-kernels  registers, shared memory and occupancy of the GPU kernels by ptxas, into docs/bench/kernels.md
+## make test-gpu   the trainer on this machine's GPU: goldens, the CPU's curve, kill and resume, bad gradients, no memory
+## make bench-gpu  its speed there, into docs/bench/gpu.md
 ## make bench-cluster  status and logs of a fleet of 64 pods on a live control plane, into docs/bench/cluster.md (Go on PATH)
 ## make bench-compare  this build beside another one's in turns, five rounds (BEFORE=BUILD_FOLDER)
 ## make bench    speed and memory beside umoci, buildah, zstd and pigz, into docs/bench/
@@ -242,13 +255,13 @@ undeploy: $(BUILD)/slipway
 
 .PHONY: test
 test: deps test-deps
-	$(MAKE) $(PARALLEL) all units fuzzers $(MPI_SYSROOTS)
+	$(MAKE) $(PARALLEL) all units fuzzers $(CUDA_STANDINS) $(MPI_SYSROOTS)
 	tests/run
 
 .PHONY: test-long
 test-long: deps test-deps
 	@tests/install-deps $(CLUSTER_DEPS)
-	$(MAKE) $(PARALLEL) all $(MPI_SYSROOTS)
+	$(MAKE) $(PARALLEL) all $(CUDA_STANDINS) $(MPI_SYSROOTS)
 	SLIPWAY_TEST_LONG=1 tests/run e2e cluster
 
 # Programs, definitions and KWOK's stages go to build/cluster; what Go fetches and compiles stays in its own caches.
@@ -434,6 +447,13 @@ bench-trainer: $(BUILD)/$(HOST_ARCH)/slipway-trainer $(BUILD)/$(HOST_ARCH)/slipw
 bench-kernels: $(PTX)
 	tests/cuda/judge $(BUILD) >$(BUILD)/kernels.md
 	mv $(BUILD)/kernels.md docs/bench/kernels.md
+
+# On a machine with a GPU and its driver; what they do is tested on the tests' stand-in (tests/e2e/trainer-cuda.bats).
+.PHONY: test-gpu bench-gpu
+test-gpu: $(BUILD)/$(HOST_ARCH)/slipway-trainer
+	tests/gpu/gpu test $<
+bench-gpu: $(BUILD)/$(HOST_ARCH)/slipway-trainer
+	tests/gpu/gpu bench $< docs/bench
 
 .PHONY: docs
 docs: $(BUILD)/slipway

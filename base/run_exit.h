@@ -17,7 +17,8 @@
 	X(USAGE, 2, true, "wrong command line or configuration, or a used output folder")          \
 	X(STOPPED, 75, false, "stopped by a signal or --stop_after, with a checkpoint saved")      \
 	X(RANK_LOST, 76, false, "a rank did not come, did not answer or was lost")                 \
-	X(BAD_NODE, 77, false, "this node is bad: it computes wrong results")                      \
+	X(BAD_NODE, 77, false,                                                                     \
+	  "this node is bad: it computes wrong results, or a GPU of it fails")                     \
 	X(MEMORY, 78, true, "out of memory")                                                       \
 	X(BAD_INPUT, 79, true, "damaged input: a shard, a dataset or a checkpoint")
 

@@ -51,6 +51,7 @@ struct fleet_target {
 	int64_t shm_mib;               /* /dev/shm, part of memory_mib */
 	int64_t processes;             /* ranks per pod: GPUs or NeuronCores */
 	int64_t nodes;                 /* pods of the job */
+	struct strlist trainer_args;   /* after the spec's, where the job is slipway-trainer's */
 	bool gang_needs_scheduler;     /* for several but not all devices: part_scheduler */
 
 	/* Limits of the pool. */

@@ -27,7 +27,8 @@ static void add_mpirun(const struct fleet *fleet, const struct fleet_target *tar
                        const cJSON *worker_env, cJSON *container)
 {
 	const struct job_section *job = fleet->job;
-	const struct strlist words[] = {job->command, job->args, target->section->args};
+	const struct strlist words[] = {job->command, job->args, target->section->args,
+	                                target->trainer_args};
 	cJSON *command = json_add_array(container, "command");
 	AUTO(strbuf) struct strbuf count = STRBUF_INIT(32);
 	int64_t ranks = target->nodes * target->processes;

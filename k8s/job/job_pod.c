@@ -118,21 +118,22 @@ static void place_pod(const struct fleet *fleet, const struct fleet_target *targ
 		job_claim(target, out, pod);
 }
 
-static void add_words(cJSON *container, const char *key, const struct strlist *first,
-                      const struct strlist *second)
+static void add_args(const struct job_section *job, const struct fleet_target *target,
+                     cJSON *container)
 {
-	if (first->n + second->n == 0)
-		return;
-	cJSON *array = k8s_add_strings(container, key, first->at, first->n);
+	const struct strlist lists[] = {job->args, target->section->args, target->trainer_args};
+	cJSON *array = NULL;
 
-	for (size_t i = 0; i < second->n; i++)
-		json_push_string(array, second->at[i]);
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		for (size_t k = 0; k < lists[i].n; k++) {
+			array = array != NULL ? array : json_add_array(container, "args");
+			json_push_string(array, lists[i].at[k]);
+		}
 }
 
 static void add_container(const struct fleet *fleet, const struct fleet_target *target,
                           struct k8s_output *out, struct job_pod *p)
 {
-	static const struct strlist nothing;
 	const struct job_section *job = fleet->job;
 	cJSON *container = k8s_push_object(json_add_array(p->spec, "containers"));
 
@@ -141,8 +142,9 @@ static void add_container(const struct fleet *fleet, const struct fleet_target *
 	json_add_string(container, "image", fleet->image);
 	k8s_note(out, container, "image", job->image_at, "job.image");
 	json_add_string(container, "imagePullPolicy", "IfNotPresent");
-	add_words(container, "command", &job->command, &nothing);
-	add_words(container, "args", &job->args, &target->section->args);
+	if (job->command.n > 0)
+		k8s_add_strings(container, "command", job->command.at, job->command.n);
+	add_args(job, target, container);
 	p->env = json_add_array(container, "env");
 	if (job->metrics_port > 0) {
 		cJSON *port = k8s_push_object(json_add_array(container, "ports"));

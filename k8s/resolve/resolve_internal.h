@@ -52,6 +52,10 @@ const char *resolve_hidden(const char *mount, const char **ret_folder);
 void resolve_pull(struct resolver *r, struct fleet_target *target);
 void resolve_volume(struct resolver *r, struct fleet_target *target); /* of the nodes; after that */
 
+/* What slipway-trainer is told of the target's devices, where the job runs it: after the pod's
+ * figures and the scheduler. */
+void resolve_trainer(struct resolver *r, struct fleet_target *target);
+
 void resolve_cluster(struct resolver *r);
 void resolve_targets(struct resolver *r); /* pools, and what a pod of each asks for */
 void resolve_pods(struct resolver *r, const struct fleet_target *target); /* job against target */

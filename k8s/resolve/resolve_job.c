@@ -167,8 +167,10 @@ void resolve_job(struct resolver *r)
 		resolve_problem(r, srcpos_or(job->scheduler_at, job->at),
 		                "set job.command: mpirun does not start an image's entrypoint",
 		                "job.scheduler: an MPIJob needs the program that mpirun starts");
-	for (size_t i = 0; i < fleet->n_targets; i++)
+	for (size_t i = 0; i < fleet->n_targets; i++) {
 		check_target(r, &fleet->targets[i]);
+		resolve_trainer(r, &fleet->targets[i]);
+	}
 	check_nettest(r);
 }
 

@@ -25,6 +25,7 @@ const struct accelerator accelerators[] = {
 	ACCELERATOR(NVIDIA, "NVIDIA", "NVIDIA", "NVIDIA's driver", "nvidia.com/gpu", "#4d7c0f",
                     "nvidia-device-plugin", 50, 100, .node_label = "nvidia.com/gpu.present",
                     .in_bottlerocket = true, .device_class = "gpu.nvidia.com", .nccl = true,
+                    .trainer_device = "cuda",
                     .env = {{"NCCL_SOCKET_IFNAME", "^docker,lo,veth", true}},
                     .exporter = {"dcgm-exporter", 250, 256}, .idle_alarm = "IdleNvidia",
                     .idle_metric = "pod_gpu_utilization"),

@@ -80,6 +80,7 @@ struct accelerator {
 	 * neighbours, and the stock scheduler only counts. */
 	const char *part_scheduler;
 	bool nccl;                     /* its nodes can run the network test */
+	const char *trainer_device;    /* slipway-trainer's --device there: "cuda" */
 	struct accelerator_env env[3]; /* up to the first without a name */
 	/* The variable that says where rank 0 listens, HOST:root_port, when several nodes talk. */
 	const char *root_env;

@@ -25,6 +25,7 @@ static struct device_state {
 	struct emulated_thread threads[THREADS_MAX];
 	void *scheduler;
 	char *stacks, *shared;
+	unsigned stacks_n; /* threads that they are enough for */
 	const char *problem;
 	uint64_t random;
 } device;
@@ -89,7 +90,7 @@ static void start_threads(void)
 	for (unsigned i = 0; i < device.launch->threads; i++)
 		device.threads[i] = (struct emulated_thread){
 			.stack = fiber_start(device.stacks + (size_t)(i + 1) * STACK, run_thread)};
-	memset(device.shared, 0xff, SHARED_MAX);
+	memset(device.shared, 0xff, device.launch->shared);
 }
 
 /* Runs the ready lanes of a warp, in any order, until each waits or has ended. */
@@ -193,6 +194,25 @@ static void run_blocks(void)
 	}
 }
 
+/* Kept from launch to launch, since a run has thousands of them. */
+static bool take_memory(unsigned threads)
+{
+	if (threads > device.stacks_n) {
+		free(device.stacks);
+		device.stacks = aligned_alloc(64, (size_t)threads * STACK);
+		device.stacks_n = device.stacks != NULL ? threads : 0;
+	}
+	if (device.shared == NULL)
+		device.shared = aligned_alloc(64, SHARED_MAX + 64);
+	return device.stacks != NULL && device.shared != NULL;
+}
+
+__attribute__((destructor)) static void give_back_memory(void)
+{
+	free(device.stacks);
+	free(device.shared);
+}
+
 const char *emulate(const struct emulated *launch, uint64_t seed)
 {
 	if (launch->threads == 0 || launch->threads % WARP != 0 || launch->threads > THREADS_MAX)
@@ -204,11 +224,9 @@ const char *emulate(const struct emulated *launch, uint64_t seed)
 	device.launch = launch;
 	device.problem = NULL;
 	device.random = (seed + 1) * 0x9E3779B97F4A7C15ULL;
-	device.stacks = aligned_alloc(64, (size_t)launch->threads * STACK);
-	device.shared = aligned_alloc(64, SHARED_MAX + 64);
+	if (!take_memory(launch->threads))
+		return "no memory for so many threads";
 	run_blocks();
-	free(device.stacks);
-	free(device.shared);
 	return device.problem;
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,7 +11,8 @@
 #include "trainer/cuda/calls.h"
 #include "trainer/cuda/kernels/entries.h"
 
-enum { ARENA = 64 << 20, ALIGN = 256, BLOCKS = 64, TASKS = 256, PARAMS_MAX = 256 };
+enum { ALIGN = 256, BLOCKS = 1024, TASKS = 256, PARAMS_MAX = 256, FIRST_DEVICE = 7 };
+#define ARENA ((size_t)1 << 30)
 enum { BAD_VALUE = 1, NOT_READY = 3, BAD_IMAGE = 200, BAD_HANDLE = 400, NOT_FOUND = 500 };
 
 #define STANDIN_CALL(source, name, type, threads, bytes)                                           \
@@ -42,31 +44,81 @@ struct task {
 	const char *from;
 	size_t n;
 	unsigned char byte;
+	void *staged; /* what `from` is, where the host may change what it was */
 };
 
 static struct standin {
-	size_t calls, fail_at;
-	int result, major, minor;
+	size_t calls, counted, fail_at;
+	const char *fail_call;          /* NULL: any is counted */
+	int result, major, minor, dead; /* dead: what every call returns after a fatal error */
+	unsigned devices;
+	int device; /* in use, or 0 */
 	size_t memory, held;
 	const char *problem;
 	char *arena;
-	struct block blocks[BLOCKS];
+	struct block blocks[BLOCKS], pinned[BLOCKS];
 	struct task tasks[TASKS];
 	size_t n_tasks;
 	bool initialised, retained, current, stream;
 	size_t modules;
 } gpu;
 
+static void drop_tasks(void)
+{
+	for (size_t i = 0; i < gpu.n_tasks; i++)
+		free(gpu.tasks[i].staged);
+	gpu.n_tasks = 0;
+}
+
 void standin_reset(size_t fail_at, int result, int major, int minor, size_t memory)
 {
+	drop_tasks();
 	if (gpu.arena != NULL)
 		(void)munmap(gpu.arena, ARENA);
-	gpu = (struct standin){.fail_at = fail_at,
+	gpu = (struct standin){.devices = 1,
+	                       .fail_at = fail_at,
 	                       .result = result,
 	                       .major = major,
 	                       .minor = minor,
 	                       .memory = memory};
-	gpu.arena = mmap(NULL, ARENA, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	gpu.arena =
+		mmap(NULL, ARENA, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+void standin_devices(unsigned n)
+{
+	gpu.devices = n;
+}
+
+static size_t setting(const char *name, size_t otherwise)
+{
+	const char *text = getenv(name);
+
+	return text != NULL ? strtoul(text, NULL, 10) : otherwise;
+}
+
+/* For programs, which find this library by its name: set up and told about in the environment. */
+__attribute__((constructor)) static void begin(void)
+{
+	size_t compute = setting("STANDIN_COMPUTE", 86);
+
+	standin_reset(setting("STANDIN_FAIL_AT", 0), (int)setting("STANDIN_RESULT", 999),
+	              (int)(compute / 10), (int)(compute % 10),
+	              setting("STANDIN_MEMORY_MIB", 512) << 20);
+	standin_devices((unsigned)setting("STANDIN_DEVICES", 1));
+	gpu.fail_call = getenv("STANDIN_FAIL_CALL");
+}
+
+__attribute__((destructor)) static void report(void)
+{
+	const char *path = getenv("STANDIN_REPORT");
+	FILE *f = path != NULL && gpu.calls > 0 ? fopen(path, "a") : NULL;
+
+	if (f == NULL)
+		return;
+	fprintf(f, "calls %zu held %zu device %d problem %s\n", gpu.calls, gpu.held,
+	        gpu.device - FIRST_DEVICE, gpu.problem != NULL ? gpu.problem : "none");
+	(void)fclose(f);
 }
 
 struct standin_state standin_state(void)
@@ -84,9 +136,31 @@ static int wrong(int result, const char *problem)
 /* Every call counts itself, and one of them fails when that is asked for. */
 #define COUNTED                                                                                    \
 	do {                                                                                       \
-		if (++gpu.calls == gpu.fail_at)                                                    \
-			return gpu.result;                                                         \
+		int planted = count_call(__func__);                                                \
+                                                                                                   \
+		if (planted != 0)                                                                  \
+			return planted;                                                            \
 	} while (0)
+
+/* Errors after which a context is of no use: every later call has the same. */
+static bool is_fatal(int result)
+{
+	return result == 214 || result == 220 || (result >= 700 && result <= 720);
+}
+
+static int count_call(const char *name)
+{
+	gpu.calls++;
+	if (gpu.fail_call == NULL || strcmp(gpu.fail_call, name) == 0)
+		gpu.counted++;
+	else
+		return gpu.dead;
+	if (gpu.counted != gpu.fail_at)
+		return gpu.dead;
+	if (is_fatal(gpu.result))
+		gpu.dead = gpu.result;
+	return gpu.result;
+}
 
 static bool within(const void *at, size_t n)
 {
@@ -126,13 +200,15 @@ static void run_stream(void)
 	for (size_t i = 0; i < gpu.n_tasks; i++)
 		run_task(&gpu.tasks[i]);
 	(void)mprotect(gpu.arena, ARENA, PROT_NONE);
-	gpu.n_tasks = 0;
+	drop_tasks();
 }
 
 static int push(const struct task *t, const void *stream)
 {
-	if (!gpu.current || !gpu.stream || stream != &gpu.stream)
+	if (!gpu.current || !gpu.stream || stream != &gpu.stream) {
+		free(t->staged);
 		return wrong(BAD_HANDLE, "work for a stream that is not there");
+	}
 	if (gpu.n_tasks == TASKS)
 		run_stream();
 	gpu.tasks[gpu.n_tasks++] = *t;
@@ -145,6 +221,8 @@ int cuInit(unsigned flags)
 {
 	COUNTED;
 	gpu.initialised = true;
+	if (gpu.devices == 0)
+		return RESULT_NO_DEVICE;
 	return flags == 0 ? 0 : wrong(BAD_VALUE, "cuInit with flags");
 }
 
@@ -161,24 +239,45 @@ int cuGetErrorName(int result, const char **name)
 	return 0;
 }
 
+int cuDeviceGetCount(int *count)
+{
+	COUNTED;
+	if (!gpu.initialised)
+		return wrong(NOT_READY, "devices counted before cuInit");
+	*count = (int)gpu.devices;
+	return gpu.devices > 0 ? 0 : RESULT_NO_DEVICE;
+}
+
 int cuDeviceGet(int *device, int ordinal)
 {
 	COUNTED;
-	*device = 7;
-	return ordinal == 0 ? 0 : RESULT_INVALID_DEVICE;
+	*device = FIRST_DEVICE + ordinal;
+	return ordinal >= 0 && (unsigned)ordinal < gpu.devices ? 0 : RESULT_INVALID_DEVICE;
+}
+
+static bool is_device(int device)
+{
+	return device >= FIRST_DEVICE && device - FIRST_DEVICE < (int)gpu.devices;
+}
+
+int cuDeviceTotalMem_v2(size_t *bytes, int device)
+{
+	COUNTED;
+	*bytes = gpu.memory;
+	return is_device(device) ? 0 : wrong(RESULT_INVALID_DEVICE, "not a device");
 }
 
 int cuDeviceGetName(char *name, int room, int device)
 {
 	COUNTED;
 	strncpy(name, "Stand-in", (size_t)room);
-	return device == 7 ? 0 : wrong(RESULT_INVALID_DEVICE, "not a device");
+	return is_device(device) ? 0 : wrong(RESULT_INVALID_DEVICE, "not a device");
 }
 
 int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
 	COUNTED;
-	if (device != 7 || (attribute != ATTRIBUTE_MAJOR && attribute != ATTRIBUTE_MINOR))
+	if (!is_device(device) || (attribute != ATTRIBUTE_MAJOR && attribute != ATTRIBUTE_MINOR))
 		return wrong(BAD_VALUE, "not an attribute or a device");
 	*value = attribute == ATTRIBUTE_MAJOR ? gpu.major : gpu.minor;
 	return 0;
@@ -187,9 +286,10 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
 int cuDevicePrimaryCtxRetain(void **context, int device)
 {
 	COUNTED;
-	if (!gpu.initialised || device != 7)
-		return wrong(NOT_READY, "a context before cuInit");
+	if (!gpu.initialised || !is_device(device) || gpu.retained)
+		return wrong(NOT_READY, "a context before cuInit, or a second one");
 	gpu.retained = true;
+	gpu.device = device;
 	gpu.held++;
 	*context = &gpu.retained;
 	return 0;
@@ -198,7 +298,7 @@ int cuDevicePrimaryCtxRetain(void **context, int device)
 int cuDevicePrimaryCtxRelease_v2(int device)
 {
 	COUNTED;
-	if (!gpu.retained || device != 7)
+	if (!gpu.retained || device != gpu.device)
 		return wrong(BAD_HANDLE, "a context that is not held");
 	gpu.retained = gpu.current = false;
 	gpu.held--;
@@ -355,19 +455,42 @@ int cuMemFree_v2(uint64_t at)
 	return wrong(BAD_VALUE, "memory given back that was not had");
 }
 
+/* The block of pinned memory that `at` lies in; NULL: it is not pinned. */
+static struct block *pinned_at(const void *at)
+{
+	size_t address = (size_t)(uintptr_t)at;
+
+	for (size_t i = 0; i < BLOCKS; i++)
+		if (address - gpu.pinned[i].at < gpu.pinned[i].n)
+			return &gpu.pinned[i];
+	return NULL;
+}
+
 int cuMemHostAlloc(void **at, size_t n, unsigned flags)
 {
+	size_t place = 0;
+
 	COUNTED;
-	*at = n > 0 && flags == 0 ? malloc(n) : NULL;
-	gpu.held += *at != NULL;
-	return *at != NULL ? 0 : wrong(BAD_VALUE, "an allocation of nothing");
+	while (place < BLOCKS && gpu.pinned[place].n > 0)
+		place++;
+	if (n == 0 || flags != 0 || place == BLOCKS)
+		return wrong(BAD_VALUE, "an allocation of nothing, or too many");
+	*at = malloc(n);
+	gpu.pinned[place] = (struct block){(size_t)(uintptr_t)*at, n};
+	gpu.held++;
+	return 0;
 }
 
 int cuMemFreeHost(void *at)
 {
+	struct block *b = pinned_at(at);
+
 	COUNTED;
+	if (b == NULL || b->at != (size_t)(uintptr_t)at)
+		return wrong(BAD_VALUE, "pinned memory given back that was not had");
 	run_stream();
 	free(at);
+	b->n = 0;
 	gpu.held--;
 	return 0;
 }
@@ -380,6 +503,11 @@ int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t n, void *stream)
 	if (!within(t.to, n) || from == NULL || within(from, 1))
 		return wrong(BAD_VALUE,
 		             "an upload to what is not the device's, or not from the host");
+	if (pinned_at(from) == NULL) { /* as a driver does: the caller may change it at once */
+		t.staged = malloc(n);
+		memcpy(t.staged, from, n);
+		t.from = t.staged;
+	}
 	return push(&t, stream);
 }
 

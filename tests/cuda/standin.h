@@ -2,7 +2,13 @@
  * A stand-in for libcuda.so.1: one device whose memory the host cannot touch, whose kernels are the
  * trainer's, compiled for the host (tests/cuda/emulate.h). Work waits in the stream until somebody
  * waits for it, as on a device that is behind. Every address, size, handle and launch is checked;
- * what is wrong is a result of the API and a line in standin_state().problem.
+ * what is wrong is a result of the API and a line in standin_state().problem. As with a driver,
+ * memory that is not pinned is read when an upload is asked for, pinned memory when it is made.
+ *
+ * Programs set it up by variables: STANDIN_DEVICES (1), STANDIN_COMPUTE (86: 8.6),
+ * STANDIN_MEMORY_MIB (512), STANDIN_FAIL_AT and STANDIN_RESULT as standin_reset's, where
+ * STANDIN_FAIL_CALL has calls of that name counted alone; STANDIN_REPORT names a file that gets a
+ * line when the process ends: "calls N held N device N problem TEXT".
  */
 #ifndef SLIPWAY_TESTS_CUDA_STANDIN_H
 #define SLIPWAY_TESTS_CUDA_STANDIN_H
@@ -16,8 +22,9 @@ struct standin_state {
 };
 
 /* Sets everything back. The call number `fail_at`, from 1, returns `result` and does nothing; 0:
- * none does. A GPU of compute capability major.minor with `memory` bytes. */
+ * none does; after an error that is fatal to a context, every call returns it. A GPU of compute capability major.minor with `memory` bytes. */
 void standin_reset(size_t fail_at, int result, int major, int minor, size_t memory);
+void standin_devices(unsigned n); /* 1 otherwise */
 struct standin_state standin_state(void);
 
 #endif

@@ -148,6 +148,37 @@ trained() {
 	[[ $output == *", neon"* ]]
 }
 
+# on_gpu ARCH LIBRARY: three steps in the image of this architecture, with a driver (tests/cuda/standin.h) where a container
+# runtime mounts a node's, started as a rendered job is.
+on_gpu() {
+	mkdir -p driver
+	cp "$2" driver/libcuda.so.1
+	# A network of a few thousand weights: this GPU is an emulated one.
+	cat >driver/small.json <<-'JSON'
+		{"num_frames": 1, "image_size": 4, "output_shape": [1, 1, 8, 8], "audio_samples_per_frame": 32, "samples_per_patch": 16,
+		 "num_labels": 5, "num_latents": 4, "d_latents": 8, "num_self_attends_per_block": 1, "num_self_attention_heads": 2,
+		 "audio_num_bands": 2, "image_num_bands": 2, "output_num_channels": 8, "label_query_channels": 8}
+	JSON
+	run podman_run --arch "$1" --read-only --tmpfs /tmp -v "$WORK/driver/libcuda.so.1:/usr/lib64/libcuda.so.1:ro" \
+		-v "$WORK/driver/small.json:/small.json:ro" "oci:$WORK/image" train --config_file_path /small.json --batch_size 1 \
+		--image_points 4 --audio_points 2 --max_steps 3 --log_steps 1 --device cuda
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output == *"on cuda:0: Stand-in, compute capability 8.6, CUDA 12.4, f32"* ]]
+	[[ $output == *"Training Device=cuda:0 Epoch=1 Step=2"* ]]
+}
+
+@test "consumers: podman trains on a GPU in the amd64 image, with the driver that is mounted" {
+	containers_needed
+	on_gpu amd64 "$ROOT/${BUILD:-build}/cuda/libcuda.so.1"
+}
+
+@test "consumers: podman trains on a GPU in the arm64 image, with the driver that is mounted" {
+	containers_needed
+	emulation_needed
+	on_gpu arm64 "$ROOT/${BUILD:-build}/cuda/arm64/libcuda.so.1"
+}
+
 # rendered_pod: the container of the rendered job's pods: NAME=value lines to pod.env (what the pod's metadata tells
 # begins with '#') and its arguments to pod.args, one a line.
 rendered_pod() {

@@ -396,6 +396,49 @@ static void kubelets_read_the_image(void)
 	CHECK(strstr(hint, "lower case") != NULL);
 }
 
+/* ---- slipway's own trainer ---- */
+
+/* Each: what the spec sets, and what is added to the words of g5, which has 8 GPUs, and of trn1. */
+static const struct {
+	const char *set[4], *g5;
+} trainers[] = {
+	{{"job.command=[/usr/bin/slipway-trainer]"}, "--device cuda --local_ranks 8"},
+	{{"job.command=[slipway-trainer, eval]", "job.args=[]"}, "--device cuda --local_ranks 8"},
+	{{"image.entrypoint=[/usr/bin/slipway-trainer]"}, "--device cuda --local_ranks 8"},
+	{{"job.command=[slipway-trainer]", "fleet.g5.args=[--device=cpu]"}, "--local_ranks 8"},
+	{{"job.command=[slipway-trainer]", "fleet.g5.args=[--local-ranks, '2']"}, "--device cuda"},
+	{{"job.command=[slipway-trainer]", "fleet.g5.instances=[g5.xlarge]"}, "--device cuda"},
+	{{"job.command=[slipway-trainer]", "job.scheduler=mpi"}, "--device cuda"},
+	{{"job.command=[slipway-trainer]", "job.args=[probe]"}, ""},
+	{{"job.command=[slipway-trainer]", "job.args=[]"}, ""}, /* the words of the image's cmd */
+	{{"job.command=[/usr/bin/torchrun]"}, ""},
+	{{"job.command=[/opt/my-slipway-trainer]"}, ""},
+	{{NULL}, ""}, /* an image whose program is not known */
+};
+
+static void knows_its_own_trainer(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(trainers); i++) {
+		AUTO(fleet_run) struct fleet_run f;
+		AUTO(strbuf) struct strbuf words = STRBUF_INIT(0);
+
+		CHECK_OK(fleet_run_with(&f, "tests/golden/fleet/scheduler-job.yaml",
+		                        trainers[i].set),
+		         &f.err);
+		if (f.spec == NULL)
+			continue;
+		for (size_t k = 0; k < f.spec->fleet.n_targets; k++) {
+			const struct fleet_target *t = &f.spec->fleet.targets[k];
+
+			for (size_t j = 0; j < t->trainer_args.n; j++)
+				strbuf_addf(&words, "%s%s", words.len > 0 ? " " : "",
+				            t->trainer_args.at[j]);
+			CHECK(strcmp(t->name, "trn1") != 0 || t->trainer_args.n == 0);
+		}
+		CHECK_STR(strbuf_str(&words), trainers[i].g5);
+	}
+}
+
 int main(void)
 {
 	TEST("support: the end of a version's standard support is told 60 days before",
@@ -428,5 +471,8 @@ int main(void)
 	TEST("texts: what the API server does not read is refused, what JSON escapes is not",
 	     texts_are_read_by_the_server);
 	TEST("images: a reference that no kubelet can read is refused", kubelets_read_the_image);
+	TEST("fleet: GPUs are for slipway's own trainer, a rank for each, unless its words say "
+	     "otherwise",
+	     knows_its_own_trainer);
 	return test_done();
 }

@@ -692,7 +692,8 @@ static void check_refused(const char *choice, enum err_code code, const char *sa
 	char name[DEVICE_NAME_MAX];
 	struct err err = {0};
 
-	CHECK(device_open(choice, &(struct ops_options){.n_threads = 1}, &ops, name, &err) != 0);
+	CHECK(device_open(&(struct device_choice){choice, 0}, &(struct ops_options){.n_threads = 1},
+	                  &ops, name, &err) != 0);
 	CHECK_INT(err.code, code);
 	CHECK(strstr(err.msg, says) != NULL);
 	CHECK(err.hint[0] != '\0');
@@ -706,8 +707,8 @@ static void devices_are_chosen(void)
 	struct ops ops;
 
 	for (size_t i = 0; i < ARRAY_LEN(here); i++) {
-		CHECK_OK(device_open(here[i], &(struct ops_options){.n_threads = 1}, &ops, name,
-		                     &err),
+		CHECK_OK(device_open(&(struct device_choice){here[i], 2},
+		                     &(struct ops_options){.n_threads = 1}, &ops, name, &err),
 		         &err);
 		CHECK_STR(name, "cpu:0");
 		ops_done(&ops);
@@ -715,8 +716,8 @@ static void devices_are_chosen(void)
 	device_auto(name);
 	CHECK_STR(name, "cpu:0");
 	check_refused("cpu:1", ERR_NOT_FOUND, "there is 1 processor here");
-	check_refused("cuda", ERR_USAGE, "cannot compute on NVIDIA GPUs");
-	check_refused("cuda:3", ERR_USAGE, "--device cuda:3");
+	check_refused("cuda", ERR_NOT_FOUND, "there is no driver for NVIDIA's GPUs");
+	check_refused("cuda:3", ERR_NOT_FOUND, "there is no driver for NVIDIA's GPUs");
 	check_refused("cuda:-1", ERR_USAGE, "expected auto, cpu, cuda or cuda:N");
 	check_refused("cuda:", ERR_USAGE, "cuda:");
 	check_refused("cuda:x", ERR_USAGE, "cuda:x");

@@ -182,7 +182,7 @@ static int open_and_sample(const struct sample_flags *f, struct err *err)
 		return err_set(err, ERR_USAGE, "sample needs --checkpoint and --out");
 	if (read_config(&s, err) != 0)
 		return -1;
-	if (device_open(f->device, &o, &ops, device, err) != 0)
+	if (device_open(&(struct device_choice){f->device, 0}, &o, &ops, device, err) != 0)
 		return -1;
 	l = learner_new(&s.config, &ops, (struct recompute){0});
 	rc = sample(&s, l, err);

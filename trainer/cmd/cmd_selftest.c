@@ -47,7 +47,7 @@ static int open_ops(const struct selftest_options *s, struct ops *ret,
 		               "--path is '%.60s', expected fast, plain or reference", s->path);
 	if (cmd_precision(s->precision, &options.precision, err) != 0)
 		return -1;
-	return device_open(s->device, &options, ret, ret_device, err);
+	return device_open(&(struct device_choice){s->device, 0}, &options, ret, ret_device, err);
 }
 
 static void print_report(const struct golden_report *r, const struct ops *ops, const char *device)

@@ -5,6 +5,7 @@
 
 #include "base/interrupt.h"
 #include "trainer/cmd/cmd.h"
+#include "trainer/cmd/local_ranks.h"
 #include "trainer/session/session.h"
 
 static const char *look(const char *name)
@@ -71,6 +72,25 @@ static int end(struct session *s, int rc, struct err *err)
 	return status == RUN_EXIT_DONE && s->rank_lost ? RUN_EXIT_RANK_LOST : status;
 }
 
+/* Starts the ranks of this node where that is this process's part: a status to end with, or -1 to
+ * go on, as a rank. */
+static int as_ranks(const struct train_flags *f)
+{
+	struct local_ranks l = {(unsigned)f->local_ranks, (unsigned)f->rank_timeout};
+	struct err err = {0};
+	bool wanted, is_rank;
+	int status = RUN_EXIT_DONE;
+
+	interrupt_install();
+	if (local_ranks_wanted(l.n, &wanted, &err) != 0)
+		return cmd_fail(&err);
+	if (!wanted)
+		return -1;
+	if (local_ranks_run(&l, &is_rank, &status, &err) != 0)
+		return cmd_fail(&err);
+	return is_rank ? -1 : status;
+}
+
 static int train(struct session *s, const struct train_flags *flags, enum train_end *ret_end,
                  struct err *err)
 {
@@ -92,9 +112,10 @@ int cmd_train(int argc, char **argv)
 		read_flags("train", "Trains a model. After exit status 75, --resume continues.",
 	                   argc, argv, &flags);
 
+	if (status < 0)
+		status = as_ranks(&flags);
 	if (status >= 0)
 		return status;
-	interrupt_install();
 	status = end(&s, train(&s, &flags, &how, &err), &err);
 	return status == RUN_EXIT_DONE && how == TRAIN_STOPPED ? RUN_EXIT_STOPPED : status;
 }
@@ -126,6 +147,8 @@ int cmd_eval(int argc, char **argv)
 			return cmd_fail(&err);
 		flags.checkpoint = checkpoint;
 	}
-	interrupt_install();
+	status = as_ranks(&flags);
+	if (status >= 0)
+		return status;
 	return end(&s, eval(&s, &flags, &err), &err);
 }

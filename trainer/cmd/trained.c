@@ -48,7 +48,7 @@ int trained_open(struct trained *t, const char *device, struct ops_options o, bo
 
 	if (o.n_threads > cpus)
 		o.n_threads = cpus;
-	if (device_open(device, &o, &t->ops, name, err) != 0)
+	if (device_open(&(struct device_choice){device, 0}, &o, &t->ops, name, err) != 0)
 		return -1;
 	t->learner = learner_new(&t->config, &t->ops, (struct recompute){0});
 	return averaged ? checkpoint_load_average(t->folder, t->learner, err)

@@ -23,11 +23,12 @@
 struct comm_place {
 	unsigned rank, n_ranks; /* 0 and 1 when no launcher is seen */
 	unsigned local_rank;    /* among the ranks of this node; 0 when not given */
-	const char *launcher;   /* "Open MPI", "Slurm", ...; NULL: none */
-	bool speaks_mpi;        /* processes it starts can meet in MPI_Init */
-	char master[256];       /* otherwise: rank 0's host, "" when not given, ... */
-	unsigned port;          /* ... and where it listens for the others */
-	char token[256];        /* what only the ranks of this run have; "": nothing */
+	bool counts_locals;   /* the launcher has started every rank of the node, and counts them */
+	const char *launcher; /* "Open MPI", "Slurm", ...; NULL: none */
+	bool speaks_mpi;      /* processes it starts can meet in MPI_Init */
+	char master[256];     /* otherwise: rank 0's host, "" when not given, ... */
+	unsigned port;        /* ... and where it listens for the others */
+	char token[256];      /* what only the ranks of this run have; "": nothing */
 };
 
 /* What proves that a process is a rank of this run; the caller takes it out of the environment. */

@@ -97,6 +97,7 @@ int comm_place(const char *(*look)(void *ctx, const char *name), void *ctx, stru
 			continue;
 		p.launcher = l->name;
 		p.speaks_mpi = l->speaks_mpi;
+		p.counts_locals = l->local_rank != NULL;
 		if (number(l->rank, rank, &p.rank, err) != 0 ||
 		    number(l->size, size, &p.n_ranks, err) != 0 ||
 		    (local != NULL && number(l->local_rank, local, &p.local_rank, err) != 0))

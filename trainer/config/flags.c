@@ -94,6 +94,10 @@ static const struct flag_row rows[] = {
 	SWITCH(ema, "eval and init_from take a checkpoint's averaged weights"),
 	INT(threads, 0, 4096, "compute threads (0: one per CPU, which is also the most)"),
 	TEXT(device, "what computes: " DEVICE_HELP),
+	INT(local_ranks, 0, 64,
+            "ranks that this process starts on its node, each with a device of its own (0: none, "
+            "it is "
+            "a rank itself)"),
 	TEXT(isa, "instruction set (default: the best there is)"),
 	TEXT(precision,
              "precision of matrix products: f32 (default), or bf16, faster where the CPU has it"),

@@ -44,7 +44,7 @@ struct train_flags {
 	int64_t seed, accumulate, checkpoint_steps, keep, keep_every, stop_after, warmup_steps;
 	int64_t image_points, audio_points, max_bad_steps, max_backoffs, threads, metrics_port,
 		rank_timeout;
-	int64_t join_timeout;
+	int64_t join_timeout, local_ranks;
 	int64_t eval_steps, eval_every, patience;
 	double weight_decay, grad_clip, label_mask_prob, attention_dropout, spike_factor;
 	double warmup_share, decay_share, min_delta, ema_decay;

@@ -13,6 +13,7 @@
 	CALL(init, cuInit, (unsigned flags))                                                       \
 	CALL(version, cuDriverGetVersion, (int *version))                                          \
 	CALL(error_name, cuGetErrorName, (int result, const char **name))                          \
+	CALL(count, cuDeviceGetCount, (int *count))                                                \
 	CALL(device, cuDeviceGet, (int *device, int ordinal))                                      \
 	CALL(name, cuDeviceGetName, (char *name, int room, int device))                            \
 	CALL(attribute, cuDeviceGetAttribute, (int *value, int attribute, int device))             \
@@ -49,6 +50,7 @@ struct cuda_calls {
 /* Results and numbers of the API that are told apart. */
 enum {
 	RESULT_NO_MEMORY = 2,
+	RESULT_STUB = 34, /* of a library without a driver */
 	RESULT_NO_DEVICE = 100,
 	RESULT_INVALID_DEVICE = 101,
 	ATTRIBUTE_MAJOR = 75,

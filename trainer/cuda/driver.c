@@ -1,20 +1,19 @@
 #include "trainer/cuda/driver.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "trainer/cuda/calls.h"
 #include "trainer/cuda/failure.h"
+#include "trainer/cuda/library.h"
 
 enum { LOG_BYTES = 4096, COMPUTE_MIN = 75, COMPUTE_BF16 = 80, SCRATCH_STEP = 1 << 20 };
 
 struct cuda_device {
 	struct cuda_queue queue; /* first: a queue is its device */
-	struct cuda_calls call;
+	struct cuda_library library;
 	struct cuda_about about;
-	void *library, *context, *stream;
+	void *context, *stream;
 	int device;
 	void *modules[MODULES], *functions[KERNELS];
 	void *scratch;
@@ -32,51 +31,18 @@ static const struct cuda_call_names {
 /* Keeps the first failure; true when this call was fine and none was before. */
 static bool done(struct cuda_device *d, int result, const char *call)
 {
-	const char *name = NULL;
-
 	if (result == 0)
 		return !d->failed;
 	if (d->failed)
 		return false;
-	if (d->call.error_name(result, &name) != 0 || name == NULL)
-		name = "unknown";
 	d->failed = true;
-	cuda_failure(&d->failure, result, call, name);
+	cuda_failure(&d->failure, result, call, cuda_result_name(&d->library, result));
 	return false;
 }
 
 /* The call, unless one failed before: DO(d, init, (0)). */
-#define DO(d, member, arguments) (!(d)->failed && done(d, (d)->call.member arguments, names.member))
-
-/* ---- the library ---- */
-
-#define CUDA_SYMBOL(member, name, parameters) {#name, offsetof(struct cuda_calls, member)},
-static const struct {
-	const char *name;
-	size_t offset;
-} symbols[] = {CUDA_CALLS(CUDA_SYMBOL)};
-
-static int load_library(struct cuda_device *d, const char *library, struct err *err)
-{
-	d->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-	if (d->library == NULL) {
-		err_set(err, ERR_NOT_FOUND, "there is no driver for NVIDIA's GPUs: %.300s",
-		        dlerror());
-		return err_hint(err, "It is the node's, and mounted into containers that ask for "
-		                     "a GPU: on EKS, a pod that asks for nvidia.com/gpu.");
-	}
-	for (size_t i = 0; i < ARRAY_LEN(symbols); i++) {
-		void *symbol = dlsym(d->library, symbols[i].name);
-
-		if (symbol == NULL) {
-			err_set(err, ERR_UNSUPPORTED, "%s has no function %s", library,
-			        symbols[i].name);
-			return err_hint(err, "Update the node's NVIDIA driver.");
-		}
-		memcpy((char *)&d->call + symbols[i].offset, &symbol, sizeof(symbol));
-	}
-	return 0;
-}
+#define DO(d, member, arguments)                                                                   \
+	(!(d)->failed && done(d, (d)->library.call.member arguments, names.member))
 
 /* ---- opening ---- */
 
@@ -111,23 +77,33 @@ static void load_module(struct cuda_device *d, enum cuda_module module)
 	int options[] = {OPTION_ERROR_LOG, OPTION_ERROR_LOG_BYTES};
 	void *values[] = {log, (void *)(uintptr_t)(sizeof(log) - 1)};
 
-	if (text == NULL || DO(d, load, (&d->modules[module], text, 2, options, values)))
+	if (text == NULL || d->failed ||
+	    DO(d, load, (&d->modules[module], text, 2, options, values)))
 		return;
 	log[strcspn(log, "\r\n")] = '\0';
 	err_wrap(&d->failure, "compile the kernels '%s'%s%.200s", cuda_modules[module].name,
 	         log[0] != '\0' ? ": " : "", log);
 }
 
-static void load_kernels(struct cuda_device *d)
+/* Compiled when first asked for, since a run needs a part of them; NULL when it cannot be had. */
+static void *function_of(struct cuda_device *d, enum cuda_kernel kernel)
 {
-	for (enum cuda_module m = 0; m < MODULES && !d->failed; m++)
-		load_module(d, m);
-	for (enum cuda_kernel k = 0; k < KERNELS && !d->failed; k++) {
-		void *module = d->modules[cuda_kernels[k].module];
+	const struct cuda_kernel_row *row = &cuda_kernels[kernel];
+	void **module = &d->modules[row->module], **function = &d->functions[kernel];
 
-		if (module != NULL)
-			(void)DO(d, function, (&d->functions[k], module, cuda_kernels[k].name));
+	if (*function != NULL || d->failed)
+		return *function;
+	if (*module == NULL)
+		load_module(d, row->module);
+	if (*module != NULL)
+		(void)DO(d, function, (function, *module, row->name));
+	if (!d->failed && *function == NULL) {
+		d->failed = true;
+		err_set(&d->failure, ERR_UNSUPPORTED, "the GPU %s has no kernel '%s'",
+		        d->about.name, row->name);
+		err_hint(&d->failure, "Give --precision f32: bf16 needs compute capability 8.0.");
 	}
+	return *function;
 }
 
 static int check_device(const struct cuda_device *d, struct err *err)
@@ -143,14 +119,11 @@ static struct cuda_queue queue_calls(void);
 
 static int open_device(struct cuda_device *d, const char *library, int ordinal, struct err *err)
 {
-	if (load_library(d, library, err) != 0)
+	if (cuda_library_open(library, &d->library, err) != 0)
 		return -1;
 	ask_about(d, ordinal);
-	if (!d->failed && check_device(d, err) != 0)
-		return -1;
-	load_kernels(d);
 	if (!d->failed)
-		return 0;
+		return check_device(d, err);
 	*err = d->failure;
 	return -1;
 }
@@ -160,7 +133,7 @@ int cuda_open(const char *library, int ordinal, struct cuda_device **ret, struct
 	struct cuda_device *d = mem_zalloc(sizeof(*d));
 
 	d->queue = queue_calls();
-	if (open_device(d, library != NULL ? library : "libcuda.so.1", ordinal, err) != 0) {
+	if (open_device(d, library, ordinal, err) != 0) {
 		cuda_close(d);
 		return err_wrap(err, "open GPU %d", ordinal);
 	}
@@ -176,13 +149,11 @@ void cuda_close(struct cuda_device *d)
 	cuda_release(d, d->scratch);
 	for (size_t m = 0; m < MODULES; m++)
 		if (d->modules[m] != NULL)
-			(void)d->call.unload(d->modules[m]);
+			(void)d->library.call.unload(d->modules[m]);
 	if (d->stream != NULL)
-		(void)d->call.stream_free(d->stream);
+		(void)d->library.call.stream_free(d->stream);
 	if (d->context != NULL)
-		(void)d->call.forget(d->device);
-	if (d->library != NULL)
-		(void)dlclose(d->library);
+		(void)d->library.call.forget(d->device);
 	free(d);
 }
 
@@ -194,6 +165,18 @@ struct cuda_queue *cuda_queue_of(struct cuda_device *d)
 const struct cuda_about *cuda_about(const struct cuda_device *d)
 {
 	return &d->about;
+}
+
+bool cuda_failed(const struct cuda_device *d, struct err *ret)
+{
+	if (d->failed)
+		*ret = d->failure;
+	return d->failed;
+}
+
+size_t cuda_held(const struct cuda_device *d)
+{
+	return d->scratch_n;
 }
 
 /* ---- memory ---- */
@@ -236,13 +219,13 @@ void *cuda_allocate_pinned(struct cuda_device *d, size_t n, const char *what)
 void cuda_release(struct cuda_device *d, void *at)
 {
 	if (at != NULL)
-		done(d, d->call.release(address(at)), names.release);
+		done(d, d->library.call.release(address(at)), names.release);
 }
 
 void cuda_release_pinned(struct cuda_device *d, void *at)
 {
 	if (at != NULL)
-		done(d, d->call.release_host(at), names.release_host);
+		done(d, d->library.call.release_host(at), names.release_host);
 }
 
 void cuda_upload(struct cuda_device *d, void *to, const void *from, size_t n)
@@ -270,22 +253,34 @@ int cuda_sync(struct cuda_device *d, struct err *err)
 
 /* ---- the queue ---- */
 
+/* CUDA C++ Programming Guide, table of technical specifications: blocks in y and z. */
+static bool fits(struct cuda_device *d, const struct cuda_kernel_row *row, const unsigned grid[3])
+{
+	enum { BLOCKS_MAX = 65535 };
+
+	if (grid[1] <= BLOCKS_MAX && grid[2] <= BLOCKS_MAX)
+		return true;
+	d->failed = true;
+	err_set(&d->failure, ERR_UNSUPPORTED,
+	        "kernel '%s' would need %u x %u x %u blocks, more than a GPU takes", row->name,
+	        grid[0], grid[1], grid[2]);
+	err_hint(&d->failure, "Give a smaller --batch_size.");
+	return false;
+}
+
 static void launch(struct cuda_queue *q, enum cuda_kernel kernel, const unsigned grid[3],
                    const void *params)
 {
 	struct cuda_device *d = (struct cuda_device *)q;
 	const struct cuda_kernel_row *row = &cuda_kernels[kernel];
 	void *one[] = {(void *)(uintptr_t)params}; /* the driver copies, and writes nothing */
+	void *function = function_of(d, kernel);
 
-	if (!d->failed && d->functions[kernel] == NULL) {
-		d->failed = true;
-		err_set(&d->failure, ERR_UNSUPPORTED, "the GPU %s has no kernel '%s'",
-		        d->about.name, row->name);
-		err_hint(&d->failure, "Give --precision f32: bf16 needs compute capability 8.0.");
-	}
-	if (!d->failed && !DO(d, launch,
-	                      (d->functions[kernel], grid[0], grid[1], grid[2], row->threads, 1, 1,
-	                       (unsigned)row->shared, d->stream, one, NULL)))
+	if (d->failed || !fits(d, row, grid))
+		return;
+	if (!DO(d, launch,
+	        (function, grid[0], grid[1], grid[2], row->threads, 1, 1, (unsigned)row->shared,
+	         d->stream, one, NULL)))
 		err_wrap(&d->failure, "kernel '%s'", row->name);
 }
 

@@ -24,7 +24,8 @@ struct cuda_about {
 };
 
 /*
- * Opens device `ordinal` (0 is the first that the process may use) and compiles the kernels for it.
+ * Opens device `ordinal` (0 is the first that the process may use). Kernels are compiled for it
+ * when they are first launched.
  * library: NULL for libcuda.so.1. ERR_NOT_FOUND: there is no driver or no such device;
  * ERR_UNSUPPORTED: the device or the driver is too old; ERR_MACHINE: the device does not work.
  * Every error has its hint. The caller closes.
@@ -35,6 +36,12 @@ void cuda_close(struct cuda_device *d);
 
 struct cuda_queue *cuda_queue_of(struct cuda_device *d);
 const struct cuda_about *cuda_about(const struct cuda_device *d);
+
+/* True when something has failed; then with *ret, the first. */
+bool cuda_failed(const struct cuda_device *d, struct err *ret);
+
+/* Bytes of scratch that launches have taken (struct cuda_queue). */
+size_t cuda_held(const struct cuda_device *d);
 
 /* NULL when there is no memory, which sticks; `what` is for its message. Undefined content. */
 void *cuda_allocate(struct cuda_device *d, size_t n, const char *what);

@@ -35,6 +35,24 @@ void cuda_gelu_backward(struct cuda_queue *q, const struct op_gelu *p);
 void cuda_attention_forward(struct cuda_queue *q, const struct op_attention *p);
 void cuda_attention_backward(struct cuda_queue *q, const struct op_attention *p);
 
+void cuda_patches(struct cuda_queue *q, const struct op_patches *p);
+void cuda_onehot(struct cuda_queue *q, const struct op_onehot *p);
+void cuda_repeat_forward(struct cuda_queue *q, const struct op_repeat *p);
+void cuda_repeat_backward(struct cuda_queue *q, const struct op_repeat *p);
+void cuda_queries_forward(struct cuda_queue *q, const struct op_queries *p);
+void cuda_queries_backward(struct cuda_queue *q, const struct op_queries *p);
+void cuda_l1_forward(struct cuda_queue *q, const struct op_l1 *p);
+void cuda_l1_backward(struct cuda_queue *q, const struct op_l1 *p);
+void cuda_entropy_forward(struct cuda_queue *q, const struct op_entropy *p);
+void cuda_entropy_backward(struct cuda_queue *q, const struct op_entropy *p);
+
+void cuda_sum_squares(struct cuda_queue *q, const struct op_sum_squares *p);
+void cuda_count_bad(struct cuda_queue *q, const struct op_count_bad *p);
+void cuda_sgd(struct cuda_queue *q, const struct op_update *p);
+void cuda_adamw(struct cuda_queue *q, const struct op_update *p);
+void cuda_average(struct cuda_queue *q, const struct op_average *p);
+void cuda_exchange(struct cuda_queue *q, const struct op_exchange *p);
+
 /* out[width] += the sums over rows of x[rows, width], whose rows lie `stride` values apart. */
 void cuda_add_columns(struct cuda_queue *q, const float *x, size_t rows, size_t width,
                       size_t stride, float *out);

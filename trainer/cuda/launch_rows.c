@@ -178,5 +178,6 @@ void cuda_linear_backward(struct cuda_queue *q, const struct op_linear *p)
 	if (p->dx != NULL)
 		product(q, PRODUCT_NN, &dx);
 	product(q, PRODUCT_TN, &dw);
-	cuda_add_columns(q, p->dy, p->rows, p->out, p->out, p->dbias);
+	if (p->dbias != NULL)
+		cuda_add_columns(q, p->dy, p->rows, p->out, p->out, p->dbias);
 }

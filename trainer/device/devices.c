@@ -1,15 +1,20 @@
 #include "trainer/device/devices.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "trainer/cuda/backend.h"
+#include "trainer/cuda/library.h"
 
 enum { DEVICES_MAX = 1024 };
 
-static unsigned count_cpu(void)
+static int count_cpu(unsigned *ret, struct err *err)
 {
-	return 1;
+	(void)err;
+	*ret = 1;
+	return 0;
 }
 
 static int open_cpu(unsigned index, const struct ops_options *options, struct ops *ret,
@@ -20,8 +25,8 @@ static int open_cpu(unsigned index, const struct ops_options *options, struct op
 }
 
 static const struct device_row rows[] = {
-	{"cuda", "NVIDIA GPU", NULL, NULL},
-	{"cpu", "processor", count_cpu, open_cpu},
+	{"cuda", "NVIDIA GPU", false, "CUDA_VISIBLE_DEVICES", cuda_count, cuda_ops_open},
+	{"cpu", "processor", true, NULL, count_cpu, open_cpu},
 };
 
 const struct device_row *devices(size_t *ret_n)
@@ -30,40 +35,56 @@ const struct device_row *devices(size_t *ret_n)
 	return rows;
 }
 
-static unsigned count(const struct device_row *row)
+/* A device that is meant, of a row that says how many there are. */
+struct chosen {
+	const struct device_row *row;
+	unsigned n, index;
+	bool named; /* by its number */
+};
+
+/* The first row that has devices here: the last one always has. */
+static int choose_first(struct chosen *ret, struct err *err)
 {
-	return row->probe != NULL ? row->probe() : 0;
+	for (size_t i = 0; i < ARRAY_LEN(rows) && ret->n == 0; i++) {
+		ret->row = &rows[i];
+		if (rows[i].count(&ret->n, err) == 0)
+			continue;
+		err_wrap(err, "look for a %s", rows[i].what);
+		return -1;
+	}
+	return 0;
 }
 
-/* The last row is always there. */
-static const struct device_row *first_here(void)
+static const struct device_row *cpu_row(void)
 {
-	size_t i = 0;
-
-	while (i + 1 < ARRAY_LEN(rows) && count(&rows[i]) == 0)
-		i++;
-	return &rows[i];
+	return &rows[ARRAY_LEN(rows) - 1];
 }
 
 void device_auto(char ret_name[DEVICE_NAME_MAX])
 {
-	snprintf(ret_name, DEVICE_NAME_MAX, "%s:0", first_here()->name);
+	struct chosen c = {0};
+	struct err broken = {0};
+
+	if (choose_first(&c, &broken) != 0)
+		c.row = cpu_row();
+	snprintf(ret_name, DEVICE_NAME_MAX, "%s:0", c.row->name);
 }
 
-/* "cuda" or "cuda:N"; NULL when the text is neither. */
-static const struct device_row *find(const char *choice, unsigned *ret_index)
+/* "cuda" or "cuda:N"; false when the text is neither. */
+static bool find(const char *choice, struct chosen *ret)
 {
 	size_t n = strcspn(choice, ":");
 	int64_t index = 0;
 
-	if (choice[n] == ':' && (!text_int64(choice + n + 1, strlen(choice + n + 1), &index) ||
-	                         index < 0 || index >= DEVICES_MAX))
-		return NULL;
-	*ret_index = (unsigned)index;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+	ret->named = choice[n] == ':';
+	if (ret->named && (!text_int64(choice + n + 1, strlen(choice + n + 1), &index) ||
+	                   index < 0 || index >= DEVICES_MAX))
+		return false;
+	ret->index = (unsigned)index;
+	for (size_t i = 0; i < ARRAY_LEN(rows) && ret->row == NULL; i++)
 		if (strlen(rows[i].name) == n && memcmp(rows[i].name, choice, n) == 0)
-			return &rows[i];
-	return NULL;
+			ret->row = &rows[i];
+	return ret->row != NULL;
 }
 
 static int refuse(const char *choice, struct err *err)
@@ -72,35 +93,60 @@ static int refuse(const char *choice, struct err *err)
 	return err_hint(err, "N counts devices from 0; slipway-trainer probe shows what is here.");
 }
 
-static int check_here(const struct device_row *row, const char *choice, unsigned index,
-                      struct err *err)
+static int choose(const struct device_choice *choice, const struct ops_options *options,
+                  struct chosen *ret, struct err *err)
 {
-	unsigned n = count(row);
+	bool of_a_cpu = options->reference || options->isa != NULL || options->plain_cross;
 
-	if (row->probe == NULL) {
-		err_set(err, ERR_USAGE,
-		        "--device %.60s: this slipway-trainer cannot compute on %ss", choice,
-		        row->what);
-		return err_hint(err, "Give --device cpu, or leave it out.");
+	if (strcmp(choice->name, "auto") == 0 && of_a_cpu) {
+		ret->row = cpu_row();
+		return ret->row->count(&ret->n, err);
 	}
-	if (index < n)
-		return 0;
-	err_set(err, ERR_NOT_FOUND, "--device %.60s: there %s %u %s%s here", choice,
-	        n == 1 ? "is" : "are", n, row->what, n == 1 ? "" : "s");
-	return err_hint(err, "slipway-trainer probe shows what is here.");
+	if (strcmp(choice->name, "auto") == 0)
+		return choose_first(ret, err);
+	if (!find(choice->name, ret))
+		return refuse(choice->name, err);
+	return ret->row->count(&ret->n, err);
 }
 
-int device_open(const char *choice, const struct ops_options *options, struct ops *ret,
-                char ret_name[DEVICE_NAME_MAX], struct err *err)
+/* One process per device: each takes that of its own number on the node, or the one that its
+ * launcher lets it see. */
+static void take_own(const struct device_choice *choice, struct chosen *c)
 {
-	unsigned index = 0;
-	const struct device_row *row =
-		strcmp(choice, "auto") == 0 ? first_here() : find(choice, &index);
+	const char *shown = c->row->shown_by != NULL ? getenv(c->row->shown_by) : NULL;
 
-	if (row == NULL)
-		return refuse(choice, err);
-	if (check_here(row, choice, index, err) != 0 || row->open(index, options, ret, err) != 0)
+	if (c->named || c->row->ranks_share || (c->n == 1 && shown != NULL))
+		return;
+	c->index = choice->local_rank;
+}
+
+/* Where there is none at all, opening it tells why. */
+static int check_here(const struct device_choice *choice, const struct chosen *c, struct err *err)
+{
+	const struct device_row *row = c->row;
+
+	if (c->n == 0 || c->index < c->n)
+		return 0;
+	if (c->named) {
+		err_set(err, ERR_NOT_FOUND, "--device %.60s: there %s %u %s%s here", choice->name,
+		        c->n == 1 ? "is" : "are", c->n, row->what, c->n == 1 ? "" : "s");
+		return err_hint(err, "slipway-trainer probe shows what is here.");
+	}
+	err_set(err, ERR_NOT_FOUND, "rank %u of this node has no %s of its own: there %s %u here",
+	        choice->local_rank, row->what, c->n == 1 ? "is" : "are", c->n);
+	return err_hint(err, "Start as many ranks on a node as it has devices.");
+}
+
+int device_open(const struct device_choice *choice, const struct ops_options *options,
+                struct ops *ret, char ret_name[DEVICE_NAME_MAX], struct err *err)
+{
+	struct chosen c = {0};
+
+	if (choose(choice, options, &c, err) != 0)
 		return -1;
-	snprintf(ret_name, DEVICE_NAME_MAX, "%s:%u", row->name, index);
+	take_own(choice, &c);
+	if (check_here(choice, &c, err) != 0 || c.row->open(c.index, options, ret, err) != 0)
+		return -1;
+	snprintf(ret_name, DEVICE_NAME_MAX, "%s:%u", c.row->name, c.index);
 	return 0;
 }

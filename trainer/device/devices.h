@@ -12,15 +12,18 @@ enum { DEVICE_NAME_MAX = 32 };
 
 /* What a device's option says. */
 #define DEVICE_HELP                                                                                \
-	"auto (default: an accelerator that is here, or the CPU), cpu, cuda or cuda:N, which "     \
-	"counts from 0"
+	"auto (default: an accelerator that is here, or the CPU), cpu, cuda (with several ranks "  \
+	"on a node, each its own) or cuda:N, which counts from 0"
 
 struct device_row {
 	const char *name; /* "cpu" */
 	const char *what; /* one of them: "processor" */
-	/* How many there are here. NULL: this program has no backend for them. */
-	unsigned (*probe)(void);
-	/* Makes the ops of device `index`, of those that probe counts. */
+	bool ranks_share; /* all ranks of a node compute on the first */
+	/* The variable that can show a process some of a node's devices; NULL: none. */
+	const char *shown_by;
+	/* *ret: how many there are here. An error when there are some, and they do not work. */
+	int (*count)(unsigned *ret, struct err *err);
+	/* Makes the ops of device `index`; its error tells why there is none. */
 	int (*open)(unsigned index, const struct ops_options *options, struct ops *ret,
 	            struct err *err);
 };
@@ -28,15 +31,23 @@ struct device_row {
 /* In the order in which `auto` takes them; *ret_n rows. */
 const struct device_row *devices(size_t *ret_n);
 
-/*
- * "auto", "cpu", "cuda" or "cuda:N": its ops, and its name ("cpu:0") into ret_name. ERR_USAGE for
- * another text and for a device that this program has no backend for, ERR_NOT_FOUND for one that is
- * not here, and what opening it fails with.
- */
-int device_open(const char *choice, const struct ops_options *options, struct ops *ret,
-                char ret_name[DEVICE_NAME_MAX], struct err *err) MUST_USE;
+/* What is asked for, and by whom. */
+struct device_choice {
+	const char *name;    /* "auto", "cpu", "cuda" or "cuda:N" */
+	unsigned local_rank; /* among the ranks of this node: which device "auto" and "cuda" are */
+};
 
-/* The name that device_open would give for "auto". */
+/*
+ * The chosen device's ops, and its name ("cpu:0") into ret_name. "auto" takes the first row that
+ * has devices here; with options that are a processor's (reference, isa), the CPU. ERR_USAGE for
+ * another text, ERR_NOT_FOUND for a device that is not here, and what counting or opening it fails
+ * with: a GPU that does not work is not silently replaced by the CPU.
+ */
+int device_open(const struct device_choice *choice, const struct ops_options *options,
+                struct ops *ret, char ret_name[DEVICE_NAME_MAX], struct err *err) MUST_USE;
+
+/* The name that device_open would give for "auto" to a single rank; "cpu:0" where what there is
+ * does not work. */
 void device_auto(char ret_name[DEVICE_NAME_MAX]);
 
 #endif

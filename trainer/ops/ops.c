@@ -17,7 +17,13 @@ static struct ops cpu_ops(const struct op_table *table, struct cpu fields)
 	struct cpu *own = mem_zalloc(sizeof(*own));
 
 	*own = fields;
-	return (struct ops){.table = table, .device = &cpu_device, .own = own, .part = ""};
+	return (struct ops){.table = table,
+	                    .device = &cpu_device,
+	                    .own = own,
+	                    .rounds = fields.products != NULL && fields.products->per == 2
+	                                      ? PRECISION_BF16
+	                                      : PRECISION_F32,
+	                    .part = ""};
 }
 
 bool ops_open(const struct ops_options *options, struct ops *ret)
@@ -84,9 +90,7 @@ const char *ops_isa(const struct ops *ops)
 
 enum op_precision ops_rounds(const struct ops *ops)
 {
-	const struct cpu *cpu = cpu_of(ops);
-
-	return cpu->products != NULL && cpu->products->per == 2 ? PRECISION_BF16 : PRECISION_F32;
+	return ops->rounds;
 }
 
 const char *ops_precision(const struct ops *ops)

@@ -130,6 +130,12 @@ struct op_cross {
 	float *dq; /* [nq, qk], summed over the clips */
 };
 
+/*
+ * What the operands of matrix products are rounded to. Sums, and all that is not a product, are
+ * float32 in both.
+ */
+enum op_precision { PRECISION_F32, PRECISION_BF16 };
+
 struct ops;
 
 struct op_table {
@@ -177,15 +183,10 @@ struct ops {
 	struct buffer figures, figures_seen; /* the device's, and the host's copy of them */
 	double no_figures[OPS_FIGURES];      /* theirs, of a device that has failed */
 	void *own;                           /* the implementation's, which alone looks at it */
+	enum op_precision rounds;            /* what products round their operands to */
 	const char *part;        /* of the network, named by the graph for the profile */
 	struct profile *profile; /* NULL: nothing is measured */
 };
-
-/*
- * What the operands of matrix products are rounded to. Sums, and all that is not a product, are
- * float32 in both.
- */
-enum op_precision { PRECISION_F32, PRECISION_BF16 };
 
 /* What ops_open is asked for. */
 struct ops_options {

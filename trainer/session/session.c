@@ -57,6 +57,7 @@ static int join_ranks(struct session *s, struct err *err)
 		return -1;
 	s->rank = comm_rank(s->comm);
 	s->n_ranks = comm_size(s->comm);
+	s->local_rank = place.local_rank;
 	return 0;
 }
 
@@ -67,15 +68,18 @@ static int make_model(struct session *s, struct err *err)
 	                        .isa = s->flags->isa,
 	                        .precision = s->options.precision,
 	                        .n_threads = session_threads(s)};
+	struct device_choice choice = {s->flags->device, s->local_rank};
 
 	if (session_load_config(s->flags, &s->config, &remarks, err) != 0)
 		return -1;
 	session_remark(s, strbuf_str(&remarks));
-	if (session_check_memory(s->flags, &s->config, &s->options, err) != 0)
-		return -1;
-	if (device_open(s->flags->device, &o, &s->ops, s->device, err) != 0)
+	if (device_open(&choice, &o, &s->ops, s->device, err) != 0)
 		return -1;
 	s->ops_open = true;
+	/* A device with a memory of its own says itself what it lacks, and for whom. */
+	if (s->ops.device->shared &&
+	    session_check_memory(s->flags, &s->config, &s->options, err) != 0)
+		return -1;
 	if (ops_check_machine(&s->ops, err) != 0)
 		return -1;
 	s->learner = learner_new(&s->config, &s->ops, s->options.recompute);

@@ -23,6 +23,7 @@ struct session {
 	struct comm *comm;
 	bool rank_lost; /* a rank is so slow that the run stopped; valid after session_close */
 	unsigned rank, n_ranks;
+	unsigned local_rank; /* among the ranks of this node */
 	struct model_config config;
 	struct ops ops;
 	bool ops_open;

@@ -1,0 +1,217 @@
+#include "trainer/cuda/backend.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "trainer/cuda/driver.h"
+#include "trainer/cuda/launch_cross.h"
+
+/* ---- the device ---- */
+
+static struct cuda_device *device_of(const struct ops *ops)
+{
+	return ops->own;
+}
+
+/* What failed on the device sticks to the ops, as soon as it is asked for. */
+static void keep_failure(struct ops *ops)
+{
+	struct err failure = {0};
+
+	if (cuda_failed(device_of(ops), &failure))
+		ops_fail(ops, &failure);
+}
+
+static void allocate(struct ops *ops, struct buffer *b, const char *what)
+{
+	b->at = b->pinned ? cuda_allocate_pinned(device_of(ops), b->bytes, what)
+	                  : cuda_allocate(device_of(ops), b->bytes, what);
+	keep_failure(ops);
+}
+
+static void release(struct ops *ops, struct buffer *b)
+{
+	if (b->pinned)
+		cuda_release_pinned(device_of(ops), b->at);
+	else
+		cuda_release(device_of(ops), b->at);
+	keep_failure(ops);
+}
+
+static void zero(struct ops *ops, void *to, size_t n)
+{
+	struct cuda_queue *q = cuda_queue_of(device_of(ops));
+
+	q->zero(q, to, n);
+}
+
+static void copy(struct ops *ops, void *to, const void *from, size_t n)
+{
+	cuda_copy(device_of(ops), to, from, n);
+}
+
+static void upload(struct ops *ops, void *to, const void *from, size_t n)
+{
+	cuda_upload(device_of(ops), to, from, n);
+}
+
+static void download(struct ops *ops, void *to, const void *from, size_t n)
+{
+	cuda_download(device_of(ops), to, from, n);
+}
+
+static void wait_for_all(struct ops *ops)
+{
+	struct err failure = {0};
+
+	if (cuda_sync(device_of(ops), &failure) != 0)
+		ops_fail(ops, &failure);
+}
+
+static void describe(const struct ops *ops, struct strbuf *sb)
+{
+	const struct cuda_about *a = cuda_about(device_of(ops));
+
+	strbuf_addf(sb, "%s, compute capability %d.%d, CUDA %d.%d, %s", a->name, a->major, a->minor,
+	            a->driver / 1000, a->driver % 1000 / 10,
+	            ops->rounds == PRECISION_BF16 ? "bf16" : "f32");
+}
+
+static size_t held(const struct ops *ops)
+{
+	return cuda_held(device_of(ops));
+}
+
+static void close_device(struct ops *ops)
+{
+	cuda_close(device_of(ops));
+}
+
+static const struct op_device cuda_op_device = {
+	.shared = false,
+	.allocate = allocate,
+	.release = release,
+	.zero = zero,
+	.copy = copy,
+	.upload = upload,
+	.download = download,
+	.sync = wait_for_all,
+	.describe = describe,
+	.held = held,
+	.close = close_device,
+};
+
+/* ---- the table ---- */
+
+#define LAUNCHED(X)                                                                                \
+	X(linear_forward, op_linear)                                                               \
+	X(linear_backward, op_linear)                                                              \
+	X(norm_forward, op_norm)                                                                   \
+	X(norm_backward, op_norm)                                                                  \
+	X(gelu_forward, op_gelu)                                                                   \
+	X(gelu_backward, op_gelu)                                                                  \
+	X(attention_forward, op_attention)                                                         \
+	X(attention_backward, op_attention)                                                        \
+	X(cross_forward, op_cross)                                                                 \
+	X(cross_backward, op_cross)                                                                \
+	X(patches, op_patches)                                                                     \
+	X(onehot, op_onehot)                                                                       \
+	X(repeat_forward, op_repeat)                                                               \
+	X(repeat_backward, op_repeat)                                                              \
+	X(queries_forward, op_queries)                                                             \
+	X(queries_backward, op_queries)                                                            \
+	X(l1_forward, op_l1)                                                                       \
+	X(l1_backward, op_l1)                                                                      \
+	X(entropy_forward, op_entropy)                                                             \
+	X(entropy_backward, op_entropy)                                                            \
+	X(sum_squares, op_sum_squares)                                                             \
+	X(count_bad, op_count_bad)                                                                 \
+	X(sgd, op_update)                                                                          \
+	X(adamw, op_update)                                                                        \
+	X(average, op_average)                                                                     \
+	X(exchange, op_exchange)
+
+#define BY_LAUNCH(op, type)                                                                        \
+	static void op(struct ops *ops, const struct type *p)                                      \
+	{                                                                                          \
+		if (!ops->has_failed)                                                              \
+			cuda_##op(cuda_queue_of(device_of(ops)), p);                               \
+	}
+LAUNCHED(BY_LAUNCH)
+
+/* The launches' own state, and the memory that it places. */
+struct cross_state {
+	struct cuda_cross cross; /* first: what the launches are given */
+	struct buffer memory;
+};
+
+static void *cross_state_new(struct ops *ops, const struct op_cross *p)
+{
+	struct cross_state *s = mem_zalloc(sizeof(*s));
+
+	s->memory = buffer_new(ops, cuda_cross_place(p, NULL, &s->cross), "cross attention");
+	(void)cuda_cross_place(p, s->memory.at, &s->cross);
+	return s;
+}
+
+static void cross_state_free(struct ops *ops, void *state)
+{
+	struct cross_state *s = state;
+
+	if (s == NULL)
+		return;
+	buffer_free(ops, &s->memory);
+	free(s);
+}
+
+#define ROW(op, type) .op = op,
+static const struct op_table ops_cuda = {
+	.name = "cuda",
+	LAUNCHED(ROW).cross_state_new = cross_state_new,
+	.cross_state_free = cross_state_free,
+};
+
+/* ---- opening ---- */
+
+static int check_options(const struct ops_options *o, struct err *err)
+{
+	if (!o->reference && o->isa == NULL && !o->plain_cross)
+		return 0;
+	err_set(err, ERR_USAGE, "%s of a processor, not of a GPU",
+	        o->reference     ? "the reference arithmetic is"
+	        : o->isa != NULL ? "instruction sets are"
+	                         : "the plain path is");
+	return err_hint(err, "Give --device cpu with it.");
+}
+
+/* bf16 came with 8.0. */
+static int choose_operands(struct cuda_device *d, const struct ops_options *o, struct err *err)
+{
+	const struct cuda_about *a = cuda_about(d);
+
+	cuda_queue_of(d)->operands = o->precision == PRECISION_BF16 ? OPERANDS_BF16 : OPERANDS_F32;
+	if (o->precision != PRECISION_BF16 || a->major >= 8)
+		return 0;
+	err_set(err, ERR_UNSUPPORTED, "the GPU %s has compute capability %d.%d: bf16 needs 8.0",
+	        a->name, a->major, a->minor);
+	return err_hint(err, "Give --precision f32.");
+}
+
+int cuda_ops_open(unsigned index, const struct ops_options *options, struct ops *ret,
+                  struct err *err)
+{
+	struct cuda_device *d;
+
+	if (check_options(options, err) != 0 || cuda_open(NULL, (int)index, &d, err) != 0)
+		return -1;
+	if (choose_operands(d, options, err) != 0) {
+		cuda_close(d);
+		return -1;
+	}
+	*ret = (struct ops){.table = &ops_cuda,
+	                    .device = &cuda_op_device,
+	                    .own = d,
+	                    .rounds = options->precision,
+	                    .part = ""};
+	return 0;
+}
