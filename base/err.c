@@ -50,7 +50,7 @@ static PRINTF_LIKE(4, 0) void set_message(struct err *err, enum err_code code, i
 	text_make_printable(err->msg);
 }
 
-int err_set(struct err *err, enum err_code code, const char *fmt, ...)
+int(err_set)(struct err *err, enum err_code code, const char *fmt, ...)
 {
 	int os_errno = errno;
 	va_list args;
@@ -61,7 +61,7 @@ int err_set(struct err *err, enum err_code code, const char *fmt, ...)
 	return -1;
 }
 
-int err_at(struct err *err, enum err_code code, struct srcpos at, const char *fmt, ...)
+int(err_at)(struct err *err, enum err_code code, struct srcpos at, const char *fmt, ...)
 {
 	int os_errno = errno;
 	va_list args;
@@ -73,7 +73,7 @@ int err_at(struct err *err, enum err_code code, struct srcpos at, const char *fm
 	return -1;
 }
 
-int err_wrap(struct err *err, const char *fmt, ...)
+int(err_wrap)(struct err *err, const char *fmt, ...)
 {
 	char inner[ERR_MSG_MAX];
 	va_list args;
@@ -89,7 +89,7 @@ int err_wrap(struct err *err, const char *fmt, ...)
 	return -1;
 }
 
-int err_hint(struct err *err, const char *fmt, ...)
+int(err_hint)(struct err *err, const char *fmt, ...)
 {
 	va_list args;
 

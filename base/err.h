@@ -70,6 +70,17 @@ int err_wrap(struct err *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Sets the hint (the next step) of an err already set; an inner hint is kept. Returns -1. */
 int err_hint(struct err *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
+/* That each of them returns -1 is seen by whoever compiles or analyses a caller. */
+static inline int err_failed(int result)
+{
+	(void)result;
+	return -1;
+}
+#define err_set(...)  err_failed((err_set)(__VA_ARGS__))
+#define err_at(...)   err_failed((err_at)(__VA_ARGS__))
+#define err_wrap(...) err_failed((err_wrap)(__VA_ARGS__))
+#define err_hint(...) err_failed((err_hint)(__VA_ARGS__))
+
 /* A short stable name of `code` for JSON output: "io", "usage", "spec", "network", ... */
 const char *err_code_name(enum err_code code);
 

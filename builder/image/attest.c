@@ -37,11 +37,10 @@ static int read_statement(const struct attesting *at, const struct descriptor *r
                           struct err *err)
 {
 	struct trust_statement statement;
-	struct manifest m;
 
 	*ret_doc = NULL;
 	if (artifact_read(at->opts->from, referrer, &subject->digest, MEDIA_STATEMENT,
-	                  BUNDLE_BYTES_MAX, at->arena, &m, text, err) != 0 ||
+	                  BUNDLE_BYTES_MAX, at->arena, text, err) != 0 ||
 	    statement_parse(text->ptr, text->len, at->arena, &statement, err) != 0)
 		return -1;
 	if (strcmp(statement.predicate_type, PROVENANCE_TYPE) != 0)

@@ -64,7 +64,6 @@ int image_sbom_attached(const struct image *image, const struct descriptor *mani
 	const char *type = sbom_forms[form].media_type;
 	const struct descriptor *found;
 	struct referrers all = {0};
-	struct manifest m;
 	char digest[DIGEST_TEXT_MAX];
 
 	*ret_attached = false;
@@ -73,8 +72,8 @@ int image_sbom_attached(const struct image *image, const struct descriptor *mani
 	found = newest(&all);
 	if (found == NULL)
 		return 0;
-	if (artifact_read(image->store, found, &manifest->digest, type, SBOM_BYTES_MAX, a, &m,
-	                  document, err) != 0 ||
+	if (artifact_read(image->store, found, &manifest->digest, type, SBOM_BYTES_MAX, a, document,
+	                  err) != 0 ||
 	    check_form(document, form, err) != 0)
 		return err_wrap(err, "attached document %.19s",
 		                digest_text(&found->digest, digest));

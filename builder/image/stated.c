@@ -57,7 +57,6 @@ static int read_claim(struct store *s, const struct descriptor *manifest, struct
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(STATEMENT_BYTES_MAX);
 	const struct descriptor *found;
 	struct referrers all;
-	struct manifest m;
 
 	if (store_referrers(s, &manifest->digest, MEDIA_STATEMENT, a, &all, err) != 0)
 		return -1;
@@ -68,7 +67,7 @@ static int read_claim(struct store *s, const struct descriptor *manifest, struct
 	for (size_t i = 0; i < all.n; i++)
 		ret_stated->n_others += is_provenance(&all.at[i]) && &all.at[i] != found;
 	return artifact_read(s, found, &manifest->digest, MEDIA_STATEMENT, STATEMENT_BYTES_MAX, a,
-	                     &m, &text, err) != 0
+	                     &text, err) != 0
 	               ? -1
 	               : provenance_parse(strbuf_str(&text), text.len, &manifest->digest, a,
 	                                  &ret_stated->provenance, err);

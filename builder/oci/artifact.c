@@ -88,15 +88,12 @@ static int check_artifact(const struct manifest *m, const struct digest *subject
 }
 
 int artifact_read(struct store *s, const struct descriptor *desc, const struct digest *subject,
-                  const char *type, size_t max_bytes, struct arena *a,
-                  struct manifest *ret_manifest, struct strbuf *document, struct err *err)
+                  const char *type, size_t max_bytes, struct arena *a, struct strbuf *document,
+                  struct err *err)
 {
 	struct manifest m;
 
-	if (artifact_open(s, desc, a, &m, err) != 0 ||
-	    check_artifact(&m, subject, type, err) != 0 ||
-	    store_read(s, &m.layers[0], max_bytes, document, err) != 0)
+	if (artifact_open(s, desc, a, &m, err) != 0 || check_artifact(&m, subject, type, err) != 0)
 		return -1;
-	*ret_manifest = m;
-	return 0;
+	return store_read(s, &m.layers[0], max_bytes, document, err);
 }

@@ -49,7 +49,7 @@ const char *artifact_type_of(const struct manifest *m);
  * when it is about something else, is of another type (NULL = any) or has not exactly one layer.
  */
 int artifact_read(struct store *s, const struct descriptor *desc, const struct digest *subject,
-                  const char *type, size_t max_bytes, struct arena *a,
-                  struct manifest *ret_manifest, struct strbuf *document, struct err *err) MUST_USE;
+                  const char *type, size_t max_bytes, struct arena *a, struct strbuf *document,
+                  struct err *err) MUST_USE;
 
 #endif

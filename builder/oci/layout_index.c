@@ -107,6 +107,7 @@ static int hint_tags(const struct index *index, const char *path, struct err *er
 int layout_find(const struct index *index, const char *path, const char *tag,
                 struct descriptor *ret_desc, struct err *err)
 {
+	const size_t images = count_images(index);
 	const struct descriptor *found = find_image(index, tag);
 
 	if (found != NULL) {
@@ -115,11 +116,11 @@ int layout_find(const struct index *index, const char *path, const char *tag,
 	}
 	if (tag != NULL)
 		err_set(err, ERR_NOT_FOUND, "'%s' has no image named '%s'", path, tag);
-	else if (index->n_manifests == 0)
+	else if (images == 0)
 		return err_set(err, ERR_NOT_FOUND, "'%s' has no image", path);
 	else
 		err_set(err, ERR_NOT_FOUND, "'%s' has %zu images and none is called latest", path,
-		        count_images(index));
+		        images);
 	return hint_tags(index, path, err);
 }
 

@@ -136,11 +136,10 @@ static int check_bundle(const struct signature_scan *scan, const struct descript
                         struct signature *s, struct err *err)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(BUNDLE_BYTES_MAX);
-	struct manifest m;
 	struct bundle b;
 
 	return artifact_read(scan->store, desc, scan->subject, MEDIA_BUNDLE, BUNDLE_BYTES_MAX,
-	                     scan->arena, &m, &text, err) != 0 ||
+	                     scan->arena, &text, err) != 0 ||
 	                       bundle_parse(text.ptr, text.len, scan->arena, &b, err) != 0 ||
 	                       check_signature(scan->wish, &b, err) != 0
 	               ? -1
@@ -297,13 +296,12 @@ const char *signature_claimed_key(struct store *s, const struct descriptor *bund
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(BUNDLE_BYTES_MAX);
 	struct trust_statement statement;
-	struct manifest m;
 	struct bundle b;
 	struct err ignored = {0};
 
 	*ret_predicate = NULL;
-	if (artifact_read(s, bundle, subject, MEDIA_BUNDLE, BUNDLE_BYTES_MAX, a, &m, &text,
-	                  &ignored) != 0 ||
+	if (artifact_read(s, bundle, subject, MEDIA_BUNDLE, BUNDLE_BYTES_MAX, a, &text, &ignored) !=
+	            0 ||
 	    bundle_parse(text.ptr, text.len, a, &b, &ignored) != 0)
 		return NULL;
 	if (strcmp(b.payload_type, PAYLOAD_IN_TOTO) == 0 &&

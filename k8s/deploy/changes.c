@@ -46,7 +46,7 @@ static void follower_end(struct changes *c, struct follower *f)
 {
 	AUTO(strbuf) struct strbuf said = STRBUF_INIT(KUBECTL_ERROR_MAX);
 	struct err err = {0};
-	bool some;
+	bool some = false;
 
 	drain(f->child.err_text, &said, &some);
 	f->running = false;

@@ -113,6 +113,17 @@ static enum decision rejected(struct failover *f, const struct observation *o,
 	return DECIDE_WAIT;
 }
 
+static const char *awaited(const struct observation *o)
+{
+	if (o->why[0] != '\0')
+		return o->why;
+	if (o->node_coming)
+		return "a node is starting";
+	if (o->launching)
+		return "a machine is being launched";
+	return o->unplaced ? "pods have no node yet" : "pods have nodes and are starting";
+}
+
 /* No pod runs, since the job began or since it lost all of them: is there any hope here? */
 static enum decision hopes(struct failover *f, const struct observation *o,
                            char cause[STATE_TEXT_MAX])
@@ -150,12 +161,7 @@ static enum decision hopes(struct failover *f, const struct observation *o,
 		give_up(f, o, "pods have nodes but do not start", placed, cause);
 		return DECIDE_STUCK;
 	}
-	snprintf(cause, STATE_TEXT_MAX, "%s",
-	         o->why[0] != '\0' ? o->why
-	         : o->node_coming  ? "a node is starting"
-	         : o->launching    ? "a machine is being launched"
-	         : o->unplaced     ? "pods have no node yet"
-	                           : "pods have nodes and are starting");
+	snprintf(cause, STATE_TEXT_MAX, "%s", awaited(o));
 	return DECIDE_WAIT;
 }
 

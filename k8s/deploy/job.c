@@ -76,7 +76,8 @@ int64_t job_nodes(const struct fleet_target *target, const cJSON *job)
 		                             ? member_at(job, schedulers[i].nodes_at)
 		                             : NULL;
 
-		if (cJSON_IsNumber(nodes) && nodes->valuedouble >= 1 && nodes->valuedouble <= 1e6)
+		if (nodes != NULL && cJSON_IsNumber(nodes) && nodes->valuedouble >= 1 &&
+		    nodes->valuedouble <= 1e6)
 			return (int64_t)nodes->valuedouble;
 	}
 	return target->nodes;

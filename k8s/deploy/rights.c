@@ -135,7 +135,7 @@ static void allow(struct grant *grant, unsigned any, unsigned named, const char 
 {
 	grant->any |= any;
 	grant->named |= named;
-	if (named != 0)
+	if (named != 0 && name != NULL)
 		add_name(grant->names, name);
 }
 
