@@ -15,7 +15,7 @@
 /* What this machine does not have is passed over. */
 static const char *const sets[] = {"avx512_bf16", "avx512", "avx2", "neon_bf16", "neon", "generic"};
 
-enum { MATRICES = 8, HEADS = 4, FEW = 1, MANY = 16 };
+enum { MATRICES = 8, HEADS = 4, FEW = 1, MANY = 8 };
 
 /* q, k, values, d_o; o, dq, dk, dvalues. All have the largest one's size. */
 struct matrices {
