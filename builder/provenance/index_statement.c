@@ -17,7 +17,7 @@ static cJSON *parameters(const cJSON *statement)
 	return copy;
 }
 
-/* Runs and their times differ between machines that build parts; the builder and the spec do not. */
+/* Runs and their times differ between machines that build parts; builder and spec do not. */
 static bool agree(const cJSON *a, const cJSON *b)
 {
 	AUTO(json) cJSON *mine = parameters(a);
