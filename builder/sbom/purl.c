@@ -65,7 +65,7 @@ static void add_upstream(struct strbuf *sb, char *between, const struct sbom_pac
 	}
 }
 
-/* rpm's epoch with its colon is a qualifier, dpkg's a part of the version (types/rpm, types/deb). */
+/* rpm's epoch with its colon is a qualifier, dpkg's is of the version (types/rpm, types/deb). */
 static char *epoch_of(const struct sbom_package *p)
 {
 	size_t n = p->kind == PACKAGE_RPM ? strcspn(p->version, ":") : 0;

@@ -71,8 +71,10 @@ static void tell_files(const struct database_reader *r, const struct sbom_packag
 		path.overflow = false;
 		strbuf_adds(&path, at[folder]);
 		strbuf_adds(&path, name);
-		if (!path.overflow && path.len > 1 && path.ptr[0] == '/')
-			r->owns(r->ctx, p, path.ptr + 1, path.len - 1);
+		size_t slashes = strspn(strbuf_str(&path), "/");
+
+		if (!path.overflow && slashes > 0 && path.len > slashes)
+			r->owns(r->ctx, p, path.ptr + slashes, path.len - slashes);
 	}
 }
 

@@ -1,7 +1,7 @@
 /*
- * The packages of rpm's database in the form of SQLite (rpmdb.sqlite, since rpm 4.16): Fedora, Amazon
- * Linux 2023, UBI 9. The file comes from an image: SQLite reads it from memory, may do nothing but
- * this one query, and not for long.
+ * The packages of rpm's database in the form of SQLite (rpmdb.sqlite, since rpm 4.16): Fedora,
+ * Amazon Linux 2023, UBI 9. The file comes from an image: SQLite reads it from memory, may do
+ * nothing but this one query, and not for long.
  */
 #ifndef SLIPWAY_BUILDER_SBOM_RPM_H
 #define SLIPWAY_BUILDER_SBOM_RPM_H

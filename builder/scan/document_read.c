@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "base/jsonr.h"
 #include "base/text.h"
+#include "builder/scan/json_bounds.h"
 #include "builder/scan/scan.h"
 
 /* How deep CycloneDX's components may lie in each other. */
@@ -203,7 +203,7 @@ int scan_read_document(const char *text, size_t len, struct arena *a, struct sca
 	struct document_reading r = {.doc = &doc, .arena = a};
 	int rc;
 
-	if (jsonr_parse("bill of materials", text, len, &doc, err) != 0)
+	if (json_bounds_parse("bill of materials", text, len, &doc, err) != 0)
 		return -1;
 	rc = read_form(&r, err);
 	for (size_t i = 0; i < r.packages.n; i++)

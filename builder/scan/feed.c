@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/timestamp.h"
+#include "builder/scan/json_bounds.h"
 #include "builder/scan/json_split.h"
 
 struct feed {
@@ -32,12 +33,10 @@ static int take_document(struct feed *f, const char *name, const char *key, stru
 	AUTO(jsonr) struct jsonr doc = {0};
 	struct feed_document d = {.key = key, .doc = &doc};
 
-	f->bytes += (int64_t)f->text.len;
-	if (f->facts.n++ == FEED_DOCUMENTS_MAX || f->bytes > FEED_BYTES_MAX)
-		return err_set(err, ERR_LIMIT, "more than %d documents or %lld GiB",
-		               FEED_DOCUMENTS_MAX, (long long)(FEED_BYTES_MAX >> 30));
+	if (f->facts.n++ == FEED_DOCUMENTS_MAX)
+		return err_set(err, ERR_LIMIT, "more than %d documents", FEED_DOCUMENTS_MAX);
 	if (interrupt_check(err) != 0 ||
-	    jsonr_parse(name, strbuf_str(&f->text), f->text.len, &doc, err) != 0)
+	    json_bounds_parse(name, strbuf_str(&f->text), f->text.len, &doc, err) != 0)
 		return -1;
 	return f->take(f->ctx, &d, err) != 0 ? err_wrap(err, "%s", name) : 0;
 }
@@ -153,6 +152,7 @@ static int take_record(struct feed *f, const char *name, struct source *in, stru
 
 struct feed_source {
 	struct source source;
+	struct feed *feed;
 	struct archive *archive;
 };
 
@@ -170,8 +170,12 @@ static int read_member(struct source *s, void *buf, size_t cap, size_t *ret_n, s
 
 	if (n < 0)
 		return read_failed(m->archive, err);
+	m->feed->bytes += n;
+	if (m->feed->bytes > FEED_BYTES_MAX)
+		return err_set(err, ERR_LIMIT, "it unpacks to more than %lld GiB",
+		               (long long)(FEED_BYTES_MAX >> 30));
 	*ret_n = (size_t)n;
-	return 0;
+	return interrupt_check(err);
 }
 
 static void archive_done(struct archive **a)
@@ -183,7 +187,7 @@ static void archive_done(struct archive **a)
 static int take_entry(struct feed *f, struct archive *archive, struct archive_entry *entry,
                       struct err *err)
 {
-	struct feed_source in = {.source = {.read = read_member}, .archive = archive};
+	struct feed_source in = {.source = {.read = read_member}, .feed = f, .archive = archive};
 	const char *name = archive_entry_pathname(entry);
 
 	if ((archive_format(archive) & ARCHIVE_FORMAT_BASE_MASK) != ARCHIVE_FORMAT_ZIP)

@@ -15,7 +15,7 @@
 #include "base/jsonr.h"
 
 enum { FEED_DOCUMENT_MAX = 64 << 20, FEED_DOCUMENTS_MAX = 10000000 };
-#define FEED_BYTES_MAX ((int64_t)64 << 30)
+#define FEED_BYTES_MAX ((int64_t)16 << 30)
 
 struct feed_document {
 	const char *key; /* of the member that it is; NULL: it stands for itself */

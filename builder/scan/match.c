@@ -52,6 +52,8 @@ static size_t release_number(struct vuln_matching *m, const struct advisory_name
 		if (same(m->releases.at[i].suite, n->suite) &&
 		    same(m->releases.at[i].ecosystem, n->ecosystem))
 			return i;
+	if (m->releases.n == RELEASES_MAX)
+		return RELEASES_MAX;
 	vec_push(&m->releases, ((struct release){.suite = n->suite, .ecosystem = n->ecosystem}));
 	return m->releases.n - 1;
 }
@@ -76,13 +78,14 @@ void match_want(struct vuln_matching *m, const struct scan_image *images, size_t
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < images[i].n_packages; k++) {
 			struct advisory_name name;
+			size_t release = RELEASES_MAX;
 
 			advisory_name(&images[i].packages[k], suite, m->arena, &name);
-			if (name.order == NULL)
-				continue;
-			vec_push(&m->wanted,
-			         ((struct wanted){release_number(m, &name), i, k, name.package,
-			                          name.version, name.order}));
+			if (name.order != NULL)
+				release = release_number(m, &name);
+			if (release < RELEASES_MAX)
+				vec_push(&m->wanted, ((struct wanted){release, i, k, name.package,
+				                                      name.version, name.order}));
 		}
 	if (m->wanted.n > 1)
 		qsort(m->wanted.at, m->wanted.n, sizeof(*m->wanted.at), by_name);
@@ -143,7 +146,7 @@ static struct strlist join(struct vuln_matching *m, const struct strlist *a,
 
 	for (size_t i = 0; i < a->n; i++)
 		all.at[all.n++] = a->at[i];
-	for (size_t i = 0; i < b->n; i++)
+	for (size_t i = 0; i < b->n && all.n < ALIASES_MAX; i++)
 		if (!strlist_has(&all, b->at[i]))
 			all.at[all.n++] = b->at[i];
 	return all;
@@ -157,18 +160,22 @@ static void take_in(struct vuln_matching *m, struct hit *into, const struct hit 
 	into->covers = join(m, &into->covers, &from->covers);
 }
 
-/* Whether the hits of the same package, [at, at + n), say all that this advisory says. */
+static int by_hit_name(const void *name, const void *hit)
+{
+	return strcmp(name, ((const struct hit *)hit)->name);
+}
+
+/* Whether the hits of the same package, n of them by name, say all that this advisory says. */
 static bool is_said(const struct hit *at, size_t n, const struct hit *advisory)
 {
-	size_t said = 0;
+	for (size_t i = 0; i < advisory->covers.n; i++) {
+		const char *name = advisory->covers.at[i];
 
-	for (size_t i = 0; i < advisory->covers.n; i++)
-		for (size_t k = 0; k < n; k++)
-			if (&at[k] != advisory && strcmp(at[k].name, advisory->covers.at[i]) == 0) {
-				said++;
-				break;
-			}
-	return advisory->covers.n > 0 && said == advisory->covers.n;
+		if (strcmp(name, advisory->name) == 0 ||
+		    bsearch(name, at, n, sizeof(*at), by_hit_name) == NULL)
+			return false;
+	}
+	return advisory->covers.n > 0;
 }
 
 /* The hits from `first` on that are of the same package. */

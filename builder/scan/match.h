@@ -8,6 +8,10 @@
 #include "builder/scan/ecosystem.h"
 #include "builder/scan/scan.h"
 
+/* No image has packages of more releases and ecosystems: those beyond are not judged. Names of one
+ * vulnerability beyond the second are forgotten. */
+enum { RELEASES_MAX = 64, ALIASES_MAX = 1024 };
+
 /* What some packages are of. */
 struct release {
 	const char *suite, *ecosystem; /* as advisory_name has them */

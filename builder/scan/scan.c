@@ -60,13 +60,18 @@ struct doubt {
 	size_t n;
 };
 
+enum { DOUBTS_MAX = 64 };
+
 struct doubts {
 	struct arena *arena;
 	VEC(struct doubt) list;
 };
 
+/* Beyond DOUBTS_MAX kinds the last one stands for all others. */
 static void add_doubt(struct doubts *d, const char *about, const char *example)
 {
+	if (d->list.n == DOUBTS_MAX)
+		about = d->list.at[DOUBTS_MAX - 1].about;
 	for (size_t i = 0; i < d->list.n; i++)
 		if (strcmp(d->list.at[i].about, about) == 0) {
 			d->list.at[i].n++;
@@ -88,30 +93,30 @@ static const char *about(const struct scan_package *p, const struct release *r, 
 	                    distro != NULL ? distro : "");
 }
 
+/* judged[first[i] + k]: something here can judge package k of image i. */
 static void doubt_packages(struct doubts *d, const struct vuln_matching *m,
                            const struct scan_image *images, size_t n)
 {
-	AUTO_FREE bool *judged = NULL;
+	AUTO_FREE size_t *first = mem_calloc(n + 1, sizeof(*first));
 
-	for (size_t i = 0; i < n; i++) {
-		free(judged);
-		judged = mem_calloc(images[i].n_packages + 1, sizeof(*judged));
-		for (size_t k = 0; k < m->wanted.n; k++) {
-			const struct wanted *w = &m->wanted.at[k];
-			const struct scan_package *p = &images[i].packages[w->package];
+	for (size_t i = 0; i < n; i++)
+		first[i + 1] = first[i] + images[i].n_packages;
+	AUTO_FREE bool *judged = mem_calloc(first[n] + 1, sizeof(*judged));
 
-			if (w->image != i)
-				continue;
-			judged[w->package] = true;
-			if (!m->releases.at[w->release].covered)
-				add_doubt(d, about(p, &m->releases.at[w->release], d->arena),
-				          p->text);
-		}
+	for (size_t i = 0; i < m->wanted.n; i++) {
+		const struct wanted *w = &m->wanted.at[i];
+		const struct release *release = &m->releases.at[w->release];
+		const struct scan_package *p = &images[w->image].packages[w->package];
+
+		judged[first[w->image] + w->package] = true;
+		if (!release->covered)
+			add_doubt(d, about(p, release, d->arena), p->text);
+	}
+	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < images[i].n_packages; k++)
-			if (!judged[k])
+			if (!judged[first[i] + k])
 				add_doubt(d, about(&images[i].packages[k], NULL, d->arena),
 				          images[i].packages[k].text);
-	}
 }
 
 static const char *doubt_text(struct arena *a, const struct doubt *d)

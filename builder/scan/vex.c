@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "base/jsonr.h"
 #include "base/slurp.h"
 #include "base/text.h"
 #include "base/timestamp.h"
+#include "builder/scan/json_bounds.h"
 #include "builder/scan/records.h"
 
 #define CONTEXT "https://openvex.dev/ns"
@@ -261,7 +261,7 @@ int vex_read(struct vex *v, const char *path, struct err *err)
 
 	if (slurp_file(path, VEX_BYTES_MAX, &text, err) != 0)
 		return err_wrap(err, "waivers '%s'", path);
-	return jsonr_parse(path, strbuf_str(&text), text.len, &doc, err) != 0
+	return json_bounds_parse(path, strbuf_str(&text), text.len, &doc, err) != 0
 	               ? -1
 	               : read_document(&r, err);
 }

@@ -272,3 +272,27 @@ found() { json '"\n".join(" ".join((f["name"], f["severity"], f["package"])) for
 	echo "$output"
 	[ "$status" = 0 ]
 }
+
+@test "scan: files made to do harm are refused at once" {
+	root libssl3/3.0.1-1/openssl
+	python3 - <<-'PY'
+		import gzip, zipfile
+		with zipfile.ZipFile("zeros.zip", "w", zipfile.ZIP_DEFLATED) as z:
+		    z.writestr("1.json", b" " * (100 << 20))
+		with gzip.open("deep.json.gz", "wb") as out:
+		    out.write(b'{"a":' + b"[" * (1 << 20))
+		with gzip.open("values.json.gz", "wb") as out:
+		    out.write(b'{"a":{"b":[' + b"0," * (20 << 20) + b"0]}}")
+		with gzip.open("string.json.gz", "wb") as out:
+		    out.write(b'{"a":{"b":"' + b"x" * (100 << 20))
+		open("cut.zip", "wb").write(open("zeros.zip", "rb").read()[:1000])
+		open("nul.json", "wb").write(b'{"a":{"b":{}}}\0')
+		open("zip.json", "wb").write(b"PK\3\4 not really")
+	PY
+	for db in zeros.zip deep.json.gz values.json.gz string.json.gz cut.zip nul.json zip.json /dev/zero; do
+		run bash -c 'ulimit -v 700000; timeout 20 "$0" scan --progress none --db "$1" image' "$SLIPWAY" "$db"
+		echo "$db: $output"
+		[ "$status" = 1 ]
+		grep -q "database '$db'" <<<"$output"
+	done
+}
