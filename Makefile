@@ -230,6 +230,7 @@ help:
 ## make bench-gpu  its speed there, into docs/bench/gpu.md
 ## make bench-cluster  status and logs of a fleet of 64 pods on a live control plane, into docs/bench/cluster.md (Go on PATH)
 ## make bench-compare  this build beside another one's in turns, five rounds (BEFORE=BUILD_FOLDER)
+## make bench-supply  builds with documents, pushes while building, copies, beside their peers, into docs/bench/supply.md (ONLY=ROW)
 ## make bench    speed and memory beside umoci, buildah, zstd and pigz, into docs/bench/
 ## make docs     every generated page under docs/: SPEC.md, the schema, man pages, completion, errors, the fleet
 ## make format   clang-format the tree
@@ -426,6 +427,10 @@ fuzz: test-deps fuzzers
 .PHONY: bench
 bench: bench-deps $(BUILD)/slipway
 	tests/bench/bench $(BUILD)/slipway docs/bench
+
+.PHONY: bench-supply
+bench-supply: bench-deps $(BUILD)/slipway
+	tests/bench/supply $(BUILD)/slipway docs/bench $(if $(ONLY),--only $(ONLY)) $(if $(ROUNDS),--rounds $(ROUNDS))
 
 # Two builds in turns: was anything made slower? BEFORE=DIR is the build folder of another checkout.
 .PHONY: bench-cluster

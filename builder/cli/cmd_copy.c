@@ -12,7 +12,7 @@ static const struct option options[] = {
                     "Copy the image of this platform alone, which has a digest of its own"),
 	FLAG_OPTION(struct copy_options, all_tags, "all-tags", 0,
                     "Copy every tag of the source, each under its name"),
-	NUMBER_OPTION(struct copy_options, jobs, "jobs", 'j', "N", "Blobs at a time (default 4)"),
+	NUMBER_OPTION(struct copy_options, jobs, "jobs", 'j', "N", "Blobs at a time (default 8)"),
 	TEXT_OPTION(struct copy_options, digest_file, "digest-file", 0, "FILE",
                     "Write the digest to this file", .complete = COMPLETE_FILE),
 	CREATE_REPOSITORY_OPTION(struct copy_options, create_repository),

@@ -5,7 +5,7 @@
 
 #include "base/pool.h"
 
-enum { COPY_JOBS = 4 };
+enum { COPY_JOBS = 8 };
 
 struct copy_run {
 	const struct copy_opts *opts;

@@ -16,7 +16,7 @@ struct copy_opts {
 	struct copy_place *to;
 	const struct descriptor *root;
 	struct strlist tags; /* for the root, may be empty */
-	unsigned jobs;       /* blobs at a time; 0 = 4 */
+	unsigned jobs;       /* blobs at a time; 0 = 8 */
 	bool attached_only;  /* the image itself is there: what is attached to it goes alone */
 };
 

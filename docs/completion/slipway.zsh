@@ -93,7 +93,7 @@ _slipway() {
 	copy) _arguments -s \
 		'--platform=[Copy the image of this platform alone, which has a digest of its own]:OS/ARCH:' \
 		'--all-tags[Copy every tag of the source, each under its name]' \
-		'--jobs=[Blobs at a time (default 4)]:N:' \
+		'--jobs=[Blobs at a time (default 8)]:N:' \
 		'--digest-file=[Write the digest to this file]:FILE:_files' \
 		'--create-repository[Create the repository in ECR if it does not exist]' \
 		'--insecure[Use plain HTTP for the registries of this command]' \
