@@ -164,6 +164,8 @@ static void fill_signing(const struct spec *spec, struct iam_request *request, s
 		add_option(&text, "annotation",
 		           arena_printf(a, "%s=%s", settings->annotations.at[i].key,
 		                        settings->annotations.at[i].value));
+	if (spec->image.provenance)
+		strbuf_adds(&text, " --provenance");
 	signing->options = arena_strdup(a, strbuf_str(&text));
 	signing->in_kms = trust_key_is_kms(key) && kms_ref_parse(key, a, &kms, &ignored) == 0;
 	if (signing->in_kms && text_has_prefix(kms.key, "alias/") && kms.endpoint == NULL)
