@@ -24,7 +24,7 @@ static const char *const good[PARTS] = {
 		"\"affected\":[{\"package\":{\"ecosystem\":\"PyPI\",\"name\":\"a\"},\"ranges\":[{"
 		"\"type\":\"ECOSYSTEM\",\"events\":[{\"introduced\":\"0\"},{\"fixed\":\"2\"}]}]},{"
 		"\"package\":{\"ecosystem\":\"Debian:12\",\"name\":\"b\"},\"versions\":[\"1-1\"]}]}"
-                "]",
+		"]",
 	[PART_WAIVERS] =
 		"{\"@context\":\"https://openvex.dev/ns/v0.2.0\",\"statements\":[{"
 		"\"vulnerability\":\"CVE-1\",\"products\":[\"pkg:pypi/a\"],\"status\":\"fixed\"}]}",
