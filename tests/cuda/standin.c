@@ -70,9 +70,18 @@ static void drop_tasks(void)
 	gpu.n_tasks = 0;
 }
 
+/* What a context that was lost did not give back. */
+static void drop_pinned(void)
+{
+	for (size_t i = 0; i < BLOCKS; i++)
+		if (gpu.pinned[i].n > 0)
+			free((void *)(uintptr_t)gpu.pinned[i].at);
+}
+
 void standin_reset(size_t fail_at, int result, int major, int minor, size_t memory)
 {
 	drop_tasks();
+	drop_pinned();
 	if (gpu.arena != NULL)
 		(void)munmap(gpu.arena, ARENA);
 	gpu = (struct standin){.devices = 1,

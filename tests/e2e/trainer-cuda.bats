@@ -270,7 +270,7 @@ run_ranks() {
 	[ "$status" -eq 1 ]
 	[[ $output == *"there is no GPU that slipway-trainer can use here"* ]]
 	export LD_LIBRARY_PATH=$STANDIN
-	run "$gpu" test "$TRAINER" --golden "$ROOT/tests/golden/perceiver/cross-heads" --steps 4
+	run "$gpu" test "$TRAINER" --golden "$ROOT/tests/golden/perceiver/cross-heads" --steps 2
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ $output == *"# Stand-in, compute capability 8.6"* ]]

@@ -178,7 +178,9 @@ static void note_end(struct watching *w, const struct rank_process *p, int how)
 		        WTERMSIG(how));
 	if (status == 0)
 		return;
-	w->failed_at = w->failed_at > 0 ? w->failed_at : now();
+	/* Who stops as asked leaves the others the time that saving takes. */
+	if (w->failed_at == 0 && status != RUN_EXIT_STOPPED)
+		w->failed_at = now();
 	w->lost_any = w->lost_any || status == RUN_EXIT_RANK_LOST;
 	if (status != RUN_EXIT_RANK_LOST && w->status == 0)
 		w->status = status;
