@@ -67,6 +67,8 @@ struct pipeline_facts {
 	 * of ECR, condition keys), so that builds get a repository of their own. */
 	struct pipeline_repository repository, staging;
 	struct pipeline_signing signing;
+	/* What a deploy asks that holds the image against `trust`, as JSON; NULL = it does not. */
+	const char *verify_policy;
 	/* A layer that all platforms must be on one machine for (name and place); NULL = none. */
 	const char *shared_layer;
 	struct srcpos shared_layer_at;
@@ -78,6 +80,7 @@ struct pipeline {
 	const char *cluster; /* NULL = nothing is deployed */
 	struct pipeline_repository repository, staging;
 	struct pipeline_signing signing;
+	const char *verify_policy;
 	bool scan;
 	struct pipeline_step *steps; /* in the order of running; builds first */
 	size_t n_steps, n_builds;

@@ -173,6 +173,7 @@ struct pipeline *pipeline_resolve(const struct pipeline_section *section,
 	                       .repository = facts->repository,
 	                       .staging = facts->staging,
 	                       .signing = facts->signing,
+	                       .verify_policy = facts->verify_policy,
 	                       .scan = section->scan && facts->repository.host != NULL};
 	pipeline_steps(p, facts, a);
 	return p;

@@ -70,6 +70,7 @@ static void add_registry(const struct pipeline *p, enum pipeline_kind kind, cJSO
 		{STEP_RELEASE, to->push_policy, ""},
 		{STEP_RELEASE, to->pull_policy, ""},
 		{STEP_RELEASE, p->signing.policy, ""},
+		{STEP_DEPLOY, p->verify_policy, ""},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)

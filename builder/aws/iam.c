@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-const char *const iam_purposes[] = {"push", "pull", "create", "scan", "sign", NULL};
+const char *const iam_purposes[] = {"push", "pull", "create", "scan", "sign", "verify", NULL};
 
 bool iam_purpose_parse(const char *text, enum iam_purpose *ret_purpose)
 {
@@ -46,6 +46,8 @@ static const char *const sign_actions[] = {"BatchCheckLayerAvailability",
                                            "PutImage",
                                            "UploadLayerPart"};
 static const char *const key_actions[] = {"GetPublicKey", "Sign"};
+static const char *const public_key_actions[] = {"GetPublicKey"};
+static const char *const findings_actions[] = {"DescribeImageScanFindings"};
 static const char *const kms_actions[] = {"CreateGrant", "DescribeKey", "RetireGrant"};
 
 /* The actions of one service on one resource. */
@@ -149,10 +151,11 @@ static void add_settings(const struct iam_request *r, cJSON *actions, cJSON *lis
 }
 
 /* The account and region of a key, as far as it says them itself. */
-static const char *key_arn(const struct iam_request *r, const char *resource, struct arena *a)
+static const char *key_arn(const struct iam_request *r, const struct kms_ref *key,
+                           const char *resource, struct arena *a)
 {
-	const char *region = r->key->region != NULL ? r->key->region : r->host.region;
-	const char *account = r->key->account != NULL   ? r->key->account
+	const char *region = key->region != NULL ? key->region : r->host.region;
+	const char *account = key->account != NULL      ? key->account
 	                      : r->host.account != NULL ? r->host.account
 	                                                : "*";
 
@@ -161,13 +164,17 @@ static const char *key_arn(const struct iam_request *r, const char *resource, st
 }
 
 /* IAM speaks of keys, not of their aliases: of any key, when it is asked for by that alias. */
-static void add_key(const struct iam_request *r, cJSON *list, struct arena *a)
+static void add_key(const struct iam_request *r, const struct kms_ref *key, const char *sid,
+                    cJSON *list, struct arena *a)
 {
-	const char *alias = strstr(r->key->key, "alias/"), *id = strstr(r->key->key, "key/");
-	const char *resource = alias != NULL ? "*" : id != NULL ? id + 4 : r->key->key;
+	const char *alias = strstr(key->key, "alias/"), *id = strstr(key->key, "key/");
+	const char *resource = alias != NULL ? "*" : id != NULL ? id + 4 : key->key;
+	cJSON *actions = add_statement(list, sid, key_arn(r, key, resource, a));
 
-	add_actions(add_statement(list, "SigningKey", key_arn(r, resource, a)), "kms", key_actions,
-	            ARRAY_LEN(key_actions));
+	if (r->purpose == IAM_SIGN)
+		add_actions(actions, "kms", key_actions, ARRAY_LEN(key_actions));
+	else
+		add_actions(actions, "kms", public_key_actions, ARRAY_LEN(public_key_actions));
 	if (alias == NULL)
 		return;
 	cJSON *statement = cJSON_GetArrayItem(list, cJSON_GetArraySize(list) - 1);
@@ -183,6 +190,25 @@ static void add_create(const struct iam_request *r, cJSON *list, const char *arn
 	add_actions(actions, service_of(r), create_actions, ARRAY_LEN(create_actions));
 	if (r->settings != NULL)
 		add_settings(r, actions, list, a);
+}
+
+static void add_sign(const struct iam_request *r, cJSON *list, const char *arn, struct arena *a)
+{
+	add_actions(add_statement(list, "Sign", arn), service_of(r), sign_actions,
+	            ARRAY_LEN(sign_actions));
+	if (r->n_keys > 0)
+		add_key(r, &r->keys[0], "SigningKey", list, a);
+}
+
+/* The image's documents, what is attached to it, and the keys that it is held against. */
+static void add_verify(const struct iam_request *r, cJSON *list, const char *arn, struct arena *a)
+{
+	add_pull(r, list, "Pull", arn);
+	if (r->reads_findings)
+		add_actions(add_statement(list, "Findings", arn), service_of(r), findings_actions,
+		            ARRAY_LEN(findings_actions));
+	for (size_t i = 0; i < r->n_keys; i++)
+		add_key(r, &r->keys[i], arena_printf(a, "VerifyingKey%zu", i + 1), list, a);
 }
 
 cJSON *iam_policy(const struct iam_request *r)
@@ -213,10 +239,10 @@ cJSON *iam_policy(const struct iam_request *r)
 		            ARRAY_LEN(scan_actions));
 		break;
 	case IAM_SIGN:
-		add_actions(add_statement(list, "Sign", arn), service_of(r), sign_actions,
-		            ARRAY_LEN(sign_actions));
-		if (r->key != NULL)
-			add_key(r, list, &a);
+		add_sign(r, list, arn, &a);
+		break;
+	case IAM_VERIFY:
+		add_verify(r, list, arn, &a);
 		break;
 	case IAM_PURPOSES:
 		break;

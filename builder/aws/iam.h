@@ -9,9 +9,9 @@
 #include "builder/aws/ecr.h"
 #include "builder/aws/kms.h"
 
-enum iam_purpose { IAM_PUSH, IAM_PULL, IAM_CREATE, IAM_SCAN, IAM_SIGN, IAM_PURPOSES };
+enum iam_purpose { IAM_PUSH, IAM_PULL, IAM_CREATE, IAM_SCAN, IAM_SIGN, IAM_VERIFY, IAM_PURPOSES };
 
-/* "push", "pull", "create", "scan", "sign"; NULL-terminated, for completion. */
+/* "push", "pull", "create", "scan", "sign", "verify"; NULL-terminated, for completion. */
 extern const char *const iam_purposes[];
 
 /* False when the text is none of them. */
@@ -24,7 +24,10 @@ struct iam_request {
 	const struct ecr_settings *settings; /* NULL = none: tags, key and lifecycle ask for more */
 	/* Repositories of the same registry that base images are pulled from. */
 	struct strlist bases;
-	const struct kms_ref *key; /* IAM_SIGN: in KMS; NULL = it is a file */
+	/* Those in KMS: IAM_SIGN, the one that signs; IAM_VERIFY, those that have to have signed. */
+	const struct kms_ref *keys;
+	size_t n_keys;
+	bool reads_findings; /* IAM_VERIFY: of ECR's scan, too */
 };
 
 /* The policy document; caller owns. */

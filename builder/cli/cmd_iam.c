@@ -6,38 +6,55 @@
 #include "builder/aws/iam.h"
 #include "builder/cli/remote_option.h"
 #include "builder/cli/spec_option.h"
+#include "builder/spec/spec_iam.h"
 #include "builder/trust/key.h"
 
 struct iam_options {
 	struct spec_options spec;
-	const char *ecr_region, *key;
+	const char *ecr_region;
+	struct strlist key;
 };
 
 static const struct option options[] = {
 	SPEC_OPTIONS(struct iam_options, spec, "The spec that names the repository",
                      "Override one value of the spec"),
 	ECR_REGION_OPTION(struct iam_options, ecr_region),
-	TEXT_OPTION(struct iam_options, key, "key", 'k', "awskms:///KEY",
-                    "sign: the key in KMS, instead of the spec's"),
+	LIST_OPTION(struct iam_options, key, "key", 'k', "awskms:///KEY",
+                    "sign, verify: the key in KMS, instead of the spec's; verify takes several"),
 };
 
-/* Repositories of the same registry that the spec's base images come from. */
-static void find_bases(struct cli *cli, const struct spec *spec, const struct ref *to,
-                       struct strlist *bases)
+/* A key that is a file needs no policy. */
+static int add_key(struct cli *cli, const char *key, struct iam_request *r, struct err *err)
 {
-	bases->at = arena_calloc(&cli->arena, spec->image.n_bases + 1, sizeof(*bases->at));
-	for (size_t i = 0; i < spec->image.n_bases; i++) {
-		struct ref base;
-		struct err ignored = {0};
+	struct kms_ref *keys = arena_calloc(&cli->arena, r->n_keys + 1, sizeof(*keys));
 
-		if (ref_parse(spec->image.bases[i].ref, &cli->arena, &base, &ignored) == 0 &&
-		    base.kind == REF_REGISTRY && strcmp(base.host, to->host) == 0)
-			bases->at[bases->n++] = base.repository;
-	}
+	if (!trust_key_is_kms(key))
+		return 0;
+	for (size_t i = 0; i < r->n_keys; i++)
+		keys[i] = r->keys[i];
+	if (kms_ref_parse(key, &cli->arena, &keys[r->n_keys], err) != 0)
+		return err_wrap(err, "key '%s'", key);
+	r->keys = keys;
+	r->n_keys++;
+	return 0;
+}
+
+static int set_keys(struct cli *cli, const struct strlist *keys, struct iam_request *r,
+                    struct err *err)
+{
+	if (keys->n == 0)
+		return 0;
+	if (keys->n > 1 && r->purpose != IAM_VERIFY)
+		return err_set(err, ERR_USAGE, "one key signs; only verify takes several");
+	r->n_keys = 0;
+	for (size_t i = 0; i < keys->n; i++)
+		if (add_key(cli, keys->at[i], r, err) != 0)
+			return -1;
+	return 0;
 }
 
 static int from_spec(struct cli *cli, const struct spec_options *o, struct iam_request *r,
-                     struct ref *to, const char **key, struct err *err)
+                     struct ref *to, struct err *err)
 {
 	struct spec *spec;
 
@@ -54,9 +71,12 @@ static int from_spec(struct cli *cli, const struct spec_options *o, struct iam_r
 	if (ref_parse(spec->image.repository, &cli->arena, to, err) != 0)
 		return err_wrap(err, "image.repository");
 	r->settings = &spec->image.ecr;
-	*key = *key != NULL ? *key : spec->image.sign.key;
-	find_bases(cli, spec, to, &r->bases);
-	return 0;
+	r->bases = spec_iam_bases(&spec->image, to, &cli->arena);
+	if (r->purpose == IAM_VERIFY)
+		spec_iam_trust(spec, &cli->arena, r);
+	return r->purpose == IAM_SIGN && spec->image.sign.key != NULL
+	               ? add_key(cli, spec->image.sign.key, r, err)
+	               : 0;
 }
 
 static int find_host(struct cli *cli, const char *region, const struct ref *to,
@@ -82,24 +102,18 @@ static int cmd_iam_run(struct cli *cli, struct err *err)
 	const struct iam_options *o = cli->options;
 	struct iam_request r = {0};
 	struct ref to = {0};
-	struct kms_ref kms;
-	const char *key = o->key;
 
 	if (!iam_purpose_parse(cli->args.at[0], &r.purpose)) {
 		err_set(err, ERR_USAGE, "no policy is called '%s'", cli->args.at[0]);
-		return err_hint(err, "choose push, pull, create, scan or sign");
+		return err_hint(err, "choose push, pull, create, scan, sign or verify");
 	}
 	if ((cli->args.n == 2 ? ref_parse(cli->args.at[1], &cli->arena, &to, err)
-	                      : from_spec(cli, &o->spec, &r, &to, &key, err)) != 0 ||
-	    find_host(cli, o->ecr_region, &to, &r, err) != 0)
+	                      : from_spec(cli, &o->spec, &r, &to, err)) != 0 ||
+	    find_host(cli, o->ecr_region, &to, &r, err) != 0 ||
+	    set_keys(cli, &o->key, &r, err) != 0)
 		return -1;
 	if (r.purpose == IAM_SCAN && r.host.is_public)
 		return err_set(err, ERR_USAGE, "ECR Public does not scan images");
-	if (key != NULL && trust_key_is_kms(key)) {
-		if (kms_ref_parse(key, &cli->arena, &kms, err) != 0)
-			return err_wrap(err, "key '%s'", key);
-		r.key = &kms;
-	}
 	AUTO(json) cJSON *policy = iam_policy(&r);
 
 	cli_print_json(cli, policy);
@@ -109,14 +123,15 @@ static int cmd_iam_run(struct cli *cli, struct err *err)
 const struct command cmd_iam = {
 	.name = "iam",
 	.summary = "Print the least IAM policy for a repository in Amazon ECR",
-	.synopsis = "push|pull|create|scan|sign [HOST/NAME]",
+	.synopsis = "push|pull|create|scan|sign|verify [HOST/NAME]",
 	.details =
 		"Without HOST/NAME the policy is for the spec's repository; base images in "
 		"the same registry\n"
 		"may then be pulled too. `create` allows what `push` does, and to create the "
 		"repository\n"
 		"as image.ecr says. `sign` allows to attach signatures, and to use the key if it "
-		"is in KMS.\n",
+		"is in KMS;\n"
+		"`verify` what a deploy asks that holds images against `trust`.\n",
 	.examples = "slipway iam push\tThe policy of a CI job's role\n"
 		    "slipway iam create > policy.json\tThe policy of a first push\n",
 	.options = OPTION_TABLE(struct iam_options, options),

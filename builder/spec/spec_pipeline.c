@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "builder/aws/iam.h"
 #include "builder/oci/ref.h"
+#include "builder/spec/spec_iam.h"
 #include "builder/spec/spec_internal.h"
 #include "builder/trust/key.h"
 
@@ -20,21 +21,6 @@ static const char *json_text(cJSON *doc, struct arena *a)
 	json_print(doc, &text);
 	cJSON_Delete(doc);
 	return arena_strdup(a, strbuf_str(&text));
-}
-
-/* Repositories of the same registry that base images are pulled from. */
-static void find_bases(const struct spec_image *image, const struct ref *to, struct arena *a,
-                       struct strlist *bases)
-{
-	bases->at = arena_calloc(a, image->n_bases + 1, sizeof(*bases->at));
-	for (size_t i = 0; i < image->n_bases; i++) {
-		struct ref base;
-		struct err ignored = {0};
-
-		if (ref_parse(image->bases[i].ref, a, &base, &ignored) == 0 &&
-		    base.kind == REF_REGISTRY && strcmp(base.host, to->host) == 0)
-			bases->at[bases->n++] = base.repository;
-	}
 }
 
 /* Untagged images are what nobody released: with no say they go after two weeks. */
@@ -92,7 +78,7 @@ static void fill_repositories(const struct spec *spec, const struct ref *to,
 
 	if (name == NULL)
 		name = arena_printf(a, "%s-build", to->repository);
-	find_bases(image, to, a, &request->bases);
+	request->bases = spec_iam_bases(image, to, a);
 	fill_repository(&facts->staging, to, name, &staging, request, a);
 	/* What is released comes from the other repository alone. */
 	request->bases = (struct strlist){0};
@@ -170,7 +156,8 @@ static void fill_signing(const struct spec *spec, struct iam_request *request, s
 	signing->in_kms = trust_key_is_kms(key) && kms_ref_parse(key, a, &kms, &ignored) == 0;
 	if (signing->in_kms && text_has_prefix(kms.key, "alias/") && kms.endpoint == NULL)
 		signing->alias = kms.key;
-	request->key = signing->in_kms ? &kms : NULL;
+	request->keys = &kms;
+	request->n_keys = signing->in_kms;
 	if (request->host.region != NULL)
 		signing->policy = policy_of(request, IAM_SIGN, a);
 }
@@ -189,6 +176,10 @@ static void fill_registry(const struct spec *spec, struct arena *a, struct pipel
 	facts->ecr_region = request.host.region;
 	fill_repositories(spec, &to, &request, a, facts);
 	fill_signing(spec, &request, a, facts);
+	if (spec->n_trust > 0 && request.host.region != NULL) {
+		spec_iam_trust(spec, a, &request);
+		facts->verify_policy = policy_of(&request, IAM_VERIFY, a);
+	}
 }
 
 void spec_resolve_pipeline(struct spec *spec, const struct spec_origin *from, struct arena *a,

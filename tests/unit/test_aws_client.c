@@ -326,6 +326,7 @@ static void policies(void)
 		{IAM_CREATE, {"ecr:CreateRepository", "ecr:PutLifecyclePolicy", "ecr:PutImage"}, "ecr:TagResource"},
 		{IAM_SCAN, {"ecr:DescribeImageScanFindings"}, "ecr:PutImage"},
 		{IAM_SIGN, {"ecr:PutImage", "kms:Sign", "arn:aws-cn:kms:cn-north-1:123456789012:key/1234"}, "kms:RequestAlias"},
+		{IAM_VERIFY, {"ecr:BatchGetImage", "ecr:DescribeImageScanFindings", "kms:GetPublicKey", "VerifyingKey1"}, "kms:Sign"},
 	};
 	const struct kms_ref key = {.key = "1234"};
 	const struct ecr_settings settings = {.keep_images = 3};
@@ -335,7 +336,9 @@ static void policies(void)
 		                              .host = {.account = "123456789012", .region = "cn-north-1"},
 		                              .repository = "a/b",
 		                              .settings = &settings,
-		                              .key = &key};
+		                              .keys = &key,
+		                              .n_keys = 1,
+		                              .reads_findings = true};
 		AUTO(json) cJSON *policy = iam_policy(&r);
 		AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 
