@@ -24,7 +24,7 @@ struct iam_request {
 	const struct ecr_settings *settings; /* NULL = none: tags, key and lifecycle ask for more */
 	/* Repositories of the same registry that base images are pulled from. */
 	struct strlist bases;
-	/* Those in KMS: IAM_SIGN, the one that signs; IAM_VERIFY, those that have to have signed. */
+	/* In KMS. IAM_SIGN: the one that signs; IAM_VERIFY: those that have to have signed. */
 	const struct kms_ref *keys;
 	size_t n_keys;
 	bool reads_findings; /* IAM_VERIFY: of ECR's scan, too */

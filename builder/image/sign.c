@@ -65,8 +65,8 @@ static int write_bundle(const struct sign_opts *o, const struct descriptor *subj
 
 enum { TAG_TRIES = 12 };
 
-/* The layers that the tag has already, fewer than SIGNATURES_MAX. ERR_FORMAT when it names something
- * else than signatures. */
+/* The layers that the tag has already, fewer than SIGNATURES_MAX. ERR_FORMAT when it names
+ * something else than signatures. */
 static int read_layers(const struct sign_opts *o, const char *tag, struct arena *a,
                        struct descriptor *layers, size_t *ret_n, struct err *err)
 {

@@ -118,6 +118,7 @@ _slipway_verify() {
 	--max-unpacked) COMPREPLY=(); return;;
 	--key|-k) COMPREPLY=(); return;;
 	--annotation|-a) COMPREPLY=(); return;;
+	--trust) COMPREPLY=($(compgen -f -- "$cur")); return;;
 	--source) COMPREPLY=($(compgen -d -- "$cur")); return;;
 	--file|-f) COMPREPLY=($(compgen -f -- "$cur")); return;;
 	--set) COMPREPLY=(); return;;
@@ -134,7 +135,7 @@ _slipway_verify() {
 	--progress) COMPREPLY=($(compgen -W "auto tty plain json none " -- "$cur")); return;;
 	esac
 	if [[ $cur == -* ]]; then
-		COMPREPLY=($(compgen -W "--off --provided --allow --platform --jobs --max-unpacked --key --annotation --recursive --rebuild --source --file --run-build --set --label --image-annotation --env --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
+		COMPREPLY=($(compgen -W "--off --provided --allow --platform --jobs --max-unpacked --key --annotation --recursive --trust --rebuild --source --file --run-build --set --label --image-annotation --env --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress " -- "$cur"))
 	else
 		COMPREPLY=($(compgen -f -- "$cur"))
 	fi
@@ -212,7 +213,7 @@ _slipway_iam() {
 	if [[ $cur == -* ]]; then
 		COMPREPLY=($(compgen -W "--file --set --ecr-region --key --help --output --progress " -- "$cur"))
 	else
-		COMPREPLY=($(compgen -W "push pull create scan sign " -- "$cur"))
+		COMPREPLY=($(compgen -W "push pull create scan sign verify " -- "$cur"))
 	fi
 }
 _slipway_schema() {

@@ -109,6 +109,7 @@ complete -c slipway -n '__fish_seen_subcommand_from verify' -l max-unpacked -r -
 complete -c slipway -n '__fish_seen_subcommand_from verify' -l key -s k -r -d 'Check instead that this key has signed the image (with --rebuild: its provenance): a public key\'s file, env://VARIABLE or awskms:///alias/NAME; of several each has to have'
 complete -c slipway -n '__fish_seen_subcommand_from verify' -l annotation -s a -r -d 'With --key: what the signature has to say besides the digest'
 complete -c slipway -n '__fish_seen_subcommand_from verify' -l recursive -d 'With --key: each platform\'s manifest has to be signed, too'
+complete -c slipway -n '__fish_seen_subcommand_from verify' -l trust -r -d 'Check instead that the image has all that `trust` of this spec asks for, as deploy does'
 complete -c slipway -n '__fish_seen_subcommand_from verify' -l rebuild -d 'Check instead that the source gives this image, bit by bit, as its provenance says'
 complete -c slipway -n '__fish_seen_subcommand_from verify' -l source -r -d 'With --rebuild: the folder that it was built in, or a copy (default: this one); nothing in it is changed'
 complete -c slipway -n '__fish_seen_subcommand_from verify' -l file -s f -r -d 'With --rebuild: the spec, from --source (default: as the statement names it)'
@@ -185,7 +186,7 @@ complete -c slipway -f -n '__fish_use_subcommand' -a iam -d 'Print the least IAM
 complete -c slipway -n '__fish_seen_subcommand_from iam' -l file -s f -r -d 'The spec that names the repository'
 complete -c slipway -n '__fish_seen_subcommand_from iam' -l set -r -d 'Override one value of the spec'
 complete -c slipway -n '__fish_seen_subcommand_from iam' -l ecr-region -r -d 'Treat the registry as ECR in this region, under its own name'
-complete -c slipway -n '__fish_seen_subcommand_from iam' -l key -s k -r -d 'sign: the key in KMS, instead of the spec\'s'
+complete -c slipway -n '__fish_seen_subcommand_from iam' -l key -s k -r -d 'sign, verify: the key in KMS, instead of the spec\'s; verify takes several'
 complete -c slipway -n '__fish_seen_subcommand_from iam' -l help -s h -d 'Show this help and exit'
 complete -c slipway -n '__fish_seen_subcommand_from iam' -l output -r -f -a 'text json ' -d 'Format of the result on standard output'
 complete -c slipway -n '__fish_seen_subcommand_from iam' -l progress -r -f -a 'auto tty plain json none ' -d 'How progress is shown on standard error'
@@ -194,6 +195,7 @@ complete -c slipway -f -n '__fish_seen_subcommand_from iam' -a pull
 complete -c slipway -f -n '__fish_seen_subcommand_from iam' -a create
 complete -c slipway -f -n '__fish_seen_subcommand_from iam' -a scan
 complete -c slipway -f -n '__fish_seen_subcommand_from iam' -a sign
+complete -c slipway -f -n '__fish_seen_subcommand_from iam' -a verify
 complete -c slipway -f -n '__fish_use_subcommand' -a schema -d 'Print the JSON Schema of slipway.yaml'
 complete -c slipway -n '__fish_seen_subcommand_from schema' -l format -r -f -a 'json markdown ' -d 'Print a JSON Schema, or a reference in Markdown'
 complete -c slipway -n '__fish_seen_subcommand_from schema' -l help -s h -d 'Show this help and exit'

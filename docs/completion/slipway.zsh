@@ -150,6 +150,7 @@ _slipway() {
 		'*--key=[Check instead that this key has signed the image (with --rebuild\: its provenance)\: a public key'\''s file, env\://VARIABLE or awskms\:///alias/NAME; of several each has to have]:KEY:' \
 		'*--annotation=[With --key\: what the signature has to say besides the digest]:NAME=VALUE:' \
 		'--recursive[With --key\: each platform'\''s manifest has to be signed, too]' \
+		'--trust=[Check instead that the image has all that `trust` of this spec asks for, as deploy does]:FILE:_files' \
 		'--rebuild[Check instead that the source gives this image, bit by bit, as its provenance says]' \
 		'--source=[With --rebuild\: the folder that it was built in, or a copy (default\: this one); nothing in it is changed]:DIR:_files' \
 		'--file=[With --rebuild\: the spec, from --source (default\: as the statement names it)]:FILE:_files' \
@@ -230,11 +231,11 @@ _slipway() {
 		'--file=[The spec that names the repository]:FILE:_files' \
 		'*--set=[Override one value of the spec]:PATH=VALUE:' \
 		'--ecr-region=[Treat the registry as ECR in this region, under its own name]:REGION:' \
-		'--key=[sign\: the key in KMS, instead of the spec'\''s]:awskms\:///KEY:' \
+		'*--key=[sign, verify\: the key in KMS, instead of the spec'\''s; verify takes several]:awskms\:///KEY:' \
 		'--help[Show this help and exit]' \
 		'--output=[Format of the result on standard output]:text|json:(text json )' \
 		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
-		'*:argument:(push pull create scan sign )';;
+		'*:argument:(push pull create scan sign verify )';;
 	schema) _arguments -s \
 		'--format=[Print a JSON Schema, or a reference in Markdown]:json|markdown:(json markdown )' \
 		'--help[Show this help and exit]' \

@@ -194,7 +194,7 @@ documents() {
 
 @test "pipeline: nothing is allowed on * but what AWS allows only there, in no template and by no policy of iam" {
 	documents
-	for purpose in push pull create scan sign; do
+	for purpose in push pull create scan sign verify; do
 		"$SLIPWAY" iam "$purpose" 123456789012.dkr.ecr.us-west-2.amazonaws.com/team/app >"iam-$purpose.json"
 		[[ $purpose =~ scan|sign ]] || "$SLIPWAY" iam "$purpose" public.ecr.aws/team/app >"public-$purpose.json"
 	done
@@ -255,6 +255,35 @@ stages = [s["Name"] for s in resources["Pipeline"]["Properties"]["Stages"]]
 assert stages == ["Source", "Build", "Index", "Check", "Release", "Approve", "Deploy"], stages
 types = [a["Name"] for a in resources["Pipeline"]["Properties"]["Stages"][1]["Actions"]]
 assert types == ["BuildAmd64", "BuildArm64"] and not any("RunOrder" in a for s in resources["Pipeline"]["Properties"]["Stages"] for a in s["Actions"])
+EOS
+}
+
+@test "pipeline: a deploy that holds the image against trust may read what it asks for, and no more" {
+	mkdir -p trusting
+	cp -r "$(dirname "$PIPELINE")/." trusting
+	cat >>"trusting/$(basename "$PIPELINE")" <<-'EOS'
+		trust:
+		- keys: [awskms:///alias/perceiver-release, release.pub]
+		  provenance: {builder: 'arn:aws:codebuild:*', keys: [awskms:///1234]}
+		  vulnerabilities: {severity: high}
+	EOS
+	for file in "$PIPELINE" "trusting/$(basename "$PIPELINE")"; do
+		"$SLIPWAY" render -f "$file" --only pipeline --format json -o out >/dev/null
+		json '{s["Sid"]: s["Action"] for s in d["Resources"]["DeployRole"]["Properties"]["Policies"][0]["PolicyDocument"]["Statement"]}' <out/80-pipeline/pipeline.json >>allowed
+		rm -r out
+	done
+	python3 - allowed <<'EOS'
+import ast, sys
+
+plain, trusting = map(ast.literal_eval, open(sys.argv[1]))
+more = {sid: actions for sid, actions in trusting.items() if sid not in plain}
+assert more == {
+    "Token": ["ecr:GetAuthorizationToken"],
+    "Pull": ["ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"],
+    "Findings": ["ecr:DescribeImageScanFindings"],
+    "VerifyingKey1": ["kms:GetPublicKey"],
+    "VerifyingKey2": ["kms:GetPublicKey"],
+}, more
 EOS
 }
 
