@@ -200,14 +200,15 @@ static int read_database(struct inventory_reading *r, const struct database *row
 	                                   .ctx = r};
 
 	/* A scan keeps no text of an empty file. */
-	const char *text = n->content->size == 0 ? "" : n->content->text;
+	const bool is_empty = n->content->size == 0;
+	const char *text = is_empty ? "" : n->content->text;
 
 	if (row->gap != NULL || text == NULL) {
 		inventory_gap(r->inv, "/%s: %s", path,
 		              row->gap != NULL ? row->gap : "it is too large to be read");
 		return 0;
 	}
-	row->read(&to, text, n->content->text_len);
+	row->read(&to, text, is_empty ? 0 : n->content->text_len);
 	if (r->inv->packages.n > DATABASE_PACKAGES_MAX)
 		return err_set(err, ERR_LIMIT, "more than %d packages in the image",
 		               DATABASE_PACKAGES_MAX);

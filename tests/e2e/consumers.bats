@@ -96,7 +96,7 @@ teardown() { common_teardown; }
 
 @test "consumers: podman runs the amd64 image" {
 	containers_needed
-	run podman_run "oci:$WORK/image" probe
+	run podman_run "oci:$WORK/image:v1" probe
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ $output == *"architecture: amd64"* ]]
@@ -110,7 +110,7 @@ teardown() { common_teardown; }
 		skip "binfmt_misc cannot be mounted"
 	[ -e /proc/sys/fs/binfmt_misc/qemu-aarch64 ] || update-binfmts --enable qemu-aarch64 2>/dev/null ||
 		skip "qemu-aarch64 cannot be registered"
-	run podman_run --arch arm64 "oci:$WORK/image" probe
+	run podman_run --arch arm64 "oci:$WORK/image:v1" probe
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ $output == *"architecture: arm64"* ]]
@@ -128,7 +128,7 @@ trained() {
 
 @test "consumers: podman trains the full model in the amd64 image and prints the PyTorch program's lines" {
 	containers_needed
-	run podman_run -e BATCH_SIZE=1 "oci:$WORK/image" train --dataset synthetic --max-steps 3
+	run podman_run -e BATCH_SIZE=1 "oci:$WORK/image:v1" train --dataset synthetic --max-steps 3
 	[ "$status" -eq 0 ]
 	trained "$output"
 	[[ $output == *" 19858855 parameters"* ]]
@@ -141,7 +141,7 @@ trained() {
 	[ -e /proc/sys/fs/binfmt_misc/qemu-aarch64 ] || update-binfmts --enable qemu-aarch64 2>/dev/null ||
 		skip "qemu-aarch64 cannot be registered"
 	# The full model takes minutes a step when every instruction is emulated.
-	run podman_run --arch arm64 -e BATCH_SIZE=1 "oci:$WORK/image" train --dataset synthetic --max-steps 3 \
+	run podman_run --arch arm64 -e BATCH_SIZE=1 "oci:$WORK/image:v1" train --dataset synthetic --max-steps 3 \
 		--config_file_path tiny
 	[ "$status" -eq 0 ]
 	trained "$output"
@@ -160,7 +160,7 @@ on_gpu() {
 		 "audio_num_bands": 2, "image_num_bands": 2, "output_num_channels": 8, "label_query_channels": 8}
 	JSON
 	run podman_run --arch "$1" --read-only --tmpfs /tmp -v "$WORK/driver/libcuda.so.1:/usr/lib64/libcuda.so.1:ro" \
-		-v "$WORK/driver/small.json:/small.json:ro" "oci:$WORK/image" train --config_file_path /small.json --batch_size 1 \
+		-v "$WORK/driver/small.json:/small.json:ro" "oci:$WORK/image:v1" train --config_file_path /small.json --batch_size 1 \
 		--image_points 4 --audio_points 2 --max_steps 3 --log_steps 1 --device cuda
 	echo "$output"
 	[ "$status" -eq 0 ]
@@ -214,7 +214,7 @@ rank_of_pod() {
 	tiny_shape
 	shard_dataset data 8
 	chmod 0777 data
-	podman_here pull -q "oci:$WORK/image" >id
+	podman_here pull -q "oci:$WORK/image:v1" >id
 	for rank in 1 0; do
 		rank_of_pod "$(cat id)" "$master" "$rank" >"log$rank" 2>&1 3>&- &
 		ranks[rank]=$!
