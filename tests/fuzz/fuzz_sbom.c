@@ -62,11 +62,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		{.path = size > 0 ? paths[data[0] % ARRAY_LEN(paths)] : paths[0],
 	         .type = MEMBER_FILE,
 	         .text = size > 0 ? arena_strndup(&a, (const char *)data + 1, size - 1) : "",
-	         .text_len = size > 0 ? size - 1 : 0},
+	         .text_len = size > 0 ? size - 1 : 0,
+	         .size = size > 0 ? (int64_t)size - 1 : 0},
 		{.path = "var/lib/dpkg/status.d/y",
 	         .type = MEMBER_FILE,
 	         .text = package,
-	         .text_len = sizeof(package) - 1}};
+	         .text_len = sizeof(package) - 1,
+	         .size = sizeof(package) - 1}};
 	struct layer_scan scan = {0};
 	struct view view;
 	AUTO(inventory) struct inventory inv = {.arena = &a};
