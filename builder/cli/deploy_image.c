@@ -117,8 +117,9 @@ static int end_trust(struct deploy_image *d, struct deploy_trust *t, int rc, str
 	return rc == 0 || d->refused.code != ERR_NONE ? 0 : -1;
 }
 
-int deploy_image_trust(struct deploy_image *d, struct k8s_output *out, cJSON *result,
-                       struct err *err)
+/* The images of what is rendered, which are pinned, or those that a release recorded. */
+static int hold_trust(struct deploy_image *d, struct k8s_output *out, const cJSON *release,
+                      cJSON *result, struct err *err)
 {
 	struct deploy_trust t = {0};
 
@@ -126,7 +127,22 @@ int deploy_image_trust(struct deploy_image *d, struct k8s_output *out, cJSON *re
 		return 0;
 	if (begin_trust(d, result, &t, err) != 0)
 		return -1;
-	return end_trust(d, &t, deploy_trust_pin(&t, out, err), err);
+	return end_trust(d, &t,
+	                 out != NULL ? deploy_trust_pin(&t, out, err)
+	                             : deploy_trust_recorded(&t, release, err),
+	                 err);
+}
+
+int deploy_image_trust(struct deploy_image *d, struct k8s_output *out, cJSON *result,
+                       struct err *err)
+{
+	return hold_trust(d, out, NULL, result, err);
+}
+
+int deploy_image_trust_run(struct deploy_image *d, const cJSON *release, cJSON *result,
+                           struct err *err)
+{
+	return hold_trust(d, NULL, release, result, err);
 }
 
 int deploy_image_end(const struct deploy_image *d, struct err *err)
@@ -135,16 +151,4 @@ int deploy_image_end(const struct deploy_image *d, struct err *err)
 		return 0;
 	*err = d->refused;
 	return -1;
-}
-
-int deploy_image_trust_run(struct deploy_image *d, const cJSON *release, cJSON *result,
-                           struct err *err)
-{
-	struct deploy_trust t = {0};
-
-	if (d->cluster->spec->n_trust == 0)
-		return 0;
-	if (begin_trust(d, result, &t, err) != 0)
-		return -1;
-	return end_trust(d, &t, deploy_trust_recorded(&t, release, err), err);
 }

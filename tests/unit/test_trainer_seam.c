@@ -175,36 +175,7 @@ static void no_inputs(const struct guard *g, const void *op)
 		lock(g);                                                                           \
 	}
 
-/* Every op of the table. */
-#define EVERY_OP(X)                                                                                \
-	X(linear_forward, op_linear)                                                               \
-	X(linear_backward, op_linear)                                                              \
-	X(norm_forward, op_norm)                                                                   \
-	X(norm_backward, op_norm)                                                                  \
-	X(gelu_forward, op_gelu)                                                                   \
-	X(gelu_backward, op_gelu)                                                                  \
-	X(attention_forward, op_attention)                                                         \
-	X(attention_backward, op_attention)                                                        \
-	X(cross_forward, op_cross)                                                                 \
-	X(cross_backward, op_cross)                                                                \
-	X(patches, op_patches)                                                                     \
-	X(onehot, op_onehot)                                                                       \
-	X(repeat_forward, op_repeat)                                                               \
-	X(repeat_backward, op_repeat)                                                              \
-	X(queries_forward, op_queries)                                                             \
-	X(queries_backward, op_queries)                                                            \
-	X(l1_forward, op_l1)                                                                       \
-	X(l1_backward, op_l1)                                                                      \
-	X(entropy_forward, op_entropy)                                                             \
-	X(entropy_backward, op_entropy)                                                            \
-	X(sum_squares, op_sum_squares)                                                             \
-	X(count_bad, op_count_bad)                                                                 \
-	X(sgd, op_update)                                                                          \
-	X(adamw, op_update)                                                                        \
-	X(average, op_average)                                                                     \
-	X(exchange, op_exchange)
-
-EVERY_OP(GUARDED)
+EACH_OP(GUARDED)
 
 /* ---- memory ---- */
 
@@ -327,7 +298,7 @@ static void guard_open(struct guard *g)
 	g->inner_device = g->ops.device;
 	g->table = *g->inner;
 #define PUT(op, type) g->table.op = guarded_##op;
-	EVERY_OP(PUT)
+	EACH_OP(PUT)
 #undef PUT
 	g->device = *g->inner_device;
 	g->device.shared = false;

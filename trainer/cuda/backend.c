@@ -103,41 +103,13 @@ static const struct op_device cuda_op_device = {
 
 /* ---- the table ---- */
 
-#define LAUNCHED(X)                                                                                \
-	X(linear_forward, op_linear)                                                               \
-	X(linear_backward, op_linear)                                                              \
-	X(norm_forward, op_norm)                                                                   \
-	X(norm_backward, op_norm)                                                                  \
-	X(gelu_forward, op_gelu)                                                                   \
-	X(gelu_backward, op_gelu)                                                                  \
-	X(attention_forward, op_attention)                                                         \
-	X(attention_backward, op_attention)                                                        \
-	X(cross_forward, op_cross)                                                                 \
-	X(cross_backward, op_cross)                                                                \
-	X(patches, op_patches)                                                                     \
-	X(onehot, op_onehot)                                                                       \
-	X(repeat_forward, op_repeat)                                                               \
-	X(repeat_backward, op_repeat)                                                              \
-	X(queries_forward, op_queries)                                                             \
-	X(queries_backward, op_queries)                                                            \
-	X(l1_forward, op_l1)                                                                       \
-	X(l1_backward, op_l1)                                                                      \
-	X(entropy_forward, op_entropy)                                                             \
-	X(entropy_backward, op_entropy)                                                            \
-	X(sum_squares, op_sum_squares)                                                             \
-	X(count_bad, op_count_bad)                                                                 \
-	X(sgd, op_update)                                                                          \
-	X(adamw, op_update)                                                                        \
-	X(average, op_average)                                                                     \
-	X(exchange, op_exchange)
-
 #define BY_LAUNCH(op, type)                                                                        \
 	static void op(struct ops *ops, const struct type *p)                                      \
 	{                                                                                          \
 		if (!ops->has_failed)                                                              \
 			cuda_##op(cuda_queue_of(device_of(ops)), p);                               \
 	}
-LAUNCHED(BY_LAUNCH)
+EACH_OP(BY_LAUNCH)
 
 /* The launches' own state, and the memory that it places. */
 struct cross_state {
@@ -164,10 +136,10 @@ static void cross_state_free(struct ops *ops, void *state)
 	free(s);
 }
 
-#define ROW(op, type) .op = op,
+#define ROW(op, type) .op = (op),
 static const struct op_table ops_cuda = {
 	.name = "cuda",
-	LAUNCHED(ROW).cross_state_new = cross_state_new,
+	EACH_OP(ROW).cross_state_new = cross_state_new,
 	.cross_state_free = cross_state_free,
 };
 

@@ -138,39 +138,44 @@ enum op_precision { PRECISION_F32, PRECISION_BF16 };
 
 struct ops;
 
+/* Every op: its name, and the struct that it is given. Tables, wrappers and members come from
+ * this list; what trainer/ops/ops_data.h and trainer/ops/ops_update.h explain comes last. */
+#define EACH_OP(X)                                                                                 \
+	X(linear_forward, op_linear)                                                               \
+	X(linear_backward, op_linear)                                                              \
+	X(norm_forward, op_norm)                                                                   \
+	X(norm_backward, op_norm)                                                                  \
+	X(gelu_forward, op_gelu)                                                                   \
+	X(gelu_backward, op_gelu)                                                                  \
+	X(attention_forward, op_attention)                                                         \
+	X(attention_backward, op_attention)                                                        \
+	X(cross_forward, op_cross)                                                                 \
+	X(cross_backward, op_cross)                                                                \
+	X(patches, op_patches)                                                                     \
+	X(onehot, op_onehot)                                                                       \
+	X(repeat_forward, op_repeat)                                                               \
+	X(repeat_backward, op_repeat)                                                              \
+	X(queries_forward, op_queries)                                                             \
+	X(queries_backward, op_queries)                                                            \
+	X(l1_forward, op_l1)                                                                       \
+	X(l1_backward, op_l1)                                                                      \
+	X(entropy_forward, op_entropy)                                                             \
+	X(entropy_backward, op_entropy)                                                            \
+	X(sum_squares, op_sum_squares)                                                             \
+	X(count_bad, op_count_bad)                                                                 \
+	X(sgd, op_update)                                                                          \
+	X(adamw, op_update)                                                                        \
+	X(average, op_average)                                                                     \
+	X(exchange, op_exchange)
+
 struct op_table {
 	const char *name;
-	void (*linear_forward)(struct ops *ops, const struct op_linear *p);
-	void (*linear_backward)(struct ops *ops, const struct op_linear *p);
-	void (*norm_forward)(struct ops *ops, const struct op_norm *p);
-	void (*norm_backward)(struct ops *ops, const struct op_norm *p);
-	void (*gelu_forward)(struct ops *ops, const struct op_gelu *p);
-	void (*gelu_backward)(struct ops *ops, const struct op_gelu *p);
-	void (*attention_forward)(struct ops *ops, const struct op_attention *p);
-	void (*attention_backward)(struct ops *ops, const struct op_attention *p);
-	void (*cross_forward)(struct ops *ops, const struct op_cross *p);
-	void (*cross_backward)(struct ops *ops, const struct op_cross *p);
+#define OP_MEMBER(op, type) void (*(op))(struct ops * ops, const struct type *p);
+	EACH_OP(OP_MEMBER)
+#undef OP_MEMBER
 	/* only the shape fields of p are read */
 	void *(*cross_state_new)(struct ops *ops, const struct op_cross *p);
 	void (*cross_state_free)(struct ops *ops, void *state);
-	/* trainer/ops/ops_data.h */
-	void (*patches)(struct ops *ops, const struct op_patches *p);
-	void (*onehot)(struct ops *ops, const struct op_onehot *p);
-	void (*repeat_forward)(struct ops *ops, const struct op_repeat *p);
-	void (*repeat_backward)(struct ops *ops, const struct op_repeat *p);
-	void (*queries_forward)(struct ops *ops, const struct op_queries *p);
-	void (*queries_backward)(struct ops *ops, const struct op_queries *p);
-	void (*l1_forward)(struct ops *ops, const struct op_l1 *p);
-	void (*l1_backward)(struct ops *ops, const struct op_l1 *p);
-	void (*entropy_forward)(struct ops *ops, const struct op_entropy *p);
-	void (*entropy_backward)(struct ops *ops, const struct op_entropy *p);
-	/* trainer/ops/ops_update.h */
-	void (*sum_squares)(struct ops *ops, const struct op_sum_squares *p);
-	void (*count_bad)(struct ops *ops, const struct op_count_bad *p);
-	void (*sgd)(struct ops *ops, const struct op_update *p);
-	void (*adamw)(struct ops *ops, const struct op_update *p);
-	void (*average)(struct ops *ops, const struct op_average *p);
-	void (*exchange)(struct ops *ops, const struct op_exchange *p);
 };
 
 struct profile; /* trainer/ops/profile.h */
