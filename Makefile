@@ -13,6 +13,8 @@ DESTDIR  ?=
 CC       := gcc
 CC_amd64 := x86_64-linux-gnu-gcc
 CC_arm64 := aarch64-linux-gnu-gcc
+STRIP_amd64 := x86_64-linux-gnu-strip
+STRIP_arm64 := aarch64-linux-gnu-strip
 AR       := ar
 
 STD      := -std=c17 -D_GNU_SOURCE
@@ -36,9 +38,11 @@ LIBS     := -Wl,--gc-sections -Wl,-Bstatic -larchive -lyaml -lexpat -lz -lzstd -
 # One list of files: compiling, lint, format, coverage and fuzzing all start from it. A folder with .c files is a room,
 # and a room is an archive; tests/lint/rooms says which rooms stand below which.
 HOUSE   := $(wildcard base builder k8s karpenter pipeline trainer)
+# A release's launcher is a program of its own, without the house's rooms.
+LAUNCHER := builder/packaging/launcher.c
 # The trainer's kernels for GPUs are compiled to PTX, not for the host (below).
 KERNELS := $(sort $(wildcard trainer/cuda/kernels/*.c))
-SRC     := $(filter-out $(KERNELS),$(sort $(shell find $(HOUSE) -name '*.c')))
+SRC     := $(filter-out $(KERNELS) $(LAUNCHER),$(sort $(shell find $(HOUSE) -name '*.c')))
 HEADERS := $(sort $(shell find $(HOUSE) tests -name '*.h'))
 # Bodies that a .c file includes once for each of its variants.
 BODIES  := $(sort $(shell find $(HOUSE) -name '*.inc'))
@@ -54,6 +58,11 @@ PREPARE_LIBS  := -lavformat -lavcodec -lswscale -lswresample -lavutil -lpthread 
 # Arithmetic wants the optimiser, and one rounding for a*b+c wherever the processor has it.
 TRAINER_FLAGS := -O3 -ffp-contract=fast -fno-math-errno -fno-trapping-math
 TRAINER_LIBS  := -ldl -lm -lpthread
+
+# Where releases live; unset: nowhere, and the documents show the installation from source.
+RELEASE_URL ?=
+CHECKS_VERSION := $(BUILD)/obj/builder/cli/version_check.o
+$(CHECKS_VERSION): EXTRA_CFLAGS += -DSLIPWAY_RELEASE_URL='"$(RELEASE_URL)"'
 
 # archives DIR,ROOMS: their files.  group ARCHIVES: as the linker wants them, in any order.
 archives = $(foreach room,$(2),$(1)/lib/$(subst /,-,$(room)).a)
@@ -87,6 +96,14 @@ $(eval $(call objects_rule,$(BUILD)/host,$(CC),$(TRAINER_FLAGS)))
 $(foreach room,$(TOOL_ROOMS),$(eval $(call archive_rule,$(BUILD),$(room))))
 $(foreach room,$(TRAINER_ROOMS) trainer/prepare,$(eval $(call archive_rule,$(BUILD)/host,$(room))))
 
+# What `slipway init` writes is made of these texts.
+$(BUILD)/obj/builder/init/parts.o: $(wildcard builder/init/parts/*)
+
+$(CHECKS_VERSION): $(BUILD)/release-url
+.PHONY: changed-by-hand
+$(BUILD)/release-url: changed-by-hand
+	@mkdir -p $(@D) && { echo '$(RELEASE_URL)' | cmp -s - $@ || echo '$(RELEASE_URL)' >$@; }
+
 $(BUILD)/slipway: $(BUILD)/obj/builder/cli/main.o $(TOOL_LIB)
 	$(CC) $(CFLAGS) $(LDFLAGS) $< $(call group,$(TOOL_LIB)) $(LIBS) -o $@
 
@@ -95,12 +112,14 @@ $(BUILD)/$(HOST_ARCH)/slipway-prepare: $(BUILD)/host/obj/trainer/prepare/main.o 
 	$(CC) $(CFLAGS) $(LDFLAGS) $< $(call group,$(filter %.a,$^)) $(PREPARE_LIBS) -o $@
 
 # The trainer, per architecture.
+# Images carry it without symbols, a quarter of its size; with them it lies beside it. Sanitizers need them inside.
 define trainer_rule
 $(call objects_rule,$(BUILD)/$(1),$(CC_$(1)),$(TRAINER_FLAGS))
 $(foreach room,$(TRAINER_ROOMS),$(call archive_rule,$(BUILD)/$(1),$(room))
 )
 $(BUILD)/$(1)/slipway-trainer: $(BUILD)/$(1)/obj/trainer/main.o $(call archives,$(BUILD)/$(1),$(TRAINER_ROOMS))
 	$(CC_$(1)) $$(CFLAGS) $$(LDFLAGS) $$< $$(call group,$$(filter %.a,$$^)) $$(TRAINER_LIBS) -o $$@
+	$$(if $$(EXTRA_CFLAGS),,$(STRIP_$(1)) $$@ -o $$@.stripped && mv $$@ $$@.debug && mv $$@.stripped $$@)
 endef
 $(foreach arch,amd64 arm64,$(eval $(call trainer_rule,$(arch))))
 
@@ -132,7 +151,7 @@ $(PTX_TAKERS): EXTRA_CFLAGS += -Wa,-I$(BUILD)/ptx
 
 # Where there is no GPU: the kernels compiled for the host, and their PTX turned into C (tests/cuda).
 CUDA_FLAGS = $(CFLAGS) -fPIC -ffp-contract=off -Wno-missing-prototypes
-CUDA_TEST_OBJ := $(patsubst tests/cuda/%.c,$(BUILD)/cuda/%.o,$(filter-out tests/cuda/standin.c,$(wildcard tests/cuda/*.c))) \
+CUDA_TEST_OBJ := $(patsubst tests/cuda/%.c,$(BUILD)/cuda/%.o,$(filter-out tests/cuda/standin% tests/cuda/%_standin.c,$(wildcard tests/cuda/*.c))) \
                  $(KERNELS:trainer/cuda/kernels/%.c=$(BUILD)/cuda/host/%.o) \
                  $(PTX:$(BUILD)/ptx/%.ptx=$(BUILD)/cuda/ptx/%.o)
 
@@ -151,24 +170,55 @@ $(BUILD)/cuda/ptx/%.o: $(BUILD)/cuda/ptx/%.c
 
 # Stands in for the driver, for programs of either architecture: it asks for the libraries that a driver's asks for.
 CUDA_NEEDS := -Wl,--no-as-needed -l:libdl.so.2 -l:libpthread.so.0 -l:librt.so.1 -lm
+CUDA_STANDIN_SRC := $(patsubst %,tests/cuda/%.c,standin standin_streams emulate fiber)
 CUDA_STANDIN := $(BUILD)/cuda/libcuda.so.1
 OTHER_ARCH := $(filter-out $(HOST_ARCH),amd64 arm64)
 CUDA_STANDINS := $(CUDA_STANDIN) $(OTHER_ARCH:%=$(BUILD)/cuda/%/libcuda.so.1)
-$(CUDA_STANDIN): $(patsubst %,$(BUILD)/cuda/%.o,standin emulate fiber) $(KERNELS:trainer/cuda/kernels/%.c=$(BUILD)/cuda/host/%.o)
+$(CUDA_STANDIN): $(CUDA_STANDIN_SRC:tests/%.c=$(BUILD)/%.o) $(KERNELS:trainer/cuda/kernels/%.c=$(BUILD)/cuda/host/%.o)
 	$(CC) -shared $(EXTRA_LDFLAGS) -Wl,-soname,libcuda.so.1 $^ $(CUDA_NEEDS) -o $@
 define standin_rule
 $(BUILD)/cuda/$(1)/%.o: %.c
 	@mkdir -p $$(@D)
 	$(CC_$(1)) $$(CUDA_FLAGS) -MMD -MP -c $$< -o $$@
-$(BUILD)/cuda/$(1)/libcuda.so.1: $(patsubst %.c,$(BUILD)/cuda/$(1)/%.o,$(patsubst %,tests/cuda/%.c,standin emulate fiber) $(KERNELS))
+$(BUILD)/cuda/$(1)/libcuda.so.1: $(patsubst %.c,$(BUILD)/cuda/$(1)/%.o,$(CUDA_STANDIN_SRC) $(KERNELS))
 	$(CC_$(1)) -shared -Wl,-soname,libcuda.so.1 $$^ $(CUDA_NEEDS) -o $$@
 endef
 $(foreach arch,$(OTHER_ARCH),$(eval $(call standin_rule,$(arch))))
-$(BUILD)/unit/test_trainer_cuda_driver $(BUILD)/unit/test_trainer_cuda_backend: $(CUDA_STANDIN)
+# In a folder of its own, so that a test has it or not.
+NCCL_STANDIN := $(BUILD)/cuda/nccl/libnccl.so.2
+$(NCCL_STANDIN): $(BUILD)/cuda/nccl_standin.o $(CUDA_STANDIN)
+	@mkdir -p $(@D)
+	$(CC) -shared $(EXTRA_LDFLAGS) -Wl,-soname,libnccl.so.2 $< -L$(BUILD)/cuda -l:libcuda.so.1 -o $@
+CUBLASLT_STANDIN := $(BUILD)/cuda/cublaslt/libcublasLt.so.12
+$(CUBLASLT_STANDIN): $(BUILD)/cuda/cublaslt_standin.o $(CUDA_STANDIN)
+	@mkdir -p $(@D)
+	$(CC) -shared $(EXTRA_LDFLAGS) -Wl,-soname,libcublasLt.so.12 $< -L$(BUILD)/cuda -l:libcuda.so.1 -o $@
+NVML_STANDIN := $(BUILD)/cuda/nvml/libnvidia-ml.so.1
+$(NVML_STANDIN): $(BUILD)/cuda/nvml_standin.o
+	@mkdir -p $(@D)
+	$(CC) -shared $(EXTRA_LDFLAGS) -Wl,-soname,libnvidia-ml.so.1 $< -o $@
+$(patsubst %,$(BUILD)/unit/test_trainer_cuda_%,driver backend step): $(CUDA_STANDIN)
+$(BUILD)/unit/test_trainer_cuda_nccl: $(NCCL_STANDIN)
+$(BUILD)/unit/test_trainer_cuda_gemm: $(CUBLASLT_STANDIN)
 
 $(filter $(BUILD)/unit/test_trainer_cuda%,$(UNIT)): $(BUILD)/unit/%: tests/unit/%.c $(CUDA_TEST_OBJ) $(TRAINER_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -Wno-missing-prototypes -DCUDA_STANDIN='"$(CUDA_STANDIN)"' -MMD -MP $(LDFLAGS) $< $(CUDA_TEST_OBJ) $(call group,$(TRAINER_LIB)) $(TRAINER_LIBS) -o $@
+	$(CC) $(CFLAGS) -Wno-missing-prototypes -DCUDA_STANDIN='"$(CUDA_STANDIN)"' -DNCCL_STANDIN='"$(NCCL_STANDIN)"' -DCUBLASLT_STANDIN='"$(CUBLASLT_STANDIN)"' -MMD -MP $(LDFLAGS) $< $(CUDA_TEST_OBJ) $(call group,$(TRAINER_LIB)) $(TRAINER_LIBS) -o $@
+
+# Where there is no Trainium: an interpreter of the modules, and what a judge of them is given (tests/neuron).
+NEURON_TEST_OBJ := $(patsubst %,$(BUILD)/neuron/%.o,module_read module_run operators)
+$(BUILD)/neuron/%.o: tests/neuron/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -fPIC -Wno-missing-prototypes -MMD -MP -c $< -o $@
+$(BUILD)/neuron/emit: $(BUILD)/neuron/emit.o $(BUILD)/neuron/operators.o $(TRAINER_LIB)
+	$(CC) $(LDFLAGS) $< $(BUILD)/neuron/operators.o $(call group,$(TRAINER_LIB)) $(TRAINER_LIBS) -o $@
+NEURON_STANDIN := $(BUILD)/neuron/libnrt.so.1
+$(NEURON_STANDIN): $(patsubst %,$(BUILD)/neuron/%.o,standin module_read module_run)
+	$(CC) -shared $(EXTRA_LDFLAGS) -Wl,-soname,libnrt.so.1 $^ -lm -lpthread -o $@
+$(patsubst %,$(BUILD)/unit/test_trainer_neuron_%,engine learner): $(NEURON_STANDIN)
+$(filter $(BUILD)/unit/test_trainer_neuron%,$(UNIT)): $(BUILD)/unit/%: tests/unit/%.c $(NEURON_TEST_OBJ) $(TRAINER_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -Wno-missing-prototypes -DNEURON_STANDIN='"$(NEURON_STANDIN)"' -MMD -MP $(LDFLAGS) $< $(NEURON_TEST_OBJ) $(call group,$(TRAINER_LIB)) $(TRAINER_LIBS) -o $@
 
 $(BUILD)/unit/test_trainer_%: tests/unit/test_trainer_%.c $(TRAINER_LIB)
 	@mkdir -p $(@D)
@@ -185,9 +235,9 @@ define tool_rule
 $(BUILD)/sysroot-$(1)/.complete: builder/packaging/sysroot
 	builder/packaging/sysroot $(1) $(BUILD)/sysroot-$(1) $(SYSROOT_PACKAGES)
 
-$(BUILD)/$(1)/slipway: $(filter-out trainer/%,$(SRC)) $(HEADERS) $(BUILD)/sysroot-$(1)/.complete
+$(BUILD)/$(1)/slipway: $(filter-out trainer/%,$(SRC)) $(HEADERS) $(BUILD)/release-url $(BUILD)/sysroot-$(1)/.complete
 	@mkdir -p $$(@D)
-	$(MAKE) BUILD=$(BUILD)/tool-$(1) CC='$(CC_$(1)) --sysroot=$(CURDIR)/$(BUILD)/sysroot-$(1)' \
+	$$(MAKE) BUILD=$(BUILD)/tool-$(1) CC='$(CC_$(1)) --sysroot=$(CURDIR)/$(BUILD)/sysroot-$(1)' \
 	  REPRO='-ffile-prefix-map=$(CURDIR)=.' $(BUILD)/tool-$(1)/slipway
 	install -m 0755 $(BUILD)/tool-$(1)/slipway $$@
 endef
@@ -208,13 +258,14 @@ help:
 	@sed -n 's/^## //p' Makefile
 
 ## make all      build the tool and the trainer for both architectures
+## make tool     install the tool's own libraries and build slipway alone
 ## make demo     install what is needed, build everything, assemble the image, check it, render the fleet
 ## make deploy   the fleet and one job into kubectl's cluster (DRY_RUN=client|server, JOB=TARGET, ARGS=...)
 ## make undeploy show what would go; YES=1 deletes it, KEEP_DATA=1 leaves the file system
 ## make test     install what is needed, build, run every test
 ## make test-long  the end-to-end tests and those on a live plane, their long series whole (kills, images, specs): an hour or more
 ## make test-cluster  deploys on a live control plane with Karpenter, built from Go modules (Go on PATH)
-## make judges   what images are held against and Debian lacks: cosign, crane, oras, syft, a registry, SOCI's (Go on PATH)
+## make judges   what images and pipelines are held against and Debian lacks: cosign, crane, oras, syft, actionlint (Go on PATH), cfn-lint
 ## make check    the quick tests: unit only
 ## make bless    renew the golden files of specs and manifests; look at the difference
 ## make lint     clang-tidy, cppcheck, include direction, size limits, format
@@ -225,19 +276,24 @@ help:
 ## make test-sid  make all with the newest compilers, in a root of Debian unstable (SID_ROOT=DIR keeps it)
 ## make tsan-trainer  the trainer's tests and a short run under ThreadSanitizer
 ## make bench-trainer  speed and memory of the trainer, beside PyTorch when it is installed (BASE=COMMIT: and a former one; ROUNDS=N)
-## make bench-kernels  registers, shared memory and occupancy of the GPU kernels by ptxas, into docs/bench/kernels.md
+## make bench-kernels  registers, shared memory and occupancy of the GPU kernels by ptxas, rooflines on paper, into docs/bench/kernels.md
 ## make test-gpu   the trainer on this machine's GPU: goldens, the CPU's curve, kill and resume, bad gradients, no memory
+## make test-neuron  the trainer on this machine's Neuron device: compile, the CPU's curve, kill and resume, ranks, speed (NEURON_CC=neuronx-cc)
 ## make bench-gpu  its speed there, into docs/bench/gpu.md
 ## make bench-cluster  status and logs of a fleet of 64 pods on a live control plane, into docs/bench/cluster.md (Go on PATH)
 ## make bench-compare  this build beside another one's in turns, five rounds (BEFORE=BUILD_FOLDER)
 ## make bench-supply  builds with documents, pushes while building, copies, beside their peers, into docs/bench/supply.md (ONLY=ROW)
 ## make bench    speed and memory beside umoci, buildah, zstd and pigz, into docs/bench/
 ## make docs     every generated page under docs/: SPEC.md, the schema, man pages, completion, errors, the fleet
+## make site     docs/ as a static site with a search, into build/site; any web server can show it
+## make recording  the README's terminal session anew, into docs/recording.svg
 ## make format   clang-format the tree
 ## make install  into DESTDIR/PREFIX
 ## make image    slipway's own image for both architectures, built with slipway, into build/slipway-image
 ## make deployer  that image with kubectl in it, for deploy --in-cluster (KUBECTL_DIR=DIR with ARCH/kubectl)
 ## make deb      a Debian package of the tool
+## make tarball  slipway with its own loader and libraries, for this architecture, into build/release
+## make release  tarballs, .deb, images, bills of materials, checksums (RELEASE_KEY=PEM signs; KUBECTL_DIR=DIR: a deployer)
 ## make clean    remove build folders
 
 .PHONY: demo
@@ -248,6 +304,10 @@ demo: deps
 	tests/demo-run $(BUILD)/image
 	$(BUILD)/slipway render -f slipway.yaml -o $(BUILD)/manifests
 
+.PHONY: tool
+tool: tool-deps
+	$(MAKE) $(PARALLEL) $(BUILD)/slipway
+
 .PHONY: deploy undeploy
 deploy: $(BUILD)/slipway
 	$(BUILD)/slipway deploy $(if $(DRY_RUN),--dry-run=$(DRY_RUN)) $(if $(JOB),--job $(JOB)) $(ARGS)
@@ -256,13 +316,13 @@ undeploy: $(BUILD)/slipway
 
 .PHONY: test
 test: deps test-deps
-	$(MAKE) $(PARALLEL) all units fuzzers $(CUDA_STANDINS) $(MPI_SYSROOTS)
+	$(MAKE) $(PARALLEL) all units fuzzers $(BUILD)/neuron/emit $(NEURON_STANDIN) $(CUDA_STANDINS) $(NCCL_STANDIN) $(CUBLASLT_STANDIN) $(NVML_STANDIN) $(MPI_SYSROOTS)
 	tests/run
 
 .PHONY: test-long
 test-long: deps test-deps
 	@tests/install-deps $(CLUSTER_DEPS)
-	$(MAKE) $(PARALLEL) all $(CUDA_STANDINS) $(MPI_SYSROOTS)
+	$(MAKE) $(PARALLEL) all $(BUILD)/neuron/emit $(NEURON_STANDIN) $(CUDA_STANDINS) $(NCCL_STANDIN) $(CUBLASLT_STANDIN) $(NVML_STANDIN) $(MPI_SYSROOTS)
 	SLIPWAY_TEST_LONG=1 tests/run e2e cluster
 
 # Programs, definitions and KWOK's stages go to build/cluster; what Go fetches and compiles stays in its own caches.
@@ -271,10 +331,11 @@ test-cluster: deps $(BUILD)/slipway
 	@tests/install-deps $(CLUSTER_DEPS)
 	tests/run cluster
 
-# The judges that Debian does not have, from Go modules. Tests that want one are skipped without it.
+# The judges that Debian does not have, from Go modules and from PyPI. Tests that want one are skipped without it.
 .PHONY: judges
 judges:
 	tests/judges/build $(BUILD)/judges
+	tests/judges/cfn-lint $(BUILD)/judges
 
 .PHONY: check
 check: units
@@ -293,24 +354,28 @@ units: $(UNIT)
 # The compiler for the other architecture; the machine's own comes with gcc.
 CROSS_amd64 := gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 CROSS_arm64 := gcc-x86-64-linux-gnu libc6-dev-amd64-cross
-DEPS := gcc clang make libc6-dev ca-certificates libarchive-dev libssl-dev libcurl4-openssl-dev libcjson-dev libexpat1-dev \
-        libyaml-dev zlib1g-dev libzstd-dev libdeflate-dev libsodium-dev libsqlite3-dev qemu-user-static \
+# slipway alone needs a compiler and its own libraries; the trainer, its images and what runs them need the rest.
+TOOL_DEPS := gcc make libc6-dev ca-certificates libarchive-dev libssl-dev libcurl4-openssl-dev libcjson-dev libexpat1-dev \
+        libyaml-dev zlib1g-dev libzstd-dev libdeflate-dev libsodium-dev libsqlite3-dev
+DEPS := $(TOOL_DEPS) clang qemu-user-static \
         libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libswresample-dev \
         $(CROSS_$(shell dpkg --print-architecture))
 TEST_DEPS := bats python3 python3-yaml openssl curl awscli iproute2 skopeo umoci docker-registry podman runc uidmap \
         apache2-utils binutils \
-        python3-jsonschema binfmt-support attr libcap2-bin clang libclang-rt-14-dev libarchive-tools zstd git \
-        openmpi-bin procps g++ locales tzdata python3-pip mmdebstrap rpm
-CLUSTER_DEPS := bats python3 python3-yaml openssl curl procps etcd-server
+        python3-jsonschema python3-jmespath binfmt-support attr libcap2-bin clang libclang-rt-14-dev libarchive-tools zstd git \
+        openmpi-bin procps g++ locales tzdata python3-pip mmdebstrap rpm zsh fish shellcheck mandoc
+CLUSTER_DEPS := bats jq python3 python3-yaml openssl curl procps etcd-server
 LINT_DEPS := clang-tidy clang-format cppcheck shellcheck python3
 BENCH_DEPS := umoci buildah skopeo docker-registry pigz zstd python3
 
-.PHONY: deps test-deps lint-deps bench-deps list-deps
+.PHONY: deps tool-deps test-deps lint-deps bench-deps list-deps
 # What building needs, for scripts that install it elsewhere.
 list-deps:
 	@echo $(DEPS)
 deps:
 	@tests/install-deps $(DEPS)
+tool-deps:
+	@tests/install-deps $(TOOL_DEPS)
 # npm brings the Kubernetes models that manifests are held against; it and kubectl may be there from elsewhere.
 test-deps:
 	@tests/install-deps $(TEST_DEPS)
@@ -326,7 +391,7 @@ bench-deps:
 .PHONY: lint
 lint: WERROR = 1
 lint: lint-deps layers headers sizes names
-	@clang-format --dry-run -Werror $(SRC) $(KERNELS) $(FORMATTED) $(BODIES)
+	@clang-format --dry-run -Werror $(SRC) $(KERNELS) $(LAUNCHER) $(FORMATTED) $(BODIES)
 	@tests/lint/tidy $(TIDY_SRC)
 	@cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	  --error-exitcode=1 --suppress=missingIncludeSystem -I. $(TIDY_SRC)
@@ -352,7 +417,7 @@ list-files:
 
 .PHONY: format
 format:
-	clang-format -i $(SRC) $(KERNELS) $(FORMATTED) $(BODIES)
+	clang-format -i $(SRC) $(KERNELS) $(LAUNCHER) $(FORMATTED) $(BODIES)
 
 # gcc 12 sees truncation that cannot be when the sanitizers have rewritten the code.
 ASAN := -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=all -Wno-format-truncation -Wno-maybe-uninitialized
@@ -450,10 +515,15 @@ bench-trainer: $(BUILD)/$(HOST_ARCH)/slipway-trainer $(BUILD)/$(HOST_ARCH)/slipw
 
 .PHONY: bench-kernels
 bench-kernels: $(PTX)
-	tests/cuda/judge $(BUILD) >$(BUILD)/kernels.md
+	tests/cuda/judge $(BUILD) >$(BUILD)/judged.md
+	tests/bench/rooflines $(BUILD) <$(BUILD)/judged.md >$(BUILD)/kernels.md
 	mv $(BUILD)/kernels.md docs/bench/kernels.md
 
 # On a machine with a GPU and its driver; what they do is tested on the tests' stand-in (tests/e2e/trainer-cuda.bats).
+.PHONY: test-neuron
+test-neuron: $(BUILD)/$(HOST_ARCH)/slipway-trainer
+	tests/neuron/trainium $< --compiler $(or $(NEURON_CC),neuronx-cc)
+
 .PHONY: test-gpu bench-gpu
 test-gpu: $(BUILD)/$(HOST_ARCH)/slipway-trainer
 	tests/gpu/gpu test $<
@@ -464,11 +534,28 @@ bench-gpu: $(BUILD)/$(HOST_ARCH)/slipway-trainer
 docs: $(BUILD)/slipway
 	BUILD=$(BUILD) tests/lint/generated --write
 
+.PHONY: recording
+recording: $(BUILD)/slipway
+	@tests/install-deps docker-registry gcc
+	builder/packaging/recording $(BUILD)/slipway docs/recording.svg
+
+SITE_DEPS := mkdocs mkdocs-material python3
+.PHONY: site
+site:
+	@tests/install-deps $(SITE_DEPS)
+	builder/packaging/site/build $(BUILD)/site
+
+# What is installed and packaged; a release packages another architecture's, too.
+PROGRAM ?= $(BUILD)/slipway
 .PHONY: install
-install: $(BUILD)/slipway
-	install -D -m 0755 $(BUILD)/slipway $(DESTDIR)$(PREFIX)/bin/slipway
+install: $(PROGRAM)
+	install -D -m 0755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/slipway
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 0644 docs/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	install -d $(DESTDIR)$(PREFIX)/share/doc/slipway
+	cp -r README.md LICENSE docs $(DESTDIR)$(PREFIX)/share/doc/slipway/
+	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/share/doc/slipway/docs/,man completion)
+	chmod -R u=rwX,go=rX $(DESTDIR)$(PREFIX)/share/doc/slipway
 	install -D -m 0644 docs/completion/slipway.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/slipway
 	install -D -m 0644 docs/completion/slipway.zsh $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_slipway
 	install -D -m 0644 docs/completion/slipway.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/slipway.fish
@@ -482,20 +569,48 @@ deployer: deps $(BUILD)/slipway $(BUILD)/amd64/slipway $(BUILD)/arm64/slipway
 	KUBECTL_DIR="$(abspath $(or $(KUBECTL_DIR),$(error name the folder with ARCH/kubectl: KUBECTL_DIR=DIR)))" \
 		$(BUILD)/slipway build -f builder/packaging/deployer.yaml -o $(BUILD)/deployer-image
 
+# ---- a release: the same bytes wherever it is made -----------------------------------------------
+
+RELEASE      := $(BUILD)/release/$(VERSION)
+# Static, for whichever libc the machine has; what it starts brings its own.
+LAUNCHER_FLAGS := $(STD) $(filter-out -fPIE,$(HARDEN)) -O2 $(REPRO) -static -Wl,--gc-sections
+LOADER_amd64 := ld-linux-x86-64.so.2
+LOADER_arm64 := ld-linux-aarch64.so.1
+
+define launcher_rule
+$(BUILD)/$(1)/launcher: $(LAUNCHER)
+	@mkdir -p $$(@D)
+	$(CC_$(1)) $$(WARN) $$(LAUNCHER_FLAGS) -DLOADER='"$(LOADER_$(1))"' $$< -o $$@
+endef
+$(foreach arch,amd64 arm64,$(eval $(call launcher_rule,$(arch))))
+
+.PHONY: tarball release
+# This machine's own, of what is built: for tests, and for who wants one without a release.
+tarball: $(BUILD)/slipway $(BUILD)/$(HOST_ARCH)/launcher
+	builder/packaging/tarball $(BUILD)/slipway $(HOST_ARCH) $(VERSION) $(BUILD)/slipway $(BUILD)/$(HOST_ARCH)/launcher / $(RELEASE)
+
+release: deps $(foreach arch,amd64 arm64,$(BUILD)/$(arch)/slipway $(BUILD)/$(arch)/launcher)
+	RELEASE_URL="$(RELEASE_URL)" RELEASE_KEY="$(RELEASE_KEY)" KUBECTL_DIR="$(KUBECTL_DIR)" MAKE="$(MAKE)" \
+	  builder/packaging/release $(BUILD) $(VERSION) $(RELEASE)
+
 # The same bytes wherever it is built: no time, no owner of the machine's.
+STRIP_amd64 := x86_64-linux-gnu-strip
+STRIP_arm64 := aarch64-linux-gnu-strip
 DEB_ARCH = $(shell dpkg --print-architecture)
+# Who builds a package answers for it: as Debian's tools are told, or the author of the commit.
+DEB_MAINTAINER = $(or $(if $(DEBEMAIL),$(or $(DEBFULLNAME),$(DEBEMAIL)) <$(DEBEMAIL)>),$(shell git log -1 --format='%an <%ae>' 2>/dev/null),$(error who maintains this package? DEBFULLNAME and DEBEMAIL say it))
 .PHONY: deb
-deb: $(BUILD)/slipway
+deb: $(PROGRAM)
 	rm -rf $(BUILD)/deb
-	$(MAKE) -o $(BUILD)/slipway install DESTDIR=$(BUILD)/deb PREFIX=/usr
-	strip --strip-unneeded $(BUILD)/deb/usr/bin/slipway
-	install -D -m 0644 LICENSE $(BUILD)/deb/usr/share/doc/slipway/copyright
+	$(MAKE) -o $(PROGRAM) install PROGRAM=$(PROGRAM) DESTDIR=$(BUILD)/deb PREFIX=/usr
+	$(STRIP_$(DEB_ARCH)) --strip-unneeded $(BUILD)/deb/usr/bin/slipway
+	mv $(BUILD)/deb/usr/share/doc/slipway/LICENSE $(BUILD)/deb/usr/share/doc/slipway/copyright
 	find $(BUILD)/deb/usr/share/man -type f -exec gzip -9n {} +
 	install -d -m 0755 $(BUILD)/deb/DEBIAN
-	sed -e 's/@VERSION@/$(VERSION)/' -e 's/@ARCH@/$(DEB_ARCH)/' \
-	  -e "s/@SIZE@/$$(du -sk --apparent-size $(BUILD)/deb/usr | cut -f 1)/" builder/packaging/control >$(BUILD)/deb/DEBIAN/control
+	sed -e 's/@VERSION@/$(VERSION)/' -e 's/@ARCH@/$(DEB_ARCH)/' -e 's|@MAINTAINER@|$(DEB_MAINTAINER)|' \
+	  -e "s/@SIZE@/$$(find $(BUILD)/deb/usr -printf '%y %s\n' | awk '{n += $$1 == "f" ? int(($$2 + 1023) / 1024) : 1} END {print n}')/" builder/packaging/control >$(BUILD)/deb/DEBIAN/control
 	chmod -R u=rwX,go=rX $(BUILD)/deb
-	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-0} dpkg-deb --root-owner-group --build $(BUILD)/deb \
+	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-0} dpkg-deb --root-owner-group -Zxz --threads-max=1 --build $(BUILD)/deb \
 	  $(BUILD)/slipway_$(VERSION)_$(DEB_ARCH).deb
 
 .PHONY: clean

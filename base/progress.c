@@ -66,6 +66,19 @@ void progress_await(struct progress *p, const char *fmt, ...)
 		progress_note(p, "waiting for %s", text);
 }
 
+void progress_detail(struct progress *p, const char *fmt, ...)
+{
+	char text[TEXT_MAX];
+	va_list args;
+
+	if (p == NULL || p->detail == NULL)
+		return;
+	va_start(args, fmt);
+	format(text, fmt, args);
+	va_end(args);
+	p->detail(p, text);
+}
+
 void progress_note(struct progress *p, const char *fmt, ...)
 {
 	char text[TEXT_MAX];

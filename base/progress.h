@@ -29,6 +29,8 @@ struct progress {
 	void (*await)(struct progress *p, const char *text);
 	/* Something else is about to be printed: what is shown stays as it is. NULL: needless. */
 	void (*rest)(struct progress *p);
+	/* A line for who wants to know more: a request, a program that was called. NULL: nobody. */
+	void (*detail)(struct progress *p, const char *text);
 };
 
 unsigned progress_start(struct progress *p, const char *label, int64_t total);
@@ -38,6 +40,7 @@ void progress_stage(struct progress *p, const char *name, const char *state, con
 	PRINTF_LIKE(4, 5);
 void progress_rest(struct progress *p);
 void progress_await(struct progress *p, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void progress_detail(struct progress *p, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void progress_note(struct progress *p, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 #endif

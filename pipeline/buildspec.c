@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "k8s/object/emit.h"
+#include "pipeline/downloads.h"
 #include "pipeline/render.h"
 
 /* Where slipway keeps its build cache on CodeBuild's machines, whoever the user is. */
@@ -29,7 +30,7 @@ void pipeline_buildspec(const struct pipeline *p, const struct pipeline_step *st
 	json_add_string(json_add_object(env, "variables"), "XDG_CACHE_HOME", CACHE_HOME);
 	cJSON *phases = json_add_object(doc, "phases");
 
-	add_commands(phases, "install", &p->section->install);
+	add_commands(phases, "install", &step->install);
 	add_commands(phases, "build", &step->commands);
 	if (step->artifact != NULL)
 		k8s_add_strings(json_add_object(doc, "artifacts"), "files", step->files.at,
@@ -69,6 +70,16 @@ static void add_batch_commands(const struct pipeline_step *step, cJSON *commands
 	}
 }
 
+/* A batch's builds carry what they exchange themselves. */
+static void add_batch_install(const struct pipeline_step *step, cJSON *phases)
+{
+	cJSON *commands = json_add_array(json_add_object(phases, "install"), "commands");
+
+	json_push_string(commands, download_aws);
+	for (size_t i = 0; i < step->install.n; i++)
+		json_push_string(commands, step->install.at[i]);
+}
+
 static void add_node(const struct pipeline *p, size_t i, cJSON *graph)
 {
 	const struct pipeline_step *step = &p->steps[i];
@@ -88,7 +99,7 @@ static void add_node(const struct pipeline *p, size_t i, cJSON *graph)
 	json_add_string(json_add_object(spec, "env"), "shell", "bash");
 	cJSON *phases = json_add_object(spec, "phases");
 
-	add_commands(phases, "install", &p->section->install);
+	add_batch_install(step, phases);
 	cJSON *build = json_add_object(phases, "build");
 
 	json_add_string(build, "on-failure", "ABORT");

@@ -23,7 +23,11 @@ struct pipeline_step {
 	const char *name;         /* "build-amd64" */
 	const char *resource;     /* "BuildAmd64": its name in the template */
 	const char *architecture; /* of its machine: "amd64" */
+	struct strlist install;   /* before them, as root */
 	struct strlist commands;
+	/* So many of them, the first, are the source's own tests and build: they need no access
+	 * to anything, and get none where a service can keep it from them. */
+	size_t n_own;
 	const char *artifact;  /* its output's name, "BuildAmd64"; NULL = none */
 	struct strlist files;  /* in the artifact */
 	struct strlist inputs; /* artifacts of earlier steps */

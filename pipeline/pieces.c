@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "pipeline/render.h"
 
 cJSON *template_resource(cJSON *resources, const char *name, const char *type)
@@ -31,8 +33,9 @@ void template_arn(cJSON *to, const char *key, const char *name)
 	json_push_string(list, "Arn");
 }
 
-void template_trust(cJSON *role, const char *service)
+void template_trust(cJSON *role, const char *service, const char *source)
 {
+	AUTO(strbuf) struct strbuf arn = STRBUF_INIT(512);
 	cJSON *document = json_add_object(role, "AssumeRolePolicyDocument");
 
 	json_add_string(document, "Version", "2012-10-17");
@@ -45,6 +48,9 @@ void template_trust(cJSON *role, const char *service)
 	cJSON *equals = json_add_object(json_add_object(statement, "Condition"), "StringEquals");
 
 	template_ref(equals, "aws:SourceAccount", "AWS::AccountId");
+	strbuf_addf(&arn, "arn:${AWS::Partition}:%.*s:${AWS::Region}:${AWS::AccountId}:%s",
+	            (int)strcspn(service, "."), service, source);
+	template_sub(equals, "aws:SourceArn", strbuf_str(&arn));
 }
 
 cJSON *template_statement(cJSON *statements, const char *sid, cJSON **ret_resources)
@@ -59,23 +65,33 @@ cJSON *template_statement(cJSON *statements, const char *sid, cJSON **ret_resour
 	return actions;
 }
 
-void template_objects(cJSON *statements, const char *bucket)
+void template_objects(cJSON *statements, const char *sid, bool write, const char *bucket,
+                      const struct strlist *prefixes)
 {
-	static const char *const of_objects[] = {"s3:GetObject", "s3:GetObjectVersion",
-	                                         "s3:PutObject"};
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(1024);
+	cJSON *resources;
+	cJSON *actions = template_statement(statements, sid, &resources);
+
+	if (!write)
+		json_push_string(actions, "s3:GetObject");
+	json_push_string(actions, write ? "s3:PutObject" : "s3:GetObjectVersion");
+	for (size_t i = 0; i < prefixes->n; i++) {
+		strbuf_reset(&text);
+		strbuf_addf(&text, "${%s.Arn}/%s", bucket, prefixes->at[i]);
+		template_sub(resources, NULL, strbuf_str(&text));
+	}
+}
+
+void template_bucket(cJSON *statements, const char *bucket)
+{
 	static const char *const of_bucket[] = {"s3:GetBucketAcl", "s3:GetBucketLocation",
 	                                        "s3:GetBucketVersioning"};
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(256);
 	cJSON *resources;
-	cJSON *actions = template_statement(statements, bucket, &resources);
 
-	for (size_t i = 0; i < ARRAY_LEN(of_objects); i++)
-		json_push_string(actions, of_objects[i]);
-	strbuf_addf(&text, "${%s.Arn}/*", bucket);
-	template_sub(resources, NULL, strbuf_str(&text));
-	strbuf_reset(&text);
 	strbuf_addf(&text, "%sBucket", bucket);
-	actions = template_statement(statements, strbuf_str(&text), &resources);
+	cJSON *actions = template_statement(statements, strbuf_str(&text), &resources);
+
 	for (size_t i = 0; i < ARRAY_LEN(of_bucket); i++)
 		json_push_string(actions, of_bucket[i]);
 	template_arn(resources, NULL, bucket);

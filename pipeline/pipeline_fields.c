@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "k8s/fleet/fields.h"
 #include "k8s/fleet/grammar.h"
+#include "pipeline/downloads.h"
 #include "pipeline/sections.h"
 
 /* What may stand in the words of an ARN, a repository or a label; no quote, no space, no '$'. */
@@ -171,8 +172,13 @@ static const struct field rows[] = {
                      "amd64", "The x86 builder."),
 	FIELD_OBJECT(struct pipeline_section, arm64, struct builder_section, &builder_fields,
                      "arm64", "The Graviton builder."),
+	FIELD_OBJECT(struct pipeline_section, slipway, struct download_section, &download_fields,
+                     "slipway", "The release of slipway that builders use: its tarball."),
+	FIELD_OBJECT(struct pipeline_section, kubectl, struct download_section, &download_fields,
+                     "kubectl", "The kubectl that the step deploy uses: the program itself."),
 	FIELD_STRINGS(struct pipeline_section, install, "install",
-                      "Commands that put the toolchain and slipway on a fresh machine.",
+                      "Commands that put the toolchain on a fresh machine, as root; slipway too, "
+                      "where pipeline.slipway does not.",
                       .flags = FIELD_LITERAL),
 	FIELD_STRINGS(struct pipeline_section, test, "test",
                       "Commands that test, on every builder.", .flags = FIELD_LITERAL),

@@ -39,15 +39,19 @@ void template_ref(cJSON *to, const char *key, const char *name);
 void template_sub(cJSON *to, const char *key, const char *text);
 void template_arn(cJSON *to, const char *key, const char *name);
 
-/* AssumeRolePolicyDocument of a service. */
-void template_trust(cJSON *role, const char *service);
+/* AssumeRolePolicyDocument of a service, for one thing of its alone ("project/NAME"). */
+void template_trust(cJSON *role, const char *service, const char *source);
 
 /* A statement of an inline policy; its Action array is returned, resources are added by the caller
  * to *ret_resources. */
 cJSON *template_statement(cJSON *statements, const char *sid, cJSON **ret_resources);
 
-/* A bucket's objects, and the questions that AWS's services ask of the bucket itself. */
-void template_objects(cJSON *statements, const char *bucket);
+/* Reading or writing those of a bucket's objects whose keys match ("perceiver/Source/..."). */
+void template_objects(cJSON *statements, const char *sid, bool write, const char *bucket,
+                      const struct strlist *prefixes);
+
+/* The questions that AWS's services ask of the bucket itself. */
+void template_bucket(cJSON *statements, const char *bucket);
 
 /* Policies: [{PolicyName, PolicyDocument: {Version, Statement: []}}] of a role: the Statement. */
 cJSON *template_policy(cJSON *role, const char *name);

@@ -2,6 +2,7 @@
 
 #include "base/attr.h"
 #include "base/mem.h"
+#include "pipeline/downloads.h"
 #include "pipeline/steps.h"
 
 /* CodeBuild user guide, "Docker images provided by CodeBuild"; GitHub's hosted runners. */
@@ -161,6 +162,7 @@ struct pipeline *pipeline_resolve(const struct pipeline_section *section,
 	check_places(section, facts, region, diags);
 	check_signing(section, facts, diags);
 	check_staging(section, facts, diags);
+	downloads_check(section, facts, diags);
 	if (diags->n_errors > before || facts->name == NULL)
 		return NULL;
 	*p = (struct pipeline){.section = section,
@@ -176,5 +178,7 @@ struct pipeline *pipeline_resolve(const struct pipeline_section *section,
 	                       .verify_policy = facts->verify_policy,
 	                       .scan = section->scan && facts->repository.host != NULL};
 	pipeline_steps(p, facts, a);
+	for (size_t i = 0; i < p->n_steps; i++)
+		downloads_install(section, &p->steps[i], a);
 	return p;
 }

@@ -25,6 +25,13 @@ struct builder_section {
 	const char *runner;  /* GitHub's runner label */
 };
 
+/* A program to fetch; url NULL = the key is not there. */
+struct download_section {
+	struct srcpos at;
+	const char *url;           /* https:// or s3://, with ${arch} */
+	const char *amd64, *arm64; /* SHA-256 in hexadecimal */
+};
+
 struct pipeline_section {
 	struct srcpos at;
 	bool set;
@@ -32,6 +39,7 @@ struct pipeline_section {
 	struct srcpos region_at;
 	struct source_section source;
 	struct builder_section amd64, arm64;
+	struct download_section slipway, kubectl;
 	struct strlist install; /* commands before anything else: toolchain, slipway */
 	struct strlist test;    /* commands of every builder before it builds */
 	struct strlist build;   /* commands that make what the layers pack */

@@ -77,6 +77,7 @@ static void add_build(struct pipeline *p, const char *architecture, struct arena
 	add(&step->commands, arena_printf(a, "export SLIPWAY_ARCH=%s", architecture));
 	add_all(&step->commands, &p->section->test);
 	add_all(&step->commands, &p->section->build);
+	step->n_own = step->commands.n;
 	add(&step->commands,
 	    arena_printf(a,
 	                 "slipway build%s%s -f %s%s --platform linux/%s --tag %s "

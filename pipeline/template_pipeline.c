@@ -7,12 +7,15 @@
 
 static void add_role(const struct pipeline *p, cJSON *resources)
 {
+	const struct strlist all = {(const char *[]){"*"}, 1};
 	cJSON *role = template_resource(resources, "PipelineRole", "AWS::IAM::Role"), *list;
 
-	template_trust(role, "codepipeline.amazonaws.com");
+	template_trust(role, "codepipeline.amazonaws.com", p->name);
 	cJSON *statements = template_policy(role, "pipeline");
 
-	template_objects(statements, "Artifacts");
+	template_objects(statements, "Read", false, "Artifacts", &all);
+	template_objects(statements, "Write", true, "Artifacts", &all);
+	template_bucket(statements, "Artifacts");
 	cJSON *actions = template_statement(statements, "Steps", &list);
 	json_push_string(actions, "codebuild:BatchGetBuilds");
 	json_push_string(actions, "codebuild:StartBuild");

@@ -6,6 +6,7 @@
 
 #include "base/attr.h"
 #include "k8s/object/emit.h"
+#include "pipeline/downloads.h"
 #include "pipeline/render.h"
 
 static const char *suffixed(char *out, size_t size, const struct pipeline_step *step,
@@ -115,20 +116,78 @@ static void add_cluster(const struct pipeline *p, cJSON *statements)
 	template_sub(resources, NULL, strbuf_str(&arn));
 }
 
+/* An artifact's objects: CodePipeline names their folder by the first 20 characters of the
+ * pipeline's name and the first 10 of the artifact's. */
+static const char *prefix_of(const struct pipeline *p, const char *artifact, struct arena *a)
+{
+	enum { PIPELINE_CHARS = 20, ARTIFACT_CHARS = 10 };
+
+	return arena_printf(a, "%.*s%s/%.*s/*", PIPELINE_CHARS, p->name,
+	                    strlen(p->name) > PIPELINE_CHARS ? "*" : "", ARTIFACT_CHARS, artifact);
+}
+
+/* A step reads the source and what it is given, and writes what it makes: nobody else's. */
+static void add_artifacts(const struct pipeline *p, const struct pipeline_step *step,
+                          struct arena *a, cJSON *statements)
+{
+	struct strlist list = {arena_calloc(a, step->inputs.n + 1, sizeof(char *)), 0};
+
+	list.at[list.n++] = prefix_of(p, "Source", a);
+	for (size_t i = 0; i < step->inputs.n; i++)
+		list.at[list.n++] = prefix_of(p, step->inputs.at[i], a);
+	template_objects(statements, "Inputs", false, "Artifacts", &list);
+	if (step->artifact != NULL)
+		template_objects(
+			statements, "Output", true, "Artifacts",
+			&(struct strlist){(const char *[]){prefix_of(p, step->artifact, a)}, 1});
+	template_bucket(statements, "Artifacts");
+}
+
+/* Each builder has a cache of its own: what one puts there, no other takes for its own. */
+static void add_cache(const struct pipeline_step *step, struct arena *a, cJSON *statements)
+{
+	const struct strlist own = {(const char *[]){arena_printf(a, "%s/*", step->name)}, 1};
+
+	template_objects(statements, "CacheRead", false, "Cache", &own);
+	template_objects(statements, "CacheWrite", true, "Cache", &own);
+	template_bucket(statements, "Cache");
+}
+
+static void add_downloads(const struct pipeline *p, const struct pipeline_step *step,
+                          struct arena *a, cJSON *statements)
+{
+	cJSON *resources = NULL;
+
+	for (size_t i = 0; i < DOWNLOADS; i++) {
+		const char *object = download_object(p->section, step, i, a);
+
+		if (object == NULL)
+			continue;
+		if (resources == NULL)
+			json_push_string(template_statement(statements, "Programs", &resources),
+			                 "s3:GetObject");
+		template_sub(resources, NULL,
+		             arena_printf(a, "arn:${AWS::Partition}:s3:::%s", object));
+	}
+}
+
 static void add_role(const struct pipeline *p, const struct pipeline_step *step, cJSON *resources)
 {
+	AUTO(arena) struct arena passing = {0};
 	char name[80];
 	cJSON *role = template_resource(resources, suffixed(name, sizeof(name), step, "Role"),
 	                                "AWS::IAM::Role");
 
-	template_trust(role, "codebuild.amazonaws.com");
+	template_trust(role, "codebuild.amazonaws.com",
+	               arena_printf(&passing, "project/%s-%s", p->name, step->name));
 	cJSON *statements = template_policy(role, step->name);
 
 	add_logs(step, statements);
-	template_objects(statements, "Artifacts");
+	add_artifacts(p, step, &passing, statements);
+	add_downloads(p, step, &passing, statements);
 	add_key(p, statements);
 	if (step->kind == STEP_BUILD && p->section->cache)
-		template_objects(statements, "Cache");
+		add_cache(step, &passing, statements);
 	add_registry(p, step->kind, statements);
 	if (step->kind == STEP_DEPLOY)
 		add_cluster(p, statements);

@@ -1,11 +1,31 @@
 /*
  * slipway-trainer: the payload of the image, a Perceiver IO multimodal autoencoder trainer.
  */
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fds.h"
 #include "trainer/cmd/cmd.h"
+
+/*
+ * What the program opens while it runs, where it is there (UAPI group, "ELF dlopen Metadata"):
+ * whoever looks at an image sees it. The node, the base image or a layer brings all of it.
+ */
+#define ON_DEMAND(feature, description, sonames)                                                   \
+	"{\"feature\":\"" feature "\",\"description\":\"" description                              \
+	"\",\"priority\":\"suggested\",\"soname\":[" sonames "]}"
+#define DRIVER   ON_DEMAND("cuda", "the driver of NVIDIA's GPUs", "\"libcuda.so.1\"")
+#define SONAMES  "\"libcublasLt.so.13\",\"libcublasLt.so.12\",\"libcublasLt.so.11\""
+#define CUBLASLT ON_DEMAND("cublaslt", "matrix products on NVIDIA's GPUs", SONAMES)
+#define NCCL     ON_DEMAND("nccl", "sums over several of NVIDIA's GPUs", "\"libnccl.so.2\"")
+#define NOTE     "[" DRIVER "," CUBLASLT "," NCCL "]"
+
+static const struct {
+	uint32_t name_n, content_n, type;
+	char name[4], content[sizeof(NOTE)];
+} note __attribute__((section(".note.dlopen"), used, aligned(4))) = {
+	.name_n = 4, .content_n = sizeof(NOTE), .type = 0x407c0c0a, .name = "FDO", .content = NOTE};
 
 static const struct {
 	const char *name;
@@ -22,6 +42,8 @@ static const struct {
 	{"selftest", cmd_selftest, "Compare this machine's arithmetic with a golden folder"},
 	{"step", cmd_step, "Run a golden folder's steps and write the results as such a folder"},
 	{"bench", cmd_bench, "Measure steps per second of a configuration"},
+	{"compile", cmd_compile, "Compile a run's modules for Trainium, ahead of it"},
+	{"install", cmd_install, "Copy this program into a folder"},
 	{"probe", cmd_probe, "Show what this node offers: CPU, memory, GPUs, Neuron, EFA, backend"},
 };
 

@@ -11,8 +11,10 @@
 #include "base/net/curl_memory.h"
 #include "base/net/http.h"
 #include "base/net/http_body.h"
+#include "base/net/http_ca.h"
 #include "base/net/http_curl_failure.h"
 #include "base/net/http_curl_pool.h"
+#include "base/net/http_curl_socket.h"
 #include "base/net/reach.h"
 
 enum {
@@ -266,6 +268,7 @@ static void set_options(const struct http_curl *h, struct exchange *x)
 	curl_easy_setopt(curl, CURLOPT_HEADERDATA, x);
 	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
 	curl_easy_setopt(curl, CURLOPT_WRITEDATA, x);
+	curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, curl_open_socket);
 	curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, on_connected);
 	curl_easy_setopt(curl, CURLOPT_PREREQDATA, x);
 	if (x->request->direct)
@@ -464,22 +467,6 @@ static void close_transport(struct http_transport *t)
 	free(h);
 }
 
-static const char *choose_ca(const struct http_curl_opts *opts)
-{
-	static const char *const variables[] = {"SLIPWAY_CA_BUNDLE", "AWS_CA_BUNDLE",
-	                                        "SSL_CERT_FILE"};
-
-	if (opts->ca_file != NULL)
-		return opts->ca_file;
-	for (size_t i = 0; i < ARRAY_LEN(variables); i++) {
-		const char *file = getenv(variables[i]);
-
-		if (file != NULL && file[0] != '\0')
-			return file;
-	}
-	return NULL;
-}
-
 /* libcurl counts whole ones, and 0 would mean no limit. */
 static long whole_seconds(int ms)
 {
@@ -494,7 +481,7 @@ int http_curl_open(const struct http_curl_opts *opts, struct http_transport **re
 
 	if (opts == NULL)
 		opts = &defaults;
-	const char *ca_file = choose_ca(opts);
+	const char *ca_file = http_ca_file(opts->ca_file);
 
 	if (curl_memory_init(err) != 0)
 		return -1;

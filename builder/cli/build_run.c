@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/doc/fields.h"
 #include "base/text.h"
 #include "builder/cli/epoch.h"
 #include "builder/image/part.h"
@@ -33,8 +34,11 @@ static int check_part(const struct build_run *run, struct err *err)
 {
 	const struct build_options *o = run->options;
 
-	if (o->result_file != NULL && !o->push_by_digest)
-		return err_set(err, ERR_USAGE, "--result-file needs --push-by-digest");
+	if (o->result_file != NULL && !o->push_by_digest) {
+		err_set(err, ERR_USAGE, "--result-file needs --push-by-digest");
+		return err_hint(err, "add it: the file is for `slipway index create`, which joins "
+		                     "what was pushed so");
+	}
 	if (!o->push_by_digest)
 		return 0;
 	if (o->push)
@@ -225,6 +229,16 @@ static int push_to(struct build_run *run, const struct image_target *target, str
 	return image_push(&run->remote, run->layout, &run->result.index, target, &run->pushed, err);
 }
 
+/* While the last layers are still on their way the configurations follow them. They wait for the
+ * check to pass, for it may refuse what they say. */
+static void finish_ahead(struct build_run *run, struct push_result *result)
+{
+	for (size_t i = 0; i < run->result.n_images; i++)
+		push_ahead_add(run->ahead, &run->result.images[i].config);
+	push_ahead_end(run->ahead, false, result);
+	run->ahead = NULL;
+}
+
 /* The push proper sends what did not go ahead, then what names it, then the tags. */
 static int push_built(struct build_run *run, struct err *err)
 {
@@ -234,8 +248,7 @@ static int push_built(struct build_run *run, struct err *err)
 
 	if (!run->options->push && !run->options->push_by_digest)
 		return 0;
-	push_ahead_end(run->ahead, false, &ahead);
-	run->ahead = NULL;
+	finish_ahead(run, &ahead);
 	if (find_target(run, &target, err) != 0 ||
 	    (!run->options->no_sign && push_signing_open(run->cli, run->variables, &run->remote,
 	                                                 run->spec, &signing, &target, err) != 0) ||
@@ -248,20 +261,23 @@ static int push_built(struct build_run *run, struct err *err)
 	return 0;
 }
 
-/* $SLIPWAY_CACHE_MAX in bytes. */
-static int64_t cache_limit(void)
+/* $SLIPWAY_CACHE_MAX: bytes, or a size with its unit; 0 keeps nothing. */
+static int read_cache_limit(int64_t *ret_bytes, struct err *err)
 {
 	const char *text = getenv("SLIPWAY_CACHE_MAX");
-	int64_t bytes;
 
-	if (text != NULL && text_int64(text, strlen(text), &bytes) && bytes >= 0)
-		return bytes;
-	return (int64_t)10 << 30;
+	*ret_bytes = (int64_t)10 << 30;
+	if (text == NULL || text[0] == '\0' || fields_parse_size(text, ret_bytes) ||
+	    (text_int64(text, strlen(text), ret_bytes) && *ret_bytes >= 0))
+		return 0;
+	err_set(err, ERR_USAGE, "SLIPWAY_CACHE_MAX '%.100s' is not a size", text);
+	return err_hint(err, "write bytes with a unit, as in 20GiB or 500MB");
 }
 
 int build_run(struct build_run *run, struct err *err)
 {
-	if (make_plan(run, err) != 0 || check_part(run, err) != 0)
+	if (read_cache_limit(&run->cache_limit, err) != 0 || make_plan(run, err) != 0 ||
+	    check_part(run, err) != 0)
 		return -1;
 	if (run->options->dry_run)
 		return build_report_plan(run);
@@ -278,7 +294,7 @@ void build_run_done(struct build_run *run, bool built)
 	struct err ignored = {0};
 
 	push_ahead_end(run->ahead, true, &unused);
-	if (run->cache != NULL && built && cache_prune(run->cache, cache_limit(), &ignored) != 0)
+	if (run->cache != NULL && built && cache_prune(run->cache, run->cache_limit, &ignored) != 0)
 		progress_note(run->cli->progress, "build cache: %s", ignored.msg);
 	layout_close(run->layout);
 	cache_close(run->cache);

@@ -34,6 +34,7 @@ struct build_run {
 	struct plan *plan;
 	struct layout *layout;
 	struct layer_cache *cache;
+	int64_t cache_limit; /* bytes that it may keep */
 	struct remote remote;
 	struct key_variables *variables; /* borrowed */
 	struct lock lock;

@@ -11,10 +11,12 @@
 #include "builder/cli/epoch.h"
 #include "builder/cli/renderers.h"
 #include "k8s/cluster/cluster.h"
+#include "k8s/deploy/compiling.h"
 #include "k8s/deploy/found.h"
 #include "k8s/deploy/owned.h"
 #include "k8s/deploy/shared.h"
 #include "k8s/deploy/volcano.h"
+#include "k8s/job/compile.h"
 #include "k8s/view/explain.h"
 
 static const char *const dry_run_choices[] = {"client", "server", NULL};
@@ -62,6 +64,7 @@ struct deploy {
 	struct placement placement;
 	struct k8s_output out;
 	cJSON *release; /* the jobs of all targets */
+	cJSON *ahead;   /* what is compiled before them */
 	struct stage_list stages;
 	cJSON *resources, *owned;
 	const char *target; /* "" without a job */
@@ -76,6 +79,7 @@ static void deploy_done(struct deploy *d)
 	stage_list_done(&d->stages);
 	k8s_output_done(&d->out);
 	cJSON_Delete(d->release);
+	cJSON_Delete(d->ahead);
 	cJSON_Delete(d->resources);
 	cJSON_Delete(d->owned);
 	cJSON_Delete(d->result);
@@ -202,6 +206,15 @@ static bool is_planned(const struct deploy *d, const cJSON *object)
 	return false;
 }
 
+/* Compiled for a target that the job has left. */
+static bool is_ahead(const struct deploy *d, const cJSON *object)
+{
+	for (const cJSON *list = d->ahead->child; list != NULL; list = list->next)
+		if (object_find(list, object) != NULL)
+			return true;
+	return false;
+}
+
 /* Data, and what deploy does not apply itself (the network test), are not its own to remove. */
 static bool prunable(const struct deploy *d, const cJSON *object)
 {
@@ -215,7 +228,7 @@ static bool prunable(const struct deploy *d, const cJSON *object)
 		return false;
 	if (component == NULL || (row != NULL && !row->deployed))
 		return false;
-	return !is_planned(d, object);
+	return !is_planned(d, object) && !is_ahead(d, object);
 }
 
 static void tell_pruned(const struct deploy *d, const cJSON *o)
@@ -303,8 +316,13 @@ static int take_lease(struct deploy *d, struct err *err)
 
 static struct deploy_job job_of(struct deploy *d)
 {
-	return (struct deploy_job){d->cli,     d->options, &d->cluster,
-	                           d->release, "deploy",   d->result};
+	return (struct deploy_job){.cli = d->cli,
+	                           .options = d->options,
+	                           .cluster = &d->cluster,
+	                           .release = d->release,
+	                           .ahead = d->ahead,
+	                           .reason = "deploy",
+	                           .result = d->result};
 }
 
 /* A dry run of the job asks what would become of the one that is there. */
@@ -368,8 +386,13 @@ static int apply_all(struct deploy *d, struct err *err)
 	for (size_t i = 0; i < d->stages.n; i++) {
 		const struct stage *stage = &d->stages.at[i];
 
-		if (stage_has_job(stage) && !d->cluster.opts.dry_run)
+		bool placed = !d->cluster.opts.dry_run;
+
+		if (stage_has_job(stage) && placed)
 			job = stage;
+		/* Where the job goes is not known yet: it is compiled for that alone. */
+		else if (stage_compiles(stage) && placed)
+			continue;
 		else if (apply_one(d, stage, err) != 0)
 			return -1;
 	}
@@ -424,6 +447,7 @@ static int run_deploy(struct deploy *d, struct err *err)
 	    deploy_image_trust(&d->image, &d->out, d->result, err) != 0)
 		return -1;
 	d->release = release_of(&d->out);
+	d->ahead = choices_of(&d->out, &compile_renderer);
 	d->cluster.opts.dry_run = in_mode(d, "server");
 	if (d->options->diff &&
 	    deploy_diff_begin(d->cli, d->options, &d->cluster.opts, d->result, err) != 0)

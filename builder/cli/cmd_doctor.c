@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "builder/cli/command.h"
 #include "builder/cli/doctor_aws.h"
+#include "builder/cli/doctor_tools.h"
 #include "builder/cli/remote_option.h"
 #include "builder/layer/pack/cache_owner.h"
 #include "builder/oci/mediatype.h"
@@ -111,6 +112,8 @@ static int cmd_doctor_run(struct cli *cli, struct err *err)
 	doctor_say(&d, "platform", platform_text(&host, platform));
 	doctor_say(&d, "cpus", arena_printf(&cli->arena, "%u", cpus_usable()));
 	check_cache(&d);
+	if (o->registry == NULL)
+		doctor_tools(&d);
 	int status = check_remote(&d, o, err);
 
 	if (status != 0)
@@ -126,13 +129,17 @@ const struct command cmd_doctor = {
 	.name = "doctor",
 	.summary = "Check this machine for builds and pushes",
 	.synopsis = "",
-	.details = "With a registry of Amazon ECR: which provider supplied the AWS credentials and "
-		   "why the\n"
-		   "others did not, the identity, the region and endpoint, whether ECR issues a "
-		   "token, and how\n"
-		   "far this machine's clock is from AWS's. Exit status 4 when ECR issues no "
-		   "token, 5 when the\n"
-		   "network is the cause. No secret is shown.\n",
+	.details =
+		"Without a registry: the programs that a deploy to EKS calls, with their versions, "
+		"and what each\n"
+		"is missing for; a build and a push need none of them.\n\n"
+		"With a registry of Amazon ECR: which provider supplied the AWS credentials and "
+		"why the\n"
+		"others did not, the identity, the region and endpoint, whether ECR issues a "
+		"token, and how\n"
+		"far this machine's clock is from AWS's. Exit status 4 when ECR issues no "
+		"token, 5 when the\n"
+		"network is the cause. No secret is shown.\n",
 	.examples = "slipway doctor --registry registry.example.com/team/app\tTest reachability "
 		    "and login\n",
 	.options = OPTION_TABLE(struct doctor_options, options),

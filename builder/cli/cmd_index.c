@@ -76,8 +76,10 @@ static int read_part(struct index_run *run, const char *file, struct image_part 
 	const struct ref *to = &run->target.to;
 	struct ref from;
 
-	if (fs_read_file(file, PART_BYTES_MAX, &text, err) != 0 ||
-	    image_part_parse(file, strbuf_str(&text), text.len, &run->cli->arena, part, err) != 0 ||
+	if (fs_read_file(file, PART_BYTES_MAX, &text, err) != 0)
+		return err_hint(err, "name what `slipway build --push-by-digest --result-file` "
+		                     "wrote on each machine");
+	if (image_part_parse(file, strbuf_str(&text), text.len, &run->cli->arena, part, err) != 0 ||
 	    ref_parse(part->repository, &run->cli->arena, &from, err) != 0)
 		return -1;
 	if (strcmp(from.host, to->host) == 0 && strcmp(from.repository, to->repository) == 0)

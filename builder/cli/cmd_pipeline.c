@@ -65,17 +65,18 @@ static int find_commit(struct pipeline_run *run, struct err *err)
 /* The steps call `slipway`: this very program. */
 static int find_program(struct pipeline_run *run, struct err *err)
 {
-	char path[PATH_MAX];
+	const char *launcher = getenv("SLIPWAY_PROGRAM");
+	char path[PATH_MAX], *slash;
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
 	if (n <= 0)
 		return err_set(err, ERR_IO, "find this program");
 	path[n] = '\0';
-	char *slash = strrchr(path, '/');
-
+	/* A release runs by its own loader, which the kernel takes for the program. */
+	run->here = arena_strdup(&run->cli->arena, launcher != NULL ? launcher : path);
+	slash = strrchr(run->here, '/');
 	if (slash != NULL)
 		*slash = '\0';
-	run->here = arena_strdup(&run->cli->arena, path);
 	return 0;
 }
 
@@ -136,7 +137,7 @@ static int keep_artifacts(struct pipeline_run *run, const struct pipeline_step *
 static int run_commands(struct pipeline_run *run, const struct pipeline_step *step,
                         const char *tree, struct err *err)
 {
-	const struct strlist *install = &run->pipeline->section->install;
+	const struct strlist *install = &step->install;
 	struct strlist all = {0};
 
 	all.at = arena_calloc(&run->cli->arena, install->n + step->commands.n, sizeof(*all.at));

@@ -256,7 +256,10 @@ static int show_diff(struct rollback *b, struct deploy_job *job, struct err *err
 
 static int run_rollback(struct rollback *b, struct err *err)
 {
-	struct deploy_job job = {b->cli, &b->options->deploy, &b->cluster, NULL, NULL, b->result};
+	struct deploy_job job = {.cli = b->cli,
+	                         .options = &b->options->deploy,
+	                         .cluster = &b->cluster,
+	                         .result = b->result};
 
 	if (deploy_job_check(job.options, err) != 0 ||
 	    cluster_open(b->cli, &b->options->deploy.cluster, &b->cluster, err) != 0)

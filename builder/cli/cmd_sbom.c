@@ -5,6 +5,7 @@
 
 #include "builder/check/images.h"
 #include "builder/cli/command.h"
+#include "builder/cli/key_option.h"
 #include "builder/cli/remote_option.h"
 #include "builder/image/image_sbom.h"
 #include "builder/sbom/document.h"
@@ -13,6 +14,7 @@ static const char *const format_choices[] = {"spdx", "cyclonedx", NULL};
 
 struct sbom_options {
 	const char *format, *platform;
+	struct strlist key;
 	bool read, files;
 	int64_t max_unpacked;
 	struct remote_options remote;
@@ -24,6 +26,9 @@ static const struct option options[] = {
                     .complete = COMPLETE_CHOICES, .choices = format_choices),
 	TEXT_OPTION(struct sbom_options, platform, "platform", 0, "OS/ARCH",
                     "Which image of an index; this machine's otherwise"),
+	LIST_OPTION(struct sbom_options, key, "key", 'k', "KEY",
+                    "Only a document that this key has signed: a public key's file, "
+                    "env://VARIABLE or awskms:///alias/NAME; of several each has to have"),
 	FLAG_OPTION(struct sbom_options, read, "read", 0,
                     "Make it from the image's layers, even if one is attached"),
 	FLAG_OPTION(struct sbom_options, files, "files", 0,
@@ -60,10 +65,12 @@ static int find_manifest(struct cli *cli, const struct image *image, const char 
 	return 0;
 }
 
-static int print_document(struct cli *cli, const struct remote *remote, struct err *err)
+static int print_document(struct cli *cli, const struct remote *remote, const struct key_list *keys,
+                          struct err *err)
 {
 	const struct sbom_options *o = cli->options;
 	const struct image_sbom_opts opts = {.form = form_of(o->format),
+	                                     .by = {keys->at, keys->n, NULL},
 	                                     .read = o->read,
 	                                     .files = o->files,
 	                                     .max_unpacked = o->max_unpacked,
@@ -88,11 +95,21 @@ static int print_document(struct cli *cli, const struct remote *remote, struct e
 static int cmd_sbom_run(struct cli *cli, struct err *err)
 {
 	const struct sbom_options *o = cli->options;
+	AUTO(key_variables) struct key_variables variables = {0};
+	AUTO(key_list) struct key_list keys = {0};
 	AUTO(remote) struct remote remote = {0};
 
-	return remote_from_options(cli, &o->remote, 0, cli->args.at[0], &remote, err) != 0
+	key_variables_take(&variables);
+	if (o->key.n > 0 && (o->read || o->files)) {
+		err_set(err, ERR_USAGE,
+		        "--key is about documents that are attached, --read and "
+		        "--files about the layers");
+		return err_hint(err, "leave one of them out");
+	}
+	return remote_from_options(cli, &o->remote, 0, cli->args.at[0], &remote, err) != 0 ||
+	                       key_list_open(&variables, &remote, &o->key, &keys, err) != 0
 	               ? -1
-	               : print_document(cli, &remote, err);
+	               : print_document(cli, &remote, &keys, err);
 }
 
 const struct command cmd_sbom = {
@@ -111,6 +128,8 @@ const struct command cmd_sbom = {
 		"slipway sbom build/image\tThe image that was just built\n"
 		"slipway sbom --format cyclonedx registry.example.com/team/app:v1\tOne in a "
 		"registry\n"
+		"slipway sbom --key release.pub registry.example.com/team/app:v1\tOnly what that "
+		"key vouches for\n"
 		"slipway sbom --files docker.io/library/debian:12\tEvery file of another's image\n",
 	.options = OPTION_TABLE(struct sbom_options, options),
 	.min_args = 1,

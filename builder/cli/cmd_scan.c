@@ -3,6 +3,7 @@
  * databases that are files.
  */
 #include "base/timestamp.h"
+#include "builder/cli/key_option.h"
 #include "builder/cli/remote_option.h"
 #include "builder/cli/scan_ecr.h"
 #include "builder/image/image_scan.h"
@@ -14,7 +15,7 @@ struct scan_options {
 	const char *severity, *suite;
 	int64_t timeout, max_unpacked;
 	bool start, read, allow_unjudged;
-	struct strlist db, vex;
+	struct strlist db, vex, key;
 	struct remote_options remote;
 };
 
@@ -28,6 +29,10 @@ static const struct option options[] = {
                     "With --db: OpenVEX document whose statements waive findings"),
 	TEXT_OPTION(struct scan_options, suite, "suite", 0, "NAME",
                     "With --db: release of Debian packages that name none, as sid"),
+	LIST_OPTION(struct scan_options, key, "key", 'k', "KEY",
+                    "With --db: judge by a bill of materials that this key has signed: a public "
+                    "key's file, env://VARIABLE or awskms:///alias/NAME; of several each has to "
+                    "have"),
 	FLAG_OPTION(struct scan_options, allow_unjudged, "allow-unjudged", 0,
                     "With --db: go on where no database covers a package"),
 	FLAG_OPTION(struct scan_options, read, "read", 0,
@@ -74,14 +79,22 @@ static void add_texts(struct scan_report *report, const char *key, const struct 
 	}
 }
 
-static int scan_by_files(struct cli *cli, const struct remote *remote, struct scan_report *report,
-                         struct err *err)
+static const char *read_from(const struct scan_options *o, bool attached)
+{
+	return o->key.n > 0 ? "signed document"
+	       : attached   ? "attached document"
+	                    : "layers were read";
+}
+
+static int scan_by_files(struct cli *cli, const struct remote *remote, const struct key_list *keys,
+                         struct scan_report *report, struct err *err)
 {
 	const struct scan_options *o = cli->options;
 	const struct image_scan_opts opts = {.scan = {.databases = o->db,
 	                                              .waivers = o->vex,
 	                                              .suite = o->suite,
 	                                              .allow_unjudged = o->allow_unjudged},
+	                                     .by = {keys->at, keys->n, NULL},
 	                                     .read = o->read,
 	                                     .max_unpacked = o->max_unpacked,
 	                                     .progress = cli->progress};
@@ -95,8 +108,7 @@ static int scan_by_files(struct cli *cli, const struct remote *remote, struct sc
 		return err_wrap(err, "image '%s'", cli->args.at[0]);
 	add_databases(report, &scan.result);
 	for (size_t i = 0; i < scan.n; i++)
-		scan_report_add(report, &scan.manifests[i],
-		                scan.attached[i] ? "attached document" : "layers were read",
+		scan_report_add(report, &scan.manifests[i], read_from(o, scan.attached[i]),
 		                &scan.scanned[i].findings);
 	add_texts(report, "unjudged", &scan.result.unjudged, "not judged: ", "");
 	add_texts(report, "unused_waivers", &scan.result.unused, "",
@@ -123,6 +135,7 @@ static int check_options(const struct scan_options *o, struct err *err)
 	             {"suite", o->suite != NULL},
 	             {"allow-unjudged", o->allow_unjudged},
 	             {"read", o->read},
+	             {"key", o->key.n > 0},
 	             {"max-unpacked", o->max_unpacked > 0}},
 	  never[] = {{"start", o->start}, {"timeout", o->timeout > 0}};
 
@@ -133,6 +146,10 @@ static int check_options(const struct scan_options *o, struct err *err)
 		if (never[i].given)
 			return err_set(err, ERR_USAGE, "--%s is for ECR's scan, not for --db",
 			               never[i].name);
+	if (o->key.n > 0 && o->read)
+		return err_set(err, ERR_USAGE,
+		               "--key is about a document that is attached, --read about the "
+		               "layers");
 	return 0;
 }
 
@@ -140,13 +157,17 @@ static int cmd_scan_run(struct cli *cli, struct err *err)
 {
 	const struct scan_options *o = cli->options;
 	const struct scan_ecr_opts by_ecr = {.start = o->start, .timeout_s = o->timeout};
+	AUTO(key_variables) struct key_variables variables = {0};
+	AUTO(key_list) struct key_list keys = {0};
 	AUTO(remote) struct remote remote = {0};
 	AUTO(scan_report) struct scan_report report = {0};
 
+	key_variables_take(&variables);
 	if (check_options(o, err) != 0 || scan_report_begin(&report, cli, o->severity, err) != 0 ||
-	    remote_from_options(cli, &o->remote, 0, cli->args.at[0], &remote, err) != 0)
+	    remote_from_options(cli, &o->remote, 0, cli->args.at[0], &remote, err) != 0 ||
+	    key_list_open(&variables, &remote, &o->key, &keys, err) != 0)
 		return -1;
-	if (o->db.n > 0 ? scan_by_files(cli, &remote, &report, err) != 0
+	if (o->db.n > 0 ? scan_by_files(cli, &remote, &keys, &report, err) != 0
 	                : scan_by_ecr(cli, &remote, &by_ecr, &report, err) != 0)
 		return -1;
 	return scan_report_end(&report, err);

@@ -6,13 +6,13 @@
 #include "builder/cli/command.h"
 #include "builder/cli/remote_option.h"
 #include "builder/cli/signing_option.h"
-#include "builder/image/attest.h"
+#include "builder/image/attest_sbom.h"
 #include "builder/image/image.h"
 #include "builder/image/sign.h"
 
 struct sign_options {
 	struct signing_options signing;
-	bool provenance;
+	bool provenance, sbom;
 	struct remote_options remote;
 };
 
@@ -20,6 +20,8 @@ static const struct option options[] = {
 	SIGNING_OPTIONS(struct sign_options, signing),
 	FLAG_OPTION(struct sign_options, provenance, "provenance", 0,
                     "Sign the attached statements of how it was built, too"),
+	FLAG_OPTION(struct sign_options, sbom, "sbom", 0,
+                    "Sign the attached bills of materials, too"),
 	REMOTE_OPTIONS(struct sign_options, remote),
 };
 
@@ -71,24 +73,48 @@ static void print_result(struct cli *cli, const struct trust_key *key,
 	cli_print_json(cli, doc);
 }
 
-/* What anybody may have attached is vouched for from then on: none at all is an error. */
-static int sign_provenance(struct cli *cli, const struct sign_place *place, struct trust_key *key,
-                           const struct descriptor *root, struct err *err)
+/* What is signed beside the image: what anybody may have attached is vouched for from then on. */
+struct sign_attached {
+	bool wanted;
+	int (*sign)(const struct attest_opts *opts, struct arena *a, struct attest_result *ret,
+	            struct err *err);
+	const char *what, *key; /* its name for people, and in the spec */
+};
+
+static int sign_attached(struct cli *cli, const struct sign_place *place, struct trust_key *key,
+                         const struct descriptor *root, const struct sign_attached *kind,
+                         struct err *err)
 {
 	const struct attest_opts opts = {place->image.store, root, &place->attach,
 	                                 place->image.store, key};
 	struct attest_result result;
 
-	if (image_attest(&opts, &cli->arena, &result, err) != 0)
+	if (kind->sign(&opts, &cli->arena, &result, err) != 0)
 		return -1;
 	if (result.n_without > 0) {
-		err_set(err, ERR_NOT_FOUND, "%zu of its images have no provenance",
-		        result.n_without);
-		return err_hint(err, "build with image.provenance; `slipway inspect --tree` shows "
-		                     "what is attached");
+		err_set(err, ERR_NOT_FOUND, "%zu of its images have no %s", result.n_without,
+		        kind->what);
+		return err_hint(err,
+		                "build with image.%s; `slipway inspect --tree` shows what is "
+		                "attached",
+		                kind->key);
 	}
-	progress_note(cli->progress, "%zu statements of provenance signed, %zu already there",
+	progress_note(cli->progress, "%s: %zu signed, %zu already there", kind->what,
 	              result.n_signed, result.n_there);
+	return 0;
+}
+
+static int sign_all_attached(struct cli *cli, const struct sign_options *o,
+                             const struct sign_place *place, struct trust_key *key,
+                             const struct descriptor *root, struct err *err)
+{
+	const struct sign_attached kinds[] = {
+		{o->provenance, image_attest, "provenance", "provenance"},
+		{o->sbom, image_attest_sboms, "bill of materials", "sbom"}};
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (kinds[i].wanted && sign_attached(cli, place, key, root, &kinds[i], err) != 0)
+			return -1;
 	return 0;
 }
 
@@ -110,7 +136,7 @@ static int sign(struct cli *cli, const struct sign_options *o, const struct sign
 
 	if (signing_parse(&o->signing, &cli->arena, &signing, err) != 0 ||
 	    image_root(&place->image, &cli->arena, &root, err) != 0 ||
-	    (o->provenance && sign_provenance(cli, place, key, &root, err) != 0))
+	    sign_all_attached(cli, o, place, key, &root, err) != 0)
 		return -1;
 	opts.forms = signing.forms;
 	opts.annotations = signing.annotations;

@@ -169,6 +169,7 @@ static int look_at_job(struct watch *w, enum job_phase *ret_phase, struct err *e
 		.pulled = shot.pulled,
 		.log = strbuf_str(&shot.log),
 		.log_head = strbuf_str(&shot.head),
+		.compile_log = strbuf_str(&shot.compiling),
 		.log_problem = shot.log_problem,
 		.prices = w->priced ? &w->prices : NULL,
 		.now_ms = k->clock->now_ms(k->clock),

@@ -291,10 +291,12 @@ static int take_down(struct removal *r, struct err *err)
 
 static struct strlist pool_names(const struct fleet *fleet, struct arena *a)
 {
-	struct strlist list = {arena_calloc(a, fleet->n_targets + 1, sizeof(*list.at)), 0};
+	struct strlist list = {arena_calloc(a, fleet->n_targets + 2, sizeof(*list.at)), 0};
 
 	for (size_t i = 0; i < fleet->n_targets; i++)
 		list.at[list.n++] = fleet->targets[i].pool;
+	if (fleet->compile_pool != NULL)
+		list.at[list.n++] = fleet->compile_pool;
 	return list;
 }
 

@@ -20,7 +20,7 @@ struct verify_options {
 	const char *platform;
 	int64_t jobs, max_unpacked;
 	struct strlist key, annotation;
-	bool recursive;
+	bool recursive, sbom;
 	const char *trust;
 	struct rebuild_options rebuild;
 	struct remote_options remote;
@@ -44,6 +44,9 @@ static const struct option options[] = {
                     "With --key: what the signature has to say besides the digest"),
 	FLAG_OPTION(struct verify_options, recursive, "recursive", 0,
                     "With --key: each platform's manifest has to be signed, too"),
+	FLAG_OPTION(struct verify_options, sbom, "sbom", 0,
+                    "With --key: each platform has to have a bill of materials that the key has "
+                    "signed, too"),
 	TEXT_OPTION(struct verify_options, trust, "trust", 0, "FILE",
                     "Check instead that the image has all that `trust` of this spec asks for, as "
                     "deploy does",
@@ -191,6 +194,7 @@ static int verify(struct cli *cli, const struct verify_options *o, const struct 
 static int check_kinds(const struct verify_options *o, struct err *err)
 {
 	const bool of_image = o->off.n > 0 || o->provided.n > 0 || o->allow.n > 0;
+	const bool of_signatures = o->annotation.n > 0 || o->recursive || o->sbom;
 	const bool rebuild = o->rebuild.wanted;
 	const struct {
 		bool wrong;
@@ -200,13 +204,12 @@ static int check_kinds(const struct verify_options *o, struct err *err)
 	         "--source, --file, --run-build, --set, --label, --image-annotation and --env are "
 	         "about building again",
 	         "--rebuild asks for it"},
-		{rebuild && (of_image || o->annotation.n > 0 || o->recursive),
+		{rebuild && (of_image || of_signatures),
 	         "with --rebuild the image is built again: --off, --provided, --allow, "
-	         "--annotation "
-	         "and --recursive are about other checks",
+	         "--annotation, --recursive and --sbom are about other checks",
 	         "run verify once more, without --rebuild"},
-		{!rebuild && o->key.n == 0 && (o->annotation.n > 0 || o->recursive),
-	         "--annotation and --recursive are about signatures", "--key says whose"},
+		{!rebuild && o->key.n == 0 && of_signatures,
+	         "--annotation, --recursive and --sbom are about signatures", "--key says whose"},
 		{!rebuild && o->key.n > 0 && (of_image || o->max_unpacked != 0),
 	         "with --key signatures are checked, and no layer is read: --off, --provided, "
 	         "--allow and --max-unpacked are about the image check",
@@ -244,18 +247,14 @@ static int rebuild(struct cli *cli, const struct verify_options *o, const struct
 static int verify_keys(struct cli *cli, const struct verify_options *o, const struct remote *remote,
                        struct key_variables *variables, const struct image *image, struct err *err)
 {
-	const struct signature_options wanted = {o->key, o->annotation, o->recursive, o->platform};
-	struct trust_key **keys = arena_calloc(&cli->arena, o->key.n, sizeof(*keys));
-	int result = 0;
+	const struct signature_options wanted = {o->key, o->annotation, o->recursive, o->sbom,
+	                                         o->platform};
+	AUTO(key_list) struct key_list keys = {0};
 
-	for (size_t i = 0; result == 0 && i < o->key.n; i++)
-		result = key_open(variables, remote, o->key.at[i], false, &keys[i], err);
-	if (result == 0)
-		result = o->rebuild.wanted ? rebuild(cli, o, remote, keys, image, err)
-		                           : verify_signatures(cli, &wanted, keys, image, err);
-	for (size_t i = 0; i < o->key.n; i++)
-		trust_key_free(keys[i]);
-	return result;
+	if (key_list_open(variables, remote, &o->key, &keys, err) != 0)
+		return -1;
+	return o->rebuild.wanted ? rebuild(cli, o, remote, keys.at, image, err)
+	                         : verify_signatures(cli, &wanted, keys.at, image, err);
 }
 
 /* A build that is repeated works in another folder: the file is named for good. */

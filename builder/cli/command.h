@@ -17,7 +17,7 @@
 
 /* What every command takes. */
 struct common_options {
-	bool help;
+	bool help, quiet, verbose;
 	const char *output, *progress;
 };
 
@@ -32,6 +32,7 @@ struct cli {
 	FILE *out;                 /* results, as text that drives no terminal (terminal.h) */
 	FILE *bytes;               /* standard output for exact bytes; `out` if it is a terminal */
 	bool json_printed;         /* a JSON document went to `out` */
+	int out_errno;             /* why `out` could not be written, 0 = it could */
 	bool live;                 /* progress is redrawn on the terminal that `out` is too */
 	enum exit_status verdict;  /* of a command that went well and found something to say */
 };
@@ -46,13 +47,14 @@ struct command {
 	size_t min_args, max_args;
 	bool hidden;                    /* not listed in help */
 	const char *const *arg_choices; /* completion of the first argument, NULL = files */
+	bool arg_commands;              /* its arguments are names of commands */
 	int (*run)(struct cli *cli, struct err *err);
 };
 
 /* Every command, NULL-terminated, in the order of `slipway help`. */
 extern const struct command *const commands[];
 
-/* Options that every command takes: --help, --output, --progress. */
+/* Options that every command takes: --help, --output, --progress, --quiet, --verbose. */
 extern const struct option_table common_options;
 
 /* The row of a name, or NULL. */

@@ -15,7 +15,7 @@ bool confirm(struct cli *cli, const char *text, const char *question, bool unask
 		return unasked;
 	progress_rest(cli->progress);
 	fflush(cli->out);
-	shown = terminal_filter(stderr);
+	shown = terminal_filter(stderr, NULL);
 	if (shown == NULL)
 		return false;
 	fprintf(shown, "%s%s [y/N] ", text, question);

@@ -101,6 +101,7 @@ int deploy_job_run(const struct deploy_job *d, struct lease *lease, struct place
 	struct placement_opts opts = {
 		.fleet = fleet,
 		.release = d->release,
+		.ahead = d->ahead,
 		.image = fleet->image,
 		.reason = d->reason,
 		.pinned = o->job,

@@ -12,6 +12,7 @@ struct deploy_job {
 	const struct deploy_options *options;
 	const struct cluster *cluster;
 	const cJSON *release; /* the jobs of all targets (k8s/deploy/runs.h) */
+	const cJSON *ahead;   /* what is compiled before them; NULL = nothing */
 	const char *reason;   /* for the record of the run: "deploy" */
 	cJSON *result;        /* gets "state", "run" and "moves" */
 };

@@ -18,10 +18,10 @@ int epoch_read(int64_t *ret_epoch, bool *ret_set, struct err *err)
 	*ret_set = text != NULL && text[0] != '\0';
 	if (!*ret_set)
 		return 0;
-	if (!text_int64(text, strlen(text), ret_epoch) || *ret_epoch < 0 || *ret_epoch > epoch_max)
-		return err_set(err, ERR_USAGE, "SOURCE_DATE_EPOCH '%s' is not a number of seconds",
-		               text);
-	return 0;
+	if (text_int64(text, strlen(text), ret_epoch) && *ret_epoch >= 0 && *ret_epoch <= epoch_max)
+		return 0;
+	err_set(err, ERR_USAGE, "SOURCE_DATE_EPOCH '%s' is not a number of seconds", text);
+	return err_hint(err, "write seconds since 1970, as `git log -1 --format=%%ct` prints them");
 }
 
 int epoch_check_support(struct cli *cli, const struct spec *spec, struct err *err)

@@ -5,7 +5,8 @@
 const struct exit_status_row exit_statuses[] = {
 	[EXIT_OK] = {"ok", "success"},
 	[EXIT_FAILED] = {"failed", "something failed; `diff --exit-code` and `deploy --diff`: "
-                                   "there are differences"},
+                                   "there are differences; `version --check`: there is a newer "
+                                   "release"},
 	[EXIT_USAGE] = {"usage", "wrong options or arguments"},
 	[EXIT_REFUSED] = {"refused", "the spec is invalid, or a check did not pass"},
 	[EXIT_DENIED] = {"denied", "the server refused: credentials or permission"},

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "builder/cli/command.h"
+#include "builder/cli/environment.h"
 
 static void option_label(const struct option *o, struct strbuf *sb)
 {
@@ -44,7 +45,9 @@ void help_program(struct strbuf *sb)
 	for (size_t i = 0; commands[i] != NULL; i++)
 		if (!commands[i]->hidden)
 			strbuf_addf(sb, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
-	strbuf_adds(sb, "\n`slipway COMMAND --help` explains a command.\n\nExit status:\n");
+	strbuf_adds(sb,
+	            "\n`slipway COMMAND --help` explains a command, `slipway help environment` the "
+	            "environment variables.\n\nExit status:\n");
 	for (int i = 0; i < EXIT_STATUSES; i++)
 		strbuf_addf(sb, "  %2d  %-9s %s\n", i, exit_statuses[i].name,
 		            exit_statuses[i].meaning);
@@ -141,6 +144,7 @@ static void man_program(struct strbuf *sb)
 		roff_text(exit_statuses[i].meaning, sb);
 		strbuf_addc(sb, '\n');
 	}
+	environment_man(sb);
 }
 
 void help_man(const struct command *c, struct strbuf *sb)

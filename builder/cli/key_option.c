@@ -78,6 +78,24 @@ int key_open(struct key_variables *v, const struct remote *remote, const char *r
 	return trust_key_open(&opts, ret_key, err);
 }
 
+void key_list_done(struct key_list *keys)
+{
+	for (size_t i = 0; i < keys->n; i++)
+		trust_key_free(keys->at[i]);
+	free(keys->at);
+	*keys = (struct key_list){0};
+}
+
+int key_list_open(struct key_variables *v, const struct remote *remote, const struct strlist *refs,
+                  struct key_list *keys, struct err *err)
+{
+	keys->at = mem_calloc(refs->n, sizeof(struct trust_key *));
+	for (; keys->n < refs->n; keys->n++)
+		if (key_open(v, remote, refs->at[keys->n], false, &keys->at[keys->n], err) != 0)
+			return -1;
+	return 0;
+}
+
 int key_annotations(const struct strlist *texts, struct arena *a, struct strmap *ret_map,
                     struct err *err)
 {

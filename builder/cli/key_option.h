@@ -29,6 +29,17 @@ void key_variables_take(struct key_variables *v);
 int key_open(struct key_variables *v, const struct remote *remote, const char *ref, bool to_sign,
              struct trust_key **ret_key, struct err *err) MUST_USE;
 
+/* Public keys of a command line. Zero-initialise; AUTO(key_list). */
+struct key_list {
+	struct trust_key **at;
+	size_t n;
+};
+void key_list_done(struct key_list *keys);
+
+/* Opens each, to verify with. */
+int key_list_open(struct key_variables *v, const struct remote *remote, const struct strlist *refs,
+                  struct key_list *keys, struct err *err) MUST_USE;
+
 /* "NAME=VALUE" texts as a map in the arena; ERR_USAGE for anything else. */
 int key_annotations(const struct strlist *texts, struct arena *a, struct strmap *ret_map,
                     struct err *err) MUST_USE;

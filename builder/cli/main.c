@@ -2,6 +2,9 @@
  * slipway: finds the command, parses its options, runs it, and says on standard error what went
  * wrong. The only main() of the tool.
  */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,6 +23,11 @@ static int usage_error(const char *name)
 	const char *near = command_nearest(name);
 
 	fprintf(stderr, "slipway: error: unknown command '%s'\n", name);
+	if (name[0] == '-') {
+		fputs("  hint: options follow the command, as in `slipway build --quiet`\n",
+		      stderr);
+		return EXIT_USAGE;
+	}
 	if (near != NULL)
 		fprintf(stderr, "  hint: did you mean `slipway %s`?\n", near);
 	else
@@ -27,10 +35,23 @@ static int usage_error(const char *name)
 	return EXIT_USAGE;
 }
 
-static void print_diags(const struct cli *cli, bool colour)
+/* Warnings and notes are for who did not ask for quiet. */
+static void keep_errors(struct diags *d)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->n; i++)
+		if (d->at[i].severity == DIAG_ERROR)
+			d->at[n++] = d->at[i];
+	d->n = n;
+}
+
+static void print_diags(struct cli *cli, bool colour)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0);
 
+	if (cli->common.quiet)
+		keep_errors(&cli->diags);
 	if (cli->diags.n == 0)
 		return;
 	diags_text(&cli->diags, colour, &text);
@@ -69,9 +90,45 @@ static void print_error_json(struct cli *cli, const struct err *err)
 	cli_print_json(cli, doc);
 }
 
-static bool flushed(FILE *out, FILE *bytes)
+/* Only a pipe that nobody reads any more has this. */
+static bool reader_is_gone(void)
 {
-	return fflush(out) == 0 && fflush(bytes) == 0 && !ferror(out) && !ferror(bytes);
+	struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+	return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
+/* 0, or why standard output could not be written. */
+static int flush_errno(const struct cli *cli)
+{
+	errno = 0;
+	if (fflush(cli->out) == 0 && fflush(cli->bytes) == 0 && !ferror(cli->out) &&
+	    !ferror(cli->bytes))
+		return 0;
+	if (cli->out_errno != 0)
+		return cli->out_errno;
+	if (reader_is_gone())
+		return EPIPE;
+	return errno != 0 ? errno : EIO;
+}
+
+/* As every filter ends whose reader has had enough: `slipway schema | head` did not fail. */
+static void end_by_pipe(void)
+{
+	signal(SIGPIPE, SIG_DFL);
+	raise(SIGPIPE);
+}
+
+static int flush_output(struct cli *cli, struct err *err)
+{
+	int why = flush_errno(cli);
+
+	if (why == 0)
+		return 0;
+	if (why == EPIPE)
+		end_by_pipe();
+	errno = why;
+	return err_set(err, ERR_IO, "write standard output");
 }
 
 static enum exit_status finish_command(struct cli *cli, int result, struct err *err)
@@ -79,8 +136,8 @@ static enum exit_status finish_command(struct cli *cli, int result, struct err *
 	bool colour = progress_colour(stderr);
 
 	print_diags(cli, colour);
-	if (result == 0 && !flushed(cli->out, cli->bytes))
-		result = err_set(err, ERR_IO, "write standard output");
+	if (result == 0)
+		result = flush_output(cli, err);
 	if (result == 0)
 		return cli->verdict;
 	if (os_hint(err->os_errno) != NULL)
@@ -108,6 +165,10 @@ static int parse_arguments(struct cli *cli, int argc, char **argv, struct err *e
 	cli->options = options;
 	if (common.help)
 		return 0;
+	if (common.quiet && common.verbose) {
+		err_set(err, ERR_USAGE, "options --quiet and --verbose contradict each other");
+		return err_hint(err, "leave one of them out");
+	}
 	if (cli->args.n < cli->command->min_args || cli->args.n > cli->command->max_args) {
 		err_set(err, ERR_USAGE, "%s arguments",
 		        cli->args.n < cli->command->min_args ? "missing" : "too many");
@@ -117,12 +178,18 @@ static int parse_arguments(struct cli *cli, int argc, char **argv, struct err *e
 	return 0;
 }
 
+static struct progress_view *open_view(const struct common_options *o)
+{
+	return progress_view_new(o->quiet ? "none" : o->progress, o->verbose, stderr);
+}
+
 static enum exit_status run_command(const struct command *command, int argc, char **argv)
 {
-	struct cli cli = {.command = command, .out = terminal_filter(stdout)};
+	struct cli cli = {.command = command};
 	struct err err = {0};
 	int result;
 
+	cli.out = terminal_filter(stdout, &cli.out_errno);
 	if (cli.out == NULL) {
 		fputs("slipway: error: out of memory\n", stderr);
 		return EXIT_FAILED;
@@ -136,7 +203,7 @@ static enum exit_status run_command(const struct command *command, int argc, cha
 		help_command(command, &text);
 		fputs(strbuf_str(&text), cli.out);
 	} else if (result == 0) {
-		struct progress_view *view = progress_view_new(cli.common.progress, stderr);
+		struct progress_view *view = open_view(&cli.common);
 
 		cli.progress = progress_view_progress(view);
 		cli.live = progress_view_live(view) && isatty(STDOUT_FILENO);

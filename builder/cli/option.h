@@ -50,7 +50,8 @@ struct option {
 	const char *fallback; /* value shown and used when absent, NULL = none */
 	enum option_complete complete;
 	const char *const
-		*choices; /* NULL-terminated, for COMPLETE_CHOICES: anything else is refused */
+		*choices; /* NULL-terminated, for COMPLETE_CHOICES: anything else is refused; of
+	                   * a list they are what shells propose, and the command checks it */
 };
 
 /* Row builders: a member of the wrong type does not compile. After the help text come further
@@ -87,11 +88,11 @@ struct option {
 		.offset = (base) + OPTION_MEMBER(object, member, int64_t), .metavar = "SIZE",      \
 		.help = (help_)                                                                    \
 	}
-#define LIST_OPTION_IN(base, object, member, name_, letter_, metavar_, help_)                      \
+#define LIST_OPTION_IN(base, object, member, name_, letter_, metavar_, ...)                        \
 	{                                                                                          \
 		.name = (name_), .letter = (letter_), .kind = OPTION_LIST,                         \
 		.offset = (base) + OPTION_MEMBER(object, member, struct strlist),                  \
-		.metavar = (metavar_), .help = (help_)                                             \
+		.metavar = (metavar_), .help = __VA_ARGS__                                         \
 	}
 
 struct option_table {

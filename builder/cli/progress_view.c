@@ -218,16 +218,26 @@ static void view_finish(struct progress *p, unsigned id, const char *result)
 	pthread_mutex_unlock(&v->lock);
 }
 
-static void view_note(struct progress *p, const char *text)
+static void say_text(struct progress *p, const char *event, const char *text)
 {
 	struct progress_view *v = (struct progress_view *)p;
 
 	pthread_mutex_lock(&v->lock);
 	if (v->mode == VIEW_JSON)
-		say_json(v, "note", NULL, text);
+		say_json(v, event, NULL, text);
 	else
 		say_line(v, text);
 	pthread_mutex_unlock(&v->lock);
+}
+
+static void view_note(struct progress *p, const char *text)
+{
+	say_text(p, "note", text);
+}
+
+static void view_detail(struct progress *p, const char *text)
+{
+	say_text(p, "detail", text);
 }
 
 /* ---- stages ---- */
@@ -301,14 +311,15 @@ static enum view_mode choose_mode(const char *mode, FILE *to)
 	return isatty(fileno(to)) ? VIEW_TTY : VIEW_PLAIN;
 }
 
-struct progress_view *progress_view_new(const char *mode, FILE *to)
+struct progress_view *progress_view_new(const char *mode, bool verbose, FILE *to)
 {
 	struct progress_view *v = mem_zalloc(sizeof(*v));
 
 	v->progress = (struct progress){.start = view_start,
 	                                .advance = view_advance,
 	                                .finish = view_finish,
-	                                .note = view_note};
+	                                .note = view_note,
+	                                .detail = verbose ? view_detail : NULL};
 	v->mode = choose_mode(mode, to);
 	if (v->mode == VIEW_TTY) {
 		v->progress.stage = view_stage;

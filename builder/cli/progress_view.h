@@ -12,8 +12,9 @@
 
 struct progress_view; /* opaque */
 
-/* mode: auto, tty, plain, json or none; auto = tty when `to` is a terminal, else plain. */
-struct progress_view *progress_view_new(const char *mode, FILE *to);
+/* mode: auto, tty, plain, json or none; auto = tty when `to` is a terminal, else plain.
+ * verbose: details are shown too. */
+struct progress_view *progress_view_new(const char *mode, bool verbose, FILE *to);
 
 /* The interface that libraries report to; NULL for mode none. */
 struct progress *progress_view_progress(struct progress_view *view);

@@ -18,7 +18,8 @@ int push_signing_open(struct cli *cli, struct key_variables *variables, const st
 	             &s->key, err) != 0)
 		return err_wrap(err, "image.sign");
 	s->signing = (struct image_signing){s->key, sign_forms(&settings->formats),
-	                                    settings->annotations, spec->image.provenance};
+	                                    settings->annotations, spec->image.provenance,
+	                                    spec->image.sbom.set && spec->image.sbom.attach};
 	target->signing = &s->signing;
 	return 0;
 }

@@ -1,5 +1,6 @@
 #include "builder/cli/terminal.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@ enum { CHUNK = 4096, CHARACTER_MAX = 4 };
 
 struct filter {
 	FILE *to;
+	int *ret_errno;           /* NULL = nobody asks */
 	char held[CHARACTER_MAX]; /* the begun character at the end of what was written last */
 	size_t n_held;
 };
@@ -44,14 +46,23 @@ static bool put(struct filter *f, const char *bytes, size_t len, bool last)
 	return fwrite(text, 1, n, f->to) == n;
 }
 
+static bool put_all(struct filter *f, const char *bytes, size_t len)
+{
+	for (size_t at = 0; at < len; at += CHUNK)
+		if (!put(f, bytes + at, len - at < CHUNK ? len - at : CHUNK, false))
+			return false;
+	return fflush(f->to) == 0;
+}
+
 static ssize_t filter_write(void *cookie, const char *bytes, size_t len)
 {
 	struct filter *f = cookie;
 
-	for (size_t at = 0; at < len; at += CHUNK)
-		if (!put(f, bytes + at, len - at < CHUNK ? len - at : CHUNK, false))
-			return 0;
-	return fflush(f->to) == 0 ? (ssize_t)len : 0;
+	if (put_all(f, bytes, len))
+		return (ssize_t)len;
+	if (f->ret_errno != NULL)
+		*f->ret_errno = errno;
+	return 0;
 }
 
 static int filter_close(void *cookie)
@@ -63,12 +74,13 @@ static int filter_close(void *cookie)
 	return written ? 0 : EOF;
 }
 
-FILE *terminal_filter(FILE *to)
+FILE *terminal_filter(FILE *to, int *ret_errno)
 {
 	struct filter *f = mem_zalloc(sizeof(*f));
 	FILE *stream;
 
 	f->to = to;
+	f->ret_errno = ret_errno;
 	stream = fopencookie(f, "w",
 	                     (cookie_io_functions_t){.write = filter_write, .close = filter_close});
 	if (stream == NULL)

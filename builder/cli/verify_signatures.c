@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "builder/cli/verify_sbom.h"
 #include "builder/oci/mediatype.h"
 #include "builder/trust/signatures.h"
 
@@ -102,10 +103,11 @@ static int check_one(struct vouch *v, const struct signature_wish *wish,
 	return 0;
 }
 
-static int check_key(struct vouch *v, const struct signature_options *o,
-                     const struct trust_key *key, const struct strmap *annotations, cJSON *obj,
-                     struct err *err)
+static int check_key(struct vouch *v, const struct signature_options *o, struct trust_key *key,
+                     const struct strmap *annotations, cJSON *obj, struct err *err)
 {
+	const struct sbom_subjects about = {v->image, v->n_platforms > 0 ? v->platforms : &v->root,
+	                                    v->n_platforms > 0 ? v->n_platforms : 1};
 	const struct signature_wish wish = {
 		.key = key, .annotations = *annotations, .forms = SIGNATURE_ANY};
 
@@ -122,7 +124,7 @@ static int check_key(struct vouch *v, const struct signature_options *o,
 		if (check_one(v, &wish, &v->platforms[i].digest, signatures, err) != 0)
 			return -1;
 	}
-	return 0;
+	return o->sbom ? verify_sboms(v->cli, &about, key, json_add_array(obj, "sboms"), err) : 0;
 }
 
 /* ---- printing ---- */
@@ -153,6 +155,7 @@ static void print_text(const struct vouch *v)
 		cJSON_ArrayForEach (s, json_get(key, "signatures")) {
 			print_signature(v->cli, s);
 		}
+		verify_sboms_print(v->cli, json_get(key, "sboms"));
 	}
 	for (size_t i = 0; i < v->n_platforms; i++)
 		fprintf(out, "covers %s %s\n", platform_text(&v->platforms[i].platform, platform),

@@ -9,7 +9,7 @@
 
 struct signature_options {
 	struct strlist key, annotation;
-	bool recursive;
+	bool recursive, sbom;
 	const char *platform; /* NULL = all */
 };
 

@@ -15,7 +15,7 @@ void gate_done(struct gate *g)
 	vec_done(&g->keys);
 }
 
-int gate_key(struct gate *g, const char *ref, const struct trust_key **ret_key, struct err *err)
+int gate_key(struct gate *g, const char *ref, struct trust_key **ret_key, struct err *err)
 {
 	struct gate_key k = {.ref = ref};
 
@@ -32,6 +32,18 @@ int gate_key(struct gate *g, const char *ref, const struct trust_key **ret_key, 
 	}
 	vec_push(&g->keys, k);
 	*ret_key = k.key;
+	return 0;
+}
+
+int gate_vouchers(struct gate_view *v, struct vouchers *ret_by, struct err *err)
+{
+	const struct strlist *refs = trust_statement_keys(v->rule);
+	struct trust_key **keys = arena_calloc(v->gate->arena, refs->n, sizeof(struct trust_key *));
+
+	for (size_t i = 0; i < refs->n; i++)
+		if (gate_key(v->gate, refs->at[i], &keys[i], err) != 0)
+			return -1;
+	*ret_by = (struct vouchers){keys, refs->n, &v->bundles};
 	return 0;
 }
 
@@ -121,7 +133,7 @@ static int open_view(struct gate_view *v, struct image *image, const char *text,
 
 /* ---- the requirements ---- */
 
-static int check_digests(const struct gate_view *v, struct err *err)
+static int check_digests(struct gate_view *v, struct err *err)
 {
 	char text[DIGEST_TEXT_MAX];
 
@@ -189,13 +201,34 @@ static int check_rule(struct gate_view *v, struct gate_verdict *verdict, struct 
 	return 0;
 }
 
-static void no_rule(struct gate *g, struct gate_verdict *verdict)
+/* What the reference names now, to be looked at and written down; NULL if nobody can say. */
+static const char *digest_now(const struct gate *g, const char *text)
+{
+	AUTO(image) struct image image = {0};
+	struct descriptor root;
+	char digest[DIGEST_TEXT_MAX];
+	struct err ignored = {0};
+
+	if (image_open(g->remote, text, g->arena, &image, &ignored) != 0 ||
+	    image_root(&image, g->arena, &root, &ignored) != 0)
+		return NULL;
+	return arena_strdup(g->arena, digest_text(&root.digest, digest));
+}
+
+static void no_rule(struct gate *g, const struct ref *ref, struct gate_verdict *verdict)
 {
 	struct err why = {0};
+	const char *now = ref->kind == REF_REGISTRY ? digest_now(g, verdict->image) : NULL;
 
 	err_set(&why, ERR_CHECK, "no rule of `trust` is for it");
-	err_hint(&why, "Add a rule for it: keys where somebody signs it, else digests, as in "
-	               "{images: [NAME], digests: [\"sha256:...\"]}.");
+	if (now != NULL)
+		err_hint(&why,
+		         "Add a rule for it: keys where somebody signs it, else what it names now, "
+		         "if you trust that: - {images: [%s/%s], digests: [\"%s\"]}",
+		         ref->host, ref->repository, now);
+	else
+		err_hint(&why, "Add a rule for it: keys where somebody signs it, else digests, as "
+		               "in {images: [NAME], digests: [\"sha256:...\"]}.");
 	refuse(g, verdict, (struct srcpos){0}, "", &why);
 }
 
@@ -234,16 +267,18 @@ static int look(struct gate *g, const struct trust_rule *first, const struct ref
 	AUTO(image) struct image image = {0};
 	struct gate_view v = {.gate = g};
 	struct err why = {0};
+	int result = 0;
 
 	if (open_view(&v, &image, verdict->image, &why) != 0)
 		return unseen(g, verdict, first, &why, err);
 	verdict->pinned = v.pinned;
-	for (v.rule = first; v.rule != NULL; v.rule = next_rule(g, v.rule, ref)) {
+	v.bundles = (struct bundle_cache){.store = image.store, .arena = g->arena};
+	for (v.rule = first; result == 0 && v.rule != NULL; v.rule = next_rule(g, v.rule, ref)) {
 		verdict->n_rules++;
-		if (check_rule(&v, verdict, err) != 0)
-			return -1;
+		result = check_rule(&v, verdict, err);
 	}
-	return 0;
+	bundle_cache_done(&v.bundles);
+	return result;
 }
 
 int gate_look(struct gate *g, const char *text, struct gate_verdict *ret_verdict, struct err *err)
@@ -259,7 +294,7 @@ int gate_look(struct gate *g, const char *text, struct gate_verdict *ret_verdict
 		return -1;
 	first = ref.kind == REF_REGISTRY ? next_rule(g, NULL, &ref) : NULL;
 	if (first == NULL)
-		no_rule(g, &verdict);
+		no_rule(g, &ref, &verdict);
 	else if (look(g, first, &ref, &verdict, err) != 0)
 		return -1;
 	*ret_verdict = verdict;

@@ -95,15 +95,16 @@ static struct strlist absolute(const struct gate_view *v, const struct strlist *
 	return list;
 }
 
-static int check_databases(const struct gate_view *v, enum severity threshold, struct err *err)
+static int check_databases(struct gate_view *v, enum severity threshold, struct err *err)
 {
 	const struct trust_findings *asked = &v->rule->vulnerabilities;
-	const struct image_scan_opts opts = {
+	struct image_scan_opts opts = {
 		.scan = {.databases = absolute(v, &asked->db), .waivers = absolute(v, &asked->vex)},
 		.progress = v->gate->remote->progress};
 	struct image_scan scan;
 
-	if (image_scan_run(v->image, &v->root, &opts, v->gate->arena, &scan, err) != 0)
+	if (gate_vouchers(v, &opts.by, err) != 0 ||
+	    image_scan_run(v->image, &v->root, &opts, v->gate->arena, &scan, err) != 0)
 		return -1;
 	if (scan.n != v->n_platforms)
 		return err_set(err, ERR_UNSUPPORTED, "of its %zu images only %zu can be scanned",
@@ -115,7 +116,7 @@ static int check_databases(const struct gate_view *v, enum severity threshold, s
 	return 0;
 }
 
-int gate_check_vulnerabilities(const struct gate_view *v, struct err *err)
+int gate_check_vulnerabilities(struct gate_view *v, struct err *err)
 {
 	enum severity threshold;
 

@@ -41,20 +41,24 @@ static int not_signed(const struct gate_view *v, const char *ref, const struct t
 	                v->pinned);
 }
 
-int gate_check_keys(const struct gate_view *v, struct err *err)
+int gate_check_keys(struct gate_view *v, struct err *err)
 {
 	for (size_t i = 0; i < v->rule->keys.n; i++) {
 		struct signature_wish wish = {.annotations = v->rule->annotations,
-		                              .forms = SIGNATURE_ANY};
+		                              .forms = SIGNATURE_ANY,
+		                              .cache = &v->bundles};
 		const char *ref = v->rule->keys.at[i];
+		struct trust_key *key;
 		struct signatures all;
 
-		if (gate_key(v->gate, ref, &wish.key, err) != 0 ||
-		    signatures_verify(v->image->store, &v->root.digest, &wish, v->gate->arena, &all,
+		if (gate_key(v->gate, ref, &key, err) != 0)
+			return -1;
+		wish.key = key;
+		if (signatures_verify(v->image->store, &v->root.digest, &wish, v->gate->arena, &all,
 		                      err) != 0)
 			return -1;
 		if (all.n_good == 0)
-			return not_signed(v, ref, wish.key, &all, err);
+			return not_signed(v, ref, key, &all, err);
 	}
 	return 0;
 }
@@ -99,14 +103,15 @@ static void read_builder(const struct gate_view *v, const struct predicate *p,
 		st->other = arena_strdup(v->gate->arena, id);
 }
 
-static int find_statements(const struct gate_view *v, const struct descriptor *manifest,
+static int find_statements(struct gate_view *v, const struct descriptor *manifest,
                            const struct trust_key *key, struct statements *st, struct err *err)
 {
 	*st = (struct statements){.why_none = ""};
 	for (size_t i = 0; i < ARRAY_LEN(predicates); i++) {
 		const struct signature_wish wish = {.key = key,
 		                                    .predicate_type = predicates[i].type,
-		                                    .forms = SIGNATURE_BUNDLE};
+		                                    .forms = SIGNATURE_BUNDLE,
+		                                    .cache = &v->bundles};
 		struct signatures all;
 
 		if (signatures_verify(v->image->store, &manifest->digest, &wish, v->gate->arena,
@@ -138,14 +143,14 @@ static int no_builder(const struct gate_view *v, const char *name, const char *r
 	                     "the statement with the image.");
 }
 
-int gate_check_provenance(const struct gate_view *v, struct err *err)
+int gate_check_provenance(struct gate_view *v, struct err *err)
 {
-	const struct strlist *keys = trust_builder_keys(v->rule);
+	const struct strlist *keys = trust_statement_keys(v->rule);
 
 	for (size_t i = 0; i < keys->n; i++)
 		for (size_t k = 0; k < v->n_platforms; k++) {
 			const struct descriptor *manifest = &v->platforms[k];
-			const struct trust_key *key;
+			struct trust_key *key;
 			struct statements st;
 
 			if (gate_key(v->gate, keys->at[i], &key, err) != 0 ||

@@ -124,8 +124,11 @@ int image_argument(const char *text, struct arena *a, struct ref *ret_ref, struc
 		return ref_parse(text, a, ret_ref, err);
 	if (find_path(text, a, &p) && !names_registry(text, &p, a))
 		return use_path(&p, ret_ref, err);
-	if (only_a_path(text))
-		return err_set(err, ERR_NOT_FOUND, "there is no file or folder '%.300s'", text);
+	if (only_a_path(text)) {
+		err_set(err, ERR_NOT_FOUND, "there is no file or folder '%.300s'", text);
+		return err_hint(err, "check the path: it is relative to the folder slipway runs "
+		                     "in, and `slipway build` writes build/image");
+	}
 	if (ref_parse(text, a, ret_ref, err) == 0)
 		return 0;
 	return err_wrap(err, "no file or folder '%.200s'", text);

@@ -40,7 +40,7 @@ static int read_statement(const struct attesting *at, const struct descriptor *r
 
 	*ret_doc = NULL;
 	if (artifact_read(at->opts->from, referrer, &subject->digest, MEDIA_STATEMENT,
-	                  BUNDLE_BYTES_MAX, at->arena, text, err) != 0 ||
+	                  STATEMENT_BYTES_MAX, at->arena, text, err) != 0 ||
 	    statement_parse(text->ptr, text->len, at->arena, &statement, err) != 0)
 		return -1;
 	if (strcmp(statement.predicate_type, PROVENANCE_TYPE) != 0)
@@ -104,7 +104,7 @@ static int sign_manifest(struct attesting *at, const struct descriptor *subject,
 	                    err) != 0)
 		return -1;
 	for (size_t i = 0; i < all.n; i++) {
-		AUTO(strbuf) struct strbuf text = STRBUF_INIT(BUNDLE_BYTES_MAX);
+		AUTO(strbuf) struct strbuf text = STRBUF_INIT(STATEMENT_BYTES_MAX);
 		cJSON *doc = NULL;
 
 		if (!is_provenance(&all.at[i]))
@@ -127,7 +127,7 @@ static int sign_manifest(struct attesting *at, const struct descriptor *subject,
 /* What different machines built is an index that none of them vouches for. */
 static int sign_index(struct attesting *at, struct err *err)
 {
-	AUTO(strbuf) struct strbuf text = STRBUF_INIT(BUNDLE_BYTES_MAX);
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(STATEMENT_BYTES_MAX);
 
 	if (!media_is_index(at->opts->root->media_type) || at->n == 0 || at->n_parts != at->n ||
 	    !provenance_print_index(at->parts, at->n_parts, &at->opts->root->digest, &text))

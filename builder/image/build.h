@@ -52,7 +52,7 @@ struct built_layer {
 
 struct built_image {
 	struct platform platform;
-	struct descriptor manifest;
+	struct descriptor manifest, config;
 	struct built_layer *layers; /* ours, without the base's */
 	size_t n_layers;
 	struct descriptor *base_layers; /* bottom first; as the base names them, in OCI's words */

@@ -103,6 +103,30 @@ static int send_blob(void *ctx, size_t i, struct err *err)
 
 /* ---- documents ---- */
 
+static bool is_root(const struct copy_run *run, const struct copy_document *doc)
+{
+	return digest_equal(&doc->desc.digest, &run->opts->root->digest);
+}
+
+/* Where nothing is attached that needs it before, its first tag brings the root. */
+static bool comes_by_tag(const struct copy_run *run, const struct copy_document *doc)
+{
+	return run->opts->to->tag_puts && run->opts->tags.n > 0 && run->plan.n_attached == 0 &&
+	       is_root(run, doc);
+}
+
+/* *ret_existed: it was there, under its digest. */
+static int put_document(struct copy_run *run, const struct copy_document *doc, bool *ret_existed,
+                        struct err *err)
+{
+	struct copy_place *to = run->opts->to;
+
+	if (!comes_by_tag(run, doc))
+		return to->put_document(to, doc, ret_existed, err);
+	*ret_existed = to->has(to, doc);
+	return 0;
+}
+
 static int put_documents(struct copy_run *run, struct err *err)
 {
 	struct copy_place *to = run->opts->to;
@@ -113,7 +137,7 @@ static int put_documents(struct copy_run *run, struct err *err)
 
 		/* One that is attached comes later, but if an index names it, too. */
 		if (!existed && (!doc->attached || doc->child) &&
-		    to->put_document(to, doc, &existed, err) != 0)
+		    put_document(run, doc, &existed, err) != 0)
 			return -1;
 		run->result.n_manifests_put += !existed;
 		if (doc->tag != NULL && to->tag(to, doc->tag, doc, err) != 0)
@@ -188,7 +212,7 @@ static int put_tags(struct copy_run *run, struct err *err)
 {
 	const struct copy_document *root = run->plan.documents.at;
 
-	while (!digest_equal(&root->desc.digest, &run->opts->root->digest))
+	while (!is_root(run, root))
 		root++;
 	for (size_t i = 0; i < run->opts->tags.n; i++)
 		if (run->opts->to->tag(run->opts->to, run->opts->tags.at[i], root, err) != 0)
@@ -200,7 +224,7 @@ static int run_copy(struct copy_run *run, struct err *err)
 {
 	if (copy_plan_make(&run->plan, run->opts->from, run->opts->root, err) != 0 ||
 	    find_missing(run, err) != 0 ||
-	    pool_run(run->blobs.n, jobs_of(run), send_blob, run, err) != 0 ||
+	    pool_run_from_both_ends(run->blobs.n, jobs_of(run), send_blob, run, err) != 0 ||
 	    put_documents(run, err) != 0 || put_attached(run, err) != 0)
 		return -1;
 	return put_tags(run, err);

@@ -64,6 +64,7 @@ void copy_registry_init(struct copy_registry *p, struct registry *registry)
 	                                      .put_blob = to_registry_blob,
 	                                      .put_document = to_registry_document,
 	                                      .put_attached = to_registry_attached,
+	                                      .tag_puts = true,
 	                                      .tag = to_registry_tag},
 	                            .registry = registry};
 }

@@ -37,7 +37,8 @@ struct copy_place {
 	int (*put_attached)(struct copy_place *p, const struct copy_attached *group,
 	                    struct err *err);
 	unsigned attach_jobs; /* so many groups may be put at once; 0 = any number */
-	/* Puts `tag` on a document that is there. */
+	/* Puts `tag` on a document that is there, or, with tag_puts, on one whose parts are. */
+	bool tag_puts;
 	int (*tag)(struct copy_place *p, const char *tag, const struct copy_document *doc,
 	           struct err *err);
 };

@@ -172,8 +172,9 @@ static int put_manifest(const struct image_builder *b, size_t column, struct bui
 	if (put_soci(b, column, image, &m, err) != 0)
 		return -1;
 	annotate_manifest(b, plan, base, &m.annotations);
-	if (put_config(b, plan, base, image, &m.config, err) != 0)
+	if (put_config(b, plan, base, image, &image->config, err) != 0)
 		return -1;
+	m.config = image->config;
 	manifest_print(&m, &text);
 	if (text.overflow)
 		return err_set(err, ERR_LIMIT, "the manifest is larger than %d bytes",

@@ -11,6 +11,7 @@
 #include "builder/oci/mediatype.h"
 #include "builder/oci/referrers.h"
 #include "builder/sbom/inventory.h"
+#include "builder/trust/statement.h"
 
 enum { SCAN_THREADS_MAX = 4 };
 
@@ -57,28 +58,78 @@ static int check_form(const struct strbuf *text, enum sbom_form form, struct err
 	return 0;
 }
 
+int image_sbom_read(struct store *s, const struct descriptor *manifest, enum sbom_form form,
+                    const struct descriptor *found, struct arena *a, struct strbuf *document,
+                    struct err *err)
+{
+	char digest[DIGEST_TEXT_MAX];
+
+	if (artifact_read(s, found, &manifest->digest, sbom_forms[form].media_type, SBOM_BYTES_MAX,
+	                  a, document, err) != 0 ||
+	    check_form(document, form, err) != 0)
+		return err_wrap(err, "attached document %.19s",
+		                digest_text(&found->digest, digest));
+	return 0;
+}
+
 int image_sbom_attached(const struct image *image, const struct descriptor *manifest,
                         enum sbom_form form, struct arena *a, struct strbuf *document,
                         bool *ret_attached, struct err *err)
 {
-	const char *type = sbom_forms[form].media_type;
 	const struct descriptor *found;
 	struct referrers all = {0};
-	char digest[DIGEST_TEXT_MAX];
 
 	*ret_attached = false;
-	if (store_referrers(image->store, &manifest->digest, type, a, &all, err) != 0)
+	if (store_referrers(image->store, &manifest->digest, sbom_forms[form].media_type, a, &all,
+	                    err) != 0)
 		return -1;
 	found = newest(&all);
 	if (found == NULL)
 		return 0;
-	if (artifact_read(image->store, found, &manifest->digest, type, SBOM_BYTES_MAX, a, document,
-	                  err) != 0 ||
-	    check_form(document, form, err) != 0)
-		return err_wrap(err, "attached document %.19s",
-		                digest_text(&found->digest, digest));
+	if (image_sbom_read(image->store, manifest, form, found, a, document, err) != 0)
+		return -1;
 	*ret_attached = true;
 	return 0;
+}
+
+/* ---- what is signed ---- */
+
+int image_sbom_signed(struct store *s, const struct descriptor *manifest, enum sbom_form form,
+                      const struct vouchers *by, struct arena *a, struct strbuf *document,
+                      struct vouched *ret_vouched, struct err *err)
+{
+	const struct signature *found;
+	char digest[DIGEST_TEXT_MAX];
+
+	if (vouched_find(s, &manifest->digest, sbom_forms[form].predicate_type, by, a, ret_vouched,
+	                 err) != 0)
+		return -1;
+	found = ret_vouched->statement;
+	if (found == NULL)
+		return 0;
+	return statement_predicate(found->statement, found->statement_len, document, err) != 0 ||
+	                       check_form(document, form, err) != 0
+	               ? err_wrap(err, "signed document %.19s",
+	                          digest_text(&found->manifest, digest))
+	               : 0;
+}
+
+static int read_signed(const struct image *image, const struct descriptor *manifest,
+                       const struct image_sbom_opts *opts, struct arena *a, struct strbuf *document,
+                       struct err *err)
+{
+	struct vouched found;
+	char digest[DIGEST_TEXT_MAX];
+
+	if (image_sbom_signed(image->store, manifest, opts->form, &opts->by, a, document, &found,
+	                      err) != 0)
+		return -1;
+	if (found.statement != NULL)
+		return 0;
+	err_set(err, ERR_CHECK, "%s has no %s document that %s signed",
+	        digest_text(&manifest->digest, digest), sbom_forms[opts->form].name,
+	        opts->by.n == 1 ? "the key has" : "all keys have");
+	return err_hint(err, "`slipway sign --sbom --key KEY` signs those that are attached");
 }
 
 /* ---- the layers ---- */
@@ -248,7 +299,9 @@ int image_sbom(const struct image *image, const struct descriptor *manifest,
                const struct image_sbom_opts *opts, struct arena *a, struct strbuf *document,
                bool *ret_attached, struct err *err)
 {
-	*ret_attached = false;
+	*ret_attached = opts->by.n > 0;
+	if (*ret_attached)
+		return read_signed(image, manifest, opts, a, document, err);
 	if (!opts->read && !opts->files &&
 	    image_sbom_attached(image, manifest, opts->form, a, document, ret_attached, err) != 0)
 		return -1;

@@ -15,6 +15,32 @@ static int read_attached(const struct image *image, const struct descriptor *man
 	return 0;
 }
 
+static int not_signed(const struct descriptor *manifest, const struct vouchers *by, struct err *err)
+{
+	char platform[PLATFORM_TEXT_MAX];
+
+	err_set(err, ERR_CHECK, "%s has no bill of materials that %s signed",
+	        platform_text(&manifest->platform, platform),
+	        by->n == 1 ? "the key has" : "all keys have");
+	return err_hint(err, "`slipway sign --sbom --key KEY` signs those that are attached; with "
+	                     "image.sbom and image.sign, push does");
+}
+
+static int read_signed(const struct image *image, const struct descriptor *manifest,
+                       const struct vouchers *by, struct arena *a, struct strbuf *text,
+                       struct err *err)
+{
+	for (enum sbom_form form = SBOM_SPDX; form < SBOM_FORMS; form++) {
+		struct vouched found;
+
+		if (image_sbom_signed(image->store, manifest, form, by, a, text, &found, err) != 0)
+			return -1;
+		if (found.statement != NULL)
+			return 0;
+	}
+	return not_signed(manifest, by, err);
+}
+
 static int read_document(const struct image *image, const struct descriptor *manifest,
                          const struct image_scan_opts *opts, struct arena *a, struct strbuf *text,
                          bool *ret_attached, struct err *err)
@@ -25,7 +51,9 @@ static int read_document(const struct image *image, const struct descriptor *man
 	                                        .progress = opts->progress};
 	bool ignored;
 
-	*ret_attached = false;
+	*ret_attached = opts->by.n > 0;
+	if (*ret_attached)
+		return read_signed(image, manifest, &opts->by, a, text, err);
 	if (!opts->read && read_attached(image, manifest, a, text, ret_attached, err) != 0)
 		return -1;
 	return *ret_attached ? 0 : image_sbom(image, manifest, &reading, a, text, &ignored, err);

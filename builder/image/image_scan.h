@@ -8,9 +8,11 @@
 #include "base/progress.h"
 #include "builder/image/image.h"
 #include "builder/scan/scan.h"
+#include "builder/trust/vouched.h"
 
 struct image_scan_opts {
 	struct scan_opts scan;
+	struct vouchers by;   /* with keys: documents that each of them has signed, and no others */
 	bool read;            /* read the layers, whatever is attached */
 	int64_t max_unpacked; /* most bytes that the layers may unpack to; 0 = by their size */
 	struct progress *progress;

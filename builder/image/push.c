@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "builder/image/attach.h"
-#include "builder/image/attest.h"
+#include "builder/image/attest_sbom.h"
 #include "builder/image/copy.h"
 #include "builder/image/sign.h"
 #include "builder/oci/manifest.h"
@@ -112,36 +112,66 @@ static int send_attached(struct attaching *at, struct registry *r, struct err *e
 	return status;
 }
 
-/* The statements come from the layout: what the registry has may be anybody's. */
-static int attest_pushed(const struct attaching *at, struct registry *r, struct err *err)
+/* What is signed beside the image, and what people call it. */
+struct attested {
+	bool wanted;
+	const char *what;
+	int (*sign)(const struct attest_opts *opts, struct arena *a, struct attest_result *ret,
+	            struct err *err);
+};
+
+/* What is signed comes from the layout: what the registry has may be anybody's. */
+static int attest_pushed(const struct attaching *at, struct registry *r,
+                         const struct attested *kind, struct err *err)
 {
 	AUTO(arena) struct arena a = {0};
 	const struct attach_place place = {.registry = r};
 	struct store *from = layout_store(at->layout), *store = registry_store(r);
 	const struct attest_opts opts = {from, at->root, &place, store, at->target->signing->key};
 	struct attest_result result = {0};
-	int status = image_attest(&opts, &a, &result, err);
+	int status = kind->sign(&opts, &a, &result, err);
 
 	store_close(store);
 	store_close(from);
 	if (status == 0 && result.n_signed + result.n_there > 0)
-		progress_note(at->progress,
-		              "%zu statements of provenance signed, %zu already there",
-		              result.n_signed, result.n_there);
+		progress_note(at->progress, "%zu %s signed, %zu already there", result.n_signed,
+		              kind->what, result.n_there);
 	return status;
 }
 
 static int before_tags(void *ctx, struct registry *r, struct err *err)
 {
 	struct attaching *at = ctx;
+	const struct image_signing *signing = at->target->signing;
 
 	if (send_attached(at, r, err) != 0)
 		return err_wrap(err, "send what is attached to the image");
-	if (at->target->signing == NULL)
+	if (signing == NULL)
 		return 0;
-	if (at->target->signing->provenance && attest_pushed(at, r, err) != 0)
-		return -1;
-	return image_sign_pushed(at->target->signing, r, at->root, at->progress, err);
+	const struct attested kinds[] = {
+		{signing->provenance, "statements of provenance", image_attest},
+		{signing->sbom, "bills of materials", image_attest_sboms}};
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (kinds[i].wanted && attest_pushed(at, r, &kinds[i], err) != 0)
+			return -1;
+	return image_sign_pushed(signing, r, at->root, at->progress, err);
+}
+
+/* What cannot be signed is not sent either. */
+static int check_signable(const struct image_signing *signing, struct layout *layout,
+                          const struct descriptor *root, struct err *err)
+{
+	AUTO(arena) struct arena a = {0};
+	struct store *from;
+	int status;
+
+	if (signing == NULL || !signing->sbom)
+		return 0;
+	from = layout_store(layout);
+	status = image_sboms_fit(from, root, &a, err);
+	store_close(from);
+	return status;
 }
 
 int image_push(const struct remote *remote, struct layout *layout, const struct descriptor *root,
@@ -149,8 +179,10 @@ int image_push(const struct remote *remote, struct layout *layout, const struct 
 {
 	const struct ref *to = &t->to;
 	struct registry *registry = NULL, *base = NULL;
-	int result = remote_registry(remote, to, &registry, err);
+	int result = check_signable(t->signing, layout, root, err);
 
+	if (result == 0)
+		result = remote_registry(remote, to, &registry, err);
 	if (result == 0)
 		result = image_push_preflight(remote, t, root, registry, err);
 	if (result == 0)

@@ -15,6 +15,7 @@ struct image_signing {
 	unsigned forms;
 	struct strmap annotations;
 	bool provenance; /* the statements that are attached are signed, too */
+	bool sbom;       /* and the bills of materials */
 };
 
 /* Where an image goes. */

@@ -1,18 +1,14 @@
 #include "builder/image/remote.h"
 
 #include "base/mem.h"
+#include "base/net/http_ca.h"
+#include "base/net/http_trace.h"
 
 static bool is_ecr(const struct remote_opts *o)
 {
 	struct ecr_host h;
 
 	return o->ecr_region != NULL || (o->host != NULL && ecr_host_parse(o->host, o->arena, &h));
-}
-
-static bool has_ca_variable(void)
-{
-	return getenv("SLIPWAY_CA_BUNDLE") != NULL || getenv("AWS_CA_BUNDLE") != NULL ||
-	       getenv("SSL_CERT_FILE") != NULL;
 }
 
 /* The settings first: the profile may name the certificates that the transport trusts. */
@@ -29,12 +25,14 @@ static int open_transport(const struct remote_opts *o, struct remote *r, struct 
 	bool usable = aws_settings_load(&r->aws->outside, &wanted, &settings, &r->aws->err) == 0;
 
 	/* The profile's certificates are for AWS, and for a command that speaks to it. */
-	if (http.ca_file == NULL && is_ecr(o) && !has_ca_variable()) {
+	if (http.ca_file == NULL && is_ecr(o) && !http_ca_is_set()) {
 		http.ca_file = settings.ca_bundle;
 		http.ca_file_later = true;
 	}
 	int status = http_curl_open(&http, &r->transport, err);
 
+	if (status == 0)
+		r->transport = http_trace(r->transport, o->progress);
 	r->aws->outside.http = r->transport;
 	if (usable && status == 0)
 		r->aws->session = aws_session_new(&r->aws->outside, &settings);

@@ -5,7 +5,7 @@
 #include "builder/oci/artifact.h"
 #include "builder/oci/mediatype.h"
 #include "builder/oci/referrers.h"
-#include "builder/trust/signatures.h"
+#include "builder/trust/vouched.h"
 
 /* ---- a claim ---- */
 
@@ -75,16 +75,6 @@ static int read_claim(struct store *s, const struct descriptor *manifest, struct
 
 /* ---- a signed statement ---- */
 
-static int list_signed(struct store *s, const struct descriptor *manifest,
-                       const struct trust_key *key, struct arena *a, struct signatures *ret_all,
-                       struct err *err)
-{
-	const struct signature_wish wish = {
-		.key = key, .predicate_type = PROVENANCE_TYPE, .forms = SIGNATURE_BUNDLE};
-
-	return signatures_verify(s, &manifest->digest, &wish, a, ret_all, err);
-}
-
 static int not_signed(const struct descriptor *manifest, const struct trust_key *key,
                       const struct signatures *all, struct diags *d, struct err *err)
 {
@@ -100,49 +90,23 @@ static int not_signed(const struct descriptor *manifest, const struct trust_key 
 	                     "the attached statement is taken as a claim");
 }
 
-static bool has_same(const struct signatures *all, const struct signature *wanted)
-{
-	for (size_t i = 0; i < all->n; i++)
-		if (all->at[i].good && all->at[i].statement_len == wanted->statement_len &&
-		    memcmp(all->at[i].statement, wanted->statement, wanted->statement_len) == 0)
-			return true;
-	return false;
-}
-
-/* A statement of the first key's that every other one has signed, too. */
-static const struct signature *choose(const struct signatures *lists, size_t n)
-{
-	for (size_t i = 0; i < lists[0].n; i++) {
-		const struct signature *s = &lists[0].at[i];
-		size_t k = 1;
-
-		while (s->good && k < n && has_same(&lists[k], s))
-			k++;
-		if (s->good && k == n)
-			return s;
-	}
-	return NULL;
-}
-
 static int read_signed(struct store *s, const struct descriptor *manifest,
                        const struct stated_wish *wish, struct arena *a, struct diags *d,
                        struct stated *ret_stated, struct err *err)
 {
-	struct signatures *lists = arena_calloc(a, wish->n_keys, sizeof(*lists));
-	const struct signature *found;
+	const struct vouchers by = {wish->keys, wish->n_keys, NULL};
+	struct vouched found;
 
-	for (size_t i = 0; i < wish->n_keys; i++) {
-		if (list_signed(s, manifest, wish->keys[i], a, &lists[i], err) != 0)
-			return -1;
-		if (lists[i].n_good == 0)
-			return not_signed(manifest, wish->keys[i], &lists[i], d, err);
-	}
-	found = choose(lists, wish->n_keys);
-	if (found == NULL)
-		return err_set(err, ERR_CHECK, "the keys have not signed the same statement");
-	ret_stated->carrier = found->manifest;
-	return provenance_parse(found->statement, found->statement_len, &manifest->digest, a,
-	                        &ret_stated->provenance, err);
+	if (vouched_find(s, &manifest->digest, PROVENANCE_TYPE, &by, a, &found, err) != 0)
+		return -1;
+	if (found.statement == NULL)
+		return found.missing < by.n
+		               ? not_signed(manifest, by.keys[found.missing], &found.all, d, err)
+		               : err_set(err, ERR_CHECK,
+		                         "the keys have not signed the same statement");
+	ret_stated->carrier = found.statement->manifest;
+	return provenance_parse(found.statement->statement, found.statement->statement_len,
+	                        &manifest->digest, a, &ret_stated->provenance, err);
 }
 
 int stated_read(struct store *s, const struct descriptor *manifest, const struct stated_wish *wish,

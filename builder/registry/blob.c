@@ -274,22 +274,32 @@ static int upload(struct upload *u, enum blob_outcome *ret_outcome, struct err *
 	}
 }
 
-static int ensure_blob(struct upload *u, enum blob_outcome *ret_outcome, struct err *err)
+/* Who has no bytes asks whether the registry has them: a no is an answer, and the caller fetches
+ * them then. */
+static const char *result_text(const struct upload *u, int status, enum blob_outcome outcome,
+                               const struct err *err)
 {
 	static const char *const results[] = {"exists", "mounted", "uploaded"};
+
+	if (status == 0)
+		return results[outcome];
+	return err->code == ERR_NOT_FOUND && !has_bytes(u) ? "not there" : "failed";
+}
+
+static int ensure_blob(struct upload *u, enum blob_outcome *ret_outcome, struct err *err)
+{
 	struct progress *progress = u->r->opts.progress;
 	char hex[DIGEST_HEX_MAX], label[64];
 	bool exists = false;
 	int status;
 
+	*ret_outcome = BLOB_EXISTED;
 	snprintf(label, sizeof(label), "blob %.12s", digest_hex(&u->desc->digest, hex));
 	u->sending = (struct sending){progress, progress_start(progress, label, u->desc->size)};
 	status = head_blob(u->r, u->desc, "pull,push", &exists, err);
-	if (status == 0 && exists)
-		*ret_outcome = BLOB_EXISTED;
-	else if (status == 0)
+	if (status == 0 && !exists)
 		status = upload(u, ret_outcome, err);
-	progress_finish(progress, u->sending.task, status == 0 ? results[*ret_outcome] : "failed");
+	progress_finish(progress, u->sending.task, result_text(u, status, *ret_outcome, err));
 	if (status != 0)
 		return err_wrap(err, "blob sha256:%.12s", hex);
 	return 0;

@@ -7,8 +7,9 @@
 enum { ID_BYTES_MAX = 16 << 10 };
 
 const struct sbom_form_name sbom_forms[SBOM_FORMS] = {
-	[SBOM_SPDX] = {"spdx", "application/spdx+json"},
-	[SBOM_CYCLONEDX] = {"cyclonedx", "application/vnd.cyclonedx+json"},
+	[SBOM_SPDX] = {"spdx", "application/spdx+json", "https://spdx.dev/Document"},
+	[SBOM_CYCLONEDX] = {"cyclonedx", "application/vnd.cyclonedx+json",
+                            "https://cyclonedx.org/bom"},
 };
 
 void document_text(struct sbom_document *d, const char *key, const char *value)

@@ -41,8 +41,9 @@ struct sbom_subject {
 
 /* What each form is called, by people and by registries. */
 struct sbom_form_name {
-	const char *name;       /* "spdx" */
-	const char *media_type; /* of the document, and the artifact type of its manifest */
+	const char *name;           /* "spdx" */
+	const char *media_type;     /* of the document, and the artifact type of its manifest */
+	const char *predicate_type; /* of a statement whose predicate it is (in-toto/attestation) */
 };
 extern const struct sbom_form_name sbom_forms[SBOM_FORMS];
 

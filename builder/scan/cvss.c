@@ -5,6 +5,7 @@
 
 #include "base/attr.h"
 #include "base/text.h"
+#include "builder/scan/cvss4.h"
 
 /* One metric: its letters, and a weight for each. */
 struct cvss_metric {
@@ -106,6 +107,8 @@ bool cvss_base_score(const char *vector, int *ret_tenths)
 		*ret_tenths = score_v3(m);
 		return true;
 	}
+	if (text_has_prefix(vector, "CVSS:4."))
+		return cvss4_base_score(vector, ret_tenths);
 	if (text_has_prefix(vector, "CVSS:") || !read_metrics(vector, v2, V2_METRICS, m))
 		return false;
 	*ret_tenths = score_v2(m);

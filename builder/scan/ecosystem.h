@@ -13,6 +13,7 @@ struct advisory_name {
 	const char *suite;     /* in Debian's tracker: "bookworm"; NULL: it has nothing of it */
 	const char *ecosystem; /* in OSV: "Debian:12", "PyPI"; NULL: not known */
 	const char *package, *version;
+	const char *also; /* another name of it in advisories: they may use either; NULL: none */
 	version_order *order; /* NULL: nothing here can judge such packages */
 };
 
@@ -23,7 +24,8 @@ struct advisory_name {
 void advisory_name(const struct scan_package *p, const char *suite, struct arena *a,
                    struct advisory_name *ret_name);
 
-/* Whether a record's ecosystem is this one: "Ubuntu:22.04" is also "Ubuntu:22.04:LTS". */
+/* Whether a record's ecosystem is this one: "Ubuntu:22.04" is also "Ubuntu:22.04:LTS", and "Red
+ * Hat:enterprise_linux:9" each of its repositories, "Red Hat:enterprise_linux:9::appstream". */
 bool ecosystem_is(const char *record, const char *wanted);
 
 /* A package's name as advisories of the ecosystem spell it. */

@@ -72,21 +72,31 @@ static int by_name(const void *a, const void *b)
 	return order != 0 ? order : (p->package > q->package) - (p->package < q->package);
 }
 
+static void want(struct vuln_matching *m, const char *suite, const struct scan_package *p,
+                 size_t image, size_t package)
+{
+	struct advisory_name name;
+	size_t release = RELEASES_MAX;
+
+	advisory_name(p, suite, m->arena, &name);
+	if (name.order != NULL)
+		release = release_number(m, &name);
+	if (release == RELEASES_MAX)
+		return;
+	struct wanted w = {release, image, package, name.package, name.version, name.order};
+
+	vec_push(&m->wanted, w);
+	w.name = name.also;
+	if (w.name != NULL)
+		vec_push(&m->wanted, w);
+}
+
 void match_want(struct vuln_matching *m, const struct scan_image *images, size_t n,
                 const char *suite)
 {
 	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < images[i].n_packages; k++) {
-			struct advisory_name name;
-			size_t release = RELEASES_MAX;
-
-			advisory_name(&images[i].packages[k], suite, m->arena, &name);
-			if (name.order != NULL)
-				release = release_number(m, &name);
-			if (release < RELEASES_MAX)
-				vec_push(&m->wanted, ((struct wanted){release, i, k, name.package,
-				                                      name.version, name.order}));
-		}
+		for (size_t k = 0; k < images[i].n_packages; k++)
+			want(m, suite, &images[i].packages[k], i, k);
 	if (m->wanted.n > 1)
 		qsort(m->wanted.at, m->wanted.n, sizeof(*m->wanted.at), by_name);
 }
@@ -117,13 +127,25 @@ int match_add(struct vuln_matching *m, const struct hit *hit, struct err *err)
 	if (m->hits.n == SCAN_FINDINGS_MAX)
 		return err_set(err, ERR_LIMIT, "more than %d findings", SCAN_FINDINGS_MAX);
 	vec_push(&m->hits, *hit);
+	struct hit *added = &m->hits.at[m->hits.n - 1];
+
+	added->image = m->wanted.at[hit->wanted].image;
+	added->package = m->wanted.at[hit->wanted].package;
 	return 0;
+}
+
+/* A package may be wanted by two names. */
+static int by_package(const struct hit *a, const struct hit *b)
+{
+	if (a->image != b->image)
+		return a->image < b->image ? -1 : 1;
+	return (a->package > b->package) - (a->package < b->package);
 }
 
 static int by_hit(const void *a, const void *b)
 {
 	const struct hit *p = a, *q = b;
-	int order = (p->wanted > q->wanted) - (p->wanted < q->wanted);
+	int order = by_package(p, q);
 
 	order = order != 0 ? order : strcmp(p->name, q->name);
 	return order != 0 ? order : strcmp(p->uri, q->uri);
@@ -183,7 +205,7 @@ static size_t same_package(const struct vuln_matching *m, size_t first)
 {
 	size_t n = 1;
 
-	while (first + n < m->hits.n && m->hits.at[first + n].wanted == m->hits.at[first].wanted)
+	while (first + n < m->hits.n && by_package(&m->hits.at[first + n], &m->hits.at[first]) == 0)
 		n++;
 	return n;
 }
@@ -213,7 +235,7 @@ void match_merge(struct vuln_matching *m)
 	for (size_t i = 0; i < m->hits.n; i++) {
 		struct hit *last = n > 0 ? &m->hits.at[n - 1] : NULL, *here = &m->hits.at[i];
 
-		if (last != NULL && last->wanted == here->wanted &&
+		if (last != NULL && by_package(last, here) == 0 &&
 		    strcmp(last->name, here->name) == 0)
 			take_in(m, last, here);
 		else

@@ -33,6 +33,7 @@ struct rating {
 /* One vulnerability of one wanted package, as one record tells it. */
 struct hit {
 	size_t wanted;
+	size_t image, package;  /* that wanted one's: match_add */
 	const char *name;       /* "CVE-2026-1234", else the record's own */
 	struct strlist aliases; /* all that it is called by, for waivers */
 	struct strlist covers;  /* an advisory's own vulnerabilities: where each has a hit, the

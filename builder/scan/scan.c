@@ -108,9 +108,11 @@ static void doubt_packages(struct doubts *d, const struct vuln_matching *m,
 		const struct release *release = &m->releases.at[w->release];
 		const struct scan_package *p = &images[w->image].packages[w->package];
 
-		judged[first[w->image] + w->package] = true;
-		if (!release->covered)
+		bool *here = &judged[first[w->image] + w->package];
+
+		if (!release->covered && !*here)
 			add_doubt(d, about(p, release, d->arena), p->text);
+		*here = true;
 	}
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < images[i].n_packages; k++)
@@ -190,9 +192,8 @@ static struct strlist all_names(const struct vuln_matching *m, const struct hit 
 static struct finding finding_of(const struct vuln_matching *m, struct vex *waivers,
                                  const struct scan_image *images, const struct hit *h)
 {
-	const struct wanted *w = &m->wanted.at[h->wanted];
-	const struct scan_image *image = &images[w->image];
-	const struct scan_package *p = &image->packages[w->package];
+	const struct scan_image *image = &images[h->image];
+	const struct scan_package *p = &image->packages[h->package];
 	struct strlist names = all_names(m, h);
 
 	return (struct finding){.name = h->name,
@@ -212,7 +213,7 @@ static void set_findings(const struct vuln_matching *m, struct vex *waivers,
 	for (size_t i = 0; i < n; i++) {
 		found.n = 0;
 		for (size_t k = 0; k < m->hits.n; k++)
-			if (m->wanted.at[m->hits.at[k].wanted].image == i)
+			if (m->hits.at[k].image == i)
 				vec_push(&found, finding_of(m, waivers, images, &m->hits.at[k]));
 		images[i].findings = findings_sorted(found.at, found.n, m->arena);
 	}

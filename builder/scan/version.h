@@ -14,4 +14,14 @@ version_order version_deb;
 /* Python's, PyPA's "Version specifiers" (PEP 440); what is none of them is older than all. */
 version_order version_pypi;
 
+/* Alpine's, DIGITS{.DIGITS}[LETTER]{_SUFFIX[NUMBER]}[-rNUMBER]: apk-package(5), "pkgver". */
+version_order version_apk;
+
+/* [EPOCH:]VERSION[-RELEASE] of RPM: rpm-version(7). */
+version_order version_rpm;
+
+/* Semantic Versioning 2.0.0, item 11, as npm, Go and Rust have it; more or fewer than three numbers
+ * are taken, too. What is not such a version is older than all. */
+version_order version_semver;
+
 #endif

@@ -31,7 +31,7 @@ static void set_images(struct admission_rule *rule, const struct trust_rule *fro
 
 static void set_rule(struct admission_rule *rule, const struct trust_rule *from, struct arena *a)
 {
-	const struct strlist *builder_keys = trust_builder_keys(from);
+	const struct strlist *builder_keys = trust_statement_keys(from);
 
 	rule->at = from->at;
 	set_images(rule, from, a);

@@ -43,7 +43,7 @@ void spec_iam_trust(const struct spec *spec, struct arena *a, struct iam_request
 	size_t room = 0;
 
 	for (size_t i = 0; i < spec->n_trust; i++)
-		room += spec->trust[i].keys.n + trust_builder_keys(&spec->trust[i])->n;
+		room += spec->trust[i].keys.n + trust_statement_keys(&spec->trust[i])->n;
 	keys = arena_calloc(a, room + 1, sizeof(*keys));
 	request->n_keys = 0;
 	for (size_t i = 0; i < spec->n_trust; i++) {
@@ -51,7 +51,7 @@ void spec_iam_trust(const struct spec *spec, struct arena *a, struct iam_request
 
 		add_keys(&rule->keys, a, keys, &request->n_keys);
 		if (rule->provenance.set)
-			add_keys(trust_builder_keys(rule), a, keys, &request->n_keys);
+			add_keys(trust_statement_keys(rule), a, keys, &request->n_keys);
 		if (rule->vulnerabilities.set && rule->vulnerabilities.db.n == 0)
 			request->reads_findings = true;
 	}

@@ -152,6 +152,8 @@ static void fill_signing(const struct spec *spec, struct iam_request *request, s
 		                        settings->annotations.at[i].value));
 	if (spec->image.provenance)
 		strbuf_adds(&text, " --provenance");
+	if (spec->image.sbom.set && spec->image.sbom.attach)
+		strbuf_adds(&text, " --sbom");
 	signing->options = arena_strdup(a, strbuf_str(&text));
 	signing->in_kms = trust_key_is_kms(key) && kms_ref_parse(key, a, &kms, &ignored) == 0;
 	if (signing->in_kms && text_has_prefix(kms.key, "alias/") && kms.endpoint == NULL)

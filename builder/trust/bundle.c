@@ -87,6 +87,17 @@ static int parse(const cJSON *doc, struct arena *a, struct bundle *b, struct err
 	               : parse_envelope(envelope, a, b, err);
 }
 
+/* Before a parser makes a tree of it: no two values stand without one of these between them, and
+ * base64 has none. */
+static bool is_small(const char *text, size_t len)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < len; i++)
+		n += text[i] == ',' || text[i] == '[' || text[i] == '{';
+	return n <= BUNDLE_VALUES_MAX;
+}
+
 int bundle_parse(const char *text, size_t len, struct arena *a, struct bundle *ret_bundle,
                  struct err *err)
 {
@@ -96,6 +107,9 @@ int bundle_parse(const char *text, size_t len, struct arena *a, struct bundle *r
 	if (len > BUNDLE_BYTES_MAX)
 		return err_set(err, ERR_LIMIT, "a bundle of %zu bytes, at most %d", len,
 		               BUNDLE_BYTES_MAX);
+	if (!is_small(text, len))
+		return err_set(err, ERR_LIMIT, "a bundle of more than %d values",
+		               BUNDLE_VALUES_MAX);
 	if (json_parse("bundle", text, len, &doc, err) != 0)
 		return -1;
 	if (parse(doc, a, &b, err) != 0)

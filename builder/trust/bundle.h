@@ -17,7 +17,12 @@
 
 #define PAYLOAD_IN_TOTO "application/vnd.in-toto+json"
 
-enum { BUNDLE_BYTES_MAX = 1 << 20 };
+/* Most bytes of a bundle: a signed bill of materials is large. */
+enum { BUNDLE_BYTES_MAX = 32 << 20 };
+/* Most bytes of what is signed in one: base64 makes four of three, and the envelope is small. */
+enum { BUNDLE_PAYLOAD_MAX = 23 << 20 };
+/* Most values in a bundle; what is signed stands in it as one text. */
+enum { BUNDLE_VALUES_MAX = 1 << 14 };
 
 struct bundle {
 	const char *hint; /* which key, as the signer says; NULL = not said */

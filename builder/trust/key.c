@@ -151,13 +151,22 @@ static int open_any(const struct trust_key_opts *opts, struct trust_key *key, st
 	                "a key is a file, " ENV_SCHEME "VARIABLE or " KMS_SCHEME "/alias/NAME");
 }
 
+static int wrap_key(const char *ref, struct err *err)
+{
+	err_wrap(err, "key '%.200s'", ref);
+	return err->code == ERR_NOT_FOUND && err->hint[0] == '\0'
+	               ? err_hint(err, "name the file of a key in PEM, or a key in AWS KMS as "
+	                               "awskms:///alias/NAME")
+	               : -1;
+}
+
 int trust_key_open(const struct trust_key_opts *opts, struct trust_key **ret_key, struct err *err)
 {
 	AUTO_TRUST_KEY struct trust_key *key = mem_zalloc(sizeof(*key));
 
 	if (open_any(opts, key, err) != 0 || key_kind_of(key->pkey, &key->kind, err) != 0 ||
 	    fingerprint(key, err) != 0)
-		return err_wrap(err, "key '%.200s'", opts->ref);
+		return wrap_key(opts->ref, err);
 	*ret_key = key;
 	key = NULL;
 	return 0;

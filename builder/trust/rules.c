@@ -93,7 +93,7 @@ bool trust_builder_matches(const char *pattern, const char *text)
 	                                          : strcmp(pattern, text) == 0;
 }
 
-const struct strlist *trust_builder_keys(const struct trust_rule *rule)
+const struct strlist *trust_statement_keys(const struct trust_rule *rule)
 {
 	return rule->provenance.keys.n > 0 ? &rule->provenance.keys : &rule->keys;
 }
@@ -171,7 +171,7 @@ static void check_rule(struct fields_context *c, const struct yaml_node *node, v
 	if (rule->annotations.n > 0 && rule->keys.n == 0)
 		problem(c, node->at, "add keys: annotations are part of a signature",
 		        "annotations without keys");
-	if (rule->provenance.set && trust_builder_keys(rule)->n == 0)
+	if (rule->provenance.set && trust_statement_keys(rule)->n == 0)
 		problem(c, rule->provenance.at,
 		        "add keys, to the rule or to provenance: without a signature a statement "
 		        "proves nothing",
@@ -240,7 +240,9 @@ static const struct field rows[] = {
                      "provenance", "Who has to have built it, by a signed statement.",
                      .set_offset = offsetof(struct trust_rule, provenance.set)),
 	FIELD_BOOL(struct trust_rule, sbom, "sbom",
-                   "A bill of materials has to be attached to each platform's manifest.",
+                   "Each platform's manifest has to have a bill of materials: one that the keys of "
+                   "provenance, or else those of the rule, have signed; in a rule without keys, "
+                   "any that is attached.",
                    .pos_offset = offsetof(struct trust_rule, sbom_at)),
 	FIELD_OBJECT(struct trust_rule, vulnerabilities, struct trust_findings, &findings_fields,
                      "vulnerabilities", "Which findings are too severe.",

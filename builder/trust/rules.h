@@ -41,7 +41,7 @@ struct trust_rule {
 	struct strlist digests;    /* the image is one of these */
 	struct srcpos digests_at;
 	struct trust_builder provenance;
-	bool sbom; /* a bill of materials is attached to each platform's manifest */
+	bool sbom; /* each platform's manifest has a bill of materials; with keys, a signed one */
 	struct srcpos sbom_at;
 	struct trust_findings vulnerabilities;
 	struct strlist policies; /* trust_policy_choices: what admission controllers are told */
@@ -62,7 +62,7 @@ bool trust_builder_matches(const char *pattern, const char *text);
 /* A pattern as HOST/NAME; *ret_below: everything below "HOST/NAME/", or all there is (""). */
 const char *trust_pattern_prefix(const char *pattern, struct arena *a, bool *ret_below);
 
-/* The keys whose statements count for rule->provenance. */
-const struct strlist *trust_builder_keys(const struct trust_rule *rule);
+/* The keys whose statements count, of how the image was built and what is in it. */
+const struct strlist *trust_statement_keys(const struct trust_rule *rule);
 
 #endif

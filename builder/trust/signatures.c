@@ -6,9 +6,9 @@
 #include "base/mem.h"
 #include "builder/oci/artifact.h"
 #include "builder/oci/mediatype.h"
-#include "builder/oci/referrers.h"
 #include "builder/trust/base64.h"
 #include "builder/trust/bundle.h"
+#include "builder/trust/bundles.h"
 #include "builder/trust/simple.h"
 #include "builder/trust/statement.h"
 
@@ -26,28 +26,11 @@ const char *signature_form_name(enum signature_forms form)
 	return form == SIGNATURE_BUNDLE ? "bundle" : "tag";
 }
 
-/* Whether a failure is about one document, whose signature then does not count; what keeps us from
- * reading at all is about the whole. */
-static bool is_about_document(const struct err *why)
-{
-	switch (why->code) {
-	case ERR_FORMAT:
-	case ERR_DIGEST:
-	case ERR_LIMIT:
-	case ERR_NOT_FOUND:
-	case ERR_UNSUPPORTED:
-	case ERR_CHECK:
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* Adds what a document came to; -1 when that is about the whole. */
 static int add(struct signature_scan *scan, struct signature *s, int result, const struct err *why,
                struct err *err)
 {
-	if (result != 0 && !is_about_document(why)) {
+	if (result != 0 && !bundle_is_at_fault(why)) {
 		*err = *why;
 		return -1;
 	}
@@ -132,38 +115,28 @@ static int check_statement(const struct signature_scan *scan, const struct bundl
 	return check_annotations(scan->wish, &about->annotations, err);
 }
 
-static int check_bundle(const struct signature_scan *scan, const struct descriptor *desc,
+static int check_bundle(const struct signature_scan *scan, const struct bundle_entry *entry,
                         struct signature *s, struct err *err)
 {
-	AUTO(strbuf) struct strbuf text = STRBUF_INIT(BUNDLE_BYTES_MAX);
-	struct bundle b;
-
-	return artifact_read(scan->store, desc, scan->subject, MEDIA_BUNDLE, BUNDLE_BYTES_MAX,
-	                     scan->arena, &text, err) != 0 ||
-	                       bundle_parse(text.ptr, text.len, scan->arena, &b, err) != 0 ||
-	                       check_signature(scan->wish, &b, err) != 0
+	if (entry->why_not != NULL)
+		return err_set(err, ERR_CHECK, "%s", entry->why_not);
+	return check_signature(scan->wish, &entry->bundle, err) != 0
 	               ? -1
-	               : check_statement(scan, &b, s, err);
-}
-
-static int too_many(const char *what, struct err *err)
-{
-	err_set(err, ERR_LIMIT, "the image has more than %d %s", SIGNATURES_MAX, what);
-	return err_hint(err, "delete those that are no longer needed");
+	               : check_statement(scan, &entry->bundle, s, err);
 }
 
 static int scan_bundles(struct signature_scan *scan, struct err *err)
 {
-	struct referrers bundles;
+	struct bundle_cache *cache = scan->wish->cache;
+	struct bundle_list bundles;
 
-	if (store_referrers(scan->store, scan->subject, MEDIA_BUNDLE, scan->arena, &bundles, err) !=
-	    0)
+	if ((cache != NULL
+	             ? bundle_cache_get(cache, scan->subject, &bundles, err)
+	             : bundles_read(scan->store, scan->subject, scan->arena, &bundles, err)) != 0)
 		return -1;
-	if (bundles.n > SIGNATURES_MAX)
-		return too_many("bundles", err);
 	for (size_t i = 0; i < bundles.n; i++) {
 		struct signature s = {.form = SIGNATURE_BUNDLE,
-		                      .manifest = bundles.at[i].digest,
+		                      .manifest = bundles.at[i].manifest,
 		                      .reference = ""};
 		struct err why = {0};
 
@@ -244,8 +217,11 @@ static int scan_tag(struct signature_scan *scan, struct err *err)
 
 	if (open_tag(scan, &desc, &m, &found, err) != 0)
 		return -1;
-	if (found && m.n_layers > SIGNATURES_MAX)
-		return too_many("signatures under its tag", err);
+	if (found && m.n_layers > SIGNATURES_MAX) {
+		err_set(err, ERR_LIMIT, "the image has more than %d signatures under its tag",
+		        SIGNATURES_MAX);
+		return err_hint(err, "delete those that are no longer needed");
+	}
 	for (size_t i = 0; found && i < m.n_layers; i++) {
 		struct signature s = {
 			.form = SIGNATURE_TAG, .manifest = desc.digest, .reference = ""};

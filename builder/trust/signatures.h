@@ -8,9 +8,10 @@
 
 #include "builder/oci/descriptor.h"
 #include "builder/oci/store.h"
+#include "builder/trust/bundles.h"
 #include "builder/trust/key.h"
 
-/* Most bundles, and most signatures under a tag, that are looked at. */
+/* Most signatures under a tag that are looked at. */
 enum { SIGNATURES_MAX = 1024 };
 
 enum signature_forms {
@@ -28,6 +29,7 @@ struct signature_wish {
 	const char *predicate_type; /* NULL = a signature of the image (PREDICATE_SIGN) */
 	struct strmap annotations;  /* that it has to have, among others */
 	unsigned forms;
+	struct bundle_cache *cache; /* of the same store, for several questions; may be NULL */
 };
 
 struct signature {

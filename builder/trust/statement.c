@@ -122,3 +122,31 @@ void statement_print_sign(const struct digest *digest, const struct strmap *anno
 	json_add_object(doc, "predicate");
 	json_print(doc, sb);
 }
+
+void statement_print(const struct digest *digest, const char *predicate_type, const char *predicate,
+                     size_t len, struct strbuf *sb)
+{
+	char hex[DIGEST_HEX_MAX];
+
+	strbuf_addf(sb,
+	            "{\"_type\":\"%s\",\"subject\":[{\"digest\":{\"sha256\":\"%s\"}}],"
+	            "\"predicateType\":\"%s\",\"predicate\":",
+	            STATEMENT_TYPE, digest_hex(digest, hex), predicate_type);
+	strbuf_add(sb, predicate, len);
+	strbuf_addc(sb, '}');
+}
+
+int statement_predicate(const char *text, size_t len, struct strbuf *sb, struct err *err)
+{
+	AUTO(json) cJSON *doc = NULL;
+	const cJSON *predicate;
+
+	if (json_parse("statement", text, len, &doc, err) != 0)
+		return -1;
+	predicate = json_get(doc, "predicate");
+	if (predicate == NULL)
+		return err_set(err, ERR_FORMAT, "statement: it has no predicate");
+	json_print(predicate, sb);
+	strbuf_addc(sb, '\n');
+	return 0;
+}

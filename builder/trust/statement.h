@@ -42,4 +42,12 @@ const struct statement_subject *statement_about(const struct trust_statement *s,
 void statement_print_sign(const struct digest *digest, const struct strmap *annotations,
                           struct strbuf *sb);
 
+/* Appends a statement with this predicate about an image; the predicate is JSON, and stands in it
+ * as it is. */
+void statement_print(const struct digest *digest, const char *predicate_type, const char *predicate,
+                     size_t len, struct strbuf *sb);
+
+/* Appends the predicate of a statement, as one line. ERR_FORMAT without one. */
+int statement_predicate(const char *text, size_t len, struct strbuf *sb, struct err *err) MUST_USE;
+
 #endif

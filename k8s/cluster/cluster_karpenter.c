@@ -4,12 +4,18 @@
  * cluster: access entry and pod identity name it. The controller's rights are those that
  * Karpenter's documentation lists (1.x), tied to this cluster by tags where EC2 knows them.
  */
+#include <string.h>
+
 #include "base/attr.h"
 #include "k8s/cluster/cluster.h"
 
 static void add_sub(cJSON *object, const char *key, const char *text)
 {
-	json_add_string(json_add_object(object, key), "Fn::Sub", text);
+	/* Without a variable there is nothing to substitute, and cfn-lint says so. */
+	if (strstr(text, "${") == NULL)
+		json_add_string(object, key, text);
+	else
+		json_add_string(json_add_object(object, key), "Fn::Sub", text);
 }
 
 static void add_attribute(cJSON *object, const char *key, const char *resource,

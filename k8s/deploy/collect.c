@@ -4,6 +4,7 @@
 
 #include "base/attr.h"
 #include "k8s/deploy/ahead.h"
+#include "k8s/deploy/compiling.h"
 #include "k8s/deploy/owned.h"
 #include "k8s/deploy/pod.h"
 #include "k8s/job/job.h"
@@ -21,6 +22,7 @@ void snapshot_done(struct snapshot *s)
 	cJSON_Delete(s->pulled);
 	strbuf_done(&s->log);
 	strbuf_done(&s->head);
+	strbuf_done(&s->compiling);
 	*s = (struct snapshot){0};
 }
 
@@ -59,6 +61,8 @@ static void ask_nodes(const struct fleet *fleet, const cJSON *resources, struct 
 	strbuf_addf(&ret->text, "%s in (", k8s_pool_label(fleet));
 	for (size_t i = 0; i < fleet->n_targets; i++)
 		strbuf_addf(&ret->text, "%s%s", i > 0 ? "," : "", fleet->targets[i].pool);
+	if (fleet->compile_pool != NULL)
+		strbuf_addf(&ret->text, ",%s", fleet->compile_pool);
 	strbuf_addc(&ret->text, ')');
 	const char *const words[] = {"get", claims ? "nodes," NODE_CLAIMS : "nodes",
 	                             "-l",  strbuf_str(&ret->text),
@@ -222,6 +226,18 @@ static void read_logs(struct kubectl *k, const struct fleet *fleet,
 		strbuf_reset(&ret->head);
 }
 
+/* Of the one that is at work: a fleet compiles for one target at a time. */
+static void read_compiling(struct kubectl *k, const struct fleet *fleet, struct snapshot *ret)
+{
+	char why[WHY_MAX];
+
+	ret->compiling = (struct strbuf)STRBUF_INIT(COMPILING_LOG_MAX);
+	for (const cJSON *o = object_first(ret->owned); o != NULL; o = o->next)
+		if (is_compile_job(o) && object_name(o) != NULL && ret->compiling.len == 0 &&
+		    object_readiness(o, why) == NOT_YET)
+			compiling_log(k, fleet->namespace, object_name(o), &ret->compiling);
+}
+
 /* ---- all of it ---- */
 
 static int read_resources(struct kubectl *k, struct snapshot *ret, struct err *err)
@@ -307,8 +323,10 @@ int snapshot_take(struct kubectl *k, const struct k8s_output *out, struct arena 
 	if (ret->pods == NULL && target != NULL && list_pods(k, fleet, &ret->pods, err) != 0)
 		return -1;
 	keep_pods(ret->pods, target != NULL ? target->job : "");
-	if (target == NULL)
+	if (target == NULL) {
+		read_compiling(&ahead.base, fleet, ret);
 		return 0;
+	}
 	ret->pulled = read_pulls(&ahead.base, fleet);
 	read_logs(&ahead.base, fleet, target, a, ret);
 	return 0;

@@ -12,6 +12,7 @@ enum { COLLECT_LOG_LINES = 400, COLLECT_HEAD_BYTES = 256 << 10 };
 struct snapshot {
 	cJSON *resources, *owned, *nodes, *pods, *pulled;
 	struct strbuf log;       /* its last lines */
+	struct strbuf compiling; /* last lines of what compiles ahead of the job; else empty */
 	struct strbuf head;      /* its beginning, of a job whose ranks talk over EFA; else empty */
 	const char *log_problem; /* in the arena; NULL = the log was read */
 };

@@ -7,6 +7,7 @@
 #include "k8s/deploy/placement.h"
 #include "k8s/deploy/scout.h"
 #include "k8s/deploy/state.h"
+#include "k8s/job/compile.h"
 #include "k8s/job/job.h"
 #include "k8s/object/render.h"
 #include "k8s/object/workload.h"
@@ -44,10 +45,12 @@ static cJSON *role(struct k8s_output *out, const char *kind, const char *namespa
 	                      "rules");
 }
 
-/* The objects of every target's job, by name; kubectl delete watches what it deletes. */
-static void allow_jobs(const struct fleet *fleet, const struct k8s_output *jobs, cJSON *rules)
+/* The objects of every target's job, or of what goes ahead of it, by name; kubectl delete watches
+ * what it deletes. */
+static void allow_jobs(const struct fleet *fleet, const struct k8s_output *jobs,
+                       const struct k8s_renderer *of, cJSON *rules)
 {
-	AUTO(json) cJSON *release = release_of(jobs);
+	AUTO(json) cJSON *release = choices_of(jobs, of);
 
 	for (size_t i = 0; i < kinds_count(); i++) {
 		const struct kind_row *row = kind_at(i);
@@ -106,7 +109,8 @@ static void render_rights(const struct fleet *fleet, const struct k8s_output *jo
 	json_add_bool(k8s_service_account(out, fleet->namespace, name),
 	              "automountServiceAccountToken", false);
 	rules = role(out, "Role", fleet->namespace, name);
-	allow_jobs(fleet, jobs, rules);
+	allow_jobs(fleet, jobs, &jobs_renderer, rules);
+	allow_jobs(fleet, jobs, &compile_renderer, rules);
 	allow_scouts(fleet, out, rules);
 	allow_own("", "configmaps", "get,patch",
 	          arena_printf(&out->arena, "%s" STATE_SUFFIX, fleet->name), rules);

@@ -11,7 +11,8 @@
 enum {
 	RETRY_FIRST_MS = 1000,
 	RETRY_MAX_MS = 15000,
-	REMIND_MS = 60000 /* an outage that lasts is told so often */
+	REMIND_MS = 60000, /* an outage that lasts is told so often */
+	KUBECTL_CALL_TOLD_MAX = 64 << 10
 };
 
 void kubectl_reply_done(struct kubectl_reply *reply)
@@ -57,6 +58,15 @@ int kubectl_exec_missing(const struct kubectl_exec *k, struct err *err)
 	                KUBECTL_MINOR_MIN);
 }
 
+static void tell_call(struct progress *progress, const char *const *argv)
+{
+	AUTO(strbuf) struct strbuf line = STRBUF_INIT(KUBECTL_CALL_TOLD_MAX);
+
+	for (; *argv != NULL; argv++)
+		strbuf_addf(&line, "%s ", *argv);
+	progress_detail(progress, "call %s", strbuf_str(&line));
+}
+
 static int call_program(struct kubectl *base, const char *const *args, const char *input,
                         struct kubectl_reply *reply, struct err *err)
 {
@@ -66,6 +76,7 @@ static int call_program(struct kubectl *base, const char *const *args, const cha
 	                        .err_text = STRBUF_INIT(KUBECTL_ERROR_MAX)};
 
 	kubectl_exec_argv(k, args, argv);
+	tell_call(base->progress, argv);
 	if (proc_run(argv, input, k->timeout_ms, &r, err) != 0) {
 		proc_result_done(&r);
 		return err->code == ERR_NOT_FOUND ? kubectl_exec_missing(k, err) : -1;
@@ -81,6 +92,7 @@ static int follow_program(struct kubectl *base, const char *const *args, struct 
 	const char *argv[KUBECTL_ARGV_MAX];
 
 	kubectl_exec_argv(k, args, argv);
+	tell_call(base->progress, argv);
 	if (proc_start(argv, ret, err) != 0)
 		return err->code == ERR_NOT_FOUND ? kubectl_exec_missing(k, err) : -1;
 	return 0;

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "k8s/deploy/compiling.h"
+#include "k8s/job/compile.h"
 
 int64_t placing_now(const struct placing *r)
 {
@@ -198,19 +200,50 @@ static int apply_run(struct placing *r, struct apply_counts *ret, struct err *er
 	return rc;
 }
 
+static void count(struct placing *r, const struct apply_counts *counts)
+{
+	r->ret->counts.created += counts->created;
+	r->ret->counts.changed += counts->changed;
+	r->ret->counts.unchanged += counts->unchanged;
+}
+
+/* What the target's devices run, before any of them is paid for. A job that is there has it. */
+static int compile_ahead(struct placing *r, struct err *err)
+{
+	struct stage stage = choices_stage(r->opts->ahead, &compile_renderer, r->target->name);
+	struct apply_opts apply = r->opts->apply;
+	struct apply_counts counts = {0};
+	struct err kept = {0};
+	int rc = 0;
+
+	/* A compiler takes as long as it takes, unless somebody said how long all may. */
+	if (!r->opts->timed)
+		apply.deadline_ms = INT64_MAX / 2;
+	if (stage.items != NULL && !r->resumed) {
+		placing_tell(r, "what its devices run is compiled ahead");
+		rc = compiling_run(r->k, &stage, &apply, &counts, err);
+		count(r, &counts);
+	}
+	stage_done(&stage);
+	if (rc != 0 && err->code == ERR_JOB &&
+	    placing_settle(r, ATTEMPT_FAILED, err->msg, &kept) != 0)
+		progress_note(r->k->progress, "%s", kept.msg);
+	return rc;
+}
+
 static int start_target(struct placing *r, struct err *err)
 {
 	struct apply_counts counts;
 
 	placing_take_stage(r);
+	if (compile_ahead(r, err) != 0)
+		return -1;
 	if (!r->resumed)
 		r->run = placing_number(r);
 	if (placing_record(r, r->run, err) != 0 ||
 	    (!r->resumed && placing_await_former(r, err) != 0) || apply_run(r, &counts, err) != 0)
 		return -1;
-	r->ret->counts.created += counts.created;
-	r->ret->counts.changed += counts.changed;
-	r->ret->counts.unchanged += counts.unchanged;
+	count(r, &counts);
 	r->ret->run = r->run;
 	return 0;
 }

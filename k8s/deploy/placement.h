@@ -21,6 +21,7 @@ enum placement_until {
 struct placement_opts {
 	const struct fleet *fleet;
 	const cJSON *release;       /* the jobs of all targets (k8s/deploy/runs.h) */
+	const cJSON *ahead;         /* what is compiled before them, per target; NULL = nothing */
 	const char *image, *reason; /* what the record says of it; image NULL = unknown */
 	const char *pinned;         /* the target asked for by name; NULL = by weight */
 	bool may_move;              /* from a target without capacity to the next */

@@ -5,6 +5,7 @@
 
 #include "base/attr.h"
 #include "base/text.h"
+#include "k8s/deploy/compiling.h"
 #include "k8s/deploy/pod.h"
 #include "k8s/deploy/postmortem.h"
 #include "k8s/deploy/refusal.h"
@@ -95,21 +96,33 @@ static void read_list(struct kubectl *k, const char *kind, const char *namespace
 		*ret = cJSON_CreateArray();
 }
 
-static void add_log(struct kubectl *k, const cJSON *pods, char why[WHY_MAX])
+static void add_log(struct kubectl *k, const cJSON *job, const cJSON *pods, char why[WHY_MAX])
 {
-	AUTO(strbuf) struct strbuf text = STRBUF_INIT(POSTMORTEM_BYTES_MAX);
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(COMPILING_LOG_MAX);
 	const cJSON *pod = postmortem_pod(pods);
 	const char *last;
 
-	if (pod == NULL)
-		return;
-	postmortem_log(k, pod, &text);
+	if (is_compile_job(job))
+		compiling_log(k, object_namespace(job), object_name(job), &text);
+	if (text.len == 0 && pod != NULL)
+		postmortem_log(k, pod, &text);
 	if (text.len == 0)
 		return;
 	/* Its last line alone: a reason is a line. */
 	text.ptr[text.len - 1] = '\0';
 	last = strrchr(text.ptr, '\n');
 	add_why(why, "its log ends", last != NULL ? last + 1 : text.ptr);
+}
+
+static void add_progress(struct kubectl *k, const cJSON *job, char why[WHY_MAX])
+{
+	AUTO(strbuf) struct strbuf log = STRBUF_INIT(COMPILING_LOG_MAX);
+	char text[COMPILING_TEXT_MAX];
+
+	compiling_log(k, object_namespace(job), object_name(job), &log);
+	compiling_text(strbuf_str(&log), text);
+	if (text[0] != '\0')
+		add_why(why, text, NULL);
 }
 
 enum readiness ready_job_look(struct kubectl *k, const cJSON *job, enum readiness now,
@@ -129,6 +142,8 @@ enum readiness ready_job_look(struct kubectl *k, const cJSON *job, enum readines
 		read_list(k, "events", namespace, "--field-selector", strbuf_str(&about), &events);
 	now = ready_job_judge(pods, events, now, why);
 	if (now == NEVER)
-		add_log(k, pods, why);
+		add_log(k, job, pods, why);
+	else if (is_compile_job(job))
+		add_progress(k, job, why);
 	return now;
 }

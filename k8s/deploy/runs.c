@@ -11,7 +11,7 @@
 
 /* ---- the jobs of one run ---- */
 
-cJSON *release_of(const struct k8s_output *out)
+cJSON *choices_of(const struct k8s_output *out, const struct k8s_renderer *row)
 {
 	cJSON *release = cJSON_CreateObject();
 
@@ -19,7 +19,7 @@ cJSON *release_of(const struct k8s_output *out)
 		const struct k8s_output_file *file = &out->files[i];
 		cJSON *items;
 
-		if (file->renderer != &jobs_renderer || file->choice == NULL)
+		if (file->renderer != row || file->choice == NULL)
 			continue;
 		items = json_add_array(release, file->choice);
 		for (size_t j = 0; j < file->n; j++)
@@ -28,16 +28,21 @@ cJSON *release_of(const struct k8s_output *out)
 	return release;
 }
 
+cJSON *release_of(const struct k8s_output *out)
+{
+	return choices_of(out, &jobs_renderer);
+}
+
 void stage_done(struct stage *stage)
 {
 	cJSON_Delete(stage->items);
 	*stage = (struct stage){0};
 }
 
-struct stage release_stage(const cJSON *release, const char *target)
+struct stage choices_stage(const cJSON *choices, const struct k8s_renderer *row, const char *target)
 {
-	const cJSON *list = json_get(release, target);
-	struct stage stage = {.name = jobs_renderer.name};
+	const cJSON *list = json_get(choices, target);
+	struct stage stage = {.name = row->name};
 
 	if (!cJSON_IsArray(list))
 		return stage;
@@ -45,6 +50,11 @@ struct stage release_stage(const cJSON *release, const char *target)
 	for (cJSON *o = list->child; o != NULL; o = o->next)
 		cJSON_AddItemReferenceToArray(stage.items, o);
 	return stage;
+}
+
+struct stage release_stage(const cJSON *release, const char *target)
+{
+	return choices_stage(release, &jobs_renderer, target);
 }
 
 static const struct scheduler *scheduler_of(const cJSON *object)

@@ -43,6 +43,11 @@ cJSON *release_of(const struct k8s_output *out);
 struct stage release_stage(const cJSON *release, const char *target);
 void stage_done(struct stage *stage);
 
+/* The same of another row's objects that are each target's own: what goes ahead of the job. */
+cJSON *choices_of(const struct k8s_output *out, const struct k8s_renderer *row);
+struct stage choices_stage(const cJSON *choices, const struct k8s_renderer *row,
+                           const char *target);
+
 /* Would the pods of that target be the same? What a running job takes as it is (its time to live)
  * makes no difference, nor does the Service, which all runs share. Pure. */
 bool release_same(const cJSON *a, const cJSON *b, const char *target);

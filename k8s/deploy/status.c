@@ -7,6 +7,7 @@
 #include "base/attr.h"
 #include "base/text.h"
 #include "k8s/deploy/claim_cost.h"
+#include "k8s/deploy/compiling.h"
 #include "k8s/deploy/status_job.h"
 #include "k8s/view/explain.h"
 
@@ -106,6 +107,22 @@ static void read_job_stage(const struct status *s, struct status_stage *stage)
 	                                       : "";
 }
 
+/* Once the job runs, what was compiled for it is there, and the Job that did may have gone. */
+static void read_compile_stage(const struct status_input *in, const struct status *s,
+                               struct arena *a, struct status_stage *stage)
+{
+	char text[COMPILING_TEXT_MAX];
+
+	if (s->phase == JOB_RUNNING || s->phase == JOB_SUCCEEDED) {
+		stage->state = STAGE_READY;
+		stage->why = "";
+		return;
+	}
+	compiling_text(in->compile_log != NULL ? in->compile_log : "", text);
+	if (stage->state == STAGE_WAITING && text[0] != '\0')
+		stage->why = arena_strdup(a, text);
+}
+
 static void read_stages(const struct status_input *in, struct arena *a, struct status *s)
 {
 	size_t n = in->stages != NULL ? in->stages->n : 0;
@@ -123,6 +140,8 @@ static void read_stages(const struct status_input *in, struct arena *a, struct s
 		else if (ret->there == 0 && ret->planned > 0)
 			*ret = (struct status_stage){stage->name, STAGE_ABSENT, 0, ret->planned,
 			                             "none of its objects exist"};
+		if (stage_compiles(stage))
+			read_compile_stage(in, s, a, ret);
 	}
 }
 

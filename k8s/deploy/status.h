@@ -24,6 +24,7 @@ struct status_input {
 	const cJSON *pulled;     /* events: images that nodes fetched */
 	const char *log;         /* tail of rank 0's log, with timestamps */
 	const char *log_head;    /* its beginning */
+	const char *compile_log; /* tail of the log of what compiles ahead, while it does */
 	const char *log_problem; /* why there is none */
 	const struct prices *prices; /* NULL = none were given */
 	int64_t now_ms;

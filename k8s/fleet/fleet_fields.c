@@ -210,6 +210,9 @@ static const struct field rows[] = {
 	FIELD_STRINGS(struct target_section, args, "args",
                       "Arguments after job.args on this target.", .flags = FIELD_LITERAL,
                       .check = check_text),
+	FIELD_OBJECT(struct target_section, compiler, struct compiler_section, &compiler_fields,
+                     "compiler", "Who compiles what the devices run, ahead of the job.",
+                     .set_offset = offsetof(struct target_section, compiler.set)),
 };
 
 static const struct field_table target_fields =

@@ -34,6 +34,14 @@ bool fleet_has_job(const struct fleet *fleet)
 	return fleet->job->set && fleet->n_targets > 0;
 }
 
+bool fleet_compiles(const struct fleet *fleet)
+{
+	for (size_t i = 0; i < fleet->n_targets; i++)
+		if (fleet->targets[i].compile.job != NULL)
+			return true;
+	return false;
+}
+
 bool fleet_has_monitoring(const struct fleet *fleet)
 {
 	return fleet->monitoring->set && fleet->n_targets > 0;

@@ -20,6 +20,20 @@ struct taint {
 	const char *key, *value, *effect;
 };
 
+/* What is compiled ahead of a target's job, and how it comes to the job. */
+struct target_compile {
+	const char *job;      /* the Job that compiles, or looks; NULL = nothing is compiled */
+	const char *cache;    /* folder of the modules, in the Job and in the job's pods */
+	bool carried;         /* through the registry of the job's image: section->slipway */
+	struct strlist words; /* after slipway-trainer; n 0 = section->command instead */
+};
+
+/* Where modules are that come from the registry, and where the Job puts programs. */
+#define COMPILE_CACHE "/neff"
+#define COMPILE_TOOLS "/slipway"
+/* On the nodes that compile, as a taint; and the name of their pool, after the fleet's. */
+#define COMPILE_LABEL "slipway/compile"
+
 /* One target, resolved: one Karpenter pool, one job. */
 struct fleet_target {
 	const struct target_section *section;
@@ -52,7 +66,8 @@ struct fleet_target {
 	int64_t processes;             /* ranks per pod: GPUs or NeuronCores */
 	int64_t nodes;                 /* pods of the job */
 	struct strlist trainer_args;   /* after the spec's, where the job is slipway-trainer's */
-	bool gang_needs_scheduler;     /* for several but not all devices: part_scheduler */
+	struct target_compile compile;
+	bool gang_needs_scheduler; /* for several but not all devices: part_scheduler */
 
 	/* Limits of the pool. */
 	int64_t limit_nodes, limit_devices, limit_cpu, limit_memory_gib;
@@ -138,6 +153,8 @@ struct fleet {
 	const struct patch_section *patches; /* of rendered objects, in the spec's order */
 	size_t n_patches;
 
+	const char *compile_pool; /* of nodes that compile; NULL = the cluster's ordinary ones do */
+
 	/* What there is somewhere in the fleet. */
 	bool has_efa, has_arm64, has_amd64;
 };
@@ -147,6 +164,7 @@ bool fleet_has_cluster(const struct fleet *fleet);
 bool fleet_has_targets(const struct fleet *fleet);
 bool fleet_has_storage(const struct fleet *fleet);
 bool fleet_has_job(const struct fleet *fleet);        /* and targets to run it on */
+bool fleet_compiles(const struct fleet *fleet);       /* for some target, ahead of its job */
 bool fleet_has_monitoring(const struct fleet *fleet); /* and targets to watch */
 
 bool fleet_has_accelerator(const struct fleet *fleet, enum accelerator_kind kind);

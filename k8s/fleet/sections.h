@@ -175,6 +175,20 @@ struct limits_section {
 	bool set;
 };
 
+/* Who compiles what the devices run, ahead of the job. */
+struct compiler_section {
+	struct srcpos at;
+	bool set;
+	const char *image; /* has the compiler */
+	struct srcpos image_at;
+	bool compiled;       /* elsewhere: only looked for */
+	const char *slipway; /* image with slipway, which carries modules through the registry */
+	struct srcpos slipway_at;
+	struct strlist command;        /* in place of the trainer's own */
+	int64_t cpu_milli, memory_mib; /* of the compiler */
+	struct srcpos cpu_milli_at, memory_mib_at;
+};
+
 struct target_section {
 	struct srcpos at;
 	int64_t weight; /* 1..100 */
@@ -214,6 +228,7 @@ struct target_section {
 	struct srcpos labels_at, annotations_at;
 	struct env_list env; /* added to the job's on this target */
 	struct strlist args; /* added after job.args on this target */
+	struct compiler_section compiler;
 };
 
 enum { EFA_AUTO = -1, EFA_ALL = -2 };
@@ -425,5 +440,6 @@ struct fleet_sections {
 
 /* The other sections' tables stand with their concerns: cluster, storage, job, monitoring. */
 extern const struct field_table fleet_fields;
+extern const struct field_table compiler_fields;
 
 #endif

@@ -2,6 +2,7 @@
  * The containers beside the job's own.
  */
 #include "base/attr.h"
+#include "k8s/job/compile.h"
 #include "k8s/job/job_internal.h"
 
 static void add_words(cJSON *container, const char *key, const struct strlist *words)
@@ -45,17 +46,18 @@ static cJSON *add_container(const struct fleet *fleet, const struct container_se
 	return container;
 }
 
-void job_beside(const struct fleet *fleet, const struct job_pod *pod)
+void job_beside(const struct fleet *fleet, const struct fleet_target *target,
+                const struct job_pod *pod)
 {
 	const struct job_section *job = fleet->job;
-	cJSON *array = job->n_init + job->n_sidecars > 0
-	                       ? json_add_array(pod->spec, "initContainers")
-	                       : NULL;
+	bool any = target->compile.carried || job->n_init + job->n_sidecars > 0;
+	cJSON *array = any ? json_add_array(pod->spec, "initContainers") : NULL;
 
 	/* Sidecars first: what prepares the job may need them. */
 	for (size_t i = 0; i < job->n_sidecars; i++)
 		json_add_string(add_container(fleet, &job->sidecars[i], pod, array),
 		                "restartPolicy", "Always");
+	compile_fetch(fleet, target, array, false);
 	for (size_t i = 0; i < job->n_init; i++)
 		add_container(fleet, &job->init[i], pod, array);
 }

@@ -180,6 +180,9 @@ void job_env(const struct fleet *fleet, const struct fleet_target *target,
 	add_ranks(target, opts, env);
 	job_network_env(target, opts->master, env);
 	add_transport_env(target, env);
+	/* Another program than the trainer is told by its own compiler's variable. */
+	if (target->compile.job != NULL && target->compile.words.n == 0)
+		k8s_env(env, target->accelerator->cache_env, target->compile.cache);
 	if (fleet->job->metrics_port > 0)
 		env_number(env, "METRICS_PORT", fleet->job->metrics_port);
 	if (fleet->home != NULL)

@@ -36,6 +36,7 @@ void job_note_rights(const struct job_section *job, cJSON *annotations); /* and 
 
 /* The init containers and sidecars of the spec, with the volumes of the pod's container. Sidecars
  * are init containers that go on: the pod ends without waiting for them. */
-void job_beside(const struct fleet *fleet, const struct job_pod *pod);
+void job_beside(const struct fleet *fleet, const struct fleet_target *target,
+                const struct job_pod *pod);
 
 #endif

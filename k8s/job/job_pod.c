@@ -181,6 +181,6 @@ void job_pod(const struct fleet *fleet, const struct fleet_target *target, struc
 	job_env(fleet, target, opts, p.env);
 	job_env_from(p.container, fleet->job->env_from, fleet->job->n_env_from);
 	job_volumes(fleet, target, out, &p);
-	job_beside(fleet, &p);
+	job_beside(fleet, target, &p);
 	*ret = p;
 }

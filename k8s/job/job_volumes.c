@@ -2,6 +2,7 @@
  * The volumes of a job's pods: scratch, shared memory, the fleet's file system, and the spec's own.
  */
 #include "base/attr.h"
+#include "k8s/job/compile.h"
 #include "k8s/job/job_internal.h"
 #include "k8s/object/workload.h"
 
@@ -88,6 +89,7 @@ void job_volumes(const struct fleet *fleet, const struct fleet_target *target,
 	add_shared_memory(fleet, target, out, volumes, mounts);
 	job_scratch(volumes, mounts);
 	job_data(fleet, volumes, mounts);
+	compile_cache(target, volumes, mounts);
 	for (size_t i = 0; i < fleet->job->n_volumes; i++)
 		add_volume(&fleet->job->volumes[i], volumes, mounts);
 }

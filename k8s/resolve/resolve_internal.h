@@ -56,6 +56,9 @@ void resolve_volume(struct resolver *r, struct fleet_target *target); /* of the 
  * figures and the scheduler. */
 void resolve_trainer(struct resolver *r, struct fleet_target *target);
 
+/* What is compiled ahead of the job, and where it is kept: before resolve_trainer. */
+void resolve_compile(struct resolver *r, struct fleet_target *target);
+
 void resolve_cluster(struct resolver *r);
 void resolve_targets(struct resolver *r); /* pools, and what a pod of each asks for */
 void resolve_pods(struct resolver *r, const struct fleet_target *target); /* job against target */

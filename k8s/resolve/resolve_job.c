@@ -169,6 +169,7 @@ void resolve_job(struct resolver *r)
 		                "job.scheduler: an MPIJob needs the program that mpirun starts");
 	for (size_t i = 0; i < fleet->n_targets; i++) {
 		check_target(r, &fleet->targets[i]);
+		resolve_compile(r, &fleet->targets[i]);
 		resolve_trainer(r, &fleet->targets[i]);
 	}
 	check_nettest(r);

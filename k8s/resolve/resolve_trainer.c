@@ -1,65 +1,14 @@
 /*
  * The one program that slipway knows: its own trainer. On targets whose devices it computes on it
  * is told to, so that it does not quietly take the CPU where a driver is missing, and, where no
- * launcher starts a rank for each device of a pod, to do that itself. What the spec's own words say
- * of either stands.
+ * launcher starts a rank for each device of a pod, to do that itself; and where its modules are, if
+ * they are compiled ahead. What the spec's own words say of these stands; where they name another
+ * kind of device, it is told nothing.
  */
-#include <string.h>
-
-#include "base/attr.h"
 #include "k8s/job/scheduler.h"
-#include "k8s/resolve/resolve_internal.h"
+#include "k8s/resolve/resolve_words.h"
 
-#define PROGRAM "slipway-trainer"
-
-/* Its commands that train or evaluate. */
-static const char *const commands[] = {"train", "eval"};
-
-static bool is_trainer(const char *program)
-{
-	const char *slash = program != NULL ? strrchr(program, '/') : NULL;
-
-	return program != NULL && strcmp(slash != NULL ? slash + 1 : program, PROGRAM) == 0;
-}
-
-/* The words of the job after its program, in the order of the container's. */
-struct job_words {
-	const char *at[3 * 256];
-	size_t n;
-};
-
-static void take(struct job_words *w, const struct strlist *list, size_t from)
-{
-	for (size_t i = from; i < list->n && w->n < ARRAY_LEN(w->at); i++)
-		w->at[w->n++] = list->at[i];
-}
-
-/* Options may be written with '-' or '_', with '=' or without. */
-static bool has_option(const struct job_words *w, const char *option)
-{
-	size_t n = strlen(option);
-
-	for (size_t i = 0; i < w->n; i++) {
-		const char *word = w->at[i];
-		size_t k = 0;
-
-		if (strncmp(word, "--", 2) != 0)
-			continue;
-		while (k < n && (word[k] == option[k] || (word[k] == '-' && option[k] == '_')))
-			k++;
-		if (k == n && (word[n] == '\0' || word[n] == '='))
-			return true;
-	}
-	return false;
-}
-
-static bool is_run(const struct job_words *w)
-{
-	for (size_t i = 0; w->n > 0 && i < ARRAY_LEN(commands); i++)
-		if (strcmp(w->at[0], commands[i]) == 0)
-			return true;
-	return false;
-}
+enum { TRAINER_WORDS_MAX = 6 };
 
 static void add(struct resolver *r, struct strlist *list, const char *option, const char *value)
 {
@@ -69,22 +18,21 @@ static void add(struct resolver *r, struct strlist *list, const char *option, co
 
 void resolve_trainer(struct resolver *r, struct fleet_target *t)
 {
-	const struct job_section *job = &r->sections->job;
-	struct strlist args = {arena_alloc(r->arena, 4 * sizeof(*args.at)), 0};
-	struct job_words w = {.n = 0};
+	struct strlist args = {arena_alloc(r->arena, TRAINER_WORDS_MAX * sizeof(*args.at)), 0};
+	struct job_words w;
 
-	take(&w, &job->command, 1);
-	take(&w, &job->args, 0);
-	take(&w, &t->section->args, 0);
-	if (t->accelerator->trainer_device == NULL || !is_run(&w) ||
-	    !is_trainer(job->command.n > 0 ? job->command.at[0] : r->image->program))
+	job_words_take(r, t, &w);
+	if (t->accelerator->trainer_device == NULL || !job_words_train(r, &w) ||
+	    !job_words_allow(&w, t->accelerator->trainer_device))
 		return;
-	if (!has_option(&w, "--device"))
+	if (!job_words_have(&w, "--device", NULL))
 		add(r, &args, "--device", t->accelerator->trainer_device);
 	/* mpirun starts a rank for each device. */
 	if (t->processes > 1 && !r->fleet->scheduler->needs_command &&
-	    !has_option(&w, "--local_ranks"))
+	    !job_words_have(&w, "--local_ranks", NULL))
 		add(r, &args, "--local_ranks",
 		    arena_printf(r->arena, "%lld", (long long)t->processes));
+	if (t->compile.words.n > 0 && !job_words_have(&w, "--cache_dir", NULL))
+		add(r, &args, "--cache_dir", t->compile.cache);
 	t->trainer_args = args;
 }

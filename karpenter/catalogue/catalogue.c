@@ -26,17 +26,25 @@ const struct accelerator accelerators[] = {
                     "nvidia-device-plugin", 50, 100, .node_label = "nvidia.com/gpu.present",
                     .in_bottlerocket = true, .device_class = "gpu.nvidia.com", .nccl = true,
                     .trainer_device = "cuda",
-                    .env = {{"NCCL_SOCKET_IFNAME", "^docker,lo,veth", true}},
+                    /* Where the driver keeps what it compiled: a container that is started
+                     * again in its pod does not wait for it again. /tmp is the pod's. */
+                    .env = {{"NCCL_SOCKET_IFNAME", "^docker,lo,veth", true},
+                            {"CUDA_CACHE_PATH", "/tmp/cuda-cache", false}},
                     .exporter = {"dcgm-exporter", 250, 256}, .idle_alarm = "IdleNvidia",
-                    .idle_metric = "pod_gpu_utilization"),
+                    .idle_metric = "pod_gpu_utilization",
+                    .torch_image = "763104351884.dkr.ecr.@region@.amazonaws.com/pytorch-training:"
+                                   "2.6.0-gpu-py312-cu126-ubuntu22.04-ec2"),
 	ACCELERATOR(NEURON, "AWS Neuron", "Neuron", "the Neuron driver", "aws.amazon.com/neuron",
                     "#c2570c", "neuron-device-plugin", 50, 100, .part_scheduler = "slipway-neuron",
-                    .no_claims = "trn1 is not supported by Neuron's",
+                    .no_claims = "trn1 is not supported by Neuron's", .trainer_device = "neuron",
+                    .compiler = "neuronx-cc", .cache_env = "NEURON_COMPILE_CACHE_URL",
                     .env = {{"CCOM_SOCKET_IFNAME", "eth0", true},
                             {"NEURON_RT_RESET_CORES", "1", false}},
                     .root_env = "NEURON_RT_ROOT_COMM_ID", .root_port = 63423,
                     .exporter = {"neuron-monitor", 250, 256}, .idle_alarm = "IdleNeuron",
-                    .idle_metric = "pod_neuroncore_utilization"),
+                    .idle_metric = "pod_neuroncore_utilization",
+                    .torch_image = "public.ecr.aws/neuron/pytorch-training-neuronx:2.6.0-neuronx-"
+                                   "py310-sdk2.23.0-ubuntu22.04"),
 };
 _Static_assert(ARRAY_LEN(accelerators) == ACCELERATORS,
                "accelerators: one row per enum accelerator_kind");

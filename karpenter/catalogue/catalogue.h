@@ -81,6 +81,8 @@ struct accelerator {
 	const char *part_scheduler;
 	bool nccl;                     /* its nodes can run the network test */
 	const char *trainer_device;    /* slipway-trainer's --device there: "cuda" */
+	const char *compiler;          /* the program that makes what it runs, ahead of a run */
+	const char *cache_env;         /* names the compiler's cache to other programs */
 	struct accelerator_env env[3]; /* up to the first without a name */
 	/* The variable that says where rank 0 listens, HOST:root_port, when several nodes talk. */
 	const char *root_env;
@@ -88,6 +90,7 @@ struct accelerator {
 	struct node_daemon exporter; /* of its metrics */
 	const char *idle_alarm;      /* "IdleNvidia": logical name in CloudFormation */
 	const char *idle_metric;     /* of Container Insights: utilisation of a pod's devices */
+	const char *torch_image;     /* AWS's with PyTorch for it; @region@ stands for the region */
 };
 
 /* ACCELERATORS rows, by enum accelerator_kind; the keys of ACCELERATOR_LIST in the same order. */

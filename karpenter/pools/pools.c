@@ -228,6 +228,8 @@ static void render_karpenter(const struct fleet *fleet, struct k8s_output *out)
 		k8s_file(out, arena_printf(&out->arena, "%s.yaml", t->name), about(t, out));
 		pools[fleet->karpenter](fleet, t, out);
 	}
+	if (fleet->compile_pool != NULL)
+		pool_compile(fleet, out);
 }
 
 const struct k8s_renderer karpenter_renderer = {

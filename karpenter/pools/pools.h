@@ -18,6 +18,9 @@ void pool_v1beta1(const struct fleet *fleet, const struct fleet_target *t, struc
 /* karpenter.sh/v1alpha5 Provisioner and karpenter.k8s.aws/v1alpha1 AWSNodeTemplate: to 0.31. */
 void pool_v1alpha5(const struct fleet *fleet, const struct fleet_target *t, struct k8s_output *out);
 
+/* fleet->compile_pool, a file of its own. */
+void pool_compile(const struct fleet *fleet, struct k8s_output *out);
+
 /* ---- what the APIs share ---- */
 
 /* requirements: instance types, architecture, operating system, zone, capacity types. */

@@ -119,7 +119,8 @@ def panel(r, key, title, left, top):
         value, step = low + (high - low) * i / TICKS, steps * i / TICKS
         out.append(f'<line x1="{left}" y1="{y(value):.1f}" x2="{left + WIDTH}" y2="{y(value):.1f}" stroke="#ddd"/>')
         out.append(text(left - 6, y(value) + 4, f"{value:.3g}", "end"))
-        out.append(text(x(step), top + HEIGHT + 16, f"{step:,.0f}", "middle"))
+        words, anchor = (f"step {step:,.0f}", "end") if i == TICKS else (f"{step:,.0f}", "middle")
+        out.append(text(x(step), top + HEIGHT + 16, words, anchor))
     for name, k, colour, dash, width in lines:
         out.append(line([(x(p["step"]), y(p[k])) for p in r["runs"][name]["val"]], colour, dash, width))
     return out
@@ -137,7 +138,8 @@ def legend(r):
 def write_chart(path, r):
     across, down = WIDTH + LEFT + 30, HEIGHT + TOP + 10
     size = f'width="{2 * across}" height="{2 * down + 20}"'
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">',
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12" role="img" aria-labelledby="t">',
+             f'<title id="t">{"; ".join(NAMES[name] for name in COLOURS if name in r["runs"])}: figures by training step</title>',
              '<rect width="100%" height="100%" fill="white"/>', *legend(r)]
     for i, (key, title) in enumerate(PANELS):
         parts += panel(r, key, title, LEFT + i % 2 * across, TOP + i // 2 * down)

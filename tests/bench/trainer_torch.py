@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""One training step of the same network in PyTorch, for tests/bench/trainer: prints steps per second.
+"""One training step of the same network in PyTorch, for tests/bench/trainer and tests/gpu/gpu: prints steps per second.
 
 Not the reference of the numbers (the golden folder is): only the same layers, sizes and optimizer.
-usage: trainer_torch.py full|mid STEPS
+usage: trainer_torch.py full|mid STEPS [--batch N] [--device cuda [--bf16] [--compile]]
+       trainer_torch.py peak STEPS --device cuda [--bf16]     TFLOP/s of products of 8192 x 8192: the peak that can be had
 """
-import sys
+import argparse
+import contextlib
 import time
 
 import torch
@@ -35,8 +37,11 @@ class Layer(nn.Module):
         a = self.norm_q(x)
         b = self.norm_kv(kv) if kv is not None else a
         q, k, v = self.split(self.q(a)), self.split(self.k(b)), self.split(self.v(b))
-        p = torch.softmax(q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5, -1)
-        o = self.out((p @ v).transpose(1, 2).reshape(x.shape[0], x.shape[1], -1))
+        if q.is_cuda:
+            o = nn.functional.scaled_dot_product_attention(q, k, v)
+        else:
+            o = torch.softmax(q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5, -1) @ v
+        o = self.out(o.transpose(1, 2).reshape(x.shape[0], x.shape[1], -1))
         y = x + o if self.residual else o
         return y + self.mlp(self.norm(y))
 
@@ -53,31 +58,63 @@ class Autoencoder(nn.Module):
         self.points = (c["patches"], c["image"], 1)
 
     def forward(self, tokens, queries):
-        x = self.cross(self.latents, tokens)
+        x = self.cross(self.latents.expand(tokens.shape[0], -1, -1), tokens)
         for layer in self.layers:
             x = layer(x)
         y = self.final(self.decoder(queries, x))
         return [head(part) for head, part in zip(self.heads, torch.split(y, self.points, 1))]
 
 
-def main():
-    c, steps = CONFIGS[sys.argv[1]], int(sys.argv[2])
-    torch.manual_seed(1)
-    n_tokens = c["audio"] // 16 + c["frames"] * (c["side"] // 4) ** 2 + 1
-    model = Autoencoder(c)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5, weight_decay=0.1)
-    tokens, queries = torch.rand(1, n_tokens, CHANNELS), torch.rand(1, sum(model.points), QUERIES)
+def timed(device, steps, work):
+    """The median of `steps` times, after a first one that warms up."""
     times = []
     for _ in range(steps + 1):
         start = time.monotonic()
+        work()
+        if device == "cuda":
+            torch.cuda.synchronize()
+        times.append(time.monotonic() - start)
+    return sorted(times[1:])[steps // 2]
+
+
+def peak(o):
+    n = 8192
+    a, b = (torch.randn(n, n, device=o.device, dtype=torch.bfloat16 if o.bf16 else torch.float32) for _ in range(2))
+    return 2 * n ** 3 / timed(o.device, o.steps, lambda: a @ b) / 1e12
+
+
+def speed(o):
+    c = CONFIGS[o.config]
+    torch.manual_seed(1)
+    n_tokens = c["audio"] // 16 + c["frames"] * (c["side"] // 4) ** 2 + 1
+    model = Autoencoder(c).to(o.device)
+    called = torch.compile(model) if o.compile else model
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5, weight_decay=0.1)
+    tokens = torch.rand(o.batch, n_tokens, CHANNELS, device=o.device)
+    queries = torch.rand(o.batch, sum(model.points), QUERIES, device=o.device)
+
+    def step():
         optimizer.zero_grad()
-        audio, image, label = model(tokens, queries)
-        loss = audio.abs().mean() + 0.03 * image.abs().mean() + 1e-4 * label.logsumexp(-1).mean()
+        with torch.autocast(o.device, torch.bfloat16) if o.bf16 else contextlib.nullcontext():
+            audio, image, label = called(tokens, queries)
+            loss = audio.abs().mean() + 0.03 * image.abs().mean() + 1e-4 * label.logsumexp(-1).mean()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 10)
         optimizer.step()
-        times.append(time.monotonic() - start)
-    print(f"{1 / sorted(times[1:])[steps // 2]:.3f}")
+
+    return 1 / timed(o.device, o.steps, step)
+
+
+def main():
+    words = argparse.ArgumentParser(description="A training step in PyTorch")
+    words.add_argument("config", choices=[*CONFIGS, "peak"])
+    words.add_argument("steps", type=int)
+    words.add_argument("--batch", type=int, default=1)
+    words.add_argument("--device", default="cpu")
+    words.add_argument("--bf16", action="store_true")
+    words.add_argument("--compile", action="store_true")
+    o = words.parse_args()
+    print(f"{(peak if o.config == 'peak' else speed)(o):.3f}")
 
 
 main()

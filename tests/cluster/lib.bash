@@ -57,7 +57,7 @@ no_capacity() { printf '%s\n' "$@" >"$PLANE/no-capacity/$FLEET"; }
 spec() {
 	local scheduler=$1
 	sed "/^storage:/,/^job:/{/^job:/!d}; /^monitoring:/,\$d; s/  network_test:.*//; s/scheduler: volcano/scheduler: $scheduler/
-		s/^name: perceiver/name: $FLEET/; s/^  name: perceiver/  name: $FLEET/" "$ROOT/slipway.yaml" >slipway.yaml
+		s/^name: perceiver/name: $FLEET/; s/^  name: perceiver/  name: $FLEET/" <(own_spec) >slipway.yaml
 	[[ -z ${ENDS:-} ]] || printf '  annotations: {slipway.test/runs-for: %s}\n' "$ENDS" >>slipway.yaml
 }
 

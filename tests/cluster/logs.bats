@@ -36,10 +36,16 @@ chatter() { "$ROOT/tests/cluster/chatter" "$@"; }
 	grep -q 'rank 2' why
 }
 
-# ranks: the pods of the job, rank 0 first, in the array pods; $said is the folder of what they say.
+# ranks: the pods of the job's two ranks, once both are there, rank 0 first, in the array pods; $said is the folder of
+# what they say.
 ranks() {
-	mapfile -t pods < <(kubectl get pods -n "$FLEET" -l slipway/target=trn1 -o json |
-		json '"\n".join(sorted((p["metadata"]["name"] for p in d["items"]), key=lambda n: n.rpartition("-")[0]))')
+	local i
+	for ((i = 0; i < 300; i++)); do
+		mapfile -t pods < <(kubectl get pods -n "$FLEET" -l slipway/target=trn1 -o json |
+			json '"\n".join(sorted((p["metadata"]["name"] for p in d["items"]), key=lambda n: n.rpartition("-")[0]))')
+		[[ -z ${pods[1]:-} ]] || break
+		sleep 0.2
+	done
 	said=$PLANE/logs/$FLEET
 	mkdir -p "$said"
 }

@@ -110,14 +110,15 @@ pulls_always() {
 }
 
 @test "fleets: one that comes while the other leaves has its device plugins" {
-	local round
+	local round leaving
 	for ((round = 1; round <= $(series 3); round++)); do
 		fleet a
 		deploy --no-wait
 		undeploy >"$WORK/left-$round" 2>&1 &
+		leaving=$!
 		fleet b
 		deploy --no-wait
-		wait $!
+		wait "$leaving"
 		[ "$(users daemonset neuron-device-plugin)" = b ]
 		[ "$(users clusterrole neuron-device-plugin)" = b ]
 		undeploy

@@ -14,7 +14,7 @@ struct guarded {
 	bool result;    /* compared, and set to what it was before each run */
 };
 
-enum { GUARDED_MAX = 16 };
+enum { GUARDED_MAX = 64 };
 struct compared {
 	const char *name;
 	struct guarded arrays[GUARDED_MAX];

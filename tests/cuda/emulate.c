@@ -308,6 +308,11 @@ float root(float x)
 	return sqrtf(x);
 }
 
+double root_double(double x)
+{
+	return sqrt(x);
+}
+
 float exp2_fast(float x)
 {
 	float y = exp2f(x);
@@ -442,20 +447,21 @@ static float half_of(uint32_t pair, unsigned which, float (*value)(uint16_t))
 	return value((uint16_t)(which ? pair >> 16 : pair));
 }
 
-/* sum += a b: fragments to matrices, a product in double, back to fragments. */
-static void multiply(struct warp_request *const lanes[WARP], unsigned depth,
-                     float (*value)(uint16_t))
+/* sum += a b: fragments to matrices, products in double, a rounding every 8 of depth for f16, back
+ * to fragments. PTX leaves the roundings inside of an instruction open; these make one that is 16
+ * deep give the bits of two that are 8 deep. */
+static void multiply(struct warp_request *const lanes[WARP], float (*value)(uint16_t))
 {
 	double a[16][16], b[16][8];
 
 	for (unsigned lane = 0; lane < WARP; lane++) {
 		unsigned g = lane / 4, t = lane % 4;
 
-		for (unsigned r = 0; r < depth / 4; r++)
+		for (unsigned r = 0; r < 4; r++)
 			for (unsigned h = 0; h < 2; h++)
 				a[g + r % 2 * 8][2 * t + h + r / 2 * 8] =
 					half_of(lanes[lane]->a[r], h, value);
-		for (unsigned r = 0; r < depth / 8; r++)
+		for (unsigned r = 0; r < 2; r++)
 			for (unsigned h = 0; h < 2; h++)
 				b[2 * t + h + r * 8][g] = half_of(lanes[lane]->b[r], h, value);
 	}
@@ -464,8 +470,10 @@ static void multiply(struct warp_request *const lanes[WARP], unsigned depth,
 			unsigned row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
 			double sum = lanes[lane]->sum[i];
 
-			for (unsigned k = 0; k < depth; k++)
+			for (unsigned k = 0; k < 16; k++) {
 				sum += a[row][k] * b[k][column];
+				sum = value == f16_value && k == 7 ? (double)(float)sum : sum;
+			}
 			lanes[lane]->sum[i] = (float)sum;
 		}
 	}
@@ -473,11 +481,11 @@ static void multiply(struct warp_request *const lanes[WARP], unsigned depth,
 
 static void multiply_bf16(struct warp_request *const lanes[WARP])
 {
-	multiply(lanes, 16, bf16_value);
+	multiply(lanes, bf16_value);
 }
 static void multiply_f16(struct warp_request *const lanes[WARP])
 {
-	multiply(lanes, 8, f16_value);
+	multiply(lanes, f16_value);
 }
 
 void matrix_multiply_bf16(float sum[4], const uint32_t a[4], const uint32_t b[2])
@@ -491,10 +499,12 @@ void matrix_multiply_bf16(float sum[4], const uint32_t a[4], const uint32_t b[2]
 	memcpy(sum, r.sum, sizeof(r.sum));
 }
 
-void matrix_multiply_f16(float sum[4], const uint32_t a[2], uint32_t b)
+void matrix_multiply_f16(float sum[4], const uint32_t a[4], const uint32_t b[2])
 {
-	struct warp_request r = {.run = multiply_f16, .a = {a[0], a[1]}, .b = {b}};
+	struct warp_request r = {.run = multiply_f16};
 
+	memcpy(r.a, a, sizeof(r.a));
+	memcpy(r.b, b, sizeof(r.b));
 	memcpy(r.sum, sum, sizeof(r.sum));
 	emulate_warp(&r);
 	memcpy(sum, r.sum, sizeof(r.sum));

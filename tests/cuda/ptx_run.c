@@ -64,6 +64,7 @@ static float element(struct warp_request *const lanes[WARP], bool left, unsigned
 	return value((uint16_t)(word >> k % 2 * 16));
 }
 
+/* f16 is rounded every 8 of depth, so that one instruction gives the bits of two (emulate.c). */
 static void mma(struct warp_request *const lanes[WARP], unsigned depth, float (*value)(uint16_t))
 {
 	for (unsigned row = 0; row < 16; row++) {
@@ -72,9 +73,12 @@ static void mma(struct warp_request *const lanes[WARP], unsigned depth, float (*
 				&lanes[row % 8 * 4 + column / 2]->sum[row / 8 * 2 + column % 2];
 			double total = *sum;
 
-			for (unsigned k = 0; k < depth; k++)
+			for (unsigned k = 0; k < depth; k++) {
+				if (value == f16_value && k == 8)
+					total = (float)total;
 				total += (double)element(lanes, true, row, k, value) *
 				         element(lanes, false, column, k, value);
+			}
 			*sum = (float)total;
 		}
 	}
@@ -86,25 +90,34 @@ static void mma_bf16(struct warp_request *const lanes[WARP])
 }
 static void mma_f16(struct warp_request *const lanes[WARP])
 {
+	mma(lanes, 16, f16_value);
+}
+static void mma_f16_8(struct warp_request *const lanes[WARP])
+{
 	mma(lanes, 8, f16_value);
+}
+
+static void run_mma(float sum[4], const uint32_t *words, size_t left, size_t right,
+                    void (*run)(struct warp_request *const *))
+{
+	struct warp_request r = {.run = run};
+
+	memcpy(r.a, words, left * sizeof(r.a[0]));
+	memcpy(r.b, words + left, right * sizeof(r.b[0]));
+	memcpy(r.sum, sum, sizeof(r.sum));
+	emulate_warp(&r);
+	memcpy(sum, r.sum, sizeof(r.sum));
 }
 
 void ptx_mma_bf16(float sum[4], const uint32_t words[6])
 {
-	struct warp_request r = {.run = mma_bf16};
-
-	memcpy(r.a, words, sizeof(r.a));
-	memcpy(r.b, words + 4, sizeof(r.b));
-	memcpy(r.sum, sum, sizeof(r.sum));
-	emulate_warp(&r);
-	memcpy(sum, r.sum, sizeof(r.sum));
+	run_mma(sum, words, 4, 2, mma_bf16);
 }
-
-void ptx_mma_f16(float sum[4], const uint32_t words[3])
+void ptx_mma_f16(float sum[4], const uint32_t words[6])
 {
-	struct warp_request r = {.run = mma_f16, .a = {words[0], words[1]}, .b = {words[2]}};
-
-	memcpy(r.sum, sum, sizeof(r.sum));
-	emulate_warp(&r);
-	memcpy(sum, r.sum, sizeof(r.sum));
+	run_mma(sum, words, 4, 2, mma_f16);
+}
+void ptx_mma_f16_8(float sum[4], const uint32_t words[3])
+{
+	run_mma(sum, words, 2, 1, mma_f16_8);
 }

@@ -86,6 +86,7 @@ uint32_t ptx_shuffle(uint32_t value, uint32_t mask, uint32_t clamp, uint32_t mem
 void ptx_ldmatrix(uint32_t ret[4], uint32_t at, bool transposed);
 /* words: those of the left operand, then of the right */
 void ptx_mma_bf16(float sum[4], const uint32_t words[6]);
-void ptx_mma_f16(float sum[4], const uint32_t words[3]);
+void ptx_mma_f16(float sum[4], const uint32_t words[6]);
+void ptx_mma_f16_8(float sum[4], const uint32_t words[3]);
 
 #endif

@@ -1,19 +1,11 @@
-#include "tests/cuda/standin.h"
+#include "tests/cuda/standin_internal.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "tests/cuda/emulate.h"
-#include "trainer/cuda/calls.h"
 #include "trainer/cuda/kernels/entries.h"
-
-enum { ALIGN = 256, BLOCKS = 1024, TASKS = 256, PARAMS_MAX = 256, FIRST_DEVICE = 7 };
-#define ARENA ((size_t)1 << 30)
-enum { BAD_VALUE = 1, NOT_READY = 3, BAD_IMAGE = 200, BAD_HANDLE = 400, NOT_FOUND = 500 };
 
 #define STANDIN_CALL(source, name, type, threads, bytes)                                           \
 	static void run_##name(const void *params)                                                 \
@@ -23,52 +15,10 @@ enum { BAD_VALUE = 1, NOT_READY = 3, BAD_IMAGE = 200, BAD_HANDLE = 400, NOT_FOUN
 CUDA_KERNELS(STANDIN_CALL)
 #define STANDIN_ROW(source, name, type, block, bytes)                                              \
 	{#source, #name, run_##name, (block), (bytes), sizeof(struct type)},
-static const struct standin_kernel {
-	const char *module, *name;
-	void (*run)(const void *params);
-	unsigned threads;
-	size_t shared, params;
-} rows[] = {CUDA_KERNELS(STANDIN_ROW)};
+static const struct standin_kernel rows[] = {CUDA_KERNELS(STANDIN_ROW)};
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
-struct block {
-	size_t at, n; /* of the arena; n 0: free */
-};
-
-/* What waits in the stream. */
-struct task {
-	const struct standin_kernel *kernel; /* NULL: a copy, or with from NULL setting to byte */
-	unsigned grid[3];
-	_Alignas(16) char params[PARAMS_MAX];
-	char *to;
-	const char *from;
-	size_t n;
-	unsigned char byte;
-	void *staged; /* what `from` is, where the host may change what it was */
-};
-
-static struct standin {
-	size_t calls, counted, fail_at;
-	const char *fail_call;          /* NULL: any is counted */
-	int result, major, minor, dead; /* dead: what every call returns after a fatal error */
-	unsigned devices;
-	int device; /* in use, or 0 */
-	size_t memory, held;
-	const char *problem;
-	char *arena;
-	struct block blocks[BLOCKS], pinned[BLOCKS];
-	struct task tasks[TASKS];
-	size_t n_tasks;
-	bool initialised, retained, current, stream;
-	size_t modules;
-} gpu;
-
-static void drop_tasks(void)
-{
-	for (size_t i = 0; i < gpu.n_tasks; i++)
-		free(gpu.tasks[i].staged);
-	gpu.n_tasks = 0;
-}
+struct standin gpu;
 
 /* What a context that was lost did not give back. */
 static void drop_pinned(void)
@@ -90,13 +40,18 @@ void standin_reset(size_t fail_at, int result, int major, int minor, size_t memo
 	                       .major = major,
 	                       .minor = minor,
 	                       .memory = memory};
-	gpu.arena =
-		mmap(NULL, ARENA, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	gpu.arena = mmap(ARENA_HINT, ARENA, PROT_NONE,
+	                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
 void standin_devices(unsigned n)
 {
 	gpu.devices = n;
+}
+
+void standin_fail_call(const char *name)
+{
+	gpu.fail_call = name;
 }
 
 static size_t setting(const char *name, size_t otherwise)
@@ -125,31 +80,31 @@ __attribute__((destructor)) static void report(void)
 
 	if (f == NULL)
 		return;
-	fprintf(f, "calls %zu held %zu device %d problem %s\n", gpu.calls, gpu.held,
-	        gpu.device - FIRST_DEVICE, gpu.problem != NULL ? gpu.problem : "none");
+	fprintf(f, "calls %zu held %zu device %d replays %zu late %zu problem %s\n", gpu.calls,
+	        gpu.held, gpu.device - FIRST_DEVICE, gpu.replays, gpu.late,
+	        gpu.problem != NULL ? gpu.problem : "none");
 	(void)fclose(f);
 }
 
 struct standin_state standin_state(void)
 {
-	return (struct standin_state){gpu.calls, gpu.held, gpu.problem};
+	return (struct standin_state){.calls = gpu.calls,
+	                              .counted = gpu.counted,
+	                              .held = gpu.held,
+	                              .problem = gpu.problem,
+	                              .allocations = gpu.allocations,
+	                              .recordings = gpu.recordings,
+	                              .replays = gpu.replays,
+	                              .launches = gpu.launches,
+	                              .most = gpu.most};
 }
 
-static int wrong(int result, const char *problem)
+int wrong(int result, const char *problem)
 {
 	if (gpu.problem == NULL)
 		gpu.problem = problem;
 	return result;
 }
-
-/* Every call counts itself, and one of them fails when that is asked for. */
-#define COUNTED                                                                                    \
-	do {                                                                                       \
-		int planted = count_call(__func__);                                                \
-                                                                                                   \
-		if (planted != 0)                                                                  \
-			return planted;                                                            \
-	} while (0)
 
 /* Errors after which a context is of no use: every later call has the same. */
 static bool is_fatal(int result)
@@ -157,7 +112,7 @@ static bool is_fatal(int result)
 	return result == 214 || result == 220 || (result >= 700 && result <= 720);
 }
 
-static int count_call(const char *name)
+int count_call(const char *name)
 {
 	gpu.calls++;
 	if (gpu.fail_call == NULL || strcmp(gpu.fail_call, name) == 0)
@@ -171,60 +126,24 @@ static int count_call(const char *name)
 	return gpu.result;
 }
 
-static bool within(const void *at, size_t n)
+const struct block *block_at(const void *at)
 {
 	size_t offset = (size_t)((const char *)at - gpu.arena);
 
 	for (size_t i = 0; i < BLOCKS; i++)
-		if (gpu.blocks[i].n > 0 && offset >= gpu.blocks[i].at && n <= gpu.blocks[i].n &&
-		    offset - gpu.blocks[i].at <= gpu.blocks[i].n - n)
-			return true;
-	return false;
+		if (gpu.blocks[i].n > 0 && offset - gpu.blocks[i].at < gpu.blocks[i].n)
+			return &gpu.blocks[i];
+	return NULL;
 }
 
-static void run_task(const struct task *t)
+bool within(const void *at, size_t n)
 {
-	struct emulated launch;
-	const char *problem;
+	const struct block *b = block_at(at);
 
-	if (t->kernel == NULL && t->from == NULL)
-		memset(t->to, t->byte, t->n);
-	else if (t->kernel == NULL)
-		memmove(t->to, t->from, t->n);
-	if (t->kernel == NULL)
-		return;
-	launch = (struct emulated){.kernel = t->kernel->run,
-	                           .args = t->params,
-	                           .grid = {t->grid[0], t->grid[1], t->grid[2]},
-	                           .threads = t->kernel->threads,
-	                           .shared = t->kernel->shared};
-	problem = emulate(&launch, gpu.calls);
-	if (problem != NULL)
-		(void)wrong(0, problem);
+	return b != NULL && n <= b->n && (size_t)((const char *)at - gpu.arena) - b->at <= b->n - n;
 }
 
-static void run_stream(void)
-{
-	(void)mprotect(gpu.arena, ARENA, PROT_READ | PROT_WRITE);
-	for (size_t i = 0; i < gpu.n_tasks; i++)
-		run_task(&gpu.tasks[i]);
-	(void)mprotect(gpu.arena, ARENA, PROT_NONE);
-	drop_tasks();
-}
-
-static int push(const struct task *t, const void *stream)
-{
-	if (!gpu.current || !gpu.stream || stream != &gpu.stream) {
-		free(t->staged);
-		return wrong(BAD_HANDLE, "work for a stream that is not there");
-	}
-	if (gpu.n_tasks == TASKS)
-		run_stream();
-	gpu.tasks[gpu.n_tasks++] = *t;
-	return 0;
-}
-
-/* ---- devices, contexts, streams ---- */
+/* ---- devices and contexts ---- */
 
 int cuInit(unsigned flags)
 {
@@ -283,6 +202,13 @@ int cuDeviceGetName(char *name, int room, int device)
 	return is_device(device) ? 0 : wrong(RESULT_INVALID_DEVICE, "not a device");
 }
 
+int cuDeviceGetPCIBusId(char *id, int room, int device)
+{
+	COUNTED;
+	snprintf(id, (size_t)room, "0000:00:%02X.0", device);
+	return is_device(device) ? 0 : wrong(RESULT_INVALID_DEVICE, "not a device");
+}
+
 int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
 	COUNTED;
@@ -321,37 +247,6 @@ int cuCtxSetCurrent(void *context)
 	return gpu.current ? 0 : wrong(BAD_HANDLE, "not a context");
 }
 
-int cuStreamCreate(void **stream, unsigned flags)
-{
-	COUNTED;
-	if (!gpu.current || flags != STREAM_NON_BLOCKING)
-		return wrong(BAD_VALUE, "a stream without a context, or not one of its own");
-	gpu.stream = true;
-	gpu.held++;
-	*stream = &gpu.stream;
-	return 0;
-}
-
-int cuStreamDestroy_v2(void *stream)
-{
-	COUNTED;
-	if (stream != &gpu.stream || !gpu.stream)
-		return wrong(BAD_HANDLE, "not a stream");
-	run_stream();
-	gpu.stream = false;
-	gpu.held--;
-	return 0;
-}
-
-int cuStreamSynchronize(void *stream)
-{
-	COUNTED;
-	if (stream != &gpu.stream || !gpu.stream)
-		return wrong(BAD_HANDLE, "not a stream");
-	run_stream();
-	return 0;
-}
-
 /* ---- modules and launches ---- */
 
 /* The handle of a module is its text: that is where its kernels are looked up. */
@@ -359,7 +254,7 @@ int cuModuleLoadDataEx(void **module, const void *text, unsigned n, int *options
 {
 	char target[32];
 
-	COUNTED;
+	COUNTED_APART;
 	if (!gpu.current || n != 2 || options[0] != OPTION_ERROR_LOG ||
 	    options[1] != OPTION_ERROR_LOG_BYTES || values[0] == NULL)
 		return wrong(BAD_VALUE, "a text without a context or without room for complaints");
@@ -374,7 +269,7 @@ int cuModuleLoadDataEx(void **module, const void *text, unsigned n, int *options
 
 int cuModuleUnload(void *module)
 {
-	COUNTED;
+	COUNTED_APART;
 	if (module == NULL || gpu.modules == 0)
 		return wrong(BAD_HANDLE, "not a module");
 	gpu.modules--;
@@ -413,6 +308,8 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
 	    k->params > PARAMS_MAX)
 		return wrong(BAD_VALUE, "shared memory or parameters of another kernel");
 	memcpy(t.params, params[0], k->params);
+	gpu.launches += !is_recording();
+	gpu.updated = gpu.updated || strcmp(k->name, "sgd") == 0 || strcmp(k->name, "adamw") == 0;
 	return push(&t, stream);
 }
 
@@ -427,15 +324,16 @@ int cuMemGetInfo_v2(size_t *available, size_t *total)
 
 int cuMemAlloc_v2(uint64_t *at, size_t n)
 {
-	size_t end = 0, used = 0, place = BLOCKS;
+	size_t end = 0, used = 0, place = BLOCKS, rounded = (n + PAGE - 1) / PAGE * PAGE;
 
-	COUNTED;
+	COUNTED_APART;
 	for (size_t i = 0; i < BLOCKS; i++) {
 		const struct block *b = &gpu.blocks[i];
 
 		place = b->n == 0 && place == BLOCKS ? i : place;
 		end = b->n > 0 && b->at + b->n > end ? b->at + b->n : end;
 		used += b->n;
+		rounded += (b->n + PAGE - 1) / PAGE * PAGE;
 	}
 	if (n == 0)
 		return wrong(BAD_VALUE, "an allocation of nothing");
@@ -443,7 +341,11 @@ int cuMemAlloc_v2(uint64_t *at, size_t n)
 	      ALIGN; /* a gap, so that what lies beyond is nobody's */
 	if (n > gpu.memory || used > gpu.memory - n || end + n > ARENA || place == BLOCKS)
 		return RESULT_NO_MEMORY;
-	gpu.blocks[place] = (struct block){end, n};
+	gpu.blocks[place] = (struct block){end, n, ++gpu.serial};
+	gpu.most = rounded > gpu.most ? rounded : gpu.most;
+	gpu.top = end + n > gpu.top ? end + n : gpu.top;
+	gpu.allocations++;
+	gpu.late += gpu.updated;
 	gpu.held++;
 	*at = (uint64_t)(uintptr_t)(gpu.arena + end);
 	return 0;
@@ -451,8 +353,8 @@ int cuMemAlloc_v2(uint64_t *at, size_t n)
 
 int cuMemFree_v2(uint64_t at)
 {
-	COUNTED;
-	run_stream();
+	COUNTED_APART;
+	run_all();
 	for (size_t i = 0; i < BLOCKS; i++) {
 		if (gpu.blocks[i].n == 0 ||
 		    (uint64_t)(uintptr_t)(gpu.arena + gpu.blocks[i].at) != at)
@@ -465,7 +367,7 @@ int cuMemFree_v2(uint64_t at)
 }
 
 /* The block of pinned memory that `at` lies in; NULL: it is not pinned. */
-static struct block *pinned_at(const void *at)
+struct block *pinned_at(const void *at)
 {
 	size_t address = (size_t)(uintptr_t)at;
 
@@ -479,13 +381,15 @@ int cuMemHostAlloc(void **at, size_t n, unsigned flags)
 {
 	size_t place = 0;
 
-	COUNTED;
+	COUNTED_APART;
 	while (place < BLOCKS && gpu.pinned[place].n > 0)
 		place++;
 	if (n == 0 || flags != 0 || place == BLOCKS)
 		return wrong(BAD_VALUE, "an allocation of nothing, or too many");
 	*at = malloc(n);
-	gpu.pinned[place] = (struct block){(size_t)(uintptr_t)*at, n};
+	gpu.pinned[place] = (struct block){(size_t)(uintptr_t)*at, n, 0};
+	gpu.allocations++;
+	gpu.late += gpu.updated;
 	gpu.held++;
 	return 0;
 }
@@ -494,10 +398,10 @@ int cuMemFreeHost(void *at)
 {
 	struct block *b = pinned_at(at);
 
-	COUNTED;
+	COUNTED_APART;
 	if (b == NULL || b->at != (size_t)(uintptr_t)at)
 		return wrong(BAD_VALUE, "pinned memory given back that was not had");
-	run_stream();
+	run_all();
 	free(at);
 	b->n = 0;
 	gpu.held--;
@@ -508,11 +412,12 @@ int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t n, void *stream)
 {
 	struct task t = {.to = (char *)(uintptr_t)to, .from = from, .n = n};
 
-	COUNTED;
+	COUNTED_APART;
 	if (!within(t.to, n) || from == NULL || within(from, 1))
 		return wrong(BAD_VALUE,
 		             "an upload to what is not the device's, or not from the host");
-	if (pinned_at(from) == NULL) { /* as a driver does: the caller may change it at once */
+	t.pinned = pinned_at(from) != NULL;
+	if (!t.pinned) { /* as a driver does: the caller may change it at once */
 		t.staged = malloc(n);
 		memcpy(t.staged, from, n);
 		t.from = t.staged;
@@ -524,7 +429,7 @@ int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t n, void *stream)
 {
 	struct task t = {.to = to, .from = (const char *)(uintptr_t)from, .n = n};
 
-	COUNTED;
+	COUNTED_APART;
 	if (!within(t.from, n) || to == NULL || within(to, 1))
 		return wrong(BAD_VALUE,
 		             "a download of what is not the device's, or not to the host");

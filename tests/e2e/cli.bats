@@ -125,6 +125,25 @@ teardown() { common_teardown; }
 	"$SLIPWAY" doctor --output json | python3 -c 'import json,sys; json.load(sys.stdin)["platform"]'
 }
 
+@test "cli: doctor tells which programs a deploy would miss, and which are too old" {
+	mkdir bin
+	printf '#!/bin/sh\necho "gitVersion: v1.20.5"\n' >bin/kubectl
+	printf '#!/bin/sh\necho "aws-cli/2.17.20 Python/3.11.7"\n' >bin/aws
+	printf '#!/bin/sh\nexit 3\n' >bin/helm
+	chmod +x bin/*
+	PATH=$WORK/bin run "$SLIPWAY" doctor --output json
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(json 'd["tools"]["kubectl"]' <<<"$output")" = "1.20.5 is too old: 1.24 or newer is needed for slipway deploy, status, logs and undeploy" ]
+	[ "$(json 'd["tools"]["aws"]' <<<"$output")" = 2.17.20 ]
+	[ "$(json 'd["tools"]["eksctl"]' <<<"$output")" = "not found; needed for making a cluster in EKS" ]
+	[[ $(json 'd["tools"]["helm"]' <<<"$output") == "does not run; needed for"* ]]
+	# One of another name is asked instead.
+	printf '#!/bin/sh\necho "gitVersion: v1.33.0"\n' >other && chmod +x other
+	PATH=$WORK/bin KUBECTL=$WORK/other run "$SLIPWAY" doctor
+	[[ $output == *"tools.kubectl          1.33.0"* ]]
+}
+
 @test "cli: failures are JSON on standard output when asked" {
 	run bash -c '"$0" build --output json 2>/dev/null' "$SLIPWAY"
 	[ "$status" -eq 1 ]

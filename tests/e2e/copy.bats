@@ -109,6 +109,16 @@ manifest() { curl -fsS -H 'Accept: application/vnd.oci.image.manifest.v1+json, a
 	run ! grep -E 'GET /v2/[a-z/]*/blobs/' "$REGLOG"
 }
 
+@test "copy: an index to which nothing is attached is put once, by its tag" {
+	start_registry
+	digest=$(built image)
+	copy --output json oci:image:v1 "$REG/team/app:v1" >copied.json
+	[[ $(json 'd["digest"]' <copied.json) == "$digest" ]]
+	[[ $(grep -o '"PUT /v2/team/app/manifests/[^ ]*' "$REGLOG" | grep -vc sha256) == 1 ]]
+	run ! grep "PUT /v2/team/app/manifests/$digest" "$REGLOG"
+	manifest team/app "$digest" | sha256sum | grep -q "${digest#sha256:}"
+}
+
 @test "copy: one that failed leaves no tag, and the next run sends what is missing" {
 	start_registry
 	digest=$(built image)

@@ -5,7 +5,7 @@ load lib
 DIGEST=sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 setup() {
 	common_setup
-	cp "$ROOT/slipway.yaml" .
+	own_spec >slipway.yaml
 	export KUBECTL=$ROOT/tests/servers/fakekubectl FAKEKUBE=$WORK/kube
 	mkdir "$FAKEKUBE"
 }

@@ -7,7 +7,7 @@ DIGEST=sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 setup() {
 	common_setup
 	# Less to wait for: the job, its pools and its namespace are what this is about.
-	sed '/^storage:/,/^job:/{/^job:/!d}; /^monitoring:/,$d; s/  network_test:.*//; /^  g5/d; s/volcano/job/' "$ROOT/slipway.yaml" >slipway.yaml
+	own_spec | sed '/^storage:/,/^job:/{/^job:/!d}; /^monitoring:/,$d; s/  network_test:.*//; /^  g5/d; s/volcano/job/' >slipway.yaml
 	export KUBECTL=$ROOT/tests/servers/fakekubectl FAKEKUBE=$WORK/kube
 	mkdir "$FAKEKUBE"
 }

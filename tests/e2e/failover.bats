@@ -6,7 +6,7 @@ load lib
 DIGEST=sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 setup() {
 	common_setup
-	cp "$ROOT/slipway.yaml" whole.yaml
+	own_spec >whole.yaml
 	# Less to wait for: the four targets and their job are what this is about.
 	sed '/^storage:/,/^job:/{/^job:/!d}; /^monitoring:/,$d; s/  network_test:.*//' whole.yaml >slipway.yaml
 	export KUBECTL=$ROOT/tests/servers/fakekubectl FAKEKUBE=$WORK/kube

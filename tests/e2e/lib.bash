@@ -108,6 +108,9 @@ make_spec() {
 	} >"$file"
 }
 
+# own_spec: this repository's own specification, whose trn1 computes on the processor: nothing is compiled for it ahead.
+own_spec() { sed 's|^    compiler:.*|    args: [--device, cpu]|' "$ROOT/slipway.yaml"; }
+
 digest_line() { tail -n 1 | grep -E '^sha256:[0-9a-f]{64}$'; }
 
 # start_faultreg [ARGS...]: sets REG (host:port) and REGLOG. FAULTS (JSON) is used when set.

@@ -64,6 +64,7 @@ registry() {
 	judge "$DOCUMENT" "In what is packed"
 }
 @test "mistakes: on the command line" { judge "$DOCUMENT" "On the command line"; }
+@test "mistakes: in CI" { judge "$DOCUMENT" "In CI"; }
 @test "mistakes: on this machine" { judge "$DOCUMENT" "On this machine"; }
 
 @test "mistakes: with registries" {
@@ -103,8 +104,9 @@ registry() {
 	judge "$DOCUMENT" "With Amazon ECR"
 }
 
-@test "mistakes: the document has at least 40, each in a section that is tested" {
+@test "mistakes: the document has at least 40, and 40 of the command line and CI, each in a section that is tested" {
 	[ "$(grep -c '^### ' "$DOCUMENT")" -ge 40 ]
+	[ "$(sed -n '/^## On the command line/,/^## On this machine/p' "$DOCUMENT" | grep -c '^### ')" -ge 40 ]
 	while IFS= read -r section; do
 		grep -qF "judge \"\$DOCUMENT\" \"$section\"" "$BATS_TEST_FILENAME"
 	done < <(sed -n 's/^## //p' "$DOCUMENT")

@@ -27,6 +27,7 @@ pipeline:
   source: {connection: "arn:aws:codeconnections:us-west-2:123456789012:connection/1", repository: org/app}
   region: us-west-2
   options: [--insecure]
+  install: ['slipway version && { test -n "\$KUBECTL" || command -v kubectl; }']
   tags: [latest]
   test: ["test ! -e out"]
   build: ["mkdir -p out/\$SLIPWAY_ARCH", "echo made for \$SLIPWAY_ARCH >out/\$SLIPWAY_ARCH/note"]
@@ -177,21 +178,6 @@ documents() {
 	[ "${output%% *}" -ge 60 ]
 }
 
-@test "pipeline: cfn-lint has nothing against the templates" {
-	need cfn-lint
-	for spec in "$ROOT/slipway.yaml" "$PIPELINE" "$ROOT"/tests/golden/fleet/{pipeline-plain,fsx-association,all}.yaml; do
-		"$SLIPWAY" render -f "$spec" --format json -o "out/$(basename "$spec" .yaml)" >/dev/null
-	done
-	mapfile -t files < <(grep -rl AWSTemplateFormatVersion out)
-	# W1020: a substitution without a variable, which is harmless.
-	run cfn-lint --ignore-checks W1020 -- "${files[@]}"
-	echo "$output"
-	[ "$status" -eq 0 ]
-	sed 's/"PipelineType"/"PipelineKind"/' out/pipeline/80-pipeline/pipeline.json >broken.json
-	run cfn-lint -- broken.json
-	[ "$status" -ne 0 ]
-}
-
 @test "pipeline: nothing is allowed on * but what AWS allows only there, in no template and by no policy of iam" {
 	documents
 	for purpose in push pull create scan sign verify; do
@@ -223,6 +209,19 @@ resources = json.load(open(sys.argv[1]))["Resources"]
 roles = {n: r["Properties"] for n, r in resources.items() if r["Type"] == "AWS::IAM::Role"}
 assert len(roles) == 7, sorted(roles)
 allowed = {n: {a for s in r["Policies"][0]["PolicyDocument"]["Statement"] for a in s["Action"]} for n, r in roles.items()}
+# Each role is one project's alone, reads the source and what it is given, and writes what it makes.
+def objects(role, sid):
+    return [r["Fn::Sub"].split("/", 1)[1] for s in roles[role]["Policies"][0]["PolicyDocument"]["Statement"] if s["Sid"] == sid for r in s["Resource"]]
+steps = {"BuildAmd64": [], "BuildArm64": [], "Index": ["BuildAmd64", "BuildArm64"], "Check": ["Index"], "Release": ["Check"], "Deploy": ["Release"]}
+for step, inputs in steps.items():
+    assert objects(step + "Role", "Inputs") == [f"perceiver/{a}/*" for a in ["Source", *inputs]], step
+    assert objects(step + "Role", "Output") == ([] if step == "Deploy" else [f"perceiver/{step}/*"]), step
+    source = roles[step + "Role"]["AssumeRolePolicyDocument"]["Statement"][0]["Condition"]["StringEquals"]["aws:SourceArn"]["Fn::Sub"]
+    assert source.endswith(":project/" + resources[step]["Properties"]["Name"]), source
+for name in ("build-amd64", "build-arm64"):
+    role = name.title().replace("-", "") + "Role"
+    assert objects(role, "CacheRead") == objects(role, "CacheWrite") == [name + "/*"], role
+assert roles["PipelineRole"]["AssumeRolePolicyDocument"]["Statement"][0]["Condition"]["StringEquals"]["aws:SourceArn"]["Fn::Sub"].endswith(":perceiver")
 # Only the release writes where tags are, and only it signs.
 to = "arn:aws:ecr:us-west-2:123456789012:repository/team/perceiver"
 written = {n: {s["Resource"] for s in r["Policies"][0]["PolicyDocument"]["Statement"] if "ecr:PutImage" in s["Action"]} for n, r in roles.items()}
@@ -255,6 +254,20 @@ stages = [s["Name"] for s in resources["Pipeline"]["Properties"]["Stages"]]
 assert stages == ["Source", "Build", "Index", "Check", "Release", "Approve", "Deploy"], stages
 types = [a["Name"] for a in resources["Pipeline"]["Properties"]["Stages"][1]["Actions"]]
 assert types == ["BuildAmd64", "BuildArm64"] and not any("RunOrder" in a for s in resources["Pipeline"]["Properties"]["Stages"] for a in s["Actions"])
+EOS
+}
+
+@test "pipeline: a step may read the release of its own architecture, where that is in S3" {
+	"$SLIPWAY" render -f "$ROOT/tests/golden/fleet/pipeline-plain.yaml" --only pipeline --format json -o out >/dev/null
+	python3 - out/80-pipeline/pipeline.json <<'EOS'
+import json, sys
+
+resources = json.load(open(sys.argv[1]))["Resources"]
+for step, arch in {"BuildAmd64": "amd64", "BuildArm64": "arm64", "Index": "amd64", "Check": "amd64", "Release": "amd64"}.items():
+    statements = resources[step + "Role"]["Properties"]["Policies"][0]["PolicyDocument"]["Statement"]
+    (own,) = [s for s in statements if s["Sid"] == "Programs"]
+    assert own["Action"] == ["s3:GetObject"], own
+    assert own["Resource"] == [{"Fn::Sub": f"arn:${{AWS::Partition}}:s3:::org-tools/slipway-0.1.0-linux-{arch}.tar.gz"}], own
 EOS
 }
 
@@ -316,7 +329,7 @@ EOS
 	checked "$ROOT/tests/pipeline/install-npm"
 	workflow=out/pipeline/80-pipeline/github-workflow.json
 	checked "$ROOT/tests/pipeline/check-workflow" "$workflow"
-	for break in 's/"runs-on"/"run-on"/' 's/"contents": *"read"/"contents": "admin"/' 's/@v4/@main/' \
+	for break in 's/"runs-on"/"run-on"/' 's/"contents": *"read"/"contents": "admin"/' 's/@11bd[0-9a-f]*/@v4/' 's/"id-token"/"packages-all"/' \
 		's/"timeout-minutes": *60/"timeout-minutes": true/' 's/"needs"/"need"/' 's/^\( *\)"build-arm64": {/\1"build-riscv": {/'; do
 		sed "$break" "$workflow" >broken.json
 		run "$ROOT/tests/pipeline/check-workflow" broken.json
@@ -353,7 +366,7 @@ EOS
 			role=$(moto iam list-roles --query 'Roles[].[RoleName]' | grep CheckRole)
 			bucket=$(moto s3api list-buckets --query 'Buckets[].[Name]' | grep -i artifacts)
 			moto --output json iam get-role-policy --role-name "$role" --policy-name check >policy.json
-			grep -qF "arn:aws:s3:::$bucket/*" policy.json
+			grep -qF "arn:aws:s3:::$bucket/perceiver/Check/*" policy.json
 			run ! grep -qF 'Fn::' policy.json
 			[[ $(moto ecr describe-repositories --query 'repositories[].[repositoryName]' | sort | tr '\n' ' ') == "team/perceiver team/perceiver-build " ]]
 			[ "$(moto logs describe-log-groups --query 'length(logGroups[?retentionInDays==`30`])')" = 6 ]
@@ -471,7 +484,7 @@ fleet_spec() {
 @test "pipeline: what is rendered does the same as the local run: as CodePipeline, as a batch, on GitHub" {
 	start_registry
 	need git
-	fleet_spec 'github: true' 'install: ["command -v slipway"]'
+	fleet_spec 'github: true'
 	git init -q . && git add slipway.yaml .gitignore && git -c user.name=t -c user.email=t@t commit -qm one
 	commit=$(git rev-parse HEAD)
 	digest=$("$SLIPWAY" pipeline run --local 2>log | tail -n 1)
@@ -591,4 +604,63 @@ EOS
 	kill -INT -- "-$group"
 	wait $! && return 1
 	[ -z "$(ls tmp)" ]
+}
+
+@test "pipeline: on a fresh CodeBuild machine as root, and on a runner with sudo, slipway is fetched, verified, logged in and used" {
+	[ "$EUID" -eq 0 ] || skip "a root of its own needs root"
+	need git && need htpasswd && need setpriv
+	unshare -m true 2>/dev/null || skip "no mount namespaces here"
+	printf 'robot:%s\n' "$(htpasswd -nbB robot planted-token | cut -d: -f2)" >htpasswd
+	start_registry "auth: {htpasswd: {realm: test, path: $WORK/htpasswd}}"
+	local_spec 'github: true'
+	# A release on a server of its own; one program stands for both machines.
+	make_certificate
+	mkdir -p www top/bin && cp "$SLIPWAY" top/bin/slipway
+	tar -czf www/slipway-9-linux-amd64.tar.gz --transform 's|^top|slipway-9-linux-amd64|' top
+	cp www/slipway-9-linux-amd64.tar.gz www/slipway-9-linux-arm64.tar.gz
+	port=$((20000 + RANDOM % 20000))
+	(cd www && exec openssl s_server -accept "127.0.0.1:$port" -WWW -cert ../cert.pem -key ../key.pem >/dev/null 2>&1 3>&-) &
+	PIDS+=($!)
+	sum=$(sha256sum <www/slipway-9-linux-amd64.tar.gz | cut -d ' ' -f 1)
+	sed -i "s|^  install: .*|  slipway: {url: \"https://localhost:$port/slipway-9-linux-\${arch}.tar.gz\", amd64: $sum, arm64: $sum}\n  install: [\"touch of-root\"]|" slipway.yaml
+	sed -i 's|"mkdir -p out|"test -e of-root \&\& echo >>of-root \&\& ! env \| grep -q planted", &|' slipway.yaml
+	printf '%s\n' '*' '!slipway.yaml' '!.gitignore' >.gitignore
+	git init -q . && git add slipway.yaml .gitignore && git -c user.name=t -c user.email=t@t commit -qm one
+	"$SLIPWAY" render --only pipeline --format json -o documents >/dev/null
+	git clone -q . tree
+	chmod 755 .
+	# A machine: nothing of ours in /opt and /usr/local/bin, and the server's authority among the known ones.
+	fresh() {
+		# shellcheck disable=SC2016 # the inner shell's
+		unshare -m bash -euc '
+			mount --make-rprivate /
+			mount -t tmpfs none /opt
+			mkdir -p /tmp/slipway-cache && mount -t tmpfs -o mode=1777 none /tmp/slipway-cache
+			mount -t tmpfs -o mode=755 none /usr/local/bin
+			mount --bind "$1" /etc/ssl/certs/ca-certificates.crt
+			shift
+			exec "$@"' fresh "$WORK/ca.pem" env -u DOCKER_CONFIG -u XDG_CACHE_HOME \
+			JOB_PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
+	}
+	mkdir runner && chown 1000 runner
+	run fresh RUNNER_UID=1000 HOME="$WORK/runner" SECRETS='{"REGISTRY_USERNAME": "robot", "REGISTRY_PASSWORD": "planted-token"}' \
+		"$ROOT/tests/pipeline/run-as" github documents/80-pipeline tree "$(git rev-parse HEAD)"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	digest=${lines[-1]}
+	[[ $digest == sha256:* && $output != *planted* ]]
+	curl -sf -u robot:planted-token -o /dev/null "http://$REG/v2/team/app/manifests/latest" -H 'Accept: application/vnd.oci.image.index.v1+json'
+	# CodeBuild's steps are root's; the login is the project's.
+	rm -r registry/docker/registry/v2/repositories
+	mkdir -p root/.docker
+	printf '{"auths": {"%s": {"auth": "%s"}}}' "$REG" "$(printf 'robot:planted-token' | base64 -w 0)" >root/.docker/config.json
+	run fresh HOME="$WORK/root" "$ROOT/tests/pipeline/run-as" codepipeline documents/80-pipeline tree "$(git rev-parse HEAD)"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "${lines[-1]}" = "$digest" ]
+	# A file that is another ends the run before it is unpacked; without a name nobody is logged in.
+	printf x >>www/slipway-9-linux-amd64.tar.gz
+	run fresh HOME="$WORK/root" "$ROOT/tests/pipeline/run-as" codepipeline documents/80-pipeline tree "$(git rev-parse HEAD)"
+	[ "$status" -eq 1 ]
+	[[ $output == *"/tmp/slipway.download: FAILED"* && $output != *"slipway build"* ]]
 }

@@ -141,13 +141,26 @@ CA='warning ca-certificates'
 	program mpich /usr/bin/mpiexec.hydra "$NS,warning terminfo" "warning program-data"
 }
 
+# bootstrapped SUITE: a root file system in ./root. A mirror that does not answer is a reason to skip; whatever else
+# debootstrap fails for is told, with its last words.
+bootstrapped() {
+	local mirror=http://deb.debian.org/debian
+	debootstrap --variant=minbase "$1" "$PWD/root" "$mirror" >log 2>&1 && return
+	curl -sSf --retry 2 --max-time 20 "$mirror/dists/$1/InRelease" -o /dev/null 2>reached ||
+		skip "Debian's mirror is not reachable: $(tail -n 1 reached)"
+	echo "debootstrap of $1 failed, and the mirror answers:"
+	tail -n 20 log
+	[ ! -e root/debootstrap/debootstrap.log ] || tail -n 20 root/debootstrap/debootstrap.log
+	return 1
+}
+
 @test "programs: Debian's root file systems show only true findings" {
 	local suite PROGRAM=/bin/sh found
 	[ -n "${SLIPWAY_TEST_LONG:-}" ] || skip "makes three root file systems: in the long run alone"
 	[ "$EUID" -eq 0 ] || skip "debootstrap needs root"
 	need debootstrap
 	for suite in bookworm trixie sid; do
-		debootstrap --variant=minbase "$suite" "$PWD/root" http://deb.debian.org/debian >log 2>&1 || skip "Debian's mirror is not reachable"
+		bootstrapped "$suite"
 		rm -rf root/dev root/proc root/sys
 		# The https of apt is without authorities until ca-certificates is installed.
 		found=$(checked "{from: $PWD/root/, to: /}")

@@ -16,7 +16,7 @@ build() { "$SLIPWAY" build --progress none --insecure "$@"; }
 	make_spec slipway.yaml "repository: $REG/team/app" 'entrypoint: [/opt/sample/bin/nothing]'
 	run build --push
 	[[ $status != 0 && $output == *'/opt/sample/bin/nothing'* ]]
-	grep -q 'PUT /v2/team/app/blobs/uploads' "$REGLOG"
+	[ "$(grep -c '"PUT /v2/team/app/blobs/uploads' "$REGLOG")" = 1 ] # the layer, and no configuration
 	run ! grep -q 'PUT /v2/team/app/manifests' "$REGLOG"
 	run ! curl -fsS "http://$REG/v2/team/app/manifests/v1"
 	make_spec slipway.yaml "repository: $REG/team/app" 'entrypoint: [/opt/sample/bin/run]'
@@ -31,6 +31,18 @@ build() { "$SLIPWAY" build --progress none --insecure "$@"; }
 	for key in blobs_uploaded blobs_existed bytes_uploaded; do
 		[[ $(json "d['push']['$key']" <built.json) == "$(json "d['$key']" <pushed.json)" ]]
 	done
+}
+
+@test "push ahead: the configuration follows the layers, and the push finds it there" {
+	make_spec slipway.yaml "repository: $REG/team/app"
+	build --push --no-check
+	document=build/image/index.json
+	for _ in index manifest; do
+		document=build/image/blobs/sha256/$(json 'd["manifests"][0]["digest"][7:]' <"$document")
+	done
+	config=$(json 'd["config"]["digest"]' <"$document")
+	[ "$(grep -c "\"HEAD /v2/team/app/blobs/$config" "$REGLOG")" = 2 ]
+	[ "$(grep -c "\"PUT /v2/team/app/blobs/uploads.*${config#sha256:}" "$REGLOG")" = 1 ]
 }
 
 @test "push ahead: a registry that is away is reported by the push, after the build" {

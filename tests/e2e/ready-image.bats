@@ -24,13 +24,13 @@ recipes() {
 # fleet: this repository's own, without storage and exporters, and with patches.
 fleet() {
 	sed '/^storage:/,/^job:/{/^job:/!d}; /^monitoring:/,$d; s/  network_test:.*//; s/scheduler: volcano/scheduler: job/' \
-		"$ROOT/slipway.yaml" >slipway.yaml
+		<(own_spec) >slipway.yaml
 	cat >>slipway.yaml
 }
 
 @test "ready image: every recipe of docs/HOWTO.md is rendered and deployed" {
 	recipes
-	[ "$(ls ./*.yaml)" = "$(printf './%s.yaml\n' bert llm nccl notebooks vision)" ]
+	[ "$(ls ./*.yaml)" = "$(printf './%s.yaml\n' bert compile-ahead llm nccl notebooks vision)" ]
 	local file name
 	for file in *.yaml; do
 		name=${file%.yaml}

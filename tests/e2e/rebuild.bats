@@ -171,6 +171,7 @@ deb() {
 pipeline:
   source: {connection: "arn:aws:codeconnections:us-west-2:123456789012:connection/1", repository: org/app}
   region: us-west-2
+  install: [slipway version]
   build: ["mkdir -p out/$SLIPWAY_ARCH", "sed s/text/$SLIPWAY_ARCH/ tree/share/a.txt >out/$SLIPWAY_ARCH/note"]
 EOS
 	sed -i 's|^image:|&\n  repository: localhost:1/team/app|' slipway.yaml
@@ -289,7 +290,7 @@ EOS
 	[ "$status" -eq 0 ]
 	[ "${lines[-1]}" = "$digest" ]
 	[ -z "$(ls -A tmp)" ]
-	sed -i '/^image:/i pipeline: {source: {connection: "arn:aws:codeconnections:us-west-2:123456789012:connection/1", repository: o/a}, region: us-west-2, build: ["echo here >'"$WORK"'/started; sleep 30"]}' source/slipway.yaml
+	sed -i '/^image:/i pipeline: {source: {connection: "arn:aws:codeconnections:us-west-2:123456789012:connection/1", repository: o/a}, region: us-west-2, install: [slipway version], build: ["echo here >'"$WORK"'/started; sleep 30"]}' source/slipway.yaml
 	sed -i 's|^image:|&\n  repository: localhost:1/a|' source/slipway.yaml
 	TMPDIR=$WORK/tmp setsid "$SLIPWAY" verify --progress none --rebuild --run-build --source source source/build/image >log 2>&1 3>&- &
 	wait_for started

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Vulnerabilities in databases that are files. The judges: dpkg and PyPA's packaging for versions, and a table of verdicts.
-# shellcheck disable=SC2154 # run sets stderr
+# shellcheck disable=SC2016,SC2154 # JavaScript has $; run sets stderr
 
 load lib
 setup() { common_setup; }
@@ -129,6 +129,97 @@ found() { json '"\n".join(" ".join((f["name"], f["severity"], f["package"])) for
 	found out.json | LC_ALL=C sort >got
 	LC_ALL=C sort expected | diff - got
 	[ "$(json 'd["databases"][0]["modified"]' <out.json)" = 2026-03-01T00:00:00Z ]
+}
+
+# judged TYPE ECOSYSTEM QUALIFIERS: the pairs of `pairs` (NAME, VERSION, FIXED, 1 if it is older), as packages of a document.
+judged() {
+	python3 - "$@" <<-'PY'
+		import json, os, sys
+		from urllib.parse import quote
+		kind, ecosystem, distro = sys.argv[1:]
+		os.makedirs("osv")
+		components, expected = [], []
+		for line in open("pairs"):
+		    name, version, fixed, older = line.split()
+		    components.append({"type": "library", "name": name, "purl": f"pkg:{kind}/{name}@{quote(version)}{distro}"})
+		    json.dump({"id": f"X-{name}", "modified": "2026-03-01T00:00:00Z", "affected": [{
+		        "package": {"ecosystem": ecosystem, "name": name},
+		        "ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"fixed": fixed}]}]}]}, open(f"osv/{name}.json", "w"))
+		    if older == "1":
+		        expected.append(f"X-{name} UNDEFINED {name}")
+		json.dump({"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1, "components": components}, open("bom.json", "w"))
+		print(*sorted(expected), sep="\n", file=open("expected", "w"))
+	PY
+	root
+	attach_bom
+	scan --db osv --output json image >out.json
+	found out.json | LC_ALL=C sort >got
+	LC_ALL=C sort expected | diff - got
+	[ "$(wc -l <expected)" -gt 20 ]
+}
+
+# attach_bom: bom.json becomes the document that is attached to the image.
+attach_bom() {
+	python3 - <<-'PY'
+		import hashlib, json
+		def put(data):
+		    digest = hashlib.sha256(data).hexdigest()
+		    open("image/blobs/sha256/" + digest, "wb").write(data)
+		    return {"digest": "sha256:" + digest, "size": len(data)}
+		index = json.load(open("image/index.json"))
+		root = json.load(open("image/blobs/sha256/" + index["manifests"][0]["digest"][7:]))
+		subject = root["manifests"][0]
+		kind, manifest = "application/vnd.cyclonedx+json", "application/vnd.oci.image.manifest.v1+json"
+		doc = {"schemaVersion": 2, "mediaType": manifest, "artifactType": kind,
+		       "config": {"mediaType": "application/vnd.oci.empty.v1+json", **put(b"{}")},
+		       "layers": [{"mediaType": kind, **put(open("bom.json", "rb").read())}], "subject": subject}
+		index["manifests"].append({"mediaType": manifest, **put(json.dumps(doc).encode()), "artifactType": kind,
+		                           "annotations": {"dev.slipway.subject": subject["digest"]}})
+		json.dump(index, open("image/index.json", "w"))
+	PY
+}
+
+@test "scan: versions are ordered as rpm orders them" {
+	need rpm
+	python3 - "$(series 1500)" <<-'PY' >versions
+		import random, sys
+		random.seed(5)
+		parts = ["0", "1", "2", "10", "00", "9", "a", "rc", "~", "~~", "^", "^git", ".", "_", "+", "Z", ".01", "fc"]
+		for i in range(int(sys.argv[1])):
+		    def version():
+		        part = lambda: "1" + "".join(random.choice(parts) for _ in range(random.randrange(5)))
+		        return part() + "-" + part()
+		    a = version()
+		    print(f"p{i}", a, a[:-1] + random.choice("0129a") if random.random() < .3 else version())
+	PY
+	# rpm judges in one go: Lua's rpm.vercmp compares whole versions with their release.
+	{
+		echo '%{lua:'
+		sed 's/^\([^ ]*\) \([^ ]*\) \([^ ]*\)$/print("\1 \2 \3 " .. (rpm.vercmp("\2", "\3") < 0 and 1 or 0) .. "\\n")/' versions
+		echo '}'
+	} >macro
+	rpm --eval "$(cat macro)" | grep -E '^p[0-9]+ ' >pairs
+	[ "$(wc -l <pairs)" = "$(wc -l <versions)" ]
+	judged rpm/almalinux AlmaLinux:9 '?distro=almalinux-9.4'
+}
+
+@test "scan: versions are ordered as npm orders them" {
+	need node
+	for SEMVER in /usr/share/nodejs/semver /usr/lib/node_modules/npm/node_modules/semver ''; do
+		[ ! -e "$SEMVER" ] || break
+	done
+	[ -n "$SEMVER" ] || skip "node-semver is not installed"
+	SEMVER=$SEMVER node -e '
+		const semver = require(process.env.SEMVER);
+		let seed = 6;
+		const random = (n) => (seed = (seed * 1103515245 + 12345) % 2147483648) % n;
+		const pre = ["", "", "-0", "-1", "-alpha", "-alpha.1", "-alpha.beta", "-beta.2", "-beta.11", "-rc.1", "-rc.1+b", "+b"];
+		const version = () => [0, 1, 2].map(() => [0, 1, 2, 10][random(4)]).join(".") + pre[random(pre.length)];
+		for (let i = 0; i < Number(process.argv[1]); i++) {
+			const a = version(), b = version();
+			console.log(`p${i} ${a} ${b} ${semver.lt(a, b) ? 1 : 0}`);
+		}' "$(series 1500)" >pairs
+	judged npm npm ''
 }
 
 @test "scan: a dump of OSV is the same as a zip archive, a folder, a list, lines, and compressed" {

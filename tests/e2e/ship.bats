@@ -120,10 +120,11 @@ podman_run() {
 deb() {
 	need dpkg-deb
 	[ -x "$ROOT/build/slipway" ] || skip "built elsewhere"
-	mkdir -p tree/builder
-	cp -a "$ROOT/Makefile" "$ROOT/docs" "$ROOT/LICENSE" tree
+	mkdir -p tree/builder tree/tests
+	cp -a "$ROOT/Makefile" "$ROOT/README.md" "$ROOT/docs" "$ROOT/LICENSE" tree
 	cp -a "$ROOT/builder/packaging" tree/builder
 	mkdir -p tree/build && cp "$SLIPWAY" tree/build/slipway
+	export DEBFULLNAME="Release Engineer" DEBEMAIL=release@example.com
 	make -s -C tree -o build/slipway deb >/dev/null
 	DEB=$(echo "$WORK"/tree/build/slipway_*.deb)
 }
@@ -160,8 +161,10 @@ deb() {
 	for field in Package Version Architecture Maintainer Installed-Size Depends Section Priority Description; do
 		[ -n "$(dpkg-deb -f "$DEB" "$field")" ]
 	done
+	[ "$(dpkg-deb -f "$DEB" Maintainer)" = "Release Engineer <release@example.com>" ]
 	dpkg-deb -f "$DEB" Description | awk 'length > 80 {exit 1}'
-	[ "$(dpkg-deb -f "$DEB" Installed-Size)" -ge "$(du -sk --apparent-size root/usr | cut -f 1)" ]
+	# Debian Policy, 5.6.20, as dpkg-gencontrol counts: files in whole KiB, anything else as one.
+	[ "$(dpkg-deb -f "$DEB" Installed-Size)" = "$(find root/usr -printf '%y %s\n' | awk '{n += $1 == "f" ? int(($2 + 1023) / 1024) : 1} END {print n}')" ]
 	# Everything that it needs at run time is among its dependencies, and nothing else is.
 	dpkg-deb -f "$DEB" Depends | tr ',' '\n' | sed 's/^ *//; s/ .*//' | grep -v ca-certificates | sort -u >named
 	for library in $(readelf -d root/usr/bin/slipway | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do

@@ -7,7 +7,7 @@ DIGEST=sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 GOLDEN=$ROOT/tests/golden/deploy
 setup() {
 	common_setup
-	cp "$ROOT/slipway.yaml" .
+	own_spec >slipway.yaml
 	export KUBECTL=$ROOT/tests/servers/fakekubectl FAKEKUBE=$WORK/kube
 	mkdir -p "$FAKEKUBE/logs"
 }

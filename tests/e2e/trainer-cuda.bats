@@ -70,9 +70,10 @@ near() {
 	PY
 }
 
-# Every process gave back what it held, and asked for nothing that a driver would refuse.
+# Every process gave back what it held, asked for nothing that a driver would refuse, and took no memory after its first step.
 clean_report() {
 	[ -s report ]
+	! grep 'late [1-9]' report
 	! grep -v 'held 0 .*problem none$' report
 }
 
@@ -96,25 +97,42 @@ clean_report() {
 @test "cuda: a GPU that fails ends the run with 77, one without memory with 78; the last checkpoint goes on" {
 	small
 	run_on cuda whole >/dev/null
-	local calls
-	calls=$(sed -n 's/calls \([0-9]*\) .*/\1/p' report)
-	[ "$calls" -gt 800 ]
-	# The last third of a run: after the second checkpoint of three. An error of ECC, a lost device, a lack of memory.
+	grep -q ' replays 5 ' report
+	# The last step, which is the fifth replay of a recording. An error of ECC, a lost device, a lack of memory.
 	local result want says
 	for result in 214:77:"an error that cannot be corrected" 719:77:"a kernel failed" 2:78:"no memory left"; do
 		IFS=: read -r result want says <<<"$result"
 		rm -rf broken broken.jsonl
-		export STANDIN_FAIL_AT=$((calls * 5 / 6)) STANDIN_RESULT=$result
+		export STANDIN_FAIL_CALL=cuGraphLaunch STANDIN_FAIL_AT=5 STANDIN_RESULT=$result
 		run --separate-stderr run_on cuda broken
 		[ "$status" -eq "$want" ]
 		# shellcheck disable=SC2154  # bats sets stderr
 		[[ $stderr == *"$says"* ]]
-		unset STANDIN_FAIL_AT STANDIN_RESULT
+		unset STANDIN_FAIL_CALL STANDIN_FAIL_AT STANDIN_RESULT
 		[ -e broken/step-00000004/model.safetensors ]
 		run_on cuda broken --resume | grep 'step 6'
 		cmp whole/step-00000006/model.safetensors broken/step-00000006/model.safetensors
 		cmp whole/step-00000006/optimizer.safetensors broken/step-00000006/optimizer.safetensors
 	done
+}
+
+@test "cuda: a run in f16 on a GPU without bf16 goes on as an unbroken one; a CPU says that it has no f16" {
+	small
+	export STANDIN_COMPUTE=75
+	run_on cuda whole --precision f16 >log 2>&1
+	grep -q 'on cuda:0: Stand-in, compute capability 7.5, CUDA 12.4, f16' log
+	ends_with 75 run_on cuda broken --precision f16 --stop_after 3
+	grep -q '"loss_scale_log2": "16"' broken/step-00000003/trainer_state.json
+	grep -q '"loss_scale_good": "3"' broken/step-00000003/trainer_state.json
+	run_on cuda broken --precision f16 --resume >/dev/null
+	local file
+	for file in model.safetensors optimizer.safetensors trainer_state.json; do
+		cmp whole/step-00000006/$file broken/step-00000006/$file
+	done
+	grep -q '"loss_scale":65536,' whole.jsonl
+	run --separate-stderr run_on cpu out --precision f16
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"f16 is a GPU's"*"Give --precision bf16 or f32, or --device cuda"* ]]
 }
 
 @test "cuda: what keeps a GPU from being used is said, with what to do" {
@@ -141,6 +159,7 @@ clean_report() {
 	STANDIN_COMPUTE=75 run --separate-stderr run_on cuda out --precision bf16
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"compute capability 7.5: bf16 needs 8.0"* ]]
+	[[ $stderr == *"--precision f16, which this GPU has"* ]]
 	STANDIN_DEVICES=2 run --separate-stderr run_on cuda:2 out
 	[[ $stderr == *"--device cuda:2: there are 2 NVIDIA GPUs here"* ]]
 }
@@ -154,6 +173,101 @@ clean_report() {
 	grep -q 'on cuda:0: Stand-in, compute capability 8.6, CUDA 12.4, f32' log
 	grep -q 'Training Device=cuda:0 ' log
 	clean_report
+}
+
+# by_gemm OUTPUT [OPTIONS]: a run with cuBLASLt's stand-in where a base image would have the library.
+by_gemm() {
+	local out=$1
+	shift
+	LD_LIBRARY_PATH=$STANDIN/cublaslt:${LD_LIBRARY_PATH:-} CUDA_CACHE_PATH=$PWD/cache run_on cuda "$out" "$@"
+}
+
+@test "cuda: products go to cuBLASLt where it is here and faster, the log and the checkpoint say so, a restart measures nothing" {
+	small
+	run_on cpu whole >/dev/null
+	ends_with 75 by_gemm auto --stop_after 3 >log 2>&1
+	grep '^products by cuBLASLt 12.4.5 for [1-9][0-9]* of [1-9][0-9]* shapes$' log
+	grep '"products": "cuBLASLt 12.4.5 for [1-9]' auto/step-00000003/trainer_state.json
+	local measured known
+	measured=$(sed -n 's/^cublaslt \([0-9]*\) products.*/\1/p' report)
+	grep -q '^cublaslt [0-9]* products [1-9][0-9]* recorded held 0 problem none$' report
+	rm report
+	by_gemm auto --resume >log 2>&1
+	known=$(sed -n 's/^cublaslt \([0-9]*\) products.*/\1/p' report)
+	[ "$known" -lt $((measured / 2)) ]
+	clean_report
+	same_curve whole auto
+	near whole auto
+	# By its name: an error where it is not, or fails; on a CPU, there is none.
+	by_gemm named --gemm cublaslt --max_steps 1 >log 2>&1
+	grep '^products by cuBLASLt 12.4.5 for [1-9][0-9]* of [0-9]* shapes$' log # a few end as only our kernels do
+	run_on cuda own --max_steps 1 --gemm own >log 2>&1
+	grep '^products by own kernels$' log
+	run --separate-stderr run_on cuda none --gemm cublaslt
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"--gemm cublaslt: there is no cuBLASLt: libcublasLt.so.12: cannot open"*"Without it: --gemm own."* ]]
+	export STANDIN_LT_FAIL_CALL=cublasLtMatmul STANDIN_LT_FAIL_AT=9 STANDIN_LT_STATUS=14
+	run --separate-stderr by_gemm broken --gemm cublaslt
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"cuBLASLt refuses cublasLtMatmul (14)"*"--gemm own does without it"* ]]
+	rm -rf cache
+	by_gemm around --max_steps 2 >log 2>&1
+	grep '^products by cuBLASLt 12.4.5 for [0-9]* of [0-9]* shapes (cuBLASLt refuses cublasLtMatmul (14))$' log
+	unset STANDIN_LT_FAIL_CALL STANDIN_LT_FAIL_AT STANDIN_LT_STATUS
+	run --separate-stderr run_on cpu none --gemm cublaslt
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"cuBLASLt is a GPU's"* ]]
+	run --separate-stderr run_on cuda none --gemm other
+	[[ $stderr == *"--gemm is 'other', expected auto, own or cublaslt"* ]]
+}
+
+@test "cuda: --batch_size auto takes what the GPU's memory has room for, says so, and is kept when the run goes on" {
+	small
+	SMALL+=(--attention_dropout 0 --batch_size auto --max_steps 2 --image_points 100)
+	export STANDIN_MEMORY_MIB=20
+	on cuda train "${SMALL[@]}" --print_config | grep '^batch_size ' >shown
+	[[ $(cat shown) =~ ^batch_size\ +([0-9]+)\ +flag,\ auto:\ 21.0\ MB\ free\ on\ cuda:0$ ]]
+	local n=${BASH_REMATCH[1]}
+	[ "$n" -gt 2 ]
+	[ "$n" -lt 20 ]
+	# What it is fits, and four times as much does not.
+	run_on cuda out --stop_after 1 >log 2>&1 || [ $? -eq 75 ]
+	grep "^--batch_size auto is $n (21.0 MB free on cuda:0)$" log
+	grep -q "batch_size=$n," log
+	run --separate-stderr run_on cuda large --batch_size $((n * 4))
+	[ "$status" -eq 78 ]
+	# On a larger GPU the run keeps the batch that it was begun with.
+	STANDIN_MEMORY_MIB=64 run_on cuda out --resume >log 2>&1
+	grep "^--batch_size auto is $n (as in the run that is resumed)$" log
+	clean_report
+	# A CPU is as fast with few.
+	on cpu train "${SMALL[@]}" --print_config | grep '^batch_size  *8  *flag, auto: the default, or what fits, on cpu:0$'
+	run on cpu train "${SMALL[@]}" --batch_size many
+	[[ $output == *"--batch_size is 'many', expected a whole number from 1 to 65536, or auto"* ]]
+}
+
+@test "cuda: what a GPU tells of itself is in every log; none of it is needed; errors that cannot be corrected end the run" {
+	small
+	SMALL+=(--max_steps 2)
+	local library=$LD_LIBRARY_PATH
+	export LD_LIBRARY_PATH=$STANDIN/nvml:${LD_LIBRARY_PATH:-}
+	run_on cuda out >log
+	grep 'tokens/s; GPU 97 %, 41 % memory, 4000 MB, 250 W, 61 C, 1410 MHz$' log
+	grep -q '"tokens_per_second":[0-9.e+]*,.*"gpu_utilization_ratio":0.9[67][0-9]*,"gpu_memory_utilization_ratio":0.4[0-9]*,"gpu_memory_bytes":4000000000,"gpu_power_watts":250.5,.*"gpu_ecc_uncorrectable_total":2,' out.jsonl
+	grep -q 'GPU/Temperature' logs/*/events*
+	[ "$(grep -c '^nvml .* held 0 problem none$' report)" -eq 1 ]
+	clean_report
+	# No library, one that is of no use, and one sensor less.
+	LD_LIBRARY_PATH=$library run_on cuda without | grep 'tokens/s$'
+	cmp out/step-00000002/model.safetensors without/step-00000002/model.safetensors
+	STANDIN_NVML_FAIL_CALL=all run_on cuda fails | grep 'tokens/s$'
+	STANDIN_NVML_FAIL_CALL=nvmlDeviceGetPowerUsage run_on cuda less | grep '4000 MB, 61 C, 1410 MHz$'
+	clean_report
+	# Every step asks, and the driver's binding does once a second.
+	STANDIN_NVML_ERRORS=6 run --separate-stderr run_on cuda broken --max_steps 100 --checkpoint_steps 1
+	[ "$status" -eq 77 ]
+	[[ $stderr == *"the GPU's memory has an error that cannot be corrected"*nvmlDeviceGetTotalEccErrors* ]]
+	ls broken/step-*/model.safetensors
 }
 
 # ranks N OUTPUT [OPTIONS]: N ranks on a node of four GPUs, which share 4 clips a step.
@@ -218,6 +332,42 @@ run_ranks() {
 	[[ $stderr == *"rank 2: rank 2 of this node has no NVIDIA GPU of its own: there are 2 here"* ]]
 }
 
+# summed_by HOW RANKS OUTPUT [OPTIONS]: ranks of one node that share 4 clips a step, with NCCL's stand-in where a base image would
+# have it, unless HOW is mpi.
+summed_by() {
+	local how=$1 n=$2 out=$3 nccl=$STANDIN/nccl:
+	shift 3
+	[[ $how == nccl ]] || nccl=
+	LD_LIBRARY_PATH=$nccl${LD_LIBRARY_PATH:-} STANDIN_DEVICES=4 run_on cuda "$out" --batch_size $((4 / n)) --local_ranks "$n" "$@"
+}
+
+@test "cuda: ranks sum by NCCL where it is there, as one GPU, and by MPI with the same bits; a run moves between all of them" {
+	mpich
+	small
+	SMALL+=(--attention_dropout 0)
+	run_on cuda one --batch_size 4 >/dev/null
+	summed_by nccl 4 four >log 2>&1
+	grep '^gradients are summed by NCCL 2.30.7$' log
+	near one four
+	summed_by nccl 2 two >log 2>&1
+	near one two
+	[ "$(grep -c '^nccl [1-9][0-9]* sums held 0 problem none$' report)" -eq 6 ]
+	summed_by mpi 2 hosts >log 2>&1
+	grep "^gradients are summed by MPICH, through the hosts' memory: there is no NCCL: libnccl.so.2: cannot open" log
+	cmp two/step-00000006/model.safetensors hosts/step-00000006/model.safetensors
+	summed_by nccl 2 forced --max_steps 1 --collective host >log 2>&1
+	grep "^gradients are summed by MPICH, through the hosts' memory$" log
+	# Four GPUs, the CPU, two GPUs.
+	ends_with 75 summed_by nccl 4 moved --stop_after 2
+	ends_with 75 run_on cpu moved --batch_size 4 --resume --stop_after 2
+	summed_by nccl 2 moved --resume >/dev/null
+	near one moved
+	clean_report
+	run --separate-stderr summed_by mpi 2 none --collective nccl --rank_timeout 5
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"there is no NCCL: libnccl.so.2"*"--collective host"* ]]
+}
+
 @test "cuda: a request to stop reaches the ranks of a node, a killed one is named, and none outlives its parent" {
 	mpich
 	small
@@ -225,7 +375,7 @@ run_ranks() {
 	# started OUTPUT: two ranks at work; sets PARENT.
 	started() {
 		rm -rf "$1" "$1.log" report
-		LD_LIBRARY_PATH=$STANDIN:$LD_LIBRARY_PATH STANDIN_DEVICES=2 "$TRAINER" train "${SMALL[@]}" --output_dir "$1" --local_ranks 2 \
+		LD_LIBRARY_PATH=${NCCL:-}$STANDIN:$LD_LIBRARY_PATH STANDIN_DEVICES=2 "$TRAINER" train "${SMALL[@]}" --output_dir "$1" --local_ranks 2 \
 			--device cuda --batch_size 1 >"$1.log" 2>&1 3>&- &
 		PARENT=$!
 		for _ in $(seq 100); do
@@ -249,6 +399,15 @@ run_ranks() {
 	wait "$PARENT" || status=$?
 	[ "$status" -eq 76 ]
 	grep 'rank 1 was ended by signal 9' killed.log
+
+	# The same in the midst of NCCL's sums, which would wait for ever.
+	NCCL=$STANDIN/nccl: started abandoned
+	grep 'summed by NCCL' abandoned.log
+	kill -KILL "$(pgrep -P "$PARENT" | tail -n 1)"
+	status=0
+	wait "$PARENT" || status=$?
+	[ "$status" -eq 76 ]
+	grep 'rank 0: reduce the gradient of step [0-9]*: rank 1 (.*) has gone: its process or its machine has ended' abandoned.log
 
 	started orphans
 	rank=$(pgrep -P "$PARENT" | tr '\n' ' ')
@@ -277,9 +436,35 @@ run_ranks() {
 	[[ $output == *"6 passed, 0 failed"* ]]
 	"$gpu" page .
 	diff gpu.md "$ROOT/docs/bench/gpu.md"
-	"$gpu" bench "$TRAINER" . --config tiny --batch 1 --steps 2
-	grep '^| tiny | f32 | 1 | ' gpu.md
-	grep '^| tiny | bf16 | 1 | ' gpu.md
+	[[ $output == *"not run - ranks"*"there is one GPU here"* ]]
+	[[ $output == *"not run - cublaslt: cross-heads in f32"*"there is no cuBLASLt"* ]]
+	# Two of them, with NCCL and without.
+	mpich
+	small
+	LD_LIBRARY_PATH=$STANDIN/nccl:$STANDIN:$LD_LIBRARY_PATH STANDIN_DEVICES=2 run "$gpu" test "$TRAINER" --steps 2 --only ranks \
+		--config "$PWD/small.json"
+	echo "$output"
+	[[ $output == *"ok - ranks: two GPUs, by NCCL and by the hosts, are one"*"1 passed, 0 failed"* ]]
+	export LD_LIBRARY_PATH=$STANDIN
+	# A PyTorch that takes batches of one alone.
+	cat >torch <<-'SH'
+		#!/bin/sh
+		case "$*" in -c*) ;; *peak*) echo 120.5 ;; *'--batch 1 '*) echo 0.5 ;; *) exit 1 ;; esac
+	SH
+	chmod +x torch
+	LD_LIBRARY_PATH=$STANDIN/cublaslt:$LD_LIBRARY_PATH TORCH_PYTHON=$PWD/torch "$gpu" bench "$TRAINER" . --config "$PWD/small.json" \
+		--batch 1 --steps 2 --square 48
+	grep '^| small | f32 | 1 | .* ms | ' gpu.md
+	grep '^A step of one clip takes [0-9.]* ms[.]$' gpu.md
+	grep '^In bf16: the first step ends [0-9.]* s after the start, [0-9.]* s with what an earlier run has compiled and measured[.]$' gpu.md
+	grep '^Large products reach [0-9.]* TFLOP/s (\(cuBLASLt 12.4.5\|own kernels\)); the best batch.s useful algebra is .* % of it[.]$' gpu.md
+	grep '^Products in bf16: our kernels have [0-9]* % of cuBLASLt.s speed over all [1-9][0-9]* shapes; ' gpu.md
+	grep '^| [nt][nt] | [0-9]* x [0-9]* by [0-9]* | [0-9.]* TFLOP/s | [0-9.]* TFLOP/s | [0-9]* % |$' gpu.md
+	grep '^PyTorch 2 (torch.compile, SDPA) in bf16: .* with batches of 1; this trainer.s best batch is [0-9.]* times that. cuBLAS reaches 120.5' gpu.md
+	sed -i 's/"torch": {/"torch": {"skipped": "No module named torch",/' gpu.json
+	"$gpu" page .
+	grep '^PyTorch beside it: skipped (No module named torch)[.]$' gpu.md
+	grep '^| small | bf16 | 1 | ' gpu.md
 	grep '^# The trainer on GPUs: unproved on T4G, A10G, A100, L4, L40S, H100, H200$' gpu.md
 	# A driver that fails once is seen by every step that it could have fooled.
 	STANDIN_COMPUTE=75 STANDIN_FAIL_CALL=cuLaunchKernel STANDIN_FAIL_AT=5 STANDIN_RESULT=719 run "$gpu" test "$TRAINER" \

@@ -59,6 +59,38 @@ refused() {
 	fi
 }
 
+# put_referrer SUBJECT TYPE FILE: attaches a document by HTTP alone, as anybody who may push can.
+put_referrer() {
+	REPO=http://$REG/v2/team/app python3 - "$@" <<-'PYTHON'
+		import hashlib, json, os, sys, urllib.request
+		subject, kind, path = sys.argv[1:]
+		repo, manifest_type = os.environ["REPO"], "application/vnd.oci.image.manifest.v1+json"
+		index_type = "application/vnd.oci.image.index.v1+json"
+		def send(method, url, data, kind="application/octet-stream"):
+		    return urllib.request.urlopen(urllib.request.Request(url, data, {"Content-Type": kind}, method=method)).headers
+		def digest(data): return "sha256:" + hashlib.sha256(data).hexdigest()
+		def blob(data):
+		    where = send("POST", repo + "/blobs/uploads/", b"")["Location"]
+		    send("PUT", where + ("&" if "?" in where else "?") + "digest=" + digest(data), data)
+		    return {"digest": digest(data), "size": len(data)}
+		def put(doc, name=None, kind=manifest_type):
+		    data = json.dumps(doc).encode()
+		    send("PUT", repo + "/manifests/" + (name or digest(data)), data, kind)
+		    return {"mediaType": kind, "digest": digest(data), "size": len(data)}
+		made = put({"schemaVersion": 2, "mediaType": manifest_type, "artifactType": kind,
+		            "config": {"mediaType": "application/vnd.oci.empty.v1+json", **blob(b"{}")},
+		            "layers": [{"mediaType": kind, **blob(open(path, "rb").read())}],
+		            "subject": {"mediaType": manifest_type, "digest": subject, "size": 1}})
+		tag = subject.replace(":", "-")
+		try:
+		    old = json.load(urllib.request.urlopen(urllib.request.Request(repo + "/manifests/" + tag, headers={"Accept": index_type})))
+		except urllib.error.HTTPError:
+		    old = {"schemaVersion": 2, "mediaType": index_type, "manifests": []}
+		old["manifests"].append({**made, "artifactType": kind})
+		put(old, tag, index_type)
+	PYTHON
+}
+
 BUILDER=https://slipway.dev/builder/local
 
 @test "trust: an image with all that is asked for is deployed, by the digest that was looked at" {
@@ -120,12 +152,139 @@ BUILDER=https://slipway.dev/builder/local
 	deploy
 }
 
+# first_child: the digest of the first platform's manifest
+first_child() { "$SLIPWAY" inspect --output json "$REG/team/app:v1" | json 'd["images"][0]["digest"]'; }
+
+@test "trust: a bill of materials that the rule's keys have not signed does not count, whoever attached it" {
+	image "platforms: [linux/amd64]" 'sign: {key: k.pem}'
+	first=$(first_child)
+	fleet "keys: [k.pub]" "sbom: true"
+	# A document that anybody with the right to push attaches.
+	"$SLIPWAY" sbom "$REG/team/app:v1" >spdx.json 2>/dev/null
+	put_referrer "$first" application/spdx+json spdx.json
+	"$SLIPWAY" sbom "$REG/team/app:v1" 2>/dev/null | cmp - spdx.json
+	refused "has no bill of materials that 'k.pub' has signed"
+	[[ $output == *"slipway sign --sbom --key KEY"* ]]
+	# Without keys it is there to be read.
+	fleet "sbom: true"
+	deploy >said
+	grep -q "sbom$" said
+	# Signed by another key, and by the right one.
+	"$SLIPWAY" sign --key other.pem --sbom --progress none "$REG/team/app:v1" >/dev/null
+	fleet "keys: [k.pub]" "sbom: true"
+	refused "it is signed by another key"
+	run "$SLIPWAY" verify --key k.pub --sbom --progress none "$REG/team/app:v1"
+	[ "$status" -eq 3 ]
+	[[ $output == *"it is signed by another key"*"has signed no bill of materials of $first"* ]]
+	run "$SLIPWAY" sbom --key k.pub "$REG/team/app:v1"
+	[ "$status" -eq 3 ]
+	"$SLIPWAY" sign --key k.pem --sbom "$REG/team/app:v1" 2>&1 | grep -q "bill of materials: 1 signed, 0 already there"
+	"$SLIPWAY" sign --key k.pem --sbom "$REG/team/app:v1" 2>&1 | grep -q "bill of materials: 0 signed, 1 already there"
+	deploy
+	"$SLIPWAY" sbom --key k.pub "$REG/team/app:v1" | cmp - spdx.json
+	"$SLIPWAY" verify --key k.pub --sbom --progress none "$REG/team/app:v1" | grep -q "^  spdx of $first, bundle sha256:"
+	# The keys of provenance go first, and each of several has to vouch for the same document.
+	fleet "keys: [k.pub]" "sbom: true" "provenance: {builder: x, keys: [k.pub, other.pub]}"
+	refused "has no provenance that 'k.pub' has signed"
+	[[ $output != *"bill of materials"* ]]
+	# Of two documents nobody can say which one is meant.
+	sed 's/"name":"[^"]*"/"name":"forged"/' spdx.json >forged.json
+	put_referrer "$first" application/spdx+json forged.json
+	run "$SLIPWAY" sign --key k.pem --sbom --progress none "$REG/team/app:v1"
+	[ "$status" -eq 3 ]
+	[[ $output == *"2 spdx documents are attached to $first: which one is vouched for?"* ]]
+	# What counts is what was signed before.
+	fleet "keys: [k.pub]" "sbom: true"
+	deploy
+	"$SLIPWAY" sbom --key k.pub "$REG/team/app:v1" | cmp - spdx.json
+}
+
+@test "trust: every forged bill of materials is refused, with its reason, and severity is judged by a signed one" {
+	local n=0 forgery words
+	grep -q '^ID=debian' /etc/os-release || skip "this machine's packages are not Debian's"
+	make_spec image.yaml "repository: $REG/team/app" "platforms: [linux/amd64]" 'sbom: {formats: [spdx]}'
+	sed -i "s|^    - name: data|    - {name: program, closure: [/bin/true]}\n&|" image.yaml
+	"$SLIPWAY" build -f image.yaml --push --progress none -o out >build.out 2>&1
+	osv glibc 9:1
+	# The attached document names a package with a finding; a signed one that has none is not believed by its looks.
+	fleet "vulnerabilities: {severity: high, db: [osv.json]}" "keys: [k.pub]"
+	"$SLIPWAY" sign --key k.pem --progress none "$REG/team/app:v1" >/dev/null
+	refused "linux/amd64 has no bill of materials that the key has signed"
+	"$SLIPWAY" sign --key k.pem --sbom --progress none "$REG/team/app:v1" >/dev/null
+	refused "1 finding of severity HIGH or worse, as CVE-2026-0001 in libc6 "
+	run "$SLIPWAY" scan --db osv.json --key k.pub "$REG/team/app:v1"
+	[ "$status" -eq 3 ]
+	[[ $output == *CVE-2026-0001* ]]
+	run "$SLIPWAY" scan --db osv.json --key other.pub "$REG/team/app:v1"
+	[ "$status" -eq 3 ]
+	[[ $output == *"no bill of materials that the key has signed"* ]]
+	echo changed >tree/share/a.txt
+	image "platforms: [linux/amd64]"
+	first=$(first_child)
+	fleet "provenance: {builder: x, keys: [k.pub]}" "sbom: true"
+	while IFS=$'\t' read -r forgery words; do
+		"$ROOT/tests/servers/forge" "$REG/team/app" "$first" k.pem "$forgery" "$DIGEST"
+		if [[ -z $words ]]; then
+			"$SLIPWAY" sbom --key k.pub "$REG/team/app:v1" | grep -q '"name":"forged"'
+			continue
+		fi
+		run "$SLIPWAY" verify --trust slipway.yaml --progress none "$REG/team/app:v1"
+		if [[ $status != 3 || $output != *"trust.sbom: "*"$words"* ]]; then
+			echo "$forgery: status $status: $output"
+			return 1
+		fi
+		n=$((n + 1))
+	done < <("$ROOT/tests/servers/forge" --list-sboms)
+	[ "$n" -ge 8 ]
+}
+
+@test "trust: what is attached is read once, whatever is asked of it" {
+	start_faultreg
+	image 'sbom: true' 'provenance: true' 'sign: {key: k.pem}'
+	fleet "- {keys: [k.pub], provenance: $BUILDER, sbom: true}" "- {keys: [k.pub]}"
+	: >"$REGLOG"
+	"$SLIPWAY" verify --trust slipway.yaml --progress none "$REG/team/app:v1" >/dev/null
+	# The index has a signature and a statement of its provenance, each platform two documents more.
+	json_lines() { python3 -c 'import json, sys; [print(r["path"]) for r in map(json.loads, sys.stdin) if r.get("method") == "GET" and "/blobs/" in r.get("path", "")]'; }
+	json_lines <"$REGLOG" | sort >blobs
+	[ "$(sort -u blobs | wc -l)" -ge 10 ]
+	uniq -d blobs
+	[ -z "$(uniq -d blobs)" ]
+}
+
+@test "trust: a document that no bundle can hold is refused before anything is sent" {
+	make_spec image.yaml "repository: $REG/team/app" "platforms: [linux/amd64]" 'sbom: {formats: [spdx]}' 'sign: {key: k.pem}'
+	"$SLIPWAY" build -f image.yaml --progress none -o build/image >build.out 2>&1
+	first=$("$SLIPWAY" inspect --output json build/image | json 'd["images"][0]["digest"]')
+	python3 - "$first" <<-'PYTHON'
+		import hashlib, json, os, sys
+		def put(data):
+		    digest = hashlib.sha256(data).hexdigest()
+		    open("build/image/blobs/sha256/" + digest, "wb").write(data)
+		    return {"digest": "sha256:" + digest, "size": len(data)}
+		index = json.load(open("build/image/index.json"))
+		for entry in index["manifests"]:
+		    if entry.get("artifactType") != "application/spdx+json":
+		        continue
+		    manifest = json.load(open("build/image/blobs/sha256/" + entry["digest"][7:]))
+		    document = open("build/image/blobs/sha256/" + manifest["layers"][0]["digest"][7:], "rb").read()
+		    manifest["layers"][0].update(put(document + b" " * (24 << 20)))
+		    entry.update(put(json.dumps(manifest).encode()))
+		json.dump(index, open("build/image/index.json", "w"))
+	PYTHON
+	run "$SLIPWAY" push -f image.yaml --progress none
+	[ "$status" -ne 0 ]
+	[[ $output == *"the spdx document of linux/amd64 has 25."*"one that is signed has at most"*"files: true"* ]]
+	[ "$(curl -s "http://$REG/v2/_catalog" | json 'd["repositories"]')" = "[]" ]
+}
+
 @test "trust: what cannot be found out is refused: a registry that is down, a key that is not there, an image of no rule" {
 	image "${FULL[@]}"
 	fleet "keys: [absent.pub]"
 	refused "absent.pub"
 	fleet "images: [$REG/other/*]" "keys: [k.pub]"
 	refused "no rule of \`trust\` is for it"
+	[[ $output == *"- {images: [$REG/team/app], digests: [\"$DIGEST\"]}"* ]]
 	fleet "vulnerabilities: high"
 	refused "'$REG' is no registry that scans images"
 	fleet "digests: [\"sha256:$(printf '0%.0s' {1..64})\"]"
@@ -178,6 +337,17 @@ osv() {
 	grep -q "^trust       $REG/team/helper:v1@$helper: keys$" said
 	objects 'json.dumps(d)' | grep -qF "\"$REG/team/helper:v1@$helper\""
 	run ! grep -qF "\"$REG/team/helper:v1\"" "$FAKEKUBE/objects.json"
+	# One that nobody signs is taken by its digest; what the refusal proposes is the rule.
+	"$SLIPWAY" push --progress none --tag v1 out "$REG/others/shell:v1" >/dev/null
+	fleet "- {images: [$REG/team/*], keys: [k.pub]}"
+	sed -i "s|^job: .*|job: {nodes: 1, scheduler: job, user: 1000, group: 1000, init: [{name: wait, image: \"$REG/others/shell:v1\", command: [run]}]}|" slipway.yaml
+	refused "trust: $REG/others/shell:v1: no rule of \`trust\` is for it"
+	rule=$(sed -n 's/^.*if you trust that: \(- {.*}\)$/\1/p' <<<"$output")
+	echo "  $rule" >>slipway.yaml
+	deploy >said
+	grep -q "^trust       $REG/others/shell:v1@$helper: digests$" said
+	fleet "keys: [k.pub]"
+	sed -i "s|^job: .*|job: {nodes: 1, scheduler: job, user: 1000, group: 1000, init: [{name: wait, image: \"$REG/team/helper:v1\", command: [run]}]}|" slipway.yaml
 	# By a patch as well.
 	cat >>slipway.yaml <<-YAML
 		patches:
@@ -273,4 +443,30 @@ osv() {
 			--allow-insecure-registry --type slsaprovenance1 --predicate predicate.json "$REG/team/app@$digest" >attest.out 2>&1
 	done
 	deploy
+	# A bill of materials: cosign reads ours, and takes part in a rule with its own.
+	echo again >tree/share/a.txt
+	image "${FULL[@]}"
+	first=$(first_child)
+	for type in spdxjson cyclonedx; do
+		"$COSIGN" verify-attestation --key k.pub --insecure-ignore-tlog=true --allow-insecure-registry \
+			--type "$type" "$REG/team/app@$first" >attested.out 2>&1
+		grep -q '"payload"' attested.out
+	done
+	echo "and again" >tree/share/a.txt
+	image "platforms: [linux/amd64]" 'sign: {key: k.pem}'
+	first=$(first_child)
+	fleet "keys: [k.pub]" "sbom: true"
+	for type in spdxjson cyclonedx; do
+		refused "has no bill of materials that 'k.pub' has signed"
+		"$SLIPWAY" sbom --format "${type%json}" "$REG/team/app:v1" >sbom.json 2>/dev/null
+		COSIGN_PASSWORD=pw "$COSIGN" attest --yes --key imported.key --use-signing-config=false --tlog-upload=false \
+			--allow-insecure-registry --type "$type" --predicate sbom.json "$REG/team/app@$first" >attest.out 2>&1
+		deploy
+		# cosign writes the document anew, with its keys in another order.
+		"$SLIPWAY" sbom --format "${type%json}" --key k.pub "$REG/team/app:v1" | json 'd == __import__("json").load(open("sbom.json"))' | grep -qx True
+		# Once more without it, in the other form.
+		echo "$type" >>tree/share/a.txt
+		image "platforms: [linux/amd64]" 'sign: {key: k.pem}'
+		first=$(first_child)
+	done
 }

@@ -40,7 +40,15 @@ tree() {
 	[ -e try/step-00000020/model.safetensors ]
 }
 
-# stand_ins: an ECR, a cluster, and an aws, eksctl and helm that look at what they are given and note it in calls.
+# account: an aws, eksctl and helm with an account behind them.
+account() {
+	local tool
+	mkdir -p bin account
+	export FAKEACCOUNT=$WORK/account
+	for tool in aws eksctl helm; do ln -s "$ROOT/tests/servers/fakeaccount" "bin/$tool"; done
+}
+
+# stand_ins: an ECR, a cluster and an account.
 stand_ins() {
 	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=test -keyout key.pem -out cert.pem 2>/dev/null \
 		-addext "subjectAltName=DNS:$HOST,DNS:api.ecr.us-west-2.amazonaws.com,DNS:sts.us-west-2.amazonaws.com,DNS:layers.us-west-2.amazonaws.com,DNS:localhost"
@@ -49,8 +57,9 @@ stand_ins() {
 	EOS
 	unset "${!AWS_@}"
 	export AWS_EC2_METADATA_DISABLED=true AWS_ACCESS_KEY_ID=AKIATESTUSER00000001 AWS_SECRET_ACCESS_KEY=planted/Secret
-	export AWS_REGION=us-west-2
 	start_fakeaws --cert cert.pem --key key.pem
+	account
+	echo "$URL" >account/ecr
 	# Commands that reach ECR reach the stand-in.
 	cat >bin/slipway <<-EOS
 		#!/bin/bash
@@ -59,29 +68,26 @@ stand_ins() {
 		*) exec "$SLIPWAY" "\$@" ;;
 		esac
 	EOS
-	for tool in aws eksctl helm; do
-		cat >"bin/$tool" <<-EOS
-			#!/bin/bash
-			echo "$tool \$*" >>"$WORK/calls"
-			# A file that it is to read must be there and be what it is for.
-			while ((\$#)); do
-				case \$1 in
-				-f) grep -q '^kind: ClusterConfig' "\$2" || exit 1 ;;
-				--template-file) grep -q '^AWSTemplateFormatVersion' "\$2" || exit 1 ;;
-				esac
-				shift
-			done
-		EOS
-	done
-	export KUBECTL=$ROOT/tests/servers/fakekubectl FAKEKUBE=$WORK/kube
+	export KUBECTL=$WORK/bin/kube FAKEKUBE=$WORK/kube
 	mkdir kube
+	# Whoever has no access to a cluster gets kubectl's own words.
+	cat >bin/kube <<-EOS
+		#!/bin/bash
+		if ! grep -qs '"kubeconfig": \["' "$WORK/account/state.json"; then
+			echo "The connection to the server localhost:8080 was refused - did you specify the right host or port?" >&2
+			exit 1
+		fi
+		exec "$ROOT/tests/servers/fakekubectl" "\$@"
+	EOS
 	# The two questions of a person, which the stand-in for slipway's calls does not answer.
 	cat >bin/kubectl <<-EOS
 		#!/bin/bash
-		echo "kubectl \$*" >>"$WORK/calls"
-		case \$1 in
-		delete) python3 -c 'import json; p = "$WORK/kube/objects.json"; d = json.load(open(p))
+		echo "kubectl \$*" >>"$WORK/account/calls"
+		case "\$1 \$2" in
+		# As a server does that has Volcano's definitions: what they are called, and their short names.
+		"delete vcjob" | "delete vj" | "delete jobs.batch.volcano.sh") python3 -c 'import json; p = "$WORK/kube/objects.json"; d = json.load(open(p))
 		d = {k: v for k, v in d.items() if not k.startswith("jobs.batch.volcano.sh|")}; json.dump(d, open(p, "w"))' ;;
+		*) echo "error: the server doesn't have a resource type \"\$2\"" >&2 && exit 1 ;;
 		esac
 	EOS
 	chmod +x bin/*
@@ -91,7 +97,8 @@ stand_ins() {
 	tree
 	stand_ins
 	marked | grep -v 'slipway-trainer train' >script
-	[ "$(wc -l <script)" -ge 35 ]
+	[ "$(wc -l <script)" -ge 55 ]
+	mkdir kinetics
 	# What is in the cluster after each run.
 	# shellcheck disable=SC2016 # the script expands it
 	sed -i -E 's/^(slipway deploy --job (trn1|g5g))$/\1 | tee -a deploys; cp kube\/objects.json after-\2.json/' script
@@ -108,9 +115,108 @@ stand_ins() {
 	# In the end nothing of it is left, and every tool was asked.
 	[ "$(json '[k for k in d if k.startswith(("nodepools", "jobs", "daemonsets"))]' <kube/objects.json)" = "[]" ]
 	for call in "eksctl create cluster" "eksctl delete cluster" "helm upgrade --install karpenter" "aws s3 sync" "aws cloudformation delete-stack"; do
-		grep -qF "$call" calls
+		grep -qF "$call" account/calls
 	done
-	run ! grep -r planted deploys calls deploy
+	# The account is as it was, and what the file system was to be in is what the cluster brought.
+	[ "$(json '[d[k] for k in ("clusters", "stacks", "buckets", "connections", "kubeconfig")]' <account/state.json)" = "[{}, {}, {}, [], []]" ]
+	grep -q '^    subnet: subnet-0aaaaaaaaaaaaaaa1$' slipway.yaml
+	grep -qF 'security_groups: [sg-0eeeeeeeeeeeeeee1, sg-0ccccccccccccccc1]' slipway.yaml
+	run ! grep -r planted deploys account/calls deploy
+}
+
+@test "tutorial: the account refuses a command too few, one too many, and a wrong order" {
+	tree
+	account
+	# Of slipway, only what makes the files that these commands read; a push makes the repository.
+	cat >bin/slipway <<-EOS
+		#!/bin/bash
+		case \$1 in
+		render) exec "$SLIPWAY" "\$@" >/dev/null ;;
+		push) exec aws ecr create-repository --repository-name perceiver >/dev/null ;;
+		esac
+	EOS
+	chmod +x bin/slipway
+	mkdir kinetics
+	marked "with stand-ins" | grep -v '^kubectl' >good
+	grep -vE '^slipway (deploy|status|doctor|undeploy)' good >script
+	cp slipway.yaml spec.yaml
+	try() {
+		rm -f account/state.json
+		cp spec.yaml slipway.yaml
+		PATH=$WORK/bin:$PATH run env -u AWS_REGION -u AWS_DEFAULT_REGION bash -euo pipefail "$1"
+	}
+	try script
+	echo "$output"
+	[ "$status" -eq 0 ]
+	# What is changed, and what is said of it: four of them always, the rest as a series.
+	local n=0 edit words
+	while IFS='|' read -r edit words; do
+		n=$((n + 1))
+		((n <= 4)) || chosen "$edit" || continue
+		sed -E "$edit" script >wrong
+		run ! cmp -s script wrong
+		try wrong
+		echo "$edit: $status ${output##*$'\n'}"
+		[ "$status" -ne 0 ]
+		[[ $output == *"$words"* ]]
+	done <<-'EOS'
+		s/ --parameter-overrides Vpc=.*//|Parameters: ['Vpc'] must have values
+		s/ --set pipeline.repository=false//|'perceiver' already exists
+		/^VPC=/{h;d};/^eksctl create/{H;x}|unbound variable
+		/^for bucket/,/^done/d|The bucket you tried to delete is not empty
+		s/Vpc=\$VPC/Network=$VPC/|must have values
+		s/CAPABILITY_NAMED_IAM/CAPABILITY_IAM/|Requires capabilities : [CAPABILITY_NAMED_IAM]
+		s/--capabilities CAPABILITY_IAM//|Requires capabilities
+		/^slipway push/a aws ecr create-repository --repository-name perceiver|RepositoryAlreadyExistsException
+		/^eksctl create/d|No cluster found for name: perceiver
+		/karpenter.yaml/d|NonExistentQueue
+		/^CONNECTION=/,/^sed.*CONNECTION/d|Connection arn:aws:codeconnections
+		/^aws s3 mb/d|The specified bucket does not exist
+		/delete-.*Karpenter/d|DependencyViolation
+		/^aws ecr delete/s/--force//|still contains images
+		s/ --desired-value [0-9]*//|required: --desired-value
+		s/--stack-name perceiver$//|required: --stack-name
+		/^export AWS_REGION/d|You must specify a region
+		s/list-service-quotas/list-quotas/|Invalid choice
+		s/ --service-code ec2//|required: --service-code
+		s/ --repo https[^ ]*//|repo volcano not found
+		/^eksctl create/p|AlreadyExistsException
+		s/^eksctl delete.*/&\n&/|No cluster found
+	EOS
+	[ "$n" -ge 20 ]
+	# Before there is a cluster, helm and kubectl reach none.
+	printf 'export AWS_REGION=us-west-2\n' >wrong
+	grep '^helm' script >>wrong
+	try wrong
+	[[ $output == *"Kubernetes cluster unreachable"* ]]
+}
+
+@test "tutorial: quotas asked for are the vCPUs of all nodes of the job, and every amount adds up" {
+	"$SLIPWAY" instances --output json >instances.json
+	python3 - "$ROOT/docs/TUTORIAL.md" "$ROOT/slipway.yaml" instances.json <<'EOS'
+import json, re, sys
+
+text, instances = open(sys.argv[1]).read(), json.load(open(sys.argv[3]))
+vcpus, nodes = {r["type"]: r["vcpu"] for r in instances}, int(re.search(r"^  nodes: (\d+)", open(sys.argv[2]).read(), re.M)[1])
+table = re.findall(r"^\| (\S+) \| (\d+) \| (\d+) \| (L-\w+)[^|]*\| (?:(L-\w+))?", text, re.M)
+assert len(table) == 3, table
+asked = dict(re.findall(r"--quota-code (\S+) --desired-value (\d+)", text))
+assert len(asked) == 4, asked
+for name, each, all_nodes, on_demand, spot in table:
+    assert vcpus[name] == int(each) and int(each) * nodes == int(all_nodes), name
+    for code in (on_demand, spot):
+        assert asked.pop(code, all_nodes) == all_nodes, code
+assert not asked
+money = {w.split(",")[0]: (e, float(h)) for w, e, h in re.findall(r"^\| ([^|]+) \| ([\d., ]+) \| ([\d.]+) \|$", text, re.M)}
+for name in ("trn1.32xlarge", "g5g.xlarge"):
+    assert abs(float(money[name][0]) * nodes - money[name][1]) < 0.005, name
+control, node, gateway = map(float, money["EKS"][0].split(","))
+idle, files = money["EKS"][1], money["FSx for Lustre"][1]
+assert abs(control + 2 * node + gateway - idle) < 0.005 and abs(1200 * 0.14 / 730 - files) < 0.005
+afternoon = 4 * (idle + files) + money["trn1.32xlarge"][1] + money["g5g.xlarge"][1]
+assert f"about {afternoon:.0f} USD" in text, afternoon
+assert f"{24 * idle:.0f} USD a day, and {24 * (idle + files):.0f}" in text.replace("\n", " "), (24 * idle, 24 * (idle + files))
+EOS
 }
 
 @test "tutorial: make deploy DRY_RUN=server asks the cluster and changes nothing, make deploy deploys" {

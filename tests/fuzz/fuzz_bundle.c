@@ -89,6 +89,7 @@ static void check_bundle(struct part text)
 {
 	AUTO(arena) struct arena a = {0};
 	AUTO(strbuf) struct strbuf one = STRBUF_INIT(4 << 20), two = STRBUF_INIT(4 << 20);
+	AUTO(strbuf) struct strbuf predicate = STRBUF_INIT(4 << 20);
 	struct bundle b;
 	struct trust_statement s;
 	struct err err = {0};
@@ -104,6 +105,9 @@ static void check_bundle(struct part text)
 	if (statement_parse(b.payload, b.payload_len, &a, &s, &err) == 0 && s.n_subjects == 0 &&
 	    statement_about(&s, &(struct digest){{0}}) != NULL)
 		BUG("a subject out of nothing");
+	if (statement_predicate(b.payload, b.payload_len, &predicate, &err) == 0 &&
+	    (predicate.len == 0 || predicate.ptr[predicate.len - 1] != '\n'))
+		BUG("a predicate without a line");
 }
 
 static void check_simple(struct part text)

@@ -271,6 +271,8 @@ def fate_of(cluster, job, target):
         word = "ends" if kind_of(job).resource == "jobs.batch" else "runs"
         if kind_of(job).by == "mpi" and component != "jobs":
             word = NETTEST[load("nettest.json", "Succeeded")]
+        elif component == "compile":
+            word = load("compile.json", "ends")
         elif component in ("jobs", "scout"):
             word = of_capacity(target)
         entry["fate"] = word

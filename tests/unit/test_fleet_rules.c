@@ -398,29 +398,59 @@ static void kubelets_read_the_image(void)
 
 /* ---- slipway's own trainer ---- */
 
-/* Each: what the spec sets, and what is added to the words of g5, which has 8 GPUs, and of trn1. */
+/* Each: what the spec sets, and what is added to the words of g5, which has 8 GPUs, and of trn1, with 32 cores. */
+#define COMPILER "fleet.trn1.compiler={image: \"h.io/compiler:1\", slipway: \"h.io/slipway:1\"}"
+#define CORES    "--device neuron --local_ranks 32 --cache_dir /neff"
 static const struct {
-	const char *set[4], *g5;
+	const char *set[4], *g5, *trn1;
 } trainers[] = {
-	{{"job.command=[/usr/bin/slipway-trainer]"}, "--device cuda --local_ranks 8"},
-	{{"job.command=[slipway-trainer, eval]", "job.args=[]"}, "--device cuda --local_ranks 8"},
-	{{"image.entrypoint=[/usr/bin/slipway-trainer]"}, "--device cuda --local_ranks 8"},
-	{{"job.command=[slipway-trainer]", "fleet.g5.args=[--device=cpu]"}, "--local_ranks 8"},
-	{{"job.command=[slipway-trainer]", "fleet.g5.args=[--local-ranks, '2']"}, "--device cuda"},
-	{{"job.command=[slipway-trainer]", "fleet.g5.instances=[g5.xlarge]"}, "--device cuda"},
-	{{"job.command=[slipway-trainer]", "job.scheduler=mpi"}, "--device cuda"},
-	{{"job.command=[slipway-trainer]", "job.args=[probe]"}, ""},
-	{{"job.command=[slipway-trainer]", "job.args=[]"}, ""}, /* the words of the image's cmd */
-	{{"job.command=[/usr/bin/torchrun]"}, ""},
-	{{"job.command=[/opt/my-slipway-trainer]"}, ""},
-	{{NULL}, ""}, /* an image whose program is not known */
+	{{COMPILER, "job.command=[/usr/bin/slipway-trainer]"},
+         "--device cuda --local_ranks 8",
+         CORES},
+	{{COMPILER, "job.command=[slipway-trainer, eval]", "job.args=[]"},
+         "--device cuda --local_ranks 8",
+         CORES},
+	{{COMPILER, "image.entrypoint=[/usr/bin/slipway-trainer]"},
+         "--device cuda --local_ranks 8",
+         CORES},
+	{{COMPILER, "job.command=[slipway-trainer]", "fleet.g5.args=[--device=cpu]"},
+         "",
+         CORES},
+	{{COMPILER, "job.command=[slipway-trainer]", "fleet.g5.args=[--local-ranks, '2']"},
+         "--device cuda",
+         CORES},
+	{{COMPILER, "job.command=[slipway-trainer]", "fleet.g5.instances=[g5.xlarge]"},
+         "--device cuda",
+         CORES},
+	{{COMPILER, "job.command=[slipway-trainer]", "job.scheduler=mpi"},
+         "--device cuda",
+         "--device neuron --cache_dir /neff"},
+	{{COMPILER, "job.command=[slipway-trainer]", "fleet.trn1.args=[--cache-dir, /mine]"},
+         "--device cuda --local_ranks 8",
+         "--device neuron --local_ranks 32"},
+	{{"job.command=[slipway-trainer]", "fleet.trn1.args=[--device, cpu]"},
+         "--device cuda --local_ranks 8",
+         ""},
+	{{"job.command=[slipway-trainer]", "job.args=[probe]"}, "", ""},
+	{{"job.command=[slipway-trainer]", "job.args=[]"},
+         "",
+         ""}, /* the words of the image's cmd */
+	{{"job.command=[/usr/bin/torchrun]"}, "", ""},
+	{{"job.command=[/opt/my-slipway-trainer]"}, "", ""},
+	{{NULL}, "", ""}, /* an image whose program is not known */
 };
+
+static void add_words(struct strbuf *sb, const struct strlist *words)
+{
+	for (size_t i = 0; i < words->n; i++)
+		strbuf_addf(sb, "%s%s", sb->len > 0 ? " " : "", words->at[i]);
+}
 
 static void knows_its_own_trainer(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(trainers); i++) {
 		AUTO(fleet_run) struct fleet_run f;
-		AUTO(strbuf) struct strbuf words = STRBUF_INIT(0);
+		AUTO(strbuf) struct strbuf g5 = STRBUF_INIT(0), trn1 = STRBUF_INIT(0);
 
 		CHECK_OK(fleet_run_with(&f, "tests/golden/fleet/scheduler-job.yaml",
 		                        trainers[i].set),
@@ -430,12 +460,44 @@ static void knows_its_own_trainer(void)
 		for (size_t k = 0; k < f.spec->fleet.n_targets; k++) {
 			const struct fleet_target *t = &f.spec->fleet.targets[k];
 
-			for (size_t j = 0; j < t->trainer_args.n; j++)
-				strbuf_addf(&words, "%s%s", words.len > 0 ? " " : "",
-				            t->trainer_args.at[j]);
-			CHECK(strcmp(t->name, "trn1") != 0 || t->trainer_args.n == 0);
+			add_words(strcmp(t->name, "trn1") == 0 ? &trn1 : &g5, &t->trainer_args);
 		}
-		CHECK_STR(strbuf_str(&words), trainers[i].g5);
+		CHECK_STR(strbuf_str(&g5), trainers[i].g5);
+		CHECK_STR(strbuf_str(&trn1), trainers[i].trn1);
+	}
+}
+
+/* ---- what is compiled ahead ---- */
+
+#define TRAINER "job.command=[slipway-trainer]"
+
+/* Each: what the spec sets, and what is said of it. */
+static const struct {
+	const char *set[4], *says;
+} compilers[] = {
+	{{TRAINER}, "fleet.trn1: slipway-trainer runs on Neuron devices what was compiled for it"},
+	{{TRAINER, "fleet.trn1.compiler={image: \"h.io/c:1\"}"}, "no place for what it compiles"},
+	{{TRAINER, COMPILER, "fleet.g5.compiler=\"h.io/c:1\""},
+         "NVIDIA devices run nothing that is compiled ahead"},
+	{{"job.command=[torchrun]", COMPILER}, "does not run slipway-trainer train"},
+	{{TRAINER, "fleet.trn1.compiler={slipway: \"h.io/s:1\"}"}, "compiler: it names no image"},
+	{{TRAINER, "fleet.trn1.compiler={image: \"h.io/c:1\", compiled: true}"},
+         "no image compiles"},
+	{{TRAINER, "fleet.trn1.compiler={compiled: true, command: [x]}"}, "nothing to run"},
+};
+
+static void asks_who_compiles(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(compilers); i++) {
+		AUTO(fleet_run) struct fleet_run f;
+		bool said = false;
+
+		CHECK(fleet_run_with(&f, "tests/golden/fleet/scheduler-job.yaml",
+		                     compilers[i].set) != 0);
+		for (size_t k = 0; k < f.diags.n; k++)
+			said = said || strstr(f.diags.at[k].message, compilers[i].says) != NULL;
+		if (!said)
+			CHECK_STR(f.diags.n > 0 ? f.diags.at[0].message : "", compilers[i].says);
 	}
 }
 
@@ -474,5 +536,7 @@ int main(void)
 	TEST("fleet: GPUs are for slipway's own trainer, a rank for each, unless its words say "
 	     "otherwise",
 	     knows_its_own_trainer);
+	TEST("fleet: who compiles for devices that run nothing else is asked, and where it is kept",
+	     asks_who_compiles);
 	return test_done();
 }

@@ -1,6 +1,7 @@
 /* The thread pool. */
 #include "tests/harness.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/pool.h"
@@ -63,10 +64,47 @@ static void a_failure_stops_new_jobs(void)
 	CHECK_INT(err.code, ERR_LIMIT);
 }
 
+struct order {
+	pthread_barrier_t both;
+	atomic_int first[2], begun;
+	int runs[8];
+};
+
+/* The first two jobs wait for each other, so that each is another thread's. */
+static int noted(void *ctx, size_t i, struct err *err)
+{
+	struct order *o = ctx;
+	int n = atomic_fetch_add(&o->begun, 1);
+
+	(void)err;
+	o->runs[i]++;
+	if (n < 2) {
+		atomic_store(&o->first[n], (int)i);
+		pthread_barrier_wait(&o->both);
+	}
+	return 0;
+}
+
+static void both_ends_are_begun_at_once(void)
+{
+	struct order o = {.begun = 0};
+	struct err err = {0};
+
+	pthread_barrier_init(&o.both, NULL, 2);
+	CHECK_OK(pool_run_from_both_ends(8, 2, noted, &o, &err), &err);
+	CHECK_INT(o.first[0] + o.first[1], 7);
+	CHECK(o.first[0] == 0 || o.first[1] == 0);
+	for (size_t i = 0; i < 8; i++)
+		CHECK_INT(o.runs[i], 1);
+	pthread_barrier_destroy(&o.both);
+}
+
 int main(void)
 {
 	TEST("pool: every job runs once", every_job_runs_once);
 	TEST("pool: no jobs are no failure", no_jobs_are_no_failure);
 	TEST("pool: a failure stops new jobs", a_failure_stops_new_jobs);
+	TEST("pool: the longest and the shortest job are begun at once",
+	     both_ends_are_begun_at_once);
 	return test_done();
 }

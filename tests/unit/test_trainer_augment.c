@@ -270,7 +270,7 @@ static int begins_at(struct dataset *d, uint64_t clip, uint32_t later)
 {
 	float image[4 * 3], audio[8];
 	int32_t label;
-	struct clip_room room = {image, audio, &label};
+	struct clip_room room = {.image = image, .audio = audio, .label = &label};
 	struct err err = {0};
 
 	CHECK_OK(dataset_clip_later(d, clip, later, &room, &err), &err);

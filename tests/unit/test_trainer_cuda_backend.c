@@ -94,6 +94,31 @@ static void goldens_hold_in_f32(void)
 	check_golden("tests/golden/perceiver/cross-heads", 8, 6, PRECISION_F32);
 }
 
+/* What devices before 8.0 have instead of bf16. Its limits are its own: bf16 is beyond them. */
+static void goldens_hold_in_f16(void)
+{
+	AUTO(golden_drawn) struct golden_drawn drawn = {0};
+	struct golden_report report = {0};
+	char name[DEVICE_NAME_MAX];
+	struct err err = {0};
+	struct golden g;
+	struct ops f16, bf16;
+
+	standin.reset(0, 0, 7, 5, MEMORY);
+	CHECK_OK(open_named("cuda", 0, PRECISION_F16, &f16, name, &err), &err);
+	CHECK(ops_open(&(struct ops_options){.n_threads = 1, .precision = PRECISION_BF16}, &bf16));
+	CHECK_OK(golden_open("tests/golden/perceiver/published", &g, &err), &err);
+	CHECK_OK(golden_draw(&g, PRECISION_F16, &drawn, &err), &err);
+	CHECK_OK(golden_hold(&g, &f16, &drawn, &report, &err), &err);
+	CHECK(!report.failed && report.n > 9);
+	CHECK_OK(golden_hold(&g, &bf16, &drawn, &report, &err), &err);
+	CHECK(report.failed);
+	golden_done(&g);
+	ops_done(&bf16);
+	ops_done(&f16);
+	check_clean();
+}
+
 static void goldens_hold_in_bf16(void)
 {
 	check_golden("tests/golden/perceiver/published", 8, 0, PRECISION_BF16);
@@ -483,7 +508,7 @@ static void options_of_a_processor_choose_it(void)
 	}
 	CHECK(open_named("cuda", 0, PRECISION_BF16, &ops, name, &err) != 0);
 	CHECK_STR(err.msg, "the GPU Stand-in has compute capability 7.5: bf16 needs 8.0");
-	CHECK_STR(err.hint, "Give --precision f32.");
+	CHECK_STR(err.hint, "Give --precision f16, which this GPU has, or f32.");
 	check_clean();
 }
 
@@ -505,6 +530,7 @@ int main(void)
 	load_standin();
 	TEST("backend: goldens hold in f32 on 7.5 and 8.6", goldens_hold_in_f32);
 	TEST("backend: goldens hold in bf16", goldens_hold_in_bf16);
+	TEST("backend: goldens hold in f16, with a scaled loss", goldens_hold_in_f16);
 	TEST("backend: training, averages and going back are the CPU's", trains_as_the_cpu);
 	TEST("backend: the same run has the same bits", the_same_bits_again);
 	TEST("backend: every call of the driver may fail", every_call_may_fail);

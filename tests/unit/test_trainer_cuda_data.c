@@ -54,45 +54,46 @@ static struct compared compared(struct one_launch *l, double tolerance)
 
 /* ---- the optimizer ---- */
 
+static const struct update_terms rates = {
+	.lr = 0.02f, .correct1 = 10, .correct2 = 1000, .average = 0.3f, .scale = 0.5f, .goes = 1};
+static const struct update_terms stays = {.average = 0.3f, .scale = 0.5f};
+
 static void sgd_reference(void *params)
 {
 	const struct sgd_launch *u = params;
 
 	for (size_t k = 0; k < u->n; k++) {
-		u->m[k] = u->momentum * u->m[k] + (u->scale * u->g[k] + u->decay * u->p[k]);
-		u->p[k] -= u->lr * u->m[k];
+		u->m[k] = u->momentum * u->m[k] + (u->terms->scale * u->g[k] + u->decay * u->p[k]);
+		u->p[k] -= u->terms->lr * u->m[k];
 	}
 }
 
 static void adamw_reference(void *params)
 {
 	const struct adamw_launch *u = params;
+	const struct update_terms *t = u->terms;
 
 	for (size_t k = 0; k < u->n; k++) {
-		double grad = u->scale * u->g[k];
+		double grad = t->scale * u->g[k];
 
 		u->m[k] = (float)(u->beta1 * u->m[k] + (1 - u->beta1) * grad);
 		u->v[k] = (float)(u->beta2 * u->v[k] + (1 - u->beta2) * grad * grad);
-		u->p[k] = (float)(u->p[k] * (1 - u->lr * u->decay) -
-		                  u->lr * (u->m[k] * u->correct1) /
-		                          (sqrt(u->v[k] * u->correct2) + u->eps));
+		u->p[k] = (float)(u->p[k] * (1 - t->lr * u->decay) -
+		                  t->lr * (u->m[k] * t->correct1) /
+		                          (sqrt(u->v[k] * t->correct2) + u->eps));
 	}
 }
 
 static void updates_are_the_cpus(void)
 {
 	for (size_t n = 1; n < 3000; n += 1111) {
-		struct sgd_launch s = {
-			.n = n, .scale = 0.5f, .lr = 0.1f, .decay = 0.01f, .momentum = 0.9f};
-		struct adamw_launch a = {.n = n,
-		                         .scale = 0.5f,
-		                         .lr = 0.01f,
+		struct sgd_launch s = {.terms = &rates, .n = n, .decay = 0.01f, .momentum = 0.9f};
+		struct adamw_launch a = {.terms = &rates,
+		                         .n = n,
 		                         .decay = 0.1f,
 		                         .beta1 = 0.9f,
 		                         .beta2 = 0.999f,
-		                         .eps = 1e-8f,
-		                         .correct1 = 10,
-		                         .correct2 = 1000};
+		                         .eps = 1e-8f};
 		struct one_launch sgd = {
 			KERNEL_sgd, {cuda_each_blocks(n), 1, 1}, &s, NULL, sgd_reference};
 		struct one_launch adamw = {KERNEL_adamw, {2, 1, 1}, &a, NULL, adamw_reference};
@@ -109,6 +110,87 @@ static void updates_are_the_cpus(void)
 		a.v = compared_result(&c, n);
 		for (size_t k = 0; k < n; k++)
 			a.v[k] = fabsf(a.v[k]);
+		CHECK_SAME(&c);
+	}
+}
+
+static void nothing(void *params)
+{
+	(void)params;
+}
+
+/* Updates that the device has judged not to be made. */
+static void updates_that_do_not_go_change_nothing(void)
+{
+	enum { N = 600 };
+	struct sgd_launch s = {.terms = &stays, .n = N, .momentum = 0.9f};
+	struct adamw_launch a = {.terms = &stays, .n = N, .beta1 = 0.9f, .eps = 1e-8f};
+	struct average_launch m = {.terms = &stays, .n = N};
+	struct one_launch sgd = {KERNEL_sgd, {2, 1, 1}, &s, NULL, nothing};
+	struct one_launch adamw = {KERNEL_adamw, {2, 1, 1}, &a, NULL, nothing};
+	struct one_launch average = {KERNEL_average, {2, 1, 1}, &m, NULL, nothing};
+	struct compared c = compared(&sgd, 0);
+
+	s.g = compared_input(&c, N);
+	s.p = compared_result(&c, N);
+	s.m = compared_result(&c, N);
+	CHECK_SAME(&c);
+	c = compared(&adamw, 0);
+	a.g = compared_input(&c, N);
+	a.p = compared_result(&c, N);
+	a.m = compared_result(&c, N);
+	a.v = compared_result(&c, N);
+	CHECK_SAME(&c);
+	c = compared(&average, 0);
+	m.b = compared_input(&c, N);
+	m.a = compared_result(&c, N);
+	CHECK_SAME(&c);
+}
+
+/* By the CPU's op, bit by bit: results are looked at as floats. */
+static void vote_reference(void *params)
+{
+	const struct vote_launch *v = params;
+
+	ops_reference.vote(NULL, &(struct op_vote){v->n, v->figures, (void *)v->terms});
+}
+
+static void judge_reference(void *params)
+{
+	const struct judge_launch *j = params;
+
+	ops_reference.judge(NULL,
+	                    &(struct op_judge){j->squares, (void *)j->terms, j->norm, j->goes});
+}
+
+static void verdicts_are_the_cpus(void)
+{
+	static const double figures[][2] = {{1, 2}, {NAN, 2}, {1, INFINITY}};
+	static const double squares[] = {64, 1e300, NAN, INFINITY, 0, 3};
+	enum { FLOATS = sizeof(struct update_terms) / sizeof(float) };
+	struct vote_launch v = {.n = 2};
+	struct judge_launch j = {0};
+	struct one_launch vote = {KERNEL_vote, {1, 1, 1}, &v, NULL, vote_reference};
+	struct one_launch judge = {KERNEL_judge, {1, 1, 1}, &j, NULL, judge_reference};
+
+	for (size_t i = 0; i < ARRAY_LEN(squares) * ARRAY_LEN(figures); i++) {
+		struct update_terms terms = {.unscale = 1.0 / 3,
+		                             .max_norm = i % 2 == 0 ? 0.5 : 0,
+		                             .limit = i % 4 == 1 ? 2.0 : INFINITY,
+		                             .barred = i == 5};
+		struct compared c = compared(&vote, 0);
+
+		v.figures = figures[i % ARRAY_LEN(figures)];
+		v.terms = (void *)compared_result(&c, FLOATS);
+		memcpy(v.terms, &terms, sizeof(terms));
+		CHECK_SAME(&c);
+		c = compared(&judge, 0);
+		j.squares = &squares[i / ARRAY_LEN(figures)];
+		j.terms = (void *)compared_result(&c, FLOATS);
+		terms.vote = i % 7 == 6;
+		memcpy(j.terms, &terms, sizeof(terms));
+		j.norm = (void *)compared_result(&c, 2);
+		j.goes = (void *)compared_result(&c, 2);
 		CHECK_SAME(&c);
 	}
 }
@@ -176,7 +258,7 @@ static void average_reference(void *params)
 	const struct average_launch *p = params;
 
 	for (size_t i = 0; i < p->n; i++)
-		p->a[i] = fmaf(p->weight, p->b[i] - p->a[i], p->a[i]);
+		p->a[i] = fmaf(p->terms->average, p->b[i] - p->a[i], p->a[i]);
 }
 
 static void exchange_reference(void *params)
@@ -210,7 +292,7 @@ static void onehot_reference(void *params)
 static void values_are_moved(void)
 {
 	static const int32_t labels[] = {2, 0, 6};
-	struct average_launch a = {.n = 700, .weight = 0.3f};
+	struct average_launch a = {.terms = &rates, .n = 700};
 	struct exchange_launch e = {.n = 700};
 	struct repeat_launch r = {.n = 700, .copies = 3};
 	struct onehot_launch o = {.label = labels, .n = 3 * 7, .width = 7};
@@ -573,6 +655,9 @@ static void tokens_derivatives_are_summed(void)
 int main(void)
 {
 	TEST("cuda: SGD and AdamW are the CPU's", updates_are_the_cpus);
+	TEST("cuda: an update that is judged not to be made changes nothing",
+	     updates_that_do_not_go_change_nothing);
+	TEST("cuda: verdicts have the CPU's bits", verdicts_are_the_cpus);
 	TEST("cuda: sums of squares and counts of bad values are exact", totals_are_exact);
 	TEST("cuda: averages, exchanges, copies and one-hot rows", values_are_moved);
 	TEST("cuda: absolute errors, their sums and slopes", absolute_errors_are_the_cpus);

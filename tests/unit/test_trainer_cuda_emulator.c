@@ -105,14 +105,32 @@ static void finds_races(void)
 
 /* ---- fragments: a 16 x 16 times 16 x 8 product, the operands gathered by hand ---- */
 
+enum product_by { BY_KERNEL, BY_PTX, BY_PTX_8 };
+
 struct fragments {
 	float a[16][16], b[16][8], sum[16][8];
-	bool f16, swapped, translated;
+	bool f16, swapped;
+	enum product_by how;
 };
 
 static uint32_t pair(const struct fragments *p, float low, float high)
 {
 	return p->f16 ? pack_f16(low, high) : pack_bf16(low, high);
+}
+
+/* As the host's kernels do, as translated PTX does, or as that of sm_75 does f16: 8 deep, twice. */
+static void multiply_words(const struct fragments *p, float sum[4], const uint32_t words[6])
+{
+	if (p->how == BY_KERNEL && p->f16)
+		matrix_multiply_f16(sum, words, words + 4);
+	else if (p->how == BY_KERNEL)
+		matrix_multiply_bf16(sum, words, words + 4);
+	else if (!p->f16)
+		ptx_mma_bf16(sum, words);
+	else if (p->how == BY_PTX)
+		ptx_mma_f16(sum, words);
+	for (unsigned i = 0; p->how == BY_PTX_8 && i < 2; i++)
+		ptx_mma_f16_8(sum, (uint32_t[]){words[2 * i], words[2 * i + 1], words[4 + i]});
 }
 
 /* The fault: words 1 and 2 of the left operand changed with each other. */
@@ -131,27 +149,15 @@ static void multiply_fragments(const void *params)
 	}
 	for (unsigned i = 0; i < 2; i++)
 		words[4 + i] = pair(p, p->b[t + i * 8][g], p->b[t + i * 8 + 1][g]);
-	if (!p->f16) {
-		if (p->translated)
-			ptx_mma_bf16(sum, words);
-		else
-			matrix_multiply_bf16(sum, words, words + 4);
-	}
-	for (unsigned i = 0; p->f16 && i < 2; i++) {
-		if (p->translated)
-			ptx_mma_f16(sum,
-			            (uint32_t[]){words[2 * i], words[2 * i + 1], words[4 + i]});
-		else
-			matrix_multiply_f16(sum, words + 2 * i, words[4 + i]);
-	}
+	multiply_words(p, sum, words);
 	for (unsigned i = 0; i < 4; i++)
 		p->sum[g + i / 2 * 8][t + i % 2] = sum[i];
 }
 
 /* Whole numbers below 16, so that every format holds them and every sum is exact. */
-static bool product_is_right(bool f16, bool swapped, bool translated)
+static bool product_is_right(bool f16, bool swapped, enum product_by how)
 {
-	struct fragments p = {.f16 = f16, .swapped = swapped, .translated = translated}, *at = &p;
+	struct fragments p = {.f16 = f16, .swapped = swapped, .how = how}, *at = &p;
 	struct emulated launch = {
 		.kernel = multiply_fragments, .args = &at, .grid = {1, 1, 1}, .threads = WARP};
 	bool right = true;
@@ -173,9 +179,11 @@ static bool product_is_right(bool f16, bool swapped, bool translated)
 
 static void finds_wrong_fragments(void)
 {
-	for (unsigned i = 0; i < 4; i++) {
-		CHECK(product_is_right(i % 2, false, i / 2));
-		CHECK(!product_is_right(i % 2, true, i / 2));
+	for (enum product_by how = BY_KERNEL; how <= BY_PTX_8; how++) {
+		for (int f16 = how == BY_PTX_8; f16 < 2; f16++) {
+			CHECK(product_is_right(f16, false, how));
+			CHECK(!product_is_right(f16, true, how));
+		}
 	}
 }
 

@@ -205,7 +205,8 @@ static void synthetic_is_repeatable(void)
 	struct dataset *b = dataset_synthetic(5, &shape, 10, 100);
 	float image[2][2 * 3 * 4 * 6], audio[2][64];
 	int32_t label[2];
-	struct clip_room ra = {image[0], audio[0], &label[0]}, rb = {image[1], audio[1], &label[1]};
+	struct clip_room ra = {.image = image[0], .audio = audio[0], .label = &label[0]};
+	struct clip_room rb = {.image = image[1], .audio = audio[1], .label = &label[1]};
 	struct err err = {0};
 
 	CHECK_OK(dataset_clip(a, 42, &ra, &err), &err);
@@ -231,7 +232,7 @@ static void reads_ahead_in_order(void)
 	struct clip_loader *l = loader_new(d, &o);
 	float image[2 * 3 * 4 * 6], audio[64];
 	int32_t label;
-	struct clip_room room = {image, audio, &label};
+	struct clip_room room = {.image = image, .audio = audio, .label = &label};
 	struct err err = {0};
 	struct clips clips;
 	uint64_t wait = 0;
@@ -276,7 +277,7 @@ static void folder_errors(void)
 	if (dataset_open(dir, &shape, 5, &d, &err) == 0) {
 		float image[2 * 3 * 4 * 6], audio[64];
 		int32_t label;
-		struct clip_room room = {image, audio, &label};
+		struct clip_room room = {.image = image, .audio = audio, .label = &label};
 
 		CHECK(dataset_clip(d, 0, &room, &err) != 0);
 		CHECK(strstr(err.msg, "gone") != NULL);

@@ -172,7 +172,7 @@ static int give(void *ctx, uint64_t first, size_t n, struct clips *ret, uint64_t
 			w->audio[i * w->dims.audio_samples + k] = (float)philox_uniform(&r) - 0.5f;
 		w->label[i] = (int32_t)philox_below(&r, 10);
 	}
-	*ret = (struct clips){w->image, w->audio, w->label};
+	*ret = (struct clips){.image = w->image, .audio = w->audio, .label = w->label};
 	return 0;
 }
 

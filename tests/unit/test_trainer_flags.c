@@ -13,6 +13,29 @@ static int parse(int argc, const char **argv, struct train_flags *f, struct strb
 	return train_flags_parse(argc, (char **)(uintptr_t)argv, NULL, f, remarks, &help, err);
 }
 
+/* A number that is found later; nothing else is. */
+static void a_batch_that_is_found(void)
+{
+	const char *asked[] = {"--batch_size", "auto"}, *other[] = {"--seed", "auto"};
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(0), remarks = STRBUF_INIT(0);
+	AUTO(train_flags) struct train_flags f = {0};
+	AUTO(train_flags) struct train_flags g = {0};
+	struct err err = {0};
+
+	CHECK_OK(parse(ARRAY_LEN(asked), asked, &f, &remarks, &err), &err);
+	CHECK(f.batch_size == 0);
+	train_flags_print(&f, &text);
+	CHECK(strstr(strbuf_str(&text), "batch_size                   auto  ") != NULL);
+	train_flags_settle_batch(&f, 12, "as it fits");
+	strbuf_reset(&text);
+	train_flags_print(&f, &text);
+	CHECK(strstr(strbuf_str(&text), "batch_size                   12  ") != NULL);
+	CHECK(strstr(strbuf_str(&text), "  flag, auto: as it fits\n") != NULL);
+	CHECK(parse(ARRAY_LEN(other), other, &g, &remarks, &err) != 0);
+	CHECK(strstr(err.msg, "expected a whole number") != NULL &&
+	      strstr(err.msg, "or auto") == NULL);
+}
+
 static void seed_keys(void)
 {
 	const char *argv[] = {
@@ -296,6 +319,7 @@ static void single_process(void)
 int main(void)
 {
 	TEST("flags: the PyTorch program's keys, its Namespace, what is not used", seed_keys);
+	TEST("flags: a batch size that is found, and who found it", a_batch_that_is_found);
 	TEST("flags: bad words are refused", bad_words);
 	TEST("flags: a small command's names are exact, its numbers bounded, --help ends the "
 	     "reading",

@@ -91,6 +91,36 @@ static void json_line(void)
 	CHECK_OK(jsonr_parse("line", sb.ptr, sb.len - 1, &doc, &err), &err);
 	CHECK(jsonr_get(&doc, doc.nodes, "loss") != NULL);
 	CHECK_INT(jsonr_get(&doc, doc.nodes, "grad_norm")->type, JSONR_NULL);
+	CHECK(jsonr_get(&doc, doc.nodes, "gpu_power_watts") == NULL);
+}
+
+/* What a device does not tell is in no log. */
+static void meters_of_a_device(void)
+{
+	AUTO(strbuf)
+	struct strbuf json = STRBUF_INIT(0),
+		      metrics = STRBUF_INIT(0), line = STRBUF_INIT(0);
+	struct log_step s = {.step = 3, .tokens_per_second = 1234.4};
+
+	log_details(&line, &s);
+	CHECK(strstr(strbuf_str(&line), ", 1234 tokens/s\n") != NULL);
+	s.meters.has[METER_USE] = s.meters.has[METER_CORRECTED] = true;
+	s.meters.value[METER_USE] = 0.5;
+	s.meters.value[METER_CORRECTED] = 7;
+	strbuf_reset(&line);
+	log_details(&line, &s);
+	CHECK(strstr(strbuf_str(&line), ", 1234 tokens/s; GPU 50 %\n") != NULL);
+	log_json(&json, &s);
+	CHECK(strstr(strbuf_str(&json), "\"gpu_utilization_ratio\":0.5,"
+	                                "\"gpu_ecc_corrected_total\":7,") != NULL);
+	exporter_format(&metrics, &s, 0);
+	CHECK(strstr(strbuf_str(&metrics),
+	             "# TYPE slipway_trainer_gpu_ecc_corrected_total counter\n"
+	             "slipway_trainer_gpu_ecc_corrected_total{rank=\"0\"} 7\n") != NULL);
+	CHECK(strstr(strbuf_str(&metrics), "tokens_per_second{rank=\"0\"} 1234.4") != NULL);
+	CHECK(strstr(strbuf_str(&metrics), "power") == NULL);
+	for (size_t i = 0; i < METERS; i++)
+		CHECK(meter_row((enum meter)i)->name != NULL && meter_row((enum meter)i)->tag);
 }
 
 /* An evaluation's line has no "loss", which steps are read by; what was not judged has no best. */
@@ -222,6 +252,8 @@ int main(void)
 	TEST("log: the PyTorch program's lines, letter by letter", seed_lines);
 	TEST("log: the Namespace in its box", namespace_box);
 	TEST("log: a JSON line a step; what is not finite is null", json_line);
+	TEST("log: what a device tells of itself, and nothing that it does not",
+	     meters_of_a_device);
 	TEST("log: an evaluation as a line, as JSON, as metrics", evaluations);
 	TEST("log: TensorBoard records have the format's bytes and checksums", event_records);
 	TEST("log: Prometheus metrics are served, bad requests are not", prometheus);

@@ -44,7 +44,7 @@ static const struct golden_drawn *drawn_of(size_t set)
 	if (drawn[set].n > 0)
 		return &drawn[set];
 	CHECK_OK(golden_open(golden_dir(set), &g, &err), &err);
-	CHECK_OK(golden_draw(&g, &drawn[set], &err), &err);
+	CHECK_OK(golden_draw(&g, PRECISION_BF16, &drawn[set], &err), &err);
 	golden_done(&g);
 	return &drawn[set];
 }

@@ -554,14 +554,8 @@ static void check_gemm(struct ops *ops, size_t m, size_t n, size_t k, unsigned t
 	float *a = random_values(1, m * k), *b = random_values(2, k * n);
 	float *c = random_values(3, m * n), *was = random_values(3, m * n);
 	bool bf16 = ops_rounds(ops) == PRECISION_BF16;
-	struct gemm g = {.m = m,
-	                 .n = n,
-	                 .k = k,
-	                 .a = a,
-	                 .b = b,
-	                 .c = c,
-	                 .c_row = n,
-	                 .accumulate = true};
+	struct gemm g = {
+		.m = m, .n = n, .k = k, .a = a, .b = b, .c = c, .c_row = n, .accumulate = true};
 
 	g.a_row = turned & 1 ? 1 : k;
 	g.a_col = turned & 1 ? m : 1;
@@ -587,8 +581,9 @@ static void check_gemm(struct ops *ops, size_t m, size_t n, size_t k, unsigned t
 
 static void gemm_deep_and_ragged(void)
 {
-	static const size_t shapes[][3] = {{1, 1, 1},     {15, 33, 1030}, {57, 31, 17},
-	                                   {113, 70, 2051}, {56, 64, 64},   {2, 3, 2179}};
+	static const size_t shapes[][3] = {{1, 1, 1},       {15, 33, 1030}, {57, 31, 17},
+	                                   {113, 70, 2051}, {56, 64, 64},   {2, 3, 2179},
+	                                   {503, 33, 9}};
 
 	for (size_t s = 0; s < 2 * ARRAY_LEN(sets); s++) {
 		struct ops ops;
@@ -602,6 +597,57 @@ static void gemm_deep_and_ragged(void)
 			for (unsigned turned = 0; turned < 4; turned++)
 				check_gemm(&ops, shapes[i][0], shapes[i][1], shapes[i][2], turned);
 		ops_done(&ops);
+	}
+}
+
+enum { SHARE_ROWS = 500, SHARE_COLUMNS = 70, SHARE_DEPTH = 40, BESIDE = 5 };
+
+static void count_beside(void *ctx, size_t i, unsigned worker)
+{
+	unsigned *ran = ctx;
+
+	(void)worker;
+	ran[i]++;
+}
+
+static void multiply_shared(unsigned threads, float *c)
+{
+	float *a = random_values(1, SHARE_ROWS * SHARE_DEPTH);
+	float *b = random_values(2, SHARE_DEPTH * SHARE_COLUMNS);
+	unsigned ran[BESIDE] = {0};
+	struct ops ops;
+	struct gemm g = {.m = SHARE_ROWS,
+	                 .n = SHARE_COLUMNS,
+	                 .k = SHARE_DEPTH,
+	                 .a = a,
+	                 .a_row = SHARE_DEPTH,
+	                 .a_col = 1,
+	                 .b = b,
+	                 .b_row = SHARE_COLUMNS,
+	                 .b_col = 1,
+	                 .c = c,
+	                 .c_row = SHARE_COLUMNS,
+	                 .beside = count_beside,
+	                 .beside_ctx = ran,
+	                 .beside_n = BESIDE};
+
+	CHECK(ops_open(&(struct ops_options){.n_threads = threads}, &ops));
+	gemm(cpu_of(&ops), &g);
+	for (size_t i = 0; i < BESIDE; i++)
+		CHECK_INT(ran[i], 1);
+	ops_done(&ops);
+	free(a);
+	free(b);
+}
+
+static void gemm_shared(void)
+{
+	static float alone[SHARE_ROWS * SHARE_COLUMNS], shared[SHARE_ROWS * SHARE_COLUMNS];
+
+	multiply_shared(1, alone);
+	for (unsigned threads = 2; threads <= 5; threads++) {
+		multiply_shared(threads, shared);
+		CHECK(memcmp(alone, shared, sizeof(alone)) == 0);
 	}
 }
 
@@ -699,6 +745,8 @@ int main(void)
 	TEST("ops: cross attention: differences, and every instruction set", cross_op);
 	TEST("ops: cross attention with large scores", cross_large_scores);
 	TEST("ops: products of ragged and deep matrices, all transpositions", gemm_deep_and_ragged);
+	TEST("ops: a product has the same bits on any number of threads, its side tasks run once",
+	     gemm_shared);
 	TEST("ops: rounding to bf16, and what is not finite", bf16_rounding);
 	TEST("philox: the published vectors", philox_known_answers);
 	TEST("ops: dropout masks are the same on every path", dropout_is_the_same_everywhere);

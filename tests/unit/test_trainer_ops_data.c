@@ -281,6 +281,45 @@ static void label_entropy(void)
 
 /* ---- sets of tensors ---- */
 
+/* What a step's figures come to. */
+struct verdict_case {
+	double figure, squares, limit, max_norm;
+	uint32_t barred, goes;
+	double norm, scale;
+};
+
+static const struct verdict_case verdicts[] = {
+	{1, 64, INFINITY, 0, 0, 1, 4, 0.5},    {1, 64, 4, 2, 0, 1, 4, 0.5 * 2 / (4 + 1e-6)},
+	{1, 64, INFINITY, 10, 0, 1, 4, 0.5},   {1, 64, 3.9, 0, 0, 0, 4, 0.5}, /* a spike */
+	{1, 64, INFINITY, 0, 1, 0, 4, 0.5}, /* barred by the host */
+	{NAN, 64, INFINITY, 0, 0, 0, 4, 0.5},  {INFINITY, 64, INFINITY, 0, 0, 0, 4, 0.5},
+	{1, NAN, INFINITY, 0, 0, 0, NAN, 0.5}, {1, INFINITY, INFINITY, 0, 0, 0, INFINITY, 0.5},
+};
+
+static void an_update_is_judged_by_its_figures(void)
+{
+	struct teams t = teams_open();
+
+	for (size_t k = 0; k < TEAMS; k++)
+		for (size_t i = 0; i < ARRAY_LEN(verdicts); i++) {
+			const struct verdict_case *v = &verdicts[i];
+			struct ops *ops = &t.ops[k];
+			double figures[3] = {0, v->figure, 2}, norm, goes;
+			struct op_terms terms = {.unscale = 0.5,
+			                         .max_norm = v->max_norm,
+			                         .limit = v->limit,
+			                         .barred = v->barred};
+
+			ops->table->vote(ops, &(struct op_vote){3, figures, &terms});
+			ops->table->judge(ops,
+			                  &(struct op_judge){&v->squares, &terms, &norm, &goes});
+			CHECK(terms.goes == v->goes && goes == v->goes);
+			CHECK(norm == v->norm || (isnan(norm) && isnan(v->norm)));
+			CHECK(terms.scale == (float)v->scale);
+		}
+	teams_done(&t);
+}
+
 static void passes_over_sets(void)
 {
 	enum { N = 100000 - 100000 % 16 };
@@ -288,6 +327,8 @@ static void passes_over_sets(void)
 	AUTO_FREE float *second = noise(N, 11);
 	struct teams t = teams_open();
 	double sums[TEAMS], squares = 0, bad;
+	struct op_terms still = {.average = 0.5f}, eighth = {.average = 0.125f, .goes = 1},
+			whole = {.average = 1, .goes = 1};
 
 	for (size_t i = 0; i < N; i++)
 		squares += (double)first[i] * first[i];
@@ -301,9 +342,13 @@ static void passes_over_sets(void)
 		ops->table->exchange(ops, &(struct op_exchange){N, a, b});
 		CHECK(memcmp(a, second, N * sizeof(float)) == 0);
 		CHECK(memcmp(b, first, N * sizeof(float)) == 0);
-		ops->table->average(ops, &(struct op_average){N, a, b, 0.125f});
+		ops->table->average(ops, &(struct op_average){N, a, b, &still});
+		CHECK(memcmp(a, second, N * sizeof(float)) == 0);
+		ops->table->average(ops, &(struct op_average){N, a, b, &eighth});
 		for (size_t i = 0; i < N; i++)
 			CHECK(fabsf(a[i] - (0.875f * second[i] + 0.125f * first[i])) < 1e-6f);
+		ops->table->average(ops, &(struct op_average){N, a, b, &whole});
+		CHECK(memcmp(a, b, N * sizeof(float)) == 0);
 		ops->table->count_bad(ops, &(struct op_count_bad){N, a, &bad});
 		CHECK(bad == 0);
 		a[3] = NAN;
@@ -324,6 +369,7 @@ int main(void)
 	     decoder_queries);
 	TEST("ops: absolute and squared errors are those of the decoded points", errors_of_points);
 	TEST("ops: the label's entropy, its derivative and its hits", label_entropy);
+	TEST("ops: an update is judged by its figures", an_update_is_judged_by_its_figures);
 	TEST("ops: sums, averages and exchanges of whole sets", passes_over_sets);
 	return test_done();
 }

@@ -43,7 +43,7 @@ static int give(void *ctx, uint64_t first, size_t n, struct clips *ret, uint64_t
 	(void)err;
 	for (size_t i = 0; i < n && l->n[step] < STEP_CLIPS; i++)
 		l->clips[step][l->n[step]++] = order_clip(SEED, CLIPS, first + i, true);
-	*ret = (struct clips){l->image, l->audio, l->label};
+	*ret = (struct clips){.image = l->image, .audio = l->audio, .label = l->label};
 	return 0;
 }
 
@@ -78,7 +78,8 @@ static void run_rank(struct log *l, struct train_state *state)
 {
 	struct train_options o = train_options_default();
 	struct model_config config = model_config_tiny();
-	struct reducer reducer = {l->rank, l->part->ranks, alone_f32, alone_f64, NULL, NULL, NULL};
+	struct reducer reducer = {l->rank, l->part->ranks, alone_f32, alone_f64,
+	                          NULL,    NULL,           NULL,      false};
 	struct clip_source source = {give, l, CLIPS, NULL};
 	struct train_hooks hooks = {.on_step = on_step};
 	struct ops ops;

@@ -166,7 +166,7 @@ static int give_clips(void *ctx, uint64_t first, size_t n, struct clips *ret, ui
 			box->audio[i * samples + k] = (float)philox_uniform(&r);
 		box->label[i] = (int32_t)philox_below(&r, 10);
 	}
-	*ret = (struct clips){box->image, box->audio, box->label};
+	*ret = (struct clips){.image = box->image, .audio = box->audio, .label = box->label};
 	return 0;
 }
 
@@ -189,7 +189,8 @@ static void *run_rank(void *arg)
 	struct clip_box box = {.dims = model_dims(&r->config)};
 	struct clip_source source = {give_clips, &box, 1000, NULL};
 	struct train_hooks hooks = {.ctx = r, .save = count_saves};
-	struct reducer reducer = {r->rank, r->hub->n, sum_f32, sum_f64, begin_f32, wait_all, r};
+	struct reducer reducer = {r->rank,   r->hub->n, sum_f32, sum_f64,
+	                          begin_f32, wait_all,  r,       false};
 	struct model *m;
 	struct ops ops;
 	enum train_end end;
@@ -427,7 +428,7 @@ static void buckets_cover_the_table(void)
 		struct ops ops;
 		struct model *m;
 		struct cut cut = {.smallest = SIZE_MAX};
-		struct reducer reducer = {0, 2, NULL, NULL, see_bucket, see_wait, &cut};
+		struct reducer reducer = {0, 2, NULL, NULL, see_bucket, see_wait, &cut, false};
 		struct grad_sum sum = {0};
 		struct losses losses;
 		struct logits logits;

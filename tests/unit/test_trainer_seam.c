@@ -111,6 +111,12 @@ static void attention_inputs(const struct guard *g, const void *op)
 	check_inside(g, ((const struct op_attention *)op)->dropout.sample);
 }
 
+static void clip_inputs(const struct guard *g, const void *op)
+{
+	check_inside(g, ((const struct op_clip *)op)->video);
+	check_inside(g, ((const struct op_clip *)op)->sound);
+}
+
 static void patches_inputs(const struct guard *g, const void *op)
 {
 	check_inside(g, ((const struct op_patches *)op)->image);
@@ -155,6 +161,7 @@ static void no_inputs(const struct guard *g, const void *op)
 	_Generic((p),                                                                              \
 	         const struct op_cross * : cross_inputs,                                           \
 	         const struct op_attention * : attention_inputs,                                   \
+	         const struct op_clip * : clip_inputs,                                             \
 	         const struct op_patches * : patches_inputs,                                       \
 	         const struct op_onehot * : onehot_inputs,                                         \
 	         const struct op_queries * : queries_inputs,                                       \
@@ -354,7 +361,7 @@ static int give(void *ctx, uint64_t first, size_t n, struct clips *ret, uint64_t
 			c->audio[i * samples + k] = (float)philox_uniform(&r) - 0.5f;
 		c->label[i] = (int32_t)philox_below(&r, 10);
 	}
-	*ret = (struct clips){c->image, c->audio, c->label};
+	*ret = (struct clips){.image = c->image, .audio = c->audio, .label = c->label};
 	return 0;
 }
 
@@ -495,7 +502,7 @@ static void trains_alike(void)
 
 static void sums_alike(void)
 {
-	struct reducer after = {0, 2, twice_f32, twice_f64, NULL, NULL, NULL};
+	struct reducer after = {0, 2, twice_f32, twice_f64, NULL, NULL, NULL, false};
 
 	check_course(OPTIMIZER_ADAMW, &after);
 }
@@ -689,7 +696,7 @@ static void devices_are_chosen(void)
 	check_refused("cpu:1", ERR_NOT_FOUND, "there is 1 processor here");
 	check_refused("cuda", ERR_NOT_FOUND, "there is no driver for NVIDIA's GPUs");
 	check_refused("cuda:3", ERR_NOT_FOUND, "there is no driver for NVIDIA's GPUs");
-	check_refused("cuda:-1", ERR_USAGE, "expected auto, cpu, cuda or cuda:N");
+	check_refused("cuda:-1", ERR_USAGE, "expected auto, cpu, cuda, cuda:N, neuron or neuron:N");
 	check_refused("cuda:", ERR_USAGE, "cuda:");
 	check_refused("cuda:x", ERR_USAGE, "cuda:x");
 	check_refused("cuda:99999", ERR_USAGE, "cuda:99999");

@@ -174,7 +174,7 @@ static int give_clips(void *ctx, uint64_t first, size_t n, struct clips *ret, ui
 			w->image[i * pixels] = NAN;
 		w->label[i] = (int32_t)philox_below(&r, 10);
 	}
-	*ret = (struct clips){w->image, w->audio, w->label};
+	*ret = (struct clips){.image = w->image, .audio = w->audio, .label = w->label};
 	return 0;
 }
 
@@ -302,6 +302,105 @@ static void continues_exactly(void)
 {
 	check_continues(PRECISION_F32);
 	check_continues(PRECISION_BF16);
+}
+
+/* ---- the scale of the loss in f16 -------------------------------------------------------------
+ */
+
+/* Ops that say f16 and compute in f32, where a power of two changes no bit; the sum of squares of
+ * gradients is infinite while the loss is scaled by more than f16 is pretended to bear. */
+static struct {
+	struct op_table table;
+	void (*sum_squares)(struct ops *ops, const struct op_sum_squares *p);
+	const struct train_state *state;
+	int bears; /* log2 */
+	unsigned overflows;
+} pretended;
+
+static void bounded_sum_squares(struct ops *ops, const struct op_sum_squares *p)
+{
+	pretended.sum_squares(ops, p);
+	if (LOSS_SCALE_FIRST + pretended.state->scale.moved <= pretended.bears)
+		return;
+	pretended.overflows++;
+	*p->sum = INFINITY;
+}
+
+static void pretend_f16(struct world *w, const struct train_state *state, int bears)
+{
+	pretended.table = *w->ops.table;
+	pretended.sum_squares = w->ops.table->sum_squares;
+	pretended.table.sum_squares = bounded_sum_squares;
+	pretended.state = state;
+	pretended.bears = bears;
+	pretended.overflows = 0;
+	w->ops.table = &pretended.table;
+	w->ops.rounds = PRECISION_F16;
+}
+
+/* Four overflows cost no step, no clip and no bit; nor does a resume forget what was learnt. */
+static void overflows_are_done_again(void)
+{
+	struct train_options o = small_options();
+	struct world plain, scaled;
+	struct train_state a = {0}, b = {0};
+	enum train_end end;
+	struct err err = {0};
+
+	o.max_steps = 6;
+	world_start(&plain, &o);
+	world_start(&scaled, &o);
+	CHECK_OK(run(&plain, &o, &a, &end, &err), &err);
+	pretend_f16(&scaled, &b, 12);
+	o.stop_after = 3;
+	CHECK_OK(run(&scaled, &o, &b, &end, &err), &err);
+	CHECK(b.step == 3 && b.scale.moved == -4 && b.scale.good == 3);
+	o.stop_after = 0;
+	CHECK_OK(run(&scaled, &o, &b, &end, &err), &err);
+	CHECK_INT(pretended.overflows, 4);
+	CHECK(b.step == 6 && b.sample == a.sample && b.scale.good == 6 && b.bad_steps == 0);
+	CHECK(same_params(&plain, &scaled));
+	for (size_t i = 0; i < 6; i++)
+		CHECK(plain.loss[i] == scaled.loss[i]);
+	world_end(&plain);
+	world_end(&scaled);
+}
+
+/* A gradient that no scale makes finite is a bad step, as in every precision. */
+static void an_overflow_at_scale_1_is_a_bad_step(void)
+{
+	struct train_options o = small_options();
+	struct world w;
+	struct train_state state = {0};
+	enum train_end end;
+	struct err err = {0};
+
+	o.max_steps = 2;
+	world_start(&w, &o);
+	pretend_f16(&w, &state, -1);
+	CHECK_OK(run(&w, &o, &state, &end, &err), &err);
+	CHECK(w.skipped[0] && w.skipped[1] && state.bad_steps == 2 && state.step == 2);
+	CHECK_INT(state.scale.moved, -LOSS_SCALE_FIRST);
+	/* at 2^16 to 2^0, again at 2^0, and the last when saving looks at the weights */
+	CHECK_INT(pretended.overflows, LOSS_SCALE_FIRST + 1 + 1 + 1);
+	world_end(&w);
+}
+
+static void the_scale_grows(void)
+{
+	struct loss_scale s = {0};
+
+	for (unsigned i = 1; i < LOSS_SCALE_RAISE; i++)
+		loss_scale_update(&s, PRECISION_F16);
+	CHECK(loss_scale_of(&s, PRECISION_F16) == 65536 && loss_scale_of(&s, PRECISION_BF16) == 1);
+	loss_scale_update(&s, PRECISION_F16);
+	CHECK(loss_scale_of(&s, PRECISION_F16) == 131072 && s.good == 0);
+	for (unsigned i = 0; i < 20 * LOSS_SCALE_RAISE; i++)
+		loss_scale_update(&s, PRECISION_F16);
+	CHECK(loss_scale_of(&s, PRECISION_F16) == 0x1p24);
+	loss_scale_update(&s, PRECISION_F32);
+	CHECK(!loss_scale_lower(&s, PRECISION_F32) && loss_scale_lower(&s, PRECISION_F16));
+	CHECK(loss_scale_of(&s, PRECISION_F16) == 0x1p23 && s.good == 0);
 }
 
 /* Noise has a mean to be learnt; 60 steps of two micro-steps of two clips. */
@@ -508,8 +607,9 @@ static void overlapped_equals_plain_reduction(void)
 	struct train_options o = small_options();
 	struct world w[2];
 	unsigned waits = 0;
-	struct reducer reducers[2] = {{0, 2, twice_f32, twice_f64, NULL, NULL, &waits},
-	                              {0, 2, twice_f32, twice_f64, twice_f32, wait_all, &waits}};
+	struct reducer reducers[2] = {
+		{0, 2, twice_f32, twice_f64, NULL, NULL, &waits, false},
+		{0, 2, twice_f32, twice_f64, twice_f32, wait_all, &waits, false}};
 	struct err err = {0};
 
 	for (size_t i = 0; i < 2; i++) {
@@ -577,6 +677,11 @@ int main(void)
 	TEST("loop: gradients that are not finite are skipped, then the run gives up",
 	     survives_nan);
 	TEST("loop: after a back-off a run goes on with half the learning rate", heals);
+	TEST("f16: steps that overflow are done again at half the scale, to the bit",
+	     overflows_are_done_again);
+	TEST("f16: a gradient that no scale makes finite is a bad step",
+	     an_overflow_at_scale_1_is_a_bad_step);
+	TEST("f16: the scale doubles after 2000 good steps, up to 2^24", the_scale_grows);
 	TEST("loop: weights that are no numbers are never saved; the last good ones are",
 	     takes_back_weights);
 	TEST("loop: clips that cannot be read end a run with what came before saved",

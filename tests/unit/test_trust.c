@@ -163,6 +163,44 @@ static void reads_cosigns_bundle(void)
 	CHECK_STR(strbuf_str(&again), b.payload);
 }
 
+static void a_document_is_a_predicate(void)
+{
+	static const char document[] = "{\"SPDXID\":\"SPDXRef-DOCUMENT\",\"packages\":[{\"name\":\"a \\u0022b\\u0022\",\"n\":1.5}]}\n";
+	static const char printed[] = "{\"SPDXID\":\"SPDXRef-DOCUMENT\",\"packages\":[{\"name\":\"a \\\"b\\\"\",\"n\":1.5}]}\n";
+	AUTO(arena) struct arena a = {0};
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(4096), again = STRBUF_INIT(4096);
+	struct trust_statement s;
+	struct digest d;
+	struct err err = {0};
+
+	CHECK_OK(digest_parse(SIGNED, &d, &err), &err);
+	statement_print(&d, "https://spdx.dev/Document", document, strlen(document), &text);
+	CHECK_OK(statement_parse(text.ptr, text.len, &a, &s, &err), &err);
+	CHECK_STR(s.predicate_type, "https://spdx.dev/Document");
+	CHECK(statement_about(&s, &d) != NULL);
+	CHECK_OK(statement_predicate(text.ptr, text.len, &again, &err), &err);
+	CHECK_STR(strbuf_str(&again), printed);
+	CHECK_INT(statement_predicate("{\"_type\":\"x\"}", 13, &again, &err), -1);
+	CHECK_STR(err.msg, "statement: it has no predicate");
+}
+
+/* A tree of it would take a hundred times its size. */
+static void refuses_bundles_of_many_values(void)
+{
+	AUTO(arena) struct arena a = {0};
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(1 << 20);
+	struct bundle b;
+	struct err err = {0};
+
+	strbuf_add(&text, cosign_bundle, strlen(cosign_bundle) - 1);
+	strbuf_adds(&text, ",\"x\":[");
+	for (size_t i = 0; i < BUNDLE_VALUES_MAX; i++)
+		strbuf_adds(&text, "0,");
+	strbuf_adds(&text, "0]}");
+	CHECK_INT(bundle_parse(text.ptr, text.len, &a, &b, &err), -1);
+	CHECK_STR(err.msg, "a bundle of more than 16384 values");
+}
+
 static void encodes_as_dsse_says(void)
 {
 	AUTO(strbuf) struct strbuf pae = STRBUF_INIT(4096);
@@ -251,6 +289,8 @@ int main(void)
 	TEST("trust: wrong passwords, public keys that should sign and texts without a key are refused", refuses_bad_keys);
 	TEST("trust: an encrypted key that asks for other costs than cosign's is refused at once", refuses_other_costs);
 	TEST("trust: a bundle of cosign's is read, verified, and written alike", reads_cosigns_bundle);
+	TEST("trust: a document stands in a statement as its predicate, and comes back", a_document_is_a_predicate);
+	TEST("trust: a bundle of more values than any has is refused before it is parsed", refuses_bundles_of_many_values);
 	TEST("trust: what is signed is encoded as DSSE's own example", encodes_as_dsse_says);
 	TEST("trust: base64 has one text for the same bytes", base64_is_strict);
 	TEST("trust: a payload of simple signing is read and written alike", simple_payload_round);

@@ -30,7 +30,7 @@ struct saver {
 	struct optimizer_options options;
 	struct learner_counts counts;
 	struct train_state state;
-	char *config;
+	char *config, *products;
 	pthread_t thread;
 	bool running;
 	int rc;
@@ -127,10 +127,16 @@ static int write_state(const struct saver *s, const char *folder, struct err *er
 	add_u64(&w, "bad_steps", s->state.bad_steps);
 	add_u64(&w, "backoffs", s->state.backoffs);
 	add_double(&w, "norm_mean_bits", s->state.norm_mean);
+	add_u64(&w, "loss_scale_log2", (uint64_t)(LOSS_SCALE_FIRST + s->state.scale.moved));
+	add_u64(&w, "loss_scale_good", s->state.scale.good);
 	add_u64(&w, "updates", s->counts.updates);
 	add_u64(&w, "averaged", s->counts.averaged);
 	add_u64(&w, "seed", s->seed);
 	add_best(&w, &s->state.best);
+	if (s->products[0] != '\0') {
+		jsonw_key(&w, "products");
+		jsonw_string(&w, s->products);
+	}
 	jsonw_end_object(&w);
 	return write_text(folder, "trainer_state.json", strbuf_str(&text), err);
 }
@@ -214,6 +220,7 @@ static int take_copy(struct saver *s, struct learner *l, const struct train_stat
                      struct err *err)
 {
 	AUTO(strbuf) struct strbuf config = STRBUF_INIT(CONFIG_BYTES_MAX);
+	AUTO(strbuf) struct strbuf products = STRBUF_INIT(4096);
 
 	if (copy_sets(s, l, err) != 0)
 		return -1;
@@ -223,6 +230,9 @@ static int take_copy(struct saver *s, struct learner *l, const struct train_stat
 	model_config_print(learner_config(l), &s->classes, &config);
 	free(s->config);
 	s->config = strbuf_take(&config);
+	learner_products(l, &products);
+	free(s->products);
+	s->products = strbuf_take(&products);
 	return 0;
 }
 
@@ -274,6 +284,7 @@ void saver_free(struct saver *s)
 	for (size_t k = 0; k < LEARNER_SETS; k++)
 		tensors_done(&s->sets[k]);
 	close(s->lock);
+	free(s->products);
 	free(s->config);
 	free(s->folder);
 	free(s->run);
@@ -334,6 +345,23 @@ static int read_best(const struct jsonr *doc, struct saved_state *ret, struct er
 	return read_u64(doc, "averaged", &ret->averaged, err);
 }
 
+/* Checkpoints of before f16 have none. */
+static int read_scale(const struct jsonr *doc, struct loss_scale *ret, struct err *err)
+{
+	uint64_t log2;
+
+	if (jsonr_get(doc, doc->nodes, "loss_scale_log2") == NULL)
+		return 0;
+	if (read_u64(doc, "loss_scale_log2", &log2, err) != 0 ||
+	    read_u64(doc, "loss_scale_good", &ret->good, err) != 0)
+		return -1;
+	if (log2 > LOSS_SCALE_LARGEST)
+		return err_set(err, ERR_FORMAT, "'loss_scale_log2' is %llu, expected at most %d",
+		               (unsigned long long)log2, LOSS_SCALE_LARGEST);
+	ret->moved = (int)log2 - LOSS_SCALE_FIRST;
+	return 0;
+}
+
 static int parse_state(const char *path, const struct strbuf *text, struct saved_state *ret,
                        struct err *err)
 {
@@ -354,7 +382,8 @@ static int parse_state(const char *path, const struct strbuf *text, struct saved
 	     read_u64(&doc, "backoffs", &ret->state.backoffs, err) != 0) ||
 	    read_double(&doc, "norm_mean_bits", &ret->state.norm_mean, err) != 0 ||
 	    read_u64(&doc, "updates", &ret->updates, err) != 0 ||
-	    read_u64(&doc, "seed", &ret->seed, err) != 0 || read_best(&doc, ret, err) != 0)
+	    read_u64(&doc, "seed", &ret->seed, err) != 0 || read_best(&doc, ret, err) != 0 ||
+	    read_scale(&doc, &ret->state.scale, err) != 0)
 		return err_wrap(err, "%s", path);
 	return 0;
 }

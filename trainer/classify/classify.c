@@ -56,8 +56,9 @@ static int add_logits(struct learner *l, struct dataset *d, const struct classif
 	                  .decode_label = true};
 
 	for (size_t i = 0; i < n; i++) {
-		struct clip_room clip = {room->image + i * room->image_values,
-		                         room->audio + i * room->audio_values, &room->label[i]};
+		struct clip_room clip = {.image = room->image + i * room->image_values,
+		                         .audio = room->audio + i * room->audio_values,
+		                         .label = &room->label[i]};
 
 		if (dataset_clip(d, first + i, &clip, err) != 0)
 			return -1;

@@ -25,6 +25,8 @@ int cmd_inspect(int argc, char **argv);
 int cmd_selftest(int argc, char **argv);
 int cmd_step(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
+int cmd_compile(int argc, char **argv);
+int cmd_install(int argc, char **argv);
 
 /* Prints how a command is called and what its options are for. */
 void cmd_help(const char *command, const char *purpose, const struct flag_table *options);
@@ -42,9 +44,6 @@ int cmd_status(const struct err *err);
 
 #define CMD_ISA_HELP                                                                               \
 	"avx512_bf16, avx512, avx2, neon_bf16, neon or generic (default: the best here)"
-
-/* --precision: "f32" or "bf16"; ERR_USAGE for others. */
-int cmd_precision(const char *text, enum op_precision *ret, struct err *err) MUST_USE;
 
 /* This process becomes slipway-prepare with these words (the last is NULL): the one beside this
  * program, else the one that PATH finds. Returns only with ERR_NOT_FOUND. */

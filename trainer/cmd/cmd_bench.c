@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "trainer/cmd/cmd.h"
 #include "trainer/cmd/cmd_bench.h"
+#include "trainer/device/devices.h"
 #include "trainer/model/cost.h"
 #include "trainer/ops/cpu.h"
 #include "trainer/ops/ops.h"
@@ -19,6 +20,8 @@ struct settings {
 	const char *config, *output, *isa, *path, *precision, *recompute;
 	uint64_t steps, warmup, batch, threads, latents, frames;
 	bool dropout, shapes, bounds;
+	const char *device, *gemm; /* of products alone */
+	uint64_t products;
 };
 
 #define TEXT(name, member, help)       FLAG_ROW_TEXT(struct settings, name, member, help)
@@ -40,6 +43,10 @@ static const struct flag_row rows[] = {
 	COUNT("frames", frames, 1024, "another number of frames"),
 	SWITCH("dropout", dropout, "use the config's attention dropout"),
 	SWITCH("shapes", shapes, "time the matrix products one by one instead"),
+	COUNT("products", products, 65536,
+              "time products of N x N by N instead, which a device may compute"),
+	TEXT("device", device, "with --products, what computes: " DEVICE_HELP),
+	TEXT("gemm", gemm, "with --products, a GPU's products: auto (default), own or cublaslt"),
 	SWITCH("bounds", bounds, "measure besides what bounds each part's speed (text only)"),
 	TEXT("output", output, "text (default) or json"),
 };
@@ -278,12 +285,11 @@ static void report_text(const struct settings *s, struct bench_result *r, const 
 	strbuf_addf(sb,
 	            "config %s, batch %llu, %s, %s, %u threads: %.3f steps/s (median of %zu; best "
 	            "%.3f)\n%.1f GFLOP a step (%.0f if keys and values were formed), %.0f GFLOP/s "
-	            "of %.0f; "
-	            "peak memory %.0f MB\n",
+	            "of %.0f (the peak was %.0f to %.0f); peak memory %.0f MB\n",
 	            s->config, (unsigned long long)s->batch, ops_isa(ops), ops_precision(ops),
 	            ops_threads(ops), 1 / median, r->n, 1 / r->seconds[0], r->cost.executed / 1e9,
 	            r->cost.plain / 1e9, r->cost.executed / median / 1e9, r->peak / 1e9,
-	            (double)peak_rss() / 1e6);
+	            r->peaks[0] / 1e9, r->peaks[r->n - 1] / 1e9, (double)peak_rss() / 1e6);
 	bench_layers_text(&r->layers, r->peak, sb);
 }
 
@@ -292,6 +298,27 @@ static int print(const struct strbuf *sb, struct err *err)
 	if (fputs(strbuf_str(sb), stdout) == EOF || fflush(stdout) != 0)
 		return err_set(err, ERR_IO, "write standard output");
 	return 0;
+}
+
+/* The one thing here that is measured on any device. */
+static int time_products(const struct settings *s, struct err *err)
+{
+	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(1 << 20);
+	struct ops_options options = {.isa = s->isa, .n_threads = (unsigned)s->threads};
+	char name[DEVICE_NAME_MAX];
+	struct model_config c;
+	struct bench_products b = {&c, s->products, strcmp(s->output, "json") == 0};
+	struct ops ops;
+	int rc;
+
+	if (read_config(s, &c, err) != 0 ||
+	    precision_parse(s->precision, &options.precision, err) != 0 ||
+	    gemm_choice_parse(s->gemm, &options.gemm, err) != 0 ||
+	    device_open(&(struct device_choice){s->device, 0}, &options, &ops, name, err) != 0)
+		return -1;
+	rc = bench_products(&b, &ops, &sb, err);
+	ops_done(&ops);
+	return rc == 0 ? print(&sb, err) : -1;
 }
 
 static int bench(const struct settings *s, struct err *err)
@@ -307,7 +334,7 @@ static int bench(const struct settings *s, struct err *err)
 	struct ops ops;
 
 	if (read_config(s, &c, err) != 0 || recompute_parse(s->recompute, &again, err) != 0 ||
-	    cmd_precision(s->precision, &options.precision, err) != 0 ||
+	    precision_parse(s->precision, &options.precision, err) != 0 ||
 	    ops_require(&options, &ops, err) != 0)
 		return -1;
 	if (s->shapes && !options.reference) {
@@ -337,6 +364,8 @@ int cmd_bench(int argc, char **argv)
 	                     .path = "fast",
 	                     .precision = "f32",
 	                     .recompute = "none",
+	                     .device = "cpu",
+	                     .gemm = "auto",
 	                     .steps = 10,
 	                     .warmup = 2,
 	                     .batch = 1};
@@ -349,5 +378,6 @@ int cmd_bench(int argc, char **argv)
 		return status;
 	s.steps = s.steps > 0 ? s.steps : 1;
 	s.batch = s.batch > 0 ? s.batch : 1;
-	return bench(&s, &err) == 0 ? RUN_EXIT_DONE : cmd_fail(&err);
+	return (s.products > 0 ? time_products : bench)(&s, &err) == 0 ? RUN_EXIT_DONE
+	                                                               : cmd_fail(&err);
 }

@@ -41,8 +41,8 @@ double bench_peak(struct ops *ops, size_t rounds);
 double bench_middle(double *values, size_t n);
 
 /*
- * once, which returns a rate in floating operations per second, and the peak in turns: the share of
- * the rates' median in the peaks'.
+ * once, which returns a rate in floating operations per second, and the peak in turns: the median
+ * of each turn's share, whose two sides saw the same moment of the machine.
  */
 double bench_share(struct ops *ops, size_t turns, double (*once)(void *ctx), void *ctx);
 
@@ -60,10 +60,32 @@ enum { BENCH_ALONE = 4 };
 void bench_alone(struct ops *ops, double *ret_share);
 double bench_alone_of(const struct profile_row *row, const double *share);
 
+/*
+ * The share of the peak of the encoder's attentions' loops, their operands where a step's lie
+ * (cmd_bench_far.c), and what they are called. For an attention's row: the best of its shares, and
+ * the operations of a score in the loop; false when there is none.
+ */
+enum { BENCH_FAR = 6 };
+void bench_far(struct ops *ops, double *ret_share);
+void bench_far_text(const double *share, struct strbuf *sb);
+bool bench_far_of(const struct profile_row *row, const double *share, double *ret_flop,
+                  double *ret_share);
+
 /* What bounds each part: its products at the speed of the register tile and its passes over the
- * scores, both measured in the first cache; beside the part alone, and the part's own time. */
+ * scores, both measured in the first cache, and these with their operands where a step's lie;
+ * beside the part alone, the part's own time, and whether it meets the target: 75 % of the peak,
+ * 60 % of that of bf16. */
 void bench_bounds(struct ops *ops, struct bench_layers *l, const struct bench_scores *scores,
                   double peak, struct strbuf *sb);
+
+/* Products of n x n by n on a device, and what a step of the config needs; as text or JSON. */
+struct bench_products {
+	const struct model_config *config;
+	size_t n;
+	bool json;
+};
+int bench_products(const struct bench_products *b, struct ops *ops, struct strbuf *sb,
+                   struct err *err) MUST_USE;
 
 /* The model's matrix products for `batch` clips and `points` decoded points, timed one by one. */
 void bench_shapes(struct ops *ops, const struct model_config *c, size_t batch, size_t points,

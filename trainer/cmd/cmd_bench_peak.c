@@ -51,13 +51,14 @@ double bench_middle(double *values, size_t n)
 
 double bench_share(struct ops *ops, size_t turns, double (*once)(void *ctx), void *ctx)
 {
-	double *rates = mem_calloc(2 * turns, sizeof(double)), *peaks = rates + turns, share;
+	double *shares = mem_calloc(turns, sizeof(double)), share;
 
 	for (size_t i = 0; i < turns; i++) {
-		rates[i] = once(ctx);
-		peaks[i] = bench_peak(ops, BENCH_PEAK_SHORT);
+		double rate = once(ctx);
+
+		shares[i] = rate / bench_peak(ops, BENCH_PEAK_SHORT);
 	}
-	share = bench_middle(rates, turns) / bench_middle(peaks, turns);
-	free(rates);
+	share = bench_middle(shares, turns);
+	free(shares);
 	return share;
 }

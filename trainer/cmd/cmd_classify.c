@@ -36,7 +36,7 @@ static const struct flag_row rows[] = {
 	COUNT("batch_size", batch_size, 4096, "clips at a time (8)"),
 	TEXT("device", device, "what computes: " DEVICE_HELP),
 	COUNT("threads", threads, 4096, "compute threads (default: one per CPU)"),
-	TEXT("precision", precision, "f32 (default) or bf16"),
+	TEXT("precision", precision, "f32 (default), bf16, or f16 on a GPU"),
 	TEXT("jobs", jobs, "videos decoded at a time"),
 	TEXT("timeout", timeout, "seconds of CPU time for one video"),
 	TEXT("max_clips", max_clips, "clips of one video at most"),
@@ -234,7 +234,7 @@ static int check_flags(const struct classify_flags *f, struct ops_options *ret, 
 	if (f->batch_size == 0)
 		return err_set(err, ERR_USAGE, "--batch_size is 0, must be 1 or more");
 	ret->n_threads = (unsigned)f->threads;
-	return cmd_precision(f->precision, &ret->precision, err);
+	return precision_parse(f->precision, &ret->precision, err);
 }
 
 static int classify(const struct classify_flags *f, struct err *err)

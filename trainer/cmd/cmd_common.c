@@ -63,12 +63,3 @@ int cmd_status(const struct err *err)
 			return (int)rows[i].status;
 	return RUN_EXIT_FAILED;
 }
-
-int cmd_precision(const char *text, enum op_precision *ret, struct err *err)
-{
-	if (strcmp(text, "f32") != 0 && strcmp(text, "bf16") != 0)
-		return err_set(err, ERR_USAGE, "--precision is '%.60s', expected f32 or bf16",
-		               text);
-	*ret = strcmp(text, "bf16") == 0 ? PRECISION_BF16 : PRECISION_F32;
-	return 0;
-}

@@ -78,7 +78,7 @@ static int read_clip(const struct sampling *s, float *image, float *audio, int32
                      struct err *err)
 {
 	struct clip_shape shape = model_clip_shape(&s->config);
-	struct clip_room room = {image, audio, label};
+	struct clip_room room = {.image = image, .audio = audio, .label = label};
 	struct dataset *d;
 	int rc;
 

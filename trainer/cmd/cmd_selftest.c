@@ -13,7 +13,7 @@
 
 /* The options of both commands. */
 struct selftest_options {
-	const char *golden, *out, *device, *isa, *path, *precision;
+	const char *golden, *out, *device, *isa, *path, *precision, *gemm;
 	uint64_t threads;
 };
 
@@ -25,7 +25,9 @@ static const struct flag_row option_rows[] = {
 	TEXT("path", path, "fast (default), plain (fast ops, keys and values formed) or reference"),
 	TEXT("device", device, "what computes: " DEVICE_HELP),
 	TEXT("isa", isa, CMD_ISA_HELP),
-	TEXT("precision", precision, "f32 (default) or bf16, which has its own tolerances"),
+	TEXT("precision", precision,
+             "f32 (default), bf16, or f16 on a GPU; each has its own tolerances"),
+	TEXT("gemm", gemm, "what computes a GPU's products: auto (default), own or cublaslt"),
 	FLAG_ROW_COUNT(struct selftest_options, "threads", threads, 1024,
                        "threads (default: one per usable CPU)"),
 	TEXT("out", out, "the folder to write"),
@@ -45,7 +47,8 @@ static int open_ops(const struct selftest_options *s, struct ops *ret,
 	else if (strcmp(s->path, "fast") != 0)
 		return err_set(err, ERR_USAGE,
 		               "--path is '%.60s', expected fast, plain or reference", s->path);
-	if (cmd_precision(s->precision, &options.precision, err) != 0)
+	if (precision_parse(s->precision, &options.precision, err) != 0 ||
+	    gemm_choice_parse(s->gemm, &options.gemm, err) != 0)
 		return -1;
 	return device_open(&(struct device_choice){s->device, 0}, &options, ret, ret_device, err);
 }
@@ -53,6 +56,7 @@ static int open_ops(const struct selftest_options *s, struct ops *ret,
 static void print_report(const struct golden_report *r, const struct ops *ops, const char *device)
 {
 	AUTO(strbuf) struct strbuf computes = STRBUF_INIT(256);
+	AUTO(strbuf) struct strbuf products = STRBUF_INIT(4096);
 
 	printf("%-20s %12s %12s  %-4s  %s\n", "compared", "error", "limit", "",
 	       "nearest to its limit");
@@ -61,8 +65,10 @@ static void print_report(const struct golden_report *r, const struct ops *ops, c
 		       r->checks[i].error, r->checks[i].limit, r->checks[i].failed ? "FAIL" : "ok",
 		       r->checks[i].worst, r->checks[i].tensors);
 	ops_describe(ops, &computes);
-	printf("selftest: %s (%s: %s)\n", r->failed ? "failed" : "passed", device,
-	       strbuf_str(&computes));
+	ops_products(ops, &products);
+	printf("selftest: %s (%s: %s%s%s)\n", r->failed ? "failed" : "passed", device,
+	       strbuf_str(&computes), products.len > 0 ? ", products by " : "",
+	       strbuf_str(&products));
 }
 
 static int selftest(const struct selftest_options *s, struct err *err)
@@ -181,7 +187,8 @@ static int run_check(const char *name, const char *purpose,
                      int (*work)(const struct selftest_options *s, struct err *err), int argc,
                      char **argv)
 {
-	struct selftest_options s = {.device = "auto", .path = "fast", .precision = "f32"};
+	struct selftest_options s = {
+		.device = "auto", .path = "fast", .precision = "f32", .gemm = "auto"};
 	bool writes = strcmp(name, "step") == 0;
 	const struct flag_table options = {option_rows, ARRAY_LEN(option_rows) - !writes, name};
 	struct err err = {0};

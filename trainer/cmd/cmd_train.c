@@ -41,6 +41,8 @@ static int read_flags(const char *command, const char *purpose, int argc, char *
 	if (!ret->print_config && !ret->estimate)
 		return -1;
 	strbuf_reset(&text);
+	if (session_settle_alone(ret, &err) != 0)
+		return cmd_fail(&err);
 	if (ret->print_config)
 		train_flags_print(ret, &text);
 	if (ret->estimate && session_estimate(ret, &text, &err) != 0)
@@ -91,10 +93,10 @@ static int as_ranks(const struct train_flags *f)
 	return is_rank ? -1 : status;
 }
 
-static int train(struct session *s, const struct train_flags *flags, enum train_end *ret_end,
+static int train(struct session *s, struct train_flags *flags, enum train_end *ret_end,
                  struct err *err)
 {
-	if (session_open(s, flags, stdout, stderr, end_now, err) != 0 ||
+	if (session_open(s, SESSION_TRAINS, flags, stdout, stderr, end_now, err) != 0 ||
 	    session_train(s, ret_end, err) != 0)
 		return -1;
 	if (*ret_end != TRAIN_STOPPED && flags->do_eval)
@@ -120,11 +122,11 @@ int cmd_train(int argc, char **argv)
 	return status == RUN_EXIT_DONE && how == TRAIN_STOPPED ? RUN_EXIT_STOPPED : status;
 }
 
-static int eval(struct session *s, const struct train_flags *flags, struct err *err)
+static int eval(struct session *s, struct train_flags *flags, struct err *err)
 {
 	if (flags->checkpoint == NULL)
 		return err_set(err, ERR_USAGE, "eval needs --checkpoint");
-	if (session_open(s, flags, stdout, stderr, end_now, err) != 0 ||
+	if (session_open(s, SESSION_MEASURES, flags, stdout, stderr, end_now, err) != 0 ||
 	    session_load_weights(s, flags->checkpoint, err) != 0)
 		return -1;
 	return session_evaluate(s, 1, err);

@@ -64,11 +64,11 @@ struct golden_error {
 };
 
 /*
- * The error model of bf16: what is compared, in the order of comparing, with the largest of each
- * measure over GOLDEN_DRAWS runs of the same network whose operands err at random as bf16's do
- * (trainer/cmd/golden_draw.h). An implementation in bf16 is one more such draw, so it may be off by
- * GOLDEN_MULTIPLE times the largest drawn, beside the limit of float32. A gradient near 0 thus has
- * the limit of the products it is a difference of, and none of its own size.
+ * The error model of bf16 and f16: what is compared, in the order of comparing, with the largest of
+ * each measure over GOLDEN_DRAWS runs of the same network whose operands err at random as theirs do
+ * (trainer/cmd/golden_draw.h). An implementation in 16 bits is one more such draw, so it may be off
+ * by GOLDEN_MULTIPLE times the largest drawn, beside the limit of float32. A gradient near 0 thus
+ * has the limit of the products it is a difference of, and none of its own size.
  */
 enum { GOLDEN_DRAWS = 32, GOLDEN_MULTIPLE = 3 };
 
@@ -77,7 +77,8 @@ struct golden_drawn {
 	size_t n, cap;
 };
 
-int golden_draw(const struct golden *g, struct golden_drawn *ret, struct err *err) MUST_USE;
+int golden_draw(const struct golden *g, enum op_precision precision, struct golden_drawn *ret,
+                struct err *err) MUST_USE;
 /* Raises measures of entry i, which is at most n, to those of error. */
 void golden_drawn_raise(struct golden_drawn *d, size_t i, const struct golden_error *error);
 void golden_drawn_done(struct golden_drawn *d); /* for AUTO(golden_drawn) */

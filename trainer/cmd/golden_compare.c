@@ -248,9 +248,9 @@ static int compare_item(struct golden_comparison *c, const char *file, const str
 }
 
 /*
- * In bf16 the weights after AdamW are compared all together: it divides a gradient by its own size,
- * so the sign of one near 0 decides about a move of a learning rate, now and then. Tensor by tensor
- * its gradients show in the optimizer's state.
+ * In 16 bits the weights after AdamW are compared all together: it divides a gradient by its own
+ * size, so the sign of one near 0 decides about a move of a learning rate, now and then. Tensor by
+ * tensor its gradients show in the optimizer's state.
  */
 static int compare_file(void *ctx, const char *file, const struct st_item *items, size_t n,
                         struct err *err)
@@ -329,14 +329,15 @@ static int run(struct golden_comparison *c, struct ops *ops, struct err *err)
 	return compare_losses(c, &result, err);
 }
 
-int golden_draw(const struct golden *g, struct golden_drawn *ret, struct err *err)
+int golden_draw(const struct golden *g, enum op_precision precision, struct golden_drawn *ret,
+                struct err *err)
 {
 	struct golden_report unused = {0};
 	struct golden_comparison c = {.g = g, .report = &unused, .task = DRAW, .drawn = ret};
 	struct drawn_ops ops;
 	int rc = 0;
 
-	drawn_ops_open(&ops);
+	drawn_ops_open(precision, &ops);
 	for (ops.seed = 1; rc == 0 && ops.seed <= GOLDEN_DRAWS; ops.seed++)
 		rc = run(&c, &ops.ops, err);
 	ops_done(&ops.ops);
@@ -364,7 +365,7 @@ int golden_compare(const struct golden *g, struct ops *ops, struct golden_report
 
 	if (ops_rounds(ops) == PRECISION_F32)
 		return golden_hold(g, ops, NULL, ret, err);
-	if (golden_draw(g, &drawn, err) != 0)
+	if (golden_draw(g, ops_rounds(ops), &drawn, err) != 0)
 		return -1;
 	return golden_hold(g, ops, &drawn, ret, err);
 }

@@ -7,37 +7,50 @@
 #include "base/attr.h"
 #include "base/mem.h"
 
-enum { BELOW_BF16 = 0xffff }; /* the bits of a float that bf16 does not have */
+/* The bits of a float that a format does not have. */
+static const uint32_t below[PRECISIONS] = {[PRECISION_BF16] = 0xffff, [PRECISION_F16] = 0x1fff};
 
-/* How far the grid is moved in a value's binade. */
+/* How far the grid is moved in a value's binade, in 2^-16 of a place. */
 static uint32_t shift_of(uint32_t binade, uint32_t seed)
 {
 	uint32_t h = binade ^ seed * 0x9e3779b9u;
 
 	h = (h ^ h >> 15) * 0x7feb352du;
 	h = (h ^ h >> 15) * 0x846ca68bu;
-	return (h ^ h >> 16) & BELOW_BF16;
+	return (h ^ h >> 16) & 0xffff;
+}
+
+/* Below 2^-14 the places of f16 are 2^-24 wide. What is nearer to 0 than a place errs by itself at
+ * most. */
+static float drawn_small(float x, uint32_t seed)
+{
+	double size = fabs(x) * 0x1p24, shift = shift_of(0, seed) * 0x1p-16;
+	double moved = size == floor(size) ? size : rint(size + shift) - shift;
+
+	return copysignf((float)(fmin(fmax(moved, 0), 2 * size) * 0x1p-24), x);
 }
 
 /* Neighbouring floats have neighbouring bits, so the grid is one of whole numbers. */
-float drawn_operand(float x, uint32_t seed)
+float drawn_operand(float x, enum op_precision precision, uint32_t seed)
 {
 	uint32_t bits, binade, shift;
 
 	memcpy(&bits, &x, sizeof(bits));
 	binade = bits >> 23;
-	if (seed == 0 || (bits & BELOW_BF16) == 0 || (binade & 0xff) == 0 ||
+	if (seed == 0 || (bits & below[precision]) == 0 || (binade & 0xff) == 0 ||
 	    (binade & 0xff) == 0xff)
 		return x;
-	shift = shift_of(binade, seed);
-	bits = ((bits + shift + 0x8000) & ~(uint32_t)BELOW_BF16) - shift;
+	if (precision == PRECISION_F16 && fabsf(x) < 0x1p-14f)
+		return drawn_small(x, seed);
+	shift = (uint32_t)((uint64_t)shift_of(binade, seed) * (below[precision] + 1) >> 16);
+	bits = ((bits + shift + (below[precision] + 1) / 2) & ~below[precision]) - shift;
 	memcpy(&x, &bits, sizeof(x));
 	return x;
 }
 
-static uint32_t seed_of(const struct ops *ops)
+static float operand(const struct ops *ops, float x)
 {
-	return ((const struct drawn_ops *)ops)->seed;
+	return drawn_operand(x, ops->rounds, ((const struct drawn_ops *)ops)->seed);
 }
 
 /* A copy of n operands; the caller frees. */
@@ -46,7 +59,7 @@ static MUST_USE float *operands(const struct ops *ops, const float *x, size_t n)
 	float *copy = mem_calloc(n, sizeof(copy[0]));
 
 	for (size_t i = 0; i < n; i++)
-		copy[i] = drawn_operand(x[i], seed_of(ops));
+		copy[i] = operand(ops, x[i]);
 	return copy;
 }
 
@@ -118,8 +131,8 @@ static void add_scaled(const struct head_rows *a, size_t i, double factor,
 
 /* The arrays of an attention as operands. */
 struct drawn_attention {
+	const struct ops *ops;
 	const struct op_attention *p;
-	uint32_t seed;
 	float *q, *k, *values, *d_o; /* owned; d_o is NULL going forward */
 	float *prob;                 /* owned, a row of nk */
 };
@@ -139,8 +152,8 @@ static struct drawn_attention draw_attention(const struct ops *ops, const struct
 	size_t qk = p->heads * p->qk, v = p->heads * p->v, clips = p->q_shared ? 1 : p->batch;
 
 	return (struct drawn_attention){
+		.ops = ops,
 		.p = p,
-		.seed = seed_of(ops),
 		.q = operands(ops, p->q, clips * p->nq * qk),
 		.k = operands(ops, p->k, p->batch * p->nk * qk),
 		.values = operands(ops, p->values, p->batch * p->nk * v),
@@ -176,7 +189,7 @@ static void head_forward(struct drawn_attention *t, size_t b, size_t h)
 		probabilities(t, &q, &k, i);
 		memset(o.at + i * o.stride, 0, o.width * sizeof(float));
 		for (size_t j = 0; j < p->nk; j++)
-			add_scaled(&o, i, drawn_operand(t->prob[j], t->seed), &v, j);
+			add_scaled(&o, i, operand(t->ops, t->prob[j]), &v, j);
 	}
 }
 
@@ -222,9 +235,9 @@ static void head_backward(struct drawn_attention *t, size_t b, size_t h)
 		for (size_t j = 0; j < p->nk; j++) {
 			double off = dot(&d_o, i, &v, j) - mean;
 			double s = t->prob[j] * off / sqrt((double)p->qk);
-			float ds = drawn_operand((float)s, t->seed);
+			float ds = operand(t->ops, (float)s);
 
-			add_scaled(&dv, j, drawn_operand(t->prob[j], t->seed), &d_o, i);
+			add_scaled(&dv, j, operand(t->ops, t->prob[j]), &d_o, i);
 			add_scaled(&dq, i, ds, &k, j);
 			add_scaled(&dk, j, ds, &q, i);
 		}
@@ -270,7 +283,7 @@ static void cross_forward(struct ops *ops, const struct op_cross *p)
 			free(copies[i][k]);
 }
 
-void drawn_ops_open(struct drawn_ops *ret)
+void drawn_ops_open(enum op_precision precision, struct drawn_ops *ret)
 {
 	*ret = (struct drawn_ops){.table = ops_reference};
 	if (!ops_open(&(struct ops_options){.reference = true}, &ret->ops))
@@ -282,4 +295,5 @@ void drawn_ops_open(struct drawn_ops *ret)
 	ret->table.attention_backward = attention_backward;
 	ret->table.cross_forward = cross_forward;
 	ret->ops.table = &ret->table;
+	ret->ops.rounds = precision;
 }

@@ -1,14 +1,16 @@
 /*
- * Ops whose products have operands that err as bf16's do: rounded to nearest on bf16's grid, but
- * with the grid moved by a part of a place, another for every seed and binade. Slow and exact
- * otherwise (they stand on the reference). What a network's results differ by over many seeds is
- * how far an implementation in bf16 may be off, whatever it folds and in whichever order it adds.
+ * Ops whose products have operands that err as those of bf16 or f16 do: rounded to nearest on the
+ * format's grid, but with the grid moved by a part of a place, another for every seed and binade.
+ * Slow and exact otherwise (they stand on the reference). What a network's results differ by over
+ * many seeds is how far an implementation in the format may be off, whatever it folds and in
+ * whichever order it adds.
  *
  * A moved grid errs as the real one does: evenly up to half a place over many values, alike for
  * equal values and for values closer than a place (the probabilities of a flat attention, whose
- * errors therefore add up), and not at all where bf16 holds a value exactly. trainer/README.md, "In
- * bf16", says which operands are rounded: both of each product in linear layers and attentions,
- * forward and backward, with the probabilities and their derivatives among them.
+ * errors therefore add up), and not at all where the format holds a value exactly.
+ * trainer/README.md, "In bf16", says which operands are rounded: both of each product in linear
+ * layers and attentions, forward and backward, with the probabilities and their derivatives among
+ * them.
  */
 #ifndef SLIPWAY_TRAINER_CMD_GOLDEN_DRAW_H
 #define SLIPWAY_TRAINER_CMD_GOLDEN_DRAW_H
@@ -21,10 +23,11 @@ struct drawn_ops {
 	uint32_t seed; /* may be changed between the steps of a model; 0 draws no errors */
 };
 
-/* *ret stays where it is while its ops are used; ops_done(&ret->ops) at the end. */
-void drawn_ops_open(struct drawn_ops *ret);
+/* Of PRECISION_BF16 or _F16. *ret stays where it is while its ops are used; ops_done(&ret->ops) at
+ * the end. */
+void drawn_ops_open(enum op_precision precision, struct drawn_ops *ret);
 
 /* x as an operand under a seed. */
-float drawn_operand(float x, uint32_t seed);
+float drawn_operand(float x, enum op_precision precision, uint32_t seed);
 
 #endif

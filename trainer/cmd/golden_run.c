@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -5,6 +6,7 @@
 #include "base/mem.h"
 #include "trainer/cmd/golden.h"
 #include "trainer/train/learner.h"
+#include "trainer/train/loss_scale.h"
 #include "trainer/train/optimizer.h"
 
 /* A set like the learner's, in ordinary memory; tensors_done. */
@@ -122,12 +124,15 @@ static int take_outputs(const struct golden *g, struct learner *l, const struct 
 	return rc;
 }
 
-static int take_grads(struct learner *l, const struct golden_sink *sink, struct err *err)
+static int take_grads(struct learner *l, double scale, const struct golden_sink *sink,
+                      struct err *err)
 {
 	struct tensors grads = host_set(l);
 	AUTO_FREE struct st_item *items = st_items(&grads, NULL);
 	int rc = learner_get(l, LEARNER_GRADIENTS, &grads, err);
 
+	for (size_t i = 0; rc == 0 && i < grads.n_values; i++)
+		grads.data[i] /= (float)scale;
 	if (rc == 0)
 		rc = sink->take(sink->ctx, "grads", items, grads.n, err);
 	tensors_done(&grads);
@@ -172,16 +177,35 @@ static int take_run(const struct golden_run *run, struct learner *l, const struc
 	return rc;
 }
 
+/* Of a step: times *ret_scale, as large as it may be; their norm is of the loss unscaled. */
+static int gradients(const struct golden *g, size_t step, struct learner *l, double *ret_scale,
+                     struct losses *ret_losses, double *ret_norm, struct err *err)
+{
+	enum op_precision precision = learner_precision(l);
+	struct loss_scale scale = {0};
+
+	do {
+		*ret_scale = loss_scale_of(&scale, precision);
+		learner_begin(l);
+		if (learner_accumulate(l, &g->batches[step], &g->weights, *ret_scale, ret_losses,
+		                       err) != 0 ||
+		    learner_norm(l, ret_norm, err) != 0)
+			return -1;
+	} while (!isfinite(*ret_norm) && loss_scale_lower(&scale, precision));
+	*ret_norm /= *ret_scale;
+	return 0;
+}
+
 static int one_step(const struct golden *g, const struct golden_run *run, size_t step,
                     struct learner *l, struct losses *ret_losses, double *ret_norm, struct err *err)
 {
 	const struct optimizer_options *o = &run->options;
 
-	learner_begin(l);
-	if (learner_accumulate(l, &g->batches[step], &g->weights, 1, ret_losses, err) != 0 ||
-	    learner_norm(l, ret_norm, err) != 0)
+	double scale;
+
+	if (gradients(g, step, l, &scale, ret_losses, ret_norm, err) != 0)
 		return -1;
-	return learner_apply(l, o->lr, clip_scale(*ret_norm, o->max_grad_norm), err);
+	return learner_apply(l, o->lr, clip_scale(*ret_norm, o->max_grad_norm) / scale, err);
 }
 
 static int run_one(const struct golden *g, size_t index, struct ops *ops,
@@ -209,15 +233,16 @@ static int see_first_step(const struct golden *g, struct learner *l, const struc
 	const struct batch *b = &g->batches[0];
 	struct losses losses;
 	struct logits logits;
+	double scale, norm;
 
 	model_keep_activations(learner_model(l), true);
 	if (learner_forward(l, b, &logits, err) != 0 || take_outputs(g, l, &logits, sink, err) != 0)
 		return -1;
 	model_keep_activations(learner_model(l), false);
 	learner_prepare(l, &g->runs[0].options);
-	if (learner_accumulate(l, b, &g->weights, 1, &losses, err) != 0)
+	if (gradients(g, 0, l, &scale, &losses, &norm, err) != 0)
 		return -1;
-	return take_grads(l, sink, err);
+	return take_grads(l, scale, sink, err);
 }
 
 /* Every output point of step 0's clips, all labels hidden. */

@@ -51,7 +51,8 @@ static void nap(void)
 	nanosleep(&ts, NULL);
 }
 
-/* An exchange that fails, fails because of a rank: a moment later the watch knows which one. */
+/* An exchange that fails, fails because of a rank: a moment later the watch knows which one. What
+ * *err says already stays where it does not. */
 static int exchange_failed(struct comm *c, struct err *err)
 {
 	double end = clock_seconds() + (double)NAMING_S;
@@ -61,18 +62,38 @@ static int exchange_failed(struct comm *c, struct err *err)
 			return next_step(err);
 		nap();
 	}
+	return -1;
+}
+
+static int engine_failed(struct comm *c, struct err *err)
+{
 	return err_set(err, ERR_NETWORK, "%s: an exchange failed on rank %u", c->e.name, c->e.rank);
 }
 
+/* A request of the engine's, as something to wait for. */
+struct engine_request {
+	struct comm *comm;
+	struct comm_request *request;
+};
+
+static int test_request(void *ctx, bool *ret_done, struct err *err)
+{
+	struct engine_request *r = ctx;
+	struct comm_engine *e = &r->comm->e;
+
+	return e->test(e->state, r->request, ret_done) == 0 ? 0 : engine_failed(r->comm, err);
+}
+
 /* Busy at first, for small messages; then in naps, to leave the core to the computation. */
-static int wait_until(struct comm *c, struct comm_request *r, bool *ret_done, struct err *err)
+static int wait_until(struct comm *c, const struct comm_awaited *what, bool *ret_done,
+                      struct err *err)
 {
 	double end = clock_seconds() + c->options.timeout_s + (c->watch != NULL ? NAMING_S : 0);
 	unsigned tries = 0;
 
 	*ret_done = false;
 	do {
-		if (c->e.test(c->e.state, r, ret_done) != 0)
+		if (what->test(what->ctx, ret_done, err) != 0)
 			return exchange_failed(c, err);
 		if (*ret_done)
 			return 0;
@@ -103,16 +124,22 @@ static void forget(struct comm *c)
 		c->e.forget(c->e.state);
 }
 
-static int finish(struct comm *c, struct comm_request *r, struct err *err)
+int comm_await(struct comm *c, const struct comm_awaited *what, struct err *err)
 {
 	bool done = false;
 	int rc;
 
 	watch_waits(c->watch, true);
-	rc = wait_until(c, r, &done, err);
+	rc = wait_until(c, what, &done, err);
 	watch_waits(c->watch, false);
-	if (rc == 0 && !done)
-		rc = give_up(c, err);
+	return rc == 0 && !done ? give_up(c, err) : rc;
+}
+
+static int finish(struct comm *c, struct comm_request *r, struct err *err)
+{
+	struct engine_request request = {c, r};
+	int rc = comm_await(c, &(struct comm_awaited){test_request, &request}, err);
+
 	if (rc != 0)
 		forget(c);
 	return rc;
@@ -123,6 +150,7 @@ static int began(struct comm *c, int rc, struct err *err)
 	if (rc == 0)
 		return 0;
 	forget(c);
+	engine_failed(c, err);
 	return exchange_failed(c, err);
 }
 
@@ -227,7 +255,13 @@ struct reducer comm_reducer(struct comm *c)
 {
 	if (c->e.state == NULL)
 		return (struct reducer){.n_ranks = 1};
-	return (struct reducer){c->e.rank, c->e.size, sum_f32, sum_f64, begin_f32, wait_pending, c};
+	return (struct reducer){.rank = c->e.rank,
+	                        .n_ranks = c->e.size,
+	                        .sum_f32 = sum_f32,
+	                        .sum_f64 = sum_f64,
+	                        .begin_f32 = begin_f32,
+	                        .wait = wait_pending,
+	                        .ctx = c};
 }
 
 /* ---- joining and leaving ---- */

@@ -1,8 +1,8 @@
 /*
  * The other ranks of a data-parallel run. One process needs none of it; several speak MPI, whose
  * library (Open MPI's or MPICH's) is loaded when needed, so that the trainer links neither and one
- * binary serves both. Whatever stands behind (MPI today) is hidden here: NCCL or Neuron's
- * collectives would be another `struct comm_engine`.
+ * binary serves both. Whatever stands behind is hidden here. Devices that sum gradients among
+ * themselves (trainer/ops/collective.h) meet, and are waited for, by this.
  *
  * Every wait is bounded, and the ranks are watched meanwhile (watch.h): one that is gone, stopped,
  * late or slow is named with its node within two thirds of the time-out, and ends the run.
@@ -86,6 +86,16 @@ const char *comm_name(const struct comm *c);
 
 /* For train_run; valid until c ends. */
 struct reducer comm_reducer(struct comm *c);
+
+/* What ranks do together by other means than these: *ret_done says whether it is complete, and does
+ * so again if asked. It must not wait. */
+struct comm_awaited {
+	int (*test)(void *ctx, bool *ret_done, struct err *err);
+	void *ctx;
+};
+
+/* Waits for it as for an exchange: bounded, with the ranks watched, and a lost one named. */
+int comm_await(struct comm *c, const struct comm_awaited *what, struct err *err) MUST_USE;
 
 /* Sum and largest value over the ranks, in place. */
 int comm_sum(struct comm *c, double *values, size_t n, struct err *err) MUST_USE;

@@ -51,9 +51,10 @@ static enum flag_end unknown(const struct flag_table *t, const char *word, struc
 
 static bool read_whole(const struct flag_row *row, const char *text, void *member, struct err *err)
 {
-	int64_t value;
-	bool good = text_int64(text, strlen(text), &value) && (double)value >= row->min &&
-	            (double)value <= row->max;
+	int64_t value = 0;
+	bool automatic = row->automatic && strcmp(text, "auto") == 0;
+	bool good = automatic || (text_int64(text, strlen(text), &value) &&
+	                          (double)value >= row->min && (double)value <= row->max);
 
 	if (row->kind == VALUE_COUNT && (!good || text[0] == '-')) {
 		err_set(err, ERR_USAGE, "--%s is '%.60s', expected a whole number up to %.0f",
@@ -62,8 +63,8 @@ static bool read_whole(const struct flag_row *row, const char *text, void *membe
 	}
 	if (!good) {
 		err_set(err, ERR_USAGE,
-		        "--%s is '%.60s', expected a whole number from %.0f to %.0f", row->name,
-		        text, row->min, row->max);
+		        "--%s is '%.60s', expected a whole number from %.0f to %.0f%s", row->name,
+		        text, row->min, row->max, row->automatic ? ", or auto" : "");
 		return false;
 	}
 	memcpy(member, &value, sizeof(value)); /* a count's int64_t has a uint64_t's bits */
@@ -204,6 +205,8 @@ const char *flag_row_text(const struct flag_row *row, const void *values, char o
 	case VALUE_INT:
 	case VALUE_COUNT:
 		memcpy(&whole, member, sizeof(whole));
+		if (row->automatic && whole == 0)
+			return "auto";
 		snprintf(out, FLAG_TEXT_MAX, "%lld", (long long)whole);
 		return out;
 	case VALUE_FLOAT:

@@ -29,6 +29,7 @@ struct flag_row {
 	double min, max;
 	bool unused;      /* accepted for another program's sake, and set */
 	const char *help; /* one line */
+	bool automatic;   /* VALUE_INT: 'auto' will do, too, and is 0 */
 };
 
 /* The member's offset; does not compile when the member has another type than the row's kind. */
@@ -37,28 +38,33 @@ struct flag_row {
 
 #define FLAG_ROW_TEXT(type, name, member, help)                                                    \
 	{                                                                                          \
-		name, VALUE_TEXT, FLAG_MEMBER(type, member, const char *), 0, 0, false, help       \
+		name, VALUE_TEXT, FLAG_MEMBER(type, member, const char *), 0, 0, false, help,      \
+			false                                                                      \
 	}
 #define FLAG_ROW_INT(type, name, member, min, max, help)                                           \
 	{                                                                                          \
-		name, VALUE_INT, FLAG_MEMBER(type, member, int64_t), min, max, false, help         \
+		name, VALUE_INT, FLAG_MEMBER(type, member, int64_t), min, max, false, help, false  \
+	}
+#define FLAG_ROW_INT_AUTO(type, name, member, min, max, help)                                      \
+	{                                                                                          \
+		name, VALUE_INT, FLAG_MEMBER(type, member, int64_t), min, max, false, help, true   \
 	}
 #define FLAG_ROW_COUNT(type, name, member, max, help)                                              \
 	{                                                                                          \
-		name, VALUE_COUNT, FLAG_MEMBER(type, member, uint64_t), 0, max, false, help        \
+		name, VALUE_COUNT, FLAG_MEMBER(type, member, uint64_t), 0, max, false, help, false \
 	}
 #define FLAG_ROW_FLOAT(type, name, member, min, max, help)                                         \
 	{                                                                                          \
-		name, VALUE_FLOAT, FLAG_MEMBER(type, member, double), min, max, false, help        \
+		name, VALUE_FLOAT, FLAG_MEMBER(type, member, double), min, max, false, help, false \
 	}
 #define FLAG_ROW_SWITCH(type, name, member, help)                                                  \
 	{                                                                                          \
-		name, VALUE_NONE, FLAG_MEMBER(type, member, bool), 0, 0, false, help               \
+		name, VALUE_NONE, FLAG_MEMBER(type, member, bool), 0, 0, false, help, false        \
 	}
 /* kind is a VALUE_..., `value` its C type. */
 #define FLAG_ROW_UNUSED(type, name, member, kind, value, min, max, why)                            \
 	{                                                                                          \
-		name, kind, FLAG_MEMBER(type, member, value), min, max, true, why                  \
+		name, kind, FLAG_MEMBER(type, member, value), min, max, true, why, false           \
 	}
 
 struct flag_table {

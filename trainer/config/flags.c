@@ -8,6 +8,8 @@
 #define TEXT(member, help) FLAG_ROW_TEXT(struct train_flags, #member, member, help)
 #define INT(member, min, max, help)                                                                \
 	FLAG_ROW_INT(struct train_flags, #member, member, min, max, help)
+#define INT_AUTO(member, min, max, help)                                                           \
+	FLAG_ROW_INT_AUTO(struct train_flags, #member, member, min, max, help)
 #define FLOAT(member, min, max, help)                                                              \
 	FLAG_ROW_FLOAT(struct train_flags, #member, member, min, max, help)
 #define SWITCH(member, help) FLAG_ROW_SWITCH(struct train_flags, #member, member, help)
@@ -20,7 +22,8 @@ static const struct flag_row rows[] = {
 	TEXT(config_file_path,
              "the model: main.yaml or config.json of PerceiverConfig keys; or full, mid, tiny"),
 	TEXT(logdir, "folder of TensorBoard event files"),
-	INT(batch_size, 1, 65536, "clips per rank and step"),
+	INT_AUTO(batch_size, 1, 65536,
+                 "clips per rank and step; auto: as many as the device's memory takes"),
 	INT(num_epochs, 1, 1e9, "maximum number of passes over the dataset"),
 	INT(num_workers, 0, 256, "threads that read clips (0: as many as it takes)"),
 	INT(log_steps, 1, 1e9, "steps between log lines"),
@@ -100,7 +103,10 @@ static const struct flag_row rows[] = {
             "a rank itself)"),
 	TEXT(isa, "instruction set (default: the best there is)"),
 	TEXT(precision,
-             "precision of matrix products: f32 (default), or bf16, faster where the CPU has it"),
+             "precision of matrix products: f32 (default), bf16, or f16 for GPUs that lack bf16"),
+	TEXT(gemm, "what computes a GPU's matrix products: auto (default: cuBLASLt where it is "
+                   "here and is "
+                   "measured faster), own or cublaslt"),
 	TEXT(activation_checkpointing,
              "what is computed again in backward instead of kept, with the same results: none "
              "(default), selective (norms and activations), N (every N-th self attention) or full"),
@@ -110,11 +116,18 @@ static const struct flag_row rows[] = {
 	INT(metrics_port, 0, 65535, "port of the Prometheus metrics (0: none)"),
 	INT(rank_timeout, 1, 86400, "seconds to wait for another rank"),
 	INT(join_timeout, 1, 86400, "seconds for all ranks to start, where no mpirun starts them"),
+	TEXT(collective,
+             "what sums GPUs' gradients over the ranks: auto (default: nccl where every rank has "
+             "it), nccl or host, through the hosts' memory and MPI"),
+	TEXT(cache_dir,
+             "folder of modules compiled for Trainium (`slipway-trainer compile`), for --device "
+             "neuron"),
 	TEXT(mpi_library, "MPI library to load, instead of libmpi.so.40 and others"),
 };
 
 #undef TEXT
 #undef INT
+#undef INT_AUTO
 #undef FLOAT
 #undef SWITCH
 #undef IGNORED
@@ -126,6 +139,7 @@ _Static_assert(ARRAY_LEN(rows) <= TRAIN_FLAGS_MAX, "a row without an origin");
 const struct train_flags train_flags_defaults = {
 	.dataset = "synthetic",
 	.device = "auto",
+	.collective = "auto",
 	.dataset_dir = "/dataset",
 	.config_file_path = "config/main.yaml",
 	.logdir = "log_training",
@@ -144,6 +158,7 @@ const struct train_flags train_flags_defaults = {
 	.optimizer = "adamw",
 	.schedule = "constant",
 	.precision = "f32",
+	.gemm = "auto",
 	.best = "loss",
 	.activation_checkpointing = "none",
 	.image_points = 512,
@@ -218,16 +233,15 @@ static int read_kinds(const struct train_flags *f, struct train_options *o, stru
 {
 	static const char *const optimizers[] = {"sgd", "adamw"};
 	static const char *const schedules[] = {"constant", "cosine"};
-	static const char *const precisions[] = {"f32", "bf16"};
-	int optimizer = 0, schedule = 0, precision = 0;
+	int optimizer = 0, schedule = 0;
 
 	if (choose("optimizer", f->optimizer, optimizers, &optimizer, err) != 0 ||
 	    choose("schedule", f->schedule, schedules, &schedule, err) != 0 ||
-	    choose("precision", f->precision, precisions, &precision, err) != 0)
+	    precision_parse(f->precision, &o->precision, err) != 0 ||
+	    gemm_choice_parse(f->gemm, &o->gemm, err) != 0)
 		return -1;
 	o->optimizer.kind = optimizer == 0 ? OPTIMIZER_SGD : OPTIMIZER_ADAMW;
 	o->schedule.kind = schedule == 0 ? SCHEDULE_CONSTANT : SCHEDULE_COSINE;
-	o->precision = precision == 0 ? PRECISION_F32 : PRECISION_BF16;
 	return 0;
 }
 

@@ -31,14 +31,14 @@ enum { TRAIN_FLAGS_MAX = 128 }; /* rows of the table, at most */
 struct train_flags {
 	/* the PyTorch program's */
 	const char *dataset, *dataset_dir, *config_file_path, *logdir;
-	int64_t batch_size, num_epochs, num_workers, log_steps, max_steps;
+	int64_t batch_size /* 0: auto */, num_epochs, num_workers, log_steps, max_steps;
 	int64_t expected_average_throughput, image_dim, test_batch_size;
 	double lr, momentum, target_accuracy;
 	bool drop_last, metrics_debug, enable_pt_autocast, do_eval;
 	/* ours; attention_dropout below zero stands for "as the model's file says" */
 	const char *preset, *options_file, *output_dir, *init_from, *checkpoint, *optimizer,
-		*schedule, *device, *isa, *precision, *best, *activation_checkpointing;
-	const char *json_log, *mpi_library;
+		*schedule, *device, *isa, *precision, *gemm, *best, *activation_checkpointing;
+	const char *json_log, *mpi_library, *collective, *cache_dir;
 	bool resume, overwrite, reference, print_config, estimate, ema, augment, balanced,
 		no_overlap;
 	int64_t seed, accumulate, checkpoint_steps, keep, keep_every, stop_after, warmup_steps;
@@ -71,6 +71,9 @@ void train_flags_print(const struct train_flags *f, struct strbuf *sb);
 
 /* Where an option's value comes from; the name is one of the table's. */
 struct flag_origin train_flags_origin(const struct train_flags *f, const char *name);
+
+/* batch_size, which was to be found, is n, for this reason (train_flags_print shows it). */
+void train_flags_settle_batch(struct train_flags *f, int64_t n, const char *why);
 
 /* The options and what they are for. */
 const struct flag_table *train_flags_table(void);

@@ -202,6 +202,15 @@ struct flag_origin train_flags_origin(const struct train_flags *f, const char *n
 	return f->origins[flag_table_find(t, name) - t->rows];
 }
 
+void train_flags_settle_batch(struct train_flags *f, int64_t n, const char *why)
+{
+	const struct flag_table *t = train_flags_table();
+	struct flag_origin *o = &f->origins[flag_table_find(t, "batch_size") - t->rows];
+
+	f->batch_size = n;
+	o->where = arena_printf(&f->texts, "%s, auto: %s", o->where != NULL ? o->where : "", why);
+}
+
 void train_flags_print(const struct train_flags *f, struct strbuf *sb)
 {
 	static const char *const layers[] = {"default", "preset ", "", "environment ", "flag"};

@@ -3,8 +3,13 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "trainer/cuda/driver.h"
+#include "trainer/cuda/driver_internal.h"
+#include "trainer/cuda/gemm.h"
 #include "trainer/cuda/launch_cross.h"
+#include "trainer/cuda/nccl.h"
+#include "trainer/ops/feed.h"
+
+_Static_assert((int)CUDA_LANES == (int)FEED_LANES, "a device has as many lanes as a feed");
 
 /* ---- the device ---- */
 
@@ -66,6 +71,47 @@ static void wait_for_all(struct ops *ops)
 
 	if (cuda_sync(device_of(ops), &failure) != 0)
 		ops_fail(ops, &failure);
+	cuda_gemm_keep(device_of(ops));
+}
+
+static void send(struct ops *ops, unsigned lane, void *to, const void *from, size_t n)
+{
+	cuda_send(device_of(ops), lane, to, from, n);
+}
+
+static void sent(struct ops *ops, unsigned lane)
+{
+	cuda_sent(device_of(ops), lane);
+	keep_failure(ops);
+}
+
+static void take(struct ops *ops, unsigned lane, void *to, const void *from, size_t n)
+{
+	cuda_take(device_of(ops), lane, to, from, n);
+}
+
+static bool record(struct ops *ops)
+{
+	return cuda_record(device_of(ops));
+}
+
+static void *record_end(struct ops *ops)
+{
+	void *graph = cuda_record_end(device_of(ops));
+
+	keep_failure(ops);
+	return graph;
+}
+
+static bool replay(struct ops *ops, void *recording)
+{
+	return cuda_replay(device_of(ops), recording);
+}
+
+static void forget(struct ops *ops, void *recording)
+{
+	cuda_forget(device_of(ops), recording);
+	keep_failure(ops);
 }
 
 static void describe(const struct ops *ops, struct strbuf *sb)
@@ -73,8 +119,12 @@ static void describe(const struct ops *ops, struct strbuf *sb)
 	const struct cuda_about *a = cuda_about(device_of(ops));
 
 	strbuf_addf(sb, "%s, compute capability %d.%d, CUDA %d.%d, %s", a->name, a->major, a->minor,
-	            a->driver / 1000, a->driver % 1000 / 10,
-	            ops->rounds == PRECISION_BF16 ? "bf16" : "f32");
+	            a->driver / 1000, a->driver % 1000 / 10, precision_name(ops->rounds));
+}
+
+static void products(const struct ops *ops, struct strbuf *sb)
+{
+	cuda_gemm_describe(device_of(ops), sb);
 }
 
 static size_t held(const struct ops *ops)
@@ -82,24 +132,26 @@ static size_t held(const struct ops *ops)
 	return cuda_held(device_of(ops));
 }
 
+static void read_meters(struct ops *ops, struct meters *ret)
+{
+	cuda_meters(device_of(ops), ret);
+}
+
 static void close_device(struct ops *ops)
 {
+	cuda_gemm_close(device_of(ops));
 	cuda_close(device_of(ops));
 }
 
-static const struct op_device cuda_op_device = {
-	.shared = false,
-	.allocate = allocate,
-	.release = release,
-	.zero = zero,
-	.copy = copy,
-	.upload = upload,
-	.download = download,
-	.sync = wait_for_all,
-	.describe = describe,
-	.held = held,
-	.close = close_device,
-};
+#define CUDA_OP_DEVICE                                                                             \
+	.shared = false, .allocate = allocate, .release = release, .zero = zero, .copy = copy,     \
+	.upload = upload, .download = download, .sync = wait_for_all, .collective = &cuda_nccl,    \
+	.send = send, .sent = sent, .take = take, .describe = describe, .products = products,      \
+	.held = held, .meters = read_meters, .close = close_device
+static const struct op_device cuda_op_device = {CUDA_OP_DEVICE, .record = record,
+                                                .record_end = record_end, .replay = replay,
+                                                .forget = forget};
+static const struct op_device unrecorded_op_device = {CUDA_OP_DEVICE};
 
 /* ---- the table ---- */
 
@@ -107,7 +159,7 @@ static const struct op_device cuda_op_device = {
 	static void op(struct ops *ops, const struct type *p)                                      \
 	{                                                                                          \
 		if (!ops->has_failed)                                                              \
-			cuda_##op(cuda_queue_of(device_of(ops)), p);                               \
+			cuda_##op(ops->own, p);                                                    \
 	}
 EACH_OP(BY_LAUNCH)
 
@@ -137,7 +189,7 @@ static void cross_state_free(struct ops *ops, void *state)
 }
 
 #define ROW(op, type) .op = (op),
-static const struct op_table ops_cuda = {
+const struct op_table cuda_op_table = {
 	.name = "cuda",
 	EACH_OP(ROW).cross_state_new = cross_state_new,
 	.cross_state_free = cross_state_free,
@@ -159,14 +211,22 @@ static int check_options(const struct ops_options *o, struct err *err)
 /* bf16 came with 8.0. */
 static int choose_operands(struct cuda_device *d, const struct ops_options *o, struct err *err)
 {
+	static const enum cuda_operands operands[PRECISIONS] = {[PRECISION_F32] = OPERANDS_F32,
+	                                                        [PRECISION_BF16] = OPERANDS_BF16,
+	                                                        [PRECISION_F16] = OPERANDS_F16};
 	const struct cuda_about *a = cuda_about(d);
 
-	cuda_queue_of(d)->operands = o->precision == PRECISION_BF16 ? OPERANDS_BF16 : OPERANDS_F32;
+	cuda_queue_of(d)->operands = operands[o->precision];
 	if (o->precision != PRECISION_BF16 || a->major >= 8)
 		return 0;
 	err_set(err, ERR_UNSUPPORTED, "the GPU %s has compute capability %d.%d: bf16 needs 8.0",
 	        a->name, a->major, a->minor);
-	return err_hint(err, "Give --precision f32.");
+	return err_hint(err, "Give --precision f16, which this GPU has, or f32.");
+}
+
+size_t cuda_ops_room(const struct ops *ops)
+{
+	return cuda_about(device_of(ops))->memory;
 }
 
 int cuda_ops_open(unsigned index, const struct ops_options *options, struct ops *ret,
@@ -176,12 +236,13 @@ int cuda_ops_open(unsigned index, const struct ops_options *options, struct ops 
 
 	if (check_options(options, err) != 0 || cuda_open(NULL, (int)index, &d, err) != 0)
 		return -1;
-	if (choose_operands(d, options, err) != 0) {
+	if (choose_operands(d, options, err) != 0 || cuda_gemm_open(d, options->gemm, err) != 0) {
+		cuda_gemm_close(d);
 		cuda_close(d);
 		return -1;
 	}
-	*ret = (struct ops){.table = &ops_cuda,
-	                    .device = &cuda_op_device,
+	*ret = (struct ops){.table = &cuda_op_table,
+	                    .device = options->unrecorded ? &unrecorded_op_device : &cuda_op_device,
 	                    .own = d,
 	                    .rounds = options->precision,
 	                    .part = ""};

@@ -7,6 +7,7 @@
 #define SLIPWAY_TRAINER_CUDA_BACKEND_H
 
 #include "trainer/ops/ops.h"
+#include "trainer/ops/tally.h"
 
 /*
  * The ops of GPU `index`; ops_done gives it back. ERR_USAGE: the options are a processor's;
@@ -15,5 +16,15 @@
  */
 int cuda_ops_open(unsigned index, const struct ops_options *options, struct ops *ret,
                   struct err *err) MUST_USE;
+
+/* Ops that launch nothing and count the memory that they are asked for; ops_done, before *tally
+ * goes. The last that is counted includes what the launches take for themselves. */
+void cuda_ops_rehearse(const struct ops_options *options, struct tally *tally, struct ops *ret);
+
+/* Bytes that the GPU had free when it was opened. */
+size_t cuda_ops_room(const struct ops *ops);
+
+/* The launches; `own` of their ops begins with a struct cuda_queue. For this folder. */
+extern const struct op_table cuda_op_table;
 
 #endif

@@ -16,6 +16,7 @@
 	CALL(count, cuDeviceGetCount, (int *count))                                                \
 	CALL(device, cuDeviceGet, (int *device, int ordinal))                                      \
 	CALL(name, cuDeviceGetName, (char *name, int room, int device))                            \
+	CALL(bus_id, cuDeviceGetPCIBusId, (char *id, int room, int device))                        \
 	CALL(attribute, cuDeviceGetAttribute, (int *value, int attribute, int device))             \
 	CALL(retain, cuDevicePrimaryCtxRetain, (void **context, int device))                       \
 	CALL(forget, cuDevicePrimaryCtxRelease_v2, (int device))                                   \
@@ -39,7 +40,21 @@
 	CALL(set, cuMemsetD8Async, (uint64_t to, unsigned char byte, size_t n, void *stream))      \
 	CALL(stream_new, cuStreamCreate, (void **stream, unsigned flags))                          \
 	CALL(stream_free, cuStreamDestroy_v2, (void *stream))                                      \
-	CALL(stream_sync, cuStreamSynchronize, (void *stream))
+	CALL(stream_sync, cuStreamSynchronize, (void *stream))                                     \
+	CALL(stream_wait, cuStreamWaitEvent, (void *stream, void *event, unsigned flags))          \
+	CALL(event_new, cuEventCreate, (void **event, unsigned flags))                             \
+	CALL(event_free, cuEventDestroy_v2, (void *event))                                         \
+	CALL(event_record, cuEventRecord, (void *event, void *stream))                             \
+	CALL(event_query, cuEventQuery, (void *event))                                             \
+	CALL(event_sync, cuEventSynchronize, (void *event))                                        \
+	CALL(event_elapsed, cuEventElapsedTime, (float *ms, void *from, void *to))                 \
+	CALL(capture_begin, cuStreamBeginCapture_v2, (void *stream, int mode))                     \
+	CALL(capture_end, cuStreamEndCapture, (void *stream, void **graph))                        \
+	CALL(graph_new, cuGraphInstantiateWithFlags,                                               \
+	     (void **exec, void *graph, unsigned long long flags))                                 \
+	CALL(graph_free, cuGraphDestroy, (void *graph))                                            \
+	CALL(graph_launch, cuGraphLaunch, (void *exec, void *stream))                              \
+	CALL(exec_free, cuGraphExecDestroy, (void *exec))
 
 #define CUDA_CALL_MEMBER(member, name, parameters) int(*member) parameters;
 struct cuda_calls {
@@ -53,11 +68,15 @@ enum {
 	RESULT_STUB = 34, /* of a library without a driver */
 	RESULT_NO_DEVICE = 100,
 	RESULT_INVALID_DEVICE = 101,
+	RESULT_ECC_UNCORRECTABLE = 214,
+	RESULT_NOT_READY = 600, /* of an event that is to come */
 	ATTRIBUTE_MAJOR = 75,
 	ATTRIBUTE_MINOR = 76,
 	OPTION_ERROR_LOG = 5,
 	OPTION_ERROR_LOG_BYTES = 6,
-	STREAM_NON_BLOCKING = 1
+	STREAM_NON_BLOCKING = 1,
+	EVENT_DISABLE_TIMING = 2,
+	CAPTURE_THREAD_LOCAL = 1
 };
 
 #endif

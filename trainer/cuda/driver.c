@@ -1,35 +1,17 @@
-#include "trainer/cuda/driver.h"
+#include "trainer/cuda/driver_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "trainer/cuda/failure.h"
-#include "trainer/cuda/library.h"
 
 enum { LOG_BYTES = 4096, COMPUTE_MIN = 75, COMPUTE_BF16 = 80, SCRATCH_STEP = 1 << 20 };
 
-struct cuda_device {
-	struct cuda_queue queue; /* first: a queue is its device */
-	struct cuda_library library;
-	struct cuda_about about;
-	void *context, *stream;
-	int device;
-	void *modules[MODULES], *functions[KERNELS];
-	void *scratch;
-	size_t scratch_n;
-	bool failed;
-	struct err failure;
-};
+#define CUDA_NAME(member, name, parameters) .member = #name,
+const struct cuda_call_names cuda_call_names = {CUDA_CALLS(CUDA_NAME)};
 
-#define CUDA_NAME_MEMBER(member, name, parameters) const char *member;
-#define CUDA_NAME(member, name, parameters)        .member = #name,
-static const struct cuda_call_names {
-	CUDA_CALLS(CUDA_NAME_MEMBER)
-} names = {CUDA_CALLS(CUDA_NAME)};
-
-/* Keeps the first failure; true when this call was fine and none was before. */
-static bool done(struct cuda_device *d, int result, const char *call)
+bool cuda_done(struct cuda_device *d, int result, const char *call)
 {
 	if (result == 0)
 		return !d->failed;
@@ -39,10 +21,6 @@ static bool done(struct cuda_device *d, int result, const char *call)
 	cuda_failure(&d->failure, result, call, cuda_result_name(&d->library, result));
 	return false;
 }
-
-/* The call, unless one failed before: DO(d, init, (0)). */
-#define DO(d, member, arguments)                                                                   \
-	(!(d)->failed && done(d, (d)->library.call.member arguments, names.member))
 
 /* ---- opening ---- */
 
@@ -61,6 +39,15 @@ static void ask_about(struct cuda_device *d, int ordinal)
 	       DO(d, memory, (&a->memory, &total)) &&
 	       DO(d, stream_new, (&d->stream, STREAM_NON_BLOCKING)));
 	a->name[sizeof(a->name) - 1] = '\0';
+}
+
+/* It is not needed: what fails here fails nobody. */
+static void open_nvml(struct cuda_device *d)
+{
+	char bus_id[32] = "";
+
+	if (d->library.call.bus_id(bus_id, (int)sizeof(bus_id) - 1, d->device) == 0)
+		d->nvml = nvml_open(bus_id);
 }
 
 static int compute_of(const struct cuda_device *d)
@@ -93,11 +80,13 @@ static void *function_of(struct cuda_device *d, enum cuda_kernel kernel)
 
 	if (*function != NULL || d->failed)
 		return *function;
-	if (*module == NULL)
+	if (*module == NULL && d->recording)
+		d->spoiled = true;
+	else if (*module == NULL)
 		load_module(d, row->module);
 	if (*module != NULL)
 		(void)DO(d, function, (function, *module, row->name));
-	if (!d->failed && *function == NULL) {
+	if (!d->failed && !d->spoiled && *function == NULL) {
 		d->failed = true;
 		err_set(&d->failure, ERR_UNSUPPORTED, "the GPU %s has no kernel '%s'",
 		        d->about.name, row->name);
@@ -122,6 +111,8 @@ static int open_device(struct cuda_device *d, const char *library, int ordinal, 
 	if (cuda_library_open(library, &d->library, err) != 0)
 		return -1;
 	ask_about(d, ordinal);
+	if (!d->failed)
+		open_nvml(d);
 	if (!d->failed)
 		return check_device(d, err);
 	*err = d->failure;
@@ -150,6 +141,8 @@ void cuda_close(struct cuda_device *d)
 	for (size_t m = 0; m < MODULES; m++)
 		if (d->modules[m] != NULL)
 			(void)d->library.call.unload(d->modules[m]);
+	cuda_lanes_close(d);
+	nvml_close(d->nvml);
 	if (d->stream != NULL)
 		(void)d->library.call.stream_free(d->stream);
 	if (d->context != NULL)
@@ -180,11 +173,6 @@ size_t cuda_held(const struct cuda_device *d)
 }
 
 /* ---- memory ---- */
-
-static uint64_t address(const void *at)
-{
-	return (uint64_t)(uintptr_t)at;
-}
 
 static void name_request(struct cuda_device *d, size_t n, const char *what)
 {
@@ -218,34 +206,51 @@ void *cuda_allocate_pinned(struct cuda_device *d, size_t n, const char *what)
 
 void cuda_release(struct cuda_device *d, void *at)
 {
-	if (at != NULL)
-		done(d, d->library.call.release(address(at)), names.release);
+	if (at == NULL)
+		return;
+	d->given_back++;
+	cuda_done(d, d->library.call.release(cuda_address(at)), cuda_call_names.release);
 }
 
 void cuda_release_pinned(struct cuda_device *d, void *at)
 {
-	if (at != NULL)
-		done(d, d->library.call.release_host(at), names.release_host);
+	if (at == NULL)
+		return;
+	d->given_back++;
+	cuda_done(d, d->library.call.release_host(at), cuda_call_names.release_host);
 }
 
 void cuda_upload(struct cuda_device *d, void *to, const void *from, size_t n)
 {
-	(void)DO(d, upload, (address(to), from, n, d->stream));
+	(void)DO(d, upload, (cuda_address(to), from, n, d->stream));
 }
 
 void cuda_download(struct cuda_device *d, void *to, const void *from, size_t n)
 {
-	(void)DO(d, download, (to, address(from), n, d->stream));
+	(void)DO(d, download, (to, cuda_address(from), n, d->stream));
 }
 
 void cuda_copy(struct cuda_device *d, void *to, const void *from, size_t n)
 {
-	(void)DO(d, copy, (address(to), address(from), n, d->stream));
+	(void)DO(d, copy, (cuda_address(to), cuda_address(from), n, d->stream));
+}
+
+void cuda_meters(const struct cuda_device *d, struct meters *ret)
+{
+	nvml_read(d->nvml, ret);
+}
+
+/* What was computed since cannot be trusted. */
+static bool is_sound(struct cuda_device *d)
+{
+	uint64_t errors = nvml_new_errors(d->nvml);
+
+	return errors == 0 || cuda_done(d, RESULT_ECC_UNCORRECTABLE, "nvmlDeviceGetTotalEccErrors");
 }
 
 int cuda_sync(struct cuda_device *d, struct err *err)
 {
-	if (DO(d, stream_sync, (d->stream)))
+	if (DO(d, stream_sync, (d->stream)) && is_sound(d))
 		return 0;
 	*err = d->failure;
 	return -1;
@@ -276,7 +281,7 @@ static void launch(struct cuda_queue *q, enum cuda_kernel kernel, const unsigned
 	void *one[] = {(void *)(uintptr_t)params}; /* the driver copies, and writes nothing */
 	void *function = function_of(d, kernel);
 
-	if (d->failed || !fits(d, row, grid))
+	if (d->failed || function == NULL || !fits(d, row, grid))
 		return;
 	if (!DO(d, launch,
 	        (function, grid[0], grid[1], grid[2], row->threads, 1, 1, (unsigned)row->shared,
@@ -288,7 +293,7 @@ static void zero(struct cuda_queue *q, void *to, size_t n)
 {
 	struct cuda_device *d = (struct cuda_device *)q;
 
-	(void)DO(d, set, (address(to), 0, n, d->stream));
+	(void)DO(d, set, (cuda_address(to), 0, n, d->stream));
 }
 
 /* Grows by whole steps; what used the former one is done when the driver gives it back. */
@@ -298,6 +303,10 @@ static void *scratch(struct cuda_queue *q, size_t n)
 
 	if (n <= d->scratch_n)
 		return d->scratch;
+	if (d->recording) {
+		d->spoiled = true; /* what was recorded before holds the former one */
+		return NULL;
+	}
 	cuda_release(d, d->scratch);
 	d->scratch_n = (n + SCRATCH_STEP - 1) / SCRATCH_STEP * SCRATCH_STEP;
 	d->scratch = cuda_allocate(d, d->scratch_n, "scratch");

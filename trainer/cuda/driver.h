@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "trainer/cuda/launch.h"
+#include "trainer/ops/meters.h"
 
 struct cuda_device;
 
@@ -56,7 +57,27 @@ void cuda_upload(struct cuda_device *d, void *to, const void *from, size_t n);
 void cuda_download(struct cuda_device *d, void *to, const void *from, size_t n);
 void cuda_copy(struct cuda_device *d, void *to, const void *from, size_t n);
 
-/* Returns when all that was asked for is done: 0, or the error that sticks. */
+/* What the host sends ahead: as `send`, `sent` and `take` of trainer/ops/device.h. */
+void cuda_send(struct cuda_device *d, unsigned lane, void *to, const void *from, size_t n);
+void cuda_sent(struct cuda_device *d, unsigned lane);
+void cuda_take(struct cuda_device *d, unsigned lane, void *to, const void *from, size_t n);
+
+/*
+ * Recordings (trainer/ops/recording.h). NULL where something was asked for that cannot be
+ * recorded: a kernel that was never launched, more scratch than there is. cuda_replay is false, and
+ * does nothing, when memory was given back since. The caller forgets.
+ */
+struct cuda_graph;
+bool cuda_record(struct cuda_device *d);
+struct cuda_graph *cuda_record_end(struct cuda_device *d);
+bool cuda_replay(struct cuda_device *d, struct cuda_graph *g);
+void cuda_forget(struct cuda_device *d, struct cuda_graph *g); /* NULL is fine */
+
+/* What the device tells of itself. */
+void cuda_meters(const struct cuda_device *d, struct meters *ret);
+
+/* Returns when all that was asked for is done: 0, or the error that sticks. An error of the
+ * device's memory that could not be corrected is one, whether the driver tells or not. */
 int cuda_sync(struct cuda_device *d, struct err *err) MUST_USE;
 
 #endif

@@ -8,8 +8,8 @@ static const char restart[] =
 static const char replace[] = "This node's GPU is broken: let the job start again on another node, "
 			      "and replace this one.";
 static const char old_driver[] =
-	"Update the node's NVIDIA driver: slipway's kernels need CUDA 11.0 or "
-	"newer (R450).";
+	"Update the node's NVIDIA driver: slipway needs CUDA 11.4 or newer "
+	"(R470).";
 
 /* By the CUDA driver API's enum CUresult. */
 static const struct {
@@ -35,9 +35,15 @@ static const struct {
          "libnvidia-ptxjitcompiler.so.1 belongs to the driver: mount it into the container, "
          "with NVIDIA_DRIVER_CAPABILITIES=compute,utility."},
 	{222, ERR_UNSUPPORTED, "the driver is too old for the kernels", old_driver},
+	{223, ERR_UNSUPPORTED, "the driver is told to compile nothing",
+         "Unset CUDA_DISABLE_PTX_JIT: the kernels are PTX, which the driver compiles."},
 	{700, ERR_MACHINE, "a kernel used memory that it does not have", restart},
 	{702, ERR_MACHINE, "a kernel did not end in time", restart},
+	{714, ERR_MACHINE, "a kernel's stack is broken", restart},
+	{715, ERR_MACHINE, "a kernel had an instruction that the GPU does not know", restart},
 	{716, ERR_MACHINE, "a kernel used an address that is not aligned", restart},
+	{717, ERR_MACHINE, "a kernel used an address of another kind of memory", restart},
+	{718, ERR_MACHINE, "a kernel left its instructions", restart},
 	{719, ERR_MACHINE, "a kernel failed", restart},
 	{802, ERR_MACHINE, "the node's GPUs are not connected yet",
          "The fabric manager has not started: wait for it, or replace the node."},

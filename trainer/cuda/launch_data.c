@@ -20,6 +20,19 @@ static void launch(struct cuda_queue *q, enum cuda_kernel kernel, unsigned x, co
 
 /* ---- a clip's way in ---- */
 
+void cuda_clip(struct cuda_queue *q, const struct op_clip *p)
+{
+	struct clip_launch video = {.bytes = p->video,
+	                            .out = p->image,
+	                            .n = p->frames * COLOURS * p->plane,
+	                            .plane = p->plane};
+	struct clip_launch sound = {
+		.bytes = (const uint8_t *)p->sound, .out = p->audio, .n = p->samples};
+
+	launch(q, KERNEL_clip_video, cuda_each_blocks(video.n), &video);
+	launch(q, KERNEL_clip_sound, cuda_each_blocks(sound.n), &sound);
+}
+
 void cuda_patches(struct cuda_queue *q, const struct op_patches *p)
 {
 	size_t plane = p->height * p->width;

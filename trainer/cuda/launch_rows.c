@@ -1,5 +1,5 @@
 /* Ops on values and rows, and products. */
-#include "trainer/cuda/launch.h"
+#include "trainer/cuda/launch_products.h"
 
 enum { EACH_BLOCKS_MAX = 1024 };
 
@@ -40,8 +40,8 @@ void cuda_gelu_backward(struct cuda_queue *q, const struct op_gelu *p)
 
 /* ---- sums down columns ---- */
 
-static void add_parts(struct cuda_queue *q, const float *partial, size_t n, unsigned parts,
-                      size_t stride, float *out)
+void cuda_add_parts(struct cuda_queue *q, const float *partial, size_t n, unsigned parts,
+                    size_t stride, float *out)
 {
 	struct add_parts_launch l = {.partial = partial,
 	                             .out = out,
@@ -64,7 +64,7 @@ void cuda_add_columns(struct cuda_queue *q, const float *x, size_t rows, size_t 
 
 	launch(q, KERNEL_column_sums, blocks_of(width, 32), parts, &l);
 	if (parts > 0)
-		add_parts(q, l.partial, width, parts, width, out);
+		cuda_add_parts(q, l.partial, width, parts, width, out);
 }
 
 /* ---- layer normalisation ---- */
@@ -95,8 +95,8 @@ static void norm_parameters(struct cuda_queue *q, const struct op_norm *p)
 	                             .width = (uint32_t)p->width};
 
 	launch(q, KERNEL_norm_sums, blocks_of(p->width, 32), parts, &l);
-	add_parts(q, l.partial, p->width, parts, 2 * p->width, p->dgain);
-	add_parts(q, l.partial + p->width, p->width, parts, 2 * p->width, p->dshift);
+	cuda_add_parts(q, l.partial, p->width, parts, 2 * p->width, p->dgain);
+	cuda_add_parts(q, l.partial + p->width, p->width, parts, 2 * p->width, p->dshift);
 }
 
 void cuda_norm_backward(struct cuda_queue *q, const struct op_norm *p)
@@ -120,8 +120,6 @@ void cuda_norm_backward(struct cuda_queue *q, const struct op_norm *p)
 
 /* ---- products ---- */
 
-enum product_form { PRODUCT_NT, PRODUCT_NN, PRODUCT_TN, PRODUCT_FORMS };
-
 /* Forms by operands. */
 static const enum cuda_kernel products[][PRODUCT_FORMS] = {
 	[OPERANDS_F32] = {KERNEL_product_f32_nt, KERNEL_product_f32_nn, KERNEL_product_f32_tn},
@@ -129,13 +127,78 @@ static const enum cuda_kernel products[][PRODUCT_FORMS] = {
 	[OPERANDS_BF16] = {KERNEL_product_bf16_nt, KERNEL_product_bf16_nn, KERNEL_product_bf16_tn},
 };
 
-static void product(struct cuda_queue *q, enum product_form form, const struct product_launch *l)
+static void product_parts(struct cuda_queue *q, enum product_form form, unsigned parts,
+                          const struct product_launch *which)
 {
-	launch(q, products[q->operands][form], blocks_of(l->n, PRODUCT_TILE),
-	       blocks_of(l->m, PRODUCT_TILE), l);
+	struct product_launch l = *which;
+	unsigned grid[3] = {blocks_of(l.n, PRODUCT_TILE), blocks_of(l.m, PRODUCT_TILE), parts};
+
+	l.depth_each = blocks_of(blocks_of(l.k, parts), PRODUCT_DEPTH) * PRODUCT_DEPTH;
+	if (grid[0] > 0 && grid[1] > 0)
+		q->launch(q, products[q->operands][form], grid, &l);
 }
 
-void cuda_linear_forward(struct cuda_queue *q, const struct op_linear *p)
+/*
+ * In how many parts a deep product is taken: a weight's derivative has few tiles (64 of 512 x 512)
+ * and as much depth as there are rows, so most of a device would have nothing to do. Decided by the
+ * sizes alone, so that every device adds up in the same order; no part is empty.
+ */
+enum { BLOCKS_WANTED = 256, PARTS_MAX = 8, PART_DEPTH = 8 * PRODUCT_DEPTH };
+
+static unsigned parts_of(const struct product_launch *l)
+{
+	unsigned blocks = blocks_of(l->n, PRODUCT_TILE) * blocks_of(l->m, PRODUCT_TILE);
+	unsigned parts = l->k / PART_DEPTH;
+
+	if (blocks == 0)
+		return 1;
+	parts = parts < BLOCKS_WANTED / blocks ? parts : BLOCKS_WANTED / blocks;
+	parts = parts < PARTS_MAX ? parts : PARTS_MAX;
+	return parts > 1 ? parts : 1;
+}
+
+/* The parts' sums are added up one after the other. */
+static void deep_product(struct cuda_queue *q, const struct product_launch *l)
+{
+	unsigned parts = parts_of(l);
+	size_t n = (size_t)l->m * l->n;
+	struct product_launch part = *l;
+
+	if (parts == 1) {
+		product_parts(q, PRODUCT_TN, 1, l);
+		return;
+	}
+	part.accumulate = 0;
+	part.ldc = l->n;
+	part.c = q->scratch(q, parts * n * sizeof(float));
+	product_parts(q, PRODUCT_TN, parts, &part);
+	cuda_add_parts(q, part.c, n, parts, n, l->c);
+}
+
+/* Added to c, whose rows lie side by side, and nothing else. */
+static bool is_plain_sum(const struct product_launch *l)
+{
+	return l->accumulate && l->ldc == l->n && l->bias == NULL && l->residual == NULL &&
+	       l->slope == NULL && l->gelu == NULL;
+}
+
+void cuda_product(struct cuda_queue *q, enum product_form form, const struct product_launch *l)
+{
+	if (form == PRODUCT_TN && is_plain_sum(l))
+		deep_product(q, l);
+	else
+		product_parts(q, form, 1, l);
+}
+
+void cuda_multiply(struct cuda_queue *q, enum product_form form, const struct product_launch *l)
+{
+	if (q->product == NULL || !q->product(q, form, l))
+		cuda_product(q, form, l);
+}
+
+/* activation NULL: none. */
+static void linear_forward(struct cuda_queue *q, const struct op_linear *p,
+                           const struct op_gelu *activation)
 {
 	struct product_launch l = {.a = p->x,
 	                           .b = p->w,
@@ -149,10 +212,25 @@ void cuda_linear_forward(struct cuda_queue *q, const struct op_linear *p)
 	                           .bias = p->bias,
 	                           .residual = p->residual};
 
-	product(q, PRODUCT_NT, &l);
+	if (activation != NULL) {
+		l.gelu = activation->y;
+		l.form = activation->form;
+	}
+	cuda_multiply(q, PRODUCT_NT, &l);
 }
 
-void cuda_linear_backward(struct cuda_queue *q, const struct op_linear *p)
+void cuda_linear_forward(struct cuda_queue *q, const struct op_linear *p)
+{
+	linear_forward(q, p, NULL);
+}
+
+void cuda_linear_gelu_forward(struct cuda_queue *q, const struct op_linear_gelu *p)
+{
+	linear_forward(q, &p->linear, &p->gelu);
+}
+
+static void linear_backward(struct cuda_queue *q, const struct op_linear *p,
+                            const struct op_gelu *activation)
 {
 	struct product_launch dx = {.a = p->dy,
 	                            .b = p->w,
@@ -175,9 +253,23 @@ void cuda_linear_backward(struct cuda_queue *q, const struct op_linear *p)
 	                            .ldc = (uint32_t)p->in,
 	                            .accumulate = 1};
 
+	if (activation != NULL) {
+		dx.slope = activation->x;
+		dx.form = activation->form;
+	}
 	if (p->dx != NULL)
-		product(q, PRODUCT_NN, &dx);
-	product(q, PRODUCT_TN, &dw);
+		cuda_multiply(q, PRODUCT_NN, &dx);
+	cuda_multiply(q, PRODUCT_TN, &dw);
 	if (p->dbias != NULL)
 		cuda_add_columns(q, p->dy, p->rows, p->out, p->out, p->dbias);
+}
+
+void cuda_linear_backward(struct cuda_queue *q, const struct op_linear *p)
+{
+	linear_backward(q, p, NULL);
+}
+
+void cuda_linear_gelu_backward(struct cuda_queue *q, const struct op_linear_gelu *p)
+{
+	linear_backward(q, &p->linear, &p->gelu);
 }

@@ -1,6 +1,25 @@
 /* Ops over whole sets of tensors. */
 #include "trainer/cuda/launch.h"
 
+_Static_assert(sizeof(struct update_terms) == sizeof(struct op_terms), "twins");
+#define TWIN(member)                                                                               \
+	_Static_assert(offsetof(struct update_terms, member) == offsetof(struct op_terms, member), \
+	               #member)
+TWIN(unscale);
+TWIN(limit);
+TWIN(lr);
+TWIN(average);
+TWIN(barred);
+TWIN(vote);
+TWIN(scale);
+TWIN(goes);
+
+/* An address of the device's, whose terms have another name there. */
+static struct update_terms *terms_at(const struct op_terms *there)
+{
+	return (struct update_terms *)(uintptr_t)there;
+}
+
 static void each(struct cuda_queue *q, enum cuda_kernel kernel, size_t n, const void *params)
 {
 	if (n > 0)
@@ -30,14 +49,30 @@ void cuda_count_bad(struct cuda_queue *q, const struct op_count_bad *p)
 	total(q, KERNEL_count_bad, p->x, p->n, p->count);
 }
 
+void cuda_vote(struct cuda_queue *q, const struct op_vote *p)
+{
+	struct vote_launch l = {.figures = p->figures, .terms = terms_at(p->terms), .n = p->n};
+
+	q->launch(q, KERNEL_vote, (const unsigned[3]){1, 1, 1}, &l);
+}
+
+void cuda_judge(struct cuda_queue *q, const struct op_judge *p)
+{
+	struct judge_launch l = {.squares = p->squares,
+	                         .terms = terms_at(p->terms),
+	                         .norm = p->norm,
+	                         .goes = p->goes};
+
+	q->launch(q, KERNEL_judge, (const unsigned[3]){1, 1, 1}, &l);
+}
+
 void cuda_sgd(struct cuda_queue *q, const struct op_update *p)
 {
 	struct sgd_launch l = {.p = p->p,
 	                       .m = p->m,
 	                       .g = p->g,
+	                       .terms = terms_at(p->terms),
 	                       .n = p->n,
-	                       .scale = p->scale,
-	                       .lr = p->lr,
 	                       .decay = p->decay,
 	                       .momentum = p->momentum};
 
@@ -50,22 +85,19 @@ void cuda_adamw(struct cuda_queue *q, const struct op_update *p)
 	                         .m = p->m,
 	                         .v = p->v,
 	                         .g = p->g,
+	                         .terms = terms_at(p->terms),
 	                         .n = p->n,
-	                         .scale = p->scale,
-	                         .lr = p->lr,
 	                         .decay = p->decay,
 	                         .beta1 = p->beta1,
 	                         .beta2 = p->beta2,
-	                         .eps = p->eps,
-	                         .correct1 = p->correct1,
-	                         .correct2 = p->correct2};
+	                         .eps = p->eps};
 
 	each(q, KERNEL_adamw, p->n, &l);
 }
 
 void cuda_average(struct cuda_queue *q, const struct op_average *p)
 {
-	struct average_launch l = {.a = p->a, .b = p->b, .n = p->n, .weight = p->weight};
+	struct average_launch l = {.a = p->a, .b = p->b, .terms = terms_at(p->terms), .n = p->n};
 
 	each(q, KERNEL_average, p->n, &l);
 }

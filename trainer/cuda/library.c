@@ -21,7 +21,9 @@ static int find_symbols(struct cuda_library *l, const char *path, struct err *er
 		if (symbol == NULL) {
 			err_set(err, ERR_UNSUPPORTED, "%s has no function %s", path,
 			        symbols[i].name);
-			return err_hint(err, "Update the node's NVIDIA driver.");
+			return err_hint(
+				err, "Update the node's NVIDIA driver: slipway needs CUDA 11.4 or "
+				     "newer (R470).");
 		}
 		/* POSIX lets dlsym's result be a function; ISO C wants the copy. */
 		memcpy((char *)&l->call + symbols[i].offset, &symbol, sizeof(symbol));

@@ -124,6 +124,11 @@ const struct dataset_list *dataset_contents(const struct dataset *d)
 	return d->folder != NULL ? &d->list : NULL;
 }
 
+bool dataset_has_bytes(const struct dataset *d)
+{
+	return d->folder != NULL;
+}
+
 uint64_t dataset_n_clips(const struct dataset *d)
 {
 	return d->n_clips;
@@ -287,14 +292,23 @@ static bool adjoin(const struct clip_shape *s, const struct clip_view *first,
 	       second->start_us - first->start_us == (uint64_t)s->frames * (1000000 / SHARD_FPS);
 }
 
+static void take_frames(const struct clip_shape *s, const struct clip_view *clip, uint32_t from,
+                        uint32_t n, uint32_t to, const struct clip_room *room)
+{
+	if (room->video != NULL)
+		frames_copy(s, clip, from, n, to, room->video, room->sound);
+	else
+		frames_spread(s, clip, from, n, to, room->image, room->audio);
+}
+
 /* The clip that begins `skip` frames into the first of two that adjoin. */
-static void spread_both(const struct clip_shape *s, const struct clip_view *first,
-                        const struct clip_view *second, uint32_t skip, const struct clip_room *room)
+static void take_both(const struct clip_shape *s, const struct clip_view *first,
+                      const struct clip_view *second, uint32_t skip, const struct clip_room *room)
 {
 	uint32_t n = s->frames - skip;
 
-	frames_spread(s, first, skip, n, 0, room->image, room->audio);
-	frames_spread(s, second, 0, skip, n, room->image, room->audio);
+	take_frames(s, first, skip, n, 0, room);
+	take_frames(s, second, 0, skip, n, room);
 }
 
 static int read_frames(struct dataset *d, uint64_t i, uint32_t later, const struct clip_room *room,
@@ -309,17 +323,17 @@ static int read_frames(struct dataset *d, uint64_t i, uint32_t later, const stru
 	if (view_clip(d, i, &bytes, &clip, err) != 0)
 		return -1;
 	if (later == 0 || e->n_clips == 1) {
-		frames_spread(&d->shape, &clip, 0, d->shape.frames, 0, room->image, room->audio);
+		take_frames(&d->shape, &clip, 0, d->shape.frames, 0, room);
 		return 0;
 	}
 	if (view_clip(d, next, &more, &other, err) != 0)
 		return -1;
 	if (adjoin(&d->shape, &clip, &other))
-		spread_both(&d->shape, &clip, &other, later, room);
+		take_both(&d->shape, &clip, &other, later, room);
 	else if (adjoin(&d->shape, &other, &clip))
-		spread_both(&d->shape, &other, &clip, d->shape.frames - later, room);
+		take_both(&d->shape, &other, &clip, d->shape.frames - later, room);
 	else
-		frames_spread(&d->shape, &clip, 0, d->shape.frames, 0, room->image, room->audio);
+		take_frames(&d->shape, &clip, 0, d->shape.frames, 0, room);
 	return 0;
 }
 

@@ -33,6 +33,10 @@ struct clip_room {
 	float *image; /* [T][3][H][W] in [0, 1] */
 	float *audio; /* [samples] in [-1, 1] */
 	int32_t *label;
+	/* or, in the place of image and audio, bytes as the record has them, sound in the host's
+	 * order; of a dataset that has bytes */
+	uint8_t *video; /* [T][H][W][3] */
+	int16_t *sound; /* [samples] */
 };
 
 /*
@@ -66,6 +70,8 @@ const struct class_list *dataset_classes(const struct dataset *d);
 /* What dataset.json lists; NULL for synthetic clips. */
 const struct dataset_list *dataset_contents(const struct dataset *d);
 
+/* Its clips are bytes: a folder's. Synthetic ones are finer than that. */
+bool dataset_has_bytes(const struct dataset *d);
 uint64_t dataset_n_clips(const struct dataset *d);
 /* A digest of which clips there are, in which order, with which labels; the same wherever the
  * folder lies. "" for synthetic clips, which the seed says all about. Returns out. */

@@ -13,4 +13,8 @@
 void frames_spread(const struct clip_shape *shape, const struct clip_view *clip, uint32_t from,
                    uint32_t n, uint32_t to, float *image, float *audio);
 
+/* The same frames as they are, and their samples in the host's order. */
+void frames_copy(const struct clip_shape *shape, const struct clip_view *clip, uint32_t from,
+                 uint32_t n, uint32_t to, uint8_t *video, int16_t *sound);
+
 #endif

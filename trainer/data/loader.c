@@ -16,6 +16,8 @@ struct slot {
 	size_t failed; /* the first clip that could not be read; batch: none */
 	struct err err;
 	float *image, *audio;
+	uint8_t *video; /* or these, in their place */
+	int16_t *sound;
 	int32_t *label;
 };
 
@@ -40,8 +42,16 @@ struct clip_loader {
 
 static int read_clip(const struct clip_loader *l, const struct slot *s, size_t i, struct err *err)
 {
-	struct clip_room room = {s->image + i * l->image_values,
-	                         s->audio + i * l->o.samples.shape.samples, s->label + i};
+	size_t image = i * l->image_values, audio = i * l->o.samples.shape.samples;
+	struct clip_room room = {.label = s->label + i};
+
+	if (l->o.bytes) {
+		room.video = s->video + image;
+		room.sound = s->sound + audio;
+	} else {
+		room.image = s->image + image;
+		room.audio = s->audio + audio;
+	}
 
 	return l->reader.read(l->reader.ctx, s->first + i, &room, err);
 }
@@ -124,10 +134,17 @@ static void make_slots(struct clip_loader *l)
 	l->n_slots = (size_t)o->ahead + 1;
 	l->slots = mem_calloc(l->n_slots, sizeof(*l->slots));
 	for (size_t i = 0; i < l->n_slots; i++) {
+		size_t image = o->batch * l->image_values;
+		size_t audio = o->batch * o->samples.shape.samples;
 		struct slot *s = &l->slots[i];
 
-		s->image = mem_calloc(o->batch * l->image_values, sizeof(float));
-		s->audio = mem_calloc(o->batch * o->samples.shape.samples, sizeof(float));
+		if (o->bytes) {
+			s->video = mem_calloc(image, sizeof(*s->video));
+			s->sound = mem_calloc(audio, sizeof(*s->sound));
+		} else {
+			s->image = mem_calloc(image, sizeof(*s->image));
+			s->audio = mem_calloc(audio, sizeof(*s->audio));
+		}
 		s->label = mem_calloc(o->batch, sizeof(int32_t));
 	}
 }
@@ -174,6 +191,8 @@ void loader_free(struct clip_loader *l)
 	for (size_t i = 0; i < l->n_slots; i++) {
 		free(l->slots[i].image);
 		free(l->slots[i].audio);
+		free(l->slots[i].video);
+		free(l->slots[i].sound);
 		free(l->slots[i].label);
 	}
 	pthread_mutex_destroy(&l->lock);
@@ -254,7 +273,11 @@ int loader_next(void *loader, uint64_t first, size_t n, struct clips *ret, uint6
 		*err = s->err;
 		return -1;
 	}
-	*ret = (struct clips){s->image, s->audio, s->label};
+	*ret = (struct clips){.image = s->image,
+	                      .audio = s->audio,
+	                      .label = s->label,
+	                      .video = s->video,
+	                      .sound = s->sound};
 	return 0;
 }
 

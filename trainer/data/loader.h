@@ -25,6 +25,7 @@ struct loader_options {
 	uint64_t stride;  /* samples from one request of this rank to its next: ranks * batch */
 	unsigned threads; /* that read; 0: as many as it takes */
 	unsigned ahead;   /* batches held ready, at least 1 */
+	bool bytes;       /* clips as bytes (samples_are_bytes), a quarter of the memory */
 };
 
 /* Fills one clip; called by several threads at once. Errors end up with the caller of loader_next.

@@ -34,6 +34,14 @@ void samples_free(struct samples *s)
 	free(s);
 }
 
+bool samples_are_bytes(const struct dataset *d, const struct sample_options *o)
+{
+	const struct augment_options *a = &o->augment;
+	bool crops = a->crop > 0 && a->crop < 1;
+
+	return dataset_has_bytes(d) && !crops && a->flip <= 0 && a->gain <= 0;
+}
+
 static uint64_t clip_of(const struct samples *s, uint64_t sample)
 {
 	if (s->classes != NULL)
@@ -48,7 +56,8 @@ int samples_read(void *samples, uint64_t sample, const struct clip_room *room, s
 
 	if (dataset_clip_later(s->data, clip_of(s, sample), a.later, room, err) != 0)
 		return -1;
-	augment_apply(&a, &s->o.shape, room->image, room->audio);
+	if (room->video == NULL)
+		augment_apply(&a, &s->o.shape, room->image, room->audio);
 	return 0;
 }
 

@@ -26,6 +26,9 @@ void samples_free(struct samples *s);
 
 int samples_read(void *samples, uint64_t sample, const struct clip_room *room,
                  struct err *err) MUST_USE;
+/* They can be had as bytes: the dataset has bytes, and nothing is changed but where clips begin. */
+bool samples_are_bytes(const struct dataset *d, const struct sample_options *o);
+
 /* Appends where the sample's clip is. */
 void samples_name(void *samples, uint64_t sample, struct strbuf *sb);
 

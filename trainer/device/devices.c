@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "trainer/cuda/backend.h"
 #include "trainer/cuda/library.h"
+#include "trainer/neuron/runtime.h"
 
 enum { DEVICES_MAX = 1024 };
 
@@ -25,8 +26,10 @@ static int open_cpu(unsigned index, const struct ops_options *options, struct op
 }
 
 static const struct device_row rows[] = {
-	{"cuda", "NVIDIA GPU", false, "CUDA_VISIBLE_DEVICES", cuda_count, cuda_ops_open},
-	{"cpu", "processor", true, NULL, count_cpu, open_cpu},
+	{"neuron", "NeuronCore", false, "NEURON_RT_VISIBLE_CORES", neuron_count, NULL, NULL, NULL},
+	{"cuda", "NVIDIA GPU", false, "CUDA_VISIBLE_DEVICES", cuda_count, cuda_ops_open,
+         cuda_ops_rehearse, cuda_ops_room},
+	{"cpu", "processor", true, NULL, count_cpu, open_cpu, NULL, NULL},
 };
 
 const struct device_row *devices(size_t *ret_n)
@@ -43,9 +46,11 @@ struct chosen {
 };
 
 /* The first row that has devices here: the last one always has. */
-static int choose_first(struct chosen *ret, struct err *err)
+static int choose_first(bool ops, struct chosen *ret, struct err *err)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows) && ret->n == 0; i++) {
+		if (ops && rows[i].open == NULL)
+			continue;
 		ret->row = &rows[i];
 		if (rows[i].count(&ret->n, err) == 0)
 			continue;
@@ -65,7 +70,7 @@ void device_auto(char ret_name[DEVICE_NAME_MAX])
 	struct chosen c = {0};
 	struct err broken = {0};
 
-	if (choose_first(&c, &broken) != 0)
+	if (choose_first(false, &c, &broken) != 0)
 		c.row = cpu_row();
 	snprintf(ret_name, DEVICE_NAME_MAX, "%s:0", c.row->name);
 }
@@ -87,13 +92,22 @@ static bool find(const char *choice, struct chosen *ret)
 	return ret->row != NULL;
 }
 
+const struct device_row *device_row_of(const char *name)
+{
+	struct chosen c = {0};
+
+	return find(name, &c) ? c.row : NULL;
+}
+
 static int refuse(const char *choice, struct err *err)
 {
-	err_set(err, ERR_USAGE, "--device is '%.60s', expected auto, cpu, cuda or cuda:N", choice);
+	err_set(err, ERR_USAGE,
+	        "--device is '%.60s', expected auto, cpu, cuda, cuda:N, neuron or neuron:N",
+	        choice);
 	return err_hint(err, "N counts devices from 0; slipway-trainer probe shows what is here.");
 }
 
-static int choose(const struct device_choice *choice, const struct ops_options *options,
+static int choose(const struct device_choice *choice, const struct ops_options *options, bool ops,
                   struct chosen *ret, struct err *err)
 {
 	bool of_a_cpu = options->reference || options->isa != NULL || options->plain_cross;
@@ -103,7 +117,7 @@ static int choose(const struct device_choice *choice, const struct ops_options *
 		return ret->row->count(&ret->n, err);
 	}
 	if (strcmp(choice->name, "auto") == 0)
-		return choose_first(ret, err);
+		return choose_first(ops, ret, err);
 	if (!find(choice->name, ret))
 		return refuse(choice->name, err);
 	return ret->row->count(&ret->n, err);
@@ -137,16 +151,43 @@ static int check_here(const struct device_choice *choice, const struct chosen *c
 	return err_hint(err, "Start as many ranks on a node as it has devices.");
 }
 
-int device_open(const struct device_choice *choice, const struct ops_options *options,
-                struct ops *ret, char ret_name[DEVICE_NAME_MAX], struct err *err)
+static int choose_own(const struct device_choice *choice, const struct ops_options *options,
+                      bool ops, struct device_found *ret, struct err *err)
 {
 	struct chosen c = {0};
 
-	if (choose(choice, options, &c, err) != 0)
+	if (choose(choice, options, ops, &c, err) != 0)
 		return -1;
 	take_own(choice, &c);
-	if (check_here(choice, &c, err) != 0 || c.row->open(c.index, options, ret, err) != 0)
+	if (check_here(choice, &c, err) != 0)
 		return -1;
-	snprintf(ret_name, DEVICE_NAME_MAX, "%s:%u", c.row->name, c.index);
+	*ret = (struct device_found){.row = c.row, .index = c.index};
+	snprintf(ret->name, DEVICE_NAME_MAX, "%s:%u", c.row->name, c.index);
+	return 0;
+}
+
+int device_choose(const struct device_choice *choice, const struct ops_options *options,
+                  struct device_found *ret, struct err *err)
+{
+	return choose_own(choice, options, false, ret, err);
+}
+
+int device_open(const struct device_choice *choice, const struct ops_options *options,
+                struct ops *ret, char ret_name[DEVICE_NAME_MAX], struct err *err)
+{
+	struct device_found f;
+
+	if (choose_own(choice, options, true, &f, err) != 0)
+		return -1;
+	if (f.row->open == NULL) {
+		err_set(err, ERR_UNSUPPORTED,
+		        "a %s runs modules that were compiled for training and evaluation, not "
+		        "this command",
+		        f.row->what);
+		return err_hint(err, "Give --device cpu or cuda.");
+	}
+	if (f.row->open(f.index, options, ret, err) != 0)
+		return -1;
+	memcpy(ret_name, f.name, DEVICE_NAME_MAX);
 	return 0;
 }

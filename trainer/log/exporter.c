@@ -208,6 +208,8 @@ void exporter_format(struct strbuf *sb, const struct log_step *s, unsigned rank)
 		{"gradient_norm", "gauge", "Global norm before clipping", s->grad_norm},
 		{"clips_per_second", "gauge", "Clips trained on per second, all ranks",
 	         s->clips_per_second},
+		{"tokens_per_second", "gauge", "Tokens that the encoder reads, all ranks",
+	         s->tokens_per_second},
 		{"data_wait_ratio", "gauge", "Share of the time spent waiting for clips",
 	         s->wait_share},
 		{"rank_wait_ratio", "gauge", "Share of the time spent waiting for other ranks",
@@ -217,6 +219,15 @@ void exporter_format(struct strbuf *sb, const struct log_step *s, unsigned rank)
 
 	for (size_t i = 0; i < ARRAY_LEN(metrics); i++)
 		add_metric(sb, &metrics[i], rank);
+	for (size_t i = 0; i < METERS; i++) {
+		const struct meter_row *row = meter_row((enum meter)i);
+
+		if (s->meters.has[i])
+			add_metric(sb,
+			           &(struct exported){row->name, row->type, row->help,
+			                              s->meters.value[i]},
+			           rank);
+	}
 }
 
 void exporter_format_eval(struct strbuf *sb, const struct log_eval *e, unsigned rank)

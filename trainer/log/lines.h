@@ -10,6 +10,7 @@
 
 #include "base/strbuf.h"
 #include "trainer/model/metrics.h"
+#include "trainer/ops/meters.h"
 
 /* As Python's str(datetime.now()): "2026-11-21 10:12:48.123456", local time, no
  * fraction when zero. */
@@ -63,10 +64,12 @@ void log_throughputs(struct strbuf *sb, const char *which, double average, doubl
 
 struct log_step {
 	uint64_t step, epoch; /* optimizer steps done; epoch from 1 */
-	double lr, loss, loss_image, loss_audio, loss_label, grad_norm;
+	double lr, loss, loss_image, loss_audio, loss_label, grad_norm, loss_scale;
 	double clips_per_second;         /* over all ranks, by finished steps */
 	double wait_share, reduce_share; /* of the wall time, 0..1 */
+	double tokens_per_second; /* that the encoder reads: n_tokens of struct model_dims a clip */
 	uint64_t rss_bytes;
+	struct meters meters; /* of rank 0's device */
 	bool skipped;
 	int64_t us; /* since 1970 */
 };

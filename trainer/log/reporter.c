@@ -200,9 +200,18 @@ static int write_events(struct reporter *r, const struct log_step *d, struct err
 	                                        {"Learning_Rate", (float)d->lr},
 	                                        {"Gradient_Norm", (float)d->grad_norm},
 	                                        {"Throughput", (float)d->clips_per_second},
+	                                        {"Tokens_Per_Second", (float)d->tokens_per_second},
 	                                        {"Data_Wait_Share", (float)d->wait_share}};
 
-	return append_events(r, d->step, d->us, scalars, ARRAY_LEN(scalars), err);
+	struct events_scalar all[ARRAY_LEN(scalars) + METERS];
+	size_t n = ARRAY_LEN(scalars);
+
+	memcpy(all, scalars, sizeof(scalars));
+	for (size_t i = 0; i < METERS; i++)
+		if (d->meters.has[i])
+			all[n++] = (struct events_scalar){meter_row((enum meter)i)->tag,
+			                                  (float)d->meters.value[i]};
+	return append_events(r, d->step, d->us, all, n, err);
 }
 
 static int write_json(struct reporter *r, const struct log_step *d, struct err *err)
@@ -246,13 +255,17 @@ static int report(struct reporter *r, const struct step_stats *s, uint64_t step_
 	                     .loss_audio = s->losses.audio,
 	                     .loss_label = s->losses.label,
 	                     .grad_norm = s->grad_norm,
+	                     .loss_scale = s->loss_scale,
 	                     .clips_per_second = throughput(r),
+	                     .tokens_per_second = throughput(r) * (double)r->o.clip_tokens,
 	                     .wait_share = r->wait / seconds,
 	                     .reduce_share = r->reduce / seconds,
 	                     .rss_bytes = resident_bytes(),
 	                     .skipped = s->skipped,
 	                     .us = reporter_now_us()};
 
+	if (r->o.ops != NULL)
+		ops_read_meters(r->o.ops, &d.meters);
 	r->seconds = r->wait = r->reduce = 0;
 	print_step(r, &d, step_in_epoch);
 	if (write_events(r, &d, err) != 0)

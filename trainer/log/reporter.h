@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "trainer/log/exporter.h"
+#include "trainer/ops/meters.h"
 #include "trainer/train/loop.h"
 
 struct reporter_options {
@@ -16,6 +17,8 @@ struct reporter_options {
 	uint64_t log_steps;     /* a report every so many steps of an epoch */
 	uint64_t step_clips;    /* clips of one optimizer step over all ranks */
 	uint64_t epoch_clips;   /* clips of an epoch */
+	uint64_t clip_tokens;   /* that the encoder reads of a clip */
+	struct ops *ops;        /* whose device's meters are read, borrowed; NULL: none's */
 	const char *json_path;  /* appended to; NULL: none */
 	const char *events_dir; /* TensorBoard; NULL: none */
 	int64_t metrics_port;   /* 0: none */

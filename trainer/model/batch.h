@@ -13,6 +13,9 @@ struct batch {
 	size_t n;             /* clips, B */
 	const float *image;   /* [B, T, 3, H, W] in [0, 1] */
 	const float *audio;   /* [B, T * samples per frame] in [-1, 1] */
+	/* or, in their place, as records have them (struct op_clip of trainer/ops/ops_data.h) */
+	const uint8_t *video; /* [B, T, H, W, 3] */
+	const int16_t *sound; /* [B, T * samples per frame] */
 	const int32_t *label; /* [B], 0 .. num_labels - 1 */
 	/* 1 = the whole token is replaced by its modality's mask vector; NULL = none is */
 	const float *mask_audio; /* [B, n_audio] */

@@ -1,32 +1,40 @@
 #include "trainer/model/graph.h"
 
-/* The tokens of this batch, as the cross attention takes them. */
-static void describe_tokens(struct model *m, const struct batch *b)
+void encoder_token_shapes(const struct model *m, struct op_tokens groups[MODALITIES])
 {
 	const struct model_config *c = &m->config;
 	const struct model_dims *d = &m->dims;
-	struct op_tokens *groups = m->cross_op.groups;
-	const float *masks[MODALITIES] = {b->mask_audio, b->mask_image, b->mask_label};
 
 	groups[AUDIO] = (struct op_tokens){.n = d->n_audio,
 	                                   .n_data = d->audio_data,
 	                                   .ndim = 1,
 	                                   .dim = {d->n_audio},
-	                                   .bands = c->audio_num_bands,
-	                                   .data = b->audio,
-	                                   .position = {m->enc_pos[0]}};
-	groups[IMAGE] =
-		(struct op_tokens){.n = d->n_image,
-	                           .n_data = d->image_data,
-	                           .ndim = 3,
-	                           .dim = {c->num_frames, d->grid_h, d->grid_w},
-	                           .bands = c->image_num_bands,
-	                           .data = m->patches,
-	                           .position = {m->enc_pos[1], m->enc_pos[2], m->enc_pos[3]}};
-	groups[LABEL] = (struct op_tokens){.n = 1, .n_data = c->num_labels, .data = m->onehot};
+	                                   .bands = c->audio_num_bands};
+	groups[IMAGE] = (struct op_tokens){.n = d->n_image,
+	                                   .n_data = d->image_data,
+	                                   .ndim = 3,
+	                                   .dim = {c->num_frames, d->grid_h, d->grid_w},
+	                                   .bands = c->image_num_bands};
+	groups[LABEL] = (struct op_tokens){.n = 1, .n_data = c->num_labels};
+	for (enum modality k = 0; k < MODALITIES; k++)
+		groups[k].n_pad = params_token_pad(c, k);
+}
+
+/* The tokens of this batch, as the cross attention takes them. */
+static void describe_tokens(struct model *m, const struct batch *b)
+{
+	struct op_tokens *groups = m->cross_op.groups;
+	const float *masks[MODALITIES] = {b->mask_audio, b->mask_image, b->mask_label};
+
+	encoder_token_shapes(m, groups);
+	groups[AUDIO].data = b->audio;
+	groups[AUDIO].position[0] = m->enc_pos[0];
+	groups[IMAGE].data = m->patches;
+	for (size_t d = 0; d < groups[IMAGE].ndim; d++)
+		groups[IMAGE].position[d] = m->enc_pos[1 + d];
+	groups[LABEL].data = m->onehot;
 	for (enum modality k = 0; k < MODALITIES; k++) {
 		groups[k].mask = masks[k];
-		groups[k].n_pad = params_token_pad(c, k);
 		groups[k].pad = value_of(m, m->ids.pad[k]);
 		groups[k].mask_token = value_of(m, m->ids.mask[k]);
 	}

@@ -35,9 +35,10 @@ struct layer_grad {
 	float *dhidden, *dnorm, *d_o, *dq, *dk, *dv;
 };
 
-/* Where a batch lies that ops cannot read in the host's memory. */
+/* Where a batch lies that ops cannot read as the host has it. */
 struct batch_room {
-	struct buffer image, audio, label, masks[MODALITIES], points[MODALITIES], sample;
+	struct buffer block, points; /* of all, and of points that are decoded besides */
+	struct buffer image, audio;  /* numbers that bytes became, on any device */
 };
 
 struct model {
@@ -105,6 +106,8 @@ static inline void tell_ready(const struct model *m, size_t first, size_t end)
 /* input.c: *b as m->input; only its points and its dropout, for another decoding. */
 void input_stage(struct model *m, const struct batch *b);
 void input_stage_points(struct model *m, const struct batch *b);
+/* The clips' bytes to numbers, where they are bytes. */
+void input_convert(struct model *m);
 void input_free(struct model *m);
 
 /* activation.c: copies what the rest of the forward pass would lose. */
@@ -138,6 +141,8 @@ void layer_self_forward(struct model *m, size_t index, const struct batch *b);
 void layer_self_backward(struct model *m, size_t index, const struct batch *b);
 
 /* encoder.c, decoder.c */
+/* The shapes of the encoder's tokens; their arrays are NULL. */
+void encoder_token_shapes(const struct model *m, struct op_tokens groups[MODALITIES]);
 void encoder_forward(struct model *m, const struct batch *b);
 void encoder_backward(struct model *m, const struct batch *b);
 void decoder_forward(struct model *m, const struct batch *b);

@@ -31,21 +31,31 @@ struct op_norm layer_norm(const struct model *m, size_t id, size_t rows, const f
 	                        .dshift = m->grads.n > 0 ? grad_of(m, id + 1) : NULL};
 }
 
+/* The first half of the MLP. */
+static struct op_linear_gelu layer_dense1(const struct model *m, const struct layer_params *p,
+                                          const struct layer_act *a, size_t rows)
+{
+	struct op_linear linear = layer_linear(m, p->dense1, rows, a->norm, a->hidden);
+
+	return (struct op_linear_gelu){.linear = linear,
+	                               .gelu = {.n = rows * linear.out,
+	                                        .form = m->config.hidden_act,
+	                                        .x = a->hidden,
+	                                        .y = a->gelu}};
+}
+
 void layer_mlp_forward(struct model *m, const struct layer_params *p, struct layer_act *a,
                        size_t rows)
 {
 	const struct op_table *ops = m->ops->table;
 	struct op_norm norm = layer_norm(m, p->norm, rows, a->attn_out, a->norm, a->mean, a->rstd);
-	struct op_linear dense1 = layer_linear(m, p->dense1, rows, a->norm, a->hidden);
+	struct op_linear_gelu dense1 = layer_dense1(m, p, a, rows);
 	struct op_linear dense2 = layer_linear(m, p->dense2, rows, a->gelu, a->y);
-	struct op_gelu gelu = {
-		.n = rows * dense1.out, .form = m->config.hidden_act, .x = a->hidden, .y = a->gelu};
 
 	dense2.residual = a->attn_out;
 	m->ops->part = p->mlp_part;
 	ops->norm_forward(m->ops, &norm);
-	ops->linear_forward(m->ops, &dense1);
-	ops->gelu_forward(m->ops, &gelu);
+	ops->linear_gelu_forward(m->ops, &dense1);
 	ops->linear_forward(m->ops, &dense2);
 }
 
@@ -54,15 +64,14 @@ void layer_mlp_again(struct model *m, const struct layer_params *p, const struct
 {
 	const struct op_table *ops = m->ops->table;
 	struct op_norm norm = layer_norm(m, p->norm, rows, a->attn_out, a->norm, a->mean, a->rstd);
-	struct op_linear dense1 = layer_linear(m, p->dense1, rows, a->norm, a->hidden);
-	struct op_gelu gelu = {
-		.n = rows * dense1.out, .form = m->config.hidden_act, .x = a->hidden, .y = a->gelu};
+	struct op_linear_gelu dense1 = layer_dense1(m, p, a, rows);
 
 	m->ops->part = p->mlp_part;
 	ops->norm_forward(m->ops, &norm);
 	if (products)
-		ops->linear_forward(m->ops, &dense1);
-	ops->gelu_forward(m->ops, &gelu);
+		ops->linear_gelu_forward(m->ops, &dense1);
+	else
+		ops->gelu_forward(m->ops, &dense1.gelu);
 }
 
 void layer_mlp_backward(struct model *m, const struct layer_params *p, const struct layer_act *a,
@@ -71,19 +80,18 @@ void layer_mlp_backward(struct model *m, const struct layer_params *p, const str
 	const struct op_table *ops = m->ops->table;
 	struct op_norm norm = layer_norm(m, p->norm, rows, a->attn_out, a->norm, a->mean, a->rstd);
 	struct op_linear dense1 = layer_linear(m, p->dense1, rows, a->norm, a->hidden);
-	struct op_linear dense2 = layer_linear(m, p->dense2, rows, a->gelu, a->y);
-	struct op_gelu gelu = {.n = rows * dense1.out,
-	                       .form = m->config.hidden_act,
-	                       .x = a->hidden,
-	                       .y = a->gelu,
-	                       .dy = g->dhidden,
-	                       .dx = g->dhidden};
+	struct op_linear_gelu dense2 = {.linear = layer_linear(m, p->dense2, rows, a->gelu, a->y),
+	                                .gelu = {.n = rows * dense1.out,
+	                                         .form = m->config.hidden_act,
+	                                         .x = a->hidden,
+	                                         .y = a->gelu,
+	                                         .dy = g->dhidden,
+	                                         .dx = g->dhidden}};
 
 	m->ops->part = p->mlp_part;
-	dense2.dy = g->dy;
-	dense2.dx = g->dhidden;
-	ops->linear_backward(m->ops, &dense2);
-	ops->gelu_backward(m->ops, &gelu);
+	dense2.linear.dy = g->dy;
+	dense2.linear.dx = g->dhidden;
+	ops->linear_gelu_backward(m->ops, &dense2);
 	dense1.dy = g->dhidden;
 	dense1.dx = g->dnorm;
 	ops->linear_backward(m->ops, &dense1);

@@ -7,7 +7,7 @@ enum {
 	AT_LABEL = AT_AUDIO + OP_L1_SUMS,
 	LOSS_FIGURES = AT_LABEL + OP_ENTROPY_SUMS
 };
-_Static_assert((int)LOSS_FIGURES <= (int)OPS_FIGURES, "there is room for fewer figures");
+_Static_assert((int)LOSS_FIGURES == (int)MODEL_FIGURES, "there are other figures");
 
 static struct op_l1 image_of(const struct model *m)
 {
@@ -61,12 +61,12 @@ static size_t count(const struct op_l1 *p)
 	return p->batch * p->points * p->channels;
 }
 
-void model_loss(struct model *m, const struct loss_weights *w, struct losses *ret)
+void model_sum_losses(struct model *m)
 {
 	const struct op_table *ops = m->ops->table;
 	struct op_l1 image = image_of(m), audio = audio_of(m);
 	struct op_entropy label = label_of(m);
-	double *sums = ops_figures(m->ops), of[LOSS_FIGURES];
+	double *sums = ops_figures(m->ops);
 
 	image.sums = sums + AT_IMAGE;
 	audio.sums = sums + AT_AUDIO;
@@ -75,8 +75,13 @@ void model_loss(struct model *m, const struct loss_weights *w, struct losses *re
 	ops->l1_forward(m->ops, &image);
 	ops->l1_forward(m->ops, &audio);
 	ops->entropy_forward(m->ops, &label);
-	ops_read_figures(m->ops, of, LOSS_FIGURES);
-	*ret = (struct losses){
+}
+
+struct losses model_losses(const struct model *m, const struct loss_weights *w, const double of[])
+{
+	struct op_l1 image = image_of(m), audio = audio_of(m);
+	struct op_entropy label = label_of(m);
+	struct losses l = {
 		.image = mean(of[AT_IMAGE + OP_L1_ABSOLUTE], count(&image)),
 		.mse_image = mean(of[AT_IMAGE + OP_L1_SQUARE], count(&image)),
 		.audio = mean(of[AT_AUDIO + OP_L1_ABSOLUTE], count(&audio)),
@@ -84,11 +89,22 @@ void model_loss(struct model *m, const struct loss_weights *w, struct losses *re
 		.power_audio = mean(of[AT_AUDIO + OP_L1_POWER], count(&audio)),
 		.label = mean(of[AT_LABEL + OP_ENTROPY_SUM], label.rows),
 	};
-	ret->total = w->image * ret->image + w->audio * ret->audio + w->label * ret->label;
+
+	l.total = w->image * l.image + w->audio * l.audio + w->label * l.label;
 	if (ops_failed(m->ops))
-		return;
-	ret->label_hits = (size_t)of[AT_LABEL + OP_ENTROPY_HITS];
-	ret->label_hits5 = (size_t)of[AT_LABEL + OP_ENTROPY_HITS5];
+		return l;
+	l.label_hits = (size_t)of[AT_LABEL + OP_ENTROPY_HITS];
+	l.label_hits5 = (size_t)of[AT_LABEL + OP_ENTROPY_HITS5];
+	return l;
+}
+
+void model_loss(struct model *m, const struct loss_weights *w, struct losses *ret)
+{
+	double of[LOSS_FIGURES];
+
+	model_sum_losses(m);
+	ops_read_figures(m->ops, of, LOSS_FIGURES);
+	*ret = model_losses(m, w, of);
 }
 
 void model_backward(struct model *m, const struct loss_weights *w, double scale)

@@ -147,15 +147,18 @@ void model_reserve(struct model *m, size_t n, size_t points)
 
 void model_forward(struct model *m, const struct batch *b, struct logits *ret)
 {
-	m->n_points = points_of(b);
-	workspace_ensure(m, b->n, m->n_points);
-	m->batch = b->n;
 	input_stage(m, b);
+	model_compute(m, ret);
+}
+
+void model_compute(struct model *m, struct logits *ret)
+{
+	input_convert(m);
 	encoder_forward(m, &m->input);
 	decoder_forward(m, &m->input);
 	if (m->keep)
 		activations_keep(m);
-	logits_of(m, b, ret);
+	logits_of(m, &m->input, ret);
 }
 
 void model_decode(struct model *m, const struct batch *points, struct logits *ret)

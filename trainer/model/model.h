@@ -62,6 +62,9 @@ void model_set_training(struct model *m, bool training);
  * until the next call. */
 void model_forward(struct model *m, const struct batch *b, struct logits *ret);
 
+/* The same for the batch that model_input_set (trainer/model/input.h) has made the model's. */
+void model_compute(struct model *m, struct logits *ret);
+
 /* Makes room for batches of up to n clips with `points` decoded points (the
  * label is one of them). */
 void model_reserve(struct model *m, size_t n, size_t points);
@@ -73,6 +76,13 @@ void model_decode(struct model *m, const struct batch *points, struct logits *re
 /* Losses of the last model_forward against its batch's own image, audio and label. Waits for the
  * device; NaN when it has failed. */
 void model_loss(struct model *m, const struct loss_weights *w, struct losses *ret);
+
+/* The same in two parts, the first of which does not wait: the losses' sums go to the first
+ * MODEL_FIGURES of ops_figures, which are then read and given to the second. */
+enum { MODEL_FIGURES = 9 };
+void model_sum_losses(struct model *m);
+struct losses model_losses(const struct model *m, const struct loss_weights *w,
+                           const double figures[]);
 
 /*
  * Adds scale * d(total loss)/d(parameter) to the gradients, for the last model_forward; zero them

@@ -40,11 +40,15 @@ void positions_encoder(size_t n, size_t resolution, size_t n_bands, float *out)
 		positions_features(pos[i], resolution, n_bands, out + i * (1 + 2 * n_bands));
 }
 
+void positions_decoder_row(size_t i, size_t n, size_t resolution, size_t n_bands, float *row)
+{
+	volatile float fraction = (float)(2 * i) / (float)n;
+
+	positions_features(-1 + fraction, resolution, n_bands, row);
+}
+
 void positions_decoder(size_t n, size_t resolution, size_t n_bands, float *out)
 {
-	for (size_t i = 0; i < n; i++) {
-		volatile float fraction = (float)(2 * i) / (float)n;
-
-		positions_features(-1 + fraction, resolution, n_bands, out + i * (1 + 2 * n_bands));
-	}
+	for (size_t i = 0; i < n; i++)
+		positions_decoder_row(i, n, resolution, n_bands, out + i * (1 + 2 * n_bands));
 }

@@ -17,7 +17,10 @@ void positions_features(float pos, size_t resolution, size_t n_bands, float *row
 /* [n, 1 + 2K] for the encoder's positions linspace(-1, 1, n). */
 void positions_encoder(size_t n, size_t resolution, size_t n_bands, float *out);
 
-/* The same for the decoder's positions -1 + 2 i / n, the end not included. */
+/* Row i of the decoder's, whose positions are -1 + 2 i / n, the end not included. */
+void positions_decoder_row(size_t i, size_t n, size_t resolution, size_t n_bands, float *row);
+
+/* All n of them. */
 void positions_decoder(size_t n, size_t resolution, size_t n_bands, float *out);
 
 #endif

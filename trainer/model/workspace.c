@@ -167,9 +167,7 @@ static void take_encoder(struct model *m, size_t batch)
 	                                .qk = d->enc_qk,
 	                                .v = d->enc_v,
 	                                .channels = d->channels};
-	m->cross_op.groups[AUDIO].n = d->n_audio;
-	m->cross_op.groups[IMAGE].n = d->n_image;
-	m->cross_op.groups[LABEL].n = 1;
+	encoder_token_shapes(m, m->cross_op.groups);
 	if (!m->measuring)
 		m->cross_op.state = m->ops->table->cross_state_new(m->ops, &m->cross_op);
 }

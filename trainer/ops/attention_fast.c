@@ -68,7 +68,7 @@ struct strip attention_strip(const struct attention_run *r, size_t i)
 {
 	size_t k0 = i * r->strip, n = least(r->strip, r->p->nk - k0);
 
-	return (struct strip){k0, n, attention_up(n, r->kernels->nr)};
+	return (struct strip){k0, n, attention_up(n, r->kernels->nr / 2)};
 }
 
 const float *attention_q(const struct attention_run *r, size_t b, size_t h)

@@ -29,7 +29,7 @@ struct query_block {
 	size_t b, h, q0, rows;
 };
 
-/* A strip: its first key, its keys, and these in whole panels. */
+/* A strip: its first key, its keys, and these in whole halves of panels. */
 struct strip {
 	size_t k0, n, padded;
 };
@@ -56,6 +56,13 @@ const float *attention_q(const struct attention_run *r, size_t b, size_t h);
 const float *attention_k(const struct attention_run *r, size_t b, size_t h);
 const float *attention_values(const struct attention_run *r, size_t b, size_t h);
 size_t attention_o_at(const struct attention_run *r, size_t b, size_t h); /* in o and d_o */
+
+/* Asks for the lines of n values that will be read soon. */
+static inline void attention_fetch(const float *x, size_t n)
+{
+	for (size_t i = 0; i < n; i += 16)
+		__builtin_prefetch(x + i);
+}
 
 /* Packs b[k, n] into panels. */
 void attention_pack(const struct attention_run *r, size_t k, size_t n, const float *b, size_t b_row,

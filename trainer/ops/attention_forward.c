@@ -16,6 +16,7 @@ struct forward_run {
 	size_t b;
 	float *keys, *values; /* of all heads: keys by channel, values by key; in panels */
 	size_t keys_n, values_n, o_row;
+	atomic_size_t packed; /* of these matrices */
 	float *work;
 	size_t work_each;
 };
@@ -38,24 +39,32 @@ static size_t lay_out(const struct forward_run *r, float *at, struct forward_wor
 	return attention_lay_out(pieces, sizeof(pieces) / sizeof(pieces[0]), at);
 }
 
-static void pack_head(void *ctx, size_t i, unsigned worker)
+static void pack_head(struct forward_run *r, size_t i)
 {
-	const struct forward_run *r = ctx;
 	const struct op_attention *p = r->a.p;
 	size_t h = i / 2;
 
-	(void)worker;
 	if (i % 2 == 0)
 		attention_pack(&r->a, p->qk, p->nk, attention_k(&r->a, r->b, h), 1, r->a.ld_qk,
 		               r->keys + h * r->keys_n);
 	else
 		attention_pack(&r->a, p->nk, p->v, attention_values(&r->a, r->b, h), r->a.ld_v, 1,
 		               r->values + h * r->values_n);
+	atomic_fetch_add_explicit(&r->packed, 1, memory_order_release);
 }
 
-static void forward_block(void *ctx, size_t i, unsigned worker)
+/* Asks for the rows that a block's end will write. */
+static void fetch_output(const struct attention_run *a, const struct query_block *q)
 {
-	const struct forward_run *r = ctx;
+	float *o = a->p->o + attention_o_at(a, q->b, q->h) + q->q0 * a->ld_v;
+
+	for (size_t i = 0; i < q->rows; i++)
+		for (size_t k = 0; k < a->p->v; k += 16)
+			__builtin_prefetch(o + i * a->ld_v + k, 1);
+}
+
+static void forward_block(const struct forward_run *r, size_t i, unsigned worker)
+{
 	const struct attention_run *a = &r->a;
 	struct query_block q = attention_block(a, r->b, i / a->q_blocks, i % a->q_blocks);
 	struct forward_work w;
@@ -91,11 +100,27 @@ static void forward_block(void *ctx, size_t i, unsigned worker)
 		tile.n = strip.n;
 		tile.keep = attention_keep(a, &q, &strip, w.keep);
 		a->kernels->softmax(&tile);
+		if (k + 1 == a->strips)
+			fetch_output(a, &q);
 		attention_gather(a, &q, &strip, a->p->v, &sum);
 	}
 	a->kernels->softmax_end(&tile, a->p->v,
 	                        a->p->o + attention_o_at(a, q.b, q.h) + q.q0 * a->ld_v, a->ld_v,
 	                        a->p->lse + (q.b * a->p->heads + q.h) * a->p->nq + q.q0);
+}
+
+/* A head is packed by two tasks before the blocks, in one round, as a product's panels are. */
+static void run_task(void *ctx, size_t i, unsigned worker)
+{
+	struct forward_run *r = ctx;
+	size_t packs = 2 * r->a.p->heads;
+
+	if (i < packs) {
+		pack_head(r, i);
+		return;
+	}
+	threads_await(&r->packed, packs);
+	forward_block(r, i - packs, worker);
 }
 
 void attention_fast_forward(struct cpu *ops, const struct op_attention *p)
@@ -114,7 +139,7 @@ void attention_fast_forward(struct cpu *ops, const struct op_attention *p)
 	pieces[2] = (struct piece){&r.work, threads_count(ops->threads) * r.work_each};
 	attention_lay_out(pieces, 3, ops_scratch(ops, attention_lay_out(pieces, 3, NULL)));
 	for (r.b = 0; r.b < p->batch; r.b++) {
-		threads_run(ops->threads, 2 * p->heads, pack_head, &r);
-		threads_run(ops->threads, p->heads * r.a.q_blocks, forward_block, &r);
+		atomic_store_explicit(&r.packed, 0, memory_order_relaxed);
+		threads_run(ops->threads, p->heads * (2 + r.a.q_blocks), run_task, &r);
 	}
 }

@@ -2,14 +2,22 @@
  * Attention backward by strips of keys: a task owns a strip of one head and goes through all its
  * queries, some blocks of them at a time. Their P and dS are summed into the strip's dk and dv as
  * soon as they are there, from the second cache, and are never seen beyond it. What each strip adds
- * to dq is kept apart. So there are three rounds of tasks: what all strips read of the queries is
- * packed; the strips; what they add to dq is added up in their order.
+ * to dq is kept apart. So there are three kinds of tasks: what all strips read of the queries is
+ * packed; the strips; what they add to dq is added up in their order. They are one round, and each
+ * kind waits for what it reads: whoever is done with his last strip adds up other heads' shares.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "trainer/ops/attention_gradient.h"
 #include "trainer/ops/gemm.h"
 #include "trainer/ops/threads.h"
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
 
 struct strips_run {
 	const struct attention_run *a;
@@ -19,6 +27,8 @@ struct strips_run {
 	float *delta; /* [heads][queries] */
 	float *dq;    /* [heads][strips][queries][dq_row]: what each strip adds */
 	size_t dq_row;
+	atomic_size_t prepared; /* blocks of queries */
+	atomic_size_t *summed;  /* [heads]: strips */
 	float *work;
 	size_t work_each;
 };
@@ -48,7 +58,7 @@ static size_t lay_out(const struct attention_run *a, float *at, struct strip_wor
 	                                 at != NULL ? at + block : NULL);
 }
 
-/* ---- first round ----------------------------------------------------------------------------- */
+/* ---- blocks of queries ----------------------------------------------------------------------- */
 
 /* Rows [q0, q0 + rows) of all panels of x, [queries][n], in places. */
 static void pack_rows(const struct attention_run *a, const struct query_block *q, size_t n,
@@ -62,13 +72,11 @@ static void pack_rows(const struct attention_run *a, const struct query_block *q
 }
 
 /* A block of queries, for all heads: their rows lie side by side. */
-static void prepare_block(void *ctx, size_t i, unsigned worker)
+static void prepare_block(struct strips_run *r, size_t i)
 {
-	const struct strips_run *r = ctx;
 	const struct attention_run *a = r->a;
 	const struct op_attention *p = a->p;
 
-	(void)worker;
 	for (size_t h = 0; h < p->heads; h++) {
 		struct query_block q = attention_block(a, r->b, h, i);
 
@@ -78,9 +86,10 @@ static void prepare_block(void *ctx, size_t i, unsigned worker)
 		          r->d_o + h * r->d_o_n);
 		gradient_deltas(a, &q, r->delta + h * p->nq + q.q0);
 	}
+	atomic_fetch_add_explicit(&r->prepared, 1, memory_order_release);
 }
 
-/* ---- second round ---------------------------------------------------------------------------- */
+/* ---- strips ---------------------------------------------------------------------------------- */
 
 /* A strip of one head of one clip, and its memory. */
 struct strip_task {
@@ -104,6 +113,22 @@ static void pack_strip(const struct strip_task *t)
 	attention_pack(a, t->strip.n, p->qk, k, a->ld_qk, 1, t->w.keys);
 }
 
+/*
+ * Asks for the next block's rows of q and d_o. They lie a layer's width apart, so the processor
+ * does not see them coming, and each would be waited for when it is copied.
+ */
+static void fetch_next(const struct strip_task *t, size_t q0)
+{
+	const struct attention_run *a = t->r->a;
+	const struct op_attention *p = a->p;
+	size_t end = least(q0 + ATTENTION_QUERIES, p->nq);
+
+	for (size_t i = q0; i < end; i++) {
+		attention_fetch(attention_q(a, t->r->b, t->h) + i * a->ld_qk, p->qk);
+		attention_fetch(p->d_o + attention_o_at(a, t->r->b, t->h) + i * a->ld_v, p->v);
+	}
+}
+
 /* P, dS and the share of dq of queries [q0, q0 + n). */
 static void weigh_queries(const struct strip_task *t, size_t q0, size_t n)
 {
@@ -122,6 +147,7 @@ static void weigh_queries(const struct strip_task *t, size_t q0, size_t n)
 		gradient_start(a, &q, &t->w.block);
 		sum.weights =
 			gradient_tile(a, &q, t->r->delta + t->h * a->p->nq + i, &s, &t->w.block);
+		fetch_next(t, q.q0 + q.rows);
 		attention_gather(a, &q, &t->strip, a->p->qk, &sum);
 	}
 }
@@ -163,19 +189,19 @@ static void store_strip(const struct strip_task *t)
 	}
 }
 
-static void run_strip(void *ctx, size_t i, unsigned worker)
+/* Strip by strip of a head: the last one may be narrower. */
+static void run_strip(struct strips_run *r, size_t i, unsigned worker)
 {
-	const struct strips_run *r = ctx;
 	const struct attention_run *a = r->a;
 	size_t nq = a->p->nq, some = GRADIENT_QUERIES * a->products->per;
-	struct strip_task t = {.r = r, .h = i % a->p->heads};
+	struct strip_task t = {.r = r, .h = i / a->strips};
 
-	/* the last strip, which may be narrower, comes last for all heads */
-	t.strip = attention_strip(a, i / a->p->heads);
+	t.strip = attention_strip(a, i % a->strips);
 	t.keys_panel = gemm_places(a->products, t.strip.n) * a->kernels->nr;
-	t.dq = r->dq + (t.h * a->strips + i / a->p->heads) * nq * r->dq_row;
+	t.dq = r->dq + i * nq * r->dq_row;
 	lay_out(a, r->work + worker * r->work_each, &t.w);
 	pack_strip(&t);
+	threads_await(&r->prepared, a->q_blocks);
 	for (size_t q0 = 0; q0 < nq; q0 += some) {
 		size_t n = nq - q0 < some ? nq - q0 : some;
 
@@ -183,23 +209,47 @@ static void run_strip(void *ctx, size_t i, unsigned worker)
 		sum_queries(&t, q0, n);
 	}
 	store_strip(&t);
+	atomic_fetch_add_explicit(&r->summed[t.h], 1, memory_order_release);
 }
 
-/* ---- third round ----------------------------------------------------------------------------- */
+/* ---- shares of dq ---------------------------------------------------------------------------- */
 
 /* dq of a block of queries of one head: what the strips add, in their order. */
-static void add_shares(void *ctx, size_t i, unsigned worker)
+static void add_shares(struct strips_run *r, size_t i)
 {
-	const struct strips_run *r = ctx;
 	const struct attention_run *a = r->a;
 	struct query_block q = attention_block(a, r->b, i / a->q_blocks, i % a->q_blocks);
 	size_t share = a->p->nq * r->dq_row;
 	float *sum = r->dq + q.h * a->strips * share + q.q0 * r->dq_row;
 
-	(void)worker;
+	threads_await(&r->summed[q.h], a->strips);
 	for (size_t j = 1; j < a->strips; j++)
 		a->kernels->add(sum, sum + j * share, q.rows * r->dq_row);
 	gradient_finish(a, &q, sum, r->dq_row);
+}
+
+static void run_task(void *ctx, size_t i, unsigned worker)
+{
+	struct strips_run *r = ctx;
+	size_t blocks = r->a->q_blocks, strips = r->a->p->heads * r->a->strips;
+
+	if (i < blocks)
+		prepare_block(r, i);
+	else if (i < blocks + strips)
+		run_strip(r, i - blocks, worker);
+	else
+		add_shares(r, i - blocks - strips);
+}
+
+static void run_clip(struct cpu *ops, struct strips_run *r)
+{
+	const struct attention_run *a = r->a;
+	size_t heads = a->p->heads;
+
+	atomic_store_explicit(&r->prepared, 0, memory_order_relaxed);
+	for (size_t h = 0; h < heads; h++)
+		atomic_store_explicit(&r->summed[h], 0, memory_order_relaxed);
+	threads_run(ops->threads, a->q_blocks + heads * (a->strips + a->q_blocks), run_task, r);
 }
 
 bool attention_strips_suit(const struct attention_run *a, unsigned threads)
@@ -220,6 +270,7 @@ void attention_strips_backward(struct cpu *ops, const struct attention_run *a)
 	                       .queries_n = a->nq_places * qk,
 	                       .d_o_n = a->nq_places * attention_up(p->v, nr),
 	                       .dq_row = qk,
+	                       .summed = mem_calloc(p->heads, sizeof(r.summed[0])),
 	                       .work_each = lay_out(a, NULL, &sizes)};
 	const struct piece pieces[] = {{&r.queries, p->heads * r.queries_n},
 	                               {&r.d_o, p->heads * r.d_o_n},
@@ -229,9 +280,7 @@ void attention_strips_backward(struct cpu *ops, const struct attention_run *a)
 	size_t n = sizeof(pieces) / sizeof(pieces[0]);
 
 	attention_lay_out(pieces, n, ops_scratch(ops, attention_lay_out(pieces, n, NULL)));
-	for (r.b = 0; r.b < p->batch; r.b++) {
-		threads_run(ops->threads, a->q_blocks, prepare_block, &r);
-		threads_run(ops->threads, p->heads * a->strips, run_strip, &r);
-		threads_run(ops->threads, p->heads * a->q_blocks, add_shares, &r);
-	}
+	for (r.b = 0; r.b < p->batch; r.b++)
+		run_clip(ops, &r);
+	free(r.summed);
 }

@@ -6,6 +6,27 @@
 
 enum { COLOURS = 3, COLUMNS = 1 << 12 /* of a task that sums over rows */ };
 
+static void spread_frame(void *ctx, size_t frame, unsigned worker)
+{
+	const struct op_clip *p = ctx;
+	const uint8_t *in = p->video + frame * p->plane * COLOURS;
+	float *out = p->image + frame * p->plane * COLOURS;
+
+	(void)worker;
+	for (size_t i = 0; i < p->plane; i++)
+		for (size_t k = 0; k < COLOURS; k++)
+			out[k * p->plane + i] = (float)in[COLOURS * i + k] * (1.0f / 255.0f);
+}
+
+void cpu_clip(struct ops *ops, const struct op_clip *p)
+{
+	struct op_clip task = *p;
+
+	threads_run(cpu_of(ops)->threads, p->frames, spread_frame, &task);
+	for (size_t i = 0; i < p->samples; i++)
+		p->audio[i] = (float)p->sound[i] * (1.0f / 32768.0f);
+}
+
 /* One row of a colour: every `side` values go to the next patch, side by side but for colours. */
 static void cut_row(const float *row, size_t patches, size_t side, float *patch)
 {

@@ -3,8 +3,6 @@
 
 #include "trainer/ops/cpu.h"
 
-enum { TOP = 5 };
-
 static size_t target_of(const struct op_l1 *p, size_t i)
 {
 	size_t point = (size_t)p->point[i / p->channels], channel = i % p->channels;
@@ -48,8 +46,7 @@ void cpu_l1_backward(struct ops *ops, const struct op_l1 *p)
 	}
 }
 
-/* How many labels are likelier than this one; of equal logits the smaller label's comes first. */
-static size_t rank_of(const float *x, size_t n, size_t label)
+size_t op_label_rank(const float *x, size_t n, size_t label)
 {
 	size_t before = 0;
 
@@ -79,13 +76,13 @@ void cpu_entropy_forward(struct ops *ops, const struct op_entropy *p)
 	(void)ops;
 	for (size_t r = 0; r < p->rows; r++) {
 		const float *x = p->x + r * p->width;
-		size_t label = (size_t)p->label[r], rank = rank_of(x, p->width, label);
+		size_t label = (size_t)p->label[r], rank = op_label_rank(x, p->width, label);
 		float largest;
 		double sum = sum_of(x, p->width, &largest);
 
 		entropy += log(sum) + largest - x[label];
 		hits += rank < 1;
-		hits5 += rank < TOP;
+		hits5 += rank < OP_ENTROPY_TOP;
 	}
 	p->sums[OP_ENTROPY_SUM] = entropy;
 	p->sums[OP_ENTROPY_HITS] = hits;

@@ -1,9 +1,32 @@
 /* Passes over whole sets of tensors. */
 #include <math.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "trainer/ops/cpu.h"
 #include "trainer/ops/threads.h"
+
+void cpu_vote(struct ops *ops, const struct op_vote *p)
+{
+	bool fine = p->terms->barred == 0;
+
+	(void)ops;
+	for (size_t i = 0; i < p->n; i++)
+		fine = fine && isfinite(p->figures[i]);
+	p->terms->vote = fine ? 0.0f : 1.0f;
+}
+
+void cpu_judge(struct ops *ops, const struct op_judge *p)
+{
+	struct op_terms *t = p->terms;
+	double norm = sqrt(*p->squares) * t->unscale, clip = t->max_norm / (norm + 1e-6);
+
+	(void)ops;
+	t->goes = t->vote == 0 && isfinite(norm) && norm <= t->limit;
+	t->scale = (float)((t->max_norm > 0 && clip < 1 ? clip : 1) * t->unscale);
+	*p->norm = norm;
+	*p->goes = t->goes;
+}
 
 /* Values per task: a fixed cut, so that sums do not depend on the number of threads. */
 enum { CHUNK = 1 << 15, LANES = 8 };
@@ -23,11 +46,12 @@ static void sgd_chunk(void *ctx, size_t i, unsigned worker)
 	const struct op_update *u = ctx;
 	float *restrict p = u->p, *restrict m = u->m;
 	const float *restrict g = u->g;
+	struct op_terms t = *u->terms;
 
 	(void)worker;
 	for (size_t k = i * CHUNK; k < chunk_end(u->n, i); k++) {
-		m[k] = u->momentum * m[k] + (u->scale * g[k] + u->decay * p[k]);
-		p[k] -= u->lr * m[k];
+		m[k] = u->momentum * m[k] + (t.scale * g[k] + u->decay * p[k]);
+		p[k] -= t.lr * m[k];
 	}
 }
 
@@ -35,7 +59,8 @@ void cpu_sgd(struct ops *ops, const struct op_update *p)
 {
 	struct op_update task = *p;
 
-	threads_run(cpu_of(ops)->threads, chunks(p->n), sgd_chunk, &task);
+	if (p->terms->goes != 0)
+		threads_run(cpu_of(ops)->threads, chunks(p->n), sgd_chunk, &task);
 }
 
 static void adamw_chunk(void *ctx, size_t i, unsigned worker)
@@ -44,15 +69,16 @@ static void adamw_chunk(void *ctx, size_t i, unsigned worker)
 	float *restrict p = u->p, *restrict m = u->m, *restrict v = u->v;
 	const float *restrict g = u->g;
 	struct op_update c = *u;
+	struct op_terms t = *u->terms;
 
 	(void)worker;
 	for (size_t k = i * CHUNK, end = chunk_end(u->n, i); k < end; k++) {
-		float grad = c.scale * g[k];
+		float grad = t.scale * g[k];
 
 		m[k] = c.beta1 * m[k] + (1 - c.beta1) * grad;
 		v[k] = c.beta2 * v[k] + (1 - c.beta2) * grad * grad;
-		p[k] = p[k] * (1 - c.lr * c.decay) -
-		       c.lr * (m[k] * c.correct1) / (sqrtf(v[k] * c.correct2) + c.eps);
+		p[k] = p[k] * (1 - t.lr * c.decay) -
+		       t.lr * (m[k] * t.correct1) / (sqrtf(v[k] * t.correct2) + c.eps);
 	}
 }
 
@@ -60,7 +86,8 @@ void cpu_adamw(struct ops *ops, const struct op_update *p)
 {
 	struct op_update task = *p;
 
-	threads_run(cpu_of(ops)->threads, chunks(p->n), adamw_chunk, &task);
+	if (p->terms->goes != 0)
+		threads_run(cpu_of(ops)->threads, chunks(p->n), adamw_chunk, &task);
 }
 
 static void average_chunk(void *ctx, size_t i, unsigned worker)
@@ -68,7 +95,7 @@ static void average_chunk(void *ctx, size_t i, unsigned worker)
 	const struct op_average *p = ctx;
 	float *restrict a = p->a;
 	const float *restrict b = p->b;
-	float weight = p->weight;
+	float weight = p->terms->average;
 
 	(void)worker;
 	for (size_t k = i * CHUNK, end = chunk_end(p->n, i); k < end; k++)
@@ -79,7 +106,13 @@ void cpu_average(struct ops *ops, const struct op_average *p)
 {
 	struct op_average task = *p;
 
-	threads_run(cpu_of(ops)->threads, chunks(p->n), average_chunk, &task);
+	if (p->terms->goes == 0)
+		return;
+	/* a + (b - a) need not be b. */
+	if (p->terms->average == 1)
+		memmove(p->a, p->b, p->n * sizeof(*p->a));
+	else
+		threads_run(cpu_of(ops)->threads, chunks(p->n), average_chunk, &task);
 }
 
 static void exchange_chunk(void *ctx, size_t i, unsigned worker)

@@ -18,6 +18,8 @@
 #include "base/strbuf.h"
 
 struct ops;
+struct op_collective;
+struct meters;
 
 /* Memory, 64-byte aligned, its content undefined at first. */
 struct buffer {
@@ -46,10 +48,32 @@ struct op_device {
 	void (*download)(struct ops *ops, void *to, const void *from, size_t n);
 	/* Returns when all that was asked for is done, or has failed (ops_fail). */
 	void (*sync)(struct ops *ops);
+	/* Sums over the ranks' devices (trainer/ops/collective.h). NULL: it has none. */
+	const struct op_collective *collective;
+	/*
+	 * What the host sends ahead (trainer/ops/feed.h) on one of FEED_LANES lanes, beside what
+	 * computes: `send` begins once the lane's last `take` has read `to`; `sent` returns when
+	 * the lane's last send is there, so that pinned `from` may be changed; `take` copies within
+	 * the device, in the order of ops, what the lane's last send has brought. NULL, all three:
+	 * the device knows only one order.
+	 */
+	void (*send)(struct ops *ops, unsigned lane, void *to, const void *from, size_t n);
+	void (*sent)(struct ops *ops, unsigned lane);
+	void (*take)(struct ops *ops, unsigned lane, void *to, const void *from, size_t n);
+	/* As trainer/ops/recording.h; NULL, all four: nothing is recorded. */
+	bool (*record)(struct ops *ops);
+	void *(*record_end)(struct ops *ops);
+	bool (*replay)(struct ops *ops, void *recording);
+	void (*forget)(struct ops *ops, void *recording);
 	/* Appends what computes, for the log: "2 threads, avx512, f32". */
 	void (*describe)(const struct ops *ops, struct strbuf *sb);
+	/* Appends who computes matrix products: "own kernels"; more is known after a first step.
+	 * NULL: there is no choice. */
+	void (*products)(const struct ops *ops, struct strbuf *sb);
 	/* Bytes that the implementation holds for itself: scratch. */
 	size_t (*held)(const struct ops *ops);
+	/* Sets what it can tell (trainer/ops/meters.h); NULL: nothing. */
+	void (*meters)(struct ops *ops, struct meters *ret);
 	void (*close)(struct ops *ops);
 };
 

@@ -87,12 +87,15 @@ static void linear_backward(struct ops *ops, const struct op_linear *p)
 	                  .b_col = 1,
 	                  .c = p->dw,
 	                  .c_row = p->in,
-	                  .accumulate = true};
+	                  .accumulate = true,
+	                  .beside = sum_columns,
+	                  .beside_ctx = &c,
+	                  .beside_n = tasks(p->out, COLUMNS)};
 
 	if (p->dx != NULL)
-		gemm(cpu_of(ops), &dx);
-	gemm(cpu_of(ops), &dw);
-	threads_run(cpu_of(ops)->threads, tasks(p->out, COLUMNS), sum_columns, &c);
+		gemm_both(cpu_of(ops), &dx, &dw);
+	else
+		gemm(cpu_of(ops), &dw);
 }
 
 static void norm_rows(void *ctx, size_t i, unsigned worker)

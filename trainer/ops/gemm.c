@@ -18,10 +18,11 @@ struct gemm_pass {
 	size_t nr, mr;
 	size_t k0, depth;                 /* the pass */
 	size_t row_blocks, rows, columns; /* of a task */
-	size_t panels;
-	atomic_size_t ready; /* of these, packed */
+	size_t whole, last;               /* blocks of `rows` rows; the rows of those after them */
+	size_t panels, blocks;            /* tasks */
+	atomic_size_t ready;              /* of these, packed */
 	float *packed, *work;
-	size_t work_each;
+	size_t packed_n, work_each;
 };
 
 static size_t least(size_t a, size_t b)
@@ -61,6 +62,16 @@ void gemm_copied(const struct product_kernels *products, const struct gemm_block
 	products->gemm(&block);
 }
 
+/* Asks for a piece's lines of the columns [k, end), which the processor does not see coming. */
+static void fetch_columns(const struct gemm_block *g, size_t from, size_t rows, size_t k,
+                          size_t end)
+{
+	for (; k < end; k++) {
+		__builtin_prefetch(g->a + from + k * g->a_col);
+		__builtin_prefetch(g->a + from + rows - 1 + k * g->a_col);
+	}
+}
+
 /*
  * By a few of k at a time for all pieces: the rows of a that are read lie a power of two apart
  * where a layer is as wide, and more of them would drive each other out of the cache before the
@@ -81,6 +92,7 @@ void gemm_transposed(size_t mr, const struct product_kernels *products, const st
 		for (size_t i = 0; i < pieces; i++) {
 			size_t from = g->m * i / pieces, rows = g->m * (i + 1) / pieces - from;
 
+			fetch_columns(g, from, rows, k + AT_ONCE, least(k + 2 * AT_ONCE, g->k));
 			products->pack_columns(least(AT_ONCE, g->k - k), rows,
 			                       g->a + from + k * g->a_col, g->a_col,
 			                       work + i * block.a_piece + k / products->per * rows);
@@ -92,10 +104,12 @@ void gemm_transposed(size_t mr, const struct product_kernels *products, const st
 static void multiply_block(const struct gemm_pass *j, size_t i, unsigned worker)
 {
 	const struct gemm *g = j->g;
-	size_t row = i % j->row_blocks * j->rows, column = i / j->row_blocks * j->columns;
+	size_t block_row = i % j->row_blocks, column = i / j->row_blocks * j->columns;
+	size_t before = least(block_row, j->whole);
+	size_t row = before * j->rows + (block_row - before) * j->last;
 	size_t places = gemm_places(j->products, j->depth);
 	bool first = j->k0 == 0, last = j->k0 + j->depth == g->k;
-	struct gemm_block block = {.m = least(j->rows, g->m - row),
+	struct gemm_block block = {.m = least(block_row < j->whole ? j->rows : j->last, g->m - row),
 	                           .n = least(j->columns, g->n - column),
 	                           .k = j->depth,
 	                           .a = g->a + row * g->a_row + j->k0 * g->a_col,
@@ -117,22 +131,6 @@ static void multiply_block(const struct gemm_pass *j, size_t i, unsigned worker)
 		gemm_copied(j->products, &block, j->work + worker * j->work_each);
 }
 
-/*
- * Panels are tasks before blocks, in one round: whoever comes to a block waits at most for the
- * panels that others have begun, and a thread that wakes late keeps nobody waiting.
- */
-static void run_task(void *ctx, size_t i, unsigned worker)
-{
-	struct gemm_pass *j = ctx;
-
-	if (i < j->panels) {
-		pack_panel(j, i);
-		return;
-	}
-	threads_await(&j->ready, j->panels);
-	multiply_block(j, i - j->panels, worker);
-}
-
 /* Whether the threads have something to do for most of the time that n equal tasks take. */
 static bool busy(size_t n, size_t threads)
 {
@@ -142,10 +140,25 @@ static bool busy(size_t n, size_t threads)
 }
 
 /*
- * Blocks of nearly equal height, as many for each thread; and as few groups of columns as keep
- * every thread busy: each packs the block of rows again.
+ * Each thread's last block becomes smaller ones: a thread that began late, or was kept from its
+ * processor, is waited for by a piece instead of a block.
  */
-static void cut(struct gemm_pass *j, unsigned threads)
+static void cut_last(struct gemm_pass *j, unsigned threads)
+{
+	enum { PIECES = 4 };
+	size_t rest;
+
+	j->whole = j->row_blocks - threads;
+	rest = j->g->m - j->whole * j->rows;
+	j->last = (j->rows + PIECES - 1) / PIECES;
+	j->row_blocks = j->whole + (rest + j->last - 1) / j->last;
+}
+
+/*
+ * Blocks of nearly equal height, as many for each thread; and as few groups of columns as keep
+ * every thread busy: each packs the block of rows again. ends: nothing follows in the round.
+ */
+static void cut(struct gemm_pass *j, unsigned threads, bool ends)
 {
 	const struct gemm *g = j->g;
 	size_t nr = j->nr, most = KERNEL_BLOCK_ROWS / j->mr * j->mr, groups = 1;
@@ -158,28 +171,98 @@ static void cut(struct gemm_pass *j, unsigned threads)
 	while (groups * nr < g->n && !busy(j->row_blocks * groups, threads))
 		groups *= 2;
 	j->columns = ((g->n + groups - 1) / groups + nr - 1) / nr * nr;
+	j->whole = j->row_blocks;
+	j->last = j->rows;
+	if (ends && groups == 1 && j->row_blocks >= 2 * threads)
+		cut_last(j, threads);
+	j->blocks = j->row_blocks * ((g->n + j->columns - 1) / j->columns);
 }
 
-void gemm(struct cpu *ops, const struct gemm *g)
+static struct gemm_pass start_pass(const struct cpu *ops, const struct gemm *g, bool ends)
 {
 	struct gemm_pass j = {
 		.products = ops->products, .g = g, .nr = ops->kernels->nr, .mr = ops->kernels->mr};
 	unsigned threads = threads_count(ops->threads);
-	size_t depth = gemm_places(j.products, least(g->k, DEPTH)), packed;
+	size_t depth = gemm_places(j.products, least(g->k, DEPTH));
 
-	cut(&j, threads);
+	cut(&j, threads, ends);
+	j.depth = least(DEPTH, g->k);
 	j.panels = (g->n + j.nr - 1) / j.nr;
-	packed = j.panels * j.nr * depth;
+	j.packed_n = j.panels * j.nr * depth;
 	j.work_each = j.rows * gemm_stride(depth);
 	if (g->a_row == 1)
 		j.work_each = (j.rows + j.mr - 1) / j.mr * gemm_piece(j.mr, depth);
-	j.packed = ops_scratch(ops, packed + threads * j.work_each);
-	j.work = j.packed + packed;
-	for (j.k0 = 0; j.k0 < g->k; j.k0 += j.depth) {
-		j.depth = least(DEPTH, g->k - j.k0);
-		atomic_store_explicit(&j.ready, 0, memory_order_relaxed);
-		threads_run(ops->threads,
-		            j.panels + j.row_blocks * ((g->n + j.columns - 1) / j.columns),
-		            run_task, &j);
+	return j;
+}
+
+static size_t tasks_of(const struct gemm_pass *j)
+{
+	return j->panels + j->blocks + (j->k0 == 0 ? j->g->beside_n : 0);
+}
+
+/* Products whose tasks are one round: those of the second follow those of the first. */
+struct gemm_round {
+	struct gemm_pass pass[2];
+};
+
+/*
+ * Panels are tasks before blocks, in one round: whoever comes to a block waits at most for the
+ * panels that others have begun, and a thread that wakes late keeps nobody waiting.
+ */
+static void run_task(void *ctx, size_t i, unsigned worker)
+{
+	struct gemm_round *r = ctx;
+	struct gemm_pass *j = &r->pass[0];
+
+	if (i >= tasks_of(j)) {
+		i -= tasks_of(j);
+		j = &r->pass[1];
 	}
+	if (i < j->panels) {
+		pack_panel(j, i);
+		return;
+	}
+	i -= j->panels;
+	if (i >= j->blocks) {
+		j->g->beside(j->g->beside_ctx, i - j->blocks, worker);
+		return;
+	}
+	threads_await(&j->ready, j->panels);
+	multiply_block(j, i, worker);
+}
+
+void gemm(struct cpu *ops, const struct gemm *g)
+{
+	struct gemm_round r = {.pass[0] = start_pass(ops, g, true)};
+	struct gemm_pass *j = &r.pass[0];
+
+	j->packed = ops_scratch(ops, j->packed_n + threads_count(ops->threads) * j->work_each);
+	j->work = j->packed + j->packed_n;
+	for (; j->k0 < g->k; j->k0 += j->depth) {
+		j->depth = least(DEPTH, g->k - j->k0);
+		atomic_store_explicit(&j->ready, 0, memory_order_relaxed);
+		threads_run(ops->threads, tasks_of(j), run_task, &r);
+	}
+}
+
+/* In one round where both are one pass: a thread that is done with the first begins the second. */
+void gemm_both(struct cpu *ops, const struct gemm *first, const struct gemm *second)
+{
+	struct gemm_round r;
+	struct gemm_pass *a = &r.pass[0], *b = &r.pass[1];
+	size_t work;
+
+	if (first->k > DEPTH || second->k > DEPTH) {
+		gemm(ops, first);
+		gemm(ops, second);
+		return;
+	}
+	r = (struct gemm_round){{start_pass(ops, first, false), start_pass(ops, second, true)}};
+	work = a->work_each > b->work_each ? a->work_each : b->work_each;
+	a->work_each = b->work_each = work;
+	a->packed =
+		ops_scratch(ops, a->packed_n + b->packed_n + threads_count(ops->threads) * work);
+	b->packed = a->packed + a->packed_n;
+	a->work = b->work = b->packed + b->packed_n;
+	threads_run(ops->threads, tasks_of(a) + tasks_of(b), run_task, &r);
 }

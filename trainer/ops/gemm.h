@@ -19,10 +19,18 @@ struct gemm {
 	size_t c_row;
 	bool accumulate;
 	const float *bias, *residual; /* may be NULL; residual has c's stride */
+	/* small tasks that are no part of the product, which fill its end; they share nothing with
+	 * it but what it reads */
+	void (*beside)(void *ctx, size_t i, unsigned worker);
+	void *beside_ctx;
+	size_t beside_n;
 };
 
 /* At the ops' precision; uses their scratch. */
 void gemm(struct cpu *ops, const struct gemm *g);
+
+/* Two products, of which none reads what the other writes. */
+void gemm_both(struct cpu *ops, const struct gemm *first, const struct gemm *second);
 
 /* Places (struct product_kernels) of k values. */
 size_t gemm_places(const struct product_kernels *products, size_t k);

@@ -31,7 +31,8 @@ bool ops_open(const struct ops_options *options, struct ops *ret)
 	struct cpu cpu = {0};
 
 	*ret = (struct ops){0};
-	if (options->reference && options->precision != PRECISION_F32)
+	if (options->precision == PRECISION_F16 ||
+	    (options->reference && options->precision != PRECISION_F32))
 		return false;
 	if (options->reference) {
 		*ret = cpu_ops(&ops_reference, cpu);
@@ -55,8 +56,16 @@ struct ops cpu_alone(const struct ops *ops)
 
 int ops_require(const struct ops_options *options, struct ops *ret, struct err *err)
 {
+	if (options->gemm == OP_GEMM_CUBLASLT) {
+		err_set(err, ERR_USAGE, "--gemm cublaslt: cuBLASLt is a GPU's");
+		return err_hint(err, "Give --gemm auto, or --device cuda.");
+	}
 	if (ops_open(options, ret))
 		return 0;
+	if (options->precision == PRECISION_F16) {
+		err_set(err, ERR_USAGE, "f16 is a GPU's: a processor multiplies in f32 or bf16");
+		return err_hint(err, "Give --precision bf16 or f32, or --device cuda.");
+	}
 	if (options->reference) {
 		err_set(err, ERR_USAGE, "the reference arithmetic has no bf16");
 		return err_hint(err, "Give --precision f32, or the fast path.");
@@ -79,6 +88,12 @@ void ops_done(struct ops *ops)
 void ops_describe(const struct ops *ops, struct strbuf *sb)
 {
 	ops->device->describe(ops, sb);
+}
+
+void ops_products(const struct ops *ops, struct strbuf *sb)
+{
+	if (ops->device->products != NULL)
+		ops->device->products(ops, sb);
 }
 
 const char *ops_isa(const struct ops *ops)

@@ -26,8 +26,10 @@
 
 #include "base/err.h"
 #include "trainer/ops/device.h"
+#include "trainer/ops/gemm_choice.h"
 #include "trainer/ops/ops_data.h"
 #include "trainer/ops/ops_update.h"
+#include "trainer/ops/precision.h"
 
 enum gelu_form { GELU_ERF, GELU_TANH }; /* hidden_act "gelu", "gelu_new" */
 
@@ -61,6 +63,16 @@ struct op_gelu {
 	/* backward */
 	const float *dy;
 	float *dx;
+};
+
+/*
+ * A linear layer and GELU. Forward: the layer, then GELU of its y, which is gelu.x. Backward: of a
+ * layer after a GELU, then of that GELU, where dx lies (gelu.dy and gelu.dx are linear.dx, and
+ * add_dx is false). One pass over memory where products can end so.
+ */
+struct op_linear_gelu {
+	struct op_linear linear;
+	struct op_gelu gelu;
 };
 
 /*
@@ -130,12 +142,6 @@ struct op_cross {
 	float *dq; /* [nq, qk], summed over the clips */
 };
 
-/*
- * What the operands of matrix products are rounded to. Sums, and all that is not a product, are
- * float32 in both.
- */
-enum op_precision { PRECISION_F32, PRECISION_BF16 };
-
 struct ops;
 
 /* Every op: its name, and the struct that it is given. Tables, wrappers and members come from
@@ -147,10 +153,13 @@ struct ops;
 	X(norm_backward, op_norm)                                                                  \
 	X(gelu_forward, op_gelu)                                                                   \
 	X(gelu_backward, op_gelu)                                                                  \
+	X(linear_gelu_forward, op_linear_gelu)                                                     \
+	X(linear_gelu_backward, op_linear_gelu)                                                    \
 	X(attention_forward, op_attention)                                                         \
 	X(attention_backward, op_attention)                                                        \
 	X(cross_forward, op_cross)                                                                 \
 	X(cross_backward, op_cross)                                                                \
+	X(clip, op_clip)                                                                           \
 	X(patches, op_patches)                                                                     \
 	X(onehot, op_onehot)                                                                       \
 	X(repeat_forward, op_repeat)                                                               \
@@ -163,6 +172,8 @@ struct ops;
 	X(entropy_backward, op_entropy)                                                            \
 	X(sum_squares, op_sum_squares)                                                             \
 	X(count_bad, op_count_bad)                                                                 \
+	X(vote, op_vote)                                                                           \
+	X(judge, op_judge)                                                                         \
 	X(sgd, op_update)                                                                          \
 	X(adamw, op_update)                                                                        \
 	X(average, op_average)                                                                     \
@@ -199,11 +210,13 @@ struct ops_options {
 	enum op_precision precision;
 	const char *isa;    /* "avx512", "avx2", "neon", "generic"; NULL: the best this CPU has */
 	unsigned n_threads; /* 0: one per usable CPU */
+	enum op_gemm gemm;  /* a GPU's; processors have kernels of their own alone */
+	bool unrecorded;  /* a device that records (trainer/ops/recording.h) does not: same bits */
 	bool plain_cross; /* fast ops, but keys and values formed as in the reference: for tests */
 };
 
-/* false when the asked instruction set is unknown or this CPU does not have it, and for the
- * reference in bf16. */
+/* false when the asked instruction set is unknown or this CPU does not have it, for the reference
+ * in bf16, and for f16, which no CPU's ops have. */
 bool ops_open(const struct ops_options *options, struct ops *ret);
 
 /* ops_open for a user's options: ERR_USAGE says what is missing and what to do. */
@@ -217,6 +230,9 @@ int ops_check_machine(struct ops *ops, struct err *err) MUST_USE;
 
 /* What computes, for the log: "2 threads, avx512, f32". */
 void ops_describe(const struct ops *ops, struct strbuf *sb);
+
+/* Who computes matrix products, as far as it is known; nothing where there is no choice. */
+void ops_products(const struct ops *ops, struct strbuf *sb);
 
 /* "reference", or the instruction set in use. */
 const char *ops_isa(const struct ops *ops);

@@ -8,6 +8,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * Clips as the records have them to the numbers that the model takes: video
+ * [frames, plane, 3] to image [frames, 3, plane], each byte times 1/255; sound to audio, each
+ * sample times 1/32768. Both products are those of float32.
+ */
+struct op_clip {
+	size_t frames, plane, samples; /* frames and samples of all clips */
+	const uint8_t *video;
+	const int16_t *sound;
+	float *image, *audio;
+};
+
 /* Frames cut to patches: image [frames, 3, height, width] to
  * y [frames, height / side, width / side, (dy, dx, colour)]. */
 struct op_patches {
@@ -89,5 +101,10 @@ struct op_entropy {
 	double factor;
 	float *dx; /* factor * (softmax - one-hot) */
 };
+
+enum { OP_ENTROPY_TOP = 5 };
+
+/* How many of n labels are likelier than this one, by that rule. */
+size_t op_label_rank(const float *x, size_t n, size_t label);
 
 #endif

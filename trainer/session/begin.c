@@ -154,6 +154,8 @@ static int open_reporter(struct session *s, struct err *err)
 	                             .log_steps = s->options.log_steps,
 	                             .step_clips = session_step_clips(s),
 	                             .epoch_clips = dataset_n_clips(s->data),
+	                             .clip_tokens = learner_dims(s->learner)->n_tokens,
+	                             .ops = s->ops_open ? &s->ops : NULL,
 	                             .json_path = s->flags->json_log,
 	                             .events_dir = s->events_dir,
 	                             .metrics_port = s->flags->metrics_port};

@@ -79,6 +79,15 @@ static size_t fitting_batch(const struct train_flags *f, const struct model_conf
 	return low;
 }
 
+size_t session_fit_here(const struct train_flags *f, const struct model_config *c,
+                        const struct train_options *o)
+{
+	const char *what;
+	double room = memory_here(&what);
+
+	return room > 0 ? fitting_batch(f, c, o, room / 2) : o->batch_size;
+}
+
 /* What can be computed again, in the order of the time that it takes. */
 static const struct recompute dearer[] = {{true, 0}, {true, 4}, {true, 2}, {true, 1}};
 
@@ -172,12 +181,28 @@ int session_estimate(const struct train_flags *flags, struct strbuf *sb, struct 
 	struct train_options o;
 	struct model_memory m;
 	const char *what;
+	const struct device_row *row;
+	char device[DEVICE_NAME_MAX];
 	double room = memory_here(&what);
 
 	_Static_assert(ARRAY_LEN(names) == MEMORY_PARTS, "a part without a name");
 	if (train_flags_options(flags, &o, err) != 0 ||
 	    session_load_config(flags, &config, &remarks, err) != 0)
 		return -1;
+	snprintf(device, sizeof(device), "%s", flags->device);
+	if (strcmp(device, "auto") == 0)
+		device_auto(device);
+	row = device_row_of(device);
+	if (row != NULL && row->open == NULL) {
+		err_set(err, ERR_UNSUPPORTED,
+		        "the memory of a run on a %s is the compiler's to say", row->what);
+		return err_hint(
+			err,
+			"slipway-trainer compile --report lists what the modules hold; --device "
+			"cpu estimates the same run there.");
+	}
+	if (row != NULL && row->rehearse != NULL)
+		return session_estimate_device(row, flags, &config, &o, sb);
 	m = measure(flags, &config, o);
 	for (size_t i = 0; i < MEMORY_PARTS; i++)
 		strbuf_addf(sb, "%-32s %10s\n", names[i], size(m.bytes[i], text));

@@ -11,6 +11,7 @@
 #include "trainer/config/model_file.h"
 #include "trainer/session/begin.h"
 #include "trainer/session/classes.h"
+#include "trainer/session/compute.h"
 #include "trainer/session/session_eval.h"
 #include "trainer/session/setup.h"
 #include "trainer/train/schedule.h"
@@ -61,39 +62,14 @@ static int join_ranks(struct session *s, struct err *err)
 	return 0;
 }
 
-static int make_model(struct session *s, struct err *err)
-{
-	AUTO(strbuf) struct strbuf remarks = STRBUF_INIT(1 << 20);
-	struct ops_options o = {.reference = s->flags->reference,
-	                        .isa = s->flags->isa,
-	                        .precision = s->options.precision,
-	                        .n_threads = session_threads(s)};
-	struct device_choice choice = {s->flags->device, s->local_rank};
-
-	if (session_load_config(s->flags, &s->config, &remarks, err) != 0)
-		return -1;
-	session_remark(s, strbuf_str(&remarks));
-	if (device_open(&choice, &o, &s->ops, s->device, err) != 0)
-		return -1;
-	s->ops_open = true;
-	/* A device with a memory of its own says itself what it lacks, and for whom. */
-	if (s->ops.device->shared &&
-	    session_check_memory(s->flags, &s->config, &s->options, err) != 0)
-		return -1;
-	if (ops_check_machine(&s->ops, err) != 0)
-		return -1;
-	s->learner = learner_new(&s->config, &s->ops, s->options.recompute);
-	learner_init(s->learner, s->options.seed);
-	return ops_sync(&s->ops, err);
-}
-
-int session_open(struct session *s, const struct train_flags *flags, FILE *out, FILE *remarks_out,
-                 void (*end)(void *ctx, int status), struct err *err)
+int session_open(struct session *s, enum session_use use, struct train_flags *flags, FILE *out,
+                 FILE *remarks_out, void (*end)(void *ctx, int status), struct err *err)
 {
 	*s = (struct session){
 		.flags = flags, .out = out, .remarks_out = remarks_out, .end = end, .n_ranks = 1};
-	if (train_flags_options(flags, &s->options, err) != 0 || join_ranks(s, err) != 0 ||
-	    make_model(s, err) != 0)
+	if (collective_check_choice(flags->collective, err) != 0 ||
+	    train_flags_options(flags, &s->options, err) != 0 || join_ranks(s, err) != 0 ||
+	    session_make_learner(s, use, flags, err) != 0)
 		return -1;
 	session_fit_points(&s->config, &s->options);
 	return 0;
@@ -193,6 +169,7 @@ int session_open_data(struct session *s, struct err *err)
 
 	if (open_dataset(s, SESSION_TRAIN, &s->data, err) != 0)
 		return -1;
+	o.bytes = learner_copies(s->learner) && samples_are_bytes(s->data, &o.samples);
 	s->loader = loader_new(s->data, &o);
 	return 0;
 }
@@ -244,6 +221,18 @@ static int check_output(struct session *s, struct err *err)
 	return 0;
 }
 
+/* Once it is known, and when it changes: shapes of an evaluation come later. */
+static void tell_products(struct session *s)
+{
+	AUTO(strbuf) struct strbuf text = STRBUF_INIT(4096);
+
+	learner_products(s->learner, &text);
+	if (s->rank != 0 || strcmp(strbuf_str(&text), s->products) == 0)
+		return;
+	snprintf(s->products, sizeof(s->products), "%s", strbuf_str(&text));
+	fprintf(s->remarks_out, "products by %s\n", s->products);
+}
+
 /* Rank 0 alone reports and saves: it is not slow for that. */
 static int on_step(void *ctx, const struct step_stats *stats, struct err *err)
 {
@@ -252,6 +241,7 @@ static int on_step(void *ctx, const struct step_stats *stats, struct err *err)
 	int rc;
 
 	tell_saved(s);
+	tell_products(s);
 	rc = s->reporter != NULL ? reporter_step(s->reporter, stats, err) : 0;
 	comm_excuse(s->comm, clock_seconds() - begin);
 	return rc == 0 ? check_output(s, err) : -1;
@@ -307,16 +297,20 @@ static void print_beginning(struct session *s)
 	train_flags_namespace(s->flags, flags);
 	log_namespace(&text, flags, FLAGS_SEED_KEYS);
 	fputs(strbuf_str(&text), s->out);
-	ops_describe(&s->ops, &computes);
+	learner_describe(s->learner, &computes);
 	fprintf(s->remarks_out, "%u rank%s (%s) on %s: %s, %zu parameters\n", s->n_ranks,
 	        s->n_ranks == 1 ? "" : "s", comm_name(s->comm), s->device, strbuf_str(&computes),
 	        learner_table(s->learner)->n_params);
+	if (learner_sums(s->learner))
+		fprintf(s->remarks_out, "gradients are summed by the devices' own modules\n");
+	else if (s->n_ranks > 1 && !s->ops.device->shared)
+		collective_print(&s->collective, s->comm, s->remarks_out);
 }
 
 static int run_loop(struct session *s, enum train_end *ret_end, struct err *err)
 {
 	struct clip_source source = source_of(s);
-	struct reducer reducer = comm_reducer(s->comm);
+	struct reducer reducer = collective_reducer(&s->collective, s->comm);
 	struct train_hooks hooks = {s, on_step, save, stop, on_backoff, session_validate};
 	/* The reporter counts every step and prints those that are due. */
 	struct train_options options = s->options;
@@ -388,6 +382,9 @@ int session_train(struct session *s, enum train_end *ret_end, struct err *err)
 	learner_prepare(s->learner, &s->options.optimizer);
 	if (session_begin(s, err) != 0)
 		return -1;
+	if (s->n_ranks > 1 && !learner_sums(s->learner) &&
+	    collective_open(&s->collective, s->flags->collective, s->comm, &s->ops, err) != 0)
+		return -1;
 	bound_steps(s);
 	tell_complete(s);
 	if (s->rank == 0)
@@ -408,7 +405,7 @@ int session_train(struct session *s, enum train_end *ret_end, struct err *err)
 
 int session_close(struct session *s, int status, struct err *err)
 {
-	int rc = 0;
+	int rc = collective_close(&s->collective, status == 0, err);
 
 	s->rank_lost = s->comm != NULL && comm_lost(s->comm);
 
@@ -419,8 +416,8 @@ int session_close(struct session *s, int status, struct err *err)
 	learner_free(s->learner);
 	if (s->ops_open)
 		ops_done(&s->ops);
-	if (s->comm != NULL && status != 0)
-		comm_abort(s->comm, status);
+	if (s->comm != NULL && (status != 0 || rc != 0))
+		comm_abort(s->comm, status != 0 ? status : RUN_EXIT_RANK_LOST);
 	else if (s->comm != NULL)
 		rc = comm_close(s->comm, err);
 	s->comm = NULL;

@@ -15,6 +15,9 @@
 #include "trainer/device/devices.h"
 #include "trainer/log/reporter.h"
 #include "trainer/ops/ops.h"
+#include "trainer/session/collective.h"
+
+enum session_use { SESSION_TRAINS, SESSION_MEASURES };
 
 struct session {
 	const struct train_flags *flags;
@@ -25,9 +28,11 @@ struct session {
 	unsigned rank, n_ranks;
 	unsigned local_rank; /* among the ranks of this node */
 	struct model_config config;
-	struct ops ops;
+	struct ops ops; /* where the device computes ops */
 	bool ops_open;
-	char device[DEVICE_NAME_MAX]; /* "cpu:0", for the log */
+	struct session_collective collective; /* after the ops, which it uses */
+	char device[DEVICE_NAME_MAX];         /* "cpu:0", for the log */
+	char products[1024];                  /* who computes them, as it was told */
 	struct learner *learner;
 	struct train_options options;
 	struct train_state state;
@@ -43,16 +48,21 @@ struct session {
 	uint64_t data_clips; /* of the dataset trained on */
 };
 
-/* Joins the ranks, reads the configuration, makes the learner. flags is borrowed. `end` ends the
- * process with a status, from any thread (comm_options). On failure *s is still to be closed. */
-int session_open(struct session *s, const struct train_flags *flags, FILE *out, FILE *remarks_out,
-                 void (*end)(void *ctx, int status), struct err *err) MUST_USE;
+/* Joins the ranks, reads the configuration, makes the learner for this use. flags is borrowed; a
+ * batch size of auto becomes a number. `end` ends the process with a status, from any thread
+ * (comm_options). On failure *s is still to be closed. */
+int session_open(struct session *s, enum session_use use, struct train_flags *flags, FILE *out,
+                 FILE *remarks_out, void (*end)(void *ctx, int status), struct err *err) MUST_USE;
 
 /*
  * What memory a run of these flags needs in this process, by part, beside what there is, and what
  * to lower; appended to sb. The same figures end session_open with ERR_MEMORY when there is less.
  */
 int session_estimate(const struct train_flags *flags, struct strbuf *sb, struct err *err) MUST_USE;
+
+/* Before anything is opened: the number that --batch_size auto would be here. Nothing else changes
+ * when it is a number already. */
+int session_settle_alone(struct train_flags *flags, struct err *err) MUST_USE;
 
 /* Opens the dataset to train on and begins to read ahead. */
 int session_open_data(struct session *s, struct err *err) MUST_USE;

@@ -1,5 +1,7 @@
 #include "trainer/session/setup.h"
 
+#include <string.h>
+
 #include "base/cpus.h"
 #include "base/fs.h"
 #include "trainer/config/model_file.h"
@@ -71,4 +73,12 @@ void session_fit_points(const struct model_config *c, struct train_options *o)
 		o->image_points = d.n_pixels;
 	if (o->audio_points > d.n_audio)
 		o->audio_points = d.n_audio;
+}
+
+bool session_sends_bytes(const struct train_flags *f)
+{
+	bool crops = f->augment_crop > 0 && f->augment_crop < 1;
+
+	return strcmp(f->dataset, "synthetic") != 0 && !crops && f->augment_flip <= 0 &&
+	       f->augment_gain <= 0;
 }

@@ -9,16 +9,12 @@ double average_decay(double decay, uint64_t t)
 	return ramp < decay ? ramp : decay;
 }
 
-void average_update(struct tensors *average, const struct tensors *weights, double d,
-                    struct ops *ops)
+void average_update(struct tensors *average, const struct tensors *weights,
+                    const struct op_terms *terms, struct ops *ops)
 {
-	struct op_average p = {weights->n_values, average->data, weights->data, (float)(1 - d)};
+	struct op_average p = {weights->n_values, average->data, weights->data, terms};
 
-	/* a + (b - a) need not be b. */
-	if (d == 0)
-		tensors_copy(average, weights);
-	else
-		ops->table->average(ops, &p);
+	ops->table->average(ops, &p);
 }
 
 void average_exchange(struct tensors *a, struct tensors *b, struct ops *ops)

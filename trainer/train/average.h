@@ -12,14 +12,16 @@
 
 #include "trainer/model/tensors.h"
 
+struct op_terms;
 struct ops;
 
 /* d_t */
 double average_decay(double decay, uint64_t t);
 
-/* average = d * average + (1 - d) * weights; the sets have the same table and the ops' memory. */
-void average_update(struct tensors *average, const struct tensors *weights, double d,
-                    struct ops *ops);
+/* average = d * average + (1 - d) * weights, where 1 - d is the device's terms->average; the sets
+ * have the same table and the ops' memory. */
+void average_update(struct tensors *average, const struct tensors *weights,
+                    const struct op_terms *terms, struct ops *ops);
 
 /* Changes the values of two sets of the same table with each other. */
 void average_exchange(struct tensors *a, struct tensors *b, struct ops *ops);

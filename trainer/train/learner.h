@@ -17,8 +17,11 @@ struct ops;
 struct reducer; /* trainer/train/loop.h */
 struct learner; /* opaque */
 
-/* The config must have passed model_config_check; ops is borrowed and outlives the learner. Weights
- * are zero until learner_init or learner_set. */
+/*
+ * A learner whose graph is computed op by op; trainer/neuron/learner.h has one of whole modules.
+ * The config must have passed model_config_check; ops is borrowed and outlives the learner.
+ * Weights are zero until learner_init or learner_set.
+ */
 struct learner *learner_new(const struct model_config *config, struct ops *ops,
                             struct recompute recompute);
 void learner_free(struct learner *l); /* NULL is fine */
@@ -26,7 +29,21 @@ void learner_free(struct learner *l); /* NULL is fine */
 const struct model_config *learner_config(const struct learner *l);
 const struct model_dims *learner_dims(const struct learner *l);
 
-/* The model inside, for goldens, benches and tests, which look at its graph. */
+/* Of its products: in f16 gradients are to be those of a scaled loss. */
+enum op_precision learner_precision(const struct learner *l);
+
+/* Who computes its matrix products, as far as it is known (ops_products). */
+void learner_products(const struct learner *l, struct strbuf *sb);
+
+/* What computes it, for the log. */
+void learner_describe(const struct learner *l, struct strbuf *sb);
+
+/* Its gradients are summed over the ranks by what computes them: no reducer's sums are needed for
+ * that, and learner_sum_next and learner_finish_sums have nothing to do. */
+bool learner_sums(const struct learner *l);
+
+/* The model inside, for goldens, benches and tests, which look at its graph: of learner_new only.
+ */
 struct model *learner_model(struct learner *l);
 
 /* Random weights (model_init). */
@@ -81,6 +98,18 @@ void learner_begin(struct learner *l);
  * they are final, or `after` it. */
 void learner_sum_next(struct learner *l, const struct reducer *reducer, bool after);
 
+/*
+ * What learner_accumulate does, in parts, so that the next batch is on its way while the device
+ * computes with this one: hand over a batch, begin with the oldest that was handed over, wait for
+ * the losses. Where learner_copies, a batch may be changed after learner_stage, and one more may be
+ * handed over than was begun with; elsewhere it stays as it is until the losses are there.
+ */
+bool learner_copies(const struct learner *l);
+void learner_stage(struct learner *l, const struct batch *b);
+void learner_start(struct learner *l, const struct loss_weights *w, double scale);
+int learner_finish(struct learner *l, const struct loss_weights *w, struct losses *ret,
+                   struct err *err) MUST_USE;
+
 /* Forward and backward with dropout: adds scale * d(total loss)/d(parameter) to the gradients. */
 int learner_accumulate(struct learner *l, const struct batch *b, const struct loss_weights *w,
                        double scale, struct losses *ret, struct err *err) MUST_USE;
@@ -88,16 +117,50 @@ int learner_accumulate(struct learner *l, const struct batch *b, const struct lo
 /* Returns when the gradients are the sums over all ranks, which learner_sum_next began. */
 int learner_finish_sums(struct learner *l, struct err *err) MUST_USE;
 
+/*
+ * A step's end: whether its update is made, and how large it is, are the ops' to judge, so that the
+ * host need not look in between. Where the device records, all of it is part of the last
+ * micro-step (but in a step that keeps), and one launch makes the step.
+ */
+struct learner_update {
+	double lr;
+	double unscale; /* gradients times it are those of one rank's loss: 1 / ranks / its scale */
+	double max_norm;  /* the gradient's norm is clipped to it; 0: it is not */
+	double limit;     /* a norm above it is a spike, which changes nothing; infinite: none is */
+	bool barred;      /* nothing is changed, whatever the figures are */
+	bool keep;        /* learner_keep comes before the update, if it is made */
+	double norm_mean; /* for learner_keep */
+};
+
+struct learner_verdict {
+	double norm; /* of the gradients times `unscale`; not finite when one of them is not */
+	bool updated;
+};
+
+/* The next learner_start is the step's last micro-step, and this is to follow it. */
+void learner_plan(struct learner *l, const struct learner_update *u);
+
+/* After it, its losses and the sums over the ranks: makes the update, unless that is done. `u`
+ * as given to learner_plan; it may be barred only now. */
+int learner_conclude(struct learner *l, const struct learner_update *u, struct learner_verdict *ret,
+                     struct err *err) MUST_USE;
+
 /* The gradients' Euclidean norm; not finite when one of them is not. */
 int learner_norm(struct learner *l, double *ret, struct err *err) MUST_USE;
 
-/* Changes the weights by scale * gradients at this rate, and their average after them. */
+/* For whoever judges by himself (goldens, tests): changes the weights by scale * gradients at this
+ * rate, and their average after them. */
 int learner_apply(struct learner *l, double lr, double scale, struct err *err) MUST_USE;
 
 /* Weights and optimizer as they are become the last good state, with a number of the caller's. */
 void learner_keep(struct learner *l, double norm_mean);
 /* Back to them; false, and nothing is changed, where none were kept. */
 bool learner_go_back(struct learner *l, double *ret_norm_mean);
+
+/* Takes all memory that training on batches of this shape takes, as learner_start and the steps
+ * around it do, on ops that compute nothing (trainer/ops/tally.h); nothing is read of *b. For a
+ * learner of learner_new. */
+void learner_rehearse(struct learner *l, const struct batch *b);
 
 /* ---- use, without dropout ---- */
 

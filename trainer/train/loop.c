@@ -10,6 +10,11 @@
 
 enum { BACKOFFS_MAX = 1000 };
 
+static double scale_of(const struct train_run *r)
+{
+	return loss_scale_of(&r->state->scale, learner_precision(r->t->learner));
+}
+
 static void add_losses(struct train_run *r, const struct losses *l)
 {
 	double share = 1.0 / ((double)r->t->options->accumulate * r->n_ranks);
@@ -23,19 +28,45 @@ static void add_losses(struct train_run *r, const struct losses *l)
 	r->sums[SUM_HITS] += (double)l->label_hits;
 }
 
+static double rate_of(const struct train_run *r)
+{
+	const struct train_options *o = r->t->options;
+	uint64_t halved = r->state->backoffs < BACKOFFS_MAX ? r->state->backoffs : BACKOFFS_MAX;
+
+	return ldexp(schedule_lr(&o->schedule, o->optimizer.lr, r->state->step), -(int)halved);
+}
+
+/* Of this step, as far as its losses are known. */
+static struct learner_update plan_of(const struct train_run *r)
+{
+	return (struct learner_update){
+		.lr = rate_of(r),
+		.unscale = 1.0 / r->n_ranks / scale_of(r),
+		.max_norm = r->t->options->optimizer.max_grad_norm,
+		.limit = loop_norm_limit(r),
+		.barred = !isfinite(r->sums[SUM_TOTAL]),
+		.keep = !r->kept || r->state->step % LAST_GOOD_EVERY == 0,
+		.norm_mean = r->state->norm_mean,
+	};
+}
+
 static int micro_step(struct train_run *r, size_t micro, struct err *err)
 {
 	const struct train_options *o = r->t->options;
 	struct learner *l = r->t->learner;
 	struct losses losses;
 	bool last = micro + 1 == o->accumulate;
+	struct learner_update plan = plan_of(r);
 
 	if (loop_next_batch(r, micro, err) != 0)
 		return -1;
 	if (last && r->n_ranks > 1)
 		learner_sum_next(l, r->t->reducer, o->reduce_last);
-	if (learner_accumulate(l, &r->batch, &o->weights, 1.0 / (double)o->accumulate, &losses,
-	                       err) != 0)
+	if (last)
+		learner_plan(l, &plan);
+	learner_start(l, &o->weights, scale_of(r) / (double)o->accumulate);
+	loop_read_ahead(r, micro);
+	if (learner_finish(l, &o->weights, &losses, err) != 0)
 		return -1;
 	add_losses(r, &losses);
 	return 0;
@@ -90,54 +121,60 @@ static int all_gradients(struct train_run *r, struct err *err)
 	return -1;
 }
 
-/* Keeps the weights that this step's figures speak for, then changes them. */
-static int update(struct train_run *r, double lr, double scale, struct err *err)
+/* Steps of f16 are done again, at a lower scale, where the loss is finite and its gradient not. */
+static int learn(struct train_run *r, struct learner_verdict *ret, struct err *err)
 {
-	struct learner *l = r->t->learner;
+	enum op_precision precision = learner_precision(r->t->learner);
+	struct learner_update plan;
 
-	if (!r->kept || r->state->step % LAST_GOOD_EVERY == 0)
-		learner_keep(l, r->state->norm_mean);
-	r->kept = true;
-	return learner_apply(l, lr, scale, err);
+	do {
+		if (all_gradients(r, err) != 0)
+			return -1;
+		plan = plan_of(r);
+		if (learner_conclude(r->t->learner, &plan, ret, err) != 0)
+			return -1;
+	} while (!isfinite(ret->norm) && isfinite(r->sums[SUM_TOTAL]) &&
+	         loss_scale_lower(&r->state->scale, precision));
+	r->kept |= plan.keep && ret->updated;
+	return 0;
+}
+
+static struct losses losses_of(const struct train_run *r)
+{
+	return (struct losses){.total = r->sums[SUM_TOTAL],
+	                       .image = r->sums[SUM_IMAGE],
+	                       .audio = r->sums[SUM_AUDIO],
+	                       .label = r->sums[SUM_LABEL],
+	                       .mse_image = r->sums[SUM_MSE_IMAGE],
+	                       .mse_audio = r->sums[SUM_MSE_AUDIO],
+	                       .label_hits = (size_t)r->sums[SUM_HITS]};
 }
 
 static int one_step(struct train_run *r, struct step_stats *ret, struct err *err)
 {
 	const struct train *t = r->t;
 	const struct train_options *o = t->options;
-	double begin = clock_seconds(),
-	       lr = ldexp(schedule_lr(&o->schedule, o->optimizer.lr, r->state->step),
-	                  -(int)(r->state->backoffs < BACKOFFS_MAX ? r->state->backoffs
-	                                                           : BACKOFFS_MAX));
-	double share = 1.0 / r->n_ranks, norm;
+	double begin = clock_seconds(), lr = rate_of(r);
 	uint64_t clips = (uint64_t)o->batch_size * o->accumulate * r->n_ranks;
 	uint64_t epoch_clips = t->source->epoch_clips;
-	bool skip;
+	struct learner_verdict verdict;
 
-	if (all_gradients(r, err) != 0)
+	if (learn(r, &verdict, err) != 0)
 		return -1;
-	if (learner_norm(t->learner, &norm, err) != 0)
-		return -1;
-	norm *= share;
-	skip = loop_is_bad(r, norm);
-	if (!skip && update(r, lr, share * clip_scale(norm, o->optimizer.max_grad_norm), err) != 0)
-		return -1;
+	loop_count_bad(r, &verdict);
 	*ret = (struct step_stats){.step = ++r->state->step,
 	                           .epoch = epoch_clips > 0 ? r->state->sample / epoch_clips : 0,
 	                           .first_clip = r->state->sample,
 	                           .lr = lr,
-	                           .losses = {.total = r->sums[SUM_TOTAL],
-	                                      .image = r->sums[SUM_IMAGE],
-	                                      .audio = r->sums[SUM_AUDIO],
-	                                      .label = r->sums[SUM_LABEL],
-	                                      .mse_image = r->sums[SUM_MSE_IMAGE],
-	                                      .mse_audio = r->sums[SUM_MSE_AUDIO],
-	                                      .label_hits = (size_t)r->sums[SUM_HITS]},
-	                           .grad_norm = norm,
-	                           .skipped = skip,
+	                           .losses = losses_of(r),
+	                           .grad_norm = verdict.norm,
+	                           .loss_scale = scale_of(r),
+	                           .skipped = !verdict.updated,
 	                           .clips = clips,
 	                           .wait_seconds = r->wait_seconds,
 	                           .reduce_seconds = r->reduce_seconds};
+	if (verdict.updated)
+		loss_scale_update(&r->state->scale, learner_precision(t->learner));
 	r->state->sample += clips;
 	r->steps_here++;
 	ret->seconds = clock_seconds() - begin;

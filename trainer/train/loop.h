@@ -10,12 +10,16 @@
 #define SLIPWAY_TRAINER_TRAIN_LOOP_H
 
 #include "trainer/train/learner.h"
+#include "trainer/train/loss_scale.h"
 
 /* Clips for one micro-step; memory is the source's, valid until its next call. */
 struct clips {
 	const float *image;   /* [B, T, 3, H, W] */
 	const float *audio;   /* [B, samples] */
 	const int32_t *label; /* [B] */
+	/* or, in the place of image and audio, as struct batch has them */
+	const uint8_t *video;
+	const int16_t *sound;
 };
 
 struct clip_source {
@@ -43,6 +47,8 @@ struct reducer {
 	int (*begin_f32)(void *ctx, float *values, size_t n, struct err *err);
 	int (*wait)(void *ctx, struct err *err);
 	void *ctx;
+	/* begin_f32 takes what lies in the memory of the learner's device; else the host's */
+	bool on_device;
 };
 
 struct step_stats {
@@ -51,7 +57,8 @@ struct step_stats {
 	uint64_t first_clip; /* number of its first clip in the run's sequence */
 	double lr;
 	struct losses losses;  /* mean over micro-steps and ranks */
-	double grad_norm;      /* before clipping, after the reduction */
+	double grad_norm;      /* before clipping, after the reduction; of the loss unscaled */
+	double loss_scale;     /* that the gradients were computed with; 1 but in f16 */
 	bool skipped;          /* not finite or a spike: no update */
 	size_t clips;          /* in this step, over all ranks */
 	double seconds;        /* wall time since the previous step's end */
@@ -66,7 +73,8 @@ struct train_state {
 	uint64_t bad_steps; /* in a row */
 	uint64_t backoffs;  /* each halved the learning rate */
 	double norm_mean;   /* running mean of the gradient norm, for the spike guard */
-	struct best best;   /* of the evaluations */
+	struct loss_scale scale;
+	struct best best; /* of the evaluations */
 };
 
 struct train_hooks {
@@ -103,6 +111,9 @@ struct train {
 /*
  * Runs from *state until max_steps, stop_after or stop(); *state is advanced. A checkpoint is saved
  * at the end (save(..., last = true)).
+ *
+ * In f16 a step whose gradient is not finite, though its loss is, is done again at half the scale
+ * of the loss: the source is asked for its clips once more.
  *
  * A step whose gradient is not finite, or a spike, changes no weight. After max_bad_steps of them
  * in a row the weights go back to the last good ones (at most LAST_GOOD_EVERY steps older than the

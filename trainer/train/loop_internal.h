@@ -25,6 +25,14 @@ enum {
 	SUMS
 };
 
+/* A batch that was handed to the learner before its turn. */
+struct batch_ahead {
+	bool ready;
+	uint64_t step, first;
+	int rc; /* of reading its clips; with err */
+	struct err err;
+};
+
 struct train_run {
 	const struct train *t;
 	struct train_state *state;
@@ -40,6 +48,7 @@ struct train_run {
 	bool no_clips;       /* a rank could not read its clips in this step */
 	struct err clips_err;
 	struct clips blank; /* what such a rank computes with; owned */
+	struct batch_ahead ahead;
 };
 
 /* ---- loop_batch.c ---- */
@@ -48,9 +57,13 @@ struct train_run {
 struct train_run loop_start(const struct train *t, struct train_state *state);
 void loop_finish(struct train_run *r);
 
-/* Reads and draws r->batch. A rank of several that cannot read its clips gets zeros and
- * r->no_clips; a lone one fails. */
+/* Reads and draws the micro-step's batch and hands it to the learner, unless that was done ahead. A
+ * rank of several that cannot read its clips gets zeros and r->no_clips; a lone one fails. */
 int loop_next_batch(struct train_run *r, size_t micro, struct err *err) MUST_USE;
+
+/* While the device computes this micro-step: the same for the next one, where the learner copies
+ * batches. What goes wrong is said when it is that one's turn. */
+void loop_read_ahead(struct train_run *r, size_t micro);
 
 /* ---- loop_between.c ---- */
 
@@ -61,8 +74,11 @@ int loop_between(struct train_run *r, bool *ret_on, enum train_end *ret_end,
 
 /* ---- loop_setback.c ---- */
 
-/* Whether this step's gradient, of this norm, is to be thrown away; keeps count. */
-bool loop_is_bad(struct train_run *r, double norm);
+/* Norms above it are spikes. */
+double loop_norm_limit(const struct train_run *r);
+
+/* Keeps count of steps that were thrown away. */
+void loop_count_bad(struct train_run *r, const struct learner_verdict *v);
 
 /* Backs off after too many bad steps in a row; ERR_LIMIT when it has done so too often. */
 int loop_check_bad(struct train_run *r, const struct step_stats *s, struct err *err) MUST_USE;

@@ -4,18 +4,22 @@
 
 enum { SPIKE_AFTER = 20, NAMED_CLIPS_MAX = 8 };
 
-bool loop_is_bad(struct train_run *r, double norm)
+double loop_norm_limit(const struct train_run *r)
+{
+	const struct train_state *s = r->state;
+	double factor = r->t->options->spike_factor;
+
+	return factor > 0 && s->step >= SPIKE_AFTER && s->norm_mean > 0 ? factor * s->norm_mean
+	                                                                : (double)INFINITY;
+}
+
+void loop_count_bad(struct train_run *r, const struct learner_verdict *v)
 {
 	struct train_state *s = r->state;
-	double factor = r->t->options->spike_factor;
-	bool bad = !isfinite(norm) || !isfinite(r->sums[SUM_TOTAL]);
 
-	if (factor > 0 && s->step >= SPIKE_AFTER && s->norm_mean > 0)
-		bad |= norm > factor * s->norm_mean;
-	s->bad_steps = bad ? s->bad_steps + 1 : 0;
-	if (!bad)
-		s->norm_mean = s->norm_mean > 0 ? 0.98 * s->norm_mean + 0.02 * norm : norm;
-	return bad;
+	s->bad_steps = v->updated ? 0 : s->bad_steps + 1;
+	if (v->updated)
+		s->norm_mean = s->norm_mean > 0 ? 0.98 * s->norm_mean + 0.02 * v->norm : v->norm;
 }
 
 static void restore(struct train_run *r)

@@ -12,52 +12,74 @@ void optimizer_init(struct optimizer *o, const struct optimizer_options *options
 	tensors_like(params, ops, "optimizer", &o->m);
 	if (options->kind == OPTIMIZER_ADAMW)
 		tensors_like(params, ops, "optimizer", &o->v);
+	o->terms = buffer_new(ops, sizeof(struct op_terms), "optimizer");
 	if (options->ema_decay > 0)
 		tensors_like(params, ops, "averaged weights", &o->average);
 }
 
 void optimizer_done(struct optimizer *o)
 {
+	buffer_free(o->m.ops, &o->terms);
 	tensors_done(&o->m);
 	tensors_done(&o->v);
 	tensors_done(&o->average);
 }
 
-static void change_weights(struct optimizer *o, struct tensors *params, const struct tensors *grads,
-                           double lr, double scale, struct ops *ops)
+struct op_terms *optimizer_terms(const struct optimizer *o)
+{
+	return o->terms.at;
+}
+
+void optimizer_send(struct optimizer *o, double lr, struct op_terms *terms, struct ops *ops)
 {
 	const struct optimizer_options *q = &o->options;
-	double t = (double)++o->steps;
+	double t = (double)(o->steps + 1);
+
+	terms->lr = (float)lr;
+	terms->correct1 = (float)(1 / (1 - pow(q->beta1, t)));
+	terms->correct2 = (float)(1 / (1 - pow(q->beta2, t)));
+	terms->average = (float)(1 - average_decay(q->ema_decay, o->averaged));
+	ops_upload(ops, o->terms.at, terms, sizeof(*terms));
+}
+
+void optimizer_update(struct optimizer *o, struct tensors *params,
+                      const struct tensors *grads, struct ops *ops)
+{
+	const struct optimizer_options *q = &o->options;
 	struct op_update u = {.n = params->n_values,
 	                      .p = params->data,
 	                      .m = o->m.data,
 	                      .v = o->v.data,
 	                      .g = grads->data,
-	                      .scale = (float)scale,
-	                      .lr = (float)lr,
+	                      .terms = optimizer_terms(o),
 	                      .decay = (float)q->weight_decay,
 	                      .momentum = (float)q->momentum,
 	                      .beta1 = (float)q->beta1,
 	                      .beta2 = (float)q->beta2,
 	                      .eps = (float)q->eps};
 
-	if (q->kind == OPTIMIZER_SGD) {
+	if (q->kind == OPTIMIZER_SGD)
 		ops->table->sgd(ops, &u);
-		return;
-	}
-	u.correct1 = (float)(1 / (1 - pow(q->beta1, t)));
-	u.correct2 = (float)(1 / (1 - pow(q->beta2, t)));
-	ops->table->adamw(ops, &u);
+	else
+		ops->table->adamw(ops, &u);
+	if (o->average.n > 0)
+		average_update(&o->average, params, optimizer_terms(o), ops);
+}
+
+void optimizer_count(struct optimizer *o)
+{
+	o->steps++;
+	o->averaged += o->average.n > 0;
 }
 
 void optimizer_step(struct optimizer *o, struct tensors *params, const struct tensors *grads,
                     double lr, double scale, struct ops *ops)
 {
-	change_weights(o, params, grads, lr, scale, ops);
-	if (o->average.n == 0)
-		return;
-	average_update(&o->average, params, average_decay(o->options.ema_decay, o->averaged), ops);
-	o->averaged++;
+	struct op_terms terms = {.scale = (float)scale, .goes = 1};
+
+	optimizer_send(o, lr, &terms, ops);
+	optimizer_update(o, params, grads, ops);
+	optimizer_count(o);
 }
 
 double grads_norm(const struct tensors *grads, struct ops *ops)

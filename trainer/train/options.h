@@ -49,6 +49,7 @@ struct train_options {
 	uint64_t eval_every; /* evaluate after every so many steps, and after the last; 0: never */
 	struct best_options best;    /* what is made of that */
 	enum op_precision precision; /* of matrix products */
+	enum op_gemm gemm;           /* who computes them on a GPU */
 	struct recompute recompute;  /* activation checkpointing; none at first */
 	bool reduce_last;    /* sum gradients over ranks after backward, not meanwhile: same bits */
 	double spike_factor; /* skip steps whose gradient norm exceeds this times its running mean;

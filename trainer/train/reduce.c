@@ -25,6 +25,16 @@ static void close_bucket(struct grad_sum *s)
 	s->done = s->open;
 }
 
+static bool begins_meanwhile(const struct grad_sum *s)
+{
+	return !s->last && s->values != NULL && s->reducer->begin_f32 != NULL;
+}
+
+bool grad_sum_listens(const struct grad_sum *s)
+{
+	return s->listens;
+}
+
 /* Tensors [first, first + n) are final; the backward pass walks from the table's end to its
  * beginning. */
 static void grads_ready(void *ctx, size_t first, size_t n)
@@ -39,7 +49,7 @@ static void grads_ready(void *ctx, size_t first, size_t n)
 	if (s->done - s->open < BUCKET_VALUES && first > 0)
 		return;
 	close_bucket(s);
-	if (!s->last && s->values != NULL && s->reducer->begin_f32 != NULL)
+	if (begins_meanwhile(s))
 		begin_due(s);
 }
 
@@ -51,10 +61,14 @@ void grad_sum_start(struct grad_sum *s, const struct reducer *reducer, struct mo
 	s->reducer = reducer;
 	s->model = model;
 	s->last = last;
-	s->open = s->done = grads->n_values;
-	s->values = grads->ops->device->shared ? grads->data : NULL;
-	s->buckets.n = s->begun = 0;
+	s->values = grads->ops->device->shared || reducer->on_device ? grads->data : NULL;
+	s->begun = 0;
 	s->rc = 0;
+	s->listens = !s->cut || begins_meanwhile(s);
+	if (!s->listens)
+		return;
+	s->buckets.n = 0;
+	s->open = s->done = grads->n_values;
 	model_on_grads_ready(model, (struct grads_ready){grads_ready, s});
 }
 
@@ -92,6 +106,7 @@ int grad_sum_finish(struct grad_sum *s, struct err *err)
 	const struct tensors *grads = model_grads(s->model);
 
 	model_on_grads_ready(s->model, (struct grads_ready){0});
+	s->cut = true;
 	if (s->open != 0)
 		BUG("gradients %zu and before were never final", s->open);
 	return s->values != NULL ? sum_up(s, err) : sum_fetched(s, grads, err);

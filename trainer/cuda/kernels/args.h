@@ -25,12 +25,20 @@ struct gelu_launch {
 	uint32_t form;
 };
 
-/* a += weight * (b - a) */
+/* As struct op_terms of trainer/ops/ops_update.h. */
+struct update_terms {
+	double unscale, max_norm, limit;
+	float lr, correct1, correct2, average;
+	uint32_t barred, goes;
+	float vote, scale;
+};
+
+/* a += terms->average * (b - a), or a = b; nothing where terms->goes is 0 */
 struct average_launch {
 	float *a;
 	const float *b;
+	const struct update_terms *terms;
 	uint64_t n;
-	float weight;
 };
 
 /* Changes the values of a and b with each other. */
@@ -136,21 +144,35 @@ struct add_doubles_launch {
 	uint32_t rows, columns;
 };
 
-/* ---- the optimizer, over all tensors at once; g is scale * grads ---- */
+/* ---- the optimizer, over all tensors at once, by the terms; nothing where they go not ---- */
 
 struct sgd_launch {
 	float *p, *m;
 	const float *g;
+	const struct update_terms *terms;
 	uint64_t n;
-	float scale, lr, decay, momentum;
+	float decay, momentum;
 };
 
-/* correct: 1 / (1 - beta^t) */
 struct adamw_launch {
 	float *p, *m, *v;
 	const float *g;
+	const struct update_terms *terms;
 	uint64_t n;
-	float scale, lr, decay, beta1, beta2, eps, correct1, correct2;
+	float decay, beta1, beta2, eps;
+};
+
+/* One block of a warp: as struct op_vote and struct op_judge. */
+struct vote_launch {
+	const double *figures;
+	struct update_terms *terms;
+	uint64_t n;
+};
+
+struct judge_launch {
+	const double *squares;
+	struct update_terms *terms;
+	double *norm, *goes;
 };
 
 /* SUM_BLOCKS blocks of EACH_THREADS: partial[block] = the sum of squares, or how many values are
@@ -163,6 +185,15 @@ struct total_launch {
 };
 
 /* ---- a clip's way in ---- */
+
+/* As struct op_clip; EACH_THREADS. clip_video: bytes [frames, plane, 3] to out [frames, 3, plane];
+ * clip_sound: samples of two bytes, the lower first, to out [n], `plane` unused. */
+struct clip_launch {
+	const uint8_t *bytes;
+	float *out;
+	uint64_t n; /* values of out */
+	uint64_t plane;
+};
 
 /* patches[clips, t, h, w, (dy, dx, colour)] of an image whose strides are named; EACH_THREADS */
 struct patches_launch {
@@ -212,17 +243,19 @@ struct token_sums_launch {
 /*
  * c[m, n] = a b, of the forms that the kernel's name says: `nt` a[m, k] and b[n, k], `nn` a[m, k]
  * and b[k, n], `tn` a[k, m] and b[k, n]. lda, ldb, ldc are values from row to row. Then, in this
- * order, what is not NULL: bias[n] and residual[m, n] (ldc) are added; c's former value, if
- * `accumulate`; the result goes to c; GELU of it to gelu[m, n]; instead, when slope is given, c is
- * the result times the derivative of GELU at slope[m, n].
- * Blocks of PRODUCT_TILE columns (x) and rows (y).
+ * order: bias[n] is added, times bias_times[m], and residual[m, n] (ldc), as far as they are not
+ * NULL; with slope the sum is taken times the derivative of GELU at slope[m, n]; with `accumulate`
+ * c's former value is added. That is c; GELU of it goes to gelu[m, n], unless that is NULL.
+ * Blocks of PRODUCT_TILE columns (x) and rows (y), and of depth_each, a multiple of PRODUCT_DEPTH,
+ * of depth (z): of several such, each sets an array c[m, n] of its own, one after the other, and
+ * nothing else is asked for.
  */
 enum { PRODUCT_TILE = 64, PRODUCT_DEPTH = 32, PRODUCT_THREADS = 128 };
 struct product_launch {
 	const float *a, *b;
 	float *c;
-	uint32_t m, n, k, lda, ldb, ldc;
-	const float *bias, *residual, *slope;
+	uint32_t m, n, k, lda, ldb, ldc, depth_each;
+	const float *bias, *bias_times, *residual, *slope;
 	float *gelu;
 	uint32_t form, accumulate;
 };
@@ -238,11 +271,15 @@ struct dropout_launch {
 };
 
 /*
- * As struct op_attention. A block has ATTENTION_TILE queries (or keys, for dk and dv) of a clip and
- * a head, and ATTENTION_COLUMNS of the output's columns: x counts tiles, y chunks of columns, z
- * clips and heads. delta[batch, heads, nq] = d_o . o is made by attention_delta, a warp per row.
+ * As struct op_attention. In f32 a block has ATTENTION_TILE queries (or keys, for dk and dv) of a
+ * clip and a head, and ATTENTION_COLUMNS of the output's columns: x counts tiles, y chunks of
+ * columns, z clips and heads. delta[batch, heads, nq] = d_o . o is made by attention_delta, a warp
+ * per row.
  */
 enum { ATTENTION_TILE = 32, ATTENTION_COLUMNS = 128, ATTENTION_THREADS = 128 };
+/* In 16 bits a block has so many queries (or keys), 16 for each warp; ATTENTION_TILE of the others
+ * at a time, in pieces of so much depth. */
+enum { ATTENTION_HALF_ROWS = 64, ATTENTION_HALF_DEPTH = 64 };
 struct attention_launch {
 	const float *q, *k, *values, *d_o;
 	float *o, *lse, *delta, *dq, *dk, *dvalues;

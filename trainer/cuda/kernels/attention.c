@@ -6,28 +6,6 @@
  */
 #include "trainer/cuda/kernels/attention.h"
 
-/* Where a clip and head lie in the arrays. */
-struct attended {
-	uint32_t clip, head;
-	struct tile_rows q, k, v, d_o;
-	size_t statistics; /* of the first query, in lse and delta */
-};
-
-INLINE struct attended attended(const struct attention_launch *p, uint32_t clip, uint32_t head)
-{
-	uint32_t qk = p->heads * p->qk, v = p->heads * p->v;
-	size_t first_q = p->q_shared ? 0 : (size_t)clip * p->nq, first_k = (size_t)clip * p->nk;
-
-	return (struct attended){
-		.clip = clip,
-		.head = head,
-		.q = {p->q + first_q * qk + head * p->qk, 0, p->nq, p->qk, qk},
-		.k = {p->k + first_k * qk + head * p->qk, 0, p->nk, p->qk, qk},
-		.v = {p->values + first_k * v + head * p->v, 0, p->nk, p->v, v},
-		.d_o = {p->d_o + (size_t)clip * p->nq * v + head * p->v, 0, p->nq, p->v, v},
-		.statistics = ((size_t)clip * p->heads + head) * p->nq};
-}
-
 INLINE void keep_factors(const struct attention_launch *p, const struct attended *t, uint32_t query,
                          uint32_t key, float ret[4])
 {

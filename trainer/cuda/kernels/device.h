@@ -23,6 +23,21 @@ enum { WARP = 32 };
 /* Four floats at an address that is a multiple of 16: one load or store. */
 typedef float float4 __attribute__((vector_size(16), may_alias));
 
+/*
+ * x, but the compiler does not see that it is what it was before: what is computed from it is not
+ * kept in registers through a loop. Addresses are cheap, and registers are not.
+ */
+#ifdef __NVPTX__
+#define ANEW(x)                                                                                    \
+	({                                                                                         \
+		unsigned anew = (x);                                                               \
+		__asm__ volatile("" : "+r"(anew));                                                 \
+		anew;                                                                              \
+	})
+#else
+#define ANEW(x) (x)
+#endif
+
 #define INLINE static inline __attribute__((always_inline))
 
 /* Before a loop: what the device's compiler is to unroll, wholly or n steps at a time. */
@@ -66,6 +81,7 @@ double warp_xor_double(double value, unsigned mask);
 float fused(float a, float b, float c);
 /* Square root and quotient as IEEE 754 rounds them. */
 float root(float x);
+double root_double(double x);
 /* 2^x: off by at most 2 units of the last place; tiny results are 0 (ex2.approx.ftz). */
 float exp2_fast(float x);
 /* Logarithm to base 2: off by at most 2^-22 (lg2.approx.ftz). */
@@ -86,13 +102,14 @@ void matrix_load_rows(uint32_t ret[4], const void *row);
 void matrix_load_columns(uint32_t ret[4], const void *row);
 
 /*
- * sum[16 x 8] += a[16 x 16] b[16 x 8], bf16 (sm_80) or, 8 deep, f16 (sm_75), sums in f32. With
+ * sum[16 x 8] += a[16 x 16] b[16 x 8], bf16 (sm_80) or f16 (sm_75: in two steps of 8, as mma is no
+ * deeper there), sums in f32. With
  * g = lane / 4 and t = lane % 4: sum 0, 1 are (g, 2t), (g, 2t + 1), sum 2, 3 the same of row g + 8;
  * a 0: (g, 2t..), a 1: (g + 8, 2t..), a 2, 3: 8 columns on; b 0: rows 2t.. of column g, b 1: 8
  * rows down.
  */
 void matrix_multiply_bf16(float sum[4], const uint32_t a[4], const uint32_t b[2]);
-void matrix_multiply_f16(float sum[4], const uint32_t a[2], uint32_t b);
+void matrix_multiply_f16(float sum[4], const uint32_t a[4], const uint32_t b[2]);
 
 #endif
 

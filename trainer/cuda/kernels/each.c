@@ -27,8 +27,12 @@ void gelu_backward(struct gelu_launch p)
 
 void average(struct average_launch p)
 {
+	float weight = p.terms->average;
+
+	if (p.terms->goes == 0)
+		return;
 	for (uint64_t i = first_value(); i < p.n; i += stride_of_grid())
-		p.a[i] = fused(p.weight, p.b[i] - p.a[i], p.a[i]);
+		p.a[i] = weight == 1 ? p.b[i] : fused(weight, p.b[i] - p.a[i], p.a[i]);
 }
 
 void exchange(struct exchange_launch p)

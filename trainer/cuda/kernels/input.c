@@ -49,9 +49,10 @@ INLINE float position_value(const float *const position[3], const uint32_t dim[3
 		column = 1 + half * bands + wave % bands;
 	}
 	/* Not indexed by d: kernel parameters that are would be copied to local memory. */
-	if (ndim == 3) {
+	if (ndim == 3)
 		index = d == 2 ? at % dim[2] : d == 1 ? at / dim[2] % dim[1] : at / dim[2] / dim[1];
-	}
+	if (ndim == 2)
+		index = d == 1 ? at % dim[1] : at / dim[1];
 	const float *table = d == 0 ? position[0] : d == 1 ? position[1] : position[2];
 
 	return table[(size_t)index * (1 + 2 * bands) + column];

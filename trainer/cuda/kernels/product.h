@@ -66,12 +66,13 @@ INLINE void load_piece(const struct operand *p, uint32_t k, bool deep, float4 re
 /* One value on its way out. */
 INLINE void product_out(const struct product_launch *p, uint32_t row, uint32_t column, float value)
 {
-	size_t at = (size_t)row * p->ldc + column;
+	size_t at = ((size_t)block_z() * p->m + row) * p->ldc + column;
 
 	if (row >= p->m || column >= p->n)
 		return;
 	if (p->bias != NULL)
-		value += p->bias[column];
+		value = fused(p->bias[column], p->bias_times != NULL ? p->bias_times[row] : 1.0f,
+		              value);
 	if (p->residual != NULL)
 		value += p->residual[at];
 	if (p->slope != NULL)
@@ -97,15 +98,26 @@ INLINE void product_end(const struct product_launch *p, const SHARED struct prod
 	}
 }
 
+/* Where the block's part of depth begins and ends. */
+INLINE uint32_t first_depth(const struct product_launch *p)
+{
+	return block_z() * p->depth_each;
+}
+
+INLINE uint32_t end_of_depth(const struct product_launch *p)
+{
+	return p->k - first_depth(p) < p->depth_each ? p->k : first_depth(p) + p->depth_each;
+}
+
 /* The operands of the forms nt, nn and tn. */
 INLINE struct operand left_of(const struct product_launch *p)
 {
-	return operand_of(p->a, p->m, p->k, p->lda, block_y() * PRODUCT_TILE);
+	return operand_of(p->a, p->m, end_of_depth(p), p->lda, block_y() * PRODUCT_TILE);
 }
 
 INLINE struct operand right_of(const struct product_launch *p)
 {
-	return operand_of(p->b, p->n, p->k, p->ldb, block_x() * PRODUCT_TILE);
+	return operand_of(p->b, p->n, end_of_depth(p), p->ldb, block_x() * PRODUCT_TILE);
 }
 
 #endif

@@ -1,12 +1,8 @@
-/* Products whose operands are rounded to f16: two steps of 8, which is what sm_75 has. */
+/* Products whose operands are rounded to f16. */
 #include "trainer/cuda/kernels/device.h"
 
-#define PACK(low, high) pack_f16(low, high)
-#define MULTIPLY(sum, a, b)                                                                        \
-	do {                                                                                       \
-		matrix_multiply_f16(sum, a, (b)[0]);                                               \
-		matrix_multiply_f16(sum, (a) + 2, (b)[1]);                                         \
-	} while (0)
+#define PACK(low, high)     pack_f16(low, high)
+#define MULTIPLY(sum, a, b) matrix_multiply_f16(sum, a, b)
 
 #include "trainer/cuda/kernels/product_half.inc"
 

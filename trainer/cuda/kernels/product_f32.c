@@ -56,9 +56,9 @@ INLINE void product(const struct product_launch *p, bool deep_a, bool deep_b)
 	float4 a[PRODUCT_FOURS], b[PRODUCT_FOURS];
 	float sum[8][4] = {{0}};
 
-	load_piece(&left, 0, deep_a, a);
-	load_piece(&right, 0, deep_b, b);
-	for (uint32_t k = 0; k < p->k; k += PRODUCT_DEPTH) {
+	load_piece(&left, first_depth(p), deep_a, a);
+	load_piece(&right, first_depth(p), deep_b, b);
+	for (uint32_t k = first_depth(p); k < left.depth; k += PRODUCT_DEPTH) {
 		store_piece(s->a, deep_a, a);
 		store_piece(s->b, deep_b, b);
 		block_sync();

@@ -57,4 +57,23 @@ struct attention_shared {
 	float factor[ATTENTION_TILE], largest[ATTENTION_TILE], sum[ATTENTION_TILE];
 };
 
+/*
+ * In 16 bits: pieces of the block's own rows, of two operands since backward has two products of
+ * rows; beside them a piece of the others' rows, and after it what their weighted sum is taken of.
+ */
+struct attention_shared_half {
+	uint16_t own[2][ATTENTION_HALF_ROWS][ATTENTION_HALF_DEPTH + 8];
+	union {
+		uint16_t others[ATTENTION_TILE][ATTENTION_HALF_DEPTH + 8];
+		uint16_t summed[ATTENTION_TILE][ATTENTION_COLUMNS + 8];
+	};
+};
+
+/* Of a sweep: pieces of the block's folded rows, of both sides in backward, and of a tile's tokens.
+ */
+struct fold_shared_half {
+	uint16_t own[2][ATTENTION_HALF_ROWS][ATTENTION_HALF_DEPTH + 8];
+	uint16_t tokens[ATTENTION_TILE][ATTENTION_HALF_DEPTH + 8];
+};
+
 #endif
