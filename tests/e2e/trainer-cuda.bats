@@ -287,7 +287,7 @@ run_ranks() {
 }
 
 @test "cuda: 2 and 4 ranks, each on a GPU of its own, train as 1 rank with the larger batch" {
-	command -v mpirun >/dev/null || skip "mpirun is not installed"
+	openmpi
 	small
 	SMALL+=(--attention_dropout 0)
 	ranks 1 one >/dev/null
@@ -303,7 +303,7 @@ run_ranks() {
 }
 
 @test "cuda: a rank whose GPU fails says which it is, and ends the others" {
-	command -v mpirun >/dev/null || skip "mpirun is not installed"
+	openmpi
 	small
 	export LOSES=1
 	run ranks 2 lost --rank_timeout 10
