@@ -40,6 +40,63 @@ digests() {
 	[ "$(cat out/latest)" = step-00000008 ]
 }
 
+@test "runs: an --overwrite whose log cannot be opened or whose port is taken removes nothing" {
+	train out --max_steps 4 >/dev/null
+	cp -a out before
+	run train out --overwrite --json_log nowhere/log.jsonl
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"nowhere/log.jsonl"* ]]
+	diff -r out before
+	# It takes a port and says which.
+	python3 -c '
+import socket, time
+s = socket.create_server(("0.0.0.0", 0))
+open("port", "w").write(str(s.getsockname()[1]))
+time.sleep(60)' 3>&- &
+	taker=$!
+	for _ in $(seq 100); do
+		[ ! -s port ] || break
+		sleep 0.05
+	done
+	run train out --overwrite --metrics_port "$(cat port)"
+	kill "$taker"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"port $(cat port): Address already in use"* ]]
+	diff -r out before
+}
+
+@test "runs: a disk that is full for a while costs a checkpoint, with a word; one that stays full ends the run" {
+	options=(--max_steps 1000000 --num_epochs 100000 --checkpoint_steps 20)
+	# said FILE WORDS: the run comes to say so.
+	said() {
+		for _ in $(seq 300); do
+			! grep -q "$2" "$1" || return 0
+			sleep 0.05
+		done
+		cat "$1"
+		return 1
+	}
+	# No file of over 200 kB, which its checkpoints have.
+	(ulimit -S -f 200 && trap '' XFSZ && exec "$TRAINER" train "${TINY[@]}" --output_dir out "${options[@]}" \
+		--checkpoint_steps 200) >log 2>&1 3>&- &
+	pid=$!
+	said log "save checkpoint 200 in 'out'.*: the run goes on"
+	prlimit --pid "$pid" --fsize=unlimited:
+	said log '^checkpoint step-00000400 saved$'
+	said log '^checkpoint step-00000600 saved$'
+	kill -TERM "$pid"
+	ends_with 75 wait "$pid"
+	[ ! -e out/step-00000200 ]
+	digests "out" >/dev/null && [ -e "out/$(cat out/latest)/manifest.json" ]
+	[ "$(grep -c 'the run goes on' log)" -eq 1 ]
+	status=0
+	(ulimit -f 200 && trap '' XFSZ && exec "$TRAINER" train "${TINY[@]}" --output_dir out "${options[@]}" --resume) \
+		>log 2>&1 || status=$?
+	[ "$status" -eq 1 ]
+	[ "$(grep -c 'the run goes on' log)" -eq 1 ]
+	grep 'error: save step .*: save checkpoint .*File too large' log
+}
+
 @test "runs: --resume in an empty folder starts, and once more it continues" {
 	train out --resume --max_steps 20 --stop_after 5 >log 2>&1 || [ $? -eq 75 ]
 	grep 'nothing to resume from' log
@@ -200,7 +257,7 @@ digests() {
 	done
 	"$TRAINER" eval --checkpoint shape/step-00000001 --dataset kinetics --dataset_dir data --test_batch_size 4 \
 		--eval_steps 2 | grep '^  8 clips: '
-	cp -r shape/step-00000001 own
+	cp -r shape/step-00000001 own && rm own/manifest.json
 	sed -i 's/"num_self_attends_per_block": [0-9]*/"num_self_attends_per_block": 9/' own/config.json
 	run "$TRAINER" eval --checkpoint own --dataset kinetics --dataset_dir data
 	[ "$status" -eq 79 ]
@@ -211,6 +268,11 @@ digests() {
 	tiny_shape
 	shard_dataset data/train 12
 	run train out --dataset kinetics --dataset_dir data --eval_every 2 --max_steps 4
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"'data/val/dataset.json' does not exist"* ]]
+	[ ! -e out ]
+	# Neither after days of training.
+	run train out --dataset kinetics --dataset_dir data --do_eval --max_steps 4
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"'data/val/dataset.json' does not exist"* ]]
 	[ ! -e out ]
@@ -235,6 +297,20 @@ digests() {
 	grep 'Epoch 3 test end' <<<"$output"
 	run train two --dataset kinetics --dataset_dir data --num_epochs 9 --max_steps 6 --do_eval
 	grep 'Epoch 2 test end' <<<"$output"
+}
+
+@test "runs: a run's folder stands for its newest checkpoint in --init_from and in eval's --estimate" {
+	train out --max_steps 4 --checkpoint_steps 2 >/dev/null
+	train newest --max_steps 2 --init_from out >/dev/null
+	train named --max_steps 2 --init_from out/step-00000004 >/dev/null
+	train best --max_steps 2 --init_from out/latest >/dev/null
+	for run in newest best; do same_weights "$run" named step-00000002; done
+	"$TRAINER" eval --checkpoint out --estimate | sed -n 's/^weights and gradients *//p' >tiny
+	"$TRAINER" train --config_file_path tiny --estimate | sed -n 's/^weights and gradients *//p' | cmp - tiny
+	echo nonsense >out/latest
+	run train next --init_from out
+	[ "$status" -eq 79 ]
+	[[ "$output" == *"'out/latest' does not name a checkpoint"* ]]
 }
 
 @test "runs: --estimate is near what a run takes, and a run that cannot have it is refused with 78" {

@@ -320,6 +320,16 @@ int store_verify(const char *checkpoint, struct err *err)
 	return 0;
 }
 
+int store_verify_ours(const char *path, bool *ret_verified, struct err *err)
+{
+	char manifest[PATH_MAX];
+
+	if (fs_join(manifest, path, "manifest.json", err) != 0)
+		return -1;
+	*ret_verified = fs_exists(manifest);
+	return *ret_verified ? store_verify(path, err) : 0;
+}
+
 /* A checkpoint that another run says it wrote. */
 static bool is_foreign(const char *path, const char *run)
 {

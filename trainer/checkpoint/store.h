@@ -96,4 +96,8 @@ int store_steps(const char *folder, uint64_t **ret, size_t *ret_n, struct err *e
 /* Checks every file of a checkpoint against its manifest. ERR_NOT_FOUND, ERR_FORMAT, ERR_DIGEST. */
 int store_verify(const char *checkpoint, struct err *err) MUST_USE;
 
+/* The same before anything is read from a path that may be another program's folder, or a file:
+ * what has no manifest is taken as it is. *ret_verified: it has one. */
+int store_verify_ours(const char *path, bool *ret_verified, struct err *err) MUST_USE;
+
 #endif

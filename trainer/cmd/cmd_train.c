@@ -22,6 +22,19 @@ static void print_statuses(void)
 		printf("  %2d  %s\n", row->status, row->meaning);
 }
 
+/* A run's folder, OUT/latest and OUT/best stand for the checkpoints they name. */
+static int find_checkpoint(struct train_flags *f, const char **path, struct err *err)
+{
+	char found[PATH_MAX];
+
+	if (*path == NULL)
+		return 0;
+	if (store_find(*path, found, err) != 0)
+		return -1;
+	*path = arena_strdup(&f->texts, found);
+	return 0;
+}
+
 /* Reads the flags; a status to end with, or -1 to go on. */
 static int read_flags(const char *command, const char *purpose, int argc, char **argv,
                       struct train_flags *ret)
@@ -38,6 +51,9 @@ static int read_flags(const char *command, const char *purpose, int argc, char *
 		return RUN_EXIT_DONE;
 	}
 	fputs(strbuf_str(&text), stderr);
+	if (find_checkpoint(ret, &ret->checkpoint, &err) != 0 ||
+	    find_checkpoint(ret, &ret->init_from, &err) != 0)
+		return cmd_fail(&err);
 	if (!ret->print_config && !ret->estimate)
 		return -1;
 	strbuf_reset(&text);
@@ -135,21 +151,14 @@ static int eval(struct session *s, struct train_flags *flags, struct err *err)
 int cmd_eval(int argc, char **argv)
 {
 	AUTO(train_flags) struct train_flags flags = {0};
-	char checkpoint[PATH_MAX];
 	struct session s = {0};
 	struct err err = {0};
 	int status = read_flags(
 		"eval", "Computes the losses of a checkpoint over the val clips, labels hidden.",
 		argc, argv, &flags);
 
-	if (status >= 0)
-		return status;
-	if (flags.checkpoint != NULL) {
-		if (store_find(flags.checkpoint, checkpoint, &err) != 0)
-			return cmd_fail(&err);
-		flags.checkpoint = checkpoint;
-	}
-	status = as_ranks(&flags);
+	if (status < 0)
+		status = as_ranks(&flags);
 	if (status >= 0)
 		return status;
 	return end(&s, eval(&s, &flags, &err), &err);

@@ -63,16 +63,10 @@ static int read_config(struct inspection *i, struct err *err)
 static int read_records(struct inspection *i, struct err *err)
 {
 	struct err none = {0};
-	char path[PATH_MAX];
 
-	if (fs_join(path, i->path, "manifest.json", err) != 0)
+	if (store_verify_ours(i->path, &i->verified, err) != 0 ||
+	    (i->verified && manifest_read(i->path, &i->manifest, err) != 0))
 		return -1;
-	if (fs_exists(path)) {
-		if (store_verify(i->path, err) != 0 ||
-		    manifest_read(i->path, &i->manifest, err) != 0)
-			return -1;
-		i->verified = true;
-	}
 	if (run_record_read(i->path, &i->record, &none) != 0 && none.code != ERR_NOT_FOUND) {
 		*err = none;
 		return -1;

@@ -74,7 +74,8 @@ static const struct flag_row rows[] = {
 	TEXT(output_dir, "folder of checkpoints"),
 	SWITCH(resume, "continue from the newest checkpoint in output_dir, if there is one"),
 	SWITCH(overwrite, "begin anew in a used output_dir; its checkpoints are removed"),
-	TEXT(init_from, "a checkpoint or safetensors file to take the weights from"),
+	TEXT(init_from, "a checkpoint, a run's folder (its newest), or a safetensors file to take "
+                        "the weights from"),
 	TEXT(checkpoint, "checkpoint that eval reads, or a run's folder: its newest"),
 	INT(checkpoint_steps, 0, 99999999, "steps between checkpoints (0: at the end only)"),
 	INT(keep, 0, 1e6, "newest checkpoints to keep (0: all)"),

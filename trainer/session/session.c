@@ -205,8 +205,14 @@ static void bound_steps(struct session *s)
 /* `slipway status` takes the checkpoint's age from this line. */
 static void tell_saved(struct session *s)
 {
+	struct err why = {0};
 	uint64_t step;
 
+	if (s->saver != NULL && saver_failed(s->saver, &why))
+		fprintf(s->remarks_out,
+		        "%s: the run goes on, and ends if the next checkpoint cannot be written "
+		        "either\n",
+		        why.msg);
 	if (s->saver == NULL || !saver_saved(s->saver, &step))
 		return;
 	fprintf(s->out, "checkpoint step-%08llu saved\n", (unsigned long long)step);
@@ -375,7 +381,7 @@ int session_train(struct session *s, enum train_end *ret_end, struct err *err)
 	print_dataset(s, false);
 	/* Better missed now than at the first evaluation. */
 	if (session_open_data(s, err) != 0 ||
-	    (s->options.eval_every > 0 && session_open_val(s, err) != 0))
+	    ((s->options.eval_every > 0 || s->flags->do_eval) && session_open_val(s, err) != 0))
 		return -1;
 	s->data_clips = dataset_n_clips(s->data);
 	print_dataset(s, true);
