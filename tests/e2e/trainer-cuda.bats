@@ -73,7 +73,7 @@ near() {
 # Every process gave back what it held, asked for nothing that a driver would refuse, and took no memory after its first step.
 clean_report() {
 	[ -s report ]
-	! grep 'late [1-9]' report
+	! grep 'late [1-9]' report || return 1
 	! grep -v 'held 0 .*problem none$' report
 }
 
@@ -419,7 +419,7 @@ summed_by() {
 			kill -0 "$one" 2>/dev/null || break
 			sleep 0.1
 		done
-		! kill -0 "$one" 2>/dev/null
+		! kill -0 "$one" 2>/dev/null || return 1
 	done
 }
 

@@ -175,7 +175,7 @@ time.sleep(60)' 3>&- &
 	changed=(--max_steps 12 --augment --balanced)
 	train whole "${changed[@]}" >/dev/null
 	train plain --max_steps 12 >/dev/null
-	! cmp -s whole/step-00000012/model.safetensors plain/step-00000012/model.safetensors
+	run ! cmp -s whole/step-00000012/model.safetensors plain/step-00000012/model.safetensors
 	ends_with 75 train out "${changed[@]}" --stop_after 5
 	run train out --resume --max_steps 12 --augment
 	[ "$status" -eq 2 ]
