@@ -299,6 +299,21 @@ time.sleep(60)' 3>&- &
 	grep 'Epoch 2 test end' <<<"$output"
 }
 
+@test "runs: a complete run that is resumed writes nothing, whatever it is given; a lost name is mended" {
+	train out --max_steps 6 --ema_decay 0.9 --checkpoint_steps 3 >/dev/null
+	digests out >before
+	stat -c '%i %n' out/step-* >places
+	run train out --max_steps 6 --resume
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"the run in 'out' is complete: it ended with step 6"* ]]
+	digests out | diff before -
+	stat -c '%i %n' out/step-* | diff places -
+	# As a crash between the checkpoint and its name leaves it.
+	echo step-00000003 >out/latest
+	train out --max_steps 6 --resume >/dev/null
+	[ "$(cat out/latest)" = step-00000006 ]
+}
+
 @test "runs: a run's folder stands for its newest checkpoint in --init_from and in eval's --estimate" {
 	train out --max_steps 4 --checkpoint_steps 2 >/dev/null
 	train newest --max_steps 2 --init_from out >/dev/null

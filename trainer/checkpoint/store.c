@@ -383,6 +383,16 @@ void store_named(const char *folder, const char *which, char ret[STORE_NAME_MAX]
 		ret[0] = '\0';
 }
 
+int store_name_latest(const char *folder, const char *checkpoint, struct err *err)
+{
+	char name[STORE_NAME_MAX];
+
+	store_named(folder, "latest", name);
+	if (strcmp(name, strrchr(checkpoint, '/') + 1) == 0)
+		return 0;
+	return write_name(folder, "latest", checkpoint, err);
+}
+
 static int resolve_name(const char *folder, const char *which, char ret[PATH_MAX], struct err *err)
 {
 	char name[STORE_NAME_MAX];

@@ -64,6 +64,10 @@ int store_commit(const char *folder, const char *run, uint64_t step, const struc
  * *ret_there is false. */
 int store_name_best(const char *folder, uint64_t step, bool *ret_there, struct err *err) MUST_USE;
 
+/* OUT/latest is to name that checkpoint, whose path is in the folder; nothing is written when it
+ * does. */
+int store_name_latest(const char *folder, const char *checkpoint, struct err *err) MUST_USE;
+
 /* Whether the folder is there and holds a checkpoint, whole or not. */
 int store_is_used(const char *folder, bool *ret, struct err *err) MUST_USE;
 

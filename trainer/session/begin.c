@@ -188,10 +188,13 @@ static int mend_best(struct session *s, struct err *err)
 	return 0;
 }
 
+/* The one that a run continues from is its newest whole one, which is what OUT/latest names, after
+ * a crash between the two as well. */
 static int load_checkpoint(struct session *s, const char *checkpoint, struct err *err)
 {
 	fprintf(s->remarks_out, "resuming from %s\n", checkpoint);
-	if (checkpoint_load(checkpoint, s->options.seed, s->learner, &s->state, err) != 0)
+	if (checkpoint_load(checkpoint, s->options.seed, s->learner, &s->state, err) != 0 ||
+	    store_name_latest(s->output_dir, checkpoint, err) != 0)
 		return -1;
 	return mend_best(s, err);
 }
