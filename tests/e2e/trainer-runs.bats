@@ -314,6 +314,32 @@ time.sleep(60)' 3>&- &
 	[ "$(cat out/latest)" = step-00000006 ]
 }
 
+@test "runs: --expected_average_throughput fails a run that is slower, and none that had nothing left to do" {
+	run train out --max_steps 6 --expected_average_throughput 1000000000
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"is below derived expected threshold: 950000000"* ]]
+	train out --resume --max_steps 6 --expected_average_throughput 1000000000 >/dev/null
+}
+
+@test "runs: a run that nohup started outlives its terminal" {
+	(trap '' HUP && exec "$TRAINER" train "${TINY[@]}" --output_dir out --max_steps 1000000 --num_epochs 100000 \
+		--log_steps 1) >log 2>&1 3>&- &
+	pid=$!
+	for _ in $(seq 300); do
+		! grep -q 'Step=5 ' log || break
+		sleep 0.05
+	done
+	kill -HUP "$pid"
+	steps=$(grep -c 'Step=' log)
+	for _ in $(seq 300); do
+		[ "$(grep -c 'Step=' log)" -lt $((steps + 20)) ] || break
+		sleep 0.05
+	done
+	kill -TERM "$pid"
+	ends_with 75 wait "$pid"
+	[ "$(grep -c 'Step=' log)" -ge $((steps + 20)) ]
+}
+
 @test "runs: a run's folder stands for its newest checkpoint in --init_from and in eval's --estimate" {
 	train out --max_steps 4 --checkpoint_steps 2 >/dev/null
 	train newest --max_steps 2 --init_from out >/dev/null
