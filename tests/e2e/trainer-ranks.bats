@@ -130,14 +130,6 @@ free_port() { PORT=$(python3 -c 'import socket; s = socket.socket(); s.bind(("",
 	close_to one parts
 }
 
-# Ranks that a failed test leaves: those whose folder is this test's.
-teardown() {
-	local pid
-	for pid in $(pgrep -f "slipway-trainer train "); do
-		[ "$(readlink "/proc/$pid/cwd")" != "$BATS_TEST_TMPDIR" ] || kill -KILL "$pid"
-	done
-}
-
 # launched LAUNCHER N COMMAND...: as N ranks, beginning with the last; each rank's status goes to ./ended.
 launched() {
 	local launcher=$1 n=$2 rank pids=()

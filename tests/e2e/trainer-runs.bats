@@ -321,6 +321,24 @@ time.sleep(60)' 3>&- &
 	train out --resume --max_steps 6 --expected_average_throughput 1000000000 >/dev/null
 }
 
+@test "runs: what a run at work removes is neither listed nor called damaged" {
+	"$TRAINER" train "${TINY[@]}" --output_dir out --max_steps 1000000 --num_epochs 100000 --checkpoint_steps 1 --keep 1 \
+		>log 2>&1 3>&- &
+	pid=$!
+	for _ in $(seq 300); do
+		[ ! -e out/latest ] || break
+		sleep 0.05
+	done
+	for _ in $(seq 40); do
+		run "$TRAINER" inspect out
+		echo "$output"
+		[ "$status" -eq 0 ]
+		[[ "$output" == *" 0 damaged"* ]]
+	done
+	kill -TERM "$pid"
+	ends_with 75 wait "$pid"
+}
+
 @test "runs: a run that nohup started outlives its terminal" {
 	(trap '' HUP && exec "$TRAINER" train "${TINY[@]}" --output_dir out --max_steps 1000000 --num_epochs 100000 \
 		--log_steps 1) >log 2>&1 3>&- &

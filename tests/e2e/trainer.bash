@@ -17,6 +17,14 @@ setup() {
 		--preset paper --logdir logs)
 }
 
+# Runs that a failed test leaves: those whose folder is this test's.
+teardown() {
+	local pid
+	for pid in $(pgrep -f "slipway-trainer train "); do
+		[ "$(readlink "/proc/$pid/cwd")" != "$BATS_TEST_TMPDIR" ] || kill -KILL "$pid"
+	done
+}
+
 # train OUTPUT [OPTIONS]
 train() {
 	local out=$1

@@ -315,9 +315,14 @@ int store_commit(const char *folder, const char *run, uint64_t step, const struc
 
 int store_verify(const char *checkpoint, struct err *err)
 {
-	if (manifest_verify(checkpoint, err) != 0)
-		return err_wrap(err, "checkpoint '%s'", checkpoint);
-	return 0;
+	if (manifest_verify(checkpoint, err) == 0)
+		return 0;
+	/* Its run removes its older ones. */
+	if (!fs_exists(checkpoint))
+		return err_set(err, ERR_NOT_FOUND,
+		               "checkpoint '%s' is not there, or was removed while it was read",
+		               checkpoint);
+	return err_wrap(err, "checkpoint '%s'", checkpoint);
 }
 
 int store_verify_ours(const char *path, bool *ret_verified, struct err *err)

@@ -97,6 +97,7 @@ void inspection_done(struct inspection *i)
 
 /* ---- a run's folder ---- */
 
+/* One that its run removes meanwhile gets no name. */
 static int read_entry(const char *folder, uint64_t step, struct inspect_entry *ret, struct err *err)
 {
 	AUTO(manifest) struct checkpoint_manifest m = {0};
@@ -109,6 +110,8 @@ static int read_entry(const char *folder, uint64_t step, struct inspect_entry *r
 		return -1;
 	if (store_verify(path, &damage) != 0 || manifest_read(path, &m, &damage) != 0) {
 		snprintf(ret->damage, sizeof(ret->damage), "%s", damage.msg);
+		if (!fs_exists(path))
+			*ret = (struct inspect_entry){0};
 		return 0;
 	}
 	snprintf(ret->run, sizeof(ret->run), "%s", m.run);
@@ -133,7 +136,7 @@ int inspect_read_run(const char *folder, struct inspected_run *ret, struct err *
 		struct inspect_entry e;
 
 		rc = read_entry(folder, steps[i], &e, err);
-		if (rc == 0) {
+		if (rc == 0 && e.name[0] != '\0') {
 			vec_push(&r.entries, e);
 			r.damaged += e.damage[0] != '\0';
 		}
