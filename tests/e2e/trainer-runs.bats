@@ -155,6 +155,19 @@ time.sleep(60)' 3>&- &
 	[[ "$output" == *"options.yaml: line 2"*"lrr"* ]]
 }
 
+@test "runs: two lengths of the warm-up from one place are refused; the stronger place's counts" {
+	run train out --warmup_steps 5 --warmup_share 0.5
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"--warmup_steps and --warmup_share are both given, expected one"* ]]
+	[ ! -e out ]
+	# Preset paper has a share.
+	train out --max_steps 4 --warmup_steps 4 --log_steps 1 --json_log log.jsonl >/dev/null
+	python3 -c '
+import json
+lr = [json.loads(line)["lr"] for line in open("log.jsonl")]
+assert all(abs(a / b - 1) < 1e-9 for a, b in zip(lr, (0.25e-3, 0.5e-3, 0.75e-3, 1e-3))), lr'
+}
+
 @test "runs: --augment stands for values below the options file and the command line" {
 	printf 'augment: true\naugment_crop: 0.5\n' >options.yaml
 	"$TRAINER" train --preset paper --options_file options.yaml --augment_flip 0 --print_config >config

@@ -21,7 +21,7 @@ setup() {
 teardown() {
 	local pid
 	for pid in $(pgrep -f "slipway-trainer train "); do
-		[ "$(readlink "/proc/$pid/cwd")" != "$BATS_TEST_TMPDIR" ] || kill -KILL "$pid"
+		[ "$(readlink "/proc/$pid/cwd")" != "$BATS_TEST_TMPDIR" ] || kill -KILL "$pid" 2>/dev/null || true
 	done
 }
 
