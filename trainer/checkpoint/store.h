@@ -97,8 +97,8 @@ void store_named(const char *folder, const char *which, char ret[STORE_NAME_MAX]
 /* The steps of a folder's checkpoints, whole or not, ascending; the caller frees *ret. */
 int store_steps(const char *folder, uint64_t **ret, size_t *ret_n, struct err *err) MUST_USE;
 
-/* Checks every file of a checkpoint against its manifest. ERR_FORMAT, ERR_DIGEST; ERR_NOT_FOUND also
- * when its run removes it meanwhile. */
+/* Checks every file of a checkpoint against its manifest. ERR_FORMAT, ERR_DIGEST; ERR_NOT_FOUND
+ * also when its run removes it meanwhile. */
 int store_verify(const char *checkpoint, struct err *err) MUST_USE;
 
 /* The same before anything is read from a path that may be another program's folder, or a file:
