@@ -197,6 +197,19 @@ load trainer
 	[[ "$output" == *"weights.safetensors"* ]]
 }
 
+@test "trainer: a checkpoint that is not there is said before anything is made for it" {
+	train out --max_steps 1 >/dev/null
+	run "$TRAINER" eval --checkpoint nowhere
+	[ "$status" -eq 1 ]
+	[ "${lines[0]}" = "slipway-trainer: error: --checkpoint 'nowhere' does not exist" ]
+	[[ "${lines[1]}" == *"a run's --output_dir"* ]]
+	for path in nowhere out/best; do
+		run "$TRAINER" inspect "$path"
+		[ "$status" -eq 1 ]
+		[ "$output" = "slipway-trainer: error: '$path' does not exist" ]
+	done
+}
+
 @test "trainer: bf16 says how it computes, resumes to the same weights, and bench shows each part" {
 	train whole --precision bf16 >log 2>&1
 	grep -Eq '^1 rank .*, bf16( by f32 arithmetic)?, [0-9]+ parameters$' log

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "base/interrupt.h"
 #include "trainer/cmd/cmd.h"
 #include "trainer/cmd/local_ranks.h"
@@ -35,6 +36,16 @@ static int find_checkpoint(struct train_flags *f, const char **path, struct err 
 	return 0;
 }
 
+/* Before a model is made for it. Weights to begin with are for rank 0 alone to see. */
+static int check_checkpoint(const struct train_flags *f, struct err *err)
+{
+	if (f->checkpoint == NULL || fs_exists(f->checkpoint))
+		return 0;
+	err_set(err, ERR_NOT_FOUND, "--checkpoint '%s' does not exist", f->checkpoint);
+	return err_hint(err, "Name a checkpoint (OUT/step-00000200), a run's --output_dir, or a "
+	                     "folder with config.json and model.safetensors.");
+}
+
 /* Reads the flags; a status to end with, or -1 to go on. */
 static int read_flags(const char *command, const char *purpose, int argc, char **argv,
                       struct train_flags *ret)
@@ -51,7 +62,7 @@ static int read_flags(const char *command, const char *purpose, int argc, char *
 		return RUN_EXIT_DONE;
 	}
 	fputs(strbuf_str(&text), stderr);
-	if (find_checkpoint(ret, &ret->checkpoint, &err) != 0 ||
+	if (find_checkpoint(ret, &ret->checkpoint, &err) != 0 || check_checkpoint(ret, &err) != 0 ||
 	    find_checkpoint(ret, &ret->init_from, &err) != 0)
 		return cmd_fail(&err);
 	if (!ret->print_config && !ret->estimate)
