@@ -147,7 +147,8 @@ $(foreach sm,$(PTX_SMS),$(eval $(call ptx_rule,$(sm))))
 
 PTX_TAKERS := $(foreach dir,host amd64 arm64,$(BUILD)/$(dir)/obj/trainer/cuda/kernels.o)
 $(PTX_TAKERS): $(PTX)
-$(PTX_TAKERS): EXTRA_CFLAGS += -Wa,-I$(BUILD)/ptx
+# The sanitizers give theirs on the command line, which nothing but an override adds to.
+$(PTX_TAKERS): override EXTRA_CFLAGS += -Wa,-I$(BUILD)/ptx
 
 # Where there is no GPU: the kernels compiled for the host, and their PTX turned into C (tests/cuda).
 CUDA_FLAGS = $(CFLAGS) -fPIC -ffp-contract=off -Wno-missing-prototypes

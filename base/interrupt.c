@@ -38,6 +38,13 @@ static void on_signal(int number)
 	}
 }
 
+static bool is_ignored(int number)
+{
+	struct sigaction now;
+
+	return sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 void interrupt_install(void)
 {
 	struct sigaction action = {.sa_handler = on_signal};
@@ -46,7 +53,8 @@ void interrupt_install(void)
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	if (!is_ignored(SIGHUP))
+		sigaction(SIGHUP, &action, NULL);
 	sigaction(SIGPIPE, &ignore, NULL);
 }
 

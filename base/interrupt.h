@@ -11,7 +11,8 @@
 
 /*
  * Installs handlers for SIGINT, SIGTERM and SIGHUP, and ignores SIGPIPE. A second signal of them,
- * more than 200 ms after the first, ends the process at once, as if there were no handlers.
+ * more than 200 ms after the first, ends the process at once, as if there were no handlers. A
+ * SIGHUP that whoever started the process has it ignore, as nohup(1) does, stays ignored.
  */
 void interrupt_install(void);
 

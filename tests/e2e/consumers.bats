@@ -241,6 +241,6 @@ for image in json.load(sys.stdin)["images"]:
 	for arch in amd64 arm64; do
 		readelf -SW "$ROOT/${BUILD:-build}/$arch/slipway-trainer" >sections
 		grep -q ' [.]text ' sections
-		! grep -E ' [.](symtab|debug_info) ' sections
+		! grep -E ' [.](symtab|debug_info) ' sections || return 1
 	done
 }

@@ -167,6 +167,13 @@ sides() {
 	[[ "$stderr" == *" of 4 videos are of the class that 'data' says"* ]]
 	[ "$(wc -l <table.csv)" -eq 5 ]
 
+	# What cannot be written is known before anything is decoded.
+	for out in nowhere/table.csv tmp; do
+		TMPDIR=tmp run "$TRAINER" classify --checkpoint out --source mixed --out "$out"
+		[ "$status" -ne 0 ]
+		[[ "$output" == *"--out '$out'"* && "$output" != *videos* ]]
+	done
+
 	videos many x=300
 	TMPDIR=tmp "$TRAINER" classify --checkpoint out --source many --out table.csv 2>/dev/null 3>&- &
 	pid=$!

@@ -73,7 +73,7 @@ near() {
 # Every process gave back what it held, asked for nothing that a driver would refuse, and took no memory after its first step.
 clean_report() {
 	[ -s report ]
-	! grep 'late [1-9]' report
+	! grep 'late [1-9]' report || return 1
 	! grep -v 'held 0 .*problem none$' report
 }
 
@@ -287,7 +287,7 @@ run_ranks() {
 }
 
 @test "cuda: 2 and 4 ranks, each on a GPU of its own, train as 1 rank with the larger batch" {
-	command -v mpirun >/dev/null || skip "mpirun is not installed"
+	openmpi
 	small
 	SMALL+=(--attention_dropout 0)
 	ranks 1 one >/dev/null
@@ -303,7 +303,7 @@ run_ranks() {
 }
 
 @test "cuda: a rank whose GPU fails says which it is, and ends the others" {
-	command -v mpirun >/dev/null || skip "mpirun is not installed"
+	openmpi
 	small
 	export LOSES=1
 	run ranks 2 lost --rank_timeout 10
@@ -419,7 +419,7 @@ summed_by() {
 			kill -0 "$one" 2>/dev/null || break
 			sleep 0.1
 		done
-		! kill -0 "$one" 2>/dev/null
+		! kill -0 "$one" 2>/dev/null || return 1
 	done
 }
 

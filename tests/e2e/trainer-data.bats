@@ -77,7 +77,7 @@ kinetics() {
 
 @test "data: real clips, augmented and balanced: the same on two ranks, evaluated as they are" {
 	need_prepare
-	command -v mpirun >/dev/null || skip "mpirun is not installed"
+	openmpi
 	real_videos
 	prepare
 	losses() { python3 -c 'import json, sys; print([json.loads(l)["loss"] for l in open(sys.argv[1])])' "$1"; }

@@ -147,7 +147,7 @@ best_is_right() {
 }
 
 @test "evaluation: two ranks share the clips out and get one rank's figures; they end early together" {
-	command -v mpirun >/dev/null || skip "mpirun is not installed"
+	openmpi
 	train out --max_steps 3 >/dev/null
 	"$TRAINER" eval --checkpoint out/step-00000003 --eval_steps 6 --test_batch_size 3 --json_log one.jsonl >/dev/null
 	mpirun --oversubscribe -n 2 "$TRAINER" eval --checkpoint out/step-00000003 --eval_steps 3 --test_batch_size 3 \

@@ -60,7 +60,7 @@ overlap() {
 }
 
 @test "memory: sums during the backward pass have the bits of sums after it, on 2 and 4 ranks of Open MPI" {
-	command -v mpirun >/dev/null || skip "mpirun is not installed"
+	openmpi
 	for n in 2 4; do overlap "$n" "open$n" mpirun --oversubscribe; done
 	grep "^4 ranks (Open MPI)" log-during
 }

@@ -48,7 +48,7 @@ run_on() {
 # What the runtime's stand-in saw of the programs so far: nothing was left, nothing was wrong.
 clean_report() {
 	[ -s report ]
-	! grep -v "models 0 tensors 0 sets 0 complaint ''$" report
+	! grep -v "models 0 tensors 0 sets 0 complaint ''$" report || return 1
 	rm report
 }
 

@@ -40,6 +40,63 @@ digests() {
 	[ "$(cat out/latest)" = step-00000008 ]
 }
 
+@test "runs: an --overwrite whose log cannot be opened or whose port is taken removes nothing" {
+	train out --max_steps 4 >/dev/null
+	cp -a out before
+	run train out --overwrite --json_log nowhere/log.jsonl
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"nowhere/log.jsonl"* ]]
+	diff -r out before
+	# It takes a port and says which.
+	python3 -c '
+import socket, time
+s = socket.create_server(("0.0.0.0", 0))
+open("port", "w").write(str(s.getsockname()[1]))
+time.sleep(60)' 3>&- &
+	taker=$!
+	for _ in $(seq 100); do
+		[ ! -s port ] || break
+		sleep 0.05
+	done
+	run train out --overwrite --metrics_port "$(cat port)"
+	kill "$taker"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"port $(cat port): Address already in use"* ]]
+	diff -r out before
+}
+
+@test "runs: a disk that is full for a while costs a checkpoint, with a word; one that stays full ends the run" {
+	options=(--max_steps 1000000 --num_epochs 100000 --checkpoint_steps 20)
+	# said FILE WORDS: the run comes to say so.
+	said() {
+		for _ in $(seq 300); do
+			! grep -q "$2" "$1" || return 0
+			sleep 0.05
+		done
+		cat "$1"
+		return 1
+	}
+	# No file of over 200 kB, which its checkpoints have.
+	(ulimit -S -f 200 && trap '' XFSZ && exec "$TRAINER" train "${TINY[@]}" --output_dir out "${options[@]}" \
+		--checkpoint_steps 200) >log 2>&1 3>&- &
+	pid=$!
+	said log "save checkpoint 200 in 'out'.*: the run goes on"
+	prlimit --pid "$pid" --fsize=unlimited:
+	said log '^checkpoint step-00000400 saved$'
+	said log '^checkpoint step-00000600 saved$'
+	kill -TERM "$pid"
+	ends_with 75 wait "$pid"
+	[ ! -e out/step-00000200 ]
+	digests "out" >/dev/null && [ -e "out/$(cat out/latest)/manifest.json" ]
+	[ "$(grep -c 'the run goes on' log)" -eq 1 ]
+	status=0
+	(ulimit -f 200 && trap '' XFSZ && exec "$TRAINER" train "${TINY[@]}" --output_dir out "${options[@]}" --resume) \
+		>log 2>&1 || status=$?
+	[ "$status" -eq 1 ]
+	[ "$(grep -c 'the run goes on' log)" -eq 1 ]
+	grep 'error: save step .*: save checkpoint .*File too large' log
+}
+
 @test "runs: --resume in an empty folder starts, and once more it continues" {
 	train out --resume --max_steps 20 --stop_after 5 >log 2>&1 || [ $? -eq 75 ]
 	grep 'nothing to resume from' log
@@ -98,6 +155,19 @@ digests() {
 	[[ "$output" == *"options.yaml: line 2"*"lrr"* ]]
 }
 
+@test "runs: two lengths of the warm-up from one place are refused; the stronger place's counts" {
+	run train out --warmup_steps 5 --warmup_share 0.5
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"--warmup_steps and --warmup_share are both given, expected one"* ]]
+	[ ! -e out ]
+	# Preset paper has a share.
+	train out --max_steps 4 --warmup_steps 4 --log_steps 1 --json_log log.jsonl >/dev/null
+	python3 -c '
+import json
+lr = [json.loads(line)["lr"] for line in open("log.jsonl")]
+assert all(abs(a / b - 1) < 1e-9 for a, b in zip(lr, (0.25e-3, 0.5e-3, 0.75e-3, 1e-3))), lr'
+}
+
 @test "runs: --augment stands for values below the options file and the command line" {
 	printf 'augment: true\naugment_crop: 0.5\n' >options.yaml
 	"$TRAINER" train --preset paper --options_file options.yaml --augment_flip 0 --print_config >config
@@ -118,7 +188,7 @@ digests() {
 	changed=(--max_steps 12 --augment --balanced)
 	train whole "${changed[@]}" >/dev/null
 	train plain --max_steps 12 >/dev/null
-	! cmp -s whole/step-00000012/model.safetensors plain/step-00000012/model.safetensors
+	run ! cmp -s whole/step-00000012/model.safetensors plain/step-00000012/model.safetensors
 	ends_with 75 train out "${changed[@]}" --stop_after 5
 	run train out --resume --max_steps 12 --augment
 	[ "$status" -eq 2 ]
@@ -200,7 +270,7 @@ digests() {
 	done
 	"$TRAINER" eval --checkpoint shape/step-00000001 --dataset kinetics --dataset_dir data --test_batch_size 4 \
 		--eval_steps 2 | grep '^  8 clips: '
-	cp -r shape/step-00000001 own
+	cp -r shape/step-00000001 own && rm own/manifest.json
 	sed -i 's/"num_self_attends_per_block": [0-9]*/"num_self_attends_per_block": 9/' own/config.json
 	run "$TRAINER" eval --checkpoint own --dataset kinetics --dataset_dir data
 	[ "$status" -eq 79 ]
@@ -211,6 +281,11 @@ digests() {
 	tiny_shape
 	shard_dataset data/train 12
 	run train out --dataset kinetics --dataset_dir data --eval_every 2 --max_steps 4
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"'data/val/dataset.json' does not exist"* ]]
+	[ ! -e out ]
+	# Neither after days of training.
+	run train out --dataset kinetics --dataset_dir data --do_eval --max_steps 4
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"'data/val/dataset.json' does not exist"* ]]
 	[ ! -e out ]
@@ -237,6 +312,79 @@ digests() {
 	grep 'Epoch 2 test end' <<<"$output"
 }
 
+@test "runs: a complete run that is resumed writes nothing, whatever it is given; a lost name is mended" {
+	train out --max_steps 6 --ema_decay 0.9 --checkpoint_steps 3 >/dev/null
+	digests out >before
+	stat -c '%i %n' out/step-* >places
+	run train out --max_steps 6 --resume
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"the run in 'out' is complete: it ended with step 6"* ]]
+	digests out | diff before -
+	stat -c '%i %n' out/step-* | diff places -
+	# As a crash between the checkpoint and its name leaves it.
+	echo step-00000003 >out/latest
+	train out --max_steps 6 --resume >/dev/null
+	[ "$(cat out/latest)" = step-00000006 ]
+}
+
+@test "runs: --expected_average_throughput fails a run that is slower, and none that had nothing left to do" {
+	run train out --max_steps 6 --expected_average_throughput 1000000000
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"is below derived expected threshold: 950000000"* ]]
+	train out --resume --max_steps 6 --expected_average_throughput 1000000000 >/dev/null
+}
+
+@test "runs: what a run at work removes is neither listed nor called damaged" {
+	"$TRAINER" train "${TINY[@]}" --output_dir out --max_steps 1000000 --num_epochs 100000 --checkpoint_steps 1 --keep 1 \
+		>log 2>&1 3>&- &
+	pid=$!
+	for _ in $(seq 300); do
+		[ ! -e out/latest ] || break
+		sleep 0.05
+	done
+	for _ in $(seq 40); do
+		run "$TRAINER" inspect out
+		echo "$output"
+		[ "$status" -eq 0 ]
+		[[ "$output" == *" 0 damaged"* ]]
+	done
+	kill -TERM "$pid"
+	ends_with 75 wait "$pid"
+}
+
+@test "runs: a run that nohup started outlives its terminal" {
+	(trap '' HUP && exec "$TRAINER" train "${TINY[@]}" --output_dir out --max_steps 1000000 --num_epochs 100000 \
+		--log_steps 1) >log 2>&1 3>&- &
+	pid=$!
+	for _ in $(seq 300); do
+		! grep -q 'Step=5 ' log || break
+		sleep 0.05
+	done
+	kill -HUP "$pid"
+	steps=$(grep -c 'Step=' log)
+	for _ in $(seq 300); do
+		[ "$(grep -c 'Step=' log)" -lt $((steps + 20)) ] || break
+		sleep 0.05
+	done
+	kill -TERM "$pid"
+	ends_with 75 wait "$pid"
+	[ "$(grep -c 'Step=' log)" -ge $((steps + 20)) ]
+}
+
+@test "runs: a run's folder stands for its newest checkpoint in --init_from and in eval's --estimate" {
+	train out --max_steps 4 --checkpoint_steps 2 >/dev/null
+	train newest --max_steps 2 --init_from out >/dev/null
+	train named --max_steps 2 --init_from out/step-00000004 >/dev/null
+	train best --max_steps 2 --init_from out/latest >/dev/null
+	for run in newest best; do same_weights "$run" named step-00000002; done
+	"$TRAINER" eval --checkpoint out --estimate | sed -n 's/^weights and gradients *//p' >tiny
+	"$TRAINER" train --config_file_path tiny --estimate | sed -n 's/^weights and gradients *//p' | cmp - tiny
+	echo nonsense >out/latest
+	run train next --init_from out
+	[ "$status" -eq 79 ]
+	[[ "$output" == *"'out/latest' does not name a checkpoint"* ]]
+}
+
 @test "runs: --estimate is near what a run takes, and a run that cannot have it is refused with 78" {
 	"$TRAINER" train --config_file_path mid --batch_size 2 --estimate >estimate
 	grep -Eq '^encoder, per batch +[0-9.]+ MB$' estimate
@@ -246,7 +394,7 @@ digests() {
 		subprocess.run([sys.argv[1], "train", "--config_file_path", "mid", "--batch_size", "2", "--max_steps", "3",
 		                "--output_dir", "out", "--logdir", "logs"], check=True, stdout=subprocess.DEVNULL)
 		took = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e6
-		assert 0.85 < said / took < 1.25, (said, took)
+		assert 0.93 < said / took < 1.15, (said, took)
 	PY
 	run "$TRAINER" train --batch_size 60000 --output_dir large
 	[ "$status" -eq 78 ]

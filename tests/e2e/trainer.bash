@@ -17,6 +17,14 @@ setup() {
 		--preset paper --logdir logs)
 }
 
+# Runs that a failed test leaves: those whose folder is this test's.
+teardown() {
+	local pid
+	for pid in $(pgrep -f "slipway-trainer train "); do
+		[ "$(readlink "/proc/$pid/cwd")" != "$BATS_TEST_TMPDIR" ] || kill -KILL "$pid" 2>/dev/null || true
+	done
+}
+
 # train OUTPUT [OPTIONS]
 train() {
 	local out=$1
@@ -64,13 +72,37 @@ unpack() {
 	for package in debs/*.deb; do dpkg-deb -x "$package" x; done
 }
 
+# all_linked FILE...: all libraries of these programs and libraries are there. One that is not is a failure: the lists below
+# are to be whole on a bare machine.
+all_linked() { ! ldd "$@" | grep 'not found'; }
+
 # mpich: MPICH beside whatever is installed, in ./x; sets MPIEXEC. Not installed: it would become the default mpirun.
 mpich() {
-	unpack mpich libmpich12 hwloc-nox libslurm38 libmunge2
+	unpack mpich libmpich12 hwloc-nox libhwloc15 libslurm38 libmunge2 libucx0 libnuma1
 	library=$PWD/x/usr/lib/$(uname -m)-linux-gnu
 	export LD_LIBRARY_PATH=$library
 	MPIEXEC=x/usr/bin/mpiexec.hydra
-	! ldd "$library/libmpich.so.12" "$MPIEXEC" | grep 'not found' || skip "libraries of MPICH are missing"
+	all_linked "$library/libmpich.so.12" "$MPIEXEC"
+}
+
+# openmpi: an mpirun of Open MPI: the one that is installed, or else one in ./x.
+openmpi() {
+	! command -v mpirun >/dev/null || return 0
+	unpack openmpi-bin openmpi-common libopenmpi3 libpmix2 libucx0 libfabric1 libpsm2-2 libpsm-infinipath1 librdmacm1 \
+		libibverbs1 libnl-3-200 libnl-route-3-200 libmunge2 libhwloc15 libnuma1 libevent-core-2.1-7 \
+		libevent-pthreads-2.1-7
+	mkdir x/bin
+	local usr=$PWD/x/usr library
+	library=$usr/lib/$(uname -m)-linux-gnu
+	# It was made for /usr.
+	cat >x/bin/mpirun <<-SH
+		#!/bin/sh
+		export OPAL_PREFIX=$usr PMIX_INSTALL_PREFIX=$library/pmix2 LD_LIBRARY_PATH=$library
+		exec $usr/bin/orterun "\$@"
+	SH
+	chmod +x x/bin/mpirun
+	LD_LIBRARY_PATH=$library all_linked "$library/libmpi.so.40" "$usr/bin/orterun"
+	PATH=$PWD/x/bin:$PATH
 }
 
 # shard_dataset FOLDER CLIPS: a prepared folder of one shard, of noise for the tiny model.

@@ -137,6 +137,36 @@ load trainer
 	[[ "$output" == *"nothing to resume from"* ]]
 }
 
+@test "trainer: a checkpoint that is not what its manifest says is read by no command, whatever is wrong with it" {
+	train out --max_steps 4 --ema_decay 0.9 >/dev/null
+	readers=("eval --eval_steps 1 --checkpoint" "sample --out pictures --checkpoint" "train --max_steps 1 --init_from"
+		"export --out folder --checkpoint" "classify --source . --out classes.csv --checkpoint" inspect)
+	refused() { # WORDS
+		for reader in "${readers[@]}"; do
+			# shellcheck disable=SC2086 # a command and its options
+			run "$TRAINER" $reader damaged/step-00000004
+			echo "$reader: $output"
+			[ "$status" -eq 79 ]
+			[[ "$output" == *"checkpoint 'damaged/step-00000004': "*"$1"* ]]
+		done
+		rm -rf damaged
+	}
+	# One bit of a weight, which is a number still.
+	cp -r out damaged
+	python3 - <<-'PY'
+		path = "damaged/step-00000004/model.safetensors"
+		data = bytearray(open(path, "rb").read())
+		data[-4] ^= 1
+		open(path, "wb").write(data)
+	PY
+	refused "model.safetensors' does not match its size and SHA-256"
+	cp -r out damaged && rm damaged/step-00000004/optimizer.safetensors
+	refused "optimizer.safetensors' is in the manifest, but there is no such file"
+	cp -r out damaged && rm damaged/step-00000004/ema.safetensors && mkdir damaged/step-00000004/ema.safetensors
+	refused "ema.safetensors' is in the manifest, but there is no such file"
+	for unread in pictures folder classes.csv; do [ ! -e "$unread" ]; done
+}
+
 @test "trainer: weights that are not numbers are refused by name" {
 	ends_with 75 train out --stop_after 1
 	# The last four bytes of the file: the last value of the last tensor.
@@ -165,6 +195,19 @@ load trainer
 	run train out --init_from weights.safetensors
 	[ "$status" -eq 79 ]
 	[[ "$output" == *"weights.safetensors"* ]]
+}
+
+@test "trainer: a checkpoint that is not there is said before anything is made for it" {
+	train out --max_steps 1 >/dev/null
+	run "$TRAINER" eval --checkpoint nowhere
+	[ "$status" -eq 1 ]
+	[ "${lines[0]}" = "slipway-trainer: error: --checkpoint 'nowhere' does not exist" ]
+	[[ "${lines[1]}" == *"a run's --output_dir"* ]]
+	for path in nowhere out/best; do
+		run "$TRAINER" inspect "$path"
+		[ "$status" -eq 1 ]
+		[ "$output" = "slipway-trainer: error: '$path' does not exist" ]
+	done
 }
 
 @test "trainer: bf16 says how it computes, resumes to the same weights, and bench shows each part" {
@@ -197,4 +240,10 @@ load trainer
 	run "$TRAINER" train --config_file_path tiny --max_steps 1 --reference --precision bf16
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"the reference arithmetic has no bf16"* ]]
+}
+
+@test "trainer: a build with flags of its own, as the sanitizers', finds the GPU kernels' texts" {
+	run make -C "$ROOT" -n BUILD=elsewhere EXTRA_CFLAGS=-DMINE=1 elsewhere/host/obj/trainer/cuda/kernels.o
+	[ "$status" -eq 0 ]
+	[[ "$output" == *" -DMINE=1 -Wa,-Ielsewhere/ptx "*" trainer/cuda/kernels.c "* ]]
 }

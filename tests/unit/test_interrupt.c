@@ -22,6 +22,7 @@ static int in_a_child(void (*what)(void))
 	pid_t pid = fork();
 
 	if (pid == 0) {
+		signal(SIGHUP, SIG_DFL); /* whoever runs this may ignore it */
 		interrupt_install();
 		what();
 		_exit(test_state.ok ? 0 : 1);
@@ -60,6 +61,14 @@ static void by_hup(void)
 	stop_by(SIGHUP);
 }
 
+static void by_ignored_hup(void)
+{
+	signal(SIGHUP, SIG_IGN);
+	interrupt_install();
+	raise(SIGHUP);
+	CHECK(!interrupt_requested());
+}
+
 static void by_pipe(void)
 {
 	raise(SIGPIPE);
@@ -71,6 +80,7 @@ static void signals_ask_to_stop(void)
 	CHECK_INT(in_a_child(by_int), 0);
 	CHECK_INT(in_a_child(by_term), 0);
 	CHECK_INT(in_a_child(by_hup), 0);
+	CHECK_INT(in_a_child(by_ignored_hup), 0);
 	CHECK_INT(in_a_child(by_pipe), 0);
 	CHECK(!interrupt_requested());
 }
@@ -223,7 +233,8 @@ static void nobody_needs_to_listen(void)
 
 int main(void)
 {
-	TEST("interrupt: SIGINT, SIGTERM and SIGHUP ask to stop", signals_ask_to_stop);
+	TEST("interrupt: SIGINT, SIGTERM and a SIGHUP that nobody ignored ask to stop",
+	     signals_ask_to_stop);
 	TEST("interrupt: a second signal of any kind ends the process as if nothing caught it",
 	     a_second_signal_ends_the_process);
 	TEST("clock: runs in milliseconds", the_clock_runs);

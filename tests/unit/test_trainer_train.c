@@ -520,6 +520,57 @@ static void survives_nan(void)
 	world_end(&w);
 }
 
+/* A reducer of two ranks that notes, at each meeting, what was saved by then. */
+struct meeting {
+	const struct world *w;
+	unsigned saves_at_last;
+};
+
+static int note_saves(void *ctx, double *values, size_t n, struct err *err)
+{
+	struct meeting *m = ctx;
+
+	(void)values;
+	(void)n;
+	(void)err;
+	m->saves_at_last = m->w->saves;
+	return 0;
+}
+
+static int leave_f32(void *ctx, float *values, size_t n, struct err *err)
+{
+	(void)ctx;
+	(void)values;
+	(void)n;
+	(void)err;
+	return 0;
+}
+
+/* The first rank that leaves ends the others: none does before the last good weights are there. */
+static void gives_up_together(void)
+{
+	struct train_options o = small_options();
+	struct world w;
+	struct meeting meeting = {.w = &w};
+	struct reducer two = {0, 2, leave_f32, note_saves, NULL, NULL, &meeting, false};
+	struct clip_source source = {give_clips, &w, 100, NULL};
+	struct train_hooks hooks = {&w, on_step, on_save, on_stop, on_backoff, NULL};
+	struct train_state state = {0};
+	enum train_end end;
+	struct err err = {0};
+
+	o.max_bad_steps = 2;
+	o.max_backoffs = 0;
+	world_start(&w, &o);
+	struct train t = {w.learner, &o, &source, &two, &hooks};
+
+	w.poison = 8;
+	CHECK(train_run(&t, &state, &end, &err) != 0);
+	CHECK(err.code == ERR_LIMIT && w.saves == 1 && w.last_saved);
+	CHECK_INT(meeting.saves_at_last, 1);
+	world_end(&w);
+}
+
 static void heals(void)
 {
 	struct train_options o = small_options();
@@ -676,6 +727,8 @@ int main(void)
 	TEST("loop: a request to stop saves and ends", stops_when_asked);
 	TEST("loop: gradients that are not finite are skipped, then the run gives up",
 	     survives_nan);
+	TEST("loop: ranks that give up leave when the last good weights are saved",
+	     gives_up_together);
 	TEST("loop: after a back-off a run goes on with half the learning rate", heals);
 	TEST("f16: steps that overflow are done again at half the scale, to the bit",
 	     overflows_are_done_again);

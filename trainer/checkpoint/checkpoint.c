@@ -37,6 +37,8 @@ struct saver {
 	struct err err;
 	_Atomic uint64_t saved; /* the step on disk, plus 1; 0: none yet */
 	uint64_t told;          /* as saved, of what saver_saved has told */
+	_Atomic bool
+		failed; /* the last writing, which saver_failed has not told; s->err says why */
 };
 
 /* ---- writing, in the thread ---- */
@@ -164,6 +166,7 @@ static void *write_checkpoint(void *arg)
 	s->rc = store_commit(s->folder, s->run, s->state.step, &w, &keep, &s->err);
 	if (s->rc == 0)
 		s->saved = s->state.step + 1;
+	s->failed = s->rc != 0;
 	return NULL;
 }
 
@@ -252,14 +255,18 @@ int saver_wait(struct saver *s, struct err *err)
 
 int saver_save(struct saver *s, struct learner *l, const struct train_state *state, struct err *err)
 {
-	if (saver_wait(s, err) != 0 || take_copy(s, l, state, err) != 0)
+	struct err before = {0};
+	bool failed = saver_wait(s, &before) != 0;
+
+	if (take_copy(s, l, state, err) != 0)
 		return -1;
 	s->err = (struct err){0};
 	if (pthread_create(&s->thread, NULL, write_checkpoint, s) == 0)
 		s->running = true;
 	else
 		write_checkpoint(s);
-	return 0;
+	/* This one makes up for the one before, if it can be written. */
+	return failed ? saver_wait(s, err) : 0;
 }
 
 bool saver_saved(struct saver *s, uint64_t *ret_step)
@@ -270,6 +277,15 @@ bool saver_saved(struct saver *s, uint64_t *ret_step)
 		return false;
 	s->told = saved;
 	*ret_step = saved - 1;
+	return true;
+}
+
+bool saver_failed(struct saver *s, struct err *ret)
+{
+	if (!s->failed)
+		return false;
+	s->failed = false;
+	*ret = s->err;
 	return true;
 }
 

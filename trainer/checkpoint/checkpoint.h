@@ -32,8 +32,9 @@ void saver_set_run(struct saver *s, const char *id, const char *record);
 void saver_set_classes(struct saver *s, const struct class_list *classes);
 
 /*
- * Copies the run's state and begins to write it; first waits for the writing before. That one's
- * failure is returned here.
+ * Copies the run's state and begins to write it; first waits for the writing before. Where that one
+ * has failed, this one is waited for, too, and its failure returned: a disk that was full for a
+ * while costs a checkpoint, one that stays full ends the run.
  */
 int saver_save(struct saver *s, struct learner *l, const struct train_state *state,
                struct err *err) MUST_USE;
@@ -42,6 +43,9 @@ int saver_save(struct saver *s, struct learner *l, const struct train_state *sta
 int saver_wait(struct saver *s, struct err *err) MUST_USE;
 /* Has a checkpoint come to be on disk since the last call? *ret_step: the newest one's. */
 bool saver_saved(struct saver *s, uint64_t *ret_step);
+
+/* Has a writing failed since the last call? *ret: why. */
+bool saver_failed(struct saver *s, struct err *ret);
 
 /* Waits, lets go of the lock, frees; NULL is fine. */
 void saver_free(struct saver *s);

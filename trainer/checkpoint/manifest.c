@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fs.h"
 #include "base/jsonr.h"
@@ -103,9 +104,15 @@ static int read_file(const struct jsonr *doc, const struct jsonr_node *node,
 static int verify_file(const char *folder, const struct manifest_file *file, struct err *err)
 {
 	char path[PATH_MAX], hex[SHA256_HEX_MAX];
+	struct stat st;
 	uint64_t size;
 
-	if (fs_join(path, folder, file->name, err) != 0 || sha256_file(path, hex, &size, err) != 0)
+	if (fs_join(path, folder, file->name, err) != 0)
+		return -1;
+	if (stat(path, &st) != 0 ? errno == ENOENT : !S_ISREG(st.st_mode))
+		return err_set(err, ERR_FORMAT,
+		               "'%s' is in the manifest, but there is no such file", path);
+	if (sha256_file(path, hex, &size, err) != 0)
 		return -1;
 	if (size != file->size || strcmp(hex, file->sha256) != 0)
 		return err_set(err, ERR_DIGEST,

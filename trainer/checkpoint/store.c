@@ -315,9 +315,24 @@ int store_commit(const char *folder, const char *run, uint64_t step, const struc
 
 int store_verify(const char *checkpoint, struct err *err)
 {
-	if (manifest_verify(checkpoint, err) != 0)
-		return err_wrap(err, "checkpoint '%s'", checkpoint);
-	return 0;
+	if (manifest_verify(checkpoint, err) == 0)
+		return 0;
+	/* Its run removes its older ones. */
+	if (!fs_exists(checkpoint))
+		return err_set(err, ERR_NOT_FOUND,
+		               "checkpoint '%s' is not there, or was removed while it was read",
+		               checkpoint);
+	return err_wrap(err, "checkpoint '%s'", checkpoint);
+}
+
+int store_verify_ours(const char *path, bool *ret_verified, struct err *err)
+{
+	char manifest[PATH_MAX];
+
+	if (fs_join(manifest, path, "manifest.json", err) != 0)
+		return -1;
+	*ret_verified = fs_exists(manifest);
+	return *ret_verified ? store_verify(path, err) : 0;
 }
 
 /* A checkpoint that another run says it wrote. */
@@ -371,6 +386,16 @@ void store_named(const char *folder, const char *which, char ret[STORE_NAME_MAX]
 	         strbuf_str(&text));
 	if (!parse_step(ret, &step))
 		ret[0] = '\0';
+}
+
+int store_name_latest(const char *folder, const char *checkpoint, struct err *err)
+{
+	char name[STORE_NAME_MAX];
+
+	store_named(folder, "latest", name);
+	if (strcmp(name, strrchr(checkpoint, '/') + 1) == 0)
+		return 0;
+	return write_name(folder, "latest", checkpoint, err);
 }
 
 static int resolve_name(const char *folder, const char *which, char ret[PATH_MAX], struct err *err)

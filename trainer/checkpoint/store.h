@@ -64,6 +64,10 @@ int store_commit(const char *folder, const char *run, uint64_t step, const struc
  * *ret_there is false. */
 int store_name_best(const char *folder, uint64_t step, bool *ret_there, struct err *err) MUST_USE;
 
+/* OUT/latest is to name that checkpoint, whose path is in the folder; nothing is written when it
+ * does. */
+int store_name_latest(const char *folder, const char *checkpoint, struct err *err) MUST_USE;
+
 /* Whether the folder is there and holds a checkpoint, whole or not. */
 int store_is_used(const char *folder, bool *ret, struct err *err) MUST_USE;
 
@@ -93,7 +97,12 @@ void store_named(const char *folder, const char *which, char ret[STORE_NAME_MAX]
 /* The steps of a folder's checkpoints, whole or not, ascending; the caller frees *ret. */
 int store_steps(const char *folder, uint64_t **ret, size_t *ret_n, struct err *err) MUST_USE;
 
-/* Checks every file of a checkpoint against its manifest. ERR_NOT_FOUND, ERR_FORMAT, ERR_DIGEST. */
+/* Checks every file of a checkpoint against its manifest. ERR_FORMAT, ERR_DIGEST; ERR_NOT_FOUND
+ * also when its run removes it meanwhile. */
 int store_verify(const char *checkpoint, struct err *err) MUST_USE;
+
+/* The same before anything is read from a path that may be another program's folder, or a file:
+ * what has no manifest is taken as it is. *ret_verified: it has one. */
+int store_verify_ours(const char *path, bool *ret_verified, struct err *err) MUST_USE;
 
 #endif

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/fs.h"
@@ -227,6 +228,22 @@ static int classify_folder(const struct classify_flags *f, struct trained *t, co
 	return write_table(f->out, &text, err);
 }
 
+/* Better known now than after hours of decoding. */
+static int check_out(const char *out, struct err *err)
+{
+	char folder[PATH_MAX];
+	struct stat st;
+
+	if (strcmp(out, "-") == 0)
+		return 0;
+	fs_parent(out, folder);
+	if (stat(out, &st) == 0 && S_ISDIR(st.st_mode))
+		return err_set(err, ERR_USAGE, "--out '%s' is a folder, expected a file", out);
+	if (access(folder, W_OK | X_OK) != 0)
+		return err_set(err, ERR_IO, "--out '%s': write into '%s'", out, folder);
+	return 0;
+}
+
 static int check_flags(const struct classify_flags *f, struct ops_options *ret, struct err *err)
 {
 	if (f->checkpoint == NULL || f->source == NULL || f->out == NULL)
@@ -234,7 +251,9 @@ static int check_flags(const struct classify_flags *f, struct ops_options *ret, 
 	if (f->batch_size == 0)
 		return err_set(err, ERR_USAGE, "--batch_size is 0, must be 1 or more");
 	ret->n_threads = (unsigned)f->threads;
-	return precision_parse(f->precision, &ret->precision, err);
+	if (precision_parse(f->precision, &ret->precision, err) != 0)
+		return -1;
+	return check_out(f->out, err);
 }
 
 static int classify(const struct classify_flags *f, struct err *err)

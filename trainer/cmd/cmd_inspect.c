@@ -54,6 +54,8 @@ static int inspect(const char *named, bool json, int *ret_status, struct err *er
 	    fs_join(weights, path, "model.safetensors", err) != 0 ||
 	    fs_join(manifest, path, "manifest.json", err) != 0)
 		return -1;
+	if (!fs_exists(path))
+		return err_set(err, ERR_NOT_FOUND, "'%s' does not exist", path);
 	if (fs_exists(weights) || fs_exists(manifest))
 		rc = inspect_one(path, json, &text, err);
 	else

@@ -94,8 +94,10 @@ static int read_config(struct sampling *s, struct err *err)
 {
 	AUTO(strbuf) struct strbuf remarks = STRBUF_INIT(1 << 20);
 	char path[PATH_MAX];
+	bool verified;
 
 	if (store_find(s->f->checkpoint, s->checkpoint, err) != 0 ||
+	    store_verify_ours(s->checkpoint, &verified, err) != 0 ||
 	    fs_join(path, s->checkpoint, "config.json", err) != 0)
 		return -1;
 	if (fs_exists(path) && class_list_load(path, &s->classes, err) != 0)

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "base/interrupt.h"
 #include "trainer/cmd/cmd.h"
 #include "trainer/cmd/local_ranks.h"
@@ -22,6 +23,29 @@ static void print_statuses(void)
 		printf("  %2d  %s\n", row->status, row->meaning);
 }
 
+/* A run's folder, OUT/latest and OUT/best stand for the checkpoints they name. */
+static int find_checkpoint(struct train_flags *f, const char **path, struct err *err)
+{
+	char found[PATH_MAX];
+
+	if (*path == NULL)
+		return 0;
+	if (store_find(*path, found, err) != 0)
+		return -1;
+	*path = arena_strdup(&f->texts, found);
+	return 0;
+}
+
+/* Before a model is made for it. Weights to begin with are for rank 0 alone to see. */
+static int check_checkpoint(const struct train_flags *f, struct err *err)
+{
+	if (f->checkpoint == NULL || fs_exists(f->checkpoint))
+		return 0;
+	err_set(err, ERR_NOT_FOUND, "--checkpoint '%s' does not exist", f->checkpoint);
+	return err_hint(err, "Name a checkpoint (OUT/step-00000200), a run's --output_dir, or a "
+	                     "folder with config.json and model.safetensors.");
+}
+
 /* Reads the flags; a status to end with, or -1 to go on. */
 static int read_flags(const char *command, const char *purpose, int argc, char **argv,
                       struct train_flags *ret)
@@ -38,6 +62,9 @@ static int read_flags(const char *command, const char *purpose, int argc, char *
 		return RUN_EXIT_DONE;
 	}
 	fputs(strbuf_str(&text), stderr);
+	if (find_checkpoint(ret, &ret->checkpoint, &err) != 0 || check_checkpoint(ret, &err) != 0 ||
+	    find_checkpoint(ret, &ret->init_from, &err) != 0)
+		return cmd_fail(&err);
 	if (!ret->print_config && !ret->estimate)
 		return -1;
 	strbuf_reset(&text);
@@ -135,21 +162,14 @@ static int eval(struct session *s, struct train_flags *flags, struct err *err)
 int cmd_eval(int argc, char **argv)
 {
 	AUTO(train_flags) struct train_flags flags = {0};
-	char checkpoint[PATH_MAX];
 	struct session s = {0};
 	struct err err = {0};
 	int status = read_flags(
 		"eval", "Computes the losses of a checkpoint over the val clips, labels hidden.",
 		argc, argv, &flags);
 
-	if (status >= 0)
-		return status;
-	if (flags.checkpoint != NULL) {
-		if (store_find(flags.checkpoint, checkpoint, &err) != 0)
-			return cmd_fail(&err);
-		flags.checkpoint = checkpoint;
-	}
-	status = as_ranks(&flags);
+	if (status < 0)
+		status = as_ranks(&flags);
 	if (status >= 0)
 		return status;
 	return end(&s, eval(&s, &flags, &err), &err);

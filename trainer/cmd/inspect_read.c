@@ -63,16 +63,10 @@ static int read_config(struct inspection *i, struct err *err)
 static int read_records(struct inspection *i, struct err *err)
 {
 	struct err none = {0};
-	char path[PATH_MAX];
 
-	if (fs_join(path, i->path, "manifest.json", err) != 0)
+	if (store_verify_ours(i->path, &i->verified, err) != 0 ||
+	    (i->verified && manifest_read(i->path, &i->manifest, err) != 0))
 		return -1;
-	if (fs_exists(path)) {
-		if (store_verify(i->path, err) != 0 ||
-		    manifest_read(i->path, &i->manifest, err) != 0)
-			return -1;
-		i->verified = true;
-	}
 	if (run_record_read(i->path, &i->record, &none) != 0 && none.code != ERR_NOT_FOUND) {
 		*err = none;
 		return -1;
@@ -103,6 +97,7 @@ void inspection_done(struct inspection *i)
 
 /* ---- a run's folder ---- */
 
+/* One that its run removes meanwhile gets no name. */
 static int read_entry(const char *folder, uint64_t step, struct inspect_entry *ret, struct err *err)
 {
 	AUTO(manifest) struct checkpoint_manifest m = {0};
@@ -115,6 +110,8 @@ static int read_entry(const char *folder, uint64_t step, struct inspect_entry *r
 		return -1;
 	if (store_verify(path, &damage) != 0 || manifest_read(path, &m, &damage) != 0) {
 		snprintf(ret->damage, sizeof(ret->damage), "%s", damage.msg);
+		if (!fs_exists(path))
+			*ret = (struct inspect_entry){0};
 		return 0;
 	}
 	snprintf(ret->run, sizeof(ret->run), "%s", m.run);
@@ -139,7 +136,7 @@ int inspect_read_run(const char *folder, struct inspected_run *ret, struct err *
 		struct inspect_entry e;
 
 		rc = read_entry(folder, steps[i], &e, err);
-		if (rc == 0) {
+		if (rc == 0 && e.name[0] != '\0') {
 			vec_push(&r.entries, e);
 			r.damaged += e.damage[0] != '\0';
 		}

@@ -5,16 +5,6 @@
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/classes/class_read.h"
 
-static int verify(struct trained *t, struct err *err)
-{
-	char path[PATH_MAX];
-
-	if (fs_join(path, t->folder, "manifest.json", err) != 0)
-		return -1;
-	t->verified = fs_exists(path);
-	return t->verified ? store_verify(t->folder, err) : 0;
-}
-
 static int read_config(struct trained *t, struct err *err)
 {
 	char path[PATH_MAX];
@@ -35,7 +25,8 @@ static int read_config(struct trained *t, struct err *err)
 int trained_find(const char *path, struct trained *ret, struct err *err)
 {
 	*ret = (struct trained){0};
-	if (store_find(path, ret->folder, err) != 0 || verify(ret, err) != 0)
+	if (store_find(path, ret->folder, err) != 0 ||
+	    store_verify_ours(ret->folder, &ret->verified, err) != 0)
 		return -1;
 	return read_config(ret, err);
 }

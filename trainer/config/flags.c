@@ -74,7 +74,8 @@ static const struct flag_row rows[] = {
 	TEXT(output_dir, "folder of checkpoints"),
 	SWITCH(resume, "continue from the newest checkpoint in output_dir, if there is one"),
 	SWITCH(overwrite, "begin anew in a used output_dir; its checkpoints are removed"),
-	TEXT(init_from, "a checkpoint or safetensors file to take the weights from"),
+	TEXT(init_from, "a checkpoint, a run's folder (its newest), or a safetensors file to take "
+                        "the weights from"),
 	TEXT(checkpoint, "checkpoint that eval reads, or a run's folder: its newest"),
 	INT(checkpoint_steps, 0, 99999999, "steps between checkpoints (0: at the end only)"),
 	INT(keep, 0, 1e6, "newest checkpoints to keep (0: all)"),
@@ -246,14 +247,19 @@ static int read_kinds(const struct train_flags *f, struct train_options *o, stru
 }
 
 /* Steps and share are two ways to say one thing: the one of the stronger layer counts. */
-static void read_schedule(const struct train_flags *f, struct schedule_options *s)
+static int read_schedule(const struct train_flags *f, struct schedule_options *s, struct err *err)
 {
-	bool steps = train_flags_origin(f, "warmup_steps").layer >
-	             train_flags_origin(f, "warmup_share").layer;
+	enum flag_layer of_steps = train_flags_origin(f, "warmup_steps").layer;
+	enum flag_layer of_share = train_flags_origin(f, "warmup_share").layer;
+	bool steps = of_steps > of_share;
 
+	if (of_steps == of_share && f->warmup_steps > 0 && f->warmup_share > 0)
+		return err_set(err, ERR_USAGE,
+		               "--warmup_steps and --warmup_share are both given, expected one");
 	s->warmup_steps = (uint64_t)f->warmup_steps;
 	s->warmup_share = steps ? 0 : f->warmup_share;
 	s->decay_share = f->decay_share;
+	return 0;
 }
 
 static int read_best(const struct train_flags *f, struct best_options *ret, struct err *err)
@@ -279,10 +285,10 @@ int train_flags_options(const struct train_flags *f, struct train_options *ret, 
 	struct train_options o = train_options_default();
 
 	if (read_kinds(f, &o, err) != 0 || read_best(f, &o.best, err) != 0 ||
-	    recompute_parse(f->activation_checkpointing, &o.recompute, err) != 0)
+	    recompute_parse(f->activation_checkpointing, &o.recompute, err) != 0 ||
+	    read_schedule(f, &o.schedule, err) != 0)
 		return -1;
 	o.reduce_last = f->no_overlap;
-	read_schedule(f, &o.schedule);
 	o.seed = (uint64_t)f->seed;
 	o.batch_size = (size_t)f->batch_size;
 	o.accumulate = (size_t)f->accumulate;

@@ -1,7 +1,7 @@
 /*
  * What memory a training run will hold, by part, without taking it: the sums are those of the code
  * that allocates (trainer/model/workspace.c) to the byte, but for the state of the encoder's cross
- * attention and the scratch of the threads, which are estimated.
+ * attention, the scratch of the threads and the program itself, which are estimated.
  */
 #ifndef SLIPWAY_TRAINER_MODEL_MEMORY_H
 #define SLIPWAY_TRAINER_MODEL_MEMORY_H
@@ -30,6 +30,7 @@ enum memory_part {
 	MEMORY_CROSS, /* ... and the cross attention's state */
 	MEMORY_CLIPS, /* read ahead */
 	MEMORY_SCRATCH,
+	MEMORY_PROGRAM, /* itself, its libraries, the rests of blocks that memory is cut from */
 	MEMORY_PARTS
 };
 

@@ -48,6 +48,10 @@ int session_check_output(struct session *s, struct err *err)
 
 int session_load_weights(struct session *s, const char *path, struct err *err)
 {
+	bool verified;
+
+	if (store_verify_ours(path, &verified, err) != 0)
+		return -1;
 	return s->flags->ema ? checkpoint_load_average(path, s->learner, err)
 	                     : checkpoint_load_weights(path, s->learner, err);
 }
@@ -184,10 +188,13 @@ static int mend_best(struct session *s, struct err *err)
 	return 0;
 }
 
+/* The one that a run continues from is its newest whole one, which is what OUT/latest names, after
+ * a crash between the two as well. */
 static int load_checkpoint(struct session *s, const char *checkpoint, struct err *err)
 {
 	fprintf(s->remarks_out, "resuming from %s\n", checkpoint);
-	if (checkpoint_load(checkpoint, s->options.seed, s->learner, &s->state, err) != 0)
+	if (checkpoint_load(checkpoint, s->options.seed, s->learner, &s->state, err) != 0 ||
+	    store_name_latest(s->output_dir, checkpoint, err) != 0)
 		return -1;
 	return mend_best(s, err);
 }
@@ -210,9 +217,12 @@ static int load(struct session *s, struct err *err)
 	/* Checked again under the lock: another trainer may have been there meanwhile. */
 	if (saver_open(s->output_dir, &keep, s->options.seed, &s->saver, err) != 0 ||
 	    run_check_folder(s->output_dir, start, err) != 0 || make_record(s, &record, err) != 0 ||
-	    run_begin(s->output_dir, start, &record, checkpoint, &remarks, err) != 0)
+	    run_choose(s->output_dir, start, &record, checkpoint, &remarks, err) != 0)
 		return -1;
 	session_remark(s, strbuf_str(&remarks));
+	/* A log that cannot be opened, or a port that is taken, is no reason to remove anything. */
+	if (open_reporter(s, err) != 0 || run_take(s->output_dir, &record, checkpoint, err) != 0)
+		return -1;
 	run_record_print(&record, &text);
 	saver_set_run(s->saver, record.id, strbuf_str(&text));
 	saver_set_classes(s->saver, &s->classes);
@@ -256,7 +266,7 @@ static int share_learner(struct session *s, struct err *err)
 /* Only rank 0 needs to see the checkpoints: the others get them from it. */
 int session_begin(struct session *s, struct err *err)
 {
-	if (s->rank == 0 && (load(s, err) != 0 || open_reporter(s, err) != 0))
+	if (s->rank == 0 && load(s, err) != 0)
 		return -1;
 	if (s->n_ranks == 1 || (!s->flags->resume && s->flags->init_from == NULL))
 		return 0;

@@ -174,6 +174,7 @@ int session_estimate(const struct train_flags *flags, struct strbuf *sb, struct 
 		[MEMORY_CROSS] = "cross attention, per batch",
 		[MEMORY_CLIPS] = "clips read ahead, per batch",
 		[MEMORY_SCRATCH] = "scratch of the threads",
+		[MEMORY_PROGRAM] = "the program itself",
 	};
 	AUTO(strbuf) struct strbuf remarks = STRBUF_INIT(1 << 20);
 	char text[TEXT_BYTES_MAX];

@@ -87,8 +87,8 @@ static int find_checkpoint(const char *folder, struct run_record *now,
 	return 0;
 }
 
-int run_begin(const char *folder, enum run_start start, struct run_record *now,
-              char ret_checkpoint[PATH_MAX], struct strbuf *remarks, struct err *err)
+int run_choose(const char *folder, enum run_start start, struct run_record *now,
+               char ret_checkpoint[PATH_MAX], struct strbuf *remarks, struct err *err)
 {
 	struct err why = {0};
 	char checkpoint[PATH_MAX] = "";
@@ -103,12 +103,16 @@ int run_begin(const char *folder, enum run_start start, struct run_record *now,
 	}
 	if (checkpoint[0] == '\0' && run_record_begin(now, err) != 0)
 		return -1;
+	memcpy(ret_checkpoint, checkpoint, sizeof(checkpoint));
+	return 0;
+}
+
+int run_take(const char *folder, const struct run_record *now, const char *checkpoint,
+             struct err *err)
+{
 	/* From here on the folder is this run's: a kill in the removal leaves the rest of the old
 	 * run to the next start. */
 	if (run_record_write(folder, now, err) != 0)
 		return -1;
-	if (now->overwrites && checkpoint[0] == '\0' && store_clear(folder, now->id, err) != 0)
-		return -1;
-	memcpy(ret_checkpoint, checkpoint, sizeof(checkpoint));
-	return 0;
+	return now->overwrites && checkpoint[0] == '\0' ? store_clear(folder, now->id, err) : 0;
 }

@@ -59,11 +59,16 @@ enum run_start { RUN_FRESH, RUN_RESUME, RUN_OVERWRITE };
 int run_check_folder(const char *folder, enum run_start start, struct err *err) MUST_USE;
 
 /*
- * Decides what a locked folder is begun with: now->id becomes the run's, run.json is written, and
- * ret_checkpoint the checkpoint to continue from ("": from nothing). Remarks as above, and about
- * damaged checkpoints. Errors leave the folder as it was.
+ * Decides what a locked folder is begun with: now->id becomes the run's, and ret_checkpoint the
+ * checkpoint to continue from ("": from nothing). Remarks as above, and about damaged checkpoints.
+ * Writes nothing.
  */
-int run_begin(const char *folder, enum run_start start, struct run_record *now,
-              char ret_checkpoint[PATH_MAX], struct strbuf *remarks, struct err *err) MUST_USE;
+int run_choose(const char *folder, enum run_start start, struct run_record *now,
+               char ret_checkpoint[PATH_MAX], struct strbuf *remarks, struct err *err) MUST_USE;
+
+/* Makes the folder that run's, as it was decided: run.json is written and, with --overwrite, what
+ * others left is removed. */
+int run_take(const char *folder, const struct run_record *now, const char *checkpoint,
+             struct err *err) MUST_USE;
 
 #endif

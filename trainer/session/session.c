@@ -205,8 +205,14 @@ static void bound_steps(struct session *s)
 /* `slipway status` takes the checkpoint's age from this line. */
 static void tell_saved(struct session *s)
 {
+	struct err why = {0};
 	uint64_t step;
 
+	if (s->saver != NULL && saver_failed(s->saver, &why))
+		fprintf(s->remarks_out,
+		        "%s: the run goes on, and ends if the next checkpoint cannot be written "
+		        "either\n",
+		        why.msg);
 	if (s->saver == NULL || !saver_saved(s->saver, &step))
 		return;
 	fprintf(s->out, "checkpoint step-%08llu saved\n", (unsigned long long)step);
@@ -329,7 +335,8 @@ static int check_throughput(struct session *s, struct err *err)
 	double expected = (double)s->flags->expected_average_throughput;
 	double average = reporter_average(s->reporter);
 
-	if (expected <= 0 || average >= 0.95 * expected)
+	/* A run that is resumed for its last step, or for none, has nothing to be judged by. */
+	if (expected <= 0 || average <= 0 || average >= 0.95 * expected)
 		return 0;
 	return err_set(err, ERR_CHECK,
 	               "Average throughput :%.4f is below derived expected threshold: %.4f",
@@ -375,7 +382,7 @@ int session_train(struct session *s, enum train_end *ret_end, struct err *err)
 	print_dataset(s, false);
 	/* Better missed now than at the first evaluation. */
 	if (session_open_data(s, err) != 0 ||
-	    (s->options.eval_every > 0 && session_open_val(s, err) != 0))
+	    ((s->options.eval_every > 0 || s->flags->do_eval) && session_open_val(s, err) != 0))
 		return -1;
 	s->data_clips = dataset_n_clips(s->data);
 	print_dataset(s, true);

@@ -193,6 +193,12 @@ static int step_and_report(struct train_run *r, struct err *err)
 	return loop_check_bad(r, &stats, err);
 }
 
+/* A run that was resumed and has nothing left to do is what its checkpoint says. */
+static int save_last(struct train_run *r, struct err *err)
+{
+	return r->steps_here > 0 || r->judged ? loop_save(r, true, err) : 0;
+}
+
 static int run_steps(struct train_run *r, enum train_end *ret_end, struct err *err)
 {
 	bool on;
@@ -201,7 +207,7 @@ static int run_steps(struct train_run *r, enum train_end *ret_end, struct err *e
 		if (loop_between(r, &on, ret_end, err) != 0)
 			return -1;
 		if (!on)
-			return loop_save(r, true, err);
+			return save_last(r, err);
 		if (step_and_report(r, err) != 0)
 			return -1;
 	}

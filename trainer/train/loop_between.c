@@ -15,6 +15,7 @@ static int evaluate(struct train_run *r, struct err *err)
 {
 	const struct train_hooks *hooks = r->t->hooks;
 
+	r->judged = true;
 	if (hooks->evaluate(hooks->ctx, r->state, err) == 0)
 		return 0;
 	err_wrap(err, "evaluate after step %llu", (unsigned long long)r->state->step);

@@ -44,6 +44,7 @@ struct train_run {
 	double wait_seconds, reduce_seconds;
 	unsigned n_ranks, rank;
 	uint64_t steps_here; /* of this process */
+	bool judged;         /* this process has evaluated */
 	bool kept;           /* the learner has a last good state of this run */
 	bool no_clips;       /* a rank could not read its clips in this step */
 	struct err clips_err;

@@ -45,20 +45,29 @@ int loop_save(struct train_run *r, bool last, struct err *err)
 	return 0;
 }
 
-int loop_save_and_fail(struct train_run *r, struct err *err)
+/* For ends that all ranks come to in the same step: the first one to leave ends the others, so
+ * none does before the checkpoint is there. */
+static void meet(struct train_run *r, struct err *err)
 {
 	const struct reducer *q = r->t->reducer;
 	struct err late = {0};
 	double met = 0;
+
+	if (r->n_ranks > 1 && q->sum_f64(q->ctx, &met, 1, &late) != 0)
+		err_wrap(err, "%s; then", late.msg);
+}
+
+int loop_save_and_fail(struct train_run *r, struct err *err)
+{
+	struct err late = {0};
 
 	if (r->steps_here > 0 && loop_save(r, true, &late) != 0)
 		err_wrap(err, "%s; then", late.msg);
 	else if (r->steps_here > 0)
 		err_hint(err, "What %llu steps have come to is saved.",
 		         (unsigned long long)r->state->step);
-	/* The first rank to leave ends the others: not before the checkpoint is there. */
-	if (r->n_ranks > 1 && r->no_clips && q->sum_f64(q->ctx, &met, 1, &late) != 0)
-		err_wrap(err, "%s; then", late.msg);
+	if (r->no_clips)
+		meet(r, err);
 	return -1;
 }
 
@@ -91,9 +100,12 @@ static int give_up(struct train_run *r, const struct step_stats *s, struct err *
 	        (unsigned long long)s->step, r->t->options->max_bad_steps,
 	        (unsigned long long)r->state->backoffs, strbuf_str(&names));
 	if (loop_save(r, true, &late) != 0)
-		return err_wrap(err, "%s; then", late.msg);
-	return err_hint(err, "The last good weights are saved. Lower --lr and resume, or look at "
-	                     "these clips.");
+		err_wrap(err, "%s; then", late.msg);
+	else
+		err_hint(err, "The last good weights are saved. Lower --lr and resume, or look at "
+		              "these clips.");
+	meet(r, err);
+	return -1;
 }
 
 int loop_check_bad(struct train_run *r, const struct step_stats *s, struct err *err)
