@@ -538,7 +538,7 @@ docs: $(BUILD)/slipway
 
 .PHONY: recording
 recording: $(BUILD)/slipway
-	@tests/install-deps docker-registry gcc
+	@tests/install-deps gcc
 	builder/packaging/recording $(BUILD)/slipway docs/recording.svg
 
 # The site's search answers to node (npm brings it); its pictures want chromium, half a gigabyte that CI does without.
