@@ -35,9 +35,7 @@ static int check_version(const char *path, struct err *err)
 		err_set(err, ERR_NOT_FOUND, "'%s' %s", path,
 		        fs_exists(path) ? "is not an OCI image layout: it has no oci-layout file"
 		                        : "does not exist");
-		return err_hint(err,
-		                "check the path: it is relative to the folder slipway runs in, "
-		                "and `slipway build` writes build/image");
+		return -1;
 	}
 	if (json_parse(file, text.ptr, text.len, &doc, err) != 0)
 		return -1;
