@@ -364,7 +364,9 @@ DEPS := $(TOOL_DEPS) clang qemu-user-static \
 TEST_DEPS := bats python3 python3-yaml openssl curl awscli iproute2 skopeo umoci docker-registry podman runc uidmap \
         apache2-utils binutils \
         python3-jsonschema python3-jmespath binfmt-support attr libcap2-bin clang libclang-rt-14-dev libarchive-tools zstd git \
-        openmpi-bin procps g++ locales tzdata python3-pip mmdebstrap rpm zsh fish shellcheck mandoc
+        openmpi-bin procps g++ locales tzdata python3-pip mmdebstrap rpm zsh fish shellcheck mandoc \
+        $(SITE_DEPS)
+SITE_DEPS := mkdocs mkdocs-material python3
 CLUSTER_DEPS := bats jq python3 python3-yaml openssl curl procps etcd-server
 LINT_DEPS := clang-tidy clang-format cppcheck shellcheck python3
 BENCH_DEPS := umoci buildah skopeo docker-registry pigz zstd python3
@@ -537,10 +539,10 @@ docs: $(BUILD)/slipway
 
 .PHONY: recording
 recording: $(BUILD)/slipway
-	@tests/install-deps docker-registry gcc
+	@tests/install-deps gcc
 	builder/packaging/recording $(BUILD)/slipway docs/recording.svg
 
-SITE_DEPS := mkdocs mkdocs-material python3
+# The site's search answers to node (npm brings it); its pictures want chromium, half a gigabyte that CI does without.
 .PHONY: site
 site:
 	@tests/install-deps $(SITE_DEPS)

@@ -125,14 +125,29 @@ static void decode_bool(struct fields_context *c, const struct yaml_node *node, 
 		diag_hint(c->diags, d, "write one of the two words, without quotes");
 }
 
+/* A key's description begins with what it counts. */
+static const char *how_to_count(const struct field *f)
+{
+	static const struct {
+		const char *unit, *hint;
+	} units[] = {{"Seconds", "write seconds in digits alone, as in 7200 for two hours"},
+	             {"Minutes", "write minutes in digits alone, as in 90"},
+	             {"Days", "write days in digits alone, as in 30"}};
+
+	for (size_t i = 0; i < ARRAY_LEN(units); i++)
+		if (text_has_prefix(f->doc, units[i].unit))
+			return units[i].hint;
+	return "write digits alone, as in 4";
+}
+
 static void decode_int(struct fields_context *c, const struct field *f,
                        const struct yaml_node *node, const char *path, int64_t *member)
 {
 	int64_t value;
 
 	if (node->kind != YAML_SCALAR || !text_int64(node->text, strlen(node->text), &value)) {
-		diags_error(c->diags, node->at, "write digits alone, as in 4",
-		            "%s: '%s' is not a whole number", path, fields_found(node));
+		diags_error(c->diags, node->at, how_to_count(f), "%s: '%s' is not a whole number",
+		            path, fields_found(node));
 		return;
 	}
 	if ((f->min != 0 || f->max != 0) && (value < f->min || value > f->max)) {
@@ -483,8 +498,10 @@ void fields_decode(struct fields_context *c, const struct field_table *table,
 	if (node->kind == YAML_SCALAR && table->shorthand != NULL) {
 		decode_field(c, find_field(table, table->shorthand), node, path, object);
 	} else if (node->kind != YAML_MAPPING) {
+		const char *habit = yaml_is_null(node) ? NULL : fields_habit(table, "");
+
 		fields_wrong_kind(c, node, path[0] != '\0' ? path : table->name, "a mapping",
-		                  FIELDS_HOW_TO_MAP);
+		                  habit != NULL ? habit : FIELDS_HOW_TO_MAP);
 		return;
 	}
 	for (size_t i = 0; i < node->n_pairs; i++) {

@@ -84,7 +84,8 @@ struct field {
 	const char *type_doc; /* CUSTOM: the type's name in docs */
 };
 
-/* A key that people bring along from another tool, in any case, and what to write here instead. */
+/* A key that people bring along from another tool, in any case, and what to write here instead;
+ * "" is a text or a list in place of the whole mapping. */
 struct field_habit {
 	const char *key, *hint;
 };

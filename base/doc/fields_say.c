@@ -109,8 +109,7 @@ void fields_not_a_choice(struct fields_context *c, const struct yaml_node *node,
 
 /* ---- keys ---- */
 
-/* What another tool's word is called here; NULL for a word of no tool that the table knows. */
-static const char *habit_hint(const struct field_table *table, const char *key)
+const char *fields_habit(const struct field_table *table, const char *key)
 {
 	for (const struct field_habit *h = table->habits; h != NULL && h->key != NULL; h++)
 		if (strcasecmp(h->key, key) == 0)
@@ -144,7 +143,7 @@ void fields_unknown_key(struct fields_context *c, const struct field_table *tabl
 	struct diag *d = path[0] != '\0'
 	                         ? fields_problem(c, key, "%s: unknown key '%s'", path, key->text)
 	                         : fields_problem(c, key, "unknown key '%s'", key->text);
-	const char *habit = habit_hint(table, key->text);
+	const char *habit = fields_habit(table, key->text);
 	const char *near = meant(table, key->text, c->arena);
 
 	known_keys(table, &list);

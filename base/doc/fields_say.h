@@ -29,6 +29,9 @@ void fields_not_between(struct fields_context *c, const struct field *f,
 /* `complaint` NULL is "is not known"; the hint lists what may be written. */
 void fields_not_a_choice(struct fields_context *c, const struct yaml_node *node, const char *what,
                          const struct choices *choices, const char *complaint);
+/* What another tool's word is called here; NULL for a word of no tool that the table knows. */
+const char *fields_habit(const struct field_table *table, const char *key);
+
 void fields_unknown_key(struct fields_context *c, const struct field_table *table,
                         const struct yaml_node *key, const char *path);
 /* The hint is the first sentence of the key's description. */

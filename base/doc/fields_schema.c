@@ -314,8 +314,11 @@ static void default_cell(const struct field *f, struct strbuf *sb)
 
 static void markdown_section(const struct field_table *table, const char *path, struct strbuf *sb)
 {
-	strbuf_addf(sb, "\n## %s\n\n%s\n\n| Key | Type | Default | Meaning |\n|---|---|---|---|\n",
-	            path[0] != '\0' ? path : "The document", table->doc);
+	const char *quote = path[0] != '\0' ? "`" : ""; /* else "<target>" is taken for a tag */
+
+	strbuf_addf(sb,
+	            "\n## %s%s%s\n\n%s\n\n| Key | Type | Default | Meaning |\n|---|---|---|---|\n",
+	            quote, path[0] != '\0' ? path : "The document", quote, table->doc);
 	for (size_t i = 0; i < table->n; i++) {
 		const struct field *f = &table->fields[i];
 

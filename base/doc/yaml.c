@@ -375,7 +375,7 @@ static int load_document(struct yaml_loader *l, struct yaml_node **ret_root)
 	yaml_event_t event;
 
 	if (expect(l, YAML_STREAM_START_EVENT, NULL, "not YAML") != 0 ||
-	    expect(l, YAML_DOCUMENT_START_EVENT, "docs/TUTORIAL.md begins with a small one",
+	    expect(l, YAML_DOCUMENT_START_EVENT, "`slipway init` writes one",
 	           "the document is empty") != 0 ||
 	    next_event(l, &event) != 0)
 		return -1;

@@ -14,7 +14,10 @@
 
 enum { PARTS_MAX = 64 };
 
-static const char *const actions[] = {"create", NULL};
+static const struct command_action actions[] = {
+	{"create", "HOST/NAME[:TAG] RESULT...", 2, PARTS_MAX + 1},
+	{0},
+};
 
 struct index_options {
 	struct strlist tag;
@@ -257,10 +260,6 @@ static int cmd_index_run(struct cli *cli, struct err *err)
 	struct index_run run = {
 		.cli = cli, .options = cli->options, .text = STRBUF_INIT(MANIFEST_BYTES_MAX)};
 
-	if (strcmp(cli->args.at[0], actions[0]) != 0)
-		return err_set(err, ERR_USAGE,
-		               "unknown command 'index %s': the only one is 'index create'",
-		               cli->args.at[0]);
 	key_variables_take(&run.variables);
 	int result = create_index(&run, err);
 
@@ -275,7 +274,6 @@ static int cmd_index_run(struct cli *cli, struct err *err)
 const struct command cmd_index = {
 	.name = "index",
 	.summary = "Join what several machines built into one multi-arch image",
-	.synopsis = "create HOST/NAME[:TAG] RESULT...",
 	.details = "Each machine runs `slipway build --platform P --push-by-digest --result-file "
 		   "RESULT`. The\n"
 		   "results are joined into an index: byte for byte the one that a single machine "
@@ -289,8 +287,6 @@ const struct command cmd_index = {
 		    "slipway index create --key awskms:///alias/release HOST/NAME:TAG amd64.json "
 		    "arm64.json\tSign it, and each platform\n",
 	.options = OPTION_TABLE(struct index_options, options),
-	.min_args = 3,
-	.max_args = PARTS_MAX + 2,
-	.arg_choices = actions,
+	.actions = actions,
 	.run = cmd_index_run,
 };

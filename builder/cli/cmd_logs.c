@@ -38,7 +38,8 @@ static int parse_rank(const char *text, int64_t *ret, struct err *err)
 	*ret = -1;
 	if (text == NULL || (text_int64(text, strlen(text), ret) && *ret >= 0 && *ret < 1000000))
 		return 0;
-	return err_set(err, ERR_USAGE, "--rank: '%s' is not a rank", text);
+	err_set(err, ERR_USAGE, "--rank: '%s' is not a rank", text);
+	return err_hint(err, "Write a whole number from 0 on; `slipway status` lists the ranks.");
 }
 
 /* What kubectl takes: whole numbers with a unit, one after another. */

@@ -186,45 +186,27 @@ static int list(struct cli *cli, struct neff_place *p, struct err *err)
 	return 0;
 }
 
-static const struct {
-	const char *name;
-	size_t args; /* with its own name */
-	const char *usage;
-	int (*run)(struct cli *cli, struct neff_place *p, struct err *err);
-} rows[] = {
-	{"push", 3, "slipway neff push DIR REF", push},
-	{"pull", 3, "slipway neff pull REF DIR", pull},
-	{"list", 2, "slipway neff list REF", list},
+static const struct command_action actions[] = {
+	{"push", "DIR REF", 2, 2},
+	{"pull", "REF DIR", 2, 2},
+	{"list", "REF", 1, 1},
+	{0},
 };
-
-static const char *const actions[] = {"push", "pull", "list", NULL};
-_Static_assert(ARRAY_LEN(actions) == ARRAY_LEN(rows) + 1, "actions: the name of each row");
+static int (*const runs[])(struct cli *cli, struct neff_place *p, struct err *err) = {push, pull,
+                                                                                      list};
+_Static_assert(ARRAY_LEN(actions) == ARRAY_LEN(runs) + 1, "runs: one for each action");
 
 static int cmd_neff_run(struct cli *cli, struct err *err)
 {
 	AUTO(neff_place) struct neff_place place = {0};
 	const struct neff_options *o = cli->options;
 
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		if (strcmp(cli->args.at[0], rows[i].name) != 0)
-			continue;
-		if (cli->args.n == rows[i].args)
-			return check_modules(&o->module, err) == 0 ? rows[i].run(cli, &place, err)
-			                                           : -1;
-		err_set(err, ERR_USAGE, "'neff %s' takes %s", rows[i].name,
-		        rows[i].args == 2 ? "one argument" : "two arguments");
-		return err_hint(err, "Write %s.", rows[i].usage);
-	}
-	err_set(err, ERR_USAGE,
-	        "unknown command 'neff %s': there are 'neff push', 'neff pull' and 'neff list'",
-	        cli->args.at[0]);
-	return err_hint(err, "`slipway neff --help` describes them.");
+	return check_modules(&o->module, err) == 0 ? runs[cli->action](cli, &place, err) : -1;
 }
 
 const struct command cmd_neff = {
 	.name = "neff",
 	.summary = "Attach modules compiled for Trainium to an image, or fetch them",
-	.synopsis = "push DIR REF | pull REF DIR | list REF",
 	.details =
 		"DIR is a cache folder of `slipway-trainer compile`, in the layout of AWS's own "
 		"cache. `push` attaches each of its modules to the image REF as an artifact of its "
@@ -241,8 +223,6 @@ const struct command cmd_neff = {
 		"slipway neff pull registry.example.com/team/app:v1 /cache\tBefore a run\n"
 		"slipway neff list --output json registry.example.com/team/app:v1\tWhat there is\n",
 	.options = OPTION_TABLE(struct neff_options, options),
-	.min_args = 2,
-	.max_args = 3,
-	.arg_choices = actions,
+	.actions = actions,
 	.run = cmd_neff_run,
 };

@@ -198,41 +198,22 @@ static int run(struct cli *cli, struct err *err)
 	return rc;
 }
 
-static const struct {
-	const char *name;
-	size_t args; /* with its own name */
-	const char *usage;
-	int (*run)(struct cli *cli, struct err *err);
-} rows[] = {
-	{"parse", 2, "slipway nettest parse LOG", parse},
-	{"run", 1, "slipway nettest run", run},
+static const struct command_action actions[] = {
+	{"run", "", 0, 0},
+	{"parse", "LOG", 1, 1},
+	{0},
 };
-
-static const char *const actions[] = {"parse", "run", NULL};
-_Static_assert(ARRAY_LEN(actions) == ARRAY_LEN(rows) + 1, "actions: the name of each row");
+static int (*const runs[])(struct cli *cli, struct err *err) = {run, parse};
+_Static_assert(ARRAY_LEN(actions) == ARRAY_LEN(runs) + 1, "runs: one for each action");
 
 static int cmd_nettest_run(struct cli *cli, struct err *err)
 {
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		if (strcmp(cli->args.at[0], rows[i].name) != 0)
-			continue;
-		if (cli->args.n == rows[i].args)
-			return rows[i].run(cli, err);
-		err_set(err, ERR_USAGE, "'nettest %s' takes %s", rows[i].name,
-		        rows[i].args == 1 ? "no argument" : "one argument");
-		return err_hint(err, "Write %s.", rows[i].usage);
-	}
-	err_set(err, ERR_USAGE,
-	        "unknown command 'nettest %s': there are 'nettest parse' and "
-	        "'nettest run'",
-	        cli->args.at[0]);
-	return err_hint(err, "`slipway nettest --help` describes them.");
+	return runs[cli->action](cli, err);
 }
 
 const struct command cmd_nettest = {
 	.name = "nettest",
 	.summary = "Run an NCCL all-reduce test over EFA, or judge the log of one",
-	.synopsis = "run | parse LOG",
 	.details = "`run` starts job.network_test on one target of a fleet that is deployed, waits "
 		   "until it has ended, judges its log and takes it away, whatever the end: its "
 		   "nodes are expensive. Neither `deploy` nor `render` starts it.\n\n"
@@ -249,8 +230,6 @@ const struct command cmd_nettest = {
 		    "--target p4d -\tJudge by the spec\n"
 		    "slipway nettest parse --floor 40 all-reduce.log\tJudge by a floor\n",
 	.options = OPTION_TABLE(struct nettest_options, options),
-	.min_args = 1,
-	.max_args = 2,
-	.arg_choices = actions,
+	.actions = actions,
 	.run = cmd_nettest_run,
 };

@@ -10,7 +10,7 @@
 #include "builder/cli/shell.h"
 #include "builder/cli/spec_option.h"
 
-static const char *const actions[] = {"run", NULL};
+static const struct command_action actions[] = {{"run", "", 0, 0}, {0}};
 
 struct pipeline_options {
 	struct spec_options spec;
@@ -221,10 +221,6 @@ static int open_pipeline(struct pipeline_run *run, struct err *err)
 {
 	struct spec *spec;
 
-	if (strcmp(run->cli->args.at[0], actions[0]) != 0)
-		return err_set(err, ERR_USAGE,
-		               "unknown command 'pipeline %s': the only one is 'pipeline run'",
-		               run->cli->args.at[0]);
 	if (!run->options->local && !run->options->dry_run) {
 		err_set(err, ERR_USAGE, "`pipeline run` needs --local: AWS starts its own runs");
 		return err_hint(err, "`slipway render --only pipeline` writes the pipeline for "
@@ -263,7 +259,6 @@ static int cmd_pipeline_run(struct cli *cli, struct err *err)
 const struct command cmd_pipeline = {
 	.name = "pipeline",
 	.summary = "Run the pipeline's commands on this machine, before AWS does",
-	.synopsis = "run",
 	.details = "Runs the commands of every buildspec in order: each step in a fresh copy of "
 		   "the source\n"
 		   "tree (what git would check out, and what is not committed yet), with the "
@@ -274,8 +269,6 @@ const struct command cmd_pipeline = {
 	.examples = "slipway pipeline run --local\tDo what CI would do\n"
 		    "slipway pipeline run --dry-run\tOnly show the commands\n",
 	.options = OPTION_TABLE(struct pipeline_options, options),
-	.min_args = 1,
-	.max_args = 1,
-	.arg_choices = actions,
+	.actions = actions,
 	.run = cmd_pipeline_run,
 };

@@ -154,6 +154,11 @@ static int one_job(struct push_words *w, struct push_job *job, struct err *err)
 static int target_from_ref(struct cli *cli, const char *text, struct image_target *t,
                            struct err *err)
 {
+	/* docker takes the name of a host for one of its own images. */
+	if (strpbrk(text, "/:") == NULL && strchr(text, '.') != NULL) {
+		err_set(err, ERR_USAGE, "'%.200s' is a registry, and names no repository", text);
+		return err_hint(err, "write HOST/NAME:TAG, as in %.200s/team/app:v1", text);
+	}
 	if (ref_parse(text, &cli->arena, &t->to, err) != 0)
 		return -1;
 	if (t->to.kind != REF_REGISTRY) {

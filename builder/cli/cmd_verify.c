@@ -64,7 +64,8 @@ static int check_rule_name(const char *name, struct err *err)
 			return 0;
 	near = text_nearest(name, check_rule_names, check_rule_count);
 	err_set(err, ERR_USAGE, "no rule is called '%s'", name);
-	return near != NULL ? err_hint(err, "did you mean '%s'?", near) : -1;
+	return near != NULL ? err_hint(err, "did you mean '%s'?", near)
+	                    : err_hint(err, "docs/CHECK.md lists the rules");
 }
 
 static int check_off_names(const struct strlist *off, struct err *err)

@@ -25,7 +25,8 @@ struct cli {
 	const struct command *command;
 	struct common_options common;
 	const void *options;       /* the command's own struct, as its option table says */
-	struct strlist args;       /* positional arguments */
+	struct strlist args;       /* positional arguments, an action's name the first */
+	size_t action;             /* the row of the command's actions that was asked for */
 	struct arena arena;        /* lives as long as the command */
 	struct diags diags;        /* printed by main after the command, before its error */
 	struct progress *progress; /* NULL = silent */
@@ -37,17 +38,25 @@ struct cli {
 	enum exit_status verdict;  /* of a command that went well and found something to say */
 };
 
+/* One of the things that a command does, as its first argument says: `neff push DIR REF`. */
+struct command_action {
+	const char *name;
+	const char *arguments;     /* what follows, as the usage has it; "" = nothing */
+	size_t min_args, max_args; /* how many that are */
+};
+
 struct command {
 	const char *name;
 	const char *summary;  /* one line, no full stop */
-	const char *synopsis; /* positional arguments: "[DIR]", "REF", "A B" */
+	const char *synopsis; /* positional arguments: "[DIR]", "REF", "A B"; NULL with actions */
 	const char *details;  /* paragraphs for --help and the man page */
 	const char *examples; /* lines "command\tmeaning\n" */
 	struct option_table options;
-	size_t min_args, max_args;
-	bool hidden;                    /* not listed in help */
-	const char *const *arg_choices; /* completion of the first argument, NULL = files */
-	bool arg_commands;              /* its arguments are names of commands */
+	const struct command_action *actions; /* end with a row without a name; NULL = none */
+	size_t min_args, max_args;            /* without actions */
+	bool hidden;                          /* not listed in help */
+	const char *const *arg_choices;       /* completion of the first argument, NULL = files */
+	bool arg_commands;                    /* its arguments are names of commands */
 	int (*run)(struct cli *cli, struct err *err);
 };
 
@@ -62,6 +71,12 @@ const struct command *command_find(const char *name);
 
 /* The name most like this one, or NULL. */
 const char *command_nearest(const char *name);
+
+/* Appends what follows the command in its usage: its synopsis, or its actions side by side. */
+void command_synopsis(const struct command *c, struct strbuf *sb);
+
+/* Are the arguments as many as they have to be? Sets cli->action. ERR_USAGE. */
+int command_check_arguments(struct cli *cli, struct err *err) MUST_USE;
 
 /* `--output json` was asked for. */
 bool cli_json(const struct cli *cli);

@@ -21,52 +21,59 @@ static const char entry[] =
 	"\tif [[ $cur == = ]]; then\n\t\tcur=\n"
 	"\telif [[ $prev == = ]]; then\n\t\tprev=${COMP_WORDS[COMP_CWORD-2]}\n\tfi\n";
 
-static void add_option_names(const struct option_table *table, struct strbuf *sb)
+static void add_name(const struct command *c, const struct option *o, struct strbuf *sb)
 {
-	for (size_t i = 0; i < table->n; i++)
-		strbuf_addf(sb, "--%s ", table->at[i].name);
+	(void)c;
+	strbuf_addf(sb, "--%s ", o->name);
 }
 
-/* "	--progress) _slipway_words ...; return;;" rows for options with values. */
-static void add_option_values(const struct option_table *table, struct strbuf *sb)
+/* "	--progress) _slipway_words ...; return;;" for an option with a value. */
+static void add_value(const struct command *c, const struct option *o, struct strbuf *sb)
 {
-	for (const struct option *o = table->at; o < table->at + table->n; o++) {
-		if (o->kind == OPTION_FLAG)
-			continue;
-		strbuf_addf(sb, "\t--%s", o->name);
-		if (o->letter != 0)
-			strbuf_addf(sb, "|-%c", o->letter);
-		strbuf_adds(sb, ") ");
-		if (o->complete == COMPLETE_CHOICES) {
-			strbuf_adds(sb, "_slipway_words \"");
-			completion_join(o->choices, sb);
-			strbuf_adds(sb, "\"; ");
-		} else if (o->complete != COMPLETE_NONE) {
-			strbuf_addf(sb, "_slipway_files -%c; ",
-			            o->complete == COMPLETE_DIR ? 'd' : 'f');
-		}
-		strbuf_adds(sb, "return;;\n");
+	(void)c;
+	if (o->kind == OPTION_FLAG)
+		return;
+	strbuf_addf(sb, "\t--%s", o->name);
+	if (o->letter != 0)
+		strbuf_addf(sb, "|-%c", o->letter);
+	strbuf_adds(sb, ") ");
+	if (o->complete == COMPLETE_CHOICES) {
+		strbuf_adds(sb, "_slipway_words \"");
+		completion_join(o->choices, " ", sb);
+		strbuf_adds(sb, "\"; ");
+	} else if (o->complete != COMPLETE_NONE) {
+		strbuf_addf(sb, "_slipway_files -%c; ", o->complete == COMPLETE_DIR ? 'd' : 'f');
+	}
+	strbuf_adds(sb, "return;;\n");
+}
+
+/* Words; once one of them stands there, files where these follow. */
+static void add_arguments(const struct command *c, struct arena *a, struct strbuf *sb)
+{
+	const struct completion_arguments args = completion_arguments(c, a);
+
+	if (args.once) {
+		strbuf_adds(sb, "\telif [[ \" ${COMP_WORDS[*]:2:COMP_CWORD-2} \" =~ \\ (");
+		completion_join(args.words, "|", sb);
+		strbuf_adds(sb, ")\\  ]]; then\n\t\t_slipway_files -f\n");
+	}
+	if (args.words != NULL) {
+		strbuf_adds(sb, "\telse\n\t\t_slipway_words \"");
+		completion_join(args.words, " ", sb);
+		strbuf_adds(sb, "\"\n");
+	} else if (args.files) {
+		strbuf_adds(sb, "\telse\n\t\t_slipway_files -f\n");
 	}
 }
 
 static void add_command(const struct command *c, struct arena *a, struct strbuf *sb)
 {
-	const char *const *words = completion_words(c, a);
-
 	strbuf_addf(sb, "_slipway_%s() {\n\tcase \"$prev\" in\n", c->name);
-	add_option_values(&c->options, sb);
-	add_option_values(&common_options, sb);
+	completion_options(c, sb, add_value);
 	strbuf_adds(sb, "\tesac\n\tif [[ $cur == -* ]]; then\n\t\t_slipway_words \"");
-	add_option_names(&c->options, sb);
-	add_option_names(&common_options, sb);
+	completion_options(c, sb, add_name);
 	strbuf_adds(sb, "\"\n");
-	if (words != NULL) {
-		strbuf_adds(sb, "\telse\n\t\t_slipway_words \"");
-		completion_join(words, sb);
-		strbuf_adds(sb, "\"\n");
-	} else if (c->max_args > 0) {
-		strbuf_adds(sb, "\telse\n\t\t_slipway_files -f\n");
-	}
+	add_arguments(c, a, sb);
 	strbuf_adds(sb, "\tfi\n}\n");
 }
 

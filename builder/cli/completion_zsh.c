@@ -34,46 +34,43 @@ static void add_meaning(const struct option *o, struct strbuf *sb)
 	strbuf_addc(sb, ':');
 	if (o->complete == COMPLETE_CHOICES) {
 		strbuf_addc(sb, '(');
-		completion_join(o->choices, sb);
+		completion_join(o->choices, " ", sb);
 		strbuf_addc(sb, ')');
 	} else if (o->complete != COMPLETE_NONE) {
 		strbuf_adds(sb, o->complete == COMPLETE_DIR ? "_files -/" : "_files");
 	}
 }
 
-static void add_options(const struct option_table *table, struct strbuf *sb)
+static void add_option(const struct command *c, const struct option *o, struct strbuf *sb)
 {
-	for (const struct option *o = table->at; o < table->at + table->n; o++) {
-		const char *often = o->kind == OPTION_LIST ? "*" : "";
+	const char *often = o->kind == OPTION_LIST ? "*" : "";
 
-		strbuf_addf(sb, "\t\t'%s--%s%s", often, o->name, o->kind == OPTION_FLAG ? "" : "=");
-		add_meaning(o, sb);
-		strbuf_adds(sb, "' \\\n");
-		if (o->letter == 0)
-			continue;
-		strbuf_addf(sb, "\t\t'%s-%c%s", often, o->letter,
-		            o->kind == OPTION_FLAG ? "" : "+");
-		add_meaning(o, sb);
-		strbuf_adds(sb, "' \\\n");
-	}
+	(void)c;
+	strbuf_addf(sb, "\t\t'%s--%s%s", often, o->name, o->kind == OPTION_FLAG ? "" : "=");
+	add_meaning(o, sb);
+	strbuf_adds(sb, "' \\\n");
+	if (o->letter == 0)
+		return;
+	strbuf_addf(sb, "\t\t'%s-%c%s", often, o->letter, o->kind == OPTION_FLAG ? "" : "+");
+	add_meaning(o, sb);
+	strbuf_adds(sb, "' \\\n");
 }
 
 static void add_command(const struct command *c, struct arena *a, struct strbuf *sb)
 {
-	const char *const *words = completion_words(c, a);
+	const struct completion_arguments args = completion_arguments(c, a);
 
 	strbuf_addf(sb, "\t%s) _arguments -s \\\n", c->name);
-	add_options(&c->options, sb);
-	add_options(&common_options, sb);
-	strbuf_adds(sb, "\t\t'*:argument:");
-	if (words != NULL) {
+	completion_options(c, sb, add_option);
+	strbuf_addf(sb, "\t\t'%s:argument:", args.once ? "1" : "*");
+	if (args.words != NULL) {
 		strbuf_addc(sb, '(');
-		completion_join(words, sb);
+		completion_join(args.words, " ", sb);
 		strbuf_addc(sb, ')');
-	} else if (c->max_args > 0) {
+	} else if (args.files) {
 		strbuf_adds(sb, "_files");
 	}
-	strbuf_adds(sb, "';;\n");
+	strbuf_adds(sb, args.once ? "' '*:argument:_files';;\n" : "';;\n");
 }
 
 void completion_zsh(struct strbuf *sb)

@@ -6,6 +6,8 @@
 #include "builder/cli/command.h"
 #include "builder/cli/environment.h"
 
+enum { SYNOPSIS_MAX = 4096 };
+
 static void option_label(const struct option *o, struct strbuf *sb)
 {
 	if (o->letter != 0)
@@ -70,8 +72,11 @@ static void example_rows(const char *examples, struct strbuf *sb)
 
 void help_command(const struct command *c, struct strbuf *sb)
 {
+	AUTO(strbuf) struct strbuf synopsis = STRBUF_INIT(SYNOPSIS_MAX);
+
+	command_synopsis(c, &synopsis);
 	strbuf_addf(sb, "%s.\n\nUsage: slipway %s [OPTIONS]%s%s\n", c->summary, c->name,
-	            c->synopsis[0] != '\0' ? " " : "", c->synopsis);
+	            synopsis.len > 0 ? " " : "", strbuf_str(&synopsis));
 	if (c->details != NULL)
 		strbuf_addf(sb, "\n%s", c->details);
 	strbuf_adds(sb, "\nOptions:\n");
@@ -159,7 +164,10 @@ void help_man(const struct command *c, struct strbuf *sb)
 	strbuf_addf(sb, ".SH NAME\nslipway\\-%s \\- ", c->name);
 	roff_text(c->summary, sb);
 	strbuf_addf(sb, "\n.SH SYNOPSIS\n.B slipway %s\n[OPTIONS] ", c->name);
-	roff_text(c->synopsis, sb);
+	AUTO(strbuf) struct strbuf synopsis = STRBUF_INIT(SYNOPSIS_MAX);
+
+	command_synopsis(c, &synopsis);
+	roff_text(strbuf_str(&synopsis), sb);
 	if (c->details != NULL) {
 		strbuf_adds(sb, "\n.SH DESCRIPTION\n");
 		roff_text(c->details, sb);

@@ -238,6 +238,7 @@ int init_request_make(struct cli *cli, const struct init_options *o, struct init
 		return -1;
 	r.project = seen.project;
 	r.source = seen.source;
+	r.sources = seen.sources;
 	r.ci = o->ci != NULL ? init_ci_find(o->ci) : NULL;
 	r.host_arch = arena_strdup(&cli->arena, host.architecture);
 	r.schema = schema_text(&cli->arena);

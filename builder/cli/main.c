@@ -14,15 +14,20 @@
 #include "base/fds.h"
 #include "base/interrupt.h"
 #include "builder/cli/command.h"
+#include "builder/cli/habits.h"
 #include "builder/cli/os_hint.h"
 #include "builder/cli/progress_view.h"
 #include "builder/cli/terminal.h"
 
 static int usage_error(const char *name)
 {
-	const char *near = command_nearest(name);
+	const char *near = command_nearest(name), *habit = habit_of(name);
 
 	fprintf(stderr, "slipway: error: unknown command '%s'\n", name);
+	if (habit != NULL) {
+		fprintf(stderr, "  hint: %s\n", habit);
+		return EXIT_USAGE;
+	}
 	if (name[0] == '-') {
 		fputs("  hint: options follow the command, as in `slipway build --quiet`\n",
 		      stderr);
@@ -160,7 +165,9 @@ static int parse_arguments(struct cli *cli, int argc, char **argv, struct err *e
 
 	if (options_parse(targets, ARRAY_LEN(targets), argc, argv, &cli->arena, &cli->args, err) !=
 	    0)
-		return -1;
+		return err->hint[0] != '\0' ? -1
+		                            : err_hint(err, "`slipway %s --help` lists its options",
+		                                       cli->command->name);
 	cli->common = common;
 	cli->options = options;
 	if (common.help)
@@ -169,13 +176,7 @@ static int parse_arguments(struct cli *cli, int argc, char **argv, struct err *e
 		err_set(err, ERR_USAGE, "options --quiet and --verbose contradict each other");
 		return err_hint(err, "leave one of them out");
 	}
-	if (cli->args.n < cli->command->min_args || cli->args.n > cli->command->max_args) {
-		err_set(err, ERR_USAGE, "%s arguments",
-		        cli->args.n < cli->command->min_args ? "missing" : "too many");
-		return err_hint(err, "usage: slipway %s [OPTIONS] %s", cli->command->name,
-		                cli->command->synopsis);
-	}
-	return 0;
+	return command_check_arguments(cli, err);
 }
 
 static struct progress_view *open_view(const struct common_options *o)

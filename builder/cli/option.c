@@ -5,8 +5,7 @@
 #include "base/doc/fields.h"
 #include "base/strbuf.h"
 #include "base/text.h"
-
-#define HINT_HELP "the command's --help lists its options"
+#include "builder/cli/habits.h"
 
 /* One walk over argv. */
 struct parse {
@@ -107,7 +106,10 @@ static int store_number(const struct option *o, const char *value, int64_t *memb
 	if (value == NULL || !text_int64(value, strlen(value), &number) || number < 0) {
 		err_set(err, ERR_USAGE, "option --%s: '%s' is not a whole number", o->name,
 		        value != NULL ? value : "");
-		return err_hint(err, "write digits alone, as in --%s=4", o->name);
+		return o->metavar != NULL && strcmp(o->metavar, "SECONDS") == 0
+		               ? err_hint(err, "write seconds in digits alone, as in --%s=300",
+		                          o->name)
+		               : err_hint(err, "write digits alone, as in --%s=4", o->name);
 	}
 	*member = number;
 	return 0;
@@ -172,8 +174,12 @@ static int unknown_option(const struct parse *p, const char *name, size_t len, s
 	char *word = arena_strndup(p->arena, name, len);
 	const char *near = text_nearest(word, names, n);
 
+	const char *habit = habit_of(arena_printf(p->arena, "--%s", word));
+
 	err_set(err, ERR_USAGE, "unknown option --%s", word);
-	return near != NULL ? err_hint(err, "did you mean --%s?", near) : err_hint(err, HINT_HELP);
+	if (habit != NULL)
+		return err_hint(err, "%s", habit);
+	return near != NULL ? err_hint(err, "did you mean --%s?", near) : -1;
 }
 
 /* "--name", "--name=value" */
@@ -203,8 +209,7 @@ static int parse_short(struct parse *p, const char *letters, struct err *err)
 		struct known k;
 
 		if (!find_letter(p, *letters, &k)) {
-			err_set(err, ERR_USAGE, "unknown option -%c", *letters);
-			return err_hint(err, HINT_HELP);
+			return err_set(err, ERR_USAGE, "unknown option -%c", *letters);
 		}
 		if (k.row->kind == OPTION_FLAG) {
 			if (store_value(p, k, NULL, err) != 0)

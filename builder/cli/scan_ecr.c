@@ -148,7 +148,7 @@ static int scan_ref(struct ecr_run *s, struct err *err)
 		        text);
 		return err_hint(err,
 		                "only ECR keeps scan findings; for ECR under another name pass "
-		                "--ecr-region");
+		                "--ecr-region, for any other image --db FILE");
 	}
 	s->repository = image.ref.repository;
 	if (image_root(&image, &s->cli->arena, &root, err) != 0)

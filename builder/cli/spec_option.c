@@ -35,6 +35,6 @@ int spec_from_options_over(struct cli *cli, const struct spec_options *o,
 	                   err) == 0)
 		return check_rendered(cli, *ret_spec, err);
 	if (err->code == ERR_NOT_FOUND)
-		err_hint(err, "name the spec with -f FILE; `slipway schema` describes its form");
+		err_hint(err, "name the spec with -f FILE, or let `slipway init` write one");
 	return -1;
 }

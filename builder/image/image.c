@@ -47,8 +47,14 @@ int image_open_argument(const struct remote *remote, const char *text, struct ar
 {
 	struct image image = {0};
 
-	if (image_argument(text, a, &image.ref, err) != 0 || open_ref(remote, &image, err) != 0)
+	if (image_argument(text, a, &image.ref, err) != 0)
 		return -1;
+	if (open_ref(remote, &image, err) != 0)
+		return err->code != ERR_NOT_FOUND || image.ref.kind == REF_REGISTRY
+		               ? -1
+		               : err_hint(err,
+		                          "check the path: it is relative to the folder slipway "
+		                          "runs in, and `slipway build` writes build/image");
 	if (image.ref.kind == REF_REGISTRY && image.ref.host_implied)
 		image.typed = arena_strdup(a, text);
 	*ret_image = image;

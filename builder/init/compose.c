@@ -58,6 +58,7 @@ static const char *build_for(const struct init_request *r, const char *arch, con
 	set(&v, "arch", arch);
 	set(&v, "machine", machine);
 	set(&v, "program", r->program);
+	set(&v, "sources", r->sources != NULL ? r->sources : "");
 	return filled(&v, r->project->build);
 }
 

@@ -15,6 +15,7 @@ struct look {
 	const char *dir;
 	struct arena *arena;
 	struct strlist endings; /* ".c", of the folder and of src/ */
+	size_t n_here;          /* the first so many of them are the folder's own */
 	struct strlist scripts; /* Python's in the folder itself, the first few */
 };
 
@@ -84,10 +85,10 @@ static bool has_file(const struct look *l, const char *name)
 	return fs_join(path, l->dir, name, &ignored) == 0 && fs_exists(path);
 }
 
-/* Has the folder a file with one of these endings? */
-static bool has_sources(const struct look *l, const char *endings)
+/* Has a file one of these endings, of the first n that were seen? */
+static bool has_sources(const struct look *l, size_t n, const char *endings)
 {
-	for (size_t i = 0; i < l->endings.n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const char *at = strstr(endings, l->endings.at[i]);
 		size_t len = strlen(l->endings.at[i]);
 
@@ -127,7 +128,7 @@ static const struct init_project *choose(const struct look *l)
 	for (size_t i = 0; i < n_init_projects; i++) {
 		const struct init_project *row = &init_projects[i];
 
-		if (!has_sources(l, row->sources))
+		if (!has_sources(l, l->endings.n, row->sources))
 			continue;
 		if (is_marked(l, row))
 			return row;
@@ -185,6 +186,24 @@ static const char *script_name(const struct look *l, bool torch)
 	return torch ? "train.py" : "main.py";
 }
 
+static const char *cargo_name(const struct look *l)
+{
+	const char *text = text_of(l, "Cargo.toml");
+	const char *name = words_after(l->arena, text, "\nname =", "\"\r\n");
+
+	return name != NULL ? name : words_after(l->arena, text, "\nname=", "\"\r\n");
+}
+
+/* That of the first program; many are called as the project is. */
+static const char *cmake_name(const struct look *l, const char *text)
+{
+	const char *name = words_after(l->arena, text, "add_executable(", " \t\r\n)");
+
+	return name != NULL && strcmp(name, "${PROJECT_NAME}") == 0
+	               ? words_after(l->arena, text, "project(", " \t\r\n)")
+	               : name;
+}
+
 /* The program's name as its build has it, NULL = it says nothing. */
 static const char *program_name(const struct look *l, const struct init_project *row)
 {
@@ -193,10 +212,9 @@ static const char *program_name(const struct look *l, const struct init_project 
 	if (strcmp(row->kind, "go") == 0)
 		return module_name(l);
 	if (strcmp(row->kind, "rust") == 0)
-		return words_after(l->arena, text_of(l, "Cargo.toml"), "\nname =", "\"\r\n");
+		return cargo_name(l);
 	if (row->marker != NULL && strcmp(row->marker, "CMakeLists.txt") == 0)
-		return words_after(l->arena, text_of(l, row->marker), "add_executable(",
-		                   " \t\r\n)");
+		return cmake_name(l, text_of(l, row->marker));
 	return NULL;
 }
 
@@ -235,11 +253,18 @@ int init_look(const char *dir, const char *kind, struct arena *a, struct init_se
 
 	if (read_names(&l, dir, true, err) != 0 || fs_join(src, dir, "src", err) != 0)
 		return -1;
+	l.n_here = l.endings.n;
 	if (fs_exists(src) && read_names(&l, src, false, err) != 0)
 		return -1;
 	seen.project = kind != NULL ? choose_of(&l, kind) : choose(&l);
-	if (seen.project != NULL)
+	seen.sources = "";
+	if (seen.project != NULL) {
+		const char *endings = seen.project->sources;
+
 		seen.program = program_name(&l, seen.project);
+		if (!has_sources(&l, l.n_here, endings) && has_sources(&l, l.endings.n, endings))
+			seen.sources = "src/";
+	}
 	if (seen.program == NULL || !init_program_valid(seen.program))
 		seen.program = folder_name(&l);
 	seen.folder = folder_name(&l);

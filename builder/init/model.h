@@ -21,7 +21,8 @@ struct init_project {
 	const char *sources; /* endings of its source files: ".cc .cpp .cxx" */
 	const char *part;    /* the spec's part about the image: "native" */
 	/* The commands that make build/ARCH/..., NULL = nothing is to be made. @arch@ is amd64 or
-	 * arm64, @machine@ what uname calls it, @program@ the program. */
+	 * arm64, @machine@ what uname calls it, @program@ the program, @sources@ where the
+	 * sources are: "src/" or nothing. */
 	const char *build;
 	const char *install; /* Debian's packages that the commands want */
 	bool crosses;        /* they make the files of any architecture on any other */
@@ -53,6 +54,7 @@ struct init_seen {
 	const char *program; /* what the build makes, or the script that is started */
 	const char *folder;  /* the folder's own name, or "app" */
 	const char *source;  /* OWNER/NAME of git's remote, NULL = none */
+	const char *sources; /* "src/" where they are there and not in the folder itself, else "" */
 };
 
 /* What is to be written. */
@@ -61,15 +63,15 @@ struct init_request {
 	const char *name;       /* a name of Kubernetes' too: lower case, digits, '-' */
 	const char *repository; /* HOST/NAME; NULL = none yet */
 	const char *tag;
-	const char *base;             /* NULL = the kind's own */
-	const char *program, *source; /* as in init_seen */
-	const char *region, *account; /* of AWS */
-	struct strlist arches;        /* amd64, arm64, in this order */
-	struct strlist targets;       /* of the fleet, the first choice first */
-	const struct init_ci *ci;     /* NULL = none */
-	const char *host_arch;        /* of the machine this runs on */
-	const char *version;          /* of slipway */
-	const char *schema;           /* of slipway.yaml, for editors */
+	const char *base;                       /* NULL = the kind's own */
+	const char *program, *source, *sources; /* as in init_seen */
+	const char *region, *account;           /* of AWS */
+	struct strlist arches;                  /* amd64, arm64, in this order */
+	struct strlist targets;                 /* of the fleet, the first choice first */
+	const struct init_ci *ci;               /* NULL = none */
+	const char *host_arch;                  /* of the machine this runs on */
+	const char *version;                    /* of slipway */
+	const char *schema;                     /* of slipway.yaml, for editors */
 };
 
 /* How a file gets to be there. */

@@ -17,12 +17,13 @@
 
 const struct init_project init_projects[] = {
 	{"go", "go.mod", NULL, ".go", "go", GO " .", "golang ca-certificates", .crosses = true},
-	{"go", NULL, NULL, ".go", "go", GO " *.go", "golang ca-certificates", .crosses = true},
+	{"go", NULL, NULL, ".go", "go", GO " @sources@*.go", "golang ca-certificates",
+         .crosses = true},
 	{"rust", "Cargo.toml", NULL, ".rs", "native",
          "cargo build --release && install -D target/release/@program@ build/@arch@/@program@",
          "cargo ca-certificates", .crosses = false},
 	{"rust", NULL, NULL, ".rs", "native",
-         "mkdir -p build/@arch@ && rustc -O -o build/@arch@/@program@ main.rs",
+         "mkdir -p build/@arch@ && rustc -O -o build/@arch@/@program@ @sources@main.rs",
          "rustc gcc libc6-dev", .crosses = false},
 	{"pytorch", "requirements.txt", "torch", ".py", "python", .torch = true, .crosses = true},
 	{"pytorch", NULL, NULL, ".py", "python", .torch = true, .crosses = true},
@@ -34,13 +35,13 @@ const struct init_project init_projects[] = {
 	{"c++", "CMakeLists.txt", NULL, CXX, "native", CMAKE, "cmake make g++", .crosses = false},
 	{"c++", "Makefile", NULL, CXX, "native", MAKE, "make g++", .crosses = false},
 	{"c++", NULL, NULL, CXX, "native",
-         "mkdir -p build/@arch@ && c++ -O2 -o build/@arch@/@program@ *.c*", "g++",
+         "mkdir -p build/@arch@ && c++ -O2 -o build/@arch@/@program@ @sources@*.c*", "g++",
          .crosses = false},
 	{"c", "CMakeLists.txt", NULL, ".c", "native", CMAKE, "cmake make gcc libc6-dev",
          .crosses = false},
 	{"c", "Makefile", NULL, ".c", "native", MAKE, "make gcc libc6-dev", .crosses = false},
 	{"c", NULL, NULL, ".c", "native",
-         "mkdir -p build/@arch@ && cc -O2 -o build/@arch@/@program@ *.c", "gcc libc6-dev",
+         "mkdir -p build/@arch@ && cc -O2 -o build/@arch@/@program@ @sources@*.c", "gcc libc6-dev",
          .crosses = false},
 };
 const size_t n_init_projects = ARRAY_LEN(init_projects);

@@ -67,7 +67,13 @@ static int look_for_line(const char *path, struct init_file *file, struct strbuf
                          struct err *err)
 {
 	struct err missing = {0};
+	struct stat st;
 
+	/* A link to nothing would be replaced, and a pipe waited for. */
+	if (lstat(path, &st) == 0 && (stat(path, &st) != 0 || !S_ISREG(st.st_mode))) {
+		err_set(err, ERR_CONFLICT, "'%s' is there already, and is no file", path);
+		return err_hint(err, "remove it, or choose another folder with --dir");
+	}
 	if (fs_read_file(path, IGNORE_MAX, ret_text, &missing) != 0 &&
 	    missing.code != ERR_NOT_FOUND) {
 		*err = missing;

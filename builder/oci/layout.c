@@ -30,11 +30,11 @@ static int check_version(const char *path, struct err *err)
 	if (fs_join(file, path, LAYOUT_FILE, err) != 0)
 		return -1;
 	if (fs_read_file(file, LAYOUT_FILE_MAX, &text, err) != 0) {
-		if (err->code == ERR_NOT_FOUND)
-			err_set(err, ERR_NOT_FOUND, "'%s' %s", path,
-			        fs_exists(path)
-			                ? "is not an OCI image layout: it has no oci-layout file"
-			                : "does not exist");
+		if (err->code != ERR_NOT_FOUND)
+			return -1;
+		err_set(err, ERR_NOT_FOUND, "'%s' %s", path,
+		        fs_exists(path) ? "is not an OCI image layout: it has no oci-layout file"
+		                        : "does not exist");
 		return -1;
 	}
 	if (json_parse(file, text.ptr, text.len, &doc, err) != 0)

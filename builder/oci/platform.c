@@ -63,7 +63,10 @@ int platform_parse(const char *text, struct platform *ret_platform, struct err *
 			break;
 	}
 	err_set(err, ERR_FORMAT, "'%.80s' is not a platform", text);
-	return err_hint(err, "write os/architecture, as in linux/amd64 or linux/arm64");
+	return err_hint(err, strchr(text, ',') != NULL
+	                             ? "name one at a time: --platform linux/amd64 --platform "
+	                               "linux/arm64"
+	                             : "write os/architecture, as in linux/amd64 or linux/arm64");
 }
 
 char *platform_text(const struct platform *p, char out[PLATFORM_TEXT_MAX])

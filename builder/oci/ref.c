@@ -177,7 +177,11 @@ static int parse_registry(char *text, struct arena *a, struct ref *r, struct err
 		r->host = "docker.io";
 	if (!host_valid(r->host)) {
 		err_set(err, ERR_FORMAT, "'%.260s' is not a host name", r->host);
-		return err_hint(err, "write HOST/NAME:TAG without http:// or https://");
+		return err_hint(err,
+		                text_has_prefix(rest, "/") && text_has_suffix(r->host, ":")
+		                        ? "write HOST/NAME:TAG without %.20s//"
+		                        : "write HOST/NAME:TAG",
+		                r->host);
 	}
 	if (cut_tag(rest, r, err) != 0)
 		return -1;

@@ -137,8 +137,17 @@ static const struct field rows[] = {
                   .fallback_doc = "Docker's 3"),
 };
 
+static const struct field_habit habits[] = {
+	{"",
+         "write `{test: [CMD, PROGRAM, ARGUMENT]}`; [CMD-SHELL, LINE] needs a shell in the image"},
+	{"start-period", "write `start_period:`"},
+	{"command", "write `test: [CMD, PROGRAM, ARGUMENT]`"},
+	{NULL, NULL},
+};
+
 const struct field_table healthcheck_fields =
 	FIELD_TABLE(struct healthcheck, "healthcheck", rows,
                     "Docker's test whether the program in a container works. Durations are as in "
                     "30s, 1m30s or 500ms.",
-                    .has_pos = true, .pos_offset = offsetof(struct healthcheck, at), .check = warn);
+                    .has_pos = true, .habits = habits,
+                    .pos_offset = offsetof(struct healthcheck, at), .check = warn);

@@ -386,6 +386,12 @@ static const struct field_habit image_habits[] = {
 	{"arg", "write `${env:NAME}` where the value is wanted"},
 	{"platform", "write `platforms: [linux/amd64, linux/arm64]`"},
 	{"maintainer", "write `author:`"},
+	{"pullPolicy", "a policy of pods: leave it out; a job runs its image by digest"},
+	{"dockerfile", "slipway reads no Dockerfile: pack what was built by `layers:`"},
+	{"context", "paths are relative to the spec's folder: leave it out"},
+	{"args", "write `${env:NAME}` where the value is wanted"},
+	{"<<", "write the keys out: a spec has no merge keys"},
+	{"", "its name is `repository:` and `tags:` below it, what it is built upon `base:`"},
 	{NULL, NULL},
 };
 
@@ -433,6 +439,25 @@ static const char *const image_keys[] = {"image", "images"};
 /* A ready one. */
 static const char *const job_image[] = {"job", "image"};
 
+/* The words that files of other tools begin with. */
+static const struct field_habit spec_habits[] = {
+	{"services", "a compose file: `slipway init` writes a spec, with `images:` for several"},
+	{"version", "the first line is `apiVersion: slipway/v1`; an image's version is its tag"},
+	{"kind", "an object of Kubernetes: `slipway render` makes those, from `fleet:` and `job:`"},
+	{"metadata", "write `name:` alone; labels are `image.labels` and `job.labels`"},
+	{"spec", "write its sections at the top: image, cluster, fleet, job"},
+	{"on", "a CI service's file: `slipway init --ci` writes those; here it is `pipeline:`"},
+	{"jobs", "write `job:`; steps of CI are `pipeline:`"},
+	{"steps", "write `pipeline: {test: [COMMAND], build: [COMMAND]}`"},
+	{"layers", "they are the image's: write `image: {layers: [...]}`"},
+	{"base", "it is the image's: write `image: {base: debian:12}`"},
+	{"repository", "it is the image's: write `image: {repository: HOST/NAME}`"},
+	{"targets", "write `fleet:`, with a key for each"},
+	{"nodes", "write `job: {nodes: 2}`"},
+	{"", "`slipway init` writes a spec; a Dockerfile is none"},
+	{NULL, NULL},
+};
+
 const struct field_table spec_fields =
 	FIELD_TABLE(struct spec, "spec", rows, "A native job: its image, and the fleet it runs on.",
-                    .either = image_keys, .instead = job_image);
+                    .habits = spec_habits, .either = image_keys, .instead = job_image);

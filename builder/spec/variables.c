@@ -113,6 +113,19 @@ static void unknown_variable(struct fields_context *c, const struct yaml_node *w
                              const char *name, size_t len)
 {
 	struct diag *d = fields_problem(c, where, "unknown variable ${%.*s}", (int)len, name);
+	size_t word = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+
+	if (name[0] == '{') {
+		diag_hint(c->diags, d,
+		          "${{ }} is GitHub's: give the value as a variable of the environment, "
+		          "and write ${env:GITHUB_SHA}");
+		return;
+	}
+	/* As a shell or a compose file has them. */
+	if (word > 0 && word <= len && (word == len || name[word] == ':')) {
+		diag_hint(c->diags, d, "write ${env:%.*s}", (int)len, name);
+		return;
+	}
 	const char *near = text_nearest(arena_strndup(c->arena, name, len), platform_variables,
 	                                ARRAY_LEN(platform_variables));
 

@@ -8,18 +8,18 @@ _slipway_words() {
 }
 _slipway_init() {
 	case "$prev" in
-	--kind) _slipway_words "c c++ go rust python pytorch "; return;;
+	--kind) _slipway_words "c c++ go rust python pytorch"; return;;
 	--image) return;;
-	--fleet) _slipway_words "trn1 trn2 p4d p5 g5 g6 g5g "; return;;
-	--ci) _slipway_words "codebuild github gitlab jenkins buildkite "; return;;
+	--fleet) _slipway_words "trn1 trn2 p4d p5 g5 g6 g5g"; return;;
+	--ci) _slipway_words "codebuild github gitlab jenkins buildkite"; return;;
 	--dir) _slipway_files -d; return;;
 	--name) return;;
 	--program) return;;
 	--platform) return;;
 	--base) return;;
 	--region) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--kind --image --fleet --ci --dir --name --program --platform --base --region --dry-run --help --output --progress --quiet --verbose "
@@ -30,7 +30,7 @@ _slipway_build() {
 	--file|-f) _slipway_files -f; return;;
 	--set) return;;
 	--dest|-o) _slipway_files -d; return;;
-	--format) _slipway_words "oci oci-archive docker-archive "; return;;
+	--format) _slipway_words "oci oci-archive docker-archive"; return;;
 	--tag|-t) return;;
 	--label) return;;
 	--annotation) return;;
@@ -46,8 +46,8 @@ _slipway_build() {
 	--profile) return;;
 	--ecr-region) return;;
 	--connect-to) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--file --set --dest --format --tag --label --annotation --env --platform --no-check --no-cache --sparse --locked --dry-run --push --push-by-digest --no-sign --result-file --jobs --digest-file --metadata-file --create-repository --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress --quiet --verbose "
@@ -68,8 +68,8 @@ _slipway_push() {
 	--profile) return;;
 	--ecr-region) return;;
 	--connect-to) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--file --set --tag --by-digest --jobs --digest-file --create-repository --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress --quiet --verbose "
@@ -88,8 +88,8 @@ _slipway_copy() {
 	--profile) return;;
 	--ecr-region) return;;
 	--connect-to) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--platform --all-tags --jobs --digest-file --create-repository --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress --quiet --verbose "
@@ -108,8 +108,8 @@ _slipway_sign() {
 	--profile) return;;
 	--ecr-region) return;;
 	--connect-to) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--key --format --annotation --provenance --sbom --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress --quiet --verbose "
@@ -125,8 +125,8 @@ _slipway_inspect() {
 	--profile) return;;
 	--ecr-region) return;;
 	--connect-to) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--raw --tree --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress --quiet --verbose "
@@ -157,8 +157,8 @@ _slipway_verify() {
 	--profile) return;;
 	--ecr-region) return;;
 	--connect-to) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--off --provided --allow --platform --jobs --max-unpacked --key --annotation --recursive --sbom --trust --rebuild --source --file --run-build --set --label --image-annotation --env --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress --quiet --verbose "
@@ -175,8 +175,8 @@ _slipway_diff() {
 	--profile) return;;
 	--ecr-region) return;;
 	--connect-to) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--exit-code --bytes --max-unpacked --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress --quiet --verbose "
@@ -186,7 +186,7 @@ _slipway_diff() {
 }
 _slipway_sbom() {
 	case "$prev" in
-	--format) _slipway_words "spdx cyclonedx "; return;;
+	--format) _slipway_words "spdx cyclonedx"; return;;
 	--platform) return;;
 	--key|-k) return;;
 	--max-unpacked) return;;
@@ -196,8 +196,8 @@ _slipway_sbom() {
 	--profile) return;;
 	--ecr-region) return;;
 	--connect-to) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--format --platform --key --read --files --max-unpacked --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress --quiet --verbose "
@@ -207,7 +207,7 @@ _slipway_sbom() {
 }
 _slipway_scan() {
 	case "$prev" in
-	--severity) _slipway_words "critical high medium low informational undefined "; return;;
+	--severity) _slipway_words "critical high medium low informational undefined"; return;;
 	--db) return;;
 	--vex) return;;
 	--suite) return;;
@@ -220,8 +220,8 @@ _slipway_scan() {
 	--profile) return;;
 	--ecr-region) return;;
 	--connect-to) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--severity --db --vex --suite --key --allow-unjudged --read --max-unpacked --timeout --start --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress --quiet --verbose "
@@ -235,25 +235,25 @@ _slipway_iam() {
 	--set) return;;
 	--ecr-region) return;;
 	--key|-k) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--file --set --ecr-region --key --help --output --progress --quiet --verbose "
 	else
-		_slipway_words "push pull create scan sign verify "
+		_slipway_words "push pull create scan sign verify"
 	fi
 }
 _slipway_schema() {
 	case "$prev" in
-	--format) _slipway_words "json markdown "; return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--format) _slipway_words "json markdown"; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--format --help --output --progress --quiet --verbose "
 	else
-		_slipway_words "init build push copy sign neff inspect verify diff scan index status version "
+		_slipway_words "init build push copy sign neff inspect verify diff scan index status version"
 	fi
 }
 _slipway_render() {
@@ -261,11 +261,11 @@ _slipway_render() {
 	--file|-f) _slipway_files -f; return;;
 	--set) return;;
 	--dest|-o) _slipway_files -d; return;;
-	--format) _slipway_words "yaml json list "; return;;
+	--format) _slipway_words "yaml json list"; return;;
 	--job) return;;
 	--only) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--file --set --dest --format --job --only --help --output --progress --quiet --verbose "
@@ -275,22 +275,22 @@ _slipway_explain() {
 	case "$prev" in
 	--file|-f) _slipway_files -f; return;;
 	--set) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--file --set --help --output --progress --quiet --verbose "
 	else
-		_slipway_words "trn1 trn2 p4d p5 g5 g6 g5g "
+		_slipway_words "trn1 trn2 p4d p5 g5 g6 g5g"
 	fi
 }
 _slipway_instances() {
 	case "$prev" in
 	--target) return;;
-	--arch) _slipway_words "amd64 arm64 "; return;;
+	--arch) _slipway_words "amd64 arm64"; return;;
 	--device) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--target --arch --device --efa --help --output --progress --quiet --verbose "
@@ -301,8 +301,8 @@ _slipway_diagram() {
 	--file|-f) _slipway_files -f; return;;
 	--set) return;;
 	--dest|-o) _slipway_files -f; return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--file --set --dest --help --output --progress --quiet --verbose "
@@ -318,13 +318,15 @@ _slipway_nettest() {
 	--timeout) return;;
 	--instance) return;;
 	--floor) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--target --file --set --context --kubeconfig --timeout --instance --floor --allow-tcp --keep --help --output --progress --quiet --verbose "
+	elif [[ " ${COMP_WORDS[*]:2:COMP_CWORD-2} " =~ \ (run|parse)\  ]]; then
+		_slipway_files -f
 	else
-		_slipway_words "parse run "
+		_slipway_words "run parse"
 	fi
 }
 _slipway_neff() {
@@ -336,13 +338,15 @@ _slipway_neff() {
 	--profile) return;;
 	--ecr-region) return;;
 	--connect-to) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--module --allow-none --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress --quiet --verbose "
+	elif [[ " ${COMP_WORDS[*]:2:COMP_CWORD-2} " =~ \ (push|pull|list)\  ]]; then
+		_slipway_files -f
 	else
-		_slipway_words "push pull list "
+		_slipway_words "push pull list"
 	fi
 }
 _slipway_deploy() {
@@ -354,7 +358,7 @@ _slipway_deploy() {
 	--timeout) return;;
 	--job) return;;
 	--image-digest) return;;
-	--dry-run) _slipway_words "client server "; return;;
+	--dry-run) _slipway_words "client server"; return;;
 	--interval) return;;
 	--ca) _slipway_files -f; return;;
 	--username|-u) return;;
@@ -362,8 +366,8 @@ _slipway_deploy() {
 	--profile) return;;
 	--ecr-region) return;;
 	--connect-to) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--file --set --context --kubeconfig --timeout --job --image-digest --dry-run --diff --force-conflicts --keep-trying --no-failover --wait --no-wait --in-cluster --job-only --interval --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress --quiet --verbose "
@@ -384,8 +388,8 @@ _slipway_rollback() {
 	--profile) return;;
 	--ecr-region) return;;
 	--connect-to) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--file --set --context --kubeconfig --timeout --to --list --diff --wait --no-wait --interval --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress --quiet --verbose "
@@ -399,8 +403,8 @@ _slipway_undeploy() {
 	--kubeconfig) _slipway_files -f; return;;
 	--timeout) return;;
 	--prices) _slipway_files -f; return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--file --set --context --kubeconfig --timeout --prices --keep-data --force-finalizers --yes --help --output --progress --quiet --verbose "
@@ -415,8 +419,8 @@ _slipway_status() {
 	--timeout) return;;
 	--prices) _slipway_files -f; return;;
 	--interval) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--file --set --context --kubeconfig --timeout --prices --watch --interval --help --output --progress --quiet --verbose "
@@ -432,8 +436,8 @@ _slipway_logs() {
 	--rank) return;;
 	--since) return;;
 	--tail) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--file --set --context --kubeconfig --timeout --rank --follow --since --tail --previous --help --output --progress --quiet --verbose "
@@ -444,13 +448,13 @@ _slipway_rbac() {
 	--file|-f) _slipway_files -f; return;;
 	--set) return;;
 	--subject) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--file --set --subject --help --output --progress --quiet --verbose "
 	else
-		_slipway_words "deploy undeploy status logs "
+		_slipway_words "deploy undeploy status logs"
 	fi
 }
 _slipway_index() {
@@ -466,26 +470,28 @@ _slipway_index() {
 	--profile) return;;
 	--ecr-region) return;;
 	--connect-to) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--tag --digest-file --key --format --annotation --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress --quiet --verbose "
+	elif [[ " ${COMP_WORDS[*]:2:COMP_CWORD-2} " =~ \ (create)\  ]]; then
+		_slipway_files -f
 	else
-		_slipway_words "create "
+		_slipway_words "create"
 	fi
 }
 _slipway_pipeline() {
 	case "$prev" in
 	--file|-f) _slipway_files -f; return;;
 	--set) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--file --set --local --install --deploy --dry-run --help --output --progress --quiet --verbose "
 	else
-		_slipway_words "run "
+		_slipway_words "run"
 	fi
 }
 _slipway_doctor() {
@@ -497,8 +503,8 @@ _slipway_doctor() {
 	--profile) return;;
 	--ecr-region) return;;
 	--connect-to) return;;
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--registry --insecure --ca --username --password-stdin --retries --profile --ecr-region --connect-to --help --output --progress --quiet --verbose "
@@ -506,19 +512,19 @@ _slipway_doctor() {
 }
 _slipway_completion() {
 	case "$prev" in
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--help --output --progress --quiet --verbose "
 	else
-		_slipway_words "bash zsh fish "
+		_slipway_words "bash zsh fish"
 	fi
 }
 _slipway_version() {
 	case "$prev" in
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--check --help --output --progress --quiet --verbose "
@@ -526,13 +532,13 @@ _slipway_version() {
 }
 _slipway_help() {
 	case "$prev" in
-	--output) _slipway_words "text json "; return;;
-	--progress) _slipway_words "auto tty plain json none "; return;;
+	--output) _slipway_words "text json"; return;;
+	--progress) _slipway_words "auto tty plain json none"; return;;
 	esac
 	if [[ $cur == -* ]]; then
 		_slipway_words "--man --help --output --progress --quiet --verbose "
 	else
-		_slipway_words "init build push copy sign inspect verify diff sbom scan iam schema render explain instances diagram nettest neff deploy rollback undeploy status logs rbac index pipeline doctor completion version help "
+		_slipway_words "init build push copy sign inspect verify diff sbom scan iam schema render explain instances diagram nettest neff deploy rollback undeploy status logs rbac index pipeline doctor completion version help"
 	fi
 }
 _slipway() {

@@ -40,10 +40,10 @@ _slipway() {
 	((CURRENT--))
 	case ${words[1]} in
 	init) _arguments -s \
-		'--kind=[What the folder holds; without it init asks, and proposes what it sees]:KIND:(c c++ go rust python pytorch )' \
+		'--kind=[What the folder holds; without it init asks, and proposes what it sees]:KIND:(c c++ go rust python pytorch)' \
 		'--image=[Where the image is pushed; the tag is v1 unless it is named]:HOST/NAME\[\:TAG\]:' \
-		'*--fleet=[Also describe a fleet of these machines on EKS, the first choice first]:TARGET,...:(trn1 trn2 p4d p5 g5 g6 g5g )' \
-		'--ci=[Also describe a pipeline\: codebuild and github in the spec, for gitlab, jenkins and buildkite in the file that they read]:SERVICE:(codebuild github gitlab jenkins buildkite )' \
+		'*--fleet=[Also describe a fleet of these machines on EKS, the first choice first]:TARGET,...:(trn1 trn2 p4d p5 g5 g6 g5g)' \
+		'--ci=[Also describe a pipeline\: codebuild and github in the spec, for gitlab, jenkins and buildkite in the file that they read]:SERVICE:(codebuild github gitlab jenkins buildkite)' \
 		'--dir=[The folder]:DIR:_files -/' \
 		'--name=[Name of the job, instead of the program'\''s]:NAME:' \
 		'--program=[What the build makes, or the script that is started]:FILE:' \
@@ -53,8 +53,8 @@ _slipway() {
 		'--dry-run[Print the files, write none]' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
@@ -66,7 +66,7 @@ _slipway() {
 		'*--set=[Override one value of the spec, as in image.tags=\[v2\]]:PATH=VALUE:' \
 		'--dest=[Where the image goes\: an OCI layout folder, or a file for archives]:DIR:_files -/' \
 		'-o+[Where the image goes\: an OCI layout folder, or a file for archives]:DIR:_files -/' \
-		'--format=[Format of the image]:oci|oci-archive|docker-archive:(oci oci-archive docker-archive )' \
+		'--format=[Format of the image]:oci|oci-archive|docker-archive:(oci oci-archive docker-archive)' \
 		'*--tag=[Tag the image so, in place of the spec'\''s tags (and repository)]:\[NAME\:\]TAG:' \
 		'*-t+[Tag the image so, in place of the spec'\''s tags (and repository)]:\[NAME\:\]TAG:' \
 		'*--label=[Set a label, over the spec'\''s]:KEY=VALUE:' \
@@ -98,8 +98,8 @@ _slipway() {
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
@@ -127,8 +127,8 @@ _slipway() {
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
@@ -152,8 +152,8 @@ _slipway() {
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
@@ -178,8 +178,8 @@ _slipway() {
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
@@ -199,8 +199,8 @@ _slipway() {
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
@@ -241,8 +241,8 @@ _slipway() {
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
@@ -263,15 +263,15 @@ _slipway() {
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
 		'-v[Show each request to a server and each call of kubectl too]' \
 		'*:argument:_files';;
 	sbom) _arguments -s \
-		'--format=[Form of the document\: SPDX 2.3 or CycloneDX 1.6]:spdx|cyclonedx:(spdx cyclonedx )' \
+		'--format=[Form of the document\: SPDX 2.3 or CycloneDX 1.6]:spdx|cyclonedx:(spdx cyclonedx)' \
 		'--platform=[Which image of an index; this machine'\''s otherwise]:OS/ARCH:' \
 		'*--key=[Only a document that this key has signed\: a public key'\''s file, env\://VARIABLE or awskms\:///alias/NAME; of several each has to have]:KEY:' \
 		'*-k+[Only a document that this key has signed\: a public key'\''s file, env\://VARIABLE or awskms\:///alias/NAME; of several each has to have]:KEY:' \
@@ -289,15 +289,15 @@ _slipway() {
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
 		'-v[Show each request to a server and each call of kubectl too]' \
 		'*:argument:_files';;
 	scan) _arguments -s \
-		'--severity=[Fail when there is a finding of this severity or worse]:LEVEL:(critical high medium low informational undefined )' \
+		'--severity=[Fail when there is a finding of this severity or worse]:LEVEL:(critical high medium low informational undefined)' \
 		'*--db=[Look in this database instead of asking ECR; may be repeated]:FILE:' \
 		'*--vex=[With --db\: OpenVEX document whose statements waive findings]:FILE:' \
 		'--suite=[With --db\: release of Debian packages that name none, as sid]:NAME:' \
@@ -319,8 +319,8 @@ _slipway() {
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
@@ -335,37 +335,37 @@ _slipway() {
 		'*-k+[sign, verify\: the key in KMS, instead of the spec'\''s; verify takes several]:awskms\:///KEY:' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
 		'-v[Show each request to a server and each call of kubectl too]' \
-		'*:argument:(push pull create scan sign verify )';;
+		'*:argument:(push pull create scan sign verify)';;
 	schema) _arguments -s \
-		'--format=[Print a JSON Schema, or a reference in Markdown]:json|markdown:(json markdown )' \
+		'--format=[Print a JSON Schema, or a reference in Markdown]:json|markdown:(json markdown)' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
 		'-v[Show each request to a server and each call of kubectl too]' \
-		'*:argument:(init build push copy sign neff inspect verify diff scan index status version )';;
+		'*:argument:(init build push copy sign neff inspect verify diff scan index status version)';;
 	render) _arguments -s \
 		'--file=[The spec]:FILE:_files' \
 		'-f+[The spec]:FILE:_files' \
 		'*--set=[Override one value of the spec, as in job.nodes=4]:PATH=VALUE:' \
 		'--dest=[Write to this folder, one folder per concern, instead of standard output]:DIR:_files -/' \
 		'-o+[Write to this folder, one folder per concern, instead of standard output]:DIR:_files -/' \
-		'--format=[Format of the manifests]:yaml|json|list:(yaml json list )' \
+		'--format=[Format of the manifests]:yaml|json|list:(yaml json list)' \
 		'--job=[Target whose job is printed\: the first, a named one, or all]:TARGET|all:' \
 		'*--only=[Only this concern\: cluster, account, namespace, trust, karpenter, devices, storage, monitoring, scheduler, jobs, nettest or pipeline]:NAME:' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
@@ -377,22 +377,22 @@ _slipway() {
 		'*--set=[Override one value of the spec]:PATH=VALUE:' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
 		'-v[Show each request to a server and each call of kubectl too]' \
-		'*:argument:(trn1 trn2 p4d p5 g5 g6 g5g )';;
+		'*:argument:(trn1 trn2 p4d p5 g5 g6 g5g)';;
 	instances) _arguments -s \
 		'--target=[Only this target or family, as in trn1 or p4de]:NAME:' \
-		'--arch=[Only this architecture]:amd64|arm64:(amd64 arm64 )' \
+		'--arch=[Only this architecture]:amd64|arm64:(amd64 arm64)' \
 		'--device=[Only this accelerator, as in a100]:NAME:' \
 		'--efa[Only types with EFA]' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
@@ -406,8 +406,8 @@ _slipway() {
 		'-o+[Write the diagram to this file instead of standard output]:FILE:_files' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
@@ -427,13 +427,13 @@ _slipway() {
 		'--keep[Leave the test and its pods in the cluster]' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
 		'-v[Show each request to a server and each call of kubectl too]' \
-		'*:argument:(parse run )';;
+		'1:argument:(run parse)' '*:argument:_files';;
 	neff) _arguments -s \
 		'*--module=[Only this module, as in MODULE_1f0c...+9ab2...; may be repeated]:KEY:' \
 		'--allow-none[pull\: an image without modules is no error]' \
@@ -448,13 +448,13 @@ _slipway() {
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
 		'-v[Show each request to a server and each call of kubectl too]' \
-		'*:argument:(push pull list )';;
+		'1:argument:(push pull list)' '*:argument:_files';;
 	deploy) _arguments -s \
 		'--file=[The spec]:FILE:_files' \
 		'-f+[The spec]:FILE:_files' \
@@ -464,7 +464,7 @@ _slipway() {
 		'--timeout=[Longest time to wait (default 1800)]:SECONDS:' \
 		'--job=[Target to run on (default\: the one whose job is in the cluster, else the highest weight)]:TARGET:' \
 		'--image-digest=[Deploy this image digest instead of resolving the tag at the registry]:DIGEST:' \
-		'--dry-run=[Change nothing\: show the plan, or have the API server validate every object]:client|server:(client server )' \
+		'--dry-run=[Change nothing\: show the plan, or have the API server validate every object]:client|server:(client server)' \
 		'--diff[Change nothing\: show each field that would change; exit status 1 if there are any]' \
 		'--force-conflicts[Take over fields that another field manager owns]' \
 		'--keep-trying[When no target has capacity, pause and try all of them again, without limit]' \
@@ -485,8 +485,8 @@ _slipway() {
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
@@ -516,8 +516,8 @@ _slipway() {
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
@@ -537,8 +537,8 @@ _slipway() {
 		'-y[Delete; without it, show what would be deleted]' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
@@ -557,8 +557,8 @@ _slipway() {
 		'--interval=[Time between updates with --watch (default 10)]:SECONDS:' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
@@ -580,8 +580,8 @@ _slipway() {
 		'-p[Logs of the containers before their last restart]' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
@@ -594,13 +594,13 @@ _slipway() {
 		'--subject=[Bind the roles to user\:NAME, group\:NAME or serviceaccount\:NAMESPACE/NAME]:KIND\:NAME:' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
 		'-v[Show each request to a server and each call of kubectl too]' \
-		'*:argument:(deploy undeploy status logs )';;
+		'*:argument:(deploy undeploy status logs)';;
 	index) _arguments -s \
 		'*--tag=[Set this tag in addition to the reference'\''s own]:TAG:' \
 		'*-t+[Set this tag in addition to the reference'\''s own]:TAG:' \
@@ -621,13 +621,13 @@ _slipway() {
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
 		'-v[Show each request to a server and each call of kubectl too]' \
-		'*:argument:(create )';;
+		'1:argument:(create)' '*:argument:_files';;
 	pipeline) _arguments -s \
 		'--file=[The spec]:FILE:_files' \
 		'-f+[The spec]:FILE:_files' \
@@ -638,13 +638,13 @@ _slipway() {
 		'--dry-run[Print the commands and stop]' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
 		'-v[Show each request to a server and each call of kubectl too]' \
-		'*:argument:(run )';;
+		'*:argument:(run)';;
 	doctor) _arguments -s \
 		'--registry=[Try to reach this registry with its credentials]:HOST\[/NAME\]:' \
 		'--insecure[Use plain HTTP for the registries of this command]' \
@@ -658,8 +658,8 @@ _slipway() {
 		'*--connect-to=[Connect to TO\:PORT instead, as curl does; certificates are checked for HOST]:HOST\:PORT\:TO\:PORT:' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
@@ -668,19 +668,19 @@ _slipway() {
 	completion) _arguments -s \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
 		'-v[Show each request to a server and each call of kubectl too]' \
-		'*:argument:(bash zsh fish )';;
+		'*:argument:(bash zsh fish)';;
 	version) _arguments -s \
 		'--check[Ask whether there is a newer release; exit with 1 if there is]' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
@@ -690,13 +690,13 @@ _slipway() {
 		'--man[Print a man page (troff) instead]' \
 		'--help[Show this help and exit]' \
 		'-h[Show this help and exit]' \
-		'--output=[Format of the result on standard output]:text|json:(text json )' \
-		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none )' \
+		'--output=[Format of the result on standard output]:text|json:(text json)' \
+		'--progress=[How progress is shown on standard error]:auto|tty|plain|json|none:(auto tty plain json none)' \
 		'--quiet[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'-q[Show results and errors alone\: no progress, no warnings, no notes]' \
 		'--verbose[Show each request to a server and each call of kubectl too]' \
 		'-v[Show each request to a server and each call of kubectl too]' \
-		'*:argument:(init build push copy sign inspect verify diff sbom scan iam schema render explain instances diagram nettest neff deploy rollback undeploy status logs rbac index pipeline doctor completion version help )';;
+		'*:argument:(init build push copy sign inspect verify diff sbom scan iam schema render explain instances diagram nettest neff deploy rollback undeploy status logs rbac index pipeline doctor completion version help)';;
 	esac
 }
 if [[ $funcstack[1] == _slipway ]]; then

@@ -257,7 +257,7 @@ static void check_fleet(struct fields_context *c, const struct yaml_node *node, 
 	if (node->kind == YAML_MAPPING &&
 	    node->n_pairs == (size_t)(yaml_get(node, "failover") != NULL))
 		diag_hint(c->diags, fields_problem(c, node, "fleet: no target"),
-		          "name at least one of trn1, p4d, g5 and g5g");
+		          "name at least one of trn1, trn2, p4d, p5, g5, g6 and g5g");
 }
 
 #define TARGET(id, name_, doc_)                                                                    \
@@ -274,7 +274,18 @@ static const struct field fleet_rows[] = {
 };
 /* clang-format on */
 
-const struct field_table fleet_fields = FIELD_TABLE(
-	struct fleet_section, "fleet", fleet_rows,
-	"The machines the same job may run on; the highest weight comes first.", .has_pos = true,
-	.pos_offset = offsetof(struct fleet_section, at), .check = check_fleet);
+/* What belongs one level deeper, below the name of a target. */
+static const struct field_habit fleet_habits[] = {
+	{"instances", "a target has them: write `g5: {instances: [g5.12xlarge]}`"},
+	{"capacity", "a target has it: write `g5: {capacity: [spot, on-demand]}`"},
+	{"gpu", "write the family, as in `g5: {}`; `slipway instances` lists the machines"},
+	{"cpu", "the fleet has machines with accelerators: `slipway instances` lists them"},
+	{"", "write a key for each target, as in `g5: {}`"},
+	{NULL, NULL},
+};
+
+const struct field_table fleet_fields =
+	FIELD_TABLE(struct fleet_section, "fleet", fleet_rows,
+                    "The machines the same job may run on; the highest weight comes first.",
+                    .has_pos = true, .habits = fleet_habits,
+                    .pos_offset = offsetof(struct fleet_section, at), .check = check_fleet);

@@ -13,7 +13,12 @@ void decode_placed(struct fields_context *c, const struct yaml_node *node, void 
 	struct placed_list *list = member;
 
 	if (node->kind != YAML_SEQUENCE || node->n_items == 0) {
-		diags_error(c->diags, node->at, "write [ITEM, ITEM], or leave the key out",
+		bool text = node->kind == YAML_SCALAR && node->text[0] != '\0' &&
+		            strpbrk(node->text, " ,[]{}#\"'") == NULL;
+
+		diags_error(c->diags, node->at,
+		            text ? arena_printf(c->arena, "write [%s]", node->text)
+		                 : "write [ITEM, ITEM], or leave the key out",
 		            "expected a list of strings, and at least one");
 		return;
 	}

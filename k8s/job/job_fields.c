@@ -141,6 +141,9 @@ static const struct field_habit job_habits[] = {
 	{"nodeSelector", "the pods are on the nodes of their target: see `fleet:`, or write "
                          "`patches:`"},
 	{"affinity", "write `patches:`, which can change every rendered object"},
+	{"restartPolicy", "leave it out: `retries:` says how often a failed job starts again"},
+	{"imagePullPolicy", "leave it out: the job runs its image by digest"},
+	{"name", "the job is named after the spec: leave it out"},
 	{NULL, NULL},
 };
 

@@ -26,9 +26,10 @@ static int unknown_name(const char *name, const struct strlist *known, struct er
 		                               : " and ",
 		            known->at[i]);
 	err_set(err, ERR_USAGE, "--only: there is no '%s' to render", name);
-	return err_hint(err, "Known names are %s%s%s%s.", strbuf_str(&all),
-	                near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
-	                near != NULL ? "'?" : "");
+	if (near != NULL)
+		return err_hint(err, "Did you mean --only %s? Known names are %s.", near,
+		                strbuf_str(&all));
+	return err_hint(err, "Known names are %s.", strbuf_str(&all));
 }
 
 static int check_names(const struct k8s_renderers *table, const struct strlist *only,

@@ -28,6 +28,11 @@ typed() {
 	tab "$1" "build --progress pl" "build|--progress|plain"
 	tab "$1" "build -f a" "build|-f|a file.yaml"
 	tab "$1" "completion fi" "completion|fish"
+	tab "$1" "neff pu" "neff|pu"
+	tab "$1" "neff li" "neff|list"
+	tab "$1" "neff push a" "neff|push|a file.yaml"
+	tab "$1" "neff push --allow" "neff|push|--allow-none"
+	tab "$1" "neff push --module x --create-r" "neff|push|--module|x|--create-r" # an option of push's alone
 }
 
 @test "completion: bash completes commands, options, choices and files" {

@@ -197,6 +197,41 @@ block() { awk -v mark="<!-- $1 -->" '$0 == mark {m = 1} /^```/ {if (on) exit; if
 	[ ! -e slipway.yaml ]
 }
 
+@test "init: sources below src, a name with a blank, a project's own name: what is printed builds" {
+	need gcc
+	local folder
+	for folder in csrc "with space" project; do mkdir -p "$folder/src"; done
+	echo 'int main(void) { return 0; }' | tee csrc/src/main.c "with space/a b.c" >project/a.c
+	printf 'project(hello C)\nadd_executable(${PROJECT_NAME} a.c)\n' >project/CMakeLists.txt
+	printf '[package]\nname="tight"\n' >Cargo.toml
+	for folder in csrc "with space"; do
+		(cd "$folder" && "$SLIPWAY" init --kind c --platform "linux/$(dpkg --print-architecture)" >printed &&
+			steps printed | sed "s|^  slipway|$SLIPWAY|" >script && bash -eu script >/dev/null 2>&1 &&
+			"$SLIPWAY" verify -q build/image >/dev/null)
+	done
+	"$SLIPWAY" init --kind c --dir project --dry-run | grep -qx 'name: hello'
+	"$SLIPWAY" init --kind rust --dry-run | grep -qx 'name: tight'
+}
+
+@test "init: what is no file is neither replaced nor waited for" {
+	local name
+	for name in link folder pipe; do mkdir "$name"; done
+	ln -s nowhere link/.gitignore
+	mkdir folder/.gitignore
+	mkfifo pipe/.gitignore
+	for name in link folder pipe; do
+		run -1 timeout 20 "$SLIPWAY" init --kind c --dir "$name"
+		[[ $output == *"$name/.gitignore' is there already, and is no file"*hint:* ]]
+		[ ! -e "$name/slipway.yaml" ]
+	done
+	[ "$(readlink link/.gitignore)" = nowhere ]
+	# A link to nothing where the spec would be is in the way, too.
+	mkdir spec && ln -s nowhere spec/slipway.yaml
+	run -1 "$SLIPWAY" init --kind c --dir spec
+	[[ $output == *"is there already, and init replaces nothing"* ]]
+	[ ! -e spec/nowhere ]
+}
+
 @test "init: killed at any instant it leaves no spec, or a whole one, and the next run succeeds" {
 	local i whole=0 arguments=(init --dir one --kind c --name app --program app --image ghcr.io/team/app --ci gitlab)
 	mkdir one && "$SLIPWAY" "${arguments[@]}" >/dev/null && mv one want

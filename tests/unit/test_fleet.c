@@ -485,8 +485,8 @@ static void schema_of_targets(void)
 	const cJSON *target = json_get(json_get(schema, "properties"), "g5g");
 
 	fields_markdown(&spec_fields, &text);
-	CHECK(strstr(strbuf_str(&text), "\n## fleet.<target>\n") != NULL);
-	CHECK(strstr(strbuf_str(&text), "## fleet.g5g") == NULL);
+	CHECK(strstr(strbuf_str(&text), "\n## `fleet.<target>`\n") != NULL);
+	CHECK(strstr(strbuf_str(&text), "## `fleet.g5g`") == NULL);
 	CHECK_STR(json_string(json_get(target, "oneOf")->child, "type"), "integer");
 }
 

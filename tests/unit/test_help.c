@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/proc.h"
 #include "builder/cli/command.h"
+#include "builder/cli/habits.h"
 
 static void names_all(const struct option_table *table, const char *text, const char *prefix,
                       const char *where)
@@ -62,10 +63,8 @@ static void option_names_are_unique(void)
 static size_t member_size(enum option_kind kind)
 {
 	static const size_t sizes[] = {
-		[OPTION_FLAG] = sizeof(bool),
-		[OPTION_TEXT] = sizeof(const char *),
-		[OPTION_NUMBER] = sizeof(int64_t),
-		[OPTION_SIZE] = sizeof(int64_t),
+		[OPTION_FLAG] = sizeof(bool),           [OPTION_TEXT] = sizeof(const char *),
+		[OPTION_NUMBER] = sizeof(int64_t),      [OPTION_SIZE] = sizeof(int64_t),
 		[OPTION_LIST] = sizeof(struct strlist),
 	};
 
@@ -137,6 +136,25 @@ static void every_error_has_a_status(void)
 	}
 }
 
+/* A word of another tool is none of ours: its hint would never be seen. */
+static void habits_are_others(void)
+{
+	CHECK_STR(habit_of("apply"), "write `slipway deploy`");
+	CHECK_STR(habit_of("--json"), "write --output json");
+	CHECK(habit_of("--no-such-option") == NULL);
+	for (size_t i = 0; commands[i] != NULL; i++) {
+		CHECK(habit_of(commands[i]->name) == NULL);
+		/* An option of one command may be missed in another. */
+		CHECK(commands[i]->actions == NULL || commands[i]->arg_choices == NULL);
+	}
+	for (size_t i = 0; i < common_options.n; i++) {
+		char word[64];
+
+		snprintf(word, sizeof(word), "--%s", common_options.at[i].name);
+		CHECK(habit_of(word) == NULL);
+	}
+}
+
 static void the_nearest_command(void)
 {
 	CHECK_STR(command_nearest("biuld"), "build");
@@ -204,6 +222,7 @@ int main(void)
 	TEST("help: options have members of their own", options_have_members_of_their_own);
 	TEST("help: exit statuses are documented", exit_statuses_are_documented);
 	TEST("help: every error has an exit status", every_error_has_a_status);
+	TEST("help: words of other tools are none of ours", habits_are_others);
 	TEST("help: the nearest command", the_nearest_command);
 	TEST("help: man pages", man_pages);
 	TEST("help: completion scripts are valid", completion_scripts);

@@ -137,10 +137,25 @@ static void check_files(struct fields_context *c, const struct yaml_node *node, 
 	}
 }
 
-static const struct field_table files_fields =
-	FIELD_TABLE(struct layer_files, "files item", files_rows,
-                    "One file, folder, glob, link or empty folder.", .has_pos = true,
-                    .pos_offset = offsetof(struct layer_files, at), .check = check_files);
+/* The words of other tools for the two ends of a copy. */
+static const struct field_habit files_habits[] = {
+	{"src", "write `from:`"},
+	{"source", "write `from:`"},
+	{"path", "write `from:`, and where it goes as `to:`"},
+	{"dest", "write `to:`"},
+	{"dst", "write `to:`"},
+	{"destination", "write `to:`"},
+	{"target", "write `to:`"},
+	{"chown", "write `owner: 65532:65532`"},
+	{"chmod", "write `mode: 0755`"},
+	{"", "write {from: build/app, to: /usr/bin/app}"},
+	{NULL, NULL},
+};
+
+static const struct field_table files_fields = FIELD_TABLE(
+	struct layer_files, "files item", files_rows,
+	"One file, folder, glob, link or empty folder.", .has_pos = true, .habits = files_habits,
+	.pos_offset = offsetof(struct layer_files, at), .check = check_files);
 
 /* ---- tar ---- */
 
@@ -319,6 +334,7 @@ static const struct field_habit layer_habits[] = {
 	{"run", "slipway runs nothing inside an image: run it before, and pack what it made"},
 	{"from",
          "an item of `files:` has it: write `files: [{from: build/app, to: /usr/bin/app}]`"},
+	{"", "write {files: [{from: build/app, to: /usr/bin/app}]}"},
 	{NULL, NULL},
 };
 
