@@ -53,8 +53,8 @@ golden_sets() {
 	"$ROOT/${BUILD:-build}/neuron/emit" operators operators
 	while read -r module; do is_known "operators/$module.hlo.pb"; done <operators/rows
 	# a field that is none, a type that is none, a number that is written in another way
-	printf '\xd2\x3e\x01x' | cat modules/step.hlo.pb - >more
-	run ! is_known more
+	printf '\xd2\x3e\x01x' | cat modules/step.hlo.pb - >beyond
+	run ! is_known beyond
 	LC_ALL=C sed 's/\x10\x0b\x1a/\x10\x63\x1a/' modules/step.hlo.pb >other
 	run ! is_known other
 	printf '\x28\x81\x00' | cat modules/step.hlo.pb - >longer

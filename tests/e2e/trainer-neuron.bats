@@ -109,6 +109,11 @@ calls() { wc -l <calls; }
 	[[ $(grep -c '(was there)' <<<"$output") == 3 && $(calls) == 3 ]]
 	# another configuration is other modules
 	run -1 "$TRAINER" compile --check --cache_dir cache "${tiny[@]}" --audio_points 2
+	# what no compiler takes is said before one is called, or looked for
+	run -1 "$TRAINER" compile --check --cache_dir cache --config_file_path full --batch_size 32
+	[[ $output == *'module step: v'*' has 4'*' bytes, the compiler takes 4 GiB'*'Fewer clips a step'* ]]
+	run -1 "${compile[@]}" --config_file_path full --batch_size 32
+	[[ $output == *'the compiler takes 4 GiB'* && $(calls) == 3 ]]
 }
 
 @test "install: the program copies itself, whole, for an image that has nothing else" {
