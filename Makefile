@@ -207,12 +207,12 @@ $(filter $(BUILD)/unit/test_trainer_cuda%,$(UNIT)): $(BUILD)/unit/%: tests/unit/
 	$(CC) $(CFLAGS) -Wno-missing-prototypes -DCUDA_STANDIN='"$(CUDA_STANDIN)"' -DNCCL_STANDIN='"$(NCCL_STANDIN)"' -DCUBLASLT_STANDIN='"$(CUBLASLT_STANDIN)"' -MMD -MP $(LDFLAGS) $< $(CUDA_TEST_OBJ) $(call group,$(TRAINER_LIB)) $(TRAINER_LIBS) -o $@
 
 # Where there is no Trainium: an interpreter of the modules, and what a judge of them is given (tests/neuron).
-NEURON_TEST_OBJ := $(patsubst %,$(BUILD)/neuron/%.o,module_read module_run operators)
+NEURON_TEST_OBJ := $(patsubst %,$(BUILD)/neuron/%.o,module_read module_run operators course course_run)
 $(BUILD)/neuron/%.o: tests/neuron/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -fPIC -Wno-missing-prototypes -MMD -MP -c $< -o $@
-$(BUILD)/neuron/emit: $(BUILD)/neuron/emit.o $(BUILD)/neuron/operators.o $(TRAINER_LIB)
-	$(CC) $(LDFLAGS) $< $(BUILD)/neuron/operators.o $(call group,$(TRAINER_LIB)) $(TRAINER_LIBS) -o $@
+$(BUILD)/neuron/emit: $(BUILD)/neuron/emit.o $(BUILD)/neuron/emit_course.o $(NEURON_TEST_OBJ) $(TRAINER_LIB)
+	$(CC) $(LDFLAGS) $< $(BUILD)/neuron/emit_course.o $(NEURON_TEST_OBJ) $(call group,$(TRAINER_LIB)) $(TRAINER_LIBS) -o $@
 NEURON_STANDIN := $(BUILD)/neuron/libnrt.so.1
 $(NEURON_STANDIN): $(patsubst %,$(BUILD)/neuron/%.o,standin module_read module_run)
 	$(CC) -shared $(EXTRA_LDFLAGS) -Wl,-soname,libnrt.so.1 $^ -lm -lpthread -o $@
@@ -364,7 +364,7 @@ DEPS := $(TOOL_DEPS) clang qemu-user-static \
 TEST_DEPS := bats python3 python3-yaml openssl curl awscli iproute2 skopeo umoci docker-registry podman runc uidmap \
         apache2-utils binutils \
         python3-jsonschema python3-jmespath binfmt-support attr libcap2-bin clang libclang-rt-14-dev libarchive-tools zstd git \
-        openmpi-bin procps g++ locales tzdata python3-pip mmdebstrap rpm zsh fish shellcheck mandoc \
+        openmpi-bin procps g++ locales tzdata python3-pip mmdebstrap rpm zsh fish shellcheck mandoc protobuf-compiler \
         $(SITE_DEPS)
 SITE_DEPS := mkdocs mkdocs-material python3
 CLUSTER_DEPS := bats jq python3 python3-yaml openssl curl procps etcd-server

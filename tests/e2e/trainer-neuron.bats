@@ -100,19 +100,6 @@ calls() { wc -l <calls; }
 	[[ $(ls one | wc -l) == 6 ]]
 }
 
-@test "XLA's CPU client runs the modules, and finds the golden sets' losses, gradients and three steps of each optimizer" {
-	local xla=$ROOT/${BUILD:-build}/judges/xla
-	if [[ ! -e $xla/.done ]]; then
-		[[ ,${SLIPWAY_TEST_REQUIRE:-}, != *,xla,* ]] || return 1
-		skip "XLA is not here: tests/judges/xla ${BUILD:-build}/judges"
-	fi
-	local sets=(published)
-	[[ -z ${SLIPWAY_TEST_LONG:-} ]] || sets+=(cross-heads explicit-widths many-tokens)
-	PYTHONPATH=$xla run -0 /usr/bin/python3 "$ROOT/tests/neuron/judge" "$ROOT/${BUILD:-build}/neuron/emit" \
-		"${sets[@]/#/$ROOT/tests/golden/perceiver/}"
-	[[ ${lines[-1]} == worst:*'of the limit'* ]]
-}
-
 @test "compile --check: says what the cache lacks, and needs no compiler" {
 	start
 	run -1 "$TRAINER" compile --check --cache_dir cache "${tiny[@]}"
@@ -122,6 +109,11 @@ calls() { wc -l <calls; }
 	[[ $(grep -c '(was there)' <<<"$output") == 3 && $(calls) == 3 ]]
 	# another configuration is other modules
 	run -1 "$TRAINER" compile --check --cache_dir cache "${tiny[@]}" --audio_points 2
+	# what no compiler takes is said before one is called, or looked for
+	run -1 "$TRAINER" compile --check --cache_dir cache --config_file_path full --batch_size 32
+	[[ $output == *'module step: v'*' has 4'*' bytes, the compiler takes 4 GiB'*'Fewer clips a step'* ]]
+	run -1 "${compile[@]}" --config_file_path full --batch_size 32
+	[[ $output == *'the compiler takes 4 GiB'* && $(calls) == 3 ]]
 }
 
 @test "install: the program copies itself, whole, for an image that has nothing else" {

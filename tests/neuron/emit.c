@@ -1,9 +1,14 @@
 /*
- * What a judge of the modules needs, from a golden folder: `emit GOLDEN OUT [bf16]` writes into OUT
- * the modules as protocol buffers and as text, what each is given and gives in order (NAME.json),
- * and the inputs of the folder's batches (inputs.safetensors: "step0.4" is input 4 of batch 0).
- * `emit operators OUT` writes a module for each row of tests/neuron/operators.c and its inputs,
- * a line each, and the rows' names.
+ * What a judge of the modules needs.
+ *
+ * `emit GOLDEN OUT [bf16]`, of a golden folder: into OUT the modules as protocol buffers and as
+ * text, what each is given and gives in order (NAME.json), and the inputs of the folder's batches
+ * (inputs.safetensors: "step0.4" is input 4 of the step on batch 0, "measure0.7" of the decode of
+ * all points).
+ * `emit operators OUT`: a module for each row of tests/neuron/operators.c and its inputs, a line
+ * each, and the rows' names.
+ * `emit course N [bf16] OUT`, `emit replicas N REPLICAS OUT`: a course's executions
+ * (tests/neuron/emit_course.h).
  */
 #include <limits.h>
 #include <stdio.h>
@@ -11,35 +16,14 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "tests/neuron/emit_course.h"
 #include "tests/neuron/operators.h"
 #include "trainer/cmd/golden.h"
 #include "trainer/neuron/feed.h"
-#include "trainer/neuron/modules.h"
 
 static void put(const char *dir, const char *name, const char *end, const struct strbuf *bytes)
 {
-	char path[PATH_MAX];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s%s", dir, name, end);
-	f = fopen(path, "wb");
-	if (f == NULL || fwrite(bytes->ptr, 1, bytes->len, f) != bytes->len || fclose(f) != 0) {
-		perror(path);
-		exit(1);
-	}
-}
-
-static void list(struct strbuf *to, const struct neuron_net *n, const char *key,
-                 const struct neuron_value *values, size_t count)
-{
-	strbuf_addf(to, "\"%s\": [", key);
-	for (size_t i = 0; i < count; i++) {
-		bool tensor = values[i].kind <= NEURON_AVERAGE;
-
-		strbuf_addf(to, "%s[%d, %zu, \"%s\"]", i > 0 ? ", " : "", (int)values[i].kind,
-		            values[i].index, tensor ? n->table.at[values[i].index].name : "");
-	}
-	strbuf_addc(to, ']');
+	emit_file(dir, name, end, bytes->ptr, bytes->len);
 }
 
 static void put_module(const char *dir, const char *name, const struct neuron_net *n)
@@ -47,11 +31,7 @@ static void put_module(const char *dir, const char *name, const struct neuron_ne
 	struct strbuf module = {0}, text = {0}, json = {0};
 
 	neuron_write(n, name, &module, &text);
-	strbuf_addc(&json, '{');
-	list(&json, n, "inputs", n->inputs.at, n->inputs.n);
-	strbuf_adds(&json, ", ");
-	list(&json, n, "results", n->results.at, n->results.n);
-	strbuf_adds(&json, "}\n");
+	emit_order(n, 1, &json);
 	put(dir, name, ".hlo.pb", &module);
 	put(dir, name, ".hlo.txt", &text);
 	put(dir, name, ".json", &json);
@@ -60,60 +40,140 @@ static void put_module(const char *dir, const char *name, const struct neuron_ne
 	strbuf_done(&json);
 }
 
-static struct neuron_shape shape_of(const struct golden *g, bool rounds)
+static struct neuron_shape shape_of(const struct batch *b, bool training, bool rounds)
 {
-	const struct batch *b = &g->batches[0];
-
 	return (struct neuron_shape){.batch = b->n,
 	                             .n_out_image = b->n_out_image,
 	                             .n_out_audio = b->n_out_audio,
 	                             .decode_label = b->decode_label,
 	                             .masked = true,
-	                             .training = true,
+	                             .training = training,
 	                             .rounds = rounds,
 	                             .replicas = 1};
 }
 
-static void put_inputs(const char *dir, const struct golden *g, const struct neuron_net *n)
+/* ---- a golden folder -------------------------------------------------------------------------- */
+
+/* All inputs of all batches, in one file. */
+struct inputs {
+	const struct golden *g;
+	VEC(struct st_item) items;
+};
+
+static void add_input(struct inputs *to, const struct neuron_net *n, size_t i, const char *module,
+                      size_t number, const struct batch *b)
 {
-	size_t max = GOLDEN_STEPS * n->inputs.n, count = 0;
-	struct st_item *items = mem_calloc(max, sizeof(*items));
-	char(*names)[64] = mem_calloc(max, sizeof(*names)), path[PATH_MAX];
+	const struct neuron_value *v = &n->inputs.at[i];
+	const struct hlo_shape *s = hlo_shape_of(&n->graph, v->value);
+	void *data = mem_calloc(hlo_elements(s), sizeof(float));
+	char name[64];
+	struct st_item item = {
+		.dtype = s->type == HLO_F32 ? ST_F32 : ST_I32, .ndim = (int)s->rank, .data = data};
+
+	snprintf(name, sizeof(name), "%s%zu.%zu", module, number, i);
+	item.name = mem_strdup(name);
+	for (unsigned d = 0; d < s->rank; d++)
+		item.shape[d] = (size_t)s->dim[d];
+	neuron_feed(n, v, b, &to->g->weights, 1, data);
+	vec_push(&to->items, item);
+}
+
+static void add_inputs(struct inputs *to, const struct neuron_net *n, const char *module,
+                       size_t number, const struct batch *b)
+{
+	for (size_t i = 0; i < n->inputs.n; i++)
+		if (n->inputs.at[i].kind > NEURON_AVERAGE)
+			add_input(to, n, i, module, number, b);
+}
+
+static void write_inputs(struct inputs *to, const char *dir)
+{
+	char path[PATH_MAX];
 	struct err err = {0};
 
-	for (size_t i = 0; i < max; i++) {
-		const struct neuron_value *v = &n->inputs.at[i % n->inputs.n];
-		const struct hlo_shape *s = hlo_shape_of(&n->graph, v->value);
-		struct st_item *item = &items[count];
-		void *data;
-
-		if (v->kind <= NEURON_AVERAGE)
-			continue;
-		data = mem_calloc(hlo_elements(s), sizeof(float));
-		neuron_feed(n, v, &g->batches[i / n->inputs.n], &g->weights, 1, data);
-		snprintf(names[count], sizeof(names[0]), "step%zu.%zu", i / n->inputs.n,
-		         i % n->inputs.n);
-		*item = (struct st_item){.name = names[count],
-		                         .dtype = s->type == HLO_F32 ? ST_F32 : ST_I32,
-		                         .ndim = (int)s->rank,
-		                         .data = data};
-		for (unsigned d = 0; d < s->rank; d++)
-			item->shape[d] = (size_t)s->dim[d];
-		count++;
-	}
 	snprintf(path, sizeof(path), "%s/inputs.safetensors", dir);
-	if (st_write(path, items, count, &err) != 0) {
+	if (st_write(path, to->items.at, to->items.n, &err) != 0) {
 		fprintf(stderr, "%s\n", err.msg);
 		exit(1);
 	}
-	for (size_t i = 0; i < count; i++)
-		free((void *)items[i].data);
-	free(items);
-	free(names);
+	for (size_t i = 0; i < to->items.n; i++) {
+		free((void *)(uintptr_t)to->items.at[i].data);
+		free((void *)(uintptr_t)to->items.at[i].name);
+	}
+	vec_done(&to->items);
 }
 
+static void put_steps(const char *dir, const struct golden *g, bool rounds, struct inputs *to)
+{
+	struct neuron_shape shape = shape_of(&g->batches[0], true, rounds);
+	struct neuron_net n;
+
+	neuron_step(&n, &g->config, &shape);
+	put_module(dir, "step", &n);
+	for (size_t i = 0; i < GOLDEN_STEPS; i++)
+		add_inputs(to, &n, "step", i, &g->batches[i]);
+	neuron_net_done(&n);
+}
+
+/* Every output point of the first batch's clips, all labels hidden, as the folder's eval. */
+static void put_measure(const char *dir, const struct golden *g, bool rounds, struct inputs *to)
+{
+	struct model_dims d = model_dims(&g->config);
+	struct batch b = g->batches[0];
+	int32_t *points = mem_calloc(d.n_pixels + d.n_audio, sizeof(*points));
+	float *hidden = mem_calloc(b.n, sizeof(*hidden));
+	struct neuron_shape shape;
+	struct neuron_net n;
+
+	for (size_t i = 0; i < d.n_pixels; i++)
+		points[i] = (int32_t)i;
+	for (size_t i = 0; i < d.n_audio; i++)
+		points[d.n_pixels + i] = (int32_t)i;
+	for (size_t i = 0; i < b.n; i++)
+		hidden[i] = 1;
+	b.mask_image = b.mask_audio = NULL;
+	b.mask_label = hidden;
+	b.out_image = points;
+	b.n_out_image = d.n_pixels;
+	b.out_audio = points + d.n_pixels;
+	b.n_out_audio = d.n_audio;
+	b.decode_label = true;
+	shape = shape_of(&b, false, rounds);
+	neuron_measure(&n, &g->config, &shape);
+	put_module(dir, "measure", &n);
+	add_inputs(to, &n, "measure", 0, &b);
+	neuron_net_done(&n);
+	free(points);
+	free(hidden);
+}
+
+static int put_golden(const char *folder, const char *dir, bool rounds)
+{
+	struct golden g = {0};
+	struct inputs inputs = {.g = &g};
+	struct neuron_net n;
+	struct err err = {0};
+
+	if (golden_open(folder, &g, &err) != 0) {
+		fprintf(stderr, "%s\n", err.msg);
+		return 1;
+	}
+	put_steps(dir, &g, rounds, &inputs);
+	put_measure(dir, &g, rounds, &inputs);
+	for (size_t i = 0; i < GOLDEN_RUNS; i++) {
+		neuron_update(&n, &g.config, &g.runs[i].options);
+		put_module(dir, g.runs[i].name, &n);
+		neuron_net_done(&n);
+	}
+	write_inputs(&inputs, dir);
+	golden_done(&g);
+	return 0;
+}
+
+/* ---- operators -------------------------------------------------------------------------------- */
+
 /* "f32 3,2 00000000 ...", an input a line. */
-static void add_input(const struct operator_case *c, unsigned which, struct strbuf *sb)
+static void add_operand(const struct operator_case *c, unsigned which, struct strbuf *sb)
 {
 	const struct hlo_shape *s = hlo_shape_of(&c->graph, c->inputs[which]);
 	uint32_t words[OPERATOR_VALUES];
@@ -138,7 +198,7 @@ static int put_operators(const char *dir)
 		operator_build(i, &c);
 		operator_write(&c, &module);
 		for (unsigned k = 0; k < c.n_inputs; k++)
-			add_input(&c, k, &inputs);
+			add_operand(&c, k, &inputs);
 		put(dir, operator_name(i), ".hlo.pb", &module);
 		put(dir, operator_name(i), ".in", &inputs);
 		strbuf_addf(&names, "%s\n", operator_name(i));
@@ -151,29 +211,34 @@ static int put_operators(const char *dir)
 	return 0;
 }
 
+/* ---- courses ---------------------------------------------------------------------------------- */
+
+static int put_course(const char *number, unsigned replicas, bool rounds, const char *dir)
+{
+	uint64_t which = strtoull(number, NULL, 10);
+	struct course c;
+	bool ok = replicas > 1 ? course_of_replicas(which, replicas, &c)
+	                       : course_run(which, rounds, &c);
+
+	if (ok)
+		emit_course(dir, &c);
+	course_done(&c);
+	return ok ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
-	struct golden g = {0};
-	struct neuron_net n;
-	struct neuron_shape shape;
-	struct err err = {0};
+	bool rounds = argc == 5 && strcmp(argv[3], "bf16") == 0;
 
 	if (argc == 3 && strcmp(argv[1], "operators") == 0)
 		return put_operators(argv[2]);
-	if (argc < 3 || golden_open(argv[1], &g, &err) != 0) {
-		fprintf(stderr, "emit GOLDEN OUT [bf16]: %s\n", err.msg);
-		return 2;
-	}
-	shape = shape_of(&g, argc > 3);
-	neuron_step(&n, &g.config, &shape);
-	put_module(argv[2], "step", &n);
-	put_inputs(argv[2], &g, &n);
-	neuron_net_done(&n);
-	for (size_t i = 0; i < GOLDEN_RUNS; i++) {
-		neuron_update(&n, &g.config, &g.runs[i].options);
-		put_module(argv[2], g.runs[i].name, &n);
-		neuron_net_done(&n);
-	}
-	golden_done(&g);
-	return 0;
+	if ((argc == 4 || rounds) && strcmp(argv[1], "course") == 0)
+		return put_course(argv[2], 1, rounds, argv[argc - 1]);
+	if (argc == 5 && strcmp(argv[1], "replicas") == 0)
+		return put_course(argv[2], (unsigned)strtoul(argv[3], NULL, 10), false, argv[4]);
+	if (argc == 3 || (argc == 4 && strcmp(argv[3], "bf16") == 0))
+		return put_golden(argv[1], argv[2], argc == 4);
+	fprintf(stderr, "emit GOLDEN OUT [bf16] | operators OUT | course N [bf16] OUT | "
+	                "replicas N REPLICAS OUT\n");
+	return 2;
 }

@@ -93,25 +93,33 @@ static bool varint(struct span *s, uint64_t *ret)
 	return false;
 }
 
+/* What follows a field's tag. */
+static bool content(struct span *s, struct field *f)
+{
+	uint64_t length;
+
+	if (f->type == 0)
+		return varint(s, &f->value);
+	if (f->type != 2 || !varint(s, &length) || length > (uint64_t)(s->end - s->at))
+		return false;
+	f->bytes = (struct span){s->at, s->at + length};
+	s->at += length;
+	return true;
+}
+
 /* The next field of a message; false at its end, and where it is broken (s->at is NULL then). */
 static bool next(struct span *s, struct field *f)
 {
-	uint64_t tag, length;
+	uint64_t tag;
 
 	if (s->at == NULL || s->at == s->end)
 		return false;
-	if (!varint(s, &tag))
-		goto broken;
-	f->number = (unsigned)(tag >> 3);
-	f->type = tag & 7;
-	if (f->type == 0 && varint(s, &f->value))
-		return true;
-	if (f->type == 2 && varint(s, &length) && length <= (uint64_t)(s->end - s->at)) {
-		f->bytes = (struct span){s->at, s->at + length};
-		s->at += length;
-		return true;
+	if (varint(s, &tag)) {
+		f->number = (unsigned)(tag >> 3);
+		f->type = tag & 7;
+		if (content(s, f))
+			return true;
 	}
-broken:
 	s->at = NULL;
 	return false;
 }

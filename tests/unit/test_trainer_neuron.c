@@ -1,13 +1,12 @@
 /*
  * The model's modules, read and run by an interpreter of our own (tests/neuron), beside the CPU's
- * ops. XLA's word on the same modules is tests/neuron/judge.
+ * ops. XLA's word on the same modules is tests/neuron/judge and judge-courses.
  */
-#include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/harness.h"
+#include "tests/neuron/course.h"
 #include "tests/neuron/module_run.h"
 #include "tests/unit/random_model.h"
 #include "trainer/hlo/gradient.h"
@@ -15,272 +14,60 @@
 #include "trainer/neuron/feed.h"
 #include "trainer/neuron/modules.h"
 
-static const struct loss_weights weights = {0.5, 1, 0.3};
+/* ---- the whole way ---------------------------------------------------------------------------- */
 
-/* A module, what it is given, and what it gave. */
-struct ran {
-	struct neuron_net net;
-	struct read_module module;
-	void **inputs, **results;
-};
-
-static void *room(const struct neuron_net *n, const struct neuron_value *v)
+static void check_course(const struct course *c, bool ran)
 {
-	return mem_calloc(hlo_elements(hlo_shape_of(&n->graph, v->value)), sizeof(float));
+	CHECK(ran);
+	for (size_t i = 0; ran && i < c->n; i++)
+		CHECK(execution_is_the_cpus(&c->of[i]));
+	if (!test_state.ok)
+		printf("# %s\n", c->what);
 }
 
-static void read_net(struct ran *r, const char *name)
+/* XLA runs the same ones (tests/neuron/judge-courses). */
+static void fifty_courses_are_the_cpus(void)
 {
-	struct strbuf bytes = {0};
+	const uint64_t n = 50;
+	size_t compared = 0;
 
-	neuron_write(&r->net, name, &bytes, NULL);
-	CHECK(read_module(bytes.ptr, bytes.len, &r->module));
-	if (r->module.why[0] != '\0')
-		printf("# %s\n", r->module.why);
-	strbuf_done(&bytes);
-	r->inputs = mem_calloc(r->net.inputs.n, sizeof(*r->inputs));
-	r->results = mem_calloc(r->net.results.n, sizeof(*r->results));
-	for (size_t i = 0; i < r->net.inputs.n; i++)
-		r->inputs[i] = room(&r->net, &r->net.inputs.at[i]);
-	for (size_t i = 0; i < r->net.results.n; i++)
-		r->results[i] = room(&r->net, &r->net.results.at[i]);
-}
+	for (uint64_t i = 0; i < n && test_state.ok; i++) {
+		struct course c;
 
-static void done(struct ran *r)
-{
-	for (size_t i = 0; i < r->net.inputs.n; i++)
-		free(r->inputs[i]);
-	for (size_t i = 0; i < r->net.results.n; i++)
-		free(r->results[i]);
-	free(r->inputs);
-	free(r->results);
-	read_module_done(&r->module);
-	neuron_net_done(&r->net);
-}
-
-static struct neuron_shape shape_of(const struct batch *b)
-{
-	return (struct neuron_shape){.batch = b->n,
-	                             .n_out_image = b->n_out_image,
-	                             .n_out_audio = b->n_out_audio,
-	                             .decode_label = b->decode_label,
-	                             .masked = b->mask_audio != NULL || b->mask_image != NULL ||
-	                                       b->mask_label != NULL,
-	                             .training = true,
-	                             .replicas = 1};
-}
-
-static void fill(struct ran *r, const struct tensors *params, const struct batch *b, double scale)
-{
-	for (size_t i = 0; i < r->net.inputs.n; i++) {
-		const struct neuron_value *v = &r->net.inputs.at[i];
-
-		if (v->kind == NEURON_WEIGHT)
-			memcpy(r->inputs[i], params->at[v->index].data,
-			       params->at[v->index].n * sizeof(float));
-		neuron_feed(&r->net, v, b, &weights, scale, r->inputs[i]);
+		check_course(&c, course_run(i, false, &c));
+		for (size_t k = 0; k < c.n; k++)
+			for (size_t r = 0; r < c.of[k].net.results.n; r++)
+				compared += c.of[k].expected[r] != NULL;
+		course_done(&c);
 	}
+	/* every tensor's gradient twice, itself, a moment at least */
+	CHECK(compared > n * 4 * 40);
 }
 
-static bool run(struct ran *r, const struct run_replicas *replicas)
+/* Products of bfloat16 are no CPU's: they must run, and not be those of float32. */
+static void courses_round_their_products(void)
 {
-	if (run_module(&r->module, (const void *const *)r->inputs, r->results, replicas))
-		return true;
-	printf("# %s\n", r->module.why);
-	return false;
-}
+	struct course rounded, plain;
 
-static const float *result(const struct ran *r, enum neuron_kind kind, size_t index)
-{
-	for (size_t i = 0; i < r->net.results.n; i++)
-		if (r->net.results.at[i].kind == kind && r->net.results.at[i].index == index)
-			return r->results[i];
-	return NULL;
-}
-
-/* ---- a step beside the CPU's ------------------------------------------------------------------ */
-
-static bool close_values(const char *what, const float *got, const float *want, size_t n)
-{
-	double largest = 0;
-
-	for (size_t i = 0; i < n; i++)
-		largest = fmax(largest, fabs((double)want[i]));
-	for (size_t i = 0; i < n; i++) {
-		if (fabs((double)got[i] - want[i]) <= 1e-5 + 2e-3 * largest)
-			continue;
-		printf("# %s[%zu]: %g, expected %g (largest %g)\n", what, i, (double)got[i],
-		       (double)want[i], largest);
-		return false;
-	}
-	return true;
-}
-
-static bool same_gradients(const struct ran *r, struct tensors *want)
-{
-	for (size_t i = 0; i < want->n; i++)
-		if (!close_values(want->at[i].name, result(r, NEURON_GRADIENT, i), want->at[i].data,
-		                  want->at[i].n))
-			return false;
-	return true;
-}
-
-/* got: [NEURON_LOSSES_N, clips] */
-static bool same_losses(const float *got, size_t clips, const struct losses *want)
-{
-	const double of[NEURON_LOSSES_N] = {
-		[NEURON_LOSS_IMAGE] = want->image,    [NEURON_LOSS_AUDIO] = want->audio,
-		[NEURON_LOSS_LABEL] = want->label,    [NEURON_MSE_IMAGE] = want->mse_image,
-		[NEURON_MSE_AUDIO] = want->mse_audio, [NEURON_POWER_AUDIO] = want->power_audio};
-
-	for (size_t i = 0; i < NEURON_LOSSES_N; i++) {
-		double mean = 0;
-
-		for (size_t k = 0; k < clips; k++)
-			mean += (double)got[i * clips + k] / (double)clips;
-		if (fabs(mean - of[i]) <= 1e-5 * (1 + fabs(of[i])))
-			continue;
-		printf("# loss %zu: %g, expected %g\n", i, mean, of[i]);
-		return false;
-	}
-	return true;
-}
-
-static bool step_is_the_cpus(const struct model_config *c, const struct batch *b, struct ops *cpu)
-{
-	struct ran r = {0};
-	struct losses losses;
-	struct model *m = run_once(c, cpu, b, &losses);
-	struct neuron_shape shape = shape_of(b);
-	bool ok;
-
-	neuron_step(&r.net, c, &shape);
-	read_net(&r, "step");
-	fill(&r, model_params(m), b, 1);
-	ok = run(&r, NULL) && same_losses(result(&r, NEURON_LOSSES, 0), b->n, &losses) &&
-	     same_gradients(&r, model_grads(m));
-	done(&r);
-	model_free(m);
-	return ok;
-}
-
-static void steps_of_random_configurations(void)
-{
-	const size_t n = 50;
-	struct ops cpu;
-
-	CHECK(ops_open(&(struct ops_options){.n_threads = 2}, &cpu));
-	for (size_t i = 0; i < n && test_state.ok; i++) {
-		struct philox r = philox_start(2026, STREAM_SYNTHETIC, i);
-		struct model_config c = random_config(&r);
-		struct clip_memory m = random_clips(&r, &c);
-
-		CHECK(step_is_the_cpus(&c, &m.b, &cpu));
-		if (!test_state.ok)
-			printf("# configuration %zu\n", i);
-		free_clips(&m);
-	}
-	ops_done(&cpu);
-}
-
-/* ---- replicas --------------------------------------------------------------------------------- */
-
-enum { REPLICAS = 2 };
-
-/* What all have given to the sum that they are at, in the order of the replicas. */
-struct meeting {
-	pthread_barrier_t barrier;
-	float *of[REPLICAS];
-};
-
-struct replica {
-	struct meeting *meeting;
-	size_t number;
-	struct ran ran;
-	bool ok;
-};
-
-static void sum(void *ctx, float *values, size_t n)
-{
-	struct replica *me = ctx;
-	struct meeting *all = me->meeting;
-
-	all->of[me->number] = values;
-	pthread_barrier_wait(&all->barrier);
-	if (me->number == 0)
-		for (size_t i = 0; i < n; i++)
-			all->of[0][i] = all->of[1][i] = all->of[0][i] + all->of[1][i];
-	pthread_barrier_wait(&all->barrier);
-}
-
-static void *run_replica(void *ctx)
-{
-	struct replica *me = ctx;
-
-	me->ok = run(&me->ran, &(struct run_replicas){sum, me});
-	return NULL;
-}
-
-static struct batch clip_of(const struct batch *b, const struct model_config *c, size_t i,
-                            const uint64_t *sample)
-{
-	struct model_dims d = model_dims(c);
-	struct batch one = *b;
-
-	one.n = 1;
-	one.image += i * 3 * d.n_pixels;
-	one.audio += i * d.audio_samples;
-	one.label += i;
-	one.mask_audio = one.mask_image = one.mask_label = NULL;
-	one.dropout_sample = sample;
-	return one;
+	CHECK(course_run(4, true, &rounded) && course_run(4, false, &plain));
+	CHECK(rounded.of[0].bytes.len > plain.of[0].bytes.len);
+	CHECK(memcmp(rounded.of[0].results[0][0], plain.of[0].results[0][0], 6 * sizeof(float)) !=
+	      0);
+	course_done(&rounded);
+	course_done(&plain);
 }
 
 static void replicas_sum_to_the_larger_batch(void)
 {
-	struct philox r = philox_start(4, STREAM_SYNTHETIC, 0);
-	struct model_config c = random_config(&r);
-	struct clip_memory clips = {0};
-	struct ops cpu;
-	struct losses losses;
-	struct model *m;
-	struct meeting meeting;
-	struct replica of[REPLICAS] = {0};
-	pthread_t threads[REPLICAS];
-	const uint64_t samples[REPLICAS] = {0, 1};
+	const unsigned replicas[] = {2, 4};
 
-	while (clips.b.n != REPLICAS) {
-		free_clips(&clips);
-		clips = random_clips(&r, &c);
-	}
-	clips.b.mask_audio = clips.b.mask_image = clips.b.mask_label = NULL;
-	CHECK(ops_open(&(struct ops_options){.n_threads = 2}, &cpu));
-	m = run_once(&c, &cpu, &clips.b, &losses);
-	pthread_barrier_init(&meeting.barrier, NULL, REPLICAS);
-	for (size_t i = 0; i < REPLICAS; i++) {
-		struct batch one = clip_of(&clips.b, &c, i, &samples[i]);
-		struct neuron_shape shape = shape_of(&one);
+	for (size_t i = 0; i < ARRAY_LEN(replicas); i++)
+		for (uint64_t number = 0; number < 2; number++) {
+			struct course c;
 
-		shape.replicas = REPLICAS;
-		of[i] = (struct replica){.meeting = &meeting, .number = i};
-		neuron_step(&of[i].ran.net, &c, &shape);
-		read_net(&of[i].ran, "step");
-		fill(&of[i].ran, model_params(m), &one, 1.0 / REPLICAS);
-	}
-	for (size_t i = 0; i < REPLICAS; i++)
-		pthread_create(&threads[i], NULL, run_replica, &of[i]);
-	for (size_t i = 0; i < REPLICAS; i++) {
-		pthread_join(threads[i], NULL);
-		CHECK(of[i].ok);
-	}
-	for (size_t i = 0; i < REPLICAS; i++) {
-		CHECK(same_gradients(&of[i].ran, model_grads(m)));
-		done(&of[i].ran);
-	}
-	pthread_barrier_destroy(&meeting.barrier);
-	model_free(m);
-	ops_done(&cpu);
-	free_clips(&clips);
+			check_course(&c, course_of_replicas(number, replicas[i], &c));
+			course_done(&c);
+		}
 }
 
 /* ---- what a reader refuses -------------------------------------------------------------------- */
@@ -344,9 +131,12 @@ static void the_same_network_gives_the_same_bytes(void)
 
 int main(void)
 {
-	TEST("neuron: steps of random configurations are the CPU's",
-	     steps_of_random_configurations);
-	TEST("neuron: replicas sum to the larger batch", replicas_sum_to_the_larger_batch);
+	TEST("neuron: steps that add up, updates and evaluations of fifty random configurations "
+	     "are "
+	     "the CPU's",
+	     fifty_courses_are_the_cpus);
+	TEST("neuron: products are rounded where they are to be", courses_round_their_products);
+	TEST("neuron: 2 and 4 replicas sum to the larger batch", replicas_sum_to_the_larger_batch);
 	TEST("neuron: a module cut short is refused", a_module_that_is_changed_is_refused_or_runs);
 	TEST("neuron: the same network gives the same bytes",
 	     the_same_network_gives_the_same_bytes);

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "trainer/cmd/cmd.h"
 #include "trainer/neuron/compiler.h"
+#include "trainer/neuron/limits.h"
 #include "trainer/neuron/report.h"
 #include "trainer/session/plan.h"
 
@@ -114,6 +115,18 @@ static int write_file(const char *dir, const char *name, const char *end,
 	               : -1;
 }
 
+/* The module's bytes, once they are seen to be within what AWS says of its compiler. */
+static int encode(const struct neuron_net *n, const char *name, struct strbuf *ret_module,
+                  struct err *err)
+{
+	struct neuron_checked ignored;
+
+	neuron_write(n, name, ret_module, NULL);
+	if (ret_module->overflow)
+		return err_set(err, ERR_LIMIT, "the module %s is larger than 1 GiB", name);
+	return neuron_check(name, ret_module->ptr, ret_module->len, &ignored, err);
+}
+
 static int emit(const char *dir, const struct neuron_net *n, const char *name, struct err *err)
 {
 	AUTO(strbuf) struct strbuf module = {0}, text = {0};
@@ -133,10 +146,8 @@ static int compile(const struct neuron_compiler *c, const char *cache, const str
 	char neff[PATH_MAX];
 	bool was_there = false;
 
-	neuron_write(n, name, &module, NULL);
-	if (module.overflow)
-		return err_set(err, ERR_LIMIT, "the module %s is larger than 1 GiB", name);
-	if (neuron_compile(c, cache, name, &module, &was_there, neff, err) != 0)
+	if (encode(n, name, &module, err) != 0 ||
+	    neuron_compile(c, cache, name, &module, &was_there, neff, err) != 0)
 		return -1;
 	printf("%s: %s%s\n", name, neff, was_there ? " (was there)" : "");
 	fflush(stdout);
@@ -151,7 +162,8 @@ static int look_for(const struct neuron_compiler *c, const char *cache, const st
 	const char *flags[NEURON_FLAGS_MAX];
 	char key[NEURON_KEY_MAX], neff[PATH_MAX];
 
-	neuron_write(n, name, &module, NULL);
+	if (encode(n, name, &module, err) != 0)
+		return -1;
 	neuron_flags(c->target, flags);
 	neuron_cache_key(&module, flags, key);
 	if (neuron_cache_find(cache, key, neff, err) != 0)

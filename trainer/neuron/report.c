@@ -1,5 +1,7 @@
 #include "trainer/neuron/report.h"
 
+#include "trainer/neuron/limits.h"
+
 #define GIB (1024.0 * 1024 * 1024)
 
 /* Sources: AWS Neuron, "Trainium Architecture" (of a chip of 2 cores: 47.5 and 190 TFLOP/s, 32 GiB
@@ -22,12 +24,6 @@ double neuron_least_seconds(const struct neuron_chip *c, const struct hlo_sizes 
 	double memory = (double)(s->parameters + s->results) / c->bytes_per_second;
 
 	return products > memory ? products : memory;
-}
-
-/* AWS Neuron, "Supported operators [XLA]" has LogicalAnd and LogicalNot, and no error function. */
-bool neuron_is_unlisted(enum hlo_op op)
-{
-	return op == HLO_ERF || op == HLO_AND || op == HLO_XOR;
 }
 
 /* ---- tables ---- */
@@ -56,7 +52,7 @@ static void add_unlisted(const struct hlo_sizes *s, struct strbuf *sb)
 	const char *between = "";
 
 	for (enum hlo_op op = 0; op < HLO_OPS; op++) {
-		if (s->of[op] == 0 || !neuron_is_unlisted(op))
+		if (s->of[op] == 0 || neuron_is_listed(hlo_op_name(op)))
 			continue;
 		strbuf_addf(sb, "%s%s (%zu)", between, hlo_op_name(op), s->of[op]);
 		between = ", ";

@@ -24,9 +24,6 @@ const struct neuron_chip *neuron_chips(size_t *ret_n);
  * once does; the larger of the two. */
 double neuron_least_seconds(const struct neuron_chip *c, const struct hlo_sizes *s, bool rounds);
 
-/* An operator of ours that AWS's list of supported ones does not name. */
-bool neuron_is_unlisted(enum hlo_op op);
-
 /* Appends tables in Markdown: of each module, and of each chip. */
 void neuron_report(const struct neuron_run *run, struct strbuf *sb);
 
