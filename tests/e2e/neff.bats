@@ -87,6 +87,9 @@ round_trip() {
 	mkdir empty
 	run ! neff push empty image
 	[[ $output == *"the folder 'empty' holds no compiled module"* ]]
+	"$SLIPWAY" build --progress none --format oci-archive -o image.tar >/dev/null
+	run ! neff push made oci-archive:image.tar
+	[[ $output == *'nothing is attached to an archive where it is'*'Name the layout that it is made from'* ]]
 	run ! neff push made image too many
 	[ "$status" = 2 ]
 	run ! neff pull image
