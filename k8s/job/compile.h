@@ -26,7 +26,8 @@ void compile_cache(const struct fleet *fleet, const struct fleet_target *target,
                    cJSON *mounts);
 
 /* The Secret that slipway logs in to the registry of the job's image with, the first of
- * job.pull_secrets: mounted for its containers alone. NULL: by AWS, where that is ECR, or nobody. */
+ * job.pull_secrets: mounted for its containers alone. NULL: by AWS, where that is ECR, or nobody.
+ */
 const char *compile_login(const struct fleet *fleet, const struct fleet_target *target);
 
 /* Volumes that pods have where modules go through the registry. */
