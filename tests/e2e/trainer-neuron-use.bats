@@ -30,7 +30,7 @@ model() {
 		encoder_min_padding_size: 4
 		decoder_min_padding_size: 2
 	EOF
-	"$TRAINER" train --config_file_path model.yaml --batch_size 2 --max_steps 4 --lr 1e-3 --ema_decay 0.5 --threads 1 --logdir logs \
+	"$TRAINER" train --config_file_path model.yaml --batch_size 2 --max_steps 40 --lr 1e-2 --ema_decay 0.5 --threads 1 --logdir logs \
 		--output_dir out >train.log
 	export STANDIN_CC_CALLS=$PWD/calls
 	: >calls
@@ -117,7 +117,7 @@ same_pictures() {
 	[ "$status" -eq 2 ]
 	[ ! -e none.csv ]
 	# shellcheck disable=SC2154  # bats sets stderr
-	[[ $stderr == *"no compiled module for this configuration: 'cache' lacks classify"*'--for classify --checkpoint out/step-00000004 --batch_size 3'* ]]
+	[[ $stderr == *"no compiled module for this configuration: 'cache' lacks classify"*'--for classify --checkpoint out/step-00000040 --batch_size 3'* ]]
 	grep "^calls [34] executions 0 models 0 tensors 0 sets 0 complaint ''$" report
 	compile_as_told "$stderr"
 	[ "$(wc -l <calls)" -eq 1 ]
@@ -130,7 +130,7 @@ same_pictures() {
 	run ! cmp -s averaged.csv neuron.csv
 	clean_report
 	# in bf16: another module, and what that rounds
-	compile --for classify --checkpoint out/step-00000004 --batch_size 3 --precision bf16 >/dev/null 2>&1
+	compile --for classify --checkpoint out/step-00000040 --batch_size 3 --precision bf16 >/dev/null 2>&1
 	on neuron classify --checkpoint out --source data --out rounded.csv --batch_size 3 --precision bf16 2>/dev/null
 	[ "$(wc -l <calls)" -eq 2 ]
 	near cpu.csv rounded.csv 2e-3
@@ -153,7 +153,7 @@ same_pictures() {
 	on cpu sample --checkpoint out --clip 3 --out pictures >cpu.txt
 	run --separate-stderr on neuron sample --checkpoint out --clip 3 --out none
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"'cache' lacks encode, decode"*'--for sample --checkpoint out/step-00000004'* ]]
+	[[ $stderr == *"'cache' lacks encode, decode"*'--for sample --checkpoint out/step-00000040'* ]]
 	[ ! -e none ]
 	compile_as_told "$stderr"
 	rm report
@@ -228,7 +228,7 @@ losses() {
 	[[ $stderr == *"lacks step"*'--batch_size 8'* ]]
 	compile_as_told "$stderr"
 	on neuron train "${words[@]}" "${run[@]}" --output_dir default --json_log neuron.jsonl >/dev/null 2>err
-	run ! grep 'batch_size' err
+	run ! grep -e '--batch_size' err
 	on cpu train "${words[@]}" "${run[@]}" --output_dir cpu --json_log cpu.jsonl >/dev/null 2>&1
 	losses neuron.jsonl >neuron.loss
 	losses cpu.jsonl >cpu.loss
