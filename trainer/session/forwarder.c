@@ -50,12 +50,13 @@ static int check_choice(const struct forwarder_choice *c, struct err *err)
 static int open_modules(const struct forwarder_choice *c, unsigned core, struct forwarder *ret,
                         struct err *err)
 {
+	struct forwarder_choice choice = *c;
 	struct neuron_run run = {.config = *c->config};
 	struct neuron_start start = {.core = core,
 	                             .ranks = 1,
 	                             .cache = c->cache_dir,
 	                             .command = compile_command,
-	                             .ctx = (void *)(uintptr_t)c};
+	                             .ctx = &choice};
 
 	if (check_choice(c, err) != 0)
 		return -1;
