@@ -50,17 +50,6 @@ static int open_image(struct cli *cli, const char *ref, struct neff_place *p, st
 	               : 0;
 }
 
-static int open_for_writing(struct neff_place *p, struct err *err)
-{
-	p->attach.registry = p->image.registry;
-	if (p->image.registry != NULL)
-		return 0;
-	if (p->image.layout != NULL)
-		return layout_open(p->image.ref.path, LAYOUT_WRITE, &p->attach.layout, err);
-	err_set(err, ERR_UNSUPPORTED, "nothing is attached to an archive where it is");
-	return err_hint(err, "Name the layout that it is made from, or the image in a registry.");
-}
-
 /* ---- the report ---- */
 
 static void print_json(struct cli *cli, const struct neff_place *p, const struct neff_list *list)
@@ -135,7 +124,8 @@ static int push(struct cli *cli, struct neff_place *p, struct err *err)
 		return -1;
 	if (neff_choose(&all, &o->module, &cli->arena, &list, err) != 0)
 		return err_wrap(err, "folder '%s'", dir);
-	if (open_image(cli, cli->args.at[2], p, err) != 0 || open_for_writing(p, err) != 0 ||
+	if (open_image(cli, cli->args.at[2], p, err) != 0 ||
+	    image_open_writing(&p->image, &p->attach, err) != 0 ||
 	    neff_push(&p->attach, p->image.store, &p->root, dir, &list, &cli->arena, err) != 0)
 		return err_wrap(err, "image '%s'", cli->args.at[2]);
 	print_result(cli, p, &list, "sent");

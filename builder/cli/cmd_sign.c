@@ -37,21 +37,6 @@ static void sign_place_done(struct sign_place *p)
 	image_done(&p->image);
 }
 
-static int open_place(struct cli *cli, const struct remote *remote, struct sign_place *p,
-                      struct err *err)
-{
-	if (image_open_argument(remote, cli->args.at[0], &cli->arena, &p->image, err) != 0)
-		return -1;
-	p->attach.registry = p->image.registry;
-	if (p->image.registry != NULL)
-		return 0;
-	if (p->image.layout != NULL)
-		return layout_open(p->image.ref.path, LAYOUT_WRITE, &p->attach.layout, err);
-	err_set(err, ERR_UNSUPPORTED, "an archive is not signed where it is");
-	return err_hint(err, "sign the layout that it is made from, or the image in the registry "
-	                     "once it is pushed");
-}
-
 static void print_result(struct cli *cli, const struct trust_key *key,
                          const struct descriptor *root, const struct sign_result *result)
 {
@@ -163,7 +148,9 @@ static int cmd_sign_run(struct cli *cli, struct err *err)
 	if (remote_from_options(cli, &o->remote, 0, cli->args.at[0], &remote, err) != 0 ||
 	    key_open(&variables, &remote, o->signing.key, true, &key, err) != 0)
 		return -1;
-	if (open_place(cli, &remote, &place, err) != 0 || sign(cli, o, &place, key, err) != 0)
+	if (image_open_argument(&remote, cli->args.at[0], &cli->arena, &place.image, err) != 0 ||
+	    image_open_writing(&place.image, &place.attach, err) != 0 ||
+	    sign(cli, o, &place, key, err) != 0)
 		return err_wrap(err, "sign '%s'", cli->args.at[0]);
 	return 0;
 }

@@ -61,6 +61,22 @@ int image_open_argument(const struct remote *remote, const char *text, struct ar
 	return 0;
 }
 
+int image_open_writing(const struct image *image, struct attach_place *ret_place, struct err *err)
+{
+	struct attach_place place = {.registry = image->registry};
+
+	if (image->layout != NULL &&
+	    layout_open(image->ref.path, LAYOUT_WRITE, &place.layout, err) != 0)
+		return -1;
+	if (place.registry == NULL && place.layout == NULL) {
+		err_set(err, ERR_UNSUPPORTED, "nothing is attached to an archive where it is");
+		return err_hint(err, "Name the layout that it is made from, or the image in the "
+		                     "registry once it is pushed.");
+	}
+	*ret_place = place;
+	return 0;
+}
+
 /* A layout's or archive's entry with this digest, or the digest's own document. */
 static int root_by_digest(const struct image *image, struct arena *a, struct descriptor *ret_root,
                           struct err *err)

@@ -5,6 +5,7 @@
 #ifndef SLIPWAY_BUILDER_IMAGE_IMAGE_H
 #define SLIPWAY_BUILDER_IMAGE_IMAGE_H
 
+#include "builder/image/attach.h"
 #include "builder/image/remote.h"
 #include "builder/oci/layout.h"
 #include "builder/oci/ref.h"
@@ -36,6 +37,11 @@ int image_open(const struct remote *remote, const char *text, struct arena *a,
 /* The same for what image_argument reads. */
 int image_open_argument(const struct remote *remote, const char *text, struct arena *a,
                         struct image *ret_image, struct err *err) MUST_USE;
+
+/* Where something is attached to an open image. A layout is opened once more, for writing:
+ * ret_place->layout is the caller's to close. ERR_UNSUPPORTED for an archive. */
+int image_open_writing(const struct image *image, struct attach_place *ret_place,
+                       struct err *err) MUST_USE;
 
 /* The root descriptor: the reference's digest if it has one, else what its tag names.
  * What fails of a name without host says that there is no such file either. */

@@ -44,7 +44,8 @@ static const struct field rows[] = {
                    .fallback_doc = "false"),
 	TEXT_AT(struct compiler_section, slipway, "slipway",
                 "Image with slipway: modules are kept in the registry, beside the job's image, "
-                "and not in the file system.",
+                "and not in the file system. Where that is not ECR, it logs in with "
+                "job.pull_secrets.",
                 .check = check_image_ref, .fallback_doc = "modules stay in the file system"),
 	FIELD_STRINGS(struct compiler_section, command, "command",
                       "What compiles, in place of `slipway-trainer compile`, for a job that is "

@@ -5,12 +5,15 @@
  */
 #include "k8s/job/compile.h"
 
+#include <string.h>
+
 #include "base/attr.h"
+#include "base/text.h"
 #include "k8s/job/job.h"
 #include "k8s/object/workload.h"
 
-#define VOLUME  "neff"
 #define TOOLS   "tools"
+#define LOGIN   "/var/run/slipway/docker"
 #define PROGRAM COMPILE_TOOLS "/slipway-trainer"
 
 /* A Job under construction. */
@@ -23,16 +26,51 @@ struct compile_job {
 
 /* ---- pieces that the job's pods share ---- */
 
-void compile_cache(const struct fleet_target *target, cJSON *volumes, cJSON *mounts)
+/* AWS's own registries, where the pod's role is the login. */
+static bool is_ecr(const char *image)
 {
+	const char *end = strchr(image, '/'), *mark = strstr(image, ".dkr.ecr");
+
+	return text_has_prefix(image, "public.ecr.aws/") || (mark != NULL && mark < end);
+}
+
+const char *compile_login(const struct fleet *fleet, const struct fleet_target *target)
+{
+	const struct strlist *secrets = &fleet->job->pull_secrets;
+
+	if (!target->compile.carried || secrets->n == 0 || fleet->image == NULL ||
+	    is_ecr(fleet->image))
+		return NULL;
+	return secrets->at[0];
+}
+
+/* What nodes pull with, as docker's configuration: a Secret of this type has it under that key. */
+static void add_login(const char *secret, cJSON *volumes)
+{
+	cJSON *volume = k8s_push_object(volumes), *source, *item;
+
+	json_add_string(volume, "name", COMPILE_LOGIN);
+	source = json_add_object(volume, "secret");
+	json_add_string(source, "secretName", secret);
+	item = k8s_push_object(json_add_array(source, "items"));
+	json_add_string(item, "key", ".dockerconfigjson");
+	json_add_string(item, "path", "config.json");
+}
+
+void compile_cache(const struct fleet *fleet, const struct fleet_target *target, cJSON *volumes,
+                   cJSON *mounts)
+{
+	const char *login = compile_login(fleet, target);
 	cJSON *volume;
 
 	if (!target->compile.carried)
 		return;
 	volume = k8s_push_object(volumes);
-	json_add_string(volume, "name", VOLUME);
+	json_add_string(volume, "name", COMPILE_VOLUME);
 	json_add_object(volume, "emptyDir");
-	k8s_mount(mounts, VOLUME, COMPILE_CACHE, false);
+	k8s_mount(mounts, COMPILE_VOLUME, COMPILE_CACHE, false);
+	if (login != NULL)
+		add_login(login, volumes);
 }
 
 static cJSON *add_container(cJSON *array, const char *name, const char *image)
@@ -45,28 +83,33 @@ static cJSON *add_container(cJSON *array, const char *name, const char *image)
 	return container;
 }
 
-/* slipway itself: registries, and AWS where they are ECR. */
-static cJSON *add_carrier(const struct fleet *fleet, const struct fleet_target *target,
-                          cJSON *array, const char *name, const char *const *words, size_t n)
+static void add_carrier_mounts(const char *login, cJSON *container)
+{
+	cJSON *mounts = json_add_array(container, "volumeMounts");
+
+	k8s_mount(mounts, COMPILE_VOLUME, COMPILE_CACHE, false);
+	k8s_mount(mounts, "tmp", "/tmp", false);
+	if (login != NULL)
+		k8s_mount(mounts, COMPILE_LOGIN, LOGIN, true);
+}
+
+/* slipway itself: registries, and AWS where they are ECR. It alone sees the registry's login. */
+static void add_carrier(const struct fleet *fleet, const struct fleet_target *target, cJSON *array,
+                        const char *name, const char *const *words, size_t n)
 {
 	cJSON *container = add_container(array, name, target->section->compiler.slipway);
+	const char *login = compile_login(fleet, target);
 	cJSON *env;
 
 	k8s_add_strings(container, "args", words, n);
 	env = json_add_array(container, "env");
 	k8s_env(env, "HOME", "/tmp");
 	k8s_env(env, "AWS_REGION", fleet->cluster->region);
+	if (login != NULL)
+		k8s_env(env, "DOCKER_CONFIG", LOGIN);
 	k8s_small_resources(container, "500m", "512Mi");
 	k8s_restricted(container);
-	return container;
-}
-
-static void add_common_mounts(cJSON *container)
-{
-	cJSON *mounts = json_add_array(container, "volumeMounts");
-
-	k8s_mount(mounts, VOLUME, COMPILE_CACHE, false);
-	k8s_mount(mounts, "tmp", "/tmp", false);
+	add_carrier_mounts(login, container);
 }
 
 void compile_fetch(const struct fleet *fleet, const struct fleet_target *target, cJSON *init,
@@ -76,8 +119,8 @@ void compile_fetch(const struct fleet *fleet, const struct fleet_target *target,
 	                       fleet->image, COMPILE_CACHE, "--allow-none"};
 
 	if (target->compile.carried)
-		add_common_mounts(add_carrier(fleet, target, init, COMPILE_FETCH, words,
-		                              ARRAY_LEN(words) - !allow_none));
+		add_carrier(fleet, target, init, COMPILE_FETCH, words,
+		            ARRAY_LEN(words) - !allow_none);
 }
 
 /* ---- the Job ---- */
@@ -168,8 +211,7 @@ static void add_send(const struct compile_job *j, cJSON *array)
 	const char *words[] = {"neff",  "push",        "--progress",
 	                       "plain", COMPILE_CACHE, j->fleet->image};
 
-	add_common_mounts(
-		add_carrier(j->fleet, j->target, array, COMPILE_SEND, words, ARRAY_LEN(words)));
+	add_carrier(j->fleet, j->target, array, COMPILE_SEND, words, ARRAY_LEN(words));
 }
 
 /* What comes last is the Job's container, all else goes before it. */
@@ -217,7 +259,7 @@ static void add_volumes(struct compile_job *j)
 	j->volumes = json_add_array(j->pod, "volumes");
 	job_scratch(j->volumes, j->mounts);
 	job_data(j->fleet, j->volumes, j->mounts);
-	compile_cache(j->target, j->volumes, j->mounts);
+	compile_cache(j->fleet, j->target, j->volumes, j->mounts);
 	if (j->section->compiled || j->target->compile.words.n == 0)
 		return;
 	volume = k8s_push_object(j->volumes);

@@ -22,6 +22,16 @@ extern const struct k8s_renderer compile_renderer;
  * that they are fetched into; nothing where they do not go through the registry. */
 void compile_fetch(const struct fleet *fleet, const struct fleet_target *target, cJSON *init,
                    bool allow_none);
-void compile_cache(const struct fleet_target *target, cJSON *volumes, cJSON *mounts);
+void compile_cache(const struct fleet *fleet, const struct fleet_target *target, cJSON *volumes,
+                   cJSON *mounts);
+
+/* The Secret that slipway logs in to the registry of the job's image with, the first of
+ * job.pull_secrets: mounted for its containers alone. NULL: by AWS, where that is ECR, or nobody.
+ */
+const char *compile_login(const struct fleet *fleet, const struct fleet_target *target);
+
+/* Volumes that pods have where modules go through the registry. */
+#define COMPILE_VOLUME "neff"
+#define COMPILE_LOGIN  "neff-login"
 
 #endif

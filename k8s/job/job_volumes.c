@@ -89,7 +89,7 @@ void job_volumes(const struct fleet *fleet, const struct fleet_target *target,
 	add_shared_memory(fleet, target, out, volumes, mounts);
 	job_scratch(volumes, mounts);
 	job_data(fleet, volumes, mounts);
-	compile_cache(target, volumes, mounts);
+	compile_cache(fleet, target, volumes, mounts);
 	for (size_t i = 0; i < fleet->job->n_volumes; i++)
 		add_volume(&fleet->job->volumes[i], volumes, mounts);
 }

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "k8s/job/compile.h"
 #include "k8s/job/scheduler.h"
 #include "k8s/resolve/resolve_words.h"
 
@@ -92,6 +93,43 @@ static void check_place(struct resolver *r, const struct fleet_target *t)
 		                t->name, r->fleet->image);
 }
 
+/* ---- modules that go through a registry ---- */
+
+/* slipway reads one configuration of docker's, and the kubelet as many as there are. */
+static void check_login(struct resolver *r, const struct fleet_target *t)
+{
+	size_t n = r->fleet->job->pull_secrets.n;
+
+	if (n > 1 && compile_login(r->fleet, t) != NULL)
+		resolve_problem(r, t->section->compiler.slipway_at,
+		                "put the logins into one Secret of the type "
+		                "kubernetes.io/dockerconfigjson, and name that in job.pull_secrets",
+		                "fleet.%s.compiler.slipway: it logs in to the registry of the "
+		                "job's image with one pull secret, and job.pull_secrets names %zu",
+		                t->name, n);
+}
+
+static void check_volumes(struct resolver *r, const struct fleet_target *t)
+{
+	const struct job_section *job = &r->sections->job;
+
+	for (size_t i = 0; i < job->n_volumes && t->compile.carried; i++) {
+		const struct volume_mount *v = &job->volumes[i];
+
+		if (strcmp(v->name, COMPILE_VOLUME) == 0 || strcmp(v->name, COMPILE_LOGIN) == 0)
+			resolve_problem(r, v->at, "choose another name",
+			                "job.volumes.%s: on %s the pods have a volume of this "
+			                "name, for what was compiled",
+			                v->name, t->name);
+		else if (v->mount != NULL &&
+		         strcmp(resolve_plain_path(v->mount, r->arena), COMPILE_CACHE) == 0)
+			resolve_problem(r, v->mount_at, "choose a folder of its own, as in /work",
+			                "job.volumes.%s.mount: at " COMPILE_CACHE
+			                " the pods of %s have what was compiled",
+			                v->name, t->name);
+	}
+}
+
 void resolve_compile(struct resolver *r, struct fleet_target *t)
 {
 	const struct compiler_section *c = &t->section->compiler;
@@ -114,6 +152,8 @@ void resolve_compile(struct resolver *r, struct fleet_target *t)
 		.cache = c->slipway != NULL || mount == NULL
 	                         ? COMPILE_CACHE
 	                         : arena_printf(r->arena, "%s%s", mount, COMPILE_CACHE)};
+	check_login(r, t);
+	check_volumes(r, t);
 	if (trains && c->command.n == 0)
 		take_words(r, t, &w);
 	if (has_pool(r) && !c->compiled)

@@ -282,6 +282,95 @@ golden() {
 	[ "$(state 'd["repositories"]["123456789012/us-east-1/team/spec"]["imageTagMutability"]')" = IMMUTABLE_WITH_EXCLUSION ]
 }
 
+# ---- modules compiled ahead ----
+
+# modules KEY...: entries of a folder of them, as a compiler leaves them.
+modules() {
+	local key at
+	for key; do
+		at=made/neuronxcc-2.16.372.0/MODULE_$key
+		mkdir -p "$at"
+		seq 1 50000 | sed "s/$/ $key/" >"$at/model.neff"
+		echo "module $key" >"$at/model.hlo_module.pb"
+		echo '["--target=trn1"]' >"$at/compile_flags.json"
+		: >"$at/model.done"
+	done
+}
+
+# neff ARGS...: with the server's certificate and address.
+neff() { "$SLIPWAY" neff "${TO[@]}" "$@"; }
+
+# stored: the digests of the blobs that were put whole, one a line.
+stored() { python3 -c '
+import json, sys
+for r in map(json.loads, open(sys.argv[1])):
+    if r["service"] == "registry" and r["method"] == "PUT" and r["op"] == "session" and r["status"] == 201:
+        print(r["path"].split("digest=")[1].split("&")[0].replace("%3A", ":"))' "$LOG" | sort; }
+
+@test "ecr: modules go to the image's repository, which its push has made, and come back; nothing is sent twice" {
+	keys
+	image
+	modules 0123+ab 4567+ab
+	config '{"create_on_push": ["fresh"]}'
+	REPO=fresh/app push || { cat push.err >&2 && false; }
+	local ref=$HOST/fresh/app:v1
+	# What is not there yet is said, not made.
+	run neff push made "$HOST/team/none:v1"
+	[ "$status" -ne 0 ]
+	stored >before
+	neff push made "$ref" >first
+	[ "$(grep -c '  sent$' first)" = 2 ]
+	stored >after
+	[ -z "$(uniq -d after)" ]
+	# two modules of three files, of which the flags are the same, and the empty configuration
+	[ "$(comm -13 before after | wc -l)" = 6 ]
+	neff pull "$ref" out >second
+	[ "$(grep -c '  fetched$' second)" = 2 ]
+	diff -r --exclude='*.lock' made out
+	neff list "$ref" --output json | json '[m["module"] for m in d["modules"]]' | grep -qx "\['MODULE_0123+ab', 'MODULE_4567+ab'\]"
+	neff push made "$ref" | grep -c '  was there$' | grep -qx 2
+	stored | cmp - after
+	# every call of the registry's had ECR's token, every one of the API's a signature of the user's
+	python3 -c '
+import json, sys
+for r in map(json.loads, open(sys.argv[1])):
+    if r["service"] == "registry":
+        assert r["auth"] == "basic" or r["status"] == 401, r
+    if r["service"] == "ecr":
+        assert r["auth"] == "sigv4" and r["user"] == sys.argv[2], r' "$LOG" "$KEY"
+	keys "$LIMITED"
+	run neff pull "$ref" other
+	[ "$status" -eq 4 ]
+	[[ $output == *'ecr:GetAuthorizationToken'* ]]
+}
+
+@test "ecr: modules whose push was killed are sent from where it was; a token that ends on the way is renewed" {
+	keys
+	image
+	modules 0123+ab 4567+ab 89cd+ab
+	push
+	config '{"faults": [{"service": "registry", "op": "session", "method": "PUT", "nth": 4, "delay_s": 60}]}'
+	stored >before
+	"$SLIPWAY" neff push made "$HOST/team/app:v1" "${TO[@]}" >killed.out 2>killed.err 3>&- &
+	local pid=$!
+	for _ in $(seq 200); do
+		[ "$(stored | comm -13 before - | wc -l)" -lt 3 ] || break
+		sleep 0.05
+	done
+	kill -9 "$pid"
+	wait "$pid" || true
+	# no module is there before all of its files are
+	run ! neff pull "$HOST/team/app:v1" out
+	[[ $output == *'it has no compiled modules'* ]]
+	config '{"faults": [], "expire_token_after_bytes": 300000, "expire_mode": "end"}'
+	neff push made "$HOST/team/app:v1" >again
+	[ "$(grep -c '  sent$' again)" = 3 ]
+	[ "$(state 'd["counters"]["ecr:GetAuthorizationToken"] >= 3')" = True ]
+	[ -z "$(stored | uniq -d)" ]
+	neff pull "$HOST/team/app:v1" out >/dev/null
+	diff -r --exclude='*.lock' made out
+}
+
 @test "ecr: a base layer is read from ECR, mounted where the registry lets it be, else sent" {
 	keys
 	config '{"repositories": ["team/base", "team/one", "team/two"]}'

@@ -87,6 +87,9 @@ round_trip() {
 	mkdir empty
 	run ! neff push empty image
 	[[ $output == *"the folder 'empty' holds no compiled module"* ]]
+	"$SLIPWAY" build --progress none --format oci-archive -o image.tar >/dev/null
+	run ! neff push made oci-archive:image.tar
+	[[ $output == *'nothing is attached to an archive where it is'*'Name the layout that it is made from'* ]]
 	run ! neff push made image too many
 	[ "$status" = 2 ]
 	run ! neff pull image
@@ -120,4 +123,57 @@ round_trip() {
 	done
 	neff pull "$REF" out >/dev/null
 	same out
+}
+
+# The way of a fleet's run: the Job's containers compile and send, the pod's fetch and train.
+@test "neff: each phase of a run killed and begun again gives the run that nobody killed, and nothing is compiled twice" {
+	local bin words compile train after
+	bin=$(cd "$ROOT" && realpath "${BUILD:-build}")
+	[ -e "$bin/neuron/libnrt.so.1" ] && [ -x "$bin/$(dpkg --print-architecture)/slipway-trainer" ] || skip "the trainer or its stand-ins are not built"
+	words=(--config_file_path "$ROOT/tests/golden/perceiver/published/config.json" --batch_size 2 --test_batch_size 2
+		--image_points 8 --audio_points 3)
+	compile=("$bin/$(dpkg --print-architecture)/slipway-trainer" compile --compiler "$ROOT/tests/neuron/neuronx-cc" "${words[@]}")
+	train=("$bin/$(dpkg --print-architecture)/slipway-trainer" train "${words[@]}" --max_steps 6 --lr 1e-2 --preset seeds --threads 1
+		--checkpoint_steps 1 --logdir logs --device neuron --resume)
+	start_registry
+	pushed
+
+	export STANDIN_CC_CALLS=$WORK/calls STANDIN_CC_SLEEP=0.2
+	for after in 0.1 0.4 0.7; do
+		killed_after "$after" "${compile[@]}" --cache_dir job
+	done
+	"${compile[@]}" --cache_dir job >/dev/null 2>&1
+	: >calls
+	for after in 0.01 0.05 0.1; do
+		killed_after "$after" "$SLIPWAY" neff push --progress none job "$REF"
+	done
+	neff push job "$REF" >sent
+	[ "$(grep -c '  sent$\|  was there$' sent)" = 3 ]
+
+	for after in 0.01 0.05 0.1; do
+		killed_after "$after" "$SLIPWAY" neff pull --progress none "$REF" pod
+	done
+	neff pull "$REF" pod >/dev/null
+	export LD_LIBRARY_PATH=$bin/neuron
+	for after in 0.1 0.3 0.5; do
+		killed_after "$after" "${train[@]}" --cache_dir pod --output_dir killed
+	done
+	"${train[@]}" --cache_dir pod --output_dir killed >/dev/null 2>&1
+
+	# Another node, and a compiler that nobody calls.
+	neff pull "$REF" cold >/dev/null
+	"${compile[@]}" --cache_dir cold >found 2>/dev/null
+	[ "$(grep -c '(was there)$' found)" = 3 ]
+	"${train[@]}" --cache_dir cold --output_dir whole >/dev/null 2>&1
+	cmp killed/step-00000006/model.safetensors whole/step-00000006/model.safetensors
+	cmp killed/step-00000006/optimizer.safetensors whole/step-00000006/optimizer.safetensors
+	[ ! -s calls ]
+
+	# A registry without modules, and no compiler: both say what to do.
+	"$SLIPWAY" push --progress none image "$REG/empty:v1" >/dev/null
+	run ! neff pull "$REG/empty:v1" none
+	[[ $output == *'it has no compiled modules'*'slipway-trainer compile --cache_dir'* ]]
+	run "${train[@]}" --cache_dir none --output_dir never
+	[ "$status" = 2 ]
+	[[ $output == *"'none' lacks step, update"*'slipway-trainer compile --cache_dir none --target trn1'* ]]
 }

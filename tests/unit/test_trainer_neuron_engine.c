@@ -54,7 +54,7 @@ static void compile_all(struct course *c, struct err *err)
 
 	CHECK_OK(neuron_target_find("trn1", &cc.target, err), err);
 	CHECK_OK(neuron_compiler_open(&cc, err), err);
-	for (enum neuron_module m = 0; m < NEURON_MODULES && test_state.ok; m++) {
+	for (enum neuron_module m = 0; m <= NEURON_MEASURE && test_state.ok; m++) {
 		struct neuron_net net;
 		struct strbuf module = {0};
 		bool there;
@@ -112,7 +112,7 @@ static struct learner *new_learner(const struct course *c, struct ops *cpu)
 /* The files that the modules are loaded from. */
 static void own_neffs(struct course *c)
 {
-	for (enum neuron_module m = 0; m < NEURON_MODULES; m++)
+	for (enum neuron_module m = 0; m <= NEURON_MEASURE; m++)
 		c->neffs[m] = c->paths[m];
 }
 

@@ -14,6 +14,7 @@
 #include "trainer/neuron/compiler.h"
 #include "trainer/neuron/learner.h"
 #include "trainer/neuron/runtime.h"
+#include "trainer/neuron/uses.h"
 
 enum { CLIPS = 3, IMAGES = 5, AUDIOS = 3, HARDWARE = 6 };
 
@@ -91,6 +92,13 @@ static void compile_all(const struct neuron_run *run, struct err *err)
 	}
 }
 
+/* For sampling: a clip at a time, and so few points that it takes several executions. */
+static void use_shapes(struct neuron_run *run)
+{
+	neuron_use_shapes(run, 2, false);
+	run->sample.n_out_image = run->sample.n_out_audio = 2;
+}
+
 static struct course new_course(void)
 {
 	struct philox r = philox_start(17, STREAM_SYNTHETIC, 1);
@@ -105,6 +113,7 @@ static struct course new_course(void)
 	                                         .ema_decay = 0.8}}};
 	struct err err = {0};
 
+	use_shapes(&c.run);
 	draw_clips(&c, &r);
 	compile_all(&c.run, &err);
 	return c;
@@ -287,6 +296,80 @@ static void any_number_of_clips_and_points_is_decoded(void)
 	close_course(&c);
 }
 
+/* A learner of the modules that a command needs, with the CPU's weights. */
+static void open_for(struct course *c, enum neuron_use use)
+{
+	struct neuron_start start = start_in(folder);
+	struct tensors weights_now;
+	struct err err = {0};
+
+	for (enum neuron_module m = 0; m < NEURON_MODULES; m++)
+		start.wanted[m] = neuron_use_needs(use, m);
+	unsetenv("NEURON_RT_VISIBLE_CORES");
+	standin.reset(0, 0);
+	open_cpu(c);
+	tensors_like(learner_table(c->want), NULL, NULL, &weights_now);
+	CHECK_OK(learner_get(c->want, LEARNER_WEIGHTS, &weights_now, &err), &err);
+	CHECK_OK(neuron_learner_new(&c->run, &start, &c->got, &err), &err);
+	CHECK_OK(learner_set(c->got, LEARNER_WEIGHTS, &weights_now, &err), &err);
+	tensors_done(&weights_now);
+}
+
+static void the_label_alone_is_decoded(void)
+{
+	struct course c = new_course();
+	struct logits got, want;
+	struct batch b = c.clips.b;
+	struct err err = {0};
+
+	open_for(&c, NEURON_CLASSIFIES);
+	b.n_out_image = b.n_out_audio = 0;
+	CHECK_OK(learner_forward(c.got, &b, &got, &err), &err);
+	CHECK_OK(learner_forward(c.want, &b, &want, &err), &err);
+	close_floats(got.label, want.label, b.n * c.run.config.num_labels);
+	/* three clips, two at a time */
+	CHECK_INT(standin.state().executions, 2);
+	b.n_out_image = 1;
+	CHECK(learner_forward(c.got, &b, &got, &err) != 0);
+	CHECK_INT(err.code, ERR_UNSUPPORTED);
+	close_course(&c);
+}
+
+static void a_clip_is_encoded_once_and_decoded_point_by_point(void)
+{
+	struct course c = new_course();
+	struct logits got, want;
+	struct batch b = c.clips.b, points;
+	struct err err = {0};
+
+	open_for(&c, NEURON_SAMPLES);
+	b.n = 1;
+	CHECK_OK(learner_forward(c.got, &b, &got, &err), &err);
+	CHECK_OK(learner_forward(c.want, &b, &want, &err), &err);
+	same_logits(&c, &got, &want, &b);
+	/* encoded once; five pixels, two at a time */
+	CHECK_INT(standin.state().executions, 1 + 3);
+	points = (struct batch){.n = 1,
+	                        .out_image = c.clips.b.out_image + 1,
+	                        .out_audio = c.clips.b.out_audio + 1,
+	                        .n_out_image = IMAGES - 1,
+	                        .n_out_audio = 1};
+	CHECK_OK(learner_decode(c.got, &points, &got, &err), &err);
+	CHECK_OK(learner_decode(c.want, &points, &want, &err), &err);
+	close_floats(got.image, want.image, points.n_out_image * 3);
+	close_floats(got.audio, want.audio, c.run.config.samples_per_patch);
+	CHECK_INT(standin.state().executions, 4 + 2);
+	/* another clip takes the place of the one before */
+	b.image = c.clips.b.image + 3 * learner_dims(c.want)->n_pixels;
+	CHECK_OK(learner_forward(c.got, &b, &got, &err), &err);
+	CHECK_OK(learner_forward(c.want, &b, &want, &err), &err);
+	same_logits(&c, &got, &want, &b);
+	b.n = 2;
+	CHECK(learner_forward(c.got, &b, &got, &err) != 0);
+	CHECK_INT(err.code, ERR_UNSUPPORTED);
+	close_course(&c);
+}
+
 /* All kinds of calls; how far it came. */
 static int whole_way(struct course *c, struct err *err)
 {
@@ -382,6 +465,9 @@ int main(void)
 	     state_goes_back_and_averages_take_its_place);
 	TEST("neuron learner: any number of clips and points is decoded",
 	     any_number_of_clips_and_points_is_decoded);
+	TEST("neuron learner: for classify the label alone is decoded", the_label_alone_is_decoded);
+	TEST("neuron learner: for sample a clip is encoded once, and decoded point by point",
+	     a_clip_is_encoded_once_and_decoded_point_by_point);
 	TEST("neuron learner: a failure sticks, and nothing is left",
 	     a_failure_sticks_and_nothing_is_left);
 	TEST("neuron learner: missing modules are named before anything is taken",

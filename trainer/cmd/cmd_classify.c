@@ -18,7 +18,7 @@
 enum { TABLE_BYTES_MAX = 1 << 30, NUMBER_MAX = 16, SECONDS_A_LINE = 2 };
 
 struct classify_flags {
-	const char *checkpoint, *source, *out, *clips, *device, *precision;
+	const char *checkpoint, *source, *out, *clips, *device, *precision, *cache_dir;
 	const char *jobs, *timeout, *max_clips, *memory;
 	uint64_t batch_size, threads;
 	bool ema;
@@ -38,6 +38,8 @@ static const struct flag_row rows[] = {
 	TEXT("device", device, "what computes: " DEVICE_HELP),
 	COUNT("threads", threads, 4096, "compute threads (default: one per CPU)"),
 	TEXT("precision", precision, "f32 (default), bf16, or f16 on a GPU"),
+	TEXT("cache_dir", cache_dir,
+             "folder of modules for a NeuronCore, which compile --for classify fills"),
 	TEXT("jobs", jobs, "videos decoded at a time"),
 	TEXT("timeout", timeout, "seconds of CPU time for one video"),
 	TEXT("max_clips", max_clips, "clips of one video at most"),
@@ -203,7 +205,7 @@ static int classify_clips(const struct classify_flags *f, struct trained *t, con
 		return 0;
 	if (dataset_open_clips(folder, &shape, &d, err) != 0)
 		return -1;
-	rc = classify_dataset(t->learner, d, &o, results, err);
+	rc = classify_dataset(t->forward.learner, d, &o, results, err);
 	dataset_free(d);
 	return rc;
 }
@@ -244,14 +246,19 @@ static int check_out(const char *out, struct err *err)
 	return 0;
 }
 
-static int check_flags(const struct classify_flags *f, struct ops_options *ret, struct err *err)
+static int check_flags(const struct classify_flags *f, struct forwarder_choice *ret,
+                       struct err *err)
 {
 	if (f->checkpoint == NULL || f->source == NULL || f->out == NULL)
 		return err_set(err, ERR_USAGE, "classify needs --checkpoint, --source and --out");
 	if (f->batch_size == 0)
 		return err_set(err, ERR_USAGE, "--batch_size is 0, must be 1 or more");
-	ret->n_threads = (unsigned)f->threads;
-	if (precision_parse(f->precision, &ret->precision, err) != 0)
+	*ret = (struct forwarder_choice){.use = NEURON_CLASSIFIES,
+	                                 .device = f->device,
+	                                 .cache_dir = f->cache_dir,
+	                                 .clips = (size_t)f->batch_size,
+	                                 .ops.n_threads = (unsigned)f->threads};
+	if (precision_parse(f->precision, &ret->ops.precision, err) != 0)
 		return -1;
 	return check_out(f->out, err);
 }
@@ -260,17 +267,16 @@ static int classify(const struct classify_flags *f, struct err *err)
 {
 	AUTO(trained) struct trained t = {0};
 	AUTO(clip_folder) struct clip_folder clips = {0};
-	struct ops_options o = {0};
+	struct forwarder_choice choice;
 	struct clip_shape shape;
 
-	if (check_flags(f, &o, err) != 0 || trained_find(f->checkpoint, &t, err) != 0)
+	if (check_flags(f, &choice, err) != 0 || trained_find(f->checkpoint, &t, err) != 0)
 		return -1;
 	if (t.classes.n == 0)
 		fprintf(stderr, "'%s/config.json' names no classes: they are LABEL_0 and so on\n",
 		        t.folder);
 	shape = model_clip_shape(&t.config);
-	if (trained_open(&t, f->device, o, f->ema, err) != 0 ||
-	    find_clips(f, &shape, &clips, err) != 0)
+	if (trained_open(&t, choice, f->ema, err) != 0 || find_clips(f, &shape, &clips, err) != 0)
 		return -1;
 	return classify_folder(f, &t, clips.path, err);
 }
@@ -278,7 +284,8 @@ static int classify(const struct classify_flags *f, struct err *err)
 int cmd_classify(int argc, char **argv)
 {
 	static const struct flag_table options = {rows, ARRAY_LEN(rows), "classify"};
-	struct classify_flags f = {.batch_size = 8, .device = "auto", .precision = "f32"};
+	struct classify_flags f = {
+		.batch_size = NEURON_CLASSIFY_CLIPS, .device = "auto", .precision = "f32"};
 	struct err err = {0};
 	int status = cmd_parse("Writes what a model takes videos for: a CSV line a video, with the "
 	                       "five most\nprobable classes. A video that cannot be decoded is a "

@@ -7,15 +7,16 @@
 #include "base/interrupt.h"
 #include "base/mem.h"
 #include "trainer/cmd/cmd.h"
-#include "trainer/neuron/compiler.h"
+#include "trainer/neuron/find.h"
+#include "trainer/neuron/fit.h"
 #include "trainer/neuron/limits.h"
 #include "trainer/neuron/report.h"
 #include "trainer/session/plan.h"
 
 struct compile_flags {
-	const char *cache_dir, *target, *compiler, *emit_hlo;
+	const char *cache_dir, *target, *use, *compiler, *emit_hlo;
 	int64_t ranks, timeout;
-	bool retry_failed, report, check;
+	bool retry_failed, report, check, any_size;
 };
 
 static const struct flag_row rows[] = {
@@ -23,6 +24,8 @@ static const struct flag_row rows[] = {
                       "folder of compiled modules; train reads it"),
 	FLAG_ROW_TEXT(struct compile_flags, "target", target,
                       "trn1 (default), trn1n, inf2 or trn2: what will run them"),
+	FLAG_ROW_TEXT(struct compile_flags, "for", use,
+                      "train (default), eval, classify or sample: the command that will run them"),
 	FLAG_ROW_TEXT(struct compile_flags, "compiler", compiler,
                       "the compiler's program (default: neuronx-cc on PATH)"),
 	FLAG_ROW_INT(struct compile_flags, "ranks", ranks, 1, 4096,
@@ -31,9 +34,12 @@ static const struct flag_row rows[] = {
                      "seconds for one module (default 0: as long as it takes)"),
 	FLAG_ROW_SWITCH(struct compile_flags, "retry_failed", retry_failed,
                         "compile again what failed before"),
+	FLAG_ROW_SWITCH(struct compile_flags, "any_size", any_size,
+                        "compile also what, counted without a compiler's fusion, is more than a "
+                        "core's memory"),
 	FLAG_ROW_SWITCH(struct compile_flags, "report", report,
-                        "show how large the modules are and the least time they could take, "
-                        "instead of compiling them"),
+                        "show all modules of the configuration, how large they are and the least "
+                        "time they could take, instead of compiling them"),
 	FLAG_ROW_SWITCH(struct compile_flags, "check", check,
                         "compile nothing: fail where the cache lacks a module"),
 	FLAG_ROW_TEXT(struct compile_flags, "emit_hlo", emit_hlo,
@@ -44,7 +50,7 @@ static const struct flag_row rows[] = {
 static const struct flag_table options = {rows, ARRAY_LEN(rows), "compile"};
 
 static const char *const purpose =
-	"Compiles the modules that a training run executes on Trainium, ahead of it.\n"
+	"Compiles the modules that a run executes on Trainium, ahead of it.\n"
 	"All options of `train` are taken too: give the words of the run.";
 
 /* ---- which words are whose ---- */
@@ -181,18 +187,29 @@ static int do_module(const struct compile_flags *f, const struct neuron_compiler
 	                : compile(c, f->cache_dir, net, name, err);
 }
 
+static unsigned count(enum neuron_use use, enum neuron_module end)
+{
+	unsigned n = 0;
+
+	for (enum neuron_module m = 0; m < end; m++)
+		n += neuron_use_needs(use, m);
+	return n;
+}
+
 static int each_module(const struct compile_flags *f, const struct neuron_compiler *c,
-                       const struct neuron_run *run, struct err *err)
+                       const struct neuron_run *run, enum neuron_use use, struct err *err)
 {
 	for (enum neuron_module m = 0; m < NEURON_MODULES; m++) {
 		struct neuron_net net;
 		const char *name = neuron_module_name(m);
 		int rc;
 
+		if (!neuron_use_needs(use, m))
+			continue;
 		neuron_module_build(run, m, &net);
 		if (f->emit_hlo == NULL)
-			fprintf(stderr, "slipway-trainer: module %u of %d: %s\n", m + 1,
-			        NEURON_MODULES, name);
+			fprintf(stderr, "slipway-trainer: module %u of %u: %s\n", count(use, m) + 1,
+			        count(use, NEURON_MODULES), name);
 		rc = do_module(f, c, &net, name, err);
 		neuron_net_done(&net);
 		if (rc != 0)
@@ -201,13 +218,41 @@ static int each_module(const struct compile_flags *f, const struct neuron_compil
 	return 0;
 }
 
-static int print_report(const struct neuron_run *run)
+static int print_report(const struct neuron_run *run, const struct neuron_target *target)
 {
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(1 << 20);
 
-	neuron_report(run, &text);
+	neuron_report(run, target, &text);
 	fputs(strbuf_str(&text), stdout);
 	return 0;
+}
+
+/* How many clips a step has, where the words do not say it. */
+static int settle(const struct neuron_target *target, struct neuron_run *run, struct err *err)
+{
+	size_t most = run->most_clips;
+
+	if (run->step.batch > 0)
+		return 0;
+	if (neuron_fit(run, neuron_chip_of(target), err) != 0)
+		return -1;
+	if (run->step.batch != most)
+		fprintf(stderr,
+		        "slipway-trainer: --batch_size %sis %zu, by the memory of a core of %s\n",
+		        most == 0 ? "auto " : "", run->step.batch, target->name);
+	return 0;
+}
+
+/* What would be too large is not worth hours of compiling, nor a device that then cannot load it.
+ */
+static int check_size(const struct compile_flags *f, const struct neuron_target *target,
+                      enum neuron_use use, struct neuron_run *run, struct err *err)
+{
+	if (settle(target, run, err) != 0)
+		return -1;
+	if (f->any_size || f->report || f->check || f->emit_hlo != NULL)
+		return 0;
+	return neuron_check_fit(run, use, neuron_chip_of(target), err);
 }
 
 static int compile_run(const struct compile_flags *f, const struct train_flags *flags,
@@ -218,20 +263,24 @@ static int compile_run(const struct compile_flags *f, const struct train_flags *
 	                            .timeout_s = (unsigned)f->timeout,
 	                            .retry = f->retry_failed,
 	                            .say = say};
+	enum neuron_use use;
 	struct neuron_run run;
 
 	if (f->cache_dir == NULL && f->emit_hlo == NULL && !f->report)
 		return err_set(err, ERR_USAGE,
 		               "compile needs --cache_dir, or --emit_hlo or --report");
 	if (neuron_target_find(f->target, &c.target, err) != 0 ||
+	    neuron_use_find(f->use, &use, err) != 0 ||
 	    session_neuron_run(flags, (unsigned)f->ranks, &run, &remarks, err) != 0)
 		return -1;
 	fputs(strbuf_str(&remarks), stderr);
+	if (check_size(f, c.target, use, &run, err) != 0)
+		return -1;
 	if (f->report)
-		return print_report(&run);
+		return print_report(&run, c.target);
 	if (f->emit_hlo == NULL && !f->check && neuron_compiler_open(&c, err) != 0)
 		return -1;
-	return each_module(f, &c, &run, err);
+	return each_module(f, &c, &run, use, err);
 }
 
 static const char *look(const char *name)
@@ -243,7 +292,8 @@ static int parse_and_run(const struct compile_words *w, struct err *err)
 {
 	AUTO(train_flags) struct train_flags flags = {0};
 	AUTO(strbuf) struct strbuf remarks = STRBUF_INIT(1 << 20);
-	struct compile_flags f = {.target = "trn1", .compiler = "neuronx-cc", .ranks = 1};
+	struct compile_flags f = {
+		.target = "trn1", .use = "train", .compiler = "neuronx-cc", .ranks = 1};
 	int status = cmd_parse(purpose, &options, w->n_own, w->own, &f);
 	bool help;
 

@@ -22,17 +22,19 @@ static const struct flag_row rows[] = {
 static int export(const struct export_flags *f, struct err *err)
 {
 	AUTO(trained) struct trained t = {0};
-	struct ops_options o = {.n_threads = 1};
+	const struct forwarder_choice choice = {.device = "cpu", .ops.n_threads = 1};
+	struct learner *l;
 
 	if (f->checkpoint == NULL || f->out == NULL)
 		return err_set(err, ERR_USAGE, "export needs --checkpoint and --out");
 	if (trained_find(f->checkpoint, &t, err) != 0 || export_check(&t.config, err) != 0 ||
-	    trained_open(&t, "cpu", o, f->ema, err) != 0 ||
-	    export_write(f->out, f->overwrite, t.learner, &t.classes, err) != 0)
+	    trained_open(&t, choice, f->ema, err) != 0)
+		return -1;
+	l = t.forward.learner;
+	if (export_write(f->out, f->overwrite, l, &t.classes, err) != 0)
 		return -1;
 	printf("%s: %zu tensors, %zu parameters, %zu labels, %zu of them with names\n", f->out,
-	       learner_table(t.learner)->n, learner_table(t.learner)->n_params, t.config.num_labels,
-	       t.classes.n);
+	       learner_table(l)->n, learner_table(l)->n_params, t.config.num_labels, t.classes.n);
 	return 0;
 }
 

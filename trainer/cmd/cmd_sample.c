@@ -11,11 +11,11 @@
 #include "trainer/cmd/cmd.h"
 #include "trainer/config/model_file.h"
 #include "trainer/data/dataset.h"
-#include "trainer/device/devices.h"
 #include "trainer/sample/sample.h"
+#include "trainer/session/forwarder.h"
 
 struct sample_flags {
-	const char *checkpoint, *config, *dataset_dir, *out, *device;
+	const char *checkpoint, *config, *dataset_dir, *out, *device, *precision, *cache_dir;
 	uint64_t clip, threads;
 	bool movie, ema;
 };
@@ -36,6 +36,9 @@ static const struct flag_row rows[] = {
 	FLAG_ROW_SWITCH(struct sample_flags, "ema", ema,
                         "decode with the checkpoint's averaged weights"),
 	TEXT("device", device, "what computes: " DEVICE_HELP),
+	TEXT("precision", precision, "f32 (default), bf16, or f16 on a GPU"),
+	TEXT("cache_dir", cache_dir,
+             "folder of modules for a NeuronCore, which compile --for sample fills"),
 	COUNT("threads", threads, 4096, "compute threads (default: one per CPU)"),
 };
 
@@ -174,23 +177,22 @@ static int sample(const struct sampling *s, struct learner *l, struct err *err)
 static int open_and_sample(const struct sample_flags *f, struct err *err)
 {
 	AUTO(sampling) struct sampling s = {.f = f};
-	struct ops_options o = {.n_threads = (unsigned)f->threads};
-	char device[DEVICE_NAME_MAX];
-	struct learner *l;
-	struct ops ops;
-	int rc;
+	AUTO(forwarder) struct forwarder forward = {0};
+	struct forwarder_choice choice = {.use = NEURON_SAMPLES,
+	                                  .config = &s.config,
+	                                  .device = f->device,
+	                                  .cache_dir = f->cache_dir,
+	                                  .checkpoint = s.checkpoint,
+	                                  .from_file = f->config,
+	                                  .clips = NEURON_SAMPLE_CLIPS,
+	                                  .ops.n_threads = (unsigned)f->threads};
 
 	if (f->checkpoint == NULL || f->out == NULL)
 		return err_set(err, ERR_USAGE, "sample needs --checkpoint and --out");
-	if (read_config(&s, err) != 0)
+	if (precision_parse(f->precision, &choice.ops.precision, err) != 0 ||
+	    read_config(&s, err) != 0 || forwarder_open(&choice, &forward, err) != 0)
 		return -1;
-	if (device_open(&(struct device_choice){f->device, 0}, &o, &ops, device, err) != 0)
-		return -1;
-	l = learner_new(&s.config, &ops, (struct recompute){0});
-	rc = sample(&s, l, err);
-	learner_free(l);
-	ops_done(&ops);
-	return rc;
+	return sample(&s, forward.learner, err);
 }
 
 /* FFmpeg's libraries are that program's. */
@@ -210,7 +212,7 @@ static int make_movie(const struct sample_flags *f)
 int cmd_sample(int argc, char **argv)
 {
 	static const struct flag_table options = {rows, ARRAY_LEN(rows), "sample"};
-	struct sample_flags f = {.device = "auto"};
+	struct sample_flags f = {.device = "auto", .precision = "f32"};
 	struct err err = {0};
 	int status = cmd_parse(
 		"Decodes a whole clip and writes it beside the input: pictures and sound.",

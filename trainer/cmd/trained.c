@@ -1,6 +1,5 @@
 #include "trainer/cmd/trained.h"
 
-#include "base/cpus.h"
 #include "base/fs.h"
 #include "trainer/checkpoint/checkpoint.h"
 #include "trainer/classes/class_read.h"
@@ -31,27 +30,18 @@ int trained_find(const char *path, struct trained *ret, struct err *err)
 	return read_config(ret, err);
 }
 
-int trained_open(struct trained *t, const char *device, struct ops_options o, bool averaged,
-                 struct err *err)
+int trained_open(struct trained *t, struct forwarder_choice c, bool averaged, struct err *err)
 {
-	char name[DEVICE_NAME_MAX];
-	unsigned cpus = cpus_usable();
-
-	if (o.n_threads > cpus)
-		o.n_threads = cpus;
-	if (device_open(&(struct device_choice){device, 0}, &o, &t->ops, name, err) != 0)
+	c.config = &t->config;
+	c.checkpoint = t->folder;
+	if (forwarder_open(&c, &t->forward, err) != 0)
 		return -1;
-	t->learner = learner_new(&t->config, &t->ops, (struct recompute){0});
-	return averaged ? checkpoint_load_average(t->folder, t->learner, err)
-	                : checkpoint_load_weights(t->folder, t->learner, err);
+	return averaged ? checkpoint_load_average(t->folder, t->forward.learner, err)
+	                : checkpoint_load_weights(t->folder, t->forward.learner, err);
 }
 
 void trained_done(struct trained *t)
 {
-	if (t->learner != NULL) {
-		learner_free(t->learner);
-		ops_done(&t->ops);
-	}
-	t->learner = NULL;
+	forwarder_done(&t->forward);
 	class_list_done(&t->classes);
 }

@@ -7,16 +7,14 @@
 #include <limits.h>
 
 #include "trainer/classes/class_list.h"
-#include "trainer/device/devices.h"
-#include "trainer/train/learner.h"
+#include "trainer/session/forwarder.h"
 
 struct trained {
 	char folder[PATH_MAX]; /* the checkpoint's */
 	bool verified;         /* it has a manifest, and is what that says */
 	struct model_config config;
 	struct class_list classes; /* empty: its labels have no names */
-	struct ops ops;            /* these two after trained_open */
-	struct learner *learner;   /* NULL before it */
+	struct forwarder forward;  /* after trained_open */
 };
 
 /*
@@ -26,9 +24,10 @@ struct trained {
  */
 int trained_find(const char *path, struct trained *ret, struct err *err) MUST_USE;
 
-/* Makes the learner on a device (device_open) and reads its weights or, `averaged`, the averages of
- * them by --ema_decay: ERR_NOT_FOUND where there are none. More threads than CPUs are not used. */
-int trained_open(struct trained *t, const char *device, struct ops_options o, bool averaged,
+/* Makes the learner (forwarder_open; its configuration and checkpoint are t's) and reads its
+ * weights or, `averaged`, the averages of them by --ema_decay: ERR_NOT_FOUND where there are none.
+ */
+int trained_open(struct trained *t, struct forwarder_choice c, bool averaged,
                  struct err *err) MUST_USE;
 
 void trained_done(struct trained *t); /* for AUTO(trained) */

@@ -181,8 +181,8 @@ int device_open(const struct device_choice *choice, const struct ops_options *op
 		return -1;
 	if (f.row->open == NULL) {
 		err_set(err, ERR_UNSUPPORTED,
-		        "a %s runs modules that were compiled for training and evaluation, not "
-		        "this command",
+		        "a %s runs modules that were compiled for train, eval, classify and "
+		        "sample, not this command",
 		        f.row->what);
 		return err_hint(err, "Give --device cpu or cuda.");
 	}

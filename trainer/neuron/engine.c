@@ -76,7 +76,7 @@ static int new_inputs(const struct neuron_engine *e, struct engine_part *p, stru
 	for (size_t i = 0; i < n->inputs.n; i++) {
 		const struct neuron_value *v = &n->inputs.at[i];
 
-		for (unsigned k = 0; k < ENGINE_LANES && !engine_is_state(v); k++)
+		for (unsigned k = 0; k < ENGINE_LANES && engine_is_fed(v); k++)
 			if (engine_allocate(e, engine_bytes(n, v), &p->inputs[k][i], err) != 0)
 				return -1;
 		if (neuron_is_constant(v->kind) && write_constant(e, p, i, err) != 0)
@@ -127,6 +127,8 @@ int neuron_engine_new(const struct nrt *nrt, const struct neuron_run *run,
 	for (enum neuron_module m = 0; m < NEURON_MODULES && rc == 0; m++)
 		if (neffs[m] != NULL)
 			rc = load_part(e, run, m, neffs[m], err);
+	if (e->parts[NEURON_DECODE].loaded && !e->parts[NEURON_ENCODE].loaded)
+		BUG("an engine that decodes, and does not encode");
 	if (rc == 0)
 		rc = new_states(e, run, err);
 	if (rc == 0)

@@ -70,8 +70,13 @@ int neuron_engine_measure(struct neuron_engine *e, const struct batch *b,
                           const struct loss_weights *w, struct losses *ret,
                           struct err *err) MUST_USE;
 
+/* Where the run has `encode`: these clips, no more than the module's (ERR_UNSUPPORTED), are what
+ * neuron_engine_decode decodes from now on. Else nothing. */
+int neuron_engine_encode(struct neuron_engine *e, const struct batch *b, struct err *err) MUST_USE;
+
 /* Of any number of clips and points: as many executions as that takes. Room for a modality is as
- * struct logits (trainer/model/model.h) says; NULL: it is not wanted. */
+ * struct logits (trainer/model/model.h) says; NULL: it is not wanted. ERR_UNSUPPORTED for points
+ * where the run's modules give the label alone. */
 struct neuron_logits {
 	float *of[MODALITIES];
 };

@@ -48,6 +48,8 @@ struct neuron_engine {
 /* ---- engine_io.c: tensors, nothing waits ---- */
 
 bool engine_is_state(const struct neuron_value *v);
+/* An input that has memory of its own: it is no state, and no result of another module. */
+bool engine_is_fed(const struct neuron_value *v);
 size_t engine_bytes(const struct neuron_net *net, const struct neuron_value *v);
 int engine_allocate(const struct neuron_engine *e, size_t bytes, void **ret,
                     struct err *err) MUST_USE;

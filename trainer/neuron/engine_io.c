@@ -7,6 +7,11 @@ bool engine_is_state(const struct neuron_value *v)
 	return (int)v->kind < ENGINE_STATES;
 }
 
+bool engine_is_fed(const struct neuron_value *v)
+{
+	return !engine_is_state(v) && v->kind != NEURON_LATENTS;
+}
+
 size_t engine_bytes(const struct neuron_net *net, const struct neuron_value *v)
 {
 	return 4 * hlo_elements(hlo_shape_of(&net->graph, v->value));
@@ -64,13 +69,21 @@ int engine_feed(const struct neuron_engine *e, const struct engine_part *p, cons
 	return 0;
 }
 
+/* encode has one result. */
+static void *latents_tensor(const struct neuron_engine *e)
+{
+	return e->parts[NEURON_ENCODE].results[0];
+}
+
 static void *input_tensor(const struct neuron_engine *e, const struct engine_part *p, size_t i)
 {
 	const struct neuron_value *v = &p->net.inputs.at[i];
 	const struct engine_state *s;
 
-	if (!engine_is_state(v))
+	if (engine_is_fed(v))
 		return p->inputs[p->lane][i];
+	if (v->kind == NEURON_LATENTS)
+		return latents_tensor(e);
 	if (v->kind == NEURON_GRADIENT && e->fresh)
 		return e->zero[v->index];
 	s = &e->state[v->kind];

@@ -64,10 +64,9 @@ static struct wider widen_batch(const struct engine_part *p, const struct batch 
 }
 
 /* Runs the module on a piece of a batch, and waits. */
-static int run_piece(struct neuron_engine *e, const struct batch *b, const struct engine_piece *q,
-                     struct err *err)
+static int run_piece(struct neuron_engine *e, struct engine_part *p, const struct batch *b,
+                     const struct engine_piece *q, struct err *err)
 {
-	struct engine_part *p = &e->parts[NEURON_MEASURE];
 	const struct loss_weights none = {0};
 	struct wider wide = widen_batch(p, b, q);
 	int rc = engine_feed(e, p, &wide.b, &none, 0, err);
@@ -82,7 +81,7 @@ static int run_piece(struct neuron_engine *e, const struct batch *b, const struc
 int neuron_engine_measure(struct neuron_engine *e, const struct batch *b,
                           const struct loss_weights *w, struct losses *ret, struct err *err)
 {
-	const struct engine_part *p = &e->parts[NEURON_MEASURE];
+	struct engine_part *p = &e->parts[NEURON_MEASURE];
 	const struct neuron_shape *s = &p->net.shape;
 	struct engine_piece q = {.clips = b->n, .images = b->n_out_image, .audios = b->n_out_audio};
 	struct engine_batch kept = {.n = b->n, .label = (int32_t *)(uintptr_t)b->label};
@@ -93,7 +92,7 @@ int neuron_engine_measure(struct neuron_engine *e, const struct batch *b,
 		               "patches, not %zu, %zu and %zu",
 		               s->batch, s->n_out_image, s->n_out_audio, b->n, b->n_out_image,
 		               b->n_out_audio);
-	if (run_piece(e, b, &q, err) != 0)
+	if (run_piece(e, p, b, &q, err) != 0)
 		return -1;
 	return engine_losses(e, p, &kept, w, ret, err);
 }
@@ -116,10 +115,10 @@ static struct logit_rows rows_of(const struct neuron_net *n, const struct batch 
 	return of[m];
 }
 
-static int take_logits(const struct neuron_engine *e, const struct batch *b, enum modality m,
-                       const struct engine_piece *q, float *to, struct err *err)
+static int take_logits(const struct neuron_engine *e, const struct engine_part *p,
+                       const struct batch *b, enum modality m, const struct engine_piece *q,
+                       float *to, struct err *err)
 {
-	const struct engine_part *p = &e->parts[NEURON_MEASURE];
 	struct logit_rows r = rows_of(&p->net, b, m, q);
 	size_t there = neuron_points(&p->net, m);
 	AUTO_FREE float *logits = NULL;
@@ -140,19 +139,19 @@ static size_t at_most(size_t n, size_t most)
 }
 
 /* All points of the clips from q->clip on. */
-static int decode_clips(struct neuron_engine *e, const struct batch *b, struct engine_piece *q,
-                        const struct neuron_logits *to, struct err *err)
+static int decode_clips(struct neuron_engine *e, struct engine_part *p, const struct batch *b,
+                        struct engine_piece *q, const struct neuron_logits *to, struct err *err)
 {
-	const struct neuron_shape *s = &e->parts[NEURON_MEASURE].net.shape;
+	const struct neuron_shape *s = &p->net.shape;
 
 	q->image = q->audio = 0;
 	do {
 		q->images = at_most(b->n_out_image - q->image, s->n_out_image);
 		q->audios = at_most(b->n_out_audio - q->audio, s->n_out_audio);
-		if (run_piece(e, b, q, err) != 0)
+		if (run_piece(e, p, b, q, err) != 0)
 			return -1;
 		for (enum modality m = 0; m < MODALITIES; m++)
-			if (take_logits(e, b, m, q, to->of[m], err) != 0)
+			if (take_logits(e, p, b, m, q, to->of[m], err) != 0)
 				return -1;
 		q->image += q->images;
 		q->audio += q->audios;
@@ -160,14 +159,51 @@ static int decode_clips(struct neuron_engine *e, const struct batch *b, struct e
 	return 0;
 }
 
+int neuron_engine_encode(struct neuron_engine *e, const struct batch *b, struct err *err)
+{
+	struct engine_part *p = &e->parts[NEURON_ENCODE];
+	const struct engine_piece q = {.clips = b->n};
+
+	if (!p->loaded)
+		return 0;
+	if (b->n > p->net.shape.batch)
+		return err_set(err, ERR_UNSUPPORTED,
+		               "the compiled module encodes %zu clips, not %zu", p->net.shape.batch,
+		               b->n);
+	return run_piece(e, p, b, &q, err);
+}
+
+/* The one that gives logits: of the label alone, of what was encoded, or of all at once. */
+static struct engine_part *decoding_part(struct neuron_engine *e)
+{
+	static const enum neuron_module order[] = {NEURON_CLASSIFY, NEURON_DECODE};
+
+	for (size_t i = 0; i < ARRAY_LEN(order); i++)
+		if (e->parts[order[i]].loaded)
+			return &e->parts[order[i]];
+	return &e->parts[NEURON_MEASURE];
+}
+
 int neuron_engine_decode(struct neuron_engine *e, const struct batch *b,
                          const struct neuron_logits *to, struct err *err)
 {
+	struct engine_part *p = decoding_part(e);
+	const struct neuron_shape *s = &p->net.shape;
+	struct batch points = *b;
 	struct engine_piece q = {0};
 
+	/* what was encoded is not looked at again */
+	if (p == &e->parts[NEURON_DECODE])
+		points.image = points.audio = NULL;
+	if ((b->n_out_image > 0 && s->n_out_image == 0) ||
+	    (b->n_out_audio > 0 && s->n_out_audio == 0))
+		return err_set(err, ERR_UNSUPPORTED,
+		               "the compiled module decodes %zu pixels and %zu audio patches at a "
+		               "time, not %zu and %zu",
+		               s->n_out_image, s->n_out_audio, b->n_out_image, b->n_out_audio);
 	for (; q.clip < b->n; q.clip += q.clips) {
-		q.clips = at_most(b->n - q.clip, e->parts[NEURON_MEASURE].net.shape.batch);
-		if (decode_clips(e, b, &q, to, err) != 0)
+		q.clips = at_most(b->n - q.clip, s->batch);
+		if (decode_clips(e, p, &points, &q, to, err) != 0)
 			return -1;
 	}
 	return 0;

@@ -1,21 +1,26 @@
 #include "trainer/neuron/find.h"
 
-#include "trainer/neuron/compiler.h"
-
-/* ERR_NOT_FOUND where the cache has none. */
-static int find_one(const struct neuron_run *run, enum neuron_module which, const char *cache,
-                    const struct neuron_target *target, char ret[PATH_MAX], struct err *err)
+void neuron_module_key(const struct neuron_run *run, enum neuron_module which,
+                       const struct neuron_target *target, char ret[NEURON_KEY_MAX])
 {
 	AUTO(strbuf) struct strbuf module = {0};
 	const char *flags[NEURON_FLAGS_MAX];
-	char key[NEURON_KEY_MAX];
 	struct neuron_net net;
 
 	neuron_flags(target, flags);
 	neuron_module_build(run, which, &net);
 	neuron_write(&net, neuron_module_name(which), &module, NULL);
 	neuron_net_done(&net);
-	neuron_cache_key(&module, flags, key);
+	neuron_cache_key(&module, flags, ret);
+}
+
+/* ERR_NOT_FOUND where the cache has none. */
+static int find_one(const struct neuron_run *run, enum neuron_module which, const char *cache,
+                    const struct neuron_target *target, char ret[PATH_MAX], struct err *err)
+{
+	char key[NEURON_KEY_MAX];
+
+	neuron_module_key(run, which, target, key);
 	return neuron_cache_find(cache, key, ret, err);
 }
 

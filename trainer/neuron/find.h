@@ -6,7 +6,12 @@
 
 #include <limits.h>
 
+#include "trainer/neuron/compiler.h"
 #include "trainer/neuron/learner.h"
+
+/* What names a module's entry in any cache (trainer/neuron/cache.h). */
+void neuron_module_key(const struct neuron_run *run, enum neuron_module which,
+                       const struct neuron_target *target, char ret[NEURON_KEY_MAX]);
 
 struct neuron_found {
 	char paths[NEURON_MODULES][PATH_MAX];

@@ -395,7 +395,13 @@ static int decode(struct learner *base, const struct batch *points, struct logit
 
 static int forward(struct learner *base, const struct batch *b, struct logits *ret, struct err *err)
 {
-	keep_clips(of(base), b);
+	struct module_learner *l = of(base);
+
+	if (has_failed(l))
+		return fail_again(l, err);
+	keep_clips(l, b);
+	if (told(l, neuron_engine_encode(l->engine, b, err), err) != 0)
+		return -1;
 	return decode(base, b, ret, err);
 }
 
@@ -498,8 +504,12 @@ static int load(struct module_learner *l, const struct neuron_start *start, stru
 	const struct neuron_place place = {.rank = start->rank, .ranks = start->ranks};
 	AUTO_FREE struct neuron_found *found = mem_zalloc(sizeof(*found));
 
-	if (neuron_runtime_open(start->core, &l->runtime, err) != 0 ||
-	    neuron_find(&l->run, start, l->runtime.target, found, err) != 0)
+	if (neuron_runtime_open(start->core, &l->runtime, err) != 0)
+		return -1;
+	if (start->settle != NULL &&
+	    start->settle(start->ctx, l->runtime.target, &l->run, err) != 0)
+		return -1;
+	if (neuron_find(&l->run, start, l->runtime.target, found, err) != 0)
 		return -1;
 	return neuron_engine_new(&l->runtime.nrt, &l->run, &place, found->neffs, &l->engine, err);
 }

@@ -75,6 +75,16 @@ void neuron_step(struct neuron_net *n, const struct model_config *config,
 	give_gradients(n, gradients);
 }
 
+/* ---- use ---- */
+
+/* Of all points that the shape has. */
+static void give_logits(struct neuron_net *n, const unsigned logits[MODALITIES])
+{
+	for (enum modality m = 0; m < MODALITIES; m++)
+		if (neuron_points(n, m) > 0)
+			neuron_result(n, NEURON_LOGITS, m, logits[m]);
+}
+
 void neuron_measure(struct neuron_net *n, const struct model_config *config,
                     const struct neuron_shape *shape)
 {
@@ -83,9 +93,37 @@ void neuron_measure(struct neuron_net *n, const struct model_config *config,
 	neuron_net_begin(n, config, shape);
 	neuron_decoder(n, neuron_encoder(n), logits);
 	neuron_losses(n, logits);
-	for (enum modality m = 0; m < MODALITIES; m++)
-		if (neuron_points(n, m) > 0)
-			neuron_result(n, NEURON_LOGITS, m, logits[m]);
+	give_logits(n, logits);
+}
+
+void neuron_classify(struct neuron_net *n, const struct model_config *config,
+                     const struct neuron_shape *shape)
+{
+	unsigned logits[MODALITIES] = {0};
+
+	neuron_net_begin(n, config, shape);
+	neuron_decoder(n, neuron_encoder(n), logits);
+	give_logits(n, logits);
+}
+
+void neuron_encode(struct neuron_net *n, const struct model_config *config,
+                   const struct neuron_shape *shape)
+{
+	neuron_net_begin(n, config, shape);
+	neuron_result(n, NEURON_LATENTS, 0, neuron_encoder(n));
+}
+
+void neuron_decode(struct neuron_net *n, const struct model_config *config,
+                   const struct neuron_shape *shape)
+{
+	struct hlo_shape latents =
+		HLO_SHAPE(HLO_F32, (int64_t)shape->batch, (int64_t)config->num_latents,
+	                  (int64_t)config->d_latents);
+	unsigned logits[MODALITIES] = {0};
+
+	neuron_net_begin(n, config, shape);
+	neuron_decoder(n, neuron_input(n, NEURON_LATENTS, 0, &latents), logits);
+	give_logits(n, logits);
 }
 
 /* ---- the update ---- */
@@ -200,7 +238,8 @@ void neuron_write(const struct neuron_net *n, const char *name, struct strbuf *r
 
 const char *neuron_module_name(enum neuron_module which)
 {
-	static const char *const names[NEURON_MODULES] = {"step", "update", "measure"};
+	static const char *const names[NEURON_MODULES] = {"step",     "update", "measure",
+	                                                  "classify", "encode", "decode"};
 
 	return names[which];
 }
@@ -214,6 +253,15 @@ void neuron_module_build(const struct neuron_run *run, enum neuron_module which,
 		break;
 	case NEURON_UPDATE:
 		neuron_update(ret, &run->config, &run->optimizer);
+		break;
+	case NEURON_CLASSIFY:
+		neuron_classify(ret, &run->config, &run->classify);
+		break;
+	case NEURON_ENCODE:
+		neuron_encode(ret, &run->config, &run->sample);
+		break;
+	case NEURON_DECODE:
+		neuron_decode(ret, &run->config, &run->sample);
 		break;
 	default:
 		neuron_measure(ret, &run->config, &run->measure);

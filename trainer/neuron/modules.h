@@ -1,7 +1,9 @@
 /*
- * The modules that a device is given: a step up to its gradients, an update of the weights, and the
- * losses of an evaluation. Inputs and results are listed in net->inputs and net->results, in their
- * order.
+ * The modules that a device is given: a step up to its gradients, an update of the weights, the
+ * losses of an evaluation; and for those who only use a model, without losses, the label of clips,
+ * what a clip is encoded to, and its points. Inputs and results are listed in net->inputs and
+ * net->results, in their order. Every module takes all weights, whether or not it reads them, so
+ * that one set of them serves all.
  */
 #ifndef SLIPWAY_TRAINER_NEURON_MODULES_H
 #define SLIPWAY_TRAINER_NEURON_MODULES_H
@@ -27,18 +29,40 @@ void neuron_update(struct neuron_net *n, const struct model_config *config,
 void neuron_measure(struct neuron_net *n, const struct model_config *config,
                     const struct neuron_shape *shape);
 
+/* The logits of the label alone: shape decodes nothing else. */
+void neuron_classify(struct neuron_net *n, const struct model_config *config,
+                     const struct neuron_shape *shape);
+
+/* The latents of clips; of the shape's points nothing is asked. */
+void neuron_encode(struct neuron_net *n, const struct model_config *config,
+                   const struct neuron_shape *shape);
+
+/* Such latents to the logits of the shape's points. */
+void neuron_decode(struct neuron_net *n, const struct model_config *config,
+                   const struct neuron_shape *shape);
+
 /* The module of that name as XLA's HloModuleProto, and as text; either may be NULL. */
 void neuron_write(const struct neuron_net *n, const char *name, struct strbuf *ret_module,
                   struct strbuf *ret_text);
 
 /* ---- all modules of a run ---- */
 
-enum neuron_module { NEURON_STEP, NEURON_UPDATE, NEURON_MEASURE, NEURON_MODULES };
+enum neuron_module {
+	NEURON_STEP,
+	NEURON_UPDATE,
+	NEURON_MEASURE,
+	NEURON_CLASSIFY,
+	NEURON_ENCODE,
+	NEURON_DECODE,
+	NEURON_MODULES
+};
 
 struct neuron_run {
 	struct model_config config;
-	struct neuron_shape step, measure;
+	struct neuron_shape step, measure, classify;
+	struct neuron_shape sample; /* of encode and decode */
 	struct optimizer_options optimizer;
+	size_t most_clips; /* a step.batch of 0 becomes no more (trainer/neuron/fit.h); 0: 1024 */
 };
 
 const char *neuron_module_name(enum neuron_module which); /* "step" */

@@ -28,6 +28,7 @@ static const char *const kinds[NEURON_KINDS] = {
 	[NEURON_LOSSES] = "losses",
 	[NEURON_SQUARES] = "squares",
 	[NEURON_LOGITS] = "logits",
+	[NEURON_LATENTS] = "latents",
 };
 
 struct hlo_shape neuron_tensor_shape(const struct neuron_net *n, size_t tensor)

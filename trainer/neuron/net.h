@@ -47,6 +47,7 @@ enum neuron_kind {
 	NEURON_LOSSES,       /* [6, batch], see enum neuron_losses */
 	NEURON_SQUARES,      /* []: the sum of the gradients' squares */
 	NEURON_LOGITS,       /* [batch, points, channels], by modality */
+	NEURON_LATENTS, /* [batch, latents, channels]: what is encoded, and decoded elsewhere */
 	NEURON_KINDS
 };
 

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "trainer/neuron/fit.h"
+#include "trainer/neuron/report.h"
 #include "trainer/session/run.h"
 #include "trainer/session/setup.h"
 
@@ -78,26 +80,56 @@ static int least_of_all(struct comm *comm, size_t *n, struct err *err)
 	return 0;
 }
 
-int session_settle_batch(struct session *s, struct train_flags *flags, struct err *err)
+/* Of what each rank has found, or of the run that is resumed. */
+static int settle(struct session *s, struct train_flags *flags, struct batch_found *chosen,
+                  struct err *err)
 {
 	size_t recorded = s->rank == 0 ? recorded_batch(flags) : 0;
+	bool said = is_auto(flags);
+
+	if (comm_broadcast(s->comm, &recorded, sizeof(recorded), err) != 0 ||
+	    least_of_all(s->comm, &chosen->n, err) != 0)
+		return -1;
+	if (recorded > 0)
+		keep(recorded, chosen);
+	if (!said && chosen->n == (size_t)flags->batch_size)
+		return 0;
+	train_flags_settle_batch(flags, (int64_t)chosen->n, chosen->why);
+	s->options.batch_size = chosen->n;
+	if (s->rank == 0)
+		fprintf(s->remarks_out, "--batch_size %sis %zu (%s)\n", said ? "auto " : "",
+		        chosen->n, chosen->why);
+	return 0;
+}
+
+int session_settle_batch(struct session *s, struct train_flags *flags, struct err *err)
+{
 	const struct device_row *row = device_row_of(s->device);
 	struct batch_found chosen;
 
 	if (!is_auto(flags))
 		return 0;
-	if (comm_broadcast(s->comm, &recorded, sizeof(recorded), err) != 0)
-		return -1;
 	fit(flags, &s->config, s->options, s->device,
 	    row != NULL && row->room != NULL ? row->room(&s->ops) : 0, &chosen);
-	if (least_of_all(s->comm, &chosen.n, err) != 0)
+	return settle(s, flags, &chosen, err);
+}
+
+int session_settle_modules(struct session *s, struct train_flags *flags, const char *target,
+                           struct neuron_run *run, struct err *err)
+{
+	const struct neuron_target *row;
+	struct batch_found chosen;
+
+	if (run->step.batch > 0)
+		return 0;
+	if (neuron_target_find(target, &row, err) != 0 ||
+	    neuron_fit(run, neuron_chip_of(row), err) != 0)
 		return -1;
-	if (recorded > 0)
-		keep(recorded, &chosen);
-	train_flags_settle_batch(flags, (int64_t)chosen.n, chosen.why);
-	s->options.batch_size = chosen.n;
-	if (s->rank == 0)
-		fprintf(s->remarks_out, "--batch_size auto is %zu (%s)\n", chosen.n, chosen.why);
+	chosen.n = run->step.batch;
+	snprintf(chosen.why, sizeof(chosen.why), "by the memory of a core of %s", target);
+	if (settle(s, flags, &chosen, err) != 0)
+		return -1;
+	run->step.batch = chosen.n;
 	return 0;
 }
 

@@ -57,5 +57,5 @@ int session_make_learner(struct session *s, enum session_use use, struct train_f
 		return -1;
 	memcpy(s->device, found.name, sizeof(s->device));
 	return found.row->open != NULL ? ops_learner(s, flags, &o, &found, err)
-	                               : session_module_learner(s, use, found.index, err);
+	                               : session_module_learner(s, use, flags, found.index, err);
 }

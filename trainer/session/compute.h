@@ -15,7 +15,7 @@ int session_make_learner(struct session *s, enum session_use use, struct train_f
 
 /* modules.c: of the `index`-th NeuronCore. ERR_USAGE, with the command that compiles them, where
  * its modules are not in --cache_dir. */
-int session_module_learner(struct session *s, enum session_use use, unsigned index,
-                           struct err *err) MUST_USE;
+int session_module_learner(struct session *s, enum session_use use, struct train_flags *flags,
+                           unsigned index, struct err *err) MUST_USE;
 
 #endif

@@ -10,6 +10,7 @@
 #include "trainer/neuron/learner.h"
 #include "trainer/session/compute.h"
 #include "trainer/session/plan.h"
+#include "trainer/session/setup.h"
 
 #define ROOT "NEURON_RT_ROOT_COMM_ID"
 
@@ -27,15 +28,22 @@ static void add_word(const struct train_flags *f, const char *name, struct strbu
 	const struct flag_row *row = flag_table_find(train_flags_table(), name);
 	char number[FLAG_TEXT_MAX];
 
-	if (train_flags_origin(f, name).layer == LAYER_DEFAULT)
+	/* the batch may have been settled here */
+	if (train_flags_origin(f, name).layer == LAYER_DEFAULT && strcmp(name, "batch_size") != 0)
 		return;
 	strbuf_addf(sb, " --%s ", name);
 	text_shell_word(flag_row_text(row, f, number), sb);
 }
 
+/* Who asks for modules. */
+struct module_run {
+	struct session *session;
+	struct train_flags *flags;
+};
+
 static void compile_command(void *ctx, const char *target, struct strbuf *sb)
 {
-	const struct session *s = ctx;
+	const struct session *s = ((const struct module_run *)ctx)->session;
 
 	strbuf_adds(sb, "slipway-trainer compile --cache_dir ");
 	text_shell_word(s->flags->cache_dir, sb);
@@ -93,8 +101,17 @@ static int meet(struct session *s, struct err *err)
 
 /* ---- the learner ---- */
 
-static struct neuron_start start_of(struct session *s, enum session_use use, unsigned index)
+/* An evaluation has its own batch, and none to settle. */
+static int settle(void *ctx, const char *target, struct neuron_run *run, struct err *err)
 {
+	const struct module_run *m = ctx;
+
+	return session_settle_modules(m->session, m->flags, target, run, err);
+}
+
+static struct neuron_start start_of(struct module_run *m, enum session_use use, unsigned index)
+{
+	const struct session *s = m->session;
 	bool trains = use == SESSION_TRAINS;
 
 	return (struct neuron_start){.core = index,
@@ -106,13 +123,16 @@ static struct neuron_start start_of(struct session *s, enum session_use use, uns
 	                                        [NEURON_MEASURE] = !trains || s->flags->do_eval ||
 	                                                           s->flags->eval_every > 0},
 	                             .command = compile_command,
-	                             .ctx = s};
+	                             .settle = trains ? settle : NULL,
+	                             .ctx = m};
 }
 
-int session_module_learner(struct session *s, enum session_use use, unsigned index, struct err *err)
+int session_module_learner(struct session *s, enum session_use use, struct train_flags *flags,
+                           unsigned index, struct err *err)
 {
 	AUTO(strbuf) struct strbuf remarks = STRBUF_INIT(1 << 20);
-	struct neuron_start start = start_of(s, use, index);
+	struct module_run m = {s, flags};
+	struct neuron_start start = start_of(&m, use, index);
 	struct neuron_run run;
 
 	if (s->flags->cache_dir == NULL) {

@@ -16,6 +16,7 @@ static struct neuron_shape shape_of(const struct train_options *o, size_t batch,
 int session_neuron_run(const struct train_flags *f, unsigned ranks, struct neuron_run *ret,
                        struct strbuf *remarks, struct err *err)
 {
+	bool by_default = train_flags_origin(f, "batch_size").layer == LAYER_DEFAULT;
 	struct train_options o;
 	struct neuron_run run = {0};
 
@@ -28,17 +29,15 @@ int session_neuron_run(const struct train_flags *f, unsigned ranks, struct neuro
 	}
 	if (session_load_config(f, &run.config, remarks, err) != 0)
 		return -1;
-	if (o.batch_size == 0) {
-		err_set(err, ERR_USAGE,
-		        "--batch_size auto is of a run: modules are made for a "
-		        "number of clips");
-		return err_hint(err, "Give --batch_size as a number.");
-	}
 	session_fit_points(&run.config, &o);
 	run.optimizer = o.optimizer;
-	run.step = shape_of(&o, o.batch_size, ranks);
+	/* what nobody asked for is as large as it can be, and no larger */
+	run.most_clips = by_default ? o.batch_size : 0;
+	run.step = shape_of(&o, by_default ? 0 : o.batch_size, ranks);
 	run.step.training = true;
 	run.measure = shape_of(&o, (size_t)f->test_batch_size, 1);
+	neuron_use_shapes(&run, o.batch_size > 0 ? o.batch_size : NEURON_CLASSIFY_CLIPS,
+	                  run.step.rounds);
 	*ret = run;
 	return 0;
 }

@@ -6,6 +6,7 @@
 #define SLIPWAY_TRAINER_SESSION_SETUP_H
 
 #include "trainer/device/devices.h"
+#include "trainer/neuron/modules.h"
 #include "trainer/session/session.h"
 
 /* Batches read ahead: two, or more of small ones, since one clip may take longer than others. */
@@ -39,6 +40,10 @@ size_t session_fit_here(const struct train_flags *f, const struct model_config *
  * every rank alike; all take the least that fits on any. A run that is resumed keeps its own.
  */
 int session_settle_batch(struct session *s, struct train_flags *flags, struct err *err) MUST_USE;
+/* The same for a NeuronCore of that target ("trn1"): run->step.batch of 0 becomes a number, the
+ * same that `compile` takes. */
+int session_settle_modules(struct session *s, struct train_flags *flags, const char *target,
+                           struct neuron_run *run, struct err *err) MUST_USE;
 
 /* Clips reach a device as bytes, for all that flags say. */
 bool session_sends_bytes(const struct train_flags *f);
