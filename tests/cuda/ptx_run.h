@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "tests/cuda/copies.h"
 #include "tests/cuda/emulate.h"
 #include "trainer/cuda/kernels/device.h"
 
@@ -73,6 +74,8 @@ static inline void *ptx_shared(uint64_t at, size_t size)
 {
 	if (at % size != 0 || at + size > emulate_shared_size() || at + size < at)
 		emulate_fail("a shared address outside of the block's memory or not aligned");
+	if (copies_are_under_way(at, size))
+		emulate_fail("shared memory that a copy is still on its way to");
 	return (char *)shared_memory() + at;
 }
 static inline const void *ptx_param(struct ptx_params p, uint64_t at, size_t size)
@@ -80,6 +83,16 @@ static inline const void *ptx_param(struct ptx_params p, uint64_t at, size_t siz
 	if (at % size != 0 || at + size > p.size)
 		emulate_fail("a parameter outside of the parameters or not aligned");
 	return (const char *)p.at + at;
+}
+
+/* cp.async of `size` bytes, of which the first `bytes` come from global memory. */
+static inline void ptx_copy(uint32_t to, uint64_t from, uint32_t size, uint32_t bytes)
+{
+	const char *problem =
+		copies_send(thread_index(), to, (const void *)(uintptr_t)from, size, bytes);
+
+	if (problem != NULL)
+		emulate_fail(problem);
 }
 
 uint32_t ptx_shuffle(uint32_t value, uint32_t mask, uint32_t clamp, uint32_t members);

@@ -120,7 +120,9 @@ static const struct {
                {64, 32, 64, false, false},
                {65, 33, 66, true, false},
                {130, 70, 36, true, true},
-               {2600, 9, 7, false, false}}; /* a weight's derivative in 8 parts */
+               {2600, 9, 7, false, false}, /* a weight's derivative in 8 parts */
+               {200, 50, 150, true, true}, /* large tiles, where multiprocessors are few */
+               {256, 64, 128, false, false}};
 
 static void take_linear(struct compared *c, struct op_linear *op, size_t i)
 {

@@ -31,6 +31,8 @@ struct cuda_queue {
 	bool (*product)(struct cuda_queue *q, enum product_form form,
 	                const struct product_launch *l);
 	enum cuda_operands operands;
+	/* Of the device: 80 is 8.0; 0: not known, as many as is usual. */
+	unsigned compute, multiprocessors;
 };
 
 void cuda_linear_forward(struct cuda_queue *q, const struct op_linear *p);

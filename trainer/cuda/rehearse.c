@@ -132,7 +132,8 @@ void cuda_ops_rehearse(const struct ops_options *options, struct tally *tally, s
 	r->queue = (struct cuda_queue){.launch = launch,
 	                               .zero = zero,
 	                               .scratch = scratch,
-	                               .operands = bf16 ? OPERANDS_BF16 : OPERANDS_F32};
+	                               .operands = bf16 ? OPERANDS_BF16 : OPERANDS_F32,
+	                               .compute = 80};
 	r->tally = tally;
 	r->next = (uintptr_t)1 << 40;
 	*ret = (struct ops){.table = &cuda_op_table,
