@@ -107,9 +107,62 @@ static void multiply_f16(struct warp_request *const lanes[WARP])
 	multiply(lanes, f16_value);
 }
 
-void matrix_multiply_bf16(float sum[4], const uint32_t a[4], const uint32_t b[2])
+/* ---- tf32 ---- */
+
+uint32_t tf32_bits(float value)
 {
-	struct warp_request r = {.run = multiply_bf16};
+	enum { BELOW = 0x1fff };
+	uint32_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	if (value != value)
+		return 0x7fffffff;
+	return (bits + (BELOW + 1) / 2) & ~(uint32_t)BELOW;
+}
+
+float tf32_value(uint32_t bits)
+{
+	float value;
+
+	bits &= 0xffffe000u;
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+uint32_t round_tf32(float value)
+{
+	return tf32_bits(value);
+}
+
+/* As `multiply`: fragments to matrices, one rounding. */
+static void multiply_tf32(struct warp_request *const lanes[WARP])
+{
+	double a[16][8], b[8][8];
+
+	for (unsigned lane = 0; lane < WARP; lane++) {
+		unsigned g = lane / 4, t = lane % 4;
+
+		for (unsigned r = 0; r < 4; r++)
+			a[g + r % 2 * 8][t + r / 2 * 4] = tf32_value(lanes[lane]->a[r]);
+		for (unsigned r = 0; r < 2; r++)
+			b[t + r * 4][g] = tf32_value(lanes[lane]->b[r]);
+	}
+	for (unsigned lane = 0; lane < WARP; lane++) {
+		for (unsigned i = 0; i < 4; i++) {
+			unsigned row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
+			double sum = lanes[lane]->sum[i];
+
+			for (unsigned k = 0; k < 8; k++)
+				sum += a[row][k] * b[k][column];
+			lanes[lane]->sum[i] = (float)sum;
+		}
+	}
+}
+
+static void matrix_multiply(float sum[4], const uint32_t a[4], const uint32_t b[2],
+                            void (*run)(struct warp_request *const *))
+{
+	struct warp_request r = {.run = run};
 
 	memcpy(r.a, a, sizeof(r.a));
 	memcpy(r.b, b, sizeof(r.b));
@@ -118,13 +171,15 @@ void matrix_multiply_bf16(float sum[4], const uint32_t a[4], const uint32_t b[2]
 	memcpy(sum, r.sum, sizeof(r.sum));
 }
 
+void matrix_multiply_bf16(float sum[4], const uint32_t a[4], const uint32_t b[2])
+{
+	matrix_multiply(sum, a, b, multiply_bf16);
+}
 void matrix_multiply_f16(float sum[4], const uint32_t a[4], const uint32_t b[2])
 {
-	struct warp_request r = {.run = multiply_f16};
-
-	memcpy(r.a, a, sizeof(r.a));
-	memcpy(r.b, b, sizeof(r.b));
-	memcpy(r.sum, sum, sizeof(r.sum));
-	emulate_warp(&r);
-	memcpy(sum, r.sum, sizeof(r.sum));
+	matrix_multiply(sum, a, b, multiply_f16);
+}
+void matrix_multiply_tf32(float sum[4], const uint32_t a[4], const uint32_t b[2])
+{
+	matrix_multiply(sum, a, b, multiply_tf32);
 }

@@ -101,5 +101,6 @@ void ptx_ldmatrix(uint32_t ret[4], uint32_t at, bool transposed);
 void ptx_mma_bf16(float sum[4], const uint32_t words[6]);
 void ptx_mma_f16(float sum[4], const uint32_t words[6]);
 void ptx_mma_f16_8(float sum[4], const uint32_t words[3]);
+void ptx_mma_tf32(float sum[4], const uint32_t words[6]);
 
 #endif

@@ -124,6 +124,12 @@ static void goldens_hold_in_bf16(void)
 	check_golden("tests/golden/perceiver/published", 8, 0, PRECISION_BF16);
 }
 
+static void goldens_hold_in_tf32(void)
+{
+	check_golden("tests/golden/perceiver/published", 8, 0, PRECISION_TF32);
+	check_golden("tests/golden/perceiver/cross-heads", 8, 6, PRECISION_TF32);
+}
+
 /* ---- a course of training ---- */
 
 enum { AUDIO, IMAGE, LABEL, MODALITIES };
@@ -509,6 +515,10 @@ static void options_of_a_processor_choose_it(void)
 	CHECK(open_named("cuda", 0, PRECISION_BF16, &ops, name, &err) != 0);
 	CHECK_STR(err.msg, "the GPU Stand-in has compute capability 7.5: bf16 needs 8.0");
 	CHECK_STR(err.hint, "Give --precision f16, which this GPU has, or f32.");
+	err = (struct err){0};
+	CHECK(open_named("cuda", 0, PRECISION_TF32, &ops, name, &err) != 0);
+	CHECK_STR(err.msg, "the GPU Stand-in has compute capability 7.5: tf32 needs 8.0");
+	CHECK_STR(err.hint, "Give --precision f32, or f16, which this GPU has.");
 	check_clean();
 }
 
@@ -530,6 +540,7 @@ int main(void)
 	load_standin();
 	TEST("backend: goldens hold in f32 on 7.5 and 8.6", goldens_hold_in_f32);
 	TEST("backend: goldens hold in bf16", goldens_hold_in_bf16);
+	TEST("backend: goldens hold in tf32", goldens_hold_in_tf32);
 	TEST("backend: goldens hold in f16, with a scaled loss", goldens_hold_in_f16);
 	TEST("backend: training, averages and going back are the CPU's", trains_as_the_cpu);
 	TEST("backend: the same run has the same bits", the_same_bits_again);

@@ -36,7 +36,7 @@ static const struct flag_row rows[] = {
 	COUNT("batch_size", batch_size, 4096, "clips at a time (8)"),
 	TEXT("device", device, "what computes: " DEVICE_HELP),
 	COUNT("threads", threads, 4096, "compute threads (default: one per CPU)"),
-	TEXT("precision", precision, "f32 (default), bf16, or f16 on a GPU"),
+	TEXT("precision", precision, "f32 (default), bf16, or tf32 or f16 on a GPU"),
 	TEXT("jobs", jobs, "videos decoded at a time"),
 	TEXT("timeout", timeout, "seconds of CPU time for one video"),
 	TEXT("max_clips", max_clips, "clips of one video at most"),

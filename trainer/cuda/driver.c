@@ -91,7 +91,8 @@ static void *function_of(struct cuda_device *d, enum cuda_kernel kernel)
 		d->failed = true;
 		err_set(&d->failure, ERR_UNSUPPORTED, "the GPU %s has no kernel '%s'",
 		        d->about.name, row->name);
-		err_hint(&d->failure, "Give --precision f32: bf16 needs compute capability 8.0.");
+		err_hint(&d->failure,
+		         "Give --precision f32: bf16 and tf32 need compute capability 8.0.");
 	}
 	return *function;
 }

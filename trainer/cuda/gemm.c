@@ -36,8 +36,10 @@ struct cuda_gemm {
 
 static const char *operands_name(const struct cuda_device *d)
 {
-	static const char *const names[] = {
-		[OPERANDS_F32] = "f32", [OPERANDS_F16] = "f16", [OPERANDS_BF16] = "bf16"};
+	static const char *const names[] = {[OPERANDS_F32] = "f32",
+	                                    [OPERANDS_F16] = "f16",
+	                                    [OPERANDS_BF16] = "bf16",
+	                                    [OPERANDS_TF32] = "tf32"};
 
 	return names[d->queue.operands];
 }

@@ -10,8 +10,9 @@
 #include "trainer/cuda/kernels.h"
 #include "trainer/ops/ops.h"
 
-/* What products round their operands to: f16 for devices before 8.0, bf16 from it on. */
-enum cuda_operands { OPERANDS_F32, OPERANDS_F16, OPERANDS_BF16 };
+/* What products round their operands to: f16 for devices before 8.0, bf16 and tf32 from it on. With
+ * tf32 these are linear layers alone: attentions, and sweeps over tokens, are those of f32. */
+enum cuda_operands { OPERANDS_F32, OPERANDS_F16, OPERANDS_BF16, OPERANDS_TF32 };
 
 /* c = a b^T, a b or a^T b (struct product_launch). */
 enum product_form { PRODUCT_NT, PRODUCT_NN, PRODUCT_TN, PRODUCT_FORMS };

@@ -10,7 +10,6 @@
 
 struct product_tile {
 	unsigned side; /* rows and columns of a block's sums */
-	unsigned cost; /* of a block, in cycles of an A100's multiprocessor for 16 of depth */
 	enum cuda_kernel kernels[PRODUCT_FORMS];
 };
 

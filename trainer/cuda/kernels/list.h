@@ -24,6 +24,8 @@
 	MODULE(product_f16_128, 80)                                                                \
 	MODULE(product_bf16_64, 80)                                                                \
 	MODULE(product_bf16_128, 80)                                                               \
+	MODULE(product_tf32_64, 80)                                                                \
+	MODULE(product_tf32_128, 80)                                                               \
 	MODULE(attention, 75)                                                                      \
 	MODULE(attention_f16, 75)                                                                  \
 	MODULE(attention_bf16, 80)                                                                 \
@@ -67,6 +69,7 @@
 	CUDA_PRODUCTS(KERNEL, product_f16, struct product_shared_half)                             \
 	CUDA_PRODUCTS_AHEAD(KERNEL, product_f16)                                                   \
 	CUDA_PRODUCTS_AHEAD(KERNEL, product_bf16)                                                  \
+	CUDA_PRODUCTS_AHEAD(KERNEL, product_tf32)                                                  \
 	CUDA_ATTENTION(KERNEL, attention_forward)                                                  \
 	KERNEL(attention, attention_delta, attention_launch, ROW_WARPS * 32, 0)                    \
 	CUDA_ATTENTION(KERNEL, attention_dq)                                                       \
