@@ -147,6 +147,8 @@ static bool is_of_use(const struct compared *c, size_t engine)
 {
 	enum { ONE_OF_EACH = 3 };
 
+	if (c->since > 0)
+		return engines[engine].compute >= c->since;
 	if (c->operands == OPERANDS_F32)
 		return engine < ONE_OF_EACH;
 	return c->operands == OPERANDS_F16 || engines[engine].compute >= 80;

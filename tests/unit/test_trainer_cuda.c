@@ -196,6 +196,43 @@ static void products_round_their_operands(void)
 	}
 }
 
+/* As far from the CPU's as multiply-adds are, and not as tf32 is. */
+static void linear_forward_by_three(struct cuda_queue *q, void *op)
+{
+	q->by_three = true;
+	cuda_linear_forward(q, op);
+}
+static void linear_backward_by_three(struct cuda_queue *q, void *op)
+{
+	q->by_three = true;
+	cuda_linear_backward(q, op);
+}
+
+static void three_products_are_the_cpus(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(linears); i++) {
+		struct op_linear op;
+		struct compared c = COMPARED(linear_forward, 1e-5, &op);
+
+		c.device = linear_forward_by_three;
+		c.since = 80;
+		take_linear(&c, &op, i);
+		op.residual = linears[i].residual ? compared_input(&c, op.rows * op.out) : NULL;
+		op.y = compared_result(&c, op.rows * op.out);
+		CHECK_SAME(&c);
+		c = (struct compared)COMPARED(linear_backward, op.rows > 1000 ? 1e-4 : 2e-5, &op);
+		c.device = linear_backward_by_three;
+		c.since = 80;
+		take_linear(&c, &op, i);
+		op.add_dx = linears[i].add;
+		op.dy = compared_input(&c, op.rows * op.out);
+		op.dx = compared_result(&c, op.rows * op.in);
+		op.dw = compared_result(&c, op.out * op.in);
+		op.dbias = compared_result(&c, op.out);
+		CHECK_SAME(&c);
+	}
+}
+
 /* GELU of both forms at the end of a product, and its derivative at that of another. */
 static void products_end_with_gelu(void)
 {
@@ -298,6 +335,7 @@ int main(void)
 	TEST("cuda: products in f32 are the CPU's", products_are_the_cpus);
 	TEST("cuda: products in f16, bf16 and tf32 are the CPU's of rounded operands",
 	     products_round_their_operands);
+	TEST("cuda: products in f32 by three in tf32 are the CPU's", three_products_are_the_cpus);
 	TEST("cuda: products end with GELU and with its derivative", products_end_with_gelu);
 	TEST("cuda: attention is the CPU's, with the same dropout", attention_is_the_cpus);
 	TEST("cuda: attention in f16 and bf16 is the CPU's of rounded operands",

@@ -34,6 +34,8 @@ struct cuda_queue {
 	enum cuda_operands operands;
 	/* Of the device: 80 is 8.0; 0: not known, as many as is usual. */
 	unsigned compute, multiprocessors;
+	/* Products in f32 are three of tf32, 8.0 on, and no multiply-adds. */
+	bool by_three;
 };
 
 void cuda_linear_forward(struct cuda_queue *q, const struct op_linear *p);

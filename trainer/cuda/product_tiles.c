@@ -30,9 +30,13 @@ static const struct format_tiles formats[] = {[OPERANDS_F32] = ONE_TILE(product_
                                               [OPERANDS_TF32] = TWO_TILES(product_tf32, 2)};
 /* Devices that do not copy ahead */
 static const struct format_tiles f16_before = ONE_TILE(product_f16);
+/* f32 by three products of tf32 */
+static const struct format_tiles f32_by_three = TWO_TILES(product_tf32x3, 6);
 
 static const struct format_tiles *tiles_of(const struct cuda_queue *q)
 {
+	if (q->operands == OPERANDS_F32 && q->by_three)
+		return &f32_by_three;
 	return q->operands == OPERANDS_F16 && q->compute < COMPUTE_AHEAD ? &f16_before
 	                                                                 : &formats[q->operands];
 }

@@ -50,8 +50,8 @@ int ops_check_machine(struct ops *ops, struct err *err)
 {
 	/*
 	 * A sum of IN products of values below 1. Rounding to bf16's 8 bits moves each by less
-	 * than 2^-8 (to f16's and tf32's 11, than 2^-11), at random, so the sum by some root of IN of them;
-	 * float32's sums are rounded too.
+	 * than 2^-8 (to f16's and tf32's 11, than 2^-11), at random, so the sum by some root of IN
+	 * of them; float32's sums are rounded too.
 	 */
 	const double limits[PRECISIONS] = {[PRECISION_F32] = 0x1p-22 * IN,
 	                                   [PRECISION_BF16] = 0x1p-7 * sqrt(IN),

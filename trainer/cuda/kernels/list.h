@@ -26,6 +26,8 @@
 	MODULE(product_bf16_128, 80)                                                               \
 	MODULE(product_tf32_64, 80)                                                                \
 	MODULE(product_tf32_128, 80)                                                               \
+	MODULE(product_tf32x3_64, 80)                                                              \
+	MODULE(product_tf32x3_128, 80)                                                             \
 	MODULE(attention, 75)                                                                      \
 	MODULE(attention_f16, 75)                                                                  \
 	MODULE(attention_bf16, 80)                                                                 \
@@ -70,6 +72,7 @@
 	CUDA_PRODUCTS_AHEAD(KERNEL, product_f16)                                                   \
 	CUDA_PRODUCTS_AHEAD(KERNEL, product_bf16)                                                  \
 	CUDA_PRODUCTS_AHEAD(KERNEL, product_tf32)                                                  \
+	CUDA_PRODUCTS_AHEAD(KERNEL, product_tf32x3)                                                \
 	CUDA_ATTENTION(KERNEL, attention_forward)                                                  \
 	KERNEL(attention, attention_delta, attention_launch, ROW_WARPS * 32, 0)                    \
 	CUDA_ATTENTION(KERNEL, attention_dq)                                                       \

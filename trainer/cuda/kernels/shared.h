@@ -49,8 +49,8 @@ struct product_shared_half {
 	};
 };
 
-/* Operands in float32 that are copied ahead, in as many pieces as fit into 48 KiB with two blocks on
- * a multiprocessor of 100; where a value lies is ahead.h's to say. */
+/* Operands in float32 that are copied ahead, in as many pieces as fit into 48 KiB, with two blocks
+ * on a multiprocessor of 100; where a value lies is ahead.h's to say. */
 struct product_piece_64 {
 	float a[64 * AHEAD_DEPTH], b[64 * AHEAD_DEPTH];
 };
