@@ -12,6 +12,12 @@
 
 #include "trainer/cuda/kernels/product.h"
 
+/* From which addresses are computed: kept through the loop, unless who includes this has no
+ * registers for them. */
+#ifndef AHEAD_LANE
+#define AHEAD_LANE lane_index()
+#endif
+
 /* A line is 64 bytes: two lie beside each other in the 32 banks, and the third below the first. */
 INLINE unsigned deep_place(unsigned row, unsigned k)
 {
@@ -46,7 +52,7 @@ INLINE float float_of(uint32_t bits)
 INLINE void read_16_by_8(uint32_t ret[4], const SHARED float *piece, bool deep, unsigned row,
                          unsigned k, unsigned tile, bool right)
 {
-	unsigned lane = ANEW(lane_index()), matrix = lane / 8;
+	unsigned lane = AHEAD_LANE, matrix = lane / 8;
 	unsigned g = lane / 4, t = lane % 4;
 
 	if (deep) {
