@@ -171,7 +171,7 @@ $(BUILD)/cuda/ptx/%.o: $(BUILD)/cuda/ptx/%.c
 
 # Stands in for the driver, for programs of either architecture: it asks for the libraries that a driver's asks for.
 CUDA_NEEDS := -Wl,--no-as-needed -l:libdl.so.2 -l:libpthread.so.0 -l:librt.so.1 -lm
-CUDA_STANDIN_SRC := $(patsubst %,tests/cuda/%.c,standin standin_streams emulate fiber)
+CUDA_STANDIN_SRC := $(patsubst %,tests/cuda/%.c,standin standin_streams emulate emulate_matrix copies fiber)
 CUDA_STANDIN := $(BUILD)/cuda/libcuda.so.1
 OTHER_ARCH := $(filter-out $(HOST_ARCH),amd64 arm64)
 CUDA_STANDINS := $(CUDA_STANDIN) $(OTHER_ARCH:%=$(BUILD)/cuda/%/libcuda.so.1)

@@ -141,6 +141,19 @@ static bool run_one(struct compared *c, const struct engine *engine, uint64_t se
 	return ok;
 }
 
+/* Devices before 8.0 have neither bf16 nor tf32. Where products are multiply-adds, all devices of a
+ * text have the same kernels. */
+static bool is_of_use(const struct compared *c, size_t engine)
+{
+	enum { ONE_OF_EACH = 3 };
+
+	if (c->since > 0)
+		return engines[engine].compute >= c->since;
+	if (c->operands == OPERANDS_F32)
+		return engine < ONE_OF_EACH;
+	return c->operands == OPERANDS_F16 || engines[engine].compute >= 80;
+}
+
 /* Every engine that has the operands; more orders of threads on the first. */
 static bool run_all(struct compared *c, const struct snapshot *before, const struct snapshot *want,
                     char *why, size_t room)
@@ -150,7 +163,7 @@ static bool run_all(struct compared *c, const struct snapshot *before, const str
 	bool ok = true;
 
 	for (size_t e = 0; e < ENGINES && ok; e++) {
-		if (c->operands == OPERANDS_BF16 && engines[e].run[KERNEL_product_bf16_nt] == NULL)
+		if (!is_of_use(c, e))
 			continue;
 		for (uint64_t seed = 0; seed < (e == 0 ? ORDERS : 1) && ok; seed++) {
 			give_back(c, before);

@@ -24,6 +24,7 @@ struct compared {
 	void (*device)(struct cuda_queue *q, void *op);
 	double tolerance; /* of |got - want| / (1 + |want|) */
 	enum cuda_operands operands;
+	unsigned since; /* devices before it cannot: 80 is 8.0 */
 };
 
 /* Values drawn from N(0, 1); the same for the same place in c. Freed by compare. */

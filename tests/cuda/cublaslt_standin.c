@@ -199,7 +199,7 @@ int cublasLtMatmulDescCreate(void **operation, int compute, int scale)
 	MAY_FAIL;
 	if (scale != CUBLASLT_FLOAT ||
 	    (compute != CUBLASLT_COMPUTE_F32 && compute != CUBLASLT_COMPUTE_F16 &&
-	     compute != CUBLASLT_COMPUTE_BF16))
+	     compute != CUBLASLT_COMPUTE_BF16 && compute != CUBLASLT_COMPUTE_TF32))
 		return refuse(INVALID, "an arithmetic that is not the trainer's");
 	o = make(OPERATION);
 	o->compute = compute;
@@ -363,9 +363,10 @@ int cublasLtMatmulAlgoGetHeuristic(void *handle, void *operation, void *a, void 
 
 static float rounded(float value, int compute)
 {
-	return compute == CUBLASLT_COMPUTE_BF16  ? bf16_value(bf16_bits(value))
-	       : compute == CUBLASLT_COMPUTE_F16 ? f16_value(f16_bits(value))
-	                                         : value;
+	return compute == CUBLASLT_COMPUTE_BF16   ? bf16_value(bf16_bits(value))
+	       : compute == CUBLASLT_COMPUTE_F16  ? f16_value(f16_bits(value))
+	       : compute == CUBLASLT_COMPUTE_TF32 ? tf32_value(tf32_bits(value))
+	                                          : value;
 }
 
 static float element(const struct matrix *x, size_t row, size_t column)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "tests/cuda/copies.h"
 #include "tests/cuda/fiber.h"
 #include "trainer/cuda/kernels/device.h"
 
@@ -62,6 +63,8 @@ static void stop_as(enum waiting waiting)
 static void run_thread(void)
 {
 	device.launch->kernel(device.launch->args);
+	if (copies_are_left(device.current))
+		emulate_fail("a thread ends without waiting for what it copies");
 	stop_as(ENDED);
 }
 
@@ -91,6 +94,7 @@ static void start_threads(void)
 		device.threads[i] = (struct emulated_thread){
 			.stack = fiber_start(device.stacks + (size_t)(i + 1) * STACK, run_thread)};
 	memset(device.shared, 0xff, device.launch->shared);
+	copies_begin(device.shared, device.launch->shared);
 }
 
 /* Runs the ready lanes of a warp, in any order, until each waits or has ended. */
@@ -262,6 +266,32 @@ void block_sync(void)
 	stop_as(AT_BARRIER);
 }
 
+static void send(float *to, const float *from, size_t size, uint32_t bytes)
+{
+	size_t at = (size_t)((const char *)to - device.shared);
+	const char *problem = copies_send(device.current, at, from, size, bytes);
+
+	if (problem != NULL)
+		emulate_fail(problem);
+}
+
+void copy_four(float *to, const float *from, uint32_t bytes)
+{
+	send(to, from, 16, bytes);
+}
+void copy_one(float *to, const float *from, uint32_t bytes)
+{
+	send(to, from, 4, bytes);
+}
+void copies_end_group(void)
+{
+	copies_end(device.current);
+}
+void copies_wait(unsigned left)
+{
+	copies_land(device.current, left);
+}
+
 static void nothing(struct warp_request *const lanes[WARP])
 {
 	(void)lanes;
@@ -385,127 +415,4 @@ uint32_t pack_bf16(float low, float high)
 uint32_t pack_f16(float low, float high)
 {
 	return (uint32_t)f16_bits(high) << 16 | f16_bits(low);
-}
-
-/* ---- the matrix instructions, from the tables of device.h ---- */
-
-static const uint16_t *row_at(const struct warp_request *lane)
-{
-	size_t at = (size_t)((const char *)lane->at - device.shared);
-
-	if (at % 16 != 0 || at + 16 > device.launch->shared)
-		emulate_fail("ldmatrix of an address that is not aligned or not shared");
-	return lane->at;
-}
-
-static void load(struct warp_request *const lanes[WARP], bool columns)
-{
-	for (unsigned lane = 0; lane < WARP; lane++) {
-		for (unsigned i = 0; i < 4; i++) {
-			uint16_t pair[2];
-
-			for (unsigned h = 0; h < 2; h++) {
-				unsigned row = lane / 4, column = lane % 4 * 2 + h;
-				const uint16_t *from = lanes[8 * i + (columns ? column : row)]->at;
-
-				pair[h] = from[columns ? row : column];
-			}
-			lanes[lane]->a[i] = (uint32_t)pair[1] << 16 | pair[0];
-		}
-	}
-}
-
-static void load_rows(struct warp_request *const lanes[WARP])
-{
-	load(lanes, false);
-}
-static void load_columns(struct warp_request *const lanes[WARP])
-{
-	load(lanes, true);
-}
-
-static void matrix_load(uint32_t ret[4], const void *row, void (*run)(struct warp_request *const *))
-{
-	struct warp_request r = {.run = run, .at = row};
-
-	(void)row_at(&r);
-	emulate_warp(&r);
-	memcpy(ret, r.a, sizeof(r.a));
-}
-
-void matrix_load_rows(uint32_t ret[4], const void *row)
-{
-	matrix_load(ret, row, load_rows);
-}
-void matrix_load_columns(uint32_t ret[4], const void *row)
-{
-	matrix_load(ret, row, load_columns);
-}
-
-static float half_of(uint32_t pair, unsigned which, float (*value)(uint16_t))
-{
-	return value((uint16_t)(which ? pair >> 16 : pair));
-}
-
-/* sum += a b: fragments to matrices, products in double, a rounding every 8 of depth for f16, back
- * to fragments. PTX leaves the roundings inside of an instruction open; these make one that is 16
- * deep give the bits of two that are 8 deep. */
-static void multiply(struct warp_request *const lanes[WARP], float (*value)(uint16_t))
-{
-	double a[16][16], b[16][8];
-
-	for (unsigned lane = 0; lane < WARP; lane++) {
-		unsigned g = lane / 4, t = lane % 4;
-
-		for (unsigned r = 0; r < 4; r++)
-			for (unsigned h = 0; h < 2; h++)
-				a[g + r % 2 * 8][2 * t + h + r / 2 * 8] =
-					half_of(lanes[lane]->a[r], h, value);
-		for (unsigned r = 0; r < 2; r++)
-			for (unsigned h = 0; h < 2; h++)
-				b[2 * t + h + r * 8][g] = half_of(lanes[lane]->b[r], h, value);
-	}
-	for (unsigned lane = 0; lane < WARP; lane++) {
-		for (unsigned i = 0; i < 4; i++) {
-			unsigned row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
-			double sum = lanes[lane]->sum[i];
-
-			for (unsigned k = 0; k < 16; k++) {
-				sum += a[row][k] * b[k][column];
-				sum = value == f16_value && k == 7 ? (double)(float)sum : sum;
-			}
-			lanes[lane]->sum[i] = (float)sum;
-		}
-	}
-}
-
-static void multiply_bf16(struct warp_request *const lanes[WARP])
-{
-	multiply(lanes, bf16_value);
-}
-static void multiply_f16(struct warp_request *const lanes[WARP])
-{
-	multiply(lanes, f16_value);
-}
-
-void matrix_multiply_bf16(float sum[4], const uint32_t a[4], const uint32_t b[2])
-{
-	struct warp_request r = {.run = multiply_bf16};
-
-	memcpy(r.a, a, sizeof(r.a));
-	memcpy(r.b, b, sizeof(r.b));
-	memcpy(r.sum, sum, sizeof(r.sum));
-	emulate_warp(&r);
-	memcpy(sum, r.sum, sizeof(r.sum));
-}
-
-void matrix_multiply_f16(float sum[4], const uint32_t a[4], const uint32_t b[2])
-{
-	struct warp_request r = {.run = multiply_f16};
-
-	memcpy(r.a, a, sizeof(r.a));
-	memcpy(r.b, b, sizeof(r.b));
-	memcpy(r.sum, sum, sizeof(r.sum));
-	emulate_warp(&r);
-	memcpy(sum, r.sum, sizeof(r.sum));
 }

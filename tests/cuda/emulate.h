@@ -47,6 +47,10 @@ size_t emulate_shared_size(void);
 /* A 16-bit value as a float. */
 float bf16_value(uint16_t bits);
 float f16_value(uint16_t bits);
+/* A float's bits rounded to tf32's 11 of significand: to nearest, away from 0 where two are. */
+uint32_t tf32_bits(float value);
+/* What a matrix unit takes of it. */
+float tf32_value(uint32_t bits);
 /* Rounded to nearest even. */
 uint16_t bf16_bits(float value);
 uint16_t f16_bits(float value);

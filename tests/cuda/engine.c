@@ -22,9 +22,14 @@ CUDA_KERNELS(HOST_CALL)
 #define ROW_75(source, name, type, threads, bytes)   [KERNEL_##name] = ptx_75_##name,
 #define ROW_80(source, name, type, threads, bytes)   [KERNEL_##name] = ptx_80_##name,
 
-const struct engine engines[ENGINES] = {{"the host's", {CUDA_KERNELS(HOST_ROW)}},
-                                        {"PTX of 7.5", {CUDA_KERNELS(ROW_75)}},
-                                        {"PTX of 8.0", {CUDA_KERNELS(ROW_80)}}};
+const struct engine engines[ENGINES] = {
+	{"the host's", 80, 108, {CUDA_KERNELS(HOST_ROW)}},
+	{"PTX of 7.5", 75, 40, {CUDA_KERNELS(ROW_75)}},
+	{"PTX of 8.0", 80, 108, {CUDA_KERNELS(ROW_80)}},
+	{"the host's for 7.5", 75, 40, {CUDA_KERNELS(HOST_ROW)}},
+	{"the host's in large tiles", 80, 1, {CUDA_KERNELS(HOST_ROW)}},
+	{"PTX of 8.0 in large tiles", 80, 1, {CUDA_KERNELS(ROW_80)}},
+};
 
 static void run(struct cuda_queue *queue, enum cuda_kernel kernel, const unsigned grid[3],
                 const void *params)
@@ -63,10 +68,14 @@ static void *scratch(struct cuda_queue *queue, size_t n)
 struct emulated_queue emulated_queue(const struct engine *engine, enum cuda_operands operands,
                                      uint64_t seed)
 {
-	return (struct emulated_queue){
-		.queue = {.launch = run, .zero = zero, .scratch = scratch, .operands = operands},
-		.engine = engine,
-		.seed = seed};
+	return (struct emulated_queue){.queue = {.launch = run,
+	                                         .zero = zero,
+	                                         .scratch = scratch,
+	                                         .operands = operands,
+	                                         .compute = engine->compute,
+	                                         .multiprocessors = engine->multiprocessors},
+	                               .engine = engine,
+	                               .seed = seed};
 }
 
 void emulated_queue_done(struct emulated_queue *q)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "tests/cuda/copies.h"
 #include "tests/cuda/emulate.h"
 #include "trainer/cuda/kernels/device.h"
 
@@ -73,6 +74,8 @@ static inline void *ptx_shared(uint64_t at, size_t size)
 {
 	if (at % size != 0 || at + size > emulate_shared_size() || at + size < at)
 		emulate_fail("a shared address outside of the block's memory or not aligned");
+	if (copies_are_under_way(at, size))
+		emulate_fail("shared memory that a copy is still on its way to");
 	return (char *)shared_memory() + at;
 }
 static inline const void *ptx_param(struct ptx_params p, uint64_t at, size_t size)
@@ -82,11 +85,22 @@ static inline const void *ptx_param(struct ptx_params p, uint64_t at, size_t siz
 	return (const char *)p.at + at;
 }
 
+/* cp.async of `size` bytes, of which the first `bytes` come from global memory. */
+static inline void ptx_copy(uint32_t to, uint64_t from, uint32_t size, uint32_t bytes)
+{
+	const char *problem =
+		copies_send(thread_index(), to, (const void *)(uintptr_t)from, size, bytes);
+
+	if (problem != NULL)
+		emulate_fail(problem);
+}
+
 uint32_t ptx_shuffle(uint32_t value, uint32_t mask, uint32_t clamp, uint32_t members);
 void ptx_ldmatrix(uint32_t ret[4], uint32_t at, bool transposed);
 /* words: those of the left operand, then of the right */
 void ptx_mma_bf16(float sum[4], const uint32_t words[6]);
 void ptx_mma_f16(float sum[4], const uint32_t words[6]);
 void ptx_mma_f16_8(float sum[4], const uint32_t words[3]);
+void ptx_mma_tf32(float sum[4], const uint32_t words[6]);
 
 #endif

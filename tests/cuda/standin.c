@@ -16,6 +16,8 @@ CUDA_KERNELS(STANDIN_CALL)
 #define STANDIN_ROW(source, name, type, block, bytes)                                              \
 	{#source, #name, run_##name, (block), (bytes), sizeof(struct type)},
 static const struct standin_kernel rows[] = {CUDA_KERNELS(STANDIN_ROW)};
+/* Few, so that products are cut into large tiles as soon as they have rows and columns for it. */
+enum { MULTIPROCESSORS = 2 };
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
 struct standin gpu;
@@ -40,8 +42,8 @@ void standin_reset(size_t fail_at, int result, int major, int minor, size_t memo
 	                       .major = major,
 	                       .minor = minor,
 	                       .memory = memory};
-	gpu.arena = mmap(ARENA_HINT, ARENA, PROT_NONE,
-	                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	gpu.arena = mmap(ARENA_HINT, ARENA, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+	                 -1, 0);
 }
 
 void standin_devices(unsigned n)
@@ -212,9 +214,12 @@ int cuDeviceGetPCIBusId(char *id, int room, int device)
 int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
 	COUNTED;
-	if (!is_device(device) || (attribute != ATTRIBUTE_MAJOR && attribute != ATTRIBUTE_MINOR))
+	if (!is_device(device) || (attribute != ATTRIBUTE_MAJOR && attribute != ATTRIBUTE_MINOR &&
+	                           attribute != ATTRIBUTE_MULTIPROCESSORS))
 		return wrong(BAD_VALUE, "not an attribute or a device");
-	*value = attribute == ATTRIBUTE_MAJOR ? gpu.major : gpu.minor;
+	*value = attribute == ATTRIBUTE_MAJOR   ? gpu.major
+	         : attribute == ATTRIBUTE_MINOR ? gpu.minor
+	                                        : MULTIPROCESSORS;
 	return 0;
 }
 

@@ -40,9 +40,9 @@ entry() {
 @test "kernels: PTX is the same bytes wherever it is built" {
 	cp -r "$ROOT/Makefile" "$ROOT/trainer" .
 	mkdir -p tests
-	make -s BUILD=elsewhere elsewhere/ptx/sm_75/norm.ptx elsewhere/ptx/sm_80/product_bf16.ptx
+	make -s BUILD=elsewhere elsewhere/ptx/sm_75/norm.ptx elsewhere/ptx/sm_80/product_bf16_64.ptx
 	cmp elsewhere/ptx/sm_75/norm.ptx "$TEXTS/sm_75/norm.ptx"
-	cmp elsewhere/ptx/sm_80/product_bf16.ptx "$TEXTS/sm_80/product_bf16.ptx"
+	cmp elsewhere/ptx/sm_80/product_bf16_64.ptx "$TEXTS/sm_80/product_bf16_64.ptx"
 }
 
 @test "kernels: a build without clang says what is missing" {

@@ -133,6 +133,9 @@ clean_report() {
 	run --separate-stderr run_on cpu out --precision f16
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"f16 is a GPU's"*"Give --precision bf16 or f32, or --device cuda"* ]]
+	run --separate-stderr run_on cpu out --precision tf32
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"tf32 is a GPU's"*"Give --precision f32 or bf16, or --device cuda"* ]]
 }
 
 @test "cuda: what keeps a GPU from being used is said, with what to do" {
@@ -160,6 +163,8 @@ clean_report() {
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"compute capability 7.5: bf16 needs 8.0"* ]]
 	[[ $stderr == *"--precision f16, which this GPU has"* ]]
+	STANDIN_COMPUTE=75 run --separate-stderr run_on cuda out --precision tf32
+	[[ $stderr == *"compute capability 7.5: tf32 needs 8.0"*"--precision f32"* ]]
 	STANDIN_DEVICES=2 run --separate-stderr run_on cuda:2 out
 	[[ $stderr == *"--device cuda:2: there are 2 NVIDIA GPUs here"* ]]
 }

@@ -146,7 +146,9 @@ near() {
 	[[ $stderr == *'no folder of them is given'*'--cache_dir'* ]]
 	run --separate-stderr on neuron train "${SMALL[@]}" --cache_dir cache --output_dir other --precision f16
 	[ "$status" -eq 2 ]
-	[[ $stderr == *'a NeuronCore computes f32 or bf16'* ]]
+	[[ $stderr == *'--precision f16 is for GPUs: a NeuronCore computes f32 or bf16'* ]]
+	run --separate-stderr on neuron train "${SMALL[@]}" --cache_dir cache --output_dir other --precision tf32
+	[[ $stderr == *'--precision tf32 is for GPUs: a NeuronCore computes f32 or bf16'* ]]
 	# a module that was damaged since
 	truncate -s -1 cache/neuronxcc-*/MODULE_*/model.neff
 	run --separate-stderr run_on neuron damaged

@@ -236,7 +236,7 @@ load trainer
 
 	run train out --precision fp8
 	[ "$status" -eq 2 ]
-	[[ "$output" == *"--precision is 'fp8', expected f32, bf16 or f16"* ]]
+	[[ "$output" == *"--precision is 'fp8', expected f32, tf32, bf16 or f16"* ]]
 	run "$TRAINER" train --config_file_path tiny --max_steps 1 --reference --precision bf16
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"the reference arithmetic has no bf16"* ]]

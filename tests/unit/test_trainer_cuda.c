@@ -120,7 +120,9 @@ static const struct {
                {64, 32, 64, false, false},
                {65, 33, 66, true, false},
                {130, 70, 36, true, true},
-               {2600, 9, 7, false, false}}; /* a weight's derivative in 8 parts */
+               {2600, 9, 7, false, false}, /* a weight's derivative in 8 parts */
+               {200, 50, 150, true, true}, /* large tiles, where multiprocessors are few */
+               {256, 64, 128, false, false}};
 
 static void take_linear(struct compared *c, struct op_linear *op, size_t i)
 {
@@ -161,31 +163,72 @@ static void round_all(struct compared *c)
 
 		for (size_t i = 0; i < c->arrays[k].n && !c->arrays[k].result; i++)
 			x[i] = c->operands == OPERANDS_F32    ? x[i]
+			       : c->operands == OPERANDS_TF32 ? tf32_value(tf32_bits(x[i]))
 			       : c->operands == OPERANDS_BF16 ? bf16_value(bf16_bits(x[i]))
 			                                      : f16_value(f16_bits(x[i]));
 	}
 }
 
-static void products_of_16_bits_round_their_operands(void)
+static void products_round_their_operands(void)
 {
-	for (size_t i = 0; i < 2 * ARRAY_LEN(linears); i++) {
+	static const enum cuda_operands formats[] = {OPERANDS_F16, OPERANDS_BF16, OPERANDS_TF32};
+	enum { FORMATS = ARRAY_LEN(formats) };
+
+	for (size_t i = 0; i < FORMATS * ARRAY_LEN(linears); i++) {
 		struct op_linear op;
 		struct compared c = COMPARED(linear_forward, 1e-5, &op);
-		enum cuda_operands operands = i % 2 ? OPERANDS_BF16 : OPERANDS_F16;
+		enum cuda_operands operands = formats[i % FORMATS];
 
 		c.operands = operands;
-		take_linear(&c, &op, i / 2);
+		take_linear(&c, &op, i / FORMATS);
 		op.y = compared_result(&c, op.rows * op.out);
 		round_all(&c);
 		CHECK_SAME(&c);
 		c = (struct compared)COMPARED(linear_backward, 2e-5, &op);
 		c.operands = operands;
-		take_linear(&c, &op, i / 2);
+		take_linear(&c, &op, i / FORMATS);
 		op.dy = compared_input(&c, op.rows * op.out);
 		op.dx = compared_result(&c, op.rows * op.in);
 		op.dw = compared_result(&c, op.out * op.in);
 		op.dbias = compared_result(&c, op.out);
 		round_all(&c);
+		CHECK_SAME(&c);
+	}
+}
+
+/* As far from the CPU's as multiply-adds are, and not as tf32 is. */
+static void linear_forward_by_three(struct cuda_queue *q, void *op)
+{
+	q->by_three = true;
+	cuda_linear_forward(q, op);
+}
+static void linear_backward_by_three(struct cuda_queue *q, void *op)
+{
+	q->by_three = true;
+	cuda_linear_backward(q, op);
+}
+
+static void three_products_are_the_cpus(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(linears); i++) {
+		struct op_linear op;
+		struct compared c = COMPARED(linear_forward, 1e-5, &op);
+
+		c.device = linear_forward_by_three;
+		c.since = 80;
+		take_linear(&c, &op, i);
+		op.residual = linears[i].residual ? compared_input(&c, op.rows * op.out) : NULL;
+		op.y = compared_result(&c, op.rows * op.out);
+		CHECK_SAME(&c);
+		c = (struct compared)COMPARED(linear_backward, op.rows > 1000 ? 1e-4 : 2e-5, &op);
+		c.device = linear_backward_by_three;
+		c.since = 80;
+		take_linear(&c, &op, i);
+		op.add_dx = linears[i].add;
+		op.dy = compared_input(&c, op.rows * op.out);
+		op.dx = compared_result(&c, op.rows * op.in);
+		op.dw = compared_result(&c, op.out * op.in);
+		op.dbias = compared_result(&c, op.out);
 		CHECK_SAME(&c);
 	}
 }
@@ -290,8 +333,9 @@ int main(void)
 	TEST("cuda: GELU and its derivative are the CPU's", gelu_is_the_cpus);
 	TEST("cuda: layer normalisation is the CPU's", norm_is_the_cpus);
 	TEST("cuda: products in f32 are the CPU's", products_are_the_cpus);
-	TEST("cuda: products in f16 and bf16 are the CPU's of rounded operands",
-	     products_of_16_bits_round_their_operands);
+	TEST("cuda: products in f16, bf16 and tf32 are the CPU's of rounded operands",
+	     products_round_their_operands);
+	TEST("cuda: products in f32 by three in tf32 are the CPU's", three_products_are_the_cpus);
 	TEST("cuda: products end with GELU and with its derivative", products_end_with_gelu);
 	TEST("cuda: attention is the CPU's, with the same dropout", attention_is_the_cpus);
 	TEST("cuda: attention in f16 and bf16 is the CPU's of rounded operands",

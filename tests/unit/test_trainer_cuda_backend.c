@@ -12,6 +12,7 @@
 #include "tests/cuda/standin.h"
 #include "tests/harness.h"
 #include "trainer/cmd/golden.h"
+#include "trainer/cuda/launch.h"
 #include "trainer/device/devices.h"
 #include "trainer/model/model.h"
 #include "trainer/ops/philox.h"
@@ -65,7 +66,8 @@ static void check_clean(void)
 
 /* ---- goldens ---- */
 
-static void check_golden(const char *dir, int major, int minor, enum op_precision precision)
+static void check_golden_by(const char *dir, int major, int minor, enum op_precision precision,
+                            bool by_three)
 {
 	char name[DEVICE_NAME_MAX];
 	struct golden_report report = {0};
@@ -75,6 +77,7 @@ static void check_golden(const char *dir, int major, int minor, enum op_precisio
 
 	standin.reset(0, 0, major, minor, MEMORY);
 	CHECK_OK(open_named("cuda", 0, precision, &ops, name, &err), &err);
+	((struct cuda_queue *)ops.own)->by_three = by_three;
 	CHECK_OK(golden_open(dir, &g, &err), &err);
 	CHECK_OK(golden_compare(&g, &ops, &report, &err), &err);
 	CHECK(!report.failed && report.n > 9);
@@ -86,6 +89,18 @@ static void check_golden(const char *dir, int major, int minor, enum op_precisio
 	golden_done(&g);
 	ops_done(&ops);
 	check_clean();
+}
+
+static void check_golden(const char *dir, int major, int minor, enum op_precision precision)
+{
+	check_golden_by(dir, major, minor, precision, false);
+}
+
+/* With the limits of f32 by multiply-adds. */
+static void goldens_hold_in_f32_by_three(void)
+{
+	check_golden_by("tests/golden/perceiver/published", 8, 0, PRECISION_F32, true);
+	check_golden_by("tests/golden/perceiver/cross-heads", 8, 6, PRECISION_F32, true);
 }
 
 static void goldens_hold_in_f32(void)
@@ -122,6 +137,12 @@ static void goldens_hold_in_f16(void)
 static void goldens_hold_in_bf16(void)
 {
 	check_golden("tests/golden/perceiver/published", 8, 0, PRECISION_BF16);
+}
+
+static void goldens_hold_in_tf32(void)
+{
+	check_golden("tests/golden/perceiver/published", 8, 0, PRECISION_TF32);
+	check_golden("tests/golden/perceiver/cross-heads", 8, 6, PRECISION_TF32);
 }
 
 /* ---- a course of training ---- */
@@ -509,6 +530,10 @@ static void options_of_a_processor_choose_it(void)
 	CHECK(open_named("cuda", 0, PRECISION_BF16, &ops, name, &err) != 0);
 	CHECK_STR(err.msg, "the GPU Stand-in has compute capability 7.5: bf16 needs 8.0");
 	CHECK_STR(err.hint, "Give --precision f16, which this GPU has, or f32.");
+	err = (struct err){0};
+	CHECK(open_named("cuda", 0, PRECISION_TF32, &ops, name, &err) != 0);
+	CHECK_STR(err.msg, "the GPU Stand-in has compute capability 7.5: tf32 needs 8.0");
+	CHECK_STR(err.hint, "Give --precision f32, or f16, which this GPU has.");
 	check_clean();
 }
 
@@ -529,7 +554,10 @@ int main(void)
 {
 	load_standin();
 	TEST("backend: goldens hold in f32 on 7.5 and 8.6", goldens_hold_in_f32);
+	TEST("backend: goldens hold in f32 by three products in tf32",
+	     goldens_hold_in_f32_by_three);
 	TEST("backend: goldens hold in bf16", goldens_hold_in_bf16);
+	TEST("backend: goldens hold in tf32", goldens_hold_in_tf32);
 	TEST("backend: goldens hold in f16, with a scaled loss", goldens_hold_in_f16);
 	TEST("backend: training, averages and going back are the CPU's", trains_as_the_cpu);
 	TEST("backend: the same run has the same bits", the_same_bits_again);

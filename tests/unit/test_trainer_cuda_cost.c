@@ -74,9 +74,12 @@ static const struct {
 	enum part part;
 	double (*flop)(const unsigned grid[3], const void *params);
 } counted[KERNELS] = {
-	PRODUCT(product_bf16_nt),
-	PRODUCT(product_bf16_nn),
-	PRODUCT(product_bf16_tn),
+	PRODUCT(product_bf16_64_nt),
+	PRODUCT(product_bf16_64_nn),
+	PRODUCT(product_bf16_64_tn),
+	PRODUCT(product_bf16_128_nt),
+	PRODUCT(product_bf16_128_nn),
+	PRODUCT(product_bf16_128_tn),
 	[KERNEL_fold_bf16_forward] = {SWEEPS, forward_flop},
 	[KERNEL_fold_bf16_backward] = {SWEEPS, backward_flop},
 	[KERNEL_attention_bf16_forward] = {ATTENTION, attention_forward_flop},

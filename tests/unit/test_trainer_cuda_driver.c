@@ -226,7 +226,7 @@ static void a_device_without_bf16_says_so(void)
 	cuda_queue_of(d)->operands = OPERANDS_BF16;
 	compute(d, &host);
 	CHECK(cuda_sync(d, &err) != 0);
-	CHECK_STR(err.msg, "the GPU Stand-in has no kernel 'product_bf16_nt'");
+	CHECK_STR(err.msg, "the GPU Stand-in has no kernel 'product_bf16_64_nt'");
 	cuda_close(d);
 	CHECK_INT(s.state().held, 0);
 }

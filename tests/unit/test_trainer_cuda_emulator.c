@@ -187,6 +187,75 @@ static void finds_wrong_fragments(void)
 	}
 }
 
+/* ---- tf32: a 16 x 8 times 8 x 8 product ---- */
+
+struct tf32_fragments {
+	float a[16][8], b[8][8], sum[16][8];
+	bool translated, swapped, below;
+};
+
+/* The faults: words 1 and 2 of the left operand changed with each other. below: what a unit does
+ * not look at is there. */
+static void multiply_tf32_fragments(const void *params)
+{
+	struct tf32_fragments *p = *(struct tf32_fragments *const *)params;
+	unsigned g = lane_index() / 4, t = lane_index() % 4;
+	uint32_t words[6], more = p->below ? 0x1fff : 0;
+	float sum[4] = {0};
+
+	for (unsigned i = 0; i < 4; i++)
+		words[p->swapped && (i == 1 || i == 2) ? 3 - i : i] =
+			round_tf32(p->a[g + i % 2 * 8][t + i / 2 * 4]) | more;
+	for (unsigned i = 0; i < 2; i++)
+		words[4 + i] = round_tf32(p->b[t + i * 4][g]) | more;
+	if (p->translated)
+		ptx_mma_tf32(sum, words);
+	else
+		matrix_multiply_tf32(sum, words, words + 4);
+	for (unsigned i = 0; i < 4; i++)
+		p->sum[g + i / 2 * 8][t * 2 + i % 2] = sum[i];
+}
+
+static bool tf32_is_right(struct tf32_fragments p)
+{
+	struct tf32_fragments *at = &p;
+	struct emulated launch = {
+		.kernel = multiply_tf32_fragments, .args = &at, .grid = {1, 1, 1}, .threads = WARP};
+	bool right;
+
+	for (unsigned i = 0; i < 128; i++)
+		p.a[i / 8][i % 8] = (float)(i * 7 % 13);
+	for (unsigned i = 0; i < 64; i++)
+		p.b[i / 8][i % 8] = (float)(i * 5 % 11);
+	right = emulate(&launch, 3) == NULL;
+	for (unsigned i = 0; i < 128; i++) {
+		float want = 0;
+
+		for (unsigned k = 0; k < 8; k++)
+			want += p.a[i / 8][k] * p.b[k][i % 8];
+		right = right && p.sum[i / 8][i % 8] == want;
+	}
+	return right;
+}
+
+static void tf32_is_as_it_is_defined(void)
+{
+	for (int translated = 0; translated < 2; translated++) {
+		CHECK(tf32_is_right((struct tf32_fragments){.translated = translated}));
+		CHECK(tf32_is_right(
+			(struct tf32_fragments){.translated = translated, .below = true}));
+		CHECK(!tf32_is_right(
+			(struct tf32_fragments){.translated = translated, .swapped = true}));
+	}
+	CHECK(tf32_value(tf32_bits(1.00048828125f)) == 1.0009765625f); /* half way: away from 0 */
+	CHECK(tf32_value(tf32_bits(-1.00048828125f)) == -1.0009765625f);
+	CHECK(tf32_value(tf32_bits(0x1.001ffep0f)) == 1);
+	CHECK(tf32_value(tf32_bits(0x1.fffffep3f)) == 16);
+	CHECK(tf32_value(tf32_bits(0x1.fffffep127f)) == __builtin_inff());
+	CHECK_INT(tf32_bits(__builtin_inff()), 0x7f800000);
+	CHECK(tf32_value(tf32_bits(__builtin_nanf(""))) != tf32_value(tf32_bits(1)));
+}
+
 /* ---- ldmatrix: both readings of it, beside its definition ---- */
 
 struct loaded {
@@ -310,6 +379,8 @@ int main(void)
 {
 	TEST("emulator: a missing barrier gives other results in another order", finds_races);
 	TEST("emulator: a product of fragments in the wrong order is wrong", finds_wrong_fragments);
+	TEST("emulator: tf32 has 11 bits of significand, and fragments of its own",
+	     tf32_is_as_it_is_defined);
 	TEST("emulator: ldmatrix hands out rows and columns, within bounds", loads_matrices);
 	TEST("emulator: what would hang a device is a problem", finds_hangs);
 	TEST("emulator: 16-bit floats round to nearest even", converts_16_bits);

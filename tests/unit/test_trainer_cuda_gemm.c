@@ -326,12 +326,16 @@ static const char title[] = "Stand-in, compute capability 8.6, CUDA 12.4, cuBLAS
 static void a_file_that_is_not_ours_is_measured_again(void)
 {
 	static const char *const texts[] = {
-		"", "slipway products 1: another GPU\n",
-		"slipway products 1: Stand-in, compute capability 8.6, CUDA 12.4, cuBLASLt "
-		"12.4.5, f32\nnt 33 20 48 48 48 20 ways 1 aligned 256 256 256 own nan cublaslt 1\n",
+		"", "slipway products 2: another GPU\n",
 		"slipway products 1: Stand-in, compute capability 8.6, CUDA 12.4, cuBLASLt "
 		"12.4.5, f32\nnt 33 20 48 48 48 20 ways 1 aligned 256 256 256 own 1.000 cublaslt "
-		"2.000"};
+		"2.000\n",
+		"slipway products 2: Stand-in, compute capability 8.6, CUDA 12.4, cuBLASLt "
+		"12.4.5, f32\nnt 33 20 48 48 48 20 ways 1 aligned 256 256 256 own nan three 0.000 "
+		"cublaslt 1\n",
+		"slipway products 2: Stand-in, compute capability 8.6, CUDA 12.4, cuBLASLt "
+		"12.4.5, f32\nnt 33 20 48 48 48 20 ways 1 aligned 256 256 256 own 1.000 three "
+		"0.000 cublaslt 2.000"};
 	struct err err = {0};
 	char path[PATH_MAX];
 
@@ -367,15 +371,19 @@ static void a_file_is_its_text(void)
 {
 	static const char *const broken[] = {
 		" ",
-		"tt 1 1 1 1 1 1 ways 0 aligned 4 4 4 own 1.000 cublaslt 1.000\n",
-		"tn 1 1 1 1 1 1 ways 0 aligned 4 4 4 own 0.000 cublaslt 1.000\n",
-		"tn 1 1 1 1 1 1 ways 0 aligned 4 4 4 own -1.000 cublaslt 1.000\n",
-		"tn 01 1 1 1 1 1 ways 0 aligned 4 4 4 own 1.000 cublaslt 1.000\n",
-		"tn 4294967297 1 1 1 1 1 ways 0 aligned 4 4 4 own 1.000 cublaslt 1.000\n",
-		"tn 1 1 1 1 1 1 ways 0 aligned 4 4 4 own 1.000 cublaslt 1.000 \n",
+		"tt 1 1 1 1 1 1 ways 0 aligned 4 4 4 own 1.000 three 1.000 cublaslt 1.000\n",
+		"tn 1 1 1 1 1 1 ways 0 aligned 4 4 4 own 0.000 three 1.000 cublaslt 1.000\n",
+		"tn 1 1 1 1 1 1 ways 0 aligned 4 4 4 own -1.000 three 1.000 cublaslt 1.000\n",
+		"tn 1 1 1 1 1 1 ways 0 aligned 4 4 4 own 1.000 three -1.000 cublaslt 1.000\n",
+		"tn 01 1 1 1 1 1 ways 0 aligned 4 4 4 own 1.000 three 1.000 cublaslt 1.000\n",
+		"tn 4294967297 1 1 1 1 1 ways 0 aligned 4 4 4 own 1.000 three 1.000 cublaslt "
+		"1.000\n",
+		"tn 1 1 1 1 1 1 ways 0 aligned 4 4 4 own 1.000 three 1.000 cublaslt 1.000 \n",
+		"tn 1 1 1 1 1 1 ways 0 aligned 4 4 4 own 1.000 cublaslt 1.000\n",
 		"\n"};
-	struct gemm_times times[] = {{{.form = PRODUCT_TN, .m = 1, .k = 4294967295u}, 12.5, 0.001},
-	                             {{.form = PRODUCT_NT, .ways = 31}, 1e9, 3}};
+	struct gemm_times times[] = {
+		{{.form = PRODUCT_TN, .m = 1, .k = 4294967295u}, 12.5, 0, 0.001},
+		{{.form = PRODUCT_NT, .ways = 31}, 1e9, 2, 0}};
 	AUTO(strbuf) struct strbuf text = STRBUF_INIT(4096);
 	struct gemm_times_list got;
 
@@ -392,6 +400,74 @@ static void a_file_is_its_text(void)
 		CHECK(!gemm_file_parse(strbuf_str(&text), "a title", &got));
 		CHECK(got.all.n == 0 && got.all.at == NULL);
 	}
+}
+
+/* ---- f32 by three products of tf32 ---- */
+
+/* Of a size at which the stand-in's time, its count of threads, is less in large tiles. The library
+ * takes neither: the second is too small to be measured. */
+static const struct gemm_case large = {PRODUCT_NT, 256, 256, 64, 0, WAY_RESIDUAL | WAY_ADD, 0};
+static const struct gemm_case less = {PRODUCT_NT, 256, 256, 63, 0, WAY_RESIDUAL | WAY_ADD, 0};
+
+static void three_are_measured(unsigned major, enum op_gemm gemm, enum op_precision precision,
+                               bool expected, const char *said)
+{
+	struct err err = {0};
+	struct ops ops;
+
+	standin.reset(0, 0, (int)major, major == 7 ? 5 : 0, MEMORY);
+	CHECK_OK(open_by(gemm, precision, &ops, &err), &err);
+	if (((struct cuda_queue *)ops.own)->product != NULL) {
+		CHECK(check_case(&ops, &large) == expected);
+		CHECK(!check_case(&ops, &less));
+	} else {
+		CHECK(!expected);
+	}
+	check_described(&ops, said);
+	ops_done(&ops);
+	check_clean();
+}
+
+/* Without the library, which is not there yet. */
+static void three_are_used_where_they_are_faster(void)
+{
+	static const char by_three[] = "own kernels, three products in tf32 for 1 of 1";
+
+	begin_with(MEMORY);
+	three_are_measured(8, OP_GEMM_AUTO, PRECISION_F32, true, by_three);
+	three_are_measured(8, OP_GEMM_AUTO, PRECISION_F32, true, by_three); /* as is known */
+	three_are_measured(7, OP_GEMM_AUTO, PRECISION_F32, false, "own kernels");
+	three_are_measured(8, OP_GEMM_OWN, PRECISION_F32, false, "own kernels");
+	three_are_measured(8, OP_GEMM_AUTO, PRECISION_TF32, false, "own kernels");
+}
+
+/* Measured once, and never while recording. */
+static void a_recording_has_three(void)
+{
+	struct arrays *t = mem_zalloc(sizeof(*t));
+	struct product_launch l;
+	struct err err = {0};
+	struct cuda_queue *q;
+	struct ops ops;
+	size_t launches;
+
+	begin_with(MEMORY);
+	CHECK_OK(open_by(OP_GEMM_AUTO, PRECISION_F32, &ops, &err), &err);
+	q = ops.own;
+	arrays_new(&ops, t);
+	l = launch_of(t, &large, 0);
+	CHECK(ops_record(&ops));
+	CHECK(q->product(q, PRODUCT_NT, &l));
+	CHECK(ops_record_end(&ops) == NULL);
+	CHECK(q->product(q, PRODUCT_NT, &l));
+	launches = standin.gpu().launches;
+	CHECK(q->product(q, PRODUCT_NT, &l));
+	CHECK_OK(ops_sync(&ops, &err), &err);
+	CHECK_INT(standin.gpu().launches, launches + 1);
+	arrays_free(&ops, t);
+	free(t);
+	ops_done(&ops);
+	check_clean();
 }
 
 /* ---- recordings ---- */
@@ -603,6 +679,9 @@ int main(void)
 	load_driver();
 	TEST("gemm: without cuBLASLt the kernels do, unless it is asked for by name",
 	     without_the_library_it_is_not_needed);
+	TEST("gemm: a product in f32 is three in tf32 where that is measured to be faster",
+	     three_are_used_where_they_are_faster);
+	TEST("gemm: three in tf32 are not measured while recording", a_recording_has_three);
 	load_cublaslt();
 	TEST("gemm: own kernels do not look for it", own_does_not_look_for_it);
 	TEST("gemm: its products are those of the kernels, in all forms and on all ways out",

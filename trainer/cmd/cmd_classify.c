@@ -37,7 +37,7 @@ static const struct flag_row rows[] = {
 	COUNT("batch_size", batch_size, 4096, "clips at a time (8)"),
 	TEXT("device", device, "what computes: " DEVICE_HELP),
 	COUNT("threads", threads, 4096, "compute threads (default: one per CPU)"),
-	TEXT("precision", precision, "f32 (default), bf16, or f16 on a GPU"),
+	TEXT("precision", precision, "f32 (default), bf16, or tf32 or f16 on a GPU"),
 	TEXT("cache_dir", cache_dir,
              "folder of modules for a NeuronCore, which compile --for classify fills"),
 	TEXT("jobs", jobs, "videos decoded at a time"),

@@ -26,7 +26,7 @@ static const struct flag_row option_rows[] = {
 	TEXT("device", device, "what computes: " DEVICE_HELP),
 	TEXT("isa", isa, CMD_ISA_HELP),
 	TEXT("precision", precision,
-             "f32 (default), bf16, or f16 on a GPU; each has its own tolerances"),
+             "f32 (default), bf16, or tf32 or f16 on a GPU; each has its own tolerances"),
 	TEXT("gemm", gemm, "what computes a GPU's products: auto (default), own or cublaslt"),
 	FLAG_ROW_COUNT(struct selftest_options, "threads", threads, 1024,
                        "threads (default: one per usable CPU)"),

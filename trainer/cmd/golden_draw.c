@@ -8,7 +8,8 @@
 #include "base/mem.h"
 
 /* The bits of a float that a format does not have. */
-static const uint32_t below[PRECISIONS] = {[PRECISION_BF16] = 0xffff, [PRECISION_F16] = 0x1fff};
+static const uint32_t below[PRECISIONS] = {
+	[PRECISION_BF16] = 0xffff, [PRECISION_F16] = 0x1fff, [PRECISION_TF32] = 0x1fff};
 
 /* How far the grid is moved in a value's binade, in 2^-16 of a place. */
 static uint32_t shift_of(uint32_t binade, uint32_t seed)
@@ -291,8 +292,10 @@ void drawn_ops_open(enum op_precision precision, struct drawn_ops *ret)
 	ret->table.name = "drawn";
 	ret->table.linear_forward = linear_forward;
 	ret->table.linear_backward = linear_backward;
-	ret->table.attention_forward = attention_forward;
-	ret->table.attention_backward = attention_backward;
+	if (precision != PRECISION_TF32) {
+		ret->table.attention_forward = attention_forward;
+		ret->table.attention_backward = attention_backward;
+	}
 	ret->table.cross_forward = cross_forward;
 	ret->ops.table = &ret->table;
 	ret->ops.rounds = precision;

@@ -103,8 +103,8 @@ static const struct flag_row rows[] = {
             "it is "
             "a rank itself)"),
 	TEXT(isa, "instruction set (default: the best there is)"),
-	TEXT(precision,
-             "precision of matrix products: f32 (default), bf16, or f16 for GPUs that lack bf16"),
+	TEXT(precision, "precision of matrix products: f32 (default), bf16, or on GPUs tf32, and "
+                        "f16 for those that lack bf16"),
 	TEXT(gemm, "what computes a GPU's matrix products: auto (default: cuBLASLt where it is "
                    "here and is "
                    "measured faster), own or cublaslt"),

@@ -208,20 +208,34 @@ static int check_options(const struct ops_options *o, struct err *err)
 	return err_hint(err, "Give --device cpu with it.");
 }
 
-/* bf16 came with 8.0. */
+/* What products do with their operands, the first major capability that has it, and what to do
+ * about an older one. */
+static const struct {
+	enum cuda_operands operands;
+	int major;
+	const char *instead;
+} precisions[PRECISIONS] = {
+	[PRECISION_F32] = {OPERANDS_F32, 0, ""},
+	[PRECISION_BF16] = {OPERANDS_BF16, 8, "Give --precision f16, which this GPU has, or f32."},
+	[PRECISION_F16] = {OPERANDS_F16, 0, ""},
+	[PRECISION_TF32] = {OPERANDS_TF32, 8, "Give --precision f32, or f16, which this GPU has."}};
+
+enum cuda_operands cuda_operands_of(enum op_precision p)
+{
+	return precisions[p].operands;
+}
+
 static int choose_operands(struct cuda_device *d, const struct ops_options *o, struct err *err)
 {
-	static const enum cuda_operands operands[PRECISIONS] = {[PRECISION_F32] = OPERANDS_F32,
-	                                                        [PRECISION_BF16] = OPERANDS_BF16,
-	                                                        [PRECISION_F16] = OPERANDS_F16};
 	const struct cuda_about *a = cuda_about(d);
+	enum op_precision p = o->precision;
 
-	cuda_queue_of(d)->operands = operands[o->precision];
-	if (o->precision != PRECISION_BF16 || a->major >= 8)
+	cuda_queue_of(d)->operands = cuda_operands_of(p);
+	if (a->major >= precisions[p].major)
 		return 0;
-	err_set(err, ERR_UNSUPPORTED, "the GPU %s has compute capability %d.%d: bf16 needs 8.0",
-	        a->name, a->major, a->minor);
-	return err_hint(err, "Give --precision f16, which this GPU has, or f32.");
+	err_set(err, ERR_UNSUPPORTED, "the GPU %s has compute capability %d.%d: %s needs %d.0",
+	        a->name, a->major, a->minor, precision_name(p), precisions[p].major);
+	return err_hint(err, "%s", precisions[p].instead);
 }
 
 size_t cuda_ops_room(const struct ops *ops)

@@ -6,6 +6,7 @@
 #ifndef SLIPWAY_TRAINER_CUDA_BACKEND_H
 #define SLIPWAY_TRAINER_CUDA_BACKEND_H
 
+#include "trainer/cuda/launch.h"
 #include "trainer/ops/ops.h"
 #include "trainer/ops/tally.h"
 
@@ -23,6 +24,9 @@ void cuda_ops_rehearse(const struct ops_options *options, struct tally *tally, s
 
 /* Bytes that the GPU had free when it was opened. */
 size_t cuda_ops_room(const struct ops *ops);
+
+/* For this folder. */
+enum cuda_operands cuda_operands_of(enum op_precision p);
 
 /* The launches; `own` of their ops begins with a struct cuda_queue. For this folder. */
 extern const struct op_table cuda_op_table;

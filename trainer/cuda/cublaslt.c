@@ -109,7 +109,8 @@ static int describe_operation(struct cublaslt *c, struct cublaslt_plan *p, struc
 {
 	static const int computes[] = {[OPERANDS_F32] = CUBLASLT_COMPUTE_F32,
 	                               [OPERANDS_F16] = CUBLASLT_COMPUTE_F16,
-	                               [OPERANDS_BF16] = CUBLASLT_COMPUTE_BF16};
+	                               [OPERANDS_BF16] = CUBLASLT_COMPUTE_BF16,
+	                               [OPERANDS_TF32] = CUBLASLT_COMPUTE_TF32};
 	int compute = computes[c->device->queue.operands];
 
 	if (ASK(c, err, operation_new, (&p->operation, compute, CUBLASLT_FLOAT)) != 0)

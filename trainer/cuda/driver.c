@@ -35,6 +35,7 @@ static void ask_about(struct cuda_device *d, int ordinal)
 	(void)(DO(d, name, (a->name, (int)sizeof(a->name), d->device)) &&
 	       DO(d, attribute, (&a->major, ATTRIBUTE_MAJOR, d->device)) &&
 	       DO(d, attribute, (&a->minor, ATTRIBUTE_MINOR, d->device)) &&
+	       DO(d, attribute, (&a->multiprocessors, ATTRIBUTE_MULTIPROCESSORS, d->device)) &&
 	       DO(d, retain, (&d->context, d->device)) && DO(d, use, (d->context)) &&
 	       DO(d, memory, (&a->memory, &total)) &&
 	       DO(d, stream_new, (&d->stream, STREAM_NON_BLOCKING)));
@@ -90,7 +91,8 @@ static void *function_of(struct cuda_device *d, enum cuda_kernel kernel)
 		d->failed = true;
 		err_set(&d->failure, ERR_UNSUPPORTED, "the GPU %s has no kernel '%s'",
 		        d->about.name, row->name);
-		err_hint(&d->failure, "Give --precision f32: bf16 needs compute capability 8.0.");
+		err_hint(&d->failure,
+		         "Give --precision f32: bf16 and tf32 need compute capability 8.0.");
 	}
 	return *function;
 }
@@ -113,6 +115,8 @@ static int open_device(struct cuda_device *d, const char *library, int ordinal, 
 	ask_about(d, ordinal);
 	if (!d->failed)
 		open_nvml(d);
+	d->queue.compute = (unsigned)compute_of(d);
+	d->queue.multiprocessors = (unsigned)d->about.multiprocessors;
 	if (!d->failed)
 		return check_device(d, err);
 	*err = d->failure;

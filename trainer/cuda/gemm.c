@@ -13,9 +13,10 @@
 /* Of a measurement; and what a library's product must save of ours for its own to be taken, so that
  * two that are alike do not change places from one measurement to the next. */
 enum { REPEATS = 4, SAVES_PERCENT = 5 };
-enum { TITLE_MAX = 256 };
+enum { TITLE_MAX = 256, COMPUTE_TF32 = 80, WORTH_MEASURING = 1 << 22 };
 
-enum gemm_by { BY_UNDECIDED, BY_KERNELS, BY_CUBLASLT };
+/* BY_THREE: by the kernels that make three products of tf32 of one in f32. */
+enum gemm_by { BY_UNDECIDED, BY_KERNELS, BY_THREE, BY_CUBLASLT };
 
 struct gemm_row {
 	struct gemm_times times; /* of its shape; 0: not measured */
@@ -36,17 +37,23 @@ struct cuda_gemm {
 
 static const char *operands_name(const struct cuda_device *d)
 {
-	static const char *const names[] = {
-		[OPERANDS_F32] = "f32", [OPERANDS_F16] = "f16", [OPERANDS_BF16] = "bf16"};
+	static const char *const names[] = {[OPERANDS_F32] = "f32",
+	                                    [OPERANDS_F16] = "f16",
+	                                    [OPERANDS_BF16] = "bf16",
+	                                    [OPERANDS_TF32] = "tf32"};
 
 	return names[d->queue.operands];
 }
 
 static void version_text(const struct cuda_gemm *g, char *ret, size_t n)
 {
-	unsigned version = cublaslt_version(g->library);
+	unsigned version = g->library != NULL ? cublaslt_version(g->library) : 0;
 
-	snprintf(ret, n, "cuBLASLt %u.%u.%u", version / 10000, version / 100 % 100, version % 100);
+	if (version == 0)
+		snprintf(ret, n, "no cuBLASLt");
+	else
+		snprintf(ret, n, "cuBLASLt %u.%u.%u", version / 10000, version / 100 % 100,
+		         version % 100);
 }
 
 /* ---- failures ---- */
@@ -71,11 +78,31 @@ static bool is_demanded(struct cuda_device *d, const struct err *err)
 
 /* ---- one product ---- */
 
-static bool takes(const struct product_shape *s)
+/* Whether the device can compute what is asked for in f32 by its matrix units. */
+static bool has_three(const struct cuda_device *d)
+{
+	return d->queue.operands == OPERANDS_F32 && d->queue.compute >= COMPUTE_TF32;
+}
+
+/* A smaller product takes less than a launch by whatever units. */
+static bool is_for_three(const struct cuda_device *d, const struct product_shape *s)
+{
+	return has_three(d) && (uint64_t)s->m * s->n * s->k >= WORTH_MEASURING;
+}
+
+static void own_product(struct cuda_device *d, enum gemm_by by, uint32_t form,
+                        const struct product_launch *l)
+{
+	d->queue.by_three = by == BY_THREE;
+	cuda_product(&d->queue, (enum product_form)form, l);
+	d->queue.by_three = false;
+}
+
+static bool takes(const struct cuda_gemm *g, const struct product_shape *s)
 {
 	bool whole = s->ldc == s->n, adds = (s->ways & WAY_ADD) != 0;
 
-	return cublaslt_takes(s) && (s->ways & WAY_BIAS_TIMES) == 0 &&
+	return g->library != NULL && cublaslt_takes(s) && (s->ways & WAY_BIAS_TIMES) == 0 &&
 	       ((s->ways & (WAY_GELU | WAY_SLOPE)) == 0 || whole) &&
 	       ((s->ways & WAY_SLOPE) == 0 || !adds);
 }
@@ -114,8 +141,8 @@ static int time_product(struct cuda_device *d, struct gemm_row *row, enum gemm_b
 	for (int i = 0; i <= REPEATS; i++) {
 		if (i == 1)
 			(void)DO(d, event_record, (g->begin, d->stream));
-		if (by == BY_KERNELS)
-			cuda_product(&d->queue, (enum product_form)row->times.shape.form, l);
+		if (by != BY_CUBLASLT)
+			own_product(d, by, row->times.shape.form, l);
 		else if (multiply(d, row, l, err) != 0)
 			return -1;
 	}
@@ -136,7 +163,7 @@ static void open_events(struct cuda_device *d)
 		(void)DO(d, event_new, (&g->end, 0));
 }
 
-/* Both ways, with what is read as it is; what is written goes to `room`. */
+/* All ways that there are, with what is read as it is; what is written goes to `room`. */
 static int measure_in(struct cuda_device *d, struct gemm_row *row, const struct product_launch *l,
                       float *room, struct err *err)
 {
@@ -146,7 +173,10 @@ static int measure_in(struct cuda_device *d, struct gemm_row *row, const struct 
 	trial.gelu = l->gelu != NULL ? room + (size_t)l->m * l->ldc : NULL;
 	open_events(d);
 	if (time_product(d, row, BY_KERNELS, &trial, &row->times.own_us, err) != 0 ||
-	    time_product(d, row, BY_CUBLASLT, &trial, &row->times.library_us, err) != 0)
+	    (is_for_three(d, &row->times.shape) &&
+	     time_product(d, row, BY_THREE, &trial, &row->times.three_us, err) != 0) ||
+	    (takes(d->gemm, &row->times.shape) &&
+	     time_product(d, row, BY_CUBLASLT, &trial, &row->times.library_us, err) != 0))
 		return -1;
 	d->gemm->unsaved = true;
 	return 0;
@@ -174,12 +204,22 @@ static int measure(struct cuda_device *d, struct gemm_row *row, const struct pro
 
 static bool is_measured(const struct gemm_row *row)
 {
-	return row->times.own_us > 0 && row->times.library_us > 0;
+	return row->times.own_us > 0;
 }
 
-static bool is_faster(const struct gemm_times *t)
+/* Measured, and faster by enough. */
+static bool is_faster(double us, double than_us)
 {
-	return t->library_us < t->own_us * (100 - SAVES_PERCENT) / 100;
+	return us > 0 && us < than_us * (100 - SAVES_PERCENT) / 100;
+}
+
+static enum gemm_by fastest(const struct gemm_times *t)
+{
+	bool three = is_faster(t->three_us, t->own_us);
+
+	if (is_faster(t->library_us, three ? t->three_us : t->own_us))
+		return BY_CUBLASLT;
+	return three ? BY_THREE : BY_KERNELS;
 }
 
 static int plan(struct cuda_gemm *g, struct gemm_row *row, const struct product_launch *l,
@@ -195,15 +235,20 @@ static int decide(struct cuda_device *d, struct gemm_row *row, const struct prod
                   struct err *err)
 {
 	struct cuda_gemm *g = d->gemm;
-	bool chosen = g->choice == OP_GEMM_CUBLASLT, possible = takes(&row->times.shape);
+	bool demanded = g->choice == OP_GEMM_CUBLASLT, possible = takes(g, &row->times.shape);
+	enum gemm_by by = BY_KERNELS;
 
-	if (possible && !chosen && !is_measured(row) &&
-	    (plan(g, row, l, err) != 0 || measure(d, row, l, err) != 0))
+	if (demanded && possible)
+		by = BY_CUBLASLT;
+	if (!demanded && (possible || is_for_three(d, &row->times.shape))) {
+		if (!is_measured(row) &&
+		    ((possible && plan(g, row, l, err) != 0) || measure(d, row, l, err) != 0))
+			return -1;
+		by = fastest(&row->times);
+	}
+	if (by == BY_CUBLASLT && plan(g, row, l, err) != 0)
 		return -1;
-	chosen = possible && (chosen || is_faster(&row->times));
-	if (chosen && plan(g, row, l, err) != 0)
-		return -1;
-	row->by = chosen ? BY_CUBLASLT : BY_KERNELS;
+	row->by = by;
 	return 0;
 }
 
@@ -229,6 +274,8 @@ static bool product(struct cuda_queue *q, enum product_form form, const struct p
 
 	if (d->failed || g->given_up)
 		return d->failed;
+	if (g->library == NULL && !is_for_three(d, &shape))
+		return false;
 	row = row_of(g, &shape);
 	if (row->by == BY_UNDECIDED && d->recording)
 		return d->spoiled = true; /* nothing is measured while recording */
@@ -237,8 +284,10 @@ static bool product(struct cuda_queue *q, enum product_form form, const struct p
 		keep_reason(g, &err);
 		return is_demanded(d, &err);
 	}
-	if (row->by == BY_KERNELS || multiply(d, row, l, &err) == 0)
-		return row->by == BY_CUBLASLT;
+	if (row->by == BY_THREE)
+		own_product(d, BY_THREE, form, l);
+	if (row->by != BY_CUBLASLT || multiply(d, row, l, &err) == 0)
+		return row->by != BY_KERNELS;
 	g->given_up = true;
 	keep_reason(g, &err);
 	d->spoiled = d->recording;
@@ -290,7 +339,8 @@ int cuda_gemm_open(struct cuda_device *d, enum op_gemm choice, struct err *err)
 		}
 		if (why.code != ERR_NOT_FOUND)
 			keep_reason(g, &why);
-		return 0;
+		if (!has_three(d))
+			return 0;
 	}
 	name_file(d);
 	read_file(g);
@@ -340,31 +390,36 @@ void cuda_gemm_keep(struct cuda_device *d)
 
 /* ---- what is said of it ---- */
 
-static size_t count(const struct cuda_gemm *g, bool library_alone)
+static size_t count(const struct cuda_gemm *g, enum gemm_by by)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < g->rows.n; i++)
-		n += g->rows.at[i].by == BY_CUBLASLT ||
-		     (!library_alone && g->rows.at[i].by == BY_KERNELS);
+		n += g->rows.at[i].by == by;
 	return n;
 }
 
 void cuda_gemm_describe(const struct cuda_device *d, struct strbuf *sb)
 {
 	const struct cuda_gemm *g = d->gemm;
+	bool library = g != NULL && g->library != NULL && !g->given_up;
+	size_t its = library ? count(g, BY_CUBLASLT) : 0;
+	size_t three = g != NULL && !g->given_up ? count(g, BY_THREE) : 0;
+	size_t all = its + three + (g != NULL ? count(g, BY_KERNELS) : 0);
 	char version[64];
 
-	if (g == NULL || g->library == NULL || g->given_up) {
+	if (!library) {
 		strbuf_adds(sb, "own kernels");
 	} else {
 		version_text(g, version, sizeof(version));
 		strbuf_adds(sb, version);
-		if (count(g, false) > 0)
-			strbuf_addf(sb, " for %zu of %zu shapes", count(g, true), count(g, false));
+		if (all > 0)
+			strbuf_addf(sb, " for %zu of %zu shapes", its, all);
 		else if (g->choice == OP_GEMM_AUTO)
 			strbuf_adds(sb, " or own kernels, whichever is faster");
 	}
+	if (three > 0)
+		strbuf_addf(sb, ", three products in tf32 for %zu of %zu", three, all);
 	if (g != NULL && g->why[0] != '\0')
 		strbuf_addf(sb, " (%s)", g->why);
 }

@@ -18,16 +18,18 @@ static const char *const forms[PRODUCT_FORMS] = {
 
 static void add_title(const char *title, struct strbuf *ret)
 {
-	strbuf_addf(ret, "slipway products 1: %s\n", title);
+	strbuf_addf(ret, "slipway products 2: %s\n", title);
 }
 
 static void add_line(const struct gemm_times *t, struct strbuf *ret)
 {
 	const struct product_shape *s = &t->shape;
 
-	strbuf_addf(ret, "%s %u %u %u %u %u %u ways %u aligned %u %u %u own %.3f cublaslt %.3f\n",
+	strbuf_addf(ret,
+	            "%s %u %u %u %u %u %u ways %u aligned %u %u %u own %.3f three %.3f "
+	            "cublaslt %.3f\n",
 	            forms[s->form], s->m, s->n, s->k, s->lda, s->ldb, s->ldc, s->ways, s->aligned_a,
-	            s->aligned_b, s->aligned_c, t->own_us, t->library_us);
+	            s->aligned_b, s->aligned_c, t->own_us, t->three_us, t->library_us);
 }
 
 void gemm_file_text(const char *title, const struct gemm_times *times, size_t n, struct strbuf *ret)
@@ -41,7 +43,7 @@ void gemm_file_text(const char *title, const struct gemm_times *times, size_t n,
 
 static bool is_time(double us)
 {
-	return isfinite(us) && us > 0;
+	return isfinite(us) && us >= 0;
 }
 
 static bool form_of(const char *name, uint32_t *ret)
@@ -62,12 +64,15 @@ static bool scan_line(const char *line, struct gemm_times *ret)
 	char form[3];
 
 	/* NOLINTNEXTLINE(cert-err34-c): a number that does not fit is not written back alike */
-	int n = sscanf(line, "%2s %u %u %u %u %u %u ways %u aligned %u %u %u own %lf cublaslt %lf",
+	int n = sscanf(line,
+	               "%2s %u %u %u %u %u %u ways %u aligned %u %u %u own %lf three %lf "
+	               "cublaslt %lf",
 	               form, &s->m, &s->n, &s->k, &s->lda, &s->ldb, &s->ldc, &s->ways,
-	               &s->aligned_a, &s->aligned_b, &s->aligned_c, &ret->own_us, &ret->library_us);
+	               &s->aligned_a, &s->aligned_b, &s->aligned_c, &ret->own_us, &ret->three_us,
+	               &ret->library_us);
 
-	return n == 13 && form_of(form, &s->form) && is_time(ret->own_us) &&
-	       is_time(ret->library_us);
+	return n == 14 && form_of(form, &s->form) && is_time(ret->own_us) && ret->own_us > 0 &&
+	       is_time(ret->three_us) && is_time(ret->library_us);
 }
 
 /* A line is what we would write, byte for byte, or it is not ours. */

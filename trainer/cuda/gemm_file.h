@@ -1,13 +1,13 @@
 /*
  * What was measured of products, kept beside the driver's cache of compiled kernels, so that a
  * restart need not measure again. A file is of one GPU's kind, driver, library's version and
- * operands' format, which its first line says. A line of it is a shape and two times:
+ * operands' format, which its first line says. A line of it is a shape and times:
  *
- *   slipway products 1: A10G, compute capability 8.6, CUDA 12.4, cuBLASLt 12.4.5, bf16
- *   nn 784 512 512 512 512 512 ways 0 aligned 256 256 256 own 21.400 cublaslt 14.900
+ *   slipway products 2: A10G, compute capability 8.6, CUDA 12.4, cuBLASLt 12.4.5, f32
+ *   nn 784 512 512 512 512 512 ways 0 aligned 256 256 256 own 51.400 three 33.100 cublaslt 0.000
  *
- * Times are microseconds; ways and aligned are struct product_shape's. A file that has anything
- * else in it holds nothing: what it would have said is measured again.
+ * Times are microseconds, 0 where nobody was asked; ways and aligned are struct product_shape's. A
+ * file that has anything else in it holds nothing: what it would have said is measured again.
  */
 #ifndef SLIPWAY_TRAINER_CUDA_GEMM_FILE_H
 #define SLIPWAY_TRAINER_CUDA_GEMM_FILE_H
@@ -21,7 +21,8 @@
 
 struct gemm_times {
 	struct product_shape shape;
-	double own_us, library_us; /* of one product; above 0 */
+	double own_us;               /* of one product by the kernels; above 0 */
+	double three_us, library_us; /* by three of tf32, by cuBLASLt; 0: not measured */
 };
 
 struct gemm_times_list {

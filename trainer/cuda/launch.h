@@ -10,8 +10,9 @@
 #include "trainer/cuda/kernels.h"
 #include "trainer/ops/ops.h"
 
-/* What products round their operands to: f16 for devices before 8.0, bf16 from it on. */
-enum cuda_operands { OPERANDS_F32, OPERANDS_F16, OPERANDS_BF16 };
+/* What products round their operands to: f16 for devices before 8.0, bf16 and tf32 from it on. With
+ * tf32 these are linear layers alone: attentions, and sweeps over tokens, are those of f32. */
+enum cuda_operands { OPERANDS_F32, OPERANDS_F16, OPERANDS_BF16, OPERANDS_TF32 };
 
 /* c = a b^T, a b or a^T b (struct product_launch). */
 enum product_form { PRODUCT_NT, PRODUCT_NN, PRODUCT_TN, PRODUCT_FORMS };
@@ -31,6 +32,10 @@ struct cuda_queue {
 	bool (*product)(struct cuda_queue *q, enum product_form form,
 	                const struct product_launch *l);
 	enum cuda_operands operands;
+	/* Of the device: 80 is 8.0; 0: not known, as many as is usual. */
+	unsigned compute, multiprocessors;
+	/* Products in f32 are three of tf32, 8.0 on, and no multiply-adds. */
+	bool by_three;
 };
 
 void cuda_linear_forward(struct cuda_queue *q, const struct op_linear *p);

@@ -42,14 +42,20 @@ static unsigned tiles(size_t n, unsigned tile)
 
 enum attention_part { FORWARD, DQ, DK, DV, ATTENTION_PARTS };
 
+#define ATTENTION_F32                                                                              \
+	{                                                                                          \
+		{KERNEL_attention_forward, KERNEL_attention_dq, KERNEL_attention_dk,               \
+		 KERNEL_attention_dv},                                                             \
+			ATTENTION_TILE                                                             \
+	}
+
 /* Parts by operands, and the rows that a block owns. */
 static const struct {
 	enum cuda_kernel kernel[ATTENTION_PARTS];
 	unsigned rows;
 } attentions[] = {
-	[OPERANDS_F32] = {{KERNEL_attention_forward, KERNEL_attention_dq, KERNEL_attention_dk,
-                           KERNEL_attention_dv},
-                          ATTENTION_TILE},
+	[OPERANDS_F32] = ATTENTION_F32,
+	[OPERANDS_TF32] = ATTENTION_F32,
 	[OPERANDS_F16] = {{KERNEL_attention_f16_forward, KERNEL_attention_f16_dq,
                            KERNEL_attention_f16_dk, KERNEL_attention_f16_dv},
                           ATTENTION_HALF_ROWS},

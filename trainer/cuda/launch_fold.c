@@ -143,17 +143,22 @@ void cuda_fold_tables(struct cuda_queue *q, const struct op_cross *p, const stru
 	}
 }
 
-/* Operands by precision: forward, backward. */
-static const enum cuda_kernel sweeps[][2] = {
-	[OPERANDS_F32] = {KERNEL_fold_f32_forward, KERNEL_fold_f32_backward},
-	[OPERANDS_F16] = {KERNEL_fold_f16_forward, KERNEL_fold_f16_backward},
-	[OPERANDS_BF16] = {KERNEL_fold_bf16_forward, KERNEL_fold_bf16_backward},
+/* Forward and backward by operands, and the queries that a block owns. */
+static const struct {
+	enum cuda_kernel kernel[2];
+	unsigned own;
+} sweeps[] = {
+	[OPERANDS_F32] = {{KERNEL_fold_f32_forward, KERNEL_fold_f32_backward}, ATTENTION_TILE},
+	[OPERANDS_TF32] = {{KERNEL_fold_f32_forward, KERNEL_fold_f32_backward}, ATTENTION_TILE},
+	[OPERANDS_F16] = {{KERNEL_fold_f16_forward, KERNEL_fold_f16_backward}, ATTENTION_HALF_ROWS},
+	[OPERANDS_BF16] = {{KERNEL_fold_bf16_forward, KERNEL_fold_bf16_backward},
+                           ATTENTION_HALF_ROWS},
 };
 
 void cuda_fold_sweep(struct cuda_queue *q, const struct op_cross *p, const struct cuda_fold *f,
                      bool backward)
 {
-	unsigned own = q->operands == OPERANDS_F32 ? ATTENTION_TILE : ATTENTION_HALF_ROWS;
+	unsigned own = sweeps[q->operands].own;
 
 	for (size_t i = 0; i < OP_TOKEN_GROUPS; i++) {
 		const struct cuda_fold_group *g = &f->group[i];
@@ -181,7 +186,7 @@ void cuda_fold_sweep(struct cuda_queue *q, const struct op_cross *p, const struc
 		                    (unsigned)p->batch};
 
 		if (grid[0] > 0 && grid[1] > 0 && grid[2] > 0)
-			q->launch(q, sweeps[q->operands][backward], grid, &l);
+			q->launch(q, sweeps[q->operands].kernel[backward], grid, &l);
 	}
 }
 

@@ -1,5 +1,6 @@
 /* Ops on values and rows, and products. */
 #include "trainer/cuda/launch_products.h"
+#include "trainer/cuda/product_tiles.h"
 
 enum { EACH_BLOCKS_MAX = 1024 };
 
@@ -120,22 +121,16 @@ void cuda_norm_backward(struct cuda_queue *q, const struct op_norm *p)
 
 /* ---- products ---- */
 
-/* Forms by operands. */
-static const enum cuda_kernel products[][PRODUCT_FORMS] = {
-	[OPERANDS_F32] = {KERNEL_product_f32_nt, KERNEL_product_f32_nn, KERNEL_product_f32_tn},
-	[OPERANDS_F16] = {KERNEL_product_f16_nt, KERNEL_product_f16_nn, KERNEL_product_f16_tn},
-	[OPERANDS_BF16] = {KERNEL_product_bf16_nt, KERNEL_product_bf16_nn, KERNEL_product_bf16_tn},
-};
-
 static void product_parts(struct cuda_queue *q, enum product_form form, unsigned parts,
                           const struct product_launch *which)
 {
 	struct product_launch l = *which;
-	unsigned grid[3] = {blocks_of(l.n, PRODUCT_TILE), blocks_of(l.m, PRODUCT_TILE), parts};
+	const struct product_tile *tile = product_tile_for(q, l.m, l.n, parts);
+	unsigned grid[3] = {blocks_of(l.n, tile->side), blocks_of(l.m, tile->side), parts};
 
 	l.depth_each = blocks_of(blocks_of(l.k, parts), PRODUCT_DEPTH) * PRODUCT_DEPTH;
 	if (grid[0] > 0 && grid[1] > 0)
-		q->launch(q, products[q->operands][form], grid, &l);
+		q->launch(q, tile->kernels[form], grid, &l);
 }
 
 /*

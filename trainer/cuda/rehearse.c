@@ -127,12 +127,12 @@ static void *scratch(struct cuda_queue *q, size_t n)
 void cuda_ops_rehearse(const struct ops_options *options, struct tally *tally, struct ops *ret)
 {
 	struct rehearsal *r = mem_zalloc(sizeof(*r));
-	bool bf16 = options->precision == PRECISION_BF16;
 
 	r->queue = (struct cuda_queue){.launch = launch,
 	                               .zero = zero,
 	                               .scratch = scratch,
-	                               .operands = bf16 ? OPERANDS_BF16 : OPERANDS_F32};
+	                               .operands = cuda_operands_of(options->precision),
+	                               .compute = 80};
 	r->tally = tally;
 	r->next = (uintptr_t)1 << 40;
 	*ret = (struct ops){.table = &cuda_op_table,

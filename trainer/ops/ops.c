@@ -31,7 +31,7 @@ bool ops_open(const struct ops_options *options, struct ops *ret)
 	struct cpu cpu = {0};
 
 	*ret = (struct ops){0};
-	if (options->precision == PRECISION_F16 ||
+	if (options->precision == PRECISION_F16 || options->precision == PRECISION_TF32 ||
 	    (options->reference && options->precision != PRECISION_F32))
 		return false;
 	if (options->reference) {
@@ -65,6 +65,10 @@ int ops_require(const struct ops_options *options, struct ops *ret, struct err *
 	if (options->precision == PRECISION_F16) {
 		err_set(err, ERR_USAGE, "f16 is a GPU's: a processor multiplies in f32 or bf16");
 		return err_hint(err, "Give --precision bf16 or f32, or --device cuda.");
+	}
+	if (options->precision == PRECISION_TF32) {
+		err_set(err, ERR_USAGE, "tf32 is a GPU's: a processor multiplies in f32 or bf16");
+		return err_hint(err, "Give --precision f32 or bf16, or --device cuda.");
 	}
 	if (options->reference) {
 		err_set(err, ERR_USAGE, "the reference arithmetic has no bf16");

@@ -50,12 +50,13 @@ int ops_check_machine(struct ops *ops, struct err *err)
 {
 	/*
 	 * A sum of IN products of values below 1. Rounding to bf16's 8 bits moves each by less
-	 * than 2^-8 (to f16's 11, than 2^-11), at random, so the sum by some root of IN of them;
-	 * float32's sums are rounded too.
+	 * than 2^-8 (to f16's and tf32's 11, than 2^-11), at random, so the sum by some root of IN
+	 * of them; float32's sums are rounded too.
 	 */
 	const double limits[PRECISIONS] = {[PRECISION_F32] = 0x1p-22 * IN,
 	                                   [PRECISION_BF16] = 0x1p-7 * sqrt(IN),
-	                                   [PRECISION_F16] = 0x1p-10 * sqrt(IN)};
+	                                   [PRECISION_F16] = 0x1p-10 * sqrt(IN),
+	                                   [PRECISION_TF32] = 0x1p-10 * sqrt(IN)};
 	double limit = limits[ops_rounds(ops)];
 	AUTO_FREE float *host = floats_new(ALL);
 	AUTO_FREE float *got = floats_new(ROWS * OUT);

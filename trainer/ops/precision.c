@@ -6,6 +6,7 @@ static const char *const names[PRECISIONS] = {
 	[PRECISION_F32] = "f32",
 	[PRECISION_BF16] = "bf16",
 	[PRECISION_F16] = "f16",
+	[PRECISION_TF32] = "tf32",
 };
 
 const char *precision_name(enum op_precision p)
@@ -20,5 +21,6 @@ int precision_parse(const char *text, enum op_precision *ret, struct err *err)
 			*ret = p;
 			return 0;
 		}
-	return err_set(err, ERR_USAGE, "--precision is '%.60s', expected f32, bf16 or f16", text);
+	return err_set(err, ERR_USAGE, "--precision is '%.60s', expected f32, tf32, bf16 or f16",
+	               text);
 }

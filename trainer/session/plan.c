@@ -22,9 +22,10 @@ int session_neuron_run(const struct train_flags *f, unsigned ranks, struct neuro
 
 	if (train_flags_options(f, &o, err) != 0)
 		return -1;
-	if (o.precision == PRECISION_F16) {
+	if (o.precision != PRECISION_F32 && o.precision != PRECISION_BF16) {
 		err_set(err, ERR_USAGE,
-		        "--precision f16 is for GPUs: a NeuronCore computes f32 or bf16");
+		        "--precision %s is for GPUs: a NeuronCore computes f32 or bf16",
+		        precision_name(o.precision));
 		return err_hint(err, "bf16 is its native format.");
 	}
 	if (session_load_config(f, &run.config, remarks, err) != 0)

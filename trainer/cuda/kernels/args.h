@@ -251,6 +251,11 @@ struct token_sums_launch {
  * nothing else is asked for.
  */
 enum { PRODUCT_TILE = 64, PRODUCT_DEPTH = 32, PRODUCT_THREADS = 128 };
+/*
+ * Products whose operands are copied ahead: tiles of 64 or 128 rows and columns in place of
+ * PRODUCT_TILE, pieces AHEAD_DEPTH deep and so many of them, and rows of sums that leave together.
+ */
+enum { AHEAD_DEPTH = 16, AHEAD_PIECES_64 = 4, AHEAD_PIECES_128 = 3, AHEAD_SUM_ROWS = 64 };
 struct product_launch {
 	const float *a, *b;
 	float *c;

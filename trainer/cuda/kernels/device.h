@@ -6,7 +6,7 @@
  *
  * Blocks are one-dimensional, a multiple of 32 threads. What is named warp_ or matrix_ must be
  * called by all 32 threads of a warp together, block_sync by all threads of the block. The rules
- * are those of the PTX ISA, chapter 9.7 (shfl.sync, bar.sync, ldmatrix, mma).
+ * are those of the PTX ISA, chapter 9.7 (shfl.sync, bar.sync, ldmatrix, mma, cp.async).
  *
  * Kernels are compiled with -ffp-contract=off: a multiplication and an addition are one rounding
  * where fused() says so and two elsewhere, on every device and on the host alike.
@@ -110,6 +110,29 @@ void matrix_load_columns(uint32_t ret[4], const void *row);
  */
 void matrix_multiply_bf16(float sum[4], const uint32_t a[4], const uint32_t b[2]);
 void matrix_multiply_f16(float sum[4], const uint32_t a[4], const uint32_t b[2]);
+
+/* To the 11 bits of significand that tf32 has, to nearest, away from 0 where two are as near
+ * (sm_80): bits of a float whose last 13 are not looked at. */
+uint32_t round_tf32(float value);
+/*
+ * sum[16 x 8] += a[16 x 8] b[8 x 8], tf32 (sm_80). With g and t as above: a 0: (g, t), a 1: (g + 8,
+ * t), a 2, 3: 4 columns on; b 0: row t of column g, b 1: row t + 4.
+ */
+void matrix_multiply_tf32(float sum[4], const uint32_t a[4], const uint32_t b[2]);
+
+/*
+ * Copies from the device's memory to shared memory that go on while the thread does (sm_80,
+ * cp.async): of 16 or of 4 bytes, to and from multiples of their size. The first `bytes` are of
+ * `from`, which is not looked at where there are none, and the rest is 0. They may be done at any
+ * time until the thread has waited for their group, and others see them a barrier later.
+ */
+void copy_four(float *to, const float *from, uint32_t bytes);
+void copy_one(float *to, const float *from, uint32_t bytes);
+/* The copies since the last group are one. */
+void copies_end_group(void);
+/* Until all groups but the last `left` are there; a number, and not a value. */
+#define COPIES_WAIT(left) copies_wait(left)
+void copies_wait(unsigned left);
 
 #endif
 

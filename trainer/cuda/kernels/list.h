@@ -20,7 +20,14 @@
 	MODULE(input, 75)                                                                          \
 	MODULE(product_f32, 75)                                                                    \
 	MODULE(product_f16, 75)                                                                    \
-	MODULE(product_bf16, 80)                                                                   \
+	MODULE(product_f16_64, 80)                                                                 \
+	MODULE(product_f16_128, 80)                                                                \
+	MODULE(product_bf16_64, 80)                                                                \
+	MODULE(product_bf16_128, 80)                                                               \
+	MODULE(product_tf32_64, 80)                                                                \
+	MODULE(product_tf32_128, 80)                                                               \
+	MODULE(product_tf32x3_64, 80)                                                              \
+	MODULE(product_tf32x3_128, 80)                                                             \
 	MODULE(attention, 75)                                                                      \
 	MODULE(attention_f16, 75)                                                                  \
 	MODULE(attention_bf16, 80)                                                                 \
@@ -62,7 +69,10 @@
 	       sizeof(struct column_shared))                                                       \
 	CUDA_PRODUCTS(KERNEL, product_f32, struct product_shared_f32)                              \
 	CUDA_PRODUCTS(KERNEL, product_f16, struct product_shared_half)                             \
-	CUDA_PRODUCTS(KERNEL, product_bf16, struct product_shared_half)                            \
+	CUDA_PRODUCTS_AHEAD(KERNEL, product_f16)                                                   \
+	CUDA_PRODUCTS_AHEAD(KERNEL, product_bf16)                                                  \
+	CUDA_PRODUCTS_AHEAD(KERNEL, product_tf32)                                                  \
+	CUDA_PRODUCTS_AHEAD(KERNEL, product_tf32x3)                                                \
 	CUDA_ATTENTION(KERNEL, attention_forward)                                                  \
 	KERNEL(attention, attention_delta, attention_launch, ROW_WARPS * 32, 0)                    \
 	CUDA_ATTENTION(KERNEL, attention_dq)                                                       \
@@ -94,6 +104,10 @@
 	KERNEL(source, source##_nt, product_launch, PRODUCT_THREADS, sizeof(type))                 \
 	KERNEL(source, source##_nn, product_launch, PRODUCT_THREADS, sizeof(type))                 \
 	KERNEL(source, source##_tn, product_launch, PRODUCT_THREADS, sizeof(type))
+
+#define CUDA_PRODUCTS_AHEAD(KERNEL, format)                                                        \
+	CUDA_PRODUCTS(KERNEL, format##_64, struct product_ahead_64)                                \
+	CUDA_PRODUCTS(KERNEL, format##_128, struct product_ahead_128)
 
 #define CUDA_ATTENTION(KERNEL, name)                                                               \
 	KERNEL(attention, name, attention_launch, ATTENTION_THREADS,                               \

@@ -49,6 +49,28 @@ struct product_shared_half {
 	};
 };
 
+/* Operands in float32 that are copied ahead, in as many pieces as fit into 48 KiB, with two blocks
+ * on a multiprocessor of 100; where a value lies is ahead.h's to say. */
+struct product_piece_64 {
+	float a[64 * AHEAD_DEPTH], b[64 * AHEAD_DEPTH];
+};
+struct product_ahead_64 {
+	union {
+		struct product_piece_64 piece[AHEAD_PIECES_64];
+		float sums[AHEAD_SUM_ROWS][64 + 4];
+	};
+};
+struct product_piece_128 {
+	float a[128 * AHEAD_DEPTH], b[128 * AHEAD_DEPTH];
+};
+struct product_ahead_128 {
+	union {
+		struct product_piece_128 piece[AHEAD_PIECES_128];
+		float sums[AHEAD_SUM_ROWS][128 + 4];
+	};
+};
+_Static_assert(sizeof(struct product_ahead_128) <= 48 << 10, "what a launch may ask for");
+
 /* Pieces of two operands, ATTENTION_TILE rows of each, and the tile of weights. */
 struct attention_shared {
 	float left[ATTENTION_TILE][33];
