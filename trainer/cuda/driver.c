@@ -35,6 +35,7 @@ static void ask_about(struct cuda_device *d, int ordinal)
 	(void)(DO(d, name, (a->name, (int)sizeof(a->name), d->device)) &&
 	       DO(d, attribute, (&a->major, ATTRIBUTE_MAJOR, d->device)) &&
 	       DO(d, attribute, (&a->minor, ATTRIBUTE_MINOR, d->device)) &&
+	       DO(d, attribute, (&a->processors, ATTRIBUTE_MULTIPROCESSORS, d->device)) &&
 	       DO(d, retain, (&d->context, d->device)) && DO(d, use, (d->context)) &&
 	       DO(d, memory, (&a->memory, &total)) &&
 	       DO(d, stream_new, (&d->stream, STREAM_NON_BLOCKING)));

@@ -20,6 +20,7 @@ struct cuda_device;
 struct cuda_about {
 	char name[64];
 	int major, minor; /* compute capability */
+	int processors;   /* multiprocessors */
 	int driver;       /* the newest CUDA that the driver knows: 12040 is 12.4 */
 	size_t memory;    /* bytes free when it was opened */
 };
