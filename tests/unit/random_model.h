@@ -92,10 +92,11 @@ static inline float *random_mask(struct philox *r, size_t n)
 	return x;
 }
 
-static inline struct clip_memory random_clips(struct philox *r, const struct model_config *c)
+static inline struct clip_memory random_clips_of(struct philox *r, const struct model_config *c,
+                                                 size_t n)
 {
 	struct model_dims d = model_dims(c);
-	size_t n = pick(r, 1, 3), image = pick(r, 1, 20), audio = pick(r, 1, 20);
+	size_t image = pick(r, 1, 20), audio = pick(r, 1, 20);
 	struct clip_memory m = {.image = random_floats(r, n * 3 * d.n_pixels, 2, 3),
 	                        .audio = random_floats(r, n * d.audio_samples, 2, 3),
 	                        .ints = mem_calloc(n + image + audio, sizeof(int32_t))};
@@ -123,6 +124,11 @@ static inline struct clip_memory random_clips(struct philox *r, const struct mod
 	                     .decode_label = pick(r, 0, 4) > 0,
 	                     .dropout_seed = 77};
 	return m;
+}
+
+static inline struct clip_memory random_clips(struct philox *r, const struct model_config *c)
+{
+	return random_clips_of(r, c, pick(r, 1, 3));
 }
 
 static inline void free_clips(struct clip_memory *m)
