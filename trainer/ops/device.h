@@ -71,8 +71,9 @@ struct op_device {
 	/* Appends who computes matrix products: "own kernels"; more is known after a first step.
 	 * NULL: there is no choice. */
 	void (*products)(const struct ops *ops, struct strbuf *sb);
-	/* Starts `rounds` turns of multiply-adds in registers alone, by what computes products, on all
-	 * of the device; returns how many floating operations they are. NULL: nobody has written it. */
+	/* Starts `rounds` turns of multiply-adds in registers alone, by what computes products, on
+	 * all of the device; returns how many floating operations they are. NULL: nobody has
+	 * written it. */
 	double (*peak)(struct ops *ops, uint32_t rounds);
 	/* Bytes that the implementation holds for itself: scratch. */
 	size_t (*held)(const struct ops *ops);
