@@ -1,8 +1,8 @@
 /*
- * That no barrier of a kernel can be left out without a test seeing it: each one, of each kernel, is
- * left out in turn (tests/cuda/emulate.h), and some order of threads must then give other results
- * or a fault. The kernels as compiled for the host; where SLIPWAY_TEST_LONG is set, also as the PTX
- * that is shipped. No GPU was ever asked.
+ * That no barrier of a kernel can be left out without a test seeing it: one after the other is left
+ * out (tests/cuda/emulate.h), and some order of threads must then give other results or a fault.
+ * One in four of the kernels as compiled for the host; where SLIPWAY_TEST_LONG is set, each, and
+ * those of the PTX that is shipped. No GPU was ever asked.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "trainer/cuda/launch_cross.h"
 #include "trainer/ops/ops.h"
 
-enum { ORDERS = 6, MET_MAX = 512 };
+enum { ORDERS = 6, MET_MAX = 512, SOME = 4 };
 
 /* ---- what is launched ---- */
 
@@ -220,9 +220,10 @@ static const struct scenario scenarios[] = {
 	{"attention in f32", draw_attention, attention, OPERANDS_F32},
 	{"attention in f16", draw_attention_half, attention, OPERANDS_F16},
 	{"attention in bf16", draw_attention_half, attention, OPERANDS_BF16},
-	{"folded cross attention in f32", draw_wide, cross, OPERANDS_F32},
+	{"folded cross attention in f32", draw_folded, cross, OPERANDS_F32},
 	{"folded cross attention in f16", draw_folded, cross, OPERANDS_F16},
 	{"folded cross attention in bf16", draw_folded, cross, OPERANDS_BF16},
+	{"folded cross attention of wide tokens", draw_wide, cross, OPERANDS_F32},
 	{"plain cross attention", draw_plain, cross, OPERANDS_F32},
 	{"absolute errors", draw_l1, l1, OPERANDS_F32},
 	{"a sum of squares", draw_squares, squares, OPERANDS_F32},
@@ -267,7 +268,7 @@ static bool is_missed(struct compared *c, const struct engine *e, uint64_t right
 /* The barriers of an engine's kernels that scenarios have met. */
 struct met {
 	struct emulated_barrier at[MET_MAX];
-	bool missed[MET_MAX]; /* by one of the scenarios */
+	bool tried[MET_MAX], missed[MET_MAX]; /* by one of the scenarios */
 	size_t n;
 };
 
@@ -285,6 +286,7 @@ static size_t find(struct met *m, const struct emulated_barrier *b)
 /* Each barrier of the scenario that no other has missed already. */
 static void run_scenario(const struct scenario *s, const struct engine *e, struct met *m)
 {
+	size_t every = getenv("SLIPWAY_TEST_LONG") != NULL ? 1 : SOME;
 	struct emulated_barriers found = {.n = 0}, out;
 	union any_op op = {.linear = {0}};
 	struct compared c = {
@@ -299,10 +301,11 @@ static void run_scenario(const struct scenario *s, const struct engine *e, struc
 		size_t k = find(m, &found.at[i]);
 
 		CHECK(k < MET_MAX);
-		if (k == MET_MAX || m->missed[k])
+		if (k == MET_MAX || m->missed[k] || k % every != 0)
 			continue;
 		out = (struct emulated_barriers){.omitted = found.at[i].site};
 		emulate_barriers(&out);
+		m->tried[k] = true;
 		m->missed[k] = is_missed(&c, e, right);
 	}
 	emulate_barriers(NULL);
@@ -318,7 +321,7 @@ static void check_kernel(const struct engine *e, const struct met *m, enum cuda_
 		bool its = kernel_of(e, &m->at[i]) == k;
 
 		met += its;
-		unmissed += its && !m->missed[i];
+		unmissed += its && m->tried[i] && !m->missed[i];
 	}
 	if (met == 0 && cuda_kernels[k].shared > 0 && e->run[k] != NULL) {
 		printf("# %s: no barrier of %s was met\n", e->name, cuda_kernels[k].name);
@@ -360,8 +363,7 @@ static void every_barrier_of_the_text_is_missed(void)
 
 int main(void)
 {
-	TEST("races: each barrier of each kernel is missed when it is left out",
-	     every_barrier_is_missed);
+	TEST("races: a barrier of a kernel is missed when it is left out", every_barrier_is_missed);
 	TEST("races: so is each of the PTX that is shipped", every_barrier_of_the_text_is_missed);
 	return test_done();
 }
