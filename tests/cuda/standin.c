@@ -172,6 +172,9 @@ int cuDriverGetVersion(int *version)
 
 int cuGetErrorName(int result, const char **name)
 {
+	/* Not counted: a fault of its own would come after another. */
+	if (gpu.fail_call != NULL && strcmp(gpu.fail_call, __func__) == 0)
+		return gpu.result;
 	*name = result == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_PLANTED";
 	return 0;
 }

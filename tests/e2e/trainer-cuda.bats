@@ -423,19 +423,13 @@ summed_by() {
 	done
 }
 
-# on_arm64 PROGRAM...: under qemu-user, with the stand-in for the driver.
-on_arm64() {
-	timeout 300 qemu-aarch64-static -L /usr/aarch64-linux-gnu -E LD_LIBRARY_PATH="$STANDIN/arm64" "$@"
-}
-
-@test "cuda: on arm64, under qemu-user, a golden set holds, and a few of the random networks are the CPU's" {
+@test "cuda: a few of the random networks are the CPU's on arm64, too, under qemu-user" {
 	[ "$(dpkg --print-architecture)" = amd64 ] || skip "this machine is of the other architecture"
 	command -v qemu-aarch64-static >/dev/null || skip "qemu-aarch64-static is not installed"
 	[ -e /usr/aarch64-linux-gnu/lib/libc.so.6 ] || skip "no arm64 libraries"
 	cd "$ROOT"
-	on_arm64 "${BIN%/*}/arm64/slipway-trainer" selftest --golden tests/golden/perceiver/cross-heads --device cuda
-	# In f32, bf16 and f16, folded and plain, by our kernels and by cuBLASLt's stand-in.
-	SLIPWAY_TEST_ONLY="90 70 10" run on_arm64 "$STANDIN/arm64/test_trainer_cuda_random"
+	# In f32, bf16 and f16, by our kernels and by cuBLASLt's stand-in.
+	SLIPWAY_TEST_ONLY="40 100 10" run timeout 600 qemu-aarch64-static -L /usr/aarch64-linux-gnu "$STANDIN/arm64/test_trainer_cuda_random"
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ $output == *": ok: f32 on "*": ok: bf16 on "*": ok: f16 on "* ]]
