@@ -198,13 +198,23 @@ NVML_STANDIN := $(BUILD)/cuda/nvml/libnvidia-ml.so.1
 $(NVML_STANDIN): $(BUILD)/cuda/nvml_standin.o
 	@mkdir -p $(@D)
 	$(CC) -shared $(EXTRA_LDFLAGS) -Wl,-soname,libnvidia-ml.so.1 $< -o $@
-$(patsubst %,$(BUILD)/unit/test_trainer_cuda_%,driver backend step): $(CUDA_STANDIN)
+$(patsubst %,$(BUILD)/unit/test_trainer_cuda_%,driver backend step slopes random): $(CUDA_STANDIN)
 $(BUILD)/unit/test_trainer_cuda_nccl: $(NCCL_STANDIN)
-$(BUILD)/unit/test_trainer_cuda_gemm: $(CUBLASLT_STANDIN)
+$(patsubst %,$(BUILD)/unit/test_trainer_cuda_%,gemm random): $(CUBLASLT_STANDIN)
 
 $(filter $(BUILD)/unit/test_trainer_cuda%,$(UNIT)): $(BUILD)/unit/%: tests/unit/%.c $(CUDA_TEST_OBJ) $(TRAINER_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -Wno-missing-prototypes -DCUDA_STANDIN='"$(CUDA_STANDIN)"' -DNCCL_STANDIN='"$(NCCL_STANDIN)"' -DCUBLASLT_STANDIN='"$(CUBLASLT_STANDIN)"' -MMD -MP $(LDFLAGS) $< $(CUDA_TEST_OBJ) $(call group,$(TRAINER_LIB)) $(TRAINER_LIBS) -o $@
+
+# Random networks as a program of the other architecture, of which qemu-user runs a few (tests/e2e/trainer-cuda.bats).
+CUDA_ELSEWHERE := $(OTHER_ARCH:%=$(BUILD)/cuda/%/test_trainer_cuda_random)
+define elsewhere_rule
+$(BUILD)/cuda/$(1)/libcublasLt.so.12: $(BUILD)/cuda/$(1)/tests/cuda/cublaslt_standin.o $(BUILD)/cuda/$(1)/libcuda.so.1
+	$(CC_$(1)) -shared -Wl,-soname,libcublasLt.so.12 $$< -L$$(@D) -l:libcuda.so.1 -o $$@
+$(BUILD)/cuda/$(1)/test_trainer_cuda_random: tests/unit/test_trainer_cuda_random.c $(BUILD)/cuda/$(1)/libcublasLt.so.12 $(call archives,$(BUILD)/$(1),$(TRAINER_ROOMS))
+	$(CC_$(1)) $$(CFLAGS) -Wno-missing-prototypes -DCUDA_STANDIN='"$(BUILD)/cuda/$(1)/libcuda.so.1"' -DCUBLASLT_STANDIN='"$(BUILD)/cuda/$(1)/libcublasLt.so.12"' -MMD -MP $$(LDFLAGS) $$< $$(call group,$$(filter %.a,$$^)) $$(TRAINER_LIBS) -o $$@
+endef
+$(foreach arch,$(OTHER_ARCH),$(eval $(call elsewhere_rule,$(arch))))
 
 # Where there is no Trainium: an interpreter of the modules, and what a judge of them is given (tests/neuron).
 NEURON_TEST_OBJ := $(patsubst %,$(BUILD)/neuron/%.o,module_read module_run operators course course_run)
@@ -264,7 +274,7 @@ help:
 ## make deploy   the fleet and one job into kubectl's cluster (DRY_RUN=client|server, JOB=TARGET, ARGS=...)
 ## make undeploy show what would go; YES=1 deletes it, KEEP_DATA=1 leaves the file system
 ## make test     install what is needed, build, run every test
-## make test-long  the end-to-end tests and those on a live plane, their long series whole (kills, images, specs): an hour or more
+## make test-long  all tests but the fuzzers, their long series whole (networks on a GPU, kills, images, specs): an hour or more
 ## make test-cluster  deploys on a live control plane with Karpenter, built from Go modules (Go on PATH)
 ## make judges   what images and pipelines are held against and Debian lacks: cosign, crane, oras, syft, actionlint (Go on PATH), cfn-lint
 ## make check    the quick tests: unit only
@@ -317,14 +327,14 @@ undeploy: $(BUILD)/slipway
 
 .PHONY: test
 test: deps test-deps
-	$(MAKE) $(PARALLEL) all units fuzzers $(BUILD)/neuron/emit $(NEURON_STANDIN) $(CUDA_STANDINS) $(NCCL_STANDIN) $(CUBLASLT_STANDIN) $(NVML_STANDIN) $(MPI_SYSROOTS)
+	$(MAKE) $(PARALLEL) all units fuzzers $(BUILD)/neuron/emit $(NEURON_STANDIN) $(CUDA_STANDINS) $(CUDA_ELSEWHERE) $(NCCL_STANDIN) $(CUBLASLT_STANDIN) $(NVML_STANDIN) $(MPI_SYSROOTS)
 	tests/run
 
 .PHONY: test-long
 test-long: deps test-deps
 	@tests/install-deps $(CLUSTER_DEPS)
-	$(MAKE) $(PARALLEL) all $(BUILD)/neuron/emit $(NEURON_STANDIN) $(CUDA_STANDINS) $(NCCL_STANDIN) $(CUBLASLT_STANDIN) $(NVML_STANDIN) $(MPI_SYSROOTS)
-	SLIPWAY_TEST_LONG=1 tests/run e2e cluster
+	$(MAKE) $(PARALLEL) all units $(BUILD)/neuron/emit $(NEURON_STANDIN) $(CUDA_STANDINS) $(CUDA_ELSEWHERE) $(NCCL_STANDIN) $(CUBLASLT_STANDIN) $(NVML_STANDIN) $(MPI_SYSROOTS)
+	SLIPWAY_TEST_LONG=1 tests/run unit e2e cluster
 
 # Programs, definitions and KWOK's stages go to build/cluster; what Go fetches and compiles stays in its own caches.
 .PHONY: test-cluster

@@ -32,6 +32,13 @@ float *compared_input(struct compared *c, size_t n);
 float *compared_result(struct compared *c, size_t n);
 double *compared_doubles(struct compared *c, size_t n);
 
+/* The kernels alone, on one engine in one order of threads; *ret: a sum over the arrays' bits, which
+ * are then what they were before. NULL, or what a device would not allow. */
+const char *compared_run(struct compared *c, const struct engine *engine, uint64_t seed,
+                         uint64_t *ret);
+/* Frees the arrays. */
+void compared_done(struct compared *c);
+
 /* NULL when all is well, or what is not, until the next call. Frees the arrays. */
 const char *compare(struct compared *c);
 

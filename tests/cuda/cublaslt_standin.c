@@ -22,6 +22,7 @@
 #include "tests/cuda/cublaslt_standin.h"
 #include "tests/cuda/emulate.h"
 #include "tests/cuda/standin_internal.h"
+#include "tests/cuda/uses.h"
 #include "trainer/cuda/cublaslt_library.h"
 
 enum { FINE = 0, NOT_INITIALIZED = 1, INVALID = 7, UNSUPPORTED = 15 };
@@ -72,6 +73,8 @@ static struct {
 	int status;
 } lt;
 
+static struct uses uses;
+
 static size_t setting(const char *name, size_t otherwise)
 {
 	const char *text = getenv(name);
@@ -106,6 +109,7 @@ __attribute__((destructor)) static void report(void)
 	const char *path = getenv("STANDIN_REPORT");
 	FILE *f = path != NULL && lt.state.calls > 0 ? fopen(path, "a") : NULL;
 
+	uses_report(&uses);
 	if (f == NULL)
 		return;
 	fprintf(f, "cublaslt %zu products %zu recorded held %zu problem %s\n", lt.state.products,
@@ -125,6 +129,7 @@ static int refuse(int status, const char *problem)
 static int planted(const char *name)
 {
 	lt.state.calls++;
+	uses_count(&uses, name);
 	if (strcmp(lt.fail_call, name) != 0)
 		return 0;
 	return ++lt.calls == lt.fail_at ? lt.status : 0;

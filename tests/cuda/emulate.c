@@ -29,6 +29,7 @@ static struct device_state {
 	unsigned stacks_n; /* threads that they are enough for */
 	const char *problem;
 	uint64_t random;
+	struct emulated_barriers *barriers;
 } device;
 
 /* xorshift64*: Vigna 2016 */
@@ -154,23 +155,32 @@ static void pass_barrier(unsigned warps)
 	}
 }
 
+/*
+ * In every other block the warps take turns. In the others one goes ahead, up to the next barrier,
+ * before the next one moves at all: as far apart as they can be, which is where a missing barrier
+ * shows after much work, too.
+ */
 static void run_block(void)
 {
-	unsigned warps = device.launch->threads / WARP;
+	unsigned warps = device.launch->threads / WARP, order[THREADS_MAX / WARP];
+	bool ahead = draw(2) == 0;
 
 	start_threads();
+	shuffle(order, warps);
 	while (device.problem == NULL) {
-		unsigned order[THREADS_MAX / WARP], ended = 0, i = 0;
+		unsigned ended = 0, i = 0;
 
 		for (unsigned w = 0; w < warps; w++)
 			ended += count_lanes(w, ENDED);
 		if (ended == warps * WARP)
 			return;
-		shuffle(order, warps);
+		if (!ahead)
+			shuffle(order, warps);
 		while (i < warps && !can_run(order[i]))
 			i++;
 		if (i == warps) {
 			pass_barrier(warps);
+			shuffle(order, warps);
 			continue;
 		}
 		if (count_lanes(order[i], AT_WARP) > 0)
@@ -261,9 +271,32 @@ void *shared_memory(void)
 	return device.shared;
 }
 
+void emulate_barriers(struct emulated_barriers *b)
+{
+	device.barriers = b;
+}
+
+/* Whether the barrier of this site is to be left out. */
+static bool is_omitted(const void *site)
+{
+	struct emulated_barriers *b = device.barriers;
+	size_t i = 0;
+
+	if (b == NULL)
+		return false;
+	while (i < b->n && b->at[i].site != site)
+		i++;
+	if (i == EMULATED_BARRIERS)
+		emulate_fail("more barriers than there is room for");
+	if (i == b->n)
+		b->at[b->n++] = (struct emulated_barrier){site, device.launch->kernel};
+	return site == b->omitted;
+}
+
 void block_sync(void)
 {
-	stop_as(AT_BARRIER);
+	if (!is_omitted(__builtin_return_address(0)))
+		stop_as(AT_BARRIER);
 }
 
 static void send(float *to, const float *from, size_t size, uint32_t bytes)
@@ -301,7 +334,8 @@ void warp_sync(void)
 {
 	struct warp_request r = {.run = nothing};
 
-	emulate_warp(&r);
+	if (!is_omitted(__builtin_return_address(0)))
+		emulate_warp(&r);
 }
 
 /* Of two words, so that a double travels whole. */

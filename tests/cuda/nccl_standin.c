@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tests/cuda/uses.h"
 #include "trainer/cuda/nccl_library.h"
 
 enum { RANKS_MAX = 8, VALUES_MAX = 1 << 22, STREAMS_MAX = 8 };
@@ -70,6 +71,8 @@ static struct {
 	const char *problem;
 } nccl;
 
+static struct uses uses;
+
 static int wrong(int result, const char *problem)
 {
 	if (nccl.problem == NULL)
@@ -89,6 +92,7 @@ static int planted(const char *name)
 {
 	const char *call = getenv("STANDIN_NCCL_FAIL_CALL");
 
+	uses_count(&uses, name);
 	if (call == NULL || strcmp(call, name) != 0)
 		return 0;
 	return ++nccl.calls == setting("STANDIN_NCCL_FAIL_AT", 1)
@@ -109,6 +113,7 @@ __attribute__((destructor)) static void report(void)
 	const char *path = getenv("STANDIN_REPORT");
 	FILE *f = path != NULL && (nccl.sums > 0 || nccl.held > 0) ? fopen(path, "a") : NULL;
 
+	uses_report(&uses);
 	if (f == NULL)
 		return;
 	fprintf(f, "nccl %zu sums held %zu problem %s\n", nccl.sums, nccl.held,

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/cuda/uses.h"
+
 enum { FINE, UNINITIALIZED, BAD_ARGUMENT, NOT_FOUND = 6, UNKNOWN = 999 };
 
 static struct {
@@ -19,6 +21,8 @@ static struct {
 	char device;
 	const char *problem;
 } state;
+
+static struct uses uses;
 
 static int wrong(int result, const char *problem)
 {
@@ -32,6 +36,7 @@ static int count(const char *name)
 	const char *fails = getenv("STANDIN_NVML_FAIL_CALL");
 
 	state.calls++;
+	uses_count(&uses, name);
 	return fails != NULL && (strcmp(fails, "all") == 0 || strcmp(fails, name) == 0) ? UNKNOWN
 	                                                                                : FINE;
 }
@@ -54,6 +59,7 @@ __attribute__((destructor)) static void report(void)
 	const char *path = getenv("STANDIN_REPORT");
 	FILE *f = path != NULL && state.calls > 0 ? fopen(path, "a") : NULL;
 
+	uses_report(&uses);
 	if (f == NULL)
 		return;
 	fprintf(f, "nvml %zu calls held %zu problem %s\n", state.calls, state.held,

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "tests/cuda/uses.h"
 #include "trainer/cuda/kernels/entries.h"
 
 #define STANDIN_CALL(source, name, type, threads, bytes)                                           \
@@ -21,6 +22,7 @@ enum { MULTIPROCESSORS = 2 };
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
 struct standin gpu;
+static struct uses uses;
 
 /* What a context that was lost did not give back. */
 static void drop_pinned(void)
@@ -49,6 +51,11 @@ void standin_reset(size_t fail_at, int result, int major, int minor, size_t memo
 void standin_devices(unsigned n)
 {
 	gpu.devices = n;
+}
+
+void standin_order(size_t seed)
+{
+	gpu.order = seed;
 }
 
 void standin_fail_call(const char *name)
@@ -80,6 +87,7 @@ __attribute__((destructor)) static void report(void)
 	const char *path = getenv("STANDIN_REPORT");
 	FILE *f = path != NULL && gpu.calls > 0 ? fopen(path, "a") : NULL;
 
+	uses_report(&uses);
 	if (f == NULL)
 		return;
 	fprintf(f, "calls %zu held %zu device %d replays %zu late %zu problem %s\n", gpu.calls,
@@ -117,6 +125,7 @@ static bool is_fatal(int result)
 int count_call(const char *name)
 {
 	gpu.calls++;
+	uses_count(&uses, name);
 	if (gpu.fail_call == NULL || strcmp(gpu.fail_call, name) == 0)
 		gpu.counted++;
 	else
@@ -165,6 +174,9 @@ int cuDriverGetVersion(int *version)
 
 int cuGetErrorName(int result, const char **name)
 {
+	/* Not counted: a fault of its own would come after another. */
+	if (gpu.fail_call != NULL && strcmp(gpu.fail_call, __func__) == 0)
+		return gpu.result;
 	*name = result == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_PLANTED";
 	return 0;
 }
@@ -214,13 +226,21 @@ int cuDeviceGetPCIBusId(char *id, int room, int device)
 int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
 	COUNTED;
-	if (!is_device(device) || (attribute != ATTRIBUTE_MAJOR && attribute != ATTRIBUTE_MINOR &&
-	                           attribute != ATTRIBUTE_MULTIPROCESSORS))
-		return wrong(BAD_VALUE, "not an attribute or a device");
-	*value = attribute == ATTRIBUTE_MAJOR   ? gpu.major
-	         : attribute == ATTRIBUTE_MINOR ? gpu.minor
-	                                        : MULTIPROCESSORS;
-	return 0;
+	if (!is_device(device))
+		return wrong(BAD_VALUE, "not a device");
+	switch (attribute) {
+	case ATTRIBUTE_MAJOR:
+		*value = gpu.major;
+		return 0;
+	case ATTRIBUTE_MINOR:
+		*value = gpu.minor;
+		return 0;
+	case ATTRIBUTE_MULTIPROCESSORS:
+		*value = MULTIPROCESSORS;
+		return 0;
+	default:
+		return wrong(BAD_VALUE, "not an attribute");
+	}
 }
 
 int cuDevicePrimaryCtxRetain(void **context, int device)

@@ -11,7 +11,7 @@
  * Programs set it up by variables: STANDIN_DEVICES (1), STANDIN_COMPUTE (86: 8.6),
  * STANDIN_MEMORY_MIB (512), STANDIN_FAIL_AT and STANDIN_RESULT as standin_reset's, where
  * STANDIN_FAIL_CALL has calls of that name counted alone; STANDIN_REPORT names a file that gets a
- * line when the process ends: "calls N held N device N
+ * line when the process ends (STANDIN_USES: tests/cuda/uses.h): "calls N held N device N
  * replays N late N problem TEXT"; late: blocks of memory that were taken after the first update.
  */
 #ifndef SLIPWAY_TESTS_CUDA_STANDIN_H
@@ -34,6 +34,8 @@ struct standin_state {
  * none does; after an error that is fatal to a context, every call returns it. A GPU of compute capability major.minor with `memory` bytes. */
 void standin_reset(size_t fail_at, int result, int major, int minor, size_t memory);
 void standin_devices(unsigned n); /* 1 otherwise */
+/* Until the next standin_reset, kernels' threads run in the orders of another seed. */
+void standin_order(size_t seed);
 /* Of calls, those of this name alone are counted for fail_at; until the next standin_reset. */
 void standin_fail_call(const char *name);
 struct standin_state standin_state(void);

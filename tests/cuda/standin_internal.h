@@ -19,9 +19,10 @@ enum {
 	STREAMS = 4,
 	EVENTS = 32,
 	GRAPHS = 16,
-	FIRST_DEVICE = 7
+	FIRST_DEVICE = 7,
+	MULTIPROCESSORS = 1
 };
-#define ARENA ((size_t)1 << 30)
+#define ARENA      ((size_t)1 << 30)
 /* Where the kernel grants it: the lower halves of its addresses are no size below 2^31 and no number
  * that is not negative, so that a field and the padding beside it are not taken for an address. */
 #define ARENA_HINT ((void *)(uintptr_t)0x5a5ac0000000)
@@ -84,6 +85,7 @@ struct event {
 
 extern struct standin {
 	size_t calls, counted, fail_at;
+	size_t order;                   /* of threads: a seed */
 	const char *fail_call;          /* NULL: any is counted */
 	int result, major, minor, dead; /* dead: what every call returns after a fatal error */
 	unsigned devices;

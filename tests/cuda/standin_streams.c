@@ -87,7 +87,7 @@ static void run_kernel(const struct task *t)
 	if (t->kernel->threads == 0)
 		t->kernel->run(t->params);
 	else
-		problem = emulate(&launch, gpu.calls);
+		problem = emulate(&launch, gpu.order + gpu.calls);
 	if (problem != NULL)
 		(void)wrong(0, problem);
 }

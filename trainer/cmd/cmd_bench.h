@@ -78,7 +78,8 @@ bool bench_far_of(const struct profile_row *row, const double *share, double *re
 void bench_bounds(struct ops *ops, struct bench_layers *l, const struct bench_scores *scores,
                   double peak, struct strbuf *sb);
 
-/* Products of n x n by n on a device, and what a step of the config needs; as text or JSON. */
+/* Products of n x n by n on a device, beside multiply-adds in its registers, and what a step of the
+ * config needs; as text or JSON. */
 struct bench_products {
 	const struct model_config *config;
 	size_t n;

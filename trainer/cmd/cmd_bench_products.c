@@ -48,13 +48,6 @@ static void multiply(struct ops *ops, const struct square *s)
 	ops->table->linear_forward(ops, &p);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
 /* The middle round's operations per second. */
 static int time_square(struct ops *ops, const struct square *s, double *ret, struct err *err)
 {
@@ -70,8 +63,42 @@ static int time_square(struct ops *ops, const struct square *s, double *ret, str
 		if (r > 0)
 			seconds[r - 1] = clock_seconds() - start;
 	}
-	qsort(seconds, ROUNDS, sizeof(*seconds), by_value);
-	*ret = 2.0 * (double)s->n * (double)s->n * (double)s->n * IN_A_ROUND / seconds[ROUNDS / 2];
+	*ret = 2.0 * (double)s->n * (double)s->n * (double)s->n * IN_A_ROUND /
+	       bench_middle(seconds, ROUNDS);
+	return 0;
+}
+
+/* Turns that take a fiftieth of a second, whatever the device. */
+static int time_turns(struct ops *ops, uint32_t *rounds, double *ret, struct err *err)
+{
+	enum { MOST = 1 << 24, MORE = 4 };
+
+	for (;; *rounds *= MORE) {
+		double start = clock_seconds(), flop = ops->device->peak(ops, *rounds), seconds;
+
+		if (ops_sync(ops, err) != 0)
+			return -1;
+		seconds = clock_seconds() - start;
+		*ret = flop / seconds;
+		if (seconds > 0.02 || *rounds > MOST / MORE)
+			return 0;
+	}
+}
+
+/* Multiply-adds in registers, the middle of several times. */
+static int time_peak(struct ops *ops, double *ret, struct err *err)
+{
+	double rates[ROUNDS];
+	uint32_t rounds = 4;
+
+	if (ops->device->peak == NULL) {
+		*ret = bench_peak(ops, BENCH_PEAK_LONG);
+		return 0;
+	}
+	for (size_t r = 0; r < ROUNDS; r++)
+		if (time_turns(ops, &rounds, &rates[r], err) != 0)
+			return -1;
+	*ret = bench_middle(rates, ROUNDS);
 	return 0;
 }
 
@@ -102,15 +129,23 @@ static double step_flop(const struct model_config *c)
 	return model_cost(c, &b).executed;
 }
 
-static void print_text(const struct bench_products *b, const char *by, double flops,
+/* Floating operations per second. */
+struct measured {
+	double products, peak;
+};
+
+static void print_text(const struct bench_products *b, const char *by, const struct measured *m,
                        struct strbuf *sb)
 {
 	strbuf_addf(sb, "products of %zu x %zu by %zu: %.3f TFLOP/s (%s)\n", b->n, b->n, b->n,
-	            flops / 1e12, by);
+	            m->products / 1e12, by);
+	strbuf_addf(sb,
+	            "multiply-adds in registers: %.3f TFLOP/s, of which the products are %.0f %%\n",
+	            m->peak / 1e12, 100 * m->products / m->peak);
 	strbuf_addf(sb, "a step of one clip: %.3f TFLOP\n", step_flop(b->config) / 1e12);
 }
 
-static void print_json(const struct bench_products *b, const char *by, double flops,
+static void print_json(const struct bench_products *b, const char *by, const struct measured *m,
                        struct strbuf *sb)
 {
 	struct jsonw w;
@@ -122,7 +157,9 @@ static void print_json(const struct bench_products *b, const char *by, double fl
 	jsonw_key(&w, "n");
 	jsonw_int(&w, (int64_t)b->n);
 	jsonw_key(&w, "tflops");
-	jsonw_double(&w, flops / 1e12);
+	jsonw_double(&w, m->products / 1e12);
+	jsonw_key(&w, "register_tflops");
+	jsonw_double(&w, m->peak / 1e12);
 	jsonw_key(&w, "clip_tflop");
 	jsonw_double(&w, step_flop(b->config) / 1e12);
 	jsonw_end_object(&w);
@@ -132,16 +169,16 @@ int bench_products(const struct bench_products *b, struct ops *ops, struct strbu
                    struct err *err)
 {
 	AUTO(strbuf) struct strbuf by = STRBUF_INIT(4096);
-	double flops;
+	struct measured m;
 
-	if (measure(ops, b->n, &flops, err) != 0)
+	if (measure(ops, b->n, &m.products, err) != 0 || time_peak(ops, &m.peak, err) != 0)
 		return -1;
 	ops_products(ops, &by);
 	if (by.len == 0)
 		strbuf_adds(&by, "own kernels");
 	if (b->json)
-		print_json(b, strbuf_str(&by), flops, sb);
+		print_json(b, strbuf_str(&by), &m, sb);
 	else
-		print_text(b, strbuf_str(&by), flops, sb);
+		print_text(b, strbuf_str(&by), &m, sb);
 	return 0;
 }

@@ -127,6 +127,14 @@ static void products(const struct ops *ops, struct strbuf *sb)
 	cuda_gemm_describe(device_of(ops), sb);
 }
 
+static double peak(struct ops *ops, uint32_t rounds)
+{
+	struct cuda_device *d = device_of(ops);
+
+	return cuda_peak(cuda_queue_of(d), (unsigned)cuda_about(d)->processors * PEAK_BLOCKS,
+	                 rounds);
+}
+
 static size_t held(const struct ops *ops)
 {
 	return cuda_held(device_of(ops));
@@ -147,7 +155,7 @@ static void close_device(struct ops *ops)
 	.shared = false, .allocate = allocate, .release = release, .zero = zero, .copy = copy,     \
 	.upload = upload, .download = download, .sync = wait_for_all, .collective = &cuda_nccl,    \
 	.send = send, .sent = sent, .take = take, .describe = describe, .products = products,      \
-	.held = held, .meters = read_meters, .close = close_device
+	.peak = peak, .held = held, .meters = read_meters, .close = close_device
 static const struct op_device cuda_op_device = {CUDA_OP_DEVICE, .record = record,
                                                 .record_end = record_end, .replay = replay,
                                                 .forget = forget};

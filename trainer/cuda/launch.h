@@ -74,6 +74,12 @@ void cuda_exchange(struct cuda_queue *q, const struct op_exchange *p);
 void cuda_add_columns(struct cuda_queue *q, const float *x, size_t rows, size_t width,
                       size_t stride, float *out);
 
+/*
+ * Starts `rounds` turns of multiply-adds in registers alone, by what products are computed with
+ * (struct peak_launch), on `blocks` blocks; returns how many floating operations they are.
+ */
+double cuda_peak(struct cuda_queue *q, unsigned blocks, uint32_t rounds);
+
 /* A dropout as kernels take it. */
 struct dropout_launch cuda_dropout(const struct op_dropout *d);
 

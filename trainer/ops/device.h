@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "base/strbuf.h"
@@ -70,6 +71,10 @@ struct op_device {
 	/* Appends who computes matrix products: "own kernels"; more is known after a first step.
 	 * NULL: there is no choice. */
 	void (*products)(const struct ops *ops, struct strbuf *sb);
+	/* Starts `rounds` turns of multiply-adds in registers alone, by what computes products, on
+	 * all of the device; returns how many floating operations they are. NULL: nobody has
+	 * written it. */
+	double (*peak)(struct ops *ops, uint32_t rounds);
 	/* Bytes that the implementation holds for itself: scratch. */
 	size_t (*held)(const struct ops *ops);
 	/* Sets what it can tell (trainer/ops/meters.h); NULL: nothing. */

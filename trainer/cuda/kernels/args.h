@@ -238,6 +238,21 @@ struct token_sums_launch {
 	uint32_t clips, n, first, all, width, from, columns, masked;
 };
 
+/* ---- the peak ---- */
+
+/*
+ * `rounds` turns of multiply-adds in registers: PEAK_CHAINS of them, sum = sum * factor + addend,
+ * by each thread, or PEAK_TILES matrix instructions, 16 x 8 by 16, by each warp, whose sums begin
+ * with addend. out[blocks, PEAK_THREADS]: each thread's sums added up. PEAK_BLOCKS blocks for a
+ * multiprocessor: as many threads as one of 7.5 has.
+ */
+enum { PEAK_THREADS = 256, PEAK_BLOCKS = 4, PEAK_CHAINS = 16, PEAK_TILES = 8 };
+struct peak_launch {
+	float *out;
+	uint32_t rounds;
+	float factor, addend;
+};
+
 /* ---- products ---- */
 
 /*

@@ -35,7 +35,9 @@
 	MODULE(fold_sums, 75)                                                                      \
 	MODULE(fold_f32, 75)                                                                       \
 	MODULE(fold_f16, 75)                                                                       \
-	MODULE(fold_bf16, 80)
+	MODULE(fold_bf16, 80)                                                                      \
+	MODULE(peak, 75)                                                                           \
+	MODULE(peak_bf16, 80)
 
 #define CUDA_KERNELS(KERNEL)                                                                       \
 	KERNEL(each, gelu_forward, gelu_launch, EACH_THREADS, 0)                                   \
@@ -94,7 +96,10 @@
 	KERNEL(fold_sums, fold_slopes, fold_slopes_launch, COLUMN_WARPS * 32,                      \
 	       sizeof(struct column_shared))                                                       \
 	KERNEL(fold_sums, fold_gradients, fold_gradients_launch, EACH_THREADS,                     \
-	       sizeof(struct loss_shared))
+	       sizeof(struct loss_shared))                                                         \
+	KERNEL(peak, peak_f32, peak_launch, PEAK_THREADS, 0)                                       \
+	KERNEL(peak, peak_f16, peak_launch, PEAK_THREADS, 0)                                       \
+	KERNEL(peak_bf16, peak_bf16, peak_launch, PEAK_THREADS, 0)
 
 #define CUDA_FOLD(KERNEL, source, type)                                                            \
 	KERNEL(source, source##_forward, fold_sweep_launch, ATTENTION_THREADS, sizeof(type))       \
