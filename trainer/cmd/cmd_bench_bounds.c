@@ -149,7 +149,7 @@ void bench_bounds(struct ops *ops, struct bench_layers *l, const struct bench_sc
                   double peak, struct strbuf *sb)
 {
 	struct bound_rates rates = {.peak = peak,
-	                            .target = cpu_of(ops)->products->per > 1 ? 0.6 : 0.75};
+	                            .target = cpu_of(ops)->products->rounds ? 0.6 : 0.75};
 
 	measure_rates(ops, &rates);
 	strbuf_adds(sb, "\n");

@@ -68,7 +68,8 @@ static inline void attention_fetch(const float *x, size_t n)
 void attention_pack(const struct attention_run *r, size_t k, size_t n, const float *b, size_t b_row,
                     size_t b_col, float *out);
 
-/* A block's rows in places, gemm_stride(places of n) apart. */
+/* A block's rows in places, as gemm_left packs them; and the values that they take. */
+size_t attention_copy_room(const struct attention_run *r, size_t n);
 void attention_copy_rows(const struct attention_run *r, const struct query_block *q, size_t n,
                          const float *x, size_t x_row, float *copy);
 
