@@ -108,9 +108,9 @@ static void add_share(struct strbuf *sb, double share)
 /* A row's products outside its loop and its loop, both as short as they can be: with all operands
  * near, and with the loop's where they lie. */
 static void bound_row(const struct profile_row *row, const struct bench_scores *scores,
-                      const struct bound_rates *rates, double seconds, struct strbuf *sb)
+                      const struct bound_rates *rates, double share, struct strbuf *sb)
 {
-	double n, far_flop, far, share = row->flop / seconds / rates->peak;
+	double n, far_flop, far;
 	enum bench_bound loop = loop_of(row, scores, &n);
 	double looped = n * bounds[loop].flop;
 	double least = bound_of(rates, row->flop, looped, rates->loop[loop]);
@@ -145,7 +145,7 @@ static void measure_rates(struct ops *ops, struct bound_rates *ret)
 	bench_alone(ops, ret->alone);
 }
 
-void bench_bounds(struct ops *ops, struct bench_layers *l, const struct bench_scores *scores,
+void bench_bounds(struct ops *ops, const struct bench_layers *l, const struct bench_scores *scores,
                   double peak, struct strbuf *sb)
 {
 	struct bound_rates rates = {.peak = peak,
@@ -161,5 +161,5 @@ void bench_bounds(struct ops *ops, struct bench_layers *l, const struct bench_sc
 	            "near", "far", "alone", "measured", 100 * rates.target);
 	for (size_t i = 0; i < l->n; i++)
 		if (l->rows[i].flop > 0)
-			bound_row(&l->rows[i], scores, &rates, bench_median(l, i), sb);
+			bound_row(&l->rows[i], scores, &rates, bench_row_share(l, i), sb);
 }
