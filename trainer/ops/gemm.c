@@ -185,6 +185,15 @@ static bool busy(size_t n, size_t threads)
 	return n >= 12 * threads || 16 * n >= 15 * rounds * threads;
 }
 
+/* Whole pieces, where a block has many of them: one that lacks a row of few is dearer than blocks
+ * that are not even. */
+static size_t whole_pieces(const struct gemm_pass *j, size_t rows)
+{
+	enum { MANY = 8 };
+
+	return j->rows >= MANY * j->mr ? (rows + j->mr - 1) / j->mr * j->mr : rows;
+}
+
 /*
  * Each thread's last block becomes smaller ones: a thread that began late, or was kept from its
  * processor, is waited for by a piece instead of a block.
@@ -196,7 +205,7 @@ static void cut_last(struct gemm_pass *j, unsigned threads)
 
 	j->whole = j->row_blocks - threads;
 	rest = j->g->m - j->whole * j->rows;
-	j->last = (j->rows + PIECES - 1) / PIECES;
+	j->last = whole_pieces(j, (j->rows + PIECES - 1) / PIECES);
 	j->row_blocks = j->whole + (rest + j->last - 1) / j->last;
 }
 
@@ -213,6 +222,7 @@ static void cut(struct gemm_pass *j, unsigned threads, bool ends)
 	if (j->row_blocks > threads)
 		j->row_blocks = (j->row_blocks + threads - 1) / threads * threads;
 	j->rows = (g->m + j->row_blocks - 1) / j->row_blocks;
+	j->rows = whole_pieces(j, j->rows);
 	j->row_blocks = (g->m + j->rows - 1) / j->rows;
 	while (groups * nr < g->n && !busy(j->row_blocks * groups, threads))
 		groups *= 2;

@@ -43,6 +43,32 @@ static inline __attribute__((always_inline)) __m256 keep_load(const float *p)
 		                 : "m"(*(x)), "x"((b)[0]), "x"((b)[1]));                           \
 	} while (0)
 
+#define V_TURN(square) turn_eight((__m256 *)(square))
+
+/* By halves of the vectors, of which an instruction makes a result of two each. */
+static inline __attribute__((always_inline)) void turn_eight(__m256 *row)
+{
+	__m256 pairs[8], fours[8];
+
+#pragma GCC unroll 4
+	for (int i = 0; i < 8; i += 2) {
+		pairs[i] = _mm256_unpacklo_ps(row[i], row[i + 1]);
+		pairs[i + 1] = _mm256_unpackhi_ps(row[i], row[i + 1]);
+	}
+#pragma GCC unroll 2
+	for (int i = 0; i < 8; i += 4) {
+		fours[i] = _mm256_shuffle_ps(pairs[i], pairs[i + 2], 0x44);
+		fours[i + 1] = _mm256_shuffle_ps(pairs[i], pairs[i + 2], 0xee);
+		fours[i + 2] = _mm256_shuffle_ps(pairs[i + 1], pairs[i + 3], 0x44);
+		fours[i + 3] = _mm256_shuffle_ps(pairs[i + 1], pairs[i + 3], 0xee);
+	}
+#pragma GCC unroll 4
+	for (int i = 0; i < 4; i++) {
+		row[i] = _mm256_permute2f128_ps(fours[i], fours[i + 4], 0x20);
+		row[i + 4] = _mm256_permute2f128_ps(fours[i], fours[i + 4], 0x31);
+	}
+}
+
 #include "trainer/ops/kernels_body.inc"
 
 KERNELS_END
