@@ -41,7 +41,7 @@ void bench_layers_json(const struct bench_layers *l, struct jsonw *w);
  * Floating operations per second of multiply-add in registers (cmd_bench_peak.c), all threads, fast
  * ops only: over so many rounds, of which a million take some 5 ms. LONG is for beside a step.
  */
-enum { BENCH_PEAK_SHORT = 300000, BENCH_PEAK_LONG = 6000000 };
+enum { BENCH_PEAK_SHORT = 1000000, BENCH_PEAK_LONG = 6000000 };
 double bench_peak(struct ops *ops, size_t rounds);
 
 /* The middle one of n > 0 values, which it sorts. */

@@ -17,26 +17,26 @@
 #include "trainer/ops/kernels.h"
 #include "trainer/ops/threads.h"
 
-enum { TURNS = 100 }; /* short ones */
+enum { TURNS = 31 };
 
 enum bench_bound { TILE_SPEED, SOFTMAX, SOFTMAX_GRADIENT, CROSS_FORWARD, CROSS_BACKWARD, N_BOUNDS };
 
-/* flop: of the products in the loop, for each score. repeats: some tenths of a millisecond, beside
- * which starting the threads is nothing. */
+/* flop: of the products in the loop, for each score. repeats: a millisecond or two, beside which
+ * starting the threads is little. */
 static const struct {
 	loop_once *run;
 	const char *title;
 	double flop;
 	int repeats;
 } bounds[N_BOUNDS] = {
-	[TILE_SPEED] = {loop_tile, "the register tile", 1, 1000},
-	[SOFTMAX] = {loop_softmax, "a strip of attention", 2 * 2 * LOOP_DEPTH, 40},
+	[TILE_SPEED] = {loop_tile, "the register tile", 1, 6000},
+	[SOFTMAX] = {loop_softmax, "a strip of attention", 2 * 2 * LOOP_DEPTH, 160},
 	[SOFTMAX_GRADIENT] = {loop_softmax_gradient, "a strip of its gradient", 3 * 2 * LOOP_DEPTH,
-                              40},
+                              160},
 	[CROSS_FORWARD] = {loop_cross_forward, "a tile of folded attention", 2 * 2 * LOOP_CHANNELS,
-                           200},
+                           800},
 	[CROSS_BACKWARD] = {loop_cross_backward, "a tile of its gradient", 3 * 2 * LOOP_CHANNELS,
-                            200},
+                            800},
 };
 
 /* ---- rates ----------------------------------------------------------------------------------- */

@@ -44,14 +44,16 @@ static void rows_times(const struct cpu *ops, size_t m, size_t n, size_t k, cons
 double loop_tile(const struct cpu *ops, const struct loop_memory *m)
 {
 	const struct kernels *k = ops->kernels;
+	size_t depth = LOOP_TILE_PANEL / k->nr;
 	struct gemm_block g = {.m = k->mr,
 	                       .n = k->nr,
-	                       .k = LOOP_TILE_DEPTH,
+	                       .k = depth,
 	                       .a = m->area[0],
 	                       .a_row = 1,
 	                       .a_col = k->mr,
 	                       .b = m->area[1],
-	                       .b_panel = LOOP_TILE_DEPTH * k->nr,
+	                       .a_piece = k->mr * depth,
+	                       .b_panel = depth * k->nr,
 	                       .c = m->area[3],
 	                       .c_row = k->nr,
 	                       .near = true};
