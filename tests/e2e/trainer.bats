@@ -232,6 +232,10 @@ load trainer
 		flop = sum(row["gflop"] for row in b["layers"])
 		assert abs(flop / b["gflop_per_step"] - 1) < 0.02, (flop, b["gflop_per_step"])
 		assert sum(row["milliseconds"] for row in b["layers"]) > 0
+		# Each step's share is of its own peak: the middle one, and the rest of them around it.
+		shares = [b[key] for key in ("least_share_of_peak", "share_of_peak", "greatest_share_of_peak")]
+		assert 0 < shares[0] <= shares[1] <= shares[2], shares
+		assert all((row["share_of_peak"] > 0) == (row["gflop"] > 0) for row in b["layers"]), b["layers"]
 	PY
 
 	run train out --precision fp8

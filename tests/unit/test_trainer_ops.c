@@ -651,6 +651,18 @@ static void gemm_shared(void)
 	}
 }
 
+/* The i-th of the values in places: the halves of a place, or the upper half of it. */
+static uint32_t bf16_at(const struct product_kernels *products, const float *places, size_t i)
+{
+	uint32_t bits;
+
+	memcpy(&bits, places + i / products->per, sizeof(bits));
+	if (products->per == 2)
+		return i % 2 == 0 ? bits & 0xffff : bits >> 16;
+	CHECK_INT(bits & 0xffff, 0);
+	return bits >> 16;
+}
+
 /* To nearest, ties to even; infinity stays, and NaN does not become infinite or 0. */
 static void bf16_rounding(void)
 {
@@ -664,20 +676,46 @@ static void bf16_rounding(void)
 
 	for (size_t s = 0; s < ARRAY_LEN(sets); s++) {
 		const struct kernels *k = kernels_find(sets[s]);
-		float in[64] = {0}, out[32];
-		uint16_t got[64];
+		float in[64] = {0}, out[64] = {0};
+		size_t places;
 
 		if (k == NULL)
 			continue;
+		places = (63 + k->bf16.per - 1) / k->bf16.per;
 		for (size_t i = 0; i < 64; i++)
 			memcpy(&in[i], &rows[i % ARRAY_LEN(rows)].from, sizeof(in[i]));
 		k->bf16.pack_row(63, in, out);
-		memcpy(got, out, sizeof(got));
 		for (size_t i = 0; i < 63; i++)
-			CHECK_INT(got[i], rows[i % ARRAY_LEN(rows)].to);
-		CHECK_INT(got[63], 0);
+			CHECK_INT(bf16_at(&k->bf16, out, i), rows[i % ARRAY_LEN(rows)].to);
+		CHECK_INT(bf16_at(&k->bf16, out, 63), 0);
 		k->bf16.pack_row(63, in, in); /* in place */
-		CHECK(memcmp(in, out, sizeof(out)) == 0);
+		CHECK(memcmp(in, out, places * sizeof(float)) == 0);
+	}
+}
+
+/* A piece is its rows by depth, rounded where the precision rounds, and little is written beyond. */
+static void pieces(void)
+{
+	enum { DEEP = 21, ROW = 24, MOST = KERNEL_MR_MAX, BEYOND = 16 };
+	static float rows[MOST * ROW], rounded[MOST * ROW], out[MOST * DEEP + BEYOND + 1];
+
+	for (size_t i = 0; i < MOST * ROW; i++)
+		rows[i] = 1 + (float)i / 1024 + (float)(i % 3) / 65536;
+	for (size_t s = 0; s < ARRAY_LEN(sets); s++) {
+		const struct kernels *k = kernels_find(sets[s]);
+
+		for (size_t n = 1; k != NULL && k->f32.pack_piece != NULL && n <= k->mr; n++) {
+			out[DEEP * n + BEYOND] = -1;
+			k->f32.pack_piece(DEEP, n, rows, ROW, out);
+			for (size_t i = 0; i < DEEP * n; i++)
+				CHECK(out[i] == rows[i % n * ROW + i / n]);
+			for (size_t r = 0; r < n; r++)
+				k->bf16.pack_row(DEEP, rows + r * ROW, rounded + r * ROW);
+			k->bf16.pack_piece(DEEP, n, rows, ROW, out);
+			for (size_t i = 0; i < DEEP * n; i++)
+				CHECK(out[i] == rounded[i % n * ROW + i / n]);
+			CHECK(out[DEEP * n + BEYOND] == -1);
+		}
 	}
 }
 
@@ -748,6 +786,7 @@ int main(void)
 	TEST("ops: a product has the same bits on any number of threads, its side tasks run once",
 	     gemm_shared);
 	TEST("ops: rounding to bf16, and what is not finite", bf16_rounding);
+	TEST("ops: a piece is its rows by depth, in every precision", pieces);
 	TEST("philox: the published vectors", philox_known_answers);
 	TEST("ops: dropout masks are the same on every path", dropout_is_the_same_everywhere);
 	TEST("ops: dropout keeps the mean", dropout_keeps_its_share);

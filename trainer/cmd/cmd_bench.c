@@ -57,7 +57,8 @@ static const struct flag_row rows[] = {
 
 struct bench_result {
 	double *seconds; /* per step, sorted; owned */
-	double *peaks;   /* before each; owned */
+	double *peaks;   /* of each one's moment, sorted; owned */
+	double *shares;  /* of that peak which each reached, sorted; owned */
 	size_t n;
 	struct model_cost cost;
 	size_t parameters, workspace;
@@ -175,6 +176,40 @@ static double one_step(struct model *m, struct optimizer *o, const struct batch 
 	return losses.total;
 }
 
+static double step_peak(struct ops *ops)
+{
+	return cpu_of(ops)->kernels != NULL ? bench_peak(ops, BENCH_PEAK_LONG) : 0;
+}
+
+/* A step's peak is the greater one of those just before and just after it: what disturbs one of
+ * them must not flatter the step. */
+static void measure_steps(const struct settings *s, struct model *m, struct optimizer *o,
+                          struct batch *b, struct ops *ops, struct bench_result *ret)
+{
+	double before = step_peak(ops), executed = ret->cost.executed;
+	struct profile profile;
+
+	profile_attach(&profile, ops);
+	for (size_t i = 0; i < s->warmup + s->steps; i++) {
+		double start = clock_seconds(), seconds, after, peak;
+
+		profile_reset(&profile);
+		b->dropout_seed = i;
+		ret->loss = one_step(m, o, b, ops);
+		seconds = clock_seconds() - start;
+		after = step_peak(ops);
+		peak = before > after ? before : after;
+		before = after;
+		if (i < s->warmup)
+			continue;
+		ret->seconds[i - s->warmup] = seconds;
+		ret->peaks[i - s->warmup] = peak;
+		ret->shares[i - s->warmup] = peak > 0 ? executed / seconds / peak : 0;
+		bench_layers_take(&ret->layers, &profile, seconds, peak);
+	}
+	profile_detach(&profile, ops);
+}
+
 static void measure(const struct settings *s, const struct model_config *c, struct recompute again,
                     struct ops *ops, struct bench_result *ret)
 {
@@ -187,7 +222,6 @@ static void measure(const struct settings *s, const struct model_config *c, stru
 	struct inputs in = make_inputs(c, s->batch, strcmp(s->config, "full") != 0);
 	struct model *m = model_new(c, ops);
 	struct optimizer o;
-	struct profile profile;
 
 	model_set_recompute(m, again);
 	model_init(m, 1);
@@ -196,26 +230,13 @@ static void measure(const struct settings *s, const struct model_config *c, stru
 	ret->n = s->steps;
 	ret->seconds = mem_calloc(s->steps, sizeof(ret->seconds[0]));
 	ret->peaks = mem_calloc(s->steps, sizeof(ret->peaks[0]));
-	bench_layers_init(&ret->layers, s->steps);
-	profile_attach(&profile, ops);
-	for (size_t i = 0; i < s->warmup + s->steps; i++) {
-		double peak = cpu_of(ops)->kernels != NULL ? bench_peak(ops, BENCH_PEAK_LONG) : 0;
-		double start = clock_seconds(), seconds;
-
-		profile_reset(&profile);
-		in.batch.dropout_seed = i;
-		ret->loss = one_step(m, &o, &in.batch, ops);
-		seconds = clock_seconds() - start;
-		if (i < s->warmup)
-			continue;
-		ret->seconds[i - s->warmup] = seconds;
-		ret->peaks[i - s->warmup] = peak;
-		bench_layers_take(&ret->layers, &profile, seconds);
-	}
-	profile_detach(&profile, ops);
-	bench_middle(ret->seconds, ret->n);
-	ret->peak = bench_middle(ret->peaks, ret->n);
+	ret->shares = mem_calloc(s->steps, sizeof(ret->shares[0]));
 	ret->cost = model_cost(c, &in.batch);
+	bench_layers_init(&ret->layers, s->steps);
+	measure_steps(s, m, &o, &in.batch, ops, ret);
+	bench_middle(ret->seconds, ret->n);
+	bench_middle(ret->shares, ret->n);
+	ret->peak = bench_middle(ret->peaks, ret->n);
 	ret->scores = count_scores(c, &in.batch, strcmp(s->path, "plain") == 0);
 	ret->parameters = model_params(m)->n_params;
 	ret->workspace = model_workspace_bytes(m);
@@ -259,6 +280,9 @@ static void report_json(const struct settings *s, struct bench_result *r, const 
 	add_number(&w, "best_steps_per_second", 1 / r->seconds[0]);
 	add_number(&w, "gflops", r->cost.executed / median / 1e9);
 	add_number(&w, "peak_gflops", r->peak / 1e9);
+	add_number(&w, "share_of_peak", r->shares[r->n / 2]);
+	add_number(&w, "least_share_of_peak", r->shares[0]);
+	add_number(&w, "greatest_share_of_peak", r->shares[r->n - 1]);
 	add_number(&w, "gflop_per_step", r->cost.executed / 1e9);
 	add_number(&w, "gflop_per_step_unfolded", r->cost.plain / 1e9);
 	add_int(&w, "peak_rss_bytes", (size_t)peak_rss());
@@ -273,7 +297,7 @@ static void report_json(const struct settings *s, struct bench_result *r, const 
 	jsonw_string(&w, ops_isa(ops));
 	add_int(&w, "threads", ops_threads(ops));
 	jsonw_key(&w, "layers");
-	bench_layers_json(&r->layers, r->peak, &w);
+	bench_layers_json(&r->layers, &w);
 	jsonw_end_object(&w);
 }
 
@@ -284,13 +308,15 @@ static void report_text(const struct settings *s, struct bench_result *r, const 
 
 	strbuf_addf(sb,
 	            "config %s, batch %llu, %s, %s, %u threads: %.3f steps/s (median of %zu; best "
-	            "%.3f)\n%.1f GFLOP a step (%.0f if keys and values were formed), %.0f GFLOP/s "
-	            "of %.0f (the peak was %.0f to %.0f); peak memory %.0f MB\n",
+	            "%.3f)\n%.1f GFLOP a step (%.0f if keys and values were formed), %.0f GFLOP/s; "
+	            "peak memory %.0f MB\nof the peak before and after each step: %.1f %% (median; "
+	            "%.1f to %.1f %%); the peak was %.0f to %.0f GFLOP/s\n",
 	            s->config, (unsigned long long)s->batch, ops_isa(ops), ops_precision(ops),
 	            ops_threads(ops), 1 / median, r->n, 1 / r->seconds[0], r->cost.executed / 1e9,
-	            r->cost.plain / 1e9, r->cost.executed / median / 1e9, r->peak / 1e9,
-	            r->peaks[0] / 1e9, r->peaks[r->n - 1] / 1e9, (double)peak_rss() / 1e6);
-	bench_layers_text(&r->layers, r->peak, sb);
+	            r->cost.plain / 1e9, r->cost.executed / median / 1e9, (double)peak_rss() / 1e6,
+	            100 * r->shares[r->n / 2], 100 * r->shares[0], 100 * r->shares[r->n - 1],
+	            r->peaks[0] / 1e9, r->peaks[r->n - 1] / 1e9);
+	bench_layers_text(&r->layers, sb);
 }
 
 static int print(const struct strbuf *sb, struct err *err)
@@ -353,6 +379,7 @@ static int bench(const struct settings *s, struct err *err)
 	bench_layers_done(&outcome.layers);
 	free(outcome.seconds);
 	free(outcome.peaks);
+	free(outcome.shares);
 	return print(&sb, err);
 }
 

@@ -10,31 +10,38 @@
 
 struct jsonw;
 
-/* Per row of a profile: its products in a step, and the seconds of each step. */
+/*
+ * Per row of a profile: its products in a step, and the seconds of each step. A machine's speed
+ * drifts from step to step, so each step has a peak of its own, the greater one of two taken just
+ * before and after it: shares are of that, and the middle one of the steps' shares counts.
+ */
 struct bench_layers {
 	struct profile_row rows[PROFILE_ROWS];
 	size_t n, steps, taken;
 	double *seconds; /* [PROFILE_ROWS][steps] */
+	double *peaks;   /* [steps], floating operations per second; 0 for the reference */
 };
 
 void bench_layers_init(struct bench_layers *l, size_t steps);
 void bench_layers_done(struct bench_layers *l);
 
 /* Takes over one step's profile; what the rows do not explain of `seconds` becomes a row. */
-void bench_layers_take(struct bench_layers *l, const struct profile *p, double seconds);
+void bench_layers_take(struct bench_layers *l, const struct profile *p, double seconds,
+                       double peak);
 
-/* Seconds of a row, the median of the steps. */
-double bench_median(struct bench_layers *l, size_t row);
+/* Seconds of a row, and its share of each step's peak (0 without one): the medians of the steps. */
+double bench_seconds(const struct bench_layers *l, size_t row);
+double bench_row_share(const struct bench_layers *l, size_t row);
 
 /* The rows with their medians, as a table or as the value of the JSON key `layers`. */
-void bench_layers_text(struct bench_layers *l, double peak, struct strbuf *sb);
-void bench_layers_json(struct bench_layers *l, double peak, struct jsonw *w);
+void bench_layers_text(const struct bench_layers *l, struct strbuf *sb);
+void bench_layers_json(const struct bench_layers *l, struct jsonw *w);
 
 /*
  * Floating operations per second of multiply-add in registers (cmd_bench_peak.c), all threads, fast
  * ops only: over so many rounds, of which a million take some 5 ms. LONG is for beside a step.
  */
-enum { BENCH_PEAK_SHORT = 300000, BENCH_PEAK_LONG = 3000000 };
+enum { BENCH_PEAK_SHORT = 1000000, BENCH_PEAK_LONG = 6000000 };
 double bench_peak(struct ops *ops, size_t rounds);
 
 /* The middle one of n > 0 values, which it sorts. */
@@ -75,7 +82,7 @@ bool bench_far_of(const struct profile_row *row, const double *share, double *re
  * scores, both measured in the first cache, and these with their operands where a step's lie;
  * beside the part alone, the part's own time, and whether it meets the target: 75 % of the peak,
  * 60 % of that of bf16. */
-void bench_bounds(struct ops *ops, struct bench_layers *l, const struct bench_scores *scores,
+void bench_bounds(struct ops *ops, const struct bench_layers *l, const struct bench_scores *scores,
                   double peak, struct strbuf *sb);
 
 /* Products of n x n by n on a device, beside multiply-adds in its registers, and what a step of the

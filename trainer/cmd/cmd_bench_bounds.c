@@ -17,26 +17,26 @@
 #include "trainer/ops/kernels.h"
 #include "trainer/ops/threads.h"
 
-enum { TURNS = 100 }; /* short ones */
+enum { TURNS = 31 };
 
 enum bench_bound { TILE_SPEED, SOFTMAX, SOFTMAX_GRADIENT, CROSS_FORWARD, CROSS_BACKWARD, N_BOUNDS };
 
-/* flop: of the products in the loop, for each score. repeats: some tenths of a millisecond, beside
- * which starting the threads is nothing. */
+/* flop: of the products in the loop, for each score. repeats: a millisecond or two, beside which
+ * starting the threads is little. */
 static const struct {
 	loop_once *run;
 	const char *title;
 	double flop;
 	int repeats;
 } bounds[N_BOUNDS] = {
-	[TILE_SPEED] = {loop_tile, "the register tile", 1, 1000},
-	[SOFTMAX] = {loop_softmax, "a strip of attention", 2 * 2 * LOOP_DEPTH, 40},
+	[TILE_SPEED] = {loop_tile, "the register tile", 1, 6000},
+	[SOFTMAX] = {loop_softmax, "a strip of attention", 2 * 2 * LOOP_DEPTH, 160},
 	[SOFTMAX_GRADIENT] = {loop_softmax_gradient, "a strip of its gradient", 3 * 2 * LOOP_DEPTH,
-                              40},
+                              160},
 	[CROSS_FORWARD] = {loop_cross_forward, "a tile of folded attention", 2 * 2 * LOOP_CHANNELS,
-                           200},
+                           800},
 	[CROSS_BACKWARD] = {loop_cross_backward, "a tile of its gradient", 3 * 2 * LOOP_CHANNELS,
-                            200},
+                            800},
 };
 
 /* ---- rates ----------------------------------------------------------------------------------- */
@@ -108,9 +108,9 @@ static void add_share(struct strbuf *sb, double share)
 /* A row's products outside its loop and its loop, both as short as they can be: with all operands
  * near, and with the loop's where they lie. */
 static void bound_row(const struct profile_row *row, const struct bench_scores *scores,
-                      const struct bound_rates *rates, double seconds, struct strbuf *sb)
+                      const struct bound_rates *rates, double share, struct strbuf *sb)
 {
-	double n, far_flop, far, share = row->flop / seconds / rates->peak;
+	double n, far_flop, far;
 	enum bench_bound loop = loop_of(row, scores, &n);
 	double looped = n * bounds[loop].flop;
 	double least = bound_of(rates, row->flop, looped, rates->loop[loop]);
@@ -145,11 +145,11 @@ static void measure_rates(struct ops *ops, struct bound_rates *ret)
 	bench_alone(ops, ret->alone);
 }
 
-void bench_bounds(struct ops *ops, struct bench_layers *l, const struct bench_scores *scores,
+void bench_bounds(struct ops *ops, const struct bench_layers *l, const struct bench_scores *scores,
                   double peak, struct strbuf *sb)
 {
 	struct bound_rates rates = {.peak = peak,
-	                            .target = cpu_of(ops)->products->per > 1 ? 0.6 : 0.75};
+	                            .target = cpu_of(ops)->products->rounds ? 0.6 : 0.75};
 
 	measure_rates(ops, &rates);
 	strbuf_adds(sb, "\n");
@@ -161,5 +161,5 @@ void bench_bounds(struct ops *ops, struct bench_layers *l, const struct bench_sc
 	            "near", "far", "alone", "measured", 100 * rates.target);
 	for (size_t i = 0; i < l->n; i++)
 		if (l->rows[i].flop > 0)
-			bound_row(&l->rows[i], scores, &rates, bench_median(l, i), sb);
+			bound_row(&l->rows[i], scores, &rates, bench_row_share(l, i), sb);
 }

@@ -42,7 +42,7 @@ static double pass_tiles(const struct far_run *r, loop_once *once, size_t panels
 	const struct cpu *ops = cpu_of(r->ops);
 	struct loop_memory m[2];
 	size_t step = (size_t)TILE_DATA / ops->products->per, all = TILES * step;
-	const float *columns = ops->products->per > 1 ? r->data + all : r->data;
+	const float *columns = ops->products->rounds ? r->data + all : r->data;
 	double scores = 0;
 
 	for (size_t p = 0; p < panels; p++) {

@@ -9,12 +9,14 @@
 void bench_layers_init(struct bench_layers *l, size_t steps)
 {
 	*l = (struct bench_layers){.steps = steps,
-	                           .seconds = mem_calloc(PROFILE_ROWS * steps, sizeof(double))};
+	                           .seconds = mem_calloc(PROFILE_ROWS * steps, sizeof(double)),
+	                           .peaks = mem_calloc(steps, sizeof(double))};
 }
 
 void bench_layers_done(struct bench_layers *l)
 {
 	free(l->seconds);
+	free(l->peaks);
 	*l = (struct bench_layers){0};
 }
 
@@ -25,7 +27,7 @@ static void keep_time(struct bench_layers *l, size_t row, const struct profile_r
 	l->seconds[row * l->steps + l->taken] = seconds;
 }
 
-void bench_layers_take(struct bench_layers *l, const struct profile *p, double seconds)
+void bench_layers_take(struct bench_layers *l, const struct profile *p, double seconds, double peak)
 {
 	static const struct profile_row rest = {.part = "rest", .op = "patches, queries, latents"};
 	size_t n = p->n < PROFILE_ROWS ? p->n : PROFILE_ROWS - 1;
@@ -36,27 +38,42 @@ void bench_layers_take(struct bench_layers *l, const struct profile *p, double s
 	}
 	keep_time(l, n, &rest, seconds > 0 ? seconds : 0);
 	l->n = n + 1;
-	l->taken++;
+	l->peaks[l->taken++] = peak;
 }
 
-double bench_median(struct bench_layers *l, size_t row)
+double bench_seconds(const struct bench_layers *l, size_t row)
 {
-	return bench_middle(l->seconds + row * l->steps, l->taken);
+	AUTO_FREE double *seconds = mem_calloc(l->taken, sizeof(double));
+
+	memcpy(seconds, l->seconds + row * l->steps, l->taken * sizeof(double));
+	return bench_middle(seconds, l->taken);
 }
 
-void bench_layers_text(struct bench_layers *l, double peak, struct strbuf *sb)
+double bench_row_share(const struct bench_layers *l, size_t row)
+{
+	AUTO_FREE double *shares = mem_calloc(l->taken, sizeof(double));
+
+	for (size_t i = 0; i < l->taken; i++) {
+		double could = l->seconds[row * l->steps + i] * l->peaks[i];
+
+		shares[i] = could > 0 ? l->rows[row].flop / could : 0;
+	}
+	return bench_middle(shares, l->taken);
+}
+
+void bench_layers_text(const struct bench_layers *l, struct strbuf *sb)
 {
 	strbuf_addf(sb, "%-20s %-26s %8s %9s %9s %6s\n", "part", "op", "GFLOP", "ms", "GFLOP/s",
 	            "peak");
 	for (size_t i = 0; i < l->n; i++) {
 		const struct profile_row *r = &l->rows[i];
-		double seconds = bench_median(l, i);
+		double seconds = bench_seconds(l, i);
 
 		strbuf_addf(sb, "%-20s %-26s ", r->part, r->op);
 		if (r->flop > 0)
 			strbuf_addf(sb, "%8.2f %9.2f %9.0f %4.0f %%\n", r->flop / 1e9,
 			            seconds * 1e3, r->flop / seconds / 1e9,
-			            peak > 0 ? 100 * r->flop / seconds / peak : 0);
+			            100 * bench_row_share(l, i));
 		else
 			strbuf_addf(sb, "%8s %9.2f\n", "", seconds * 1e3);
 	}
@@ -68,12 +85,12 @@ static void add_number(struct jsonw *w, const char *key, double value)
 	jsonw_double(w, value);
 }
 
-void bench_layers_json(struct bench_layers *l, double peak, struct jsonw *w)
+void bench_layers_json(const struct bench_layers *l, struct jsonw *w)
 {
 	jsonw_begin_array(w);
 	for (size_t i = 0; i < l->n; i++) {
 		const struct profile_row *r = &l->rows[i];
-		double seconds = bench_median(l, i), rate = seconds > 0 ? r->flop / seconds : 0;
+		double seconds = bench_seconds(l, i), rate = seconds > 0 ? r->flop / seconds : 0;
 
 		jsonw_begin_object(w);
 		jsonw_key(w, "part");
@@ -83,7 +100,7 @@ void bench_layers_json(struct bench_layers *l, double peak, struct jsonw *w)
 		add_number(w, "gflop", r->flop / 1e9);
 		add_number(w, "milliseconds", seconds * 1e3);
 		add_number(w, "gflops", rate / 1e9);
-		add_number(w, "share_of_peak", peak > 0 ? rate / peak : 0);
+		add_number(w, "share_of_peak", bench_row_share(l, i));
 		jsonw_end_object(w);
 	}
 	jsonw_end_array(w);

@@ -44,14 +44,16 @@ static void rows_times(const struct cpu *ops, size_t m, size_t n, size_t k, cons
 double loop_tile(const struct cpu *ops, const struct loop_memory *m)
 {
 	const struct kernels *k = ops->kernels;
+	size_t depth = LOOP_TILE_PANEL / k->nr;
 	struct gemm_block g = {.m = k->mr,
 	                       .n = k->nr,
-	                       .k = LOOP_TILE_DEPTH,
+	                       .k = depth,
 	                       .a = m->area[0],
 	                       .a_row = 1,
 	                       .a_col = k->mr,
 	                       .b = m->area[1],
-	                       .b_panel = LOOP_TILE_DEPTH * k->nr,
+	                       .a_piece = k->mr * depth,
+	                       .b_panel = depth * k->nr,
 	                       .c = m->area[3],
 	                       .c_row = k->nr,
 	                       .near = true};
@@ -70,7 +72,7 @@ static void gather(const struct cpu *ops, float *weights, const float *packed, f
 {
 	size_t strip = strip_of(ops);
 
-	for (size_t i = 0; ops->products->per > 1 && i < LOOP_QUERIES; i++)
+	for (size_t i = 0; ops->products->rounds && i < LOOP_QUERIES; i++)
 		ops->products->pack_row(strip, weights + i * strip, weights + i * strip);
 	rows_times(ops, LOOP_QUERIES, LOOP_DEPTH, strip, weights, packed, to, LOOP_DEPTH, true);
 }
@@ -108,7 +110,7 @@ double loop_softmax_gradient(const struct cpu *ops, const struct loop_memory *m)
 	rows_times(ops, LOOP_QUERIES, strip, LOOP_DEPTH, m->area[0], m->area[1], t.ds, strip,
 	           false);
 	ops->kernels->softmax_gradient(&t);
-	if (ops->products->per > 1) {
+	if (ops->products->rounds) {
 		ops->products->pack_columns(LOOP_QUERIES, strip, t.s, strip, m->area[5]);
 		ops->products->pack_columns(LOOP_QUERIES, strip, t.ds, strip, m->area[5]);
 	}
@@ -175,7 +177,7 @@ static void data_sums(const struct cpu *ops, const struct loop_memory *m, float 
 	                       .accumulate = true,
 	                       .near = true};
 
-	if (ops->products->per > 1)
+	if (ops->products->rounds)
 		ops->products->pack(LOOP_TOKENS, nr, weights, nr, 1, weights);
 	ops->products->gemm(&g);
 }

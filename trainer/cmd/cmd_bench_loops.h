@@ -14,7 +14,7 @@ enum {
 	LOOP_QUERIES = 28, /* of a block of another attention */
 	LOOP_DEPTH = 64,   /* of its head */
 	LOOP_STRIP = 8 * KERNEL_NR_MAX,
-	LOOP_TILE_DEPTH = 112,               /* of the register tile */
+	LOOP_TILE_PANEL = 3584,              /* values of the register tile's panel: 14 KB */
 	LOOP_AREA = LOOP_DEPTH * LOOP_STRIP, /* the largest matrix of a loop */
 	LOOP_AREAS = 6,
 	LOOP_SMALL = 16, /* vectors: of KERNEL_NR_MAX or LOOP_TOKENS values */

@@ -103,13 +103,16 @@ void attention_pack(const struct attention_run *r, size_t k, size_t n, const flo
 		                  out + i * places);
 }
 
+size_t attention_copy_room(const struct attention_run *r, size_t n)
+{
+	return gemm_left_room(r->kernels, r->products, ATTENTION_QUERIES, n);
+}
+
 void attention_copy_rows(const struct attention_run *r, const struct query_block *q, size_t n,
                          const float *x, size_t x_row, float *copy)
 {
-	size_t stride = gemm_stride(gemm_places(r->products, n));
-
-	for (size_t i = 0; i < q->rows; i++)
-		r->products->pack_row(n, x + (q->q0 + i) * x_row, copy + i * stride);
+	gemm_left(r->kernels, r->products,
+	          &(struct gemm_left){q->rows, n, x + q->q0 * x_row, x_row}, copy);
 }
 
 void attention_scores(const struct attention_run *r, const struct query_block *q,
@@ -119,15 +122,13 @@ void attention_scores(const struct attention_run *r, const struct query_block *q
 	struct gemm_block g = {.m = q->rows,
 	                       .n = strip->padded,
 	                       .k = depth,
-	                       .a = copy,
-	                       .a_row = gemm_stride(depth),
-	                       .a_col = 1,
 	                       .b = packed,
 	                       .b_panel = r->kernels->nr * depth,
 	                       .c = s,
 	                       .c_row = r->strip,
 	                       .near = true};
 
+	gemm_left_of(r->kernels, r->products, copy, &g);
 	r->products->gemm(&g);
 }
 
@@ -147,7 +148,7 @@ void attention_gather(const struct attention_run *r, const struct query_block *q
 	                       .accumulate = sum->accumulate,
 	                       .near = true};
 
-	for (size_t i = 0; r->products->per > 1 && i < q->rows; i++)
+	for (size_t i = 0; r->products->rounds && i < q->rows; i++)
 		r->products->pack_row(strip->n, sum->weights + i * r->strip,
 		                      sum->weights + i * r->strip);
 	r->products->gemm(&g);

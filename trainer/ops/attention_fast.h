@@ -57,18 +57,12 @@ const float *attention_k(const struct attention_run *r, size_t b, size_t h);
 const float *attention_values(const struct attention_run *r, size_t b, size_t h);
 size_t attention_o_at(const struct attention_run *r, size_t b, size_t h); /* in o and d_o */
 
-/* Asks for the lines of n values that will be read soon. */
-static inline void attention_fetch(const float *x, size_t n)
-{
-	for (size_t i = 0; i < n; i += 16)
-		__builtin_prefetch(x + i);
-}
-
 /* Packs b[k, n] into panels. */
 void attention_pack(const struct attention_run *r, size_t k, size_t n, const float *b, size_t b_row,
                     size_t b_col, float *out);
 
-/* A block's rows in places, gemm_stride(places of n) apart. */
+/* A block's rows in places, as gemm_left packs them; and the values that they take. */
+size_t attention_copy_room(const struct attention_run *r, size_t n);
 void attention_copy_rows(const struct attention_run *r, const struct query_block *q, size_t n,
                          const float *x, size_t x_row, float *copy);
 

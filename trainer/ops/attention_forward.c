@@ -29,7 +29,7 @@ struct forward_work {
 static size_t lay_out(const struct forward_run *r, float *at, struct forward_work *w)
 {
 	size_t tile = ATTENTION_QUERIES * r->a.strip;
-	const struct piece pieces[] = {{&w->q, ATTENTION_QUERIES * gemm_stride(r->a.qk_places)},
+	const struct piece pieces[] = {{&w->q, attention_copy_room(&r->a, r->a.p->qk)},
 	                               {&w->s, tile},
 	                               {&w->keep, tile},
 	                               {&w->sum, ATTENTION_QUERIES * r->a.kernels->nr},

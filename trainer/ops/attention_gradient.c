@@ -7,8 +7,8 @@
 size_t gradient_lay_out(const struct attention_run *a, float *at, struct gradient_work *w)
 {
 	size_t tile = ATTENTION_QUERIES * a->strip;
-	const struct piece pieces[] = {{&w->q, ATTENTION_QUERIES * gemm_stride(a->qk_places)},
-	                               {&w->d_o, ATTENTION_QUERIES * gemm_stride(a->v_places)},
+	const struct piece pieces[] = {{&w->q, attention_copy_room(a, a->p->qk)},
+	                               {&w->d_o, attention_copy_room(a, a->p->v)},
 	                               {&w->keep, tile},
 	                               {&w->prob, tile},
 	                               {&w->ds, tile}};
@@ -47,7 +47,7 @@ float *gradient_tile(const struct attention_run *a, const struct query_block *q,
                      const struct gradient_strip *s, const struct gradient_work *w)
 {
 	const struct op_attention *p = a->p;
-	bool floats = a->products->per == 1;
+	bool floats = !a->products->rounds;
 	struct softmax_gradient tile = {.rows = q->rows,
 	                                .n = s->strip.padded,
 	                                .row = a->strip,

@@ -14,16 +14,13 @@
 #include "trainer/ops/gemm.h"
 #include "trainer/ops/threads.h"
 
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 struct strips_run {
 	const struct attention_run *a;
 	size_t b;
 	float *queries, *d_o; /* of each head, packed by query */
 	size_t queries_n, d_o_n;
+	float *rows; /* [heads][blocks]: of q and of d_o, as all strips multiply them */
+	size_t rows_n;
 	float *delta; /* [heads][queries] */
 	float *dq;    /* [heads][strips][queries][dq_row]: what each strip adds */
 	size_t dq_row;
@@ -71,11 +68,19 @@ static void pack_rows(const struct attention_run *a, const struct query_block *q
 		                  to + i * a->nq_places + q->q0 / a->products->per * nr);
 }
 
+/* Where the rows of a head's i-th block are, once for all strips. */
+static void rows_of(const struct strips_run *r, size_t h, size_t i, struct gradient_work *w)
+{
+	w->q = r->rows + (h * r->a->q_blocks + i) * r->rows_n;
+	w->d_o = w->q + attention_copy_room(r->a, r->a->p->qk);
+}
+
 /* A block of queries, for all heads: their rows lie side by side. */
 static void prepare_block(struct strips_run *r, size_t i)
 {
 	const struct attention_run *a = r->a;
 	const struct op_attention *p = a->p;
+	struct gradient_work rows;
 
 	for (size_t h = 0; h < p->heads; h++) {
 		struct query_block q = attention_block(a, r->b, h, i);
@@ -85,6 +90,8 @@ static void prepare_block(struct strips_run *r, size_t i)
 		pack_rows(a, &q, p->v, p->d_o + attention_o_at(a, r->b, h), a->ld_v,
 		          r->d_o + h * r->d_o_n);
 		gradient_deltas(a, &q, r->delta + h * p->nq + q.q0);
+		rows_of(r, h, i, &rows);
+		gradient_start(a, &q, &rows);
 	}
 	atomic_fetch_add_explicit(&r->prepared, 1, memory_order_release);
 }
@@ -113,24 +120,8 @@ static void pack_strip(const struct strip_task *t)
 	attention_pack(a, t->strip.n, p->qk, k, a->ld_qk, 1, t->w.keys);
 }
 
-/*
- * Asks for the next block's rows of q and d_o. They lie a layer's width apart, so the processor
- * does not see them coming, and each would be waited for when it is copied.
- */
-static void fetch_next(const struct strip_task *t, size_t q0)
-{
-	const struct attention_run *a = t->r->a;
-	const struct op_attention *p = a->p;
-	size_t end = least(q0 + ATTENTION_QUERIES, p->nq);
-
-	for (size_t i = q0; i < end; i++) {
-		attention_fetch(attention_q(a, t->r->b, t->h) + i * a->ld_qk, p->qk);
-		attention_fetch(p->d_o + attention_o_at(a, t->r->b, t->h) + i * a->ld_v, p->v);
-	}
-}
-
 /* P, dS and the share of dq of queries [q0, q0 + n). */
-static void weigh_queries(const struct strip_task *t, size_t q0, size_t n)
+static void weigh_queries(struct strip_task *t, size_t q0, size_t n)
 {
 	const struct attention_run *a = t->r->a;
 
@@ -144,10 +135,9 @@ static void weigh_queries(const struct strip_task *t, size_t q0, size_t n)
 		                            .to = t->dq + i * t->r->dq_row,
 		                            .to_row = t->r->dq_row};
 
-		gradient_start(a, &q, &t->w.block);
+		rows_of(t->r, t->h, i / ATTENTION_QUERIES, &t->w.block);
 		sum.weights =
 			gradient_tile(a, &q, t->r->delta + t->h * a->p->nq + i, &s, &t->w.block);
-		fetch_next(t, q.q0 + q.rows);
 		attention_gather(a, &q, &t->strip, a->p->qk, &sum);
 	}
 }
@@ -269,11 +259,14 @@ void attention_strips_backward(struct cpu *ops, const struct attention_run *a)
 	struct strips_run r = {.a = a,
 	                       .queries_n = a->nq_places * qk,
 	                       .d_o_n = a->nq_places * attention_up(p->v, nr),
+	                       .rows_n =
+	                               attention_copy_room(a, p->qk) + attention_copy_room(a, p->v),
 	                       .dq_row = qk,
 	                       .summed = mem_calloc(p->heads, sizeof(r.summed[0])),
 	                       .work_each = lay_out(a, NULL, &sizes)};
 	const struct piece pieces[] = {{&r.queries, p->heads * r.queries_n},
 	                               {&r.d_o, p->heads * r.d_o_n},
+	                               {&r.rows, p->heads * a->q_blocks * r.rows_n},
 	                               {&r.delta, p->heads * p->nq},
 	                               {&r.dq, p->heads * a->strips * p->nq * qk},
 	                               {&r.work, threads_count(ops->threads) * r.work_each}};

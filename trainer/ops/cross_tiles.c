@@ -134,7 +134,7 @@ static void place_matrix(struct cpu *ops, struct places *to, const float *x, siz
 	to->row = gemm_places(ops->products, width);
 	to->step = width;
 	to->rows = to->columns = x;
-	if (ops->products->per == 1)
+	if (!ops->products->rounds)
 		return;
 	if (to->memory_n < rows * to->row + groups * deep * width) {
 		free(to->memory);
@@ -161,7 +161,7 @@ void tiles_place(struct cpu *ops, const struct op_cross *p, size_t group)
 /* x[rows][nr], a right matrix, to places where it lies. */
 static void place_rows(const struct sweep *w, size_t rows, float *x)
 {
-	if (w->f->products->per > 1)
+	if (w->f->products->rounds)
 		w->f->products->pack(rows, w->f->kernels->nr, x, w->f->kernels->nr, 1, x);
 }
 
@@ -169,7 +169,7 @@ const float *tiles_data_panel(const struct sweep *w, size_t group, const float *
 {
 	size_t nr = w->f->kernels->nr;
 
-	if (w->f->products->per == 1)
+	if (!w->f->products->rounds)
 		return panel;
 	w->f->products->pack(w->p->groups[group].n_data, nr, panel, nr, 1, copy);
 	return copy;

@@ -13,6 +13,7 @@ size_t gemm_places(const struct product_kernels *products, size_t k)
 }
 
 struct gemm_pass {
+	const struct kernels *kernels;
 	const struct product_kernels *products;
 	const struct gemm *g;
 	size_t nr, mr;
@@ -50,15 +51,60 @@ size_t gemm_stride(size_t n)
 	return ((n + 15) / 16 | 1) * 16;
 }
 
-void gemm_copied(const struct product_kernels *products, const struct gemm_block *g, float *work)
+static size_t pieces_of(const struct kernels *kernels, size_t m)
+{
+	return (m + kernels->mr - 1) / kernels->mr;
+}
+
+size_t gemm_left_room(const struct kernels *kernels, const struct product_kernels *products,
+                      size_t m, size_t k)
+{
+	size_t places = gemm_places(products, k);
+
+	if (products->pack_piece != NULL)
+		return pieces_of(kernels, m) * gemm_piece(kernels->mr, places);
+	return m * gemm_stride(places);
+}
+
+void gemm_left(const struct kernels *kernels, const struct product_kernels *products,
+               const struct gemm_left *left, float *out)
+{
+	size_t pieces = pieces_of(kernels, left->m), places = gemm_places(products, left->k);
+
+	if (products->pack_piece == NULL)
+		for (size_t i = 0; i < left->m; i++)
+			products->pack_row(left->k, left->x + i * left->x_row,
+			                   out + i * gemm_stride(places));
+	else
+		for (size_t i = 0; i < pieces; i++) {
+			size_t from = left->m * i / pieces, end = left->m * (i + 1) / pieces;
+
+			products->pack_piece(left->k, end - from, left->x + from * left->x_row,
+			                     left->x_row,
+			                     out + i * gemm_piece(kernels->mr, places));
+		}
+}
+
+void gemm_left_of(const struct kernels *kernels, const struct product_kernels *products,
+                  const float *packed, struct gemm_block *g)
+{
+	bool pieces = products->pack_piece != NULL;
+
+	g->a = packed;
+	g->a_row = pieces ? 1 : gemm_stride(g->k);
+	g->a_col = 1;
+	g->a_piece = pieces ? gemm_piece(kernels->mr, g->k) : 0;
+}
+
+/* The product with rows of floats, packed; k counts values. */
+static void gemm_copied(const struct kernels *kernels, const struct product_kernels *products,
+                        const struct gemm_block *g, float *work)
 {
 	struct gemm_block block = *g;
 
 	block.k = gemm_places(products, g->k);
-	block.a = work;
-	block.a_row = gemm_stride(block.k);
-	for (size_t i = 0; i < g->m; i++)
-		products->pack_row(g->k, g->a + i * g->a_row, work + i * block.a_row);
+	gemm_left(kernels, products, &(struct gemm_left){g->m, g->k, g->a, g->a_row}, work);
+	gemm_left_of(kernels, products, work, &block);
 	products->gemm(&block);
 }
 
@@ -128,7 +174,7 @@ static void multiply_block(const struct gemm_pass *j, size_t i, unsigned worker)
 	if (g->a_row == 1 && g->m > 1)
 		gemm_transposed(j->mr, j->products, &block, j->work + worker * j->work_each);
 	else
-		gemm_copied(j->products, &block, j->work + worker * j->work_each);
+		gemm_copied(j->kernels, j->products, &block, j->work + worker * j->work_each);
 }
 
 /* Whether the threads have something to do for most of the time that n equal tasks take. */
@@ -137,6 +183,15 @@ static bool busy(size_t n, size_t threads)
 	size_t rounds = (n + threads - 1) / threads;
 
 	return n >= 12 * threads || 16 * n >= 15 * rounds * threads;
+}
+
+/* Whole pieces, where a block has many of them: one that lacks a row of few is dearer than blocks
+ * that are not even. */
+static size_t whole_pieces(const struct gemm_pass *j, size_t rows)
+{
+	enum { MANY = 8 };
+
+	return j->rows >= MANY * j->mr ? (rows + j->mr - 1) / j->mr * j->mr : rows;
 }
 
 /*
@@ -150,7 +205,7 @@ static void cut_last(struct gemm_pass *j, unsigned threads)
 
 	j->whole = j->row_blocks - threads;
 	rest = j->g->m - j->whole * j->rows;
-	j->last = (j->rows + PIECES - 1) / PIECES;
+	j->last = whole_pieces(j, (j->rows + PIECES - 1) / PIECES);
 	j->row_blocks = j->whole + (rest + j->last - 1) / j->last;
 }
 
@@ -167,6 +222,7 @@ static void cut(struct gemm_pass *j, unsigned threads, bool ends)
 	if (j->row_blocks > threads)
 		j->row_blocks = (j->row_blocks + threads - 1) / threads * threads;
 	j->rows = (g->m + j->row_blocks - 1) / j->row_blocks;
+	j->rows = whole_pieces(j, j->rows);
 	j->row_blocks = (g->m + j->rows - 1) / j->rows;
 	while (groups * nr < g->n && !busy(j->row_blocks * groups, threads))
 		groups *= 2;
@@ -180,8 +236,11 @@ static void cut(struct gemm_pass *j, unsigned threads, bool ends)
 
 static struct gemm_pass start_pass(const struct cpu *ops, const struct gemm *g, bool ends)
 {
-	struct gemm_pass j = {
-		.products = ops->products, .g = g, .nr = ops->kernels->nr, .mr = ops->kernels->mr};
+	struct gemm_pass j = {.kernels = ops->kernels,
+	                      .products = ops->products,
+	                      .g = g,
+	                      .nr = ops->kernels->nr,
+	                      .mr = ops->kernels->mr};
 	unsigned threads = threads_count(ops->threads);
 	size_t depth = gemm_places(j.products, least(g->k, DEPTH));
 
@@ -189,7 +248,7 @@ static struct gemm_pass start_pass(const struct cpu *ops, const struct gemm *g, 
 	j.depth = least(DEPTH, g->k);
 	j.panels = (g->n + j.nr - 1) / j.nr;
 	j.packed_n = j.panels * j.nr * depth;
-	j.work_each = j.rows * gemm_stride(depth);
+	j.work_each = gemm_left_room(j.kernels, j.products, j.rows, least(g->k, DEPTH));
 	if (g->a_row == 1)
 		j.work_each = (j.rows + j.mr - 1) / j.mr * gemm_piece(j.mr, depth);
 	return j;

@@ -42,9 +42,22 @@ size_t gemm_places(const struct product_kernels *products, size_t k);
  */
 size_t gemm_stride(size_t n);
 
-/* The product with rows of floats packed to such a stride; k counts values. For one thread. work: m
- * * gemm_stride(k). */
-void gemm_copied(const struct product_kernels *products, const struct gemm_block *g, float *work);
+/*
+ * A left-hand block of rows as a set's tile reads it best: rows that far apart, or pieces. Values
+ * that m rows of k take; the packing of x[m, k], k in values; and where it lies, for a product of m
+ * rows whose depth g->k is in places.
+ */
+size_t gemm_left_room(const struct kernels *kernels, const struct product_kernels *products,
+                      size_t m, size_t k);
+struct gemm_left {
+	size_t m, k;
+	const float *x;
+	size_t x_row;
+};
+void gemm_left(const struct kernels *kernels, const struct product_kernels *products,
+               const struct gemm_left *left, float *out);
+void gemm_left_of(const struct kernels *kernels, const struct product_kernels *products,
+                  const float *packed, struct gemm_block *g);
 
 /* Values of a piece of mr rows, k places deep, and of what packing it writes beyond. */
 size_t gemm_piece(size_t mr, size_t k);

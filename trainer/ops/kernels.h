@@ -23,7 +23,7 @@ enum { KERNEL_NR_MAX = 32, KERNEL_MR_MAX = 16 };
 struct gemm_block {
 	size_t m, n, k;
 	const float *a;
-	size_t a_row, a_col; /* strides */
+	size_t a_row, a_col; /* strides, of which one is 1 */
 	size_t a_piece; /* 0; or rows come in the pieces that the kernel cuts m into (of mr rows at
 	                   most, nearly equal), each [k][its rows], this far apart */
 	const float *b; /* panels of [k][nr], b_panel values apart */
@@ -106,17 +106,22 @@ struct cross_gradient {
 /*
  * Products at one precision. Operands lie in places of 4 bytes: a float, or two bf16 values that
  * are neighbours in depth, the first in the low half. So panels, strides and scratch are the same
- * for both, and only the depth halves. Sums are floats. The packing functions read floats, count
- * them in k, and write (k + per - 1) / per places, filled up with 0; bf16 is rounded to nearest,
- * ties to even, and NaN stays NaN.
+ * for both, and only the depth halves. A set without products of pairs keeps bf16 values as floats,
+ * one in a place. Sums are floats. The packing functions read floats, count them in k, and write
+ * (k + per - 1) / per places, filled up with 0; bf16 is rounded to nearest, ties to even, and NaN
+ * stays NaN.
  */
 struct product_kernels {
-	size_t per; /* values of depth in a place */
+	size_t per;  /* values of depth in a place */
+	bool rounds; /* packing changes values; else floats may be multiplied where they lie */
 	void (*gemm)(const struct gemm_block *g);
 	/* one panel of b[k, n], n <= nr, strides given; missing columns become 0 */
 	void (*pack)(size_t k, size_t n, const float *b, size_t b_row, size_t b_col, float *panel);
 	/* one row of k values; out may be a */
 	void (*pack_row)(size_t k, const float *a, float *out);
+	/* out[k][n] = n <= mr rows of k values, a_row apart: a piece of struct gemm_block, and some
+	 * values beyond, at most 16; NULL where tiles read rows as fast */
+	void (*pack_piece)(size_t k, size_t n, const float *a, size_t a_row, float *out);
 	/* out[k][n] = n columns of a matrix of k rows, a_col apart */
 	void (*pack_columns)(size_t k, size_t n, const float *a, size_t a_col, float *out);
 	/* n rounds of multiply-add in registers; returns their floating operations */
@@ -128,7 +133,7 @@ struct kernels {
 	size_t nr, mr;
 	bool (*usable)(void);
 	struct product_kernels f32, bf16;
-	bool native_bf16; /* the set multiplies pairs of bf16; else it does so by floats */
+	bool native_bf16; /* the set multiplies pairs of bf16; else floats that are rounded to it */
 
 	void (*softmax)(const struct softmax_tile *t);
 	/* o[rows][n] = t->o divided by the rows' sums, lse = log of these with their maxima */

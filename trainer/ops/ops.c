@@ -20,7 +20,7 @@ static struct ops cpu_ops(const struct op_table *table, struct cpu fields)
 	return (struct ops){.table = table,
 	                    .device = &cpu_device,
 	                    .own = own,
-	                    .rounds = fields.products != NULL && fields.products->per == 2
+	                    .rounds = fields.products != NULL && fields.products->rounds
 	                                      ? PRECISION_BF16
 	                                      : PRECISION_F32,
 	                    .part = ""};
