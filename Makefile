@@ -375,7 +375,7 @@ TEST_DEPS := bats python3 python3-yaml openssl curl awscli iproute2 skopeo umoci
         apache2-utils binutils \
         python3-jsonschema python3-jmespath binfmt-support attr libcap2-bin clang libclang-rt-14-dev libarchive-tools zstd git \
         openmpi-bin procps g++ locales tzdata python3-pip mmdebstrap rpm zsh fish shellcheck mandoc protobuf-compiler \
-        $(SITE_DEPS)
+        busybox-static musl-tools wget $(SITE_DEPS)
 SITE_DEPS := mkdocs mkdocs-material python3
 CLUSTER_DEPS := bats jq python3 python3-yaml openssl curl procps etcd-server
 LINT_DEPS := clang-tidy clang-format cppcheck shellcheck python3

@@ -105,7 +105,7 @@ root_of_machines() {
 	fi
 	mkdir -p "$1/usr/local/share/ca-certificates"
 	cp ca.pem "$1/usr/local/share/ca-certificates/test.crt"
-	[ ! -x "$1/usr/sbin/update-ca-certificates" ] || chroot "$1" update-ca-certificates >/dev/null 2>&1
+	[ ! -x "$1/usr/sbin/update-ca-certificates" ] || env -u TMPDIR chroot "$1" update-ca-certificates >/dev/null 2>&1
 }
 
 @test "machines: CodePipeline's and GitHub's jobs pass in Debian's image as root, each from nothing" {
@@ -131,6 +131,33 @@ root_of_machines() {
 	jobs_on codepipeline "$WORK/debian" HOME=/root
 	[ "$status" -eq 1 ]
 	[[ $output == *"/tmp/slipway.download: FAILED"* && $output != *"slipway build"* ]]
+}
+
+# like_amazons: the Debian root with what Amazon Linux has for programs of ours, curl, Python and the AWS CLI, and no apt.
+like_amazons() {
+	root_of_machines debian
+	mv debian amazon
+	cp /etc/resolv.conf amazon/etc/resolv.conf
+	env -i PATH="$PATH" DEBIAN_FRONTEND=noninteractive chroot amazon sh -c \
+		"apt-get update -q && apt-get install -q -y --no-install-recommends ca-certificates curl python3" >apt.log 2>&1 || { cat apt.log && return 1; }
+	env -u TMPDIR chroot amazon update-ca-certificates >/dev/null 2>&1
+	install -m 0755 share/aws amazon/usr/local/bin/aws
+	rm -f amazon/usr/bin/{apt,apt-get,apt-cache,dpkg,dpkg-deb}
+	printf 'ID="amzn"\nVERSION_ID="2023"\n' >amazon/etc/os-release
+}
+
+@test "machines: CodePipeline's jobs pass where there is no apt, as in CodeBuild's own image, which is Amazon Linux" {
+	like_amazons
+	mkdir -p amazon/root/.docker
+	printf '{"auths": {"%s": {"auth": "%s"}}}' "$REG" "$(printf 'robot:planted-token' | base64 -w 0)" >amazon/root/.docker/config.json
+	"$SLIPWAY" render -q -f tree/slipway.yaml --only pipeline --format json -o documents --set 'pipeline.install=["! command -v apt-get"]' >/dev/null
+	jobs_on codepipeline "$WORK/amazon" HOME=/root
+	released
+	# Debian's image has no curl: what brings it there is not there.
+	rm amazon/usr/bin/curl
+	jobs_on codepipeline "$WORK/amazon" HOME=/root
+	[ "$status" -eq 1 ]
+	[[ $output == *"apt-get: command not found"* ]]
 }
 
 @test "machines: GitHub's jobs pass on a runner's Ubuntu as the user runner, with sudo for root's work alone" {

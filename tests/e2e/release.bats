@@ -1,21 +1,11 @@
 #!/usr/bin/env bats
-# What a release is made of: the tarball that runs anywhere, the installer that verifies first, the question for a newer one.
+# What a release is made of: the tarball that runs anywhere, the package, the question for a newer one. installer.bats has
+# how it comes to a machine.
 
 load lib
+load releases
 
-# The tarball of what is built here, once for all tests: where `make release` puts it, for the installer to find.
-setup_file() {
-	ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-	export VERSION ARCH RELEASES=$BATS_FILE_TMPDIR/releases
-	VERSION=$(sed -n 's/^VERSION *:= //p' "$ROOT/Makefile")
-	ARCH=$(dpkg --print-architecture)
-	export NAME=slipway-$VERSION-linux-$ARCH
-	mkdir -p "$RELEASES/$VERSION"
-	make -s -C "$ROOT" BUILD="${BUILD:-build}" -o "${BUILD:-build}/slipway" tarball RELEASE="$RELEASES/$VERSION" >&2
-	sed 's/@RELEASE_[A-Z]*@//' "$ROOT/builder/packaging/install.sh" >"$RELEASES/install.sh"
-	(cd "$RELEASES/$VERSION" && sha256sum -- *.tar.gz >SHA256SUMS)
-	echo "$VERSION" >"$RELEASES/latest"
-}
+setup_file() { make_releases; }
 setup() {
 	common_setup
 	# What this machine says of certificates and releases is not what is tested.
@@ -23,35 +13,17 @@ setup() {
 }
 teardown() { common_teardown; }
 
-# serve [TLS]: a copy of the releases in served/, on loopback; sets URL.
-serve() {
-	cp -r "$RELEASES" served
-	cat >server.py <<-'END'
-		import functools, http.server, os, ssl, sys
-		class Quiet(http.server.SimpleHTTPRequestHandler):
-		    def log_message(self, *_): pass
-		server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory="served"))
-		if len(sys.argv) > 1:
-		    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-		    context.load_cert_chain("cert.pem", "key.pem")
-		    server.socket = context.wrap_socket(server.socket, server_side=True)
-		with open("port.new", "w") as file: print(server.server_port, file=file)
-		os.rename("port.new", "port")
-		server.serve_forever()
-	END
-	python3 server.py "$@" 3>&- &
-	PIDS+=($!)
-	wait_for port
-	URL=http://127.0.0.1:$(cat port)
-}
-
-install_sh() { sh served/install.sh --url "$URL" --prefix "$PWD/prefix" "$@"; }
-
 # sealed COMMAND...: in the folder root/ as the root of all files, with /proc.
 sealed() {
 	mkdir -p root/proc root/tmp root/dev
 	[ -e root/dev/null ] || mknod -m 666 root/dev/null c 1 3
 	unshare --mount sh -c 'mount --bind /proc root/proc && exec chroot root "$@"' sh "$@"
+}
+
+# static_busybox: skips where there is none; another brings libraries along, or does not start.
+static_busybox() {
+	need busybox
+	! readelf -l "$(command -v busybox)" | grep -q INTERP || skip "busybox is not static: busybox-static has one that is"
 }
 
 @test "release: the tarball's bytes do not depend on umask, folder and time" {
@@ -104,11 +76,10 @@ demo() {
 
 @test "release: it runs where there is no Debian and no glibc, resolves names and trusts the certificates that it brings" {
 	[ "$EUID" -eq 0 ] || skip "a root of its own needs root"
-	need busybox
+	static_busybox
 	mkdir -p root/bin root/etc root/lib root/opt
 	cp "$(command -v busybox)" root/bin/busybox
 	ln -s busybox root/bin/env
-	find /lib -maxdepth 1 -name 'ld-musl-*.so.1' -exec cp -L -t root/lib {} +
 	tar -xzf "$RELEASES/$VERSION/$NAME.tar.gz" -C root/opt
 	printf '127.0.0.1 releases.test\n' >root/etc/hosts
 	make_certificate
@@ -133,53 +104,66 @@ demo() {
 	run ! sealed env "SLIPWAY_RELEASES=$place" "/opt/$NAME/bin/slipway" version --check
 }
 
-@test "release: the installer installs, replaces and removes, and leaves nothing behind" {
-	serve
-	for shell in sh "busybox sh"; do
-		command -v "${shell%% *}" >/dev/null || continue
-		$shell served/install.sh --url "$URL" --prefix "$PWD/prefix"
-		prefix/bin/slipway version
-		[ -e prefix/share/man/man1/slipway.1 ]
-		[ -s prefix/share/bash-completion/completions/slipway ]
-		install_sh # again
-		prefix/bin/slipway version
-		install_sh --uninstall
-		[ -z "$(find prefix -not -type d)" ]
-		run ! install_sh --uninstall
-	done
-	run install_sh --version '../etc'
-	[ "$status" -ne 0 ]
-	[[ $output == *"is not a version"* ]]
+# alpine: the folder root/ with what such a machine has for libraries, musl alone, and its /bin/sh.
+alpine() {
+	local loader
+	mkdir -p root/{bin,etc,lib,opt,tmp,root/.docker}
+	cp "$(command -v busybox)" root/bin/busybox
+	ln -s busybox root/bin/sh
+	cp -L /lib/ld-musl-*.so.1 root/lib/
+	loader=$(basename root/lib/ld-musl-*.so.1)
+	ln -s "$loader" "root/lib/libc.musl-${loader:8:-5}.so.1"
+	printf 'ID=alpine\nVERSION_ID=3.22.0\n' >root/etc/os-release
+	tar -xzf "$RELEASES/$VERSION/$NAME.tar.gz" -C root/opt
 }
 
-@test "release: the installer refuses changed bytes, a bad signature and what is not its own, and changes nothing" {
-	serve
-	install_sh --version "$VERSION"
-	before=$(find prefix | sort | sha256sum)
-	printf x >>"served/$VERSION/$NAME.tar.gz"
-	run install_sh
-	[ "$status" -ne 0 ]
-	[[ $output == *"is not what SHA256SUMS says"* ]]
-	(cd "served/$VERSION" && sha256sum -- *.tar.gz >SHA256SUMS)
-	openssl ecparam -name prime256v1 -genkey -noout -out key.pem
-	openssl pkey -in key.pem -pubout >key.pub
-	openssl dgst -sha256 -sign key.pem -out "served/$VERSION/SHA256SUMS.sig" "$RELEASES/$VERSION/SHA256SUMS"
-	python3 -c 'import sys; t = open(sys.argv[1]).read(); k = open("key.pub").read(); open(sys.argv[1], "w").write(t.replace("KEY=\x27\x27", "KEY=\x27" + k + "\x27"))' served/install.sh
-	run install_sh
-	[ "$status" -ne 0 ]
-	[[ $output == *"the signature of SHA256SUMS is not valid"* ]]
-	[ "$before" = "$(find prefix | sort | sha256sum)" ]
-	cp "$RELEASES/$VERSION/$NAME.tar.gz" "$RELEASES/$VERSION/SHA256SUMS" "served/$VERSION/"
-	install_sh
-	rm prefix/bin/slipway
-	echo mine >prefix/bin/slipway
-	run install_sh
-	[ "$status" -ne 0 ]
-	[[ $output == *"not by this script"* ]]
-	[ "$(cat prefix/bin/slipway)" = mine ]
-	run install_sh --uninstall
-	[ "$status" -ne 0 ]
-	[ "$(cat prefix/bin/slipway)" = mine ]
+@test "release: on a machine of musl's it packs that machine's programs, starts them, and is started by them" {
+	[ "$EUID" -eq 0 ] || skip "a root of its own needs root"
+	static_busybox
+	need musl-gcc
+	need htpasswd
+	printf 'robot:%s\n' "$(htpasswd -nbB robot planted-token | cut -d: -f2)" >htpasswd
+	start_registry "auth: {htpasswd: {realm: test, path: $WORK/htpasswd}}"
+	alpine
+	# A credential helper: slipway starts it, and it starts slipway. Neither finds the other's libraries in its way.
+	cat >helper.c <<-'END'
+		#include <stdio.h>
+		#include <stdlib.h>
+		int main(int argc, char **argv)
+		{
+			(void)argv;
+			if (argc < 2 || getenv("LD_LIBRARY_PATH") != NULL || system("slipway version >/tmp/version") != 0)
+				return 1;
+			puts("{\"ServerURL\": \"x\", \"Username\": \"robot\", \"Secret\": \"planted-token\"}");
+			return 0;
+		}
+	END
+	musl-gcc -O2 -o root/bin/docker-credential-test helper.c
+	printf '{"credHelpers": {"%s": "test"}}' "$REG" >root/root/.docker/config.json
+	cat >root/slipway.yaml <<-END
+		apiVersion: slipway/v1
+		name: helper
+		image:
+		  platforms: [linux/amd64]
+		  layers:
+		    - {name: runtime, closure: [/bin/docker-credential-test]}
+		    - {name: program, files: [{from: /bin/docker-credential-test, to: /bin/helper}]}
+		  entrypoint: [/bin/helper, get]
+	END
+	here() { sealed /bin/busybox env -i HOME=/root PATH="/bin:/opt/$NAME/bin" "$@"; }
+	here slipway build -q -f /slipway.yaml -o /image >/dev/null
+	here slipway push -q --insecure /image "$REG/team/helper:v1"
+	grep -q "^slipway $VERSION" root/tmp/version
+	here slipway verify -q --insecure "$REG/team/helper:v1"
+	# What the image needs of that machine is in it, and nothing of ours.
+	here slipway build -q -f /slipway.yaml --format docker-archive -o /image.tar >/dev/null
+	mkdir layers
+	tar -xf root/image.tar -C layers
+	cat layers/*/layer.tar | tar -tif - | grep -v '/$' | sort >files
+	grep -q 'lib/ld-musl-' files
+	run ! grep -E 'ld-linux|libc\.so\.6' files
+	rm root/root/.docker/config.json
+	run ! here slipway verify -q --insecure "$REG/team/helper:v1"
 }
 
 @test "release: version --check says newer, current, and offline, by exit status and as JSON" {
@@ -204,6 +188,7 @@ demo() {
 @test "release: the .deb has pages, documents, completion and who maintains it" {
 	DEBFULLNAME='A Packager' DEBEMAIL=packager@test.invalid make -s -C "$ROOT" BUILD="${BUILD:-build}" \
 		-o "${BUILD:-build}/slipway" deb >/dev/null
+	# shellcheck disable=SC2153 # make_releases sets it
 	deb=$ROOT/${BUILD:-build}/slipway_${VERSION}_$ARCH.deb
 	[ "$(dpkg-deb -f "$deb" Maintainer)" = 'A Packager <packager@test.invalid>' ]
 	dpkg-deb -c "$deb" >contents
@@ -211,19 +196,6 @@ demo() {
 		bash-completion/completions/slipway; do
 		grep -q "root/root .* ./usr/share/$path\$" contents
 	done
-}
-
-@test "release: the setup action installs what its checksum names, and nothing else" {
-	serve
-	python3 -c 'import sys, yaml; print(yaml.safe_load(open(sys.argv[1]))["runs"]["steps"][0]["run"])' \
-		"$ROOT/docs/ci/setup/action.yml" >step
-	export RELEASE_URL=$URL RELEASE_VERSION=$VERSION GITHUB_PATH=$PWD/path RUNNER_TEMP=$PWD/runner RELEASE_SHA256
-	RELEASE_SHA256=$(printf '0%.0s' {1..64})
-	run ! bash step
-	[ ! -e path ]
-	RELEASE_SHA256=$(cut -d' ' -f1 "served/$VERSION/SHA256SUMS")
-	bash step
-	"$(cat path)/slipway" version
 }
 
 # made PLACE UMASK DAY OWNER VARIABLE=VALUE...: a release of this commit, by that user if we may, of files of that day.
