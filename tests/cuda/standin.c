@@ -18,7 +18,6 @@ CUDA_KERNELS(STANDIN_CALL)
 	{#source, #name, run_##name, (block), (bytes), sizeof(struct type)},
 static const struct standin_kernel rows[] = {CUDA_KERNELS(STANDIN_ROW)};
 /* Few, so that products are cut into large tiles as soon as they have rows and columns for it. */
-enum { MULTIPROCESSORS = 2 };
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
 struct standin gpu;

@@ -20,7 +20,7 @@ enum {
 	EVENTS = 32,
 	GRAPHS = 16,
 	FIRST_DEVICE = 7,
-	MULTIPROCESSORS = 1
+	MULTIPROCESSORS = 2
 };
 #define ARENA      ((size_t)1 << 30)
 /* Where the kernel grants it: the lower halves of its addresses are no size below 2^31 and no number

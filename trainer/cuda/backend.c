@@ -131,7 +131,7 @@ static double peak(struct ops *ops, uint32_t rounds)
 {
 	struct cuda_device *d = device_of(ops);
 
-	return cuda_peak(cuda_queue_of(d), (unsigned)cuda_about(d)->processors * PEAK_BLOCKS,
+	return cuda_peak(cuda_queue_of(d), (unsigned)cuda_about(d)->multiprocessors * PEAK_BLOCKS,
 	                 rounds);
 }
 
