@@ -4,7 +4,7 @@
  * `emit GOLDEN OUT [bf16]`, of a golden folder: into OUT the modules as protocol buffers and as
  * text, what each is given and gives in order (NAME.json), and the inputs of the folder's batches
  * (inputs.safetensors: "step0.4" is input 4 of the step on batch 0, "measure0.7" of the decode of
- * all points).
+ * all points, and so on for what classify and sample run).
  * `emit operators OUT`: a module for each row of tests/neuron/operators.c and its inputs, a line
  * each, and the rows' names.
  * `emit course N [bf16] OUT`, `emit replicas N REPLICAS OUT`: a course's executions
@@ -78,11 +78,12 @@ static void add_input(struct inputs *to, const struct neuron_net *n, size_t i, c
 	vec_push(&to->items, item);
 }
 
+/* But for weights and their like, and what another module gives. */
 static void add_inputs(struct inputs *to, const struct neuron_net *n, const char *module,
                        size_t number, const struct batch *b)
 {
 	for (size_t i = 0; i < n->inputs.n; i++)
-		if (n->inputs.at[i].kind > NEURON_AVERAGE)
+		if (n->inputs.at[i].kind > NEURON_AVERAGE && n->inputs.at[i].kind != NEURON_LATENTS)
 			add_input(to, n, i, module, number, b);
 }
 
@@ -115,36 +116,70 @@ static void put_steps(const char *dir, const struct golden *g, bool rounds, stru
 	neuron_net_done(&n);
 }
 
-/* Every output point of the first batch's clips, all labels hidden, as the folder's eval. */
-static void put_measure(const char *dir, const struct golden *g, bool rounds, struct inputs *to)
+/* ---- modules without derivatives ---- */
+
+typedef void build_fn(struct neuron_net *n, const struct model_config *config,
+                      const struct neuron_shape *shape);
+
+static const struct {
+	const char *name;
+	build_fn *build;
+	bool label_alone;
+} forwards[] = {
+	{"measure", neuron_measure, false},
+	{"classify", neuron_classify, true},
+	{"encode", neuron_encode, false},
+	{"decode", neuron_decode, false},
+};
+
+/* The first batch's clips with all labels hidden, and every output point asked for, as the folder's
+ * eval. */
+struct whole_clips {
+	struct batch b;
+	int32_t *points;
+	float *hidden;
+};
+
+static struct whole_clips whole_clips_of(const struct golden *g)
 {
 	struct model_dims d = model_dims(&g->config);
-	struct batch b = g->batches[0];
-	int32_t *points = mem_calloc(d.n_pixels + d.n_audio, sizeof(*points));
-	float *hidden = mem_calloc(b.n, sizeof(*hidden));
-	struct neuron_shape shape;
-	struct neuron_net n;
+	struct whole_clips w = {.b = g->batches[0]};
 
+	w.points = mem_calloc(d.n_pixels + d.n_audio, sizeof(*w.points));
+	w.hidden = mem_calloc(w.b.n, sizeof(*w.hidden));
 	for (size_t i = 0; i < d.n_pixels; i++)
-		points[i] = (int32_t)i;
+		w.points[i] = (int32_t)i;
 	for (size_t i = 0; i < d.n_audio; i++)
-		points[d.n_pixels + i] = (int32_t)i;
-	for (size_t i = 0; i < b.n; i++)
-		hidden[i] = 1;
-	b.mask_image = b.mask_audio = NULL;
-	b.mask_label = hidden;
-	b.out_image = points;
-	b.n_out_image = d.n_pixels;
-	b.out_audio = points + d.n_pixels;
-	b.n_out_audio = d.n_audio;
-	b.decode_label = true;
-	shape = shape_of(&b, false, rounds);
-	neuron_measure(&n, &g->config, &shape);
-	put_module(dir, "measure", &n);
-	add_inputs(to, &n, "measure", 0, &b);
-	neuron_net_done(&n);
-	free(points);
-	free(hidden);
+		w.points[d.n_pixels + i] = (int32_t)i;
+	for (size_t i = 0; i < w.b.n; i++)
+		w.hidden[i] = 1;
+	w.b.mask_image = w.b.mask_audio = NULL;
+	w.b.mask_label = w.hidden;
+	w.b.out_image = w.points;
+	w.b.n_out_image = d.n_pixels;
+	w.b.out_audio = w.points + d.n_pixels;
+	w.b.n_out_audio = d.n_audio;
+	w.b.decode_label = true;
+	return w;
+}
+
+static void put_forwards(const char *dir, const struct golden *g, bool rounds, struct inputs *to)
+{
+	struct whole_clips w = whole_clips_of(g);
+
+	for (size_t i = 0; i < sizeof(forwards) / sizeof(forwards[0]); i++) {
+		struct neuron_shape shape = shape_of(&w.b, false, rounds);
+		struct neuron_net n;
+
+		if (forwards[i].label_alone)
+			shape.n_out_image = shape.n_out_audio = 0;
+		forwards[i].build(&n, &g->config, &shape);
+		put_module(dir, forwards[i].name, &n);
+		add_inputs(to, &n, forwards[i].name, 0, &w.b);
+		neuron_net_done(&n);
+	}
+	free(w.points);
+	free(w.hidden);
 }
 
 static int put_golden(const char *folder, const char *dir, bool rounds)
@@ -159,7 +194,7 @@ static int put_golden(const char *folder, const char *dir, bool rounds)
 		return 1;
 	}
 	put_steps(dir, &g, rounds, &inputs);
-	put_measure(dir, &g, rounds, &inputs);
+	put_forwards(dir, &g, rounds, &inputs);
 	for (size_t i = 0; i < GOLDEN_RUNS; i++) {
 		neuron_update(&n, &g.config, &g.runs[i].options);
 		put_module(dir, g.runs[i].name, &n);
