@@ -26,7 +26,7 @@ static const char *kind_name(const struct yaml_node *node)
 	                                    [YAML_SEQUENCE] = "a list",
 	                                    [YAML_MAPPING] = "a mapping"};
 
-	return node->kind == YAML_SCALAR && yaml_is_null(node) ? "nothing" : names[node->kind];
+	return yaml_is_null(node) ? "nothing" : names[node->kind];
 }
 
 const char *fields_found(const struct yaml_node *node)

@@ -441,11 +441,12 @@ static bool one_of(const char *text, const char *const *words)
 	return false;
 }
 
-bool yaml_is_null(const struct yaml_node *scalar)
+bool yaml_is_null(const struct yaml_node *node)
 {
 	static const char *const words[] = {"null", "~", NULL};
 
-	return !scalar->quoted && (scalar->text[0] == '\0' || one_of(scalar->text, words));
+	return node->kind == YAML_SCALAR && !node->quoted &&
+	       (node->text[0] == '\0' || one_of(node->text, words));
 }
 
 bool yaml_is_bool(const struct yaml_node *scalar, bool *ret_value)

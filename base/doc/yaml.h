@@ -63,7 +63,7 @@ void yaml_put(struct yaml_node *mapping, struct yaml_node *key, struct yaml_node
 
 /* A plain (unquoted) scalar that YAML 1.1 or 1.2 readers take for null or a truth value: yes, No,
  * ~, null... */
-bool yaml_is_null(const struct yaml_node *scalar);
+bool yaml_is_null(const struct yaml_node *node);
 bool yaml_is_bool(const struct yaml_node *scalar,
                   bool *ret_value);                     /* only true and false have a value */
 bool yaml_is_bool_like(const struct yaml_node *scalar); /* also yes, no, on, off */

@@ -76,7 +76,7 @@ static int step_key(const struct setter *s, struct yaml_node ***slot, const char
 {
 	struct yaml_node *node = **slot;
 
-	if (node == NULL || (node->kind == YAML_SCALAR && yaml_is_null(node)))
+	if (node == NULL || yaml_is_null(node))
 		node = **slot = new_node(s, YAML_MAPPING);
 	if (node->kind != YAML_MAPPING)
 		return set_problem(s, "not a mapping, so it has no key", key);

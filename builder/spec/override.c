@@ -50,7 +50,7 @@ static struct yaml_node *mapping_of(const struct over *o, struct yaml_node *imag
 {
 	struct yaml_node *map = yaml_get(image, key);
 
-	if (map != NULL && !(map->kind == YAML_SCALAR && yaml_is_null(map)))
+	if (map != NULL && !yaml_is_null(map))
 		return map->kind == YAML_MAPPING ? map : NULL;
 	map = arena_alloc(o->arena, sizeof(*map));
 	*map = (struct yaml_node){.kind = YAML_MAPPING, .at = at};

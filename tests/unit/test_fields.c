@@ -345,7 +345,7 @@ static void schema_and_markdown(void)
 	fields_markdown(&thing_fields, &sb);
 	CHECK(strstr(strbuf_str(&sb), "\n## The document\n\nA thing.\n") != NULL);
 	CHECK(strstr(strbuf_str(&sb), "| `name` | string | required | A \\| name. |\n") != NULL);
-	CHECK(strstr(strbuf_str(&sb), "\n## parts[]\n") != NULL);
+	CHECK(strstr(strbuf_str(&sb), "\n## `parts[]`\n") != NULL);
 	CHECK(strstr(strbuf_str(&sb), "| `on` | true or false | true | On. |\n") != NULL);
 	CHECK(strstr(strbuf_str(&sb), "| `count` | number |  | Count. |\n") != NULL);
 	CHECK(strstr(strbuf_str(&sb), "| `mode` | octal mode |  | Mode. |\n") != NULL);

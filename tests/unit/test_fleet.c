@@ -276,7 +276,7 @@ static void only_some(void)
 	CHECK(k8s_render(&renderers, &f.spec->fleet, &(struct strlist){wrong, 1}, &some, &f.err) !=
 	      0);
 	CHECK_INT(f.err.code, ERR_USAGE);
-	CHECK(strstr(f.err.hint, "did you mean 'karpenter'?") != NULL);
+	CHECK(strstr(f.err.hint, "Did you mean --only karpenter?") != NULL);
 }
 
 /* ---- random specs ---- */

@@ -318,7 +318,7 @@ static void markdown_is_complete(void)
 
 	schema_markdown(&sb);
 	names_every_key(&spec_fields, strbuf_str(&sb));
-	CHECK(strstr(strbuf_str(&sb), "\n## image.layers[].files[]\n") != NULL);
+	CHECK(strstr(strbuf_str(&sb), "\n## `image.layers[].files[]`\n") != NULL);
 }
 
 int main(void)

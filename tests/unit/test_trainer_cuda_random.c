@@ -18,6 +18,7 @@
 #include "trainer/cmd/golden_draw.h"
 #include "trainer/device/devices.h"
 #include "trainer/model/cost.h"
+#include "trainer/ops/precision.h"
 #include "trainer/train/learner.h"
 
 enum { CONFIGS = 200, SERIES = 1604, STEPS_MAX = 2, MICRO_MAX = 3, DRAWS = GOLDEN_DRAWS };
@@ -94,6 +95,12 @@ static struct optimizer_options draw_optimizer(struct philox *r)
 	return o;
 }
 
+/* What devices before 8.0 are asked for instead of what they do not have. */
+static const enum op_precision before_8[PRECISIONS] = {[PRECISION_F32] = PRECISION_F32,
+                                                       [PRECISION_BF16] = PRECISION_F16,
+                                                       [PRECISION_F16] = PRECISION_F16,
+                                                       [PRECISION_TF32] = PRECISION_F32};
+
 static struct drawn draw(size_t number)
 {
 	struct philox r = philox_start(SERIES, STREAM_SYNTHETIC, number);
@@ -105,8 +112,8 @@ static struct drawn draw(size_t number)
 	d.minor = compute[1];
 	d.options.n_threads = 1;
 	d.options.precision = (enum op_precision)pick(&r, 0, PRECISIONS - 1);
-	if (d.major < 8 && d.options.precision == PRECISION_BF16)
-		d.options.precision = PRECISION_F16;
+	if (d.major < 8)
+		d.options.precision = before_8[d.options.precision];
 	d.options.gemm = (enum op_gemm)pick(&r, 0, OP_GEMMS - 1);
 	d.options.unrecorded = pick(&r, 0, 3) == 0;
 	d.scale = d.options.precision == PRECISION_F16 ? 1024 : 1;
@@ -118,8 +125,6 @@ static struct drawn draw(size_t number)
 	return d;
 }
 
-static const char *const precisions[PRECISIONS] = {
-	[PRECISION_F32] = "f32", [PRECISION_BF16] = "bf16", [PRECISION_F16] = "f16"};
 static const char *const gemms[OP_GEMMS] = {
 	[OP_GEMM_AUTO] = "auto", [OP_GEMM_OWN] = "own", [OP_GEMM_CUBLASLT] = "cublaslt"};
 
@@ -130,7 +135,7 @@ static void describe(const struct drawn *d, const char *result)
 
 	printf("# configuration %zu: %s: %s on %d.%d, products %s, %zu clips, %zu x %zu steps, %s, "
 	       "checkpointing %s, %zu latents of %zu, heads %zu and %zu, dropout %g\n",
-	       d->number, result, precisions[d->options.precision], d->major, d->minor,
+	       d->number, result, precision_name(d->options.precision), d->major, d->minor,
 	       gemms[d->options.gemm], d->clips.b.n, d->steps, d->micro,
 	       d->optimizer.kind == OPTIMIZER_SGD ? "sgd" : "adamw",
 	       recompute_text(d->recompute, recompute), c->num_latents, c->d_latents,
