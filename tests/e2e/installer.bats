@@ -253,7 +253,8 @@ cut_off() {
 		"../lib/$former/bin/slipway" | "../lib/slipway-$new-linux-$ARCH/bin/slipway") ;;
 		*) return 1 ;;
 		esac
-		[ -z "$(find prefix -xtype l -not -name '*.new.*')" ]
+		# What is half unpacked or half removed below lib/ is nobody's yet, or no longer.
+		[ -z "$(find prefix/bin prefix/share -xtype l -not -name '*.new.*')" ]
 		install_sh --version $new
 		former=slipway-$new-linux-$ARCH
 		one_program "$former"

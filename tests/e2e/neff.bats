@@ -92,8 +92,8 @@ round_trip() {
 	[[ $output == *'nothing is attached to an archive where it is'*'Name the layout that it is made from'* ]]
 	run ! neff push made image too many
 	[ "$status" = 2 ]
-	run ! neff pull image
-	[[ $output == *'Write slipway neff pull REF DIR.'* ]]
+	run -2 neff pull image
+	[[ $output == *'slipway neff [OPTIONS] pull REF DIR'* ]]
 }
 
 @test "neff: a blob that is not what its digest says never becomes an entry" {

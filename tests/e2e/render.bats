@@ -26,7 +26,7 @@ tree() { (cd "$1" && find . -type f | LC_ALL=C sort | xargs sha256sum); }
 @test "render: --only with a wrong name exits 2 and names the nearest" {
 	run "$SLIPWAY" render --only karpentr
 	[ "$status" -eq 2 ]
-	[[ $output == *"did you mean 'karpenter'?"* ]]
+	[[ $output == *"Did you mean --only karpenter?"* ]]
 }
 
 @test "render: every form holds the same objects" {

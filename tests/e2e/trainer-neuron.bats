@@ -112,8 +112,11 @@ calls() { wc -l <calls; }
 	# what no compiler takes is said before one is called, or looked for
 	run -1 "$TRAINER" compile --check --cache_dir cache --config_file_path full --batch_size 32
 	[[ $output == *'module step: v'*' has 4'*' bytes, the compiler takes 4 GiB'*'Fewer clips a step'* ]]
-	run -1 "${compile[@]}" --config_file_path full --batch_size 32
+	run -1 "${compile[@]}" --config_file_path full --batch_size 32 --any_size
 	[[ $output == *'the compiler takes 4 GiB'* && $(calls) == 3 ]]
+	# nor what no core of the device holds
+	run -2 "${compile[@]}" --config_file_path full --batch_size 32
+	[[ $output == *'a core of trn1 has 17.2 GB'*'--batch_size '*' fits'* && $(calls) == 3 ]]
 }
 
 @test "install: the program copies itself, whole, for an image that has nothing else" {
