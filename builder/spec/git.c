@@ -10,18 +10,22 @@
 #include "builder/spec/spec_internal.h"
 
 enum { GIT_TEXT_MAX = 4096, GIT_TIMEOUT_MS = 60000 };
+#define DIRTY "-dirty"
 
 /* Hashes are cut at a fixed length: git's own choice depends on the size of the clone. */
 #define GIT_ABBREV "--abbrev=12"
 
 static const struct {
 	const char *name;
-	const char *question[6]; /* arguments of `git describe` */
+	const char *question[6]; /* arguments of git */
 } variables[] = {
-	{"git:describe", {"--tags", "--always", "--dirty", GIT_ABBREV, NULL}},
+	{"git:describe", {"describe", "--tags", "--always", GIT_ABBREV, NULL}},
 	/* Without any tag left, the commit itself, whole. */
-	{"git:commit", {"--exclude=*", "--always", "--dirty", "--abbrev=64", NULL}},
+	{"git:commit", {"describe", "--exclude=*", "--always", "--abbrev=64", NULL}},
 };
+
+/* As `git describe --dirty` has it; but that writes the index, whatever --no-optional-locks says. */
+static const char *const changes[] = {"status", "--porcelain", "--untracked-files=no", NULL};
 
 bool git_variable(const char *name)
 {
@@ -46,6 +50,7 @@ static int git_said(const char *text, struct err *err)
 	return err_hint(err, "the repository needs a commit that can be described");
 }
 
+/* An answer longer than is read is one, too: r->out.overflow. */
 static int ask_git(const struct git_values *g, const char *const question[], struct proc_result *r,
                    struct err *err)
 {
@@ -57,28 +62,30 @@ static int ask_git(const struct git_values *g, const char *const question[], str
 	                        "-c",
 	                        "core.hooksPath=/dev/null",
 	                        "-C",
-	                        g->dir[0] != '\0' ? g->dir : ".",
-	                        "describe"};
-	size_t n = 10;
+	                        g->dir[0] != '\0' ? g->dir : "."};
+	size_t n = 9;
 
 	for (size_t i = 0; question[i] != NULL; i++)
 		argv[n++] = question[i];
-	if (proc_run(argv, NULL, GIT_TIMEOUT_MS, r, err) != 0)
-		return err->code == ERR_NOT_FOUND
-		               ? err_hint(err, "install git, or write the value itself")
-		               : -1;
-	return r->exit_status == 0 ? 0 : git_said(strbuf_str(&r->err_text), err);
+	if (proc_run(argv, NULL, GIT_TIMEOUT_MS, r, err) == 0)
+		return r->exit_status == 0 ? 0 : git_said(strbuf_str(&r->err_text), err);
+	if (r->out.overflow) {
+		*err = (struct err){0};
+		return 0;
+	}
+	return err->code == ERR_NOT_FOUND ? err_hint(err, "install git, or write the value itself")
+	                                  : -1;
 }
 
 /* A name of git's may have what a tag of an image may not, as in v1+2 or release/1: each such byte
  * becomes '-', in labels too, so that all say the same. */
-static const char *as_tag(const struct strbuf *text, struct arena *a)
+static const char *as_tag(const struct strbuf *text, const char *suffix, struct arena *a)
 {
 	size_t len = text->len;
 
 	while (len > 0 && text->ptr[len - 1] == '\n')
 		len--;
-	char *value = arena_strndup(a, strbuf_str(text), len);
+	char *value = arena_printf(a, "%.*s%s", (int)len, strbuf_str(text), suffix);
 
 	for (char *c = value; *c != '\0'; c++)
 		if (!(*c >= 'a' && *c <= 'z') && !(*c >= 'A' && *c <= 'Z') &&
@@ -87,18 +94,37 @@ static const char *as_tag(const struct strbuf *text, struct arena *a)
 	return value;
 }
 
+static struct proc_result no_answer(void)
+{
+	return (struct proc_result){.out = STRBUF_INIT(GIT_TEXT_MAX),
+	                            .err_text = STRBUF_INIT(GIT_TEXT_MAX)};
+}
+
+/* Once. A list of changes that is too long to be read is one, too. */
+static int find_suffix(struct git_values *g, struct err *err)
+{
+	struct proc_result r = no_answer();
+	int result = g->suffix == NULL ? ask_git(g, changes, &r, err) : 0;
+
+	if (result == 0 && g->suffix == NULL)
+		g->suffix = r.out.len > 0 || r.out.overflow ? DIRTY : "";
+	proc_result_done(&r);
+	return result;
+}
+
 static int find_value(struct git_values *g, size_t i, struct arena *a, const char **ret_value,
                       struct err *err)
 {
-	struct proc_result r = {.out = STRBUF_INIT(GIT_TEXT_MAX),
-	                        .err_text = STRBUF_INIT(GIT_TEXT_MAX)};
+	struct proc_result r = no_answer();
 	int result = ask_git(g, variables[i].question, &r, err);
 
-	if (result == 0)
-		*ret_value = as_tag(&r.out, a);
+	if (result == 0 && r.out.overflow)
+		result = err_set(err, ERR_FORMAT, "git's description of the commit is too long");
+	else if (result == 0 && (*strbuf_str(&r.out) == '\0' || *strbuf_str(&r.out) == '\n'))
+		result = err_set(err, ERR_FORMAT, "git describes the commit by nothing");
+	else if (result == 0 && (result = find_suffix(g, err)) == 0)
+		*ret_value = as_tag(&r.out, g->suffix, a);
 	proc_result_done(&r);
-	if (result == 0 && (*ret_value)[0] == '\0')
-		return err_set(err, ERR_FORMAT, "git describes the commit by nothing");
 	return result;
 }
 
@@ -125,7 +151,6 @@ int git_value(struct git_values *g, const char *name, struct arena *a, const cha
 void spec_commit(const struct spec *spec, struct arena *a, const char **ret_commit,
                  bool *ret_modified)
 {
-	static const char dirty[] = "-dirty";
 	struct git_values g = {.dir = spec->dir};
 	struct err ignored = {0};
 	const char *value = strmap_get(&spec->git, "git:commit");
@@ -133,6 +158,6 @@ void spec_commit(const struct spec *spec, struct arena *a, const char **ret_comm
 	*ret_commit = NULL;
 	if (value == NULL && git_value(&g, "git:commit", a, &value, &ignored) != 0)
 		return;
-	*ret_modified = text_has_suffix(value, dirty);
-	*ret_commit = arena_strndup(a, value, strlen(value) - (*ret_modified ? strlen(dirty) : 0));
+	*ret_modified = text_has_suffix(value, DIRTY);
+	*ret_commit = arena_strndup(a, value, strlen(value) - (*ret_modified ? strlen(DIRTY) : 0));
 }

@@ -220,6 +220,9 @@ commit() { git -c user.email=a@b -c user.name=c "$@" >/dev/null; }
 	[ "$(config build/image Labels)" = "{'commit': '$hash-dirty'}" ]
 	[ "$(config build/image Env)" = "['VERSION=v1.2-rc-3-dirty']" ]
 	[ "$(build --set 'image.tags=[x-${git:describe}]' --dry-run | sed -n 's/^tags //p')" = x-v1.2-rc-3-dirty ]
+	# However much has changed.
+	mkdir many && seq -f many/a-file-whose-name-is-rather-long-%03g 200 | xargs touch && git add many
+	[ "$(build --set 'image.tags=[x-${git:describe}]' --dry-run | sed -n 's/^tags //p')" = x-v1.2-rc-3-dirty ]
 }
 
 @test "habits: git is asked once, runs nothing of the checkout, and its absence is said" {
@@ -237,9 +240,10 @@ commit() { git -c user.email=a@b -c user.name=c "$@" >/dev/null; }
 	git config core.fsmonitor "$WORK/hook"
 	git config core.pager "$WORK/hook"
 	before=$(cksum .git/index)
-	touch slipway.yaml
+	touch -d 2001-01-01 slipway.yaml
 	PATH=$WORK/bin:$PATH build --dry-run >/dev/null
-	[ "$(wc -l <asked)" -eq 2 ]
+	[ "$(wc -l <asked)" -eq 3 ]
+	[ "$(grep -c ' status ' asked)" -eq 1 ]
 	[ ! -e ran ]
 	[ "$(cksum .git/index)" = "$before" ]
 	mkdir empty
