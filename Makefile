@@ -49,6 +49,9 @@ BODIES  := $(sort $(shell find $(HOUSE) -name '*.inc'))
 MAINS   := builder/cli/main.c trainer/main.c trainer/prepare/main.c
 ROOMS   := $(patsubst %/,%,$(sort $(dir $(SRC))))
 HOST_ARCH := $(shell dpkg --print-architecture)
+# What tests link of the trainer is what this architecture's trainer is made of.
+HOST      := $(BUILD)/$(HOST_ARCH)
+CC_$(HOST_ARCH) := $(CC)
 
 # slipway is every room but the trainer's; the trainer takes base/, which needs no foreign library, and its own. What
 # decodes videos (trainer/prepare) is linked with FFmpeg's libraries, for this machine, and is a program of its own.
@@ -71,11 +74,11 @@ group    = -Wl,--start-group $(1) -Wl,--end-group
 objects  = $(patsubst %.c,$(1)/obj/%.o,$(filter-out $(MAINS),$(wildcard $(2)/*.c)))
 
 TOOL_LIB    := $(call archives,$(BUILD),$(TOOL_ROOMS))
-TRAINER_LIB := $(call archives,$(BUILD)/host,$(TRAINER_ROOMS))
+TRAINER_LIB := $(call archives,$(HOST),$(TRAINER_ROOMS))
 UNIT        := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
 
 .PHONY: all
-all: $(BUILD)/slipway $(BUILD)/$(HOST_ARCH)/slipway-prepare $(BUILD)/amd64/slipway-trainer $(BUILD)/arm64/slipway-trainer
+all: $(BUILD)/slipway $(HOST)/slipway-prepare $(BUILD)/amd64/slipway-trainer $(BUILD)/arm64/slipway-trainer
 
 # objects_rule DIR,CC,FLAGS: DIR/obj/*.o
 define objects_rule
@@ -92,9 +95,8 @@ $(call archives,$(1),$(2)): $(call objects,$(1),$(2))
 endef
 
 $(eval $(call objects_rule,$(BUILD),$(CC),))
-$(eval $(call objects_rule,$(BUILD)/host,$(CC),$(TRAINER_FLAGS)))
 $(foreach room,$(TOOL_ROOMS),$(eval $(call archive_rule,$(BUILD),$(room))))
-$(foreach room,$(TRAINER_ROOMS) trainer/prepare,$(eval $(call archive_rule,$(BUILD)/host,$(room))))
+$(eval $(call archive_rule,$(HOST),trainer/prepare))
 
 # What `slipway init` writes is made of these texts.
 $(BUILD)/obj/builder/init/parts.o: $(wildcard builder/init/parts/*)
@@ -107,7 +109,7 @@ $(BUILD)/release-url: changed-by-hand
 $(BUILD)/slipway: $(BUILD)/obj/builder/cli/main.o $(TOOL_LIB)
 	$(CC) $(CFLAGS) $(LDFLAGS) $< $(call group,$(TOOL_LIB)) $(LIBS) -o $@
 
-$(BUILD)/$(HOST_ARCH)/slipway-prepare: $(BUILD)/host/obj/trainer/prepare/main.o $(call archives,$(BUILD)/host,trainer/prepare) $(TRAINER_LIB)
+$(HOST)/slipway-prepare: $(HOST)/obj/trainer/prepare/main.o $(call archives,$(HOST),trainer/prepare) $(TRAINER_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) $< $(call group,$(filter %.a,$^)) $(PREPARE_LIBS) -o $@
 
@@ -145,7 +147,7 @@ $(BUILD)/ptx/sm_$(1)/%.ptx: trainer/cuda/kernels/%.c
 endef
 $(foreach sm,$(PTX_SMS),$(eval $(call ptx_rule,$(sm))))
 
-PTX_TAKERS := $(foreach dir,host amd64 arm64,$(BUILD)/$(dir)/obj/trainer/cuda/kernels.o)
+PTX_TAKERS := $(foreach dir,amd64 arm64,$(BUILD)/$(dir)/obj/trainer/cuda/kernels.o)
 $(PTX_TAKERS): $(PTX)
 # The sanitizers give theirs on the command line, which nothing but an override adds to.
 $(PTX_TAKERS): override EXTRA_CFLAGS += -Wa,-I$(BUILD)/ptx
@@ -414,7 +416,7 @@ FORMATTED := $(filter-out base/banned.h,$(HEADERS))
 TIDY_SRC  := $(filter-out trainer/prepare/%,$(SRC))
 
 .PHONY: layers headers sizes names list-files
-layers: $(TOOL_LIB) $(TRAINER_LIB) $(call archives,$(BUILD)/host,trainer/prepare)
+layers: $(TOOL_LIB) $(TRAINER_LIB) $(call archives,$(HOST),trainer/prepare)
 	tests/lint/layers
 	tests/lint/link $(BUILD)
 sizes:
@@ -478,10 +480,12 @@ cover: test-deps all
 T ?= 30
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZERS  := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
-FUZZ_FLAGS := $(STD) -O1 -g -I. -include base/banned.h -DSLIPWAY_VERSION='"$(VERSION)"' \
+FUZZ_FLAGS := $(STD) -O1 -gline-tables-only -I. -include base/banned.h -DSLIPWAY_VERSION='"$(VERSION)"' \
               -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-# No fuzzer reaches the arithmetic, whose kernels take clang a minute.
-FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/obj/%.o,$(filter-out $(MAINS) trainer/prepare/% trainer/ops/% trainer/cuda/%,$(SRC)))
+# No fuzzer reaches the commands (but their list of renderers), or the arithmetic, whose kernels take clang a minute.
+UNFUZZED := $(addsuffix /%,builder/cli builder/gate builder/init trainer/classify trainer/cmd trainer/cuda trainer/export \
+              trainer/log trainer/ops trainer/prepare trainer/sample trainer/train)
+FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/obj/%.o,$(filter-out $(MAINS) $(UNFUZZED),$(SRC)) builder/cli/renderers.c)
 
 .PHONY: fuzzers fuzz
 fuzzers: $(FUZZERS)
@@ -522,7 +526,7 @@ bench-compare: all
 	tests/bench/compare "$(or $(BEFORE),$(error name the build folder to compare with: BEFORE=DIR))" $(BUILD) $(BUILD)/compare.md
 
 .PHONY: bench-trainer
-bench-trainer: $(BUILD)/$(HOST_ARCH)/slipway-trainer $(BUILD)/$(HOST_ARCH)/slipway-prepare \
+bench-trainer: $(HOST)/slipway-trainer $(HOST)/slipway-prepare \
                $(BUILD)/amd64/slipway-trainer $(BUILD)/arm64/slipway-trainer
 	tests/bench/trainer $< docs/bench $(if $(BASE),--base $(BASE)) $(if $(ROUNDS),--rounds $(ROUNDS))
 
@@ -534,13 +538,13 @@ bench-kernels: $(PTX)
 
 # On a machine with a GPU and its driver; what they do is tested on the tests' stand-in (tests/e2e/trainer-cuda.bats).
 .PHONY: test-neuron
-test-neuron: $(BUILD)/$(HOST_ARCH)/slipway-trainer
+test-neuron: $(HOST)/slipway-trainer
 	tests/neuron/trainium $< --compiler $(or $(NEURON_CC),neuronx-cc)
 
 .PHONY: test-gpu bench-gpu
-test-gpu: $(BUILD)/$(HOST_ARCH)/slipway-trainer
+test-gpu: $(HOST)/slipway-trainer
 	tests/gpu/gpu test $<
-bench-gpu: $(BUILD)/$(HOST_ARCH)/slipway-trainer
+bench-gpu: $(HOST)/slipway-trainer
 	tests/gpu/gpu bench $< docs/bench
 
 .PHONY: docs
@@ -599,8 +603,8 @@ $(foreach arch,amd64 arm64,$(eval $(call launcher_rule,$(arch))))
 
 .PHONY: tarball release
 # This machine's own, of what is built: for tests, and for who wants one without a release.
-tarball: $(BUILD)/slipway $(BUILD)/$(HOST_ARCH)/launcher
-	builder/packaging/tarball $(BUILD)/slipway $(HOST_ARCH) $(VERSION) $(BUILD)/slipway $(BUILD)/$(HOST_ARCH)/launcher / $(RELEASE)
+tarball: $(BUILD)/slipway $(HOST)/launcher
+	builder/packaging/tarball $(BUILD)/slipway $(HOST_ARCH) $(VERSION) $(BUILD)/slipway $(HOST)/launcher / $(RELEASE)
 
 release: deps $(foreach arch,amd64 arm64,$(BUILD)/$(arch)/slipway $(BUILD)/$(arch)/launcher)
 	RELEASE_URL="$(RELEASE_URL)" RELEASE_KEY="$(RELEASE_KEY)" KUBECTL_DIR="$(KUBECTL_DIR)" MAKE="$(MAKE)" \
