@@ -158,17 +158,19 @@ CUDA_TEST_OBJ := $(patsubst tests/cuda/%.c,$(BUILD)/cuda/%.o,$(filter-out tests/
                  $(KERNELS:trainer/cuda/kernels/%.c=$(BUILD)/cuda/host/%.o) \
                  $(PTX:$(BUILD)/ptx/%.ptx=$(BUILD)/cuda/ptx/%.o)
 
+# Rounds as libm's does, without a call; what is made here runs here.
+HOST_FMA := $(shell grep -qw fma /proc/cpuinfo && echo -mfma)
 $(BUILD)/cuda/%.o: tests/cuda/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CUDA_FLAGS) -MMD -MP -c $< -o $@
+	$(CC) $(CUDA_FLAGS) $(HOST_FMA) -MMD -MP -c $< -o $@
 $(BUILD)/cuda/host/%.o: trainer/cuda/kernels/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CUDA_FLAGS) -MMD -MP -c $< -o $@
+	$(CC) $(CUDA_FLAGS) $(HOST_FMA) -MMD -MP -c $< -o $@
 $(BUILD)/cuda/ptx/%.c: $(BUILD)/ptx/%.ptx tests/cuda/translate
 	@mkdir -p $(@D)
 	tests/cuda/translate $(patsubst sm_%/,%,$(dir $*)) $< >$@
 $(BUILD)/cuda/ptx/%.o: $(BUILD)/cuda/ptx/%.c
-	$(CC) $(STD) -I. -O1 -ffp-contract=off -fPIE $(EXTRA_CFLAGS) -MMD -MP -c $< -o $@
+	$(CC) $(STD) -I. -O1 -ffp-contract=off -fPIE $(HOST_FMA) $(EXTRA_CFLAGS) -MMD -MP -c $< -o $@
 .PRECIOUS: $(BUILD)/cuda/ptx/%.c
 
 # Stands in for the driver, for programs of either architecture: it asks for the libraries that a driver's asks for.
@@ -178,7 +180,7 @@ CUDA_STANDIN := $(BUILD)/cuda/libcuda.so.1
 OTHER_ARCH := $(filter-out $(HOST_ARCH),amd64 arm64)
 CUDA_STANDINS := $(CUDA_STANDIN) $(OTHER_ARCH:%=$(BUILD)/cuda/%/libcuda.so.1)
 $(CUDA_STANDIN): $(CUDA_STANDIN_SRC:tests/%.c=$(BUILD)/%.o) $(KERNELS:trainer/cuda/kernels/%.c=$(BUILD)/cuda/host/%.o)
-	$(CC) -shared $(EXTRA_LDFLAGS) -Wl,-soname,libcuda.so.1 $^ $(CUDA_NEEDS) -o $@
+	$(CC) -shared $(EXTRA_LDFLAGS) -Wl,-Bsymbolic -Wl,-soname,libcuda.so.1 $^ $(CUDA_NEEDS) -o $@
 define standin_rule
 $(BUILD)/cuda/$(1)/%.o: %.c
 	@mkdir -p $$(@D)

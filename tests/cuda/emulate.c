@@ -11,7 +11,7 @@
 
 enum { STACK = 1 << 16, THREADS_MAX = 1024, SHARED_MAX = 227 << 10 };
 
-enum waiting { READY, AT_WARP, AT_BARRIER, ENDED };
+enum waiting { READY, AT_WARP, AT_BARRIER, ENDED, WAITINGS };
 
 struct emulated_thread {
 	void *stack;
@@ -24,6 +24,7 @@ static struct device_state {
 	const struct emulated *launch;
 	unsigned block[3], current;
 	struct emulated_thread threads[THREADS_MAX];
+	unsigned lanes[THREADS_MAX / WARP][WAITINGS]; /* of each warp, how many wait for what */
 	void *scheduler;
 	char *stacks, *shared;
 	unsigned stacks_n; /* threads that they are enough for */
@@ -53,11 +54,20 @@ static void shuffle(unsigned *order, unsigned n)
 	}
 }
 
+static void set_waiting(unsigned thread, enum waiting waiting)
+{
+	unsigned *lanes = device.lanes[thread / WARP];
+
+	lanes[device.threads[thread].waiting]--;
+	lanes[waiting]++;
+	device.threads[thread].waiting = waiting;
+}
+
 static void stop_as(enum waiting waiting)
 {
 	struct emulated_thread *t = &device.threads[device.current];
 
-	t->waiting = waiting;
+	set_waiting(device.current, waiting);
 	fiber_switch(&t->stack, device.scheduler);
 }
 
@@ -94,6 +104,9 @@ static void start_threads(void)
 	for (unsigned i = 0; i < device.launch->threads; i++)
 		device.threads[i] = (struct emulated_thread){
 			.stack = fiber_start(device.stacks + (size_t)(i + 1) * STACK, run_thread)};
+	for (unsigned w = 0; w < device.launch->threads / WARP; w++)
+		memcpy(device.lanes[w], (unsigned[WAITINGS]){[READY] = WARP},
+		       sizeof(device.lanes[w]));
 	memset(device.shared, 0xff, device.launch->shared);
 	copies_begin(device.shared, device.launch->shared);
 }
@@ -111,22 +124,13 @@ static void run_lanes(unsigned warp)
 	}
 }
 
-static unsigned count_lanes(unsigned warp, enum waiting waiting)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < WARP; i++)
-		n += device.threads[warp * WARP + i].waiting == waiting;
-	return n;
-}
-
 /* Lets a warp whose lanes all wait for one instruction have its result. */
 static void run_request(unsigned warp)
 {
 	struct emulated_thread *first = &device.threads[warp * WARP];
 	struct warp_request *lanes[WARP];
 
-	if (count_lanes(warp, AT_WARP) != WARP) {
+	if (device.lanes[warp][AT_WARP] != WARP) {
 		device.problem = "an instruction of the whole warp without some of its lanes";
 		return;
 	}
@@ -134,7 +138,7 @@ static void run_request(unsigned warp)
 		lanes[i] = first[i].request;
 		if (lanes[i]->run != lanes[0]->run || lanes[i]->mask != lanes[0]->mask)
 			device.problem = "lanes of a warp are at different instructions";
-		first[i].waiting = READY;
+		set_waiting(warp * WARP + i, READY);
 	}
 	if (device.problem == NULL)
 		lanes[0]->run(lanes);
@@ -143,7 +147,7 @@ static void run_request(unsigned warp)
 /* True when the warp has something to do: its lanes are ready, or all wait for one another. */
 static bool can_run(unsigned warp)
 {
-	return count_lanes(warp, READY) > 0 || count_lanes(warp, AT_WARP) > 0;
+	return device.lanes[warp][READY] > 0 || device.lanes[warp][AT_WARP] > 0;
 }
 
 static void pass_barrier(unsigned warps)
@@ -151,7 +155,7 @@ static void pass_barrier(unsigned warps)
 	for (unsigned i = 0; i < warps * WARP; i++) {
 		if (device.threads[i].waiting == ENDED)
 			device.problem = "a barrier that a thread of the block never reaches";
-		device.threads[i].waiting = READY;
+		set_waiting(i, READY);
 	}
 }
 
@@ -171,7 +175,7 @@ static void run_block(void)
 		unsigned ended = 0, i = 0;
 
 		for (unsigned w = 0; w < warps; w++)
-			ended += count_lanes(w, ENDED);
+			ended += device.lanes[w][ENDED];
 		if (ended == warps * WARP)
 			return;
 		if (!ahead)
@@ -183,7 +187,7 @@ static void run_block(void)
 			shuffle(order, warps);
 			continue;
 		}
-		if (count_lanes(order[i], AT_WARP) > 0)
+		if (device.lanes[order[i]][AT_WARP] > 0)
 			run_request(order[i]);
 		run_lanes(order[i]);
 	}
@@ -363,10 +367,6 @@ float warp_xor(float value, unsigned mask)
 	return (float)warp_xor_double(value, mask);
 }
 
-float fused(float a, float b, float c)
-{
-	return fmaf(a, b, c);
-}
 float root(float x)
 {
 	return sqrtf(x);

@@ -78,7 +78,10 @@ float warp_xor(float value, unsigned mask);
 double warp_xor_double(double value, unsigned mask);
 
 /* a * b + c, rounded once. */
-float fused(float a, float b, float c);
+INLINE float fused(float a, float b, float c)
+{
+	return __builtin_fmaf(a, b, c);
+}
 /* Square root and quotient as IEEE 754 rounds them. */
 float root(float x);
 double root_double(double x);
