@@ -24,7 +24,7 @@ static const struct {
 	{"git:commit", {"describe", "--exclude=*", "--always", "--abbrev=64", NULL}},
 };
 
-/* As `git describe --dirty` has it; but that writes the index, whatever --no-optional-locks says. */
+/* As `git describe --dirty` has it; that writes the index, whatever --no-optional-locks says. */
 static const char *const changes[] = {"status", "--porcelain", "--untracked-files=no", NULL};
 
 bool git_variable(const char *name)

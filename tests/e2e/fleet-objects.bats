@@ -109,14 +109,16 @@ print(json.dumps({"items": items}))' >broken.json
 	[ "$status" -eq 1 ]
 }
 
-@test "objects: 500 random specs render, are valid and fit together" {
+@test "objects: random specs render, are valid and fit together" {
 	[ -x "$ROOT/${BUILD:-build}/unit/test_fleet" ] || skip "unit tests are not built"
+	local n spec
+	n=$(series 500)
 	mkdir random lists
 	(cd "$ROOT" && SLIPWAY_RANDOM_DIR=$WORK/random "${BUILD:-build}/unit/test_fleet" >/dev/null)
-	for spec in random/*.yaml; do
+	for spec in $(find random -name '*.yaml' | sort | head -n "$n"); do
 		"$SLIPWAY" render -f "$spec" --job all --format list "${EVERYTHING[@]}" >"lists/$(basename "$spec" .yaml).json"
 	done
-	[ "$(find lists -name '*.json' | wc -l)" -eq 500 ]
+	[ "$(find lists -name '*.json' | wc -l)" -eq "$n" ]
 	"$SLIPWAY" instances --output json >instances
 	run "$ROOT/tests/k8s/consistent" --instances instances lists/*.json
 	echo "$output" | tail -n 5

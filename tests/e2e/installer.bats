@@ -45,7 +45,7 @@ release_again() {
 	rm -rf again
 	mkdir -p "served/$1" again
 	tar -xzf "$RELEASES/$VERSION/$NAME.tar.gz" -C again --transform "s|^$NAME|$name|"
-	tar -C again -czf "served/$1/$name.tar.gz" "$name"
+	tar -C again -I 'gzip -1' -cf "served/$1/$name.tar.gz" "$name"
 	(cd "served/$1" && sha256sum -- *.tar.gz >SHA256SUMS)
 	echo "$1" >served/latest
 }
