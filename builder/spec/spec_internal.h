@@ -16,9 +16,8 @@ bool spec_duration(const char *text, int64_t *ret_ns);
 struct git_values {
 	const char *dir; /* of the spec */
 	struct strmap known;
-	const char *
-		suffix; /* "-dirty", or "" when the tracked files are the commit's; NULL: not asked */
-	struct err failed; /* why there are none, once that is known */
+	const char *suffix; /* "-dirty", or "" where nothing has changed; NULL: not asked yet */
+	struct err failed;  /* why there are none, once that is known */
 };
 
 /* Where variables of one spec get their values from, and which were used. */

@@ -59,6 +59,13 @@ struct drawn {
 
 static const int computes[][2] = {{7, 5}, {8, 0}, {8, 6}, {8, 9}, {9, 0}};
 
+/* A norm of two channels is nearly a step, whose place decides on its slope: operands of less than
+ * float32 show nothing there but how they were rounded. */
+static bool is_step(const struct drawn *d)
+{
+	return d->options.precision != PRECISION_F32 && d->config.d_latents == 2;
+}
+
 /* Of what is slow to emulate there is less: a network that costs too much is drawn again. */
 static void draw_network(struct philox *r, struct drawn *d)
 {
@@ -69,8 +76,9 @@ static void draw_network(struct philox *r, struct drawn *d)
 		d->config = random_config(r);
 		CHECK_OK(model_config_check(&d->config, &err), &err);
 		d->clips = random_clips_of(r, &d->config, clips);
-		if (model_cost(&d->config, &d->clips.b).plain * (double)(d->micro * d->steps) <=
-		    FLOP_MAX)
+		if (!is_step(d) &&
+		    model_cost(&d->config, &d->clips.b).plain * (double)(d->micro * d->steps) <=
+		            FLOP_MAX)
 			return;
 		free_clips(&d->clips);
 	}
@@ -425,39 +433,37 @@ static bool near_as_drawn(void *ctx, size_t i, const struct part *p)
 	return true;
 }
 
+static void run_drawn(const struct drawn *d, struct ops *ops, uint32_t neighbours,
+                      const struct outcome *want, struct golden_drawn *ret)
+{
+	struct outcome one;
+	struct err err = {0};
+
+	CHECK_OK(run(d, ops, neighbours, &one, &err), &err);
+	(void)each_part(d, &one, want, raise_drawn, ret);
+	outcome_done(&one);
+}
+
 static void draw_errors(const struct drawn *d, const struct outcome *want, struct golden_drawn *ret)
 {
 	struct drawn_ops ops;
-	struct err err = {0};
 
 	drawn_ops_open(d->options.precision, &ops);
-	for (uint32_t seed = 1; seed <= DRAWS; seed++) {
-		struct outcome one;
-
-		ops.seed = seed;
-		CHECK_OK(run(d, &ops.ops, 0, &one, &err), &err);
-		(void)each_part(d, &one, want, raise_drawn, ret);
-		outcome_done(&one);
-	}
+	for (ops.seed = 1; ops.seed <= DRAWS; ops.seed++)
+		run_drawn(d, &ops.ops, 0, want, ret);
 	ops_done(&ops.ops);
 }
 
-/* A layer norm of two channels that are nearly alike makes much of a rounding: what a network in
- * float32 may be off by is what it makes of a last place of its weights. */
+/* A layer norm of two channels makes much of a rounding: what a network in float32 may be off by is
+ * what the CPU's kernels, which round as well, are off by for neighbours of the weights. */
 static void draw_neighbours(const struct drawn *d, const struct outcome *want,
                             struct golden_drawn *ret)
 {
-	struct err err = {0};
 	struct ops ops;
 
-	CHECK(ops_open(&(struct ops_options){.reference = true}, &ops));
-	for (uint32_t draw = 1; draw <= DRAWS; draw++) {
-		struct outcome one;
-
-		CHECK_OK(run(d, &ops, draw, &one, &err), &err);
-		(void)each_part(d, &one, want, raise_drawn, ret);
-		outcome_done(&one);
-	}
+	CHECK(ops_open(&(struct ops_options){.n_threads = 1}, &ops));
+	for (uint32_t seed = 1; seed <= DRAWS; seed++)
+		run_drawn(d, &ops, seed, want, ret);
 	ops_done(&ops);
 }
 
@@ -466,9 +472,8 @@ static bool is_near(const struct drawn *d, const struct outcome *got, const stru
 	bool f32 = d->options.precision == PRECISION_F32, near;
 	struct allowed allowed = {.share = f32 ? 5e-5 : 2e-4};
 
-	if (f32)
-		draw_neighbours(d, want, &allowed.drawn);
-	else
+	draw_neighbours(d, want, &allowed.drawn);
+	if (!f32)
 		draw_errors(d, want, &allowed.drawn);
 	near = each_part(d, got, want, near_as_drawn, &allowed);
 	golden_drawn_done(&allowed.drawn);
