@@ -137,29 +137,27 @@ static unsigned head_rows(struct neuron_net *n, size_t id, size_t head, size_t w
 	                 (int64_t)((head + 1) * width));
 }
 
-/* The probabilities of all heads, [batch, heads, latents, tokens]. */
+/* The probabilities of all heads, [batch, heads * latents, tokens]. The tokens are not repeated for
+ * each head: a compiler would have to see that, and XLA, which does, then has wrong sums in
+ * some modules of one clip. */
 static unsigned cross_probabilities(struct neuron_net *n, unsigned q, unsigned tokens)
 {
 	struct hlo_graph *g = &n->graph;
 	size_t heads = n->config.num_cross_attention_heads, width = n->dims.enc_qk / heads;
-	int64_t batch = (int64_t)n->shape.batch, latents = (int64_t)n->config.num_latents;
-	int64_t channels = (int64_t)n->dims.channels;
+	int64_t batch = (int64_t)n->shape.batch;
 	struct hlo_dot fold = {.contracted = {HLO_DIMS(1), HLO_DIMS(0)}};
-	struct hlo_shape one = HLO_SHAPE(HLO_F32, batch, 1, latents, channels);
-	struct hlo_shape all = *hlo_shape_of(g, tokens), every;
 	AUTO_FREE unsigned *folded = mem_calloc(heads, sizeof(*folded));
+	unsigned all;
 
 	for (size_t h = 0; h < heads; h++) {
 		unsigned part =
 			hlo_slice(g, q, 1, (int64_t)(h * width), (int64_t)((h + 1) * width));
 		unsigned rows = head_rows(n, n->ids.cross.key, h, width);
 
-		part = neuron_repeat(g, hlo_dot(g, part, rows, &fold), batch);
-		folded[h] = hlo_reshape(g, part, &one);
+		folded[h] = hlo_dot(g, part, rows, &fold);
 	}
-	every = HLO_SHAPE(HLO_F32, batch, (int64_t)heads, all.dim[1], channels);
-	return neuron_probabilities(n, hlo_concatenate(g, folded, (unsigned)heads, 1),
-	                            hlo_broadcast(g, tokens, &every, HLO_DIMS(0, 2, 3)), width, 0);
+	all = neuron_repeat(g, hlo_concatenate(g, folded, (unsigned)heads, 0), batch);
+	return neuron_probabilities(n, all, tokens, width, 0);
 }
 
 /* (P t) Wv^T + rowsum(P) bv of one head: [batch, latents, v] */
@@ -168,14 +166,13 @@ static unsigned cross_head(struct neuron_net *n, unsigned probabilities, unsigne
 {
 	struct hlo_graph *g = &n->graph;
 	size_t width = n->dims.enc_v / n->config.num_cross_attention_heads;
-	struct hlo_shape four = *hlo_shape_of(g, probabilities);
-	struct hlo_shape three = HLO_SHAPE(HLO_F32, four.dim[0], four.dim[2], four.dim[3]), shape;
+	int64_t latents = (int64_t)n->config.num_latents, first = (int64_t)head * latents;
+	struct hlo_shape shape;
 	struct hlo_dot dot = {.batch = {HLO_DIMS(0), HLO_DIMS(0)},
 	                      .contracted = {HLO_DIMS(2), HLO_DIMS(1)}};
-	unsigned p = hlo_slice(g, probabilities, 1, (int64_t)head, (int64_t)head + 1);
+	unsigned p = hlo_slice(g, probabilities, 1, first, first + latents);
 	unsigned mixed, values, bias, sums;
 
-	p = hlo_reshape(g, p, &three);
 	mixed = hlo_dot(g, p, tokens, &dot);
 	values = neuron_product(g, mixed, head_rows(n, n->ids.cross.value, head, width));
 	shape = *hlo_shape_of(g, values);

@@ -123,12 +123,13 @@ size_t neuron_points(const struct neuron_net *n, enum modality m)
 	return points[m];
 }
 
-/* [batch, heads, rows, columns] as [batch, heads * rows, columns], as the masks are counted. */
+/* Masks are counted over [batch, heads * rows, columns]: of probabilities that have heads apart, too. */
 static unsigned drop(struct neuron_net *n, unsigned x, uint32_t layer)
 {
-	struct hlo_shape four = *hlo_shape_of(&n->graph, x);
-	struct hlo_shape three =
-		HLO_SHAPE(HLO_F32, four.dim[0], four.dim[1] * four.dim[2], four.dim[3]);
+	struct hlo_shape all = *hlo_shape_of(&n->graph, x);
+	bool apart = all.rank == 4;
+	struct hlo_shape joined =
+		apart ? HLO_SHAPE(HLO_F32, all.dim[0], all.dim[1] * all.dim[2], all.dim[3]) : all;
 	struct neuron_dropout d = {.p = n->config.attention_probs_dropout_prob,
 	                           .seed = n->seed,
 	                           .sample = n->sample,
@@ -137,17 +138,22 @@ static unsigned drop(struct neuron_net *n, unsigned x, uint32_t layer)
 
 	if (!n->shape.training || d.p == 0)
 		return x;
-	return hlo_reshape(&n->graph, neuron_drop(&n->graph, &d, hlo_reshape(&n->graph, x, &three)),
-	                   &four);
+	if (!apart)
+		return neuron_drop(&n->graph, &d, x);
+	x = neuron_drop(&n->graph, &d, hlo_reshape(&n->graph, x, &joined));
+	return hlo_reshape(&n->graph, x, &all);
 }
 
 unsigned neuron_probabilities(struct neuron_net *n, unsigned q, unsigned k, size_t width,
                               uint32_t layer)
 {
-	struct hlo_dot dot = {.batch = {HLO_DIMS(0, 1), HLO_DIMS(0, 1)},
-	                      .contracted = {HLO_DIMS(3), HLO_DIMS(3)}};
+	struct hlo_dot joined = {.batch = {HLO_DIMS(0), HLO_DIMS(0)},
+	                         .contracted = {HLO_DIMS(2), HLO_DIMS(2)}},
+		       apart = {.batch = {HLO_DIMS(0, 1), HLO_DIMS(0, 1)},
+	                        .contracted = {HLO_DIMS(3), HLO_DIMS(3)}};
+	struct hlo_dot *dot = hlo_shape_of(&n->graph, q)->rank == 4 ? &apart : &joined;
 	unsigned scaled = hlo_with(&n->graph, HLO_MULTIPLY, q, 1 / sqrt((double)width));
-	unsigned scores = hlo_dot(&n->graph, scaled, k, &dot);
+	unsigned scores = hlo_dot(&n->graph, scaled, k, dot);
 
 	return drop(n, neuron_softmax(&n->graph, scores), layer);
 }

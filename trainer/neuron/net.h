@@ -121,7 +121,8 @@ unsigned neuron_losses(struct neuron_net *n, const unsigned logits[MODALITIES]);
 /* ---- within ---- */
 
 /* q [batch, heads, rows, qk] and k [batch, heads, columns, qk] to probabilities [batch, heads,
- * rows, columns] after dropout. */
+ * rows, columns] after dropout; or, where all heads have one k, [batch, heads * rows, qk] and
+ * [batch, columns, qk] to [batch, heads * rows, columns]. */
 unsigned neuron_probabilities(struct neuron_net *n, unsigned q, unsigned k, size_t width,
                               uint32_t layer);
 /* A tensor [1, width] as a vector. */
