@@ -70,6 +70,53 @@ static void what_we_write_is_within_the_limits(void)
 	}
 }
 
+/* Whether an operand of a product is the same all along one of the product's batch dimensions. */
+static bool is_repeated(const struct hlo_graph *g, const struct hlo_node *product, unsigned side)
+{
+	const struct hlo_node *operand = &g->nodes.at[product->operand[side]];
+	const struct hlo_dims *batch = &product->dot.batch[side];
+
+	for (unsigned i = 0; operand->op == HLO_BROADCAST && i < batch->n; i++) {
+		bool given = operand->shape.dim[batch->at[i]] == 1;
+
+		for (unsigned k = 0; k < operand->dims.n; k++)
+			given = given || operand->dims.at[k] == batch->at[i];
+		if (!given)
+			return true;
+	}
+	return false;
+}
+
+/* XLA takes such repetitions out of products, and had wrong sums then in modules of one clip. */
+static void no_product_repeats_its_operand_for_each_head(void)
+{
+	size_t products = 0;
+
+	for (int second = 0; second < 2; second++) {
+		struct neuron_run run = run_of(second);
+
+		run.config.num_cross_attention_heads = 2;
+		run.config.qk_channels = run.config.v_channels = run.config.d_latents;
+		run.step.batch = run.measure.batch = 1;
+		for (enum neuron_module m = 0; m < NEURON_MODULES; m++) {
+			struct neuron_net n;
+
+			neuron_module_build(&run, m, &n);
+			for (size_t i = 0; i < n.graph.nodes.n; i++) {
+				const struct hlo_node *node = &n.graph.nodes.at[i];
+
+				if (node->op != HLO_DOT)
+					continue;
+				products++;
+				CHECK(!is_repeated(&n.graph, node, 0) &&
+				      !is_repeated(&n.graph, node, 1));
+			}
+			neuron_net_done(&n);
+		}
+	}
+	CHECK(products > 100);
+}
+
 static void every_operator_is_documented(void)
 {
 	size_t unlisted = 0;
@@ -195,6 +242,8 @@ int main(void)
 {
 	TEST("neuron limits: the modules that we write are within them",
 	     what_we_write_is_within_the_limits);
+	TEST("neuron limits: no product repeats its operand for each head",
+	     no_product_repeats_its_operand_for_each_head);
 	TEST("neuron limits: every operator is in a document of AWS's, three of them not in its "
 	     "list",
 	     every_operator_is_documented);

@@ -123,7 +123,7 @@ size_t neuron_points(const struct neuron_net *n, enum modality m)
 	return points[m];
 }
 
-/* Masks are counted over [batch, heads * rows, columns]: of probabilities that have heads apart, too. */
+/* Masks are counted over [batch, heads * rows, columns], of probabilities with heads apart, too. */
 static unsigned drop(struct neuron_net *n, unsigned x, uint32_t layer)
 {
 	struct hlo_shape all = *hlo_shape_of(&n->graph, x);
