@@ -247,7 +247,7 @@ load trainer
 }
 
 @test "trainer: a build with flags of its own, as the sanitizers', finds the GPU kernels' texts" {
-	run make -C "$ROOT" -n BUILD=elsewhere EXTRA_CFLAGS=-DMINE=1 elsewhere/host/obj/trainer/cuda/kernels.o
+	run make -C "$ROOT" -n BUILD=elsewhere EXTRA_CFLAGS=-DMINE=1 "elsewhere/$(dpkg --print-architecture)/obj/trainer/cuda/kernels.o"
 	[ "$status" -eq 0 ]
 	[[ "$output" == *" -DMINE=1 -Wa,-Ielsewhere/ptx "*" trainer/cuda/kernels.c "* ]]
 }
