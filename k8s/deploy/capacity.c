@@ -12,31 +12,38 @@
 struct sign {
 	const char *word;
 	bool cloud_only; /* the word means something else in other mouths */
+	bool follows;    /* from launches that failed, whose own codes say more */
 };
 
 /* EC2's codes and Karpenter's reasons; the specific ones first. */
 static const struct sign signs[] = {
-	{"InsufficientInstanceCapacity", false},
-	{"MaxSpotInstanceCountExceeded", false},
-	{"VcpuLimitExceeded", false},
-	{"UnfulfillableCapacity", false},
-	{"ReservationCapacityExceeded", false},
-	{"MaxFleetCountExceeded", false},
-	{"InsufficientFreeAddressesInSubnet", false},
-	{"InsufficientCapacityError", false},
-	{"InsufficientCapacity", false},
-	{"NoCompatibleInstanceTypes", false},
-	{"insufficient capacity", true},
-	{"filtered out all compatible available instance types", true},
-	{"no instance type satisfied", true},
-	{"Unsupported", true},
+	{"InsufficientInstanceCapacity", false, false},
+	{"MaxSpotInstanceCountExceeded", false, false},
+	{"VcpuLimitExceeded", false, false},
+	{"UnfulfillableCapacity", false, false},
+	{"ReservationCapacityExceeded", false, false},
+	{"MaxFleetCountExceeded", false, false},
+	{"InsufficientFreeAddressesInSubnet", false, false},
+	{"InsufficientCapacityError", false, false},
+	{"InsufficientCapacity", false, false},
+	{"NoCompatibleInstanceTypes", false, true},
+	{"insufficient capacity", true, false},
+	{"filtered out all compatible available instance types", true, true},
+	{"no instance type satisfied", true, true},
+	{"Unsupported", true, false},
 };
 
-const char *capacity_sign(const char *text, bool cloud)
+/* Karpenter's scheduler has no machine to plan with. kube-scheduler's event of this name is normal
+ * while a node boots. */
+static const struct sign not_scheduled = {"FailedScheduling", true, true};
+
+/* The sign of missing capacity that a text names, or NULL. `cloud`: the text is Karpenter's or
+ * EC2's, in which more words are signs. */
+static const struct sign *sign_in(const char *text, bool cloud)
 {
 	for (size_t i = 0; text != NULL && i < ARRAY_LEN(signs); i++)
 		if ((cloud || !signs[i].cloud_only) && strstr(text, signs[i].word) != NULL)
-			return signs[i].word;
+			return &signs[i];
 	return NULL;
 }
 
@@ -55,11 +62,15 @@ static void set_why(struct observation *o, const char *word, const char *text)
 			*p = *p == '\n' || *p == '\t' ? ' ' : '?';
 }
 
-/* A text that names the code itself does not need it twice. */
-static void set_lack(struct observation *o, const char *sign, const char *text)
+/* A text that names the code itself does not need it twice. What follows from a lack does not hide
+ * its cause, whichever was said last. */
+static void set_lack(struct observation *o, const struct sign *sign, const char *text)
 {
+	if (o->lack_is_cause && sign->follows)
+		return;
 	o->lack = true;
-	set_why(o, text != NULL && strstr(text, sign) != NULL ? NULL : sign, text);
+	o->lack_is_cause = !sign->follows;
+	set_why(o, text != NULL && strstr(text, sign->word) != NULL ? NULL : sign->word, text);
 }
 
 /* ---- pods ---- */
@@ -136,15 +147,16 @@ static void see_claim(const cJSON *claim, struct observation *o)
 	for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
 		const cJSON *step = object_condition(claim, steps[i]);
 		const char *message = json_string(step, "message");
-		const char *reason = json_string(step, "reason"), *sign;
+		const char *reason = json_string(step, "reason");
+		const struct sign *sign;
 
 		if (object_says(step, "status", "True")) {
 			o->node_coming = true;
 			continue;
 		}
-		sign = capacity_sign(message, true);
+		sign = sign_in(message, true);
 		if (sign == NULL)
-			sign = capacity_sign(reason, true);
+			sign = sign_in(reason, true);
 		if (i == 0 && sign != NULL)
 			set_lack(o, sign, message);
 		else if (i == 0)
@@ -253,19 +265,18 @@ static void see_event(const cJSON *event, bool missing, struct observation *o)
 {
 	const char *reason = json_string(event, "reason"), *message = json_string(event, "message");
 	bool karpenter = by_karpenter(event);
-	const char *sign = capacity_sign(message, karpenter);
+	const struct sign *sign = sign_in(message, karpenter);
 
 	if (missing && may_refuse(event, karpenter) && see_refusal(event, o))
 		return;
 	if (o->refusal > REFUSAL_PASSING)
 		return;
 	if (sign == NULL)
-		sign = capacity_sign(reason, karpenter);
+		sign = sign_in(reason, karpenter);
 	if (sign != NULL)
 		set_lack(o, sign, message);
 	else if (karpenter && object_says(event, "reason", "FailedScheduling") && !o->lack)
-		/* kube-scheduler's own is normal while a node boots; Karpenter's is not. */
-		set_lack(o, "FailedScheduling", message);
+		set_lack(o, &not_scheduled, message);
 	else if (object_is(json_get(event, "involvedObject"), "Pod") && !o->lack)
 		see_pod_event(event, o);
 }

@@ -16,10 +16,6 @@ struct sight {
 	int64_t since_ms;
 };
 
-/* A sign of missing capacity: the code or reason that a text names, NULL when it names none.
- * `cloud`: the text is Karpenter's or EC2's, in which more words are signs. */
-const char *capacity_sign(const char *text, bool cloud);
-
 /* Makes an observation of what was read. Pure. */
 void capacity_observe(const struct fleet_target *target, const struct sight *sight, int64_t now_ms,
                       struct observation *ret);

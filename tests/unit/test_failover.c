@@ -392,6 +392,21 @@ static const struct view views[] = {
          EVENT("NodePool", "perceiver-g5", "NoCompatibleInstanceTypes", "filtered out", "karpenter",
                "12"),
          JOB_WAITING, UNPLACED | LACK, "NoCompatibleInstanceTypes: filtered out"},
+	/* what follows from a launch that failed does not hide its code, before it or after it */
+	{JOB("{}"), PENDING "," PENDING, "",
+         EVENT("NodeClaim", "perceiver-g5-abcde", "InsufficientCapacityError",
+               "creating, InsufficientInstanceCapacity: none", "karpenter",
+               "11") "," EVENT("NodePool", "perceiver-g5", "NoCompatibleInstanceTypes",
+                               "NodePool requirements filtered out all compatible available "
+                               "instance types",
+                               "karpenter", "12"),
+         JOB_WAITING, UNPLACED | LACK, "InsufficientInstanceCapacity: none"},
+	{JOB("{}"), PENDING "," PENDING, "",
+         EVENT("Pod", "perceiver-g5-worker-0", "FailedScheduling", "Failed to schedule pod",
+               "karpenter", "12") "," EVENT("NodeClaim", "perceiver-g5-abcde",
+                                            "InsufficientCapacityError",
+                                            "creating, VcpuLimitExceeded: none", "karpenter", "11"),
+         JOB_WAITING, UNPLACED | LACK, "VcpuLimitExceeded: none"},
 	/* what makes pods was refused: the job, its child, its pod group */
 	{JOB("{}"), "", "",
          EVENT("Job", "perceiver-g5", "FailedCreate",
