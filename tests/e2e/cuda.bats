@@ -88,8 +88,9 @@ entry() {
 
 @test "kernels: a text that ptxas refuses, or a kernel that spills, fails" {
 	[ -x "$ROOT/${BUILD:-build}/ptxas/12.9.86/ptxas" ] || skip "there is no ptxas"
-	mkdir -p planted/ptx
-	cp -r "$TEXTS"/sm_75 "$TEXTS"/sm_80 planted/ptx/
+	mkdir -p planted/ptx/sm_75 planted/ptx/sm_80
+	cp "$TEXTS"/sm_75/norm.ptx planted/ptx/sm_75/
+	cp "$TEXTS"/sm_80/{norm,attention}.ptx planted/ptx/sm_80/
 	sed -i 's/fma.rn.f32/fma.rn.f33/' planted/ptx/sm_80/norm.ptx
 	local here=$PWD
 	cd "$ROOT"

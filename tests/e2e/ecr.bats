@@ -14,6 +14,12 @@ SSO=planted-sso-token-000000000000000000
 HOST=123456789012.dkr.ecr.us-east-1.amazonaws.com
 ROLE=arn:aws:iam::123456789012:role
 
+setup_file() {
+	if [ -x "$ROOT/build/amd64/slipway-trainer" ] && [ -x "$ROOT/build/arm64/slipway-trainer" ]; then
+		XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache "$SLIPWAY" build -f "$ROOT/slipway.yaml" --progress none \
+			-o "$BATS_FILE_TMPDIR/demo" | digest_line >"$BATS_FILE_TMPDIR/digest"
+	fi
+}
 setup() {
 	common_setup
 	cat >config.json <<-EOF
@@ -49,7 +55,7 @@ certificate() {
 		api.ecr.us-east-1.amazonaws.com api.ecr.eu-west-1.amazonaws.com portal.sso.us-east-1.amazonaws.com
 		123456789012.dkr.ecr.eu-west-1.amazonaws.com registry.example.com public.ecr.aws
 		api.ecr-public.us-east-1.amazonaws.com)
-	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=test \
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=test \
 		-addext "subjectAltName=$(printf 'DNS:%s\n' "${names[@]}" | paste -sd,)" \
 		-keyout key.pem -out cert.pem 2>/dev/null
 }
@@ -67,14 +73,14 @@ image() {
 # push [ARGS...]: the image to team/app; output in push.out and push.err.
 push() { "$SLIPWAY" push image "$HOST/${REPO:-team/app}:${TAG:-v1}" "${TO[@]}" "$@" >push.out 2>push.err; }
 
-# demo: the image of `make demo`, where its programs are built; else the small one.
+# demo: the image of `make demo`, where its programs are built, made once for all tests; else the small one.
 demo() {
-	if [ ! -x "$ROOT/build/amd64/slipway-trainer" ] || [ ! -x "$ROOT/build/arm64/slipway-trainer" ]; then
+	if [ ! -d "$BATS_FILE_TMPDIR/demo" ]; then
 		image
 		return
 	fi
-	"$SLIPWAY" build -f "$ROOT/slipway.yaml" --progress none -o image >build.out
-	DIGEST=$(tail -n 1 build.out)
+	cp -r "$BATS_FILE_TMPDIR/demo" image
+	DIGEST=$(cat "$BATS_FILE_TMPDIR/digest")
 }
 
 # pushes: the push works, and the repository then has the image under the tag.

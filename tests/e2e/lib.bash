@@ -72,7 +72,7 @@ catches() {
 root_of() { "$SLIPWAY" inspect --progress none "$@" | head -n 1; }
 
 # json EXPRESSION: prints a Python expression over `d`, the JSON document on standard input.
-json() { python3 -c 'import json, sys; d = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"; }
+json() { python3 -ISc 'import json, sys; d = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"; }
 
 # killed_after SECONDS COMMAND...: runs the program itself, no shell around it, and kills it with -9.
 killed_after() {
@@ -172,8 +172,8 @@ start_olareg() {
 
 # make_certificate: a CA and a certificate for 127.0.0.1 in ca.pem, cert.pem and key.pem.
 make_certificate() {
-	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/CN=test CA" -keyout ca.key -out ca.pem 2>/dev/null
-	openssl req -newkey rsa:2048 -nodes -subj "/CN=127.0.0.1" -keyout key.pem -out req.pem 2>/dev/null
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=test CA" -keyout ca.key -out ca.pem 2>/dev/null
+	openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=127.0.0.1" -keyout key.pem -out req.pem 2>/dev/null
 	printf 'subjectAltName=IP:127.0.0.1,DNS:localhost\n' >ext
 	openssl x509 -req -in req.pem -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile ext -out cert.pem 2>/dev/null
 }

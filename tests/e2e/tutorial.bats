@@ -50,7 +50,7 @@ account() {
 
 # stand_ins: an ECR, a cluster and an account.
 stand_ins() {
-	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=test -keyout key.pem -out cert.pem 2>/dev/null \
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=test -keyout key.pem -out cert.pem 2>/dev/null \
 		-addext "subjectAltName=DNS:$HOST,DNS:api.ecr.us-west-2.amazonaws.com,DNS:sts.us-west-2.amazonaws.com,DNS:layers.us-west-2.amazonaws.com,DNS:localhost"
 	cat >config.json <<-EOS
 		{"s3_host": "layers.us-west-2.amazonaws.com", "users": {"AKIATESTUSER00000001": {"secret": "planted/Secret", "arn": "arn:aws:iam::123456789012:user/you"}}, "repositories": []}
