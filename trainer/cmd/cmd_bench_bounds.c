@@ -21,22 +21,22 @@ enum { TURNS = 31 };
 
 enum bench_bound { TILE_SPEED, SOFTMAX, SOFTMAX_GRADIENT, CROSS_FORWARD, CROSS_BACKWARD, N_BOUNDS };
 
-/* flop: of the products in the loop, for each score. repeats: a millisecond or two, beside which
- * starting the threads is little. */
+/* flop: of the products in the loop, for each score. repeats: twenty milliseconds or so, beside
+ * which waking a thread is little, on a virtual processor too, where it takes half of one. */
 static const struct {
 	loop_once *run;
 	const char *title;
 	double flop;
 	int repeats;
 } bounds[N_BOUNDS] = {
-	[TILE_SPEED] = {loop_tile, "the register tile", 1, 6000},
-	[SOFTMAX] = {loop_softmax, "a strip of attention", 2 * 2 * LOOP_DEPTH, 160},
+	[TILE_SPEED] = {loop_tile, "the register tile", 1, 60000},
+	[SOFTMAX] = {loop_softmax, "a strip of attention", 2 * 2 * LOOP_DEPTH, 1600},
 	[SOFTMAX_GRADIENT] = {loop_softmax_gradient, "a strip of its gradient", 3 * 2 * LOOP_DEPTH,
-                              160},
+                              1600},
 	[CROSS_FORWARD] = {loop_cross_forward, "a tile of folded attention", 2 * 2 * LOOP_CHANNELS,
-                           800},
+                           8000},
 	[CROSS_BACKWARD] = {loop_cross_backward, "a tile of its gradient", 3 * 2 * LOOP_CHANNELS,
-                            800},
+                            8000},
 };
 
 /* ---- rates ----------------------------------------------------------------------------------- */
