@@ -22,11 +22,11 @@ refused() {
 	[ "$status" -ne 0 ] && [[ $output == *"$text"* ]] && [ "$(state_of prefix)" = "$before" ]
 }
 
-# state_of DIR: all names and links below it, and which files they are, of what size and when they were written.
+# state_of DIR: all names, links and bytes below it.
 state_of() {
 	[ -e "$1" ] || return 0
 	find "$1" -printf '%y %m %P %l\n' | sort
-	find "$1" -type f -printf '%P %i %s %T@\n' | sort
+	find "$1" -type f -exec sha256sum {} + | sort
 }
 
 # one_program [FOLDER]: it runs, all links lead somewhere, and nothing else is there.

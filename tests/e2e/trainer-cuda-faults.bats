@@ -79,8 +79,8 @@ fails() {
 	[[ $status == 0 ]] || BROKEN=$((BROKEN + 1))
 }
 
-# each_fails VARIABLES [OPTIONS]: all of ./looked-up in turn, at one of the last uses, and a tenth of them, in the long run all,
-# at the first, too; VARIABLES is the stand-in's prefix of variables. What no run uses is in ./apart.
+# each_fails VARIABLES [OPTIONS]: all of ./looked-up in turn, at the first use and at one of the last; VARIABLES is the stand-in's
+# prefix of variables. What no run uses is in ./apart.
 each_fails() {
 	local variables=$1 names name n at
 	shift
@@ -92,7 +92,7 @@ each_fails() {
 			grep -qx "$name" apart
 			continue
 		fi
-		for at in $( (chosen "$name" && echo 1) | sort -nu - <(echo $((n - n / 5)))); do
+		for at in $(printf '%s\n' 1 $((n - n / 5)) | sort -nu); do
 			export "${variables}_FAIL_CALL=$name" "${variables}_FAIL_AT=$at"
 			fails "$name" "$at" "$@" # alone, so that what fails in it fails
 		done
@@ -109,7 +109,7 @@ each_fails() {
 	CHECKPOINTS=0 BROKEN=0
 	each_fails STANDIN
 	echo "$BROKEN runs broken, $CHECKPOINTS checkpoints left behind"
-	[ "$BROKEN" -ge "$(if [[ -n ${SLIPWAY_TEST_LONG:-} ]]; then echo 30; else echo 24; fi)" ]
+	[ "$BROKEN" -ge 30 ]
 	[ "$CHECKPOINTS" -ge 30 ]
 	# The last of them goes on to the unbroken run's end.
 	local half=$(($(uses_of cuStreamSynchronize) / 2))
