@@ -31,11 +31,9 @@ static const struct sign signs[] = {
 	{"filtered out all compatible available instance types", true, true},
 	{"no instance type satisfied", true, true},
 	{"Unsupported", true, false},
+	/* kube-scheduler's is normal while a node boots; Karpenter's is not */
+	{"FailedScheduling", true, true},
 };
-
-/* Karpenter's scheduler has no machine to plan with. kube-scheduler's event of this name is normal
- * while a node boots. */
-static const struct sign not_scheduled = {"FailedScheduling", true, true};
 
 /* The sign of missing capacity that a text names, or NULL. `cloud`: the text is Karpenter's or
  * EC2's, in which more words are signs. */
@@ -62,14 +60,13 @@ static void set_why(struct observation *o, const char *word, const char *text)
 			*p = *p == '\n' || *p == '\t' ? ' ' : '?';
 }
 
-/* A text that names the code itself does not need it twice. What follows from a lack does not hide
- * its cause, whichever was said last. */
+/* A text that names the code itself does not need it twice. What follows from a lack hides nothing
+ * that was said of it, whichever came last. */
 static void set_lack(struct observation *o, const struct sign *sign, const char *text)
 {
-	if (o->lack_is_cause && sign->follows)
+	if (o->lack && sign->follows)
 		return;
 	o->lack = true;
-	o->lack_is_cause = !sign->follows;
 	set_why(o, text != NULL && strstr(text, sign->word) != NULL ? NULL : sign->word, text);
 }
 
@@ -275,8 +272,6 @@ static void see_event(const cJSON *event, bool missing, struct observation *o)
 		sign = sign_in(reason, karpenter);
 	if (sign != NULL)
 		set_lack(o, sign, message);
-	else if (karpenter && object_says(event, "reason", "FailedScheduling") && !o->lack)
-		set_lack(o, &not_scheduled, message);
 	else if (object_is(json_get(event, "involvedObject"), "Pod") && !o->lack)
 		see_pod_event(event, o);
 }

@@ -25,7 +25,6 @@ struct observation {
 	bool launching;       /* a machine was asked for, and nothing speaks against it yet */
 	bool node_coming;     /* a machine was got and is not ready yet */
 	bool lack;            /* Karpenter or EC2 reported missing capacity since the job began */
-	bool lack_is_cause;   /* and `why` is what a launch failed for, not what follows */
 	bool rejected;        /* a node refused a pod that it was given, and nothing of it ran */
 	bool no_image;        /* a registry says that there is no such image, or not for us */
 	enum refusal refusal; /* pods are missing because the cluster lets them not be made */
