@@ -40,7 +40,10 @@ setup() {
 	unset "${!AWS_@}"
 	export HOME=$WORK/home AWS_EC2_METADATA_DISABLED=true
 	mkdir -p "$HOME/.aws/sso/cache"
-	certificate
+	self_signed localhost "$HOST" '*.us-east-1.amazonaws.com' '*.dkr.ecr.us-east-1.amazonaws.com' \
+		api.ecr.us-east-1.amazonaws.com api.ecr.eu-west-1.amazonaws.com portal.sso.us-east-1.amazonaws.com \
+		123456789012.dkr.ecr.eu-west-1.amazonaws.com registry.example.com public.ecr.aws \
+		api.ecr-public.us-east-1.amazonaws.com
 	start_fakeaws --cert cert.pem --key key.pem
 	TO=(--ca cert.pem --connect-to ":443:127.0.0.1:$HTTPS_PORT" --progress none)
 }
@@ -48,16 +51,6 @@ teardown() {
 	# Whatever a test did: no secret is anywhere that it left behind, server's log and all.
 	! grep -rlaE 'planted' "$WORK" --include='*.out' --include='*.err' --include='*.log' --include='core*' || return 1
 	common_teardown
-}
-
-certificate() {
-	local names=(localhost "$HOST" '*.us-east-1.amazonaws.com' '*.dkr.ecr.us-east-1.amazonaws.com'
-		api.ecr.us-east-1.amazonaws.com api.ecr.eu-west-1.amazonaws.com portal.sso.us-east-1.amazonaws.com
-		123456789012.dkr.ecr.eu-west-1.amazonaws.com registry.example.com public.ecr.aws
-		api.ecr-public.us-east-1.amazonaws.com)
-	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=test \
-		-addext "subjectAltName=$(printf 'DNS:%s\n' "${names[@]}" | paste -sd,)" \
-		-keyout key.pem -out cert.pem 2>/dev/null
 }
 
 # keys: the long-lived user's, in the environment.

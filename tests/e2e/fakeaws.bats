@@ -490,9 +490,7 @@ known() {
 }
 
 @test "fakeaws: the real names answer over TLS, and the fixed metadata addresses in a namespace" {
-	printf 'subjectAltName=DNS:api.ecr.us-east-1.amazonaws.com,DNS:%s\n' "$HOST" >names
-	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=test -addext "$(cat names)" \
-		-keyout key.pem -out cert.pem 2>/dev/null
+	self_signed api.ecr.us-east-1.amazonaws.com "$HOST"
 	start_fakeaws --cert cert.pem --key key.pem
 	curl -sSf --cacert cert.pem --connect-to "::127.0.0.1:$HTTPS_PORT" --aws-sigv4 aws:amz:us-east-1:ecr \
 		--user "$KEY:$SECRET" -H "X-Amz-Target: $TARGET.GetAuthorizationToken" \

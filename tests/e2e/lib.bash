@@ -178,6 +178,12 @@ make_certificate() {
 	openssl x509 -req -in req.pem -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile ext -out cert.pem 2>/dev/null
 }
 
+# self_signed NAME...: a certificate for these host names in cert.pem, its key in key.pem.
+self_signed() {
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=test \
+		-addext "subjectAltName=$(printf 'DNS:%s\n' "$@" | paste -sd,)" -keyout key.pem -out cert.pem 2>/dev/null
+}
+
 # uploads: how many blob uploads the fault registry took.
 uploads() { grep -c '"method": "PUT", "path": "/v2/[^"]*/blobs/uploads/' "$REGLOG" || true; }
 

@@ -21,8 +21,7 @@ setup() {
 		curl -sf -o /dev/null "$AWS_ENDPOINT_URL/moto-api/" && break
 		sleep 0.2
 	done
-	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=test -addext "subjectAltName=DNS:$HOST" \
-		-keyout key.pem -out cert.pem 2>/dev/null
+	self_signed "$HOST"
 	htpasswd -Bbn AWS 123456789012-auth-token >htpasswd
 	start_registry "  tls: {certificate: $PWD/cert.pem, key: $PWD/key.pem}" \
 		"auth: {htpasswd: {realm: r, path: $PWD/htpasswd}}"

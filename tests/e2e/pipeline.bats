@@ -511,8 +511,7 @@ fleet_spec() {
 
 @test "pipeline: against ECR: two builders, one index, the scan's gate, with no more than the rendered roles allow" {
 	host=123456789012.dkr.ecr.us-west-2.amazonaws.com
-	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=test -keyout key.pem -out cert.pem 2>/dev/null \
-		-addext "subjectAltName=DNS:$host,DNS:api.ecr.us-west-2.amazonaws.com,DNS:layers.us-west-2.amazonaws.com,DNS:localhost"
+	self_signed "$host" api.ecr.us-west-2.amazonaws.com layers.us-west-2.amazonaws.com localhost
 	unset "${!AWS_@}"
 	export AWS_EC2_METADATA_DISABLED=true AWS_ACCESS_KEY_ID=AKIATESTUSER00000001 AWS_SECRET_ACCESS_KEY=planted/Secret
 	mkdir tree && cd tree

@@ -50,8 +50,7 @@ account() {
 
 # stand_ins: an ECR, a cluster and an account.
 stand_ins() {
-	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=test -keyout key.pem -out cert.pem 2>/dev/null \
-		-addext "subjectAltName=DNS:$HOST,DNS:api.ecr.us-west-2.amazonaws.com,DNS:sts.us-west-2.amazonaws.com,DNS:layers.us-west-2.amazonaws.com,DNS:localhost"
+	self_signed "$HOST" api.ecr.us-west-2.amazonaws.com sts.us-west-2.amazonaws.com layers.us-west-2.amazonaws.com localhost
 	cat >config.json <<-EOS
 		{"s3_host": "layers.us-west-2.amazonaws.com", "users": {"AKIATESTUSER00000001": {"secret": "planted/Secret", "arn": "arn:aws:iam::123456789012:user/you"}}, "repositories": []}
 	EOS
