@@ -30,6 +30,8 @@ setup() {
 	make_spec slipway.yaml
 	"$SLIPWAY" build --progress none -o image >build.out
 }
+# A call that the aws command makes of itself: any version takes --endpoint-url.
+call_aws() { aws --endpoint-url "$AWS_ENDPOINT_URL" "$@"; }
 teardown() { [[ -z ${PIDS:-} ]] || common_teardown; }
 
 # iam ACTION PARAMETER...: as root, before signatures are checked; prints the XML.
@@ -85,10 +87,10 @@ iam() {
 
 @test "moto: a key in KMS signs and verifies, with the policy that iam prints and signatures checked" {
 	export AWS_ACCESS_KEY_ID=any AWS_SECRET_ACCESS_KEY=any
-	key=$(aws kms create-key --key-spec ECC_NIST_P256 --key-usage SIGN_VERIFY --query KeyMetadata.KeyId --output text)
-	aws kms create-alias --alias-name alias/release --target-key-id "$key"
-	aws kms get-public-key --key-id "$key" --query PublicKey --output text | base64 -d | openssl pkey -pubin -inform DER -out k.pub
-	other=$(aws kms create-key --key-spec RSA_2048 --key-usage ENCRYPT_DECRYPT --query KeyMetadata.KeyId --output text)
+	key=$(call_aws kms create-key --key-spec ECC_NIST_P256 --key-usage SIGN_VERIFY --query KeyMetadata.KeyId --output text)
+	call_aws kms create-alias --alias-name alias/release --target-key-id "$key"
+	call_aws kms get-public-key --key-id "$key" --query PublicKey --output text | base64 -d | openssl pkey -pubin -inform DER -out k.pub
+	other=$(call_aws kms create-key --key-spec RSA_2048 --key-usage ENCRYPT_DECRYPT --query KeyMetadata.KeyId --output text)
 	arn=arn:aws:kms:us-east-1:123456789012:key/$key
 	iam CreateUser UserName=signer >/dev/null
 	# moto looks at actions only, and knows no conditions.
