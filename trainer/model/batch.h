@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 struct batch {
-	size_t n;             /* clips, B */
-	const float *image;   /* [B, T, 3, H, W] in [0, 1] */
-	const float *audio;   /* [B, T * samples per frame] in [-1, 1] */
+	size_t n;           /* clips, B */
+	const float *image; /* [B, T, 3, H, W] in [0, 1] */
+	const float *audio; /* [B, T * samples per frame] in [-1, 1] */
 	/* or, in their place, as records have them (struct op_clip of trainer/ops/ops_data.h) */
 	const uint8_t *video; /* [B, T, H, W, 3] */
 	const int16_t *sound; /* [B, T * samples per frame] */

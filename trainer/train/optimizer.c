@@ -42,8 +42,8 @@ void optimizer_send(struct optimizer *o, double lr, struct op_terms *terms, stru
 	ops_upload(ops, o->terms.at, terms, sizeof(*terms));
 }
 
-void optimizer_update(struct optimizer *o, struct tensors *params,
-                      const struct tensors *grads, struct ops *ops)
+void optimizer_update(struct optimizer *o, struct tensors *params, const struct tensors *grads,
+                      struct ops *ops)
 {
 	const struct optimizer_options *q = &o->options;
 	struct op_update u = {.n = params->n_values,

@@ -39,8 +39,8 @@ void optimizer_step(struct optimizer *o, struct tensors *params, const struct te
  * optimizer_count says that it was made.
  */
 void optimizer_send(struct optimizer *o, double lr, struct op_terms *terms, struct ops *ops);
-void optimizer_update(struct optimizer *o, struct tensors *params,
-                      const struct tensors *grads, struct ops *ops);
+void optimizer_update(struct optimizer *o, struct tensors *params, const struct tensors *grads,
+                      struct ops *ops);
 void optimizer_count(struct optimizer *o);
 
 /* Where the device has the terms. */
