@@ -448,7 +448,7 @@ asan: test-deps
 
 TSAN := -fsanitize=thread -fno-omit-frame-pointer -Wno-format-truncation -Wno-maybe-uninitialized
 TSAN_BUILD := build-tsan
-TSAN_TESTS := ops model train data loader store reduce
+TSAN_TESTS := ops attention model train data loader store reduce
 
 # The trainer's threads: its tests, and a short run with a reader and a background writer.
 .PHONY: tsan-trainer

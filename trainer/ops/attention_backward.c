@@ -1,13 +1,18 @@
 /*
- * Attention backward, as a pipeline over groups of heads. For each group, one round packs its
- * matrices; the next, block of queries by block, computes the probabilities again from the saved
- * log-sum-exp, then dS, then dq, and keeps P and dS; the one after that sums these over the
- * queries into dk and dv. All three stages of neighbouring groups run at once, in one round, so
- * that a round has many tasks and the threads seldom wait for each other.
+ * Attention backward, as a pipeline over groups of heads. For each group, the first stage packs its
+ * matrices; the second, block of queries by block, computes the probabilities again from the saved
+ * log-sum-exp, then dS, then dq, and keeps P and dS; the third sums these over the queries into dk
+ * and dv. Each stage is a turn behind the one before it, and a turn has all three of neighbouring
+ * groups. All turns are one loop of the threads, who meet at its end alone: a task waits for those
+ * which make what it reads or read what it writes over, and these come before it. So even a single
+ * head's first sums are made while its last queries are weighed.
  *
  * P and dS are kept strip by strip of keys, [strip][query][keys of a strip]: what the sums over
  * the queries read lies one line after another.
  */
+#include <stdlib.h>
+
+#include "base/mem.h"
 #include "trainer/ops/attention_gradient.h"
 #include "trainer/ops/fast.h"
 #include "trainer/ops/gemm.h"
@@ -35,7 +40,11 @@ struct backward_run {
 	size_t kept_n, dq_row;
 	float *work;
 	size_t work_each;
-	size_t round;
+	size_t *first; /* [turns + 1]: each turn's first task */
+	/* what is done: of a group its matrices and its sums, of a head its blocks of queries by
+	 * span of GRADIENT_QUERIES places */
+	atomic_size_t *packed, *summed, *weighed;
+	size_t spans;
 };
 
 /* Group number i: heads [h0, h0 + heads) of clip b. */
@@ -48,6 +57,11 @@ struct backward_work {
 	struct gradient_work block;
 	float *dq;
 };
+
+static void count_up(atomic_size_t *done)
+{
+	atomic_fetch_add_explicit(done, 1, memory_order_release);
+}
 
 static size_t least(size_t a, size_t b)
 {
@@ -62,6 +76,40 @@ static size_t lay_out(const struct backward_run *r, float *at, struct backward_w
 	return block + attention_lay_out(&dq, 1, at != NULL ? at + block : NULL);
 }
 
+enum { COLUMNS = 128 }; /* of a task of the third stage, about: whole panels of every set */
+
+/* What a strip is summed into: dk, then dv, by COLUMNS; tasks of one strip. */
+static size_t sums_of(const struct op_attention *p)
+{
+	return (p->qk + COLUMNS - 1) / COLUMNS + (p->v + COLUMNS - 1) / COLUMNS;
+}
+
+/* Heads come in groups of r->group, the last one of a clip may have fewer. No heads: no group. */
+static struct group group_at(const struct backward_run *r, size_t i)
+{
+	size_t heads = r->a.p->heads, each = (heads + r->group - 1) / r->group;
+	size_t h0 = i % each * r->group;
+
+	if (i >= r->groups)
+		return (struct group){0};
+	return (struct group){i, i / each, h0, least(r->group, heads - h0)};
+}
+
+static size_t tasks_of_sums(const struct backward_run *r, const struct group *g)
+{
+	return g->heads * r->a.strips * sums_of(r->a.p);
+}
+
+/* The group whose memory this one takes over, `before` groups ago, has been summed up. */
+static void await_sums(const struct backward_run *r, const struct group *g, size_t before)
+{
+	if (g->i >= before) {
+		struct group last = group_at(r, g->i - before);
+
+		threads_await(&r->summed[last.i], tasks_of_sums(r, &last));
+	}
+}
+
 /* ---- first stage: packing -------------------------------------------------------------------- */
 
 enum { MATRICES = 6 };
@@ -73,6 +121,7 @@ static void pack_matrix(const struct backward_run *r, const struct group *g, siz
 	const struct packs *to = &r->packs[g->i % PACKS];
 	size_t k = i / MATRICES, h = g->h0 + k;
 
+	await_sums(r, g, PACKS);
 	switch (i % MATRICES) {
 	case 0:
 		attention_pack(a, p->qk, p->nk, attention_k(a, g->b, h), 1, a->ld_qk,
@@ -98,6 +147,7 @@ static void pack_matrix(const struct backward_run *r, const struct group *g, siz
 		gradient_deltas(a, &(struct query_block){g->b, h, 0, p->nq}, to->delta + k * p->nq);
 		break;
 	}
+	count_up(&r->packed[g->i]);
 }
 
 /* ---- second stage: P, dS, dq ----------------------------------------------------------------- */
@@ -128,44 +178,73 @@ static void weigh_strip(const struct backward_run *r, const struct group *g, siz
 	attention_gather(a, q, &strip, a->p->qk, &sum);
 }
 
+/* Blocks of queries in a span, and those of a head's span. */
+static size_t span_blocks(const struct attention_run *a)
+{
+	return GRADIENT_QUERIES * a->products->per / ATTENTION_QUERIES;
+}
+
+static atomic_size_t *weighed_in(const struct backward_run *r, size_t b, size_t h, size_t span)
+{
+	return &r->weighed[(b * r->a.p->heads + h) * r->spans + span];
+}
+
+static void await_span(const struct backward_run *r, size_t b, size_t h, size_t span)
+{
+	size_t blocks = span_blocks(&r->a);
+
+	threads_await(weighed_in(r, b, h, span), least(blocks, r->a.q_blocks - span * blocks));
+}
+
 static void query_rows(const struct backward_run *r, const struct group *g, size_t i,
                        const struct backward_work *w)
 {
 	const struct attention_run *a = &r->a;
-	size_t k = i / a->q_blocks;
-	struct query_block q = attention_block(a, g->b, g->h0 + k, i % a->q_blocks);
+	size_t k = i / a->q_blocks, h = g->h0 + k, span = i % a->q_blocks / span_blocks(a);
+	struct query_block q = attention_block(a, g->b, h, i % a->q_blocks);
 
+	threads_await(&r->packed[g->i], g->heads * MATRICES);
+	await_sums(r, g, KEPT);
+	if (a->p->q_shared && g->b > 0)
+		await_span(r, g->b - 1, h, span); /* dq takes the clips' shares in their order */
 	gradient_start(a, &q, &w->block);
 	for (size_t j = 0; j < a->strips; j++)
 		weigh_strip(r, g, k, &q, j, w);
 	gradient_finish(a, &q, w->dq, r->dq_row);
+	count_up(weighed_in(r, g->b, h, span));
 }
 
 /* ---- third stage: dk = dS^T q, dv = P^T d_o -------------------------------------------------- */
 
-/* to[keys of the strip, n] = kept^T times packed rows by query, by some queries at a time. */
-static void sum_queries(const struct attention_run *a, const struct strip *strip, const float *kept,
-                        const float *packed, size_t n, float *to, size_t to_row)
+/* A strip's share of dk or dv: `n` columns from `to` on. */
+struct key_sum {
+	size_t h;
+	struct strip strip;
+	const float *kept, *packed; /* from the head's and the columns' first on */
+	size_t n;
+	float *to;
+	size_t to_row;
+};
+
+/* to[keys of the strip, n] = kept^T times packed rows by query, a span of them at a time. */
+static void sum_queries(const struct backward_run *r, const struct group *g,
+                        const struct key_sum *k)
 {
-	for (size_t i = 0; i < a->nq_places; i += GRADIENT_QUERIES) {
-		struct gradient_sum s = {.places = least(GRADIENT_QUERIES, a->nq_places - i),
+	const struct attention_run *a = &r->a;
+
+	for (size_t i = 0; i < r->spans; i++) {
+		size_t at = i * GRADIENT_QUERIES;
+		struct gradient_sum s = {.places = least(GRADIENT_QUERIES, a->nq_places - at),
 		                         .panel = a->kernels->nr * a->nq_places,
-		                         .kept = kept + i * a->strip,
-		                         .packed = packed + i * a->kernels->nr,
-		                         .to = to,
-		                         .to_row = to_row,
+		                         .kept = k->kept + at * a->strip,
+		                         .packed = k->packed + at * a->kernels->nr,
+		                         .to = k->to,
+		                         .to_row = k->to_row,
 		                         .accumulate = i > 0};
 
-		gradient_sum(a, strip, n, &s);
+		await_span(r, g->b, k->h, i);
+		gradient_sum(a, &k->strip, k->n, &s);
 	}
-}
-
-enum { COLUMNS = 128 }; /* of a task of the third stage, about: whole panels of every set */
-
-/* What a strip is summed into: dk, then dv, by COLUMNS; tasks of one strip. */
-static size_t sums_of(const struct op_attention *p)
-{
-	return (p->qk + COLUMNS - 1) / COLUMNS + (p->v + COLUMNS - 1) / COLUMNS;
 }
 
 static void key_rows(const struct backward_run *r, const struct group *g, size_t i)
@@ -176,62 +255,90 @@ static void key_rows(const struct backward_run *r, const struct group *g, size_t
 	size_t sums = sums_of(p), keys = (p->qk + COLUMNS - 1) / COLUMNS;
 	size_t k = i / sums / a->strips, j = i / sums % a->strips, h = g->h0 + k;
 	size_t at = k * r->kept_n + j * a->nq_places * a->strip;
-	struct strip strip = attention_strip(a, j);
-	size_t key = g->b * p->nk + strip.k0;
+	struct key_sum s = {.h = h, .strip = attention_strip(a, j)};
+	size_t key = g->b * p->nk + s.strip.k0;
 
 	if (i % sums < keys) {
 		size_t c = i % sums * COLUMNS;
 
-		sum_queries(a, &strip, r->ds[g->i % KEPT] + at,
-		            packs->queries + k * r->queries_n + c * a->nq_places,
-		            least(COLUMNS, p->qk - c), p->dk + key * a->ld_qk + h * p->qk + c,
-		            a->ld_qk);
+		s.kept = r->ds[g->i % KEPT] + at;
+		s.packed = packs->queries + k * r->queries_n + c * a->nq_places;
+		s.n = least(COLUMNS, p->qk - c);
+		s.to = p->dk + key * a->ld_qk + h * p->qk + c;
+		s.to_row = a->ld_qk;
 	} else {
 		size_t c = (i % sums - keys) * COLUMNS;
 
-		sum_queries(a, &strip, r->prob[g->i % KEPT] + at,
-		            packs->d_o + k * r->d_o_n + c * a->nq_places, least(COLUMNS, p->v - c),
-		            p->dvalues + key * a->ld_v + h * p->v + c, a->ld_v);
+		s.kept = r->prob[g->i % KEPT] + at;
+		s.packed = packs->d_o + k * r->d_o_n + c * a->nq_places;
+		s.n = least(COLUMNS, p->v - c);
+		s.to = p->dvalues + key * a->ld_v + h * p->v + c;
+		s.to_row = a->ld_v;
 	}
+	sum_queries(r, g, &s);
+	count_up(&r->summed[g->i]);
 }
 
 /* ---- the pipeline ---------------------------------------------------------------------------- */
 
-/* The group that is `stage` rounds behind the first; no heads when there is none. */
-static struct group group_of(const struct backward_run *r, size_t stage)
-{
-	size_t heads = r->a.p->heads, each = (heads + r->group - 1) / r->group;
-	size_t i = r->round - stage, h0 = i % each * r->group;
+/* What a turn has: sums, queries and packs, of groups one after another. */
+struct turn {
+	struct group sums, queries, pack;
+	size_t n_sums, n_queries, n;
+};
 
-	if (r->round < stage || i >= r->groups)
-		return (struct group){0};
-	return (struct group){i, i / each, h0, least(r->group, heads - h0)};
+static struct turn turn_at(const struct backward_run *r, size_t i)
+{
+	struct turn t = {.pack = group_at(r, i)};
+
+	if (i >= 1)
+		t.queries = group_at(r, i - 1);
+	if (i >= 2)
+		t.sums = group_at(r, i - 2);
+	t.n_sums = tasks_of_sums(r, &t.sums);
+	t.n_queries = t.queries.heads * r->a.q_blocks;
+	t.n = t.n_sums + t.n_queries + t.pack.heads * MATRICES;
+	return t;
 }
 
-/* The long tasks first, so that the short ones fill the threads up at the end. */
 static void run_task(void *ctx, size_t i, unsigned worker)
 {
 	const struct backward_run *r = ctx;
-	struct group queries = group_of(r, 1), keys = group_of(r, 2), pack = group_of(r, 0);
-	size_t n_queries = queries.heads * r->a.q_blocks,
-	       n_keys = keys.heads * r->a.strips * sums_of(r->a.p);
 	struct backward_work w;
+	struct turn t;
+	size_t turn = 0;
 
-	if (i < n_keys) {
-		key_rows(r, &keys, i);
-	} else if (i - n_keys < n_queries) {
+	while (i >= r->first[turn + 1])
+		turn++;
+	i -= r->first[turn];
+	t = turn_at(r, turn);
+	if (i < t.n_sums) {
+		key_rows(r, &t.sums, i);
+	} else if (i - t.n_sums < t.n_queries) {
 		lay_out(r, r->work + worker * r->work_each, &w);
-		query_rows(r, &queries, i - n_keys, &w);
+		query_rows(r, &t.queries, i - t.n_sums, &w);
 	} else {
-		pack_matrix(r, &pack, i - n_keys - n_queries);
+		pack_matrix(r, &t.pack, i - t.n_sums - t.n_queries);
 	}
 }
 
-static size_t count_tasks(const struct backward_run *r)
+/* All turns' tasks, in their order: whatever one waits for comes before it. */
+static void run_turns(struct cpu *ops, struct backward_run *r)
 {
-	return group_of(r, 1).heads * r->a.q_blocks +
-	       group_of(r, 2).heads * r->a.strips * sums_of(r->a.p) +
-	       group_of(r, 0).heads * MATRICES;
+	size_t turns = r->groups + 2, heads = r->a.p->batch * r->a.p->heads;
+	atomic_size_t *done;
+
+	r->spans = (r->a.q_blocks + span_blocks(&r->a) - 1) / span_blocks(&r->a);
+	done = mem_calloc(2 * r->groups + heads * r->spans, sizeof(done[0]));
+	r->packed = done;
+	r->summed = r->packed + r->groups;
+	r->weighed = r->summed + r->groups;
+	r->first = mem_calloc(turns + 1, sizeof(r->first[0]));
+	for (size_t i = 0; i < turns; i++)
+		r->first[i + 1] = r->first[i] + turn_at(r, i).n;
+	threads_run(ops->threads, r->first[turns], run_task, r);
+	free(r->first);
+	free(done);
 }
 
 /* All memory of the call. */
@@ -282,6 +389,5 @@ void attention_fast_backward(struct cpu *ops, const struct op_attention *p)
 	r.group = r.group < 1 ? 1 : least(r.group, p->heads);
 	r.groups = p->batch * ((p->heads + r.group - 1) / r.group);
 	take_memory(ops, &r);
-	for (r.round = 0; r.round < r.groups + 2; r.round++)
-		threads_run(ops->threads, count_tasks(&r), run_task, &r);
+	run_turns(ops, &r);
 }
