@@ -64,6 +64,8 @@ struct bench_result {
 	size_t parameters, workspace;
 	double peak; /* floating operations per second, the middle one; 0 for the reference */
 	struct bench_layers layers;
+	struct bench_bounds *bounds; /* owned; NULL unless asked for */
+	int64_t rss;                 /* most memory of the steps, bytes */
 	double loss;
 	struct bench_scores scores;
 };
@@ -181,17 +183,40 @@ static double step_peak(struct ops *ops)
 	return cpu_of(ops)->kernels != NULL ? bench_peak(ops, BENCH_PEAK_LONG) : 0;
 }
 
+static int64_t peak_rss(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (int64_t)usage.ru_maxrss * 1024;
+}
+
+/* The bounds' turn after a step; they take memory of their own, once the first step has had all of
+ * its. */
+static void bound_step(const struct settings *s, struct ops *ops, bool measured,
+                       struct bench_result *ret)
+{
+	if (ret->bounds == NULL)
+		ret->rss = peak_rss();
+	if (!s->bounds || cpu_of(ops)->kernels == NULL)
+		return;
+	if (ret->bounds == NULL)
+		ret->bounds = bench_bounds_new(ops, s->steps);
+	if (measured)
+		bench_bounds_turn(ret->bounds);
+}
+
 /* A step's peak is the greater one of those just before and just after it: what disturbs one of
  * them must not flatter the step. */
 static void measure_steps(const struct settings *s, struct model *m, struct optimizer *o,
                           struct batch *b, struct ops *ops, struct bench_result *ret)
 {
-	double before = step_peak(ops), executed = ret->cost.executed;
+	double executed = ret->cost.executed;
 	struct profile profile;
 
 	profile_attach(&profile, ops);
 	for (size_t i = 0; i < s->warmup + s->steps; i++) {
-		double start = clock_seconds(), seconds, after, peak;
+		double before = step_peak(ops), start = clock_seconds(), seconds, after, peak;
 
 		profile_reset(&profile);
 		b->dropout_seed = i;
@@ -199,7 +224,7 @@ static void measure_steps(const struct settings *s, struct model *m, struct opti
 		seconds = clock_seconds() - start;
 		after = step_peak(ops);
 		peak = before > after ? before : after;
-		before = after;
+		bound_step(s, ops, i >= s->warmup, ret);
 		if (i < s->warmup)
 			continue;
 		ret->seconds[i - s->warmup] = seconds;
@@ -245,14 +270,6 @@ static void measure(const struct settings *s, const struct model_config *c, stru
 	free_inputs(&in);
 }
 
-static int64_t peak_rss(void)
-{
-	struct rusage usage;
-
-	getrusage(RUSAGE_SELF, &usage);
-	return (int64_t)usage.ru_maxrss * 1024;
-}
-
 static void add_number(struct jsonw *w, const char *key, double value)
 {
 	jsonw_key(w, key);
@@ -285,7 +302,7 @@ static void report_json(const struct settings *s, struct bench_result *r, const 
 	add_number(&w, "greatest_share_of_peak", r->shares[r->n - 1]);
 	add_number(&w, "gflop_per_step", r->cost.executed / 1e9);
 	add_number(&w, "gflop_per_step_unfolded", r->cost.plain / 1e9);
-	add_int(&w, "peak_rss_bytes", (size_t)peak_rss());
+	add_int(&w, "peak_rss_bytes", (size_t)r->rss);
 	add_int(&w, "workspace_bytes", r->workspace);
 	add_int(&w, "parameters", r->parameters);
 	add_int(&w, "batch_size", s->batch);
@@ -313,7 +330,7 @@ static void report_text(const struct settings *s, struct bench_result *r, const 
 	            "%.1f to %.1f %%); the peak was %.0f to %.0f GFLOP/s\n",
 	            s->config, (unsigned long long)s->batch, ops_isa(ops), ops_precision(ops),
 	            ops_threads(ops), 1 / median, r->n, 1 / r->seconds[0], r->cost.executed / 1e9,
-	            r->cost.plain / 1e9, r->cost.executed / median / 1e9, (double)peak_rss() / 1e6,
+	            r->cost.plain / 1e9, r->cost.executed / median / 1e9, (double)r->rss / 1e6,
 	            100 * r->shares[r->n / 2], 100 * r->shares[0], 100 * r->shares[r->n - 1],
 	            r->peaks[0] / 1e9, r->peaks[r->n - 1] / 1e9);
 	bench_layers_text(&r->layers, sb);
@@ -373,8 +390,10 @@ static int bench(const struct settings *s, struct err *err)
 		report_json(s, &outcome, &ops, &sb);
 	else
 		report_text(s, &outcome, &ops, &sb);
-	if (s->bounds && !options.reference && strcmp(s->output, "json") != 0)
-		bench_bounds(&ops, &outcome.layers, &outcome.scores, outcome.peak, &sb);
+	if (outcome.bounds != NULL)
+		bench_bounds_text(outcome.bounds, &outcome.layers, &outcome.scores, outcome.peak,
+		                  &sb);
+	bench_bounds_free(outcome.bounds);
 	ops_done(&ops);
 	bench_layers_done(&outcome.layers);
 	free(outcome.seconds);
@@ -405,6 +424,7 @@ int cmd_bench(int argc, char **argv)
 		return status;
 	s.steps = s.steps > 0 ? s.steps : 1;
 	s.batch = s.batch > 0 ? s.batch : 1;
+	s.bounds = s.bounds && strcmp(s.output, "json") != 0;
 	return (s.products > 0 ? time_products : bench)(&s, &err) == 0 ? RUN_EXIT_DONE
 	                                                               : cmd_fail(&err);
 }

@@ -60,30 +60,45 @@ struct bench_scores {
 };
 
 /*
- * The share of the peak of ops that each thread does alone (cmd_bench_alone.c), all threads
- * together; and that of the op which stands for a row, 0 when none does.
+ * Ops that each thread does alone (cmd_bench_alone.c): one of them done once, in floating
+ * operations per second of all threads together. And the share of the one that stands for a row, 0
+ * when none does.
  */
 enum { BENCH_ALONE = 4 };
-void bench_alone(struct ops *ops, double *ret_share);
+struct bench_alone;
+struct bench_alone *bench_alone_new(struct ops *ops);
+void bench_alone_free(struct bench_alone *r);
+double bench_alone_once(struct bench_alone *r, size_t op);
 double bench_alone_of(const struct profile_row *row, const double *share);
 
 /*
- * The share of the peak of the encoder's attentions' loops, their operands where a step's lie
- * (cmd_bench_far.c), and what they are called. For an attention's row: the best of its shares, and
- * the operations of a score in the loop; false when there is none.
+ * The attentions' loops, their operands where a step's lie (cmd_bench_far.c): one of them done
+ * once, in floating operations per second; what they are called, each with its share of the peak;
+ * and for an attention's row the best of its shares, and the operations of a score in the loop,
+ * false when there is none.
  */
-enum { BENCH_FAR = 6 };
-void bench_far(struct ops *ops, double *ret_share);
+enum { BENCH_FAR = 8 };
+struct bench_far;
+struct bench_far *bench_far_new(struct ops *ops);
+void bench_far_free(struct bench_far *r);
+double bench_far_once(struct bench_far *r, size_t row);
 void bench_far_text(const double *share, struct strbuf *sb);
 bool bench_far_of(const struct profile_row *row, const double *share, double *ret_flop,
                   double *ret_share);
 
-/* What bounds each part: its products at the speed of the register tile and its passes over the
- * scores, both measured in the first cache, and these with their operands where a step's lie;
- * beside the part alone, the part's own time, and whether it meets the target: 75 % of the peak,
- * 60 % of that of bf16. */
-void bench_bounds(struct ops *ops, const struct bench_layers *l, const struct bench_scores *scores,
-                  double peak, struct strbuf *sb);
+/*
+ * What bounds each part: its products at the speed of the register tile and its passes over the
+ * scores, both measured in the first cache, and these with their operands where a step's lie. A
+ * turn belongs after each of `steps` steps, so that a part and its bound see the same moments of
+ * the machine. The text has, beside the bounds, the part alone, its own share, and whether it meets
+ * the target: 75 % of the peak, 60 % of that of bf16.
+ */
+struct bench_bounds;
+struct bench_bounds *bench_bounds_new(struct ops *ops, size_t steps);
+void bench_bounds_free(struct bench_bounds *b); /* takes NULL */
+void bench_bounds_turn(struct bench_bounds *b);
+void bench_bounds_text(struct bench_bounds *b, const struct bench_layers *l,
+                       const struct bench_scores *scores, double peak, struct strbuf *sb);
 
 /* Products of n x n by n on a device, beside multiply-adds in its registers, and what a step of the
  * config needs; as text or JSON. */

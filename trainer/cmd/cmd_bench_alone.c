@@ -15,7 +15,7 @@
 #include "trainer/ops/threads.h"
 
 /* A layer of the full configuration's encoder. */
-enum { ROWS = 784, WIDTH = 512, HEADS = 8, MATRIX = ROWS * WIDTH, MATRICES = 9, TURNS = 30 };
+enum { ROWS = 784, WIDTH = 512, HEADS = 8, MATRIX = ROWS * WIDTH, MATRICES = 9 };
 
 /* A thread's own ops and matrices. */
 struct alone_thread {
@@ -97,27 +97,27 @@ static const struct alone_op {
 	{"self attention", "attention backward", attention_backward, 10.0 * MATRIX *ROWS},
 };
 
-struct alone_run {
-	struct ops *ops;
+struct bench_alone {
+	const struct ops *ops;
 	const struct alone_op *op;
-	struct alone_thread *threads;
+	struct alone_thread *threads; /* owned */
 };
 
 static void run_alone(void *ctx, size_t i, unsigned worker)
 {
-	const struct alone_run *r = ctx;
+	const struct bench_alone *r = ctx;
 
 	(void)worker;
 	r->op->run(&r->threads[i]);
 }
 
-static double run_all(void *ctx)
+double bench_alone_once(struct bench_alone *r, size_t op)
 {
-	const struct alone_run *r = ctx;
 	unsigned n = ops_threads(r->ops);
 	double start = clock_seconds();
 
-	threads_run(cpu_of(r->ops)->threads, n, run_alone, ctx);
+	r->op = &alone_ops[op];
+	threads_run(cpu_of(r->ops)->threads, n, run_alone, r);
 	return r->op->flop * n / (clock_seconds() - start);
 }
 
@@ -132,24 +132,26 @@ static struct alone_thread start_thread(const struct ops *ops)
 	return t;
 }
 
-void bench_alone(struct ops *ops, double *ret_share)
+struct bench_alone *bench_alone_new(struct ops *ops)
 {
 	unsigned n = ops_threads(ops);
-	struct alone_thread *threads = mem_calloc(n, sizeof(threads[0]));
+	struct bench_alone *r = mem_zalloc(sizeof(*r));
 
+	r->ops = ops;
+	r->threads = mem_calloc(n, sizeof(r->threads[0]));
 	for (unsigned i = 0; i < n; i++)
-		threads[i] = start_thread(ops);
-	for (size_t k = 0; k < BENCH_ALONE; k++) {
-		struct alone_run r = {ops, &alone_ops[k], threads};
+		r->threads[i] = start_thread(ops);
+	return r;
+}
 
-		run_all(&r); /* memory and caches */
-		ret_share[k] = bench_share(ops, TURNS, run_all, &r);
+void bench_alone_free(struct bench_alone *r)
+{
+	for (unsigned i = 0; i < ops_threads(r->ops); i++) {
+		free(r->threads[i].matrix[0]);
+		ops_done(&r->threads[i].ops);
 	}
-	for (unsigned i = 0; i < n; i++) {
-		free(threads[i].matrix[0]);
-		ops_done(&threads[i].ops);
-	}
-	free(threads);
+	free(r->threads);
+	free(r);
 }
 
 double bench_alone_of(const struct profile_row *row, const double *share)

@@ -1,5 +1,5 @@
 /*
- * bench --bounds: the loops of the encoder's attentions with their operands where a step's lie.
+ * bench --bounds: the loops of the attentions with their operands where a step's lie.
  * What is left out is what could be left out: waiting for other threads, statistics, and what
  * happens once for a panel or a head. Each thread does as much as all others, and waits for none.
  *
@@ -7,6 +7,8 @@
  * or for every two of them: the data are 9.6 MB, so they come from beyond the second cache.
  * Self attention packs its keys and values, which lie a layer's width apart, and copies its
  * queries: the register tile reads whole vectors of one and broadcasts a few rows of the other.
+ * The decoder's packed keys and values are 1.6 MB each and come from the third cache for each block
+ * of queries, and what it keeps of its scores goes there and comes back.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,28 +18,29 @@
 #include "trainer/cmd/cmd_bench.h"
 #include "trainer/cmd/cmd_bench_heads.h"
 #include "trainer/cmd/cmd_bench_loops.h"
+#include "trainer/cmd/cmd_bench_wide.h"
 #include "trainer/ops/floats.h"
 #include "trainer/ops/threads.h"
 
 enum {
 	TILES = 896, /* of a clip of the full configuration: 16 x 56 rows of an image */
 	TILE_DATA = LOOP_TOKENS * LOOP_CHANNELS,
-	TILES_PASSED = 224, /* in a turn, which goes on where the last one ended */
-	TURNS = 25
+	TILES_PASSED = 224 /* at once; the next time goes on where the last one ended */
 };
 
-struct far_run {
+struct bench_far {
 	const struct ops *ops;
 	const struct bench_far_row *row;
-	const float *data; /* of all tokens */
-	float *memory;     /* of each thread */
+	float *data;   /* of all tokens, owned with what follows it */
+	float *memory; /* of each thread */
 	struct heads *heads;
+	struct wide *wide;
 	size_t tile;
 	double scores[1024]; /* by thread */
 };
 
 /* Tiles of the folded attention: the panels at hand share what is read of the data. */
-static double pass_tiles(const struct far_run *r, loop_once *once, size_t panels, unsigned worker)
+static double pass_tiles(const struct bench_far *r, loop_once *once, size_t panels, unsigned worker)
 {
 	const struct cpu *ops = cpu_of(r->ops);
 	struct loop_memory m[2];
@@ -65,41 +68,51 @@ static double pass_tiles(const struct far_run *r, loop_once *once, size_t panels
 	return scores;
 }
 
-static double forward_one(const struct far_run *r, unsigned worker)
+static double forward_one(const struct bench_far *r, unsigned worker)
 {
 	return pass_tiles(r, loop_cross_forward, 1, worker);
 }
 
-static double forward_two(const struct far_run *r, unsigned worker)
+static double forward_two(const struct bench_far *r, unsigned worker)
 {
 	return pass_tiles(r, loop_cross_forward, 2, worker);
 }
 
-static double backward_one(const struct far_run *r, unsigned worker)
+static double backward_one(const struct bench_far *r, unsigned worker)
 {
 	return pass_tiles(r, loop_cross_backward, 1, worker);
 }
 
-static double backward_two(const struct far_run *r, unsigned worker)
+static double backward_two(const struct bench_far *r, unsigned worker)
 {
 	return pass_tiles(r, loop_cross_backward, 2, worker);
 }
 
-static double head_forward(const struct far_run *r, unsigned worker)
+static double head_forward(const struct bench_far *r, unsigned worker)
 {
 	return heads_forward(r->heads, worker);
 }
 
-static double head_backward(const struct far_run *r, unsigned worker)
+static double head_backward(const struct bench_far *r, unsigned worker)
 {
 	return heads_backward(r->heads, worker);
+}
+
+static double wide_head_forward(const struct bench_far *r, unsigned worker)
+{
+	return wide_forward(r->wide, worker);
+}
+
+static double wide_head_backward(const struct bench_far *r, unsigned worker)
+{
+	return wide_backward(r->wide, worker);
 }
 
 /* What is measured; flop: of the products, for each score. Of two rows for one op the faster one
  * bounds it. */
 struct bench_far_row {
 	const char *part, *op, *title;
-	double (*run)(const struct far_run *r, unsigned worker);
+	double (*run)(const struct bench_far *r, unsigned worker);
 	double flop;
 };
 
@@ -115,44 +128,52 @@ static const struct bench_far_row rows[BENCH_FAR] = {
 	{"self attention", "attention forward", "a head of self attention", head_forward,
          2 * 2 * LOOP_DEPTH},
 	{"self attention", "attention backward", "its gradient", head_backward, 5 * 2 * LOOP_DEPTH},
+	{"decoder", "attention forward", "the decoder's head", wide_head_forward,
+         2 * 2 * WIDE_DEPTH},
+	{"decoder", "attention backward", "its gradient", wide_head_backward, 5 * 2 * WIDE_DEPTH},
 };
 
 static void far_task(void *ctx, size_t i, unsigned worker)
 {
-	struct far_run *r = ctx;
+	struct bench_far *r = ctx;
 
 	r->scores[i] = r->row->run(r, worker);
 }
 
-static double run_far(void *ctx)
+double bench_far_once(struct bench_far *r, size_t row)
 {
-	struct far_run *r = ctx;
 	unsigned n = ops_threads(r->ops);
 	double start = clock_seconds(), rate;
 
+	r->row = &rows[row];
 	threads_run(cpu_of(r->ops)->threads, n, far_task, r);
 	rate = r->scores[0] * r->row->flop * n / (clock_seconds() - start);
 	r->tile = (r->tile + TILES_PASSED) % TILES;
 	return rate;
 }
 
-void bench_far(struct ops *ops, double *ret_share)
+struct bench_far *bench_far_new(struct ops *ops)
 {
 	unsigned n = ops_threads(ops);
 	/* at most as many places as values, once by rows and once by columns */
 	size_t data = (size_t)TILES * TILE_DATA, room = (size_t)n * 2 * LOOP_ROOM;
-	float *memory = floats_new(data + room);
-	struct far_run r = {.ops = ops, .data = memory, .memory = memory + data};
+	struct bench_far *r = mem_zalloc(sizeof(*r));
 
-	memset(memory, 0, (data + room) * sizeof(float));
-	r.heads = heads_new(cpu_of(ops), n);
-	for (size_t i = 0; i < BENCH_FAR; i++) {
-		r.row = &rows[i];
-		run_far(&r);
-		ret_share[i] = bench_share(ops, TURNS, run_far, &r);
-	}
-	heads_free(r.heads, n);
-	free(memory);
+	r->ops = ops;
+	r->data = floats_new(data + room);
+	r->memory = r->data + data;
+	memset(r->data, 0, (data + room) * sizeof(float));
+	r->heads = heads_new(cpu_of(ops), n);
+	r->wide = wide_new(cpu_of(ops), n);
+	return r;
+}
+
+void bench_far_free(struct bench_far *r)
+{
+	heads_free(r->heads, ops_threads(r->ops));
+	wide_free(r->wide);
+	free(r->data);
+	free(r);
 }
 
 void bench_far_text(const double *share, struct strbuf *sb)
