@@ -486,10 +486,14 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZERS  := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
 FUZZ_FLAGS := $(STD) -O1 -gline-tables-only -I. -include base/banned.h -DSLIPWAY_VERSION='"$(VERSION)"' \
               -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-# No fuzzer reaches the commands (but their list of renderers), or the arithmetic, whose kernels take clang a minute.
-UNFUZZED := $(addsuffix /%,builder/cli builder/gate builder/init trainer/classify trainer/cmd trainer/cuda trainer/export \
-              trainer/log trainer/ops trainer/prepare trainer/sample trainer/train)
-FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/obj/%.o,$(filter-out $(MAINS) $(UNFUZZED),$(SRC)) builder/cli/renderers.c)
+# No fuzzer reaches the commands, or the arithmetic, whose kernels take clang a minute, or what trains: of these rooms only what
+# reads somebody's bytes, and the commands' list of renderers. A fuzzer that needs more of them says so when it is linked.
+UNFUZZED := $(addsuffix /%,builder/cli builder/gate builder/image builder/init trainer/classify trainer/cmd trainer/comm \
+              trainer/cuda trainer/export trainer/hlo trainer/log trainer/model trainer/neuron trainer/ops trainer/prepare \
+              trainer/sample trainer/session trainer/train)
+STILL_FUZZED := builder/cli/renderers.c builder/image/attach.c trainer/comm/pmi_store.c trainer/hlo/scan.c \
+              $(wildcard trainer/model/config*.c) $(addprefix trainer/neuron/,cache.c limits.c neff.c)
+FUZZ_OBJ := $(patsubst %.c,$(BUILD)/fuzz/obj/%.o,$(filter-out $(MAINS) $(UNFUZZED),$(SRC)) $(STILL_FUZZED))
 
 .PHONY: fuzzers fuzz
 fuzzers: $(FUZZERS)
