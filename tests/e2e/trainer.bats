@@ -238,6 +238,17 @@ load trainer
 		assert all((row["share_of_peak"] > 0) == (row["gflop"] > 0) for row in b["layers"]), b["layers"]
 	PY
 
+	"$TRAINER" bench --steps 1 --warmup 0 --bounds >bounds
+	cat bounds
+	[ "$(grep -cE '^again and again: .* +[1-9][0-9]* % of the peak$' bounds)" -eq 5 ]
+	[ "$(grep -cE '^where operands lie: .* +[1-9][0-9]* % of the peak$' bounds)" -eq 8 ]
+	for part in 'cross attention' 'self attention' decoder; do
+		[ "$(grep -cE "^$part +attention (for|back)ward .*( +[1-9][0-9]*(\.[0-9]*)? %){3,4}  (met|short; bound [1-9][0-9]* %)$" bounds)" -eq 2 ]
+	done
+	run "$TRAINER" bench --config tiny --bounds
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"--bounds: what bounds a part is known of the full configuration alone"*"Leave --config"* ]]
+
 	run train out --precision fp8
 	[ "$status" -eq 2 ]
 	[[ "$output" == *"--precision is 'fp8', expected f32, tf32, bf16 or f16"* ]]

@@ -47,7 +47,8 @@ static const struct flag_row rows[] = {
               "time products of N x N by N instead, which a device may compute"),
 	TEXT("device", device, "with --products, what computes: " DEVICE_HELP),
 	TEXT("gemm", gemm, "with --products, a GPU's products: auto (default), own or cublaslt"),
-	SWITCH("bounds", bounds, "measure besides what bounds each part's speed (text only)"),
+	SWITCH("bounds", bounds,
+               "measure besides what bounds each part's speed (full, and text only)"),
 	TEXT("output", output, "text (default) or json"),
 };
 
@@ -364,6 +365,16 @@ static int time_products(const struct settings *s, struct err *err)
 	return rc == 0 ? print(&sb, err) : -1;
 }
 
+/* The loops have the shapes of the full configuration alone. */
+static int check_bounds(const struct settings *s, struct err *err)
+{
+	if (!s->bounds || (strcmp(s->config, "full") == 0 && s->latents == 0 && s->frames == 0))
+		return 0;
+	err_set(err, ERR_USAGE,
+	        "--bounds: what bounds a part is known of the full configuration alone");
+	return err_hint(err, "Leave --config, --latents and --frames out, or --bounds.");
+}
+
 static int bench(const struct settings *s, struct err *err)
 {
 	AUTO(strbuf) struct strbuf sb = STRBUF_INIT(1 << 20);
@@ -376,7 +387,8 @@ static int bench(const struct settings *s, struct err *err)
 	struct model_config c;
 	struct ops ops;
 
-	if (read_config(s, &c, err) != 0 || recompute_parse(s->recompute, &again, err) != 0 ||
+	if (check_bounds(s, err) != 0 || read_config(s, &c, err) != 0 ||
+	    recompute_parse(s->recompute, &again, err) != 0 ||
 	    precision_parse(s->precision, &options.precision, err) != 0 ||
 	    ops_require(&options, &ops, err) != 0)
 		return -1;
