@@ -58,11 +58,6 @@ struct backward_work {
 	float *dq;
 };
 
-static void count_up(atomic_size_t *done)
-{
-	atomic_fetch_add_explicit(done, 1, memory_order_release);
-}
-
 static size_t least(size_t a, size_t b)
 {
 	return a < b ? a : b;
@@ -147,7 +142,7 @@ static void pack_matrix(const struct backward_run *r, const struct group *g, siz
 		gradient_deltas(a, &(struct query_block){g->b, h, 0, p->nq}, to->delta + k * p->nq);
 		break;
 	}
-	count_up(&r->packed[g->i]);
+	threads_done(&r->packed[g->i]);
 }
 
 /* ---- second stage: P, dS, dq ----------------------------------------------------------------- */
@@ -211,7 +206,7 @@ static void query_rows(const struct backward_run *r, const struct group *g, size
 	for (size_t j = 0; j < a->strips; j++)
 		weigh_strip(r, g, k, &q, j, w);
 	gradient_finish(a, &q, w->dq, r->dq_row);
-	count_up(weighed_in(r, g->b, h, span));
+	threads_done(weighed_in(r, g->b, h, span));
 }
 
 /* ---- third stage: dk = dS^T q, dv = P^T d_o -------------------------------------------------- */
@@ -276,7 +271,7 @@ static void key_rows(const struct backward_run *r, const struct group *g, size_t
 		s.to_row = a->ld_v;
 	}
 	sum_queries(r, g, &s);
-	count_up(&r->summed[g->i]);
+	threads_done(&r->summed[g->i]);
 }
 
 /* ---- the pipeline ---------------------------------------------------------------------------- */

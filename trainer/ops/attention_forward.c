@@ -50,7 +50,7 @@ static void pack_head(struct forward_run *r, size_t i)
 	else
 		attention_pack(&r->a, p->nk, p->v, attention_values(&r->a, r->b, h), r->a.ld_v, 1,
 		               r->values + h * r->values_n);
-	atomic_fetch_add_explicit(&r->packed, 1, memory_order_release);
+	threads_done(&r->packed);
 }
 
 /* Asks for the rows that a block's end will write. */

@@ -93,7 +93,7 @@ static void prepare_block(struct strips_run *r, size_t i)
 		rows_of(r, h, i, &rows);
 		gradient_start(a, &q, &rows);
 	}
-	atomic_fetch_add_explicit(&r->prepared, 1, memory_order_release);
+	threads_done(&r->prepared);
 }
 
 /* ---- strips ---------------------------------------------------------------------------------- */
@@ -199,7 +199,7 @@ static void run_strip(struct strips_run *r, size_t i, unsigned worker)
 		sum_queries(&t, q0, n);
 	}
 	store_strip(&t);
-	atomic_fetch_add_explicit(&r->summed[t.h], 1, memory_order_release);
+	threads_done(&r->summed[t.h]);
 }
 
 /* ---- shares of dq ---------------------------------------------------------------------------- */

@@ -38,7 +38,7 @@ static void pack_panel(struct gemm_pass *j, size_t i)
 	j->products->pack(j->depth, least(j->nr, g->n - i * j->nr),
 	                  g->b + j->k0 * g->b_row + i * j->nr * g->b_col, g->b_row, g->b_col,
 	                  j->packed + i * j->nr * gemm_places(j->products, j->depth));
-	atomic_fetch_add_explicit(&j->ready, 1, memory_order_release);
+	threads_done(&j->ready);
 }
 
 size_t gemm_piece(size_t mr, size_t k)

@@ -123,6 +123,11 @@ void threads_run(struct threads *t, size_t n, void (*task)(void *ctx, size_t i, 
 	await_helpers(t);
 }
 
+void threads_done(atomic_size_t *done)
+{
+	atomic_fetch_add_explicit(done, 1, memory_order_release);
+}
+
 void threads_await(const atomic_size_t *done, size_t n)
 {
 	for (unsigned i = 0; atomic_load_explicit(done, memory_order_acquire) < n; i++) {

@@ -25,9 +25,10 @@ void threads_run(struct threads *t, size_t n, void (*task)(void *ctx, size_t i, 
                  void *ctx);
 
 /*
- * Within a task: waits until *done is n, to which earlier tasks of the same round add. Earlier ones
- * have begun by then, so it ends. What they wrote before adding (memory_order_release) is seen.
+ * Within a task: waits until *done is n, to which earlier tasks of the same round add one each.
+ * Earlier ones have begun by then, so it ends. What they wrote before adding is seen.
  */
+void threads_done(atomic_size_t *done);
 void threads_await(const atomic_size_t *done, size_t n);
 
 #endif
