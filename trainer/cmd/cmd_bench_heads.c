@@ -90,34 +90,34 @@ void heads_free(struct heads *all, unsigned n)
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
-static void forward_block(struct heads *h, const struct query_block *q)
+void heads_forward_block(const struct attention_run *a, const struct query_block *q,
+                         const struct forward_block *f)
 {
-	const struct attention_run *a = &h->a;
 	struct softmax_tile tile = {.rows = q->rows,
 	                            .row = a->strip,
 	                            .scale = a->scale,
-	                            .s = h->scores,
-	                            .max = h->max,
-	                            .sum = h->sum,
-	                            .o = h->o,
-	                            .o_row = attention_up(DEPTH, a->kernels->nr)};
+	                            .s = f->scores,
+	                            .max = f->max,
+	                            .sum = f->sum,
+	                            .o = f->o,
+	                            .o_row = f->o_row};
 
-	attention_copy_rows(a, q, DEPTH, attention_q(a, 0, q->h), a->ld_qk, h->work.q);
+	attention_copy_rows(a, q, a->p->qk, attention_q(a, q->b, q->h), a->ld_qk, f->q);
 	for (size_t k = 0; k < a->strips; k++) {
 		struct strip strip = attention_strip(a, k);
 		struct attention_sum sum = {
-			.weights = h->scores,
-			.packed = h->packed + gemm_places(a->products, strip.k0) * a->kernels->nr,
+			.weights = f->scores,
+			.packed = f->values + gemm_places(a->products, strip.k0) * a->kernels->nr,
 			.panel = a->kernels->nr * a->nk_places,
-			.to = h->o,
-			.to_row = tile.o_row,
+			.to = f->o,
+			.to_row = f->o_row,
 			.accumulate = k > 0};
 
-		attention_scores(a, q, &strip, a->qk_places, h->work.q,
-		                 h->keys_t + strip.k0 * a->qk_places, h->scores);
+		attention_scores(a, q, &strip, a->qk_places, f->q,
+		                 f->keys_t + strip.k0 * a->qk_places, f->scores);
 		tile.n = strip.n;
 		a->kernels->softmax(&tile);
-		attention_gather(a, q, &strip, DEPTH, &sum);
+		attention_gather(a, q, &strip, a->p->v, &sum);
 	}
 }
 
@@ -125,13 +125,21 @@ double heads_forward(struct heads *all, unsigned thread)
 {
 	struct heads *h = &all[thread];
 	const struct attention_run *a = &h->a;
+	const struct forward_block f = {.keys_t = h->keys_t,
+	                                .values = h->packed,
+	                                .q = h->work.q,
+	                                .scores = h->scores,
+	                                .max = h->max,
+	                                .sum = h->sum,
+	                                .o = h->o,
+	                                .o_row = attention_up(DEPTH, a->kernels->nr)};
 
 	attention_pack(a, DEPTH, ROWS, attention_k(a, 0, h->head), 1, a->ld_qk, h->keys_t);
 	attention_pack(a, ROWS, DEPTH, attention_values(a, 0, h->head), a->ld_v, 1, h->packed);
 	for (size_t i = 0; i < a->q_blocks; i++) {
 		struct query_block q = attention_block(a, 0, h->head, i);
 
-		forward_block(h, &q);
+		heads_forward_block(a, &q, &f);
 	}
 	h->head = (h->head + 1) % HEADS;
 	return (double)ROWS * ROWS;

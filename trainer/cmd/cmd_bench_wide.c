@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "trainer/cmd/cmd_bench_heads.h"
 #include "trainer/ops/attention_gradient.h"
 #include "trainer/ops/floats.h"
 #include "trainer/ops/gemm.h"
@@ -30,6 +31,7 @@ struct wide {
 	struct attention_run a;
 	size_t blocks, rows, kept; /* of a thread: blocks of queries, queries; values of P in each
 	                            * strip */
+	size_t o_row;
 	float *memory, *q, *k, *values, *d_o, *lse, *delta;
 	float *keys_t, *values_t, *keys, *values_n; /* packed by channel and by key */
 	struct wide_thread *threads;
@@ -50,12 +52,12 @@ static size_t lay_out_all(float *at, struct wide *w)
 static size_t lay_out_thread(const struct wide *w, float *at, struct wide_thread *t)
 {
 	const struct attention_run *a = &w->a;
-	size_t nr = a->kernels->nr, row = gemm_stride(attention_up(DEPTH, nr));
-	size_t panels = w->rows * attention_up(DEPTH, nr), kept = a->strips * w->kept + 16;
+	size_t nr = a->kernels->nr, panels = w->rows * attention_up(DEPTH, nr),
+	       kept = a->strips * w->kept + 16;
 	const struct piece pieces[] = {{&t->scores, ATTENTION_QUERIES * a->strip},
 	                               {&t->max, ATTENTION_QUERIES},
 	                               {&t->sum, ATTENTION_QUERIES * nr},
-	                               {&t->o, ATTENTION_QUERIES * row},
+	                               {&t->o, ATTENTION_QUERIES * w->o_row},
 	                               {&t->queries, panels},
 	                               {&t->d_o, panels},
 	                               {&t->prob, kept},
@@ -80,6 +82,7 @@ struct wide *wide_new(const struct cpu *ops, unsigned n)
 	w->blocks = QUERIES / ATTENTION_QUERIES / n > 0 ? QUERIES / ATTENTION_QUERIES / n : 1;
 	w->rows = w->blocks * ATTENTION_QUERIES;
 	w->kept = w->rows / ops->products->per * w->a.strip;
+	w->o_row = gemm_stride(attention_up(DEPTH, ops->kernels->nr));
 	w->threads = mem_calloc(n, sizeof(w->threads[0]));
 	all = lay_out_all(NULL, w);
 	each = lay_out_thread(w, NULL, &sizes);
@@ -111,55 +114,24 @@ static struct query_block block_of(const struct wide *w, unsigned thread, size_t
 	return attention_block(&w->a, 0, 0, (thread * w->blocks + i) % whole);
 }
 
-/* Rows of keys from a strip's first on, in panels by key. */
-static struct attention_sum sum_of(const struct wide *w, const struct strip *strip,
-                                   const float *packed, const struct wide_thread *t)
-{
-	const struct attention_run *a = &w->a;
-
-	return (struct attention_sum){.packed = packed + gemm_places(a->products, strip->k0) *
-	                                                         a->kernels->nr,
-	                              .panel = a->kernels->nr * a->nk_places,
-	                              .to = t->o,
-	                              .to_row = gemm_stride(attention_up(DEPTH, a->kernels->nr)),
-	                              .accumulate = strip->k0 > 0};
-}
-
 /* ---- forward --------------------------------------------------------------------------------- */
-
-static void forward_block(const struct wide *w, const struct query_block *q,
-                          const struct wide_thread *t)
-{
-	const struct attention_run *a = &w->a;
-	struct softmax_tile tile = {.rows = q->rows,
-	                            .row = a->strip,
-	                            .scale = a->scale,
-	                            .s = t->scores,
-	                            .max = t->max,
-	                            .sum = t->sum,
-	                            .o = t->o,
-	                            .o_row = gemm_stride(attention_up(DEPTH, a->kernels->nr))};
-
-	attention_copy_rows(a, q, DEPTH, attention_q(a, 0, 0), a->ld_qk, t->work.q);
-	for (size_t i = 0; i < a->strips; i++) {
-		struct strip strip = attention_strip(a, i);
-		struct attention_sum sum = sum_of(w, &strip, w->values_n, t);
-
-		sum.weights = t->scores;
-		attention_scores(a, q, &strip, a->qk_places, t->work.q,
-		                 w->keys_t + strip.k0 * a->qk_places, t->scores);
-		tile.n = strip.n;
-		a->kernels->softmax(&tile);
-		attention_gather(a, q, &strip, DEPTH, &sum);
-	}
-}
 
 double wide_forward(struct wide *w, unsigned thread)
 {
+	const struct wide_thread *t = &w->threads[thread];
+	const struct forward_block f = {.keys_t = w->keys_t,
+	                                .values = w->values_n,
+	                                .q = t->work.q,
+	                                .scores = t->scores,
+	                                .max = t->max,
+	                                .sum = t->sum,
+	                                .o = t->o,
+	                                .o_row = w->o_row};
+
 	for (size_t i = 0; i < w->blocks; i++) {
 		struct query_block q = block_of(w, thread, i);
 
-		forward_block(w, &q, &w->threads[thread]);
+		heads_forward_block(&w->a, &q, &f);
 	}
 	return (double)w->rows * KEYS;
 }
@@ -182,9 +154,14 @@ static void weigh_block(const struct wide *w, unsigned thread, size_t i)
 		                           .values_t = w->values_t + strip.k0 * a->v_places,
 		                           .prob = t->prob + j * w->kept + row,
 		                           .ds = t->ds + j * w->kept + row};
-		struct attention_sum sum = sum_of(w, &strip, w->keys, t);
+		struct attention_sum sum = {
+			.weights = gradient_tile(a, &q, w->delta + q.q0, &s, &t->work),
+			.packed = w->keys + gemm_places(a->products, strip.k0) * a->kernels->nr,
+			.panel = a->kernels->nr * a->nk_places,
+			.to = t->o,
+			.to_row = w->o_row,
+			.accumulate = j > 0};
 
-		sum.weights = gradient_tile(a, &q, w->delta + q.q0, &s, &t->work);
 		attention_gather(a, &q, &strip, DEPTH, &sum);
 	}
 }
